@@ -1,0 +1,369 @@
+-- Symbolic values. A spec's function is called with nodes in place of numbers and leaves the
+-- graph of what it computes. Equal nodes are one node, so common subexpressions are shared by
+-- construction; what is folded is folded only where the result is the same to the bit, for NaN,
+-- infinities and signed zeros too.
+
+local text = require "text"
+
+local expr = {}
+
+-- One row per operation: its result's type, then its arguments' types. r is a real number of the
+-- compute type, m a mask (true or false in each lane), i an integer as wide as the real.
+-- cost: how many arithmetic operations a point of it counts as in a row's flop figure.
+local operations = {
+  add = { "r", "rr", cost = 1 },
+  sub = { "r", "rr", cost = 1 },
+  mul = { "r", "rr", cost = 1 },
+  div = { "r", "rr", cost = 1 },
+  neg = { "r", "r", cost = 0 },
+  abs = { "r", "r", cost = 1 },
+  sqrt = { "r", "r", cost = 1 },
+  fma = { "r", "rrr", cost = 2 }, -- rounded once
+  mad = { "r", "rrr", cost = 2 }, -- rounded once where that is as fast, else twice
+  min = { "r", "rr", cost = 1 }, -- NaN if either is
+  max = { "r", "rr", cost = 1 },
+  minraw = { "r", "rr", cost = 1 }, -- a < b ? a : b
+  maxraw = { "r", "rr", cost = 1 }, -- a > b ? a : b
+  copysign = { "r", "rr", cost = 1 }, -- magnitude, sign
+  ldexp = { "r", "rr", cost = 1 }, -- a * 2^b, b a whole number
+  exp = { "r", "r", cost = 1 },
+  exp2 = { "r", "r", cost = 1 },
+  expm1 = { "r", "r", cost = 1 },
+  log = { "r", "r", cost = 1 },
+  log1p = { "r", "r", cost = 1 },
+  tanh = { "r", "r", cost = 1 },
+  sigmoid = { "r", "r", cost = 1 }, -- 1 / (1 + exp(-x))
+  erf = { "r", "r", cost = 1 },
+  erfc = { "r", "r", cost = 1 },
+  lt = { "m", "rr", cost = 1 },
+  le = { "m", "rr", cost = 1 },
+  gt = { "m", "rr", cost = 1 },
+  ge = { "m", "rr", cost = 1 },
+  eq = { "m", "rr", cost = 1 },
+  ne = { "m", "rr", cost = 1 }, -- true where either is NaN
+  select = { "r", "mrr", cost = 1 }, -- where the mask is true the second, else the third
+  bits = { "i", "r", cost = 0 },
+  real = { "r", "i", cost = 0 },
+  iadd = { "i", "ii", cost = 1 },
+  isub = { "i", "ii", cost = 1 },
+  iand = { "i", "ii", cost = 1 },
+  ior = { "i", "ii", cost = 1 },
+  ixor = { "i", "ii", cost = 1 },
+  ishl = { "i", "ik", cost = 1 }, -- k: a plain count
+  ishr = { "i", "ik", cost = 1 }, -- zeros come in
+  -- Reductions: over all of the data (reduce family) or over a row (rows family).
+  sum = { "r", "r", cost = 1, reduction = true },
+  maximum = { "r", "r", cost = 1, reduction = true },
+  minimum = { "r", "r", cost = 1, reduction = true },
+  argmax = { "n", "r", cost = 1, reduction = true }, -- n: an index; the first of equals, or NaN
+  argmin = { "n", "r", cost = 1, reduction = true },
+}
+expr.operations = operations
+
+local type_names = { r = "a number", m = "a comparison", i = "integer bits", n = "an index" }
+
+local node_meta = { __metatable = "a symbolic value" }
+
+local nodes, count -- of the graph being built: by key, and how many
+
+-- Starts a new graph. Nodes of different graphs must not meet.
+function expr.begin()
+  nodes, count = {}, 0
+end
+expr.begin()
+
+local function intern(key, make)
+  local node = nodes[key]
+  if not node then
+    count = count + 1
+    node = setmetatable(make, node_meta)
+    node.id = count
+    nodes[key] = node
+  end
+  return node
+end
+
+-- A real constant; the double is rounded to the compute type where it is used.
+function expr.const(value)
+  return intern(string.format("const %a", value), { op = "const", type = "r", value = value + 0.0 })
+end
+
+-- An integer constant of the compute type's width.
+function expr.iconst(value)
+  return intern("iconst " .. value, { op = "iconst", type = "i", value = value })
+end
+
+-- A value from outside: "input" (an operand's element), "stash" (a point kept by an earlier pass),
+-- "scalar" (an argument of the op), "reduced" (a reduction's result), "tiny" (the type's smallest
+-- normal number).
+function expr.leaf(op, name)
+  return intern(op .. " " .. name, { op = op, type = "r", name = name, varying = op == "input" or op == "stash" })
+end
+
+function expr.is_node(value)
+  return getmetatable(value) == node_meta.__metatable
+end
+
+local function to_node(value, op, position)
+  if expr.is_node(value) then
+    return value
+  elseif type(value) == "number" then
+    return expr.const(value)
+  end
+  error(
+    string.format(
+      "%s: expected a number or a symbolic value as argument %d, found %s",
+      op,
+      position,
+      type(value) == "nil" and "nothing" or "a " .. type(value)
+    ),
+    0
+  )
+end
+
+local function is_const(node, value)
+  return node.op == "const" and (value == nil or node.value == value)
+end
+
+local function is_power_of_two(x)
+  if x == 0 or x ~= x or math.abs(x) == math.huge then
+    return false
+  end
+  local mantissa = string.match(string.format("%a", math.abs(x)), "^0x1p")
+  return mantissa ~= nil
+end
+
+-- What each operation folds to, given its argument nodes; nil leaves it as it is. Constants are
+-- folded in double precision: the reference, which is wider than the kernel, reads them alike.
+local folds = {
+  add = function(a, b)
+    if is_const(a) and is_const(b) then
+      return a.value + b.value
+    end
+  end,
+  sub = function(a, b)
+    if is_const(a) and is_const(b) then
+      return a.value - b.value
+    elseif is_const(b, 0) and 1 / b.value > 0 then
+      return a -- x - (+0) is x, for -0 as well; x + 0 is not
+    end
+  end,
+  mul = function(a, b)
+    if is_const(a) and is_const(b) then
+      return a.value * b.value
+    elseif is_const(a, 1) then
+      return b
+    elseif is_const(b, 1) then
+      return a
+    elseif is_const(b, -1) then
+      return -a
+    elseif is_const(a, -1) then
+      return -b
+    end
+  end,
+  div = function(a, b)
+    if is_const(a) and is_const(b) then
+      return a.value / b.value
+    elseif is_const(b, 1) then
+      return a
+    elseif is_const(b) and is_power_of_two(b.value) and math.abs(math.log(math.abs(b.value), 2)) < 100 then
+      return a * (1 / b.value) -- exact: both powers are normal numbers of every type
+    end
+  end,
+  neg = function(a)
+    if is_const(a) then
+      return -a.value
+    elseif a.op == "neg" then
+      return a[1]
+    end
+  end,
+  abs = function(a)
+    if is_const(a) then
+      return math.abs(a.value)
+    elseif a.op == "neg" or a.op == "abs" then
+      return expr.abs(a[1])
+    end
+  end,
+  sqrt = function(a)
+    if is_const(a) and a.value >= 0 then
+      return math.sqrt(a.value)
+    end
+  end,
+  select = function(_, a, b)
+    if a == b then
+      return a
+    end
+  end,
+}
+
+local commutes = { add = true, mul = true, eq = true, ne = true }
+
+-- Makes a node from arguments that are nodes of the right types already.
+local function make(op, args, k)
+  local fold = folds[op]
+  if fold then
+    local folded = fold(args[1], args[2], args[3])
+    if folded ~= nil then
+      return to_node(folded, op, 1)
+    end
+  end
+  if commutes[op] and args[1].id > args[2].id then
+    args[1], args[2] = args[2], args[1]
+  end
+  local key, varying = op, false
+  for i = 1, #args do
+    key = key .. " " .. args[i].id
+    varying = varying or args[i].varying
+  end
+  local row = operations[op]
+  args.op, args.type, args.k = op, row[1], k
+  args.varying = varying and not row.reduction
+  return intern(k and key .. " " .. k or key, args)
+end
+expr.make = make
+
+-- expr.add(a, b), expr.exp(x), ... : one function per row of the table above. Numbers become
+-- constants; a wrong type is an error that says which argument.
+for op, row in pairs(operations) do
+  local signature = row[2]
+  expr[op] = function(...)
+    local given = select("#", ...)
+    if given ~= #signature then
+      error(string.format("%s: expected %d argument%s, found %d", op, #signature,
+        #signature == 1 and "" or "s", given), 0)
+    end
+    local args, k = {}, nil
+    for i = 1, #signature do
+      local value, want = (select(i, ...)), signature:sub(i, i)
+      if want == "k" then
+        k = value
+      else
+        local node = to_node(value, op, i)
+        if node.type ~= want then
+          error(string.format("%s: expected %s as argument %d, found %s", op, type_names[want], i,
+            type_names[node.type]), 0)
+        end
+        args[i] = node
+      end
+    end
+    return make(op, args, k)
+  end
+end
+
+function node_meta.__add(a, b)
+  return expr.add(a, b)
+end
+function node_meta.__sub(a, b)
+  return expr.sub(a, b)
+end
+function node_meta.__mul(a, b)
+  return expr.mul(a, b)
+end
+function node_meta.__div(a, b)
+  return expr.div(a, b)
+end
+function node_meta.__unm(a)
+  return expr.neg(a)
+end
+function node_meta.__pow(a, b)
+  if b == 2 then
+    return expr.mul(a, a)
+  end
+  error("^: expected the power 2, found " .. tostring(b) .. "; write other powers as products", 0)
+end
+local function no_comparison()
+  error("a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, ge, eq or "
+    .. "ne, and select(condition, a, b)", 0)
+end
+node_meta.__lt, node_meta.__le = no_comparison, no_comparison
+function node_meta.__tostring(node)
+  return "a symbolic value (" .. node.op .. ")"
+end
+
+-- The functions a spec sees, by name. max(x) with one argument is a reduction, with two it is
+-- element-wise, as in mathematics.
+local function either(element_wise, reduction)
+  return function(...)
+    if select("#", ...) == 1 then
+      return expr[reduction](...)
+    end
+    return expr[element_wise](...)
+  end
+end
+
+expr.vocabulary = {
+  max = either("max", "maximum"),
+  min = either("min", "minimum"),
+  row_sum = expr.sum,
+  row_max = expr.maximum,
+  row_min = expr.minimum,
+  clamp = function(x, low, high)
+    return expr.min(expr.max(x, low), high)
+  end,
+  isnan = function(x)
+    return expr.ne(x, x)
+  end,
+  tiny = function()
+    return expr.leaf("tiny", "")
+  end,
+}
+for _, name in ipairs {
+  "abs", "sqrt", "fma", "copysign", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid",
+  "erf", "erfc", "lt", "le", "gt", "ge", "eq", "ne", "select", "sum", "argmax", "argmin",
+} do
+  expr.vocabulary[name] = expr[name]
+end
+
+-- Visits every node under the roots once, arguments first.
+function expr.visit(roots, f)
+  local seen = {}
+  local function walk(node)
+    if not seen[node] then
+      seen[node] = true
+      for i = 1, #node do
+        walk(node[i])
+      end
+      f(node)
+    end
+  end
+  for _, root in ipairs(roots) do
+    walk(root)
+  end
+end
+
+-- Rebuilds what is under a root with some nodes replaced: rules[op](node, arguments) gives the
+-- new node, or nil for the same operation on the new arguments. memo carries what is done
+-- already from call to call.
+function expr.rewrite(root, rules, memo)
+  local done = memo[root]
+  if done then
+    return done
+  end
+  local args = {}
+  for i = 1, #root do
+    args[i] = expr.rewrite(root[i], rules, memo)
+  end
+  local rule = rules[root.op]
+  local new = rule and rule(root, args)
+  if not new then
+    new = #root == 0 and root or make(root.op, args, root.k)
+  end
+  memo[root] = new
+  return new
+end
+
+-- Arithmetic operations for each point: every traced node counts once, fma twice.
+function expr.flops(roots)
+  local total = 0
+  expr.visit(roots, function(node)
+    local row = operations[node.op]
+    total = total + (row and row.cost or 0)
+  end)
+  return total
+end
+
+expr.did_you_mean = function(name)
+  return text.did_you_mean(name, text.sorted_keys(expr.vocabulary))
+end
+
+return expr

@@ -1,0 +1,174 @@
+-- Loads specs: runs each file of specs/ in a sandbox and collects the ops it declares. Nothing
+-- here knows what an op's keys mean.
+
+local expr = require "expr"
+local text = require "text"
+
+local load_stage = {}
+
+-- What a spec may use of Lua. No io, os, package, debug, load, coroutines or metatables; no
+-- random numbers; no C function that can run long without a hook's notice.
+local function pick(library, names)
+  local picked = {}
+  for name in names:gmatch "%S+" do
+    picked[name] = library[name]
+  end
+  return picked
+end
+
+local function base_env()
+  local env = {
+    assert = assert, error = error, ipairs = ipairs, pairs = text.sorted_pairs, tonumber = tonumber,
+    tostring = tostring, type = type,
+    math = pick(math, "abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt tointeger type ult"),
+    string = pick(string, "byte char format len lower upper rep reverse sub"),
+    table = pick(table, "concat insert remove sort unpack"),
+  }
+  for name, f in pairs(expr.vocabulary) do
+    env[name] = f
+  end
+  return env
+end
+
+-- Calls f in the sandbox; a failure becomes one line that names the spec's line. fallback: what
+-- to name when the spec did not come to run a line.
+function load_stage.call(fallback, f, ...)
+  local result = table.pack(host.sandbox(f, ...))
+  if result[1] then
+    return table.unpack(result, 2, result.n)
+  end
+  local failure = result[2]
+  local message = failure.message
+  if type(message) == "table" then
+    error(message, 0) -- a stage's own error, complete
+  end
+  local where = failure.line and failure.file .. ":" .. failure.line or fallback
+  if type(message) ~= "string" then
+    message = "the spec raised an error that is not a string"
+  end
+  local at, rest = message:match "^(specs/[^:]*:%d+): (.*)$"
+  if at then
+    where, message = at, rest
+  end
+  text.fail(where, "%s", (message:gsub("%s*\n%s*", "; ")))
+end
+
+-- Compiles a file in an environment; the file is recorded in reads.
+local function compile(reader, path, env, from)
+  local source, message = reader.read(path)
+  if not source then
+    text.fail(from or path, "%s", message)
+  end
+  if source:sub(1, 1) == "\27" then
+    text.fail(path .. ":1", "expected Lua source, found bytecode; write the spec as text")
+  end
+  local chunk
+  chunk, message = load(source, "@" .. path, "t", env)
+  if not chunk then
+    local at, rest = message:match "^(.-:%d+): (.*)$"
+    text.fail(at or path, "%s", rest or message)
+  end
+  return chunk, source
+end
+
+-- reader: read(path) and list(folder, suffix), as in files.h. Returns the ops in the order of
+-- their files, each { name, keys, file, line, files, source }.
+function load_stage.all(reader)
+  local names, message = reader.list("specs", ".lua")
+  if not names then
+    text.fail("specs", "%s; expected a folder of spec files", message)
+  end
+  local ops = {}
+  for _, name in ipairs(names) do
+    for _, op in ipairs(load_stage.file(reader, "specs/" .. name)) do
+      ops[#ops + 1] = op
+    end
+  end
+  return ops
+end
+
+-- The ops of one file.
+function load_stage.file(reader, path)
+  local ops, pending, files = {}, nil, { path }
+  local env = base_env()
+
+  function env.op(name)
+    local line = debug.getinfo(2, "l").currentline
+    local file = debug.getinfo(2, "S").source:sub(2)
+    if type(name) ~= "string" or not string.find(name, "^%l[%l%d_]*$") then
+      text.fail(file .. ":" .. line, "op: expected a name of lower-case letters, digits and _, found %s",
+        type(name) == "string" and "'" .. name .. "'" or "a " .. type(name))
+    end
+    pending = { name = name, file = file, line = line }
+    return function(keys)
+      if type(keys) ~= "table" then
+        text.fail(file .. ":" .. line, "op \"%s\": expected a table { ... } after the name, found a %s", name,
+          type(keys))
+      end
+      ops[#ops + 1] = { name = name, keys = keys, file = file, line = line, files = files }
+      pending = nil
+    end
+  end
+
+  function env.include(other)
+    local info = debug.getinfo(2, "Sl")
+    local where = info.source:sub(2) .. ":" .. info.currentline
+    if type(other) ~= "string" or other:sub(1, 1) == "/" or string.find("/" .. other .. "/", "/../", 1, true) then
+      text.fail(where, "include: expected a path inside specs/, such as \"include/vector.lua\", found %s",
+        type(other) == "string" and "'" .. other .. "'" or "a " .. type(other))
+    end
+    local file = "specs/" .. other
+    files[#files + 1] = file
+    return (compile(reader, file, env, where))()
+  end
+
+  setmetatable(env, {
+    __index = function(_, key)
+      error(string.format("unknown name '%s'%s", tostring(key),
+        text.did_you_mean(tostring(key), text.sorted_keys(env))), 2)
+    end,
+    __newindex = function(_, key)
+      error(string.format("expected 'local %s': a spec has no global names of its own", tostring(key)), 2)
+    end,
+  })
+
+  local chunk, source = compile(reader, path, env)
+  load_stage.call(path, chunk)
+  if pending then
+    text.fail(pending.file .. ":" .. pending.line, "op \"%s\": expected a table { ... } after the name", pending.name)
+  end
+  for _, op in ipairs(ops) do
+    op.source = op.file == path and source or nil
+  end
+  return ops
+end
+
+-- "specs/add.lua:7", the line where a key of an op is set: found by reading the source, since
+-- Lua's tables do not tell; where it is not found, the line of the op. Keys nest: where(op,
+-- "inputs", "x").
+function load_stage.where(op, ...)
+  local line_found = op.line
+  if op.source then
+    local keys, wanted, number = { ... }, 1, 0
+    for line in (op.source .. "\n"):gmatch "(.-)\n" do
+      number = number + 1
+      if number > op.line and line:match "^op[%s(\"']" or not keys[wanted] then
+        break
+      end
+      if number >= op.line then
+        local code = line:gsub("%-%-.*$", "")
+        local at = 1
+        while keys[wanted] do
+          local _, stop = code:find("%f[%w_]" .. tostring(keys[wanted]):gsub("%W", "%%%0") .. "%f[^%w_][\"%]]*%s*=", at)
+          if not stop then
+            break
+          end
+          line_found, wanted, at = number, wanted + 1, stop
+        end
+      end
+    end
+  end
+  return op.file .. ":" .. line_found
+end
+
+return load_stage

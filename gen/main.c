@@ -1,0 +1,69 @@
+/* lathe-gen: turns specs and templates into kernels, a dispatch table and build edges.
+ * The stages are the Lua modules beside this file; driver.lua runs them. */
+#include <lauxlib.h>
+#include <lualib.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "files.h"
+#include "modules.h"
+#include "sandbox.h"
+
+/* What the stages raise on purpose is a table { message = one line for the user }; any other
+ * error is a fault of the generator's own and comes with a traceback. */
+static int on_error(lua_State *L) {
+  if (lua_istable(L, 1)) {
+    lua_getfield(L, 1, "message");
+    return 1;
+  }
+  const char *message = luaL_tolstring(L, 1, NULL);
+  luaL_traceback(L, L, message, 1);
+  lua_pushfstring(L, "lathe-gen: internal error: %s", lua_tostring(L, -1));
+  return 1;
+}
+
+static int protected_main(lua_State *L) {
+  char **argv = lua_touserdata(L, 1);
+  luaL_openlibs(L);
+  modules_preload(L);
+  lua_newtable(L);
+  files_push(L);
+  lua_setfield(L, -2, "files");
+  sandbox_push(L);
+  lua_setfield(L, -2, "sandbox");
+  lua_setglobal(L, "host");
+
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "driver");
+  lua_call(L, 1, 1);
+  int arguments = 0;
+  for (; argv[arguments + 1]; arguments++) {
+    luaL_checkstack(L, 4, "arguments");
+    lua_pushstring(L, argv[arguments + 1]);
+  }
+  lua_call(L, arguments, 1);
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  (void)argc;
+  lua_State *L;
+  sandbox *box = sandbox_new(&L);
+  if (!box) {
+    fputs("lathe-gen: not enough memory to start\n", stderr);
+    return EXIT_FAILURE;
+  }
+  lua_pushcfunction(L, on_error);
+  lua_pushcfunction(L, protected_main);
+  lua_pushlightuserdata(L, argv);
+  int status = EXIT_FAILURE;
+  if (lua_pcall(L, 1, 1, 1) == LUA_OK) {
+    status = (int)lua_tointeger(L, -1);
+  } else {
+    const char *message = lua_tostring(L, -1);
+    fprintf(stderr, "%s\n", message ? message : "lathe-gen: not enough memory");
+  }
+  lua_close(L);
+  sandbox_free(box);
+  return status;
+}

@@ -1,0 +1,255 @@
+-- Decides which variants there are: multiplies out each row of an op's tuning parameters over its
+-- precisions and backends, and checks the rows against what the templates accept. The one place
+-- that makes a variant's name and a file's name; nothing parses them.
+
+local text = require "text"
+
+local plan = {}
+
+-- Every backend that the folders of templates/ describe, in order of preference:
+-- { name, kind, lowering, language, extension, features, families, constraint, enabled, disabled }.
+-- enabled: a set of names, or nil for all. reasons: why the others are off, by name.
+function plan.backends(reader, enabled, reasons)
+  local backends, known = {}, {}
+  local languages, message = reader.list("templates", "")
+  if not languages then
+    text.fail("templates", "%s; expected a folder of templates", message)
+  end
+  for _, language in ipairs(languages) do
+    local path = "templates/" .. language .. "/backend.lua"
+    local source = reader.read(path) or text.fail(path, "expected a description of the templates beside it")
+    local chunk, problem = load(source, "@" .. path, "t", {})
+    if not chunk then
+      error({ message = problem }, 0)
+    end
+    local description = chunk()
+    for _, backend in ipairs(description.backends) do
+      local row = setmetatable({ language = language }, { __index = description })
+      row.name, row.features = backend.name, backend.features
+      row.disabled = enabled and not enabled[row.name] and (reasons[row.name] or "not asked for at configure") or nil
+      backends[#backends + 1] = row
+      known[row.name] = true
+    end
+  end
+  for name in text.sorted_pairs(enabled or {}) do
+    if not known[name] then
+      text.fail("lathe-gen", "--backend: unknown backend '%s'; expected %s", name,
+        text.one_of(text.map(backends, function(b)
+          return b.name
+        end)))
+    end
+  end
+  return backends
+end
+
+local function as_list(value)
+  return type(value) == "table" and value or { value }
+end
+
+-- The letters that a parameter's value adds to a name.
+local function short_name(parameter, value)
+  if type(parameter.short) == "table" then
+    return parameter.short[value] and "_" .. parameter.short[value] or ""
+  end
+  return "_" .. parameter.short .. value
+end
+
+local function check_value(where, backend, parameter, value)
+  local name, range = parameter[1], parameter.range
+  if range then
+    if math.type(value) ~= "integer" or value < range[1] or value > range[2] then
+      text.fail(where, "%s: expected a whole number from %d to %d for '%s', found %s", backend.name, range[1], range[2],
+        name, tostring(value))
+    end
+    return
+  end
+  for _, allowed in ipairs(parameter.names) do
+    if value == allowed then
+      return
+    end
+  end
+  text.fail(where, "%s: expected %s for '%s', found '%s'%s", backend.name, text.one_of(parameter.names), name,
+    tostring(value), text.did_you_mean(tostring(value), parameter.names))
+end
+
+-- Every combination of a row's values for one backend, each a table by parameter name.
+local function combinations(where, backend, parameters, row)
+  local sets = { {} }
+  for _, parameter in ipairs(parameters) do
+    local name = parameter[1]
+    local values = as_list(row[name] == nil and parameter.default or row[name])
+    if #values == 0 then
+      text.fail(where, "variants: expected at least one value for '%s'", name)
+    end
+    local more = {}
+    for _, set in ipairs(sets) do
+      for _, value in ipairs(values) do
+        check_value(where, backend, parameter, value)
+        local copy = { [name] = value }
+        for k, v in pairs(set) do
+          copy[k] = v
+        end
+        more[#more + 1] = copy
+      end
+    end
+    sets = more
+  end
+  for _, set in ipairs(sets) do
+    local reason = backend.constraint and backend.constraint(set, backend.name)
+    if reason then
+      text.fail(where, "variants: %s", reason)
+    end
+  end
+  return sets
+end
+
+-- The backends a row names, by name or by kind, in the order of preference.
+local function backends_of(where, op, backends, row)
+  local wanted, names = {}, {}
+  for _, backend in ipairs(backends) do
+    names[#names + 1] = backend.name
+  end
+  if row.backend == nil then
+    text.fail(where, "variants: expected backend = %s", text.one_of(names))
+  end
+  for _, name in ipairs(as_list(row.backend)) do
+    local found = false
+    for _, backend in ipairs(backends) do
+      if backend.name == name or backend.kind == name then
+        found = true
+        if not backend.families[op.family] then
+          text.fail(where, "variants: backend '%s' has no template for the %s family", backend.name, op.family)
+        end
+        wanted[backend] = true
+      end
+    end
+    if not found then
+      text.fail(where, "variants: unknown backend '%s'%s; expected %s", tostring(name),
+        text.did_you_mean(tostring(name), names), text.one_of(names))
+    end
+  end
+  return wanted
+end
+
+local function check_row(where, op, backends, row, number)
+  if type(row) ~= "table" then
+    text.fail(where, "variants[%d]: expected a table of tuning parameters, found a %s", number, type(row))
+  end
+  local names = { "backend", "prefer" }
+  for backend in pairs(backends) do
+    for _, parameter in ipairs(backend.families[op.family]) do
+      names[#names + 1] = parameter[1]
+    end
+  end
+  for key in text.sorted_pairs(row) do
+    local known = false
+    for _, name in ipairs(names) do
+      known = known or name == key
+    end
+    if not known then
+      text.fail(where, "variants[%d]: unknown parameter '%s'%s", number, tostring(key),
+        text.did_you_mean(tostring(key), names))
+    end
+  end
+  local prefer = row.prefer or {}
+  if type(prefer) ~= "table" then
+    text.fail(where, "variants[%d]: expected prefer = { from = bytes, to = bytes }, found a %s", number, type(prefer))
+  end
+  for key, value in text.sorted_pairs(prefer) do
+    if key ~= "from" and key ~= "to" or type(value) ~= "number" then
+      text.fail(where, "variants[%d]: expected prefer = { from = bytes, to = bytes }, found '%s'", number, tostring(key))
+    end
+  end
+  return prefer
+end
+
+-- The variants of an op: by dtype, then by preference.
+--   { name, op, dtype, backend, params, params_text, from, to, where }
+function plan.variants(op, backends)
+  local where = op.where "variants"
+  if #op.variants == 0 then
+    text.fail(where, "variants: expected at least one row such as { backend = \"scalar\" }, found none")
+  end
+  local by_backend, taken = {}, {}
+  for number, row in ipairs(op.variants) do
+    local wanted = type(row) == "table" and backends_of(where, op, backends, row) or {}
+    local prefer = check_row(where, op, wanted, row, number)
+    for _, backend in ipairs(backends) do
+      if wanted[backend] then
+        local parameters = backend.families[op.family]
+        by_backend[backend] = by_backend[backend] or {}
+        for _, params in ipairs(combinations(where, backend, parameters, row)) do
+          local how, described = backend.name, {}
+          for _, parameter in ipairs(parameters) do
+            how = how .. short_name(parameter, params[parameter[1]])
+            described[#described + 1] = parameter[1] .. "=" .. tostring(params[parameter[1]])
+          end
+          if taken[how] then
+            text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters", number, how,
+              taken[how])
+          end
+          taken[how] = number
+          table.insert(by_backend[backend], {
+            how = how, op = op, backend = backend, params = params, params_text = table.concat(described, " "),
+            from = prefer.from or 0, to = prefer.to or math.huge, where = where,
+          })
+        end
+      end
+    end
+  end
+  local variants = {}
+  for _, dtype in ipairs(op.dtypes) do
+    for _, backend in ipairs(backends) do
+      for _, row in ipairs(by_backend[backend] or {}) do
+        local variant = { dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how }
+        variants[#variants + 1] = setmetatable(variant, { __index = row })
+      end
+    end
+  end
+  return variants
+end
+
+-- The C name of an op's reference, "f64" or "wide".
+function plan.reference_name(op, dtype)
+  return op.name .. "_reference_" .. dtype
+end
+
+-- Refuses symbols that two ops would both define.
+function plan.check_symbols(ops)
+  local owner = {}
+  for _, op in ipairs(ops) do
+    local names = { plan.reference_name(op, "f64"), plan.reference_name(op, "wide") }
+    for _, variant in ipairs(op.planned) do
+      names[#names + 1] = variant.name
+    end
+    for _, name in ipairs(names) do
+      if owner[name] then
+        text.fail(op.where(), "op \"%s\": its symbol '%s' clashes with that of op \"%s\" at %s", op.name, name,
+          owner[name].name, owner[name].where())
+      end
+      owner[name] = op
+    end
+  end
+end
+
+-- The source files of an op: { path (below the output folder), dtype, backend, variants } for each
+-- precision and enabled backend, and { path, reference = true }.
+function plan.files(op)
+  local files, by_path = {}, {}
+  for _, variant in ipairs(op.planned) do
+    local backend = variant.backend
+    if not backend.disabled then
+      local stem = op.name .. "_" .. variant.dtype .. "__" .. backend.name
+      local path = op.name .. "/" .. stem .. backend.extension
+      if not by_path[path] then
+        by_path[path] = { path = path, stem = stem, dtype = variant.dtype, backend = backend, variants = {} }
+        files[#files + 1] = by_path[path]
+      end
+      table.insert(by_path[path].variants, variant)
+    end
+  end
+  files[#files + 1] = { path = op.name .. "/" .. op.name .. "_reference.c", reference = true }
+  return files
+end
+
+return plan

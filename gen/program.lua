@@ -1,0 +1,146 @@
+-- From a spec's function to a program: what is computed at each point, which reductions it needs,
+-- and in which order. All families share this form; they differ in what the points are.
+--
+--   program.phases[p]      one pass over the data each:
+--     .reductions            { name, kind, term }: name = kind over all points of term
+--     .stash                 { operand, node }: points kept in an output for a later pass
+--   program.points         { operand, node }: outputs with a value at each point
+--   program.totals         { operand, node }: outputs with one value per row, or one in all
+--
+-- Below a node, a reduction's result is the leaf "reduced" and a kept point the leaf "stash".
+
+local expr = require "expr"
+local text = require "text"
+
+local program = {}
+
+-- Worth storing and loading again rather than computing twice.
+local expensive = {
+  exp = true, exp2 = true, expm1 = true, log = true, log1p = true, tanh = true, sigmoid = true,
+  erf = true, erfc = true, div = true, sqrt = true,
+}
+
+-- Replaces the reductions under the roots by leaves and lists them by phase: a reduction over
+-- terms that need another's result is one phase later than that.
+local function split(roots)
+  local phases, counts = {}, {}
+  local level = {} -- of a node: the last phase whose results it needs
+  local rules, memo = {}, {}
+  for op, row in text.sorted_pairs(expr.operations) do
+    if row.reduction then
+      rules[op] = function(_, args)
+        local term = args[1]
+        local phase = level[term] + 1
+        counts[op] = (counts[op] or 0) + 1
+        local name = (op:gsub("imum$", "")) .. counts[op]
+        phases[phase] = phases[phase] or { reductions = {}, stash = {} }
+        table.insert(phases[phase].reductions, { name = name, kind = op, term = term })
+        local leaf = expr.leaf("reduced", name)
+        leaf.type = row[1]
+        level[leaf] = phase
+        return leaf
+      end
+    end
+  end
+  -- The level of a rewritten node is known before that of what uses it.
+  local function rewrite(node)
+    if memo[node] then
+      return memo[node]
+    end
+    for i = 1, #node do
+      rewrite(node[i])
+    end
+    local new = expr.rewrite(node, rules, memo)
+    expr.visit({ new }, function(n)
+      if not level[n] then
+        level[n] = 0
+        for i = 1, #n do
+          level[n] = math.max(level[n], level[n[i]])
+        end
+      end
+    end)
+    return new
+  end
+  return text.map(roots, rewrite), phases
+end
+
+-- Values of an earlier pass that a later one would compute again at a high price are kept in an
+-- output, which has room for them until its own values come. Not where a later pass still reads
+-- an input: that may be the same memory as the output.
+local function keep_points(result)
+  if #result.phases == 0 then
+    return
+  end
+  local computed_in, costly = {}, {}
+  for p, phase in ipairs(result.phases) do
+    for _, reduction in ipairs(phase.reductions) do
+      expr.visit({ reduction.term }, function(node)
+        computed_in[node] = computed_in[node] or p
+        costly[node] = expensive[node.op] or false
+        for i = 1, #node do
+          costly[node] = costly[node] or costly[node[i]]
+        end
+      end)
+    end
+  end
+  local kept, seen = {}, {}
+  local function find(node)
+    if seen[node] then
+      return
+    end
+    seen[node] = true
+    if computed_in[node] and costly[node] and node.varying then
+      kept[#kept + 1] = node
+      return
+    end
+    for i = 1, #node do
+      find(node[i])
+    end
+  end
+  for _, point in ipairs(result.points) do
+    find(point.node)
+  end
+  if #kept == 0 or #kept > #result.points then
+    return
+  end
+  local memo = {}
+  for i, node in ipairs(kept) do
+    if computed_in[node] ~= #result.phases then
+      return -- a pass in between reads the inputs
+    end
+    memo[node] = expr.leaf("stash", result.points[i].operand.name)
+  end
+  local points, reads_input = {}, false
+  for i, point in ipairs(result.points) do
+    points[i] = { operand = point.operand, node = expr.rewrite(point.node, {}, memo) }
+    expr.visit({ points[i].node }, function(node)
+      reads_input = reads_input or node.op == "input"
+    end)
+  end
+  if reads_input then
+    return
+  end
+  for i, node in ipairs(kept) do
+    table.insert(result.phases[#result.phases].stash, { operand = result.points[i].operand, node = node })
+  end
+  result.points = points
+end
+
+-- Makes the program of values { operand, node } for outputs. is_total(operand) tells those with
+-- one value per row or in all. With keep, costly points are stored between passes.
+function program.make(values, is_total, keep)
+  local roots, phases = split(text.map(values, function(value)
+    return value.node
+  end))
+  local result = { phases = phases, points = {}, totals = {} }
+  for i, value in ipairs(values) do
+    local list = is_total(value.operand) and result.totals or result.points
+    list[#list + 1] = { operand = value.operand, node = roots[i] }
+  end
+  if keep then
+    keep_points(result)
+  end
+  return result
+end
+
+return program

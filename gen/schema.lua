@@ -1,0 +1,509 @@
+-- What an op may say: one row per key. The rows check a spec, and give the definition file by
+-- which an editor completes one. check() turns the loaded tables into ops that the later stages
+-- can trust:
+--
+--   op.name doc family f file line files where(...)
+--   op.operands   inputs in the order of the function's parameters, then outputs by name:
+--                 { name, output, dims, low, high, dtype }
+--   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
+--   op.in_place  op.any_zero_sign  op.magnitude  op.peers { name, expression }  op.variants
+
+local expr = require "expr"
+local load_stage = require "load"
+local text = require "text"
+
+local schema = {}
+
+schema.dtypes = { "f64", "f32" }
+local dtype_bytes = { f64 = 8, f32 = 4 }
+local families = { "map", "reduce", "rows" }
+local peers = { "numpy", "torch" }
+
+-- key, what it must be, whether it may be left out, what it says; luals: its type for the editor.
+schema.keys = {
+  { "doc", "string", doc = "One line: what the op computes." },
+  { "inputs", "table", luals = "table<string, lathe.operand>",
+    doc = "The operands read: name = { \"n\" }, the dimensions slowest first, and range = { low, high } of the random inputs." },
+  { "outputs", "table", luals = "table<string, lathe.operand>",
+    doc = "The operands written: name = { \"n\" }, or {} for one value." },
+  { "scalars", "table", optional = true, luals = "table<string, number>",
+    doc = "Plain numbers that the op takes: name = the value that checks and benchmarks use." },
+  { "map", "function", optional = true, doc = "y[i] = f(x[i], ...): what is computed at each point." },
+  { "reduce", "function", optional = true,
+    doc = "One result from all points: finish(sum(f(x))), or max, min, argmax, argmin." },
+  { "rows", "function", optional = true,
+    doc = "What is computed over a row: values at its points from row_max, row_min and row_sum." },
+  { "sizes", "table", luals = "lathe.size[]", doc = "What to check and time: { { \"1K\", n = 1000 }, ... }." },
+  { "dtypes", "table", luals = "lathe.dtype[]", doc = "The precisions wanted: { \"f32\", \"f64\" }." },
+  { "ulp", "table", luals = "table<lathe.dtype, number>",
+    doc = "The most a result may be off, in units of the last place, per precision." },
+  { "magnitude", "function", optional = true,
+    doc = "The size of what is rounded on the way, where that may exceed the result: errors are counted in ulp of the larger." },
+  { "any_zero_sign", "boolean", optional = true, doc = "True where +0 and -0 are equally right." },
+  { "in_place", "boolean", optional = true,
+    doc = "Whether the output may be the first input's memory (default: wherever the shapes agree)." },
+  { "variants", "table", luals = "table[]",
+    doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out." },
+  { "peers", "table", optional = true, luals = "table<string, string>",
+    doc = "The same computation for others: { numpy = \"x + y\", torch = \"x + y\" }." },
+}
+
+local by_key, key_names = {}, {}
+for _, row in ipairs(schema.keys) do
+  by_key[row[1]] = row
+  key_names[#key_names + 1] = row[1]
+end
+
+-- Names that generated code needs for itself: what C, CUDA or GLSL reserve, and the templates'
+-- own variables.
+local reserved = {}
+for name in ([[auto break case char const continue default do double else enum extern float for goto if inline
+  int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile
+  while bool true false in out inout uniform buffer shared layout main half args best block count end hit i inside
+  row rows]]):gmatch "%S+" do
+  reserved[name] = true
+end
+
+local function check_name(where, what, name)
+  if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" or name:find "_$" or name:find "^[tu]%d+$"
+    or name:find "^%a+%d+$" and expr.operations[name:match "^%a+"] or name:find "^max%d" or name:find "^min%d" then
+    text.fail(where, "%s: expected a name of lower-case letters, digits and _ that generated code does not use "
+      .. "itself, found '%s'", what, tostring(name))
+  elseif reserved[name] then
+    text.fail(where, "%s: '%s' is reserved in C, GLSL or the templates; expected another name", what, name)
+  end
+end
+
+local function expect_number(where, what, value, least, most)
+  if type(value) ~= "number" or value ~= value or value < least or value > most then
+    text.fail(where, "%s: expected a number%s, found %s", what,
+      least > -math.huge and string.format(" of at least %g", least) or "", tostring(value))
+  end
+end
+
+local function check_operands(op, key, output, list)
+  for name, shape in text.sorted_pairs(op.keys[key]) do
+    local where = op.where(key, name)
+    check_name(where, key, name)
+    if type(shape) ~= "table" then
+      text.fail(where, "%s.%s: expected a list of dimensions such as { \"n\" }, found a %s", key, name, type(shape))
+    end
+    local operand = { name = name, output = output, dims = {}, low = -1.0, high = 1.0, key = key }
+    for k, value in text.sorted_pairs(shape) do
+      if math.type(k) == "integer" then
+        if type(value) ~= "string" or not value:find "^%l[%l%d_]*$" then
+          text.fail(where, "%s.%s: expected names of dimensions such as \"n\", found '%s'", key, name, tostring(value))
+        end
+        operand.dims[#operand.dims + 1] = value
+      elseif k == "range" and not output then
+        if type(value) ~= "table" or #value ~= 2 then
+          text.fail(where, "%s.%s: expected range = { low, high }", key, name)
+        end
+        expect_number(where, name .. ".range", value[1], -math.huge, math.huge)
+        expect_number(where, name .. ".range", value[2], value[1], math.huge)
+        operand.low, operand.high = value[1] + 0.0, value[2] + 0.0
+      else
+        text.fail(where, "%s.%s: unknown key '%s'%s; expected dimensions%s", key, name, tostring(k),
+          text.did_you_mean(tostring(k), { "range" }), output and "" or " and range")
+      end
+    end
+    if #operand.dims > 4 then
+      text.fail(where, "%s.%s: expected at most 4 dimensions, found %d", key, name, #operand.dims)
+    end
+    list[#list + 1] = operand
+  end
+end
+
+-- Puts inputs and scalars in the order of the function's parameters.
+local function order_operands(op, inputs, outputs)
+  local where = op.where(op.family)
+  local by_name = {}
+  for _, list in ipairs { inputs, outputs, op.scalars } do
+    for _, operand in ipairs(list) do
+      if by_name[operand.name] then
+        text.fail(where, "op \"%s\": two operands are called '%s'", op.name, operand.name)
+      end
+      by_name[operand.name] = operand
+    end
+  end
+  local info = debug.getinfo(op.f, "u")
+  if info.isvararg then
+    text.fail(where, "%s: expected named parameters, found ...", op.family)
+  end
+  op.parameters = {}
+  local ordered = { inputs = {}, scalars = {} }
+  for i = 1, info.nparams do
+    local name = debug.getlocal(op.f, i)
+    local operand = by_name[name]
+    if not operand or operand.output then
+      text.fail(where, "%s: parameter '%s' is no input and no scalar%s", op.family, name,
+        text.did_you_mean(name, text.sorted_keys(by_name)))
+    end
+    op.parameters[i] = name
+    local list = operand.dims and ordered.inputs or ordered.scalars
+    list[#list + 1] = operand
+    by_name[name] = nil
+  end
+  for name, operand in text.sorted_pairs(by_name) do
+    if not operand.output then
+      text.fail(where, "%s: '%s' is declared but is no parameter of the function", op.family, name)
+    end
+  end
+  op.operands, op.scalars = ordered.inputs, ordered.scalars
+  table.move(outputs, 1, #outputs, #op.operands + 1, op.operands)
+  if #op.operands > 15 or #op.scalars > 8 then
+    text.fail(where, "op \"%s\": expected at most 15 operands and 8 scalars", op.name)
+  end
+end
+
+local function list_of(names)
+  return #names == 0 and "{}" or '{ "' .. table.concat(names, '", "') .. '" }'
+end
+
+-- The op's dimensions are those of its largest input; every other operand has some of them.
+local function check_shapes(op)
+  op.dims = {}
+  for _, operand in ipairs(op.operands) do
+    if not operand.output and #operand.dims > #op.dims then
+      op.dims = operand.dims
+    end
+  end
+  local where = op.where "inputs"
+  if #op.dims == 0 then
+    text.fail(where, "op \"%s\": expected an input with at least one dimension", op.name)
+  end
+  local position = {}
+  for i, dim in ipairs(op.dims) do
+    if position[dim] then
+      text.fail(where, "op \"%s\": dimension '%s' stands twice", op.name, dim)
+    end
+    position[dim] = i
+  end
+  if op.family == "rows" and #op.dims < 2 then
+    text.fail(where, "rows: expected inputs of at least two dimensions such as { \"rows\", \"cols\" }, found %s",
+      list_of(op.dims))
+  end
+  for _, operand in ipairs(op.operands) do
+    local at, last = op.where(operand.key, operand.name), 0
+    operand.dim_index = {}
+    for i, dim in ipairs(operand.dims) do
+      if not position[dim] or position[dim] <= last then
+        text.fail(at, "%s.%s: expected dimensions out of %s in that order, found %s", operand.key, operand.name,
+          list_of(op.dims), list_of(operand.dims))
+      end
+      last = position[dim]
+      operand.dim_index[i] = last
+    end
+    local whole, none = #operand.dims == #op.dims, #operand.dims == 0
+    local per_row = #operand.dims == #op.dims - 1 and last < #op.dims
+    local per_column = #operand.dims == 1 and last == #op.dims
+    local fits = whole
+    if op.family == "reduce" and operand.output then
+      fits = none
+    elseif op.family == "rows" then
+      fits = whole or (operand.output and per_row) or (not operand.output and per_column)
+    end
+    if not fits then
+      text.fail(at, "%s.%s: the %s family has no place for the shape %s beside %s", operand.key, operand.name, op.family,
+        list_of(operand.dims), list_of(op.dims))
+    end
+  end
+end
+
+local function check_sizes(op)
+  local where = op.where "sizes"
+  local given = op.keys.sizes
+  if #given == 0 then
+    text.fail(where, "sizes: expected at least one, such as { \"1K\", n = 1000 }, found none")
+  end
+  local known, names = {}, {}
+  for _, dim in ipairs(op.dims) do
+    known[dim] = true
+  end
+  op.sizes = {}
+  local widest = 0
+  for _, dtype in ipairs(op.dtypes) do
+    widest = math.max(widest, dtype_bytes[dtype])
+  end
+  for i, size in ipairs(given) do
+    if type(size) ~= "table" or type(size[1]) ~= "string" or size[1] == "" then
+      text.fail(where, "sizes[%d]: expected a name and dimensions such as { \"1K\", n = 1000 }", i)
+    end
+    local name = size[1]
+    if names[name] then
+      text.fail(where, "sizes: '%s' stands twice", name)
+    elseif name:find "[,%s]" then
+      text.fail(where, "sizes: expected a name without commas and spaces, found '%s'", name)
+    end
+    names[name] = true
+    local dim, total = {}, widest
+    for key, value in text.sorted_pairs(size) do
+      if key ~= 1 and not known[key] then
+        text.fail(where, "sizes '%s': unknown dimension '%s'%s; the op has %s", name, tostring(key),
+          text.did_you_mean(tostring(key), op.dims), text.one_of(op.dims))
+      elseif key ~= 1 and (type(value) ~= "number" or value < 1 or value ~= math.floor(value)) then
+        text.fail(where, "sizes '%s': expected a whole number of at least 1 for '%s', found %s", name, key,
+          tostring(value))
+      end
+    end
+    for d, key in ipairs(op.dims) do
+      if not size[key] then
+        text.fail(where, "sizes '%s': dimension '%s' is missing", name, key)
+      end
+      if size[key] > (2 ^ 63 - 1024) / total then
+        text.fail(where, "sizes '%s': %s elements of %d bytes overflow the address space", name,
+          table.concat(text.map(op.dims, function(k)
+            return string.format("%.0f", size[k] or 1)
+          end), " x "), widest)
+      end
+      dim[d] = math.tointeger(size[key])
+      total = total * size[key]
+    end
+    op.sizes[i] = { name = name, dim = dim }
+  end
+end
+
+local function check_precisions(op)
+  local where, seen = op.where "dtypes", {}
+  op.dtypes = op.keys.dtypes
+  if #op.dtypes == 0 then
+    text.fail(where, "dtypes: expected at least one of %s", text.one_of(schema.dtypes))
+  end
+  for _, dtype in ipairs(op.dtypes) do
+    if not dtype_bytes[dtype] then
+      text.fail(where, "dtypes: unknown dtype '%s'%s; expected %s", tostring(dtype),
+        text.did_you_mean(tostring(dtype), schema.dtypes), text.one_of(schema.dtypes))
+    elseif seen[dtype] then
+      text.fail(where, "dtypes: '%s' stands twice", dtype)
+    end
+    seen[dtype] = true
+  end
+  op.ulp = op.keys.ulp
+  where = op.where "ulp"
+  for dtype, bound in text.sorted_pairs(op.ulp) do
+    if not seen[dtype] then
+      text.fail(where, "ulp: '%s' is not among the op's dtypes%s", tostring(dtype),
+        text.did_you_mean(tostring(dtype), op.dtypes))
+    end
+    expect_number(where, "ulp." .. dtype, bound, 0, math.huge)
+  end
+  for _, dtype in ipairs(op.dtypes) do
+    if not op.ulp[dtype] then
+      text.fail(where, "ulp: expected a bound for '%s', found none", dtype)
+    end
+  end
+end
+
+local function check_keys(op)
+  local name, keys = op.name, op.keys
+  for key in text.sorted_pairs(keys) do
+    if not by_key[key] then
+      text.fail(op.where(key), "op \"%s\": unknown key '%s'%s", name, tostring(key),
+        text.did_you_mean(tostring(key), key_names))
+    end
+  end
+  for _, row in ipairs(schema.keys) do
+    local key, want = row[1], row[2]
+    local value = keys[key]
+    if value == nil and not row.optional then
+      text.fail(op.where(), "op \"%s\": expected the key '%s' (%s)", name, key, row.doc)
+    elseif value ~= nil and type(value) ~= want then
+      text.fail(op.where(key), "op \"%s\": %s: expected a %s, found a %s", name, key, want, type(value))
+    end
+  end
+  for _, family in ipairs(families) do
+    if keys[family] then
+      if op.family then
+        text.fail(op.where(family), "op \"%s\": expected one of %s, found '%s' beside '%s'", name,
+          text.one_of(families), family, op.family)
+      end
+      op.family, op.f = family, keys[family]
+    end
+  end
+  if not op.family then
+    text.fail(op.where(), "op \"%s\": expected a function under one of %s, found none", name, text.one_of(families))
+  end
+end
+
+local function check_op(op)
+  op.where = function(...)
+    return load_stage.where(op, ...)
+  end
+  local keys = op.keys
+  check_keys(op)
+  op.doc, op.magnitude = keys.doc, keys.magnitude
+  op.any_zero_sign = keys.any_zero_sign or false
+  op.scalars = {}
+  for name, value in text.sorted_pairs(keys.scalars or {}) do
+    local where = op.where("scalars", name)
+    check_name(where, "scalars", name)
+    expect_number(where, "scalars." .. name, value, -math.huge, math.huge)
+    op.scalars[#op.scalars + 1] = { name = name, value = value + 0.0 }
+  end
+  local inputs, outputs = {}, {}
+  check_operands(op, "inputs", false, inputs)
+  check_operands(op, "outputs", true, outputs)
+  if #outputs == 0 then
+    text.fail(op.where "outputs", "outputs: expected at least one")
+  end
+  order_operands(op, inputs, outputs)
+  check_shapes(op)
+  check_precisions(op)
+  check_sizes(op)
+  local first, result = op.operands[1], op.operands[#inputs + 1]
+  local same_shape = table.concat(first.dims, " ") == table.concat(result.dims, " ")
+  if keys.in_place and not same_shape then
+    text.fail(op.where "in_place", "in_place: expected '%s' and '%s' to have the same shape", first.name, result.name)
+  end
+  op.in_place = same_shape and keys.in_place ~= false
+  op.peers = {}
+  for name, expression in text.sorted_pairs(keys.peers or {}) do
+    local where = op.where("peers", name)
+    if not table.concat(peers, " "):find(tostring(name), 1, true) then
+      text.fail(where, "peers: unknown peer '%s'%s; expected %s", tostring(name),
+        text.did_you_mean(tostring(name), peers), text.one_of(peers))
+    elseif type(expression) ~= "string" then
+      text.fail(where, "peers.%s: expected an expression as a string, found a %s", name, type(expression))
+    end
+    op.peers[#op.peers + 1] = { name = name, expression = expression }
+  end
+  op.variants = keys.variants
+end
+
+-- Calls one of the op's functions with symbolic values; returns { operand, node } per output.
+local function trace(op, f, key)
+  local where = op.where(key)
+  local by_name, arguments = {}, {}
+  for _, operand in ipairs(op.operands) do
+    by_name[operand.name] = operand
+  end
+  for i = 1, debug.getinfo(f, "u").nparams do
+    local name = debug.getlocal(f, i)
+    local operand = by_name[name]
+    arguments[i] = expr.leaf(operand and "input" or "scalar", name)
+  end
+  local results = table.pack(load_stage.call(where, f, table.unpack(arguments)))
+  local outputs = {}
+  for _, operand in ipairs(op.operands) do
+    if operand.output then
+      outputs[#outputs + 1] = operand
+    end
+  end
+  local values = results[1]
+  if results.n == 1 and #outputs == 1 and (expr.is_node(values) or type(values) == "number") then
+    values = { [outputs[1].name] = values }
+  elseif results.n ~= 1 or type(values) ~= "table" or expr.is_node(values) then
+    text.fail(where, "%s: expected the function to return %s, found %s", key,
+      #outputs == 1 and "a value" or "a table of its outputs by name",
+      results.n == 0 and "nothing" or results.n > 1 and results.n .. " values" or "a " .. type(values))
+  end
+  local traced = {}
+  for _, operand in ipairs(outputs) do
+    local node = values[operand.name]
+    if type(node) == "number" then
+      node = expr.const(node)
+    end
+    if not expr.is_node(node) then
+      text.fail(where, "%s: expected a value for the output '%s', found %s", key, operand.name,
+        node == nil and "nothing" or "a " .. type(node))
+    end
+    traced[#traced + 1] = { operand = operand, node = node }
+    values[operand.name] = nil
+  end
+  local extra = next(values)
+  if extra ~= nil then
+    text.fail(where, "%s: '%s' is not an output%s", key, tostring(extra),
+      text.did_you_mean(tostring(extra), text.map(outputs, function(o)
+        return o.name
+      end)))
+  end
+  return traced
+end
+
+-- Traces the op's functions into a graph of their own: op.values for the outputs and
+-- op.magnitudes for those that have one.
+function schema.trace(op)
+  expr.begin()
+  op.values = trace(op, op.f, op.family)
+  local where = op.where(op.family)
+  local read = {}
+  for _, value in ipairs(op.values) do
+    local operand, node = value.operand, value.node
+    local total = #operand.dims < #op.dims
+    if node.type == "m" or node.type == "i" then
+      text.fail(where, "%s: '%s' is a comparison; expected a number, such as select(condition, 1, 0)", op.family,
+        operand.name)
+    elseif total and node.varying then
+      text.fail(where, "%s: '%s' has one value per %s but differs from point to point; expected a reduction such as "
+        .. "sum(...)", op.family, operand.name, op.family == "rows" and "row" or "call")
+    elseif node.type == "n" and not total then
+      text.fail(where, "%s: '%s' is an index, but the output has a value at each point", op.family, operand.name)
+    end
+    operand.dtype = node.type == "n" and "i64" or nil
+    expr.visit({ node }, function(n)
+      local row = expr.operations[n.op]
+      if n.op == "input" then
+        read[n.name] = true
+      elseif row and row.reduction and op.family == "map" then
+        text.fail(where, "map: a reduction has no place here; expected the family 'reduce' or 'rows'")
+      elseif row and row.reduction and not n[1].varying then
+        text.fail(where, "%s: a reduction over what is the same at every point", op.family)
+      elseif row and row.reduction and row[1] == "n" and n ~= node then
+        text.fail(where, "%s: an index is a result of its own and cannot be computed with", op.family)
+      end
+    end)
+  end
+  for _, operand in ipairs(op.operands) do
+    if not operand.output and not read[operand.name] then
+      text.fail(where, "%s: the input '%s' is never used", op.family, operand.name)
+    end
+  end
+  op.magnitudes = op.magnitude and trace(op, op.magnitude, "magnitude") or {}
+  op.flops = expr.flops(text.map(op.values, function(value)
+    return value.node
+  end))
+end
+
+-- Checks and traces the loaded ops; returns them sorted by name.
+function schema.check(loaded)
+  local first = {}
+  for _, op in ipairs(loaded) do
+    if first[op.name] then
+      text.fail(op.file .. ":" .. op.line, "op \"%s\" stands at %s already; expected another name", op.name,
+        first[op.name])
+    end
+    first[op.name] = op.file .. ":" .. op.line
+    check_op(op)
+  end
+  table.sort(loaded, function(a, b)
+    return a.name < b.name
+  end)
+  return loaded
+end
+
+-- A definition file for LuaLS: the keys above and the vocabulary of a spec's functions.
+function schema.definitions()
+  local out = {
+    "---@meta", "-- Made by `lathe-gen definitions`: what a spec may say, for editors.", "",
+    "---@alias lathe.dtype " .. table.concat(text.map(schema.dtypes, function(d)
+      return '"' .. d .. '"'
+    end), " | "),
+    "---@class lathe.operand : string[]", "---@field range? number[]",
+    "---@class lathe.size : { [string]: integer, [1]: string }", "---@class lathe.value",
+    "---@operator add(lathe.value|number): lathe.value", "---@operator sub(lathe.value|number): lathe.value",
+    "---@operator mul(lathe.value|number): lathe.value", "---@operator div(lathe.value|number): lathe.value",
+    "---@operator unm: lathe.value", "", "---@class lathe.op",
+  }
+  for _, row in ipairs(schema.keys) do
+    out[#out + 1] = string.format("---@field %s%s %s %s", row[1], row.optional and "?" or "",
+      row.luals or row[2], row.doc)
+  end
+  out[#out + 1] = "\n---@param name string\n---@return fun(keys: lathe.op)\nfunction op(name) end\n"
+  out[#out + 1] = "---A file inside specs/; returns what it returns.\n---@param path string\nfunction include(path) end\n"
+  for name in text.sorted_pairs(expr.vocabulary) do
+    out[#out + 1] = string.format("---@param ... lathe.value|number\n---@return lathe.value\nfunction %s(...) end\n", name)
+  end
+  return table.concat(out, "\n")
+end
+
+return schema

@@ -1,0 +1,213 @@
+-- The template engine. A template is source text with two marks:
+--   //@ lua           a whole line of Lua
+--   $name$  $(expr)   the value of a name or an expression; $$ is a dollar sign
+-- Every template line becomes one line of one Lua chunk, loaded under the template's own name, so
+-- that Lua's messages name the template's line. A name that is not defined is an error. A paste
+-- alone on its line may have many lines, which take on its indentation; an empty one leaves no
+-- line.
+
+local text = require "text"
+
+local template = {}
+
+local function compile_error(name, number, line, what)
+  text.fail(name .. ":" .. number, "%s, in: %s", what, line:match "^%s*(.-)%s*$")
+end
+
+-- Splits a line into literal strings and Lua expressions { code }.
+local function split(name, number, line)
+  local pieces, at = {}, 1
+  while true do
+    local mark = line:find("$", at, true)
+    if not mark then
+      pieces[#pieces + 1] = line:sub(at)
+      return pieces
+    end
+    pieces[#pieces + 1] = line:sub(at, mark - 1)
+    local following = line:sub(mark + 1, mark + 1)
+    if following == "$" then
+      pieces[#pieces + 1] = "$"
+      at = mark + 2
+    elseif following == "(" then
+      local parens = line:match("^%b()", mark + 1)
+      if not parens then
+        compile_error(name, number, line, "unclosed '$(': expected its ')' on the same line")
+      end
+      pieces[#pieces + 1] = { parens }
+      at = mark + 1 + #parens
+    else
+      local path = line:match("^([%a_][%w_.]*)%$", mark + 1)
+      if not path then
+        compile_error(name, number, line, "unclosed '$': expected $name$, $(expression) or $$")
+      end
+      pieces[#pieces + 1] = { path }
+      at = mark + #path + 2
+    end
+  end
+end
+
+-- The Lua source of a template, one line for each of its lines.
+local function translate(name, source)
+  local lines, number = {}, 0
+  for line in (source .. "\n"):gmatch "(.-)\n" do
+    number = number + 1
+    local indent, directive = line:match "^(%s*)//@(.*)$"
+    if directive and directive:match "^%s*[%w_.:]+%b()%s*$" then
+      -- A call: what the function writes takes on the indentation of the call.
+      lines[number] = string.format("_push(%q) %s _pop()", indent, directive)
+    elseif directive then
+      lines[number] = directive
+    else
+      local pieces = split(name, number, line)
+      local code = {}
+      for _, piece in ipairs(pieces) do
+        if type(piece) == "table" then
+          code[#code + 1] = "_paste(" .. piece[1] .. ")"
+        elseif piece ~= "" then
+          code[#code + 1] = string.format("%q", piece)
+        end
+      end
+      if #pieces == 3 and type(pieces[2]) == "table" and pieces[1]:match "^%s*$" and pieces[3] == "" then
+        lines[number] = string.format("_block(%d, %q, _paste(%s))", number, pieces[1], pieces[2][1])
+      else
+        lines[number] = string.format("_line(%d, %s)", number, #code > 0 and table.concat(code, " .. ") or '""')
+      end
+    end
+  end
+  if lines[number] == '_line(' .. number .. ', "")' then
+    lines[number] = "" -- the file's last line break
+  end
+  return table.concat(lines, "\n")
+end
+
+-- One line for the user from Lua's message, with the template's line shown.
+local function explain(message, sources)
+  local name, number, what = message:match "^(.-):(%d+): (.*)$"
+  if not name or not sources[name] then
+    return nil
+  end
+  what = what:gsub(" near <eof>", ""):gsub("'end' expected", "unclosed directive: 'end' expected")
+  local at = 0
+  for line in (sources[name] .. "\n"):gmatch "(.-)\n" do
+    at = at + 1
+    if at == tonumber(number) and line:match "%S" then
+      what = what .. ", in: " .. line:match "^%s*(.-)%s*$"
+    end
+  end
+  return name .. ":" .. number .. ": " .. what
+end
+
+-- An engine over read(name), which gives a template's text. options.line = false leaves #line out.
+function template.engine(read, options)
+  local compiled, sources = {}, {}
+
+  local function load_template(name)
+    if not compiled[name] then
+      sources[name] = read(name)
+      local code = translate(name, sources[name])
+      compiled[name] = function(env)
+        local chunk, message = load(code, "@" .. name, "t", env)
+        if not chunk then
+          error({ message = explain(message, sources) or message }, 0)
+        end
+        return chunk
+      end
+    end
+    return compiled[name]
+  end
+
+  -- Expands a template with the names in values; returns its text, which starts with prelude.
+  local function expand(name, values, prelude)
+    local out, count, indents, margin = { prelude }, 1, {}, ""
+    local expected_name, expected_line -- where the compiler thinks the next line comes from
+
+    local function put(from, number, line)
+      if options.line ~= false and (expected_name ~= from or expected_line ~= number)
+        and line:match "[^%s{}]" and out[count]:sub(-1) ~= "\\" then
+        count = count + 1
+        out[count] = string.format('#line %d "%s"', number, from)
+      end
+      count = count + 1
+      out[count] = line == "" and "" or margin .. line
+      expected_name, expected_line = from, number + 1
+    end
+
+    local function env_for(from)
+      local env
+      env = {
+        _push = function(indent)
+          indents[#indents + 1] = margin
+          margin = margin .. indent
+        end,
+        _pop = function()
+          margin = table.remove(indents)
+        end,
+        _line = function(number, line)
+          put(from, number, line)
+        end,
+        _block = function(number, indent, block)
+          if block ~= "" then
+            for line in (block .. "\n"):gmatch "(.-)\n" do
+              put(from, number, line == "" and "" or indent .. line)
+              number = number + 1
+            end
+          end
+        end,
+        _paste = function(value)
+          local kind = math.type(value) or type(value)
+          if kind == "string" then
+            return value
+          elseif kind == "integer" then
+            return string.format("%d", value)
+          end
+          error("expected a string or a whole number to paste, found "
+            .. (value == nil and "nil" or "a " .. kind), 2)
+        end,
+        assert = function(condition, message)
+          if not condition then
+            error(message or "assertion failed", 2)
+          end
+          return condition
+        end,
+        -- Runs another template of the same folder here; returns the functions it defines.
+        use = function(other)
+          local path = name:gsub("[^/]*$", "") .. other
+          local inner = env_for(path)
+          load_template(path)(inner)()
+          return inner
+        end,
+        pairs = text.sorted_pairs, ipairs = ipairs, tostring = tostring, tonumber = tonumber,
+        type = type, error = error, string = string, table = table, math = math,
+      }
+      return setmetatable(env, {
+        __index = function(_, key)
+          local value = values[key]
+          if value == nil then
+            error(string.format("undefined template variable '%s'%s", key,
+              text.did_you_mean(key, text.sorted_keys(values))), 2)
+          end
+          return value
+        end,
+      })
+    end
+
+    local ok, message = xpcall(function()
+      load_template(name)(env_for(name))()
+    end, function(message)
+      if type(message) == "string" then
+        local explained = explain(message, sources)
+        return explained and { message = explained } or debug.traceback(message, 2)
+      end
+      return message
+    end)
+    if not ok then
+      error(message, 0)
+    end
+    out[count + 1] = ""
+    return table.concat(out, "\n")
+  end
+
+  return expand
+end
+
+return template

@@ -1,0 +1,98 @@
+-- Small helpers on text and tables that every stage shares.
+
+local text = {}
+
+-- Raises an error meant for the user: one line, `where: what`.
+function text.fail(where, format, ...)
+  error({ message = where .. ": " .. string.format(format, ...) }, 0)
+end
+
+-- Keys of a table in an order that is the same on every run: integers by value, then the rest
+-- by name.
+function text.sorted_keys(t)
+  local keys = {}
+  for key in next, t do
+    keys[#keys + 1] = key
+  end
+  table.sort(keys, function(a, b)
+    local a_number, b_number = type(a) == "number", type(b) == "number"
+    if a_number and b_number then
+      return a < b
+    elseif a_number ~= b_number then
+      return a_number
+    end
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+-- pairs() in that order.
+function text.sorted_pairs(t)
+  local keys, i = text.sorted_keys(t), 0
+  return function()
+    i = i + 1
+    if keys[i] ~= nil then
+      return keys[i], t[keys[i]]
+    end
+  end
+end
+
+function text.map(list, f)
+  local result = {}
+  for i, item in ipairs(list) do
+    result[i] = f(item, i)
+  end
+  return result
+end
+
+-- The number of letters to add, drop or change to make b of a (Levenshtein).
+local function distance(a, b)
+  local row = {}
+  for j = 0, #b do
+    row[j] = j
+  end
+  for i = 1, #a do
+    local diagonal = row[0]
+    row[0] = i
+    for j = 1, #b do
+      local cost = a:byte(i) == b:byte(j) and 0 or 1
+      local best = math.min(row[j] + 1, row[j - 1] + 1, diagonal + cost)
+      diagonal, row[j] = row[j], best
+    end
+  end
+  return row[#b]
+end
+
+-- " (did you mean 'unroll'?)" for the name nearest to a wrong one, or "" when none is near.
+function text.did_you_mean(wrong, names)
+  local best, best_distance
+  for _, name in ipairs(names) do
+    local d = distance(wrong, name)
+    if not best or d < best_distance then
+      best, best_distance = name, d
+    end
+  end
+  if best and best_distance <= math.max(1, math.min(#wrong, #best) // 2) then
+    return string.format(" (did you mean '%s'?)", best)
+  end
+  return ""
+end
+
+-- "'a', 'b' or 'c'"
+function text.one_of(names)
+  local quoted = text.map(names, function(name)
+    return "'" .. tostring(name) .. "'"
+  end)
+  if #quoted < 2 then
+    return quoted[1] or "nothing"
+  end
+  return table.concat(quoted, ", ", 1, #quoted - 1) .. " or " .. quoted[#quoted]
+end
+
+function text.c_string(s)
+  return '"' .. s:gsub('[%c"\\]', function(c)
+    return string.format("\\%03o", c:byte())
+  end) .. '"'
+end
+
+return text
