@@ -1,0 +1,21 @@
+/* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by
+ * reading the inputs once, from whatever level of the cache holds them: passes.c. */
+//@ local R = use "passes.c"
+//@ local passes = k:passes(R.P.define)
+//@ local totals = k:totals()
+//@ for _, v in ipairs(variants) do
+/* $v.params_text$ */
+void $v.name$(const lathe_args *args) {
+  $(k:pointers(op))
+  const size_t count = $(k:product("args->dim", 1, #op.dims));
+  $(k:uniforms(0))
+  //@ for p, phase in ipairs(k.program.phases) do
+  //@ R.pass(phase, passes[p], "count", v.params.accumulators)
+  $(k:uniforms(p))
+  //@ end
+  //@ for _, total in ipairs(totals) do
+  $total.operand.name$[0] = $total.value$;
+  //@ end
+}
+
+//@ end
