@@ -1,0 +1,165 @@
+/* lathe.h - the dispatch table: what an op is, what a variant is, and how one is chosen.
+ *
+ * The generator writes the rows (out/gen/table.c); everything here is plain constant data.
+ * The table is the only thing that generated code and the runtime share.
+ */
+#ifndef LATHE_H
+#define LATHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  LATHE_MAX_DIMS = 4,
+  LATHE_MAX_OPERANDS = 16, /* inputs, then outputs, in the order of the spec's function */
+  LATHE_MAX_SCALARS = 8,
+};
+
+typedef enum lathe_dtype {
+  LATHE_F64,
+  LATHE_F32,
+  LATHE_F16,
+  LATHE_BF16,
+  LATHE_I32,
+  LATHE_I64,
+  LATHE_DTYPES, /* how many there are */
+  /* An operand of this type has the variant's own type. */
+  LATHE_VARIANT_DTYPE,
+} lathe_dtype;
+
+/* Where a backend's kernels run; each kind has a device file in runtime/. */
+typedef enum lathe_kind { LATHE_CPU, LATHE_CUDA, LATHE_VULKAN } lathe_kind;
+
+/* What a device must offer for a variant to run: a bit each. */
+enum {
+  LATHE_SSE2 = 1u << 0,
+  LATHE_AVX2 = 1u << 1,
+  LATHE_FMA = 1u << 2,
+  LATHE_F16C = 1u << 3,
+  LATHE_AVX512F = 1u << 4,
+  LATHE_AVX512BW = 1u << 5,
+  LATHE_AVX512DQ = 1u << 6,
+  LATHE_AVX512VL = 1u << 7,
+};
+
+/* One call: buffers in operand order, scalars and dimensions in the op's order.
+ * workspace has at least variant->workspace(dim) bytes, or is null where that is null. */
+typedef struct lathe_args {
+  void *buf[LATHE_MAX_OPERANDS];
+  double scalar[LATHE_MAX_SCALARS];
+  size_t dim[LATHE_MAX_DIMS];
+  void *workspace;
+} lathe_args;
+
+typedef void lathe_fn(const lathe_args *args);
+
+/* A figure as a function of the size: bytes moved, operations done, workspace wanted. */
+typedef double lathe_cost(const size_t *dim);
+
+typedef struct lathe_operand {
+  const char *name;
+  lathe_dtype dtype;
+  bool output;
+  int ndim;                   /* 0: one element */
+  int dim[LATHE_MAX_DIMS];    /* indexes into the op's dimensions, slowest first */
+  double low, high;           /* the range that random inputs are drawn from */
+} lathe_operand;
+
+typedef struct lathe_scalar {
+  const char *name;
+  double value; /* what the check and the benchmark use */
+} lathe_scalar;
+
+typedef struct lathe_size {
+  const char *name;
+  size_t dim[LATHE_MAX_DIMS];
+} lathe_size;
+
+/* The most that a result may be off, in units of the last place of
+ * max(|reference|, magnitude); see check.h. */
+typedef struct lathe_bound {
+  lathe_dtype dtype;
+  double ulp;
+} lathe_bound;
+
+typedef struct lathe_peer {
+  const char *name;       /* numpy, torch */
+  const char *expression; /* over the operands' names */
+} lathe_peer;
+
+typedef struct lathe_op {
+  const char *name, *doc, *family;
+  const char *source; /* specs/add.lua:3 */
+  int ndim;
+  const char *dim[LATHE_MAX_DIMS];
+  int noperands, nscalars, nsizes, nbounds, npeers;
+  const lathe_operand *operands;
+  const lathe_scalar *scalars;
+  const lathe_size *sizes;
+  const lathe_bound *bounds;
+  const lathe_peer *peers;
+  bool in_place;        /* the first output may be the first input */
+  bool any_zero_sign;   /* +0 and -0 are equally right */
+  double flops_per_point; /* arithmetic nodes of the traced graph, for each point of the op's dimensions */
+  /* References in higher precision. Floating operands are arrays of double (f64) or
+   * long double (wide, for checking f64 itself); after the operands comes one more buffer
+   * for each floating output, in order, which takes its magnitude. */
+  lathe_fn *reference_f64, *reference_wide;
+} lathe_op;
+
+typedef struct lathe_backend {
+  const char *name; /* avx2 */
+  lathe_kind kind;
+  uint64_t features;
+  const char *disabled; /* why configure left it out, or null */
+} lathe_backend;
+
+typedef struct lathe_variant {
+  const char *name; /* add_f32__avx2_u4: made by one function of the generator, parsed by nobody */
+  const lathe_op *op;
+  const lathe_backend *backend;
+  lathe_dtype dtype;
+  lathe_fn *run;             /* null where the backend is disabled */
+  lathe_cost *workspace;     /* bytes; null for none */
+  size_t align;              /* bytes each buffer must be aligned to */
+  double prefer_from, prefer_to; /* bytes of all operands between which dispatch may choose it */
+  const char *params;        /* unroll=4 store=streaming */
+  const char *source;        /* specs/include/vector.lua:9 */
+  const char *template_file; /* templates/c/map.c */
+} lathe_variant;
+
+/* The table. Ops are sorted by name; variants by op, dtype, then falling preference, so
+ * that the first that fits is the one to call. */
+extern const lathe_backend lathe_backends[];
+extern const size_t lathe_backend_count;
+extern const lathe_op lathe_ops[];
+extern const size_t lathe_op_count;
+extern const lathe_variant lathe_variants[];
+extern const size_t lathe_variant_count;
+
+/* select.c */
+
+/* Null where the variant can run on a device with these features; else the reason, static. */
+const char *lathe_why_not(const lathe_variant *variant, uint64_t features);
+
+/* The variant to call for an op, type and size (op->ndim dimensions) on a device with
+ * these features; null where none can run. With force not null, only variants whose name
+ * matches that glob are considered, whatever size they prefer. */
+const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
+                                  uint64_t features, const char *force);
+
+/* Elements of operand o at a size, and bytes of all operands of a variant's type. */
+size_t lathe_elements(const lathe_op *op, int operand, const size_t *dim);
+double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
+
+/* dtype.c */
+const char *lathe_dtype_name(lathe_dtype dtype);
+size_t lathe_dtype_size(lathe_dtype dtype);
+
+/* cpu.c: the features of this processor, less those not named in the environment variable
+ * LATHE_CPU_FEATURES where that is set (for trying another machine's choice). */
+uint64_t lathe_cpu_features(void);
+const char *lathe_cpu_name(void);
+
+#endif

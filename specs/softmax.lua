@@ -1,0 +1,37 @@
+-- Softmax and its logarithm, over each row.
+
+local vector = include "include/vector.lua"
+
+op "softmax" {
+  doc = "exp(x - max) / sum(exp(x - max)), over each row",
+  inputs = { x = { "rows", "cols", range = { -10, 10 } } },
+  outputs = { y = { "rows", "cols" } },
+  rows = function(x)
+    local e = exp(x - row_max(x))
+    return e / row_sum(e)
+  end,
+  sizes = vector.row_sizes,
+  dtypes = vector.dtypes,
+  ulp = { f32 = 32, f64 = 32 },
+  variants = vector.rows,
+  peers = { numpy = "np.exp(x - x.max()) / np.exp(x - x.max()).sum()", torch = "F.softmax(x, -1)" },
+}
+
+op "log_softmax" {
+  doc = "x - max - log(sum(exp(x - max))), over each row",
+  inputs = { x = { "rows", "cols", range = { -10, 10 } } },
+  outputs = { y = { "rows", "cols" } },
+  rows = function(x)
+    local shifted = x - row_max(x)
+    return shifted - log(row_sum(exp(shifted)))
+  end,
+  -- The two terms may cancel: what is rounded is as large as they are.
+  magnitude = function(x)
+    return abs(x) + row_max(abs(x))
+  end,
+  sizes = vector.row_sizes,
+  dtypes = vector.dtypes,
+  ulp = { f32 = 4, f64 = 4 },
+  variants = vector.rows,
+  peers = { numpy = "x - x.max() - np.log(np.exp(x - x.max()).sum())", torch = "F.log_softmax(x, -1)" },
+}
