@@ -19,14 +19,17 @@ local function aligned(rows)
   local widths = {}
   for _, row in ipairs(rows) do
     for i = 1, #row - 1 do
-      widths[i] = math.max(widths[i] or 0, utf8.len(row[i]) or #row[i])
+      local width = #row[i]
+      if width > (widths[i] or 0) then
+        widths[i] = width
+      end
     end
   end
   return table.concat(text.map(rows, function(row)
     local cells = {}
     for i, cell in ipairs(row) do
       local last = i == #row
-      cells[i] = last and cell or cell .. "," .. (" "):rep(widths[i] - (utf8.len(cell) or #cell) + 1)
+      cells[i] = last and cell or cell .. "," .. (" "):rep(widths[i] - #cell + 1)
     end
     return "  { " .. table.concat(cells) .. " },\n"
   end))

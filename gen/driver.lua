@@ -172,6 +172,7 @@ local function expand_some(options, names)
 end
 
 return function(...)
+  collectgarbage "generational" -- most of what is made is a line of text that lives for a moment
   local options = parse { ... }
   local command = options.words[1]
   if options.help then

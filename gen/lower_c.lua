@@ -229,32 +229,34 @@ local function rules_of(set, target)
   return rules
 end
 
-local fill_cache = {}
+local filler_cache = {}
 
--- Fills the marks in one of the texts above.
-function kernel:text(operation, a, b, c, k)
+-- A function of the arguments that fills the marks in one of the texts above: it is asked for
+-- some hundred times for each file, so it is made once.
+local function filler(self, operation)
   local pattern = self.set[operation] or error("no text for " .. operation)
+  pattern = pattern:gsub("{(%a%w*)}", function(mark)
+    return mark ~= "k" and self.marks[mark] or nil
+  end)
+  local pieces, from = {}, 1
+  for at, mark, next_at in pattern:gmatch "(){([123k])}()" do
+    pieces[#pieces + 1] = string.format("%q", pattern:sub(from, at - 1))
+    pieces[#pieces + 1] = "_" .. mark
+    from = next_at
+  end
+  pieces[#pieces + 1] = string.format("%q", pattern:sub(from))
+  return load("local _1, _2, _3, _k = ... return " .. table.concat(pieces, " .. "))
+end
+
+-- The text of an operation on up to three arguments and a plain count.
+function kernel:text(operation, a, b, c, k)
   local key = self.key .. operation
-  local parts = fill_cache[key]
-  if not parts then
-    pattern = pattern:gsub("{(%a%w*)}", function(mark)
-      return mark ~= "k" and self.marks[mark] or nil
-    end)
-    parts = {}
-    local from = 1
-    for at, mark, next_at in pattern:gmatch "(){([123k])}()" do
-      parts[#parts + 1] = pattern:sub(from, at - 1)
-      parts[#parts + 1] = mark == "k" and 4 or tonumber(mark)
-      from = next_at
-    end
-    parts[#parts + 1] = pattern:sub(from)
-    fill_cache[key] = parts
+  local fill = filler_cache[key]
+  if not fill then
+    fill = filler(self, operation)
+    filler_cache[key] = fill
   end
-  local values, out = { a, b, c, k }, {}
-  for i, part in ipairs(parts) do
-    out[i] = type(part) == "number" and values[part] or part
-  end
-  return table.concat(out)
+  return fill(a, b, c, k)
 end
 
 function kernel:literal(value)

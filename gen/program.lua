@@ -20,26 +20,31 @@ local expensive = {
   erf = true, erfc = true, div = true, sqrt = true,
 }
 
+local reductions = {}
+for op, row in text.sorted_pairs(expr.operations) do
+  if row.reduction then
+    reductions[#reductions + 1] = op
+  end
+end
+
 -- Replaces the reductions under the roots by leaves and lists them by phase: a reduction over
 -- terms that need another's result is one phase later than that.
 local function split(roots)
   local phases, counts = {}, {}
   local level = {} -- of a node: the last phase whose results it needs
   local rules, memo = {}, {}
-  for op, row in text.sorted_pairs(expr.operations) do
-    if row.reduction then
-      rules[op] = function(_, args)
-        local term = args[1]
-        local phase = level[term] + 1
-        counts[op] = (counts[op] or 0) + 1
-        local name = (op:gsub("imum$", "")) .. counts[op]
-        phases[phase] = phases[phase] or { reductions = {}, stash = {} }
-        table.insert(phases[phase].reductions, { name = name, kind = op, term = term })
-        local leaf = expr.leaf("reduced", name)
-        leaf.type = row[1]
-        level[leaf] = phase
-        return leaf
-      end
+  for _, op in ipairs(reductions) do
+    rules[op] = function(node, args)
+      local term = args[1]
+      local phase = level[term] + 1
+      counts[op] = (counts[op] or 0) + 1
+      local name = (op:gsub("imum$", "")) .. counts[op]
+      phases[phase] = phases[phase] or { reductions = {}, stash = {} }
+      table.insert(phases[phase].reductions, { name = name, kind = op, term = term })
+      local leaf = expr.leaf("reduced", name)
+      leaf.type = node.type
+      level[leaf] = phase
+      return leaf
     end
   end
   -- The level of a rewritten node is known before that of what uses it.

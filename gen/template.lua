@@ -49,8 +49,12 @@ end
 -- The Lua source of a template, one line for each of its lines.
 local function translate(name, source)
   local lines, number = {}, 0
+  local continued = false
   for line in (source .. "\n"):gmatch "(.-)\n" do
     number = number + 1
+    -- Whether a compiler may have something to say of it; inside a macro there is no #line.
+    local sync = line:find "[^%s{}]" ~= nil and not continued
+    continued = line:sub(-1) == "\\"
     local indent, directive = line:match "^(%s*)//@(.*)$"
     if directive and directive:match "^%s*[%w_.:]+%b()%s*$" then
       -- A call: what the function writes takes on the indentation of the call.
@@ -70,12 +74,12 @@ local function translate(name, source)
       if #pieces == 3 and type(pieces[2]) == "table" and pieces[1]:match "^%s*$" and pieces[3] == "" then
         lines[number] = string.format("_block(%d, %q, _paste(%s))", number, pieces[1], pieces[2][1])
       else
-        lines[number] = string.format("_line(%d, %s)", number, #code > 0 and table.concat(code, " .. ") or '""')
+        lines[number] = string.format("_line(%d, %s, %s)", number, sync, #code > 0 and table.concat(code, " .. ") or '""')
       end
     end
   end
-  if lines[number] == '_line(' .. number .. ', "")' then
-    lines[number] = "" -- the file's last line break
+  if source:sub(-1) == "\n" then
+    lines[number] = "" -- nothing stands behind the last line break
   end
   return table.concat(lines, "\n")
 end
@@ -121,9 +125,8 @@ function template.engine(read, options)
     local out, count, indents, margin = { prelude }, 1, {}, ""
     local expected_name, expected_line -- where the compiler thinks the next line comes from
 
-    local function put(from, number, line)
-      if options.line ~= false and (expected_name ~= from or expected_line ~= number)
-        and line:match "[^%s{}]" and out[count]:sub(-1) ~= "\\" then
+    local function put(from, number, sync, line)
+      if sync and (expected_line ~= number or expected_name ~= from) and options.line ~= false then
         count = count + 1
         out[count] = string.format('#line %d "%s"', number, from)
       end
@@ -142,26 +145,25 @@ function template.engine(read, options)
         _pop = function()
           margin = table.remove(indents)
         end,
-        _line = function(number, line)
-          put(from, number, line)
+        _line = function(number, sync, line)
+          put(from, number, sync, line)
         end,
         _block = function(number, indent, block)
           if block ~= "" then
             for line in (block .. "\n"):gmatch "(.-)\n" do
-              put(from, number, line == "" and "" or indent .. line)
+              put(from, number, true, line == "" and "" or indent .. line)
               number = number + 1
             end
           end
         end,
         _paste = function(value)
-          local kind = math.type(value) or type(value)
-          if kind == "string" then
+          if type(value) == "string" then
             return value
-          elseif kind == "integer" then
+          elseif math.type(value) == "integer" then
             return string.format("%d", value)
           end
           error("expected a string or a whole number to paste, found "
-            .. (value == nil and "nil" or "a " .. kind), 2)
+            .. (value == nil and "nil" or "a " .. (math.type(value) or type(value))), 2)
         end,
         assert = function(condition, message)
           if not condition then
