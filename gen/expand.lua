@@ -2,7 +2,6 @@
 
 local plan = require "plan"
 local program = require "program"
-local text = require "text"
 
 local expand = {}
 

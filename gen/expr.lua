@@ -3,8 +3,6 @@
 -- construction; what is folded is folded only where the result is the same to the bit, for NaN,
 -- infinities and signed zeros too.
 
-local text = require "text"
-
 local expr = {}
 
 -- One row per operation: its result's type, then its arguments' types. r is a real number of the
@@ -360,10 +358,6 @@ function expr.flops(roots)
     total = total + (row and row.cost or 0)
   end)
   return total
-end
-
-expr.did_you_mean = function(name)
-  return text.did_you_mean(name, text.sorted_keys(expr.vocabulary))
 end
 
 return expr

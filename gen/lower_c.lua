@@ -157,6 +157,7 @@ local scalar = {
 local reference = derive(scalar, {
   include = "<math.h>",
   native = true,
+  tiny = { f64 = types.f32.tiny, wide = types.f64.tiny }, -- of the kernels that each one checks
   sqrt = "sqrt{f}({1})",
   abs = "fabs{f}({1})",
   copysign = "copysign{f}({1}, {2})",
@@ -300,7 +301,7 @@ local function emit(self, roots, names, lines, prefix)
     elseif node.op == "iconst" then
       value = self:text("isplat", self:integer_literal(node.value))
     elseif node.op == "tiny" then
-      value = self:constant(self.spelling.tiny)
+      value = self:constant(self.set.tiny and self.set.tiny[self.dtype] or self.spelling.tiny)
     else
       local a, b, c = node[1], node[2], node[3]
       value = self:text(node.op, names[a], b and names[b], c and names[c], node.k)
@@ -314,8 +315,18 @@ local function emit(self, roots, names, lines, prefix)
   end
 end
 
--- The values that stay the same over a whole pass and that the roots need. Leaves keep their
--- names; what is computed from them alone is computed once, ahead of the pass.
+-- The variable of a value that stays the same over a whole pass and is set ahead of it. Arguments
+-- and results of reductions keep their names.
+local function name_uniform(self, node)
+  if not self.uniform_names[node] then
+    self.uniforms_used[#self.uniforms_used + 1] = node
+    local named = node.op == "scalar" or node.op == "reduced"
+    self.uniform_names[node] = named and node.name .. "_" or "u" .. #self.uniforms_used
+  end
+  return self.uniform_names[node]
+end
+
+-- Names all such values that the roots need; returns them.
 local function collect_uniforms(self, roots)
   local used, seen = {}, {}
   local function walk(node)
@@ -335,10 +346,7 @@ local function collect_uniforms(self, roots)
     end)
     if from_outside then -- else it is made of constants, which stay in the point function
       used[#used + 1] = node
-      if not self.uniform_names[node] then
-        self.uniforms_used[#self.uniforms_used + 1] = node
-        self.uniform_names[node] = #node > 0 and "u" .. #self.uniforms_used or node.name .. "_"
-      end
+      name_uniform(self, node)
     end
   end
   for _, root in ipairs(roots) do
@@ -438,9 +446,7 @@ function kernel:total(node)
   if node.op == "reduced" then
     return node.name
   end
-  local root = self:expand(node)
-  collect_uniforms(self, { root })
-  return self:text("first_lane", self.uniform_names[root])
+  return self:text("first_lane", name_uniform(self, self:expand(node)))
 end
 
 -- Every lane the same: the vector of a plain number in C.
@@ -529,8 +535,8 @@ function kernel:product(array, from, to)
 end
 
 function kernel:scalars(op)
-  return table.concat(text.map(op.scalars, function(scalar, i)
-    return string.format("const %s %s = (%s)args->scalar[%d];", self.ctype, scalar.name, self.ctype, i - 1)
+  return table.concat(text.map(op.scalars, function(argument, i)
+    return string.format("const %s %s = (%s)args->scalar[%d];", self.ctype, argument.name, self.ctype, i - 1)
   end), "\n")
 end
 

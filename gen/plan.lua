@@ -157,7 +157,8 @@ local function check_row(where, op, backends, row, number)
   end
   for key, value in text.sorted_pairs(prefer) do
     if key ~= "from" and key ~= "to" or type(value) ~= "number" then
-      text.fail(where, "variants[%d]: expected prefer = { from = bytes, to = bytes }, found '%s'", number, tostring(key))
+      text.fail(where, "variants[%d]: expected prefer = { from = bytes, to = bytes }, found '%s'", number,
+        tostring(key))
     end
   end
   return prefer
@@ -185,8 +186,8 @@ function plan.variants(op, backends)
             described[#described + 1] = parameter[1] .. "=" .. tostring(params[parameter[1]])
           end
           if taken[how] then
-            text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters", number, how,
-              taken[how])
+            text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
+              number, how, taken[how])
           end
           taken[how] = number
           table.insert(by_backend[backend], {

@@ -23,7 +23,8 @@ local peers = { "numpy", "torch" }
 schema.keys = {
   { "doc", "string", doc = "One line: what the op computes." },
   { "inputs", "table", luals = "table<string, lathe.operand>",
-    doc = "The operands read: name = { \"n\" }, the dimensions slowest first, and range = { low, high } of the random inputs." },
+    doc = "The operands read: name = { \"n\" }, the dimensions slowest first, and range = { low, high } of the "
+      .. "random inputs." },
   { "outputs", "table", luals = "table<string, lathe.operand>",
     doc = "The operands written: name = { \"n\" }, or {} for one value." },
   { "scalars", "table", optional = true, luals = "table<string, number>",
@@ -38,7 +39,8 @@ schema.keys = {
   { "ulp", "table", luals = "table<lathe.dtype, number>",
     doc = "The most a result may be off, in units of the last place, per precision." },
   { "magnitude", "function", optional = true,
-    doc = "The size of what is rounded on the way, where that may exceed the result: errors are counted in ulp of the larger." },
+    doc = "The size of what is rounded on the way, where that may exceed the result: errors are counted in ulp of "
+      .. "the larger." },
   { "any_zero_sign", "boolean", optional = true, doc = "True where +0 and -0 are equally right." },
   { "in_place", "boolean", optional = true,
     doc = "Whether the output may be the first input's memory (default: wherever the shapes agree)." },
@@ -59,18 +61,22 @@ end
 local reserved = {}
 for name in ([[auto break case char const continue default do double else enum extern float for goto if inline
   int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile
-  while bool true false in out inout uniform buffer shared layout main half args best block count end hit i inside
-  row rows]]):gmatch "%S+" do
+  while bool true false in out inout uniform buffer shared layout main half fabs isfinite args best block count end
+  hit i inside row rows]]):gmatch "%S+" do
+  reserved[name] = true
+end
+for name in pairs(expr.vocabulary) do
   reserved[name] = true
 end
 
 local function check_name(where, what, name)
   if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" or name:find "_$" or name:find "^[tu]%d+$"
-    or name:find "^%a+%d+$" and expr.operations[name:match "^%a+"] or name:find "^max%d" or name:find "^min%d" then
+    or name:find "^lathe_" or name:find "^%a+%d+$" and reserved[name:match "^%a+"] then
     text.fail(where, "%s: expected a name of lower-case letters, digits and _ that generated code does not use "
       .. "itself, found '%s'", what, tostring(name))
   elseif reserved[name] then
-    text.fail(where, "%s: '%s' is reserved in C, GLSL or the templates; expected another name", what, name)
+    text.fail(where, "%s: '%s' is reserved in C, GLSL, the templates or a spec's functions; expected another name",
+      what, name)
   end
 end
 
@@ -204,8 +210,8 @@ local function check_shapes(op)
       fits = whole or (operand.output and per_row) or (not operand.output and per_column)
     end
     if not fits then
-      text.fail(at, "%s.%s: the %s family has no place for the shape %s beside %s", operand.key, operand.name, op.family,
-        list_of(operand.dims), list_of(op.dims))
+      text.fail(at, "%s.%s: the %s family has no place for the shape %s beside %s", operand.key, operand.name,
+        op.family, list_of(operand.dims), list_of(op.dims))
     end
   end
 end
@@ -499,9 +505,10 @@ function schema.definitions()
       row.luals or row[2], row.doc)
   end
   out[#out + 1] = "\n---@param name string\n---@return fun(keys: lathe.op)\nfunction op(name) end\n"
-  out[#out + 1] = "---A file inside specs/; returns what it returns.\n---@param path string\nfunction include(path) end\n"
+  out[#out + 1] = "---A file inside specs/; returns what it returns.\n---@param path string\n"
+    .. "function include(path) end\n"
   for name in text.sorted_pairs(expr.vocabulary) do
-    out[#out + 1] = string.format("---@param ... lathe.value|number\n---@return lathe.value\nfunction %s(...) end\n", name)
+    out[#out + 1] = "---@param ... lathe.value|number\n---@return lathe.value\nfunction " .. name .. "(...) end\n"
   end
   return table.concat(out, "\n")
 end

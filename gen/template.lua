@@ -74,7 +74,8 @@ local function translate(name, source)
       if #pieces == 3 and type(pieces[2]) == "table" and pieces[1]:match "^%s*$" and pieces[3] == "" then
         lines[number] = string.format("_block(%d, %q, _paste(%s))", number, pieces[1], pieces[2][1])
       else
-        lines[number] = string.format("_line(%d, %s, %s)", number, sync, #code > 0 and table.concat(code, " .. ") or '""')
+        local line_code = #code > 0 and table.concat(code, " .. ") or '""'
+        lines[number] = string.format("_line(%d, %s, %s)", number, sync, line_code)
       end
     end
   end

@@ -9,8 +9,14 @@ local ops = {
     magnitude = function(x) return sum(abs(x)) end,
     numpy = "x.sum()", torch = "x.sum()",
   },
-  max = { "the largest element; NaN if there is one", function(x) return max(x) end, numpy = "x.max()", torch = "x.max()" },
-  min = { "the smallest element; NaN if there is one", function(x) return min(x) end, numpy = "x.min()", torch = "x.min()" },
+  max = {
+    "the largest element; NaN if there is one", function(x) return max(x) end,
+    numpy = "x.max()", torch = "x.max()",
+  },
+  min = {
+    "the smallest element; NaN if there is one", function(x) return min(x) end,
+    numpy = "x.min()", torch = "x.min()",
+  },
   argmax = {
     "the index of the first largest element, or of the first NaN", function(x) return argmax(x) end,
     numpy = "x.argmax()", torch = "x.argmax()",
