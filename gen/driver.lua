@@ -94,7 +94,7 @@ end
 
 local function checked(result, message)
   if result == nil then
-    error({ message = "lathe-gen: " .. message .. "; check the folder's permissions and free space" }, 0)
+    text.fail("lathe-gen", "%s; check the folder's permissions and free space", message)
   end
   return result
 end
@@ -110,7 +110,6 @@ local function prepare(options)
   for _, op in ipairs(run.ops) do
     op.planned = plan.variants(op, run.backends)
   end
-  plan.check_symbols(run.ops)
   return run
 end
 
@@ -121,26 +120,20 @@ end
 local function write_index(run)
   local out = run.options.out
   local manifest = edges.manifest(run.ops)
-  local old = host.files.read(out .. "/manifest")
+  local old = host.files.read(out .. "/manifest.txt")
   if old and old ~= manifest then
     for _, path in ipairs(edges.stale(old, manifest)) do
       host.files.remove(out .. "/" .. path)
     end
   end
-  write(run, "manifest", manifest)
+  write(run, "manifest.txt", manifest)
   write(run, "table.c", dispatch.write(run.ops, run.backends))
   write(run, "kernels.ninja", edges.ninja(run.ops, out, "out/lathe-gen"))
   checked(host.files.write(out .. "/kernels.ninja.d", edges.depfile(out .. "/kernels.ninja", run.reader.reads)))
 end
 
 local function expander(reader, options)
-  return template.engine(function(path)
-    local source, message = reader.read(path)
-    if not source then
-      text.fail(path, "%s", message)
-    end
-    return source
-  end, { line = options.line })
+  return template.engine(reader.read, { line = options.line })
 end
 
 -- The ops with these names, and their specs alone.
@@ -173,7 +166,11 @@ end
 
 return function(...)
   collectgarbage "generational" -- most of what is made is a line of text that lives for a moment
-  local options = parse { ... }
+  local parsed, options = pcall(parse, { ... })
+  if not parsed then
+    io.stderr:write(options.message, "\n")
+    return 2
+  end
   local command = options.words[1]
   if options.help then
     io.write(usage)
@@ -199,7 +196,8 @@ return function(...)
   elseif command == "definitions" and #options.words == 2 then
     checked(host.files.write(options.words[2], schema.definitions()))
   else
-    io.stderr:write(command and "lathe-gen: unknown or incomplete command '" .. command .. "'\n" or "", usage)
+    io.stderr:write("lathe-gen: ", command and "unknown or incomplete command '" .. command .. "'" or "no command",
+      "; expected index, expand OP..., all or definitions FILE; see lathe-gen --help\n")
     return 2
   end
   return 0

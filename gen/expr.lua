@@ -188,7 +188,7 @@ local folds = {
     end
   end,
   select = function(_, a, b)
-    if a == b then
+    if rawequal(a, b) then
       return a
     end
   end,
@@ -273,7 +273,13 @@ local function no_comparison()
   error("a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, ge, eq or "
     .. "ne, and select(condition, a, b)", 0)
 end
-node_meta.__lt, node_meta.__le = no_comparison, no_comparison
+node_meta.__lt, node_meta.__le, node_meta.__eq = no_comparison, no_comparison, no_comparison
+for event, sign in pairs { mod = "%", idiv = "//", concat = "..", band = "&", bor = "|", bxor = "~",
+  shl = "<<", shr = ">>", bnot = "~", call = "()" } do
+  node_meta["__" .. event] = function()
+    error("a symbolic value knows + - * / and the functions of a spec, not " .. sign, 0)
+  end
+end
 function node_meta.__tostring(node)
   return "a symbolic value (" .. node.op .. ")"
 end

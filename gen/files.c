@@ -144,8 +144,8 @@ static int file_remove(lua_State *L) {
 
 void files_push(lua_State *L) {
   static const luaL_Reg functions[] = {
-    { "read", file_read },     { "write", file_write }, { "list", file_list },
-    { "remove", file_remove }, { NULL, NULL },
+      {"read", file_read},     {"write", file_write}, {"list", file_list},
+      {"remove", file_remove}, {NULL, NULL},
   };
   luaL_newlib(L, functions);
 }

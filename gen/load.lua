@@ -16,12 +16,22 @@ local function pick(library, names)
   return picked
 end
 
+-- The methods of strings while a spec runs. string.rep of nothing would loop in C for as long as
+-- it is told to.
+local string_methods = pick(string, "byte char format len lower upper reverse sub")
+function string_methods.rep(s, n, ...)
+  if math.type(n) == "integer" and n > 1000000 then
+    error("string.rep: expected at most 1000000 repetitions, found " .. n, 2)
+  end
+  return string.rep(s, n, ...)
+end
+
 local function base_env()
   local env = {
     assert = assert, error = error, ipairs = ipairs, pairs = text.sorted_pairs, tonumber = tonumber,
     tostring = tostring, type = type,
     math = pick(math, "abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt tointeger type ult"),
-    string = pick(string, "byte char format len lower upper rep reverse sub"),
+    string = setmetatable({}, { __index = string_methods, __metatable = false }),
     table = pick(table, "concat insert remove sort unpack"),
   }
   for name, f in pairs(expr.vocabulary) do
@@ -33,14 +43,14 @@ end
 -- Calls f in the sandbox; a failure becomes one line that names the spec's line. fallback: what
 -- to name when the spec did not come to run a line.
 function load_stage.call(fallback, f, ...)
-  local result = table.pack(host.sandbox(f, ...))
+  local result = table.pack(host.sandbox(string_methods, f, ...))
   if result[1] then
     return table.unpack(result, 2, result.n)
   end
   local failure = result[2]
   local message = failure.message
-  if type(message) == "table" then
-    error(message, 0) -- a stage's own error, complete
+  if text.is_problem(message) then
+    error(message, 0)
   end
   local where = failure.line and failure.file .. ":" .. failure.line or fallback
   if type(message) ~= "string" then
@@ -57,7 +67,7 @@ end
 local function compile(reader, path, env, from)
   local source, message = reader.read(path)
   if not source then
-    text.fail(from or path, "%s", message)
+    text.fail(from or path, "%s%s", from and "include: " .. path .. ": " or "", message)
   end
   if source:sub(1, 1) == "\27" then
     text.fail(path .. ":1", "expected Lua source, found bytecode; write the spec as text")

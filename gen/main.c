@@ -9,10 +9,10 @@
 #include "modules.h"
 #include "sandbox.h"
 
-/* What the stages raise on purpose is a table { message = one line for the user }; any other
- * error is a fault of the generator's own and comes with a traceback. */
+/* What the stages raise on purpose is text.problem(one line for the user); any other error is a
+ * fault of the generator's own and comes with a traceback. */
 static int on_error(lua_State *L) {
-  if (lua_istable(L, 1)) {
+  if (luaL_getmetafield(L, 1, "__name") != LUA_TNIL && lua_istable(L, 1)) {
     lua_getfield(L, 1, "message");
     return 1;
   }

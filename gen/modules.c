@@ -4,27 +4,26 @@
 
 /* One row per module: its file in gen/, put into the program by the assembler, which finds it
  * through -Wa,-I. */
-#define MODULES(ROW)                                                                             \
-  ROW(dispatch) ROW(driver) ROW(edges) ROW(expand) ROW(expr) ROW(load) ROW(lower_c) ROW(plan) ROW(program)        \
-  ROW(schema) ROW(template) ROW(text) ROW(vecmath)
+#define MODULES(ROW)                                                                               \
+  ROW(dispatch)                                                                                    \
+  ROW(driver) ROW(edges) ROW(expand) ROW(expr) ROW(load) ROW(lower_c) ROW(plan) ROW(program)       \
+      ROW(schema) ROW(template) ROW(text) ROW(vecmath)
 
-#define EMBED(name)                                                                              \
-  __asm__(".section .rodata\n"                                                                   \
-          "lathe_module_" #name ":\n"                                                            \
-          ".incbin \"" #name ".lua\"\n"                                                          \
-          "lathe_module_" #name "_end:\n"                                                        \
-          ".byte 0\n"                                                                            \
-          ".previous\n");                                                                        \
+#define EMBED(name)                                                                                \
+  __asm__(".section .rodata\n"                                                                     \
+          "lathe_module_" #name ":\n"                                                              \
+          ".incbin \"" #name ".lua\"\n"                                                            \
+          "lathe_module_" #name "_end:\n"                                                          \
+          ".byte 0\n"                                                                              \
+          ".previous\n");                                                                          \
   extern const char lathe_module_##name[], lathe_module_##name##_end[];
 MODULES(EMBED)
 
 static const struct {
   const char *name, *file, *start, *end;
 } modules[] = {
-#define ENTRY(name)                                                                              \
-  { #name, "@gen/" #name ".lua", lathe_module_##name, lathe_module_##name##_end },
-  MODULES(ENTRY)
-};
+#define ENTRY(name) {#name, "@gen/" #name ".lua", lathe_module_##name, lathe_module_##name##_end},
+    MODULES(ENTRY)};
 
 void modules_preload(lua_State *L) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);

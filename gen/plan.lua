@@ -20,7 +20,7 @@ function plan.backends(reader, enabled, reasons)
     local source = reader.read(path) or text.fail(path, "expected a description of the templates beside it")
     local chunk, problem = load(source, "@" .. path, "t", {})
     if not chunk then
-      error({ message = problem }, 0)
+      error(text.problem(problem), 0)
     end
     local description = chunk()
     for _, backend in ipairs(description.backends) do
@@ -59,7 +59,7 @@ local function check_value(where, backend, parameter, value)
   if range then
     if math.type(value) ~= "integer" or value < range[1] or value > range[2] then
       text.fail(where, "%s: expected a whole number from %d to %d for '%s', found %s", backend.name, range[1], range[2],
-        name, tostring(value))
+        name, text.show(value))
     end
     return
   end
@@ -68,8 +68,8 @@ local function check_value(where, backend, parameter, value)
       return
     end
   end
-  text.fail(where, "%s: expected %s for '%s', found '%s'%s", backend.name, text.one_of(parameter.names), name,
-    tostring(value), text.did_you_mean(tostring(value), parameter.names))
+  text.fail(where, "%s: expected %s for '%s', found %s%s", backend.name, text.one_of(parameter.names), name,
+    text.show(value), text.did_you_mean(value, parameter.names))
 end
 
 -- Every combination of a row's values for one backend, each a table by parameter name.
@@ -124,8 +124,8 @@ local function backends_of(where, op, backends, row)
       end
     end
     if not found then
-      text.fail(where, "variants: unknown backend '%s'%s; expected %s", tostring(name),
-        text.did_you_mean(tostring(name), names), text.one_of(names))
+      text.fail(where, "variants: unknown backend %s%s; expected %s", text.show(name),
+        text.did_you_mean(name, names), text.one_of(names))
     end
   end
   return wanted
@@ -147,8 +147,8 @@ local function check_row(where, op, backends, row, number)
       known = known or name == key
     end
     if not known then
-      text.fail(where, "variants[%d]: unknown parameter '%s'%s", number, tostring(key),
-        text.did_you_mean(tostring(key), names))
+      text.fail(where, "variants[%d]: unknown parameter %s%s", number, text.show(key),
+        text.did_you_mean(key, names))
     end
   end
   local prefer = row.prefer or {}
@@ -157,8 +157,8 @@ local function check_row(where, op, backends, row, number)
   end
   for key, value in text.sorted_pairs(prefer) do
     if key ~= "from" and key ~= "to" or type(value) ~= "number" then
-      text.fail(where, "variants[%d]: expected prefer = { from = bytes, to = bytes }, found '%s'", number,
-        tostring(key))
+      text.fail(where, "variants[%d]: expected prefer = { from = bytes, to = bytes }, found %s", number,
+        text.show(key))
     end
   end
   return prefer
@@ -213,24 +213,6 @@ end
 -- The C name of an op's reference, "f64" or "wide".
 function plan.reference_name(op, dtype)
   return op.name .. "_reference_" .. dtype
-end
-
--- Refuses symbols that two ops would both define.
-function plan.check_symbols(ops)
-  local owner = {}
-  for _, op in ipairs(ops) do
-    local names = { plan.reference_name(op, "f64"), plan.reference_name(op, "wide") }
-    for _, variant in ipairs(op.planned) do
-      names[#names + 1] = variant.name
-    end
-    for _, name in ipairs(names) do
-      if owner[name] then
-        text.fail(op.where(), "op \"%s\": its symbol '%s' clashes with that of op \"%s\" at %s", op.name, name,
-          owner[name].name, owner[name].where())
-      end
-      owner[name] = op
-    end
-  end
 end
 
 -- The source files of an op: { path (below the output folder), dtype, backend, variants } for each

@@ -10,9 +10,9 @@ typedef struct sandbox sandbox;
 sandbox *sandbox_new(lua_State **state);
 void sandbox_free(sandbox *box);
 
-/* Pushes the function `sandbox(f, ...)`: calls f with the hooks set and the memory capped, and
- * returns true and what f returned; or false and a table { message, file, line } that says where
- * in which spec it stopped. While f runs, methods of strings are only those that end soon. */
+/* Pushes the function `sandbox(methods, f, ...)`: calls f with the hooks set, the memory capped and
+ * `methods` as the methods of strings, and returns true and what f returned; or false and a table
+ * { message, file, line } that says where in which spec it stopped. */
 void sandbox_push(lua_State *L);
 
 #endif

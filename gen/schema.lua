@@ -59,9 +59,12 @@ end
 -- Names that generated code needs for itself: what C, CUDA or GLSL reserve, and the templates'
 -- own variables.
 local reserved = {}
-for name in ([[auto break case char const continue default do double else enum extern float for goto if inline
+for name in ([[asm auto bool break case char const continue default do double else enum extern float for goto if inline
   int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile
-  while bool true false in out inout uniform buffer shared layout main half fabs isfinite args best block count end
+  while linux unix typeof
+  and catch class compl delete explicit export friend mutable namespace new not operator or private protected public
+  template this throw try typeid typename using virtual xor
+  true false in out inout uniform buffer shared layout main half fabs isfinite args best block count end
   hit i inside row rows]]):gmatch "%S+" do
   reserved[name] = true
 end
@@ -69,11 +72,29 @@ for name in pairs(expr.vocabulary) do
   reserved[name] = true
 end
 
+local function contains(list, value)
+  for _, item in ipairs(list) do
+    if item == value then
+      return true
+    end
+  end
+  return false
+end
+
+-- Refuses keys that are no positions of a list.
+local function expect_list(where, what, list)
+  for key in text.sorted_pairs(list) do
+    if math.type(key) ~= "integer" or key < 1 or key > #list then
+      text.fail(where, "%s: expected a list, found the key %s in it", what, text.show(key))
+    end
+  end
+end
+
 local function check_name(where, what, name)
   if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" or name:find "_$" or name:find "^[tu]%d+$"
     or name:find "^lathe_" or name:find "^%a+%d+$" and reserved[name:match "^%a+"] then
     text.fail(where, "%s: expected a name of lower-case letters, digits and _ that generated code does not use "
-      .. "itself, found '%s'", what, tostring(name))
+      .. "itself, found %s", what, text.show(name))
   elseif reserved[name] then
     text.fail(where, "%s: '%s' is reserved in C, GLSL, the templates or a spec's functions; expected another name",
       what, name)
@@ -83,7 +104,7 @@ end
 local function expect_number(where, what, value, least, most)
   if type(value) ~= "number" or value ~= value or value < least or value > most then
     text.fail(where, "%s: expected a number%s, found %s", what,
-      least > -math.huge and string.format(" of at least %g", least) or "", tostring(value))
+      least > -math.huge and string.format(" of at least %g", least) or "", text.show(value))
   end
 end
 
@@ -98,7 +119,8 @@ local function check_operands(op, key, output, list)
     for k, value in text.sorted_pairs(shape) do
       if math.type(k) == "integer" then
         if type(value) ~= "string" or not value:find "^%l[%l%d_]*$" then
-          text.fail(where, "%s.%s: expected names of dimensions such as \"n\", found '%s'", key, name, tostring(value))
+          text.fail(where, "%s.%s: expected names of dimensions such as \"n\", found %s", key, name,
+            text.show(value))
         end
         operand.dims[#operand.dims + 1] = value
       elseif k == "range" and not output then
@@ -109,8 +131,8 @@ local function check_operands(op, key, output, list)
         expect_number(where, name .. ".range", value[2], value[1], math.huge)
         operand.low, operand.high = value[1] + 0.0, value[2] + 0.0
       else
-        text.fail(where, "%s.%s: unknown key '%s'%s; expected dimensions%s", key, name, tostring(k),
-          text.did_you_mean(tostring(k), { "range" }), output and "" or " and range")
+        text.fail(where, "%s.%s: unknown key %s%s; expected dimensions%s", key, name, text.show(k),
+          text.did_you_mean(k, { "range" }), output and "" or " and range")
       end
     end
     if #operand.dims > 4 then
@@ -136,16 +158,17 @@ local function order_operands(op, inputs, outputs)
   if info.isvararg then
     text.fail(where, "%s: expected named parameters, found ...", op.family)
   end
-  op.parameters = {}
+  local candidates = table.move(op.scalars, 1, #op.scalars, #inputs + 1, { table.unpack(inputs) })
   local ordered = { inputs = {}, scalars = {} }
   for i = 1, info.nparams do
     local name = debug.getlocal(op.f, i)
     local operand = by_name[name]
     if not operand or operand.output then
       text.fail(where, "%s: parameter '%s' is no input and no scalar%s", op.family, name,
-        text.did_you_mean(name, text.sorted_keys(by_name)))
+        text.did_you_mean(name, text.map(candidates, function(candidate)
+          return candidate.name
+        end)))
     end
-    op.parameters[i] = name
     local list = operand.dims and ordered.inputs or ordered.scalars
     list[#list + 1] = operand
     by_name[name] = nil
@@ -227,6 +250,7 @@ local function check_sizes(op)
     known[dim] = true
   end
   op.sizes = {}
+  expect_list(where, "sizes", given)
   local widest = 0
   for _, dtype in ipairs(op.dtypes) do
     widest = math.max(widest, dtype_bytes[dtype])
@@ -245,11 +269,11 @@ local function check_sizes(op)
     local dim, total = {}, widest
     for key, value in text.sorted_pairs(size) do
       if key ~= 1 and not known[key] then
-        text.fail(where, "sizes '%s': unknown dimension '%s'%s; the op has %s", name, tostring(key),
-          text.did_you_mean(tostring(key), op.dims), text.one_of(op.dims))
+        text.fail(where, "sizes '%s': unknown dimension %s%s; the op has %s", name, text.show(key),
+          text.did_you_mean(key, op.dims), text.one_of(op.dims))
       elseif key ~= 1 and (type(value) ~= "number" or value < 1 or value ~= math.floor(value)) then
         text.fail(where, "sizes '%s': expected a whole number of at least 1 for '%s', found %s", name, key,
-          tostring(value))
+          text.show(value))
       end
     end
     for d, key in ipairs(op.dims) do
@@ -275,10 +299,11 @@ local function check_precisions(op)
   if #op.dtypes == 0 then
     text.fail(where, "dtypes: expected at least one of %s", text.one_of(schema.dtypes))
   end
+  expect_list(where, "dtypes", op.dtypes)
   for _, dtype in ipairs(op.dtypes) do
     if not dtype_bytes[dtype] then
-      text.fail(where, "dtypes: unknown dtype '%s'%s; expected %s", tostring(dtype),
-        text.did_you_mean(tostring(dtype), schema.dtypes), text.one_of(schema.dtypes))
+      text.fail(where, "dtypes: unknown dtype %s%s; expected %s", text.show(dtype),
+        text.did_you_mean(dtype, schema.dtypes), text.one_of(schema.dtypes))
     elseif seen[dtype] then
       text.fail(where, "dtypes: '%s' stands twice", dtype)
     end
@@ -288,8 +313,8 @@ local function check_precisions(op)
   where = op.where "ulp"
   for dtype, bound in text.sorted_pairs(op.ulp) do
     if not seen[dtype] then
-      text.fail(where, "ulp: '%s' is not among the op's dtypes%s", tostring(dtype),
-        text.did_you_mean(tostring(dtype), op.dtypes))
+      text.fail(where, "ulp: %s is not among the op's dtypes%s", text.show(dtype),
+        text.did_you_mean(dtype, op.dtypes))
     end
     expect_number(where, "ulp." .. dtype, bound, 0, math.huge)
   end
@@ -304,8 +329,8 @@ local function check_keys(op)
   local name, keys = op.name, op.keys
   for key in text.sorted_pairs(keys) do
     if not by_key[key] then
-      text.fail(op.where(key), "op \"%s\": unknown key '%s'%s", name, tostring(key),
-        text.did_you_mean(tostring(key), key_names))
+      text.fail(op.where(key), "op \"%s\": unknown key %s%s", name, text.show(key),
+        text.did_you_mean(key, key_names))
     end
   end
   for _, row in ipairs(schema.keys) do
@@ -365,28 +390,36 @@ local function check_op(op)
   op.peers = {}
   for name, expression in text.sorted_pairs(keys.peers or {}) do
     local where = op.where("peers", name)
-    if not table.concat(peers, " "):find(tostring(name), 1, true) then
-      text.fail(where, "peers: unknown peer '%s'%s; expected %s", tostring(name),
-        text.did_you_mean(tostring(name), peers), text.one_of(peers))
+    if not contains(peers, name) then
+      text.fail(where, "peers: unknown peer %s%s; expected %s", text.show(name), text.did_you_mean(name, peers),
+        text.one_of(peers))
     elseif type(expression) ~= "string" then
       text.fail(where, "peers.%s: expected an expression as a string, found a %s", name, type(expression))
     end
     op.peers[#op.peers + 1] = { name = name, expression = expression }
   end
+  expect_list(op.where "variants", "variants", keys.variants)
   op.variants = keys.variants
 end
 
 -- Calls one of the op's functions with symbolic values; returns { operand, node } per output.
 local function trace(op, f, key)
   local where = op.where(key)
-  local by_name, arguments = {}, {}
+  local kinds, arguments = {}, {}
   for _, operand in ipairs(op.operands) do
-    by_name[operand.name] = operand
+    kinds[operand.name] = not operand.output and "input" or nil
+  end
+  for _, scalar in ipairs(op.scalars) do
+    kinds[scalar.name] = "scalar"
   end
   for i = 1, debug.getinfo(f, "u").nparams do
     local name = debug.getlocal(f, i)
-    local operand = by_name[name]
-    arguments[i] = expr.leaf(operand and "input" or "scalar", name)
+    local kind = kinds[name]
+    if not kind then
+      text.fail(where, "%s: parameter '%s' is no input and no scalar%s", key, name,
+        text.did_you_mean(name, text.sorted_keys(kinds)))
+    end
+    arguments[i] = expr.leaf(kind, name)
   end
   local results = table.pack(load_stage.call(where, f, table.unpack(arguments)))
   local outputs = {}
@@ -410,16 +443,18 @@ local function trace(op, f, key)
       node = expr.const(node)
     end
     if not expr.is_node(node) then
-      text.fail(where, "%s: expected a value for the output '%s', found %s", key, operand.name,
-        node == nil and "nothing" or "a " .. type(node))
+      text.fail(where, "%s: expected a value for the output '%s', found %s", key, operand.name, text.show(node))
+    elseif node.type == "m" or node.type == "i" then
+      text.fail(where, "%s: '%s' is a comparison; expected a number, such as select(condition, 1, 0)", key,
+        operand.name)
     end
     traced[#traced + 1] = { operand = operand, node = node }
     values[operand.name] = nil
   end
   local extra = next(values)
   if extra ~= nil then
-    text.fail(where, "%s: '%s' is not an output%s", key, tostring(extra),
-      text.did_you_mean(tostring(extra), text.map(outputs, function(o)
+    text.fail(where, "%s: %s is not an output%s", key, text.show(extra),
+      text.did_you_mean(extra, text.map(outputs, function(o)
         return o.name
       end)))
   end
@@ -436,10 +471,7 @@ function schema.trace(op)
   for _, value in ipairs(op.values) do
     local operand, node = value.operand, value.node
     local total = #operand.dims < #op.dims
-    if node.type == "m" or node.type == "i" then
-      text.fail(where, "%s: '%s' is a comparison; expected a number, such as select(condition, 1, 0)", op.family,
-        operand.name)
-    elseif total and node.varying then
+    if total and node.varying then
       text.fail(where, "%s: '%s' has one value per %s but differs from point to point; expected a reduction such as "
         .. "sum(...)", op.family, operand.name, op.family == "rows" and "row" or "call")
     elseif node.type == "n" and not total then
@@ -454,7 +486,7 @@ function schema.trace(op)
         text.fail(where, "map: a reduction has no place here; expected the family 'reduce' or 'rows'")
       elseif row and row.reduction and not n[1].varying then
         text.fail(where, "%s: a reduction over what is the same at every point", op.family)
-      elseif row and row.reduction and row[1] == "n" and n ~= node then
+      elseif row and row.reduction and row[1] == "n" and not rawequal(n, node) then
         text.fail(where, "%s: an index is a result of its own and cannot be computed with", op.family)
       end
     end)

@@ -91,7 +91,12 @@ local function explain(message, sources)
   if not name or not sources[name] then
     return nil
   end
-  what = what:gsub(" near <eof>", ""):gsub("'end' expected", "unclosed directive: 'end' expected")
+  local opened = what:match "%(to close '.-' at line (%d+)%)"
+  if opened then
+    number, what = opened, "unclosed directive: expected its 'end'"
+  else
+    what = what:gsub(" near <eof>", " at the end of the template")
+  end
   local at = 0
   for line in (sources[name] .. "\n"):gmatch "(.-)\n" do
     at = at + 1
@@ -102,18 +107,23 @@ local function explain(message, sources)
   return name .. ":" .. number .. ": " .. what
 end
 
--- An engine over read(name), which gives a template's text. options.line = false leaves #line out.
+-- An engine over read(name), which gives a template's text, or nil and why not. options.line = false
+-- leaves #line out.
 function template.engine(read, options)
   local compiled, sources = {}, {}
 
   local function load_template(name)
     if not compiled[name] then
-      sources[name] = read(name)
+      local source, problem = read(name)
+      if not source then
+        return nil, string.format("%s: %s", name, problem)
+      end
+      sources[name] = source
       local code = translate(name, sources[name])
       compiled[name] = function(env)
         local chunk, message = load(code, "@" .. name, "t", env)
         if not chunk then
-          error({ message = explain(message, sources) or message }, 0)
+          error(text.problem(explain(message, sources) or message), 0)
         end
         return chunk
       end
@@ -127,13 +137,17 @@ function template.engine(read, options)
     local expected_name, expected_line -- where the compiler thinks the next line comes from
 
     local function put(from, number, sync, line)
-      if sync and (expected_line ~= number or expected_name ~= from) and options.line ~= false then
+      if expected_line == number and expected_name == from then
+        expected_line = number + 1
+      elseif sync and options.line ~= false then
         count = count + 1
         out[count] = string.format('#line %d "%s"', number, from)
+        expected_name, expected_line = from, number + 1
+      elseif expected_line then
+        expected_line = expected_line + 1
       end
       count = count + 1
       out[count] = line == "" and "" or margin .. line
-      expected_name, expected_line = from, number + 1
     end
 
     local function env_for(from)
@@ -176,7 +190,11 @@ function template.engine(read, options)
         use = function(other)
           local path = name:gsub("[^/]*$", "") .. other
           local inner = env_for(path)
-          load_template(path)(inner)()
+          local made, problem = load_template(path)
+          if not made then
+            error(problem, 2)
+          end
+          made(inner)()
           return inner
         end,
         pairs = text.sorted_pairs, ipairs = ipairs, tostring = tostring, tonumber = tonumber,
@@ -195,13 +213,17 @@ function template.engine(read, options)
     end
 
     local ok, message = xpcall(function()
-      load_template(name)(env_for(name))()
+      local made, problem = load_template(name)
+      if not made then
+        error(text.problem(problem), 0)
+      end
+      made(env_for(name))()
     end, function(message)
       if type(message) == "string" then
         local explained = explain(message, sources)
-        return explained and { message = explained } or debug.traceback(message, 2)
+        return explained and text.problem(explained) or debug.traceback(message, 2)
       end
-      return message
+      return text.is_problem(message) and message or debug.traceback(text.show(message), 2)
     end)
     if not ok then
       error(message, 0)

@@ -2,9 +2,31 @@
 
 local text = {}
 
--- Raises an error meant for the user: one line, `where: what`.
+-- An error meant for the user is a table with this metatable, which no spec can make; any other
+-- error is a fault of the generator's own.
+local problem_meta = { __name = "lathe problem" }
+
+function text.problem(message)
+  return setmetatable({ message = message }, problem_meta)
+end
+
+function text.is_problem(value)
+  return type(value) == "table" and getmetatable(value) == problem_meta
+end
+
+-- Raises such an error: one line, `where: what`.
 function text.fail(where, format, ...)
-  error({ message = where .. ": " .. string.format(format, ...) }, 0)
+  error(text.problem(where .. ": " .. string.format(format, ...)), 0)
+end
+
+-- A value as a message names it.
+function text.show(value)
+  if type(value) == "string" then
+    return "'" .. value .. "'"
+  elseif type(value) == "number" or type(value) == "boolean" then
+    return tostring(value)
+  end
+  return value == nil and "nothing" or "a " .. type(value)
 end
 
 -- Keys of a table in an order that is the same on every run: integers by value, then the rest
@@ -65,6 +87,9 @@ end
 
 -- " (did you mean 'unroll'?)" for the name nearest to a wrong one, or "" when none is near.
 function text.did_you_mean(wrong, names)
+  if type(wrong) ~= "string" then
+    return ""
+  end
   local best, best_distance
   for _, name in ipairs(names) do
     local d = distance(wrong, name)

@@ -47,14 +47,14 @@ local formats = {
     },
     exp2_low = { 1, 0x1.62e42ap-1, 0x1.ebf9bap-3, 0x1.c6b69ap-5, 0x1.3ceaf8p-7, 0x1.5bfd58p-10 },
     erfc = {
-     0x1.20dfc8p-1 ,
-     0x1.20b14p0 ,
-     0x1.fbd94p0 ,
-     0x1.645342p1 ,
-     0x1.2fb91ap1 ,
-     0x1.f8931p1 ,
-     -0x1.aaf5aap4 ,
-     0x1.6525ap4 ,
+     0x1.20e142p-1 ,
+     0x1.b09eaep-1 ,
+     0x1.0343dep0 ,
+     0x1.77b83p-2 ,
+     0x1.27492ep0 ,
+     -0x1.0c85cap3 ,
+     0x1.65c872p3 ,
+     -0x1.3eee68p2 ,
     },
     expm1 = {
       0x1.fffffep-2, 0x1.5554bp-3, 0x1.555716p-5, 0x1.12279ep-7, 0x1.6b7376p-10,
@@ -76,6 +76,51 @@ local formats = {
     expm1_range = { -50, 710 },
     exp2_range = { -1076, 1025 },
     tanh_limit = 19.5,
+    erf_split = 1,
+    erf_limit = 6,
+    erfc_limit = 27.3,
+    erf = {0x1.06eba8214db69p-3,-0x1.812746b0379fdp-2,0x1.ce2f21a04362dp-4,-0x1.b82ce312abf08p-6,0x1.565bcd12991cp-8,-0x1.c02db49b09506p-11,0x1.f9a335388d2f5p-14,-0x1.f4d333884b5cap-17,0x1.b9ee95850f6f5p-20,-0x1.5f9828c55da45p-23,0x1.fc78cbccf6129p-27,-0x1.46794feb16f44p-30,0x1.2978304266ff7p-34},
+    log2_erfc = {     -0x1.73d4194f79a2bp-21 ,
+     -0x1.a0be0e0ee4e87p0 ,
+     -0x1.d6432e1ae4b0fp-1 ,
+     -0x1.2f75718a58614p-3 ,
+     0x1.c0fa44f9c4779p-6 ,
+     0x1.321991ac248b5p-11 ,
+     -0x1.69277fca465e1p-9 ,
+     0x1.21a535ee77bf3p-10 ,
+     -0x1.8fa6d18a99288p-13 ,
+     -0x1.06c032c7ae906p-15 ,
+     0x1.1aeed939b844fp-15 ,
+     -0x1.abb1ff4a281cbp-17 ,
+     0x1.a525155446a19p-19 ,
+     -0x1.2687a0de4ef4cp-21 ,
+     0x1.25402911f07adp-24 ,
+     -0x1.8e1274fd66708p-28 ,
+     0x1.4b784df18c771p-32 ,
+     -0x1.fff78a8656d6bp-38 ,},
+    erfc = {
+     0x1.20dd75041fb0dp-1 ,
+     0x1.b14c2f8d6e6c2p-1 ,
+     0x1.f9838a6c892f9p-1 ,
+     0x1.44f99ba7635ccp-1 ,
+     -0x1.0edfe9ec9dc6dp-1 ,
+     -0x1.07a3a3ae7440ep1 ,
+     -0x1.d4e00e0c45293p0 ,
+     0x1.1a00e5d117fb9p2 ,
+     0x1.67761f2ac831fp0 ,
+     0x1.7d600bbed5ce8p6 ,
+     -0x1.670318d99cf9ep9 ,
+     0x1.dad75f18c78cfp11 ,
+     -0x1.13cdc96586b1ap14 ,
+     0x1.f4e8f0f64eb99p15 ,
+     -0x1.4efa96cd99fcap17 ,
+     0x1.46e6d1f3e93a4p18 ,
+     -0x1.cefe63640ee04p18 ,
+     0x1.d21b4f993f56cp18 ,
+     -0x1.3d9480b7a9657p18 ,
+     0x1.07594d5820cafp17 ,
+     -0x1.92003d1e010f2p14 ,
+    },
     expm1 = {
       0x1p-1, 0x1.5555555555559p-3, 0x1.555555555554dp-5, 0x1.111111110f655p-7,
       0x1.6c16c16c1aafep-10, 0x1.a01a01b0036d9p-13, 0x1.a01a018e0f1d8p-16, 0x1.71ddf80f86bfep-19,
@@ -113,8 +158,8 @@ local function reduce(x, format, scale, bias)
   local shift = format.magic + bias
   local shifted = mad(x, scale * 0x1.71547652b82fep0, shift)
   local n = shifted - shift
-  local r = mad(n, -format.ln2[1] / scale, x)
-  return n, mad(n, -format.ln2[2] / scale, r), bits(shifted)
+  local high = mad(n, -format.ln2[1] / scale, x)
+  return n, mad(n, -format.ln2[2] / scale, high), bits(shifted), high, n * (-format.ln2[2] / scale)
 end
 
 -- c[k] of (e^(scale r) - 1) / scale = r + r^2 (c[1] + c[2] r + ...)
@@ -162,14 +207,20 @@ function vecmath.exp2(x, t)
   return scale_by_power(polynomial(x - n, format.exp2), n, bits(shifted), format, t)
 end
 
+-- power (e^(scale r) - 1) / scale + offset, r = high + low. The sum that is inexact comes last: where
+-- power high and the offset nearly cancel, theirs is exact.
+local function scaled_expm1(r, high, low, power, offset, coefficients)
+  local rest = mad(r * r, polynomial(r, coefficients), low)
+  return mad(power, rest, mad(power, high, offset))
+end
+
 -- e^x - 1 = 2 (2^(n-1) (e^r - 1) + 2^(n-1) - 1/2): half of it, as 2^n may be out of range.
 function vecmath.expm1(x, t)
   local format = formats[t.dtype]
-  local _, r, biased = reduce(clamp(x, format.expm1_range), format, 1, format.bias - 1)
-  local q = mad(r * r, polynomial(r, format.expm1), r)
-  local half_power = power_of_two(biased, format)
-  local y = mad(half_power, q, half_power - 0.5)
-  return select(expr.lt(expr.abs(x), 0x1p-60), x, y + y)
+  local _, r, biased, high, low = reduce(clamp(x, format.expm1_range), format, 1, format.bias - 1)
+  local power = power_of_two(biased, format)
+  local half = scaled_expm1(r, high, low, power, power - 0.5, format.expm1)
+  return select(expr.lt(expr.abs(x), 0x1p-60), x, half + half)
 end
 
 -- h / (h + 1), h >= 0, as c - c^2 / (h + 1), c = min(h, 1): the last term's errors count for half at
@@ -183,10 +234,9 @@ end
 function vecmath.tanh(x, t)
   local format = formats[t.dtype]
   local magnitude = expr.minraw(format.tanh_limit, expr.abs(x))
-  local _, r, biased = reduce(magnitude, format, 2, format.bias)
-  local q = mad(r * r, polynomial(r, expm1_coefficients(format, 2)), r)
+  local _, r, biased, high, low = reduce(magnitude, format, 2, format.bias)
   local power = power_of_two(biased, format)
-  local h = mad(power, q, mad(power, 0.5, -0.5))
+  local h = scaled_expm1(r, high, low, power, mad(power, 0.5, -0.5), expm1_coefficients(format, 2))
   return with_sign_of(x, ratio(h), format)
 end
 
@@ -269,6 +319,7 @@ end
 -- |x| at most erf_split: erf x = x + x p(x^2). Above: 1 - 2^q(|x|).
 function vecmath.erf(x, t)
   local format = formats[t.dtype]
+  local exp2_low = format.exp2_low or format.exp2
   local magnitude = expr.abs(x)
   local small = mad(polynomial(x * x, format.erf), x, x)
   local q = polynomial(expr.minraw(format.erf_limit, magnitude), format.log2_erfc)
@@ -276,23 +327,25 @@ function vecmath.erf(x, t)
   local shift = format.magic + 3 * format.bias + 2
   local shifted = q + shift
   local minus_power = power_of_two(bits(shifted), format)
-  local large = mad(polynomial(q - (shifted - shift), format.exp2_low), minus_power, 1)
+  local large = mad(polynomial(q - (shifted - shift), exp2_low), minus_power, 1)
   return select(expr.lt(magnitude, format.erf_split), small, with_sign_of(x, large, format))
 end
 
--- e^(-x^2) u p(u), u = 1 / (x + 2), for x at least erf_split.
+-- e^(-x^2) p(u) / (x + 3/2), u = 1 / (x + 3/2), for x at least erf_split. The second division costs
+-- less accuracy than a product with u.
 local function erfc_tail(x, format, t)
-  local sum = x + 2
+  local sum = x + 1.5
   local u = 1 / sum
   local high = real(expr.iand(bits(x), iconst(-1 << (format.mantissa + 2) // 2)))
-  local low = mad(high - x, high + x, (sum - 2 - x) * u * 1.6)
+  local low = mad(high - x, high + x, (sum - 1.5 - x) * u * 1.4)
   local square = high * high
   local shift = format.magic + 2 * format.bias
   local shifted = mad(square - low, -0x1.71547652b82fep0, shift)
   local n = shifted - shift
   local r = mad(n, -format.ln2[1], -square) + mad(n, -format.ln2[2], low)
-  local p = polynomial(r, { 1, 1, table.unpack(format.expm1) })
-  return scale_by_power(p * (u * polynomial(u, format.erfc)), n, bits(shifted), format, t)
+  local q = r * polynomial(r, { 1, table.unpack(format.expm1) })
+  local p = polynomial(u, format.erfc)
+  return scale_by_power(mad(p, q, p) / sum, n, bits(shifted), format, t)
 end
 
 function vecmath.erfc(x, t)

@@ -61,9 +61,9 @@ typedef struct lathe_operand {
   const char *name;
   lathe_dtype dtype;
   bool output;
-  int ndim;                   /* 0: one element */
-  int dim[LATHE_MAX_DIMS];    /* indexes into the op's dimensions, slowest first */
-  double low, high;           /* the range that random inputs are drawn from */
+  int ndim;                /* 0: one element */
+  int dim[LATHE_MAX_DIMS]; /* indexes into the op's dimensions, slowest first */
+  double low, high;        /* the range that random inputs are drawn from */
 } lathe_operand;
 
 typedef struct lathe_scalar {
@@ -99,9 +99,10 @@ typedef struct lathe_op {
   const lathe_size *sizes;
   const lathe_bound *bounds;
   const lathe_peer *peers;
-  bool in_place;        /* the first output may be the first input */
-  bool any_zero_sign;   /* +0 and -0 are equally right */
-  double flops_per_point; /* arithmetic nodes of the traced graph, for each point of the op's dimensions */
+  bool in_place;      /* the first output may be the first input */
+  bool any_zero_sign; /* +0 and -0 are equally right */
+  double
+      flops_per_point; /* arithmetic nodes of the traced graph, for each point of the op's dimensions */
   /* References in higher precision. Floating operands are arrays of double (f64) or
    * long double (wide, for checking f64 itself); after the operands comes one more buffer
    * for each floating output, in order, which takes its magnitude. */
@@ -120,13 +121,13 @@ typedef struct lathe_variant {
   const lathe_op *op;
   const lathe_backend *backend;
   lathe_dtype dtype;
-  lathe_fn *run;             /* null where the backend is disabled */
-  lathe_cost *workspace;     /* bytes; null for none */
-  size_t align;              /* bytes each buffer must be aligned to */
+  lathe_fn *run;                 /* null where the backend is disabled */
+  lathe_cost *workspace;         /* bytes; null for none */
+  size_t align;                  /* bytes each buffer must be aligned to */
   double prefer_from, prefer_to; /* bytes of all operands between which dispatch may choose it */
-  const char *params;        /* unroll=4 store=streaming */
-  const char *source;        /* specs/include/vector.lua:9 */
-  const char *template_file; /* templates/c/map.c */
+  const char *params;            /* unroll=4 store=streaming */
+  const char *source;            /* specs/include/vector.lua:9 */
+  const char *template_file;     /* templates/c/map.c */
 } lathe_variant;
 
 /* The table. Ops are sorted by name; variants by op, dtype, then falling preference, so

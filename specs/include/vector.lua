@@ -1,11 +1,12 @@
 -- What the ops on vectors share: the sizes of interest and the variants to make.
 
-local wide = { "sse2", "avx2", "avx512" }
+local wide = { "avx512", "avx2", "sse2" }
 
+-- The sizes, with dims(name, n) giving the dimensions of each.
 local function sizes(dims)
   local list = {}
-  for _, size in ipairs { { "100", 100 }, { "1K", 1000 }, { "10K", 10000 }, { "100K", 100000 }, { "1M", 1000000 } } do
-    list[#list + 1] = dims(size[1], size[2])
+  for i, name in ipairs { "100", "1K", "10K", "100K", "1M" } do
+    list[i] = dims(name, math.tointeger(10 ^ (i + 1)))
   end
   return list
 end
@@ -18,14 +19,19 @@ return {
   row_sizes = sizes(function(name, n)
     return { name, rows = 1, cols = n }
   end),
-  -- The first row that fits is the one that dispatch calls.
+  -- Of the rows for the widest instruction set that a processor has, dispatch calls the first
+  -- that prefers the size; sizes here are bytes of all operands together.
   map = {
+    -- Past the last-level cache: an output written there need not be read first.
     { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 25 } },
     { backend = wide, unroll = { 4, 1 } },
     { backend = "scalar", unroll = { 1, 4 } },
   },
   reduce = {
-    { backend = wide, accumulators = { 8, 4 } },
+    -- Folding many accumulators and wide vectors costs more than a short input saves by them.
+    { backend = "avx512", accumulators = { 8, 4 }, prefer = { from = 2048 } },
+    { backend = { "avx2", "sse2" }, accumulators = 8, prefer = { from = 2048 } },
+    { backend = { "avx2", "sse2" }, accumulators = 4 },
     { backend = "scalar", accumulators = { 8, 1 } },
   },
   rows = {

@@ -8,7 +8,7 @@
 #include "scalar.h"
 
 /* A window that starts `count` elements before the end of the ones selects that many lanes. */
-static const int32_t lathe_window[16] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+static const int32_t lathe_window[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 static inline __m256i lathe_window_f32(size_t count) {
   return _mm256_loadu_si256((const __m256i *)(lathe_window + 8 - count));

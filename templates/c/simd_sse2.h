@@ -14,9 +14,7 @@ static inline __m128 lathe_mask_part_f32(size_t count) {
 
 static inline __m128 lathe_load_part_f32(const float *p, size_t count) {
   const __m128 pair = count < 2 ? _mm_setzero_ps() : _mm_castpd_ps(_mm_load_sd((const double *)p));
-  return count == 1   ? _mm_load_ss(p)
-         : count == 2 ? pair
-                      : _mm_movelh_ps(pair, _mm_load_ss(p + 2));
+  return count == 1 ? _mm_load_ss(p) : count == 2 ? pair : _mm_movelh_ps(pair, _mm_load_ss(p + 2));
 }
 
 static inline void lathe_store_part_f32(float *p, __m128 v, size_t count) {
