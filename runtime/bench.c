@@ -1,0 +1,211 @@
+/* bench.c - the bench program: checks what was asked for, times what is right, and reports. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "list.h"
+#include "message.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "signals.h"
+#include "units.h"
+
+/* Null where a task's variant can have its memory; else what it would need. */
+static const char *no_room(const task *t, const lathe_variant *v, device *on, bool have_problem) {
+  const double usable = 0.9; /* of what is free: others want some as well */
+  static char why[128];
+  const double available = on->memory(on) * usable;
+  double needed = lathe_bytes(t->op, t->dtype, t->dim);
+
+  if (!have_problem)
+    needed += problem_cost(t->op, t->dtype, t->dim);
+  if (v->workspace)
+    needed += v->workspace(t->dim);
+  if (available < 0 || needed <= available)
+    return NULL;
+  snprintf(why, sizeof why, "needs %s with its reference, and %s of memory are free",
+           units_bytes(needed).text, units_bytes(available).text);
+  return why;
+}
+
+/* Checks, measures, and checks what the measured calls left. */
+static void judge(const report *r, row *line, device_call *call) {
+  check_result result = check_run(call);
+  measurement m = {0};
+  bool measured = false;
+  char repro[512];
+
+  if (result.verdict == CHECK_RIGHT && !r->options->check_only) {
+    measured = measure(call, &r->options->limits, &m);
+    if (measured) {
+      const double before = result.ulp;
+      result = check_outputs(call);
+      result.ulp = result.ulp > before ? result.ulp : before;
+    } else {
+      result.verdict = CHECK_WRONG;
+      snprintf(result.message, sizeof result.message, "%s", call->error);
+    }
+  }
+  check_repro(call, r->program, repro, sizeof repro);
+  row_judge(line, &result, repro);
+  if (measured && line->state == ROW_RIGHT)
+    row_measure(line, &m, call->on);
+  measure_free(&m);
+}
+
+/* Fills in the row of one variant; makes the task's problem when it is first needed. */
+static void run_variant(const report *r, row *line, device *on, problem **p) {
+  const task *t = line->task;
+  const char *why = selection_why_not(r->selection, line->of);
+  device_call *call;
+
+  if (!why)
+    why = no_room(t, line->of, on, *p != NULL);
+  if (!why && !*p)
+    *p = problem_make(t->op, t->dtype, t->dim, r->options->seed, r->options->special, &why);
+  if (why) {
+    row_skip(line, why);
+    return;
+  }
+  call = on->prepare(on, line->of, *p, r->options->layout, &why);
+  if (!call) {
+    row_skip(line, why);
+    return;
+  }
+  judge(r, line, call);
+  on->release(call);
+}
+
+static void count_rows(report *r, size_t from) {
+  for (size_t i = from; i < r->count; i++) {
+    r->right += r->rows[i]->state == ROW_RIGHT;
+    r->wrong += r->rows[i]->state == ROW_WRONG;
+    r->skipped += r->rows[i]->state == ROW_SKIPPED;
+  }
+}
+
+static size_t rows_in_all(const selection *s) {
+  size_t count = 0;
+
+  for (size_t t = 0; t < s->count; t++)
+    for (size_t i = 0; i < lathe_variant_count; i++)
+      count += selection_has(s, &s->tasks[t], &lathe_variants[i]);
+  return count;
+}
+
+/* All variants of a task, one after the other. An interrupt leaves the unfinished row out. */
+static void run_task(report *r, const task *t, size_t total) {
+  const size_t from = r->count;
+  problem *p = NULL;
+  row *fastest;
+
+  for (size_t i = 0; i < lathe_variant_count && !signals_interrupted(); i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    device *on;
+    row *line;
+    if (!selection_has(r->selection, t, v))
+      continue;
+    on = selection_device(r->selection, v->backend->kind);
+    line = row_make(t, v, on, r->options->seed);
+    progress_show(r->count, total, line->name);
+    run_variant(r, line, on, &p);
+    if (signals_interrupted())
+      row_free(line);
+    else
+      r->rows[r->count++] = line;
+  }
+  problem_free(p);
+  fastest = row_fastest(r->rows + from, r->count - from);
+  if (fastest)
+    fastest->fastest = true;
+  count_rows(r, from);
+  if (r->count > from)
+    report_table_task(r, r->rows + from, r->count - from);
+}
+
+static char *join(int argc, char **argv) {
+  size_t size = 1;
+  char *all;
+
+  for (int i = 0; i < argc; i++)
+    size += strlen(argv[i]) + 1;
+  all = calloc(size, 1);
+  if (!all)
+    message_refuse("out of memory");
+  for (int i = 0; i < argc; i++) {
+    if (i > 0)
+      strcat(all, " ");
+    strcat(all, argv[i]);
+  }
+  return all;
+}
+
+static void describe_run(report *r, int argc, char **argv) {
+  const time_t now = time(NULL);
+
+  r->program = argv[0];
+  r->command = join(argc, argv);
+  strftime(r->date, sizeof r->date, "%Y-%m-%dT%H:%M:%S%z", localtime(&now));
+  if (gethostname(r->host, sizeof r->host - 1) != 0)
+    snprintf(r->host, sizeof r->host, "unknown");
+}
+
+static int exit_status(const report *r) {
+  if (signals_interrupted())
+    return EXIT_INTERRUPT;
+  if (r->wrong)
+    return EXIT_WRONG;
+  return r->right ? EXIT_RIGHT : EXIT_NOTHING;
+}
+
+static void run_all(report *r) {
+  const size_t total = rows_in_all(r->selection);
+  const double start = clock_ns();
+
+  r->rows = calloc(total + 1, sizeof *r->rows);
+  if (!r->rows)
+    message_refuse("out of memory");
+  signals_note_interrupts();
+  report_table_begin(r);
+  for (size_t t = 0; t < r->selection->count && !signals_interrupted(); t++)
+    run_task(r, &r->selection->tasks[t], total);
+  r->seconds = (clock_ns() - start) / 1e9;
+  report_table_end(r);
+}
+
+int main(int argc, char **argv) {
+  options o = options_parse(argc, argv);
+  selection s = selection_make(&o);
+  int status = EXIT_RIGHT;
+
+  if (o.list) {
+    list_print(&o, &s);
+  } else {
+    report r = {.options = &o, .selection = &s};
+    struct {
+      output file;
+      void (*write)(FILE *, const report *);
+    } files[] = {{output_open(o.json), report_json},
+                 {output_open(o.csv), report_csv},
+                 {output_open(o.markdown), report_markdown}};
+    describe_run(&r, argc, argv);
+    run_all(&r);
+    status = exit_status(&r);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+      if (files[i].file.file)
+        files[i].write(files[i].file.file, &r);
+      if (!output_commit(&files[i].file))
+        status = EXIT_REQUEST;
+    }
+    for (size_t i = 0; i < r.count; i++)
+      row_free(r.rows[i]);
+    free(r.rows);
+    free(r.command);
+  }
+  selection_free(&s);
+  options_free(&o);
+  return status;
+}

@@ -1,0 +1,375 @@
+/* check.c - is a variant's result right? */
+#include "check.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "dtype.h"
+#include "random.h"
+
+enum {
+  BLOCK = 256,  /* elements compared at a time */
+  TELLING = 32, /* results of this many elements that are all zero prove nothing */
+};
+
+/* What comparing one output found. */
+typedef struct findings {
+  double worst; /* error in ulp */
+  size_t wrong; /* how many elements are beyond the bound */
+  size_t at;    /* the first of them */
+  double at_ulp;
+  bool all_zero;
+} findings;
+
+static double power_of_two(int exponent) {
+  const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+  double value;
+
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static int exponent_of(double value) {
+  uint64_t bits;
+
+  memcpy(&bits, &value, sizeof bits);
+  return (int)(bits >> 52 & 0x7ff) - 1023;
+}
+
+/* A difference in units of the last place of a value. Scaled in two steps, because the inverse
+ * of a spacing may overflow where the spacing does not. */
+static double in_ulp(const dtype_format *f, double difference, double value) {
+  const int exponent = exponent_of(value);
+  const int scale = f->digits - 1 - (exponent < f->emin ? f->emin : exponent);
+  const int half = scale / 2;
+
+  return fabs(difference) * power_of_two(half) * power_of_two(scale - half);
+}
+
+/* The error where the result or the reference is not finite, or is beyond the format. */
+static double edge_error(const dtype_format *f, double got, long double expected) {
+  const long double beyond = ldexpl(1, f->emax + 1);
+  const long double unit = ldexpl(1, f->emax - f->digits + 1);
+  long double value = got;
+
+  if (isnan(got) || isnan(expected))
+    return isnan(got) && isnan(expected) ? 0 : INFINITY;
+  if (isinf(expected))
+    return (long double)got == expected ? 0 : INFINITY;
+  if (isinf(got))
+    value = copysignl(beyond, value);
+  if (fabsl(expected) > beyond)
+    expected = copysignl(beyond, expected);
+  return (double)(fabsl(value - expected) / unit);
+}
+
+/* One block in double: what was got, what was expected, how far apart they are. The difference
+ * is taken in the reference's own type. */
+typedef struct block {
+  double got[BLOCK], difference[BLOCK], expected[BLOCK], magnitude[BLOCK];
+} block;
+
+static void load_block(block *b, const problem *p, int o, lathe_dtype type, const void *got,
+                       size_t start, size_t n) {
+  dtype_widen(type, (const char *)got + start * lathe_dtype_size(type), n, b->got);
+  if (p->wide) {
+    const long double *expected = (const long double *)p->expected[o] + start;
+    const long double *magnitude = (const long double *)p->magnitude[o] + start;
+    for (size_t i = 0; i < n; i++) {
+      b->difference[i] = (double)(b->got[i] - expected[i]);
+      b->expected[i] = (double)expected[i];
+      b->magnitude[i] = (double)magnitude[i];
+    }
+  } else {
+    const double *expected = (const double *)p->expected[o] + start;
+    memcpy(b->expected, expected, n * sizeof *expected);
+    memcpy(b->magnitude, (const double *)p->magnitude[o] + start, n * sizeof *expected);
+    for (size_t i = 0; i < n; i++)
+      b->difference[i] = b->got[i] - expected[i];
+  }
+}
+
+static long double expected_at(const problem *p, int o, size_t i) {
+  return p->wide ? ((const long double *)p->expected[o])[i] : ((const double *)p->expected[o])[i];
+}
+
+static findings compare_floating(const problem *p, int o, lathe_dtype type, const void *got,
+                                 double bound) {
+  const dtype_format *f = dtype_format_of(type);
+  const double largest = dtype_max(type);
+  const bool strict_zero = !p->op->any_zero_sign;
+  findings found = {.all_zero = true};
+  block b;
+
+  for (size_t start = 0; start < p->elements[o]; start += BLOCK) {
+    const size_t n = p->elements[o] - start < BLOCK ? p->elements[o] - start : BLOCK;
+    load_block(&b, p, o, type, got, start, n);
+    for (size_t i = 0; i < n; i++) {
+      const double expected = fabs(b.expected[i]);
+      double magnitude = expected, error;
+      if (b.magnitude[i] > magnitude && b.magnitude[i] <= largest)
+        magnitude = b.magnitude[i];
+      if (fabs(b.got[i]) <= largest && expected <= largest)
+        error = in_ulp(f, b.difference[i], magnitude);
+      else
+        error = edge_error(f, b.got[i], expected_at(p, o, start + i));
+      if (magnitude == 0 && b.got[i] == 0 && strict_zero &&
+          !signbit(b.got[i]) != !signbit(b.expected[i]))
+        error = INFINITY;
+      if (b.got[i] != 0)
+        found.all_zero = false;
+      if (error > found.worst)
+        found.worst = error;
+      if (!(error <= bound) && found.wrong++ == 0) {
+        found.at = start + i;
+        found.at_ulp = error;
+      }
+    }
+  }
+  return found;
+}
+
+static findings compare_integers(const problem *p, int o, lathe_dtype type, const void *got) {
+  const size_t size = lathe_dtype_size(type);
+  static const char zero[8];
+  findings found = {.all_zero = true};
+
+  for (size_t i = 0; i < p->elements[o]; i++) {
+    const char *element = (const char *)got + i * size;
+    if (memcmp(element, zero, size) != 0)
+      found.all_zero = false;
+    if (memcmp(element, (const char *)p->expected[o] + i * size, size) != 0 && found.wrong++ == 0)
+      found.at = i;
+  }
+  return found;
+}
+
+/* Text that grows in a buffer of fixed size, and is cut at its end. */
+typedef struct text {
+  char *at;
+  size_t left;
+} text;
+
+static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(text *t, const char *format, ...) {
+  va_list list;
+  int written;
+
+  va_start(list, format);
+  written = vsnprintf(t->at, t->left, format, list);
+  va_end(list);
+  if (written > 0) {
+    const size_t used = (size_t)written < t->left ? (size_t)written : t->left - 1;
+    t->at += used;
+    t->left -= used;
+  }
+}
+
+/* Digits enough to tell a type's values apart. */
+static int digits_of(lathe_dtype type) {
+  static const int digits[LATHE_DTYPES] = {[LATHE_F64] = 17, [LATHE_F32] = 9,  [LATHE_F16] = 5,
+                                           [LATHE_BF16] = 4, [LATHE_I32] = 10, [LATHE_I64] = 19};
+
+  return digits[type];
+}
+
+static void put_element(text *t, lathe_dtype type, const void *base, size_t i) {
+  long double value;
+
+  dtype_widen_long(type, (const char *)base + i * lathe_dtype_size(type), 1, &value);
+  put(t, "%.*Lg", digits_of(type), value);
+}
+
+/* The place of an element in an operand: its coordinates in the op's dimensions. */
+static void coordinates(const problem *p, int o, size_t index, size_t *at) {
+  const lathe_operand *operand = &p->op->operands[o];
+
+  for (int d = operand->ndim - 1; d >= 0; d--) {
+    const size_t extent = p->dim[operand->dim[d]];
+    at[operand->dim[d]] = index % extent;
+    index /= extent;
+  }
+}
+
+static void put_index(text *t, const problem *p, int o, const size_t *at) {
+  const lathe_operand *operand = &p->op->operands[o];
+
+  for (int d = 0; d < operand->ndim; d++)
+    put(t, "%s%zu", d ? "," : "[", at[operand->dim[d]]);
+  if (operand->ndim)
+    put(t, "]");
+}
+
+/* The inputs that one element of output o was made of, where each has just one: those whose
+ * dimensions the output has as well. */
+static void put_inputs(text *t, const problem *p, int o, const size_t *at) {
+  const lathe_op *op = p->op;
+  bool in_output[LATHE_MAX_DIMS] = {false};
+
+  for (int d = 0; d < op->operands[o].ndim; d++)
+    in_output[op->operands[o].dim[d]] = true;
+  for (int i = 0; i < op->noperands; i++) {
+    const lathe_operand *input = &op->operands[i];
+    size_t index = 0;
+    bool has_one = !input->output;
+    for (int d = 0; d < input->ndim; d++) {
+      has_one = has_one && in_output[input->dim[d]];
+      index = index * p->dim[input->dim[d]] + at[input->dim[d]];
+    }
+    if (!has_one)
+      continue;
+    put(t, ", %s", input->name);
+    put_index(t, p, i, at);
+    put(t, " = ");
+    put_element(t, dtype_of_operand(input, p->dtype), p->input[i], index);
+  }
+}
+
+static void put_layout(text *t, const device_call *call) {
+  if (call->layout.in_place)
+    put(t, "; in place");
+  if (call->layout.page_end)
+    put(t, "; at the end of a page");
+  if (call->layout.offset)
+    put(t, "; offset %zu bytes", call->layout.offset);
+  if (call->problem->special)
+    put(t, "; special values %s", random_special_names(call->problem->special));
+}
+
+/* The size, the seed, and the layout: what every message ends with. */
+static void put_setting(text *t, const device_call *call) {
+  const problem *p = call->problem;
+
+  put(t, "; ");
+  for (int d = 0; d < p->op->ndim; d++)
+    put(t, "%s%s = %zu", d ? ", " : "", p->op->dim[d], p->dim[d]);
+  put_layout(t, call);
+  put(t, "; seed %llu", (unsigned long long)p->seed);
+}
+
+static void describe(const device_call *call, check_result *r, int o, lathe_dtype type,
+                     const void *got, const findings *found) {
+  const problem *p = call->problem;
+  const char *element = (const char *)got + found->at * lathe_dtype_size(type);
+  text t = {r->message, sizeof r->message};
+  size_t at[LATHE_MAX_DIMS] = {0};
+
+  coordinates(p, o, found->at, at);
+  put(&t, "%s", p->op->operands[o].name);
+  put_index(&t, p, o, at);
+  if (buffer_is_poison(element, lathe_dtype_size(type))) {
+    put(&t, " was never written");
+  } else {
+    put(&t, " is ");
+    put_element(&t, type, got, found->at);
+  }
+  put(&t, ", expected ");
+  if (dtype_floating(type)) {
+    put(&t, "%.*Lg", digits_of(type), expected_at(p, o, found->at));
+    put(&t, " (%.4g ulp off, %g allowed)", found->at_ulp, r->bound);
+  } else {
+    put_element(&t, type, p->expected[o], found->at);
+  }
+  put_inputs(&t, p, o, at);
+  put(&t, "; %zu of %zu wrong", found->wrong, p->elements[o]);
+  put_setting(&t, call);
+}
+
+static void describe_misdeed(const device_call *call, check_result *r) {
+  text t = {r->message, sizeof r->message};
+
+  r->verdict = CHECK_WRONG;
+  put(&t, "%s", call->error);
+  put_setting(&t, call);
+}
+
+/* Without a bound in the spec a result must be the nearest value. */
+static double bound_of(const lathe_op *op, lathe_dtype dtype) {
+  for (int i = 0; i < op->nbounds; i++)
+    if (op->bounds[i].dtype == dtype)
+      return op->bounds[i].ulp;
+  return 0.5;
+}
+
+check_result check_outputs(device_call *call) {
+  const problem *p = call->problem;
+  const lathe_op *op = p->op;
+  check_result r = {.bound = bound_of(op, p->dtype)};
+  bool all_zero = true;
+  size_t elements = 0;
+
+  for (int o = 0; o < op->noperands; o++) {
+    const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
+    const void *got;
+    findings found;
+    if (!op->operands[o].output)
+      continue;
+    got = call->on->output(call, o);
+    found = dtype_floating(type) ? compare_floating(p, o, type, got, r.bound)
+                                 : compare_integers(p, o, type, got);
+    if (found.worst > r.ulp)
+      r.ulp = found.worst;
+    if (found.wrong && r.verdict == CHECK_RIGHT) {
+      r.verdict = CHECK_WRONG;
+      describe(call, &r, o, type, got, &found);
+    }
+    all_zero = all_zero && found.all_zero;
+    elements += p->elements[o];
+  }
+  if (r.verdict == CHECK_RIGHT && !call->on->intact(call))
+    describe_misdeed(call, &r);
+  if (r.verdict == CHECK_RIGHT && all_zero && elements >= TELLING) {
+    snprintf(call->error, sizeof call->error,
+             "every result is zero, and should be: such inputs show nothing");
+    describe_misdeed(call, &r);
+  }
+  return r;
+}
+
+check_result check_run(device_call *call) {
+  check_result r = {.bound = bound_of(call->problem->op, call->problem->dtype)};
+
+  call->on->reset(call);
+  if (call->on->run(call))
+    return check_outputs(call);
+  describe_misdeed(call, &r);
+  return r;
+}
+
+check_result check_variant(device *on, const lathe_variant *variant, const problem *p,
+                           device_layout layout) {
+  check_result r = {.verdict = CHECK_UNABLE};
+  const char *why;
+  device_call *call = on->prepare(on, variant, p, layout, &why);
+
+  if (!call) {
+    snprintf(r.message, sizeof r.message, "%s", why);
+    return r;
+  }
+  r = check_run(call);
+  on->release(call);
+  return r;
+}
+
+void check_repro(const device_call *call, const char *program, char *to, size_t size) {
+  const problem *p = call->problem;
+  text t = {to, size};
+
+  put(&t, "%s --check-only --op %s --dtype %s --variant %s --size ", program, p->op->name,
+      lathe_dtype_name(p->dtype), call->variant->name);
+  for (int d = 0; d < p->op->ndim; d++)
+    put(&t, "%s%zu", d ? "x" : "", p->dim[d]);
+  put(&t, " --seed %llu", (unsigned long long)p->seed);
+  if (p->special)
+    put(&t, " --special %s", random_special_names(p->special));
+  if (call->layout.in_place)
+    put(&t, " --in-place");
+  if (call->layout.page_end)
+    put(&t, " --page-end");
+  if (call->layout.offset)
+    put(&t, " --offset %zu", call->layout.offset);
+}

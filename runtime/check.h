@@ -1,0 +1,43 @@
+/* check.h - is a variant's result right?
+ *
+ * A floating result is off by |got - reference| / u units in the last place, where u is the
+ * spacing of the output's type at max(|reference|, magnitude), and never below that of its
+ * smallest normal number. The reference's magnitude is the size of what the result was summed
+ * from: it is what a result that cancels is measured against. A reference beyond the largest
+ * finite value is taken as the infinity that it rounds to, one unit beyond; NaN must be NaN,
+ * a true infinity the same infinity, a true zero (of magnitude zero) of the same sign unless
+ * the op says otherwise. Integer results must be equal.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "device.h"
+#include "problem.h"
+
+typedef enum check_verdict {
+  CHECK_RIGHT,
+  CHECK_WRONG,
+  CHECK_UNABLE, /* could not be run in that layout, or for want of memory */
+} check_verdict;
+
+typedef struct check_result {
+  check_verdict verdict;
+  double ulp;        /* the largest error of a floating output; 0 where all are integers */
+  double bound;      /* what the spec allows for the variant's type */
+  char message[768]; /* why not right; one line, empty where right */
+} check_result;
+
+/* Prepares, runs once, judges and releases. The variant must be able to run on the device
+ * (lathe_why_not). */
+check_result check_variant(device *on, const lathe_variant *variant, const problem *p,
+                           device_layout layout);
+
+/* The same in parts, for a caller that goes on to time the call: run it once and judge, or
+ * judge what earlier runs left. */
+check_result check_run(device_call *call);
+check_result check_outputs(device_call *call);
+
+/* A command line that makes the same check again. */
+void check_repro(const device_call *call, const char *program, char *to, size_t size);
+
+#endif

@@ -1,0 +1,36 @@
+/* clock.c - the clocks that everything is timed with. */
+#include "clock.h"
+
+#include <time.h>
+
+#include "stats.h"
+
+static double read_clock(clockid_t id) {
+  struct timespec t;
+
+  clock_gettime(id, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+double clock_ns(void) {
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+double clock_cpu_ns(void) {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double clock_overhead_ns(void) {
+  enum { TRIES = 201 };
+  static double overhead = -1;
+  double tries[TRIES];
+
+  if (overhead < 0) {
+    for (int i = 0; i < TRIES; i++) {
+      const double start = clock_ns();
+      tries[i] = clock_ns() - start;
+    }
+    overhead = stats_of(tries, TRIES).median;
+  }
+  return overhead;
+}

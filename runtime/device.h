@@ -1,0 +1,76 @@
+/* device.h - where kernels run. A kind of device is one file that fills in this interface. */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include "lathe.h"
+#include "problem.h"
+
+typedef struct device device;
+
+/* How a call's buffers are laid out. */
+typedef struct device_layout {
+  size_t offset; /* bytes that each buffer starts after a 64-byte boundary */
+  bool page_end; /* each buffer ends at a page that cannot be touched */
+  bool in_place; /* the first output is the first input */
+} device_layout;
+
+/* A variant with its buffers on a device. A device kind makes it the head of its own type. */
+typedef struct device_call {
+  device *on;
+  const lathe_variant *variant;
+  const problem *problem;
+  device_layout layout;
+  char error[256]; /* what went wrong last */
+} device_call;
+
+/* Nanoseconds that a batch of calls took: on the host's clock, and on the device's (where that
+ * is a processor, the time that the thread had it). */
+typedef struct device_time {
+  double host, own;
+} device_time;
+
+struct device {
+  const char *id;   /* cpu, cuda0: what --device takes */
+  const char *name; /* as the maker calls it */
+  lathe_kind kind;
+  uint64_t features;
+
+  /* Bytes of memory that can be had now. */
+  double (*memory)(device *on);
+
+  /* Buffers for a variant, with the problem's inputs in them; null with the reason in why
+   * (static). Released by release. */
+  device_call *(*prepare)(device *on, const lathe_variant *variant, const problem *p,
+                          device_layout layout, const char **why);
+  void (*release)(device_call *call);
+
+  /* Before a call whose results are to be looked at: outputs poisoned, and an input that the
+   * last call wrote over put back. */
+  void (*reset)(device_call *call);
+
+  /* Calls the kernel, and waits for it. False with the reason in call->error. */
+  bool (*run)(device_call *call);
+  bool (*time)(device_call *call, uint64_t calls, device_time *taken);
+
+  /* The results of the last call, by operand; false with the reason in call->error where a
+   * kernel wrote what it must not: outside of its buffers, or over its inputs. */
+  const void *(*output)(device_call *call, int operand);
+  bool (*intact)(device_call *call);
+
+  /* The highest rate at which this device was seen to move that many bytes in and out
+   * together, in bytes per second, when they are moved again and again (so that they come from
+   * the cache that holds them); *name says what it was. 0 where it is not known. */
+  double (*ceiling)(device *on, double bytes_in, double bytes_out, const char **name);
+};
+
+/* All devices found, in the order of their kinds. */
+size_t device_count(void);
+device *device_at(size_t index);
+
+const char *device_kind_name(lathe_kind kind);
+enum { DEVICE_KINDS = LATHE_VULKAN + 1 };
+
+/* device_cpu.c */
+device *device_cpu(void);
+
+#endif

@@ -1,0 +1,270 @@
+/* device_cpu.c - this processor, one thread of it, as a device. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined __x86_64__
+#include <xmmintrin.h>
+#endif
+
+#include "buffer.h"
+#include "ceiling.h"
+#include "clock.h"
+#include "device.h"
+#include "signals.h"
+
+typedef struct cpu_call {
+  device_call head;
+  buffer operand[LATHE_MAX_OPERANDS], workspace;
+  lathe_args args;
+  uint64_t calls; /* how many the next batch makes */
+} cpu_call;
+
+static bool fail(device_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool fail(device_call *call, const char *format, ...) {
+  va_list list;
+
+  va_start(list, format);
+  vsnprintf(call->error, sizeof call->error, format, list);
+  va_end(list);
+  return false;
+}
+
+/* The number that a line "key: number" of a file starts with, or -1. */
+static double file_number(const char *path, const char *key) {
+  FILE *f = fopen(path, "r");
+  char line[256];
+  double value = -1;
+
+  if (!f)
+    return -1;
+  while (value < 0 && fgets(line, sizeof line, f))
+    if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), "%lf", &value) != 1)
+      break;
+  fclose(f);
+  return value;
+}
+
+static double memory(device *on) {
+  const double limit = file_number("/sys/fs/cgroup/memory.max", "");
+  const double used = file_number("/sys/fs/cgroup/memory.current", "");
+  double available = file_number("/proc/meminfo", "MemAvailable:") * 1024;
+
+  (void)on;
+  if (limit > 0 && used >= 0 && (available < 0 || limit - used < available))
+    available = limit - used;
+  return available;
+}
+
+static int first_operand(const lathe_op *op, bool output) {
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output == output)
+      return o;
+  return -1;
+}
+
+static void release(device_call *call) {
+  cpu_call *c = (cpu_call *)call;
+
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    buffer_free(&c->operand[o]);
+  buffer_free(&c->workspace);
+  free(c);
+}
+
+/* The operand whose buffer an operand uses: its own, but for the output of an in-place call. */
+static int home_of(const cpu_call *c, int operand) {
+  const lathe_op *op = c->head.variant->op;
+
+  if (c->head.layout.in_place && operand == first_operand(op, true))
+    return first_operand(op, false);
+  return operand;
+}
+
+static bool allocate(cpu_call *c) {
+  const lathe_variant *v = c->head.variant;
+  const problem *p = c->head.problem;
+  buffer_place place = {.offset = c->head.layout.offset, .page_end = c->head.layout.page_end};
+
+  for (int o = 0; o < v->op->noperands; o++) {
+    if (home_of(c, o) != o)
+      continue;
+    place.stagger = o;
+    if (!buffer_make(&c->operand[o], p->bytes[o], place))
+      return false;
+    if (p->input[o])
+      memcpy(c->operand[o].data, p->input[o], p->bytes[o]);
+  }
+  for (int o = 0; o < v->op->noperands; o++)
+    c->args.buf[o] = c->operand[home_of(c, o)].data;
+  if (v->workspace) {
+    place = (buffer_place){.stagger = v->op->noperands};
+    if (!buffer_make(&c->workspace, (size_t)v->workspace(p->dim), place))
+      return false;
+    c->args.workspace = c->workspace.data;
+  }
+  return true;
+}
+
+/* Whether a layout gives the variant the alignment it wants. */
+static bool aligned(const lathe_variant *v, const problem *p, device_layout layout) {
+  if (v->align <= 1)
+    return true;
+  for (int o = 0; layout.page_end && o < v->op->noperands; o++)
+    if (p->bytes[o] % v->align != 0)
+      return false;
+  return layout.page_end || layout.offset % v->align == 0;
+}
+
+static device_call *prepare(device *on, const lathe_variant *variant, const problem *p,
+                            device_layout layout, const char **why) {
+  cpu_call *c;
+
+  *why = NULL;
+  if (layout.in_place && !variant->op->in_place)
+    *why = "the op does not work in place";
+  else if (!aligned(variant, p, layout))
+    *why = "the variant needs better aligned buffers";
+  if (*why)
+    return NULL;
+  *why = "not enough memory for the operands";
+  c = calloc(1, sizeof *c);
+  if (!c)
+    return NULL;
+  c->head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
+  c->args = problem_args(p);
+  if (!allocate(c)) {
+    release(&c->head);
+    return NULL;
+  }
+  *why = NULL;
+  return &c->head;
+}
+
+static void reset(device_call *call) {
+  cpu_call *c = (cpu_call *)call;
+  const lathe_op *op = call->variant->op;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output && home_of(c, o) == o)
+      buffer_poison(&c->operand[o]);
+  if (call->layout.in_place) {
+    const int input = first_operand(op, false);
+    memcpy(c->operand[input].data, call->problem->input[input], call->problem->bytes[input]);
+  }
+  if (c->workspace.data)
+    buffer_poison(&c->workspace);
+}
+
+static void run_batch(void *argument) {
+  cpu_call *c = argument;
+  lathe_fn *const kernel = c->head.variant->run;
+
+  for (uint64_t i = 0; i < c->calls; i++)
+    kernel(&c->args);
+}
+
+/* The floating-point settings that a kernel must leave as they were: rounding, masks, and
+ * flushing of denormals, but not the sticky exception flags. */
+static unsigned float_settings(void) {
+#if defined __x86_64__
+  return _mm_getcsr() & ~(unsigned)_MM_EXCEPT_MASK;
+#else
+  return 0;
+#endif
+}
+
+static bool run(device_call *call) {
+  cpu_call *c = (cpu_call *)call;
+  const unsigned settings = float_settings();
+  const char *crash;
+
+  c->calls = 1;
+  crash = signals_guard(run_batch, c);
+  if (crash)
+    return fail(call, "crashed with %s", crash);
+  if (float_settings() != settings) {
+#if defined __x86_64__
+    _mm_setcsr(settings);
+#endif
+    return fail(call, "left the processor's floating-point settings changed");
+  }
+  return true;
+}
+
+static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
+  cpu_call *c = (cpu_call *)call;
+  const char *crash;
+  double host, own;
+
+  c->calls = calls;
+  own = clock_cpu_ns();
+  host = clock_ns();
+  crash = signals_guard(run_batch, c);
+  taken->host = clock_ns() - host;
+  taken->own = clock_cpu_ns() - own;
+  return !crash || fail(call, "crashed with %s while it was timed", crash);
+}
+
+static const void *output(device_call *call, int operand) {
+  return ((cpu_call *)call)->args.buf[operand];
+}
+
+static bool guards_hold(device_call *call, const buffer *b, const char *name) {
+  const unsigned char *at = b->map ? buffer_overrun(b) : NULL;
+
+  if (!at)
+    return true;
+  if (at < b->data)
+    return fail(call, "wrote before the start of %s, %td bytes", name, b->data - at);
+  return fail(call, "wrote after the end of %s, at %td bytes past it", name,
+              at - (b->data + b->size));
+}
+
+static bool intact(device_call *call) {
+  cpu_call *c = (cpu_call *)call;
+  const lathe_op *op = call->variant->op;
+  const problem *p = call->problem;
+
+  for (int o = 0; o < op->noperands; o++) {
+    const unsigned char *now = c->operand[o].data;
+    const bool overwritten = call->layout.in_place && o == first_operand(op, false);
+    if (!guards_hold(call, &c->operand[o], op->operands[o].name))
+      return false;
+    if (p->input[o] && !overwritten && memcmp(now, p->input[o], p->bytes[o]) != 0) {
+      size_t at = 0;
+      while (now[at] == ((const unsigned char *)p->input[o])[at])
+        at++;
+      return fail(call, "wrote into its input %s, %zu bytes from its start", op->operands[o].name,
+                  at);
+    }
+  }
+  return guards_hold(call, &c->workspace, "the workspace");
+}
+
+static double ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
+  return ceiling_rate(on->features, bytes_in, bytes_out, name);
+}
+
+device *device_cpu(void) {
+  static device cpu = {
+      .id = "cpu",
+      .kind = LATHE_CPU,
+      .memory = memory,
+      .prepare = prepare,
+      .release = release,
+      .reset = reset,
+      .run = run,
+      .time = time_calls,
+      .output = output,
+      .intact = intact,
+      .ceiling = ceiling,
+  };
+
+  if (!cpu.name) {
+    cpu.name = lathe_cpu_name();
+    cpu.features = lathe_cpu_features();
+  }
+  return &cpu;
+}

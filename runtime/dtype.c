@@ -1,0 +1,160 @@
+/* dtype.c - number formats: widening, narrowing, and the spacing of their values. */
+#include "dtype.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static const dtype_format formats[LATHE_DTYPES] = {
+    [LATHE_F64] = {"f64", 8, 53, -1022, 1023}, [LATHE_F32] = {"f32", 4, 24, -126, 127},
+    [LATHE_F16] = {"f16", 2, 11, -14, 15},     [LATHE_BF16] = {"bf16", 2, 8, -126, 127},
+    [LATHE_I32] = {"i32", 4, 0, 0, 0},         [LATHE_I64] = {"i64", 8, 0, 0, 0},
+};
+
+const dtype_format *dtype_format_of(lathe_dtype dtype) {
+  assert((unsigned)dtype < LATHE_DTYPES);
+  return &formats[dtype];
+}
+
+const char *lathe_dtype_name(lathe_dtype dtype) {
+  return dtype_format_of(dtype)->name;
+}
+
+size_t lathe_dtype_size(lathe_dtype dtype) {
+  return dtype_format_of(dtype)->size;
+}
+
+bool dtype_floating(lathe_dtype dtype) {
+  return dtype_format_of(dtype)->digits != 0;
+}
+
+lathe_dtype dtype_of_operand(const lathe_operand *operand, lathe_dtype variant) {
+  return operand->dtype == LATHE_VARIANT_DTYPE ? variant : operand->dtype;
+}
+
+double dtype_max(lathe_dtype dtype) {
+  const dtype_format *f = dtype_format_of(dtype);
+  return ldexp(2 - ldexp(1, 1 - f->digits), f->emax);
+}
+
+/* The two 16-bit formats differ only in where the fraction ends: 10 bits in f16, 7 in bf16. */
+
+static double widen16(uint16_t half, int fraction) {
+  const int exponent_mask = (1 << (15 - fraction)) - 1;
+  const int bias = exponent_mask >> 1;
+  const int exponent = (half >> fraction) & exponent_mask;
+  const uint64_t bits = half & ((1u << fraction) - 1);
+  const uint64_t sign = (uint64_t)(half >> 15) << 63;
+  uint64_t wide;
+  double value;
+
+  if (exponent == 0) {
+    value = ldexp((double)bits, 1 - bias - fraction);
+    return sign ? -value : value;
+  }
+  wide = exponent == exponent_mask ? 0x7ff : (uint64_t)(exponent - bias + 1023);
+  wide = sign | wide << 52 | bits << (52 - fraction);
+  memcpy(&value, &wide, sizeof value);
+  return value;
+}
+
+static uint16_t narrow16(double value, int fraction) {
+  const int exponent_mask = (1 << (15 - fraction)) - 1;
+  const int lowest = 1 - (exponent_mask >> 1);
+  const uint64_t infinity = (uint64_t)exponent_mask << fraction;
+  uint64_t wide, kept, rest, half;
+  uint16_t sign;
+  int exponent, drop;
+
+  memcpy(&wide, &value, sizeof wide);
+  sign = (uint16_t)(wide >> 63 << 15);
+  exponent = (int)(wide >> 52 & 0x7ff) - 1023;
+  wide &= (1ull << 52) - 1;
+  if (exponent == 1024 && wide != 0) /* keep what fits of a NaN's payload, and make it quiet */
+    return (uint16_t)(sign | infinity | 1u << (fraction - 1) | wide >> (52 - fraction));
+  if (exponent == 1024)
+    return (uint16_t)(sign | infinity);
+  if (exponent > -1023)
+    wide |= 1ull << 52;
+  drop = 52 - fraction;
+  if (exponent < lowest)
+    drop += lowest - exponent;
+  if (drop > 54) /* less than half of the smallest value */
+    return sign;
+  kept = wide >> drop;
+  rest = wide & ((1ull << drop) - 1);
+  half = 1ull << (drop - 1);
+  kept += rest > half || (rest == half && (kept & 1));
+  /* kept holds the leading one, which adds the first step of the exponent; so does a carry. */
+  if (exponent > lowest)
+    kept += (uint64_t)(exponent - lowest) << fraction;
+  return (uint16_t)(sign | (kept < infinity ? kept : infinity));
+}
+
+void dtype_widen(lathe_dtype dtype, const void *from, size_t count, double *to) {
+  switch (dtype) {
+  case LATHE_F64: memcpy(to, from, count * sizeof *to); break;
+  case LATHE_F32:
+    for (size_t i = 0; i < count; i++)
+      to[i] = ((const float *)from)[i];
+    break;
+  case LATHE_F16:
+    for (size_t i = 0; i < count; i++)
+      to[i] = widen16(((const uint16_t *)from)[i], 10);
+    break;
+  case LATHE_BF16:
+    for (size_t i = 0; i < count; i++)
+      to[i] = widen16(((const uint16_t *)from)[i], 7);
+    break;
+  case LATHE_I32:
+    for (size_t i = 0; i < count; i++)
+      to[i] = ((const int32_t *)from)[i];
+    break;
+  case LATHE_I64:
+    for (size_t i = 0; i < count; i++)
+      to[i] = (double)((const int64_t *)from)[i];
+    break;
+  default: assert(!"a type with values");
+  }
+}
+
+void dtype_widen_long(lathe_dtype dtype, const void *from, size_t count, long double *to) {
+  if (dtype == LATHE_I64) {
+    for (size_t i = 0; i < count; i++)
+      to[i] = ((const int64_t *)from)[i];
+    return;
+  }
+  /* Everything else is exact in a double. */
+  for (size_t i = 0; i < count; i++) {
+    double value;
+    dtype_widen(dtype, (const char *)from + i * lathe_dtype_size(dtype), 1, &value);
+    to[i] = value;
+  }
+}
+
+void dtype_narrow(lathe_dtype dtype, const double *from, size_t count, void *to) {
+  switch (dtype) {
+  case LATHE_F64: memcpy(to, from, count * sizeof *from); break;
+  case LATHE_F32:
+    for (size_t i = 0; i < count; i++)
+      ((float *)to)[i] = (float)from[i];
+    break;
+  case LATHE_F16:
+    for (size_t i = 0; i < count; i++)
+      ((uint16_t *)to)[i] = narrow16(from[i], 10);
+    break;
+  case LATHE_BF16:
+    for (size_t i = 0; i < count; i++)
+      ((uint16_t *)to)[i] = narrow16(from[i], 7);
+    break;
+  case LATHE_I32:
+    for (size_t i = 0; i < count; i++)
+      ((int32_t *)to)[i] = (int32_t)from[i];
+    break;
+  case LATHE_I64:
+    for (size_t i = 0; i < count; i++)
+      ((int64_t *)to)[i] = (int64_t)from[i];
+    break;
+  default: assert(!"a type with values");
+  }
+}

@@ -1,0 +1,153 @@
+/* list.c - the --list-... options: what there is. */
+#include "list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cpu.h"
+#include "units.h"
+#include "wrap.h"
+
+/* Whether any variant asked for is of the op. */
+static size_t variants_of(const selection *s, const lathe_op *op, const lathe_backend *backend) {
+  size_t count = 0;
+
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    count += s->variant[i] && (!op || lathe_variants[i].op == op) &&
+             (!backend || lathe_variants[i].backend == backend);
+  return count;
+}
+
+static bool has_dtype(const lathe_op *op, lathe_dtype dtype) {
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (lathe_variants[i].op == op && lathe_variants[i].dtype == dtype)
+      return true;
+  return false;
+}
+
+static void list_ops(const selection *s) {
+  printf("%-12s %-10s %-16s %8s  %s\n", "op", "dimensions", "types", "variants", "what it is");
+  for (size_t i = 0; i < lathe_op_count; i++) {
+    const lathe_op *op = &lathe_ops[i];
+    char dims[64] = "", dtypes[64] = "", what[256];
+    if (variants_of(s, op, NULL) == 0)
+      continue;
+    for (int d = 0; d < op->ndim; d++)
+      snprintf(dims + strlen(dims), sizeof dims - strlen(dims), "%s%s", d ? " " : "", op->dim[d]);
+    for (int d = 0; d < LATHE_DTYPES; d++)
+      if (has_dtype(op, (lathe_dtype)d))
+        snprintf(dtypes + strlen(dtypes), sizeof dtypes - strlen(dtypes), "%s%s",
+                 dtypes[0] ? " " : "", lathe_dtype_name((lathe_dtype)d));
+    snprintf(what, sizeof what, "%s (%s)", op->doc ? op->doc : "", op->source);
+    wrap_print(what,
+               printf("%-12s %-10s %-16s %8zu ", op->name, dims, dtypes, variants_of(s, op, NULL)),
+               6);
+  }
+}
+
+static void list_sizes(const selection *s) {
+  for (size_t i = 0; i < lathe_op_count; i++) {
+    const lathe_op *op = &lathe_ops[i];
+    if (variants_of(s, op, NULL) == 0)
+      continue;
+    printf("%-16s", op->name);
+    for (int n = 0; n < op->nsizes; n++) {
+      char text[SIZE_TEXT];
+      size_text(op, op->sizes[n].dim, text);
+      printf("%s %s", n ? "," : "", op->sizes[n].name);
+      if (strcmp(text, op->sizes[n].name) != 0)
+        printf(" (%s)", text);
+    }
+    putchar('\n');
+  }
+}
+
+static void list_backends(const selection *s) {
+  printf("%-12s %-8s %8s  %s\n", "backend", "kind", "variants", "state");
+  for (size_t i = 0; i < lathe_backend_count; i++) {
+    const lathe_backend *b = &lathe_backends[i];
+    const lathe_variant any = {.backend = b};
+    const char *why = selection_why_not(s, &any);
+    printf("%-12s %-8s %8zu  %s%s\n", b->name, device_kind_name(b->kind), variants_of(s, NULL, b),
+           why ? "cannot run: " : "ready", why ? why : "");
+  }
+}
+
+/* The rates at a working set that stays in each level of cache, and at one that does not. */
+static void list_rates(device *on) {
+  cpu_cache cache[16];
+  const int count = cpu_caches(cache, sizeof cache / sizeof *cache);
+  double largest = 0;
+
+  for (int i = 0; i <= count; i++) {
+    double bytes = i < count ? (double)cache[i].size / 2 : 4 * largest, read, copy;
+    const char *name;
+    char place[48] = "memory";
+    if (i < count && strcmp(cache[i].type, "Instruction") == 0)
+      continue;
+    if (i < count) {
+      largest = (double)cache[i].size > largest ? (double)cache[i].size : largest;
+      snprintf(place, sizeof place, "level %d, %s", cache[i].level,
+               units_bytes((double)cache[i].size).text);
+    }
+    if (bytes == 0)
+      continue;
+    read = on->ceiling(on, bytes, 0, &name);
+    copy = on->ceiling(on, bytes / 2, bytes / 2, &name);
+    printf("    %-20s read %6s GB/s   copy %6s GB/s (both ways)\n", place,
+           units_number(read / 1e9).text, units_number(copy / 1e9).text);
+  }
+}
+
+static void list_devices(const selection *s) {
+  for (size_t i = 0; i < device_count(); i++) {
+    device *on = device_at(i);
+    if (!s->device[i])
+      continue;
+    printf("%s: %s, %s of memory free\n", on->id, on->name, units_bytes(on->memory(on)).text);
+    if (on->kind == LATHE_CPU) {
+      printf("    %s\n", cpu_feature_names(on->features));
+      list_rates(on);
+    }
+  }
+}
+
+/* Why a variant cannot run here, or the sizes at which dispatch chooses it. */
+static void describe(const selection *s, const lathe_variant *v, char *text, size_t size) {
+  const char *why = selection_why_not(s, v);
+  const device *on = selection_device(s, v->backend->kind);
+  size_t length = 0;
+
+  snprintf(text, size, "%s%s", why ? "cannot run: " : "", why ? why : "");
+  for (size_t i = 0; i < s->count && !why && length < size; i++) {
+    const task *t = &s->tasks[i];
+    if (selection_has(s, t, v) && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == v)
+      length += (size_t)snprintf(text + length, size - length, "%s%s",
+                                 length ? ", " : "dispatch chooses it at ", t->size);
+  }
+}
+
+static void list_variants(const selection *s) {
+  char text[512];
+
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    if (!s->variant[i])
+      continue;
+    describe(s, v, text, sizeof text);
+    wrap_print(text, printf("%-32s %-28s", v->name, v->params ? v->params : ""), 6);
+  }
+}
+
+void list_print(const options *o, const selection *s) {
+  if (o->list & LIST_OPS)
+    list_ops(s);
+  if (o->list & LIST_SIZES)
+    list_sizes(s);
+  if (o->list & LIST_BACKENDS)
+    list_backends(s);
+  if (o->list & LIST_DEVICES)
+    list_devices(s);
+  if (o->list & LIST_VARIANTS)
+    list_variants(s);
+}

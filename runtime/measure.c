@@ -1,0 +1,120 @@
+/* measure.c - how long does a call take? Calls are timed in batches long enough for the clock
+ * to matter little; batches are taken until the median is known well enough. */
+#include "measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "signals.h"
+
+static const double sample_ns = 30e3; /* a batch's least length: a thousand clock readings */
+
+enum {
+  FEWEST = 6,  /* samples below which the time limit does not stop us, */
+  SLOWEST = 4, /* unless that takes this many times the limit */
+  CHECK_EVERY = 8,
+  MOST = 100000,
+};
+
+/* Calls of one sample: grown until a batch is long enough. Runs at least the warm-up. False
+ * when a run failed. */
+static bool warm_up(device_call *call, const measure_limits *limits, uint64_t *calls) {
+  const double start = clock_ns();
+  device_time taken;
+
+  *calls = 1;
+  if (limits->warmup > 0 && !call->on->time(call, (uint64_t)limits->warmup, &taken))
+    return false;
+  for (;;) {
+    double growth;
+    if (!call->on->time(call, *calls, &taken))
+      return false;
+    if (taken.host < sample_ns) {
+      /* A little more than needed, so that the next batch is the last of these. */
+      growth = taken.host > 0 ? 1.2 * sample_ns / taken.host : 10;
+      growth = growth > 10 ? 10 : growth;
+      *calls = (uint64_t)((double)*calls * growth) + 1;
+    } else if (limits->warmup >= 0 || clock_ns() - start >= limits->warmup_ns ||
+               signals_interrupted()) {
+      return true;
+    }
+  }
+}
+
+static bool push(measurement *m, double host, double own) {
+  if (m->count == m->capacity) {
+    const size_t capacity = m->capacity ? 2 * m->capacity : 64;
+    double *grown = realloc(m->host, capacity * sizeof *grown);
+    if (!grown)
+      return false;
+    m->host = grown;
+    grown = realloc(m->own, capacity * sizeof *grown);
+    if (!grown)
+      return false;
+    m->own = grown;
+    m->capacity = capacity;
+  }
+  m->host[m->count] = host;
+  m->own[m->count++] = own;
+  return true;
+}
+
+/* The samples' statistics; they stay in the order taken. */
+static bool summarise(const double *samples, size_t count, stats *s) {
+  double *copy = malloc(count * sizeof *copy);
+
+  if (!copy)
+    return false;
+  memcpy(copy, samples, count * sizeof *copy);
+  *s = stats_of(copy, count);
+  free(copy);
+  return true;
+}
+
+/* Why to stop now, or null. */
+static const char *reason_to_stop(measurement *m, const measure_limits *limits, double elapsed) {
+  if (signals_interrupted())
+    return "interrupt";
+  if (limits->samples > 0)
+    return m->count >= (size_t)limits->samples ? "count" : NULL;
+  if (m->count >= MOST || elapsed >= SLOWEST * limits->max_ns ||
+      (m->count >= FEWEST && elapsed >= limits->max_ns))
+    return "time";
+  if (elapsed < limits->min_ns || m->count % CHECK_EVERY != 0)
+    return NULL;
+  if (summarise(m->host, m->count, &m->host_stats) && m->host_stats.noise <= limits->max_noise)
+    return "noise";
+  return NULL;
+}
+
+bool measure(device_call *call, const measure_limits *limits, measurement *m) {
+  double start;
+
+  memset(m, 0, sizeof *m);
+  call->on->reset(call);
+  if (!warm_up(call, limits, &m->calls))
+    return false;
+  start = clock_ns();
+  do {
+    device_time taken;
+    if (!call->on->time(call, m->calls, &taken))
+      return false;
+    if (!push(m, taken.host / (double)m->calls, taken.own / (double)m->calls)) {
+      snprintf(call->error, sizeof call->error, "not enough memory for the samples");
+      return false;
+    }
+    m->stop = reason_to_stop(m, limits, clock_ns() - start);
+  } while (!m->stop);
+  if (summarise(m->host, m->count, &m->host_stats) && summarise(m->own, m->count, &m->own_stats))
+    return true;
+  snprintf(call->error, sizeof call->error, "not enough memory for the samples");
+  return false;
+}
+
+void measure_free(measurement *m) {
+  free(m->host);
+  free(m->own);
+  memset(m, 0, sizeof *m);
+}

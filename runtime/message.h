@@ -1,0 +1,19 @@
+/* message.h - what the bench program says of bad requests and of trouble. */
+#ifndef MESSAGE_H
+#define MESSAGE_H
+
+#include <stddef.h>
+
+enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_REQUEST = 2, EXIT_NOTHING = 3, EXIT_INTERRUPT = 130 };
+
+/* Prints "bench: ..." and a newline on standard error, and ends with EXIT_REQUEST. */
+_Noreturn void message_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Refuses a name, naming the nearest right one: kind is "op", where tells of a list. */
+_Noreturn void message_unknown(const char *kind, const char *word, const char *const *names,
+                               size_t count, const char *where);
+
+/* Prints "bench: warning: ..." on standard error. */
+void message_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

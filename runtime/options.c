@@ -1,0 +1,276 @@
+/* options.c - the bench program's command line. */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "random.h"
+
+#ifndef LATHE_VERSION
+#define LATHE_VERSION "0.1"
+#endif
+
+static const char help_text[] =
+    "usage: bench [OPTION]...\n"
+    "Checks the kernels that this machine can run against references in higher precision, times\n"
+    "those that are right, and says which is fastest. Without options: every op, f32.\n"
+    "\n"
+    "What there is\n"
+    "  --list-ops --list-sizes --list-backends --list-devices\n"
+    "  --list-variants      with why one cannot run here, and where dispatch chooses it\n"
+    "\n"
+    "What to run (comma lists; options of this kind narrow each other)\n"
+    "  --op A,B             ops, or globs: --op 'norm_*'\n"
+    "  --backend A,B        backends (avx2), or kinds of them (cpu)\n"
+    "  --dtype D,...        f64 f32 f16 bf16, or all; f32 where there is a choice\n"
+    "  --size S,...         a spec's size by name, or\n"
+    "                         4096  100K  2^20       the last dimension\n"
+    "                         1024x2048              the last two\n"
+    "                         rows=8xcols=512        by name\n"
+    "                         2^10:2^20              each power of two, 2^10:2^20:4 each second\n"
+    "  --sweep              sizes 2^4:2^22 instead of the specs' own\n"
+    "  --variant GLOB       variants by name\n"
+    "  --device D,...       devices by name\n"
+    "\n"
+    "How to measure\n"
+    "  --fast               less time for each row\n"
+    "  --warmup N           N calls before measuring, instead of by time\n"
+    "  --iterations N       exactly N samples, instead of until the noise is low\n"
+    "  --min-time SECONDS   measure each row at least this long\n"
+    "  --max-noise PERCENT  stop when the median is known within this (1)\n"
+    "  --check-only         do not measure\n"
+    "\n"
+    "How to check\n"
+    "  --seed N             the inputs' seed, as an earlier run printed it\n"
+    "  --special KIND,...   sprinkle nan, inf, zero (of both signs), denormal; does not measure\n"
+    "  --in-place           the output on the input, where the op can; does not measure\n"
+    "  --offset BYTES       start buffers this far from a 64-byte boundary\n"
+    "  --page-end           end buffers where memory ends\n"
+    "\n"
+    "What to show\n"
+    "  --rows               a line for each variant, as for one op alone\n"
+    "  --json FILE          everything, in Google Benchmark's form\n"
+    "  --csv FILE           one line for each row\n"
+    "  --markdown FILE      a report to read\n"
+    "  --help --version\n"
+    "\n"
+    "Exit status: 0 all right, 1 a result was wrong, 2 a bad request, 3 nothing can run here.\n"
+    "\n"
+    "Examples\n"
+    "  bench                                      a bit of everything\n"
+    "  bench --op add,exp --size 100K             how two ops do at one size\n"
+    "  bench --op sum --sweep --backend scalar,avx2   where vectors begin to pay\n"
+    "  bench --op exp --variant '*avx2*' --min-time 1   one kernel, carefully\n"
+    "  bench --check-only --dtype all             is everything right?\n"
+    "  bench --json new.json                      for compare.py benchmarks old.json new.json\n";
+
+enum {
+  OP = 256,
+  BACKEND,
+  DTYPE,
+  SIZE,
+  DEVICE,
+  VARIANT,
+  FAST,
+  SWEEP,
+  ROWS,
+  WARMUP,
+  ITERATIONS,
+  MIN_TIME,
+  MAX_NOISE,
+  SEED,
+  CHECK_ONLY,
+  SPECIAL,
+  IN_PLACE,
+  OFFSET,
+  PAGE_END,
+  JSON,
+  CSV,
+  MARKDOWN,
+  HELP,
+  VERSION,
+  LIST, /* and, after it, the number of a bit */
+};
+
+static const struct option table[] = {
+    {"list-ops", no_argument, NULL, LIST + 0},
+    {"list-sizes", no_argument, NULL, LIST + 1},
+    {"list-backends", no_argument, NULL, LIST + 2},
+    {"list-devices", no_argument, NULL, LIST + 3},
+    {"list-variants", no_argument, NULL, LIST + 4},
+    {"op", required_argument, NULL, OP},
+    {"backend", required_argument, NULL, BACKEND},
+    {"dtype", required_argument, NULL, DTYPE},
+    {"size", required_argument, NULL, SIZE},
+    {"device", required_argument, NULL, DEVICE},
+    {"variant", required_argument, NULL, VARIANT},
+    {"fast", no_argument, NULL, FAST},
+    {"sweep", no_argument, NULL, SWEEP},
+    {"rows", no_argument, NULL, ROWS},
+    {"warmup", required_argument, NULL, WARMUP},
+    {"iterations", required_argument, NULL, ITERATIONS},
+    {"min-time", required_argument, NULL, MIN_TIME},
+    {"max-noise", required_argument, NULL, MAX_NOISE},
+    {"seed", required_argument, NULL, SEED},
+    {"check-only", no_argument, NULL, CHECK_ONLY},
+    {"special", required_argument, NULL, SPECIAL},
+    {"in-place", no_argument, NULL, IN_PLACE},
+    {"offset", required_argument, NULL, OFFSET},
+    {"page-end", no_argument, NULL, PAGE_END},
+    {"json", required_argument, NULL, JSON},
+    {"csv", required_argument, NULL, CSV},
+    {"markdown", required_argument, NULL, MARKDOWN},
+    {"help", no_argument, NULL, HELP},
+    {"version", no_argument, NULL, VERSION},
+    {NULL, 0, NULL, 0},
+};
+enum { OPTIONS = sizeof table / sizeof *table - 1 };
+
+/* An option given twice adds to its list. */
+static void append(char **list, const char *option, const char *items) {
+  const size_t length = *list ? strlen(*list) + 1 : 0;
+  char *joined;
+
+  if (!*items)
+    message_refuse("--%s needs a name, and was given nothing", option);
+  joined = realloc(*list, length + strlen(items) + 1);
+  if (!joined)
+    message_refuse("out of memory");
+  if (length)
+    joined[length - 1] = ',';
+  strcpy(joined + length, items);
+  *list = joined;
+}
+
+static uint64_t whole(const char *option, const char *text, uint64_t least, uint64_t most) {
+  char *end;
+  uint64_t value;
+
+  errno = 0;
+  value = strtoull(text, &end, 0);
+  if (errno || end == text || *end || !isdigit((unsigned char)*text) || value < least ||
+      value > most)
+    message_refuse("--%s takes a whole number from %llu to %llu, and was given '%s'", option,
+                   (unsigned long long)least, (unsigned long long)most, text);
+  return value;
+}
+
+static double real(const char *option, const char *text, const char *suffix, double most) {
+  char *end;
+  const double value = strtod(text, &end);
+
+  if (end != text && *end && strcmp(end, suffix) == 0)
+    end += strlen(end);
+  if (end == text || *end || !(value > 0) || value > most)
+    message_refuse("--%s takes a number above 0 and up to %g, and was given '%s'", option, most,
+                   text);
+  return value;
+}
+
+static unsigned special_kinds(const char *list) {
+  unsigned kinds = 0;
+  char word[32];
+
+  while (*list) {
+    const size_t length = strcspn(list, ",");
+    int kind = 0;
+    snprintf(word, sizeof word, "%.*s", (int)length, list);
+    while (kind < RANDOM_KINDS && strcmp(word, random_kind_names[kind]) != 0)
+      kind++;
+    if (kind == RANDOM_KINDS)
+      message_unknown("special value", word, random_kind_names, RANDOM_KINDS,
+                      "nan, inf, zero, denormal");
+    kinds |= 1u << kind;
+    list += length + (list[length] == ',');
+  }
+  return kinds;
+}
+
+_Noreturn static void unknown_option(const char *word) {
+  const char *names[OPTIONS];
+  char name[64];
+
+  for (int i = 0; i < OPTIONS; i++)
+    names[i] = table[i].name;
+  while (*word == '-')
+    word++;
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+  message_unknown("option", name, names, OPTIONS, "--help lists them");
+}
+
+static void set_times(options *o, double min_time) {
+  const double ms = 1e6;
+
+  o->limits.warmup_ns = (o->fast ? 0.5 : 1.5) * ms;
+  o->limits.min_ns = (o->fast ? 1.5 : 3) * ms;
+  o->limits.max_ns = (o->fast ? 5 : 15) * ms;
+  if (min_time > 0) {
+    const double patience = 4; /* how many times the least time is allowed for low noise */
+    o->limits.min_ns = min_time * 1e9;
+    o->limits.max_ns = fmax(o->limits.max_ns, patience * o->limits.min_ns);
+  }
+}
+
+options options_parse(int argc, char **argv) {
+  const uint64_t most = 1000000000;
+  options o = {.limits = {.warmup = -1, .max_noise = 0.01}};
+  double min_time = 0;
+  bool seeded = false;
+  int c;
+
+  opterr = 0;
+  while ((c = getopt_long(argc, argv, ":", table, NULL)) != -1) {
+    switch (c) {
+    case OP: append(&o.op, "op", optarg); break;
+    case BACKEND: append(&o.backend, "backend", optarg); break;
+    case DTYPE: append(&o.dtype, "dtype", optarg); break;
+    case SIZE: append(&o.size, "size", optarg); break;
+    case DEVICE: append(&o.device, "device", optarg); break;
+    case VARIANT: append(&o.variant, "variant", optarg); break;
+    case FAST: o.fast = true; break;
+    case SWEEP: o.sweep = true; break;
+    case ROWS: o.rows = true; break;
+    case WARMUP: o.limits.warmup = (long)whole("warmup", optarg, 0, most); break;
+    case ITERATIONS: o.limits.samples = (long)whole("iterations", optarg, 1, most); break;
+    case MIN_TIME: min_time = real("min-time", optarg, "s", 3600); break;
+    case MAX_NOISE: o.limits.max_noise = real("max-noise", optarg, "%", 100) / 100; break;
+    case SEED: o.seed = whole("seed", optarg, 0, UINT64_MAX), seeded = true; break;
+    case CHECK_ONLY: o.check_only = true; break;
+    case SPECIAL: o.special |= special_kinds(optarg), o.check_only = true; break;
+    case IN_PLACE: o.layout.in_place = o.check_only = true; break;
+    case OFFSET: o.layout.offset = whole("offset", optarg, 0, 4096); break;
+    case PAGE_END: o.layout.page_end = true; break;
+    case JSON: o.json = optarg; break;
+    case CSV: o.csv = optarg; break;
+    case MARKDOWN: o.markdown = optarg; break;
+    case HELP: fputs(help_text, stdout); exit(EXIT_RIGHT);
+    case VERSION: puts("lathe bench " LATHE_VERSION); exit(EXIT_RIGHT);
+    case ':': message_refuse("%s needs a value (--help tells more)", argv[optind - 1]);
+    case '?': unknown_option(argv[optind - 1]);
+    default: o.list |= 1u << (c - LIST); break;
+    }
+  }
+  if (optind < argc)
+    message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
+  if (o.sweep && o.size)
+    message_refuse("--sweep and --size both say which sizes: give one of them");
+  if (!seeded)
+    o.seed = random_seed();
+  set_times(&o, min_time);
+  return o;
+}
+
+void options_free(options *o) {
+  free(o->op);
+  free(o->backend);
+  free(o->dtype);
+  free(o->size);
+  free(o->device);
+  free(o->variant);
+}

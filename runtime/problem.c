@@ -1,0 +1,153 @@
+/* problem.c - random inputs, and the reference's result for them. */
+#include "problem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "random.h"
+
+/* f64 is judged by a wider type; everything narrower by f64. */
+static bool needs_wide(const lathe_op *op, lathe_dtype dtype) {
+  for (int o = 0; o < op->noperands; o++)
+    if (dtype_of_operand(&op->operands[o], dtype) == LATHE_F64)
+      return true;
+  return false;
+}
+
+static size_t reference_size(lathe_dtype dtype, bool wide) {
+  if (!dtype_floating(dtype))
+    return lathe_dtype_size(dtype);
+  return wide ? sizeof(long double) : sizeof(double);
+}
+
+double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+  const bool wide = needs_wide(op, dtype);
+  double bytes = 0;
+
+  for (int o = 0; o < op->noperands; o++) {
+    const lathe_dtype type = dtype_of_operand(&op->operands[o], dtype);
+    const size_t reference = reference_size(type, wide);
+    /* An input and its widened copy, or a result and its magnitude. */
+    const size_t beside = op->operands[o].output ? reference : lathe_dtype_size(type);
+    bytes += (double)lathe_elements(op, o, dim) * (double)(reference + beside);
+  }
+  return bytes;
+}
+
+static void *allocate(size_t bytes) {
+  void *p;
+
+  return posix_memalign(&p, 64, bytes ? bytes : 64) == 0 ? p : NULL;
+}
+
+lathe_args problem_args(const problem *p) {
+  lathe_args args = {0};
+
+  memcpy(args.dim, p->dim, sizeof args.dim);
+  /* As a kernel takes it that computes in f32, so that the reference is given the same. */
+  for (int s = 0; s < p->op->nscalars; s++)
+    args.scalar[s] =
+        p->dtype == LATHE_F64 ? p->op->scalars[s].value : (float)p->op->scalars[s].value;
+  return args;
+}
+
+/* The input as the reference takes it: widened, or the integers themselves. */
+static void *widened(const problem *p, int o, lathe_dtype type) {
+  void *wide;
+
+  if (!dtype_floating(type))
+    return p->input[o];
+  wide = allocate(p->elements[o] * reference_size(type, p->wide));
+  if (wide && p->wide)
+    dtype_widen_long(type, p->input[o], p->elements[o], wide);
+  else if (wide)
+    dtype_widen(type, p->input[o], p->elements[o], wide);
+  return wide;
+}
+
+/* Runs the reference; false where there is no memory. */
+static bool solve(problem *p, lathe_fn *reference) {
+  const lathe_op *op = p->op;
+  lathe_args args = problem_args(p);
+  int magnitudes = op->noperands;
+  bool ok = true;
+
+  for (int o = 0; o < op->noperands; o++) {
+    const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
+    const size_t bytes = p->elements[o] * reference_size(type, p->wide);
+    if (!op->operands[o].output) {
+      args.buf[o] = widened(p, o, type);
+    } else {
+      args.buf[o] = p->expected[o] = allocate(bytes);
+      if (dtype_floating(type)) {
+        assert(magnitudes < LATHE_MAX_OPERANDS);
+        p->magnitude[o] = allocate(bytes);
+        ok = ok && p->magnitude[o];
+        args.buf[magnitudes++] = p->magnitude[o];
+      }
+    }
+    ok = ok && args.buf[o];
+  }
+  if (ok)
+    reference(&args);
+  for (int o = 0; o < op->noperands; o++)
+    if (!op->operands[o].output && args.buf[o] != p->input[o])
+      free(args.buf[o]);
+  return ok;
+}
+
+problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
+                      unsigned special, const char **why) {
+  const bool wide = needs_wide(op, dtype);
+  lathe_fn *const reference = wide ? op->reference_wide : op->reference_f64;
+  problem *p;
+
+  if (!reference) {
+    *why = "the op has no reference for this type";
+    return NULL;
+  }
+  *why = "not enough memory for the inputs and the reference";
+  p = calloc(1, sizeof *p);
+  if (!p)
+    return NULL;
+  p->op = op;
+  p->dtype = dtype;
+  memcpy(p->dim, dim, (size_t)op->ndim * sizeof *dim);
+  p->seed = seed;
+  p->special = special;
+  p->wide = wide;
+  for (int o = 0; o < op->noperands; o++) {
+    const lathe_operand *operand = &op->operands[o];
+    const lathe_dtype type = dtype_of_operand(operand, dtype);
+    p->elements[o] = lathe_elements(op, o, dim);
+    p->bytes[o] = p->elements[o] * lathe_dtype_size(type);
+    if (operand->output)
+      continue;
+    p->input[o] = allocate(p->bytes[o]);
+    if (!p->input[o]) {
+      problem_free(p);
+      return NULL;
+    }
+    random_fill(type, p->input[o], p->elements[o], operand->low, operand->high, seed, (uint64_t)o,
+                special);
+  }
+  if (!solve(p, reference)) {
+    problem_free(p);
+    return NULL;
+  }
+  *why = NULL;
+  return p;
+}
+
+void problem_free(problem *p) {
+  if (!p)
+    return;
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
+    free(p->input[o]);
+    free(p->expected[o]);
+    free(p->magnitude[o]);
+  }
+  free(p);
+}

@@ -1,0 +1,37 @@
+/* problem.h - one (op, type, size) to be solved: random inputs, and the reference's result in
+ * higher precision. All variants of the op and type share it. */
+#ifndef PROBLEM_H
+#define PROBLEM_H
+
+#include "lathe.h"
+
+typedef struct problem {
+  const lathe_op *op;
+  lathe_dtype dtype;
+  size_t dim[LATHE_MAX_DIMS];
+  uint64_t seed;
+  unsigned special; /* RANDOM_... sprinkled into the inputs */
+  bool wide;        /* floating references are long double, not double */
+
+  /* By operand. */
+  size_t elements[LATHE_MAX_OPERANDS];
+  size_t bytes[LATHE_MAX_OPERANDS];    /* in the operand's own type */
+  void *input[LATHE_MAX_OPERANDS];     /* in the operand's own type; null for outputs */
+  void *expected[LATHE_MAX_OPERANDS];  /* outputs: reference type, or the integer type */
+  void *magnitude[LATHE_MAX_OPERANDS]; /* floating outputs: reference type */
+} problem;
+
+/* Makes the inputs and runs the reference; null with the reason in why (static) where there
+ * is no memory, or the op has no reference for the type. */
+problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
+                      unsigned special, const char **why);
+void problem_free(problem *p);
+
+/* Bytes of memory that problem_make takes at its peak. */
+double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
+
+/* The call's arguments but for its buffers; scalars are rounded to the type that the variants
+ * compute in. */
+lathe_args problem_args(const problem *p);
+
+#endif

@@ -1,0 +1,95 @@
+/* random.c - SplitMix64 (Steele, Lea and Flood, 2014) run as a counter-based generator: each
+ * value is a mix of the seed, the stream and its index. */
+#include "random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dtype.h"
+
+enum { BLOCK = 256 };
+
+const char *const random_kind_names[RANDOM_KINDS] = {"nan", "inf", "zero", "denormal"};
+
+const char *random_special_names(unsigned special) {
+  static char names[64];
+  size_t length = 0;
+
+  names[0] = 0;
+  for (int kind = 0; kind < RANDOM_KINDS; kind++)
+    if (special & 1u << kind)
+      length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? "," : "",
+                                 random_kind_names[kind]);
+  return names;
+}
+
+static uint64_t mix(uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+static uint64_t bits_at(uint64_t key, uint64_t index) {
+  return mix(key + (index + 1) * 0x9e3779b97f4a7c15u);
+}
+
+static double uniform(uint64_t bits) {
+  return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* One of the kinds asked for, by the bits; the sign is drawn apart. */
+static double special_value(const dtype_format *f, unsigned kinds, uint64_t bits) {
+  const uint64_t below_normal = (1ull << (f->digits - 1)) - 1;
+  unsigned chosen[RANDOM_KINDS], count = 0;
+  double value = 0;
+
+  for (int kind = 0; kind < RANDOM_KINDS; kind++)
+    if (kinds & 1u << kind)
+      chosen[count++] = 1u << kind;
+  switch (chosen[(bits >> 8) % count]) {
+  case RANDOM_NAN: value = NAN; break;
+  case RANDOM_INF: value = INFINITY; break;
+  case RANDOM_DENORMAL:
+    value = ldexp((double)(1 + (bits >> 16) % below_normal), f->emin - f->digits + 1);
+    break;
+  default: break;
+  }
+  return bits & 1 ? -value : value;
+}
+
+void random_fill(lathe_dtype dtype, void *to, size_t count, double low, double high, uint64_t seed,
+                 uint64_t stream, unsigned special) {
+  const dtype_format *f = dtype_format_of(dtype);
+  const uint64_t key = mix(mix(seed + 0x9e3779b97f4a7c15u) + stream);
+  const uint64_t special_key = mix(key ^ 0x5bec1a1u);
+  double block[BLOCK];
+
+  for (size_t start = 0; start < count; start += BLOCK) {
+    const size_t n = count - start < BLOCK ? count - start : BLOCK;
+    for (size_t i = 0; i < n; i++) {
+      const double u = uniform(bits_at(key, start + i));
+      if (f->digits == 0)
+        block[i] = fmin(floor(low + u * (high - low + 1)), high);
+      else
+        block[i] = low + u * (high - low);
+    }
+    if (special && f->digits != 0)
+      for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = bits_at(special_key, start + i);
+        if (bits >> 61 == 0)
+          block[i] = special_value(f, special, bits);
+      }
+    dtype_narrow(dtype, block, n, (char *)to + start * f->size);
+  }
+}
+
+uint64_t random_seed(void) {
+  struct timespec now;
+
+  clock_gettime(CLOCK_REALTIME, &now);
+  /* Short enough to be typed again. */
+  return mix((uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec + (uint64_t)getpid()) >> 32;
+}

@@ -1,0 +1,32 @@
+/* report.h - the results of a run, as a table on the terminal and as files. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stdio.h>
+
+#include "row.h"
+
+typedef struct report {
+  const options *options;
+  const selection *selection;
+  const char *program; /* as it was called */
+  char *command;       /* with its arguments */
+  char date[40], host[72];
+  row **rows;
+  size_t count;
+  size_t right, wrong, skipped;
+  double seconds;
+} report;
+
+/* The table, on standard output: its head, then the rows of each task as they are finished,
+ * then what can be said of all of them. */
+void report_table_begin(const report *r);
+void report_table_task(const report *r, row *const *rows, size_t count);
+void report_table_end(const report *r);
+
+/* The whole as a file; whether writing worked is for the file to say. */
+void report_json(FILE *to, const report *r);
+void report_csv(FILE *to, const report *r);
+void report_markdown(FILE *to, const report *r);
+
+#endif

@@ -1,0 +1,424 @@
+/* report_table.c - the table on the terminal: a grid of backends, a line for each (op, type,
+ * size); or, for a narrow request, a line for each variant. At most 100 columns. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "cpu.h"
+#include "progress.h"
+#include "report.h"
+#include "units.h"
+#include "wrap.h"
+
+static const double noisy = 0.05; /* rows known no better than this are warned of */
+
+/* Colours, empty where they are not wanted. */
+typedef enum colour { PLAIN, GOOD, BAD, FAINT, STRONG } colour;
+
+static const char *paint(colour c) {
+  static const char *const codes[] = {"\033[0m", "\033[1;32m", "\033[1;31m", "\033[2m", "\033[1m"};
+  static int wanted = -1;
+
+  if (wanted < 0) {
+    const char *term = getenv("TERM");
+    const char *no = getenv("NO_COLOR");
+    wanted = isatty(STDOUT_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+  }
+  return wanted ? codes[c] : "";
+}
+
+static bool by_rows(const report *r) {
+  return r->options->rows || r->options->variant || r->selection->one_op;
+}
+
+static bool many_dtypes(const report *r) {
+  for (size_t i = 1; i < r->selection->count; i++)
+    if (r->selection->tasks[i].dtype != r->selection->tasks[0].dtype)
+      return true;
+  return false;
+}
+
+/* The width of a column that holds the longest of some texts. */
+static void widen(int *width, const char *text) {
+  const int length = (int)strlen(text);
+
+  if (length > *width)
+    *width = length;
+}
+
+/* A variant's name without the op and type that its line begins with. */
+static const char *short_name(const row *r) {
+  const size_t op = strlen(r->op), dtype = strlen(r->dtype);
+  const char *name = r->variant;
+
+  if (strncmp(name, r->op, op) == 0 && name[op] == '_' &&
+      strncmp(name + op + 1, r->dtype, dtype) == 0 && strncmp(name + op + 1 + dtype, "__", 2) == 0)
+    return name + op + 1 + dtype + 2;
+  return name;
+}
+
+/* Widths of the columns that depend on what was asked for. */
+typedef struct widths {
+  int op, size, variant;
+} widths;
+
+static widths measure_columns(const report *r) {
+  widths w = {.op = 2, .size = 4, .variant = 7};
+
+  for (size_t i = 0; i < r->selection->count; i++) {
+    widen(&w.op, r->selection->tasks[i].op->name);
+    widen(&w.size, r->selection->tasks[i].size);
+  }
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (r->selection->variant[i])
+      widen(&w.variant, lathe_variants[i].name);
+  return w;
+}
+
+/* Whether the grid has a column for a backend. */
+static bool has_column(const report *r, size_t backend) {
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (r->selection->variant[i] && lathe_variants[i].backend == &lathe_backends[backend])
+      return true;
+  return false;
+}
+
+static void head(const report *r) {
+  const char *features = cpu_feature_names(lathe_cpu_features());
+
+  printf("%s%s%s: %s\n", paint(STRONG), lathe_cpu_name(), paint(PLAIN),
+         *features ? features : "no features known");
+  printf("seed %llu, timer overhead %s", (unsigned long long)r->options->seed,
+         units_time(clock_overhead_ns()).text);
+  if (r->options->check_only)
+    puts("; results are checked, not timed\n");
+  else
+    puts("; medians of one call on one thread, data in the cache that holds it\n");
+}
+
+static void grid_head(const report *r) {
+  const widths w = measure_columns(r);
+
+  printf("%s%-*s ", paint(STRONG), w.op, "op");
+  if (many_dtypes(r))
+    printf("%-5s", "type");
+  printf("%*s", w.size, "size");
+  for (size_t b = 0; b < lathe_backend_count; b++)
+    if (has_column(r, b))
+      printf(" %7.8s ", lathe_backends[b].name);
+  if (r->options->check_only)
+    printf(" %9s %6s", "worst ulp", "bound");
+  else
+    printf(" %-14s %5s %5s %6s", "fastest", "GB/s", "ceil", "chosen");
+  printf("%s\n", paint(PLAIN));
+}
+
+static void rows_head(const report *r) {
+  const widths w = measure_columns(r);
+
+  printf("%s  %-*s %*s", paint(STRONG), w.variant, "variant", w.size, "size");
+  if (!r->options->check_only)
+    printf(" %8s %6s %8s %6s %5s", "median", "+-", "ns/point", "GB/s", "ceil");
+  printf(" %5s/%-5s", "ulp", "bound");
+  printf("%s%s\n", r->options->check_only ? "" : " stop", paint(PLAIN));
+}
+
+void report_table_begin(const report *r) {
+  head(r);
+  if (by_rows(r))
+    rows_head(r);
+  else
+    grid_head(r);
+  fflush(stdout);
+}
+
+/* "4 ok", or how many of a backend's variants are wrong. */
+static void check_cell(row *const *rows, size_t count, const lathe_backend *backend) {
+  int right = 0, wrong = 0;
+  char text[24];
+
+  for (size_t i = 0; i < count; i++)
+    if (rows[i]->of->backend == backend) {
+      right += rows[i]->state == ROW_RIGHT;
+      wrong += rows[i]->state == ROW_WRONG;
+    }
+  if (wrong)
+    snprintf(text, sizeof text, "%d wrong", wrong);
+  else
+    snprintf(text, sizeof text, right ? "%d ok" : "-", right);
+  printf(" %s%7s%s ", paint(wrong ? BAD : PLAIN), text, paint(PLAIN));
+}
+
+/* A backend's best time. */
+static void time_cell(row *const *rows, size_t count, const lathe_backend *backend) {
+  const row *fastest = row_fastest(rows, count), *best = NULL;
+  bool wrong = false;
+
+  for (size_t i = 0; i < count; i++) {
+    if (rows[i]->of->backend != backend)
+      continue;
+    wrong = wrong || rows[i]->state == ROW_WRONG;
+    if (rows[i]->sample_count > 0 && (!best || rows[i]->real_time < best->real_time))
+      best = rows[i];
+  }
+  printf(" %s%7s%c%s",
+         paint(best && best == fastest ? GOOD
+               : !best && wrong        ? BAD
+                                       : PLAIN),
+         best    ? units_time(best->real_time).text
+         : wrong ? "WRONG"
+                 : "-",
+         best && best == fastest ? '*' : ' ', paint(PLAIN));
+}
+
+static void worst_error(row *const *rows, size_t count) {
+  double worst = 0, bound = NAN;
+
+  for (size_t i = 0; i < count; i++)
+    if (rows[i]->state != ROW_SKIPPED) {
+      worst = fmax(worst, rows[i]->ulp);
+      bound = rows[i]->ulp_bound;
+    }
+  if (isnan(bound))
+    printf(" %9s %6s", "-", "-");
+  else
+    printf(" %9.3g %6g", worst, bound);
+}
+
+/* How much longer the variant takes that dispatch chooses. */
+static void chosen(row *const *rows, size_t count, const row *fastest) {
+  for (size_t i = 0; i < count; i++)
+    if (rows[i]->dispatched && rows[i]->sample_count > 0) {
+      if (rows[i] == fastest)
+        printf(" %6s", "same");
+      else
+        printf(" %+5.0f%%", 100 * (rows[i]->real_time / fastest->real_time - 1));
+      return;
+    }
+  printf(" %6s", "-");
+}
+
+static void grid_line(const report *r, row *const *rows, size_t count) {
+  const widths w = measure_columns(r);
+  const row *fastest = row_fastest(rows, count);
+
+  printf("%-*s ", w.op, rows[0]->op);
+  if (many_dtypes(r))
+    printf("%-5s", rows[0]->dtype);
+  printf("%*s", w.size, rows[0]->size);
+  for (size_t b = 0; b < lathe_backend_count; b++)
+    if (has_column(r, b)) {
+      if (r->options->check_only)
+        check_cell(rows, count, &lathe_backends[b]);
+      else
+        time_cell(rows, count, &lathe_backends[b]);
+    }
+  if (r->options->check_only) {
+    worst_error(rows, count);
+  } else if (fastest) {
+    printf(" %-14s %5s", short_name(fastest), units_number(fastest->throughput_gbps).text);
+    if (isfinite(fastest->ceiling_share))
+      printf(" %4.0f%%", 100 * fastest->ceiling_share);
+    else
+      printf(" %5s", "-");
+    chosen(rows, count, fastest);
+  }
+  putchar('\n');
+}
+
+static void failure(const row *r) {
+  printf("    %sWRONG%s %s:", paint(BAD), paint(PLAIN), r->variant);
+  wrap_print(r->reason, (int)strlen(r->variant) + 11, 6);
+  printf("      again: %s\n", r->repro);
+}
+
+static void variant_line(const report *r, const row *line) {
+  const widths w = measure_columns(r);
+
+  printf("%s%c%c%-*s%s %*s", paint(line->fastest ? GOOD : PLAIN), line->fastest ? '*' : ' ',
+         line->dispatched ? '>' : ' ', w.variant, line->variant, paint(PLAIN), w.size, line->size);
+  if (line->state == ROW_SKIPPED) {
+    printf(" %sskipped: %s%s\n", paint(FAINT), line->reason, paint(PLAIN));
+    return;
+  }
+  if (line->state == ROW_WRONG) {
+    printf(" %swrong%s\n", paint(BAD), paint(PLAIN));
+    failure(line);
+    return;
+  }
+  if (line->sample_count > 0) {
+    printf(" %8s", units_time(line->real_time).text);
+    if (isfinite(line->noise))
+      printf(" %5.1f%%", 100 * line->noise);
+    else
+      printf(" %6s", "?");
+    printf(" %8.3g %6s", line->ns_per_point, units_number(line->throughput_gbps).text);
+    if (isfinite(line->ceiling_share))
+      printf(" %4.0f%%", 100 * line->ceiling_share);
+    else
+      printf(" %5s", "-");
+  }
+  printf(" %5.2f/%-5g %s\n", line->ulp, line->ulp_bound, line->stop ? line->stop : "");
+}
+
+void report_table_task(const report *r, row *const *rows, size_t count) {
+  progress_clear();
+  if (by_rows(r)) {
+    for (size_t i = 0; i < count; i++)
+      variant_line(r, rows[i]);
+  } else {
+    size_t wrong = 0;
+    grid_line(r, rows, count);
+    for (size_t i = 0; i < count; i++)
+      if (rows[i]->state == ROW_WRONG && wrong++ == 0)
+        failure(rows[i]);
+    if (wrong > 1)
+      printf("      and %zu more (--rows shows them)\n", wrong - 1);
+  }
+  fflush(stdout);
+}
+
+/* How many of the rows from i on are of the same task. */
+static size_t task_rows(const report *r, size_t i) {
+  size_t count = 1;
+
+  while (i + count < r->count && r->rows[i + count]->task == r->rows[i]->task)
+    count++;
+  return count;
+}
+
+/* The fastest of a task's rows; but one of the backend that was fastest at the size before, if
+ * it is as good as that: who wins a tie is chance. */
+static const row *steady_fastest(row *const *rows, size_t count, const char *before) {
+  const double tie = 0.03;
+  const row *fastest = row_fastest(rows, count);
+
+  for (size_t i = 0; i < count && before && fastest; i++)
+    if (rows[i]->sample_count > 0 && rows[i]->backend == before &&
+        rows[i]->real_time <= fastest->real_time * (1 + tie))
+      return rows[i];
+  return fastest;
+}
+
+/* Which backend is fastest at which sizes, for one op and type: "scalar up to 100, then avx2 up
+ * to 10K, then avx512". Returns the row after its last; the text is empty where there is but one
+ * size. */
+static size_t crossover(const report *r, size_t i, char *text, size_t size) {
+  const task *first = r->rows[i]->task;
+  const row *last = NULL;
+  size_t length = 0, sizes = 0;
+
+  text[0] = 0;
+  while (i < r->count && r->rows[i]->task->op == first->op &&
+         r->rows[i]->task->dtype == first->dtype) {
+    const size_t count = task_rows(r, i);
+    const row *now = steady_fastest(&r->rows[i], count, last ? last->backend : NULL);
+    i += count;
+    if (!now)
+      continue;
+    if (last && last->backend != now->backend && length < size)
+      length += (size_t)snprintf(text + length, size - length, " up to %s, then ", last->size);
+    if ((!last || last->backend != now->backend) && length < size)
+      length += (size_t)snprintf(text + length, size - length, "%s", now->backend);
+    last = now;
+    sizes++;
+  }
+  if (sizes < 2)
+    text[0] = 0;
+  return i;
+}
+
+/* The crossovers, ops with the same one together. */
+static void crossovers(const report *r) {
+  typedef struct group {
+    char text[200];
+    const task *task;
+    bool printed;
+  } group;
+  group *groups = calloc(r->count + 1, sizeof *groups);
+  const bool dtypes = many_dtypes(r);
+  size_t count = 0;
+
+  if (!groups)
+    return;
+  for (size_t i = 0; i < r->count; count++) {
+    groups[count].task = r->rows[i]->task;
+    i = crossover(r, i, groups[count].text, sizeof groups[count].text);
+  }
+  for (size_t g = 0, lines = 0; g < count; g++) {
+    int column;
+    if (groups[g].printed || !groups[g].text[0])
+      continue;
+    if (lines++ == 0)
+      puts("\nFastest by size:");
+    column = printf("  %s:", groups[g].text);
+    for (size_t same = g; same < count; same++) {
+      const task *t = groups[same].task;
+      char name[96];
+      if (strcmp(groups[g].text, groups[same].text) != 0)
+        continue;
+      groups[same].printed = true;
+      snprintf(name, sizeof name, "%s%s%s", t->op->name, dtypes ? " " : "",
+               dtypes ? lathe_dtype_name(t->dtype) : "");
+      if (column + (int)strlen(name) + 2 > WRAP_WIDTH)
+        column = printf("\n    ") - 1;
+      column += printf(" %s", name);
+      if (dtypes)
+        column += printf(";");
+    }
+    putchar('\n');
+  }
+  free(groups);
+}
+
+static bool same_skip(const row *a, const row *b) {
+  return b->state == ROW_SKIPPED && strcmp(a->backend, b->backend) == 0 &&
+         strcmp(a->reason, b->reason) == 0;
+}
+
+/* Why rows were skipped, each reason of a backend once. */
+static void skips(const report *r) {
+  for (size_t i = 0; i < r->count; i++) {
+    size_t same = 0;
+    bool before = false;
+    if (r->rows[i]->state != ROW_SKIPPED)
+      continue;
+    for (size_t j = 0; j < r->count && !before; j++)
+      if (same_skip(r->rows[i], r->rows[j])) {
+        before = j < i;
+        same++;
+      }
+    if (!before)
+      printf("skipped %zu rows of %s: %s\n", same, r->rows[i]->backend, r->rows[i]->reason);
+  }
+}
+
+void report_table_end(const report *r) {
+  size_t unsteady = 0;
+
+  progress_clear();
+  if (!r->options->check_only)
+    crossovers(r);
+  putchar('\n');
+  if (by_rows(r) && !r->options->check_only)
+    puts(
+        "* fastest   > dispatch's choice   ceil: share of what this machine can move at that size");
+  else if (!r->options->check_only)
+    puts("* fastest   ceil: share of what this machine can move at that size\n"
+         "chosen: how much longer dispatch's choice takes");
+  if (!by_rows(r))
+    skips(r);
+  printf("%s%zu rows: %zu right, %zu wrong, %zu skipped, in %.1f s%s\n",
+         paint(r->wrong ? BAD : GOOD), r->count, r->right, r->wrong, r->skipped, r->seconds,
+         paint(PLAIN));
+  fflush(stdout);
+  for (size_t i = 0; i < r->count; i++)
+    unsteady += r->rows[i]->sample_count > 0 && !(r->rows[i]->noise <= noisy);
+  if (unsteady)
+    fprintf(stderr,
+            "bench: warning: %zu rows vary by more than %.0f %%: a busy machine, or too "
+            "little time (--min-time)\n",
+            unsteady, 100 * noisy);
+}

@@ -1,0 +1,216 @@
+/* row.c - one line of the results, and the table of its fields. */
+#include "row.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "message.h"
+
+#define FIELD(name, type)                                                                          \
+  { #name, type, offsetof(row, name) }
+
+const row_field row_fields[] = {
+    FIELD(name, ROW_TEXT),
+    FIELD(op, ROW_TEXT),
+    FIELD(dtype, ROW_TEXT),
+    FIELD(backend, ROW_TEXT),
+    FIELD(variant, ROW_TEXT),
+    FIELD(device, ROW_TEXT),
+    FIELD(size, ROW_TEXT),
+    FIELD(params, ROW_TEXT),
+    FIELD(status, ROW_TEXT),
+    FIELD(reason, ROW_TEXT),
+    FIELD(repro, ROW_TEXT),
+    FIELD(fastest, ROW_FLAG),
+    FIELD(dispatched, ROW_FLAG),
+    FIELD(real_time, ROW_REAL),
+    FIELD(cpu_time, ROW_REAL),
+    FIELD(iterations, ROW_COUNT),
+    FIELD(sample_count, ROW_COUNT),
+    FIELD(calls_per_sample, ROW_COUNT),
+    FIELD(mean, ROW_REAL),
+    FIELD(stddev, ROW_REAL),
+    FIELD(min, ROW_REAL),
+    FIELD(max, ROW_REAL),
+    FIELD(q1, ROW_REAL),
+    FIELD(q3, ROW_REAL),
+    FIELD(mad, ROW_REAL),
+    FIELD(noise, ROW_REAL),
+    FIELD(ns_per_point, ROW_REAL),
+    FIELD(bytes, ROW_REAL),
+    FIELD(flops, ROW_REAL),
+    FIELD(bytes_per_second, ROW_REAL),
+    FIELD(flops_per_second, ROW_REAL),
+    FIELD(ceiling, ROW_TEXT),
+    FIELD(ceiling_bytes_per_second, ROW_REAL),
+    FIELD(ceiling_share, ROW_REAL),
+    FIELD(stop, ROW_TEXT),
+    FIELD(ulp, ROW_REAL),
+    FIELD(ulp_bound, ROW_REAL),
+    FIELD(seed, ROW_COUNT),
+    FIELD(source, ROW_TEXT),
+    {"template", ROW_TEXT, offsetof(row, template_file)},
+    {"operation", ROW_TEXT, offsetof(row, op)},
+    {"implementation", ROW_TEXT, offsetof(row, variant)},
+    FIELD(batch_size, ROW_COUNT),
+    FIELD(sequence_length, ROW_COUNT),
+    FIELD(tensor_dimension, ROW_COUNT),
+    FIELD(time_ms, ROW_REAL),
+    FIELD(memory_mb, ROW_REAL),
+    FIELD(inference_speed, ROW_REAL),
+    FIELD(gpu_efficiency, ROW_REAL),
+    FIELD(throughput_gbps, ROW_REAL),
+};
+const size_t row_field_count = sizeof row_fields / sizeof *row_fields;
+
+static char *copy(const char *text) {
+  char *c = strdup(text);
+
+  if (!c)
+    message_refuse("out of memory");
+  return c;
+}
+
+/* Bytes of an op's inputs or outputs. */
+static double bytes_of(const row *r, bool output) {
+  const lathe_op *op = r->of->op;
+  double bytes = 0;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output == output)
+      bytes += (double)lathe_elements(op, o, r->task->dim) *
+               (double)lathe_dtype_size(dtype_of_operand(&op->operands[o], r->of->dtype));
+  return bytes;
+}
+
+static double points_of(const task *t) {
+  double points = 1;
+
+  for (int d = 0; d < t->op->ndim; d++)
+    points *= (double)t->dim[d];
+  return points;
+}
+
+/* Sizes as batch x sequence x width: the last dimension is the width, the one before it, of
+ * three or more, the sequence, and all others are the batch. */
+static void name_dimensions(row *r) {
+  const task *t = r->task;
+  const int n = t->op->ndim;
+
+  r->batch_size = r->sequence_length = r->tensor_dimension = 1;
+  for (int d = 0; d < n; d++)
+    if (d == n - 1)
+      r->tensor_dimension = t->dim[d];
+    else if (d == n - 2 && n > 2)
+      r->sequence_length = t->dim[d];
+    else
+      r->batch_size *= t->dim[d];
+}
+
+row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed) {
+  row *r = calloc(1, sizeof *r);
+  char name[256];
+
+  if (!r)
+    message_refuse("out of memory");
+  for (size_t i = 0; i < row_field_count; i++)
+    if (row_fields[i].type == ROW_REAL)
+      *(double *)((char *)r + row_fields[i].offset) = NAN;
+  r->task = t;
+  r->of = variant;
+  snprintf(name, sizeof name, "%s/%s", variant->name, t->size);
+  r->name = copy(name);
+  r->op = t->op->name;
+  r->dtype = lathe_dtype_name(t->dtype);
+  r->backend = variant->backend->name;
+  r->variant = variant->name;
+  r->device = on ? on->id : NULL;
+  r->size = t->size;
+  r->params = variant->params;
+  r->seed = seed;
+  r->source = variant->source;
+  r->template_file = variant->template_file;
+  r->dispatched = on && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == variant;
+  r->bytes = lathe_bytes(t->op, t->dtype, t->dim);
+  r->flops = t->op->flops_per_point * points_of(t);
+  r->memory_mb = r->bytes;
+  if (variant->workspace)
+    r->memory_mb += variant->workspace(t->dim);
+  r->memory_mb /= 1 << 20;
+  name_dimensions(r);
+  return r;
+}
+
+void row_free(row *r) {
+  free(r->samples);
+  free(r->name);
+  free(r->reason);
+  free(r->repro);
+  free(r);
+}
+
+void row_skip(row *r, const char *why) {
+  r->state = ROW_SKIPPED;
+  r->status = "skipped";
+  r->reason = copy(why);
+}
+
+void row_judge(row *r, const check_result *result, const char *repro) {
+  if (result->verdict == CHECK_UNABLE) {
+    row_skip(r, result->message);
+    return;
+  }
+  r->state = result->verdict == CHECK_RIGHT ? ROW_RIGHT : ROW_WRONG;
+  r->status = r->state == ROW_RIGHT ? "right" : "wrong";
+  r->ulp = result->ulp;
+  r->ulp_bound = result->bound;
+  if (r->state == ROW_WRONG) {
+    r->reason = copy(result->message);
+    r->repro = copy(repro);
+  }
+}
+
+void row_measure(row *r, measurement *m, device *on) {
+  const stats *s = &m->host_stats;
+
+  r->samples = m->host;
+  m->host = NULL;
+  r->sample_count = m->count;
+  r->calls_per_sample = m->calls;
+  r->iterations = m->count * m->calls;
+  r->stop = m->stop;
+  r->real_time = s->median;
+  r->cpu_time = m->own_stats.median;
+  r->mean = s->mean;
+  r->stddev = s->deviation;
+  r->min = s->min;
+  r->max = s->max;
+  r->q1 = s->q1;
+  r->q3 = s->q3;
+  r->mad = s->mad;
+  r->noise = s->noise;
+  r->ns_per_point = s->median / points_of(r->task);
+  r->bytes_per_second = r->bytes * 1e9 / s->median;
+  r->flops_per_second = r->flops * 1e9 / s->median;
+  r->ceiling_bytes_per_second = on->ceiling(on, bytes_of(r, false), bytes_of(r, true), &r->ceiling);
+  if (r->ceiling_bytes_per_second > 0)
+    r->ceiling_share = r->bytes_per_second / r->ceiling_bytes_per_second;
+  if (on->kind != LATHE_CPU)
+    r->gpu_efficiency = 100 * r->ceiling_share;
+  r->time_ms = s->median / 1e6;
+  r->inference_speed = 1e9 / s->median;
+  r->throughput_gbps = r->bytes / s->median;
+}
+
+row *row_fastest(row *const *rows, size_t count) {
+  row *best = NULL;
+
+  for (size_t i = 0; i < count; i++)
+    if (rows[i]->state == ROW_RIGHT && rows[i]->sample_count > 0 &&
+        (!best || rows[i]->real_time < best->real_time))
+      best = rows[i];
+  return best;
+}

@@ -1,0 +1,66 @@
+/* row.h - one line of the results: a variant at a size on a device. All reports are made of the
+ * same table of fields. */
+#ifndef ROW_H
+#define ROW_H
+
+#include "check.h"
+#include "measure.h"
+#include "selection.h"
+
+typedef enum row_state { ROW_RIGHT, ROW_WRONG, ROW_SKIPPED } row_state;
+
+/* Figures that are not known are NaN, texts null. */
+typedef struct row {
+  const task *task;
+  const lathe_variant *of;
+  row_state state;
+  double *samples; /* nanoseconds a call, in the order taken; count of them */
+
+  /* The fields. Texts are borrowed, but for name, reason and repro. */
+  char *name;
+  const char *op, *dtype, *backend, *variant, *device, *size, *params;
+  const char *status; /* right, wrong, skipped */
+  char *reason;       /* why wrong or skipped */
+  char *repro;        /* the command that fails in the same way */
+  bool fastest, dispatched;
+  double real_time, cpu_time; /* medians of a call on both clocks, ns */
+  uint64_t iterations, sample_count, calls_per_sample;
+  double mean, stddev, min, max, q1, q3, mad, noise;
+  double ns_per_point; /* points: the product of the op's dimensions */
+  double bytes, flops; /* of one call */
+  double bytes_per_second, flops_per_second;
+  const char *ceiling;
+  double ceiling_bytes_per_second, ceiling_share;
+  const char *stop;
+  double ulp, ulp_bound;
+  uint64_t seed;
+  const char *source, *template_file;
+  /* What the row-wise sweep of workload D calls them. */
+  uint64_t batch_size, sequence_length, tensor_dimension;
+  double time_ms, memory_mb, inference_speed, gpu_efficiency, throughput_gbps;
+} row;
+
+typedef enum row_type { ROW_TEXT, ROW_REAL, ROW_COUNT, ROW_FLAG } row_type;
+
+typedef struct row_field {
+  const char *name;
+  row_type type;
+  size_t offset; /* in row */
+} row_field;
+
+extern const row_field row_fields[];
+extern const size_t row_field_count;
+
+/* A row of which only is known what it is about. */
+row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed);
+void row_free(row *r);
+
+/* What became of it. */
+void row_skip(row *r, const char *why);
+void row_judge(row *r, const check_result *result, const char *repro);
+void row_measure(row *r, measurement *m, device *on); /* takes the samples over */
+
+/* The fastest of some right rows of a task; null where none was measured. */
+row *row_fastest(row *const *rows, size_t count);
+
+#endif

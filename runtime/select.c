@@ -1,0 +1,73 @@
+/* select.c - which variants can run, and which one to call: one loop over the table. */
+#include "lathe.h"
+
+#include <fnmatch.h>
+
+#include "dtype.h"
+
+static const struct {
+  uint64_t feature;
+  const char *missing;
+} needs[] = {
+    {LATHE_SSE2, "this processor has no SSE2"},
+    {LATHE_AVX2, "this processor has no AVX2"},
+    {LATHE_FMA, "this processor has no FMA"},
+    {LATHE_F16C, "this processor has no F16C"},
+    {LATHE_AVX512F, "this processor has no AVX-512F"},
+    {LATHE_AVX512BW, "this processor has no AVX-512BW"},
+    {LATHE_AVX512DQ, "this processor has no AVX-512DQ"},
+    {LATHE_AVX512VL, "this processor has no AVX-512VL"},
+};
+
+const char *lathe_why_not(const lathe_variant *variant, uint64_t features) {
+  const uint64_t missing = variant->backend->features & ~features;
+
+  if (variant->backend->disabled)
+    return variant->backend->disabled;
+  if (missing == 0)
+    return NULL;
+  for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+    if (missing & needs[i].feature)
+      return needs[i].missing;
+  return "this device lacks a feature that the variant needs";
+}
+
+const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
+                                  uint64_t features, const char *force) {
+  const double bytes = lathe_bytes(op, dtype, dim);
+  const lathe_variant *able = NULL; /* the first that can run, should none prefer this size */
+
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    if (v->op != op || v->dtype != dtype || lathe_why_not(v, features))
+      continue;
+    if (force) {
+      if (fnmatch(force, v->name, 0) == 0)
+        return v;
+      continue;
+    }
+    if (bytes >= v->prefer_from && bytes < v->prefer_to)
+      return v;
+    if (!able)
+      able = v;
+  }
+  return able;
+}
+
+size_t lathe_elements(const lathe_op *op, int operand, const size_t *dim) {
+  const lathe_operand *o = &op->operands[operand];
+  size_t count = 1;
+
+  for (int i = 0; i < o->ndim; i++)
+    count *= dim[o->dim[i]];
+  return count;
+}
+
+double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+  double bytes = 0;
+
+  for (int o = 0; o < op->noperands; o++)
+    bytes += (double)lathe_elements(op, o, dim) *
+             (double)lathe_dtype_size(dtype_of_operand(&op->operands[o], dtype));
+  return bytes;
+}

@@ -1,0 +1,342 @@
+/* selection.c - what the command line asks for, out of what the table holds. */
+#include "selection.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "message.h"
+
+static const char sweep_sizes[] = "2^4:2^22";
+
+enum { MOST_SIZES = 4096 }; /* of one range: more is surely a slip */
+
+static void *allocate(size_t count, size_t size) {
+  void *p = calloc(count ? count : 1, size);
+
+  if (!p)
+    message_refuse("out of memory");
+  return p;
+}
+
+/* A comma list cut into words; the words share one block of memory, freed with [0]. */
+typedef struct words {
+  char **word;
+  size_t count;
+} words;
+
+static words split(const char *list) {
+  words w = {0};
+  char *text = allocate(strlen(list) + 1, 1), *rest = text, *word;
+
+  strcpy(text, list);
+  w.word = allocate(strlen(list) + 2, sizeof *w.word);
+  w.word[0] = text;
+  while ((word = strsep(&rest, ",")))
+    if (*word)
+      w.word[w.count++] = word;
+  if (w.count == 0)
+    message_refuse("a list of names was expected, and '%s' has none", list);
+  return w;
+}
+
+static void words_free(words *w) {
+  free(w->word[0]);
+  free(w->word);
+}
+
+/* Marks the names that the list names, or matches with a glob; with no list, all of them. A
+ * word that marks nothing is refused. */
+static void mark(const char *list, const char *kind, const char *where, const char *const *names,
+                 size_t count, bool *marked) {
+  words w;
+
+  if (!list) {
+    memset(marked, true, count * sizeof *marked);
+    return;
+  }
+  w = split(list);
+  for (size_t i = 0; i < w.count; i++) {
+    bool found = false;
+    for (size_t n = 0; n < count; n++)
+      if (fnmatch(w.word[i], names[n], 0) == 0)
+        marked[n] = found = true;
+    if (!found)
+      message_unknown(kind, w.word[i], names, count, where);
+  }
+  words_free(&w);
+}
+
+static void mark_ops(const char *list, bool *marked) {
+  const char **names = allocate(lathe_op_count, sizeof *names);
+
+  for (size_t i = 0; i < lathe_op_count; i++)
+    names[i] = lathe_ops[i].name;
+  mark(list, "op", "--list-ops lists them", names, lathe_op_count, marked);
+  free(names);
+}
+
+/* A backend goes by its own name or by its kind's. */
+static void mark_backends(const char *list, bool *marked) {
+  const size_t count = lathe_backend_count + DEVICE_KINDS;
+  const char **names = allocate(count, sizeof *names);
+  bool *both = allocate(count, sizeof *both);
+
+  for (size_t i = 0; i < lathe_backend_count; i++)
+    names[i] = lathe_backends[i].name;
+  for (size_t k = 0; k < DEVICE_KINDS; k++)
+    names[lathe_backend_count + k] = device_kind_name((lathe_kind)k);
+  mark(list, "backend", "--list-backends lists them", names, count, both);
+  for (size_t i = 0; i < lathe_backend_count; i++)
+    marked[i] = both[i] || both[lathe_backend_count + (size_t)lathe_backends[i].kind];
+  free(names);
+  free(both);
+}
+
+static void mark_dtypes(const char *list, bool *marked) {
+  const char *names[LATHE_DTYPES + 1];
+  bool found[LATHE_DTYPES + 1] = {false};
+
+  for (int d = 0; d < LATHE_DTYPES; d++)
+    names[d] = lathe_dtype_name((lathe_dtype)d);
+  names[LATHE_DTYPES] = "all";
+  mark(list, "dtype", "f64, f32, f16, bf16, all", names, LATHE_DTYPES + 1, found);
+  for (int d = 0; d < LATHE_DTYPES; d++)
+    marked[d] = found[d] || found[LATHE_DTYPES];
+}
+
+static void mark_devices(const char *list, bool *marked) {
+  const char **names = allocate(device_count(), sizeof *names);
+
+  for (size_t i = 0; i < device_count(); i++)
+    names[i] = device_at(i)->id;
+  mark(list, "device", "--list-devices lists them", names, device_count(), marked);
+  free(names);
+}
+
+static void mark_variants(const char *list, bool *marked) {
+  const char **names = allocate(lathe_variant_count, sizeof *names);
+
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    names[i] = lathe_variants[i].name;
+  mark(list, "variant", "--list-variants lists them", names, lathe_variant_count, marked);
+  free(names);
+}
+
+/* The types of an op that have variants asked for. Where no type was asked for, f32 or else
+ * the first there is. */
+static void narrow_dtypes(const lathe_op *op, bool asked, bool *variant) {
+  lathe_dtype only = LATHE_DTYPES;
+
+  if (asked)
+    return;
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (variant[i] && lathe_variants[i].op == op &&
+        (only == LATHE_DTYPES || lathe_variants[i].dtype == LATHE_F32))
+      only = lathe_variants[i].dtype;
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (lathe_variants[i].op == op && lathe_variants[i].dtype != only)
+      variant[i] = false;
+}
+
+static void choose_variants(const options *o, selection *s) {
+  bool *ops = allocate(lathe_op_count, sizeof *ops);
+  bool *backends = allocate(lathe_backend_count, sizeof *backends);
+  bool dtypes[LATHE_DTYPES] = {false};
+
+  s->variant = allocate(lathe_variant_count, sizeof *s->variant);
+  s->device = allocate(device_count(), sizeof *s->device);
+  mark_ops(o->op, ops);
+  mark_backends(o->backend, backends);
+  mark_dtypes(o->dtype, dtypes);
+  mark_devices(o->device, s->device);
+  mark_variants(o->variant, s->variant);
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    s->variant[i] = s->variant[i] && ops[v->op - lathe_ops] &&
+                    backends[v->backend - lathe_backends] && dtypes[v->dtype] &&
+                    (!o->device || selection_device(s, v->backend->kind));
+  }
+  for (size_t i = 0; i < lathe_op_count; i++)
+    narrow_dtypes(&lathe_ops[i], o->dtype != NULL, s->variant);
+  free(ops);
+  free(backends);
+}
+
+/* A list of sizes as asked for: each a name, a pattern, or, like 1K, either. */
+typedef struct size_item {
+  const char *text;
+  const char *wrong; /* why it is no pattern, or null */
+  size_pattern pattern;
+  bool used;
+} size_item;
+
+static void add_task(selection *s, const lathe_op *op, lathe_dtype dtype, const size_t *dim,
+                     const char *name) {
+  task *t;
+
+  if ((s->count & (s->count - 1)) == 0) { /* at each power of two, room for as many again */
+    s->tasks = realloc(s->tasks, (s->count ? 2 * s->count : 1) * sizeof *s->tasks);
+    if (!s->tasks)
+      message_refuse("out of memory");
+  }
+  t = &s->tasks[s->count++];
+  *t = (task){.op = op, .dtype = dtype};
+  memcpy(t->dim, dim, (size_t)op->ndim * sizeof *dim);
+  if (name)
+    snprintf(t->size, sizeof t->size, "%s", name);
+  else
+    size_text(op, dim, t->size);
+}
+
+static const lathe_size *size_named(const lathe_op *op, const char *name) {
+  for (int i = 0; i < op->nsizes; i++)
+    if (strcmp(op->sizes[i].name, name) == 0)
+      return &op->sizes[i];
+  return NULL;
+}
+
+static void add_item(selection *s, const lathe_op *op, lathe_dtype dtype, size_item *item) {
+  const lathe_size *named = size_named(op, item->text);
+  size_t dim[LATHE_MAX_DIMS] = {0};
+
+  if (named) {
+    add_task(s, op, dtype, named->dim, named->name);
+    item->used = true;
+    return;
+  }
+  if (item->wrong)
+    return;
+  for (size_t i = 0; i < size_count(&item->pattern); i++)
+    switch (size_apply(&item->pattern, i, op, dim)) {
+    case SIZE_FITS:
+      add_task(s, op, dtype, dim, NULL);
+      item->used = true;
+      break;
+    case SIZE_NO_DIM: return; /* another op may have it */
+    case SIZE_TOO_LARGE:
+      message_refuse("--size %s: %s would need more memory than can be addressed", item->text,
+                     op->name);
+    }
+}
+
+/* No op asked for has such a size: says why. */
+_Noreturn static void refuse_size(const size_item *item, const selection *s) {
+  const bool number = isdigit((unsigned char)item->text[0]) || strpbrk(item->text, "-=:.");
+  const lathe_op *last = NULL;
+  const char **names;
+  size_t count = 0, limit = 0;
+
+  if (number && item->wrong)
+    message_refuse("--size %s: %s (--help shows how sizes are given)", item->text, item->wrong);
+  for (size_t i = 0; i < lathe_op_count; i++)
+    limit += (size_t)lathe_ops[i].nsizes + LATHE_MAX_DIMS;
+  names = allocate(limit, sizeof *names);
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_op *op = lathe_variants[i].op;
+    if (!s->variant[i] || op == last)
+      continue;
+    last = op;
+    for (int d = 0; number && d < op->ndim; d++)
+      names[count++] = op->dim[d];
+    for (int n = 0; !number && n < op->nsizes; n++)
+      names[count++] = op->sizes[n].name;
+  }
+  if (number) {
+    char name[SIZE_TEXT];
+    for (int i = 0; i < item->pattern.count; i++) {
+      snprintf(name, sizeof name, "%s", item->pattern.factor[i].name);
+      for (size_t n = 0; n < count && name[0]; n++)
+        if (strcmp(names[n], name) == 0)
+          name[0] = 0;
+      if (name[0])
+        message_unknown("dimension", name, names, count, "--list-ops shows each op's");
+    }
+    message_refuse("--size %s: no op asked for has all of these dimensions", item->text);
+  }
+  message_unknown("size", item->text, names, count, "--list-sizes lists them");
+}
+
+static void add_sizes(const options *o, selection *s) {
+  const char *list = o->sweep ? sweep_sizes : o->size;
+  words w = {0};
+  size_item *items = NULL;
+
+  if (list) {
+    w = split(list);
+    items = allocate(w.count, sizeof *items);
+    for (size_t i = 0; i < w.count; i++) {
+      items[i].text = w.word[i];
+      items[i].wrong = size_parse(w.word[i], &items[i].pattern);
+      if (!items[i].wrong && size_count(&items[i].pattern) > MOST_SIZES)
+        message_refuse("--size %s stands for more than %d sizes", w.word[i], MOST_SIZES);
+    }
+  }
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    const task *last = s->count ? &s->tasks[s->count - 1] : NULL;
+    if (!s->variant[i] || (last && last->op == v->op && last->dtype == v->dtype))
+      continue;
+    for (int n = 0; !list && n < v->op->nsizes; n++)
+      add_task(s, v->op, v->dtype, v->op->sizes[n].dim, v->op->sizes[n].name);
+    for (size_t n = 0; n < w.count; n++)
+      add_item(s, v->op, v->dtype, &items[n]);
+  }
+  for (size_t n = 0; n < w.count; n++)
+    if (!items[n].used)
+      refuse_size(&items[n], s);
+  if (list)
+    words_free(&w);
+  free(items);
+}
+
+selection selection_make(const options *o) {
+  selection s = {0};
+  bool any = false;
+
+  choose_variants(o, &s);
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    any = any || s.variant[i];
+  if (any)
+    add_sizes(o, &s);
+  if (s.count == 0)
+    message_refuse("no variant matches all of what was asked for (--list-variants lists them)");
+  s.one_op = true;
+  for (size_t i = 1; i < s.count; i++)
+    s.one_op = s.one_op && s.tasks[i].op == s.tasks[0].op;
+  return s;
+}
+
+void selection_free(selection *s) {
+  free(s->tasks);
+  free(s->variant);
+  free(s->device);
+}
+
+bool selection_has(const selection *s, const task *t, const lathe_variant *variant) {
+  return s->variant[variant - lathe_variants] && variant->op == t->op && variant->dtype == t->dtype;
+}
+
+device *selection_device(const selection *s, lathe_kind kind) {
+  for (size_t i = 0; i < device_count(); i++)
+    if (s->device[i] && device_at(i)->kind == kind)
+      return device_at(i);
+  return NULL;
+}
+
+const char *selection_why_not(const selection *s, const lathe_variant *variant) {
+  static const char *const no_device[DEVICE_KINDS] = {[LATHE_CPU] = "no processor was asked for",
+                                                      [LATHE_CUDA] = "there is no CUDA device here",
+                                                      [LATHE_VULKAN] =
+                                                          "there is no Vulkan device here"};
+  const device *on = selection_device(s, variant->backend->kind);
+
+  if (on)
+    return lathe_why_not(variant, on->features);
+  if (variant->backend->disabled)
+    return variant->backend->disabled;
+  return no_device[variant->backend->kind];
+}
