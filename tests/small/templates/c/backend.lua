@@ -1,0 +1,18 @@
+-- What the tests of the generator have in place of the project's backends, which are tuned.
+return {
+  kind = "cpu",
+  lowering = "lower_c",
+  extension = ".c",
+  backends = {
+    { name = "avx2", features = { "AVX2", "FMA" } },
+    { name = "scalar", features = {} },
+  },
+  families = {
+    map = {
+      { "unroll", range = { 1, 16 }, default = 1, short = "u" },
+      { "store", names = { "temporal", "streaming" }, default = "temporal", short = { streaming = "nt" } },
+    },
+    reduce = { { "accumulators", range = { 1, 16 }, default = 4, short = "a" } },
+    rows = {},
+  },
+}

@@ -1,0 +1,3 @@
+//@ for _, v in ipairs(variants) do
+void $v.name$(const lathe_args *args);
+//@ end

@@ -1,0 +1,1 @@
+void $k.name$(const lathe_args *args);
