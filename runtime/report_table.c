@@ -98,6 +98,7 @@ static void head(const report *r) {
     puts("; medians of one call on one thread, data in the cache that holds it\n");
 }
 
+/* The table's rows of backends go from the most to the least preferred; columns read the other way. */
 static void grid_head(const report *r) {
   const widths w = measure_columns(r);
 
@@ -105,7 +106,7 @@ static void grid_head(const report *r) {
   if (many_dtypes(r))
     printf("%-5s", "type");
   printf("%*s", w.size, "size");
-  for (size_t b = 0; b < lathe_backend_count; b++)
+  for (size_t b = lathe_backend_count; b-- > 0;)
     if (has_column(r, b))
       printf(" %7.8s ", lathe_backends[b].name);
   if (r->options->check_only)
@@ -208,7 +209,7 @@ static void grid_line(const report *r, row *const *rows, size_t count) {
   if (many_dtypes(r))
     printf("%-5s", rows[0]->dtype);
   printf("%*s", w.size, rows[0]->size);
-  for (size_t b = 0; b < lathe_backend_count; b++)
+  for (size_t b = lathe_backend_count; b-- > 0;)
     if (has_column(r, b)) {
       if (r->options->check_only)
         check_cell(rows, count, &lathe_backends[b]);

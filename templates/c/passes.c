@@ -2,12 +2,13 @@
 //@ -- number r. The rows and the reduce family share it.
 //@ --
 //@ -- Limited by reading: each vector is a load and one to three operations, and enough
-//@ -- accumulators hide the latency of the combination. Points are taken in blocks: a sum's
-//@ -- rounding errors then grow with the number of blocks plus the length of one, not with the
-//@ -- count; an argmax needs the block of the largest value only, and looks for the index there
-//@ -- at the end, so that it reads as fast as a plain maximum.
+//@ -- accumulators hide the latency of the combination. Points are taken in blocks of DEPTH terms
+//@ -- for each lane of each accumulator. A sum's rounding errors grow within a block only: between
+//@ -- blocks they are carried along (the exact error of a sum of two, Knuth 1969). An argmax needs
+//@ -- the block of the largest value only, and looks for the index there at the end, so that it
+//@ -- reads as fast as a plain maximum.
 //@ P = use "parts.c"
-//@ local BLOCK = 4096
+//@ local DEPTH = 64
 //@
 //@ -- Accumulator a combined with the variable r_<term>. The hardware's maximum drops NaN, which is
 //@ -- looked for apart: two terms at a time where `pair` says which of two this is.
@@ -74,13 +75,31 @@ for (size_t i = $r.name$_block; i < $count$; i += $L$) {
 }
 //@ end
 //@
+//@ -- total += acc0, and what rounding takes from it to r_lost.
+//@ local function add_block(r)
+//@ local total, lost, acc = r.name .. "_total", r.name .. "_lost", r.name .. "_acc0"
+{
+  const $k.vector$ sum = $(k:text("add", total, acc));
+  const $k.vector$ taken = $(k:text("sub", "sum", total));
+  const $k.vector$ kept = $(k:text("sub", "sum", "taken"));
+  const $k.vector$ off_total = $(k:text("sub", total, "kept"));
+  const $k.vector$ off_block = $(k:text("sub", acc, "taken"));
+  const $k.vector$ off = $(k:text("add", "off_total", "off_block"));
+  $lost$ = $(k:text("add", lost, "off"));
+  $total$ = sum;
+}
+//@ end
+//@
 //@ function pass(phase, point, count, A)
 //@ local L, reductions = k.lanes, phase.reductions
+//@ local BLOCK = DEPTH * L * A
 //@ for _, r in ipairs(reductions) do
 //@   assert(not k:is_index(r.kind) or #reductions == 1, "argmax and argmin stand alone in their pass")
 $k.vector$ $r.name$_total = $(k:neutral(r.kind));
 //@   if k:is_extremum(r.kind) then
 $k.mask$ $r.name$_nan = $(k:text("mask_none"));
+//@   else
+$k.vector$ $r.name$_lost = $(k:constant(0));
 //@   end
 //@   if k:is_index(r.kind) then
 size_t $r.name$_block = 0;
@@ -140,8 +159,10 @@ for (size_t block = 0; block < $count$; block += $BLOCK$) {
     $r.name$_total = $(k:text("splat", "best"));
     $r.name$_block = block;
   }
-  //@ else
+  //@ elseif k:is_extremum(r.kind) then
   $r.name$_total = $(k:combine(r.kind, r.name .. "_total", r.name .. "_acc0"));
+  //@ else
+  //@ add_block(r)
   //@ end
   //@ end
 }
@@ -155,7 +176,13 @@ const bool $r.name$_is_nan = $(k:text("mask_any", r.name .. "_nan"));
 //@ fold_lanes(r, r.name .. "_extreme", r.name .. "_total")
 const $k.ctype$ $r.name$ = $r.name$_is_nan ? $(k:literal(0 / 0)) : $r.name$_extreme;
 //@ else
-//@ fold_lanes(r, r.name, r.name .. "_total")
+//@ fold_lanes(r, r.name .. "_rounded", r.name .. "_total")
+$k.ctype$ $r.name$ = $r.name$_rounded;
+if ($count$ > $BLOCK$) {
+  //@ fold_lanes(r, "error", r.name .. "_lost")
+  /* An infinite sum has no error to add: infinity less infinity is NaN. */
+  $r.name$ = error == error ? $r.name$ + error : $r.name$;
+}
 //@ end
 //@ end
 //@ end
