@@ -57,6 +57,7 @@ local x86 = {
   load = "{p}_loadu_{s}({1} + {2})",
   store = "{p}_storeu_{s}({1} + {2}, {3})",
   stream = "{p}_stream_{s}({1} + {2}, {3})",
+  store_lanes = "{p}_storeu_{s}({1}, {2})",
   fence = "_mm_sfence()",
   -- The same for the first {k} lanes only: simd_*.h.
   load_part = "lathe_load_part_{t}({1} + {2}, {k})",
@@ -479,21 +480,20 @@ function kernel:is_index(kind)
   return kind == "argmax" or kind == "argmin"
 end
 
--- C that combines the lanes of an array, pairwise.
+-- C that combines the lanes of an array, pairwise; four lanes a line.
 function kernel:fold_lanes(kind, array)
-  local function fold(from, to)
+  local larger = kind == "maximum" or kind == "argmax"
+  local call = kind ~= "sum" and string.format("lathe_%s_%s", larger and "max" or "min", self.dtype)
+  local function fold(from, to, depth)
     if from == to then
       return array .. "[" .. from .. "]"
     end
     local middle = (from + to) // 2
-    local a, b = fold(from, middle), fold(middle + 1, to)
-    if kind == "sum" then
-      return "(" .. a .. " + " .. b .. ")"
-    end
-    local larger = kind == "maximum" or kind == "argmax"
-    return string.format("lathe_%s_%s(%s, %s)", larger and "max" or "min", self.dtype, a, b)
+    local a, b = fold(from, middle, depth + 1), fold(middle + 1, to, depth + 1)
+    local gap = to - from < 4 and " " or "\n" .. (" "):rep(4 * depth)
+    return call and call .. "(" .. a .. "," .. gap .. b .. ")" or "(" .. a .. " +" .. gap .. b .. ")"
   end
-  return fold(0, self.lanes - 1)
+  return fold(0, self.lanes - 1, 1)
 end
 
 -- What a template's functions are made of ------------------------------------------------------

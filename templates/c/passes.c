@@ -43,8 +43,10 @@ $to$ = $(k:combine(r.kind, to, from));
 //@ local function fold_lanes(r, name, vector)
 //@   if k.lanes > 1 then
 $k.ctype$ $name$_lane[$k.lanes$];
-$(k:text("store", name .. "_lane", "0", vector));
-const $k.ctype$ $name$ = $(k:fold_lanes(r.kind, name .. "_lane"));
+$(k:text("store_lanes", name .. "_lane", vector));
+const $k.ctype$ $name$ =
+    //@ local folded = k:fold_lanes(r.kind, name .. "_lane") .. ";"
+    $folded$
 //@   else
 const $k.ctype$ $name$ = $vector$;
 //@   end
