@@ -1,5 +1,7 @@
 -- Pours ops into templates: the text of each source file that plan.lua lists.
 
+local expr = require "expr"
+local lower = require "lower"
 local plan = require "plan"
 local program = require "program"
 
@@ -25,10 +27,9 @@ end
 
 local function kernel_file(engine, op, file)
   local backend = file.backend
-  local lowering = require(backend.lowering)
   local template_file = "templates/" .. backend.language .. "/" .. op.family .. backend.extension
   local prog = program.make(op.values, is_total(op), true)
-  local kernel = lowering.kernel(backend.name, file.dtype, file.stem, op.operands, prog)
+  local kernel = lower.kernel(require(backend.lowering), backend.name, file.dtype, file.stem, op.operands, prog)
   return engine(template_file, { k = kernel, op = op, variants = file.variants },
     header(op, template_file, { '"lathe.h"', kernel.include }))
 end
@@ -47,13 +48,13 @@ local function reference_file(engine, op)
     if operand.dtype ~= "i64" then
       local extra = setmetatable({ name = operand.name .. "_magnitude" }, { __index = operand })
       operands[#operands + 1] = extra
-      values[#values + 1] = { operand = extra, node = magnitudes[operand.name] or require "expr".const(0) }
+      values[#values + 1] = { operand = extra, node = magnitudes[operand.name] or expr.const(0) }
     end
   end
   local prog = program.make(values, is_total(op), false)
-  local lowering, parts = require "lower_c", {}
+  local c, parts = require "lower_c", {}
   for _, dtype in ipairs { "f64", "wide" } do
-    local kernel = lowering.kernel("reference", dtype, plan.reference_name(op, dtype), operands, prog)
+    local kernel = lower.kernel(c, "reference", dtype, plan.reference_name(op, dtype), operands, prog)
     parts[#parts + 1] = engine(template_file, { k = kernel, op = op },
       #parts == 0 and header(op, template_file, { '"lathe.h"', kernel.include }) or "")
   end

@@ -6,7 +6,8 @@
  * through -Wa,-I. */
 #define MODULES(ROW)                                                                               \
   ROW(dispatch)                                                                                    \
-  ROW(driver) ROW(edges) ROW(expand) ROW(expr) ROW(load) ROW(lower_c) ROW(plan) ROW(program)       \
+  ROW(driver)                                                                                      \
+  ROW(edges) ROW(expand) ROW(expr) ROW(load) ROW(lower) ROW(lower_c) ROW(plan) ROW(program)        \
       ROW(schema) ROW(template) ROW(text) ROW(vecmath)
 
 #define EMBED(name)                                                                                \

@@ -42,13 +42,13 @@ $to$ = $(k:combine(r.kind, to, from));
 //@ -- The plain number `name` from the lanes of a vector.
 //@ local function fold_lanes(r, name, vector)
 //@   if k.lanes > 1 then
-$k.ctype$ $name$_lane[$k.lanes$];
+$k.number$ $name$_lane[$k.lanes$];
 $(k:text("store_lanes", name .. "_lane", vector));
-const $k.ctype$ $name$ =
+const $k.number$ $name$ =
     //@ local folded = k:fold_lanes(r.kind, name .. "_lane") .. ";"
     $folded$
 //@   else
-const $k.ctype$ $name$ = $vector$;
+const $k.number$ $name$ = $vector$;
 //@   end
 //@ end
 //@
@@ -176,10 +176,10 @@ const bool $r.name$_is_nan = $(k:text("mask_any", r.name .. "_nan"));
 //@ find_index(r, point, count)
 //@ elseif k:is_extremum(r.kind) then
 //@ fold_lanes(r, r.name .. "_extreme", r.name .. "_total")
-const $k.ctype$ $r.name$ = $r.name$_is_nan ? $(k:literal(0 / 0)) : $r.name$_extreme;
+const $k.number$ $r.name$ = $r.name$_is_nan ? $(k:literal(0 / 0)) : $r.name$_extreme;
 //@ else
 //@ fold_lanes(r, r.name .. "_rounded", r.name .. "_total")
-$k.ctype$ $r.name$ = $r.name$_rounded;
+$k.number$ $r.name$ = $r.name$_rounded;
 if ($count$ > $BLOCK$) {
   //@ fold_lanes(r, "error", r.name .. "_lost")
   /* An infinite sum has no error to add: infinity less infinity is NaN. */

@@ -1,4 +1,4 @@
-/* The op in $k.ctype$, for checking kernels against: plain loops, the C library's functions, sums
+/* The op in $k.number$, for checking kernels against: plain loops, the C library's functions, sums
  * that carry their rounding errors along (Neumaier 1974). */
 //@ local P = use "parts.c"
 //@ local passes = k:passes(P.define)
@@ -19,11 +19,11 @@ void $k.name$(const lathe_args *args) {
     //@ for _, r in ipairs(phase.reductions) do
     //@ if k:is_index(r.kind) then
     int64_t $r.name$ = -1;
-    $k.ctype$ $r.name$_best = 0;
+    $k.number$ $r.name$_best = 0;
     //@ elseif r.kind == "sum" then
-    $k.ctype$ $r.name$_sum = 0, $r.name$_error = 0;
+    $k.number$ $r.name$_sum = 0, $r.name$_error = 0;
     //@ else
-    $k.ctype$ $r.name$ = $(k:neutral(r.kind));
+    $k.number$ $r.name$ = $(k:neutral(r.kind));
     //@ end
     //@ end
     for (size_t i = 0; i < count; i++) {
@@ -37,7 +37,7 @@ void $k.name$(const lathe_args *args) {
         $r.name$ = (int64_t)i;
       }
       //@ elseif r.kind == "sum" then
-      const $k.ctype$ $r.name$_new = $r.name$_sum + $term$;
+      const $k.number$ $r.name$_new = $r.name$_sum + $term$;
       $r.name$_error += !isfinite($r.name$_new) ? 0
           : $(k:text("abs", r.name .. "_sum")) >= $(k:text("abs", term))
               ? ($r.name$_sum - $r.name$_new) + $term$
@@ -50,7 +50,7 @@ void $k.name$(const lathe_args *args) {
     }
     //@ for _, r in ipairs(phase.reductions) do
     //@ if r.kind == "sum" then
-    const $k.ctype$ $r.name$ = $r.name$_sum + $r.name$_error;
+    const $k.number$ $r.name$ = $r.name$_sum + $r.name$_error;
     //@ end
     //@ end
     $(k:uniforms(p))

@@ -1,0 +1,352 @@
+-- Lowers a program to the text of one language. A language (lower_c.lua, ...) brings types, the
+-- text of every operation, and what its templates ask for besides; this is what all have in
+-- common. What a template gets is an object of the class below: point functions (what is computed
+-- at each point of a pass), and the text of loads, stores and combinations, so that no template
+-- knows an instruction set.
+--
+-- A language is a table:
+--   types     by dtype: { storage, compute }: the type in memory, the dtype computed in; and for
+--             compute types { number, bits, tiny, ... }
+--   sets      by name: operation -> text. {1} {2} {3} are the arguments, {k} a plain count; other
+--             words in braces are the marks that setup() fills in. An operation may have a text
+--             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of.
+--   result    how a point function gives back more than one value: parameter, argument, assign
+--   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.include
+--   methods   further methods of the class; literal(value) and integer_literal(value) are needed
+
+local expr = require "expr"
+local text = require "text"
+local vecmath = require "vecmath"
+
+local lower = {}
+
+local kernel = {}
+
+-- Operations that an instruction set has no text for, as others. max and min let NaN through,
+-- which the hardware's do in their second argument only.
+local function rules_of(set, target)
+  local rules = {}
+  for _, name in ipairs { "max", "min" } do
+    local raw = expr[name .. "raw"]
+    rules[name] = function(_, args)
+      local a, b = args[1], args[2]
+      if b.op == "const" and b.value == b.value then
+        a, b = b, a
+      end
+      if a.op == "const" and a.value == a.value then
+        return raw(a, b)
+      end
+      return expr.select(expr.ne(a, a), a, raw(a, b))
+    end
+  end
+  if not set.native then
+    for name, build in pairs(vecmath) do
+      rules[name] = function(_, args)
+        return expr.rewrite(build(args[1], target), rules, { [args[1]] = args[1] })
+      end
+    end
+  end
+  return rules
+end
+
+local filler_cache = {}
+
+-- A function of the arguments that fills the marks in one of the texts above: it is asked for
+-- some hundred times for each file, so it is made once.
+local function filler(self, operation)
+  local pattern = self.set[operation .. "_" .. self.dtype] or self.set[operation]
+    or error("no text for " .. operation)
+  pattern = pattern:gsub("{(%a%w*)}", function(mark)
+    return mark ~= "k" and self.marks[mark] or nil
+  end)
+  local pieces, from = {}, 1
+  for at, mark, next_at in pattern:gmatch "(){([123k])}()" do
+    pieces[#pieces + 1] = string.format("%q", pattern:sub(from, at - 1))
+    pieces[#pieces + 1] = "_" .. mark
+    from = next_at
+  end
+  pieces[#pieces + 1] = string.format("%q", pattern:sub(from))
+  return load("local _1, _2, _3, _k = ... return " .. table.concat(pieces, " .. "))
+end
+
+-- The text of an operation on up to three arguments and a plain count.
+function kernel:text(operation, a, b, c, k)
+  local key = self.key .. operation
+  local fill = filler_cache[key]
+  if not fill then
+    fill = filler(self, operation)
+    filler_cache[key] = fill
+  end
+  return fill(a, b, c, k)
+end
+
+-- A constant in every lane.
+function kernel:constant(value)
+  return self:text("splat", self:literal(value))
+end
+
+function kernel:expand(node)
+  return expr.rewrite(node, self.rules, self.memo)
+end
+
+local function type_of(self, node)
+  return node.type == "m" and self.mask or node.type == "i" and self.integer or self.vector
+end
+
+-- Writes what the roots need as statements, arguments first. names: what is known already,
+-- and what this makes known.
+local function emit(self, roots, names, lines, prefix)
+  local serial = 0
+  local function walk(node)
+    if names[node] then
+      return
+    end
+    for i = 1, #node do
+      walk(node[i])
+    end
+    local value
+    if node.op == "const" then
+      value = self:constant(node.value)
+    elseif node.op == "iconst" then
+      value = self:text("isplat", self:integer_literal(node.value))
+    elseif node.op == "tiny" then
+      value = self:constant(self.set.tiny and self.set.tiny[self.dtype] or self.spelling.tiny)
+    else
+      local a, b, c = node[1], node[2], node[3]
+      value = self:text(node.op, names[a], b and names[b], c and names[c], node.k)
+    end
+    serial = serial + 1
+    names[node] = prefix .. serial
+    lines[#lines + 1] = string.format("const %s %s = %s;", type_of(self, node), names[node], value)
+  end
+  for _, root in ipairs(roots) do
+    walk(root)
+  end
+end
+
+-- The variable of a value that stays the same over a whole pass and is set ahead of it. Arguments
+-- and results of reductions keep their names.
+local function name_uniform(self, node)
+  if not self.uniform_names[node] then
+    self.uniforms_used[#self.uniforms_used + 1] = node
+    local named = node.op == "scalar" or node.op == "reduced"
+    self.uniform_names[node] = named and node.name .. "_" or "u" .. #self.uniforms_used
+  end
+  return self.uniform_names[node]
+end
+
+-- Names all such values that the roots need; returns them.
+local function collect_uniforms(self, roots)
+  local used, seen = {}, {}
+  local function walk(node)
+    if seen[node] then
+      return
+    end
+    seen[node] = true
+    if node.varying then
+      for i = 1, #node do
+        walk(node[i])
+      end
+      return
+    end
+    local from_outside = false
+    expr.visit({ node }, function(n)
+      from_outside = from_outside or n.op == "scalar" or n.op == "reduced"
+    end)
+    if from_outside then -- else it is made of constants, which stay in the point function
+      used[#used + 1] = node
+      name_uniform(self, node)
+    end
+  end
+  for _, root in ipairs(roots) do
+    walk(root)
+  end
+  return used
+end
+
+-- A point function: results is a list of { name = variable, node }. Its record has what a
+-- template needs:
+--   type, name, parameters, body   its definition
+--   inputs                         { pointer, variable }: what it reads at each point, and where to
+--   call                           a statement that declares each result's variable and sets it
+function kernel:point(name, results)
+  local point = { name = self.name .. "_" .. name, inputs = {}, results = results }
+  local roots, names, lines, parameters, arguments = {}, {}, {}, {}, {}
+  for i, result in ipairs(results) do
+    roots[i] = self:expand(result.node)
+  end
+  local uniforms = collect_uniforms(self, roots)
+  local read = {}
+  expr.visit(roots, function(node)
+    if node.op == "input" or node.op == "stash" then
+      read[node.name] = node
+    end
+  end)
+  for _, operand in ipairs(self.operands) do
+    local node = read[operand.name]
+    if node then
+      local variable = (node.op == "stash" and "kept_" or "") .. operand.name .. "_"
+      point.inputs[#point.inputs + 1] = { pointer = operand.name, variable = variable }
+      names[node] = variable
+      parameters[#parameters + 1] = self.vector .. " " .. variable
+      arguments[#arguments + 1] = variable
+    end
+  end
+  for _, node in ipairs(uniforms) do
+    names[node] = self.uniform_names[node]
+    parameters[#parameters + 1] = type_of(self, node) .. " " .. names[node]
+    arguments[#arguments + 1] = names[node]
+  end
+  emit(self, roots, names, lines, "t")
+  if #results == 1 then
+    point.type = self.vector
+    lines[#lines + 1] = "return " .. names[roots[1]] .. ";"
+    point.call = string.format("const %s %s = %s(%s);", self.vector, results[1].name, point.name,
+      table.concat(arguments, ", "))
+  else
+    point.type = "void"
+    local declared = {}
+    for i, result in ipairs(results) do
+      local out = self.language.result
+      parameters[#parameters + 1] = string.format(out.parameter, self.vector, result.name)
+      arguments[#arguments + 1] = string.format(out.argument, result.name)
+      lines[#lines + 1] = string.format(out.assign, result.name, names[roots[i]])
+      declared[i] = result.name
+    end
+    point.call = string.format("%s %s; %s(%s);", self.vector, table.concat(declared, ", "), point.name,
+      table.concat(arguments, ", "))
+  end
+  point.parameters = table.concat(parameters, ", ")
+  point.body = table.concat(lines, "\n")
+  return point
+end
+
+-- The last phase whose results a value needs; 0 for none.
+local function last_phase(self, node)
+  local last = 0
+  expr.visit({ node }, function(n)
+    last = math.max(last, n.op == "reduced" and self.phase_of[n.name] or 0)
+  end)
+  return last
+end
+
+-- Statements for the values that stay the same over a pass and that need the results of phase p
+-- at the latest (0: of none, so that they stand before all passes). Ask when every point
+-- function and total has been made.
+function kernel:uniforms(p)
+  if not self.uniform_texts then
+    local names = {}
+    self.uniform_texts = {}
+    for phase = 0, #self.program.phases do
+      local lines = {}
+      for _, node in ipairs(self.uniforms_used) do
+        if last_phase(self, node) == phase then
+          expr.visit({ node }, function(n)
+            if (n.op == "scalar" or n.op == "reduced") and not names[n] then
+              names[n] = n.name .. "_"
+              lines[#lines + 1] = string.format("const %s %s = %s;", self.vector, names[n], self:text("splat", n.name))
+            end
+          end)
+          if not names[node] then
+            local name = self.uniform_names[node]
+            emit(self, { node }, names, lines, name .. "_")
+            lines[#lines + 1] = string.format("const %s %s = %s;", type_of(self, node), name, names[node])
+          end
+        end
+      end
+      self.uniform_texts[phase] = table.concat(lines, "\n")
+    end
+  end
+  return self.uniform_texts[p]
+end
+
+-- The expression, a plain number, for a value per row or in all (after the last pass).
+function kernel:total(node)
+  if node.op == "reduced" then
+    return node.name
+  end
+  return self:text("first_lane", name_uniform(self, self:expand(node)))
+end
+
+local combine_ops = { sum = "add", maximum = "maxraw", minimum = "minraw", argmax = "maxraw", argmin = "minraw" }
+
+-- acc combined with one more term. For the largest and the smallest a NaN term leaves acc as
+-- it is (NaN is looked for apart).
+function kernel:combine(kind, acc, term)
+  if kind == "sum" then
+    return self:text("add", acc, term)
+  end
+  return self:text(combine_ops[kind], term, acc)
+end
+
+-- What changes nothing when combined: where a vector has fewer elements than lanes.
+function kernel:neutral(kind)
+  local neutral = { sum = -0.0, maximum = -math.huge, minimum = math.huge, argmax = -math.huge, argmin = math.huge }
+  return self:constant(neutral[kind])
+end
+
+function kernel:is_extremum(kind)
+  return kind ~= "sum"
+end
+
+function kernel:is_index(kind)
+  return kind == "argmax" or kind == "argmin"
+end
+
+-- What a template's functions are made of ------------------------------------------------------
+
+-- The results list for a point function of outputs { operand, node }.
+function kernel:results(points)
+  return text.map(points, function(point)
+    return { name = point.operand.name .. "_", node = point.node }
+  end)
+end
+
+-- The point functions of all passes, each given to define(point).
+function kernel:passes(define)
+  return text.map(self.program.phases, function(phase, p)
+    local results = text.map(phase.reductions, function(reduction)
+      return { name = reduction.name .. "_term", node = reduction.term }
+    end)
+    table.move(self:results(phase.stash), 1, #phase.stash, #results + 1, results)
+    local point = self:point("pass" .. p, results)
+    define(point)
+    return point
+  end)
+end
+
+-- { operand, value } for outputs with one value per row or in all.
+function kernel:totals()
+  return text.map(self.program.totals, function(total)
+    return { operand = total.operand, value = self:total(total.node) }
+  end)
+end
+
+-- A kernel file's lowering. set: a name in language.sets; operands: inputs, then outputs; prog:
+-- from program.make.
+function lower.kernel(language, set_name, dtype, name, operands, prog)
+  local set = assert(language.sets[set_name], set_name)
+  local storage = assert(language.types[dtype], dtype)
+  local compute = storage.compute or dtype
+  local self = setmetatable({
+    language = language, set = set, isa = set_name, dtype = dtype, compute = compute, name = name,
+    spelling = language.types[compute], storage = storage.storage or storage.number,
+    number = language.types[compute].number, operands = operands, program = prog,
+    key = set_name .. "|" .. dtype .. "|", memo = {}, uniform_names = {}, uniforms_used = {},
+    phase_of = {},
+  }, {
+    __index = function(_, key)
+      return language.methods[key] or kernel[key]
+    end,
+  })
+  language.setup(self)
+  self.rules = rules_of(set, { dtype = compute, fma = set.fused, scalef = set.ldexp ~= nil })
+  for p, phase in ipairs(prog.phases) do
+    for _, reduction in ipairs(phase.reductions) do
+      self.phase_of[reduction.name] = p
+    end
+  end
+  return self
+end
+
+return lower
