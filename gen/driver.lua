@@ -148,13 +148,13 @@ local function expand_some(options, names)
     if not op then
       text.fail("lathe-gen", "expand: unknown op '%s'%s", name, text.did_you_mean(name, text.sorted_keys(by_name)))
     end
+    schema.trace(op)
     -- What this op is made from: its own spec, not the others that were read to find it.
     local reader = recording_reader(options.src)
     plan.backends(reader, options.backends, options.reasons)
     for _, file in ipairs(op.files) do
       reader.read(file)
     end
-    schema.trace(op)
     local first
     expand.op(expander(reader, options), op, function(path, content)
       first = first or path

@@ -74,8 +74,8 @@ local function intern(key, make)
   local node = nodes[key]
   if not node then
     count = count + 1
+    make.id = count
     node = setmetatable(make, node_meta)
-    node.id = count
     nodes[key] = node
   end
   return node
@@ -94,8 +94,8 @@ end
 -- A value from outside: "input" (an operand's element), "stash" (a point kept by an earlier pass),
 -- "scalar" (an argument of the op), "reduced" (a reduction's result), "tiny" (the type's smallest
 -- normal number).
-function expr.leaf(op, name)
-  return intern(op .. " " .. name, { op = op, type = "r", name = name, varying = op == "input" or op == "stash" })
+function expr.leaf(op, name, node_type)
+  return intern(op .. " " .. name, { op = op, type = node_type or "r", name = name, varying = op == "input" or op == "stash" })
 end
 
 function expr.is_node(value)
@@ -274,6 +274,9 @@ local function no_comparison()
     .. "ne, and select(condition, a, b)", 0)
 end
 node_meta.__lt, node_meta.__le, node_meta.__eq = no_comparison, no_comparison, no_comparison
+function node_meta.__newindex()
+  error("a symbolic value cannot be assigned to", 0)
+end
 for event, sign in pairs { mod = "%", idiv = "//", concat = "..", band = "&", bor = "|", bxor = "~",
   shl = "<<", shr = ">>", bnot = "~", call = "()" } do
   node_meta["__" .. event] = function()

@@ -322,6 +322,21 @@ function kernel:totals()
   end)
 end
 
+-- The class with a language's methods.
+local classes = {}
+local function class_of(language)
+  if not classes[language] then
+    local methods = {}
+    for _, from in ipairs { kernel, language.methods } do
+      for name, method in pairs(from) do
+        methods[name] = method
+      end
+    end
+    classes[language] = { __index = methods }
+  end
+  return classes[language]
+end
+
 -- A kernel file's lowering. set: a name in language.sets; operands: inputs, then outputs; prog:
 -- from program.make.
 function lower.kernel(language, set_name, dtype, name, operands, prog)
@@ -334,11 +349,7 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
     number = language.types[compute].number, operands = operands, program = prog,
     key = set_name .. "|" .. dtype .. "|", memo = {}, uniform_names = {}, uniforms_used = {},
     phase_of = {},
-  }, {
-    __index = function(_, key)
-      return language.methods[key] or kernel[key]
-    end,
-  })
+  }, class_of(language))
   language.setup(self)
   self.rules = rules_of(set, { dtype = compute, fma = set.fused, scalef = set.ldexp ~= nil })
   for p, phase in ipairs(prog.phases) do

@@ -175,8 +175,7 @@ local function round_to(spelling, value)
 end
 
 -- The shortest decimal text of a constant that reads back as the same number.
-function c.methods:literal(value)
-  local spelling = self.spelling
+local function make_literal(spelling, value)
   value = round_to(spelling, value)
   if value ~= value then
     return string.format('__builtin_nan%s("")', spelling.f)
@@ -194,6 +193,17 @@ function c.methods:literal(value)
     digits = digits .. ".0"
   end
   return digits .. spelling.f:gsub("l", "L")
+end
+
+local literals = {} -- by type, then by the constant's bits: each is wanted in many files
+
+function c.methods:literal(value)
+  local spelling = self.spelling
+  local known = literals[spelling] or {}
+  literals[spelling] = known
+  local key = string.pack("<d", value)
+  known[key] = known[key] or make_literal(spelling, value)
+  return known[key]
 end
 
 -- The product of elements from..to (from 1) of a C array, as C.

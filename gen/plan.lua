@@ -31,12 +31,14 @@ function plan.backends(reader, enabled, reasons)
       known[row.name] = true
     end
   end
-  for name in text.sorted_pairs(enabled or {}) do
-    if not known[name] then
-      text.fail("lathe-gen", "--backend: unknown backend '%s'; expected %s", name,
-        text.one_of(text.map(backends, function(b)
-          return b.name
-        end)))
+  for option, named in text.sorted_pairs { ["--backend"] = enabled or {}, ["--disabled"] = reasons } do
+    for name in text.sorted_pairs(named) do
+      if not known[name] then
+        text.fail("lathe-gen", "%s: unknown backend '%s'; expected %s", option, name,
+          text.one_of(text.map(backends, function(b)
+            return b.name
+          end)))
+      end
     end
   end
   return backends

@@ -41,8 +41,7 @@ local function split(roots)
       local name = (op:gsub("imum$", "")) .. counts[op]
       phases[phase] = phases[phase] or { reductions = {}, stash = {} }
       table.insert(phases[phase].reductions, { name = name, kind = op, term = term })
-      local leaf = expr.leaf("reduced", name)
-      leaf.type = node.type
+      local leaf = expr.leaf("reduced", name, node.type)
       level[leaf] = phase
       return leaf
     end

@@ -155,9 +155,6 @@ local function order_operands(op, inputs, outputs)
     end
   end
   local info = debug.getinfo(op.f, "u")
-  if info.isvararg then
-    text.fail(where, "%s: expected named parameters, found ...", op.family)
-  end
   local candidates = table.move(op.scalars, 1, #op.scalars, #inputs + 1, { table.unpack(inputs) })
   local ordered = { inputs = {}, scalars = {} }
   for i = 1, info.nparams do
@@ -411,6 +408,9 @@ local function trace(op, f, key)
   end
   for _, scalar in ipairs(op.scalars) do
     kinds[scalar.name] = "scalar"
+  end
+  if debug.getinfo(f, "u").isvararg then
+    text.fail(where, "%s: expected named parameters, found ...", key)
   end
   for i = 1, debug.getinfo(f, "u").nparams do
     local name = debug.getlocal(f, i)

@@ -66,13 +66,13 @@ local function translate(name, source)
       local code = {}
       for _, piece in ipairs(pieces) do
         if type(piece) == "table" then
-          code[#code + 1] = "_paste(" .. piece[1] .. ")"
+          code[#code + 1] = piece[1]
         elseif piece ~= "" then
           code[#code + 1] = string.format("%q", piece)
         end
       end
       if #pieces == 3 and type(pieces[2]) == "table" and pieces[1]:match "^%s*$" and pieces[3] == "" then
-        lines[number] = string.format("_block(%d, %q, _paste(%s))", number, pieces[1], pieces[2][1])
+        lines[number] = string.format('_block(%d, %q, "" .. %s)', number, pieces[1], pieces[2][1])
       else
         local line_code = #code > 0 and table.concat(code, " .. ") or '""'
         lines[number] = string.format("_line(%d, %s, %s)", number, sync, line_code)
@@ -96,6 +96,8 @@ local function explain(message, sources)
     number, what = opened, "unclosed directive: expected its 'end'"
   else
     what = what:gsub(" near <eof>", " at the end of the template")
+      :gsub("^attempt to concatenate (an? %a+) value", "expected a string or a number to paste, found %1")
+      :gsub("found a nil", "found nil")
   end
   local at = 0
   for line in (sources[name] .. "\n"):gmatch "(.-)\n" do
@@ -110,8 +112,9 @@ end
 -- An engine over read(name), which gives a template's text, or nil and why not. options.line = false
 -- leaves #line out.
 function template.engine(read, options)
-  local compiled, sources = {}, {}
+  local compiled, sources, line_marks = {}, {}, options.line ~= false
 
+  -- The chunk of a template, a function of its environment.
   local function load_template(name)
     if not compiled[name] then
       local source, problem = read(name)
@@ -119,17 +122,21 @@ function template.engine(read, options)
         return nil, string.format("%s: %s", name, problem)
       end
       sources[name] = source
-      local code = translate(name, sources[name])
-      compiled[name] = function(env)
-        local chunk, message = load(code, "@" .. name, "t", env)
-        if not chunk then
-          error(text.problem(explain(message, sources) or message), 0)
-        end
-        return chunk
+      local chunk, message = load("local _ENV = ... " .. translate(name, source), "@" .. name, "t", {})
+      if not chunk then
+        error(text.problem(explain(message, sources) or message), 0)
       end
+      compiled[name] = chunk
     end
     return compiled[name]
   end
+
+  local undefined = {
+    __index = function(env, key)
+      error(string.format("undefined template variable '%s'%s", key,
+        text.did_you_mean(key, text.sorted_keys(env))), 2)
+    end,
+  }
 
   -- Expands a template with the names in values; returns its text, which starts with prelude.
   local function expand(name, values, prelude)
@@ -139,7 +146,7 @@ function template.engine(read, options)
     local function put(from, number, sync, line)
       if expected_line == number and expected_name == from then
         expected_line = number + 1
-      elseif sync and options.line ~= false then
+      elseif sync and line_marks then
         count = count + 1
         out[count] = string.format('#line %d "%s"', number, from)
         expected_name, expected_line = from, number + 1
@@ -161,7 +168,7 @@ function template.engine(read, options)
           margin = table.remove(indents)
         end,
         _line = function(number, sync, line)
-          put(from, number, sync, line)
+          return put(from, number, sync, line)
         end,
         _block = function(number, indent, block)
           if block ~= "" then
@@ -170,15 +177,6 @@ function template.engine(read, options)
               number = number + 1
             end
           end
-        end,
-        _paste = function(value)
-          if type(value) == "string" then
-            return value
-          elseif math.type(value) == "integer" then
-            return string.format("%d", value)
-          end
-          error("expected a string or a whole number to paste, found "
-            .. (value == nil and "nil" or "a " .. (math.type(value) or type(value))), 2)
         end,
         assert = function(condition, message)
           if not condition then
@@ -194,22 +192,16 @@ function template.engine(read, options)
           if not made then
             error(problem, 2)
           end
-          made(inner)()
+          made(inner)
           return inner
         end,
         pairs = text.sorted_pairs, ipairs = ipairs, tostring = tostring, tonumber = tonumber,
         type = type, error = error, string = string, table = table, math = math,
       }
-      return setmetatable(env, {
-        __index = function(_, key)
-          local value = values[key]
-          if value == nil then
-            error(string.format("undefined template variable '%s'%s", key,
-              text.did_you_mean(key, text.sorted_keys(values))), 2)
-          end
-          return value
-        end,
-      })
+      for key, value in pairs(values) do
+        env[key] = value
+      end
+      return setmetatable(env, undefined)
     end
 
     local ok, message = xpcall(function()
@@ -217,7 +209,7 @@ function template.engine(read, options)
       if not made then
         error(text.problem(problem), 0)
       end
-      made(env_for(name))()
+      made(env_for(name))
     end, function(message)
       if type(message) == "string" then
         local explained = explain(message, sources)

@@ -95,7 +95,7 @@ static void head(const report *r) {
   if (r->options->check_only)
     puts("; results are checked, not timed\n");
   else
-    puts("; medians of one call on one thread, data in the cache that holds it\n");
+    puts("; medians of a call, one thread, warm caches\n");
 }
 
 /* The table's rows of backends go from the most to the least preferred; columns read the other way. */
@@ -241,7 +241,9 @@ static void variant_line(const report *r, const row *line) {
   printf("%s%c%c%-*s%s %*s", paint(line->fastest ? GOOD : PLAIN), line->fastest ? '*' : ' ',
          line->dispatched ? '>' : ' ', w.variant, line->variant, paint(PLAIN), w.size, line->size);
   if (line->state == ROW_SKIPPED) {
-    printf(" %sskipped: %s%s\n", paint(FAINT), line->reason, paint(PLAIN));
+    printf(" %sskipped:", paint(FAINT));
+    wrap_print(line->reason, 2 + w.variant + 1 + w.size + 9, 6);
+    fputs(paint(PLAIN), stdout);
     return;
   }
   if (line->state == ROW_WRONG) {

@@ -55,6 +55,6 @@ activation("gelu", {
 activation("swish", {
   doc = "x * sigmoid(x)",
   map = function(x) return x * sigmoid(x) end,
-  ulp = { f32 = 3, f64 = 3 },
+  ulp = { f32 = 4, f64 = 4 },
   peers = { numpy = "x / (1 + np.exp(-x))", torch = "F.silu(x)" },
 })

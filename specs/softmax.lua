@@ -27,7 +27,7 @@ op "log_softmax" {
   end,
   -- The two terms may cancel: what is rounded is as large as they are.
   magnitude = function(x)
-    return abs(x) + row_max(abs(x))
+    return abs(x) + abs(row_max(x))
   end,
   sizes = vector.row_sizes,
   dtypes = vector.dtypes,
