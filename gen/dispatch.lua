@@ -116,13 +116,21 @@ function dispatch.write(ops, backends)
     op_rows[i] = op_row(out, op)
     for _, v in ipairs(op.planned) do
       local enabled = not v.backend.disabled
-      if enabled then
-        externs[#externs + 1] = v.name
+      local run, image, launches = "NULL", "NULL", "NULL"
+      if enabled and v.file.host then
+        image, launches = "&" .. v.file.stem .. "_image", v.name .. "_launches"
+        if v == v.file.variants[1] then
+          externs[#externs + 1] = "extern const lathe_image " .. v.file.stem .. "_image;\n"
+        end
+        externs[#externs + 1] = "extern lathe_launches " .. launches .. ";\n"
+      elseif enabled then
+        run = v.name
+        externs[#externs + 1] = "extern lathe_fn " .. run .. ";\n"
       end
       variant_rows[#variant_rows + 1] = {
         text.c_string(v.name), string.format("&lathe_ops[%d]", i - 1),
         string.format("&lathe_backends[%d]", backend_index[v.backend]), "LATHE_" .. v.dtype:upper(),
-        enabled and v.name or "NULL", "NULL", "1", number(v.from), number(v.to), text.c_string(v.params_text),
+        run, image, launches, "NULL", "1", number(v.from), number(v.to), text.c_string(v.params_text),
         text.c_string(v.where),
         text.c_string("templates/" .. v.backend.language .. "/" .. op.family .. v.backend.extension),
       }
@@ -136,10 +144,8 @@ function dispatch.write(ops, backends)
     table.concat(out, "\n"), "\n",
     "const lathe_op lathe_ops[] = {\n", table.concat(op_rows), "};\n",
     "const size_t lathe_op_count = sizeof lathe_ops / sizeof *lathe_ops;\n\n",
-    table.concat(text.map(externs, function(name)
-      return "extern lathe_fn " .. name .. ";\n"
-    end)),
-    "\n/* name, op, backend, dtype, run, workspace, align, prefer from and to, params, source, template */\n",
+    table.concat(externs),
+    "\n/* name, op, backend, dtype, run, image, launches, workspace, align, prefer from and to, params, source, template */\n",
     "const lathe_variant lathe_variants[] = {\n", aligned(variant_rows), "};\n",
     "const size_t lathe_variant_count = sizeof lathe_variants / sizeof *lathe_variants;\n",
   }

@@ -109,6 +109,7 @@ local function prepare(options)
   end
   for _, op in ipairs(run.ops) do
     op.planned = plan.variants(op, run.backends)
+    op.sources = plan.files(op)
   end
   return run
 end

@@ -1,7 +1,6 @@
 -- Writes the build's edges for everything that comes out of the specs, and keeps the list of files
 -- that do, so that those no spec asks for any more can be removed.
 
-local plan = require "plan"
 local text = require "text"
 
 local edges = {}
@@ -19,14 +18,24 @@ function edges.ninja(ops, out, generator)
   local objects = { out .. "/table.o" }
   for _, op in ipairs(ops) do
     local sources, compiles = {}, {}
-    for _, file in ipairs(plan.files(op)) do
+    for _, file in ipairs(op.sources) do
       local source = out .. "/" .. file.path
-      local object = source:gsub("%.%w+$", ".o")
+      local compiled = out .. "/" .. (file.host or file.path)
+      local object = compiled:gsub("%.%w+$", ".o")
       sources[#sources + 1] = "    " .. ninja_path(source)
       objects[#objects + 1] = object
-      compiles[#compiles + 1] = string.format("build %s: %s %s", ninja_path(object),
-        file.reference and "cc_reference" or "cc_kernel", ninja_path(source))
-      if not file.reference then
+      if file.host then
+        local image = out .. "/" .. file.image
+        sources[#sources + 1] = "    " .. ninja_path(compiled)
+        compiles[#compiles + 1] = string.format("build %s: %s %s", ninja_path(image), file.backend.rule,
+          ninja_path(source))
+        compiles[#compiles + 1] = string.format("build %s: cc_host %s | %s", ninja_path(object), ninja_path(compiled),
+          ninja_path(image))
+      else
+        compiles[#compiles + 1] = string.format("build %s: %s %s", ninja_path(object),
+          file.reference and "cc_reference" or "cc_kernel", ninja_path(source))
+      end
+      if not file.reference and not file.host then
         compiles[#compiles + 1] = "  cflags_backend = $cflags_" .. file.backend.name
       end
     end
@@ -46,8 +55,9 @@ end
 function edges.manifest(ops)
   local lines = {}
   for _, op in ipairs(ops) do
-    for _, file in ipairs(plan.files(op)) do
+    for _, file in ipairs(op.sources) do
       lines[#lines + 1] = file.path
+      lines[#lines + 1] = file.host
     end
   end
   return table.concat(lines, "\n") .. "\n"
@@ -64,6 +74,7 @@ function edges.stale(old, new)
     if not kept[path] then
       stale[#stale + 1] = path
       stale[#stale + 1] = path:gsub("%.%w+$", ".o")
+      stale[#stale + 1] = path:gsub("%.%w+$", ".image")
       local folder = path:match "^(.*)/"
       if not folders[folder] and path:find "_reference%.c$" then
         stale[#stale + 1] = folder

@@ -30,8 +30,13 @@ local function kernel_file(engine, op, file)
   local template_file = "templates/" .. backend.language .. "/" .. op.family .. backend.extension
   local prog = program.make(op.values, is_total(op), true)
   local kernel = lower.kernel(require(backend.lowering), backend.name, file.dtype, file.stem, op.operands, prog)
-  return engine(template_file, { k = kernel, op = op, variants = file.variants },
-    header(op, template_file, { '"lathe.h"', kernel.include }))
+  local values = { k = kernel, op = op, variants = file.variants, file = file }
+  local device = engine(template_file, values, header(op, template_file, kernel.includes))
+  if not file.host then
+    return device
+  end
+  local host_template = "templates/" .. backend.language .. "/" .. op.family .. "_host.c"
+  return device, engine(host_template, values, header(op, host_template, { '"lathe.h"' }))
 end
 
 -- Both references of an op: in double, and in long double for checking double itself. After the
@@ -56,15 +61,23 @@ local function reference_file(engine, op)
   for _, dtype in ipairs { "f64", "wide" } do
     local kernel = lower.kernel(c, "reference", dtype, plan.reference_name(op, dtype), operands, prog)
     parts[#parts + 1] = engine(template_file, { k = kernel, op = op },
-      #parts == 0 and header(op, template_file, { '"lathe.h"', kernel.include }) or "")
+      #parts == 0 and header(op, template_file, kernel.includes) or "")
   end
   return table.concat(parts, "\n")
 end
 
 -- Calls write(path, text) for every source file of a traced op. engine: from template.lua.
 function expand.op(engine, op, write)
-  for _, file in ipairs(plan.files(op)) do
-    write(file.path, file.reference and reference_file(engine, op) or kernel_file(engine, op, file))
+  for _, file in ipairs(op.sources) do
+    if file.reference then
+      write(file.path, reference_file(engine, op))
+    else
+      local device, host = kernel_file(engine, op, file)
+      write(file.path, device)
+      if host then
+        write(file.host, host)
+      end
+    end
   end
 end
 

@@ -11,7 +11,7 @@
 --             words in braces are the marks that setup() fills in. An operation may have a text
 --             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of.
 --   result    how a point function gives back more than one value: parameter, argument, assign
---   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.include
+--   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.includes
 --   methods   further methods of the class; literal(value) and integer_literal(value) are needed
 
 local expr = require "expr"

@@ -290,7 +290,7 @@ function c.setup(k)
     k.vector, k.mask = spelling.number, "bool"
     k.integer = spelling.bits and "uint" .. spelling.bits .. "_t"
   end
-  k.include = k:text "include"
+  k.includes = { '"lathe.h"', k:text "include" }
 end
 
 return c

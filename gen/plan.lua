@@ -217,20 +217,28 @@ function plan.reference_name(op, dtype)
   return op.name .. "_reference_" .. dtype
 end
 
--- The source files of an op: { path (below the output folder), dtype, backend, variants } for each
--- precision and enabled backend, and { path, reference = true }.
+-- The source files of an op: { path (below the output folder), stem, dtype, backend, variants } for
+-- each precision and enabled backend (or each variant, for a backend whose modules hold one kernel
+-- each), and { path, reference = true }. Code for a device other than the CPU comes with a host file
+-- that carries it and says how it is launched: host, with the device code at image.
 function plan.files(op)
   local files, by_path = {}, {}
   for _, variant in ipairs(op.planned) do
     local backend = variant.backend
     if not backend.disabled then
-      local stem = op.name .. "_" .. variant.dtype .. "__" .. backend.name
+      local stem = backend.one_kernel_per_file and variant.name
+        or op.name .. "_" .. variant.dtype .. "__" .. backend.name
       local path = op.name .. "/" .. stem .. backend.extension
       if not by_path[path] then
         by_path[path] = { path = path, stem = stem, dtype = variant.dtype, backend = backend, variants = {} }
+        if backend.kind ~= "cpu" then
+          by_path[path].host = op.name .. "/" .. stem .. "_host.c"
+          by_path[path].image = op.name .. "/" .. stem .. ".image"
+        end
         files[#files + 1] = by_path[path]
       end
       table.insert(by_path[path].variants, variant)
+      variant.file = by_path[path]
     end
   end
   files[#files + 1] = { path = op.name .. "/" .. op.name .. "_reference.c", reference = true }

@@ -14,6 +14,7 @@ enum {
   LATHE_MAX_DIMS = 4,
   LATHE_MAX_OPERANDS = 16, /* inputs, then outputs, in the order of the spec's function */
   LATHE_MAX_SCALARS = 8,
+  LATHE_MAX_LAUNCHES = 4,
 };
 
 typedef enum lathe_dtype {
@@ -53,6 +54,34 @@ typedef struct lathe_args {
 } lathe_args;
 
 typedef void lathe_fn(const lathe_args *args);
+
+/* Device code carried in the program: a fatbin, or SPIR-V. */
+typedef struct lathe_image {
+  const unsigned char *start, *end;
+} lathe_image;
+
+/* What a device says of itself, for choosing launches. */
+typedef struct lathe_limits {
+  uint32_t multiprocessors;
+  uint32_t subgroup; /* threads that run in step: a warp */
+  uint32_t group;    /* most threads of a block */
+  uint32_t grid;     /* most blocks in one dimension */
+  size_t shared;     /* most shared memory of a block, bytes */
+} lathe_limits;
+
+/* One kernel of a call. */
+typedef struct lathe_launch {
+  const char *kernel; /* its name in the image */
+  uint32_t grid[3];   /* blocks */
+  uint32_t block[3];  /* threads of a block */
+  uint32_t cluster;   /* blocks that share memory; 0 or 1 for none */
+  uint32_t shared;    /* dynamic shared memory, bytes */
+} lathe_launch;
+
+/* Fills in the kernels of one call, run one after another, and returns how many there are, at
+ * most LATHE_MAX_LAUNCHES; 0 where the variant has no launch for the size. */
+typedef int lathe_launches(const lathe_args *args, const lathe_limits *limits,
+                           lathe_launch *launches);
 
 /* A figure as a function of the size: bytes moved, operations done, workspace wanted. */
 typedef double lathe_cost(const size_t *dim);
@@ -121,7 +150,9 @@ typedef struct lathe_variant {
   const lathe_op *op;
   const lathe_backend *backend;
   lathe_dtype dtype;
-  lathe_fn *run;                 /* null where the backend is disabled */
+  lathe_fn *run;            /* on the CPU; null elsewhere and where the backend is disabled */
+  const lathe_image *image; /* elsewhere: the code, and what of it a call runs */
+  lathe_launches *launches;
   lathe_cost *workspace;         /* bytes; null for none */
   size_t align;                  /* bytes each buffer must be aligned to */
   double prefer_from, prefer_to; /* bytes of all operands between which dispatch may choose it */
