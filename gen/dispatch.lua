@@ -106,9 +106,10 @@ function dispatch.write(ops, backends)
     local features = text.map(backend.features, function(f)
       return "LATHE_" .. f
     end)
+    table.insert(features, 1, "LATHE_ON_" .. backend.kind:upper())
     return {
       text.c_string(backend.name), "LATHE_" .. backend.kind:upper(),
-      #features > 0 and table.concat(features, " | ") or "0",
+      table.concat(features, " | "),
       backend.disabled and text.c_string(backend.disabled) or "NULL",
     }
   end)
@@ -116,13 +117,17 @@ function dispatch.write(ops, backends)
     op_rows[i] = op_row(out, op)
     for _, v in ipairs(op.planned) do
       local enabled = not v.backend.disabled
-      local run, image, launches = "NULL", "NULL", "NULL"
+      local run, image, launches, workspace = "NULL", "NULL", "NULL", "NULL"
       if enabled and v.file.host then
         image, launches = "&" .. v.file.stem .. "_image", v.name .. "_launches"
         if v == v.file.variants[1] then
           externs[#externs + 1] = "extern const lathe_image " .. v.file.stem .. "_image;\n"
         end
         externs[#externs + 1] = "extern lathe_launches " .. launches .. ";\n"
+        if v.backend.workspace and v.backend.workspace[op.family] then
+          workspace = v.name .. "_workspace"
+          externs[#externs + 1] = "extern lathe_cost " .. workspace .. ";\n"
+        end
       elseif enabled then
         run = v.name
         externs[#externs + 1] = "extern lathe_fn " .. run .. ";\n"
@@ -130,7 +135,7 @@ function dispatch.write(ops, backends)
       variant_rows[#variant_rows + 1] = {
         text.c_string(v.name), string.format("&lathe_ops[%d]", i - 1),
         string.format("&lathe_backends[%d]", backend_index[v.backend]), "LATHE_" .. v.dtype:upper(),
-        run, image, launches, "NULL", "1", number(v.from), number(v.to), text.c_string(v.params_text),
+        run, image, launches, workspace, "1", number(v.from), number(v.to), text.c_string(v.params_text),
         text.c_string(v.where),
         text.c_string("templates/" .. v.backend.language .. "/" .. op.family .. v.backend.extension),
       }

@@ -9,7 +9,8 @@
 --             compute types { number, bits, tiny, ... }
 --   sets      by name: operation -> text. {1} {2} {3} are the arguments, {k} a plain count; other
 --             words in braces are the marks that setup() fills in. An operation may have a text
---             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of.
+--             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of; native: the
+--             functions of vecmath.lua that have a text, by name, or true for all.
 --   result    how a point function gives back more than one value: parameter, argument, assign
 --   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.includes
 --   methods   further methods of the class; literal(value) and integer_literal(value) are needed
@@ -39,8 +40,8 @@ local function rules_of(set, target)
       return expr.select(expr.ne(a, a), a, raw(a, b))
     end
   end
-  if not set.native then
-    for name, build in pairs(vecmath) do
+  for name, build in pairs(vecmath) do
+    if not (set.native == true or set.native and set.native[name]) then
       rules[name] = function(_, args)
         return expr.rewrite(build(args[1], target), rules, { [args[1]] = args[1] })
       end

@@ -7,7 +7,7 @@
 #define MODULES(ROW)                                                                               \
   ROW(dispatch)                                                                                    \
   ROW(driver)                                                                                      \
-  ROW(edges) ROW(expand) ROW(expr) ROW(load) ROW(lower) ROW(lower_c) ROW(plan) ROW(program)        \
+  ROW(edges) ROW(expand) ROW(expr) ROW(load) ROW(lower) ROW(lower_c) ROW(lower_cuda) ROW(plan) ROW(program)        \
       ROW(schema) ROW(template) ROW(text) ROW(vecmath)
 
 #define EMBED(name)                                                                                \

@@ -20,10 +20,21 @@ static const char *no_room(const task *t, const lathe_variant *v, device *on, bo
   const double available = on->memory(on) * usable;
   double needed = lathe_bytes(t->op, t->dtype, t->dim);
 
-  if (!have_problem)
+  if (!have_problem && on->kind == LATHE_CPU)
     needed += problem_cost(t->op, t->dtype, t->dim);
   if (v->workspace)
     needed += v->workspace(t->dim);
+  if (on->kind != LATHE_CPU &&
+      !have_problem) { /* the problem is the processor's, its operands are not */
+    const double room = device_cpu()->memory(device_cpu()) * usable;
+    const double beside =
+        problem_cost(t->op, t->dtype, t->dim) + lathe_bytes(t->op, t->dtype, t->dim);
+    if (room >= 0 && beside > room) {
+      snprintf(why, sizeof why, "its reference needs %s of the host's memory, and %s are free",
+               units_bytes(beside).text, units_bytes(room).text);
+      return why;
+    }
+  }
   if (available < 0 || needed <= available)
     return NULL;
   snprintf(why, sizeof why, "needs %s with its reference, and %s of memory are free",

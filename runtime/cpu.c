@@ -97,7 +97,7 @@ uint64_t lathe_cpu_features(void) {
   uint64_t mask = 0;
 
   if (!allowed)
-    return detect();
+    return detect() | LATHE_ON_CPU;
   while (*allowed) {
     const size_t length = strcspn(allowed, ", ");
     for (int i = 0; i < FEATURES; i++)
@@ -106,7 +106,7 @@ uint64_t lathe_cpu_features(void) {
         mask |= features_by_name[i].bit;
     allowed += length + strspn(allowed + length, ", ");
   }
-  return detect() & mask;
+  return (detect() & mask) | LATHE_ON_CPU;
 }
 
 const char *lathe_cpu_name(void) {

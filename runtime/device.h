@@ -24,7 +24,8 @@ typedef struct device_call {
 } device_call;
 
 /* Nanoseconds that a batch of calls took: on the host's clock, and on the device's (where that
- * is a processor, the time that the thread had it). */
+ * is a processor, the time that the thread had it). Reports give the host's time for a processor and
+ * the device's own for others, where the host's is mostly that of asking and waiting. */
 typedef struct device_time {
   double host, own;
 } device_time;
@@ -67,10 +68,18 @@ struct device {
 size_t device_count(void);
 device *device_at(size_t index);
 
+/* Why there is no device of a kind; null where there is one. */
+const char *device_missing(lathe_kind kind);
+
 const char *device_kind_name(lathe_kind kind);
 enum { DEVICE_KINDS = LATHE_VULKAN + 1 };
 
 /* device_cpu.c */
 device *device_cpu(void);
+
+/* device_cuda.c: those that the driver finds, or why there are none. */
+size_t device_cuda_count(void);
+device *device_cuda_at(size_t index);
+const char *device_cuda_missing(void);
 
 #endif

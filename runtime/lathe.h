@@ -42,10 +42,16 @@ enum {
   LATHE_AVX512BW = 1u << 5,
   LATHE_AVX512DQ = 1u << 6,
   LATHE_AVX512VL = 1u << 7,
+  LATHE_SM80 = 1u << 16, /* CUDA's compute capability 8.0 or more */
+  /* The kind of device that it is, which every backend needs. */
+  LATHE_ON_CPU = 1u << 28,
+  LATHE_ON_CUDA = 1u << 29,
+  LATHE_ON_VULKAN = 1u << 30,
 };
 
 /* One call: buffers in operand order, scalars and dimensions in the op's order.
- * workspace has at least variant->workspace(dim) bytes, or is null where that is null. */
+ * workspace has at least variant->workspace(dim) bytes, or is null where that is null; on a device
+ * other than the CPU it is zero before the first call, and a call leaves it fit for the next. */
 typedef struct lathe_args {
   void *buf[LATHE_MAX_OPERANDS];
   double scalar[LATHE_MAX_SCALARS];

@@ -110,6 +110,9 @@ static void list_devices(const selection *s) {
       list_rates(on);
     }
   }
+  for (int k = 0; k < DEVICE_KINDS; k++)
+    if (device_missing((lathe_kind)k))
+      printf("%s: none: %s\n", device_kind_name((lathe_kind)k), device_missing((lathe_kind)k));
 }
 
 /* Why a variant cannot run here, or the sizes at which dispatch chooses it. */

@@ -9,7 +9,9 @@
 #include "clock.h"
 #include "signals.h"
 
-static const double sample_ns = 30e3; /* a batch's least length: a thousand clock readings */
+/* A batch's least length: a thousand readings of the host's clock, and of a GPU's many more of its
+ * ticks than the gap that there is before a batch. */
+static const double sample_ns_host = 30e3, sample_ns_own = 500e3;
 
 enum {
   FEWEST = 6,  /* samples below which the time limit does not stop us, */
@@ -18,9 +20,14 @@ enum {
   MOST = 100000,
 };
 
+bool measure_uses_host(const device *on) {
+  return on->kind == LATHE_CPU;
+}
+
 /* Calls of one sample: grown until a batch is long enough. Runs at least the warm-up. False
  * when a run failed. */
 static bool warm_up(device_call *call, const measure_limits *limits, uint64_t *calls) {
+  const double sample_ns = measure_uses_host(call->on) ? sample_ns_host : sample_ns_own;
   const double start = clock_ns();
   device_time taken;
 
@@ -28,12 +35,13 @@ static bool warm_up(device_call *call, const measure_limits *limits, uint64_t *c
   if (limits->warmup > 0 && !call->on->time(call, (uint64_t)limits->warmup, &taken))
     return false;
   for (;;) {
-    double growth;
+    double growth, batch;
     if (!call->on->time(call, *calls, &taken))
       return false;
-    if (taken.host < sample_ns) {
+    batch = measure_uses_host(call->on) ? taken.host : taken.own;
+    if (batch < sample_ns) {
       /* A little more than needed, so that the next batch is the last of these. */
-      growth = taken.host > 0 ? 1.2 * sample_ns / taken.host : 10;
+      growth = batch > 0 ? 1.2 * sample_ns / batch : 10;
       growth = growth > 10 ? 10 : growth;
       *calls = (uint64_t)((double)*calls * growth) + 1;
     } else if (limits->warmup >= 0 || clock_ns() - start >= limits->warmup_ns ||
@@ -74,7 +82,10 @@ static bool summarise(const double *samples, size_t count, stats *s) {
 }
 
 /* Why to stop now, or null. */
-static const char *reason_to_stop(measurement *m, const measure_limits *limits, double elapsed) {
+static const char *reason_to_stop(measurement *m, bool host, const measure_limits *limits,
+                                  double elapsed) {
+  stats *s = host ? &m->host_stats : &m->own_stats;
+
   if (signals_interrupted())
     return "interrupt";
   if (limits->samples > 0)
@@ -84,7 +95,7 @@ static const char *reason_to_stop(measurement *m, const measure_limits *limits, 
     return "time";
   if (elapsed < limits->min_ns || m->count % CHECK_EVERY != 0)
     return NULL;
-  if (summarise(m->host, m->count, &m->host_stats) && m->host_stats.noise <= limits->max_noise)
+  if (summarise(host ? m->host : m->own, m->count, s) && s->noise <= limits->max_noise)
     return "noise";
   return NULL;
 }
@@ -105,7 +116,7 @@ bool measure(device_call *call, const measure_limits *limits, measurement *m) {
       snprintf(call->error, sizeof call->error, "not enough memory for the samples");
       return false;
     }
-    m->stop = reason_to_stop(m, limits, clock_ns() - start);
+    m->stop = reason_to_stop(m, measure_uses_host(call->on), limits, clock_ns() - start);
   } while (!m->stop);
   if (summarise(m->host, m->count, &m->host_stats) && summarise(m->own, m->count, &m->own_stats))
     return true;

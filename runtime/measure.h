@@ -23,6 +23,9 @@ typedef struct measurement {
   stats host_stats, own_stats;
 } measurement;
 
+/* Whether a device's calls are judged by the host's clock; else by its own. */
+bool measure_uses_host(const device *on);
+
 /* Measures a call. False where a run failed (call->error says how), or memory did. What m held
  * is released by measure_free, also after false. */
 bool measure(device_call *call, const measure_limits *limits, measurement *m);

@@ -174,16 +174,17 @@ void row_judge(row *r, const check_result *result, const char *repro) {
 }
 
 void row_measure(row *r, measurement *m, device *on) {
-  const stats *s = &m->host_stats;
+  const bool host = measure_uses_host(on);
+  const stats *s = host ? &m->host_stats : &m->own_stats;
 
-  r->samples = m->host;
-  m->host = NULL;
+  r->samples = host ? m->host : m->own;
+  *(host ? &m->host : &m->own) = NULL;
   r->sample_count = m->count;
   r->calls_per_sample = m->calls;
   r->iterations = m->count * m->calls;
   r->stop = m->stop;
   r->real_time = s->median;
-  r->cpu_time = m->own_stats.median;
+  r->cpu_time = (host ? &m->own_stats : &m->host_stats)->median;
   r->mean = s->mean;
   r->stddev = s->deviation;
   r->min = s->min;

@@ -9,6 +9,10 @@ static const struct {
   uint64_t feature;
   const char *missing;
 } needs[] = {
+    {LATHE_ON_CPU, "it runs on a processor"},
+    {LATHE_ON_CUDA, "it runs on a CUDA device"},
+    {LATHE_ON_VULKAN, "it runs on a Vulkan device"},
+    {LATHE_SM80, "this device's compute capability is below 8.0"},
     {LATHE_SSE2, "this processor has no SSE2"},
     {LATHE_AVX2, "this processor has no AVX2"},
     {LATHE_FMA, "this processor has no FMA"},

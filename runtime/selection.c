@@ -328,15 +328,18 @@ device *selection_device(const selection *s, lathe_kind kind) {
 }
 
 const char *selection_why_not(const selection *s, const lathe_variant *variant) {
-  static const char *const no_device[DEVICE_KINDS] = {[LATHE_CPU] = "no processor was asked for",
-                                                      [LATHE_CUDA] = "there is no CUDA device here",
-                                                      [LATHE_VULKAN] =
-                                                          "there is no Vulkan device here"};
+  static const char *const not_asked[DEVICE_KINDS] = {
+      [LATHE_CPU] = "no processor was asked for",
+      [LATHE_CUDA] = "no CUDA device was asked for",
+      [LATHE_VULKAN] = "no Vulkan device was asked for",
+  };
   const device *on = selection_device(s, variant->backend->kind);
 
   if (on)
     return lathe_why_not(variant, on->features);
   if (variant->backend->disabled)
     return variant->backend->disabled;
-  return no_device[variant->backend->kind];
+  if (device_missing(variant->backend->kind))
+    return device_missing(variant->backend->kind);
+  return not_asked[variant->backend->kind];
 }

@@ -1,0 +1,144 @@
+-- CUDA C as a target language (see lower.lua). A thread computes one point at a time, so that every
+-- variable is a plain number; what makes it fast is in templates/cuda.
+
+local text = require "text"
+
+local cuda = { methods = {}, result = { parameter = "%s &%s_out", argument = "%s", assign = "%s_out = %s;" } }
+
+-- Types, as in lower_c.lua; bytes: the size of an element in memory.
+cuda.types = {
+  f32 = { number = "float", f = "f", bits = 32, bytes = 4, tiny = 0x1p-126, pack = "<f", digits = 9 },
+  f64 = { number = "double", f = "", bits = 64, bytes = 8, tiny = 0x1p-1022, pack = "<d", digits = 17 },
+}
+
+-- Marks: {f} the ending of the library's names. mad is one instruction; the other sums of products
+-- stay two roundings, for nvcc is told -fmad=false.
+local set = {
+  fused = true,
+  add = "{1} + {2}",
+  sub = "{1} - {2}",
+  mul = "{1} * {2}",
+  div = "{1} / {2}",
+  neg = "-{1}",
+  sqrt = "sqrt{f}({1})",
+  abs = "fabs{f}({1})",
+  copysign = "copysign{f}({1}, {2})",
+  fma = "fma{f}({1}, {2}, {3})",
+  mad = "fma{f}({1}, {2}, {3})",
+  minraw = "{1} < {2} ? {1} : {2}",
+  maxraw = "{1} > {2} ? {1} : {2}",
+  lt = "{1} < {2}",
+  le = "{1} <= {2}",
+  gt = "{1} > {2}",
+  ge = "{1} >= {2}",
+  eq = "{1} == {2}",
+  ne = "{1} != {2}",
+  select = "{1} ? {2} : {3}",
+  bits = "__float_as_uint({1})",
+  real = "__uint_as_float({1})",
+  bits_f64 = "(unsigned long long)__double_as_longlong({1})",
+  real_f64 = "__longlong_as_double((long long){1})",
+  iadd = "{1} + {2}",
+  isub = "{1} - {2}",
+  iand = "{1} & {2}",
+  ior = "{1} | {2}",
+  ixor = "{1} ^ {2}",
+  ishl = "{1} << {k}",
+  ishr = "{1} >> {k}",
+  splat = "{1}",
+  isplat = "{1}",
+  first_lane = "{1}",
+}
+
+-- What CUDA's library computes to 2 ulp (CUDA C++ Programming Guide, "Mathematical Functions"). Its
+-- erfc is off by 4 and 5; sigmoid it lacks: these two are of vecmath.lua.
+set.native = {}
+for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf" } do
+  set.native[name] = true
+  set[name] = name .. "{f}({1})"
+end
+
+cuda.sets = { cuda = set }
+
+-- Constants -----------------------------------------------------------------------------------
+
+function cuda.methods:literal(value)
+  local spelling = self.spelling
+  local function rounded(x)
+    return (string.unpack(spelling.pack, string.pack(spelling.pack, x)))
+  end
+  value = rounded(value)
+  if value ~= value then
+    return spelling.bits == 32 and "__uint_as_float(0x7fc00000)" or "__longlong_as_double(0x7ff8000000000000)"
+  elseif value == math.huge or value == -math.huge then
+    return (value < 0 and "-" or "") .. "(" .. spelling.number .. ")INFINITY"
+  end
+  local digits
+  for precision = 1, spelling.digits do
+    digits = string.format("%." .. precision .. "g", value)
+    if rounded(tonumber(digits) + 0.0) == value then
+      break
+    end
+  end
+  return digits .. (digits:find "[.e]" and "" or ".0") .. spelling.f
+end
+
+function cuda.methods:integer_literal(value)
+  if self.spelling.bits == 64 then
+    return string.format("0x%xull", value)
+  end
+  return string.format("0x%xu", value & 0xffffffff)
+end
+
+-- What templates ask for ----------------------------------------------------------------------
+
+-- The product of elements from..to (from 1) of a C array.
+function cuda.methods:product(array, from, to)
+  local factors = {}
+  for i = from, to do
+    factors[#factors + 1] = array .. "[" .. i - 1 .. "]"
+  end
+  return #factors > 0 and table.concat(factors, " * ") or "1"
+end
+
+function cuda.methods:scalars(op)
+  return table.concat(text.map(op.scalars, function(argument, i)
+    return string.format("const %s %s = (%s)args.scalar[%d];", self.number, argument.name, self.number, i - 1)
+  end), "\n")
+end
+
+-- A pointer to each operand's data, moved by offset(operand) where that is given and not nil.
+function cuda.methods:pointers(offset)
+  return table.concat(text.map(self.operands, function(operand, i)
+    local ctype = operand.dtype == "i64" and "long long" or self.storage
+    local const = operand.output and "" or "const "
+    local by = offset and offset(operand)
+    return string.format("%s%s *%s = (%s%s *)args.buf[%d]%s;", const, ctype, operand.name, const, ctype, i - 1,
+      by and " + " .. by or "")
+  end), "\n")
+end
+
+-- The type in kernel.h that gathers the terms of a reduction.
+function cuda.methods:gatherer(kind)
+  local types = {
+    sum = "lathe_sum<%s>", maximum = "lathe_extreme<%s, true>", minimum = "lathe_extreme<%s, false>",
+    argmax = "lathe_index<%s, true>", argmin = "lathe_index<%s, false>",
+  }
+  return types[kind]:format(self.number)
+end
+
+-- The type of its result.
+function cuda.methods:result_type(kind)
+  return self:is_index(kind) and "long long" or self.number
+end
+
+function cuda.setup(k)
+  k.lanes = 1
+  k.marks = { f = k.spelling.f }
+  k.vector, k.mask = k.number, "bool"
+  k.integer = k.spelling.bits == 64 and "unsigned long long" or "unsigned"
+  k.width = 16 // cuda.types[k.dtype].bytes -- elements of a 16-byte access, the widest there is
+  k.includes = { '"lathe.h"', '"kernel.h"' }
+end
+
+return cuda

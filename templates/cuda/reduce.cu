@@ -1,0 +1,175 @@
+/* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by
+ * reading the inputs once: a thread has `unroll` accesses of 16 bytes to each in flight. One launch
+ * for each pass over the data: the blocks leave what they gathered in the workspace, and the last
+ * of them to finish, which a counter tells, merges it in an order that depends on nothing but the
+ * grid, so that results are the same from run to run. Short inputs are limited by these steps.
+ *
+ * The workspace: 256 bytes of counters, one for each phase, which must be zero before the first call
+ * and are after each; 256 bytes for each phase's merged results; then what the blocks leave. */
+//@ local P = use "parts.cu"
+//@ local H = use "host.c"
+//@ local phases = k.program.phases
+//@ local passes = k:passes(P.define)
+//@ local totals = k:totals()
+//@ for p, phase in ipairs(phases) do
+//@ P.define_gatherer(phase, p)
+//@ end
+//@
+//@ -- Gathers the term of one point, at index i.
+//@ function one(phase, point)
+//@ for _, x in ipairs(point.inputs) do
+const $k.number$ $x.variable$ = $x.pointer$[i];
+//@ end
+$point.call$
+const auto here = [=](int) { return i; };
+//@ for _, r in ipairs(phase.reductions) do
+const $k.number$ $r.name$_terms[1] = {$r.name$_term};
+mine.$r.name$.take($r.name$_terms, here);
+//@ end
+//@ end
+//@
+//@ -- Gathers N terms of which the nth is at index at(nth), and which are all there where `whole`, else
+//@ -- those for which `inside`; `any` tells whether there is one.
+//@ function many(phase, point, element, inside, any)
+//@ for _, r in ipairs(phase.reductions) do
+$k.number$ $r.name$_terms[N];
+//@ end
+#pragma unroll
+for (int nth = 0; nth < N; nth++) {
+  //@ for _, x in ipairs(point.inputs) do
+  const $k.number$ $x.variable$ = $(element(x));
+  //@ end
+  $point.call$
+  //@ for _, r in ipairs(phase.reductions) do
+  $r.name$_terms[nth] = $r.name$_term;
+  //@ end
+}
+if (!whole) {
+#pragma unroll
+  for (int nth = 0; nth < N; nth++) {
+    //@ for _, r in ipairs(phase.reductions) do
+    if (!($inside$))
+      $r.name$_terms[nth] = mine.$r.name$.nothing();
+    //@ end
+  }
+}
+if (whole || $any$) {
+  //@ for _, r in ipairs(phase.reductions) do
+  mine.$r.name$.take($r.name$_terms, at);
+  //@ end
+}
+//@ end
+//@
+//@ -- Where in the workspace the blocks leave what a phase gathers: 16 bytes for each reduction.
+//@ local function left_at(p)
+//@   local at = 256 * (1 + #phases)
+//@   for q = 1, p - 1 do
+//@     at = at + H.MOST_BLOCKS * 16 * #phases[q].reductions
+//@   end
+//@   return at
+//@ end
+//@ for _, v in ipairs(variants) do
+//@ for p, phase in ipairs(phases) do
+//@ local B, U, V = v.params.block, v.params.unroll, k.width
+//@ local point, gathered = passes[p], k.name .. "_gathered" .. p
+/* $v.params_text$: phase $p$ */
+extern "C" __global__ void __launch_bounds__($B$)
+    $v.name$_$p$(const __grid_constant__ lathe_args args) {
+  enum { N = $(U * V) };
+  $(k:pointers())
+  $(k:scalars(op))
+  const size_t count = $(k:product("args.dim", 1, #op.dims));
+  char *const workspace = (char *)args.workspace;
+  unsigned *const counter = (unsigned *)workspace + $(p - 1);
+  $gathered$ *const left = ($gathered$ *)(workspace + $(left_at(p)));
+  $(k:uniforms(0))
+  //@ for q = 1, p - 1 do
+  const $k.name$_gathered$q$ earlier$q$ = *(const $k.name$_gathered$q$ *)(workspace + $(256 * q));
+  //@ P.results(phases[q], "earlier" .. q)
+  $(k:uniforms(q))
+  //@ end
+  const unsigned thread = threadIdx.x;
+  const size_t to_aligned = lathe_head($(point.inputs[1].pointer));
+  const size_t head = to_aligned < count ? to_aligned : count;
+  __shared__ $gathered$ shared[2][$(math.max(B // 32, 1))];
+  __shared__ bool last;
+  bool aligned = true;
+  $gathered$ mine;
+
+  mine.clear();
+  //@ for _, x in ipairs(point.inputs) do
+  aligned = aligned && lathe_aligned($x.pointer$ + head);
+  //@ end
+  if (aligned) {
+    const size_t packs = (count - head) / $V$, tail = (count - head) % $V$;
+    if (blockIdx.x == 0 && thread < head) {
+      const size_t i = thread;
+      //@ one(phase, point)
+    }
+    for (size_t tile = (size_t)blockIdx.x * $(B * U); tile < packs;
+         tile += (size_t)gridDim.x * $(B * U)) {
+      const size_t first = tile + thread;
+      const bool whole = packs - tile >= $(B * U);
+      const auto at = [=](int nth) { return head + (first + nth / $V$ * $B$) * $V$ + nth % $V$; };
+      //@ for _, x in ipairs(point.inputs) do
+      lathe_pack<$k.storage$, $V$> $x.pointer$_pack[$U$] = {};
+#pragma unroll
+      for (int slot = 0; slot < $U$; slot++)
+        if (whole || first + slot * $B$ < packs)
+          $x.pointer$_pack[slot] = lathe_load<$V$>($x.pointer$ + at(slot * $V$));
+      //@ end
+      //@ local function from_pack(x) return x.pointer .. "_pack[nth / " .. V .. "].at[nth % " .. V .. "]" end
+      //@ many(phase, point, from_pack, "first + nth / " .. V .. " * " .. B .. " < packs", "first < packs")
+    }
+    if (blockIdx.x == gridDim.x - 1 && thread < tail) {
+      const size_t i = count - tail + thread;
+      //@ one(phase, point)
+    }
+  } else {
+    for (size_t tile = (size_t)blockIdx.x * $(B * U * V); tile < count;
+         tile += (size_t)gridDim.x * $(B * U * V)) {
+      const size_t first = tile + thread;
+      const bool whole = count - tile >= $(B * U * V);
+      const auto at = [=](int nth) { return first + (size_t)nth * $B$; };
+      //@ for _, x in ipairs(point.inputs) do
+      $k.number$ $x.pointer$_at[N] = {};
+#pragma unroll
+      for (int nth = 0; nth < N; nth++)
+        if (whole || at(nth) < count)
+          $x.pointer$_at[nth] = $x.pointer$[at(nth)];
+      //@ end
+      //@ many(phase, point, function(x) return x.pointer .. "_at[nth]" end, "at(nth) < count", "first < count")
+    }
+  }
+
+  lathe_merge_threads<$B$>(mine, shared[0]);
+  if (gridDim.x > 1) {
+    if (thread == 0) {
+      left[blockIdx.x] = mine;
+      __threadfence();
+      last = atomicInc(counter, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last)
+      return;
+    __threadfence();
+    mine.clear();
+    for (unsigned i = thread; i < gridDim.x; i += $B$)
+      mine.merge(left[i]);
+    lathe_merge_threads<$B$>(mine, shared[1]);
+  }
+  if (thread == 0) {
+    //@ if p < #phases then
+    *($gathered$ *)(workspace + $(256 * p)) = mine;
+    //@ else
+    //@ P.results(phase, "mine")
+    $(k:uniforms(p))
+    //@ for _, total in ipairs(totals) do
+    $total.operand.name$[0] = $total.value$;
+    //@ end
+    //@ end
+  }
+}
+
+//@ end
+//@ end
