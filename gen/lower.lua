@@ -9,8 +9,8 @@
 --             compute types { number, bits, tiny, ... }
 --   sets      by name: operation -> text. {1} {2} {3} are the arguments, {k} a plain count; other
 --             words in braces are the marks that setup() fills in. An operation may have a text
---             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of; native: the
---             functions of vecmath.lua that have a text, by name, or true for all.
+--             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of; native: true
+--             where all functions of vecmath.lua have a text, or by name true or one compute type.
 --   result    how a point function gives back more than one value: parameter, argument, assign
 --   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.includes
 --   methods   further methods of the class; literal(value) and integer_literal(value) are needed
@@ -41,7 +41,8 @@ local function rules_of(set, target)
     end
   end
   for name, build in pairs(vecmath) do
-    if not (set.native == true or set.native and set.native[name]) then
+    local native = set.native == true or set.native and set.native[name]
+    if native ~= true and native ~= target.dtype then
       rules[name] = function(_, args)
         return expr.rewrite(build(args[1], target), rules, { [args[1]] = args[1] })
       end

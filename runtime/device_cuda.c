@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "cuda_driver.h"
 #include "device.h"
+#include "dtype.h"
 
 enum {
   MOST_DEVICES = 8,
@@ -175,8 +176,11 @@ static double memory(device *on) {
   return (double)available;
 }
 
-static CUresult make_buffer(cuda_buffer *b, size_t size, device_layout layout) {
-  const size_t lead = GUARD + (layout.page_end ? (0 - size) % 256 : layout.offset);
+/* An element's address is a multiple of its size, or the device cannot read it: the layout's offset
+ * is rounded up to that. */
+static CUresult make_buffer(cuda_buffer *b, size_t size, size_t element, device_layout layout) {
+  const size_t offset = (layout.offset + element - 1) / element * element;
+  const size_t lead = GUARD + (layout.page_end ? (0 - size) % 256 : offset);
   CUresult error;
 
   b->size = size;
@@ -209,16 +213,17 @@ static CUresult allocate(cuda_call *c) {
   CUresult error = 0;
 
   for (int o = 0; o < v->op->noperands && !error; o++) {
+    const size_t element = lathe_dtype_size(dtype_of_operand(&v->op->operands[o], v->dtype));
     if (home_of(c, o) != o)
       continue;
-    error = make_buffer(&c->operand[o], p->bytes[o], c->head.layout);
+    error = make_buffer(&c->operand[o], p->bytes[o], element, c->head.layout);
     if (!error && p->input[o])
       error = cuda.to_device(c->operand[o].data, p->input[o], p->bytes[o]);
   }
   for (int o = 0; o < v->op->noperands; o++)
     c->args.buf[o] = (void *)(uintptr_t)c->operand[home_of(c, o)].data; /* NOLINT */
   if (v->workspace && !error) {
-    error = make_buffer(&c->workspace, (size_t)v->workspace(p->dim), (device_layout){0});
+    error = make_buffer(&c->workspace, (size_t)v->workspace(p->dim), 1, (device_layout){0});
     c->args.workspace = (void *)(uintptr_t)c->workspace.data; /* NOLINT */
   }
   return error;
@@ -466,12 +471,12 @@ static const void *output(device_call *call, int operand) {
 
 static bool guards_hold(device_call *call, const cuda_buffer *b, const char *name) {
   unsigned char guard[2 * GUARD];
-  const size_t lead = b->data - b->zone;
+  const size_t whole = b->data - b->zone, lead = whole < sizeof guard ? whole : sizeof guard;
   CUresult error;
 
   if (!b->zone)
     return true;
-  error = cuda.to_host(guard, b->zone, lead);
+  error = cuda.to_host(guard, b->data - lead, lead);
   if (error)
     return fail(call, error, "the guard before %s could not be read", name);
   for (size_t i = lead; i-- > 0;)

@@ -9,29 +9,29 @@ return {
     { name = "cuda", features = { "SM80" } },
   },
   -- block: threads of a block; unroll: 16-byte accesses of a thread in flight at once; waves: most
-  -- blocks for each multiprocessor, 0 for as many as there is work.
+  -- blocks for each multiprocessor; cache: what is read and written `once` leaves the caches first.
   families = {
     map = {
       { "block", range = { 32, 1024 }, default = 256, short = "b" },
-      { "unroll", range = { 1, 16 }, default = 4, short = "u" },
-      { "waves", range = { 0, 64 }, default = 0, short = "w" },
+      { "unroll", range = { 1, 16 }, default = 2, short = "u" },
+      { "cache", names = { "keep", "once" }, default = "once", short = { keep = "keep" } },
     },
     reduce = {
       { "block", range = { 32, 1024 }, default = 512, short = "b" },
       { "unroll", range = { 1, 16 }, default = 4, short = "u" },
-      { "waves", range = { 1, 64 }, default = 4, short = "w" },
+      { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
-    rows = {
-      { "threads", names = { "few", "many" }, default = "few", short = { few = "few", many = "many" } },
-    },
+    rows = {}, -- the shapes of templates/cuda/shapes.c
   },
-  workspace = { reduce = true }, -- families whose variants have a function NAME_workspace
+  workspace = { reduce = true, rows = true }, -- families whose variants have a function NAME_workspace
   constraint = function(params)
     local block, unroll = params.block, params.unroll
     if block and block & (block - 1) ~= 0 then
       return "block = " .. block .. ": expected a power of two"
     elseif unroll and unroll & (unroll - 1) ~= 0 then
       return "unroll = " .. unroll .. ": expected a power of two"
+    elseif params.waves and block * params.waves > 2048 then
+      return "block * waves = " .. block * params.waves .. ": expected at most the 2048 threads of a multiprocessor"
     end
   end,
 }

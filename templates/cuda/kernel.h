@@ -18,6 +18,25 @@ static __device__ __forceinline__ void lathe_store(T *to, const lathe_pack<T, N>
   *reinterpret_cast<lathe_pack<T, N> *>(to) = pack;
 }
 
+/* The same for what is touched once: first to leave the caches. */
+template <int N, typename T>
+static __device__ __forceinline__ lathe_pack<T, N> lathe_load_once(const T *from) {
+  const uint4 words = __ldcs(reinterpret_cast<const uint4 *>(from));
+  lathe_pack<T, N> pack;
+
+  static_assert(sizeof pack == sizeof words, "streaming accesses are of 16 bytes");
+  memcpy(&pack, &words, sizeof pack);
+  return pack;
+}
+
+template <int N, typename T>
+static __device__ __forceinline__ void lathe_store_once(T *to, const lathe_pack<T, N> &pack) {
+  uint4 words;
+
+  memcpy(&words, &pack, sizeof words);
+  __stcs(reinterpret_cast<uint4 *>(to), words);
+}
+
 /* Elements before the first one of which the address is a multiple of 16 bytes. */
 template <typename T> static __device__ __forceinline__ size_t lathe_head(const T *p) {
   return (0 - (size_t)p / sizeof(T)) % (16 / sizeof(T));
@@ -43,6 +62,84 @@ static __device__ __forceinline__ double lathe_extreme_of(double a, double b) {
   return (LARGER ? b > a : b < a) || b != b ? b : a;
 }
 
+/* What the thread whose number differs in the bits of `mask` has. */
+template <typename P> static __device__ __forceinline__ P lathe_exchange(const P &p, int mask) {
+  enum { WORDS = sizeof(P) / sizeof(unsigned) };
+  unsigned word[WORDS];
+  P other;
+
+  static_assert(sizeof(P) % sizeof(unsigned) == 0, "shuffles take words of four bytes");
+  memcpy(word, &p, sizeof p);
+#pragma unroll
+  for (int w = 0; w < WORDS; w++)
+    word[w] = __shfl_xor_sync(0xffffffffu, word[w], mask);
+  memcpy(&other, word, sizeof other);
+  return other;
+}
+
+template <int T, typename P> static __device__ __forceinline__ void lathe_merge_by_shuffles(P &p) {
+#pragma unroll
+  for (int mask = T / 2; mask > 0; mask /= 2)
+    p.merge(lathe_exchange(p, mask));
+}
+
+/* Numbers as integers in the same order, or with LARGER false in the opposite one, NaN above all.
+ * A warp has one instruction for the largest integer. */
+template <bool LARGER> static __device__ __forceinline__ unsigned lathe_key(float x) {
+  const unsigned bits = __float_as_uint(x), rising = bits >> 31 ? ~bits : bits | 1u << 31;
+
+  return x != x ? ~0u : LARGER ? rising : ~rising;
+}
+
+template <bool LARGER> static __device__ __forceinline__ unsigned long long lathe_key(double x) {
+  const unsigned long long bits = (unsigned long long)__double_as_longlong(x);
+  const unsigned long long rising = bits >> 63 ? ~bits : bits | 1ull << 63;
+
+  return x != x ? ~0ull : LARGER ? rising : ~rising;
+}
+
+/* The number of a key. */
+template <bool LARGER> static __device__ __forceinline__ float lathe_unkey(unsigned key) {
+  const unsigned rising = LARGER ? key : ~key;
+
+  return __uint_as_float(key == ~0u ? 0x7fc00000 : rising >> 31 ? rising & ~(1u << 31) : ~rising);
+}
+
+template <bool LARGER>
+static __device__ __forceinline__ double lathe_unkey(unsigned long long key) {
+  const unsigned long long rising = LARGER ? key : ~key;
+
+  return __longlong_as_double((long long)(key == ~0ull   ? 0x7ff8000000000000
+                                          : rising >> 63 ? rising & ~(1ull << 63)
+                                                         : ~rising));
+}
+
+/* The largest of a warp's. */
+static __device__ __forceinline__ unsigned lathe_warp_largest(unsigned key) {
+  return __reduce_max_sync(0xffffffffu, key);
+}
+
+static __device__ __forceinline__ unsigned long long lathe_warp_largest(unsigned long long key) {
+  const unsigned high = lathe_warp_largest((unsigned)(key >> 32));
+  const unsigned low = lathe_warp_largest(key >> 32 == high ? (unsigned)key : 0);
+
+  return (unsigned long long)high << 32 | low;
+}
+
+/* erfc: near zero, where the library's is off by some ulp of a result that is large, by a polynomial
+ * of its complement, that of gen/vecmath.lua. There is no cancellation as long as erf is below half. */
+static __device__ __forceinline__ float lathe_erfc(float x) {
+  const float square = x * x;
+  float p = -0x1.44aba8p-11f;
+
+  p = fmaf(p, square, 0x1.499f5cp-8f);
+  p = fmaf(p, square, -0x1.b6ea32p-6f);
+  p = fmaf(p, square, 0x1.ce2036p-4f);
+  p = fmaf(p, square, -0x1.812702p-2f);
+  p = fmaf(p, square, 0x1.06eba6p-3f);
+  return fabsf(x) < 0.46875f ? 1.0f - fmaf(x, p, x) : erfcf(x);
+}
+
 /* Terms combined pairwise, N a power of two: one rounding of a sum does not wait for the others, and
  * fewer come together. */
 template <typename T, int N, typename Combine>
@@ -60,7 +157,8 @@ static __device__ __forceinline__ T lathe_fold(Combine combine, const T (&terms)
 
 /* The gatherers. Each has clear(), which leaves it as nothing gathered; take(terms, at), which
  * gathers N terms, at(j) being the place of terms[j], places rising from call to call; merge();
- * result(); and nothing(), a term that changes nothing if it comes after one that counts. */
+ * merge_lanes(), of each T neighbouring threads; merge_copies(), the same in a warp of copies of T
+ * gatherers, which an extreme does not mind; result(); and nothing(), a term that changes nothing if it comes after one that counts. */
 template <typename T> struct lathe_sum {
   T value;
 
@@ -75,6 +173,12 @@ template <typename T> struct lathe_sum {
   }
   __device__ __forceinline__ void merge(const lathe_sum &other) {
     value += other.value;
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_lanes() {
+    lathe_merge_by_shuffles<THREADS>(*this);
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_copies() {
+    merge_lanes<THREADS>();
   }
   __device__ __forceinline__ T result() const {
     return value;
@@ -96,6 +200,15 @@ template <typename T, bool LARGER> struct lathe_extreme {
   }
   __device__ __forceinline__ void merge(const lathe_extreme &other) {
     value = lathe_extreme_of<LARGER>(value, other.value);
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_lanes() {
+    if constexpr (THREADS == 32)
+      value = lathe_unkey<LARGER>(lathe_warp_largest(lathe_key<LARGER>(value)));
+    else
+      lathe_merge_by_shuffles<THREADS>(*this);
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_copies() {
+    merge_lanes<32>();
   }
   __device__ __forceinline__ T result() const {
     return value;
@@ -148,44 +261,87 @@ template <typename T, bool LARGER> struct lathe_index {
       index = other.index;
     }
   }
+  /* The largest key; of the lanes that have it the lowest index, its upper half first. */
+  template <int THREADS> __device__ __forceinline__ void merge_lanes() {
+    if constexpr (THREADS == 32) {
+      const auto key = lathe_key<LARGER>(value + T(0)); /* -0 is as large as +0 */
+      const auto largest = lathe_warp_largest(key);
+      const unsigned high = key == largest ? (unsigned)(index >> 32) : ~0u;
+      /* Mostly there is no upper half. */
+      const bool short_ones = __all_sync(0xffffffffu, high == 0 || high == ~0u);
+      const unsigned least_high = short_ones ? 0 : __reduce_min_sync(0xffffffffu, high);
+      const unsigned low = high == least_high ? (unsigned)index : ~0u;
+      index =
+          (long long)((unsigned long long)least_high << 32 | __reduce_min_sync(0xffffffffu, low));
+      value = lathe_unkey<LARGER>(largest);
+    } else {
+      lathe_merge_by_shuffles<THREADS>(*this);
+    }
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_copies() {
+    merge_lanes<32>();
+  }
   __device__ __forceinline__ long long result() const {
     return index;
   }
 };
-
-/* What the thread whose number differs in the bits of `mask` has. */
-template <typename P> static __device__ __forceinline__ P lathe_exchange(const P &p, int mask) {
-  enum { WORDS = sizeof(P) / sizeof(unsigned) };
-  unsigned word[WORDS];
-  P other;
-
-  static_assert(sizeof(P) % sizeof(unsigned) == 0, "shuffles take words of four bytes");
-  memcpy(word, &p, sizeof p);
-#pragma unroll
-  for (int w = 0; w < WORDS; w++)
-    word[w] = __shfl_xor_sync(0xffffffffu, word[w], mask);
-  memcpy(&other, word, sizeof other);
-  return other;
-}
 
 /* Merges what groups of T threads, a power of two, have gathered: afterwards each thread has the
  * whole, the same to the bit. Groups larger than a warp are whole blocks, and need shared memory
  * for T / 32, which the block must not touch again without a barrier. */
 template <int T, typename P>
 static __device__ __forceinline__ void lathe_merge_threads(P &p, P *shared) {
-#pragma unroll
-  for (int mask = (T < 32 ? T : 32) / 2; mask > 0; mask /= 2)
-    p.merge(lathe_exchange(p, mask));
+  p.template merge_lanes<(T < 32 ? T : 32)>();
   if constexpr (T > 32) {
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (lane == 0)
       shared[warp] = p;
     __syncthreads();
     p = shared[lane % (T / 32)];
-#pragma unroll
-    for (int mask = T / 64; mask > 0; mask /= 2)
-      p.merge(lathe_exchange(p, mask));
+    p.template merge_copies<T / 32>();
   }
+}
+
+/* Room for what one block hands to another: each word with a mark beside it that it is there, in
+ * the same eight bytes, so that neither needs a fence to be seen after the other. */
+template <typename P> struct lathe_slot {
+  enum { WORDS = sizeof(P) / sizeof(unsigned) };
+  unsigned long long word[WORDS];
+};
+
+template <typename P>
+static __device__ __forceinline__ void lathe_hand_over(lathe_slot<P> *slot, const P &p) {
+  unsigned words[lathe_slot<P>::WORDS];
+
+  static_assert(sizeof(P) % sizeof(unsigned) == 0, "slots are made of words of four bytes");
+  memcpy(words, &p, sizeof p);
+#pragma unroll
+  for (int w = 0; w < lathe_slot<P>::WORDS; w++)
+    *(volatile unsigned long long *)&slot->word[w] = 1ull << 32 | words[w];
+}
+
+/* Waits for it, and leaves the slot empty for the next launch. */
+template <typename P> static __device__ __forceinline__ P lathe_receive(lathe_slot<P> *slot) {
+  unsigned long long word[lathe_slot<P>::WORDS];
+  unsigned words[lathe_slot<P>::WORDS];
+  bool there;
+  P p;
+
+  do {
+    there = true;
+#pragma unroll
+    for (int w = 0; w < lathe_slot<P>::WORDS; w++) {
+      word[w] = *(volatile unsigned long long *)&slot->word[w];
+      there = there && word[w] >> 32;
+    }
+  } while (!there);
+#pragma unroll
+  for (int w = 0; w < lathe_slot<P>::WORDS; w++) {
+    words[w] = (unsigned)word[w];
+    slot->word[w] = 0;
+  }
+  memcpy(&p, words, sizeof p);
+  return p;
 }
 
 #endif

@@ -24,6 +24,16 @@ struct $k.name$_gathered$p$ {
     $r.name$.merge(other.$r.name$);
     //@ end
   }
+  template <int T> __device__ __forceinline__ void merge_lanes() {
+    //@ for _, r in ipairs(phase.reductions) do
+    $r.name$.template merge_lanes<T>();
+    //@ end
+  }
+  template <int T> __device__ __forceinline__ void merge_copies() {
+    //@ for _, r in ipairs(phase.reductions) do
+    $r.name$.template merge_copies<T>();
+    //@ end
+  }
 };
 
 //@ end

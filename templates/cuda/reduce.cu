@@ -1,11 +1,11 @@
 /* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by
  * reading the inputs once: a thread has `unroll` accesses of 16 bytes to each in flight. One launch
- * for each pass over the data: the blocks leave what they gathered in the workspace, and the last
- * of them to finish, which a counter tells, merges it in an order that depends on nothing but the
- * grid, so that results are the same from run to run. Short inputs are limited by these steps.
+ * for each pass over the data: the other blocks hand what they gathered to the first, which merges
+ * it in an order that depends on nothing but the grid, so that results are the same from run to run.
+ * It waits for them, and they for nobody. Short inputs are limited by these steps: a counter of
+ * the blocks that are done, the usual way, takes one trip to memory more.
  *
- * The workspace: 256 bytes of counters, one for each phase, which must be zero before the first call
- * and are after each; 256 bytes for each phase's merged results; then what the blocks leave. */
+ * The workspace: 256 bytes for each phase's merged results, then the slots, empty between calls. */
 //@ local P = use "parts.cu"
 //@ local H = use "host.c"
 //@ local phases = k.program.phases
@@ -60,11 +60,11 @@ if (whole || $any$) {
 }
 //@ end
 //@
-//@ -- Where in the workspace the blocks leave what a phase gathers: 16 bytes for each reduction.
-//@ local function left_at(p)
-//@   local at = 256 * (1 + #phases)
+//@ -- Where in the workspace a phase has its slots: 32 bytes for each reduction.
+//@ local function slots_at(p)
+//@   local at = 256 * #phases
 //@   for q = 1, p - 1 do
-//@     at = at + H.MOST_BLOCKS * 16 * #phases[q].reductions
+//@     at = at + H.MOST_BLOCKS * 32 * #phases[q].reductions
 //@   end
 //@   return at
 //@ end
@@ -72,19 +72,19 @@ if (whole || $any$) {
 //@ for p, phase in ipairs(phases) do
 //@ local B, U, V = v.params.block, v.params.unroll, k.width
 //@ local point, gathered = passes[p], k.name .. "_gathered" .. p
-/* $v.params_text$: phase $p$ */
-extern "C" __global__ void __launch_bounds__($B$)
+/* $v.params_text$: phase $p$. The grid's blocks must all run at once, for the work is dealt out among
+ * them: hence the bound on registers. */
+extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
     $v.name$_$p$(const __grid_constant__ lathe_args args) {
   enum { N = $(U * V) };
   $(k:pointers())
   $(k:scalars(op))
   const size_t count = $(k:product("args.dim", 1, #op.dims));
   char *const workspace = (char *)args.workspace;
-  unsigned *const counter = (unsigned *)workspace + $(p - 1);
-  $gathered$ *const left = ($gathered$ *)(workspace + $(left_at(p)));
+  lathe_slot<$gathered$> *const slots = (lathe_slot<$gathered$> *)(workspace + $(slots_at(p)));
   $(k:uniforms(0))
   //@ for q = 1, p - 1 do
-  const $k.name$_gathered$q$ earlier$q$ = *(const $k.name$_gathered$q$ *)(workspace + $(256 * q));
+  const $k.name$_gathered$q$ earlier$q$ = *(const $k.name$_gathered$q$ *)(workspace + $(256 * (q - 1)));
   //@ P.results(phases[q], "earlier" .. q)
   $(k:uniforms(q))
   //@ end
@@ -92,7 +92,6 @@ extern "C" __global__ void __launch_bounds__($B$)
   const size_t to_aligned = lathe_head($(point.inputs[1].pointer));
   const size_t head = to_aligned < count ? to_aligned : count;
   __shared__ $gathered$ shared[2][$(math.max(B // 32, 1))];
-  __shared__ bool last;
   bool aligned = true;
   $gathered$ mine;
 
@@ -143,24 +142,21 @@ extern "C" __global__ void __launch_bounds__($B$)
   }
 
   lathe_merge_threads<$B$>(mine, shared[0]);
+  if (blockIdx.x > 0) {
+    if (thread == 0)
+      lathe_hand_over(slots + blockIdx.x, mine);
+    return;
+  }
   if (gridDim.x > 1) {
-    if (thread == 0) {
-      left[blockIdx.x] = mine;
-      __threadfence();
-      last = atomicInc(counter, gridDim.x - 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!last)
-      return;
-    __threadfence();
-    mine.clear();
-    for (unsigned i = thread; i < gridDim.x; i += $B$)
-      mine.merge(left[i]);
+    if (thread > 0)
+      mine.clear();
+    for (unsigned from = thread > 0 ? thread : $B$; from < gridDim.x; from += $B$)
+      mine.merge(lathe_receive(slots + from));
     lathe_merge_threads<$B$>(mine, shared[1]);
   }
   if (thread == 0) {
     //@ if p < #phases then
-    *($gathered$ *)(workspace + $(256 * p)) = mine;
+    *($gathered$ *)(workspace + $(256 * (p - 1))) = mine;
     //@ else
     //@ P.results(phase, "mine")
     $(k:uniforms(p))

@@ -1,9 +1,9 @@
 //@ local H = use "host.c"
 //@ H.image()
 //@ local phases = k.program.phases
-//@ local bytes = 256 * (1 + #phases)
+//@ local bytes = 256 * #phases
 //@ for _, phase in ipairs(phases) do
-//@   bytes = bytes + H.MOST_BLOCKS * 16 * #phase.reductions
+//@   bytes = bytes + H.MOST_BLOCKS * 32 * #phase.reductions
 //@ end
 //@ for _, v in ipairs(variants) do
 //@ local B, U, W = v.params.block, v.params.unroll, v.params.waves

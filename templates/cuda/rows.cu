@@ -3,7 +3,8 @@
  * written once; the passes work on registers. T threads share a row and hold H accesses of 16 bytes
  * of each operand; short rows have T below a warp's 32, and several go to a block. Rows too long
  * for that are read again in each pass, by a block of 1024 threads; what is dear to compute twice
- * is then kept in the output between passes.
+ * is then kept in the output between passes. Where there are fewer of these than multiprocessors,
+ * each is split into parts, a launch for each pass: a few microseconds that many blocks soon repay.
  *
  * Where rows do not all start at a multiple of 16 bytes, accesses are of one element each. */
 //@ local P = use "parts.cu"
@@ -24,8 +25,8 @@
 //@   return #operand.dims == #op.dims and "row * count" or not along and "row" or nil
 //@ end
 //@
-//@ -- Reads the operands with these names that are not in known.
-//@ function read(names, known)
+//@ -- Reads the operands with these names that are not in known; once: no more than once.
+//@ function read(names, known, once)
 //@ for _, name in ipairs(names) do
 //@ if not known[name] then
 //@ known[name] = true
@@ -34,7 +35,7 @@ if (aligned) {
 #pragma unroll
   for (int slot = 0; slot < H; slot++)
     if (at(slot * $V$) < end) {
-      const lathe_pack<$k.storage$, $V$> pack = lathe_load<$V$>($name$ + at(slot * $V$));
+      const lathe_pack<$k.storage$, $V$> pack = lathe_load$(once and "_once" or "")<$V$>($name$ + at(slot * $V$));
 #pragma unroll
       for (int lane = 0; lane < $V$; lane++)
         $name$_at[slot * $V$ + lane] = pack.at[lane];
@@ -49,8 +50,8 @@ if (aligned) {
 //@ end
 //@ end
 //@
-//@ -- Writes the operands with these names.
-//@ function write(names)
+//@ -- Writes the operands with these names; once: not to be read again soon.
+//@ function write(names, once)
 //@ for _, name in ipairs(names) do
 if (aligned) {
 #pragma unroll
@@ -60,7 +61,7 @@ if (aligned) {
 #pragma unroll
       for (int lane = 0; lane < $V$; lane++)
         pack.at[lane] = $name$_at[slot * $V$ + lane];
-      lathe_store($name$ + at(slot * $V$), pack);
+      lathe_store$(once and "_once" or "")($name$ + at(slot * $V$), pack);
     }
 } else {
 #pragma unroll
@@ -166,7 +167,7 @@ static __device__ __forceinline__ void $k.name$_held(const lathe_args &args) {
     const auto at = [=](int nth) { return start + nth / $V$ * (T * $V$) + nth % $V$ * step; };
     //@ local known = {}
     //@ for p, phase in ipairs(phases) do
-    //@ read(names_of(passes[p].inputs, "pointer"), known)
+    //@ read(names_of(passes[p].inputs, "pointer"), known, true)
     //@ P.arrays(names_of(phase.stash), "N", known)
     $k.name$_gathered$p$ mine$p$;
     {
@@ -178,10 +179,10 @@ static __device__ __forceinline__ void $k.name$_held(const lathe_args &args) {
     //@ end
     //@ finish()
     //@ if point then
-    //@ read(names_of(point.inputs, "pointer"), known)
+    //@ read(names_of(point.inputs, "pointer"), known, true)
     //@ P.arrays(names_of(outputs), "N", known)
     //@ compute()
-    //@ write(names_of(outputs))
+    //@ write(names_of(outputs), true)
     //@ end
     if (T > 32 && first + (size_t)gridDim.x * R < rows)
       __syncthreads();
@@ -221,18 +222,75 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args) {
       //@ read(names_of(point.inputs, "pointer"), known)
       //@ P.arrays(names_of(outputs), "N", known)
       //@ compute()
-      //@ write(names_of(outputs))
+      //@ write(names_of(outputs), true)
     }
     //@ end
     __syncthreads();
   }
 }
 
+//@ -- Where in the workspace the parts of rows leave what they gathered in phase p.
+//@ local function left(p)
+//@   return string.format("((%s_gathered%d *)((char *)args.workspace + %d))", k.name, p, S.left_at(phases, p))
+//@ end
+//@ for p = 1, #phases + 1 do
+/* Rows split into parts: $(p <= #phases and "phase " .. p or "the results") */
+template <int T, int H>
+static __device__ __forceinline__ void $k.name$_split$p$(const lathe_args &args) {
+  enum { N = H * $V$ };
+  $(k:scalars(op))
+  const size_t count = args.dim[$(#op.dims - 1)], end = count;
+  const size_t row = blockIdx.y, first = row * gridDim.x;
+  //@ shared()
+  $(k:uniforms(0))
+  //@ begin()
+  //@ for q = 1, p - 1 do
+  $k.name$_gathered$q$ mine$q$;
+  mine$q$.clear();
+  for (unsigned from = thread; from < gridDim.x; from += T)
+    mine$q$.merge($(left(q))[first + from]);
+  //@ merge(phases[q], q)
+  //@ end
+  //@ if p > #phases then
+  if (blockIdx.x == 0) {
+    //@ finish()
+  }
+  //@ end
+  //@ if p <= #phases then
+  $k.name$_gathered$p$ mine;
+  mine.clear();
+  //@ end
+  //@ if p <= #phases or point then
+  for (size_t from = start + (size_t)blockIdx.x * (T * N); from < count + start;
+       from += (size_t)gridDim.x * (T * N)) {
+    const auto at = [=](int nth) { return from + nth / $V$ * (T * $V$) + nth % $V$ * step; };
+    //@ local known = {}
+    //@ if p <= #phases then
+    //@ read(names_of(passes[p].inputs, "pointer"), known)
+    //@ P.arrays(names_of(phases[p].stash), "N", known)
+    //@ gather(phases[p], passes[p])
+    //@ write(names_of(phases[p].stash))
+    //@ else
+    //@ read(names_of(point.inputs, "pointer"), known)
+    //@ P.arrays(names_of(outputs), "N", known)
+    //@ compute()
+    //@ write(names_of(outputs), true)
+    //@ end
+  }
+  //@ end
+  //@ if p <= #phases then
+  lathe_merge_threads<T>(mine, shared$p$);
+  if (thread == 0)
+    $(left(p))[first + blockIdx.x] = mine;
+  //@ end
+}
+
+//@ end
 //@ for _, v in ipairs(variants) do
-//@ for _, s in ipairs(S.shapes(v.params)) do
+//@ for _, s in ipairs(S.shapes()) do
 //@ local T, H, R = s.threads, s.hold, s.rows
 /* $v.params_text$: rows up to $(T * H * V) */
-extern "C" __global__ void __launch_bounds__($(T * R))
+extern "C" __global__ void __launch_bounds__($(T * R), $s.blocks$)
     $v.name$_$T$x$H$(const __grid_constant__ lathe_args args) {
   $k.name$_held<$T$, $H$, $R$>(args);
 }
@@ -243,5 +301,13 @@ extern "C" __global__ void __launch_bounds__(1024)
     $v.name$_long(const __grid_constant__ lathe_args args) {
   $k.name$_long<1024, 4>(args);
 }
+
+//@ for p = 1, #phases + 1 do
+extern "C" __global__ void __launch_bounds__($S.SPLIT_THREADS$)
+    $v.name$_split$p$(const __grid_constant__ lathe_args args) {
+  $k.name$_split$p$<$S.SPLIT_THREADS$, $S.SPLIT_HOLD$>(args);
+}
+
+//@ end
 
 //@ end

@@ -1,13 +1,21 @@
 //@ local H = use "host.c"
 //@ local S = use "shapes.c"
 //@ H.image()
+//@ local phases = k.program.phases
+//@ local part = S.SPLIT_THREADS * S.SPLIT_HOLD * k.width
 //@ for _, v in ipairs(variants) do
+extern lathe_cost $v.name$_workspace;
+double $v.name$_workspace(const size_t *dim) {
+  (void)dim;
+  return $(S.left_at(phases, #phases + 1));
+}
+
 extern lathe_launches $v.name$_launches;
 int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   const size_t count = args->dim[$(#op.dims - 1)];
 
-  //@ for _, s in ipairs(S.shapes(v.params)) do
+  //@ for _, s in ipairs(S.shapes()) do
   if (count <= $(s.threads * s.hold * k.width)) {
     launches[0] = (lathe_launch){
         .kernel = "$v.name$_$s.threads$x$s.hold$",
@@ -15,6 +23,21 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
         .block = {$(s.threads * s.rows), 1, 1},
     };
     return 1;
+  }
+  //@ end
+  //@ if #phases < 4 then -- a launch each, and one for the results
+  if (rows < limits->multiprocessors) {
+    const size_t most = 2 * (size_t)limits->multiprocessors / rows;
+    const uint32_t parts = blocks(count, $part$, most < $S.MOST_PARTS$ ? most : $S.MOST_PARTS$);
+
+    //@ for p = 1, #phases + 1 do
+    launches[$(p - 1)] = (lathe_launch){
+        .kernel = "$v.name$_split$p$",
+        .grid = {parts, (uint32_t)rows, 1},
+        .block = {$S.SPLIT_THREADS$, 1, 1},
+    };
+    //@ end
+    return $(#phases + 1);
   }
   //@ end
   launches[0] = (lathe_launch){

@@ -1,15 +1,25 @@
 //@ -- The shapes in which rows are held in registers, by rising length: how many threads share a row,
-//@ -- how many 16-byte accesses of each operand they hold, how many rows a block has. With `few`
-//@ -- threads each has more in flight and the reductions have fewer steps; with `many` more warps
-//@ -- hide each other's waiting.
-//@ local few = { { 8, 1, 16 }, { 32, 1, 4 }, { 32, 2, 4 }, { 32, 4, 4 }, { 32, 8, 4 }, { 128, 4, 1 },
-//@   { 256, 4, 1 }, { 512, 4, 1 }, { 1024, 4, 1 }, { 1024, 8, 1 } }
-//@ local many = { { 8, 1, 32 }, { 32, 1, 8 }, { 64, 1, 1 }, { 128, 1, 1 }, { 256, 1, 1 }, { 256, 2, 1 },
-//@   { 512, 2, 1 }, { 1024, 2, 1 }, { 1024, 4, 1 }, { 1024, 8, 1 } }
-//@ function shapes(params)
+//@ -- how many 16-byte accesses of each operand they hold, how many rows a block has. On an H200 4
+//@ -- accesses are best as long as two blocks fit a multiprocessor, so that one computes while the
+//@ -- other waits for memory.
+//@ local by_length = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
+//@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 }, { 512, 8, 1 }, { 1024, 8, 1 } }
+//@ -- Of long rows' parts: threads of a block, and what each holds; most parts of all rows together.
+//@ SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 256, 2, 2048
+//@ -- Where in the workspace parts leave what they gathered in phase p; of one past the last, its size.
+//@ function left_at(phases, p)
+//@   local at = 0
+//@   for q = 1, p - 1 do
+//@     at = at + MOST_PARTS * 16 * #phases[q].reductions
+//@   end
+//@   return at
+//@ end
+//@ -- blocks: how many a multiprocessor is to have at once, which bounds a thread's registers.
+//@ function shapes()
 //@   local list = {}
-//@   for i, s in ipairs(params.threads == "few" and few or many) do
-//@     list[i] = { threads = s[1], hold = s[2], rows = s[3] }
+//@   for i, s in ipairs(by_length) do
+//@     local busy = s[2] > 4 and 1024 or 1536
+//@     list[i] = { threads = s[1], hold = s[2], rows = s[3], blocks = math.max(1, busy // (s[1] * s[3])) }
 //@   end
 //@   return list
 //@ end
