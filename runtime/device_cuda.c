@@ -1,8 +1,9 @@
 /* device_cuda.c - NVIDIA GPUs as devices, through the driver's library, which is opened at run time.
  *
- * A context is made when a call first wants one. After an error that leaves it unusable, such as a
- * kernel's bad access, it is made anew for the next call, so that one variant's fault costs one
- * row; a launch that does not end costs the device. */
+ * A context is made when a call first wants one, and anew after an error. That does not help after a
+ * kernel's bad access: seen with driver 580, the process gets no other context then, whether the
+ * old one is destroyed or the primary one reset. Such a fault fails its row, and the rows of CUDA
+ * after it are skipped with that reason; so it is with a launch that does not end. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdarg.h>
@@ -43,7 +44,8 @@ typedef struct cuda_device {
   CUstream stream;
   CUevent begin, end;
   module *modules;
-  bool stuck;
+  bool stuck;         /* a launch never ended */
+  bool faulted;       /* a call lost its context */
   double rate[RATES]; /* 0: not measured yet */
 } cuda_device;
 
@@ -234,6 +236,7 @@ static void release(device_call *call) {
   cuda_device *d = device_of(call);
 
   if (c->broken) { /* its memory goes with the context */
+    d->faulted = true;
     lose_context(d);
   } else {
     if (c->graph)
@@ -315,7 +318,10 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
     return NULL;
   error = use_context(d);
   if (error) {
-    snprintf(text, sizeof text, "no context could be made: %s", error_text(error));
+    snprintf(text, sizeof text, "%s: %s",
+             d->faulted ? "an earlier kernel's fault has cost this program the device"
+                        : "no context could be made",
+             error_text(error));
     *why = text;
     return NULL;
   }
