@@ -83,7 +83,7 @@ end
 
 -- A real constant; the double is rounded to the compute type where it is used.
 function expr.const(value)
-  return intern(string.format("const %a", value), { op = "const", type = "r", value = value + 0.0 })
+  return intern(string.format("const %a", value), { op = "const", type = "r", value = value * 1.0 })
 end
 
 -- An integer constant of the compute type's width.

@@ -25,9 +25,10 @@ op "log_softmax" {
     local shifted = x - row_max(x)
     return shifted - log(row_sum(exp(shifted)))
   end,
-  -- The two terms may cancel: what is rounded is as large as they are.
+  -- The terms may cancel: what is rounded is as large as they are. The logarithm of a sum near 1
+  -- is off by what the sum is.
   magnitude = function(x)
-    return abs(x) + abs(row_max(x))
+    return 1 + abs(x) + abs(row_max(x))
   end,
   sizes = vector.row_sizes,
   dtypes = vector.dtypes,
