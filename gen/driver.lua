@@ -185,6 +185,7 @@ local function run_command(...)
       expand.op(engine, op, function(path, content)
         write(run, path, content)
       end)
+      op.values, op.magnitudes = nil, nil -- the graph is done with, and may be large
     end
     write_index(run)
   elseif command == "definitions" and #options.words == 2 then

@@ -55,7 +55,7 @@ local filler_cache = {}
 -- some hundred times for each file, so it is made once.
 local function filler(self, operation)
   local pattern = self.set[operation .. "_" .. self.dtype] or self.set[operation]
-    or error("no text for " .. operation)
+    or error(string.format("'%s' has no text for the operation '%s'", self.isa, operation), 4)
   pattern = pattern:gsub("{(%a%w*)}", function(mark)
     return mark ~= "k" and self.marks[mark] or nil
   end)

@@ -178,7 +178,7 @@ function template.engine(read, options)
         end,
         _block = function(number, indent, block)
           if block ~= "" then
-            for line in (block .. "\n"):gmatch "(.-)\n" do
+            for line in (block .. "\n"):gmatch "([^\n]*)\n" do
               put(from, number, true, line == "" and "" or indent .. line)
               number = number + 1
             end
@@ -222,7 +222,8 @@ function template.engine(read, options)
         local explained = explain(message, sources)
         return explained and text.problem(explained) or debug.traceback(message, 2)
       end
-      return text.is_problem(message) and message or debug.traceback(text.show(message), 2)
+      return text.is_problem(message) and message
+        or text.problem(name .. ": the template raised " .. text.show(message) .. "; expected a message")
     end)
     if not ok then
       error(message, 0)
