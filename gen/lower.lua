@@ -315,10 +315,14 @@ function kernel:passes(define)
   end)
 end
 
--- { operand, value } for outputs with one value per row or in all.
+-- Statements that store the outputs with one value per row or in all.
 function kernel:totals()
   return text.map(self.program.totals, function(total)
-    return { operand = total.operand, value = self:total(total.node) }
+    local operand, value = total.operand, self:total(total.node)
+    if operand.dtype then
+      return string.format("%s[0] = %s;", operand.name, value) -- an index
+    end
+    return self:text("store_number", operand.name, value) .. ";"
   end)
 end
 

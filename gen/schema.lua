@@ -14,8 +14,8 @@ local text = require "text"
 
 local schema = {}
 
-schema.dtypes = { "f64", "f32" }
-local dtype_bytes = { f64 = 8, f32 = 4 }
+schema.dtypes = { "f64", "f32", "f16", "bf16" }
+local dtype_bytes = { f64 = 8, f32 = 4, f16 = 2, bf16 = 2 }
 local families = { "map", "reduce", "rows" }
 local peers = { "numpy", "torch" }
 

@@ -12,7 +12,7 @@ op "softmax" {
   end,
   sizes = vector.row_sizes,
   dtypes = vector.dtypes,
-  ulp = { f32 = 32, f64 = 32 },
+  ulp = vector.ulp(32),
   variants = vector.rows,
   peers = { numpy = "np.exp(x - x.max()) / np.exp(x - x.max()).sum()", torch = "F.softmax(x, -1)" },
 }
@@ -32,7 +32,7 @@ op "log_softmax" {
   end,
   sizes = vector.row_sizes,
   dtypes = vector.dtypes,
-  ulp = { f32 = 4, f64 = 4 },
+  ulp = vector.ulp(4),
   variants = vector.rows,
   peers = { numpy = "x - x.max() - np.log(np.exp(x - x.max()).sum())", torch = "F.log_softmax(x, -1)" },
 }
