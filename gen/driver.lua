@@ -31,7 +31,7 @@ local function parse(arguments)
   local function value()
     i = i + 1
     if not arguments[i] then
-      text.fail("lathe-gen", "%s: expected a value after it; see lathe-gen --help", arguments[i - 1])
+      text.refuse("%s: expected a value after it; see lathe-gen --help", arguments[i - 1])
     end
     return arguments[i]
   end
@@ -47,7 +47,7 @@ local function parse(arguments)
     elseif argument == "--disabled" then
       local name, reason = value():match "^([^=]+)=(.+)$"
       if not name then
-        text.fail("lathe-gen", "--disabled: expected NAME=REASON, found '%s'", arguments[i])
+        text.refuse("--disabled: expected NAME=REASON, found '%s'", arguments[i])
       end
       options.reasons[name] = reason
     elseif argument == "--no-line" then
@@ -55,7 +55,7 @@ local function parse(arguments)
     elseif argument == "--help" then
       options.help = true
     elseif argument:sub(1, 1) == "-" then
-      text.fail("lathe-gen", "unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
+      text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
         { "--src", "--out", "--backend", "--disabled", "--no-line", "--help" }))
     else
       table.insert(options.words, argument)
@@ -147,7 +147,7 @@ local function expand_some(options, names)
   for _, name in ipairs(names) do
     local op = by_name[name]
     if not op then
-      text.fail("lathe-gen", "expand: unknown op '%s'%s", name, text.did_you_mean(name, text.sorted_keys(by_name)))
+      text.refuse("expand: unknown op '%s'%s", name, text.did_you_mean(name, text.sorted_keys(by_name)))
     end
     schema.trace(op)
     -- What this op is made from: its own spec, not the others that were read to find it.
@@ -165,17 +165,11 @@ local function expand_some(options, names)
   end
 end
 
-return function(...)
-  collectgarbage "generational" -- most of what is made is a line of text that lives for a moment
-  local parsed, options = pcall(parse, { ... })
-  if not parsed then
-    io.stderr:write(options.message, "\n")
-    return 2
-  end
+local function run_command(...)
+  local options = parse { ... }
   local command = options.words[1]
   if options.help then
     io.write(usage)
-    return 0
   elseif command == "index" and #options.words == 1 then
     local run = prepare(options)
     for _, op in ipairs(run.ops) do
@@ -192,14 +186,28 @@ return function(...)
       expand.op(engine, op, function(path, content)
         write(run, path, content)
       end)
+      op.values, op.magnitudes = nil, nil -- the graph is done with, and may be large
     end
     write_index(run)
   elseif command == "definitions" and #options.words == 2 then
     checked(host.files.write(options.words[2], schema.definitions()))
   else
-    io.stderr:write("lathe-gen: ", command and "unknown or incomplete command '" .. command .. "'" or "no command",
-      "; expected index, expand OP..., all or definitions FILE; see lathe-gen --help\n")
-    return 2
+    text.refuse("%s; expected index, expand OP..., all or definitions FILE; see lathe-gen --help",
+      command and "unknown or incomplete command '" .. command .. "'" or "no command")
   end
-  return 0
+end
+
+-- Runs a command line; returns the exit status: 1 for a fault in specs, templates or files, 2 for
+-- a bad call.
+return function(...)
+  collectgarbage "generational" -- most of what is made is a line of text that lives for a moment
+  local done, failure = xpcall(run_command, function(failure)
+    return text.is_problem(failure) and failure
+      or text.problem(debug.traceback("lathe-gen: internal error: " .. tostring(failure), 2))
+  end, ...)
+  if done then
+    return 0
+  end
+  io.stderr:write(failure.message, "\n")
+  return failure.status
 end

@@ -28,8 +28,10 @@ end
 local function kernel_file(engine, op, file)
   local backend = file.backend
   local template_file = "templates/" .. backend.language .. "/" .. op.family .. backend.extension
-  local prog = program.make(op.values, is_total(op), true)
-  local kernel = lower.kernel(require(backend.lowering), backend.name, file.dtype, file.stem, op.operands, prog)
+  local language = require(backend.lowering)
+  -- An output of a narrower type than is computed in is no place to keep anything.
+  local prog = program.make(op.values, is_total(op), not language.types[file.dtype].compute)
+  local kernel = lower.kernel(language, backend.name, file.dtype, file.stem, op.operands, prog)
   local values = { k = kernel, op = op, variants = file.variants, file = file }
   local device = engine(template_file, values, header(op, template_file, kernel.includes))
   if not file.host then

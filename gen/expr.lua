@@ -83,7 +83,7 @@ end
 
 -- A real constant; the double is rounded to the compute type where it is used.
 function expr.const(value)
-  return intern(string.format("const %a", value), { op = "const", type = "r", value = value + 0.0 })
+  return intern(string.format("const %a", value), { op = "const", type = "r", value = value * 1.0 })
 end
 
 -- An integer constant of the compute type's width.
@@ -95,7 +95,8 @@ end
 -- "scalar" (an argument of the op), "reduced" (a reduction's result), "tiny" (the type's smallest
 -- normal number).
 function expr.leaf(op, name, node_type)
-  return intern(op .. " " .. name, { op = op, type = node_type or "r", name = name, varying = op == "input" or op == "stash" })
+  local fields = { op = op, type = node_type or "r", name = name, varying = op == "input" or op == "stash" }
+  return intern(op .. " " .. name, fields)
 end
 
 function expr.is_node(value)

@@ -82,7 +82,7 @@ local function compile(reader, path, env, from)
 end
 
 -- reader: read(path) and list(folder, suffix), as in files.h. Returns the ops in the order of
--- their files, each { name, keys, file, line, files, source }.
+-- their files, each { name, keys, file, line, files, code }.
 function load_stage.all(reader)
   local names, message = reader.list("specs", ".lua")
   if not names then
@@ -147,8 +147,12 @@ function load_stage.file(reader, path)
   if pending then
     text.fail(pending.file .. ":" .. pending.line, "op \"%s\": expected a table { ... } after the name", pending.name)
   end
+  local code = {} -- the lines without their comments
+  for line in (source .. "\n"):gmatch "([^\n]*)\n" do
+    code[#code + 1] = (line:gsub("%-%-.*$", ""))
+  end
   for _, op in ipairs(ops) do
-    op.source = op.file == path and source or nil
+    op.code = op.file == path and code or nil
   end
   return ops
 end
@@ -157,25 +161,18 @@ end
 -- Lua's tables do not tell; where it is not found, the line of the op. Keys nest: where(op,
 -- "inputs", "x").
 function load_stage.where(op, ...)
-  local line_found = op.line
-  if op.source then
-    local keys, wanted, number = { ... }, 1, 0
-    for line in (op.source .. "\n"):gmatch "(.-)\n" do
-      number = number + 1
-      if number > op.line and line:match "^op[%s(\"']" or not keys[wanted] then
+  local line_found, wanted, keys = op.line, 1, { ... }
+  for number = op.line, op.code and #op.code or 0 do
+    local code, at = op.code[number], 1
+    if not keys[wanted] or number > op.line and code:find "^op[%s(\"']" then
+      break
+    end
+    while keys[wanted] do
+      local _, stop = code:find("%f[%w_]" .. tostring(keys[wanted]):gsub("%W", "%%%0") .. "%f[^%w_][\"%]]*%s*=", at)
+      if not stop then
         break
       end
-      if number >= op.line then
-        local code = line:gsub("%-%-.*$", "")
-        local at = 1
-        while keys[wanted] do
-          local _, stop = code:find("%f[%w_]" .. tostring(keys[wanted]):gsub("%W", "%%%0") .. "%f[^%w_][\"%]]*%s*=", at)
-          if not stop then
-            break
-          end
-          line_found, wanted, at = number, wanted + 1, stop
-        end
-      end
+      line_found, wanted, at = number, wanted + 1, stop
     end
   end
   return op.file .. ":" .. line_found

@@ -57,7 +57,7 @@ local filler_cache = {}
 -- some hundred times for each file, so it is made once.
 local function filler(self, operation)
   local pattern = self.set[operation .. "_" .. self.dtype] or self.set[operation]
-    or error("no text for " .. operation)
+    or error(string.format("'%s' has no text for the operation '%s'", self.isa, operation), 4)
   pattern = pattern:gsub("{(%a%w*)}", function(mark)
     return mark ~= "k" and self.marks[mark] or nil
   end)
@@ -317,10 +317,14 @@ function kernel:passes(define)
   end)
 end
 
--- { operand, value } for outputs with one value per row or in all.
+-- Statements that store the outputs with one value per row or in all.
 function kernel:totals()
   return text.map(self.program.totals, function(total)
-    return { operand = total.operand, value = self:total(total.node) }
+    local operand, value = total.operand, self:total(total.node)
+    if operand.dtype then
+      return string.format("%s[0] = %s;", operand.name, value) -- an index
+    end
+    return self:text("store_number", operand.name, value) .. ";"
   end)
 end
 

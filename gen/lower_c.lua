@@ -12,6 +12,8 @@ local c = { methods = {}, result = { parameter = "%s *%s_out", argument = "&%s",
 local types = {
   f32 = { number = "float", f = "f", bits = 32, tiny = 0x1p-126, pack = "<f", digits = 9 },
   f64 = { number = "double", f = "", bits = 64, tiny = 0x1p-1022, pack = "<d", digits = 17 },
+  f16 = { storage = "uint16_t", compute = "f32" },
+  bf16 = { storage = "uint16_t", compute = "f32" },
   wide = { number = "long double", f = "l", pack = "<d", digits = 17 },
 }
 
@@ -52,6 +54,7 @@ local x86 = {
   load = "{p}_loadu_{s}({1} + {2})",
   store = "{p}_storeu_{s}({1} + {2}, {3})",
   stream = "{p}_stream_{s}({1} + {2}, {3})",
+  store_number = "{1}[0] = {2}",
   store_lanes = "{p}_storeu_{s}({1}, {2})",
   fence = "_mm_sfence()",
   -- The same for the first {k} lanes only: simd_*.h.
@@ -106,8 +109,19 @@ for name, condition in pairs(compare_names) do
   avx512[name] = "_mm512_cmp_{s}_mask({1}, {2}, _CMP_" .. condition .. ")"
 end
 
+-- Types that are not computed in are converted on the way from and to memory.
+for _, dtype in ipairs { "f16", "bf16" } do
+  x86["load_" .. dtype] = "lathe_load_" .. dtype .. "({1} + {2})"
+  x86["store_" .. dtype] = "lathe_store_" .. dtype .. "({1} + {2}, {3})"
+  x86["stream_" .. dtype] = "lathe_stream_" .. dtype .. "({1} + {2}, {3})"
+  x86["load_part_" .. dtype] = "lathe_load_part_" .. dtype .. "({1} + {2}, {k})"
+  x86["store_part_" .. dtype] = "lathe_store_part_" .. dtype .. "({1} + {2}, {3}, {k})"
+  x86["store_number_" .. dtype] = "{1}[0] = lathe_to_" .. dtype .. "({2})"
+  sse2["stream_" .. dtype] = x86["store_" .. dtype] -- half a register is all there is to store
+end
+
 local scalar = {
-  include = '"scalar.h"',
+  include = '"half.h"',
   fused = false,
   add = "{1} + {2}",
   sub = "{1} - {2}",
@@ -143,6 +157,7 @@ local scalar = {
   first_lane = "{1}",
   load = "{1}[{2}]",
   store = "{1}[{2}] = {3}",
+  store_number = "{1}[0] = {2}",
   mask_none = "false",
   mask_or = "{1} | {2}",
   mask_any = "{1}",
@@ -150,6 +165,12 @@ local scalar = {
 }
 
 -- The reference calls the C library for what the kernels compute by polynomials.
+for _, dtype in ipairs { "f16", "bf16" } do
+  scalar["load_" .. dtype] = "lathe_from_" .. dtype .. "({1}[{2}])"
+  scalar["store_" .. dtype] = "{1}[{2}] = lathe_to_" .. dtype .. "({3})"
+  scalar["store_number_" .. dtype] = x86["store_number_" .. dtype]
+end
+
 local reference = derive(scalar, {
   include = "<math.h>",
   native = true,

@@ -9,6 +9,9 @@ local cuda = { methods = {}, result = { parameter = "%s &%s_out", argument = "%s
 cuda.types = {
   f32 = { number = "float", f = "f", bits = 32, bytes = 4, tiny = 0x1p-126, pack = "<f", digits = 9 },
   f64 = { number = "double", f = "", bits = 64, bytes = 8, tiny = 0x1p-1022, pack = "<d", digits = 17 },
+  -- In memory; cuda_fp16.h and cuda_bf16.h convert them where they are read and written.
+  f16 = { storage = "__half", compute = "f32", bytes = 2 },
+  bf16 = { storage = "__nv_bfloat16", compute = "f32", bytes = 2 },
 }
 
 -- Marks: {f} the ending of the library's names. mad is one instruction; the other sums of products
@@ -48,6 +51,7 @@ local set = {
   splat = "{1}",
   isplat = "{1}",
   first_lane = "{1}",
+  store_number = "{1}[0] = {2}",
   erfc = "lathe_erfc({1})", -- kernel.h
 }
 
@@ -141,6 +145,9 @@ function cuda.setup(k)
   k.integer = k.spelling.bits == 64 and "unsigned long long" or "unsigned"
   k.width = 16 // cuda.types[k.dtype].bytes -- elements of a 16-byte access, the widest there is
   k.includes = { '"lathe.h"', '"kernel.h"' }
+  if k.dtype == "f16" or k.dtype == "bf16" then
+    table.insert(k.includes, 1, "<cuda_" .. (k.dtype == "f16" and "fp16" or "bf16") .. ".h>")
+  end
 end
 
 return cuda

@@ -9,19 +9,6 @@
 #include "modules.h"
 #include "sandbox.h"
 
-/* What the stages raise on purpose is text.problem(one line for the user); any other error is a
- * fault of the generator's own and comes with a traceback. */
-static int on_error(lua_State *L) {
-  if (luaL_getmetafield(L, 1, "__name") != LUA_TNIL && lua_istable(L, 1)) {
-    lua_getfield(L, 1, "message");
-    return 1;
-  }
-  const char *message = luaL_tolstring(L, 1, NULL);
-  luaL_traceback(L, L, message, 1);
-  lua_pushfstring(L, "lathe-gen: internal error: %s", lua_tostring(L, -1));
-  return 1;
-}
-
 static int protected_main(lua_State *L) {
   char **argv = lua_touserdata(L, 1);
   luaL_openlibs(L);
@@ -53,11 +40,10 @@ int main(int argc, char **argv) {
     fputs("lathe-gen: not enough memory to start\n", stderr);
     return EXIT_FAILURE;
   }
-  lua_pushcfunction(L, on_error);
   lua_pushcfunction(L, protected_main);
   lua_pushlightuserdata(L, argv);
   int status = EXIT_FAILURE;
-  if (lua_pcall(L, 1, 1, 1) == LUA_OK) {
+  if (lua_pcall(L, 1, 1, 0) == LUA_OK) {
     status = (int)lua_tointeger(L, -1);
   } else {
     const char *message = lua_tostring(L, -1);

@@ -8,7 +8,7 @@ local plan = {}
 
 -- Every backend that the folders of templates/ describe, in order of preference:
 -- { name, kind, lowering, language, extension, features, families, constraint, enabled, disabled }.
--- enabled: a set of names, or nil for all. reasons: why the others are off, by name.
+-- enabled: a set of names, or nil for all. reasons: why some are off, by name.
 function plan.backends(reader, enabled, reasons)
   local backends, known = {}, {}
   local languages, message = reader.list("templates", "")
@@ -26,7 +26,7 @@ function plan.backends(reader, enabled, reasons)
     for _, backend in ipairs(description.backends) do
       local row = setmetatable({ language = language }, { __index = description })
       row.name, row.features = backend.name, backend.features
-      row.disabled = enabled and not enabled[row.name] and (reasons[row.name] or "not asked for at configure") or nil
+      row.disabled = reasons[row.name] or enabled and not enabled[row.name] and "not asked for" or nil
       backends[#backends + 1] = row
       known[row.name] = true
     end
@@ -34,10 +34,9 @@ function plan.backends(reader, enabled, reasons)
   for option, named in text.sorted_pairs { ["--backend"] = enabled or {}, ["--disabled"] = reasons } do
     for name in text.sorted_pairs(named) do
       if not known[name] then
-        text.fail("lathe-gen", "%s: unknown backend '%s'; expected %s", option, name,
-          text.one_of(text.map(backends, function(b)
-            return b.name
-          end)))
+        text.refuse("%s: unknown backend '%s'; expected %s", option, name, text.one_of(text.map(backends, function(b)
+          return b.name
+        end)))
       end
     end
   end

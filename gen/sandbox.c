@@ -11,7 +11,7 @@
 /* Far more than the largest spec needs (tracing one op takes some thousands), far less than a
  * person notices. */
 enum { STEP = 1000 };
-static const uint64_t instruction_limit = 50 * 1000 * 1000;
+static const uint64_t instruction_limit = 10 * 1000 * 1000;
 static const int seconds_limit = 5; /* for instructions that each copy megabytes */
 static const size_t memory_limit = (size_t)64 << 20;
 

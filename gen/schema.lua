@@ -14,8 +14,8 @@ local text = require "text"
 
 local schema = {}
 
-schema.dtypes = { "f64", "f32" }
-local dtype_bytes = { f64 = 8, f32 = 4 }
+schema.dtypes = { "f64", "f32", "f16", "bf16" }
+local dtype_bytes = { f64 = 8, f32 = 4, f16 = 2, bf16 = 2 }
 local families = { "map", "reduce", "rows" }
 local peers = { "numpy", "torch" }
 
@@ -131,7 +131,7 @@ local function check_operands(op, key, output, list)
         end
         expect_number(where, name .. ".range", value[1], -math.huge, math.huge)
         expect_number(where, name .. ".range", value[2], value[1], math.huge)
-        operand.low, operand.high = value[1] + 0.0, value[2] + 0.0
+        operand.low, operand.high = value[1] * 1.0, value[2] * 1.0
       else
         text.fail(where, "%s.%s: unknown key %s%s; expected dimensions%s", key, name, text.show(k),
           text.did_you_mean(k, { "range" }), output and "" or " and range")
@@ -368,7 +368,7 @@ local function check_op(op)
     local where = op.where("scalars", name)
     check_name(where, "scalars", name)
     expect_number(where, "scalars." .. name, value, -math.huge, math.huge)
-    op.scalars[#op.scalars + 1] = { name = name, value = value + 0.0 }
+    op.scalars[#op.scalars + 1] = { name = name, value = value * 1.0 }
   end
   local inputs, outputs = {}, {}
   check_operands(op, "inputs", false, inputs)

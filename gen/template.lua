@@ -66,13 +66,13 @@ local function translate(name, source)
       local code = {}
       for _, piece in ipairs(pieces) do
         if type(piece) == "table" then
-          code[#code + 1] = piece[1]
+          code[#code + 1] = "_paste(" .. piece[1] .. ")"
         elseif piece ~= "" then
           code[#code + 1] = string.format("%q", piece)
         end
       end
       if #pieces == 3 and type(pieces[2]) == "table" and pieces[1]:match "^%s*$" and pieces[3] == "" then
-        lines[number] = string.format('_block(%d, %q, "" .. %s)', number, pieces[1], pieces[2][1])
+        lines[number] = string.format('_block(%d, %q, "" .. _paste(%s))', number, pieces[1], pieces[2][1])
       else
         local line_code = #code > 0 and table.concat(code, " .. ") or '""'
         lines[number] = string.format("_line(%d, %s, %s)", number, sync, line_code)
@@ -83,6 +83,14 @@ local function translate(name, source)
     lines[number] = "" -- nothing stands behind the last line break
   end
   return table.concat(lines, "\n")
+end
+
+local function paste(value)
+  if type(value) == "string" or math.type(value) == "integer" then
+    return value
+  end
+  error("expected a string or a whole number to paste, found "
+    .. (value == nil and "nil" or "a " .. (math.type(value) or type(value))), 2)
 end
 
 -- One line for the user from Lua's message, with the template's line shown.
@@ -96,8 +104,6 @@ local function explain(message, sources)
     number, what = opened, "unclosed directive: expected its 'end'"
   else
     what = what:gsub(" near <eof>", " at the end of the template")
-      :gsub("^attempt to concatenate (an? %a+) value", "expected a string or a number to paste, found %1")
-      :gsub("found a nil", "found nil")
   end
   local at = 0
   for line in (sources[name] .. "\n"):gmatch "(.-)\n" do
@@ -172,12 +178,13 @@ function template.engine(read, options)
         end,
         _block = function(number, indent, block)
           if block ~= "" then
-            for line in (block .. "\n"):gmatch "(.-)\n" do
+            for line in (block .. "\n"):gmatch "([^\n]*)\n" do
               put(from, number, true, line == "" and "" or indent .. line)
               number = number + 1
             end
           end
         end,
+        _paste = paste,
         assert = function(condition, message)
           if not condition then
             error(message or "assertion failed", 2)
@@ -215,7 +222,8 @@ function template.engine(read, options)
         local explained = explain(message, sources)
         return explained and text.problem(explained) or debug.traceback(message, 2)
       end
-      return text.is_problem(message) and message or debug.traceback(text.show(message), 2)
+      return text.is_problem(message) and message
+        or text.problem(name .. ": the template raised " .. text.show(message) .. "; expected a message")
     end)
     if not ok then
       error(message, 0)

@@ -2,12 +2,12 @@
 
 local text = {}
 
--- An error meant for the user is a table with this metatable, which no spec can make; any other
--- error is a fault of the generator's own.
-local problem_meta = { __name = "lathe problem" }
+-- An error meant for the user is a table { message, status } with this metatable, which no spec can
+-- make; any other error is a fault of the generator's own.
+local problem_meta = {}
 
-function text.problem(message)
-  return setmetatable({ message = message }, problem_meta)
+function text.problem(message, status)
+  return setmetatable({ message = message, status = status or 1 }, problem_meta)
 end
 
 function text.is_problem(value)
@@ -17,6 +17,11 @@ end
 -- Raises such an error: one line, `where: what`.
 function text.fail(where, format, ...)
   error(text.problem(where .. ": " .. string.format(format, ...)), 0)
+end
+
+-- The same for a call that asks for what cannot be: exit status 2.
+function text.refuse(format, ...)
+  error(text.problem("lathe-gen: " .. string.format(format, ...), 2), 0)
 end
 
 -- A value as a message names it.

@@ -40,10 +40,10 @@ static double uniform(uint64_t bits) {
   return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* One of the kinds asked for, by the bits; the sign is drawn apart. */
+/* One of the kinds asked for (at least one), by the bits; the sign is drawn apart. */
 static double special_value(const dtype_format *f, unsigned kinds, uint64_t bits) {
   const uint64_t below_normal = (1ull << (f->digits - 1)) - 1;
-  unsigned chosen[RANDOM_KINDS], count = 0;
+  unsigned chosen[RANDOM_KINDS] = {0}, count = 0;
   double value = 0;
 
   for (int kind = 0; kind < RANDOM_KINDS; kind++)

@@ -13,28 +13,28 @@ activation("relu", {
   doc = "max(x, 0); NaN stays",
   map = function(x) return max(x, 0) end,
   any_zero_sign = true,
-  ulp = { f32 = 0, f64 = 0 },
+  ulp = vector.ulp(0),
   peers = { numpy = "np.maximum(x, 0)", torch = "F.relu(x)" },
 })
 
 activation("exp", {
   doc = "e to the power x",
   map = function(x) return exp(x) end,
-  ulp = { f32 = 2, f64 = 2 },
+  ulp = vector.ulp(2),
   peers = { numpy = "np.exp(x)", torch = "x.exp()" },
 })
 
 activation("sigmoid", {
   doc = "1 / (1 + exp(-x))",
   map = function(x) return sigmoid(x) end,
-  ulp = { f32 = 2, f64 = 2 },
+  ulp = vector.ulp(2),
   peers = { numpy = "1 / (1 + np.exp(-x))", torch = "x.sigmoid()" },
 })
 
 activation("tanh", {
   doc = "the hyperbolic tangent",
   map = function(x) return tanh(x) end,
-  ulp = { f32 = 2, f64 = 2 },
+  ulp = vector.ulp(2),
   peers = { numpy = "np.tanh(x)", torch = "x.tanh()" },
 })
 
@@ -48,13 +48,13 @@ activation("gelu", {
   map = gelu,
   -- A relative error of the argument comes out of erfc's tail times x * x.
   magnitude = function(x) return (1 + x * x) * abs(gelu(x)) end,
-  ulp = { f32 = 4, f64 = 4 },
+  ulp = vector.ulp(4),
   peers = { numpy = "0.5 * x * (1 + erf(x / np.sqrt(2)))", torch = "F.gelu(x)" },
 })
 
 activation("swish", {
   doc = "x * sigmoid(x)",
   map = function(x) return x * sigmoid(x) end,
-  ulp = { f32 = 4, f64 = 4 },
+  ulp = vector.ulp(4),
   peers = { numpy = "x / (1 + np.exp(-x))", torch = "F.silu(x)" },
 })

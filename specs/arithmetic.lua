@@ -17,7 +17,7 @@ for name, row in pairs(ops) do
     map = row[2],
     sizes = vector.sizes,
     dtypes = vector.dtypes,
-    ulp = { f32 = 0.5, f64 = 0.5 },
+    ulp = vector.ulp(0.5),
     variants = vector.map,
     peers = { numpy = row[1], torch = row[1] },
   }

@@ -13,7 +13,7 @@ element_wise("scale", {
   inputs = { x = { "n" } },
   scalars = { s = 1.7 },
   map = function(x, s) return s * x end,
-  ulp = { f32 = 0.5, f64 = 0.5 },
+  ulp = vector.ulp(0.5),
   peers = { numpy = "s * x", torch = "s * x" },
 })
 
@@ -21,7 +21,7 @@ element_wise("abs", {
   doc = "|x|",
   inputs = { x = { "n" } },
   map = function(x) return abs(x) end,
-  ulp = { f32 = 0, f64 = 0 },
+  ulp = vector.ulp(0),
   peers = { numpy = "np.abs(x)", torch = "x.abs()" },
 })
 
@@ -31,7 +31,7 @@ element_wise("clamp", {
   scalars = { low = -1, high = 1 },
   map = function(x, low, high) return clamp(x, low, high) end,
   any_zero_sign = true,
-  ulp = { f32 = 0, f64 = 0 },
+  ulp = vector.ulp(0),
   peers = { numpy = "np.clip(x, low, high)", torch = "x.clamp(low, high)" },
 })
 
@@ -42,7 +42,7 @@ element_wise("lerp", {
   map = function(x, y, t) return x + t * (y - x) end,
   -- The sum may cancel: what is rounded is as large as its terms.
   magnitude = function(x, y, t) return max(abs(x), abs(t * (y - x))) end,
-  ulp = { f32 = 2, f64 = 2 },
+  ulp = vector.ulp(2),
   peers = { numpy = "x + t * (y - x)", torch = "torch.lerp(x, y, t)" },
 })
 
@@ -50,6 +50,6 @@ element_wise("fma", {
   doc = "x * y + z, rounded once",
   inputs = { x = { "n" }, y = { "n" }, z = { "n" } },
   map = function(x, y, z) return fma(x, y, z) end,
-  ulp = { f32 = 0.5001, f64 = 0.5001 },
+  ulp = vector.ulp(0.5001),
   peers = { numpy = "x * y + z", torch = "torch.addcmul(z, x, y)" },
 })

@@ -51,7 +51,7 @@ for name, row in pairs(ops) do
     any_zero_sign = true,
     sizes = vector.sizes,
     dtypes = vector.dtypes,
-    ulp = { f32 = 4, f64 = 4 },
+    ulp = vector.ulp(4),
     variants = vector.reduce,
     peers = { numpy = row.numpy, torch = row.torch },
   }
@@ -66,7 +66,7 @@ op "dot" {
   any_zero_sign = true,
   sizes = vector.sizes,
   dtypes = vector.dtypes,
-  ulp = { f32 = 4, f64 = 4 },
+  ulp = vector.ulp(4),
   variants = vector.reduce,
   peers = { numpy = "np.dot(x, y)", torch = "torch.dot(x, y)" },
 }

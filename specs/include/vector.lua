@@ -11,8 +11,18 @@ local function sizes(dims)
   return list
 end
 
+-- The bounds of an op that is at most so many ulp off in the type it is computed in. f16 and bf16
+-- are computed in f32 and rounded once more.
+local function ulp(bound)
+  local function narrow(digits)
+    return bound == 0 and 0 or 0.5 + (bound + 1) / 2 ^ (24 - digits)
+  end
+  return { f32 = bound, f64 = bound, f16 = narrow(11), bf16 = narrow(8) }
+end
+
 return {
-  dtypes = { "f32", "f64" },
+  dtypes = { "f32", "f64", "f16", "bf16" },
+  ulp = ulp,
   sizes = sizes(function(name, n)
     return { name, n = n }
   end),

@@ -10,7 +10,7 @@ return {
   -- Widest first: dispatch prefers them in this order.
   backends = {
     { name = "avx512", features = { "AVX512F", "AVX512BW", "AVX512DQ", "AVX512VL" } },
-    { name = "avx2", features = { "AVX2", "FMA" } },
+    { name = "avx2", features = { "AVX2", "FMA", "F16C" } },
     { name = "sse2", features = { "SSE2" } },
     { name = "scalar", features = {} },
   },

@@ -56,7 +56,7 @@ void $k.name$(const lathe_args *args) {
     $(k:uniforms(p))
     //@ end
     //@ for _, total in ipairs(totals) do
-    $total.operand.name$[0] = $total.value$;
+    $total$
     //@ end
     //@ if point then
     for (size_t i = 0; i < count; i++) {

@@ -23,7 +23,7 @@ void $v.name$(const lathe_args *args) {
     $(k:uniforms(p))
     //@ end
     //@ for _, total in ipairs(totals) do
-    $total.operand.name$[0] = $total.value$;
+    $total$
     //@ end
     //@ if point then
     //@ P.for_each_point(point, k.program.points, "count", v.params.unroll)

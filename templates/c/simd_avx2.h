@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include "scalar.h"
+#include "half.h"
 
 /* A window that starts `count` elements before the end of the ones selects that many lanes. */
 static const int32_t lathe_window[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -40,6 +40,73 @@ static inline __m256d lathe_load_part_f64(const double *p, size_t count) {
 
 static inline void lathe_store_part_f64(double *p, __m256d v, size_t count) {
   _mm256_maskstore_pd(p, lathe_window_f64(count), v);
+}
+
+/* f16 and bf16: eight in memory, as many floats in a register. */
+
+static inline __m256 lathe_load_f16(const uint16_t *p) {
+  return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+}
+
+static inline __m128i lathe_narrow_f16(__m256 v) {
+  return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+static inline __m256 lathe_load_bf16(const uint16_t *p) {
+  const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+}
+
+/* To nearest, ties to even; NaN stays NaN. */
+static inline __m128i lathe_narrow_bf16(__m256 v) {
+  const __m256i bits = _mm256_castps_si256(v);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i up = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+  const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
+  const __m256 nan = _mm256_cmp_ps(v, v, _CMP_UNORD_Q);
+  const __m256i rounded =
+      _mm256_srli_epi32(_mm256_blendv_epi8(up, quiet, _mm256_castps_si256(nan)), 16);
+  return _mm_packus_epi32(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1));
+}
+
+static inline void lathe_store_f16(uint16_t *p, __m256 v) {
+  _mm_storeu_si128((__m128i *)p, lathe_narrow_f16(v));
+}
+
+static inline void lathe_stream_f16(uint16_t *p, __m256 v) {
+  _mm_stream_si128((__m128i *)p, lathe_narrow_f16(v));
+}
+
+static inline __m256 lathe_load_part_f16(const uint16_t *p, size_t count) {
+  uint16_t lanes[8] = {0};
+  memcpy(lanes, p, count * sizeof *p);
+  return lathe_load_f16(lanes);
+}
+
+static inline void lathe_store_part_f16(uint16_t *p, __m256 v, size_t count) {
+  uint16_t lanes[8];
+  lathe_store_f16(lanes, v);
+  memcpy(p, lanes, count * sizeof *p);
+}
+
+static inline void lathe_store_bf16(uint16_t *p, __m256 v) {
+  _mm_storeu_si128((__m128i *)p, lathe_narrow_bf16(v));
+}
+
+static inline void lathe_stream_bf16(uint16_t *p, __m256 v) {
+  _mm_stream_si128((__m128i *)p, lathe_narrow_bf16(v));
+}
+
+static inline __m256 lathe_load_part_bf16(const uint16_t *p, size_t count) {
+  uint16_t lanes[8] = {0};
+  memcpy(lanes, p, count * sizeof *p);
+  return lathe_load_bf16(lanes);
+}
+
+static inline void lathe_store_part_bf16(uint16_t *p, __m256 v, size_t count) {
+  uint16_t lanes[8];
+  lathe_store_bf16(lanes, v);
+  memcpy(p, lanes, count * sizeof *p);
 }
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include "scalar.h"
+#include "half.h"
 
 static inline __mmask16 lathe_mask_part_f32(size_t count) {
   return (__mmask16)((1u << count) - 1);
@@ -29,6 +29,70 @@ static inline __m512d lathe_load_part_f64(const double *p, size_t count) {
 
 static inline void lathe_store_part_f64(double *p, __m512d v, size_t count) {
   _mm512_mask_storeu_pd(p, lathe_mask_part_f64(count), v);
+}
+
+/* f16 and bf16: sixteen in memory, as many floats in a register. */
+
+static inline __m512 lathe_widen_f16(__m256i halves) {
+  return _mm512_cvtph_ps(halves);
+}
+
+static inline __m256i lathe_narrow_f16(__m512 v) {
+  return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+static inline __m512 lathe_widen_bf16(__m256i halves) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+
+/* To nearest, ties to even; NaN stays NaN. The instruction of AVX512-BF16 flushes denormals. */
+static inline __m256i lathe_narrow_bf16(__m512 v) {
+  const __m512i bits = _mm512_castps_si512(v);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i up = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+  const __m512i rounded = _mm512_mask_or_epi32(up, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), bits,
+                                               _mm512_set1_epi32(0x400000));
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
+}
+
+static inline void lathe_store_f16(uint16_t *p, __m512 v) {
+  _mm256_storeu_si256((__m256i *)p, lathe_narrow_f16(v));
+}
+
+static inline void lathe_stream_f16(uint16_t *p, __m512 v) {
+  _mm256_stream_si256((__m256i *)p, lathe_narrow_f16(v));
+}
+
+static inline __m512 lathe_load_f16(const uint16_t *p) {
+  return lathe_widen_f16(_mm256_loadu_si256((const __m256i *)p));
+}
+
+static inline __m512 lathe_load_part_f16(const uint16_t *p, size_t count) {
+  return lathe_widen_f16(_mm256_maskz_loadu_epi16(lathe_mask_part_f32(count), p));
+}
+
+static inline void lathe_store_part_f16(uint16_t *p, __m512 v, size_t count) {
+  _mm256_mask_storeu_epi16(p, lathe_mask_part_f32(count), lathe_narrow_f16(v));
+}
+
+static inline void lathe_store_bf16(uint16_t *p, __m512 v) {
+  _mm256_storeu_si256((__m256i *)p, lathe_narrow_bf16(v));
+}
+
+static inline void lathe_stream_bf16(uint16_t *p, __m512 v) {
+  _mm256_stream_si256((__m256i *)p, lathe_narrow_bf16(v));
+}
+
+static inline __m512 lathe_load_bf16(const uint16_t *p) {
+  return lathe_widen_bf16(_mm256_loadu_si256((const __m256i *)p));
+}
+
+static inline __m512 lathe_load_part_bf16(const uint16_t *p, size_t count) {
+  return lathe_widen_bf16(_mm256_maskz_loadu_epi16(lathe_mask_part_f32(count), p));
+}
+
+static inline void lathe_store_part_bf16(uint16_t *p, __m512 v, size_t count) {
+  _mm256_mask_storeu_epi16(p, lathe_mask_part_f32(count), lathe_narrow_bf16(v));
 }
 
 #endif

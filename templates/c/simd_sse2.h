@@ -5,7 +5,7 @@
 
 #include <emmintrin.h>
 
-#include "scalar.h"
+#include "half.h"
 
 static inline __m128 lathe_mask_part_f32(size_t count) {
   const __m128i lane = _mm_setr_epi32(0, 1, 2, 3);
@@ -56,6 +56,68 @@ static inline __m128d lathe_fma_f64(__m128d a, __m128d b, __m128d c) {
   a = _mm_unpackhi_pd(a, a), b = _mm_unpackhi_pd(b, b), c = _mm_unpackhi_pd(c, c);
   const double high = __builtin_fma(_mm_cvtsd_f64(a), _mm_cvtsd_f64(b), _mm_cvtsd_f64(c));
   return _mm_setr_pd(low, high);
+}
+
+/* f16 and bf16: four in memory, as many floats in a register. SSE2 has no conversion of f16. */
+
+static inline __m128 lathe_load_f16(const uint16_t *p) {
+  return _mm_setr_ps(lathe_from_f16(p[0]), lathe_from_f16(p[1]), lathe_from_f16(p[2]),
+                     lathe_from_f16(p[3]));
+}
+
+static inline __m128i lathe_narrow_f16(__m128 v) {
+  float x[4];
+  _mm_storeu_ps(x, v);
+  return _mm_setr_epi16((short)lathe_to_f16(x[0]), (short)lathe_to_f16(x[1]),
+                        (short)lathe_to_f16(x[2]), (short)lathe_to_f16(x[3]), 0, 0, 0, 0);
+}
+
+static inline __m128 lathe_load_bf16(const uint16_t *p) {
+  const __m128i halves = _mm_loadl_epi64((const __m128i *)p);
+  return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), halves));
+}
+
+/* To nearest, ties to even; NaN stays NaN. */
+static inline __m128i lathe_narrow_bf16(__m128 v) {
+  const __m128i bits = _mm_castps_si128(v);
+  const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
+  const __m128i up = _mm_add_epi32(bits, _mm_add_epi32(odd, _mm_set1_epi32(0x7fff)));
+  const __m128i quiet = _mm_or_si128(bits, _mm_set1_epi32(0x400000));
+  const __m128i nan = _mm_castps_si128(_mm_cmpunord_ps(v, v));
+  const __m128i rounded = _mm_or_si128(_mm_and_si128(nan, quiet), _mm_andnot_si128(nan, up));
+  return _mm_packs_epi32(_mm_srai_epi32(rounded, 16), _mm_setzero_si128());
+}
+
+static inline void lathe_store_f16(uint16_t *p, __m128 v) {
+  _mm_storel_epi64((__m128i *)p, lathe_narrow_f16(v));
+}
+
+static inline __m128 lathe_load_part_f16(const uint16_t *p, size_t count) {
+  uint16_t lanes[4] = {0};
+  memcpy(lanes, p, count * sizeof *p);
+  return lathe_load_f16(lanes);
+}
+
+static inline void lathe_store_part_f16(uint16_t *p, __m128 v, size_t count) {
+  uint16_t lanes[4];
+  lathe_store_f16(lanes, v);
+  memcpy(p, lanes, count * sizeof *p);
+}
+
+static inline void lathe_store_bf16(uint16_t *p, __m128 v) {
+  _mm_storel_epi64((__m128i *)p, lathe_narrow_bf16(v));
+}
+
+static inline __m128 lathe_load_part_bf16(const uint16_t *p, size_t count) {
+  uint16_t lanes[4] = {0};
+  memcpy(lanes, p, count * sizeof *p);
+  return lathe_load_bf16(lanes);
+}
+
+static inline void lathe_store_part_bf16(uint16_t *p, __m128 v, size_t count) {
+  uint16_t lanes[4];
+  lathe_store_bf16(lanes, v);
+  memcpy(p, lanes, count * sizeof *p);
 }
 
 #endif

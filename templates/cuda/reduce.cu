@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
     //@ P.results(phase, "mine")
     $(k:uniforms(p))
     //@ for _, total in ipairs(totals) do
-    $total.operand.name$[0] = $total.value$;
+    $total$
     //@ end
     //@ end
   }

@@ -145,7 +145,7 @@ __shared__ $k.name$_gathered$p$ shared$p$[T > 32 ? T / 32 : 1];
 //@ if #totals > 0 then
 if (thread == 0 && end > 0) {
   //@ for _, total in ipairs(totals) do
-  $total.operand.name$[0] = $total.value$;
+  $total$
   //@ end
 }
 //@ end
@@ -287,7 +287,7 @@ static __device__ __forceinline__ void $k.name$_split$p$(const lathe_args &args)
 
 //@ end
 //@ for _, v in ipairs(variants) do
-//@ for _, s in ipairs(S.shapes()) do
+//@ for _, s in ipairs(S.shapes(k.width)) do
 //@ local T, H, R = s.threads, s.hold, s.rows
 /* $v.params_text$: rows up to $(T * H * V) */
 extern "C" __global__ void __launch_bounds__($(T * R), $s.blocks$)

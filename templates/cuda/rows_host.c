@@ -15,7 +15,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   const size_t count = args->dim[$(#op.dims - 1)];
 
-  //@ for _, s in ipairs(S.shapes()) do
+  //@ for _, s in ipairs(S.shapes(k.width)) do
   if (count <= $(s.threads * s.hold * k.width)) {
     launches[0] = (lathe_launch){
         .kernel = "$v.name$_$s.threads$x$s.hold$",

@@ -14,12 +14,19 @@
 //@   end
 //@   return at
 //@ end
-//@ -- blocks: how many a multiprocessor is to have at once, which bounds a thread's registers.
-//@ function shapes()
-//@   local list = {}
-//@   for i, s in ipairs(by_length) do
-//@     local busy = s[2] > 4 and 1024 or 1536
-//@     list[i] = { threads = s[1], hold = s[2], rows = s[3], blocks = math.max(1, busy // (s[1] * s[3])) }
+//@ -- blocks: how many a multiprocessor is to have at once, which bounds a thread's registers. An access
+//@ -- of 8 elements that are computed with in 32 bits takes as many registers as two of 4.
+//@ function shapes(width)
+//@   local list, taken = {}, {}
+//@   for _, s in ipairs(by_length) do
+//@     local hold = width == 8 and math.max(1, s[2] // 2) or s[2]
+//@     if not taken[s[1] .. "x" .. hold] then
+//@       local busy = s[2] > 4 and 1024 or 1536
+//@       taken[s[1] .. "x" .. hold] = true
+//@       list[#list + 1] = {
+//@         threads = s[1], hold = hold, rows = s[3], blocks = math.max(1, busy // (s[1] * s[3])),
+//@       }
+//@     end
 //@   end
 //@   return list
 //@ end

@@ -1,0 +1,402 @@
+/* lathe-gen as a whole: its command line, what it writes and removes, that it writes the same
+ * bytes wherever and however it runs, and golden files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "run_program.h"
+#include "tests.h"
+#include "tree.h"
+
+#define GEN(...) RUN(tree_root(), test_variable("LATHE_GEN"), __VA_ARGS__)
+
+/* The golden specs with the project's templates. */
+static int golden_tree(void **state) {
+  int failed = tree_setup(state);
+  if (!failed) {
+    tree_copy("tests/golden/specs", "specs");
+    tree_copy("templates", "templates");
+  }
+  return failed;
+}
+
+static void expect_success(run_result result) {
+  assert_string_equal(result.err, "");
+  assert_int_equal(result.status, 0);
+  run_free(&result);
+}
+
+static void expect_failure(run_result result, int status, const char *message) {
+  assert_string_equal(result.err, message);
+  assert_int_equal(result.status, status);
+  assert_string_equal(result.out, "");
+  run_free(&result);
+}
+
+static void expect_in(const char *text, const char *part) {
+  if (!strstr(text, part)) {
+    fail_msg("'%s' is not in:\n%s", part, text);
+  }
+}
+
+/* ---- the command line --------------------------------------------------------------------- */
+
+static void prints_its_usage(void **state) {
+  (void)state;
+  run_result result = GEN("--help");
+  assert_string_equal(result.err, "");
+  assert_int_equal(result.status, 0);
+  static const char *const words[] = {"index", "expand",    "all",        "definitions", "--src",
+                                      "--out", "--backend", "--disabled", "--no-line"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    expect_in(result.out, words[i]);
+  }
+  run_free(&result);
+}
+
+static void refuses_unknown_options(void **state) {
+  (void)state;
+  expect_failure(
+      GEN("--srcc", ".", "index"), 2,
+      "lathe-gen: unknown option '--srcc' (did you mean '--src'?); see lathe-gen --help\n");
+  expect_failure(GEN("index", "-x"), 2, "lathe-gen: unknown option '-x'; see lathe-gen --help\n");
+  expect_failure(GEN("index", "--out"), 2,
+                 "lathe-gen: --out: expected a value after it; see lathe-gen --help\n");
+  expect_failure(GEN("--disabled", "avx2", "index"), 2,
+                 "lathe-gen: --disabled: expected NAME=REASON, found 'avx2'\n");
+  expect_failure(GEN("--backend", "avx3", "index"), 2,
+                 "lathe-gen: --backend: unknown backend 'avx3'; expected 'avx2' or 'scalar'\n");
+  assert_false(tree_has("out"));
+}
+
+static void refuses_unknown_commands(void **state) {
+  (void)state;
+#define EXPECTED "; expected index, expand OP..., all or definitions FILE; see lathe-gen --help\n"
+  expect_failure(GEN("indx"), 2, "lathe-gen: unknown or incomplete command 'indx'" EXPECTED);
+  expect_failure(GEN("expand"), 2, "lathe-gen: unknown or incomplete command 'expand'" EXPECTED);
+  expect_failure(GEN("definitions"), 2,
+                 "lathe-gen: unknown or incomplete command 'definitions'" EXPECTED);
+#undef EXPECTED
+  assert_false(tree_has("out"));
+}
+
+static void refuses_an_unknown_op(void **state) {
+  (void)state;
+  expect_failure(GEN("expand", "tt"), 2,
+                 "lathe-gen: expand: unknown op 'tt' (did you mean 't'?)\n");
+}
+
+/* A file where a folder is wanted: root may write wherever there is a folder. */
+static void refuses_a_folder_that_cannot_be_written(void **state) {
+  (void)state;
+  tree_write("file", "");
+  expect_failure(
+      GEN("--out", "file/below", "index"), 1,
+      "lathe-gen: file/below/manifest.txt: cannot write: Not a directory; check the folder's "
+      "permissions and free space\n");
+  expect_failure(
+      GEN("--out", "file/below", "expand", "t"), 1,
+      "lathe-gen: file/below/t/t_f32__scalar.c: cannot write: Not a directory; check the "
+      "folder's permissions and free space\n");
+  expect_failure(
+      GEN("definitions", "file/definitions.lua"), 1,
+      "lathe-gen: file/definitions.lua: cannot write: Not a directory; check the folder's "
+      "permissions and free space\n");
+}
+
+static void refuses_a_missing_template(void **state) {
+  (void)state;
+  tree_remove("templates/c/map.c");
+  expect_failure(GEN("expand", "t"), 1,
+                 "templates/c/map.c: cannot read: No such file or directory\n");
+}
+
+/* ---- what it writes ----------------------------------------------------------------------- */
+
+static void removes_what_no_spec_asks_for(void **state) {
+  (void)state;
+  char *spec = tree_read("specs/t.lua");
+  spec[4] = 'u';
+  tree_write("specs/u.lua", spec);
+  expect_success(GEN("all"));
+  assert_true(tree_has("out/gen/u/u_f32__scalar.c"));
+  tree_write("out/gen/u/u_f32__scalar.o", "");
+  tree_write("out/gen/mine.txt", "kept: not in the manifest");
+  tree_remove("specs/u.lua");
+  expect_success(GEN("index"));
+  assert_false(tree_has("out/gen/u/u_f32__scalar.c"));
+  assert_false(tree_has("out/gen/u/u_f32__scalar.o"));
+  assert_false(tree_has("out/gen/u/u_reference.c"));
+  assert_false(tree_has("out/gen/u"));
+  assert_true(tree_has("out/gen/t/t_f32__scalar.c"));
+  assert_true(tree_has("out/gen/mine.txt"));
+  free(spec);
+}
+
+static struct timespec changed(const char *path) {
+  struct stat info;
+  assert_int_equal(stat(tree_path(path), &info), 0);
+  return info.st_mtim;
+}
+
+static void leaves_what_does_not_change(void **state) {
+  (void)state;
+  static const char *const files[] = {"out/gen/table.c", "out/gen/kernels.ninja",
+                                      "out/gen/t/t_f32__scalar.c", "out/gen/manifest.txt"};
+  struct timespec before[sizeof files / sizeof *files];
+  expect_success(GEN("all"));
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    before[i] = changed(files[i]);
+  }
+  expect_success(GEN("all"));
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    struct timespec after = changed(files[i]);
+    assert_int_equal(after.tv_sec, before[i].tv_sec);
+    assert_int_equal(after.tv_nsec, before[i].tv_nsec);
+  }
+}
+
+static void leaves_the_old_files_when_a_spec_is_broken(void **state) {
+  (void)state;
+  expect_success(GEN("all"));
+  char *before = tree_read("out/gen/table.c");
+  tree_write("specs/u.lua", "op \"u\" {}\n");
+  run_result result = GEN("all");
+  assert_int_equal(result.status, 1);
+  run_free(&result);
+  char *after = tree_read("out/gen/table.c");
+  assert_string_equal(after, before);
+  assert_true(tree_has("out/gen/t/t_f32__scalar.c"));
+  free(before);
+  free(after);
+}
+
+static void leaves_out_a_backend_with_its_reason(void **state) {
+  (void)state;
+  char *spec = tree_read("specs/t.lua");
+  char *scalar = strstr(spec, "\"scalar\"");
+  assert_non_null(scalar);
+  memcpy(scalar, "\"cpu\"   ", 8);
+  tree_write("specs/t.lua", spec);
+  expect_success(GEN("--backend", "scalar", "--disabled", "avx2=no \"such\" compiler", "all"));
+  assert_true(tree_has("out/gen/t/t_f32__scalar.c"));
+  assert_false(tree_has("out/gen/t/t_f32__avx2.c"));
+  char *table = tree_read("out/gen/table.c");
+  expect_in(table, "\"no \\042such\\042 compiler\"");
+  expect_in(table, "\"t_f32__avx2_u1\"");
+  expect_in(table, "extern lathe_fn t_f32__scalar_u1;");
+  assert_null(strstr(table, "extern lathe_fn t_f32__avx2"));
+  char *ninja = tree_read("out/gen/kernels.ninja");
+  assert_null(strstr(ninja, "avx2"));
+  free(ninja);
+  free(table);
+  free(spec);
+}
+
+/* Without --backend all are on but those that --disabled names. */
+static void leaves_out_no_other_backend(void **state) {
+  (void)state;
+  char *spec = tree_read("specs/t.lua");
+  char *scalar = strstr(spec, "\"scalar\"");
+  assert_non_null(scalar);
+  memcpy(scalar, "\"cpu\"   ", 8);
+  tree_write("specs/t.lua", spec);
+  expect_success(GEN("--disabled", "avx2=too wide", "all"));
+  char *table = tree_read("out/gen/table.c");
+  expect_in(table, "\"too wide\"");
+  expect_in(table, "extern lathe_fn t_f32__scalar_u1;");
+  assert_false(tree_has("out/gen/t/t_f32__avx2.c"));
+  assert_true(tree_has("out/gen/t/t_f32__scalar.c"));
+  free(table);
+  free(spec);
+}
+
+static void names_all_that_an_op_is_made_from(void **state) {
+  (void)state;
+  tree_write("specs/include/a b.lua", "return 7\n");
+  char *spec = tree_read("specs/t.lua"), with[2048];
+  snprintf(with, sizeof with, "local seven = include \"include/a b.lua\"\n%s", spec);
+  tree_write("specs/t.lua", with);
+  spec[4] = 'u';
+  tree_write("specs/u.lua", spec);
+  tree_write("templates/c/map.c", "//@ use \"parts.c\"\n");
+  tree_write("templates/c/parts.c", "int part;\n");
+  expect_success(GEN("all"));
+  expect_success(GEN("expand", "t"));
+  char *needs = tree_read("out/gen/t/expand.d");
+  assert_string_equal(needs, "out/gen/t/t_f32__scalar.c: \\\n"
+                             "  templates \\\n"
+                             "  templates/c/backend.lua \\\n"
+                             "  specs/t.lua \\\n"
+                             "  specs/include/a\\ b.lua \\\n"
+                             "  templates/c/map.c \\\n"
+                             "  templates/c/parts.c \\\n"
+                             "  templates/c/reference.c\n");
+  free(needs);
+  needs = tree_read("out/gen/kernels.ninja.d");
+  expect_in(needs, "  specs \\\n");
+  expect_in(needs, "  specs/t.lua");
+  expect_in(needs, "  specs/u.lua");
+  expect_in(needs, "  specs/include/a\\ b.lua");
+  expect_in(needs, "  templates/c/backend.lua");
+  free(needs);
+  free(spec);
+}
+
+static void defines_every_key_for_editors(void **state) {
+  (void)state;
+  expect_success(GEN("definitions", "definitions.lua"));
+  char *text = tree_read("definitions.lua");
+  static const char *const words[] = {"---@meta\n",
+                                      "---@field doc string ",
+                                      "---@field inputs ",
+                                      "---@field outputs ",
+                                      "---@field scalars? ",
+                                      "---@field map? function ",
+                                      "---@field reduce? function ",
+                                      "---@field rows? function ",
+                                      "---@field sizes ",
+                                      "---@field dtypes ",
+                                      "---@field ulp ",
+                                      "---@field magnitude? function ",
+                                      "---@field any_zero_sign? boolean ",
+                                      "---@field in_place? boolean ",
+                                      "---@field variants ",
+                                      "---@field peers? ",
+                                      "\"f64\" | \"f32\"",
+                                      "function op(name) end",
+                                      "function include(path) end",
+                                      "function exp(...) end",
+                                      "function select(...) end",
+                                      "function row_max(...) end"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    expect_in(text, words[i]);
+  }
+  free(text);
+}
+
+/* ---- the same bytes ----------------------------------------------------------------------- */
+
+static void expect_same(const char *one, const char *two) {
+  run_result result =
+      RUN(tree_root(), "diff", "-r", "--exclude=*.d", "--exclude=locales", one, two);
+  assert_string_equal(result.out, "");
+  assert_string_equal(result.err, "");
+  assert_int_equal(result.status, 0);
+  run_free(&result);
+}
+
+/* All of the project's specs, made twice: from copies of the sources in different folders, from
+ * different current folders, and in different locales. */
+static void writes_the_same_bytes_anywhere(void **state) {
+  (void)state;
+  tree_copy("specs", "one/specs");
+  tree_copy("templates", "one/templates");
+  tree_copy(tree_path("one/."), "a/longer/path/two");
+  const char *gen = test_variable("LATHE_GEN");
+
+  expect_success(run_program(tree_path("one"), (const char *const[]){gen, "all", NULL},
+                             (const char *const[]){"LC_ALL=C", "TZ=UTC", NULL}));
+  expect_success(
+      run_program(tree_path("a"),
+                  (const char *const[]){gen, "--src", tree_path("a/longer/path/two"), "--out",
+                                        "out/gen", "all", NULL},
+                  (const char *const[]){"LC_ALL=C.UTF-8", "LANG=C.UTF-8", "TZ=Asia/Tokyo", NULL}));
+  expect_same("one/out", "a/out");
+
+  /* A locale with a decimal comma; where there are no locale sources it is the same as C. */
+  run_result made = RUN(tree_root(), "sh", "-c",
+                        "mkdir locales && localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8");
+  run_free(&made);
+  char locpath[300];
+  snprintf(locpath, sizeof locpath, "LOCPATH=%s", tree_path("locales"));
+  expect_success(run_program(tree_path("one"),
+                             (const char *const[]){gen, "--out", "again/gen", "all", NULL},
+                             (const char *const[]){locpath, "LC_ALL=de_DE.UTF-8", NULL}));
+  run_result found =
+      RUN(tree_path("one"), "sed", "-i", "s,again/gen,out/gen,g", "again/gen/kernels.ninja");
+  expect_success(found);
+  expect_same("one/out/gen", "one/again/gen");
+
+  /* Neither a folder of this machine nor the day in anything but the depfiles. */
+  found =
+      RUN(tree_root(), "sh", "-c",
+          "grep -r --exclude='*.d' -e \"$0\" -e \"$(date +%Y-%m-%d)\" -e \"$(date '+%b %e %Y')\" "
+          "one/out a/out",
+          tree_root());
+  assert_string_equal(found.out, "");
+  assert_int_equal(found.status, 1);
+  run_free(&found);
+}
+
+/* `expand` of one op writes what `all` writes for it. */
+static void expands_one_op_as_it_does_all(void **state) {
+  (void)state;
+  expect_success(GEN("--out", "all", "all"));
+  expect_success(GEN("--out", "one", "expand", "golden_map", "golden_rows"));
+  expect_same("all/golden_map", "one/golden_map");
+  expect_same("all/golden_rows", "one/golden_rows");
+}
+
+/* ---- golden files ------------------------------------------------------------------------- */
+
+/* What the project's templates make of small specs, a file per family and instruction set. With
+ * LATHE_UPDATE_GOLDEN=1 in the environment the files are written anew. */
+static void matches_the_golden_files(void **state) {
+  (void)state;
+  expect_success(GEN("--no-line", "--out", "out", "all"));
+  static const char *const ops[] = {"golden_map", "golden_reduce", "golden_rows"};
+  static const char *const parts[] = {"f32__scalar", "f32__sse2", "f32__avx2", "f32__avx512",
+                                      "reference"};
+  const char *update = getenv("LATHE_UPDATE_GOLDEN");
+  char golden[512], made[128];
+  size_t different = 0;
+  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+      snprintf(golden, sizeof golden, "%s/tests/golden/expected/%s_%s.c",
+               test_variable("LATHE_SRC"), ops[o], parts[p]);
+      snprintf(made, sizeof made, "out/%s/%s_%s.c", ops[o], ops[o], parts[p]);
+      if (update && strcmp(update, "1") == 0) {
+        expect_success(RUN(tree_root(), "cp", made, golden));
+        continue;
+      }
+      run_result result = RUN(tree_root(), "diff", "-u", golden, made);
+      if (result.status != 0) {
+        different++;
+        print_error("%.900s%s\n", result.out, result.err);
+      }
+      run_free(&result);
+    }
+  }
+  if (different > 0) {
+    fail_msg("%zu golden files differ; if that is meant, LATHE_UPDATE_GOLDEN=1 writes them anew",
+             different);
+  }
+}
+
+#define TEST(function)                                                                             \
+  { "generator: " #function, function, tree_setup_small, tree_teardown, NULL }
+#define GOLDEN(function)                                                                           \
+  { "generator: " #function, function, golden_tree, tree_teardown, NULL }
+
+const struct CMUnitTest generator_tests[] = {
+    TEST(prints_its_usage),
+    TEST(refuses_unknown_options),
+    TEST(refuses_unknown_commands),
+    TEST(refuses_an_unknown_op),
+    TEST(refuses_a_folder_that_cannot_be_written),
+    TEST(refuses_a_missing_template),
+    TEST(removes_what_no_spec_asks_for),
+    TEST(leaves_what_does_not_change),
+    TEST(leaves_the_old_files_when_a_spec_is_broken),
+    TEST(leaves_out_a_backend_with_its_reason),
+    TEST(leaves_out_no_other_backend),
+    TEST(names_all_that_an_op_is_made_from),
+    TEST(defines_every_key_for_editors),
+    {"generator: writes_the_same_bytes_anywhere", writes_the_same_bytes_anywhere, tree_setup,
+     tree_teardown, NULL},
+    GOLDEN(expands_one_op_as_it_does_all),
+    GOLDEN(matches_the_golden_files),
+};
+const size_t generator_test_count = sizeof generator_tests / sizeof *generator_tests;

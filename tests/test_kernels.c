@@ -1,0 +1,1110 @@
+/* test_kernels.c - every variant of the table that this processor can run, against the references;
+ * the references against functions written here; and kernels that are wrong on purpose. */
+#include "tests.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "check.h"
+#include "cpu.h"
+#include "dtype.h"
+#include "random.h"
+#include "signals.h"
+
+enum {
+  SEED = 20240229,
+  LONGEST_SHORT = 130, /* every length up to this */
+  TOLD = 20,           /* failures of one test that are told in full */
+};
+
+static const size_t primes[] = {257, 1009, 4099, 8209, 65537};
+
+/* ---- what a test has found ------------------------------------------------------------------- */
+
+typedef struct tally {
+  size_t checks, failures;
+} tally;
+
+static void tell(tally *t, const char *name, const char *message) {
+  t->failures++;
+  if (t->failures <= TOLD)
+    print_error("%s: %s\n", name, message);
+  else if (t->failures == TOLD + 1)
+    print_error("... and more\n");
+}
+
+static void count(tally *t, const lathe_variant *v, const check_result *r) {
+  t->checks++;
+  if (r->verdict != CHECK_RIGHT)
+    tell(t, v->name, r->message);
+}
+
+/* A test that checked nothing has failed as well. */
+static void conclude(const tally *t) {
+  if (t->failures)
+    fail_msg("%zu of %zu checks failed", t->failures, t->checks);
+  assert_true(t->checks > 0);
+}
+
+/* ---- crashes --------------------------------------------------------------------------------- */
+
+/* cmocka puts its own handlers before those of signals.c, which would tell which kernel it was. */
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+enum { CRASHES = sizeof crashes / sizeof *crashes };
+static struct sigaction handlers[CRASHES];
+
+static void nothing(void *argument) {
+  (void)argument;
+}
+
+__attribute__((constructor)) static void keep_handlers(void) {
+  signals_guard(nothing, NULL);
+  for (int i = 0; i < CRASHES; i++)
+    sigaction(crashes[i], NULL, &handlers[i]);
+}
+
+static void catch_crashes(void) {
+  for (int i = 0; i < CRASHES; i++)
+    sigaction(crashes[i], &handlers[i], NULL);
+}
+
+/* ---- a device whose operands are all aligned differently ------------------------------------- */
+
+typedef struct crooked_call {
+  device_call head;
+  buffer operand[LATHE_MAX_OPERANDS];
+  lathe_args args;
+} crooked_call;
+
+static void crooked_release(device_call *call) {
+  crooked_call *c = (crooked_call *)call;
+
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    buffer_free(&c->operand[o]);
+  free(c);
+}
+
+/* Operand o starts o + 1 elements after a 64-byte boundary. */
+static device_call *crooked_prepare(device *on, const lathe_variant *v, const problem *p,
+                                    device_layout layout, const char **why) {
+  crooked_call *c = calloc(1, sizeof *c);
+
+  assert_non_null(c);
+  *why = NULL;
+  c->head = (device_call){.on = on, .variant = v, .problem = p, .layout = layout};
+  c->args = problem_args(p);
+  for (int o = 0; o < v->op->noperands; o++) {
+    const lathe_dtype type = dtype_of_operand(&v->op->operands[o], v->dtype);
+    const size_t offset = (size_t)(o + 1) * lathe_dtype_size(type);
+    assert_true(buffer_make(&c->operand[o], p->bytes[o], (buffer_place){.offset = offset}));
+    if (p->input[o])
+      memcpy(c->operand[o].data, p->input[o], p->bytes[o]);
+    c->args.buf[o] = c->operand[o].data;
+  }
+  return &c->head;
+}
+
+static void crooked_reset(device_call *call) {
+  crooked_call *c = (crooked_call *)call;
+
+  for (int o = 0; o < call->variant->op->noperands; o++)
+    if (call->variant->op->operands[o].output)
+      buffer_poison(&c->operand[o]);
+}
+
+static bool crooked_run(device_call *call) {
+  call->variant->run(&((crooked_call *)call)->args);
+  return true;
+}
+
+static const void *crooked_output(device_call *call, int operand) {
+  return ((crooked_call *)call)->operand[operand].data;
+}
+
+static bool crooked_intact(device_call *call) {
+  crooked_call *c = (crooked_call *)call;
+  const problem *p = call->problem;
+
+  snprintf(call->error, sizeof call->error, "wrote what it must not");
+  for (int o = 0; o < p->op->noperands; o++)
+    if (buffer_overrun(&c->operand[o]) ||
+        (p->input[o] && memcmp(c->operand[o].data, p->input[o], p->bytes[o]) != 0))
+      return false;
+  return true;
+}
+
+static device crooked = {
+    .id = "crooked",
+    .name = "operands at odd places",
+    .prepare = crooked_prepare,
+    .release = crooked_release,
+    .reset = crooked_reset,
+    .run = crooked_run,
+    .output = crooked_output,
+    .intact = crooked_intact,
+};
+
+/* ---- all variants ---------------------------------------------------------------------------- */
+
+/* The variants of one op and type, which share a problem. */
+typedef struct group {
+  const lathe_op *op;
+  lathe_dtype dtype;
+  size_t first, end; /* in the table */
+} group;
+
+/* Begins with {0}; false after the last group. */
+static bool next_group(group *g) {
+  g->first = g->end;
+  if (g->first == lathe_variant_count)
+    return false;
+  g->op = lathe_variants[g->first].op;
+  g->dtype = lathe_variants[g->first].dtype;
+  while (g->end < lathe_variant_count && lathe_variants[g->end].op == g->op &&
+         lathe_variants[g->end].dtype == g->dtype)
+    g->end++;
+  return true;
+}
+
+/* The next variant of the group that can run here, or null; i begins at g->first. */
+static const lathe_variant *next_able(const group *g, size_t *i) {
+  while (*i < g->end) {
+    const lathe_variant *v = &lathe_variants[(*i)++];
+    if (v->backend->kind == LATHE_CPU && !lathe_why_not(v, lathe_cpu_features()))
+      return v;
+  }
+  return NULL;
+}
+
+enum {
+  ALIGNED = 1 << 0,
+  OFFSET = 1 << 1, /* all operands one element after a boundary */
+  PAGE_END = 1 << 2,
+  IN_PLACE = 1 << 3,
+  CROOKED = 1 << 4,
+  EVERY_LAYOUT = (1 << 5) - 1,
+};
+
+static void check_layout(tally *t, device *on, const lathe_variant *v, const problem *p,
+                         device_layout layout) {
+  const check_result r = check_variant(on, v, p, layout);
+
+  count(t, v, &r);
+}
+
+static void check_layouts(tally *t, const lathe_variant *v, const problem *p, unsigned layouts) {
+  device *const cpu = device_cpu();
+  const size_t one = lathe_dtype_size(v->dtype);
+
+  if (layouts & ALIGNED)
+    check_layout(t, cpu, v, p, (device_layout){0});
+  if (layouts & OFFSET && one % v->align == 0)
+    check_layout(t, cpu, v, p, (device_layout){.offset = one});
+  if (layouts & PAGE_END && v->align <= 1)
+    check_layout(t, cpu, v, p, (device_layout){.page_end = true});
+  if (layouts & IN_PLACE && v->op->in_place)
+    check_layout(t, cpu, v, p, (device_layout){.in_place = true});
+  if (layouts & CROOKED && one % v->align == 0)
+    check_layout(t, &crooked, v, p, (device_layout){0});
+}
+
+static problem *make(const group *g, const size_t *dim, uint64_t seed, unsigned special) {
+  const char *why;
+  problem *p = problem_make(g->op, g->dtype, dim, seed, special, &why);
+
+  if (!p)
+    fail_msg("%s: %s", g->op->name, why);
+  return p;
+}
+
+/* All variants of a group, with the last dimension n and the others lead. */
+static void check_size(tally *t, const group *g, size_t lead, size_t n, unsigned special,
+                       unsigned layouts) {
+  size_t dim[LATHE_MAX_DIMS], i = g->first;
+  const lathe_variant *v;
+  problem *p;
+
+  for (int d = 0; d < g->op->ndim; d++)
+    dim[d] = d == g->op->ndim - 1 ? n : lead;
+  p = make(g, dim, SEED + n, special);
+  while ((v = next_able(g, &i)))
+    check_layouts(t, v, p, layouts);
+  problem_free(p);
+}
+
+/* Names the variants that cannot run here, under their reason; every (op, type) has one that
+ * can. */
+static void test_what_can_run(void **state) {
+  const uint64_t features = lathe_cpu_features();
+  const char *last = NULL;
+  size_t skipped = 0;
+  group g = {0};
+
+  (void)state;
+  for (size_t b = 0; b < lathe_backend_count; b++)
+    for (size_t i = 0; i < lathe_variant_count; i++) {
+      const lathe_variant *v = &lathe_variants[i];
+      const char *why = v->backend == &lathe_backends[b] ? lathe_why_not(v, features) : NULL;
+      if (!why)
+        continue;
+      if (last != why)
+        print_message("%sskipped, %s:", last ? "\n" : "", why);
+      print_message(" %s", v->name);
+      last = why;
+      skipped++;
+    }
+  if (skipped)
+    print_message("\n%zu of %zu variants were skipped\n", skipped, lathe_variant_count);
+  while (next_group(&g)) {
+    size_t i = g.first;
+    if (!next_able(&g, &i))
+      fail_msg("no variant of %s %s can run here", g.op->name, lathe_dtype_name(g.dtype));
+  }
+}
+
+static void test_every_short_length(void **state) {
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  while (next_group(&g)) {
+    for (size_t n = 0; n <= LONGEST_SHORT; n++)
+      check_size(&t, &g, 1, n, 0, PAGE_END | IN_PLACE | CROOKED);
+    for (size_t n = 0; g.op->ndim > 1 && n <= LONGEST_SHORT; n++)
+      check_size(&t, &g, 3, n, 0, PAGE_END | CROOKED);
+    if (g.op->ndim > 1)
+      check_size(&t, &g, 0, 5, 0, ALIGNED);
+  }
+  conclude(&t);
+}
+
+static void test_prime_lengths(void **state) {
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  while (next_group(&g))
+    for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
+      check_size(&t, &g, 1, primes[i], 0, ALIGNED | OFFSET | IN_PLACE);
+  conclude(&t);
+}
+
+static void test_special_values_sprinkled(void **state) {
+  static const size_t lengths[] = {1,  2,  3,  7,   15,  16,  17,   31,
+                                   33, 63, 65, 127, 130, 257, 1009, 4099};
+  const unsigned all = (1u << RANDOM_KINDS) - 1;
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  while (next_group(&g))
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+      for (int kind = 0; kind < RANDOM_KINDS; kind++)
+        check_size(&t, &g, 1, lengths[i], 1u << kind, PAGE_END);
+      check_size(&t, &g, 1, lengths[i], all, CROOKED | IN_PLACE);
+      /* Without NaN, which would hide the rest in a reduction. */
+      check_size(&t, &g, 1, lengths[i], all & ~(unsigned)RANDOM_NAN, CROOKED);
+    }
+  conclude(&t);
+}
+
+/* Puts values in a problem's input and runs the reference again. */
+static void solve_again(problem *p) {
+  lathe_args args = problem_args(p);
+  int magnitudes = p->op->noperands;
+
+  for (int o = 0; o < p->op->noperands; o++) {
+    const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+    if (p->op->operands[o].output) {
+      args.buf[o] = p->expected[o];
+      if (dtype_floating(type))
+        args.buf[magnitudes++] = p->magnitude[o];
+    } else if (dtype_floating(type)) {
+      args.buf[o] = malloc(p->elements[o] * sizeof(long double) + 1);
+      assert_non_null(args.buf[o]);
+      if (p->wide)
+        dtype_widen_long(type, p->input[o], p->elements[o], args.buf[o]);
+      else
+        dtype_widen(type, p->input[o], p->elements[o], args.buf[o]);
+    } else {
+      args.buf[o] = p->input[o];
+    }
+  }
+  (p->wide ? p->op->reference_wide : p->op->reference_f64)(&args);
+  for (int o = 0; o < p->op->noperands; o++)
+    if (!p->op->operands[o].output && args.buf[o] != p->input[o])
+      free(args.buf[o]);
+}
+
+static void put(lathe_dtype type, void *to, size_t at, double value) {
+  dtype_narrow(type, &value, 1, (char *)to + at * lathe_dtype_size(type));
+}
+
+static double get(lathe_dtype type, const void *from, size_t at) {
+  double value;
+
+  dtype_widen(type, (const char *)from + at * lathe_dtype_size(type), 1, &value);
+  return value;
+}
+
+static double smallest(lathe_dtype type) {
+  const dtype_format *f = dtype_format_of(type);
+
+  return ldexp(1, f->emin - f->digits + 1);
+}
+
+/* What an input may hold beside random numbers. */
+enum { SPECIALS = 7 };
+static double special(lathe_dtype type, size_t i) {
+  switch (i % SPECIALS) {
+  case 0: return NAN;
+  case 1: return INFINITY;
+  case 2: return -INFINITY;
+  case 3: return 0.0;
+  case 4: return -0.0;
+  case 5: return smallest(type);
+  default: return -smallest(type);
+  }
+}
+
+/* One special value among random ones, at each place of each input: in whole vectors, in what
+ * is left over, and in the last element. */
+static void test_special_value_at_each_place(void **state) {
+  static const size_t lengths[] = {1, 35};
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  while (next_group(&g)) {
+    if (strcmp(g.op->family, "map") == 0)
+      continue; /* its elements do not meet: the next test is for them */
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+      const size_t n = lengths[l];
+      const size_t dim[LATHE_MAX_DIMS] = {g.op->ndim > 1 ? 1 : n, n};
+      problem *p = make(&g, dim, SEED, 0);
+      for (int o = 0; o < g.op->noperands; o++)
+        for (size_t at = 0; p->input[o] && at < p->elements[o]; at++) {
+          const double before = get(g.dtype, p->input[o], at);
+          for (size_t s = 0; s < SPECIALS; s++) {
+            size_t i = g.first;
+            const lathe_variant *v;
+            put(g.dtype, p->input[o], at, special(g.dtype, s));
+            solve_again(p);
+            while ((v = next_able(&g, &i)))
+              check_layouts(&t, v, p, PAGE_END);
+          }
+          put(g.dtype, p->input[o], at, before);
+        }
+      problem_free(p);
+    }
+  }
+  conclude(&t);
+}
+
+/* Every combination of special values and 1 in the inputs of an element-wise op, each in
+ * different lanes. */
+static void test_special_values_together(void **state) {
+  enum { KINDS = SPECIALS + 1 };
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  while (next_group(&g)) {
+    size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1}, combinations = 1, i = g.first;
+    const lathe_variant *v;
+    problem *p;
+    if (strcmp(g.op->family, "map") != 0)
+      continue;
+    for (int o = 0; o < g.op->noperands; o++)
+      combinations *= g.op->operands[o].output ? 1 : KINDS;
+    dim[g.op->ndim - 1] = 5 * combinations + 1; /* an odd number, so that the lanes differ */
+    p = make(&g, dim, SEED, 0);
+    for (size_t at = 0; at < dim[g.op->ndim - 1]; at++) {
+      size_t choice = at % combinations + at / combinations;
+      for (int o = 0; o < g.op->noperands; o++) {
+        if (!p->input[o] || at >= p->elements[o])
+          continue;
+        put(g.dtype, p->input[o], at,
+            choice % KINDS == SPECIALS ? 1 : special(g.dtype, choice % KINDS));
+        choice /= KINDS;
+      }
+    }
+    solve_again(p);
+    while ((v = next_able(&g, &i)))
+      check_layouts(&t, v, p, PAGE_END | IN_PLACE | CROOKED);
+    problem_free(p);
+  }
+  conclude(&t);
+}
+
+/* ---- extrema, without the reference ---------------------------------------------------------- */
+
+static bool is_extremum(const lathe_op *op) {
+  static const char *const names[] = {"max", "min", "argmax", "argmin", "norm_linf"};
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(op->name, names[i]) == 0)
+      return true;
+  return false;
+}
+
+/* What a reduction with one input makes of x. */
+static double reduce(const lathe_variant *v, void *x, size_t n) {
+  const lathe_dtype type = dtype_of_operand(&v->op->operands[1], v->dtype);
+  double room = 0; /* as large and as aligned as any type wants it */
+  const lathe_args args = {.buf = {x, &room}, .dim = {n}};
+
+  v->run(&args);
+  return get(type, &room, 0);
+}
+
+static void expect(tally *t, const lathe_variant *v, void *x, size_t n, double expected,
+                   const char *of) {
+  const double got = reduce(v, x, n);
+  char message[160];
+
+  t->checks++;
+  if (got == expected || (isnan(got) && isnan(expected)))
+    return;
+  snprintf(message, sizeof message, "is %g, expected %g, of %s, n = %zu", got, expected, of, n);
+  tell(t, v->name, message);
+}
+
+static void fill(const lathe_variant *v, void *x, size_t n, double value) {
+  for (size_t i = 0; i < n; i++)
+    put(v->dtype, x, i, value);
+}
+
+/* The places to try in n elements: each of a short vector; in a long one those around the ends
+ * of vectors and blocks. */
+static bool interesting(size_t at, size_t n) {
+  return n <= 300 || at < 3 || n - at < 3 || (at + 1) % 1024 < 3;
+}
+
+static void check_extremum(tally *t, const lathe_variant *v, void *x, size_t n) {
+  const bool is_index = strncmp(v->op->name, "arg", 3) == 0;
+  const bool is_min = strcmp(v->op->name, "min") == 0 || strcmp(v->op->name, "argmin") == 0;
+  const double worst = is_min ? INFINITY : -INFINITY, sign = is_min ? -1 : 1;
+  const bool absolute = strcmp(v->op->name, "norm_linf") == 0;
+
+  fill(v, x, n, worst);
+  expect(t, v, x, n, is_index ? 0 : absolute ? INFINITY : worst, "infinities that lose");
+  fill(v, x, n, -worst);
+  expect(t, v, x, n, is_index ? 0 : absolute ? INFINITY : -worst, "infinities that win");
+  fill(v, x, n, NAN);
+  expect(t, v, x, n, is_index ? 0 : NAN, "NaN only");
+  fill(v, x, n, 0);
+  expect(t, v, x, n, 0, "zeros");
+  for (size_t at = 0; at < n; at++) {
+    const size_t later = at + (n - at) / 2; /* where another is put */
+    if (!interesting(at, n))
+      continue;
+    put(v->dtype, x, at, sign * 2);
+    expect(t, v, x, n, is_index ? (double)at : sign * 2, "one that wins");
+    put(v->dtype, x, later, sign * 2);
+    expect(t, v, x, n, is_index ? (double)at : sign * 2, "two that win");
+    put(v->dtype, x, later, sign * INFINITY);
+    put(v->dtype, x, at, NAN);
+    expect(t, v, x, n, is_index ? (double)at : NAN, "NaN before an infinity");
+    put(v->dtype, x, later, NAN);
+    expect(t, v, x, n, is_index ? (double)at : NAN, "two NaN");
+    put(v->dtype, x, at, sign * INFINITY);
+    expect(t, v, x, n, !is_index ? later == at ? sign * INFINITY : NAN : (double)later,
+           "NaN after an infinity");
+    put(v->dtype, x, later, 0);
+    put(v->dtype, x, at, 0);
+  }
+}
+
+static void test_extrema(void **state) {
+  static const size_t lengths[] = {1,   2,   3,   5,    8,    16,   31,   64,
+                                   130, 257, 300, 4096, 4097, 8209, 12289};
+  double *x = malloc(12289 * sizeof *x);
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  assert_non_null(x);
+  while (next_group(&g)) {
+    const lathe_variant *v;
+    size_t i = g.first;
+    if (!is_extremum(g.op))
+      continue;
+    while ((v = next_able(&g, &i)))
+      for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        /* norm_linf makes an infinity that loses one that wins, and a negative winner positive. */
+        check_extremum(&t, v, x, lengths[l]);
+      }
+  }
+  free(x);
+  conclude(&t);
+}
+
+static void test_sums_of_nothing(void **state) {
+  static const char *const sums[] = {"sum", "dot", "norm_l1", "norm_l2"};
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  while (next_group(&g))
+    for (size_t s = 0; s < sizeof sums / sizeof *sums; s++) {
+      const lathe_variant *v;
+      size_t i = g.first;
+      if (strcmp(g.op->name, sums[s]) != 0)
+        continue;
+      while ((v = next_able(&g, &i))) {
+        double room = 1;
+        lathe_args args = {.dim = {0}};
+        args.buf[v->op->noperands - 1] = &room;
+        v->run(&args);
+        t.checks++;
+        if (get(v->dtype, &room, 0) != 0)
+          tell(&t, v->name, "the sum of no elements is not 0");
+      }
+    }
+  conclude(&t);
+}
+
+/* ---- the same twice, and large --------------------------------------------------------------- */
+
+static void compare_runs(tally *t, const lathe_variant *v, const problem *p) {
+  device *const cpu = device_cpu();
+  const char *why;
+  device_call *first = cpu->prepare(cpu, v, p, (device_layout){0}, &why);
+  device_call *second = cpu->prepare(cpu, v, p, (device_layout){0}, &why);
+
+  assert_non_null(first);
+  assert_non_null(second);
+  cpu->reset(first);
+  cpu->reset(second);
+  assert_true(cpu->run(first));
+  assert_true(cpu->run(second));
+  assert_true(cpu->run(second)); /* over its own results: only inputs may count */
+  for (int o = 0; o < v->op->noperands; o++) {
+    t->checks++;
+    if (memcmp(cpu->output(first, o), cpu->output(second, o), p->bytes[o]) != 0)
+      tell(t, v->name, "gave other bits the second time");
+  }
+  cpu->release(first);
+  cpu->release(second);
+}
+
+static void test_repeatable(void **state) {
+  static const size_t lengths[] = {1, 13, 130, 8209};
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  while (next_group(&g))
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+      const size_t dim[LATHE_MAX_DIMS] = {g.op->ndim > 1 ? 1 : lengths[l], lengths[l]};
+      problem *p = make(&g, dim, SEED, RANDOM_ZERO | RANDOM_DENORMAL);
+      const lathe_variant *v;
+      size_t i = g.first;
+      while ((v = next_able(&g, &i)))
+        compare_runs(&t, v, p);
+      problem_free(p);
+    }
+  conclude(&t);
+}
+
+/* Variants that are meant for large sizes only, at the least such size. */
+static void test_large_sizes(void **state) {
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  while (next_group(&g)) {
+    const lathe_variant *v;
+    problem *p = NULL;
+    size_t i = g.first;
+    while ((v = next_able(&g, &i))) {
+      size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+      if (v->prefer_from <= 0)
+        continue;
+      if (!p) {
+        const double each = lathe_bytes(g.op, g.dtype, dim);
+        dim[g.op->ndim - 1] = (size_t)(v->prefer_from / each) + 3;
+        p = make(&g, dim, SEED, 0);
+      }
+      check_layouts(&t, v, p, OFFSET);
+    }
+    problem_free(p);
+  }
+  if (t.checks == 0)
+    skip(); /* no variant of this table, on this processor, is one for large sizes */
+  conclude(&t);
+}
+
+/* ---- the references, against functions written here ------------------------------------------ */
+
+/* x: the inputs, one after the other, n numbers each; s: scalars; y: n results, or one. */
+typedef void oracle_fn(const double *x, const double *s, size_t n, double *y);
+
+#define MAP(name, value)                                                                           \
+  static void oracle_##name(const double *x, const double *s, size_t n, double *y) {               \
+    (void)s;                                                                                       \
+    for (size_t i = 0; i < n; i++) {                                                               \
+      const double a = x[i], b = x[n + i], c = x[2 * n + i];                                       \
+      (void)b, (void)c;                                                                            \
+      y[i] = value;                                                                                \
+    }                                                                                              \
+  }
+#define FOLD(name, begin, step, end)                                                               \
+  static void oracle_##name(const double *x, const double *s, size_t n, double *y) {               \
+    double r = begin;                                                                              \
+    (void)s;                                                                                       \
+    for (size_t i = 0; i < n; i++) {                                                               \
+      const double a = x[i], b = x[n + i];                                                         \
+      (void)a, (void)b;                                                                            \
+      r = step;                                                                                    \
+    }                                                                                              \
+    *y = end;                                                                                      \
+  }
+
+MAP(add, a + b)
+MAP(sub, a - b)
+MAP(mul, a *b)
+MAP(div, a / b)
+MAP(scale, a *s[0])
+MAP(abs, fabs(a))
+MAP(clamp, a<s[0] ? s[0] : a> s[1] ? s[1] : a)
+MAP(lerp, a + s[0] * (b - a))
+MAP(fma, a *b + c)
+MAP(relu, a > 0 ? a : 0)
+MAP(exp, exp(a))
+MAP(sigmoid, 1 / (1 + exp(-a)))
+MAP(tanh, tanh(a))
+MAP(gelu, a / 2 * erfc(-a / sqrt(2)))
+MAP(swish, a / (1 + exp(-a)))
+FOLD(sum, 0, r + a, r)
+FOLD(dot, 0, r + a * b, r)
+FOLD(max, -INFINITY, a > r ? a : r, r)
+FOLD(min, INFINITY, a < r ? a : r, r)
+FOLD(argmax, 0, a > x[(size_t)r] ? (double)i : r, r)
+FOLD(argmin, 0, a < x[(size_t)r] ? (double)i : r, r)
+FOLD(norm_l1, 0, r + fabs(a), r)
+FOLD(norm_l2, 0, r + a * a, sqrt(r))
+FOLD(norm_linf, 0, fabs(a) > r ? fabs(a) : r, r)
+FOLD(sum_of_exp, 0, r + exp(a), r)
+
+static void oracle_softmax(const double *x, const double *s, size_t n, double *y) {
+  double total;
+
+  oracle_sum_of_exp(x, s, n, &total);
+  for (size_t i = 0; i < n; i++)
+    y[i] = exp(x[i]) / total;
+}
+
+static void oracle_log_softmax(const double *x, const double *s, size_t n, double *y) {
+  double total;
+
+  oracle_sum_of_exp(x, s, n, &total);
+  for (size_t i = 0; i < n; i++)
+    y[i] = x[i] - log(total);
+}
+
+static const struct {
+  const char *name;
+  oracle_fn *compute;
+} oracles[] = {
+    {"abs", oracle_abs},         {"add", oracle_add},         {"argmax", oracle_argmax},
+    {"argmin", oracle_argmin},   {"clamp", oracle_clamp},     {"div", oracle_div},
+    {"dot", oracle_dot},         {"exp", oracle_exp},         {"fma", oracle_fma},
+    {"gelu", oracle_gelu},       {"lerp", oracle_lerp},       {"log_softmax", oracle_log_softmax},
+    {"max", oracle_max},         {"min", oracle_min},         {"mul", oracle_mul},
+    {"norm_l1", oracle_norm_l1}, {"norm_l2", oracle_norm_l2}, {"norm_linf", oracle_norm_linf},
+    {"relu", oracle_relu},       {"scale", oracle_scale},     {"sigmoid", oracle_sigmoid},
+    {"softmax", oracle_softmax}, {"sub", oracle_sub},         {"sum", oracle_sum},
+    {"swish", oracle_swish},     {"tanh", oracle_tanh},
+};
+enum { ORACLES = sizeof oracles / sizeof *oracles };
+
+/* A problem's inputs, one after the other, as the oracle wants them. */
+static double *inputs_of(const problem *p, size_t n) {
+  double *x = calloc(3 * n, sizeof *x);
+  size_t at = 0;
+
+  assert_non_null(x);
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->input[o]) {
+      dtype_widen(p->dtype, p->input[o], p->elements[o], x + at);
+      at += p->elements[o];
+    }
+  return x;
+}
+
+static void compare_reference(tally *t, const group *g, oracle_fn *compute, size_t n) {
+  const size_t dim[LATHE_MAX_DIMS] = {g->op->ndim > 1 ? 1 : n, n};
+  const int o = g->op->noperands - 1;
+  const lathe_dtype type = dtype_of_operand(&g->op->operands[o], g->dtype);
+  problem *p = make(g, dim, SEED + n, 0);
+  double *x = inputs_of(p, n), *y = calloc(n, sizeof *y);
+  const lathe_args args = problem_args(p);
+  char message[160];
+
+  assert_non_null(y);
+  compute(x, args.scalar, n, y);
+  for (size_t i = 0; i < p->elements[o]; i++) {
+    const double got = !dtype_floating(type) ? get(type, p->expected[o], i)
+                       : p->wide             ? (double)((long double *)p->expected[o])[i]
+                                             : ((double *)p->expected[o])[i];
+    t->checks++;
+    /* Inputs are of the order of 1 to 10: near zero an error relative to 1 says as much. */
+    if (fabs(got - y[i]) <= 1e-12 * fmax(1, fabs(y[i])))
+      continue;
+    snprintf(message, sizeof message, "%s: [%zu] of %zu is %.17g, expected %.17g",
+             p->wide ? "reference_wide" : "reference_f64", i, n, got, y[i]);
+    tell(t, g->op->name, message);
+  }
+  free(x);
+  free(y);
+  problem_free(p);
+}
+
+static void test_references(void **state) {
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  while (next_group(&g)) {
+    int i = 0;
+    while (i < ORACLES && strcmp(oracles[i].name, g.op->name) != 0)
+      i++;
+    if (i < ORACLES) {
+      compare_reference(&t, &g, oracles[i].compute, 1);
+      compare_reference(&t, &g, oracles[i].compute, 501);
+    }
+  }
+  conclude(&t);
+}
+
+/* ---- kernels that are wrong on purpose ------------------------------------------------------- */
+
+/* y[i] = 3 x[i] - 1, at[0] = the index of the largest y. */
+enum { X, Y, AT, MAGNITUDE };
+
+static void plant_reference(const lathe_args *args) {
+  const double *x = args->buf[X];
+  double *y = args->buf[Y], *magnitude = args->buf[MAGNITUDE];
+  int64_t *at = args->buf[AT];
+
+  *at = 0;
+  for (size_t i = 0; i < args->dim[0]; i++) {
+    y[i] = 3 * x[i] - 1;
+    magnitude[i] = 1;
+    if (y[i] > y[*at])
+      *at = (int64_t)i;
+  }
+}
+
+static void plant_right(const lathe_args *args) {
+  const float *x = args->buf[X];
+  float *y = args->buf[Y];
+  int64_t best = 0;
+
+  for (size_t i = 0; i < args->dim[0]; i++) {
+    y[i] = (float)(3.0 * x[i] - 1);
+    if (y[i] > y[best])
+      best = (int64_t)i;
+  }
+  *(int64_t *)args->buf[AT] = best;
+}
+
+static void plant_unwritten(const lathe_args *args) {
+  float *const last = (float *)args->buf[Y] + args->dim[0] - 1;
+  const float before = *last;
+
+  plant_right(args);
+  *last = before;
+}
+
+static void plant_off(const lathe_args *args) {
+  float *y = args->buf[Y];
+
+  plant_right(args);
+  /* Beside 1, the magnitude, more than the half unit that is allowed. */
+  y[args->dim[0] - 1] += 0x1p-22f;
+}
+
+static void plant_nan(const lathe_args *args) {
+  plant_right(args);
+  ((float *)args->buf[Y])[args->dim[0] / 2] = NAN;
+}
+
+static void plant_infinity(const lathe_args *args) {
+  plant_right(args);
+  ((float *)args->buf[Y])[0] = INFINITY;
+}
+
+static void plant_zeros(const lathe_args *args) {
+  plant_right(args);
+  memset(args->buf[Y], 0, args->dim[0] * sizeof(float));
+}
+
+static void plant_index(const lathe_args *args) {
+  plant_right(args);
+  ++*(int64_t *)args->buf[AT];
+}
+
+static void plant_before(const lathe_args *args) {
+  plant_right(args);
+  ((volatile float *)args->buf[Y])[-1] = 0;
+}
+
+static void plant_after(const lathe_args *args) {
+  plant_right(args);
+  ((volatile float *)args->buf[Y])[args->dim[0]] = 0;
+}
+
+static void plant_after_input(const lathe_args *args) {
+  plant_right(args);
+  ((volatile float *)args->buf[X])[args->dim[0]] = 0;
+}
+
+static void plant_input(const lathe_args *args) {
+  plant_right(args);
+  ((float *)args->buf[X])[args->dim[0] - 1] = 7;
+}
+
+static void plant_crash(const lathe_args *args) {
+  plant_right(args);
+  raise(SIGSEGV);
+}
+
+static void plant_illegal(const lathe_args *args) {
+  plant_right(args);
+  raise(SIGILL);
+}
+
+/* Reads one element too many, and lets nothing of it be seen in the result. */
+static void plant_read_after(const lathe_args *args) {
+  static volatile float read;
+
+  plant_right(args);
+  read = ((const float *)args->buf[X])[args->dim[0]];
+  (void)read;
+}
+
+#if defined __x86_64__
+static void plant_flushing(const lathe_args *args) {
+  plant_right(args);
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 1u << 15); /* denormals become zero */
+}
+#endif
+
+/* Right the first time only. */
+static void plant_second(const lathe_args *args) {
+  static int calls;
+
+  plant_right(args);
+  if (calls++ > 0)
+    ((float *)args->buf[Y])[1] += 1;
+}
+
+static const lathe_operand plant_operands[] = {
+    {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1},
+    {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0},
+    {"at", LATHE_I64, true, 0, {0}, 0, 0},
+};
+static const lathe_bound plant_bound = {LATHE_F32, 0.5001};
+static const lathe_op plant_op = {
+    .name = "plant",
+    .doc = "3 x - 1",
+    .family = "map",
+    .source = __FILE__,
+    .ndim = 1,
+    .dim = {"n"},
+    .noperands = 3,
+    .operands = plant_operands,
+    .nbounds = 1,
+    .bounds = &plant_bound,
+    .reference_f64 = plant_reference,
+};
+static const lathe_backend plant_backend = {.name = "planted"};
+
+static lathe_variant plant(lathe_fn *run) {
+  return (lathe_variant){.name = "plant_f32__planted",
+                         .op = &plant_op,
+                         .backend = &plant_backend,
+                         .dtype = LATHE_F32,
+                         .run = run,
+                         .align = 1};
+}
+
+static problem *plant_problem(size_t n) {
+  const group g = {.op = &plant_op, .dtype = LATHE_F32};
+
+  return make(&g, &n, SEED, 0);
+}
+
+/* At odd lengths, as an element is easily missed there, and in every layout asked for. */
+static void expect_caught(lathe_fn *run, device_layout layout, const char *said) {
+  static const size_t lengths[] = {2, 77, 1000};
+
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    const lathe_variant v = plant(run);
+    problem *p = plant_problem(lengths[i]);
+    const check_result r = check_variant(device_cpu(), &v, p, layout);
+    if (r.verdict != CHECK_WRONG || !strstr(r.message, said))
+      fail_msg("n = %zu: verdict %d, expected it wrong with '%s', was told '%s'", lengths[i],
+               r.verdict, said, r.message);
+    assert_null(strchr(r.message, '\n'));
+    problem_free(p);
+  }
+}
+
+static void test_right_kernel_passes(void **state) {
+  const lathe_variant v = plant(plant_right);
+  tally t = {0};
+
+  (void)state;
+  catch_crashes();
+  for (size_t n = 1; n <= LONGEST_SHORT; n++) {
+    problem *p = plant_problem(n);
+    check_layouts(&t, &v, p, EVERY_LAYOUT & ~IN_PLACE);
+    problem_free(p);
+  }
+  conclude(&t);
+}
+
+static void test_wrong_results_are_caught(void **state) {
+  static const struct {
+    lathe_fn *run;
+    const char *said;
+  } plants[] = {
+      {plant_off, "ulp off, 0.5001 allowed"},    {plant_nan, "is nan, expected"},
+      {plant_infinity, "y[0] is inf, expected"}, {plant_zeros, "y[0] is 0, expected"},
+      {plant_unwritten, "was never written"},    {plant_index, "at is "},
+  };
+
+  (void)state;
+  catch_crashes();
+  for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+    expect_caught(plants[i].run, (device_layout){0}, plants[i].said);
+    expect_caught(plants[i].run, (device_layout){.offset = 4}, plants[i].said);
+    expect_caught(plants[i].run, (device_layout){.page_end = true}, plants[i].said);
+  }
+}
+
+static void test_stray_writes_are_caught(void **state) {
+  (void)state;
+  catch_crashes();
+  expect_caught(plant_before, (device_layout){0}, "wrote before the start of y");
+  expect_caught(plant_before, (device_layout){.offset = 4}, "wrote before the start of y");
+  expect_caught(plant_after, (device_layout){0}, "wrote after the end of y");
+  expect_caught(plant_after_input, (device_layout){0}, "wrote after the end of x");
+  expect_caught(plant_input, (device_layout){0}, "wrote into its input x");
+  expect_caught(plant_after, (device_layout){.page_end = true}, "SIGSEGV");
+}
+
+static void test_crashes_are_caught(void **state) {
+  (void)state;
+  catch_crashes();
+  expect_caught(plant_crash, (device_layout){0}, "crashed with SIGSEGV");
+  expect_caught(plant_illegal, (device_layout){0}, "crashed with SIGILL");
+  expect_caught(plant_read_after, (device_layout){.page_end = true}, "crashed with SIGSEGV");
+}
+
+static void test_changed_settings_are_caught(void **state) {
+  (void)state;
+#if defined __x86_64__
+  const unsigned before = __builtin_ia32_stmxcsr() & ~0x3fu;
+  expect_caught(plant_flushing, (device_layout){0}, "floating-point settings");
+  assert_int_equal(__builtin_ia32_stmxcsr() & ~0x3fu, before);
+#else
+  skip();
+#endif
+}
+
+/* The check after timing sees what the timed calls left. */
+static void test_later_mistakes_are_caught(void **state) {
+  const lathe_variant v = plant(plant_second);
+  device *const cpu = device_cpu();
+  problem *p = plant_problem(100);
+  const char *why;
+  device_call *call = cpu->prepare(cpu, &v, p, (device_layout){0}, &why);
+  device_time taken;
+  check_result r;
+
+  (void)state;
+  catch_crashes();
+  assert_non_null(call);
+  r = check_run(call);
+  assert_int_equal(r.verdict, CHECK_RIGHT);
+  assert_true(cpu->time(call, 3, &taken));
+  r = check_outputs(call);
+  assert_int_equal(r.verdict, CHECK_WRONG);
+  assert_non_null(strstr(r.message, "y[1] is"));
+  cpu->release(call);
+  problem_free(p);
+}
+
+static void test_unable(void **state) {
+  lathe_variant v = plant(plant_right);
+  problem *p = plant_problem(10);
+  check_result r = check_variant(device_cpu(), &v, p, (device_layout){.in_place = true});
+
+  (void)state;
+  assert_int_equal(r.verdict, CHECK_UNABLE);
+  assert_string_equal(r.message, "the op does not work in place");
+  v.align = 32;
+  r = check_variant(device_cpu(), &v, p, (device_layout){.offset = 4});
+  assert_int_equal(r.verdict, CHECK_UNABLE);
+  problem_free(p);
+}
+
+static void test_repro(void **state) {
+  const lathe_variant v = plant(plant_right);
+  device *const cpu = device_cpu();
+  const size_t n = 77;
+  const char *why;
+  problem *p = problem_make(&plant_op, LATHE_F32, &n, 5, RANDOM_NAN | RANDOM_ZERO, &why);
+  device_call *call =
+      cpu->prepare(cpu, &v, p, (device_layout){.offset = 4, .page_end = true}, &why);
+  char command[512];
+
+  (void)state;
+  check_repro(call, "bench", command, sizeof command);
+  assert_string_equal(command,
+                      "bench --check-only --op plant --dtype f32 --variant plant_f32__planted "
+                      "--size 77 --seed 5 --special nan,zero --page-end --offset 4");
+  cpu->release(call);
+  problem_free(p);
+}
+
+const struct CMUnitTest kernels_tests[] = {
+    cmocka_unit_test(test_what_can_run),
+    cmocka_unit_test(test_references),
+    cmocka_unit_test(test_every_short_length),
+    cmocka_unit_test(test_prime_lengths),
+    cmocka_unit_test(test_special_values_sprinkled),
+    cmocka_unit_test(test_special_value_at_each_place),
+    cmocka_unit_test(test_special_values_together),
+    cmocka_unit_test(test_extrema),
+    cmocka_unit_test(test_sums_of_nothing),
+    cmocka_unit_test(test_repeatable),
+    cmocka_unit_test(test_large_sizes),
+    cmocka_unit_test(test_right_kernel_passes),
+    cmocka_unit_test(test_wrong_results_are_caught),
+    cmocka_unit_test(test_stray_writes_are_caught),
+    cmocka_unit_test(test_crashes_are_caught),
+    cmocka_unit_test(test_changed_settings_are_caught),
+    cmocka_unit_test(test_later_mistakes_are_caught),
+    cmocka_unit_test(test_unable),
+    cmocka_unit_test(test_repro),
+};
+const size_t kernels_test_count = sizeof kernels_tests / sizeof *kernels_tests;

@@ -1,0 +1,958 @@
+/* test_runtime.c - the runtime's parts, each against values worked out by hand. */
+#include "tests.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buffer.h"
+#include "check.h"
+#include "cpu.h"
+#include "dtype.h"
+#include "measure.h"
+#include "output.h"
+#include "random.h"
+#include "size.h"
+#include "stats.h"
+#include "units.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Equal, or both NaN, or no further off than rounding. */
+static void assert_close(double got, double expected) {
+  if (got == expected || (isnan(got) && isnan(expected)) ||
+      fabs(got - expected) <= 1e-14 * fabs(expected))
+    return;
+  fail_msg("%.17g is not %.17g", got, expected);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+static void test_stats_of_five(void **state) {
+  double samples[] = {5, 1, 4, 2, 3};
+  const stats s = stats_of(samples, COUNT(samples));
+
+  (void)state;
+  assert_int_equal(s.count, 5);
+  assert_close(s.median, 3);
+  assert_close(s.mean, 3);
+  assert_close(s.deviation, sqrt(2.5)); /* (4 + 1 + 0 + 1 + 4) / (5 - 1) */
+  assert_close(s.min, 1);
+  assert_close(s.max, 5);
+  assert_close(s.q1, 2);
+  assert_close(s.q3, 4);
+  assert_close(s.mad, 1);
+  assert_true(isinf(s.noise)); /* too few to tell */
+}
+
+static void test_stats_of_ten(void **state) {
+  double samples[] = {10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+  const stats s = stats_of(samples, COUNT(samples));
+
+  (void)state;
+  assert_close(s.median, 5.5);
+  assert_close(s.q1, 3.25);
+  assert_close(s.q3, 7.75);
+  assert_close(s.mad, 2.5);
+  assert_close(s.deviation, sqrt(82.5 / 9));
+  /* The median lies between the 2nd and the 9th of ten with probability 1 - 2 (1 + 10) / 1024. */
+  assert_close(s.low, 2);
+  assert_close(s.high, 9);
+  assert_close(s.noise, 3.5 / 5.5);
+}
+
+static void test_stats_of_few(void **state) {
+  double one[] = {7}, two[] = {3, 1};
+  stats s = stats_of(NULL, 0);
+
+  (void)state;
+  assert_true(isnan(s.median) && isnan(s.mean) && isnan(s.min) && isnan(s.mad));
+  s = stats_of(one, 1);
+  assert_close(s.median, 7);
+  assert_close(s.deviation, 0);
+  assert_close(s.mad, 0);
+  s = stats_of(two, 2);
+  assert_close(s.median, 2);
+  assert_close(s.mad, 1);
+  assert_close(s.deviation, sqrt(2));
+}
+
+/* A single wild sample moves the mean, and neither the median nor the noise. */
+static void test_stats_withstand_an_outlier(void **state) {
+  double samples[101];
+  stats s;
+
+  (void)state;
+  for (size_t i = 0; i < 101; i++)
+    samples[i] = i == 50 ? 1e9 : 100;
+  s = stats_of(samples, 101);
+  assert_close(s.median, 100);
+  assert_close(s.mad, 0);
+  assert_close(s.noise, 0);
+  assert_true(s.mean > 1e6);
+}
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n) {
+  qsort(x, n, sizeof *x, compare);
+  return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+}
+
+/* Against a second sort of the deviations; few values, so that many are equal. */
+static void test_stats_deviation_from_median(void **state) {
+  (void)state;
+  for (size_t n = 1; n <= 60; n++) {
+    double samples[60], deviations[60], middle;
+    stats s;
+    random_fill(LATHE_F64, samples, n, 0, 12, 1, n, 0);
+    for (size_t i = 0; i < n; i++)
+      samples[i] = n % 3 ? floor(samples[i]) : samples[i];
+    memcpy(deviations, samples, sizeof samples);
+    middle = median(deviations, n);
+    for (size_t i = 0; i < n; i++)
+      deviations[i] = fabs(samples[i] - middle);
+    s = stats_of(samples, n);
+    assert_close(s.median, middle);
+    assert_close(s.mad, median(deviations, n));
+  }
+}
+
+/* ---- number formats -------------------------------------------------------------------------- */
+
+static double widen(lathe_dtype type, uint16_t bits) {
+  double value;
+
+  dtype_widen(type, &bits, 1, &value);
+  return value;
+}
+
+static uint16_t narrow(lathe_dtype type, double value) {
+  uint16_t bits;
+
+  dtype_narrow(type, &value, 1, &bits);
+  return bits;
+}
+
+/* The value by the format's definition. */
+static double value_of(lathe_dtype type, uint16_t bits) {
+  const dtype_format *f = dtype_format_of(type);
+  const int fraction = f->digits - 1, top = f->emax - f->emin + 2;
+  const int exponent = (bits & 0x7fff) >> fraction;
+  const double sign = bits >> 15 ? -1 : 1, part = bits & ((1 << fraction) - 1);
+
+  if (exponent == top)
+    return part != 0 ? NAN : sign * INFINITY;
+  if (exponent == 0)
+    return sign * ldexp(part, f->emin - fraction);
+  return sign * ldexp(part + ldexp(1, fraction), exponent - 1 + f->emin - fraction);
+}
+
+static void every_pattern(lathe_dtype type) {
+  for (uint32_t bits = 0; bits <= 0xffff; bits++) {
+    const double value = widen(type, (uint16_t)bits), expected = value_of(type, (uint16_t)bits);
+    if (isnan(expected)) {
+      assert_true(isnan(value));
+      assert_true(isnan(widen(type, narrow(type, value))));
+      continue;
+    }
+    if (value != expected || !signbit(value) != !(bits >> 15))
+      fail_msg("%s %04x is %g, expected %g", lathe_dtype_name(type), bits, value, expected);
+    if (narrow(type, value) != bits)
+      fail_msg("%s %g: %04x became %04x", lathe_dtype_name(type), value, bits, narrow(type, value));
+  }
+}
+
+/* Half way between two neighbours goes to the even one, the least bit off to the nearer. */
+static void every_tie(lathe_dtype type) {
+  const dtype_format *f = dtype_format_of(type);
+  const uint16_t infinity = (uint16_t)((f->emax - f->emin + 2) << (f->digits - 1));
+
+  for (uint16_t low = 0; low < infinity; low++) {
+    const uint16_t high = (uint16_t)(low + 1);
+    /* Above the largest value the next would be a power of two. */
+    const double above = high < infinity ? value_of(type, high) : ldexp(1, f->emax + 1);
+    const double middle = (value_of(type, low) + above) / 2;
+    const struct {
+      double value;
+      uint16_t bits;
+    } cases[] = {
+        {middle, low % 2 ? high : low},
+        {nextafter(middle, INFINITY), high},
+        {nextafter(middle, 0), low},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+      if (narrow(type, cases[i].value) != cases[i].bits)
+        fail_msg("%s %a became %04x, expected %04x", lathe_dtype_name(type), cases[i].value,
+                 narrow(type, cases[i].value), cases[i].bits);
+      assert_int_equal(narrow(type, -cases[i].value), cases[i].bits | 0x8000);
+    }
+  }
+}
+
+static void test_f16(void **state) {
+  (void)state;
+  every_pattern(LATHE_F16);
+  every_tie(LATHE_F16);
+  assert_close(widen(LATHE_F16, 0x3c00), 1);
+  assert_close(widen(LATHE_F16, 0x7bff), 65504);
+  assert_close(widen(LATHE_F16, 0x0001), 0x1p-24);
+  assert_int_equal(narrow(LATHE_F16, 1e300), 0x7c00);
+  assert_int_equal(narrow(LATHE_F16, -1e-300), 0x8000);
+}
+
+static void test_bf16(void **state) {
+  (void)state;
+  every_pattern(LATHE_BF16);
+  every_tie(LATHE_BF16);
+  assert_close(widen(LATHE_BF16, 0x3f80), 1);
+  assert_close(widen(LATHE_BF16, 0x7f7f), 0x1.fep127);
+  assert_close(widen(LATHE_BF16, 0x0001), 0x1p-133);
+  assert_int_equal(narrow(LATHE_BF16, 1e300), 0x7f80);
+}
+
+static void test_other_types(void **state) {
+  const int64_t large = (1ll << 62) + 1;
+  const double values[] = {0.1, -0.0, 1e300};
+  float singles[3];
+  int32_t whole = -7;
+  long double exact;
+  double value;
+
+  (void)state;
+  dtype_narrow(LATHE_F32, values, 3, singles);
+  assert_true(singles[0] == 0.1f && signbit(singles[1]) && isinf(singles[2]));
+  dtype_widen(LATHE_I32, &whole, 1, &value);
+  assert_close(value, -7);
+  dtype_widen_long(LATHE_I64, &large, 1, &exact);
+  assert_true(exact == 0x1p62L + 1);
+  assert_close(dtype_max(LATHE_F32), 0x1.fffffep127);
+  assert_close(dtype_max(LATHE_F64), 0x1.fffffffffffffp1023);
+  assert_close(dtype_max(LATHE_F16), 65504);
+  assert_int_equal(lathe_dtype_size(LATHE_F64), 8);
+  assert_int_equal(lathe_dtype_size(LATHE_BF16), 2);
+  assert_string_equal(lathe_dtype_name(LATHE_BF16), "bf16");
+  assert_false(dtype_floating(LATHE_I64));
+}
+
+/* ---- errors in ulp --------------------------------------------------------------------------- */
+
+/* An op whose reference gives one number and whose kernel another. */
+static struct {
+  lathe_dtype type;
+  double got;
+  long double expected, magnitude;
+} given;
+
+static void given_f64(const lathe_args *args) {
+  *(double *)args->buf[0] = (double)given.expected;
+  *(double *)args->buf[1] = (double)given.magnitude;
+}
+
+static void given_wide(const lathe_args *args) {
+  *(long double *)args->buf[0] = given.expected;
+  *(long double *)args->buf[1] = given.magnitude;
+}
+
+static void given_run(const lathe_args *args) {
+  dtype_narrow(given.type, &given.got, 1, args->buf[0]);
+}
+
+static const lathe_operand given_operand = {"y", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0};
+static const lathe_op given_op = {.name = "given",
+                                  .family = "map",
+                                  .ndim = 1,
+                                  .dim = {"n"},
+                                  .noperands = 1,
+                                  .operands = &given_operand,
+                                  .reference_f64 = given_f64,
+                                  .reference_wide = given_wide};
+static const lathe_op lax_op = {.name = "given",
+                                .family = "map",
+                                .ndim = 1,
+                                .dim = {"n"},
+                                .noperands = 1,
+                                .operands = &given_operand,
+                                .any_zero_sign = true,
+                                .reference_f64 = given_f64,
+                                .reference_wide = given_wide};
+static const lathe_backend given_backend = {.name = "given"};
+
+static double ulp_of(const lathe_op *op, lathe_dtype type, double got, long double expected,
+                     long double magnitude) {
+  const lathe_variant v = {.name = "given",
+                           .op = op,
+                           .backend = &given_backend,
+                           .dtype = type,
+                           .run = given_run,
+                           .align = 1};
+  const size_t n = 1;
+  const char *why;
+  check_result r;
+  problem *p;
+
+  given.type = type;
+  given.got = got;
+  given.expected = expected;
+  given.magnitude = magnitude;
+  p = problem_make(op, type, &n, 1, 0, &why);
+  assert_non_null(p);
+  r = check_variant(device_cpu(), &v, p, (device_layout){0});
+  /* No bound in the op: half a unit is allowed. */
+  assert_int_equal(r.verdict, r.ulp <= 0.5 ? CHECK_RIGHT : CHECK_WRONG);
+  problem_free(p);
+  return r.ulp;
+}
+
+static void test_ulp(void **state) {
+  static const struct {
+    lathe_dtype type;
+    double got;
+    long double expected, magnitude;
+    double ulp;
+  } cases[] = {
+      {LATHE_F32, 1, 1, 0, 0},
+      {LATHE_F32, 1 + 0x1p-23, 1, 0, 1},
+      {LATHE_F32, 1 + 0x1p-23, 1 + 0x1p-24L, 0, 0.5},
+      {LATHE_F32, -1 - 0x1p-22, -1, 0, 2},
+      /* Below a power of two the spacing halves, but the reference's counts. */
+      {LATHE_F32, 1 - 0x1p-24, 1, 0, 0.5},
+      {LATHE_F32, 1, 1 - 0x1p-24L, 0, 1},
+      {LATHE_F32, 2, -2, 0, 0x1p24},
+      {LATHE_F64, 1 + 0x1p-52, 1, 0, 1},
+      {LATHE_F64, 1, 1 + 0x1p-54L, 0, 0.25}, /* told apart only by the wide reference */
+      {LATHE_F16, 1 + 0x1p-10, 1, 0, 1},
+      {LATHE_BF16, 1 + 0x1p-7, 1, 0, 1},
+      /* Never finer than at the smallest normal number. */
+      {LATHE_F32, 0x1p-149, 0x1p-148L, 0, 1},
+      {LATHE_F32, 0x1p-126, 0x1p-126L - 0x1p-149L, 0, 1},
+      {LATHE_F64, 0x1p-1074, 0, 0, 1},
+      {LATHE_F16, 0x1p-24, 0x1p-23L, 0, 1},
+      /* What was summed counts, where it is more than the sum. */
+      {LATHE_F32, 0x1p-23, 0, 1, 1},
+      {LATHE_F32, 1 + 0x1p-23, 1, 4, 0.25},
+      {LATHE_F32, 1 + 0x1p-23, 1, 0.25L, 1},
+      /* A magnitude that is no number does not count. */
+      {LATHE_F32, 1 + 0x1p-23, 1, INFINITY, 1},
+      {LATHE_F32, 1 + 0x1p-23, 1, NAN, 1},
+      /* The edge of the format: infinity is one unit beyond the largest value. */
+      {LATHE_F32, INFINITY, 0x1.fffffep127L, 0, 1},
+      {LATHE_F32, INFINITY, 0x1.ffffffp127L, 0, 0.5},
+      {LATHE_F32, INFINITY, 0x1p200L, 0, 0},
+      {LATHE_F32, 0x1.fffffep127, 0x1p200L, 0, 1},
+      {LATHE_F64, INFINITY, 0x1p1024L, 0, 0},
+      {LATHE_F32, INFINITY, INFINITY, 0, 0},
+      {LATHE_F32, 0x1.fffffep127, INFINITY, 0, INFINITY},
+      {LATHE_F32, -INFINITY, INFINITY, 0, INFINITY},
+      {LATHE_F32, NAN, NAN, 0, 0},
+      {LATHE_F32, NAN, 1, 0, INFINITY},
+      {LATHE_F32, 1, NAN, 0, INFINITY},
+      {LATHE_F32, NAN, INFINITY, 0, INFINITY},
+      /* A zero's sign, where it is a true zero. */
+      {LATHE_F32, 0.0, 0.0L, 0, 0},
+      {LATHE_F32, -0.0, 0.0L, 0, INFINITY},
+      {LATHE_F32, 0.0, -0.0L, 0, INFINITY},
+      {LATHE_F32, -0.0, 0.0L, 1, 0},
+      {LATHE_F32, 0.0, -0x1p-160L, 0, 0x1p-11},
+      {LATHE_F64, 0.0, -0x1p-1080L, 0, 0x1p-6},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    const double ulp =
+        ulp_of(&given_op, cases[i].type, cases[i].got, cases[i].expected, cases[i].magnitude);
+    if (ulp != cases[i].ulp)
+      fail_msg("%s: %a is %g ulp from %La (magnitude %Lg), expected %g",
+               lathe_dtype_name(cases[i].type), cases[i].got, ulp, cases[i].expected,
+               cases[i].magnitude, cases[i].ulp);
+  }
+  assert_close(ulp_of(&lax_op, LATHE_F32, -0.0, 0, 0), 0);
+}
+
+/* ---- random numbers -------------------------------------------------------------------------- */
+
+static void test_random_is_of_seed_and_place(void **state) {
+  double a[1000], b[1000];
+
+  (void)state;
+  random_fill(LATHE_F64, a, 1000, -1, 1, 42, 3, 0);
+  random_fill(LATHE_F64, b, 1000, -1, 1, 42, 3, 0);
+  assert_memory_equal(a, b, sizeof a);
+  random_fill(LATHE_F64, b, 10, -1, 1, 42, 3, 0);
+  assert_memory_equal(a, b, 10 * sizeof *a);
+  random_fill(LATHE_F64, b, 1000, -1, 1, 43, 3, 0);
+  assert_memory_not_equal(a, b, sizeof a);
+  random_fill(LATHE_F64, b, 1000, -1, 1, 42, 4, 0);
+  assert_memory_not_equal(a, b, sizeof a);
+}
+
+static void test_random_range(void **state) {
+  enum { N = 100000 };
+  float *x = malloc(N * sizeof *x);
+  bool seen[5] = {false};
+  int32_t whole[1000];
+  double sum = 0;
+
+  (void)state;
+  assert_non_null(x);
+  random_fill(LATHE_F32, x, N, 2, 6, 1, 0, 0);
+  for (size_t i = 0; i < N; i++) {
+    assert_true(x[i] >= 2 && x[i] <= 6);
+    sum += x[i];
+  }
+  assert_true(fabs(sum / N - 4) < 0.02); /* five deviations of the mean */
+  random_fill(LATHE_I32, whole, 1000, -2, 2, 1, 0, 0);
+  for (size_t i = 0; i < 1000; i++) {
+    assert_true(whole[i] >= -2 && whole[i] <= 2);
+    seen[whole[i] + 2] = true;
+  }
+  for (size_t i = 0; i < COUNT(seen); i++)
+    assert_true(seen[i]);
+  free(x);
+}
+
+static void test_random_special_values(void **state) {
+  enum { N = 8000 };
+  static double x[N];
+
+  (void)state;
+  for (int kind = 0; kind < RANDOM_KINDS; kind++) {
+    size_t special = 0, negative = 0;
+    random_fill(LATHE_F64, x, N, 1, 2, 7, 0, 1u << kind);
+    for (size_t i = 0; i < N; i++) {
+      const int class = fpclassify(x[i]);
+      static const int classes[] = {FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL};
+      if (class == FP_NORMAL)
+        continue;
+      assert_int_equal(class, classes[kind]);
+      special++;
+      negative += signbit(x[i]) != 0;
+    }
+    /* One in eight, five deviations either way; both signs alike. */
+    assert_in_range(special, 1000 - 148, 1000 + 148);
+    if (kind != 0)
+      assert_in_range(negative, special / 2 - 80, special / 2 + 80);
+  }
+  assert_string_equal(random_special_names(RANDOM_NAN | RANDOM_DENORMAL), "nan,denormal");
+}
+
+/* ---- the dispatch table ---------------------------------------------------------------------- */
+
+static int bits_in(uint64_t bits) {
+  return __builtin_popcountll(bits);
+}
+
+/* For every op, type, size and backend's features: the variant chosen can run; it prefers the
+ * size unless none that can run does; and none of those asks for more of the processor. */
+static void test_select_takes_the_widest(void **state) {
+  (void)state;
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_op *op = lathe_variants[i].op;
+    const lathe_dtype dtype = lathe_variants[i].dtype;
+    if (i > 0 && op == lathe_variants[i - 1].op && dtype == lathe_variants[i - 1].dtype)
+      continue;
+    for (size_t b = 0; b < lathe_backend_count; b++)
+      for (int power = 0; power <= 30; power += 5) {
+        const uint64_t features = lathe_backends[b].features;
+        size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+        const lathe_variant *chosen;
+        double bytes;
+        bool fits;
+        dim[op->ndim - 1] = (size_t)1 << power;
+        bytes = lathe_bytes(op, dtype, dim);
+        chosen = lathe_select(op, dtype, dim, features, NULL);
+        if (!chosen)
+          continue; /* it must be that none can run: seen below */
+        assert_ptr_equal(chosen->op, op);
+        assert_int_equal(chosen->dtype, dtype);
+        assert_null(lathe_why_not(chosen, features));
+        fits = bytes >= chosen->prefer_from && bytes < chosen->prefer_to;
+        for (size_t j = 0; j < lathe_variant_count; j++) {
+          const lathe_variant *v = &lathe_variants[j];
+          const bool other_fits = bytes >= v->prefer_from && bytes < v->prefer_to;
+          if (v->op != op || v->dtype != dtype || lathe_why_not(v, features) || !other_fits)
+            continue;
+          assert_true(fits);
+          assert_true(bits_in(chosen->backend->features) >= bits_in(v->backend->features));
+        }
+      }
+  }
+}
+
+static void test_select_forced(void **state) {
+  const lathe_variant *last = &lathe_variants[lathe_variant_count - 1];
+  const uint64_t all = ~0ull;
+  size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+
+  (void)state;
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    if (v->backend->disabled)
+      continue;
+    /* Whatever size it prefers. */
+    assert_ptr_equal(lathe_select(v->op, v->dtype, dim, all, v->name), v);
+    assert_null(lathe_select(v->op, v->dtype, dim, all, "no_such_*"));
+  }
+  /* A name of another op, and one that the processor cannot run. */
+  if (last->op != lathe_variants[0].op)
+    assert_null(lathe_select(last->op, last->dtype, dim, all, lathe_variants[0].name));
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (lathe_variants[i].backend->features != 0)
+      assert_null(lathe_select(lathe_variants[i].op, lathe_variants[i].dtype, dim, 0,
+                               lathe_variants[i].name));
+}
+
+static void test_select_of_nothing(void **state) {
+  const lathe_variant *v = &lathe_variants[0];
+  size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+
+  (void)state;
+  assert_null(lathe_select(v->op, LATHE_I32, dim, ~0ull, NULL));
+  assert_null(lathe_select(&given_op, LATHE_F32, dim, ~0ull, NULL));
+}
+
+/* Below the sizes that it prefers a variant is not chosen; from there on it is, or one before it
+ * that prefers them as well. */
+static void test_select_respects_ranges(void **state) {
+  size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+  size_t tried = 0;
+
+  (void)state;
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i], *chosen;
+    const uint64_t features = v->backend->features;
+    const int last = v->op->ndim - 1;
+    double bytes;
+    if (v->prefer_from <= 0 || v->backend->disabled)
+      continue;
+    dim[last] = 1;
+    while (lathe_bytes(v->op, v->dtype, dim) < v->prefer_from)
+      dim[last] *= 2;
+    while (lathe_bytes(v->op, v->dtype, dim) >= v->prefer_from)
+      dim[last]--;
+    chosen = lathe_select(v->op, v->dtype, dim, features, NULL);
+    assert_non_null(chosen);
+    assert_ptr_not_equal(chosen, v);
+    dim[last]++;
+    bytes = lathe_bytes(v->op, v->dtype, dim);
+    chosen = lathe_select(v->op, v->dtype, dim, features, NULL);
+    assert_non_null(chosen);
+    assert_true(chosen <= v);
+    assert_true(bytes >= chosen->prefer_from && bytes < chosen->prefer_to);
+    tried++;
+  }
+  if (tried == 0)
+    skip(); /* no variant of this table has such a range */
+}
+
+static void test_why_not(void **state) {
+  const lathe_backend wide = {.name = "wide", .features = LATHE_AVX2 | LATHE_FMA};
+  const lathe_backend off = {.name = "off", .disabled = "was not asked for"};
+  lathe_variant v = {.backend = &wide};
+
+  (void)state;
+  assert_null(lathe_why_not(&v, LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA));
+  assert_string_equal(lathe_why_not(&v, LATHE_SSE2), "this processor has no AVX2");
+  assert_string_equal(lathe_why_not(&v, LATHE_AVX2), "this processor has no FMA");
+  v.backend = &off;
+  assert_string_equal(lathe_why_not(&v, ~0ull), "was not asked for");
+}
+
+/* What else depends on: sorted ops, whole rows. */
+static void test_table(void **state) {
+  (void)state;
+  assert_true(lathe_op_count > 0);
+  for (size_t i = 0; i < lathe_op_count; i++) {
+    const lathe_op *op = &lathe_ops[i];
+    if (i > 0)
+      assert_true(strcmp(lathe_ops[i - 1].name, op->name) < 0);
+    assert_true(op->noperands >= 2 && op->ndim >= 1 && op->nsizes > 0);
+    assert_non_null(op->reference_f64);
+    assert_non_null(op->reference_wide);
+  }
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    assert_true(v->backend->disabled ? !v->run : v->run != NULL);
+    assert_true(v->align >= 1);
+    for (size_t j = 0; j < i; j++)
+      assert_string_not_equal(lathe_variants[j].name, v->name);
+  }
+}
+
+static void test_elements_and_bytes(void **state) {
+  static const lathe_operand operands[] = {
+      {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1},
+      {"w", LATHE_F64, false, 1, {1}, 0, 1},
+      {"at", LATHE_I64, true, 0, {0}, 0, 0},
+  };
+  const lathe_op op = {.ndim = 2, .noperands = 3, .operands = operands};
+  const size_t dim[] = {3, 5};
+
+  (void)state;
+  assert_int_equal(lathe_elements(&op, 0, dim), 15);
+  assert_int_equal(lathe_elements(&op, 1, dim), 5);
+  assert_int_equal(lathe_elements(&op, 2, dim), 1);
+  assert_close(lathe_bytes(&op, LATHE_F16, dim), 15 * 2 + 5 * 8 + 8);
+}
+
+/* ---- this processor -------------------------------------------------------------------------- */
+
+static void test_cpu_features(void **state) {
+  uint64_t all;
+
+  (void)state;
+  unsetenv("LATHE_CPU_FEATURES");
+  all = lathe_cpu_features();
+#if defined __x86_64__
+  assert_true(all & LATHE_SSE2);
+  assert_true(!!(all & LATHE_AVX2) == !!__builtin_cpu_supports("avx2"));
+  assert_true(!!(all & LATHE_FMA) == !!__builtin_cpu_supports("fma"));
+  assert_true(!!(all & LATHE_AVX512F) == !!__builtin_cpu_supports("avx512f"));
+  assert_true(!!(all & LATHE_AVX512VL) == !!__builtin_cpu_supports("avx512vl"));
+#endif
+  setenv("LATHE_CPU_FEATURES", "sse2", 1);
+  assert_int_equal(lathe_cpu_features(), all & LATHE_SSE2);
+  setenv("LATHE_CPU_FEATURES", "sse2,avx2, fma nonsense", 1);
+  assert_int_equal(lathe_cpu_features(), all & (LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA));
+  setenv("LATHE_CPU_FEATURES", "", 1);
+  assert_int_equal(lathe_cpu_features(), 0);
+  setenv("LATHE_CPU_FEATURES", "avx", 1); /* no part of avx2 */
+  assert_int_equal(lathe_cpu_features(), 0);
+  unsetenv("LATHE_CPU_FEATURES");
+  assert_string_equal(cpu_feature_names(LATHE_SSE2 | LATHE_FMA), "sse2 fma");
+  assert_true(*lathe_cpu_name() != 0);
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static void test_buffer_guards(void **state) {
+  static const size_t sizes[] = {0, 1, 4, 63, 64, 1000, 4096, 5u << 20};
+  static const buffer_place places[] = {
+      {0}, {.offset = 4}, {.offset = 60, .stagger = 3}, {.page_end = true}};
+
+  (void)state;
+  for (size_t s = 0; s < COUNT(sizes); s++)
+    for (size_t p = 0; p < COUNT(places); p++) {
+      const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+      buffer b;
+      assert_true(buffer_make(&b, sizes[s], places[p]));
+      if (places[p].page_end)
+        assert_int_equal((uintptr_t)(b.data + b.size) % page, 0);
+      else
+        assert_int_equal((uintptr_t)b.data % 64, places[p].offset % 64);
+      assert_null(buffer_overrun(&b));
+      memset(b.data, 0x55, b.size);
+      assert_null(buffer_overrun(&b));
+      b.data[-1] ^= 1;
+      assert_ptr_equal(buffer_overrun(&b), b.data - 1);
+      b.data[-1] ^= 1;
+      if (!places[p].page_end) {
+        b.data[b.size] ^= 1;
+        assert_ptr_equal(buffer_overrun(&b), b.data + b.size);
+        b.data[b.size] ^= 1;
+        b.data[b.size + 1000] ^= 0x80;
+        assert_ptr_equal(buffer_overrun(&b), b.data + b.size + 1000);
+      }
+      buffer_free(&b);
+      assert_null(b.data);
+      buffer_free(&b); /* twice does no harm */
+    }
+}
+
+static void test_buffer_poison(void **state) {
+  buffer b;
+  float value;
+
+  (void)state;
+  assert_true(buffer_make(&b, 40, (buffer_place){0}));
+  assert_int_equal(b.data[0], 0);
+  buffer_poison(&b);
+  assert_true(buffer_is_poison(b.data, 40));
+  memcpy(&value, b.data, sizeof value);
+  assert_true(isfinite(value) && value < -1e30f);
+  b.data[39] = 0;
+  assert_false(buffer_is_poison(b.data, 40));
+  assert_null(buffer_overrun(&b));
+  buffer_free(&b);
+}
+
+static void test_buffer_too_large(void **state) {
+  buffer b;
+
+  (void)state;
+  assert_false(buffer_make(&b, SIZE_MAX / 2, (buffer_place){0}));
+  assert_null(b.data);
+  assert_false(buffer_make(&b, (size_t)1 << 60, (buffer_place){0}));
+  buffer_free(&b);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static const lathe_operand matrix_operand = {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1};
+static const lathe_op vector_op = {
+    .name = "v", .ndim = 1, .dim = {"n"}, .noperands = 1, .operands = &given_operand};
+static const lathe_op matrix_op = {
+    .name = "m", .ndim = 2, .dim = {"rows", "cols"}, .noperands = 1, .operands = &matrix_operand};
+
+static void test_sizes(void **state) {
+  static const struct {
+    const char *text;
+    const lathe_op *op;
+    size_t count, index;
+    const char *expected;
+  } cases[] = {
+      {"100", &vector_op, 1, 0, "100"},
+      {"100K", &vector_op, 1, 0, "100000"},
+      {"4Mi", &vector_op, 1, 0, "4194304"},
+      {"1G", &vector_op, 1, 0, "1000000000"},
+      {"2^20", &vector_op, 1, 0, "1048576"},
+      {"3^4", &vector_op, 1, 0, "81"},
+      {"7^0", &vector_op, 1, 0, "1"},
+      {"32x128", &vector_op, 1, 0, "4096"},
+      {"32x128", &matrix_op, 1, 0, "32x128"},
+      {"2x3x4", &matrix_op, 1, 0, "6x4"},
+      {"128", &matrix_op, 1, 0, "1x128"},
+      {"rows=8xcols=512", &matrix_op, 1, 0, "8x512"},
+      {"cols=512xrows=8", &matrix_op, 1, 0, "8x512"},
+      {"cols=7", &matrix_op, 1, 0, "1x7"},
+      {"2^4:2^6", &vector_op, 3, 2, "64"},
+      {"2^4:2^10:4", &vector_op, 4, 3, "1024"},
+      {"10:99", &vector_op, 4, 3, "80"},
+      {"5:5", &vector_op, 1, 0, "5"},
+      {"1:4x10:20", &matrix_op, 6, 3, "2x20"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    size_pattern pattern;
+    size_t dim[LATHE_MAX_DIMS];
+    char text[SIZE_TEXT];
+    const char *wrong = size_parse(cases[i].text, &pattern);
+    if (wrong)
+      fail_msg("%s: %s", cases[i].text, wrong);
+    assert_int_equal(size_count(&pattern), cases[i].count);
+    assert_int_equal(size_apply(&pattern, cases[i].index, cases[i].op, dim), SIZE_FITS);
+    size_text(cases[i].op, dim, text);
+    assert_string_equal(text, cases[i].expected);
+  }
+}
+
+static void test_bad_sizes(void **state) {
+  static const struct {
+    const char *text, *wrong;
+  } cases[] = {
+      {"", "a number was expected"},
+      {"0", "a size must not be zero"},
+      {"0K", "a size must not be zero"},
+      {"0^3", "a size must not be zero"},
+      {"-5", "a size must be positive"},
+      {"1.5", "a size must be a whole number"},
+      {"1e6", "a size must be a whole number"},
+      {"18446744073709551616", "the number is too large"},
+      {"99999999999G", "the number is too large"},
+      {"2^64", "the number is too large"},
+      {"2^-1", "a size must be positive"},
+      {"10x", "a number was expected"},
+      {"x10", "a number was expected"},
+      {"10y20", "'x', ':' or the end was expected after a number"},
+      {"10 20", "'x', ':' or the end was expected after a number"},
+      {"10:5", "the range ends before it begins"},
+      {"1:10:1", "the step of a range must be at least 2"},
+      {"rows=8x512", "name all of the dimensions or none"},
+      {"=8", "the name of a dimension was expected before '='"},
+      {"1x2x3x4x5x6x7x8x9", "there are too many dimensions"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    size_pattern pattern;
+    const char *wrong = size_parse(cases[i].text, &pattern);
+    if (!wrong || strcmp(wrong, cases[i].wrong) != 0)
+      fail_msg("'%s': expected '%s', was told '%s'", cases[i].text, cases[i].wrong,
+               wrong ? wrong : "nothing");
+  }
+}
+
+static void test_sizes_that_do_not_fit(void **state) {
+  static const struct {
+    const char *text;
+    size_fit fit;
+  } cases[] = {
+      {"depth=3", SIZE_NO_DIM},
+      {"2^40x2^40", SIZE_TOO_LARGE},
+      {"2^32x2^31", SIZE_TOO_LARGE},
+      {"2^33x2^33x2", SIZE_TOO_LARGE},
+      {"18446744073709551615", SIZE_TOO_LARGE},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    size_pattern pattern;
+    size_t dim[LATHE_MAX_DIMS];
+    assert_null(size_parse(cases[i].text, &pattern));
+    if (size_apply(&pattern, 0, &matrix_op, dim) != cases[i].fit)
+      fail_msg("%s fits otherwise than expected", cases[i].text);
+  }
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static void test_units(void **state) {
+  (void)state;
+  assert_string_equal(units_time(0.5).text, "0.50 ns");
+  assert_string_equal(units_time(1).text, "1.00 ns");
+  assert_string_equal(units_time(9.994).text, "9.99 ns");
+  assert_string_equal(units_time(9.996).text, "10.0 ns");
+  assert_string_equal(units_time(99.96).text, "100 ns");
+  assert_string_equal(units_time(999.4).text, "999 ns");
+  assert_string_equal(units_time(999.6).text, "1.00 us");
+  assert_string_equal(units_time(1234).text, "1.23 us");
+  assert_string_equal(units_time(12345678).text, "12.3 ms");
+  assert_string_equal(units_time(2.5e9).text, "2.50 s");
+  assert_string_equal(units_time(4e12).text, "4000 s");
+  assert_string_equal(units_bytes(1024).text, "1.00 KiB");
+  assert_string_equal(units_bytes(100).text, "100 B");
+  assert_string_equal(units_bytes(1.5 * 1024 * 1024).text, "1.50 MiB");
+  assert_string_equal(units_number(3.14159).text, "3.14");
+  assert_string_equal(units_number(31.4159).text, "31.4");
+  assert_string_equal(units_number(314.159).text, "314");
+}
+
+/* ---- problems, measuring, files -------------------------------------------------------------- */
+
+static void test_problem(void **state) {
+  const lathe_op *op = &lathe_ops[0];
+  size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+  const char *why = "";
+  problem *a, *b;
+
+  (void)state;
+  dim[op->ndim - 1] = 100;
+  a = problem_make(op, LATHE_F32, dim, 9, 0, &why);
+  b = problem_make(op, LATHE_F32, dim, 9, 0, &why);
+  assert_null(why);
+  for (int o = 0; o < op->noperands; o++) {
+    if (op->operands[o].output)
+      assert_memory_equal(a->expected[o], b->expected[o], a->elements[o] * sizeof(double));
+    else
+      assert_memory_equal(a->input[o], b->input[o], a->bytes[o]);
+  }
+  assert_false(a->wide);
+  problem_free(a);
+  problem_free(b);
+  a = problem_make(op, LATHE_F64, dim, 9, 0, &why);
+  assert_true(a->wide);
+  problem_free(a);
+  assert_null(problem_make(&vector_op, LATHE_F32, dim, 9, 0, &why));
+  assert_string_equal(why, "the op has no reference for this type");
+}
+
+static void test_measure(void **state) {
+  static const lathe_variant v = {.name = "given",
+                                  .op = &given_op,
+                                  .backend = &given_backend,
+                                  .dtype = LATHE_F32,
+                                  .run = given_run,
+                                  .align = 1};
+  device *const cpu = device_cpu();
+  measure_limits limits = {.warmup = -1, .warmup_ns = 1e5, .max_noise = 0.01, .samples = 7};
+  const size_t n = 1;
+  const char *why;
+  measurement m;
+  problem *p;
+  device_call *call;
+
+  (void)state;
+  given.type = LATHE_F32;
+  p = problem_make(&given_op, LATHE_F32, &n, 1, 0, &why);
+  call = cpu->prepare(cpu, &v, p, (device_layout){0}, &why);
+  assert_non_null(call);
+  assert_true(measure(call, &limits, &m));
+  assert_int_equal(m.count, 7);
+  assert_string_equal(m.stop, "count");
+  assert_true(m.calls >= 1);
+  assert_true(m.host_stats.min > 0 && m.host_stats.median >= m.host_stats.min);
+  for (size_t i = 0; i < m.count; i++)
+    assert_true(m.host[i] >= m.host_stats.min && m.host[i] <= m.host_stats.max);
+  measure_free(&m);
+  limits = (measure_limits){.warmup = 3, .min_ns = 2e5, .max_ns = 4e5, .max_noise = 0};
+  assert_true(measure(call, &limits, &m));
+  assert_string_equal(m.stop, "time");
+  assert_true(m.count >= 3);
+  measure_free(&m);
+  limits = (measure_limits){.warmup = 3, .min_ns = 1e5, .max_ns = 1e9, .max_noise = 100};
+  assert_true(measure(call, &limits, &m));
+  assert_string_equal(m.stop, "noise");
+  measure_free(&m);
+  cpu->release(call);
+  problem_free(p);
+}
+
+/* A file appears when it is committed, and never in part. */
+static void test_output(void **state) {
+  char folder[] = "/tmp/lathe-test-XXXXXX", path[64];
+  struct stat about;
+  output o;
+
+  (void)state;
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/file", folder);
+  o = output_open(path);
+  fputs("text", o.file);
+  assert_int_not_equal(stat(path, &about), 0);
+  assert_true(output_commit(&o));
+  assert_int_equal(stat(path, &about), 0);
+  assert_int_equal(about.st_size, 4);
+  assert_int_equal(about.st_mode & 0600, 0600);
+  o = output_open(path);
+  fputs("something else", o.file);
+  output_discard(&o);
+  assert_int_equal(stat(path, &about), 0);
+  assert_int_equal(about.st_size, 4);
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(rmdir(folder), 0); /* nothing else was left there */
+  o = output_open(NULL);
+  assert_null(o.file);
+  assert_true(output_commit(&o));
+}
+
+const struct CMUnitTest runtime_tests[] = {
+    cmocka_unit_test(test_stats_of_five),
+    cmocka_unit_test(test_stats_of_ten),
+    cmocka_unit_test(test_stats_of_few),
+    cmocka_unit_test(test_stats_withstand_an_outlier),
+    cmocka_unit_test(test_stats_deviation_from_median),
+    cmocka_unit_test(test_f16),
+    cmocka_unit_test(test_bf16),
+    cmocka_unit_test(test_other_types),
+    cmocka_unit_test(test_ulp),
+    cmocka_unit_test(test_random_is_of_seed_and_place),
+    cmocka_unit_test(test_random_range),
+    cmocka_unit_test(test_random_special_values),
+    cmocka_unit_test(test_select_takes_the_widest),
+    cmocka_unit_test(test_select_forced),
+    cmocka_unit_test(test_select_of_nothing),
+    cmocka_unit_test(test_select_respects_ranges),
+    cmocka_unit_test(test_why_not),
+    cmocka_unit_test(test_table),
+    cmocka_unit_test(test_elements_and_bytes),
+    cmocka_unit_test(test_cpu_features),
+    cmocka_unit_test(test_buffer_guards),
+    cmocka_unit_test(test_buffer_poison),
+    cmocka_unit_test(test_buffer_too_large),
+    cmocka_unit_test(test_sizes),
+    cmocka_unit_test(test_bad_sizes),
+    cmocka_unit_test(test_sizes_that_do_not_fit),
+    cmocka_unit_test(test_units),
+    cmocka_unit_test(test_problem),
+    cmocka_unit_test(test_measure),
+    cmocka_unit_test(test_output),
+};
+const size_t runtime_test_count = COUNT(runtime_tests);

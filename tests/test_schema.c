@@ -1,0 +1,457 @@
+/* What a spec may not say, and what a spec may not do: each test changes the spec of a small tree
+ * (small/) and looks at the one line that lathe-gen says. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_program.h"
+#include "tests.h"
+#include "tree.h"
+
+#define SPEC "specs/t.lua"
+
+typedef struct refusal {
+  int line; /* of the small spec, which `text` takes the place of; 0: of all lines */
+  const char *text, *message;
+} refusal;
+
+/* Puts text in place of a line of the spec, counted from 1; null takes the line away. */
+static void replace_line(int line, const char *text) {
+  char *old = tree_read(SPEC);
+  char *from = old;
+  for (int i = 1; i < line; i++) {
+    from = strchr(from, '\n') + 1;
+  }
+  char *to = strchr(from, '\n') + 1;
+  char new[4096];
+  snprintf(new, sizeof new, "%.*s%s%s%s", (int)(from - old), old, text ? text : "",
+           text ? "\n" : "", to);
+  tree_write(SPEC, new);
+  free(old);
+}
+
+static void expect_refusal(const char *message) {
+  run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
+  assert_string_equal(result.err, message);
+  assert_int_equal(result.status, 1);
+  assert_string_equal(result.out, "");
+  assert_false(tree_has("out"));
+  run_free(&result);
+}
+
+static void refuses(void **state) {
+  const refusal *want = *state;
+  if (want->line == 0) {
+    tree_write(SPEC, want->text);
+  } else {
+    replace_line(want->line, want->text);
+  }
+  expect_refusal(want->message);
+}
+
+static void accepts_the_small_spec(void **state) {
+  (void)state;
+  run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
+  assert_string_equal(result.err, "");
+  assert_string_equal(result.out, "");
+  assert_int_equal(result.status, 0);
+  assert_true(tree_has("out/gen/table.c"));
+  run_free(&result);
+}
+
+static void refuses_a_second_op_of_the_same_name(void **state) {
+  (void)state;
+  tree_copy("tests/small/specs/t.lua", "specs/u.lua");
+  expect_refusal(
+      "specs/u.lua:1: op \"t\" stands at specs/t.lua:1 already; expected another name\n");
+}
+
+static void names_the_line_in_the_second_op_of_a_file(void **state) {
+  (void)state;
+  char *one = tree_read(SPEC), two[4096];
+  char *two_of = strdup(one);
+  assert_non_null(two_of);
+  two_of[4] = 'u';
+  memcpy(strstr(two_of, "f32"), "f99", 3);
+  snprintf(two, sizeof two, "%s\n%s", one, two_of);
+  tree_write(SPEC, two);
+  expect_refusal("specs/t.lua:18: dtypes: unknown dtype 'f99'; expected 'f64' or 'f32'\n");
+  free(one);
+  free(two_of);
+}
+
+static void names_the_line_of_an_include(void **state) {
+  (void)state;
+  tree_write("specs/include/bad.lua", "local t = {}\n\nt.x.y = 3\n");
+  replace_line(1, "include \"include/bad.lua\" op \"t\" {");
+  expect_refusal("specs/include/bad.lua:3: attempt to index a nil value (field 'x')\n");
+}
+
+static void refuses_bytecode(void **state) {
+  (void)state;
+  tree_write(SPEC, "\x1bLuaT");
+  expect_refusal("specs/t.lua:1: expected Lua source, found bytecode; write the spec as text\n");
+}
+
+static void refuses_a_folder_without_specs(void **state) {
+  (void)state;
+  tree_remove(SPEC);
+  expect_refusal("specs: expected at least one spec that declares an op, found none\n");
+}
+
+static void refuses_a_missing_folder_of_specs(void **state) {
+  (void)state;
+  tree_remove("specs");
+  expect_refusal(
+      "specs: cannot list: No such file or directory; expected a folder of spec files\n");
+}
+
+#define REFUSES(name, line, text, message)                                                         \
+  {                                                                                                \
+    "schema: refuses " name, refuses, tree_setup_small, tree_teardown, &(refusal) {                \
+      line, text, message "\n"                                                                     \
+    }                                                                                              \
+  }
+#define SANDBOX(name, text, message)                                                               \
+  {                                                                                                \
+    "sandbox: refuses " name, refuses, tree_setup_small, tree_teardown, &(refusal) {               \
+      0, text, "specs/t.lua:1: " message "\n"                                                      \
+    }                                                                                              \
+  }
+#define TEST(group, function)                                                                      \
+  { group ": " #function, function, tree_setup_small, tree_teardown, NULL }
+
+#define ROWS_OP(output, body, sizes)                                                               \
+  "op \"r\" {\n"                                                                                   \
+  "  doc = \"rows\",\n"                                                                            \
+  "  inputs = { x = { \"rows\", \"cols\" } },\n"                                                   \
+  "  outputs = { y = " output " },\n"                                                              \
+  "  rows = function(x) return " body " end,\n"                                                    \
+  "  sizes = { " sizes " },\n"                                                                     \
+  "  dtypes = { \"f64\" },\n"                                                                      \
+  "  ulp = { f64 = 1 },\n"                                                                         \
+  "  variants = { { backend = \"scalar\" } },\n"                                                   \
+  "}\n"
+#define ONE_SIZE "{ \"a\", rows = 2, cols = 3 }"
+
+const struct CMUnitTest schema_tests[] = {
+    TEST("schema", accepts_the_small_spec),
+
+    /* keys */
+    REFUSES("an unknown key", 5, "  mop = function(x) return x end,",
+            "specs/t.lua:5: op \"t\": unknown key 'mop' (did you mean 'map'?)"),
+    REFUSES("an unknown key near none", 9,
+            "  variants = { { backend = \"scalar\" } }, frobnicate = 1,",
+            "specs/t.lua:9: op \"t\": unknown key 'frobnicate'"),
+    REFUSES("a key that is a number", 2, "  \"test\",", "specs/t.lua:1: op \"t\": unknown key 1"),
+    REFUSES("a wrong type", 2, "  doc = 3,",
+            "specs/t.lua:2: op \"t\": doc: expected a string, found a number"),
+    REFUSES("a function of a wrong type", 5, "  map = \"x\",",
+            "specs/t.lua:5: op \"t\": map: expected a function, found a string"),
+    REFUSES("a missing field", 2, NULL,
+            "specs/t.lua:1: op \"t\": expected the key 'doc' (One line: what the op computes.)"),
+    REFUSES(
+        "two families", 5,
+        "  map = function(x) return x end,\n  reduce = function(x) return sum(x) end,",
+        "specs/t.lua:6: op \"t\": expected one of 'map', 'reduce' or 'rows', found 'reduce' beside "
+        "'map'"),
+    REFUSES("no family", 5, NULL,
+            "specs/t.lua:1: op \"t\": expected a function under one of 'map', 'reduce' or 'rows', "
+            "found "
+            "none"),
+    TEST("schema", refuses_a_second_op_of_the_same_name),
+    TEST("schema", names_the_line_in_the_second_op_of_a_file),
+    TEST("schema", names_the_line_of_an_include),
+    TEST("schema", refuses_a_folder_without_specs),
+    TEST("schema", refuses_a_missing_folder_of_specs),
+
+    /* op names and its table */
+    REFUSES("an op's name in upper case", 1, "op \"T\" {",
+            "specs/t.lua:1: op: expected a name of lower-case letters, digits and _, found 'T'"),
+    REFUSES(
+        "an op's name that is a number", 1, "op(3) {",
+        "specs/t.lua:1: op: expected a name of lower-case letters, digits and _, found a number"),
+    REFUSES("an op without its table", 0, "\nop \"t\"\n",
+            "specs/t.lua:2: op \"t\": expected a table { ... } after the name"),
+    REFUSES("an op with a number for its table", 0, "op \"t\" (3)\n",
+            "specs/t.lua:1: op \"t\": expected a table { ... } after the name, found a number"),
+
+    /* precisions */
+    REFUSES("an unknown dtype", 7, "  dtypes = { \"f23\" },",
+            "specs/t.lua:7: dtypes: unknown dtype 'f23'; expected 'f64' or 'f32'"),
+    REFUSES("an unknown dtype that is near one", 7, "  dtypes = { \"f66\", \"f32\" },",
+            "specs/t.lua:7: dtypes: unknown dtype 'f66' (did you mean 'f64'?); expected 'f64' or "
+            "'f32'"),
+    REFUSES("a dtype given twice", 7, "  dtypes = { \"f32\", \"f32\" },",
+            "specs/t.lua:7: dtypes: 'f32' stands twice"),
+    REFUSES("no dtype", 7, "  dtypes = {},",
+            "specs/t.lua:7: dtypes: expected at least one of 'f64' or 'f32'"),
+    REFUSES("a dtype that is a table", 7, "  dtypes = { {} },",
+            "specs/t.lua:7: dtypes: unknown dtype a table; expected 'f64' or 'f32'"),
+    REFUSES("a key among the dtypes", 7, "  dtypes = { \"f32\", foo = 1 },",
+            "specs/t.lua:7: dtypes: expected a list, found the key 'foo' in it"),
+    REFUSES("a missing bound", 8, "  ulp = {},",
+            "specs/t.lua:8: ulp: expected a bound for 'f32', found none"),
+    REFUSES("a negative bound", 8, "  ulp = { f32 = -1 },",
+            "specs/t.lua:8: ulp.f32: expected a number of at least 0, found -1"),
+    REFUSES("a bound for another dtype", 8, "  ulp = { f32 = 1, f64 = 1 },",
+            "specs/t.lua:8: ulp: 'f64' is not among the op's dtypes"),
+
+    /* sizes */
+    REFUSES(
+        "no size", 6, "  sizes = {},",
+        "specs/t.lua:6: sizes: expected at least one, such as { \"1K\", n = 1000 }, found none"),
+    REFUSES("an empty size", 6, "  sizes = { {} },",
+            "specs/t.lua:6: sizes[1]: expected a name and dimensions such as { \"1K\", n = 1000 }"),
+    REFUSES("a size of zero", 6, "  sizes = { { \"a\", n = 0 } },",
+            "specs/t.lua:6: sizes 'a': expected a whole number of at least 1 for 'n', found 0"),
+    REFUSES("a negative size", 6, "  sizes = { { \"a\", n = -4 } },",
+            "specs/t.lua:6: sizes 'a': expected a whole number of at least 1 for 'n', found -4"),
+    REFUSES("a fractional size", 6, "  sizes = { { \"a\", n = 1.5 } },",
+            "specs/t.lua:6: sizes 'a': expected a whole number of at least 1 for 'n', found 1.5"),
+    REFUSES("a missing dimension", 6, "  sizes = { { \"a\" } },",
+            "specs/t.lua:6: sizes 'a': dimension 'n' is missing"),
+    REFUSES("an unknown dimension", 6, "  sizes = { { \"a\", n = 1, m = 7 } },",
+            "specs/t.lua:6: sizes 'a': unknown dimension 'm' (did you mean 'n'?); the op has 'n'"),
+    REFUSES("a size that is text", 6, "  sizes = { { \"a\", n = \"7\" } },",
+            "specs/t.lua:6: sizes 'a': expected a whole number of at least 1 for 'n', found '7'"),
+    REFUSES("a key among the sizes", 6, "  sizes = { { \"a\", n = 1 }, foo = 7 },",
+            "specs/t.lua:6: sizes: expected a list, found the key 'foo' in it"),
+    REFUSES("a size's name given twice", 6, "  sizes = { { \"a\", n = 1 }, { \"a\", n = 2 } },",
+            "specs/t.lua:6: sizes: 'a' stands twice"),
+    REFUSES("a size's name with a comma", 6, "  sizes = { { \"a,b\", n = 1 } },",
+            "specs/t.lua:6: sizes: expected a name without commas and spaces, found 'a,b'"),
+    REFUSES(
+        "sizes whose bytes overflow", 6, "  sizes = { { \"a\", n = 2 ^ 62 } },",
+        "specs/t.lua:6: sizes 'a': 4611686018427387904 elements of 4 bytes overflow the address "
+        "space"),
+    REFUSES(
+        "sizes whose product overflows", 0,
+        ROWS_OP("{ \"rows\", \"cols\" }", "x", "{ \"a\", rows = 2 ^ 31, cols = 2 ^ 29 }"),
+        "specs/t.lua:6: sizes 'a': 2147483648 x 536870912 elements of 8 bytes overflow the address "
+        "space"),
+
+    /* operands */
+    REFUSES(
+        "an operand that is no list", 3, "  inputs = { x = \"n\" },",
+        "specs/t.lua:3: inputs.x: expected a list of dimensions such as { \"n\" }, found a string"),
+    REFUSES(
+        "an operand's name in upper case", 3, "  inputs = { X = { \"n\" } },",
+        "specs/t.lua:3: inputs: expected a name of lower-case letters, digits and _ that generated "
+        "code does not use itself, found 'X'"),
+    REFUSES("an operand's name that C reserves", 3, "  inputs = { int = { \"n\" } },",
+            "specs/t.lua:3: inputs: 'int' is reserved in C, GLSL, the templates or a spec's "
+            "functions; expected another "
+            "name"),
+    REFUSES("an operand's name that gcc defines", 3, "  inputs = { linux = { \"n\" } },",
+            "specs/t.lua:3: inputs: 'linux' is reserved in C, GLSL, the templates or a spec's "
+            "functions; "
+            "expected another name"),
+    REFUSES(
+        "an operand's unknown key", 3, "  inputs = { x = { \"n\", rnage = { 1, 2 } } },",
+        "specs/t.lua:3: inputs.x: unknown key 'rnage' (did you mean 'range'?); expected dimensions "
+        "and range"),
+    REFUSES("a range that is empty", 3, "  inputs = { x = { \"n\", range = { 2, 1 } } },",
+            "specs/t.lua:3: x.range: expected a number of at least 2, found 1"),
+    REFUSES("a dimension that stands twice", 3, "  inputs = { x = { \"n\", \"n\" } },",
+            "specs/t.lua:3: op \"t\": dimension 'n' stands twice"),
+    REFUSES(
+        "an output without a place", 4, "  outputs = { y = {} },",
+        "specs/t.lua:4: outputs.y: the map family has no place for the shape {} beside { \"n\" }"),
+    REFUSES("an output of an unknown dimension", 4, "  outputs = { y = { \"m\" } },",
+            "specs/t.lua:4: outputs.y: expected dimensions out of { \"n\" } in that order, found { "
+            "\"m\" "
+            "}"),
+    REFUSES("two operands of one name", 4, "  outputs = { x = { \"n\" } },",
+            "specs/t.lua:5: op \"t\": two operands are called 'x'"),
+    REFUSES("an operand that is no parameter", 3, "  inputs = { x = { \"n\" }, z = { \"n\" } },",
+            "specs/t.lua:5: map: 'z' is declared but is no parameter of the function"),
+    REFUSES("a parameter that is no operand", 5, "  map = function(x, xx) return x end,",
+            "specs/t.lua:5: map: parameter 'xx' is no input and no scalar (did you mean 'x'?)"),
+    REFUSES("parameters without names", 5, "  map = function(...) return 1 end,",
+            "specs/t.lua:5: map: 'x' is declared but is no parameter of the function"),
+    REFUSES("rows over one dimension", 5, "  rows = function(x) return x end,",
+            "specs/t.lua:3: rows: expected inputs of at least two dimensions such as { \"rows\", "
+            "\"cols\" "
+            "}, found { \"n\" }"),
+    REFUSES(
+        "an unknown peer", 8, "  ulp = { f32 = 1 }, peers = { nmpy = \"x\" },",
+        "specs/t.lua:8: peers: unknown peer 'nmpy' (did you mean 'numpy'?); expected 'numpy' or "
+        "'torch'"),
+
+    /* variants */
+    REFUSES("a part of a peer's name", 8, "  ulp = { f32 = 1 }, peers = { num = \"x\" },",
+            "specs/t.lua:8: peers: unknown peer 'num'; expected 'numpy' or 'torch'"),
+    REFUSES("a key among the variants", 9, "  variants = { { backend = \"scalar\" }, foo = 1 },",
+            "specs/t.lua:9: variants: expected a list, found the key 'foo' in it"),
+    REFUSES("no variant", 9, "  variants = {},",
+            "specs/t.lua:9: variants: expected at least one row such as { backend = \"scalar\" }, "
+            "found "
+            "none"),
+    REFUSES("a variant that is no table", 9, "  variants = { 3 },",
+            "specs/t.lua:9: variants[1]: expected a table of tuning parameters, found a number"),
+    REFUSES("a variant without a backend", 9, "  variants = { { unroll = 4 } },",
+            "specs/t.lua:9: variants: expected backend = 'avx2' or 'scalar'"),
+    REFUSES("an unknown backend", 9, "  variants = { { backend = \"avx3\" } },",
+            "specs/t.lua:9: variants: unknown backend 'avx3' (did you mean 'avx2'?); expected "
+            "'avx2' or "
+            "'scalar'"),
+    REFUSES("an unknown tuning parameter", 9,
+            "  variants = { { backend = \"scalar\", unrol = 2 } },",
+            "specs/t.lua:9: variants[1]: unknown parameter 'unrol' (did you mean 'unroll'?)"),
+    REFUSES("a value out of range", 9,
+            "  variants = { { backend = \"scalar\", unroll = { 1, 17 } } },",
+            "specs/t.lua:9: scalar: expected a whole number from 1 to 16 for 'unroll', found 17"),
+    REFUSES("a fractional value", 9, "  variants = { { backend = \"scalar\", unroll = 1.5 } },",
+            "specs/t.lua:9: scalar: expected a whole number from 1 to 16 for 'unroll', found 1.5"),
+    REFUSES("an unknown name for a value", 9,
+            "  variants = { { backend = \"scalar\", store = \"stream\" } },",
+            "specs/t.lua:9: scalar: expected 'temporal' or 'streaming' for 'store', found 'stream' "
+            "(did "
+            "you mean 'streaming'?)"),
+    REFUSES("an empty list of values", 9, "  variants = { { backend = \"scalar\", unroll = {} } },",
+            "specs/t.lua:9: variants: expected at least one value for 'unroll'"),
+    REFUSES(
+        "variants of the same name", 9,
+        "  variants = { { backend = \"scalar\" }, { backend = \"cpu\", unroll = { 2, 1 } } },",
+        "specs/t.lua:9: variants[2]: 'scalar_u1' is made by variants[1] already; expected other "
+        "parameters"),
+    REFUSES("a preference that is no table", 9,
+            "  variants = { { backend = \"scalar\", prefer = 3 } },",
+            "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes }, found a "
+            "number"),
+
+    /* the function */
+    REFUSES("a function that returns nothing", 5, "  map = function(x) end,",
+            "specs/t.lua:5: map: expected the function to return a value, found nothing"),
+    REFUSES("a function that returns text", 5, "  map = function(x) return \"x\" end,",
+            "specs/t.lua:5: map: expected the function to return a value, found a string"),
+    REFUSES("an output that is unknown", 5, "  map = function(x) return { y = x, z = x } end,",
+            "specs/t.lua:5: map: 'z' is not an output (did you mean 'y'?)"),
+    REFUSES("an output without a value", 5, "  map = function(x) return {} end,",
+            "specs/t.lua:5: map: expected a value for the output 'y', found nothing"),
+    REFUSES(
+        "a wrong operand", 5, "  map = function(x)\n    return x + \"a\"\n  end,",
+        "specs/t.lua:6: add: expected a number or a symbolic value as argument 2, found a string"),
+    REFUSES(
+        "an operand that is nil", 5, "  map = function(x) local y; return 1 / (x * y) end,",
+        "specs/t.lua:5: mul: expected a number or a symbolic value as argument 2, found nothing"),
+    REFUSES("a comparison in arithmetic", 5, "  map = function(x) return exp(lt(x, 1)) end,",
+            "specs/t.lua:5: exp: expected a number as argument 1, found a comparison"),
+    REFUSES("too many arguments", 5, "  map = function(x) return exp(x, x) end,",
+            "specs/t.lua:5: exp: expected 1 argument, found 2"),
+    REFUSES(
+        "a comparison as a boolean", 5, "  map = function(x) if x < 1 then x = 1 end return x end,",
+        "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, "
+        "gt, ge, eq or ne, and select(condition, a, b)"),
+    REFUSES(
+        "a comparison as a result", 5, "  map = function(x) return lt(x, 1) end,",
+        "specs/t.lua:5: map: 'y' is a comparison; expected a number, such as select(condition, 1, "
+        "0)"),
+    REFUSES("equality as a boolean", 5,
+            "  map = function(x) if x == -x then x = 1 end return x end,",
+            "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), "
+            "le, gt, "
+            "ge, eq or ne, and select(condition, a, b)"),
+    REFUSES("an operator without a meaning", 5, "  map = function(x) return x % 2 end,",
+            "specs/t.lua:5: a symbolic value knows + - * / and the functions of a spec, not %"),
+    REFUSES("a comparison as a magnitude", 8,
+            "  ulp = { f32 = 1 }, magnitude = function(x) return lt(x, 1) end,",
+            "specs/t.lua:8: magnitude: 'y' is a comparison; expected a number, such as "
+            "select(condition, 1, 0)"),
+    REFUSES(
+        "a magnitude of what is no operand", 8,
+        "  ulp = { f32 = 1 }, magnitude = function(q) return q end,",
+        "specs/t.lua:8: magnitude: parameter 'q' is no input and no scalar (did you mean 'x'?)"),
+    REFUSES("another power than 2", 5, "  map = function(x) return x ^ 3 end,",
+            "specs/t.lua:5: ^: expected the power 2, found 3; write other powers as products"),
+    REFUSES("an unknown function", 5, "  map = function(x) return sigmiod(x) end,",
+            "specs/t.lua:5: unknown name 'sigmiod' (did you mean 'sigmoid'?)"),
+    REFUSES("an unused input", 5, "  map = function(x) return 1 end,",
+            "specs/t.lua:5: map: the input 'x' is never used"),
+    REFUSES("a reduction in a map", 5, "  map = function(x) return x / sum(x) end,",
+            "specs/t.lua:5: map: a reduction has no place here; expected the family 'reduce' or "
+            "'rows'"),
+    REFUSES("an output that is never reduced", 0, ROWS_OP("{ \"rows\" }", "x", ONE_SIZE),
+            "specs/t.lua:5: rows: 'y' has one value per row but differs from point to point; "
+            "expected a "
+            "reduction such as sum(...)"),
+    REFUSES("a reduction over a constant", 0,
+            ROWS_OP("{ \"rows\" }", "row_sum(x) + row_sum(1)", ONE_SIZE),
+            "specs/t.lua:5: rows: a reduction over what is the same at every point"),
+    REFUSES("arithmetic on an index", 0, ROWS_OP("{ \"rows\" }", "argmax(x) + 1", ONE_SIZE),
+            "specs/t.lua:5: add: expected a number as argument 1, found an index"),
+
+    /* the language */
+    REFUSES("a syntax error", 0, "op \"t\" {\n  doc = ,\n}\n",
+            "specs/t.lua:2: unexpected symbol near ','"),
+    REFUSES("a table that is not closed", 0, "op \"t\" {\n  doc = \"x\"\n",
+            "specs/t.lua:3: '}' expected (to close '{' at line 1) near <eof>"),
+    REFUSES("a global name", 1, "x = 3 op \"t\" {",
+            "specs/t.lua:1: expected 'local x': a spec has no global names of its own"),
+    REFUSES("an error that a spec raises", 1, "error(\"out of cheese\") op \"t\" {",
+            "specs/t.lua:1: out of cheese"),
+
+    SANDBOX("a loop without an end", "while true do end",
+            "the spec ran more than 10 million instructions or 5 seconds; expected one that ends "
+            "(look for a loop "
+            "without an end)"),
+    REFUSES("a loop without an end in the function", 5,
+            "  map = function(x)\n    while true do end\n  end,",
+            "specs/t.lua:6: the spec ran more than 10 million instructions or 5 seconds; expected "
+            "one that ends "
+            "(look "
+            "for a loop without an end)"),
+    SANDBOX(
+        "a table without an end", "local t = {} for i = 1, 1e9 do t[i] = {} end",
+        "the spec used more than 64 MiB of memory; expected a few KiB (look for a table or string "
+        "that grows without end)"),
+    SANDBOX(
+        "a string without an end", "local s = \"x\" while true do s = s .. s end",
+        "the spec used more than 64 MiB of memory; expected a few KiB (look for a table or string "
+        "that grows without end)"),
+    SANDBOX("few instructions that take long",
+            "local s = \"\" for i = 1, 1e9 do s = s .. \"x\" end",
+            "the spec ran more than 10 million instructions or 5 seconds; expected one that ends "
+            "(look for a loop "
+            "without an end)"),
+    SANDBOX("a loop within string.rep", "local s = string.rep(\"\", 1 << 60)",
+            "string.rep: expected at most 1000000 repetitions, found 1152921504606846976"),
+    SANDBOX("an error that is no string", "error({ message = \"lathe-gen: all is well\" })",
+            "the spec raised an error that is not a string"),
+    SANDBOX("io", "local f = io.open(\"/etc/passwd\")", "unknown name 'io'"),
+    SANDBOX("os", "os.exit(0)", "unknown name 'os' (did you mean 'op'?)"),
+    SANDBOX("load", "local f = load(\"return 1\")", "unknown name 'load'"),
+    SANDBOX("loadfile", "local f = loadfile(\"x\")", "unknown name 'loadfile'"),
+    SANDBOX("dofile", "dofile(\"x\")", "unknown name 'dofile'"),
+    SANDBOX("require", "local os = require \"os\"", "unknown name 'require'"),
+    SANDBOX("package", "local path = package.path", "unknown name 'package'"),
+    SANDBOX("debug", "debug.getinfo(1)", "unknown name 'debug'"),
+    SANDBOX("coroutines", "coroutine.yield()", "unknown name 'coroutine'"),
+    SANDBOX("pcall", "pcall(error)", "unknown name 'pcall'"),
+    SANDBOX("metatables", "setmetatable({}, {})", "unknown name 'setmetatable'"),
+    SANDBOX("its own environment", "local e = _ENV.io", "unknown name 'io'"),
+    SANDBOX("_G", "local e = _G", "unknown name '_G'"),
+    SANDBOX("string.dump", "string.dump(function() end)",
+            "attempt to call a nil value (field 'dump')"),
+    SANDBOX("string.dump as a method", "(\"\"):dump()",
+            "attempt to call a nil value (method 'dump')"),
+    SANDBOX("patterns, which can run for ever", "(\"\"):rep(9):find(\"\")",
+            "attempt to call a nil value (method 'find')"),
+    TEST("sandbox", refuses_bytecode),
+    SANDBOX("a file that is not there", "include \"include/none.lua\"",
+            "include: specs/include/none.lua: cannot read: No such file or directory"),
+    SANDBOX("a file above specs/", "include \"../secret.lua\"",
+            "include: expected a path inside specs/, such as \"include/vector.lua\", found "
+            "'../secret.lua'"),
+    SANDBOX("a file above specs/ by a detour", "include \"include/../../secret.lua\"",
+            "include: expected a path inside specs/, such as \"include/vector.lua\", found "
+            "'include/../../secret.lua'"),
+    SANDBOX("an absolute path", "include \"/etc/passwd\"",
+            "include: expected a path inside specs/, such as \"include/vector.lua\", found "
+            "'/etc/passwd'"),
+    SANDBOX(
+        "a path that is a number", "include(3)",
+        "include: expected a path inside specs/, such as \"include/vector.lua\", found a number"),
+};
+const size_t schema_test_count = sizeof schema_tests / sizeof *schema_tests;

@@ -1,0 +1,296 @@
+/* The template engine, through lathe-gen: each test puts its own template in a small tree (small/)
+ * and looks at the file that comes out, or at the message. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_program.h"
+#include "tests.h"
+#include "tree.h"
+
+#define TEMPLATE "templates/c/map.c"
+#define EXPANDED "out/gen/t/t_f32__scalar.c"
+
+/* What a template becomes without #line, after the header that each file has. */
+static char *pour(const char *source) {
+  tree_write(TEMPLATE, source);
+  run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "--no-line", "expand", "t");
+  assert_string_equal(result.err, "");
+  assert_int_equal(result.status, 0);
+  run_free(&result);
+  char *text = tree_read(EXPANDED);
+  static const char end_of_header[] = "#include \"scalar.h\"\n\n";
+  char *body = strstr(text, end_of_header);
+  assert_non_null(body);
+  body += strlen(end_of_header);
+  memmove(text, body, strlen(body) + 1);
+  return text;
+}
+
+typedef struct pouring {
+  const char *source, *expected;
+} pouring;
+
+static void pours(void **state) {
+  const pouring *want = *state;
+  char *text = pour(want->source);
+  assert_string_equal(text, want->expected);
+  free(text);
+}
+
+typedef struct refusal {
+  const char *source, *message;
+} refusal;
+
+static void refuses(void **state) {
+  const refusal *want = *state;
+  tree_write(TEMPLATE, want->source);
+  run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "expand", "t");
+  assert_string_equal(result.err, want->message);
+  assert_int_equal(result.status, 1);
+  assert_string_equal(result.out, "");
+  assert_false(tree_has(EXPANDED));
+  run_free(&result);
+}
+
+static void writes_line_only_where_out_of_step(void **state) {
+  (void)state;
+  tree_write(TEMPLATE, "int a;\n"
+                       "//@ for i = 1, 2 do\n"
+                       "int b$i$;\n"
+                       "int c$i$;\n"
+                       "//@ end\n"
+                       "$(\"int d;\\nint e;\")\n"
+                       "int f;\n");
+  run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "expand", "t");
+  assert_string_equal(result.err, "");
+  run_free(&result);
+  char *text = tree_read(EXPANDED);
+  const char *body = strstr(text, "#line");
+  assert_non_null(body);
+  assert_string_equal(body, "#line 1 \"templates/c/map.c\"\n"
+                            "int a;\n"
+                            "#line 3 \"templates/c/map.c\"\n"
+                            "int b1;\n"
+                            "int c1;\n"
+                            "#line 3 \"templates/c/map.c\"\n"
+                            "int b2;\n"
+                            "int c2;\n"
+                            "#line 6 \"templates/c/map.c\"\n"
+                            "int d;\n"
+                            "int e;\n"
+                            "#line 7 \"templates/c/map.c\"\n"
+                            "int f;\n");
+  free(text);
+}
+
+/* The first line that the C compiler says about what a template becomes. */
+static void compiler_reports(const char *source, const char *expected) {
+  tree_write(TEMPLATE, source);
+  run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "expand", "t");
+  assert_string_equal(result.err, "");
+  run_free(&result);
+  tree_write("lathe.h", "");
+  tree_write("scalar.h", "");
+  result = run_program(tree_root(),
+                       (const char *const[]){"cc", "-I.", "-fsyntax-only", "-w", EXPANDED, NULL},
+                       (const char *const[]){"LC_ALL=C", "GCC_COLORS=", NULL});
+  assert_int_not_equal(result.status, 0);
+  assert_non_null(strstr(result.err, expected));
+  run_free(&result);
+}
+
+static void compiler_names_the_line_of_a_template(void **state) {
+  (void)state;
+  compiler_reports("/* one */\n"
+                   "//@ for i = 1, 3 do\n"
+                   "int good$i$;\n"
+                   "//@ end\n"
+                   "\n"
+                   "int bad = $(\"missing\");\n",
+                   "templates/c/map.c:6:11: error: 'missing' undeclared");
+}
+
+static void compiler_names_the_line_of_a_paste(void **state) {
+  (void)state;
+  compiler_reports("int a;\n"
+                   "$(\"int b;\\nint c;\\nint d;\")\n"
+                   "int e;\n"
+                   "int f = missing;\n",
+                   "templates/c/map.c:4:9: error: 'missing' undeclared");
+}
+
+static void compiler_names_the_line_of_a_used_template(void **state) {
+  (void)state;
+  tree_write("templates/c/other.c", "//@ function declare(name)\n"
+                                    "int $name$;\n"
+                                    "int $name$2 = missing;\n"
+                                    "//@ end\n");
+  compiler_reports("int a;\n"
+                   "//@ local other = use \"other.c\"\n"
+                   "//@ other.declare(\"b\")\n"
+                   "int c = missing;\n",
+                   "templates/c/other.c:3:10: error: 'missing' undeclared");
+  compiler_reports("int a;\n"
+                   "//@ local other = use \"other.c\"\n"
+                   "//@ local good = other.declare\n"
+                   "int c = missing;\n",
+                   "templates/c/map.c:4:9: error: 'missing' undeclared");
+}
+
+static void no_line_says_the_same_without_line(void **state) {
+  (void)state;
+  char *text = pour("int a;\n//@ for i = 1, 2 do\nint b$i$;\n//@ end\n");
+  assert_null(strstr(text, "#line"));
+  assert_string_equal(text, "int a;\nint b1;\nint b2;\n");
+  free(text);
+}
+
+static void uses_other_templates(void **state) {
+  (void)state;
+  tree_write("templates/c/other.c", "//@ SIZE = 7\n"
+                                    "//@ local hidden = 1\n"
+                                    "//@ function twice(what)\n"
+                                    "<$what$ $op.name$>\n"
+                                    "  <$what$>\n"
+                                    "//@ end\n"
+                                    "written where it is used\n");
+  char *text = pour("//@ local O = use \"other.c\"\n"
+                    "$O.SIZE$\n"
+                    "//@ O.twice(\"a\")\n"
+                    "  {\n"
+                    "    //@ O.twice(\"b\")\n"
+                    "  }\n");
+  assert_string_equal(text, "written where it is used\n"
+                            "7\n"
+                            "<a t>\n"
+                            "  <a>\n"
+                            "  {\n"
+                            "    <b t>\n"
+                            "      <b>\n"
+                            "  }\n");
+  free(text);
+}
+
+static void names_the_line_of_a_used_template(void **state) {
+  (void)state;
+  tree_write("templates/c/other.c", "//@ function f(x)\n$x.y$\n//@ end\n");
+  tree_write(TEMPLATE, "//@ local other = use \"other.c\"\n//@ other.f({})\n");
+  run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "expand", "t");
+  assert_string_equal(result.err,
+                      "templates/c/other.c:2: expected a string or a whole number to paste, "
+                      "found nil, in: $x.y$\n");
+  assert_int_equal(result.status, 1);
+  run_free(&result);
+}
+
+#define POURS(name, source, expected)                                                              \
+  {                                                                                                \
+    "template: " name, pours, tree_setup_small, tree_teardown, &(pouring) {                        \
+      source, expected                                                                             \
+    }                                                                                              \
+  }
+#define REFUSES(name, source, message)                                                             \
+  {                                                                                                \
+    "template: refuses " name, refuses, tree_setup_small, tree_teardown, &(refusal) {              \
+      source, message "\n"                                                                         \
+    }                                                                                              \
+  }
+#define TEST(function)                                                                             \
+  { "template: " #function, function, tree_setup_small, tree_teardown, NULL }
+
+const struct CMUnitTest template_tests[] = {
+    POURS("plain text", "a\n\n  b // @ c\n", "a\n\n  b // @ c\n"),
+    POURS("a last line without its end", "a\nb", "a\nb\n"),
+    POURS("directives",
+          "//@ for i = 1, 2 do\nrow $i$\n  //@ if i == 1 then\n  one\n//@ end\n//@ end\n",
+          "row 1\n  one\nrow 2\n"),
+    POURS("directives over many lines", "//@ local t = {\n//@   a = 1,\n//@ }\n$t.a$\n", "1\n"),
+    POURS("a name", "a$op.name$b $op.name$$op.doc$\n", "atb ttest\n"),
+    POURS("a dollar sign", "$$ a$$b $$$op.name$$$ $$(1)\n", "$ a$b $t$ $(1)\n"),
+    POURS("an expression", "<$(1 + 2)> <$(op.name .. \"x\")>\n", "<3> <tx>\n"),
+    POURS("an expression with parentheses", "<$((1 + (2)) * (3 - (1)))>(x)\n", "<6>(x)\n"),
+    POURS("a whole number that is large", "$(1 << 53)\n", "9007199254740992\n"),
+    POURS("quotes, percents and backslashes", "\"%d\\n\" '\\0' 100%% \\\n",
+          "\"%d\\n\" '\\0' 100%% \\\n"),
+    POURS("many lines, indented", "{\n    $(\"a;\\n  b;\\n\\nc;\")\n}\n",
+          "{\n    a;\n      b;\n\n    c;\n}\n"),
+    POURS("many lines inside a line", "{ $(\"a;\\nb;\") }\n", "{ a;\nb; }\n"),
+    POURS("an empty paste, alone on its line", "a\n  $(\"\")\nb\n", "a\nb\n"),
+    POURS("an empty paste beside others", "a $(\"\")$(\"\")\n  $(\"\");\n", "a \n  ;\n"),
+    POURS("sorted pairs",
+          "//@ for k, v in pairs { b = 1, a = 2, c = 3, [10] = 4, [9] = 5 } do\n$k$=$v$\n//@ end\n",
+          "9=5\n10=4\na=2\nb=1\nc=3\n"),
+    POURS("functions of the template",
+          "//@ function f(a, b)\n<$a$ $b$>\n//@ end\n  //@ f(1, \"x\")\n//@ f(\"(\", 2)\n",
+          "  <1 x>\n<( 2>\n"),
+    POURS("calls within calls, indented",
+          "//@ function inner()\nx\n//@ end\n//@ function outer()\n{\n  //@ inner()\n}\n//@ end\n  "
+          "//@ outer()\ny\n",
+          "  {\n    x\n  }\ny\n"),
+    TEST(no_line_says_the_same_without_line),
+    TEST(writes_line_only_where_out_of_step),
+    TEST(compiler_names_the_line_of_a_template),
+    TEST(compiler_names_the_line_of_a_paste),
+    TEST(compiler_names_the_line_of_a_used_template),
+    TEST(uses_other_templates),
+    TEST(names_the_line_of_a_used_template),
+
+    REFUSES(
+        "an undefined variable", "\n  <$opp$>\n",
+        "templates/c/map.c:2: undefined template variable 'opp' (did you mean 'op'?), in: <$opp$>"),
+    REFUSES("an undefined variable that is near none", "$frobnicate$\n",
+            "templates/c/map.c:1: undefined template variable 'frobnicate', in: $frobnicate$"),
+    REFUSES("an undefined variable in a directive",
+            "a\n//@ for _, v in ipairs(varians) do\n//@ end\n",
+            "templates/c/map.c:2: undefined template variable 'varians' (did you mean "
+            "'variants'?), in: "
+            "//@ for _, v in ipairs(varians) do"),
+    REFUSES("an unclosed $", "a\nb\n  x $op\n",
+            "templates/c/map.c:3: unclosed '$': expected $name$, $(expression) or $$, in: x $op"),
+    REFUSES("a lone $", "x $ y\n",
+            "templates/c/map.c:1: unclosed '$': expected $name$, $(expression) or $$, in: x $ y"),
+    REFUSES("an unclosed $(", "\n  x $(f(op.name);\n",
+            "templates/c/map.c:2: unclosed '$(': expected its ')' on the same line, in: x "
+            "$(f(op.name);"),
+    REFUSES("an unclosed directive", "//@ for i = 1, 2 do\nrow $i$\n",
+            "templates/c/map.c:1: unclosed directive: expected its 'end', in: //@ for i = 1, 2 do"),
+    REFUSES("an unclosed function around a closed loop",
+            "a\n//@ function f()\n//@ for i = 1, 2 do\n//@ end\n",
+            "templates/c/map.c:2: unclosed directive: expected its 'end', in: //@ function f()"),
+    REFUSES("a template that is not there", "a\n//@ use \"none.c\"\n",
+            "templates/c/map.c:2: templates/c/none.c: cannot read: No such file or directory, in: "
+            "//@ use \"none.c\""),
+    REFUSES("an end too many", "a\n//@ end\nb\n",
+            "templates/c/map.c:2: <eof> expected near 'end', in: //@ end"),
+    REFUSES("a Lua error in a directive", "\n\n//@ local x = nil + 1\n",
+            "templates/c/map.c:3: attempt to perform arithmetic on a nil value, in: //@ local x = "
+            "nil + 1"),
+    REFUSES(
+        "a Lua error in a function",
+        "//@ function f(x)\n//@   return x.y.z\n//@ end\na\n//@ f({})\n",
+        "templates/c/map.c:2: attempt to index a nil value (field 'y'), in: //@   return x.y.z"),
+    REFUSES("a syntax error in an expression", "a\nx $(1 +)\n",
+            "templates/c/map.c:2: unexpected symbol near ')', in: x $(1 +)"),
+    REFUSES("pasting nil", "\n  <$op.nmae$>\n",
+            "templates/c/map.c:2: expected a string or a whole number to paste, found nil, in: "
+            "<$op.nmae$>"),
+    REFUSES(
+        "pasting a boolean", "<$(1 > 2)>\n",
+        "templates/c/map.c:1: expected a string or a whole number to paste, found a boolean, in: "
+        "<$(1 > 2)>"),
+    REFUSES("pasting a table", "  $op$\n",
+            "templates/c/map.c:1: expected a string or a whole number to paste, found a table, in: "
+            "$op$"),
+    REFUSES("a failing assert", "\n//@ assert(1 > 2, \"U must be a multiple of 8\")\n",
+            "templates/c/map.c:2: U must be a multiple of 8, in: //@ assert(1 > 2, \"U must be a "
+            "multiple of 8\")"),
+    REFUSES("a failing assert without words", "//@ assert(false)\n",
+            "templates/c/map.c:1: assertion failed, in: //@ assert(false)"),
+    REFUSES("an error that a template raises", "//@ error \"no such thing\"\n",
+            "templates/c/map.c:1: no such thing, in: //@ error \"no such thing\""),
+    REFUSES("io", "//@ io.open(\"x\")\n",
+            "templates/c/map.c:1: undefined template variable 'io', in: //@ "
+            "io.open(\"x\")"),
+};
+const size_t template_test_count = sizeof template_tests / sizeof *template_tests;

@@ -1,0 +1,29 @@
+/* tests.h - the groups of tests that main.c runs, in order. Each test_NAME.c defines NAME_tests
+ * and NAME_test_count; a new one is a row here and an object in build.ninja.in. */
+#ifndef TESTS_H
+#define TESTS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define TEST_GROUPS(GROUP)                                                                         \
+  GROUP(template)                                                                                  \
+  GROUP(schema)                                                                                    \
+  GROUP(expression)                                                                                \
+  GROUP(generator)                                                                                 \
+  GROUP(build)                                                                                     \
+  GROUP(runtime)                                                                                   \
+  GROUP(kernels)                                                                                   \
+  GROUP(command_line)
+
+#define DECLARE_GROUP(name)                                                                        \
+  extern const struct CMUnitTest name##_tests[];                                                   \
+  extern const size_t name##_test_count;
+TEST_GROUPS(DECLARE_GROUP)
+#undef DECLARE_GROUP
+
+#endif
