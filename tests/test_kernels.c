@@ -825,7 +825,7 @@ static void plant_right(const lathe_args *args) {
     if (y[i] > y[best])
       best = (int64_t)i;
   }
-  *(int64_t *)args->buf[AT] = best;
+  memcpy(args->buf[AT], &best, sizeof best);
 }
 
 static void plant_unwritten(const lathe_args *args) {
@@ -861,7 +861,10 @@ static void plant_zeros(const lathe_args *args) {
 
 static void plant_index(const lathe_args *args) {
   plant_right(args);
-  ++*(int64_t *)args->buf[AT];
+  int64_t index;
+  memcpy(&index, args->buf[AT], sizeof index);
+  index++;
+  memcpy(args->buf[AT], &index, sizeof index);
 }
 
 static void plant_before(const lathe_args *args) {
