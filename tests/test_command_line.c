@@ -356,9 +356,11 @@ static void test_json(void **state) {
   assert_int_equal(r.status, RIGHT);
   assert_has(r.out, "add"); /* the table as well */
   check_context(root);
-  for (size_t v = 0; v < lathe_variant_count; v++)
-    expected += strcmp(lathe_variants[v].op->name, "add") == 0 ||
-                strcmp(lathe_variants[v].op->name, "argmax") == 0;
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    if (v->dtype == LATHE_F32 || v->dtype == LATHE_F64)
+      expected += strcmp(v->op->name, "add") == 0 || strcmp(v->op->name, "argmax") == 0;
+  }
   assert_int_equal(json_array_size(all), 2 * expected);
   for (size_t i = 0; i < json_array_size(all); i++) {
     const json_t *b = json_array_get(all, i);
@@ -527,7 +529,7 @@ static void test_bad_calls(void **state) {
       {{"--sweep", "--size", "100"}, "--sweep and --size both say which sizes: give one of them"},
       {{"--op", "add", "--variant", "exp_*"},
        "no variant matches all of what was asked for (--list-variants lists them)"},
-      {{"--op", "add", "--dtype", "bf16"},
+      {{"--op", "add", "--dtype", "i32"},
        "no variant matches all of what was asked for (--list-variants lists them)"},
       {{"--backend", "cuda"},
        "no variant matches all of what was asked for (--list-variants lists them)"},

@@ -266,7 +266,9 @@ static void test_what_can_run(void **state) {
   }
 }
 
+/* At the end of a page every length; the other layouts take turns. */
 static void test_every_short_length(void **state) {
+  static const unsigned turns[] = {PAGE_END | IN_PLACE, PAGE_END | CROOKED, PAGE_END};
   tally t = {0};
   group g = {0};
 
@@ -274,7 +276,7 @@ static void test_every_short_length(void **state) {
   catch_crashes();
   while (next_group(&g)) {
     for (size_t n = 0; n <= LONGEST_SHORT; n++)
-      check_size(&t, &g, 1, n, 0, PAGE_END | IN_PLACE | CROOKED);
+      check_size(&t, &g, 1, n, 0, turns[n % 3]);
     for (size_t n = 0; g.op->ndim > 1 && n <= LONGEST_SHORT; n++)
       check_size(&t, &g, 3, n, 0, PAGE_END | CROOKED);
     if (g.op->ndim > 1)
@@ -296,8 +298,7 @@ static void test_prime_lengths(void **state) {
 }
 
 static void test_special_values_sprinkled(void **state) {
-  static const size_t lengths[] = {1,  2,  3,  7,   15,  16,  17,   31,
-                                   33, 63, 65, 127, 130, 257, 1009, 4099};
+  static const size_t lengths[] = {1, 2, 3, 7, 16, 17, 33, 65, 130, 257, 1009, 4099};
   const unsigned all = (1u << RANDOM_KINDS) - 1;
   tally t = {0};
   group g = {0};
@@ -620,7 +621,8 @@ static void test_repeatable(void **state) {
   conclude(&t);
 }
 
-/* Variants that are meant for large sizes only, at the least such size. */
+/* Variants that are meant for large sizes only, at the least such size; in one type, for that
+ * takes a while, and the types share their loops. */
 static void test_large_sizes(void **state) {
   tally t = {0};
   group g = {0};
@@ -631,6 +633,8 @@ static void test_large_sizes(void **state) {
     const lathe_variant *v;
     problem *p = NULL;
     size_t i = g.first;
+    if (g.dtype != LATHE_F32)
+      continue;
     while ((v = next_able(&g, &i))) {
       size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
       if (v->prefer_from <= 0)
@@ -821,7 +825,7 @@ static void plant_right(const lathe_args *args) {
     if (y[i] > y[best])
       best = (int64_t)i;
   }
-  *(int64_t *)args->buf[AT] = best;
+  memcpy(args->buf[AT], &best, sizeof best);
 }
 
 static void plant_unwritten(const lathe_args *args) {
@@ -857,7 +861,10 @@ static void plant_zeros(const lathe_args *args) {
 
 static void plant_index(const lathe_args *args) {
   plant_right(args);
-  ++*(int64_t *)args->buf[AT];
+  int64_t index;
+  memcpy(&index, args->buf[AT], sizeof index);
+  index++;
+  memcpy(args->buf[AT], &index, sizeof index);
 }
 
 static void plant_before(const lathe_args *args) {

@@ -75,7 +75,8 @@ static void names_the_line_in_the_second_op_of_a_file(void **state) {
   memcpy(strstr(two_of, "f32"), "f99", 3);
   snprintf(two, sizeof two, "%s\n%s", one, two_of);
   tree_write(SPEC, two);
-  expect_refusal("specs/t.lua:18: dtypes: unknown dtype 'f99'; expected 'f64' or 'f32'\n");
+  expect_refusal(
+      "specs/t.lua:18: dtypes: unknown dtype 'f99'; expected 'f64', 'f32', 'f16' or 'bf16'\n");
   free(one);
   free(two_of);
 }
@@ -178,16 +179,17 @@ const struct CMUnitTest schema_tests[] = {
 
     /* precisions */
     REFUSES("an unknown dtype", 7, "  dtypes = { \"f23\" },",
-            "specs/t.lua:7: dtypes: unknown dtype 'f23'; expected 'f64' or 'f32'"),
-    REFUSES("an unknown dtype that is near one", 7, "  dtypes = { \"f66\", \"f32\" },",
-            "specs/t.lua:7: dtypes: unknown dtype 'f66' (did you mean 'f64'?); expected 'f64' or "
-            "'f32'"),
+            "specs/t.lua:7: dtypes: unknown dtype 'f23'; expected 'f64', 'f32', 'f16' or 'bf16'"),
+    REFUSES(
+        "an unknown dtype that is near one", 7, "  dtypes = { \"f66\", \"f32\" },",
+        "specs/t.lua:7: dtypes: unknown dtype 'f66' (did you mean 'f64'?); expected 'f64', 'f32', "
+        "'f16' or 'bf16'"),
     REFUSES("a dtype given twice", 7, "  dtypes = { \"f32\", \"f32\" },",
             "specs/t.lua:7: dtypes: 'f32' stands twice"),
     REFUSES("no dtype", 7, "  dtypes = {},",
-            "specs/t.lua:7: dtypes: expected at least one of 'f64' or 'f32'"),
+            "specs/t.lua:7: dtypes: expected at least one of 'f64', 'f32', 'f16' or 'bf16'"),
     REFUSES("a dtype that is a table", 7, "  dtypes = { {} },",
-            "specs/t.lua:7: dtypes: unknown dtype a table; expected 'f64' or 'f32'"),
+            "specs/t.lua:7: dtypes: unknown dtype a table; expected 'f64', 'f32', 'f16' or 'bf16'"),
     REFUSES("a key among the dtypes", 7, "  dtypes = { \"f32\", foo = 1 },",
             "specs/t.lua:7: dtypes: expected a list, found the key 'foo' in it"),
     REFUSES("a missing bound", 8, "  ulp = {},",

@@ -19,7 +19,7 @@ static char *pour(const char *source) {
   assert_int_equal(result.status, 0);
   run_free(&result);
   char *text = tree_read(EXPANDED);
-  static const char end_of_header[] = "#include \"scalar.h\"\n\n";
+  static const char end_of_header[] = "#include \"half.h\"\n\n";
   char *body = strstr(text, end_of_header);
   assert_non_null(body);
   body += strlen(end_of_header);
@@ -91,7 +91,7 @@ static void compiler_reports(const char *source, const char *expected) {
   assert_string_equal(result.err, "");
   run_free(&result);
   tree_write("lathe.h", "");
-  tree_write("scalar.h", "");
+  tree_write("half.h", "");
   result = run_program(tree_root(),
                        (const char *const[]){"cc", "-I.", "-fsyntax-only", "-w", EXPANDED, NULL},
                        (const char *const[]){"LC_ALL=C", "GCC_COLORS=", NULL});

@@ -32,8 +32,8 @@ return {
   -- Of the rows for the widest instruction set that a processor has, dispatch calls the first
   -- that prefers the size; sizes here are bytes of all operands together.
   map = {
-    -- Past the last-level cache: an output written there need not be read first.
-    { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 25 } },
+    -- Past a core's own caches: an output written there need not be read first.
+    { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 22 } },
     { backend = wide, unroll = { 4, 1 } },
     { backend = "scalar", unroll = { 1, 4 } },
     -- 1 is the fastest by little where little is computed.

@@ -2,7 +2,7 @@
  * golden_map: x * y + s, NaN where x is below 0
  * Make it again with: lathe-gen expand golden_map */
 #include "lathe.h"
-#include "scalar.h"
+#include "half.h"
 
 /* y[i] = f(x0[i], x1[i], ...). Past the first-level cache this is limited by bytes moved, for
  * every function that costs less than about a nanosecond; inside it, by the operations of f.

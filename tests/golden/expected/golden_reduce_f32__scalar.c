@@ -2,7 +2,7 @@
  * golden_reduce: the square root of a sum
  * Make it again with: lathe-gen expand golden_reduce */
 #include "lathe.h"
-#include "scalar.h"
+#include "half.h"
 
 /* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by
  * reading the inputs once, from whatever level of the cache holds them: passes.c. */

@@ -2,7 +2,7 @@
  * golden_rows: x - max, over each row
  * Make it again with: lathe-gen expand golden_rows */
 #include "lathe.h"
-#include "scalar.h"
+#include "half.h"
 
 /* A program over each row: passes of reductions over the row, then its values. A row that stays
  * in the first two cache levels is read from memory once; beyond that, once a pass. What is
