@@ -579,7 +579,7 @@ static bool load_driver(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
 
   if (!library) {
-    snprintf(missing, sizeof missing, "NVIDIA's driver is not installed (%s)", dlerror());
+    snprintf(missing, sizeof missing, "NVIDIA's driver is not installed (no libcuda.so.1)");
     return false;
   }
 #define FIND(name, symbol, parameters)                                                             \

@@ -579,7 +579,10 @@ static void test_table(void **state) {
   }
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_variant *v = &lathe_variants[i];
-    assert_true(v->backend->disabled ? !v->run : v->run != NULL);
+    const bool on_cpu = v->backend->kind == LATHE_CPU;
+    assert_true(!v->run == (v->backend->disabled || !on_cpu));
+    assert_true(!v->image == (v->backend->disabled || on_cpu));
+    assert_true(!v->launches == !v->image);
     assert_true(v->align >= 1);
     for (size_t j = 0; j < i; j++)
       assert_string_not_equal(lathe_variants[j].name, v->name);
@@ -618,13 +621,14 @@ static void test_cpu_features(void **state) {
   assert_true(!!(all & LATHE_AVX512VL) == !!__builtin_cpu_supports("avx512vl"));
 #endif
   setenv("LATHE_CPU_FEATURES", "sse2", 1);
-  assert_int_equal(lathe_cpu_features(), all & LATHE_SSE2);
+  assert_int_equal(lathe_cpu_features(), all & (LATHE_ON_CPU | LATHE_SSE2));
   setenv("LATHE_CPU_FEATURES", "sse2,avx2, fma nonsense", 1);
-  assert_int_equal(lathe_cpu_features(), all & (LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA));
+  assert_int_equal(lathe_cpu_features(),
+                   all & (LATHE_ON_CPU | LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA));
   setenv("LATHE_CPU_FEATURES", "", 1);
-  assert_int_equal(lathe_cpu_features(), 0);
+  assert_int_equal(lathe_cpu_features(), LATHE_ON_CPU);
   setenv("LATHE_CPU_FEATURES", "avx", 1); /* no part of avx2 */
-  assert_int_equal(lathe_cpu_features(), 0);
+  assert_int_equal(lathe_cpu_features(), LATHE_ON_CPU);
   unsetenv("LATHE_CPU_FEATURES");
   assert_string_equal(cpu_feature_names(LATHE_SSE2 | LATHE_FMA), "sse2 fma");
   assert_true(*lathe_cpu_name() != 0);
