@@ -11,6 +11,7 @@
 #include "ceiling.h"
 #include "clock.h"
 #include "device.h"
+#include "dtype.h"
 #include "signals.h"
 
 typedef struct cpu_call {
@@ -85,12 +86,16 @@ static int home_of(const cpu_call *c, int operand) {
 static bool allocate(cpu_call *c) {
   const lathe_variant *v = c->head.variant;
   const problem *p = c->head.problem;
-  buffer_place place = {.offset = c->head.layout.offset, .page_end = c->head.layout.page_end};
+  const size_t offset = c->head.layout.offset;
+  buffer_place place = {.page_end = c->head.layout.page_end};
 
   for (int o = 0; o < v->op->noperands; o++) {
     if (home_of(c, o) != o)
       continue;
     place.stagger = o;
+    /* An index is wider than the elements: C wants it on a multiple of its own size. */
+    const size_t element = lathe_dtype_size(dtype_of_operand(&v->op->operands[o], v->dtype));
+    place.offset = (offset + element - 1) / element * element;
     if (!buffer_make(&c->operand[o], p->bytes[o], place))
       return false;
     if (p->input[o])
