@@ -150,7 +150,8 @@ function dispatch.write(ops, backends)
     "const lathe_op lathe_ops[] = {\n", table.concat(op_rows), "};\n",
     "const size_t lathe_op_count = sizeof lathe_ops / sizeof *lathe_ops;\n\n",
     table.concat(externs),
-    "\n/* name, op, backend, dtype, run, image, launches, workspace, align, prefer from and to, params, source, template */\n",
+    "\n/* name, op, backend, dtype, run, image, launches, workspace, align, "
+    .. "prefer from and to, params, source, template */\n",
     "const lathe_variant lathe_variants[] = {\n", aligned(variant_rows), "};\n",
     "const size_t lathe_variant_count = sizeof lathe_variants / sizeof *lathe_variants;\n",
   }
