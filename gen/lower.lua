@@ -6,14 +6,16 @@
 --
 -- A language is a table:
 --   types     by dtype: { storage, compute }: the type in memory, the dtype computed in; and for
---             compute types { number, bits, tiny, ... }
+--             compute types { number, bits, tiny, f, suffix, pack, digits }: suffix (or f) ends a
+--             constant, pack rounds one (string.pack), digits are enough to tell any two apart
+--   special   text of a NaN or an infinity of a compute type: special(type, value)
 --   sets      by name: operation -> text. {1} {2} {3} are the arguments, {k} a plain count; other
 --             words in braces are the marks that setup() fills in. An operation may have a text
 --             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of; native: true
 --             where all functions of vecmath.lua have a text, or by name true or one compute type.
 --   result    how a point function gives back more than one value: parameter, argument, assign
 --   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.includes
---   methods   further methods of the class; literal(value) and integer_literal(value) are needed
+--   methods   further methods of the class; integer_literal(value) is needed
 
 local expr = require "expr"
 local text = require "text"
@@ -80,6 +82,45 @@ function kernel:text(operation, a, b, c, k)
     filler_cache[key] = fill
   end
   return fill(a, b, c, k)
+end
+
+-- The text of a constant rounded to a compute type: the shortest that reads back as the same number.
+local function make_literal(language, spelling, value)
+  local function rounded(x)
+    return (string.unpack(spelling.pack, string.pack(spelling.pack, x)))
+  end
+  value = rounded(value)
+  if value ~= value or value == math.huge or value == -math.huge then
+    return language.special(spelling, value)
+  end
+  local digits
+  for precision = 1, spelling.digits do
+    digits = string.format("%." .. precision .. "g", value)
+    if rounded(tonumber(digits) + 0.0) == value then
+      break
+    end
+  end
+  return digits .. (digits:find "[.e]" and "" or ".0") .. (spelling.suffix or spelling.f)
+end
+
+local literals = {} -- by type, then by the constant's bits: each is wanted in many files
+
+function kernel:literal(value)
+  local spelling = self.spelling
+  local known = literals[spelling] or {}
+  literals[spelling] = known
+  local key = string.pack("<d", value)
+  known[key] = known[key] or make_literal(self.language, spelling, value)
+  return known[key]
+end
+
+-- The product of elements from..to (from 1) of a C array.
+function kernel:product(array, from, to)
+  local factors = {}
+  for i = from, to do
+    factors[#factors + 1] = array .. "[" .. i - 1 .. "]"
+  end
+  return #factors > 0 and table.concat(factors, " * ") or "1"
 end
 
 -- A constant in every lane.

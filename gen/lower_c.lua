@@ -14,7 +14,7 @@ local types = {
   f64 = { number = "double", f = "", bits = 64, tiny = 0x1p-1022, pack = "<d", digits = 17 },
   f16 = { storage = "uint16_t", compute = "f32" },
   bf16 = { storage = "uint16_t", compute = "f32" },
-  wide = { number = "long double", f = "l", pack = "<d", digits = 17 },
+  wide = { number = "long double", f = "l", suffix = "L", pack = "<d", digits = 17 },
 }
 
 -- Instruction sets. Marks: {p} and {s} the intrinsics' prefix and suffix, {b} the width of an
@@ -189,51 +189,11 @@ end
 c.types = types
 c.sets = { scalar = scalar, sse2 = sse2, avx2 = avx2, avx512 = avx512, reference = reference }
 
--- Constants -----------------------------------------------------------------------------------
-
-local function round_to(spelling, value)
-  return (string.unpack(spelling.pack, string.pack(spelling.pack, value)))
-end
-
--- The shortest decimal text of a constant that reads back as the same number.
-local function make_literal(spelling, value)
-  value = round_to(spelling, value)
+function c.special(spelling, value)
   if value ~= value then
     return string.format('__builtin_nan%s("")', spelling.f)
-  elseif value == math.huge or value == -math.huge then
-    return (value < 0 and "-" or "") .. string.format("__builtin_inf%s()", spelling.f)
   end
-  local digits
-  for precision = 1, spelling.digits do
-    digits = string.format("%." .. precision .. "g", value)
-    if round_to(spelling, tonumber(digits) + 0.0) == value then
-      break
-    end
-  end
-  if not digits:find "[.e]" then
-    digits = digits .. ".0"
-  end
-  return digits .. spelling.f:gsub("l", "L")
-end
-
-local literals = {} -- by type, then by the constant's bits: each is wanted in many files
-
-function c.methods:literal(value)
-  local spelling = self.spelling
-  local known = literals[spelling] or {}
-  literals[spelling] = known
-  local key = string.pack("<d", value)
-  known[key] = known[key] or make_literal(spelling, value)
-  return known[key]
-end
-
--- The product of elements from..to (from 1) of a C array, as C.
-function c.methods:product(array, from, to)
-  local factors = {}
-  for i = from, to do
-    factors[#factors + 1] = array .. "[" .. i - 1 .. "]"
-  end
-  return #factors > 0 and table.concat(factors, " * ") or "1"
+  return (value < 0 and "-" or "") .. string.format("__builtin_inf%s()", spelling.f)
 end
 
 function c.methods:scalars(op)

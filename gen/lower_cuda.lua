@@ -68,25 +68,11 @@ cuda.sets = { cuda = set }
 
 -- Constants -----------------------------------------------------------------------------------
 
-function cuda.methods:literal(value)
-  local spelling = self.spelling
-  local function rounded(x)
-    return (string.unpack(spelling.pack, string.pack(spelling.pack, x)))
-  end
-  value = rounded(value)
+function cuda.special(spelling, value)
   if value ~= value then
     return spelling.bits == 32 and "__uint_as_float(0x7fc00000)" or "__longlong_as_double(0x7ff8000000000000)"
-  elseif value == math.huge or value == -math.huge then
-    return (value < 0 and "-" or "") .. "(" .. spelling.number .. ")INFINITY"
   end
-  local digits
-  for precision = 1, spelling.digits do
-    digits = string.format("%." .. precision .. "g", value)
-    if rounded(tonumber(digits) + 0.0) == value then
-      break
-    end
-  end
-  return digits .. (digits:find "[.e]" and "" or ".0") .. spelling.f
+  return (value < 0 and "-" or "") .. "(" .. spelling.number .. ")INFINITY"
 end
 
 function cuda.methods:integer_literal(value)
@@ -97,15 +83,6 @@ function cuda.methods:integer_literal(value)
 end
 
 -- What templates ask for ----------------------------------------------------------------------
-
--- The product of elements from..to (from 1) of a C array.
-function cuda.methods:product(array, from, to)
-  local factors = {}
-  for i = from, to do
-    factors[#factors + 1] = array .. "[" .. i - 1 .. "]"
-  end
-  return #factors > 0 and table.concat(factors, " * ") or "1"
-end
 
 function cuda.methods:scalars(op)
   return table.concat(text.map(op.scalars, function(argument, i)
