@@ -335,11 +335,13 @@ check_result check_outputs(device_call *call) {
 }
 
 check_result check_run(device_call *call) {
+  call->on->reset(call);
+  return device_run(call) ? check_outputs(call) : check_failed(call);
+}
+
+check_result check_failed(const device_call *call) {
   check_result r = {.bound = bound_of(call->problem->op, call->problem->dtype)};
 
-  call->on->reset(call);
-  if (call->on->run(call))
-    return check_outputs(call);
   describe_misdeed(call, &r);
   return r;
 }
@@ -348,7 +350,7 @@ check_result check_variant(device *on, const lathe_variant *variant, const probl
                            device_layout layout) {
   check_result r = {.verdict = CHECK_UNABLE};
   const char *why;
-  device_call *call = on->prepare(on, variant, p, layout, &why);
+  device_call *call = device_prepare(on, variant, p, layout, &why);
 
   if (!call) {
     snprintf(r.message, sizeof r.message, "%s", why);

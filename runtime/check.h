@@ -37,6 +37,10 @@ check_result check_variant(device *on, const lathe_variant *variant, const probl
 check_result check_run(device_call *call);
 check_result check_outputs(device_call *call);
 
+/* The verdict on a call that went wrong as its error says. Like a repro command, it takes of the
+ * call only what was asked for, and nothing of the device or of the problem's data. */
+check_result check_failed(const device_call *call);
+
 /* A command line that makes the same check again. */
 void check_repro(const device_call *call, const char *program, char *to, size_t size);
 

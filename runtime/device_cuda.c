@@ -1,9 +1,9 @@
 /* device_cuda.c - NVIDIA GPUs as devices, through the driver's library, which is opened at run time.
  *
- * A context is made when a call first wants one, and anew after an error. That does not help after a
- * kernel's bad access: seen with driver 580, the process gets no other context then, whether the
- * old one is destroyed or the primary one reset. Such a fault fails its row, and the rows of CUDA
- * after it are skipped with that reason; so it is with a launch that does not end. */
+ * A context is made when a call first wants one. After an error it is of no use, and with driver 580 a
+ * process gets no other one then, whether the old one is destroyed or the primary one reset: the
+ * device is lost to this process. A launch that does not end is waited for without end; see
+ * device_limit. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdarg.h>
@@ -26,7 +26,6 @@ enum {
 };
 
 static const unsigned char guard_byte = 0x7e, poison_byte = 0xfb;
-static const double longest_ns = 60e9; /* a batch that takes longer is taken to be stuck */
 
 /* A loaded image. */
 typedef struct module {
@@ -44,8 +43,6 @@ typedef struct cuda_device {
   CUstream stream;
   CUevent begin, end;
   module *modules;
-  bool stuck;         /* a launch never ended */
-  bool faulted;       /* a call lost its context */
   double rate[RATES]; /* 0: not measured yet */
 } cuda_device;
 
@@ -63,11 +60,11 @@ typedef struct cuda_call {
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   CUfunction function[LATHE_MAX_LAUNCHES];
   CUgraphExec graph; /* GRAPH_CALLS calls; null: not made yet */
-  bool broken;       /* the context was lost while this call used it */
 } cuda_call;
 
 static cuda_driver cuda;
 static cuda_device devices[MOST_DEVICES];
+static device *found[MOST_DEVICES];
 static size_t count;
 static char missing[256]; /* why there is no device */
 
@@ -90,18 +87,6 @@ static const char *error_text(CUresult error) {
 
 /* ---- contexts ----------------------------------------------------------------------------------- */
 
-/* Throws the context away with all that was made in it. */
-static void lose_context(cuda_device *d) {
-  if (d->context && !d->stuck)
-    cuda.context_destroy(d->context); /* fails where the error was grave; nothing is left to do */
-  d->context = NULL;
-  while (d->modules) {
-    module *next = d->modules->next;
-    free(d->modules);
-    d->modules = next;
-  }
-}
-
 /* Makes the context current, and makes it first where there is none. */
 static CUresult use_context(cuda_device *d) {
   CUresult error;
@@ -117,8 +102,10 @@ static CUresult use_context(cuda_device *d) {
     error = cuda.event_create(&d->begin, 0);
   if (!error)
     error = cuda.event_create(&d->end, 0);
-  if (error && d->context)
-    lose_context(d);
+  if (error && d->context) {
+    cuda.context_destroy(d->context);
+    d->context = NULL;
+  }
   return error;
 }
 
@@ -139,31 +126,23 @@ static bool fail(device_call *call, CUresult error, const char *format, ...) {
       snprintf(call->error + length, sizeof call->error - (size_t)length, ": %s",
                error_text(error));
     if (error != CUDA_ERROR_OUT_OF_MEMORY)
-      ((cuda_call *)call)->broken = true;
+      call->on->lost = true;
   }
   return false;
 }
 
-/* Waits until the stream has done all; CUDA_ERROR_NOT_READY where it does not come to an end. */
+/* Waits until the stream has done all. */
 static CUresult finish(cuda_device *d) {
-  const double start = clock_ns();
   CUresult error;
 
   while ((error = cuda.stream_query(d->stream)) == CUDA_ERROR_NOT_READY)
-    if (clock_ns() - start > longest_ns) {
-      d->stuck = true;
-      break;
-    }
+    ;
   return error;
 }
 
 static bool finished(device_call *call, const char *what) {
   const CUresult error = finish(device_of(call));
 
-  if (error == CUDA_ERROR_NOT_READY) {
-    ((cuda_call *)call)->broken = true;
-    return fail(call, 0, "%s did not end within %.0f s", what, longest_ns / 1e9);
-  }
   return !error || fail(call, error, "%s failed", what);
 }
 
@@ -173,7 +152,7 @@ static double memory(device *on) {
   cuda_device *d = (cuda_device *)on;
   size_t available = 0, total = 0;
 
-  if (d->stuck || use_context(d) || cuda.memory_info(&available, &total))
+  if (use_context(d) || cuda.memory_info(&available, &total))
     return -1;
   return (double)available;
 }
@@ -233,12 +212,8 @@ static CUresult allocate(cuda_call *c) {
 
 static void release(device_call *call) {
   cuda_call *c = (cuda_call *)call;
-  cuda_device *d = device_of(call);
 
-  if (c->broken) { /* its memory goes with the context */
-    d->faulted = true;
-    lose_context(d);
-  } else {
+  if (!call->on->lost) { /* else its memory goes with the context */
     if (c->graph)
       cuda.graph_exec_free(c->graph);
     for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
@@ -310,18 +285,13 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
   CUresult error;
 
   *why = NULL;
-  if (d->stuck)
-    *why = "an earlier launch on this device never ended";
-  else if (layout.in_place && !variant->op->in_place)
+  if (layout.in_place && !variant->op->in_place) {
     *why = "the op does not work in place";
-  if (*why)
     return NULL;
+  }
   error = use_context(d);
   if (error) {
-    snprintf(text, sizeof text, "%s: %s",
-             d->faulted ? "an earlier kernel's fault has cost this program the device"
-                        : "no context could be made",
-             error_text(error));
+    snprintf(text, sizeof text, "no context could be made: %s", error_text(error));
     *why = text;
     return NULL;
   }
@@ -338,7 +308,7 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
   if (error == CUDA_ERROR_OUT_OF_MEMORY) {
     *why = "not enough memory on the device for the operands";
   } else if (error) {
-    c->broken = true;
+    on->lost = true;
     snprintf(text, sizeof text, "its buffers could not be made: %s", error_text(error));
     *why = text;
   }
@@ -353,7 +323,7 @@ static void reset(device_call *call) {
   cuda_call *c = (cuda_call *)call;
   const lathe_op *op = call->variant->op;
 
-  if (c->broken)
+  if (call->on->lost)
     return;
   for (int o = 0; o < op->noperands; o++) {
     if (op->operands[o].output && home_of(c, o) == o)
@@ -380,7 +350,7 @@ static CUresult launch(cuda_call *c) {
 }
 
 static bool usable(device_call *call) {
-  return !((cuda_call *)call)->broken || fail(call, 0, "an earlier call failed");
+  return !call->on->lost || fail(call, 0, "an earlier call failed");
 }
 
 static bool run(device_call *call) {
@@ -462,7 +432,8 @@ static void *fetch(cuda_call *c, int operand) {
     fail(&c->head, 0, "not enough memory for a copy of the results");
     return NULL;
   }
-  if (c->broken || cuda.to_host(c->host[operand], c->operand[home_of(c, operand)].data, bytes))
+  if (c->head.on->lost ||
+      cuda.to_host(c->host[operand], c->operand[home_of(c, operand)].data, bytes))
     memset(c->host[operand], poison_byte, bytes);
   return c->host[operand];
 }
@@ -566,7 +537,7 @@ static double ceiling(device *on, double bytes_in, double bytes_out, const char 
   const int power = (int)ceil(log2(bytes + 1));
 
   *name = "the driver's copy";
-  if (power < 22 || power >= RATES || d->stuck)
+  if (power < 22 || power >= RATES)
     return 0;
   if (d->rate[power] == 0)
     d->rate[power] = copy_rate(d, (size_t)1 << power);
@@ -639,35 +610,30 @@ static bool describe(cuda_device *d, int i) {
 
 static void find_devices(void) {
   CUresult error;
-  int found = 0;
+  int there = 0;
 
   if (!load_driver())
     return;
   error = cuda.init(0);
   if (!error)
-    error = cuda.device_count(&found);
-  if (error || found == 0)
+    error = cuda.device_count(&there);
+  if (error || there == 0)
     snprintf(missing, sizeof missing, "NVIDIA's driver finds no device: %s",
              error_text(error ? error : CUDA_ERROR_NO_DEVICE));
-  for (int i = 0; i < found && count < MOST_DEVICES; i++)
-    count += describe(&devices[count], i);
+  for (int i = 0; i < there && count < MOST_DEVICES; i++)
+    if (describe(&devices[count], i)) {
+      found[count] = &devices[count].head;
+      count++;
+    }
   if (count == 0 && !missing[0])
     snprintf(missing, sizeof missing, "NVIDIA's driver does not describe its devices");
 }
 
-size_t device_cuda_count(void) {
+device_list device_cuda(void) {
   static bool looked;
 
   if (!looked)
     find_devices();
   looked = true;
-  return count;
-}
-
-device *device_cuda_at(size_t index) {
-  return &devices[index].head;
-}
-
-const char *device_cuda_missing(void) {
-  return device_cuda_count() ? NULL : missing;
+  return (device_list){.count = count, .at = found, .missing = missing};
 }

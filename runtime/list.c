@@ -92,8 +92,8 @@ static void list_rates(device *on) {
     }
     if (bytes == 0)
       continue;
-    read = on->ceiling(on, bytes, 0, &name);
-    copy = on->ceiling(on, bytes / 2, bytes / 2, &name);
+    read = device_ceiling(on, bytes, 0, &name);
+    copy = device_ceiling(on, bytes / 2, bytes / 2, &name);
     printf("    %-20s read %6s GB/s   copy %6s GB/s (both ways)\n", place,
            units_number(read / 1e9).text, units_number(copy / 1e9).text);
   }
@@ -104,7 +104,7 @@ static void list_devices(const selection *s) {
     device *on = device_at(i);
     if (!s->device[i])
       continue;
-    printf("%s: %s, %s of memory free\n", on->id, on->name, units_bytes(on->memory(on)).text);
+    printf("%s: %s, %s of memory free\n", on->id, on->name, units_bytes(device_memory(on)).text);
     if (on->kind == LATHE_CPU) {
       printf("    %s\n", cpu_feature_names(on->features));
       list_rates(on);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtype.h"
 #include "message.h"
 
 #define FIELD(name, type)                                                                          \
@@ -74,18 +73,6 @@ static char *copy(const char *text) {
   return c;
 }
 
-/* Bytes of an op's inputs or outputs. */
-static double bytes_of(const row *r, bool output) {
-  const lathe_op *op = r->of->op;
-  double bytes = 0;
-
-  for (int o = 0; o < op->noperands; o++)
-    if (op->operands[o].output == output)
-      bytes += (double)lathe_elements(op, o, r->task->dim) *
-               (double)lathe_dtype_size(dtype_of_operand(&op->operands[o], r->of->dtype));
-  return bytes;
-}
-
 static double points_of(const task *t) {
   double points = 1;
 
@@ -149,6 +136,7 @@ void row_free(row *r) {
   free(r->name);
   free(r->reason);
   free(r->repro);
+  free(r->ceiling);
   free(r);
 }
 
@@ -173,7 +161,8 @@ void row_judge(row *r, const check_result *result, const char *repro) {
   }
 }
 
-void row_measure(row *r, measurement *m, device *on) {
+void row_measure(row *r, outcome *o, const device *on) {
+  measurement *m = &o->warm;
   const bool host = measure_uses_host(on);
   const stats *s = host ? &m->host_stats : &m->own_stats;
 
@@ -196,9 +185,11 @@ void row_measure(row *r, measurement *m, device *on) {
   r->ns_per_point = s->median / points_of(r->task);
   r->bytes_per_second = r->bytes * 1e9 / s->median;
   r->flops_per_second = r->flops * 1e9 / s->median;
-  r->ceiling_bytes_per_second = on->ceiling(on, bytes_of(r, false), bytes_of(r, true), &r->ceiling);
-  if (r->ceiling_bytes_per_second > 0)
-    r->ceiling_share = r->bytes_per_second / r->ceiling_bytes_per_second;
+  if (o->ceiling > 0) {
+    r->ceiling = copy(o->ceiling_name);
+    r->ceiling_bytes_per_second = o->ceiling;
+    r->ceiling_share = r->bytes_per_second / o->ceiling;
+  }
   if (on->kind != LATHE_CPU)
     r->gpu_efficiency = 100 * r->ceiling_share;
   r->time_ms = s->median / 1e6;

@@ -3,8 +3,7 @@
 #ifndef ROW_H
 #define ROW_H
 
-#include "check.h"
-#include "measure.h"
+#include "job.h"
 #include "selection.h"
 
 typedef enum row_state { ROW_RIGHT, ROW_WRONG, ROW_SKIPPED } row_state;
@@ -16,12 +15,13 @@ typedef struct row {
   row_state state;
   double *samples; /* nanoseconds a call, in the order taken; count of them */
 
-  /* The fields. Texts are borrowed, but for name, reason and repro. */
+  /* The fields. Texts are borrowed, but for these four. */
   char *name;
   const char *op, *dtype, *backend, *variant, *device, *size, *params;
-  const char *status; /* right, wrong, skipped */
   char *reason;       /* why wrong or skipped */
   char *repro;        /* the command that fails in the same way */
+  char *ceiling;      /* what was measured for it */
+  const char *status; /* right, wrong, skipped */
   bool fastest, dispatched;
   double real_time, cpu_time; /* medians of a call on both clocks, ns */
   uint64_t iterations, sample_count, calls_per_sample;
@@ -29,7 +29,6 @@ typedef struct row {
   double ns_per_point; /* points: the product of the op's dimensions */
   double bytes, flops; /* of one call */
   double bytes_per_second, flops_per_second;
-  const char *ceiling;
   double ceiling_bytes_per_second, ceiling_share;
   const char *stop;
   double ulp, ulp_bound;
@@ -58,7 +57,7 @@ void row_free(row *r);
 /* What became of it. */
 void row_skip(row *r, const char *why);
 void row_judge(row *r, const check_result *result, const char *repro);
-void row_measure(row *r, measurement *m, device *on); /* takes the samples over */
+void row_measure(row *r, outcome *o, const device *on); /* takes the samples over */
 
 /* The fastest of some right rows of a task; null where none was measured. */
 row *row_fastest(row *const *rows, size_t count);

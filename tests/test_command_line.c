@@ -78,7 +78,7 @@ static void test_help(void **state) {
       "--op",       "--backend",    "--dtype",         "--size",         "--device",
       "--variant",  "--fast",       "--sweep",         "--warmup",       "--iterations",
       "--min-time", "--max-noise",  "--seed",          "--check-only",   "--json",
-      "--csv",      "--markdown",   "--help",          "--version"};
+      "--csv",      "--markdown",   "--help",          "--version",      "--timeout"};
   run_result r = BENCH("--help");
 
   (void)state;
@@ -545,6 +545,7 @@ static void test_bad_calls(void **state) {
        "--min-time takes a number above 0 and up to 3600, and was given 'nan'"},
       {{"--max-noise", "200"},
        "--max-noise takes a number above 0 and up to 100, and was given '200'"},
+      {{"--timeout", "0"}, "--timeout takes a number above 0 and up to 3600, and was given '0'"},
       {{"--special", "odd"}, "unknown special value 'odd' (nan, inf, zero, denormal)"},
       {{"--offset", "5000"}, "--offset takes a whole number from 0 to 4096, and was given '5000'"},
   };

@@ -62,5 +62,42 @@ else
   is 'a row with its reason' grep -E 'skipped.*(NVIDIA|nvcc|disable-cuda)' "$tmp/rows.csv"
 fi
 
+# ---- a driver that goes wrong -------------------------------------------------------------------
+
+is 'builds the false driver' cc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC \
+  -I"$LATHE_SRC/runtime" "$LATHE_SRC/tests/cuda/driver/driver.c" \
+  "$LATHE_SRC/tests/cuda/driver/defaults.c" -o "$tmp/libcuda.so.1"
+
+fake() { # fake WISH OPTION...: the bench program with the false driver
+  wish=$1
+  shift
+  status=0
+  LD_LIBRARY_PATH=$tmp FAKE_CUDA=$wish "$LATHE_BENCH" --timeout 0.5 "$@" >"$tmp/list" || status=$?
+}
+
+fake 'crash at the start' --list-devices
+is 'a driver that crashes is a kind without devices' test $status = 0
+is 'and says so' grep '^cuda: none: .*crashed with SIGSEGV' "$tmp/list"
+fake 'spin at the start' --op add --size 100 --check-only --rows
+is 'one that hangs costs the other kinds nothing' test $status = 0
+is 'and they are right' grep ' 0 wrong, ' "$tmp/list"
+fake '' --list-devices
+is 'lists a device' grep '^cuda0: a fake, .* 4.00 GiB of memory free' "$tmp/list"
+
+# goes_wrong WISH REASON: all rows of CUDA fail for that reason, and the others are right
+goes_wrong() {
+  fake "$1" --op add --size 100 --check-only --csv "$tmp/rows.csv"
+  is "$1: wrong rows" test $status = 1
+  is "$1: every row says why" test "$(grep -c "\"cuda\".*\"wrong\",\"[^\"]*$2" "$tmp/rows.csv")" = 2
+  is "$1: others are right" test "$(grep -v '"cuda"' "$tmp/rows.csv" | grep -c '"right"')" -gt 1
+}
+if grep -q '^cuda .* cannot run: .*\(nvcc\|disable-cuda\)' "$tmp/backends"; then
+  echo 'skipped: kernels that go wrong: CUDA was left out'
+else
+  goes_wrong fault CUDA_ERROR_ILLEGAL_ADDRESS
+  goes_wrong spin 'did not end within 0.5 s'
+  goes_wrong crash 'crashed with SIGSEGV'
+fi
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" = 0 ]

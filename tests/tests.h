@@ -18,7 +18,8 @@
   GROUP(build)                                                                                     \
   GROUP(runtime)                                                                                   \
   GROUP(kernels)                                                                                   \
-  GROUP(command_line)
+  GROUP(command_line)                                                                              \
+  GROUP(worker)
 
 #define DECLARE_GROUP(name)                                                                        \
   extern const struct CMUnitTest name##_tests[];                                                   \

@@ -1,0 +1,117 @@
+/* job.c - one variant at one size: checked, and timed where it is right. */
+#include "job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "units.h"
+
+/* The problem of the last job. */
+static problem *kept;
+
+static bool keeps(const job *j) {
+  const lathe_variant *v = j->variant;
+
+  return kept && kept->op == v->op && kept->dtype == v->dtype && kept->seed == j->seed &&
+         kept->special == j->special &&
+         memcmp(kept->dim, j->dim, (size_t)v->op->ndim * sizeof *j->dim) == 0;
+}
+
+/* Null where a job can have its memory; else what it would need. */
+static const char *no_room(const job *j, device *on) {
+  const double usable = 0.9; /* of what is free: others want some as well */
+  static char why[128];
+  const lathe_variant *v = j->variant;
+  const double operands = lathe_bytes(v->op, v->dtype, j->dim);
+  const double reference = keeps(j) ? 0 : problem_cost(v->op, v->dtype, j->dim);
+  const double available = device_memory(on) * usable;
+  double needed = operands;
+
+  if (v->workspace)
+    needed += v->workspace(j->dim);
+  if (on->kind == LATHE_CPU) {
+    needed += reference;
+  } else if (reference > 0) { /* the problem is the processor's, its operands are not */
+    const double room = device_memory(device_cpu()) * usable;
+    const double beside = reference + operands;
+    if (room >= 0 && beside > room) {
+      snprintf(why, sizeof why, "its reference needs %s of the host's memory, and %s are free",
+               units_bytes(beside).text, units_bytes(room).text);
+      return why;
+    }
+  }
+  if (available < 0 || needed <= available)
+    return NULL;
+  snprintf(why, sizeof why, "needs %s with its reference, and %s of memory are free",
+           units_bytes(needed).text, units_bytes(available).text);
+  return why;
+}
+
+/* The problem that the job is about; null with the reason in why. */
+static const problem *problem_of(const job *j, device *on, const char **why) {
+  const lathe_variant *v = j->variant;
+
+  if (!keeps(j)) { /* the memory of another is wanted back before it is asked what is free */
+    problem_free(kept);
+    kept = NULL;
+  }
+  *why = no_room(j, on);
+  if (!*why && !kept)
+    kept = problem_make(v->op, v->dtype, j->dim, j->seed, j->special, why);
+  return *why ? NULL : kept;
+}
+
+/* Bytes of an op's inputs or outputs. */
+static double bytes_of(const job *j, bool output) {
+  const lathe_op *op = j->variant->op;
+  double bytes = 0;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output == output)
+      bytes += (double)lathe_elements(op, o, j->dim) *
+               (double)lathe_dtype_size(dtype_of_operand(&op->operands[o], j->variant->dtype));
+  return bytes;
+}
+
+/* Measures, and checks what the measured calls left. */
+static void time_call(const job *j, device_call *call, outcome *out) {
+  const double before = out->check.ulp;
+  const char *name = "";
+
+  if (!measure(call, &j->limits, &out->warm)) {
+    out->check = check_failed(call);
+    return;
+  }
+  out->check = check_outputs(call);
+  if (out->check.ulp < before)
+    out->check.ulp = before;
+  if (out->check.verdict != CHECK_RIGHT)
+    return;
+  out->ceiling = device_ceiling(call->on, bytes_of(j, false), bytes_of(j, true), &name);
+  snprintf(out->ceiling_name, sizeof out->ceiling_name, "%s", name);
+}
+
+outcome job_run(const job *j) {
+  const device_list list = device_own(j->variant->backend->kind);
+  device *on = j->device < list.count ? list.at[j->device] : NULL;
+  const char *why = "the device is there no more";
+  const problem *p = on ? problem_of(j, on, &why) : NULL;
+  device_call *call = p ? device_prepare(on, j->variant, p, j->layout, &why) : NULL;
+  outcome out = {.check = {.verdict = CHECK_UNABLE}};
+
+  if (call) {
+    out.check = check_run(call);
+    if (out.check.verdict == CHECK_RIGHT && !j->check_only)
+      time_call(j, call, &out);
+    on->release(call);
+  } else {
+    snprintf(out.check.message, sizeof out.check.message, "%s", why);
+  }
+  out.lost = on && on->lost;
+  return out;
+}
+
+void outcome_free(outcome *o) {
+  measure_free(&o->warm);
+}
