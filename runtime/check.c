@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "buffer.h"
@@ -337,6 +338,64 @@ check_result check_outputs(device_call *call) {
 check_result check_run(device_call *call) {
   call->on->reset(call);
   return device_run(call) ? check_outputs(call) : check_failed(call);
+}
+
+struct check_kept {
+  void *output[LATHE_MAX_OPERANDS];
+};
+
+check_kept *check_keep(device_call *call) {
+  const problem *p = call->problem;
+  check_kept *kept = calloc(1, sizeof *kept);
+  bool ok = kept != NULL;
+
+  for (int o = 0; o < p->op->noperands && ok; o++) {
+    if (!p->op->operands[o].output)
+      continue;
+    kept->output[o] = malloc(p->bytes[o] ? p->bytes[o] : 1);
+    ok = kept->output[o] != NULL;
+    if (ok)
+      memcpy(kept->output[o], call->on->output(call, o), p->bytes[o]);
+  }
+  if (ok)
+    return kept;
+  check_drop(kept);
+  return NULL;
+}
+
+void check_drop(check_kept *kept) {
+  for (int o = 0; kept && o < LATHE_MAX_OPERANDS; o++)
+    free(kept->output[o]);
+  free(kept);
+}
+
+check_result check_same(device_call *call, const check_kept *kept) {
+  const problem *p = call->problem;
+  check_result r = {.bound = bound_of(p->op, p->dtype)};
+
+  for (int o = 0; o < p->op->noperands && r.verdict == CHECK_RIGHT; o++) {
+    const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+    const size_t size = lathe_dtype_size(type);
+    const char *now, *before = kept->output[o];
+    size_t place[LATHE_MAX_DIMS] = {0}, at = 0;
+    text t = {call->error, sizeof call->error};
+    if (!before)
+      continue;
+    now = call->on->output(call, o);
+    if (memcmp(now, before, p->bytes[o]) == 0)
+      continue;
+    while (memcmp(now + at * size, before + at * size, size) == 0)
+      at++;
+    coordinates(p, o, at, place);
+    put(&t, "%s", p->op->operands[o].name);
+    put_index(&t, p, o, place);
+    put(&t, " differs from one run to the next: ");
+    put_element(&t, type, before, at);
+    put(&t, ", then ");
+    put_element(&t, type, now, at);
+    describe_misdeed(call, &r);
+  }
+  return r;
 }
 
 check_result check_failed(const device_call *call) {

@@ -95,15 +95,6 @@ double device_memory(device *on) {
   return bytes;
 }
 
-double device_ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
-  double rate;
-
-  set_alarm(limit);
-  rate = on->ceiling(on, bytes_in, bytes_out, name);
-  set_alarm(0);
-  return rate;
-}
-
 device_call *device_prepare(device *on, const lathe_variant *variant, const problem *p,
                             device_layout layout, const char **why) {
   device_call *call;

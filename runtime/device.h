@@ -20,6 +20,7 @@ typedef struct device_call {
   const lathe_variant *variant;
   const problem *problem;
   device_layout layout;
+  uint64_t group;  /* many calls are best timed as a multiple of this many; 0: no matter */
   char error[256]; /* what went wrong last */
 } device_call;
 
@@ -35,7 +36,8 @@ struct device {
   const char *name; /* as the maker calls it */
   lathe_kind kind;
   uint64_t features;
-  bool lost; /* an error has cost this process the device; another process may still have it */
+  double cache; /* bytes of its last cache before memory; 0: not known, or told elsewhere (cpu.h) */
+  bool lost;    /* an error has cost this process the device; another process may still have it */
 
   /* Bytes of memory that can be had now. */
   double (*memory)(device *on);
@@ -53,6 +55,11 @@ struct device {
   /* Calls the kernel, and waits for it. False with the reason in call->error. */
   bool (*run)(device_call *call);
   bool (*time)(device_call *call, uint64_t calls, device_time *taken);
+
+  /* From here on timed calls take turns with copies of the operands, so many that each call finds
+   * its own in memory and in no cache; results are looked at in the first, the call's own. False, with
+   * all as it was, where so many cannot be had. Null where a kind of device never does it. */
+  bool (*cool)(device_call *call);
 
   /* The results of the last call, by operand; false with the reason in call->error where a
    * kernel wrote what it must not: outside of its buffers, or over its inputs. */
@@ -94,7 +101,6 @@ const char *device_missing(lathe_kind kind);
  * no limit. */
 void device_limit(double seconds);
 double device_memory(device *on);
-double device_ceiling(device *on, double bytes_in, double bytes_out, const char **name);
 device_call *device_prepare(device *on, const lathe_variant *variant, const problem *p,
                             device_layout layout, const char **why);
 bool device_run(device_call *call);

@@ -18,8 +18,9 @@ typedef struct job {
 
 typedef struct outcome {
   check_result check; /* CHECK_UNABLE: it was skipped */
-  measurement warm;   /* no samples where nothing was timed */
-  double ceiling;     /* the device's, at this size; bytes per second, 0 where not known */
+  measurement warm; /* operands in whatever cache holds them; no samples where nothing was timed */
+  measurement cold; /* operands in memory; no samples where the device has no way to do that */
+  double ceiling;   /* the device's, at this size; bytes per second, 0 where not known */
   char ceiling_name[32];
   bool lost; /* the device: this process must do no more with it */
 } outcome;

@@ -43,6 +43,8 @@ static bool warm_up(device_call *call, const measure_limits *limits, uint64_t *c
       growth = batch > 0 ? 1.2 * sample_ns / batch : 10;
       growth = growth > 10 ? 10 : growth;
       *calls = (uint64_t)((double)*calls * growth) + 1;
+      if (call->group && *calls > call->group)
+        *calls = (*calls + call->group - 1) / call->group * call->group;
     } else if (limits->warmup >= 0 || clock_ns() - start >= limits->warmup_ns) {
       return true;
     }

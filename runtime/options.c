@@ -44,7 +44,7 @@ static const char help_text[] =
     "  --iterations N       exactly N samples, instead of until the noise is low\n"
     "  --min-time SECONDS   measure each row at least this long\n"
     "  --max-noise PERCENT  stop when the median is known within this (1)\n"
-    "  --timeout SECONDS    a row fails where its kernel does not end within this (60)\n"
+    "  --timeout SECONDS    a row fails where a launch, or its driver, takes longer (60)\n"
     "  --check-only         do not measure\n"
     "\n"
     "How to check\n"

@@ -13,7 +13,8 @@ typedef struct row {
   const task *task;
   const lathe_variant *of;
   row_state state;
-  double *samples; /* nanoseconds a call, in the order taken; count of them */
+  double *samples; /* nanoseconds a call, in the order taken; sample_count of them */
+  double *cold;    /* the same of cold calls; cold_sample_count of them */
 
   /* The fields. Texts are borrowed, but for these four. */
   char *name;
@@ -23,13 +24,16 @@ typedef struct row {
   char *ceiling;      /* what was measured for it */
   const char *status; /* right, wrong, skipped */
   bool fastest, dispatched;
-  double real_time, cpu_time; /* medians of a call on both clocks, ns */
-  uint64_t iterations, sample_count, calls_per_sample;
+  double real_time, cpu_time;   /* medians of a call on both clocks, ns */
+  double cold_time, cold_noise; /* the same where operands are in memory; NaN where not timed */
+  double cold_bytes_per_second;
+  uint64_t iterations, sample_count, calls_per_sample, cold_sample_count;
   double mean, stddev, min, max, q1, q3, mad, noise;
   double ns_per_point; /* points: the product of the op's dimensions */
   double bytes, flops; /* of one call */
   double bytes_per_second, flops_per_second;
   double ceiling_bytes_per_second, ceiling_share;
+  bool above_ceiling; /* by more than measuring is uncertain */
   const char *stop;
   double ulp, ulp_bound;
   uint64_t seed;

@@ -37,6 +37,7 @@ typedef struct request {
 typedef struct description {
   char id[16], name[256];
   uint64_t features;
+  double cache;
 } description;
 
 typedef struct answer {
@@ -44,7 +45,7 @@ typedef struct answer {
   char text[256]; /* CEILING: its name; FIND: why there are none */
   size_t count;   /* FIND */
   description device[MOST_DEVICES];
-  outcome outcome; /* RUN; after the answer come its samples, host and own */
+  outcome outcome; /* RUN; after the answer come the samples, warm and cold, host and own */
 } answer;
 
 /* A device as this process knows it. */
@@ -83,6 +84,7 @@ static void find(lathe_kind kind, answer *a) {
     snprintf(d->id, sizeof d->id, "%s", on->id);
     snprintf(d->name, sizeof d->name, "%s", on->name);
     d->features = on->features;
+    d->cache = on->cache;
   }
 }
 
@@ -102,12 +104,12 @@ static bool answer_to(const request *r) {
   case FIND: find(r->kind, &a); break;
   case MEMORY: a.value = device_memory(on); break;
   case CEILING:
-    a.value = device_ceiling(on, r->bytes_in, r->bytes_out, &name);
+    a.value = on->ceiling(on, r->bytes_in, r->bytes_out, &name);
     snprintf(a.text, sizeof a.text, "%s", name);
     break;
   case RUN: a.outcome = job_run(&r->job); break;
   }
-  sent = put(line, &a, sizeof a) && put_samples(&a.outcome.warm);
+  sent = put(line, &a, sizeof a) && put_samples(&a.outcome.warm) && put_samples(&a.outcome.cold);
   outcome_free(&a.outcome);
   return sent && !a.outcome.lost;
 }
@@ -208,11 +210,14 @@ static const char *ask(const request *r, answer *a) {
   start();
   if (put(line, r, sizeof *r) && get(a, sizeof *a)) {
     const bool lost = a->outcome.lost;
-    if (get_samples(&a->outcome.warm)) {
+    const bool warm = get_samples(&a->outcome.warm);
+    if (warm && get_samples(&a->outcome.cold)) {
       if (lost) /* it ends now */
         bury();
       return NULL;
     }
+    if (!warm)
+      a->outcome.cold = (measurement){0}; /* its addresses are the worker's */
     outcome_free(&a->outcome);
   }
   if (signals_interrupted())
@@ -279,6 +284,7 @@ static void meet(lathe_kind kind) {
                        .name = s->about.name,
                        .kind = kind,
                        .features = s->about.features,
+                       .cache = s->about.cache,
                        .memory = memory,
                        .ceiling = ceiling};
     here->at[i] = &s->head;

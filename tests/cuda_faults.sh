@@ -24,7 +24,7 @@ build() {
   //@ if op.name == "a_faults" then\
   *(volatile float *)(args.dim[0] == 0 ? 0 : 16) = 1;\
   //@ elseif op.name == "c_spins" then\
-  for (volatile bool spin = true; spin;)\
+  while (clock64() != 0)\
     ;\
   //@ end
 s/ = \$y.operand.name\$_;/ = $y.operand.name$_ $(op.name == "e_wavers" and "+ (clock64() >> 3 \& 1) * 0x1p-21f" or "");/' "$folder/templates/cuda/map.cu"

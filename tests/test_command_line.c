@@ -324,6 +324,10 @@ static void check_measured(const json_t *b) {
     assert_true(sample >= low * (1 - 1e-9) && sample <= high * (1 + 1e-9));
   }
   assert_true(number_of(b, "bytes_per_second") > 0);
+  assert_int_equal(flag_of(b, "above_ceiling"), number_of(b, "ceiling_share") > 1.05);
+  /* A processor's operands are never put out of its caches. */
+  assert_true(json_is_null(json_object_get(b, "cold_time")));
+  assert_int_equal(json_array_size(json_object_get(b, "cold_samples")), 0);
   assert_true(number_of(b, "time_ms") > 0);
 }
 

@@ -922,6 +922,15 @@ static void plant_second(const lathe_args *args) {
     ((float *)args->buf[Y])[1] += 1;
 }
 
+/* Otherwise each second time. */
+static void plant_unsteady(const lathe_args *args) {
+  static int calls;
+
+  plant_right(args);
+  if (calls++ % 2)
+    ((float *)args->buf[Y])[1] += 1;
+}
+
 static const lathe_operand plant_operands[] = {
     {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1},
     {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0},
@@ -1060,6 +1069,41 @@ static void test_later_mistakes_are_caught(void **state) {
   problem_free(p);
 }
 
+/* What a second run of a kernel leaves, held against what the first one did. */
+static check_result run_twice(lathe_fn *run) {
+  const lathe_variant v = plant(run);
+  device *const cpu = device_cpu();
+  problem *p = plant_problem(100);
+  const char *why;
+  device_call *call = cpu->prepare(cpu, &v, p, (device_layout){0}, &why);
+  check_kept *first;
+  check_result r;
+
+  assert_non_null(call);
+  assert_int_equal(check_run(call).verdict, CHECK_RIGHT);
+  first = check_keep(call);
+  assert_non_null(first);
+  cpu->reset(call);
+  assert_true(cpu->run(call));
+  r = check_same(call, first);
+  check_drop(first);
+  cpu->release(call);
+  problem_free(p);
+  return r;
+}
+
+static void test_unsteady_results_are_caught(void **state) {
+  check_result r = run_twice(plant_unsteady);
+
+  (void)state;
+  catch_crashes();
+  assert_int_equal(r.verdict, CHECK_WRONG);
+  assert_non_null(strstr(r.message, "y[1] differs from one run to the next: "));
+  r = run_twice(plant_right);
+  assert_int_equal(r.verdict, CHECK_RIGHT);
+  assert_string_equal(r.message, "");
+}
+
 static void test_unable(void **state) {
   lathe_variant v = plant(plant_right);
   problem *p = plant_problem(10);
@@ -1111,6 +1155,7 @@ const struct CMUnitTest kernels_tests[] = {
     cmocka_unit_test(test_crashes_are_caught),
     cmocka_unit_test(test_changed_settings_are_caught),
     cmocka_unit_test(test_later_mistakes_are_caught),
+    cmocka_unit_test(test_unsteady_results_are_caught),
     cmocka_unit_test(test_unable),
     cmocka_unit_test(test_repro),
 };
