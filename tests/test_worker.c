@@ -127,6 +127,24 @@ static void test_results_come_back(void **state) {
   worker_end();
 }
 
+/* The same without a process between: a worker's own leaks and errors are seen by nobody. */
+static void test_a_job_here(void **state) {
+  job j = job_of(&right, false);
+
+  (void)state;
+  for (int round = 0; round < 3; round++) {
+    outcome out = job_run(&j);
+    assert_int_equal(out.check.verdict, CHECK_RIGHT);
+    assert_int_equal(out.warm.count, 9);
+    assert_int_equal(out.cold.count, 0);
+    assert_false(out.lost);
+    outcome_free(&out);
+    j.seed = (uint64_t)round; /* another problem */
+  }
+  j.device = 7;
+  assert_int_equal(job_run(&j).check.verdict, CHECK_UNABLE);
+}
+
 /* The limit is for one launch, and not for a row of them. */
 static void test_limit_is_for_each_launch(void **state) {
   job j = job_of(&right, false);
@@ -185,8 +203,11 @@ static void test_interrupt_ends_the_wait(void **state) {
 }
 
 const struct CMUnitTest worker_tests[] = {
-    cmocka_unit_test(test_results_come_back),       cmocka_unit_test(test_limit_is_for_each_launch),
-    cmocka_unit_test(test_one_job_fails),           cmocka_unit_test(test_crash_is_a_verdict),
+    cmocka_unit_test(test_a_job_here),
+    cmocka_unit_test(test_results_come_back),
+    cmocka_unit_test(test_limit_is_for_each_launch),
+    cmocka_unit_test(test_one_job_fails),
+    cmocka_unit_test(test_crash_is_a_verdict),
     cmocka_unit_test(test_interrupt_ends_the_wait),
 };
 const size_t worker_test_count = sizeof worker_tests / sizeof *worker_tests;
