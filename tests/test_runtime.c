@@ -265,7 +265,7 @@ static void given_run(const lathe_args *args) {
   dtype_narrow(given.type, &given.got, 1, args->buf[0]);
 }
 
-static const lathe_operand given_operand = {"y", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0};
+static const lathe_operand given_operand = {"y", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0, false};
 static const lathe_op given_op = {.name = "given",
                                   .family = "map",
                                   .ndim = 1,
@@ -591,9 +591,9 @@ static void test_table(void **state) {
 
 static void test_elements_and_bytes(void **state) {
   static const lathe_operand operands[] = {
-      {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1},
-      {"w", LATHE_F64, false, 1, {1}, 0, 1},
-      {"at", LATHE_I64, true, 0, {0}, 0, 0},
+      {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1, false},
+      {"w", LATHE_F64, false, 1, {1}, 0, 1, false},
+      {"at", LATHE_I64, true, 0, {0}, 0, 0, false},
   };
   const lathe_op op = {.ndim = 2, .noperands = 3, .operands = operands};
   const size_t dim[] = {3, 5};
@@ -699,7 +699,7 @@ static void test_buffer_too_large(void **state) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-static const lathe_operand matrix_operand = {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1};
+static const lathe_operand matrix_operand = {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1, false};
 static const lathe_op vector_op = {
     .name = "v", .ndim = 1, .dim = {"n"}, .noperands = 1, .operands = &given_operand};
 static const lathe_op matrix_op = {
