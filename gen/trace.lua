@@ -133,6 +133,9 @@ local function check_output(op, operand, node)
     elseif row.column and operand.place ~= "column" then
       text.fail(where, "%s: '%s' has no value per column; expected %s over the row", op.key, operand.name,
         (n.op:gsub("column", "row")))
+    elseif row.reduction and op.family == "map" and op.forward then
+      text.fail(where, "backward: a reduction has no place in the gradient of a reduction over everything; expected "
+        .. "an op of the family 'rows'")
     elseif row.reduction and op.family == "map" then
       text.fail(where, "map: a reduction has no place here; expected the family 'reduce' or 'rows'")
     elseif row.reduction and not n[1].varying then

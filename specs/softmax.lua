@@ -38,3 +38,20 @@ op "log_softmax" {
   variants = vector.rows,
   peers = { numpy = "x - x.max() - np.log(np.exp(x - x.max()).sum())", torch = "F.log_softmax(x, -1)" },
 }
+
+op "logsumexp" {
+  doc = "log(sum(exp(x))), for each row",
+  inputs = { x = { "rows", "cols", range = { -10, 10 } } },
+  outputs = { r = { "rows" } },
+  rows = function(x)
+    local largest = detach(row_max(x))
+    return largest + log(row_sum(exp(x - largest)))
+  end,
+  magnitude = true,
+  sizes = vector.row_sizes,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(4),
+  backward = { ulp = vector.ulp(32) },
+  variants = vector.rows,
+  peers = { torch = "torch.logsumexp(x, -1)" },
+}

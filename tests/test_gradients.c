@@ -171,7 +171,9 @@ static void test_philox_answers(void **state) {
   } known[] = {
       {0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
       {UINT64_MAX, UINT64_MAX, UINT64_MAX, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-      {0x85a308d3243f6a88, 0x0370734413198a2e, 0x299f31d0a4093822,
+      {0x85a308d3243f6a88,
+       0x0370734413198a2e,
+       0x299f31d0a4093822,
        {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
   };
   uint32_t words[4][LATHE_COUNTERS];
@@ -257,6 +259,7 @@ const struct CMUnitTest gradients_tests[] = {
     {"gradients: are slopes", test_gradients_are_slopes, NULL, NULL, NULL},
     {"gradients: philox gives the known answers", test_philox_answers, NULL, NULL, NULL},
     {"gradients: random numbers by their place", test_random_numbers_by_place, NULL, NULL, NULL},
-    {"gradients: dropout keeps what it should", test_dropout_keeps_what_it_should, NULL, NULL, NULL},
+    {"gradients: dropout keeps what it should", test_dropout_keeps_what_it_should, NULL, NULL,
+     NULL},
 };
 const size_t gradients_test_count = sizeof gradients_tests / sizeof *gradients_tests;
