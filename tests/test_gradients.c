@@ -193,8 +193,8 @@ static void test_random_numbers_by_place(void **state) {
   const size_t first = ((size_t)1 << 34) + 512;
 
   (void)state;
-  lathe_randoms_f32(seed, offset, first, singles);
-  lathe_randoms_f64(seed, offset, first, doubles);
+  lathe_randoms_f32(seed, offset, first, LATHE_NUMBERS, singles);
+  lathe_randoms_f64(seed, offset, first, LATHE_NUMBERS, doubles);
   for (size_t i = 0; i < LATHE_NUMBERS; i++) {
     const double expected = lathe_random(seed, offset, first + i);
     assert_true(expected >= 0 && expected < 1);

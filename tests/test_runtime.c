@@ -699,7 +699,8 @@ static void test_buffer_too_large(void **state) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-static const lathe_operand matrix_operand = {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1, false};
+static const lathe_operand matrix_operand = {"x",  LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1,
+                                             false};
 static const lathe_op vector_op = {
     .name = "v", .ndim = 1, .dim = {"n"}, .noperands = 1, .operands = &given_operand};
 static const lathe_op matrix_op = {

@@ -15,8 +15,8 @@ enum {
 /* The number of one point, step by step as the paper has it: the references' way. */
 static inline double lathe_random(int64_t seed, int64_t offset, size_t point) {
   uint32_t key[2] = {(uint32_t)seed, (uint32_t)((uint64_t)seed >> 32)};
-  uint32_t word[4] = {(uint32_t)(point / 4), (uint32_t)((uint64_t)point / 4 >> 32), (uint32_t)offset,
-                      (uint32_t)((uint64_t)offset >> 32)};
+  uint32_t word[4] = {(uint32_t)(point / 4), (uint32_t)((uint64_t)point / 4 >> 32),
+                      (uint32_t)offset, (uint32_t)((uint64_t)offset >> 32)};
   for (int round = 0; round < 10; round++) {
     const uint64_t even = (uint64_t)word[0] * 0xd2511f53, odd = (uint64_t)word[2] * 0xcd9e8d57;
     const uint32_t mixed[4] = {(uint32_t)(odd >> 32) ^ word[1] ^ key[0], (uint32_t)odd,
@@ -54,10 +54,12 @@ static inline void lathe_philox(int64_t seed, int64_t offset, uint64_t first,
   }
 }
 
-/* The numbers of the LATHE_NUMBERS points from `first`, a multiple of 4, on. */
-static inline void lathe_randoms_f32(int64_t seed, int64_t offset, size_t first, float *numbers) {
+/* The numbers of at least the `count` points from `first`, a multiple of 4, on; there is room for
+ * LATHE_NUMBERS, at least as many. */
+static inline void lathe_randoms_f32(int64_t seed, int64_t offset, size_t first, size_t count,
+                                     float *numbers) {
   uint32_t words[4][LATHE_COUNTERS];
-  for (size_t c = 0; c < LATHE_NUMBERS / 4; c += LATHE_COUNTERS) {
+  for (size_t c = 0; 4 * c < count; c += LATHE_COUNTERS) {
     lathe_philox(seed, offset, first / 4 + c, words);
     for (size_t i = 0; i < 4 * LATHE_COUNTERS; i++) {
       numbers[4 * c + i] = (float)(int32_t)(words[i % 4][i / 4] >> 8) * 0x1p-24f;
@@ -65,9 +67,10 @@ static inline void lathe_randoms_f32(int64_t seed, int64_t offset, size_t first,
   }
 }
 
-static inline void lathe_randoms_f64(int64_t seed, int64_t offset, size_t first, double *numbers) {
+static inline void lathe_randoms_f64(int64_t seed, int64_t offset, size_t first, size_t count,
+                                     double *numbers) {
   uint32_t words[4][LATHE_COUNTERS];
-  for (size_t c = 0; c < LATHE_NUMBERS / 4; c += LATHE_COUNTERS) {
+  for (size_t c = 0; 4 * c < count; c += LATHE_COUNTERS) {
     lathe_philox(seed, offset, first / 4 + c, words);
     for (size_t i = 0; i < 4 * LATHE_COUNTERS; i++) {
       numbers[4 * c + i] = (double)(words[i % 4][i / 4] >> 8) * 0x1p-24;
