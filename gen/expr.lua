@@ -317,19 +317,19 @@ local function either(element_wise, reduction)
   end
 end
 
-local function count()
+local function point_count()
   return expr.leaf("count", "count")
 end
 
 local function mean(x)
-  return expr.sum(x) / count()
+  return expr.sum(x) / point_count()
 end
 
 expr.vocabulary = {
   max = either("max", "maximum"),
   min = either("min", "minimum"),
   mean = mean,
-  count = count,
+  count = point_count,
   row_sum = expr.sum,
   row_max = expr.maximum,
   row_min = expr.minimum,

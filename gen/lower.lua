@@ -365,7 +365,8 @@ function kernel:row_values()
   for _, operand in ipairs(self.operands) do
     local single = operand.place == "row" or operand.place == "single"
     if not operand.output and single and operand.dtype then
-      lines[#lines + 1] = string.format("const %s %s_value = %s[0];", self.language.integer_type, operand.name, operand.name)
+      lines[#lines + 1] = string.format("const %s %s_value = %s[0];", self.language.integer_type, operand.name,
+        operand.name)
     elseif not operand.output and single then
       lines[#lines + 1] = string.format("const %s %s_number = %s;", self.number, operand.name,
         self:text("load_number", operand.name))

@@ -105,7 +105,8 @@ local function turn_to_columns(op, values)
       expr.visit({ value.node }, function(node)
         local row = expr.operations[node.op]
         if row and row.reduction and not rules[node.op] then
-          text.fail(op.where(op.key), "%s: %s along columns is not supported; expected sum, max or min", op.key, node.op)
+          text.fail(op.where(op.key), "%s: %s along columns is not supported; expected sum, max or min", op.key,
+            node.op)
         end
       end)
       value.node = expr.rewrite(value.node, rules, {})
