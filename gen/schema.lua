@@ -6,6 +6,7 @@
 --   op.operands   inputs in the order of the function's parameters, then outputs by name:
 --                 { name, output, dims, low, high, dtype }
 --   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
+--   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.magnitude  op.peers { name, expression }  op.variants
 
 local expr = require "expr"
@@ -35,6 +36,9 @@ schema.keys = {
   { "rows", "function", optional = true,
     doc = "What is computed over a row: values at its points from row_max, row_min and row_sum." },
   { "sizes", "table", luals = "lathe.size[]", doc = "What to check and time: { { \"1K\", n = 1000 }, ... }." },
+  { "sets", "table", optional = true, luals = "table<string, (integer|integer[])[][]>",
+    doc = "Sizes for when they are asked for by the set's name: large = { { 4096, 4096 }, { { 16, 32 }, 512, 64 } }, "
+      .. "extents slowest first; lists multiply out. --sweep runs the set 'sweep'." },
   { "dtypes", "table", luals = "lathe.dtype[]", doc = "The precisions wanted: { \"f32\", \"f64\" }." },
   { "ulp", "table", luals = "table<lathe.dtype, number>",
     doc = "The most a result may be off, in units of the last place, per precision." },
@@ -238,6 +242,33 @@ local function check_shapes(op)
   end
 end
 
+local function is_extent(value)
+  return math.type(value) and value >= 1 and value == math.floor(value)
+end
+
+-- Bytes of an element of the widest type that the op is wanted in.
+local function widest_element(op)
+  local widest = 0
+  for _, dtype in ipairs(op.dtypes) do
+    widest = math.max(widest, dtype_bytes[dtype])
+  end
+  return widest
+end
+
+-- Refuses extents that no memory holds.
+local function expect_addressable(where, what, extents, widest)
+  local total = widest
+  for _, extent in ipairs(extents) do
+    if extent > (2 ^ 63 - 1024) / total then
+      text.fail(where, "%s: %s elements of %d bytes overflow the address space", what,
+        table.concat(text.map(extents, function(e)
+          return string.format("%.0f", e)
+        end), " x "), widest)
+    end
+    total = total * extent
+  end
+end
+
 local function check_sizes(op)
   local where = op.where "sizes"
   local given = op.keys.sizes
@@ -250,10 +281,6 @@ local function check_sizes(op)
   end
   op.sizes = {}
   expect_list(where, "sizes", given)
-  local widest = 0
-  for _, dtype in ipairs(op.dtypes) do
-    widest = math.max(widest, dtype_bytes[dtype])
-  end
   for i, size in ipairs(given) do
     if type(size) ~= "table" or type(size[1]) ~= "string" or size[1] == "" then
       text.fail(where, "sizes[%d]: expected a name and dimensions such as { \"1K\", n = 1000 }", i)
@@ -265,30 +292,74 @@ local function check_sizes(op)
       text.fail(where, "sizes: expected a name without commas and spaces, found '%s'", name)
     end
     names[name] = true
-    local dim, total = {}, widest
     for key, value in text.sorted_pairs(size) do
       if key ~= 1 and not known[key] then
         text.fail(where, "sizes '%s': unknown dimension %s%s; the op has %s", name, text.show(key),
           text.did_you_mean(key, op.dims), text.one_of(op.dims))
-      elseif key ~= 1 and (type(value) ~= "number" or value < 1 or value ~= math.floor(value)) then
+      elseif key ~= 1 and not is_extent(value) then
         text.fail(where, "sizes '%s': expected a whole number of at least 1 for '%s', found %s", name, key,
           text.show(value))
       end
     end
-    for d, key in ipairs(op.dims) do
+    local dim = text.map(op.dims, function(key)
       if not size[key] then
         text.fail(where, "sizes '%s': dimension '%s' is missing", name, key)
       end
-      if size[key] > (2 ^ 63 - 1024) / total then
-        text.fail(where, "sizes '%s': %s elements of %d bytes overflow the address space", name,
-          table.concat(text.map(op.dims, function(k)
-            return string.format("%.0f", size[k] or 1)
-          end), " x "), widest)
+      return size[key]
+    end)
+    expect_addressable(where, "sizes '" .. name .. "'", dim, widest_element(op))
+    op.sizes[i] = { name = name, dim = text.map(dim, math.tointeger) }
+  end
+end
+
+-- One shape of a set: each extent becomes a list of choices.
+local function check_shape(op, where, what, shape)
+  if type(shape) ~= "table" or #shape == 0 or #shape > 4 then
+    text.fail(where, "%s: expected 1 to 4 extents such as { 1024, 1024 }, found %s", what,
+      type(shape) == "table" and tostring(#shape) or text.show(shape))
+  end
+  expect_list(where, what, shape)
+  local choices = text.map(shape, function(extent)
+    local list = type(extent) == "table" and extent or { extent }
+    expect_list(where, what, list)
+    for _, value in ipairs(#list > 0 and list or { "nothing" }) do
+      if not is_extent(value) then
+        text.fail(where, "%s: expected whole numbers of at least 1, or lists of them, found %s", what,
+          #list > 0 and text.show(value) or "an empty list")
       end
-      dim[d] = math.tointeger(size[key])
-      total = total * size[key]
     end
-    op.sizes[i] = { name = name, dim = dim }
+    return list
+  end)
+  expect_addressable(where, what, text.map(choices, function(list)
+    return math.max(table.unpack(list))
+  end), widest_element(op))
+  return text.map(choices, function(list)
+    return text.map(list, math.tointeger)
+  end)
+end
+
+local function check_sets(op)
+  op.sets = {}
+  for name, shapes in text.sorted_pairs(op.keys.sets or {}) do
+    local where, what = op.where("sets", name), "sets." .. tostring(name)
+    if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" then
+      text.fail(where, "sets: expected a name of lower-case letters, digits and _, found %s", text.show(name))
+    elseif type(shapes) ~= "table" or #shapes == 0 then
+      text.fail(where, "%s: expected a list of shapes such as { { 1024, 1024 } }, found %s", what,
+        type(shapes) == "table" and "none" or text.show(shapes))
+    end
+    for _, size in ipairs(op.sizes) do
+      if size.name == name then
+        text.fail(where, "%s: a size has that name already; expected another", what)
+      end
+    end
+    expect_list(where, what, shapes)
+    op.sets[#op.sets + 1] = {
+      name = name,
+      shapes = text.map(shapes, function(shape, i)
+        return check_shape(op, where, what .. "[" .. i .. "]", shape)
+      end),
+    }
   end
 end
 
@@ -380,6 +451,7 @@ local function check_op(op)
   check_shapes(op)
   check_precisions(op)
   check_sizes(op)
+  check_sets(op)
   local first, result = op.operands[1], op.operands[#inputs + 1]
   local same_shape = table.concat(first.dims, " ") == table.concat(result.dims, " ")
   if keys.in_place and not same_shape then

@@ -11,6 +11,7 @@ op "softmax" {
     return e / row_sum(e)
   end,
   sizes = vector.row_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(32),
   variants = vector.rows,
@@ -31,6 +32,7 @@ op "log_softmax" {
     return 1 + abs(x) + abs(row_max(x))
   end,
   sizes = vector.row_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(4),
   variants = vector.rows,
