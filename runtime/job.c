@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dtype.h"
-#include "units.h"
+#include "room.h"
 
 /* The problem of the last job. */
 static problem *kept;
@@ -19,45 +19,17 @@ static bool keeps(const job *j) {
          memcmp(kept->dim, j->dim, (size_t)v->op->ndim * sizeof *j->dim) == 0;
 }
 
-/* Null where a job can have its memory; else what it would need. */
-static const char *no_room(const job *j, device *on) {
-  const double usable = 0.9; /* of what is free: others want some as well */
-  static char why[128];
-  const lathe_variant *v = j->variant;
-  const double operands = lathe_bytes(v->op, v->dtype, j->dim);
-  const double reference = keeps(j) ? 0 : problem_cost(v->op, v->dtype, j->dim);
-  const double available = device_memory(on) * usable;
-  double needed = operands;
-
-  if (v->workspace)
-    needed += v->workspace(j->dim);
-  if (on->kind == LATHE_CPU) {
-    needed += reference;
-  } else if (reference > 0) { /* the problem is the processor's, its operands are not */
-    const double room = device_memory(device_cpu()) * usable;
-    const double beside = reference + 2 * operands; /* what two runs left */
-    if (room >= 0 && beside > room) {
-      snprintf(why, sizeof why, "its reference needs %s of the host's memory, and %s are free",
-               units_bytes(beside).text, units_bytes(room).text);
-      return why;
-    }
-  }
-  if (available < 0 || needed <= available)
-    return NULL;
-  snprintf(why, sizeof why, "needs %s with its reference, and %s of memory are free",
-           units_bytes(needed).text, units_bytes(available).text);
-  return why;
-}
-
 /* The problem that the job is about; null with the reason in why. */
 static const problem *problem_of(const job *j, device *on, const char **why) {
   const lathe_variant *v = j->variant;
+  room_left left;
 
   if (!keeps(j)) { /* the memory of another is wanted back before it is asked what is free */
     problem_free(kept);
     kept = NULL;
   }
-  *why = no_room(j, on);
+  left = (room_left){.device = device_memory(on), .host = device_memory(device_cpu())};
+  *why = room_refusal(v, j->dim, !kept, left);
   if (!*why && !kept)
     kept = problem_make(v->op, v->dtype, j->dim, j->seed, j->special, why);
   return *why ? NULL : kept;

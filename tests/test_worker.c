@@ -59,8 +59,8 @@ static void reference(const lathe_args *args) {
 }
 
 static const lathe_operand operands[] = {
-    {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1},
-    {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0},
+    {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
+    {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false},
 };
 static const lathe_op op = {.name = "twice",
                             .family = "map",
