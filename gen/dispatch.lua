@@ -47,7 +47,7 @@ local function braces(list)
   return "{ " .. (#list > 0 and table.concat(list, ", ") or "0") .. " }"
 end
 
-local function op_row(out, op)
+local function op_row(out, op, index_of)
   local name = op.name
   out[#out + 1] = string.format("extern lathe_fn %s, %s;", plan.reference_name(op, "f64"),
     plan.reference_name(op, "wide"))
@@ -56,7 +56,7 @@ local function op_row(out, op)
       text.c_string(o.name), o.dtype and "LATHE_" .. o.dtype:upper() or "LATHE_VARIANT_DTYPE", tostring(o.output),
       tostring(#o.dims), braces(text.map(o.dim_index, function(d)
         return tostring(d - 1)
-      end)), number(o.low), number(o.high),
+      end)), number(o.low), number(o.high), tostring(o.index ~= nil),
     }
   end))
   local scalars = array(out, "lathe_scalar", name .. "_scalars", text.map(op.scalars, function(s)
@@ -100,20 +100,23 @@ local function op_row(out, op)
     .in_place = %s,
     .any_zero_sign = %s,
     .flops_per_point = %d,
+    .gradient_of = %s,
+    .column_reductions = %d,
     .reference_f64 = %s,
     .reference_wide = %s,
   },
 ]], text.c_string(name), text.c_string(op.doc), text.c_string(op.family), text.c_string(op.where()), #op.dims,
     table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, #op.scalars, #op.sizes, #op.sets,
     #op.dtypes, #op.peers, operands, scalars, sizes, sets, bounds, peers, tostring(op.in_place),
-    tostring(op.any_zero_sign), op.flops, plan.reference_name(op, "f64"),
-    plan.reference_name(op, "wide"))
+    tostring(op.any_zero_sign), op.flops,
+    op.forward and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
+    plan.reference_name(op, "f64"), plan.reference_name(op, "wide"))
 end
 
 -- The whole of table.c, from ops sorted by name with op.planned variants.
 function dispatch.write(ops, backends)
   local out, op_rows, variant_rows, externs = {}, {}, {}, {}
-  local backend_index = {}
+  local backend_index, index_of = {}, {}
   local backend_rows = text.map(backends, function(backend, i)
     backend_index[backend] = i - 1
     local features = text.map(backend.features, function(f)
@@ -127,7 +130,10 @@ function dispatch.write(ops, backends)
     }
   end)
   for i, op in ipairs(ops) do
-    op_rows[i] = op_row(out, op)
+    index_of[op] = i
+  end
+  for i, op in ipairs(ops) do
+    op_rows[i] = op_row(out, op, index_of)
     for _, v in ipairs(op.planned) do
       local enabled = not v.backend.disabled
       local run, image, launches, workspace = "NULL", "NULL", "NULL", "NULL"
@@ -137,13 +143,13 @@ function dispatch.write(ops, backends)
           externs[#externs + 1] = "extern const lathe_image " .. v.file.stem .. "_image;\n"
         end
         externs[#externs + 1] = "extern lathe_launches " .. launches .. ";\n"
-        if v.backend.workspace and v.backend.workspace[op.family] then
-          workspace = v.name .. "_workspace"
-          externs[#externs + 1] = "extern lathe_cost " .. workspace .. ";\n"
-        end
       elseif enabled then
         run = v.name
         externs[#externs + 1] = "extern lathe_fn " .. run .. ";\n"
+      end
+      if enabled and v.backend.workspace and v.backend.workspace(op) then
+        workspace = v.name .. "_workspace"
+        externs[#externs + 1] = "extern lathe_cost " .. workspace .. ";\n"
       end
       variant_rows[#variant_rows + 1] = {
         text.c_string(v.name), string.format("&lathe_ops[%d]", i - 1),

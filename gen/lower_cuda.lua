@@ -16,6 +16,8 @@ cuda.types = {
 
 -- Marks: {f} the ending of the library's names. mad is one instruction; the other sums of products
 -- stay two roundings, for nvcc is told -fmad=false.
+cuda.integer_type = "long long"
+
 local set = {
   fused = true,
   add = "{1} + {2}",

@@ -50,8 +50,9 @@ enum {
 };
 
 /* One call: buffers in operand order, scalars and dimensions in the op's order.
- * workspace has at least variant->workspace(dim) bytes, or is null where that is null; on a device
- * other than the CPU it is zero before the first call, and a call leaves it fit for the next. */
+ * workspace has at least variant->workspace(dim) bytes at a multiple of 64, or is null where that is
+ * null; on a device other than the CPU it is zero before the first call, and a call leaves it fit for
+ * the next. */
 typedef struct lathe_args {
   void *buf[LATHE_MAX_OPERANDS];
   double scalar[LATHE_MAX_SCALARS];
@@ -99,6 +100,7 @@ typedef struct lathe_operand {
   int ndim;                /* 0: one element */
   int dim[LATHE_MAX_DIMS]; /* indexes into the op's dimensions, slowest first */
   double low, high;        /* the range that random inputs are drawn from */
+  bool index;              /* the elements are indexes into the op's last dimension */
 } lathe_operand;
 
 typedef struct lathe_scalar {
@@ -137,7 +139,8 @@ typedef struct lathe_peer {
   const char *expression; /* over the operands' names */
 } lathe_peer;
 
-typedef struct lathe_op {
+typedef struct lathe_op lathe_op;
+struct lathe_op {
   const char *name, *doc, *family;
   const char *source; /* specs/add.lua:3 */
   int ndim;
@@ -153,11 +156,16 @@ typedef struct lathe_op {
   bool any_zero_sign; /* +0 and -0 are equally right */
   double
       flops_per_point; /* arithmetic nodes of the traced graph, for each point of the op's dimensions */
+  /* The op of which this one is the gradient, or null: its inputs are those of that op that it
+   * needs and d<output>, its outputs d<input>. */
+  const lathe_op *gradient_of;
   /* References in higher precision. Floating operands are arrays of double (f64) or
    * long double (wide, for checking f64 itself); after the operands comes one more buffer
-   * for each floating output, in order, which takes its magnitude. */
+   * for each floating output, in order, which takes its magnitude. Their workspace has twice
+   * column_reductions numbers of that type for each point of the last dimension. */
+  int column_reductions;
   lathe_fn *reference_f64, *reference_wide;
-} lathe_op;
+};
 
 typedef struct lathe_backend {
   const char *name; /* avx2 */

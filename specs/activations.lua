@@ -51,7 +51,24 @@ activation("gelu", {
   -- A relative error of the argument comes out of erfc's tail times x * x.
   magnitude = function(x) return (1 + x * x) * abs(gelu(x)) end,
   ulp = vector.ulp(4),
+  backward = true,
   peers = { numpy = "0.5 * x * (1 + erf(x / np.sqrt(2)))", torch = "F.gelu(x)" },
+})
+
+-- (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits for negative u.
+activation("gelu_tanh", {
+  doc = "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))",
+  sets = vector.swept,
+  map = function(x)
+    return x * sigmoid(math.sqrt(8 / math.pi) * (x + 0.044715 * x * x * x))
+  end,
+  magnitude = true,
+  ulp = vector.ulp(4),
+  backward = { ulp = vector.ulp(8) },
+  peers = {
+    numpy = "0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))",
+    torch = "F.gelu(x, approximate='tanh')",
+  },
 })
 
 activation("swish", {
@@ -59,5 +76,6 @@ activation("swish", {
   sets = vector.swept,
   map = function(x) return x * sigmoid(x) end,
   ulp = vector.ulp(4),
+  backward = true,
   peers = { numpy = "x / (1 + np.exp(-x))", torch = "F.silu(x)" },
 })

@@ -266,7 +266,7 @@ static void given_run(const lathe_args *args) {
   dtype_narrow(given.type, &given.got, 1, args->buf[0]);
 }
 
-static const lathe_operand given_operand = {"y", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0};
+static const lathe_operand given_operand = {"y", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0, false};
 static const lathe_op given_op = {.name = "given",
                                   .family = "map",
                                   .ndim = 1,
@@ -592,9 +592,9 @@ static void test_table(void **state) {
 
 static void test_elements_and_bytes(void **state) {
   static const lathe_operand operands[] = {
-      {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1},
-      {"w", LATHE_F64, false, 1, {1}, 0, 1},
-      {"at", LATHE_I64, true, 0, {0}, 0, 0},
+      {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1, false},
+      {"w", LATHE_F64, false, 1, {1}, 0, 1, false},
+      {"at", LATHE_I64, true, 0, {0}, 0, 0, false},
   };
   const lathe_op op = {.ndim = 2, .noperands = 3, .operands = operands};
   const size_t dim[] = {3, 5}, huge[] = {(size_t)1 << 40, (size_t)1 << 40};
@@ -701,7 +701,8 @@ static void test_buffer_too_large(void **state) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-static const lathe_operand matrix_operand = {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1};
+static const lathe_operand matrix_operand = {"x",  LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1,
+                                             false};
 static const lathe_op vector_op = {
     .name = "v", .ndim = 1, .dim = {"n"}, .noperands = 1, .operands = &given_operand};
 static const lathe_op matrix_op = {
@@ -919,7 +920,7 @@ static double some_workspace(const size_t *dim) {
 
 static void test_room(void **state) {
   enum { MI = 1 << 20 };
-  static const lathe_operand x = {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, 0, 1};
+  static const lathe_operand x = {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, 0, 1, false};
   static const lathe_op op = {.name = "v", .ndim = 1, .dim = {"n"}, .noperands = 1, .operands = &x};
   static const lathe_backend cpu = {.name = "c", .kind = LATHE_CPU};
   static const lathe_backend gpu = {.name = "g", .kind = LATHE_CUDA};

@@ -48,6 +48,12 @@ return {
   row_sizes = sizes(function(name, n)
     return { name, rows = 1, cols = n }
   end),
+  -- Matrices from one that a first-level cache holds to one that no cache does.
+  grid_sizes = {
+    { "64x64", rows = 64, cols = 64 },
+    { "128x1024", rows = 128, cols = 1024 },
+    { "1024x1024", rows = 1024, cols = 1024 },
+  },
   -- Of the rows for the widest instruction set that a processor has, dispatch calls the first
   -- that prefers the size; sizes here are bytes of all operands together.
   map = {
@@ -57,8 +63,6 @@ return {
     { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 23 } },
     { backend = wide, unroll = { 4, 1 } },
     { backend = "scalar", unroll = { 1, 4 } },
-    -- 1 is the fastest by little where little is computed.
-    { backend = "cuda", block = 256, unroll = { 2, 1 } },
   },
   reduce = {
     -- Folding many accumulators and wide vectors costs more than a short input saves by them.
@@ -66,13 +70,9 @@ return {
     { backend = { "avx2", "sse2" }, accumulators = 8, prefer = { from = 2048 } },
     { backend = { "avx2", "sse2" }, accumulators = 4 },
     { backend = "scalar", accumulators = { 8, 1 } },
-    -- Short inputs are a matter of few steps; long ones, of many threads.
-    { backend = "cuda", block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
-    { backend = "cuda", block = 512, unroll = 4, waves = 2 },
   },
   rows = {
     { backend = wide, accumulators = 4, unroll = { 4, 1 } },
     { backend = "scalar", accumulators = 4, unroll = 1 },
-    { backend = "cuda" },
   },
 }
