@@ -14,13 +14,13 @@
 
 local expr = require "expr"
 local load_stage = require "load"
+local sizes = require "sizes"
 local text = require "text"
 local trace = require "trace"
 
 local schema = {}
 
 schema.dtypes = { "f64", "f32", "f16", "bf16" }
-local dtype_bytes = { f64 = 8, f32 = 4, f16 = 2, bf16 = 2 }
 local families = { "map", "reduce", "rows" }
 local peers = { "numpy", "torch" }
 
@@ -93,15 +93,6 @@ local function contains(list, value)
     end
   end
   return false
-end
-
--- Refuses keys that are no positions of a list.
-local function expect_list(where, what, list)
-  for key in text.sorted_pairs(list) do
-    if math.type(key) ~= "integer" or key < 1 or key > #list then
-      text.fail(where, "%s: expected a list, found the key %s in it", what, text.show(key))
-    end
-  end
 end
 
 local function check_name(where, what, name)
@@ -303,135 +294,15 @@ local function find_places(op)
   end
 end
 
-local function is_extent(value)
-  return math.type(value) and value >= 1 and value == math.floor(value)
-end
-
--- Bytes of an element of the widest type that the op is wanted in.
-local function widest_element(op)
-  local widest = 0
-  for _, dtype in ipairs(op.dtypes) do
-    widest = math.max(widest, dtype_bytes[dtype])
-  end
-  return widest
-end
-
--- Refuses extents that no memory holds.
-local function expect_addressable(where, what, extents, widest)
-  local total = widest
-  for _, extent in ipairs(extents) do
-    if extent > (2 ^ 63 - 1024) / total then
-      text.fail(where, "%s: %s elements of %d bytes overflow the address space", what,
-        table.concat(text.map(extents, function(e)
-          return string.format("%.0f", e)
-        end), " x "), widest)
-    end
-    total = total * extent
-  end
-end
-
-local function check_sizes(op, given, where)
-  if #given == 0 then
-    text.fail(where, "sizes: expected at least one, such as { \"1K\", n = 1000 }, found none")
-  end
-  local known, names = {}, {}
-  for _, dim in ipairs(op.dims) do
-    known[dim] = true
-  end
-  local sizes = {}
-  expect_list(where, "sizes", given)
-  for i, size in ipairs(given) do
-    if type(size) ~= "table" or type(size[1]) ~= "string" or size[1] == "" then
-      text.fail(where, "sizes[%d]: expected a name and dimensions such as { \"1K\", n = 1000 }", i)
-    end
-    local name = size[1]
-    if names[name] then
-      text.fail(where, "sizes: '%s' stands twice", name)
-    elseif name:find "[,%s]" then
-      text.fail(where, "sizes: expected a name without commas and spaces, found '%s'", name)
-    end
-    names[name] = true
-    for key, value in text.sorted_pairs(size) do
-      if key ~= 1 and not known[key] then
-        text.fail(where, "sizes '%s': unknown dimension %s%s; the op has %s", name, text.show(key),
-          text.did_you_mean(key, op.dims), text.one_of(op.dims))
-      elseif key ~= 1 and not is_extent(value) then
-        text.fail(where, "sizes '%s': expected a whole number of at least 1 for '%s', found %s", name, key,
-          text.show(value))
-      end
-    end
-    local dim = text.map(op.dims, function(key)
-      if not size[key] then
-        text.fail(where, "sizes '%s': dimension '%s' is missing", name, key)
-      end
-      return size[key]
-    end)
-    expect_addressable(where, "sizes '" .. name .. "'", dim, widest_element(op))
-    sizes[i] = { name = name, dim = text.map(dim, math.tointeger) }
-  end
-  return sizes
-end
-
--- One shape of a set: each extent becomes a list of choices.
-local function check_shape(op, where, what, shape)
-  if type(shape) ~= "table" or #shape == 0 or #shape > 4 then
-    text.fail(where, "%s: expected 1 to 4 extents such as { 1024, 1024 }, found %s", what,
-      type(shape) == "table" and tostring(#shape) or text.show(shape))
-  end
-  expect_list(where, what, shape)
-  local choices = text.map(shape, function(extent)
-    local list = type(extent) == "table" and extent or { extent }
-    expect_list(where, what, list)
-    for _, value in ipairs(#list > 0 and list or { "nothing" }) do
-      if not is_extent(value) then
-        text.fail(where, "%s: expected whole numbers of at least 1, or lists of them, found %s", what,
-          #list > 0 and text.show(value) or "an empty list")
-      end
-    end
-    return list
-  end)
-  expect_addressable(where, what, text.map(choices, function(list)
-    return math.max(table.unpack(list))
-  end), widest_element(op))
-  return text.map(choices, function(list)
-    return text.map(list, math.tointeger)
-  end)
-end
-
-local function check_sets(op)
-  op.sets = {}
-  for name, shapes in text.sorted_pairs(op.keys.sets or {}) do
-    local where, what = op.where("sets", name), "sets." .. tostring(name)
-    if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" then
-      text.fail(where, "sets: expected a name of lower-case letters, digits and _, found %s", text.show(name))
-    elseif type(shapes) ~= "table" or #shapes == 0 then
-      text.fail(where, "%s: expected a list of shapes such as { { 1024, 1024 } }, found %s", what,
-        type(shapes) == "table" and "none" or text.show(shapes))
-    end
-    for _, size in ipairs(op.sizes) do
-      if size.name == name then
-        text.fail(where, "%s: a size has that name already; expected another", what)
-      end
-    end
-    expect_list(where, what, shapes)
-    op.sets[#op.sets + 1] = {
-      name = name,
-      shapes = text.map(shapes, function(shape, i)
-        return check_shape(op, where, what .. "[" .. i .. "]", shape)
-      end),
-    }
-  end
-end
-
 local function check_precisions(op)
   local where, seen = op.where "dtypes", {}
   op.dtypes = op.keys.dtypes
   if #op.dtypes == 0 then
     text.fail(where, "dtypes: expected at least one of %s", text.one_of(schema.dtypes))
   end
-  expect_list(where, "dtypes", op.dtypes)
+  text.expect_list(where, "dtypes", op.dtypes)
   for _, dtype in ipairs(op.dtypes) do
-    if not dtype_bytes[dtype] then
+    if not contains(schema.dtypes, dtype) then
       text.fail(where, "dtypes: unknown dtype %s%s; expected %s", text.show(dtype),
         text.did_you_mean(dtype, schema.dtypes), text.one_of(schema.dtypes))
     elseif seen[dtype] then
@@ -530,8 +401,8 @@ local function check_op(op)
   find_places(op)
   check_precisions(op)
   op.ulp = check_ulp(op, keys.ulp, op.where "ulp")
-  op.sizes = check_sizes(op, keys.sizes, op.where "sizes")
-  check_sets(op)
+  op.sizes = sizes.check(op, keys.sizes, op.where "sizes")
+  op.sets = sizes.check_sets(op)
   local first, result = op.operands[1], op.operands[#inputs + 1]
   local same_shape = table.concat(first.dims, " ") == table.concat(result.dims, " ")
   if keys.in_place and not same_shape then
@@ -539,7 +410,7 @@ local function check_op(op)
   end
   op.in_place = same_shape and keys.in_place ~= false
   op.peers = check_peers(op, keys.peers, "peers")
-  expect_list(op.where "variants", "variants", keys.variants)
+  text.expect_list(op.where "variants", "variants", keys.variants)
   op.variants = keys.variants
 end
 
@@ -561,11 +432,10 @@ local function derive(op)
   local derived = trace.backward_of(op)
   derived.doc = keys.doc or derived.doc
   derived.ulp = keys.ulp and check_ulp(op, keys.ulp, op.where("backward", "ulp")) or op.ulp
-  derived.sizes = keys.sizes and check_sizes(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
-  derived.sets = op.sets
+  derived.sizes = keys.sizes and sizes.check(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
   derived.peers = check_peers(op, keys.peers, "backward", "peers")
   if keys.variants then
-    expect_list(op.where("backward", "variants"), "variants", keys.variants)
+    text.expect_list(op.where("backward", "variants"), "variants", keys.variants)
   elseif derived.family ~= op.family then
     text.fail(where, "backward: expected variants of the %s family, which the gradient belongs to", derived.family)
   end

@@ -51,7 +51,7 @@ op "logsumexp" {
   end,
   magnitude = true,
   sizes = vector.row_sizes,
-  sets = vector.sets,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(4),
   backward = { ulp = vector.ulp(32) },
