@@ -112,8 +112,8 @@ static findings compare_floating(const problem *p, int o, lathe_dtype type, cons
     for (size_t i = 0; i < n; i++) {
       const double expected = fabs(b.expected[i]);
       double magnitude = expected, error;
-      if (b.magnitude[i] > magnitude && b.magnitude[i] <= largest)
-        magnitude = b.magnitude[i];
+      if (b.magnitude[i] > magnitude && !isinf(b.magnitude[i]))
+        magnitude = b.magnitude[i] < largest ? b.magnitude[i] : largest;
       if (p->wide && magnitude < DBL_MIN) /* a double has no room for the difference */
         error = (double)(fabsl(b.got[i] - expected_at(p, o, start + i)) * 0x1p1074L);
       else if (fabs(b.got[i]) <= largest && expected <= largest)
