@@ -147,7 +147,7 @@ def time_bench(options, op, dtype, size):
             rows = json.load(file)["benchmarks"]
     best = {}
     for row in rows:
-        if "real_time" not in row or row.get("error_occurred"):
+        if not row.get("real_time"):
             continue
         if row["backend"] not in best or row["real_time"] < best[row["backend"]]["real_time"]:
             best[row["backend"]] = row
@@ -179,7 +179,7 @@ def main():
                 line = f"{op:24}{dtype:5}{size:>11}"
                 for backend in backends:
                     row = rows.get(backend)
-                    line += (f"{row['real_time'] / 1e3:12.2f} {100 * row['ceiling_share']:4.0f}%"
+                    line += (f"{row['real_time'] / 1e3:12.2f} {100 * (row['ceiling_share'] or 0):4.0f}%"
                              if row else f"{'-':>12}     -")
                 peers = []
                 for compiled in (False, True):
