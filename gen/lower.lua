@@ -14,7 +14,8 @@
 --             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of; native: true
 --             where all functions of vecmath.lua have a text, or by name true or one compute type.
 --   result    how a point function gives back more than one value: parameter, argument, assign
---   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.includes
+--   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.prologue (the
+--             lines that a file begins with), and k.let where `const` is not what declares a value
 --   methods   further methods of the class; integer_literal(value) is needed
 
 local expr = require "expr"
@@ -160,7 +161,7 @@ local function emit(self, roots, names, lines, prefix)
     end
     serial = serial + 1
     names[node] = prefix .. serial
-    lines[#lines + 1] = string.format("const %s %s = %s;", type_of(self, node), names[node], value)
+    lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), names[node], value)
   end
   for _, root in ipairs(roots) do
     walk(root)
@@ -244,7 +245,7 @@ function kernel:point(name, results)
   if #results == 1 then
     point.type = self.vector
     lines[#lines + 1] = "return " .. names[roots[1]] .. ";"
-    point.call = string.format("const %s %s = %s(%s);", self.vector, results[1].name, point.name,
+    point.call = string.format("%s %s %s = %s(%s);", self.let, self.vector, results[1].name, point.name,
       table.concat(arguments, ", "))
   else
     point.type = "void"
@@ -287,13 +288,14 @@ function kernel:uniforms(p)
           expr.visit({ node }, function(n)
             if (n.op == "scalar" or n.op == "reduced") and not names[n] then
               names[n] = n.name .. "_"
-              lines[#lines + 1] = string.format("const %s %s = %s;", self.vector, names[n], self:text("splat", n.name))
+              lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, self.vector, names[n],
+                self:text("splat", n.name))
             end
           end)
           if not names[node] then
             local name = self.uniform_names[node]
             emit(self, { node }, names, lines, name .. "_")
-            lines[#lines + 1] = string.format("const %s %s = %s;", type_of(self, node), name, names[node])
+            lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), name, names[node])
           end
         end
       end
@@ -363,7 +365,7 @@ function kernel:totals()
   return text.map(self.program.totals, function(total)
     local operand, value = total.operand, self:total(total.node)
     if operand.dtype then
-      return string.format("%s[0] = %s;", operand.name, value) -- an index
+      return self:text("store_index", operand.name, value) .. ";"
     end
     return self:text("store_number", operand.name, value) .. ";"
   end)
@@ -395,7 +397,7 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
     spelling = language.types[compute], storage = storage.storage or storage.number,
     number = language.types[compute].number, operands = operands, program = prog,
     key = set_name .. "|" .. dtype .. "|", memo = {}, uniform_names = {}, uniforms_used = {},
-    phase_of = {},
+    phase_of = {}, let = "const",
   }, class_of(language))
   language.setup(self)
   self.rules = rules_of(set, { dtype = compute, fma = set.fused, scalef = set.ldexp ~= nil })

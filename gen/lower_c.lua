@@ -55,6 +55,7 @@ local x86 = {
   store = "{p}_storeu_{s}({1} + {2}, {3})",
   stream = "{p}_stream_{s}({1} + {2}, {3})",
   store_number = "{1}[0] = {2}",
+  store_index = "{1}[0] = {2}",
   store_lanes = "{p}_storeu_{s}({1}, {2})",
   fence = "_mm_sfence()",
   -- The same for the first {k} lanes only: simd_*.h.
@@ -158,6 +159,7 @@ local scalar = {
   load = "{1}[{2}]",
   store = "{1}[{2}] = {3}",
   store_number = "{1}[0] = {2}",
+  store_index = "{1}[0] = {2}",
   mask_none = "false",
   mask_or = "{1} | {2}",
   mask_any = "{1}",
@@ -271,7 +273,7 @@ function c.setup(k)
     k.vector, k.mask = spelling.number, "bool"
     k.integer = spelling.bits and "uint" .. spelling.bits .. "_t"
   end
-  k.includes = { '"lathe.h"', k:text "include" }
+  k.prologue = { '#include "lathe.h"', "#include " .. k:text "include" }
 end
 
 return c

@@ -7,8 +7,8 @@
 /* clang-format off */
 #define MODULES(ROW)                                                                    \
   ROW(dispatch) ROW(driver) ROW(edges) ROW(expand) ROW(expr) ROW(load) ROW(lower)       \
-  ROW(lower_c) ROW(lower_cuda) ROW(plan) ROW(program) ROW(schema) ROW(template)       \
-  ROW(text) ROW(vecmath)
+  ROW(lower_c) ROW(lower_cuda) ROW(lower_glsl) ROW(plan) ROW(program) ROW(schema)      \
+  ROW(template) ROW(text) ROW(vecmath)
 /* clang-format on */
 
 #define EMBED(name)                                                                                \

@@ -18,20 +18,20 @@ static const struct {
 } kinds[DEVICE_KINDS] = {
     [LATHE_CPU] = {"cpu", one, the_cpu, NULL},
     [LATHE_CUDA] = {"cuda", device_cuda_count, device_cuda_at, device_cuda_missing},
-    [LATHE_VULKAN] = {.name = "vulkan"},
+    [LATHE_VULKAN] = {"vulkan", device_vulkan_count, device_vulkan_at, device_vulkan_missing},
 };
 
 size_t device_count(void) {
   size_t sum = 0;
 
   for (int k = 0; k < DEVICE_KINDS; k++)
-    sum += kinds[k].count ? kinds[k].count() : 0;
+    sum += kinds[k].count();
   return sum;
 }
 
 device *device_at(size_t index) {
   for (int k = 0; k < DEVICE_KINDS; k++) {
-    const size_t here = kinds[k].count ? kinds[k].count() : 0;
+    const size_t here = kinds[k].count();
     if (index < here)
       return kinds[k].at(index);
     index -= here;
@@ -40,8 +40,6 @@ device *device_at(size_t index) {
 }
 
 const char *device_missing(lathe_kind kind) {
-  if (!kinds[kind].count)
-    return "this program knows no such devices";
   return kinds[kind].missing ? kinds[kind].missing() : NULL;
 }
 

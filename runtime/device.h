@@ -31,10 +31,14 @@ typedef struct device_time {
 } device_time;
 
 struct device {
-  const char *id;   /* cpu, cuda0: what --device takes */
-  const char *name; /* as the maker calls it */
+  const char *id;    /* cpu, cuda0: what --device takes */
+  const char *name;  /* as the maker calls it */
+  const char *notes; /* what else there is to say of it, a line; null for nothing */
   lathe_kind kind;
   uint64_t features;
+  /* A bit for each dtype: numbers below its normal range may count as zero, as Vulkan lets a
+   * device choose; see check.h. */
+  unsigned may_flush;
 
   /* Bytes of memory that can be had now. */
   double (*memory)(device *on);
@@ -81,5 +85,10 @@ device *device_cpu(void);
 size_t device_cuda_count(void);
 device *device_cuda_at(size_t index);
 const char *device_cuda_missing(void);
+
+/* device_vulkan.c: those that the loader finds, GPUs first, or why there are none. */
+size_t device_vulkan_count(void);
+device *device_vulkan_at(size_t index);
+const char *device_vulkan_missing(void);
 
 #endif
