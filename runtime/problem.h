@@ -27,6 +27,10 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
                       unsigned special, const char **why);
 void problem_free(problem *p);
 
+/* The same problem with zero, of the same sign, in the place of the inputs below the normal range;
+ * null where there is no memory. */
+problem *problem_flushed(const problem *p);
+
 /* Bytes of memory that problem_make takes at its peak. */
 double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 
