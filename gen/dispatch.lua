@@ -47,7 +47,7 @@ local function braces(list)
   return "{ " .. (#list > 0 and table.concat(list, ", ") or "0") .. " }"
 end
 
-local function op_row(out, op)
+local function op_row(out, op, index_of)
   local name = op.name
   out[#out + 1] = string.format("extern lathe_fn %s, %s;", plan.reference_name(op, "f64"),
     plan.reference_name(op, "wide"))
@@ -56,7 +56,7 @@ local function op_row(out, op)
       text.c_string(o.name), o.dtype and "LATHE_" .. o.dtype:upper() or "LATHE_VARIANT_DTYPE", tostring(o.output),
       tostring(#o.dims), braces(text.map(o.dim_index, function(d)
         return tostring(d - 1)
-      end)), number(o.low), number(o.high),
+      end)), number(o.low), number(o.high), tostring(o.index ~= nil),
     }
   end))
   local scalars = array(out, "lathe_scalar", name .. "_scalars", text.map(op.scalars, function(s)
@@ -64,6 +64,17 @@ local function op_row(out, op)
   end))
   local sizes = array(out, "lathe_size", name .. "_sizes", text.map(op.sizes, function(s)
     return { text.c_string(s.name), braces(text.map(s.dim, tostring)) }
+  end))
+  local sets = array(out, "lathe_set", name .. "_sets", text.map(op.sets, function(set, i)
+    return { text.c_string(set.name), tostring(#set.shapes), array(out, "lathe_shape", name .. "_set" .. i,
+      text.map(set.shapes, function(shape)
+        local counts, choices = {}, {}
+        for d, list in ipairs(shape) do
+          counts[d] = tostring(#list)
+          choices[d] = "(const size_t[])" .. braces(text.map(list, tostring))
+        end
+        return { tostring(#shape), braces(counts), braces(choices) }
+      end)) }
   end))
   local bounds = array(out, "lathe_bound", name .. "_bounds", text.map(op.dtypes, function(d)
     return { "LATHE_" .. d:upper(), number(op.ulp[d]) }
@@ -79,28 +90,33 @@ local function op_row(out, op)
     .source = %s,
     .ndim = %d,
     .dim = { %s },
-    .noperands = %d, .nscalars = %d, .nsizes = %d, .nbounds = %d, .npeers = %d,
+    .noperands = %d, .nscalars = %d, .nsizes = %d, .nsets = %d, .nbounds = %d, .npeers = %d,
     .operands = %s,
     .scalars = %s,
     .sizes = %s,
+    .sets = %s,
     .bounds = %s,
     .peers = %s,
     .in_place = %s,
     .any_zero_sign = %s,
     .flops_per_point = %d,
+    .gradient_of = %s,
+    .column_reductions = %d,
     .reference_f64 = %s,
     .reference_wide = %s,
   },
 ]], text.c_string(name), text.c_string(op.doc), text.c_string(op.family), text.c_string(op.where()), #op.dims,
-    table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, #op.scalars, #op.sizes, #op.dtypes, #op.peers,
-    operands, scalars, sizes, bounds, peers, tostring(op.in_place), tostring(op.any_zero_sign), op.flops,
+    table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, #op.scalars, #op.sizes, #op.sets,
+    #op.dtypes, #op.peers, operands, scalars, sizes, sets, bounds, peers, tostring(op.in_place),
+    tostring(op.any_zero_sign), op.flops,
+    op.forward and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
     plan.reference_name(op, "f64"), plan.reference_name(op, "wide"))
 end
 
 -- The whole of table.c, from ops sorted by name with op.planned variants.
 function dispatch.write(ops, backends)
   local out, op_rows, variant_rows, externs = {}, {}, {}, {}
-  local backend_index = {}
+  local backend_index, index_of = {}, {}
   local backend_rows = text.map(backends, function(backend, i)
     backend_index[backend] = i - 1
     local features = text.map(backend.features, function(f)
@@ -114,7 +130,10 @@ function dispatch.write(ops, backends)
     }
   end)
   for i, op in ipairs(ops) do
-    op_rows[i] = op_row(out, op)
+    index_of[op] = i
+  end
+  for i, op in ipairs(ops) do
+    op_rows[i] = op_row(out, op, index_of)
     for _, v in ipairs(op.planned) do
       local enabled = not v.disabled
       local features = text.map(v.backend.dtype_features and v.backend.dtype_features[v.dtype] or {}, function(f)
@@ -127,13 +146,13 @@ function dispatch.write(ops, backends)
           externs[#externs + 1] = "extern const lathe_image " .. v.file.stem .. "_image;\n"
         end
         externs[#externs + 1] = "extern lathe_launches " .. launches .. ";\n"
-        if v.backend.workspace and v.backend.workspace[op.family] then
-          workspace = v.name .. "_workspace"
-          externs[#externs + 1] = "extern lathe_cost " .. workspace .. ";\n"
-        end
       elseif enabled then
         run = v.name
         externs[#externs + 1] = "extern lathe_fn " .. run .. ";\n"
+      end
+      if enabled and v.backend.workspace and v.backend.workspace(op) then
+        workspace = v.name .. "_workspace"
+        externs[#externs + 1] = "extern lathe_cost " .. workspace .. ";\n"
       end
       variant_rows[#variant_rows + 1] = {
         text.c_string(v.name), string.format("&lathe_ops[%d]", i - 1),

@@ -8,6 +8,7 @@ local schema = require "schema"
 local dispatch = require "dispatch"
 local template = require "template"
 local text = require "text"
+local trace = require "trace"
 
 local usage = [[
 lathe-gen: makes kernels, their dispatch table and their build edges from specs and templates
@@ -149,7 +150,7 @@ local function expand_some(options, names)
     if not op then
       text.refuse("expand: unknown op '%s'%s", name, text.did_you_mean(name, text.sorted_keys(by_name)))
     end
-    schema.trace(op)
+    trace.op(op)
     -- What this op is made from: its own spec, not the others that were read to find it.
     local reader = recording_reader(options.src)
     plan.backends(reader, options.backends, options.reasons)
@@ -173,7 +174,7 @@ local function run_command(...)
   elseif command == "index" and #options.words == 1 then
     local run = prepare(options)
     for _, op in ipairs(run.ops) do
-      schema.trace(op)
+      trace.op(op)
     end
     write_index(run)
   elseif command == "expand" and #options.words > 1 then
@@ -182,7 +183,7 @@ local function run_command(...)
     local run = prepare(options)
     local engine = expander(run.reader, options)
     for _, op in ipairs(run.ops) do
-      schema.trace(op)
+      trace.op(op)
       expand.op(engine, op, function(path, content)
         write(run, path, content)
       end)

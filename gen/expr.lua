@@ -6,8 +6,11 @@
 local expr = {}
 
 -- One row per operation: its result's type, then its arguments' types. r is a real number of the
--- compute type, m a mask (true or false in each lane), i an integer as wide as the real.
+-- compute type, m a mask (true or false in each lane), i an integer as wide as the real, x an index
+-- operand, s a single integer.
 -- cost: how many arithmetic operations a point of it counts as in a row's flop figure.
+-- reduction: over all of the data or over a row; column: over the rows, at each column.
+-- varying: differs from point to point whatever its arguments do.
 local operations = {
   add = { "r", "rr", cost = 1 },
   sub = { "r", "rr", cost = 1 },
@@ -55,10 +58,21 @@ local operations = {
   minimum = { "r", "r", cost = 1, reduction = true },
   argmax = { "n", "r", cost = 1, reduction = true }, -- n: an index; the first of equals, or NaN
   argmin = { "n", "r", cost = 1, reduction = true },
+  pick = { "r", "rx", cost = 0, reduction = true }, -- the term at a row's index; NaN outside of the row
+  -- The same over the rows, at each column; kind: of the reduction.
+  column_sum = { "r", "r", cost = 1, column = "sum" },
+  column_max = { "r", "r", cost = 1, column = "maximum" },
+  column_min = { "r", "r", cost = 1, column = "minimum" },
+  hit = { "m", "x", cost = 0, varying = true }, -- where the point is the one that an index names
+  random = { "r", "ss", cost = 1, varying = true }, -- see templates/c/philox.h
+  detach = { "r", "r", cost = 0 }, -- the argument, but for gradients a constant
 }
 expr.operations = operations
 
-local type_names = { r = "a number", m = "a comparison", i = "integer bits", n = "an index" }
+expr.type_names = {
+  r = "a number", m = "a comparison", i = "integer bits", n = "an index", x = "an index operand",
+  s = "a single i64 operand",
+}
 
 local node_meta = { __metatable = "a symbolic value" }
 
@@ -92,10 +106,14 @@ function expr.iconst(value)
 end
 
 -- A value from outside: "input" (an operand's element), "stash" (a point kept by an earlier pass),
--- "scalar" (an argument of the op), "reduced" (a reduction's result), "tiny" (the type's smallest
--- normal number).
+-- "scalar" (an argument of the op), "shared" (an operand's only element, for a row or in all),
+-- "integer" (the same of type i64), "count" and "rows" (how many points a reduction has, and how many
+-- one over the rows), "reduced" (a
+-- reduction's result), "column" (the same of one over the rows), "tiny" (the type's smallest normal
+-- number).
+local varying_leaves = { input = true, stash = true, column = true }
 function expr.leaf(op, name, node_type)
-  local fields = { op = op, type = node_type or "r", name = name, varying = op == "input" or op == "stash" }
+  local fields = { op = op, type = node_type or "r", name = name, varying = varying_leaves[op] or false }
   return intern(op .. " " .. name, fields)
 end
 
@@ -216,7 +234,7 @@ local function make(op, args, k)
   end
   local row = operations[op]
   args.op, args.type, args.k = op, row[1], k
-  args.varying = varying and not row.reduction
+  args.varying = row.varying or varying and not row.reduction
   return intern(k and key .. " " .. k or key, args)
 end
 expr.make = make
@@ -239,8 +257,8 @@ for op, row in pairs(operations) do
       else
         local node = to_node(value, op, i)
         if node.type ~= want then
-          error(string.format("%s: expected %s as argument %d, found %s", op, type_names[want], i,
-            type_names[node.type]), 0)
+          error(string.format("%s: expected %s as argument %d, found %s", op, expr.type_names[want], i,
+            expr.type_names[node.type]), 0)
         end
         args[i] = node
       end
@@ -299,12 +317,24 @@ local function either(element_wise, reduction)
   end
 end
 
+local function point_count()
+  return expr.leaf("count", "count")
+end
+
+local function mean(x)
+  return expr.sum(x) / point_count()
+end
+
 expr.vocabulary = {
   max = either("max", "maximum"),
   min = either("min", "minimum"),
+  mean = mean,
+  count = point_count,
   row_sum = expr.sum,
   row_max = expr.maximum,
   row_min = expr.minimum,
+  row_mean = mean,
+  at = expr.pick,
   clamp = function(x, low, high)
     return expr.min(expr.max(x, low), high)
   end,
@@ -318,6 +348,7 @@ expr.vocabulary = {
 for _, name in ipairs {
   "abs", "sqrt", "fma", "copysign", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid",
   "erf", "erfc", "lt", "le", "gt", "ge", "eq", "ne", "select", "sum", "argmax", "argmin",
+  "column_sum", "column_max", "column_min", "random", "detach",
 } do
   expr.vocabulary[name] = expr[name]
 end

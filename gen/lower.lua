@@ -14,6 +14,8 @@
 --             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of; native: true
 --             where all functions of vecmath.lua have a text, or by name true or one compute type.
 --   result    how a point function gives back more than one value: parameter, argument, assign
+--   integer_type  of an operand's 64-bit integers
+--   cast      a plain integer as a number: its type, and the integer's name
 --   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.prologue (the
 --             lines that a file begins with), and k.let where `const` is not what declares a value
 --   methods   further methods of the class; integer_literal(value) is needed
@@ -168,13 +170,33 @@ local function emit(self, roots, names, lines, prefix)
   end
 end
 
--- The variable of a value that stays the same over a whole pass and is set ahead of it. Arguments
--- and results of reductions keep their names.
+-- Values from outside that stay the same over a whole pass: where their plain number comes from, and
+-- from when on it is known: from the call's start, from a row's, or from the end of a phase.
+local function plain_scalar(_, node)
+  return node.name
+end
+local function plain_count(self, node)
+  return string.format(self.language.cast, self.number, node.name)
+end
+local outside = {
+  scalar = { step = "call", plain = plain_scalar },
+  count = { step = "call", plain = plain_count },
+  rows = { step = "call", plain = plain_count },
+  shared = {
+    step = "row",
+    plain = function(_, node)
+      return node.name .. "_number"
+    end,
+  },
+  reduced = { plain = plain_scalar },
+}
+
+-- The variable of a value that stays the same over a whole pass and is set ahead of it. Values from
+-- outside keep their names.
 local function name_uniform(self, node)
   if not self.uniform_names[node] then
     self.uniforms_used[#self.uniforms_used + 1] = node
-    local named = node.op == "scalar" or node.op == "reduced"
-    self.uniform_names[node] = named and node.name .. "_" or "u" .. #self.uniforms_used
+    self.uniform_names[node] = outside[node.op] and node.name .. "_" or "u" .. #self.uniforms_used
   end
   return self.uniform_names[node]
 end
@@ -195,7 +217,7 @@ local function collect_uniforms(self, roots)
     end
     local from_outside = false
     expr.visit({ node }, function(n)
-      from_outside = from_outside or n.op == "scalar" or n.op == "reduced"
+      from_outside = from_outside or outside[n.op] ~= nil
     end)
     if from_outside then -- else it is made of constants, which stay in the point function
       used[#used + 1] = node
@@ -208,33 +230,58 @@ local function collect_uniforms(self, roots)
   return used
 end
 
+-- What of a graph a point function is given for each point: the names of its leaves, in the order of
+-- the operands, with what comes from elsewhere last.
+local function find_inputs(self, roots)
+  local found, inputs = {}, {}
+  expr.visit(roots, function(node)
+    if node.op == "input" or node.op == "stash" then
+      found[node.name] = node
+    elseif node.op == "hit" then
+      inputs[#inputs + 1] = { kind = "hit", node = node, index = node[1].name, variable = node[1].name .. "_hit" }
+    elseif node.op == "random" then
+      inputs[#inputs + 1] = {
+        kind = "random", node = node, seed = node[1].name, offset = node[2].name, variable = "random_",
+      }
+    elseif node.op == "column" then
+      inputs[#inputs + 1] = { kind = "column", node = node, name = node.name, variable = node.name .. "_" }
+    end
+  end)
+  local at = 0
+  for _, operand in ipairs(self.operands) do
+    local node = found[operand.name]
+    if node then
+      at = at + 1
+      table.insert(inputs, at, {
+        kind = node.op == "stash" and "stash" or "element", node = node, operand = operand, pointer = operand.name,
+        variable = (node.op == "stash" and "kept_" or "") .. operand.name .. "_",
+      })
+    end
+  end
+  return inputs
+end
+
 -- A point function: results is a list of { name = variable, node }. Its record has what a
 -- template needs:
 --   type, name, parameters, body   its definition
---   inputs                         { pointer, variable }: what it reads at each point, and where to
+--   inputs                         what it reads at each point, { kind, variable }:
+--     "element", "stash"             the element of an operand at pointer; "stash": kept there
+--     "hit"                          whether the point is the one that index names
+--     "random"                       a random number from seed and offset
+--     "column"                       what was gathered over the rows under a name
 --   call                           a statement that declares each result's variable and sets it
 function kernel:point(name, results)
-  local point = { name = self.name .. "_" .. name, inputs = {}, results = results }
+  local point = { name = self.name .. "_" .. name, results = results }
   local roots, names, lines, parameters, arguments = {}, {}, {}, {}, {}
   for i, result in ipairs(results) do
     roots[i] = self:expand(result.node)
   end
   local uniforms = collect_uniforms(self, roots)
-  local read = {}
-  expr.visit(roots, function(node)
-    if node.op == "input" or node.op == "stash" then
-      read[node.name] = node
-    end
-  end)
-  for _, operand in ipairs(self.operands) do
-    local node = read[operand.name]
-    if node then
-      local variable = (node.op == "stash" and "kept_" or "") .. operand.name .. "_"
-      point.inputs[#point.inputs + 1] = { pointer = operand.name, variable = variable }
-      names[node] = variable
-      parameters[#parameters + 1] = self.vector .. " " .. variable
-      arguments[#arguments + 1] = variable
-    end
+  point.inputs = find_inputs(self, roots)
+  for _, input in ipairs(point.inputs) do
+    names[input.node] = input.variable
+    parameters[#parameters + 1] = type_of(self, input.node) .. " " .. input.variable
+    arguments[#arguments + 1] = input.variable
   end
   for _, node in ipairs(uniforms) do
     names[node] = self.uniform_names[node]
@@ -265,44 +312,69 @@ function kernel:point(name, results)
   return point
 end
 
--- The last phase whose results a value needs; 0 for none.
-local function last_phase(self, node)
-  local last = 0
+-- From when on a value can be computed: "call", "row", or the last phase whose results it needs.
+local function step_of(self, node)
+  local order = 0
+  local at = { call = 0, row = 0.5 }
   expr.visit({ node }, function(n)
-    last = math.max(last, n.op == "reduced" and self.phase_of[n.name] or 0)
+    if n.op == "reduced" then
+      order = math.max(order, self.phase_of[n.name])
+    elseif outside[n.op] then
+      order = math.max(order, at[outside[n.op].step])
+    end
   end)
-  return last
+  return order == 0 and "call" or order == 0.5 and "row" or order
 end
 
--- Statements for the values that stay the same over a pass and that need the results of phase p
--- at the latest (0: of none, so that they stand before all passes). Ask when every point
--- function and total has been made.
-function kernel:uniforms(p)
+-- Statements for the values that stay the same over a pass, by when they can be computed: "call"
+-- (ahead of all), "row" (after row_values), or p (after phase p). Ask when every point function and
+-- total has been made.
+function kernel:uniforms(step)
   if not self.uniform_texts then
-    local names = {}
+    local names, steps = {}, { "call", "row" }
     self.uniform_texts = {}
-    for phase = 0, #self.program.phases do
+    for phase = 1, #self.program.phases do
+      steps[#steps + 1] = phase
+    end
+    for _, now in ipairs(steps) do
       local lines = {}
       for _, node in ipairs(self.uniforms_used) do
-        if last_phase(self, node) == phase then
+        if step_of(self, node) == now then
           expr.visit({ node }, function(n)
-            if (n.op == "scalar" or n.op == "reduced") and not names[n] then
+            if outside[n.op] and not names[n] then
               names[n] = n.name .. "_"
               lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, self.vector, names[n],
-                self:text("splat", n.name))
+                self:text("splat", outside[n.op].plain(self, n)))
             end
           end)
-          if not names[node] then
-            local name = self.uniform_names[node]
-            emit(self, { node }, names, lines, name .. "_")
+          local name = self.uniform_names[node]
+          emit(self, { node }, names, lines, name .. "_")
+          if names[node] ~= name then
             lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), name, names[node])
           end
         end
       end
-      self.uniform_texts[phase] = table.concat(lines, "\n")
+      self.uniform_texts[now] = table.concat(lines, "\n")
     end
   end
-  return self.uniform_texts[p]
+  return self.uniform_texts[step]
+end
+
+-- Statements for the plain numbers of the operands that have one element, for a row or in all: reals
+-- are NAME_number, integers NAME_value.
+function kernel:row_values()
+  local lines = {}
+  for _, operand in ipairs(self.operands) do
+    local single = operand.place == "row" or operand.place == "single"
+    if not operand.output and single and operand.dtype then
+      lines[#lines + 1] = string.format("const %s %s_value = %s;", self.language.integer_type, operand.name,
+        self:text("load_index", operand.name))
+    elseif not operand.output and single then
+      lines[#lines + 1] = string.format("const %s %s_number = %s;", self.number, operand.name,
+        self:text("load_number", operand.name))
+    end
+  end
+  return table.concat(lines, "\n")
 end
 
 -- The expression, a plain number, for a value per row or in all (after the last pass).
@@ -324,10 +396,15 @@ function kernel:combine(kind, acc, term)
   return self:text(combine_ops[kind], term, acc)
 end
 
--- What changes nothing when combined: where a vector has fewer elements than lanes.
-function kernel:neutral(kind)
+-- What changes nothing when combined, as a number and in every lane: where a vector has fewer
+-- elements than lanes.
+function kernel:neutral_number(kind)
   local neutral = { sum = -0.0, maximum = -math.huge, minimum = math.huge, argmax = -math.huge, argmin = math.huge }
-  return self:constant(neutral[kind])
+  return self:literal(neutral[kind])
+end
+
+function kernel:neutral(kind)
+  return self:text("splat", self:neutral_number(kind))
 end
 
 function kernel:is_extremum(kind)
@@ -347,17 +424,70 @@ function kernel:results(points)
   end)
 end
 
--- The point functions of all passes, each given to define(point).
+local function terms(reductions)
+  return text.map(reductions, function(reduction)
+    return { name = reduction.name .. "_term", node = reduction.term }
+  end)
+end
+
+-- The input of a point function that is random numbers, or nil.
+function kernel:random_input(point)
+  for _, input in ipairs(point.inputs) do
+    if input.kind == "random" then
+      return input
+    end
+  end
+end
+
+-- The point functions of all passes, each given to define(point); false for a phase without a pass.
+-- Those of its picks are at pick.point.
 function kernel:passes(define)
   return text.map(self.program.phases, function(phase, p)
-    local results = text.map(phase.reductions, function(reduction)
-      return { name = reduction.name .. "_term", node = reduction.term }
-    end)
+    for _, pick in ipairs(phase.picks) do
+      pick.point = self:point(pick.name, { { name = pick.name .. "_term", node = pick.term } })
+      define(pick.point)
+    end
+    if #phase.reductions == 0 then
+      return false
+    end
+    local results = terms(phase.reductions)
     table.move(self:results(phase.stash), 1, #phase.stash, #results + 1, results)
     local point = self:point("pass" .. p, results)
     define(point)
     return point
   end)
+end
+
+-- The point function of the last pass, of outputs and terms of reductions over the rows, given to
+-- define(point); nil where there are none.
+function kernel:last_pass(define)
+  local results = self:results(self.program.points)
+  local reductions = terms(self.program.column_reductions)
+  table.move(reductions, 1, #reductions, #results + 1, results)
+  local point = #results > 0 and self:point("point", results) or nil
+  if point then
+    define(point)
+  end
+  return point
+end
+
+-- The point function of what is gathered over the rows, given to define(point); nil for nothing.
+function kernel:finish(define)
+  local columns = self.program.columns
+  local point = #columns > 0 and self:point("finish", self:results(columns)) or nil
+  if point then
+    define(point)
+  end
+  return point
+end
+
+-- The text of two values of a column combined, NaN if either is.
+function kernel:combine_columns(kind, a, b)
+  if kind == "sum" then
+    return self:text("add", a, b)
+  end
+  local raw = self:text(kind == "maximum" and "maxraw" or "minraw", a, b)
+  return self:text("select", "(" .. self:text("ne", a, a) .. ")", a, "(" .. raw .. ")")
 end
 
 -- Statements that store the outputs with one value per row or in all.
@@ -402,8 +532,10 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
   language.setup(self)
   self.rules = rules_of(set, { dtype = compute, fma = set.fused, scalef = set.ldexp ~= nil })
   for p, phase in ipairs(prog.phases) do
-    for _, reduction in ipairs(phase.reductions) do
-      self.phase_of[reduction.name] = p
+    for _, list in ipairs { phase.reductions, phase.picks } do
+      for _, result in ipairs(list) do
+        self.phase_of[result.name] = p
+      end
     end
   end
   return self

@@ -54,9 +54,17 @@ local x86 = {
   load = "{p}_loadu_{s}({1} + {2})",
   store = "{p}_storeu_{s}({1} + {2}, {3})",
   stream = "{p}_stream_{s}({1} + {2}, {3})",
+  -- Of the type computed in: a pointer and an index.
+  load_own = "{p}_loadu_{s}({1} + {2})",
+  store_own = "{p}_storeu_{s}({1} + {2}, {3})",
+  load_number = "{1}[0]",
+  load_index = "{1}[0]",
   store_number = "{1}[0] = {2}",
   store_index = "{1}[0] = {2}",
   store_lanes = "{p}_storeu_{s}({1}, {2})",
+  -- Seed, offset, a point's index: templates/c/map.c makes the numbers ahead.
+  random = "{p}_loadu_{s}(numbers + {3})",
+  hit = "lathe_hit_{t}({1}, {2})",
   fence = "_mm_sfence()",
   -- The same for the first {k} lanes only: simd_*.h.
   load_part = "lathe_load_part_{t}({1} + {2}, {k})",
@@ -117,6 +125,7 @@ for _, dtype in ipairs { "f16", "bf16" } do
   x86["stream_" .. dtype] = "lathe_stream_" .. dtype .. "({1} + {2}, {3})"
   x86["load_part_" .. dtype] = "lathe_load_part_" .. dtype .. "({1} + {2}, {k})"
   x86["store_part_" .. dtype] = "lathe_store_part_" .. dtype .. "({1} + {2}, {3}, {k})"
+  x86["load_number_" .. dtype] = "lathe_from_" .. dtype .. "({1}[0])"
   x86["store_number_" .. dtype] = "{1}[0] = lathe_to_" .. dtype .. "({2})"
   sse2["stream_" .. dtype] = x86["store_" .. dtype] -- half a register is all there is to store
 end
@@ -158,8 +167,14 @@ local scalar = {
   first_lane = "{1}",
   load = "{1}[{2}]",
   store = "{1}[{2}] = {3}",
+  load_own = "{1}[{2}]",
+  store_own = "{1}[{2}] = {3}",
+  load_number = "{1}[0]",
+  load_index = "{1}[0]",
   store_number = "{1}[0] = {2}",
   store_index = "{1}[0] = {2}",
+  random = "numbers[{3}]",
+  hit = "{1} == (int64_t)({2})",
   mask_none = "false",
   mask_or = "{1} | {2}",
   mask_any = "{1}",
@@ -170,6 +185,7 @@ local scalar = {
 for _, dtype in ipairs { "f16", "bf16" } do
   scalar["load_" .. dtype] = "lathe_from_" .. dtype .. "({1}[{2}])"
   scalar["store_" .. dtype] = "{1}[{2}] = lathe_to_" .. dtype .. "({3})"
+  scalar["load_number_" .. dtype] = x86["load_number_" .. dtype]
   scalar["store_number_" .. dtype] = x86["store_number_" .. dtype]
 end
 
@@ -182,13 +198,14 @@ local reference = derive(scalar, {
   copysign = "copysign{f}({1}, {2})",
   fma = "fma{f}({1}, {2}, {3})",
   mad = "fma{f}({1}, {2}, {3})",
+  random = "lathe_random({1}, {2}, {3})",
   sigmoid = "1 / (1 + exp{f}(-{1}))",
 })
 for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "erfc" } do
   reference[name] = name .. "{f}({1})"
 end
 
-c.types = types
+c.types, c.integer_type, c.cast = types, "int64_t", "(%s)%s"
 c.sets = { scalar = scalar, sse2 = sse2, avx2 = avx2, avx512 = avx512, reference = reference }
 
 function c.special(spelling, value)
@@ -214,23 +231,16 @@ local function pointer(self, operand, i, offset)
     i - 1, offset)
 end
 
--- Declares a pointer to each operand's data, and the scalars.
-function c.methods:pointers(op)
-  local lines = text.map(self.operands, function(operand, i)
-    return pointer(self, operand, i)
-  end)
-  lines[#lines + 1] = #op.scalars > 0 and self:scalars(op) or nil
+-- Declares a pointer to the data of each operand (or each that is wanted), moved by offsets[place]
+-- where there is one.
+function c.methods:pointers(offsets, is_wanted)
+  local lines = {}
+  for i, operand in ipairs(self.operands) do
+    if not is_wanted or is_wanted(operand) then
+      lines[#lines + 1] = pointer(self, operand, i, offsets and offsets[operand.place])
+    end
+  end
   return table.concat(lines, "\n")
-end
-
--- The same for the operands' data of row `row`, each `count` long.
-function c.methods:row_pointers(op)
-  local last = op.dims[#op.dims]
-  return table.concat(text.map(self.operands, function(operand, i)
-    local along = operand.dims[#operand.dims] == last
-    local whole = #operand.dims == #op.dims
-    return pointer(self, operand, i, whole and "row * count" or not along and "row" or nil)
-  end), "\n")
 end
 
 function c.methods:integer_literal(value)
@@ -274,6 +284,9 @@ function c.setup(k)
     k.integer = spelling.bits and "uint" .. spelling.bits .. "_t"
   end
   k.prologue = { '#include "lathe.h"', "#include " .. k:text "include" }
+  if k.program.random then
+    k.prologue[3] = '#include "philox.h"'
+  end
 end
 
 return c

@@ -16,6 +16,8 @@ cuda.types = {
 
 -- Marks: {f} the ending of the library's names. mad is one instruction; the other sums of products
 -- stay two roundings, for nvcc is told -fmad=false.
+cuda.integer_type, cuda.cast = "long long", "(%s)%s"
+
 local set = {
   fused = true,
   add = "{1} + {2}",
@@ -51,6 +53,7 @@ local set = {
   splat = "{1}",
   isplat = "{1}",
   first_lane = "{1}",
+  load_index = "{1}[0]",
   store_number = "{1}[0] = {2}",
   store_index = "{1}[0] = {2}",
   erfc = "lathe_erfc({1})", -- kernel.h

@@ -16,6 +16,8 @@ glsl.types = {
   bf16 = { compute = "f32", bytes = 2, element = "uint16_t" },
 }
 
+glsl.integer_type, glsl.cast = "int64_t", "%s(%s)"
+
 -- mad is one instruction where the device has one; the other sums of products stay two roundings, for
 -- every value is declared precise.
 local set = {
@@ -53,6 +55,8 @@ local set = {
   splat = "{1}",
   isplat = "{1}",
   first_lane = "{1}",
+  load_number = "lathe_get({1})",
+  load_index = "lathe_integer({1}).at",
   store_number = "lathe_put({1}, {2})",
   store_index = "lathe_integer({1}).at = int64_t({2})",
 }

@@ -3,11 +3,16 @@
 --
 --   program.phases[p]      one pass over the data each:
 --     .reductions            { name, kind, term }: name = kind over all points of term
+--     .picks                 { name, index, term }: name = the term at the point that an index names
 --     .stash                 { operand, node }: points kept in an output for a later pass
 --   program.points         { operand, node }: outputs with a value at each point
 --   program.totals         { operand, node }: outputs with one value per row, or one in all
+--   program.column_reductions   { name, kind, term }: over the rows, at each column
+--   program.columns        { operand, node }: outputs with one value per column
+--   program.random         whether some point asks for random numbers
 --
--- Below a node, a reduction's result is the leaf "reduced" and a kept point the leaf "stash".
+-- Below a node, a reduction's result is the leaf "reduced", one over the rows the leaf "column" and a
+-- kept point the leaf "stash". Picks need no pass: a phase may have nothing else.
 
 local expr = require "expr"
 local text = require "text"
@@ -20,30 +25,48 @@ local expensive = {
   erf = true, erfc = true, div = true, sqrt = true,
 }
 
-local reductions = {}
+local reductions, over_rows = {}, {}
 for op, row in text.sorted_pairs(expr.operations) do
   if row.reduction then
     reductions[#reductions + 1] = op
+  elseif row.column then
+    over_rows[#over_rows + 1] = op
   end
 end
 
 -- Replaces the reductions under the roots by leaves and lists them by phase: a reduction over
--- terms that need another's result is one phase later than that.
+-- terms that need another's result is one phase later than that. Those over the rows have a list of
+-- their own.
 local function split(roots)
-  local phases, counts = {}, {}
+  local phases, column_reductions, counts = {}, {}, {}
   local level = {} -- of a node: the last phase whose results it needs
   local rules, memo = {}, {}
+  local function next_name(stem)
+    counts[stem] = (counts[stem] or 0) + 1
+    return stem .. counts[stem]
+  end
   for _, op in ipairs(reductions) do
     rules[op] = function(node, args)
       local term = args[1]
-      local phase = level[term] + 1
-      counts[op] = (counts[op] or 0) + 1
-      local name = (op:gsub("imum$", "")) .. counts[op]
-      phases[phase] = phases[phase] or { reductions = {}, stash = {} }
-      table.insert(phases[phase].reductions, { name = name, kind = op, term = term })
+      local p = level[term] + 1
+      local name = next_name((op:gsub("imum$", "")))
+      local phase = phases[p] or { reductions = {}, picks = {}, stash = {} }
+      phases[p] = phase
+      if op == "pick" then
+        table.insert(phase.picks, { name = name, index = args[2].name, term = term })
+      else
+        table.insert(phase.reductions, { name = name, kind = op, term = term })
+      end
       local leaf = expr.leaf("reduced", name, node.type)
-      level[leaf] = phase
+      level[leaf] = p
       return leaf
+    end
+  end
+  for _, op in ipairs(over_rows) do
+    rules[op] = function(_, args)
+      local name = next_name "column"
+      column_reductions[#column_reductions + 1] = { name = name, kind = expr.operations[op].column, term = args[1] }
+      return expr.leaf("column", name)
     end
   end
   -- The level of a rewritten node is known before that of what uses it.
@@ -65,14 +88,14 @@ local function split(roots)
     end)
     return new
   end
-  return text.map(roots, rewrite), phases
+  return text.map(roots, rewrite), phases, column_reductions
 end
 
 -- Values of an earlier pass that a later one would compute again at a high price are kept in an
 -- output, which has room for them until its own values come. Not where a later pass still reads
--- an input: that may be the same memory as the output.
-local function keep_points(result)
-  if #result.phases == 0 then
+-- the input that may be the same memory as the output.
+local function keep_points(result, overwritten)
+  if #result.phases == 0 or #result.column_reductions > 0 then
     return
   end
   local computed_in, costly = {}, {}
@@ -118,7 +141,7 @@ local function keep_points(result)
   for i, point in ipairs(result.points) do
     points[i] = { operand = point.operand, node = expr.rewrite(point.node, {}, memo) }
     expr.visit({ points[i].node }, function(node)
-      reads_input = reads_input or node.op == "input"
+      reads_input = reads_input or node.op == "input" and node.name == overwritten
     end)
   end
   if reads_input then
@@ -130,19 +153,22 @@ local function keep_points(result)
   result.points = points
 end
 
--- Makes the program of values { operand, node } for outputs. is_total(operand) tells those with
--- one value per row or in all. With keep, costly points are stored between passes.
-function program.make(values, is_total, keep)
-  local roots, phases = split(text.map(values, function(value)
+-- Makes the program of values { operand, node } for outputs. keep: costly points are stored between
+-- passes; overwritten: the input that the first output may take the place of, or nil.
+function program.make(values, keep, overwritten)
+  local roots, phases, column_reductions = split(text.map(values, function(value)
     return value.node
   end))
-  local result = { phases = phases, points = {}, totals = {} }
+  local result = { phases = phases, column_reductions = column_reductions, points = {}, totals = {}, columns = {} }
+  expr.visit(roots, function(node)
+    result.random = result.random or node.op == "random"
+  end)
+  local lists = { whole = result.points, row = result.totals, single = result.totals, column = result.columns }
   for i, value in ipairs(values) do
-    local list = is_total(value.operand) and result.totals or result.points
-    list[#list + 1] = { operand = value.operand, node = roots[i] }
+    table.insert(lists[value.operand.place], { operand = value.operand, node = roots[i] })
   end
   if keep then
-    keep_points(result)
+    keep_points(result, overwritten)
   end
   return result
 end

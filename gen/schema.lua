@@ -4,18 +4,23 @@
 --
 --   op.name doc family f file line files where(...)
 --   op.operands   inputs in the order of the function's parameters, then outputs by name:
---                 { name, output, dims, low, high, dtype }
+--                 { name, output, dims, dim_index, place, low, high, dtype, index }
+--                 place: "whole", "row", "column" or "single": which of the op's dimensions it has
+--                 index: the dimension that an operand of indexes points into
+--   op.key        the key of the function; op.family may be another: see find_places
 --   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
+--   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.magnitude  op.peers { name, expression }  op.variants
 
 local expr = require "expr"
 local load_stage = require "load"
+local sizes = require "sizes"
 local text = require "text"
+local trace = require "trace"
 
 local schema = {}
 
 schema.dtypes = { "f64", "f32", "f16", "bf16" }
-local dtype_bytes = { f64 = 8, f32 = 4, f16 = 2, bf16 = 2 }
 local families = { "map", "reduce", "rows" }
 local peers = { "numpy", "torch" }
 
@@ -23,10 +28,11 @@ local peers = { "numpy", "torch" }
 schema.keys = {
   { "doc", "string", doc = "One line: what the op computes." },
   { "inputs", "table", luals = "table<string, lathe.operand>",
-    doc = "The operands read: name = { \"n\" }, the dimensions slowest first, and range = { low, high } of the "
-      .. "random inputs." },
+    doc = "The operands read: name = { \"n\" }, the dimensions slowest first, range = { low, high } of the random "
+      .. "inputs, index = \"cols\" for positions along a dimension, dtype = \"i64\" for a single integer." },
   { "outputs", "table", luals = "table<string, lathe.operand>",
-    doc = "The operands written: name = { \"n\" }, or {} for one value." },
+    doc = "The operands written: name = { \"n\" }, {} for one value, { \"rows\" } or { \"cols\" } for one a row or "
+      .. "column." },
   { "scalars", "table", optional = true, luals = "table<string, number>",
     doc = "Plain numbers that the op takes: name = the value that checks and benchmarks use." },
   { "map", "function", optional = true, doc = "y[i] = f(x[i], ...): what is computed at each point." },
@@ -35,15 +41,21 @@ schema.keys = {
   { "rows", "function", optional = true,
     doc = "What is computed over a row: values at its points from row_max, row_min and row_sum." },
   { "sizes", "table", luals = "lathe.size[]", doc = "What to check and time: { { \"1K\", n = 1000 }, ... }." },
+  { "sets", "table", optional = true, luals = "table<string, (integer|integer[])[][]>",
+    doc = "Sizes for when they are asked for by the set's name: large = { { 4096, 4096 }, { { 16, 32 }, 512, 64 } }, "
+      .. "extents slowest first; lists multiply out. --sweep runs the set 'sweep'." },
   { "dtypes", "table", luals = "lathe.dtype[]", doc = "The precisions wanted: { \"f32\", \"f64\" }." },
   { "ulp", "table", luals = "table<lathe.dtype, number>",
     doc = "The most a result may be off, in units of the last place, per precision." },
-  { "magnitude", "function", optional = true,
+  { "magnitude", "function", "boolean", optional = true,
     doc = "The size of what is rounded on the way, where that may exceed the result: errors are counted in ulp of "
-      .. "the larger." },
+      .. "the larger. true: found from the graph." },
   { "any_zero_sign", "boolean", optional = true, doc = "True where +0 and -0 are equally right." },
   { "in_place", "boolean", optional = true,
     doc = "Whether the output may be the first input's memory (default: wherever the shapes agree)." },
+  { "backward", "boolean", "table", optional = true, luals = "boolean|lathe.backward",
+    doc = "Whether an op NAME_backward computes its gradient; a table says what differs from the op itself: ulp, "
+      .. "variants, sizes, peers." },
   { "variants", "table", luals = "table[]",
     doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out." },
   { "peers", "table", optional = true, luals = "table<string, string>",
@@ -83,17 +95,9 @@ local function contains(list, value)
   return false
 end
 
--- Refuses keys that are no positions of a list.
-local function expect_list(where, what, list)
-  for key in text.sorted_pairs(list) do
-    if math.type(key) ~= "integer" or key < 1 or key > #list then
-      text.fail(where, "%s: expected a list, found the key %s in it", what, text.show(key))
-    end
-  end
-end
-
 local function check_name(where, what, name)
   if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" or name:find "_$" or name:find "^[tu]%d+$"
+    or name:find "_number$" or name:find "_value$" or name:find "_hit$"
     or name:find "^lathe_" or name:find "^%a+%d+$" and reserved[name:match "^%a+"] then
     text.fail(where, "%s: expected a name of lower-case letters, digits and _ that generated code does not use "
       .. "itself, found %s", what, text.show(name))
@@ -132,9 +136,20 @@ local function check_operands(op, key, output, list)
         expect_number(where, name .. ".range", value[1], -math.huge, math.huge)
         expect_number(where, name .. ".range", value[2], value[1], math.huge)
         operand.low, operand.high = value[1] * 1.0, value[2] * 1.0
+      elseif k == "index" and not output then
+        operand.index, operand.dtype = value, "i64"
+      elseif k == "dtype" and not output then
+        if value ~= "i64" then
+          text.fail(where, "%s.%s: expected dtype = \"i64\" (else it has the variant's), found %s", key, name,
+            text.show(value))
+        end
+        operand.dtype = value
+        if not shape.range then
+          operand.low, operand.high = 0.0, 2.0 ^ 31
+        end
       else
         text.fail(where, "%s.%s: unknown key %s%s; expected dimensions%s", key, name, text.show(k),
-          text.did_you_mean(k, { "range" }), output and "" or " and range")
+          text.did_you_mean(k, { "range", "index", "dtype" }), output and "" or ", range, index and dtype")
       end
     end
     if #operand.dims > 4 then
@@ -146,7 +161,7 @@ end
 
 -- Puts inputs and scalars in the order of the function's parameters.
 local function order_operands(op, inputs, outputs)
-  local where = op.where(op.family)
+  local where = op.where(op.key)
   local by_name = {}
   for _, list in ipairs { inputs, outputs, op.scalars } do
     for _, operand in ipairs(list) do
@@ -188,8 +203,18 @@ local function list_of(names)
   return #names == 0 and "{}" or '{ "' .. table.concat(names, '", "') .. '" }'
 end
 
+-- Which places an operand may have, by family: inputs and outputs.
+local places = {
+  map = { input = { whole = true, single = true }, output = { whole = true } },
+  reduce = { input = { whole = true, single = true }, output = { single = true, row = true, column = true } },
+  rows = {
+    input = { whole = true, row = true, column = true, single = true },
+    output = { whole = true, row = true, column = true },
+  },
+}
+
 -- The op's dimensions are those of its largest input; every other operand has some of them.
-local function check_shapes(op)
+local function find_dims(op)
   op.dims = {}
   for _, operand in ipairs(op.operands) do
     if not operand.output and #operand.dims > #op.dims then
@@ -211,6 +236,35 @@ local function check_shapes(op)
     text.fail(where, "rows: expected inputs of at least two dimensions such as { \"rows\", \"cols\" }, found %s",
       list_of(op.dims))
   end
+  return position
+end
+
+local function place_of(op, operand, last)
+  if #operand.dims == #op.dims then
+    return "whole"
+  elseif #operand.dims == 0 then
+    return "single"
+  elseif #operand.dims == #op.dims - 1 and last < #op.dims then
+    return "row"
+  elseif #operand.dims == 1 and last == #op.dims then
+    return "column"
+  end
+end
+
+local function check_integers(op, operand, at)
+  if operand.index and (operand.place ~= "row" or operand.index ~= op.dims[#op.dims]) then
+    text.fail(at, "%s.%s: expected an index for each row into '%s', such as { %s, index = \"%s\" }", operand.key,
+      operand.name, op.dims[#op.dims], #op.dims > 1 and '"' .. op.dims[1] .. '"' or '"rows"', op.dims[#op.dims])
+  elseif operand.dtype and not operand.index and operand.place ~= "single" then
+    text.fail(at, "%s.%s: expected dtype = \"i64\" with a single value, { dtype = \"i64\" }", operand.key, operand.name)
+  end
+end
+
+-- Gives every operand its place. A reduction that leaves one value per row or column is a program over
+-- rows without points.
+local function find_places(op)
+  local position = find_dims(op)
+  local first
   for _, operand in ipairs(op.operands) do
     local at, last = op.where(operand.key, operand.name), 0
     operand.dim_index = {}
@@ -222,73 +276,21 @@ local function check_shapes(op)
       last = position[dim]
       operand.dim_index[i] = last
     end
-    local whole, none = #operand.dims == #op.dims, #operand.dims == 0
-    local per_row = #operand.dims == #op.dims - 1 and last < #op.dims
-    local per_column = #operand.dims == 1 and last == #op.dims
-    local fits = whole
-    if op.family == "reduce" and operand.output then
-      fits = none
-    elseif op.family == "rows" then
-      fits = whole or (operand.output and per_row) or (not operand.output and per_column)
-    end
-    if not fits then
+    operand.place = place_of(op, operand, last)
+    if not places[op.key][operand.output and "output" or "input"][operand.place] then
       text.fail(at, "%s.%s: the %s family has no place for the shape %s beside %s", operand.key, operand.name,
-        op.family, list_of(operand.dims), list_of(op.dims))
+        op.key, list_of(operand.dims), list_of(op.dims))
     end
-  end
-end
-
-local function check_sizes(op)
-  local where = op.where "sizes"
-  local given = op.keys.sizes
-  if #given == 0 then
-    text.fail(where, "sizes: expected at least one, such as { \"1K\", n = 1000 }, found none")
-  end
-  local known, names = {}, {}
-  for _, dim in ipairs(op.dims) do
-    known[dim] = true
-  end
-  op.sizes = {}
-  expect_list(where, "sizes", given)
-  local widest = 0
-  for _, dtype in ipairs(op.dtypes) do
-    widest = math.max(widest, dtype_bytes[dtype])
-  end
-  for i, size in ipairs(given) do
-    if type(size) ~= "table" or type(size[1]) ~= "string" or size[1] == "" then
-      text.fail(where, "sizes[%d]: expected a name and dimensions such as { \"1K\", n = 1000 }", i)
-    end
-    local name = size[1]
-    if names[name] then
-      text.fail(where, "sizes: '%s' stands twice", name)
-    elseif name:find "[,%s]" then
-      text.fail(where, "sizes: expected a name without commas and spaces, found '%s'", name)
-    end
-    names[name] = true
-    local dim, total = {}, widest
-    for key, value in text.sorted_pairs(size) do
-      if key ~= 1 and not known[key] then
-        text.fail(where, "sizes '%s': unknown dimension %s%s; the op has %s", name, text.show(key),
-          text.did_you_mean(key, op.dims), text.one_of(op.dims))
-      elseif key ~= 1 and (type(value) ~= "number" or value < 1 or value ~= math.floor(value)) then
-        text.fail(where, "sizes '%s': expected a whole number of at least 1 for '%s', found %s", name, key,
-          text.show(value))
+    check_integers(op, operand, at)
+    if op.key == "reduce" and operand.output then
+      first = first or operand
+      if operand.place ~= first.place then
+        text.fail(at, "reduce: '%s' and '%s' go along different dimensions; expected outputs of one shape", first.name,
+          operand.name)
+      elseif operand.place ~= "single" then
+        op.family = "rows"
       end
     end
-    for d, key in ipairs(op.dims) do
-      if not size[key] then
-        text.fail(where, "sizes '%s': dimension '%s' is missing", name, key)
-      end
-      if size[key] > (2 ^ 63 - 1024) / total then
-        text.fail(where, "sizes '%s': %s elements of %d bytes overflow the address space", name,
-          table.concat(text.map(op.dims, function(k)
-            return string.format("%.0f", size[k] or 1)
-          end), " x "), widest)
-      end
-      dim[d] = math.tointeger(size[key])
-      total = total * size[key]
-    end
-    op.sizes[i] = { name = name, dim = dim }
   end
 end
 
@@ -298,9 +300,9 @@ local function check_precisions(op)
   if #op.dtypes == 0 then
     text.fail(where, "dtypes: expected at least one of %s", text.one_of(schema.dtypes))
   end
-  expect_list(where, "dtypes", op.dtypes)
+  text.expect_list(where, "dtypes", op.dtypes)
   for _, dtype in ipairs(op.dtypes) do
-    if not dtype_bytes[dtype] then
+    if not contains(schema.dtypes, dtype) then
       text.fail(where, "dtypes: unknown dtype %s%s; expected %s", text.show(dtype),
         text.did_you_mean(dtype, schema.dtypes), text.one_of(schema.dtypes))
     elseif seen[dtype] then
@@ -308,20 +310,41 @@ local function check_precisions(op)
     end
     seen[dtype] = true
   end
-  op.ulp = op.keys.ulp
-  where = op.where "ulp"
-  for dtype, bound in text.sorted_pairs(op.ulp) do
+end
+
+-- The bounds under a key of an op or of its backward.
+local function check_ulp(op, ulp, where)
+  local seen = {}
+  for _, dtype in ipairs(op.dtypes) do
+    seen[dtype] = true
+    if not ulp[dtype] then
+      text.fail(where, "ulp: expected a bound for '%s', found none", dtype)
+    end
+  end
+  for dtype, bound in text.sorted_pairs(ulp) do
     if not seen[dtype] then
       text.fail(where, "ulp: %s is not among the op's dtypes%s", text.show(dtype),
         text.did_you_mean(dtype, op.dtypes))
     end
     expect_number(where, "ulp." .. dtype, bound, 0, math.huge)
   end
-  for _, dtype in ipairs(op.dtypes) do
-    if not op.ulp[dtype] then
-      text.fail(where, "ulp: expected a bound for '%s', found none", dtype)
+  return ulp
+end
+
+-- What others compute the same by, under a key of an op or of its backward.
+local function check_peers(op, given, ...)
+  local list = {}
+  for name, expression in text.sorted_pairs(given or {}) do
+    local where = op.where(...)
+    if not contains(peers, name) then
+      text.fail(where, "peers: unknown peer %s%s; expected %s", text.show(name), text.did_you_mean(name, peers),
+        text.one_of(peers))
+    elseif type(expression) ~= "string" then
+      text.fail(where, "peers.%s: expected an expression as a string, found a %s", name, type(expression))
     end
+    list[#list + 1] = { name = name, expression = expression }
   end
+  return list
 end
 
 local function check_keys(op)
@@ -333,12 +356,13 @@ local function check_keys(op)
     end
   end
   for _, row in ipairs(schema.keys) do
-    local key, want = row[1], row[2]
+    local key, want, other = row[1], row[2], row[3]
     local value = keys[key]
     if value == nil and not row.optional then
       text.fail(op.where(), "op \"%s\": expected the key '%s' (%s)", name, key, row.doc)
-    elseif value ~= nil and type(value) ~= want then
-      text.fail(op.where(key), "op \"%s\": %s: expected a %s, found a %s", name, key, want, type(value))
+    elseif value ~= nil and type(value) ~= want and type(value) ~= other then
+      text.fail(op.where(key), "op \"%s\": %s: expected a %s, found a %s", name, key,
+        other and want .. " or a " .. other or want, type(value))
     end
   end
   for _, family in ipairs(families) do
@@ -347,7 +371,7 @@ local function check_keys(op)
         text.fail(op.where(family), "op \"%s\": expected one of %s, found '%s' beside '%s'", name,
           text.one_of(families), family, op.family)
       end
-      op.family, op.f = family, keys[family]
+      op.key, op.family, op.f = family, family, keys[family]
     end
   end
   if not op.family then
@@ -356,9 +380,6 @@ local function check_keys(op)
 end
 
 local function check_op(op)
-  op.where = function(...)
-    return load_stage.where(op, ...)
-  end
   local keys = op.keys
   check_keys(op)
   op.doc, op.magnitude = keys.doc, keys.magnitude
@@ -377,148 +398,75 @@ local function check_op(op)
     text.fail(op.where "outputs", "outputs: expected at least one")
   end
   order_operands(op, inputs, outputs)
-  check_shapes(op)
+  find_places(op)
   check_precisions(op)
-  check_sizes(op)
+  op.ulp = check_ulp(op, keys.ulp, op.where "ulp")
+  op.sizes = sizes.check(op, keys.sizes, op.where "sizes")
+  op.sets = sizes.check_sets(op)
   local first, result = op.operands[1], op.operands[#inputs + 1]
   local same_shape = table.concat(first.dims, " ") == table.concat(result.dims, " ")
   if keys.in_place and not same_shape then
     text.fail(op.where "in_place", "in_place: expected '%s' and '%s' to have the same shape", first.name, result.name)
   end
   op.in_place = same_shape and keys.in_place ~= false
-  op.peers = {}
-  for name, expression in text.sorted_pairs(keys.peers or {}) do
-    local where = op.where("peers", name)
-    if not contains(peers, name) then
-      text.fail(where, "peers: unknown peer %s%s; expected %s", text.show(name), text.did_you_mean(name, peers),
-        text.one_of(peers))
-    elseif type(expression) ~= "string" then
-      text.fail(where, "peers.%s: expected an expression as a string, found a %s", name, type(expression))
-    end
-    op.peers[#op.peers + 1] = { name = name, expression = expression }
-  end
-  expect_list(op.where "variants", "variants", keys.variants)
+  op.peers = check_peers(op, keys.peers, "peers")
+  text.expect_list(op.where "variants", "variants", keys.variants)
   op.variants = keys.variants
 end
 
--- Calls one of the op's functions with symbolic values; returns { operand, node } per output.
-local function trace(op, f, key)
-  local where = op.where(key)
-  local kinds, arguments = {}, {}
-  for _, operand in ipairs(op.operands) do
-    kinds[operand.name] = not operand.output and "input" or nil
-  end
-  for _, scalar in ipairs(op.scalars) do
-    kinds[scalar.name] = "scalar"
-  end
-  if debug.getinfo(f, "u").isvararg then
-    text.fail(where, "%s: expected named parameters, found ...", key)
-  end
-  for i = 1, debug.getinfo(f, "u").nparams do
-    local name = debug.getlocal(f, i)
-    local kind = kinds[name]
-    if not kind then
-      text.fail(where, "%s: parameter '%s' is no input and no scalar%s", key, name,
-        text.did_you_mean(name, text.sorted_keys(kinds)))
-    end
-    arguments[i] = expr.leaf(kind, name)
-  end
-  local results = table.pack(load_stage.call(where, f, table.unpack(arguments)))
-  local outputs = {}
-  for _, operand in ipairs(op.operands) do
-    if operand.output then
-      outputs[#outputs + 1] = operand
+-- What backward = { ... } may say: key -> type.
+local backward_keys = { ulp = "table", variants = "table", sizes = "table", peers = "table", doc = "string" }
+
+-- The op that computes another's gradient: what its spec says under backward, the rest as the op itself.
+local function derive(op)
+  local where, keys = op.where "backward", op.keys.backward
+  keys = keys == true and {} or keys
+  for key, value in text.sorted_pairs(keys) do
+    if not backward_keys[key] then
+      text.fail(where, "backward: unknown key %s%s", text.show(key),
+        text.did_you_mean(key, text.sorted_keys(backward_keys)))
+    elseif type(value) ~= backward_keys[key] then
+      text.fail(where, "backward.%s: expected a %s, found a %s", key, backward_keys[key], type(value))
     end
   end
-  local values = results[1]
-  if results.n == 1 and #outputs == 1 and (expr.is_node(values) or type(values) == "number") then
-    values = { [outputs[1].name] = values }
-  elseif results.n ~= 1 or type(values) ~= "table" or expr.is_node(values) then
-    text.fail(where, "%s: expected the function to return %s, found %s", key,
-      #outputs == 1 and "a value" or "a table of its outputs by name",
-      results.n == 0 and "nothing" or results.n > 1 and results.n .. " values" or "a " .. type(values))
+  local derived = trace.backward_of(op)
+  derived.doc = keys.doc or derived.doc
+  derived.ulp = keys.ulp and check_ulp(op, keys.ulp, op.where("backward", "ulp")) or op.ulp
+  derived.sizes = keys.sizes and sizes.check(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
+  derived.peers = check_peers(op, keys.peers, "backward", "peers")
+  if keys.variants then
+    text.expect_list(op.where("backward", "variants"), "variants", keys.variants)
+  elseif derived.family ~= op.family then
+    text.fail(where, "backward: expected variants of the %s family, which the gradient belongs to", derived.family)
   end
-  local traced = {}
-  for _, operand in ipairs(outputs) do
-    local node = values[operand.name]
-    if type(node) == "number" then
-      node = expr.const(node)
-    end
-    if not expr.is_node(node) then
-      text.fail(where, "%s: expected a value for the output '%s', found %s", key, operand.name, text.show(node))
-    elseif node.type == "m" or node.type == "i" then
-      text.fail(where, "%s: '%s' is a comparison; expected a number, such as select(condition, 1, 0)", key,
-        operand.name)
-    end
-    traced[#traced + 1] = { operand = operand, node = node }
-    values[operand.name] = nil
-  end
-  local extra = next(values)
-  if extra ~= nil then
-    text.fail(where, "%s: %s is not an output%s", key, text.show(extra),
-      text.did_you_mean(extra, text.map(outputs, function(o)
-        return o.name
-      end)))
-  end
-  return traced
+  derived.variants = keys.variants or op.variants
+  return derived
 end
 
--- Traces the op's functions into a graph of their own: op.values for the outputs and
--- op.magnitudes for those that have one.
-function schema.trace(op)
-  expr.begin()
-  op.values = trace(op, op.f, op.family)
-  local where = op.where(op.family)
-  local read = {}
-  for _, value in ipairs(op.values) do
-    local operand, node = value.operand, value.node
-    local total = #operand.dims < #op.dims
-    if total and node.varying then
-      text.fail(where, "%s: '%s' has one value per %s but differs from point to point; expected a reduction such as "
-        .. "sum(...)", op.family, operand.name, op.family == "rows" and "row" or "call")
-    elseif node.type == "n" and not total then
-      text.fail(where, "%s: '%s' is an index, but the output has a value at each point", op.family, operand.name)
-    end
-    operand.dtype = node.type == "n" and "i64" or nil
-    expr.visit({ node }, function(n)
-      local row = expr.operations[n.op]
-      if n.op == "input" then
-        read[n.name] = true
-      elseif row and row.reduction and op.family == "map" then
-        text.fail(where, "map: a reduction has no place here; expected the family 'reduce' or 'rows'")
-      elseif row and row.reduction and not n[1].varying then
-        text.fail(where, "%s: a reduction over what is the same at every point", op.family)
-      elseif row and row.reduction and row[1] == "n" and not rawequal(n, node) then
-        text.fail(where, "%s: an index is a result of its own and cannot be computed with", op.family)
-      end
-    end)
-  end
-  for _, operand in ipairs(op.operands) do
-    if not operand.output and not read[operand.name] then
-      text.fail(where, "%s: the input '%s' is never used", op.family, operand.name)
-    end
-  end
-  op.magnitudes = op.magnitude and trace(op, op.magnitude, "magnitude") or {}
-  op.flops = expr.flops(text.map(op.values, function(value)
-    return value.node
-  end))
-end
-
--- Checks and traces the loaded ops; returns them sorted by name.
+-- Checks the loaded ops; returns them and those that compute their gradients, sorted by name.
 function schema.check(loaded)
-  local first = {}
-  for _, op in ipairs(loaded) do
+  local ops, first = {}, {}
+  local function add(op)
     if first[op.name] then
-      text.fail(op.file .. ":" .. op.line, "op \"%s\" stands at %s already; expected another name", op.name,
-        first[op.name])
+      text.fail(op.where(), "op \"%s\" stands at %s already; expected another name", op.name, first[op.name])
     end
-    first[op.name] = op.file .. ":" .. op.line
-    check_op(op)
+    first[op.name] = op.where()
+    ops[#ops + 1] = op
   end
-  table.sort(loaded, function(a, b)
+  for _, op in ipairs(loaded) do
+    op.where = function(...)
+      return load_stage.where(op, ...)
+    end
+    add(op)
+    check_op(op)
+    if op.keys.backward then
+      add(derive(op))
+    end
+  end
+  table.sort(ops, function(a, b)
     return a.name < b.name
   end)
-  return loaded
+  return ops
 end
 
 -- A definition file for LuaLS: the keys above and the vocabulary of a spec's functions.
@@ -528,7 +476,8 @@ function schema.definitions()
     "---@alias lathe.dtype " .. table.concat(text.map(schema.dtypes, function(d)
       return '"' .. d .. '"'
     end), " | "),
-    "---@class lathe.operand : string[]", "---@field range? number[]",
+    "---@class lathe.operand : string[]", "---@field range? number[]", "---@field index? string",
+    "---@field dtype? string",
     "---@class lathe.size : { [string]: integer, [1]: string }", "---@class lathe.value",
     "---@operator add(lathe.value|number): lathe.value", "---@operator sub(lathe.value|number): lathe.value",
     "---@operator mul(lathe.value|number): lathe.value", "---@operator div(lathe.value|number): lathe.value",

@@ -10,37 +10,8 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "room.h"
 #include "signals.h"
-#include "units.h"
-
-/* Null where a task's variant can have its memory; else what it would need. */
-static const char *no_room(const task *t, const lathe_variant *v, device *on, bool have_problem) {
-  const double usable = 0.9; /* of what is free: others want some as well */
-  static char why[128];
-  const double available = on->memory(on) * usable;
-  double needed = lathe_bytes(t->op, t->dtype, t->dim);
-
-  if (!have_problem && on->kind == LATHE_CPU)
-    needed += problem_cost(t->op, t->dtype, t->dim);
-  if (v->workspace)
-    needed += v->workspace(t->dim);
-  if (on->kind != LATHE_CPU &&
-      !have_problem) { /* the problem is the processor's, its operands are not */
-    const double room = device_cpu()->memory(device_cpu()) * usable;
-    const double beside =
-        problem_cost(t->op, t->dtype, t->dim) + lathe_bytes(t->op, t->dtype, t->dim);
-    if (room >= 0 && beside > room) {
-      snprintf(why, sizeof why, "its reference needs %s of the host's memory, and %s are free",
-               units_bytes(beside).text, units_bytes(room).text);
-      return why;
-    }
-  }
-  if (available < 0 || needed <= available)
-    return NULL;
-  snprintf(why, sizeof why, "needs %s with its reference, and %s of memory are free",
-           units_bytes(needed).text, units_bytes(available).text);
-  return why;
-}
 
 /* Checks, measures, and checks what the measured calls left. */
 static void judge(const report *r, row *line, device_call *call) {
@@ -73,8 +44,11 @@ static void run_variant(const report *r, row *line, device *on, problem **p) {
   const char *why = selection_why_not(r->selection, line->of);
   device_call *call;
 
-  if (!why)
-    why = no_room(t, line->of, on, *p != NULL);
+  if (!why) {
+    device *const host = device_cpu();
+    const room_left left = {.device = on->memory(on), .host = host->memory(host)};
+    why = room_refusal(line->of, t->dim, *p == NULL, left);
+  }
   if (!why && !*p)
     *p = problem_make(t->op, t->dtype, t->dim, r->options->seed, r->options->special, &why);
   if (why) {

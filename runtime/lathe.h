@@ -53,8 +53,9 @@ enum {
 };
 
 /* One call: buffers in operand order, scalars and dimensions in the op's order.
- * workspace has at least variant->workspace(dim) bytes, or is null where that is null; on a device
- * other than the CPU it is zero before the first call, and a call leaves it fit for the next. */
+ * workspace has at least variant->workspace(dim) bytes at a multiple of 64, or is null where that is
+ * null; on a device other than the CPU it is zero before the first call, and a call leaves it fit for
+ * the next. */
 typedef struct lathe_args {
   void *buf[LATHE_MAX_OPERANDS];
   double scalar[LATHE_MAX_SCALARS];
@@ -103,6 +104,7 @@ typedef struct lathe_operand {
   int ndim;                /* 0: one element */
   int dim[LATHE_MAX_DIMS]; /* indexes into the op's dimensions, slowest first */
   double low, high;        /* the range that random inputs are drawn from */
+  bool index;              /* the elements are indexes into the op's last dimension */
 } lathe_operand;
 
 typedef struct lathe_scalar {
@@ -114,6 +116,20 @@ typedef struct lathe_size {
   const char *name;
   size_t dim[LATHE_MAX_DIMS];
 } lathe_size;
+
+/* Sizes that are run when the set is asked for by name: for each shape its extents, slowest first,
+ * each one of some choices; all are combined. What an op's dimensions become of it: size.h. */
+typedef struct lathe_shape {
+  int ndim;
+  int count[LATHE_MAX_DIMS];
+  const size_t *choice[LATHE_MAX_DIMS];
+} lathe_shape;
+
+typedef struct lathe_set {
+  const char *name;
+  int nshapes;
+  const lathe_shape *shapes;
+} lathe_set;
 
 /* The most that a result may be off, in units of the last place of
  * max(|reference|, magnitude); see check.h. */
@@ -127,26 +143,33 @@ typedef struct lathe_peer {
   const char *expression; /* over the operands' names */
 } lathe_peer;
 
-typedef struct lathe_op {
+typedef struct lathe_op lathe_op;
+struct lathe_op {
   const char *name, *doc, *family;
   const char *source; /* specs/add.lua:3 */
   int ndim;
   const char *dim[LATHE_MAX_DIMS];
-  int noperands, nscalars, nsizes, nbounds, npeers;
+  int noperands, nscalars, nsizes, nsets, nbounds, npeers;
   const lathe_operand *operands;
   const lathe_scalar *scalars;
-  const lathe_size *sizes;
+  const lathe_size *sizes; /* what is run when no size is asked for */
+  const lathe_set *sets;
   const lathe_bound *bounds;
   const lathe_peer *peers;
   bool in_place;      /* the first output may be the first input */
   bool any_zero_sign; /* +0 and -0 are equally right */
   double
       flops_per_point; /* arithmetic nodes of the traced graph, for each point of the op's dimensions */
+  /* The op of which this one is the gradient, or null: its inputs are those of that op that it
+   * needs and d<output>, its outputs d<input>. */
+  const lathe_op *gradient_of;
   /* References in higher precision. Floating operands are arrays of double (f64) or
    * long double (wide, for checking f64 itself); after the operands comes one more buffer
-   * for each floating output, in order, which takes its magnitude. */
+   * for each floating output, in order, which takes its magnitude. Their workspace has twice
+   * column_reductions numbers of that type for each point of the last dimension. */
+  int column_reductions;
   lathe_fn *reference_f64, *reference_wide;
-} lathe_op;
+};
 
 typedef struct lathe_backend {
   const char *name; /* avx2 */

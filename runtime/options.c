@@ -29,12 +29,14 @@ static const char help_text[] =
     "  --op A,B             ops, or globs: --op 'norm_*'\n"
     "  --backend A,B        backends (avx2), or kinds of them (cpu)\n"
     "  --dtype D,...        f64 f32 f16 bf16, or all; f32 where there is a choice\n"
-    "  --size S,...         a spec's size by name, or\n"
+    "  --size S,...         a spec's size or set of sizes by name (large; --list-sizes), or\n"
     "                         4096  100K  2^20       the last dimension\n"
     "                         1024x2048              the last two\n"
-    "                         rows=8xcols=512        by name\n"
+    "                         rows=8xcols=512        by name; batch, sequence and width are\n"
+    "                                                the last three of any op\n"
     "                         2^10:2^20              each power of two, 2^10:2^20:4 each second\n"
-    "  --sweep              sizes 2^4:2^22 instead of the specs' own\n"
+    "  --sweep              the sets 'sweep' of the specs, 2^4:2^22 where there is none; --size\n"
+    "                         narrows it: --sweep --size batch=16xwidth=8:64\n"
     "  --variant GLOB       variants by name\n"
     "  --device D,...       devices by name\n"
     "\n"
@@ -258,8 +260,6 @@ options options_parse(int argc, char **argv) {
   }
   if (optind < argc)
     message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
-  if (o.sweep && o.size)
-    message_refuse("--sweep and --size both say which sizes: give one of them");
   if (!seeded)
     o.seed = random_seed();
   set_times(&o, min_time);

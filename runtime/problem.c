@@ -72,9 +72,12 @@ static void *widened(const problem *p, int o, lathe_dtype type) {
 static bool solve(problem *p, lathe_fn *reference) {
   const lathe_op *op = p->op;
   lathe_args args = problem_args(p);
+  const size_t numbers = 2 * (size_t)op->column_reductions * p->dim[op->ndim - 1];
   int magnitudes = op->noperands;
-  bool ok = true;
+  bool ok;
 
+  args.workspace = allocate(numbers * reference_size(p->wide ? LATHE_F64 : LATHE_F32, p->wide));
+  ok = args.workspace != NULL;
   for (int o = 0; o < op->noperands; o++) {
     const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
     const size_t bytes = p->elements[o] * reference_size(type, p->wide);
@@ -93,6 +96,7 @@ static bool solve(problem *p, lathe_fn *reference) {
   }
   if (ok)
     reference(&args);
+  free(args.workspace);
   for (int o = 0; o < op->noperands; o++)
     if (!op->operands[o].output && args.buf[o] != p->input[o])
       free(args.buf[o]);
@@ -131,7 +135,8 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
       problem_free(p);
       return NULL;
     }
-    random_fill(type, p->input[o], p->elements[o], operand->low, operand->high, seed, (uint64_t)o,
+    random_fill(type, p->input[o], p->elements[o], operand->index ? 0 : operand->low,
+                operand->index ? (double)dim[op->ndim - 1] - 1 : operand->high, seed, (uint64_t)o,
                 special);
   }
   if (!solve(p, reference)) {

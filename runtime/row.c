@@ -94,20 +94,19 @@ static double points_of(const task *t) {
   return points;
 }
 
-/* Sizes as batch x sequence x width: the last dimension is the width, the one before it, of
- * three or more, the sequence, and all others are the batch. */
+/* Sizes as batch x sequence x width: the last extent is the width, the one before it, of three or
+ * more, the sequence, and all others are the batch. */
 static void name_dimensions(row *r) {
-  const task *t = r->task;
-  const int n = t->op->ndim;
+  const size_shape *shape = &r->task->shape;
+  const int last = shape->ndim - 1;
 
-  r->batch_size = r->sequence_length = r->tensor_dimension = 1;
-  for (int d = 0; d < n; d++)
-    if (d == n - 1)
-      r->tensor_dimension = t->dim[d];
-    else if (d == n - 2 && n > 2)
-      r->sequence_length = t->dim[d];
+  r->batch_size = r->sequence_length = 1;
+  r->tensor_dimension = shape->extent[last];
+  for (int i = 0; i < last; i++)
+    if (i == last - 1 && last > 1)
+      r->sequence_length = shape->extent[i];
     else
-      r->batch_size *= t->dim[d];
+      r->batch_size *= shape->extent[i];
 }
 
 row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed) {

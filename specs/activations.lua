@@ -6,6 +6,7 @@ local function activation(name, row)
   row.inputs = { x = { "n", range = { -10, 10 } } }
   row.outputs = { y = { "n" } }
   row.sizes, row.dtypes, row.variants = vector.sizes, vector.dtypes, vector.map
+  row.sets = row.sets or vector.sets
   op(name)(row)
 end
 
@@ -45,16 +46,36 @@ end
 
 activation("gelu", {
   doc = "x / 2 * erfc(-x / sqrt(2))",
+  sets = vector.swept,
   map = gelu,
   -- A relative error of the argument comes out of erfc's tail times x * x.
   magnitude = function(x) return (1 + x * x) * abs(gelu(x)) end,
   ulp = vector.ulp(4),
+  backward = true,
   peers = { numpy = "0.5 * x * (1 + erf(x / np.sqrt(2)))", torch = "F.gelu(x)" },
+})
+
+-- (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits for negative u.
+activation("gelu_tanh", {
+  doc = "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))",
+  sets = vector.swept,
+  map = function(x)
+    return x * sigmoid(math.sqrt(8 / math.pi) * (x + 0.044715 * x * x * x))
+  end,
+  magnitude = true,
+  ulp = vector.ulp(4),
+  backward = { ulp = vector.ulp(8) },
+  peers = {
+    numpy = "0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))",
+    torch = "F.gelu(x, approximate='tanh')",
+  },
 })
 
 activation("swish", {
   doc = "x * sigmoid(x)",
+  sets = vector.swept,
   map = function(x) return x * sigmoid(x) end,
   ulp = vector.ulp(4),
+  backward = true,
   peers = { numpy = "x / (1 + np.exp(-x))", torch = "F.silu(x)" },
 })

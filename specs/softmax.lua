@@ -7,12 +7,14 @@ op "softmax" {
   inputs = { x = { "rows", "cols", range = { -10, 10 } } },
   outputs = { y = { "rows", "cols" } },
   rows = function(x)
-    local e = exp(x - row_max(x))
+    local e = exp(x - detach(row_max(x)))
     return e / row_sum(e)
   end,
   sizes = vector.row_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(32),
+  backward = true,
   variants = vector.rows,
   peers = { numpy = "np.exp(x - x.max()) / np.exp(x - x.max()).sum()", torch = "F.softmax(x, -1)" },
 }
@@ -22,7 +24,7 @@ op "log_softmax" {
   inputs = { x = { "rows", "cols", range = { -10, 10 } } },
   outputs = { y = { "rows", "cols" } },
   rows = function(x)
-    local shifted = x - row_max(x)
+    local shifted = x - detach(row_max(x))
     return shifted - log(row_sum(exp(shifted)))
   end,
   -- The terms may cancel: what is rounded is as large as they are. The logarithm of a sum near 1
@@ -31,8 +33,28 @@ op "log_softmax" {
     return 1 + abs(x) + abs(row_max(x))
   end,
   sizes = vector.row_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(4),
+  backward = true,
   variants = vector.rows,
   peers = { numpy = "x - x.max() - np.log(np.exp(x - x.max()).sum())", torch = "F.log_softmax(x, -1)" },
+}
+
+op "logsumexp" {
+  doc = "log(sum(exp(x))), for each row",
+  inputs = { x = { "rows", "cols", range = { -10, 10 } } },
+  outputs = { r = { "rows" } },
+  rows = function(x)
+    local largest = detach(row_max(x))
+    return largest + log(row_sum(exp(x - largest)))
+  end,
+  magnitude = true,
+  sizes = vector.row_sizes,
+  sets = vector.swept,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(4),
+  backward = { ulp = vector.ulp(32) },
+  variants = vector.rows,
+  peers = { torch = "torch.logsumexp(x, -1)" },
 }

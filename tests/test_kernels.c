@@ -924,9 +924,9 @@ static void plant_second(const lathe_args *args) {
 }
 
 static const lathe_operand plant_operands[] = {
-    {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1},
-    {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0},
-    {"at", LATHE_I64, true, 0, {0}, 0, 0},
+    {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
+    {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false},
+    {"at", LATHE_I64, true, 0, {0}, 0, 0, false},
 };
 static const lathe_bound plant_bound = {LATHE_F32, 0.5001};
 static const lathe_op plant_op = {

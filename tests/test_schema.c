@@ -133,6 +133,19 @@ static void refuses_a_missing_folder_of_specs(void **state) {
   "  ulp = { f64 = 1 },\n"                                                                         \
   "  variants = { { backend = \"scalar\" } },\n"                                                   \
   "}\n"
+/* An op of the rows family with another input `t`, its shape and what it is used for. */
+#define ROWS_WITH(shape, output, body, rest)                                                       \
+  "op \"r\" {\n"                                                                                   \
+  "  doc = \"rows\",\n"                                                                            \
+  "  inputs = { x = { \"rows\", \"cols\" }, t = " shape " },\n"                                    \
+  "  outputs = { y = " output " },\n"                                                              \
+  "  rows = function(x, t) return " body " end,\n"                                                 \
+  "  sizes = { " ONE_SIZE " },\n"                                                                  \
+  "  dtypes = { \"f64\" },\n"                                                                      \
+  "  ulp = { f64 = 1 },\n"                                                                         \
+  "  variants = { { backend = \"scalar\" } },\n"                                                   \
+  "  " rest "\n"                                                                                   \
+  "}\n"
 #define ONE_SIZE "{ \"a\", rows = 2, cols = 3 }"
 
 const struct CMUnitTest schema_tests[] = {
@@ -233,6 +246,43 @@ const struct CMUnitTest schema_tests[] = {
         "specs/t.lua:6: sizes 'a': 2147483648 x 536870912 elements of 8 bytes overflow the address "
         "space"),
 
+    /* sets of sizes */
+    REFUSES("sets that are no table", 6, "  sizes = { { \"a\", n = 1 } }, sets = 3,",
+            "specs/t.lua:6: op \"t\": sets: expected a table, found a number"),
+    REFUSES("a set without a name", 6, "  sizes = { { \"a\", n = 1 } }, sets = { { { 1 } } },",
+            "specs/t.lua:6: sets: expected a name of lower-case letters, digits and _, found 1"),
+    REFUSES("a set that could be a number", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { [\"1K\"] = { { 1 } } },",
+            "specs/t.lua:6: sets: expected a name of lower-case letters, digits and _, found '1K'"),
+    REFUSES("a set called as a size is", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { a = { { 1 } } },",
+            "specs/t.lua:6: sets.a: a size has that name already; expected another"),
+    REFUSES("an empty set", 6, "  sizes = { { \"a\", n = 1 } }, sets = { s = {} },",
+            "specs/t.lua:6: sets.s: expected a list of shapes such as { { 1024, 1024 } }, found "
+            "none"),
+    REFUSES("a shape that is a number", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { 1024 } },",
+            "specs/t.lua:6: sets.s[1]: expected 1 to 4 extents such as { 1024, 1024 }, found "
+            "1024"),
+    REFUSES("a shape of five extents", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { 1 }, { 1, 2, 3, 4, 5 } } },",
+            "specs/t.lua:6: sets.s[2]: expected 1 to 4 extents such as { 1024, 1024 }, found 5"),
+    REFUSES("a shape by names", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { 1, width = 4 } } },",
+            "specs/t.lua:6: sets.s[1]: expected a list, found the key 'width' in it"),
+    REFUSES("an extent of zero", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { 4, { 8, 0 } } } },",
+            "specs/t.lua:6: sets.s[1]: expected whole numbers of at least 1, or lists of them, "
+            "found 0"),
+    REFUSES("an extent without a choice", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { 4, {} } } },",
+            "specs/t.lua:6: sets.s[1]: expected whole numbers of at least 1, or lists of them, "
+            "found an empty list"),
+    REFUSES("a shape whose bytes overflow", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { { 4, 2 ^ 31 }, 2 ^ 31 } } },",
+            "specs/t.lua:6: sets.s[1]: 2147483648 x 2147483648 elements of 4 bytes overflow the "
+            "address space"),
+
     /* operands */
     REFUSES(
         "an operand that is no list", 3, "  inputs = { x = \"n\" },",
@@ -249,10 +299,10 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:3: inputs: 'linux' is reserved in C, GLSL, the templates or a spec's "
             "functions; "
             "expected another name"),
-    REFUSES(
-        "an operand's unknown key", 3, "  inputs = { x = { \"n\", rnage = { 1, 2 } } },",
-        "specs/t.lua:3: inputs.x: unknown key 'rnage' (did you mean 'range'?); expected dimensions "
-        "and range"),
+    REFUSES("an operand's unknown key", 3, "  inputs = { x = { \"n\", rnage = { 1, 2 } } },",
+            "specs/t.lua:3: inputs.x: unknown key 'rnage' (did you mean 'range'?); expected "
+            "dimensions, "
+            "range, index and dtype"),
     REFUSES("a range that is empty", 3, "  inputs = { x = { \"n\", range = { 2, 1 } } },",
             "specs/t.lua:3: x.range: expected a number of at least 2, found 1"),
     REFUSES("a dimension that stands twice", 3, "  inputs = { x = { \"n\", \"n\" } },",
@@ -383,6 +433,113 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: rows: a reduction over what is the same at every point"),
     REFUSES("arithmetic on an index", 0, ROWS_OP("{ \"rows\" }", "argmax(x) + 1", ONE_SIZE),
             "specs/t.lua:5: add: expected a number as argument 1, found an index"),
+    REFUSES("an index of columns", 0,
+            ROWS_WITH("{ \"cols\", index = \"cols\" }", "{ \"rows\" }", "at(x, t)", ""),
+            "specs/t.lua:3: inputs.t: expected an index for each row into 'cols', such as { "
+            "\"rows\", index = \"cols\" }"),
+    REFUSES("an index in arithmetic", 0,
+            ROWS_WITH("{ \"rows\", index = \"cols\" }", "{ \"rows\", \"cols\" }", "x + t", ""),
+            "specs/t.lua:5: add: expected a number as argument 2, found an index operand"),
+    REFUSES("a number as an index", 0, ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "at(x, t)", ""),
+            "specs/t.lua:5: pick: expected an index operand as argument 2, found a number"),
+    REFUSES("integers other than a single one", 0,
+            ROWS_WITH("{ \"rows\", dtype = \"i64\" }", "{ \"rows\" }", "row_sum(x)", ""),
+            "specs/t.lua:3: inputs.t: expected dtype = \"i64\" with a single value, { dtype = "
+            "\"i64\" }"),
+    REFUSES("another dtype of an input", 0,
+            ROWS_WITH("{ dtype = \"f32\" }", "{ \"rows\" }", "row_sum(x)", ""),
+            "specs/t.lua:3: inputs.t: expected dtype = \"i64\" (else it has the variant's), found "
+            "'f32'"),
+    REFUSES("random numbers in rows", 0,
+            ROWS_WITH("{ dtype = \"i64\" }", "{ \"rows\", \"cols\" }", "x * random(t, t)", ""),
+            "specs/t.lua:5: rows: random has its place in the family 'map' alone"),
+    REFUSES("a column's sum in a point", 0,
+            ROWS_WITH("{ \"cols\" }", "{ \"rows\", \"cols\" }", "t * column_sum(x)", ""),
+            "specs/t.lua:5: rows: 'y' has no value per column; expected row_sum over the row"),
+    REFUSES(
+        "a column that differs from row to row", 0,
+        ROWS_WITH("{ \"rows\" }", "{ \"cols\" }", "t * column_sum(x)", ""),
+        "specs/t.lua:5: rows: 'y' has one value per column but differs from row to row; expected "
+        "column_sum(...), column_max(...) or column_min(...)"),
+    REFUSES(
+        "an index along columns", 0,
+        "op \"r\" {\n"
+        "  doc = \"x\",\n"
+        "  inputs = { x = { \"rows\", \"cols\" } },\n"
+        "  outputs = { y = { \"cols\" } },\n"
+        "  reduce = function(x) return argmax(x) end,\n"
+        "  sizes = { " ONE_SIZE " },\n"
+        "  dtypes = { \"f64\" },\n"
+        "  ulp = { f64 = 1 },\n"
+        "  variants = { { backend = \"scalar\" } },\n"
+        "}\n",
+        "specs/t.lua:5: reduce: argmax along columns is not supported; expected sum, max or min"),
+    REFUSES(
+        "reductions along two dimensions", 0,
+        "op \"r\" {\n"
+        "  doc = \"x\",\n"
+        "  inputs = { x = { \"rows\", \"cols\" } },\n"
+        "  outputs = { a = { \"cols\" }, b = { \"rows\" } },\n"
+        "  reduce = function(x) return { a = sum(x), b = sum(x) } end,\n"
+        "  sizes = { " ONE_SIZE " },\n"
+        "  dtypes = { \"f64\" },\n"
+        "  ulp = { f64 = 1 },\n"
+        "  variants = { { backend = \"scalar\" } },\n"
+        "}\n",
+        "specs/t.lua:4: reduce: 'a' and 'b' go along different dimensions; expected outputs of one "
+        "shape"),
+    REFUSES("a scalar without use", 2, "  doc = \"x\", scalars = { a = 1 },",
+            "specs/t.lua:5: map: 'a' is declared but is no parameter of the function"),
+    REFUSES("a scalar that is a parameter alone", 5,
+            "  scalars = { a = 1 }, map = function(x, a) return x end,",
+            "specs/t.lua:5: map: the scalar 'a' is never used"),
+
+    /* gradients */
+    REFUSES("the gradient of an index", 0,
+            ROWS_WITH("{ \"cols\" }", "{ \"rows\" }", "argmax(x * t)", "backward = true,"),
+            "specs/t.lua:10: backward: 'y' is an index, which has no gradient here"),
+    REFUSES("the gradient of a value per column", 0,
+            ROWS_WITH("{ \"cols\" }", "{ \"cols\" }", "t * column_sum(x)", "backward = true,"),
+            "specs/t.lua:10: backward: 'y' is a value per column, which has no gradient here"),
+    REFUSES("a gradient of nothing", 5,
+            "  map = function(x) return detach(x) end, backward = true,",
+            "specs/t.lua:5: backward: nothing of what 't' reads has a derivative"),
+    REFUSES("an unknown key of a gradient", 9,
+            "  variants = { { backend = \"scalar\" } }, backward = { ulps = { f32 = 2 } },",
+            "specs/t.lua:9: backward: unknown key 'ulps' (did you mean 'ulp'?)"),
+    REFUSES("a gradient's bound for another type", 9,
+            "  variants = { { backend = \"scalar\" } }, backward = { ulp = { f64 = 2 } },",
+            "specs/t.lua:9: ulp: expected a bound for 'f32', found none"),
+    REFUSES(
+        "a gradient of another family without variants", 0,
+        "op \"r\" {\n"
+        "  doc = \"x\",\n"
+        "  inputs = { x = { \"n\" } },\n"
+        "  outputs = { y = {} },\n"
+        "  reduce = function(x) return sum(x * x) end,\n"
+        "  sizes = { { \"a\", n = 3 } },\n"
+        "  dtypes = { \"f64\" },\n"
+        "  ulp = { f64 = 1 },\n"
+        "  variants = { { backend = \"scalar\" } },\n"
+        "  backward = true,\n"
+        "}\n",
+        "specs/t.lua:10: backward: expected variants of the map family, which the gradient belongs "
+        "to"),
+    REFUSES(
+        "a reduction in the gradient of a reduction", 0,
+        "op \"r\" {\n"
+        "  doc = \"x\",\n"
+        "  inputs = { x = { \"n\" } },\n"
+        "  outputs = { y = {} },\n"
+        "  reduce = function(x) return sqrt(sum(x * x)) end,\n"
+        "  sizes = { { \"a\", n = 3 } },\n"
+        "  dtypes = { \"f64\" },\n"
+        "  ulp = { f64 = 1 },\n"
+        "  variants = { { backend = \"scalar\" } },\n"
+        "  backward = { variants = { { backend = \"scalar\" } } },\n"
+        "}\n",
+        "specs/t.lua:10: backward: a reduction has no place in the gradient of a reduction over "
+        "everything; expected an op of the family 'rows'"),
 
     /* the language */
     REFUSES("a syntax error", 0, "op \"t\" {\n  doc = ,\n}\n",

@@ -18,6 +18,7 @@
   GROUP(build)                                                                                     \
   GROUP(runtime)                                                                                   \
   GROUP(kernels)                                                                                   \
+  GROUP(gradients)                                                                                 \
   GROUP(command_line)
 
 #define DECLARE_GROUP(name)                                                                        \

@@ -20,7 +20,26 @@ local function ulp(bound)
   return { f32 = bound, f64 = bound, f16 = narrow(11), bf16 = narrow(8) }
 end
 
+-- What the tensor suites of neural networks use, by the name of each kind and of them all.
+local sets = {
+  small = { { 1024, 1024 } },
+  medium = { { 2048, 2048 } },
+  large = { { 4096, 4096 } },
+  batched = { { 32, 128, 768 }, { 16, 512, 1024 } },
+}
+sets.tensor = { sets.small[1], sets.medium[1], sets.large[1], sets.batched[1], sets.batched[2] }
+
+-- The same, for an op that is swept over batch, sequence and width.
+local swept = {
+  sweep = { { { 16, 32, 64, 128 }, { 256, 512, 1024, 2048 }, { 8, 16, 32, 64, 128, 256, 512, 1024 } } },
+}
+for name, shapes in pairs(sets) do
+  swept[name] = shapes
+end
+
 return {
+  sets = sets,
+  swept = swept,
   dtypes = { "f32", "f64", "f16", "bf16" },
   ulp = ulp,
   sizes = sizes(function(name, n)
@@ -29,6 +48,12 @@ return {
   row_sizes = sizes(function(name, n)
     return { name, rows = 1, cols = n }
   end),
+  -- Matrices from one that a first-level cache holds to one that no cache does.
+  grid_sizes = {
+    { "64x64", rows = 64, cols = 64 },
+    { "128x1024", rows = 128, cols = 1024 },
+    { "1024x1024", rows = 1024, cols = 1024 },
+  },
   -- Of the rows for the widest instruction set that a processor has, dispatch calls the first
   -- that prefers the size; sizes here are bytes of all operands together.
   map = {
@@ -38,8 +63,7 @@ return {
     { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 23 } },
     { backend = wide, unroll = { 4, 1 } },
     { backend = "scalar", unroll = { 1, 4 } },
-    -- 1 is the fastest by little where little is computed.
-    { backend = { "cuda", "vulkan" }, block = 256, unroll = { 2, 1 } },
+    { backend = "vulkan", block = 256, unroll = { 2, 1 } },
   },
   reduce = {
     -- Folding many accumulators and wide vectors costs more than a short input saves by them.
@@ -47,13 +71,12 @@ return {
     { backend = { "avx2", "sse2" }, accumulators = 8, prefer = { from = 2048 } },
     { backend = { "avx2", "sse2" }, accumulators = 4 },
     { backend = "scalar", accumulators = { 8, 1 } },
-    -- Short inputs are a matter of few steps; long ones, of many threads.
-    { backend = { "cuda", "vulkan" }, block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
-    { backend = { "cuda", "vulkan" }, block = 512, unroll = 4, waves = 2 },
+    { backend = "vulkan", block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
+    { backend = "vulkan", block = 512, unroll = 4, waves = 2 },
   },
   rows = {
     { backend = wide, accumulators = 4, unroll = { 4, 1 } },
     { backend = "scalar", accumulators = 4, unroll = 1 },
-    { backend = { "cuda", "vulkan" } },
+    { backend = "vulkan" },
   },
 }

@@ -27,6 +27,10 @@ return {
       { "unroll", range = { 1, 16 }, default = 1, short = "u" },
     },
   },
+  -- Whether the variants of an op have a function NAME_workspace: where rows are summed by column.
+  workspace = function(op)
+    return op.column_reductions > 0
+  end,
   -- What a combination must satisfy; returns the reason where it does not.
   constraint = function(params, backend)
     if params.store == "streaming" and backend == "scalar" then

@@ -1,17 +1,36 @@
 /* y[i] = f(x0[i], x1[i], ...). Past the first-level cache this is limited by bytes moved, for
  * every function that costs less than about a nanosecond; inside it, by the operations of f.
  * unroll gives the processor independent vectors to overlap; streaming stores keep an output
- * larger than the last-level cache from being read before it is written. */
+ * larger than the last-level cache from being read before it is written. Random numbers are made
+ * some at a time into the first-level cache, and read from there as if they were an operand. */
 //@ local P = use "parts.c"
-//@ local point = k:point("point", k:results(k.program.points))
-//@ P.define(point)
+//@ local outputs = k.program.points
+//@ local point = k:last_pass(P.define)
+//@ local random = k:random_input(point)
 //@ for _, v in ipairs(variants) do
+//@ local streaming = v.params.store == "streaming"
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
-  $(k:pointers(op))
   const size_t count = $(k:product("args->dim", 1, #op.dims));
-  $(k:uniforms(0))
-  //@ P.for_each_point(point, k.program.points, "count", v.params.unroll, v.params.store == "streaming")
+  $(k:scalars(op))
+  //@ if random then
+  $k.number$ numbers[LATHE_NUMBERS];
+  for (size_t first = 0; first < count; first += LATHE_NUMBERS) {
+    const size_t some = count - first < LATHE_NUMBERS ? count - first : LATHE_NUMBERS;
+    $(k:pointers { whole = "first" })
+    $(k:row_values())
+    $(k:uniforms("call"))
+    $(k:uniforms("row"))
+    lathe_randoms_$k.compute$($random.seed$_value, $random.offset$_value, first, some, numbers);
+    //@ P.for_each_point(point, outputs, "some", v.params.unroll, streaming)
+  }
+  //@ else
+  $(k:pointers())
+  $(k:row_values())
+  $(k:uniforms("call"))
+  $(k:uniforms("row"))
+  //@ P.for_each_point(point, outputs, "count", v.params.unroll, streaming)
+  //@ end
 }
 
 //@ end

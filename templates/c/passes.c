@@ -77,21 +77,6 @@ for (size_t i = $r.name$_block; i < $count$; i += $L$) {
 }
 //@ end
 //@
-//@ -- total += acc0, and what rounding takes from it to r_lost.
-//@ local function add_block(r)
-//@ local total, lost, acc = r.name .. "_total", r.name .. "_lost", r.name .. "_acc0"
-{
-  const $k.vector$ sum = $(k:text("add", total, acc));
-  const $k.vector$ taken = $(k:text("sub", "sum", total));
-  const $k.vector$ kept = $(k:text("sub", "sum", "taken"));
-  const $k.vector$ off_total = $(k:text("sub", total, "kept"));
-  const $k.vector$ off_block = $(k:text("sub", acc, "taken"));
-  const $k.vector$ off = $(k:text("add", "off_total", "off_block"));
-  $lost$ = $(k:text("add", lost, "off"));
-  $total$ = sum;
-}
-//@ end
-//@
 //@ function pass(phase, point, count, A)
 //@ local L, reductions = k.lanes, phase.reductions
 //@ local BLOCK = DEPTH * L * A
@@ -164,7 +149,7 @@ for (size_t block = 0; block < $count$; block += $BLOCK$) {
   //@ elseif k:is_extremum(r.kind) then
   $r.name$_total = $(k:combine(r.kind, r.name .. "_total", r.name .. "_acc0"));
   //@ else
-  //@ add_block(r)
+  //@ P.add_exactly(r.name .. "_total", r.name .. "_lost", r.name .. "_acc0")
   //@ end
   //@ end
 }

@@ -6,9 +6,12 @@
 //@ for _, v in ipairs(variants) do
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
-  $(k:pointers(op))
+  $(k:pointers())
+  $(k:scalars(op))
   const size_t count = $(k:product("args->dim", 1, #op.dims));
-  $(k:uniforms(0))
+  $(k:row_values())
+  $(k:uniforms("call"))
+  $(k:uniforms("row"))
   //@ for p, phase in ipairs(k.program.phases) do
   //@ R.pass(phase, passes[p], "count", v.params.accumulators)
   $(k:uniforms(p))

@@ -2,20 +2,29 @@
  * that carry their rounding errors along (Neumaier 1974). */
 //@ local P = use "parts.c"
 //@ local passes = k:passes(P.define)
-//@ local point = #k.program.points > 0 and k:point("point", k:results(k.program.points))
-//@ if point then
-//@ P.define(point)
-//@ end
+//@ local point, finish = k:last_pass(P.define), k:finish(P.define)
 //@ local totals = k:totals()
 //@ local per_row = op.family == "rows"
+//@ local function is_column(operand)
+//@   return operand.place == "column"
+//@ end
+//@ local function is_no_column(operand)
+//@   return operand.place ~= "column"
+//@ end
 void $k.name$(const lathe_args *args) {
   $(k:scalars(op))
   const size_t rows = $(k:product("args->dim", 1, per_row and #op.dims - 1 or 0));
   const size_t count = $(k:product("args->dim", per_row and #op.dims or 1, #op.dims));
-  $(k:uniforms(0))
+  $(k:pointers(nil, is_column))
+  $(k:uniforms("call"))
+  //@ P.begin_columns()
   for (size_t row = 0; row < rows; row++) {
-    $(k:row_pointers(op))
+    $(k:pointers({ whole = "row * count", row = "row" }, is_no_column))
+    $(k:row_values())
+    $(k:uniforms("row"))
     //@ for p, phase in ipairs(k.program.phases) do
+    //@ P.picks(phase)
+    //@ if passes[p] then
     //@ for _, r in ipairs(phase.reductions) do
     //@ if k:is_index(r.kind) then
     int64_t $r.name$ = -1;
@@ -48,6 +57,7 @@ void $k.name$(const lathe_args *args) {
       //@ end
       //@ end
     }
+    //@ end
     //@ for _, r in ipairs(phase.reductions) do
     //@ if r.kind == "sum" then
     const $k.number$ $r.name$ = $r.name$_sum + $r.name$_error;
@@ -59,10 +69,11 @@ void $k.name$(const lathe_args *args) {
     $total$
     //@ end
     //@ if point then
-    for (size_t i = 0; i < count; i++) {
-      //@ P.load_and_call(point, "i")
-      //@ P.store_points(k.program.points, "i")
-    }
+    //@ P.for_each_point(point, k.program.points, "count", 1, false, finish ~= nil)
     //@ end
   }
+  //@ if finish then
+  //@ P.end_columns()
+  //@ P.for_each_point(finish, k.program.columns, "count", 1)
+  //@ end
 }

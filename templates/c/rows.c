@@ -1,34 +1,59 @@
 /* A program over each row: passes of reductions over the row, then its values. A row that stays
  * in the first two cache levels is read from memory once; beyond that, once a pass. What is
- * dear to compute twice (an exponential) is kept in the output between passes. */
+ * dear to compute twice (an exponential) is kept in the output between passes. Reductions over the
+ * rows are gathered in the last pass, in an array with an element for each column, and finished after
+ * the last row. */
 //@ local R = use "passes.c"
 //@ local P = R.P
 //@ local passes = k:passes(P.define)
-//@ local point = #k.program.points > 0 and k:point("point", k:results(k.program.points))
-//@ if point then
-//@ P.define(point)
-//@ end
+//@ local point, finish = k:last_pass(P.define), k:finish(P.define)
 //@ local totals = k:totals()
+//@ local function is_column(operand)
+//@   return operand.place == "column"
+//@ end
+//@ local function is_no_column(operand)
+//@   return operand.place ~= "column"
+//@ end
 //@ for _, v in ipairs(variants) do
+//@ if finish then
+extern lathe_cost $v.name$_workspace;
+double $v.name$_workspace(const size_t *dim) {
+  return
+  //@ P.column_bytes("dim[" .. #op.dims - 1 .. "]")
+  ;
+}
+
+//@ end
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   $(k:scalars(op))
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   const size_t count = args->dim[$(#op.dims - 1)];
-  $(k:uniforms(0))
+  $(k:pointers(nil, is_column))
+  $(k:uniforms("call"))
+  //@ P.begin_columns()
   for (size_t row = 0; row < rows; row++) {
-    $(k:row_pointers(op))
+    $(k:pointers({ whole = "row * count", row = "row" }, is_no_column))
+    $(k:row_values())
+    $(k:uniforms("row"))
     //@ for p, phase in ipairs(k.program.phases) do
+    //@ P.picks(phase)
+    //@ if passes[p] then
     //@ R.pass(phase, passes[p], "count", v.params.accumulators)
+    //@ end
     $(k:uniforms(p))
     //@ end
     //@ for _, total in ipairs(totals) do
     $total$
     //@ end
     //@ if point then
-    //@ P.for_each_point(point, k.program.points, "count", v.params.unroll)
+    //@ P.for_each_point(point, k.program.points, "count", v.params.unroll, false, finish ~= nil)
     //@ end
   }
+  //@ if finish then
+  //@ P.end_columns()
+  //@ P.for_each_point(finish, k.program.columns, "count", 1)
+  //@ end
 }
 
 //@ end

@@ -42,6 +42,20 @@ static inline void lathe_store_part_f64(double *p, __m256d v, size_t count) {
   _mm256_maskstore_pd(p, lathe_window_f64(count), v);
 }
 
+/* The lane, counted from point `at`, that an index names; none where it lies elsewhere. */
+static inline __m256 lathe_hit_f32(int64_t index, size_t at) {
+  const uint64_t lane = (uint64_t)index - at;
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_castsi256_ps(
+      _mm256_cmpeq_epi32(lanes, _mm256_set1_epi32(lane < 8 ? (int)lane : -1)));
+}
+
+static inline __m256d lathe_hit_f64(int64_t index, size_t at) {
+  const __m256i lanes = _mm256_setr_epi64x(0, 1, 2, 3);
+  return _mm256_castsi256_pd(
+      _mm256_cmpeq_epi64(lanes, _mm256_set1_epi64x((long long)((uint64_t)index - at))));
+}
+
 /* f16 and bf16: eight in memory, as many floats in a register. */
 
 static inline __m256 lathe_load_f16(const uint16_t *p) {

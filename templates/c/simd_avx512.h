@@ -31,6 +31,17 @@ static inline void lathe_store_part_f64(double *p, __m512d v, size_t count) {
   _mm512_mask_storeu_pd(p, lathe_mask_part_f64(count), v);
 }
 
+/* The lane, counted from point `at`, that an index names; none where it lies elsewhere. */
+static inline __mmask16 lathe_hit_f32(int64_t index, size_t at) {
+  const uint64_t lane = (uint64_t)index - at;
+  return (__mmask16)(lane < 16 ? 1u << lane : 0);
+}
+
+static inline __mmask8 lathe_hit_f64(int64_t index, size_t at) {
+  const uint64_t lane = (uint64_t)index - at;
+  return (__mmask8)(lane < 8 ? 1u << lane : 0);
+}
+
 /* f16 and bf16: sixteen in memory, as many floats in a register. */
 
 static inline __m512 lathe_widen_f16(__m256i halves) {

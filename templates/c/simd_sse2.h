@@ -42,6 +42,18 @@ static inline void lathe_store_part_f64(double *p, __m128d v, size_t count) {
   }
 }
 
+/* The lane, counted from point `at`, that an index names; none where it lies elsewhere. */
+static inline __m128 lathe_hit_f32(int64_t index, size_t at) {
+  const uint64_t lane = (uint64_t)index - at;
+  const __m128i lanes = _mm_setr_epi32(0, 1, 2, 3);
+  return _mm_castsi128_ps(_mm_cmpeq_epi32(lanes, _mm_set1_epi32(lane < 4 ? (int)lane : -1)));
+}
+
+static inline __m128d lathe_hit_f64(int64_t index, size_t at) {
+  const uint64_t lane = (uint64_t)index - at;
+  return _mm_castsi128_pd(_mm_set_epi32(-(lane == 1), -(lane == 1), -(lane == 0), -(lane == 0)));
+}
+
 /* Two floats' product is exact in double; the sum is rounded to double and then to float, which
  * differs from one rounding only where the double lies within 2^-29 ulp of a tie. */
 static inline __m128 lathe_fma_f32(__m128 a, __m128 b, __m128 c) {

@@ -15,7 +15,9 @@ extern "C" __global__ void __launch_bounds__($B$)
   $(k:pointers())
   $(k:scalars(op))
   const size_t count = $(k:product("args.dim", 1, #op.dims));
-  $(k:uniforms(0))
+  $(k:row_values())
+  $(k:uniforms("call"))
+  $(k:uniforms("row"))
   const unsigned thread = threadIdx.x;
   const size_t to_aligned = lathe_head($(outputs[1].operand.name));
   const size_t head = to_aligned < count ? to_aligned : count;

@@ -82,7 +82,9 @@ extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
   const size_t count = $(k:product("args.dim", 1, #op.dims));
   char *const workspace = (char *)args.workspace;
   lathe_slot<$gathered$> *const slots = (lathe_slot<$gathered$> *)(workspace + $(slots_at(p)));
-  $(k:uniforms(0))
+  $(k:row_values())
+  $(k:uniforms("call"))
+  $(k:uniforms("row"))
   //@ for q = 1, p - 1 do
   const $k.name$_gathered$q$ earlier$q$ = *(const $k.name$_gathered$q$ *)(workspace + $(256 * (q - 1)));
   //@ P.results(phases[q], "earlier" .. q)

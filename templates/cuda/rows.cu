@@ -116,6 +116,8 @@ for (int nth = 0; nth < N; nth++) {
 //@ -- Pointers to the row's data, and whether every row starts at 16 bytes.
 //@ function begin()
 $(k:pointers(offset))
+$(k:row_values())
+$(k:uniforms("row"))
 const unsigned thread = threadIdx.x % T;
 const bool aligned =
     count % $V$ == 0
@@ -158,7 +160,7 @@ static __device__ __forceinline__ void $k.name$_held(const lathe_args &args) {
   const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
   const size_t count = args.dim[$(#op.dims - 1)];
   //@ shared()
-  $(k:uniforms(0))
+  $(k:uniforms("call"))
   for (size_t first = (size_t)blockIdx.x * R; first < rows; first += (size_t)gridDim.x * R) {
     const size_t wanted = first + (R > 1 ? threadIdx.x / T : 0);
     const size_t row = wanted < rows ? wanted : 0;
@@ -197,7 +199,7 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args) {
   const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
   const size_t count = args.dim[$(#op.dims - 1)], end = count;
   //@ shared()
-  $(k:uniforms(0))
+  $(k:uniforms("call"))
   for (size_t row = blockIdx.x; row < rows; row += gridDim.x) {
     //@ begin()
     //@ for p, phase in ipairs(phases) do
@@ -242,7 +244,7 @@ static __device__ __forceinline__ void $k.name$_split$p$(const lathe_args &args)
   const size_t count = args.dim[$(#op.dims - 1)], end = count;
   const size_t row = blockIdx.y, first = row * gridDim.x;
   //@ shared()
-  $(k:uniforms(0))
+  $(k:uniforms("call"))
   //@ begin()
   //@ for q = 1, p - 1 do
   $k.name$_gathered$q$ mine$q$;

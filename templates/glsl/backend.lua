@@ -28,7 +28,10 @@ return {
     },
     rows = {}, -- the shapes of templates/glsl/shapes.c
   },
-  workspace = { reduce = true, rows = true }, -- families whose variants have a function NAME_workspace
+  -- Whether the variants of an op have a function NAME_workspace.
+  workspace = function(op)
+    return op.family ~= "map"
+  end,
   constraint = function(params)
     local block, unroll = params.block, params.unroll
     if block and block & (block - 1) ~= 0 then

@@ -17,6 +17,9 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer lathe_pack 
 layout(buffer_reference, std430, buffer_reference_align = $k.bytes$) buffer lathe_element {
   $k.element$ at;
 };
+layout(buffer_reference, std430, buffer_reference_align = $(k.spelling.bits // 8)) buffer lathe_number {
+  $k.number$ at;
+};
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer lathe_integer {
   int64_t at;
 };
@@ -48,6 +51,27 @@ $k.number$ lathe_get(uint64_t at) {
 
 void lathe_put(uint64_t at, $k.number$ x) {
   lathe_element(at).at = $k.element$(x);
+}
+
+//@ end
+//@ if k.program.random then
+/* Philox4x32-10 (templates/c/philox.h): the words of a counter, of four points. */
+uvec4 lathe_philox(int64_t seed, int64_t offset, uint64_t counter) {
+  uvec2 key = uvec2(uint(seed), uint(uint64_t(seed) >> 32));
+  uvec4 word = uvec4(uint(counter), uint(counter >> 32), uint(offset), uint(uint64_t(offset) >> 32));
+
+  [[unroll]] for (int round = 0; round < 10; round++) {
+    uint even_high, even_low, odd_high, odd_low;
+    umulExtended(word.x, 0xd2511f53u, even_high, even_low);
+    umulExtended(word.z, 0xcd9e8d57u, odd_high, odd_low);
+    word = uvec4(odd_high ^ word.y ^ key.x, odd_low, even_high ^ word.w ^ key.y, even_low);
+    key += uvec2(0x9e3779b9u, 0xbb67ae85u);
+  }
+  return word;
+}
+
+$k.number$ lathe_random(uint word) {
+  return $k.number$(word >> 8) * $(k:literal(2.0 ^ -24));
 }
 
 //@ end

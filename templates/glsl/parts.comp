@@ -92,15 +92,15 @@ void lathe_merge_threads(inout precise $type$ mine, uint array) {
 }
 
 /* The same left in memory, of `count` neighbours the one at `place`, and read from there. */
-void lathe_leave(uint64_t at, uint place, uint count, $type$ mine) {
+void lathe_leave(uint64_t at, uint64_t place, uint64_t count, $type$ mine) {
   //@ for w, word in ipairs(list) do
-  lathe_word(at + uint64_t($(w - 1)u * count + place) * 4ul).at = $word$;
+  lathe_word(at + ($(w - 1)ul * count + place) * 4ul).at = $word$;
   //@ end
 }
 
-void lathe_find(uint64_t at, uint place, uint count, out $type$ mine) {
+void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
   //@ local function word(w)
-  //@   return "lathe_word(at + uint64_t(" .. w .. "u * count + place) * 4ul).at"
+  //@   return "lathe_word(at + (" .. w .. "ul * count + place) * 4ul).at"
   //@ end
   mine = $(from_words(p, phase, word));
 }

@@ -71,7 +71,9 @@ void $(kernels[#kernels])() {
   $(k:scalars(op))
   const uint64_t count = $(k:product("args.dim", 1, #op.dims));
   const uint64_t left = args.workspace + $(H.left_at(phases, p))ul, ticket = args.workspace + $(256 * (p - 1))ul;
-  $(k:uniforms(0))
+  $(k:row_values())
+  $(k:uniforms("call"))
+  $(k:uniforms("row"))
   //@ for q = 1, p - 1 do
   $k.name$_gathered$q$ earlier$q$;
   lathe_find(args.workspace + $(256 * (q - 1) + 16)ul, 0u, 1u, earlier$q$);

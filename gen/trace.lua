@@ -1,0 +1,345 @@
+-- Calls an op's functions with symbolic values and checks the graphs that they leave: op.values for the
+-- outputs, op.magnitudes for those that have one. Derives the ops that compute gradients.
+
+local expr = require "expr"
+local gradient = require "gradient"
+local load_stage = require "load"
+local magnitude = require "magnitude"
+local text = require "text"
+
+local trace = {}
+
+-- The leaf that stands for an operand: expr.leaf's name of it, and its type.
+local function leaf_of(operand)
+  local varying = operand.place == "whole" or operand.place == "column"
+  if operand.index then
+    return expr.leaf("index", operand.name, "x")
+  elseif operand.dtype then
+    return expr.leaf("integer", operand.name, "s")
+  end
+  return expr.leaf(varying and "input" or "shared", operand.name)
+end
+
+-- The nodes that an op's functions are given, by name.
+local function leaves_of(op)
+  local leaves = {}
+  for _, operand in ipairs(op.operands) do
+    leaves[operand.name] = not operand.output and leaf_of(operand) or nil
+  end
+  for _, scalar in ipairs(op.scalars) do
+    leaves[scalar.name] = expr.leaf("scalar", scalar.name)
+  end
+  return leaves
+end
+
+local function outputs_of(op)
+  local outputs = {}
+  for _, operand in ipairs(op.operands) do
+    if operand.output then
+      outputs[#outputs + 1] = operand
+    end
+  end
+  return outputs
+end
+
+-- Calls one of the op's functions; returns { operand, node } per output.
+local function call(op, f, key)
+  local where = op.where(key)
+  local leaves, arguments = leaves_of(op), {}
+  if debug.getinfo(f, "u").isvararg then
+    text.fail(where, "%s: expected named parameters, found ...", key)
+  end
+  for i = 1, debug.getinfo(f, "u").nparams do
+    local name = debug.getlocal(f, i)
+    arguments[i] = leaves[name]
+    if not leaves[name] then
+      text.fail(where, "%s: parameter '%s' is no input and no scalar%s", key, name,
+        text.did_you_mean(name, text.sorted_keys(leaves)))
+    end
+  end
+  local results = table.pack(load_stage.call(where, f, table.unpack(arguments)))
+  local outputs = outputs_of(op)
+  local values = results[1]
+  if results.n == 1 and #outputs == 1 and (expr.is_node(values) or type(values) == "number") then
+    values = { [outputs[1].name] = values }
+  elseif results.n ~= 1 or type(values) ~= "table" or expr.is_node(values) then
+    text.fail(where, "%s: expected the function to return %s, found %s", key,
+      #outputs == 1 and "a value" or "a table of its outputs by name",
+      results.n == 0 and "nothing" or results.n > 1 and results.n .. " values" or "a " .. type(values))
+  end
+  local traced = {}
+  for _, operand in ipairs(outputs) do
+    local node = values[operand.name]
+    if type(node) == "number" then
+      node = expr.const(node)
+    end
+    if not expr.is_node(node) then
+      text.fail(where, "%s: expected a value for the output '%s', found %s", key, operand.name, text.show(node))
+    elseif node.type ~= "r" and node.type ~= "n" then
+      text.fail(where, "%s: '%s' is %s; expected a number%s", key, operand.name, expr.type_names[node.type],
+        node.type == "m" and ", such as select(condition, 1, 0)" or "")
+    end
+    traced[#traced + 1] = { operand = operand, node = node }
+    values[operand.name] = nil
+  end
+  local extra = next(values)
+  if extra ~= nil then
+    text.fail(where, "%s: %s is not an output%s", key, text.show(extra),
+      text.did_you_mean(extra, text.map(outputs, function(o)
+        return o.name
+      end)))
+  end
+  return traced
+end
+
+-- A reduction of the reduce family into one value per column goes over the rows.
+local function turn_to_columns(op, values)
+  local rules = {
+    sum = function(_, args) return expr.column_sum(args[1]) end,
+    maximum = function(_, args) return expr.column_max(args[1]) end,
+    minimum = function(_, args) return expr.column_min(args[1]) end,
+    count = function() return expr.leaf("rows", "rows") end,
+  }
+  for _, value in ipairs(values) do
+    if value.operand.place == "column" then
+      expr.visit({ value.node }, function(node)
+        local row = expr.operations[node.op]
+        if row and row.reduction and not rules[node.op] then
+          text.fail(op.where(op.key), "%s: %s along columns is not supported; expected sum, max or min", op.key,
+            node.op)
+        end
+      end)
+      value.node = expr.rewrite(value.node, rules, {})
+    end
+  end
+end
+
+-- What has one value for each of the rows, or in all, must not differ from point to point, and so on.
+local function check_output(op, operand, node)
+  local where = op.where(op.key)
+  local total = operand.place == "row" or operand.place == "single"
+  if total and node.varying then
+    text.fail(where, "%s: '%s' has one value per %s but differs from point to point; expected a reduction such as "
+      .. "sum(...)", op.key, operand.name, operand.place == "row" and "row" or "call")
+  elseif node.type == "n" and not total then
+    text.fail(where, "%s: '%s' is an index, but the output has a value at each %s", op.key, operand.name,
+      operand.place == "column" and "column" or "point")
+  end
+  expr.visit({ node }, function(n)
+    local row = expr.operations[n.op]
+    if not row then
+      return
+    elseif n.op == "random" and op.family ~= "map" then
+      text.fail(where, "%s: random has its place in the family 'map' alone", op.key)
+    elseif row.column and operand.place ~= "column" then
+      text.fail(where, "%s: '%s' has no value per column; expected %s over the row", op.key, operand.name,
+        (n.op:gsub("column", "row")))
+    elseif row.reduction and op.family == "map" and op.forward then
+      text.fail(where, "backward: a reduction has no place in the gradient of a reduction over everything; expected "
+        .. "an op of the family 'rows'")
+    elseif row.reduction and op.family == "map" then
+      text.fail(where, "map: a reduction has no place here; expected the family 'reduce' or 'rows'")
+    elseif row.reduction and not n[1].varying then
+      text.fail(where, "%s: a reduction over what is the same at every point", op.key)
+    elseif row.reduction and row[1] == "n" and not rawequal(n, node) then
+      text.fail(where, "%s: an index is a result of its own and cannot be computed with", op.key)
+    end
+  end)
+end
+
+-- One value per column is made of reductions over the rows, and of what does not differ from row to row.
+local function check_column(op, operand, node)
+  local places = {}
+  for _, o in ipairs(op.operands) do
+    places[o.name] = o.place
+  end
+  local function walk(n)
+    local row = expr.operations[n.op]
+    if row and row.column then
+      return
+    elseif row and row.reduction or n.op == "input" and places[n.name] ~= "column" or n.op == "shared" then
+      text.fail(op.where(op.key), "%s: '%s' has one value per column but differs from row to row; expected "
+        .. "column_sum(...), column_max(...) or column_min(...)", op.key, operand.name)
+    end
+    for i = 1, #n do
+      walk(n[i])
+    end
+  end
+  walk(node)
+end
+
+-- Everything declared must be read, or generated code has variables without use.
+local function check_use(op)
+  local read = {}
+  expr.visit(text.map(op.values, function(value)
+    return value.node
+  end), function(n)
+    read[n.name or n] = true
+  end)
+  for _, list in ipairs { op.operands, op.scalars } do
+    for _, item in ipairs(list) do
+      if not item.output and not read[item.name] then
+        text.fail(op.where(op.key), "%s: the %s '%s' is never used", op.key, list == op.scalars and "scalar" or "input",
+          item.name)
+      end
+    end
+  end
+end
+
+local function without_detach(values)
+  local rules = { detach = function(_, args) return args[1] end }
+  local memo = {}
+  return text.map(values, function(value)
+    return { operand = value.operand, node = expr.rewrite(value.node, rules, memo) }
+  end)
+end
+
+-- What one of the functions of a spec computes, detach still in it.
+local function values_of(op, f, key)
+  local values = call(op, f, key)
+  if op.key == "reduce" then
+    turn_to_columns(op, values)
+  end
+  return values
+end
+
+local function forward(op)
+  expr.begin()
+  return values_of(op, op.f, op.key)
+end
+
+-- The values of an op's gradient, by the name of the input that they belong to.
+local function backward(op)
+  local outputs, leaves, names = {}, {}, {}
+  for i, value in ipairs(forward(op)) do
+    local operand = value.operand
+    local derivative = leaf_of { name = "d" .. operand.name, place = operand.place }
+    if value.node.type == "n" or operand.place == "column" then
+      text.fail(op.where "backward", "backward: '%s' is %s, which has no gradient here", operand.name,
+        operand.place == "column" and "a value per column" or "an index")
+    end
+    outputs[i] = { node = value.node, derivative = derivative, whole = operand.place == "whole" }
+  end
+  for _, operand in ipairs(op.operands) do
+    if not operand.output and not operand.dtype and operand.place ~= "single" then
+      leaves[#leaves + 1] = leaf_of(operand)
+      names[operand.name] = leaves[#leaves]
+    end
+  end
+  local derivatives = gradient.of(outputs, leaves, function(operation)
+    text.fail(op.where "backward", "backward: %s has no derivative; expected detach(...) around it", operation)
+  end)
+  local values = {}
+  for _, operand in ipairs(op.operands) do
+    local node = names[operand.name] and derivatives[names[operand.name]]
+    if node then
+      values[operand.name] = operand.place == "column" and expr.column_sum(node) or node
+    end
+  end
+  return values
+end
+
+-- The op that computes the gradient of another, as a record of the same kind: its inputs are those of
+-- the op that it needs and d<output>, its outputs d<input> for each input that has a derivative. All
+-- that is whole comes first, so that the first output may take the first input's place.
+function trace.backward_of(op)
+  local values, read = backward(op), {}
+  local roots = {}
+  for _, node in text.sorted_pairs(values) do
+    roots[#roots + 1] = node
+  end
+  if #roots == 0 then
+    text.fail(op.where "backward", "backward: nothing of what '%s' reads has a derivative", op.name)
+  end
+  expr.visit(roots, function(n)
+    read[n.name or n] = true
+  end)
+  local derived = setmetatable({
+    name = op.name .. "_backward", doc = "gradient: " .. op.doc, forward = op, operands = {}, scalars = {}, peers = {},
+    family = op.family == "reduce" and "map" or op.family, key = "backward", any_zero_sign = true,
+    where = function()
+      return op.where "backward"
+    end,
+  }, { __index = op })
+  local outputs, late = {}, {}
+  local function add(operand, changes)
+    local list = changes.output and outputs or operand.place == "whole" and derived.operands or late
+    list[#list + 1] = setmetatable(changes, { __index = operand })
+  end
+  for _, operand in ipairs(op.operands) do
+    if operand.output then
+      if read["d" .. operand.name] then
+        add(operand, { name = "d" .. operand.name, output = false, low = -1.0, high = 1.0 })
+      end
+    elseif read[operand.name] then
+      add(operand, {})
+    end
+  end
+  for _, operand in ipairs(op.operands) do
+    if not operand.output and values[operand.name] then
+      add(operand, { name = "d" .. operand.name, output = true })
+    end
+  end
+  table.move(late, 1, #late, #derived.operands + 1, derived.operands)
+  local inputs = #derived.operands
+  table.move(outputs, 1, #outputs, inputs + 1, derived.operands)
+  for _, scalar in ipairs(op.scalars) do
+    if read[scalar.name] then
+      table.insert(derived.scalars, scalar)
+    end
+  end
+  derived.in_place = inputs > 0 and derived.operands[1].place == outputs[1].place
+  return derived
+end
+
+-- How many reductions over the rows the references make.
+local function count_column_reductions(op)
+  local roots, found = {}, 0
+  for _, list in ipairs { op.values, op.magnitudes } do
+    for _, value in ipairs(list) do
+      roots[#roots + 1] = value.node
+    end
+  end
+  expr.visit(roots, function(node)
+    local row = expr.operations[node.op]
+    found = found + (row and row.column and 1 or 0)
+  end)
+  return found
+end
+
+-- Traces an op's functions into a graph of their own.
+function trace.op(op)
+  if op.forward then
+    local by_input = backward(op.forward)
+    op.values = text.map(outputs_of(op), function(operand)
+      return { operand = operand, node = by_input[operand.name:sub(2)] }
+    end)
+  else
+    op.values = forward(op)
+  end
+  for _, value in ipairs(op.values) do
+    check_output(op, value.operand, value.node)
+    if value.operand.place == "column" then
+      check_column(op, value.operand, value.node)
+    end
+    value.operand.dtype = value.node.type == "n" and "i64" or nil
+  end
+  op.values = without_detach(op.values)
+  check_use(op)
+  if not op.forward and type(op.magnitude) == "function" then
+    op.magnitudes = without_detach(values_of(op, op.magnitude, "magnitude"))
+  elseif op.forward or op.magnitude then
+    local memo = {}
+    op.magnitudes = text.map(op.values, function(value)
+      return { operand = value.operand, node = magnitude.of(value.node, memo) }
+    end)
+  else
+    op.magnitudes = {}
+  end
+  op.flops = expr.flops(text.map(op.values, function(value)
+    return value.node
+  end))
+  op.column_reductions = count_column_reductions(op)
+end
+
+return trace

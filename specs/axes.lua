@@ -1,0 +1,49 @@
+-- One result for each row or each column of a matrix.
+
+local vector = include "include/vector.lua"
+
+local ops = {
+  sum = {
+    function(x) return sum(x) end,
+    magnitude = function(x) return sum(abs(x)) end,
+    "x.sum(%d)",
+  },
+  max = { function(x) return max(x) end, "x.max(%d)" },
+  mean = {
+    function(x) return mean(x) end,
+    magnitude = function(x) return mean(abs(x)) end,
+    "x.mean(%d)",
+  },
+}
+
+for name, row in pairs(ops) do
+  for axis, along in pairs { row = { "rows", 1, "along" }, column = { "cols", 0, "down" } } do
+    op(axis .. "_" .. name) {
+      doc = "the " .. name .. " " .. along[3] .. " each " .. axis,
+      inputs = { x = { "rows", "cols" } },
+      outputs = { r = { along[1] } },
+      reduce = row[1],
+      magnitude = row.magnitude,
+      any_zero_sign = true,
+      sizes = vector.grid_sizes,
+      sets = vector.sets,
+      dtypes = vector.dtypes,
+      ulp = vector.ulp(4),
+      variants = vector.rows,
+      peers = { numpy = row[2]:format(along[2]) },
+    }
+  end
+end
+
+op "row_argmax" {
+  doc = "the index of the first largest element of each row, or of its first NaN",
+  inputs = { x = { "rows", "cols" } },
+  outputs = { r = { "rows" } },
+  reduce = function(x) return argmax(x) end,
+  sizes = vector.grid_sizes,
+  sets = vector.sets,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(0),
+  variants = vector.rows,
+  peers = { numpy = "x.argmax(1)", torch = "x.argmax(1)" },
+}

@@ -1,0 +1,21 @@
+-- Dropout: some points are left out by chance, the others made larger to make up for it.
+
+local vector = include "include/vector.lua"
+
+op "dropout" {
+  doc = "x / (1 - p), or 0 with probability p, by the random numbers of seed and offset",
+  inputs = { x = { "n" }, seed = { dtype = "i64" }, offset = { dtype = "i64" } },
+  outputs = { y = { "n" } },
+  scalars = { p = 0.25 },
+  map = function(x, seed, offset, p)
+    return select(ge(random(seed, offset), p), x * (1 / (1 - p)), 0)
+  end,
+  any_zero_sign = true,
+  sizes = vector.sizes,
+  sets = vector.sets,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(1),
+  backward = true,
+  variants = vector.map,
+  peers = { torch = "F.dropout(x, p)" },
+}

@@ -1,0 +1,39 @@
+-- How far predictions are from what was wanted.
+
+local vector = include "include/vector.lua"
+
+op "mse" {
+  doc = "the mean of (x - t)^2",
+  inputs = { x = { "n" }, t = { "n" } },
+  outputs = { r = {} },
+  reduce = function(x, t)
+    return mean((x - t) ^ 2)
+  end,
+  sizes = vector.sizes,
+  sets = vector.swept,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(4),
+  backward = { variants = vector.map },
+  variants = vector.reduce,
+  peers = { numpy = "np.mean((x - t) ** 2)", torch = "F.mse_loss(x, t)" },
+}
+
+op "cross_entropy" {
+  doc = "log(sum(exp(x))) - x[target], for each row; NaN where the target lies outside of it",
+  inputs = { x = { "rows", "cols", range = { -10, 10 } }, target = { "rows", index = "cols" } },
+  outputs = { loss = { "rows" } },
+  rows = function(x, target)
+    local shifted = x - detach(row_max(x))
+    return log(row_sum(exp(shifted))) - at(shifted, target)
+  end,
+  magnitude = function(x, target)
+    return 1 + abs(at(x, target)) + abs(row_max(x))
+  end,
+  sizes = vector.grid_sizes,
+  sets = vector.swept,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(4),
+  backward = { ulp = vector.ulp(32) },
+  variants = vector.rows,
+  peers = { torch = "F.cross_entropy(x, target, reduction='none')" },
+}

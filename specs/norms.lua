@@ -1,0 +1,44 @@
+-- Normalisation over each row, with a factor (and a term) for each column.
+
+local vector = include "include/vector.lua"
+
+op "layernorm" {
+  doc = "(x - mean) / sqrt(variance + eps) * gamma + beta, over each row",
+  inputs = {
+    x = { "rows", "cols" },
+    gamma = { "cols", range = { 0.5, 1.5 } },
+    beta = { "cols" },
+  },
+  outputs = { y = { "rows", "cols" } },
+  scalars = { eps = 1e-5 },
+  rows = function(x, gamma, beta, eps)
+    local centred = x - row_mean(x)
+    local scale = 1 / sqrt(row_mean(centred * centred) + eps)
+    return centred * scale * gamma + beta
+  end,
+  magnitude = true,
+  sizes = vector.grid_sizes,
+  sets = vector.swept,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(8),
+  backward = { ulp = vector.ulp(16) },
+  variants = vector.rows,
+  peers = { torch = "F.layer_norm(x, x.shape[-1:], gamma, beta, eps)" },
+}
+
+op "rmsnorm" {
+  doc = "x / sqrt(mean(x^2) + eps) * gamma, over each row",
+  inputs = { x = { "rows", "cols" }, gamma = { "cols", range = { 0.5, 1.5 } } },
+  outputs = { y = { "rows", "cols" } },
+  scalars = { eps = 1e-5 },
+  rows = function(x, gamma, eps)
+    return x * (1 / sqrt(row_mean(x * x) + eps)) * gamma
+  end,
+  sizes = vector.grid_sizes,
+  sets = vector.swept,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(8),
+  backward = { ulp = vector.ulp(16) },
+  variants = vector.rows,
+  peers = { torch = "F.rms_norm(x, x.shape[-1:], gamma, eps)" },
+}
