@@ -135,7 +135,10 @@ function dispatch.write(ops, backends)
   for i, op in ipairs(ops) do
     op_rows[i] = op_row(out, op, index_of)
     for _, v in ipairs(op.planned) do
-      local enabled = not v.backend.disabled
+      local enabled = not v.disabled
+      local features = text.map(v.backend.dtype_features and v.backend.dtype_features[v.dtype] or {}, function(f)
+        return "LATHE_" .. f
+      end)
       local run, image, launches, workspace = "NULL", "NULL", "NULL", "NULL"
       if enabled and v.file.host then
         image, launches = "&" .. v.file.stem .. "_image", v.name .. "_launches"
@@ -154,6 +157,7 @@ function dispatch.write(ops, backends)
       variant_rows[#variant_rows + 1] = {
         text.c_string(v.name), string.format("&lathe_ops[%d]", i - 1),
         string.format("&lathe_backends[%d]", backend_index[v.backend]), "LATHE_" .. v.dtype:upper(),
+        #features > 0 and table.concat(features, " | ") or "0", v.disabled and text.c_string(v.disabled) or "NULL",
         run, image, launches, workspace, "1", number(v.from), number(v.to), text.c_string(v.params_text),
         text.c_string(v.where),
         text.c_string("templates/" .. v.backend.language .. "/" .. op.family .. v.backend.extension),
@@ -169,7 +173,7 @@ function dispatch.write(ops, backends)
     "const lathe_op lathe_ops[] = {\n", table.concat(op_rows), "};\n",
     "const size_t lathe_op_count = sizeof lathe_ops / sizeof *lathe_ops;\n\n",
     table.concat(externs),
-    "\n/* name, op, backend, dtype, run, image, launches, workspace, align, "
+    "\n/* name, op, backend, dtype, features, disabled, run, image, launches, workspace, align, "
     .. "prefer from and to, params, source, template */\n",
     "const lathe_variant lathe_variants[] = {\n", aligned(variant_rows), "};\n",
     "const size_t lathe_variant_count = sizeof lathe_variants / sizeof *lathe_variants;\n",

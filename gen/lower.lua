@@ -15,7 +15,9 @@
 --             where all functions of vecmath.lua have a text, or by name true or one compute type.
 --   result    how a point function gives back more than one value: parameter, argument, assign
 --   integer_type  of an operand's 64-bit integers
---   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.includes
+--   cast      a plain integer as a number: its type, and the integer's name
+--   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.prologue (the
+--             lines that a file begins with), and k.let where `const` is not what declares a value
 --   methods   further methods of the class; integer_literal(value) is needed
 
 local expr = require "expr"
@@ -161,7 +163,7 @@ local function emit(self, roots, names, lines, prefix)
     end
     serial = serial + 1
     names[node] = prefix .. serial
-    lines[#lines + 1] = string.format("const %s %s = %s;", type_of(self, node), names[node], value)
+    lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), names[node], value)
   end
   for _, root in ipairs(roots) do
     walk(root)
@@ -174,7 +176,7 @@ local function plain_scalar(_, node)
   return node.name
 end
 local function plain_count(self, node)
-  return "(" .. self.number .. ")" .. node.name
+  return string.format(self.language.cast, self.number, node.name)
 end
 local outside = {
   scalar = { step = "call", plain = plain_scalar },
@@ -290,7 +292,7 @@ function kernel:point(name, results)
   if #results == 1 then
     point.type = self.vector
     lines[#lines + 1] = "return " .. names[roots[1]] .. ";"
-    point.call = string.format("const %s %s = %s(%s);", self.vector, results[1].name, point.name,
+    point.call = string.format("%s %s %s = %s(%s);", self.let, self.vector, results[1].name, point.name,
       table.concat(arguments, ", "))
   else
     point.type = "void"
@@ -341,14 +343,14 @@ function kernel:uniforms(step)
           expr.visit({ node }, function(n)
             if outside[n.op] and not names[n] then
               names[n] = n.name .. "_"
-              lines[#lines + 1] = string.format("const %s %s = %s;", self.vector, names[n],
+              lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, self.vector, names[n],
                 self:text("splat", outside[n.op].plain(self, n)))
             end
           end)
           local name = self.uniform_names[node]
           emit(self, { node }, names, lines, name .. "_")
           if names[node] ~= name then
-            lines[#lines + 1] = string.format("const %s %s = %s;", type_of(self, node), name, names[node])
+            lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), name, names[node])
           end
         end
       end
@@ -365,8 +367,8 @@ function kernel:row_values()
   for _, operand in ipairs(self.operands) do
     local single = operand.place == "row" or operand.place == "single"
     if not operand.output and single and operand.dtype then
-      lines[#lines + 1] = string.format("const %s %s_value = %s[0];", self.language.integer_type, operand.name,
-        operand.name)
+      lines[#lines + 1] = string.format("const %s %s_value = %s;", self.language.integer_type, operand.name,
+        self:text("load_index", operand.name))
     elseif not operand.output and single then
       lines[#lines + 1] = string.format("const %s %s_number = %s;", self.number, operand.name,
         self:text("load_number", operand.name))
@@ -493,7 +495,7 @@ function kernel:totals()
   return text.map(self.program.totals, function(total)
     local operand, value = total.operand, self:total(total.node)
     if operand.dtype then
-      return string.format("%s[0] = %s;", operand.name, value) -- an index
+      return self:text("store_index", operand.name, value) .. ";"
     end
     return self:text("store_number", operand.name, value) .. ";"
   end)
@@ -525,7 +527,7 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
     spelling = language.types[compute], storage = storage.storage or storage.number,
     number = language.types[compute].number, operands = operands, program = prog,
     key = set_name .. "|" .. dtype .. "|", memo = {}, uniform_names = {}, uniforms_used = {},
-    phase_of = {},
+    phase_of = {}, let = "const",
   }, class_of(language))
   language.setup(self)
   self.rules = rules_of(set, { dtype = compute, fma = set.fused, scalef = set.ldexp ~= nil })

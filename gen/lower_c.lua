@@ -58,7 +58,9 @@ local x86 = {
   load_own = "{p}_loadu_{s}({1} + {2})",
   store_own = "{p}_storeu_{s}({1} + {2}, {3})",
   load_number = "{1}[0]",
+  load_index = "{1}[0]",
   store_number = "{1}[0] = {2}",
+  store_index = "{1}[0] = {2}",
   store_lanes = "{p}_storeu_{s}({1}, {2})",
   -- Seed, offset, a point's index: templates/c/map.c makes the numbers ahead.
   random = "{p}_loadu_{s}(numbers + {3})",
@@ -168,7 +170,9 @@ local scalar = {
   load_own = "{1}[{2}]",
   store_own = "{1}[{2}] = {3}",
   load_number = "{1}[0]",
+  load_index = "{1}[0]",
   store_number = "{1}[0] = {2}",
+  store_index = "{1}[0] = {2}",
   random = "numbers[{3}]",
   hit = "{1} == (int64_t)({2})",
   mask_none = "false",
@@ -201,7 +205,7 @@ for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "
   reference[name] = name .. "{f}({1})"
 end
 
-c.types, c.integer_type = types, "int64_t"
+c.types, c.integer_type, c.cast = types, "int64_t", "(%s)%s"
 c.sets = { scalar = scalar, sse2 = sse2, avx2 = avx2, avx512 = avx512, reference = reference }
 
 function c.special(spelling, value)
@@ -279,9 +283,9 @@ function c.setup(k)
     k.vector, k.mask = spelling.number, "bool"
     k.integer = spelling.bits and "uint" .. spelling.bits .. "_t"
   end
-  k.includes = { '"lathe.h"', k:text "include" }
+  k.prologue = { '#include "lathe.h"', "#include " .. k:text "include" }
   if k.program.random then
-    k.includes[3] = '"philox.h"'
+    k.prologue[3] = '#include "philox.h"'
   end
 end
 

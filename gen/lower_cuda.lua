@@ -16,7 +16,7 @@ cuda.types = {
 
 -- Marks: {f} the ending of the library's names. mad is one instruction; the other sums of products
 -- stay two roundings, for nvcc is told -fmad=false.
-cuda.integer_type = "long long"
+cuda.integer_type, cuda.cast = "long long", "(%s)%s"
 
 local set = {
   fused = true,
@@ -53,7 +53,9 @@ local set = {
   splat = "{1}",
   isplat = "{1}",
   first_lane = "{1}",
+  load_index = "{1}[0]",
   store_number = "{1}[0] = {2}",
+  store_index = "{1}[0] = {2}",
   erfc = "lathe_erfc({1})", -- kernel.h
 }
 
@@ -123,9 +125,9 @@ function cuda.setup(k)
   k.vector, k.mask = k.number, "bool"
   k.integer = k.spelling.bits == 64 and "unsigned long long" or "unsigned"
   k.width = 16 // cuda.types[k.dtype].bytes -- elements of a 16-byte access, the widest there is
-  k.includes = { '"lathe.h"', '"kernel.h"' }
+  k.prologue = { '#include "lathe.h"', '#include "kernel.h"' }
   if k.dtype == "f16" or k.dtype == "bf16" then
-    table.insert(k.includes, 1, "<cuda_" .. (k.dtype == "f16" and "fp16" or "bf16") .. ".h>")
+    table.insert(k.prologue, 1, "#include <cuda_" .. (k.dtype == "f16" and "fp16" or "bf16") .. ".h>")
   end
 end
 

@@ -8,7 +8,8 @@ local plan = {}
 
 -- Every backend that the folders of templates/ describe, in order of preference:
 -- { name, kind, lowering, language, extension, features, families, constraint, enabled, disabled }.
--- enabled: a set of names, or nil for all. reasons: why some are off, by name.
+-- enabled: a set of names, or nil for all. reasons: why some are off, by name, or by name:dtype where
+-- a backend lacks a precision.
 function plan.backends(reader, enabled, reasons)
   local backends, known = {}, {}
   local languages, message = reader.list("templates", "")
@@ -27,13 +28,20 @@ function plan.backends(reader, enabled, reasons)
       local row = setmetatable({ language = language }, { __index = description })
       row.name, row.features = backend.name, backend.features
       row.disabled = reasons[row.name] or enabled and not enabled[row.name] and "not asked for" or nil
+      row.disabled_dtypes = {}
+      for name, reason in pairs(reasons) do
+        local whose, dtype = name:match "^(.*):(.*)$"
+        if whose == row.name then
+          row.disabled_dtypes[dtype] = reason
+        end
+      end
       backends[#backends + 1] = row
       known[row.name] = true
     end
   end
   for option, named in text.sorted_pairs { ["--backend"] = enabled or {}, ["--disabled"] = reasons } do
     for name in text.sorted_pairs(named) do
-      if not known[name] then
+      if not known[name:match "^[^:]*"] then
         text.refuse("%s: unknown backend '%s'; expected %s", option, name, text.one_of(text.map(backends, function(b)
           return b.name
         end)))
@@ -166,7 +174,7 @@ local function check_row(where, op, backends, row, number)
 end
 
 -- The variants of an op: by dtype, then by preference.
---   { name, op, dtype, backend, params, params_text, from, to, where }
+--   { name, op, dtype, backend, params, params_text, from, to, where, disabled }
 function plan.variants(op, backends)
   local where = op.where "variants"
   if #op.variants == 0 then
@@ -203,7 +211,10 @@ function plan.variants(op, backends)
   for _, dtype in ipairs(op.dtypes) do
     for _, backend in ipairs(backends) do
       for _, row in ipairs(by_backend[backend] or {}) do
-        local variant = { dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how }
+        local variant = {
+          dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how,
+          disabled = backend.disabled or backend.disabled_dtypes[dtype],
+        }
         variants[#variants + 1] = setmetatable(variant, { __index = row })
       end
     end
@@ -224,7 +235,7 @@ function plan.files(op)
   local files, by_path = {}, {}
   for _, variant in ipairs(op.planned) do
     local backend = variant.backend
-    if not backend.disabled then
+    if not variant.disabled then
       local stem = backend.one_kernel_per_file and variant.name
         or op.name .. "_" .. variant.dtype .. "__" .. backend.name
       local path = op.name .. "/" .. stem .. backend.extension

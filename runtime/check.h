@@ -7,6 +7,10 @@
  * finite value is taken as the infinity that it rounds to, one unit beyond; NaN must be NaN,
  * a true infinity the same infinity, a true zero (of magnitude zero) of the same sign unless
  * the op says otherwise. Integer results must be equal.
+ *
+ * A device that may count numbers below the normal range as zero (device.may_flush) is also right
+ * where it is off by no more than the smallest normal number, or has the result of the inputs with
+ * those numbers replaced by zero.
  */
 #ifndef CHECK_H
 #define CHECK_H

@@ -10,17 +10,13 @@ static device_list the_cpu(void) {
   return (device_list){.count = 1, .at = &cpu};
 }
 
-static device_list none(void) {
-  return (device_list){.missing = "this program knows no such devices"};
-}
-
 static const struct {
   const char *name;
   device_list (*own)(void);
 } kinds[DEVICE_KINDS] = {
     [LATHE_CPU] = {"cpu", the_cpu},
     [LATHE_CUDA] = {"cuda", device_cuda},
-    [LATHE_VULKAN] = {"vulkan", none},
+    [LATHE_VULKAN] = {"vulkan", device_vulkan},
 };
 
 static const device_list *put[DEVICE_KINDS];

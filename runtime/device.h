@@ -32,12 +32,16 @@ typedef struct device_time {
 } device_time;
 
 struct device {
-  const char *id;   /* cpu, cuda0: what --device takes */
-  const char *name; /* as the maker calls it */
+  const char *id;    /* cpu, cuda0: what --device takes */
+  const char *name;  /* as the maker calls it */
+  const char *notes; /* what else there is to say of it, a line; null for nothing */
   lathe_kind kind;
   uint64_t features;
   double cache; /* bytes of its last cache before memory; 0: not known, or told elsewhere (cpu.h) */
   bool lost;    /* an error has cost this process the device; another process may still have it */
+  /* A bit for each dtype: numbers below its normal range may count as zero, as Vulkan lets a
+   * device choose; see check.h. */
+  unsigned may_flush;
 
   /* Bytes of memory that can be had now. */
   double (*memory)(device *on);
@@ -111,5 +115,8 @@ device *device_cpu(void);
 
 /* device_cuda.c: those that the driver finds. */
 device_list device_cuda(void);
+
+/* device_vulkan.c: those that the loader finds, GPUs first. */
+device_list device_vulkan(void);
 
 #endif

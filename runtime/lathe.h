@@ -42,7 +42,10 @@ enum {
   LATHE_AVX512BW = 1u << 5,
   LATHE_AVX512DQ = 1u << 6,
   LATHE_AVX512VL = 1u << 7,
-  LATHE_SM80 = 1u << 16, /* CUDA's compute capability 8.0 or more */
+  LATHE_SM80 = 1u << 16,             /* CUDA's compute capability 8.0 or more */
+  LATHE_VULKAN_F64 = 1u << 17,       /* arithmetic in f64 */
+  LATHE_VULKAN_F16 = 1u << 18,       /* in f16 */
+  LATHE_VULKAN_STORAGE16 = 1u << 19, /* numbers of 16 bits in buffers */
   /* The kind of device that it is, which every backend needs. */
   LATHE_ON_CPU = 1u << 28,
   LATHE_ON_CUDA = 1u << 29,
@@ -78,11 +81,12 @@ typedef struct lathe_limits {
 
 /* One kernel of a call. */
 typedef struct lathe_launch {
-  const char *kernel; /* its name in the image */
-  uint32_t grid[3];   /* blocks */
-  uint32_t block[3];  /* threads of a block */
-  uint32_t cluster;   /* blocks that share memory; 0 or 1 for none */
-  uint32_t shared;    /* dynamic shared memory, bytes */
+  const char *kernel;   /* its name in the image */
+  uint32_t grid[3];     /* blocks */
+  uint32_t block[3];    /* threads of a block */
+  uint32_t cluster;     /* blocks that share memory; 0 or 1 for none */
+  uint32_t shared;      /* dynamic shared memory, bytes */
+  uint32_t constant[2]; /* Vulkan: the specialization constants KERNEL and THREADS */
 } lathe_launch;
 
 /* Fills in the kernels of one call, run one after another, and returns how many there are, at
@@ -179,6 +183,8 @@ typedef struct lathe_variant {
   const lathe_op *op;
   const lathe_backend *backend;
   lathe_dtype dtype;
+  uint64_t features;        /* that it needs besides the backend's */
+  const char *disabled;     /* why configure left it out, or null */
   lathe_fn *run;            /* on the CPU; null elsewhere and where the backend is disabled */
   const lathe_image *image; /* elsewhere: the code, and what of it a call runs */
   lathe_launches *launches;

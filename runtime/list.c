@@ -178,6 +178,8 @@ static void list_devices(const selection *s) {
     if (!s->device[i])
       continue;
     printf("%s: %s, %s of memory free\n", on->id, on->name, units_bytes(device_memory(on)).text);
+    if (on->notes)
+      wrap_print(on->notes, printf("   "), 4);
     if (on->kind == LATHE_CPU) {
       printf("    %s\n", cpu_feature_names(on->features));
       list_core_rates(on);

@@ -2,6 +2,7 @@
 #include "problem.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +145,46 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
   }
   *why = NULL;
   return p;
+}
+
+static void flush(lathe_dtype type, void *values, size_t count) {
+  const dtype_format *f = dtype_format_of(type);
+  const double smallest = ldexp(1, f->emin);
+
+  for (size_t i = 0; i < count; i++) {
+    char *at = (char *)values + i * f->size;
+    double value;
+    dtype_widen(type, at, 1, &value);
+    if (fabs(value) < smallest && value != 0) {
+      value = copysign(0, value);
+      dtype_narrow(type, &value, 1, at);
+    }
+  }
+}
+
+problem *problem_flushed(const problem *p) {
+  problem *flushed = calloc(1, sizeof *flushed);
+  bool ok = flushed;
+
+  if (!flushed)
+    return NULL;
+  *flushed = *p;
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    flushed->input[o] = flushed->expected[o] = flushed->magnitude[o] = NULL;
+  for (int o = 0; o < p->op->noperands && ok; o++) {
+    const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+    ok = make_operand(flushed, o);
+    if (!ok || !p->input[o])
+      continue;
+    memcpy(flushed->input[o], p->input[o], p->bytes[o]);
+    if (dtype_floating(type))
+      flush(type, flushed->input[o], p->elements[o]);
+  }
+  if (!ok || !problem_solve(flushed)) {
+    problem_free(flushed);
+    return NULL;
+  }
+  return flushed;
 }
 
 void problem_free(problem *p) {

@@ -30,6 +30,10 @@ void problem_free(problem *p);
 /* Runs the reference again, on inputs that have changed; false where there is no memory. */
 bool problem_solve(problem *p);
 
+/* The same problem with zero, of the same sign, in the place of the inputs below the normal range;
+ * null where there is no memory. */
+problem *problem_flushed(const problem *p);
+
 /* Bytes of memory that problem_make takes at its peak. */
 double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 

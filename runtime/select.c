@@ -12,6 +12,10 @@ static const struct {
     {LATHE_ON_CPU, "it runs on a processor"},
     {LATHE_ON_CUDA, "it runs on a CUDA device"},
     {LATHE_ON_VULKAN, "it runs on a Vulkan device"},
+    {LATHE_VULKAN_F64, "this device does not compute in f64 (shaderFloat64)"},
+    {LATHE_VULKAN_F16, "this device does not compute in f16 (shaderFloat16)"},
+    {LATHE_VULKAN_STORAGE16,
+     "this device has no numbers of 16 bits in buffers (storageBuffer16BitAccess)"},
     {LATHE_SM80, "this device's compute capability is below 8.0"},
     {LATHE_SSE2, "this processor has no SSE2"},
     {LATHE_AVX2, "this processor has no AVX2"},
@@ -24,8 +28,10 @@ static const struct {
 };
 
 const char *lathe_why_not(const lathe_variant *variant, uint64_t features) {
-  const uint64_t missing = variant->backend->features & ~features;
+  const uint64_t missing = (variant->backend->features | variant->features) & ~features;
 
+  if (variant->disabled)
+    return variant->disabled;
   if (variant->backend->disabled)
     return variant->backend->disabled;
   if (missing == 0)

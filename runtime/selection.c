@@ -414,6 +414,8 @@ const char *selection_why_not(const selection *s, const lathe_variant *variant) 
 
   if (on)
     return lathe_why_not(variant, on->features);
+  if (variant->disabled)
+    return variant->disabled;
   if (variant->backend->disabled)
     return variant->backend->disabled;
   if (device_missing(variant->backend->kind))

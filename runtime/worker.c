@@ -35,7 +35,7 @@ typedef struct request {
 
 /* What is told of a device. */
 typedef struct description {
-  char id[16], name[256];
+  char id[16], name[256], notes[256];
   uint64_t features;
   double cache;
 } description;
@@ -83,6 +83,7 @@ static void find(lathe_kind kind, answer *a) {
     description *d = &a->device[a->count];
     snprintf(d->id, sizeof d->id, "%s", on->id);
     snprintf(d->name, sizeof d->name, "%s", on->name);
+    snprintf(d->notes, sizeof d->notes, "%s", on->notes ? on->notes : "");
     d->features = on->features;
     d->cache = on->cache;
   }
@@ -282,6 +283,7 @@ static void meet(lathe_kind kind) {
     s->number = i;
     s->head = (device){.id = s->about.id,
                        .name = s->about.name,
+                       .notes = s->about.notes[0] ? s->about.notes : NULL,
                        .kind = kind,
                        .features = s->about.features,
                        .cache = s->about.cache,

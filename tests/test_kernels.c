@@ -2,6 +2,7 @@
  * the references against functions written here; and kernels that are wrong on purpose. */
 #include "tests.h"
 
+#include <float.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -1030,6 +1031,60 @@ static void test_changed_settings_are_caught(void **state) {
 #endif
 }
 
+/* 2^100 x, which is far from zero also for an x below the normal range. */
+static void raise_reference(const lathe_args *args) {
+  const double *x = args->buf[X];
+  double *y = args->buf[Y], *magnitude = args->buf[2];
+
+  for (size_t i = 0; i < args->dim[0]; i++) {
+    y[i] = x[i] * 0x1p100;
+    magnitude[i] = 0;
+  }
+}
+
+static void raise_flushed(const lathe_args *args) {
+  const float *x = args->buf[X];
+  float *y = args->buf[Y];
+
+  for (size_t i = 0; i < args->dim[0]; i++)
+    y[i] = fabsf(x[i]) < FLT_MIN ? copysignf(0, x[i]) : x[i] * 0x1p100f;
+}
+
+static void raise_wrong(const lathe_args *args) {
+  raise_flushed(args);
+  ((float *)args->buf[Y])[args->dim[0] - 1] *= 2;
+}
+
+static const lathe_op raise_op = {
+    .name = "raise",
+    .family = "map",
+    .source = __FILE__,
+    .ndim = 1,
+    .dim = {"n"},
+    .noperands = 2,
+    .operands = plant_operands,
+    .reference_f64 = raise_reference,
+};
+
+/* Zero in the place of numbers below the normal range is right only where the device may do that. */
+static void test_flushing_devices_are_judged_by_what_they_may(void **state) {
+  const group g = {.op = &raise_op, .dtype = LATHE_F32};
+  const size_t n = 1000;
+  problem *p = make(&g, &n, SEED, RANDOM_DENORMAL);
+  lathe_variant v = plant(raise_flushed);
+  device may = *device_cpu(), other = *device_cpu();
+
+  (void)state;
+  v.op = &raise_op;
+  may.may_flush = 1u << LATHE_F32;
+  other.may_flush = 1u << LATHE_F16;
+  assert_int_equal(check_variant(&may, &v, p, (device_layout){0}).verdict, CHECK_RIGHT);
+  assert_int_equal(check_variant(&other, &v, p, (device_layout){0}).verdict, CHECK_WRONG);
+  v.run = raise_wrong;
+  assert_int_equal(check_variant(&may, &v, p, (device_layout){0}).verdict, CHECK_WRONG);
+  problem_free(p);
+}
+
 /* The check after timing sees what the timed calls left. */
 static void test_later_mistakes_are_caught(void **state) {
   const lathe_variant v = plant(plant_second);
@@ -1138,6 +1193,7 @@ const struct CMUnitTest kernels_tests[] = {
     cmocka_unit_test(test_stray_writes_are_caught),
     cmocka_unit_test(test_crashes_are_caught),
     cmocka_unit_test(test_changed_settings_are_caught),
+    cmocka_unit_test(test_flushing_devices_are_judged_by_what_they_may),
     cmocka_unit_test(test_later_mistakes_are_caught),
     cmocka_unit_test(test_unsteady_results_are_caught),
     cmocka_unit_test(test_unable),

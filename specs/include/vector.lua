@@ -63,6 +63,7 @@ return {
     { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 23 } },
     { backend = wide, unroll = { 4, 1 } },
     { backend = "scalar", unroll = { 1, 4 } },
+    { backend = "vulkan", block = 256, unroll = { 2, 1 } },
   },
   reduce = {
     -- Folding many accumulators and wide vectors costs more than a short input saves by them.
@@ -70,9 +71,12 @@ return {
     { backend = { "avx2", "sse2" }, accumulators = 8, prefer = { from = 2048 } },
     { backend = { "avx2", "sse2" }, accumulators = 4 },
     { backend = "scalar", accumulators = { 8, 1 } },
+    { backend = "vulkan", block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
+    { backend = "vulkan", block = 512, unroll = 4, waves = 2 },
   },
   rows = {
     { backend = wide, accumulators = 4, unroll = { 4, 1 } },
     { backend = "scalar", accumulators = 4, unroll = 1 },
+    { backend = "vulkan" },
   },
 }

@@ -1,0 +1,243 @@
+-- GLSL as a target language (see lower.lua): compute shaders, as SPIR-V for Vulkan. An invocation
+-- computes one point at a time, so that every variable is a plain number; what makes it fast is in
+-- templates/glsl. A buffer is an address, a uint64_t, that is cast to a reference where it is read.
+
+local text = require "text"
+
+local glsl = { methods = {}, result = { parameter = "out %s out_%s", argument = "%s", assign = "out_%s = %s;" } }
+
+-- Types, as in lower_c.lua; bytes: the size of an element in memory, where its type is `element`.
+glsl.types = {
+  f32 = { number = "float", f = "", bits = 32, bytes = 4, element = "float", tiny = 0x1p-126, pack = "<f", digits = 9 },
+  f64 = {
+    number = "double", f = "lf", bits = 64, bytes = 8, element = "double", tiny = 0x1p-1022, pack = "<d", digits = 17,
+  },
+  f16 = { compute = "f32", bytes = 2, element = "float16_t" },
+  bf16 = { compute = "f32", bytes = 2, element = "uint16_t" },
+}
+
+glsl.integer_type, glsl.cast = "int64_t", "%s(%s)"
+
+-- mad is one instruction where the device has one; the other sums of products stay two roundings, for
+-- every value is declared precise.
+local set = {
+  fused = true,
+  add = "{1} + {2}",
+  sub = "{1} - {2}",
+  mul = "{1} * {2}",
+  div = "lathe_quotient({1}, {2})", -- kernel.comp, as are all such names
+  neg = "-{1}",
+  sqrt = "sqrt({1})",
+  abs = "abs({1})",
+  copysign = "lathe_copysign({1}, {2})",
+  fma = "lathe_fma({1}, {2}, {3})",
+  mad = "fma({1}, {2}, {3})",
+  minraw = "{1} < {2} ? {1} : {2}",
+  maxraw = "{1} > {2} ? {1} : {2}",
+  lt = "{1} < {2}",
+  le = "{1} <= {2}",
+  gt = "{1} > {2}",
+  ge = "{1} >= {2}",
+  eq = "{1} == {2}",
+  ne = "{1} != {2}",
+  select = "{1} ? {2} : {3}",
+  bits = "floatBitsToUint({1})",
+  real = "uintBitsToFloat({1})",
+  bits_f64 = "doubleBitsToUint64({1})",
+  real_f64 = "uint64BitsToDouble({1})",
+  iadd = "{1} + {2}",
+  isub = "{1} - {2}",
+  iand = "{1} & {2}",
+  ior = "{1} | {2}",
+  ixor = "{1} ^ {2}",
+  ishl = "{1} << {k}",
+  ishr = "{1} >> {k}",
+  splat = "{1}",
+  isplat = "{1}",
+  first_lane = "{1}",
+  load_number = "lathe_get({1})",
+  load_index = "lathe_integer({1}).at",
+  store_number = "lathe_put({1}, {2})",
+  store_index = "lathe_integer({1}).at = int64_t({2})",
+}
+
+glsl.sets = { vulkan = set }
+
+-- Constants -----------------------------------------------------------------------------------
+
+function glsl.special(spelling, value)
+  local high = value ~= value and 0x7ff8 or value < 0 and 0xfff0 or 0x7ff0
+  if spelling.bits == 64 then
+    return string.format("packDouble2x32(uvec2(0u, 0x%x0000u))", high)
+  end
+  return string.format("uintBitsToFloat(0x%x0000u)", value ~= value and 0x7fc0 or value < 0 and 0xff80 or 0x7f80)
+end
+
+function glsl.methods:integer_literal(value)
+  if self.spelling.bits == 64 then
+    return string.format("0x%xul", value)
+  end
+  return string.format("0x%xu", value & 0xffffffff)
+end
+
+-- What templates ask for ----------------------------------------------------------------------
+
+-- The members of the block of push constants, in the order in which the runtime fills it: addresses
+-- of the operands and of the workspace, dimensions, scalars.
+function glsl.methods:arguments(op)
+  local members = text.map(self.operands, function(operand)
+    return "uint64_t " .. operand.name .. ";"
+  end)
+  members[#members + 1] = "uint64_t workspace;"
+  members[#members + 1] = string.format("uint64_t dim[%d];", #op.dims)
+  local bytes = 8 * (#members - 1 + #op.dims)
+  for _, argument in ipairs(op.scalars) do
+    members[#members + 1] = string.format("%s %s;", self.number, argument.name)
+    bytes = bytes + self.spelling.bits // 8
+  end
+  if bytes > 128 then -- what every Vulkan device has
+    text.fail(op.where(), "op \"%s\": its operands, dimensions and scalars take %d bytes of Vulkan's push "
+      .. "constants; expected at most 128", op.name, bytes)
+  end
+  return table.concat(members, "\n")
+end
+
+function glsl.methods:scalars(op)
+  return table.concat(text.map(op.scalars, function(argument)
+    return string.format("const %s %s = args.%s;", self.number, argument.name, argument.name)
+  end), "\n")
+end
+
+-- The address of each operand's data, moved by offset(operand) elements where that is given and not nil.
+function glsl.methods:pointers(offset)
+  return table.concat(text.map(self.operands, function(operand)
+    local by = offset and offset(operand)
+    local bytes = operand.dtype == "i64" and 8 or self.bytes
+    return string.format("const uint64_t %s = args.%s%s;", operand.name, operand.name,
+      by and string.format(" + %s * %dul", by, bytes) or "")
+  end), "\n")
+end
+
+-- Value number `lane` (from 0) of a uvec4 that was read from memory.
+function glsl.methods:unpack(pack, lane)
+  local component = ("xyzw"):sub(lane * self.bytes // 4 + 1)
+  local word = pack .. "." .. component:sub(1, 1)
+  if self.dtype == "f32" then
+    return "uintBitsToFloat(" .. word .. ")"
+  elseif self.dtype == "f64" then
+    return "packDouble2x32(" .. pack .. "." .. component:sub(1, 2) .. ")"
+  elseif self.dtype == "f16" then
+    return string.format("float(unpackFloat2x16(%s).%s)", word, lane % 2 == 0 and "x" or "y")
+  end
+  return string.format(lane % 2 == 0 and "uintBitsToFloat(%s << 16)" or "uintBitsToFloat(%s & 0xffff0000u)", word)
+end
+
+-- The uvec4 of k.width values.
+function glsl.methods:pack(values)
+  local words = {}
+  if self.dtype == "f32" then
+    words = text.map(values, function(value)
+      return "floatBitsToUint(" .. value .. ")"
+    end)
+  elseif self.dtype == "f64" then
+    words = text.map(values, function(value)
+      return "unpackDouble2x32(" .. value .. ")"
+    end)
+  else
+    local format = self.dtype == "f16" and "packFloat2x16(f16vec2(%s, %s))" or "lathe_bf16(%s) | lathe_bf16(%s) << 16"
+    for i = 1, #values, 2 do
+      words[#words + 1] = string.format(format, values[i], values[i + 1])
+    end
+  end
+  return "uvec4(" .. table.concat(words, ", ") .. ")"
+end
+
+-- The types in kernel.comp that gather the terms of a reduction.
+local gatherers = {
+  sum = "lathe_sum", maximum = "lathe_largest", minimum = "lathe_smallest", argmax = "lathe_first_largest",
+  argmin = "lathe_first_smallest",
+}
+
+function glsl.methods:gatherer(kind)
+  return gatherers[kind]
+end
+
+-- The type of its result.
+function glsl.methods:result_type(kind)
+  return self:is_index(kind) and "uint64_t" or self.number
+end
+
+-- What is gathered as words of 4 bytes, and the expression that makes it of such words.
+function glsl.methods:words(kind, gathered)
+  local value, words = gathered .. ".value", {}
+  if self.spelling.bits == 64 then
+    words = { "unpackDouble2x32(" .. value .. ").x", "unpackDouble2x32(" .. value .. ").y" }
+  else
+    words = { "floatBitsToUint(" .. value .. ")" }
+  end
+  if self:is_index(kind) then
+    words[#words + 1] = "uint(" .. gathered .. ".index)"
+    words[#words + 1] = "uint(" .. gathered .. ".index >> 32)"
+  end
+  return words
+end
+
+function glsl.methods:from_words(kind, words)
+  local wide = self.spelling.bits == 64
+  local value = wide and string.format("packDouble2x32(uvec2(%s, %s))", words[1], words[2])
+    or "uintBitsToFloat(" .. words[1] .. ")"
+  if self:is_index(kind) then
+    local low, high = words[wide and 3 or 2], words[wide and 4 or 3]
+    value = string.format("%s, uint64_t(%s) | uint64_t(%s) << 32", value, low, high)
+  end
+  return gatherers[kind] .. "(" .. value .. ")"
+end
+
+-- Values combined pairwise: one rounding of a sum does not wait for the others, and fewer come
+-- together.
+function glsl.methods:fold(kind, values)
+  local format = kind == "sum" and "(%s + %s)"
+    or (kind == "maximum" or kind == "argmax") and "lathe_larger(%s, %s)" or "lathe_smaller(%s, %s)"
+  while #values > 1 do
+    local half = {}
+    for i = 1, #values // 2 do
+      half[i] = format:format(values[i], values[i + #values // 2])
+    end
+    if #values % 2 == 1 then
+      half[#half + 1] = values[#values]
+    end
+    values = half
+  end
+  return values[1]
+end
+
+function glsl.setup(k)
+  k.name = k.name:gsub("__", "_") -- two are GLSL's own
+  k.lanes = 1
+  k.marks = {}
+  k.let = "const precise"
+  k.vector, k.mask = k.number, "bool"
+  k.integer = k.spelling.bits == 64 and "uint64_t" or "uint"
+  k.bytes = glsl.types[k.dtype].bytes
+  k.element = glsl.types[k.dtype].element
+  k.width = 16 // k.bytes -- elements of a 16-byte access, the widest there is
+  k.prologue = {
+    "#version 460",
+    "#extension GL_GOOGLE_cpp_style_line_directive : require",
+    "#extension GL_EXT_buffer_reference : require",
+    "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require",
+    "#extension GL_EXT_control_flow_attributes : require",
+    "#extension GL_KHR_shader_subgroup_basic : require",
+    "#extension GL_KHR_shader_subgroup_shuffle : require",
+  }
+  if k.bytes == 2 then
+    table.insert(k.prologue, "#extension GL_EXT_shader_16bit_storage : require")
+  end
+  if k.dtype == "f16" then
+    table.insert(k.prologue, "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require")
+  elseif k.dtype == "f64" then
+    table.insert(k.prologue, "#extension GL_EXT_shader_explicit_arithmetic_types_float64 : require")
+  end
+end
+
+return glsl

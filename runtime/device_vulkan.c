@@ -1,0 +1,1056 @@
+/* device_vulkan.c - Vulkan devices, through the loader, which is opened at run time.
+ *
+ * Buffers are addresses, which go to a kernel with dimensions and scalars as push constants. A
+ * logical device is made when a call first wants one. Where it is lost, this process has no other; see
+ * worker.h. */
+#include "device.h"
+
+#include "vulkan.h"
+
+#ifdef HAVE_VULKAN
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "dtype.h"
+
+enum {
+  MOST_DEVICES = 8,
+  GUARD = 4096,         /* bytes on each side of a buffer's data */
+  ALIGNMENT = 64,       /* of data, before the layout's offset */
+  STAGING = 8 << 20,    /* bytes of the buffer through which copies go */
+  MOST_RECORDED = 4096, /* calls of one command buffer */
+  RATES = 48,           /* measured copy rates, by the power of two of the bytes */
+};
+
+static const unsigned char guard_byte = 0x7e, poison_byte = 0xfb;
+
+typedef struct vulkan_buffer {
+  VkBuffer buffer;
+  VkDeviceMemory memory;
+  VkDeviceAddress address;   /* of the data */
+  size_t lead, size, length; /* where the data starts, its bytes, those of all */
+} vulkan_buffer;
+
+typedef struct vulkan_device {
+  device head;
+  char id[16], name[800], notes[400];
+  VkPhysicalDevice physical;
+  VkPhysicalDeviceType type;
+  uint32_t family;       /* of the queue */
+  uint64_t clock_mask;   /* the bits of a timestamp that count; 0: it has no clock */
+  double clock_ns;       /* nanoseconds of one tick */
+  double most_allocated; /* bytes of one allocation */
+  bool size_control, budget, f64, f16, storage16;
+  lathe_limits limits;
+
+  VkDevice made; /* null: to be made */
+  VkQueue queue;
+  VkCommandPool pool;
+  VkCommandBuffer transfer, batch;
+  VkFence fence;
+  VkQueryPool clock;
+  vulkan_code code;
+  vulkan_buffer staging;
+  void *mapped;            /* the staging buffer */
+  const void *recorded_of; /* the call that the batch is of, */
+  uint64_t recorded;       /* and how many times it has it */
+  double rate[RATES];      /* 0: not measured yet */
+} vulkan_device;
+
+typedef struct vulkan_call {
+  device_call head;
+  vulkan_buffer operand[LATHE_MAX_OPERANDS], workspace;
+  void *host[LATHE_MAX_OPERANDS]; /* copies of the outputs, or of inputs to compare */
+  unsigned char pushed[VULKAN_PUSHED];
+  uint32_t pushed_size;
+  int count; /* launches of a call */
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  VkPipeline pipeline[LATHE_MAX_LAUNCHES];
+  bool broken; /* what went wrong leaves nothing to be done with it */
+} vulkan_call;
+
+static vulkan_device devices[MOST_DEVICES];
+static size_t count;
+static char missing[400]; /* why there is no device */
+
+static vulkan_device *device_of(const device_call *call) {
+  return (vulkan_device *)call->on;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------- */
+
+/* A type of memory that has all the properties; of several the one with `better` too. -1 for none. */
+static int memory_type(const vulkan_device *d, uint32_t allowed, VkMemoryPropertyFlags needed,
+                       VkMemoryPropertyFlags better) {
+  VkPhysicalDeviceMemoryProperties2 memory = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+  const VkPhysicalDeviceMemoryProperties *p = &memory.memoryProperties;
+  int found = -1;
+
+  vk.GetPhysicalDeviceMemoryProperties2(d->physical, &memory);
+  for (uint32_t i = p->memoryTypeCount; i-- > 0;) {
+    const VkMemoryPropertyFlags has = p->memoryTypes[i].propertyFlags;
+    if (allowed & 1u << i && (has & needed) == needed &&
+        (found < 0 || (has & better) == better ||
+         (p->memoryTypes[found].propertyFlags & better) != better))
+      found = (int)i;
+  }
+  return found;
+}
+
+static void free_buffer(vulkan_device *d, vulkan_buffer *b) {
+  vk.DestroyBuffer(d->made, b->buffer, NULL);
+  vk.FreeMemory(d->made, b->memory, NULL);
+  *b = (vulkan_buffer){0};
+}
+
+/* On failure nothing is left of it. */
+static VkResult make_buffer(vulkan_device *d, vulkan_buffer *b, size_t length,
+                            VkMemoryPropertyFlags needed, VkMemoryPropertyFlags better) {
+  const VkBufferCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+      .size = length,
+      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+               VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+  };
+  const VkMemoryAllocateFlagsInfo flags = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+      .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
+  };
+  VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                     .pNext = &flags};
+  VkBufferDeviceAddressInfo address = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
+  VkMemoryRequirements wanted;
+  VkResult error;
+  int type;
+
+  *b = (vulkan_buffer){.length = length};
+  if ((double)length > d->most_allocated)
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  error = vk.CreateBuffer(d->made, &info, NULL, &b->buffer);
+  if (error)
+    return error;
+  vk.GetBufferMemoryRequirements(d->made, b->buffer, &wanted);
+  type = memory_type(d, wanted.memoryTypeBits, needed, better);
+  allocation.allocationSize = wanted.size;
+  allocation.memoryTypeIndex = (uint32_t)type;
+  error = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                   : vk.AllocateMemory(d->made, &allocation, NULL, &b->memory);
+  if (!error)
+    error = vk.BindBufferMemory(d->made, b->buffer, b->memory, 0);
+  if (error) {
+    free_buffer(d, b);
+    return error;
+  }
+  address.buffer = b->buffer;
+  b->address = vk.GetBufferDeviceAddress(d->made, &address);
+  return VK_SUCCESS;
+}
+
+static double memory(device *on) {
+  vulkan_device *d = (vulkan_device *)on;
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties2 all = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+      .pNext = d->budget ? &budget : NULL};
+  const int type = memory_type(d, ~0u, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
+  uint32_t heap;
+
+  if (type < 0)
+    return -1;
+  vk.GetPhysicalDeviceMemoryProperties2(d->physical, &all);
+  heap = all.memoryProperties.memoryTypes[type].heapIndex;
+  if (d->budget)
+    return fmax(0, (double)budget.heapBudget[heap] - (double)budget.heapUsage[heap]);
+  return (double)all.memoryProperties.memoryHeaps[heap].size;
+}
+
+/* ---- the logical device ------------------------------------------------------------------------- */
+
+static void drop_device(vulkan_device *d) {
+  vulkan_code_drop(&d->code);
+  free_buffer(d, &d->staging);
+  vk.DestroyPipelineLayout(d->made, d->code.layout, NULL);
+  vk.DestroyQueryPool(d->made, d->clock, NULL);
+  vk.DestroyFence(d->made, d->fence, NULL);
+  vk.DestroyCommandPool(d->made, d->pool, NULL);
+  vk.DestroyDevice(d->made, NULL);
+  d->made = NULL;
+  d->code.layout = VK_NULL_HANDLE;
+  d->clock = VK_NULL_HANDLE;
+  d->fence = VK_NULL_HANDLE;
+  d->pool = VK_NULL_HANDLE;
+  d->recorded_of = NULL;
+}
+
+static VkResult make_device(vulkan_device *d) {
+  const float priority = 1;
+  const VkDeviceQueueCreateInfo queue = {
+      .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+      .queueFamilyIndex = d->family,
+      .queueCount = 1,
+      .pQueuePriorities = &priority,
+  };
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT size = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT,
+      .subgroupSizeControl = d->code.size_varies,
+      .computeFullSubgroups = d->code.full,
+  };
+  VkPhysicalDeviceVulkan12Features v12 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+      .pNext = d->size_control ? &size : NULL,
+      .bufferDeviceAddress = VK_TRUE,
+      .shaderFloat16 = d->f16,
+  };
+  VkPhysicalDeviceVulkan11Features v11 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+      .pNext = &v12,
+      .storageBuffer16BitAccess = d->storage16,
+  };
+  const VkPhysicalDeviceFeatures2 features = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+      .pNext = &v11,
+      .features = {.shaderInt64 = VK_TRUE, .shaderFloat64 = d->f64},
+  };
+  const char *const extension = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+  const VkDeviceCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+      .pNext = &features,
+      .queueCreateInfoCount = 1,
+      .pQueueCreateInfos = &queue,
+      .enabledExtensionCount = d->size_control,
+      .ppEnabledExtensionNames = &extension,
+  };
+  const VkCommandPoolCreateInfo pool = {
+      .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+      .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+      .queueFamilyIndex = d->family,
+  };
+  const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  const VkQueryPoolCreateInfo clock = {
+      .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+      .queryType = VK_QUERY_TYPE_TIMESTAMP,
+      .queryCount = 2,
+  };
+  const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, VULKAN_PUSHED};
+  const VkPipelineLayoutCreateInfo layout = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+      .pushConstantRangeCount = 1,
+      .pPushConstantRanges = &range,
+  };
+  VkCommandBufferAllocateInfo buffers = {
+      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+      .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+      .commandBufferCount = 1,
+  };
+  VkResult error = vk.CreateDevice(d->physical, &info, NULL, &d->made);
+
+  if (error) {
+    d->made = NULL;
+    return error;
+  }
+  d->code.device = d->made;
+  vk.GetDeviceQueue(d->made, d->family, 0, &d->queue);
+  error = vk.CreateCommandPool(d->made, &pool, NULL, &d->pool);
+  buffers.commandPool = d->pool;
+  if (!error)
+    error = vk.AllocateCommandBuffers(d->made, &buffers, &d->transfer);
+  if (!error)
+    error = vk.AllocateCommandBuffers(d->made, &buffers, &d->batch);
+  if (!error)
+    error = vk.CreateFence(d->made, &fence, NULL, &d->fence);
+  if (!error)
+    error = vk.CreateQueryPool(d->made, &clock, NULL, &d->clock);
+  if (!error)
+    error = vk.CreatePipelineLayout(d->made, &layout, NULL, &d->code.layout);
+  if (!error)
+    error = make_buffer(d, &d->staging, STAGING,
+                        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                        VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+  if (!error)
+    error = vk.MapMemory(d->made, d->staging.memory, 0, VK_WHOLE_SIZE, 0, &d->mapped);
+  if (error)
+    drop_device(d);
+  return error;
+}
+
+/* ---- commands ----------------------------------------------------------------------------------- */
+
+/* All that was written is there for all that follows. */
+static void barrier(VkCommandBuffer to, VkPipelineStageFlags before, VkPipelineStageFlags after) {
+  const VkMemoryBarrier all = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+      .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+      .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
+  };
+
+  vk.CmdPipelineBarrier(to, before, after, 0, 1, &all, 0, NULL, 0, NULL);
+}
+
+static VkResult begin(VkCommandBuffer to) {
+  const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  const VkResult error = vk.BeginCommandBuffer(to, &info);
+
+  if (!error)
+    barrier(to, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+  return error;
+}
+
+/* Runs what was recorded, to its end: a launch that has none is ended with the process (see
+ * device_limit). */
+static VkResult submit(vulkan_device *d, VkCommandBuffer recorded) {
+  const VkSubmitInfo info = {
+      .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+      .commandBufferCount = 1,
+      .pCommandBuffers = &recorded,
+  };
+  VkResult error = vk.QueueSubmit(d->queue, 1, &info, d->fence);
+
+  if (!error)
+    error = vk.WaitForFences(d->made, 1, &d->fence, VK_TRUE, UINT64_MAX);
+  if (error == VK_ERROR_DEVICE_LOST)
+    d->head.lost = true;
+  return error ? error : vk.ResetFences(d->made, 1, &d->fence);
+}
+
+static VkResult finish_transfer(vulkan_device *d) {
+  const VkResult error = vk.EndCommandBuffer(d->transfer);
+
+  return error ? error : submit(d, d->transfer);
+}
+
+/* Copies between the host and a buffer, at an offset of it. */
+static VkResult copy(vulkan_device *d, const vulkan_buffer *b, size_t at, const void *from,
+                     void *to, size_t bytes) {
+  VkResult error = VK_SUCCESS;
+
+  for (size_t done = 0; done < bytes && !error;) {
+    const size_t some = bytes - done < STAGING ? bytes - done : STAGING;
+    const VkBufferCopy part = {
+        .srcOffset = from ? 0 : at + done, .dstOffset = from ? at + done : 0, .size = some};
+    if (from)
+      memcpy(d->mapped, (const char *)from + done, some);
+    error = begin(d->transfer);
+    if (error)
+      break;
+    vk.CmdCopyBuffer(d->transfer, from ? d->staging.buffer : b->buffer,
+                     from ? b->buffer : d->staging.buffer, 1, &part);
+    barrier(d->transfer, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT);
+    error = finish_transfer(d);
+    if (to && !error)
+      memcpy((char *)to + done, d->mapped, some);
+    done += some;
+  }
+  return error;
+}
+
+/* Sets the bytes from `at` to `end` of a buffer: whole words by the device, and those around them. */
+static VkResult fill(vulkan_device *d, const vulkan_buffer *b, size_t at, size_t end,
+                     unsigned char value) {
+  const size_t first = (at + 3) / 4 * 4, last = end / 4 * 4;
+  unsigned char edge[8];
+  VkResult error;
+
+  memset(edge, value, sizeof edge);
+  if (first >= last)
+    return copy(d, b, at, edge, NULL, end - at);
+  error = copy(d, b, at, edge, NULL, first - at);
+  if (!error)
+    error = copy(d, b, last, edge, NULL, end - last);
+  if (!error)
+    error = begin(d->transfer);
+  if (error)
+    return error;
+  vk.CmdFillBuffer(d->transfer, b->buffer, first, last - first, value * 0x01010101u);
+  return finish_transfer(d);
+}
+
+/* ---- calls -------------------------------------------------------------------------------------- */
+
+/* Says what went wrong in a call, which can do no more then. */
+static bool fail(device_call *call, VkResult error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool fail(device_call *call, VkResult error, const char *format, ...) {
+  va_list list;
+  int length;
+
+  va_start(list, format);
+  length = vsnprintf(call->error, sizeof call->error, format, list);
+  va_end(list);
+  if (error) {
+    if (length >= 0 && (size_t)length < sizeof call->error)
+      snprintf(call->error + length, sizeof call->error - (size_t)length, ": %s",
+               vulkan_error(error));
+    ((vulkan_call *)call)->broken = true;
+  }
+  return false;
+}
+
+/* An operand's buffer. An element's address is a multiple of its size, or the device cannot read
+ * it: the layout's offset is rounded up to that. */
+static VkResult make_operand(vulkan_device *d, vulkan_buffer *b, size_t size, size_t element,
+                             device_layout layout) {
+  const size_t offset = (layout.offset + element - 1) / element * element;
+  const size_t after = layout.page_end ? (0 - size) % 256 : offset;
+  /* The buffer's own address may be aligned to less. */
+  const size_t length = (GUARD + ALIGNMENT + after + size + GUARD + 3) / 4 * 4;
+  VkResult error = make_buffer(d, b, length, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
+
+  if (error)
+    return error;
+  b->size = size;
+  b->lead = GUARD + (0 - (size_t)b->address) % ALIGNMENT + after;
+  b->address += b->lead;
+  error = fill(d, b, 0, length, guard_byte);
+  return error ? error : fill(d, b, b->lead, b->lead + size, 0);
+}
+
+/* The operand whose buffer an operand uses: its own, but for the output of an in-place call. */
+static int home_of(const vulkan_call *c, int operand) {
+  const lathe_op *op = c->head.variant->op;
+  int input = 0, output = 0;
+
+  while (op->operands[input].output)
+    input++;
+  while (!op->operands[output].output)
+    output++;
+  return c->head.layout.in_place && operand == output ? input : operand;
+}
+
+static VkResult allocate(vulkan_call *c) {
+  vulkan_device *d = device_of(&c->head);
+  const lathe_variant *v = c->head.variant;
+  const problem *p = c->head.problem;
+  VkResult error = VK_SUCCESS;
+
+  for (int o = 0; o < v->op->noperands && !error; o++) {
+    const size_t element = lathe_dtype_size(dtype_of_operand(&v->op->operands[o], v->dtype));
+    if (home_of(c, o) != o)
+      continue;
+    error = make_operand(d, &c->operand[o], p->bytes[o], element, c->head.layout);
+    if (!error && p->input[o])
+      error = copy(d, &c->operand[o], c->operand[o].lead, p->input[o], NULL, p->bytes[o]);
+  }
+  if (v->workspace && !error)
+    error = make_operand(d, &c->workspace, (size_t)v->workspace(p->dim), 1, (device_layout){0});
+  return error;
+}
+
+static void push(vulkan_call *c, const void *value, size_t size) {
+  memcpy(c->pushed + c->pushed_size, value, size);
+  c->pushed_size += (uint32_t)size;
+}
+
+/* The arguments in the order of gen/lower_glsl.lua, which sees to it that they fit. */
+static void push_arguments(vulkan_call *c, const lathe_args *args) {
+  const lathe_op *op = c->head.variant->op;
+
+  for (int o = 0; o < op->noperands; o++)
+    push(c, &c->operand[home_of(c, o)].address, sizeof(VkDeviceAddress));
+  push(c, &c->workspace.address, sizeof(VkDeviceAddress));
+  for (int i = 0; i < op->ndim; i++)
+    push(c, &(uint64_t){args->dim[i]}, sizeof(uint64_t));
+  for (int s = 0; s < op->nscalars; s++)
+    if (c->head.variant->dtype == LATHE_F64)
+      push(c, &args->scalar[s], sizeof(double));
+    else
+      push(c, &(float){(float)args->scalar[s]}, sizeof(float));
+}
+
+static void release(device_call *call) {
+  vulkan_call *c = (vulkan_call *)call;
+  vulkan_device *d = device_of(call);
+
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    free(c->host[o]);
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    free_buffer(d, &c->operand[o]);
+  free_buffer(d, &c->workspace);
+  if (d->recorded_of == c)
+    d->recorded_of = NULL;
+  free(c);
+}
+
+/* The kernels of a call; false with the reason in why. */
+static bool load(vulkan_call *c, const lathe_args *args, const char **why) {
+  static char text[320];
+  vulkan_device *d = device_of(&c->head);
+  const lathe_variant *v = c->head.variant;
+
+  c->count = v->launches(args, &d->limits, c->launch);
+  if (c->count == 0) {
+    *why = "the variant has no launch for this size on this device";
+    return false;
+  }
+  for (int l = 0; l < c->count; l++) {
+    const VkResult error = vulkan_code_get(&d->code, v->image, &c->launch[l], &c->pipeline[l]);
+    if (error) {
+      snprintf(text, sizeof text, "no pipeline could be made of kernel %s: %s", c->launch[l].kernel,
+               vulkan_error(error));
+      *why = text;
+      return false;
+    }
+  }
+  return true;
+}
+
+static device_call *prepare(device *on, const lathe_variant *variant, const problem *p,
+                            device_layout layout, const char **why) {
+  static char text[256];
+  vulkan_device *d = (vulkan_device *)on;
+  lathe_args args = problem_args(p);
+  vulkan_call *c;
+  VkResult error;
+
+  *why = NULL;
+  if (on->lost)
+    *why = "an earlier kernel's fault has cost this program the device";
+  else if (layout.in_place && !variant->op->in_place)
+    *why = "the op does not work in place";
+  if (*why)
+    return NULL;
+  error = d->made ? VK_SUCCESS : make_device(d);
+  if (error) {
+    snprintf(text, sizeof text, "the device could not be opened: %s", vulkan_error(error));
+    *why = text;
+    return NULL;
+  }
+  c = calloc(1, sizeof *c);
+  if (!c) {
+    *why = "not enough memory";
+    return NULL;
+  }
+  c->head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
+  error = allocate(c);
+  if (error == VK_ERROR_OUT_OF_DEVICE_MEMORY || error == VK_ERROR_OUT_OF_HOST_MEMORY) {
+    *why = "not enough memory on the device for the operands";
+  } else if (error) {
+    snprintf(text, sizeof text, "its buffers could not be made: %s", vulkan_error(error));
+    *why = text;
+  }
+  if (*why || !load(c, &args, why)) {
+    release(&c->head);
+    return NULL;
+  }
+  push_arguments(c, &args);
+  return &c->head;
+}
+
+static void reset(device_call *call) {
+  vulkan_call *c = (vulkan_call *)call;
+  vulkan_device *d = device_of(call);
+  const lathe_op *op = call->variant->op;
+  VkResult error = VK_SUCCESS;
+
+  for (int o = 0; o < op->noperands && !error && !c->broken; o++) {
+    const vulkan_buffer *b = &c->operand[home_of(c, o)];
+    if (op->operands[o].output && home_of(c, o) == o)
+      error = fill(d, b, b->lead, b->lead + b->size, poison_byte);
+    else if (op->operands[o].output) /* an input that the last call wrote over */
+      error = copy(d, b, b->lead, call->problem->input[home_of(c, o)], NULL, b->size);
+  }
+  if (error)
+    fail(call, error, "the buffers could not be set");
+}
+
+/* Records calls, one after another, between two readings of the device's clock. The first is that
+ * of the moment when the queue comes to it, with nothing before it; the second, when all is done. */
+static VkResult record(vulkan_call *c, uint64_t calls) {
+  vulkan_device *d = device_of(&c->head);
+  VkResult error;
+
+  if (d->recorded_of == c && d->recorded == calls)
+    return VK_SUCCESS;
+  d->recorded_of = NULL;
+  error = begin(d->batch);
+  if (error)
+    return error;
+  if (d->clock_mask) {
+    vk.CmdResetQueryPool(d->batch, d->clock, 0, 2);
+    vk.CmdWriteTimestamp(d->batch, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, d->clock, 0);
+  }
+  vk.CmdPushConstants(d->batch, d->code.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, c->pushed_size,
+                      c->pushed);
+  for (uint64_t i = 0; i < calls; i++)
+    for (int l = 0; l < c->count; l++) {
+      const uint32_t *grid = c->launch[l].grid;
+      if (i == 0 || c->count > 1)
+        vk.CmdBindPipeline(d->batch, VK_PIPELINE_BIND_POINT_COMPUTE, c->pipeline[l]);
+      vk.CmdDispatch(d->batch, grid[0], grid[1], grid[2]);
+      barrier(d->batch, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+    }
+  if (d->clock_mask)
+    vk.CmdWriteTimestamp(d->batch, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d->clock, 1);
+  error = vk.EndCommandBuffer(d->batch);
+  if (!error) {
+    d->recorded_of = c;
+    d->recorded = calls;
+  }
+  return error;
+}
+
+static bool run_recorded(device_call *call, const char *what) {
+  const VkResult error = submit(device_of(call), device_of(call)->batch);
+
+  return !error || fail(call, error, "%s failed", what);
+}
+
+static bool usable(device_call *call) {
+  return !((vulkan_call *)call)->broken || fail(call, 0, "an earlier call failed");
+}
+
+static bool run(device_call *call) {
+  VkResult error;
+
+  if (!usable(call))
+    return false;
+  error = record((vulkan_call *)call, 1);
+  if (error)
+    return fail(call, error, "the launch could not be recorded");
+  return run_recorded(call, "the kernel");
+}
+
+/* Many calls go in one command buffer: one by one they would wait for the host. */
+static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
+  vulkan_device *d = device_of(call);
+
+  *taken = (device_time){0};
+  if (!usable(call))
+    return false;
+  while (calls > 0) {
+    const uint64_t some = calls < MOST_RECORDED ? calls : MOST_RECORDED;
+    VkResult error = record((vulkan_call *)call, some);
+    uint64_t ticks[2];
+    double start, host;
+    if (error)
+      return fail(call, error, "the launches could not be recorded");
+    start = clock_ns();
+    if (!run_recorded(call, "the kernel, while it was timed,"))
+      return false;
+    host = clock_ns() - start;
+    taken->host += host;
+    if (d->clock_mask) {
+      error = vk.GetQueryPoolResults(d->made, d->clock, 0, 2, sizeof ticks, ticks, sizeof *ticks,
+                                     VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+      if (error)
+        return fail(call, error, "the device's clock could not be read");
+      taken->own += (double)((ticks[1] - ticks[0]) & d->clock_mask) * d->clock_ns;
+    } else {
+      taken->own += host;
+    }
+    calls -= some;
+  }
+  return true;
+}
+
+/* ---- what a call left --------------------------------------------------------------------------- */
+
+/* A copy of an operand here; where it cannot be had, one that was never written. */
+static void *fetch(vulkan_call *c, int operand) {
+  vulkan_device *d = device_of(&c->head);
+  const vulkan_buffer *b = &c->operand[home_of(c, operand)];
+  const size_t bytes = c->head.problem->bytes[operand];
+
+  if (!c->host[operand])
+    c->host[operand] = malloc(bytes ? bytes : 1);
+  if (!c->host[operand]) {
+    fail(&c->head, 0, "not enough memory for a copy of the results");
+    return NULL;
+  }
+  if (c->broken || copy(d, b, b->lead, NULL, c->host[operand], bytes))
+    memset(c->host[operand], poison_byte, bytes);
+  return c->host[operand];
+}
+
+static const void *output(device_call *call, int operand) {
+  vulkan_call *c = (vulkan_call *)call;
+  const void *fetched = fetch(c, operand);
+
+  /* The reference's own type is at least as large: no right result, but memory to look at. */
+  return fetched ? fetched : call->problem->expected[operand];
+}
+
+static bool guards_hold(device_call *call, const vulkan_buffer *b, const char *name) {
+  unsigned char guard[2 * GUARD];
+  const size_t lead = b->lead < sizeof guard ? b->lead : sizeof guard;
+  VkResult error;
+
+  if (!b->buffer)
+    return true;
+  error = copy(device_of(call), b, b->lead - lead, NULL, guard, lead);
+  if (error)
+    return fail(call, error, "the guard before %s could not be read", name);
+  for (size_t i = lead; i-- > 0;)
+    if (guard[i] != guard_byte)
+      return fail(call, 0, "wrote before the start of %s, %zu bytes", name, lead - i);
+  error = copy(device_of(call), b, b->lead + b->size, NULL, guard, GUARD);
+  if (error)
+    return fail(call, error, "the guard after %s could not be read", name);
+  for (size_t i = 0; i < GUARD; i++)
+    if (guard[i] != guard_byte)
+      return fail(call, 0, "wrote after the end of %s, at %zu bytes past it", name, i);
+  return true;
+}
+
+static bool intact(device_call *call) {
+  vulkan_call *c = (vulkan_call *)call;
+  const lathe_op *op = call->variant->op;
+  const problem *p = call->problem;
+
+  if (!usable(call))
+    return false;
+  for (int o = 0; o < op->noperands; o++)
+    if (!guards_hold(call, &c->operand[o], op->operands[o].name))
+      return false;
+  for (int o = 0; o < op->noperands; o++) {
+    const unsigned char *now;
+    bool shared = false;
+    for (int other = 0; other < op->noperands; other++)
+      shared = shared || (op->operands[other].output && home_of(c, other) == o);
+    if (!p->input[o] || shared)
+      continue;
+    now = fetch(c, o);
+    if (!now)
+      return false;
+    if (memcmp(now, p->input[o], p->bytes[o]) != 0) {
+      size_t at = 0;
+      while (now[at] == ((const unsigned char *)p->input[o])[at])
+        at++;
+      return fail(call, 0, "wrote into its input %s, %zu bytes from its start",
+                  op->operands[o].name, at);
+    }
+    free(c->host[o]); /* inputs can be large, and are looked at once */
+    c->host[o] = NULL;
+  }
+  return guards_hold(call, &c->workspace, "the workspace");
+}
+
+/* ---- the ceiling -------------------------------------------------------------------------------- */
+
+/* One round of copies; nanoseconds, or 0 where it failed. */
+static double time_copies(vulkan_device *d, const vulkan_buffer *from, const vulkan_buffer *to,
+                          int copies) {
+  const VkBufferCopy whole = {.size = from->length};
+  uint64_t ticks[2];
+
+  if (begin(d->transfer))
+    return 0;
+  vk.CmdResetQueryPool(d->transfer, d->clock, 0, 2);
+  vk.CmdWriteTimestamp(d->transfer, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, d->clock, 0);
+  for (int i = 0; i < copies; i++) {
+    vk.CmdCopyBuffer(d->transfer, from->buffer, to->buffer, 1, &whole);
+    barrier(d->transfer, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT);
+  }
+  vk.CmdWriteTimestamp(d->transfer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d->clock, 1);
+  if (finish_transfer(d) ||
+      vk.GetQueryPoolResults(d->made, d->clock, 0, 2, sizeof ticks, ticks, sizeof *ticks,
+                             VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT))
+    return 0;
+  return (double)((ticks[1] - ticks[0]) & d->clock_mask) * d->clock_ns;
+}
+
+/* Bytes per second, read and written together, of the driver's own copy of `bytes` / 2 bytes. */
+static double copy_rate(vulkan_device *d, size_t bytes) {
+  const int copies = bytes < 64u << 20 ? 50 : 5;
+  vulkan_buffer from, to;
+  double best = 0;
+
+  if (!d->made || d->head.lost ||
+      make_buffer(d, &from, bytes / 2, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0))
+    return -1;
+  if (make_buffer(d, &to, bytes / 2, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0) == VK_SUCCESS) {
+    for (int round = 0; round < 5; round++) {
+      const double ns = time_copies(d, &from, &to, copies);
+      if (ns > 0)
+        best = fmax(best, (double)bytes * copies / (ns * 1e-9));
+    }
+    free_buffer(d, &to);
+  }
+  free_buffer(d, &from);
+  return best > 0 ? best : -1;
+}
+
+/* Of about as many bytes, at the next power of two. Less than 4 MiB take as long as starting to
+ * copy them does, which says nothing of the memory. */
+static double ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
+  vulkan_device *d = (vulkan_device *)on;
+  const double bytes = bytes_in + bytes_out;
+  const int power = (int)ceil(log2(bytes + 1));
+
+  *name = "the driver's copy";
+  if (power < 22 || power >= RATES || !d->clock_mask)
+    return 0;
+  if (d->rate[power] == 0)
+    d->rate[power] = copy_rate(d, (size_t)1 << power);
+  return d->rate[power] > 0 ? d->rate[power] : 0;
+}
+
+/* ---- finding devices ---------------------------------------------------------------------------- */
+
+static bool has_extension(VkPhysicalDevice physical, const char *name) {
+  VkExtensionProperties *all;
+  uint32_t found = 0;
+  bool has = false;
+
+  if (vk.EnumerateDeviceExtensionProperties(physical, NULL, &found, NULL))
+    return false;
+  all = calloc(found ? found : 1, sizeof *all);
+  if (all && !vk.EnumerateDeviceExtensionProperties(physical, NULL, &found, all))
+    for (uint32_t i = 0; i < found; i++)
+      has = has || strcmp(all[i].extensionName, name) == 0;
+  free(all);
+  return has;
+}
+
+/* Vulkan itself does not say how many there are; the makers' extensions do. The number only decides
+ * how the work is dealt out: where it is not known, a middling one does. */
+static uint32_t multiprocessors(const vulkan_device *d) {
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+  VkPhysicalDeviceShaderCorePropertiesAMD amd = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+  VkPhysicalDeviceProperties2 properties = {.sType =
+                                                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+  if (d->type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+    return processors > 0 ? (uint32_t)processors : 1;
+  if (has_extension(d->physical, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
+    properties.pNext = &nv;
+    vk.GetPhysicalDeviceProperties2(d->physical, &properties);
+    return nv.shaderSMCount;
+  }
+  if (has_extension(d->physical, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
+    properties.pNext = &amd;
+    vk.GetPhysicalDeviceProperties2(d->physical, &properties);
+    return amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
+  }
+  return 32;
+}
+
+/* The first queue family for compute; false for none. */
+static bool find_queue(vulkan_device *d) {
+  VkQueueFamilyProperties families[32];
+  uint32_t found = sizeof families / sizeof *families;
+
+  vk.GetPhysicalDeviceQueueFamilyProperties(d->physical, &found, families);
+  for (uint32_t i = 0; i < found; i++)
+    if (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) {
+      const uint32_t bits = families[i].timestampValidBits;
+      d->family = i;
+      d->clock_mask = bits >= 64 ? ~0ull : (1ull << bits) - 1;
+      return true;
+    }
+  return false;
+}
+
+/* Fills in what the device can do; null, or what it lacks that every kernel needs. */
+static const char *find_features(vulkan_device *d) {
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT size = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
+  VkPhysicalDeviceVulkan12Features v12 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+  VkPhysicalDeviceVulkan11Features v11 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &v12};
+  VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                        .pNext = &v11};
+
+  d->size_control = has_extension(d->physical, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  v12.pNext = d->size_control ? &size : NULL;
+  vk.GetPhysicalDeviceFeatures2(d->physical, &features);
+  d->budget = has_extension(d->physical, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  d->f64 = features.features.shaderFloat64;
+  d->f16 = v12.shaderFloat16;
+  d->storage16 = v11.storageBuffer16BitAccess;
+  d->code.size_varies = size.subgroupSizeControl;
+  d->code.full = size.computeFullSubgroups;
+  return !v12.bufferDeviceAddress         ? "bufferDeviceAddress"
+         : !features.features.shaderInt64 ? "shaderInt64"
+                                          : NULL;
+}
+
+/* The same for limits and arithmetic. */
+static const char *find_properties(vulkan_device *d, VkPhysicalDeviceVulkan12Properties *v12) {
+  const VkSubgroupFeatureFlags needed =
+      VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  VkPhysicalDeviceSubgroupSizeControlPropertiesEXT size = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT};
+  VkPhysicalDeviceVulkan11Properties v11 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, .pNext = v12};
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                            .pNext = &v11};
+  const VkPhysicalDeviceLimits *limits = &properties.properties.limits;
+
+  v12->pNext = d->size_control ? &size : NULL;
+  vk.GetPhysicalDeviceProperties2(d->physical, &properties);
+  d->most_allocated = (double)v11.maxMemoryAllocationSize;
+  d->clock_ns = limits->timestampPeriod;
+  d->limits = (lathe_limits){
+      .multiprocessors = multiprocessors(d),
+      .subgroup = v11.subgroupSize,
+      .group = limits->maxComputeWorkGroupInvocations < limits->maxComputeWorkGroupSize[0]
+                   ? limits->maxComputeWorkGroupInvocations
+                   : limits->maxComputeWorkGroupSize[0],
+      .grid = limits->maxComputeWorkGroupCount[0],
+      .shared = limits->maxComputeSharedMemorySize,
+  };
+  d->code.subgroup = v11.subgroupSize;
+  d->code.size_varies = d->code.size_varies && size.minSubgroupSize != size.maxSubgroupSize &&
+                        size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT;
+  if (d->code.size_varies && size.maxComputeWorkgroupSubgroups * v11.subgroupSize < d->limits.group)
+    d->limits.group = size.maxComputeWorkgroupSubgroups * v11.subgroupSize;
+  d->code.floats = (vulkan_floats){
+      .specials = {v12->shaderSignedZeroInfNanPreserveFloat16,
+                   v12->shaderSignedZeroInfNanPreserveFloat32,
+                   v12->shaderSignedZeroInfNanPreserveFloat64},
+      .denormals = {v12->shaderDenormPreserveFloat16, v12->shaderDenormPreserveFloat32,
+                    v12->shaderDenormPreserveFloat64},
+      .nearest = {v12->shaderRoundingModeRTEFloat16, v12->shaderRoundingModeRTEFloat32,
+                  v12->shaderRoundingModeRTEFloat64},
+      .denormals_apart = v12->denormBehaviorIndependence,
+      .rounding_apart = v12->roundingModeIndependence,
+  };
+  if ((v11.subgroupSupportedOperations & needed) != needed ||
+      !(v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT))
+    return "subgroup shuffles in compute shaders";
+  return NULL;
+}
+
+/* What it keeps of something, "f16 f32". */
+static const char *widths(const VkBool32 *kept, char *text) {
+  static const char *const names[VULKAN_WIDTHS] = {"f16", "f32", "f64"};
+
+  text[0] = 0;
+  for (int w = 0; w < VULKAN_WIDTHS; w++)
+    if (kept[w])
+      strcat(strcat(text, text[0] ? " " : ""), names[w]);
+  return text[0] ? text : "no type";
+}
+
+static void describe(vulkan_device *d, const VkPhysicalDeviceVulkan12Properties *v12,
+                     const VkPhysicalDeviceProperties *p) {
+  const vulkan_floats *floats = &d->code.floats;
+  char specials[16], denormals[16], nearest[16];
+
+  snprintf(d->name, sizeof d->name, "%s, %s %s", p->deviceName, v12->driverName, v12->driverInfo);
+  snprintf(
+      d->notes, sizeof d->notes,
+      "Vulkan %u.%u, subgroups of %u, %u multiprocessors; is sure to keep NaN, infinities and "
+      "signed zeros in %s, numbers below the normal range in %s, and to round to nearest in %s",
+      VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion), d->limits.subgroup,
+      d->limits.multiprocessors, widths(floats->specials, specials),
+      widths(floats->denormals, denormals), widths(floats->nearest, nearest));
+  /* The compute type's, and for f16 also that of the conversion. */
+  for (int dtype = 0; dtype < LATHE_DTYPES; dtype++)
+    if (!floats->denormals[dtype == LATHE_F64 ? 2 : 1] ||
+        (dtype == LATHE_F16 && !floats->denormals[0]))
+      d->head.may_flush |= 1u << dtype;
+}
+
+/* Adds a physical device where the kernels can run on it; else says why not in missing. */
+static void add_device(VkPhysicalDevice physical) {
+  vulkan_device *d = &devices[count];
+  VkPhysicalDeviceVulkan12Properties v12 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};
+  VkPhysicalDeviceProperties2 properties = {.sType =
+                                                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  const VkPhysicalDeviceProperties *p = &properties.properties;
+  const char *lacks = NULL;
+
+  *d = (vulkan_device){.physical = physical};
+  vk.GetPhysicalDeviceProperties2(physical, &properties);
+  d->type = p->deviceType;
+  if (p->apiVersion < VK_API_VERSION_1_2)
+    lacks = "Vulkan 1.2";
+  else if (!find_queue(d))
+    lacks = "a queue for compute shaders";
+  if (!lacks)
+    lacks = find_features(d);
+  if (!lacks)
+    lacks = find_properties(d, &v12);
+  if (lacks) {
+    snprintf(missing, sizeof missing, "%s lacks %s", p->deviceName, lacks);
+    return;
+  }
+  snprintf(d->id, sizeof d->id, "vulkan%zu", count);
+  d->head = (device){
+      .id = d->id,
+      .name = d->name,
+      .notes = d->notes,
+      .kind = LATHE_VULKAN,
+      .features = LATHE_ON_VULKAN | (d->f64 ? LATHE_VULKAN_F64 : 0) |
+                  (d->f16 && d->code.floats.nearest[0] ? LATHE_VULKAN_F16 : 0) |
+                  (d->storage16 ? LATHE_VULKAN_STORAGE16 : 0),
+      .memory = memory,
+      .prepare = prepare,
+      .release = release,
+      .reset = reset,
+      .run = run,
+      .time = time_calls,
+      .output = output,
+      .intact = intact,
+      .ceiling = ceiling,
+  };
+  describe(d, &v12, p);
+  count++;
+}
+
+static VkPhysicalDeviceType type_of(VkPhysicalDevice physical) {
+  VkPhysicalDeviceProperties2 properties = {.sType =
+                                                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+
+  vk.GetPhysicalDeviceProperties2(physical, &properties);
+  return properties.properties.deviceType;
+}
+
+/* GPUs first, of these those with memory of their own; last processors that play a GPU. */
+static void find_devices(void) {
+  static const VkPhysicalDeviceType order[] = {
+      VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
+      VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, VK_PHYSICAL_DEVICE_TYPE_OTHER,
+      VK_PHYSICAL_DEVICE_TYPE_CPU};
+  const VkInstance instance = vulkan_open(missing, sizeof missing);
+  VkPhysicalDevice physical[MOST_DEVICES];
+  uint32_t found = MOST_DEVICES;
+  VkResult error;
+
+  if (!instance)
+    return;
+  error = vk.EnumeratePhysicalDevices(instance, &found, physical);
+  if (error < 0 || found == 0) {
+    snprintf(missing, sizeof missing, "Vulkan's loader finds no device%s%s", error < 0 ? ": " : "",
+             error < 0 ? vulkan_error(error) : "");
+    return;
+  }
+  for (size_t o = 0; o < sizeof order / sizeof *order; o++)
+    for (uint32_t i = 0; i < found; i++)
+      if (type_of(physical[i]) == order[o])
+        add_device(physical[i]);
+}
+
+device_list device_vulkan(void) {
+  static device *found[MOST_DEVICES];
+  static bool looked;
+
+  if (!looked)
+    find_devices();
+  looked = true;
+  for (size_t i = 0; i < count; i++)
+    found[i] = &devices[i].head;
+  return (device_list){.count = count, .at = found, .missing = missing};
+}
+
+#else
+
+device_list device_vulkan(void) {
+  return (device_list){.missing = "this program was built without Vulkan's headers"};
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* vulkan.h - Vulkan's functions, looked up at run time, and what device_vulkan.c is made of. */
+#ifndef VULKAN_H
+#define VULKAN_H
+
+#include "lathe.h"
+
+#if __has_include(<vulkan/vulkan_core.h>)
+#define HAVE_VULKAN 1
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan_core.h>
+
+/* Those that need no instance, and those that do: a row each. */
+#define VULKAN_GLOBAL_FUNCTIONS(ROW)                                                               \
+  ROW(EnumerateInstanceVersion)                                                                    \
+  ROW(CreateInstance)
+#define VULKAN_FUNCTIONS(ROW)                                                                      \
+  ROW(AllocateCommandBuffers)                                                                      \
+  ROW(AllocateMemory)                                                                              \
+  ROW(BeginCommandBuffer)                                                                          \
+  ROW(BindBufferMemory)                                                                            \
+  ROW(CmdBindPipeline)                                                                             \
+  ROW(CmdCopyBuffer)                                                                               \
+  ROW(CmdDispatch)                                                                                 \
+  ROW(CmdFillBuffer)                                                                               \
+  ROW(CmdPipelineBarrier)                                                                          \
+  ROW(CmdPushConstants)                                                                            \
+  ROW(CmdResetQueryPool)                                                                           \
+  ROW(CmdWriteTimestamp)                                                                           \
+  ROW(CreateBuffer)                                                                                \
+  ROW(CreateCommandPool)                                                                           \
+  ROW(CreateComputePipelines)                                                                      \
+  ROW(CreateDevice)                                                                                \
+  ROW(CreateFence)                                                                                 \
+  ROW(CreatePipelineLayout)                                                                        \
+  ROW(CreateQueryPool)                                                                             \
+  ROW(CreateShaderModule)                                                                          \
+  ROW(DestroyBuffer)                                                                               \
+  ROW(DestroyCommandPool)                                                                          \
+  ROW(DestroyDevice)                                                                               \
+  ROW(DestroyFence)                                                                                \
+  ROW(DestroyInstance)                                                                             \
+  ROW(DestroyPipeline)                                                                             \
+  ROW(DestroyPipelineLayout)                                                                       \
+  ROW(DestroyQueryPool)                                                                            \
+  ROW(DestroyShaderModule)                                                                         \
+  ROW(EndCommandBuffer)                                                                            \
+  ROW(EnumerateDeviceExtensionProperties)                                                          \
+  ROW(EnumeratePhysicalDevices)                                                                    \
+  ROW(FreeMemory)                                                                                  \
+  ROW(GetBufferDeviceAddress)                                                                      \
+  ROW(GetBufferMemoryRequirements)                                                                 \
+  ROW(GetDeviceQueue)                                                                              \
+  ROW(GetPhysicalDeviceFeatures2)                                                                  \
+  ROW(GetPhysicalDeviceMemoryProperties2)                                                          \
+  ROW(GetPhysicalDeviceProperties2)                                                                \
+  ROW(GetPhysicalDeviceQueueFamilyProperties)                                                      \
+  ROW(GetQueryPoolResults)                                                                         \
+  ROW(MapMemory)                                                                                   \
+  ROW(QueueSubmit)                                                                                 \
+  ROW(ResetFences)                                                                                 \
+  ROW(WaitForFences)
+
+typedef struct vulkan_api {
+#define MEMBER(name) PFN_vk##name name;
+  VULKAN_GLOBAL_FUNCTIONS(MEMBER) VULKAN_FUNCTIONS(MEMBER)
+#undef MEMBER
+} vulkan_api;
+
+/* vulkan_api.c */
+
+extern vulkan_api vk;
+
+/* Opens the loader and makes an instance of Vulkan 1.2; null where that fails, with the reason
+ * in why. The program keeps it to its end. */
+VkInstance vulkan_open(char *why, size_t size);
+
+/* "VK_ERROR_DEVICE_LOST" */
+const char *vulkan_error(VkResult error);
+
+/* vulkan_code.c */
+
+/* What a device keeps in the arithmetic of a type, as VkPhysicalDeviceFloatControlsProperties has
+ * it: widths are 16, 32 and 64 in this order. */
+enum { VULKAN_WIDTHS = 3 };
+typedef struct vulkan_floats {
+  VkBool32 specials[VULKAN_WIDTHS];  /* NaN, infinities, and the sign of zero */
+  VkBool32 denormals[VULKAN_WIDTHS]; /* numbers below the normal range */
+  VkBool32 nearest[VULKAN_WIDTHS];   /* rounds to the nearest, of two to the even one */
+  VkShaderFloatControlsIndependence denormals_apart, rounding_apart; /* for which widths */
+} vulkan_floats;
+
+/* Makes pipelines of the images that the program carries, and keeps them. */
+typedef struct vulkan_code {
+  VkDevice device;
+  VkPipelineLayout layout; /* push constants, VULKAN_PUSHED bytes */
+  uint32_t subgroup;       /* invocations of one */
+  bool size_varies;        /* subgroups may have other sizes, unless asked for this one */
+  bool full;               /* whole subgroups can be asked for */
+  vulkan_floats floats;
+  struct vulkan_module *modules;
+  struct vulkan_pipeline *pipelines;
+} vulkan_code;
+
+enum { VULKAN_PUSHED = 128 }; /* what every device has */
+
+/* The pipeline of one kernel of an image. */
+VkResult vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
+                         VkPipeline *pipeline);
+
+/* Forgets and frees all. */
+void vulkan_code_drop(vulkan_code *code);
+
+#endif
+#endif

@@ -1,0 +1,238 @@
+/* vulkan_code.c - from the SPIR-V that the program carries to pipelines. */
+#include "vulkan.h"
+
+#ifdef HAVE_VULKAN
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct vulkan_module {
+  struct vulkan_module *next;
+  const lathe_image *image;
+  VkShaderModule made;
+} vulkan_module;
+
+typedef struct vulkan_pipeline {
+  struct vulkan_pipeline *next;
+  const lathe_image *image;
+  uint32_t block, constant[2];
+  VkPipeline made;
+} vulkan_pipeline;
+
+/* ---- what is asked of floating-point arithmetic ------------------------------------------------- */
+
+/* From the SPIR-V specification. */
+enum {
+  HEADER = 5, /* words ahead of the first instruction */
+  OP_ENTRY_POINT = 15,
+  OP_EXECUTION_MODE = 16,
+  OP_CAPABILITY = 17,
+  OP_TYPE_FLOAT = 22,
+  MODE_DENORM_PRESERVE = 4459,
+  MODE_SIGNED_ZERO_INF_NAN_PRESERVE = 4461,
+  MODE_ROUNDING_MODE_RTE = 4462,
+  CAPABILITY_ABOVE_MODE = 5, /* a mode's capability has its number and this */
+  MOST_MODES = 3 * VULKAN_WIDTHS,
+};
+
+typedef struct mode {
+  uint32_t number, width;
+} mode;
+
+/* Where a device's behaviour for one width binds others, those of them that the module has must all
+ * have it. */
+static bool can_ask(const VkBool32 *offered, int width, const bool *used,
+                    VkShaderFloatControlsIndependence apart) {
+  if (!used[width] || !offered[width])
+    return false;
+  for (int other = 0; other < VULKAN_WIDTHS; other++) {
+    const bool bound =
+        apart == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE ||
+        (apart == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY && width != 1 && other != 1);
+    if (bound && used[other] && !offered[other])
+      return false;
+  }
+  return true;
+}
+
+/* The execution modes to add, of what the device offers, for the widths that the module uses. */
+static size_t choose_modes(const vulkan_floats *floats, const bool *used, mode *modes) {
+  size_t count = 0;
+
+  for (int w = 0; w < VULKAN_WIDTHS; w++) {
+    const uint32_t width = 16u << w;
+    if (used[w] && floats->specials[w])
+      modes[count++] = (mode){MODE_SIGNED_ZERO_INF_NAN_PRESERVE, width};
+    if (can_ask(floats->denormals, w, used, floats->denormals_apart))
+      modes[count++] = (mode){MODE_DENORM_PRESERVE, width};
+    if (can_ask(floats->nearest, w, used, floats->rounding_apart))
+      modes[count++] = (mode){MODE_ROUNDING_MODE_RTE, width};
+  }
+  return count;
+}
+
+/* A copy of a module that asks for what the device keeps of NaN, denormals and rounding: GLSL has no
+ * words for it, and a module that asks for more than a device has is not valid there. Released by
+ * free; null where there is no memory. */
+static uint32_t *with_modes(const lathe_image *image, const vulkan_floats *floats, size_t *words) {
+  const size_t count = (size_t)(image->end - image->start) / 4;
+  uint32_t *copy = malloc((count + MOST_MODES * 6) * 4), *from = malloc(count * 4);
+  bool used[VULKAN_WIDTHS] = {false};
+  mode modes[MOST_MODES];
+  size_t wanted, to = HEADER;
+
+  if (!copy || !from) {
+    free(copy);
+    free(from);
+    return NULL;
+  }
+  memcpy(from, image->start, count * 4);
+  for (size_t at = HEADER; at < count; at += from[at] >> 16)
+    if ((from[at] & 0xffff) == OP_TYPE_FLOAT)
+      for (int w = 0; w < VULKAN_WIDTHS; w++)
+        used[w] = used[w] || from[at + 2] == 16u << w;
+  wanted = choose_modes(floats, used, modes);
+  memcpy(copy, from, (size_t)HEADER * 4);
+  for (size_t m = 0; m < wanted; m++) {
+    bool known = false;
+    for (size_t before = 0; before < m; before++)
+      known = known || modes[before].number == modes[m].number;
+    if (!known) {
+      copy[to++] = 2u << 16 | OP_CAPABILITY;
+      copy[to++] = modes[m].number + CAPABILITY_ABOVE_MODE;
+    }
+  }
+  for (size_t at = HEADER; at < count; at += from[at] >> 16) {
+    const size_t length = from[at] >> 16;
+    memcpy(copy + to, from + at, length * 4);
+    to += length;
+    if ((from[at] & 0xffff) == OP_ENTRY_POINT)
+      for (size_t m = 0; m < wanted; m++) {
+        const uint32_t added[] = {4u << 16 | OP_EXECUTION_MODE, from[at + 2], modes[m].number,
+                                  modes[m].width};
+        memcpy(copy + to, added, sizeof added);
+        to += sizeof added / sizeof *added;
+      }
+  }
+  free(from);
+  *words = to;
+  return copy;
+}
+
+/* ---- modules and pipelines ---------------------------------------------------------------------- */
+
+static VkResult get_module(vulkan_code *code, const lathe_image *image, VkShaderModule *made) {
+  VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+  vulkan_module *m = code->modules;
+  size_t words = 0;
+  uint32_t *spirv;
+  VkResult error;
+
+  while (m && m->image != image)
+    m = m->next;
+  if (m) {
+    *made = m->made;
+    return VK_SUCCESS;
+  }
+  m = calloc(1, sizeof *m);
+  spirv = with_modes(image, &code->floats, &words);
+  if (!m || !spirv) {
+    free(m);
+    free(spirv);
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+  }
+  info.codeSize = words * 4;
+  info.pCode = spirv;
+  error = vk.CreateShaderModule(code->device, &info, NULL, &m->made);
+  free(spirv);
+  if (error) {
+    free(m);
+    return error;
+  }
+  m->image = image;
+  m->next = code->modules;
+  code->modules = m;
+  *made = m->made;
+  return VK_SUCCESS;
+}
+
+static VkResult make_pipeline(const vulkan_code *code, VkShaderModule module, vulkan_pipeline *p) {
+  /* As templates/glsl/kernel.comp declares them, numbered from 0. */
+  const uint32_t constants[] = {p->block, code->subgroup, p->constant[0], p->constant[1]};
+  enum { CONSTANTS = sizeof constants / sizeof *constants };
+  VkSpecializationMapEntry entries[CONSTANTS];
+  const VkSpecializationInfo specialization = {
+      .mapEntryCount = CONSTANTS,
+      .pMapEntries = entries,
+      .dataSize = sizeof constants,
+      .pData = constants,
+  };
+  const VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT size = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT,
+      .requiredSubgroupSize = code->subgroup,
+  };
+  const bool full = code->full && p->block % code->subgroup == 0;
+  const VkComputePipelineCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+      .stage =
+          {
+              .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+              .pNext = code->size_varies ? &size : NULL,
+              .flags = full ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT : 0,
+              .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+              .module = module,
+              .pName = "main",
+              .pSpecializationInfo = &specialization,
+          },
+      .layout = code->layout,
+  };
+
+  for (uint32_t i = 0; i < CONSTANTS; i++)
+    entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = 4 * i, .size = 4};
+  return vk.CreateComputePipelines(code->device, VK_NULL_HANDLE, 1, &info, NULL, &p->made);
+}
+
+VkResult vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
+                         VkPipeline *pipeline) {
+  vulkan_pipeline *p = code->pipelines;
+  VkShaderModule module;
+  VkResult error;
+
+  while (p && (p->image != image || p->block != launch->block[0] ||
+               memcmp(p->constant, launch->constant, sizeof p->constant) != 0))
+    p = p->next;
+  if (!p) {
+    p = calloc(1, sizeof *p);
+    if (!p)
+      return VK_ERROR_OUT_OF_HOST_MEMORY;
+    p->image = image;
+    p->block = launch->block[0];
+    memcpy(p->constant, launch->constant, sizeof p->constant);
+    error = get_module(code, image, &module);
+    if (!error)
+      error = make_pipeline(code, module, p);
+    if (error) {
+      free(p);
+      return error;
+    }
+    p->next = code->pipelines;
+    code->pipelines = p;
+  }
+  *pipeline = p->made;
+  return VK_SUCCESS;
+}
+
+void vulkan_code_drop(vulkan_code *code) {
+  while (code->pipelines) {
+    vulkan_pipeline *next = code->pipelines->next;
+    vk.DestroyPipeline(code->device, code->pipelines->made, NULL);
+    free(code->pipelines);
+    code->pipelines = next;
+  }
+  while (code->modules) {
+    vulkan_module *next = code->modules->next;
+    vk.DestroyShaderModule(code->device, code->modules->made, NULL);
+    free(code->modules);
+    code->modules = next;
+  }
+}
+#endif

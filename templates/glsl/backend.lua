@@ -1,0 +1,43 @@
+-- Kernels in GLSL: one SPIR-V module for each op and precision, with the kernels of all its variants,
+-- of which a specialization constant chooses one.
+return {
+  kind = "vulkan",
+  lowering = "lower_glsl",
+  extension = ".comp",
+  rule = "glsl",
+  backends = {
+    { name = "vulkan", features = {} },
+  },
+  -- What a device must have besides for a precision.
+  dtype_features = {
+    f64 = { "VULKAN_F64" },
+    f16 = { "VULKAN_F16", "VULKAN_STORAGE16" },
+    bf16 = { "VULKAN_STORAGE16" },
+  },
+  -- block: invocations of a workgroup; unroll: 16-byte accesses of an invocation in flight at once;
+  -- waves: most workgroups for each multiprocessor.
+  families = {
+    map = {
+      { "block", range = { 32, 1024 }, default = 256, short = "b" },
+      { "unroll", range = { 1, 16 }, default = 2, short = "u" },
+    },
+    reduce = {
+      { "block", range = { 32, 1024 }, default = 512, short = "b" },
+      { "unroll", range = { 1, 16 }, default = 4, short = "u" },
+      { "waves", range = { 1, 32 }, default = 4, short = "w" },
+    },
+    rows = {}, -- the shapes of templates/glsl/shapes.c
+  },
+  -- Whether the variants of an op have a function NAME_workspace.
+  workspace = function(op)
+    return op.family ~= "map"
+  end,
+  constraint = function(params)
+    local block, unroll = params.block, params.unroll
+    if block and block & (block - 1) ~= 0 then
+      return "block = " .. block .. ": expected a power of two"
+    elseif unroll and unroll & (unroll - 1) ~= 0 then
+      return "unroll = " .. unroll .. ": expected a power of two"
+    end
+  end,
+}

@@ -1,0 +1,31 @@
+//@ -- What the host's side of every family has: the module, and small arithmetic.
+//@ MOST_BLOCKS = 2048 -- of one phase of a reduction
+//@ -- Where in the workspace of a reduction the workgroups leave what they gathered in phase p, 16 bytes
+//@ -- for each reduction; of one past the last, the workspace's size.
+//@ function left_at(phases, p)
+//@   local at = 256 * #phases
+//@   for q = 1, p - 1 do
+//@     at = at + MOST_BLOCKS * 16 * #phases[q].reductions
+//@   end
+//@   return at
+//@ end
+//@ function image()
+__asm__(".section .rodata\n"
+        ".balign 16\n"
+        "$file.stem$_start:\n"
+        ".incbin \"$file.image$\"\n"
+        "$file.stem$_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const unsigned char $file.stem$_start[], $file.stem$_end[];
+extern const lathe_image $file.stem$_image;
+const lathe_image $file.stem$_image = {$file.stem$_start, $file.stem$_end};
+
+static inline uint32_t blocks(size_t points, size_t each, size_t most) {
+  const size_t wanted = points / each + (points % each != 0);
+  const size_t some = wanted ? wanted : 1;
+
+  return (uint32_t)(some < most ? some : most);
+}
+
+//@ end

@@ -1,0 +1,231 @@
+//@ -- What all GLSL kernels share: memory, special functions, and how the terms of a reduction are
+//@ -- gathered by an invocation, then merged over invocations in an order that never changes.
+//@ local wide = k.number == "double"
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const uint SUBGROUP = 32; /* invocations of a subgroup, a power of two */
+layout(constant_id = 2) const uint KERNEL = 0;    /* which of this module's kernels it is */
+layout(constant_id = 3) const uint THREADS = 32;  /* neighbouring invocations that gather together */
+
+layout(push_constant, std430) uniform lathe_args {
+  $(k:arguments(op))
+} args;
+
+/* Memory at an address. */
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer lathe_pack {
+  uvec4 at;
+};
+layout(buffer_reference, std430, buffer_reference_align = $k.bytes$) buffer lathe_element {
+  $k.element$ at;
+};
+layout(buffer_reference, std430, buffer_reference_align = $(k.spelling.bits // 8)) buffer lathe_number {
+  $k.number$ at;
+};
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer lathe_integer {
+  int64_t at;
+};
+layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer lathe_word {
+  uint at;
+};
+
+//@ if k.dtype == "bf16" then
+/* The nearest bf16, of two the even one; NaN stays one. */
+uint lathe_bf16(float x) {
+  const uint bits = floatBitsToUint(x);
+  const uint rounded = bits + 0x7fffu + (bits >> 16 & 1u);
+
+  return (x != x ? bits | 0x400000u : rounded) >> 16;
+}
+
+$k.number$ lathe_get(uint64_t at) {
+  return uintBitsToFloat(uint(lathe_element(at).at) << 16);
+}
+
+void lathe_put(uint64_t at, $k.number$ x) {
+  lathe_element(at).at = uint16_t(lathe_bf16(x));
+}
+
+//@ else
+$k.number$ lathe_get(uint64_t at) {
+  return $k.number$(lathe_element(at).at);
+}
+
+void lathe_put(uint64_t at, $k.number$ x) {
+  lathe_element(at).at = $k.element$(x);
+}
+
+//@ end
+//@ if k.program.random then
+/* Philox4x32-10 (templates/c/philox.h): the words of a counter, of four points. */
+uvec4 lathe_philox(int64_t seed, int64_t offset, uint64_t counter) {
+  uvec2 key = uvec2(uint(seed), uint(uint64_t(seed) >> 32));
+  uvec4 word = uvec4(uint(counter), uint(counter >> 32), uint(offset), uint(uint64_t(offset) >> 32));
+
+  [[unroll]] for (int round = 0; round < 10; round++) {
+    uint even_high, even_low, odd_high, odd_low;
+    umulExtended(word.x, 0xd2511f53u, even_high, even_low);
+    umulExtended(word.z, 0xcd9e8d57u, odd_high, odd_low);
+    word = uvec4(odd_high ^ word.y ^ key.x, odd_low, even_high ^ word.w ^ key.y, even_low);
+    key += uvec2(0x9e3779b9u, 0xbb67ae85u);
+  }
+  return word;
+}
+
+$k.number$ lathe_random(uint word) {
+  return $k.number$(word >> 8) * $(k:literal(2.0 ^ -24));
+}
+
+//@ end
+/* Elements before the first one of which the address is a multiple of 16 bytes. */
+uint64_t lathe_head(uint64_t at) {
+  return (0ul - at / $k.bytes$ul) % $k.width$ul;
+}
+
+bool lathe_aligned(uint64_t at) {
+  return (uint(at) & 15u) == 0u;
+}
+
+$k.number$ lathe_copysign($k.number$ magnitude, $k.number$ sign) {
+  //@ if wide then
+  return uint64BitsToDouble((doubleBitsToUint64(magnitude) & 0x7ffffffffffffffful) |
+                            (doubleBitsToUint64(sign) & 0x8000000000000000ul));
+  //@ else
+  return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7fffffffu) |
+                         (floatBitsToUint(sign) & 0x80000000u));
+  //@ end
+}
+
+$k.number$ lathe_quotient($k.number$ a, $k.number$ b) {
+  const precise $k.number$ q = a / b;
+  return q;
+}
+
+//@ if k.dtype == "f32" or wide then
+/* x y + z, rounded once, also where the device's own fma, as Vulkan allows, rounds the product too.
+ * S. Boldo and G. Melquiond, Emulation of a FMA and correctly rounded sums: proved algorithms using
+ * rounding to odd, 2008. Outside of the range in which nothing is lost on the way, or where the product
+ * is far below the sum, the device's own is as good. */
+void lathe_two_sum(out precise $k.number$ high, out precise $k.number$ low, $k.number$ x, $k.number$ y) {
+  high = x + y;
+  const precise $k.number$ y_part = high - x;
+  low = (x - (high - y_part)) + (y - y_part);
+}
+
+void lathe_split(out precise $k.number$ high, out precise $k.number$ low, $k.number$ x) {
+  const precise $k.number$ c = x * $(k:literal(wide and 2 ^ 27 + 1 or 2 ^ 12 + 1));
+  high = c - (c - x);
+  low = x - high;
+}
+
+$k.number$ lathe_fma($k.number$ x, $k.number$ y, $k.number$ z) {
+  const $k.number$ most = $(k:literal(wide and 2.0 ^ 900 or 2.0 ^ 100)), least = $(k:literal(wide and 2.0 ^ -800 or 2.0 ^ -80));
+  const precise $k.number$ product = x * y;
+  const $k.number$ largest = max(max(abs(x), abs(y)), max(abs(z), abs(product)));
+  precise $k.number$ result = fma(x, y, z);
+
+  if (largest <= most && abs(product) >= least) {
+    precise $k.number$ x_high, x_low, y_high, y_low, high, low, sum, rest, off, odd;
+    lathe_split(x_high, x_low, x);
+    lathe_split(y_high, y_low, y);
+    const precise $k.number$ error = x_low * y_low - (((product - x_high * y_high) - x_low * y_high) - x_high * y_low);
+    lathe_two_sum(high, low, z, error);
+    lathe_two_sum(sum, rest, product, high);
+    lathe_two_sum(odd, off, low, rest);
+    //@ local bits = wide and "uint64_t" or "uint"
+    const $bits$ even = $(wide and "doubleBitsToUint64" or "floatBitsToUint")(odd);
+    if (off != 0 && (even & 1u) == 0u)
+      odd = $(wide and "uint64BitsToDouble" or "uintBitsToFloat")((off > 0) == (odd > 0) ? even + 1u : even - 1u);
+    result = sum + odd;
+  }
+  return result;
+}
+//@ else
+/* x y + z, where the product is exact. */
+$k.number$ lathe_fma($k.number$ x, $k.number$ y, $k.number$ z) {
+  const precise $k.number$ result = fma(x, y, z);
+  return result;
+}
+//@ end
+
+/* The larger and the smaller of two; NaN where either is. */
+//@ for name, sign in pairs { larger = ">", smaller = "<" } do
+$k.number$ lathe_$name$($k.number$ a, $k.number$ b) {
+  const bool nan = b != b;
+  return b $sign$ a || nan ? b : a;
+}
+//@ end
+
+/* The gatherers. Each has clear, which leaves it as nothing gathered, merge, and exchange: what the
+ * invocation has whose number differs in the bits of `mask`. */
+$k.number$ lathe_exchange($k.number$ x, uint mask) {
+  //@ if wide then
+  return packDouble2x32(subgroupShuffleXor(unpackDouble2x32(x), mask));
+  //@ else
+  return subgroupShuffleXor(x, mask);
+  //@ end
+}
+
+struct lathe_sum {
+  $k.number$ value;
+};
+
+void lathe_clear(out lathe_sum mine) {
+  mine.value = $(k:neutral("sum"));
+}
+
+void lathe_merge(inout precise lathe_sum mine, lathe_sum other) {
+  mine.value += other.value;
+}
+
+lathe_sum lathe_exchange(lathe_sum mine, uint mask) {
+  return lathe_sum(lathe_exchange(mine.value, mask));
+}
+
+//@ for name, kind in pairs { larger = "maximum", smaller = "minimum" } do
+//@ local type = k:gatherer(kind)
+struct $type$ {
+  $k.number$ value;
+};
+
+void lathe_clear(out $type$ mine) {
+  mine.value = $(k:neutral(kind));
+}
+
+void lathe_merge(inout $type$ mine, $type$ other) {
+  mine.value = lathe_$name$(mine.value, other.value);
+}
+
+$type$ lathe_exchange($type$ mine, uint mask) {
+  return $type$(lathe_exchange(mine.value, mask));
+}
+
+//@ end
+/* The place of the first largest or smallest term, or of the first NaN. */
+const uint64_t NOWHERE = 0x7ffffffffffffffful;
+
+//@ for sign, kind in pairs { [">"] = "argmax", ["<"] = "argmin" } do
+//@ local type = k:gatherer(kind)
+struct $type$ {
+  $k.number$ value;
+  uint64_t index;
+};
+
+void lathe_clear(out $type$ mine) {
+  mine.value = $(k:neutral(kind));
+  mine.index = NOWHERE;
+}
+
+void lathe_merge(inout $type$ mine, $type$ other) {
+  const bool nan = mine.value != mine.value, other_nan = other.value != other.value;
+  const bool equal = nan || other_nan ? nan && other_nan : mine.value == other.value;
+  const bool better = !nan && (other_nan || other.value $sign$ mine.value);
+
+  if (equal ? other.index < mine.index : better)
+    mine = other;
+}
+
+$type$ lathe_exchange($type$ mine, uint mask) {
+  const uvec2 index = subgroupShuffleXor(uvec2(uint(mine.index), uint(mine.index >> 32)), mask);
+  return $type$(lathe_exchange(mine.value, mask), uint64_t(index.x) | uint64_t(index.y) << 32);
+}
+
+//@ end

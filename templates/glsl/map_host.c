@@ -1,0 +1,20 @@
+//@ local H = use "host.c"
+//@ H.image()
+//@ for i, v in ipairs(variants) do
+//@ local B, U = v.params.block, v.params.unroll
+extern lathe_launches $v.name$_launches;
+int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
+  const size_t count = $(k:product("args->dim", 1, #op.dims));
+
+  if (limits->group < $B$)
+    return 0;
+  launches[0] = (lathe_launch){
+      .kernel = "$v.name$",
+      .grid = {blocks(count, $(B * U * k.width), limits->grid), 1, 1},
+      .block = {$B$, 1, 1},
+      .constant = {$(i - 1)},
+  };
+  return 1;
+}
+
+//@ end

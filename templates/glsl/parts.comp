@@ -1,0 +1,153 @@
+//@ -- What the GLSL templates share besides kernel.comp.
+
+//@ -- The definition of a point function.
+//@ function define(point)
+$point.type$ $point.name$($point.parameters$) {
+  $point.body$
+}
+
+//@ end
+//@ -- The words of a phase's gatherers, and the gatherers from words.
+//@ function words(phase, gathered)
+//@   local list = {}
+//@   for _, r in ipairs(phase.reductions) do
+//@     for _, word in ipairs(k:words(r.kind, gathered .. "." .. r.name)) do
+//@       list[#list + 1] = word
+//@     end
+//@   end
+//@   return list
+//@ end
+//@ local function from_words(p, phase, word)
+//@   local members, at = {}, 0
+//@   for i, r in ipairs(phase.reductions) do
+//@     local mine = {}
+//@     for w = 1, #k:words(r.kind, "") do
+//@       mine[w] = word(at)
+//@       at = at + 1
+//@     end
+//@     members[i] = k:from_words(r.kind, mine)
+//@   end
+//@   return k.name .. "_gathered" .. p .. "(" .. table.concat(members, ", ") .. ")"
+//@ end
+//@ -- What a phase gathers, all its reductions together; arrays: how many are in shared memory.
+//@ function define_gatherer(phase, p, arrays)
+//@ local type = k.name .. "_gathered" .. p
+//@ local list = words(phase, "mine")
+struct $type$ {
+  //@ for _, r in ipairs(phase.reductions) do
+  $(k:gatherer(r.kind)) $r.name$;
+  //@ end
+};
+
+void lathe_clear(out $type$ mine) {
+  //@ for _, r in ipairs(phase.reductions) do
+  lathe_clear(mine.$r.name$);
+  //@ end
+}
+
+void lathe_merge(inout precise $type$ mine, $type$ other) {
+  //@ for _, r in ipairs(phase.reductions) do
+  lathe_merge(mine.$r.name$, other.$r.name$);
+  //@ end
+}
+
+/* Merges what `threads` neighbouring invocations of a subgroup have. */
+void lathe_merge_lanes(inout precise $type$ mine, uint threads) {
+  [[unroll]] for (uint mask = threads / 2; mask > 0; mask /= 2) {
+    $type$ other;
+    //@ for _, r in ipairs(phase.reductions) do
+    other.$r.name$ = lathe_exchange(mine.$r.name$, mask);
+    //@ end
+    lathe_merge(mine, other);
+  }
+}
+
+shared uint lathe_shared$p$[$(arrays * #list)u * (gl_WorkGroupSize.x / SUBGROUP + 1u)];
+
+/* Merges what groups of THREADS invocations have gathered: afterwards each has the whole, the same to
+ * the bit. Groups larger than a subgroup need shared memory, one of the arrays, which must not be
+ * touched again without a barrier. */
+void lathe_merge_threads(inout precise $type$ mine, uint array) {
+  lathe_merge_lanes(mine, min(THREADS, SUBGROUP));
+  if (THREADS > SUBGROUP) {
+    const uint subgroups = gl_WorkGroupSize.x / SUBGROUP, each = THREADS / SUBGROUP;
+    const uint base = array * ($(#list)u * subgroups);
+    const uint first = gl_SubgroupID / each * each;
+
+    if (gl_SubgroupInvocationID == 0) {
+      //@ for w, word in ipairs(list) do
+      lathe_shared$p$[base + $(w - 1)u * subgroups + gl_SubgroupID] = $word$;
+      //@ end
+    }
+    barrier();
+    lathe_clear(mine);
+    for (uint from = gl_SubgroupInvocationID; from < each; from += SUBGROUP) {
+      //@ local function word(at)
+      //@   return "lathe_shared" .. p .. "[base + " .. at .. "u * subgroups + first + from]"
+      //@ end
+      lathe_merge(mine, $(from_words(p, phase, word)));
+    }
+    lathe_merge_lanes(mine, SUBGROUP);
+  }
+}
+
+/* The same left in memory, of `count` neighbours the one at `place`, and read from there. */
+void lathe_leave(uint64_t at, uint64_t place, uint64_t count, $type$ mine) {
+  //@ for w, word in ipairs(list) do
+  lathe_word(at + ($(w - 1)ul * count + place) * 4ul).at = $word$;
+  //@ end
+}
+
+void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
+  //@ local function word(w)
+  //@   return "lathe_word(at + (" .. w .. "ul * count + place) * 4ul).at"
+  //@ end
+  mine = $(from_words(p, phase, word));
+}
+
+//@ end
+//@ -- Gathers N terms, variables named r.name .. "_term" .. nth, in mine; at(nth) is the place of one.
+//@ function take(phase, mine, N, at)
+//@ for _, r in ipairs(phase.reductions) do
+//@ local terms = {}
+//@ for nth = 0, N - 1 do
+//@   terms[nth + 1] = r.name .. "_term" .. nth
+//@ end
+//@ local value = mine .. "." .. r.name .. ".value"
+//@ if k:is_index(r.kind) then
+//@ local sign = r.kind == "argmax" and "<=" or ">="
+{
+  /* A NaN is no less than, nor more than anything; nothing is better than the first of them. The
+   * place is looked for only where some term is better than all before. */
+  const $k.number$ best = $(k:fold(r.kind, terms));
+  const bool nan = best != best;
+  const bool better = !(best $sign$ $value$) && $value$ == $value$;
+  if (better || $mine$.$r.name$.index == NOWHERE) {
+    uint nth = 0;
+    //@ for nth = N, 1, -1 do
+    nth = $(terms[nth]) == best || nan && $(terms[nth]) != $(terms[nth]) ? $(nth - 1)u : nth;
+    //@ end
+    $value$ = best;
+    $mine$.$r.name$.index = $(at("nth"));
+  }
+}
+//@ else
+$value$ = $(k:fold(r.kind, { value, k:fold(r.kind, terms) }));
+//@ end
+//@ end
+//@ end
+//@ -- The results of a phase as plain numbers.
+//@ function results(phase, from)
+//@ for _, r in ipairs(phase.reductions) do
+const $(k:result_type(r.kind)) $r.name$ = $from$.$r.name$.$(k:is_index(r.kind) and "index" or "value");
+//@ end
+//@ end
+//@ -- The entry point: one of the kernels { name }, numbered from 0.
+//@ function main(kernels)
+void main() {
+  //@ for i, name in ipairs(kernels) do
+  $(i > 1 and "else " or "")if (KERNEL == $(i - 1)u)
+    $name$();
+  //@ end
+}
+//@ end

@@ -1,0 +1,191 @@
+/* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by
+ * reading the inputs once: an invocation has `unroll` accesses of 16 bytes to each in flight. One launch
+ * for each pass over the data: a workgroup leaves what it gathered in the workspace and takes a ticket;
+ * that with the last one merges what all have left, in an order that depends on nothing but the grid,
+ * so that results are the same from run to run. No workgroup waits for another, which Vulkan does not
+ * promise to run.
+ *
+ * The workspace: 256 bytes for each phase, its ticket and then its merged results, and what the
+ * workgroups leave. */
+//@ use "kernel.comp"
+//@ local P = use "parts.comp"
+//@ local H = use "host.c"
+//@ local phases, V = k.program.phases, k.width
+//@ local passes = k:passes(P.define)
+//@ local totals = k:totals()
+//@ for p, phase in ipairs(phases) do
+//@ P.define_gatherer(phase, p, 2)
+//@ end
+//@
+//@ -- Gathers the term of one point, at index i.
+//@ function one(phase, point)
+//@ for _, x in ipairs(point.inputs) do
+const $k.number$ $x.variable$ = lathe_get($x.pointer$ + i * $k.bytes$ul);
+//@ end
+$point.call$
+//@ for _, r in ipairs(phase.reductions) do
+const $k.number$ $r.name$_term0 = $r.name$_term;
+//@ end
+//@ P.take(phase, "mine", 1, function() return "i" end)
+//@ end
+//@
+//@ -- Gathers N terms, element(x, nth) being the nth of input x, and inside(nth) whether it is there; at
+//@ -- least the first is.
+//@ function many(phase, point, N, element, inside, at)
+//@ for nth = 0, N - 1 do
+//@ for _, r in ipairs(phase.reductions) do
+precise $k.number$ $r.name$_term$nth$;
+//@ end
+{
+  //@ for _, x in ipairs(point.inputs) do
+  const $k.number$ $x.variable$ = $(element(x, nth));
+  //@ end
+  $point.call$
+  //@ for _, r in ipairs(phase.reductions) do
+  $r.name$_term$nth$ = $r.name$_term;
+  //@ end
+}
+//@ end
+if (!whole) {
+  //@ for nth = 0, N - 1 do
+  //@ for _, r in ipairs(phase.reductions) do
+  $r.name$_term$nth$ = $(inside(nth)) ? $r.name$_term$nth$ : $(k:neutral(r.kind));
+  //@ end
+  //@ end
+}
+//@ P.take(phase, "mine", N, at)
+//@ end
+//@
+shared uint lathe_last; /* whether this workgroup has the last ticket */
+
+//@ local kernels = {}
+//@ for _, v in ipairs(variants) do
+//@ for p, phase in ipairs(phases) do
+//@ local B, U = v.params.block, v.params.unroll
+//@ local N = U * V
+//@ local point, gathered = passes[p], k.name .. "_gathered" .. p
+//@ kernels[#kernels + 1] = "kernel" .. #kernels
+/* $v.params_text$: phase $p$ */
+void $(kernels[#kernels])() {
+  $(k:pointers())
+  $(k:scalars(op))
+  const uint64_t count = $(k:product("args.dim", 1, #op.dims));
+  const uint64_t left = args.workspace + $(H.left_at(phases, p))ul, ticket = args.workspace + $(256 * (p - 1))ul;
+  $(k:row_values())
+  $(k:uniforms("call"))
+  $(k:uniforms("row"))
+  //@ for q = 1, p - 1 do
+  $k.name$_gathered$q$ earlier$q$;
+  lathe_find(args.workspace + $(256 * (q - 1) + 16)ul, 0u, 1u, earlier$q$);
+  //@ P.results(phases[q], "earlier" .. q)
+  $(k:uniforms(q))
+  //@ end
+  const uint thread = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID;
+  const uint group = gl_WorkGroupID.x, groups = gl_NumWorkGroups.x;
+  const uint64_t head = min(lathe_head($(point.inputs[1].pointer)), count);
+  bool aligned = true;
+  precise $gathered$ mine;
+
+  lathe_clear(mine);
+  //@ for _, x in ipairs(point.inputs) do
+  aligned = aligned && lathe_aligned($x.pointer$ + head * $k.bytes$ul);
+  //@ end
+  if (aligned) {
+    const uint64_t packs = (count - head) / $V$ul, tail = (count - head) % $V$ul;
+    if (group == 0 && thread < head) {
+      const uint64_t i = thread;
+      //@ one(phase, point)
+    }
+    for (uint64_t tile = group * $(B * U)ul; tile < packs; tile += groups * $(B * U)ul) {
+      const uint64_t at = head + (tile + thread) * $V$ul;
+      const uint there = uint(min(packs - tile, $(B * U)ul));
+      const bool whole = there == $(B * U)u;
+      if (thread < there) {
+        //@ for _, x in ipairs(point.inputs) do
+        //@ for slot = 0, U - 1 do
+        uvec4 $x.pointer$_pack$slot$ = uvec4(0u);
+        //@ end
+        //@ end
+        if (whole) {
+          //@ for _, x in ipairs(point.inputs) do
+          //@ for slot = 0, U - 1 do
+          $x.pointer$_pack$slot$ = lathe_pack($x.pointer$ + at * $k.bytes$ul + $(slot * B * 16)ul).at;
+          //@ end
+          //@ end
+        } else {
+          //@ for _, x in ipairs(point.inputs) do
+          //@ for slot = 0, U - 1 do
+          if (thread + $(slot * B)u < there)
+            $x.pointer$_pack$slot$ = lathe_pack($x.pointer$ + at * $k.bytes$ul + $(slot * B * 16)ul).at;
+          //@ end
+          //@ end
+        }
+        //@ local function element(x, nth) return k:unpack(x.pointer .. "_pack" .. nth // V, nth % V) end
+        //@ local function inside(nth) return "thread + " .. nth // V * B .. "u < there" end
+        //@ local function place(nth)
+        //@   return string.format("at + uint64_t(%s / %du * %du + %s %% %du)", nth, V, V * B, nth, V)
+        //@ end
+        //@ many(phase, point, N, element, inside, place)
+      }
+    }
+    if (group == groups - 1 && thread < tail) {
+      const uint64_t i = count - tail + thread;
+      //@ one(phase, point)
+    }
+  } else {
+    for (uint64_t tile = group * $(B * N)ul; tile < count; tile += groups * $(B * N)ul) {
+      const uint64_t at = tile + thread;
+      const uint there = uint(min(count - tile, $(B * N)ul));
+      const bool whole = there == $(B * N)u;
+      if (thread < there) {
+        //@ for _, x in ipairs(point.inputs) do
+        //@ for nth = 0, N - 1 do
+        $k.number$ $x.pointer$_at$nth$ = 0;
+        if (whole || thread + $(nth * B)u < there)
+          $x.pointer$_at$nth$ = lathe_get($x.pointer$ + (at + $(nth * B)u) * $k.bytes$ul);
+        //@ end
+        //@ end
+        //@ local function element(x, nth) return x.pointer .. "_at" .. nth end
+        //@ local function inside(nth) return "thread + " .. nth * B .. "u < there" end
+        //@ local function place(nth) return string.format("at + uint64_t(%s * %du)", nth, B) end
+        //@ many(phase, point, N, element, inside, place)
+      }
+    }
+  }
+
+  lathe_merge_threads(mine, 0u);
+  if (groups > 1u) {
+    if (thread == 0u) {
+      lathe_leave(left, group, $H.MOST_BLOCKS$u, mine);
+      memoryBarrierBuffer();
+      lathe_last = atomicAdd(lathe_word(ticket).at, 1u) == groups - 1u ? 1u : 0u;
+    }
+    barrier();
+    if (lathe_last == 0u)
+      return;
+    memoryBarrierBuffer();
+    lathe_clear(mine);
+    for (uint from = thread; from < groups; from += $B$u) {
+      $gathered$ other;
+      lathe_find(left, from, $H.MOST_BLOCKS$u, other);
+      lathe_merge(mine, other);
+    }
+    lathe_merge_threads(mine, 1u);
+  }
+  if (thread == 0u) {
+    lathe_word(ticket).at = 0u;
+    //@ if p < #phases then
+    lathe_leave(ticket + 16ul, 0u, 1u, mine);
+    //@ else
+    //@ P.results(phase, "mine")
+    $(k:uniforms(p))
+    //@ for _, total in ipairs(totals) do
+    $total$
+    //@ end
+    //@ end
+  }
+}
+
+//@ end
+//@ end
+//@ P.main(kernels)

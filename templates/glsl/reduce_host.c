@@ -1,0 +1,32 @@
+//@ local H = use "host.c"
+//@ H.image()
+//@ local phases = k.program.phases
+//@ for i, v in ipairs(variants) do
+//@ local B, U, W = v.params.block, v.params.unroll, v.params.waves
+extern lathe_cost $v.name$_workspace;
+double $v.name$_workspace(const size_t *dim) {
+  (void)dim;
+  return $(H.left_at(phases, #phases + 1));
+}
+
+extern lathe_launches $v.name$_launches;
+int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
+  const size_t count = $(k:product("args->dim", 1, #op.dims));
+  const size_t machine = (size_t)limits->multiprocessors * $W$;
+  const size_t most = machine < $H.MOST_BLOCKS$ ? machine : $H.MOST_BLOCKS$;
+  const uint32_t grid = blocks(count, $(B * U * k.width), most);
+
+  if (limits->group < $B$)
+    return 0;
+  //@ for p = 1, #phases do
+  launches[$(p - 1)] = (lathe_launch){
+      .kernel = "$v.name$_$p$",
+      .grid = {grid, 1, 1},
+      .block = {$B$, 1, 1},
+      .constant = {$((i - 1) * #phases + p - 1), $B$},
+  };
+  //@ end
+  return $(#phases);
+}
+
+//@ end

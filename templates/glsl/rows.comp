@@ -1,0 +1,548 @@
+/* A program over each row: passes of reductions over the row, then its values. Limited by bytes
+ * moved where a row fits the registers of a workgroup: it is read once, all accesses in flight, and
+ * written once; the passes work on registers. THREADS invocations share a row and hold a number of
+ * accesses of 16 bytes of each operand; several short rows go to a workgroup. Rows too long for that
+ * are read again in each pass, by a workgroup of the largest size; what is dear to compute twice is
+ * then kept in the output between passes. Where there are fewer of these than multiprocessors, each is
+ * split into parts, a launch for each pass: a few microseconds that many workgroups soon repay.
+ *
+ * Reductions over the rows: an invocation keeps what it gathers at its columns, over all the rows that
+ * it meets, in registers. A workgroup leaves them in the workspace, and one more launch merges what all
+ * have left, in an order that depends on nothing but the grid. Long rows, and programs with nothing else,
+ * are dealt out by tiles of columns: what the passes over a row gave is in the workspace then.
+ *
+ * Where rows do not all start at a multiple of 16 bytes, accesses are of one element each. */
+//@ use "kernel.comp"
+//@ local P = use "parts.comp"
+//@ local S = use "shapes.c"
+//@ local phases, outputs, columns, V = k.program.phases, k.program.points, k.program.column_reductions, k.width
+//@ local passes = k:passes(P.define)
+//@ local point, finish = k:last_pass(P.define), k:finish(P.define)
+//@ for p, phase in ipairs(phases) do
+//@ if passes[p] then
+//@ P.define_gatherer(phase, p, 1)
+//@ end
+//@ end
+//@ local totals = k:totals()
+//@ local function offset(operand)
+//@   return operand.place == "whole" and "row * count" or operand.place == "row" and "row" or nil
+//@ end
+//@
+//@ -- The place of the nth element that an invocation holds, from where it started.
+//@ local function at(nth)
+//@   return string.format("start + %du * THREADS + %du * step", nth // V * V, nth % V)
+//@ end
+//@ -- The same of an nth that is known only when it runs.
+//@ local function place(nth)
+//@   return string.format("uint64_t(start + %s / %du * %du * THREADS + %s %% %du * step)", nth, V, V, nth, V)
+//@ end
+//@
+//@ -- Reads H accesses at an address as uvec4s named pack0...
+//@ function read_packs(pack, address, H)
+//@ for slot = 0, H - 1 do
+uvec4 $pack$$slot$ = uvec4(0u);
+//@ end
+if (aligned) {
+  //@ for slot = 0, H - 1 do
+  if ($(at(slot * V)) < end)
+    $pack$$slot$ = lathe_pack($address$ + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at;
+  //@ end
+} else {
+  //@ for slot = 0, H - 1 do
+  //@ local lanes = {}
+  //@ for lane = 0, V - 1 do
+  //@   local nth = slot * V + lane
+  //@   lanes[lane + 1] = "lane" .. nth
+  const $k.number$ lane$nth$ = $(at(nth)) < end ? lathe_get($address$ + uint64_t($(at(nth))) * $k.bytes$ul) : 0;
+  //@ end
+  $pack$$slot$ = $(k:pack(lanes));
+  //@ end
+}
+//@ end
+//@ -- Of the operands that the point function reads, those that are not in known.
+//@ function read(point, known, H)
+//@ for _, x in ipairs(point.inputs) do
+//@ if x.pointer and not known[x.pointer] then
+//@ known[x.pointer] = true
+//@ read_packs(x.pointer .. "_pack", x.pointer .. " + from", H)
+//@ end
+//@ end
+//@ end
+//@
+//@ -- Writes operands { operand }, of which the values are in variables name_atN.
+//@ function write(list, H)
+//@ for _, y in ipairs(list) do
+//@ local name = y.operand.name
+if (aligned) {
+  //@ for slot = 0, H - 1 do
+  //@ local values = {}
+  //@ for lane = 0, V - 1 do
+  //@   values[lane + 1] = name .. "_at" .. slot * V + lane
+  //@ end
+  if ($(at(slot * V)) < end)
+    lathe_pack($name$ + from + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at = $(k:pack(values));
+  //@ end
+} else {
+  //@ for nth = 0, H * V - 1 do
+  if ($(at(nth)) < end)
+    lathe_put($name$ + from + uint64_t($(at(nth))) * $k.bytes$ul, $name$_at$nth$);
+  //@ end
+}
+//@ end
+//@ end
+//@
+//@ -- Declares variables name_atN for the values of operands that are not there yet.
+//@ function declare(list, there, N)
+//@ for _, y in ipairs(list) do
+//@ local name = y.operand.name
+//@ if not there[name] then
+//@ there[name] = true
+//@ for nth = 0, N - 1 do
+precise $k.number$ $name$_at$nth$;
+//@ end
+//@ end
+//@ end
+//@ end
+//@
+//@ -- The inputs of a point function: of what was read, or of what a pass has left in variables.
+//@ function inputs(point, nth, there)
+//@ for _, x in ipairs(point.inputs) do
+//@ if x.kind == "hit" then
+const bool $x.variable$ = $(at(nth)) == $x.index$_place;
+//@ elseif there[x.pointer] then
+const $k.number$ $x.variable$ = $x.pointer$_at$nth$;
+//@ else
+const $k.number$ $x.variable$ = $(k:unpack(x.pointer .. "_pack" .. nth // V, nth % V));
+//@ end
+//@ end
+//@ end
+//@
+//@ -- The place that an index names among the elements from `base` on, of which there are fewer than 2^32.
+//@ function hits(point, base)
+//@ for _, x in ipairs(point.inputs) do
+//@ if x.kind == "hit" then
+const uint $x.index$_place = uint(min(uint64_t($x.index$_value) - $base$, 0xfffffffful));
+//@ end
+//@ end
+//@ end
+//@
+//@ -- Gathers the terms of the points that are held.
+//@ function gather(phase, point, mine, N, there, base)
+//@ hits(point, base)
+//@ for nth = 0, N - 1 do
+//@ for _, r in ipairs(phase.reductions) do
+precise $k.number$ $r.name$_term$nth$;
+//@ end
+{
+  //@ inputs(point, nth, there)
+  $point.call$
+  //@ for _, r in ipairs(phase.reductions) do
+  $r.name$_term$nth$ = $(at(nth)) < end ? $r.name$_term : $(k:neutral(r.kind));
+  //@ end
+  //@ for _, y in ipairs(phase.stash) do
+  $y.operand.name$_at$nth$ = $y.operand.name$_;
+  //@ end
+}
+//@ end
+if (start < end) {
+  //@ P.take(phase, mine, N, function(nth) return base .. " + " .. place(nth) end)
+}
+//@ end
+//@
+//@ -- Computes the points that are held, and gathers what is to be reduced over the rows.
+//@ function compute(N, there, base)
+//@ hits(point, base)
+//@ for nth = 0, N - 1 do
+{
+  //@ inputs(point, nth, there)
+  $point.call$
+  //@ for _, y in ipairs(outputs) do
+  $y.operand.name$_at$nth$ = $y.operand.name$_;
+  //@ end
+  //@ for _, r in ipairs(columns) do
+  if (end > 0u)
+    $r.name$_total$nth$ = $(k:fold(r.kind, { r.name .. "_total" .. nth, r.name .. "_term" }));
+  //@ end
+}
+//@ end
+//@ end
+//@
+//@ function prologue()
+$(k:scalars(op))
+const uint64_t rows = $(k:product("args.dim", 1, #op.dims - 1)), count = args.dim[$(#op.dims - 1)];
+const uint invocation = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID, thread = invocation % THREADS;
+const bool aligned = count % $V$ul == 0ul /* every row starts at 16 bytes */
+    //@ for _, operand in ipairs(k.operands) do
+    //@ if operand.place == "whole" or operand.place == "column" and not operand.output then
+    && lathe_aligned(args.$operand.name$)
+    //@ end
+    //@ end
+    ;
+const uint start = aligned ? thread * $V$u : thread, step = aligned ? 1u : THREADS;
+$(k:uniforms("call"))
+//@ end
+//@
+//@ -- Addresses of the row's data, and what is the same for the whole of it.
+//@ function begin()
+$(k:pointers(offset))
+$(k:row_values())
+$(k:uniforms("row"))
+//@ end
+//@
+//@ -- The terms at the places that indexes name, NaN where these are not in the row.
+//@ function picks(phase)
+//@ for _, pick in ipairs(phase.picks) do
+precise $k.number$ $pick.name$ = $(k:literal(0 / 0));
+if (uint64_t($pick.index$_value) < count) {
+  //@ for _, x in ipairs(pick.point.inputs) do
+  //@ if x.kind == "hit" then
+  const bool $x.variable$ = $x.index$_value == $pick.index$_value;
+  //@ else
+  const $k.number$ $x.variable$ = lathe_get($x.pointer$ + uint64_t($pick.index$_value) * $k.bytes$ul);
+  //@ end
+  //@ end
+  $pick.point.call$
+  $pick.name$ = $pick.name$_term;
+}
+//@ end
+//@ end
+//@
+//@ -- What phase p gives as plain numbers, of the record of what was gathered, and what follows from it.
+//@ function results(p)
+//@ if passes[p] then
+//@ P.results(phases[p], "mine" .. p)
+//@ end
+//@ picks(phases[p])
+$(k:uniforms(p))
+//@ end
+//@ function merge(p)
+//@ if passes[p] then
+lathe_merge_threads(mine$p$, 0u);
+//@ end
+//@ results(p)
+//@ end
+//@ function clear(p)
+precise $k.name$_gathered$p$ mine$p$;
+lathe_clear(mine$p$);
+//@ end
+//@
+//@ function store_totals(condition)
+//@ if #totals > 0 then
+if ($condition$) {
+  //@ for _, total in ipairs(totals) do
+  $total$
+  //@ end
+}
+//@ end
+//@ end
+//@
+//@ -- What an invocation gathers over the rows at each of N columns.
+//@ function begin_columns(N)
+//@ for _, r in ipairs(columns) do
+//@ for nth = 0, N - 1 do
+precise $k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
+//@ end
+//@ end
+//@ end
+//@ -- Leaves it in the workspace, merged over the rows that a subgroup works on side by side. Of `end`
+//@ -- columns from `base` on; `group` is the workgroup's number among the `share` that have the same columns.
+//@ function leave_columns(N, group, share, base)
+//@ if finish then
+{
+  const uint wide = max(THREADS, SUBGROUP), groups = gl_WorkGroupSize.x / wide;
+  const uint64_t partial = uint64_t($group$) * groups + invocation / wide;
+  [[unroll]] for (uint mask = THREADS; mask < SUBGROUP; mask *= 2) {
+    //@ for _, r in ipairs(columns) do
+    //@ for nth = 0, N - 1 do
+    //@ local name = r.name .. "_total" .. nth
+    $name$ = $(k:fold(r.kind, { name, "lathe_exchange(" .. name .. ", mask)" }));
+    //@ end
+    //@ end
+  }
+  if (invocation == 0u && gl_WorkGroupID.x == 0u && gl_WorkGroupID.y == 0u)
+    lathe_word(args.workspace).at = $share$ * groups;
+  if (invocation % wide < THREADS) {
+    //@ for i, r in ipairs(columns) do
+    //@ for nth = 0, N - 1 do
+    if ($(at(nth)) < end)
+      lathe_number(lathe_partial($(i - 1), partial, count) + ($base$ + $(at(nth))) * $(k.spelling.bits // 8)ul).at = $r.name$_total$nth$;
+    //@ end
+    //@ end
+  }
+}
+//@ end
+//@ end
+//@
+//@ if finish then
+/* The workspace: how many workgroups, or parts of them, have left something; what each has of each
+ * reduction at all columns; what the passes over each row gave. Sizes are as in rows_host.c. */
+uint64_t lathe_partial(uint which, uint64_t partial, uint64_t count) {
+  const uint64_t most = clamp($(S.PARTIAL_NUMBERS)ul / count, $S.FEWEST_PARTIALS$ul, $S.MOST_PARTIALS$ul);
+  return args.workspace + 64ul + (which * most + partial) * count * $(k.spelling.bits // 8)ul;
+}
+
+uint64_t lathe_row_results(uint64_t count) {
+  return lathe_partial($(#columns)u, 0ul, count);
+}
+
+//@ end
+//@ local done = {}
+//@ for _, shape in ipairs(S.shapes(V, k.program)) do
+//@ local H = shape.hold
+//@ local N = H * V
+//@ if not done[H] then
+//@ done[H] = true
+/* Rows of at most $N$ * THREADS elements. */
+void held$H$() {
+  //@ prologue()
+  const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
+  const uint64_t from = 0ul;
+  //@ begin_columns(N)
+  for (uint64_t first = uint64_t(gl_WorkGroupID.x) * each; first < rows; first += uint64_t(gl_NumWorkGroups.x) * each) {
+    const uint64_t wanted = first + invocation / THREADS;
+    const uint64_t row = wanted < rows ? wanted : 0ul;
+    const uint end = wanted < rows ? uint(count) : 0u;
+    //@ begin()
+    //@ local known, there = {}, {}
+    //@ for p, phase in ipairs(phases) do
+    //@ if passes[p] then
+    //@ read(passes[p], known, H)
+    //@ declare(phase.stash, there, N)
+    //@ clear(p)
+    {
+      //@ gather(phase, passes[p], "mine" .. p, N, there, "0ul")
+    }
+    //@ for _, kept in ipairs(phase.stash) do
+    //@ known[kept.operand.name] = true
+    //@ end
+    //@ end
+    //@ merge(p)
+    //@ end
+    //@ store_totals("thread == 0u && end > 0u")
+    //@ if point then
+    //@ read(point, known, H)
+    //@ local before = {}
+    //@ for name in pairs(there) do
+    //@   before[name] = true
+    //@ end
+    //@ declare(outputs, there, N)
+    //@ compute(N, before, "0ul")
+    //@ write(outputs, H)
+    //@ end
+    if (THREADS > SUBGROUP && first + uint64_t(gl_NumWorkGroups.x) * each < rows)
+      barrier();
+  }
+  //@ if finish then
+  const uint end = uint(count);
+  //@ leave_columns(N, "gl_WorkGroupID.x", "gl_NumWorkGroups.x", "0ul")
+  //@ end
+}
+
+//@ end
+//@ end
+//@
+//@ -- The loop of an invocation of a long row over what it holds at a time.
+//@ local function tiles(H, first, step)
+//@   return string.format("for (uint64_t tile = %s * (THREADS * %dul); tile < count; tile += %s * (THREADS * %dul)) {",
+//@     first, H * V, step, H * V)
+//@ end
+//@ function tile(H)
+const uint64_t from = tile * $k.bytes$ul;
+const uint end = uint(min(count - tile, THREADS * $(H * V)ul));
+//@ end
+//@ -- One tile of phase p, or of the results.
+//@ function pass(p, mine, H)
+//@ tile(H)
+//@ local known, there = {}, {}
+//@ local from = p <= #phases and passes[p] or point
+//@ local writes = p <= #phases and phases[p].stash or outputs
+//@ read(from, known, H)
+//@ declare(writes, there, H * V)
+//@ if p <= #phases then
+//@ gather(phases[p], from, mine, H * V, {}, "tile")
+//@ else
+//@ compute(H * V, {}, "tile")
+//@ end
+//@ write(writes, H)
+//@ end
+//@ local H = S.LONG_HOLD
+//@ if not finish or #phases > 0 then
+/* Rows of any length$(finish and ": what the passes over them give" or "") */
+void longer() {
+  //@ prologue()
+  for (uint64_t row = gl_WorkGroupID.x; row < rows; row += gl_NumWorkGroups.x) {
+    //@ begin()
+    //@ for p, phase in ipairs(phases) do
+    //@ if passes[p] then
+    //@ clear(p)
+    $(tiles(H, "0ul", "1ul"))
+      //@ pass(p, "mine" .. p, H)
+    }
+    //@ end
+    //@ merge(p)
+    //@ if passes[p] and finish then
+    if (thread == 0u)
+      lathe_leave(lathe_row_results(count) + $(S.row_results_at(phases, p))ul * rows, row, rows, mine$p$);
+    //@ end
+    //@ end
+    //@ store_totals("thread == 0u")
+    //@ if point and not finish then
+    $(tiles(H, "0ul", "1ul"))
+      //@ pass(#phases + 1, nil, H)
+    }
+    //@ end
+    barrier();
+  }
+}
+
+//@ end
+//@ if finish then
+/* A tile of columns, of all rows or some: the results, and what is reduced over the rows. */
+void columns() {
+  //@ prologue()
+  const uint lanes = gl_WorkGroupSize.x / THREADS; /* rows that a workgroup works on side by side */
+  const uint64_t tile = uint64_t(gl_WorkGroupID.x) * (THREADS * $V$ul), stride = uint64_t(gl_NumWorkGroups.y) * lanes;
+  const uint64_t from = tile * $k.bytes$ul;
+  const uint width = uint(min(count - tile, THREADS * $V$ul));
+  //@ begin_columns(V)
+  //@ local once = {}
+  //@ for _, x in ipairs(point.inputs) do
+  //@ if x.pointer and x.operand.place == "column" then
+  //@ once[x.pointer] = true
+  uvec4 $x.pointer$_packs;
+  {
+    const uint end = width;
+    //@ read_packs("pack", "args." .. x.pointer .. " + from", 1)
+    $x.pointer$_packs = pack0;
+  }
+  //@ end
+  //@ end
+  for (uint64_t first = uint64_t(gl_WorkGroupID.y) * lanes + invocation / THREADS; first < rows; first += $S.ROWS_AT_ONCE$ul * stride) {
+    //@ for u = 0, S.ROWS_AT_ONCE - 1 do
+    //@ for _, x in ipairs(point.inputs) do
+    //@ if x.pointer and not once[x.pointer] then
+    uvec4 $x.pointer$_row$u$;
+    {
+      const uint64_t row = first + $u$ul * stride;
+      const uint end = row < rows ? width : 0u;
+      //@ read_packs("pack", "args." .. x.pointer .. " + row * count * " .. k.bytes .. "ul + from", 1)
+      $x.pointer$_row$u$ = pack0;
+    }
+    //@ end
+    //@ end
+    //@ end
+    //@ for u = 0, S.ROWS_AT_ONCE - 1 do
+    if (first + $u$ul * stride < rows) {
+      const uint64_t row = first + $u$ul * stride;
+      const uint end = width;
+      //@ begin()
+      //@ for p, phase in ipairs(phases) do
+      //@ if passes[p] then
+      $k.name$_gathered$p$ mine$p$;
+      lathe_find(lathe_row_results(count) + $(S.row_results_at(phases, p))ul * rows, row, rows, mine$p$);
+      //@ end
+      //@ results(p)
+      //@ end
+      //@ for _, x in ipairs(point.inputs) do
+      //@ if x.pointer then
+      const uvec4 $x.pointer$_pack0 = $x.pointer$$(once[x.pointer] and "_packs" or "_row" .. u);
+      //@ end
+      //@ end
+      //@ declare(outputs, {}, V)
+      //@ compute(V, {}, "tile")
+      //@ write(outputs, 1)
+    }
+    //@ end
+  }
+  const uint end = width;
+  //@ leave_columns(V, "gl_WorkGroupID.y", "gl_NumWorkGroups.y", "tile")
+}
+
+shared $k.number$ lathe_columns[$(S.MERGE_LANES * S.MERGE_COLUMNS)];
+
+/* Merges what workgroups have left, and finishes it. */
+void finish() {
+  $(k:scalars(op))
+  $(k:pointers())
+  const uint64_t rows = $(k:product("args.dim", 1, #op.dims - 1)), count = args.dim[$(#op.dims - 1)];
+  const uint invocation = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID;
+  const uint lane = invocation / $S.MERGE_COLUMNS$u;
+  const uint64_t column = uint64_t(gl_WorkGroupID.x) * $S.MERGE_COLUMNS$ul + invocation % $S.MERGE_COLUMNS$u;
+  const bool inside = column < count;
+  const uint partials = lathe_word(args.workspace).at;
+  $(k:uniforms("call"))
+  //@ for i, r in ipairs(columns) do
+  precise $k.number$ $r.name$_total = $(k:neutral(r.kind));
+  if (inside)
+    for (uint partial = lane; partial < partials; partial += $S.MERGE_LANES$u) {
+      const $k.number$ term = lathe_number(lathe_partial($(i - 1), partial, count) + column * $(k.spelling.bits // 8)ul).at;
+      $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", "term" }));
+    }
+  barrier();
+  lathe_columns[invocation] = $r.name$_total;
+  barrier();
+  if (lane == 0u) {
+    for (uint other = 1u; other < $S.MERGE_LANES$u; other++) {
+      const $k.number$ term = lathe_columns[other * $S.MERGE_COLUMNS$u + invocation];
+      $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", "term" }));
+    }
+  }
+  //@ end
+  if (inside && lane == 0u) {
+    //@ for _, x in ipairs(finish.inputs) do
+    //@ if x.kind == "column" then
+    const $k.number$ $x.variable$ = $x.name$_total;
+    //@ else
+    const $k.number$ $x.variable$ = lathe_get($x.pointer$ + column * $k.bytes$ul);
+    //@ end
+    //@ end
+    $finish.call$
+    //@ for _, y in ipairs(k.program.columns) do
+    lathe_put($y.operand.name$ + column * $k.bytes$ul, $y.operand.name$_);
+    //@ end
+  }
+}
+
+//@ else
+//@ H = S.SPLIT_HOLD
+//@ for p = 1, #phases + 1 do
+//@ if p > #phases or passes[p] then
+/* Rows split into parts: $(p <= #phases and "phase " .. p or "the results") */
+void part$p$() {
+  //@ prologue()
+  const uint parts = gl_NumWorkGroups.x, part = gl_WorkGroupID.x;
+  const uint64_t row = gl_WorkGroupID.y;
+  //@ begin()
+  //@ for q = 1, p - 1 do
+  //@ if passes[q] then
+  //@ clear(q)
+  for (uint from = thread; from < parts; from += THREADS) {
+    $k.name$_gathered$q$ other;
+    lathe_find(args.workspace + $(S.left_at(phases, q))ul, row * parts + from, $S.MOST_PARTS$ul, other);
+    lathe_merge(mine$q$, other);
+  }
+  //@ end
+  //@ merge(q)
+  //@ end
+  //@ if p > #phases then
+  //@ store_totals("thread == 0u && part == 0u")
+  //@ end
+  //@ if p <= #phases then
+  //@ clear(p)
+  //@ end
+  //@ if p <= #phases or point then
+  $(tiles(H, "uint64_t(part)", "uint64_t(parts)"))
+    //@ pass(p, "mine" .. p, H)
+  }
+  //@ end
+  //@ if p <= #phases then
+  lathe_merge_threads(mine$p$, 0u);
+  if (thread == 0u)
+    lathe_leave(args.workspace + $(S.left_at(phases, p))ul, row * parts + part, $S.MOST_PARTS$ul, mine$p$);
+  //@ end
+}
+
+//@ end
+//@ end
+//@ end
+//@ P.main((S.kernels(V, k.program)))

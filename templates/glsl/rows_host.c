@@ -1,0 +1,131 @@
+//@ local H = use "host.c"
+//@ local S = use "shapes.c"
+//@ H.image()
+//@ local phases, columns, V = k.program.phases, k.program.column_reductions, k.width
+//@ local part = S.SPLIT_THREADS * S.SPLIT_HOLD * V
+//@ local _, number = S.kernels(V, k.program)
+//@ local parts = {}
+//@ for p = 1, #phases + 1 do
+//@   parts[#parts + 1] = number["part" .. p] and p
+//@ end
+//@ if #columns > 0 then
+/* How many workgroups, or parts of them, may leave what they gathered over the rows. */
+static inline size_t most_partials(size_t count) {
+  const size_t some = $S.PARTIAL_NUMBERS$ / count;
+
+  return some < $S.FEWEST_PARTIALS$ ? $S.FEWEST_PARTIALS$ : some > $S.MOST_PARTIALS$ ? $S.MOST_PARTIALS$ : some;
+}
+
+/* What merges them. */
+static inline lathe_launch finish(size_t count) {
+  return (lathe_launch){
+      .kernel = "$file.stem$_finish",
+      .grid = {blocks(count, $S.MERGE_COLUMNS$, UINT32_MAX), 1, 1},
+      .block = {$(S.MERGE_COLUMNS * S.MERGE_LANES), 1, 1},
+      .constant = {$number.finish$, 1},
+  };
+}
+
+//@ end
+//@ for _, v in ipairs(variants) do
+extern lathe_cost $v.name$_workspace;
+double $v.name$_workspace(const size_t *dim) {
+  //@ if #columns > 0 then
+  const double rows = (double)($(k:product("dim", 1, #op.dims - 1)));
+  const size_t count = dim[$(#op.dims - 1)];
+
+  return 64 + (double)most_partials(count) * (double)count * $(#columns * k.spelling.bits // 8)
+         + rows * $(S.row_results_at(phases, #phases + 1));
+  //@ else
+  (void)dim;
+  return $(S.left_at(phases, #phases + 1));
+  //@ end
+}
+
+extern lathe_launches $v.name$_launches;
+int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
+  const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
+  const size_t count = args->dim[$(#op.dims - 1)];
+  //@ if number.longer then
+  uint32_t longest = 1024;
+  //@ end
+  //@ if #columns > 0 then
+  size_t most = most_partials(count), tiles, across = 8, share;
+
+  if (limits->group < $(S.MERGE_COLUMNS * S.MERGE_LANES))
+    return 0;
+  //@ end
+  //@ for _, s in ipairs(S.shapes(V, k.program)) do
+  //@ local block = s.threads * s.rows
+  if (count <= $(s.threads * s.hold * V) && limits->group >= $block$) {
+    //@ if #columns > 0 then
+    /* As many as run at once, each of which has few parts that leave something apart. */
+    const size_t apart = $block$ / ($s.threads$ > limits->subgroup ? $s.threads$ : limits->subgroup);
+    const size_t machine = (size_t)limits->multiprocessors * $(math.max(1, 1024 // block));
+    const size_t fitting = apart > 1 ? most / apart : most;
+    const size_t largest = machine < fitting ? machine : fitting;
+    //@ else
+    const size_t largest = limits->grid;
+    //@ end
+    launches[0] = (lathe_launch){
+        .kernel = "$v.name$_$s.threads$x$s.hold$",
+        .grid = {blocks(rows, $s.rows$, largest), 1, 1},
+        .block = {$block$, 1, 1},
+        .constant = {$(number["held" .. s.hold]), $s.threads$},
+    };
+    //@ if #columns > 0 then
+    launches[1] = finish(count);
+    //@ end
+    return $(#columns > 0 and 2 or 1);
+  }
+  //@ end
+  //@ if #columns == 0 and #parts <= 4 then -- a launch each
+  if (rows < limits->multiprocessors && limits->group >= $S.SPLIT_THREADS$) {
+    const size_t each = 2 * (size_t)limits->multiprocessors / rows, room = $S.MOST_PARTS$ / rows;
+    const uint32_t parts = blocks(count, $part$, each < room ? each : room);
+
+    //@ for l, p in ipairs(parts) do
+    launches[$(l - 1)] = (lathe_launch){
+        .kernel = "$v.name$_part$p$",
+        .grid = {parts, (uint32_t)rows, 1},
+        .block = {$S.SPLIT_THREADS$, 1, 1},
+        .constant = {$(number["part" .. p]), $S.SPLIT_THREADS$},
+    };
+    //@ end
+    return $(#parts);
+  }
+  //@ end
+  //@ if number.longer then
+  while (longest > limits->group)
+    longest /= 2;
+  launches[0] = (lathe_launch){
+      .kernel = "$v.name$_longer",
+      .grid = {blocks(rows, 1, limits->grid), 1, 1},
+      .block = {longest, 1, 1},
+      .constant = {$number.longer$, longest},
+  };
+  //@ end
+  //@ if #columns > 0 then
+  //@ local l = number.longer and 1 or 0
+  while (across < $S.COLUMNS_THREADS$ && across * $V$ < count)
+    across *= 2;
+  tiles = blocks(count, across * $V$, limits->grid);
+  /* Rows that a workgroup works on side by side, those of a subgroup merged. */
+  share = $S.COLUMNS_THREADS$ / (across > limits->subgroup ? across : limits->subgroup);
+  most /= share ? share : 1;
+  share = (size_t)limits->multiprocessors * $S.COLUMNS_WAVES$ / tiles;
+  share = share < 1 ? 1 : share < most ? share : most;
+  launches[$l$] = (lathe_launch){
+      .kernel = "$v.name$_columns",
+      .grid = {(uint32_t)tiles, blocks(rows, $(S.COLUMNS_THREADS * S.ROWS_AT_ONCE) / across, share), 1},
+      .block = {$S.COLUMNS_THREADS$, 1, 1},
+      .constant = {$number.columns$, (uint32_t)across},
+  };
+  launches[$(l + 1)] = finish(count);
+  return $(l + 2);
+  //@ else
+  return 1;
+  //@ end
+}
+
+//@ end

@@ -1,0 +1,72 @@
+//@ -- The shapes in which rows are held in registers, by rising length: how many invocations share a
+//@ -- row, how many 16-byte accesses of each operand they hold, how many rows a workgroup has. As in
+//@ -- templates/cuda/shapes.c.
+//@ local by_length = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
+//@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 }, { 512, 8, 1 }, { 1024, 8, 1 } }
+//@ -- Longer rows: accesses that an invocation holds at a time. Of their parts: invocations of a
+//@ -- workgroup, what each holds, and most parts of all rows together.
+//@ LONG_HOLD, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 4, 256, 2, 2048
+//@ -- Where in the workspace parts leave what they gathered in phase p; of one past the last, its size.
+//@ function left_at(phases, p)
+//@   local at = 0
+//@   for q = 1, p - 1 do
+//@     at = at + MOST_PARTS * 16 * #phases[q].reductions
+//@   end
+//@   return at
+//@ end
+//@ -- With reductions over the rows: an invocation's rows in flight; rows of the workspace that workgroups
+//@ -- may leave what they gathered in, between the fewest and the most, so that all have about so many
+//@ -- numbers; columns that a workgroup finishes, and how many invocations merge each.
+//@ ROWS_AT_ONCE, FEWEST_PARTIALS, MOST_PARTIALS, PARTIAL_NUMBERS = 4, 128, 2048, 1 << 22
+//@ MERGE_COLUMNS, MERGE_LANES, COLUMNS_THREADS, COLUMNS_WAVES = 32, 16, 256, 6
+//@ -- Where for each row the results of phase p are; of one past the last, how many bytes a row has.
+//@ function row_results_at(phases, p)
+//@   local at = 0
+//@   for q = 1, p - 1 do
+//@     at = at + 16 * #phases[q].reductions
+//@   end
+//@   return at
+//@ end
+//@ -- An access of 8 elements that are computed with in 32 bits takes as many registers as two of 4; so
+//@ -- does what is gathered over the rows. Programs with nothing else go by columns.
+//@ function shapes(width, program)
+//@   local list, taken = {}, {}
+//@   for _, s in ipairs(by_length) do
+//@     local hold = width == 8 and math.max(1, s[2] // 2) or s[2]
+//@     local fits = #program.columns == 0 or #program.phases > 0 and s[2] <= 4
+//@     if fits and not taken[s[1] .. "x" .. hold] then
+//@       taken[s[1] .. "x" .. hold] = true
+//@       list[#list + 1] = { threads = s[1], hold = hold, rows = s[3] }
+//@     end
+//@   end
+//@   return list
+//@ end
+//@ -- The module's kernels in the order of their numbers: one for each amount held, whatever the number of
+//@ -- invocations; one for long rows; one for each phase of their parts, and for the results, or for
+//@ -- reductions over the rows those by columns.
+//@ function kernels(width, program)
+//@   local list, number = {}, {}
+//@   local function add(name)
+//@     if not number[name] then
+//@       number[name] = #list
+//@       list[#list + 1] = name
+//@     end
+//@   end
+//@   for _, s in ipairs(shapes(width, program)) do
+//@     add("held" .. s.hold)
+//@   end
+//@   if #program.columns == 0 or #program.phases > 0 then
+//@     add("longer")
+//@   end
+//@   if #program.columns > 0 then
+//@     add("columns")
+//@     add("finish")
+//@   else
+//@     for p = 1, #program.phases + 1 do
+//@       if p > #program.phases or #program.phases[p].reductions > 0 then
+//@         add("part" .. p)
+//@       end
+//@     end
+//@   end
+//@   return list, number
+//@ end
