@@ -128,6 +128,13 @@ for _, dtype in ipairs { "f16", "bf16" } do
   sse2["stream_" .. dtype] = x86["store_" .. dtype] -- half a register is all there is to store
 end
 
+-- Twice as many, as those at even places and those at odd ones.
+x86.load_even_bf16 = "lathe_load_even_bf16({1} + {2})"
+x86.load_odd_bf16 = "lathe_load_odd_bf16({1} + {2})"
+x86.store_pair_bf16 = "lathe_store_pair_bf16({1} + {2}, {3})"
+x86.stream_pair_bf16 = "lathe_stream_pair_bf16({1} + {2}, {3})"
+sse2.stream_pair_bf16 = x86.store_pair_bf16
+
 local scalar = {
   include = '"half.h"',
   fused = false,
