@@ -128,6 +128,28 @@ static inline void lathe_store_part_bf16(uint16_t *p, __m256 v, size_t count) {
   lathe_store_halves(p, lathe_narrow_bf16(v), count);
 }
 
+/* Their bits: sixteen in memory and in a register. */
+
+static inline __m256i lathe_load_part_h16(const uint16_t *p, size_t count) {
+  if (count < 8) {
+    return _mm256_zextsi128_si256(lathe_load_halves(p, count));
+  }
+  const __m128i rest = count > 8 ? lathe_load_halves(p + 8, count - 8) : _mm_setzero_si128();
+  return _mm256_setr_m128i(_mm_loadu_si128((const __m128i *)p), rest);
+}
+
+static inline void lathe_store_part_h16(uint16_t *p, __m256i v, size_t count) {
+  const __m128i first = _mm256_castsi256_si128(v);
+  if (count < 8) {
+    lathe_store_halves(p, first, count);
+    return;
+  }
+  _mm_storeu_si128((__m128i *)p, first);
+  if (count > 8) {
+    lathe_store_halves(p + 8, _mm256_extracti128_si256(v, 1), count - 8);
+  }
+}
+
 /* Of sixteen, those at even and at odd places: without a shuffle. */
 
 static inline __m256 lathe_load_even_bf16(const uint16_t *p) {

@@ -111,6 +111,16 @@ static inline void lathe_store_part_bf16(uint16_t *p, __m512 v, size_t count) {
   _mm256_mask_storeu_epi16(p, lathe_mask_part_f32(count), lathe_narrow_bf16(v));
 }
 
+/* Their bits: thirty-two in memory and in a register. */
+
+static inline __m512i lathe_load_part_h16(const uint16_t *p, size_t count) {
+  return _mm512_maskz_loadu_epi16((1u << count) - 1, p);
+}
+
+static inline void lathe_store_part_h16(uint16_t *p, __m512i v, size_t count) {
+  _mm512_mask_storeu_epi16(p, (1u << count) - 1, v);
+}
+
 /* Of thirty-two, those at even and at odd places: without a shuffle. */
 
 static inline __m512 lathe_load_even_bf16(const uint16_t *p) {

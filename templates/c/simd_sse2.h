@@ -160,6 +160,16 @@ static inline void lathe_store_part_bf16(uint16_t *p, __m128 v, size_t count) {
   lathe_store_halves(p, lathe_narrow_bf16(v), count);
 }
 
+/* Their bits: eight in memory and in a register. */
+
+static inline __m128i lathe_load_part_h16(const uint16_t *p, size_t count) {
+  return lathe_load_halves(p, count);
+}
+
+static inline void lathe_store_part_h16(uint16_t *p, __m128i v, size_t count) {
+  lathe_store_halves(p, v, count);
+}
+
 /* Of eight, those at even and at odd places: without a shuffle. */
 
 static inline __m128 lathe_load_even_bf16(const uint16_t *p) {
