@@ -10,58 +10,41 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
-#include "room.h"
 #include "signals.h"
+#include "worker.h"
 
-/* Checks, measures, and checks what the measured calls left. */
-static void judge(const report *r, row *line, device_call *call) {
-  check_result result = check_run(call);
-  measurement m = {0};
-  bool measured = false;
+/* Fills in the row of one variant. */
+static void run_variant(const report *r, row *line, device *on) {
+  const task *t = line->task;
+  const options *o = r->options;
+  const char *why = selection_why_not(r->selection, line->of), *ended;
+  problem about = {.op = t->op, .dtype = t->dtype, .seed = o->seed, .special = o->special};
+  device_call call = {.variant = line->of, .problem = &about, .layout = o->layout};
+  job j = {.variant = line->of,
+           .seed = o->seed,
+           .special = o->special,
+           .layout = o->layout,
+           .check_only = o->check_only,
+           .limits = o->limits};
+  outcome out = {0};
   char repro[512];
 
-  if (result.verdict == CHECK_RIGHT && !r->options->check_only) {
-    measured = measure(call, &r->options->limits, &m);
-    if (measured) {
-      const double before = result.ulp;
-      result = check_outputs(call);
-      result.ulp = result.ulp > before ? result.ulp : before;
-    } else {
-      result.verdict = CHECK_WRONG;
-      snprintf(result.message, sizeof result.message, "%s", call->error);
-    }
-  }
-  check_repro(call, r->program, repro, sizeof repro);
-  row_judge(line, &result, repro);
-  if (measured && line->state == ROW_RIGHT)
-    row_measure(line, &m, call->on);
-  measure_free(&m);
-}
-
-/* Fills in the row of one variant; makes the task's problem when it is first needed. */
-static void run_variant(const report *r, row *line, device *on, problem **p) {
-  const task *t = line->task;
-  const char *why = selection_why_not(r->selection, line->of);
-  device_call *call;
-
-  if (!why) {
-    device *const host = device_cpu();
-    const room_left left = {.device = on->memory(on), .host = host->memory(host)};
-    why = room_refusal(line->of, t->dim, *p == NULL, left);
-  }
-  if (!why && !*p)
-    *p = problem_make(t->op, t->dtype, t->dim, r->options->seed, r->options->special, &why);
   if (why) {
     row_skip(line, why);
     return;
   }
-  call = on->prepare(on, line->of, *p, r->options->layout, &why);
-  if (!call) {
-    row_skip(line, why);
-    return;
+  memcpy(about.dim, t->dim, sizeof about.dim);
+  memcpy(j.dim, t->dim, sizeof j.dim);
+  ended = worker_run(on, &j, &out);
+  if (ended) {
+    snprintf(call.error, sizeof call.error, "%s", ended);
+    out.check = check_failed(&call);
   }
-  judge(r, line, call);
-  on->release(call);
+  check_repro(&call, r->program, repro, sizeof repro);
+  row_judge(line, &out.check, repro);
+  if (line->state == ROW_RIGHT && out.warm.count > 0)
+    row_measure(line, &out, on);
+  outcome_free(&out);
 }
 
 static void count_rows(report *r, size_t from) {
@@ -84,7 +67,6 @@ static size_t rows_in_all(const selection *s) {
 /* All variants of a task, one after the other. An interrupt leaves the unfinished row out. */
 static void run_task(report *r, const task *t, size_t total) {
   const size_t from = r->count;
-  problem *p = NULL;
   row *fastest;
 
   for (size_t i = 0; i < lathe_variant_count && !signals_interrupted(); i++) {
@@ -96,13 +78,12 @@ static void run_task(report *r, const task *t, size_t total) {
     on = selection_device(r->selection, v->backend->kind);
     line = row_make(t, v, on, r->options->seed);
     progress_show(r->count, total, line->name);
-    run_variant(r, line, on, &p);
+    run_variant(r, line, on);
     if (signals_interrupted())
       row_free(line);
     else
       r->rows[r->count++] = line;
   }
-  problem_free(p);
   fastest = row_fastest(r->rows + from, r->count - from);
   if (fastest)
     fastest->fastest = true;
@@ -163,9 +144,11 @@ static void run_all(report *r) {
 
 int main(int argc, char **argv) {
   options o = options_parse(argc, argv);
-  selection s = selection_make(&o);
+  selection s;
   int status = EXIT_RIGHT;
 
+  worker_begin(o.timeout);
+  s = selection_make(&o);
   if (o.list) {
     list_print(&o, &s);
   } else {
@@ -190,6 +173,7 @@ int main(int argc, char **argv) {
     free(r.rows);
     free(r.command);
   }
+  worker_end();
   selection_free(&s);
   options_free(&o);
   return status;

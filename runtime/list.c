@@ -132,30 +132,44 @@ static void list_backends(const selection *s) {
   }
 }
 
+static void list_rate(device *on, const char *place, double bytes) {
+  const char *name;
+  const double read = on->ceiling(on, bytes, 0, &name);
+  const double copy = on->ceiling(on, bytes / 2, bytes / 2, &name);
+
+  if (read > 0 || copy > 0)
+    printf("    %-20s read %6s GB/s   copy %6s GB/s (both ways)\n", place,
+           units_number(read / 1e9).text, units_number(copy / 1e9).text);
+}
+
 /* The rates at a working set that stays in each level of cache, and at one that does not. */
-static void list_rates(device *on) {
+static void list_core_rates(device *on) {
   cpu_cache cache[16];
   const int count = cpu_caches(cache, sizeof cache / sizeof *cache);
   double largest = 0;
 
-  for (int i = 0; i <= count; i++) {
-    double bytes = i < count ? (double)cache[i].size / 2 : 4 * largest, read, copy;
-    const char *name;
-    char place[48] = "memory";
-    if (i < count && strcmp(cache[i].type, "Instruction") == 0)
+  for (int i = 0; i < count; i++) {
+    char place[48];
+    if (strcmp(cache[i].type, "Instruction") == 0)
       continue;
-    if (i < count) {
-      largest = (double)cache[i].size > largest ? (double)cache[i].size : largest;
-      snprintf(place, sizeof place, "level %d, %s", cache[i].level,
-               units_bytes((double)cache[i].size).text);
-    }
-    if (bytes == 0)
-      continue;
-    read = on->ceiling(on, bytes, 0, &name);
-    copy = on->ceiling(on, bytes / 2, bytes / 2, &name);
-    printf("    %-20s read %6s GB/s   copy %6s GB/s (both ways)\n", place,
-           units_number(read / 1e9).text, units_number(copy / 1e9).text);
+    largest = (double)cache[i].size > largest ? (double)cache[i].size : largest;
+    snprintf(place, sizeof place, "level %d, %s", cache[i].level,
+             units_bytes((double)cache[i].size).text);
+    list_rate(on, place, (double)cache[i].size / 2);
   }
+  if (largest > 0)
+    list_rate(on, "memory", 4 * largest);
+}
+
+static void list_rates(device *on) {
+  const double beyond = 32; /* so many times the cache, hardly any of it is found there */
+  char place[48];
+
+  if (on->cache <= 0)
+    return;
+  snprintf(place, sizeof place, "cache, %s", units_bytes(on->cache).text);
+  list_rate(on, place, on->cache / 4); /* a part of it: on some GPUs each half keeps a copy */
+  list_rate(on, "memory", beyond * on->cache);
 }
 
 static void list_devices(const selection *s) {
@@ -163,9 +177,11 @@ static void list_devices(const selection *s) {
     device *on = device_at(i);
     if (!s->device[i])
       continue;
-    printf("%s: %s, %s of memory free\n", on->id, on->name, units_bytes(on->memory(on)).text);
+    printf("%s: %s, %s of memory free\n", on->id, on->name, units_bytes(device_memory(on)).text);
     if (on->kind == LATHE_CPU) {
       printf("    %s\n", cpu_feature_names(on->features));
+      list_core_rates(on);
+    } else {
       list_rates(on);
     }
   }

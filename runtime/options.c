@@ -46,6 +46,7 @@ static const char help_text[] =
     "  --iterations N       exactly N samples, instead of until the noise is low\n"
     "  --min-time SECONDS   measure each row at least this long\n"
     "  --max-noise PERCENT  stop when the median is known within this (1)\n"
+    "  --timeout SECONDS    a row fails where a launch, or its driver, takes longer (60)\n"
     "  --check-only         do not measure\n"
     "\n"
     "How to check\n"
@@ -86,6 +87,7 @@ enum {
   ITERATIONS,
   MIN_TIME,
   MAX_NOISE,
+  TIMEOUT,
   SEED,
   CHECK_ONLY,
   SPECIAL,
@@ -119,6 +121,7 @@ static const struct option table[] = {
     {"iterations", required_argument, NULL, ITERATIONS},
     {"min-time", required_argument, NULL, MIN_TIME},
     {"max-noise", required_argument, NULL, MAX_NOISE},
+    {"timeout", required_argument, NULL, TIMEOUT},
     {"seed", required_argument, NULL, SEED},
     {"check-only", no_argument, NULL, CHECK_ONLY},
     {"special", required_argument, NULL, SPECIAL},
@@ -221,7 +224,7 @@ static void set_times(options *o, double min_time) {
 
 options options_parse(int argc, char **argv) {
   const uint64_t most = 1000000000;
-  options o = {.limits = {.warmup = -1, .max_noise = 0.01}};
+  options o = {.limits = {.warmup = -1, .max_noise = 0.01}, .timeout = 60};
   double min_time = 0;
   bool seeded = false;
   int c;
@@ -242,6 +245,7 @@ options options_parse(int argc, char **argv) {
     case ITERATIONS: o.limits.samples = (long)whole("iterations", optarg, 1, most); break;
     case MIN_TIME: min_time = real("min-time", optarg, "s", 3600); break;
     case MAX_NOISE: o.limits.max_noise = real("max-noise", optarg, "%", 100) / 100; break;
+    case TIMEOUT: o.timeout = real("timeout", optarg, "s", 3600); break;
     case SEED: o.seed = whole("seed", optarg, 0, UINT64_MAX), seeded = true; break;
     case CHECK_ONLY: o.check_only = true; break;
     case SPECIAL: o.special |= special_kinds(optarg), o.check_only = true; break;

@@ -41,7 +41,7 @@ activation("tanh", {
 
 -- The exact form. 1 + erf(x) would lose its digits for x below -1; erfc(-x) is the same and does not.
 local function gelu(x)
-  return 0.5 * x * erfc(x * -math.sqrt(0.5))
+  return x * (0.5 * erfc(x * -math.sqrt(0.5)))
 end
 
 activation("gelu", {
@@ -60,7 +60,7 @@ activation("gelu_tanh", {
   doc = "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))",
   sets = vector.swept,
   map = function(x)
-    return x * sigmoid(math.sqrt(8 / math.pi) * (x + 0.044715 * x * x * x))
+    return x * sigmoid(math.sqrt(8 / math.pi) * x * (1 + 0.044715 * (x * x)))
   end,
   magnitude = true,
   ulp = vector.ulp(4),

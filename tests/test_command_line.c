@@ -78,7 +78,7 @@ static void test_help(void **state) {
       "--op",       "--backend",    "--dtype",         "--size",         "--device",
       "--variant",  "--fast",       "--sweep",         "--warmup",       "--iterations",
       "--min-time", "--max-noise",  "--seed",          "--check-only",   "--json",
-      "--csv",      "--markdown",   "--help",          "--version"};
+      "--csv",      "--markdown",   "--help",          "--version",      "--timeout"};
   run_result r = BENCH("--help");
 
   (void)state;
@@ -328,6 +328,10 @@ static void check_measured(const json_t *b) {
     assert_true(sample >= low * (1 - 1e-9) && sample <= high * (1 + 1e-9));
   }
   assert_true(number_of(b, "bytes_per_second") > 0);
+  assert_int_equal(flag_of(b, "above_ceiling"), number_of(b, "ceiling_share") > 1.05);
+  /* A processor's operands are never put out of its caches. */
+  assert_true(json_is_null(json_object_get(b, "cold_time")));
+  assert_int_equal(json_array_size(json_object_get(b, "cold_samples")), 0);
   assert_true(number_of(b, "time_ms") > 0);
 }
 
@@ -657,6 +661,7 @@ static void test_bad_calls(void **state) {
        "--min-time takes a number above 0 and up to 3600, and was given 'nan'"},
       {{"--max-noise", "200"},
        "--max-noise takes a number above 0 and up to 100, and was given '200'"},
+      {{"--timeout", "0"}, "--timeout takes a number above 0 and up to 3600, and was given '0'"},
       {{"--special", "odd"}, "unknown special value 'odd' (nan, inf, zero, denormal)"},
       {{"--offset", "5000"}, "--offset takes a whole number from 0 to 4096, and was given '5000'"},
   };

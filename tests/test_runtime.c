@@ -1081,6 +1081,10 @@ static void test_measure(void **state) {
   assert_true(measure(call, &limits, &m));
   assert_string_equal(m.stop, "noise");
   measure_free(&m);
+  call->group = 77; /* where a device wants calls by so many */
+  assert_true(measure(call, &limits, &m));
+  assert_true(m.calls > 77 && m.calls % 77 == 0);
+  measure_free(&m);
   cpu->release(call);
   problem_free(p);
 }
