@@ -516,12 +516,26 @@ local function class_of(language)
   return classes[language]
 end
 
+-- Whether nothing but signs change between the operands and the points.
+local function moves_signs(prog)
+  local only = #prog.phases == 0 and #prog.column_reductions == 0
+  expr.visit(text.map(prog.points, function(point)
+    return point.node
+  end), function(node)
+    only = only and (node.op == "input" or node.op == "neg" or node.op == "abs" or node.op == "copysign")
+  end)
+  return only
+end
+
 -- A kernel file's lowering. set: a name in language.sets; operands: inputs, then outputs; prog:
 -- from program.make.
 function lower.kernel(language, set_name, dtype, name, operands, prog)
   local set = assert(language.sets[set_name], set_name)
   local storage = assert(language.types[dtype], dtype)
   local compute = storage.compute or dtype
+  if storage.signs and moves_signs(prog) then
+    dtype, compute = storage.signs, storage.signs
+  end
   local self = setmetatable({
     language = language, set = set, isa = set_name, dtype = dtype, compute = compute, name = name,
     spelling = language.types[compute], storage = storage.storage or storage.number,

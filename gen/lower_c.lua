@@ -8,12 +8,15 @@ local c = { methods = {}, result = { parameter = "%s *%s_out", argument = "&%s",
 -- Types ---------------------------------------------------------------------------------------
 
 -- How a compute type is spelt: number its C type, f the ending of its constants and of libm's
--- names, bits its width, tiny its smallest normal number, pack for rounding a constant to it.
+-- names, bits its width, tiny its smallest normal number, pack for rounding a constant to it. storage
+-- and compute: of a type that is computed in another; signs: the type that it is computed in where
+-- nothing but signs change, which takes no conversion.
 local types = {
   f32 = { number = "float", f = "f", bits = 32, tiny = 0x1p-126, pack = "<f", digits = 9 },
   f64 = { number = "double", f = "", bits = 64, tiny = 0x1p-1022, pack = "<d", digits = 17 },
-  f16 = { storage = "uint16_t", compute = "f32" },
-  bf16 = { storage = "uint16_t", compute = "f32" },
+  f16 = { storage = "uint16_t", compute = "f32", signs = "h16" },
+  bf16 = { storage = "uint16_t", compute = "f32", signs = "h16" },
+  h16 = { number = "uint16_t", bits = 16 },
   wide = { number = "long double", f = "l", suffix = "L", pack = "<d", digits = 17 },
 }
 
@@ -130,6 +133,23 @@ for _, dtype in ipairs { "f16", "bf16" } do
   sse2["stream_" .. dtype] = x86["store_" .. dtype] -- half a register is all there is to store
 end
 
+-- Twice as many, as those at even places and those at odd ones.
+x86.load_even_bf16 = "lathe_load_even_bf16({1} + {2})"
+x86.load_odd_bf16 = "lathe_load_odd_bf16({1} + {2})"
+x86.store_pair_bf16 = "lathe_store_pair_bf16({1} + {2}, {3})"
+x86.stream_pair_bf16 = "lathe_stream_pair_bf16({1} + {2}, {3})"
+sse2.stream_pair_bf16 = x86.store_pair_bf16
+
+-- The bits of either, for ops that change nothing but signs.
+local sign = "{p}_set1_epi16((short)0x8000)"
+x86.load_h16 = "{p}_loadu_{i}((const void *)({1} + {2}))"
+x86.store_h16 = "{p}_storeu_{i}((void *)({1} + {2}), {3})"
+x86.stream_h16 = "{p}_stream_{i}((void *)({1} + {2}), {3})"
+x86.neg_h16 = "{p}_xor_{i}({1}, " .. sign .. ")"
+x86.abs_h16 = "{p}_andnot_{i}(" .. sign .. ", {1})"
+x86.copysign_h16 = "{p}_or_{i}({p}_andnot_{i}(" .. sign .. ", {1}), {p}_and_{i}(" .. sign .. ", {2}))"
+avx512.abs_h16 = x86.abs_h16
+
 local scalar = {
   include = '"half.h"',
   fused = false,
@@ -180,6 +200,10 @@ local scalar = {
   mask_any = "{1}",
   mask_first = "(size_t)0",
 }
+
+scalar.neg_h16 = "{1} ^ 0x8000"
+scalar.abs_h16 = "{1} & 0x7fff"
+scalar.copysign_h16 = "({1} & 0x7fff) | ({2} & 0x8000)"
 
 -- The reference calls the C library for what the kernels compute by polynomials.
 for _, dtype in ipairs { "f16", "bf16" } do
@@ -275,7 +299,7 @@ function c.setup(k)
       p = set.prefix, s = single and "ps" or "pd", s1 = single and "s" or "d", i = set.i, b = tostring(spelling.bits),
       e = single and "epi32" or set.e64, f = spelling.f, t = k.compute, isa = k.isa, lanes = tostring(k.lanes),
     }
-    k.vector = "__m" .. set.vector .. (single and "" or "d")
+    k.vector = "__m" .. set.vector .. (single and "" or k.compute == "h16" and "i" or "d")
     k.integer = "__m" .. set.vector .. "i"
     k.mask = set.mask_type and k:text "mask_type" or k.vector
   else

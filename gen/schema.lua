@@ -77,7 +77,7 @@ for name in ([[asm auto bool break case char const continue default do double el
   and catch class compl delete explicit export friend mutable namespace new not operator or private protected public
   template this throw try typeid typename using virtual xor
   true false in out inout uniform buffer shared layout main half fabs isfinite args best block count end
-  hit i inside row rows
+  hit i inside pair row rows
   thread slot lane nth at aligned first tile packs tail head whole mine left last counter workspace step start
   wanted from pack here to_aligned]]):gmatch "%S+" do
   reserved[name] = true

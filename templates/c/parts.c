@@ -14,7 +14,7 @@ static inline $point.type$ $point.name$($point.parameters$) {
 //@   return r.kind == "sum" and { r.name .. "_total", r.name .. "_lost" } or { r.name .. "_total" }
 //@ end
 //@ -- What a point function is given at index `at`: the text, and its type.
-//@ local function input(x, at, lanes)
+//@ local function input(x, at, lanes, half)
 //@   if x.kind == "hit" then
 //@     return k:text("hit", x.index .. "_value", at), k.mask
 //@   elseif x.kind == "random" then
@@ -22,13 +22,13 @@ static inline $point.type$ $point.name$($point.parameters$) {
 //@   elseif x.kind == "column" then
 //@     return k:text("load_own", x.name .. "_total", at), k.vector
 //@   end
-//@   return k:text(lanes and "load_part" or "load", x.pointer, at, nil, lanes), k.vector
+//@   return k:text(lanes and "load_part" or half and "load_" .. half or "load", x.pointer, at, nil, lanes), k.vector
 //@ end
 //@ -- One vector of points at index `at`, `lanes` of them where that is given: loads what the point
-//@ -- function reads and calls it.
-//@ function load_and_call(point, at, lanes)
+//@ -- function reads and calls it. Of two vectors, half says "even" or "odd".
+//@ function load_and_call(point, at, lanes, half)
 //@   for _, x in ipairs(point.inputs) do
-//@     local value, type = input(x, at, lanes)
+//@     local value, type = input(x, at, lanes, half)
 const $type$ $x.variable$ = $value$;
 //@   end
 $point.call$
@@ -38,6 +38,34 @@ $point.call$
 //@     local how = lanes and "store_part" or streaming and i == 1 and "stream" or "store"
 $(k:text(how, y.operand.name, at, y.operand.name .. "_", lanes));
 //@   end
+//@ end
+//@ -- Two vectors of points at index `at`: those at even places, and those at odd ones.
+//@ local function pair(point, outputs, at, streaming)
+//@ for i = 1, #outputs do
+$k.vector$ pair$i$[2];
+//@ end
+//@ for h, half in ipairs { "even", "odd" } do
+{
+  //@ load_and_call(point, at, nil, half)
+  //@ for i, y in ipairs(outputs) do
+  pair$i$[$(h - 1)] = $y.operand.name$_;
+  //@ end
+}
+//@ end
+//@ for i, y in ipairs(outputs) do
+//@   local how = streaming and i == 1 and "stream_pair" or "store_pair"
+$(k:text(how, y.operand.name, at, "pair" .. i));
+//@ end
+//@ end
+//@ -- Whether points can be taken two vectors at a time: in types that are cheaper to convert so, and
+//@ -- where all that is read are operands.
+//@ local function pairs_well(point)
+//@   for _, x in ipairs(point.inputs) do
+//@     if x.kind ~= "element" then
+//@       return false
+//@     end
+//@   end
+//@   return k.set["store_pair_" .. k.dtype] ~= nil
 //@ end
 //@ -- total += term, and what rounding takes from it to lost: the exact error of a sum of two (Knuth
 //@ -- 1969).
@@ -131,9 +159,15 @@ for (; $count$ - i >= $(step * L); i += $(step * L)) {
   //@ if step == 1 then
   //@ vector("i", nil, streaming)
   //@ else
-  //@ for u = 0, step - 1 do
+  //@ local width = step % 2 == 0 and not gather and pairs_well(point) and 2 or 1
+  //@ for u = 0, step - 1, width do
   {
-    //@ vector(u == 0 and "i" or "i + " .. u * L, nil, streaming)
+    //@ local at = u == 0 and "i" or "i + " .. u * L
+    //@ if width == 2 then
+    //@ pair(point, outputs, at, streaming)
+    //@ else
+    //@ vector(at, nil, streaming)
+    //@ end
   }
   //@ end
   //@ end

@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include "half.h"
+#include "simd_half.h"
 
 /* A window that starts `count` elements before the end of the ones selects that many lanes. */
 static const int32_t lathe_window[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -58,29 +58,38 @@ static inline __m256d lathe_hit_f64(int64_t index, size_t at) {
 
 /* f16 and bf16: eight in memory, as many floats in a register. */
 
-static inline __m256 lathe_load_f16(const uint16_t *p) {
-  return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+static inline __m256 lathe_widen_f16(__m128i halves) {
+  return _mm256_cvtph_ps(halves);
 }
 
 static inline __m128i lathe_narrow_f16(__m256 v) {
   return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-static inline __m256 lathe_load_bf16(const uint16_t *p) {
-  const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
-  return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+static inline __m256 lathe_widen_bf16(__m128i halves) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 }
 
-/* To nearest, ties to even; NaN stays NaN. */
-static inline __m128i lathe_narrow_bf16(__m256 v) {
+/* The bf16 in the upper half of each lane: to nearest, ties to even. A NaN is cut, and stays one: what
+ * arithmetic gives or a bf16 was has bits set there. */
+static inline __m256i lathe_round_bf16(__m256 v) {
   const __m256i bits = _mm256_castps_si256(v);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-  const __m256i up = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
-  const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
-  const __m256 nan = _mm256_cmp_ps(v, v, _CMP_UNORD_Q);
-  const __m256i rounded =
-      _mm256_srli_epi32(_mm256_blendv_epi8(up, quiet, _mm256_castps_si256(nan)), 16);
-  return _mm_packus_epi32(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1));
+  const __m256i up = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+  const __m256i number = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_ORD_Q));
+  return _mm256_add_epi32(bits, _mm256_and_si256(up, number));
+}
+
+static inline __m128i lathe_narrow_bf16(__m256 v) {
+  const __m256i upper =
+      _mm256_setr_epi8(2, 3, 6, 7, 10, 11, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, 2, 3, 6, 7, 10,
+                       11, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1);
+  const __m256i packed = _mm256_shuffle_epi8(lathe_round_bf16(v), upper);
+  return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
+}
+
+static inline __m256 lathe_load_f16(const uint16_t *p) {
+  return lathe_widen_f16(_mm_loadu_si128((const __m128i *)p));
 }
 
 static inline void lathe_store_f16(uint16_t *p, __m256 v) {
@@ -92,15 +101,15 @@ static inline void lathe_stream_f16(uint16_t *p, __m256 v) {
 }
 
 static inline __m256 lathe_load_part_f16(const uint16_t *p, size_t count) {
-  uint16_t lanes[8] = {0};
-  memcpy(lanes, p, count * sizeof *p);
-  return lathe_load_f16(lanes);
+  return lathe_widen_f16(lathe_load_halves(p, count));
 }
 
 static inline void lathe_store_part_f16(uint16_t *p, __m256 v, size_t count) {
-  uint16_t lanes[8];
-  lathe_store_f16(lanes, v);
-  memcpy(p, lanes, count * sizeof *p);
+  lathe_store_halves(p, lathe_narrow_f16(v), count);
+}
+
+static inline __m256 lathe_load_bf16(const uint16_t *p) {
+  return lathe_widen_bf16(_mm_loadu_si128((const __m128i *)p));
 }
 
 static inline void lathe_store_bf16(uint16_t *p, __m256 v) {
@@ -112,15 +121,60 @@ static inline void lathe_stream_bf16(uint16_t *p, __m256 v) {
 }
 
 static inline __m256 lathe_load_part_bf16(const uint16_t *p, size_t count) {
-  uint16_t lanes[8] = {0};
-  memcpy(lanes, p, count * sizeof *p);
-  return lathe_load_bf16(lanes);
+  return lathe_widen_bf16(lathe_load_halves(p, count));
 }
 
 static inline void lathe_store_part_bf16(uint16_t *p, __m256 v, size_t count) {
-  uint16_t lanes[8];
-  lathe_store_bf16(lanes, v);
-  memcpy(p, lanes, count * sizeof *p);
+  lathe_store_halves(p, lathe_narrow_bf16(v), count);
+}
+
+/* Their bits: sixteen in memory and in a register. */
+
+static inline __m256i lathe_load_part_h16(const uint16_t *p, size_t count) {
+  if (count < 8) {
+    return _mm256_zextsi128_si256(lathe_load_halves(p, count));
+  }
+  const __m128i rest = count > 8 ? lathe_load_halves(p + 8, count - 8) : _mm_setzero_si128();
+  return _mm256_setr_m128i(_mm_loadu_si128((const __m128i *)p), rest);
+}
+
+static inline void lathe_store_part_h16(uint16_t *p, __m256i v, size_t count) {
+  const __m128i first = _mm256_castsi256_si128(v);
+  if (count < 8) {
+    lathe_store_halves(p, first, count);
+    return;
+  }
+  _mm_storeu_si128((__m128i *)p, first);
+  if (count > 8) {
+    lathe_store_halves(p + 8, _mm256_extracti128_si256(v, 1), count - 8);
+  }
+}
+
+/* Of sixteen, those at even and at odd places: without a shuffle. */
+
+static inline __m256 lathe_load_even_bf16(const uint16_t *p) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)p), 16));
+}
+
+static inline __m256 lathe_load_odd_bf16(const uint16_t *p) {
+  const __m256i upper = _mm256_set1_epi32((int)0xffff0000);
+  return _mm256_castsi256_ps(_mm256_and_si256(_mm256_loadu_si256((const __m256i *)p), upper));
+}
+
+static inline __m256i lathe_join_bf16(const __m256 pair[2]) {
+  return _mm256_blend_epi16(_mm256_srli_epi32(lathe_round_bf16(pair[0]), 16),
+                            lathe_round_bf16(pair[1]), 0xaa);
+}
+
+static inline void lathe_store_pair_bf16(uint16_t *p, const __m256 pair[2]) {
+  _mm256_storeu_si256((__m256i *)p, lathe_join_bf16(pair));
+}
+
+/* p is aligned for eight. */
+static inline void lathe_stream_pair_bf16(uint16_t *p, const __m256 pair[2]) {
+  const __m256i joined = lathe_join_bf16(pair);
+  _mm_stream_si128((__m128i *)p, _mm256_castsi256_si128(joined));
+  _mm_stream_si128((__m128i *)(p + 8), _mm256_extracti128_si256(joined, 1));
 }
 
 #endif

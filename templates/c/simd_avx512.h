@@ -56,14 +56,19 @@ static inline __m512 lathe_widen_bf16(__m256i halves) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
 }
 
-/* To nearest, ties to even; NaN stays NaN. The instruction of AVX512-BF16 flushes denormals. */
-static inline __m256i lathe_narrow_bf16(__m512 v) {
+/* The bf16 in the upper half of each lane: to nearest, ties to even. A NaN is cut, and stays one: what
+ * arithmetic gives or a bf16 was has bits set there. The instruction of AVX512-BF16 flushes
+ * denormals. */
+static inline __m512i lathe_round_bf16(__m512 v) {
   const __m512i bits = _mm512_castps_si512(v);
-  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  const __m512i up = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
-  const __m512i rounded = _mm512_mask_or_epi32(up, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), bits,
-                                               _mm512_set1_epi32(0x400000));
-  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
+  const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+  const __m512i up =
+      _mm512_mask_blend_epi32(odd, _mm512_set1_epi32(0x7fff), _mm512_set1_epi32(0x8000));
+  return _mm512_mask_add_epi32(bits, _mm512_cmp_ps_mask(v, v, _CMP_ORD_Q), bits, up);
+}
+
+static inline __m256i lathe_narrow_bf16(__m512 v) {
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(lathe_round_bf16(v), 16));
 }
 
 static inline void lathe_store_f16(uint16_t *p, __m512 v) {
@@ -104,6 +109,43 @@ static inline __m512 lathe_load_part_bf16(const uint16_t *p, size_t count) {
 
 static inline void lathe_store_part_bf16(uint16_t *p, __m512 v, size_t count) {
   _mm256_mask_storeu_epi16(p, lathe_mask_part_f32(count), lathe_narrow_bf16(v));
+}
+
+/* Their bits: thirty-two in memory and in a register. */
+
+static inline __m512i lathe_load_part_h16(const uint16_t *p, size_t count) {
+  return _mm512_maskz_loadu_epi16((1u << count) - 1, p);
+}
+
+static inline void lathe_store_part_h16(uint16_t *p, __m512i v, size_t count) {
+  _mm512_mask_storeu_epi16(p, (1u << count) - 1, v);
+}
+
+/* Of thirty-two, those at even and at odd places: without a shuffle. */
+
+static inline __m512 lathe_load_even_bf16(const uint16_t *p) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(p), 16));
+}
+
+static inline __m512 lathe_load_odd_bf16(const uint16_t *p) {
+  const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
+  return _mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(p), upper));
+}
+
+static inline __m512i lathe_join_bf16(const __m512 pair[2]) {
+  return _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(lathe_round_bf16(pair[0]), 16),
+                                 lathe_round_bf16(pair[1]));
+}
+
+static inline void lathe_store_pair_bf16(uint16_t *p, const __m512 pair[2]) {
+  _mm512_storeu_si512(p, lathe_join_bf16(pair));
+}
+
+/* p is aligned for sixteen. */
+static inline void lathe_stream_pair_bf16(uint16_t *p, const __m512 pair[2]) {
+  const __m512i joined = lathe_join_bf16(pair);
+  _mm256_stream_si256((__m256i *)p, _mm512_castsi512_si256(joined));
+  _mm256_stream_si256((__m256i *)(p + 16), _mm512_extracti64x4_epi64(joined, 1));
 }
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <emmintrin.h>
 
-#include "half.h"
+#include "simd_half.h"
 
 static inline __m128 lathe_mask_part_f32(size_t count) {
   const __m128i lane = _mm_setr_epi32(0, 1, 2, 3);
@@ -70,34 +70,66 @@ static inline __m128d lathe_fma_f64(__m128d a, __m128d b, __m128d c) {
   return _mm_setr_pd(low, high);
 }
 
-/* f16 and bf16: four in memory, as many floats in a register. SSE2 has no conversion of f16. */
+/* f16 and bf16: four in memory, as many floats in a register. SSE2 has no conversion of f16; half.h
+ * explains what is done. */
 
-static inline __m128 lathe_load_f16(const uint16_t *p) {
-  return _mm_setr_ps(lathe_from_f16(p[0]), lathe_from_f16(p[1]), lathe_from_f16(p[2]),
-                     lathe_from_f16(p[3]));
+static inline __m128i lathe_choose(__m128i mask, __m128i a, __m128i b) {
+  return _mm_or_si128(_mm_and_si128(mask, a), _mm_andnot_si128(mask, b));
+}
+
+static inline __m128 lathe_widen_f16(__m128i halves) {
+  const __m128i wide = _mm_unpacklo_epi16(halves, _mm_setzero_si128());
+  const __m128i rest = _mm_slli_epi32(_mm_and_si128(wide, _mm_set1_epi32(0x7fff)), 13);
+  const __m128i sign = _mm_slli_epi32(_mm_and_si128(wide, _mm_set1_epi32(0x8000)), 16);
+  const __m128 value = _mm_mul_ps(_mm_castsi128_ps(rest), _mm_set1_ps(0x1p112f));
+  const __m128i special =
+      _mm_and_si128(_mm_cmpgt_epi32(rest, _mm_set1_epi32(0x0f7fffff)), _mm_set1_epi32(0x7f800000));
+  return _mm_or_ps(value, _mm_castsi128_ps(_mm_or_si128(special, sign)));
 }
 
 static inline __m128i lathe_narrow_f16(__m128 v) {
-  float x[4];
-  _mm_storeu_ps(x, v);
-  return _mm_setr_epi16((short)lathe_to_f16(x[0]), (short)lathe_to_f16(x[1]),
-                        (short)lathe_to_f16(x[2]), (short)lathe_to_f16(x[3]), 0, 0, 0, 0);
+  const __m128i bits = _mm_castps_si128(v);
+  const __m128i rest = _mm_and_si128(bits, _mm_set1_epi32(0x7fffffff));
+  const __m128i fraction = _mm_srli_epi32(rest, 13);
+  const __m128i nan = _mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7f800000));
+  const __m128i large = _mm_cmpgt_epi32(rest, _mm_set1_epi32(0x477fefff));
+  const __m128i small = _mm_cmplt_epi32(rest, _mm_set1_epi32(0x38800000));
+  const __m128i odd = _mm_and_si128(fraction, _mm_set1_epi32(1));
+  const __m128i normal = _mm_srli_epi32(
+      _mm_add_epi32(_mm_add_epi32(rest, odd), _mm_set1_epi32(0xfff - 0x38000000)), 13);
+  const __m128 half = _mm_set1_ps(0.5f);
+  const __m128i denormal = _mm_sub_epi32(_mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(rest), half)),
+                                         _mm_castps_si128(half));
+  const __m128i quiet =
+      _mm_or_si128(_mm_and_si128(fraction, _mm_set1_epi32(0x3ff)), _mm_set1_epi32(0x7e00));
+  __m128i result = lathe_choose(small, denormal, normal);
+  result = lathe_choose(large, _mm_set1_epi32(0x7c00), result);
+  result = lathe_choose(nan, quiet, result);
+  /* The packing takes its elements for signed: the sign is spread over the upper half. */
+  result = _mm_or_si128(result, _mm_slli_epi32(_mm_srai_epi32(bits, 31), 15));
+  return _mm_packs_epi32(result, _mm_setzero_si128());
 }
 
-static inline __m128 lathe_load_bf16(const uint16_t *p) {
-  const __m128i halves = _mm_loadl_epi64((const __m128i *)p);
+static inline __m128 lathe_widen_bf16(__m128i halves) {
   return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), halves));
 }
 
-/* To nearest, ties to even; NaN stays NaN. */
-static inline __m128i lathe_narrow_bf16(__m128 v) {
+/* The bf16 in the upper half of each lane: to nearest, ties to even. A NaN is cut, and stays one: what
+ * arithmetic gives or a bf16 was has bits set there. */
+static inline __m128i lathe_round_bf16(__m128 v) {
   const __m128i bits = _mm_castps_si128(v);
   const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
-  const __m128i up = _mm_add_epi32(bits, _mm_add_epi32(odd, _mm_set1_epi32(0x7fff)));
-  const __m128i quiet = _mm_or_si128(bits, _mm_set1_epi32(0x400000));
-  const __m128i nan = _mm_castps_si128(_mm_cmpunord_ps(v, v));
-  const __m128i rounded = _mm_or_si128(_mm_and_si128(nan, quiet), _mm_andnot_si128(nan, up));
-  return _mm_packs_epi32(_mm_srai_epi32(rounded, 16), _mm_setzero_si128());
+  const __m128i up = _mm_add_epi32(odd, _mm_set1_epi32(0x7fff));
+  const __m128i number = _mm_castps_si128(_mm_cmpord_ps(v, v));
+  return _mm_add_epi32(bits, _mm_and_si128(up, number));
+}
+
+static inline __m128i lathe_narrow_bf16(__m128 v) {
+  return _mm_packs_epi32(_mm_srai_epi32(lathe_round_bf16(v), 16), _mm_setzero_si128());
+}
+
+static inline __m128 lathe_load_f16(const uint16_t *p) {
+  return lathe_widen_f16(_mm_loadl_epi64((const __m128i *)p));
 }
 
 static inline void lathe_store_f16(uint16_t *p, __m128 v) {
@@ -105,15 +137,15 @@ static inline void lathe_store_f16(uint16_t *p, __m128 v) {
 }
 
 static inline __m128 lathe_load_part_f16(const uint16_t *p, size_t count) {
-  uint16_t lanes[4] = {0};
-  memcpy(lanes, p, count * sizeof *p);
-  return lathe_load_f16(lanes);
+  return lathe_widen_f16(lathe_load_halves(p, count));
 }
 
 static inline void lathe_store_part_f16(uint16_t *p, __m128 v, size_t count) {
-  uint16_t lanes[4];
-  lathe_store_f16(lanes, v);
-  memcpy(p, lanes, count * sizeof *p);
+  lathe_store_halves(p, lathe_narrow_f16(v), count);
+}
+
+static inline __m128 lathe_load_bf16(const uint16_t *p) {
+  return lathe_widen_bf16(_mm_loadl_epi64((const __m128i *)p));
 }
 
 static inline void lathe_store_bf16(uint16_t *p, __m128 v) {
@@ -121,15 +153,39 @@ static inline void lathe_store_bf16(uint16_t *p, __m128 v) {
 }
 
 static inline __m128 lathe_load_part_bf16(const uint16_t *p, size_t count) {
-  uint16_t lanes[4] = {0};
-  memcpy(lanes, p, count * sizeof *p);
-  return lathe_load_bf16(lanes);
+  return lathe_widen_bf16(lathe_load_halves(p, count));
 }
 
 static inline void lathe_store_part_bf16(uint16_t *p, __m128 v, size_t count) {
-  uint16_t lanes[4];
-  lathe_store_bf16(lanes, v);
-  memcpy(p, lanes, count * sizeof *p);
+  lathe_store_halves(p, lathe_narrow_bf16(v), count);
+}
+
+/* Their bits: eight in memory and in a register. */
+
+static inline __m128i lathe_load_part_h16(const uint16_t *p, size_t count) {
+  return lathe_load_halves(p, count);
+}
+
+static inline void lathe_store_part_h16(uint16_t *p, __m128i v, size_t count) {
+  lathe_store_halves(p, v, count);
+}
+
+/* Of eight, those at even and at odd places: without a shuffle. */
+
+static inline __m128 lathe_load_even_bf16(const uint16_t *p) {
+  return _mm_castsi128_ps(_mm_slli_epi32(_mm_loadu_si128((const __m128i *)p), 16));
+}
+
+static inline __m128 lathe_load_odd_bf16(const uint16_t *p) {
+  const __m128i upper = _mm_set1_epi32((int)0xffff0000);
+  return _mm_castsi128_ps(_mm_and_si128(_mm_loadu_si128((const __m128i *)p), upper));
+}
+
+static inline void lathe_store_pair_bf16(uint16_t *p, const __m128 pair[2]) {
+  const __m128i upper = _mm_set1_epi32((int)0xffff0000);
+  const __m128i low = _mm_srli_epi32(lathe_round_bf16(pair[0]), 16);
+  _mm_storeu_si128((__m128i *)p,
+                   _mm_or_si128(low, _mm_and_si128(lathe_round_bf16(pair[1]), upper)));
 }
 
 #endif
