@@ -134,7 +134,7 @@ end
 
 -- The uvec4 of k.width values.
 function glsl.methods:pack(values)
-  local words = {}
+  local words
   if self.dtype == "f32" then
     words = text.map(values, function(value)
       return "floatBitsToUint(" .. value .. ")"
@@ -144,6 +144,7 @@ function glsl.methods:pack(values)
       return "unpackDouble2x32(" .. value .. ")"
     end)
   else
+    words = {}
     local format = self.dtype == "f16" and "packFloat2x16(f16vec2(%s, %s))" or "lathe_bf16(%s) | lathe_bf16(%s) << 16"
     for i = 1, #values, 2 do
       words[#words + 1] = string.format(format, values[i], values[i + 1])
@@ -169,7 +170,7 @@ end
 
 -- What is gathered as words of 4 bytes, and the expression that makes it of such words.
 function glsl.methods:words(kind, gathered)
-  local value, words = gathered .. ".value", {}
+  local value, words = gathered .. ".value"
   if self.spelling.bits == 64 then
     words = { "unpackDouble2x32(" .. value .. ").x", "unpackDouble2x32(" .. value .. ").y" }
   else

@@ -76,10 +76,15 @@ for name in ([[asm auto bool break case char const continue default do double el
   while linux unix typeof
   and catch class compl delete explicit export friend mutable namespace new not operator or private protected public
   template this throw try typeid typename using virtual xor
+  attribute coherent precise varying centroid flat smooth noperspective patch sample invariant precision lowp mediump
+  highp subroutine common partition active resource input output filter interface packed external noinline superp
+  discard vec dvec ivec uvec bvec hvec fvec mat dmat
   true false in out inout uniform buffer shared layout main half fabs isfinite args best block count end
   hit i inside pair row rows
   thread slot lane nth at aligned first tile packs tail head whole mine left last counter workspace step start
-  wanted from pack here to_aligned]]):gmatch "%S+" do
+  wanted from pack here to_aligned
+  invocation part parts group groups ticket there place each partial partials lanes stride width column columns term
+  other]]):gmatch "%S+" do
   reserved[name] = true
 end
 for name in pairs(expr.vocabulary) do

@@ -332,13 +332,19 @@ static check_result compare_outputs(device_call *call, const problem *flushed, b
   bool all_zero = true;
   size_t elements = 0;
 
+  *telling = true;
   for (int o = 0; o < op->noperands; o++) {
     const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
     const void *got;
     findings found;
     if (!op->operands[o].output)
       continue;
+    call->error[0] = 0;
     got = call->on->output(call, o);
+    if (call->error[0]) { /* nothing could be had of it */
+      describe_misdeed(call, &r);
+      return r;
+    }
     found = dtype_floating(type) ? compare_floating(p, flushed, o, type, got, r.bound)
                                  : compare_integers(p, flushed, o, type, got);
     if (found.worst > r.ulp)
@@ -358,7 +364,8 @@ check_result check_outputs(device_call *call) {
   bool telling;
   check_result r = compare_outputs(call, NULL, &telling);
 
-  if (r.verdict == CHECK_WRONG && call->on->may_flush & 1u << call->problem->dtype) {
+  if (r.verdict == CHECK_WRONG && !call->error[0] &&
+      call->on->may_flush & 1u << call->problem->dtype) {
     problem *flushed = problem_flushed(call->problem);
     if (flushed)
       r = compare_outputs(call, flushed, &telling);

@@ -455,13 +455,17 @@ static void push_arguments(vulkan_call *c, const lathe_args *args) {
   for (int o = 0; o < op->noperands; o++)
     push(c, &c->operand[home_of(c, o)].address, sizeof(VkDeviceAddress));
   push(c, &c->workspace.address, sizeof(VkDeviceAddress));
-  for (int i = 0; i < op->ndim; i++)
-    push(c, &(uint64_t){args->dim[i]}, sizeof(uint64_t));
-  for (int s = 0; s < op->nscalars; s++)
+  for (int i = 0; i < op->ndim; i++) {
+    const uint64_t dim = args->dim[i];
+    push(c, &dim, sizeof dim);
+  }
+  for (int s = 0; s < op->nscalars; s++) {
+    const float number = (float)args->scalar[s];
     if (c->head.variant->dtype == LATHE_F64)
       push(c, &args->scalar[s], sizeof(double));
     else
-      push(c, &(float){(float)args->scalar[s]}, sizeof(float));
+      push(c, &number, sizeof number);
+  }
 }
 
 static void release(device_call *call) {
@@ -602,8 +606,9 @@ static bool run_recorded(device_call *call, const char *what) {
   return !error || fail(call, error, "%s failed", what);
 }
 
-static bool usable(device_call *call) {
-  return !((vulkan_call *)call)->broken || fail(call, 0, "an earlier call failed");
+/* Else the error says what went wrong before. */
+static bool usable(const device_call *call) {
+  return !((const vulkan_call *)call)->broken;
 }
 
 static bool run(device_call *call) {
@@ -657,6 +662,7 @@ static void *fetch(vulkan_call *c, int operand) {
   vulkan_device *d = device_of(&c->head);
   const vulkan_buffer *b = &c->operand[home_of(c, operand)];
   const size_t bytes = c->head.problem->bytes[operand];
+  VkResult error;
 
   if (!c->host[operand])
     c->host[operand] = malloc(bytes ? bytes : 1);
@@ -664,7 +670,10 @@ static void *fetch(vulkan_call *c, int operand) {
     fail(&c->head, 0, "not enough memory for a copy of the results");
     return NULL;
   }
-  if (c->broken || copy(d, b, b->lead, NULL, c->host[operand], bytes))
+  error = c->broken ? VK_SUCCESS : copy(d, b, b->lead, NULL, c->host[operand], bytes);
+  if (error)
+    fail(&c->head, error, "the results could not be read");
+  if (c->broken)
     memset(c->host[operand], poison_byte, bytes);
   return c->host[operand];
 }
@@ -837,7 +846,7 @@ static uint32_t multiprocessors(const vulkan_device *d) {
 
 /* The first queue family for compute; false for none. */
 static bool find_queue(vulkan_device *d) {
-  VkQueueFamilyProperties families[32];
+  VkQueueFamilyProperties families[32] = {0};
   uint32_t found = sizeof families / sizeof *families;
 
   vk.GetPhysicalDeviceQueueFamilyProperties(d->physical, &found, families);

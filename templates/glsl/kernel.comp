@@ -71,7 +71,8 @@ uvec4 lathe_philox(int64_t seed, int64_t offset, uint64_t counter) {
 }
 
 $k.number$ lathe_random(uint word) {
-  return $k.number$(word >> 8) * $(k:literal(2.0 ^ -24));
+  const precise $k.number$ number = $k.number$(word >> 8) * $(k:literal(2.0 ^ -24));
+  return number;
 }
 
 //@ end

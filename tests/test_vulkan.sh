@@ -1,0 +1,153 @@
+#!/bin/sh
+# test_vulkan.sh - the Vulkan backend: what its templates make, and that it runs, on whatever device
+# there is; Mesa's lavapipe will do. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH. With
+# LATHE_UPDATE_GOLDEN=1 in the environment the golden files are written anew.
+
+passed=0
+failed=0
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+is() { # is WHAT COMMAND...: one test
+  what=$1
+  shift
+  if "$@" >"$tmp/said" 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED %s: %s\n' "$what" "$*"
+    sed 's/^/  /' "$tmp/said"
+  fi
+}
+
+# ---- what the templates make of one small op of each family -------------------------------------
+
+mkdir "$tmp/tree"
+cp -r "$LATHE_SRC/tests/vulkan/specs" "$LATHE_SRC/templates" "$tmp/tree/"
+is generates "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/out" --no-line --backend vulkan all
+golden() { # golden FILE
+  expected=$LATHE_SRC/tests/vulkan/expected/${1##*/}
+  [ -z "${LATHE_UPDATE_GOLDEN-}" ] || cp "$tmp/out/$1" "$expected"
+  is "golden $1" diff -u "$expected" "$tmp/out/$1"
+}
+golden small_map/small_map_f32__vulkan.comp # those of the other families are long, and run below
+for op in map reduce rows; do
+  golden small_$op/small_${op}_f32__vulkan_host.c
+  # The host's side is C that the table calls: it must compile whether there is a glslang or not.
+  : >"$tmp/out/small_$op/small_${op}_f32__vulkan.image"
+  is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime" \
+    -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}_f32__vulkan_host.c" -o "$tmp/host.o"
+done
+
+# refused WORDS PARAMETERS: a variant's row that the backend does not take
+refused() {
+  sed "s/block = 64, unroll = 1, waves = 2/$2/" "$LATHE_SRC/tests/vulkan/specs/small.lua" \
+    >"$tmp/tree/specs/small.lua"
+  "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/bad" index >"$tmp/stdout" 2>"$tmp/stderr"
+  is "refuses $2" test $? = 1
+  is "refuses $2" grep -F -e "$1" "$tmp/stderr"
+}
+refused 'block = 96: expected a power of two' 'block = 96'
+refused 'unroll = 3: expected a power of two' 'unroll = 3'
+
+# Arguments go as push constants, of which every device has 128 bytes.
+cat >"$tmp/tree/specs/small.lua" <<'EOF'
+local n = { "n" }
+op "many" {
+  doc = "a sum", inputs = { a = n, b = n, c = n, d = n, e = n, f = n, g = n, h = n, j = n, k = n, l = n },
+  outputs = { r = n }, scalars = { s1 = 1, s2 = 2, s3 = 3, s4 = 4, s5 = 5, s6 = 6 },
+  map = function(a, b, c, d, e, f, g, h, j, k, l, s1, s2, s3, s4, s5, s6)
+    return a + b + c + d + e + f + g + h + j + k + l + s1 + s2 + s3 + s4 + s5 + s6
+  end,
+  sizes = { { "S", n = 5 } }, dtypes = { "f32" }, ulp = { f32 = 4 },
+  variants = { { backend = "vulkan" } },
+}
+EOF
+"$LATHE_GEN" --src "$tmp/tree" --out "$tmp/bad" all >"$tmp/stdout" 2>"$tmp/stderr"
+is 'too many arguments' test $? = 1
+is 'too many arguments' grep 'specs/small.lua:.*136 bytes .* expected at most 128' "$tmp/stderr"
+
+# A precision that the compiler has no extension for.
+cp "$LATHE_SRC/tests/vulkan/specs/small.lua" "$tmp/tree/specs/small.lua"
+is 'a precision left out' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/less" --backend vulkan \
+  --disabled 'vulkan:f32=no such extension' all
+is 'a precision left out' grep '"small_map_f32__vulkan.*"no such extension", *NULL' "$tmp/less/table.c"
+is 'a precision left out' test ! -e "$tmp/less/small_map/small_map_f32__vulkan.comp"
+
+# ---- the modules --------------------------------------------------------------------------------
+
+# Every sum, difference and product keeps its own rounding: none may be fused with another.
+loose() { # loose IMAGE: the first operation that may be
+  spirv-dis --no-header --raw-id "$1" | awk '
+    $1 == "OpDecorate" && $3 == "NoContraction" { kept[$2] = 1 }
+    $3 ~ /^OpF(Add|Sub|Mul)$/ && !($1 in kept) { print; exit 1 }'
+}
+for image in "$(dirname "$LATHE_BENCH")"/gen/*/*__vulkan.image; do
+  [ ! -e "$image" ] || is 'no operation may be fused' loose "$image"
+done
+
+# ---- the bench program --------------------------------------------------------------------------
+
+bench() { "$LATHE_BENCH" --backend vulkan --check-only "$@"; }
+
+"$LATHE_BENCH" --list-backends >"$tmp/backends"
+"$LATHE_BENCH" --list-devices >"$tmp/devices"
+is 'lists the backend' grep '^vulkan ' "$tmp/backends"
+
+export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
+is 'says why there is no device' sh -c '"$LATHE_BENCH" --list-devices | grep "^vulkan: none: .*Vulkan"'
+bench --op add --size 100 --csv "$tmp/rows.csv" >/dev/null 2>&1
+is 'nothing can run' test $? = 3
+is 'a row with its reason' grep -E 'skipped.*(Vulkan|glslang|disable-vulkan)' "$tmp/rows.csv"
+unset VK_DRIVER_FILES VK_ICD_FILENAMES
+
+mkdir "$tmp/none"
+echo 'no library' >"$tmp/none/libvulkan.so.1"
+# shellcheck disable=SC2016
+is 'says that there is no loader' env LD_LIBRARY_PATH="$tmp/none" \
+  sh -c '"$LATHE_BENCH" --list-devices | grep "^vulkan: none: .*not installed"'
+
+if grep -q '^vulkan .* ready' "$tmp/backends"; then
+  is 'says what the device keeps' grep 'numbers below the normal range' "$tmp/devices"
+  is 'is right' bench --dtype all --size 100,1K,64x64
+  is 'is right on long rows' bench --dtype f32,f16 --size 3x40000,1x100001 \
+    --op softmax,layernorm_backward,cross_entropy,column_sum,row_argmax
+  is 'is right at any address' bench --dtype all --size 1003,37x1000 --offset 2
+  is 'is right in place' bench --dtype all --size 1003,37x1000 --in-place --op add,softmax
+  is 'is right with special values' bench --dtype all --size 1003,9x77 --special nan,inf,zero,denormal
+  is 'is timed' "$LATHE_BENCH" --backend vulkan --op add,sum,softmax --size 1K --fast
+
+  VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation VK_LOADER_DEBUG=layer "$LATHE_BENCH" --backend vulkan --fast \
+    --dtype all --op add,dropout,argmax,softmax,layernorm_backward --size 1K,37x1000 >"$tmp/validated" 2>&1
+  is 'runs under the validation layer' test $? = 0
+  is 'runs under the validation layer' grep -q 'VkLayer_khronos_validation' "$tmp/validated"
+  is 'has nothing for the layer to say' sh -c '! grep -E "VUID|UNASSIGNED|Validation" "$1"' - "$tmp/validated"
+
+  # What a driver may answer: each is a row with its reason.
+  mkdir "$tmp/shim"
+  is 'the shim' cc -shared -fPIC "$LATHE_SRC/tests/vulkan/shim.c" -o "$tmp/shim/libvulkan.so.1" -ldl
+  LATHE_LOADER=$(ldconfig -p | sed -n 's/.*libvulkan\.so\.1 .*=> //p' | head -n 1)
+  export LATHE_LOADER
+  fails() { # fails WORDS STATUS FUNCTION RESULT AFTER
+    LD_LIBRARY_PATH=$tmp/shim LATHE_FAIL=$3 LATHE_RESULT=$4 LATHE_AFTER=$5 \
+      "$LATHE_BENCH" --backend vulkan --check-only --op add --size 100,1K --csv "$tmp/rows.csv" >"$tmp/stdout" 2>&1
+    is "$3 that gives $4" test $? = "$2"
+    is "$3 that gives $4" grep "$1" "$tmp/rows.csv"
+  }
+  fails 'skipped.*no device: VK_ERROR_INITIALIZATION_FAILED' 3 vkEnumeratePhysicalDevices -3 0
+  fails 'skipped.*could not be started: VK_ERROR_INCOMPATIBLE_DRIVER, .* no driver is installed' 3 vkCreateInstance -9 0
+  fails 'skipped.*lacks bufferDeviceAddress' 3 vkGetPhysicalDeviceFeatures2 0 0
+  fails 'skipped.*lacks a queue for compute' 3 vkGetPhysicalDeviceQueueFamilyProperties 0 0
+  fails 'skipped.*could not be opened: VK_ERROR_INITIALIZATION_FAILED' 3 vkCreateDevice -3 0
+  fails 'skipped.*could not be opened: VK_ERROR_OUT_OF_HOST_MEMORY' 3 vkCreateQueryPool -1 0
+  fails 'skipped.*not enough memory on the device' 3 vkAllocateMemory -2 1
+  fails 'skipped.*no pipeline .* kernel add_f32__vulkan.*: VK_ERROR_INVALID_SHADER_NV' 3 vkCreateComputePipelines \
+    -1000012000 0
+  fails 'wrong.*the kernel did not end within 60 s' 1 vkWaitForFences 2 9
+  fails 'skipped.*an earlier launch on this device never ended' 1 vkWaitForFences 2 9
+  fails 'wrong.*the kernel failed: VK_ERROR_DEVICE_LOST' 1 vkQueueSubmit -4 9
+  fails 'wrong.*the results could not be read: VK_ERROR_DEVICE_LOST' 1 vkQueueSubmit -4 10
+fi
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
