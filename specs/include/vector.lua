@@ -44,6 +44,8 @@ return {
     { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 23 } },
     { backend = wide, unroll = { 4, 1 } },
     { backend = "scalar", unroll = { 1, 4 } },
+    -- 1 is the fastest by little where little is computed.
+    { backend = "cuda", block = 256, unroll = { 2, 1 } },
   },
   reduce = {
     -- Folding many accumulators and wide vectors costs more than a short input saves by them.
@@ -51,9 +53,13 @@ return {
     { backend = { "avx2", "sse2" }, accumulators = 8, prefer = { from = 2048 } },
     { backend = { "avx2", "sse2" }, accumulators = 4 },
     { backend = "scalar", accumulators = { 8, 1 } },
+    -- Short inputs are a matter of few steps; long ones, of many threads.
+    { backend = "cuda", block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
+    { backend = "cuda", block = 512, unroll = 4, waves = 2 },
   },
   rows = {
     { backend = wide, accumulators = 4, unroll = { 4, 1 } },
     { backend = "scalar", accumulators = 4, unroll = 1 },
+    { backend = "cuda" },
   },
 }
