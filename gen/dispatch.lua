@@ -65,6 +65,17 @@ local function op_row(out, op, index_of)
   local sizes = array(out, "lathe_size", name .. "_sizes", text.map(op.sizes, function(s)
     return { text.c_string(s.name), braces(text.map(s.dim, tostring)) }
   end))
+  local sets = array(out, "lathe_set", name .. "_sets", text.map(op.sets, function(set, i)
+    return { text.c_string(set.name), tostring(#set.shapes), array(out, "lathe_shape", name .. "_set" .. i,
+      text.map(set.shapes, function(shape)
+        local counts, choices = {}, {}
+        for d, list in ipairs(shape) do
+          counts[d] = tostring(#list)
+          choices[d] = "(const size_t[])" .. braces(text.map(list, tostring))
+        end
+        return { tostring(#shape), braces(counts), braces(choices) }
+      end)) }
+  end))
   local bounds = array(out, "lathe_bound", name .. "_bounds", text.map(op.dtypes, function(d)
     return { "LATHE_" .. d:upper(), number(op.ulp[d]) }
   end))
@@ -79,10 +90,11 @@ local function op_row(out, op, index_of)
     .source = %s,
     .ndim = %d,
     .dim = { %s },
-    .noperands = %d, .nscalars = %d, .nsizes = %d, .nbounds = %d, .npeers = %d,
+    .noperands = %d, .nscalars = %d, .nsizes = %d, .nsets = %d, .nbounds = %d, .npeers = %d,
     .operands = %s,
     .scalars = %s,
     .sizes = %s,
+    .sets = %s,
     .bounds = %s,
     .peers = %s,
     .in_place = %s,
@@ -94,8 +106,9 @@ local function op_row(out, op, index_of)
     .reference_wide = %s,
   },
 ]], text.c_string(name), text.c_string(op.doc), text.c_string(op.family), text.c_string(op.where()), #op.dims,
-    table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, #op.scalars, #op.sizes, #op.dtypes, #op.peers,
-    operands, scalars, sizes, bounds, peers, tostring(op.in_place), tostring(op.any_zero_sign), op.flops,
+    table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, #op.scalars, #op.sizes, #op.sets,
+    #op.dtypes, #op.peers, operands, scalars, sizes, sets, bounds, peers, tostring(op.in_place),
+    tostring(op.any_zero_sign), op.flops,
     op.forward and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
     plan.reference_name(op, "f64"), plan.reference_name(op, "wide"))
 end

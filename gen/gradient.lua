@@ -83,23 +83,39 @@ local function factors(node)
   return nil, node
 end
 
--- The sum over a row. What stays the same goes in front, so that the sums of a gradient are known
--- after as few passes as may be.
+-- Whether a node is x - mean(x), which has no sum.
+local function is_centred(node)
+  local a, b = node[1], node[2]
+  return node.op == "sub" and a.varying and rawequal(b, expr.sum(a) / expr.leaf("count", "count"))
+end
+
+-- The sum over a row, or nil for 0. What stays the same goes in front, so that the sums of a gradient
+-- are known after as few passes as may be.
 local function gather(node)
-  if node.op == "add" then
-    return gather(node[1]) + gather(node[2])
-  elseif node.op == "sub" then
-    return gather(node[1]) - gather(node[2])
-  elseif node.op == "neg" then
-    return -gather(node[1])
+  if node.op == "add" or node.op == "sub" then
+    if is_centred(node) then
+      return nil
+    end
+    local a, b = gather(node[1]), gather(node[2])
+    if node.op == "sub" then
+      b = b and -b
+    end
+    return a and b and a + b or a or b
   end
   local fixed, rest = factors(node)
-  local sum = rest and expr.sum(rest) or expr.leaf("count", "count")
-  return fixed and fixed * sum or sum
+  local sum = expr.leaf("count", "count")
+  if rest and is_centred(rest) then
+    return nil
+  elseif rest and (rest.op == "add" or rest.op == "sub") then
+    sum = gather(rest)
+  elseif rest then
+    sum = expr.sum(rest)
+  end
+  return fixed and sum and fixed * sum or sum
 end
 
 -- What a node gets from those that use it: from uses at each point, where it stays the same over a
--- row itself, their sum.
+-- row itself, their sum; nil for nothing.
 local function total(node, contributions)
   local at_points, once
   for _, c in ipairs(contributions) do
@@ -144,7 +160,7 @@ function gradient.of(outputs, leaves, fail)
     if depends[node] and contributions[node] then
       local g = total(node, contributions[node])
       found[node] = g
-      if #node > 0 then
+      if g and #node > 0 then
         local rule = rules[node.op] or fail(node.op)
         for k, value in pairs(rule(node, g, node[1], node[2], node[3])) do
           if value and depends[node[k]] then

@@ -5,8 +5,14 @@ local expr = require "expr"
 
 local magnitude = {}
 
+-- A product below the smallest normal number is rounded as if it were as large, and what comes of it
+-- may be large again.
+local function at_least_tiny(a)
+  return expr.max(a, expr.leaf("tiny", ""))
+end
+
 local function product(_, a, b)
-  return a * b
+  return at_least_tiny(a * b)
 end
 
 -- How much of an argument's error a function of one argument passes on: slope(node, x).
@@ -28,6 +34,13 @@ local function same(_, a)
   return a
 end
 
+-- The largest or smallest of exact terms is exact, however large the others are.
+local function extreme(largest)
+  return function(node, a)
+    return rawequal(a, expr.abs(node[1])) and expr.abs(node) or largest(a)
+  end
+end
+
 -- rules[op](node, ...): from the magnitudes of the arguments.
 local rules = {
   add = function(_, a, b) return a + b end,
@@ -35,27 +48,28 @@ local rules = {
   mul = product,
   div = function(node, a, b)
     local y = expr.abs(node[2])
-    return a / y * (b / y)
+    return at_least_tiny(a / y * (b / y))
   end,
   neg = same,
   abs = same,
   copysign = same,
   detach = same,
-  fma = function(_, a, b, c) return a * b + c end,
+  fma = function(_, a, b, c) return at_least_tiny(a * b) + c end,
   max = function(_, a, b) return expr.max(a, b) end,
   min = function(_, a, b) return expr.max(a, b) end,
   select = function(node, _, a, b) return expr.select(node[1], a, b) end,
   sum = function(_, a) return expr.sum(a) end,
-  maximum = function(_, a) return expr.maximum(a) end,
-  minimum = function(_, a) return expr.maximum(a) end,
+  maximum = extreme(expr.maximum),
+  minimum = extreme(expr.maximum),
   pick = function(node, a) return expr.pick(a, node[2]) end,
   column_sum = function(_, a) return expr.column_sum(a) end,
-  column_max = function(_, a) return expr.column_max(a) end,
-  column_min = function(_, a) return expr.column_max(a) end,
+  column_max = extreme(expr.column_max),
+  column_min = extreme(expr.column_max),
 }
 for op, slope in pairs(slopes) do
   rules[op] = function(node, a)
-    return expr.abs(node) + slope(node, node[1]) * a
+    local steep = slope(node, node[1]) -- exp(-inf) is 0, however large the argument
+    return expr.abs(node) + expr.select(expr.eq(steep, 0), 0, steep * a)
   end
 end
 

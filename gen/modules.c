@@ -8,7 +8,7 @@
 #define MODULES(ROW)                                                                    \
   ROW(dispatch) ROW(driver) ROW(edges) ROW(expand) ROW(expr) ROW(gradient) ROW(load)  \
   ROW(lower) ROW(lower_c) ROW(lower_cuda) ROW(magnitude) ROW(plan) ROW(program)       \
-  ROW(schema) ROW(template) ROW(text) ROW(trace) ROW(vecmath)
+  ROW(schema) ROW(sizes) ROW(template) ROW(text) ROW(trace) ROW(vecmath)
 /* clang-format on */
 
 #define EMBED(name)                                                                                \

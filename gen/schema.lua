@@ -9,17 +9,18 @@
 --                 index: the dimension that an operand of indexes points into
 --   op.key        the key of the function; op.family may be another: see find_places
 --   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
+--   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.magnitude  op.peers { name, expression }  op.variants
 
 local expr = require "expr"
 local load_stage = require "load"
+local sizes = require "sizes"
 local text = require "text"
 local trace = require "trace"
 
 local schema = {}
 
 schema.dtypes = { "f64", "f32", "f16", "bf16" }
-local dtype_bytes = { f64 = 8, f32 = 4, f16 = 2, bf16 = 2 }
 local families = { "map", "reduce", "rows" }
 local peers = { "numpy", "torch" }
 
@@ -40,6 +41,9 @@ schema.keys = {
   { "rows", "function", optional = true,
     doc = "What is computed over a row: values at its points from row_max, row_min and row_sum." },
   { "sizes", "table", luals = "lathe.size[]", doc = "What to check and time: { { \"1K\", n = 1000 }, ... }." },
+  { "sets", "table", optional = true, luals = "table<string, (integer|integer[])[][]>",
+    doc = "Sizes for when they are asked for by the set's name: large = { { 4096, 4096 }, { { 16, 32 }, 512, 64 } }, "
+      .. "extents slowest first; lists multiply out. --sweep runs the set 'sweep'." },
   { "dtypes", "table", luals = "lathe.dtype[]", doc = "The precisions wanted: { \"f32\", \"f64\" }." },
   { "ulp", "table", luals = "table<lathe.dtype, number>",
     doc = "The most a result may be off, in units of the last place, per precision." },
@@ -91,15 +95,6 @@ local function contains(list, value)
     end
   end
   return false
-end
-
--- Refuses keys that are no positions of a list.
-local function expect_list(where, what, list)
-  for key in text.sorted_pairs(list) do
-    if math.type(key) ~= "integer" or key < 1 or key > #list then
-      text.fail(where, "%s: expected a list, found the key %s in it", what, text.show(key))
-    end
-  end
 end
 
 local function check_name(where, what, name)
@@ -301,68 +296,15 @@ local function find_places(op)
   end
 end
 
-local function check_sizes(op, given, where)
-  if #given == 0 then
-    text.fail(where, "sizes: expected at least one, such as { \"1K\", n = 1000 }, found none")
-  end
-  local known, names = {}, {}
-  for _, dim in ipairs(op.dims) do
-    known[dim] = true
-  end
-  local sizes = {}
-  expect_list(where, "sizes", given)
-  local widest = 0
-  for _, dtype in ipairs(op.dtypes) do
-    widest = math.max(widest, dtype_bytes[dtype])
-  end
-  for i, size in ipairs(given) do
-    if type(size) ~= "table" or type(size[1]) ~= "string" or size[1] == "" then
-      text.fail(where, "sizes[%d]: expected a name and dimensions such as { \"1K\", n = 1000 }", i)
-    end
-    local name = size[1]
-    if names[name] then
-      text.fail(where, "sizes: '%s' stands twice", name)
-    elseif name:find "[,%s]" then
-      text.fail(where, "sizes: expected a name without commas and spaces, found '%s'", name)
-    end
-    names[name] = true
-    local dim, total = {}, widest
-    for key, value in text.sorted_pairs(size) do
-      if key ~= 1 and not known[key] then
-        text.fail(where, "sizes '%s': unknown dimension %s%s; the op has %s", name, text.show(key),
-          text.did_you_mean(key, op.dims), text.one_of(op.dims))
-      elseif key ~= 1 and (type(value) ~= "number" or value < 1 or value ~= math.floor(value)) then
-        text.fail(where, "sizes '%s': expected a whole number of at least 1 for '%s', found %s", name, key,
-          text.show(value))
-      end
-    end
-    for d, key in ipairs(op.dims) do
-      if not size[key] then
-        text.fail(where, "sizes '%s': dimension '%s' is missing", name, key)
-      end
-      if size[key] > (2 ^ 63 - 1024) / total then
-        text.fail(where, "sizes '%s': %s elements of %d bytes overflow the address space", name,
-          table.concat(text.map(op.dims, function(k)
-            return string.format("%.0f", size[k] or 1)
-          end), " x "), widest)
-      end
-      dim[d] = math.tointeger(size[key])
-      total = total * size[key]
-    end
-    sizes[i] = { name = name, dim = dim }
-  end
-  return sizes
-end
-
 local function check_precisions(op)
   local where, seen = op.where "dtypes", {}
   op.dtypes = op.keys.dtypes
   if #op.dtypes == 0 then
     text.fail(where, "dtypes: expected at least one of %s", text.one_of(schema.dtypes))
   end
-  expect_list(where, "dtypes", op.dtypes)
+  text.expect_list(where, "dtypes", op.dtypes)
   for _, dtype in ipairs(op.dtypes) do
-    if not dtype_bytes[dtype] then
+    if not contains(schema.dtypes, dtype) then
       text.fail(where, "dtypes: unknown dtype %s%s; expected %s", text.show(dtype),
         text.did_you_mean(dtype, schema.dtypes), text.one_of(schema.dtypes))
     elseif seen[dtype] then
@@ -461,7 +403,8 @@ local function check_op(op)
   find_places(op)
   check_precisions(op)
   op.ulp = check_ulp(op, keys.ulp, op.where "ulp")
-  op.sizes = check_sizes(op, keys.sizes, op.where "sizes")
+  op.sizes = sizes.check(op, keys.sizes, op.where "sizes")
+  op.sets = sizes.check_sets(op)
   local first, result = op.operands[1], op.operands[#inputs + 1]
   local same_shape = table.concat(first.dims, " ") == table.concat(result.dims, " ")
   if keys.in_place and not same_shape then
@@ -469,7 +412,7 @@ local function check_op(op)
   end
   op.in_place = same_shape and keys.in_place ~= false
   op.peers = check_peers(op, keys.peers, "peers")
-  expect_list(op.where "variants", "variants", keys.variants)
+  text.expect_list(op.where "variants", "variants", keys.variants)
   op.variants = keys.variants
 end
 
@@ -491,10 +434,10 @@ local function derive(op)
   local derived = trace.backward_of(op)
   derived.doc = keys.doc or derived.doc
   derived.ulp = keys.ulp and check_ulp(op, keys.ulp, op.where("backward", "ulp")) or op.ulp
-  derived.sizes = keys.sizes and check_sizes(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
+  derived.sizes = keys.sizes and sizes.check(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
   derived.peers = check_peers(op, keys.peers, "backward", "peers")
   if keys.variants then
-    expect_list(op.where("backward", "variants"), "variants", keys.variants)
+    text.expect_list(op.where("backward", "variants"), "variants", keys.variants)
   elseif derived.family ~= op.family then
     text.fail(where, "backward: expected variants of the %s family, which the gradient belongs to", derived.family)
   end

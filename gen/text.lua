@@ -125,4 +125,13 @@ function text.c_string(s)
   end) .. '"'
 end
 
+-- Refuses keys that are no positions of a list.
+function text.expect_list(where, what, list)
+  for key in text.sorted_pairs(list) do
+    if math.type(key) ~= "integer" or key < 1 or key > #list then
+      text.fail(where, "%s: expected a list, found the key %s in it", what, text.show(key))
+    end
+  end
+end
+
 return text

@@ -11,83 +11,40 @@
 #include "progress.h"
 #include "report.h"
 #include "signals.h"
-#include "units.h"
+#include "worker.h"
 
-/* Null where a task's variant can have its memory; else what it would need. */
-static const char *no_room(const task *t, const lathe_variant *v, device *on, bool have_problem) {
-  const double usable = 0.9; /* of what is free: others want some as well */
-  static char why[128];
-  const double available = on->memory(on) * usable;
-  double needed = lathe_bytes(t->op, t->dtype, t->dim);
-
-  if (!have_problem && on->kind == LATHE_CPU)
-    needed += problem_cost(t->op, t->dtype, t->dim);
-  if (v->workspace)
-    needed += v->workspace(t->dim);
-  if (on->kind != LATHE_CPU &&
-      !have_problem) { /* the problem is the processor's, its operands are not */
-    const double room = device_cpu()->memory(device_cpu()) * usable;
-    const double beside =
-        problem_cost(t->op, t->dtype, t->dim) + lathe_bytes(t->op, t->dtype, t->dim);
-    if (room >= 0 && beside > room) {
-      snprintf(why, sizeof why, "its reference needs %s of the host's memory, and %s are free",
-               units_bytes(beside).text, units_bytes(room).text);
-      return why;
-    }
-  }
-  if (available < 0 || needed <= available)
-    return NULL;
-  snprintf(why, sizeof why, "needs %s with its reference, and %s of memory are free",
-           units_bytes(needed).text, units_bytes(available).text);
-  return why;
-}
-
-/* Checks, measures, and checks what the measured calls left. */
-static void judge(const report *r, row *line, device_call *call) {
-  check_result result = check_run(call);
-  measurement m = {0};
-  bool measured = false;
+/* Fills in the row of one variant. */
+static void run_variant(const report *r, row *line, device *on) {
+  const task *t = line->task;
+  const options *o = r->options;
+  const char *why = selection_why_not(r->selection, line->of), *ended;
+  problem about = {.op = t->op, .dtype = t->dtype, .seed = o->seed, .special = o->special};
+  device_call call = {.variant = line->of, .problem = &about, .layout = o->layout};
+  job j = {.variant = line->of,
+           .seed = o->seed,
+           .special = o->special,
+           .layout = o->layout,
+           .check_only = o->check_only,
+           .limits = o->limits};
+  outcome out = {0};
   char repro[512];
 
-  if (result.verdict == CHECK_RIGHT && !r->options->check_only) {
-    measured = measure(call, &r->options->limits, &m);
-    if (measured) {
-      const double before = result.ulp;
-      result = check_outputs(call);
-      result.ulp = result.ulp > before ? result.ulp : before;
-    } else {
-      result.verdict = CHECK_WRONG;
-      snprintf(result.message, sizeof result.message, "%s", call->error);
-    }
-  }
-  check_repro(call, r->program, repro, sizeof repro);
-  row_judge(line, &result, repro);
-  if (measured && line->state == ROW_RIGHT)
-    row_measure(line, &m, call->on);
-  measure_free(&m);
-}
-
-/* Fills in the row of one variant; makes the task's problem when it is first needed. */
-static void run_variant(const report *r, row *line, device *on, problem **p) {
-  const task *t = line->task;
-  const char *why = selection_why_not(r->selection, line->of);
-  device_call *call;
-
-  if (!why)
-    why = no_room(t, line->of, on, *p != NULL);
-  if (!why && !*p)
-    *p = problem_make(t->op, t->dtype, t->dim, r->options->seed, r->options->special, &why);
   if (why) {
     row_skip(line, why);
     return;
   }
-  call = on->prepare(on, line->of, *p, r->options->layout, &why);
-  if (!call) {
-    row_skip(line, why);
-    return;
+  memcpy(about.dim, t->dim, sizeof about.dim);
+  memcpy(j.dim, t->dim, sizeof j.dim);
+  ended = worker_run(on, &j, &out);
+  if (ended) {
+    snprintf(call.error, sizeof call.error, "%s", ended);
+    out.check = check_failed(&call);
   }
-  judge(r, line, call);
-  on->release(call);
+  check_repro(&call, r->program, repro, sizeof repro);
+  row_judge(line, &out.check, repro);
+  if (line->state == ROW_RIGHT && out.warm.count > 0)
+    row_measure(line, &out, on);
+  outcome_free(&out);
 }
 
 static void count_rows(report *r, size_t from) {
@@ -110,7 +67,6 @@ static size_t rows_in_all(const selection *s) {
 /* All variants of a task, one after the other. An interrupt leaves the unfinished row out. */
 static void run_task(report *r, const task *t, size_t total) {
   const size_t from = r->count;
-  problem *p = NULL;
   row *fastest;
 
   for (size_t i = 0; i < lathe_variant_count && !signals_interrupted(); i++) {
@@ -122,13 +78,12 @@ static void run_task(report *r, const task *t, size_t total) {
     on = selection_device(r->selection, v->backend->kind);
     line = row_make(t, v, on, r->options->seed);
     progress_show(r->count, total, line->name);
-    run_variant(r, line, on, &p);
+    run_variant(r, line, on);
     if (signals_interrupted())
       row_free(line);
     else
       r->rows[r->count++] = line;
   }
-  problem_free(p);
   fastest = row_fastest(r->rows + from, r->count - from);
   if (fastest)
     fastest->fastest = true;
@@ -189,9 +144,11 @@ static void run_all(report *r) {
 
 int main(int argc, char **argv) {
   options o = options_parse(argc, argv);
-  selection s = selection_make(&o);
+  selection s;
   int status = EXIT_RIGHT;
 
+  worker_begin(o.timeout);
+  s = selection_make(&o);
   if (o.list) {
     list_print(&o, &s);
   } else {
@@ -216,6 +173,7 @@ int main(int argc, char **argv) {
     free(r.rows);
     free(r.command);
   }
+  worker_end();
   selection_free(&s);
   options_free(&o);
   return status;

@@ -1,4 +1,4 @@
-/* ceiling.c - how fast one core can move memory at all. */
+/* ceiling.c - how fast a device can move memory at all, and one core's loops for it. */
 #include "ceiling.h"
 
 #include <math.h>
@@ -10,11 +10,7 @@
 #include "clock.h"
 #include "lathe.h"
 
-enum {
-  STREAMS = 3,  /* inputs at most */
-  LINE = 64,    /* sizes are rounded to this, the widest register */
-  READING = -1, /* in place of a number of input streams: nothing is written */
-};
+enum { LINE = 64 }; /* sizes are rounded to this, the widest register */
 
 #if defined __x86_64__
 #include <immintrin.h>
@@ -22,7 +18,7 @@ enum {
 #define ALWAYS_INLINE __attribute__((always_inline)) inline
 
 typedef struct ceiling_streams {
-  const char *in[STREAMS];
+  const char *in[CEILING_STREAMS];
   char *out, *sink;
   int streams;    /* how many of in are read */
   bool streaming; /* stores go past the caches */
@@ -102,7 +98,7 @@ static double best_loop(uint64_t features, ceiling_streams *s, int streams, size
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
     if (sets[i].features & ~features)
       continue;
-    if (streams == READING) {
+    if (streams == CEILING_READING) {
       best = fmin(best, best_time(sets[i].read, s, bytes));
       continue;
     }
@@ -116,9 +112,9 @@ static double best_loop(uint64_t features, ceiling_streams *s, int streams, size
   return best;
 }
 
-static double measure(uint64_t features, int streams, size_t bytes) {
-  const int inputs = streams == READING ? 1 : streams;
-  buffer in[STREAMS] = {0}, out = {0}, sink = {0};
+double ceiling_of_core(device *on, int streams, size_t bytes) {
+  const int inputs = streams == CEILING_READING ? 1 : streams;
+  buffer in[CEILING_STREAMS] = {0}, out = {0}, sink = {0};
   ceiling_streams s = {0};
   double rate = 0;
   bool ok = buffer_make(&sink, LINE, (buffer_place){0});
@@ -127,15 +123,15 @@ static double measure(uint64_t features, int streams, size_t bytes) {
     ok = buffer_make(&in[i], bytes, (buffer_place){.stagger = i}) && ok;
     s.in[i] = (const char *)in[i].data;
   }
-  if (streams != READING)
+  if (streams != CEILING_READING)
     ok = buffer_make(&out, bytes, (buffer_place){.stagger = inputs}) && ok;
   s.out = (char *)out.data;
   s.sink = (char *)sink.data;
   if (ok) {
-    const int moved = streams == READING ? 1 : streams + 1;
-    rate = (double)moved * (double)bytes * 1e9 / best_loop(features, &s, streams, bytes);
+    const int moved = streams == CEILING_READING ? 1 : streams + 1;
+    rate = (double)moved * (double)bytes * 1e9 / best_loop(on->features, &s, streams, bytes);
   }
-  for (int i = 0; i < STREAMS; i++)
+  for (int i = 0; i < CEILING_STREAMS; i++)
     buffer_free(&in[i]);
   buffer_free(&out);
   buffer_free(&sink);
@@ -144,8 +140,8 @@ static double measure(uint64_t features, int streams, size_t bytes) {
 
 #else
 
-static double measure(uint64_t features, int streams, size_t bytes) {
-  (void)features, (void)streams, (void)bytes;
+double ceiling_of_core(device *on, int streams, size_t bytes) {
+  (void)on, (void)streams, (void)bytes;
   return 0;
 }
 
@@ -153,24 +149,25 @@ static double measure(uint64_t features, int streams, size_t bytes) {
 
 /* What was measured, remembered; when it is full the oldest is given up. */
 typedef struct memory {
-  uint64_t features;
+  const device *on;
   int streams;
   size_t bytes;
   double rate;
 } memory;
 
-double ceiling_rate(uint64_t features, double bytes_in, double bytes_out, const char **name) {
+double ceiling_rate(device *on, ceiling_measure *measure, double bytes_in, double bytes_out,
+                    const char **name) {
   enum { REMEMBERED = 256 };
   static const char *const names[] = {"write", "copy", "two in, one out", "three in, one out"};
   static memory remembered[REMEMBERED];
   static size_t count;
   const double out_of_total = 1.0 / 32; /* written bytes below this share do not matter */
   const bool reading = bytes_out < (bytes_in + bytes_out) * out_of_total;
-  memory m = {.features = features, .streams = READING};
+  memory m = {.on = on, .streams = CEILING_READING};
   double bytes = bytes_in;
 
   if (!reading) {
-    m.streams = (int)fmin(STREAMS, round(bytes_in / bytes_out));
+    m.streams = (int)fmin(CEILING_STREAMS, round(bytes_in / bytes_out));
     bytes = (bytes_in + bytes_out) / (m.streams + 1);
   }
   *name = reading ? "read" : names[m.streams];
@@ -178,10 +175,10 @@ double ceiling_rate(uint64_t features, double bytes_in, double bytes_out, const 
   if (m.bytes == 0)
     return 0;
   for (size_t i = 0; i < count && i < REMEMBERED; i++)
-    if (remembered[i].features == m.features && remembered[i].streams == m.streams &&
+    if (remembered[i].on == on && remembered[i].streams == m.streams &&
         remembered[i].bytes == m.bytes)
       return remembered[i].rate;
-  m.rate = measure(features, m.streams, m.bytes);
+  m.rate = measure(on, m.streams, m.bytes);
   remembered[count++ % REMEMBERED] = m;
   return m.rate;
 }

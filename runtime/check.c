@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "buffer.h"
@@ -111,8 +112,8 @@ static findings compare_floating(const problem *p, int o, lathe_dtype type, cons
     for (size_t i = 0; i < n; i++) {
       const double expected = fabs(b.expected[i]);
       double magnitude = expected, error;
-      if (b.magnitude[i] > magnitude && b.magnitude[i] <= largest)
-        magnitude = b.magnitude[i];
+      if (b.magnitude[i] > magnitude && !isinf(b.magnitude[i]))
+        magnitude = b.magnitude[i] < largest ? b.magnitude[i] : largest;
       if (p->wide && magnitude < DBL_MIN) /* a double has no room for the difference */
         error = (double)(fabsl(b.got[i] - expected_at(p, o, start + i)) * 0x1p1074L);
       else if (fabs(b.got[i]) <= largest && expected <= largest)
@@ -335,11 +336,71 @@ check_result check_outputs(device_call *call) {
 }
 
 check_result check_run(device_call *call) {
+  call->on->reset(call);
+  return device_run(call) ? check_outputs(call) : check_failed(call);
+}
+
+struct check_kept {
+  void *output[LATHE_MAX_OPERANDS];
+};
+
+check_kept *check_keep(device_call *call) {
+  const problem *p = call->problem;
+  check_kept *kept = calloc(1, sizeof *kept);
+  bool ok = kept != NULL;
+
+  for (int o = 0; o < p->op->noperands && ok; o++) {
+    if (!p->op->operands[o].output)
+      continue;
+    kept->output[o] = malloc(p->bytes[o] ? p->bytes[o] : 1);
+    ok = kept->output[o] != NULL;
+    if (ok)
+      memcpy(kept->output[o], call->on->output(call, o), p->bytes[o]);
+  }
+  if (ok)
+    return kept;
+  check_drop(kept);
+  return NULL;
+}
+
+void check_drop(check_kept *kept) {
+  for (int o = 0; kept && o < LATHE_MAX_OPERANDS; o++)
+    free(kept->output[o]);
+  free(kept);
+}
+
+check_result check_same(device_call *call, const check_kept *kept) {
+  const problem *p = call->problem;
+  check_result r = {.bound = bound_of(p->op, p->dtype)};
+
+  for (int o = 0; o < p->op->noperands && r.verdict == CHECK_RIGHT; o++) {
+    const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+    const size_t size = lathe_dtype_size(type);
+    const char *now, *before = kept->output[o];
+    size_t place[LATHE_MAX_DIMS] = {0}, at = 0;
+    text t = {call->error, sizeof call->error};
+    if (!before)
+      continue;
+    now = call->on->output(call, o);
+    if (memcmp(now, before, p->bytes[o]) == 0)
+      continue;
+    while (memcmp(now + at * size, before + at * size, size) == 0)
+      at++;
+    coordinates(p, o, at, place);
+    put(&t, "%s", p->op->operands[o].name);
+    put_index(&t, p, o, place);
+    put(&t, " differs from one run to the next: ");
+    put_element(&t, type, before, at);
+    put(&t, ", then ");
+    put_element(&t, type, now, at);
+    describe_misdeed(call, &r);
+  }
+  return r;
+}
+
+check_result check_failed(const device_call *call) {
   check_result r = {.bound = bound_of(call->problem->op, call->problem->dtype)};
 
-  call->on->reset(call);
-  if (call->on->run(call))
-    return check_outputs(call);
   describe_misdeed(call, &r);
   return r;
 }
@@ -348,7 +409,7 @@ check_result check_variant(device *on, const lathe_variant *variant, const probl
                            device_layout layout) {
   check_result r = {.verdict = CHECK_UNABLE};
   const char *why;
-  device_call *call = on->prepare(on, variant, p, layout, &why);
+  device_call *call = device_prepare(on, variant, p, layout, &why);
 
   if (!call) {
     snprintf(r.message, sizeof r.message, "%s", why);

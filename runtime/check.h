@@ -37,6 +37,19 @@ check_result check_variant(device *on, const lathe_variant *variant, const probl
 check_result check_run(device_call *call);
 check_result check_outputs(device_call *call);
 
+/* What a run left, kept to be compared bit for bit with what a later one leaves: the same call is to
+ * have the same result. Null where memory is short. */
+typedef struct check_kept check_kept;
+check_kept *check_keep(device_call *call);
+void check_drop(check_kept *kept);
+
+/* Right, unless the outputs are other bits now. */
+check_result check_same(device_call *call, const check_kept *kept);
+
+/* The verdict on a call that went wrong as its error says. Like a repro command, it takes of the
+ * call only what was asked for, and nothing of the device or of the problem's data. */
+check_result check_failed(const device_call *call);
+
 /* A command line that makes the same check again. */
 void check_repro(const device_call *call, const char *program, char *to, size_t size);
 

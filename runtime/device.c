@@ -1,50 +1,124 @@
 /* device.c - the devices of this machine. */
 #include "device.h"
 
-static size_t one(void) {
-  return 1;
+#include <sys/time.h>
+
+static device_list the_cpu(void) {
+  static device *cpu;
+
+  cpu = device_cpu();
+  return (device_list){.count = 1, .at = &cpu};
 }
 
-static device *the_cpu(size_t index) {
-  (void)index;
-  return device_cpu();
+static device_list none(void) {
+  return (device_list){.missing = "this program knows no such devices"};
 }
 
 static const struct {
   const char *name;
-  size_t (*count)(void);
-  device *(*at)(size_t index);
-  const char *(*missing)(void);
+  device_list (*own)(void);
 } kinds[DEVICE_KINDS] = {
-    [LATHE_CPU] = {"cpu", one, the_cpu, NULL},
-    [LATHE_CUDA] = {"cuda", device_cuda_count, device_cuda_at, device_cuda_missing},
-    [LATHE_VULKAN] = {.name = "vulkan"},
+    [LATHE_CPU] = {"cpu", the_cpu},
+    [LATHE_CUDA] = {"cuda", device_cuda},
+    [LATHE_VULKAN] = {"vulkan", none},
 };
+
+static const device_list *put[DEVICE_KINDS];
+static double limit;
+
+static void set_alarm(double seconds) {
+  const long whole = (long)seconds;
+  const struct itimerval timer = {
+      .it_value = {.tv_sec = whole, .tv_usec = (long)((seconds - (double)whole) * 1e6)}};
+
+  if (limit > 0)
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+device_list device_own(lathe_kind kind) {
+  device_list list;
+
+  set_alarm(limit);
+  list = kinds[kind].own();
+  set_alarm(0);
+  return list;
+}
+
+void device_put(lathe_kind kind, const device_list *list) {
+  put[kind] = list;
+}
+
+static device_list of_kind(lathe_kind kind) {
+  return put[kind] ? *put[kind] : device_own(kind);
+}
 
 size_t device_count(void) {
   size_t sum = 0;
 
   for (int k = 0; k < DEVICE_KINDS; k++)
-    sum += kinds[k].count ? kinds[k].count() : 0;
+    sum += of_kind((lathe_kind)k).count;
   return sum;
 }
 
 device *device_at(size_t index) {
   for (int k = 0; k < DEVICE_KINDS; k++) {
-    const size_t here = kinds[k].count ? kinds[k].count() : 0;
-    if (index < here)
-      return kinds[k].at(index);
-    index -= here;
+    const device_list list = of_kind((lathe_kind)k);
+    if (index < list.count)
+      return list.at[index];
+    index -= list.count;
   }
   return NULL;
 }
 
 const char *device_missing(lathe_kind kind) {
-  if (!kinds[kind].count)
-    return "this program knows no such devices";
-  return kinds[kind].missing ? kinds[kind].missing() : NULL;
+  const device_list list = of_kind(kind);
+
+  return list.count ? NULL : list.missing;
 }
 
 const char *device_kind_name(lathe_kind kind) {
   return kinds[kind].name;
+}
+
+/* ---- the limit ---------------------------------------------------------------------------------- */
+
+void device_limit(double seconds) {
+  limit = seconds;
+}
+
+double device_memory(device *on) {
+  double bytes;
+
+  set_alarm(limit);
+  bytes = on->memory(on);
+  set_alarm(0);
+  return bytes;
+}
+
+device_call *device_prepare(device *on, const lathe_variant *variant, const problem *p,
+                            device_layout layout, const char **why) {
+  device_call *call;
+
+  set_alarm(limit);
+  call = on->prepare(on, variant, p, layout, why);
+  set_alarm(0);
+  return call;
+}
+
+bool device_run(device_call *call) {
+  bool ok;
+
+  set_alarm(limit);
+  ok = call->on->run(call);
+  set_alarm(0);
+  return ok;
+}
+
+bool device_time_calls(device_call *call, uint64_t calls, device_time *taken) {
+  bool ok;
+
+  set_alarm(limit);
+  ok = call->on->time(call, calls, taken);
+  set_alarm(0);
+  return ok;
 }

@@ -20,6 +20,7 @@ typedef struct device_call {
   const lathe_variant *variant;
   const problem *problem;
   device_layout layout;
+  uint64_t group;  /* many calls are best timed as a multiple of this many; 0: no matter */
   char error[256]; /* what went wrong last */
 } device_call;
 
@@ -35,6 +36,8 @@ struct device {
   const char *name; /* as the maker calls it */
   lathe_kind kind;
   uint64_t features;
+  double cache; /* bytes of its last cache before memory; 0: not known, or told elsewhere (cpu.h) */
+  bool lost;    /* an error has cost this process the device; another process may still have it */
 
   /* Bytes of memory that can be had now. */
   double (*memory)(device *on);
@@ -53,6 +56,11 @@ struct device {
   bool (*run)(device_call *call);
   bool (*time)(device_call *call, uint64_t calls, device_time *taken);
 
+  /* From here on timed calls take turns with copies of the operands, so many that each call finds
+   * its own in memory and in no cache; results are looked at in the first, the call's own. False, with
+   * all as it was, where so many cannot be had. Null where a kind of device never does it. */
+  bool (*cool)(device_call *call);
+
   /* The results of the last call, by operand; false with the reason in call->error where a
    * kernel wrote what it must not: outside of its buffers, or over its inputs. */
   const void *(*output)(device_call *call, int operand);
@@ -64,22 +72,44 @@ struct device {
   double (*ceiling)(device *on, double bytes_in, double bytes_out, const char **name);
 };
 
-/* All devices found, in the order of their kinds. */
+const char *device_kind_name(lathe_kind kind);
+enum { DEVICE_KINDS = LATHE_VULKAN + 1 };
+
+/* The devices of a kind, or else why there are none. */
+typedef struct device_list {
+  size_t count;
+  device *const *at;
+  const char *missing;
+} device_list;
+
+/* Those that this process finds itself, by loading the kind's driver; under the limit below. */
+device_list device_own(lathe_kind kind);
+
+/* Puts a list in the place of a kind's own devices, for a process that is to keep away from the
+ * driver; it and what it points to must stay. */
+void device_put(lathe_kind kind, const device_list *list);
+
+/* All devices, in the order of their kinds: those put here, or else this process's own. */
 size_t device_count(void);
 device *device_at(size_t index);
 
 /* Why there is no device of a kind; null where there is one. */
 const char *device_missing(lathe_kind kind);
 
-const char *device_kind_name(lathe_kind kind);
-enum { DEVICE_KINDS = LATHE_VULKAN + 1 };
+/* What may wait for a device, under a limit: where one of these takes longer than that many seconds,
+ * SIGALRM ends the process, for a launch that does not end cannot be called back. 0, as at first, is
+ * no limit. */
+void device_limit(double seconds);
+double device_memory(device *on);
+device_call *device_prepare(device *on, const lathe_variant *variant, const problem *p,
+                            device_layout layout, const char **why);
+bool device_run(device_call *call);
+bool device_time_calls(device_call *call, uint64_t calls, device_time *taken);
 
 /* device_cpu.c */
 device *device_cpu(void);
 
-/* device_cuda.c: those that the driver finds, or why there are none. */
-size_t device_cuda_count(void);
-device *device_cuda_at(size_t index);
-const char *device_cuda_missing(void);
+/* device_cuda.c: those that the driver finds. */
+device_list device_cuda(void);
 
 #endif

@@ -249,7 +249,7 @@ static bool intact(device_call *call) {
 }
 
 static double ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
-  return ceiling_rate(on->features, bytes_in, bytes_out, name);
+  return ceiling_rate(on, ceiling_of_core, bytes_in, bytes_out, name);
 }
 
 device *device_cpu(void) {

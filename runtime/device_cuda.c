@@ -1,9 +1,9 @@
 /* device_cuda.c - NVIDIA GPUs as devices, through the driver's library, which is opened at run time.
  *
- * A context is made when a call first wants one, and anew after an error. That does not help after a
- * kernel's bad access: seen with driver 580, the process gets no other context then, whether the
- * old one is destroyed or the primary one reset. Such a fault fails its row, and the rows of CUDA
- * after it are skipped with that reason; so it is with a launch that does not end. */
+ * A context is made when a call first wants one. After an error it is of no use, and with driver 580 a
+ * process gets no other one then, whether the old one is destroyed or the primary one reset: the
+ * device is lost to this process. A launch that does not end is waited for without end; see
+ * device_limit. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include "buffer.h"
 #include "clock.h"
 #include "cuda_driver.h"
+#include "cuda_streams.h"
 #include "device.h"
 #include "dtype.h"
 
@@ -21,12 +22,14 @@ enum {
   MOST_DEVICES = 8,
   GUARD = 4096,     /* bytes on each side of a buffer's data */
   GRAPH_CALLS = 64, /* calls that one graph has */
-  GRAPH_FROM = 8,   /* calls from which a batch is worth a graph */
-  RATES = 48,       /* measured copy rates, by the power of two of the bytes */
+  FEW_CALLS = 8,    /* that are enough where each takes long */
+  MOST_SETS = 4096, /* copies of operands that a cold call may take; in whole graphs */
+  CACHES = 3,       /* times the cache that they fill: it does not give up the oldest first */
+  ALIGNMENT = 256,
 };
 
 static const unsigned char guard_byte = 0x7e, poison_byte = 0xfb;
-static const double longest_ns = 60e9; /* a batch that takes longer is taken to be stuck */
+static const size_t large = 64u << 20; /* bytes from which few runs tell a rate */
 
 /* A loaded image. */
 typedef struct module {
@@ -44,9 +47,7 @@ typedef struct cuda_device {
   CUstream stream;
   CUevent begin, end;
   module *modules;
-  bool stuck;         /* a launch never ended */
-  bool faulted;       /* a call lost its context */
-  double rate[RATES]; /* 0: not measured yet */
+  CUmodule streams; /* the kernels of cuda_streams.h; null: not loaded yet */
 } cuda_device;
 
 typedef struct cuda_buffer {
@@ -62,12 +63,17 @@ typedef struct cuda_call {
   int count; /* launches of a call */
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   CUfunction function[LATHE_MAX_LAUNCHES];
-  CUgraphExec graph; /* GRAPH_CALLS calls; null: not made yet */
-  bool broken;       /* the context was lost while this call used it */
+  /* Sets of operands that timed calls take in turn: the first is `operand`, the others lie one after
+   * the other in `copies`, each operand in its slot. */
+  int sets, next_set, next_graph;
+  CUdeviceptr copies;
+  size_t set_size, slot[LATHE_MAX_OPERANDS];
+  CUgraphExec graph[MOST_SETS / GRAPH_CALLS]; /* null: not made yet */
 } cuda_call;
 
 static cuda_driver cuda;
 static cuda_device devices[MOST_DEVICES];
+static device *found[MOST_DEVICES];
 static size_t count;
 static char missing[256]; /* why there is no device */
 
@@ -90,18 +96,6 @@ static const char *error_text(CUresult error) {
 
 /* ---- contexts ----------------------------------------------------------------------------------- */
 
-/* Throws the context away with all that was made in it. */
-static void lose_context(cuda_device *d) {
-  if (d->context && !d->stuck)
-    cuda.context_destroy(d->context); /* fails where the error was grave; nothing is left to do */
-  d->context = NULL;
-  while (d->modules) {
-    module *next = d->modules->next;
-    free(d->modules);
-    d->modules = next;
-  }
-}
-
 /* Makes the context current, and makes it first where there is none. */
 static CUresult use_context(cuda_device *d) {
   CUresult error;
@@ -117,8 +111,10 @@ static CUresult use_context(cuda_device *d) {
     error = cuda.event_create(&d->begin, 0);
   if (!error)
     error = cuda.event_create(&d->end, 0);
-  if (error && d->context)
-    lose_context(d);
+  if (error && d->context) {
+    cuda.context_destroy(d->context);
+    d->context = NULL;
+  }
   return error;
 }
 
@@ -139,31 +135,23 @@ static bool fail(device_call *call, CUresult error, const char *format, ...) {
       snprintf(call->error + length, sizeof call->error - (size_t)length, ": %s",
                error_text(error));
     if (error != CUDA_ERROR_OUT_OF_MEMORY)
-      ((cuda_call *)call)->broken = true;
+      call->on->lost = true;
   }
   return false;
 }
 
-/* Waits until the stream has done all; CUDA_ERROR_NOT_READY where it does not come to an end. */
+/* Waits until the stream has done all. */
 static CUresult finish(cuda_device *d) {
-  const double start = clock_ns();
   CUresult error;
 
   while ((error = cuda.stream_query(d->stream)) == CUDA_ERROR_NOT_READY)
-    if (clock_ns() - start > longest_ns) {
-      d->stuck = true;
-      break;
-    }
+    ;
   return error;
 }
 
 static bool finished(device_call *call, const char *what) {
   const CUresult error = finish(device_of(call));
 
-  if (error == CUDA_ERROR_NOT_READY) {
-    ((cuda_call *)call)->broken = true;
-    return fail(call, 0, "%s did not end within %.0f s", what, longest_ns / 1e9);
-  }
   return !error || fail(call, error, "%s failed", what);
 }
 
@@ -173,7 +161,7 @@ static double memory(device *on) {
   cuda_device *d = (cuda_device *)on;
   size_t available = 0, total = 0;
 
-  if (d->stuck || use_context(d) || cuda.memory_info(&available, &total))
+  if (use_context(d) || cuda.memory_info(&available, &total))
     return -1;
   return (double)available;
 }
@@ -197,6 +185,10 @@ static CUresult make_buffer(cuda_buffer *b, size_t size, size_t element, device_
   return error ? error : cuda.fill(b->data, 0, size);
 }
 
+static size_t round_up(size_t value, size_t to) {
+  return (value + to - 1) / to * to;
+}
+
 /* The operand whose buffer an operand uses: its own, but for the output of an in-place call. */
 static int home_of(const cuda_call *c, int operand) {
   const lathe_op *op = c->head.variant->op;
@@ -207,6 +199,13 @@ static int home_of(const cuda_call *c, int operand) {
   while (!op->operands[output].output)
     output++;
   return c->head.layout.in_place && operand == output ? input : operand;
+}
+
+/* An operand in the nth set, as well aligned as in the first. */
+static CUdeviceptr copy_of(const cuda_call *c, int operand, int nth) {
+  const CUdeviceptr data = c->operand[operand].data;
+
+  return c->copies + (size_t)(nth - 1) * c->set_size + c->slot[operand] + data % ALIGNMENT;
 }
 
 static CUresult allocate(cuda_call *c) {
@@ -231,16 +230,21 @@ static CUresult allocate(cuda_call *c) {
   return error;
 }
 
+static void free_graphs(cuda_call *c) {
+  for (size_t g = 0; g < sizeof c->graph / sizeof *c->graph; g++) {
+    if (c->graph[g])
+      cuda.graph_exec_free(c->graph[g]);
+    c->graph[g] = NULL;
+  }
+}
+
 static void release(device_call *call) {
   cuda_call *c = (cuda_call *)call;
-  cuda_device *d = device_of(call);
 
-  if (c->broken) { /* its memory goes with the context */
-    d->faulted = true;
-    lose_context(d);
-  } else {
-    if (c->graph)
-      cuda.graph_exec_free(c->graph);
+  if (!call->on->lost) { /* else its memory goes with the context */
+    free_graphs(c);
+    if (c->copies)
+      cuda.memory_free(c->copies);
     for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
       if (c->operand[o].zone)
         cuda.memory_free(c->operand[o].zone);
@@ -302,6 +306,12 @@ static bool load(cuda_call *c, const char **why) {
   return true;
 }
 
+/* Calls of one graph: GRAPH_CALLS, or a little less, so that it goes round the sets a whole number of
+ * times. There are as many graphs as it takes to go round once. */
+static int graph_calls(const cuda_call *c) {
+  return c->sets < GRAPH_CALLS ? GRAPH_CALLS / c->sets * c->sets : GRAPH_CALLS;
+}
+
 static device_call *prepare(device *on, const lathe_variant *variant, const problem *p,
                             device_layout layout, const char **why) {
   static char text[256];
@@ -310,18 +320,13 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
   CUresult error;
 
   *why = NULL;
-  if (d->stuck)
-    *why = "an earlier launch on this device never ended";
-  else if (layout.in_place && !variant->op->in_place)
+  if (layout.in_place && !variant->op->in_place) {
     *why = "the op does not work in place";
-  if (*why)
     return NULL;
+  }
   error = use_context(d);
   if (error) {
-    snprintf(text, sizeof text, "%s: %s",
-             d->faulted ? "an earlier kernel's fault has cost this program the device"
-                        : "no context could be made",
-             error_text(error));
+    snprintf(text, sizeof text, "no context could be made: %s", error_text(error));
     *why = text;
     return NULL;
   }
@@ -331,6 +336,8 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
     return NULL;
   }
   c->head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
+  c->sets = 1;
+  c->head.group = (uint64_t)graph_calls(c);
   c->args = problem_args(p);
   error = allocate(c);
   if (!error)
@@ -338,7 +345,7 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
   if (error == CUDA_ERROR_OUT_OF_MEMORY) {
     *why = "not enough memory on the device for the operands";
   } else if (error) {
-    c->broken = true;
+    on->lost = true;
     snprintf(text, sizeof text, "its buffers could not be made: %s", error_text(error));
     *why = text;
   }
@@ -353,7 +360,7 @@ static void reset(device_call *call) {
   cuda_call *c = (cuda_call *)call;
   const lathe_op *op = call->variant->op;
 
-  if (c->broken)
+  if (call->on->lost)
     return;
   for (int o = 0; o < op->noperands; o++) {
     if (op->operands[o].output && home_of(c, o) == o)
@@ -366,10 +373,17 @@ static void reset(device_call *call) {
   cuda.synchronize();
 }
 
-static CUresult launch(cuda_call *c) {
-  void *parameters[] = {&c->args};
+/* The kernels of one call, on the nth set of operands. */
+static CUresult launch(const void *argument, int nth) {
+  const cuda_call *c = argument;
+  const lathe_op *op = c->head.variant->op;
+  lathe_args args = c->args;
+  void *parameters[] = {&args};
   CUresult error = 0;
 
+  nth %= c->sets;
+  for (int o = 0; o < op->noperands && nth > 0; o++)
+    args.buf[o] = (void *)(uintptr_t)copy_of(c, home_of(c, o), nth); /* NOLINT */
   for (int l = 0; l < c->count && !error; l++) {
     const lathe_launch *k = &c->launch[l];
     error =
@@ -380,7 +394,7 @@ static CUresult launch(cuda_call *c) {
 }
 
 static bool usable(device_call *call) {
-  return !((cuda_call *)call)->broken || fail(call, 0, "an earlier call failed");
+  return !call->on->lost || fail(call, 0, "an earlier call failed");
 }
 
 static bool run(device_call *call) {
@@ -388,30 +402,34 @@ static bool run(device_call *call) {
 
   if (!usable(call))
     return false;
-  error = launch((cuda_call *)call);
+  error = launch(call, 0);
   if (error)
     return fail(call, error, "the launch failed");
   return finished(call, "the kernel");
 }
 
-/* Records GRAPH_CALLS calls, so that launching them costs the host next to nothing. */
-static CUresult make_graph(cuda_call *c) {
-  cuda_device *d = device_of(&c->head);
+/* Records calls, so that launching them costs the host next to nothing: those from `first` on. */
+static CUresult capture(cuda_device *d, CUresult (*call)(const void *, int), const void *argument,
+                        int first, int calls, CUgraphExec *made) {
   CUgraph graph = NULL;
   CUresult error = cuda.capture_begin(d->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
   CUresult ended;
 
-  for (int i = 0; i < GRAPH_CALLS && !error; i++)
-    error = launch(c);
+  for (int i = 0; i < calls && !error; i++)
+    error = call(argument, first + i);
   ended = cuda.capture_end(d->stream, &graph);
   error = error ? error : ended;
   if (!error)
-    error = cuda.graph_make(&c->graph, graph, 0);
+    error = cuda.graph_make(made, graph, 0);
   if (graph)
     cuda.graph_free(graph);
   if (!error)
-    error = cuda.graph_upload(c->graph, d->stream);
+    error = cuda.graph_upload(*made, d->stream);
   return error ? error : finish(d);
+}
+
+static int graph_count(const cuda_call *c) {
+  return c->sets <= GRAPH_CALLS ? 1 : c->sets / GRAPH_CALLS;
 }
 
 /* Events around the batch give the device's time. Many short calls go as graphs: one by one they
@@ -419,23 +437,31 @@ static CUresult make_graph(cuda_call *c) {
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   cuda_call *c = (cuda_call *)call;
   cuda_device *d = device_of(call);
-  uint64_t graphs = calls >= GRAPH_FROM ? calls / GRAPH_CALLS : 0;
-  uint64_t single = calls - graphs * GRAPH_CALLS;
+  const int each = graph_calls(c), graphs = graph_count(c);
+  const uint64_t whole = calls / (uint64_t)each;
+  const uint64_t single = calls - whole * (uint64_t)each;
   CUresult error = 0;
   float milliseconds;
   double start;
 
   if (!usable(call))
     return false;
-  if (graphs > 0 && !c->graph)
-    error = make_graph(c);
+  for (int g = 0; g < graphs && (uint64_t)g < whole && !error; g++) {
+    const int at = (c->next_graph + g) % graphs;
+    if (!c->graph[at])
+      error = capture(d, launch, c, at * each, each, &c->graph[at]);
+  }
   start = clock_ns();
   if (!error)
     error = cuda.event_record(d->begin, d->stream);
-  for (; graphs > 0 && !error; graphs--)
-    error = cuda.graph_launch(c->graph, d->stream);
-  for (; single > 0 && !error; single--)
-    error = launch(c);
+  for (uint64_t g = 0; g < whole && !error; g++) {
+    error = cuda.graph_launch(c->graph[c->next_graph], d->stream);
+    c->next_graph = (c->next_graph + 1) % graphs;
+  }
+  for (uint64_t s = 0; s < single && !error; s++) {
+    error = launch(c, c->next_set);
+    c->next_set = (c->next_set + 1) % c->sets;
+  }
   if (!error)
     error = cuda.event_record(d->end, d->stream);
   if (error)
@@ -447,6 +473,43 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   if (error)
     return fail(call, error, "the device's clock could not be read");
   taken->own = milliseconds * 1e6;
+  return true;
+}
+
+/* The workspace stays one: it is the variant's own, and small. */
+static bool cool(device_call *call) {
+  cuda_call *c = (cuda_call *)call;
+  const lathe_op *op = call->variant->op;
+  const double wanted = CACHES * call->on->cache;
+  size_t bytes = 0, available = 0, total = 0;
+  int sets;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (home_of(c, o) == o) {
+      bytes += c->operand[o].size;
+      c->slot[o] = c->set_size;
+      c->set_size += round_up(c->operand[o].size, ALIGNMENT) + ALIGNMENT;
+    }
+  if (!usable(call) || bytes == 0 || wanted <= 0 || wanted > (double)bytes * MOST_SETS)
+    return false;
+  sets = (int)fmax(2, ceil(wanted / (double)bytes));
+  if (sets > GRAPH_CALLS)
+    sets = (int)round_up((size_t)sets, GRAPH_CALLS);
+  if (cuda.memory_info(&available, &total) || (size_t)(sets - 1) * c->set_size > available / 2 ||
+      cuda.memory_allocate(&c->copies, (size_t)(sets - 1) * c->set_size)) {
+    c->copies = 0;
+    return false;
+  }
+  for (int set = 1; set < sets; set++)
+    for (int o = 0; o < op->noperands; o++)
+      if (call->problem->input[o] && home_of(c, o) == o &&
+          cuda.copy_async(copy_of(c, o, set), c->operand[o].data, c->operand[o].size,
+                          device_of(call)->stream))
+        return false; /* the launches will say what it is */
+  free_graphs(c);
+  c->next_set = c->next_graph = 0;
+  c->sets = sets;
+  call->group = (uint64_t)graph_calls(c);
   return true;
 }
 
@@ -462,7 +525,8 @@ static void *fetch(cuda_call *c, int operand) {
     fail(&c->head, 0, "not enough memory for a copy of the results");
     return NULL;
   }
-  if (c->broken || cuda.to_host(c->host[operand], c->operand[home_of(c, operand)].data, bytes))
+  if (c->head.on->lost ||
+      cuda.to_host(c->host[operand], c->operand[home_of(c, operand)].data, bytes))
     memset(c->host[operand], poison_byte, bytes);
   return c->host[operand];
 }
@@ -532,45 +596,106 @@ static bool intact(device_call *call) {
 
 /* ---- the ceiling -------------------------------------------------------------------------------- */
 
-/* Bytes per second, read and written together, of the driver's own copy of `bytes` / 2 bytes. */
-static double copy_rate(cuda_device *d, size_t bytes) {
-  CUdeviceptr from = 0, to = 0;
-  double best = 0;
-  float milliseconds = 0;
-  int copies = bytes < 64u << 20 ? 200 : 20;
+/* One way to move memory: a kernel, or where there is none the driver's own copy; its blocks, and
+ * what it is to move. */
+typedef struct streams_run {
+  cuda_device *d;
+  CUfunction kernel;
+  unsigned blocks, threads;
+  CUdeviceptr from[CEILING_STREAMS], to;
+  unsigned long long packs;
+} streams_run;
 
-  if (use_context(d) || cuda.memory_allocate(&from, bytes / 2))
-    return -1;
-  if (cuda.memory_allocate(&to, bytes / 2) == 0) {
-    bool ok = true;
-    for (int round = 0; round < 5 && ok; round++) {
-      ok = cuda.event_record(d->begin, d->stream) == 0;
-      for (int i = 0; i < copies && ok; i++)
-        ok = cuda.copy_async(to, from, bytes / 2, d->stream) == 0;
-      ok = ok && cuda.event_record(d->end, d->stream) == 0 && finish(d) == 0 &&
-           cuda.event_elapsed(&milliseconds, d->begin, d->end) == 0;
-      if (ok)
-        best = fmax(best, (double)bytes * copies / (milliseconds * 1e-3));
-    }
-    cuda.memory_free(to);
-  }
-  cuda.memory_free(from);
-  return best > 0 ? best : -1;
+static CUresult launch_streams(const void *argument, int nth) {
+  const streams_run *r = argument;
+  void *parameters[] = {(void *)&r->from[0], (void *)&r->from[1], (void *)&r->from[2],
+                        (void *)&r->to, (void *)&r->packs};
+
+  (void)nth;
+  if (!r->kernel)
+    return cuda.copy_async(r->to, r->from[0], r->packs * 16, r->d->stream);
+  return cuda.launch(r->kernel, r->blocks, 1, 1, r->threads, 1, 1, 0, r->d->stream, parameters,
+                     NULL);
 }
 
-/* Of about as many bytes, at the next power of two. Less than 4 MiB take as long as starting to
- * copy them does, which says nothing of the memory. */
-static double ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
-  cuda_device *d = (cuda_device *)on;
-  const double bytes = bytes_in + bytes_out;
-  const int power = (int)ceil(log2(bytes + 1));
+/* Seconds of one run at its best; infinite where it fails. */
+static double best_run(const streams_run *r, size_t bytes) {
+  const int rounds = 4, calls = bytes < large ? GRAPH_CALLS : FEW_CALLS;
+  cuda_device *d = r->d;
+  CUgraphExec graph = NULL;
+  CUresult error = capture(d, launch_streams, r, 0, calls, &graph);
+  double best = INFINITY;
+  float milliseconds = 0;
 
-  *name = "the driver's copy";
-  if (power < 22 || power >= RATES || d->stuck)
-    return 0;
-  if (d->rate[power] == 0)
-    d->rate[power] = copy_rate(d, (size_t)1 << power);
-  return d->rate[power] > 0 ? d->rate[power] : 0;
+  for (int round = 0; round < rounds && !error; round++) {
+    error = cuda.event_record(d->begin, d->stream);
+    if (!error)
+      error = cuda.graph_launch(graph, d->stream);
+    if (!error)
+      error = cuda.event_record(d->end, d->stream);
+    if (!error)
+      error = finish(d);
+    if (!error)
+      error = cuda.event_elapsed(&milliseconds, d->begin, d->end);
+    if (!error)
+      best = fmin(best, milliseconds * 1e-3 / calls);
+  }
+  if (graph)
+    cuda.graph_exec_free(graph);
+  d->head.lost = d->head.lost || error;
+  return best;
+}
+
+/* The best over both kinds of accesses and over grids: a tile for each block, of few threads where
+ * there is little to move; or some blocks for each multiprocessor, that go on from tile to tile. */
+static double best_streams(cuda_device *d, streams_run *r, int streams, size_t bytes) {
+  double best = streams == 1 ? best_run(r, bytes) : INFINITY;
+
+  for (int once = 0; once < 2; once++) {
+    if (cuda.module_function(&r->kernel, d->streams, streams_name(streams, once)))
+      return INFINITY;
+    for (r->threads = 32; r->threads <= 512; r->threads *= 4) {
+      const unsigned tile = r->threads * STREAMS_ACCESSES;
+      const unsigned tiles = (unsigned)((r->packs + tile - 1) / tile);
+      r->blocks = tiles;
+      best = fmin(best, best_run(r, bytes));
+      for (unsigned each = 1024 / r->threads; each <= 2048 / r->threads; each *= 2) {
+        r->blocks = each * d->limits.multiprocessors;
+        if (r->blocks < tiles)
+          best = fmin(best, best_run(r, bytes));
+      }
+    }
+  }
+  return best;
+}
+
+static double streams_rate(device *on, int streams, size_t bytes) {
+  cuda_device *d = (cuda_device *)on;
+  const int reads = streams == CEILING_READING ? 1 : streams;
+  const int moved = streams == CEILING_READING ? 1 : streams + 1;
+  streams_run r = {.d = d, .packs = bytes / 16};
+  const char *ptx = streams_ptx();
+  double rate = 0;
+  bool ok = ptx && use_context(d) == 0;
+
+  if (ok && !d->streams)
+    ok = cuda.module_load(&d->streams, ptx) == 0;
+  for (int s = 0; s < reads && ok; s++)
+    ok = cuda.memory_allocate(&r.from[s], bytes) == 0;
+  /* Where nothing is written the loops still name a place. */
+  ok = ok && cuda.memory_allocate(&r.to, moved > reads ? bytes : 16) == 0;
+  if (ok)
+    rate = moved * (double)bytes / best_streams(d, &r, streams, bytes);
+  for (int s = 0; s < reads; s++)
+    if (r.from[s])
+      cuda.memory_free(r.from[s]);
+  if (r.to)
+    cuda.memory_free(r.to);
+  return rate;
+}
+
+static double ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
+  return ceiling_rate(on, streams_rate, bytes_in, bytes_out, name);
 }
 
 /* ---- finding devices ---------------------------------------------------------------------------- */
@@ -624,12 +749,14 @@ static bool describe(cuda_device *d, int i) {
       .name = d->name,
       .kind = LATHE_CUDA,
       .features = LATHE_ON_CUDA | (major >= 8 ? LATHE_SM80 : 0),
+      .cache = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
       .memory = memory,
       .prepare = prepare,
       .release = release,
       .reset = reset,
       .run = run,
       .time = time_calls,
+      .cool = cool,
       .output = output,
       .intact = intact,
       .ceiling = ceiling,
@@ -639,35 +766,30 @@ static bool describe(cuda_device *d, int i) {
 
 static void find_devices(void) {
   CUresult error;
-  int found = 0;
+  int there = 0;
 
   if (!load_driver())
     return;
   error = cuda.init(0);
   if (!error)
-    error = cuda.device_count(&found);
-  if (error || found == 0)
+    error = cuda.device_count(&there);
+  if (error || there == 0)
     snprintf(missing, sizeof missing, "NVIDIA's driver finds no device: %s",
              error_text(error ? error : CUDA_ERROR_NO_DEVICE));
-  for (int i = 0; i < found && count < MOST_DEVICES; i++)
-    count += describe(&devices[count], i);
+  for (int i = 0; i < there && count < MOST_DEVICES; i++)
+    if (describe(&devices[count], i)) {
+      found[count] = &devices[count].head;
+      count++;
+    }
   if (count == 0 && !missing[0])
     snprintf(missing, sizeof missing, "NVIDIA's driver does not describe its devices");
 }
 
-size_t device_cuda_count(void) {
+device_list device_cuda(void) {
   static bool looked;
 
   if (!looked)
     find_devices();
   looked = true;
-  return count;
-}
-
-device *device_cuda_at(size_t index) {
-  return &devices[index].head;
-}
-
-const char *device_cuda_missing(void) {
-  return device_cuda_count() ? NULL : missing;
+  return (device_list){.count = count, .at = found, .missing = missing};
 }

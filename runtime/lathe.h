@@ -114,6 +114,20 @@ typedef struct lathe_size {
   size_t dim[LATHE_MAX_DIMS];
 } lathe_size;
 
+/* Sizes that are run when the set is asked for by name: for each shape its extents, slowest first,
+ * each one of some choices; all are combined. What an op's dimensions become of it: size.h. */
+typedef struct lathe_shape {
+  int ndim;
+  int count[LATHE_MAX_DIMS];
+  const size_t *choice[LATHE_MAX_DIMS];
+} lathe_shape;
+
+typedef struct lathe_set {
+  const char *name;
+  int nshapes;
+  const lathe_shape *shapes;
+} lathe_set;
+
 /* The most that a result may be off, in units of the last place of
  * max(|reference|, magnitude); see check.h. */
 typedef struct lathe_bound {
@@ -132,10 +146,11 @@ struct lathe_op {
   const char *source; /* specs/add.lua:3 */
   int ndim;
   const char *dim[LATHE_MAX_DIMS];
-  int noperands, nscalars, nsizes, nbounds, npeers;
+  int noperands, nscalars, nsizes, nsets, nbounds, npeers;
   const lathe_operand *operands;
   const lathe_scalar *scalars;
-  const lathe_size *sizes;
+  const lathe_size *sizes; /* what is run when no size is asked for */
+  const lathe_set *sets;
   const lathe_bound *bounds;
   const lathe_peer *peers;
   bool in_place;      /* the first output may be the first input */

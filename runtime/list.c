@@ -2,9 +2,11 @@
 #include "list.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cpu.h"
+#include "message.h"
 #include "units.h"
 #include "wrap.h"
 
@@ -45,21 +47,78 @@ static void list_ops(const selection *s) {
   }
 }
 
-static void list_sizes(const selection *s) {
-  for (size_t i = 0; i < lathe_op_count; i++) {
-    const lathe_op *op = &lathe_ops[i];
-    if (variants_of(s, op, NULL) == 0)
-      continue;
-    printf("%-16s", op->name);
-    for (int n = 0; n < op->nsizes; n++) {
-      char text[SIZE_TEXT];
-      size_text(op, op->sizes[n].dim, text);
-      printf("%s %s", n ? "," : "", op->sizes[n].name);
-      if (strcmp(text, op->sizes[n].name) != 0)
-        printf(" (%s)", text);
+/* A set's shapes: 1024x1024, or with its choices 16,32 x 8,64. */
+static void describe_set(FILE *to, const lathe_set *set) {
+  size_t count = 0;
+
+  fprintf(to, "%s:", set->name);
+  for (int n = 0; n < set->nshapes; n++) {
+    const lathe_shape *shape = &set->shapes[n];
+    const size_t sizes = size_shape_count(shape);
+    fputs(n ? ", " : " ", to);
+    for (int d = 0; d < shape->ndim; d++) {
+      fputs(!d ? "" : sizes > 1 ? " x " : "x", to);
+      for (int i = 0; i < shape->count[d]; i++)
+        fprintf(to, "%s%zu", i ? "," : "", shape->choice[d][i]);
     }
-    putchar('\n');
+    count += sizes;
   }
+  if (count > (size_t)set->nshapes)
+    fprintf(to, " (%zu sizes)", count);
+}
+
+/* An op's sizes, a line for those that are run without being asked for and one for each set. */
+static char *describe_sizes(const lathe_op *op) {
+  char *text = NULL;
+  size_t length;
+  FILE *to = open_memstream(&text, &length);
+
+  if (!to)
+    message_refuse("out of memory");
+  for (int n = 0; n < op->nsizes; n++) {
+    const size_shape shape = size_of_dims(op, op->sizes[n].dim);
+    char dims[SIZE_TEXT];
+    size_text(&shape, dims);
+    fprintf(to, "%s%s", n ? ", " : "", op->sizes[n].name);
+    if (strcmp(dims, op->sizes[n].name) != 0)
+      fprintf(to, " (%s)", dims);
+  }
+  for (int n = 0; n < op->nsets; n++) {
+    fputc('\n', to);
+    describe_set(to, &op->sets[n]);
+  }
+  fclose(to);
+  return text;
+}
+
+/* Ops that have the same sizes together. */
+static void list_sizes(const selection *s) {
+  char **texts = calloc(lathe_op_count, sizeof *texts);
+
+  if (!texts)
+    message_refuse("out of memory");
+  for (size_t i = 0; i < lathe_op_count; i++)
+    texts[i] = variants_of(s, &lathe_ops[i], NULL) ? describe_sizes(&lathe_ops[i]) : NULL;
+  for (size_t i = 0; i < lathe_op_count; i++) {
+    char *text = texts[i], *rest = text, *line;
+    int column = 0;
+    for (size_t j = i; text && j < lathe_op_count; j++) {
+      if (!texts[j] || strcmp(texts[j], text) != 0)
+        continue;
+      if (column + (int)strlen(lathe_ops[j].name) + 2 > WRAP_WIDTH)
+        column = printf(",\n") - 2;
+      column += printf("%s%s", column ? ", " : "", lathe_ops[j].name);
+      if (j > i)
+        free(texts[j]);
+      texts[j] = NULL;
+    }
+    if (text)
+      putchar('\n');
+    while ((line = strsep(&rest, "\n")))
+      wrap_print(line, printf("   "), 6);
+    free(text);
+  }
+  free(texts);
 }
 
 static void list_backends(const selection *s) {
@@ -73,30 +132,44 @@ static void list_backends(const selection *s) {
   }
 }
 
+static void list_rate(device *on, const char *place, double bytes) {
+  const char *name;
+  const double read = on->ceiling(on, bytes, 0, &name);
+  const double copy = on->ceiling(on, bytes / 2, bytes / 2, &name);
+
+  if (read > 0 || copy > 0)
+    printf("    %-20s read %6s GB/s   copy %6s GB/s (both ways)\n", place,
+           units_number(read / 1e9).text, units_number(copy / 1e9).text);
+}
+
 /* The rates at a working set that stays in each level of cache, and at one that does not. */
-static void list_rates(device *on) {
+static void list_core_rates(device *on) {
   cpu_cache cache[16];
   const int count = cpu_caches(cache, sizeof cache / sizeof *cache);
   double largest = 0;
 
-  for (int i = 0; i <= count; i++) {
-    double bytes = i < count ? (double)cache[i].size / 2 : 4 * largest, read, copy;
-    const char *name;
-    char place[48] = "memory";
-    if (i < count && strcmp(cache[i].type, "Instruction") == 0)
+  for (int i = 0; i < count; i++) {
+    char place[48];
+    if (strcmp(cache[i].type, "Instruction") == 0)
       continue;
-    if (i < count) {
-      largest = (double)cache[i].size > largest ? (double)cache[i].size : largest;
-      snprintf(place, sizeof place, "level %d, %s", cache[i].level,
-               units_bytes((double)cache[i].size).text);
-    }
-    if (bytes == 0)
-      continue;
-    read = on->ceiling(on, bytes, 0, &name);
-    copy = on->ceiling(on, bytes / 2, bytes / 2, &name);
-    printf("    %-20s read %6s GB/s   copy %6s GB/s (both ways)\n", place,
-           units_number(read / 1e9).text, units_number(copy / 1e9).text);
+    largest = (double)cache[i].size > largest ? (double)cache[i].size : largest;
+    snprintf(place, sizeof place, "level %d, %s", cache[i].level,
+             units_bytes((double)cache[i].size).text);
+    list_rate(on, place, (double)cache[i].size / 2);
   }
+  if (largest > 0)
+    list_rate(on, "memory", 4 * largest);
+}
+
+static void list_rates(device *on) {
+  const double beyond = 32; /* so many times the cache, hardly any of it is found there */
+  char place[48];
+
+  if (on->cache <= 0)
+    return;
+  snprintf(place, sizeof place, "cache, %s", units_bytes(on->cache).text);
+  list_rate(on, place, on->cache / 4); /* a part of it: on some GPUs each half keeps a copy */
+  list_rate(on, "memory", beyond * on->cache);
 }
 
 static void list_devices(const selection *s) {
@@ -104,9 +177,11 @@ static void list_devices(const selection *s) {
     device *on = device_at(i);
     if (!s->device[i])
       continue;
-    printf("%s: %s, %s of memory free\n", on->id, on->name, units_bytes(on->memory(on)).text);
+    printf("%s: %s, %s of memory free\n", on->id, on->name, units_bytes(device_memory(on)).text);
     if (on->kind == LATHE_CPU) {
       printf("    %s\n", cpu_feature_names(on->features));
+      list_core_rates(on);
+    } else {
       list_rates(on);
     }
   }

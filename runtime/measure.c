@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "clock.h"
-#include "signals.h"
 
 /* A batch's least length: a thousand readings of the host's clock, and of a GPU's many more of its
  * ticks than the gap that there is before a batch. */
@@ -32,11 +31,11 @@ static bool warm_up(device_call *call, const measure_limits *limits, uint64_t *c
   device_time taken;
 
   *calls = 1;
-  if (limits->warmup > 0 && !call->on->time(call, (uint64_t)limits->warmup, &taken))
+  if (limits->warmup > 0 && !device_time_calls(call, (uint64_t)limits->warmup, &taken))
     return false;
   for (;;) {
     double growth, batch;
-    if (!call->on->time(call, *calls, &taken))
+    if (!device_time_calls(call, *calls, &taken))
       return false;
     batch = measure_uses_host(call->on) ? taken.host : taken.own;
     if (batch < sample_ns) {
@@ -44,8 +43,9 @@ static bool warm_up(device_call *call, const measure_limits *limits, uint64_t *c
       growth = batch > 0 ? 1.2 * sample_ns / batch : 10;
       growth = growth > 10 ? 10 : growth;
       *calls = (uint64_t)((double)*calls * growth) + 1;
-    } else if (limits->warmup >= 0 || clock_ns() - start >= limits->warmup_ns ||
-               signals_interrupted()) {
+      if (call->group && *calls > call->group)
+        *calls = (*calls + call->group - 1) / call->group * call->group;
+    } else if (limits->warmup >= 0 || clock_ns() - start >= limits->warmup_ns) {
       return true;
     }
   }
@@ -86,8 +86,6 @@ static const char *reason_to_stop(measurement *m, bool host, const measure_limit
                                   double elapsed) {
   stats *s = host ? &m->host_stats : &m->own_stats;
 
-  if (signals_interrupted())
-    return "interrupt";
   if (limits->samples > 0)
     return m->count >= (size_t)limits->samples ? "count" : NULL;
   if (m->count >= MOST || elapsed >= SLOWEST * limits->max_ns ||
@@ -110,7 +108,7 @@ bool measure(device_call *call, const measure_limits *limits, measurement *m) {
   start = clock_ns();
   do {
     device_time taken;
-    if (!call->on->time(call, m->calls, &taken))
+    if (!device_time_calls(call, m->calls, &taken))
       return false;
     if (!push(m, taken.host / (double)m->calls, taken.own / (double)m->calls)) {
       snprintf(call->error, sizeof call->error, "not enough memory for the samples");

@@ -19,7 +19,7 @@ typedef struct measurement {
   double *host, *own;     /* samples in the order taken: host's clock, device's clock */
   size_t count, capacity; /* samples */
   uint64_t calls;         /* in each sample */
-  const char *stop;       /* why sampling ended: "noise", "time", "count", "interrupt" */
+  const char *stop;       /* why sampling ended: "noise", "time", "count" */
   stats host_stats, own_stats;
 } measurement;
 

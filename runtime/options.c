@@ -29,12 +29,14 @@ static const char help_text[] =
     "  --op A,B             ops, or globs: --op 'norm_*'\n"
     "  --backend A,B        backends (avx2), or kinds of them (cpu)\n"
     "  --dtype D,...        f64 f32 f16 bf16, or all; f32 where there is a choice\n"
-    "  --size S,...         a spec's size by name, or\n"
+    "  --size S,...         a spec's size or set of sizes by name (large; --list-sizes), or\n"
     "                         4096  100K  2^20       the last dimension\n"
     "                         1024x2048              the last two\n"
-    "                         rows=8xcols=512        by name\n"
+    "                         rows=8xcols=512        by name; batch, sequence and width are\n"
+    "                                                the last three of any op\n"
     "                         2^10:2^20              each power of two, 2^10:2^20:4 each second\n"
-    "  --sweep              sizes 2^4:2^22 instead of the specs' own\n"
+    "  --sweep              the sets 'sweep' of the specs, 2^4:2^22 where there is none; --size\n"
+    "                         narrows it: --sweep --size batch=16xwidth=8:64\n"
     "  --variant GLOB       variants by name\n"
     "  --device D,...       devices by name\n"
     "\n"
@@ -44,6 +46,7 @@ static const char help_text[] =
     "  --iterations N       exactly N samples, instead of until the noise is low\n"
     "  --min-time SECONDS   measure each row at least this long\n"
     "  --max-noise PERCENT  stop when the median is known within this (1)\n"
+    "  --timeout SECONDS    a row fails where a launch, or its driver, takes longer (60)\n"
     "  --check-only         do not measure\n"
     "\n"
     "How to check\n"
@@ -84,6 +87,7 @@ enum {
   ITERATIONS,
   MIN_TIME,
   MAX_NOISE,
+  TIMEOUT,
   SEED,
   CHECK_ONLY,
   SPECIAL,
@@ -117,6 +121,7 @@ static const struct option table[] = {
     {"iterations", required_argument, NULL, ITERATIONS},
     {"min-time", required_argument, NULL, MIN_TIME},
     {"max-noise", required_argument, NULL, MAX_NOISE},
+    {"timeout", required_argument, NULL, TIMEOUT},
     {"seed", required_argument, NULL, SEED},
     {"check-only", no_argument, NULL, CHECK_ONLY},
     {"special", required_argument, NULL, SPECIAL},
@@ -219,7 +224,7 @@ static void set_times(options *o, double min_time) {
 
 options options_parse(int argc, char **argv) {
   const uint64_t most = 1000000000;
-  options o = {.limits = {.warmup = -1, .max_noise = 0.01}};
+  options o = {.limits = {.warmup = -1, .max_noise = 0.01}, .timeout = 60};
   double min_time = 0;
   bool seeded = false;
   int c;
@@ -240,6 +245,7 @@ options options_parse(int argc, char **argv) {
     case ITERATIONS: o.limits.samples = (long)whole("iterations", optarg, 1, most); break;
     case MIN_TIME: min_time = real("min-time", optarg, "s", 3600); break;
     case MAX_NOISE: o.limits.max_noise = real("max-noise", optarg, "%", 100) / 100; break;
+    case TIMEOUT: o.timeout = real("timeout", optarg, "s", 3600); break;
     case SEED: o.seed = whole("seed", optarg, 0, UINT64_MAX), seeded = true; break;
     case CHECK_ONLY: o.check_only = true; break;
     case SPECIAL: o.special |= special_kinds(optarg), o.check_only = true; break;
@@ -258,8 +264,6 @@ options options_parse(int argc, char **argv) {
   }
   if (optind < argc)
     message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
-  if (o.sweep && o.size)
-    message_refuse("--sweep and --size both say which sizes: give one of them");
   if (!seeded)
     o.seed = random_seed();
   set_times(&o, min_time);

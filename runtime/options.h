@@ -20,6 +20,7 @@ typedef struct options {
   char *op, *backend, *dtype, *size, *device, *variant;
   bool fast, sweep, check_only, rows;
   measure_limits limits;
+  double timeout; /* seconds that a launch may take */
   uint64_t seed;
   unsigned special; /* RANDOM_... */
   device_layout layout;

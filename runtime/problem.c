@@ -67,34 +67,26 @@ static void *widened(const problem *p, int o, lathe_dtype type) {
   return wide;
 }
 
-/* Runs the reference; false where there is no memory. */
-static bool solve(problem *p, lathe_fn *reference) {
+bool problem_solve(problem *p) {
   const lathe_op *op = p->op;
   lathe_args args = problem_args(p);
   const size_t numbers = 2 * (size_t)op->column_reductions * p->dim[op->ndim - 1];
   int magnitudes = op->noperands;
   bool ok;
 
-  args.workspace = allocate(numbers * reference_size(p->wide ? LATHE_F64 : LATHE_F32, p->wide));
+  args.workspace = allocate(numbers * reference_size(LATHE_F64, p->wide));
   ok = args.workspace != NULL;
   for (int o = 0; o < op->noperands; o++) {
     const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
-    const size_t bytes = p->elements[o] * reference_size(type, p->wide);
-    if (!op->operands[o].output) {
-      args.buf[o] = widened(p, o, type);
-    } else {
-      args.buf[o] = p->expected[o] = allocate(bytes);
-      if (dtype_floating(type)) {
-        assert(magnitudes < LATHE_MAX_OPERANDS);
-        p->magnitude[o] = allocate(bytes);
-        ok = ok && p->magnitude[o];
-        args.buf[magnitudes++] = p->magnitude[o];
-      }
+    args.buf[o] = op->operands[o].output ? p->expected[o] : widened(p, o, type);
+    if (op->operands[o].output && dtype_floating(type)) {
+      assert(magnitudes < LATHE_MAX_OPERANDS);
+      args.buf[magnitudes++] = p->magnitude[o];
     }
     ok = ok && args.buf[o];
   }
   if (ok)
-    reference(&args);
+    (p->wide ? op->reference_wide : op->reference_f64)(&args);
   free(args.workspace);
   for (int o = 0; o < op->noperands; o++)
     if (!op->operands[o].output && args.buf[o] != p->input[o])
@@ -102,13 +94,35 @@ static bool solve(problem *p, lathe_fn *reference) {
   return ok;
 }
 
+/* An input with its random values, or an output's place; false where there is no memory. */
+static bool make_operand(problem *p, int o) {
+  const lathe_operand *operand = &p->op->operands[o];
+  const lathe_dtype type = dtype_of_operand(operand, p->dtype);
+  size_t reference_bytes;
+
+  p->elements[o] = lathe_elements(p->op, o, p->dim);
+  p->bytes[o] = p->elements[o] * lathe_dtype_size(type);
+  reference_bytes = p->elements[o] * reference_size(type, p->wide);
+  if (operand->output) {
+    p->expected[o] = allocate(reference_bytes);
+    p->magnitude[o] = dtype_floating(type) ? allocate(reference_bytes) : NULL;
+    return p->expected[o] && (p->magnitude[o] || !dtype_floating(type));
+  }
+  p->input[o] = allocate(p->bytes[o]);
+  if (p->input[o])
+    random_fill(type, p->input[o], p->elements[o], operand->index ? 0 : operand->low,
+                operand->index ? (double)p->dim[p->op->ndim - 1] - 1 : operand->high, p->seed,
+                (uint64_t)o, p->special);
+  return p->input[o];
+}
+
 problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
                       unsigned special, const char **why) {
   const bool wide = needs_wide(op, dtype);
-  lathe_fn *const reference = wide ? op->reference_wide : op->reference_f64;
   problem *p;
+  bool ok = true;
 
-  if (!reference) {
+  if (!(wide ? op->reference_wide : op->reference_f64)) {
     *why = "the op has no reference for this type";
     return NULL;
   }
@@ -122,23 +136,9 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
   p->seed = seed;
   p->special = special;
   p->wide = wide;
-  for (int o = 0; o < op->noperands; o++) {
-    const lathe_operand *operand = &op->operands[o];
-    const lathe_dtype type = dtype_of_operand(operand, dtype);
-    p->elements[o] = lathe_elements(op, o, dim);
-    p->bytes[o] = p->elements[o] * lathe_dtype_size(type);
-    if (operand->output)
-      continue;
-    p->input[o] = allocate(p->bytes[o]);
-    if (!p->input[o]) {
-      problem_free(p);
-      return NULL;
-    }
-    random_fill(type, p->input[o], p->elements[o], operand->index ? 0 : operand->low,
-                operand->index ? (double)dim[op->ndim - 1] - 1 : operand->high, seed, (uint64_t)o,
-                special);
-  }
-  if (!solve(p, reference)) {
+  for (int o = 0; o < op->noperands && ok; o++)
+    ok = make_operand(p, o);
+  if (!ok || !problem_solve(p)) {
     problem_free(p);
     return NULL;
   }

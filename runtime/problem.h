@@ -27,6 +27,9 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
                       unsigned special, const char **why);
 void problem_free(problem *p);
 
+/* Runs the reference again, on inputs that have changed; false where there is no memory. */
+bool problem_solve(problem *p);
+
 /* Bytes of memory that problem_make takes at its peak. */
 double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 

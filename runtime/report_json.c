@@ -86,11 +86,11 @@ static json_t *sizes(const row *r) {
   return all;
 }
 
-static json_t *samples(const row *r) {
+static json_t *samples(const double *sample, uint64_t count) {
   json_t *all = json_array();
 
-  for (uint64_t i = 0; i < r->sample_count; i++)
-    json_array_append_new(all, json_real(r->samples[i]));
+  for (uint64_t i = 0; i < count; i++)
+    json_array_append_new(all, json_real(sample[i]));
   return all;
 }
 
@@ -119,7 +119,8 @@ static json_t *benchmark(const row *r, size_t family, size_t instance) {
     json_object_set_new(b, "cpu_time", json_real(0));
   }
   json_object_set_new(b, "sizes", sizes(r));
-  json_object_set_new(b, "samples", samples(r));
+  json_object_set_new(b, "samples", samples(r->samples, r->sample_count));
+  json_object_set_new(b, "cold_samples", samples(r->cold, r->cold_sample_count));
   return b;
 }
 

@@ -31,7 +31,8 @@ static void put_row(FILE *to, const row *r) {
             isfinite(r->noise) ? units_number(100 * r->noise).text : "?");
     fprintf(to, "%.3g | %s | ", r->ns_per_point, units_number(r->throughput_gbps).text);
     if (isfinite(r->ceiling_share))
-      fprintf(to, "%.0f %% of %s", 100 * r->ceiling_share, r->ceiling);
+      fprintf(to, "%.0f %% of %s%s", 100 * r->ceiling_share, r->ceiling,
+              r->above_ceiling ? ", which was measured too low" : "");
   } else {
     fputs("right | | | | ", to);
   }

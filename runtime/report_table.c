@@ -116,12 +116,23 @@ static void grid_head(const report *r) {
   printf("%s\n", paint(PLAIN));
 }
 
+/* Whether there may be cold times to show, which take the place of the time for each point. */
+static bool shows_cold(const report *r) {
+  for (size_t i = 0; i < device_count(); i++)
+    if (r->selection->device[i] && device_at(i)->cache > 0)
+      for (size_t b = 0; b < lathe_backend_count; b++)
+        if (lathe_backends[b].kind == device_at(i)->kind && has_column(r, b))
+          return true;
+  return false;
+}
+
 static void rows_head(const report *r) {
   const widths w = measure_columns(r);
 
   printf("%s  %-*s %*s", paint(STRONG), w.variant, "variant", w.size, "size");
   if (!r->options->check_only)
-    printf(" %8s %6s %8s %6s %5s", "median", "+-", "ns/point", "GB/s", "ceil");
+    printf(" %8s %6s %8s %6s %5s", "median", "+-", shows_cold(r) ? "cold" : "ns/point", "GB/s",
+           "ceil");
   printf(" %5s/%-5s", "ulp", "bound");
   printf("%s%s\n", r->options->check_only ? "" : " stop", paint(PLAIN));
 }
@@ -201,6 +212,15 @@ static void chosen(row *const *rows, size_t count, const row *fastest) {
   printf(" %6s", "-");
 }
 
+/* A share of the ceiling, marked where it is beyond what was measured as the most. */
+static void ceiling_cell(const row *r) {
+  char text[24] = "-";
+
+  if (isfinite(r->ceiling_share))
+    snprintf(text, sizeof text, "%s%.0f%%", r->above_ceiling ? "!" : "", 100 * r->ceiling_share);
+  printf(" %5s", text);
+}
+
 static void grid_line(const report *r, row *const *rows, size_t count) {
   const widths w = measure_columns(r);
   const row *fastest = row_fastest(rows, count);
@@ -220,10 +240,7 @@ static void grid_line(const report *r, row *const *rows, size_t count) {
     worst_error(rows, count);
   } else if (fastest) {
     printf(" %-14s %5s", short_name(fastest), units_number(fastest->throughput_gbps).text);
-    if (isfinite(fastest->ceiling_share))
-      printf(" %4.0f%%", 100 * fastest->ceiling_share);
-    else
-      printf(" %5s", "-");
+    ceiling_cell(fastest);
     chosen(rows, count, fastest);
   }
   putchar('\n');
@@ -257,11 +274,12 @@ static void variant_line(const report *r, const row *line) {
       printf(" %5.1f%%", 100 * line->noise);
     else
       printf(" %6s", "?");
-    printf(" %8.3g %6s", line->ns_per_point, units_number(line->throughput_gbps).text);
-    if (isfinite(line->ceiling_share))
-      printf(" %4.0f%%", 100 * line->ceiling_share);
+    if (!shows_cold(r))
+      printf(" %8.3g", line->ns_per_point);
     else
-      printf(" %5s", "-");
+      printf(" %8s", isfinite(line->cold_time) ? units_time(line->cold_time).text : "-");
+    printf(" %6s", units_number(line->throughput_gbps).text);
+    ceiling_cell(line);
   }
   printf(" %5.2f/%-5g %s\n", line->ulp, line->ulp_bound, line->stop ? line->stop : "");
 }
@@ -399,7 +417,7 @@ static void skips(const report *r) {
 }
 
 void report_table_end(const report *r) {
-  size_t unsteady = 0;
+  size_t unsteady = 0, above = 0;
 
   progress_clear();
   if (!r->options->check_only)
@@ -411,6 +429,13 @@ void report_table_end(const report *r) {
   else if (!r->options->check_only)
     puts("* fastest   ceil: share of what this machine can move at that size\n"
          "chosen: how much longer dispatch's choice takes");
+  if (shows_cold(r) && by_rows(r) && !r->options->check_only)
+    puts(
+        "cold: with operands in memory and in no cache; the others find them where they were left");
+  for (size_t i = 0; i < r->count; i++)
+    above += r->rows[i]->above_ceiling;
+  if (above)
+    printf("!: %zu rows above it, so that it was measured too low (a busy machine?)\n", above);
   if (!by_rows(r))
     skips(r);
   printf("%s%zu rows: %zu right, %zu wrong, %zu skipped, in %.1f s%s\n",

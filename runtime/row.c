@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtype.h"
 #include "message.h"
 
 #define FIELD(name, type)                                                                          \
@@ -28,6 +27,10 @@ const row_field row_fields[] = {
     FIELD(dispatched, ROW_FLAG),
     FIELD(real_time, ROW_REAL),
     FIELD(cpu_time, ROW_REAL),
+    FIELD(cold_time, ROW_REAL),
+    FIELD(cold_noise, ROW_REAL),
+    FIELD(cold_bytes_per_second, ROW_REAL),
+    FIELD(cold_sample_count, ROW_COUNT),
     FIELD(iterations, ROW_COUNT),
     FIELD(sample_count, ROW_COUNT),
     FIELD(calls_per_sample, ROW_COUNT),
@@ -47,6 +50,7 @@ const row_field row_fields[] = {
     FIELD(ceiling, ROW_TEXT),
     FIELD(ceiling_bytes_per_second, ROW_REAL),
     FIELD(ceiling_share, ROW_REAL),
+    FIELD(above_ceiling, ROW_FLAG),
     FIELD(stop, ROW_TEXT),
     FIELD(ulp, ROW_REAL),
     FIELD(ulp_bound, ROW_REAL),
@@ -74,18 +78,6 @@ static char *copy(const char *text) {
   return c;
 }
 
-/* Bytes of an op's inputs or outputs. */
-static double bytes_of(const row *r, bool output) {
-  const lathe_op *op = r->of->op;
-  double bytes = 0;
-
-  for (int o = 0; o < op->noperands; o++)
-    if (op->operands[o].output == output)
-      bytes += (double)lathe_elements(op, o, r->task->dim) *
-               (double)lathe_dtype_size(dtype_of_operand(&op->operands[o], r->of->dtype));
-  return bytes;
-}
-
 static double points_of(const task *t) {
   double points = 1;
 
@@ -94,20 +86,19 @@ static double points_of(const task *t) {
   return points;
 }
 
-/* Sizes as batch x sequence x width: the last dimension is the width, the one before it, of
- * three or more, the sequence, and all others are the batch. */
+/* Sizes as batch x sequence x width: the last extent is the width, the one before it, of three or
+ * more, the sequence, and all others are the batch. */
 static void name_dimensions(row *r) {
-  const task *t = r->task;
-  const int n = t->op->ndim;
+  const size_shape *shape = &r->task->shape;
+  const int last = shape->ndim - 1;
 
-  r->batch_size = r->sequence_length = r->tensor_dimension = 1;
-  for (int d = 0; d < n; d++)
-    if (d == n - 1)
-      r->tensor_dimension = t->dim[d];
-    else if (d == n - 2 && n > 2)
-      r->sequence_length = t->dim[d];
+  r->batch_size = r->sequence_length = 1;
+  r->tensor_dimension = shape->extent[last];
+  for (int i = 0; i < last; i++)
+    if (i == last - 1 && last > 1)
+      r->sequence_length = shape->extent[i];
     else
-      r->batch_size *= t->dim[d];
+      r->batch_size *= shape->extent[i];
 }
 
 row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed) {
@@ -146,9 +137,11 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
 
 void row_free(row *r) {
   free(r->samples);
+  free(r->cold);
   free(r->name);
   free(r->reason);
   free(r->repro);
+  free(r->ceiling);
   free(r);
 }
 
@@ -173,12 +166,21 @@ void row_judge(row *r, const check_result *result, const char *repro) {
   }
 }
 
-void row_measure(row *r, measurement *m, device *on) {
+/* Takes the samples on the clock that counts. */
+static double *take(measurement *m, bool host) {
+  double **samples = host ? &m->host : &m->own, *taken = *samples;
+
+  *samples = NULL;
+  return taken;
+}
+
+void row_measure(row *r, outcome *o, const device *on) {
+  const double uncertain = 0.05; /* of the rows here, and of the loops that they are held against */
+  measurement *m = &o->warm;
   const bool host = measure_uses_host(on);
   const stats *s = host ? &m->host_stats : &m->own_stats;
 
-  r->samples = host ? m->host : m->own;
-  *(host ? &m->host : &m->own) = NULL;
+  r->samples = take(m, host);
   r->sample_count = m->count;
   r->calls_per_sample = m->calls;
   r->iterations = m->count * m->calls;
@@ -196,11 +198,22 @@ void row_measure(row *r, measurement *m, device *on) {
   r->ns_per_point = s->median / points_of(r->task);
   r->bytes_per_second = r->bytes * 1e9 / s->median;
   r->flops_per_second = r->flops * 1e9 / s->median;
-  r->ceiling_bytes_per_second = on->ceiling(on, bytes_of(r, false), bytes_of(r, true), &r->ceiling);
-  if (r->ceiling_bytes_per_second > 0)
-    r->ceiling_share = r->bytes_per_second / r->ceiling_bytes_per_second;
+  if (o->ceiling > 0) {
+    r->ceiling = copy(o->ceiling_name);
+    r->ceiling_bytes_per_second = o->ceiling;
+    r->ceiling_share = r->bytes_per_second / o->ceiling;
+    r->above_ceiling = r->ceiling_share > 1 + uncertain;
+  }
   if (on->kind != LATHE_CPU)
     r->gpu_efficiency = 100 * r->ceiling_share;
+  if (o->cold.count > 0) {
+    const stats *cold = host ? &o->cold.host_stats : &o->cold.own_stats;
+    r->cold = take(&o->cold, host);
+    r->cold_sample_count = o->cold.count;
+    r->cold_time = cold->median;
+    r->cold_noise = cold->noise;
+    r->cold_bytes_per_second = r->bytes * 1e9 / cold->median;
+  }
   r->time_ms = s->median / 1e6;
   r->inference_speed = 1e9 / s->median;
   r->throughput_gbps = r->bytes / s->median;

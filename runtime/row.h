@@ -3,8 +3,7 @@
 #ifndef ROW_H
 #define ROW_H
 
-#include "check.h"
-#include "measure.h"
+#include "job.h"
 #include "selection.h"
 
 typedef enum row_state { ROW_RIGHT, ROW_WRONG, ROW_SKIPPED } row_state;
@@ -14,23 +13,27 @@ typedef struct row {
   const task *task;
   const lathe_variant *of;
   row_state state;
-  double *samples; /* nanoseconds a call, in the order taken; count of them */
+  double *samples; /* nanoseconds a call, in the order taken; sample_count of them */
+  double *cold;    /* the same of cold calls; cold_sample_count of them */
 
-  /* The fields. Texts are borrowed, but for name, reason and repro. */
+  /* The fields. Texts are borrowed, but for these four. */
   char *name;
   const char *op, *dtype, *backend, *variant, *device, *size, *params;
-  const char *status; /* right, wrong, skipped */
   char *reason;       /* why wrong or skipped */
   char *repro;        /* the command that fails in the same way */
+  char *ceiling;      /* what was measured for it */
+  const char *status; /* right, wrong, skipped */
   bool fastest, dispatched;
-  double real_time, cpu_time; /* medians of a call on both clocks, ns */
-  uint64_t iterations, sample_count, calls_per_sample;
+  double real_time, cpu_time;   /* medians of a call on both clocks, ns */
+  double cold_time, cold_noise; /* the same where operands are in memory; NaN where not timed */
+  double cold_bytes_per_second;
+  uint64_t iterations, sample_count, calls_per_sample, cold_sample_count;
   double mean, stddev, min, max, q1, q3, mad, noise;
   double ns_per_point; /* points: the product of the op's dimensions */
   double bytes, flops; /* of one call */
   double bytes_per_second, flops_per_second;
-  const char *ceiling;
   double ceiling_bytes_per_second, ceiling_share;
+  bool above_ceiling; /* by more than measuring is uncertain */
   const char *stop;
   double ulp, ulp_bound;
   uint64_t seed;
@@ -58,7 +61,7 @@ void row_free(row *r);
 /* What became of it. */
 void row_skip(row *r, const char *why);
 void row_judge(row *r, const check_result *result, const char *repro);
-void row_measure(row *r, measurement *m, device *on); /* takes the samples over */
+void row_measure(row *r, outcome *o, const device *on); /* takes the samples over */
 
 /* The fastest of some right rows of a task; null where none was measured. */
 row *row_fastest(row *const *rows, size_t count);

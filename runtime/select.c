@@ -70,8 +70,12 @@ size_t lathe_elements(const lathe_op *op, int operand, const size_t *dim) {
 double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   double bytes = 0;
 
-  for (int o = 0; o < op->noperands; o++)
-    bytes += (double)lathe_elements(op, o, dim) *
-             (double)lathe_dtype_size(dtype_of_operand(&op->operands[o], dtype));
+  for (int o = 0; o < op->noperands; o++) {
+    const lathe_operand *operand = &op->operands[o];
+    double count = 1; /* which may be more than a size_t counts */
+    for (int i = 0; i < operand->ndim; i++)
+      count *= (double)dim[operand->dim[i]];
+    bytes += count * (double)lathe_dtype_size(dtype_of_operand(operand, dtype));
+  }
   return bytes;
 }

@@ -10,7 +10,8 @@
 #include "dtype.h"
 #include "message.h"
 
-static const char sweep_sizes[] = "2^4:2^22";
+static const char sweep_set[] = "sweep";      /* of an op that has one, */
+static const char sweep_sizes[] = "2^4:2^22"; /* and of others */
 
 enum { MOST_SIZES = 4096 }; /* of one range: more is surely a slip */
 
@@ -174,7 +175,7 @@ typedef struct size_item {
   bool used;
 } size_item;
 
-static void add_task(selection *s, const lathe_op *op, lathe_dtype dtype, const size_t *dim,
+static void add_task(selection *s, const lathe_op *op, lathe_dtype dtype, const size_shape *shape,
                      const char *name) {
   task *t;
 
@@ -184,12 +185,19 @@ static void add_task(selection *s, const lathe_op *op, lathe_dtype dtype, const 
       message_refuse("out of memory");
   }
   t = &s->tasks[s->count++];
-  *t = (task){.op = op, .dtype = dtype};
-  memcpy(t->dim, dim, (size_t)op->ndim * sizeof *dim);
+  *t = (task){.op = op, .dtype = dtype, .shape = *shape};
   if (name)
     snprintf(t->size, sizeof t->size, "%s", name);
   else
-    size_text(op, dim, t->size);
+    size_text(shape, t->size);
+  if (!size_fold(shape, op, t->dim))
+    message_refuse("--size %s: %s would need more memory than can be addressed", t->size, op->name);
+}
+
+static void add_named(selection *s, const lathe_op *op, lathe_dtype dtype, const lathe_size *size) {
+  const size_shape shape = size_of_dims(op, size->dim);
+
+  add_task(s, op, dtype, &shape, size->name);
 }
 
 static const lathe_size *size_named(const lathe_op *op, const char *name) {
@@ -199,74 +207,146 @@ static const lathe_size *size_named(const lathe_op *op, const char *name) {
   return NULL;
 }
 
-static void add_item(selection *s, const lathe_op *op, lathe_dtype dtype, size_item *item) {
-  const lathe_size *named = size_named(op, item->text);
-  size_t dim[LATHE_MAX_DIMS] = {0};
+static const lathe_set *set_named(const lathe_op *op, const char *name) {
+  for (int i = 0; i < op->nsets; i++)
+    if (strcmp(op->sets[i].name, name) == 0)
+      return &op->sets[i];
+  return NULL;
+}
 
-  if (named) {
-    add_task(s, op, dtype, named->dim, named->name);
-    item->used = true;
+/* Whether a size of a sweep is among those that it was narrowed to, if it was. */
+static bool among(const size_shape *shape, const lathe_op *op, size_item *items, size_t count) {
+  bool any = count == 0;
+
+  for (size_t i = 0; i < count; i++)
+    if (!items[i].wrong && size_matches(&items[i].pattern, op, shape))
+      any = items[i].used = true;
+  return any;
+}
+
+/* A set's sizes, or those of them that are among some items. */
+static void add_set(selection *s, const lathe_op *op, lathe_dtype dtype, const lathe_set *set,
+                    size_item *items, size_t count) {
+  for (int n = 0; n < set->nshapes; n++)
+    for (size_t i = 0; i < size_shape_count(&set->shapes[n]); i++) {
+      const size_shape shape = size_shape_at(&set->shapes[n], i);
+      if (among(&shape, op, items, count))
+        add_task(s, op, dtype, &shape, NULL);
+    }
+}
+
+static void add_sweep(selection *s, const lathe_op *op, lathe_dtype dtype, size_item *items,
+                      size_t count) {
+  const lathe_set *own = set_named(op, sweep_set);
+  size_pattern pattern;
+  size_shape shape;
+
+  if (own) {
+    add_set(s, op, dtype, own, items, count);
     return;
   }
-  if (item->wrong)
+  size_parse(sweep_sizes, &pattern);
+  for (size_t i = 0; i < size_count(&pattern); i++)
+    if (size_apply(&pattern, i, op, &shape) && among(&shape, op, items, count))
+      add_task(s, op, dtype, &shape, NULL);
+}
+
+static void add_item(selection *s, const lathe_op *op, lathe_dtype dtype, size_item *item) {
+  const lathe_size *named = size_named(op, item->text);
+  const lathe_set *set = set_named(op, item->text);
+  size_shape shape;
+
+  if (named)
+    add_named(s, op, dtype, named);
+  else if (set)
+    add_set(s, op, dtype, set, NULL, 0);
+  item->used = item->used || named || set;
+  if (named || set || item->wrong)
     return;
-  for (size_t i = 0; i < size_count(&item->pattern); i++)
-    switch (size_apply(&item->pattern, i, op, dim)) {
-    case SIZE_FITS:
-      add_task(s, op, dtype, dim, NULL);
-      item->used = true;
-      break;
-    case SIZE_NO_DIM: return; /* another op may have it */
-    case SIZE_TOO_LARGE:
-      message_refuse("--size %s: %s would need more memory than can be addressed", item->text,
-                     op->name);
-    }
+  for (size_t i = 0; i < size_count(&item->pattern); i++) {
+    if (!size_apply(&item->pattern, i, op, &shape))
+      return; /* another op may have the dimension */
+    add_task(s, op, dtype, &shape, NULL);
+    item->used = true;
+  }
+}
+
+/* The names that the sizes of the ops asked for go by; or with dims, their dimensions. */
+static const char **names_of_sizes(const selection *s, bool dims, size_t *count) {
+  const char **names;
+  size_t limit = SIZE_PLACES;
+
+  for (size_t i = 0; i < lathe_op_count; i++)
+    limit += (size_t)(lathe_ops[i].nsizes + lathe_ops[i].nsets) + LATHE_MAX_DIMS;
+  names = allocate(limit, sizeof *names);
+  *count = 0;
+  for (int i = 0; dims && i < SIZE_PLACES; i++)
+    names[(*count)++] = size_places[i];
+  for (size_t i = 0; i < lathe_op_count; i++) {
+    const lathe_op *op = &lathe_ops[i];
+    bool asked = false;
+    for (size_t v = 0; v < lathe_variant_count && !asked; v++)
+      asked = s->variant[v] && lathe_variants[v].op == op;
+    for (int d = 0; asked && dims && d < op->ndim; d++)
+      names[(*count)++] = op->dim[d];
+    for (int n = 0; asked && !dims && n < op->nsizes; n++)
+      names[(*count)++] = op->sizes[n].name;
+    for (int n = 0; asked && !dims && n < op->nsets; n++)
+      names[(*count)++] = op->sets[n].name;
+  }
+  return names;
 }
 
 /* No op asked for has such a size: says why. */
-_Noreturn static void refuse_size(const size_item *item, const selection *s) {
+_Noreturn static void refuse_size(const size_item *item, const selection *s, bool sweep) {
   const bool number = isdigit((unsigned char)item->text[0]) || strpbrk(item->text, "-=:.");
-  const lathe_op *last = NULL;
   const char **names;
-  size_t count = 0, limit = 0;
+  size_t count;
 
-  if (number && item->wrong)
+  if (item->wrong && number)
     message_refuse("--size %s: %s (--help shows how sizes are given)", item->text, item->wrong);
-  for (size_t i = 0; i < lathe_op_count; i++)
-    limit += (size_t)lathe_ops[i].nsizes + LATHE_MAX_DIMS;
-  names = allocate(limit, sizeof *names);
-  for (size_t i = 0; i < lathe_variant_count; i++) {
-    const lathe_op *op = lathe_variants[i].op;
-    if (!s->variant[i] || op == last)
-      continue;
-    last = op;
-    for (int d = 0; number && d < op->ndim; d++)
-      names[count++] = op->dim[d];
-    for (int n = 0; !number && n < op->nsizes; n++)
-      names[count++] = op->sizes[n].name;
-  }
-  if (number) {
+  if (item->wrong && sweep)
+    message_refuse("--sweep is narrowed by numbers such as --size width=64, and was given '%s'",
+                   item->text);
+  names = names_of_sizes(s, number, &count);
+  if (!number)
+    message_unknown("size", item->text, names, count, "--list-sizes lists them");
+  for (int i = 0; i < item->pattern.count; i++) {
     char name[SIZE_TEXT];
-    for (int i = 0; i < item->pattern.count; i++) {
-      snprintf(name, sizeof name, "%s", item->pattern.factor[i].name);
-      for (size_t n = 0; n < count && name[0]; n++)
-        if (strcmp(names[n], name) == 0)
-          name[0] = 0;
-      if (name[0])
-        message_unknown("dimension", name, names, count, "--list-ops shows each op's");
-    }
-    message_refuse("--size %s: no op asked for has all of these dimensions", item->text);
+    snprintf(name, sizeof name, "%s", item->pattern.factor[i].name);
+    for (size_t n = 0; n < count && name[0]; n++)
+      if (strcmp(names[n], name) == 0)
+        name[0] = 0;
+    if (name[0])
+      message_unknown("dimension", name, names, count, "--list-ops shows each op's");
   }
-  message_unknown("size", item->text, names, count, "--list-sizes lists them");
+  if (sweep)
+    message_refuse(
+        "--size %s: no sweep of the ops asked for has such a size (--list-sizes shows them)",
+        item->text);
+  message_refuse("--size %s: no op asked for has all of these dimensions", item->text);
 }
 
-static void add_sizes(const options *o, selection *s) {
-  const char *list = o->sweep ? sweep_sizes : o->size;
+/* What is run of one op and type. */
+static void add_sizes(const options *o, selection *s, const lathe_op *op, lathe_dtype dtype,
+                      size_item *items, size_t count) {
+  if (o->sweep) {
+    add_sweep(s, op, dtype, items, count);
+    return;
+  }
+  for (int n = 0; !o->size && n < op->nsizes; n++)
+    add_named(s, op, dtype, &op->sizes[n]);
+  for (size_t n = 0; n < count; n++)
+    add_item(s, op, dtype, &items[n]);
+}
+
+static void choose_sizes(const options *o, selection *s) {
   words w = {0};
   size_item *items = NULL;
+  const lathe_variant *last = NULL;
 
-  if (list) {
-    w = split(list);
+  if (o->size) {
+    w = split(o->size);
     items = allocate(w.count, sizeof *items);
     for (size_t i = 0; i < w.count; i++) {
       items[i].text = w.word[i];
@@ -277,18 +357,15 @@ static void add_sizes(const options *o, selection *s) {
   }
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_variant *v = &lathe_variants[i];
-    const task *last = s->count ? &s->tasks[s->count - 1] : NULL;
     if (!s->variant[i] || (last && last->op == v->op && last->dtype == v->dtype))
       continue;
-    for (int n = 0; !list && n < v->op->nsizes; n++)
-      add_task(s, v->op, v->dtype, v->op->sizes[n].dim, v->op->sizes[n].name);
-    for (size_t n = 0; n < w.count; n++)
-      add_item(s, v->op, v->dtype, &items[n]);
+    last = v;
+    add_sizes(o, s, v->op, v->dtype, items, w.count);
   }
   for (size_t n = 0; n < w.count; n++)
     if (!items[n].used)
-      refuse_size(&items[n], s);
-  if (list)
+      refuse_size(&items[n], s, o->sweep);
+  if (o->size)
     words_free(&w);
   free(items);
 }
@@ -301,7 +378,7 @@ selection selection_make(const options *o) {
   for (size_t i = 0; i < lathe_variant_count; i++)
     any = any || s.variant[i];
   if (any)
-    add_sizes(o, &s);
+    choose_sizes(o, &s);
   if (s.count == 0)
     message_refuse("no variant matches all of what was asked for (--list-variants lists them)");
   s.one_op = true;

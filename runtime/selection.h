@@ -9,8 +9,9 @@
 typedef struct task {
   const lathe_op *op;
   lathe_dtype dtype;
+  size_shape shape; /* as asked for, and as the op takes it: */
   size_t dim[LATHE_MAX_DIMS];
-  char size[SIZE_TEXT]; /* what the spec calls the size, or its dimensions */
+  char size[SIZE_TEXT]; /* what the spec calls the size, or its shape */
 } task;
 
 typedef struct selection {

@@ -17,8 +17,16 @@ static const struct {
 };
 enum { CRASHES = sizeof crashes / sizeof *crashes };
 
+const char *signals_name(int number) {
+  for (int i = 0; i < CRASHES; i++)
+    if (crashes[i].number == number)
+      return crashes[i].name;
+  return number == SIGABRT ? "SIGABRT" : "a signal";
+}
+
 static sigjmp_buf back;
 static volatile sig_atomic_t guarding, interrupted;
+static bool installed;
 
 static void on_crash(int number) {
   if (guarding)
@@ -40,7 +48,6 @@ static void install(void) {
 }
 
 const char *signals_guard(void (*function)(void *), void *argument) {
-  static bool installed;
   int number;
 
   if (!installed) {
@@ -56,10 +63,7 @@ const char *signals_guard(void (*function)(void *), void *argument) {
   }
   guarding = 0;
   fesetenv(FE_DFL_ENV); /* the kernel may have left any rounding mode behind */
-  for (int i = 0; i < CRASHES; i++)
-    if (crashes[i].number == number)
-      return crashes[i].name;
-  return "a signal";
+  return signals_name(number);
 }
 
 static void on_interrupt(int number) {
@@ -77,4 +81,14 @@ void signals_note_interrupts(void) {
 
 bool signals_interrupted(void) {
   return interrupted != 0;
+}
+
+void signals_begin_child(void) {
+  for (int i = 0; i < CRASHES; i++)
+    signal(crashes[i].number, SIG_DFL);
+  installed = false;
+  signal(SIGABRT, SIG_DFL);
+  signal(SIGALRM, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  signal(SIGINT, SIG_IGN);
 }

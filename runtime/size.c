@@ -8,6 +8,8 @@
 /* Operands are counted in the widest type that the check holds them in. */
 static const size_t most_elements = PTRDIFF_MAX / sizeof(long double);
 
+const char *const size_places[SIZE_PLACES] = {"width", "sequence", "batch"};
+
 static bool multiply(size_t *value, size_t by) {
   return !__builtin_mul_overflow(*value, by, value);
 }
@@ -137,7 +139,109 @@ static int dimension(const lathe_op *op, const char *name) {
   return -1;
 }
 
-static bool addressable(const lathe_op *op, const size_t *dim) {
+/* The place that the index-th factor speaks of, counted from the last dimension; -1 where the op
+ * has none of its name. */
+static int place(const size_pattern *pattern, int index, const lathe_op *op) {
+  const char *name = pattern->factor[index].name;
+  const int d = dimension(op, name);
+
+  if (!name[0])
+    return pattern->count - 1 - index;
+  if (d >= 0)
+    return op->ndim - 1 - d;
+  for (int i = 0; i < SIZE_PLACES; i++)
+    if (strcmp(size_places[i], name) == 0)
+      return i;
+  return -1;
+}
+
+bool size_apply(const size_pattern *pattern, size_t index, const lathe_op *op, size_shape *shape) {
+  size_t by_place[SIZE_FACTORS] = {0};
+
+  shape->ndim = op->ndim;
+  /* The last factor changes fastest. */
+  for (int i = pattern->count - 1; i >= 0; i--) {
+    const size_factor *f = &pattern->factor[i];
+    const size_t count = factor_count(f);
+    const int at = place(pattern, i, op);
+    if (at < 0 || by_place[at])
+      return false;
+    by_place[at] = f->from;
+    for (size_t k = index % count; k > 0; k--)
+      by_place[at] *= f->step;
+    index /= count;
+    if (at >= shape->ndim)
+      shape->ndim = at + 1;
+  }
+  for (int i = 0; i < shape->ndim; i++) {
+    const size_t extent = by_place[shape->ndim - 1 - i];
+    shape->extent[i] = extent ? extent : 1;
+  }
+  return true;
+}
+
+/* Whether a value is one of those that a factor stands for. */
+static bool stands_for(const size_factor *f, size_t wanted) {
+  size_t value = f->from;
+
+  while (value < wanted && multiply(&value, f->step))
+    continue;
+  return value == wanted && value <= f->to;
+}
+
+bool size_matches(const size_pattern *pattern, const lathe_op *op, const size_shape *shape) {
+  size_t dim[LATHE_MAX_DIMS];
+
+  if (!size_fold(shape, op, dim))
+    return false;
+  for (int i = 0; i < pattern->count; i++) {
+    const int d = dimension(op, pattern->factor[i].name), at = place(pattern, i, op);
+    const size_t extent = at < 0 || at >= shape->ndim ? 1 : shape->extent[shape->ndim - 1 - at];
+    if (at < 0 || !stands_for(&pattern->factor[i], d >= 0 ? dim[d] : extent))
+      return false;
+  }
+  return true;
+}
+
+size_shape size_of_dims(const lathe_op *op, const size_t *dim) {
+  size_shape shape = {.ndim = op->ndim};
+
+  memcpy(shape.extent, dim, (size_t)op->ndim * sizeof *dim);
+  return shape;
+}
+
+size_t size_shape_count(const lathe_shape *shape) {
+  size_t count = 1;
+
+  for (int d = 0; d < shape->ndim; d++)
+    count *= (size_t)shape->count[d];
+  return count;
+}
+
+size_shape size_shape_at(const lathe_shape *shape, size_t index) {
+  size_shape one = {.ndim = shape->ndim};
+
+  for (int d = shape->ndim - 1; d >= 0; d--) {
+    const size_t count = (size_t)shape->count[d];
+    one.extent[d] = shape->choice[d][index % count];
+    index /= count;
+  }
+  return one;
+}
+
+bool size_fold(const size_shape *shape, const lathe_op *op, size_t *dim) {
+  for (int d = 0; d < op->ndim; d++)
+    dim[d] = 1;
+  for (int i = 0; i < shape->ndim; i++) {
+    const int d = op->ndim - (shape->ndim - i);
+    size_t *into = &dim[d < 0 ? 0 : d];
+    if (!multiply(into, shape->extent[i]) || *into > PTRDIFF_MAX)
+      return false;
+  }
+  return true;
+}
+
+bool size_addressable(const lathe_op *op, const size_t *dim) {
   for (int o = 0; o < op->noperands; o++) {
     size_t elements = 1;
     for (int d = 0; d < op->operands[o].ndim; d++)
@@ -149,34 +253,11 @@ static bool addressable(const lathe_op *op, const size_t *dim) {
   return true;
 }
 
-size_fit size_apply(const size_pattern *pattern, size_t index, const lathe_op *op, size_t *dim) {
-  for (int d = 0; d < op->ndim; d++)
-    dim[d] = 1;
-  /* The last factor changes fastest. */
-  for (int i = pattern->count - 1; i >= 0; i--) {
-    const size_factor *f = &pattern->factor[i];
-    const size_t count = factor_count(f);
-    size_t value = f->from;
-    int d = op->ndim - (pattern->count - i);
-    for (size_t k = index % count; k > 0; k--)
-      value *= f->step;
-    index /= count;
-    if (f->name[0])
-      d = dimension(op, f->name);
-    else if (d < 0)
-      d = 0;
-    if (d < 0)
-      return SIZE_NO_DIM;
-    if (!multiply(&dim[d], value))
-      return SIZE_TOO_LARGE;
-  }
-  return addressable(op, dim) ? SIZE_FITS : SIZE_TOO_LARGE;
-}
-
-void size_text(const lathe_op *op, const size_t *dim, char text[SIZE_TEXT]) {
+void size_text(const size_shape *shape, char text[SIZE_TEXT]) {
   int length = 0;
 
   text[0] = 0;
-  for (int d = 0; d < op->ndim; d++)
-    length += snprintf(text + length, (size_t)(SIZE_TEXT - length), "%s%zu", d ? "x" : "", dim[d]);
+  for (int i = 0; i < shape->ndim; i++)
+    length += snprintf(text + length, (size_t)(SIZE_TEXT - length), "%s%zu", i ? "x" : "",
+                       shape->extent[i]);
 }

@@ -1,8 +1,10 @@
-/* size.h - sizes as the command line gives them.
+/* size.h - sizes as the command line and the specs' sets give them.
  *
  *   1024x2048            the trailing dimensions; those before them are 1, and numbers too many
  *                        are multiplied into the first (so that 32x128 is n = 4096)
  *   rows=8xcols=512      dimensions by name; those not named are 1
+ *   batch=16xwidth=64    by place, whatever the op calls them: width is the last dimension,
+ *                        sequence the one before, batch the one before that
  *   2^10:2^20            every power of two between; 2^10:2^20:4 every second one
  *   100K 4Mi             K, M, G are powers of 1000; Ki, Mi, Gi of 1024
  */
@@ -11,7 +13,10 @@
 
 #include "lathe.h"
 
-enum { SIZE_FACTORS = 8, SIZE_TEXT = 96 };
+enum { SIZE_FACTORS = 8, SIZE_TEXT = 176, SIZE_PLACES = 3 };
+
+/* What the last dimensions go by, whatever the op calls them, from the last on. */
+extern const char *const size_places[SIZE_PLACES];
 
 typedef struct size_factor {
   char name[32]; /* of the dimension, or empty */
@@ -26,16 +31,33 @@ typedef struct size_pattern {
 /* Null, or what is wrong with the text. */
 const char *size_parse(const char *text, size_pattern *pattern);
 
-/* How many sizes a pattern stands for, and the index-th of them for an op. */
+/* A size as it was asked for: extents, slowest first. An op takes the last as its last dimension and
+ * so on; what it has no dimensions for is multiplied into its first. */
+typedef struct size_shape {
+  int ndim;
+  size_t extent[SIZE_FACTORS];
+} size_shape;
+
+/* How many sizes a pattern stands for, and the index-th of them for an op: false where the op has
+ * not a dimension named, or it was named twice. */
 size_t size_count(const size_pattern *pattern);
-typedef enum size_fit {
-  SIZE_FITS,
-  SIZE_NO_DIM,    /* the op has not the dimension named */
-  SIZE_TOO_LARGE, /* an operand would not be addressable */
-} size_fit;
-size_fit size_apply(const size_pattern *pattern, size_t index, const lathe_op *op, size_t *dim);
+bool size_apply(const size_pattern *pattern, size_t index, const lathe_op *op, size_shape *shape);
+
+/* Whether a shape is, in what a pattern names, one of those that it stands for. */
+bool size_matches(const size_pattern *pattern, const lathe_op *op, const size_shape *shape);
+
+/* The same of a spec: one of its sizes, and a shape of its sets with the choices combined. */
+size_shape size_of_dims(const lathe_op *op, const size_t *dim);
+size_t size_shape_count(const lathe_shape *shape);
+size_shape size_shape_at(const lathe_shape *shape, size_t index);
+
+/* The op's dimensions; false where one is too large to count. */
+bool size_fold(const size_shape *shape, const lathe_op *op, size_t *dim);
+
+/* Whether all operands, in the widest type that they are held in, can be addressed. */
+bool size_addressable(const lathe_op *op, const size_t *dim);
 
 /* 1024x2048 */
-void size_text(const lathe_op *op, const size_t *dim, char text[SIZE_TEXT]);
+void size_text(const size_shape *shape, char text[SIZE_TEXT]);
 
 #endif

@@ -32,7 +32,7 @@ units_text units_time(double ns) {
 }
 
 units_text units_bytes(double bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 
-  return scaled(bytes, 1024, units, 6);
+  return scaled(bytes, 1024, units, 7);
 }

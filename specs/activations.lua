@@ -6,6 +6,7 @@ local function activation(name, row)
   row.inputs = { x = { "n", range = { -10, 10 } } }
   row.outputs = { y = { "n" } }
   row.sizes, row.dtypes, row.variants = vector.sizes, vector.dtypes, vector.map
+  row.sets = row.sets or vector.sets
   op(name)(row)
 end
 
@@ -40,11 +41,12 @@ activation("tanh", {
 
 -- The exact form. 1 + erf(x) would lose its digits for x below -1; erfc(-x) is the same and does not.
 local function gelu(x)
-  return 0.5 * x * erfc(x * -math.sqrt(0.5))
+  return x * (0.5 * erfc(x * -math.sqrt(0.5)))
 end
 
 activation("gelu", {
   doc = "x / 2 * erfc(-x / sqrt(2))",
+  sets = vector.swept,
   map = gelu,
   -- A relative error of the argument comes out of erfc's tail times x * x.
   magnitude = function(x) return (1 + x * x) * abs(gelu(x)) end,
@@ -56,8 +58,9 @@ activation("gelu", {
 -- (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits for negative u.
 activation("gelu_tanh", {
   doc = "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))",
+  sets = vector.swept,
   map = function(x)
-    return x * sigmoid(math.sqrt(8 / math.pi) * (x + 0.044715 * x * x * x))
+    return x * sigmoid(math.sqrt(8 / math.pi) * x * (1 + 0.044715 * (x * x)))
   end,
   magnitude = true,
   ulp = vector.ulp(4),
@@ -70,6 +73,7 @@ activation("gelu_tanh", {
 
 activation("swish", {
   doc = "x * sigmoid(x)",
+  sets = vector.swept,
   map = function(x) return x * sigmoid(x) end,
   ulp = vector.ulp(4),
   backward = true,

@@ -16,6 +16,7 @@ for name, row in pairs(ops) do
     outputs = { r = { "n" } },
     map = row[2],
     sizes = vector.sizes,
+    sets = vector.sets,
     dtypes = vector.dtypes,
     ulp = vector.ulp(0.5),
     variants = vector.map,

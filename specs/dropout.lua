@@ -12,6 +12,7 @@ op "dropout" {
   end,
   any_zero_sign = true,
   sizes = vector.sizes,
+  sets = vector.sets,
   dtypes = vector.dtypes,
   ulp = vector.ulp(1),
   backward = true,

@@ -4,7 +4,7 @@ local vector = include "include/vector.lua"
 
 local function element_wise(name, row)
   row.outputs = { r = { "n" } }
-  row.sizes, row.dtypes, row.variants = vector.sizes, vector.dtypes, vector.map
+  row.sizes, row.sets, row.dtypes, row.variants = vector.sizes, vector.sets, vector.dtypes, vector.map
   op(name)(row)
 end
 

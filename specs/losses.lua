@@ -10,6 +10,7 @@ op "mse" {
     return mean((x - t) ^ 2)
   end,
   sizes = vector.sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(4),
   backward = { variants = vector.map },
@@ -29,6 +30,7 @@ op "cross_entropy" {
     return 1 + abs(at(x, target)) + abs(row_max(x))
   end,
   sizes = vector.grid_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(4),
   backward = { ulp = vector.ulp(32) },

@@ -18,6 +18,7 @@ op "layernorm" {
   end,
   magnitude = true,
   sizes = vector.grid_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(8),
   backward = { ulp = vector.ulp(16) },
@@ -34,6 +35,7 @@ op "rmsnorm" {
     return x * (1 / sqrt(row_mean(x * x) + eps)) * gamma
   end,
   sizes = vector.grid_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(8),
   backward = { ulp = vector.ulp(16) },

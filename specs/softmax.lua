@@ -11,6 +11,7 @@ op "softmax" {
     return e / row_sum(e)
   end,
   sizes = vector.row_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(32),
   backward = true,
@@ -32,6 +33,7 @@ op "log_softmax" {
     return 1 + abs(x) + abs(row_max(x))
   end,
   sizes = vector.row_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(4),
   backward = true,
@@ -49,6 +51,7 @@ op "logsumexp" {
   end,
   magnitude = true,
   sizes = vector.row_sizes,
+  sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(4),
   backward = { ulp = vector.ulp(32) },

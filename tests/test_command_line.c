@@ -78,7 +78,7 @@ static void test_help(void **state) {
       "--op",       "--backend",    "--dtype",         "--size",         "--device",
       "--variant",  "--fast",       "--sweep",         "--warmup",       "--iterations",
       "--min-time", "--max-noise",  "--seed",          "--check-only",   "--json",
-      "--csv",      "--markdown",   "--help",          "--version"};
+      "--csv",      "--markdown",   "--help",          "--version",      "--timeout"};
   run_result r = BENCH("--help");
 
   (void)state;
@@ -114,6 +114,10 @@ static void test_lists(void **state) {
   for (size_t i = 0; i < lathe_op_count; i++)
     for (int s = 0; s < lathe_ops[i].nsizes; s++)
       assert_has(r.out, lathe_ops[i].sizes[s].name);
+  assert_has(r.out, "    large: 4096x4096\n");
+  assert_has(
+      r.out,
+      "    sweep: 16,32,64,128 x 256,512,1024,2048 x 8,16,32,64,128,256,512,1024 (128 sizes)\n");
   run_free(&r);
   r = BENCH("--list-backends");
   assert_good(&r);
@@ -324,6 +328,10 @@ static void check_measured(const json_t *b) {
     assert_true(sample >= low * (1 - 1e-9) && sample <= high * (1 + 1e-9));
   }
   assert_true(number_of(b, "bytes_per_second") > 0);
+  assert_int_equal(flag_of(b, "above_ceiling"), number_of(b, "ceiling_share") > 1.05);
+  /* A processor's operands are never put out of its caches. */
+  assert_true(json_is_null(json_object_get(b, "cold_time")));
+  assert_int_equal(json_array_size(json_object_get(b, "cold_samples")), 0);
   assert_true(number_of(b, "time_ms") > 0);
 }
 
@@ -402,6 +410,107 @@ static void test_filters(void **state) {
   }
   assert_int_equal(adds, 2 * 2);      /* sizes and backends */
   assert_int_equal(norms, 3 * 2 * 2); /* and ops */
+  json_decref(root);
+  run_free(&r);
+}
+
+/* The rows of a run that was asked for its JSON in the file j. */
+static const json_t *rows_of(const run_result *r, json_t **root) {
+  if (r->status != RIGHT)
+    fail_msg("status %d; %s%s", r->status, r->out, r->err);
+  *root = load("j");
+  return json_object_get(*root, "benchmarks");
+}
+
+/* The sizes of a set, by its name alone, and whatever an op's dimensions are. */
+static void test_sets(void **state) {
+  run_result r = BENCH("--op", "add,softmax", "--variant", "*_f32__scalar_*", "--size",
+                       "small,batched", "--check-only", "--json", "j");
+  static const char *const sizes[] = {"1024x1024", "32x128x768", "16x512x1024"};
+  static const double shapes[][3] = {{1024, 1, 1024}, {32, 128, 768}, {16, 512, 1024}};
+  json_t *root;
+  const json_t *all = rows_of(&r, &root);
+
+  (void)state;
+  assert_int_equal(json_array_size(all), 3 * 2 + 3 * 1); /* add has two such variants */
+  for (size_t i = 0; i < json_array_size(all); i++) {
+    const json_t *b = json_array_get(all, i), *dims = json_object_get(b, "sizes");
+    size_t at = 0;
+    while (at < COUNT(sizes) && strcmp(text_of(b, "size"), sizes[at]) != 0)
+      at++;
+    assert_true(at < COUNT(sizes));
+    assert_true(number_of(b, "batch_size") == shapes[at][0]);
+    assert_true(number_of(b, "sequence_length") == shapes[at][1]);
+    assert_true(number_of(b, "tensor_dimension") == shapes[at][2]);
+    if (strcmp(text_of(b, "op"), "add") == 0) {
+      assert_true(number_of(dims, "n") == shapes[at][0] * shapes[at][1] * shapes[at][2]);
+    } else {
+      assert_true(number_of(dims, "rows") == shapes[at][0] * shapes[at][1]);
+      assert_true(number_of(dims, "cols") == shapes[at][2]);
+    }
+  }
+  json_decref(root);
+  run_free(&r);
+}
+
+/* An op's own sweep, narrowed; others have powers of two. */
+static void test_sweep(void **state) {
+  run_result r = BENCH("--op", "gelu,softmax", "--variant", "*_f32__scalar_*u1", "--sweep",
+                       "--size", "batch=16xsequence=256xwidth=8:32,batch=32xsequence=512xwidth=64",
+                       "--check-only", "--json", "j");
+  json_t *root;
+  const json_t *all = rows_of(&r, &root);
+
+  (void)state;
+  assert_int_equal(json_array_size(all), 2 * 4);
+  for (size_t i = 0; i < json_array_size(all); i++) {
+    static const char *const sizes[] = {"16x256x8", "16x256x16", "16x256x32", "32x512x64"};
+    assert_string_equal(text_of(json_array_get(all, i), "size"), sizes[i % COUNT(sizes)]);
+  }
+  json_decref(root);
+  run_free(&r);
+  r = BENCH("--op", "add", "--variant", "*_f32__scalar_u1", "--sweep", "--size", "2^3:2^6",
+            "--check-only", "--json", "j");
+  all = rows_of(&r, &root);
+  assert_int_equal(json_array_size(all), 3); /* from 2^4 on */
+  assert_string_equal(text_of(json_array_get(all, 0), "size"), "16");
+  json_decref(root);
+  run_free(&r);
+}
+
+/* Every row has the fields that the row-wise sweep asks for, measured or not. */
+static void test_sweep_fields(void **state) {
+  run_result r = BENCH("--op", "add", "--variant", "*_f32__scalar_u1", "--size", "4x8x16,2^50",
+                       "--iterations", "3", "--json", "j", "--csv", "c");
+  static const char *const texts[] = {"operation", "implementation"};
+  static const char *const counts[] = {"batch_size", "sequence_length", "tensor_dimension"};
+  static const char *const figures[] = {"time_ms", "inference_speed", "throughput_gbps"};
+  json_t *root;
+  const json_t *all = rows_of(&r, &root);
+  char *csv = tree_read("c");
+
+  (void)state;
+  assert_int_equal(json_array_size(all), 2);
+  for (size_t i = 0; i < 2; i++) {
+    const json_t *b = json_array_get(all, i);
+    const bool measured = i == 0;
+    assert_string_equal(text_of(b, "operation"), "add");
+    assert_string_equal(text_of(b, "implementation"), "add_f32__scalar_u1");
+    for (size_t f = 0; f < COUNT(counts); f++)
+      assert_true(number_of(b, counts[f]) >= 1);
+    for (size_t f = 0; f < COUNT(figures); f++)
+      assert_true(json_is_number(json_object_get(b, figures[f])) == measured);
+    assert_true(number_of(b, "memory_mb") > 0);
+    assert_true(json_is_null(json_object_get(b, "gpu_efficiency"))); /* of a processor */
+  }
+  for (size_t f = 0; f < COUNT(texts); f++)
+    assert_has(csv, texts[f]);
+  for (size_t f = 0; f < COUNT(counts); f++)
+    assert_has(csv, counts[f]);
+  for (size_t f = 0; f < COUNT(figures); f++)
+    assert_has(csv, figures[f]);
+  assert_has(csv, "memory_mb,inference_speed,gpu_efficiency");
+  free(csv);
   json_decref(root);
   run_free(&r);
 }
@@ -519,15 +628,22 @@ static void test_bad_calls(void **state) {
        "--size 1e3: a size must be a whole number (--help shows how sizes are given)"},
       {{"--size", "18446744073709551616"},
        "--size 18446744073709551616: the number is too large (--help shows how sizes are given)"},
-      {{"--op", "add", "--size", "2^62"},
-       "--size 2^62: add would need more memory than can be addressed"},
+      {{"--op", "add", "--size", "2^40x2^40"},
+       "--size 1099511627776x1099511627776: add would need more memory than can be addressed"},
       {{"--size", "10:5"},
        "--size 10:5: the range ends before it begins (--help shows how sizes are given)"},
       {{"--size", ""}, "--size needs a name, and was given nothing"},
       {{"--op", "add", "--size", "huge"}, "unknown size 'huge' (--list-sizes lists them)"},
       {{"--op", "add", "--size", "depth=4"},
        "unknown dimension 'depth' (--list-ops shows each op's)"},
-      {{"--sweep", "--size", "100"}, "--sweep and --size both say which sizes: give one of them"},
+      {{"--op", "add", "--size", "larg"},
+       "unknown size 'larg'; did you mean 'large'? (--list-sizes lists them)"},
+      {{"--op", "add", "--size", "widht=4"},
+       "unknown dimension 'widht'; did you mean 'width'? (--list-ops shows each op's)"},
+      {{"--sweep", "--size", "large"},
+       "--sweep is narrowed by numbers such as --size width=64, and was given 'large'"},
+      {{"--sweep", "--size", "100"},
+       "--size 100: no sweep of the ops asked for has such a size (--list-sizes shows them)"},
       {{"--op", "add", "--variant", "exp_*"},
        "no variant matches all of what was asked for (--list-variants lists them)"},
       {{"--op", "add", "--dtype", "i32"},
@@ -545,6 +661,7 @@ static void test_bad_calls(void **state) {
        "--min-time takes a number above 0 and up to 3600, and was given 'nan'"},
       {{"--max-noise", "200"},
        "--max-noise takes a number above 0 and up to 100, and was given '200'"},
+      {{"--timeout", "0"}, "--timeout takes a number above 0 and up to 3600, and was given '0'"},
       {{"--special", "odd"}, "unknown special value 'odd' (nan, inf, zero, denormal)"},
       {{"--offset", "5000"}, "--offset takes a whole number from 0 to 4096, and was given '5000'"},
   };
@@ -647,11 +764,14 @@ static void test_less_of_a_processor(void **state) {
 }
 
 static void test_too_large_for_memory(void **state) {
-  run_result r = BENCH("--op", "add", "--backend", "scalar", "--size", "100,2^50", "--check-only");
+  run_result r =
+      BENCH("--op", "add", "--backend", "scalar", "--size", "2^50,2^62,100", "--check-only");
 
   (void)state;
   assert_good(&r); /* the other size was right */
   assert_has(r.out, "skipped: needs ");
+  assert_has(r.out, "skipped: needs 48.0 EiB, more than can be addressed");
+  assert_has(r.out, "2 right, 0 wrong, 4 skipped");
   run_free(&r);
   r = BENCH("--op", "add", "--backend", "scalar", "--size", "2^50", "--check-only");
   assert_int_equal(r.status, NOTHING);
@@ -733,6 +853,9 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_ways_to_check),
     TEST(test_json),
     TEST(test_filters),
+    TEST(test_sets),
+    TEST(test_sweep),
+    TEST(test_sweep_fields),
     TEST(test_csv),
     TEST(test_markdown),
     TEST(test_bad_calls),

@@ -62,5 +62,78 @@ else
   is 'a row with its reason' grep -E 'skipped.*(NVIDIA|nvcc|disable-cuda)' "$tmp/rows.csv"
 fi
 
+# ---- a driver that computes nothing but exp, and goes wrong when asked to -------------------------------------------------------------------
+
+is 'builds the false driver' cc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC \
+  -I"$LATHE_SRC/runtime" "$LATHE_SRC/tests/cuda/driver/driver.c" \
+  "$LATHE_SRC/tests/cuda/driver/defaults.c" -o "$tmp/libcuda.so.1" -lm
+
+fake() { # fake WISH OPTION...: the bench program with the false driver
+  wish=$1
+  shift
+  status=0
+  LD_LIBRARY_PATH=$tmp FAKE_CUDA=$wish "$LATHE_BENCH" --timeout 0.5 "$@" >"$tmp/list" || status=$?
+}
+
+fake 'crash at the start' --list-devices
+is 'a driver that crashes is a kind without devices' test $status = 0
+is 'and says so' grep '^cuda: none: .*crashed with SIGSEGV' "$tmp/list"
+fake 'spin at the start' --op exp --size 100 --check-only --rows
+is 'one that hangs costs the other kinds nothing' test $status = 0
+is 'and they are right' grep ' 0 wrong, ' "$tmp/list"
+fake '' --list-devices
+is 'lists a device' grep '^cuda0: a fake, .* 4.00 GiB of memory free' "$tmp/list"
+
+# goes_wrong WISH REASON: all rows of CUDA fail for that reason, and the others are right
+goes_wrong() {
+  fake "$1" --op exp --size 100 --check-only --csv "$tmp/rows.csv"
+  is "$1: wrong rows" test $status = 1
+  is "$1: every row says why" test "$(grep -c "\"cuda\".*\"wrong\",\"[^\"]*$2" "$tmp/rows.csv")" = 2
+  is "$1: others are right" test "$(grep -v '"cuda"' "$tmp/rows.csv" | grep -c '"right"')" -gt 1
+}
+if grep -q '^cuda .* cannot run: .*\(nvcc\|disable-cuda\)' "$tmp/backends"; then
+  echo 'skipped: kernels that go wrong: CUDA was left out'
+else
+  goes_wrong fault CUDA_ERROR_ILLEGAL_ADDRESS
+  goes_wrong spin 'did not end within 0.5 s'
+  goes_wrong crash 'crashed with SIGSEGV'
+  goes_wrong waver 'y\[5\] differs from one run to the next'
+
+  # field NAME: of the first row of CUDA, in the last run's CSV
+  field() {
+    awk -v name="$1" -F, '
+      NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
+      { print $column; exit }' "$tmp/rows.csv"
+  }
+  near() { # near NAME VALUE: to as many digits as the clock of events has
+    awk -v is="$(field "$1")" -v wanted="$2" \
+      'BEGIN { print is; exit !(is > wanted * (1 - 1e-6) && is < wanted * (1 + 1e-6)) }'
+  }
+  timed() { # timed WISH SIZE: one row of CUDA
+    fake "$1" --op exp --backend cuda --variant '*_u1' --size "$2" --iterations 9 --csv "$tmp/rows.csv"
+    is "times with $1 at $2" test $status = 0
+  }
+  timed '' 10000
+  is 'warm is as fast as the cache' near real_time 1000
+  is 'cold is as slow as memory' near cold_time 2000
+  is 'a cold time is shown' grep -E ' cold .* GB/s' "$tmp/list"
+  is 'half of the ceiling' near ceiling_share 0.5
+  is 'which is that of a copy' test "$(field ceiling)" = '"copy"'
+  is 'memory is that of the operands' near memory_mb 0.0762939453125
+  is 'the time in ms' near time_ms 0.001
+  is 'calls in a second' near inference_speed 1000000
+  is 'the share of the ceiling in percent' near gpu_efficiency 50
+  is 'the rate in GB/s' near throughput_gbps 80
+  timed '' 1000000
+  is 'more than the cache is always cold' near real_time 2000
+  is 'also when asked for' near cold_time 2000
+  timed '' 10
+  is 'too small to fill a cache' near real_time 1000
+  is 'no cold time' test "$(field cold_time)" = ''
+  timed 'slow memory' 10000
+  is 'above the ceiling' test "$(field above_ceiling)" = true
+  is 'is marked' grep -F '!5000%' "$tmp/list"
+fi
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" = 0 ]

@@ -76,7 +76,7 @@ static void catch_crashes(void) {
 
 typedef struct crooked_call {
   device_call head;
-  buffer operand[LATHE_MAX_OPERANDS];
+  buffer operand[LATHE_MAX_OPERANDS], workspace;
   lathe_args args;
 } crooked_call;
 
@@ -85,6 +85,7 @@ static void crooked_release(device_call *call) {
 
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
     buffer_free(&c->operand[o]);
+  buffer_free(&c->workspace);
   free(c);
 }
 
@@ -105,6 +106,9 @@ static device_call *crooked_prepare(device *on, const lathe_variant *v, const pr
       memcpy(c->operand[o].data, p->input[o], p->bytes[o]);
     c->args.buf[o] = c->operand[o].data;
   }
+  if (v->workspace)
+    assert_true(buffer_make(&c->workspace, (size_t)v->workspace(p->dim), (buffer_place){0}));
+  c->args.workspace = c->workspace.data;
   return &c->head;
 }
 
@@ -114,6 +118,8 @@ static void crooked_reset(device_call *call) {
   for (int o = 0; o < call->variant->op->noperands; o++)
     if (call->variant->op->operands[o].output)
       buffer_poison(&c->operand[o]);
+  if (c->workspace.data)
+    buffer_poison(&c->workspace);
 }
 
 static bool crooked_run(device_call *call) {
@@ -134,7 +140,7 @@ static bool crooked_intact(device_call *call) {
     if (buffer_overrun(&c->operand[o]) ||
         (p->input[o] && memcmp(c->operand[o].data, p->input[o], p->bytes[o]) != 0))
       return false;
-  return true;
+  return !c->workspace.data || !buffer_overrun(&c->workspace);
 }
 
 static device crooked = {
@@ -308,40 +314,12 @@ static void test_special_values_sprinkled(void **state) {
   while (next_group(&g))
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
       for (int kind = 0; kind < RANDOM_KINDS; kind++)
-        check_size(&t, &g, 1, lengths[i], 1u << kind, PAGE_END);
-      check_size(&t, &g, 1, lengths[i], all, CROOKED | IN_PLACE);
+        check_size(&t, &g, 3, lengths[i], 1u << kind, PAGE_END);
+      check_size(&t, &g, 3, lengths[i], all, CROOKED | IN_PLACE);
       /* Without NaN, which would hide the rest in a reduction. */
-      check_size(&t, &g, 1, lengths[i], all & ~(unsigned)RANDOM_NAN, CROOKED);
+      check_size(&t, &g, 3, lengths[i], all & ~(unsigned)RANDOM_NAN, CROOKED);
     }
   conclude(&t);
-}
-
-/* Puts values in a problem's input and runs the reference again. */
-static void solve_again(problem *p) {
-  lathe_args args = problem_args(p);
-  int magnitudes = p->op->noperands;
-
-  for (int o = 0; o < p->op->noperands; o++) {
-    const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
-    if (p->op->operands[o].output) {
-      args.buf[o] = p->expected[o];
-      if (dtype_floating(type))
-        args.buf[magnitudes++] = p->magnitude[o];
-    } else if (dtype_floating(type)) {
-      args.buf[o] = malloc(p->elements[o] * sizeof(long double) + 1);
-      assert_non_null(args.buf[o]);
-      if (p->wide)
-        dtype_widen_long(type, p->input[o], p->elements[o], args.buf[o]);
-      else
-        dtype_widen(type, p->input[o], p->elements[o], args.buf[o]);
-    } else {
-      args.buf[o] = p->input[o];
-    }
-  }
-  (p->wide ? p->op->reference_wide : p->op->reference_f64)(&args);
-  for (int o = 0; o < p->op->noperands; o++)
-    if (!p->op->operands[o].output && args.buf[o] != p->input[o])
-      free(args.buf[o]);
 }
 
 static void put(lathe_dtype type, void *to, size_t at, double value) {
@@ -375,6 +353,11 @@ static double special(lathe_dtype type, size_t i) {
   }
 }
 
+/* Whether an operand is an input of the variant's own type. */
+static bool is_number(const problem *p, int o) {
+  return p->input[o] && p->op->operands[o].dtype == LATHE_VARIANT_DTYPE;
+}
+
 /* One special value among random ones, at each place of each input: in whole vectors, in what
  * is left over, and in the last element. */
 static void test_special_value_at_each_place(void **state) {
@@ -389,16 +372,17 @@ static void test_special_value_at_each_place(void **state) {
       continue; /* its elements do not meet: the next test is for them */
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
       const size_t n = lengths[l];
-      const size_t dim[LATHE_MAX_DIMS] = {g.op->ndim > 1 ? 1 : n, n};
+      /* Rows beside the first, so that a zero for a row does not make all results zero. */
+      const size_t dim[LATHE_MAX_DIMS] = {g.op->ndim > 1 ? 3 : n, n};
       problem *p = make(&g, dim, SEED, 0);
       for (int o = 0; o < g.op->noperands; o++)
-        for (size_t at = 0; p->input[o] && at < p->elements[o]; at++) {
+        for (size_t at = 0; is_number(p, o) && at < p->elements[o] && at < n; at++) {
           const double before = get(g.dtype, p->input[o], at);
           for (size_t s = 0; s < SPECIALS; s++) {
             size_t i = g.first;
             const lathe_variant *v;
             put(g.dtype, p->input[o], at, special(g.dtype, s));
-            solve_again(p);
+            assert_true(problem_solve(p));
             while ((v = next_able(&g, &i)))
               check_layouts(&t, v, p, PAGE_END);
           }
@@ -426,20 +410,20 @@ static void test_special_values_together(void **state) {
     if (strcmp(g.op->family, "map") != 0)
       continue;
     for (int o = 0; o < g.op->noperands; o++)
-      combinations *= g.op->operands[o].output ? 1 : KINDS;
+      combinations *= g.op->operands[o].output || g.op->operands[o].ndim == 0 ? 1 : KINDS;
     dim[g.op->ndim - 1] = 5 * combinations + 1; /* an odd number, so that the lanes differ */
     p = make(&g, dim, SEED, 0);
     for (size_t at = 0; at < dim[g.op->ndim - 1]; at++) {
       size_t choice = at % combinations + at / combinations;
       for (int o = 0; o < g.op->noperands; o++) {
-        if (!p->input[o] || at >= p->elements[o])
+        if (!is_number(p, o) || p->elements[o] == 1)
           continue;
         put(g.dtype, p->input[o], at,
             choice % KINDS == SPECIALS ? 1 : special(g.dtype, choice % KINDS));
         choice /= KINDS;
       }
     }
-    solve_again(p);
+    assert_true(problem_solve(p));
     while ((v = next_able(&g, &i)))
       check_layouts(&t, v, p, PAGE_END | IN_PLACE | CROOKED);
     problem_free(p);
@@ -922,6 +906,15 @@ static void plant_second(const lathe_args *args) {
     ((float *)args->buf[Y])[1] += 1;
 }
 
+/* Otherwise each second time. */
+static void plant_unsteady(const lathe_args *args) {
+  static int calls;
+
+  plant_right(args);
+  if (calls++ % 2)
+    ((float *)args->buf[Y])[1] += 1;
+}
+
 static const lathe_operand plant_operands[] = {
     {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
     {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false},
@@ -1060,6 +1053,41 @@ static void test_later_mistakes_are_caught(void **state) {
   problem_free(p);
 }
 
+/* What a second run of a kernel leaves, held against what the first one did. */
+static check_result run_twice(lathe_fn *run) {
+  const lathe_variant v = plant(run);
+  device *const cpu = device_cpu();
+  problem *p = plant_problem(100);
+  const char *why;
+  device_call *call = cpu->prepare(cpu, &v, p, (device_layout){0}, &why);
+  check_kept *first;
+  check_result r;
+
+  assert_non_null(call);
+  assert_int_equal(check_run(call).verdict, CHECK_RIGHT);
+  first = check_keep(call);
+  assert_non_null(first);
+  cpu->reset(call);
+  assert_true(cpu->run(call));
+  r = check_same(call, first);
+  check_drop(first);
+  cpu->release(call);
+  problem_free(p);
+  return r;
+}
+
+static void test_unsteady_results_are_caught(void **state) {
+  check_result r = run_twice(plant_unsteady);
+
+  (void)state;
+  catch_crashes();
+  assert_int_equal(r.verdict, CHECK_WRONG);
+  assert_non_null(strstr(r.message, "y[1] differs from one run to the next: "));
+  r = run_twice(plant_right);
+  assert_int_equal(r.verdict, CHECK_RIGHT);
+  assert_string_equal(r.message, "");
+}
+
 static void test_unable(void **state) {
   lathe_variant v = plant(plant_right);
   problem *p = plant_problem(10);
@@ -1111,6 +1139,7 @@ const struct CMUnitTest kernels_tests[] = {
     cmocka_unit_test(test_crashes_are_caught),
     cmocka_unit_test(test_changed_settings_are_caught),
     cmocka_unit_test(test_later_mistakes_are_caught),
+    cmocka_unit_test(test_unsteady_results_are_caught),
     cmocka_unit_test(test_unable),
     cmocka_unit_test(test_repro),
 };

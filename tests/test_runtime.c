@@ -15,6 +15,7 @@
 #include "measure.h"
 #include "output.h"
 #include "random.h"
+#include "room.h"
 #include "size.h"
 #include "stats.h"
 #include "units.h"
@@ -596,13 +597,14 @@ static void test_elements_and_bytes(void **state) {
       {"at", LATHE_I64, true, 0, {0}, 0, 0, false},
   };
   const lathe_op op = {.ndim = 2, .noperands = 3, .operands = operands};
-  const size_t dim[] = {3, 5};
+  const size_t dim[] = {3, 5}, huge[] = {(size_t)1 << 40, (size_t)1 << 40};
 
   (void)state;
   assert_int_equal(lathe_elements(&op, 0, dim), 15);
   assert_int_equal(lathe_elements(&op, 1, dim), 5);
   assert_int_equal(lathe_elements(&op, 2, dim), 1);
   assert_close(lathe_bytes(&op, LATHE_F16, dim), 15 * 2 + 5 * 8 + 8);
+  assert_close(lathe_bytes(&op, LATHE_F16, huge), 0x1p80 * 2 + 0x1p40 * 8 + 8);
 }
 
 /* ---- this processor -------------------------------------------------------------------------- */
@@ -723,6 +725,12 @@ static void test_sizes(void **state) {
       {"32x128", &vector_op, 1, 0, "4096"},
       {"32x128", &matrix_op, 1, 0, "32x128"},
       {"2x3x4", &matrix_op, 1, 0, "6x4"},
+      {"2x3x4x5", &vector_op, 1, 0, "120"},
+      {"batch=2xsequence=3xwidth=4", &vector_op, 1, 0, "24"},
+      {"width=4xbatch=2", &matrix_op, 1, 0, "2x4"},
+      {"width=4xsequence=3xbatch=2", &matrix_op, 1, 0, "6x4"},
+      {"width=8:32", &matrix_op, 3, 1, "1x16"},
+      {"n=3xbatch=2", &vector_op, 1, 0, "6"},
       {"128", &matrix_op, 1, 0, "1x128"},
       {"rows=8xcols=512", &matrix_op, 1, 0, "8x512"},
       {"cols=512xrows=8", &matrix_op, 1, 0, "8x512"},
@@ -737,15 +745,101 @@ static void test_sizes(void **state) {
   (void)state;
   for (size_t i = 0; i < COUNT(cases); i++) {
     size_pattern pattern;
+    size_shape shape;
     size_t dim[LATHE_MAX_DIMS];
     char text[SIZE_TEXT];
     const char *wrong = size_parse(cases[i].text, &pattern);
     if (wrong)
       fail_msg("%s: %s", cases[i].text, wrong);
     assert_int_equal(size_count(&pattern), cases[i].count);
-    assert_int_equal(size_apply(&pattern, cases[i].index, cases[i].op, dim), SIZE_FITS);
-    size_text(cases[i].op, dim, text);
+    assert_true(size_apply(&pattern, cases[i].index, cases[i].op, &shape));
+    assert_true(size_fold(&shape, cases[i].op, dim));
+    shape = size_of_dims(cases[i].op, dim);
+    size_text(&shape, text);
     assert_string_equal(text, cases[i].expected);
+  }
+}
+
+/* A size keeps the shape that it was asked for in, whatever the op takes it as. */
+static void test_size_shapes(void **state) {
+  static const struct {
+    const char *text;
+    const lathe_op *op;
+    const char *expected;
+  } cases[] = {
+      {"32x128", &vector_op, "32x128"},
+      {"16x2x8", &matrix_op, "16x2x8"},
+      {"8", &matrix_op, "1x8"},
+      {"batch=2xwidth=8", &vector_op, "2x1x8"},
+      {"sequence=2xwidth=8", &vector_op, "2x8"},
+      {"rows=3", &matrix_op, "3x1"},
+      {"1x1x1x1x1x1x1x9", &vector_op, "1x1x1x1x1x1x1x9"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    size_pattern pattern;
+    size_shape shape;
+    char text[SIZE_TEXT];
+    assert_null(size_parse(cases[i].text, &pattern));
+    assert_true(size_apply(&pattern, 0, cases[i].op, &shape));
+    size_text(&shape, text);
+    assert_string_equal(text, cases[i].expected);
+  }
+}
+
+/* A set multiplies out with its last extent fastest. */
+static void test_size_sets(void **state) {
+  static const size_t first[] = {16, 32}, last[] = {8, 64, 9};
+  static const lathe_shape set = {2, {2, 3}, {first, last}};
+  static const char *const expected[] = {"16x8", "16x64", "16x9", "32x8", "32x64", "32x9"};
+
+  (void)state;
+  assert_int_equal(size_shape_count(&set), COUNT(expected));
+  for (size_t i = 0; i < COUNT(expected); i++) {
+    const size_shape shape = size_shape_at(&set, i);
+    char text[SIZE_TEXT];
+    size_text(&shape, text);
+    assert_string_equal(text, expected[i]);
+  }
+}
+
+/* What narrows a sweep: it speaks of what it names, and leaves the rest open. */
+static void test_size_matches(void **state) {
+  static const size_shape shape = {3, {16, 256, 64}};
+  static const struct {
+    const char *text;
+    const lathe_op *op;
+    bool matches;
+  } cases[] = {
+      {"width=64", &matrix_op, true},
+      {"width=64", &vector_op, true},
+      {"width=32", &vector_op, false},
+      {"width=2^3:2^10", &matrix_op, true},
+      {"width=2^3:2^5", &matrix_op, false},
+      {"width=128:256", &matrix_op, false},
+      {"width=3:192", &matrix_op, false}, /* 3, 6, 12, ... */
+      {"batch=16xsequence=256xwidth=64", &vector_op, true},
+      {"sequence=256", &vector_op, true},
+      {"batch=8", &vector_op, false},
+      {"64", &matrix_op, true},
+      {"256x64", &matrix_op, true},
+      {"16x256x64", &vector_op, true},
+      {"1x16x256x64", &vector_op, true},
+      {"2x16x256x64", &vector_op, false},
+      {"cols=64", &matrix_op, true},
+      {"rows=4096", &matrix_op, true}, /* 16 x 256 */
+      {"rows=256", &matrix_op, false},
+      {"n=262144", &vector_op, true},
+      {"cols=64", &vector_op, false},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    size_pattern pattern;
+    assert_null(size_parse(cases[i].text, &pattern));
+    if (size_matches(&pattern, cases[i].op, &shape) != cases[i].matches)
+      fail_msg("%s of %s matches otherwise than expected", cases[i].text, cases[i].op->name);
   }
 }
 
@@ -788,22 +882,112 @@ static void test_bad_sizes(void **state) {
 static void test_sizes_that_do_not_fit(void **state) {
   static const struct {
     const char *text;
-    size_fit fit;
+    const lathe_op *op;
+    bool applies, folds, addressable;
   } cases[] = {
-      {"depth=3", SIZE_NO_DIM},
-      {"2^40x2^40", SIZE_TOO_LARGE},
-      {"2^32x2^31", SIZE_TOO_LARGE},
-      {"2^33x2^33x2", SIZE_TOO_LARGE},
-      {"18446744073709551615", SIZE_TOO_LARGE},
+      {"depth=3", &matrix_op, false, false, false},
+      {"cols=3xcols=3", &matrix_op, false, false, false},
+      {"cols=3xwidth=3", &matrix_op, false, false, false},
+      {"2^59", &matrix_op, true, true, false},
+      {"2^58", &matrix_op, true, true, true},
+      {"2^32x2^31", &matrix_op, true, true, false},
+      {"2^40x2^40", &matrix_op, true, true, false},
+      {"2^40x2^40", &vector_op, true, false, false},
+      {"2^33x2^33x2", &matrix_op, true, false, false},
+      {"18446744073709551615", &matrix_op, true, false, false},
   };
 
   (void)state;
   for (size_t i = 0; i < COUNT(cases); i++) {
     size_pattern pattern;
+    size_shape shape;
     size_t dim[LATHE_MAX_DIMS];
+    bool applies, folds;
     assert_null(size_parse(cases[i].text, &pattern));
-    if (size_apply(&pattern, 0, &matrix_op, dim) != cases[i].fit)
-      fail_msg("%s fits otherwise than expected", cases[i].text);
+    applies = size_apply(&pattern, 0, cases[i].op, &shape);
+    folds = applies && size_fold(&shape, cases[i].op, dim);
+    if (applies != cases[i].applies || folds != cases[i].folds ||
+        (folds && size_addressable(cases[i].op, dim)) != cases[i].addressable)
+      fail_msg("%s fits %s otherwise than expected", cases[i].text, cases[i].op->name);
+  }
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static double some_workspace(const size_t *dim) {
+  return 1024 * (double)dim[0];
+}
+
+static void test_room(void **state) {
+  enum { MI = 1 << 20 };
+  static const lathe_operand x = {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, 0, 1, false};
+  static const lathe_op op = {.name = "v", .ndim = 1, .dim = {"n"}, .noperands = 1, .operands = &x};
+  static const lathe_backend cpu = {.name = "c", .kind = LATHE_CPU};
+  static const lathe_backend gpu = {.name = "g", .kind = LATHE_CUDA};
+  const struct {
+    const lathe_backend *backend;
+    lathe_cost *workspace;
+    size_t n;
+    bool solve;
+    room_left left; /* MiB */
+    const char *why;
+  } cases[] = {
+      {&cpu, NULL, MI, false, {6, 6}, NULL}, /* 4 MiB, of which 90 % are usable */
+      {&cpu,
+       NULL,
+       MI,
+       false,
+       {4, 4},
+       "needs 4.00 MiB with its reference, and 3.60 MiB of memory are free"},
+      {&cpu,
+       NULL,
+       MI,
+       true,
+       {6, 6},
+       "needs 16.0 MiB with its reference, and 5.40 MiB of memory are free"},
+      {&cpu, NULL, MI, true, {18, 18}, NULL},
+      {&cpu, NULL, MI, true, {-1, -1}, NULL}, /* not known */
+      {&cpu,
+       some_workspace,
+       1024,
+       false,
+       {1, 1},
+       "needs 1.00 MiB with its reference, and 922 KiB of memory are free"},
+      {&gpu, NULL, MI, true, {5, 1000}, NULL},
+      {&gpu,
+       NULL,
+       MI,
+       true,
+       {4, 1000},
+       "needs 4.00 MiB on the device, and 3.60 MiB of memory are free"},
+      {&gpu,
+       NULL,
+       MI,
+       true,
+       {1000, 16},
+       "its reference needs 16.0 MiB of the host's memory, and 14.4 MiB are free"},
+      {&gpu, NULL, MI, false, {1000, 5}, NULL},
+      {&gpu,
+       some_workspace,
+       1024,
+       false,
+       {1, 1000},
+       "needs 1.00 MiB on the device, and 922 KiB of memory are free"},
+      {&cpu, NULL, (size_t)1 << 62, true, {-1, -1}, "needs 16.0 EiB, more than can be addressed"},
+      {&gpu, NULL, (size_t)1 << 62, false, {-1, -1}, "needs 16.0 EiB, more than can be addressed"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    const lathe_variant v = {.op = &op,
+                             .backend = cases[i].backend,
+                             .dtype = LATHE_F32,
+                             .workspace = cases[i].workspace};
+    const room_left left = {cases[i].left.device * MI, cases[i].left.host * MI};
+    const char *why = room_refusal(&v, &cases[i].n, cases[i].solve, left);
+    if (!why != !cases[i].why || (why && strcmp(why, cases[i].why) != 0))
+      fail_msg("case %zu: expected '%s', was told '%s'", i, cases[i].why ? cases[i].why : "nothing",
+               why ? why : "nothing");
   }
 }
 
@@ -825,6 +1009,7 @@ static void test_units(void **state) {
   assert_string_equal(units_bytes(1024).text, "1.00 KiB");
   assert_string_equal(units_bytes(100).text, "100 B");
   assert_string_equal(units_bytes(1.5 * 1024 * 1024).text, "1.50 MiB");
+  assert_string_equal(units_bytes(0x1p63).text, "8.00 EiB");
   assert_string_equal(units_number(3.14159).text, "3.14");
   assert_string_equal(units_number(31.4159).text, "31.4");
   assert_string_equal(units_number(314.159).text, "314");
@@ -896,6 +1081,10 @@ static void test_measure(void **state) {
   assert_true(measure(call, &limits, &m));
   assert_string_equal(m.stop, "noise");
   measure_free(&m);
+  call->group = 77; /* where a device wants calls by so many */
+  assert_true(measure(call, &limits, &m));
+  assert_true(m.calls > 77 && m.calls % 77 == 0);
+  measure_free(&m);
   cpu->release(call);
   problem_free(p);
 }
@@ -953,8 +1142,12 @@ const struct CMUnitTest runtime_tests[] = {
     cmocka_unit_test(test_buffer_poison),
     cmocka_unit_test(test_buffer_too_large),
     cmocka_unit_test(test_sizes),
+    cmocka_unit_test(test_size_shapes),
+    cmocka_unit_test(test_size_sets),
+    cmocka_unit_test(test_size_matches),
     cmocka_unit_test(test_bad_sizes),
     cmocka_unit_test(test_sizes_that_do_not_fit),
+    cmocka_unit_test(test_room),
     cmocka_unit_test(test_units),
     cmocka_unit_test(test_problem),
     cmocka_unit_test(test_measure),

@@ -246,6 +246,43 @@ const struct CMUnitTest schema_tests[] = {
         "specs/t.lua:6: sizes 'a': 2147483648 x 536870912 elements of 8 bytes overflow the address "
         "space"),
 
+    /* sets of sizes */
+    REFUSES("sets that are no table", 6, "  sizes = { { \"a\", n = 1 } }, sets = 3,",
+            "specs/t.lua:6: op \"t\": sets: expected a table, found a number"),
+    REFUSES("a set without a name", 6, "  sizes = { { \"a\", n = 1 } }, sets = { { { 1 } } },",
+            "specs/t.lua:6: sets: expected a name of lower-case letters, digits and _, found 1"),
+    REFUSES("a set that could be a number", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { [\"1K\"] = { { 1 } } },",
+            "specs/t.lua:6: sets: expected a name of lower-case letters, digits and _, found '1K'"),
+    REFUSES("a set called as a size is", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { a = { { 1 } } },",
+            "specs/t.lua:6: sets.a: a size has that name already; expected another"),
+    REFUSES("an empty set", 6, "  sizes = { { \"a\", n = 1 } }, sets = { s = {} },",
+            "specs/t.lua:6: sets.s: expected a list of shapes such as { { 1024, 1024 } }, found "
+            "none"),
+    REFUSES("a shape that is a number", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { 1024 } },",
+            "specs/t.lua:6: sets.s[1]: expected 1 to 4 extents such as { 1024, 1024 }, found "
+            "1024"),
+    REFUSES("a shape of five extents", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { 1 }, { 1, 2, 3, 4, 5 } } },",
+            "specs/t.lua:6: sets.s[2]: expected 1 to 4 extents such as { 1024, 1024 }, found 5"),
+    REFUSES("a shape by names", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { 1, width = 4 } } },",
+            "specs/t.lua:6: sets.s[1]: expected a list, found the key 'width' in it"),
+    REFUSES("an extent of zero", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { 4, { 8, 0 } } } },",
+            "specs/t.lua:6: sets.s[1]: expected whole numbers of at least 1, or lists of them, "
+            "found 0"),
+    REFUSES("an extent without a choice", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { 4, {} } } },",
+            "specs/t.lua:6: sets.s[1]: expected whole numbers of at least 1, or lists of them, "
+            "found an empty list"),
+    REFUSES("a shape whose bytes overflow", 6,
+            "  sizes = { { \"a\", n = 1 } }, sets = { s = { { { 4, 2 ^ 31 }, 2 ^ 31 } } },",
+            "specs/t.lua:6: sets.s[1]: 2147483648 x 2147483648 elements of 4 bytes overflow the "
+            "address space"),
+
     /* operands */
     REFUSES(
         "an operand that is no list", 3, "  inputs = { x = \"n\" },",

@@ -19,7 +19,8 @@
   GROUP(runtime)                                                                                   \
   GROUP(kernels)                                                                                   \
   GROUP(gradients)                                                                                 \
-  GROUP(command_line)
+  GROUP(command_line)                                                                              \
+  GROUP(worker)
 
 #define DECLARE_GROUP(name)                                                                        \
   extern const struct CMUnitTest name##_tests[];                                                   \

@@ -20,7 +20,26 @@ local function ulp(bound)
   return { f32 = bound, f64 = bound, f16 = narrow(11), bf16 = narrow(8) }
 end
 
+-- What the tensor suites of neural networks use, by the name of each kind and of them all.
+local sets = {
+  small = { { 1024, 1024 } },
+  medium = { { 2048, 2048 } },
+  large = { { 4096, 4096 } },
+  batched = { { 32, 128, 768 }, { 16, 512, 1024 } },
+}
+sets.tensor = { sets.small[1], sets.medium[1], sets.large[1], sets.batched[1], sets.batched[2] }
+
+-- The same, for an op that is swept over batch, sequence and width.
+local swept = {
+  sweep = { { { 16, 32, 64, 128 }, { 256, 512, 1024, 2048 }, { 8, 16, 32, 64, 128, 256, 512, 1024 } } },
+}
+for name, shapes in pairs(sets) do
+  swept[name] = shapes
+end
+
 return {
+  sets = sets,
+  swept = swept,
   dtypes = { "f32", "f64", "f16", "bf16" },
   ulp = ulp,
   sizes = sizes(function(name, n)

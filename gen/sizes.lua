@@ -1,0 +1,133 @@
+-- The sizes that a spec names: those that are run by default, and sets of shapes that are run when asked
+-- for by name.
+
+local text = require "text"
+
+local sizes = {}
+
+local dtype_bytes = { f64 = 8, f32 = 4, f16 = 2, bf16 = 2 }
+
+local function is_extent(value)
+  return math.type(value) and value >= 1 and value == math.floor(value)
+end
+
+-- Bytes of an element of the widest type that the op is wanted in.
+local function widest_element(op)
+  local widest = 0
+  for _, dtype in ipairs(op.dtypes) do
+    widest = math.max(widest, dtype_bytes[dtype])
+  end
+  return widest
+end
+
+-- Refuses extents that no memory holds.
+local function expect_addressable(where, what, extents, widest)
+  local total = widest
+  for _, extent in ipairs(extents) do
+    if extent > (2 ^ 63 - 1024) / total then
+      text.fail(where, "%s: %s elements of %d bytes overflow the address space", what,
+        table.concat(text.map(extents, function(e)
+          return string.format("%.0f", e)
+        end), " x "), widest)
+    end
+    total = total * extent
+  end
+end
+
+-- The sizes under a key of an op or of its backward: { name, dim }.
+function sizes.check(op, given, where)
+  if #given == 0 then
+    text.fail(where, "sizes: expected at least one, such as { \"1K\", n = 1000 }, found none")
+  end
+  local known, names = {}, {}
+  for _, dim in ipairs(op.dims) do
+    known[dim] = true
+  end
+  local list = {}
+  text.expect_list(where, "sizes", given)
+  for i, size in ipairs(given) do
+    if type(size) ~= "table" or type(size[1]) ~= "string" or size[1] == "" then
+      text.fail(where, "sizes[%d]: expected a name and dimensions such as { \"1K\", n = 1000 }", i)
+    end
+    local name = size[1]
+    if names[name] then
+      text.fail(where, "sizes: '%s' stands twice", name)
+    elseif name:find "[,%s]" then
+      text.fail(where, "sizes: expected a name without commas and spaces, found '%s'", name)
+    end
+    names[name] = true
+    for key, value in text.sorted_pairs(size) do
+      if key ~= 1 and not known[key] then
+        text.fail(where, "sizes '%s': unknown dimension %s%s; the op has %s", name, text.show(key),
+          text.did_you_mean(key, op.dims), text.one_of(op.dims))
+      elseif key ~= 1 and not is_extent(value) then
+        text.fail(where, "sizes '%s': expected a whole number of at least 1 for '%s', found %s", name, key,
+          text.show(value))
+      end
+    end
+    local dim = text.map(op.dims, function(key)
+      if not size[key] then
+        text.fail(where, "sizes '%s': dimension '%s' is missing", name, key)
+      end
+      return size[key]
+    end)
+    expect_addressable(where, "sizes '" .. name .. "'", dim, widest_element(op))
+    list[i] = { name = name, dim = text.map(dim, math.tointeger) }
+  end
+  return list
+end
+
+-- One shape of a set: each extent becomes a list of choices.
+local function check_shape(op, where, what, shape)
+  if type(shape) ~= "table" or #shape == 0 or #shape > 4 then
+    text.fail(where, "%s: expected 1 to 4 extents such as { 1024, 1024 }, found %s", what,
+      type(shape) == "table" and tostring(#shape) or text.show(shape))
+  end
+  text.expect_list(where, what, shape)
+  local choices = text.map(shape, function(extent)
+    local list = type(extent) == "table" and extent or { extent }
+    text.expect_list(where, what, list)
+    for _, value in ipairs(#list > 0 and list or { "nothing" }) do
+      if not is_extent(value) then
+        text.fail(where, "%s: expected whole numbers of at least 1, or lists of them, found %s", what,
+          #list > 0 and text.show(value) or "an empty list")
+      end
+    end
+    return list
+  end)
+  expect_addressable(where, what, text.map(choices, function(list)
+    return math.max(table.unpack(list))
+  end), widest_element(op))
+  return text.map(choices, function(list)
+    return text.map(list, math.tointeger)
+  end)
+end
+
+-- The sets of an op: { name, shapes }.
+function sizes.check_sets(op)
+  local sets = {}
+  for name, shapes in text.sorted_pairs(op.keys.sets or {}) do
+    local where, what = op.where("sets", name), "sets." .. tostring(name)
+    if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" then
+      text.fail(where, "sets: expected a name of lower-case letters, digits and _, found %s", text.show(name))
+    elseif type(shapes) ~= "table" or #shapes == 0 then
+      text.fail(where, "%s: expected a list of shapes such as { { 1024, 1024 } }, found %s", what,
+        type(shapes) == "table" and "none" or text.show(shapes))
+    end
+    for _, size in ipairs(op.sizes) do
+      if size.name == name then
+        text.fail(where, "%s: a size has that name already; expected another", what)
+      end
+    end
+    text.expect_list(where, what, shapes)
+    sets[#sets + 1] = {
+      name = name,
+      shapes = text.map(shapes, function(shape, i)
+        return check_shape(op, where, what .. "[" .. i .. "]", shape)
+      end),
+    }
+  end
+  return sets
+end
+
+return sizes

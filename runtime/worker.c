@@ -1,0 +1,318 @@
+/* worker.c - devices are used in a process of their own.
+ *
+ * A request and its answer go through a socket as they lie in memory: both processes are one
+ * program, forked, in which constant data has the same address. */
+#include "worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if defined __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "clock.h"
+#include "message.h"
+#include "signals.h"
+
+enum { MOST_DEVICES = 16 };
+
+typedef enum wish { FIND, MEMORY, CEILING, RUN } wish;
+
+typedef struct request {
+  wish what;
+  lathe_kind kind; /* FIND: of what kind; MEMORY, CEILING: which device */
+  size_t device;
+  double bytes_in, bytes_out; /* CEILING */
+  job job;                    /* RUN */
+} request;
+
+/* What is told of a device. */
+typedef struct description {
+  char id[16], name[256];
+  uint64_t features;
+  double cache;
+} description;
+
+typedef struct answer {
+  double value;   /* MEMORY, CEILING */
+  char text[256]; /* CEILING: its name; FIND: why there are none */
+  size_t count;   /* FIND */
+  description device[MOST_DEVICES];
+  outcome outcome; /* RUN; after the answer come the samples, warm and cold, host and own */
+} answer;
+
+/* A device as this process knows it. */
+typedef struct stranger {
+  device head;
+  description about;
+  size_t number; /* among those of its kind */
+} stranger;
+
+static pid_t child;   /* 0: none */
+static int line = -1; /* the socket */
+static double limit;  /* seconds that a launch may take */
+
+/* ---- the worker --------------------------------------------------------------------------------- */
+
+static bool put(int to, const void *from, size_t bytes) {
+  const char *at = from;
+
+  while (bytes > 0) {
+    const ssize_t sent = send(to, at, bytes, MSG_NOSIGNAL);
+    if (sent < 0 && errno != EINTR)
+      return false;
+    at += sent > 0 ? sent : 0;
+    bytes -= sent > 0 ? (size_t)sent : 0;
+  }
+  return true;
+}
+
+static void find(lathe_kind kind, answer *a) {
+  const device_list list = device_own(kind);
+
+  snprintf(a->text, sizeof a->text, "%s", list.missing ? list.missing : "");
+  for (; a->count < list.count && a->count < MOST_DEVICES; a->count++) {
+    const device *on = list.at[a->count];
+    description *d = &a->device[a->count];
+    snprintf(d->id, sizeof d->id, "%s", on->id);
+    snprintf(d->name, sizeof d->name, "%s", on->name);
+    d->features = on->features;
+    d->cache = on->cache;
+  }
+}
+
+static bool put_samples(const measurement *m) {
+  return put(line, m->host, m->count * sizeof *m->host) &&
+         put(line, m->own, m->count * sizeof *m->own);
+}
+
+/* False where nobody listens any more. */
+static bool answer_to(const request *r) {
+  device *on = r->what == MEMORY || r->what == CEILING ? device_own(r->kind).at[r->device] : NULL;
+  const char *name = "";
+  answer a = {0};
+  bool sent;
+
+  switch (r->what) {
+  case FIND: find(r->kind, &a); break;
+  case MEMORY: a.value = device_memory(on); break;
+  case CEILING:
+    a.value = on->ceiling(on, r->bytes_in, r->bytes_out, &name);
+    snprintf(a.text, sizeof a.text, "%s", name);
+    break;
+  case RUN: a.outcome = job_run(&r->job); break;
+  }
+  sent = put(line, &a, sizeof a) && put_samples(&a.outcome.warm) && put_samples(&a.outcome.cold);
+  outcome_free(&a.outcome);
+  return sent && !a.outcome.lost;
+}
+
+/* Serves until the line is closed. Ends by _exit: what the program does when it ends is not this
+ * process's business. */
+_Noreturn static void serve(void) {
+  request r;
+
+#if defined __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where the line's end would be seen too late */
+#endif
+  signals_begin_child();
+  device_limit(limit);
+  while (recv(line, &r, sizeof r, MSG_WAITALL) == (ssize_t)sizeof r && answer_to(&r))
+    ;
+  _exit(0);
+}
+
+/* ---- this side of the line ---------------------------------------------------------------------- */
+
+static void start(void) {
+  int ends[2];
+
+  if (child)
+    return;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    message_refuse("no line to a process for the devices: %s", strerror(errno));
+  child = fork();
+  if (child < 0)
+    message_refuse("no process for the devices: %s", strerror(errno));
+  line = ends[child == 0];
+  close(ends[child != 0]);
+  if (child == 0)
+    serve();
+}
+
+/* Waits for the worker's end, and says how it came to it. One that its driver holds back is left. */
+static const char *bury(void) {
+  const double patience_ns = 10e9, start_ns = clock_ns();
+  static char text[128];
+  const pid_t dead = child;
+  pid_t found;
+  int status = 0;
+
+  close(line);
+  child = 0;
+  while ((found = waitpid(dead, &status, WNOHANG)) == 0 && clock_ns() - start_ns < patience_ns)
+    usleep(1000);
+  if (found != dead)
+    snprintf(text, sizeof text, "its process cannot be ended");
+  else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    snprintf(text, sizeof text, "did not end within %g s", limit);
+  else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    snprintf(text, sizeof text, "its process was killed (SIGKILL: is the memory full?)");
+  else if (WIFSIGNALED(status))
+    snprintf(text, sizeof text, "its process crashed with %s", signals_name(WTERMSIG(status)));
+  else
+    snprintf(text, sizeof text, "its process ended with status %d", WEXITSTATUS(status));
+  return text;
+}
+
+/* False when the line has ended, or at an interrupt. */
+static bool get(void *to, size_t bytes) {
+  const int look_ms = 100; /* an interrupt just before the wait is noticed so much later */
+  struct pollfd wait = {.fd = line, .events = POLLIN};
+  char *at = to;
+
+  while (bytes > 0) {
+    const int ready = poll(&wait, 1, look_ms);
+    ssize_t got = 0;
+    if (signals_interrupted())
+      return false;
+    if (ready > 0)
+      got = recv(line, at, bytes, 0);
+    if (ready > 0 && got <= 0)
+      return false;
+    at += got;
+    bytes -= (size_t)got;
+  }
+  return true;
+}
+
+static bool get_samples(measurement *m) {
+  m->capacity = m->count;
+  m->host = m->own = NULL;
+  if (m->count == 0)
+    return true;
+  m->host = malloc(m->count * sizeof *m->host);
+  m->own = malloc(m->count * sizeof *m->own);
+  if (!m->host || !m->own)
+    message_refuse("out of memory");
+  return get(m->host, m->count * sizeof *m->host) && get(m->own, m->count * sizeof *m->own);
+}
+
+/* Null, or why the worker ended with this request. */
+static const char *ask(const request *r, answer *a) {
+  start();
+  if (put(line, r, sizeof *r) && get(a, sizeof *a)) {
+    const bool lost = a->outcome.lost;
+    const bool warm = get_samples(&a->outcome.warm);
+    if (warm && get_samples(&a->outcome.cold)) {
+      if (lost) /* it ends now */
+        bury();
+      return NULL;
+    }
+    if (!warm)
+      a->outcome.cold = (measurement){0}; /* its addresses are the worker's */
+    outcome_free(&a->outcome);
+  }
+  if (signals_interrupted())
+    kill(child, SIGKILL);
+  return bury();
+}
+
+/* A processor has no stranger's number: it is known here as well as there. */
+static size_t number_of(const device *on) {
+  return on->kind == LATHE_CPU ? 0 : ((const stranger *)on)->number;
+}
+
+static request about(wish what, const device *on) {
+  return (request){.what = what, .kind = on->kind, .device = number_of(on)};
+}
+
+static double memory(device *on) {
+  const request r = about(MEMORY, on);
+  answer a;
+
+  return ask(&r, &a) ? -1 : a.value;
+}
+
+static double ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
+  static char text[sizeof((answer *)0)->text];
+  request r = about(CEILING, on);
+  answer a;
+
+  *name = "";
+  r.bytes_in = bytes_in;
+  r.bytes_out = bytes_out;
+  if (ask(&r, &a))
+    return 0;
+  memcpy(text, a.text, sizeof text);
+  *name = text;
+  return a.value;
+}
+
+/* Asks for the devices of a kind, and puts them in the list. */
+static void meet(lathe_kind kind) {
+  typedef struct acquaintances {
+    device_list list;
+    device *at[MOST_DEVICES];
+    stranger device[MOST_DEVICES];
+    char missing[320];
+  } acquaintances;
+  static acquaintances all[DEVICE_KINDS];
+  acquaintances *here = &all[kind];
+  const request r = {.what = FIND, .kind = kind};
+  answer a = {0};
+  const char *ended = ask(&r, &a);
+
+  if (ended) {
+    a.count = 0;
+    snprintf(here->missing, sizeof here->missing, "looking for one: %s", ended);
+  } else {
+    snprintf(here->missing, sizeof here->missing, "%s", a.text);
+  }
+  for (size_t i = 0; i < a.count; i++) {
+    stranger *s = &here->device[i];
+    s->about = a.device[i];
+    s->number = i;
+    s->head = (device){.id = s->about.id,
+                       .name = s->about.name,
+                       .kind = kind,
+                       .features = s->about.features,
+                       .cache = s->about.cache,
+                       .memory = memory,
+                       .ceiling = ceiling};
+    here->at[i] = &s->head;
+  }
+  here->list = (device_list){.count = a.count, .at = here->at, .missing = here->missing};
+  device_put(kind, &here->list);
+}
+
+void worker_begin(double seconds) {
+  limit = seconds;
+  for (int k = 0; k < DEVICE_KINDS; k++)
+    if (k != LATHE_CPU)
+      meet((lathe_kind)k);
+}
+
+const char *worker_run(const device *on, const job *j, outcome *out) {
+  request r = {.what = RUN, .job = *j};
+  const char *ended;
+  answer a;
+
+  r.job.device = number_of(on);
+  ended = ask(&r, &a);
+  if (!ended)
+    *out = a.outcome;
+  return ended;
+}
+
+void worker_end(void) {
+  if (child)
+    bury();
+}

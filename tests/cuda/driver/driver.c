@@ -1,0 +1,257 @@
+/* driver.c - a libcuda.so.1 with one device, that of a patient machine: memory is the host's, every
+ * kernel of an op is taken to compute exp in f32, and time is what is counted here. A call takes 1 us,
+ * and 2 us where its input has left the cache, which gives up the oldest first; moving memory for
+ * the ceiling takes 0.5 us. What else may happen FAKE_CUDA in the environment says. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake.h"
+#include "lathe.h"
+
+/* The driver's own names, as fake.h's table has them. */
+#define NAMED(name, symbol, parameters) CUresult fake_##name parameters __asm__(symbol);
+CUDA_FUNCTIONS(NAMED)
+
+enum { CACHE = 1 << 20, RECORDED = 64, SEEN = 1 << 13 };
+
+/* What is launched: a kernel of an op, or one that moves memory. */
+typedef struct work {
+  int moves;
+  lathe_args args;
+} work;
+
+typedef struct recording {
+  work work[RECORDED];
+  int count;
+} recording;
+
+static recording *being_made; /* null: launches run */
+static double now_us;
+static const char kernel, mover; /* stand for functions */
+
+static int asked(const char *what) {
+  const char *wish = getenv("FAKE_CUDA");
+
+  return wish && strcmp(wish, what) == 0;
+}
+
+/* Whether an input was read so long ago that the cache has held others since. */
+static int gone(const void *input, size_t bytes) {
+  static struct {
+    const void *input;
+    double when; /* bytes read in all, by then */
+  } seen[SEEN];
+  static double read;
+  size_t i = 0;
+  int is_gone;
+
+  while (seen[i].input && seen[i].input != input && i + 1 < SEEN)
+    i++;
+  is_gone = seen[i].input != input || read - seen[i].when + (double)bytes > CACHE;
+  read += (double)bytes;
+  seen[i].input = input;
+  seen[i].when = read;
+  return is_gone;
+}
+
+static void work_on(const work *w) {
+  static const unsigned char poison[sizeof(float)] = {0xfb, 0xfb, 0xfb, 0xfb};
+  static int calls;
+  const float *x = w->args.buf[0];
+  float *y = w->args.buf[1];
+
+  if (w->moves) {
+    now_us += asked("slow memory") ? 50 : 0.5;
+    return;
+  }
+  if (memcmp(y, poison, sizeof poison) == 0) { /* else it is there already */
+    for (size_t i = 0; i < w->args.dim[0]; i++)
+      y[i] = expf(x[i]);
+    if (asked("waver") && calls++ % 2)
+      y[5] = nextafterf(y[5], 0);
+  }
+  now_us += gone(x, 2 * sizeof *x * w->args.dim[0]) ? 2 : 1;
+}
+
+/* Does it, or records it. */
+static CUresult take(const work *w) {
+  if (!being_made)
+    work_on(w);
+  else if (being_made->count == RECORDED)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  else
+    being_made->work[being_made->count++] = *w;
+  return 0;
+}
+
+/* ---- the driver's functions that have something to do ------------------------------------------- */
+
+CUresult fake_init(unsigned flags) {
+  (void)flags;
+  while (asked("spin at the start"))
+    ;
+  if (asked("crash at the start"))
+    raise(SIGSEGV);
+  return fake_state;
+}
+
+CUresult fake_device_count(int *count) {
+  *count = 1;
+  return fake_state;
+}
+
+CUresult fake_device_name(char *name, int size, CUdevice device) {
+  (void)device;
+  strncpy(name, "a fake", (size_t)size);
+  return fake_state;
+}
+
+CUresult fake_device_attribute(int *value, int attribute, CUdevice device) {
+  (void)device;
+  *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
+           : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? 0
+           : attribute == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE          ? CACHE
+           : attribute == CU_DEVICE_ATTRIBUTE_WARP_SIZE              ? 32
+           : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT   ? 4
+                                                                     : 1 << 16;
+  return fake_state;
+}
+
+CUresult fake_context_create(CUcontext *context, unsigned flags, CUdevice device) {
+  (void)flags, (void)device;
+  *context = (CUcontext)&fake_state;
+  return fake_state;
+}
+
+CUresult fake_module_function(CUfunction *function, CUmodule module, const char *name) {
+  (void)module;
+  *function = (CUfunction)(strncmp(name, "reads", 5) == 0 || strncmp(name, "copies", 6) == 0 ? &mover
+                                                                                            : &kernel);
+  return fake_state;
+}
+
+CUresult fake_memory_info(size_t *available, size_t *total) {
+  *available = *total = (size_t)1 << 32;
+  return fake_state;
+}
+
+CUresult fake_memory_allocate(CUdeviceptr *at, size_t bytes) {
+  *at = (CUdeviceptr)(size_t)malloc(bytes);
+  return fake_state;
+}
+
+CUresult fake_memory_free(CUdeviceptr at) {
+  free((void *)(size_t)at);
+  return fake_state;
+}
+
+CUresult fake_fill(CUdeviceptr to, unsigned char value, size_t bytes) {
+  memset((void *)(size_t)to, value, bytes);
+  return fake_state;
+}
+
+CUresult fake_to_device(CUdeviceptr to, const void *from, size_t bytes) {
+  memcpy((void *)(size_t)to, from, bytes);
+  return fake_state;
+}
+
+CUresult fake_to_host(void *to, CUdeviceptr from, size_t bytes) {
+  memcpy(to, (const void *)(size_t)from, bytes);
+  return fake_state;
+}
+
+CUresult fake_copy_async(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  (void)stream;
+  if (being_made)
+    return take(&(work){.moves = 1});
+  memcpy((void *)(size_t)to, (const void *)(size_t)from, bytes);
+  return fake_state;
+}
+
+CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                     CUstream stream, void **parameters, void **extra) {
+  work w = {.moves = (const char *)function == &mover};
+
+  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y;
+  (void)block_z, (void)shared, (void)stream, (void)extra;
+  if (!w.moves)
+    memcpy(&w.args, parameters[0], sizeof w.args);
+  if (asked("crash"))
+    raise(SIGSEGV);
+  if (asked("fault"))
+    fake_state = CUDA_ERROR_ILLEGAL_ADDRESS;
+  return take(&w);
+}
+
+CUresult fake_stream_query(CUstream stream) {
+  (void)stream;
+  return asked("spin") ? CUDA_ERROR_NOT_READY : fake_state;
+}
+
+CUresult fake_capture_begin(CUstream stream, int mode) {
+  (void)stream, (void)mode;
+  being_made = calloc(1, sizeof *being_made);
+  return fake_state;
+}
+
+CUresult fake_capture_end(CUstream stream, CUgraph *graph) {
+  (void)stream;
+  *graph = (CUgraph)being_made;
+  being_made = NULL;
+  return fake_state;
+}
+
+CUresult fake_graph_make(CUgraphExec *made, CUgraph graph, unsigned long long flags) {
+  (void)flags;
+  *made = malloc(sizeof(recording));
+  memcpy(*made, graph, sizeof(recording));
+  return fake_state;
+}
+
+CUresult fake_graph_free(CUgraph graph) {
+  free(graph);
+  return fake_state;
+}
+
+CUresult fake_graph_exec_free(CUgraphExec graph) {
+  free(graph);
+  return fake_state;
+}
+
+CUresult fake_graph_launch(CUgraphExec graph, CUstream stream) {
+  const recording *r = (const recording *)graph;
+
+  (void)stream;
+  for (int i = 0; i < r->count; i++)
+    work_on(&r->work[i]);
+  return fake_state;
+}
+
+CUresult fake_event_create(CUevent *event, unsigned flags) {
+  (void)flags;
+  *event = malloc(sizeof now_us);
+  return fake_state;
+}
+
+CUresult fake_event_record(CUevent event, CUstream stream) {
+  (void)stream;
+  memcpy(event, &now_us, sizeof now_us);
+  return fake_state;
+}
+
+CUresult fake_event_elapsed(float *milliseconds, CUevent from, CUevent to) {
+  double begin, end;
+
+  memcpy(&begin, from, sizeof begin);
+  memcpy(&end, to, sizeof end);
+  *milliseconds = (float)((end - begin) * 1e-3);
+  return fake_state;
+}
+
+CUresult fake_error_name(CUresult error, const char **text) {
+  *text = error == CUDA_ERROR_ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "another error";
+  return 0;
+}

@@ -1,0 +1,213 @@
+/* test_worker.c - kernels that take their process with them, or keep it: each costs its own job. */
+#include "tests.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "signals.h"
+#include "worker.h"
+
+static const double limit = 0.3;
+
+static void plant_right(const lathe_args *args) {
+  for (size_t i = 0; i < args->dim[0]; i++)
+    ((float *)args->buf[1])[i] = 2 * ((const float *)args->buf[0])[i];
+}
+
+static void plant_endless(const lathe_args *args) {
+  for (const volatile bool go = args != NULL; go;)
+    ;
+}
+
+static void plant_exits(const lathe_args *args) {
+  (void)args;
+  _exit(3);
+}
+
+static void plant_killed(const lathe_args *args) {
+  (void)args;
+  raise(SIGKILL);
+}
+
+static void plant_aborts(const lathe_args *args) {
+  (void)args;
+  abort();
+}
+
+static void plant_crash(const lathe_args *args) {
+  (void)args;
+  raise(SIGSEGV);
+}
+
+/* Interrupted as by Ctrl-C, which reaches both processes. */
+static void plant_interrupt(const lathe_args *args) {
+  raise(SIGINT);
+  kill(getppid(), SIGINT);
+  plant_endless(args);
+}
+
+static void reference(const lathe_args *args) {
+  for (size_t i = 0; i < args->dim[0]; i++) {
+    ((double *)args->buf[1])[i] = 2 * ((const double *)args->buf[0])[i];
+    ((double *)args->buf[2])[i] = 0;
+  }
+}
+
+static const lathe_operand operands[] = {
+    {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
+    {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false},
+};
+static const lathe_op op = {.name = "twice",
+                            .family = "map",
+                            .ndim = 1,
+                            .dim = {"n"},
+                            .noperands = 2,
+                            .operands = operands,
+                            .reference_f64 = reference};
+static const lathe_backend backend = {.name = "planted"};
+
+/* Static, as the table's are: the worker finds them where they are here. */
+#define PLANT(how)                                                                                 \
+  static const lathe_variant how = {.name = #how,                                                  \
+                                    .op = &op,                                                     \
+                                    .backend = &backend,                                           \
+                                    .dtype = LATHE_F32,                                            \
+                                    .run = plant_##how,                                            \
+                                    .align = 1}
+PLANT(right);
+PLANT(endless);
+PLANT(exits);
+PLANT(killed);
+PLANT(aborts);
+PLANT(crash);
+PLANT(interrupt);
+
+static job job_of(const lathe_variant *v, bool check_only) {
+  return (job){.variant = v,
+               .dim = {1000},
+               .seed = 1,
+               .check_only = check_only,
+               .limits = {.warmup = 1, .samples = 9}};
+}
+
+static void expect_right(bool check_only) {
+  const job j = job_of(&right, check_only);
+  outcome out;
+
+  assert_null(worker_run(device_cpu(), &j, &out));
+  assert_string_equal(out.check.message, "");
+  assert_int_equal(out.check.verdict, CHECK_RIGHT);
+  assert_int_equal(out.warm.count, check_only ? 0 : 9);
+  for (size_t i = 0; i < out.warm.count; i++)
+    assert_true(out.warm.host[i] >= out.warm.host_stats.min && isfinite(out.warm.own[i]));
+  outcome_free(&out);
+}
+
+static void expect_end(const lathe_variant *v, const char *how) {
+  const job j = job_of(v, true);
+  const double start = clock_ns();
+  outcome out;
+  const char *said = worker_run(device_cpu(), &j, &out);
+
+  if (!said || strcmp(said, how) != 0)
+    fail_msg("%s: said '%s', expected '%s'", v->name, said ? said : "nothing", how);
+  assert_true(clock_ns() - start < 20e9);
+}
+
+static void test_results_come_back(void **state) {
+  (void)state;
+  worker_begin(limit);
+  expect_right(true);
+  expect_right(false);
+  worker_end();
+}
+
+/* The same without a process between: a worker's own leaks and errors are seen by nobody. */
+static void test_a_job_here(void **state) {
+  job j = job_of(&right, false);
+
+  (void)state;
+  for (int round = 0; round < 3; round++) {
+    outcome out = job_run(&j);
+    assert_int_equal(out.check.verdict, CHECK_RIGHT);
+    assert_int_equal(out.warm.count, 9);
+    assert_int_equal(out.cold.count, 0);
+    assert_false(out.lost);
+    outcome_free(&out);
+    j.seed = (uint64_t)round; /* another problem */
+  }
+  j.device = 7;
+  assert_int_equal(job_run(&j).check.verdict, CHECK_UNABLE);
+}
+
+/* The limit is for one launch, and not for a row of them. */
+static void test_limit_is_for_each_launch(void **state) {
+  job j = job_of(&right, false);
+  outcome out;
+
+  (void)state;
+  j.limits = (measure_limits){.warmup = 1, .min_ns = 2 * limit * 1e9, .max_ns = 4 * limit * 1e9};
+  worker_begin(limit);
+  assert_null(worker_run(device_cpu(), &j, &out));
+  assert_int_equal(out.check.verdict, CHECK_RIGHT);
+  outcome_free(&out);
+  worker_end();
+}
+
+static void test_one_job_fails(void **state) {
+  (void)state;
+  worker_begin(limit);
+  expect_end(&endless, "did not end within 0.3 s");
+  expect_right(true);
+  expect_end(&exits, "its process ended with status 3");
+  expect_right(true);
+  expect_end(&killed, "its process was killed (SIGKILL: is the memory full?)");
+  expect_end(&killed, "its process was killed (SIGKILL: is the memory full?)");
+  expect_end(&aborts, "its process crashed with SIGABRT");
+  expect_right(false);
+  worker_end();
+}
+
+/* What the worker itself withstands costs it nothing. */
+static void test_crash_is_a_verdict(void **state) {
+  const job j = job_of(&crash, true);
+  outcome out;
+
+  (void)state;
+  worker_begin(limit);
+  assert_null(worker_run(device_cpu(), &j, &out));
+  assert_int_equal(out.check.verdict, CHECK_WRONG);
+  assert_non_null(strstr(out.check.message, "crashed with SIGSEGV"));
+  outcome_free(&out);
+  worker_end();
+}
+
+/* Last, for the flag stays up. The worker does not heed it, and does not outlive it. */
+static void test_interrupt_ends_the_wait(void **state) {
+  const job j = job_of(&interrupt, true);
+  const double start = clock_ns();
+  outcome out;
+
+  (void)state;
+  worker_begin(60);
+  signals_note_interrupts();
+  assert_non_null(worker_run(device_cpu(), &j, &out));
+  assert_true(signals_interrupted());
+  assert_true(clock_ns() - start < 20e9);
+  worker_end();
+}
+
+const struct CMUnitTest worker_tests[] = {
+    cmocka_unit_test(test_a_job_here),
+    cmocka_unit_test(test_results_come_back),
+    cmocka_unit_test(test_limit_is_for_each_launch),
+    cmocka_unit_test(test_one_job_fails),
+    cmocka_unit_test(test_crash_is_a_verdict),
+    cmocka_unit_test(test_interrupt_ends_the_wait),
+};
+const size_t worker_test_count = sizeof worker_tests / sizeof *worker_tests;
