@@ -60,24 +60,25 @@ local set = {
   store_number = "{1}[0] = {2}",
   -- kernel.h
   erfc = "lathe_erfc({1})",
+  sigmoid = "lathe_sigmoid({1})",
   exp_near = "lathe_exp_near({1})",
   exp_near_f16 = "lathe_exp_near_f16({1})",
   erfc_near = "lathe_erfc_near({1})",
   erfc_near_f16 = "lathe_erfc_f16({1})",
   erfc_near_bf16 = "lathe_erfc_bf16({1})",
+  sigmoid_near = "lathe_sigmoid_near({1})",
   tanh_narrow = "lathe_tanh_narrow({1})",
-  sigmoid_narrow = "lathe_sigmoid_narrow({1})",
 }
 
 -- Operations of this language alone, for where less than full accuracy is enough.
-for _, name in ipairs { "exp_near", "erfc_near", "tanh_narrow", "sigmoid_narrow" } do
+for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_near", "tanh_narrow" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 
 -- What CUDA's library computes to 2 ulp (CUDA C++ Programming Guide, "Mathematical Functions"), and
--- erfc in f32, which is off by 3.8. The library's erfc is off by 4, in f64 by 5, and sigmoid it lacks:
--- these are of vecmath.lua.
-set.native = { erfc = "f32" }
+-- in f32 erfc, which is off by 3.8, and sigmoid. The library's erfc is off by 4, in f64 by 5, and
+-- sigmoid it lacks: in f64 these are of vecmath.lua.
+set.native = { erfc = "f32", sigmoid = "f32" }
 for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf" } do
   set.native[name] = true
   set[name] = name .. "{f}({1})"
@@ -89,7 +90,10 @@ cuda.sets = { cuda = set }
 
 -- A value that was rounded itself: not an operand's element, nor a plain number.
 local function is_rounded(node)
-  return #node > 0 and node.op ~= "neg" and node.op ~= "abs"
+  if node.op == "neg" or node.op == "abs" then
+    return is_rounded(node[1])
+  end
+  return #node > 0
 end
 
 -- What stands for an operation where its arguments or the type of the results forgive a little:
@@ -108,8 +112,19 @@ function cheaper.tanh(k, args)
   return k.dtype ~= k.compute and expr.make("tanh_narrow", args)
 end
 
-function cheaper.sigmoid(k, args)
-  return k.dtype ~= k.compute and expr.make("sigmoid_narrow", args)
+function cheaper.sigmoid(k, args, node)
+  return k.dtype ~= k.compute and is_rounded(node[1]) and expr.make("sigmoid_near", args)
+end
+
+-- A product and a sum in one: of points only, for a difference of uniform values may be meant to be 0.
+function cheaper.add(k, args, node)
+  if k.dtype ~= k.compute and node.varying and (args[1].op == "mul") ~= (args[2].op == "mul") then
+    local product, term = args[1], args[2]
+    if term.op == "mul" then
+      product, term = term, product
+    end
+    return expr.mad(product[1], product[2], term)
+  end
 end
 
 -- By a sum, or by what is made of reductions' results: one division for all points.

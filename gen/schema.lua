@@ -81,7 +81,7 @@ for name in ([[asm auto bool break case char const continue default do double el
   thread slot lane nth at aligned first tile packs tail head whole mine left last counter workspace step start
   wanted from pack here
   threads blocks live room turn stage fetch pos owner other column partial partials all begin numbers over_rows of_row
-  part]]):gmatch "%S+" do
+  part keys]]):gmatch "%S+" do
   reserved[name] = true
 end
 for name in pairs(expr.vocabulary) do

@@ -144,6 +144,20 @@ static __device__ __forceinline__ float lathe_exp_near_f16(float x) {
   return lathe_power(x * 0x1.715476p0f);
 }
 
+/* 1 / (1 + e^-x): with e = e^-|x|, 1 / (1 + e) or e / (1 + e). A step of Newton's makes the quotient
+ * right but for its last rounding. */
+static __device__ __forceinline__ float lathe_sigmoid(float x) {
+  const float power = expf(-fabsf(x)), sum = 1.0f + power, over = x < 0 ? power : 1.0f;
+  const float reciprocal = lathe_rcp(sum), near = over * reciprocal;
+  return fmaf(fmaf(-sum, near, over), reciprocal, near);
+}
+
+/* The same of an argument that has been rounded, for results that are rounded to half the bits. */
+static __device__ __forceinline__ float lathe_sigmoid_near(float x) {
+  const float power = lathe_exp_near(-fabsf(x));
+  return (x < 0 ? power : 1.0f) * lathe_rcp(1.0f + power);
+}
+
 /* erfc by the polynomials of gen/vecmath.lua. Below 7/8 it is (1 - x) - x p(x^2), above
  * e^(-x^2) u p(u), with a polynomial of its own. */
 static __device__ __forceinline__ float lathe_erfc_below(float x, float square) {
@@ -194,7 +208,7 @@ static __device__ __forceinline__ float lathe_erfc_near(float x) {
 }
 
 /* The functions below are for results that are rounded to half the bits: they are off by 12 ulp of f32
- * at most (erfc: and 2 x^2 + 1 times that), 2^-9 of one of f16's. erfc with u = 1 / (|x| + 2) for all x: 1.5e-7. */
+ * at most (erfc: and 2 x^2 + 1 times that), 1.5 thousandths of one of f16's. erfc with u = 1 / (|x| + 2) for all x: 1.5e-7. */
 static __device__ __forceinline__ float lathe_erfc_narrow(float x, float power, float times) {
   const float u = lathe_rcp(fabsf(x) + 2.0f);
   float far = 0x1.6fad46p+3f;
@@ -227,12 +241,6 @@ static __device__ __forceinline__ float lathe_tanh_narrow(float x) {
   near = fmaf(near, square, -0x1.5551e0p-2f);
   near = fmaf(near * square, x, x);
   return fabsf(x) < 0.65f ? near : copysignf(far, x);
-}
-
-/* e^x / (e^x + 1). From 87 on it is 1, and the reciprocal would be below the normal range. */
-static __device__ __forceinline__ float lathe_sigmoid_narrow(float x) {
-  const float power = expf(lathe_extreme_of<false>(x, 87.0f));
-  return power * lathe_rcp(1.0f + power);
 }
 
 /* Terms combined pairwise, N a power of two: one rounding of a sum does not wait for the others, and
@@ -461,29 +469,39 @@ template <int MOST> static __device__ __forceinline__ void lathe_await_groups() 
 
 /* Philox4x32-10 (Salmon and others 2011) as templates/c/philox.h has it: word w of result is for point
  * 4 counter + w. */
-static __device__ __forceinline__ uint4 lathe_philox(long long seed, long long offset,
+struct lathe_keys {
+  unsigned even[10], odd[10]; /* of each round: kept, for the compiler would make them again */
+
+  explicit __device__ __forceinline__ lathe_keys(long long seed) {
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+      even[round] = (unsigned)((unsigned long long)seed >> 32) + round * 0xbb67ae85u;
+      odd[round] = (unsigned)seed + round * 0x9e3779b9u;
+      asm volatile("" : "+r"(even[round]), "+r"(odd[round]));
+    }
+  }
+};
+
+static __device__ __forceinline__ uint4 lathe_philox(const lathe_keys &keys, long long offset,
                                                      unsigned long long counter) {
-  unsigned key0 = (unsigned)seed, key1 = (unsigned)((unsigned long long)seed >> 32);
   uint4 word = {(unsigned)counter, (unsigned)(counter >> 32), (unsigned)offset,
                 (unsigned)((unsigned long long)offset >> 32)};
 
 #pragma unroll
   for (int round = 0; round < 10; round++) {
     const unsigned long long even = 0xd2511f53ull * word.x, odd = 0xcd9e8d57ull * word.z;
-    word = {(unsigned)(odd >> 32) ^ word.y ^ key0, (unsigned)odd,
-            (unsigned)(even >> 32) ^ word.w ^ key1, (unsigned)even};
-    key0 += 0x9e3779b9;
-    key1 += 0xbb67ae85;
+    word = {(unsigned)(odd >> 32) ^ word.y ^ keys.odd[round], (unsigned)odd,
+            (unsigned)(even >> 32) ^ word.w ^ keys.even[round], (unsigned)even};
   }
   return word;
 }
 
 /* The numbers in [0, 1) of N points from `first` on, a multiple of N, in the order of the points. */
 template <typename T, int N>
-static __device__ __forceinline__ void lathe_random(T (&numbers)[N], long long seed,
+static __device__ __forceinline__ void lathe_random(T (&numbers)[N], const lathe_keys &keys,
                                                     long long offset, size_t first) {
   if constexpr (N < 4) {
-    const uint4 word = lathe_philox(seed, offset, first / 4);
+    const uint4 word = lathe_philox(keys, offset, first / 4);
     const unsigned words[4] = {word.x, word.y, word.z, word.w};
 #pragma unroll
     for (int j = 0; j < N; j++) {
@@ -494,7 +512,7 @@ static __device__ __forceinline__ void lathe_random(T (&numbers)[N], long long s
   } else {
 #pragma unroll
     for (int call = 0; call < N / 4; call++) {
-      const uint4 word = lathe_philox(seed, offset, first / 4 + call);
+      const uint4 word = lathe_philox(keys, offset, first / 4 + call);
       const unsigned words[4] = {word.x, word.y, word.z, word.w};
 #pragma unroll
       for (int w = 0; w < 4; w++)
