@@ -1,6 +1,9 @@
 -- CUDA C as a target language (see lower.lua). A thread computes one point at a time, so that every
 -- variable is a plain number; what makes it fast is in templates/cuda.
 
+local expr = require "expr"
+local lower = require "lower"
+local program = require "program"
 local text = require "text"
 
 local cuda = { methods = {}, result = { parameter = "%s &%s_out", argument = "%s", assign = "%s_out = %s;" } }
@@ -53,22 +56,111 @@ local set = {
   splat = "{1}",
   isplat = "{1}",
   first_lane = "{1}",
+  load_number = "{1}[0]",
   load_index = "{1}[0]",
   store_number = "{1}[0] = {2}",
   store_index = "{1}[0] = {2}",
-  erfc = "lathe_erfc({1})", -- kernel.h
+  -- kernel.h
+  erfc = "lathe_erfc({1})",
+  sigmoid = "lathe_sigmoid({1})",
+  exp_near = "lathe_exp_near({1})",
+  exp_near_f16 = "lathe_exp_near_f16({1})",
+  erfc_near = "lathe_erfc_near({1})",
+  erfc_near_f16 = "lathe_erfc_f16({1})",
+  erfc_near_bf16 = "lathe_erfc_bf16({1})",
+  sigmoid_near = "lathe_sigmoid_near({1})",
+  tanh_narrow = "lathe_tanh_narrow({1})",
 }
 
+-- Operations of this language alone, for where less than full accuracy is enough.
+for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_near", "tanh_narrow" } do
+  expr.operations[name] = { "r", "r", cost = 1 }
+end
+
 -- What CUDA's library computes to 2 ulp (CUDA C++ Programming Guide, "Mathematical Functions"), and
--- erfc in f32, which is off by 3.8. The library's erfc is off by 4, in f64 by 5, and sigmoid it lacks:
--- these are of vecmath.lua.
-set.native = { erfc = "f32" }
+-- in f32 erfc, which is off by 3.8, and sigmoid. The library's erfc is off by 4, in f64 by 5, and
+-- sigmoid it lacks: in f64 these are of vecmath.lua.
+set.native = { erfc = "f32", sigmoid = "f32" }
 for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf" } do
   set.native[name] = true
   set[name] = name .. "{f}({1})"
 end
 
 cuda.sets = { cuda = set }
+
+-- Cheaper forms -------------------------------------------------------------------------------
+
+-- A value that was rounded itself: not an operand's element, nor a plain number.
+local function is_rounded(node)
+  if node.op == "neg" or node.op == "abs" then
+    return is_rounded(node[1])
+  end
+  return #node > 0
+end
+
+-- What stands for an operation where its arguments or the type of the results forgive a little:
+-- kernel.h says how much.
+local cheaper = {}
+
+function cheaper.exp(_, args, node)
+  return is_rounded(node[1]) and expr.make("exp_near", args)
+end
+
+function cheaper.erfc(_, args, node)
+  return is_rounded(node[1]) and expr.make("erfc_near", args)
+end
+
+function cheaper.tanh(k, args)
+  return k.dtype ~= k.compute and expr.make("tanh_narrow", args)
+end
+
+function cheaper.sigmoid(k, args, node)
+  return k.dtype ~= k.compute and is_rounded(node[1]) and expr.make("sigmoid_near", args)
+end
+
+-- A product and a sum in one: of points only, for a difference of uniform values may be meant to be 0.
+function cheaper.add(k, args, node)
+  if k.dtype ~= k.compute and node.varying and (args[1].op == "mul") ~= (args[2].op == "mul") then
+    local product, term = args[1], args[2]
+    if term.op == "mul" then
+      product, term = term, product
+    end
+    return expr.mad(product[1], product[2], term)
+  end
+end
+
+-- By a sum, or by what is made of reductions' results: one division for all points.
+function cheaper.div(k, args, node)
+  local by = node[2]
+  local rounded = is_rounded(by) or by.op == "reduced" and k:is_sum(by.name)
+  return node[1].varying and not by.varying and rounded and args[1] * (1 / args[2])
+end
+
+-- As in lower.lua, with these.
+function cuda.methods:expand(node)
+  if not self.cheaper_rules then
+    self.cheaper_rules = setmetatable({}, { __index = self.rules })
+    for name, cheap in pairs(cheaper) do
+      local rule = self.rules[name]
+      if self.compute == "f32" or name == "div" then
+        self.cheaper_rules[name] = function(old, args)
+          return cheap(self, args, old) or rule and rule(old, args)
+        end
+      end
+    end
+  end
+  return expr.rewrite(node, self.cheaper_rules, self.memo)
+end
+
+function cuda.methods:is_sum(name)
+  for _, phase in ipairs(self.program.phases) do
+    for _, reduction in ipairs(phase.reductions) do
+      if reduction.name == name then
+        return reduction.kind == "sum"
+      end
+    end
+  end
+end
 
 -- Constants -----------------------------------------------------------------------------------
 
@@ -103,6 +195,16 @@ function cuda.methods:pointers(offset)
     return string.format("%s%s *%s = (%s%s *)args.buf[%d]%s;", const, ctype, operand.name, const, ctype, i - 1,
       by and " + " .. by or "")
   end), "\n")
+end
+
+-- The kernel for rows that stay in registers: what is dear to compute twice is kept there, also where
+-- an output is too narrow for it.
+function cuda.methods:held(op)
+  if self.dtype == self.compute or #self.program.column_reductions > 0 then
+    return self
+  end
+  local kept = program.make(op.values, true)
+  return lower.kernel(cuda, self.isa, self.dtype, self.name .. "_held", self.operands, kept)
 end
 
 -- The type in kernel.h that gathers the terms of a reduction.

@@ -82,9 +82,9 @@ for name in ([[asm auto bool break case char const continue default do double el
   true false in out inout uniform buffer shared layout main half fabs isfinite args best block count end
   hit i inside pair row rows
   thread slot lane nth at aligned first tile packs tail head whole mine left last counter workspace step start
-  wanted from pack here to_aligned
-  invocation part parts group groups ticket there place each partial partials lanes stride width column columns term
-  other]]):gmatch "%S+" do
+  all begin blocks column columns each fetch from group groups here invocation keys lanes live numbers of_row
+  other over_rows owner pack part partial partials parts place pos room stage stride term there threads ticket
+  to_aligned turn wanted width]]):gmatch "%S+" do
   reserved[name] = true
 end
 for name in pairs(expr.vocabulary) do

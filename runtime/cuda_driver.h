@@ -32,11 +32,26 @@ enum {
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+  CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH = 120,
 
   CU_STREAM_NON_BLOCKING = 1,
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
 };
+
+/* CUlaunchConfig and CUlaunchAttribute. */
+typedef struct cuda_launch_attribute {
+  int id, padding;
+  unsigned value[16]; /* of a cluster: its blocks in each dimension */
+} cuda_launch_attribute;
+
+typedef struct cuda_launch_config {
+  unsigned grid[3], block[3], shared;
+  CUstream stream;
+  cuda_launch_attribute *attributes;
+  unsigned count;
+} cuda_launch_config;
 
 /* A row a function: its name here, its name in the library, its parameters. */
 #define CUDA_FUNCTIONS(ROW)                                                                        \
@@ -81,7 +96,9 @@ enum {
   ROW(launch, "cuLaunchKernel",                                                                    \
       (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
        unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **parameters,    \
-       void **extra))
+       void **extra))                                                                              \
+  ROW(launch_with, "cuLaunchKernelEx",                                                             \
+      (const cuda_launch_config *config, CUfunction function, void **parameters, void **extra))
 
 typedef struct cuda_driver {
 #define MEMBER(name, symbol, parameters) CUresult(*name) parameters;

@@ -386,9 +386,21 @@ static CUresult launch(const void *argument, int nth) {
     args.buf[o] = (void *)(uintptr_t)copy_of(c, home_of(c, o), nth); /* NOLINT */
   for (int l = 0; l < c->count && !error; l++) {
     const lathe_launch *k = &c->launch[l];
-    error =
-        cuda.launch(c->function[l], k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
-                    k->block[2], k->shared, device_of(&c->head)->stream, parameters, NULL);
+    const CUstream stream = device_of(&c->head)->stream;
+    if (k->cluster > 1) {
+      cuda_launch_attribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                       .value = {k->cluster, 1, 1}};
+      const cuda_launch_config config = {.grid = {k->grid[0], k->grid[1], k->grid[2]},
+                                         .block = {k->block[0], k->block[1], k->block[2]},
+                                         .shared = k->shared,
+                                         .stream = stream,
+                                         .attributes = &cluster,
+                                         .count = 1};
+      error = cuda.launch_with(&config, c->function[l], parameters, NULL);
+    } else {
+      error = cuda.launch(c->function[l], k->grid[0], k->grid[1], k->grid[2], k->block[0],
+                          k->block[1], k->block[2], k->shared, stream, parameters, NULL);
+    }
   }
   return error;
 }
@@ -743,6 +755,7 @@ static bool describe(cuda_device *d, int i) {
       .grid = (uint32_t)attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
       .shared =
           (size_t)attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+      .cluster = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) ? 8 : 1,
   };
   d->head = (device){
       .id = d->id,

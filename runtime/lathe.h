@@ -77,6 +77,7 @@ typedef struct lathe_limits {
   uint32_t group;    /* most threads of a block */
   uint32_t grid;     /* most blocks in one dimension */
   size_t shared;     /* most shared memory of a block, bytes */
+  uint32_t cluster;  /* most blocks that share memory on every such device; 1 where none do */
 } lathe_limits;
 
 /* One kernel of a call. */

@@ -63,6 +63,8 @@ return {
     { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 23 } },
     { backend = wide, unroll = { 4, 1 } },
     { backend = "scalar", unroll = { 1, 4 } },
+    -- 1 is the fastest by little where little is computed.
+    { backend = "cuda", block = 256, unroll = { 2, 1 } },
     { backend = "vulkan", block = 256, unroll = { 2, 1 } },
   },
   reduce = {
@@ -71,12 +73,16 @@ return {
     { backend = { "avx2", "sse2" }, accumulators = 8, prefer = { from = 2048 } },
     { backend = { "avx2", "sse2" }, accumulators = 4 },
     { backend = "scalar", accumulators = { 8, 1 } },
+    -- Short inputs are a matter of few steps; long ones, of many threads.
+    { backend = "cuda", block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
+    { backend = "cuda", block = 512, unroll = 4, waves = 2 },
     { backend = "vulkan", block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
     { backend = "vulkan", block = 512, unroll = 4, waves = 2 },
   },
   rows = {
     { backend = wide, accumulators = 4, unroll = { 4, 1 } },
     { backend = "scalar", accumulators = 4, unroll = 1 },
+    { backend = "cuda" },
     { backend = "vulkan" },
   },
 }

@@ -9,7 +9,8 @@ return {
     { name = "cuda", features = { "SM80" } },
   },
   -- block: threads of a block; unroll: 16-byte accesses of a thread in flight at once; waves: most
-  -- blocks for each multiprocessor; cache: what is read and written `once` leaves the caches first.
+  -- blocks for each multiprocessor; cache: what is read and written `once` leaves the caches first;
+  -- threads: most of a block that shares a row, hold: 16-byte accesses that a thread holds of a row.
   families = {
     map = {
       { "block", range = { 32, 1024 }, default = 256, short = "b" },
@@ -21,7 +22,10 @@ return {
       { "unroll", range = { 1, 16 }, default = 4, short = "u" },
       { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
-    rows = {}, -- the shapes of templates/cuda/shapes.c
+    rows = {
+      { "threads", names = { 128, 256, 512, 1024 }, default = 512, short = { [128] = "t128", [256] = "t256", [1024] = "t1024" } },
+      { "hold", names = { "auto", 1, 2, 4, 8 }, default = "auto", short = { [1] = "h1", [2] = "h2", [4] = "h4", [8] = "h8" } },
+    },
   },
   -- Whether the variants of an op have a function NAME_workspace.
   workspace = function(op)

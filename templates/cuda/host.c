@@ -12,6 +12,7 @@ extern const unsigned char $file.stem$_start[], $file.stem$_end[];
 extern const lathe_image $file.stem$_image;
 const lathe_image $file.stem$_image = {$file.stem$_start, $file.stem$_end};
 
+/* How many times `each` it takes to have as many points, at most `most` and at least once. */
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
   const size_t some = wanted ? wanted : 1;
@@ -19,4 +20,15 @@ static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   return (uint32_t)(some < most ? some : most);
 }
 
+//@ end
+//@ -- Whether the operands of some places start at multiples of 16 bytes.
+//@ function aligned(places)
+const bool aligned =
+    true
+    //@ for i, operand in ipairs(k.operands) do
+    //@ if places[operand.place] then
+    && (uintptr_t)args->buf[$(i - 1)] % 16 == 0
+    //@ end
+    //@ end
+    ;
 //@ end

@@ -37,15 +37,6 @@ static __device__ __forceinline__ void lathe_store_once(T *to, const lathe_pack<
   __stcs(reinterpret_cast<uint4 *>(to), words);
 }
 
-/* Elements before the first one of which the address is a multiple of 16 bytes. */
-template <typename T> static __device__ __forceinline__ size_t lathe_head(const T *p) {
-  return (0 - (size_t)p / sizeof(T)) % (16 / sizeof(T));
-}
-
-template <typename T> static __device__ __forceinline__ bool lathe_aligned(const T *p) {
-  return (size_t)p % 16 == 0;
-}
-
 /* The larger or the smaller of two; NaN where either is. */
 template <bool LARGER> static __device__ __forceinline__ float lathe_extreme_of(float a, float b) {
   float c;
@@ -126,23 +117,64 @@ static __device__ __forceinline__ unsigned long long lathe_warp_largest(unsigned
   return (unsigned long long)high << 32 | low;
 }
 
-/* erfc by the polynomials of gen/vecmath.lua, with the hardware's reciprocal and exponential: half
- * the operations, which gelu's speed depends on; off by 3.8 ulp at most. Below 7/8 it is (1 - x) - x p(x^2), above
- * e^(-x^2) u p(u), u = 1 / (|x| + 3/2), with what rounding took from that sum and from x^2. */
-static __device__ __forceinline__ float lathe_erfc(float x) {
-  const float square = x * x;
+/* The hardware's reciprocal and power of two, both off by less than 2 ulp. Numbers below the normal
+ * range count as zero. */
+static __device__ __forceinline__ float lathe_rcp(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+static __device__ __forceinline__ float lathe_power(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/* e^x and erfc(x) of an argument that has been rounded itself, and so is off by half an ulp: that
+ * makes them wrong by |x| / 2 and by x^2 ulp, and these are wrong by about three times as much, and
+ * by 4 ulp. Half the power squared has results below the normal range too. */
+static __device__ __forceinline__ float lathe_exp_near(float x) {
+  const float root = lathe_power(x * 0x1.715476p-1f);
+  return root * root;
+}
+
+/* The same where what is below the normal range does not matter, as in f16. */
+static __device__ __forceinline__ float lathe_exp_near_f16(float x) {
+  return lathe_power(x * 0x1.715476p0f);
+}
+
+/* 1 / (1 + e^-x): with e = e^-|x|, 1 / (1 + e) or e / (1 + e). A step of Newton's makes the quotient
+ * right but for its last rounding. */
+static __device__ __forceinline__ float lathe_sigmoid(float x) {
+  const float power = expf(-fabsf(x)), sum = 1.0f + power, over = x < 0 ? power : 1.0f;
+  const float reciprocal = lathe_rcp(sum), near = over * reciprocal;
+  return fmaf(fmaf(-sum, near, over), reciprocal, near);
+}
+
+/* The same of an argument that has been rounded, for results that are rounded to half the bits. */
+static __device__ __forceinline__ float lathe_sigmoid_near(float x) {
+  const float power = lathe_exp_near(-fabsf(x));
+  return (x < 0 ? power : 1.0f) * lathe_rcp(1.0f + power);
+}
+
+/* erfc by the polynomials of gen/vecmath.lua. Below 7/8 it is (1 - x) - x p(x^2), above
+ * e^(-x^2) u p(u), with a polynomial of its own. */
+static __device__ __forceinline__ float lathe_erfc_below(float x, float square) {
   float near = -0x1.44aba8p-11f;
   near = fmaf(near, square, 0x1.499f5cp-8f);
   near = fmaf(near, square, -0x1.b6ea32p-6f);
   near = fmaf(near, square, 0x1.ce2036p-4f);
   near = fmaf(near, square, -0x1.812702p-2f);
   near = fmaf(near, square, 0x1.06eba6p-3f);
-  near = fmaf(-x, near, 1.0f - x);
+  return fmaf(-x, near, 1.0f - x);
+}
 
+/* Off by 3.8 ulp: u = 1 / (|x| + 3/2), with what rounding took from that sum and from x^2. */
+static __device__ __forceinline__ float lathe_erfc(float x) {
   const float a = fabsf(x) > 10.1f ? 10.1f : fabsf(x), w = a + 1.5f;
   const float high = a * a, low = fmaf(a, a, -high);
-  float u;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(u) : "f"(w));
+  float u = lathe_rcp(w);
   u = fmaf(fmaf(-w, u, 1.0f), u, u);
   const float off = fmaf(1.4f * u, w - 1.5f - a, -low);
   float far = -0x1.3eee68p2f;
@@ -156,7 +188,59 @@ static __device__ __forceinline__ float lathe_erfc(float x) {
   far = far * u * expf(-high);
   far = fmaf(far, off, far);
   far = x < 0 ? 2.0f - far : far;
-  return fabsf(x) < 0.875f ? near : far;
+  return fabsf(x) < 0.875f ? lathe_erfc_below(x, x * x) : far;
+}
+
+/* u = 1 / (|x| + 7/4): 5e-9 of the result and 2 x^2 + 1 times as much. */
+static __device__ __forceinline__ float lathe_erfc_near(float x) {
+  const float square = x * x, u = lathe_rcp(fabsf(x) + 1.75f);
+  const float root = lathe_power(square * -0x1.715476p-1f);
+  float far = 0x1.befc3cp+2f;
+  far = fmaf(far, u, -0x1.519b08p+3f);
+  far = fmaf(far, u, 0x1.8d023cp+1f);
+  far = fmaf(far, u, 0x1.1d671cp+0f);
+  far = fmaf(far, u, 0x1.7c1faap+0f);
+  far = fmaf(far, u, 0x1.f89b26p-1f);
+  far = fmaf(far, u, 0x1.20e136p-1f);
+  far = far * u * root * root;
+  far = x < 0 ? 2.0f - far : far;
+  return fabsf(x) < 0.875f ? lathe_erfc_below(x, square) : far;
+}
+
+/* The functions below are for results that are rounded to half the bits: they are off by 12 ulp of f32
+ * at most (erfc: and 2 x^2 + 1 times that), 1.5 thousandths of one of f16's. erfc with u = 1 / (|x| + 2) for all x: 1.5e-7. */
+static __device__ __forceinline__ float lathe_erfc_narrow(float x, float power, float times) {
+  const float u = lathe_rcp(fabsf(x) + 2.0f);
+  float far = 0x1.6fad46p+3f;
+  far = fmaf(far, u, -0x1.70e756p+4f);
+  far = fmaf(far, u, 0x1.901862p+3f);
+  far = fmaf(far, u, 0x1.46c014p-1f);
+  far = fmaf(far, u, 0x1.1e0302p+1f);
+  far = fmaf(far, u, 0x1.1d0356p+0f);
+  far = fmaf(far, u, 0x1.210552p-1f);
+  far = far * u * power * times;
+  return x < 0 ? 2.0f - far : far;
+}
+
+static __device__ __forceinline__ float lathe_erfc_f16(float x) {
+  return lathe_erfc_narrow(x, lathe_power(x * x * -0x1.715476p0f), 1.0f);
+}
+
+static __device__ __forceinline__ float lathe_erfc_bf16(float x) {
+  const float root = lathe_power(x * x * -0x1.715476p-1f);
+  return lathe_erfc_narrow(x, root, root);
+}
+
+/* x + x^3 p(x^2), or 1 - 2 / (e^(2|x|) + 1). */
+static __device__ __forceinline__ float lathe_tanh_narrow(float x) {
+  const float square = x * x;
+  const float far = fmaf(-2.0f, lathe_rcp(1.0f + lathe_power(fabsf(x) * 0x1.715476p1f)), 1.0f);
+  float near = 0x1.e43334p-7f;
+  near = fmaf(near, square, -0x1.a734dcp-5f);
+  near = fmaf(near, square, 0x1.106ea4p-3f);
+  near = fmaf(near, square, -0x1.5551e0p-2f);
+  near = fmaf(near * square, x, x);
+  return fabsf(x) < 0.65f ? near : copysignf(far, x);
 }
 
 /* Terms combined pairwise, N a power of two: one rounding of a sum does not wait for the others, and
@@ -176,8 +260,8 @@ static __device__ __forceinline__ T lathe_fold(Combine combine, const T (&terms)
 
 /* The gatherers. Each has clear(), which leaves it as nothing gathered; take(terms, at), which
  * gathers N terms, at(j) being the place of terms[j], places rising from call to call; merge();
- * merge_lanes(), of each T neighbouring threads; merge_copies(), the same in a warp of copies of T
- * gatherers, which an extreme does not mind; result(); and nothing(), a term that changes nothing if it comes after one that counts. */
+ * merge_lanes(), of each T neighbouring threads; result(); and nothing(), a term that changes nothing if it
+ * comes after one that counts. */
 template <typename T> struct lathe_sum {
   T value;
 
@@ -195,9 +279,6 @@ template <typename T> struct lathe_sum {
   }
   template <int THREADS> __device__ __forceinline__ void merge_lanes() {
     lathe_merge_by_shuffles<THREADS>(*this);
-  }
-  template <int THREADS> __device__ __forceinline__ void merge_copies() {
-    merge_lanes<THREADS>();
   }
   __device__ __forceinline__ T result() const {
     return value;
@@ -225,9 +306,6 @@ template <typename T, bool LARGER> struct lathe_extreme {
       value = lathe_unkey<LARGER>(lathe_warp_largest(lathe_key<LARGER>(value)));
     else
       lathe_merge_by_shuffles<THREADS>(*this);
-  }
-  template <int THREADS> __device__ __forceinline__ void merge_copies() {
-    merge_lanes<32>();
   }
   __device__ __forceinline__ T result() const {
     return value;
@@ -297,27 +375,149 @@ template <typename T, bool LARGER> struct lathe_index {
       lathe_merge_by_shuffles<THREADS>(*this);
     }
   }
-  template <int THREADS> __device__ __forceinline__ void merge_copies() {
-    merge_lanes<32>();
-  }
   __device__ __forceinline__ long long result() const {
     return index;
   }
 };
 
-/* Merges what groups of T threads, a power of two, have gathered: afterwards each thread has the
- * whole, the same to the bit. Groups larger than a warp are whole blocks, and need shared memory
- * for T / 32, which the block must not touch again without a barrier. */
+/* Clusters: blocks that run at the same time and reach each other's shared memory. */
+#if __CUDA_ARCH__ >= 900
+static __device__ __forceinline__ void lathe_cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void lathe_cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/* *to = p in the shared memory of the cluster's block `block`. */
+template <typename P>
+static __device__ __forceinline__ void lathe_store_cluster(P *to, const P &p, unsigned block) {
+  unsigned words[sizeof(P) / sizeof(unsigned)], at;
+
+  memcpy(words, &p, sizeof p);
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(at)
+      : "r"((unsigned)__cvta_generic_to_shared(to)), "r"(block));
+#pragma unroll
+  for (unsigned w = 0; w < sizeof(P) / sizeof(unsigned); w++)
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(at + w * 4), "r"(words[w]) : "memory");
+}
+#else
+static __device__ __forceinline__ void lathe_cluster_arrive() {
+}
+
+static __device__ __forceinline__ void lathe_cluster_wait() {
+}
+
+template <typename P>
+static __device__ __forceinline__ void lathe_store_cluster(P *, const P &, unsigned) {
+}
+#endif
+
+/* Merges what the threads that share a row have gathered: afterwards each of them has the whole,
+ * the same to the bit. They are T neighbouring threads, or with T = 0 those of a block with the same
+ * threadIdx.y, whole warps, in each of the cluster's `blocks` blocks. Then it needs shared memory for a P of each
+ * of their warps, which is not to be touched again before another barrier. */
 template <int T, typename P>
-static __device__ __forceinline__ void lathe_merge_threads(P &p, P *shared) {
-  p.template merge_lanes<(T < 32 ? T : 32)>();
-  if constexpr (T > 32) {
-    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (lane == 0)
-      shared[warp] = p;
-    __syncthreads();
-    p = shared[lane % (T / 32)];
-    p.template merge_copies<T / 32>();
+static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned blocks) {
+  if constexpr (T > 0) {
+    p.template merge_lanes<T>();
+  } else {
+    const unsigned warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    p.template merge_lanes<32>();
+    if (blocks > 1) {
+      if (lane < blocks)
+        lathe_store_cluster(shared + blockIdx.x % blocks * warps + warp, p, lane);
+      lathe_cluster_arrive();
+      lathe_cluster_wait();
+      p.clear();
+      for (unsigned from = lane; from < blocks * warps; from += 32)
+        p.merge(shared[from]);
+    } else {
+      if (lane == 0)
+        shared[threadIdx.y * warps + warp] = p;
+      __syncthreads();
+      p.clear();
+      if (lane < warps)
+        p = shared[threadIdx.y * warps + lane];
+    }
+    p.template merge_lanes<32>();
+  }
+}
+
+/* How a row's elements are read and written: by packs of 16 bytes, all of which lie within it; the
+ * same, some beyond its end; each apart, where packs would not be at multiples of 16 bytes. */
+enum { LATHE_FULL, LATHE_PACKS, LATHE_APART };
+
+/* Copies 16 bytes to shared memory while the thread goes on; groups of copies end in their order. */
+static __device__ __forceinline__ void lathe_copy_ahead(void *to, const void *from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(to)),
+               "l"(from)
+               : "memory");
+}
+
+static __device__ __forceinline__ void lathe_end_group() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Waits for all groups but the last MOST. */
+template <int MOST> static __device__ __forceinline__ void lathe_await_groups() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(MOST) : "memory");
+}
+
+/* Philox4x32-10 (Salmon and others 2011) as templates/c/philox.h has it: word w of result is for point
+ * 4 counter + w. */
+struct lathe_keys {
+  unsigned even[10], odd[10]; /* of each round: kept, for the compiler would make them again */
+
+  explicit __device__ __forceinline__ lathe_keys(long long seed) {
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+      even[round] = (unsigned)((unsigned long long)seed >> 32) + round * 0xbb67ae85u;
+      odd[round] = (unsigned)seed + round * 0x9e3779b9u;
+      asm volatile("" : "+r"(even[round]), "+r"(odd[round]));
+    }
+  }
+};
+
+static __device__ __forceinline__ uint4 lathe_philox(const lathe_keys &keys, long long offset,
+                                                     unsigned long long counter) {
+  uint4 word = {(unsigned)counter, (unsigned)(counter >> 32), (unsigned)offset,
+                (unsigned)((unsigned long long)offset >> 32)};
+
+#pragma unroll
+  for (int round = 0; round < 10; round++) {
+    const unsigned long long even = 0xd2511f53ull * word.x, odd = 0xcd9e8d57ull * word.z;
+    word = {(unsigned)(odd >> 32) ^ word.y ^ keys.odd[round], (unsigned)odd,
+            (unsigned)(even >> 32) ^ word.w ^ keys.even[round], (unsigned)even};
+  }
+  return word;
+}
+
+/* The numbers in [0, 1) of N points from `first` on, a multiple of N, in the order of the points. */
+template <typename T, int N>
+static __device__ __forceinline__ void lathe_random(T (&numbers)[N], const lathe_keys &keys,
+                                                    long long offset, size_t first) {
+  if constexpr (N < 4) {
+    const uint4 word = lathe_philox(keys, offset, first / 4);
+    const unsigned words[4] = {word.x, word.y, word.z, word.w};
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      const unsigned w = first % 4 + j;
+      numbers[j] = (T)((w < 2 ? w < 1 ? words[0] : words[1] : w < 3 ? words[2] : words[3]) >> 8) *
+                   T(0x1p-24);
+    }
+  } else {
+#pragma unroll
+    for (int call = 0; call < N / 4; call++) {
+      const uint4 word = lathe_philox(keys, offset, first / 4 + call);
+      const unsigned words[4] = {word.x, word.y, word.z, word.w};
+#pragma unroll
+      for (int w = 0; w < 4; w++)
+        numbers[call * 4 + w] = (T)(words[w] >> 8) * T(0x1p-24);
+    }
   }
 }
 

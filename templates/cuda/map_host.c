@@ -5,9 +5,10 @@
 extern lathe_launches $v.name$_launches;
 int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t count = $(k:product("args->dim", 1, #op.dims));
+  //@ H.aligned({ whole = true })
 
   launches[0] = (lathe_launch){
-      .kernel = "$v.name$",
+      .kernel = aligned ? "$v.name$" : "$v.name$_apart",
       .grid = {blocks(count, $(B * U * k.width), limits->grid), 1, 1},
       .block = {$B$, 1, 1},
   };

@@ -12,15 +12,12 @@
 //@ local passes = k:passes(P.define)
 //@ local totals = k:totals()
 //@ for p, phase in ipairs(phases) do
-//@ P.define_gatherer(phase, p)
+//@ P.define_gatherer(k.name .. "_gathered" .. p, phase.reductions)
 //@ end
 //@
 //@ -- Gathers the term of one point, at index i.
 //@ function one(phase, point)
-//@ for _, x in ipairs(point.inputs) do
-const $k.number$ $x.variable$ = $x.pointer$[i];
-//@ end
-$point.call$
+//@ P.call(point, function(x) return x.pointer .. "[i]" end)
 const auto here = [=](int) { return i; };
 //@ for _, r in ipairs(phase.reductions) do
 const $k.number$ $r.name$_terms[1] = {$r.name$_term};
@@ -36,10 +33,7 @@ $k.number$ $r.name$_terms[N];
 //@ end
 #pragma unroll
 for (int nth = 0; nth < N; nth++) {
-  //@ for _, x in ipairs(point.inputs) do
-  const $k.number$ $x.variable$ = $(element(x));
-  //@ end
-  $point.call$
+  //@ P.call(point, element)
   //@ for _, r in ipairs(phase.reductions) do
   $r.name$_terms[nth] = $r.name$_term;
   //@ end
@@ -68,105 +62,106 @@ if (whole || $any$) {
 //@   end
 //@   return at
 //@ end
+//@ -- What a kernel of phase p has ahead of its loop, and after it.
+//@ function begin(v, p)
+enum { N = $(v.params.unroll * k.width) };
+$(k:pointers())
+$(k:scalars(op))
+const size_t count = $(k:product("args.dim", 1, #op.dims));
+$(k:row_values())
+$(k:uniforms("call"))
+$(k:uniforms("row"))
+//@ for q = 1, p - 1 do
+const $k.name$_gathered$q$ earlier$q$ = *(const $k.name$_gathered$q$ *)((char *)args.workspace + $(256 * (q - 1)));
+//@ P.results(phases[q].reductions, "earlier" .. q)
+$(k:uniforms(q))
+//@ end
+$k.name$_gathered$p$ mine;
+
+mine.clear();
+//@ end
+//@
+//@ function finish(v, p)
+//@ local gathered, phase = k.name .. "_gathered" .. p, phases[p]
+__shared__ $gathered$ shared[2][$(math.max(v.params.block // 32, 1))];
+lathe_slot<$gathered$> *const slots = (lathe_slot<$gathered$> *)((char *)args.workspace + $(slots_at(p)));
+
+lathe_merge_row<0>(mine, shared[0], 1);
+if (blockIdx.x > 0) {
+  if (threadIdx.x == 0)
+    lathe_hand_over(slots + blockIdx.x, mine);
+  return;
+}
+if (gridDim.x > 1) {
+  if (threadIdx.x > 0)
+    mine.clear();
+  for (unsigned from = threadIdx.x > 0 ? threadIdx.x : $v.params.block$; from < gridDim.x; from += $v.params.block$)
+    mine.merge(lathe_receive(slots + from));
+  lathe_merge_row<0>(mine, shared[1], 1);
+}
+if (threadIdx.x == 0) {
+  //@ if p < #phases then
+  *($gathered$ *)((char *)args.workspace + $(256 * (p - 1))) = mine;
+  //@ else
+  //@ P.results(phase.reductions, "mine")
+  $(k:uniforms(p))
+  //@ for _, total in ipairs(totals) do
+  $total$
+  //@ end
+  //@ end
+}
+//@ end
 //@ for _, v in ipairs(variants) do
 //@ for p, phase in ipairs(phases) do
 //@ local B, U, V = v.params.block, v.params.unroll, k.width
-//@ local point, gathered = passes[p], k.name .. "_gathered" .. p
-/* $v.params_text$: phase $p$. The grid's blocks must all run at once, for the work is dealt out among
- * them: hence the bound on registers. */
+//@ local point = passes[p]
+/* $v.params_text$: phase $p$, all operands at multiples of 16 bytes. The grid's blocks must all run at
+ * once, for the work is dealt out among them: hence the bound on registers. */
 extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
     $v.name$_$p$(const __grid_constant__ lathe_args args) {
-  enum { N = $(U * V) };
-  $(k:pointers())
-  $(k:scalars(op))
-  const size_t count = $(k:product("args.dim", 1, #op.dims));
-  char *const workspace = (char *)args.workspace;
-  lathe_slot<$gathered$> *const slots = (lathe_slot<$gathered$> *)(workspace + $(slots_at(p)));
-  $(k:row_values())
-  $(k:uniforms("call"))
-  $(k:uniforms("row"))
-  //@ for q = 1, p - 1 do
-  const $k.name$_gathered$q$ earlier$q$ = *(const $k.name$_gathered$q$ *)(workspace + $(256 * (q - 1)));
-  //@ P.results(phases[q], "earlier" .. q)
-  $(k:uniforms(q))
-  //@ end
-  const unsigned thread = threadIdx.x;
-  const size_t to_aligned = lathe_head($(point.inputs[1].pointer));
-  const size_t head = to_aligned < count ? to_aligned : count;
-  __shared__ $gathered$ shared[2][$(math.max(B // 32, 1))];
-  bool aligned = true;
-  $gathered$ mine;
-
-  mine.clear();
-  //@ for _, x in ipairs(point.inputs) do
-  aligned = aligned && lathe_aligned($x.pointer$ + head);
-  //@ end
-  if (aligned) {
-    const size_t packs = (count - head) / $V$, tail = (count - head) % $V$;
-    if (blockIdx.x == 0 && thread < head) {
-      const size_t i = thread;
-      //@ one(phase, point)
-    }
-    for (size_t tile = (size_t)blockIdx.x * $(B * U); tile < packs;
-         tile += (size_t)gridDim.x * $(B * U)) {
-      const size_t first = tile + thread;
-      const bool whole = packs - tile >= $(B * U);
-      const auto at = [=](int nth) { return head + (first + nth / $V$ * $B$) * $V$ + nth % $V$; };
-      //@ for _, x in ipairs(point.inputs) do
-      lathe_pack<$k.storage$, $V$> $x.pointer$_pack[$U$] = {};
+  //@ begin(v, p)
+  const size_t packs = count / $V$, tail = count % $V$;
+  for (size_t tile = (size_t)blockIdx.x * $(B * U); tile < packs;
+       tile += (size_t)gridDim.x * $(B * U)) {
+    const size_t first = tile + threadIdx.x;
+    const bool whole = packs - tile >= $(B * U);
+    const auto at = [=](int nth) { return (first + nth / $V$ * $B$) * $V$ + nth % $V$; };
+    //@ for _, x in ipairs(point.inputs) do
+    lathe_pack<$k.storage$, $V$> $x.pointer$_pack[$U$] = {};
 #pragma unroll
-      for (int slot = 0; slot < $U$; slot++)
-        if (whole || first + slot * $B$ < packs)
-          $x.pointer$_pack[slot] = lathe_load<$V$>($x.pointer$ + at(slot * $V$));
-      //@ end
-      //@ local function from_pack(x) return x.pointer .. "_pack[nth / " .. V .. "].at[nth % " .. V .. "]" end
-      //@ many(phase, point, from_pack, "first + nth / " .. V .. " * " .. B .. " < packs", "first < packs")
-    }
-    if (blockIdx.x == gridDim.x - 1 && thread < tail) {
-      const size_t i = count - tail + thread;
-      //@ one(phase, point)
-    }
-  } else {
-    for (size_t tile = (size_t)blockIdx.x * $(B * U * V); tile < count;
-         tile += (size_t)gridDim.x * $(B * U * V)) {
-      const size_t first = tile + thread;
-      const bool whole = count - tile >= $(B * U * V);
-      const auto at = [=](int nth) { return first + (size_t)nth * $B$; };
-      //@ for _, x in ipairs(point.inputs) do
-      $k.number$ $x.pointer$_at[N] = {};
-#pragma unroll
-      for (int nth = 0; nth < N; nth++)
-        if (whole || at(nth) < count)
-          $x.pointer$_at[nth] = $x.pointer$[at(nth)];
-      //@ end
-      //@ many(phase, point, function(x) return x.pointer .. "_at[nth]" end, "at(nth) < count", "first < count")
-    }
+    for (int slot = 0; slot < $U$; slot++)
+      if (whole || first + slot * $B$ < packs)
+        $x.pointer$_pack[slot] = lathe_load<$V$>($x.pointer$ + at(slot * $V$));
+    //@ end
+    //@ local function from_pack(x) return x.pointer .. "_pack[nth / " .. V .. "].at[nth % " .. V .. "]" end
+    //@ many(phase, point, from_pack, "first + nth / " .. V .. " * " .. B .. " < packs", "first < packs")
   }
+  if (blockIdx.x == gridDim.x - 1 && threadIdx.x < tail) {
+    const size_t i = count - tail + threadIdx.x;
+    //@ one(phase, point)
+  }
+  //@ finish(v, p)
+}
 
-  lathe_merge_threads<$B$>(mine, shared[0]);
-  if (blockIdx.x > 0) {
-    if (thread == 0)
-      lathe_hand_over(slots + blockIdx.x, mine);
-    return;
-  }
-  if (gridDim.x > 1) {
-    if (thread > 0)
-      mine.clear();
-    for (unsigned from = thread > 0 ? thread : $B$; from < gridDim.x; from += $B$)
-      mine.merge(lathe_receive(slots + from));
-    lathe_merge_threads<$B$>(mine, shared[1]);
-  }
-  if (thread == 0) {
-    //@ if p < #phases then
-    *($gathered$ *)(workspace + $(256 * (p - 1))) = mine;
-    //@ else
-    //@ P.results(phase, "mine")
-    $(k:uniforms(p))
-    //@ for _, total in ipairs(totals) do
-    $total$
+/* The same by accesses of one element each. */
+extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
+    $v.name$_apart$p$(const __grid_constant__ lathe_args args) {
+  //@ begin(v, p)
+  for (size_t tile = (size_t)blockIdx.x * $(B * U * V); tile < count;
+       tile += (size_t)gridDim.x * $(B * U * V)) {
+    const size_t first = tile + threadIdx.x;
+    const bool whole = count - tile >= $(B * U * V);
+    const auto at = [=](int nth) { return first + (size_t)nth * $B$; };
+    //@ for _, x in ipairs(point.inputs) do
+    $k.storage$ $x.pointer$_at[N] = {};
+#pragma unroll
+    for (int nth = 0; nth < N; nth++)
+      if (whole || at(nth) < count)
+        $x.pointer$_at[nth] = $x.pointer$[at(nth)];
     //@ end
-    //@ end
+    //@ many(phase, point, function(x) return x.pointer .. "_at[nth]" end, "at(nth) < count", "first < count")
   }
+  //@ finish(v, p)
 }
 
 //@ end

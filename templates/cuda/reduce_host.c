@@ -19,10 +19,11 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   const size_t machine = (size_t)limits->multiprocessors * $W$;
   const size_t most = machine < $H.MOST_BLOCKS$ ? machine : $H.MOST_BLOCKS$;
   const uint32_t grid = blocks(count, $(B * U * k.width), most);
+  //@ H.aligned({ whole = true })
 
   //@ for p = 1, #phases do
   launches[$(p - 1)] = (lathe_launch){
-      .kernel = "$v.name$_$p$",
+      .kernel = aligned ? "$v.name$_$p$" : "$v.name$_apart$p$",
       .grid = {grid, 1, 1},
       .block = {$B$, 1, 1},
   };

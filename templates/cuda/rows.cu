@@ -1,315 +1,701 @@
 /* A program over each row: passes of reductions over the row, then its values. Limited by bytes
- * moved where a row fits the registers of a block: it is read once, all accesses in flight, and
- * written once; the passes work on registers. T threads share a row and hold H accesses of 16 bytes
- * of each operand; short rows have T below a warp's 32, and several go to a block. Rows too long
- * for that are read again in each pass, by a block of 1024 threads; what is dear to compute twice
- * is then kept in the output between passes. Where there are fewer of these than multiprocessors,
- * each is split into parts, a launch for each pass: a few microseconds that many blocks soon repay.
+ * moved where a row fits in registers: it is read once, all accesses in flight, and written once;
+ * the passes work on registers. A part of a warp has a short row, a block a longer one, a cluster
+ * of blocks, which reach each other's shared memory, one longer still. Rows too long for that are
+ * read again in each pass; what is dear to compute twice is then kept in the output between
+ * passes. Where there are fewer of these than multiprocessors, each is split into parts, a launch
+ * for each pass: a few microseconds that many blocks soon repay.
  *
- * Where rows do not all start at a multiple of 16 bytes, accesses are of one element each. */
+ * Reductions over the rows are gathered in the last pass: each thread has its columns in registers
+ * for all of its rows, and blocks leave what they gathered in the workspace, for one more launch to
+ * merge, in an order that depends on nothing but the grid. Rows that a block can hold are
+ * read once for all passes, ahead of their turn, into shared memory. With other rows, one launch leaves what the
+ * passes came to, and the next, in which blocks have some columns of some rows, reads them again. */
 //@ local P = use "parts.cu"
 //@ local S = use "shapes.c"
-//@ local phases, outputs, V = k.program.phases, k.program.points, k.width
-//@ local passes = k:passes(P.define)
-//@ local point = #outputs > 0 and k:point("point", k:results(outputs))
-//@ if point then
-//@ P.define(point)
-//@ end
-//@ for p, phase in ipairs(phases) do
-//@ P.define_gatherer(phase, p)
-//@ end
-//@ local totals = k:totals()
-//@ local last = op.dims[#op.dims]
-//@ local function offset(operand)
-//@   local along = operand.dims[#operand.dims] == last
-//@   return #operand.dims == #op.dims and "row * count" or not along and "row" or nil
-//@ end
-//@
-//@ -- Reads the operands with these names that are not in known; once: no more than once.
-//@ function read(names, known, once)
-//@ for _, name in ipairs(names) do
-//@ if not known[name] then
-//@ known[name] = true
-$k.number$ $name$_at[N] = {};
-if (aligned) {
-#pragma unroll
-  for (int slot = 0; slot < H; slot++)
-    if (at(slot * $V$) < end) {
-      const lathe_pack<$k.storage$, $V$> pack = lathe_load$(once and "_once" or "")<$V$>($name$ + at(slot * $V$));
-#pragma unroll
-      for (int lane = 0; lane < $V$; lane++)
-        $name$_at[slot * $V$ + lane] = pack.at[lane];
-    }
-} else {
-#pragma unroll
-  for (int nth = 0; nth < N; nth++)
-    if (at(nth) < end)
-      $name$_at[nth] = $name$[at(nth)];
-}
-//@ end
-//@ end
-//@ end
-//@
-//@ -- Writes the operands with these names; once: not to be read again soon.
-//@ function write(names, once)
-//@ for _, name in ipairs(names) do
-if (aligned) {
-#pragma unroll
-  for (int slot = 0; slot < H; slot++)
-    if (at(slot * $V$) < end) {
-      lathe_pack<$k.storage$, $V$> pack;
-#pragma unroll
-      for (int lane = 0; lane < $V$; lane++)
-        pack.at[lane] = $name$_at[slot * $V$ + lane];
-      lathe_store$(once and "_once" or "")($name$ + at(slot * $V$), pack);
-    }
-} else {
-#pragma unroll
-  for (int nth = 0; nth < N; nth++)
-    if (at(nth) < end)
-      $name$[at(nth)] = $name$_at[nth];
-}
-//@ end
-//@ end
-//@
-//@ local function names_of(list, key)
-//@   local names = {}
-//@   for i, item in ipairs(list) do
-//@     names[i] = key == "pointer" and item.pointer or item.operand.name
+//@ local V, columns, by_column = k.width, k.program.columns, k.program.column_reductions
+//@ -- The program that is being written: where a row stays in registers, so may what is dear.
+//@ local phases, outputs, passes, point, totals, uniforms
+//@ local function program_of(lowered)
+//@   local passes, point, totals = lowered:passes(P.define), lowered:last_pass(P.define), lowered:totals()
+//@   return function()
+//@     phases, outputs = lowered.program.phases, lowered.program.points
+//@     return passes, point, totals, function(step) return lowered:uniforms(step) end
 //@   end
-//@   return names
 //@ end
-//@
-//@ -- Gathers the terms of N points in registers.
-//@ function gather(phase, point)
-//@ for _, r in ipairs(phase.reductions) do
-$k.number$ $r.name$_terms[N];
+//@ local read_again = program_of(k)
+//@ local held = k:held(op)
+//@ local in_registers = held == k and read_again or program_of(held)
+//@ passes, point, totals, uniforms = read_again()
+//@ local finish = k:finish(P.define)
+//@ local active = S.active(phases)
+//@ for p, phase in ipairs(phases) do
+//@ if passes[p] then
+//@ P.define_gatherer(k.name .. "_gathered" .. p, phase.reductions)
 //@ end
-#pragma unroll
-for (int nth = 0; nth < N; nth++) {
-  //@ P.call(point)
+//@ end
+//@ if finish then
+//@ P.define_gatherer(k.name .. "_columns", by_column)
+/* What the passes over a row came to. */
+struct $k.name$_left {
+  //@ for _, phase in ipairs(phases) do
   //@ for _, r in ipairs(phase.reductions) do
-  $r.name$_terms[nth] = at(nth) < end ? $r.name$_term : mine.$r.name$.nothing();
+  $(k:result_type(r.kind)) $r.name$;
   //@ end
-  //@ for _, y in ipairs(phase.stash) do
-  $y.operand.name$_at[nth] = $y.operand.name$_;
+  //@ for _, r in ipairs(phase.picks) do
+  $k.number$ $r.name$;
   //@ end
+  //@ end
+};
+
+/* The workspace: how many partial results there are, these, and for each row what is left of it. */
+static __device__ __forceinline__ unsigned *$k.name$_partials(const lathe_args &args) {
+  return (unsigned *)args.workspace;
 }
-if (at(0) < end) {
-  //@ for _, r in ipairs(phase.reductions) do
-  mine.$r.name$.take($r.name$_terms, at);
-  //@ end
+
+static __device__ __forceinline__ $k.name$_columns *$k.name$_partial(const lathe_args &args, size_t nth) {
+  return ($k.name$_columns *)((char *)args.workspace + 64) + nth * args.dim[$(#op.dims - 1)];
 }
+
+static __device__ __forceinline__ $k.name$_left *$k.name$_of_row(const lathe_args &args, size_t row) {
+  const size_t count = args.dim[$(#op.dims - 1)];
+  return ($k.name$_left *)((char *)$k.name$_partial(args, $S.MOST_PARTIALS$)) + row;
+}
+
 //@ end
 //@
-//@ -- Computes N points in registers.
-//@ function compute()
-#pragma unroll
-for (int nth = 0; nth < N; nth++) {
-  //@ P.call(point)
-  //@ for _, y in ipairs(outputs) do
-  $y.operand.name$_at[nth] = $y.operand.name$_;
-  //@ end
-}
+//@ local offsets = { whole = "row * count", row = "row" }
+//@ local function offset(operand)
+//@   return offsets[operand.place]
+//@ end
+//@ -- The inputs of point functions that are elements of operands not in known, or of one place; stashed:
+//@ -- also those that an earlier pass has kept there.
+//@ local function elements(points, known, stashed, place)
+//@   local list, taken = {}, {}
+//@   for _, point in ipairs(points) do
+//@     for _, x in ipairs(point.inputs) do
+//@       local wanted = x.kind == "element" or stashed and x.kind == "stash"
+//@       wanted = wanted and (not place or x.operand.place == place)
+//@       if wanted and not known[x.pointer] and not taken[x.pointer] then
+//@         taken[x.pointer] = true
+//@         list[#list + 1] = x
+//@       end
+//@     end
+//@   end
+//@   return list
+//@ end
+//@ -- What varies over the row in all passes together.
+//@ local all = {}
+//@ for _, p in ipairs(active) do
+//@   all[#all + 1] = passes[p]
+//@ end
+//@ all[#all + 1] = point
+//@ local staged = elements(all, {}, false, "whole")
+//@ local streams = #elements(all, {})
+//@
+//@ function dims(type)
+$(k:scalars(op))
+const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
+const $type$ count = ($type$)args.dim[$(#op.dims - 1)];
 //@ end
 //@
-//@ -- Pointers to the row's data, and whether every row starts at 16 bytes.
-//@ function begin()
+//@ -- Pointers to the row's data and what there is of it once: where its indexes point to, as a place, and
+//@ -- where there are to be picks what they read.
+//@ function begin(type, picks)
 $(k:pointers(offset))
 $(k:row_values())
-$(k:uniforms("row"))
-const unsigned thread = threadIdx.x % T;
-const bool aligned =
-    count % $V$ == 0
-    //@ for i, operand in ipairs(k.operands) do
-    //@ if #operand.dims == #op.dims or operand.dims[#operand.dims] == last then
-    && (size_t)args.buf[$(i - 1)] % 16 == 0
+$(uniforms("row"))
+//@ for _, operand in ipairs(k.operands) do
+//@ if operand.index then
+const $type$ $operand.name$_place = (unsigned long long)$operand.name$_value < count ? ($type$)$operand.name$_value : ~($type$)0;
+//@ end
+//@ end
+//@ for _, phase in ipairs(picks and phases or {}) do
+//@ for _, pick in ipairs(phase.picks) do
+//@ for _, x in ipairs(elements({ pick.point }, {})) do
+const $k.number$ $pick.name$_$x.pointer$ = $pick.index$_place < count ? ($k.number$)$x.pointer$[$pick.index$_place] : 0;
+//@ end
+//@ end
+//@ end
+//@ end
+//@
+//@ -- Where elements are: `from`, the place of the thread's first, is to be set.
+//@ function places(type)
+const auto at = [=](int nth) {
+  return from + (MODE == LATHE_APART ? nth * ($type$)threads
+                                     : nth / $V$ * ($type$)threads * $V$ + nth % $V$);
+};
+const auto inside = [=](int nth) {
+  return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / $V$ * $V$) < count;
+};
+//@ end
+//@
+//@ -- Reads operands; once: no more than once.
+//@ function read(list, known, once)
+//@ for _, x in ipairs(list) do
+//@ known[x.pointer] = true
+//@ local how = once and x.operand.place == "whole" and "_once" or ""
+lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H] = {};
+#pragma unroll
+for (int slot = 0; slot < H; slot++) {
+  if (MODE != LATHE_APART && inside(slot * $V$))
+    $x.pointer$_pack[slot] = lathe_load$how$<$V$>($x.pointer$ + at(slot * $V$));
+  if (MODE == LATHE_APART) {
+#pragma unroll
+    for (int lane = 0; lane < $V$; lane++)
+      if (inside(slot * $V$ + lane))
+        $x.pointer$_pack[slot].at[lane] = $x.pointer$[at(slot * $V$ + lane)];
+  }
+}
+//@ end
+//@ end
+//@
+//@ -- Writes NAME_out as pack [slot] of an operand; once: not to be read again soon.
+//@ function write(name, once)
+if (MODE != LATHE_APART && inside(slot * $V$))
+  lathe_store$(once and "_once" or "")($name$ + at(slot * $V$), $name$_out);
+if (MODE == LATHE_APART) {
+#pragma unroll
+  for (int lane = 0; lane < $V$; lane++)
+    if (inside(slot * $V$ + lane))
+      $name$[at(slot * $V$ + lane)] = $name$_out.at[lane];
+}
+//@ end
+//@
+//@ -- Calls a point function on element [lane] of pack [slot]; kept: the operands with values from an
+//@ -- earlier pass in registers.
+//@ function call(point, kept)
+//@ P.call(point, function(x)
+//@   if x.kind == "hit" then
+//@     return "at(slot * " .. V .. " + lane) == " .. x.index .. "_place"
+//@   elseif kept[x.pointer] then
+//@     return x.pointer .. "_kept[slot * " .. V .. " + lane]"
+//@   end
+//@   return x.pointer .. "_pack[slot].at[lane]"
+//@ end)
+//@ end
+//@
+//@ -- Room for what a phase stashes in registers.
+//@ function room_for(phase)
+//@ for _, y in ipairs(phase.stash) do
+$k.number$ $y.operand.name$_kept[H * $V$];
+//@ end
+//@ end
+//@
+//@ -- Gathers the terms of a phase; kept: where what it stashes stays in registers, else it is written.
+//@ function gather(phase, point, kept)
+#pragma unroll
+for (int slot = 0; slot < H; slot++) {
+  //@ for _, r in ipairs(phase.reductions) do
+  $k.number$ $r.name$_terms[$V$];
+  //@ end
+  //@ for _, y in ipairs(kept and {} or phase.stash) do
+  lathe_pack<$k.storage$, $V$> $y.operand.name$_out;
+  //@ end
+#pragma unroll
+  for (int lane = 0; lane < $V$; lane++) {
+    //@ call(point, kept or {})
+    //@ for _, r in ipairs(phase.reductions) do
+    $r.name$_terms[lane] = inside(slot * $V$ + lane) ? $r.name$_term : mine.$r.name$.nothing();
+    //@ end
+    //@ for _, y in ipairs(phase.stash) do
+    //@ if kept then
+    $y.operand.name$_kept[slot * $V$ + lane] = $y.operand.name$_;
+    //@ else
+    $y.operand.name$_out.at[lane] = $y.operand.name$_;
     //@ end
     //@ end
-    ;
-const unsigned start = aligned ? thread * $V$ : thread, step = aligned ? 1 : T;
-//@ end
-//@
-//@ -- What threads have gathered in phase p, merged, and what follows from it.
-//@ function merge(phase, p)
-lathe_merge_threads<T>(mine$p$, shared$p$);
-//@ P.results(phase, "mine" .. p)
-$(k:uniforms(p))
-//@ end
-//@
-//@ function shared()
-//@ for p = 1, #phases do
-__shared__ $k.name$_gathered$p$ shared$p$[T > 32 ? T / 32 : 1];
+  }
+  if (inside(slot * $V$)) {
+    //@ for _, r in ipairs(phase.reductions) do
+    mine.$r.name$.take($r.name$_terms, [=](int lane) { return at(slot * $V$ + lane); });
+    //@ end
+  }
+  //@ for _, y in ipairs(kept and {} or phase.stash) do
+  //@ write(y.operand.name)
+  //@ end
+}
+//@ for _, y in ipairs(kept and phase.stash or {}) do
+//@ kept[y.operand.name] = true
 //@ end
 //@ end
 //@
-//@ function finish()
+//@ -- Computes the points and writes them, and gathers the terms of reductions over the rows.
+//@ function compute(kept)
+#pragma unroll
+for (int slot = 0; slot < H; slot++) {
+  //@ for _, y in ipairs(outputs) do
+  lathe_pack<$k.storage$, $V$> $y.operand.name$_out;
+  //@ end
+#pragma unroll
+  for (int lane = 0; lane < $V$; lane++) {
+    //@ call(point, kept)
+    //@ for _, y in ipairs(outputs) do
+    $y.operand.name$_out.at[lane] = $y.operand.name$_;
+    //@ end
+    //@ take_columns("slot * " .. V .. " + lane")
+  }
+  //@ for _, y in ipairs(outputs) do
+  //@ write(y.operand.name, true)
+  //@ end
+}
+//@ end
+//@
+//@ function take_columns(nth)
+//@ for _, r in ipairs(by_column) do
+const $k.number$ $r.name$_terms[1] = {$r.name$_term};
+over_rows[$nth$].$r.name$.take($r.name$_terms, [](int) { return 0; });
+//@ end
+//@ end
+//@
+//@ -- What follows from phase p: its picks, its results in the gatherer `mine`, if it has any, and uniforms.
+//@ function follow(phase, p, mine)
+//@ if mine then
+//@ P.results(phase.reductions, mine)
+//@ end
+//@ for _, pick in ipairs(phase.picks) do
+$k.number$ $pick.name$ = $(k:literal(0 / 0));
+if ($pick.index$_place < count) {
+  //@ P.call(pick.point, function(x)
+  //@   return x.kind == "hit" and x.index .. "_place == " .. pick.index .. "_place" or pick.name .. "_" .. x.pointer
+  //@ end)
+  $pick.name$ = $pick.name$_term;
+}
+//@ end
+$(uniforms(p))
+//@ end
+//@
+//@ function write_totals()
 //@ if #totals > 0 then
-if (thread == 0 && end > 0) {
+if (thread == 0 && live) {
   //@ for _, total in ipairs(totals) do
   $total$
   //@ end
 }
 //@ end
 //@ end
-/* Rows of at most N * T elements, R of them to a block. */
-template <int T, int H, int R>
-static __device__ __forceinline__ void $k.name$_held(const lathe_args &args) {
-  enum { N = H * $V$ };
-  $(k:scalars(op))
-  const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
-  const size_t count = args.dim[$(#op.dims - 1)];
-  //@ shared()
-  $(k:uniforms("call"))
-  for (size_t first = (size_t)blockIdx.x * R; first < rows; first += (size_t)gridDim.x * R) {
-    const size_t wanted = first + (R > 1 ? threadIdx.x / T : 0);
-    const size_t row = wanted < rows ? wanted : 0;
-    const unsigned end = wanted < rows ? (unsigned)count : 0;
-    //@ begin()
-    const auto at = [=](int nth) { return start + nth / $V$ * (T * $V$) + nth % $V$ * step; };
-    //@ local known = {}
+//@ if not finish then
+//@ passes, point, totals, uniforms = in_registers()
+/* One row in the registers of T threads; of a block's where T is 0, of those of `blocks` blocks where that
+ * is more than 1. A block has blockDim.y rows. */
+template <int MODE, int T, int H>
+static __device__ __forceinline__ void $k.name$_held(const lathe_args &args, unsigned blocks) {
+  //@ dims("unsigned")
+  const unsigned threads = T > 0 ? T : blockDim.x * blocks;
+  const unsigned thread = (blocks > 1 ? blockIdx.x % blocks * blockDim.x : 0) + threadIdx.x;
+  const size_t wanted = T > 0 ? (size_t)blockIdx.x * blockDim.y + threadIdx.y : blockIdx.x / blocks;
+  const bool live = T == 0 || wanted < rows;
+  const size_t row = live ? wanted : 0;
+  const unsigned from = MODE == LATHE_APART ? thread : thread * $V$;
+  //@ for _, p in ipairs(active) do
+  __shared__ $k.name$_gathered$p$ shared$p$[T > 0 ? 1 : $(S.CLUSTER * 32)];
+  //@ end
+  if (blocks > 1)
+    lathe_cluster_arrive();
+  $(uniforms("call"))
+  //@ places("unsigned")
+  //@ local known, kept = {}, {}
+  //@ begin("unsigned", true)
+  //@ for p, phase in ipairs(phases) do
+  //@ if passes[p] then
+  //@ read(elements({ passes[p] }, known), known, true)
+  //@ room_for(phase)
+  $k.name$_gathered$p$ mine$p$;
+  {
+    auto &mine = mine$p$;
+    mine.clear();
+    //@ gather(phase, passes[p], kept)
+  }
+  //@ if p == active[1] then
+  if (blocks > 1)
+    lathe_cluster_wait(); /* all of them have started */
+  //@ end
+  //@ if p == active[#active] and point then -- ahead of the wait for other threads
+  //@ read(elements({ point }, known), known, true)
+  //@ end
+  lathe_merge_row<T>(mine$p$, shared$p$, blocks);
+  //@ end
+  //@ follow(phase, p, passes[p] and "mine" .. p)
+  //@ end
+  //@ write_totals()
+  //@ if point then
+  //@ read(elements({ point }, known), known, true)
+  if (live) {
+    //@ compute(kept)
+  }
+  //@ end
+}
+
+//@ passes, point, totals, uniforms = read_again()
+//@ end
+//@ if not finish or S.leaves(k.program) then
+/* A row of any length, by a block$(finish and ", which leaves what the passes came to" or ""). */
+template <int MODE, int H>
+static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, size_t row) {
+  //@ dims("size_t")
+  const unsigned threads = blockDim.x, thread = threadIdx.x;
+  const size_t start = MODE == LATHE_APART ? thread : thread * $V$;
+  const bool live = true;
+  //@ for _, p in ipairs(active) do
+  __shared__ $k.name$_gathered$p$ shared$p$[32];
+  //@ end
+  $(uniforms("call"))
+  //@ begin("size_t", true)
+  //@ for p, phase in ipairs(phases) do
+  //@ if passes[p] then
+  $k.name$_gathered$p$ mine$p$;
+  mine$p$.clear();
+  for (size_t from = start; from < count + start; from += threads * (H * $V$)) {
+    auto &mine = mine$p$;
+    //@ places("size_t")
+    //@ read(elements({ passes[p] }, {}, true), {})
+    //@ gather(phase, passes[p])
+  }
+  lathe_merge_row<0>(mine$p$, shared$p$, 1);
+  //@ end
+  //@ follow(phase, p, passes[p] and "mine" .. p)
+  //@ end
+  //@ write_totals()
+  //@ if finish then
+  if (thread == 0) {
+    $k.name$_left *const left = $k.name$_of_row(args, row);
+    //@ for _, phase in ipairs(phases) do
+    //@ for _, list in ipairs { phase.reductions, phase.picks } do
+    //@ for _, r in ipairs(list) do
+    left->$r.name$ = $r.name$;
+    //@ end
+    //@ end
+    //@ end
+  }
+  //@ elseif point then
+  for (size_t from = start; from < count + start; from += threads * (H * $V$)) {
+    //@ places("size_t")
+    //@ read(elements({ point }, {}, true), {})
+    //@ compute({})
+  }
+  //@ end
+}
+
+//@ end
+//@ -- Where in the workspace the parts of rows leave what they gathered in phase p.
+//@ local function parts_at(p)
+//@   return string.format("((%s_gathered%d *)((char *)args.workspace + %d))", k.name, p, S.left_at(phases, p))
+//@ end
+//@ if S.splits(k.program) then
+//@ for step = 1, #active + 1 do
+//@ local p = active[step] or #phases + 1
+/* Rows split into parts: $(active[step] and "phase " .. p or "the results") */
+template <int MODE, int H>
+static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &args) {
+  //@ dims("size_t")
+  const unsigned threads = blockDim.x, thread = threadIdx.x;
+  const size_t start = MODE == LATHE_APART ? thread : thread * $V$;
+  const size_t row = blockIdx.y, first = row * gridDim.x;
+  const bool live = blockIdx.x == 0;
+  //@ for _, q in ipairs(active) do
+  __shared__ $k.name$_gathered$q$ shared$q$[32];
+  //@ end
+  $(uniforms("call"))
+  //@ begin("size_t", true)
+  //@ for q = 1, p - 1 do
+  //@ if passes[q] then
+  $k.name$_gathered$q$ mine$q$;
+  mine$q$.clear();
+  for (unsigned part = thread; part < gridDim.x; part += threads)
+    mine$q$.merge($(parts_at(q))[first + part]);
+  lathe_merge_row<0>(mine$q$, shared$q$, 1);
+  //@ end
+  //@ follow(phases[q], q, passes[q] and "mine" .. q)
+  //@ end
+  //@ if not active[step] then
+  //@ write_totals()
+  //@ else
+  $k.name$_gathered$p$ mine;
+  mine.clear();
+  //@ end
+  //@ if active[step] or point then
+  for (size_t from = start + (size_t)blockIdx.x * (threads * (H * $V$)); from < count + start;
+       from += (size_t)gridDim.x * (threads * (H * $V$))) {
+    //@ places("size_t")
+    //@ if active[step] then
+    //@ read(elements({ passes[p] }, {}, true), {})
+    //@ gather(phases[p], passes[p])
+    //@ else
+    //@ read(elements({ point }, {}, true), {})
+    //@ compute({})
+    //@ end
+  }
+  //@ end
+  //@ if active[step] then
+  lathe_merge_row<0>(mine, shared$p$, 1);
+  if (thread == 0)
+    $(parts_at(p))[first + blockIdx.x] = mine;
+  //@ end
+}
+
+//@ end
+//@ end
+//@ if finish then
+//@ -- Merges what the block's rows have gathered, EACH at each of `threads` threads: `column` is the place
+//@ -- of the one at [pos].
+//@ function leave_columns(room)
+#pragma unroll
+for (int nth = 0; nth < EACH; nth++)
+  $room$[(threadIdx.y * EACH + nth) * threads + threadIdx.x] = over_rows[nth];
+__syncthreads();
+for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads; pos += blockDim.x * blockDim.y) {
+  const unsigned nth = pos / threads, owner = pos % threads;
+  const size_t column = MODE == LATHE_APART ? begin + nth * threads + owner : begin + (nth / $V$ * threads + owner) * $V$ + nth % $V$;
+  $k.name$_columns whole = $room$[pos];
+  for (unsigned other = 1; other < blockDim.y; other++)
+    whole.merge($room$[other * EACH * threads + pos]);
+  if (column < count)
+    partial[column] = whole;
+}
+//@ end
+//@ if S.leaves(k.program) then
+/* Rows of which a block holds one or more: T threads share a row, with T = 0 those with the same
+ * threadIdx.y. Each copies what it needs of its rows into shared memory, STAGES - 1 rows ahead. */
+template <int MODE, int T, int H, int STAGES>
+static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
+  enum { EACH = H * $V$ };
+  extern __shared__ uint4 room[];
+  //@ dims("unsigned")
+  const unsigned threads = T > 0 ? T : blockDim.x, thread = threadIdx.x;
+  const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
+  const unsigned from = thread * $V$;
+  const size_t step = (size_t)gridDim.x * blockDim.y;
+  //@ for _, p in ipairs(active) do
+  __shared__ $k.name$_gathered$p$ shared$p$[2][T > 0 ? 1 : 32];
+  //@ end
+  $k.name$_columns over_rows[EACH];
+  unsigned stage = 0, turn = 0;
+  //@ places("unsigned")
+  $(k:pointers())
+  //@ local known = {}
+  //@ read(elements(all, {}, false, "column"), known)
+  const auto fetch = [&](size_t row, unsigned stage) {
+    if (row < rows) {
+#pragma unroll
+      for (int slot = 0; slot < H; slot++)
+        if (inside(slot * $V$)) {
+          //@ for i, x in ipairs(staged) do
+          lathe_copy_ahead(room + ((stage * $(#staged) + $(i - 1)) * H + slot) * block + mine, $x.pointer$ + row * count + at(slot * $V$));
+          //@ end
+        }
+    }
+    lathe_end_group();
+  };
+
+  $(uniforms("call"))
+#pragma unroll
+  for (int nth = 0; nth < EACH; nth++)
+    over_rows[nth].clear();
+#pragma unroll
+  for (int nth = 0; nth < STAGES - 1; nth++)
+    fetch((size_t)blockIdx.x * blockDim.y + threadIdx.y + nth * step, nth);
+  for (size_t first = (size_t)blockIdx.x * blockDim.y; first < rows; first += step) {
+    const size_t wanted = first + threadIdx.y;
+    const bool live = wanted < rows;
+    const size_t row = live ? wanted : 0;
+    //@ begin("unsigned", true)
+    lathe_await_groups<STAGES - 2>();
+    //@ for i, x in ipairs(staged) do
+    //@ known[x.pointer] = true
+    lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H];
+#pragma unroll
+    for (int slot = 0; slot < H; slot++)
+      memcpy(&$x.pointer$_pack[slot], room + ((stage * $(#staged) + $(i - 1)) * H + slot) * block + mine, 16);
+    //@ end
+    fetch(wanted + (STAGES - 1) * step, stage > 0 ? stage - 1 : STAGES - 1);
+    stage = stage < STAGES - 1 ? stage + 1 : 0;
+    turn ^= 1;
+    //@ local kept = {}
     //@ for p, phase in ipairs(phases) do
-    //@ read(names_of(passes[p].inputs, "pointer"), known, true)
-    //@ P.arrays(names_of(phase.stash), "N", known)
+    //@ if passes[p] then
+    //@ room_for(phase)
     $k.name$_gathered$p$ mine$p$;
     {
       auto &mine = mine$p$;
       mine.clear();
-      //@ gather(phase, passes[p])
+      //@ gather(phase, passes[p], kept)
     }
-    //@ merge(phase, p)
+    lathe_merge_row<T>(mine$p$, shared$p$[turn], 1);
     //@ end
-    //@ finish()
-    //@ if point then
-    //@ read(names_of(point.inputs, "pointer"), known, true)
-    //@ P.arrays(names_of(outputs), "N", known)
-    //@ compute()
-    //@ write(names_of(outputs), true)
+    //@ follow(phase, p, passes[p] and "mine" .. p)
     //@ end
-    if (T > 32 && first + (size_t)gridDim.x * R < rows)
-      __syncthreads();
+    //@ write_totals()
+    if (live) {
+      //@ compute(kept)
+    }
   }
+  lathe_await_groups<0>();
+  __syncthreads();
+  {
+    const size_t begin = 0;
+    $k.name$_columns *const partial = $k.name$_partial(args, blockIdx.x);
+    $k.name$_columns *const all = ($k.name$_columns *)room;
+    //@ leave_columns("all")
+  }
+  if (blockIdx.x == 0 && mine == 0)
+    *$k.name$_partials(args) = gridDim.x;
 }
 
-/* Rows of any length. */
-template <int T, int H>
-static __device__ __forceinline__ void $k.name$_long(const lathe_args &args) {
-  enum { N = H * $V$ };
-  $(k:scalars(op))
-  const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
-  const size_t count = args.dim[$(#op.dims - 1)], end = count;
-  //@ shared()
-  $(k:uniforms("call"))
-  for (size_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    //@ begin()
-    //@ for p, phase in ipairs(phases) do
-    $k.name$_gathered$p$ mine$p$;
-    mine$p$.clear();
-    for (size_t from = start; from < count + start; from += T * N) {
-      auto &mine = mine$p$;
-      const auto at = [=](int nth) { return from + nth / $V$ * (T * $V$) + nth % $V$ * step; };
-      //@ local known = {}
-      //@ read(names_of(passes[p].inputs, "pointer"), known)
-      //@ P.arrays(names_of(phase.stash), "N", known)
-      //@ gather(phase, passes[p])
-      //@ write(names_of(phase.stash))
-    }
-    //@ merge(phase, p)
-    //@ end
-    //@ finish()
-    //@ if point then
-    for (size_t from = start; from < count + start; from += T * N) {
-      const auto at = [=](int nth) { return from + nth / $V$ * (T * $V$) + nth % $V$ * step; };
-      //@ local known = {}
-      //@ read(names_of(point.inputs, "pointer"), known)
-      //@ P.arrays(names_of(outputs), "N", known)
-      //@ compute()
-      //@ write(names_of(outputs), true)
-    }
-    //@ end
-    __syncthreads();
-  }
-}
-
-//@ -- Where in the workspace the parts of rows leave what they gathered in phase p.
-//@ local function left(p)
-//@   return string.format("((%s_gathered%d *)((char *)args.workspace + %d))", k.name, p, S.left_at(phases, p))
 //@ end
-//@ for p = 1, #phases + 1 do
-/* Rows split into parts: $(p <= #phases and "phase " .. p or "the results") */
-template <int T, int H>
-static __device__ __forceinline__ void $k.name$_split$p$(const lathe_args &args) {
-  enum { N = H * $V$ };
-  $(k:scalars(op))
-  const size_t count = args.dim[$(#op.dims - 1)], end = count;
-  const size_t row = blockIdx.y, first = row * gridDim.x;
-  //@ shared()
-  $(k:uniforms("call"))
-  //@ begin()
-  //@ for q = 1, p - 1 do
-  $k.name$_gathered$q$ mine$q$;
-  mine$q$.clear();
-  for (unsigned from = thread; from < gridDim.x; from += T)
-    mine$q$.merge($(left(q))[first + from]);
-  //@ merge(phases[q], q)
-  //@ end
-  //@ if p > #phases then
-  if (blockIdx.x == 0) {
-    //@ finish()
-  }
-  //@ end
-  //@ if p <= #phases then
-  $k.name$_gathered$p$ mine;
-  mine.clear();
-  //@ end
-  //@ if p <= #phases or point then
-  for (size_t from = start + (size_t)blockIdx.x * (T * N); from < count + start;
-       from += (size_t)gridDim.x * (T * N)) {
-    const auto at = [=](int nth) { return from + nth / $V$ * (T * $V$) + nth % $V$ * step; };
-    //@ local known = {}
-    //@ if p <= #phases then
-    //@ read(names_of(passes[p].inputs, "pointer"), known)
-    //@ P.arrays(names_of(phases[p].stash), "N", known)
-    //@ gather(phases[p], passes[p])
-    //@ write(names_of(phases[p].stash))
-    //@ else
-    //@ read(names_of(point.inputs, "pointer"), known)
-    //@ P.arrays(names_of(outputs), "N", known)
-    //@ compute()
-    //@ write(names_of(outputs), true)
+/* Some columns of some rows: a warp has an access to $(S.TILE_AT_ONCE) rows in flight. */
+template <int MODE>
+static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
+  enum { H = 1, EACH = $V$, ROWS = $S.TILE_AT_ONCE$ };
+  __shared__ $k.name$_columns all[$(S.TILE_ROWS * 32 * V)];
+  //@ dims("size_t")
+  const unsigned threads = 32, thread = threadIdx.x;
+  const size_t begin = (size_t)blockIdx.x * (32 * $V$);
+  const size_t from = begin + (MODE == LATHE_APART ? thread : thread * $V$);
+  const size_t step = (size_t)gridDim.y * blockDim.y;
+  $k.name$_columns over_rows[EACH];
+  //@ places("size_t")
+  $(k:pointers())
+  //@ local known = {}
+  //@ read(elements({ point }, {}, false, "column"), known)
+
+  $(uniforms("call"))
+#pragma unroll
+  for (int nth = 0; nth < EACH; nth++)
+    over_rows[nth].clear();
+  for (size_t first = (size_t)blockIdx.y * blockDim.y + threadIdx.y; first < rows; first += ROWS * step) {
+    //@ local whole = elements({ point }, {}, false, "whole")
+    //@ for _, x in ipairs(whole) do
+    lathe_pack<$k.storage$, $V$> $x.pointer$_ahead[ROWS] = {};
+#pragma unroll
+    for (int turn = 0; turn < ROWS; turn++)
+      if (first + turn * step < rows) {
+        const $k.storage$ *const of_row = $x.pointer$ + (first + turn * step) * count;
+        if (MODE != LATHE_APART && inside(0))
+          $x.pointer$_ahead[turn] = lathe_load_once<$V$>(of_row + from);
+        if (MODE == LATHE_APART) {
+#pragma unroll
+          for (int lane = 0; lane < $V$; lane++)
+            if (inside(lane))
+              $x.pointer$_ahead[turn].at[lane] = of_row[at(lane)];
+        }
+      }
     //@ end
+#pragma unroll
+    for (int turn = 0; turn < ROWS; turn++) {
+      const size_t row = first + turn * step;
+      if (row < rows) {
+        //@ begin("size_t")
+        //@ if S.leaves(k.program) then
+        const $k.name$_left left = *$k.name$_of_row(args, row);
+        //@ end
+        //@ for p, phase in ipairs(phases) do
+        //@ for _, q in ipairs(phase.reductions) do
+        const $(k:result_type(q.kind)) $q.name$ = left.$q.name$;
+        //@ end
+        //@ for _, q in ipairs(phase.picks) do
+        const $k.number$ $q.name$ = left.$q.name$;
+        //@ end
+        $(uniforms(p))
+        //@ end
+        //@ for _, x in ipairs(whole) do
+        lathe_pack<$k.storage$, $V$> *const $x.pointer$_pack = &$x.pointer$_ahead[turn];
+        //@ end
+        //@ compute({})
+      }
+    }
   }
+  $k.name$_columns *const partial = $k.name$_partial(args, blockIdx.y);
+  //@ leave_columns("all")
+  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0)
+    *$k.name$_partials(args) = gridDim.y;
+}
+
+/* The partial results of 32 columns, merged, and what is made of them. */
+static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
+  __shared__ $k.name$_columns all[32][32];
+  //@ dims("size_t")
+  const unsigned partials = *$k.name$_partials(args);
+  const size_t i = (size_t)blockIdx.x * 32 + threadIdx.x;
+  $k.name$_columns mine;
+
+  mine.clear();
+  if (i < count) {
+#pragma unroll 4
+    for (unsigned nth = threadIdx.y; nth < partials; nth += 32)
+      mine.merge($k.name$_partial(args, nth)[i]);
+  }
+  all[threadIdx.y][threadIdx.x] = mine;
+  for (unsigned half = 16; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.y < half)
+      all[threadIdx.y][threadIdx.x].merge(all[threadIdx.y + half][threadIdx.x]);
+  }
+  if (threadIdx.y > 0 || i >= count)
+    return;
+  $(k:pointers())
+  $(uniforms("call"))
+  //@ P.call(finish, function(x)
+  //@   return x.kind == "column" and "all[0][threadIdx.x]." .. x.name .. ".result()" or x.pointer .. "[i]"
+  //@ end)
+  //@ for _, y in ipairs(columns) do
+  $y.operand.name$[i] = $y.operand.name$_;
   //@ end
-  //@ if p <= #phases then
-  lathe_merge_threads<T>(mine, shared$p$);
-  if (thread == 0)
-    $(left(p))[first + blockIdx.x] = mine;
-  //@ end
+}
+
+//@ end
+//@ local modes = { full = "LATHE_FULL", packs = "LATHE_PACKS", apart = "LATHE_APART" }
+//@ -- One kernel of a variant: its name's ending, most threads, fewest blocks on a multiprocessor, a call.
+//@ function kernel(v, ending, threads, blocks, call)
+extern "C" __global__ void __launch_bounds__($threads$, $blocks$)
+    $v.name$_$ending$(const __grid_constant__ lathe_args args) {
+  $k.name$_$call$;
 }
 
 //@ end
 //@ for _, v in ipairs(variants) do
-//@ for _, s in ipairs(S.shapes(k.width)) do
-//@ local T, H, R = s.threads, s.hold, s.rows
-/* $v.params_text$: rows up to $(T * H * V) */
-extern "C" __global__ void __launch_bounds__($(T * R), $s.blocks$)
-    $v.name$_$T$x$H$(const __grid_constant__ lathe_args args) {
-  $k.name$_held<$T$, $H$, $R$>(args);
+/* $v.params_text$ */
+//@ local H = S.hold(v)
+//@ if not finish then
+//@ for _, mode in ipairs(S.MODES) do
+//@ for _, s in ipairs(S.short(v)) do
+//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, 128, S.blocks(v, streams, 128), ("held<%s, %d, %d>(args, 1)"):format(modes[mode], s.threads, s.hold))
+//@ end
+//@ kernel(v, "block_" .. mode, v.params.threads, S.blocks(v, streams, v.params.threads), ("held<%s, 0, %d>(args, 1)"):format(modes[mode], H))
+extern "C" __global__ void __launch_bounds__($v.params.threads$, $(S.blocks(v, streams, v.params.threads)))
+    $v.name$_cluster_$mode$(const __grid_constant__ lathe_args args) {
+  const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
+  const unsigned blocks = (unsigned)(gridDim.x / rows);
+#if __CUDA_ARCH__ >= 900
+  $k.name$_held<$(modes[mode]), 0, $H$>(args, blocks);
+#else /* code for this architecture may run on one with clusters */
+  if (blockIdx.x % blocks == 0)
+    $k.name$_long<$(modes[mode == "full" and "packs" or mode]), $H$>(args, blockIdx.x / blocks);
+#endif
 }
 
 //@ end
-/* $v.params_text$: longer rows */
-extern "C" __global__ void __launch_bounds__(1024)
-    $v.name$_long(const __grid_constant__ lathe_args args) {
-  $k.name$_long<1024, 4>(args);
-}
-
-//@ for p = 1, #phases + 1 do
-extern "C" __global__ void __launch_bounds__($S.SPLIT_THREADS$)
-    $v.name$_split$p$(const __grid_constant__ lathe_args args) {
-  $k.name$_split$p$<$S.SPLIT_THREADS$, $S.SPLIT_HOLD$>(args);
-}
-
 //@ end
-
+//@ for _, mode in ipairs { "packs", "apart" } do
+//@ if not finish or S.leaves(k.program) then
+//@ kernel(v, "long_" .. mode, S.LONG_THREADS, 1, ("long<%s, %d>(args, blockIdx.x)"):format(modes[mode], H))
+//@ end
+//@ if S.splits(k.program) then
+//@ for step = 1, #active + 1 do
+//@ kernel(v, "split" .. step .. "_" .. mode, S.SPLIT_THREADS, 1, ("split%d<%s, %d>(args)"):format(step, modes[mode], S.SPLIT_HOLD))
+//@ end
+//@ end
+//@ if finish then
+//@ kernel(v, "tile_" .. mode, 32 * S.TILE_ROWS, 1, ("tile<%s>(args)"):format(modes[mode]))
+//@ end
+//@ end
+//@ if finish and S.leaves(k.program) then
+//@ for _, mode in ipairs { "full", "packs" } do
+//@ for _, s in ipairs(S.ahead(#staged)) do
+//@ kernel(v, "ahead" .. s.threads .. "_" .. mode, S.AHEAD_THREADS, 1, ("ahead<%s, %d, %d, %d>(args)"):format(modes[mode], s.threads, s.hold, s.stages))
+//@ end
+//@ end
+//@ end
+//@ if finish then
+//@ kernel(v, "merge", 1024, 1, "merged(args)")
+//@ end
 //@ end

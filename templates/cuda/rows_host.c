@@ -1,51 +1,130 @@
 //@ local H = use "host.c"
 //@ local S = use "shapes.c"
 //@ H.image()
-//@ local phases = k.program.phases
-//@ local part = S.SPLIT_THREADS * S.SPLIT_HOLD * k.width
+//@ local program, V = k.program, k.width
+//@ local active, leaves = S.active(program.phases), S.leaves(k.program)
+//@ local by_column = #program.columns > 0
+//@ -- The operands whose elements are read or written along the row.
+//@ local staged = 0
+//@ for _, operand in ipairs(k.operands) do
+//@   staged = staged + (operand.place == "whole" and not operand.output and 1 or 0)
+//@ end
+//@
+//@ function launch(name, grid, block, more)
+launches[count_of_launches++] = (lathe_launch){
+    .kernel = $name$,
+    .grid = {$grid$},
+    .block = {$block$},
+    //@ for _, line in ipairs(more or {}) do
+    $line$,
+    //@ end
+};
+//@ end
+//@
+//@ -- The name of a kernel in one of its modes; full: the condition for every access to be within the row.
+//@ local function name_of(v, ending, full)
+//@   local rest = ('aligned ? "%s_%s_packs" : "%s_%s_apart"'):format(v.name, ending, v.name, ending)
+//@   return full and ('aligned && %s ? "%s_%s_full" : %s'):format(full, v.name, ending, rest) or rest
+//@ end
+//@ -- How many threads there are to share packs, `hold` of them each: whole warps.
+//@ local function threads(packs, hold)
+//@   return ("blocks(%s, %d, SIZE_MAX) * 32"):format(packs, 32 * hold)
+//@ end
 //@ for _, v in ipairs(variants) do
+//@ local hold, most = S.hold(v), v.params.threads
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
+  //@ if by_column then
+  const size_t rows = $(k:product("dim", 1, #op.dims - 1)), count = dim[$(#op.dims - 1)];
+  const size_t partials = $S.MOST_PARTIALS$;
+
+  return 64 + 8.0 * (double)(partials * count) * $(#program.column_reductions) + 16.0 * (double)rows * $(S.results(program));
+  //@ else
   (void)dim;
-  return $(S.left_at(phases, #phases + 1));
+  return $(S.left_at(program.phases, #program.phases + 1));
+  //@ end
 }
 
 extern lathe_launches $v.name$_launches;
 int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   const size_t count = args->dim[$(#op.dims - 1)];
-
-  //@ for _, s in ipairs(S.shapes(k.width)) do
-  if (count <= $(s.threads * s.hold * k.width)) {
-    launches[0] = (lathe_launch){
-        .kernel = "$v.name$_$s.threads$x$s.hold$",
-        .grid = {blocks(rows, $s.rows$, limits->grid), 1, 1},
-        .block = {$(s.threads * s.rows), 1, 1},
-    };
-    return 1;
-  }
+  //@ if leaves or not by_column then
+  const size_t packs = blocks(count, $V$, SIZE_MAX);
   //@ end
-  //@ if #phases < 4 then -- a launch each, and one for the results
-  if (rows < limits->multiprocessors) {
-    const size_t most = 2 * (size_t)limits->multiprocessors / rows;
-    const uint32_t parts = blocks(count, $part$, most < $S.MOST_PARTS$ ? most : $S.MOST_PARTS$);
+  //@ H.aligned({ whole = true, column = true })
+  int count_of_launches = 0;
 
-    //@ for p = 1, #phases + 1 do
-    launches[$(p - 1)] = (lathe_launch){
-        .kernel = "$v.name$_split$p$",
-        .grid = {parts, (uint32_t)rows, 1},
-        .block = {$S.SPLIT_THREADS$, 1, 1},
-    };
+  //@ if by_column then
+  const size_t most = $S.MOST_PARTIALS$;
+  //@ local shapes = S.ahead(staged)
+  //@ local s = leaves and shapes[1]
+  //@ if s then
+  if (aligned && limits->shared >= $s.bytes$ && count <= $(s.hold * V * S.AHEAD_THREADS)) {
+    const uint32_t threads =
+        //@ for _, short in ipairs(shapes) do
+        //@ if short.threads > 0 then
+        packs <= $(short.threads * short.hold) ? $short.threads$ :
+        //@ end
+        //@ end
+        $(threads("packs", s.hold));
+    const uint32_t at_once = $S.AHEAD_THREADS$ / threads;
+    const bool full = count == (size_t)threads * $(s.hold * V);
+    const char *const name =
+        //@ for _, short in ipairs(shapes) do
+        //@ if short.threads > 0 then
+        threads == $short.threads$ ? full ? "$v.name$_ahead$short.threads$_full" : "$v.name$_ahead$short.threads$_packs" :
+        //@ end
+        //@ end
+        full ? "$v.name$_ahead0_full" : "$v.name$_ahead0_packs";
+
+    //@ launch("name", "blocks(rows, at_once, limits->multiprocessors < most ? limits->multiprocessors : most), 1, 1", "threads, at_once, 1", { ".shared = " .. s.bytes })
+  } else {
+  //@ else
+  {
+  //@ end
+    const uint32_t across = blocks(count, $(32 * V), SIZE_MAX);
+    const size_t down = blocks((size_t)limits->multiprocessors * $S.TILE_BLOCKS$, across, most);
+
+    //@ if leaves then
+    //@ launch(name_of(v, "long"), "(uint32_t)rows, 1, 1", ("packs < %d ? %s : %d, 1, 1"):format(S.LONG_THREADS * hold, threads("packs", hold), S.LONG_THREADS))
     //@ end
-    return $(#phases + 1);
+    //@ launch(name_of(v, "tile"), ("across, blocks(rows, %d, down), 1"):format(S.TILE_ROWS), ("32, %d, 1"):format(S.TILE_ROWS))
+  }
+  //@ launch('"' .. v.name .. '_merge"', "blocks(count, 32, SIZE_MAX), 1, 1", "32, 32, 1")
+  //@ else
+  //@ for _, s in ipairs(S.short(v)) do
+  if (count <= $(s.threads * s.hold * V)) {
+    //@ launch(name_of(v, s.threads .. "x" .. s.hold, "count == " .. s.threads * s.hold * V), ("blocks(rows, %d, limits->grid), 1, 1"):format(S.SHORT_THREADS // s.threads), ("%d, %d, 1"):format(s.threads, S.SHORT_THREADS // s.threads))
+    return count_of_launches;
   }
   //@ end
-  launches[0] = (lathe_launch){
-      .kernel = "$v.name$_long",
-      .grid = {blocks(rows, 1, limits->grid), 1, 1},
-      .block = {1024, 1, 1},
-  };
-  return 1;
+  if (packs <= $(most * hold)) {
+    const uint32_t threads = $(threads("packs", hold));
+    //@ launch(name_of(v, "block", ("count == (size_t)threads * %d"):format(hold * V)), "(uint32_t)rows, 1, 1", "threads, 1, 1")
+    return count_of_launches;
+  }
+  //@ if S.splits(program) then
+  const bool clusters = packs <= $(most * hold * S.CLUSTER) && limits->cluster >= $S.CLUSTER$;
+  if (rows < limits->multiprocessors && (!clusters || rows * $S.CLUSTER$ < limits->multiprocessors)) {
+    const size_t parts_of_row = 2 * (size_t)limits->multiprocessors / rows;
+    const uint32_t parts = blocks(packs, $(S.SPLIT_THREADS * S.SPLIT_HOLD), parts_of_row < $S.MOST_PARTS$ ? parts_of_row : $S.MOST_PARTS$);
+
+    //@ for step = 1, #active + 1 do
+    //@ launch(name_of(v, "split" .. step), "parts, (uint32_t)rows, 1", S.SPLIT_THREADS .. ", 1, 1")
+    //@ end
+    return count_of_launches;
+  }
+  //@ end
+  for (uint32_t cluster = 2; cluster <= $S.CLUSTER$ && cluster <= limits->cluster; cluster *= 2)
+    if (packs <= $(most * hold) * (size_t)cluster) {
+      const uint32_t threads = blocks(packs, $(32 * hold) * cluster, SIZE_MAX) * 32;
+      //@ launch(name_of(v, "cluster", ("count == (size_t)threads * cluster * %d"):format(hold * V)), "(uint32_t)rows * cluster, 1, 1", "threads, 1, 1", { ".cluster = cluster" })
+      return count_of_launches;
+    }
+  //@ launch(name_of(v, "long"), "(uint32_t)rows, 1, 1", S.LONG_THREADS .. ", 1, 1")
+  //@ end
+  return count_of_launches;
 }
 
 //@ end

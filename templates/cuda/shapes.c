@@ -1,11 +1,52 @@
-//@ -- The shapes in which rows are held in registers, by rising length: how many threads share a row,
-//@ -- how many 16-byte accesses of each operand they hold, how many rows a block has. On an H200 4
-//@ -- accesses are best as long as two blocks fit a multiprocessor, so that one computes while the
-//@ -- other waits for memory.
-//@ local by_length = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
-//@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 }, { 512, 8, 1 }, { 1024, 8, 1 } }
+//@ -- How the work on rows is cut: what the kernels and the host's side must agree on.
+//@
+//@ -- Phases of a program with a pass over the row.
+//@ function active(phases)
+//@   local list = {}
+//@   for p, phase in ipairs(phases) do
+//@     list[#list + 1] = #phase.reductions > 0 and p or nil
+//@   end
+//@   return list
+//@ end
+//@ -- Whether something must be known of a whole row before its points are computed.
+//@ function leaves(program)
+//@   return #program.phases > 0 or #program.totals > 0
+//@ end
+//@ -- Whether rows may be split into parts: a launch for each phase, and one for the results. Where rows
+//@ -- have points, one part's may be written before another has picked an element of the same memory.
+//@ function splits(program)
+//@   local picks = false
+//@   for _, phase in ipairs(program.phases) do
+//@     picks = picks or #phase.picks > 0
+//@   end
+//@   return #program.columns == 0 and #active(program.phases) < 4 and not (picks and #program.points > 0)
+//@ end
+//@
+//@ -- 16-byte accesses to each operand that a thread holds: of narrow types one of 8 elements takes as
+//@ -- many registers as two of 4.
+//@ function hold(v)
+//@   return v.params.hold ~= "auto" and v.params.hold or k.width == 8 and 2 or 4
+//@ end
+//@ -- Rows for a part of a warp, by rising length: how many threads share one, what each holds.
+//@ function short(v)
+//@   local list = {}
+//@   for _, s in ipairs { { 8, hold(v) // 4 }, { 8, hold(v) // 2 }, { 8, hold(v) }, { 16, hold(v) }, { 32, hold(v) } } do
+//@     list[#list + 1] = s[2] > 0 and { threads = s[1], hold = s[2] } or nil
+//@   end
+//@   return list
+//@ end
+//@ -- The fewest blocks that a multiprocessor is to have at once, which bounds a thread's registers: one
+//@ -- computes while others wait for memory. streams: how many operands a thread holds elements of.
+//@ function blocks(v, streams, threads)
+//@   return math.max(1, (hold(v) * k.width * streams > 16 and 1024 or 1536) // threads)
+//@ end
+//@ -- Accesses: of 16 bytes, and as many as a shape has; the same, some beyond the row's end; of one element
+//@ -- each.
+//@ MODES = { "full", "packs", "apart" }
+//@ SHORT_THREADS = 128 -- of a block of short rows
+//@ CLUSTER = 8 -- the most blocks of a cluster that every device with clusters has
 //@ -- Of long rows' parts: threads of a block, and what each holds; most parts of all rows together.
-//@ SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 256, 2, 2048
+//@ LONG_THREADS, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 1024, 256, 2, 2048
 //@ -- Where in the workspace parts leave what they gathered in phase p; of one past the last, its size.
 //@ function left_at(phases, p)
 //@   local at = 0
@@ -14,19 +55,30 @@
 //@   end
 //@   return at
 //@ end
-//@ -- blocks: how many a multiprocessor is to have at once, which bounds a thread's registers. An access
-//@ -- of 8 elements that are computed with in 32 bits takes as many registers as two of 4.
-//@ function shapes(width)
-//@   local list, taken = {}, {}
-//@   for _, s in ipairs(by_length) do
-//@     local hold = width == 8 and math.max(1, s[2] // 2) or s[2]
-//@     if not taken[s[1] .. "x" .. hold] then
-//@       local busy = s[2] > 4 and 1024 or 1536
-//@       taken[s[1] .. "x" .. hold] = true
-//@       list[#list + 1] = {
-//@         threads = s[1], hold = hold, rows = s[3], blocks = math.max(1, busy // (s[1] * s[3])),
-//@       }
-//@     end
+//@
+//@ -- Of reductions over the rows: the most partial results, as a function of `count`; rows of a tile at once, how
+//@ -- many times over each warp has them in flight, blocks of tiles for a multiprocessor; threads of a
+//@ -- block that reads ahead.
+//@ MOST_PARTIALS = "(count < 32768 ? 256 : count < 1048576 ? 8388608 / count : 8)"
+//@ TILE_ROWS, TILE_AT_ONCE, TILE_BLOCKS, AHEAD_THREADS = 8, 4, 6, 512
+//@ -- How many numbers are left of a row.
+//@ function results(program)
+//@   local numbers = 0
+//@   for _, phase in ipairs(program.phases) do
+//@     numbers = numbers + #phase.reductions + #phase.picks
+//@   end
+//@   return numbers
+//@ end
+//@ -- Rows that are read ahead, by rising length: threads that share one (0: of a whole block, or a part
+//@ -- of it), what each holds, stages of shared memory, its bytes; operands: how many are read ahead.
+//@ function ahead(operands)
+//@   local list = {}
+//@   local hold = math.max(1, 16 // k.width)
+//@   local bytes = math.max(1, operands) * hold * AHEAD_THREADS * 16
+//@   local stages = math.min(4, 200 * 1024 // bytes)
+//@   local columns = AHEAD_THREADS * hold * k.width * 16 * #k.program.column_reductions
+//@   for _, threads in ipairs(stages > 1 and columns <= 200 * 1024 and { 8, 16, 32, 0 } or {}) do
+//@     list[#list + 1] = { threads = threads, hold = hold, stages = stages, bytes = math.max(stages * bytes, columns) }
 //@   end
 //@   return list
 //@ end
