@@ -55,7 +55,7 @@ void lathe_put(uint64_t at, $k.number$ x) {
 
 //@ end
 //@ if k.program.random then
-/* Philox4x32-10 (templates/c/philox.h): the words of a counter, of four points. */
+/* Philox4x32-10 (templates/c/philox.h): the words of a counter. */
 uvec4 lathe_philox(int64_t seed, int64_t offset, uint64_t counter) {
   uvec2 key = uvec2(uint(seed), uint(uint64_t(seed) >> 32));
   uvec4 word = uvec4(uint(counter), uint(counter >> 32), uint(offset), uint(uint64_t(offset) >> 32));
@@ -70,8 +70,13 @@ uvec4 lathe_philox(int64_t seed, int64_t offset, uint64_t counter) {
   return word;
 }
 
-$k.number$ lathe_random(uint word) {
-  const precise $k.number$ number = $k.number$(word >> 8) * $(k:literal(2.0 ^ -24));
+/* The number of the nth of the counter's points: of eight in the types of 16 bits, else of four. */
+$k.number$ lathe_random(uvec4 words, uint nth) {
+  //@ if k.bytes == 2 then
+  const precise $k.number$ number = $k.number$(words[nth / 2u] >> nth % 2u * 16u & 0xffffu) * $(k:literal(2.0 ^ -16));
+  //@ else
+  const precise $k.number$ number = $k.number$(words[nth] >> 8) * $(k:literal(2.0 ^ -24));
+  //@ end
   return number;
 }
 

@@ -6,10 +6,11 @@
 //@ local point = k:last_pass(P.define)
 //@ local outputs, V = k.program.points, k.width
 //@ local random = k:random_input(point)
+//@ local EACH = k.bytes == 2 and 8 or 4 -- points of a counter
 //@ -- The random number of the point at index i, where it needs one.
 //@ function one_random(i)
 //@ if random then
-const $k.number$ random_ = lathe_random(lathe_philox($random.seed$_value, $random.offset$_value, $i$ / 4)[uint($i$) % 4u]);
+const $k.number$ random_ = lathe_random(lathe_philox($random.seed$_value, $random.offset$_value, $i$ / $EACH$), uint($i$) % $EACH$u);
 //@ end
 //@ end
 //@ local kernels = {}
@@ -26,7 +27,7 @@ void $(kernels[#kernels])() {
   $(k:uniforms("row"))
   const uint thread = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID;
   const uint64_t head = min(lathe_head($(outputs[1].operand.name)), count);
-  bool aligned = $(random and "head % 4ul == 0ul" or "true"); $(random and "/* counters have four points */" or "")
+  bool aligned = $(random and "head % " .. EACH .. "ul == 0ul" or "true");
   //@ for _, operand in ipairs(k.operands) do
   //@ if operand.place == "whole" then
   aligned = aligned && lathe_aligned($operand.name$ + head * $k.bytes$ul);
@@ -48,9 +49,9 @@ void $(kernels[#kernels])() {
       //@ for slot = 0, U - 1 do
       if (thread + $(slot * B)u < left) {
         //@ for lane = 0, V - 1 do
-        //@ if random and lane % 4 == 0 then
+        //@ if random and lane % EACH == 0 then
         const uint64_t counted$lane$ = head + (tile + thread + $(slot * B)u) * $V$ul + $lane$ul;
-        const uvec4 random$lane$ = lathe_philox($random.seed$_value, $random.offset$_value, counted$lane$ / 4);
+        const uvec4 random$lane$ = lathe_philox($random.seed$_value, $random.offset$_value, counted$lane$ / $EACH$);
         //@ end
         //@ for _, y in ipairs(outputs) do
         $k.number$ $y.operand.name$_at$lane$;
@@ -62,8 +63,8 @@ void $(kernels[#kernels])() {
           //@ end
           //@ end
           //@ if random then
-          //@ local word = V == 2 and "uint(counted0) % 4u + " .. lane .. "u" or lane % 4 .. "u"
-          const $k.number$ random_ = lathe_random(random$(lane // 4 * 4)[$word$]);
+          //@ local nth = V == 2 and "uint(counted0) % 4u + " .. lane .. "u" or lane % EACH .. "u"
+          const $k.number$ random_ = lathe_random(random$(lane // EACH * EACH), $nth$);
           //@ end
           $point.call$
           //@ for _, y in ipairs(outputs) do
