@@ -21,6 +21,7 @@
 --   methods   further methods of the class; integer_literal(value) is needed
 
 local expr = require "expr"
+local program = require "program"
 local text = require "text"
 local vecmath = require "vecmath"
 
@@ -499,6 +500,16 @@ function kernel:totals()
     end
     return self:text("store_number", operand.name, value) .. ";"
   end)
+end
+
+-- The kernel for rows that stay in registers: what is dear to compute twice is kept there, also where
+-- an output is too narrow for it.
+function kernel:held(op)
+  if self.dtype == self.compute or #self.program.column_reductions > 0 then
+    return self
+  end
+  local kept = program.make(op.values, true)
+  return lower.kernel(self.language, self.isa, self.dtype, self.name .. "_held", self.operands, kept)
 end
 
 -- The class with a language's methods.

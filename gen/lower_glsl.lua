@@ -2,9 +2,13 @@
 -- computes one point at a time, so that every variable is a plain number; what makes it fast is in
 -- templates/glsl. A buffer is an address, a uint64_t, that is cast to a reference where it is read.
 
+local cheaper = require "cheaper"
 local text = require "text"
 
-local glsl = { methods = {}, result = { parameter = "out %s out_%s", argument = "%s", assign = "out_%s = %s;" } }
+local glsl = {
+  methods = { expand = cheaper.expand },
+  result = { parameter = "out %s out_%s", argument = "%s", assign = "out_%s = %s;" },
+}
 
 -- Types, as in lower_c.lua; bytes: the size of an element in memory, where its type is `element`.
 glsl.types = {
@@ -59,6 +63,13 @@ local set = {
   load_index = "lathe_integer({1}).at",
   store_number = "lathe_put({1}, {2})",
   store_index = "lathe_integer({1}).at = int64_t({2})",
+  exp_near_f16 = "lathe_exp_near_f16({1})",
+  exp_near_bf16 = "lathe_exp_near({1})", -- in f32 a device's own is not right enough
+  erfc_near = "lathe_erfc_near({1})",
+  erfc_near_f16 = "lathe_erfc_f16({1})",
+  erfc_near_bf16 = "lathe_erfc_bf16({1})",
+  sigmoid_near = "lathe_sigmoid_near({1})",
+  tanh_narrow = "lathe_tanh_narrow({1})",
 }
 
 glsl.sets = { vulkan = set }
@@ -194,11 +205,15 @@ function glsl.methods:from_words(kind, words)
   return gatherers[kind] .. "(" .. value .. ")"
 end
 
+local combined = {
+  sum = "(%s + %s)", maximum = "lathe_larger(%s, %s)", minimum = "lathe_smaller(%s, %s)",
+  max = "max(%s, %s)", min = "min(%s, %s)", -- which may lose NaN
+}
+
 -- Values combined pairwise: one rounding of a sum does not wait for the others, and fewer come
 -- together.
 function glsl.methods:fold(kind, values)
-  local format = kind == "sum" and "(%s + %s)"
-    or (kind == "maximum" or kind == "argmax") and "lathe_larger(%s, %s)" or "lathe_smaller(%s, %s)"
+  local format = combined[kind]
   while #values > 1 do
     local half = {}
     for i = 1, #values // 2 do

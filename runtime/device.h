@@ -38,6 +38,7 @@ struct device {
   lathe_kind kind;
   uint64_t features;
   double cache; /* bytes of its last cache before memory; 0: not known, or told elsewhere (cpu.h) */
+  bool cools;   /* it has a way to time calls whose operands are in no cache: see cool */
   bool lost;    /* an error has cost this process the device; another process may still have it */
   /* A bit for each dtype: numbers below its normal range may count as zero, as Vulkan lets a
    * device choose; see check.h. */
@@ -62,7 +63,7 @@ struct device {
 
   /* From here on timed calls take turns with copies of the operands, so many that each call finds
    * its own in memory and in no cache; results are looked at in the first, the call's own. False, with
-   * all as it was, where so many cannot be had. Null where a kind of device never does it. */
+   * all as it was, where so many cannot be had. Null where a device never does it. */
   bool (*cool)(device_call *call);
 
   /* The results of the last call, by operand; false with the reason in call->error where a

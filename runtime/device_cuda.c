@@ -763,6 +763,7 @@ static bool describe(cuda_device *d, int i) {
       .kind = LATHE_CUDA,
       .features = LATHE_ON_CUDA | (major >= 8 ? LATHE_SM80 : 0),
       .cache = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
+      .cools = true,
       .memory = memory,
       .prepare = prepare,
       .release = release,

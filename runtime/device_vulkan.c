@@ -3,6 +3,7 @@
  * Buffers are addresses, which go to a kernel with dimensions and scalars as push constants. A
  * logical device is made when a call first wants one. Where it is lost, this process has no other; see
  * worker.h. */
+#include "ceiling.h"
 #include "device.h"
 
 #include "vulkan.h"
@@ -21,13 +22,16 @@
 enum {
   MOST_DEVICES = 8,
   GUARD = 4096,         /* bytes on each side of a buffer's data */
-  ALIGNMENT = 64,       /* of data, before the layout's offset */
+  ALIGNMENT = 256,      /* of data, before the layout's offset */
   STAGING = 8 << 20,    /* bytes of the buffer through which copies go */
   MOST_RECORDED = 4096, /* calls of one command buffer */
-  RATES = 48,           /* measured copy rates, by the power of two of the bytes */
+  MOST_SETS = 4096,     /* copies of operands that a cold call may take, a power of two like that */
 };
 
 static const unsigned char guard_byte = 0x7e, poison_byte = 0xfb;
+
+/* Vulkan does not tell how large a GPU's last cache is: about what the largest have. */
+static const double largest_cache = 256 << 20;
 
 typedef struct vulkan_buffer {
   VkBuffer buffer;
@@ -58,19 +62,25 @@ typedef struct vulkan_device {
   vulkan_buffer staging;
   void *mapped;            /* the staging buffer */
   const void *recorded_of; /* the call that the batch is of, */
-  uint64_t recorded;       /* and how many times it has it */
-  double rate[RATES];      /* 0: not measured yet */
+  uint64_t recorded;       /* how many times it has it, */
+  uint64_t recorded_from;  /* and on which set of operands it begins */
 } vulkan_device;
 
 typedef struct vulkan_call {
   device_call head;
   vulkan_buffer operand[LATHE_MAX_OPERANDS], workspace;
   void *host[LATHE_MAX_OPERANDS]; /* copies of the outputs, or of inputs to compare */
+  lathe_args args;
   unsigned char pushed[VULKAN_PUSHED];
   uint32_t pushed_size;
   int count; /* launches of a call */
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   VkPipeline pipeline[LATHE_MAX_LAUNCHES];
+  /* Sets of operands that timed calls take in turn, a power of two: the first is `operand`, the
+   * others lie one after the other in `copies`, each operand in its slot. */
+  uint64_t sets, next_set;
+  vulkan_buffer copies;
+  size_t set_size, slot[LATHE_MAX_OPERANDS];
   bool broken; /* what went wrong leaves nothing to be done with it */
 } vulkan_call;
 
@@ -282,12 +292,15 @@ static VkResult make_device(vulkan_device *d) {
 
 /* ---- commands ----------------------------------------------------------------------------------- */
 
-/* All that was written is there for all that follows. */
+/* All that was written is there for all that follows. Between launches only shaders' own accesses
+ * count: what a driver does for more than is asked for, it does within the time that is measured. */
 static void barrier(VkCommandBuffer to, VkPipelineStageFlags before, VkPipelineStageFlags after) {
+  const VkPipelineStageFlags shader = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
   const VkMemoryBarrier all = {
       .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-      .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-      .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
+      .srcAccessMask = before == shader ? VK_ACCESS_SHADER_WRITE_BIT : VK_ACCESS_MEMORY_WRITE_BIT,
+      .dstAccessMask = after == shader ? VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT
+                                       : VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
   };
 
   vk.CmdPipelineBarrier(to, before, after, 0, 1, &all, 0, NULL, 0, NULL);
@@ -424,6 +437,11 @@ static int home_of(const vulkan_call *c, int operand) {
   return c->head.layout.in_place && operand == output ? input : operand;
 }
 
+/* An address in the form in which the generated code takes it. */
+static void *pointer_to(VkDeviceAddress address) {
+  return (void *)(uintptr_t)address; /* NOLINT */
+}
+
 static VkResult allocate(vulkan_call *c) {
   vulkan_device *d = device_of(&c->head);
   const lathe_variant *v = c->head.variant;
@@ -438,8 +456,12 @@ static VkResult allocate(vulkan_call *c) {
     if (!error && p->input[o])
       error = copy(d, &c->operand[o], c->operand[o].lead, p->input[o], NULL, p->bytes[o]);
   }
-  if (v->workspace && !error)
+  for (int o = 0; o < v->op->noperands; o++)
+    c->args.buf[o] = pointer_to(c->operand[home_of(c, o)].address);
+  if (v->workspace && !error) {
     error = make_operand(d, &c->workspace, (size_t)v->workspace(p->dim), 1, (device_layout){0});
+    c->args.workspace = pointer_to(c->workspace.address);
+  }
   return error;
 }
 
@@ -448,12 +470,25 @@ static void push(vulkan_call *c, const void *value, size_t size) {
   c->pushed_size += (uint32_t)size;
 }
 
-/* The arguments in the order of gen/lower_glsl.lua, which sees to it that they fit. */
-static void push_arguments(vulkan_call *c, const lathe_args *args) {
-  const lathe_op *op = c->head.variant->op;
+/* An operand's address in the nth set, as well aligned as in the first. */
+static VkDeviceAddress address_of(const vulkan_call *c, int operand, uint64_t nth) {
+  const int home = home_of(c, operand);
+  const VkDeviceAddress data = c->operand[home].address;
 
-  for (int o = 0; o < op->noperands; o++)
-    push(c, &c->operand[home_of(c, o)].address, sizeof(VkDeviceAddress));
+  return nth ? c->copies.address + (nth - 1) * c->set_size + c->slot[home] + data % ALIGNMENT
+             : data;
+}
+
+/* The arguments in the order of gen/lower_glsl.lua, which sees to it that they fit. */
+static void push_arguments(vulkan_call *c, uint64_t set) {
+  const lathe_op *op = c->head.variant->op;
+  const lathe_args *args = &c->args;
+
+  c->pushed_size = 0;
+  for (int o = 0; o < op->noperands; o++) {
+    const VkDeviceAddress address = address_of(c, o, set);
+    push(c, &address, sizeof address);
+  }
   push(c, &c->workspace.address, sizeof(VkDeviceAddress));
   for (int i = 0; i < op->ndim; i++) {
     const uint64_t dim = args->dim[i];
@@ -477,18 +512,19 @@ static void release(device_call *call) {
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
     free_buffer(d, &c->operand[o]);
   free_buffer(d, &c->workspace);
+  free_buffer(d, &c->copies);
   if (d->recorded_of == c)
     d->recorded_of = NULL;
   free(c);
 }
 
 /* The kernels of a call; false with the reason in why. */
-static bool load(vulkan_call *c, const lathe_args *args, const char **why) {
+static bool load(vulkan_call *c, const char **why) {
   static char text[320];
   vulkan_device *d = device_of(&c->head);
   const lathe_variant *v = c->head.variant;
 
-  c->count = v->launches(args, &d->limits, c->launch);
+  c->count = v->launches(&c->args, &d->limits, c->launch);
   if (c->count == 0) {
     *why = "the variant has no launch for this size on this device";
     return false;
@@ -509,7 +545,6 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
                             device_layout layout, const char **why) {
   static char text[256];
   vulkan_device *d = (vulkan_device *)on;
-  lathe_args args = problem_args(p);
   vulkan_call *c;
   VkResult error;
 
@@ -532,6 +567,8 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
     return NULL;
   }
   c->head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
+  c->args = problem_args(p);
+  c->sets = 1;
   error = allocate(c);
   if (error == VK_ERROR_OUT_OF_DEVICE_MEMORY || error == VK_ERROR_OUT_OF_HOST_MEMORY) {
     *why = "not enough memory on the device for the operands";
@@ -539,11 +576,10 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
     snprintf(text, sizeof text, "its buffers could not be made: %s", vulkan_error(error));
     *why = text;
   }
-  if (*why || !load(c, &args, why)) {
+  if (*why || !load(c, why)) {
     release(&c->head);
     return NULL;
   }
-  push_arguments(c, &args);
   return &c->head;
 }
 
@@ -564,25 +600,53 @@ static void reset(device_call *call) {
     fail(call, error, "the buffers could not be set");
 }
 
-/* Records calls, one after another, between two readings of the device's clock. The first is that
- * of the moment when the queue comes to it, with nothing before it; the second, when all is done. */
+/* Begins a batch with a reading of the device's clock: that of the moment when the queue comes to it,
+ * with nothing before it. Another ends it, of when all is done. */
+static VkResult begin_batch(vulkan_device *d) {
+  const VkResult error = begin(d->batch);
+
+  d->recorded_of = NULL;
+  if (!error && d->clock_mask) {
+    vk.CmdResetQueryPool(d->batch, d->clock, 0, 2);
+    vk.CmdWriteTimestamp(d->batch, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, d->clock, 0);
+  }
+  return error;
+}
+
+static VkResult end_batch(vulkan_device *d) {
+  if (d->clock_mask)
+    vk.CmdWriteTimestamp(d->batch, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d->clock, 1);
+  return vk.EndCommandBuffer(d->batch);
+}
+
+/* Nanoseconds between the two readings of the batch that ran. */
+static VkResult read_clock(vulkan_device *d, double *ns) {
+  uint64_t ticks[2];
+  const VkResult error =
+      vk.GetQueryPoolResults(d->made, d->clock, 0, 2, sizeof ticks, ticks, sizeof *ticks,
+                             VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+
+  if (!error)
+    *ns = (double)((ticks[1] - ticks[0]) & d->clock_mask) * d->clock_ns;
+  return error;
+}
+
+/* Records a batch of calls, one after another. */
 static VkResult record(vulkan_call *c, uint64_t calls) {
   vulkan_device *d = device_of(&c->head);
   VkResult error;
 
-  if (d->recorded_of == c && d->recorded == calls)
+  if (d->recorded_of == c && d->recorded == calls && d->recorded_from == c->next_set)
     return VK_SUCCESS;
-  d->recorded_of = NULL;
-  error = begin(d->batch);
+  error = begin_batch(d);
   if (error)
     return error;
-  if (d->clock_mask) {
-    vk.CmdResetQueryPool(d->batch, d->clock, 0, 2);
-    vk.CmdWriteTimestamp(d->batch, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, d->clock, 0);
-  }
-  vk.CmdPushConstants(d->batch, d->code.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, c->pushed_size,
-                      c->pushed);
-  for (uint64_t i = 0; i < calls; i++)
+  for (uint64_t i = 0; i < calls; i++) {
+    if (i == 0 || c->sets > 1) {
+      push_arguments(c, (c->next_set + i) % c->sets);
+      vk.CmdPushConstants(d->batch, d->code.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, c->pushed_size,
+                          c->pushed);
+    }
     for (int l = 0; l < c->count; l++) {
       const uint32_t *grid = c->launch[l].grid;
       if (i == 0 || c->count > 1)
@@ -590,12 +654,12 @@ static VkResult record(vulkan_call *c, uint64_t calls) {
       vk.CmdDispatch(d->batch, grid[0], grid[1], grid[2]);
       barrier(d->batch, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
     }
-  if (d->clock_mask)
-    vk.CmdWriteTimestamp(d->batch, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d->clock, 1);
-  error = vk.EndCommandBuffer(d->batch);
+  }
+  error = end_batch(d);
   if (!error) {
     d->recorded_of = c;
     d->recorded = calls;
+    d->recorded_from = c->next_set;
   }
   return error;
 }
@@ -612,11 +676,13 @@ static bool usable(const device_call *call) {
 }
 
 static bool run(device_call *call) {
+  vulkan_call *c = (vulkan_call *)call;
   VkResult error;
 
   if (!usable(call))
     return false;
-  error = record((vulkan_call *)call, 1);
+  c->next_set = 0;
+  error = record(c, 1);
   if (error)
     return fail(call, error, "the launch could not be recorded");
   return run_recorded(call, "the kernel");
@@ -624,6 +690,7 @@ static bool run(device_call *call) {
 
 /* Many calls go in one command buffer: one by one they would wait for the host. */
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
+  vulkan_call *c = (vulkan_call *)call;
   vulkan_device *d = device_of(call);
 
   *taken = (device_time){0};
@@ -631,28 +698,75 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
     return false;
   while (calls > 0) {
     const uint64_t some = calls < MOST_RECORDED ? calls : MOST_RECORDED;
-    VkResult error = record((vulkan_call *)call, some);
-    uint64_t ticks[2];
-    double start, host;
+    VkResult error = record(c, some);
+    double start, host, own;
     if (error)
       return fail(call, error, "the launches could not be recorded");
     start = clock_ns();
     if (!run_recorded(call, "the kernel, while it was timed,"))
       return false;
-    host = clock_ns() - start;
-    taken->host += host;
+    own = host = clock_ns() - start;
     if (d->clock_mask) {
-      error = vk.GetQueryPoolResults(d->made, d->clock, 0, 2, sizeof ticks, ticks, sizeof *ticks,
-                                     VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+      error = read_clock(d, &own);
       if (error)
         return fail(call, error, "the device's clock could not be read");
-      taken->own += (double)((ticks[1] - ticks[0]) & d->clock_mask) * d->clock_ns;
-    } else {
-      taken->own += host;
     }
+    taken->host += host;
+    taken->own += own;
+    c->next_set = (c->next_set + some) % c->sets;
     calls -= some;
   }
   return true;
+}
+
+/* Copies the inputs into all sets. */
+static VkResult fill_sets(vulkan_call *c) {
+  vulkan_device *d = device_of(&c->head);
+  const VkResult error = begin(d->transfer);
+
+  for (uint64_t set = 1; set < c->sets && !error; set++)
+    for (int o = 0; o < c->head.variant->op->noperands; o++)
+      if (c->head.problem->input[o] && home_of(c, o) == o) {
+        const vulkan_buffer *b = &c->operand[o];
+        const VkBufferCopy part = {.srcOffset = b->lead,
+                                   .dstOffset =
+                                       address_of(c, o, set) - c->copies.address + c->copies.lead,
+                                   .size = b->size};
+        vk.CmdCopyBuffer(d->transfer, b->buffer, c->copies.buffer, 1, &part);
+      }
+  return error ? error : finish_transfer(d);
+}
+
+/* The workspace stays one: it is the variant's own, and small. */
+static bool cool(device_call *call) {
+  vulkan_call *c = (vulkan_call *)call;
+  vulkan_device *d = device_of(call);
+  const lathe_op *op = call->variant->op;
+  size_t bytes = 0, length;
+  uint64_t sets = 2;
+  VkResult error;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (home_of(c, o) == o) {
+      bytes += c->operand[o].size;
+      c->slot[o] = c->set_size;
+      c->set_size += (c->operand[o].size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;
+    }
+  if (!usable(call) || bytes == 0 || !call->on->cools)
+    return false;
+  while ((double)bytes * (double)sets < largest_cache)
+    sets *= 2;
+  length = (sets - 1) * c->set_size + ALIGNMENT;
+  if (sets > MOST_SETS || (double)length > memory(call->on) / 2 ||
+      make_buffer(d, &c->copies, length, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0))
+    return false;
+  c->copies.lead = (0 - (size_t)c->copies.address) % ALIGNMENT;
+  c->copies.address += c->copies.lead;
+  c->sets = sets;
+  call->group = sets;
+  d->recorded_of = NULL;
+  error = fill_sets(c);
+  return !error || fail(call, error, "the operands could not be copied");
 }
 
 /* ---- what a call left --------------------------------------------------------------------------- */
@@ -743,62 +857,116 @@ static bool intact(device_call *call) {
 
 /* ---- the ceiling -------------------------------------------------------------------------------- */
 
-/* One round of copies; nanoseconds, or 0 where it failed. */
-static double time_copies(vulkan_device *d, const vulkan_buffer *from, const vulkan_buffer *to,
-                          int copies) {
-  const VkBufferCopy whole = {.size = from->length};
-  uint64_t ticks[2];
+/* One way to move memory: vulkan_streams.comp in so many workgroups, or where there is no pipeline the
+ * driver's own copy. */
+typedef struct streams_run {
+  vulkan_device *d;
+  VkPipeline pipeline;
+  uint32_t groups;
+  vulkan_buffer from[CEILING_STREAMS], to;
+  struct streams_args {
+    uint64_t from[CEILING_STREAMS], to, packs;
+  } args;
+} streams_run;
 
-  if (begin(d->transfer))
-    return 0;
-  vk.CmdResetQueryPool(d->transfer, d->clock, 0, 2);
-  vk.CmdWriteTimestamp(d->transfer, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, d->clock, 0);
-  for (int i = 0; i < copies; i++) {
-    vk.CmdCopyBuffer(d->transfer, from->buffer, to->buffer, 1, &whole);
-    barrier(d->transfer, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT);
+/* Nanoseconds of so many runs, one after another; infinite where they fail. */
+static double time_streams(const streams_run *r, int runs) {
+  vulkan_device *d = r->d;
+  const VkBufferCopy whole = {.size = r->args.packs * 16};
+  double ns = INFINITY;
+
+  if (begin_batch(d))
+    return INFINITY;
+  if (r->pipeline) {
+    vk.CmdPushConstants(d->batch, d->code.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof r->args,
+                        &r->args);
+    vk.CmdBindPipeline(d->batch, VK_PIPELINE_BIND_POINT_COMPUTE, r->pipeline);
   }
-  vk.CmdWriteTimestamp(d->transfer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d->clock, 1);
-  if (finish_transfer(d) ||
-      vk.GetQueryPoolResults(d->made, d->clock, 0, 2, sizeof ticks, ticks, sizeof *ticks,
-                             VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT))
-    return 0;
-  return (double)((ticks[1] - ticks[0]) & d->clock_mask) * d->clock_ns;
+  for (int i = 0; i < runs; i++) {
+    const VkPipelineStageFlags stage =
+        r->pipeline ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT : VK_PIPELINE_STAGE_TRANSFER_BIT;
+    if (r->pipeline)
+      vk.CmdDispatch(d->batch, r->groups, 1, 1);
+    else
+      vk.CmdCopyBuffer(d->batch, r->from[0].buffer, r->to.buffer, 1, &whole);
+    barrier(d->batch, stage, stage);
+  }
+  if (end_batch(d) || submit(d, d->batch) || read_clock(d, &ns))
+    return INFINITY;
+  return ns;
 }
 
-/* Bytes per second, read and written together, of the driver's own copy of `bytes` / 2 bytes. */
-static double copy_rate(vulkan_device *d, size_t bytes) {
-  const int copies = bytes < 64u << 20 ? 50 : 5;
-  vulkan_buffer from, to;
-  double best = 0;
+/* Seconds of one run at its best, of some batches that are long enough for the clock. */
+static double best_run(const streams_run *r) {
+  const int rounds = 4, most = 64;
+  const double batch_ns = 500e3, once = time_streams(r, 1);
+  const int runs = (int)fmin(most, 1 + batch_ns / fmax(once, 1));
+  double best = INFINITY;
 
-  if (!d->made || d->head.lost ||
-      make_buffer(d, &from, bytes / 2, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0))
-    return -1;
-  if (make_buffer(d, &to, bytes / 2, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0) == VK_SUCCESS) {
-    for (int round = 0; round < 5; round++) {
-      const double ns = time_copies(d, &from, &to, copies);
-      if (ns > 0)
-        best = fmax(best, (double)bytes * copies / (ns * 1e-9));
-    }
-    free_buffer(d, &to);
-  }
-  free_buffer(d, &from);
-  return best > 0 ? best : -1;
+  for (int round = 0; round < rounds && isfinite(once); round++)
+    best = fmin(best, time_streams(r, runs) * 1e-9 / runs);
+  return best;
 }
 
-/* Of about as many bytes, at the next power of two. Less than 4 MiB take as long as starting to
- * copy them does, which says nothing of the memory. */
-static double ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
+/* The best over workgroups and grids: a tile for each workgroup, of few invocations where there is
+ * little to move; or some workgroups for each multiprocessor, that go on from tile to tile. */
+static double best_streams(streams_run *r, int streams) {
+  vulkan_device *d = r->d;
+  const uint32_t accesses = 4; /* as in vulkan_streams.comp */
+  const uint32_t reading = CEILING_STREAMS + 1;
+  double best = streams == 1 ? best_run(r) : INFINITY;
+
+  for (uint32_t threads = 32; threads <= 512 && threads <= d->limits.group; threads *= 4) {
+    const lathe_launch launch = {
+        .block = {threads, 1, 1},
+        .constant = {streams == CEILING_READING ? reading : (uint32_t)streams},
+    };
+    const uint64_t tile = threads * accesses, tiles = (r->args.packs + tile - 1) / tile;
+    if (vulkan_code_get(&d->code, &vulkan_streams, &launch, &r->pipeline))
+      return INFINITY;
+    r->groups = tiles < d->limits.grid ? (uint32_t)tiles : d->limits.grid;
+    best = fmin(best, best_run(r));
+    for (uint32_t each = 1024 / threads; each <= 2048 / threads; each *= 2)
+      if (each * d->limits.multiprocessors < tiles) {
+        r->groups = each * d->limits.multiprocessors;
+        best = fmin(best, best_run(r));
+      }
+  }
+  return best;
+}
+
+static double streams_rate(device *on, int streams, size_t bytes) {
   vulkan_device *d = (vulkan_device *)on;
-  const double bytes = bytes_in + bytes_out;
-  const int power = (int)ceil(log2(bytes + 1));
+  const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+  const int reads = streams == CEILING_READING ? 1 : streams;
+  const int moved = streams == CEILING_READING ? 1 : streams + 1;
+  streams_run r = {.d = d, .args.packs = bytes / 16};
+  VkResult error = VK_SUCCESS;
+  double rate = 0;
 
-  *name = "the driver's copy";
-  if (power < 22 || power >= RATES || !d->clock_mask)
+  if (!vulkan_streams.start || !d->clock_mask || on->lost)
     return 0;
-  if (d->rate[power] == 0)
-    d->rate[power] = copy_rate(d, (size_t)1 << power);
-  return d->rate[power] > 0 ? d->rate[power] : 0;
+  if (!d->made)
+    error = make_device(d);
+  if (error)
+    return 0;
+  for (int s = 0; s < reads && !error; s++) {
+    error = make_buffer(d, &r.from[s], bytes, local, 0);
+    r.args.from[s] = r.from[s].address;
+  }
+  if (!error) /* where nothing is written the loops still name a place */
+    error = make_buffer(d, &r.to, moved > reads ? bytes : 16, local, 0);
+  r.args.to = r.to.address;
+  if (!error)
+    rate = moved * (double)bytes / best_streams(&r, streams);
+  for (int s = 0; s < reads; s++)
+    free_buffer(d, &r.from[s]);
+  free_buffer(d, &r.to);
+  return rate;
+}
+
+static double ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
+  return ceiling_rate(on, streams_rate, bytes_in, bytes_out, name);
 }
 
 /* ---- finding devices ---------------------------------------------------------------------------- */
@@ -997,12 +1165,14 @@ static void add_device(VkPhysicalDevice physical) {
       .features = LATHE_ON_VULKAN | (d->f64 ? LATHE_VULKAN_F64 : 0) |
                   (d->f16 && d->code.floats.nearest[0] ? LATHE_VULKAN_F16 : 0) |
                   (d->storage16 ? LATHE_VULKAN_STORAGE16 : 0),
+      .cools = d->type != VK_PHYSICAL_DEVICE_TYPE_CPU,
       .memory = memory,
       .prepare = prepare,
       .release = release,
       .reset = reset,
       .run = run,
       .time = time_calls,
+      .cool = cool,
       .output = output,
       .intact = intact,
       .ceiling = ceiling,

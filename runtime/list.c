@@ -1,6 +1,7 @@
 /* list.c - the --list-... options: what there is. */
 #include "list.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,10 +164,14 @@ static void list_core_rates(device *on) {
 
 static void list_rates(device *on) {
   const double beyond = 32; /* so many times the cache, hardly any of it is found there */
+  const double plenty =
+      1 << 30; /* the same of a cache that is not known, if the memory is so large */
   char place[48];
 
-  if (on->cache <= 0)
+  if (on->cache <= 0) {
+    list_rate(on, "memory", fmin(plenty, device_memory(on) / 8));
     return;
+  }
   snprintf(place, sizeof place, "cache, %s", units_bytes(on->cache).text);
   list_rate(on, place, on->cache / 4); /* a part of it: on some GPUs each half keeps a copy */
   list_rate(on, "memory", beyond * on->cache);

@@ -119,7 +119,7 @@ static void grid_head(const report *r) {
 /* Whether there may be cold times to show, which take the place of the time for each point. */
 static bool shows_cold(const report *r) {
   for (size_t i = 0; i < device_count(); i++)
-    if (r->selection->device[i] && device_at(i)->cache > 0)
+    if (r->selection->device[i] && device_at(i)->cools)
       for (size_t b = 0; b < lathe_backend_count; b++)
         if (lathe_backends[b].kind == device_at(i)->kind && has_column(r, b))
           return true;

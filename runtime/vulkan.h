@@ -110,5 +110,8 @@ VkResult vulkan_code_get(vulkan_code *code, const lathe_image *image, const lath
 /* Forgets and frees all. */
 void vulkan_code_drop(vulkan_code *code);
 
+/* vulkan_streams.c: vulkan_streams.comp; empty where the build makes no SPIR-V. */
+extern const lathe_image vulkan_streams;
+
 #endif
 #endif

@@ -14,7 +14,7 @@ typedef struct vulkan_module {
 typedef struct vulkan_pipeline {
   struct vulkan_pipeline *next;
   const lathe_image *image;
-  uint32_t block, constant[2];
+  uint32_t block, constant[3];
   VkPipeline made;
 } vulkan_pipeline;
 
@@ -157,7 +157,8 @@ static VkResult get_module(vulkan_code *code, const lathe_image *image, VkShader
 
 static VkResult make_pipeline(const vulkan_code *code, VkShaderModule module, vulkan_pipeline *p) {
   /* As templates/glsl/kernel.comp declares them, numbered from 0. */
-  const uint32_t constants[] = {p->block, code->subgroup, p->constant[0], p->constant[1]};
+  const uint32_t constants[] = {p->block, code->subgroup, p->constant[0], p->constant[1],
+                                p->constant[2]};
   enum { CONSTANTS = sizeof constants / sizeof *constants };
   VkSpecializationMapEntry entries[CONSTANTS];
   const VkSpecializationInfo specialization = {

@@ -38,6 +38,7 @@ typedef struct description {
   char id[16], name[256], notes[256];
   uint64_t features;
   double cache;
+  bool cools;
 } description;
 
 typedef struct answer {
@@ -86,6 +87,7 @@ static void find(lathe_kind kind, answer *a) {
     snprintf(d->notes, sizeof d->notes, "%s", on->notes ? on->notes : "");
     d->features = on->features;
     d->cache = on->cache;
+    d->cools = on->cools;
   }
 }
 
@@ -287,6 +289,7 @@ static void meet(lathe_kind kind) {
                        .kind = kind,
                        .features = s->about.features,
                        .cache = s->about.cache,
+                       .cools = s->about.cools,
                        .memory = memory,
                        .ceiling = ceiling};
     here->at[i] = &s->head;

@@ -5,6 +5,10 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint SUBGROUP = 32; /* invocations of a subgroup, a power of two */
 layout(constant_id = 2) const uint KERNEL = 0;    /* which of this module's kernels it is */
 layout(constant_id = 3) const uint THREADS = 32;  /* neighbouring invocations that gather together */
+layout(constant_id = 4) const uint MODE = 0;      /* how memory is accessed: */
+const uint APART = 0, /* by one element each */
+    PACKS = 1, /* by 16 bytes, all operands being at multiples of that */
+    FULL = 2;  /* by 16 bytes, as many as a kernel has room for: none is left out */
 
 layout(push_constant, std430) uniform lathe_args {
   $(k:arguments(op))
@@ -70,6 +74,7 @@ uvec4 lathe_philox(int64_t seed, int64_t offset, uint64_t counter) {
   return word;
 }
 
+<<<<<<< HEAD
 /* The number of the nth of the counter's points: of eight in the types of 16 bits, else of four. */
 $k.number$ lathe_random(uvec4 words, uint nth) {
   //@ if k.bytes == 2 then
@@ -77,17 +82,18 @@ $k.number$ lathe_random(uvec4 words, uint nth) {
   //@ else
   const precise $k.number$ number = $k.number$(words[nth] >> 8) * $(k:literal(2.0 ^ -24));
   //@ end
+=======
+/* The number of the nth of the counter's points. */
+$k.number$ lathe_random(uvec4 words, uint nth) {
+  const precise $k.number$ number = $k.number$(words[nth] >> 8) * $(k:literal(2.0 ^ -24));
+>>>>>>> vulkan
   return number;
 }
 
 //@ end
-/* Elements before the first one of which the address is a multiple of 16 bytes. */
-uint64_t lathe_head(uint64_t at) {
-  return (0ul - at / $k.bytes$ul) % $k.width$ul;
-}
-
-bool lathe_aligned(uint64_t at) {
-  return (uint(at) & 15u) == 0u;
+/* The workgroup's number: grids are of two dimensions where one has no room, the last of them too large. */
+uint64_t lathe_group() {
+  return uint64_t(gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }
 
 $k.number$ lathe_copysign($k.number$ magnitude, $k.number$ sign) {
@@ -105,6 +111,68 @@ $k.number$ lathe_quotient($k.number$ a, $k.number$ b) {
   return q;
 }
 
+//@ if not wide then
+//@ -- A polynomial's value at x, highest coefficient first.
+//@ local function polynomial(x, list)
+//@   local y = k:literal(list[1])
+//@   for i = 2, #list do
+//@     y = string.format("fma(%s, %s, %s)", y, x, k:literal(list[i]))
+//@   end
+//@   return y
+//@ end
+//@ local log2_e = 0x1.715476p0
+/* Forms for arguments that have been rounded, and for narrow results: as in templates/cuda/kernel.h,
+ * which says how much they are off, where exp2 and a quotient are off by 2 ulp. */
+float lathe_exp_near(float x) {
+  const precise float root = exp2(x * $(k:literal(log2_e / 2))), power = root * root;
+  return power;
+}
+
+float lathe_exp_near_f16(float x) {
+  const precise float scaled = x * $(k:literal(log2_e));
+  return exp2(scaled);
+}
+
+float lathe_sigmoid_near(float x) {
+  const precise float power = lathe_exp_near(-abs(x)), sum = 1.0 + power;
+  const precise float result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
+  return result;
+}
+
+float lathe_erfc_near(float x) {
+  const precise float square = x * x, w = abs(x) + 1.75, u = 1.0 / w;
+  const precise float root = exp2(square * $(k:literal(-log2_e / 2)));
+  const precise float far = $(polynomial("u", { 0x1.befc3cp+2, -0x1.519b08p+3, 0x1.8d023cp+1, 0x1.1d671cp+0, 0x1.7c1faap+0, 0x1.f89b26p-1, 0x1.20e136p-1 })) * u * root * root;
+  const precise float near = $(polynomial("square", { -0x1.44aba8p-11, 0x1.499f5cp-8, -0x1.b6ea32p-6, 0x1.ce2036p-4, -0x1.812702p-2, 0x1.06eba6p-3 }));
+  const precise float above = 2.0 - far, rest = 1.0 - x, below = fma(-x, near, rest);
+  return abs(x) < 0.875 ? below : x < 0.0 ? above : far;
+}
+
+float lathe_erfc_narrow(float x, float power, float times) {
+  const precise float w = abs(x) + 2.0, u = 1.0 / w;
+  const precise float far = $(polynomial("u", { 0x1.6fad46p+3, -0x1.70e756p+4, 0x1.901862p+3, 0x1.46c014p-1, 0x1.1e0302p+1, 0x1.1d0356p+0, 0x1.210552p-1 })) * u * power * times;
+  const precise float above = 2.0 - far;
+  return x < 0.0 ? above : far;
+}
+
+float lathe_erfc_f16(float x) {
+  const precise float power = exp2(x * x * $(k:literal(-log2_e)));
+  return lathe_erfc_narrow(x, power, 1.0);
+}
+
+float lathe_erfc_bf16(float x) {
+  const precise float root = exp2(x * x * $(k:literal(-log2_e / 2)));
+  return lathe_erfc_narrow(x, root, root);
+}
+
+float lathe_tanh_narrow(float x) {
+  const precise float square = x * x, power = exp2(abs(x) * $(k:literal(2 * log2_e))), sum = 1.0 + power;
+  const precise float far = fma(-2.0, 1.0 / sum, 1.0), cube = $(polynomial("square", { 0x1.e43334p-7, -0x1.a734dcp-5, 0x1.106ea4p-3, -0x1.5551e0p-2 })) * square;
+  const precise float near = fma(cube, x, x);
+  return lathe_copysign(abs(x) < 0.65 ? near : far, x); /* near may lose the sign of zero */
+}
+
+//@ end
 //@ if k.dtype == "f32" or wide then
 /* x y + z, rounded once, also where the device's own fma, as Vulkan allows, rounds the product too.
  * S. Boldo and G. Melquiond, Emulation of a FMA and correctly rounded sums: proved algorithms using

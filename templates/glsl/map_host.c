@@ -5,14 +5,16 @@
 extern lathe_launches $v.name$_launches;
 int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t count = $(k:product("args->dim", 1, #op.dims));
+  const uint32_t groups = blocks(count, $(B * U * k.width), SIZE_MAX);
+  //@ H.aligned()
 
   if (limits->group < $B$)
     return 0;
   launches[0] = (lathe_launch){
       .kernel = "$v.name$",
-      .grid = {blocks(count, $(B * U * k.width), limits->grid), 1, 1},
+      .grid = $H.GRID$,
       .block = {$B$, 1, 1},
-      .constant = {$(i - 1)},
+      .constant = {$(i - 1), 1, aligned ? PACKS : APART},
   };
   return 1;
 }

@@ -80,14 +80,18 @@ void lathe_merge_threads(inout precise $type$ mine, uint array) {
       //@ end
     }
     barrier();
-    lathe_clear(mine);
-    for (uint from = gl_SubgroupInvocationID; from < each; from += SUBGROUP) {
-      //@ local function word(at)
-      //@   return "lathe_shared" .. p .. "[base + " .. at .. "u * subgroups + first + from]"
-      //@ end
-      lathe_merge(mine, $(from_words(p, phase, word)));
+    //@ local function word(at)
+    //@   return "lathe_shared" .. p .. "[base + " .. at .. "u * subgroups + first + from]"
+    //@ end
+    if (each <= SUBGROUP) {
+      const uint from = gl_SubgroupInvocationID % each;
+      mine = $(from_words(p, phase, word));
+    } else {
+      lathe_clear(mine);
+      for (uint from = gl_SubgroupInvocationID; from < each; from += SUBGROUP)
+        lathe_merge(mine, $(from_words(p, phase, word)));
     }
-    lathe_merge_lanes(mine, SUBGROUP);
+    lathe_merge_lanes(mine, min(each, SUBGROUP));
   }
 }
 
@@ -109,31 +113,35 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
 //@ -- Gathers N terms, variables named r.name .. "_term" .. nth, in mine; at(nth) is the place of one.
 //@ function take(phase, mine, N, at)
 //@ for _, r in ipairs(phase.reductions) do
-//@ local terms = {}
+//@ local terms, nans = {}, {}
 //@ for nth = 0, N - 1 do
-//@   terms[nth + 1] = r.name .. "_term" .. nth
+//@   local term = r.name .. "_term" .. nth
+//@   terms[nth + 1], nans[nth + 1] = term, term .. " != " .. term
 //@ end
 //@ local value = mine .. "." .. r.name .. ".value"
-//@ if k:is_index(r.kind) then
-//@ local sign = r.kind == "argmax" and "<=" or ">="
+//@ local largest = r.kind == "maximum" or r.kind == "argmax"
 {
+  //@ if k:is_extremum(r.kind) then
+  /* The device's own max and min may lose NaN, which is looked for apart. */
+  const bool nan = $(table.concat(nans, " || "));
+  const $k.number$ best = nan ? $(k:literal(0 / 0)) : $(k:fold(largest and "max" or "min", terms));
+  //@ end
+  //@ if k:is_index(r.kind) then
   /* A NaN is no less than, nor more than anything; nothing is better than the first of them. The
    * place is looked for only where some term is better than all before. */
-  const $k.number$ best = $(k:fold(r.kind, terms));
-  const bool nan = best != best;
-  const bool better = !(best $sign$ $value$) && $value$ == $value$;
+  const bool better = !(best $(largest and "<=" or ">=") $value$) && $value$ == $value$;
   if (better || $mine$.$r.name$.index == NOWHERE) {
     uint nth = 0;
     //@ for nth = N, 1, -1 do
-    nth = $(terms[nth]) == best || nan && $(terms[nth]) != $(terms[nth]) ? $(nth - 1)u : nth;
+    nth = $(terms[nth]) == best || nan && $(nans[nth]) ? $(nth - 1)u : nth;
     //@ end
     $value$ = best;
     $mine$.$r.name$.index = $(at("nth"));
   }
+  //@ else
+  $value$ = $(k:fold(r.kind, { value, r.kind == "sum" and k:fold("sum", terms) or "best" }));
+  //@ end
 }
-//@ else
-$value$ = $(k:fold(r.kind, { value, k:fold(r.kind, terms) }));
-//@ end
 //@ end
 //@ end
 //@ -- The results of a phase as plain numbers.

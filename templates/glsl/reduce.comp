@@ -82,22 +82,13 @@ void $(kernels[#kernels])() {
   //@ end
   const uint thread = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID;
   const uint group = gl_WorkGroupID.x, groups = gl_NumWorkGroups.x;
-  const uint64_t head = min(lathe_head($(point.inputs[1].pointer)), count);
-  bool aligned = true;
   precise $gathered$ mine;
 
   lathe_clear(mine);
-  //@ for _, x in ipairs(point.inputs) do
-  aligned = aligned && lathe_aligned($x.pointer$ + head * $k.bytes$ul);
-  //@ end
-  if (aligned) {
-    const uint64_t packs = (count - head) / $V$ul, tail = (count - head) % $V$ul;
-    if (group == 0 && thread < head) {
-      const uint64_t i = thread;
-      //@ one(phase, point)
-    }
+  if (MODE != APART) {
+    const uint64_t packs = count / $V$ul, tail = count % $V$ul;
     for (uint64_t tile = group * $(B * U)ul; tile < packs; tile += groups * $(B * U)ul) {
-      const uint64_t at = head + (tile + thread) * $V$ul;
+      const uint64_t at = (tile + thread) * $V$ul;
       const uint there = uint(min(packs - tile, $(B * U)ul));
       const bool whole = there == $(B * U)u;
       if (thread < there) {

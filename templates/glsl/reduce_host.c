@@ -15,6 +15,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   const size_t machine = (size_t)limits->multiprocessors * $W$;
   const size_t most = machine < $H.MOST_BLOCKS$ ? machine : $H.MOST_BLOCKS$;
   const uint32_t grid = blocks(count, $(B * U * k.width), most);
+  //@ H.aligned()
 
   if (limits->group < $B$)
     return 0;
@@ -23,7 +24,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
       .kernel = "$v.name$_$p$",
       .grid = {grid, 1, 1},
       .block = {$B$, 1, 1},
-      .constant = {$((i - 1) * #phases + p - 1), $B$},
+      .constant = {$((i - 1) * #phases + p - 1), $B$, aligned ? PACKS : APART},
   };
   //@ end
   return $(#phases);

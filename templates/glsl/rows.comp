@@ -11,40 +11,55 @@
  * have left, in an order that depends on nothing but the grid. Long rows, and programs with nothing else,
  * are dealt out by tiles of columns: what the passes over a row gave is in the workspace then.
  *
- * Where rows do not all start at a multiple of 16 bytes, accesses are of one element each. */
+ * Where rows do not all start at a multiple of 16 bytes, accesses are of one element each. Where a row is
+ * as long as a kernel has room for, nothing needs a condition. */
 //@ use "kernel.comp"
 //@ local P = use "parts.comp"
 //@ local S = use "shapes.c"
-//@ local phases, outputs, columns, V = k.program.phases, k.program.points, k.program.column_reductions, k.width
-//@ local passes = k:passes(P.define)
-//@ local point, finish = k:last_pass(P.define), k:finish(P.define)
+//@ local V, columns = k.width, k.program.column_reductions
+//@ -- The program that is being written: where a row stays in registers, so may what is dear.
+//@ local phases, outputs, passes, point, totals, uniforms
+//@ local function program_of(lowered)
+//@   local passes, point, totals = lowered:passes(P.define), lowered:last_pass(P.define), lowered:totals()
+//@   return function()
+//@     phases, outputs = lowered.program.phases, lowered.program.points
+//@     return passes, point, totals, function(step) return lowered:uniforms(step) end
+//@   end
+//@ end
+//@ local read_again = program_of(k)
+//@ local held = k:held(op)
+//@ local in_registers = held == k and read_again or program_of(held)
+//@ passes, point, totals, uniforms = read_again()
+//@ local finish = k:finish(P.define)
 //@ for p, phase in ipairs(phases) do
 //@ if passes[p] then
 //@ P.define_gatherer(phase, p, 1)
 //@ end
 //@ end
-//@ local totals = k:totals()
 //@ local function offset(operand)
 //@   return operand.place == "whole" and "row * count" or operand.place == "row" and "row" or nil
 //@ end
 //@
-//@ -- The place of the nth element that an invocation holds, from where it started.
+//@ -- The place of the nth element that an invocation holds, from where it started, and whether it is in the
+//@ -- row: a whole access is if its first element is.
 //@ local function at(nth)
 //@   return string.format("start + %du * THREADS + %du * step", nth // V * V, nth % V)
 //@ end
-//@ -- The same of an nth that is known only when it runs.
-//@ local function place(nth)
-//@   return string.format("uint64_t(start + %s / %du * %du * THREADS + %s %% %du * step)", nth, V, V, nth, V)
+//@ local function inside(nth)
+//@   local place = nth % V == 0 and at(nth) or string.format("(MODE == PACKS ? %s : %s)", at(nth // V * V), at(nth))
+//@   return string.format("(MODE == FULL || %s < end)", place)
 //@ end
 //@
-//@ -- Reads H accesses at an address as uvec4s named pack0...
-//@ function read_packs(pack, address, H)
+//@ -- Reads H accesses at an address into uvec4s named pack0..., which declare_packs has declared.
+//@ function declare_packs(pack, H)
 //@ for slot = 0, H - 1 do
 uvec4 $pack$$slot$ = uvec4(0u);
 //@ end
-if (aligned) {
+//@ end
+//@ function read_packs(pack, address, H)
+if (MODE != APART) {
   //@ for slot = 0, H - 1 do
-  if ($(at(slot * V)) < end)
+  if ($(inside(slot * V)))
     $pack$$slot$ = lathe_pack($address$ + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at;
   //@ end
 } else {
@@ -59,58 +74,65 @@ if (aligned) {
   //@ end
 }
 //@ end
-//@ -- Of the operands that the point function reads, those that are not in known.
-//@ function read(point, known, H)
-//@ for _, x in ipairs(point.inputs) do
-//@ if x.pointer and not known[x.pointer] then
+//@ -- The operands that point functions read elements of, but for those in known, or of one place.
+//@ local function elements(points, known, place)
+//@   local list, taken = {}, {}
+//@   for _, point in ipairs(points) do
+//@     for _, x in ipairs(point.inputs) do
+//@       if x.pointer and not known[x.pointer] and not taken[x.pointer] and (not place or x.operand.place == place) then
+//@         taken[x.pointer] = true
+//@         list[#list + 1] = x
+//@       end
+//@     end
+//@   end
+//@   return list
+//@ end
+//@ function read(list, known, H)
+//@ for _, x in ipairs(list) do
 //@ known[x.pointer] = true
+//@ declare_packs(x.pointer .. "_pack", H)
 //@ read_packs(x.pointer .. "_pack", x.pointer .. " + from", H)
 //@ end
 //@ end
-//@ end
 //@
-//@ -- Writes operands { operand }, of which the values are in variables name_atN.
-//@ function write(list, H)
+//@ -- Writes one access of operands { operand }, of which the values are in variables name_outN.
+//@ function write(list, slot)
 //@ for _, y in ipairs(list) do
 //@ local name = y.operand.name
-if (aligned) {
-  //@ for slot = 0, H - 1 do
-  //@ local values = {}
-  //@ for lane = 0, V - 1 do
-  //@   values[lane + 1] = name .. "_at" .. slot * V + lane
-  //@ end
-  if ($(at(slot * V)) < end)
+//@ local values = {}
+//@ for lane = 0, V - 1 do
+//@   values[lane + 1] = name .. "_out" .. slot * V + lane
+//@ end
+if (MODE != APART) {
+  if ($(inside(slot * V)))
     lathe_pack($name$ + from + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at = $(k:pack(values));
-  //@ end
 } else {
-  //@ for nth = 0, H * V - 1 do
+  //@ for lane = 0, V - 1 do
+  //@ local nth = slot * V + lane
   if ($(at(nth)) < end)
-    lathe_put($name$ + from + uint64_t($(at(nth))) * $k.bytes$ul, $name$_at$nth$);
+    lathe_put($name$ + from + uint64_t($(at(nth))) * $k.bytes$ul, $name$_out$nth$);
   //@ end
 }
 //@ end
 //@ end
 //@
-//@ -- Declares variables name_atN for the values of operands that are not there yet.
-//@ function declare(list, there, N)
+//@ -- Declares N variables, from the first on, for the values of operands: name_outN for those that are to be
+//@ -- written, name_keptN for those that stay.
+//@ function declare(list, what, first, N)
 //@ for _, y in ipairs(list) do
-//@ local name = y.operand.name
-//@ if not there[name] then
-//@ there[name] = true
-//@ for nth = 0, N - 1 do
-precise $k.number$ $name$_at$nth$;
-//@ end
+//@ for nth = first, first + N - 1 do
+precise $k.number$ $y.operand.name$_$what$$nth$;
 //@ end
 //@ end
 //@ end
 //@
 //@ -- The inputs of a point function: of what was read, or of what a pass has left in variables.
-//@ function inputs(point, nth, there)
+//@ function inputs(point, nth, kept)
 //@ for _, x in ipairs(point.inputs) do
 //@ if x.kind == "hit" then
 const bool $x.variable$ = $(at(nth)) == $x.index$_place;
-//@ elseif there[x.pointer] then
-const $k.number$ $x.variable$ = $x.pointer$_at$nth$;
+//@ elseif kept[x.pointer] then
+const $k.number$ $x.variable$ = $x.pointer$_kept$nth$;
 //@ else
 const $k.number$ $x.variable$ = $(k:unpack(x.pointer .. "_pack" .. nth // V, nth % V));
 //@ end
@@ -126,67 +148,86 @@ const uint $x.index$_place = uint(min(uint64_t($x.index$_value) - $base$, 0xffff
 //@ end
 //@ end
 //@
-//@ -- Gathers the terms of the points that are held.
-//@ function gather(phase, point, mine, N, there, base)
+//@ -- Gathers the terms of the points that are held; kept: where what it stashes stays in variables, else it
+//@ -- is written.
+//@ function gather(phase, point, mine, H, base, kept)
 //@ hits(point, base)
-//@ for nth = 0, N - 1 do
-//@ for _, r in ipairs(phase.reductions) do
-precise $k.number$ $r.name$_term$nth$;
-//@ end
+//@ for slot = 0, H - 1 do
 {
-  //@ inputs(point, nth, there)
-  $point.call$
+  //@ declare(kept and {} or phase.stash, "out", slot * V, V)
+  //@ for lane = 0, V - 1 do
+  //@ local nth = slot * V + lane
   //@ for _, r in ipairs(phase.reductions) do
-  $r.name$_term$nth$ = $(at(nth)) < end ? $r.name$_term : $(k:neutral(r.kind));
+  precise $k.number$ $r.name$_term$lane$;
   //@ end
-  //@ for _, y in ipairs(phase.stash) do
-  $y.operand.name$_at$nth$ = $y.operand.name$_;
+  {
+    //@ inputs(point, nth, kept or {})
+    $point.call$
+    //@ for _, r in ipairs(phase.reductions) do
+    $r.name$_term$lane$ = $(inside(nth)) ? $r.name$_term : $(k:neutral(r.kind));
+    //@ end
+    //@ for _, y in ipairs(phase.stash) do
+    $y.operand.name$_$(kept and "kept" or "out")$nth$ = $y.operand.name$_;
+    //@ end
+  }
   //@ end
+  if ($(inside(slot * V))) {
+    //@ P.take(phase, mine, V, function(nth)
+    //@   return ("%s + uint64_t(start + %du * THREADS + %s * step)"):format(base, slot * V, nth)
+    //@ end)
+  }
+  //@ write(kept and {} or phase.stash, slot)
 }
 //@ end
-if (start < end) {
-  //@ P.take(phase, mine, N, function(nth) return base .. " + " .. place(nth) end)
-}
 //@ end
 //@
-//@ -- Computes the points that are held, and gathers what is to be reduced over the rows.
-//@ function compute(N, there, base)
+//@ -- Computes the points that are held and writes them, where the row is there (live), and gathers what is to
+//@ -- be reduced over the rows.
+//@ function compute(H, base, kept, live)
 //@ hits(point, base)
-//@ for nth = 0, N - 1 do
-{
-  //@ inputs(point, nth, there)
-  $point.call$
-  //@ for _, y in ipairs(outputs) do
-  $y.operand.name$_at$nth$ = $y.operand.name$_;
-  //@ end
-  //@ for _, r in ipairs(columns) do
-  if (end > 0u)
-    $r.name$_total$nth$ = $(k:fold(r.kind, { r.name .. "_total" .. nth, r.name .. "_term" }));
+if ($live$) {
+  //@ for slot = 0, H - 1 do
+  {
+    //@ declare(outputs, "out", slot * V, V)
+    //@ for nth = slot * V, slot * V + V - 1 do
+    {
+      //@ inputs(point, nth, kept)
+      $point.call$
+      //@ for _, y in ipairs(outputs) do
+      $y.operand.name$_out$nth$ = $y.operand.name$_;
+      //@ end
+      //@ for _, r in ipairs(columns) do
+      $r.name$_total$nth$ = $(k:fold(r.kind, { r.name .. "_total" .. nth, r.name .. "_term" }));
+      //@ end
+    }
+    //@ end
+    //@ write(outputs, slot)
+  }
   //@ end
 }
-//@ end
 //@ end
 //@
 //@ function prologue()
 $(k:scalars(op))
 const uint64_t rows = $(k:product("args.dim", 1, #op.dims - 1)), count = args.dim[$(#op.dims - 1)];
 const uint invocation = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID, thread = invocation % THREADS;
-const bool aligned = count % $V$ul == 0ul /* every row starts at 16 bytes */
-    //@ for _, operand in ipairs(k.operands) do
-    //@ if operand.place == "whole" or operand.place == "column" and not operand.output then
-    && lathe_aligned(args.$operand.name$)
-    //@ end
-    //@ end
-    ;
-const uint start = aligned ? thread * $V$u : thread, step = aligned ? 1u : THREADS;
-$(k:uniforms("call"))
+const uint start = MODE == APART ? thread : thread * $V$u, step = MODE == APART ? THREADS : 1u;
+$(uniforms("call"))
 //@ end
 //@
-//@ -- Addresses of the row's data, and what is the same for the whole of it.
-//@ function begin()
+//@ -- Addresses of the row's data, what is the same for the whole of it, and what picks will read.
+//@ function begin(picks)
 $(k:pointers(offset))
 $(k:row_values())
-$(k:uniforms("row"))
+$(uniforms("row"))
+//@ for _, phase in ipairs(picks and phases or {}) do
+//@ for _, pick in ipairs(phase.picks) do
+//@ for _, x in ipairs(elements({ pick.point }, {})) do
+const $k.number$ $pick.name$_$x.pointer$ =
+    uint64_t($pick.index$_value) < count ? lathe_get($x.pointer$ + uint64_t($pick.index$_value) * $k.bytes$ul) : 0;
+//@ end
+//@ end
+//@ end
 //@ end
 //@
 //@ -- The terms at the places that indexes name, NaN where these are not in the row.
@@ -198,7 +239,7 @@ if (uint64_t($pick.index$_value) < count) {
   //@ if x.kind == "hit" then
   const bool $x.variable$ = $x.index$_value == $pick.index$_value;
   //@ else
-  const $k.number$ $x.variable$ = lathe_get($x.pointer$ + uint64_t($pick.index$_value) * $k.bytes$ul);
+  const $k.number$ $x.variable$ = $pick.name$_$x.pointer$;
   //@ end
   //@ end
   $pick.point.call$
@@ -213,7 +254,7 @@ if (uint64_t($pick.index$_value) < count) {
 //@ P.results(phases[p], "mine" .. p)
 //@ end
 //@ picks(phases[p])
-$(k:uniforms(p))
+$(uniforms(p))
 //@ end
 //@ function merge(p)
 //@ if passes[p] then
@@ -264,7 +305,7 @@ precise $k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
   if (invocation % wide < THREADS) {
     //@ for i, r in ipairs(columns) do
     //@ for nth = 0, N - 1 do
-    if ($(at(nth)) < end)
+    if ($(inside(nth)))
       lathe_number(lathe_partial($(i - 1), partial, count) + ($base$ + $(at(nth))) * $(k.spelling.bits // 8)ul).at = $r.name$_total$nth$;
     //@ end
     //@ end
@@ -286,60 +327,99 @@ uint64_t lathe_row_results(uint64_t count) {
 }
 
 //@ end
+//@ passes, point, totals, uniforms = in_registers()
+//@ local all, active = { point }, 0
+//@ for p in ipairs(phases) do
+//@   all[#all + 1] = passes[p] or nil
+//@   active = active + (passes[p] and 1 or 0)
+//@ end
+//@ local ahead = finish and elements(all, {}, "whole") or {}
 //@ local done = {}
 //@ for _, shape in ipairs(S.shapes(V, k.program)) do
 //@ local H = shape.hold
-//@ local N = H * V
 //@ if not done[H] then
 //@ done[H] = true
-/* Rows of at most $N$ * THREADS elements. */
+/* Rows of at most $(H * V) * THREADS elements$(finish and ", each read while the one before is worked on" or ""). */
 void held$H$() {
   //@ prologue()
   const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
+  const uint end = uint(count);
   const uint64_t from = 0ul;
-  //@ begin_columns(N)
-  for (uint64_t first = uint64_t(gl_WorkGroupID.x) * each; first < rows; first += uint64_t(gl_NumWorkGroups.x) * each) {
+  //@ local known, kept, passed = {}, {}, 0
+  //@ if finish then
+  const uint64_t stride = uint64_t(gl_NumWorkGroups.x) * each;
+  //@ begin_columns(H * V)
+  //@ for _, x in ipairs(elements(all, {}, "column")) do
+  //@ known[x.pointer] = true
+  //@ declare_packs(x.pointer .. "_pack", H)
+  //@ read_packs(x.pointer .. "_pack", "args." .. x.pointer, H)
+  //@ end
+  //@ for _, x in ipairs(ahead) do
+  //@ known[x.pointer] = true
+  //@ declare_packs(x.pointer .. "_next", H)
+  //@ end
+  //@ function read_ahead(row)
+  if ($row$ < rows) {
+    const uint64_t skipped = ($row$) * count * $k.bytes$ul;
+    //@ for _, x in ipairs(ahead) do
+    //@ read_packs(x.pointer .. "_next", "args." .. x.pointer .. " + skipped", H)
+    //@ end
+  }
+  //@ end
+  //@ read_ahead(("uint64_t(gl_WorkGroupID.x) * each + invocation / THREADS"))
+  for (uint64_t first = uint64_t(gl_WorkGroupID.x) * each; first < rows; first += stride) {
+  //@ else
+  const uint64_t first = lathe_group() * each;
+  if (first < rows) {
+  //@ end
     const uint64_t wanted = first + invocation / THREADS;
-    const uint64_t row = wanted < rows ? wanted : 0ul;
-    const uint end = wanted < rows ? uint(count) : 0u;
-    //@ begin()
-    //@ local known, there = {}, {}
+    const bool live = wanted < rows;
+    const uint64_t row = live ? wanted : 0ul;
+    //@ begin(true)
+    //@ for _, x in ipairs(ahead) do
+    //@ for slot = 0, H - 1 do
+    const uvec4 $x.pointer$_pack$slot$ = $x.pointer$_next$slot$;
+    //@ end
+    //@ end
+    //@ if finish then
+    //@ read_ahead("wanted + stride")
+    //@ end
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
-    //@ read(passes[p], known, H)
-    //@ declare(phase.stash, there, N)
+    //@ read(elements({ passes[p] }, known), known, H)
+    //@ declare(phase.stash, "kept", 0, H * V)
     //@ clear(p)
     {
-      //@ gather(phase, passes[p], "mine" .. p, N, there, "0ul")
+      //@ gather(phase, passes[p], "mine" .. p, H, "0ul", kept)
     }
-    //@ for _, kept in ipairs(phase.stash) do
-    //@ known[kept.operand.name] = true
+    //@ for _, y in ipairs(phase.stash) do
+    //@ known[y.operand.name], kept[y.operand.name] = true, true
+    //@ end
+    //@ passed = passed + 1
+    //@ if passed == active and point then -- ahead of the wait for other invocations
+    //@ read(elements({ point }, known), known, H)
     //@ end
     //@ end
     //@ merge(p)
     //@ end
-    //@ store_totals("thread == 0u && end > 0u")
+    //@ store_totals("thread == 0u && live")
     //@ if point then
-    //@ read(point, known, H)
-    //@ local before = {}
-    //@ for name in pairs(there) do
-    //@   before[name] = true
+    //@ read(elements({ point }, known), known, H)
+    //@ compute(H, "0ul", kept, "live")
     //@ end
-    //@ declare(outputs, there, N)
-    //@ compute(N, before, "0ul")
-    //@ write(outputs, H)
-    //@ end
-    if (THREADS > SUBGROUP && first + uint64_t(gl_NumWorkGroups.x) * each < rows)
+    //@ if finish and active == 1 then -- of two, each keeps the other's memory safe
+    if (THREADS > SUBGROUP)
       barrier();
+    //@ end
   }
   //@ if finish then
-  const uint end = uint(count);
-  //@ leave_columns(N, "gl_WorkGroupID.x", "gl_NumWorkGroups.x", "0ul")
+  //@ leave_columns(H * V, "gl_WorkGroupID.x", "gl_NumWorkGroups.x", "0ul")
   //@ end
 }
 
 //@ end
 //@ end
+//@ passes, point, totals, uniforms = read_again()
 //@
 //@ -- The loop of an invocation of a long row over what it holds at a time.
 //@ local function tiles(H, first, step)
@@ -353,25 +433,22 @@ const uint end = uint(min(count - tile, THREADS * $(H * V)ul));
 //@ -- One tile of phase p, or of the results.
 //@ function pass(p, mine, H)
 //@ tile(H)
-//@ local known, there = {}, {}
-//@ local from = p <= #phases and passes[p] or point
-//@ local writes = p <= #phases and phases[p].stash or outputs
-//@ read(from, known, H)
-//@ declare(writes, there, H * V)
 //@ if p <= #phases then
-//@ gather(phases[p], from, mine, H * V, {}, "tile")
+//@ read(elements({ passes[p] }, {}), {}, H)
+//@ gather(phases[p], passes[p], mine, H, "tile")
 //@ else
-//@ compute(H * V, {}, "tile")
+//@ read(elements({ point }, {}), {}, H)
+//@ compute(H, "tile", {}, "true")
 //@ end
-//@ write(writes, H)
 //@ end
 //@ local H = S.LONG_HOLD
 //@ if not finish or #phases > 0 then
 /* Rows of any length$(finish and ": what the passes over them give" or "") */
 void longer() {
   //@ prologue()
-  for (uint64_t row = gl_WorkGroupID.x; row < rows; row += gl_NumWorkGroups.x) {
-    //@ begin()
+  const uint64_t row = lathe_group();
+  if (row < rows) {
+    //@ begin(true)
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
     //@ clear(p)
@@ -391,7 +468,6 @@ void longer() {
       //@ pass(#phases + 1, nil, H)
     }
     //@ end
-    barrier();
   }
 }
 
@@ -403,39 +479,27 @@ void columns() {
   const uint lanes = gl_WorkGroupSize.x / THREADS; /* rows that a workgroup works on side by side */
   const uint64_t tile = uint64_t(gl_WorkGroupID.x) * (THREADS * $V$ul), stride = uint64_t(gl_NumWorkGroups.y) * lanes;
   const uint64_t from = tile * $k.bytes$ul;
-  const uint width = uint(min(count - tile, THREADS * $V$ul));
+  const uint end = uint(min(count - tile, THREADS * $V$ul));
   //@ begin_columns(V)
-  //@ local once = {}
-  //@ for _, x in ipairs(point.inputs) do
-  //@ if x.pointer and x.operand.place == "column" then
+  //@ local whole, once = elements({ point }, {}, "whole"), {}
+  //@ for _, x in ipairs(elements({ point }, {}, "column")) do
   //@ once[x.pointer] = true
-  uvec4 $x.pointer$_packs;
-  {
-    const uint end = width;
-    //@ read_packs("pack", "args." .. x.pointer .. " + from", 1)
-    $x.pointer$_packs = pack0;
-  }
-  //@ end
+  //@ declare_packs(x.pointer .. "_pack", 1)
+  //@ read_packs(x.pointer .. "_pack", "args." .. x.pointer .. " + from", 1)
   //@ end
   for (uint64_t first = uint64_t(gl_WorkGroupID.y) * lanes + invocation / THREADS; first < rows; first += $S.ROWS_AT_ONCE$ul * stride) {
     //@ for u = 0, S.ROWS_AT_ONCE - 1 do
-    //@ for _, x in ipairs(point.inputs) do
-    //@ if x.pointer and not once[x.pointer] then
-    uvec4 $x.pointer$_row$u$;
-    {
-      const uint64_t row = first + $u$ul * stride;
-      const uint end = row < rows ? width : 0u;
-      //@ read_packs("pack", "args." .. x.pointer .. " + row * count * " .. k.bytes .. "ul + from", 1)
-      $x.pointer$_row$u$ = pack0;
+    //@ for _, x in ipairs(whole) do
+    //@ declare_packs(x.pointer .. "_row" .. u .. "_", 1)
+    if (first + $u$ul * stride < rows) {
+      //@ read_packs(x.pointer .. "_row" .. u .. "_", ("args.%s + (first + %dul * stride) * count * %dul + from"):format(x.pointer, u, k.bytes), 1)
     }
-    //@ end
     //@ end
     //@ end
     //@ for u = 0, S.ROWS_AT_ONCE - 1 do
     if (first + $u$ul * stride < rows) {
       const uint64_t row = first + $u$ul * stride;
-      const uint end = width;
-      //@ begin()
+      //@ begin(true)
       //@ for p, phase in ipairs(phases) do
       //@ if passes[p] then
       $k.name$_gathered$p$ mine$p$;
@@ -443,18 +507,13 @@ void columns() {
       //@ end
       //@ results(p)
       //@ end
-      //@ for _, x in ipairs(point.inputs) do
-      //@ if x.pointer then
-      const uvec4 $x.pointer$_pack0 = $x.pointer$$(once[x.pointer] and "_packs" or "_row" .. u);
+      //@ for _, x in ipairs(whole) do
+      const uvec4 $x.pointer$_pack0 = $x.pointer$_row$u$_0;
       //@ end
-      //@ end
-      //@ declare(outputs, {}, V)
-      //@ compute(V, {}, "tile")
-      //@ write(outputs, 1)
+      //@ compute(1, "tile", {}, "true")
     }
     //@ end
   }
-  const uint end = width;
   //@ leave_columns(V, "gl_WorkGroupID.y", "gl_NumWorkGroups.y", "tile")
 }
 
@@ -467,10 +526,10 @@ void finish() {
   const uint64_t rows = $(k:product("args.dim", 1, #op.dims - 1)), count = args.dim[$(#op.dims - 1)];
   const uint invocation = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID;
   const uint lane = invocation / $S.MERGE_COLUMNS$u;
-  const uint64_t column = uint64_t(gl_WorkGroupID.x) * $S.MERGE_COLUMNS$ul + invocation % $S.MERGE_COLUMNS$u;
+  const uint64_t column = lathe_group() * $S.MERGE_COLUMNS$ul + invocation % $S.MERGE_COLUMNS$u;
   const bool inside = column < count;
   const uint partials = lathe_word(args.workspace).at;
-  $(k:uniforms("call"))
+  $(uniforms("call"))
   //@ for i, r in ipairs(columns) do
   precise $k.number$ $r.name$_total = $(k:neutral(r.kind));
   if (inside)
@@ -503,7 +562,7 @@ void finish() {
   }
 }
 
-//@ else
+//@ elseif S.splits(k.program) then
 //@ H = S.SPLIT_HOLD
 //@ for p = 1, #phases + 1 do
 //@ if p > #phases or passes[p] then
@@ -512,7 +571,7 @@ void part$p$() {
   //@ prologue()
   const uint parts = gl_NumWorkGroups.x, part = gl_WorkGroupID.x;
   const uint64_t row = gl_WorkGroupID.y;
-  //@ begin()
+  //@ begin(true)
   //@ for q = 1, p - 1 do
   //@ if passes[q] then
   //@ clear(q)

@@ -17,10 +17,12 @@ static inline size_t most_partials(size_t count) {
 }
 
 /* What merges them. */
-static inline lathe_launch finish(size_t count) {
+static inline lathe_launch finish(size_t count, const lathe_limits *limits) {
+  const uint32_t groups = blocks(count, $S.MERGE_COLUMNS$, SIZE_MAX);
+
   return (lathe_launch){
       .kernel = "$file.stem$_finish",
-      .grid = {blocks(count, $S.MERGE_COLUMNS$, UINT32_MAX), 1, 1},
+      .grid = $H.GRID$,
       .block = {$(S.MERGE_COLUMNS * S.MERGE_LANES), 1, 1},
       .constant = {$number.finish$, 1},
   };
@@ -49,6 +51,8 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ if number.longer then
   uint32_t longest = 1024;
   //@ end
+  //@ H.aligned()
+  const uint32_t mode = aligned && count % $V$ == 0 ? PACKS : APART;
   //@ if #columns > 0 then
   size_t most = most_partials(count), tiles, across = 8, share;
 
@@ -58,28 +62,32 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ for _, s in ipairs(S.shapes(V, k.program)) do
   //@ local block = s.threads * s.rows
   if (count <= $(s.threads * s.hold * V) && limits->group >= $block$) {
+    const bool full = mode == PACKS && count == $(s.threads * s.hold * V);
     //@ if #columns > 0 then
     /* As many as run at once, each of which has few parts that leave something apart. */
     const size_t apart = $block$ / ($s.threads$ > limits->subgroup ? $s.threads$ : limits->subgroup);
     const size_t machine = (size_t)limits->multiprocessors * $(math.max(1, 1024 // block));
     const size_t fitting = apart > 1 ? most / apart : most;
-    const size_t largest = machine < fitting ? machine : fitting;
     //@ else
-    const size_t largest = limits->grid;
+    const uint32_t groups = blocks(rows, $s.rows$, SIZE_MAX);
     //@ end
     launches[0] = (lathe_launch){
         .kernel = "$v.name$_$s.threads$x$s.hold$",
-        .grid = {blocks(rows, $s.rows$, largest), 1, 1},
+        //@ if #columns > 0 then
+        .grid = {blocks(rows, $s.rows$, machine < fitting ? machine : fitting), 1, 1},
+        //@ else
+        .grid = $H.GRID$,
+        //@ end
         .block = {$block$, 1, 1},
-        .constant = {$(number["held" .. s.hold]), $s.threads$},
+        .constant = {$(number["held" .. s.hold]), $s.threads$, full ? FULL : mode},
     };
     //@ if #columns > 0 then
-    launches[1] = finish(count);
+    launches[1] = finish(count, limits);
     //@ end
     return $(#columns > 0 and 2 or 1);
   }
   //@ end
-  //@ if #columns == 0 and #parts <= 4 then -- a launch each
+  //@ if #parts > 0 then
   if (rows < limits->multiprocessors && limits->group >= $S.SPLIT_THREADS$) {
     const size_t each = 2 * (size_t)limits->multiprocessors / rows, room = $S.MOST_PARTS$ / rows;
     const uint32_t parts = blocks(count, $part$, each < room ? each : room);
@@ -89,27 +97,30 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
         .kernel = "$v.name$_part$p$",
         .grid = {parts, (uint32_t)rows, 1},
         .block = {$S.SPLIT_THREADS$, 1, 1},
-        .constant = {$(number["part" .. p]), $S.SPLIT_THREADS$},
+        .constant = {$(number["part" .. p]), $S.SPLIT_THREADS$, mode},
     };
     //@ end
     return $(#parts);
   }
   //@ end
   //@ if number.longer then
+  const uint32_t groups = blocks(rows, 1, SIZE_MAX);
   while (longest > limits->group)
     longest /= 2;
   launches[0] = (lathe_launch){
       .kernel = "$v.name$_longer",
-      .grid = {blocks(rows, 1, limits->grid), 1, 1},
+      .grid = $H.GRID$,
       .block = {longest, 1, 1},
-      .constant = {$number.longer$, longest},
+      .constant = {$number.longer$, longest, mode},
   };
   //@ end
   //@ if #columns > 0 then
   //@ local l = number.longer and 1 or 0
   while (across < $S.COLUMNS_THREADS$ && across * $V$ < count)
     across *= 2;
-  tiles = blocks(count, across * $V$, limits->grid);
+  tiles = blocks(count, across * $V$, SIZE_MAX);
+  if (tiles > limits->grid)
+    return 0;
   /* Rows that a workgroup works on side by side, those of a subgroup merged. */
   share = $S.COLUMNS_THREADS$ / (across > limits->subgroup ? across : limits->subgroup);
   most /= share ? share : 1;
@@ -119,9 +130,9 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
       .kernel = "$v.name$_columns",
       .grid = {(uint32_t)tiles, blocks(rows, $(S.COLUMNS_THREADS * S.ROWS_AT_ONCE) / across, share), 1},
       .block = {$S.COLUMNS_THREADS$, 1, 1},
-      .constant = {$number.columns$, (uint32_t)across},
+      .constant = {$number.columns$, (uint32_t)across, mode},
   };
-  launches[$(l + 1)] = finish(count);
+  launches[$(l + 1)] = finish(count, limits);
   return $(l + 2);
   //@ else
   return 1;

@@ -6,6 +6,16 @@
 //@ -- Longer rows: accesses that an invocation holds at a time. Of their parts: invocations of a
 //@ -- workgroup, what each holds, and most parts of all rows together.
 //@ LONG_HOLD, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 4, 256, 2, 2048
+//@ -- Whether rows may be split into parts: a launch for each pass, and one for the results. Where rows have
+//@ -- points, one part's may be written before another has picked an element of the same memory.
+//@ function splits(program)
+//@   local passes, picks = 0, false
+//@   for _, phase in ipairs(program.phases) do
+//@     passes = passes + (#phase.reductions > 0 and 1 or 0)
+//@     picks = picks or #phase.picks > 0
+//@   end
+//@   return #program.columns == 0 and passes < 4 and not (picks and #program.points > 0)
+//@ end
 //@ -- Where in the workspace parts leave what they gathered in phase p; of one past the last, its size.
 //@ function left_at(phases, p)
 //@   local at = 0
@@ -61,7 +71,7 @@
 //@   if #program.columns > 0 then
 //@     add("columns")
 //@     add("finish")
-//@   else
+//@   elseif splits(program) then
 //@     for p = 1, #program.phases + 1 do
 //@       if p > #program.phases or #program.phases[p].reductions > 0 then
 //@         add("part" .. p)

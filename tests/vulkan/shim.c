@@ -1,10 +1,12 @@
 /* shim.c - a Vulkan loader that lets one function of the real one fail. In the environment
  * LATHE_LOADER names the real library, LATHE_FAIL the function, LATHE_RESULT what it is to return (0
- * for one that returns nothing and does nothing), and LATHE_AFTER how many calls of it go well before. */
+ * for one that returns nothing and does nothing; never: it does not), and LATHE_AFTER how many calls of
+ * it go well before. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <vulkan/vulkan_core.h>
 
 static PFN_vkGetInstanceProcAddr real(void) {
@@ -23,6 +25,8 @@ static VkResult fails(void *a, void *b, void *c, void *d, void *e, void *f) {
 
   if (calls++ < atoi(getenv("LATHE_AFTER")))
     return passed_on(a, b, c, d, e, f);
+  while (strcmp(getenv("LATHE_RESULT"), "never") == 0)
+    pause();
   return (VkResult)atoi(getenv("LATHE_RESULT"));
 }
 

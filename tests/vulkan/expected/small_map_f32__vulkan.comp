@@ -9,13 +9,19 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 
-/* y[i] = f(x0[i], x1[i], ...). Limited by bytes moved: an invocation has `unroll` accesses of 16 bytes
- * to each operand in flight before it computes anything. Where the operands' addresses differ within
- * 16 bytes, accesses are of one element each. */
+/* y[i] = f(x0[i], x1[i], ...). Limited by bytes moved, and in the types of 16 bits nearly by
+ * instructions: an invocation has `unroll` accesses of 16 bytes to each operand in flight before it
+ * computes anything, and the workgroup's tile is whole, so that none of them needs a condition. The last
+ * tile, and all of them where an operand is not at a multiple of 16 bytes, goes by accesses of one
+ * element each. One tile for each workgroup, as in templates/cuda/map.cu. */
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint SUBGROUP = 32; /* invocations of a subgroup, a power of two */
 layout(constant_id = 2) const uint KERNEL = 0;    /* which of this module's kernels it is */
 layout(constant_id = 3) const uint THREADS = 32;  /* neighbouring invocations that gather together */
+layout(constant_id = 4) const uint MODE = 0;      /* how memory is accessed: */
+const uint APART = 0, /* by one element each */
+    PACKS = 1, /* by 16 bytes, all operands being at multiples of that */
+    FULL = 2;  /* by 16 bytes, as many as a kernel has room for: none is left out */
 
 layout(push_constant, std430) uniform lathe_args {
   uint64_t x;
@@ -51,13 +57,9 @@ void lathe_put(uint64_t at, float x) {
   lathe_element(at).at = float(x);
 }
 
-/* Elements before the first one of which the address is a multiple of 16 bytes. */
-uint64_t lathe_head(uint64_t at) {
-  return (0ul - at / 4ul) % 4ul;
-}
-
-bool lathe_aligned(uint64_t at) {
-  return (uint(at) & 15u) == 0u;
+/* The workgroup's number: grids are of two dimensions where one has no room, the last of them too large. */
+uint64_t lathe_group() {
+  return uint64_t(gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }
 
 float lathe_copysign(float magnitude, float sign) {
@@ -68,6 +70,57 @@ float lathe_copysign(float magnitude, float sign) {
 float lathe_quotient(float a, float b) {
   const precise float q = a / b;
   return q;
+}
+
+/* Forms for arguments that have been rounded, and for narrow results: as in templates/cuda/kernel.h,
+ * which says how much they are off, where exp2 and a quotient are off by 2 ulp. */
+float lathe_exp_near(float x) {
+  const precise float root = exp2(x * 0.7213475), power = root * root;
+  return power;
+}
+
+float lathe_exp_near_f16(float x) {
+  const precise float scaled = x * 1.442695;
+  return exp2(scaled);
+}
+
+float lathe_sigmoid_near(float x) {
+  const precise float power = lathe_exp_near(-abs(x)), sum = 1.0 + power;
+  const precise float result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
+  return result;
+}
+
+float lathe_erfc_near(float x) {
+  const precise float square = x * x, w = abs(x) + 1.75, u = 1.0 / w;
+  const precise float root = exp2(square * -0.7213475);
+  const precise float far = fma(fma(fma(fma(fma(fma(6.984145, u, -10.550175), u, 3.1016307), u, 1.1148546), u, 1.4848582), u, 0.9855587), u, 0.5642182) * u * root * root;
+  const precise float near = fma(fma(fma(fma(fma(-0.0006192599, square, 0.00502964), square, -0.026789235), square, 0.11282369), square, -0.37612537), square, 0.12837915);
+  const precise float above = 2.0 - far, rest = 1.0 - x, below = fma(-x, near, rest);
+  return abs(x) < 0.875 ? below : x < 0.0 ? above : far;
+}
+
+float lathe_erfc_narrow(float x, float power, float times) {
+  const precise float w = abs(x) + 2.0, u = 1.0 / w;
+  const precise float far = fma(fma(fma(fma(fma(fma(11.489902, u, -23.056479), u, 12.502976), u, 0.6381842), u, 2.2344668), u, 1.1133322), u, 0.5644937) * u * power * times;
+  const precise float above = 2.0 - far;
+  return x < 0.0 ? above : far;
+}
+
+float lathe_erfc_f16(float x) {
+  const precise float power = exp2(x * x * -1.442695);
+  return lathe_erfc_narrow(x, power, 1.0);
+}
+
+float lathe_erfc_bf16(float x) {
+  const precise float root = exp2(x * x * -0.7213475);
+  return lathe_erfc_narrow(x, root, root);
+}
+
+float lathe_tanh_narrow(float x) {
+  const precise float square = x * x, power = exp2(abs(x) * 2.88539), sum = 1.0 + power;
+  const precise float far = fma(-2.0, 1.0 / sum, 1.0), cube = fma(fma(fma(0.014776612, square, -0.051660948), square, 0.13302353), square, -0.33332014) * square;
+  const precise float near = fma(cube, x, x);
+  return lathe_copysign(abs(x) < 0.65 ? near : far, x); /* near may lose the sign of zero */
 }
 
 /* x y + z, rounded once, also where the device's own fma, as Vulkan allows, rounds the product too.
@@ -237,109 +290,99 @@ void kernel0() {
   const uint64_t r = args.r;
   const float s = args.s;
   const uint64_t count = args.dim[0];
-  const precise float s_ = s;
-  const uint thread = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID;
-  const uint64_t head = min(lathe_head(r), count);
-  bool aligned = true; 
-  aligned = aligned && lathe_aligned(x + head * 4ul);
-  aligned = aligned && lathe_aligned(y + head * 4ul);
-  aligned = aligned && lathe_aligned(r + head * 4ul);
+  const uint64_t first = lathe_group() * 512ul;
+  const uint thread = gl_LocalInvocationID.x;
 
-  if (aligned) {
-    const uint64_t packs = (count - head) / 4ul;
-    for (uint64_t tile = gl_WorkGroupID.x * 128ul; tile < packs; tile += gl_NumWorkGroups.x * 128ul) {
-      const uint64_t at = head * 4ul + (tile + thread) * 16ul;
-      const uint left = uint(min(packs - tile, 128ul));
-      uvec4 x_pack0 = uvec4(0u);
-      if (thread + 0u < left)
-        x_pack0 = lathe_pack(x + at + 0ul).at;
-      uvec4 y_pack0 = uvec4(0u);
-      if (thread + 0u < left)
-        y_pack0 = lathe_pack(y + at + 0ul).at;
-      if (thread + 0u < left) {
-        float r_at0;
-        {
-          const float x_ = uintBitsToFloat(x_pack0.x);
-          const float y_ = uintBitsToFloat(y_pack0.x);
-          const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
-          r_at0 = r_;
-        }
-        float r_at1;
-        {
-          const float x_ = uintBitsToFloat(x_pack0.y);
-          const float y_ = uintBitsToFloat(y_pack0.y);
-          const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
-          r_at1 = r_;
-        }
-        float r_at2;
-        {
-          const float x_ = uintBitsToFloat(x_pack0.z);
-          const float y_ = uintBitsToFloat(y_pack0.z);
-          const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
-          r_at2 = r_;
-        }
-        float r_at3;
-        {
-          const float x_ = uintBitsToFloat(x_pack0.w);
-          const float y_ = uintBitsToFloat(y_pack0.w);
-          const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
-          r_at3 = r_;
-        }
-        lathe_pack(r + at + 0ul).at = uvec4(floatBitsToUint(r_at0), floatBitsToUint(r_at1), floatBitsToUint(r_at2), floatBitsToUint(r_at3));
+  if (MODE != APART && first + 512ul <= count) {
+    const uint64_t at = first + thread * 4u;
+    const uvec4 x_pack0 = lathe_pack(x + at * 4ul + 0ul).at;
+    const uvec4 y_pack0 = lathe_pack(y + at * 4ul + 0ul).at;
+    const precise float s_ = s;
+    {
+      float r_at0;
+      {
+const float x_ = uintBitsToFloat(x_pack0.x);
+const float y_ = uintBitsToFloat(y_pack0.x);
+const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
+        r_at0 = r_;
       }
+      float r_at1;
+      {
+const float x_ = uintBitsToFloat(x_pack0.y);
+const float y_ = uintBitsToFloat(y_pack0.y);
+const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
+        r_at1 = r_;
+      }
+      float r_at2;
+      {
+const float x_ = uintBitsToFloat(x_pack0.z);
+const float y_ = uintBitsToFloat(y_pack0.z);
+const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
+        r_at2 = r_;
+      }
+      float r_at3;
+      {
+const float x_ = uintBitsToFloat(x_pack0.w);
+const float y_ = uintBitsToFloat(y_pack0.w);
+const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
+        r_at3 = r_;
+      }
+      lathe_pack(r + at * 4ul + 0ul).at = uvec4(floatBitsToUint(r_at0), floatBitsToUint(r_at1), floatBitsToUint(r_at2), floatBitsToUint(r_at3));
     }
-    /* What is before the first whole access, and after the last. */
-    const uint64_t tail = (count - head) % 4ul;
-    if (gl_WorkGroupID.x == gl_NumWorkGroups.x - 1 && thread < head + tail) {
-      const uint64_t i = thread < head ? thread : count - tail + (thread - head);
-      const float x_ = lathe_get(x + i * 4ul);
-      const float y_ = lathe_get(y + i * 4ul);
-      const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
+  } else if (first < count) {
+    const uint64_t at = first + thread;
+    float x_at0 = 0;
+    if (at + 0ul < count)
+      x_at0 = lathe_get(x + (at + 0ul) * 4ul);
+    float x_at1 = 0;
+    if (at + 128ul < count)
+      x_at1 = lathe_get(x + (at + 128ul) * 4ul);
+    float x_at2 = 0;
+    if (at + 256ul < count)
+      x_at2 = lathe_get(x + (at + 256ul) * 4ul);
+    float x_at3 = 0;
+    if (at + 384ul < count)
+      x_at3 = lathe_get(x + (at + 384ul) * 4ul);
+    float y_at0 = 0;
+    if (at + 0ul < count)
+      y_at0 = lathe_get(y + (at + 0ul) * 4ul);
+    float y_at1 = 0;
+    if (at + 128ul < count)
+      y_at1 = lathe_get(y + (at + 128ul) * 4ul);
+    float y_at2 = 0;
+    if (at + 256ul < count)
+      y_at2 = lathe_get(y + (at + 256ul) * 4ul);
+    float y_at3 = 0;
+    if (at + 384ul < count)
+      y_at3 = lathe_get(y + (at + 384ul) * 4ul);
+    const precise float s_ = s;
+    if (at + 0ul < count) {
+      const uint64_t i = at + 0ul;
+const float x_ = x_at0;
+const float y_ = y_at0;
+const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
       lathe_put(r + i * 4ul, r_);
     }
-  } else {
-    for (uint64_t tile = gl_WorkGroupID.x * 512ul; tile < count; tile += gl_NumWorkGroups.x * 512ul) {
-      const uint64_t at = tile + thread;
-      const float x_at0 =
-          at + 0u < count ? lathe_get(x + (at + 0u) * 4ul) : 0;
-      const float x_at1 =
-          at + 128u < count ? lathe_get(x + (at + 128u) * 4ul) : 0;
-      const float x_at2 =
-          at + 256u < count ? lathe_get(x + (at + 256u) * 4ul) : 0;
-      const float x_at3 =
-          at + 384u < count ? lathe_get(x + (at + 384u) * 4ul) : 0;
-      const float y_at0 =
-          at + 0u < count ? lathe_get(y + (at + 0u) * 4ul) : 0;
-      const float y_at1 =
-          at + 128u < count ? lathe_get(y + (at + 128u) * 4ul) : 0;
-      const float y_at2 =
-          at + 256u < count ? lathe_get(y + (at + 256u) * 4ul) : 0;
-      const float y_at3 =
-          at + 384u < count ? lathe_get(y + (at + 384u) * 4ul) : 0;
-      if (at + 0u < count) {
-        const float x_ = x_at0;
-        const float y_ = y_at0;
-        const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
-        lathe_put(r + (at + 0u) * 4ul, r_);
-      }
-      if (at + 128u < count) {
-        const float x_ = x_at1;
-        const float y_ = y_at1;
-        const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
-        lathe_put(r + (at + 128u) * 4ul, r_);
-      }
-      if (at + 256u < count) {
-        const float x_ = x_at2;
-        const float y_ = y_at2;
-        const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
-        lathe_put(r + (at + 256u) * 4ul, r_);
-      }
-      if (at + 384u < count) {
-        const float x_ = x_at3;
-        const float y_ = y_at3;
-        const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
-        lathe_put(r + (at + 384u) * 4ul, r_);
-      }
+    if (at + 128ul < count) {
+      const uint64_t i = at + 128ul;
+const float x_ = x_at1;
+const float y_ = y_at1;
+const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
+      lathe_put(r + i * 4ul, r_);
+    }
+    if (at + 256ul < count) {
+      const uint64_t i = at + 256ul;
+const float x_ = x_at2;
+const float y_ = y_at2;
+const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
+      lathe_put(r + i * 4ul, r_);
+    }
+    if (at + 384ul < count) {
+      const uint64_t i = at + 384ul;
+const float x_ = x_at3;
+const float y_ = y_at3;
+const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
+      lathe_put(r + i * 4ul, r_);
     }
   }
 }

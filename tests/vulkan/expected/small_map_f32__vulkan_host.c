@@ -14,6 +14,9 @@ extern const unsigned char small_map_f32__vulkan_start[], small_map_f32__vulkan_
 extern const lathe_image small_map_f32__vulkan_image;
 const lathe_image small_map_f32__vulkan_image = {small_map_f32__vulkan_start, small_map_f32__vulkan_end};
 
+/* As templates/glsl/kernel.comp has them. */
+enum { APART, PACKS, FULL };
+
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
   const size_t some = wanted ? wanted : 1;
@@ -24,14 +27,21 @@ static inline uint32_t blocks(size_t points, size_t each, size_t most) {
 extern lathe_launches small_map_f32__vulkan_b128_u1_launches;
 int small_map_f32__vulkan_b128_u1_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t count = args->dim[0];
+  const uint32_t groups = blocks(count, 512, SIZE_MAX);
+  const bool aligned =
+      true
+      && (uintptr_t)args->buf[0] % 16 == 0
+      && (uintptr_t)args->buf[1] % 16 == 0
+      && (uintptr_t)args->buf[2] % 16 == 0
+      ;
 
   if (limits->group < 128)
     return 0;
   launches[0] = (lathe_launch){
       .kernel = "small_map_f32__vulkan_b128_u1",
-      .grid = {blocks(count, 512, limits->grid), 1, 1},
+      .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
       .block = {128, 1, 1},
-      .constant = {0},
+      .constant = {0, 1, aligned ? PACKS : APART},
   };
   return 1;
 }

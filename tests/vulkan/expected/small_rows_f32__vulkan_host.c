@@ -14,6 +14,9 @@ extern const unsigned char small_rows_f32__vulkan_start[], small_rows_f32__vulka
 extern const lathe_image small_rows_f32__vulkan_image;
 const lathe_image small_rows_f32__vulkan_image = {small_rows_f32__vulkan_start, small_rows_f32__vulkan_end};
 
+/* As templates/glsl/kernel.comp has them. */
+enum { APART, PACKS, FULL };
+
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
   const size_t some = wanted ? wanted : 1;
@@ -32,113 +35,130 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
   const size_t rows = args->dim[0];
   const size_t count = args->dim[1];
   uint32_t longest = 1024;
+  const bool aligned =
+      true
+      && (uintptr_t)args->buf[0] % 16 == 0
+      && (uintptr_t)args->buf[1] % 16 == 0
+      ;
+  const uint32_t mode = aligned && count % 4 == 0 ? PACKS : APART;
   if (count <= 32 && limits->group >= 128) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 32;
+    const uint32_t groups = blocks(rows, 16, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_8x1",
-        .grid = {blocks(rows, 16, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {128, 1, 1},
-        .constant = {0, 8},
+        .constant = {0, 8, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 64 && limits->group >= 128) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 64;
+    const uint32_t groups = blocks(rows, 16, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_8x2",
-        .grid = {blocks(rows, 16, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {128, 1, 1},
-        .constant = {1, 8},
+        .constant = {1, 8, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 128 && limits->group >= 128) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 128;
+    const uint32_t groups = blocks(rows, 16, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_8x4",
-        .grid = {blocks(rows, 16, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {128, 1, 1},
-        .constant = {2, 8},
+        .constant = {2, 8, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 256 && limits->group >= 128) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 256;
+    const uint32_t groups = blocks(rows, 8, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_16x4",
-        .grid = {blocks(rows, 8, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {128, 1, 1},
-        .constant = {2, 16},
+        .constant = {2, 16, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 512 && limits->group >= 128) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 512;
+    const uint32_t groups = blocks(rows, 4, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_32x4",
-        .grid = {blocks(rows, 4, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {128, 1, 1},
-        .constant = {2, 32},
+        .constant = {2, 32, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 1024 && limits->group >= 64) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 1024;
+    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_64x4",
-        .grid = {blocks(rows, 1, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {64, 1, 1},
-        .constant = {2, 64},
+        .constant = {2, 64, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 2048 && limits->group >= 128) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 2048;
+    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_128x4",
-        .grid = {blocks(rows, 1, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {128, 1, 1},
-        .constant = {2, 128},
+        .constant = {2, 128, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 4096 && limits->group >= 256) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 4096;
+    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_256x4",
-        .grid = {blocks(rows, 1, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {256, 1, 1},
-        .constant = {2, 256},
+        .constant = {2, 256, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 8192 && limits->group >= 512) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 8192;
+    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_512x4",
-        .grid = {blocks(rows, 1, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {512, 1, 1},
-        .constant = {2, 512},
+        .constant = {2, 512, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 16384 && limits->group >= 512) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 16384;
+    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_512x8",
-        .grid = {blocks(rows, 1, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {512, 1, 1},
-        .constant = {3, 512},
+        .constant = {3, 512, full ? FULL : mode},
     };
     return 1;
   }
   if (count <= 32768 && limits->group >= 1024) {
-    const size_t largest = limits->grid;
+    const bool full = mode == PACKS && count == 32768;
+    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_1024x8",
-        .grid = {blocks(rows, 1, largest), 1, 1},
+        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
         .block = {1024, 1, 1},
-        .constant = {3, 1024},
+        .constant = {3, 1024, full ? FULL : mode},
     };
     return 1;
   }
@@ -150,23 +170,24 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
         .kernel = "small_rows_f32__vulkan_part1",
         .grid = {parts, (uint32_t)rows, 1},
         .block = {256, 1, 1},
-        .constant = {5, 256},
+        .constant = {5, 256, mode},
     };
     launches[1] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_part2",
         .grid = {parts, (uint32_t)rows, 1},
         .block = {256, 1, 1},
-        .constant = {6, 256},
+        .constant = {6, 256, mode},
     };
     return 2;
   }
+  const uint32_t groups = blocks(rows, 1, SIZE_MAX);
   while (longest > limits->group)
     longest /= 2;
   launches[0] = (lathe_launch){
       .kernel = "small_rows_f32__vulkan_longer",
-      .grid = {blocks(rows, 1, limits->grid), 1, 1},
+      .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
       .block = {longest, 1, 1},
-      .constant = {4, longest},
+      .constant = {4, longest, mode},
   };
   return 1;
 }

@@ -1,0 +1,86 @@
+-- Cheaper forms of operations, for languages whose kernels have little time for each point: where an
+-- argument was rounded itself, or results are rounded to a narrower type, less than full accuracy is
+-- enough. templates/cuda/kernel.h says how much.
+
+local expr = require "expr"
+
+local cheaper = {}
+
+for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_near", "tanh_narrow" } do
+  expr.operations[name] = { "r", "r", cost = 1 }
+end
+
+-- A value that was rounded itself: not an operand's element, nor a plain number.
+local function is_rounded(node)
+  if node.op == "neg" or node.op == "abs" then
+    return is_rounded(node[1])
+  end
+  return #node > 0
+end
+
+-- Whether it is a sum that a phase of the kernel's program gathers.
+local function is_sum(k, name)
+  for _, phase in ipairs(k.program.phases) do
+    for _, reduction in ipairs(phase.reductions) do
+      if reduction.name == name then
+        return reduction.kind == "sum"
+      end
+    end
+  end
+end
+
+-- What stands for an operation; nil or false where nothing does.
+local forms = {}
+
+function forms.exp(k, args, node)
+  local has_form = k.set.exp_near or k.set["exp_near_" .. k.dtype]
+  return has_form and is_rounded(node[1]) and expr.make("exp_near", args)
+end
+
+function forms.erfc(_, args, node)
+  return is_rounded(node[1]) and expr.make("erfc_near", args)
+end
+
+function forms.tanh(k, args)
+  return k.dtype ~= k.compute and expr.make("tanh_narrow", args)
+end
+
+function forms.sigmoid(k, args, node)
+  return k.dtype ~= k.compute and is_rounded(node[1]) and expr.make("sigmoid_near", args)
+end
+
+-- A product and a sum in one: of points only, for a difference of uniform values may be meant to be 0.
+function forms.add(k, args, node)
+  if k.dtype ~= k.compute and node.varying and (args[1].op == "mul") ~= (args[2].op == "mul") then
+    local product, term = args[1], args[2]
+    if term.op == "mul" then
+      product, term = term, product
+    end
+    return expr.mad(product[1], product[2], term)
+  end
+end
+
+-- By a sum, or by what is made of reductions' results: one division for all points.
+function forms.div(k, args, node)
+  local by = node[2]
+  local rounded = is_rounded(by) or by.op == "reduced" and is_sum(k, by.name)
+  return node[1].varying and not by.varying and rounded and args[1] * (1 / args[2])
+end
+
+-- kernel:expand of lower.lua, with these.
+function cheaper.expand(k, node)
+  if not k.cheaper_rules then
+    k.cheaper_rules = setmetatable({}, { __index = k.rules })
+    for name, form in pairs(forms) do
+      local rule = k.rules[name]
+      if k.compute == "f32" or name == "div" then
+        k.cheaper_rules[name] = function(old, args)
+          return form(k, args, old) or rule and rule(old, args)
+        end
+      end
+    end
+  end
+  return expr.rewrite(node, k.cheaper_rules, k.memo)
+end
+
+return cheaper
