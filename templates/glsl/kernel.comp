@@ -74,7 +74,6 @@ uvec4 lathe_philox(int64_t seed, int64_t offset, uint64_t counter) {
   return word;
 }
 
-<<<<<<< HEAD
 /* The number of the nth of the counter's points: of eight in the types of 16 bits, else of four. */
 $k.number$ lathe_random(uvec4 words, uint nth) {
   //@ if k.bytes == 2 then
@@ -82,11 +81,6 @@ $k.number$ lathe_random(uvec4 words, uint nth) {
   //@ else
   const precise $k.number$ number = $k.number$(words[nth] >> 8) * $(k:literal(2.0 ^ -24));
   //@ end
-=======
-/* The number of the nth of the counter's points. */
-$k.number$ lathe_random(uvec4 words, uint nth) {
-  const precise $k.number$ number = $k.number$(words[nth] >> 8) * $(k:literal(2.0 ^ -24));
->>>>>>> vulkan
   return number;
 }
 
