@@ -72,10 +72,12 @@ local set = {
   tanh_narrow = "lathe_tanh_narrow({1})",
   quotient = "lathe_quotient({1}, {2})",
   root = "lathe_root({1})",
+  reciprocal_root = "lathe_reciprocal_root({1})",
 }
 
 -- Operations of this language alone, for where less than full accuracy is enough.
-for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near", "tanh_narrow", "root" } do
+for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near", "tanh_narrow", "root",
+  "reciprocal_root" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
@@ -126,10 +128,17 @@ end
 function cheaper.div(k, args, node)
   local by, narrow = node[2], k.dtype ~= k.compute
   local rounded = is_rounded(by) or by.op == "reduced" and k:is_sum(by.name)
-  if node[1].varying and not by.varying and rounded then
-    return args[1] * (narrow and expr.make("quotient", { expr.const(1), args[2] }) or 1 / args[2])
+  local function reciprocal()
+    if args[2].op == "root" then
+      return expr.make("reciprocal_root", { args[2][1] })
+    end
+    return narrow and expr.make("quotient", { expr.const(1), args[2] }) or 1 / args[2]
   end
-  return narrow and not node.varying and expr.make("quotient", args)
+  if node[1].varying and not by.varying and rounded then
+    return args[1] * reciprocal()
+  elseif narrow and not node.varying then
+    return (by.op == "count" or args[2].op == "root") and args[1] * reciprocal() or expr.make("quotient", args)
+  end
 end
 
 function cheaper.sqrt(k, args, node)
