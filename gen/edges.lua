@@ -29,6 +29,7 @@ function edges.ninja(ops, out, generator)
         sources[#sources + 1] = "    " .. ninja_path(compiled)
         compiles[#compiles + 1] = string.format("build %s: %s %s", ninja_path(image), file.backend.rule,
           ninja_path(source))
+        compiles[#compiles + 1] = string.format("  cflags_backend = $cflags_%s_%s", file.backend.name, file.dtype)
         compiles[#compiles + 1] = string.format("build %s: cc_host %s | %s", ninja_path(object), ninja_path(compiled),
           ninja_path(image))
       else

@@ -222,7 +222,7 @@ local reference = derive(scalar, {
   copysign = "copysign{f}({1}, {2})",
   fma = "fma{f}({1}, {2}, {3})",
   mad = "fma{f}({1}, {2}, {3})",
-  random = "lathe_random({1}, {2}, {3})",
+  random = "lathe_random({1}, {2}, {3}, args->narrow)",
   sigmoid = "1 / (1 + exp{f}(-{1}))",
 })
 for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "erfc" } do

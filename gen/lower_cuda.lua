@@ -18,7 +18,7 @@ cuda.types = {
 }
 
 -- Marks: {f} the ending of the library's names. mad is one instruction; the other sums of products
--- stay two roundings, for nvcc is told -fmad=false.
+-- stay two roundings in f32 and f64, for nvcc is told -fmad=false there.
 cuda.integer_type, cuda.cast = "long long", "(%s)%s"
 
 local set = {
@@ -62,25 +62,28 @@ local set = {
   store_index = "{1}[0] = {2}",
   -- kernel.h
   erfc = "lathe_erfc({1})",
-  sigmoid = "lathe_sigmoid({1})",
   exp_near = "lathe_exp_near({1})",
   exp_near_f16 = "lathe_exp_near_f16({1})",
   erfc_near = "lathe_erfc_near({1})",
   erfc_near_f16 = "lathe_erfc_f16({1})",
   erfc_near_bf16 = "lathe_erfc_bf16({1})",
+  sigmoid_narrow = "lathe_sigmoid_narrow({1})",
   sigmoid_near = "lathe_sigmoid_near({1})",
   tanh_narrow = "lathe_tanh_narrow({1})",
+  quotient = "lathe_quotient({1}, {2})",
+  root = "lathe_root({1})",
 }
 
 -- Operations of this language alone, for where less than full accuracy is enough.
-for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_near", "tanh_narrow" } do
+for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near", "tanh_narrow", "root" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
+expr.operations.quotient = { "r", "rr", cost = 1 }
 
 -- What CUDA's library computes to 2 ulp (CUDA C++ Programming Guide, "Mathematical Functions"), and
--- in f32 erfc, which is off by 3.8, and sigmoid. The library's erfc is off by 4, in f64 by 5, and
--- sigmoid it lacks: in f64 these are of vecmath.lua.
-set.native = { erfc = "f32", sigmoid = "f32" }
+-- in f32 erfc, which is off by 3.8. The library's erfc is off by 4, in f64 by 5, and sigmoid it lacks:
+-- these are of vecmath.lua.
+set.native = { erfc = "f32" }
 for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf" } do
   set.native[name] = true
   set[name] = name .. "{f}({1})"
@@ -102,8 +105,8 @@ end
 -- kernel.h says how much.
 local cheaper = {}
 
-function cheaper.exp(_, args, node)
-  return is_rounded(node[1]) and expr.make("exp_near", args)
+function cheaper.exp(k, args, node)
+  return k.dtype ~= k.compute and is_rounded(node[1]) and expr.make("exp_near", args)
 end
 
 function cheaper.erfc(_, args, node)
@@ -115,25 +118,22 @@ function cheaper.tanh(k, args)
 end
 
 function cheaper.sigmoid(k, args, node)
-  return k.dtype ~= k.compute and is_rounded(node[1]) and expr.make("sigmoid_near", args)
+  return k.dtype ~= k.compute and expr.make(is_rounded(node[1]) and "sigmoid_near" or "sigmoid_narrow", args)
 end
 
--- A product and a sum in one: of points only, for a difference of uniform values may be meant to be 0.
-function cheaper.add(k, args, node)
-  if k.dtype ~= k.compute and node.varying and (args[1].op == "mul") ~= (args[2].op == "mul") then
-    local product, term = args[1], args[2]
-    if term.op == "mul" then
-      product, term = term, product
-    end
-    return expr.mad(product[1], product[2], term)
-  end
-end
-
--- By a sum, or by what is made of reductions' results: one division for all points.
+-- By a sum, or by what is made of reductions' results: one division for all points. What is the same for
+-- all points and is rounded to half the bits later is divided without the steps that make it exact.
 function cheaper.div(k, args, node)
-  local by = node[2]
+  local by, narrow = node[2], k.dtype ~= k.compute
   local rounded = is_rounded(by) or by.op == "reduced" and k:is_sum(by.name)
-  return node[1].varying and not by.varying and rounded and args[1] * (1 / args[2])
+  if node[1].varying and not by.varying and rounded then
+    return args[1] * (narrow and expr.make("quotient", { expr.const(1), args[2] }) or 1 / args[2])
+  end
+  return narrow and not node.varying and expr.make("quotient", args)
+end
+
+function cheaper.sqrt(k, args, node)
+  return k.dtype ~= k.compute and not node.varying and expr.make("root", args)
 end
 
 -- As in lower.lua, with these.

@@ -61,6 +61,7 @@ typedef struct lathe_args {
   double scalar[LATHE_MAX_SCALARS];
   size_t dim[LATHE_MAX_DIMS];
   void *workspace;
+  bool narrow; /* to references alone: the call is in a type of 16 bits */
 } lathe_args;
 
 typedef void lathe_fn(const lathe_args *args);

@@ -44,7 +44,7 @@ static void *allocate(size_t bytes) {
 }
 
 lathe_args problem_args(const problem *p) {
-  lathe_args args = {0};
+  lathe_args args = {.narrow = lathe_dtype_size(p->dtype) == 2};
 
   memcpy(args.dim, p->dim, sizeof args.dim);
   /* As a kernel takes it that computes in f32, so that the reference is given the same. */

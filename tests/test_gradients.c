@@ -187,7 +187,7 @@ static void test_philox_answers(void **state) {
 }
 
 static void test_random_numbers_by_place(void **state) {
-  static float singles[LATHE_NUMBERS];
+  static float singles[LATHE_NUMBERS], narrow[LATHE_NUMBERS];
   static double doubles[LATHE_NUMBERS];
   const int64_t seed = 0x123456789abcdef, offset = -77;
   const size_t first = ((size_t)1 << 34) + 512;
@@ -195,9 +195,13 @@ static void test_random_numbers_by_place(void **state) {
   (void)state;
   lathe_randoms_f32(seed, offset, first, LATHE_NUMBERS, singles);
   lathe_randoms_f64(seed, offset, first, LATHE_NUMBERS, doubles);
+  lathe_randoms_narrow(seed, offset, first, LATHE_NUMBERS, narrow);
   for (size_t i = 0; i < LATHE_NUMBERS; i++) {
-    const double expected = lathe_random(seed, offset, first + i);
+    const double expected = lathe_random(seed, offset, first + i, false);
+    const double expected_narrow = lathe_random(seed, offset, first + i, true);
     assert_true(expected >= 0 && expected < 1);
+    assert_true(expected_narrow >= 0 && expected_narrow < 1);
+    assert_true(narrow[i] == expected_narrow);
     assert_true(singles[i] == expected && doubles[i] == expected);
   }
 }

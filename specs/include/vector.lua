@@ -63,8 +63,8 @@ return {
     { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 23 } },
     { backend = wide, unroll = { 4, 1 } },
     { backend = "scalar", unroll = { 1, 4 } },
-    -- 1 is the fastest by little where little is computed.
-    { backend = "cuda", block = 256, unroll = { 2, 1 } },
+    { backend = "cuda", block = { 128, 256 }, unroll = 1 },
+    { backend = "cuda", block = 256, unroll = 2 },
     { backend = "vulkan", block = 256, unroll = { 2, 1 } },
   },
   reduce = {

@@ -21,7 +21,7 @@ void $v.name$(const lathe_args *args) {
     $(k:row_values())
     $(k:uniforms("call"))
     $(k:uniforms("row"))
-    lathe_randoms_$k.compute$($random.seed$_value, $random.offset$_value, first, some, numbers);
+    lathe_randoms_$(k.dtype == k.compute and k.compute or "narrow")($random.seed$_value, $random.offset$_value, first, some, numbers);
     //@ P.for_each_point(point, outputs, "some", v.params.unroll, streaming)
   }
   //@ else

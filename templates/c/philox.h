@@ -1,9 +1,12 @@
 /* philox.h - random numbers by their place: Philox4x32-10 (Salmon and others, "Parallel random numbers:
  * as easy as 1, 2, 3", SC 2011). Point i takes word i % 4 of counter (i / 4, offset) under key seed, and
- * of it the upper 24 bits, as a number from 0 to 1 - 2^-24 that every type but the halves holds exactly. */
+ * of it the upper 24 bits, as a number from 0 to 1 - 2^-24. In the types of 16 bits, of which twice as
+ * many come in the same time, it takes 16 bits: half i % 8 of counter (i / 8, offset), the lower half of
+ * a word first, as a number from 0 to 1 - 2^-16. */
 #ifndef LATHE_PHILOX_H
 #define LATHE_PHILOX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,11 +15,11 @@ enum {
   LATHE_COUNTERS = 64,  /* counters that are worked on side by side */
 };
 
-/* The number of one point, step by step as the paper has it: the references' way. */
-static inline double lathe_random(int64_t seed, int64_t offset, size_t point) {
+/* Word `nth` of a counter, step by step as the paper has it: the references' way. */
+static inline uint32_t lathe_word(int64_t seed, int64_t offset, uint64_t counter, size_t nth) {
   uint32_t key[2] = {(uint32_t)seed, (uint32_t)((uint64_t)seed >> 32)};
-  uint32_t word[4] = {(uint32_t)(point / 4), (uint32_t)((uint64_t)point / 4 >> 32),
-                      (uint32_t)offset, (uint32_t)((uint64_t)offset >> 32)};
+  uint32_t word[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), (uint32_t)offset,
+                      (uint32_t)((uint64_t)offset >> 32)};
   for (int round = 0; round < 10; round++) {
     const uint64_t even = (uint64_t)word[0] * 0xd2511f53, odd = (uint64_t)word[2] * 0xcd9e8d57;
     const uint32_t mixed[4] = {(uint32_t)(odd >> 32) ^ word[1] ^ key[0], (uint32_t)odd,
@@ -27,7 +30,14 @@ static inline double lathe_random(int64_t seed, int64_t offset, size_t point) {
     key[0] += 0x9e3779b9;
     key[1] += 0xbb67ae85;
   }
-  return (double)(word[point % 4] >> 8) * 0x1p-24;
+  return word[nth];
+}
+
+/* The number of one point. */
+static inline double lathe_random(int64_t seed, int64_t offset, size_t point, bool narrow) {
+  const uint32_t word = narrow ? lathe_word(seed, offset, point / 8, point % 8 / 2)
+                               : lathe_word(seed, offset, point / 4, point % 4);
+  return narrow ? (double)(word >> point % 2 * 16 & 0xffff) * 0x1p-16 : (double)(word >> 8) * 0x1p-24;
 }
 
 /* The words of LATHE_COUNTERS counters from `first` on; word w of counter c is at [w][c]. */
@@ -54,7 +64,7 @@ static inline void lathe_philox(int64_t seed, int64_t offset, uint64_t first,
   }
 }
 
-/* The numbers of at least the `count` points from `first`, a multiple of 4, on; there is room for
+/* The numbers of at least the `count` points from `first`, a multiple of 8, on; there is room for
  * LATHE_NUMBERS, at least as many. */
 static inline void lathe_randoms_f32(int64_t seed, int64_t offset, size_t first, size_t count,
                                      float *numbers) {
@@ -63,6 +73,20 @@ static inline void lathe_randoms_f32(int64_t seed, int64_t offset, size_t first,
     lathe_philox(seed, offset, first / 4 + c, words);
     for (size_t i = 0; i < 4 * LATHE_COUNTERS; i++) {
       numbers[4 * c + i] = (float)(int32_t)(words[i % 4][i / 4] >> 8) * 0x1p-24f;
+    }
+  }
+}
+
+/* Those of the types of 16 bits. */
+static inline void lathe_randoms_narrow(int64_t seed, int64_t offset, size_t first, size_t count,
+                                        float *numbers) {
+  uint32_t words[4][LATHE_COUNTERS];
+  for (size_t c = 0; 8 * c < count; c += LATHE_COUNTERS) {
+    lathe_philox(seed, offset, first / 8 + c, words);
+    for (size_t i = 0; i < 4 * LATHE_COUNTERS; i++) {
+      const uint32_t word = words[i % 4][i / 4];
+      numbers[8 * c + 2 * i] = (float)(int32_t)(word & 0xffff) * 0x1p-16f;
+      numbers[8 * c + 2 * i + 1] = (float)(int32_t)(word >> 16) * 0x1p-16f;
     }
   }
 }

@@ -10,7 +10,12 @@ template <typename T, int N> struct alignas(sizeof(T) * N) lathe_pack { T at[N];
 
 template <int N, typename T>
 static __device__ __forceinline__ lathe_pack<T, N> lathe_load(const T *from) {
-  return *reinterpret_cast<const lathe_pack<T, N> *>(from);
+  const uint4 words = *reinterpret_cast<const uint4 *>(from);
+  lathe_pack<T, N> pack;
+
+  static_assert(sizeof pack == sizeof words, "accesses are of 16 bytes");
+  memcpy(&pack, &words, sizeof pack);
+  return pack;
 }
 
 template <int N, typename T>
@@ -24,7 +29,6 @@ static __device__ __forceinline__ lathe_pack<T, N> lathe_load_once(const T *from
   const uint4 words = __ldcs(reinterpret_cast<const uint4 *>(from));
   lathe_pack<T, N> pack;
 
-  static_assert(sizeof pack == sizeof words, "streaming accesses are of 16 bytes");
   memcpy(&pack, &words, sizeof pack);
   return pack;
 }
@@ -131,6 +135,19 @@ static __device__ __forceinline__ float lathe_power(float x) {
   return y;
 }
 
+/* Both off by 2 ulp at most, numbers below the normal range included. */
+static __device__ __forceinline__ float lathe_quotient(float x, float y) {
+  float z;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+  return z;
+}
+
+static __device__ __forceinline__ float lathe_root(float x) {
+  float y;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 /* e^x and erfc(x) of an argument that has been rounded itself, and so is off by half an ulp: that
  * makes them wrong by |x| / 2 and by x^2 ulp, and these are wrong by about three times as much, and
  * by 4 ulp. Half the power squared has results below the normal range too. */
@@ -144,15 +161,14 @@ static __device__ __forceinline__ float lathe_exp_near_f16(float x) {
   return lathe_power(x * 0x1.715476p0f);
 }
 
-/* 1 / (1 + e^-x): with e = e^-|x|, 1 / (1 + e) or e / (1 + e). A step of Newton's makes the quotient
- * right but for its last rounding. */
-static __device__ __forceinline__ float lathe_sigmoid(float x) {
-  const float power = expf(-fabsf(x)), sum = 1.0f + power, over = x < 0 ? power : 1.0f;
-  const float reciprocal = lathe_rcp(sum), near = over * reciprocal;
-  return fmaf(fmaf(-sum, near, over), reciprocal, near);
+/* 1 / (1 + e^-x) for results that are rounded to half the bits: with e = e^-|x|, 1 / (1 + e) or
+ * e / (1 + e). */
+static __device__ __forceinline__ float lathe_sigmoid_narrow(float x) {
+  const float power = expf(-fabsf(x));
+  return (x < 0 ? power : 1.0f) * lathe_rcp(1.0f + power);
 }
 
-/* The same of an argument that has been rounded, for results that are rounded to half the bits. */
+/* The same of an argument that has been rounded. */
 static __device__ __forceinline__ float lathe_sigmoid_near(float x) {
   const float power = lathe_exp_near(-fabsf(x));
   return (x < 0 ? power : 1.0f) * lathe_rcp(1.0f + power);
@@ -253,7 +269,7 @@ static __device__ __forceinline__ T lathe_fold(Combine combine, const T (&terms)
     T half[N / 2];
 #pragma unroll
     for (int j = 0; j < N / 2; j++)
-      half[j] = combine(terms[j], terms[j + N / 2]);
+      half[j] = combine(terms[2 * j], terms[2 * j + 1]);
     return lathe_fold(combine, half);
   }
 }
@@ -313,7 +329,9 @@ template <typename T, bool LARGER> struct lathe_extreme {
 };
 
 /* The place of the first largest or smallest term, or of the first NaN. The place is looked for only
- * where some term is better than all before, so that it costs little more than the extreme. */
+ * where some term is better than all before. With many terms for each thread some lane of a warp is
+ * nearly always so lucky: there improve() takes terms without looking, which costs little more than
+ * the extreme, and find() is given those again that improved it last. */
 template <typename T, bool LARGER> struct lathe_index {
   T value;
   long long index;
@@ -328,21 +346,36 @@ template <typename T, bool LARGER> struct lathe_index {
     index = NONE;
   }
   template <int N, typename At> __device__ __forceinline__ void take(const T (&terms)[N], At at) {
+    if (improve(terms))
+      find(terms, at);
+  }
+  template <int N> __device__ __forceinline__ bool improve(const T (&terms)[N]) {
     lathe_extreme<T, LARGER> best;
     bool better;
-    int first = 0;
 
     best.clear();
-    best.take(terms, at);
+    best.take(terms, 0);
     /* A NaN is no less than, nor more than anything; nothing is better than the first of them. */
     better = !(LARGER ? best.value <= value : best.value >= value) && value == value;
     if (!better && index != NONE)
-      return;
-#pragma unroll
-    for (int j = N - 1; j >= 0; j--)
-      if (terms[j] == best.value || (best.value != best.value && terms[j] != terms[j]))
-        first = j;
+      return false;
     value = best.value;
+    index = 0;
+    return true;
+  }
+  template <int N, typename At>
+  __device__ __forceinline__ void find(const T (&terms)[N], At at) {
+    int first = 0;
+
+    if (value == value) {
+#pragma unroll
+      for (int j = N - 1; j >= 0; j--)
+        first = terms[j] == value ? j : first;
+    } else {
+#pragma unroll
+      for (int j = N - 1; j >= 0; j--)
+        first = terms[j] != terms[j] ? j : first;
+    }
     index = (long long)at(first);
   }
   __device__ __forceinline__ void merge(const lathe_index &other) {
@@ -467,17 +500,16 @@ template <int MOST> static __device__ __forceinline__ void lathe_await_groups() 
   asm volatile("cp.async.wait_group %0;" ::"n"(MOST) : "memory");
 }
 
-/* Philox4x32-10 (Salmon and others 2011) as templates/c/philox.h has it: word w of result is for point
- * 4 counter + w. */
+/* Philox4x32-10 (Salmon and others 2011) as templates/c/philox.h has it: its ten rounds of 64-bit products
+ * are what dropout is limited by. */
 struct lathe_keys {
-  unsigned even[10], odd[10]; /* of each round: kept, for the compiler would make them again */
+  unsigned even[10], odd[10]; /* of each round */
 
   explicit __device__ __forceinline__ lathe_keys(long long seed) {
 #pragma unroll
     for (int round = 0; round < 10; round++) {
       even[round] = (unsigned)((unsigned long long)seed >> 32) + round * 0xbb67ae85u;
       odd[round] = (unsigned)seed + round * 0x9e3779b9u;
-      asm volatile("" : "+r"(even[round]), "+r"(odd[round]));
     }
   }
 };
@@ -496,27 +528,22 @@ static __device__ __forceinline__ uint4 lathe_philox(const lathe_keys &keys, lon
   return word;
 }
 
-/* The numbers in [0, 1) of N points from `first` on, a multiple of N, in the order of the points. */
-template <typename T, int N>
+/* The numbers in [0, 1) of N points from `first` on, a multiple of N, in the order of the points: of a
+ * counter four, or eight of 16 bits. */
+template <bool NARROW, typename T, int N>
 static __device__ __forceinline__ void lathe_random(T (&numbers)[N], const lathe_keys &keys,
                                                     long long offset, size_t first) {
-  if constexpr (N < 4) {
-    const uint4 word = lathe_philox(keys, offset, first / 4);
+  enum { EACH = NARROW ? 8 : 4 };
+#pragma unroll
+  for (int begin = 0; begin < N; begin += EACH) {
+    const uint4 word = lathe_philox(keys, offset, first / EACH + begin / EACH);
     const unsigned words[4] = {word.x, word.y, word.z, word.w};
 #pragma unroll
-    for (int j = 0; j < N; j++) {
-      const unsigned w = first % 4 + j;
-      numbers[j] = (T)((w < 2 ? w < 1 ? words[0] : words[1] : w < 3 ? words[2] : words[3]) >> 8) *
-                   T(0x1p-24);
-    }
-  } else {
-#pragma unroll
-    for (int call = 0; call < N / 4; call++) {
-      const uint4 word = lathe_philox(keys, offset, first / 4 + call);
-      const unsigned words[4] = {word.x, word.y, word.z, word.w};
-#pragma unroll
-      for (int w = 0; w < 4; w++)
-        numbers[call * 4 + w] = (T)(words[w] >> 8) * T(0x1p-24);
+    for (int j = begin; j < N && j < begin + EACH; j++) {
+      const unsigned nth = N < EACH ? first % EACH + j : j - begin, w = NARROW ? nth / 2 : nth;
+      const unsigned mine = N < EACH ? w < 2 ? w < 1 ? words[0] : words[1] : w < 3 ? words[2] : words[3]
+                                     : words[w];
+      numbers[j] = NARROW ? (T)(mine >> nth % 2 * 16 & 0xffff) * T(0x1p-16) : (T)(mine >> 8) * T(0x1p-24);
     }
   }
 }

@@ -47,7 +47,7 @@ static __device__ __forceinline__ void $v.name$_tile(const lathe_args &args, siz
   for (int nth = 0; nth < $(U * V); nth++) {
     //@ if random then
     $k.number$ numbers[1];
-    lathe_random(numbers, keys, $random.offset$_value, start + nth * $B$);
+    lathe_random<$(k.dtype ~= k.compute and "true" or "false")>(numbers, keys, $random.offset$_value, start + nth * $B$);
     //@ end
     //@ P.call(point, function(x) return x.pointer and x.pointer .. "_at[nth]" or "numbers[0]" end)
     if (start + nth * $B$ < count) {
@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__($B$)
     const size_t at = first + (slot * $B$ + threadIdx.x) * $V$;
     //@ if random then
     $k.number$ numbers[$V$];
-    lathe_random(numbers, keys, $random.offset$_value, at);
+    lathe_random<$(k.dtype ~= k.compute and "true" or "false")>(numbers, keys, $random.offset$_value, at);
     //@ end
     //@ for _, y in ipairs(outputs) do
     lathe_pack<$k.storage$, $V$> $y.operand.name$_pack;

@@ -25,19 +25,71 @@ mine.$r.name$.take($r.name$_terms, here);
 //@ end
 //@ end
 //@
-//@ -- Gathers N terms of which the nth is at index at(nth), and which are all there where `whole`, else
-//@ -- those for which `inside`; `any` tells whether there is one.
-//@ function many(phase, point, element, inside, any)
-//@ for _, r in ipairs(phase.reductions) do
+//@ -- How a thread has its N elements of an operand at a time: by packs, or each apart.
+//@ local function declared(v, how, name)
+//@   return ("%s %s[%d]"):format(how == "pack" and ("lathe_pack<%s, %d>"):format(k.storage, k.width) or k.storage, name,
+//@     how == "pack" and v.params.unroll or v.params.unroll * k.width)
+//@ end
+//@ local function element(how)
+//@   local at = how == "pack" and ("_pack[nth / %d].at[nth %% %d]"):format(k.width, k.width) or "_at[nth]"
+//@   return function(x) return x.pointer .. at end
+//@ end
+//@
+//@ function terms_of(reductions, point, how)
+//@ for _, r in ipairs(reductions) do
 $k.number$ $r.name$_terms[N];
 //@ end
 #pragma unroll
 for (int nth = 0; nth < N; nth++) {
-  //@ P.call(point, element)
-  //@ for _, r in ipairs(phase.reductions) do
+  //@ P.call(point, element(how))
+  //@ for _, r in ipairs(reductions) do
   $r.name$_terms[nth] = $r.name$_term;
   //@ end
 }
+//@ end
+//@
+//@ -- Reductions to a place know which N elements improved them last; those read last are still there.
+//@ local function indexes(phase)
+//@   local list = {}
+//@   for _, r in ipairs(phase.reductions) do
+//@     list[#list + 1] = k:is_index(r.kind) and r or nil
+//@   end
+//@   return list
+//@ end
+//@ -- Reads the thread's elements from place `first` on: all of them, or those before `end`.
+//@ function read(v, point, how, all)
+//@ for _, x in ipairs(point.inputs) do
+//@ if how == "pack" then
+#pragma unroll
+for (int slot = 0; slot < $v.params.unroll$; slot++)
+  if ($all$first + slot * $v.params.block$ < end)
+    $x.pointer$_pack[slot] = lathe_load<$k.width$>($x.pointer$ + at(first, slot * $k.width$));
+//@ else
+#pragma unroll
+for (int nth = 0; nth < N; nth++)
+  if ($all$first + nth * $v.params.block$ < end)
+    $x.pointer$_at[nth] = $x.pointer$[at(first, nth)];
+//@ end
+//@ end
+//@ end
+//@
+//@ function find(v, phase, point, how)
+//@ for _, r in ipairs(indexes(phase)) do
+if (mine.$r.name$.index != mine.$r.name$.NONE) {
+  if ($r.name$_first != first) {
+    first = $r.name$_first;
+    //@ read(v, point, how, "")
+  }
+  //@ terms_of({ r }, point, how)
+  mine.$r.name$.find($r.name$_terms, [=](int nth) { return at(first, nth); });
+}
+//@ end
+//@ end
+//@
+//@ -- Gathers N terms of which the nth is at index at(first, nth), and which are all there where `whole`,
+//@ -- else those for which `inside`.
+//@ function many(phase, point, how, inside)
+//@ terms_of(phase.reductions, point, how)
 if (!whole) {
 #pragma unroll
   for (int nth = 0; nth < N; nth++) {
@@ -47,11 +99,43 @@ if (!whole) {
     //@ end
   }
 }
-if (whole || $any$) {
+if (whole || first < end) {
   //@ for _, r in ipairs(phase.reductions) do
-  mine.$r.name$.take($r.name$_terms, at);
+  //@ if k:is_index(r.kind) then
+  if (mine.$r.name$.improve($r.name$_terms))
+    $r.name$_first = first;
+  //@ else
+  mine.$r.name$.take($r.name$_terms, 0);
+  //@ end
   //@ end
 }
+//@ end
+//@
+//@ -- Gathers all that there is for this thread, N elements at a time: by packs, or each apart.
+//@ function sweep(v, phase, point, how)
+//@ local B, V, each = v.params.block, k.width, v.params.unroll
+//@ if how == "pack" then
+const size_t end = count / $V$;
+const auto at = [](size_t first, int nth) { return (first + nth / $V$ * $B$) * $V$ + nth % $V$; };
+//@ else
+//@ each = each * V
+const size_t end = count;
+const auto at = [](size_t first, int nth) { return first + (size_t)nth * $B$; };
+//@ end
+//@ for _, x in ipairs(point.inputs) do
+$(declared(v, how, x.pointer .. "_" .. how)) = {};
+//@ end
+size_t first = 0;
+//@ for _, r in ipairs(indexes(phase)) do
+size_t $r.name$_first = 0;
+//@ end
+for (size_t tile = (size_t)blockIdx.x * $(B * each); tile < end; tile += (size_t)gridDim.x * $(B * each)) {
+  const bool whole = end - tile >= $(B * each);
+  first = tile + threadIdx.x;
+  //@ read(v, point, how, "whole || ")
+  //@ many(phase, point, how, how == "pack" and ("first + nth / %d * %d < end"):format(V, B) or "at(first, nth) < end")
+}
+//@ find(v, phase, point, how)
 //@ end
 //@
 //@ -- Where in the workspace a phase has its slots: 32 bytes for each reduction.
@@ -120,22 +204,8 @@ if (threadIdx.x == 0) {
 extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
     $v.name$_$p$(const __grid_constant__ lathe_args args) {
   //@ begin(v, p)
-  const size_t packs = count / $V$, tail = count % $V$;
-  for (size_t tile = (size_t)blockIdx.x * $(B * U); tile < packs;
-       tile += (size_t)gridDim.x * $(B * U)) {
-    const size_t first = tile + threadIdx.x;
-    const bool whole = packs - tile >= $(B * U);
-    const auto at = [=](int nth) { return (first + nth / $V$ * $B$) * $V$ + nth % $V$; };
-    //@ for _, x in ipairs(point.inputs) do
-    lathe_pack<$k.storage$, $V$> $x.pointer$_pack[$U$] = {};
-#pragma unroll
-    for (int slot = 0; slot < $U$; slot++)
-      if (whole || first + slot * $B$ < packs)
-        $x.pointer$_pack[slot] = lathe_load<$V$>($x.pointer$ + at(slot * $V$));
-    //@ end
-    //@ local function from_pack(x) return x.pointer .. "_pack[nth / " .. V .. "].at[nth % " .. V .. "]" end
-    //@ many(phase, point, from_pack, "first + nth / " .. V .. " * " .. B .. " < packs", "first < packs")
-  }
+  //@ sweep(v, phase, point, "pack")
+  const size_t tail = count % $V$;
   if (blockIdx.x == gridDim.x - 1 && threadIdx.x < tail) {
     const size_t i = count - tail + threadIdx.x;
     //@ one(phase, point)
@@ -147,20 +217,7 @@ extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
 extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
     $v.name$_apart$p$(const __grid_constant__ lathe_args args) {
   //@ begin(v, p)
-  for (size_t tile = (size_t)blockIdx.x * $(B * U * V); tile < count;
-       tile += (size_t)gridDim.x * $(B * U * V)) {
-    const size_t first = tile + threadIdx.x;
-    const bool whole = count - tile >= $(B * U * V);
-    const auto at = [=](int nth) { return first + (size_t)nth * $B$; };
-    //@ for _, x in ipairs(point.inputs) do
-    $k.storage$ $x.pointer$_at[N] = {};
-#pragma unroll
-    for (int nth = 0; nth < N; nth++)
-      if (whole || at(nth) < count)
-        $x.pointer$_at[nth] = $x.pointer$[at(nth)];
-    //@ end
-    //@ many(phase, point, function(x) return x.pointer .. "_at[nth]" end, "at(nth) < count", "first < count")
-  }
+  //@ sweep(v, phase, point, "at")
   //@ finish(v, p)
 }
 

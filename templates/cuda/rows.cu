@@ -453,9 +453,15 @@ for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads
     partial[column] = whole;
 }
 //@ end
-//@ if S.leaves(k.program) then
+//@ end
+//@ local ahead = S.ahead(k)
+//@ if #ahead > 0 then
+//@ if not finish then
+//@ passes, point, totals, uniforms = in_registers()
+//@ end
 /* Rows of which a block holds one or more: T threads share a row, with T = 0 those with the same
- * threadIdx.y. Each copies what it needs of its rows into shared memory, STAGES - 1 rows ahead. */
+ * threadIdx.y. Each copies what it needs of its rows into shared memory, STAGES - 1 rows ahead, and has
+ * per-column operands in registers for all of its rows. */
 template <int MODE, int T, int H, int STAGES>
 static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   enum { EACH = H * $V$ };
@@ -468,7 +474,9 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   //@ for _, p in ipairs(active) do
   __shared__ $k.name$_gathered$p$ shared$p$[2][T > 0 ? 1 : 32];
   //@ end
+  //@ if finish then
   $k.name$_columns over_rows[EACH];
+  //@ end
   unsigned stage = 0, turn = 0;
   //@ places("unsigned")
   $(k:pointers())
@@ -488,9 +496,11 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   };
 
   $(uniforms("call"))
+  //@ if finish then
 #pragma unroll
   for (int nth = 0; nth < EACH; nth++)
     over_rows[nth].clear();
+  //@ end
 #pragma unroll
   for (int nth = 0; nth < STAGES - 1; nth++)
     fetch((size_t)blockIdx.x * blockDim.y + threadIdx.y + nth * step, nth);
@@ -530,6 +540,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
     }
   }
   lathe_await_groups<0>();
+  //@ if finish then
   __syncthreads();
   {
     const size_t begin = 0;
@@ -539,9 +550,12 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   }
   if (blockIdx.x == 0 && mine == 0)
     *$k.name$_partials(args) = gridDim.x;
+  //@ end
 }
 
+//@ passes, point, totals, uniforms = read_again()
 //@ end
+//@ if finish then
 /* Some columns of some rows: a warp has an access to $(S.TILE_AT_ONCE) rows in flight. */
 template <int MODE>
 static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
@@ -688,11 +702,9 @@ extern "C" __global__ void __launch_bounds__($v.params.threads$, $(S.blocks(v, s
 //@ kernel(v, "tile_" .. mode, 32 * S.TILE_ROWS, 1, ("tile<%s>(args)"):format(modes[mode]))
 //@ end
 //@ end
-//@ if finish and S.leaves(k.program) then
 //@ for _, mode in ipairs { "full", "packs" } do
-//@ for _, s in ipairs(S.ahead(#staged)) do
-//@ kernel(v, "ahead" .. s.threads .. "_" .. mode, S.AHEAD_THREADS, 1, ("ahead<%s, %d, %d, %d>(args)"):format(modes[mode], s.threads, s.hold, s.stages))
-//@ end
+//@ for _, s in ipairs(ahead) do
+//@ kernel(v, "ahead" .. s.threads .. "_" .. mode, S.AHEAD_THREADS, s.blocks, ("ahead<%s, %d, %d, %d>(args)"):format(modes[mode], s.threads, s.hold, s.stages))
 //@ end
 //@ end
 //@ if finish then

@@ -4,11 +4,7 @@
 //@ local program, V = k.program, k.width
 //@ local active, leaves = S.active(program.phases), S.leaves(k.program)
 //@ local by_column = #program.columns > 0
-//@ -- The operands whose elements are read or written along the row.
-//@ local staged = 0
-//@ for _, operand in ipairs(k.operands) do
-//@   staged = staged + (operand.place == "whole" and not operand.output and 1 or 0)
-//@ end
+//@ local ahead = S.ahead(k)
 //@
 //@ function launch(name, grid, block, more)
 launches[count_of_launches++] = (lathe_launch){
@@ -29,6 +25,29 @@ launches[count_of_launches++] = (lathe_launch){
 //@ -- How many threads there are to share packs, `hold` of them each: whole warps.
 //@ local function threads(packs, hold)
 //@   return ("blocks(%s, %d, SIZE_MAX) * 32"):format(packs, 32 * hold)
+//@ end
+//@
+//@ -- Persistent blocks, at most so many, for rows that are read ahead.
+//@ function launch_ahead(v, most)
+//@ local hold = ahead[1].hold
+const uint32_t threads =
+    //@ for _, short in ipairs(ahead) do
+    //@ if short.threads > 0 then
+    packs <= $(short.threads * hold) ? $short.threads$ :
+    //@ end
+    //@ end
+    $(threads("packs", hold));
+const uint32_t at_once = $S.AHEAD_THREADS$ / threads;
+const bool full = count == (size_t)threads * $(hold * V);
+const char *const name =
+    //@ for _, short in ipairs(ahead) do
+    //@ if short.threads > 0 then
+    threads == $short.threads$ ? full ? "$v.name$_ahead$short.threads$_full" : "$v.name$_ahead$short.threads$_packs" :
+    //@ end
+    //@ end
+    full ? "$v.name$_ahead0_full" : "$v.name$_ahead0_packs";
+
+//@ launch("name", "blocks(rows, at_once, " .. most .. "), 1, 1", "threads, at_once, 1", { ".shared = " .. ahead[1].bytes })
 //@ end
 //@ for _, v in ipairs(variants) do
 //@ local hold, most = S.hold(v), v.params.threads
@@ -52,33 +71,15 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ if leaves or not by_column then
   const size_t packs = blocks(count, $V$, SIZE_MAX);
   //@ end
-  //@ H.aligned({ whole = true, column = true })
+  //@ H.aligned({ whole = true, column = true }, "count % " .. V .. " == 0")
   int count_of_launches = 0;
 
   //@ if by_column then
   const size_t most = $S.MOST_PARTIALS$;
-  //@ local shapes = S.ahead(staged)
-  //@ local s = leaves and shapes[1]
+  //@ local s = ahead[1]
   //@ if s then
   if (aligned && limits->shared >= $s.bytes$ && count <= $(s.hold * V * S.AHEAD_THREADS)) {
-    const uint32_t threads =
-        //@ for _, short in ipairs(shapes) do
-        //@ if short.threads > 0 then
-        packs <= $(short.threads * short.hold) ? $short.threads$ :
-        //@ end
-        //@ end
-        $(threads("packs", s.hold));
-    const uint32_t at_once = $S.AHEAD_THREADS$ / threads;
-    const bool full = count == (size_t)threads * $(s.hold * V);
-    const char *const name =
-        //@ for _, short in ipairs(shapes) do
-        //@ if short.threads > 0 then
-        threads == $short.threads$ ? full ? "$v.name$_ahead$short.threads$_full" : "$v.name$_ahead$short.threads$_packs" :
-        //@ end
-        //@ end
-        full ? "$v.name$_ahead0_full" : "$v.name$_ahead0_packs";
-
-    //@ launch("name", "blocks(rows, at_once, limits->multiprocessors < most ? limits->multiprocessors : most), 1, 1", "threads, at_once, 1", { ".shared = " .. s.bytes })
+    //@ launch_ahead(v, "limits->multiprocessors < most ? limits->multiprocessors : most")
   } else {
   //@ else
   {
@@ -96,6 +97,14 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ for _, s in ipairs(S.short(v)) do
   if (count <= $(s.threads * s.hold * V)) {
     //@ launch(name_of(v, s.threads .. "x" .. s.hold, "count == " .. s.threads * s.hold * V), ("blocks(rows, %d, limits->grid), 1, 1"):format(S.SHORT_THREADS // s.threads), ("%d, %d, 1"):format(s.threads, S.SHORT_THREADS // s.threads))
+    return count_of_launches;
+  }
+  //@ end
+  //@ if #ahead > 0 then
+  //@ local s = ahead[1]
+  const size_t persistent = (size_t)limits->multiprocessors * $s.blocks$;
+  if (aligned && limits->shared >= $s.bytes$ && count <= $(s.hold * V * S.AHEAD_THREADS) && rows > persistent) {
+    //@ launch_ahead(v, "persistent")
     return count_of_launches;
   }
   //@ end

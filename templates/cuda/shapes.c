@@ -22,10 +22,9 @@
 //@   return #program.columns == 0 and #active(program.phases) < 4 and not (picks and #program.points > 0)
 //@ end
 //@
-//@ -- 16-byte accesses to each operand that a thread holds: of narrow types one of 8 elements takes as
-//@ -- many registers as two of 4.
+//@ -- 16-byte accesses to each operand that a thread holds.
 //@ function hold(v)
-//@   return v.params.hold ~= "auto" and v.params.hold or k.width == 8 and 2 or 4
+//@   return v.params.hold ~= "auto" and v.params.hold or 4
 //@ end
 //@ -- Rows for a part of a warp, by rising length: how many threads share one, what each holds.
 //@ function short(v)
@@ -70,15 +69,29 @@
 //@   return numbers
 //@ end
 //@ -- Rows that are read ahead, by rising length: threads that share one (0: of a whole block, or a part
-//@ -- of it), what each holds, stages of shared memory, its bytes; operands: how many are read ahead.
-//@ function ahead(operands)
-//@   local list = {}
+//@ -- of it), what each holds, stages of shared memory, its bytes, blocks at once on a multiprocessor. For
+//@ -- reductions over the rows, and with operands for each column where a block has the row: else a block
+//@ -- for each row does as well.
+//@ function ahead(k)
+//@   local list, number = {}, { whole = 0, column = 0 }
+//@   for _, operand in ipairs(k.operands) do
+//@     if not operand.output and number[operand.place] then
+//@       number[operand.place] = number[operand.place] + 1
+//@     end
+//@   end
+//@   local by_column = #k.program.column_reductions > 0
+//@   if number.whole == 0 or not leaves(k.program) or not by_column and number.column == 0 then
+//@     return list
+//@   end
 //@   local hold = math.max(1, 16 // k.width)
-//@   local bytes = math.max(1, operands) * hold * AHEAD_THREADS * 16
-//@   local stages = math.min(4, 200 * 1024 // bytes)
-//@   local columns = AHEAD_THREADS * hold * k.width * 16 * #k.program.column_reductions
-//@   for _, threads in ipairs(stages > 1 and columns <= 200 * 1024 and { 8, 16, 32, 0 } or {}) do
-//@     list[#list + 1] = { threads = threads, hold = hold, stages = stages, bytes = math.max(stages * bytes, columns) }
+//@   local blocks = not by_column and (number.whole + number.column) * hold <= 6 and 2 or 1
+//@   local bytes = number.whole * hold * AHEAD_THREADS * 16
+//@   local stages = math.min(4, 200 * 1024 // blocks // bytes)
+//@   local columns = AHEAD_THREADS * hold * k.width * k.spelling.bits // 8 * #k.program.column_reductions
+//@   for _, threads in ipairs(stages > 1 and columns <= 200 * 1024 and (by_column and { 8, 16, 32, 0 } or { 0 }) or {}) do
+//@     list[#list + 1] = {
+//@       threads = threads, hold = hold, stages = stages, bytes = math.max(stages * bytes, columns), blocks = blocks,
+//@     }
 //@   end
 //@   return list
 //@ end

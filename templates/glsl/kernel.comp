@@ -74,9 +74,13 @@ uvec4 lathe_philox(int64_t seed, int64_t offset, uint64_t counter) {
   return word;
 }
 
-/* The number of the nth of the counter's points. */
+/* The number of the nth of the counter's points: of eight in the types of 16 bits, else of four. */
 $k.number$ lathe_random(uvec4 words, uint nth) {
+  //@ if k.bytes == 2 then
+  const precise $k.number$ number = $k.number$(words[nth / 2u] >> nth % 2u * 16u & 0xffffu) * $(k:literal(2.0 ^ -16));
+  //@ else
   const precise $k.number$ number = $k.number$(words[nth] >> 8) * $(k:literal(2.0 ^ -24));
+  //@ end
   return number;
 }
 

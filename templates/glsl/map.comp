@@ -8,7 +8,7 @@
 //@ local point = k:last_pass(P.define)
 //@ local outputs, V = k.program.points, k.width
 //@ local random = k:random_input(point)
-//@ local EACH = 4 -- points of a counter
+//@ local EACH = k.bytes == 2 and 8 or 4 -- points of a counter
 //@ -- What a kernel has before it computes: single values are waited for beside the elements.
 //@ function ready()
 $(k:row_values())
