@@ -7,7 +7,8 @@ local expr = require "expr"
 
 local cheaper = {}
 
-for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near", "tanh_narrow", "root" } do
+for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near", "tanh_narrow", "root",
+  "reciprocal_root" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
@@ -71,10 +72,17 @@ end
 function forms.div(k, args, node)
   local by, inexact = node[2], is_narrow(k) and k.set.quotient
   local rounded = is_rounded(by) or by.op == "reduced" and is_sum(k, by.name)
-  if node[1].varying and not by.varying and rounded then
-    return args[1] * (inexact and expr.make("quotient", { expr.const(1), args[2] }) or 1 / args[2])
+  local function reciprocal()
+    if args[2].op == "root" then
+      return expr.make("reciprocal_root", { args[2][1] })
+    end
+    return inexact and expr.make("quotient", { expr.const(1), args[2] }) or 1 / args[2]
   end
-  return inexact and not node.varying and expr.make("quotient", args)
+  if node[1].varying and not by.varying and rounded then
+    return args[1] * reciprocal()
+  elseif inexact and not node.varying then
+    return (by.op == "count" or args[2].op == "root") and args[1] * reciprocal() or expr.make("quotient", args)
+  end
 end
 
 function forms.sqrt(k, args, node)

@@ -73,6 +73,7 @@ local set = {
   tanh_narrow = "lathe_tanh_narrow({1})",
   quotient = "lathe_quotient({1}, {2})",
   root = "lathe_root({1})",
+  reciprocal_root = "lathe_reciprocal_root({1})",
 }
 
 -- What CUDA's library computes to 2 ulp (CUDA C++ Programming Guide, "Mathematical Functions"), and

@@ -148,6 +148,12 @@ static __device__ __forceinline__ float lathe_root(float x) {
   return y;
 }
 
+static __device__ __forceinline__ float lathe_reciprocal_root(float x) {
+  float y;
+  asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 /* e^x and erfc(x) of an argument that has been rounded itself, and so is off by half an ulp: that
  * makes them wrong by |x| / 2 and by x^2 ulp, and these are wrong by about three times as much, and
  * by 4 ulp. Half the power squared has results below the normal range too. */
@@ -276,7 +282,8 @@ static __device__ __forceinline__ T lathe_fold(Combine combine, const T (&terms)
 
 /* The gatherers. Each has clear(), which leaves it as nothing gathered; take(terms, at), which
  * gathers N terms, at(j) being the place of terms[j], places rising from call to call; merge();
- * merge_lanes(), of each T neighbouring threads; result(); and nothing(), a term that changes nothing if it
+ * merge_lanes(), of each T neighbouring threads; merge_copies(), of a warp in which each T threads have
+ * what the others have; result(); and nothing(), a term that changes nothing if it
  * comes after one that counts. */
 template <typename T> struct lathe_sum {
   T value;
@@ -295,6 +302,9 @@ template <typename T> struct lathe_sum {
   }
   template <int THREADS> __device__ __forceinline__ void merge_lanes() {
     lathe_merge_by_shuffles<THREADS>(*this);
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_copies() {
+    merge_lanes<THREADS>();
   }
   __device__ __forceinline__ T result() const {
     return value;
@@ -322,6 +332,9 @@ template <typename T, bool LARGER> struct lathe_extreme {
       value = lathe_unkey<LARGER>(lathe_warp_largest(lathe_key<LARGER>(value)));
     else
       lathe_merge_by_shuffles<THREADS>(*this);
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_copies() {
+    merge_lanes<32>();
   }
   __device__ __forceinline__ T result() const {
     return value;
@@ -408,6 +421,9 @@ template <typename T, bool LARGER> struct lathe_index {
       lathe_merge_by_shuffles<THREADS>(*this);
     }
   }
+  template <int THREADS> __device__ __forceinline__ void merge_copies() {
+    merge_lanes<32>();
+  }
   __device__ __forceinline__ long long result() const {
     return index;
   }
@@ -471,9 +487,18 @@ static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned
       if (lane == 0)
         shared[threadIdx.y * warps + warp] = p;
       __syncthreads();
+      const unsigned from = warps <= 8 ? lane % 8 : warps <= 16 ? lane % 16 : lane;
       p.clear();
-      if (lane < warps)
-        p = shared[threadIdx.y * warps + lane];
+      if (from < warps)
+        p = shared[threadIdx.y * warps + from];
+      if (warps <= 8) {
+        p.template merge_copies<8>();
+        return;
+      }
+      if (warps <= 16) {
+        p.template merge_copies<16>();
+        return;
+      }
     }
     p.template merge_lanes<32>();
   }

@@ -29,6 +29,11 @@ struct $name$ {
     $r.name$.template merge_lanes<T>();
     //@ end
   }
+  template <int T> __device__ __forceinline__ void merge_copies() {
+    //@ for _, r in ipairs(reductions) do
+    $r.name$.template merge_copies<T>();
+    //@ end
+  }
 };
 
 //@ end

@@ -296,6 +296,9 @@ static __device__ __forceinline__ void $k.name$_held(const lathe_args &args, uns
   //@ places("unsigned")
   //@ local known, kept = {}, {}
   //@ begin("unsigned", true)
+  //@ if k.width == 8 then -- all at once: such operands take few registers
+  //@ read(staged, known, true)
+  //@ end
   //@ for p, phase in ipairs(phases) do
   //@ if passes[p] then
   //@ read(elements({ passes[p] }, known), known, true)
