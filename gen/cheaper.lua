@@ -1,13 +1,21 @@
 -- Cheaper forms of operations, for languages whose kernels have little time for each point: where an
 -- argument was rounded itself, or results are rounded to a narrower type, less than full accuracy is
--- enough. templates/cuda/kernel.h says how much.
+-- enough. templates/cuda/kernel.h says how much. A language has texts for those that it takes, and
+-- joins = true in its set where products and sums in narrow types are to become one operation here.
 
 local expr = require "expr"
 
 local cheaper = {}
 
-for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_near", "tanh_narrow" } do
+for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near", "tanh_narrow", "root",
+  "reciprocal_root" } do
   expr.operations[name] = { "r", "r", cost = 1 }
+end
+expr.operations.quotient = { "r", "rr", cost = 1 }
+
+-- Whether what is computed is rounded to half the bits later.
+local function is_narrow(k)
+  return k.dtype ~= k.compute
 end
 
 -- A value that was rounded itself: not an operand's element, nor a plain number.
@@ -33,8 +41,7 @@ end
 local forms = {}
 
 function forms.exp(k, args, node)
-  local has_form = k.set.exp_near or k.set["exp_near_" .. k.dtype]
-  return has_form and is_rounded(node[1]) and expr.make("exp_near", args)
+  return is_narrow(k) and is_rounded(node[1]) and expr.make("exp_near", args)
 end
 
 function forms.erfc(_, args, node)
@@ -42,16 +49,16 @@ function forms.erfc(_, args, node)
 end
 
 function forms.tanh(k, args)
-  return k.dtype ~= k.compute and expr.make("tanh_narrow", args)
+  return is_narrow(k) and expr.make("tanh_narrow", args)
 end
 
 function forms.sigmoid(k, args, node)
-  return k.dtype ~= k.compute and is_rounded(node[1]) and expr.make("sigmoid_near", args)
+  return is_narrow(k) and expr.make(is_rounded(node[1]) and "sigmoid_near" or "sigmoid_narrow", args)
 end
 
 -- A product and a sum in one: of points only, for a difference of uniform values may be meant to be 0.
 function forms.add(k, args, node)
-  if k.dtype ~= k.compute and node.varying and (args[1].op == "mul") ~= (args[2].op == "mul") then
+  if k.set.joins and is_narrow(k) and node.varying and (args[1].op == "mul") ~= (args[2].op == "mul") then
     local product, term = args[1], args[2]
     if term.op == "mul" then
       product, term = term, product
@@ -60,11 +67,26 @@ function forms.add(k, args, node)
   end
 end
 
--- By a sum, or by what is made of reductions' results: one division for all points.
+-- By a sum, or by what is made of reductions' results: one division for all points. What is the same for
+-- all points and is narrow later is divided without the steps that make it exact.
 function forms.div(k, args, node)
-  local by = node[2]
+  local by, inexact = node[2], is_narrow(k) and k.set.quotient
   local rounded = is_rounded(by) or by.op == "reduced" and is_sum(k, by.name)
-  return node[1].varying and not by.varying and rounded and args[1] * (1 / args[2])
+  local function reciprocal()
+    if args[2].op == "root" then
+      return expr.make("reciprocal_root", { args[2][1] })
+    end
+    return inexact and expr.make("quotient", { expr.const(1), args[2] }) or 1 / args[2]
+  end
+  if node[1].varying and not by.varying and rounded then
+    return args[1] * reciprocal()
+  elseif inexact and not node.varying then
+    return (by.op == "count" or args[2].op == "root") and args[1] * reciprocal() or expr.make("quotient", args)
+  end
+end
+
+function forms.sqrt(k, args, node)
+  return is_narrow(k) and k.set.root and not node.varying and expr.make("root", args)
 end
 
 -- kernel:expand of lower.lua, with these.

@@ -1,12 +1,13 @@
 -- CUDA C as a target language (see lower.lua). A thread computes one point at a time, so that every
 -- variable is a plain number; what makes it fast is in templates/cuda.
 
-local expr = require "expr"
-local lower = require "lower"
-local program = require "program"
+local cheaper = require "cheaper"
 local text = require "text"
 
-local cuda = { methods = {}, result = { parameter = "%s &%s_out", argument = "%s", assign = "%s_out = %s;" } }
+local cuda = {
+  methods = { expand = cheaper.expand },
+  result = { parameter = "%s &%s_out", argument = "%s", assign = "%s_out = %s;" },
+}
 
 -- Types, as in lower_c.lua; bytes: the size of an element in memory.
 cuda.types = {
@@ -75,13 +76,6 @@ local set = {
   reciprocal_root = "lathe_reciprocal_root({1})",
 }
 
--- Operations of this language alone, for where less than full accuracy is enough.
-for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near", "tanh_narrow", "root",
-  "reciprocal_root" } do
-  expr.operations[name] = { "r", "r", cost = 1 }
-end
-expr.operations.quotient = { "r", "rr", cost = 1 }
-
 -- What CUDA's library computes to 2 ulp (CUDA C++ Programming Guide, "Mathematical Functions"), and
 -- in f32 erfc, which is off by 3.8. The library's erfc is off by 4, in f64 by 5, and sigmoid it lacks:
 -- these are of vecmath.lua.
@@ -92,84 +86,6 @@ for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf" } 
 end
 
 cuda.sets = { cuda = set }
-
--- Cheaper forms -------------------------------------------------------------------------------
-
--- A value that was rounded itself: not an operand's element, nor a plain number.
-local function is_rounded(node)
-  if node.op == "neg" or node.op == "abs" then
-    return is_rounded(node[1])
-  end
-  return #node > 0
-end
-
--- What stands for an operation where its arguments or the type of the results forgive a little:
--- kernel.h says how much.
-local cheaper = {}
-
-function cheaper.exp(k, args, node)
-  return k.dtype ~= k.compute and is_rounded(node[1]) and expr.make("exp_near", args)
-end
-
-function cheaper.erfc(_, args, node)
-  return is_rounded(node[1]) and expr.make("erfc_near", args)
-end
-
-function cheaper.tanh(k, args)
-  return k.dtype ~= k.compute and expr.make("tanh_narrow", args)
-end
-
-function cheaper.sigmoid(k, args, node)
-  return k.dtype ~= k.compute and expr.make(is_rounded(node[1]) and "sigmoid_near" or "sigmoid_narrow", args)
-end
-
--- By a sum, or by what is made of reductions' results: one division for all points. What is the same for
--- all points and is rounded to half the bits later is divided without the steps that make it exact.
-function cheaper.div(k, args, node)
-  local by, narrow = node[2], k.dtype ~= k.compute
-  local rounded = is_rounded(by) or by.op == "reduced" and k:is_sum(by.name)
-  local function reciprocal()
-    if args[2].op == "root" then
-      return expr.make("reciprocal_root", { args[2][1] })
-    end
-    return narrow and expr.make("quotient", { expr.const(1), args[2] }) or 1 / args[2]
-  end
-  if node[1].varying and not by.varying and rounded then
-    return args[1] * reciprocal()
-  elseif narrow and not node.varying then
-    return (by.op == "count" or args[2].op == "root") and args[1] * reciprocal() or expr.make("quotient", args)
-  end
-end
-
-function cheaper.sqrt(k, args, node)
-  return k.dtype ~= k.compute and not node.varying and expr.make("root", args)
-end
-
--- As in lower.lua, with these.
-function cuda.methods:expand(node)
-  if not self.cheaper_rules then
-    self.cheaper_rules = setmetatable({}, { __index = self.rules })
-    for name, cheap in pairs(cheaper) do
-      local rule = self.rules[name]
-      if self.compute == "f32" or name == "div" then
-        self.cheaper_rules[name] = function(old, args)
-          return cheap(self, args, old) or rule and rule(old, args)
-        end
-      end
-    end
-  end
-  return expr.rewrite(node, self.cheaper_rules, self.memo)
-end
-
-function cuda.methods:is_sum(name)
-  for _, phase in ipairs(self.program.phases) do
-    for _, reduction in ipairs(phase.reductions) do
-      if reduction.name == name then
-        return reduction.kind == "sum"
-      end
-    end
-  end
-end
 
 -- Constants -----------------------------------------------------------------------------------
 
@@ -204,16 +120,6 @@ function cuda.methods:pointers(offset)
     return string.format("%s%s *%s = (%s%s *)args.buf[%d]%s;", const, ctype, operand.name, const, ctype, i - 1,
       by and " + " .. by or "")
   end), "\n")
-end
-
--- The kernel for rows that stay in registers: what is dear to compute twice is kept there, also where
--- an output is too narrow for it.
-function cuda.methods:held(op)
-  if self.dtype == self.compute or #self.program.column_reductions > 0 then
-    return self
-  end
-  local kept = program.make(op.values, true)
-  return lower.kernel(cuda, self.isa, self.dtype, self.name .. "_held", self.operands, kept)
 end
 
 -- The type in kernel.h that gathers the terms of a reduction.

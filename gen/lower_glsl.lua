@@ -26,6 +26,7 @@ glsl.integer_type, glsl.cast = "int64_t", "%s(%s)"
 -- every value is declared precise.
 local set = {
   fused = true,
+  joins = true,
   add = "{1} + {2}",
   sub = "{1} - {2}",
   mul = "{1} * {2}",
@@ -64,10 +65,11 @@ local set = {
   store_number = "lathe_put({1}, {2})",
   store_index = "lathe_integer({1}).at = int64_t({2})",
   exp_near_f16 = "lathe_exp_near_f16({1})",
-  exp_near_bf16 = "lathe_exp_near({1})", -- in f32 a device's own is not right enough
+  exp_near_bf16 = "lathe_exp_near({1})",
   erfc_near = "lathe_erfc_near({1})",
   erfc_near_f16 = "lathe_erfc_f16({1})",
   erfc_near_bf16 = "lathe_erfc_bf16({1})",
+  sigmoid_narrow = "lathe_sigmoid_narrow({1})",
   sigmoid_near = "lathe_sigmoid_near({1})",
   tanh_narrow = "lathe_tanh_narrow({1})",
 }
@@ -156,7 +158,7 @@ function glsl.methods:pack(values)
     end)
   else
     words = {}
-    local format = self.dtype == "f16" and "packFloat2x16(f16vec2(%s, %s))" or "lathe_bf16(%s) | lathe_bf16(%s) << 16"
+    local format = self.dtype == "f16" and "packFloat2x16(f16vec2(vec2(%s, %s)))" or "lathe_bf16(%s) | lathe_bf16(%s) << 16"
     for i = 1, #values, 2 do
       words[#words + 1] = string.format(format, values[i], values[i + 1])
     end

@@ -1120,10 +1120,11 @@ static void describe(vulkan_device *d, const VkPhysicalDeviceVulkan12Properties 
   snprintf(
       d->notes, sizeof d->notes,
       "Vulkan %u.%u, subgroups of %u, %u multiprocessors; is sure to keep NaN, infinities and "
-      "signed zeros in %s, numbers below the normal range in %s, and to round to nearest in %s",
+      "signed zeros in %s, numbers below the normal range in %s, and to round to nearest in %s%s",
       VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion), d->limits.subgroup,
       d->limits.multiprocessors, widths(floats->specials, specials),
-      widths(floats->denormals, denormals), widths(floats->nearest, nearest));
+      widths(floats->denormals, denormals), widths(floats->nearest, nearest),
+      d->clock_mask ? "" : "; it has no clock: times are the host's");
   /* The compute type's, and for f16 also that of the conversion. */
   for (int dtype = 0; dtype < LATHE_DTYPES; dtype++)
     if (!floats->denormals[dtype == LATHE_F64 ? 2 : 1] ||

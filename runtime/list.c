@@ -180,9 +180,12 @@ static void list_rates(device *on) {
 static void list_devices(const selection *s) {
   for (size_t i = 0; i < device_count(); i++) {
     device *on = device_at(i);
+    char text[320];
     if (!s->device[i])
       continue;
-    printf("%s: %s, %s of memory free\n", on->id, on->name, units_bytes(device_memory(on)).text);
+    snprintf(text, sizeof text, "%s, %s of memory free", on->name,
+             units_bytes(device_memory(on)).text);
+    wrap_print(text, printf("%s:", on->id), 4);
     if (on->notes)
       wrap_print(on->notes, printf("   "), 4);
     if (on->kind == LATHE_CPU) {

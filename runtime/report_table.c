@@ -108,7 +108,7 @@ static void grid_head(const report *r) {
   printf("%*s", w.size, "size");
   for (size_t b = lathe_backend_count; b-- > 0;)
     if (has_column(r, b))
-      printf(" %7.8s ", lathe_backends[b].name);
+      printf(" %7.8s%s", lathe_backends[b].name, r->options->check_only ? "" : " ");
   if (r->options->check_only)
     printf(" %9s %6s", "worst ulp", "bound");
   else
@@ -160,7 +160,7 @@ static void check_cell(row *const *rows, size_t count, const lathe_backend *back
     snprintf(text, sizeof text, "%d wrong", wrong);
   else
     snprintf(text, sizeof text, right ? "%d ok" : "-", right);
-  printf(" %s%7s%s ", paint(wrong ? BAD : PLAIN), text, paint(PLAIN));
+  printf(" %s%7s%s", paint(wrong ? BAD : PLAIN), text, paint(PLAIN));
 }
 
 /* A backend's best time. */
@@ -196,7 +196,7 @@ static void worst_error(row *const *rows, size_t count) {
   if (isnan(bound))
     printf(" %9s %6s", "-", "-");
   else
-    printf(" %9.3g %6g", worst, bound);
+    printf(" %9.3g %6.4g", worst, bound);
 }
 
 /* How much longer the variant takes that dispatch chooses. */

@@ -54,15 +54,18 @@ static bool can_ask(const VkBool32 *offered, int width, const bool *used,
   return true;
 }
 
-/* The execution modes to add, of what the device offers, for the widths that the module uses. */
+/* The execution modes to add, of what the device offers, for the widths that the module uses. What is
+ * below the normal range of f32 is nothing in f16: where that is the type, no time is spent on it. */
 static size_t choose_modes(const vulkan_floats *floats, const bool *used, mode *modes) {
+  const bool apart = floats->denormals_apart != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
   size_t count = 0;
 
   for (int w = 0; w < VULKAN_WIDTHS; w++) {
     const uint32_t width = 16u << w;
+    const bool in_f16 = w == 1 && used[0] && apart;
     if (used[w] && floats->specials[w])
       modes[count++] = (mode){MODE_SIGNED_ZERO_INF_NAN_PRESERVE, width};
-    if (can_ask(floats->denormals, w, used, floats->denormals_apart))
+    if (!in_f16 && can_ask(floats->denormals, w, used, floats->denormals_apart))
       modes[count++] = (mode){MODE_DENORM_PRESERVE, width};
     if (can_ask(floats->nearest, w, used, floats->rounding_apart))
       modes[count++] = (mode){MODE_ROUNDING_MODE_RTE, width};

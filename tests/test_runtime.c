@@ -528,7 +528,7 @@ static void test_select_respects_ranges(void **state) {
   (void)state;
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_variant *v = &lathe_variants[i], *chosen;
-    const uint64_t features = v->backend->features;
+    const uint64_t features = v->backend->features | v->features;
     const int last = v->op->ndim - 1;
     double bytes;
     if (v->prefer_from <= 0 || v->backend->disabled)

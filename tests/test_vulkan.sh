@@ -110,6 +110,8 @@ is 'says that there is no loader' env LD_LIBRARY_PATH="$tmp/none" \
 if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'says what the device keeps' grep 'numbers below the normal range' "$tmp/devices"
   is 'is right' bench --dtype all --size 100,1K,64x64
+  is 'is right on rows that fill a kernel' bench --dtype all --size 9x32,9x64,5x1024,3x2048,2x8192 \
+    --op softmax,layernorm,layernorm_backward,cross_entropy,cross_entropy_backward
   is 'is right on long rows' bench --dtype f32,f16 --size 3x40000,1x100001 \
     --op softmax,layernorm_backward,cross_entropy,column_sum,row_argmax
   is 'is right at any address' bench --dtype all --size 1003,37x1000 --offset 2
@@ -117,11 +119,12 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'is right with special values' bench --dtype all --size 1003,9x77 --special nan,inf,zero,denormal
   is 'is timed' "$LATHE_BENCH" --backend vulkan --op add,sum,softmax --size 1K --fast
 
-  VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation VK_LOADER_DEBUG=layer "$LATHE_BENCH" --backend vulkan --fast \
+  VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT VK_LOADER_DEBUG=layer \
+    VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "$LATHE_BENCH" --backend vulkan --fast \
     --dtype all --op add,dropout,argmax,softmax,layernorm_backward --size 1K,37x1000 >"$tmp/validated" 2>&1
   is 'runs under the validation layer' test $? = 0
   is 'runs under the validation layer' grep -q 'VkLayer_khronos_validation' "$tmp/validated"
-  is 'has nothing for the layer to say' sh -c '! grep -E "VUID|UNASSIGNED|Validation" "$1"' - "$tmp/validated"
+  is 'has nothing for the layer to say' sh -c '! grep -E "VUID|UNASSIGNED|SYNC-|Validation" "$1"' - "$tmp/validated"
 
   # What a driver may answer: each is a row with its reason.
   mkdir "$tmp/shim"

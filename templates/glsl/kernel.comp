@@ -127,10 +127,23 @@ float lathe_exp_near_f16(float x) {
   return exp2(scaled);
 }
 
-float lathe_sigmoid_near(float x) {
-  const precise float power = lathe_exp_near(-abs(x)), sum = 1.0 + power;
-  const precise float result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
+/* 1 / (1 + e^-x), with power = e^-|x|. */
+float lathe_sigmoid_of(float x, float power) {
+  const precise float sum = 1.0 + power, result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
   return result;
+}
+
+float lathe_sigmoid_near(float x) {
+  return lathe_sigmoid_of(x, lathe_exp_near(-abs(x)));
+}
+
+/* Of an argument that is exact: e^y = 2^n 2^r, where what rounding takes from r does not grow with n. */
+float lathe_sigmoid_narrow(float x) {
+  const precise float y = abs(x) > 104.0 ? -104.0 : -abs(x);
+  const precise float shifted = fma(y, $(k:literal(log2_e)), $(k:literal(0x1.8p23 + 127 + 64))), n = shifted - $(k:literal(0x1.8p23 + 127 + 64));
+  const precise float high = fma(n, $(k:literal(-0x1.62e4p-1)), y), r = fma(n, $(k:literal(-0x1.7f7d1cp-20)), high);
+  const precise float power = exp2(r * $(k:literal(log2_e))) * uintBitsToFloat(floatBitsToUint(shifted) << 23) * $(k:literal(2.0 ^ -64));
+  return lathe_sigmoid_of(x, power);
 }
 
 float lathe_erfc_near(float x) {

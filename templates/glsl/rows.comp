@@ -215,12 +215,12 @@ const uint start = MODE == APART ? thread : thread * $V$u, step = MODE == APART 
 $(uniforms("call"))
 //@ end
 //@
-//@ -- Addresses of the row's data, what is the same for the whole of it, and what picks will read.
-//@ function begin(picks)
-$(k:pointers(offset))
+//@ -- What is the same for the whole row, and what picks will read. The row's elements are better asked for
+//@ -- ahead of these, which wait for one another.
+//@ function begin()
 $(k:row_values())
 $(uniforms("row"))
-//@ for _, phase in ipairs(picks and phases or {}) do
+//@ for _, phase in ipairs(phases) do
 //@ for _, pick in ipairs(phase.picks) do
 //@ for _, x in ipairs(elements({ pick.point }, {})) do
 const $k.number$ $pick.name$_$x.pointer$ =
@@ -328,11 +328,12 @@ uint64_t lathe_row_results(uint64_t count) {
 
 //@ end
 //@ passes, point, totals, uniforms = in_registers()
-//@ local all, active = { point }, 0
+//@ local all, active = {}, 0
 //@ for p in ipairs(phases) do
 //@   all[#all + 1] = passes[p] or nil
 //@   active = active + (passes[p] and 1 or 0)
 //@ end
+//@ all[#all + 1] = point
 //@ local ahead = finish and elements(all, {}, "whole") or {}
 //@ local done = {}
 //@ for _, shape in ipairs(S.shapes(V, k.program)) do
@@ -375,7 +376,7 @@ void held$H$() {
     const uint64_t wanted = first + invocation / THREADS;
     const bool live = wanted < rows;
     const uint64_t row = live ? wanted : 0ul;
-    //@ begin(true)
+    $(k:pointers(offset))
     //@ for _, x in ipairs(ahead) do
     //@ for slot = 0, H - 1 do
     const uvec4 $x.pointer$_pack$slot$ = $x.pointer$_next$slot$;
@@ -384,6 +385,8 @@ void held$H$() {
     //@ if finish then
     //@ read_ahead("wanted + stride")
     //@ end
+    //@ read(elements({ all[1] }, known), known, H)
+    //@ begin()
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
     //@ read(elements({ passes[p] }, known), known, H)
@@ -448,7 +451,8 @@ void longer() {
   //@ prologue()
   const uint64_t row = lathe_group();
   if (row < rows) {
-    //@ begin(true)
+    $(k:pointers(offset))
+    //@ begin()
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
     //@ clear(p)
@@ -499,7 +503,8 @@ void columns() {
     //@ for u = 0, S.ROWS_AT_ONCE - 1 do
     if (first + $u$ul * stride < rows) {
       const uint64_t row = first + $u$ul * stride;
-      //@ begin(true)
+      $(k:pointers(offset))
+      //@ begin()
       //@ for p, phase in ipairs(phases) do
       //@ if passes[p] then
       $k.name$_gathered$p$ mine$p$;
@@ -530,13 +535,28 @@ void finish() {
   const bool inside = column < count;
   const uint partials = lathe_word(args.workspace).at;
   $(uniforms("call"))
-  //@ for i, r in ipairs(columns) do
+  //@ local AT_ONCE = 8 -- reads in flight
+  //@ for _, r in ipairs(columns) do
   precise $k.number$ $r.name$_total = $(k:neutral(r.kind));
+  //@ end
   if (inside)
-    for (uint partial = lane; partial < partials; partial += $S.MERGE_LANES$u) {
-      const $k.number$ term = lathe_number(lathe_partial($(i - 1), partial, count) + column * $(k.spelling.bits // 8)ul).at;
-      $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", "term" }));
+    for (uint first = lane; first < partials; first += $(S.MERGE_LANES * AT_ONCE)u) {
+      //@ for i, r in ipairs(columns) do
+      //@ for u = 0, AT_ONCE - 1 do
+      $k.number$ $r.name$_term$u$ = $(k:neutral(r.kind));
+      if (first + $(u * S.MERGE_LANES)u < partials)
+        $r.name$_term$u$ = lathe_number(lathe_partial($(i - 1), first + $(u * S.MERGE_LANES)u, count) + column * $(k.spelling.bits // 8)ul).at;
+      //@ end
+      //@ end
+      //@ for _, r in ipairs(columns) do
+      //@ local terms = {}
+      //@ for u = 0, AT_ONCE - 1 do
+      //@   terms[u + 1] = r.name .. "_term" .. u
+      //@ end
+      $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", k:fold(r.kind, terms) }));
+      //@ end
     }
+  //@ for _, r in ipairs(columns) do
   barrier();
   lathe_columns[invocation] = $r.name$_total;
   barrier();
@@ -571,7 +591,8 @@ void part$p$() {
   //@ prologue()
   const uint parts = gl_NumWorkGroups.x, part = gl_WorkGroupID.x;
   const uint64_t row = gl_WorkGroupID.y;
-  //@ begin(true)
+  $(k:pointers(offset))
+  //@ begin()
   //@ for q = 1, p - 1 do
   //@ if passes[q] then
   //@ clear(q)

@@ -84,10 +84,23 @@ float lathe_exp_near_f16(float x) {
   return exp2(scaled);
 }
 
-float lathe_sigmoid_near(float x) {
-  const precise float power = lathe_exp_near(-abs(x)), sum = 1.0 + power;
-  const precise float result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
+/* 1 / (1 + e^-x), with power = e^-|x|. */
+float lathe_sigmoid_of(float x, float power) {
+  const precise float sum = 1.0 + power, result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
   return result;
+}
+
+float lathe_sigmoid_near(float x) {
+  return lathe_sigmoid_of(x, lathe_exp_near(-abs(x)));
+}
+
+/* Of an argument that is exact: e^y = 2^n 2^r, where what rounding takes from r does not grow with n. */
+float lathe_sigmoid_narrow(float x) {
+  const precise float y = abs(x) > 104.0 ? -104.0 : -abs(x);
+  const precise float shifted = fma(y, 1.442695, 12583103.0), n = shifted - 12583103.0;
+  const precise float high = fma(n, -0.69314575, y), r = fma(n, -1.4286068e-06, high);
+  const precise float power = exp2(r * 1.442695) * uintBitsToFloat(floatBitsToUint(shifted) << 23) * 5.421011e-20;
+  return lathe_sigmoid_of(x, power);
 }
 
 float lathe_erfc_near(float x) {
