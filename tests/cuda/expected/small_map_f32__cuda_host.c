@@ -14,6 +14,7 @@ extern const unsigned char small_map_f32__cuda_start[], small_map_f32__cuda_end[
 extern const lathe_image small_map_f32__cuda_image;
 const lathe_image small_map_f32__cuda_image = {small_map_f32__cuda_start, small_map_f32__cuda_end};
 
+/* How many times `each` it takes to have as many points, at most `most` and at least once. */
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
   const size_t some = wanted ? wanted : 1;
@@ -24,9 +25,15 @@ static inline uint32_t blocks(size_t points, size_t each, size_t most) {
 extern lathe_launches small_map_f32__cuda_b128_u2_launches;
 int small_map_f32__cuda_b128_u2_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t count = args->dim[0];
+  const bool aligned =
+      true
+      && (uintptr_t)args->buf[0] % 16 == 0
+      && (uintptr_t)args->buf[1] % 16 == 0
+      && (uintptr_t)args->buf[2] % 16 == 0
+      ;
 
   launches[0] = (lathe_launch){
-      .kernel = "small_map_f32__cuda_b128_u2",
+      .kernel = aligned ? "small_map_f32__cuda_b128_u2" : "small_map_f32__cuda_b128_u2_apart",
       .grid = {blocks(count, 1024, limits->grid), 1, 1},
       .block = {128, 1, 1},
   };

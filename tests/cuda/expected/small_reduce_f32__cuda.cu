@@ -34,116 +34,171 @@ struct small_reduce_f32__cuda_gathered1 {
   }
 };
 
-/* block=64 unroll=1 waves=2: phase 1. The grid's blocks must all run at once, for the work is dealt out among
- * them: hence the bound on registers. */
+/* block=64 unroll=1 waves=2: phase 1, all operands at multiples of 16 bytes. The grid's blocks must all run at
+ * once, for the work is dealt out among them: hence the bound on registers. */
 extern "C" __global__ void __launch_bounds__(64, 2)
     small_reduce_f32__cuda_b64_u1_w2_1(const __grid_constant__ lathe_args args) {
   enum { N = 4 };
   const float *x = (const float *)args.buf[0];
   long long *r = (long long *)args.buf[1];
   const size_t count = args.dim[0];
-  char *const workspace = (char *)args.workspace;
-  lathe_slot<small_reduce_f32__cuda_gathered1> *const slots = (lathe_slot<small_reduce_f32__cuda_gathered1> *)(workspace + 256);
-  const unsigned thread = threadIdx.x;
-  const size_t to_aligned = lathe_head(x);
-  const size_t head = to_aligned < count ? to_aligned : count;
-  __shared__ small_reduce_f32__cuda_gathered1 shared[2][2];
-  bool aligned = true;
   small_reduce_f32__cuda_gathered1 mine;
 
   mine.clear();
-  aligned = aligned && lathe_aligned(x + head);
-  if (aligned) {
-    const size_t packs = (count - head) / 4, tail = (count - head) % 4;
-    if (blockIdx.x == 0 && thread < head) {
-      const size_t i = thread;
-      const float x_ = x[i];
+  const size_t end = count / 4;
+  const auto at = [](size_t first, int nth) { return (first + nth / 4 * 64) * 4 + nth % 4; };
+  lathe_pack<float, 4> x_pack[1] = {};
+  size_t first = 0;
+  size_t argmax1_first = 0;
+  for (size_t tile = (size_t)blockIdx.x * 64; tile < end; tile += (size_t)gridDim.x * 64) {
+    const bool whole = end - tile >= 64;
+    first = tile + threadIdx.x;
+    #pragma unroll
+    for (int slot = 0; slot < 1; slot++)
+      if (whole || first + slot * 64 < end)
+        x_pack[slot] = lathe_load<4>(x + at(first, slot * 4));
+    float argmax1_terms[N];
+    #pragma unroll
+    for (int nth = 0; nth < N; nth++) {
+      const float x_ = x_pack[nth / 4].at[nth % 4];
       const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
-      const auto here = [=](int) { return i; };
-      const float argmax1_terms[1] = {argmax1_term};
-      mine.argmax1.take(argmax1_terms, here);
+      argmax1_terms[nth] = argmax1_term;
     }
-    for (size_t tile = (size_t)blockIdx.x * 64; tile < packs;
-         tile += (size_t)gridDim.x * 64) {
-      const size_t first = tile + thread;
-      const bool whole = packs - tile >= 64;
-      const auto at = [=](int nth) { return head + (first + nth / 4 * 64) * 4 + nth % 4; };
-      lathe_pack<float, 4> x_pack[1] = {};
-#pragma unroll
-      for (int slot = 0; slot < 1; slot++)
-        if (whole || first + slot * 64 < packs)
-          x_pack[slot] = lathe_load<4>(x + at(slot * 4));
-      float argmax1_terms[N];
-      #pragma unroll
+    if (!whole) {
+    #pragma unroll
       for (int nth = 0; nth < N; nth++) {
-        const float x_ = x_pack[nth / 4].at[nth % 4];
-        const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
-        argmax1_terms[nth] = argmax1_term;
-      }
-      if (!whole) {
-      #pragma unroll
-        for (int nth = 0; nth < N; nth++) {
-          if (!(first + nth / 4 * 64 < packs))
-            argmax1_terms[nth] = mine.argmax1.nothing();
-        }
-      }
-      if (whole || first < packs) {
-        mine.argmax1.take(argmax1_terms, at);
+        if (!(first + nth / 4 * 64 < end))
+          argmax1_terms[nth] = mine.argmax1.nothing();
       }
     }
-    if (blockIdx.x == gridDim.x - 1 && thread < tail) {
-      const size_t i = count - tail + thread;
-      const float x_ = x[i];
-      const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
-      const auto here = [=](int) { return i; };
-      const float argmax1_terms[1] = {argmax1_term};
-      mine.argmax1.take(argmax1_terms, here);
-    }
-  } else {
-    for (size_t tile = (size_t)blockIdx.x * 256; tile < count;
-         tile += (size_t)gridDim.x * 256) {
-      const size_t first = tile + thread;
-      const bool whole = count - tile >= 256;
-      const auto at = [=](int nth) { return first + (size_t)nth * 64; };
-      float x_at[N] = {};
-#pragma unroll
-      for (int nth = 0; nth < N; nth++)
-        if (whole || at(nth) < count)
-          x_at[nth] = x[at(nth)];
-      float argmax1_terms[N];
-      #pragma unroll
-      for (int nth = 0; nth < N; nth++) {
-        const float x_ = x_at[nth];
-        const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
-        argmax1_terms[nth] = argmax1_term;
-      }
-      if (!whole) {
-      #pragma unroll
-        for (int nth = 0; nth < N; nth++) {
-          if (!(at(nth) < count))
-            argmax1_terms[nth] = mine.argmax1.nothing();
-        }
-      }
-      if (whole || first < count) {
-        mine.argmax1.take(argmax1_terms, at);
-      }
+    if (whole || first < end) {
+      if (mine.argmax1.improve(argmax1_terms))
+        argmax1_first = first;
     }
   }
+  if (mine.argmax1.index != mine.argmax1.NONE) {
+    if (argmax1_first != first) {
+      first = argmax1_first;
+      #pragma unroll
+      for (int slot = 0; slot < 1; slot++)
+        if (first + slot * 64 < end)
+          x_pack[slot] = lathe_load<4>(x + at(first, slot * 4));
+    }
+    float argmax1_terms[N];
+    #pragma unroll
+    for (int nth = 0; nth < N; nth++) {
+      const float x_ = x_pack[nth / 4].at[nth % 4];
+      const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
+      argmax1_terms[nth] = argmax1_term;
+    }
+    mine.argmax1.find(argmax1_terms, [=](int nth) { return at(first, nth); });
+  }
+  const size_t tail = count % 4;
+  if (blockIdx.x == gridDim.x - 1 && threadIdx.x < tail) {
+    const size_t i = count - tail + threadIdx.x;
+    const float x_ = x[i];
+    const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
+    const auto here = [=](int) { return i; };
+    const float argmax1_terms[1] = {argmax1_term};
+    mine.argmax1.take(argmax1_terms, here);
+  }
+  __shared__ small_reduce_f32__cuda_gathered1 shared[2][2];
+  lathe_slot<small_reduce_f32__cuda_gathered1> *const slots = (lathe_slot<small_reduce_f32__cuda_gathered1> *)((char *)args.workspace + 256);
 
-  lathe_merge_threads<64>(mine, shared[0]);
+  lathe_merge_row<0>(mine, shared[0], 1);
   if (blockIdx.x > 0) {
-    if (thread == 0)
+    if (threadIdx.x == 0)
       lathe_hand_over(slots + blockIdx.x, mine);
     return;
   }
   if (gridDim.x > 1) {
-    if (thread > 0)
+    if (threadIdx.x > 0)
       mine.clear();
-    for (unsigned from = thread > 0 ? thread : 64; from < gridDim.x; from += 64)
+    for (unsigned from = threadIdx.x > 0 ? threadIdx.x : 64; from < gridDim.x; from += 64)
       mine.merge(lathe_receive(slots + from));
-    lathe_merge_threads<64>(mine, shared[1]);
+    lathe_merge_row<0>(mine, shared[1], 1);
   }
-  if (thread == 0) {
+  if (threadIdx.x == 0) {
+    const long long argmax1 = mine.argmax1.result();
+    r[0] = argmax1;
+  }
+}
+
+/* The same by accesses of one element each. */
+extern "C" __global__ void __launch_bounds__(64, 2)
+    small_reduce_f32__cuda_b64_u1_w2_apart1(const __grid_constant__ lathe_args args) {
+  enum { N = 4 };
+  const float *x = (const float *)args.buf[0];
+  long long *r = (long long *)args.buf[1];
+  const size_t count = args.dim[0];
+  small_reduce_f32__cuda_gathered1 mine;
+
+  mine.clear();
+  const size_t end = count;
+  const auto at = [](size_t first, int nth) { return first + (size_t)nth * 64; };
+  float x_at[4] = {};
+  size_t first = 0;
+  size_t argmax1_first = 0;
+  for (size_t tile = (size_t)blockIdx.x * 256; tile < end; tile += (size_t)gridDim.x * 256) {
+    const bool whole = end - tile >= 256;
+    first = tile + threadIdx.x;
+    #pragma unroll
+    for (int nth = 0; nth < N; nth++)
+      if (whole || first + nth * 64 < end)
+        x_at[nth] = x[at(first, nth)];
+    float argmax1_terms[N];
+    #pragma unroll
+    for (int nth = 0; nth < N; nth++) {
+      const float x_ = x_at[nth];
+      const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
+      argmax1_terms[nth] = argmax1_term;
+    }
+    if (!whole) {
+    #pragma unroll
+      for (int nth = 0; nth < N; nth++) {
+        if (!(at(first, nth) < end))
+          argmax1_terms[nth] = mine.argmax1.nothing();
+      }
+    }
+    if (whole || first < end) {
+      if (mine.argmax1.improve(argmax1_terms))
+        argmax1_first = first;
+    }
+  }
+  if (mine.argmax1.index != mine.argmax1.NONE) {
+    if (argmax1_first != first) {
+      first = argmax1_first;
+      #pragma unroll
+      for (int nth = 0; nth < N; nth++)
+        if (first + nth * 64 < end)
+          x_at[nth] = x[at(first, nth)];
+    }
+    float argmax1_terms[N];
+    #pragma unroll
+    for (int nth = 0; nth < N; nth++) {
+      const float x_ = x_at[nth];
+      const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
+      argmax1_terms[nth] = argmax1_term;
+    }
+    mine.argmax1.find(argmax1_terms, [=](int nth) { return at(first, nth); });
+  }
+  __shared__ small_reduce_f32__cuda_gathered1 shared[2][2];
+  lathe_slot<small_reduce_f32__cuda_gathered1> *const slots = (lathe_slot<small_reduce_f32__cuda_gathered1> *)((char *)args.workspace + 256);
+
+  lathe_merge_row<0>(mine, shared[0], 1);
+  if (blockIdx.x > 0) {
+    if (threadIdx.x == 0)
+      lathe_hand_over(slots + blockIdx.x, mine);
+    return;
+  }
+  if (gridDim.x > 1) {
+    if (threadIdx.x > 0)
+      mine.clear();
+    for (unsigned from = threadIdx.x > 0 ? threadIdx.x : 64; from < gridDim.x; from += 64)
+      mine.merge(lathe_receive(slots + from));
+    lathe_merge_row<0>(mine, shared[1], 1);
+  }
+  if (threadIdx.x == 0) {
     const long long argmax1 = mine.argmax1.result();
     r[0] = argmax1;
   }

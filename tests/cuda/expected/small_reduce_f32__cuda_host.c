@@ -14,6 +14,7 @@ extern const unsigned char small_reduce_f32__cuda_start[], small_reduce_f32__cud
 extern const lathe_image small_reduce_f32__cuda_image;
 const lathe_image small_reduce_f32__cuda_image = {small_reduce_f32__cuda_start, small_reduce_f32__cuda_end};
 
+/* How many times `each` it takes to have as many points, at most `most` and at least once. */
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
   const size_t some = wanted ? wanted : 1;
@@ -33,9 +34,13 @@ int small_reduce_f32__cuda_b64_u1_w2_launches(const lathe_args *args, const lath
   const size_t machine = (size_t)limits->multiprocessors * 2;
   const size_t most = machine < 2048 ? machine : 2048;
   const uint32_t grid = blocks(count, 256, most);
+  const bool aligned =
+      true
+      && (uintptr_t)args->buf[0] % 16 == 0
+      ;
 
   launches[0] = (lathe_launch){
-      .kernel = "small_reduce_f32__cuda_b64_u1_w2_1",
+      .kernel = aligned ? "small_reduce_f32__cuda_b64_u1_w2_1" : "small_reduce_f32__cuda_b64_u1_w2_apart1",
       .grid = {grid, 1, 1},
       .block = {64, 1, 1},
   };

@@ -5,21 +5,25 @@
 #include "kernel.h"
 
 /* A program over each row: passes of reductions over the row, then its values. Limited by bytes
- * moved where a row fits the registers of a block: it is read once, all accesses in flight, and
- * written once; the passes work on registers. T threads share a row and hold H accesses of 16 bytes
- * of each operand; short rows have T below a warp's 32, and several go to a block. Rows too long
- * for that are read again in each pass, by a block of 1024 threads; what is dear to compute twice
- * is then kept in the output between passes. Where there are fewer of these than multiprocessors,
- * each is split into parts, a launch for each pass: a few microseconds that many blocks soon repay.
+ * moved where a row fits in registers: it is read once, all accesses in flight, and written once;
+ * the passes work on registers. A part of a warp has a short row, a block a longer one, a cluster
+ * of blocks, which reach each other's shared memory, one longer still. Rows too long for that are
+ * read again in each pass; what is dear to compute twice is then kept in the output between
+ * passes. Where there are fewer of these than multiprocessors, each is split into parts, a launch
+ * for each pass: a few microseconds that many blocks soon repay.
  *
- * Where rows do not all start at a multiple of 16 bytes, accesses are of one element each. */
+ * Reductions over the rows are gathered in the last pass: each thread has its columns in registers
+ * for all of its rows, and blocks leave what they gathered in the workspace, for one more launch to
+ * merge, in an order that depends on nothing but the grid. Rows that a block can hold are
+ * read once for all passes, ahead of their turn, into shared memory. With other rows, one launch leaves what the
+ * passes came to, and the next, in which blocks have some columns of some rows, reads them again. */
 
 static __device__ __forceinline__ float small_rows_f32__cuda_pass1(float x_) {
   return x_;
 }
 
-static __device__ __forceinline__ float small_rows_f32__cuda_point(float x_, float sum1_) {
-  const float t1 = x_ / sum1_;
+static __device__ __forceinline__ float small_rows_f32__cuda_point(float x_, float u1) {
+  const float t1 = x_ * u1;
   return t1;
 }
 
@@ -40,390 +44,457 @@ struct small_rows_f32__cuda_gathered1 {
   }
 };
 
-/* Rows of at most N * T elements, R of them to a block. */
-template <int T, int H, int R>
-static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_args &args) {
-  enum { N = H * 4 };
+/* One row in the registers of T threads; of a block's where T is 0, of those of `blocks` blocks where that
+ * is more than 1. A block has blockDim.y rows. */
+template <int MODE, int T, int H>
+static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_args &args, unsigned blocks) {
   const size_t rows = args.dim[0];
-  const size_t count = args.dim[1];
-  __shared__ small_rows_f32__cuda_gathered1 shared1[T > 32 ? T / 32 : 1];
-  for (size_t first = (size_t)blockIdx.x * R; first < rows; first += (size_t)gridDim.x * R) {
-    const size_t wanted = first + (R > 1 ? threadIdx.x / T : 0);
-    const size_t row = wanted < rows ? wanted : 0;
-    const unsigned end = wanted < rows ? (unsigned)count : 0;
-    const float *x = (const float *)args.buf[0] + row * count;
-    float *y = (float *)args.buf[1] + row * count;
-    const unsigned thread = threadIdx.x % T;
-    const bool aligned =
-        count % 4 == 0
-        && (size_t)args.buf[0] % 16 == 0
-        && (size_t)args.buf[1] % 16 == 0
-        ;
-    const unsigned start = aligned ? thread * 4 : thread, step = aligned ? 1 : T;
-    const auto at = [=](int nth) { return start + nth / 4 * (T * 4) + nth % 4 * step; };
-    float x_at[N] = {};
-    if (aligned) {
-    #pragma unroll
-      for (int slot = 0; slot < H; slot++)
-        if (at(slot * 4) < end) {
-          const lathe_pack<float, 4> pack = lathe_load_once<4>(x + at(slot * 4));
-    #pragma unroll
-          for (int lane = 0; lane < 4; lane++)
-            x_at[slot * 4 + lane] = pack.at[lane];
-        }
-    } else {
-    #pragma unroll
-      for (int nth = 0; nth < N; nth++)
-        if (at(nth) < end)
-          x_at[nth] = x[at(nth)];
+  const unsigned count = (unsigned)args.dim[1];
+  const unsigned threads = T > 0 ? T : blockDim.x * blocks;
+  const unsigned thread = (blocks > 1 ? blockIdx.x % blocks * blockDim.x : 0) + threadIdx.x;
+  const size_t wanted = T > 0 ? (size_t)blockIdx.x * blockDim.y + threadIdx.y : blockIdx.x / blocks;
+  const bool live = T == 0 || wanted < rows;
+  const size_t row = live ? wanted : 0;
+  const unsigned from = MODE == LATHE_APART ? thread : thread * 4;
+  __shared__ small_rows_f32__cuda_gathered1 shared1[T > 0 ? 1 : 256];
+  if (blocks > 1)
+    lathe_cluster_arrive();
+  const auto at = [=](int nth) {
+    return from + (MODE == LATHE_APART ? nth * (unsigned)threads
+                                       : nth / 4 * (unsigned)threads * 4 + nth % 4);
+  };
+  const auto inside = [=](int nth) {
+    return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+  };
+  const float *x = (const float *)args.buf[0] + row * count;
+  float *y = (float *)args.buf[1] + row * count;
+  lathe_pack<float, 4> x_pack[H] = {};
+  #pragma unroll
+  for (int slot = 0; slot < H; slot++) {
+    if (MODE != LATHE_APART && inside(slot * 4))
+      x_pack[slot] = lathe_load_once<4>(x + at(slot * 4));
+    if (MODE == LATHE_APART) {
+  #pragma unroll
+      for (int lane = 0; lane < 4; lane++)
+        if (inside(slot * 4 + lane))
+          x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
     }
-    small_rows_f32__cuda_gathered1 mine1;
-    {
-      auto &mine = mine1;
-      mine.clear();
-      float sum1_terms[N];
-      #pragma unroll
-      for (int nth = 0; nth < N; nth++) {
-        const float x_ = x_at[nth];
+  }
+  small_rows_f32__cuda_gathered1 mine1;
+  {
+    auto &mine = mine1;
+    mine.clear();
+    #pragma unroll
+    for (int slot = 0; slot < H; slot++) {
+      float sum1_terms[4];
+    #pragma unroll
+      for (int lane = 0; lane < 4; lane++) {
+        const float x_ = x_pack[slot].at[lane];
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
-        sum1_terms[nth] = at(nth) < end ? sum1_term : mine.sum1.nothing();
+        sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
-      if (at(0) < end) {
-        mine.sum1.take(sum1_terms, at);
+      if (inside(slot * 4)) {
+        mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
       }
     }
-    lathe_merge_threads<T>(mine1, shared1);
-    const float sum1 = mine1.sum1.result();
-    const float sum1_ = sum1;
-    float y_at[N];
+  }
+  if (blocks > 1)
+    lathe_cluster_wait(); /* all of them have started */
+  lathe_merge_row<T>(mine1, shared1, blocks);
+  const float sum1 = mine1.sum1.result();
+  const float sum1_ = sum1;
+  const float u1_1 = 1.0f;
+  const float u1_2 = u1_1 / sum1_;
+  const float u1 = u1_2;
+  if (live) {
     #pragma unroll
-    for (int nth = 0; nth < N; nth++) {
-      const float x_ = x_at[nth];
-      const float y_ = small_rows_f32__cuda_point(x_, sum1_);
-      y_at[nth] = y_;
+    for (int slot = 0; slot < H; slot++) {
+      lathe_pack<float, 4> y_out;
+    #pragma unroll
+      for (int lane = 0; lane < 4; lane++) {
+        const float x_ = x_pack[slot].at[lane];
+        const float y_ = small_rows_f32__cuda_point(x_, u1);
+        y_out.at[lane] = y_;
+      }
+      if (MODE != LATHE_APART && inside(slot * 4))
+        lathe_store_once(y + at(slot * 4), y_out);
+      if (MODE == LATHE_APART) {
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++)
+          if (inside(slot * 4 + lane))
+            y[at(slot * 4 + lane)] = y_out.at[lane];
+      }
     }
-    if (aligned) {
-    #pragma unroll
-      for (int slot = 0; slot < H; slot++)
-        if (at(slot * 4) < end) {
-          lathe_pack<float, 4> pack;
-    #pragma unroll
-          for (int lane = 0; lane < 4; lane++)
-            pack.at[lane] = y_at[slot * 4 + lane];
-          lathe_store_once(y + at(slot * 4), pack);
-        }
-    } else {
-    #pragma unroll
-      for (int nth = 0; nth < N; nth++)
-        if (at(nth) < end)
-          y[at(nth)] = y_at[nth];
-    }
-    if (T > 32 && first + (size_t)gridDim.x * R < rows)
-      __syncthreads();
   }
 }
 
-/* Rows of any length. */
-template <int T, int H>
-static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_args &args) {
-  enum { N = H * 4 };
+/* A row of any length, by a block. */
+template <int MODE, int H>
+static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_args &args, size_t row) {
   const size_t rows = args.dim[0];
-  const size_t count = args.dim[1], end = count;
-  __shared__ small_rows_f32__cuda_gathered1 shared1[T > 32 ? T / 32 : 1];
-  for (size_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    const float *x = (const float *)args.buf[0] + row * count;
-    float *y = (float *)args.buf[1] + row * count;
-    const unsigned thread = threadIdx.x % T;
-    const bool aligned =
-        count % 4 == 0
-        && (size_t)args.buf[0] % 16 == 0
-        && (size_t)args.buf[1] % 16 == 0
-        ;
-    const unsigned start = aligned ? thread * 4 : thread, step = aligned ? 1 : T;
-    small_rows_f32__cuda_gathered1 mine1;
-    mine1.clear();
-    for (size_t from = start; from < count + start; from += T * N) {
-      auto &mine = mine1;
-      const auto at = [=](int nth) { return from + nth / 4 * (T * 4) + nth % 4 * step; };
-      float x_at[N] = {};
-      if (aligned) {
-      #pragma unroll
-        for (int slot = 0; slot < H; slot++)
-          if (at(slot * 4) < end) {
-            const lathe_pack<float, 4> pack = lathe_load<4>(x + at(slot * 4));
-      #pragma unroll
-            for (int lane = 0; lane < 4; lane++)
-              x_at[slot * 4 + lane] = pack.at[lane];
-          }
-      } else {
-      #pragma unroll
-        for (int nth = 0; nth < N; nth++)
-          if (at(nth) < end)
-            x_at[nth] = x[at(nth)];
+  const size_t count = (size_t)args.dim[1];
+  const unsigned threads = blockDim.x, thread = threadIdx.x;
+  const size_t start = MODE == LATHE_APART ? thread : thread * 4;
+  const bool live = true;
+  __shared__ small_rows_f32__cuda_gathered1 shared1[32];
+  const float *x = (const float *)args.buf[0] + row * count;
+  float *y = (float *)args.buf[1] + row * count;
+  small_rows_f32__cuda_gathered1 mine1;
+  mine1.clear();
+  for (size_t from = start; from < count + start; from += threads * (H * 4)) {
+    auto &mine = mine1;
+    const auto at = [=](int nth) {
+      return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                         : nth / 4 * (size_t)threads * 4 + nth % 4);
+    };
+    const auto inside = [=](int nth) {
+      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+    };
+    lathe_pack<float, 4> x_pack[H] = {};
+    #pragma unroll
+    for (int slot = 0; slot < H; slot++) {
+      if (MODE != LATHE_APART && inside(slot * 4))
+        x_pack[slot] = lathe_load<4>(x + at(slot * 4));
+      if (MODE == LATHE_APART) {
+    #pragma unroll
+        for (int lane = 0; lane < 4; lane++)
+          if (inside(slot * 4 + lane))
+            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
       }
-      float sum1_terms[N];
-      #pragma unroll
-      for (int nth = 0; nth < N; nth++) {
-        const float x_ = x_at[nth];
+    }
+    #pragma unroll
+    for (int slot = 0; slot < H; slot++) {
+      float sum1_terms[4];
+    #pragma unroll
+      for (int lane = 0; lane < 4; lane++) {
+        const float x_ = x_pack[slot].at[lane];
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
-        sum1_terms[nth] = at(nth) < end ? sum1_term : mine.sum1.nothing();
+        sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
-      if (at(0) < end) {
-        mine.sum1.take(sum1_terms, at);
-      }
-    }
-    lathe_merge_threads<T>(mine1, shared1);
-    const float sum1 = mine1.sum1.result();
-    const float sum1_ = sum1;
-    for (size_t from = start; from < count + start; from += T * N) {
-      const auto at = [=](int nth) { return from + nth / 4 * (T * 4) + nth % 4 * step; };
-      float x_at[N] = {};
-      if (aligned) {
-      #pragma unroll
-        for (int slot = 0; slot < H; slot++)
-          if (at(slot * 4) < end) {
-            const lathe_pack<float, 4> pack = lathe_load<4>(x + at(slot * 4));
-      #pragma unroll
-            for (int lane = 0; lane < 4; lane++)
-              x_at[slot * 4 + lane] = pack.at[lane];
-          }
-      } else {
-      #pragma unroll
-        for (int nth = 0; nth < N; nth++)
-          if (at(nth) < end)
-            x_at[nth] = x[at(nth)];
-      }
-      float y_at[N];
-      #pragma unroll
-      for (int nth = 0; nth < N; nth++) {
-        const float x_ = x_at[nth];
-        const float y_ = small_rows_f32__cuda_point(x_, sum1_);
-        y_at[nth] = y_;
-      }
-      if (aligned) {
-      #pragma unroll
-        for (int slot = 0; slot < H; slot++)
-          if (at(slot * 4) < end) {
-            lathe_pack<float, 4> pack;
-      #pragma unroll
-            for (int lane = 0; lane < 4; lane++)
-              pack.at[lane] = y_at[slot * 4 + lane];
-            lathe_store_once(y + at(slot * 4), pack);
-          }
-      } else {
-      #pragma unroll
-        for (int nth = 0; nth < N; nth++)
-          if (at(nth) < end)
-            y[at(nth)] = y_at[nth];
+      if (inside(slot * 4)) {
+        mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
       }
     }
-    __syncthreads();
+  }
+  lathe_merge_row<0>(mine1, shared1, 1);
+  const float sum1 = mine1.sum1.result();
+  const float sum1_ = sum1;
+  const float u1_1 = 1.0f;
+  const float u1_2 = u1_1 / sum1_;
+  const float u1 = u1_2;
+  for (size_t from = start; from < count + start; from += threads * (H * 4)) {
+    const auto at = [=](int nth) {
+      return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                         : nth / 4 * (size_t)threads * 4 + nth % 4);
+    };
+    const auto inside = [=](int nth) {
+      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+    };
+    lathe_pack<float, 4> x_pack[H] = {};
+    #pragma unroll
+    for (int slot = 0; slot < H; slot++) {
+      if (MODE != LATHE_APART && inside(slot * 4))
+        x_pack[slot] = lathe_load<4>(x + at(slot * 4));
+      if (MODE == LATHE_APART) {
+    #pragma unroll
+        for (int lane = 0; lane < 4; lane++)
+          if (inside(slot * 4 + lane))
+            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+      }
+    }
+    #pragma unroll
+    for (int slot = 0; slot < H; slot++) {
+      lathe_pack<float, 4> y_out;
+    #pragma unroll
+      for (int lane = 0; lane < 4; lane++) {
+        const float x_ = x_pack[slot].at[lane];
+        const float y_ = small_rows_f32__cuda_point(x_, u1);
+        y_out.at[lane] = y_;
+      }
+      if (MODE != LATHE_APART && inside(slot * 4))
+        lathe_store_once(y + at(slot * 4), y_out);
+      if (MODE == LATHE_APART) {
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++)
+          if (inside(slot * 4 + lane))
+            y[at(slot * 4 + lane)] = y_out.at[lane];
+      }
+    }
   }
 }
 
 /* Rows split into parts: phase 1 */
-template <int T, int H>
+template <int MODE, int H>
 static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_args &args) {
-  enum { N = H * 4 };
-  const size_t count = args.dim[1], end = count;
+  const size_t rows = args.dim[0];
+  const size_t count = (size_t)args.dim[1];
+  const unsigned threads = blockDim.x, thread = threadIdx.x;
+  const size_t start = MODE == LATHE_APART ? thread : thread * 4;
   const size_t row = blockIdx.y, first = row * gridDim.x;
-  __shared__ small_rows_f32__cuda_gathered1 shared1[T > 32 ? T / 32 : 1];
+  const bool live = blockIdx.x == 0;
+  __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
-  const unsigned thread = threadIdx.x % T;
-  const bool aligned =
-      count % 4 == 0
-      && (size_t)args.buf[0] % 16 == 0
-      && (size_t)args.buf[1] % 16 == 0
-      ;
-  const unsigned start = aligned ? thread * 4 : thread, step = aligned ? 1 : T;
   small_rows_f32__cuda_gathered1 mine;
   mine.clear();
-  for (size_t from = start + (size_t)blockIdx.x * (T * N); from < count + start;
-       from += (size_t)gridDim.x * (T * N)) {
-    const auto at = [=](int nth) { return from + nth / 4 * (T * 4) + nth % 4 * step; };
-    float x_at[N] = {};
-    if (aligned) {
+  for (size_t from = start + (size_t)blockIdx.x * (threads * (H * 4)); from < count + start;
+       from += (size_t)gridDim.x * (threads * (H * 4))) {
+    const auto at = [=](int nth) {
+      return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                         : nth / 4 * (size_t)threads * 4 + nth % 4);
+    };
+    const auto inside = [=](int nth) {
+      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+    };
+    lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
-      for (int slot = 0; slot < H; slot++)
-        if (at(slot * 4) < end) {
-          const lathe_pack<float, 4> pack = lathe_load<4>(x + at(slot * 4));
+    for (int slot = 0; slot < H; slot++) {
+      if (MODE != LATHE_APART && inside(slot * 4))
+        x_pack[slot] = lathe_load<4>(x + at(slot * 4));
+      if (MODE == LATHE_APART) {
     #pragma unroll
-          for (int lane = 0; lane < 4; lane++)
-            x_at[slot * 4 + lane] = pack.at[lane];
-        }
-    } else {
-    #pragma unroll
-      for (int nth = 0; nth < N; nth++)
-        if (at(nth) < end)
-          x_at[nth] = x[at(nth)];
+        for (int lane = 0; lane < 4; lane++)
+          if (inside(slot * 4 + lane))
+            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+      }
     }
-    float sum1_terms[N];
     #pragma unroll
-    for (int nth = 0; nth < N; nth++) {
-      const float x_ = x_at[nth];
-      const float sum1_term = small_rows_f32__cuda_pass1(x_);
-      sum1_terms[nth] = at(nth) < end ? sum1_term : mine.sum1.nothing();
-    }
-    if (at(0) < end) {
-      mine.sum1.take(sum1_terms, at);
+    for (int slot = 0; slot < H; slot++) {
+      float sum1_terms[4];
+    #pragma unroll
+      for (int lane = 0; lane < 4; lane++) {
+        const float x_ = x_pack[slot].at[lane];
+        const float sum1_term = small_rows_f32__cuda_pass1(x_);
+        sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+      }
+      if (inside(slot * 4)) {
+        mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
+      }
     }
   }
-  lathe_merge_threads<T>(mine, shared1);
+  lathe_merge_row<0>(mine, shared1, 1);
   if (thread == 0)
     ((small_rows_f32__cuda_gathered1 *)((char *)args.workspace + 0))[first + blockIdx.x] = mine;
 }
 
 /* Rows split into parts: the results */
-template <int T, int H>
+template <int MODE, int H>
 static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_args &args) {
-  enum { N = H * 4 };
-  const size_t count = args.dim[1], end = count;
+  const size_t rows = args.dim[0];
+  const size_t count = (size_t)args.dim[1];
+  const unsigned threads = blockDim.x, thread = threadIdx.x;
+  const size_t start = MODE == LATHE_APART ? thread : thread * 4;
   const size_t row = blockIdx.y, first = row * gridDim.x;
-  __shared__ small_rows_f32__cuda_gathered1 shared1[T > 32 ? T / 32 : 1];
+  const bool live = blockIdx.x == 0;
+  __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
-  const unsigned thread = threadIdx.x % T;
-  const bool aligned =
-      count % 4 == 0
-      && (size_t)args.buf[0] % 16 == 0
-      && (size_t)args.buf[1] % 16 == 0
-      ;
-  const unsigned start = aligned ? thread * 4 : thread, step = aligned ? 1 : T;
   small_rows_f32__cuda_gathered1 mine1;
   mine1.clear();
-  for (unsigned from = thread; from < gridDim.x; from += T)
-    mine1.merge(((small_rows_f32__cuda_gathered1 *)((char *)args.workspace + 0))[first + from]);
-  lathe_merge_threads<T>(mine1, shared1);
+  for (unsigned part = thread; part < gridDim.x; part += threads)
+    mine1.merge(((small_rows_f32__cuda_gathered1 *)((char *)args.workspace + 0))[first + part]);
+  lathe_merge_row<0>(mine1, shared1, 1);
   const float sum1 = mine1.sum1.result();
   const float sum1_ = sum1;
-  if (blockIdx.x == 0) {
-  }
-  for (size_t from = start + (size_t)blockIdx.x * (T * N); from < count + start;
-       from += (size_t)gridDim.x * (T * N)) {
-    const auto at = [=](int nth) { return from + nth / 4 * (T * 4) + nth % 4 * step; };
-    float x_at[N] = {};
-    if (aligned) {
+  const float u1_1 = 1.0f;
+  const float u1_2 = u1_1 / sum1_;
+  const float u1 = u1_2;
+  for (size_t from = start + (size_t)blockIdx.x * (threads * (H * 4)); from < count + start;
+       from += (size_t)gridDim.x * (threads * (H * 4))) {
+    const auto at = [=](int nth) {
+      return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                         : nth / 4 * (size_t)threads * 4 + nth % 4);
+    };
+    const auto inside = [=](int nth) {
+      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+    };
+    lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
-      for (int slot = 0; slot < H; slot++)
-        if (at(slot * 4) < end) {
-          const lathe_pack<float, 4> pack = lathe_load<4>(x + at(slot * 4));
+    for (int slot = 0; slot < H; slot++) {
+      if (MODE != LATHE_APART && inside(slot * 4))
+        x_pack[slot] = lathe_load<4>(x + at(slot * 4));
+      if (MODE == LATHE_APART) {
     #pragma unroll
-          for (int lane = 0; lane < 4; lane++)
-            x_at[slot * 4 + lane] = pack.at[lane];
-        }
-    } else {
-    #pragma unroll
-      for (int nth = 0; nth < N; nth++)
-        if (at(nth) < end)
-          x_at[nth] = x[at(nth)];
+        for (int lane = 0; lane < 4; lane++)
+          if (inside(slot * 4 + lane))
+            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+      }
     }
-    float y_at[N];
     #pragma unroll
-    for (int nth = 0; nth < N; nth++) {
-      const float x_ = x_at[nth];
-      const float y_ = small_rows_f32__cuda_point(x_, sum1_);
-      y_at[nth] = y_;
-    }
-    if (aligned) {
+    for (int slot = 0; slot < H; slot++) {
+      lathe_pack<float, 4> y_out;
     #pragma unroll
-      for (int slot = 0; slot < H; slot++)
-        if (at(slot * 4) < end) {
-          lathe_pack<float, 4> pack;
-    #pragma unroll
-          for (int lane = 0; lane < 4; lane++)
-            pack.at[lane] = y_at[slot * 4 + lane];
-          lathe_store_once(y + at(slot * 4), pack);
-        }
-    } else {
-    #pragma unroll
-      for (int nth = 0; nth < N; nth++)
-        if (at(nth) < end)
-          y[at(nth)] = y_at[nth];
+      for (int lane = 0; lane < 4; lane++) {
+        const float x_ = x_pack[slot].at[lane];
+        const float y_ = small_rows_f32__cuda_point(x_, u1);
+        y_out.at[lane] = y_;
+      }
+      if (MODE != LATHE_APART && inside(slot * 4))
+        lathe_store_once(y + at(slot * 4), y_out);
+      if (MODE == LATHE_APART) {
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++)
+          if (inside(slot * 4 + lane))
+            y[at(slot * 4 + lane)] = y_out.at[lane];
+      }
     }
   }
 }
 
-/* : rows up to 32 */
+/* threads=512 hold=auto */
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x1(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<8, 1, 16>(args);
+    small_rows_f32__cuda_8x1_full(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_FULL, 8, 1>(args, 1);
 }
 
-/* : rows up to 64 */
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x2(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<8, 2, 16>(args);
+    small_rows_f32__cuda_8x2_full(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_FULL, 8, 2>(args, 1);
 }
 
-/* : rows up to 128 */
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x4(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<8, 4, 16>(args);
+    small_rows_f32__cuda_8x4_full(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_FULL, 8, 4>(args, 1);
 }
 
-/* : rows up to 256 */
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_16x4(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<16, 4, 8>(args);
+    small_rows_f32__cuda_16x4_full(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_FULL, 16, 4>(args, 1);
 }
 
-/* : rows up to 512 */
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_32x4(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<32, 4, 4>(args);
+    small_rows_f32__cuda_32x4_full(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_FULL, 32, 4>(args, 1);
 }
 
-/* : rows up to 1024 */
-extern "C" __global__ void __launch_bounds__(64, 24)
-    small_rows_f32__cuda_64x4(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<64, 4, 1>(args);
-}
-
-/* : rows up to 2048 */
-extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_128x4(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<128, 4, 1>(args);
-}
-
-/* : rows up to 4096 */
-extern "C" __global__ void __launch_bounds__(256, 6)
-    small_rows_f32__cuda_256x4(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<256, 4, 1>(args);
-}
-
-/* : rows up to 8192 */
 extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_512x4(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<512, 4, 1>(args);
+    small_rows_f32__cuda_block_full(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_FULL, 0, 4>(args, 1);
 }
 
-/* : rows up to 16384 */
-extern "C" __global__ void __launch_bounds__(512, 2)
-    small_rows_f32__cuda_512x8(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<512, 8, 1>(args);
+extern "C" __global__ void __launch_bounds__(512, 3)
+    small_rows_f32__cuda_cluster_full(const __grid_constant__ lathe_args args) {
+  const size_t rows = args.dim[0];
+  const unsigned blocks = (unsigned)(gridDim.x / rows);
+#if __CUDA_ARCH__ >= 900
+  small_rows_f32__cuda_held<LATHE_FULL, 0, 4>(args, blocks);
+#else /* code for this architecture may run on one with clusters */
+  if (blockIdx.x % blocks == 0)
+    small_rows_f32__cuda_long<LATHE_PACKS, 4>(args, blockIdx.x / blocks);
+#endif
 }
 
-/* : rows up to 32768 */
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_8x1_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 8, 1>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_8x2_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 8, 2>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_8x4_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 8, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_16x4_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 16, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_32x4_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 32, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(512, 3)
+    small_rows_f32__cuda_block_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(512, 3)
+    small_rows_f32__cuda_cluster_packs(const __grid_constant__ lathe_args args) {
+  const size_t rows = args.dim[0];
+  const unsigned blocks = (unsigned)(gridDim.x / rows);
+#if __CUDA_ARCH__ >= 900
+  small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, blocks);
+#else /* code for this architecture may run on one with clusters */
+  if (blockIdx.x % blocks == 0)
+    small_rows_f32__cuda_long<LATHE_PACKS, 4>(args, blockIdx.x / blocks);
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_8x1_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_APART, 8, 1>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_8x2_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_APART, 8, 2>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_8x4_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_APART, 8, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_16x4_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_APART, 16, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_32x4_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_APART, 32, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(512, 3)
+    small_rows_f32__cuda_block_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_APART, 0, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(512, 3)
+    small_rows_f32__cuda_cluster_apart(const __grid_constant__ lathe_args args) {
+  const size_t rows = args.dim[0];
+  const unsigned blocks = (unsigned)(gridDim.x / rows);
+#if __CUDA_ARCH__ >= 900
+  small_rows_f32__cuda_held<LATHE_APART, 0, 4>(args, blocks);
+#else /* code for this architecture may run on one with clusters */
+  if (blockIdx.x % blocks == 0)
+    small_rows_f32__cuda_long<LATHE_APART, 4>(args, blockIdx.x / blocks);
+#endif
+}
+
 extern "C" __global__ void __launch_bounds__(1024, 1)
-    small_rows_f32__cuda_1024x8(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<1024, 8, 1>(args);
+    small_rows_f32__cuda_long_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_long<LATHE_PACKS, 4>(args, blockIdx.x);
 }
 
-/* : longer rows */
-extern "C" __global__ void __launch_bounds__(1024)
-    small_rows_f32__cuda_long(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_long<1024, 4>(args);
+extern "C" __global__ void __launch_bounds__(256, 1)
+    small_rows_f32__cuda_split1_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_split1<LATHE_PACKS, 2>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-    small_rows_f32__cuda_split1(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_split1<256, 2>(args);
+extern "C" __global__ void __launch_bounds__(256, 1)
+    small_rows_f32__cuda_split2_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_split2<LATHE_PACKS, 2>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-    small_rows_f32__cuda_split2(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_split2<256, 2>(args);
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    small_rows_f32__cuda_long_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_long<LATHE_APART, 4>(args, blockIdx.x);
 }
 
+extern "C" __global__ void __launch_bounds__(256, 1)
+    small_rows_f32__cuda_split1_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_split1<LATHE_APART, 2>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 1)
+    small_rows_f32__cuda_split2_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_split2<LATHE_APART, 2>(args);
+}
 

@@ -14,6 +14,7 @@ extern const unsigned char small_rows_f32__cuda_start[], small_rows_f32__cuda_en
 extern const lathe_image small_rows_f32__cuda_image;
 const lathe_image small_rows_f32__cuda_image = {small_rows_f32__cuda_start, small_rows_f32__cuda_end};
 
+/* How many times `each` it takes to have as many points, at most `most` and at least once. */
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
   const size_t some = wanted ? wanted : 1;
@@ -31,116 +32,96 @@ extern lathe_launches small_rows_f32__cuda_launches;
 int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t rows = args->dim[0];
   const size_t count = args->dim[1];
+  const size_t packs = blocks(count, 4, SIZE_MAX);
+  const bool aligned =
+      count % 4 == 0
+      && (uintptr_t)args->buf[0] % 16 == 0
+      && (uintptr_t)args->buf[1] % 16 == 0
+      ;
+  int count_of_launches = 0;
 
   if (count <= 32) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_8x1",
+    launches[count_of_launches++] = (lathe_launch){
+        .kernel = aligned && count == 32 ? "small_rows_f32__cuda_8x1_full" : aligned ? "small_rows_f32__cuda_8x1_packs" : "small_rows_f32__cuda_8x1_apart",
         .grid = {blocks(rows, 16, limits->grid), 1, 1},
-        .block = {128, 1, 1},
+        .block = {8, 16, 1},
     };
-    return 1;
+    return count_of_launches;
   }
   if (count <= 64) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_8x2",
+    launches[count_of_launches++] = (lathe_launch){
+        .kernel = aligned && count == 64 ? "small_rows_f32__cuda_8x2_full" : aligned ? "small_rows_f32__cuda_8x2_packs" : "small_rows_f32__cuda_8x2_apart",
         .grid = {blocks(rows, 16, limits->grid), 1, 1},
-        .block = {128, 1, 1},
+        .block = {8, 16, 1},
     };
-    return 1;
+    return count_of_launches;
   }
   if (count <= 128) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_8x4",
+    launches[count_of_launches++] = (lathe_launch){
+        .kernel = aligned && count == 128 ? "small_rows_f32__cuda_8x4_full" : aligned ? "small_rows_f32__cuda_8x4_packs" : "small_rows_f32__cuda_8x4_apart",
         .grid = {blocks(rows, 16, limits->grid), 1, 1},
-        .block = {128, 1, 1},
+        .block = {8, 16, 1},
     };
-    return 1;
+    return count_of_launches;
   }
   if (count <= 256) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_16x4",
+    launches[count_of_launches++] = (lathe_launch){
+        .kernel = aligned && count == 256 ? "small_rows_f32__cuda_16x4_full" : aligned ? "small_rows_f32__cuda_16x4_packs" : "small_rows_f32__cuda_16x4_apart",
         .grid = {blocks(rows, 8, limits->grid), 1, 1},
-        .block = {128, 1, 1},
+        .block = {16, 8, 1},
     };
-    return 1;
+    return count_of_launches;
   }
   if (count <= 512) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_32x4",
+    launches[count_of_launches++] = (lathe_launch){
+        .kernel = aligned && count == 512 ? "small_rows_f32__cuda_32x4_full" : aligned ? "small_rows_f32__cuda_32x4_packs" : "small_rows_f32__cuda_32x4_apart",
         .grid = {blocks(rows, 4, limits->grid), 1, 1},
-        .block = {128, 1, 1},
+        .block = {32, 4, 1},
     };
-    return 1;
+    return count_of_launches;
   }
-  if (count <= 1024) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_64x4",
-        .grid = {blocks(rows, 1, limits->grid), 1, 1},
-        .block = {64, 1, 1},
+  if (packs <= 2048) {
+    const uint32_t threads = blocks(packs, 128, SIZE_MAX) * 32;
+    launches[count_of_launches++] = (lathe_launch){
+        .kernel = aligned && count == (size_t)threads * 16 ? "small_rows_f32__cuda_block_full" : aligned ? "small_rows_f32__cuda_block_packs" : "small_rows_f32__cuda_block_apart",
+        .grid = {(uint32_t)rows, 1, 1},
+        .block = {threads, 1, 1},
     };
-    return 1;
+    return count_of_launches;
   }
-  if (count <= 2048) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_128x4",
-        .grid = {blocks(rows, 1, limits->grid), 1, 1},
-        .block = {128, 1, 1},
-    };
-    return 1;
-  }
-  if (count <= 4096) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_256x4",
-        .grid = {blocks(rows, 1, limits->grid), 1, 1},
-        .block = {256, 1, 1},
-    };
-    return 1;
-  }
-  if (count <= 8192) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_512x4",
-        .grid = {blocks(rows, 1, limits->grid), 1, 1},
-        .block = {512, 1, 1},
-    };
-    return 1;
-  }
-  if (count <= 16384) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_512x8",
-        .grid = {blocks(rows, 1, limits->grid), 1, 1},
-        .block = {512, 1, 1},
-    };
-    return 1;
-  }
-  if (count <= 32768) {
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_1024x8",
-        .grid = {blocks(rows, 1, limits->grid), 1, 1},
-        .block = {1024, 1, 1},
-    };
-    return 1;
-  }
-  if (rows < limits->multiprocessors) {
-    const size_t most = 2 * (size_t)limits->multiprocessors / rows;
-    const uint32_t parts = blocks(count, 2048, most < 2048 ? most : 2048);
+  const bool clusters = packs <= 16384 && limits->cluster >= 8;
+  if (rows < limits->multiprocessors && (!clusters || rows * 8 < limits->multiprocessors)) {
+    const size_t parts_of_row = 2 * (size_t)limits->multiprocessors / rows;
+    const uint32_t parts = blocks(packs, 512, parts_of_row < 2048 ? parts_of_row : 2048);
 
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_split1",
+    launches[count_of_launches++] = (lathe_launch){
+        .kernel = aligned ? "small_rows_f32__cuda_split1_packs" : "small_rows_f32__cuda_split1_apart",
         .grid = {parts, (uint32_t)rows, 1},
         .block = {256, 1, 1},
     };
-    launches[1] = (lathe_launch){
-        .kernel = "small_rows_f32__cuda_split2",
+    launches[count_of_launches++] = (lathe_launch){
+        .kernel = aligned ? "small_rows_f32__cuda_split2_packs" : "small_rows_f32__cuda_split2_apart",
         .grid = {parts, (uint32_t)rows, 1},
         .block = {256, 1, 1},
     };
-    return 2;
+    return count_of_launches;
   }
-  launches[0] = (lathe_launch){
-      .kernel = "small_rows_f32__cuda_long",
-      .grid = {blocks(rows, 1, limits->grid), 1, 1},
+  for (uint32_t cluster = 2; cluster <= 8 && cluster <= limits->cluster; cluster *= 2)
+    if (packs <= 2048 * (size_t)cluster) {
+      const uint32_t threads = blocks(packs, 128 * cluster, SIZE_MAX) * 32;
+      launches[count_of_launches++] = (lathe_launch){
+          .kernel = aligned && count == (size_t)threads * cluster * 16 ? "small_rows_f32__cuda_cluster_full" : aligned ? "small_rows_f32__cuda_cluster_packs" : "small_rows_f32__cuda_cluster_apart",
+          .grid = {(uint32_t)rows * cluster, 1, 1},
+          .block = {threads, 1, 1},
+          .cluster = cluster,
+      };
+      return count_of_launches;
+    }
+  launches[count_of_launches++] = (lathe_launch){
+      .kernel = aligned ? "small_rows_f32__cuda_long_packs" : "small_rows_f32__cuda_long_apart",
+      .grid = {(uint32_t)rows, 1, 1},
       .block = {1024, 1, 1},
   };
-  return 1;
+  return count_of_launches;
 }
 
