@@ -37,7 +37,8 @@ static inline uint32_t lathe_word(int64_t seed, int64_t offset, uint64_t counter
 static inline double lathe_random(int64_t seed, int64_t offset, size_t point, bool narrow) {
   const uint32_t word = narrow ? lathe_word(seed, offset, point / 8, point % 8 / 2)
                                : lathe_word(seed, offset, point / 4, point % 4);
-  return narrow ? (double)(word >> point % 2 * 16 & 0xffff) * 0x1p-16 : (double)(word >> 8) * 0x1p-24;
+  return narrow ? (double)(word >> point % 2 * 16 & 0xffff) * 0x1p-16
+                : (double)(word >> 8) * 0x1p-24;
 }
 
 /* The words of LATHE_COUNTERS counters from `first` on; word w of counter c is at [w][c]. */

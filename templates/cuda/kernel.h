@@ -376,8 +376,7 @@ template <typename T, bool LARGER> struct lathe_index {
     index = 0;
     return true;
   }
-  template <int N, typename At>
-  __device__ __forceinline__ void find(const T (&terms)[N], At at) {
+  template <int N, typename At> __device__ __forceinline__ void find(const T (&terms)[N], At at) {
     int first = 0;
 
     if (value == value) {
@@ -510,10 +509,10 @@ enum { LATHE_FULL, LATHE_PACKS, LATHE_APART };
 
 /* Copies 16 bytes to shared memory while the thread goes on; groups of copies end in their order. */
 static __device__ __forceinline__ void lathe_copy_ahead(void *to, const void *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                   (unsigned)__cvta_generic_to_shared(to)),
-               "l"(from)
-               : "memory");
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+      "l"(from)
+      : "memory");
 }
 
 static __device__ __forceinline__ void lathe_end_group() {
@@ -566,9 +565,11 @@ static __device__ __forceinline__ void lathe_random(T (&numbers)[N], const lathe
 #pragma unroll
     for (int j = begin; j < N && j < begin + EACH; j++) {
       const unsigned nth = N < EACH ? first % EACH + j : j - begin, w = NARROW ? nth / 2 : nth;
-      const unsigned mine = N < EACH ? w < 2 ? w < 1 ? words[0] : words[1] : w < 3 ? words[2] : words[3]
-                                     : words[w];
-      numbers[j] = NARROW ? (T)(mine >> nth % 2 * 16 & 0xffff) * T(0x1p-16) : (T)(mine >> 8) * T(0x1p-24);
+      /* Chosen by conditions, for an index that is not known would put them in memory. */
+      const unsigned low = w < 1 ? words[0] : words[1], high = w < 3 ? words[2] : words[3];
+      const unsigned mine = w < 2 ? low : high;
+      numbers[j] =
+          NARROW ? T(mine >> nth % 2 * 16 & 0xffff) * T(0x1p-16) : T(mine >> 8) * T(0x1p-24);
     }
   }
 }
