@@ -7,7 +7,8 @@
 /* y[i] = f(x0[i], x1[i], ...). Past the first-level cache this is limited by bytes moved, for
  * every function that costs less than about a nanosecond; inside it, by the operations of f.
  * unroll gives the processor independent vectors to overlap; streaming stores keep an output
- * larger than the last-level cache from being read before it is written. */
+ * larger than the last-level cache from being read before it is written. Random numbers are made
+ * some at a time into the first-level cache, and read from there as if they were an operand. */
 
 static inline __m128 golden_map_f32__sse2_point(__m128 x_, __m128 y_, __m128 s_) {
   const __m128 t1 = _mm_set1_ps(0.0f);
@@ -21,11 +22,11 @@ static inline __m128 golden_map_f32__sse2_point(__m128 x_, __m128 y_, __m128 s_)
 
 /* unroll=2 store=temporal */
 void golden_map_f32__sse2_u2(const lathe_args *args) {
+  const size_t count = args->dim[0];
+  const float s = (float)args->scalar[0];
   const float *x = args->buf[0];
   const float *y = args->buf[1];
   float *r = args->buf[2];
-  const float s = (float)args->scalar[0];
-  const size_t count = args->dim[0];
   const __m128 s_ = _mm_set1_ps(s);
   size_t i = 0;
   for (; count - i >= 8; i += 8) {

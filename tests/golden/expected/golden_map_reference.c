@@ -28,7 +28,8 @@ void golden_map_reference_f64(const lathe_args *args) {
     const double *y = (const double *)args->buf[1] + row * count;
     double *r = (double *)args->buf[2] + row * count;
     double *r_magnitude = (double *)args->buf[3] + row * count;
-    for (size_t i = 0; i < count; i++) {
+    size_t i = 0;
+    for (; count - i >= 1; i += 1) {
       const double x_ = x[i];
       const double y_ = y[i];
       double r_, r_magnitude_; golden_map_reference_f64_point(x_, y_, s_, &r_, &r_magnitude_);
@@ -63,7 +64,8 @@ void golden_map_reference_wide(const lathe_args *args) {
     const long double *y = (const long double *)args->buf[1] + row * count;
     long double *r = (long double *)args->buf[2] + row * count;
     long double *r_magnitude = (long double *)args->buf[3] + row * count;
-    for (size_t i = 0; i < count; i++) {
+    size_t i = 0;
+    for (; count - i >= 1; i += 1) {
       const long double x_ = x[i];
       const long double y_ = y[i];
       long double r_, r_magnitude_; golden_map_reference_wide_point(x_, y_, s_, &r_, &r_magnitude_);

@@ -54,8 +54,8 @@ void golden_reduce_f32__avx2_a2(const lathe_args *args) {
       const __m256 taken = _mm256_sub_ps(sum, sum1_total);
       const __m256 kept = _mm256_sub_ps(sum, taken);
       const __m256 off_total = _mm256_sub_ps(sum1_total, kept);
-      const __m256 off_block = _mm256_sub_ps(sum1_acc0, taken);
-      const __m256 off = _mm256_add_ps(off_total, off_block);
+      const __m256 off_term = _mm256_sub_ps(sum1_acc0, taken);
+      const __m256 off = _mm256_add_ps(off_total, off_term);
       sum1_lost = _mm256_add_ps(sum1_lost, off);
       sum1_total = sum;
     }

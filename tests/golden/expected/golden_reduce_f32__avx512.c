@@ -54,8 +54,8 @@ void golden_reduce_f32__avx512_a2(const lathe_args *args) {
       const __m512 taken = _mm512_sub_ps(sum, sum1_total);
       const __m512 kept = _mm512_sub_ps(sum, taken);
       const __m512 off_total = _mm512_sub_ps(sum1_total, kept);
-      const __m512 off_block = _mm512_sub_ps(sum1_acc0, taken);
-      const __m512 off = _mm512_add_ps(off_total, off_block);
+      const __m512 off_term = _mm512_sub_ps(sum1_acc0, taken);
+      const __m512 off = _mm512_add_ps(off_total, off_term);
       sum1_lost = _mm512_add_ps(sum1_lost, off);
       sum1_total = sum;
     }

@@ -47,8 +47,8 @@ void golden_reduce_f32__scalar_a2(const lathe_args *args) {
       const float taken = sum - sum1_total;
       const float kept = sum - taken;
       const float off_total = sum1_total - kept;
-      const float off_block = sum1_acc0 - taken;
-      const float off = off_total + off_block;
+      const float off_term = sum1_acc0 - taken;
+      const float off = off_total + off_term;
       sum1_lost = sum1_lost + off;
       sum1_total = sum;
     }

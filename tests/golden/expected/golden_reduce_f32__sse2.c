@@ -54,8 +54,8 @@ void golden_reduce_f32__sse2_a2(const lathe_args *args) {
       const __m128 taken = _mm_sub_ps(sum, sum1_total);
       const __m128 kept = _mm_sub_ps(sum, taken);
       const __m128 off_total = _mm_sub_ps(sum1_total, kept);
-      const __m128 off_block = _mm_sub_ps(sum1_acc0, taken);
-      const __m128 off = _mm_add_ps(off_total, off_block);
+      const __m128 off_term = _mm_sub_ps(sum1_acc0, taken);
+      const __m128 off = _mm_add_ps(off_total, off_term);
       sum1_lost = _mm_add_ps(sum1_lost, off);
       sum1_total = sum;
     }

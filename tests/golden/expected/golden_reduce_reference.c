@@ -19,8 +19,8 @@ void golden_reduce_reference_f64(const lathe_args *args) {
   const double u2 = u2_1;
   for (size_t row = 0; row < rows; row++) {
     const double *x = (const double *)args->buf[0] + row * count;
-    double *r = (double *)args->buf[1] + row;
-    double *r_magnitude = (double *)args->buf[2] + row;
+    double *r = args->buf[1];
+    double *r_magnitude = args->buf[2];
     double sum1_sum = 0, sum1_error = 0;
     for (size_t i = 0; i < count; i++) {
       const double x_ = x[i];
@@ -57,8 +57,8 @@ void golden_reduce_reference_wide(const lathe_args *args) {
   const long double u2 = u2_1;
   for (size_t row = 0; row < rows; row++) {
     const long double *x = (const long double *)args->buf[0] + row * count;
-    long double *r = (long double *)args->buf[1] + row;
-    long double *r_magnitude = (long double *)args->buf[2] + row;
+    long double *r = args->buf[1];
+    long double *r_magnitude = args->buf[2];
     long double sum1_sum = 0, sum1_error = 0;
     for (size_t i = 0; i < count; i++) {
       const long double x_ = x[i];

@@ -6,7 +6,9 @@
 
 /* A program over each row: passes of reductions over the row, then its values. A row that stays
  * in the first two cache levels is read from memory once; beyond that, once a pass. What is
- * dear to compute twice (an exponential) is kept in the output between passes. */
+ * dear to compute twice (an exponential) is kept in the output between passes. Reductions over the
+ * rows are gathered in the last pass, in an array with an element for each column, and finished after
+ * the last row. */
 
 static inline __m256 golden_rows_f32__avx2_pass1(__m256 x_) {
   return x_;

@@ -32,7 +32,8 @@ void golden_rows_reference_f64(const lathe_args *args) {
       max1 = max1_term > max1 || isnan(max1_term) ? max1_term : max1;
     }
     const double max1_ = max1;
-    for (size_t i = 0; i < count; i++) {
+    size_t i = 0;
+    for (; count - i >= 1; i += 1) {
       const double x_ = x[i];
       double y_, y_magnitude_; golden_rows_reference_f64_point(x_, max1_, &y_, &y_magnitude_);
       y[i] = y_;
@@ -70,7 +71,8 @@ void golden_rows_reference_wide(const lathe_args *args) {
       max1 = max1_term > max1 || isnan(max1_term) ? max1_term : max1;
     }
     const long double max1_ = max1;
-    for (size_t i = 0; i < count; i++) {
+    size_t i = 0;
+    for (; count - i >= 1; i += 1) {
       const long double x_ = x[i];
       long double y_, y_magnitude_; golden_rows_reference_wide_point(x_, max1_, &y_, &y_magnitude_);
       y[i] = y_;
