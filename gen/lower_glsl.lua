@@ -157,7 +157,7 @@ function glsl.methods:pack(values)
     end)
   else
     words = {}
-    local format = self.dtype == "f16" and "packFloat2x16(f16vec2(vec2(%s, %s)))" or "lathe_bf16(%s) | lathe_bf16(%s) << 16"
+    local format = self.dtype == "f16" and "packFloat2x16(f16vec2(vec2(%s, %s)))" or "lathe_bf16s(%s, %s)"
     for i = 1, #values, 2 do
       words[#words + 1] = string.format(format, values[i], values[i + 1])
     end

@@ -23,8 +23,14 @@ return {
       { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
     rows = {
-      { "threads", names = { 128, 256, 512, 1024 }, default = 512, short = { [128] = "t128", [256] = "t256", [1024] = "t1024" } },
-      { "hold", names = { "auto", 1, 2, 4, 8 }, default = "auto", short = { [1] = "h1", [2] = "h2", [4] = "h4", [8] = "h8" } },
+      {
+        "threads", names = { 128, 256, 512, 1024 }, default = 512,
+        short = { [128] = "t128", [256] = "t256", [1024] = "t1024" },
+      },
+      {
+        "hold", names = { "auto", 1, 2, 4, 8 }, default = "auto",
+        short = { [1] = "h1", [2] = "h2", [4] = "h4", [8] = "h8" },
+      },
     },
   },
   -- Whether the variants of an op have a function NAME_workspace.

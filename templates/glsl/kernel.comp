@@ -32,12 +32,16 @@ layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer lat
 };
 
 //@ if k.dtype == "bf16" then
-/* The nearest bf16, of two the even one; NaN stays one. */
+/* The nearest bf16, of two the even one, in the upper half; NaN stays one. */
 uint lathe_bf16(float x) {
   const uint bits = floatBitsToUint(x);
   const uint rounded = bits + 0x7fffu + (bits >> 16 & 1u);
 
-  return (x != x ? bits | 0x400000u : rounded) >> 16;
+  return x != x ? 0x7fc00000u : rounded;
+}
+
+uint lathe_bf16s(float first, float second) {
+  return lathe_bf16(first) >> 16 | lathe_bf16(second) & 0xffff0000u;
 }
 
 $k.number$ lathe_get(uint64_t at) {
@@ -45,7 +49,7 @@ $k.number$ lathe_get(uint64_t at) {
 }
 
 void lathe_put(uint64_t at, $k.number$ x) {
-  lathe_element(at).at = uint16_t(lathe_bf16(x));
+  lathe_element(at).at = uint16_t(lathe_bf16(x) >> 16);
 }
 
 //@ else
