@@ -1,7 +1,6 @@
 -- Cheaper forms of operations, for languages whose kernels have little time for each point: where an
 -- argument was rounded itself, or results are rounded to a narrower type, less than full accuracy is
--- enough. templates/cuda/kernel.h says how much. A language has texts for those that it takes, and
--- joins = true in its set where products and sums in narrow types are to become one operation here.
+-- enough. templates/cuda/kernel.h says how much. quotient and root are for languages with texts for them.
 
 local expr = require "expr"
 
@@ -54,17 +53,6 @@ end
 
 function forms.sigmoid(k, args, node)
   return is_narrow(k) and expr.make(is_rounded(node[1]) and "sigmoid_near" or "sigmoid_narrow", args)
-end
-
--- A product and a sum in one: of points only, for a difference of uniform values may be meant to be 0.
-function forms.add(k, args, node)
-  if k.set.joins and is_narrow(k) and node.varying and (args[1].op == "mul") ~= (args[2].op == "mul") then
-    local product, term = args[1], args[2]
-    if term.op == "mul" then
-      product, term = term, product
-    end
-    return expr.mad(product[1], product[2], term)
-  end
 end
 
 -- By a sum, or by what is made of reductions' results: one division for all points. What is the same for

@@ -22,11 +22,10 @@ glsl.types = {
 
 glsl.integer_type, glsl.cast = "int64_t", "%s(%s)"
 
--- mad is one instruction where the device has one; the other sums of products stay two roundings, for
--- every value is declared precise.
+-- mad is one instruction where the device has one; the other sums of products stay two roundings in f32
+-- and f64, for every value is declared precise there.
 local set = {
   fused = true,
-  joins = true,
   add = "{1} + {2}",
   sub = "{1} - {2}",
   mul = "{1} * {2}",
@@ -158,8 +157,7 @@ function glsl.methods:pack(values)
     end)
   else
     words = {}
-    local format = self.dtype == "f16" and "packFloat2x16(f16vec2(vec2(%s, %s)))"
-      or "lathe_bf16(%s) | lathe_bf16(%s) << 16"
+    local format = self.dtype == "f16" and "packFloat2x16(f16vec2(vec2(%s, %s)))" or "lathe_bf16s(%s, %s)"
     for i = 1, #values, 2 do
       words[#words + 1] = string.format(format, values[i], values[i + 1])
     end
@@ -234,7 +232,9 @@ function glsl.setup(k)
   k.name = k.name:gsub("__", "_") -- two are GLSL's own
   k.lanes = 1
   k.marks = {}
-  k.let = "const precise"
+  -- Computed in f32 and rounded to half its bits: a rounding less there does not show.
+  k.precise = k.dtype == k.compute and "precise " or ""
+  k.let = k.precise == "" and "const" or "const precise"
   k.vector, k.mask = k.number, "bool"
   k.integer = k.spelling.bits == 64 and "uint64_t" or "uint"
   k.bytes = glsl.types[k.dtype].bytes

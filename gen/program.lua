@@ -103,7 +103,7 @@ local function keep_points(result, overwritten)
     for _, reduction in ipairs(phase.reductions) do
       expr.visit({ reduction.term }, function(node)
         computed_in[node] = computed_in[node] or p
-        costly[node] = expensive[node.op] or false
+        costly[node] = node.varying and expensive[node.op] or false
         for i = 1, #node do
           costly[node] = costly[node] or costly[node[i]]
         end

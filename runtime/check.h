@@ -9,7 +9,7 @@
  * the op says otherwise. Integer results must be equal.
  *
  * A device that may count numbers below the normal range as zero (device.may_flush) is also right
- * where it is off by no more than the smallest normal number, or has the result of the inputs with
+ * where it is off by no more than 32 times the smallest normal number, or has the result of the inputs with
  * those numbers replaced by zero.
  */
 #ifndef CHECK_H

@@ -65,7 +65,8 @@ return {
     { backend = "scalar", unroll = { 1, 4 } },
     { backend = "cuda", block = { 128, 256 }, unroll = 1 },
     { backend = "cuda", block = 256, unroll = 2 },
-    { backend = "vulkan", block = 256, unroll = { 2, 1 } },
+    { backend = "vulkan", block = { 128, 256 }, unroll = 1 },
+    { backend = "vulkan", block = 256, unroll = 2 },
   },
   reduce = {
     -- Folding many accumulators and wide vectors costs more than a short input saves by them.

@@ -262,7 +262,7 @@ static __device__ __forceinline__ float lathe_tanh_narrow(float x) {
   near = fmaf(near, square, 0x1.106ea4p-3f);
   near = fmaf(near, square, -0x1.5551e0p-2f);
   near = fmaf(near * square, x, x);
-  return fabsf(x) < 0.65f ? near : copysignf(far, x);
+  return copysignf(fabsf(x) < 0.65f ? near : far, x);
 }
 
 /* Terms combined pairwise, N a power of two: one rounding of a sum does not wait for the others, and

@@ -32,12 +32,16 @@ layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer lat
 };
 
 //@ if k.dtype == "bf16" then
-/* The nearest bf16, of two the even one; NaN stays one. */
+/* The nearest bf16, of two the even one, in the upper half; NaN stays one. */
 uint lathe_bf16(float x) {
   const uint bits = floatBitsToUint(x);
   const uint rounded = bits + 0x7fffu + (bits >> 16 & 1u);
 
-  return (x != x ? bits | 0x400000u : rounded) >> 16;
+  return x != x ? 0x7fc00000u : rounded;
+}
+
+uint lathe_bf16s(float first, float second) {
+  return lathe_bf16(first) >> 16 | lathe_bf16(second) & 0xffff0000u;
 }
 
 $k.number$ lathe_get(uint64_t at) {
@@ -45,7 +49,7 @@ $k.number$ lathe_get(uint64_t at) {
 }
 
 void lathe_put(uint64_t at, $k.number$ x) {
-  lathe_element(at).at = uint16_t(lathe_bf16(x));
+  lathe_element(at).at = uint16_t(lathe_bf16(x) >> 16);
 }
 
 //@ else
@@ -77,9 +81,9 @@ uvec4 lathe_philox(int64_t seed, int64_t offset, uint64_t counter) {
 /* The number of the nth of the counter's points: of eight in the types of 16 bits, else of four. */
 $k.number$ lathe_random(uvec4 words, uint nth) {
   //@ if k.bytes == 2 then
-  const precise $k.number$ number = $k.number$(words[nth / 2u] >> nth % 2u * 16u & 0xffffu) * $(k:literal(2.0 ^ -16));
+  const $k.precise$$k.number$ number = $k.number$(words[nth / 2u] >> nth % 2u * 16u & 0xffffu) * $(k:literal(2.0 ^ -16));
   //@ else
-  const precise $k.number$ number = $k.number$(words[nth] >> 8) * $(k:literal(2.0 ^ -24));
+  const $k.precise$$k.number$ number = $k.number$(words[nth] >> 8) * $(k:literal(2.0 ^ -24));
   //@ end
   return number;
 }
@@ -101,7 +105,7 @@ $k.number$ lathe_copysign($k.number$ magnitude, $k.number$ sign) {
 }
 
 $k.number$ lathe_quotient($k.number$ a, $k.number$ b) {
-  const precise $k.number$ q = a / b;
+  const $k.precise$$k.number$ q = a / b;
   return q;
 }
 
@@ -118,18 +122,18 @@ $k.number$ lathe_quotient($k.number$ a, $k.number$ b) {
 /* Forms for arguments that have been rounded, and for narrow results: as in templates/cuda/kernel.h,
  * which says how much they are off, where exp2 and a quotient are off by 2 ulp. */
 float lathe_exp_near(float x) {
-  const precise float root = exp2(x * $(k:literal(log2_e / 2))), power = root * root;
+  const $k.precise$float root = exp2(x * $(k:literal(log2_e / 2))), power = root * root;
   return power;
 }
 
 float lathe_exp_near_f16(float x) {
-  const precise float scaled = x * $(k:literal(log2_e));
+  const $k.precise$float scaled = x * $(k:literal(log2_e));
   return exp2(scaled);
 }
 
 /* 1 / (1 + e^-x), with power = e^-|x|. */
 float lathe_sigmoid_of(float x, float power) {
-  const precise float sum = 1.0 + power, result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
+  const $k.precise$float sum = 1.0 + power, result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
   return result;
 }
 
@@ -139,43 +143,43 @@ float lathe_sigmoid_near(float x) {
 
 /* Of an argument that is exact: e^y = 2^n 2^r, where what rounding takes from r does not grow with n. */
 float lathe_sigmoid_narrow(float x) {
-  const precise float y = abs(x) > 104.0 ? -104.0 : -abs(x);
-  const precise float shifted = fma(y, $(k:literal(log2_e)), $(k:literal(0x1.8p23 + 127 + 64))), n = shifted - $(k:literal(0x1.8p23 + 127 + 64));
-  const precise float high = fma(n, $(k:literal(-0x1.62e4p-1)), y), r = fma(n, $(k:literal(-0x1.7f7d1cp-20)), high);
-  const precise float power = exp2(r * $(k:literal(log2_e))) * uintBitsToFloat(floatBitsToUint(shifted) << 23) * $(k:literal(2.0 ^ -64));
+  const $k.precise$float y = abs(x) > 104.0 ? -104.0 : -abs(x);
+  const $k.precise$float shifted = fma(y, $(k:literal(log2_e)), $(k:literal(0x1.8p23 + 127 + 64))), n = shifted - $(k:literal(0x1.8p23 + 127 + 64));
+  const $k.precise$float high = fma(n, $(k:literal(-0x1.62e4p-1)), y), r = fma(n, $(k:literal(-0x1.7f7d1cp-20)), high);
+  const $k.precise$float power = exp2(r * $(k:literal(log2_e))) * uintBitsToFloat(floatBitsToUint(shifted) << 23) * $(k:literal(2.0 ^ -64));
   return lathe_sigmoid_of(x, power);
 }
 
 float lathe_erfc_near(float x) {
-  const precise float square = x * x, w = abs(x) + 1.75, u = 1.0 / w;
-  const precise float root = exp2(square * $(k:literal(-log2_e / 2)));
-  const precise float far = $(polynomial("u", { 0x1.befc3cp+2, -0x1.519b08p+3, 0x1.8d023cp+1, 0x1.1d671cp+0, 0x1.7c1faap+0, 0x1.f89b26p-1, 0x1.20e136p-1 })) * u * root * root;
-  const precise float near = $(polynomial("square", { -0x1.44aba8p-11, 0x1.499f5cp-8, -0x1.b6ea32p-6, 0x1.ce2036p-4, -0x1.812702p-2, 0x1.06eba6p-3 }));
-  const precise float above = 2.0 - far, rest = 1.0 - x, below = fma(-x, near, rest);
+  const $k.precise$float square = x * x, w = abs(x) + 1.75, u = 1.0 / w;
+  const $k.precise$float root = exp2(square * $(k:literal(-log2_e / 2)));
+  const $k.precise$float far = $(polynomial("u", { 0x1.befc3cp+2, -0x1.519b08p+3, 0x1.8d023cp+1, 0x1.1d671cp+0, 0x1.7c1faap+0, 0x1.f89b26p-1, 0x1.20e136p-1 })) * u * root * root;
+  const $k.precise$float near = $(polynomial("square", { -0x1.44aba8p-11, 0x1.499f5cp-8, -0x1.b6ea32p-6, 0x1.ce2036p-4, -0x1.812702p-2, 0x1.06eba6p-3 }));
+  const $k.precise$float above = 2.0 - far, rest = 1.0 - x, below = fma(-x, near, rest);
   return abs(x) < 0.875 ? below : x < 0.0 ? above : far;
 }
 
 float lathe_erfc_narrow(float x, float power, float times) {
-  const precise float w = abs(x) + 2.0, u = 1.0 / w;
-  const precise float far = $(polynomial("u", { 0x1.6fad46p+3, -0x1.70e756p+4, 0x1.901862p+3, 0x1.46c014p-1, 0x1.1e0302p+1, 0x1.1d0356p+0, 0x1.210552p-1 })) * u * power * times;
-  const precise float above = 2.0 - far;
+  const $k.precise$float w = abs(x) + 2.0, u = 1.0 / w;
+  const $k.precise$float far = $(polynomial("u", { 0x1.6fad46p+3, -0x1.70e756p+4, 0x1.901862p+3, 0x1.46c014p-1, 0x1.1e0302p+1, 0x1.1d0356p+0, 0x1.210552p-1 })) * u * power * times;
+  const $k.precise$float above = 2.0 - far;
   return x < 0.0 ? above : far;
 }
 
 float lathe_erfc_f16(float x) {
-  const precise float power = exp2(x * x * $(k:literal(-log2_e)));
+  const $k.precise$float power = exp2(x * x * $(k:literal(-log2_e)));
   return lathe_erfc_narrow(x, power, 1.0);
 }
 
 float lathe_erfc_bf16(float x) {
-  const precise float root = exp2(x * x * $(k:literal(-log2_e / 2)));
+  const $k.precise$float root = exp2(x * x * $(k:literal(-log2_e / 2)));
   return lathe_erfc_narrow(x, root, root);
 }
 
 float lathe_tanh_narrow(float x) {
-  const precise float square = x * x, power = exp2(abs(x) * $(k:literal(2 * log2_e))), sum = 1.0 + power;
-  const precise float far = fma(-2.0, 1.0 / sum, 1.0), cube = $(polynomial("square", { 0x1.e43334p-7, -0x1.a734dcp-5, 0x1.106ea4p-3, -0x1.5551e0p-2 })) * square;
-  const precise float near = fma(cube, x, x);
+  const $k.precise$float square = x * x, power = exp2(abs(x) * $(k:literal(2 * log2_e))), sum = 1.0 + power;
+  const $k.precise$float far = fma(-2.0, 1.0 / sum, 1.0), cube = $(polynomial("square", { 0x1.e43334p-7, -0x1.a734dcp-5, 0x1.106ea4p-3, -0x1.5551e0p-2 })) * square;
+  const $k.precise$float near = fma(cube, x, x);
   return lathe_copysign(abs(x) < 0.65 ? near : far, x); /* near may lose the sign of zero */
 }
 
@@ -222,7 +226,7 @@ $k.number$ lathe_fma($k.number$ x, $k.number$ y, $k.number$ z) {
 //@ else
 /* x y + z, where the product is exact. */
 $k.number$ lathe_fma($k.number$ x, $k.number$ y, $k.number$ z) {
-  const precise $k.number$ result = fma(x, y, z);
+  const $k.precise$$k.number$ result = fma(x, y, z);
   return result;
 }
 //@ end
@@ -253,7 +257,7 @@ void lathe_clear(out lathe_sum mine) {
   mine.value = $(k:neutral("sum"));
 }
 
-void lathe_merge(inout precise lathe_sum mine, lathe_sum other) {
+void lathe_merge(inout $k.precise$lathe_sum mine, lathe_sum other) {
   mine.value += other.value;
 }
 

@@ -45,14 +45,14 @@ void lathe_clear(out $type$ mine) {
   //@ end
 }
 
-void lathe_merge(inout precise $type$ mine, $type$ other) {
+void lathe_merge(inout $k.precise$$type$ mine, $type$ other) {
   //@ for _, r in ipairs(phase.reductions) do
   lathe_merge(mine.$r.name$, other.$r.name$);
   //@ end
 }
 
 /* Merges what `threads` neighbouring invocations of a subgroup have. */
-void lathe_merge_lanes(inout precise $type$ mine, uint threads) {
+void lathe_merge_lanes(inout $k.precise$$type$ mine, uint threads) {
   [[unroll]] for (uint mask = threads / 2; mask > 0; mask /= 2) {
     $type$ other;
     //@ for _, r in ipairs(phase.reductions) do
@@ -67,7 +67,7 @@ shared uint lathe_shared$p$[$(arrays * #list)u * (gl_WorkGroupSize.x / SUBGROUP 
 /* Merges what groups of THREADS invocations have gathered: afterwards each has the whole, the same to
  * the bit. Groups larger than a subgroup need shared memory, one of the arrays, which must not be
  * touched again without a barrier. */
-void lathe_merge_threads(inout precise $type$ mine, uint array) {
+void lathe_merge_threads(inout $k.precise$$type$ mine, uint array) {
   lathe_merge_lanes(mine, min(THREADS, SUBGROUP));
   if (THREADS > SUBGROUP) {
     const uint subgroups = gl_WorkGroupSize.x / SUBGROUP, each = THREADS / SUBGROUP;

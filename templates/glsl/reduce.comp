@@ -34,7 +34,7 @@ const $k.number$ $r.name$_term0 = $r.name$_term;
 //@ function many(phase, point, N, element, inside, at)
 //@ for nth = 0, N - 1 do
 //@ for _, r in ipairs(phase.reductions) do
-precise $k.number$ $r.name$_term$nth$;
+$k.precise$$k.number$ $r.name$_term$nth$;
 //@ end
 {
   //@ for _, x in ipairs(point.inputs) do
@@ -82,7 +82,7 @@ void $(kernels[#kernels])() {
   //@ end
   const uint thread = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID;
   const uint group = gl_WorkGroupID.x, groups = gl_NumWorkGroups.x;
-  precise $gathered$ mine;
+  $k.precise$$gathered$ mine;
 
   lathe_clear(mine);
   if (MODE != APART) {

@@ -121,7 +121,7 @@ if (MODE != APART) {
 //@ function declare(list, what, first, N)
 //@ for _, y in ipairs(list) do
 //@ for nth = first, first + N - 1 do
-precise $k.number$ $y.operand.name$_$what$$nth$;
+$k.precise$$k.number$ $y.operand.name$_$what$$nth$;
 //@ end
 //@ end
 //@ end
@@ -158,7 +158,7 @@ const uint $x.index$_place = uint(min(uint64_t($x.index$_value) - $base$, 0xffff
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
   //@ for _, r in ipairs(phase.reductions) do
-  precise $k.number$ $r.name$_term$lane$;
+  $k.precise$$k.number$ $r.name$_term$lane$;
   //@ end
   {
     //@ inputs(point, nth, kept or {})
@@ -233,7 +233,7 @@ const $k.number$ $pick.name$_$x.pointer$ =
 //@ -- The terms at the places that indexes name, NaN where these are not in the row.
 //@ function picks(phase)
 //@ for _, pick in ipairs(phase.picks) do
-precise $k.number$ $pick.name$ = $(k:literal(0 / 0));
+$k.precise$$k.number$ $pick.name$ = $(k:literal(0 / 0));
 if (uint64_t($pick.index$_value) < count) {
   //@ for _, x in ipairs(pick.point.inputs) do
   //@ if x.kind == "hit" then
@@ -263,7 +263,7 @@ lathe_merge_threads(mine$p$, 0u);
 //@ results(p)
 //@ end
 //@ function clear(p)
-precise $k.name$_gathered$p$ mine$p$;
+$k.precise$$k.name$_gathered$p$ mine$p$;
 lathe_clear(mine$p$);
 //@ end
 //@
@@ -281,7 +281,7 @@ if ($condition$) {
 //@ function begin_columns(N)
 //@ for _, r in ipairs(columns) do
 //@ for nth = 0, N - 1 do
-precise $k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
+$k.precise$$k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
 //@ end
 //@ end
 //@ end
@@ -537,7 +537,7 @@ void finish() {
   $(uniforms("call"))
   //@ local AT_ONCE = 8 -- reads in flight
   //@ for _, r in ipairs(columns) do
-  precise $k.number$ $r.name$_total = $(k:neutral(r.kind));
+  $k.precise$$k.number$ $r.name$_total = $(k:neutral(r.kind));
   //@ end
   if (inside)
     for (uint first = lane; first < partials; first += $(S.MERGE_LANES * AT_ONCE)u) {
