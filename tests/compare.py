@@ -79,7 +79,7 @@ def bench_rows(options, op, dtype):
     """The rows of the variants that dispatch chooses, by size."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "rows.json")
-        command = [options.bench, "--op", op, "--dtype", dtype, "--json", path,
+        command = [options.bench, "--backend", "cpu", "--op", op, "--dtype", dtype, "--json", path,
                    "--size", ",".join(str(n) for n in SIZES)]
         try:
             result = subprocess.run(command, capture_output=True, text=True, check=False)
