@@ -29,7 +29,15 @@ static bool has_dtype(const lathe_op *op, lathe_dtype dtype) {
 }
 
 static void list_ops(const selection *s) {
-  printf("%-12s %-10s %-16s %8s  %s\n", "op", "dimensions", "types", "variants", "what it is");
+  int widest = 0;
+
+  for (size_t i = 0; i < lathe_op_count; i++) {
+    const int width = (int)strlen(lathe_ops[i].name);
+    if (width > widest && variants_of(s, &lathe_ops[i], NULL) > 0)
+      widest = width;
+  }
+  printf("%-*s %-10s %-16s %8s  %s\n", widest, "op", "dimensions", "types", "variants",
+         "what it is");
   for (size_t i = 0; i < lathe_op_count; i++) {
     const lathe_op *op = &lathe_ops[i];
     char dims[64] = "", dtypes[64] = "", what[256];
@@ -42,9 +50,10 @@ static void list_ops(const selection *s) {
         snprintf(dtypes + strlen(dtypes), sizeof dtypes - strlen(dtypes), "%s%s",
                  dtypes[0] ? " " : "", lathe_dtype_name((lathe_dtype)d));
     snprintf(what, sizeof what, "%s (%s)", op->doc ? op->doc : "", op->source);
-    wrap_print(what,
-               printf("%-12s %-10s %-16s %8zu ", op->name, dims, dtypes, variants_of(s, op, NULL)),
-               6);
+    wrap_print(
+        what,
+        printf("%-*s %-10s %-16s %8zu ", widest, op->name, dims, dtypes, variants_of(s, op, NULL)),
+        widest + 1);
   }
 }
 
