@@ -10,7 +10,8 @@ return {
   },
   -- block: threads of a block; unroll: 16-byte accesses of a thread in flight at once; waves: most
   -- blocks for each multiprocessor; cache: what is read and written `once` leaves the caches first;
-  -- threads: most of a block that shares a row, hold: 16-byte accesses that a thread holds of a row.
+  -- threads: most of a block that shares a row, hold: 16-byte accesses that a thread holds of a row; ahead: whether
+  -- blocks stay for many rows and read them before their turn.
   families = {
     map = {
       { "block", range = { 32, 1024 }, default = 256, short = "b" },
@@ -31,6 +32,7 @@ return {
         "hold", names = { "auto", 1, 2, 4, 8 }, default = "auto",
         short = { [1] = "h1", [2] = "h2", [4] = "h4", [8] = "h8" },
       },
+      { "ahead", names = { "auto", "never", "always" }, default = "auto", short = { never = "once", always = "ahead" } },
     },
   },
   -- Whether the variants of an op have a function NAME_workspace.

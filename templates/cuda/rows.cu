@@ -457,8 +457,11 @@ for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads
 }
 //@ end
 //@ end
-//@ local ahead = S.ahead(k)
-//@ if #ahead > 0 then
+//@ local some_ahead = false
+//@ for _, v in ipairs(variants) do
+//@   some_ahead = some_ahead or #S.ahead(v) > 0
+//@ end
+//@ if some_ahead then
 //@ if not finish then
 //@ passes, point, totals, uniforms = in_registers()
 //@ end
@@ -538,9 +541,11 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
     //@ follow(phase, p, passes[p] and "mine" .. p)
     //@ end
     //@ write_totals()
+    //@ if point then
     if (live) {
       //@ compute(kept)
     }
+    //@ end
   }
   lathe_await_groups<0>();
   //@ if finish then
@@ -706,7 +711,7 @@ extern "C" __global__ void __launch_bounds__($v.params.threads$, $(S.blocks(v, s
 //@ end
 //@ end
 //@ for _, mode in ipairs { "full", "packs" } do
-//@ for _, s in ipairs(ahead) do
+//@ for _, s in ipairs(S.ahead(v)) do
 //@ kernel(v, "ahead" .. s.threads .. "_" .. mode, S.AHEAD_THREADS, s.blocks, ("ahead<%s, %d, %d, %d>(args)"):format(modes[mode], s.threads, s.hold, s.stages))
 //@ end
 //@ end

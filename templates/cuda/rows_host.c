@@ -4,7 +4,6 @@
 //@ local program, V = k.program, k.width
 //@ local active, leaves = S.active(program.phases), S.leaves(k.program)
 //@ local by_column = #program.columns > 0
-//@ local ahead = S.ahead(k)
 //@
 //@ function launch(name, grid, block, more)
 launches[count_of_launches++] = (lathe_launch){
@@ -29,6 +28,7 @@ launches[count_of_launches++] = (lathe_launch){
 //@
 //@ -- Persistent blocks, at most so many, for rows that are read ahead.
 //@ function launch_ahead(v, most)
+//@ local ahead = S.ahead(v)
 //@ local hold = ahead[1].hold
 const uint32_t threads =
     //@ for _, short in ipairs(ahead) do
@@ -76,7 +76,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
 
   //@ if by_column then
   const size_t most = $S.MOST_PARTIALS$;
-  //@ local s = ahead[1]
+  //@ local s = S.ahead(v)[1]
   //@ if s then
   if (aligned && limits->shared >= $s.bytes$ && count <= $(s.hold * V * S.AHEAD_THREADS)) {
     //@ launch_ahead(v, "limits->multiprocessors < most ? limits->multiprocessors : most")
@@ -100,8 +100,8 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     return count_of_launches;
   }
   //@ end
-  //@ if #ahead > 0 then
-  //@ local s = ahead[1]
+  //@ local s = S.ahead(v)[1]
+  //@ if s then
   const size_t persistent = (size_t)limits->multiprocessors * $s.blocks$;
   if (aligned && limits->shared >= $s.bytes$ && count <= $(s.hold * V * S.AHEAD_THREADS) && rows > persistent) {
     //@ launch_ahead(v, "persistent")

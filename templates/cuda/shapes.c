@@ -76,21 +76,23 @@
 //@ end
 //@ -- Rows that are read ahead, by rising length: threads that share one (0: of a whole block, or a part
 //@ -- of it), what each holds, stages of shared memory, its bytes, blocks at once on a multiprocessor. For
-//@ -- reductions over the rows, and with operands for each column where a block has the row: else a block
-//@ -- for each row does as well.
-//@ function ahead(k)
+//@ -- reductions over the rows, and in types of 16 bits where a row's block waits for its threads more than
+//@ -- once, and has operands for each column to read again: elsewhere a block for each row does as well.
+//@ function ahead(v)
 //@   local list, number = {}, { whole = 0, column = 0 }
 //@   for _, operand in ipairs(k.operands) do
 //@     if not operand.output and number[operand.place] then
 //@       number[operand.place] = number[operand.place] + 1
 //@     end
 //@   end
+//@   local hold = math.max(1, 16 // k.width)
 //@   local by_column = #k.program.column_reductions > 0
-//@   if number.whole == 0 or not leaves(k.program) or not by_column and number.column == 0 then
+//@   local blocks = not by_column and (number.whole + number.column) * hold <= 6 and 2 or 1
+//@   local pays = by_column or number.column > 0 and #active(k.program.phases) > 1 and blocks > 1
+//@   local wanted = v.params.ahead == "always" or v.params.ahead == "auto" and pays
+//@   if number.whole == 0 or not leaves(k.program) or not wanted then
 //@     return list
 //@   end
-//@   local hold = math.max(1, 16 // k.width)
-//@   local blocks = not by_column and (number.whole + number.column) * hold <= 6 and 2 or 1
 //@   local bytes = number.whole * hold * AHEAD_THREADS * 16
 //@   local stages = math.min(4, 200 * 1024 // blocks // bytes)
 //@   local columns = AHEAD_THREADS * hold * k.width * k.spelling.bits // 8 * #k.program.column_reductions
