@@ -147,7 +147,7 @@ int main(int argc, char **argv) {
   selection s;
   int status = EXIT_RIGHT;
 
-  worker_begin(o.timeout);
+  worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
   if (o.list) {
     list_print(&o, &s);

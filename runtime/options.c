@@ -47,6 +47,8 @@ static const char help_text[] =
     "  --min-time SECONDS   measure each row at least this long\n"
     "  --max-noise PERCENT  stop when the median is known within this (1)\n"
     "  --timeout SECONDS    a row fails where a launch, or its driver, takes longer (60)\n"
+    "  --in-process         no process of their own for the devices, as debuggers and\n"
+    "                         compute-sanitizer want it; a crash then ends it all\n"
     "  --check-only         do not measure\n"
     "\n"
     "How to check\n"
@@ -88,6 +90,7 @@ enum {
   MIN_TIME,
   MAX_NOISE,
   TIMEOUT,
+  IN_PROCESS,
   SEED,
   CHECK_ONLY,
   SPECIAL,
@@ -122,6 +125,7 @@ static const struct option table[] = {
     {"min-time", required_argument, NULL, MIN_TIME},
     {"max-noise", required_argument, NULL, MAX_NOISE},
     {"timeout", required_argument, NULL, TIMEOUT},
+    {"in-process", no_argument, NULL, IN_PROCESS},
     {"seed", required_argument, NULL, SEED},
     {"check-only", no_argument, NULL, CHECK_ONLY},
     {"special", required_argument, NULL, SPECIAL},
@@ -245,6 +249,7 @@ options options_parse(int argc, char **argv) {
     case ITERATIONS: o.limits.samples = (long)whole("iterations", optarg, 1, most); break;
     case MIN_TIME: min_time = real("min-time", optarg, "s", 3600); break;
     case MAX_NOISE: o.limits.max_noise = real("max-noise", optarg, "%", 100) / 100; break;
+    case IN_PROCESS: o.in_process = true; break;
     case TIMEOUT: o.timeout = real("timeout", optarg, "s", 3600); break;
     case SEED: o.seed = whole("seed", optarg, 0, UINT64_MAX), seeded = true; break;
     case CHECK_ONLY: o.check_only = true; break;

@@ -20,7 +20,8 @@ typedef struct options {
   char *op, *backend, *dtype, *size, *device, *variant;
   bool fast, sweep, check_only, rows;
   measure_limits limits;
-  double timeout; /* seconds that a launch may take */
+  double timeout;  /* seconds that a launch may take */
+  bool in_process; /* devices are used in this process */
   uint64_t seed;
   unsigned special; /* RANDOM_... */
   device_layout layout;

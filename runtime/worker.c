@@ -59,6 +59,7 @@ typedef struct stranger {
 static pid_t child;   /* 0: none */
 static int line = -1; /* the socket */
 static double limit;  /* seconds that a launch may take */
+static bool alone;    /* there is to be no worker */
 
 /* ---- the worker --------------------------------------------------------------------------------- */
 
@@ -228,8 +229,15 @@ static const char *ask(const request *r, answer *a) {
   return bury();
 }
 
-/* A processor has no stranger's number: it is known here as well as there. */
+/* A processor has no stranger's number: it is known here as well as there. Without a worker all are. */
 static size_t number_of(const device *on) {
+  if (alone) {
+    const device_list list = device_own(on->kind);
+    size_t number = 0;
+    while (number < list.count && list.at[number] != on)
+      number++;
+    return number;
+  }
   return on->kind == LATHE_CPU ? 0 : ((const stranger *)on)->number;
 }
 
@@ -298,10 +306,11 @@ static void meet(lathe_kind kind) {
   device_put(kind, &here->list);
 }
 
-void worker_begin(double seconds) {
+void worker_begin(double seconds, bool in_process) {
   limit = seconds;
+  alone = in_process;
   for (int k = 0; k < DEVICE_KINDS; k++)
-    if (k != LATHE_CPU)
+    if (k != LATHE_CPU && !alone)
       meet((lathe_kind)k);
 }
 
@@ -311,6 +320,14 @@ const char *worker_run(const device *on, const job *j, outcome *out) {
   answer a;
 
   r.job.device = number_of(on);
+  if (alone) {
+    static bool lost;
+    if (lost && on->kind != LATHE_CPU)
+      return "lost with an earlier row, and --in-process leaves no other process";
+    *out = job_run(&r.job);
+    lost = lost || out->lost;
+    return NULL;
+  }
   ended = ask(&r, &a);
   if (!ended)
     *out = a.outcome;

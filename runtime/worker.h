@@ -9,8 +9,9 @@
 #include "job.h"
 
 /* From here on device_count and its like tell of what the worker finds; of such a device only what
- * it is, memory and ceiling can be had here. limit: the seconds that a launch may take. */
-void worker_begin(double limit);
+ * it is, memory and ceiling can be had here. limit: the seconds that a launch may take. in_process:
+ * there is no worker, and no limit, for tools that look into a process and not into its forks. */
+void worker_begin(double limit, bool in_process);
 
 /* Runs a job on a device, in the worker; the job's own device is not heeded. Null, or why the worker ended with it; out then holds nothing. Also at
  * an interrupt, which signals.h tells of. */

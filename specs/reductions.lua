@@ -19,11 +19,11 @@ local ops = {
   },
   argmax = {
     "the index of the first largest element, or of the first NaN", function(x) return argmax(x) end,
-    numpy = "x.argmax()", torch = "x.argmax()",
+    variants = vector.index, numpy = "x.argmax()", torch = "x.argmax()",
   },
   argmin = {
     "the index of the first smallest element, or of the first NaN", function(x) return argmin(x) end,
-    numpy = "x.argmin()", torch = "x.argmin()",
+    variants = vector.index, numpy = "x.argmin()", torch = "x.argmin()",
   },
   norm_l1 = {
     "the sum of absolute values", function(x) return sum(abs(x)) end,
@@ -53,7 +53,7 @@ for name, row in pairs(ops) do
     sets = vector.sets,
     dtypes = vector.dtypes,
     ulp = vector.ulp(4),
-    variants = vector.reduce,
+    variants = row.variants or vector.reduce,
     peers = { numpy = row.numpy, torch = row.torch },
   }
 end

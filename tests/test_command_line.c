@@ -74,11 +74,12 @@ static void assert_good(const run_result *r) {
 
 static void test_help(void **state) {
   static const char *const options[] = {
-      "--list-ops", "--list-sizes", "--list-backends", "--list-devices", "--list-variants",
-      "--op",       "--backend",    "--dtype",         "--size",         "--device",
-      "--variant",  "--fast",       "--sweep",         "--warmup",       "--iterations",
-      "--min-time", "--max-noise",  "--seed",          "--check-only",   "--json",
-      "--csv",      "--markdown",   "--help",          "--version",      "--timeout"};
+      "--list-ops",  "--list-sizes", "--list-backends", "--list-devices", "--list-variants",
+      "--op",        "--backend",    "--dtype",         "--size",         "--device",
+      "--variant",   "--fast",       "--sweep",         "--warmup",       "--iterations",
+      "--min-time",  "--max-noise",  "--seed",          "--check-only",   "--json",
+      "--csv",       "--markdown",   "--help",          "--version",      "--timeout",
+      "--in-process"};
   run_result r = BENCH("--help");
 
   (void)state;

@@ -211,7 +211,7 @@ static size_t kept_points(const char *variant, int64_t seed, int64_t offset, uns
                           size_t count) {
   const lathe_op *op = NULL;
   const lathe_variant *v;
-  float *x = aligned_alloc(64, count * sizeof *x), *y = aligned_alloc(64, count * sizeof *y);
+  float *x = malloc(count * sizeof *x), *y = malloc(count * sizeof *y);
   lathe_args args = {.dim = {count}};
   size_t sum = 0;
 

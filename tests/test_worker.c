@@ -121,7 +121,7 @@ static void expect_end(const lathe_variant *v, const char *how) {
 
 static void test_results_come_back(void **state) {
   (void)state;
-  worker_begin(limit);
+  worker_begin(limit, false);
   expect_right(true);
   expect_right(false);
   worker_end();
@@ -152,7 +152,7 @@ static void test_limit_is_for_each_launch(void **state) {
 
   (void)state;
   j.limits = (measure_limits){.warmup = 1, .min_ns = 2 * limit * 1e9, .max_ns = 4 * limit * 1e9};
-  worker_begin(limit);
+  worker_begin(limit, false);
   assert_null(worker_run(device_cpu(), &j, &out));
   assert_int_equal(out.check.verdict, CHECK_RIGHT);
   outcome_free(&out);
@@ -161,7 +161,7 @@ static void test_limit_is_for_each_launch(void **state) {
 
 static void test_one_job_fails(void **state) {
   (void)state;
-  worker_begin(limit);
+  worker_begin(limit, false);
   expect_end(&endless, "did not end within 0.3 s");
   expect_right(true);
   expect_end(&exits, "its process ended with status 3");
@@ -179,7 +179,7 @@ static void test_crash_is_a_verdict(void **state) {
   outcome out;
 
   (void)state;
-  worker_begin(limit);
+  worker_begin(limit, false);
   assert_null(worker_run(device_cpu(), &j, &out));
   assert_int_equal(out.check.verdict, CHECK_WRONG);
   assert_non_null(strstr(out.check.message, "crashed with SIGSEGV"));
@@ -194,7 +194,7 @@ static void test_interrupt_ends_the_wait(void **state) {
   outcome out;
 
   (void)state;
-  worker_begin(60);
+  worker_begin(60, false);
   signals_note_interrupts();
   assert_non_null(worker_run(device_cpu(), &j, &out));
   assert_true(signals_interrupted());

@@ -37,6 +37,20 @@ for name, shapes in pairs(sets) do
   swept[name] = shapes
 end
 
+-- Reductions, with rows for GPUs.
+local function reductions(...)
+  return {
+    -- Folding many accumulators and wide vectors costs more than a short input saves by them.
+    { backend = "avx512", accumulators = { 8, 4 }, prefer = { from = 2048 } },
+    { backend = { "avx2", "sse2" }, accumulators = 8, prefer = { from = 2048 } },
+    { backend = { "avx2", "sse2" }, accumulators = 4 },
+    { backend = "scalar", accumulators = { 8, 1 } },
+    ...,
+  }
+end
+
+local gpus = { "cuda", "vulkan" }
+
 return {
   sets = sets,
   swept = swept,
@@ -63,27 +77,23 @@ return {
     { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 23 } },
     { backend = wide, unroll = { 4, 1 } },
     { backend = "scalar", unroll = { 1, 4 } },
-    { backend = "cuda", block = { 128, 256 }, unroll = 1 },
-    { backend = "cuda", block = 256, unroll = 2 },
-    { backend = "vulkan", block = { 128, 256 }, unroll = 1 },
-    { backend = "vulkan", block = 256, unroll = 2 },
+    { backend = gpus, block = { 128, 256 }, unroll = 1 },
+    { backend = gpus, block = 256, unroll = 2 },
   },
-  reduce = {
-    -- Folding many accumulators and wide vectors costs more than a short input saves by them.
-    { backend = "avx512", accumulators = { 8, 4 }, prefer = { from = 2048 } },
-    { backend = { "avx2", "sse2" }, accumulators = 8, prefer = { from = 2048 } },
-    { backend = { "avx2", "sse2" }, accumulators = 4 },
-    { backend = "scalar", accumulators = { 8, 1 } },
-    -- Short inputs are a matter of few steps; long ones, of many threads.
-    { backend = "cuda", block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
-    { backend = "cuda", block = 512, unroll = 4, waves = 2 },
-    { backend = "vulkan", block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
-    { backend = "vulkan", block = 512, unroll = 4, waves = 2 },
-  },
+  -- Short inputs are a matter of few steps; long ones, of many threads.
+  reduce = reductions(
+    { backend = gpus, block = 512, unroll = 2, waves = 4, prefer = { from = 2 ^ 26 } },
+    { backend = gpus, block = 512, unroll = 4, waves = 2 }
+  ),
+  -- To a place: the more elements a thread takes at a time, the less often it compares; short inputs
+  -- are a matter of the one time that it looks for the place among them.
+  index = reductions(
+    { backend = gpus, block = 512, unroll = 2, waves = 4, prefer = { to = 2 ^ 22 } },
+    { backend = gpus, block = 512, unroll = 4, waves = 2 }
+  ),
   rows = {
     { backend = wide, accumulators = 4, unroll = { 4, 1 } },
     { backend = "scalar", accumulators = 4, unroll = 1 },
-    { backend = "cuda" },
-    { backend = "vulkan" },
+    { backend = gpus },
   },
 }

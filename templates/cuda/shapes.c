@@ -22,15 +22,18 @@
 //@   return #program.columns == 0 and #active(program.phases) < 4 and not (picks and #program.points > 0)
 //@ end
 //@
-//@ -- 16-byte accesses to each operand that a thread holds: of one with 8 elements fewer, where there are
-//@ -- more operands than one.
+//@ -- What a thread has of its elements in registers: accesses to so many operands, and whether numbers too.
+//@ local streams, keeps = 0, false
+//@ for _, operand in ipairs(k.operands) do
+//@   local varies = operand.place == "whole" or operand.place == "column"
+//@   streams = streams + (varies and not operand.output and 1 or 0)
+//@ end
+//@ for _, phase in ipairs(k:held(op).program.phases) do
+//@   keeps = keeps or #phase.stash > 0
+//@ end
+//@ -- 16-byte accesses to each operand that a thread holds: fewer where it keeps 8 numbers for each.
 //@ function hold(v)
-//@   local streams = 0
-//@   for _, operand in ipairs(k.operands) do
-//@     local varies = operand.place == "whole" or operand.place == "column"
-//@     streams = streams + (varies and not operand.output and 1 or 0)
-//@   end
-//@   return v.params.hold ~= "auto" and v.params.hold or k.width == 8 and streams > 1 and 2 or 4
+//@   return v.params.hold ~= "auto" and v.params.hold or k.width == 8 and keeps and streams > 1 and 2 or 4
 //@ end
 //@ -- Rows for a part of a warp, by rising length: how many threads share one, what each holds.
 //@ function short(v)

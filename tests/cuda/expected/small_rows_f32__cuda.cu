@@ -341,7 +341,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
   }
 }
 
-/* threads=512 hold=auto */
+/* threads=512 hold=auto ahead=auto */
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_full(const __grid_constant__ lathe_args args) {
   small_rows_f32__cuda_held<LATHE_FULL, 8, 1>(args, 1);
