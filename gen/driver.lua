@@ -21,7 +21,8 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   --src DIR                 where specs/ and templates/ are (.)
   --out DIR                 where to write (out/gen)
   --backend NAME            make kernels for this backend; may be given again (all)
-  --disabled NAME=REASON    why a backend is off, for the table
+  --disabled NAME=REASON    why a backend is off, for the table; where NAME is BACKEND:EXTENSION,
+                            why its kernels that need the extension are
   --no-line                 leave #line out of what is generated
   --help                    print this
 ]]

@@ -24,6 +24,9 @@ local function kernel_file(engine, op, file)
   -- An output of a narrower type than is computed in is no place to keep anything.
   local prog = program.make(op.values, not language.types[file.dtype].compute, op.in_place and op.operands[1].name)
   local kernel = lower.kernel(language, backend.name, file.dtype, file.stem, op.operands, prog)
+  for _, name in ipairs(file.needs) do
+    table.insert(kernel.prologue, language.require:format(name))
+  end
   local values = { k = kernel, op = op, variants = file.variants, file = file }
   local device = engine(template_file, values, header(op, template_file, kernel.prologue))
   if not file.host then

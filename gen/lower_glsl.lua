@@ -21,6 +21,7 @@ glsl.types = {
 }
 
 glsl.integer_type, glsl.cast = "int64_t", "%s(%s)"
+glsl.require = "#extension %s : require"
 
 -- mad is one instruction where the device has one; the other sums of products stay two roundings in f32
 -- and f64, for every value is declared precise there.
@@ -249,14 +250,6 @@ function glsl.setup(k)
     "#extension GL_KHR_shader_subgroup_basic : require",
     "#extension GL_KHR_shader_subgroup_shuffle : require",
   }
-  if k.bytes == 2 then
-    table.insert(k.prologue, "#extension GL_EXT_shader_16bit_storage : require")
-  end
-  if k.dtype == "f16" then
-    table.insert(k.prologue, "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require")
-  elseif k.dtype == "f64" then
-    table.insert(k.prologue, "#extension GL_EXT_shader_explicit_arithmetic_types_float64 : require")
-  end
 end
 
 return glsl

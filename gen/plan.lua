@@ -6,10 +6,22 @@ local text = require "text"
 
 local plan = {}
 
+-- Refuses the name of an extension that backend.lua does not have: that would disable nothing.
+local function check_tried(backend, extension)
+  local tried = backend.tried_extensions or {}
+  for _, name in ipairs(tried) do
+    if name == extension then
+      return
+    end
+  end
+  text.refuse("--disabled: unknown extension '%s' of backend '%s'%s; expected %s", extension, backend.name,
+    text.did_you_mean(extension, tried), text.one_of(tried))
+end
+
 -- Every backend that the folders of templates/ describe, in order of preference:
--- { name, kind, lowering, language, extension, features, families, constraint, enabled, disabled }.
--- enabled: a set of names, or nil for all. reasons: why some are off, by name, or by name:dtype where
--- a backend lacks a precision.
+-- { name, kind, lowering, language, extension, features, families, constraint, enabled, disabled,
+-- lacking }. enabled: a set of names, or nil for all. reasons: why some are off, by name, or by
+-- name:extension where a backend's compiler lacks one of its extensions; lacking is the reason by extension.
 function plan.backends(reader, enabled, reasons)
   local backends, known = {}, {}
   local languages, message = reader.list("templates", "")
@@ -28,11 +40,12 @@ function plan.backends(reader, enabled, reasons)
       local row = setmetatable({ language = language }, { __index = description })
       row.name, row.features = backend.name, backend.features
       row.disabled = reasons[row.name] or enabled and not enabled[row.name] and "not asked for" or nil
-      row.disabled_dtypes = {}
-      for name, reason in pairs(reasons) do
-        local whose, dtype = name:match "^(.*):(.*)$"
+      row.lacking = {}
+      for name, reason in text.sorted_pairs(reasons) do
+        local whose, extension = name:match "^(.-):(.*)$"
         if whose == row.name then
-          row.disabled_dtypes[dtype] = reason
+          check_tried(row, extension)
+          row.lacking[extension] = reason
         end
       end
       backends[#backends + 1] = row
@@ -173,8 +186,19 @@ local function check_row(where, op, backends, row, number)
   return prefer
 end
 
+-- The extensions that parameters with these values need of the compiler.
+local function needs_of(parameters, params)
+  local needs = {}
+  for _, parameter in ipairs(parameters) do
+    local more = parameter.needs and parameter.needs[params[parameter[1]]] or {}
+    table.move(more, 1, #more, #needs + 1, needs)
+  end
+  return needs
+end
+
 -- The variants of an op: by dtype, then by preference.
---   { name, op, dtype, backend, params, params_text, from, to, where, disabled }
+--   { name, op, dtype, backend, params, params_text, params_need, needs, from, to, where, disabled }
+-- needs: the extensions that the compiler must know, of which params_need is for the parameters' sake.
 function plan.variants(op, backends)
   local where = op.where "variants"
   if #op.variants == 0 then
@@ -201,6 +225,7 @@ function plan.variants(op, backends)
           taken[how] = number
           table.insert(by_backend[backend], {
             how = how, op = op, backend = backend, params = params, params_text = table.concat(described, " "),
+            params_need = needs_of(parameters, params),
             from = prefer.from or 0, to = prefer.to or math.huge, where = where,
           })
         end
@@ -213,8 +238,13 @@ function plan.variants(op, backends)
       for _, row in ipairs(by_backend[backend] or {}) do
         local variant = {
           dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how,
-          disabled = backend.disabled or backend.disabled_dtypes[dtype],
+          needs = { table.unpack(backend.dtype_needs and backend.dtype_needs[dtype] or {}) },
+          disabled = backend.disabled,
         }
+        table.move(row.params_need, 1, #row.params_need, #variant.needs + 1, variant.needs)
+        for _, extension in ipairs(variant.needs) do
+          variant.disabled = variant.disabled or backend.lacking[extension]
+        end
         variants[#variants + 1] = setmetatable(variant, { __index = row })
       end
     end
@@ -227,20 +257,23 @@ function plan.reference_name(op, dtype)
   return op.name .. "_reference_" .. dtype
 end
 
--- The source files of an op: { path (below the output folder), stem, dtype, backend, variants } for
--- each precision and enabled backend (or each variant, for a backend whose modules hold one kernel
--- each), and { path, reference = true }. Code for a device other than the CPU comes with a host file
--- that carries it and says how it is launched: host, with the device code at image.
+-- The source files of an op: { path (below the output folder), stem, dtype, backend, needs, variants }
+-- for each precision and enabled backend (or each variant, for a backend whose modules hold one kernel
+-- each, and where its parameters need an extension), and { path, reference = true }. Code for a device
+-- other than the CPU comes with a host file that carries it and says how it is launched: host, with the
+-- device code at image.
 function plan.files(op)
   local files, by_path = {}, {}
   for _, variant in ipairs(op.planned) do
     local backend = variant.backend
     if not variant.disabled then
-      local stem = backend.one_kernel_per_file and variant.name
-        or op.name .. "_" .. variant.dtype .. "__" .. backend.name
+      local alone = backend.one_kernel_per_file or #variant.params_need > 0
+      local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. "__" .. backend.name
       local path = op.name .. "/" .. stem .. backend.extension
       if not by_path[path] then
-        by_path[path] = { path = path, stem = stem, dtype = variant.dtype, backend = backend, variants = {} }
+        by_path[path] = {
+          path = path, stem = stem, dtype = variant.dtype, backend = backend, needs = variant.needs, variants = {},
+        }
         if backend.kind ~= "cpu" then
           by_path[path].host = op.name .. "/" .. stem .. "_host.c"
           by_path[path].image = op.name .. "/" .. stem .. ".image"

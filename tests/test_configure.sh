@@ -1,12 +1,12 @@
 #!/bin/sh
-# test_configure.sh - configure's good and bad calls. Needs LATHE_SRC, the source folder.
+# test_configure.sh - configure's good and bad calls. Needs LATHE_SRC, the source folder, and LATHE_GEN.
 
 passed=0
 failed=0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON
+unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_OPT SPIRV_VAL
 
 # configure ARGUMENT...: its status goes to $status, what it says to the files stdout and stderr.
 configure() {
@@ -98,6 +98,161 @@ rm build.ninja
 configure CC="$tmp/oldcc" --enable-avx512
 is '--enable-avx512 with an old compiler' test "$status" = 1
 is '--enable-avx512 with an old compiler' test ! -e build.ninja
+
+# ---- GLSL tools that know little, and newer ones ------------------------------------------------
+
+# They and the Vulkan headers are made up, so that nothing hangs on what the machine has, and stand in
+# PATH before what it has. The compiler takes any shader but one that asks for an extension with a word
+# of the file `unknown` beside it in its name; the validator, any but one with a word of `invalid`.
+mkdir -p glsl include/vulkan
+: >include/vulkan/vulkan_core.h
+cat >glsl/glslangValidator <<'EOF'
+#!/bin/sh
+here=${0%/*}
+for word; do
+  [ "$last" != -o ] || out=$word
+  last=$word
+done
+while read -r word; do
+  ! grep "^#extension .*$word" "$last" || exit 1
+done <"$here/unknown"
+cp "$last" "$out"
+EOF
+cat >glsl/spirv-opt <<'EOF'
+#!/bin/sh
+cp "$3" "$5"
+EOF
+cat >glsl/spirv-val <<'EOF'
+#!/bin/sh
+while read -r word; do
+  ! grep "^#extension .*$word" "$3" || exit 1
+done <"${0%/*}/invalid"
+EOF
+# apt-get, which says in a file that it was called, and how.
+cat >glsl/apt-get <<'EOF'
+#!/bin/sh
+echo "$*" >>"${0%/*}/../apt-get.log"
+case $* in
+indextargets*) printf '%s\n' 'Packages|main|Debian|http://mirror.invalid/debian/' \
+  'Packages|main|Debian-Security|http://mirror.invalid/security/' 'Packages|main|Other|http://other.invalid/' ;;
+*update) exit "$(cat "${0%/*}/../reachable")" ;;
+*--download-only*)
+  for package in glslang-tools spirv-tools; do
+    : >"${2%/*}/archives/$package.deb"
+  done
+  ;;
+esac
+EOF
+# dpkg-deb, which makes of any package all tools, and a loader that starts what it is given.
+cat >glsl/dpkg-deb <<'EOF'
+#!/bin/sh
+mkdir -p "$3/usr/lib/it" "$3/usr/bin"
+cp "${0%/*}/loader" "$3/usr/lib/it/ld-linux-it.so.2"
+for tool in glslangValidator spirv-opt spirv-val; do
+  cp "${0%/*}/$tool" "$3/usr/bin/"
+done
+printf '#!/bin/sh\n' >"$3/usr/bin/spirv-dis"
+chmod +x "$3"/usr/bin/*
+cp "${0%/*}/new-unknown" "$3/usr/bin/unknown"
+: >"$3/usr/bin/invalid"
+EOF
+cat >glsl/loader <<'EOF'
+#!/bin/sh
+[ "$1 $2 $3" = "--inhibit-cache --library-path ${0%/*}" ] || exit 1
+shift 3
+case $2 in --version) exit 0 ;; esac
+exec "$@"
+EOF
+printf '#!/bin/sh\necho amd64\n' >glsl/dpkg
+chmod +x glsl/*
+: >glsl/unknown
+: >glsl/invalid
+: >glsl/new-unknown
+echo 1 >reachable
+
+# with_glsl ARGUMENT...: configure, with these tools and few backends.
+with_glsl() {
+  rm -f apt-get.log
+  PATH=$tmp/glsl:$PATH configure CFLAGS="-I$tmp/include" --disable-cuda --disable-sse2 --disable-avx2 \
+    --disable-avx512 "$@"
+}
+
+with_glsl
+is 'all extensions' test "$status" = 0
+is 'all extensions' grep '^  Vulkan .*glslangValidator, spirv-opt, spirv-val; 6 of 6 extensions$' stdout
+is 'all extensions' test "$(grep -c 'vulkan:' out/generator-flags)" = 0
+
+# Each of them by itself: unknown to the compiler, or not to the validator's liking.
+for case in unknown:16bit_storage invalid:float16 unknown:float64 invalid:KHR_cooperative_matrix \
+  unknown:cooperative_matrix2 invalid:cooperative_vector; do
+  extension=${case#*:}
+  echo "$extension" >"glsl/${case%:*}"
+  with_glsl
+  is "$case" test "$status" = 0
+  is "$case" grep "^checking GL_.*$extension\.\.\. OFF: .* build no shader that uses GL_.*$extension\$" stdout
+  is "$case" grep "^  vulkan with GL_.*$extension: " stdout
+  flag=$(sed -n "s/.*'\(vulkan:GL_[A-Za-z0-9_]*$extension=glslangValidator, [^']*\)'.*/\1/p" out/generator-flags)
+  is "$case" test "$flag"
+  is "$case" "$LATHE_GEN" --src "$LATHE_SRC" --out generated --disabled "$flag" index
+  : >"glsl/${case%:*}"
+done
+# One that others are built on takes these with it; those that are not stay.
+echo KHR_cooperative_matrix >glsl/unknown
+with_glsl
+is 'two off' grep ' 4 of 6 extensions$' stdout
+is 'two off' grep '^checking GL_NV_cooperative_vector\.\.\. yes$' stdout
+is 'two off' grep '^  newer-glslang  *no Vulkan kernels' stdout
+is 'nothing is fetched unasked' test ! -e apt-get.log
+is 'nothing is fetched unasked' test ! -e out/tools
+
+# What there is stays in use where no mirror can be reached, and one line says so.
+with_glsl --install-deps=glsl
+is 'no mirror' test "$status" = 0
+is 'no mirror' test "$(grep -c mirror.invalid stdout)" = 1
+is 'no mirror' grep "^No newer GLSL tools: .* from http://mirror.invalid/debian/\. glslangValidator stays" stdout
+is 'no mirror' grep ' 4 of 6 extensions$' stdout
+is 'no mirror' test -f build.ninja
+is 'no mirror' test "$(grep -c update apt-get.log)" = 1
+is 'no mirror' test ! -e out/tools
+is 'no mirror' test ! -s stderr
+mv glsl/dpkg-deb glsl/dpkg-off
+ln -s "$(command -v false)" glsl/dpkg-deb
+echo 0 >reachable
+with_glsl --install-deps=glsl
+is 'what was fetched does not run' test "$status" = 0
+is 'what was fetched does not run' grep '^No newer GLSL tools: the tools of Debian unstable do not run here' stdout
+is 'what was fetched does not run' test ! -e out/tools
+mv glsl/dpkg-off glsl/dpkg-deb
+
+# They are fetched once, checked by trying, and preferred from then on, also to those in PATH.
+with_glsl --install-deps=glsl
+is 'newer tools' test "$status" = 0
+is 'newer tools' grep '^  Vulkan .*out/tools/spirv-opt, out/tools/spirv-val; 6 of 6 extensions$' stdout
+is 'newer tools' grep -x 'glslang = out/tools/glslangValidator' build.ninja
+is 'newer tools' test "$(grep -c -e --config-file apt-get.log)" = 2
+is 'newer tools' test "$(grep -c vulkan: out/generator-flags)" = 0
+with_glsl --install-deps=glsl
+is 'newer tools again' grep -x 'nothing to install' stdout
+is 'newer tools again' test ! -e apt-get.log
+with_glsl
+is 'newer tools stay' grep -x 'spirv_val = out/tools/spirv-val' build.ninja
+with_glsl GLSLANG=glslangValidator
+is 'named tools' grep -x 'glslang = glslangValidator' build.ninja
+is 'named tools' grep -x 'spirv_opt = spirv-opt' build.ninja
+is 'named tools' grep ' 4 of 6 extensions$' stdout
+is 'named tools' test "$(grep -c newer-glslang stdout)" = 0
+with_glsl SPIRV_VAL=spirv-val
+is 'named validator' grep -x 'spirv_val = spirv-val' build.ninja
+is 'named validator' grep -x 'spirv_opt = out/tools/spirv-opt' build.ninja
+# Those that lack something too are not fetched again, and those that do not run are passed over.
+echo cooperative_vector >out/tools/root/usr/bin/unknown
+with_glsl --install-deps=glsl
+is 'newer tools, too old' grep ' 5 of 6 extensions$' stdout
+is 'newer tools, too old' test ! -e apt-get.log
+rm out/tools/root/usr/lib/it/ld-linux-it.so.2
+with_glsl
+is 'broken newer tools' grep -x 'glslang = glslangValidator' build.ninja
+rm -r out/tools glsl
 
 # A folder with a space in its name, and arguments that the shell and ninja could misread. The
 # command that ninja would run is run, and must make the same file.

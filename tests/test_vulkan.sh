@@ -67,20 +67,54 @@ EOF
 is 'too many arguments' test $? = 1
 is 'too many arguments' grep 'specs/small.lua:.*136 bytes .* expected at most 128' "$tmp/stderr"
 
-# A precision that the compiler has no extension for.
-cp "$LATHE_SRC/tests/vulkan/specs/small.lua" "$tmp/tree/specs/small.lua"
-is 'a precision left out' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/less" --backend vulkan \
-  --disabled 'vulkan:f32=no such extension' all
-is 'a precision left out' grep '"small_map_f32__vulkan.*"no such extension", *NULL' "$tmp/less/table.c"
-is 'a precision left out' test ! -e "$tmp/less/small_map/small_map_f32__vulkan.comp"
+# What the compiler lacks an extension for is a row with the reason: a precision, ...
+less() { # less NAME=REASON: of the specs in the tree
+  rm -rf "$tmp/less"
+  "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/less" --backend vulkan --disabled "$1" all
+}
+sed 's/f32/f16/g' "$LATHE_SRC/tests/vulkan/specs/small.lua" >"$tmp/tree/specs/small.lua"
+is 'a precision left out' less 'vulkan:GL_EXT_shader_explicit_arithmetic_types_float16=no such extension'
+is 'a precision left out' grep '"small_map_f16__vulkan.*"no such extension", *NULL' "$tmp/less/table.c"
+is 'a precision left out' test ! -e "$tmp/less/small_map/small_map_f16__vulkan.comp"
+is 'an extension of other kernels' less 'vulkan:GL_NV_cooperative_vector=no such extension'
+is 'an extension of other kernels' grep -x '#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require' \
+  "$tmp/less/small_map/small_map_f16__vulkan.comp"
+is 'an extension of other kernels' test "$(grep -c 'no such extension' "$tmp/less/table.c")" = 0
+
+# ... or a parameter's value, whose kernel is otherwise a module of its own that asks for it.
+sed 's/unroll = 1 }/unroll = { 1, 4 } }/' "$LATHE_SRC/tests/vulkan/specs/small.lua" >"$tmp/tree/specs/small.lua"
+sed 's/default = 2, short = "u"/&, needs = { [4] = { "GL_KHR_cooperative_matrix" } }/' \
+  "$LATHE_SRC/templates/glsl/backend.lua" >"$tmp/tree/templates/glsl/backend.lua"
+plain=small_map/small_map_f32__vulkan.comp matrix=small_map/small_map_f32__vulkan_b128_u4
+is 'a variant left out' less 'vulkan:GL_KHR_cooperative_matrix=no such extension'
+is 'a variant left out' grep '"small_map_f32__vulkan_b128_u4".*"no such extension", *NULL' "$tmp/less/table.c"
+is 'a variant left out' test "$(grep -c 'no such extension' "$tmp/less/table.c")" = 1
+is 'a variant left out' test ! -e "$tmp/less/$matrix.comp"
+is 'a variant left out' test -e "$tmp/less/$plain"
+is 'a variant of its own' less 'vulkan:GL_NV_cooperative_vector=no such extension'
+is 'a variant of its own' grep -x '#extension GL_KHR_cooperative_matrix : require' "$tmp/less/$matrix.comp"
+is 'a variant of its own' grep 'void kernel0' "$tmp/less/$matrix.comp"
+is 'a variant of its own' grep '"small_map_f32__vulkan_b128_u4",$' "$tmp/less/${matrix}_host.c"
+is 'a variant of its own' test "$(grep -c -e cooperative -e 'void kernel1' "$tmp/less/$plain")" = 0
+less 'vulkan:GL_KHR_coperative_matrix=no such extension' >"$tmp/stdout" 2>"$tmp/stderr"
+is 'a misspelt extension' test $? = 2
+is 'a misspelt extension' grep "backend 'vulkan' (did you mean 'GL_KHR_cooperative_matrix'?)" "$tmp/stderr"
+# configure and the templates know the same ones.
+sed -n '/tried_extensions/,/}/s/.*"\(GL_.*\)".*/\1/p' "$LATHE_SRC/templates/glsl/backend.lua" | sort >"$tmp/templates"
+sed -n 's/^probe_\(GL_.*\)() {/\1/p' "$LATHE_SRC/configure" | sort >"$tmp/configure"
+is 'the same extensions' cmp "$tmp/templates" "$tmp/configure"
+is 'the same extensions' test -s "$tmp/configure"
 
 # ---- the modules --------------------------------------------------------------------------------
 
 # Every sum, difference and product keeps its own rounding in f32 and f64: none may be fused with another.
+dis=$(dirname "$LATHE_BENCH")/tools/spirv-dis # beside the tools that made them, if those are not the machine's
+[ -x "$dis" ] || dis=spirv-dis
 loose() { # loose IMAGE: the first operation that may be
-  spirv-dis --no-header --raw-id "$1" | awk '
+  "$dis" --no-header --raw-id "$1" | awk '
     $1 == "OpDecorate" && $3 == "NoContraction" { kept[$2] = 1 }
-    $3 ~ /^OpF(Add|Sub|Mul)$/ && !($1 in kept) { print; exit 1 }'
+    $3 ~ /^OpF(Add|Sub|Mul)$/ && !($1 in kept) { print; bad = 1; exit }
+    END { exit bad || NR == 0 }'
 }
 for image in "$(dirname "$LATHE_BENCH")"/gen/*/*_f[36]*__vulkan.image; do
   [ ! -e "$image" ] || is 'no operation may be fused' loose "$image"

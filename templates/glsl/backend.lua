@@ -14,6 +14,23 @@ return {
     f16 = { "VULKAN_F16", "VULKAN_STORAGE16" },
     bf16 = { "VULKAN_STORAGE16" },
   },
+  -- What the compiler must know besides GLSL itself and what all kernels use. configure tries each of
+  -- these; a variant that needs one that is lacking is a row with the reason. A precision needs some, and
+  -- so can a parameter's value: needs = { [value] = { ... } } beside its short name. What needs more than
+  -- its precision does is a module of its own, which only devices that know the extension are given.
+  tried_extensions = {
+    "GL_EXT_shader_16bit_storage",
+    "GL_EXT_shader_explicit_arithmetic_types_float16",
+    "GL_EXT_shader_explicit_arithmetic_types_float64",
+    "GL_KHR_cooperative_matrix",
+    "GL_NV_cooperative_matrix2",
+    "GL_NV_cooperative_vector",
+  },
+  dtype_needs = {
+    f64 = { "GL_EXT_shader_explicit_arithmetic_types_float64" },
+    f16 = { "GL_EXT_shader_16bit_storage", "GL_EXT_shader_explicit_arithmetic_types_float16" },
+    bf16 = { "GL_EXT_shader_16bit_storage" },
+  },
   -- block: invocations of a workgroup; unroll: 16-byte accesses of an invocation in flight at once;
   -- waves: most workgroups for each multiprocessor.
   families = {
