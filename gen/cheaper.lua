@@ -7,7 +7,7 @@ local expr = require "expr"
 local cheaper = {}
 
 for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near", "tanh_narrow", "root",
-  "reciprocal_root" } do
+  "reciprocal_root", "reciprocal_near" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
@@ -24,6 +24,7 @@ local function is_rounded(node)
   end
   return #node > 0
 end
+cheaper.is_rounded = is_rounded
 
 -- Whether it is a sum that a phase of the kernel's program gathers.
 local function is_sum(k, name)

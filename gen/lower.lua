@@ -21,6 +21,7 @@
 --             lines that a file begins with), and k.let where `const` is not what declares a value
 --   methods   further methods of the class; integer_literal(value) is needed
 
+local cheaper = require "cheaper"
 local expr = require "expr"
 local program = require "program"
 local text = require "text"
@@ -47,11 +48,12 @@ local function rules_of(set, target)
       return expr.select(expr.ne(a, a), a, raw(a, b))
     end
   end
-  for name, build in pairs(vecmath) do
+  for name in pairs(vecmath) do
     local native = set.native == true or set.native and set.native[name]
-    if native ~= true and native ~= target.dtype then
-      rules[name] = function(_, args)
-        return expr.rewrite(build(args[1], target), rules, { [args[1]] = args[1] })
+    if native ~= true and native ~= target.dtype and expr.operations[name] then
+      rules[name] = function(old, args)
+        local near = target.narrow and cheaper.is_rounded(old[1]) and vecmath.near[name]
+        return expr.rewrite((near or vecmath[name])(args[1], target), rules, { [args[1]] = args[1] })
       end
     end
   end
@@ -556,7 +558,9 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
     phase_of = {}, let = "const",
   }, class_of(language))
   language.setup(self)
-  self.rules = rules_of(set, { dtype = compute, fma = set.fused, scalef = set.ldexp ~= nil })
+  self.rules = rules_of(set, {
+    dtype = compute, narrow = dtype ~= compute, fma = set.fused, scalef = set.ldexp ~= nil,
+  })
   for p, phase in ipairs(prog.phases) do
     for _, list in ipairs { phase.reductions, phase.picks } do
       for _, result in ipairs(list) do

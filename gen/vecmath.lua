@@ -395,4 +395,21 @@ function vecmath.erfc(x, t)
   return select(expr.ge(magnitude, format.erf_split), large, small)
 end
 
+-- For results that are rounded to half the bits, of arguments that were rounded themselves.
+vecmath.near = {}
+
+-- erfc x = e^(-x^2) u p(u), u = 1 / (|x| + 2), for all x: p is off by 1.5e-7, u by 2 ulp, and the power by
+-- as much as the rounding of x^2 makes of it. Half as long as what is right in f32.
+function vecmath.near.erfc(x, t)
+  local magnitude = expr.minraw(formats[t.dtype].erfc_limit, expr.abs(x))
+  local sum = magnitude + 2
+  local start = expr.make("reciprocal_near", { sum })
+  local u = mad(start, mad(-sum, start, 1), start)
+  local p = polynomial(u, {
+    0x1.210552p-1, 0x1.1d0356p+0, 0x1.1e0302p+1, 0x1.46c014p-1, 0x1.901862p+3, -0x1.70e756p+4, 0x1.6fad46p+3,
+  })
+  local tail = p * u * vecmath.exp(-(magnitude * magnitude), t)
+  return select(expr.lt(x, 0), 2 - tail, tail)
+end
+
 return vecmath
