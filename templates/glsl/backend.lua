@@ -23,7 +23,7 @@ return {
     "GL_EXT_shader_explicit_arithmetic_types_float16",
     "GL_EXT_shader_explicit_arithmetic_types_float64",
     "GL_KHR_cooperative_matrix",
-    "GL_NV_cooperative_matrix2",
+    "GL_NV_cooperative_matrix2", -- SPIR-V 1.6: for vulkan1.3, where the rule glsl says vulkan1.2
     "GL_NV_cooperative_vector",
   },
   dtype_needs = {
