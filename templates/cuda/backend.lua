@@ -32,7 +32,10 @@ return {
         "hold", names = { "auto", 1, 2, 4, 8 }, default = "auto",
         short = { [1] = "h1", [2] = "h2", [4] = "h4", [8] = "h8" },
       },
-      { "ahead", names = { "auto", "never", "always" }, default = "auto", short = { never = "once", always = "ahead" } },
+      {
+        "ahead", names = { "auto", "never", "always" }, default = "auto",
+        short = { never = "once", always = "ahead" },
+      },
     },
   },
   -- Whether the variants of an op have a function NAME_workspace.
