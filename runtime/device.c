@@ -48,6 +48,19 @@ static device_list of_kind(lathe_kind kind) {
   return put[kind] ? *put[kind] : device_own(kind);
 }
 
+int device_home(const device_call *call, int operand) {
+  const lathe_op *op = call->variant->op;
+  int input = 0, output = 0;
+
+  if (!call->layout.in_place)
+    return operand;
+  while (op->operands[input].output)
+    input++;
+  while (!op->operands[output].output)
+    output++;
+  return operand == output ? input : operand;
+}
+
 size_t device_count(void) {
   size_t sum = 0;
 

@@ -94,6 +94,9 @@ device_list device_own(lathe_kind kind);
  * driver; it and what it points to must stay. */
 void device_put(lathe_kind kind, const device_list *list);
 
+/* The operand whose buffer an operand of a call uses: its own, but for the output of an in-place call. */
+int device_home(const device_call *call, int operand);
+
 /* All devices, in the order of their kinds: those put here, or else this process's own. */
 size_t device_count(void);
 device *device_at(size_t index);

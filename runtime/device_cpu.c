@@ -74,15 +74,6 @@ static void release(device_call *call) {
   free(c);
 }
 
-/* The operand whose buffer an operand uses: its own, but for the output of an in-place call. */
-static int home_of(const cpu_call *c, int operand) {
-  const lathe_op *op = c->head.variant->op;
-
-  if (c->head.layout.in_place && operand == first_operand(op, true))
-    return first_operand(op, false);
-  return operand;
-}
-
 static bool allocate(cpu_call *c) {
   const lathe_variant *v = c->head.variant;
   const problem *p = c->head.problem;
@@ -90,7 +81,7 @@ static bool allocate(cpu_call *c) {
   buffer_place place = {.page_end = c->head.layout.page_end};
 
   for (int o = 0; o < v->op->noperands; o++) {
-    if (home_of(c, o) != o)
+    if (device_home(&c->head, o) != o)
       continue;
     place.stagger = o;
     /* An index is wider than the elements: C wants it on a multiple of its own size. */
@@ -102,7 +93,7 @@ static bool allocate(cpu_call *c) {
       memcpy(c->operand[o].data, p->input[o], p->bytes[o]);
   }
   for (int o = 0; o < v->op->noperands; o++)
-    c->args.buf[o] = c->operand[home_of(c, o)].data;
+    c->args.buf[o] = c->operand[device_home(&c->head, o)].data;
   if (v->workspace) {
     place = (buffer_place){.stagger = v->op->noperands};
     if (!buffer_make(&c->workspace, (size_t)v->workspace(p->dim), place))
@@ -152,7 +143,7 @@ static void reset(device_call *call) {
   const lathe_op *op = call->variant->op;
 
   for (int o = 0; o < op->noperands; o++)
-    if (op->operands[o].output && home_of(c, o) == o)
+    if (op->operands[o].output && device_home(&c->head, o) == o)
       buffer_poison(&c->operand[o]);
   if (call->layout.in_place) {
     const int input = first_operand(op, false);

@@ -17,10 +17,10 @@
 #include "cuda_streams.h"
 #include "device.h"
 #include "dtype.h"
+#include "remote.h"
 
 enum {
   MOST_DEVICES = 8,
-  GUARD = 4096,     /* bytes on each side of a buffer's data */
   GRAPH_CALLS = 64, /* calls that one graph has */
   FEW_CALLS = 8,    /* that are enough where each takes long */
   MOST_SETS = 4096, /* copies of operands that a cold call may take; in whole graphs */
@@ -28,7 +28,6 @@ enum {
   ALIGNMENT = 256,
 };
 
-static const unsigned char guard_byte = 0x7e, poison_byte = 0xfb;
 static const size_t large = 64u << 20; /* bytes from which few runs tell a rate */
 
 /* A loaded image. */
@@ -170,35 +169,23 @@ static double memory(device *on) {
  * is rounded up to that. */
 static CUresult make_buffer(cuda_buffer *b, size_t size, size_t element, device_layout layout) {
   const size_t offset = (layout.offset + element - 1) / element * element;
-  const size_t lead = GUARD + (layout.page_end ? (0 - size) % 256 : offset);
+  const size_t lead = REMOTE_GUARD + (layout.page_end ? (0 - size) % 256 : offset);
   CUresult error;
 
   b->size = size;
-  b->zone_size = lead + size + GUARD;
+  b->zone_size = lead + size + REMOTE_GUARD;
   error = cuda.memory_allocate(&b->zone, b->zone_size);
   if (error) {
     b->zone = 0;
     return error;
   }
   b->data = b->zone + lead;
-  error = cuda.fill(b->zone, guard_byte, b->zone_size);
+  error = cuda.fill(b->zone, remote_guard_byte, b->zone_size);
   return error ? error : cuda.fill(b->data, 0, size);
 }
 
 static size_t round_up(size_t value, size_t to) {
   return (value + to - 1) / to * to;
-}
-
-/* The operand whose buffer an operand uses: its own, but for the output of an in-place call. */
-static int home_of(const cuda_call *c, int operand) {
-  const lathe_op *op = c->head.variant->op;
-  int input = 0, output = 0;
-
-  while (op->operands[input].output)
-    input++;
-  while (!op->operands[output].output)
-    output++;
-  return c->head.layout.in_place && operand == output ? input : operand;
 }
 
 /* An operand in the nth set, as well aligned as in the first. */
@@ -215,14 +202,14 @@ static CUresult allocate(cuda_call *c) {
 
   for (int o = 0; o < v->op->noperands && !error; o++) {
     const size_t element = lathe_dtype_size(dtype_of_operand(&v->op->operands[o], v->dtype));
-    if (home_of(c, o) != o)
+    if (device_home(&c->head, o) != o)
       continue;
     error = make_buffer(&c->operand[o], p->bytes[o], element, c->head.layout);
     if (!error && p->input[o])
       error = cuda.to_device(c->operand[o].data, p->input[o], p->bytes[o]);
   }
   for (int o = 0; o < v->op->noperands; o++)
-    c->args.buf[o] = (void *)(uintptr_t)c->operand[home_of(c, o)].data; /* NOLINT */
+    c->args.buf[o] = (void *)(uintptr_t)c->operand[device_home(&c->head, o)].data; /* NOLINT */
   if (v->workspace && !error) {
     error = make_buffer(&c->workspace, (size_t)v->workspace(p->dim), 1, (device_layout){0});
     c->args.workspace = (void *)(uintptr_t)c->workspace.data; /* NOLINT */
@@ -363,11 +350,12 @@ static void reset(device_call *call) {
   if (call->on->lost)
     return;
   for (int o = 0; o < op->noperands; o++) {
-    if (op->operands[o].output && home_of(c, o) == o)
-      cuda.fill(c->operand[o].data, poison_byte, c->operand[o].size);
+    if (op->operands[o].output && device_home(&c->head, o) == o)
+      cuda.fill(c->operand[o].data, remote_poison_byte, c->operand[o].size);
     else if (op->operands[o].output) /* an input that the last call wrote over */
-      cuda.to_device(c->operand[home_of(c, o)].data, call->problem->input[home_of(c, o)],
-                     call->problem->bytes[home_of(c, o)]);
+      cuda.to_device(c->operand[device_home(&c->head, o)].data,
+                     call->problem->input[device_home(&c->head, o)],
+                     call->problem->bytes[device_home(&c->head, o)]);
   }
   /* These went to another stream than the kernels will. An error here comes again there. */
   cuda.synchronize();
@@ -383,7 +371,7 @@ static CUresult launch(const void *argument, int nth) {
 
   nth %= c->sets;
   for (int o = 0; o < op->noperands && nth > 0; o++)
-    args.buf[o] = (void *)(uintptr_t)copy_of(c, home_of(c, o), nth); /* NOLINT */
+    args.buf[o] = (void *)(uintptr_t)copy_of(c, device_home(&c->head, o), nth); /* NOLINT */
   for (int l = 0; l < c->count && !error; l++) {
     const lathe_launch *k = &c->launch[l];
     const CUstream stream = device_of(&c->head)->stream;
@@ -497,7 +485,7 @@ static bool cool(device_call *call) {
   int sets;
 
   for (int o = 0; o < op->noperands; o++)
-    if (home_of(c, o) == o) {
+    if (device_home(&c->head, o) == o) {
       bytes += c->operand[o].size;
       c->slot[o] = c->set_size;
       c->set_size += round_up(c->operand[o].size, ALIGNMENT) + ALIGNMENT;
@@ -514,7 +502,7 @@ static bool cool(device_call *call) {
   }
   for (int set = 1; set < sets; set++)
     for (int o = 0; o < op->noperands; o++)
-      if (call->problem->input[o] && home_of(c, o) == o &&
+      if (call->problem->input[o] && device_home(&c->head, o) == o &&
           cuda.copy_async(copy_of(c, o, set), c->operand[o].data, c->operand[o].size,
                           device_of(call)->stream))
         return false; /* the launches will say what it is */
@@ -527,83 +515,38 @@ static bool cool(device_call *call) {
 
 /* ---- what a call left --------------------------------------------------------------------------- */
 
-/* A copy of an operand here; where it cannot be had, one that was never written. */
-static void *fetch(cuda_call *c, int operand) {
-  const size_t bytes = c->head.problem->bytes[operand];
+static size_t lead_of(device_call *call, int operand) {
+  cuda_call *c = (cuda_call *)call;
+  const cuda_buffer *b = operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
 
-  if (!c->host[operand])
-    c->host[operand] = malloc(bytes ? bytes : 1);
-  if (!c->host[operand]) {
-    fail(&c->head, 0, "not enough memory for a copy of the results");
-    return NULL;
-  }
-  if (c->head.on->lost ||
-      cuda.to_host(c->host[operand], c->operand[home_of(c, operand)].data, bytes))
-    memset(c->host[operand], poison_byte, bytes);
-  return c->host[operand];
+  return b->zone ? b->data - b->zone : 0;
+}
+
+static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes) {
+  cuda_call *c = (cuda_call *)call;
+  const cuda_buffer *b = operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
+  CUresult error;
+
+  if (call->on->lost)
+    return false;
+  error = cuda.to_host(to, b->data + (CUdeviceptr)at, bytes);
+  return !error || fail(call, error, "its memory could not be read");
+}
+
+static remote_call remote_of(device_call *call) {
+  return (remote_call){call, ((cuda_call *)call)->host, lead_of, read_back};
 }
 
 static const void *output(device_call *call, int operand) {
-  cuda_call *c = (cuda_call *)call;
-  const void *copy = fetch(c, operand);
+  const remote_call r = remote_of(call);
 
-  /* The reference's own type is at least as large: no right result, but memory to look at. */
-  return copy ? copy : call->problem->expected[operand];
-}
-
-static bool guards_hold(device_call *call, const cuda_buffer *b, const char *name) {
-  unsigned char guard[2 * GUARD];
-  const size_t whole = b->data - b->zone, lead = whole < sizeof guard ? whole : sizeof guard;
-  CUresult error;
-
-  if (!b->zone)
-    return true;
-  error = cuda.to_host(guard, b->data - lead, lead);
-  if (error)
-    return fail(call, error, "the guard before %s could not be read", name);
-  for (size_t i = lead; i-- > 0;)
-    if (guard[i] != guard_byte)
-      return fail(call, 0, "wrote before the start of %s, %zu bytes", name, lead - i);
-  error = cuda.to_host(guard, b->data + b->size, GUARD);
-  if (error)
-    return fail(call, error, "the guard after %s could not be read", name);
-  for (size_t i = 0; i < GUARD; i++)
-    if (guard[i] != guard_byte)
-      return fail(call, 0, "wrote after the end of %s, at %zu bytes past it", name, i);
-  return true;
+  return remote_output(&r, operand);
 }
 
 static bool intact(device_call *call) {
-  cuda_call *c = (cuda_call *)call;
-  const lathe_op *op = call->variant->op;
-  const problem *p = call->problem;
+  const remote_call r = remote_of(call);
 
-  if (!usable(call))
-    return false;
-  for (int o = 0; o < op->noperands; o++)
-    if (!guards_hold(call, &c->operand[o], op->operands[o].name))
-      return false;
-  for (int o = 0; o < op->noperands; o++) {
-    const unsigned char *now;
-    bool shared = false;
-    for (int other = 0; other < op->noperands; other++)
-      shared = shared || (op->operands[other].output && home_of(c, other) == o);
-    if (!p->input[o] || shared)
-      continue;
-    now = fetch(c, o);
-    if (!now)
-      return false;
-    if (memcmp(now, p->input[o], p->bytes[o]) != 0) {
-      size_t at = 0;
-      while (now[at] == ((const unsigned char *)p->input[o])[at])
-        at++;
-      return fail(call, 0, "wrote into its input %s, %zu bytes from its start",
-                  op->operands[o].name, at);
-    }
-    free(c->host[o]); /* inputs can be large, and are looked at once */
-    c->host[o] = NULL;
-  }
-  return guards_hold(call, &c->workspace, "the workspace");
+  return usable(call) && remote_intact(&r);
 }
 
 /* ---- the ceiling -------------------------------------------------------------------------------- */

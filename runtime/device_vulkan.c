@@ -18,17 +18,15 @@
 
 #include "clock.h"
 #include "dtype.h"
+#include "remote.h"
 
 enum {
   MOST_DEVICES = 8,
-  GUARD = 4096,         /* bytes on each side of a buffer's data */
   ALIGNMENT = 256,      /* of data, before the layout's offset */
   STAGING = 8 << 20,    /* bytes of the buffer through which copies go */
   MOST_RECORDED = 4096, /* calls of one command buffer */
   MOST_SETS = 4096,     /* copies of operands that a cold call may take, a power of two like that */
 };
-
-static const unsigned char guard_byte = 0x7e, poison_byte = 0xfb;
 
 /* Vulkan does not tell how large a GPU's last cache is: about what the largest have. */
 static const double largest_cache = 256 << 20;
@@ -413,28 +411,16 @@ static VkResult make_operand(vulkan_device *d, vulkan_buffer *b, size_t size, si
   const size_t offset = (layout.offset + element - 1) / element * element;
   const size_t after = layout.page_end ? (0 - size) % 256 : offset;
   /* The buffer's own address may be aligned to less. */
-  const size_t length = (GUARD + ALIGNMENT + after + size + GUARD + 3) / 4 * 4;
+  const size_t length = (REMOTE_GUARD + ALIGNMENT + after + size + REMOTE_GUARD + 3) / 4 * 4;
   VkResult error = make_buffer(d, b, length, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
 
   if (error)
     return error;
   b->size = size;
-  b->lead = GUARD + (0 - (size_t)b->address) % ALIGNMENT + after;
+  b->lead = REMOTE_GUARD + (0 - (size_t)b->address) % ALIGNMENT + after;
   b->address += b->lead;
-  error = fill(d, b, 0, length, guard_byte);
+  error = fill(d, b, 0, length, remote_guard_byte);
   return error ? error : fill(d, b, b->lead, b->lead + size, 0);
-}
-
-/* The operand whose buffer an operand uses: its own, but for the output of an in-place call. */
-static int home_of(const vulkan_call *c, int operand) {
-  const lathe_op *op = c->head.variant->op;
-  int input = 0, output = 0;
-
-  while (op->operands[input].output)
-    input++;
-  while (!op->operands[output].output)
-    output++;
-  return c->head.layout.in_place && operand == output ? input : operand;
 }
 
 /* An address in the form in which the generated code takes it. */
@@ -450,14 +436,14 @@ static VkResult allocate(vulkan_call *c) {
 
   for (int o = 0; o < v->op->noperands && !error; o++) {
     const size_t element = lathe_dtype_size(dtype_of_operand(&v->op->operands[o], v->dtype));
-    if (home_of(c, o) != o)
+    if (device_home(&c->head, o) != o)
       continue;
     error = make_operand(d, &c->operand[o], p->bytes[o], element, c->head.layout);
     if (!error && p->input[o])
       error = copy(d, &c->operand[o], c->operand[o].lead, p->input[o], NULL, p->bytes[o]);
   }
   for (int o = 0; o < v->op->noperands; o++)
-    c->args.buf[o] = pointer_to(c->operand[home_of(c, o)].address);
+    c->args.buf[o] = pointer_to(c->operand[device_home(&c->head, o)].address);
   if (v->workspace && !error) {
     error = make_operand(d, &c->workspace, (size_t)v->workspace(p->dim), 1, (device_layout){0});
     c->args.workspace = pointer_to(c->workspace.address);
@@ -472,7 +458,7 @@ static void push(vulkan_call *c, const void *value, size_t size) {
 
 /* An operand's address in the nth set, as well aligned as in the first. */
 static VkDeviceAddress address_of(const vulkan_call *c, int operand, uint64_t nth) {
-  const int home = home_of(c, operand);
+  const int home = device_home(&c->head, operand);
   const VkDeviceAddress data = c->operand[home].address;
 
   return nth ? c->copies.address + (nth - 1) * c->set_size + c->slot[home] + data % ALIGNMENT
@@ -590,11 +576,11 @@ static void reset(device_call *call) {
   VkResult error = VK_SUCCESS;
 
   for (int o = 0; o < op->noperands && !error && !c->broken; o++) {
-    const vulkan_buffer *b = &c->operand[home_of(c, o)];
-    if (op->operands[o].output && home_of(c, o) == o)
-      error = fill(d, b, b->lead, b->lead + b->size, poison_byte);
+    const vulkan_buffer *b = &c->operand[device_home(&c->head, o)];
+    if (op->operands[o].output && device_home(&c->head, o) == o)
+      error = fill(d, b, b->lead, b->lead + b->size, remote_poison_byte);
     else if (op->operands[o].output) /* an input that the last call wrote over */
-      error = copy(d, b, b->lead, call->problem->input[home_of(c, o)], NULL, b->size);
+      error = copy(d, b, b->lead, call->problem->input[device_home(&c->head, o)], NULL, b->size);
   }
   if (error)
     fail(call, error, "the buffers could not be set");
@@ -726,7 +712,7 @@ static VkResult fill_sets(vulkan_call *c) {
 
   for (uint64_t set = 1; set < c->sets && !error; set++)
     for (int o = 0; o < c->head.variant->op->noperands; o++)
-      if (c->head.problem->input[o] && home_of(c, o) == o) {
+      if (c->head.problem->input[o] && device_home(&c->head, o) == o) {
         const vulkan_buffer *b = &c->operand[o];
         const VkBufferCopy part = {.srcOffset = b->lead,
                                    .dstOffset =
@@ -747,7 +733,7 @@ static bool cool(device_call *call) {
   VkResult error;
 
   for (int o = 0; o < op->noperands; o++)
-    if (home_of(c, o) == o) {
+    if (device_home(&c->head, o) == o) {
       bytes += c->operand[o].size;
       c->slot[o] = c->set_size;
       c->set_size += (c->operand[o].size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;
@@ -771,88 +757,42 @@ static bool cool(device_call *call) {
 
 /* ---- what a call left --------------------------------------------------------------------------- */
 
-/* A copy of an operand here; where it cannot be had, one that was never written. */
-static void *fetch(vulkan_call *c, int operand) {
-  vulkan_device *d = device_of(&c->head);
-  const vulkan_buffer *b = &c->operand[home_of(c, operand)];
-  const size_t bytes = c->head.problem->bytes[operand];
-  VkResult error;
-
-  if (!c->host[operand])
-    c->host[operand] = malloc(bytes ? bytes : 1);
-  if (!c->host[operand]) {
-    fail(&c->head, 0, "not enough memory for a copy of the results");
-    return NULL;
-  }
-  error = c->broken ? VK_SUCCESS : copy(d, b, b->lead, NULL, c->host[operand], bytes);
-  if (error)
-    fail(&c->head, error, "the results could not be read");
-  if (c->broken)
-    memset(c->host[operand], poison_byte, bytes);
-  return c->host[operand];
-}
-
-static const void *output(device_call *call, int operand) {
+static const vulkan_buffer *buffer_of(device_call *call, int operand) {
   vulkan_call *c = (vulkan_call *)call;
-  const void *fetched = fetch(c, operand);
 
-  /* The reference's own type is at least as large: no right result, but memory to look at. */
-  return fetched ? fetched : call->problem->expected[operand];
+  return operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
 }
 
-static bool guards_hold(device_call *call, const vulkan_buffer *b, const char *name) {
-  unsigned char guard[2 * GUARD];
-  const size_t lead = b->lead < sizeof guard ? b->lead : sizeof guard;
+static size_t lead_of(device_call *call, int operand) {
+  const vulkan_buffer *b = buffer_of(call, operand);
+
+  return b->buffer ? b->lead : 0;
+}
+
+static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes) {
+  const vulkan_buffer *b = buffer_of(call, operand);
   VkResult error;
-
-  if (!b->buffer)
-    return true;
-  error = copy(device_of(call), b, b->lead - lead, NULL, guard, lead);
-  if (error)
-    return fail(call, error, "the guard before %s could not be read", name);
-  for (size_t i = lead; i-- > 0;)
-    if (guard[i] != guard_byte)
-      return fail(call, 0, "wrote before the start of %s, %zu bytes", name, lead - i);
-  error = copy(device_of(call), b, b->lead + b->size, NULL, guard, GUARD);
-  if (error)
-    return fail(call, error, "the guard after %s could not be read", name);
-  for (size_t i = 0; i < GUARD; i++)
-    if (guard[i] != guard_byte)
-      return fail(call, 0, "wrote after the end of %s, at %zu bytes past it", name, i);
-  return true;
-}
-
-static bool intact(device_call *call) {
-  vulkan_call *c = (vulkan_call *)call;
-  const lathe_op *op = call->variant->op;
-  const problem *p = call->problem;
 
   if (!usable(call))
     return false;
-  for (int o = 0; o < op->noperands; o++)
-    if (!guards_hold(call, &c->operand[o], op->operands[o].name))
-      return false;
-  for (int o = 0; o < op->noperands; o++) {
-    const unsigned char *now;
-    bool shared = false;
-    for (int other = 0; other < op->noperands; other++)
-      shared = shared || (op->operands[other].output && home_of(c, other) == o);
-    if (!p->input[o] || shared)
-      continue;
-    now = fetch(c, o);
-    if (!now)
-      return false;
-    if (memcmp(now, p->input[o], p->bytes[o]) != 0) {
-      size_t at = 0;
-      while (now[at] == ((const unsigned char *)p->input[o])[at])
-        at++;
-      return fail(call, 0, "wrote into its input %s, %zu bytes from its start",
-                  op->operands[o].name, at);
-    }
-    free(c->host[o]); /* inputs can be large, and are looked at once */
-    c->host[o] = NULL;
-  }
-  return guards_hold(call, &c->workspace, "the workspace");
+  error = copy(device_of(call), b, b->lead + (size_t)at, NULL, to, bytes);
+  return !error || fail(call, error, "its memory could not be read");
+}
+
+static remote_call remote_of(device_call *call) {
+  return (remote_call){call, ((vulkan_call *)call)->host, lead_of, read_back};
+}
+
+static const void *output(device_call *call, int operand) {
+  const remote_call r = remote_of(call);
+
+  return remote_output(&r, operand);
+}
+
+static bool intact(device_call *call) {
+  const remote_call r = remote_of(call);
+
+  return usable(call) && remote_intact(&r);
 }
 
 /* ---- the ceiling -------------------------------------------------------------------------------- */
