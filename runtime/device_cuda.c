@@ -530,7 +530,7 @@ static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, si
   if (call->on->lost)
     return false;
   error = cuda.to_host(to, b->data + (CUdeviceptr)at, bytes);
-  return !error || fail(call, error, "its memory could not be read");
+  return !error || fail(call, error, "the results could not be read");
 }
 
 static remote_call remote_of(device_call *call) {

@@ -776,7 +776,7 @@ static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, si
   if (!usable(call))
     return false;
   error = copy(device_of(call), b, b->lead + (size_t)at, NULL, to, bytes);
-  return !error || fail(call, error, "its memory could not be read");
+  return !error || fail(call, error, "the results could not be read");
 }
 
 static remote_call remote_of(device_call *call) {
