@@ -320,6 +320,7 @@ _Noreturn static void refuse_size(const size_item *item, const selection *s, boo
     if (name[0])
       message_unknown("dimension", name, names, count, "--list-ops shows each op's");
   }
+  free(names);
   if (sweep)
     message_refuse(
         "--size %s: no sweep of the ops asked for has such a size (--list-sizes shows them)",

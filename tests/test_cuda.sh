@@ -81,12 +81,6 @@ is 'and says so' grep '^cuda: none: .*crashed with SIGSEGV' "$tmp/list"
 fake 'spin at the start' --op exp --size 100 --check-only --rows
 is 'one that hangs costs the other kinds nothing' test $status = 0
 is 'and they are right' grep ' 0 wrong, ' "$tmp/list"
-fake '' --in-process --op exp --dtype f32 --size 100 --check-only --rows
-is 'one process will do' test $status = 0
-is 'and has the device' grep '^ >exp_f32__cuda' "$tmp/list"
-fake fault --in-process --op exp --size 100 --check-only --csv "$tmp/rows.csv"
-is 'a fault costs that process the device' test $status = 1
-is 'as later rows say' grep 'lost with an earlier row' "$tmp/rows.csv"
 fake '' --list-devices
 is 'lists a device' grep '^cuda0: a fake, .* 4.00 GiB of memory free' "$tmp/list"
 
@@ -106,6 +100,13 @@ else
   goes_wrong spin 'did not end within 0.5 s'
   goes_wrong crash 'crashed with SIGSEGV'
   goes_wrong waver 'y\[5\] differs from one run to the next'
+
+  fake '' --in-process --op exp --dtype f32 --size 100 --check-only --rows
+  is 'one process will do' test $status = 0
+  is 'and has the device' grep '^ >exp_f32__cuda' "$tmp/list"
+  fake fault --in-process --op exp --size 100 --check-only --csv "$tmp/rows.csv"
+  is 'a fault costs that process the device' test $status = 1
+  is 'as later rows say' grep 'lost with an earlier row' "$tmp/rows.csv"
 
   # field NAME: of the first row of CUDA, in the last run's CSV
   field() {
