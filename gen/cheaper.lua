@@ -12,6 +12,16 @@ for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
 
+-- Texts of those that kernel.h and kernel.comp have under the same names.
+cheaper.texts = {
+  erfc_near = "lathe_erfc_near({1})",
+  erfc_near_f16 = "lathe_erfc_f16({1})",
+  erfc_near_bf16 = "lathe_erfc_bf16({1})",
+  sigmoid_narrow = "lathe_sigmoid_narrow({1})",
+  sigmoid_near = "lathe_sigmoid_near({1})",
+  tanh_narrow = "lathe_tanh_narrow({1})",
+}
+
 -- Whether what is computed is rounded to half the bits later.
 local function is_narrow(k)
   return k.dtype ~= k.compute

@@ -65,12 +65,6 @@ local set = {
   erfc = "lathe_erfc({1})",
   exp_near = "lathe_exp_near({1})",
   exp_near_f16 = "lathe_exp_near_f16({1})",
-  erfc_near = "lathe_erfc_near({1})",
-  erfc_near_f16 = "lathe_erfc_f16({1})",
-  erfc_near_bf16 = "lathe_erfc_bf16({1})",
-  sigmoid_narrow = "lathe_sigmoid_narrow({1})",
-  sigmoid_near = "lathe_sigmoid_near({1})",
-  tanh_narrow = "lathe_tanh_narrow({1})",
   quotient = "lathe_quotient({1}, {2})",
   root = "lathe_root({1})",
   reciprocal_root = "lathe_reciprocal_root({1})",
@@ -83,6 +77,10 @@ set.native = { erfc = "f32" }
 for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf" } do
   set.native[name] = true
   set[name] = name .. "{f}({1})"
+end
+
+for name, pattern in pairs(cheaper.texts) do
+  set[name] = pattern
 end
 
 cuda.sets = { cuda = set }

@@ -66,13 +66,11 @@ local set = {
   store_index = "lathe_integer({1}).at = int64_t({2})",
   exp_near_f16 = "lathe_exp_near_f16({1})",
   exp_near_bf16 = "lathe_exp_near({1})",
-  erfc_near = "lathe_erfc_near({1})",
-  erfc_near_f16 = "lathe_erfc_f16({1})",
-  erfc_near_bf16 = "lathe_erfc_bf16({1})",
-  sigmoid_narrow = "lathe_sigmoid_narrow({1})",
-  sigmoid_near = "lathe_sigmoid_near({1})",
-  tanh_narrow = "lathe_tanh_narrow({1})",
 }
+
+for name, pattern in pairs(cheaper.texts) do
+  set[name] = pattern
+end
 
 glsl.sets = { vulkan = set }
 

@@ -1,6 +1,7 @@
 /* device.c - the devices of this machine. */
 #include "device.h"
 
+#include <stdio.h>
 #include <sys/time.h>
 
 static device_list the_cpu(void) {
@@ -46,6 +47,23 @@ void device_put(lathe_kind kind, const device_list *list) {
 
 static device_list of_kind(lathe_kind kind) {
   return put[kind] ? *put[kind] : device_own(kind);
+}
+
+bool device_fail_list(device_call *call, const char *why, const char *format, va_list list) {
+  const int length = vsnprintf(call->error, sizeof call->error, format, list);
+
+  if (why && length >= 0 && (size_t)length < sizeof call->error)
+    snprintf(call->error + length, sizeof call->error - (size_t)length, ": %s", why);
+  return false;
+}
+
+bool device_fail(device_call *call, const char *format, ...) {
+  va_list list;
+
+  va_start(list, format);
+  device_fail_list(call, NULL, format, list);
+  va_end(list);
+  return false;
 }
 
 int device_home(const device_call *call, int operand) {

@@ -2,6 +2,8 @@
 #ifndef DEVICE_H
 #define DEVICE_H
 
+#include <stdarg.h>
+
 #include "lathe.h"
 #include "problem.h"
 
@@ -93,6 +95,11 @@ device_list device_own(lathe_kind kind);
 /* Puts a list in the place of a kind's own devices, for a process that is to keep away from the
  * driver; it and what it points to must stay. */
 void device_put(lathe_kind kind, const device_list *list);
+
+/* Says in call->error what went wrong, and why where that is not null. False, for the caller to return. */
+bool device_fail(device_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool device_fail_list(device_call *call, const char *why, const char *format, va_list list)
+    __attribute__((format(printf, 3, 0)));
 
 /* The operand whose buffer an operand of a call uses: its own, but for the output of an in-place call. */
 int device_home(const device_call *call, int operand);

@@ -1,5 +1,4 @@
 /* device_cpu.c - this processor, one thread of it, as a device. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +19,6 @@ typedef struct cpu_call {
   lathe_args args;
   uint64_t calls; /* how many the next batch makes */
 } cpu_call;
-
-static bool fail(device_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static bool fail(device_call *call, const char *format, ...) {
-  va_list list;
-
-  va_start(list, format);
-  vsnprintf(call->error, sizeof call->error, format, list);
-  va_end(list);
-  return false;
-}
 
 /* The number that a line "key: number" of a file starts with, or -1. */
 static double file_number(const char *path, const char *key) {
@@ -179,12 +167,12 @@ static bool run(device_call *call) {
   c->calls = 1;
   crash = signals_guard(run_batch, c);
   if (crash)
-    return fail(call, "crashed with %s", crash);
+    return device_fail(call, "crashed with %s", crash);
   if (float_settings() != settings) {
 #if defined __x86_64__
     _mm_setcsr(settings);
 #endif
-    return fail(call, "left the processor's floating-point settings changed");
+    return device_fail(call, "left the processor's floating-point settings changed");
   }
   return true;
 }
@@ -200,7 +188,7 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   crash = signals_guard(run_batch, c);
   taken->host = clock_ns() - host;
   taken->own = clock_cpu_ns() - own;
-  return !crash || fail(call, "crashed with %s while it was timed", crash);
+  return !crash || device_fail(call, "crashed with %s while it was timed", crash);
 }
 
 static const void *output(device_call *call, int operand) {
@@ -213,9 +201,9 @@ static bool guards_hold(device_call *call, const buffer *b, const char *name) {
   if (!at)
     return true;
   if (at < b->data)
-    return fail(call, "wrote before the start of %s, %td bytes", name, b->data - at);
-  return fail(call, "wrote after the end of %s, at %td bytes past it", name,
-              at - (b->data + b->size));
+    return device_fail(call, "wrote before the start of %s, %td bytes", name, b->data - at);
+  return device_fail(call, "wrote after the end of %s, at %td bytes past it", name,
+                     at - (b->data + b->size));
 }
 
 static bool intact(device_call *call) {
@@ -232,8 +220,8 @@ static bool intact(device_call *call) {
       size_t at = 0;
       while (now[at] == ((const unsigned char *)p->input[o])[at])
         at++;
-      return fail(call, "wrote into its input %s, %zu bytes from its start", op->operands[o].name,
-                  at);
+      return device_fail(call, "wrote into its input %s, %zu bytes from its start",
+                         op->operands[o].name, at);
     }
   }
   return guards_hold(call, &c->workspace, "the workspace");

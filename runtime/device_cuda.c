@@ -6,7 +6,6 @@
  * device_limit. */
 #include <dlfcn.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,18 +123,12 @@ static bool fail(device_call *call, CUresult error, const char *format, ...)
 
 static bool fail(device_call *call, CUresult error, const char *format, ...) {
   va_list list;
-  int length;
 
   va_start(list, format);
-  length = vsnprintf(call->error, sizeof call->error, format, list);
+  device_fail_list(call, error ? error_text(error) : NULL, format, list);
   va_end(list);
-  if (error) {
-    if (length >= 0 && (size_t)length < sizeof call->error)
-      snprintf(call->error + length, sizeof call->error - (size_t)length, ": %s",
-               error_text(error));
-    if (error != CUDA_ERROR_OUT_OF_MEMORY)
-      call->on->lost = true;
-  }
+  if (error && error != CUDA_ERROR_OUT_OF_MEMORY)
+    call->on->lost = true;
   return false;
 }
 

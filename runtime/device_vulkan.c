@@ -10,7 +10,6 @@
 
 #ifdef HAVE_VULKAN
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -390,17 +389,12 @@ static bool fail(device_call *call, VkResult error, const char *format, ...)
 
 static bool fail(device_call *call, VkResult error, const char *format, ...) {
   va_list list;
-  int length;
 
   va_start(list, format);
-  length = vsnprintf(call->error, sizeof call->error, format, list);
+  device_fail_list(call, error ? vulkan_error(error) : NULL, format, list);
   va_end(list);
-  if (error) {
-    if (length >= 0 && (size_t)length < sizeof call->error)
-      snprintf(call->error + length, sizeof call->error - (size_t)length, ": %s",
-               vulkan_error(error));
+  if (error)
     ((vulkan_call *)call)->broken = true;
-  }
   return false;
 }
 

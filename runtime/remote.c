@@ -1,23 +1,10 @@
 /* remote.c - what a call left in a device's own memory. */
 #include "remote.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const unsigned char remote_guard_byte = 0x7e, remote_poison_byte = 0xfb;
-
-static bool fail(device_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static bool fail(device_call *call, const char *format, ...) {
-  va_list list;
-
-  va_start(list, format);
-  vsnprintf(call->error, sizeof call->error, format, list);
-  va_end(list);
-  return false;
-}
 
 /* A copy of an operand here; where it cannot be had, one that was never written. */
 static void *fetch(const remote_call *r, int operand) {
@@ -26,7 +13,7 @@ static void *fetch(const remote_call *r, int operand) {
   if (!r->host[operand])
     r->host[operand] = malloc(bytes ? bytes : 1);
   if (!r->host[operand]) {
-    fail(r->call, "not enough memory for a copy of the results");
+    device_fail(r->call, "not enough memory for a copy of the results");
     return NULL;
   }
   if (!r->read(r->call, device_home(r->call, operand), 0, r->host[operand], bytes))
@@ -52,12 +39,12 @@ static bool guards_hold(const remote_call *r, int operand, size_t bytes, const c
     return false;
   for (size_t i = lead; i-- > 0;)
     if (guard[i] != remote_guard_byte)
-      return fail(r->call, "wrote before the start of %s, %zu bytes", name, lead - i);
+      return device_fail(r->call, "wrote before the start of %s, %zu bytes", name, lead - i);
   if (!r->read(r->call, operand, (ptrdiff_t)bytes, guard, REMOTE_GUARD))
     return false;
   for (size_t i = 0; i < REMOTE_GUARD; i++)
     if (guard[i] != remote_guard_byte)
-      return fail(r->call, "wrote after the end of %s, at %zu bytes past it", name, i);
+      return device_fail(r->call, "wrote after the end of %s, at %zu bytes past it", name, i);
   return true;
 }
 
@@ -76,8 +63,8 @@ static bool input_holds(const remote_call *r, int operand) {
   if (memcmp(now, expected, p->bytes[operand]) != 0) {
     while (now[at] == expected[at])
       at++;
-    return fail(r->call, "wrote into its input %s, %zu bytes from its start",
-                operands[operand].name, at);
+    return device_fail(r->call, "wrote into its input %s, %zu bytes from its start",
+                       operands[operand].name, at);
   }
   free(r->host[operand]); /* inputs can be large, and are looked at once */
   r->host[operand] = NULL;

@@ -2,22 +2,7 @@
 # test_cuda.sh - what of the CUDA backend can be tested without a GPU. Needs LATHE_SRC, LATHE_GEN and
 # LATHE_BENCH. With LATHE_UPDATE_GOLDEN=1 in the environment the golden files are written anew.
 
-passed=0
-failed=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-
-is() { # is WHAT COMMAND...: one test
-  what=$1
-  shift
-  if "$@" >"$tmp/said" 2>&1; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED %s: %s\n' "$what" "$*"
-    sed 's/^/  /' "$tmp/said"
-  fi
-}
+. "$LATHE_SRC/tests/check.sh"
 
 # ---- what the templates make of one small op of each family -------------------------------------
 
@@ -144,5 +129,4 @@ else
   is 'is marked' grep -F '!5000%' "$tmp/list"
 fi
 
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+summary

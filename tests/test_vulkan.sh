@@ -3,22 +3,7 @@
 # there is; Mesa's lavapipe will do. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH. With
 # LATHE_UPDATE_GOLDEN=1 in the environment the golden files are written anew.
 
-passed=0
-failed=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-
-is() { # is WHAT COMMAND...: one test
-  what=$1
-  shift
-  if "$@" >"$tmp/said" 2>&1; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED %s: %s\n' "$what" "$*"
-    sed 's/^/  /' "$tmp/said"
-  fi
-}
+. "$LATHE_SRC/tests/check.sh"
 
 # ---- what the templates make of one small op of each family -------------------------------------
 
@@ -185,5 +170,4 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   fails 'wrong.*the results could not be read: VK_ERROR_DEVICE_LOST' 1 vkQueueSubmit -4 10
 fi
 
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+summary

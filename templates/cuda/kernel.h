@@ -169,15 +169,17 @@ static __device__ __forceinline__ float lathe_exp_near_f16(float x) {
 
 /* 1 / (1 + e^-x) for results that are rounded to half the bits: with e = e^-|x|, 1 / (1 + e) or
  * e / (1 + e). */
-static __device__ __forceinline__ float lathe_sigmoid_narrow(float x) {
-  const float power = expf(-fabsf(x));
+static __device__ __forceinline__ float lathe_sigmoid_of(float x, float power) {
   return (x < 0 ? power : 1.0f) * lathe_rcp(1.0f + power);
+}
+
+static __device__ __forceinline__ float lathe_sigmoid_narrow(float x) {
+  return lathe_sigmoid_of(x, expf(-fabsf(x)));
 }
 
 /* The same of an argument that has been rounded. */
 static __device__ __forceinline__ float lathe_sigmoid_near(float x) {
-  const float power = lathe_exp_near(-fabsf(x));
-  return (x < 0 ? power : 1.0f) * lathe_rcp(1.0f + power);
+  return lathe_sigmoid_of(x, lathe_exp_near(-fabsf(x)));
 }
 
 /* erfc by the polynomials of gen/vecmath.lua. Below 7/8 it is (1 - x) - x p(x^2), above

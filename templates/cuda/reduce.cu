@@ -197,7 +197,7 @@ if (threadIdx.x == 0) {
 //@ end
 //@ for _, v in ipairs(variants) do
 //@ for p, phase in ipairs(phases) do
-//@ local B, U, V = v.params.block, v.params.unroll, k.width
+//@ local B, V = v.params.block, k.width
 //@ local point = passes[p]
 /* $v.params_text$: phase $p$, all operands at multiples of 16 bytes. The grid's blocks must all run at
  * once, for the work is dealt out among them: hence the bound on registers. */

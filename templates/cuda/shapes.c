@@ -23,11 +23,13 @@
 //@ end
 //@
 //@ -- What a thread has of its elements in registers: accesses to so many operands, and whether numbers too.
-//@ local streams, keeps = 0, false
+//@ local number, keeps = { whole = 0, column = 0 }, false
 //@ for _, operand in ipairs(k.operands) do
-//@   local varies = operand.place == "whole" or operand.place == "column"
-//@   streams = streams + (varies and not operand.output and 1 or 0)
+//@   if not operand.output and number[operand.place] then
+//@     number[operand.place] = number[operand.place] + 1
+//@   end
 //@ end
+//@ local streams = number.whole + number.column
 //@ for _, phase in ipairs(k:held(op).program.phases) do
 //@   keeps = keeps or #phase.stash > 0
 //@ end
@@ -82,15 +84,10 @@
 //@ -- reductions over the rows, and in types of 16 bits where a row's block waits for its threads more than
 //@ -- once, and has operands for each column to read again: elsewhere a block for each row does as well.
 //@ function ahead(v)
-//@   local list, number = {}, { whole = 0, column = 0 }
-//@   for _, operand in ipairs(k.operands) do
-//@     if not operand.output and number[operand.place] then
-//@       number[operand.place] = number[operand.place] + 1
-//@     end
-//@   end
+//@   local list = {}
 //@   local hold = math.max(1, 16 // k.width)
 //@   local by_column = #k.program.column_reductions > 0
-//@   local blocks = not by_column and (number.whole + number.column) * hold <= 6 and 2 or 1
+//@   local blocks = not by_column and streams * hold <= 6 and 2 or 1
 //@   local pays = by_column or number.column > 0 and #active(k.program.phases) > 1 and blocks > 1
 //@   local wanted = v.params.ahead == "always" or v.params.ahead == "auto" and pays
 //@   if number.whole == 0 or not leaves(k.program) or not wanted then

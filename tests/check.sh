@@ -1,0 +1,24 @@
+# check.sh - what the tests in shell share; to be read by them, with `.`. $tmp is a folder for the test's
+# own, gone at its end.
+
+passed=0
+failed=0
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+is() { # is WHAT COMMAND...: one test
+  what=$1
+  shift
+  if "$@" >"$tmp/said" 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED %s: %s\n' "$what" "$*"
+    sed 's/^/  /' "$tmp/said"
+  fi
+}
+
+summary() { # the last line, and the exit status, that tests/run looks for
+  printf '%d passed, %d failed\n' "$passed" "$failed"
+  [ "$failed" = 0 ]
+}
