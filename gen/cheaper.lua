@@ -17,7 +17,8 @@ cheaper.texts = {
   erfc_near = "lathe_erfc_near({1})",
   erfc_near_f16 = "lathe_erfc_f16({1})",
   erfc_near_bf16 = "lathe_erfc_bf16({1})",
-  sigmoid_narrow = "lathe_sigmoid_narrow({1})",
+  sigmoid_narrow_f16 = "lathe_sigmoid_f16({1})",
+  sigmoid_narrow_bf16 = "lathe_sigmoid_bf16({1})",
   sigmoid_near = "lathe_sigmoid_near({1})",
   tanh_narrow = "lathe_tanh_narrow({1})",
 }
@@ -40,8 +41,8 @@ cheaper.is_rounded = is_rounded
 local function is_sum(k, name)
   for _, phase in ipairs(k.program.phases) do
     for _, reduction in ipairs(phase.reductions) do
-      if reduction.name == name then
-        return reduction.kind == "sum"
+      if reduction.name == name or reduction.squares == name then
+        return reduction.kind == "sum" or reduction.kind == "moments"
       end
     end
   end

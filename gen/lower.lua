@@ -412,7 +412,7 @@ function kernel:neutral(kind)
 end
 
 function kernel:is_extremum(kind)
-  return kind ~= "sum"
+  return kind ~= "sum" and kind ~= "moments"
 end
 
 function kernel:is_index(kind)
@@ -506,12 +506,15 @@ function kernel:totals()
 end
 
 -- The kernel for rows that stay in registers: what is dear to compute twice is kept there, also where
--- an output is too narrow for it.
+-- an output is too narrow for it, and a mean and what is about it are gathered in one pass.
 function kernel:held(op)
-  if self.dtype == self.compute or #self.program.column_reductions > 0 then
+  if #self.program.column_reductions > 0 then
     return self
   end
-  local kept = program.make(op.values, true)
+  local kept = program.make(op.values, true, nil, true)
+  if self.dtype == self.compute and #kept.phases == #self.program.phases then
+    return self
+  end
   return lower.kernel(self.language, self.isa, self.dtype, self.name .. "_held", self.operands, kept)
 end
 
@@ -565,6 +568,9 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
     for _, list in ipairs { phase.reductions, phase.picks } do
       for _, result in ipairs(list) do
         self.phase_of[result.name] = p
+        if result.squares then
+          self.phase_of[result.squares] = p
+        end
       end
     end
   end

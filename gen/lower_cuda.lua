@@ -124,9 +124,14 @@ end
 function cuda.methods:gatherer(kind)
   local types = {
     sum = "lathe_sum<%s>", maximum = "lathe_extreme<%s, true>", minimum = "lathe_extreme<%s, false>",
-    argmax = "lathe_index<%s, true>", argmin = "lathe_index<%s, false>",
+    argmax = "lathe_index<%s, true>", argmin = "lathe_index<%s, false>", moments = "lathe_moments<%s>",
   }
   return types[kind]:format(self.number)
+end
+
+-- Whether the terms of a reduction are compared as they are in memory, two of 16 bits at once.
+function cuda.methods:as_stored(reduction)
+  return self.dtype ~= self.compute and self:is_extremum(reduction.kind) and reduction.term.op == "input"
 end
 
 -- The type of its result.

@@ -3,6 +3,7 @@
 -- templates/glsl. A buffer is an address, a uint64_t, that is cast to a reference where it is read.
 
 local cheaper = require "cheaper"
+local expr = require "expr"
 local text = require "text"
 
 local glsl = {
@@ -66,6 +67,9 @@ local set = {
   store_index = "lathe_integer({1}).at = int64_t({2})",
   exp_near_f16 = "lathe_exp_near_f16({1})",
   exp_near_bf16 = "lathe_exp_near({1})",
+  quotient = "{1} / {2}", -- off by 2.5 ulp
+  root = "sqrt({1})",
+  reciprocal_root = "inversesqrt({1})",
 }
 
 for name, pattern in pairs(cheaper.texts) do
@@ -73,6 +77,34 @@ for name, pattern in pairs(cheaper.texts) do
 end
 
 glsl.sets = { vulkan = set }
+
+-- Whether numbers that are rounded to half their bits later need not be right to the last one: nothing is
+-- divided, nor is a root taken, for which there is no cheaper form.
+function glsl.methods:is_loose()
+  local roots = {}
+  for _, phase in ipairs(self.program.phases) do
+    for _, list in ipairs { phase.reductions, phase.picks } do
+      for _, row in ipairs(list) do
+        roots[#roots + 1] = row.term
+      end
+    end
+  end
+  for _, reduction in ipairs(self.program.column_reductions) do
+    roots[#roots + 1] = reduction.term
+  end
+  for _, list in ipairs { self.program.points, self.program.totals, self.program.columns } do
+    for _, value in ipairs(list) do
+      roots[#roots + 1] = value.node
+    end
+  end
+  local loose = self.dtype ~= self.compute
+  expr.visit(text.map(roots, function(node)
+    return self:expand(node)
+  end), function(node)
+    loose = loose and node.op ~= "div" and node.op ~= "sqrt"
+  end)
+  return loose
+end
 
 -- Constants -----------------------------------------------------------------------------------
 
@@ -167,7 +199,7 @@ end
 -- The types in kernel.comp that gather the terms of a reduction.
 local gatherers = {
   sum = "lathe_sum", maximum = "lathe_largest", minimum = "lathe_smallest", argmax = "lathe_first_largest",
-  argmin = "lathe_first_smallest",
+  argmin = "lathe_first_smallest", moments = "lathe_moments",
 }
 
 function glsl.methods:gatherer(kind)
@@ -179,13 +211,22 @@ function glsl.methods:result_type(kind)
   return self:is_index(kind) and "uint64_t" or self.number
 end
 
+-- The numbers that a gatherer of a kind has, by name; an index comes after them.
+local function members(kind)
+  return kind == "moments" and { "value", "squares", "count" } or { "value" }
+end
+
 -- What is gathered as words of 4 bytes, and the expression that makes it of such words.
 function glsl.methods:words(kind, gathered)
-  local value, words = gathered .. ".value"
-  if self.spelling.bits == 64 then
-    words = { "unpackDouble2x32(" .. value .. ").x", "unpackDouble2x32(" .. value .. ").y" }
-  else
-    words = { "floatBitsToUint(" .. value .. ")" }
+  local words = {}
+  for _, member in ipairs(members(kind)) do
+    local number = gathered .. "." .. member
+    if self.spelling.bits == 64 then
+      words[#words + 1] = "unpackDouble2x32(" .. number .. ").x"
+      words[#words + 1] = "unpackDouble2x32(" .. number .. ").y"
+    else
+      words[#words + 1] = "floatBitsToUint(" .. number .. ")"
+    end
   end
   if self:is_index(kind) then
     words[#words + 1] = "uint(" .. gathered .. ".index)"
@@ -195,14 +236,19 @@ function glsl.methods:words(kind, gathered)
 end
 
 function glsl.methods:from_words(kind, words)
-  local wide = self.spelling.bits == 64
-  local value = wide and string.format("packDouble2x32(uvec2(%s, %s))", words[1], words[2])
-    or "uintBitsToFloat(" .. words[1] .. ")"
-  if self:is_index(kind) then
-    local low, high = words[wide and 3 or 2], words[wide and 4 or 3]
-    value = string.format("%s, uint64_t(%s) | uint64_t(%s) << 32", value, low, high)
+  local at, list = 0, {}
+  local function word()
+    at = at + 1
+    return words[at]
   end
-  return gatherers[kind] .. "(" .. value .. ")"
+  for i in ipairs(members(kind)) do
+    list[i] = self.spelling.bits == 64 and string.format("packDouble2x32(uvec2(%s, %s))", word(), word())
+      or "uintBitsToFloat(" .. word() .. ")"
+  end
+  if self:is_index(kind) then
+    list[#list + 1] = string.format("uint64_t(%s) | uint64_t(%s) << 32", word(), word())
+  end
+  return gatherers[kind] .. "(" .. table.concat(list, ", ") .. ")"
 end
 
 local combined = {

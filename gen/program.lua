@@ -2,7 +2,8 @@
 -- and in which order. All families share this form; they differ in what the points are.
 --
 --   program.phases[p]      one pass over the data each:
---     .reductions            { name, kind, term }: name = kind over all points of term
+--     .reductions            { name, kind, term }: name = kind over all points of term; of kind "moments":
+--                              name is their sum, and squares that of the squares about their mean
 --     .picks                 { name, index, term }: name = the term at the point that an index names
 --     .stash                 { operand, node }: points kept in an output for a later pass
 --   program.points         { operand, node }: outputs with a value at each point
@@ -91,6 +92,41 @@ local function split(roots)
   return text.map(roots, rewrite), phases, column_reductions
 end
 
+-- Whether a reduction is the sum of the squares of t - mean(t): that of t, the sum its mean is made of.
+local function about_mean(reduction, sums)
+  local square = reduction.term
+  local centred = reduction.kind == "sum" and square.op == "mul" and rawequal(square[1], square[2])
+    and square[1]
+  local mean = centred and centred.op == "sub" and centred[2]
+  local sum = mean and mean.op == "div" and mean[2].op == "count" and sums[mean[1].name]
+  return sum and rawequal(sum.term, centred[1]) and sum
+end
+
+-- Gathers such squares with the sum, in one pass, for what can merge both (Chan, Golub and LeVeque 1979).
+local function gather_moments(phases)
+  local sums = {}
+  for _, phase in ipairs(phases) do
+    for _, reduction in ipairs(phase.reductions) do
+      sums[reduction.name] = reduction.kind == "sum" and reduction or nil
+    end
+  end
+  for p = #phases, 2, -1 do
+    local others = {}
+    for _, reduction in ipairs(phases[p].reductions) do
+      local sum = about_mean(reduction, sums)
+      if sum and sum.kind == "sum" then
+        sum.kind, sum.squares = "moments", reduction.name
+      else
+        others[#others + 1] = reduction
+      end
+    end
+    phases[p].reductions = others
+    if #others == 0 and #phases[p].picks == 0 then
+      table.remove(phases, p)
+    end
+  end
+end
+
 -- Values of an earlier pass that a later one would compute again at a high price are kept in an
 -- output, which has room for them until its own values come. Not where a later pass still reads
 -- the input that may be the same memory as the output.
@@ -154,11 +190,15 @@ local function keep_points(result, overwritten)
 end
 
 -- Makes the program of values { operand, node } for outputs. keep: costly points are stored between
--- passes; overwritten: the input that the first output may take the place of, or nil.
-function program.make(values, keep, overwritten)
+-- passes; overwritten: the input that the first output may take the place of, or nil; moments: reductions
+-- may be of that kind.
+function program.make(values, keep, overwritten, moments)
   local roots, phases, column_reductions = split(text.map(values, function(value)
     return value.node
   end))
+  if moments then
+    gather_moments(phases)
+  end
   local result = { phases = phases, column_reductions = column_reductions, points = {}, totals = {}, columns = {} }
   expr.visit(roots, function(node)
     result.random = result.random or node.op == "random"

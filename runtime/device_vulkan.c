@@ -46,7 +46,8 @@ typedef struct vulkan_device {
   uint64_t clock_mask;   /* the bits of a timestamp that count; 0: it has no clock */
   double clock_ns;       /* nanoseconds of one tick */
   double most_allocated; /* bytes of one allocation */
-  bool size_control, budget, f64, f16, storage16;
+  bool size_control, budget, f64, f16, storage16, nvidia;
+  unsigned char uuid[VK_UUID_SIZE];
   lathe_limits limits;
 
   VkDevice made; /* null: to be made */
@@ -262,6 +263,8 @@ static VkResult make_device(vulkan_device *d) {
     d->made = NULL;
     return error;
   }
+  if (d->nvidia)
+    gpu_clocks_hold(d->uuid);
   d->code.device = d->made;
   vk.GetDeviceQueue(d->made, d->family, 0, &d->queue);
   error = vk.CreateCommandPool(d->made, &pool, NULL, &d->pool);
@@ -1002,6 +1005,8 @@ static const char *find_properties(vulkan_device *d, VkPhysicalDeviceVulkan12Pro
   v12->pNext = d->size_control ? &size : NULL;
   vk.GetPhysicalDeviceProperties2(d->physical, &properties);
   d->most_allocated = (double)v11.maxMemoryAllocationSize;
+  d->nvidia = v12->driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+  memcpy(d->uuid, v11.deviceUUID, sizeof d->uuid);
   d->clock_ns = limits->timestampPeriod;
   d->limits = (lathe_limits){
       .multiprocessors = multiprocessors(d),
@@ -1023,6 +1028,8 @@ static const char *find_properties(vulkan_device *d, VkPhysicalDeviceVulkan12Pro
                    v12->shaderSignedZeroInfNanPreserveFloat64},
       .denormals = {v12->shaderDenormPreserveFloat16, v12->shaderDenormPreserveFloat32,
                     v12->shaderDenormPreserveFloat64},
+      .flushes = {v12->shaderDenormFlushToZeroFloat16, v12->shaderDenormFlushToZeroFloat32,
+                  v12->shaderDenormFlushToZeroFloat64},
       .nearest = {v12->shaderRoundingModeRTEFloat16, v12->shaderRoundingModeRTEFloat32,
                   v12->shaderRoundingModeRTEFloat64},
       .denormals_apart = v12->denormBehaviorIndependence,

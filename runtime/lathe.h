@@ -69,6 +69,7 @@ typedef void lathe_fn(const lathe_args *args);
 /* Device code carried in the program: a fatbin, or SPIR-V. */
 typedef struct lathe_image {
   const unsigned char *start, *end;
+  int loose; /* its f32 is rounded to 16 bits later, and need not be right to the last bit */
 } lathe_image;
 
 /* What a device says of itself, for choosing launches. */

@@ -85,6 +85,7 @@ enum { VULKAN_WIDTHS = 3 };
 typedef struct vulkan_floats {
   VkBool32 specials[VULKAN_WIDTHS];  /* NaN, infinities, and the sign of zero */
   VkBool32 denormals[VULKAN_WIDTHS]; /* numbers below the normal range */
+  VkBool32 flushes[VULKAN_WIDTHS];   /* can take them for zero instead */
   VkBool32 nearest[VULKAN_WIDTHS];   /* rounds to the nearest, of two to the even one */
   VkShaderFloatControlsIndependence denormals_apart, rounding_apart; /* for which widths */
 } vulkan_floats;
@@ -109,6 +110,10 @@ VkResult vulkan_code_get(vulkan_code *code, const lathe_image *image, const lath
 
 /* Forgets and frees all. */
 void vulkan_code_drop(vulkan_code *code);
+
+/* gpu_clocks.c: keeps up, until the process ends, the clocks of the NVIDIA GPU with that identifier of
+ * VK_UUID_SIZE bytes; where CUDA's driver is not there, nothing happens. */
+void gpu_clocks_hold(const unsigned char *uuid);
 
 /* vulkan_streams.c: vulkan_streams.comp; empty where the build makes no SPIR-V. */
 extern const lathe_image vulkan_streams;

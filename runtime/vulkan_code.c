@@ -28,6 +28,7 @@ enum {
   OP_CAPABILITY = 17,
   OP_TYPE_FLOAT = 22,
   MODE_DENORM_PRESERVE = 4459,
+  MODE_DENORM_FLUSH_TO_ZERO = 4460,
   MODE_SIGNED_ZERO_INF_NAN_PRESERVE = 4461,
   MODE_ROUNDING_MODE_RTE = 4462,
   CAPABILITY_ABOVE_MODE = 5, /* a mode's capability has its number and this */
@@ -54,20 +55,25 @@ static bool can_ask(const VkBool32 *offered, int width, const bool *used,
   return true;
 }
 
-/* The execution modes to add, of what the device offers, for the widths that the module uses. What is
- * below the normal range of f32 is nothing in f16: where that is the type, no time is spent on it. */
-static size_t choose_modes(const vulkan_floats *floats, const bool *used, mode *modes) {
-  const bool apart = floats->denormals_apart != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+/* The execution modes to add, of what the device offers, for the widths that the module uses. Where f32
+ * need not be rounded right it is not asked to be: an H200's divisions take five times as long then. And
+ * what is below its normal range is nothing in f16, so that no time is spent on it. */
+static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool loose, mode *modes) {
+  const VkShaderFloatControlsIndependence none = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
   size_t count = 0;
 
   for (int w = 0; w < VULKAN_WIDTHS; w++) {
     const uint32_t width = 16u << w;
-    const bool in_f16 = w == 1 && used[0] && apart;
+    const bool in_f16 = w == 1 && used[0];
+    const bool flush = in_f16 && floats->denormals_apart != none;
+    const bool any = w == 1 && loose && !(in_f16 && floats->rounding_apart == none);
     if (used[w] && floats->specials[w])
       modes[count++] = (mode){MODE_SIGNED_ZERO_INF_NAN_PRESERVE, width};
-    if (!in_f16 && can_ask(floats->denormals, w, used, floats->denormals_apart))
+    if (flush && floats->flushes[w])
+      modes[count++] = (mode){MODE_DENORM_FLUSH_TO_ZERO, width};
+    if (!flush && can_ask(floats->denormals, w, used, floats->denormals_apart))
       modes[count++] = (mode){MODE_DENORM_PRESERVE, width};
-    if (can_ask(floats->nearest, w, used, floats->rounding_apart))
+    if (!any && can_ask(floats->nearest, w, used, floats->rounding_apart))
       modes[count++] = (mode){MODE_ROUNDING_MODE_RTE, width};
   }
   return count;
@@ -93,7 +99,7 @@ static uint32_t *with_modes(const lathe_image *image, const vulkan_floats *float
     if ((from[at] & 0xffff) == OP_TYPE_FLOAT)
       for (int w = 0; w < VULKAN_WIDTHS; w++)
         used[w] = used[w] || from[at + 2] == 16u << w;
-  wanted = choose_modes(floats, used, modes);
+  wanted = choose_modes(floats, used, image->loose, modes);
   memcpy(copy, from, (size_t)HEADER * 4);
   for (size_t m = 0; m < wanted; m++) {
     bool known = false;

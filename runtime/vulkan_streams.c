@@ -11,7 +11,7 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 extern const unsigned char vulkan_streams_start[], vulkan_streams_end[];
-const lathe_image vulkan_streams = {vulkan_streams_start, vulkan_streams_end};
+const lathe_image vulkan_streams = {.start = vulkan_streams_start, .end = vulkan_streams_end};
 #else
 const lathe_image vulkan_streams = {0};
 #endif

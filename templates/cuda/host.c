@@ -10,7 +10,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const unsigned char $file.stem$_start[], $file.stem$_end[];
 extern const lathe_image $file.stem$_image;
-const lathe_image $file.stem$_image = {$file.stem$_start, $file.stem$_end};
+const lathe_image $file.stem$_image = {.start = $file.stem$_start, .end = $file.stem$_end};
 
 /* How many times `each` it takes to have as many points, at most `most` and at least once. */
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {

@@ -173,8 +173,16 @@ static __device__ __forceinline__ float lathe_sigmoid_of(float x, float power) {
   return (x < 0 ? power : 1.0f) * lathe_rcp(1.0f + power);
 }
 
-static __device__ __forceinline__ float lathe_sigmoid_narrow(float x) {
-  return lathe_sigmoid_of(x, expf(-fabsf(x)));
+/* Of an x of 11 bits, or of 8: log2(e) in two parts, of which the first has so few bits that its product
+ * with x is exact. The second's power is 1 + y, near enough. */
+static __device__ __forceinline__ float lathe_sigmoid_f16(float x) {
+  const float a = fabsf(x) > 104.0f ? 104.0f : fabsf(x), power = lathe_power(a * -0x1.715p0f);
+  return lathe_sigmoid_of(x, fmaf(power, a * -0x1.8be626p-15f, power));
+}
+
+static __device__ __forceinline__ float lathe_sigmoid_bf16(float x) {
+  const float a = fabsf(x) > 104.0f ? 104.0f : fabsf(x), root = lathe_power(a * -0x1.7154p-1f), power = root * root;
+  return lathe_sigmoid_of(x, fmaf(power, a * -0x1.480fb6p-18f, power));
 }
 
 /* The same of an argument that has been rounded. */
@@ -313,6 +321,151 @@ template <typename T> struct lathe_sum {
   }
 };
 
+/* x / n for a whole number n, and without calls. */
+static __device__ __forceinline__ float lathe_share(float x, float n) {
+  const float r = lathe_rcp(n), share = x * r;
+  return fmaf(fmaf(-share, n, x), r, share);
+}
+
+static __device__ __forceinline__ double lathe_share(double x, double n) {
+  return x / n;
+}
+
+/* The sum, and the sum of the squares about the mean: that of n and m numbers with means apart by d is
+ * those of both and n m / (n + m) d^2 (Chan, Golub and LeVeque 1979). Parts are mostly of equal size. */
+template <typename T> struct lathe_moments {
+  T sum, squares, count;
+
+  static __device__ __forceinline__ T nothing() {
+    return T(-0.0);
+  }
+  __device__ __forceinline__ void clear() {
+    sum = nothing();
+    squares = count = 0;
+  }
+  template <int N, typename At> __device__ __forceinline__ void take(const T (&terms)[N], At) {
+    const auto add = [](T a, T b) { return a + b; };
+    lathe_moments part;
+    T square[N];
+
+    part.count = N;
+    part.sum = lathe_fold(add, terms);
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      const T off = terms[j] - part.sum * T(1.0 / N);
+      square[j] = off * off;
+    }
+    part.squares = lathe_fold(add, square);
+    merge(part);
+  }
+  __device__ __forceinline__ void take_one(T term) {
+    const lathe_moments part = {term, 0, 1};
+    merge(part);
+  }
+  __device__ __forceinline__ void merge(const lathe_moments &other) {
+    if (count == other.count) {
+      merge_equal(other.sum, other.squares, share());
+    } else if (count == 0) {
+      *this = other;
+    } else if (other.count != 0) {
+      const T apart = lathe_share(sum, count) - lathe_share(other.sum, other.count);
+      const T weight = lathe_share(count * other.count, count + other.count);
+      squares = (squares + other.squares) + apart * apart * weight;
+      sum += other.sum;
+      count += other.count;
+    }
+  }
+  /* 1 / count. */
+  __device__ __forceinline__ T share() const {
+    return lathe_share(T(1), count > 1 ? count : T(1));
+  }
+  __device__ __forceinline__ void merge_equal(T other_sum, T other_squares, T share) {
+    const T apart = (sum - other_sum) * share;
+    squares = (squares + other_squares) + apart * apart * (count / 2);
+    sum += other_sum;
+    count += count;
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_lanes() {
+    if (__all_sync(0xffffffffu, count == __shfl_sync(0xffffffffu, count, 0))) {
+      T part = share();
+#pragma unroll
+      for (int mask = THREADS / 2; mask > 0; mask /= 2, part /= 2)
+        merge_equal(__shfl_xor_sync(0xffffffffu, sum, mask), __shfl_xor_sync(0xffffffffu, squares, mask), part);
+    } else {
+#pragma unroll 1
+      for (int mask = THREADS / 2; mask > 0; mask /= 2)
+        merge(lathe_exchange(*this, mask));
+    }
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_copies() {
+    merge_lanes<THREADS>();
+  }
+  __device__ __forceinline__ T result() const {
+    return sum;
+  }
+};
+
+/* The largest or smallest of N terms, a power of two, NaN where one is. */
+template <bool LARGER, typename T, int N>
+static __device__ __forceinline__ T lathe_best(const T (&terms)[N]) {
+  return lathe_fold([](T a, T b) { return lathe_extreme_of<LARGER>(a, b); }, terms);
+}
+
+/* N terms of 16 bits as they are in memory, of which two are compared at once. */
+template <typename S, int N> struct lathe_stored {
+  unsigned words[N / 2];
+
+  explicit __device__ __forceinline__ lathe_stored(const uint4 (&packs)[N / 8]) {
+    memcpy(words, packs, sizeof words);
+  }
+  __device__ __forceinline__ S operator[](int nth) const {
+    const unsigned short bits = words[nth / 2] >> nth % 2 * 16 & 0xffff;
+    S term;
+    memcpy(&term, &bits, sizeof term);
+    return term;
+  }
+};
+
+/* Has `nothing` in place of a term. */
+template <typename T, int N>
+static __device__ __forceinline__ void lathe_leave_out(T (&terms)[N], int nth, T nothing) {
+  terms[nth] = nothing;
+}
+
+template <typename S, int N>
+static __device__ __forceinline__ void lathe_leave_out(lathe_stored<S, N> &terms, int nth, float nothing) {
+  const unsigned kept = nth % 2 ? 0xffff : 0xffff0000;
+  const S term = nothing;
+  unsigned short bits;
+
+  memcpy(&bits, &term, sizeof bits);
+  terms.words[nth / 2] = (terms.words[nth / 2] & kept) | (unsigned)bits << nth % 2 * 16;
+}
+
+template <typename P> struct lathe_pairs;
+#ifdef __CUDA_FP16_TYPES_EXIST__
+template <> struct lathe_pairs<__half> { typedef __half2 type; };
+#endif
+#ifdef __CUDA_BF16_TYPES_EXIST__
+template <> struct lathe_pairs<__nv_bfloat16> { typedef __nv_bfloat162 type; };
+#endif
+
+template <bool LARGER, typename S, int N>
+static __device__ __forceinline__ float lathe_best(const lathe_stored<S, N> &terms) {
+  typedef typename lathe_pairs<S>::type pair;
+  const unsigned word = lathe_fold([](unsigned a, unsigned b) {
+        pair x, y;
+        memcpy(&x, &a, sizeof x);
+        memcpy(&y, &b, sizeof y);
+        x = LARGER ? __hmax2_nan(x, y) : __hmin2_nan(x, y);
+        memcpy(&a, &x, sizeof a);
+        return a;
+      }, terms.words);
+  pair last;
+  memcpy(&last, &word, sizeof last);
+  return lathe_extreme_of<LARGER>(float(last.x), float(last.y));
+}
+
 template <typename T, bool LARGER> struct lathe_extreme {
   T value;
 
@@ -322,9 +475,8 @@ template <typename T, bool LARGER> struct lathe_extreme {
   __device__ __forceinline__ void clear() {
     value = nothing();
   }
-  template <int N, typename At> __device__ __forceinline__ void take(const T (&terms)[N], At) {
-    value = lathe_extreme_of<LARGER>(
-        value, lathe_fold([](T a, T b) { return lathe_extreme_of<LARGER>(a, b); }, terms));
+  template <typename Terms, typename At> __device__ __forceinline__ void take(const Terms &terms, At) {
+    value = lathe_extreme_of<LARGER>(value, lathe_best<LARGER>(terms));
   }
   __device__ __forceinline__ void merge(const lathe_extreme &other) {
     value = lathe_extreme_of<LARGER>(value, other.value);
@@ -360,35 +512,33 @@ template <typename T, bool LARGER> struct lathe_index {
     value = nothing();
     index = NONE;
   }
-  template <int N, typename At> __device__ __forceinline__ void take(const T (&terms)[N], At at) {
+  template <typename Terms, typename At> __device__ __forceinline__ void take(const Terms &terms, At at) {
     if (improve(terms))
       find(terms, at);
   }
-  template <int N> __device__ __forceinline__ bool improve(const T (&terms)[N]) {
-    lathe_extreme<T, LARGER> best;
-    bool better;
-
-    best.clear();
-    best.take(terms, 0);
+  template <typename Terms> __device__ __forceinline__ bool improve(const Terms &terms) {
+    const T best = lathe_best<LARGER>(terms);
     /* A NaN is no less than, nor more than anything; nothing is better than the first of them. */
-    better = !(LARGER ? best.value <= value : best.value >= value) && value == value;
+    const bool better = !(LARGER ? best <= value : best >= value) && value == value;
+
     if (!better && index != NONE)
       return false;
-    value = best.value;
+    value = best;
     index = 0;
     return true;
   }
-  template <int N, typename At> __device__ __forceinline__ void find(const T (&terms)[N], At at) {
+  template <typename Terms, typename At> __device__ __forceinline__ void find(const Terms &terms, At at) {
+    enum { N = sizeof terms / sizeof terms[0] };
     int first = 0;
 
     if (value == value) {
 #pragma unroll
       for (int j = N - 1; j >= 0; j--)
-        first = terms[j] == value ? j : first;
+        first = T(terms[j]) == value ? j : first;
     } else {
 #pragma unroll
       for (int j = N - 1; j >= 0; j--)
-        first = terms[j] != terms[j] ? j : first;
+        first = T(terms[j]) != T(terms[j]) ? j : first;
     }
     index = (long long)at(first);
   }

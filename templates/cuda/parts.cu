@@ -41,6 +41,9 @@ struct $name$ {
 //@ function results(reductions, from)
 //@ for _, r in ipairs(reductions) do
 const $(k:result_type(r.kind)) $r.name$ = $from$.$r.name$.result();
+//@ if r.squares then
+const $k.number$ $r.squares$ = $from$.$r.name$.squares;
+//@ end
 //@ end
 //@ end
 //@ -- Calls a point function; value(x) is the text of each input, at is the point's place.

@@ -25,9 +25,18 @@ mine.$r.name$.take($r.name$_terms, here);
 //@ end
 //@ end
 //@
+//@ -- Whether all terms of a phase are elements as they are in memory, packs of which need not be taken apart.
+//@ local function as_stored(phase, how)
+//@   local all = how == "pack"
+//@   for _, r in ipairs(phase.reductions) do
+//@     all = all and k:as_stored(r)
+//@   end
+//@   return all
+//@ end
 //@ -- How a thread has its N elements of an operand at a time: by packs, or each apart.
-//@ local function declared(v, how, name)
-//@   return ("%s %s[%d]"):format(how == "pack" and ("lathe_pack<%s, %d>"):format(k.storage, k.width) or k.storage, name,
+//@ local function declared(v, phase, how, name)
+//@   local pack = as_stored(phase, how) and "uint4" or ("lathe_pack<%s, %d>"):format(k.storage, k.width)
+//@   return ("%s %s[%d]"):format(how == "pack" and pack or k.storage, name,
 //@     how == "pack" and v.params.unroll or v.params.unroll * k.width)
 //@ end
 //@ local function element(how)
@@ -35,7 +44,12 @@ mine.$r.name$.take($r.name$_terms, here);
 //@   return function(x) return x.pointer .. at end
 //@ end
 //@
-//@ function terms_of(reductions, point, how)
+//@ function terms_of(phase, reductions, point, how)
+//@ if as_stored(phase, how) then
+//@ for _, r in ipairs(reductions) do
+lathe_stored<$k.storage$, N> $r.name$_terms($r.term.name$_pack);
+//@ end
+//@ else
 //@ for _, r in ipairs(reductions) do
 $k.number$ $r.name$_terms[N];
 //@ end
@@ -47,6 +61,7 @@ for (int nth = 0; nth < N; nth++) {
   //@ end
 }
 //@ end
+//@ end
 //@
 //@ -- Reductions to a place know which N elements improved them last; those read last are still there.
 //@ local function indexes(phase)
@@ -57,13 +72,14 @@ for (int nth = 0; nth < N; nth++) {
 //@   return list
 //@ end
 //@ -- Reads the thread's elements from place `first` on: all of them, or those before `end`.
-//@ function read(v, point, how, all)
+//@ function read(v, phase, point, how, all)
 //@ for _, x in ipairs(point.inputs) do
 //@ if how == "pack" then
+//@ local place = ("%s + at(first, slot * %d)"):format(x.pointer, k.width)
 #pragma unroll
 for (int slot = 0; slot < $v.params.unroll$; slot++)
   if ($all$first + slot * $v.params.block$ < end)
-    $x.pointer$_pack[slot] = lathe_load<$k.width$>($x.pointer$ + at(first, slot * $k.width$));
+    $x.pointer$_pack[slot] = $((as_stored(phase, how) and "*(const uint4 *)(%s)" or "lathe_load<" .. k.width .. ">(%s)"):format(place));
 //@ else
 #pragma unroll
 for (int nth = 0; nth < N; nth++)
@@ -78,9 +94,9 @@ for (int nth = 0; nth < N; nth++)
 if (mine.$r.name$.index != mine.$r.name$.NONE) {
   if ($r.name$_first != first) {
     first = $r.name$_first;
-    //@ read(v, point, how, "")
+    //@ read(v, phase, point, how, "")
   }
-  //@ terms_of({ r }, point, how)
+  //@ terms_of(phase, { r }, point, how)
   mine.$r.name$.find($r.name$_terms, [=](int nth) { return at(first, nth); });
 }
 //@ end
@@ -89,13 +105,13 @@ if (mine.$r.name$.index != mine.$r.name$.NONE) {
 //@ -- Gathers N terms of which the nth is at index at(first, nth), and which are all there where `whole`,
 //@ -- else those for which `inside`.
 //@ function many(phase, point, how, inside)
-//@ terms_of(phase.reductions, point, how)
+//@ terms_of(phase, phase.reductions, point, how)
 if (!whole) {
 #pragma unroll
   for (int nth = 0; nth < N; nth++) {
     //@ for _, r in ipairs(phase.reductions) do
     if (!($inside$))
-      $r.name$_terms[nth] = mine.$r.name$.nothing();
+      lathe_leave_out($r.name$_terms, nth, mine.$r.name$.nothing());
     //@ end
   }
 }
@@ -123,7 +139,7 @@ const size_t end = count;
 const auto at = [](size_t first, int nth) { return first + (size_t)nth * $B$; };
 //@ end
 //@ for _, x in ipairs(point.inputs) do
-$(declared(v, how, x.pointer .. "_" .. how)) = {};
+$(declared(v, phase, how, x.pointer .. "_" .. how)) = {};
 //@ end
 size_t first = 0;
 //@ for _, r in ipairs(indexes(phase)) do
@@ -132,7 +148,7 @@ size_t $r.name$_first = 0;
 for (size_t tile = (size_t)blockIdx.x * $(B * each); tile < end; tile += (size_t)gridDim.x * $(B * each)) {
   const bool whole = end - tile >= $(B * each);
   first = tile + threadIdx.x;
-  //@ read(v, point, how, "whole || ")
+  //@ read(v, phase, point, how, "whole || ")
   //@ many(phase, point, how, how == "pack" and ("first + nth / %d * %d < end"):format(V, B) or "at(first, nth) < end")
 }
 //@ find(v, phase, point, how)

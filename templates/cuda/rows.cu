@@ -1,6 +1,7 @@
 /* A program over each row: passes of reductions over the row, then its values. Limited by bytes
  * moved where a row fits in registers: it is read once, all accesses in flight, and written once;
- * the passes work on registers. A part of a warp has a short row, a block a longer one, a cluster
+ * the passes work on registers. What its threads wait for each other for costs most then: a mean and a
+ * variance are gathered at once. A part of a warp has a short row, a block a longer one, a cluster
  * of blocks, which reach each other's shared memory, one longer still. Rows too long for that are
  * read again in each pass; what is dear to compute twice is then kept in the output between
  * passes. Where there are fewer of these than multiprocessors, each is split into parts, a launch
@@ -14,26 +15,33 @@
 //@ local P = use "parts.cu"
 //@ local S = use "shapes.c"
 //@ local V, columns, by_column = k.width, k.program.columns, k.program.column_reductions
-//@ -- The program that is being written: where a row stays in registers, so may what is dear.
-//@ local phases, outputs, passes, point, totals, uniforms
-//@ local function program_of(lowered)
+//@ -- The program that is being written: where a row stays in registers, so may what is dear. gathered(p): the
+//@ -- type of what its phase p gathers.
+//@ local phases, outputs, passes, point, totals, uniforms, active, gathered
+//@ local function program_of(lowered, name)
 //@   local passes, point, totals = lowered:passes(P.define), lowered:last_pass(P.define), lowered:totals()
 //@   return function()
-//@     phases, outputs = lowered.program.phases, lowered.program.points
+//@     phases, outputs, active = lowered.program.phases, lowered.program.points, S.active(lowered.program.phases)
+//@     function gathered(p) return name .. "_gathered" .. p end
 //@     return passes, point, totals, function(step) return lowered:uniforms(step) end
 //@   end
 //@ end
-//@ local read_again = program_of(k)
+//@ local function define_gatherers()
+//@ for _, p in ipairs(active) do
+//@ P.define_gatherer(gathered(p), phases[p].reductions)
+//@ end
+//@ end
+//@ local read_again = program_of(k, k.name)
 //@ local held = k:held(op)
-//@ local in_registers = held == k and read_again or program_of(held)
+//@ local fewer = #held.program.phases < #k.program.phases
+//@ local in_registers = held == k and read_again or program_of(held, fewer and held.name or k.name)
+//@ if fewer then
+//@ passes, point, totals, uniforms = in_registers()
+//@ define_gatherers()
+//@ end
 //@ passes, point, totals, uniforms = read_again()
+//@ define_gatherers()
 //@ local finish = k:finish(P.define)
-//@ local active = S.active(phases)
-//@ for p, phase in ipairs(phases) do
-//@ if passes[p] then
-//@ P.define_gatherer(k.name .. "_gathered" .. p, phase.reductions)
-//@ end
-//@ end
 //@ if finish then
 //@ P.define_gatherer(k.name .. "_columns", by_column)
 /* What the passes over a row came to. */
@@ -208,6 +216,14 @@ for (int slot = 0; slot < H; slot++) {
   }
   if (inside(slot * $V$)) {
     //@ for _, r in ipairs(phase.reductions) do
+    //@ if r.kind == "moments" then -- which knows how many there are
+    if (MODE == LATHE_APART) {
+#pragma unroll
+      for (int lane = 0; lane < $V$; lane++)
+        if (inside(slot * $V$ + lane))
+          mine.$r.name$.take_one($r.name$_terms[lane]);
+    } else
+    //@ end
     mine.$r.name$.take($r.name$_terms, [=](int lane) { return at(slot * $V$ + lane); });
     //@ end
   }
@@ -288,7 +304,7 @@ static __device__ __forceinline__ void $k.name$_held(const lathe_args &args, uns
   const size_t row = live ? wanted : 0;
   const unsigned from = MODE == LATHE_APART ? thread : thread * $V$;
   //@ for _, p in ipairs(active) do
-  __shared__ $k.name$_gathered$p$ shared$p$[T > 0 ? 1 : $(S.CLUSTER * 32)];
+  __shared__ $(gathered(p)) shared$p$[T > 0 ? 1 : $(S.CLUSTER * 32)];
   //@ end
   if (blocks > 1)
     lathe_cluster_arrive();
@@ -303,7 +319,7 @@ static __device__ __forceinline__ void $k.name$_held(const lathe_args &args, uns
   //@ if passes[p] then
   //@ read(elements({ passes[p] }, known), known, true)
   //@ room_for(phase)
-  $k.name$_gathered$p$ mine$p$;
+  $(gathered(p)) mine$p$;
   {
     auto &mine = mine$p$;
     mine.clear();
@@ -340,13 +356,13 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
   const size_t start = MODE == LATHE_APART ? thread : thread * $V$;
   const bool live = true;
   //@ for _, p in ipairs(active) do
-  __shared__ $k.name$_gathered$p$ shared$p$[32];
+  __shared__ $(gathered(p)) shared$p$[32];
   //@ end
   $(uniforms("call"))
   //@ begin("size_t", true)
   //@ for p, phase in ipairs(phases) do
   //@ if passes[p] then
-  $k.name$_gathered$p$ mine$p$;
+  $(gathered(p)) mine$p$;
   mine$p$.clear();
   for (size_t from = start; from < count + start; from += threads * (H * $V$)) {
     auto &mine = mine$p$;
@@ -382,7 +398,7 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
 //@ end
 //@ -- Where in the workspace the parts of rows leave what they gathered in phase p.
 //@ local function parts_at(p)
-//@   return string.format("((%s_gathered%d *)((char *)args.workspace + %d))", k.name, p, S.left_at(phases, p))
+//@   return string.format("((%s *)((char *)args.workspace + %d))", gathered(p), S.left_at(phases, p))
 //@ end
 //@ if S.splits(k.program) then
 //@ for step = 1, #active + 1 do
@@ -396,13 +412,13 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   const size_t row = blockIdx.y, first = row * gridDim.x;
   const bool live = blockIdx.x == 0;
   //@ for _, q in ipairs(active) do
-  __shared__ $k.name$_gathered$q$ shared$q$[32];
+  __shared__ $(gathered(q)) shared$q$[32];
   //@ end
   $(uniforms("call"))
   //@ begin("size_t", true)
   //@ for q = 1, p - 1 do
   //@ if passes[q] then
-  $k.name$_gathered$q$ mine$q$;
+  $(gathered(q)) mine$q$;
   mine$q$.clear();
   for (unsigned part = thread; part < gridDim.x; part += threads)
     mine$q$.merge($(parts_at(q))[first + part]);
@@ -413,7 +429,7 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   //@ if not active[step] then
   //@ write_totals()
   //@ else
-  $k.name$_gathered$p$ mine;
+  $(gathered(p)) mine;
   mine.clear();
   //@ end
   //@ if active[step] or point then
@@ -478,7 +494,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   const unsigned from = thread * $V$;
   const size_t step = (size_t)gridDim.x * blockDim.y;
   //@ for _, p in ipairs(active) do
-  __shared__ $k.name$_gathered$p$ shared$p$[2][T > 0 ? 1 : 32];
+  __shared__ $(gathered(p)) shared$p$[2][T > 0 ? 1 : 32];
   //@ end
   //@ if finish then
   $k.name$_columns over_rows[EACH];
@@ -530,7 +546,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
     //@ room_for(phase)
-    $k.name$_gathered$p$ mine$p$;
+    $(gathered(p)) mine$p$;
     {
       auto &mine = mine$p$;
       mine.clear();

@@ -30,7 +30,8 @@
 //@   end
 //@ end
 //@ local streams = number.whole + number.column
-//@ for _, phase in ipairs(k:held(op).program.phases) do
+//@ local in_registers = k:held(op).program
+//@ for _, phase in ipairs(in_registers.phases) do
 //@   keeps = keeps or #phase.stash > 0
 //@ end
 //@ -- 16-byte accesses to each operand that a thread holds: fewer where it keeps 8 numbers for each.
@@ -88,7 +89,7 @@
 //@   local hold = math.max(1, 16 // k.width)
 //@   local by_column = #k.program.column_reductions > 0
 //@   local blocks = not by_column and streams * hold <= 6 and 2 or 1
-//@   local pays = by_column or number.column > 0 and #active(k.program.phases) > 1 and blocks > 1
+//@   local pays = by_column or number.column > 0 and #active(in_registers.phases) > 1 and blocks > 1
 //@   local wanted = v.params.ahead == "always" or v.params.ahead == "auto" and pays
 //@   if number.whole == 0 or not leaves(k.program) or not wanted then
 //@     return list

@@ -19,7 +19,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const unsigned char $file.stem$_start[], $file.stem$_end[];
 extern const lathe_image $file.stem$_image;
-const lathe_image $file.stem$_image = {$file.stem$_start, $file.stem$_end};
+const lathe_image $file.stem$_image = {$file.stem$_start, $file.stem$_end, $(k:is_loose() and 1 or 0)};
 
 /* As templates/glsl/kernel.comp has them. */
 enum { APART, PACKS, FULL };

@@ -141,13 +141,14 @@ float lathe_sigmoid_near(float x) {
   return lathe_sigmoid_of(x, lathe_exp_near(-abs(x)));
 }
 
-/* Of an argument that is exact: e^y = 2^n 2^r, where what rounding takes from r does not grow with n. */
-float lathe_sigmoid_narrow(float x) {
-  const $k.precise$float y = abs(x) > 104.0 ? -104.0 : -abs(x);
-  const $k.precise$float shifted = fma(y, $(k:literal(log2_e)), $(k:literal(0x1.8p23 + 127 + 64))), n = shifted - $(k:literal(0x1.8p23 + 127 + 64));
-  const $k.precise$float high = fma(n, $(k:literal(-0x1.62e4p-1)), y), r = fma(n, $(k:literal(-0x1.7f7d1cp-20)), high);
-  const $k.precise$float power = exp2(r * $(k:literal(log2_e))) * uintBitsToFloat(floatBitsToUint(shifted) << 23) * $(k:literal(2.0 ^ -64));
-  return lathe_sigmoid_of(x, power);
+float lathe_sigmoid_f16(float x) {
+  const $k.precise$float a = abs(x) > 104.0 ? 104.0 : abs(x), power = exp2(a * $(k:literal(-0x1.715p0)));
+  return lathe_sigmoid_of(x, fma(power, a * $(k:literal(-0x1.8be626p-15)), power));
+}
+
+float lathe_sigmoid_bf16(float x) {
+  const $k.precise$float a = abs(x) > 104.0 ? 104.0 : abs(x), root = exp2(a * $(k:literal(-0x1.7154p-1))), power = root * root;
+  return lathe_sigmoid_of(x, fma(power, a * $(k:literal(-0x1.480fb6p-18)), power));
 }
 
 float lathe_erfc_near(float x) {
@@ -263,6 +264,37 @@ void lathe_merge(inout $k.precise$lathe_sum mine, lathe_sum other) {
 
 lathe_sum lathe_exchange(lathe_sum mine, uint mask) {
   return lathe_sum(lathe_exchange(mine.value, mask));
+}
+
+/* The sum, and that of the squares about the mean, as in templates/cuda/kernel.h. */
+struct lathe_moments {
+  $k.number$ value, squares, count;
+};
+
+void lathe_clear(out lathe_moments mine) {
+  mine = lathe_moments($(k:neutral("sum")), $(k:literal(0)), $(k:literal(0)));
+}
+
+void lathe_merge(inout $k.precise$lathe_moments mine, lathe_moments other) {
+  if (other.count == $(k:literal(0)))
+    return;
+  if (mine.count == other.count) {
+    const $k.precise$$k.number$ apart = (mine.value - other.value) * ($(k:literal(1)) / mine.count);
+    mine.squares = (mine.squares + other.squares) + apart * apart * (mine.count * $(k:literal(0.5)));
+  } else if (mine.count == $(k:literal(0))) {
+    mine.squares = other.squares;
+  } else {
+    const $k.precise$$k.number$ apart = mine.value / mine.count - other.value / other.count;
+    const $k.precise$$k.number$ weight = mine.count * other.count / (mine.count + other.count);
+    mine.squares = (mine.squares + other.squares) + apart * apart * weight;
+  }
+  mine.value += other.value;
+  mine.count += other.count;
+}
+
+lathe_moments lathe_exchange(lathe_moments mine, uint mask) {
+  return lathe_moments(lathe_exchange(mine.value, mask), lathe_exchange(mine.squares, mask),
+                       MODE == FULL ? mine.count : lathe_exchange(mine.count, mask));
 }
 
 //@ for name, kind in pairs { larger = "maximum", smaller = "minimum" } do

@@ -17,7 +17,7 @@ $point.type$ $point.name$($point.parameters$) {
 //@   end
 //@   return list
 //@ end
-//@ local function from_words(p, phase, word)
+//@ local function from_words(type, phase, word)
 //@   local members, at = {}, 0
 //@   for i, r in ipairs(phase.reductions) do
 //@     local mine = {}
@@ -27,11 +27,10 @@ $point.type$ $point.name$($point.parameters$) {
 //@     end
 //@     members[i] = k:from_words(r.kind, mine)
 //@   end
-//@   return k.name .. "_gathered" .. p .. "(" .. table.concat(members, ", ") .. ")"
+//@   return type .. "(" .. table.concat(members, ", ") .. ")"
 //@ end
-//@ -- What a phase gathers, all its reductions together; arrays: how many are in shared memory.
-//@ function define_gatherer(phase, p, arrays)
-//@ local type = k.name .. "_gathered" .. p
+//@ -- What a phase gathers, all its reductions together, of the type; arrays: how many are in shared memory.
+//@ function define_gatherer(type, phase, arrays)
 //@ local list = words(phase, "mine")
 struct $type$ {
   //@ for _, r in ipairs(phase.reductions) do
@@ -51,18 +50,24 @@ void lathe_merge(inout $k.precise$$type$ mine, $type$ other) {
   //@ end
 }
 
-/* Merges what `threads` neighbouring invocations of a subgroup have. */
-void lathe_merge_lanes(inout $k.precise$$type$ mine, uint threads) {
-  [[unroll]] for (uint mask = threads / 2; mask > 0; mask /= 2) {
-    $type$ other;
-    //@ for _, r in ipairs(phase.reductions) do
-    other.$r.name$ = lathe_exchange(mine.$r.name$, mask);
-    //@ end
-    lathe_merge(mine, other);
-  }
+void lathe_merge_lane(inout $k.precise$$type$ mine, uint mask) {
+  $type$ other;
+  //@ for _, r in ipairs(phase.reductions) do
+  other.$r.name$ = lathe_exchange(mine.$r.name$, mask);
+  //@ end
+  lathe_merge(mine, other);
 }
 
-shared uint lathe_shared$p$[$(arrays * #list)u * (gl_WorkGroupSize.x / SUBGROUP + 1u)];
+/* Merges what `threads` neighbouring invocations of a subgroup have. No loop: drivers, which know
+ * `threads` when they compile, keep one that they meet. */
+void lathe_merge_lanes(inout $k.precise$$type$ mine, uint threads) {
+  //@ for step = 6, 0, -1 do
+  if (threads > $(1 << step)u)
+    lathe_merge_lane(mine, $(1 << step)u);
+  //@ end
+}
+
+shared uint lathe_shared_$type$[$(arrays * #list)u * (gl_WorkGroupSize.x / SUBGROUP + 1u)];
 
 /* Merges what groups of THREADS invocations have gathered: afterwards each has the whole, the same to
  * the bit. Groups larger than a subgroup need shared memory, one of the arrays, which must not be
@@ -76,20 +81,20 @@ void lathe_merge_threads(inout $k.precise$$type$ mine, uint array) {
 
     if (gl_SubgroupInvocationID == 0) {
       //@ for w, word in ipairs(list) do
-      lathe_shared$p$[base + $(w - 1)u * subgroups + gl_SubgroupID] = $word$;
+      lathe_shared_$type$[base + $(w - 1)u * subgroups + gl_SubgroupID] = $word$;
       //@ end
     }
     barrier();
     //@ local function word(at)
-    //@   return "lathe_shared" .. p .. "[base + " .. at .. "u * subgroups + first + from]"
+    //@   return "lathe_shared_" .. type .. "[base + " .. at .. "u * subgroups + first + from]"
     //@ end
     if (each <= SUBGROUP) {
       const uint from = gl_SubgroupInvocationID % each;
-      mine = $(from_words(p, phase, word));
+      mine = $(from_words(type, phase, word));
     } else {
       lathe_clear(mine);
       for (uint from = gl_SubgroupInvocationID; from < each; from += SUBGROUP)
-        lathe_merge(mine, $(from_words(p, phase, word)));
+        lathe_merge(mine, $(from_words(type, phase, word)));
     }
     lathe_merge_lanes(mine, min(each, SUBGROUP));
   }
@@ -106,7 +111,7 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
   //@ local function word(w)
   //@   return "lathe_word(at + (" .. w .. "ul * count + place) * 4ul).at"
   //@ end
-  mine = $(from_words(p, phase, word));
+  mine = $(from_words(type, phase, word));
 }
 
 //@ end
@@ -119,6 +124,20 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
 //@   terms[nth + 1], nans[nth + 1] = term, term .. " != " .. term
 //@ end
 //@ local value = mine .. "." .. r.name .. ".value"
+//@ if r.kind == "moments" then
+//@ local squares = {}
+//@ for nth = 0, N - 1 do
+//@   squares[nth + 1] = "off" .. nth .. " * off" .. nth
+//@ end
+if (MODE != APART) { /* else its terms are taken one by one, those that there are */
+  const $k.precise$$k.number$ sum = $(k:fold("sum", terms)), mean = sum * $(k:literal(1 / N));
+  //@ for nth = 0, N - 1 do
+  const $k.precise$$k.number$ off$nth$ = $(terms[nth + 1]) - mean;
+  //@ end
+  const $k.precise$$k.number$ squares = $(k:fold("sum", squares));
+  lathe_merge($mine$.$r.name$, lathe_moments(sum, squares, $(k:literal(N))));
+}
+//@ else
 //@ local largest = r.kind == "maximum" or r.kind == "argmax"
 {
   //@ if k:is_extremum(r.kind) then
@@ -144,10 +163,14 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
 }
 //@ end
 //@ end
+//@ end
 //@ -- The results of a phase as plain numbers.
 //@ function results(phase, from)
 //@ for _, r in ipairs(phase.reductions) do
 const $(k:result_type(r.kind)) $r.name$ = $from$.$r.name$.$(k:is_index(r.kind) and "index" or "value");
+//@ if r.squares then
+const $k.number$ $r.squares$ = $from$.$r.name$.squares;
+//@ end
 //@ end
 //@ end
 //@ -- The entry point: one of the kernels { name }, numbered from 0.

@@ -14,7 +14,7 @@
 //@ local passes = k:passes(P.define)
 //@ local totals = k:totals()
 //@ for p, phase in ipairs(phases) do
-//@ P.define_gatherer(phase, p, 2)
+//@ P.define_gatherer(k.name .. "_gathered" .. p, phase, 2)
 //@ end
 //@
 //@ -- Gathers the term of one point, at index i.

@@ -17,25 +17,35 @@
 //@ local P = use "parts.comp"
 //@ local S = use "shapes.c"
 //@ local V, columns = k.width, k.program.column_reductions
-//@ -- The program that is being written: where a row stays in registers, so may what is dear.
-//@ local phases, outputs, passes, point, totals, uniforms
-//@ local function program_of(lowered)
+//@ -- The program that is being written: where a row stays in registers, so may what is dear. gathered(p): the
+//@ -- type of what its phase p gathers.
+//@ local phases, outputs, passes, point, totals, uniforms, gathered
+//@ local function program_of(lowered, name)
 //@   local passes, point, totals = lowered:passes(P.define), lowered:last_pass(P.define), lowered:totals()
 //@   return function()
 //@     phases, outputs = lowered.program.phases, lowered.program.points
+//@     function gathered(p) return name .. "_gathered" .. p end
 //@     return passes, point, totals, function(step) return lowered:uniforms(step) end
 //@   end
 //@ end
-//@ local read_again = program_of(k)
-//@ local held = k:held(op)
-//@ local in_registers = held == k and read_again or program_of(held)
-//@ passes, point, totals, uniforms = read_again()
-//@ local finish = k:finish(P.define)
+//@ local function define_gatherers()
 //@ for p, phase in ipairs(phases) do
 //@ if passes[p] then
-//@ P.define_gatherer(phase, p, 1)
+//@ P.define_gatherer(gathered(p), phase, 1)
 //@ end
 //@ end
+//@ end
+//@ local read_again = program_of(k, k.name)
+//@ local held = k:held(op)
+//@ local fewer = #held.program.phases < #k.program.phases
+//@ local in_registers = held == k and read_again or program_of(held, fewer and held.name or k.name)
+//@ if fewer then
+//@ passes, point, totals, uniforms = in_registers()
+//@ define_gatherers()
+//@ end
+//@ passes, point, totals, uniforms = read_again()
+//@ define_gatherers()
+//@ local finish = k:finish(P.define)
 //@ local function offset(operand)
 //@   return operand.place == "whole" and "row * count" or operand.place == "row" and "row" or nil
 //@ end
@@ -164,7 +174,11 @@ const uint $x.index$_place = uint(min(uint64_t($x.index$_value) - $base$, 0xffff
     //@ inputs(point, nth, kept or {})
     $point.call$
     //@ for _, r in ipairs(phase.reductions) do
-    $r.name$_term$lane$ = $(inside(nth)) ? $r.name$_term : $(k:neutral(r.kind));
+    $r.name$_term$lane$ = $(inside(nth)) ? $r.name$_term : $(k:neutral(r.kind == "moments" and "sum" or r.kind));
+    //@ if r.kind == "moments" then
+    if (MODE == APART && $(inside(nth)))
+      lathe_merge($mine$.$r.name$, lathe_moments($r.name$_term, $(k:literal(0)), $(k:literal(1))));
+    //@ end
     //@ end
     //@ for _, y in ipairs(phase.stash) do
     $y.operand.name$_$(kept and "kept" or "out")$nth$ = $y.operand.name$_;
@@ -263,7 +277,7 @@ lathe_merge_threads(mine$p$, 0u);
 //@ results(p)
 //@ end
 //@ function clear(p)
-$k.precise$$k.name$_gathered$p$ mine$p$;
+$k.precise$$(gathered(p)) mine$p$;
 lathe_clear(mine$p$);
 //@ end
 //@
@@ -507,7 +521,7 @@ void columns() {
       //@ begin()
       //@ for p, phase in ipairs(phases) do
       //@ if passes[p] then
-      $k.name$_gathered$p$ mine$p$;
+      $(gathered(p)) mine$p$;
       lathe_find(lathe_row_results(count) + $(S.row_results_at(phases, p))ul * rows, row, rows, mine$p$);
       //@ end
       //@ results(p)
@@ -597,7 +611,7 @@ void part$p$() {
   //@ if passes[q] then
   //@ clear(q)
   for (uint from = thread; from < parts; from += THREADS) {
-    $k.name$_gathered$q$ other;
+    $(gathered(q)) other;
     lathe_find(args.workspace + $(S.left_at(phases, q))ul, row * parts + from, $S.MOST_PARTS$ul, other);
     lathe_merge(mine$q$, other);
   }
