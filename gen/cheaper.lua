@@ -6,8 +6,8 @@ local expr = require "expr"
 
 local cheaper = {}
 
-for _, name in ipairs { "exp_near", "erfc_near", "sigmoid_narrow", "sigmoid_near", "tanh_narrow", "root",
-  "reciprocal_root", "reciprocal_near" } do
+for _, name in ipairs { "exp_near", "exp_narrow", "erfc_near", "sigmoid_narrow", "sigmoid_near", "complement_narrow",
+  "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
@@ -20,6 +20,9 @@ cheaper.texts = {
   sigmoid_narrow_f16 = "lathe_sigmoid_f16({1})",
   sigmoid_narrow_bf16 = "lathe_sigmoid_bf16({1})",
   sigmoid_near = "lathe_sigmoid_near({1})",
+  complement_narrow_f16 = "lathe_complement_f16({1})",
+  complement_narrow_bf16 = "lathe_complement_bf16({1})",
+  complement_near = "lathe_complement_near({1})",
   tanh_narrow = "lathe_tanh_narrow({1})",
 }
 
@@ -51,8 +54,15 @@ end
 -- What stands for an operation; nil or false where nothing does.
 local forms = {}
 
+-- In f32 itself for what is the difference from a row's largest, and such, where a few ulp are allowed.
 function forms.exp(k, args, node)
-  return is_narrow(k) and is_rounded(node[1]) and expr.make("exp_near", args)
+  local x = node[1]
+  if is_narrow(k) then
+    local form = is_rounded(x) and "exp_near" or k.set["exp_narrow_" .. k.dtype] and "exp_narrow"
+    return form and expr.make(form, args)
+  end
+  local shifted = x.op == "sub" and x[2].op == "reduced"
+  return shifted and k.set["exp_near_" .. k.dtype] and expr.make("exp_near", args)
 end
 
 function forms.erfc(_, args, node)
@@ -63,8 +73,16 @@ function forms.tanh(k, args)
   return is_narrow(k) and expr.make("tanh_narrow", args)
 end
 
+-- That of -x is 1 - sigmoid(x), and takes the same steps as that of x.
 function forms.sigmoid(k, args, node)
-  return is_narrow(k) and expr.make(is_rounded(node[1]) and "sigmoid_near" or "sigmoid_narrow", args)
+  if not is_narrow(k) then
+    return false
+  end
+  local form = is_rounded(node[1]) and "near" or "narrow"
+  if node[1].op == "neg" and args[1].op == "neg" then
+    return expr.make("complement_" .. form, { args[1][1] })
+  end
+  return expr.make("sigmoid_" .. form, args)
 end
 
 -- By a sum, or by what is made of reductions' results: one division for all points. What is the same for

@@ -65,8 +65,10 @@ local set = {
   load_index = "lathe_integer({1}).at",
   store_number = "lathe_put({1}, {2})",
   store_index = "lathe_integer({1}).at = int64_t({2})",
+  exp_near_f32 = "lathe_exp_near_f32({1})",
   exp_near_f16 = "lathe_exp_near_f16({1})",
   exp_near_bf16 = "lathe_exp_near({1})",
+  exp_narrow_bf16 = "lathe_exp_bf16({1})",
   quotient = "{1} / {2}", -- off by 2.5 ulp
   root = "sqrt({1})",
   reciprocal_root = "inversesqrt({1})",
@@ -177,21 +179,18 @@ end
 
 -- The uvec4 of k.width values.
 function glsl.methods:pack(values)
-  local words
-  if self.dtype == "f32" then
-    words = text.map(values, function(value)
-      return "floatBitsToUint(" .. value .. ")"
-    end)
-  elseif self.dtype == "f64" then
-    words = text.map(values, function(value)
-      return "unpackDouble2x32(" .. value .. ")"
-    end)
-  else
-    words = {}
-    local format = self.dtype == "f16" and "packFloat2x16(f16vec2(vec2(%s, %s)))" or "lathe_bf16s(%s, %s)"
+  if self.dtype == "bf16" then
+    return "lathe_bf16s(" .. table.concat(values, ", ") .. ")"
+  end
+  local words = {}
+  if self.dtype == "f16" then
     for i = 1, #values, 2 do
-      words[#words + 1] = string.format(format, values[i], values[i + 1])
+      words[#words + 1] = string.format("packFloat2x16(f16vec2(vec2(%s, %s)))", values[i], values[i + 1])
     end
+  else
+    words = text.map(values, function(value)
+      return string.format(self.dtype == "f32" and "floatBitsToUint(%s)" or "unpackDouble2x32(%s)", value)
+    end)
   end
   return "uvec4(" .. table.concat(words, ", ") .. ")"
 end

@@ -1028,12 +1028,11 @@ static const char *find_properties(vulkan_device *d, VkPhysicalDeviceVulkan12Pro
                    v12->shaderSignedZeroInfNanPreserveFloat64},
       .denormals = {v12->shaderDenormPreserveFloat16, v12->shaderDenormPreserveFloat32,
                     v12->shaderDenormPreserveFloat64},
-      .flushes = {v12->shaderDenormFlushToZeroFloat16, v12->shaderDenormFlushToZeroFloat32,
-                  v12->shaderDenormFlushToZeroFloat64},
       .nearest = {v12->shaderRoundingModeRTEFloat16, v12->shaderRoundingModeRTEFloat32,
                   v12->shaderRoundingModeRTEFloat64},
       .denormals_apart = v12->denormBehaviorIndependence,
       .rounding_apart = v12->roundingModeIndependence,
+      .keeps_f16 = d->nvidia,
   };
   if ((v11.subgroupSupportedOperations & needed) != needed ||
       !(v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT))

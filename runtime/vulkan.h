@@ -85,9 +85,9 @@ enum { VULKAN_WIDTHS = 3 };
 typedef struct vulkan_floats {
   VkBool32 specials[VULKAN_WIDTHS];  /* NaN, infinities, and the sign of zero */
   VkBool32 denormals[VULKAN_WIDTHS]; /* numbers below the normal range */
-  VkBool32 flushes[VULKAN_WIDTHS];   /* can take them for zero instead */
   VkBool32 nearest[VULKAN_WIDTHS];   /* rounds to the nearest, of two to the even one */
   VkShaderFloatControlsIndependence denormals_apart, rounding_apart; /* for which widths */
+  bool keeps_f16; /* those of f16 are kept without being asked for */
 } vulkan_floats;
 
 /* Makes pipelines of the images that the program carries, and keeps them. */

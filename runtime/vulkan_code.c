@@ -28,7 +28,6 @@ enum {
   OP_CAPABILITY = 17,
   OP_TYPE_FLOAT = 22,
   MODE_DENORM_PRESERVE = 4459,
-  MODE_DENORM_FLUSH_TO_ZERO = 4460,
   MODE_SIGNED_ZERO_INF_NAN_PRESERVE = 4461,
   MODE_ROUNDING_MODE_RTE = 4462,
   CAPABILITY_ABOVE_MODE = 5, /* a mode's capability has its number and this */
@@ -55,9 +54,10 @@ static bool can_ask(const VkBool32 *offered, int width, const bool *used,
   return true;
 }
 
-/* The execution modes to add, of what the device offers, for the widths that the module uses. Where f32
- * need not be rounded right it is not asked to be: an H200's divisions take five times as long then. And
- * what is below its normal range is nothing in f16, so that no time is spent on it. */
+/* The execution modes to add, of what the device offers, for the widths that the module uses. What costs
+ * time and shows in no result is not asked for: f32 rounded right where it is rounded again (an H200's
+ * divisions take five times as long then), and its numbers below the normal range in f16, where they are
+ * nothing. An NVIDIA GPU keeps those of f16 unasked; asked, it keeps f32's too, at every step. */
 static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool loose, mode *modes) {
   const VkShaderFloatControlsIndependence none = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
   size_t count = 0;
@@ -65,12 +65,10 @@ static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool l
   for (int w = 0; w < VULKAN_WIDTHS; w++) {
     const uint32_t width = 16u << w;
     const bool in_f16 = w == 1 && used[0];
-    const bool flush = in_f16 && floats->denormals_apart != none;
+    const bool flush = (in_f16 && floats->denormals_apart != none) || (w == 0 && floats->keeps_f16);
     const bool any = w == 1 && loose && !(in_f16 && floats->rounding_apart == none);
     if (used[w] && floats->specials[w])
       modes[count++] = (mode){MODE_SIGNED_ZERO_INF_NAN_PRESERVE, width};
-    if (flush && floats->flushes[w])
-      modes[count++] = (mode){MODE_DENORM_FLUSH_TO_ZERO, width};
     if (!flush && can_ask(floats->denormals, w, used, floats->denormals_apart))
       modes[count++] = (mode){MODE_DENORM_PRESERVE, width};
     if (!any && can_ask(floats->nearest, w, used, floats->rounding_apart))

@@ -21,6 +21,31 @@ for op in map reduce rows; do
     -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}_f32__cuda_host.c" -o "$tmp/host.o"
 done
 
+# A mean and the squares about it are gathered in one pass over a row that stays in registers, with f32's own
+# arithmetic too; other products of differences are not.
+cat >"$tmp/tree/specs/small.lua" <<'EOF'
+local function small(name, f)
+  op(name) {
+    doc = name, inputs = { x = { "rows", "cols" } }, outputs = { y = { "rows", "cols" } },
+    rows = function(x) return f(x, x - row_mean(x)) end,
+    sizes = { { "S", rows = 3, cols = 5 } }, dtypes = { "f32", "f16" }, ulp = { f32 = 4, f16 = 1 },
+    variants = { { backend = "cuda" } },
+  }
+end
+small("variance", function(x, centred) return x * row_mean(centred * centred) end)
+small("skewed", function(x, centred) return x * row_mean(centred * x) end)
+small("another", function(x) return x * row_mean((x - row_mean(2 * x)) ^ 2) end)
+EOF
+is 'generates moments' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/moments" --no-line --backend cuda all
+moments() { # moments OP NUMBER: how many gatherers of them its kernels have
+  for dtype in f32 f16; do
+    is "moments of $1 in $dtype" test "$(grep -c '^ *lathe_moments<float> ' "$tmp/moments/$1/$1_${dtype}__cuda.cu")" = "$2"
+  done
+}
+moments variance 1
+moments skewed 0
+moments another 0
+
 # refused WORDS PARAMETERS: a variant's row that the backend does not take
 refused() {
   sed "s/block = 64, unroll = 1, waves = 2/$2/" "$LATHE_SRC/tests/cuda/specs/small.lua" \

@@ -35,6 +35,22 @@ refused() {
 refused 'block = 96: expected a power of two' 'block = 96'
 refused 'unroll = 3: expected a power of two' 'unroll = 3'
 
+# Rounding right costs time, and is asked for where a result shows it.
+cat >"$tmp/tree/specs/small.lua" <<'EOF'
+local function small(name, row)
+  row.doc, row.dtypes, row.ulp = name, { "f32", "f16" }, { f32 = 4, f16 = 1 }
+  row.sizes, row.variants = { { "S", n = 5 } }, { { backend = "vulkan" } }
+  row.inputs, row.outputs = { x = { "n" }, y = { "n" } }, { r = { "n" } }
+  op(name)(row)
+end
+small("ratio", { map = function(x, y) return x / y end })
+small("product", { map = function(x, y) return exp(x) * y end })
+EOF
+is 'generates a division' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/loose" --no-line --backend vulkan all
+for name in ratio_f32:0 product_f32:0 ratio_f16:0 product_f16:1; do
+  is "rounds again: $name" grep "_end, ${name#*:}}" "$tmp/loose/${name%_*}/${name%:*}__vulkan_host.c"
+done
+
 # Arguments go as push constants, of which every device has 128 bytes.
 cat >"$tmp/tree/specs/small.lua" <<'EOF'
 local n = { "n" }
@@ -130,7 +146,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'says what the device keeps' grep 'numbers below the normal range' "$tmp/devices"
   is 'is right' bench --dtype all --size 100,1K,64x64
   is 'is right on rows that fill a kernel' bench --dtype all --size 9x32,9x64,5x1024,3x2048,2x8192 \
-    --op softmax,layernorm,layernorm_backward,cross_entropy,cross_entropy_backward
+    --op softmax,layernorm,layernorm_backward,cross_entropy,cross_entropy_backward,softmax_backward
   is 'is right on long rows' bench --dtype f32,f16 --size 3x40000,1x100001 \
     --op softmax,layernorm_backward,cross_entropy,column_sum,row_argmax
   is 'is right at any address' bench --dtype all --size 1003,37x1000 --offset 2
@@ -140,7 +156,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
 
   VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT VK_LOADER_DEBUG=layer \
     VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "$LATHE_BENCH" --backend vulkan --fast \
-    --dtype all --op add,dropout,argmax,softmax,layernorm_backward --size 1K,37x1000 >"$tmp/validated" 2>&1
+    --dtype all --op add,div,dropout,argmax,softmax,layernorm,layernorm_backward --size 1K,37x1000 >"$tmp/validated" 2>&1
   is 'runs under the validation layer' test $? = 0
   is 'runs under the validation layer' grep -q 'VkLayer_khronos_validation' "$tmp/validated"
   is 'has nothing for the layer to say' sh -c '! grep -E "VUID|UNASSIGNED|SYNC-|Validation" "$1"' - "$tmp/validated"

@@ -89,7 +89,7 @@ return {
   -- To a place: the more elements a thread takes at a time, the less often it compares; short inputs
   -- are a matter of the one time that it looks for the place among them.
   index = reductions(
-    { backend = gpus, block = 512, unroll = 2, waves = 4, prefer = { to = 2 ^ 22 } },
+    { backend = gpus, block = 256, unroll = 4, waves = 4, prefer = { to = 2 ^ 22 } },
     { backend = gpus, block = 512, unroll = 4, waves = 2 }
   ),
   rows = {

@@ -167,27 +167,50 @@ static __device__ __forceinline__ float lathe_exp_near_f16(float x) {
   return lathe_power(x * 0x1.715476p0f);
 }
 
-/* 1 / (1 + e^-x) for results that are rounded to half the bits: with e = e^-|x|, 1 / (1 + e) or
- * e / (1 + e). */
+/* e^-|x| of an x of 11 bits, or of 8: log2(e) in two parts, of which the first has so few bits that its
+ * product with x is exact. The second's power is 1 + y, near enough. */
+static __device__ __forceinline__ float lathe_fall_f16(float x) {
+  const float a = fabsf(x) > 104.0f ? 104.0f : fabsf(x), power = lathe_power(a * -0x1.715p0f);
+  return fmaf(power, a * -0x1.8be626p-15f, power);
+}
+
+static __device__ __forceinline__ float lathe_fall_bf16(float x) {
+  const float a = fabsf(x) > 104.0f ? 104.0f : fabsf(x), root = lathe_power(a * -0x1.7154p-1f), power = root * root;
+  return fmaf(power, a * -0x1.480fb6p-18f, power);
+}
+
+/* 1 / (1 + e^-x) and 1 - that for results that are rounded to half the bits: with e = e^-|x|, 1 / (1 + e)
+ * or e / (1 + e). near: of an argument that has been rounded. */
 static __device__ __forceinline__ float lathe_sigmoid_of(float x, float power) {
   return (x < 0 ? power : 1.0f) * lathe_rcp(1.0f + power);
 }
 
-/* Of an x of 11 bits, or of 8: log2(e) in two parts, of which the first has so few bits that its product
- * with x is exact. The second's power is 1 + y, near enough. */
+static __device__ __forceinline__ float lathe_complement_of(float x, float power) {
+  return (x < 0 ? 1.0f : power) * lathe_rcp(1.0f + power);
+}
+
 static __device__ __forceinline__ float lathe_sigmoid_f16(float x) {
-  const float a = fabsf(x) > 104.0f ? 104.0f : fabsf(x), power = lathe_power(a * -0x1.715p0f);
-  return lathe_sigmoid_of(x, fmaf(power, a * -0x1.8be626p-15f, power));
+  return lathe_sigmoid_of(x, lathe_fall_f16(x));
+}
+
+static __device__ __forceinline__ float lathe_complement_f16(float x) {
+  return lathe_complement_of(x, lathe_fall_f16(x));
 }
 
 static __device__ __forceinline__ float lathe_sigmoid_bf16(float x) {
-  const float a = fabsf(x) > 104.0f ? 104.0f : fabsf(x), root = lathe_power(a * -0x1.7154p-1f), power = root * root;
-  return lathe_sigmoid_of(x, fmaf(power, a * -0x1.480fb6p-18f, power));
+  return lathe_sigmoid_of(x, lathe_fall_bf16(x));
 }
 
-/* The same of an argument that has been rounded. */
+static __device__ __forceinline__ float lathe_complement_bf16(float x) {
+  return lathe_complement_of(x, lathe_fall_bf16(x));
+}
+
 static __device__ __forceinline__ float lathe_sigmoid_near(float x) {
   return lathe_sigmoid_of(x, lathe_exp_near(-fabsf(x)));
+}
+
+static __device__ __forceinline__ float lathe_complement_near(float x) {
+  return lathe_complement_of(x, lathe_exp_near(-fabsf(x)));
 }
 
 /* erfc by the polynomials of gen/vecmath.lua. Below 7/8 it is (1 - x) - x p(x^2), above
@@ -498,7 +521,7 @@ template <typename T, bool LARGER> struct lathe_extreme {
 /* The place of the first largest or smallest term, or of the first NaN. The place is looked for only
  * where some term is better than all before. With many terms for each thread some lane of a warp is
  * nearly always so lucky: there improve() takes terms without looking, which costs little more than
- * the extreme, and find() is given those again that improved it last. */
+ * the extreme, and find() is given those again that improved it last, where the thread leads(). */
 template <typename T, bool LARGER> struct lathe_index {
   T value;
   long long index;
@@ -526,6 +549,11 @@ template <typename T, bool LARGER> struct lathe_index {
     value = best;
     index = 0;
     return true;
+  }
+  /* Whether no other thread of the warp has a better value: without, the place does not matter. */
+  __device__ __forceinline__ bool leads() const {
+    const auto key = lathe_key<LARGER>(value + T(0)); /* -0 is as large as +0 */
+    return key == lathe_warp_largest(key);
   }
   template <typename Terms, typename At> __device__ __forceinline__ void find(const Terms &terms, At at) {
     enum { N = sizeof terms / sizeof terms[0] };

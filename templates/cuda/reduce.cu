@@ -63,7 +63,8 @@ for (int nth = 0; nth < N; nth++) {
 //@ end
 //@ end
 //@
-//@ -- Reductions to a place know which N elements improved them last; those read last are still there.
+//@ -- Reductions to a place know which N elements improved them last; those read last are still there. Others
+//@ -- are read again, by the threads of which it may be the place.
 //@ local function indexes(phase)
 //@   local list = {}
 //@   for _, r in ipairs(phase.reductions) do
@@ -91,7 +92,8 @@ for (int nth = 0; nth < N; nth++)
 //@
 //@ function find(v, phase, point, how)
 //@ for _, r in ipairs(indexes(phase)) do
-if (mine.$r.name$.index != mine.$r.name$.NONE) {
+const bool $r.name$_leads = mine.$r.name$.leads();
+if ($r.name$_leads && mine.$r.name$.index != mine.$r.name$.NONE) {
   if ($r.name$_first != first) {
     first = $r.name$_first;
     //@ read(v, phase, point, how, "")
@@ -127,6 +129,12 @@ if (whole || first < end) {
 }
 //@ end
 //@
+//@ function take_tile(v, phase, point, how)
+first = tile + threadIdx.x;
+//@ read(v, phase, point, how, "whole || ")
+//@ many(phase, point, how, how == "pack" and ("first + nth / %d * %d < end"):format(k.width, v.params.block) or "at(first, nth) < end")
+//@ end
+//@
 //@ -- Gathers all that there is for this thread, N elements at a time: by packs, or each apart.
 //@ function sweep(v, phase, point, how)
 //@ local B, V, each = v.params.block, k.width, v.params.unroll
@@ -145,11 +153,14 @@ size_t first = 0;
 //@ for _, r in ipairs(indexes(phase)) do
 size_t $r.name$_first = 0;
 //@ end
-for (size_t tile = (size_t)blockIdx.x * $(B * each); tile < end; tile += (size_t)gridDim.x * $(B * each)) {
-  const bool whole = end - tile >= $(B * each);
-  first = tile + threadIdx.x;
-  //@ read(v, phase, point, how, "whole || ")
-  //@ many(phase, point, how, how == "pack" and ("first + nth / %d * %d < end"):format(V, B) or "at(first, nth) < end")
+size_t tile = (size_t)blockIdx.x * $(B * each);
+for (; tile < end && end - tile >= $(B * each); tile += (size_t)gridDim.x * $(B * each)) {
+  const bool whole = true;
+  //@ take_tile(v, phase, point, how)
+}
+if (tile < end) {
+  const bool whole = false;
+  //@ take_tile(v, phase, point, how)
 }
 //@ find(v, phase, point, how)
 //@ end

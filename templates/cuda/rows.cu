@@ -330,7 +330,7 @@ static __device__ __forceinline__ void $k.name$_held(const lathe_args &args, uns
     lathe_cluster_wait(); /* all of them have started */
   //@ end
   //@ if p == active[#active] and point then -- ahead of the wait for other threads
-  //@ read(elements({ point }, known), known, true)
+  //@ read(elements({ point }, known, false, S.columns_last and "whole" or nil), known, true)
   //@ end
   lathe_merge_row<T>(mine$p$, shared$p$, blocks);
   //@ end

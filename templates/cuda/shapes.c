@@ -38,6 +38,9 @@
 //@ function hold(v)
 //@   return v.params.hold ~= "auto" and v.params.hold or k.width == 8 and keeps and streams > 1 and 2 or 4
 //@ end
+//@ -- Whether operands for each column, which come from a cache, are read only when they are needed: with two of
+//@ -- them and numbers that are in registers as they are in memory there is no room for all at once.
+//@ columns_last = number.column > 1 and k.width < 8
 //@ -- Rows for a part of a warp, by rising length: how many threads share one, what each holds.
 //@ function short(v)
 //@   local list = {}

@@ -32,16 +32,32 @@ layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer lat
 };
 
 //@ if k.dtype == "bf16" then
-/* The nearest bf16, of two the even one, in the upper half; NaN stays one. */
-uint lathe_bf16(float x) {
+/* The nearest bf16 of a number, of two the even one, in the upper half. */
+uint lathe_bf16_number(float x) {
   const uint bits = floatBitsToUint(x);
-  const uint rounded = bits + 0x7fffu + (bits >> 16 & 1u);
-
-  return x != x ? 0x7fc00000u : rounded;
+  return bits + 0x7fffu + (bits >> 16 & 1u);
 }
 
-uint lathe_bf16s(float first, float second) {
-  return lathe_bf16(first) >> 16 | lathe_bf16(second) & 0xffff0000u;
+/* The same where NaN stays one. */
+uint lathe_bf16(float x) {
+  return x != x ? 0x7fc00000u : lathe_bf16_number(x);
+}
+
+/* Eight, as a pack. NaN is looked for in their sum, which takes little of a kernel's time. */
+//@ local function pack(list, text)
+//@   local words = {}
+//@   for i = 1, #list, 2 do
+//@     words[#words + 1] = text:format(list[i], list[i + 1])
+//@   end
+//@   return "uvec4(" .. table.concat(words, ", ") .. ")"
+//@ end
+//@ local names = { "a", "b", "c", "d", "e", "f", "g", "h" }
+uvec4 lathe_bf16s(float $(table.concat(names, ", float "))) {
+  uvec4 words = $(pack(names, "lathe_bf16_number(%s) >> 16 | lathe_bf16_number(%s) & 0xffff0000u"));
+  const float sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
+  [[dont_flatten]] if (sum != sum)
+    words = $(pack(names, "lathe_bf16(%s) >> 16 | lathe_bf16(%s) & 0xffff0000u"));
+  return words;
 }
 
 $k.number$ lathe_get(uint64_t at) {
@@ -126,31 +142,44 @@ float lathe_exp_near(float x) {
   return power;
 }
 
+/* Off by 5 ulp: x and log2(e) in two parts, so that the product of the first two is exact. */
+float lathe_exp_near_f32(float x) {
+  const float below = x > 89.0 ? 89.0 : x, y = below < -104.0 ? -104.0 : below;
+  const precise float high = uintBitsToFloat(floatBitsToUint(y) & 0xfffff000u), low = y - high;
+  const precise float power = exp2(high * $(k:literal(0x1.714p0))), rest = fma(low, $(k:literal(log2_e)), high * $(k:literal(0x1.47652cp-12)));
+  const precise float result = power * exp2(rest);
+  return result;
+}
+
 float lathe_exp_near_f16(float x) {
   const $k.precise$float scaled = x * $(k:literal(log2_e));
   return exp2(scaled);
 }
 
-/* 1 / (1 + e^-x), with power = e^-|x|. */
-float lathe_sigmoid_of(float x, float power) {
-  const $k.precise$float sum = 1.0 + power, result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
-  return result;
+float lathe_exp_bf16(float x) {
+  const $k.precise$float y = x < -104.0 ? -104.0 : x, root = exp2(y * $(k:literal(0x1.7154p-1))), power = root * root;
+  return fma(power, y * $(k:literal(0x1.480fb6p-18)), power);
 }
 
-float lathe_sigmoid_near(float x) {
-  return lathe_sigmoid_of(x, lathe_exp_near(-abs(x)));
-}
-
-float lathe_sigmoid_f16(float x) {
+//@ local falls = { bf16 = "lathe_exp_bf16(-abs(x))", near = "lathe_exp_near(-abs(x))" }
+float lathe_fall_f16(float x) {
   const $k.precise$float a = abs(x) > 104.0 ? 104.0 : abs(x), power = exp2(a * $(k:literal(-0x1.715p0)));
-  return lathe_sigmoid_of(x, fma(power, a * $(k:literal(-0x1.8be626p-15)), power));
+  return fma(power, a * $(k:literal(-0x1.8be626p-15)), power);
 }
 
-float lathe_sigmoid_bf16(float x) {
-  const $k.precise$float a = abs(x) > 104.0 ? 104.0 : abs(x), root = exp2(a * $(k:literal(-0x1.7154p-1))), power = root * root;
-  return lathe_sigmoid_of(x, fma(power, a * $(k:literal(-0x1.480fb6p-18)), power));
+//@ for _, form in ipairs { "f16", "bf16", "near" } do
+//@ local fall = falls[form] or "lathe_fall_f16(x)"
+float lathe_sigmoid_$form$(float x) {
+  const $k.precise$float power = $fall$, sum = 1.0 + power;
+  return (x < 0.0 ? power : 1.0) * (1.0 / sum);
 }
 
+float lathe_complement_$form$(float x) {
+  const $k.precise$float power = $fall$, sum = 1.0 + power;
+  return (x < 0.0 ? 1.0 : power) * (1.0 / sum);
+}
+
+//@ end
 float lathe_erfc_near(float x) {
   const $k.precise$float square = x * x, w = abs(x) + 1.75, u = 1.0 / w;
   const $k.precise$float root = exp2(square * $(k:literal(-log2_e / 2)));

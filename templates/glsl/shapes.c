@@ -37,21 +37,15 @@
 //@   end
 //@   return at
 //@ end
-//@ -- What an invocation has in registers of a row: elements of so many operands, and whether numbers too.
-//@ local streams, keeps = 0, false
-//@ for _, operand in ipairs(k.operands) do
-//@   streams = streams + (not operand.output and (operand.place == "whole" or operand.place == "column") and 1 or 0)
-//@ end
-//@ for _, phase in ipairs(k:held(op).program.phases) do
-//@   keeps = keeps or #phase.stash > 0
-//@ end
-//@ -- Numbers in 32 bits for the 8 elements of an access take as many registers as two accesses of 4; so
-//@ -- does what is gathered over the rows. Programs with nothing else go by columns.
+//@ -- What is gathered over the rows, numbers in 32 bits, takes as many registers for an access of 8 elements as
+//@ -- for two of 4. Programs with nothing else go by columns.
 //@ function shapes(width, program)
 //@   local list, taken = {}, {}
-//@   local half = #program.columns > 0 or streams > 2 or keeps and streams > 1
 //@   for _, s in ipairs(by_length) do
-//@     local hold = width == 8 and (half and math.max(1, s[2] // 2) or math.min(4, s[2])) or s[2]
+//@     local hold = s[2]
+//@     if width == 8 then
+//@       hold = #program.columns > 0 and math.max(1, hold // 2) or math.min(4, hold)
+//@     end
 //@     local fits = #program.columns == 0 or #program.phases > 0 and s[2] <= 4
 //@     if fits and not taken[s[1] .. "x" .. hold] then
 //@       taken[s[1] .. "x" .. hold] = true

@@ -50,8 +50,9 @@ extern "C" __global__ void __launch_bounds__(64, 2)
   lathe_pack<float, 4> x_pack[1] = {};
   size_t first = 0;
   size_t argmax1_first = 0;
-  for (size_t tile = (size_t)blockIdx.x * 64; tile < end; tile += (size_t)gridDim.x * 64) {
-    const bool whole = end - tile >= 64;
+  size_t tile = (size_t)blockIdx.x * 64;
+  for (; tile < end && end - tile >= 64; tile += (size_t)gridDim.x * 64) {
+    const bool whole = true;
     first = tile + threadIdx.x;
     #pragma unroll
     for (int slot = 0; slot < 1; slot++)
@@ -68,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
     #pragma unroll
       for (int nth = 0; nth < N; nth++) {
         if (!(first + nth / 4 * 64 < end))
-          argmax1_terms[nth] = mine.argmax1.nothing();
+          lathe_leave_out(argmax1_terms, nth, mine.argmax1.nothing());
       }
     }
     if (whole || first < end) {
@@ -76,7 +77,34 @@ extern "C" __global__ void __launch_bounds__(64, 2)
         argmax1_first = first;
     }
   }
-  if (mine.argmax1.index != mine.argmax1.NONE) {
+  if (tile < end) {
+    const bool whole = false;
+    first = tile + threadIdx.x;
+    #pragma unroll
+    for (int slot = 0; slot < 1; slot++)
+      if (whole || first + slot * 64 < end)
+        x_pack[slot] = lathe_load<4>(x + at(first, slot * 4));
+    float argmax1_terms[N];
+    #pragma unroll
+    for (int nth = 0; nth < N; nth++) {
+      const float x_ = x_pack[nth / 4].at[nth % 4];
+      const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
+      argmax1_terms[nth] = argmax1_term;
+    }
+    if (!whole) {
+    #pragma unroll
+      for (int nth = 0; nth < N; nth++) {
+        if (!(first + nth / 4 * 64 < end))
+          lathe_leave_out(argmax1_terms, nth, mine.argmax1.nothing());
+      }
+    }
+    if (whole || first < end) {
+      if (mine.argmax1.improve(argmax1_terms))
+        argmax1_first = first;
+    }
+  }
+  const bool argmax1_leads = mine.argmax1.leads();
+  if (argmax1_leads && mine.argmax1.index != mine.argmax1.NONE) {
     if (argmax1_first != first) {
       first = argmax1_first;
       #pragma unroll
@@ -139,8 +167,9 @@ extern "C" __global__ void __launch_bounds__(64, 2)
   float x_at[4] = {};
   size_t first = 0;
   size_t argmax1_first = 0;
-  for (size_t tile = (size_t)blockIdx.x * 256; tile < end; tile += (size_t)gridDim.x * 256) {
-    const bool whole = end - tile >= 256;
+  size_t tile = (size_t)blockIdx.x * 256;
+  for (; tile < end && end - tile >= 256; tile += (size_t)gridDim.x * 256) {
+    const bool whole = true;
     first = tile + threadIdx.x;
     #pragma unroll
     for (int nth = 0; nth < N; nth++)
@@ -157,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
     #pragma unroll
       for (int nth = 0; nth < N; nth++) {
         if (!(at(first, nth) < end))
-          argmax1_terms[nth] = mine.argmax1.nothing();
+          lathe_leave_out(argmax1_terms, nth, mine.argmax1.nothing());
       }
     }
     if (whole || first < end) {
@@ -165,7 +194,34 @@ extern "C" __global__ void __launch_bounds__(64, 2)
         argmax1_first = first;
     }
   }
-  if (mine.argmax1.index != mine.argmax1.NONE) {
+  if (tile < end) {
+    const bool whole = false;
+    first = tile + threadIdx.x;
+    #pragma unroll
+    for (int nth = 0; nth < N; nth++)
+      if (whole || first + nth * 64 < end)
+        x_at[nth] = x[at(first, nth)];
+    float argmax1_terms[N];
+    #pragma unroll
+    for (int nth = 0; nth < N; nth++) {
+      const float x_ = x_at[nth];
+      const float argmax1_term = small_reduce_f32__cuda_pass1(x_);
+      argmax1_terms[nth] = argmax1_term;
+    }
+    if (!whole) {
+    #pragma unroll
+      for (int nth = 0; nth < N; nth++) {
+        if (!(at(first, nth) < end))
+          lathe_leave_out(argmax1_terms, nth, mine.argmax1.nothing());
+      }
+    }
+    if (whole || first < end) {
+      if (mine.argmax1.improve(argmax1_terms))
+        argmax1_first = first;
+    }
+  }
+  const bool argmax1_leads = mine.argmax1.leads();
+  if (argmax1_leads && mine.argmax1.index != mine.argmax1.NONE) {
     if (argmax1_first != first) {
       first = argmax1_first;
       #pragma unroll

@@ -6,7 +6,8 @@
 
 /* A program over each row: passes of reductions over the row, then its values. Limited by bytes
  * moved where a row fits in registers: it is read once, all accesses in flight, and written once;
- * the passes work on registers. A part of a warp has a short row, a block a longer one, a cluster
+ * the passes work on registers. What its threads wait for each other for costs most then: a mean and a
+ * variance are gathered at once. A part of a warp has a short row, a block a longer one, a cluster
  * of blocks, which reach each other's shared memory, one longer still. Rows too long for that are
  * read again in each pass; what is dear to compute twice is then kept in the output between
  * passes. Where there are fewer of these than multiprocessors, each is split into parts, a launch

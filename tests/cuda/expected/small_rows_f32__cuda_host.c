@@ -12,7 +12,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const unsigned char small_rows_f32__cuda_start[], small_rows_f32__cuda_end[];
 extern const lathe_image small_rows_f32__cuda_image;
-const lathe_image small_rows_f32__cuda_image = {small_rows_f32__cuda_start, small_rows_f32__cuda_end};
+const lathe_image small_rows_f32__cuda_image = {.start = small_rows_f32__cuda_start, .end = small_rows_f32__cuda_end};
 
 /* How many times `each` it takes to have as many points, at most `most` and at least once. */
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {

@@ -79,28 +79,58 @@ float lathe_exp_near(float x) {
   return power;
 }
 
+/* Off by 5 ulp: x and log2(e) in two parts, so that the product of the first two is exact. */
+float lathe_exp_near_f32(float x) {
+  const float below = x > 89.0 ? 89.0 : x, y = below < -104.0 ? -104.0 : below;
+  const precise float high = uintBitsToFloat(floatBitsToUint(y) & 0xfffff000u), low = y - high;
+  const precise float power = exp2(high * 1.4423828), rest = fma(low, 1.442695, high * 0.0003122284);
+  const precise float result = power * exp2(rest);
+  return result;
+}
+
 float lathe_exp_near_f16(float x) {
   const precise float scaled = x * 1.442695;
   return exp2(scaled);
 }
 
-/* 1 / (1 + e^-x), with power = e^-|x|. */
-float lathe_sigmoid_of(float x, float power) {
-  const precise float sum = 1.0 + power, result = (x < 0.0 ? power : 1.0) * (1.0 / sum);
-  return result;
+float lathe_exp_bf16(float x) {
+  const precise float y = x < -104.0 ? -104.0 : x, root = exp2(y * 0.721344), power = root * root;
+  return fma(power, y * 4.8884954e-06, power);
+}
+
+float lathe_fall_f16(float x) {
+  const precise float a = abs(x) > 104.0 ? 104.0 : abs(x), power = exp2(a * -1.442627);
+  return fma(power, a * -4.719484e-05, power);
+}
+
+float lathe_sigmoid_f16(float x) {
+  const precise float power = lathe_fall_f16(x), sum = 1.0 + power;
+  return (x < 0.0 ? power : 1.0) * (1.0 / sum);
+}
+
+float lathe_complement_f16(float x) {
+  const precise float power = lathe_fall_f16(x), sum = 1.0 + power;
+  return (x < 0.0 ? 1.0 : power) * (1.0 / sum);
+}
+
+float lathe_sigmoid_bf16(float x) {
+  const precise float power = lathe_exp_bf16(-abs(x)), sum = 1.0 + power;
+  return (x < 0.0 ? power : 1.0) * (1.0 / sum);
+}
+
+float lathe_complement_bf16(float x) {
+  const precise float power = lathe_exp_bf16(-abs(x)), sum = 1.0 + power;
+  return (x < 0.0 ? 1.0 : power) * (1.0 / sum);
 }
 
 float lathe_sigmoid_near(float x) {
-  return lathe_sigmoid_of(x, lathe_exp_near(-abs(x)));
+  const precise float power = lathe_exp_near(-abs(x)), sum = 1.0 + power;
+  return (x < 0.0 ? power : 1.0) * (1.0 / sum);
 }
 
-/* Of an argument that is exact: e^y = 2^n 2^r, where what rounding takes from r does not grow with n. */
-float lathe_sigmoid_narrow(float x) {
-  const precise float y = abs(x) > 104.0 ? -104.0 : -abs(x);
-  const precise float shifted = fma(y, 1.442695, 12583103.0), n = shifted - 12583103.0;
-  const precise float high = fma(n, -0.69314575, y), r = fma(n, -1.4286068e-06, high);
-  const precise float power = exp2(r * 1.442695) * uintBitsToFloat(floatBitsToUint(shifted) << 23) * 5.421011e-20;
-  return lathe_sigmoid_of(x, power);
+float lathe_complement_near(float x) {
+  const precise float power = lathe_exp_near(-abs(x)), sum = 1.0 + power;
+  return (x < 0.0 ? 1.0 : power) * (1.0 / sum);
 }
 
 float lathe_erfc_near(float x) {
@@ -204,6 +234,37 @@ void lathe_merge(inout precise lathe_sum mine, lathe_sum other) {
 
 lathe_sum lathe_exchange(lathe_sum mine, uint mask) {
   return lathe_sum(lathe_exchange(mine.value, mask));
+}
+
+/* The sum, and that of the squares about the mean, as in templates/cuda/kernel.h. */
+struct lathe_moments {
+  float value, squares, count;
+};
+
+void lathe_clear(out lathe_moments mine) {
+  mine = lathe_moments(-0.0, 0.0, 0.0);
+}
+
+void lathe_merge(inout precise lathe_moments mine, lathe_moments other) {
+  if (other.count == 0.0)
+    return;
+  if (mine.count == other.count) {
+    const precise float apart = (mine.value - other.value) * (1.0 / mine.count);
+    mine.squares = (mine.squares + other.squares) + apart * apart * (mine.count * 0.5);
+  } else if (mine.count == 0.0) {
+    mine.squares = other.squares;
+  } else {
+    const precise float apart = mine.value / mine.count - other.value / other.count;
+    const precise float weight = mine.count * other.count / (mine.count + other.count);
+    mine.squares = (mine.squares + other.squares) + apart * apart * weight;
+  }
+  mine.value += other.value;
+  mine.count += other.count;
+}
+
+lathe_moments lathe_exchange(lathe_moments mine, uint mask) {
+  return lathe_moments(lathe_exchange(mine.value, mask), lathe_exchange(mine.squares, mask),
+                       MODE == FULL ? mine.count : lathe_exchange(mine.count, mask));
 }
 
 struct lathe_largest {
