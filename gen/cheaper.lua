@@ -1,6 +1,6 @@
 -- Cheaper forms of operations, for languages whose kernels have little time for each point: where an
 -- argument was rounded itself, or results are rounded to a narrower type, less than full accuracy is
--- enough. templates/cuda/kernel.h says how much. quotient and root are for languages with texts for them.
+-- enough. templates/cuda/functions.h says how much. quotient and root are for languages with texts for them.
 
 local expr = require "expr"
 

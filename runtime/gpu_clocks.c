@@ -26,7 +26,7 @@ void gpu_clocks_hold(const unsigned char *uuid) {
 #define MEMBER(name, symbol, parameters) CUresult(*name) parameters;
     FUNCTIONS(MEMBER)
 #undef MEMBER
-  } cuda;
+  } cuda = {0};
   CUcontext context;
   CUdevice device;
   cuda_uuid its;

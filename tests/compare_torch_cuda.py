@@ -81,15 +81,17 @@ class Inputs:
                                   if hasattr(self, name)]
 
 
-def microseconds(torch, call, sets):
-    """The median time of a call, of a graph of calls that take turns with the sets."""
+def microseconds(torch, prepare, sets):
+    """The median time of a call, of a graph of calls that take turns with the sets. prepare() makes the
+    call; what it computes is on the graph's stream, for autograd goes back on that of the way there."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
+        call = prepare()
         for inputs in sets:
             call(inputs)
     torch.cuda.synchronize()
     graph, calls = torch.cuda.CUDAGraph(), max(REPEATS, len(sets))
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, stream=stream):
         for i in range(calls):
             call(sets[i % len(sets)])
     times = []
@@ -130,9 +132,9 @@ def time_torch(torch, op, dtype, size, compiled):
         torch._dynamo.reset()
         forward = torch.compile(forward, dynamic=False)
     if op.endswith("_backward"):
-        return microseconds(torch, backward_call(torch, forward, sets), sets)
+        return microseconds(torch, lambda: backward_call(torch, forward, sets), sets)
     with torch.no_grad():
-        return microseconds(torch, forward, sets)
+        return microseconds(torch, lambda: forward, sets)
 
 
 def time_bench(options, op, dtype, size):

@@ -135,7 +135,7 @@ $k.number$ lathe_quotient($k.number$ a, $k.number$ b) {
 //@   return y
 //@ end
 //@ local log2_e = 0x1.715476p0
-/* Forms for arguments that have been rounded, and for narrow results: as in templates/cuda/kernel.h,
+/* Forms for arguments that have been rounded, and for narrow results: as in templates/cuda/functions.h,
  * which says how much they are off, where exp2 and a quotient are off by 2 ulp. */
 float lathe_exp_near(float x) {
   const $k.precise$float root = exp2(x * $(k:literal(log2_e / 2))), power = root * root;
@@ -295,7 +295,7 @@ lathe_sum lathe_exchange(lathe_sum mine, uint mask) {
   return lathe_sum(lathe_exchange(mine.value, mask));
 }
 
-/* The sum, and that of the squares about the mean, as in templates/cuda/kernel.h. */
+/* The sum, and that of the squares about the mean, as in templates/cuda/gather.h. */
 struct lathe_moments {
   $k.number$ value, squares, count;
 };

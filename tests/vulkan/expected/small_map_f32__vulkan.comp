@@ -72,7 +72,7 @@ float lathe_quotient(float a, float b) {
   return q;
 }
 
-/* Forms for arguments that have been rounded, and for narrow results: as in templates/cuda/kernel.h,
+/* Forms for arguments that have been rounded, and for narrow results: as in templates/cuda/functions.h,
  * which says how much they are off, where exp2 and a quotient are off by 2 ulp. */
 float lathe_exp_near(float x) {
   const precise float root = exp2(x * 0.7213475), power = root * root;
@@ -236,7 +236,7 @@ lathe_sum lathe_exchange(lathe_sum mine, uint mask) {
   return lathe_sum(lathe_exchange(mine.value, mask));
 }
 
-/* The sum, and that of the squares about the mean, as in templates/cuda/kernel.h. */
+/* The sum, and that of the squares about the mean, as in templates/cuda/gather.h. */
 struct lathe_moments {
   float value, squares, count;
 };
