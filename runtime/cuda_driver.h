@@ -3,6 +3,7 @@
 #ifndef CUDA_DRIVER_H
 #define CUDA_DRIVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef int CUresult; /* 0: no error */
@@ -40,6 +41,10 @@ enum {
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
 };
 
+typedef struct CUuuid {
+  unsigned char bytes[16];
+} CUuuid;
+
 /* CUlaunchConfig and CUlaunchAttribute. */
 typedef struct cuda_launch_attribute {
   int id, padding;
@@ -63,6 +68,8 @@ typedef struct cuda_launch_config {
   ROW(device_get, "cuDeviceGet", (CUdevice * device, int ordinal))                                 \
   ROW(device_name, "cuDeviceGetName", (char *name, int size, CUdevice device))                     \
   ROW(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, CUdevice device))      \
+  ROW(device_uuid, "cuDeviceGetUuid", (CUuuid * uuid, CUdevice device))                            \
+  ROW(context_retain, "cuDevicePrimaryCtxRetain", (CUcontext * context, CUdevice device))          \
   ROW(context_create, "cuCtxCreate_v2", (CUcontext * context, unsigned flags, CUdevice device))    \
   ROW(context_destroy, "cuCtxDestroy_v2", (CUcontext context))                                     \
   ROW(context_use, "cuCtxSetCurrent", (CUcontext context))                                         \
@@ -105,5 +112,13 @@ typedef struct cuda_driver {
   CUDA_FUNCTIONS(MEMBER)
 #undef MEMBER
 } cuda_driver;
+
+/* cuda_driver.c */
+
+extern cuda_driver cuda;
+
+/* Opens libcuda.so.1 and looks the functions up; false with the reason in why, of `size` bytes. The
+ * program keeps it to its end. */
+bool cuda_open(char *why, size_t size);
 
 #endif

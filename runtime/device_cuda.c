@@ -4,7 +4,6 @@
  * process gets no other one then, whether the old one is destroyed or the primary one reset: the
  * device is lost to this process. A launch that does not end is waited for without end; see
  * device_limit. */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +68,6 @@ typedef struct cuda_call {
   CUgraphExec graph[MOST_SETS / GRAPH_CALLS]; /* null: not made yet */
 } cuda_call;
 
-static cuda_driver cuda;
 static cuda_device devices[MOST_DEVICES];
 static device *found[MOST_DEVICES];
 static size_t count;
@@ -648,24 +646,6 @@ static double ceiling(device *on, double bytes_in, double bytes_out, const char 
 
 /* ---- finding devices ---------------------------------------------------------------------------- */
 
-static bool load_driver(void) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
-
-  if (!library) {
-    snprintf(missing, sizeof missing, "NVIDIA's driver is not installed (no libcuda.so.1)");
-    return false;
-  }
-#define FIND(name, symbol, parameters)                                                             \
-  *(void **)&cuda.name = dlsym(library, symbol);                                                   \
-  if (!cuda.name) {                                                                                \
-    snprintf(missing, sizeof missing, "NVIDIA's driver is too old: it has no %s", symbol);         \
-    return false;                                                                                  \
-  }
-  CUDA_FUNCTIONS(FIND)
-#undef FIND
-  return true;
-}
-
 static int attribute(CUdevice ordinal, int which) {
   int value = 0;
 
@@ -718,7 +698,7 @@ static void find_devices(void) {
   CUresult error;
   int there = 0;
 
-  if (!load_driver())
+  if (!cuda_open(missing, sizeof missing))
     return;
   error = cuda.init(0);
   if (!error)

@@ -6,45 +6,20 @@
 #ifdef HAVE_VULKAN
 #include "cuda_driver.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
-typedef struct cuda_uuid {
-  unsigned char bytes[VK_UUID_SIZE];
-} cuda_uuid;
-
-#define FUNCTIONS(ROW)                                                                             \
-  ROW(init, "cuInit", (unsigned flags))                                                            \
-  ROW(count, "cuDeviceGetCount", (int *count))                                                     \
-  ROW(get, "cuDeviceGet", (CUdevice * device, int ordinal))                                        \
-  ROW(uuid, "cuDeviceGetUuid", (cuda_uuid * uuid, CUdevice device))                                \
-  ROW(retain, "cuDevicePrimaryCtxRetain", (CUcontext * context, CUdevice device))
-
 void gpu_clocks_hold(const unsigned char *uuid) {
-  void *const library = dlopen("libcuda.so.1", RTLD_NOW);
-  struct {
-#define MEMBER(name, symbol, parameters) CUresult(*name) parameters;
-    FUNCTIONS(MEMBER)
-#undef MEMBER
-  } cuda = {0};
+  char why[100];
   CUcontext context;
   CUdevice device;
-  cuda_uuid its;
+  CUuuid its;
   int count = 0;
 
-  if (!library)
-    return;
-#define FIND(name, symbol, parameters)                                                             \
-  *(void **)&cuda.name = dlsym(library, symbol);                                                   \
-  if (!cuda.name)                                                                                  \
-    return;
-  FUNCTIONS(FIND)
-#undef FIND
-  if (cuda.init(0) || cuda.count(&count))
+  if (!cuda_open(why, sizeof why) || cuda.init(0) || cuda.device_count(&count))
     return;
   for (int i = 0; i < count; i++)
-    if (!cuda.get(&device, i) && !cuda.uuid(&its, device) &&
+    if (!cuda.device_get(&device, i) && !cuda.device_uuid(&its, device) &&
         memcmp(its.bytes, uuid, sizeof its.bytes) == 0)
-      cuda.retain(&context, device);
+      cuda.context_retain(&context, device);
 }
 #endif
