@@ -79,6 +79,32 @@ static __device__ __forceinline__ void lathe_store_cluster(P *, const P &, unsig
 }
 #endif
 
+/* What is gathered of several rows, to be merged at once. */
+template <typename P, int ROWS> struct lathe_rows {
+  P of[ROWS];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++)
+      of[nth].clear();
+  }
+  template <int T> __device__ __forceinline__ void merge_lanes() {
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++)
+      of[nth].template merge_lanes<T>();
+  }
+  template <int T> __device__ __forceinline__ void merge_copies() {
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++)
+      of[nth].template merge_copies<T>();
+  }
+  __device__ __forceinline__ void merge(const lathe_rows &other) {
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++)
+      of[nth].merge(other.of[nth]);
+  }
+};
+
 /* Merges what the threads that share a row have gathered: afterwards each of them has the whole,
  * the same to the bit. They are T neighbouring threads, or with T = 0 those of a block with the same
  * threadIdx.y, whole warps, in each of the cluster's `blocks` blocks. Then it needs shared memory for a P of each

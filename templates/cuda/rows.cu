@@ -455,21 +455,24 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
 //@ end
 //@ end
 //@ if finish then
-//@ -- Merges what the block's rows have gathered, EACH at each of `threads` threads: `column` is the place
-//@ -- of the one at [pos].
+//@ -- Merges what the block's rows have gathered, EACH at each of `threads` threads, `begin` the first column. In
+//@ -- the room, that of one place is two apart from the next: threads write by place and read by column.
 //@ function leave_columns(room)
+const auto place = [=](unsigned row, unsigned nth, unsigned owner) {
+  return (row * EACH + nth) * (threads + $S.APART$) + owner;
+};
 #pragma unroll
 for (int nth = 0; nth < EACH; nth++)
-  $room$[(threadIdx.y * EACH + nth) * threads + threadIdx.x] = over_rows[nth];
+  $room$[place(threadIdx.y, nth, threadIdx.x)] = over_rows[nth];
 __syncthreads();
 for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads; pos += blockDim.x * blockDim.y) {
-  const unsigned nth = pos / threads, owner = pos % threads;
-  const size_t column = MODE == LATHE_APART ? begin + nth * threads + owner : begin + (nth / $V$ * threads + owner) * $V$ + nth % $V$;
-  $k.name$_columns whole = $room$[pos];
+  const unsigned nth = MODE == LATHE_APART ? pos / threads : pos / $V$ / threads * $V$ + pos % $V$;
+  const unsigned owner = MODE == LATHE_APART ? pos % threads : pos / $V$ % threads;
+  $k.name$_columns whole = $room$[place(0, nth, owner)];
   for (unsigned other = 1; other < blockDim.y; other++)
-    whole.merge($room$[other * EACH * threads + pos]);
-  if (column < count)
-    partial[column] = whole;
+    whole.merge($room$[place(other, nth, owner)]);
+  if (begin + pos < count)
+    partial[begin + pos] = whole;
 }
 //@ end
 //@ end
@@ -481,10 +484,32 @@ for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads
 //@ if not finish then
 //@ passes, point, totals, uniforms = in_registers()
 //@ end
+//@ -- The nth of the rows at once, after its first phases.
+//@ function each_row(known, kept, last)
+const size_t wanted = first + nth * step + threadIdx.y;
+const bool live = wanted < rows;
+const size_t row = live ? wanted : 0;
+//@ begin("unsigned", true)
+//@ for i, x in ipairs(staged) do
+lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H];
+#pragma unroll
+for (int slot = 0; slot < H; slot++)
+  memcpy(&$x.pointer$_pack[slot], staged(stage, nth, $(i - 1), slot), 16);
+//@ end
+//@ for p, phase in ipairs(phases) do
+//@ for _, y in ipairs(passes[p] and phase.stash or {}) do
+auto &$y.operand.name$_kept = $y.operand.name$_rows[nth];
+//@ end
+//@ end
+//@ for p = 1, last do
+//@ follow(phases[p], p, passes[p] and "rows" .. p .. ".of[nth]")
+//@ end
+//@ end
 /* Rows of which a block holds one or more: T threads share a row, with T = 0 those with the same
- * threadIdx.y. Each copies what it needs of its rows into shared memory, STAGES - 1 rows ahead, and has
- * per-column operands in registers for all of its rows. */
-template <int MODE, int T, int H, int STAGES>
+ * threadIdx.y, and work on ROWS at once, of which they wait for each other together. Each copies what it needs
+ * of its rows into shared memory, STAGES - 1 times as many ahead, and has per-column operands in
+ * registers for all of its rows. */
+template <int MODE, int T, int H, int ROWS, int STAGES>
 static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   enum { EACH = H * $V$ };
   extern __shared__ uint4 room[];
@@ -494,7 +519,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   const unsigned from = thread * $V$;
   const size_t step = (size_t)gridDim.x * blockDim.y;
   //@ for _, p in ipairs(active) do
-  __shared__ $(gathered(p)) shared$p$[2][T > 0 ? 1 : 32];
+  __shared__ lathe_rows<$(gathered(p)), ROWS> shared$p$[2][T > 0 ? 1 : 32];
   //@ end
   //@ if finish then
   $k.name$_columns over_rows[EACH];
@@ -504,13 +529,21 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   $(k:pointers())
   //@ local known = {}
   //@ read(elements(all, {}, false, "column"), known)
-  const auto fetch = [&](size_t row, unsigned stage) {
-    if (row < rows) {
+  //@ for _, x in ipairs(staged) do
+  //@ known[x.pointer] = true
+  //@ end
+  const auto staged = [=](unsigned stage, int nth, int operand, int slot) {
+    return room + (((stage * ROWS + nth) * $(#staged) + operand) * H + slot) * block + mine;
+  };
+  const auto fetch = [&](size_t first, unsigned stage) {
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++) {
+      const size_t row = first + nth * step + threadIdx.y;
 #pragma unroll
       for (int slot = 0; slot < H; slot++)
-        if (inside(slot * $V$)) {
+        if (row < rows && inside(slot * $V$)) {
           //@ for i, x in ipairs(staged) do
-          lathe_copy_ahead(room + ((stage * $(#staged) + $(i - 1)) * H + slot) * block + mine, $x.pointer$ + row * count + at(slot * $V$));
+          lathe_copy_ahead(staged(stage, nth, $(i - 1), slot), $x.pointer$ + row * count + at(slot * $V$));
           //@ end
         }
     }
@@ -525,43 +558,39 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   //@ end
 #pragma unroll
   for (int nth = 0; nth < STAGES - 1; nth++)
-    fetch((size_t)blockIdx.x * blockDim.y + threadIdx.y + nth * step, nth);
-  for (size_t first = (size_t)blockIdx.x * blockDim.y; first < rows; first += step) {
-    const size_t wanted = first + threadIdx.y;
-    const bool live = wanted < rows;
-    const size_t row = live ? wanted : 0;
-    //@ begin("unsigned", true)
+    fetch((size_t)blockIdx.x * blockDim.y + nth * (ROWS * step), nth);
+  for (size_t first = (size_t)blockIdx.x * blockDim.y; first < rows; first += ROWS * step) {
     lathe_await_groups<STAGES - 2>();
-    //@ for i, x in ipairs(staged) do
-    //@ known[x.pointer] = true
-    lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H];
-#pragma unroll
-    for (int slot = 0; slot < H; slot++)
-      memcpy(&$x.pointer$_pack[slot], room + ((stage * $(#staged) + $(i - 1)) * H + slot) * block + mine, 16);
-    //@ end
-    fetch(wanted + (STAGES - 1) * step, stage > 0 ? stage - 1 : STAGES - 1);
-    stage = stage < STAGES - 1 ? stage + 1 : 0;
+    fetch(first + (STAGES - 1) * (ROWS * step), stage > 0 ? stage - 1 : STAGES - 1);
     turn ^= 1;
     //@ local kept = {}
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
-    //@ room_for(phase)
-    $(gathered(p)) mine$p$;
-    {
-      auto &mine = mine$p$;
+    //@ for _, y in ipairs(phase.stash) do
+    $k.number$ $y.operand.name$_rows[ROWS][H * $V$];
+    //@ end
+    lathe_rows<$(gathered(p)), ROWS> rows$p$;
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++) {
+      //@ each_row(known, kept, p - 1)
+      auto &mine = rows$p$.of[nth];
       mine.clear();
       //@ gather(phase, passes[p], kept)
     }
-    lathe_merge_row<T>(mine$p$, shared$p$[turn], 1);
+    lathe_merge_row<T>(rows$p$, shared$p$[turn], 1);
     //@ end
-    //@ follow(phase, p, passes[p] and "mine" .. p)
     //@ end
-    //@ write_totals()
-    //@ if point then
-    if (live) {
-      //@ compute(kept)
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++) {
+      //@ each_row(known, kept, #phases)
+      //@ write_totals()
+      //@ if point then
+      if (live) {
+        //@ compute(kept)
+      }
+      //@ end
     }
-    //@ end
+    stage = stage < STAGES - 1 ? stage + 1 : 0;
   }
   lathe_await_groups<0>();
   //@ if finish then
@@ -584,7 +613,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
 template <int MODE>
 static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
   enum { H = 1, EACH = $V$, ROWS = $S.TILE_AT_ONCE$ };
-  __shared__ $k.name$_columns all[$(S.TILE_ROWS * 32 * V)];
+  __shared__ $k.name$_columns all[$(S.TILE_ROWS * (32 + S.APART) * V)];
   //@ dims("size_t")
   const unsigned threads = 32, thread = threadIdx.x;
   const size_t begin = (size_t)blockIdx.x * (32 * $V$);
@@ -727,8 +756,9 @@ extern "C" __global__ void __launch_bounds__($v.params.threads$, $(S.blocks(v, s
 //@ end
 //@ end
 //@ for _, mode in ipairs { "full", "packs" } do
-//@ for _, s in ipairs(S.ahead(v)) do
-//@ kernel(v, "ahead" .. s.threads .. "_" .. mode, S.AHEAD_THREADS, s.blocks, ("ahead<%s, %d, %d, %d>(args)"):format(modes[mode], s.threads, s.hold, s.stages))
+//@ local ahead = S.ahead(v)
+//@ for _, s in ipairs(ahead) do
+//@ kernel(v, "ahead" .. s.threads .. "_" .. mode, S.AHEAD_THREADS, ahead.blocks, ("ahead<%s, %d, %d, %d, %d>(args)"):format(modes[mode], s.threads, ahead.hold, s.rows, s.stages))
 //@ end
 //@ end
 //@ if finish then

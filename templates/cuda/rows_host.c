@@ -29,7 +29,7 @@ launches[count_of_launches++] = (lathe_launch){
 //@ -- Persistent blocks, at most so many, for rows that are read ahead.
 //@ function launch_ahead(v, most)
 //@ local ahead = S.ahead(v)
-//@ local hold = ahead[1].hold
+//@ local hold = ahead.hold
 const uint32_t threads =
     //@ for _, short in ipairs(ahead) do
     //@ if short.threads > 0 then
@@ -47,7 +47,7 @@ const char *const name =
     //@ end
     full ? "$v.name$_ahead0_full" : "$v.name$_ahead0_packs";
 
-//@ launch("name", "blocks(rows, at_once, " .. most .. "), 1, 1", "threads, at_once, 1", { ".shared = " .. ahead[1].bytes })
+//@ launch("name", "blocks(rows, at_once, " .. most .. "), 1, 1", "threads, at_once, 1", { ".shared = " .. ahead.bytes })
 //@ end
 //@ for _, v in ipairs(variants) do
 //@ local hold, most = S.hold(v), v.params.threads
@@ -76,8 +76,8 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
 
   //@ if by_column then
   const size_t most = $S.MOST_PARTIALS$;
-  //@ local s = S.ahead(v)[1]
-  //@ if s then
+  //@ local s = S.ahead(v)
+  //@ if #s > 0 then
   if (aligned && limits->shared >= $s.bytes$ && count <= $(s.hold * V * S.AHEAD_THREADS)) {
     //@ launch_ahead(v, "limits->multiprocessors < most ? limits->multiprocessors : most")
   } else {
@@ -100,8 +100,8 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     return count_of_launches;
   }
   //@ end
-  //@ local s = S.ahead(v)[1]
-  //@ if s then
+  //@ local s = S.ahead(v)
+  //@ if #s > 0 then
   const size_t persistent = (size_t)limits->multiprocessors * $s.blocks$;
   if (aligned && limits->shared >= $s.bytes$ && count <= $(s.hold * V * S.AHEAD_THREADS) && rows > persistent) {
     //@ launch_ahead(v, "persistent")
