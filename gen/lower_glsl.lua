@@ -177,20 +177,24 @@ function glsl.methods:unpack(pack, lane)
   return string.format(lane % 2 == 0 and "uintBitsToFloat(%s << 16)" or "uintBitsToFloat(%s & 0xffff0000u)", word)
 end
 
--- The uvec4 of k.width values.
+-- The uvec4 of numbers, as many as it has room for.
+function glsl.methods:pack_numbers(values)
+  local format = self.spelling.bits == 32 and "floatBitsToUint(%s)" or "unpackDouble2x32(%s)"
+  return "uvec4(" .. table.concat(text.map(values, function(value)
+    return format:format(value)
+  end), ", ") .. ")"
+end
+
+-- The uvec4 of k.width values, as operands have them.
 function glsl.methods:pack(values)
   if self.dtype == "bf16" then
     return "lathe_bf16s(" .. table.concat(values, ", ") .. ")"
+  elseif self.dtype ~= "f16" then
+    return self:pack_numbers(values)
   end
   local words = {}
-  if self.dtype == "f16" then
-    for i = 1, #values, 2 do
-      words[#words + 1] = string.format("packFloat2x16(f16vec2(vec2(%s, %s)))", values[i], values[i + 1])
-    end
-  else
-    words = text.map(values, function(value)
-      return string.format(self.dtype == "f32" and "floatBitsToUint(%s)" or "unpackDouble2x32(%s)", value)
-    end)
+  for i = 1, #values, 2 do
+    words[#words + 1] = string.format("packFloat2x16(f16vec2(vec2(%s, %s)))", values[i], values[i + 1])
   end
   return "uvec4(" .. table.concat(words, ", ") .. ")"
 end
@@ -292,6 +296,7 @@ function glsl.setup(k)
     "#extension GL_EXT_control_flow_attributes : require",
     "#extension GL_KHR_shader_subgroup_basic : require",
     "#extension GL_KHR_shader_subgroup_shuffle : require",
+    "#extension GL_KHR_shader_subgroup_arithmetic : require",
   }
 end
 

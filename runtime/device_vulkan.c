@@ -992,8 +992,9 @@ static const char *find_features(vulkan_device *d) {
 
 /* The same for limits and arithmetic. */
 static const char *find_properties(vulkan_device *d, VkPhysicalDeviceVulkan12Properties *v12) {
-  const VkSubgroupFeatureFlags needed =
-      VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT |
+                                        VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
+                                        VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
   VkPhysicalDeviceSubgroupSizeControlPropertiesEXT size = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT};
   VkPhysicalDeviceVulkan11Properties v11 = {
@@ -1036,7 +1037,7 @@ static const char *find_properties(vulkan_device *d, VkPhysicalDeviceVulkan12Pro
   };
   if ((v11.subgroupSupportedOperations & needed) != needed ||
       !(v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT))
-    return "subgroup shuffles in compute shaders";
+    return "subgroup shuffles and arithmetic in compute shaders";
   return NULL;
 }
 

@@ -269,6 +269,19 @@ $k.number$ lathe_$name$($k.number$ a, $k.number$ b) {
 }
 //@ end
 
+//@ if not wide then
+/* Numbers as integers in the same order, or if not `larger` in the opposite one, NaN above all. */
+uint lathe_key(float x, bool larger) {
+  const uint bits = floatBitsToUint(x), rising = bits >> 31 != 0u ? ~bits : bits | 1u << 31;
+  return x != x ? ~0u : larger ? rising : ~rising;
+}
+
+float lathe_unkey(uint key, bool larger) {
+  const uint rising = larger ? key : ~key;
+  return uintBitsToFloat(key == ~0u ? 0x7fc00000u : rising >> 31 != 0u ? rising & ~(1u << 31) : ~rising);
+}
+
+//@ end
 /* The gatherers. Each has clear, which leaves it as nothing gathered, merge, and exchange: what the
  * invocation has whose number differs in the bits of `mask`. */
 $k.number$ lathe_exchange($k.number$ x, uint mask) {

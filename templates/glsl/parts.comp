@@ -50,20 +50,30 @@ void lathe_merge(inout $k.precise$$type$ mine, $type$ other) {
   //@ end
 }
 
-void lathe_merge_lane(inout $k.precise$$type$ mine, uint mask) {
-  $type$ other;
-  //@ for _, r in ipairs(phase.reductions) do
-  other.$r.name$ = lathe_exchange(mine.$r.name$, mask);
+//@ local keyed = {}
+//@ for i, r in ipairs(phase.reductions) do
+//@   keyed[i] = (r.kind == "maximum" or r.kind == "minimum") and k.spelling.bits == 32
+//@ end
+void lathe_merge_lane(inout $k.precise$$type$ mine, uint mask, bool all) {
+  //@ for i, r in ipairs(phase.reductions) do
+  $(keyed[i] and "if (!all) " or "")lathe_merge(mine.$r.name$, lathe_exchange(mine.$r.name$, mask));
   //@ end
-  lathe_merge(mine, other);
 }
 
-/* Merges what `threads` neighbouring invocations of a subgroup have. No loop: drivers, which know
- * `threads` when they compile, keep one that they meet. */
-void lathe_merge_lanes(inout $k.precise$$type$ mine, uint threads) {
+/* Merges what `threads` neighbouring invocations of a subgroup have, or where what `all` of it have may be
+ * merged as well, for it is the same again, that: subgroups have an operation for the largest key. No loop:
+ * drivers, which know `threads` when they compile, keep one that they meet. */
+void lathe_merge_lanes(inout $k.precise$$type$ mine, uint threads, bool all) {
+  //@ for i, r in ipairs(phase.reductions) do
+  //@ if keyed[i] then
+  //@ local larger = r.kind == "maximum" and "true" or "false"
+  if (all)
+    mine.$r.name$.value = lathe_unkey(subgroupMax(lathe_key(mine.$r.name$.value, $larger$)), $larger$);
+  //@ end
+  //@ end
   //@ for step = 6, 0, -1 do
   if (threads > $(1 << step)u)
-    lathe_merge_lane(mine, $(1 << step)u);
+    lathe_merge_lane(mine, $(1 << step)u, all);
   //@ end
 }
 
@@ -73,7 +83,7 @@ shared uint lathe_shared_$type$[$(arrays * #list)u * (gl_WorkGroupSize.x / SUBGR
  * the bit. Groups larger than a subgroup need shared memory, one of the arrays, which must not be
  * touched again without a barrier. */
 void lathe_merge_threads(inout $k.precise$$type$ mine, uint array) {
-  lathe_merge_lanes(mine, min(THREADS, SUBGROUP));
+  lathe_merge_lanes(mine, min(THREADS, SUBGROUP), THREADS >= SUBGROUP);
   if (THREADS > SUBGROUP) {
     const uint subgroups = gl_WorkGroupSize.x / SUBGROUP, each = THREADS / SUBGROUP;
     const uint base = array * ($(#list)u * subgroups);
@@ -96,7 +106,7 @@ void lathe_merge_threads(inout $k.precise$$type$ mine, uint array) {
       for (uint from = gl_SubgroupInvocationID; from < each; from += SUBGROUP)
         lathe_merge(mine, $(from_words(type, phase, word)));
     }
-    lathe_merge_lanes(mine, min(each, SUBGROUP));
+    lathe_merge_lanes(mine, min(each, SUBGROUP), true);
   }
 }
 

@@ -317,11 +317,27 @@ $k.precise$$k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
   if (invocation == 0u && gl_WorkGroupID.x == 0u && gl_WorkGroupID.y == 0u)
     lathe_word(args.workspace).at = $share$ * groups;
   if (invocation % wide < THREADS) {
+    //@ local bytes = k.spelling.bits // 8
+    //@ local each = 16 // bytes -- numbers of a 16-byte access, the only kind that is fast
     //@ for i, r in ipairs(columns) do
-    //@ for nth = 0, N - 1 do
-    if ($(inside(nth)))
-      lathe_number(lathe_partial($(i - 1), partial, count) + ($base$ + $(at(nth))) * $(k.spelling.bits // 8)ul).at = $r.name$_total$nth$;
-    //@ end
+    {
+      const uint64_t left = lathe_partial($(i - 1), partial, count) + $base$ * $bytes$ul;
+      if (MODE != APART) {
+        //@ for first = 0, N - 1, each do
+        //@ local totals = {}
+        //@ for nth = first, first + each - 1 do
+        //@   totals[#totals + 1] = r.name .. "_total" .. nth
+        //@ end
+        if ($(inside(first // V * V)))
+          lathe_pack(left + uint64_t($(at(first))) * $bytes$ul).at = $(k:pack_numbers(totals));
+        //@ end
+      } else {
+        //@ for nth = 0, N - 1 do
+        if ($(inside(nth)))
+          lathe_number(left + uint64_t($(at(nth))) * $bytes$ul).at = $r.name$_total$nth$;
+        //@ end
+      }
+    }
     //@ end
   }
 }
@@ -536,7 +552,7 @@ void columns() {
   //@ leave_columns(V, "gl_WorkGroupID.y", "gl_NumWorkGroups.y", "tile")
 }
 
-shared $k.number$ lathe_columns[$(S.MERGE_LANES * S.MERGE_COLUMNS)];
+shared $k.number$ lathe_columns[$(#columns)][$(S.MERGE_LANES * S.MERGE_COLUMNS)];
 
 /* Merges what workgroups have left, and finishes it. */
 void finish() {
@@ -570,17 +586,19 @@ void finish() {
       $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", k:fold(r.kind, terms) }));
       //@ end
     }
-  //@ for _, r in ipairs(columns) do
-  barrier();
-  lathe_columns[invocation] = $r.name$_total;
-  barrier();
-  if (lane == 0u) {
-    for (uint other = 1u; other < $S.MERGE_LANES$u; other++) {
-      const $k.number$ term = lathe_columns[other * $S.MERGE_COLUMNS$u + invocation];
-      $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", "term" }));
+  for (uint apart = $(S.MERGE_LANES // 2)u; apart > 0u; apart /= 2u) {
+    //@ for i, r in ipairs(columns) do
+    lathe_columns[$(i - 1)][invocation] = $r.name$_total;
+    //@ end
+    barrier();
+    if (lane < apart) {
+      //@ for i, r in ipairs(columns) do
+      const $k.number$ $r.name$_term = lathe_columns[$(i - 1)][invocation + apart * $S.MERGE_COLUMNS$u];
+      $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", r.name .. "_term" }));
+      //@ end
     }
+    barrier();
   }
-  //@ end
   if (inside && lane == 0u) {
     //@ for _, x in ipairs(finish.inputs) do
     //@ if x.kind == "column" then

@@ -1,8 +1,18 @@
 //@ -- The shapes in which rows are held in registers, by rising length: how many invocations share a
 //@ -- row, how many 16-byte accesses of each operand they hold, how many rows a workgroup has. As in
-//@ -- templates/cuda/shapes.c.
+//@ -- templates/cuda/shapes.c, but for what is only read: fewer invocations wait for each other.
 //@ local by_length = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
 //@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 }, { 512, 8, 1 }, { 1024, 8, 1 } }
+//@ local narrow = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
+//@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 }, { 1024, 4, 1 } }
+//@ local narrow_read = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 32, 8, 4 }, { 64, 8, 1 },
+//@   { 128, 8, 1 }, { 256, 8, 1 }, { 512, 8, 1 }, { 1024, 8, 1 } }
+//@ -- With reductions over the rows, gathered in numbers of 32 bits: an access of 8 elements takes as many
+//@ -- registers for these as two of 4.
+//@ local by_column = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
+//@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 } }
+//@ local narrow_by_column = { { 8, 1, 16 }, { 8, 2, 16 }, { 16, 2, 8 }, { 32, 2, 4 }, { 128, 1, 4 }, { 256, 1, 2 }, { 512, 1, 1 },
+//@   { 512, 2, 1 } }
 //@ -- Longer rows: accesses that an invocation holds at a time. Of their parts: invocations of a
 //@ -- workgroup, what each holds, and most parts of all rows together.
 //@ LONG_HOLD, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 4, 256, 2, 2048
@@ -28,7 +38,7 @@
 //@ -- may leave what they gathered in, between the fewest and the most, so that all have about so many
 //@ -- numbers; columns that a workgroup finishes, and how many invocations merge each.
 //@ ROWS_AT_ONCE, FEWEST_PARTIALS, MOST_PARTIALS, PARTIAL_NUMBERS = 4, 128, 2048, 1 << 22
-//@ MERGE_COLUMNS, MERGE_LANES, COLUMNS_THREADS, COLUMNS_WAVES = 32, 16, 256, 6
+//@ MERGE_COLUMNS, MERGE_LANES, COLUMNS_THREADS, COLUMNS_WAVES = 8, 64, 256, 6
 //@ -- Where for each row the results of phase p are; of one past the last, how many bytes a row has.
 //@ function row_results_at(phases, p)
 //@   local at = 0
@@ -37,22 +47,23 @@
 //@   end
 //@   return at
 //@ end
-//@ -- What is gathered over the rows, numbers in 32 bits, takes as many registers for an access of 8 elements as
-//@ -- for two of 4. Programs with nothing else go by columns.
+//@ -- Programs with nothing but reductions over the rows go by columns.
 //@ function shapes(width, program)
-//@   local list, taken = {}, {}
-//@   for _, s in ipairs(by_length) do
-//@     local hold = s[2]
-//@     if width == 8 then
-//@       hold = #program.columns > 0 and math.max(1, hold // 2) or math.min(4, hold)
-//@     end
-//@     local fits = #program.columns == 0 or #program.phases > 0 and s[2] <= 4
-//@     if fits and not taken[s[1] .. "x" .. hold] then
-//@       taken[s[1] .. "x" .. hold] = true
-//@       list[#list + 1] = { threads = s[1], hold = hold, rows = s[3] }
-//@     end
+//@   local list = width == 8 and (#program.points > 0 and narrow or narrow_read) or by_length
+//@   if #program.columns > 0 then
+//@     list = #program.phases == 0 and {} or width == 8 and narrow_by_column or by_column
 //@   end
-//@   return list
+//@   local named = {}
+//@   for i, s in ipairs(list) do
+//@     named[i] = { threads = s[1], hold = s[2], rows = s[3] }
+//@   end
+//@   return named
+//@ end
+//@ -- Workgroups with reductions over the rows that a multiprocessor has at once: by registers, and so that not
+//@ -- too many leave something.
+//@ function at_once(shape)
+//@   local block = shape.threads * shape.rows
+//@   return block >= 512 and (shape.hold == 1 and 2 or 1) or 1024 // block
 //@ end
 //@ -- The module's kernels in the order of their numbers: one for each amount held, whatever the number of
 //@ -- invocations; one for long rows; one for each phase of their parts, and for the results, or for
