@@ -95,7 +95,7 @@ local function check_value(where, backend, parameter, value)
 end
 
 -- Every combination of a row's values for one backend, each a table by parameter name.
-local function combinations(where, backend, parameters, row)
+local function combinations(where, op, backend, parameters, row, dtypes)
   local sets = { {} }
   for _, parameter in ipairs(parameters) do
     local name = parameter[1]
@@ -117,7 +117,7 @@ local function combinations(where, backend, parameters, row)
     sets = more
   end
   for _, set in ipairs(sets) do
-    local reason = backend.constraint and backend.constraint(set, backend.name)
+    local reason = backend.constraint and backend.constraint(set, backend.name, op, dtypes)
     if reason then
       text.fail(where, "variants: %s", reason)
     end
@@ -153,11 +153,30 @@ local function backends_of(where, op, backends, row)
   return wanted
 end
 
+-- The op's precisions that a row is for: all of them where it does not say.
+local function dtypes_of(where, op, row, number)
+  if row.dtypes == nil then
+    return op.dtypes
+  end
+  local wanted = as_list(row.dtypes)
+  text.expect_list(where, string.format("variants[%d].dtypes", number), wanted)
+  if #wanted == 0 then
+    text.fail(where, "variants[%d]: expected at least one of %s for 'dtypes'", number, text.one_of(op.dtypes))
+  end
+  for _, dtype in ipairs(wanted) do
+    if not text.contains(op.dtypes, dtype) then
+      text.fail(where, "variants[%d]: dtypes: %s is not among the op's dtypes%s", number, text.show(dtype),
+        text.did_you_mean(dtype, op.dtypes))
+    end
+  end
+  return wanted
+end
+
 local function check_row(where, op, backends, row, number)
   if type(row) ~= "table" then
     text.fail(where, "variants[%d]: expected a table of tuning parameters, found a %s", number, type(row))
   end
-  local names = { "backend", "prefer" }
+  local names = { "backend", "prefer", "dtypes" }
   for backend in pairs(backends) do
     for _, parameter in ipairs(backend.families[op.family]) do
       names[#names + 1] = parameter[1]
@@ -208,24 +227,28 @@ function plan.variants(op, backends)
   for number, row in ipairs(op.variants) do
     local wanted = type(row) == "table" and backends_of(where, op, backends, row) or {}
     local prefer = check_row(where, op, wanted, row, number)
+    local dtypes = dtypes_of(where, op, row, number)
     for _, backend in ipairs(backends) do
       if wanted[backend] then
         local parameters = backend.families[op.family]
         by_backend[backend] = by_backend[backend] or {}
-        for _, params in ipairs(combinations(where, backend, parameters, row)) do
+        for _, params in ipairs(combinations(where, op, backend, parameters, row, dtypes)) do
           local how, described = backend.name, {}
           for _, parameter in ipairs(parameters) do
             how = how .. short_name(parameter, params[parameter[1]])
             described[#described + 1] = parameter[1] .. "=" .. tostring(params[parameter[1]])
           end
-          if taken[how] then
-            text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
-              number, how, taken[how])
+          for _, dtype in ipairs(dtypes) do
+            local made = dtype .. "__" .. how
+            if taken[made] then
+              text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
+                number, how, taken[made])
+            end
+            taken[made] = number
           end
-          taken[how] = number
           table.insert(by_backend[backend], {
-            how = how, op = op, backend = backend, params = params, params_text = table.concat(described, " "),
-            params_need = needs_of(parameters, params),
+            how = how, op = op, backend = backend, dtypes = dtypes, params = params,
+            params_text = table.concat(described, " "), params_need = needs_of(parameters, params),
             from = prefer.from or 0, to = prefer.to or math.huge, where = where,
           })
         end
@@ -234,19 +257,25 @@ function plan.variants(op, backends)
   end
   local variants = {}
   for _, dtype in ipairs(op.dtypes) do
+    local made = #variants
     for _, backend in ipairs(backends) do
       for _, row in ipairs(by_backend[backend] or {}) do
-        local variant = {
-          dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how,
-          needs = { table.unpack(backend.dtype_needs and backend.dtype_needs[dtype] or {}) },
-          disabled = backend.disabled,
-        }
-        table.move(row.params_need, 1, #row.params_need, #variant.needs + 1, variant.needs)
-        for _, extension in ipairs(variant.needs) do
-          variant.disabled = variant.disabled or backend.lacking[extension]
+        if text.contains(row.dtypes, dtype) then
+          local variant = {
+            dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how,
+            needs = { table.unpack(backend.dtype_needs and backend.dtype_needs[dtype] or {}) },
+            disabled = backend.disabled,
+          }
+          table.move(row.params_need, 1, #row.params_need, #variant.needs + 1, variant.needs)
+          for _, extension in ipairs(variant.needs) do
+            variant.disabled = variant.disabled or backend.lacking[extension]
+          end
+          variants[#variants + 1] = setmetatable(variant, { __index = row })
         end
-        variants[#variants + 1] = setmetatable(variant, { __index = row })
       end
+    end
+    if #variants == made then
+      text.fail(where, "variants: expected at least one row for '%s', found none", dtype)
     end
   end
   return variants

@@ -57,7 +57,8 @@ schema.keys = {
     doc = "Whether an op NAME_backward computes its gradient; a table says what differs from the op itself: ulp, "
       .. "variants, sizes, peers." },
   { "variants", "table", luals = "table[]",
-    doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out." },
+    doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out. dtypes = \"f16\" "
+      .. "makes a row one of some precisions only." },
   { "peers", "table", optional = true, luals = "table<string, string>",
     doc = "The same computation for others: { numpy = \"x + y\", torch = \"x + y\" }." },
 }
@@ -89,15 +90,6 @@ for name in ([[asm auto bool break case char const continue default do double el
 end
 for name in pairs(expr.vocabulary) do
   reserved[name] = true
-end
-
-local function contains(list, value)
-  for _, item in ipairs(list) do
-    if item == value then
-      return true
-    end
-  end
-  return false
 end
 
 local function check_name(where, what, name)
@@ -307,7 +299,7 @@ local function check_precisions(op)
   end
   text.expect_list(where, "dtypes", op.dtypes)
   for _, dtype in ipairs(op.dtypes) do
-    if not contains(schema.dtypes, dtype) then
+    if not text.contains(schema.dtypes, dtype) then
       text.fail(where, "dtypes: unknown dtype %s%s; expected %s", text.show(dtype),
         text.did_you_mean(dtype, schema.dtypes), text.one_of(schema.dtypes))
     elseif seen[dtype] then
@@ -341,7 +333,7 @@ local function check_peers(op, given, ...)
   local list = {}
   for name, expression in text.sorted_pairs(given or {}) do
     local where = op.where(...)
-    if not contains(peers, name) then
+    if not text.contains(peers, name) then
       text.fail(where, "peers: unknown peer %s%s; expected %s", text.show(name), text.did_you_mean(name, peers),
         text.one_of(peers))
     elseif type(expression) ~= "string" then

@@ -72,6 +72,15 @@ function text.map(list, f)
   return result
 end
 
+function text.contains(list, value)
+  for _, item in ipairs(list) do
+    if item == value then
+      return true
+    end
+  end
+  return false
+end
+
 -- The number of letters to add, drop or change to make b of a (Levenshtein).
 local function distance(a, b)
   local row = {}

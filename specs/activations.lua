@@ -5,7 +5,7 @@ local vector = include "include/vector.lua"
 local function activation(name, row)
   row.inputs = { x = { "n", range = { -10, 10 } } }
   row.outputs = { y = { "n" } }
-  row.sizes, row.dtypes, row.variants = vector.sizes, vector.dtypes, vector.map
+  row.sizes, row.dtypes, row.variants = vector.sizes, vector.dtypes, row.variants or vector.map
   row.sets = row.sets or vector.sets
   op(name)(row)
 end
@@ -22,6 +22,7 @@ activation("exp", {
   doc = "e to the power x",
   map = function(x) return exp(x) end,
   ulp = vector.ulp(2),
+  variants = vector.map_of_costly,
   peers = { numpy = "np.exp(x)", torch = "x.exp()" },
 })
 
@@ -29,6 +30,7 @@ activation("sigmoid", {
   doc = "1 / (1 + exp(-x))",
   map = function(x) return sigmoid(x) end,
   ulp = vector.ulp(2),
+  variants = vector.map_of_costly,
   peers = { numpy = "1 / (1 + np.exp(-x))", torch = "x.sigmoid()" },
 })
 
@@ -36,6 +38,7 @@ activation("tanh", {
   doc = "the hyperbolic tangent",
   map = function(x) return tanh(x) end,
   ulp = vector.ulp(2),
+  variants = vector.map_of_costly,
   peers = { numpy = "np.tanh(x)", torch = "x.tanh()" },
 })
 
@@ -51,7 +54,8 @@ activation("gelu", {
   -- A relative error of the argument comes out of erfc's tail times x * x.
   magnitude = function(x) return (1 + x * x) * abs(gelu(x)) end,
   ulp = vector.ulp(4),
-  backward = true,
+  variants = vector.map_of_costliest,
+  backward = { variants = vector.map },
   peers = { numpy = "0.5 * x * (1 + erf(x / np.sqrt(2)))", torch = "F.gelu(x)" },
 })
 
@@ -64,7 +68,8 @@ activation("gelu_tanh", {
   end,
   magnitude = true,
   ulp = vector.ulp(4),
-  backward = { ulp = vector.ulp(8) },
+  variants = vector.map_of_costliest,
+  backward = { ulp = vector.ulp(8), variants = vector.map },
   peers = {
     numpy = "0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))",
     torch = "F.gelu(x, approximate='tanh')",
@@ -76,6 +81,7 @@ activation("swish", {
   sets = vector.swept,
   map = function(x) return x * sigmoid(x) end,
   ulp = vector.ulp(4),
-  backward = true,
+  variants = vector.map_of_costly,
+  backward = { variants = vector.map },
   peers = { numpy = "x / (1 + np.exp(-x))", torch = "F.silu(x)" },
 })

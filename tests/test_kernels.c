@@ -2,13 +2,16 @@
  * the references against functions written here; and kernels that are wrong on purpose. */
 #include "tests.h"
 
+#include <fenv.h>
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../templates/c/table.h"
 #include "buffer.h"
 #include "check.h"
 #include "cpu.h"
@@ -430,6 +433,99 @@ static void test_special_values_together(void **state) {
     problem_free(p);
   }
   conclude(&t);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static bool looks_up(const lathe_variant *v) {
+  return strstr(v->params, "values=table") != NULL;
+}
+
+/* The first variant of the group that is of the same backend and computes. */
+static const lathe_variant *computed(const group *g, const lathe_variant *like) {
+  size_t i = g->first;
+  const lathe_variant *v;
+
+  while ((v = next_able(g, &i)))
+    if (v->backend == like->backend && !looks_up(v))
+      return v;
+  return NULL;
+}
+
+/* Every number there is, NaN of all kinds among them: the same bits as by arithmetic. */
+static void test_tables_hold_what_is_computed(void **state) {
+  static uint16_t x[LATHE_TABLE_SIZE], looked_up[LATHE_TABLE_SIZE], expected[LATHE_TABLE_SIZE];
+  tally t = {0};
+  group g = {0};
+
+  (void)state;
+  catch_crashes();
+  for (size_t i = 0; i < LATHE_TABLE_SIZE; i++)
+    x[i] = (uint16_t)i;
+  while (next_group(&g)) {
+    const lathe_variant *v, *other;
+    size_t i = g.first;
+    while ((v = next_able(&g, &i))) {
+      if (!looks_up(v) || !(other = computed(&g, v)))
+        continue;
+      v->run(&(lathe_args){.buf = {x, looked_up}, .dim = {LATHE_TABLE_SIZE}});
+      other->run(&(lathe_args){.buf = {x, expected}, .dim = {LATHE_TABLE_SIZE}});
+      t.checks++;
+      if (memcmp(looked_up, expected, sizeof expected) != 0)
+        tell(&t, v->name, "its table differs from what is computed");
+    }
+  }
+  conclude(&t);
+}
+
+/* What the threads of one table have in common. */
+static struct {
+  lathe_table table;
+  pthread_barrier_t start;
+  atomic_int blocks, wrong;
+} shared;
+
+/* A third of each, rounded as the thread rounds. */
+static void thirds(const uint16_t *from, uint16_t *to, size_t count) {
+  atomic_fetch_add(&shared.blocks, 1);
+  for (size_t i = 0; i < count; i++) {
+    const volatile double x = from[i];
+    to[i] = (uint16_t)lrint(x / 3);
+  }
+}
+
+/* Asks for the table until it is there, rounding upwards; what is in it was rounded to nearest. */
+static void *use_table(void *argument) {
+  (void)argument;
+  feclearexcept(FE_ALL_EXCEPT); /* a thread begins with those of the one that made it */
+  fesetround(FE_UPWARD);
+  pthread_barrier_wait(&shared.start);
+  while (!lathe_table_ready(&shared.table, thirds))
+    continue;
+  for (int i = 0; i < LATHE_TABLE_SIZE; i++)
+    if (shared.table.result[i] != (i + 1) / 3)
+      atomic_fetch_add(&shared.wrong, 1);
+  if (fegetround() != FE_UPWARD || fetestexcept(FE_ALL_EXCEPT))
+    atomic_fetch_add(&shared.wrong, 1);
+  return NULL;
+}
+
+static void test_a_table_is_filled_once(void **state) {
+  enum { THREADS = 8, ROUNDS = 20 };
+  pthread_t thread[THREADS];
+
+  (void)state;
+  for (int round = 0; round < ROUNDS; round++) {
+    memset(&shared, 0, sizeof shared);
+    assert_int_equal(pthread_barrier_init(&shared.start, NULL, THREADS), 0);
+    for (int i = 0; i < THREADS; i++)
+      assert_int_equal(pthread_create(&thread[i], NULL, use_table, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+      assert_int_equal(pthread_join(thread[i], NULL), 0);
+    pthread_barrier_destroy(&shared.start);
+    assert_int_equal(shared.blocks, LATHE_TABLE_SIZE / LATHE_TABLE_BLOCK);
+    assert_int_equal(shared.wrong, 0);
+  }
 }
 
 /* ---- extrema, without the reference ---------------------------------------------------------- */
@@ -1184,6 +1280,8 @@ const struct CMUnitTest kernels_tests[] = {
     cmocka_unit_test(test_special_values_sprinkled),
     cmocka_unit_test(test_special_value_at_each_place),
     cmocka_unit_test(test_special_values_together),
+    cmocka_unit_test(test_tables_hold_what_is_computed),
+    cmocka_unit_test(test_a_table_is_filled_once),
     cmocka_unit_test(test_extrema),
     cmocka_unit_test(test_sums_of_nothing),
     cmocka_unit_test(test_repeatable),

@@ -373,6 +373,28 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes }, found a "
             "number"),
 
+    REFUSES("a variant in a precision that the op has not", 9,
+            "  variants = { { backend = \"scalar\" }, { backend = \"avx2\", dtypes = \"f16\" } },",
+            "specs/t.lua:9: variants[2]: dtypes: 'f16' is not among the op's dtypes"),
+    REFUSES("a variant in no precision", 9,
+            "  variants = { { backend = \"scalar\", dtypes = {} } },",
+            "specs/t.lua:9: variants[1]: expected at least one of 'f32' for 'dtypes'"),
+    REFUSES("a key among a variant's precisions", 9,
+            "  variants = { { backend = \"scalar\", dtypes = { f32 = true } } },",
+            "specs/t.lua:9: variants[1].dtypes: expected a list, found the key 'f32' in it"),
+    REFUSES("a precision without a variant", 0,
+            "op \"t\" {\n"
+            "  doc = \"test\",\n"
+            "  inputs = { x = { \"n\" } },\n"
+            "  outputs = { y = { \"n\" } },\n"
+            "  map = function(x) return x end,\n"
+            "  sizes = { { \"1K\", n = 1000 } },\n"
+            "  dtypes = { \"f32\", \"f16\" },\n"
+            "  ulp = { f32 = 1, f16 = 1 },\n"
+            "  variants = { { backend = \"scalar\", dtypes = \"f16\" } },\n"
+            "}\n",
+            "specs/t.lua:9: variants: expected at least one row for 'f32', found none"),
+
     /* the function */
     REFUSES("a function that returns nothing", 5, "  map = function(x) end,",
             "specs/t.lua:5: map: expected the function to return a value, found nothing"),

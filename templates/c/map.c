@@ -7,6 +7,29 @@
 //@ local outputs = k.program.points
 //@ local point = k:last_pass(P.define)
 //@ local random = k:random_input(point)
+//@ local function any_looks_up()
+//@   for _, v in ipairs(variants) do
+//@     if v.params.values == "table" then
+//@       return true
+//@     end
+//@   end
+//@ end
+//@ if any_looks_up() then
+//@ local x, y = op.operands[1].name, op.operands[2].name
+#include "table.h"
+
+/* A function of one number of 16 bits has 65536 results: values = "table" looks them up, by two loads
+ * each instead of f's operations. What numbers of everyday sizes need of the table stays in the
+ * first-level cache. The first call fills it by the kernel's own arithmetic: so results are the same to
+ * the bit as without it whatever f is, and a table is no part of the program's file, and of its
+ * memory only where it is used. */
+static void $k.name$_points(const uint16_t *$x$, uint16_t *$y$, size_t count) {
+  //@ P.for_each_point(point, outputs, "count", 1)
+}
+
+static lathe_table $k.name$_table;
+
+//@ end
 //@ for _, v in ipairs(variants) do
 //@ local streaming = v.params.store == "streaming"
 /* $v.params_text$ */
@@ -24,6 +47,13 @@ void $v.name$(const lathe_args *args) {
     lathe_randoms_$(k.dtype == k.compute and k.compute or "narrow")($random.seed$_value, $random.offset$_value, first, some, numbers);
     //@ P.for_each_point(point, outputs, "some", v.params.unroll, streaming)
   }
+  //@ elseif v.params.values == "table" then
+  //@ local x, y = op.operands[1].name, op.operands[2].name
+  $(k:pointers())
+  if (lathe_table_ready(&$k.name$_table, $k.name$_points))
+    lathe_look_up($k.name$_table.result, $x$, $y$, count);
+  else
+    $k.name$_points($x$, $y$, count);
   //@ else
   $(k:pointers())
   $(k:row_values())

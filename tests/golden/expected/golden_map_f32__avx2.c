@@ -20,7 +20,7 @@ static inline __m256 golden_map_f32__avx2_point(__m256 x_, __m256 y_, __m256 s_)
   return t6;
 }
 
-/* unroll=2 store=temporal */
+/* unroll=2 store=temporal values=computed */
 void golden_map_f32__avx2_u2(const lathe_args *args) {
   const size_t count = args->dim[0];
   const float s = (float)args->scalar[0];
@@ -57,7 +57,7 @@ void golden_map_f32__avx2_u2(const lathe_args *args) {
   }
 }
 
-/* unroll=1 store=streaming */
+/* unroll=1 store=streaming values=computed */
 void golden_map_f32__avx2_u1_nt(const lathe_args *args) {
   const size_t count = args->dim[0];
   const float s = (float)args->scalar[0];

@@ -20,7 +20,7 @@ static inline __m512 golden_map_f32__avx512_point(__m512 x_, __m512 y_, __m512 s
   return t6;
 }
 
-/* unroll=2 store=temporal */
+/* unroll=2 store=temporal values=computed */
 void golden_map_f32__avx512_u2(const lathe_args *args) {
   const size_t count = args->dim[0];
   const float s = (float)args->scalar[0];

@@ -20,7 +20,7 @@ static inline float golden_map_f32__scalar_point(float x_, float y_, float s_) {
   return t6;
 }
 
-/* unroll=2 store=temporal */
+/* unroll=2 store=temporal values=computed */
 void golden_map_f32__scalar_u2(const lathe_args *args) {
   const size_t count = args->dim[0];
   const float s = (float)args->scalar[0];

@@ -20,7 +20,7 @@ static inline __m128 golden_map_f32__sse2_point(__m128 x_, __m128 y_, __m128 s_)
   return t6;
 }
 
-/* unroll=2 store=temporal */
+/* unroll=2 store=temporal values=computed */
 void golden_map_f32__sse2_u2(const lathe_args *args) {
   const size_t count = args->dim[0];
   const float s = (float)args->scalar[0];
