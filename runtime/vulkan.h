@@ -1,4 +1,4 @@
-/* vulkan.h - Vulkan's functions, looked up at run time, and what device_vulkan.c is made of. */
+/* vulkan.h - Vulkan's functions, looked up at run time, and what vulkan_device.h is made of. */
 #ifndef VULKAN_H
 #define VULKAN_H
 
