@@ -22,6 +22,8 @@ return {
     "GL_EXT_shader_16bit_storage",
     "GL_EXT_shader_explicit_arithmetic_types_float16",
     "GL_EXT_shader_explicit_arithmetic_types_float64",
+    "GL_EXT_shader_explicit_arithmetic_types_int16",
+    "GL_EXT_bfloat16",
     "GL_KHR_cooperative_matrix",
     "GL_NV_cooperative_matrix2", -- SPIR-V 1.6: for vulkan1.3, where the rule glsl says vulkan1.2
     "GL_NV_cooperative_vector",
