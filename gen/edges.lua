@@ -19,26 +19,22 @@ function edges.ninja(ops, out, generator)
   for _, op in ipairs(ops) do
     local sources, compiles = {}, {}
     for _, file in ipairs(op.sources) do
+      local source = out .. "/" .. file.path
       local compiled = out .. "/" .. (file.host or file.path)
-      local object, images = compiled:gsub("%.%w+$", ".o"), {}
+      local object = compiled:gsub("%.%w+$", ".o")
+      sources[#sources + 1] = "    " .. ninja_path(source)
       objects[#objects + 1] = object
-      for _, module in ipairs { file, file.instead } do
-        local source = ninja_path(out .. "/" .. module.path)
-        sources[#sources + 1] = "    " .. source
-        if module.image then
-          local image = ninja_path(out .. "/" .. module.image)
-          images[#images + 1] = image
-          compiles[#compiles + 1] = string.format("build %s: %s %s", image, file.backend.rule, source)
-          compiles[#compiles + 1] = string.format("  cflags_backend = $cflags_%s_%s", file.backend.name, file.dtype)
-        end
-      end
       if file.host then
+        local image = out .. "/" .. file.image
         sources[#sources + 1] = "    " .. ninja_path(compiled)
+        compiles[#compiles + 1] = string.format("build %s: %s %s", ninja_path(image), file.backend.rule,
+          ninja_path(source))
+        compiles[#compiles + 1] = string.format("  cflags_backend = $cflags_%s_%s", file.backend.name, file.dtype)
         compiles[#compiles + 1] = string.format("build %s: cc_host %s | %s", ninja_path(object), ninja_path(compiled),
-          table.concat(images, " "))
+          ninja_path(image))
       else
         compiles[#compiles + 1] = string.format("build %s: %s %s", ninja_path(object),
-          file.reference and "cc_reference" or "cc_kernel", ninja_path(compiled))
+          file.reference and "cc_reference" or "cc_kernel", ninja_path(source))
       end
       if not file.reference and not file.host then
         compiles[#compiles + 1] = "  cflags_backend = $cflags_" .. file.backend.name
@@ -61,9 +57,7 @@ function edges.manifest(ops)
   local lines = {}
   for _, op in ipairs(ops) do
     for _, file in ipairs(op.sources) do
-      for _, module in ipairs { file, file.instead } do
-        lines[#lines + 1] = module.path
-      end
+      lines[#lines + 1] = file.path
       lines[#lines + 1] = file.host
     end
   end

@@ -17,26 +17,23 @@ local function header(op, template_file, prologue)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Calls write(path, text) for the modules of a file, and for the host's side of them.
-local function kernel_file(engine, op, file, write)
+local function kernel_file(engine, op, file)
   local backend = file.backend
   local template_file = "templates/" .. backend.language .. "/" .. op.family .. backend.extension
   local language = require(backend.lowering)
   -- An output of a narrower type than is computed in is no place to keep anything.
   local prog = program.make(op.values, not language.types[file.dtype].compute, op.in_place and op.operands[1].name)
-  local values
-  for _, module in ipairs { file, file.instead } do
-    local kernel = lower.kernel(language, backend.name, file.dtype, file.stem, op.operands, prog)
-    for _, name in ipairs(module.needs) do
-      table.insert(kernel.prologue, language.require:format(name))
-    end
-    values = { k = kernel, op = op, variants = file.variants, file = file, module = module }
-    write(module.path, engine(template_file, values, header(op, template_file, kernel.prologue)))
+  local kernel = lower.kernel(language, backend.name, file.dtype, file.stem, op.operands, prog)
+  for _, name in ipairs(file.needs) do
+    table.insert(kernel.prologue, language.require:format(name))
   end
-  if file.host then
-    local host_template = "templates/" .. backend.language .. "/" .. op.family .. "_host.c"
-    write(file.host, engine(host_template, values, header(op, host_template, { '#include "lathe.h"' })))
+  local values = { k = kernel, op = op, variants = file.variants, file = file }
+  local device = engine(template_file, values, header(op, template_file, kernel.prologue))
+  if not file.host then
+    return device
   end
+  local host_template = "templates/" .. backend.language .. "/" .. op.family .. "_host.c"
+  return device, engine(host_template, values, header(op, host_template, { '#include "lathe.h"' }))
 end
 
 -- Both references of an op: in double, and in long double for checking double itself. After the
@@ -72,7 +69,11 @@ function expand.op(engine, op, write)
     if file.reference then
       write(file.path, reference_file(engine, op))
     else
-      kernel_file(engine, op, file, write)
+      local device, host = kernel_file(engine, op, file)
+      write(file.path, device)
+      if host then
+        write(file.host, host)
+      end
     end
   end
 end

@@ -286,31 +286,11 @@ function plan.reference_name(op, dtype)
   return op.name .. "_reference_" .. dtype
 end
 
--- The module that takes the place of a file's own on some devices; nil where there is none, or where the
--- compiler lacks something for it.
-local function module_instead(op, file)
-  local row = file.backend.dtype_instead and file.backend.dtype_instead[file.dtype]
-  if not row then
-    return nil
-  end
-  for _, extension in ipairs(row.needs) do
-    if file.backend.lacking[extension] then
-      return nil
-    end
-  end
-  local stem = file.stem .. "_" .. row.how
-  return {
-    path = op.name .. "/" .. stem .. file.backend.extension, stem = stem, image = op.name .. "/" .. stem .. ".image",
-    how = row.how, features = row.features,
-    needs = table.move(row.needs, 1, #row.needs, #file.needs + 1, { table.unpack(file.needs) }),
-  }
-end
-
 -- The source files of an op: { path (below the output folder), stem, dtype, backend, needs, variants }
 -- for each precision and enabled backend (or each variant, for a backend whose modules hold one kernel
 -- each, and where its parameters need an extension), and { path, reference = true }. Code for a device
 -- other than the CPU comes with a host file that carries it and says how it is launched: host, with the
--- device code at image, and perhaps another module in `instead`: { path, stem, image, how, features, needs }.
+-- device code at image.
 function plan.files(op)
   local files, by_path = {}, {}
   for _, variant in ipairs(op.planned) do
@@ -320,16 +300,14 @@ function plan.files(op)
       local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. "__" .. backend.name
       local path = op.name .. "/" .. stem .. backend.extension
       if not by_path[path] then
-        local file = {
+        by_path[path] = {
           path = path, stem = stem, dtype = variant.dtype, backend = backend, needs = variant.needs, variants = {},
         }
         if backend.kind ~= "cpu" then
-          file.host = op.name .. "/" .. stem .. "_host.c"
-          file.image = op.name .. "/" .. stem .. ".image"
-          file.instead = module_instead(op, file)
+          by_path[path].host = op.name .. "/" .. stem .. "_host.c"
+          by_path[path].image = op.name .. "/" .. stem .. ".image"
         end
-        by_path[path] = file
-        files[#files + 1] = file
+        files[#files + 1] = by_path[path]
       end
       table.insert(by_path[path].variants, variant)
       variant.file = by_path[path]

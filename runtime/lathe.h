@@ -46,7 +46,6 @@ enum {
   LATHE_VULKAN_F64 = 1u << 17,       /* arithmetic in f64 */
   LATHE_VULKAN_F16 = 1u << 18,       /* in f16 */
   LATHE_VULKAN_STORAGE16 = 1u << 19, /* numbers of 16 bits in buffers */
-  LATHE_VULKAN_BF16 = 1u << 20,      /* rounds to bf16 itself, and as the other kernels do */
   /* The kind of device that it is, which every backend needs. */
   LATHE_ON_CPU = 1u << 28,
   LATHE_ON_CUDA = 1u << 29,
@@ -70,10 +69,7 @@ typedef void lathe_fn(const lathe_args *args);
 /* Device code carried in the program: a fatbin, or SPIR-V. */
 typedef struct lathe_image {
   const unsigned char *start, *end;
-  bool loose; /* its f32 is rounded to 16 bits later, and need not be right to the last bit */
-  /* What takes its place on a device that has the other's features too, or null. */
-  const struct lathe_image *instead;
-  uint64_t features; /* that a device must have besides the variant's */
+  int loose; /* its f32 is rounded to 16 bits later, and need not be right to the last bit */
 } lathe_image;
 
 /* What a device says of itself, for choosing launches. */

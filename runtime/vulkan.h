@@ -9,16 +9,6 @@
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
 
-#ifndef VK_KHR_shader_bfloat16 /* for headers from before it */
-#define VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME "VK_KHR_shader_bfloat16"
-#define VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR ((VkStructureType)1000141000)
-typedef struct VkPhysicalDeviceShaderBfloat16FeaturesKHR {
-  VkStructureType sType;
-  void *pNext;
-  VkBool32 shaderBFloat16Type, shaderBFloat16DotProduct, shaderBFloat16CooperativeMatrix;
-} VkPhysicalDeviceShaderBfloat16FeaturesKHR;
-#endif
-
 /* Those that need no instance, and those that do: a row each. */
 #define VULKAN_GLOBAL_FUNCTIONS(ROW)                                                               \
   ROW(EnumerateInstanceVersion)                                                                    \
@@ -108,14 +98,13 @@ typedef struct vulkan_code {
   bool size_varies;        /* subgroups may have other sizes, unless asked for this one */
   bool full;               /* whole subgroups can be asked for */
   vulkan_floats floats;
-  uint64_t features; /* the device's, for choosing of several images */
   struct vulkan_module *modules;
   struct vulkan_pipeline *pipelines;
 } vulkan_code;
 
 enum { VULKAN_PUSHED = 128 }; /* what every device has */
 
-/* The pipeline of one kernel of an image, or of what takes its place on this device. */
+/* The pipeline of one kernel of an image. */
 VkResult vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
                          VkPipeline *pipeline);
 

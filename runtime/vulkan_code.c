@@ -57,10 +57,8 @@ static bool can_ask(const VkBool32 *offered, int width, const bool *used,
 /* The execution modes to add, of what the device offers, for the widths that the module uses. What costs
  * time and shows in no result is not asked for: f32 rounded right where it is rounded again (an H200's
  * divisions take five times as long then), and its numbers below the normal range in f16, where they are
- * nothing. An NVIDIA GPU keeps those of f16 unasked; asked, it keeps f32's too, at every step. Of bf16
- * only NaN and infinities can be asked for, as for f16. */
-static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool bf16, bool loose,
-                           mode *modes) {
+ * nothing. An NVIDIA GPU keeps those of f16 unasked; asked, it keeps f32's too, at every step. */
+static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool loose, mode *modes) {
   const VkShaderFloatControlsIndependence none = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
   size_t count = 0;
 
@@ -69,7 +67,7 @@ static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool b
     const bool in_f16 = w == 1 && used[0];
     const bool flush = (in_f16 && floats->denormals_apart != none) || (w == 0 && floats->keeps_f16);
     const bool any = w == 1 && loose && !(in_f16 && floats->rounding_apart == none);
-    if ((used[w] || (w == 0 && bf16)) && floats->specials[w])
+    if (used[w] && floats->specials[w])
       modes[count++] = (mode){MODE_SIGNED_ZERO_INF_NAN_PRESERVE, width};
     if (!flush && can_ask(floats->denormals, w, used, floats->denormals_apart))
       modes[count++] = (mode){MODE_DENORM_PRESERVE, width};
@@ -85,7 +83,7 @@ static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool b
 static uint32_t *with_modes(const lathe_image *image, const vulkan_floats *floats, size_t *words) {
   const size_t count = (size_t)(image->end - image->start) / 4;
   uint32_t *copy = malloc((count + MOST_MODES * 6) * 4), *from = malloc(count * 4);
-  bool used[VULKAN_WIDTHS] = {false}, bf16 = false;
+  bool used[VULKAN_WIDTHS] = {false};
   mode modes[MOST_MODES];
   size_t wanted, to = HEADER;
 
@@ -96,12 +94,10 @@ static uint32_t *with_modes(const lathe_image *image, const vulkan_floats *float
   }
   memcpy(from, image->start, count * 4);
   for (size_t at = HEADER; at < count; at += from[at] >> 16)
-    if (from[at] == (4u << 16 | OP_TYPE_FLOAT)) /* it says how it is encoded */
-      bf16 = true;
-    else if ((from[at] & 0xffff) == OP_TYPE_FLOAT)
+    if ((from[at] & 0xffff) == OP_TYPE_FLOAT)
       for (int w = 0; w < VULKAN_WIDTHS; w++)
         used[w] = used[w] || from[at + 2] == 16u << w;
-  wanted = choose_modes(floats, used, bf16, image->loose, modes);
+  wanted = choose_modes(floats, used, image->loose, modes);
   memcpy(copy, from, (size_t)HEADER * 4);
   for (size_t m = 0; m < wanted; m++) {
     bool known = false;
@@ -209,8 +205,6 @@ VkResult vulkan_code_get(vulkan_code *code, const lathe_image *image, const lath
   VkShaderModule module;
   VkResult error;
 
-  while (image->instead && !(image->instead->features & ~code->features))
-    image = image->instead;
   while (p && (p->image != image || p->block != launch->block[0] ||
                memcmp(p->constant, launch->constant, sizeof p->constant) != 0))
     p = p->next;

@@ -113,17 +113,6 @@ static void drop(vulkan_device *d) {
   d->recorded_of = NULL;
 }
 
-/* The extensions to enable; how many there are. */
-static uint32_t name_extensions(const vulkan_device *d, const char *name[2]) {
-  uint32_t named = 0;
-
-  if (d->size_control)
-    name[named++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
-  if (d->bf16)
-    name[named++] = VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME;
-  return named;
-}
-
 static VkResult make(vulkan_device *d) {
   const float priority = 1;
   const VkDeviceQueueCreateInfo queue = {
@@ -137,14 +126,9 @@ static VkResult make(vulkan_device *d) {
       .subgroupSizeControl = d->code.size_varies,
       .computeFullSubgroups = d->code.full,
   };
-  VkPhysicalDeviceShaderBfloat16FeaturesKHR bf16 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR,
-      .pNext = d->size_control ? &size : NULL,
-      .shaderBFloat16Type = VK_TRUE,
-  };
   VkPhysicalDeviceVulkan12Features v12 = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-      .pNext = d->bf16 ? &bf16 : bf16.pNext,
+      .pNext = d->size_control ? &size : NULL,
       .bufferDeviceAddress = VK_TRUE,
       .shaderFloat16 = d->f16,
   };
@@ -156,16 +140,16 @@ static VkResult make(vulkan_device *d) {
   const VkPhysicalDeviceFeatures2 features = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
       .pNext = &v11,
-      .features = {.shaderInt64 = VK_TRUE, .shaderFloat64 = d->f64, .shaderInt16 = d->bf16},
+      .features = {.shaderInt64 = VK_TRUE, .shaderFloat64 = d->f64},
   };
-  const char *extension[2];
+  const char *const extension = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
   const VkDeviceCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
       .pNext = &features,
       .queueCreateInfoCount = 1,
       .pQueueCreateInfos = &queue,
-      .enabledExtensionCount = name_extensions(d, extension),
-      .ppEnabledExtensionNames = extension,
+      .enabledExtensionCount = d->size_control,
+      .ppEnabledExtensionNames = &extension,
   };
   const VkCommandPoolCreateInfo pool = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -290,8 +274,6 @@ static bool find_queue(vulkan_device *d) {
 static const char *find_features(vulkan_device *d) {
   VkPhysicalDeviceSubgroupSizeControlFeaturesEXT size = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
-  VkPhysicalDeviceShaderBfloat16FeaturesKHR bf16 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR};
   VkPhysicalDeviceVulkan12Features v12 = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
   VkPhysicalDeviceVulkan11Features v11 = {
@@ -300,15 +282,11 @@ static const char *find_features(vulkan_device *d) {
                                         .pNext = &v11};
 
   d->size_control = has_extension(d->physical, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-  bf16.pNext = d->size_control ? &size : NULL;
-  v12.pNext =
-      has_extension(d->physical, VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME) ? &bf16 : bf16.pNext;
+  v12.pNext = d->size_control ? &size : NULL;
   vk.GetPhysicalDeviceFeatures2(d->physical, &features);
   d->budget = has_extension(d->physical, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   d->f64 = features.features.shaderFloat64;
   d->f16 = v12.shaderFloat16;
-  /* The modules take bf16's bits as integers of 16, and glslang makes them say that they use f16. */
-  d->bf16 = bf16.shaderBFloat16Type && features.features.shaderInt16 && d->f16;
   d->storage16 = v11.storageBuffer16BitAccess;
   d->code.size_varies = size.subgroupSizeControl;
   d->code.full = size.computeFullSubgroups;
@@ -334,9 +312,6 @@ static const char *find_properties(vulkan_device *d, VkPhysicalDeviceVulkan12Pro
   vk.GetPhysicalDeviceProperties2(d->physical, &properties);
   d->most_allocated = (double)v11.maxMemoryAllocationSize;
   d->nvidia = v12->driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
-  /* Vulkan lets a device choose how it rounds to bf16, and whether numbers below the normal range
-   * count, and has no property that tells: an NVIDIA GPU rounds to the nearest, and keeps them. */
-  d->bf16 = d->bf16 && d->nvidia;
   memcpy(d->uuid, v11.deviceUUID, sizeof d->uuid);
   d->clock_ns = limits->timestampPeriod;
   d->limits = (lathe_limits){
@@ -391,11 +366,10 @@ static void describe(vulkan_device *d, const VkPhysicalDeviceVulkan12Properties 
   snprintf(
       d->notes, sizeof d->notes,
       "Vulkan %u.%u, subgroups of %u, %u multiprocessors; is sure to keep NaN, infinities and "
-      "signed zeros in %s, numbers below the normal range in %s, and to round to nearest in %s%s%s",
+      "signed zeros in %s, numbers below the normal range in %s, and to round to nearest in %s%s",
       VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion), d->limits.subgroup,
       d->limits.multiprocessors, widths(floats->specials, specials),
       widths(floats->denormals, denormals), widths(floats->nearest, nearest),
-      d->bf16 ? "; rounds to bf16 itself" : "",
       d->clock_mask ? "" : "; it has no clock: times are the host's");
   /* The compute type's, and for f16 also that of the conversion. */
   for (int dtype = 0; dtype < LATHE_DTYPES; dtype++)
@@ -436,10 +410,9 @@ static bool add(vulkan_device *d, size_t nth, VkPhysicalDevice physical, char *w
       .kind = LATHE_VULKAN,
       .features = LATHE_ON_VULKAN | (d->f64 ? LATHE_VULKAN_F64 : 0) |
                   (d->f16 && d->code.floats.nearest[0] ? LATHE_VULKAN_F16 : 0) |
-                  (d->bf16 ? LATHE_VULKAN_BF16 : 0) | (d->storage16 ? LATHE_VULKAN_STORAGE16 : 0),
+                  (d->storage16 ? LATHE_VULKAN_STORAGE16 : 0),
       .cools = d->type != VK_PHYSICAL_DEVICE_TYPE_CPU,
   };
-  d->code.features = d->head.features;
   describe(d, &v12, p);
   return true;
 }

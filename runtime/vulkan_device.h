@@ -27,7 +27,7 @@ typedef struct vulkan_device {
   uint64_t clock_mask;   /* the bits of a timestamp that count; 0: it has no clock */
   double clock_ns;       /* nanoseconds of one tick */
   double most_allocated; /* bytes of one allocation */
-  bool size_control, budget, f64, f16, bf16, storage16, nvidia;
+  bool size_control, budget, f64, f16, storage16, nvidia;
   unsigned char uuid[VK_UUID_SIZE];
   lathe_limits limits;
 

@@ -35,7 +35,7 @@ typedef struct request {
 
 /* What is told of a device. */
 typedef struct description {
-  char id[16], name[256], notes[320];
+  char id[16], name[256], notes[256];
   uint64_t features;
   double cache;
   bool cools;

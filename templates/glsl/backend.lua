@@ -1,5 +1,5 @@
--- Kernels in GLSL: one SPIR-V module for each op and precision (bf16: two, one for each kind of device),
--- with the kernels of all its variants, of which a specialization constant chooses one.
+-- Kernels in GLSL: one SPIR-V module for each op and precision, with the kernels of all its variants,
+-- of which a specialization constant chooses one.
 return {
   kind = "vulkan",
   lowering = "lower_glsl",
@@ -22,8 +22,6 @@ return {
     "GL_EXT_shader_16bit_storage",
     "GL_EXT_shader_explicit_arithmetic_types_float16",
     "GL_EXT_shader_explicit_arithmetic_types_float64",
-    "GL_EXT_shader_explicit_arithmetic_types_int16",
-    "GL_EXT_bfloat16",
     "GL_KHR_cooperative_matrix",
     "GL_NV_cooperative_matrix2", -- SPIR-V 1.6: for vulkan1.3, where the rule glsl says vulkan1.2
     "GL_NV_cooperative_vector",
@@ -32,16 +30,6 @@ return {
     f64 = { "GL_EXT_shader_explicit_arithmetic_types_float64" },
     f16 = { "GL_EXT_shader_16bit_storage", "GL_EXT_shader_explicit_arithmetic_types_float16" },
     bf16 = { "GL_EXT_shader_16bit_storage" },
-  },
-  -- A second module of a precision: the same kernels, which do something in another way that templates find
-  -- as module.how. It takes the first one's place on a device that has these features too; where the compiler
-  -- lacks what it needs besides, there is none. bfloat16: numbers are rounded by the device itself.
-  dtype_instead = {
-    bf16 = {
-      how = "bfloat16",
-      features = { "VULKAN_BF16" },
-      needs = { "GL_EXT_shader_explicit_arithmetic_types_int16", "GL_EXT_bfloat16" },
-    },
   },
   -- block: invocations of a workgroup; unroll: 16-byte accesses of an invocation in flight at once;
   -- waves: most workgroups for each multiprocessor.

@@ -1,4 +1,4 @@
-//@ -- What the host's side of every family has: the modules, and small arithmetic.
+//@ -- What the host's side of every family has: the module, and small arithmetic.
 //@ MOST_BLOCKS = 2048 -- of one phase of a reduction
 //@ -- Where in the workspace of a reduction the workgroups leave what they gathered in phase p, 16 bytes
 //@ -- for each reduction; of one past the last, the workspace's size.
@@ -10,29 +10,17 @@
 //@   return at
 //@ end
 //@ function image()
-//@ local instead = file.instead
-//@ for _, module in ipairs(instead and { instead, file } or { file }) do
 __asm__(".section .rodata\n"
         ".balign 16\n"
-        "$module.stem$_start:\n"
-        ".incbin \"$module.image$\"\n"
-        "$module.stem$_end:\n"
+        "$file.stem$_start:\n"
+        ".incbin \"$file.image$\"\n"
+        "$file.stem$_end:\n"
         ".byte 0\n"
         ".previous\n");
-extern const unsigned char $module.stem$_start[], $module.stem$_end[];
-extern const lathe_image $module.stem$_image;
-const lathe_image $module.stem$_image = {
-    .start = $module.stem$_start,
-    .end = $module.stem$_end,
-    .loose = $(tostring(k:is_loose())),
-    //@ if module == instead then
-    .features = LATHE_$(table.concat(instead.features, " | LATHE_")),
-    //@ elseif instead then
-    .instead = &$instead.stem$_image,
-    //@ end
-};
+extern const unsigned char $file.stem$_start[], $file.stem$_end[];
+extern const lathe_image $file.stem$_image;
+const lathe_image $file.stem$_image = {$file.stem$_start, $file.stem$_end, $(k:is_loose() and 1 or 0)};
 
-//@ end
 /* As templates/glsl/kernel.comp has them. */
 enum { APART, PACKS, FULL };
 

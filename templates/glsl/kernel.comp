@@ -32,15 +32,6 @@ layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer lat
 };
 
 //@ if k.dtype == "bf16" then
-//@ local own = module.how == "bfloat16" -- see backend.lua
-//@ if own then
-/* Two numbers as bf16, as the device rounds them: to the nearest, of two the even one, NaN to NaN. Vulkan
- * leaves that to the device, and runtime/vulkan_device.c knows which does it. */
-uint lathe_bf16_pair(float low, float high) {
-  return packUint2x16(bfloat16BitsToUintEXT(bf16vec2(vec2(low, high))));
-}
-
-//@ else
 /* The nearest bf16 of a number, of two the even one, in the upper half. */
 uint lathe_bf16_number(float x) {
   const uint bits = floatBitsToUint(x);
@@ -52,7 +43,7 @@ uint lathe_bf16(float x) {
   return x != x ? 0x7fc00000u : lathe_bf16_number(x);
 }
 
-//@ end
+/* Eight, as a pack. NaN is looked for in their sum, which takes little of a kernel's time. */
 //@ local function pack(list, text)
 //@   local words = {}
 //@   for i = 1, #list, 2 do
@@ -61,18 +52,12 @@ uint lathe_bf16(float x) {
 //@   return "uvec4(" .. table.concat(words, ", ") .. ")"
 //@ end
 //@ local names = { "a", "b", "c", "d", "e", "f", "g", "h" }
-/* Eight, as a pack. */
 uvec4 lathe_bf16s(float $(table.concat(names, ", float "))) {
-  //@ if own then
-  return $(pack(names, "lathe_bf16_pair(%s, %s)"));
-  //@ else
-  /* NaN is looked for in their sum, which takes little of a kernel's time. */
   uvec4 words = $(pack(names, "lathe_bf16_number(%s) >> 16 | lathe_bf16_number(%s) & 0xffff0000u"));
   const float sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
   [[dont_flatten]] if (sum != sum)
     words = $(pack(names, "lathe_bf16(%s) >> 16 | lathe_bf16(%s) & 0xffff0000u"));
   return words;
-  //@ end
 }
 
 $k.number$ lathe_get(uint64_t at) {
@@ -80,7 +65,7 @@ $k.number$ lathe_get(uint64_t at) {
 }
 
 void lathe_put(uint64_t at, $k.number$ x) {
-  lathe_element(at).at = uint16_t($(own and "lathe_bf16_pair(x, 0.0)" or "lathe_bf16(x) >> 16"));
+  lathe_element(at).at = uint16_t(lathe_bf16(x) >> 16);
 }
 
 //@ else

@@ -12,11 +12,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const unsigned char small_reduce_f32__vulkan_start[], small_reduce_f32__vulkan_end[];
 extern const lathe_image small_reduce_f32__vulkan_image;
-const lathe_image small_reduce_f32__vulkan_image = {
-    .start = small_reduce_f32__vulkan_start,
-    .end = small_reduce_f32__vulkan_end,
-    .loose = false,
-};
+const lathe_image small_reduce_f32__vulkan_image = {small_reduce_f32__vulkan_start, small_reduce_f32__vulkan_end, 0};
 
 /* As templates/glsl/kernel.comp has them. */
 enum { APART, PACKS, FULL };
