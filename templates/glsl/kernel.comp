@@ -32,7 +32,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer lat
 };
 
 //@ if k.dtype == "bf16" then
-/* The nearest bf16 of a number, of two the even one, in the upper half. */
+/* The nearest bf16 of a number, of two the even one, in the upper half. VK_KHR_shader_bfloat16's own
+ * conversion is one instruction, but cuts off in some kernels (NVIDIA 580), as Vulkan lets it. */
 uint lathe_bf16_number(float x) {
   const uint bits = floatBitsToUint(x);
   return bits + 0x7fffu + (bits >> 16 & 1u);

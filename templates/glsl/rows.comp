@@ -364,57 +364,38 @@ uint64_t lathe_row_results(uint64_t count) {
 //@   active = active + (passes[p] and 1 or 0)
 //@ end
 //@ all[#all + 1] = point
-//@ local ahead = finish and elements(all, {}, "whole") or {}
-//@ local done = {}
-//@ for _, shape in ipairs(S.shapes(V, k.program)) do
-//@ local H = shape.hold
-//@ if not done[H] then
-//@ done[H] = true
-/* Rows of at most $(H * V) * THREADS elements$(finish and ", each read while the one before is worked on" or ""). */
+//@ -- Of the row that the invocation's are: where they are, and whether there is such a row.
+//@ function the_row(wanted)
+const uint64_t wanted = $wanted$;
+const bool live = wanted < rows;
+const uint64_t row = live ? wanted : 0ul;
+$(k:pointers(offset))
+//@ end
+//@ function held_prologue()
+//@ prologue()
+const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
+const uint end = uint(count);
+const uint64_t from = 0ul;
+//@ end
+//@ -- The kernels, by how much an invocation holds.
+//@ local function each_hold()
+//@   local done, list = {}, {}
+//@   for _, shape in ipairs(S.shapes(V, k.program)) do
+//@     list[#list + 1] = not done[shape.hold] and shape.hold or nil
+//@     done[shape.hold] = true
+//@   end
+//@   return ipairs(list)
+//@ end
+//@ local rows_known = {} -- the types of what is gathered of several rows
+//@ for _, H in each_hold() do
+//@ if not finish then
+/* Rows of at most $(H * V) * THREADS elements. */
 void held$H$() {
-  //@ prologue()
-  const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
-  const uint end = uint(count);
-  const uint64_t from = 0ul;
-  //@ local known, kept, passed = {}, {}, 0
-  //@ if finish then
-  const uint64_t stride = uint64_t(gl_NumWorkGroups.x) * each;
-  //@ begin_columns(H * V)
-  //@ for _, x in ipairs(elements(all, {}, "column")) do
-  //@ known[x.pointer] = true
-  //@ declare_packs(x.pointer .. "_pack", H)
-  //@ read_packs(x.pointer .. "_pack", "args." .. x.pointer, H)
-  //@ end
-  //@ for _, x in ipairs(ahead) do
-  //@ known[x.pointer] = true
-  //@ declare_packs(x.pointer .. "_next", H)
-  //@ end
-  //@ function read_ahead(row)
-  if ($row$ < rows) {
-    const uint64_t skipped = ($row$) * count * $k.bytes$ul;
-    //@ for _, x in ipairs(ahead) do
-    //@ read_packs(x.pointer .. "_next", "args." .. x.pointer .. " + skipped", H)
-    //@ end
-  }
-  //@ end
-  //@ read_ahead(("uint64_t(gl_WorkGroupID.x) * each + invocation / THREADS"))
-  for (uint64_t first = uint64_t(gl_WorkGroupID.x) * each; first < rows; first += stride) {
-  //@ else
+  //@ held_prologue()
   const uint64_t first = lathe_group() * each;
+  //@ local known, kept, passed = {}, {}, 0
   if (first < rows) {
-  //@ end
-    const uint64_t wanted = first + invocation / THREADS;
-    const bool live = wanted < rows;
-    const uint64_t row = live ? wanted : 0ul;
-    $(k:pointers(offset))
-    //@ for _, x in ipairs(ahead) do
-    //@ for slot = 0, H - 1 do
-    const uvec4 $x.pointer$_pack$slot$ = $x.pointer$_next$slot$;
-    //@ end
-    //@ end
-    //@ if finish then
-    //@ read_ahead("wanted + stride")
-    //@ end
+    //@ the_row("first + invocation / THREADS")
     //@ read(elements({ all[1] }, known), known, H)
     //@ begin()
     //@ for p, phase in ipairs(phases) do
@@ -440,14 +421,115 @@ void held$H$() {
     //@ read(elements({ point }, known), known, H)
     //@ compute(H, "0ul", kept, "live")
     //@ end
-    //@ if finish and active == 1 then -- of two, each keeps the other's memory safe
+  }
+}
+
+//@ else
+//@ local ROWS = S.rows_at_once(V, H)
+//@ local ahead = elements(all, {}, "whole")
+//@ local function rows_gathered(p) return gathered(p) .. "_rows" .. ROWS end
+//@ for p, phase in ipairs(phases) do
+//@ if passes[p] and not rows_known[rows_gathered(p)] then
+//@ rows_known[rows_gathered(p)] = true
+//@ local reductions = {}
+//@ for n = 0, ROWS - 1 do
+//@   for _, r in ipairs(phase.reductions) do
+//@     reductions[#reductions + 1] = { name = r.name .. "_row" .. n, kind = r.kind }
+//@   end
+//@ end
+//@ P.define_gatherer(rows_gathered(p), { reductions = reductions }, 1)
+//@ end
+//@ end
+/* Rows of at most $(H * V) * THREADS elements. An invocation works on $ROWS$ at once, of which it waits for
+ * others together, while it reads the next. */
+void held$H$() {
+  //@ held_prologue()
+  const uint64_t stride = uint64_t(gl_NumWorkGroups.x) * each;
+  //@ begin_columns(H * V)
+  //@ for _, x in ipairs(elements(all, {}, "column")) do
+  //@ declare_packs(x.pointer .. "_pack", H)
+  //@ read_packs(x.pointer .. "_pack", "args." .. x.pointer, H)
+  //@ end
+  //@ for n = 0, ROWS - 1 do
+  //@ for _, x in ipairs(ahead) do
+  //@ declare_packs(x.pointer .. "_next" .. n .. "_", H)
+  //@ end
+  //@ end
+  //@ local function nth_row(first, n)
+  //@   return ("%s + %dul * stride + invocation / THREADS"):format(first, n)
+  //@ end
+  //@ function read_ahead(first)
+  //@ for n = 0, ROWS - 1 do
+  {
+    const uint64_t row = $(nth_row(first, n)), skipped = row * count * $k.bytes$ul;
+    if (row < rows) {
+      //@ for _, x in ipairs(ahead) do
+      //@ read_packs(x.pointer .. "_next" .. n .. "_", "args." .. x.pointer .. " + skipped", H)
+      //@ end
+    }
+  }
+  //@ end
+  //@ end
+  //@ -- The nth row after the first phases.
+  //@ function each_row(n, last)
+  //@ the_row(nth_row("first", n))
+  //@ for _, x in ipairs(ahead) do
+  //@ for slot = 0, H - 1 do
+  const uvec4 $x.pointer$_pack$slot$ = $x.pointer$_row$n$_$slot$;
+  //@ end
+  //@ end
+  //@ begin()
+  //@ for q = 1, last do
+  //@ if passes[q] then
+  $(gathered(q)) mine$q$;
+  //@ for _, r in ipairs(phases[q].reductions) do
+  mine$q$.$r.name$ = rows$q$.$r.name$_row$n$;
+  //@ end
+  //@ end
+  //@ results(q)
+  //@ end
+  //@ end
+  //@ read_ahead("uint64_t(gl_WorkGroupID.x) * each")
+  for (uint64_t first = uint64_t(gl_WorkGroupID.x) * each; first < rows; first += $ROWS$ul * stride) {
+    //@ for n = 0, ROWS - 1 do
+    //@ for _, x in ipairs(ahead) do
+    //@ for slot = 0, H - 1 do
+    const uvec4 $x.pointer$_row$n$_$slot$ = $x.pointer$_next$n$_$slot$;
+    //@ end
+    //@ end
+    //@ end
+    //@ read_ahead("first + " .. ROWS .. "ul * stride")
+    //@ for p, phase in ipairs(phases) do
+    //@ if passes[p] then
+    $k.precise$$(rows_gathered(p)) rows$p$;
+    //@ for n = 0, ROWS - 1 do
+    {
+      //@ each_row(n, p - 1)
+      //@ clear(p)
+      //@ gather(phase, passes[p], "mine" .. p, H, "0ul", {})
+      //@ for _, r in ipairs(phase.reductions) do
+      rows$p$.$r.name$_row$n$ = mine$p$.$r.name$;
+      //@ end
+    }
+    //@ end
+    lathe_merge_threads(rows$p$, 0u);
+    //@ end
+    //@ end
+    //@ for n = 0, ROWS - 1 do
+    {
+      //@ each_row(n, #phases)
+      //@ store_totals("thread == 0u && live")
+      //@ if point then
+      //@ compute(H, "0ul", {}, "live")
+      //@ end
+    }
+    //@ end
+    //@ if active == 1 then -- of two, each keeps the other's memory safe
     if (THREADS > SUBGROUP)
       barrier();
     //@ end
   }
-  //@ if finish then
   //@ leave_columns(H * V, "gl_WorkGroupID.x", "gl_NumWorkGroups.x", "0ul")
-  //@ end
 }
 
 //@ end

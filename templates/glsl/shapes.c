@@ -11,8 +11,12 @@
 //@ -- registers for these as two of 4.
 //@ local by_column = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
 //@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 } }
-//@ local narrow_by_column = { { 8, 1, 16 }, { 8, 2, 16 }, { 16, 2, 8 }, { 32, 2, 4 }, { 128, 1, 4 }, { 256, 1, 2 }, { 512, 1, 1 },
+//@ local narrow_by_column = { { 8, 1, 16 }, { 16, 1, 16 }, { 32, 1, 8 }, { 128, 1, 4 }, { 256, 1, 2 }, { 512, 1, 1 },
 //@   { 512, 2, 1 } }
+//@ -- Rows that an invocation then has at once: where one alone leaves registers.
+//@ function rows_at_once(width, hold)
+//@   return width == 8 and hold == 1 and 2 or 1
+//@ end
 //@ -- Longer rows: accesses that an invocation holds at a time. Of their parts: invocations of a
 //@ -- workgroup, what each holds, and most parts of all rows together.
 //@ LONG_HOLD, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 4, 256, 2, 2048
@@ -63,7 +67,7 @@
 //@ -- too many leave something.
 //@ function at_once(shape)
 //@   local block = shape.threads * shape.rows
-//@   return block >= 512 and (shape.hold == 1 and 2 or 1) or 1024 // block
+//@   return block >= 512 and 1 or 1024 // block
 //@ end
 //@ -- The module's kernels in the order of their numbers: one for each amount held, whatever the number of
 //@ -- invocations; one for long rows; one for each phase of their parts, and for the results, or for

@@ -8,6 +8,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
 
 /* y[i] = f(x0[i], x1[i], ...). Limited by bytes moved, and in the types of 16 bits nearly by
  * instructions: an invocation has `unroll` accesses of 16 bytes to each operand in flight before it
@@ -212,6 +213,17 @@ float lathe_larger(float a, float b) {
 float lathe_smaller(float a, float b) {
   const bool nan = b != b;
   return b < a || nan ? b : a;
+}
+
+/* Numbers as integers in the same order, or if not `larger` in the opposite one, NaN above all. */
+uint lathe_key(float x, bool larger) {
+  const uint bits = floatBitsToUint(x), rising = bits >> 31 != 0u ? ~bits : bits | 1u << 31;
+  return x != x ? ~0u : larger ? rising : ~rising;
+}
+
+float lathe_unkey(uint key, bool larger) {
+  const uint rising = larger ? key : ~key;
+  return uintBitsToFloat(key == ~0u ? 0x7fc00000u : rising >> 31 != 0u ? rising & ~(1u << 31) : ~rising);
 }
 
 /* The gatherers. Each has clear, which leaves it as nothing gathered, merge, and exchange: what the
