@@ -86,11 +86,11 @@
 //@ end
 //@ -- Rows that are read ahead, by rising length: threads that share one (0: of a whole block, or a part
 //@ -- of it), how many rows at once, stages of shared memory for these; for all of them, what a thread
-//@ -- holds, bytes of shared memory, blocks at once on a multiprocessor. For
-//@ -- reductions over the rows, and in types of 16 bits where a row's block waits for its threads more than
-//@ -- once, and has operands for each column to read again: elsewhere a block for each row does as well.
-//@ -- A block that is alone on its multiprocessor, and of which all threads wait for each other, has two rows at
-//@ -- once where registers allow it: layernorm_backward of 16384x8192 in f16 takes 211 us on an H200, with one 233.
+//@ -- holds, bytes of shared memory, blocks at once on a multiprocessor. For reductions over the rows, and in
+//@ -- types of 16 bits where a row's block waits for its threads more than once, and has operands for each
+//@ -- column to read again: elsewhere a block for each row does as well. A block that is alone on its
+//@ -- multiprocessor, and of which all threads wait for each other, has two rows at once where registers
+//@ -- allow it: layernorm_backward of 16384x8192 in f16 takes 211 us on an H200, with one row 233.
 //@ function ahead(v)
 //@   local hold = math.max(1, 16 // k.width)
 //@   local by_column = #k.program.column_reductions > 0

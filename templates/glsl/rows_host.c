@@ -66,7 +66,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     //@ if #columns > 0 then
     /* As many as run at once, each of which has few parts that leave something apart. */
     const size_t apart = $block$ / ($s.threads$ > limits->subgroup ? $s.threads$ : limits->subgroup);
-    const size_t machine = (size_t)limits->multiprocessors * $(S.at_once(s));
+    const size_t machine = (size_t)limits->multiprocessors * $(S.groups_at_once(s));
     const size_t fitting = apart > 1 ? most / apart : most;
     //@ else
     const uint32_t groups = blocks(rows, $s.rows$, SIZE_MAX);

@@ -65,7 +65,7 @@
 //@ end
 //@ -- Workgroups with reductions over the rows that a multiprocessor has at once: by registers, and so that not
 //@ -- too many leave something.
-//@ function at_once(shape)
+//@ function groups_at_once(shape)
 //@   local block = shape.threads * shape.rows
 //@   return block >= 512 and 1 or 1024 // block
 //@ end
