@@ -183,10 +183,10 @@ if (MODE == LATHE_APART) {
 //@ end)
 //@ end
 //@
-//@ -- Room for what a phase stashes in registers.
-//@ function room_for(phase)
+//@ -- Room for what a phase stashes in registers, under a name: NAME_what.
+//@ function room_for(phase, what)
 //@ for _, y in ipairs(phase.stash) do
-$k.number$ $y.operand.name$_kept[H * $V$];
+$k.number$ $y.operand.name$_$what$[H * $V$];
 //@ end
 //@ end
 //@
@@ -318,7 +318,7 @@ static __device__ __forceinline__ void $k.name$_held(const lathe_args &args, uns
   //@ for p, phase in ipairs(phases) do
   //@ if passes[p] then
   //@ read(elements({ passes[p] }, known), known, true)
-  //@ room_for(phase)
+  //@ room_for(phase, "kept")
   $(gathered(p)) mine$p$;
   {
     auto &mine = mine$p$;
@@ -485,7 +485,7 @@ for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads
 //@ passes, point, totals, uniforms = in_registers()
 //@ end
 //@ -- The nth of the rows at once, after its first phases.
-//@ function each_row(known, kept, last)
+//@ function each_row(last)
 const size_t wanted = first + nth * step + threadIdx.y;
 const bool live = wanted < rows;
 const size_t row = live ? wanted : 0;
@@ -566,13 +566,11 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
     //@ local kept = {}
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
-    //@ for _, y in ipairs(phase.stash) do
-    $k.number$ $y.operand.name$_rows[ROWS][H * $V$];
-    //@ end
+    //@ room_for(phase, "rows[ROWS]")
     lathe_rows<$(gathered(p)), ROWS> rows$p$;
 #pragma unroll
     for (int nth = 0; nth < ROWS; nth++) {
-      //@ each_row(known, kept, p - 1)
+      //@ each_row(p - 1)
       auto &mine = rows$p$.of[nth];
       mine.clear();
       //@ gather(phase, passes[p], kept)
@@ -582,7 +580,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
     //@ end
 #pragma unroll
     for (int nth = 0; nth < ROWS; nth++) {
-      //@ each_row(known, kept, #phases)
+      //@ each_row(#phases)
       //@ write_totals()
       //@ if point then
       if (live) {

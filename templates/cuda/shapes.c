@@ -103,8 +103,9 @@
 //@   end
 //@   local row, most = number.whole * hold * AHEAD_THREADS * 16, SHARED // blocks
 //@   for _, threads in ipairs(by_column and { 8, 16, 32, 0 } or { 0 }) do
-//@     local apart = (1 + APART / (threads > 0 and threads or 64)) * #k.program.column_reductions
-//@     local columns = math.ceil(AHEAD_THREADS * hold * k.width * k.spelling.bits // 8 * apart)
+//@     local sharing = threads > 0 and threads or 64 -- the fewest
+//@     local numbers = AHEAD_THREADS // sharing * (sharing + APART) * hold * k.width * #k.program.column_reductions
+//@     local columns = numbers * k.spelling.bits // 8
 //@     local rows = by_column and k.width == 8 and threads == 0 and 4 * row <= most and 2 or 1
 //@     local stages = math.min(4, most // (rows * row))
 //@     if stages > 1 and columns <= most then

@@ -52,7 +52,7 @@ void lathe_merge(inout $k.precise$$type$ mine, $type$ other) {
 
 //@ local keyed = {}
 //@ for i, r in ipairs(phase.reductions) do
-//@   keyed[i] = (r.kind == "maximum" or r.kind == "minimum") and k.spelling.bits == 32
+//@   keyed[i] = k:is_extremum(r.kind) and not k:is_index(r.kind) and k.spelling.bits == 32
 //@ end
 void lathe_merge_lane(inout $k.precise$$type$ mine, uint mask, bool all) {
   //@ for i, r in ipairs(phase.reductions) do

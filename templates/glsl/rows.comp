@@ -364,7 +364,7 @@ uint64_t lathe_row_results(uint64_t count) {
 //@   active = active + (passes[p] and 1 or 0)
 //@ end
 //@ all[#all + 1] = point
-//@ -- Of the row that the invocation's are: where they are, and whether there is such a row.
+//@ -- The row that an invocation works on, whether there is one, and where its operands are.
 //@ function the_row(wanted)
 const uint64_t wanted = $wanted$;
 const bool live = wanted < rows;

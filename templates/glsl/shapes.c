@@ -1,16 +1,23 @@
 //@ -- The shapes in which rows are held in registers, by rising length: how many invocations share a
 //@ -- row, how many 16-byte accesses of each operand they hold, how many rows a workgroup has. As in
 //@ -- templates/cuda/shapes.c, but for what is only read: fewer invocations wait for each other.
-//@ local by_length = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
-//@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 }, { 512, 8, 1 }, { 1024, 8, 1 } }
-//@ local narrow = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
-//@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 }, { 1024, 4, 1 } }
-//@ local narrow_read = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 32, 8, 4 }, { 64, 8, 1 },
-//@   { 128, 8, 1 }, { 256, 8, 1 }, { 512, 8, 1 }, { 1024, 8, 1 } }
-//@ -- With reductions over the rows, gathered in numbers of 32 bits: an access of 8 elements takes as many
-//@ -- registers for these as two of 4.
-//@ local by_column = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 }, { 64, 4, 1 },
-//@   { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 } }
+//@ local function longer(list, more)
+//@   local all = {}
+//@   for _, shapes in ipairs { list, more } do
+//@     for _, shape in ipairs(shapes) do
+//@       all[#all + 1] = shape
+//@     end
+//@   end
+//@   return all
+//@ end
+//@ local short = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 } }
+//@ local few = longer(short, { { 64, 4, 1 }, { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 } })
+//@ local by_length = longer(few, { { 512, 8, 1 }, { 1024, 8, 1 } })
+//@ local narrow = longer(few, { { 1024, 4, 1 } })
+//@ local narrow_read = longer(short, { { 32, 8, 4 }, { 64, 8, 1 }, { 128, 8, 1 }, { 256, 8, 1 }, { 512, 8, 1 },
+//@   { 1024, 8, 1 } })
+//@ -- With reductions over the rows, gathered in numbers of 32 bits, there are few accesses: one of 8 elements
+//@ -- takes as many registers for these as two of 4.
 //@ local narrow_by_column = { { 8, 1, 16 }, { 16, 1, 16 }, { 32, 1, 8 }, { 128, 1, 4 }, { 256, 1, 2 }, { 512, 1, 1 },
 //@   { 512, 2, 1 } }
 //@ -- Rows that an invocation then has at once: where one alone leaves registers.
@@ -55,7 +62,7 @@
 //@ function shapes(width, program)
 //@   local list = width == 8 and (#program.points > 0 and narrow or narrow_read) or by_length
 //@   if #program.columns > 0 then
-//@     list = #program.phases == 0 and {} or width == 8 and narrow_by_column or by_column
+//@     list = #program.phases == 0 and {} or width == 8 and narrow_by_column or few
 //@   end
 //@   local named = {}
 //@   for i, s in ipairs(list) do
