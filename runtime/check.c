@@ -121,17 +121,20 @@ static double element_error(const problem *p, int o, lathe_dtype type, const blo
 }
 
 /* Whether an element is right on a device that may take numbers below the normal range as zero: also
- * one on the way to the result, which may be several times as much. */
+ * one on the way to the result, which may be several times as much, and one that is handed out as it is
+ * because it was taken as zero. */
 static bool right_if_flushed(const problem *p, const problem *flushed, int o, lathe_dtype type,
                              const void *got, size_t i, double bound) {
-  const int several = 5; /* as a power of two */
+  const int emin = dtype_format_of(type)->emin, several = 5; /* as a power of two */
   const long double expected = expected_at(p, o, i);
   block b;
 
   load_block(&b, flushed, o, type, got, i, 1);
-  return (expected != 0 &&
-          fabsl(b.got[0] - expected) <= ldexpl(1, dtype_format_of(type)->emin + several)) ||
-         element_error(flushed, o, type, &b, i, 0) <= bound;
+  if (expected != 0 && fabsl(b.got[0] - expected) <= ldexpl(1, emin + several))
+    return true;
+  if (b.got[0] != 0 && fabs(b.got[0]) < ldexp(1, emin) && b.expected[0] == 0)
+    return true;
+  return element_error(flushed, o, type, &b, i, 0) <= bound;
 }
 
 static findings compare_floating(const problem *p, const problem *flushed, int o, lathe_dtype type,

@@ -1162,23 +1162,66 @@ static const lathe_op raise_op = {
     .reference_f64 = raise_reference,
 };
 
-/* Zero in the place of numbers below the normal range is right only where the device may do that. */
-static void test_flushing_devices_are_judged_by_what_they_may(void **state) {
-  const group g = {.op = &raise_op, .dtype = LATHE_F32};
+/* max(x, 0). */
+static void cut_reference(const lathe_args *args) {
+  const double *x = args->buf[X];
+  double *y = args->buf[Y], *magnitude = args->buf[2];
+
+  for (size_t i = 0; i < args->dim[0]; i++) {
+    y[i] = x[i] > 0 ? x[i] : 0;
+    magnitude[i] = 0;
+  }
+}
+
+/* The same where a comparison takes a number below the normal range as zero, and a copy leaves it. */
+static void cut_flushed(const lathe_args *args) {
+  const float *x = args->buf[X];
+  float *y = args->buf[Y];
+
+  for (size_t i = 0; i < args->dim[0]; i++)
+    y[i] = x[i] <= -FLT_MIN ? 0 : x[i];
+}
+
+static void cut_wrong(const lathe_args *args) {
+  cut_flushed(args);
+  ((float *)args->buf[Y])[0] = -FLT_MIN;
+}
+
+static const lathe_op cut_op = {
+    .name = "cut",
+    .family = "map",
+    .source = __FILE__,
+    .ndim = 1,
+    .dim = {"n"},
+    .noperands = 2,
+    .operands = plant_operands,
+    .any_zero_sign = true,
+    .reference_f64 = cut_reference,
+};
+
+/* What takes numbers below the normal range as zero is right only on a device that may do that, and what
+ * is wrong by more is wrong there too. */
+static void expect_flushing_judged(const lathe_op *op, lathe_fn *flushed, lathe_fn *wrong) {
+  const group g = {.op = op, .dtype = LATHE_F32};
   const size_t n = 1000;
   problem *p = make(&g, &n, SEED, RANDOM_DENORMAL);
-  lathe_variant v = plant(raise_flushed);
+  lathe_variant v = plant(flushed);
   device may = *device_cpu(), other = *device_cpu();
 
-  (void)state;
-  v.op = &raise_op;
+  v.op = op;
   may.may_flush = 1u << LATHE_F32;
   other.may_flush = 1u << LATHE_F16;
   assert_int_equal(check_variant(&may, &v, p, (device_layout){0}).verdict, CHECK_RIGHT);
   assert_int_equal(check_variant(&other, &v, p, (device_layout){0}).verdict, CHECK_WRONG);
-  v.run = raise_wrong;
+  v.run = wrong;
   assert_int_equal(check_variant(&may, &v, p, (device_layout){0}).verdict, CHECK_WRONG);
   problem_free(p);
+}
+
+static void test_flushing_devices_are_judged_by_what_they_may(void **state) {
+  (void)state;
+  expect_flushing_judged(&raise_op, raise_flushed, raise_wrong);
+  expect_flushing_judged(&cut_op, cut_flushed, cut_wrong);
 }
 
 /* The check after timing sees what the timed calls left. */
