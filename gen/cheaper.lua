@@ -7,7 +7,8 @@ local expr = require "expr"
 local cheaper = {}
 
 for _, name in ipairs { "exp_near", "exp_narrow", "erfc_near", "sigmoid_narrow", "sigmoid_near", "complement_narrow",
-  "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near" } do
+  "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near",
+  "reciprocal" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }

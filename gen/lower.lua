@@ -11,8 +11,9 @@
 --   special   text of a NaN or an infinity of a compute type: special(type, value)
 --   sets      by name: operation -> text. {1} {2} {3} are the arguments, {k} a plain count; other
 --             words in braces are the marks that setup() fills in. An operation may have a text
---             of its own for a dtype, as load_f16. fused, native, ldexp: see rules_of; native: true
---             where all functions of vecmath.lua have a text, or by name true or one compute type.
+--             of its own for a dtype, as load_f16. fused, native, ldexp, reciprocal (in f32 alone):
+--             see rules_of; native: true where all functions of vecmath.lua have a text, or by name
+--             true or one compute type.
 --   result    how a point function gives back more than one value: parameter, argument, assign
 --   integer_type  of an operand's 64-bit integers
 --   cast      a plain integer as a number: its type, and the integer's name
@@ -558,11 +559,12 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
     spelling = language.types[compute], storage = storage.storage or storage.number,
     number = language.types[compute].number, operands = operands, program = prog,
     key = set_name .. "|" .. dtype .. "|", memo = {}, uniform_names = {}, uniforms_used = {},
-    phase_of = {}, let = "const",
+    phase_of = {}, let = "const", apart = {},
   }, class_of(language))
   language.setup(self)
   self.rules = rules_of(set, {
     dtype = compute, narrow = dtype ~= compute, fma = set.fused, scalef = set.ldexp ~= nil,
+    reciprocal = set.reciprocal and compute == "f32",
   })
   for p, phase in ipairs(prog.phases) do
     for _, list in ipairs { phase.reductions, phase.picks } do

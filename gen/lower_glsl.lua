@@ -72,6 +72,7 @@ local set = {
   quotient = "{1} / {2}", -- off by 2.5 ulp
   root = "sqrt({1})",
   reciprocal_root = "inversesqrt({1})",
+  reciprocal = "lathe_reciprocal({1})",
 }
 
 for name, pattern in pairs(cheaper.texts) do

@@ -3,6 +3,8 @@
 -- Each function takes a node x and a target t and returns the node of its value:
 --   t.dtype   "f32" or "f64", the compute type
 --   t.scalef  ldexp is one instruction
+--   t.reciprocal  reciprocal, of numbers from 1 to 2^126 and off by a few ulp, is at hand and cheaper than
+--             a division; then mad is rounded once
 -- mad(a, b, c) may be rounded once or twice; nothing here needs the one or the other.
 -- There are no branches and no tables: the argument is reduced through the bits of its exponent, a
 -- minimax polynomial covers the reduced range, and select puts special cases in. All are right for
@@ -226,20 +228,35 @@ local function scaled_expm1(part, scale, power, offset, format)
   return mad(power, rest, mad(power, part.high, offset))
 end
 
--- h / (h + 1), h >= 0, as c - c^2 / (h + 1), c = min(h, 1): the difference is half of c at least,
--- and what is wrong with the quotient counts for half at most.
-local function ratio(h)
-  local c = expr.minraw(1, h)
-  return mad(c, c / (-1 - h), c)
+-- -a / (h + 1), 0 <= a <= h.
+local function minus_share(a, h, t)
+  local by = -1 - h
+  if not t.reciprocal then
+    return a / by
+  end
+  local reciprocal = -expr.make("reciprocal", { 1 + h })
+  local near = a * reciprocal
+  return mad(mad(-near, by, a), reciprocal, near)
 end
 
--- e^x = 2^n e^r.
--- ulp: f32 0.91 / 1.19, f64 0.89 / 1.19; the polynomial's last step, then what r lost.
-function vecmath.exp(x, t)
+-- h / (h + 1), h >= 0, as c - c^2 / (h + 1), c = min(h, 1): the difference is half of c at least,
+-- and what is wrong with the quotient counts for half at most.
+local function ratio(h, t)
+  local c = expr.minraw(1, h)
+  return mad(c, minus_share(c, h, t), c)
+end
+
+-- e^x = 2^n e^r, of an x that is not far out of the range.
+local function exp_in_range(x, t)
   local format = formats[t.dtype]
-  local part = reduce(clamp(x, format.exp_range), 1, 2 * format.bias, format)
+  local part = reduce(x, 1, 2 * format.bias, format)
   local p = polynomial(part.r, { 1, 1, table.unpack(format.expm1) })
   return scale_by_power(p, part.n, part.exponent, format, t)
+end
+
+-- ulp: f32 0.91 / 1.19, f64 0.89 / 1.19; the polynomial's last step, then what r lost.
+function vecmath.exp(x, t)
+  return exp_in_range(clamp(x, formats[t.dtype].exp_range), t)
 end
 
 -- 2^x = 2^n 2^r, r = x - n.
@@ -272,13 +289,16 @@ function vecmath.tanh(x, t)
   local part = reduce(magnitude, 2, format.bias, format)
   local power = power_of_two(part.exponent, format)
   local h = scaled_expm1(part, 2, power, mad(power, 0.5, -0.5), format)
-  return with_sign_of(x, ratio(h), format)
+  return with_sign_of(x, ratio(h, t), format)
 end
 
--- 1 / (1 + e^-x) = e^x / (e^x + 1), which is e^x itself where that is below the normal range.
--- ulp: f32 1.65 / 1.98, f64 1.66 / 1.86; those of e^x, e^x + 1 and the quotient, -1.2 < x < 0.
+-- 1 / (1 + e^-x) with h = e^-|x|: h / (1 + h) where x < 0, else 1 - h / (1 + h); as c - c h / (1 + h), c
+-- being h or 1. It has all but the last steps in common with that of -x.
+-- ulp: f32 1.65 / 1.98, f64 1.66 / 1.86; those of h, h + 1 and the quotient, -1.2 < x < 0.
 function vecmath.sigmoid(x, t)
-  return ratio(vecmath.exp(x, t))
+  local h = exp_in_range(expr.maxraw(formats[t.dtype].exp_range[1], -expr.abs(x)), t)
+  local c = select(expr.lt(x, 0), h, 1)
+  return mad(c, minus_share(h, h, t), c)
 end
 
 -- The logarithms' parts -----------------------------------------------------------------------

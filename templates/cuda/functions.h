@@ -24,6 +24,12 @@ static __device__ __forceinline__ float lathe_quotient(float x, float y) {
   return z;
 }
 
+static __device__ __forceinline__ float lathe_reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 static __device__ __forceinline__ float lathe_root(float x) {
   float y;
   asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));

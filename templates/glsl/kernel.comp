@@ -127,6 +127,13 @@ $k.number$ lathe_quotient($k.number$ a, $k.number$ b) {
 }
 
 //@ if not wide then
+/* 1 / x for a normal number above 0, off by 5 ulp. As a quotient it would be a long and branching one
+ * where the device is asked to round these right (NVIDIA). */
+float lathe_reciprocal(float x) {
+  const precise float root = inversesqrt(x), y = root * root;
+  return y;
+}
+
 //@ -- A polynomial's value at x, highest coefficient first.
 //@ local function polynomial(x, list)
 //@   local y = k:literal(list[1])

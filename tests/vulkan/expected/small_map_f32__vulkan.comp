@@ -73,6 +73,13 @@ float lathe_quotient(float a, float b) {
   return q;
 }
 
+/* 1 / x for a normal number above 0, off by 5 ulp. As a quotient it would be a long and branching one
+ * where the device is asked to round these right (NVIDIA). */
+float lathe_reciprocal(float x) {
+  const precise float root = inversesqrt(x), y = root * root;
+  return y;
+}
+
 /* Forms for arguments that have been rounded, and for narrow results: as in templates/cuda/functions.h,
  * which says how much they are off, where exp2 and a quotient are off by 2 ulp. */
 float lathe_exp_near(float x) {
