@@ -52,6 +52,21 @@ local function is_sum(k, name)
   end
 end
 
+local functions = {}
+for _, name in ipairs { "sqrt", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid", "erf", "erfc" } do
+  functions[name] = true
+end
+
+-- Whether a value is made of results of functions, or of a row's sums: as good as never right between two
+-- numbers of a narrower type, so that it does not matter to which of them such a one is rounded.
+function cheaper.is_never_halfway(k, node)
+  local found = false
+  expr.visit({ node }, function(part)
+    found = found or functions[part.op] or part.op == "reduced" and is_sum(k, part.name)
+  end)
+  return found
+end
+
 -- What stands for an operation; nil or false where nothing does.
 local forms = {}
 

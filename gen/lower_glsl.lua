@@ -186,10 +186,11 @@ function glsl.methods:pack_numbers(values)
   end), ", ") .. ")"
 end
 
--- The uvec4 of k.width values, as operands have them.
-function glsl.methods:pack(values)
+-- The uvec4 of k.width values, as operands have them. node: what they are of the program, if known.
+function glsl.methods:pack(values, node)
   if self.dtype == "bf16" then
-    return "lathe_bf16s(" .. table.concat(values, ", ") .. ")"
+    local form = node and cheaper.is_never_halfway(self, node) and "lathe_bf16s_near" or "lathe_bf16s"
+    return form .. "(" .. table.concat(values, ", ") .. ")"
   elseif self.dtype ~= "f16" then
     return self:pack_numbers(values)
   end

@@ -35,20 +35,28 @@ refused() {
 refused 'block = 96: expected a power of two' 'block = 96'
 refused 'unroll = 3: expected a power of two' 'unroll = 3'
 
-# Rounding right costs time, and is asked for where a result shows it.
+# Rounding right costs time, and is asked for where a result shows it; so does bf16's of two neighbours to
+# the even one, where a value may be half way between them.
 cat >"$tmp/tree/specs/small.lua" <<'EOF'
-local function small(name, row)
-  row.doc, row.dtypes, row.ulp = name, { "f32", "f16" }, { f32 = 4, f16 = 1 }
-  row.sizes, row.variants = { { "S", n = 5 } }, { { backend = "vulkan" } }
-  row.inputs, row.outputs = { x = { "n" }, y = { "n" } }, { r = { "n" } }
+local function small(name, dims, row)
+  row.doc, row.dtypes, row.ulp = name, { "f32", "f16", "bf16" }, { f32 = 4, f16 = 1, bf16 = 1 }
+  row.sizes, row.variants = { { "S", m = 2, n = 5 } }, { { backend = "vulkan" } }
+  row.inputs, row.outputs = { x = dims, y = dims }, { r = dims }
   op(name)(row)
 end
-small("ratio", { map = function(x, y) return x / y end })
-small("product", { map = function(x, y) return exp(x) * y end })
+local grid = { "m", "n" }
+small("ratio", grid, { map = function(x, y) return x / y end })
+small("product", grid, { map = function(x, y) return exp(x) * y end })
+small("centred", grid, { rows = function(x, y) return x - row_mean(y) end })
+small("lowered", grid, { rows = function(x, y) return x - row_max(y) end })
 EOF
 is 'generates a division' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/loose" --no-line --backend vulkan all
 for name in ratio_f32:0 product_f32:0 ratio_f16:0 product_f16:1; do
   is "rounds again: $name" grep "_end, ${name#*:}}" "$tmp/loose/${name%_*}/${name%:*}__vulkan_host.c"
+done
+for name in ratio: product:_near centred:_near lowered:; do
+  is "rounds to the even one: $name" grep -q "at = lathe_bf16s${name#*:}(" \
+    "$tmp/loose/${name%:*}/${name%:*}_bf16__vulkan.comp"
 done
 
 # Arguments go as push constants, of which every device has 128 bytes.

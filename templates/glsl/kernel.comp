@@ -32,11 +32,16 @@ layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer lat
 };
 
 //@ if k.dtype == "bf16" then
-/* The nearest bf16 of a number, of two the even one, in the upper half. VK_KHR_shader_bfloat16's own
- * conversion is one instruction, but cuts off in some kernels (NVIDIA 580), as Vulkan lets it. */
+/* The nearest bf16 of a number in the upper half, of two the even one, or near: the larger one.
+ * VK_KHR_shader_bfloat16's own conversion is one instruction, but cuts off in some kernels (NVIDIA 580), as
+ * Vulkan lets it. */
 uint lathe_bf16_number(float x) {
   const uint bits = floatBitsToUint(x);
   return bits + 0x7fffu + (bits >> 16 & 1u);
+}
+
+uint lathe_bf16_number_near(float x) {
+  return floatBitsToUint(x) + 0x8000u;
 }
 
 /* The same where NaN stays one. */
@@ -45,22 +50,24 @@ uint lathe_bf16(float x) {
 }
 
 /* Eight, as a pack. NaN is looked for in their sum, which takes little of a kernel's time. */
-//@ local function pack(list, text)
+//@ local function pack(list, convert)
 //@   local words = {}
 //@   for i = 1, #list, 2 do
-//@     words[#words + 1] = text:format(list[i], list[i + 1])
+//@     words[#words + 1] = ("%s(%s) >> 16 | %s(%s) & 0xffff0000u"):format(convert, list[i], convert, list[i + 1])
 //@   end
 //@   return "uvec4(" .. table.concat(words, ", ") .. ")"
 //@ end
 //@ local names = { "a", "b", "c", "d", "e", "f", "g", "h" }
-uvec4 lathe_bf16s(float $(table.concat(names, ", float "))) {
-  uvec4 words = $(pack(names, "lathe_bf16_number(%s) >> 16 | lathe_bf16_number(%s) & 0xffff0000u"));
+//@ for _, near in ipairs { "", "_near" } do
+uvec4 lathe_bf16s$near$(float $(table.concat(names, ", float "))) {
+  uvec4 words = $(pack(names, "lathe_bf16_number" .. near));
   const float sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
   [[dont_flatten]] if (sum != sum)
-    words = $(pack(names, "lathe_bf16(%s) >> 16 | lathe_bf16(%s) & 0xffff0000u"));
+    words = $(pack(names, "lathe_bf16"));
   return words;
 }
 
+//@ end
 $k.number$ lathe_get(uint64_t at) {
   return uintBitsToFloat(uint(lathe_element(at).at) << 16);
 }

@@ -66,7 +66,7 @@ void $(kernels[#kernels])() {
       //@ for lane = 0, V - 1 do
       //@   values[lane + 1] = y.operand.name .. "_at" .. lane
       //@ end
-      lathe_pack($y.operand.name$ + at * $k.bytes$ul + $(slot * B * 16)ul).at = $(k:pack(values));
+      lathe_pack($y.operand.name$ + at * $k.bytes$ul + $(slot * B * 16)ul).at = $(k:pack(values, y.node));
       //@ end
     }
     //@ end

@@ -115,7 +115,7 @@ if (MODE != APART) {
 //@ end
 if (MODE != APART) {
   if ($(inside(slot * V)))
-    lathe_pack($name$ + from + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at = $(k:pack(values));
+    lathe_pack($name$ + from + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at = $(k:pack(values, y.node));
 } else {
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
