@@ -299,13 +299,12 @@ $k.precise$$k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
 //@ end
 //@ end
 //@ end
-//@ -- Leaves it in the workspace, merged over the rows that a subgroup works on side by side. Of `end`
+//@ -- Leaves it in the workspace, merged over the rows that the workgroup works on side by side. Of `end`
 //@ -- columns from `base` on; `group` is the workgroup's number among the `share` that have the same columns.
 //@ function leave_columns(N, group, share, base)
 //@ if finish then
 {
-  const uint wide = max(THREADS, SUBGROUP), groups = gl_WorkGroupSize.x / wide;
-  const uint64_t partial = uint64_t($group$) * groups + invocation / wide;
+  const uint wide = max(THREADS, SUBGROUP);
   [[unroll]] for (uint mask = THREADS; mask < SUBGROUP; mask *= 2) {
     //@ for _, r in ipairs(columns) do
     //@ for nth = 0, N - 1 do
@@ -314,14 +313,34 @@ $k.precise$$k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
     //@ end
     //@ end
   }
+  //@ for _, r in ipairs(columns) do
+  //@ for first = 0, N - 1, S.ROOM_NUMBERS do
+  //@ local last = math.min(first + S.ROOM_NUMBERS, N) - 1
+  for (uint apart = gl_WorkGroupSize.x / 2; apart >= wide; apart /= 2) {
+    if (invocation >= apart && invocation < 2u * apart) {
+      //@ for nth = first, last do
+      lathe_room[$(nth - first)u * apart + invocation - apart] = $r.name$_total$nth$;
+      //@ end
+    }
+    barrier();
+    if (invocation < apart) {
+      //@ for nth = first, last do
+      //@ local name = r.name .. "_total" .. nth
+      $name$ = $(k:fold(r.kind, { name, ("lathe_room[%du * apart + invocation]"):format(nth - first) }));
+      //@ end
+    }
+    barrier();
+  }
+  //@ end
+  //@ end
   if (invocation == 0u && gl_WorkGroupID.x == 0u && gl_WorkGroupID.y == 0u)
-    lathe_word(args.workspace).at = $share$ * groups;
-  if (invocation % wide < THREADS) {
+    lathe_word(args.workspace).at = $share$;
+  if (invocation < THREADS) {
     //@ local bytes = k.spelling.bits // 8
     //@ local each = 16 // bytes -- numbers of a 16-byte access, the only kind that is fast
     //@ for i, r in ipairs(columns) do
     {
-      const uint64_t left = lathe_partial($(i - 1), partial, count) + $base$ * $bytes$ul;
+      const uint64_t left = lathe_partial($(i - 1), $group$, count) + $base$ * $bytes$ul;
       if (MODE != APART) {
         //@ for first = 0, N - 1, each do
         //@ local totals = {}
@@ -355,6 +374,9 @@ uint64_t lathe_partial(uint which, uint64_t partial, uint64_t count) {
 uint64_t lathe_row_results(uint64_t count) {
   return lathe_partial($(#columns)u, 0ul, count);
 }
+
+/* For what invocations hand to others of their workgroup. */
+shared $k.number$ lathe_room[$(S.room(#columns))];
 
 //@ end
 //@ passes, point, totals, uniforms = in_registers()
@@ -634,8 +656,6 @@ void columns() {
   //@ leave_columns(V, "gl_WorkGroupID.y", "gl_NumWorkGroups.y", "tile")
 }
 
-shared $k.number$ lathe_columns[$(#columns)][$(S.MERGE_LANES * S.MERGE_COLUMNS)];
-
 /* Merges what workgroups have left, and finishes it. */
 void finish() {
   $(k:scalars(op))
@@ -670,12 +690,12 @@ void finish() {
     }
   for (uint apart = $(S.MERGE_LANES // 2)u; apart > 0u; apart /= 2u) {
     //@ for i, r in ipairs(columns) do
-    lathe_columns[$(i - 1)][invocation] = $r.name$_total;
+    lathe_room[$((i - 1) * S.MERGE_LANES * S.MERGE_COLUMNS)u + invocation] = $r.name$_total;
     //@ end
     barrier();
     if (lane < apart) {
       //@ for i, r in ipairs(columns) do
-      const $k.number$ $r.name$_term = lathe_columns[$(i - 1)][invocation + apart * $S.MERGE_COLUMNS$u];
+      const $k.number$ $r.name$_term = lathe_room[$((i - 1) * S.MERGE_LANES * S.MERGE_COLUMNS)u + invocation + apart * $S.MERGE_COLUMNS$u];
       $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", r.name .. "_term" }));
       //@ end
     }

@@ -9,7 +9,7 @@
 //@   parts[#parts + 1] = number["part" .. p] and p
 //@ end
 //@ if #columns > 0 then
-/* How many workgroups, or parts of them, may leave what they gathered over the rows. */
+/* How many workgroups may leave what they gathered over the rows. */
 static inline size_t most_partials(size_t count) {
   const size_t some = $S.PARTIAL_NUMBERS$ / count;
 
@@ -54,7 +54,8 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ H.aligned()
   const uint32_t mode = aligned && count % $V$ == 0 ? PACKS : APART;
   //@ if #columns > 0 then
-  size_t most = most_partials(count), tiles, across = 8, share;
+  const size_t most = most_partials(count);
+  size_t tiles, across = 8, share;
 
   if (limits->group < $(S.MERGE_COLUMNS * S.MERGE_LANES))
     return 0;
@@ -63,18 +64,13 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ local block = s.threads * s.rows
   if (count <= $(s.threads * s.hold * V) && limits->group >= $block$) {
     const bool full = mode == PACKS && count == $(s.threads * s.hold * V);
-    //@ if #columns > 0 then
-    /* As many as run at once, each of which has few parts that leave something apart. */
-    const size_t apart = $block$ / ($s.threads$ > limits->subgroup ? $s.threads$ : limits->subgroup);
-    const size_t machine = (size_t)limits->multiprocessors * $(S.groups_at_once(s));
-    const size_t fitting = apart > 1 ? most / apart : most;
-    //@ else
+    //@ if #columns == 0 then
     const uint32_t groups = blocks(rows, $s.rows$, SIZE_MAX);
     //@ end
     launches[0] = (lathe_launch){
         .kernel = "$v.name$_$s.threads$x$s.hold$",
         //@ if #columns > 0 then
-        .grid = {blocks(rows, $s.rows$, machine < fitting ? machine : fitting), 1, 1},
+        .grid = {blocks(rows, $s.rows$, limits->multiprocessors < most ? limits->multiprocessors : most), 1, 1},
         //@ else
         .grid = $H.GRID$,
         //@ end
@@ -121,9 +117,6 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   tiles = blocks(count, across * $V$, SIZE_MAX);
   if (tiles > limits->grid)
     return 0;
-  /* Rows that a workgroup works on side by side, those of a subgroup merged. */
-  share = $S.COLUMNS_THREADS$ / (across > limits->subgroup ? across : limits->subgroup);
-  most /= share ? share : 1;
   share = (size_t)limits->multiprocessors * $S.COLUMNS_WAVES$ / tiles;
   share = share < 1 ? 1 : share < most ? share : most;
   launches[$l$] = (lathe_launch){

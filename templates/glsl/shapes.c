@@ -16,10 +16,19 @@
 //@ local narrow = longer(few, { { 1024, 4, 1 } })
 //@ local narrow_read = longer(short, { { 32, 8, 4 }, { 64, 8, 1 }, { 128, 8, 1 }, { 256, 8, 1 }, { 512, 8, 1 },
 //@   { 1024, 8, 1 } })
-//@ -- With reductions over the rows, gathered in numbers of 32 bits, there are few accesses: one of 8 elements
-//@ -- takes as many registers for these as two of 4.
-//@ local narrow_by_column = { { 8, 1, 16 }, { 16, 1, 16 }, { 32, 1, 8 }, { 128, 1, 4 }, { 256, 1, 2 }, { 512, 1, 1 },
-//@   { 512, 2, 1 } }
+//@ -- With reductions over the rows, workgroups of one size, of which a multiprocessor has one at a time: so few
+//@ -- leave little to merge. Gathered in numbers of 32 bits, 8 columns of a narrow type take as many registers
+//@ -- as two accesses of 4.
+//@ local BY_COLUMN_THREADS = 512
+//@ local function by_column(list)
+//@   for _, shape in ipairs(list) do
+//@     shape[3] = BY_COLUMN_THREADS // shape[1]
+//@   end
+//@   return list
+//@ end
+//@ local narrow_by_column = by_column { { 8, 1 }, { 16, 1 }, { 32, 1 }, { 128, 1 }, { 256, 1 }, { 512, 1 }, { 512, 2 } }
+//@ local wide_by_column = by_column { { 8, 1 }, { 8, 2 }, { 8, 4 }, { 16, 4 }, { 32, 4 }, { 64, 4 }, { 128, 4 }, { 256, 4 },
+//@   { 512, 4 } }
 //@ -- Rows that an invocation then has at once: where one alone leaves registers.
 //@ function rows_at_once(width, hold)
 //@   return width == 8 and hold == 1 and 2 or 1
@@ -50,6 +59,12 @@
 //@ -- numbers; columns that a workgroup finishes, and how many invocations merge each.
 //@ ROWS_AT_ONCE, FEWEST_PARTIALS, MOST_PARTIALS, PARTIAL_NUMBERS = 4, 128, 2048, 1 << 22
 //@ MERGE_COLUMNS, MERGE_LANES, COLUMNS_THREADS, COLUMNS_WAVES = 8, 64, 256, 6
+//@ -- How many numbers an invocation hands to another at a time, and the shared memory for these and for the
+//@ -- merging of `columns` results, in numbers.
+//@ ROOM_NUMBERS = 8
+//@ function room(columns)
+//@   return math.max(columns * MERGE_LANES * MERGE_COLUMNS, ROOM_NUMBERS * BY_COLUMN_THREADS // 2)
+//@ end
 //@ -- Where for each row the results of phase p are; of one past the last, how many bytes a row has.
 //@ function row_results_at(phases, p)
 //@   local at = 0
@@ -62,19 +77,13 @@
 //@ function shapes(width, program)
 //@   local list = width == 8 and (#program.points > 0 and narrow or narrow_read) or by_length
 //@   if #program.columns > 0 then
-//@     list = #program.phases == 0 and {} or width == 8 and narrow_by_column or few
+//@     list = #program.phases == 0 and {} or width == 8 and narrow_by_column or wide_by_column
 //@   end
 //@   local named = {}
 //@   for i, s in ipairs(list) do
 //@     named[i] = { threads = s[1], hold = s[2], rows = s[3] }
 //@   end
 //@   return named
-//@ end
-//@ -- Workgroups with reductions over the rows that a multiprocessor has at once: by registers, and so that not
-//@ -- too many leave something.
-//@ function groups_at_once(shape)
-//@   local block = shape.threads * shape.rows
-//@   return block >= 512 and 1 or 1024 // block
 //@ end
 //@ -- The module's kernels in the order of their numbers: one for each amount held, whatever the number of
 //@ -- invocations; one for long rows; one for each phase of their parts, and for the results, or for
