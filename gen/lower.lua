@@ -507,16 +507,18 @@ function kernel:totals()
 end
 
 -- The kernel for rows that stay in registers: what is dear to compute twice is kept there, also where
--- an output is too narrow for it, and a mean and what is about it are gathered in one pass.
-function kernel:held(op)
-  if #self.program.column_reductions > 0 then
-    return self
+-- an output is too narrow for it, and a mean and what is about it are gathered in one pass, or in two
+-- where these are `short`: few threads wait for each other.
+function kernel:held(op, short)
+  local ending = short and "_short" or "_held"
+  if not self.apart[ending] then
+    local kept = program.make(op.values, true, nil, not short)
+    local same = #self.program.column_reductions > 0
+      or self.dtype == self.compute and #kept.phases == #self.program.phases
+    self.apart[ending] = same and self
+      or lower.kernel(self.language, self.isa, self.dtype, self.name .. ending, self.operands, kept)
   end
-  local kept = program.make(op.values, true, nil, true)
-  if self.dtype == self.compute and #kept.phases == #self.program.phases then
-    return self
-  end
-  return lower.kernel(self.language, self.isa, self.dtype, self.name .. "_held", self.operands, kept)
+  return self.apart[ending]
 end
 
 -- The class with a language's methods.

@@ -35,6 +35,10 @@
 //@ local held = k:held(op)
 //@ local fewer = #held.program.phases < #k.program.phases
 //@ local in_registers = held == k and read_again or program_of(held, fewer and held.name or k.name)
+//@ -- A part of a warp takes two passes for a mean and what is about it: its threads need not wait for others,
+//@ -- and then merge sums alone.
+//@ local short = fewer and k:held(op, true) or held
+//@ local of_short = short == held and in_registers or short == k and read_again or program_of(short, k.name)
 //@ if fewer then
 //@ passes, point, totals, uniforms = in_registers()
 //@ define_gatherers()
@@ -290,12 +294,11 @@ if (thread == 0 && live) {
 }
 //@ end
 //@ end
-//@ if not finish then
-//@ passes, point, totals, uniforms = in_registers()
+//@ function define_held(what)
 /* One row in the registers of T threads; of a block's where T is 0, of those of `blocks` blocks where that
  * is more than 1. A block has blockDim.y rows. */
 template <int MODE, int T, int H>
-static __device__ __forceinline__ void $k.name$_held(const lathe_args &args, unsigned blocks) {
+static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, unsigned blocks) {
   //@ dims("unsigned")
   const unsigned threads = T > 0 ? T : blockDim.x * blocks;
   const unsigned thread = (blocks > 1 ? blockIdx.x % blocks * blockDim.x : 0) + threadIdx.x;
@@ -345,6 +348,14 @@ static __device__ __forceinline__ void $k.name$_held(const lathe_args &args, uns
   //@ end
 }
 
+//@ end
+//@ if not finish then
+//@ passes, point, totals, uniforms = in_registers()
+//@ define_held("held")
+//@ if short ~= held then
+//@ passes, point, totals, uniforms = of_short()
+//@ define_held("short")
+//@ end
 //@ passes, point, totals, uniforms = read_again()
 //@ end
 //@ if not finish or S.leaves(k.program) then
@@ -723,7 +734,7 @@ extern "C" __global__ void __launch_bounds__($threads$, $blocks$)
 //@ if not finish then
 //@ for _, mode in ipairs(S.MODES) do
 //@ for _, s in ipairs(S.short(v)) do
-//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, 128, S.blocks(v, streams, 128), ("held<%s, %d, %d>(args, 1)"):format(modes[mode], s.threads, s.hold))
+//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, 128, S.blocks(v, streams, 128), ("%s<%s, %d, %d>(args, 1)"):format(short == held and "held" or "short", modes[mode], s.threads, s.hold))
 //@ end
 //@ kernel(v, "block_" .. mode, v.params.threads, S.blocks(v, streams, v.params.threads), ("held<%s, 0, %d>(args, 1)"):format(modes[mode], H))
 extern "C" __global__ void __launch_bounds__($v.params.threads$, $(S.blocks(v, streams, v.params.threads)))
