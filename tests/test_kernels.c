@@ -1127,15 +1127,23 @@ static void test_changed_settings_are_caught(void **state) {
 #endif
 }
 
-/* 2^100 x, which is far from zero also for an x below the normal range. */
-static void raise_reference(const lathe_args *args) {
+static void refer_to(const lathe_args *args, double (*f)(double)) {
   const double *x = args->buf[X];
   double *y = args->buf[Y], *magnitude = args->buf[2];
 
   for (size_t i = 0; i < args->dim[0]; i++) {
-    y[i] = x[i] * 0x1p100;
+    y[i] = f(x[i]);
     magnitude[i] = 0;
   }
+}
+
+/* 2^100 x, which is far from zero also for an x below the normal range. */
+static double raise_number(double x) {
+  return x * 0x1p100;
+}
+
+static void raise_reference(const lathe_args *args) {
+  refer_to(args, raise_number);
 }
 
 static void raise_flushed(const lathe_args *args) {
@@ -1162,15 +1170,12 @@ static const lathe_op raise_op = {
     .reference_f64 = raise_reference,
 };
 
-/* max(x, 0). */
-static void cut_reference(const lathe_args *args) {
-  const double *x = args->buf[X];
-  double *y = args->buf[Y], *magnitude = args->buf[2];
+static double cut_number(double x) {
+  return x > 0 ? x : 0;
+}
 
-  for (size_t i = 0; i < args->dim[0]; i++) {
-    y[i] = x[i] > 0 ? x[i] : 0;
-    magnitude[i] = 0;
-  }
+static void cut_reference(const lathe_args *args) {
+  refer_to(args, cut_number);
 }
 
 /* The same where a comparison takes a number below the normal range as zero, and a copy leaves it. */
