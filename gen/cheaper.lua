@@ -3,12 +3,12 @@
 -- enough. templates/cuda/functions.h says how much. quotient and root are for languages with texts for them.
 
 local expr = require "expr"
+local vecmath = require "vecmath"
 
 local cheaper = {}
 
 for _, name in ipairs { "exp_near", "exp_narrow", "erfc_near", "sigmoid_narrow", "sigmoid_near", "complement_narrow",
-  "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near",
-  "reciprocal" } do
+  "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near", "reciprocal" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
@@ -52,17 +52,12 @@ local function is_sum(k, name)
   end
 end
 
-local functions = {}
-for _, name in ipairs { "sqrt", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid", "erf", "erfc" } do
-  functions[name] = true
-end
-
 -- Whether a value is made of results of functions, or of a row's sums: as good as never right between two
 -- numbers of a narrower type, so that it does not matter to which of them such a one is rounded.
 function cheaper.is_never_halfway(k, node)
   local found = false
   expr.visit({ node }, function(part)
-    found = found or functions[part.op] or part.op == "reduced" and is_sum(k, part.name)
+    found = found or vecmath[part.op] or part.op == "sqrt" or part.op == "reduced" and is_sum(k, part.name)
   end)
   return found
 end

@@ -510,15 +510,17 @@ end
 -- an output is too narrow for it, and a mean and what is about it are gathered in one pass, or in two
 -- where these are `short`: few threads wait for each other.
 function kernel:held(op, short)
+  if #self.program.column_reductions > 0 then
+    return self
+  end
   local ending = short and "_short" or "_held"
-  if not self.apart[ending] then
+  if not self.made[ending] then
     local kept = program.make(op.values, true, nil, not short)
-    local same = #self.program.column_reductions > 0
-      or self.dtype == self.compute and #kept.phases == #self.program.phases
-    self.apart[ending] = same and self
+    local same = self.dtype == self.compute and #kept.phases == #self.program.phases
+    self.made[ending] = same and self
       or lower.kernel(self.language, self.isa, self.dtype, self.name .. ending, self.operands, kept)
   end
-  return self.apart[ending]
+  return self.made[ending]
 end
 
 -- The class with a language's methods.
@@ -561,7 +563,7 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
     spelling = language.types[compute], storage = storage.storage or storage.number,
     number = language.types[compute].number, operands = operands, program = prog,
     key = set_name .. "|" .. dtype .. "|", memo = {}, uniform_names = {}, uniforms_used = {},
-    phase_of = {}, let = "const", apart = {},
+    phase_of = {}, let = "const", made = {},
   }, class_of(language))
   language.setup(self)
   self.rules = rules_of(set, {

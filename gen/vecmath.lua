@@ -217,14 +217,19 @@ local function reduce(x, scale, bias, format)
   }
 end
 
+-- A polynomial's coefficients, lowest power first, each times that power of scale; first: of the first.
+local function scaled(list, scale, first)
+  local c = {}
+  for k, value in ipairs(list) do
+    c[k] = value * scale ^ (first + k - 1)
+  end
+  return c
+end
+
 -- power (e^(scale r) - 1) / scale + offset; coefficients of the polynomial in scale r. What is
 -- inexact is added last: where power r and the offset nearly cancel, their sum is exact.
 local function scaled_expm1(part, scale, power, offset, format)
-  local c = {}
-  for k, value in ipairs(format.expm1) do
-    c[k] = value * scale ^ k
-  end
-  local rest = mad(part.r * part.r, polynomial(part.r, c), part.low)
+  local rest = mad(part.r * part.r, polynomial(part.r, scaled(format.expm1, scale, 1)), part.low)
   return mad(power, rest, mad(power, part.high, offset))
 end
 
@@ -250,11 +255,8 @@ end
 local function exp_in_range(x, scale, t)
   local format = formats[t.dtype]
   local part = reduce(x, scale, 2 * format.bias, format)
-  local c = { 1, scale }
-  for k, value in ipairs(format.expm1) do
-    c[k + 2] = value * scale ^ (k + 1)
-  end
-  return scale_by_power(polynomial(part.r, c), part.n, part.exponent, format, t)
+  local p = polynomial(part.r, scaled({ 1, 1, table.unpack(format.expm1) }, scale, 0))
+  return scale_by_power(p, part.n, part.exponent, format, t)
 end
 
 -- ulp: f32 0.91 / 1.19, f64 0.89 / 1.19; the polynomial's last step, then what r lost.

@@ -734,7 +734,7 @@ extern "C" __global__ void __launch_bounds__($threads$, $blocks$)
 //@ if not finish then
 //@ for _, mode in ipairs(S.MODES) do
 //@ for _, s in ipairs(S.short(v)) do
-//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, 128, S.blocks(v, streams, 128), ("%s<%s, %d, %d>(args, 1)"):format(short == held and "held" or "short", modes[mode], s.threads, s.hold))
+//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.SHORT_THREADS, S.blocks(v, streams, S.SHORT_THREADS), ("%s<%s, %d, %d>(args, 1)"):format(short == held and "held" or "short", modes[mode], s.threads, s.hold))
 //@ end
 //@ kernel(v, "block_" .. mode, v.params.threads, S.blocks(v, streams, v.params.threads), ("held<%s, 0, %d>(args, 1)"):format(modes[mode], H))
 extern "C" __global__ void __launch_bounds__($v.params.threads$, $(S.blocks(v, streams, v.params.threads)))

@@ -399,17 +399,8 @@ const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
 const uint end = uint(count);
 const uint64_t from = 0ul;
 //@ end
-//@ -- The kernels, by how much an invocation holds.
-//@ local function each_hold()
-//@   local done, list = {}, {}
-//@   for _, shape in ipairs(S.shapes(V, k.program)) do
-//@     list[#list + 1] = not done[shape.hold] and shape.hold or nil
-//@     done[shape.hold] = true
-//@   end
-//@   return ipairs(list)
-//@ end
 //@ local rows_known = {} -- the types of what is gathered of several rows
-//@ for _, H in each_hold() do
+//@ for _, H in ipairs(S.holds(V, k.program)) do
 //@ if not finish then
 /* Rows of at most $(H * V) * THREADS elements. */
 void held$H$() {

@@ -85,19 +85,26 @@
 //@   end
 //@   return named
 //@ end
+//@ -- What the shapes hold: there is a kernel for each, whatever the number of invocations.
+//@ function holds(width, program)
+//@   local list, known = {}, {}
+//@   for _, s in ipairs(shapes(width, program)) do
+//@     list[#list + 1] = not known[s.hold] and s.hold or nil
+//@     known[s.hold] = true
+//@   end
+//@   return list
+//@ end
 //@ -- The module's kernels in the order of their numbers: one for each amount held, whatever the number of
 //@ -- invocations; one for long rows; one for each phase of their parts, and for the results, or for
 //@ -- reductions over the rows those by columns.
 //@ function kernels(width, program)
 //@   local list, number = {}, {}
 //@   local function add(name)
-//@     if not number[name] then
-//@       number[name] = #list
-//@       list[#list + 1] = name
-//@     end
+//@     number[name] = #list
+//@     list[#list + 1] = name
 //@   end
-//@   for _, s in ipairs(shapes(width, program)) do
-//@     add("held" .. s.hold)
+//@   for _, hold in ipairs(holds(width, program)) do
+//@     add("held" .. hold)
 //@   end
 //@   if #program.columns == 0 or #program.phases > 0 then
 //@     add("longer")
