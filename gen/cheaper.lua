@@ -8,7 +8,7 @@ local vecmath = require "vecmath"
 local cheaper = {}
 
 for _, name in ipairs { "exp_near", "exp_narrow", "erfc_near", "sigmoid_narrow", "sigmoid_near", "complement_narrow",
-  "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near", "reciprocal" } do
+  "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near", "reciprocal", "exp_summed" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
@@ -41,15 +41,20 @@ local function is_rounded(node)
 end
 cheaper.is_rounded = is_rounded
 
--- Whether it is a sum that a phase of the kernel's program gathers.
-local function is_sum(k, name)
+-- The kind of what a phase of the kernel's program gathers under a name.
+local function kind_of(k, name)
   for _, phase in ipairs(k.program.phases) do
     for _, reduction in ipairs(phase.reductions) do
       if reduction.name == name or reduction.squares == name then
-        return reduction.kind == "sum" or reduction.kind == "moments"
+        return reduction.kind
       end
     end
   end
+end
+
+local function is_sum(k, name)
+  local kind = kind_of(k, name)
+  return kind == "sum" or kind == "moments"
 end
 
 -- Whether a value is made of results of functions, or of a row's sums: as good as never right between two
@@ -74,6 +79,14 @@ function forms.exp(k, args, node)
   end
   local shifted = x.op == "sub" and x[2].op == "reduced"
   return shifted and k.set["exp_near_" .. k.dtype] and expr.make("exp_near", args)
+end
+
+-- What stands for a term of a sum, and nothing else: one of the powers e^(x - largest x) is 1, so that those
+-- below the normal range do not count.
+function cheaper.summed(k, term)
+  local x = term.op == "exp" and is_narrow(k) and k.set.exp_summed and term[1]
+  local largest = x and x.op == "sub" and x[2].op == "reduced" and kind_of(k, x[2].name) == "maximum"
+  return largest and expr.make("exp_summed", { x }) or term
 end
 
 function forms.erfc(_, args, node)

@@ -456,6 +456,9 @@ function kernel:passes(define)
       return false
     end
     local results = terms(phase.reductions)
+    for i, reduction in ipairs(#phase.stash == 0 and phase.reductions or {}) do -- sums alone see the terms
+      results[i].node = reduction.kind == "sum" and cheaper.summed(self, reduction.term) or reduction.term
+    end
     table.move(self:results(phase.stash), 1, #phase.stash, #results + 1, results)
     local point = self:point("pass" .. p, results)
     define(point)

@@ -65,6 +65,7 @@ local set = {
   erfc = "lathe_erfc({1})",
   exp_near = "lathe_exp_near({1})",
   exp_near_f16 = "lathe_exp_near_f16({1})",
+  exp_summed = "lathe_exp_near_f16({1})",
   quotient = "lathe_quotient({1}, {2})",
   root = "lathe_root({1})",
   reciprocal_root = "lathe_reciprocal_root({1})",

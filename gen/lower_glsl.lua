@@ -68,6 +68,7 @@ local set = {
   exp_near_f32 = "lathe_exp_near_f32({1})",
   exp_near_f16 = "lathe_exp_near_f16({1})",
   exp_near_bf16 = "lathe_exp_near({1})",
+  exp_summed = "lathe_exp_near_f16({1})",
   exp_narrow_bf16 = "lathe_exp_bf16({1})",
   quotient = "{1} / {2}", -- off by 2.5 ulp
   root = "sqrt({1})",

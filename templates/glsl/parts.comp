@@ -80,9 +80,9 @@ void lathe_merge_lanes(inout $k.precise$$type$ mine, uint threads, bool all) {
 shared uint lathe_shared_$type$[$(arrays * #list)u * (gl_WorkGroupSize.x / SUBGROUP + 1u)];
 
 /* Merges what groups of THREADS invocations have gathered: afterwards each has the whole, the same to
- * the bit. Groups larger than a subgroup need shared memory, one of the arrays, which must not be
- * touched again without a barrier. */
-void lathe_merge_threads(inout $k.precise$$type$ mine, uint array) {
+ * the bit; or, where not `all` need it, those of the group's first subgroup. Groups larger than a
+ * subgroup need shared memory, one of the arrays, which must not be touched again without a barrier. */
+void lathe_merge_threads(inout $k.precise$$type$ mine, uint array, bool all) {
   lathe_merge_lanes(mine, min(THREADS, SUBGROUP), THREADS >= SUBGROUP);
   if (THREADS > SUBGROUP) {
     const uint subgroups = gl_WorkGroupSize.x / SUBGROUP, each = THREADS / SUBGROUP;
@@ -95,6 +95,8 @@ void lathe_merge_threads(inout $k.precise$$type$ mine, uint array) {
       //@ end
     }
     barrier();
+    if (!all && gl_SubgroupID != first)
+      return;
     //@ local function word(at)
     //@   return "lathe_shared_" .. type .. "[base + " .. at .. "u * subgroups + first + from]"
     //@ end

@@ -144,7 +144,7 @@ void $(kernels[#kernels])() {
     }
   }
 
-  lathe_merge_threads(mine, 0u);
+  lathe_merge_threads(mine, 0u, false);
   if (groups > 1u) {
     if (thread == 0u) {
       lathe_leave(left, group, $H.MOST_BLOCKS$u, mine);
@@ -161,7 +161,7 @@ void $(kernels[#kernels])() {
       lathe_find(left, from, $H.MOST_BLOCKS$u, other);
       lathe_merge(mine, other);
     }
-    lathe_merge_threads(mine, 1u);
+    lathe_merge_threads(mine, 1u, false);
   }
   if (thread == 0u) {
     lathe_word(ticket).at = 0u;

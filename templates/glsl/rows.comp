@@ -270,9 +270,22 @@ if (uint64_t($pick.index$_value) < count) {
 //@ picks(phases[p])
 $(uniforms(p))
 //@ end
-//@ function merge(p)
+//@ -- Whether no pass comes after that of phase p.
+//@ local function is_last(p)
+//@   local last = true
+//@   for q = p + 1, #phases do
+//@     last = last and not passes[q]
+//@   end
+//@   return last
+//@ end
+//@ -- Phase p of all invocations that share a row; last: only the first needs it.
+//@ function merge(p, last)
 //@ if passes[p] then
-lathe_merge_threads(mine$p$, 0u);
+lathe_merge_threads(mine$p$, 0u, $(last and "false" or "true"));
+//@ if last then
+if (thread != 0u)
+  return;
+//@ end
 //@ end
 //@ results(p)
 //@ end
@@ -427,7 +440,7 @@ void held$H$() {
     //@ read(elements({ point }, known), known, H)
     //@ end
     //@ end
-    //@ merge(p)
+    //@ merge(p, is_last(p) and not point)
     //@ end
     //@ store_totals("thread == 0u && live")
     //@ if point then
@@ -525,7 +538,7 @@ void held$H$() {
       //@ end
     }
     //@ end
-    lathe_merge_threads(rows$p$, 0u);
+    lathe_merge_threads(rows$p$, 0u, true);
     //@ end
     //@ end
     //@ for n = 0, ROWS - 1 do
@@ -585,7 +598,7 @@ void longer() {
       //@ pass(p, "mine" .. p, H)
     }
     //@ end
-    //@ merge(p)
+    //@ merge(p, is_last(p) and (finish or not point))
     //@ if passes[p] and finish then
     if (thread == 0u)
       lathe_leave(lathe_row_results(count) + $(S.row_results_at(phases, p))ul * rows, row, rows, mine$p$);
@@ -741,7 +754,7 @@ void part$p$() {
   }
   //@ end
   //@ if p <= #phases then
-  lathe_merge_threads(mine$p$, 0u);
+  lathe_merge_threads(mine$p$, 0u, false);
   if (thread == 0u)
     lathe_leave(args.workspace + $(S.left_at(phases, p))ul, row * parts + part, $S.MOST_PARTS$ul, mine$p$);
   //@ end
