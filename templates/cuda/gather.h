@@ -226,7 +226,9 @@ static __device__ __forceinline__ T lathe_best(const T (&terms)[N]) {
 template <typename S, int N> struct lathe_stored {
   unsigned words[N / 2];
 
-  explicit __device__ __forceinline__ lathe_stored(const uint4 (&packs)[N / 8]) {
+  /* Of as many accesses of 16 bytes. */
+  template <typename P> explicit __device__ __forceinline__ lathe_stored(const P (&packs)[N / 8]) {
+    static_assert(sizeof packs == sizeof words, "accesses are of 16 bytes");
     memcpy(words, packs, sizeof words);
   }
   __device__ __forceinline__ S operator[](int nth) const {

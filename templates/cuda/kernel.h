@@ -26,6 +26,30 @@ static __device__ __forceinline__ void lathe_store(T *to, const lathe_pack<T, N>
   *reinterpret_cast<lathe_pack<T, N> *>(to) = pack;
 }
 
+/* Number `lane` of a pack. */
+template <typename T, int N>
+static __device__ __forceinline__ T lathe_number(const lathe_pack<T, N> &pack, int lane) {
+  return pack.at[lane];
+}
+
+#ifdef __CUDA_BF16_TYPES_EXIST__
+/* The upper half of a word takes one operation, as the lower does. */
+template <int N>
+static __device__ __forceinline__ float lathe_number(const lathe_pack<__nv_bfloat16, N> &pack,
+                                                     int lane) {
+  unsigned words[N / 2];
+
+  memcpy(words, &pack, sizeof words);
+  return __uint_as_float(lane % 2 ? words[lane / 2] & 0xffff0000 : words[lane / 2] << 16);
+}
+#endif
+
+/* The place that is `packs` packs of N elements further. */
+template <int N, typename T>
+static __device__ __forceinline__ T *lathe_further(T *from, unsigned packs) {
+  return from + (size_t)packs * N;
+}
+
 /* The same for what is touched once: first to leave the caches. */
 template <int N, typename T>
 static __device__ __forceinline__ lathe_pack<T, N> lathe_load_once(const T *from) {
@@ -105,11 +129,12 @@ template <typename P, int ROWS> struct lathe_rows {
   }
 };
 
-/* Merges what the threads that share a row have gathered: afterwards each of them has the whole,
- * the same to the bit. They are T neighbouring threads, or with T = 0 those of a block with the same
- * threadIdx.y, whole warps, in each of the cluster's `blocks` blocks. Then it needs shared memory for a P of each
- * of their warps, which is not to be touched again before another barrier. */
-template <int T, typename P>
+/* Merges what the threads that share a row have gathered: afterwards each of them has the whole, the
+ * same to the bit; or, where not ALL need it, those of the first warp. They are T neighbouring threads,
+ * or with T = 0 those of a block with the same threadIdx.y, whole warps, in each of the cluster's
+ * `blocks` blocks. Then it needs shared memory for a P of each of their warps, which is not to be
+ * touched again before another barrier. */
+template <int T, bool ALL = true, typename P>
 static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned blocks) {
   if constexpr (T > 0) {
     p.template merge_lanes<T>();
@@ -121,6 +146,8 @@ static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned
         lathe_store_cluster(shared + blockIdx.x % blocks * warps + warp, p, lane);
       lathe_cluster_arrive();
       lathe_cluster_wait();
+      if (!ALL && warp > 0)
+        return;
       p.clear();
       for (unsigned from = lane; from < blocks * warps; from += 32)
         p.merge(shared[from]);
@@ -128,6 +155,8 @@ static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned
       if (lane == 0)
         shared[threadIdx.y * warps + warp] = p;
       __syncthreads();
+      if (!ALL && warp > 0)
+        return;
       const unsigned from = warps <= 8 ? lane % 8 : warps <= 16 ? lane % 16 : lane;
       p.clear();
       if (from < warps)

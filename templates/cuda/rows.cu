@@ -151,7 +151,7 @@ lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H] = {};
 #pragma unroll
 for (int slot = 0; slot < H; slot++) {
   if (MODE != LATHE_APART && inside(slot * $V$))
-    $x.pointer$_pack[slot] = lathe_load$how$<$V$>($x.pointer$ + at(slot * $V$));
+    $x.pointer$_pack[slot] = lathe_load$how$<$V$>(lathe_further<$V$>($x.pointer$ + from, slot * threads));
   if (MODE == LATHE_APART) {
 #pragma unroll
     for (int lane = 0; lane < $V$; lane++)
@@ -165,7 +165,7 @@ for (int slot = 0; slot < H; slot++) {
 //@ -- Writes NAME_out as pack [slot] of an operand; once: not to be read again soon.
 //@ function write(name, once)
 if (MODE != LATHE_APART && inside(slot * $V$))
-  lathe_store$(once and "_once" or "")($name$ + at(slot * $V$), $name$_out);
+  lathe_store$(once and "_once" or "")(lathe_further<$V$>($name$ + from, slot * threads), $name$_out);
 if (MODE == LATHE_APART) {
 #pragma unroll
   for (int lane = 0; lane < $V$; lane++)
@@ -183,7 +183,7 @@ if (MODE == LATHE_APART) {
 //@   elseif kept[x.pointer] then
 //@     return x.pointer .. "_kept[slot * " .. V .. " + lane]"
 //@   end
-//@   return x.pointer .. "_pack[slot].at[lane]"
+//@   return "lathe_number(" .. x.pointer .. "_pack[slot], lane)"
 //@ end)
 //@ end
 //@
@@ -194,8 +194,29 @@ $k.number$ $y.operand.name$_$what$[H * $V$];
 //@ end
 //@ end
 //@
+//@ -- Whether all terms of a phase are compared as they are in memory.
+//@ local function as_stored(phase)
+//@   local all = #phase.stash == 0
+//@   for _, r in ipairs(phase.reductions) do
+//@     all = all and k:as_stored(r)
+//@   end
+//@   return all
+//@ end
+//@
 //@ -- Gathers the terms of a phase; kept: where what it stashes stays in registers, else it is written.
 //@ function gather(phase, point, kept)
+//@ if as_stored(phase) then
+//@ for _, r in ipairs(phase.reductions) do
+{
+  lathe_stored<$k.storage$, H * $V$> terms($r.term.name$_pack);
+#pragma unroll
+  for (int nth = 0; nth < H * $V$; nth++)
+    if (!inside(nth))
+      lathe_leave_out(terms, nth, mine.$r.name$.nothing());
+  mine.$r.name$.take(terms, at);
+}
+//@ end
+//@ else
 #pragma unroll
 for (int slot = 0; slot < H; slot++) {
   //@ for _, r in ipairs(phase.reductions) do
@@ -237,6 +258,7 @@ for (int slot = 0; slot < H; slot++) {
 }
 //@ for _, y in ipairs(kept and phase.stash or {}) do
 //@ kept[y.operand.name] = true
+//@ end
 //@ end
 //@ end
 //@
@@ -335,7 +357,12 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   //@ if p == active[#active] and point then -- ahead of the wait for other threads
   //@ read(elements({ point }, known, false, S.columns_last and "whole" or nil), known, true)
   //@ end
-  lathe_merge_row<T>(mine$p$, shared$p$, blocks);
+  //@ local last = p == active[#active] and not point
+  lathe_merge_row<T$(last and ", false" or "")>(mine$p$, shared$p$, blocks);
+  //@ if last then
+  if (thread > 0)
+    return;
+  //@ end
   //@ end
   //@ follow(phase, p, passes[p] and "mine" .. p)
   //@ end

@@ -80,8 +80,8 @@ extern "C" __global__ void __launch_bounds__(128)
     lathe_pack<float, 4> r_pack;
 #pragma unroll
     for (int lane = 0; lane < 4; lane++) {
-      const float x_ = x_pack[slot].at[lane];
-      const float y_ = y_pack[slot].at[lane];
+      const float x_ = lathe_number(x_pack[slot], lane);
+      const float y_ = lathe_number(y_pack[slot], lane);
       const float r_ = small_map_f32__cuda_point(x_, y_, s_);
       r_pack.at[lane] = r_;
     }

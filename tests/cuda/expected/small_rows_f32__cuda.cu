@@ -73,7 +73,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
   #pragma unroll
   for (int slot = 0; slot < H; slot++) {
     if (MODE != LATHE_APART && inside(slot * 4))
-      x_pack[slot] = lathe_load_once<4>(x + at(slot * 4));
+      x_pack[slot] = lathe_load_once<4>(lathe_further<4>(x + from, slot * threads));
     if (MODE == LATHE_APART) {
   #pragma unroll
       for (int lane = 0; lane < 4; lane++)
@@ -90,7 +90,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
       float sum1_terms[4];
     #pragma unroll
       for (int lane = 0; lane < 4; lane++) {
-        const float x_ = x_pack[slot].at[lane];
+        const float x_ = lathe_number(x_pack[slot], lane);
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
         sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
@@ -113,12 +113,12 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
       lathe_pack<float, 4> y_out;
     #pragma unroll
       for (int lane = 0; lane < 4; lane++) {
-        const float x_ = x_pack[slot].at[lane];
+        const float x_ = lathe_number(x_pack[slot], lane);
         const float y_ = small_rows_f32__cuda_point(x_, u1);
         y_out.at[lane] = y_;
       }
       if (MODE != LATHE_APART && inside(slot * 4))
-        lathe_store_once(y + at(slot * 4), y_out);
+        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
       if (MODE == LATHE_APART) {
       #pragma unroll
         for (int lane = 0; lane < 4; lane++)
@@ -155,7 +155,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
       if (MODE != LATHE_APART && inside(slot * 4))
-        x_pack[slot] = lathe_load<4>(x + at(slot * 4));
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
       if (MODE == LATHE_APART) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
@@ -168,7 +168,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
       float sum1_terms[4];
     #pragma unroll
       for (int lane = 0; lane < 4; lane++) {
-        const float x_ = x_pack[slot].at[lane];
+        const float x_ = lathe_number(x_pack[slot], lane);
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
         sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
@@ -195,7 +195,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
       if (MODE != LATHE_APART && inside(slot * 4))
-        x_pack[slot] = lathe_load<4>(x + at(slot * 4));
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
       if (MODE == LATHE_APART) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
@@ -208,12 +208,12 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
       lathe_pack<float, 4> y_out;
     #pragma unroll
       for (int lane = 0; lane < 4; lane++) {
-        const float x_ = x_pack[slot].at[lane];
+        const float x_ = lathe_number(x_pack[slot], lane);
         const float y_ = small_rows_f32__cuda_point(x_, u1);
         y_out.at[lane] = y_;
       }
       if (MODE != LATHE_APART && inside(slot * 4))
-        lathe_store_once(y + at(slot * 4), y_out);
+        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
       if (MODE == LATHE_APART) {
       #pragma unroll
         for (int lane = 0; lane < 4; lane++)
@@ -251,7 +251,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
       if (MODE != LATHE_APART && inside(slot * 4))
-        x_pack[slot] = lathe_load<4>(x + at(slot * 4));
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
       if (MODE == LATHE_APART) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
@@ -264,7 +264,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
       float sum1_terms[4];
     #pragma unroll
       for (int lane = 0; lane < 4; lane++) {
-        const float x_ = x_pack[slot].at[lane];
+        const float x_ = lathe_number(x_pack[slot], lane);
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
         sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
@@ -313,7 +313,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
       if (MODE != LATHE_APART && inside(slot * 4))
-        x_pack[slot] = lathe_load<4>(x + at(slot * 4));
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
       if (MODE == LATHE_APART) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
@@ -326,12 +326,12 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
       lathe_pack<float, 4> y_out;
     #pragma unroll
       for (int lane = 0; lane < 4; lane++) {
-        const float x_ = x_pack[slot].at[lane];
+        const float x_ = lathe_number(x_pack[slot], lane);
         const float y_ = small_rows_f32__cuda_point(x_, u1);
         y_out.at[lane] = y_;
       }
       if (MODE != LATHE_APART && inside(slot * 4))
-        lathe_store_once(y + at(slot * 4), y_out);
+        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
       if (MODE == LATHE_APART) {
       #pragma unroll
         for (int lane = 0; lane < 4; lane++)
