@@ -420,6 +420,16 @@ function kernel:is_index(kind)
   return kind == "argmax" or kind == "argmin"
 end
 
+-- Whether all that a phase gathers is compared as it is in memory, where some languages can compare two numbers
+-- of 16 bits at once.
+function kernel:is_as_stored(phase)
+  local all = self.dtype ~= self.compute and #phase.stash == 0
+  for _, reduction in ipairs(phase.reductions) do
+    all = all and self:is_extremum(reduction.kind) and reduction.term.op == "input"
+  end
+  return all
+end
+
 -- What a template's functions are made of ------------------------------------------------------
 
 -- The results list for a point function of outputs { operand, node }.

@@ -131,11 +131,6 @@ function cuda.methods:gatherer(kind)
   return types[kind]:format(self.number)
 end
 
--- Whether the terms of a reduction are compared as they are in memory, two of 16 bits at once.
-function cuda.methods:as_stored(reduction)
-  return self.dtype ~= self.compute and self:is_extremum(reduction.kind) and reduction.term.op == "input"
-end
-
 -- The type of its result.
 function cuda.methods:result_type(kind)
   return self:is_index(kind) and "long long" or self.number

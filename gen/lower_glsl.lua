@@ -179,6 +179,19 @@ function glsl.methods:unpack(pack, lane)
   return string.format(lane % 2 == 0 and "uintBitsToFloat(%s << 16)" or "uintBitsToFloat(%s & 0xffff0000u)", word)
 end
 
+-- The values of such a uvec4 as the language compares them: pairs where it can.
+function glsl.methods:stored(pack)
+  local list = {}
+  for lane = 0, self.width - 1 do
+    if self.dtype ~= "f16" then
+      list[#list + 1] = self:unpack(pack, lane)
+    elseif lane % 2 == 0 then
+      list[#list + 1] = string.format("unpackFloat2x16(%s.%s)", pack, ("xyzw"):sub(lane // 2 + 1, lane // 2 + 1))
+    end
+  end
+  return list
+end
+
 -- The uvec4 of numbers, as many as it has room for.
 function glsl.methods:pack_numbers(values)
   local format = self.spelling.bits == 32 and "floatBitsToUint(%s)" or "unpackDouble2x32(%s)"

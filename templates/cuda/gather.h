@@ -101,7 +101,8 @@ static __device__ __forceinline__ T lathe_fold(Combine combine, const T (&terms)
 }
 
 /* The gatherers. Each has clear(), which leaves it as nothing gathered; take(terms, at), which
- * gathers N terms, at(j) being the place of terms[j], places rising from call to call; merge();
+ * gathers N terms, at(j) being the place of terms[j], places rising from call to call (or of moments there(j),
+ * whether terms[j] counts); merge();
  * merge_lanes(), of each T neighbouring threads; merge_copies(), of a warp in which each T threads have
  * what the others have; result(); and nothing(), a term that changes nothing if it
  * comes after one that counts. */
@@ -153,23 +154,26 @@ template <typename T> struct lathe_moments {
     sum = nothing();
     squares = count = 0;
   }
-  template <int N, typename At> __device__ __forceinline__ void take(const T (&terms)[N], At) {
+  /* Those of N terms that are there, `nothing` in place of others. */
+  template <int N, typename There>
+  __device__ __forceinline__ void take(const T (&terms)[N], There there) {
     const auto add = [](T a, T b) { return a + b; };
     lathe_moments part;
     T square[N];
+    int found = 0;
 
-    part.count = N;
+#pragma unroll
+    for (int j = 0; j < N; j++)
+      found += there(j);
+    part.count = found;
     part.sum = lathe_fold(add, terms);
+    const T mean = found == N ? part.sum * T(1.0 / N) : lathe_share(part.sum, part.count);
 #pragma unroll
     for (int j = 0; j < N; j++) {
-      const T off = terms[j] - part.sum * T(1.0 / N);
-      square[j] = off * off;
+      const T off = terms[j] - mean;
+      square[j] = there(j) ? off * off : T(0);
     }
     part.squares = lathe_fold(add, square);
-    merge(part);
-  }
-  __device__ __forceinline__ void take_one(T term) {
-    const lathe_moments part = {term, 0, 1};
     merge(part);
   }
   __device__ __forceinline__ void merge(const lathe_moments &other) {

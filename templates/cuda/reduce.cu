@@ -25,13 +25,9 @@ mine.$r.name$.take($r.name$_terms, here);
 //@ end
 //@ end
 //@
-//@ -- Whether all terms of a phase are elements as they are in memory, packs of which need not be taken apart.
+//@ -- Whether packs of what a phase gathers need not be taken apart.
 //@ local function as_stored(phase, how)
-//@   local all = how == "pack"
-//@   for _, r in ipairs(phase.reductions) do
-//@     all = all and k:as_stored(r)
-//@   end
-//@   return all
+//@   return how == "pack" and k:is_as_stored(phase)
 //@ end
 //@ -- How a thread has its N elements of an operand at a time: by packs, or each apart.
 //@ local function declared(v, phase, how, name)

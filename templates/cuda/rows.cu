@@ -194,18 +194,9 @@ $k.number$ $y.operand.name$_$what$[H * $V$];
 //@ end
 //@ end
 //@
-//@ -- Whether all terms of a phase are compared as they are in memory.
-//@ local function as_stored(phase)
-//@   local all = #phase.stash == 0
-//@   for _, r in ipairs(phase.reductions) do
-//@     all = all and k:as_stored(r)
-//@   end
-//@   return all
-//@ end
-//@
 //@ -- Gathers the terms of a phase; kept: where what it stashes stays in registers, else it is written.
 //@ function gather(phase, point, kept)
-//@ if as_stored(phase) then
+//@ if k:is_as_stored(phase) then
 //@ for _, r in ipairs(phase.reductions) do
 {
   lathe_stored<$k.storage$, H * $V$> terms($r.term.name$_pack);
@@ -217,9 +208,16 @@ $k.number$ $y.operand.name$_$what$[H * $V$];
 }
 //@ end
 //@ else
+//@ local at_once, by_access = {}, {} -- moments are taken of all that a thread holds
+//@ for _, r in ipairs(phase.reductions) do
+//@   table.insert(r.kind == "moments" and at_once or by_access, r)
+//@ end
+//@ for _, r in ipairs(at_once) do
+$k.number$ $r.name$_terms[H * $V$];
+//@ end
 #pragma unroll
 for (int slot = 0; slot < H; slot++) {
-  //@ for _, r in ipairs(phase.reductions) do
+  //@ for _, r in ipairs(by_access) do
   $k.number$ $r.name$_terms[$V$];
   //@ end
   //@ for _, y in ipairs(kept and {} or phase.stash) do
@@ -229,7 +227,8 @@ for (int slot = 0; slot < H; slot++) {
   for (int lane = 0; lane < $V$; lane++) {
     //@ call(point, kept or {})
     //@ for _, r in ipairs(phase.reductions) do
-    $r.name$_terms[lane] = inside(slot * $V$ + lane) ? $r.name$_term : mine.$r.name$.nothing();
+    //@ local nth = r.kind == "moments" and "slot * " .. V .. " + lane" or "lane"
+    $r.name$_terms[$nth$] = inside(slot * $V$ + lane) ? $r.name$_term : mine.$r.name$.nothing();
     //@ end
     //@ for _, y in ipairs(phase.stash) do
     //@ if kept then
@@ -239,23 +238,20 @@ for (int slot = 0; slot < H; slot++) {
     //@ end
     //@ end
   }
+  //@ if #by_access > 0 then
   if (inside(slot * $V$)) {
-    //@ for _, r in ipairs(phase.reductions) do
-    //@ if r.kind == "moments" then -- which knows how many there are
-    if (MODE == LATHE_APART) {
-#pragma unroll
-      for (int lane = 0; lane < $V$; lane++)
-        if (inside(slot * $V$ + lane))
-          mine.$r.name$.take_one($r.name$_terms[lane]);
-    } else
-    //@ end
+    //@ for _, r in ipairs(by_access) do
     mine.$r.name$.take($r.name$_terms, [=](int lane) { return at(slot * $V$ + lane); });
     //@ end
   }
+  //@ end
   //@ for _, y in ipairs(kept and {} or phase.stash) do
   //@ write(y.operand.name)
   //@ end
 }
+//@ for _, r in ipairs(at_once) do
+mine.$r.name$.take($r.name$_terms, inside);
+//@ end
 //@ for _, y in ipairs(kept and phase.stash or {}) do
 //@ kept[y.operand.name] = true
 //@ end
@@ -747,9 +743,9 @@ static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
 
 //@ end
 //@ local modes = { full = "LATHE_FULL", packs = "LATHE_PACKS", apart = "LATHE_APART" }
-//@ -- One kernel of a variant: its name's ending, most threads, fewest blocks on a multiprocessor, a call.
-//@ function kernel(v, ending, threads, blocks, call)
-extern "C" __global__ void __launch_bounds__($threads$, $blocks$)
+//@ -- One kernel of a variant: its name's ending, most threads and fewest blocks on a multiprocessor, a call.
+//@ function kernel(v, ending, bounds, call)
+extern "C" __global__ void __launch_bounds__($bounds$)
     $v.name$_$ending$(const __grid_constant__ lathe_args args) {
   $k.name$_$call$;
 }
@@ -761,10 +757,10 @@ extern "C" __global__ void __launch_bounds__($threads$, $blocks$)
 //@ if not finish then
 //@ for _, mode in ipairs(S.MODES) do
 //@ for _, s in ipairs(S.short(v)) do
-//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.SHORT_THREADS, S.blocks(v, streams, S.SHORT_THREADS), ("%s<%s, %d, %d>(args, 1)"):format(short == held and "held" or "short", modes[mode], s.threads, s.hold))
+//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.bounds(v, streams, S.SHORT_THREADS), ("%s<%s, %d, %d>(args, 1)"):format(short == held and "held" or "short", modes[mode], s.threads, s.hold))
 //@ end
-//@ kernel(v, "block_" .. mode, v.params.threads, S.blocks(v, streams, v.params.threads), ("held<%s, 0, %d>(args, 1)"):format(modes[mode], H))
-extern "C" __global__ void __launch_bounds__($v.params.threads$, $(S.blocks(v, streams, v.params.threads)))
+//@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads), ("held<%s, 0, %d>(args, 1)"):format(modes[mode], H))
+extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.threads)))
     $v.name$_cluster_$mode$(const __grid_constant__ lathe_args args) {
   const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
   const unsigned blocks = (unsigned)(gridDim.x / rows);
@@ -780,24 +776,24 @@ extern "C" __global__ void __launch_bounds__($v.params.threads$, $(S.blocks(v, s
 //@ end
 //@ for _, mode in ipairs { "packs", "apart" } do
 //@ if not finish or S.leaves(k.program) then
-//@ kernel(v, "long_" .. mode, S.LONG_THREADS, 1, ("long<%s, %d>(args, blockIdx.x)"):format(modes[mode], H))
+//@ kernel(v, "long_" .. mode, S.LONG_THREADS .. ", 1", ("long<%s, %d>(args, blockIdx.x)"):format(modes[mode], H))
 //@ end
 //@ if S.splits(k.program) then
 //@ for step = 1, #active + 1 do
-//@ kernel(v, "split" .. step .. "_" .. mode, S.SPLIT_THREADS, 1, ("split%d<%s, %d>(args)"):format(step, modes[mode], S.SPLIT_HOLD))
+//@ kernel(v, "split" .. step .. "_" .. mode, S.SPLIT_THREADS .. ", 1", ("split%d<%s, %d>(args)"):format(step, modes[mode], S.SPLIT_HOLD))
 //@ end
 //@ end
 //@ if finish then
-//@ kernel(v, "tile_" .. mode, 32 * S.TILE_ROWS, 1, ("tile<%s>(args)"):format(modes[mode]))
+//@ kernel(v, "tile_" .. mode, 32 * S.TILE_ROWS .. ", 1", ("tile<%s>(args)"):format(modes[mode]))
 //@ end
 //@ end
 //@ for _, mode in ipairs { "full", "packs" } do
 //@ local ahead = S.ahead(v)
 //@ for _, s in ipairs(ahead) do
-//@ kernel(v, "ahead" .. s.threads .. "_" .. mode, S.AHEAD_THREADS, ahead.blocks, ("ahead<%s, %d, %d, %d, %d>(args)"):format(modes[mode], s.threads, ahead.hold, s.rows, s.stages))
+//@ kernel(v, "ahead" .. s.threads .. "_" .. mode, S.AHEAD_THREADS .. ", " .. ahead.blocks, ("ahead<%s, %d, %d, %d, %d>(args)"):format(modes[mode], s.threads, ahead.hold, s.rows, s.stages))
 //@ end
 //@ end
 //@ if finish then
-//@ kernel(v, "merge", 1024, 1, "merged(args)")
+//@ kernel(v, "merge", "1024, 1", "merged(args)")
 //@ end
 //@ end

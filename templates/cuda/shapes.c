@@ -61,12 +61,16 @@
 //@   list[#list + 1] = { threads = 32, hold = most }
 //@   return list
 //@ end
-//@ -- The fewest blocks that a multiprocessor is to have at once, which bounds a thread's registers: one
-//@ -- computes while others wait for memory. streams: how many operands a thread holds elements of. Points that
+//@ -- The most threads of a block and the fewest blocks of a multiprocessor, which bound a thread's registers: one
+//@ -- block computes while others wait for memory. streams: how many operands a thread holds elements of. Points that
 //@ -- know their place take registers too.
-//@ function blocks(v, streams, threads)
+//@ function bounds(v, streams, threads)
 //@   local at_once = (hold(v) * k.width * streams > 16 or placed and #k.program.points > 0) and 1024 or 1536
-//@   return math.max(1, (crowded and threads > SHORT_THREADS and 512 or at_once) // threads)
+//@   if crowded and threads > SHORT_THREADS then
+//@     at_once = 768
+//@   end
+//@   local most = at_once % threads == 0 and threads or math.max(threads, at_once)
+//@   return ("%d, %d"):format(most, math.max(1, at_once // most))
 //@ end
 //@ -- Accesses: of 16 bytes, and as many as a shape has; the same, some beyond the row's end; of one element
 //@ -- each.

@@ -297,6 +297,21 @@ float lathe_unkey(uint key, bool larger) {
 }
 
 //@ end
+//@ if k.bytes == 2 then
+/* Of what k:stored() has: $(k.dtype == "f16" and "pairs" or "single numbers"). */
+//@ for name, format in pairs { largest = "max(%s, %s)", smallest = "min(%s, %s)", sum = "%s + %s" } do
+//@ if k.dtype == "f16" then
+float lathe_$name$_of(f16vec2 pair) {
+  return $(format:format("float(pair.x)", "float(pair.y)"));
+}
+//@ else
+float lathe_$name$_of(float x) {
+  return x;
+}
+//@ end
+
+//@ end
+//@ end
 /* The gatherers. Each has clear, which leaves it as nothing gathered, merge, and exchange: what the
  * invocation has whose number differs in the bits of `mask`. */
 $k.number$ lathe_exchange($k.number$ x, uint mask) {
@@ -355,7 +370,7 @@ lathe_moments lathe_exchange(lathe_moments mine, uint mask) {
 }
 
 //@ for name, kind in pairs { larger = "maximum", smaller = "minimum" } do
-//@ local type = k:gatherer(kind)
+//@ local type, larger = k:gatherer(kind), tostring(kind == "maximum")
 struct $type$ {
   $k.number$ value;
 };
@@ -372,12 +387,19 @@ $type$ lathe_exchange($type$ mine, uint mask) {
   return $type$(lathe_exchange(mine.value, mask));
 }
 
+//@ if not wide then
+/* Of a whole subgroup. */
+void lathe_merge_subgroup(inout $type$ mine) {
+  mine.value = lathe_unkey(subgroupMax(lathe_key(mine.value, $larger$)), $larger$);
+}
+
+//@ end
 //@ end
 /* The place of the first largest or smallest term, or of the first NaN. */
 const uint64_t NOWHERE = 0x7ffffffffffffffful;
 
 //@ for sign, kind in pairs { [">"] = "argmax", ["<"] = "argmin" } do
-//@ local type = k:gatherer(kind)
+//@ local type, larger = k:gatherer(kind), tostring(kind == "argmax")
 struct $type$ {
   $k.number$ value;
   uint64_t index;
@@ -402,4 +424,16 @@ $type$ lathe_exchange($type$ mine, uint mask) {
   return $type$(lathe_exchange(mine.value, mask), uint64_t(index.x) | uint64_t(index.y) << 32);
 }
 
+//@ if not wide then
+/* Of a whole subgroup: the first of those that have the best, the two zeros being equal. */
+void lathe_merge_subgroup(inout $type$ mine) {
+  const uint key = lathe_key(mine.value == 0.0 ? 0.0 : mine.value, $larger$), best = subgroupMax(key);
+  const uvec2 place = uvec2(uint(mine.index), uint(mine.index >> 32));
+  const uint high = subgroupMin(key == best ? place.y : ~0u);
+  const uint low = subgroupMin(key == best && place.y == high ? place.x : ~0u);
+
+  mine = $type$(lathe_unkey(best, $larger$), uint64_t(low) | uint64_t(high) << 32);
+}
+
+//@ end
 //@ end

@@ -52,7 +52,7 @@ void lathe_merge(inout $k.precise$$type$ mine, $type$ other) {
 
 //@ local keyed = {}
 //@ for i, r in ipairs(phase.reductions) do
-//@   keyed[i] = k:is_extremum(r.kind) and not k:is_index(r.kind) and k.spelling.bits == 32
+//@   keyed[i] = k:is_extremum(r.kind) and k.spelling.bits == 32
 //@ end
 void lathe_merge_lane(inout $k.precise$$type$ mine, uint mask, bool all) {
   //@ for i, r in ipairs(phase.reductions) do
@@ -61,14 +61,13 @@ void lathe_merge_lane(inout $k.precise$$type$ mine, uint mask, bool all) {
 }
 
 /* Merges what `threads` neighbouring invocations of a subgroup have, or where what `all` of it have may be
- * merged as well, for it is the same again, that: subgroups have an operation for the largest key. No loop:
- * drivers, which know `threads` when they compile, keep one that they meet. */
+ * merged as well, for it is the same again, that: subgroups have operations for the largest key and the least
+ * place. No loop: drivers, which know `threads` when they compile, keep one that they meet. */
 void lathe_merge_lanes(inout $k.precise$$type$ mine, uint threads, bool all) {
   //@ for i, r in ipairs(phase.reductions) do
   //@ if keyed[i] then
-  //@ local larger = r.kind == "maximum" and "true" or "false"
   if (all)
-    mine.$r.name$.value = lathe_unkey(subgroupMax(lathe_key(mine.$r.name$.value, $larger$)), $larger$);
+    lathe_merge_subgroup(mine.$r.name$);
   //@ end
   //@ end
   //@ for step = 6, 0, -1 do
@@ -136,20 +135,6 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
 //@   terms[nth + 1], nans[nth + 1] = term, term .. " != " .. term
 //@ end
 //@ local value = mine .. "." .. r.name .. ".value"
-//@ if r.kind == "moments" then
-//@ local squares = {}
-//@ for nth = 0, N - 1 do
-//@   squares[nth + 1] = "off" .. nth .. " * off" .. nth
-//@ end
-if (MODE != APART) { /* else its terms are taken one by one, those that there are */
-  const $k.precise$$k.number$ sum = $(k:fold("sum", terms)), mean = sum * $(k:literal(1 / N));
-  //@ for nth = 0, N - 1 do
-  const $k.precise$$k.number$ off$nth$ = $(terms[nth + 1]) - mean;
-  //@ end
-  const $k.precise$$k.number$ squares = $(k:fold("sum", squares));
-  lathe_merge($mine$.$r.name$, lathe_moments(sum, squares, $(k:literal(N))));
-}
-//@ else
 //@ local largest = r.kind == "maximum" or r.kind == "argmax"
 {
   //@ if k:is_extremum(r.kind) then
@@ -175,6 +160,86 @@ if (MODE != APART) { /* else its terms are taken one by one, those that there ar
 }
 //@ end
 //@ end
+//@ -- The same for moments, of the terms for which there(nth) is true; the others are neutral.
+//@ function take_moments(r, mine, N, there)
+//@ local terms, squares = {}, {}
+//@ for nth = 0, N - 1 do
+//@   terms[nth + 1], squares[nth + 1] = r.name .. "_term" .. nth, ("off%d * off%d"):format(nth, nth)
+//@ end
+{
+  uint found = 0u;
+  //@ for nth = 0, N - 1 do
+  found += $(there(nth)) ? 1u : 0u;
+  //@ end
+  const $k.precise$$k.number$ count = $k.number$(found), sum = $(k:fold("sum", terms));
+  const $k.precise$$k.number$ mean = MODE == FULL ? sum * $(k:literal(1 / N)) : sum / count;
+  //@ for nth = 0, N - 1 do
+  const $k.precise$$k.number$ off$nth$ = $(there(nth)) ? $(terms[nth + 1]) - mean : $(k:literal(0));
+  //@ end
+  const $k.precise$$k.number$ squares = $(k:fold("sum", squares));
+  lathe_merge($mine$.$r.name$, lathe_moments(sum, squares, count));
+}
+//@ end
+//@ -- The same for the largest or smallest of H accesses, uvec4s named pack0..., of which numbers are compared as
+//@ -- they are in memory, two at once where the language can: k:stored() has them. at(slot, lane) is the place of
+//@ -- one. The place is looked for in the first access that has the best.
+//@ function take_stored(r, mine, pack, H, at)
+//@ local largest, V = r.kind == "maximum" or r.kind == "argmax", k.width
+//@ local all, nans = {}, {}
+//@ for slot = 0, H - 1 do
+//@   local stored = k:stored(pack .. slot)
+//@   table.move(stored, 1, #stored, #all + 1, all)
+//@   for lane = 0, V - 1 do
+//@     local number = k:unpack(pack .. slot, lane)
+//@     nans[#nans + 1] = number .. " != " .. number
+//@   end
+//@ end
+{
+  //@ for slot = 0, H - 1 do
+  const $k.number$ best$slot$ = lathe_$(largest and "largest" or "smallest")_of($(k:fold(largest and "max" or "min", k:stored(pack .. slot))));
+  //@ end
+  //@ local bests = {}
+  //@ for slot = 0, H - 1 do
+  //@   bests[slot + 1] = "best" .. slot
+  //@ end
+  $k.number$ best = $(k:fold(largest and "max" or "min", bests));
+  /* The device's own max and min may lose NaN. A sum does not, though it may be one of none. */
+  const float sum = lathe_sum_of($(k:fold("sum", all)));
+  bool nan = sum != sum;
+  [[dont_flatten]] if (nan) {
+    nan = $(table.concat(nans, " || "));
+    best = nan ? $(k:literal(0 / 0)) : best;
+  }
+  //@ local value = mine .. "." .. r.name .. ".value"
+  //@ if k:is_index(r.kind) then
+  const bool better = !(best $(largest and "<=" or ">=") $value$) && $value$ == $value$;
+  if (better || $mine$.$r.name$.index == NOWHERE) {
+    uint slot = $(H - 1)u, lane = $(V - 1)u;
+    uvec4 found = $pack$$(H - 1);
+    //@ for slot = H - 2, 0, -1 do
+    if (best$slot$ == best) {
+      slot = $slot$u;
+      found = $pack$$slot$;
+    }
+    //@ end
+    //@ for nth = V - 2, 0, -1 do
+    lane = $(k:unpack("found", nth)) == best ? $nth$u : lane;
+    //@ end
+    [[dont_flatten]] if (nan) {
+      //@ for nth = H * V - 1, 0, -1 do
+      if ($(nans[nth + 1])) {
+        slot = $(nth // V)u;
+        lane = $(nth % V)u;
+      }
+      //@ end
+    }
+    $value$ = best;
+    $mine$.$r.name$.index = $(at("slot", "lane"));
+  }
+  //@ else
+  $value$ = $(k:fold(r.kind, { value, "best" }));
+  //@ end
+}
 //@ end
 //@ -- The results of a phase as plain numbers.
 //@ function results(phase, from)

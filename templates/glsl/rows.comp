@@ -158,40 +158,79 @@ const uint $x.index$_place = uint(min(uint64_t($x.index$_value) - $base$, 0xffff
 //@ end
 //@ end
 //@
+//@ -- Word w of an access to an operand, numbers that are not in the row replaced by the neutral one of `kind`.
+//@ local function stored_word(pack, slot, w, kind)
+//@   local word, neutral = pack .. slot .. "." .. ("xyzw"):sub(w + 1, w + 1), kind:find("max") and 0xff80 or 0x7f80
+//@   if k.dtype == "f16" then
+//@     neutral = kind:find("max") and 0xfc00 or 0x7c00
+//@   end
+//@   local apart = {}
+//@   for half = 0, 1 do
+//@     apart[half + 1] = ("(%s ? %s & 0x%xu : 0x%xu)"):format(inside(slot * V + 2 * w + half), word, 0xffff << 16 * half, neutral << 16 * half)
+//@   end
+//@   return ("MODE == APART ? %s | %s : %s ? %s : 0x%xu"):format(apart[1], apart[2], inside(slot * V), word, neutral << 16 | neutral)
+//@ end
+//@
 //@ -- Gathers the terms of the points that are held; kept: where what it stashes stays in variables, else it
 //@ -- is written.
 //@ function gather(phase, point, mine, H, base, kept)
+//@ if k:is_as_stored(phase) then
+//@ for _, r in ipairs(phase.reductions) do
+//@ for slot = 0, H - 1 do
+//@ local words = {}
+//@ for w = 0, 3 do
+//@   words[w + 1] = stored_word(r.term.name .. "_pack", slot, w, r.kind)
+//@ end
+const uvec4 $r.name$_stored$slot$ = uvec4($(table.concat(words, ", ")));
+//@ end
+//@ P.take_stored(r, mine, r.name .. "_stored", H, function(slot, lane)
+//@   return ("%s + uint64_t(start + %s * %du * THREADS + %s * step)"):format(base, slot, V, lane)
+//@ end)
+//@ end
+//@ else
 //@ hits(point, base)
+//@ local at_once, by_access = {}, { reductions = {} } -- moments are taken of all that is held
+//@ for _, r in ipairs(phase.reductions) do
+//@   table.insert(r.kind == "moments" and at_once or by_access.reductions, r)
+//@ end
+//@ for _, r in ipairs(at_once) do
+//@ for nth = 0, H * V - 1 do
+$k.precise$$k.number$ $r.name$_term$nth$;
+//@ end
+//@ end
 //@ for slot = 0, H - 1 do
 {
   //@ declare(kept and {} or phase.stash, "out", slot * V, V)
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
-  //@ for _, r in ipairs(phase.reductions) do
+  //@ for _, r in ipairs(by_access.reductions) do
   $k.precise$$k.number$ $r.name$_term$lane$;
   //@ end
   {
     //@ inputs(point, nth, kept or {})
     $point.call$
     //@ for _, r in ipairs(phase.reductions) do
-    $r.name$_term$lane$ = $(inside(nth)) ? $r.name$_term : $(k:neutral(r.kind == "moments" and "sum" or r.kind));
-    //@ if r.kind == "moments" then
-    if (MODE == APART && $(inside(nth)))
-      lathe_merge($mine$.$r.name$, lathe_moments($r.name$_term, $(k:literal(0)), $(k:literal(1))));
-    //@ end
+    //@ local moments = r.kind == "moments"
+    $r.name$_term$(moments and nth or lane) = $(inside(nth)) ? $r.name$_term : $(k:neutral(moments and "sum" or r.kind));
     //@ end
     //@ for _, y in ipairs(phase.stash) do
     $y.operand.name$_$(kept and "kept" or "out")$nth$ = $y.operand.name$_;
     //@ end
   }
   //@ end
+  //@ if #by_access.reductions > 0 then
   if ($(inside(slot * V))) {
-    //@ P.take(phase, mine, V, function(nth)
+    //@ P.take(by_access, mine, V, function(nth)
     //@   return ("%s + uint64_t(start + %du * THREADS + %s * step)"):format(base, slot * V, nth)
     //@ end)
   }
+  //@ end
   //@ write(kept and {} or phase.stash, slot)
 }
+//@ end
+//@ for _, r in ipairs(at_once) do
+//@ P.take_moments(r, mine, H * V, inside)
+//@ end
 //@ end
 //@ end
 //@

@@ -302,6 +302,11 @@ lathe_largest lathe_exchange(lathe_largest mine, uint mask) {
   return lathe_largest(lathe_exchange(mine.value, mask));
 }
 
+/* Of a whole subgroup. */
+void lathe_merge_subgroup(inout lathe_largest mine) {
+  mine.value = lathe_unkey(subgroupMax(lathe_key(mine.value, true)), true);
+}
+
 struct lathe_smallest {
   float value;
 };
@@ -316,6 +321,11 @@ void lathe_merge(inout lathe_smallest mine, lathe_smallest other) {
 
 lathe_smallest lathe_exchange(lathe_smallest mine, uint mask) {
   return lathe_smallest(lathe_exchange(mine.value, mask));
+}
+
+/* Of a whole subgroup. */
+void lathe_merge_subgroup(inout lathe_smallest mine) {
+  mine.value = lathe_unkey(subgroupMax(lathe_key(mine.value, false)), false);
 }
 
 /* The place of the first largest or smallest term, or of the first NaN. */
@@ -345,6 +355,16 @@ lathe_first_smallest lathe_exchange(lathe_first_smallest mine, uint mask) {
   return lathe_first_smallest(lathe_exchange(mine.value, mask), uint64_t(index.x) | uint64_t(index.y) << 32);
 }
 
+/* Of a whole subgroup: the first of those that have the best, the two zeros being equal. */
+void lathe_merge_subgroup(inout lathe_first_smallest mine) {
+  const uint key = lathe_key(mine.value == 0.0 ? 0.0 : mine.value, false), best = subgroupMax(key);
+  const uvec2 place = uvec2(uint(mine.index), uint(mine.index >> 32));
+  const uint high = subgroupMin(key == best ? place.y : ~0u);
+  const uint low = subgroupMin(key == best && place.y == high ? place.x : ~0u);
+
+  mine = lathe_first_smallest(lathe_unkey(best, false), uint64_t(low) | uint64_t(high) << 32);
+}
+
 struct lathe_first_largest {
   float value;
   uint64_t index;
@@ -367,6 +387,16 @@ void lathe_merge(inout lathe_first_largest mine, lathe_first_largest other) {
 lathe_first_largest lathe_exchange(lathe_first_largest mine, uint mask) {
   const uvec2 index = subgroupShuffleXor(uvec2(uint(mine.index), uint(mine.index >> 32)), mask);
   return lathe_first_largest(lathe_exchange(mine.value, mask), uint64_t(index.x) | uint64_t(index.y) << 32);
+}
+
+/* Of a whole subgroup: the first of those that have the best, the two zeros being equal. */
+void lathe_merge_subgroup(inout lathe_first_largest mine) {
+  const uint key = lathe_key(mine.value == 0.0 ? 0.0 : mine.value, true), best = subgroupMax(key);
+  const uvec2 place = uvec2(uint(mine.index), uint(mine.index >> 32));
+  const uint high = subgroupMin(key == best ? place.y : ~0u);
+  const uint low = subgroupMin(key == best && place.y == high ? place.x : ~0u);
+
+  mine = lathe_first_largest(lathe_unkey(best, true), uint64_t(low) | uint64_t(high) << 32);
 }
 
 
