@@ -131,14 +131,15 @@ const $k.number$ $pick.name$_$x.pointer$ = $pick.index$_place < count ? ($k.numb
 //@ end
 //@ end
 //@
-//@ -- Where elements are: `from`, the place of the thread's first, is to be set.
-//@ function places(type)
+//@ -- Where elements are: `from`, the place of the thread's first, is to be set. All rows have the first
+//@ -- `sure` accesses of each thread.
+//@ function places(type, sure)
 const auto at = [=](int nth) {
   return from + (MODE == LATHE_APART ? nth * ($type$)threads
                                      : nth / $V$ * ($type$)threads * $V$ + nth % $V$);
 };
 const auto inside = [=](int nth) {
-  return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / $V$ * $V$) < count;
+  return MODE == LATHE_FULL || $(sure and ("nth < %s * %d || "):format(sure, V) or "")at(MODE == LATHE_APART ? nth : nth / $V$ * $V$) < count;
 };
 //@ end
 //@
@@ -330,7 +331,7 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   if (blocks > 1)
     lathe_cluster_arrive();
   $(uniforms("call"))
-  //@ places("unsigned")
+  //@ places("unsigned", "H / 2") -- else the row would go to a shape with half as many
   //@ local known, kept = {}, {}
   //@ begin("unsigned", true)
   //@ if k.width == 8 then -- all at once: such operands take few registers
@@ -757,10 +758,10 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ if not finish then
 //@ for _, mode in ipairs(S.MODES) do
 //@ for _, s in ipairs(S.short(v)) do
-//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.bounds(v, streams, S.SHORT_THREADS), ("%s<%s, %d, %d>(args, 1)"):format(short == held and "held" or "short", modes[mode], s.threads, s.hold))
+//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.bounds(v, streams, S.SHORT_THREADS, mode), ("%s<%s, %d, %d>(args, 1)"):format(short == held and "held" or "short", modes[mode], s.threads, s.hold))
 //@ end
-//@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads), ("held<%s, 0, %d>(args, 1)"):format(modes[mode], H))
-extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.threads)))
+//@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("held<%s, 0, %d>(args, 1)"):format(modes[mode], H))
+extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.threads, mode)))
     $v.name$_cluster_$mode$(const __grid_constant__ lathe_args args) {
   const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
   const unsigned blocks = (unsigned)(gridDim.x / rows);

@@ -47,7 +47,7 @@
 //@ local crowded = k.width == 8 and keeps and streams > 1
 //@ -- Whether operands for each column, which come from a cache, are read only when they are needed: with two of
 //@ -- them and numbers that are in registers as they are in memory there is no room for all at once.
-//@ columns_last = number.column > 1 and k.width < 8
+//@ columns_last = number.column > 1
 //@ SHORT_THREADS = 128 -- of a block of short rows
 //@ -- Rows for a part of a warp, by rising length: how many threads share one, what each holds.
 //@ function short(v)
@@ -63,10 +63,12 @@
 //@ end
 //@ -- The most threads of a block and the fewest blocks of a multiprocessor, which bound a thread's registers: one
 //@ -- block computes while others wait for memory. streams: how many operands a thread holds elements of. Points that
-//@ -- know their place take registers too.
-//@ function bounds(v, streams, threads)
+//@ -- know their place take registers too, as do accesses that may be beyond the row's end beside operands for columns:
+//@ -- layernorm of rows of 768 in f16 took three times as long where registers ran out.
+//@ function bounds(v, streams, threads, mode)
 //@   local at_once = (hold(v) * k.width * streams > 16 or placed and #k.program.points > 0) and 1024 or 1536
-//@   if crowded and threads > SHORT_THREADS then
+//@   local short = threads <= SHORT_THREADS
+//@   if crowded and not short or columns_last and k.width == 8 and short and mode == "packs" then
 //@     at_once = 768
 //@   end
 //@   local most = at_once % threads == 0 and threads or math.max(threads, at_once)

@@ -99,7 +99,8 @@ void lathe_merge_threads(inout $k.precise$$type$ mine, uint array, bool all) {
     //@ local function word(at)
     //@   return "lathe_shared_" .. type .. "[base + " .. at .. "u * subgroups + first + from]"
     //@ end
-    if (each <= SUBGROUP) {
+    const uint among = (each & (each - 1u)) == 0u ? min(each, SUBGROUP) : SUBGROUP;
+    if (among == each) {
       const uint from = gl_SubgroupInvocationID % each;
       mine = $(from_words(type, phase, word));
     } else {
@@ -107,7 +108,7 @@ void lathe_merge_threads(inout $k.precise$$type$ mine, uint array, bool all) {
       for (uint from = gl_SubgroupInvocationID; from < each; from += SUBGROUP)
         lathe_merge(mine, $(from_words(type, phase, word)));
     }
-    lathe_merge_lanes(mine, min(each, SUBGROUP), true);
+    lathe_merge_lanes(mine, among, true);
   }
 }
 

@@ -51,13 +51,14 @@
 //@ end
 //@
 //@ -- The place of the nth element that an invocation holds, from where it started, and whether it is in the
-//@ -- row: a whole access is if its first element is.
+//@ -- row: a whole access is if its first element is. All rows have the first `sure` accesses of each invocation.
+//@ local sure = 0
 //@ local function at(nth)
 //@   return string.format("start + %du * THREADS + %du * step", nth // V * V, nth % V)
 //@ end
 //@ local function inside(nth)
 //@   local place = nth % V == 0 and at(nth) or string.format("(MODE == PACKS ? %s : %s)", at(nth // V * V), at(nth))
-//@   return string.format("(MODE == FULL || %s < end)", place)
+//@   return nth < sure * V and "true" or string.format("(MODE == FULL || %s < end)", place)
 //@ end
 //@
 //@ -- Reads H accesses at an address into uvec4s named pack0..., which declare_packs has declared.
@@ -453,6 +454,7 @@ const uint64_t from = 0ul;
 //@ end
 //@ local rows_known = {} -- the types of what is gathered of several rows
 //@ for _, H in ipairs(S.holds(V, k.program)) do
+//@ sure = H // 2 -- else the row would go to a shape with half as many
 //@ if not finish then
 /* Rows of at most $(H * V) * THREADS elements. */
 void held$H$() {
@@ -599,6 +601,7 @@ void held$H$() {
 
 //@ end
 //@ end
+//@ sure = 0
 //@ passes, point, totals, uniforms = read_again()
 //@
 //@ -- The loop of an invocation of a long row over what it holds at a time.

@@ -53,6 +53,10 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ end
   //@ H.aligned()
   const uint32_t mode = aligned && count % $V$ == 0 ? PACKS : APART;
+  //@ if S.shapes(V, k.program).alone then
+  const uint32_t step = limits->subgroup > 32 ? limits->subgroup : 32;
+  uint32_t threads;
+  //@ end
   //@ if #columns > 0 then
   const size_t most = most_partials(count);
   size_t tiles, across = 8, share;
@@ -61,9 +65,13 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     return 0;
   //@ end
   //@ for _, s in ipairs(S.shapes(V, k.program)) do
-  //@ local block = s.threads * s.rows
+  //@ local threads, block = s.threads, s.threads * s.rows
+  //@ if s.alone then
+  //@ threads, block = "threads", "threads"
+  threads = blocks(count, step * $(s.hold * V), SIZE_MAX) * step;
+  //@ end
   if (count <= $(s.threads * s.hold * V) && limits->group >= $block$) {
-    const bool full = mode == PACKS && count == $(s.threads * s.hold * V);
+    const bool full = mode == PACKS && count == $(s.alone and "(size_t)" or "")$threads$ * $(s.hold * V);
     //@ if #columns == 0 then
     const uint32_t groups = blocks(rows, $s.rows$, SIZE_MAX);
     //@ end
@@ -75,7 +83,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
         .grid = $H.GRID$,
         //@ end
         .block = {$block$, 1, 1},
-        .constant = {$(number["held" .. s.hold]), $s.threads$, full ? FULL : mode},
+        .constant = {$(number["held" .. s.hold]), $threads$, full ? FULL : mode},
     };
     //@ if #columns > 0 then
     launches[1] = finish(count, limits);

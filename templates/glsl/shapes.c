@@ -1,6 +1,7 @@
 //@ -- The shapes in which rows are held in registers, by rising length: how many invocations share a
 //@ -- row, how many 16-byte accesses of each operand they hold, how many rows a workgroup has. As in
-//@ -- templates/cuda/shapes.c, but for what is only read: fewer invocations wait for each other.
+//@ -- templates/cuda/shapes.c, but for what is only read: fewer invocations wait for each other. A workgroup that
+//@ -- has one row has no more invocations than that needs, whole subgroups.
 //@ local function longer(list, more)
 //@   local all = {}
 //@   for _, shapes in ipairs { list, more } do
@@ -11,11 +12,9 @@
 //@   return all
 //@ end
 //@ local short = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 } }
-//@ local few = longer(short, { { 64, 4, 1 }, { 128, 4, 1 }, { 256, 4, 1 }, { 512, 4, 1 } })
-//@ local by_length = longer(few, { { 512, 8, 1 }, { 1024, 8, 1 } })
-//@ local narrow = longer(few, { { 1024, 4, 1 } })
-//@ local narrow_read = longer(short, { { 32, 8, 4 }, { 64, 8, 1 }, { 128, 8, 1 }, { 256, 8, 1 }, { 512, 8, 1 },
-//@   { 1024, 8, 1 } })
+//@ local by_length = longer(short, { { 512, 4, 1 }, { 1024, 8, 1 } })
+//@ local narrow = longer(short, { { 1024, 4, 1 } })
+//@ local narrow_read = longer(short, { { 32, 8, 4 }, { 1024, 8, 1 } })
 //@ -- With reductions over the rows, workgroups of one size, of which a multiprocessor has one at a time: so few
 //@ -- leave little to merge. Gathered in numbers of 32 bits, 8 columns of a narrow type take as many registers
 //@ -- as two accesses of 4.
@@ -81,7 +80,8 @@
 //@   end
 //@   local named = {}
 //@   for i, s in ipairs(list) do
-//@     named[i] = { threads = s[1], hold = s[2], rows = s[3] }
+//@     named[i] = { threads = s[1], hold = s[2], rows = s[3], alone = #program.columns == 0 and s[3] == 1 }
+//@     named.alone = named.alone or named[i].alone
 //@   end
 //@   return named
 //@ end
