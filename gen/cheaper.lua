@@ -41,20 +41,17 @@ local function is_rounded(node)
 end
 cheaper.is_rounded = is_rounded
 
--- The kind of what a phase of the kernel's program gathers under a name.
+-- The kind of what a phase of the kernel's program gathers under a name; of two results, that of the one.
 local function kind_of(k, name)
   for _, phase in ipairs(k.program.phases) do
     for _, reduction in ipairs(phase.reductions) do
-      if reduction.name == name or reduction.squares == name then
-        return reduction.kind
+      if reduction.second == name then
+        return "sum"
+      elseif reduction.name == name then
+        return reduction.kind == "powers" and "maximum" or reduction.kind == "moments" and "sum" or reduction.kind
       end
     end
   end
-end
-
-local function is_sum(k, name)
-  local kind = kind_of(k, name)
-  return kind == "sum" or kind == "moments"
 end
 
 -- Whether a value is made of results of functions, or of a row's sums: as good as never right between two
@@ -62,7 +59,7 @@ end
 function cheaper.is_never_halfway(k, node)
   local found = false
   expr.visit({ node }, function(part)
-    found = found or vecmath[part.op] or part.op == "sqrt" or part.op == "reduced" and is_sum(k, part.name)
+    found = found or vecmath[part.op] or part.op == "sqrt" or part.op == "reduced" and kind_of(k, part.name) == "sum"
   end)
   return found
 end
@@ -113,7 +110,7 @@ end
 -- all points and is narrow later is divided without the steps that make it exact.
 function forms.div(k, args, node)
   local by, inexact = node[2], is_narrow(k) and k.set.quotient
-  local rounded = is_rounded(by) or by.op == "reduced" and is_sum(k, by.name)
+  local rounded = is_rounded(by) or by.op == "reduced" and kind_of(k, by.name) == "sum"
   local function reciprocal()
     if args[2].op == "root" then
       return expr.make("reciprocal_root", { args[2][1] })

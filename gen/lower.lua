@@ -413,7 +413,7 @@ function kernel:neutral(kind)
 end
 
 function kernel:is_extremum(kind)
-  return kind ~= "sum" and kind ~= "moments"
+  return kind ~= "sum" and kind ~= "moments" and kind ~= "powers"
 end
 
 function kernel:is_index(kind)
@@ -423,11 +423,15 @@ end
 -- Whether all that a phase gathers is compared as it is in memory, where some languages can compare two numbers
 -- of 16 bits at once.
 function kernel:is_as_stored(phase)
-  local all = self.dtype ~= self.compute and #phase.stash == 0
+  local all = #phase.stash == 0
   for _, reduction in ipairs(phase.reductions) do
-    all = all and self:is_extremum(reduction.kind) and reduction.term.op == "input"
+    all = all and self:is_extremum(reduction.kind) and self:is_stored(reduction)
   end
   return all
+end
+
+function kernel:is_stored(reduction)
+  return self.dtype ~= self.compute and reduction.term.op == "input"
 end
 
 -- What a template's functions are made of ------------------------------------------------------
@@ -520,16 +524,16 @@ function kernel:totals()
 end
 
 -- The kernel for rows that stay in registers: what is dear to compute twice is kept there, also where
--- an output is too narrow for it, and a mean and what is about it are gathered in one pass, or in two
--- where these are `short`: few threads wait for each other.
+-- an output is too narrow for it, and what can be merged is gathered in one pass, or in two where rows are
+-- `short`: few threads wait for each other.
 function kernel:held(op, short)
   if #self.program.column_reductions > 0 then
     return self
   end
   local ending = short and "_short" or "_held"
   if not self.made[ending] then
-    local kept = program.make(op.values, true, nil, not short)
-    local same = self.dtype == self.compute and #kept.phases == #self.program.phases
+    local kept = program.make(op.values, true, nil, not short and program.together(self.compute, "once"))
+    local same = self.dtype == self.compute and kept.kinds == self.program.kinds
     self.made[ending] = same and self
       or lower.kernel(self.language, self.isa, self.dtype, self.name .. ending, self.operands, kept)
   end
@@ -587,8 +591,8 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
     for _, list in ipairs { phase.reductions, phase.picks } do
       for _, result in ipairs(list) do
         self.phase_of[result.name] = p
-        if result.squares then
-          self.phase_of[result.squares] = p
+        if result.second then
+          self.phase_of[result.second] = p
         end
       end
     end

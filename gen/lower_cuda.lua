@@ -20,6 +20,7 @@ cuda.types = {
 
 -- Marks: {f} the ending of the library's names. mad is one instruction; the other sums of products
 -- stay two roundings in f32 and f64, for nvcc is told -fmad=false there.
+cuda.gathers_two = true -- see program.together
 cuda.integer_type, cuda.cast = "long long", "(%s)%s"
 
 local set = {
@@ -127,6 +128,7 @@ function cuda.methods:gatherer(kind)
   local types = {
     sum = "lathe_sum<%s>", maximum = "lathe_extreme<%s, true>", minimum = "lathe_extreme<%s, false>",
     argmax = "lathe_index<%s, true>", argmin = "lathe_index<%s, false>", moments = "lathe_moments<%s>",
+    powers = self.dtype == self.compute and "lathe_powers<%s>" or "lathe_powers<%s, true>",
   }
   return types[kind]:format(self.number)
 end

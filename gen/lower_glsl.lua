@@ -21,6 +21,7 @@ glsl.types = {
   bf16 = { compute = "f32", bytes = 2, element = "uint16_t" },
 }
 
+glsl.gathers_two = true -- see program.together
 glsl.integer_type, glsl.cast = "int64_t", "%s(%s)"
 glsl.require = "#extension %s : require"
 
@@ -218,7 +219,7 @@ end
 -- The types in kernel.comp that gather the terms of a reduction.
 local gatherers = {
   sum = "lathe_sum", maximum = "lathe_largest", minimum = "lathe_smallest", argmax = "lathe_first_largest",
-  argmin = "lathe_first_smallest", moments = "lathe_moments",
+  argmin = "lathe_first_smallest", moments = "lathe_moments", powers = "lathe_powers",
 }
 
 function glsl.methods:gatherer(kind)
@@ -230,9 +231,11 @@ function glsl.methods:result_type(kind)
   return self:is_index(kind) and "uint64_t" or self.number
 end
 
--- The numbers that a gatherer of a kind has, by name; an index comes after them.
+-- The numbers that a gatherer of a kind has, by name, the second result after the first; an index comes after
+-- them.
+local with_two = { moments = { "value", "squares", "count" }, powers = { "value", "total" } }
 local function members(kind)
-  return kind == "moments" and { "value", "squares", "count" } or { "value" }
+  return with_two[kind] or { "value" }
 end
 
 -- What is gathered as words of 4 bytes, and the expression that makes it of such words.

@@ -2,14 +2,16 @@
 -- and in which order. All families share this form; they differ in what the points are.
 --
 --   program.phases[p]      one pass over the data each:
---     .reductions            { name, kind, term }: name = kind over all points of term; of kind "moments":
---                              name is their sum, and squares that of the squares about their mean
+--     .reductions            { name, kind, term }: name = kind over all points of term; with two results, of
+--                              which `second` is the other: kind "moments", their sum and that of the squares
+--                              about their mean; kind "powers", the largest and the sum of e^(term - largest)
 --     .picks                 { name, index, term }: name = the term at the point that an index names
 --     .stash                 { operand, node }: points kept in an output for a later pass
 --   program.points         { operand, node }: outputs with a value at each point
 --   program.totals         { operand, node }: outputs with one value per row, or one in all
 --   program.column_reductions   { name, kind, term }: over the rows, at each column
 --   program.columns        { operand, node }: outputs with one value per column
+--   program.kinds          those of the reductions, as a text: what differs between programs of one op
 --   program.random         whether some point asks for random numbers
 --
 -- Below a node, a reduction's result is the leaf "reduced", one over the rows the leaf "column" and a
@@ -102,20 +104,29 @@ local function about_mean(reduction, sums)
   return sum and rawequal(sum.term, centred[1]) and sum
 end
 
--- Gathers such squares with the sum, in one pass, for what can merge both (Chan, Golub and LeVeque 1979).
-local function gather_moments(phases)
-  local sums = {}
+-- Whether a reduction is the sum of e^(t - max(t)): that of t, its largest.
+local function below_largest(reduction, largest)
+  local below = reduction.kind == "sum" and reduction.term.op == "exp" and reduction.term[1]
+  local found = below and below.op == "sub" and largest[below[2].name]
+  return found and rawequal(found.term, below[1]) and found
+end
+
+-- Gathers sums with the reductions whose results they need, in one pass, for what can merge both: squares
+-- with a mean (Chan, Golub and LeVeque 1979), powers with the largest (Milakov and Gimelshein 2018).
+-- find(reduction, firsts) gives the one of the reductions of kind `first`, by name, that it may go with.
+local function gather_together(phases, first, kind, find)
+  local firsts = {}
   for _, phase in ipairs(phases) do
     for _, reduction in ipairs(phase.reductions) do
-      sums[reduction.name] = reduction.kind == "sum" and reduction or nil
+      firsts[reduction.name] = reduction.kind == first and reduction or nil
     end
   end
   for p = #phases, 2, -1 do
     local others = {}
     for _, reduction in ipairs(phases[p].reductions) do
-      local sum = about_mean(reduction, sums)
-      if sum and sum.kind == "sum" then
-        sum.kind, sum.squares = "moments", reduction.name
+      local found = find(reduction, firsts)
+      if found and found.kind == first then
+        found.kind, found.second = kind, reduction.name
       else
         others[#others + 1] = reduction
       end
@@ -125,6 +136,23 @@ local function gather_moments(phases)
       table.remove(phases, p)
     end
   end
+end
+
+-- Whether a node is needed for some root or for the term of some other reduction.
+local function is_needed(node, roots, phases)
+  local needed = false
+  local function look(list)
+    expr.visit(list, function(part)
+      needed = needed or rawequal(part, node)
+    end)
+  end
+  look(roots)
+  for _, phase in ipairs(phases) do
+    for _, reduction in ipairs(phase.reductions) do
+      look(rawequal(reduction.term, node) and {} or { reduction.term })
+    end
+  end
+  return needed
 end
 
 -- Values of an earlier pass that a later one would compute again at a high price are kept in an
@@ -189,17 +217,35 @@ local function keep_points(result, overwritten)
   result.points = points
 end
 
+-- What languages with gatherers for two results gather together, computed in a type: see program.make.
+function program.together(compute, powers)
+  return { moments = true, powers = compute == "f32" and powers or nil }
+end
+
 -- Makes the program of values { operand, node } for outputs. keep: costly points are stored between
--- passes; overwritten: the input that the first output may take the place of, or nil; moments: reductions
--- may be of that kind.
-function program.make(values, keep, overwritten, moments)
+-- passes; overwritten: the input that the first output may take the place of, or nil; together: the kinds
+-- with two results that reductions may be of, moments = true, powers = "always" or where they are not
+-- computed again for something else ("once"). Not beside reductions over the rows.
+function program.make(values, keep, overwritten, together)
   local roots, phases, column_reductions = split(text.map(values, function(value)
     return value.node
   end))
-  if moments then
-    gather_moments(phases)
+  together = #column_reductions == 0 and together or {}
+  if together.moments then
+    gather_together(phases, "sum", "moments", about_mean)
+  end
+  if together.powers then
+    gather_together(phases, "maximum", "powers", function(reduction, largest)
+      local again = together.powers == "once" and is_needed(reduction.term, roots, phases)
+      return not again and below_largest(reduction, largest)
+    end)
   end
   local result = { phases = phases, column_reductions = column_reductions, points = {}, totals = {}, columns = {} }
+  result.kinds = table.concat(text.map(phases, function(phase)
+    return table.concat(text.map(phase.reductions, function(reduction)
+      return reduction.kind
+    end), " ")
+  end), ", ")
   expr.visit(roots, function(node)
     result.random = result.random or node.op == "random"
   end)

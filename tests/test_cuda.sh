@@ -21,8 +21,8 @@ for op in map reduce rows; do
     -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}_f32__cuda_host.c" -o "$tmp/host.o"
 done
 
-# A mean and the squares about it are gathered in one pass over a row that stays in registers, with f32's own
-# arithmetic too; other products of differences are not.
+# A mean and the squares about it are gathered in one pass, with f32's own arithmetic too; other products of
+# differences are not. So are the largest and the powers below it, unless they are in registers for later.
 cat >"$tmp/tree/specs/small.lua" <<'EOF'
 local function small(name, f)
   op(name) {
@@ -35,16 +35,26 @@ end
 small("variance", function(x, centred) return x * row_mean(centred * centred) end)
 small("skewed", function(x, centred) return x * row_mean(centred * x) end)
 small("another", function(x) return x * row_mean((x - row_mean(2 * x)) ^ 2) end)
+small("powers", function(x) return x - row_max(x) - log(row_sum(exp(x - row_max(x)))) end)
+small("powers_again", function(x)
+  local e = exp(x - row_max(x))
+  return e / row_sum(e)
+end)
+small("below_another", function(x) return x * row_sum(exp(x - row_max(2 * x))) end)
 EOF
-is 'generates moments' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/moments" --no-line --backend cuda all
-moments() { # moments OP NUMBER: how many gatherers of them its kernels have
+is 'generates gatherers' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/two" --no-line --backend cuda all
+gatherers() { # gatherers KIND OP NUMBER: how many gatherers of a kind its kernels have
   for dtype in f32 f16; do
-    is "moments of $1 in $dtype" test "$(grep -c '^ *lathe_moments<float> ' "$tmp/moments/$1/$1_${dtype}__cuda.cu")" = "$2"
+    is "$1 of $2 in $dtype" test "$(grep -c "^ *lathe_$1<float[^>]*> [a-z]" "$tmp/two/$2/$2_${dtype}__cuda.cu")" = "$3"
   done
 }
-moments variance 1
-moments skewed 0
-moments another 0
+gatherers moments variance 1
+gatherers moments skewed 0
+gatherers moments another 0
+gatherers powers powers 1
+gatherers extreme powers 1 # of rows that a part of a warp has
+gatherers powers powers_again 1 # of rows that are read again: e is in registers elsewhere
+gatherers powers below_another 0
 
 # refused WORDS PARAMETERS: a variant's row that the backend does not take
 refused() {

@@ -101,8 +101,8 @@ static __device__ __forceinline__ T lathe_fold(Combine combine, const T (&terms)
 }
 
 /* The gatherers. Each has clear(), which leaves it as nothing gathered; take(terms, at), which
- * gathers N terms, at(j) being the place of terms[j], places rising from call to call (or of moments there(j),
- * whether terms[j] counts); merge();
+ * gathers N terms, at(j) being the place of terms[j], places rising from call to call (moments take there(j),
+ * whether terms[j] counts, powers the terms as they are in memory); merge();
  * merge_lanes(), of each T neighbouring threads; merge_copies(), of a warp in which each T threads have
  * what the others have; result(); and nothing(), a term that changes nothing if it
  * comes after one that counts. */
@@ -218,6 +218,9 @@ template <typename T> struct lathe_moments {
   __device__ __forceinline__ T result() const {
     return sum;
   }
+  __device__ __forceinline__ T second() const {
+    return squares;
+  }
 };
 
 /* The largest or smallest of N terms, a power of two, NaN where one is. */
@@ -313,6 +316,73 @@ template <typename T, bool LARGER> struct lathe_extreme {
   }
   __device__ __forceinline__ T result() const {
     return value;
+  }
+};
+
+/* The largest term, and the sum of e^(term - largest): those of two parts, each about its own largest, are
+ * brought to the larger one (M. Milakov and N. Gimelshein, Online normalizer calculation for softmax, 2018).
+ * NARROW: for results of half the bits. */
+template <typename T, bool NARROW = false> struct lathe_powers {
+  T value, total;
+
+  static __device__ __forceinline__ T nothing() {
+    return -(T)INFINITY;
+  }
+  __device__ __forceinline__ void clear() {
+    value = nothing();
+    total = 0;
+  }
+  /* e^(x - largest), 0 where there is nothing yet. */
+  static __device__ __forceinline__ T power(T x, T largest) {
+    const T below = x - (largest == nothing() ? T(0) : largest);
+    return NARROW ? lathe_exp_near_f16(below) : exp(below);
+  }
+  template <int N, typename Best>
+  __device__ __forceinline__ void take(const T (&terms)[N], const Best &stored) {
+    lathe_powers part;
+    T powers[N];
+
+    part.value = lathe_best<true>(stored);
+#pragma unroll
+    for (int j = 0; j < N; j++)
+      powers[j] = power(terms[j], part.value);
+    part.total = lathe_fold([](T a, T b) { return a + b; }, powers);
+    merge(part);
+  }
+  /* Brings the total to a larger value. */
+  __device__ __forceinline__ void raise(T to) {
+    total *= power(value, to);
+    value = to;
+  }
+  __device__ __forceinline__ void merge(lathe_powers other) {
+    const T larger = lathe_extreme_of<true>(value, other.value);
+    raise(larger);
+    other.raise(larger);
+    total += other.total;
+  }
+  /* Of threads of which merge() merges what others gather. */
+  template <typename Merge> __device__ __forceinline__ void merge_as(Merge merge) {
+    lathe_extreme<T, true> most = {value};
+    lathe_sum<T> sum;
+
+    merge(most);
+    raise(most.value);
+    sum.value = total;
+    merge(sum);
+    total = sum.value;
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_lanes() {
+    merge_as([](auto &part) { part.template merge_lanes<THREADS>(); });
+  }
+  template <int THREADS> __device__ __forceinline__ void merge_copies() {
+    merge_as([](auto &part) { part.template merge_copies<THREADS>(); });
+  }
+  __device__ __forceinline__ T result() const {
+    return value;
+  }
+  /* Of nothing but -inf: as it would be with the result known before, NaN. */
+  __device__ __forceinline__ T second() const {
+    return value == nothing() ? value - value : total;
   }
 };
 

@@ -41,8 +41,8 @@ struct $name$ {
 //@ function results(reductions, from)
 //@ for _, r in ipairs(reductions) do
 const $(k:result_type(r.kind)) $r.name$ = $from$.$r.name$.result();
-//@ if r.squares then
-const $k.number$ $r.squares$ = $from$.$r.name$.squares;
+//@ if r.second then
+const $k.number$ $r.second$ = $from$.$r.name$.second();
 //@ end
 //@ end
 //@ end

@@ -1,11 +1,12 @@
 /* A program over each row: passes of reductions over the row, then its values. Limited by bytes
  * moved where a row fits in registers: it is read once, all accesses in flight, and written once;
  * the passes work on registers. What its threads wait for each other for costs most then: a mean and a
- * variance are gathered at once. A part of a warp has a short row, a block a longer one, a cluster
- * of blocks, which reach each other's shared memory, one longer still. Rows too long for that are
- * read again in each pass; what is dear to compute twice is then kept in the output between
- * passes. Where there are fewer of these than multiprocessors, each is split into parts, a launch
- * for each pass: a few microseconds that many blocks soon repay.
+ * variance are gathered at once, and so are the largest and the powers below it. A part of a warp has a
+ * short row, a block a longer one; where there are few, a cluster of blocks, which reach each other's shared
+ * memory, has one longer still. Other rows are read again, from the second-level cache if that has them, in
+ * each pass; what is dear to compute twice is then kept in the output between passes. Where there are
+ * fewer of these than multiprocessors, each is split into parts, a launch for each pass: a few
+ * microseconds that many blocks soon repay.
  *
  * Reductions over the rows are gathered in the last pass: each thread has its columns in registers
  * for all of its rows, and blocks leave what they gathered in the workspace, for one more launch to
@@ -18,33 +19,35 @@
 //@ -- The program that is being written: where a row stays in registers, so may what is dear. gathered(p): the
 //@ -- type of what its phase p gathers.
 //@ local phases, outputs, passes, point, totals, uniforms, active, gathered
-//@ local function program_of(lowered, name)
-//@   local passes, point, totals = lowered:passes(P.define), lowered:last_pass(P.define), lowered:totals()
-//@   return function()
-//@     phases, outputs, active = lowered.program.phases, lowered.program.points, S.active(lowered.program.phases)
-//@     function gathered(p) return name .. "_gathered" .. p end
-//@     return passes, point, totals, function(step) return lowered:uniforms(step) end
-//@   end
-//@ end
+//@ local gatherers = {} -- their types' names, by the kinds of what they gather
 //@ local function define_gatherers()
 //@ for _, p in ipairs(active) do
 //@ P.define_gatherer(gathered(p), phases[p].reductions)
 //@ end
 //@ end
-//@ local read_again = program_of(k, k.name)
-//@ local held = k:held(op)
-//@ local fewer = #held.program.phases < #k.program.phases
-//@ local in_registers = held == k and read_again or program_of(held, fewer and held.name or k.name)
-//@ -- A part of a warp takes two passes for a mean and what is about it: its threads need not wait for others,
-//@ -- and then merge sums alone.
-//@ local short = fewer and k:held(op, true) or held
-//@ local of_short = short == held and in_registers or short == k and read_again or program_of(short, k.name)
-//@ if fewer then
-//@ passes, point, totals, uniforms = in_registers()
-//@ define_gatherers()
+//@ local function program_of(lowered)
+//@   local own, point, totals = lowered:passes(P.define), lowered:last_pass(P.define), lowered:totals()
+//@   local kinds = lowered.program.kinds
+//@   local function select()
+//@     phases, outputs, active = lowered.program.phases, lowered.program.points, S.active(lowered.program.phases)
+//@     function gathered(p) return gatherers[kinds] .. "_gathered" .. p end
+//@     return own, point, totals, function(step) return lowered:uniforms(step) end
+//@   end
+//@   if not gatherers[kinds] then
+//@     gatherers[kinds] = lowered.name
+//@     select()
+//@     define_gatherers()
+//@   end
+//@   return select
 //@ end
+//@ local read_again = program_of(k)
+//@ local held, short = k:held(op), k:held(op, true)
+//@ local in_registers = held == k and read_again or program_of(held)
+//@ -- A part of a warp takes two passes for two results, as for a mean and what is about it: its threads need not
+//@ -- wait for others, and then merge sums alone.
+//@ short = short.program.kinds == held.program.kinds and held or short
+//@ local of_short = short == held and in_registers or program_of(short)
 //@ passes, point, totals, uniforms = read_again()
-//@ define_gatherers()
 //@ local finish = k:finish(P.define)
 //@ if finish then
 //@ P.define_gatherer(k.name .. "_columns", by_column)
@@ -195,23 +198,28 @@ $k.number$ $y.operand.name$_$what$[H * $V$];
 //@ end
 //@ end
 //@
+//@ -- The terms of a reduction as they are in memory, elements that a pass has read.
+//@ function stored(r, name)
+lathe_stored<$k.storage$, H * $V$> $name$($r.term.name$_pack);
+#pragma unroll
+for (int nth = 0; nth < H * $V$; nth++)
+  if (!inside(nth))
+    lathe_leave_out($name$, nth, mine.$r.name$.nothing());
+//@ end
+//@
 //@ -- Gathers the terms of a phase; kept: where what it stashes stays in registers, else it is written.
 //@ function gather(phase, point, kept)
 //@ if k:is_as_stored(phase) then
 //@ for _, r in ipairs(phase.reductions) do
 {
-  lathe_stored<$k.storage$, H * $V$> terms($r.term.name$_pack);
-#pragma unroll
-  for (int nth = 0; nth < H * $V$; nth++)
-    if (!inside(nth))
-      lathe_leave_out(terms, nth, mine.$r.name$.nothing());
+  //@ stored(r, "terms")
   mine.$r.name$.take(terms, at);
 }
 //@ end
 //@ else
-//@ local at_once, by_access = {}, {} -- moments are taken of all that a thread holds
+//@ local at_once, by_access = {}, {} -- those with two results are taken of all that a thread holds
 //@ for _, r in ipairs(phase.reductions) do
-//@   table.insert(r.kind == "moments" and at_once or by_access, r)
+//@   table.insert(r.second and at_once or by_access, r)
 //@ end
 //@ for _, r in ipairs(at_once) do
 $k.number$ $r.name$_terms[H * $V$];
@@ -228,7 +236,7 @@ for (int slot = 0; slot < H; slot++) {
   for (int lane = 0; lane < $V$; lane++) {
     //@ call(point, kept or {})
     //@ for _, r in ipairs(phase.reductions) do
-    //@ local nth = r.kind == "moments" and "slot * " .. V .. " + lane" or "lane"
+    //@ local nth = r.second and "slot * " .. V .. " + lane" or "lane"
     $r.name$_terms[$nth$] = inside(slot * $V$ + lane) ? $r.name$_term : mine.$r.name$.nothing();
     //@ end
     //@ for _, y in ipairs(phase.stash) do
@@ -251,7 +259,16 @@ for (int slot = 0; slot < H; slot++) {
   //@ end
 }
 //@ for _, r in ipairs(at_once) do
+//@ if r.kind == "moments" then
 mine.$r.name$.take($r.name$_terms, inside);
+//@ elseif k:is_stored(r) then
+{
+  //@ stored(r, "terms")
+  mine.$r.name$.take($r.name$_terms, terms);
+}
+//@ else
+mine.$r.name$.take($r.name$_terms, $r.name$_terms);
+//@ end
 //@ end
 //@ for _, y in ipairs(kept and phase.stash or {}) do
 //@ kept[y.operand.name] = true
@@ -761,6 +778,7 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.bounds(v, streams, S.SHORT_THREADS, mode), ("%s<%s, %d, %d>(args, 1)"):format(short == held and "held" or "short", modes[mode], s.threads, s.hold))
 //@ end
 //@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("held<%s, 0, %d>(args, 1)"):format(modes[mode], H))
+//@ if S.clusters(k.program) then
 extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.threads, mode)))
     $v.name$_cluster_$mode$(const __grid_constant__ lathe_args args) {
   const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
@@ -773,6 +791,7 @@ extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.thr
 #endif
 }
 
+//@ end
 //@ end
 //@ end
 //@ for _, mode in ipairs { "packs", "apart" } do

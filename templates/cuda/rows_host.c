@@ -113,9 +113,14 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     //@ launch(name_of(v, "block", ("count == (size_t)threads * %d"):format(hold * V)), "(uint32_t)rows, 1, 1", "threads, 1, 1")
     return count_of_launches;
   }
+  //@ local clusters = S.clusters(program)
   //@ if S.splits(program) then
+  //@ if clusters then
   const bool clusters = packs <= $(most * hold * S.CLUSTER) && limits->cluster >= $S.CLUSTER$;
   if (rows < limits->multiprocessors && (!clusters || rows * $S.CLUSTER$ < limits->multiprocessors)) {
+  //@ else
+  if (rows < limits->multiprocessors) {
+  //@ end
     const size_t parts_of_row = 2 * (size_t)limits->multiprocessors / rows;
     const uint32_t parts = blocks(packs, $(S.SPLIT_THREADS * S.SPLIT_HOLD), parts_of_row < $S.MOST_PARTS$ ? parts_of_row : $S.MOST_PARTS$);
 
@@ -125,13 +130,16 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     return count_of_launches;
   }
   //@ end
-  for (uint32_t cluster = 2; cluster <= $S.CLUSTER$ && cluster <= limits->cluster; cluster *= 2)
+  //@ if clusters then
+  const bool few = rows < $S.MOST_CLUSTERED$ * (size_t)limits->multiprocessors;
+  for (uint32_t cluster = 2; few && cluster <= $S.CLUSTER$ && cluster <= limits->cluster; cluster *= 2)
     if (packs <= $(most * hold) * (size_t)cluster) {
       const uint32_t threads = blocks(packs, $(32 * hold) * cluster, SIZE_MAX) * 32;
       //@ launch(name_of(v, "cluster", ("count == (size_t)threads * cluster * %d"):format(hold * V)), "(uint32_t)rows * cluster, 1, 1", "threads, 1, 1", { ".cluster = cluster" })
       return count_of_launches;
     }
-  //@ launch(name_of(v, "long"), "(uint32_t)rows, 1, 1", S.LONG_THREADS .. ", 1, 1")
+  //@ end
+  //@ launch(name_of(v, "long"), "(uint32_t)rows, 1, 1", ("rows < 2 * (size_t)limits->multiprocessors ? %d : %d, 1, 1"):format(S.LONG_THREADS, S.LONG_THREADS // 2))
   //@ end
   return count_of_launches;
 }

@@ -370,6 +370,51 @@ lathe_moments lathe_exchange(lathe_moments mine, uint mask) {
                        MODE == FULL && all ? mine.count : lathe_exchange(mine.count, mask));
 }
 
+$k.number$ lathe_second(lathe_moments mine) {
+  return mine.squares;
+}
+
+//@ if not wide then
+/* The largest term, and the sum of e^(term - largest), as in templates/cuda/gather.h. */
+struct lathe_powers {
+  float value, total;
+};
+
+void lathe_clear(out lathe_powers mine) {
+  mine = lathe_powers($(k:neutral("maximum")), 0.0);
+}
+
+float lathe_powers_of(float x, float largest) {
+  const $k.precise$float below = x - (largest == $(k:neutral("maximum")) ? 0.0 : largest);
+  return lathe_exp_near_$(k.bytes == 2 and "f16" or "f32")(below);
+}
+
+void lathe_raise(inout $k.precise$lathe_powers mine, float to) {
+  mine.total *= lathe_powers_of(mine.value, to);
+  mine.value = to;
+}
+
+void lathe_merge(inout $k.precise$lathe_powers mine, lathe_powers other) {
+  const float larger = lathe_larger(mine.value, other.value);
+  lathe_raise(mine, larger);
+  const $k.precise$float raised = other.total * lathe_powers_of(other.value, larger);
+  mine.total += raised;
+}
+
+lathe_powers lathe_exchange(lathe_powers mine, uint mask) {
+  return lathe_powers(lathe_exchange(mine.value, mask), lathe_exchange(mine.total, mask));
+}
+
+/* Brings all of a subgroup to the largest of it. */
+void lathe_merge_subgroup(inout $k.precise$lathe_powers mine) {
+  lathe_raise(mine, lathe_unkey(subgroupMax(lathe_key(mine.value, true)), true));
+}
+
+float lathe_second(lathe_powers mine) {
+  return mine.value == $(k:neutral("maximum")) ? $(k:literal(0 / 0)) : mine.total;
+}
+
+//@ end
 //@ for name, kind in pairs { larger = "maximum", smaller = "minimum" } do
 //@ local type, larger = k:gatherer(kind), tostring(kind == "maximum")
 struct $type$ {

@@ -56,7 +56,14 @@ void lathe_merge(inout $k.precise$$type$ mine, $type$ other) {
 //@ end
 void lathe_merge_lane(inout $k.precise$$type$ mine, uint mask, bool all) {
   //@ for i, r in ipairs(phase.reductions) do
-  $(keyed[i] and "if (!all) " or "")lathe_merge(mine.$r.name$, lathe_exchange(mine.$r.name$, mask));
+  //@ if r.kind == "powers" then
+  if (all)
+    mine.$r.name$.total += lathe_exchange(mine.$r.name$.total, mask);
+  else
+  //@ elseif keyed[i] then
+  if (!all)
+  //@ end
+    lathe_merge(mine.$r.name$, lathe_exchange(mine.$r.name$, mask));
   //@ end
 }
 
@@ -65,7 +72,7 @@ void lathe_merge_lane(inout $k.precise$$type$ mine, uint mask, bool all) {
  * place. No loop: drivers, which know `threads` when they compile, keep one that they meet. */
 void lathe_merge_lanes(inout $k.precise$$type$ mine, uint threads, bool all) {
   //@ for i, r in ipairs(phase.reductions) do
-  //@ if keyed[i] then
+  //@ if keyed[i] or r.kind == "powers" then
   if (all)
     lathe_merge_subgroup(mine.$r.name$);
   //@ end
@@ -181,36 +188,60 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
   lathe_merge($mine$.$r.name$, lathe_moments(sum, squares, count));
 }
 //@ end
-//@ -- The same for the largest or smallest of H accesses, uvec4s named pack0..., of which numbers are compared as
-//@ -- they are in memory, two at once where the language can: k:stored() has them. at(slot, lane) is the place of
-//@ -- one. The place is looked for in the first access that has the best.
-//@ function take_stored(r, mine, pack, H, at)
-//@ local largest, V = r.kind == "maximum" or r.kind == "argmax", k.width
-//@ local all, nans = {}, {}
-//@ for slot = 0, H - 1 do
-//@   local stored = k:stored(pack .. slot)
-//@   table.move(stored, 1, #stored, #all + 1, all)
-//@   for lane = 0, V - 1 do
-//@     local number = k:unpack(pack .. slot, lane)
-//@     nans[#nans + 1] = number .. " != " .. number
+//@ -- Whether each number of H accesses, uvec4s named pack0..., is NaN.
+//@ local function are_nan(pack, H)
+//@   local list = {}
+//@   for nth = 0, H * k.width - 1 do
+//@     local number = k:unpack(pack .. nth // k.width, nth % k.width)
+//@     list[nth + 1] = number .. " != " .. number
 //@   end
+//@   return list
+//@ end
+//@ -- The best of H accesses as they are in memory, two numbers compared at once where the language can: best0...
+//@ -- of each, best of all, and whether it is NaN.
+//@ function best_stored(largest, pack, H)
+//@ local fold, all, bests = largest and "max" or "min", {}, {}
+//@ for slot = 0, H - 1 do
+//@ local stored = k:stored(pack .. slot)
+//@ table.move(stored, 1, #stored, #all + 1, all)
+//@ bests[slot + 1] = "best" .. slot
+const $k.number$ best$slot$ = lathe_$(largest and "largest" or "smallest")_of($(k:fold(fold, stored)));
+//@ end
+$k.number$ best = $(k:fold(fold, bests));
+/* The device's own max and min may lose NaN. A sum does not, though it may be one of none. */
+const float any = lathe_sum_of($(k:fold("sum", all)));
+bool nan = any != any;
+[[dont_flatten]] if (nan) {
+  nan = $(table.concat(are_nan(pack, H), " || "));
+  best = nan ? $(k:literal(0 / 0)) : best;
+}
+//@ end
+//@ -- The largest term and the powers, of N terms of which those that do not count are neutral; pack: where they
+//@ -- are as in memory, or nil.
+//@ function take_powers(r, mine, N, pack)
+//@ local terms, nans, powers = {}, {}, {}
+//@ for nth = 0, N - 1 do
+//@   local term = r.name .. "_term" .. nth
+//@   terms[nth + 1], nans[nth + 1] = term, term .. " != " .. term
+//@   powers[nth + 1] = ("lathe_powers_of(%s, best)"):format(term)
 //@ end
 {
-  //@ for slot = 0, H - 1 do
-  const $k.number$ best$slot$ = lathe_$(largest and "largest" or "smallest")_of($(k:fold(largest and "max" or "min", k:stored(pack .. slot))));
+  //@ if pack then
+  //@ best_stored(true, pack, N // k.width)
+  //@ else
+  const bool nan = $(table.concat(nans, " || "));
+  const $k.number$ best = nan ? $(k:literal(0 / 0)) : $(k:fold("max", terms));
   //@ end
-  //@ local bests = {}
-  //@ for slot = 0, H - 1 do
-  //@   bests[slot + 1] = "best" .. slot
-  //@ end
-  $k.number$ best = $(k:fold(largest and "max" or "min", bests));
-  /* The device's own max and min may lose NaN. A sum does not, though it may be one of none. */
-  const float sum = lathe_sum_of($(k:fold("sum", all)));
-  bool nan = sum != sum;
-  [[dont_flatten]] if (nan) {
-    nan = $(table.concat(nans, " || "));
-    best = nan ? $(k:literal(0 / 0)) : best;
-  }
+  const $k.precise$$k.number$ total = $(k:fold("sum", powers));
+  lathe_merge($mine$.$r.name$, lathe_powers(best, total));
+}
+//@ end
+//@ -- The same for the largest or smallest of such accesses: at(slot, lane) is the place of one. The place is
+//@ -- looked for in the first access that has the best.
+//@ function take_stored(r, mine, pack, H, at)
+//@ local largest, V, nans = r.kind == "maximum" or r.kind == "argmax", k.width, are_nan(pack, H)
+{
+  //@ best_stored(largest, pack, H)
   //@ local value = mine .. "." .. r.name .. ".value"
   //@ if k:is_index(r.kind) then
   const bool better = !(best $(largest and "<=" or ">=") $value$) && $value$ == $value$;
@@ -246,8 +277,8 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
 //@ function results(phase, from)
 //@ for _, r in ipairs(phase.reductions) do
 const $(k:result_type(r.kind)) $r.name$ = $from$.$r.name$.$(k:is_index(r.kind) and "index" or "value");
-//@ if r.squares then
-const $k.number$ $r.squares$ = $from$.$r.name$.squares;
+//@ if r.second then
+const $k.number$ $r.second$ = lathe_second($from$.$r.name$);
 //@ end
 //@ end
 //@ end

@@ -20,14 +20,7 @@
 //@ -- The program that is being written: where a row stays in registers, so may what is dear. gathered(p): the
 //@ -- type of what its phase p gathers.
 //@ local phases, outputs, passes, point, totals, uniforms, gathered
-//@ local function program_of(lowered, name)
-//@   local passes, point, totals = lowered:passes(P.define), lowered:last_pass(P.define), lowered:totals()
-//@   return function()
-//@     phases, outputs = lowered.program.phases, lowered.program.points
-//@     function gathered(p) return name .. "_gathered" .. p end
-//@     return passes, point, totals, function(step) return lowered:uniforms(step) end
-//@   end
-//@ end
+//@ local gatherers = {} -- their types' names, by the kinds of what they gather
 //@ local function define_gatherers()
 //@ for p, phase in ipairs(phases) do
 //@ if passes[p] then
@@ -35,16 +28,25 @@
 //@ end
 //@ end
 //@ end
-//@ local read_again = program_of(k, k.name)
-//@ local held = k:held(op)
-//@ local fewer = #held.program.phases < #k.program.phases
-//@ local in_registers = held == k and read_again or program_of(held, fewer and held.name or k.name)
-//@ if fewer then
-//@ passes, point, totals, uniforms = in_registers()
-//@ define_gatherers()
+//@ local function program_of(lowered)
+//@   local own, point, totals = lowered:passes(P.define), lowered:last_pass(P.define), lowered:totals()
+//@   local kinds = lowered.program.kinds
+//@   local function select()
+//@     phases, outputs = lowered.program.phases, lowered.program.points
+//@     function gathered(p) return gatherers[kinds] .. "_gathered" .. p end
+//@     return own, point, totals, function(step) return lowered:uniforms(step) end
+//@   end
+//@   if not gatherers[kinds] then
+//@     gatherers[kinds] = lowered.name
+//@     passes = select()
+//@     define_gatherers()
+//@   end
+//@   return select
 //@ end
+//@ local read_again = program_of(k)
+//@ local held = k:held(op)
+//@ local in_registers = held == k and read_again or program_of(held)
 //@ passes, point, totals, uniforms = read_again()
-//@ define_gatherers()
 //@ local finish = k:finish(P.define)
 //@ local function offset(operand)
 //@   return operand.place == "whole" and "row * count" or operand.place == "row" and "row" or nil
@@ -172,27 +174,32 @@ const uint $x.index$_place = uint(min(uint64_t($x.index$_value) - $base$, 0xffff
 //@   return ("MODE == APART ? %s | %s : %s ? %s : 0x%xu"):format(apart[1], apart[2], inside(slot * V), word, neutral << 16 | neutral)
 //@ end
 //@
+//@ -- The terms of a reduction as they are in memory: NAME_stored0...
+//@ function stored(r, H, kind)
+//@ for slot = 0, H - 1 do
+//@ local words = {}
+//@ for w = 0, 3 do
+//@   words[w + 1] = stored_word(r.term.name .. "_pack", slot, w, kind)
+//@ end
+const uvec4 $r.name$_stored$slot$ = uvec4($(table.concat(words, ", ")));
+//@ end
+//@ end
+//@
 //@ -- Gathers the terms of the points that are held; kept: where what it stashes stays in variables, else it
 //@ -- is written.
 //@ function gather(phase, point, mine, H, base, kept)
 //@ if k:is_as_stored(phase) then
 //@ for _, r in ipairs(phase.reductions) do
-//@ for slot = 0, H - 1 do
-//@ local words = {}
-//@ for w = 0, 3 do
-//@   words[w + 1] = stored_word(r.term.name .. "_pack", slot, w, r.kind)
-//@ end
-const uvec4 $r.name$_stored$slot$ = uvec4($(table.concat(words, ", ")));
-//@ end
+//@ stored(r, H, r.kind)
 //@ P.take_stored(r, mine, r.name .. "_stored", H, function(slot, lane)
 //@   return ("%s + uint64_t(start + %s * %du * THREADS + %s * step)"):format(base, slot, V, lane)
 //@ end)
 //@ end
 //@ else
 //@ hits(point, base)
-//@ local at_once, by_access = {}, { reductions = {} } -- moments are taken of all that is held
+//@ local at_once, by_access = {}, { reductions = {} } -- those with two results are taken of all that is held
 //@ for _, r in ipairs(phase.reductions) do
-//@   table.insert(r.kind == "moments" and at_once or by_access.reductions, r)
+//@   table.insert(r.second and at_once or by_access.reductions, r)
 //@ end
 //@ for _, r in ipairs(at_once) do
 //@ for nth = 0, H * V - 1 do
@@ -211,8 +218,8 @@ $k.precise$$k.number$ $r.name$_term$nth$;
     //@ inputs(point, nth, kept or {})
     $point.call$
     //@ for _, r in ipairs(phase.reductions) do
-    //@ local moments = r.kind == "moments"
-    $r.name$_term$(moments and nth or lane) = $(inside(nth)) ? $r.name$_term : $(k:neutral(moments and "sum" or r.kind));
+    //@ local neutral = r.kind == "moments" and "sum" or r.kind == "powers" and "maximum" or r.kind
+    $r.name$_term$(r.second and nth or lane) = $(inside(nth)) ? $r.name$_term : $(k:neutral(neutral));
     //@ end
     //@ for _, y in ipairs(phase.stash) do
     $y.operand.name$_$(kept and "kept" or "out")$nth$ = $y.operand.name$_;
@@ -230,7 +237,14 @@ $k.precise$$k.number$ $r.name$_term$nth$;
 }
 //@ end
 //@ for _, r in ipairs(at_once) do
+//@ if r.kind == "moments" then
 //@ P.take_moments(r, mine, H * V, inside)
+//@ elseif k:is_stored(r) then
+//@ stored(r, H, "maximum")
+//@ P.take_powers(r, mine, H * V, r.name .. "_stored")
+//@ else
+//@ P.take_powers(r, mine, H * V)
+//@ end
 //@ end
 //@ end
 //@ end

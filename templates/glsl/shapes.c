@@ -49,7 +49,9 @@
 //@ function left_at(phases, p)
 //@   local at = 0
 //@   for q = 1, p - 1 do
-//@     at = at + MOST_PARTS * 16 * #phases[q].reductions
+//@     for _, r in ipairs(phases[q].reductions) do
+//@       at = at + MOST_PARTS * (r.second and 32 or 16)
+//@     end
 //@   end
 //@   return at
 //@ end

@@ -7,11 +7,12 @@
 /* A program over each row: passes of reductions over the row, then its values. Limited by bytes
  * moved where a row fits in registers: it is read once, all accesses in flight, and written once;
  * the passes work on registers. What its threads wait for each other for costs most then: a mean and a
- * variance are gathered at once. A part of a warp has a short row, a block a longer one, a cluster
- * of blocks, which reach each other's shared memory, one longer still. Rows too long for that are
- * read again in each pass; what is dear to compute twice is then kept in the output between
- * passes. Where there are fewer of these than multiprocessors, each is split into parts, a launch
- * for each pass: a few microseconds that many blocks soon repay.
+ * variance are gathered at once, and so are the largest and the powers below it. A part of a warp has a
+ * short row, a block a longer one; where there are few, a cluster of blocks, which reach each other's shared
+ * memory, has one longer still. Other rows are read again, from the second-level cache if that has them, in
+ * each pass; what is dear to compute twice is then kept in the output between passes. Where there are
+ * fewer of these than multiprocessors, each is split into parts, a launch for each pass: a few
+ * microseconds that many blocks soon repay.
  *
  * Reductions over the rows are gathered in the last pass: each thread has its columns in registers
  * for all of its rows, and blocks leave what they gathered in the workspace, for one more launch to
@@ -60,13 +61,13 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
   __shared__ small_rows_f32__cuda_gathered1 shared1[T > 0 ? 1 : 256];
   if (blocks > 1)
     lathe_cluster_arrive();
-  const auto at = [=](int nth) {
-    return from + (MODE == LATHE_APART ? nth * (unsigned)threads
-                                       : nth / 4 * (unsigned)threads * 4 + nth % 4);
-  };
-  const auto inside = [=](int nth) {
-    return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
-  };
+const auto at = [=](int nth) {
+  return from + (MODE == LATHE_APART ? nth * (unsigned)threads
+                                     : nth / 4 * (unsigned)threads * 4 + nth % 4);
+};
+const auto inside = [=](int nth) {
+  return MODE == LATHE_FULL || nth < H / 2 * 4 || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+};
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
   lathe_pack<float, 4> x_pack[H] = {};

@@ -106,7 +106,8 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
     };
     return count_of_launches;
   }
-  for (uint32_t cluster = 2; cluster <= 8 && cluster <= limits->cluster; cluster *= 2)
+  const bool few = rows < 2 * (size_t)limits->multiprocessors;
+  for (uint32_t cluster = 2; few && cluster <= 8 && cluster <= limits->cluster; cluster *= 2)
     if (packs <= 2048 * (size_t)cluster) {
       const uint32_t threads = blocks(packs, 128 * cluster, SIZE_MAX) * 32;
       launches[count_of_launches++] = (lathe_launch){
@@ -120,7 +121,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   launches[count_of_launches++] = (lathe_launch){
       .kernel = aligned ? "small_rows_f32__cuda_long_packs" : "small_rows_f32__cuda_long_apart",
       .grid = {(uint32_t)rows, 1, 1},
-      .block = {1024, 1, 1},
+      .block = {rows < 2 * (size_t)limits->multiprocessors ? 1024 : 512, 1, 1},
   };
   return count_of_launches;
 }

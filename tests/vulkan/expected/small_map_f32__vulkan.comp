@@ -282,8 +282,52 @@ void lathe_merge(inout precise lathe_moments mine, lathe_moments other) {
 }
 
 lathe_moments lathe_exchange(lathe_moments mine, uint mask) {
+  const bool all = (THREADS & (THREADS - 1u)) == 0u; /* else some of a subgroup have nothing to merge */
   return lathe_moments(lathe_exchange(mine.value, mask), lathe_exchange(mine.squares, mask),
-                       MODE == FULL ? mine.count : lathe_exchange(mine.count, mask));
+                       MODE == FULL && all ? mine.count : lathe_exchange(mine.count, mask));
+}
+
+float lathe_second(lathe_moments mine) {
+  return mine.squares;
+}
+
+/* The largest term, and the sum of e^(term - largest), as in templates/cuda/gather.h. */
+struct lathe_powers {
+  float value, total;
+};
+
+void lathe_clear(out lathe_powers mine) {
+  mine = lathe_powers(uintBitsToFloat(0xff800000u), 0.0);
+}
+
+float lathe_powers_of(float x, float largest) {
+  const precise float below = x - (largest == uintBitsToFloat(0xff800000u) ? 0.0 : largest);
+  return lathe_exp_near_f32(below);
+}
+
+void lathe_raise(inout precise lathe_powers mine, float to) {
+  mine.total *= lathe_powers_of(mine.value, to);
+  mine.value = to;
+}
+
+void lathe_merge(inout precise lathe_powers mine, lathe_powers other) {
+  const float larger = lathe_larger(mine.value, other.value);
+  lathe_raise(mine, larger);
+  const precise float raised = other.total * lathe_powers_of(other.value, larger);
+  mine.total += raised;
+}
+
+lathe_powers lathe_exchange(lathe_powers mine, uint mask) {
+  return lathe_powers(lathe_exchange(mine.value, mask), lathe_exchange(mine.total, mask));
+}
+
+/* Brings all of a subgroup to the largest of it. */
+void lathe_merge_subgroup(inout precise lathe_powers mine) {
+  lathe_raise(mine, lathe_unkey(subgroupMax(lathe_key(mine.value, true)), true));
+}
+
+float lathe_second(lathe_powers mine) {
+  return mine.value == uintBitsToFloat(0xff800000u) ? uintBitsToFloat(0x7fc00000u) : mine.total;
 }
 
 struct lathe_largest {

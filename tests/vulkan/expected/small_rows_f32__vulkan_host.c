@@ -41,8 +41,10 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
       && (uintptr_t)args->buf[1] % 16 == 0
       ;
   const uint32_t mode = aligned && count % 4 == 0 ? PACKS : APART;
+  const uint32_t step = limits->subgroup > 32 ? limits->subgroup : 32;
+  uint32_t threads;
   if (count <= 32 && limits->group >= 128) {
-    const bool full = mode == PACKS && count == 32;
+    const bool full = mode == PACKS && count == 8 * 4;
     const uint32_t groups = blocks(rows, 16, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_8x1",
@@ -53,7 +55,7 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     return 1;
   }
   if (count <= 64 && limits->group >= 128) {
-    const bool full = mode == PACKS && count == 64;
+    const bool full = mode == PACKS && count == 8 * 8;
     const uint32_t groups = blocks(rows, 16, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_8x2",
@@ -64,7 +66,7 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     return 1;
   }
   if (count <= 128 && limits->group >= 128) {
-    const bool full = mode == PACKS && count == 128;
+    const bool full = mode == PACKS && count == 8 * 16;
     const uint32_t groups = blocks(rows, 16, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_8x4",
@@ -75,7 +77,7 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     return 1;
   }
   if (count <= 256 && limits->group >= 128) {
-    const bool full = mode == PACKS && count == 256;
+    const bool full = mode == PACKS && count == 16 * 16;
     const uint32_t groups = blocks(rows, 8, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_16x4",
@@ -86,7 +88,7 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     return 1;
   }
   if (count <= 512 && limits->group >= 128) {
-    const bool full = mode == PACKS && count == 512;
+    const bool full = mode == PACKS && count == 32 * 16;
     const uint32_t groups = blocks(rows, 4, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_32x4",
@@ -96,69 +98,27 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     };
     return 1;
   }
-  if (count <= 1024 && limits->group >= 64) {
-    const bool full = mode == PACKS && count == 1024;
-    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__vulkan_64x4",
-        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
-        .block = {64, 1, 1},
-        .constant = {2, 64, full ? FULL : mode},
-    };
-    return 1;
-  }
-  if (count <= 2048 && limits->group >= 128) {
-    const bool full = mode == PACKS && count == 2048;
-    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__vulkan_128x4",
-        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
-        .block = {128, 1, 1},
-        .constant = {2, 128, full ? FULL : mode},
-    };
-    return 1;
-  }
-  if (count <= 4096 && limits->group >= 256) {
-    const bool full = mode == PACKS && count == 4096;
-    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__vulkan_256x4",
-        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
-        .block = {256, 1, 1},
-        .constant = {2, 256, full ? FULL : mode},
-    };
-    return 1;
-  }
-  if (count <= 8192 && limits->group >= 512) {
-    const bool full = mode == PACKS && count == 8192;
+  threads = blocks(count, step * 16, SIZE_MAX) * step;
+  if (count <= 8192 && limits->group >= threads) {
+    const bool full = mode == PACKS && count == (size_t)threads * 16;
     const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_512x4",
         .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
-        .block = {512, 1, 1},
-        .constant = {2, 512, full ? FULL : mode},
+        .block = {threads, 1, 1},
+        .constant = {2, threads, full ? FULL : mode},
     };
     return 1;
   }
-  if (count <= 16384 && limits->group >= 512) {
-    const bool full = mode == PACKS && count == 16384;
-    const uint32_t groups = blocks(rows, 1, SIZE_MAX);
-    launches[0] = (lathe_launch){
-        .kernel = "small_rows_f32__vulkan_512x8",
-        .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
-        .block = {512, 1, 1},
-        .constant = {3, 512, full ? FULL : mode},
-    };
-    return 1;
-  }
-  if (count <= 32768 && limits->group >= 1024) {
-    const bool full = mode == PACKS && count == 32768;
+  threads = blocks(count, step * 32, SIZE_MAX) * step;
+  if (count <= 32768 && limits->group >= threads) {
+    const bool full = mode == PACKS && count == (size_t)threads * 32;
     const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_1024x8",
         .grid = {groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1},
-        .block = {1024, 1, 1},
-        .constant = {3, 1024, full ? FULL : mode},
+        .block = {threads, 1, 1},
+        .constant = {3, threads, full ? FULL : mode},
     };
     return 1;
   }
