@@ -66,20 +66,26 @@ for name in cc ninja ar lua jansson cmocka mpfr; do
 done
 is 'without tools' test ! -e build.ninja
 
-# The same with a package manager that installs nothing: it is asked once, after fetching its lists.
+# The same with a package manager whose packages hold Ninja and nothing else: it is asked again for what
+# is missing still, each time after fetching its lists, and not a third time.
 cat >bin/apt-get <<'EOF'
 #!/bin/sh
 echo "$*" >>apt-get.log
-case $* in *--simulate*) exit 1 ;; esac
+case $* in
+*--simulate*) exit 1 ;;
+*recommends\ install*) cp "$0" "${0%/*}/ninja" ;;
+esac
 EOF
 printf '#!/bin/sh\necho 0\n' >bin/id
-ln -s "$(command -v env)" bin/
+ln -s "$(command -v env)" "$(command -v cp)" bin/
 chmod +x bin/apt-get bin/id
 PATH=$tmp/bin configure --install-deps
 is '--install-deps' test "$status" = 1
-is '--install-deps' grep '^Installing: .*gcc.* liblua5.4-dev .*libmpfr-dev' stdout
+is '--install-deps' grep '^Installing: .*gcc.* ninja-build .*liblua5.4-dev .*libmpfr-dev' stdout
 steps=$(grep -o -e '--simulate' -e 'update$' -e 'recommends install' apt-get.log | tr '\n' ,)
-is '--install-deps' test "$steps" = '--simulate,update,recommends install,'
+is '--install-deps' test "$steps" = '--simulate,update,recommends install,--simulate,update,recommends install,'
+is '--install-deps' test "$(grep '^Installing: ' stdout | grep -c ninja-build)" = 1
+is '--install-deps' grep '^Installed, and yet not found: .*gcc.* liblua5.4-dev .*libmpfr-dev' stdout
 
 # A compiler that knows no AVX-512.
 cat >oldcc <<'EOF'
