@@ -70,7 +70,7 @@ local set = {
   quotient = "lathe_quotient({1}, {2})",
   root = "lathe_root({1})",
   reciprocal_root = "lathe_reciprocal_root({1})",
-  reciprocal = "lathe_reciprocal({1})",
+  reciprocal = "lathe_rcp({1})",
 }
 
 -- What CUDA's library computes to 2 ulp (CUDA C++ Programming Guide, "Mathematical Functions"), and

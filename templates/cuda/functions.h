@@ -3,44 +3,7 @@
 #ifndef LATHE_FUNCTIONS_H
 #define LATHE_FUNCTIONS_H
 
-/* The hardware's reciprocal and power of two, both off by less than 2 ulp. Numbers below the normal
- * range count as zero. */
-static __device__ __forceinline__ float lathe_rcp(float x) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-static __device__ __forceinline__ float lathe_power(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-/* Both off by 2 ulp at most, numbers below the normal range included. */
-static __device__ __forceinline__ float lathe_quotient(float x, float y) {
-  float z;
-  asm("div.full.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
-  return z;
-}
-
-static __device__ __forceinline__ float lathe_reciprocal(float x) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-static __device__ __forceinline__ float lathe_root(float x) {
-  float y;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-static __device__ __forceinline__ float lathe_reciprocal_root(float x) {
-  float y;
-  asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
+#include "ptx.h"
 
 /* e^x and erfc(x) of an argument that has been rounded itself, and so is off by half an ulp: that
  * makes them wrong by |x| / 2 and by x^2 ulp, and these are wrong by about three times as much, and

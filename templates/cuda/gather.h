@@ -5,17 +5,7 @@
 
 #include "functions.h"
 
-/* The larger or the smaller of two; NaN where either is. */
-template <bool LARGER> static __device__ __forceinline__ float lathe_extreme_of(float a, float b) {
-  float c;
-
-  if (LARGER)
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
-  else
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
-  return c;
-}
-
+/* As ptx.h has it for float. */
 template <bool LARGER>
 static __device__ __forceinline__ double lathe_extreme_of(double a, double b) {
   return (LARGER ? b > a : b < a) || b != b ? b : a;

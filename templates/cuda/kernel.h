@@ -68,41 +68,6 @@ static __device__ __forceinline__ void lathe_store_once(T *to, const lathe_pack<
   __stcs(reinterpret_cast<uint4 *>(to), words);
 }
 
-/* Clusters: blocks that run at the same time and reach each other's shared memory. */
-#if __CUDA_ARCH__ >= 900
-static __device__ __forceinline__ void lathe_cluster_arrive() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-}
-
-static __device__ __forceinline__ void lathe_cluster_wait() {
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-/* *to = p in the shared memory of the cluster's block `block`. */
-template <typename P>
-static __device__ __forceinline__ void lathe_store_cluster(P *to, const P &p, unsigned block) {
-  unsigned words[sizeof(P) / sizeof(unsigned)], at;
-
-  memcpy(words, &p, sizeof p);
-  asm("mapa.shared::cluster.u32 %0, %1, %2;"
-      : "=r"(at)
-      : "r"((unsigned)__cvta_generic_to_shared(to)), "r"(block));
-#pragma unroll
-  for (unsigned w = 0; w < sizeof(P) / sizeof(unsigned); w++)
-    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(at + w * 4), "r"(words[w]) : "memory");
-}
-#else
-static __device__ __forceinline__ void lathe_cluster_arrive() {
-}
-
-static __device__ __forceinline__ void lathe_cluster_wait() {
-}
-
-template <typename P>
-static __device__ __forceinline__ void lathe_store_cluster(P *, const P &, unsigned) {
-}
-#endif
-
 /* What is gathered of several rows, to be merged at once. */
 template <typename P, int ROWS> struct lathe_rows {
   P of[ROWS];
@@ -177,23 +142,6 @@ static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned
 /* How a row's elements are read and written: by packs of 16 bytes, all of which lie within it; the
  * same, some beyond its end; each apart, where packs would not be at multiples of 16 bytes. */
 enum { LATHE_FULL, LATHE_PACKS, LATHE_APART };
-
-/* Copies 16 bytes to shared memory while the thread goes on; groups of copies end in their order. */
-static __device__ __forceinline__ void lathe_copy_ahead(void *to, const void *from) {
-  asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
-      "l"(from)
-      : "memory");
-}
-
-static __device__ __forceinline__ void lathe_end_group() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-/* Waits for all groups but the last MOST. */
-template <int MOST> static __device__ __forceinline__ void lathe_await_groups() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(MOST) : "memory");
-}
 
 /* Room for what one block hands to another: each word with a mark beside it that it is there, in
  * the same eight bytes, so that neither needs a fence to be seen after the other. */

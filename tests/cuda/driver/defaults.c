@@ -1,5 +1,5 @@
 /* defaults.c - a libcuda.so.1 that is none: every function the runtime looks up, doing nothing. Those
- * that have something to do are in driver.c. */
+ * that have something to do are in other files. */
 #include "fake.h"
 
 CUresult fake_state;

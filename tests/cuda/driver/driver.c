@@ -10,10 +10,6 @@
 #include "fake.h"
 #include "lathe.h"
 
-/* The driver's own names, as fake.h's table has them. */
-#define NAMED(name, symbol, parameters) CUresult fake_##name parameters __asm__(symbol);
-CUDA_FUNCTIONS(NAMED)
-
 enum { CACHE = 1 << 20, RECORDED = 64, SEEN = 1 << 13 };
 
 /* What is launched: a kernel of an op, or one that moves memory. */
@@ -129,36 +125,6 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
   (void)module;
   *function = (CUfunction)(strncmp(name, "reads", 5) == 0 || strncmp(name, "copies", 6) == 0 ? &mover
                                                                                             : &kernel);
-  return fake_state;
-}
-
-CUresult fake_memory_info(size_t *available, size_t *total) {
-  *available = *total = (size_t)1 << 32;
-  return fake_state;
-}
-
-CUresult fake_memory_allocate(CUdeviceptr *at, size_t bytes) {
-  *at = (CUdeviceptr)(size_t)malloc(bytes);
-  return fake_state;
-}
-
-CUresult fake_memory_free(CUdeviceptr at) {
-  free((void *)(size_t)at);
-  return fake_state;
-}
-
-CUresult fake_fill(CUdeviceptr to, unsigned char value, size_t bytes) {
-  memset((void *)(size_t)to, value, bytes);
-  return fake_state;
-}
-
-CUresult fake_to_device(CUdeviceptr to, const void *from, size_t bytes) {
-  memcpy((void *)(size_t)to, from, bytes);
-  return fake_state;
-}
-
-CUresult fake_to_host(void *to, CUdeviceptr from, size_t bytes) {
-  memcpy(to, (const void *)(size_t)from, bytes);
   return fake_state;
 }
 

@@ -1,5 +1,10 @@
-/* fake.h - what the two files of the false driver share. */
+/* fake.h - what the files of the false drivers share. */
 #include "cuda_driver.h"
+
+/* The driver's functions by the runtime's names. */
+#define NAMED(name, symbol, parameters) CUresult fake_##name parameters __asm__(symbol);
+CUDA_FUNCTIONS(NAMED)
+#undef NAMED
 
 /* What every function returns, once a launch has gone wrong: the real driver does that as well, until
  * the process ends. */

@@ -1,0 +1,35 @@
+/* memory.c - a device's memory, which is the host's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake.h"
+
+CUresult fake_memory_info(size_t *available, size_t *total) {
+  *available = *total = (size_t)1 << 32;
+  return fake_state;
+}
+
+CUresult fake_memory_allocate(CUdeviceptr *at, size_t bytes) {
+  *at = (CUdeviceptr)(size_t)malloc(bytes);
+  return fake_state;
+}
+
+CUresult fake_memory_free(CUdeviceptr at) {
+  free((void *)(size_t)at);
+  return fake_state;
+}
+
+CUresult fake_fill(CUdeviceptr to, unsigned char value, size_t bytes) {
+  memset((void *)(size_t)to, value, bytes);
+  return fake_state;
+}
+
+CUresult fake_to_device(CUdeviceptr to, const void *from, size_t bytes) {
+  memcpy((void *)(size_t)to, from, bytes);
+  return fake_state;
+}
+
+CUresult fake_to_host(void *to, CUdeviceptr from, size_t bytes) {
+  memcpy(to, (const void *)(size_t)from, bytes);
+  return fake_state;
+}

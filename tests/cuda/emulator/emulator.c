@@ -1,0 +1,411 @@
+/* emulator.c - a libcuda.so.1 whose one device is this machine's processor: it runs the kernels that this
+ * folder's nvcc makes, so that what they compute can be checked where there is no GPU. It is not there to be
+ * timed, and threads of a block take turns, so that it does not see races.
+ *
+ * A block has one of the operating system's threads at a time, and with it shared memory of its own, which
+ * is thread-local; the block's threads are fibers in it, which go on to the next where they wait. A few
+ * clusters of blocks run at a time, begun in the order of their numbers. */
+#include "emulator.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "driver/fake.h"
+#include "lathe.h"
+
+enum {
+  WARP = 32,
+  MOST_THREADS = 1024,     /* of a block */
+  MOST_CLUSTER = 8,        /* blocks */
+  CLUSTERS = 4,            /* that run at a time */
+  STACK = 256 << 10,       /* bytes of a fiber's */
+  MULTIPROCESSORS = 4,     /* few, so that small sizes have more rows than that */
+  ERROR_UNSUPPORTED = 801, /* CUDA_ERROR_NOT_SUPPORTED */
+  ERROR_NOT_FOUND = 500,   /* CUDA_ERROR_NOT_FOUND */
+};
+
+typedef void kernel_fn(lathe_args args);
+
+/* Fibers that wait for each other. */
+typedef struct barrier {
+  unsigned members, arrived, generation;
+} barrier;
+
+typedef struct fiber {
+  emulator_places places; /* first: kernels are given its address */
+  jmp_buf at;
+  ucontext_t start;
+  bool begun, ended;
+  unsigned exchanges;
+} fiber;
+
+/* A launch, and the clusters that run of it. */
+typedef struct launch {
+  kernel_fn *kernel;
+  void *(*anchor)(void);
+  lathe_args args;
+  emulator_place blocks, threads;
+  unsigned cluster, clusters;
+} launch;
+
+typedef struct cluster {
+  const launch *of;
+  unsigned *next; /* cluster's number, for all that run */
+  unsigned number;
+  pthread_barrier_t all;
+  void *anchor[MOST_CLUSTER];
+} cluster;
+
+/* What runs one block after the other: the cluster's block `rank`. */
+typedef struct worker {
+  cluster *in;
+  unsigned rank, count; /* count: threads of a block */
+  unsigned running;     /* the fiber that does */
+  fiber *fibers;
+  char *stacks;
+  jmp_buf idle;
+  barrier block, warp[MOST_THREADS / WARP];
+  unsigned word[MOST_THREADS / WARP][2][WARP]; /* that were exchanged last */
+} worker;
+
+__thread const emulator_places *emulator_at;
+static __thread worker *self;
+
+/* ---- fibers ------------------------------------------------------------------------------------- */
+
+static void run_fiber(void);
+
+/* Goes on with fiber `nth`, until something goes on with this one. */
+static void switch_to(unsigned nth) {
+  fiber *f = &self->fibers[nth];
+
+  self->running = nth;
+  emulator_at = &f->places;
+  if (f->begun)
+    _longjmp(f->at, 1);
+  f->begun = true;
+  setcontext(&f->start);
+}
+
+/* The next fiber that has not ended; that which runs where there is no other. */
+static unsigned next_fiber(void) {
+  unsigned nth = self->running;
+
+  do
+    nth = (nth + 1) % self->count;
+  while (self->fibers[nth].ended && nth != self->running);
+  return nth;
+}
+
+static void give_way(void) {
+  if (!_setjmp(self->fibers[self->running].at))
+    switch_to(next_fiber());
+}
+
+static void await(barrier *b) {
+  const unsigned generation = b->generation;
+
+  if (++b->arrived >= b->members) {
+    b->arrived = 0;
+    b->generation++;
+  }
+  while (b->generation == generation)
+    give_way();
+}
+
+/* One that has ended is waited for no longer. */
+static void leave(barrier *b) {
+  b->members--;
+  if (b->members > 0 && b->arrived == b->members) {
+    b->arrived = 0;
+    b->generation++;
+  }
+}
+
+/* One block's thread after the other, as many as the worker has blocks. */
+static void run_fiber(void) {
+  worker *w = self;
+  const unsigned nth = w->running;
+
+  for (;;) {
+    w->in->of->kernel(w->in->of->args);
+    w->fibers[nth].ended = true;
+    leave(&w->block);
+    leave(&w->warp[nth / WARP]);
+    if (_setjmp(w->fibers[nth].at))
+      continue;
+    if (w->block.members > 0)
+      switch_to(next_fiber());
+    _longjmp(w->idle, 1);
+  }
+}
+
+/* ---- what kernels call -------------------------------------------------------------------------- */
+
+void emulator_await_block(void) {
+  await(&self->block);
+}
+
+void emulator_await_cluster(void) {
+  emulator_await_block();
+  if (self->running == 0)
+    pthread_barrier_wait(&self->in->all);
+  emulator_await_block();
+}
+
+const unsigned *emulator_exchange(unsigned word) {
+  const unsigned warp = self->running / WARP;
+  unsigned *words = self->word[warp][self->fibers[self->running].exchanges++ % 2];
+
+  words[self->running % WARP] = word;
+  await(&self->warp[warp]);
+  return words;
+}
+
+void *emulator_in_block(void *shared, unsigned block) {
+  const char *mine = self->in->anchor[self->rank];
+
+  return (char *)self->in->anchor[block] + ((char *)shared - mine);
+}
+
+float emulator_from_half(uint16_t bits) {
+  _Float16 x;
+
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+uint16_t emulator_to_half(float x) {
+  const _Float16 half = (_Float16)x;
+  uint16_t bits;
+
+  memcpy(&bits, &half, sizeof bits);
+  return bits;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------- */
+
+static emulator_place place_of(unsigned nth, emulator_place of) {
+  return (emulator_place){nth % of.x, nth / of.x % of.y, nth / of.x / of.y};
+}
+
+static void run_block(worker *w, unsigned number) {
+  const launch *l = w->in->of;
+
+  w->block = (barrier){.members = w->count};
+  for (unsigned nth = 0; nth < w->count; nth++) {
+    fiber *f = &w->fibers[nth];
+    const unsigned after = w->count - nth / WARP * WARP;
+    f->places = (emulator_places){place_of(nth, l->threads), place_of(number, l->blocks),
+                                  l->threads, l->blocks};
+    f->ended = false;
+    f->exchanges = 0;
+    w->warp[nth / WARP] = (barrier){.members = after < WARP ? after : WARP};
+  }
+  if (!_setjmp(w->idle))
+    switch_to(0);
+}
+
+/* Fibers that have not begun. They belong to this thread alone, where thread-local variables are. */
+static void make_fibers(worker *w) {
+  for (unsigned nth = 0; nth < w->count; nth++) {
+    fiber *f = &w->fibers[nth];
+    f->begun = false;
+    getcontext(&f->start);
+    f->start.uc_stack.ss_sp = w->stacks + (size_t)nth * STACK;
+    f->start.uc_stack.ss_size = STACK;
+    makecontext(&f->start, run_fiber, 0);
+  }
+}
+
+/* Blocks of clusters that nobody has begun, in step with the other workers of its cluster. */
+static void *work(void *argument) {
+  worker *w = argument;
+  cluster *c = w->in;
+
+  self = w;
+  make_fibers(w);
+  for (;;) {
+    c->anchor[w->rank] = c->of->anchor();
+    if (w->rank == 0)
+      c->number = __atomic_fetch_add(c->next, 1, __ATOMIC_RELAXED);
+    pthread_barrier_wait(&c->all);
+    if (c->number >= c->of->clusters)
+      return NULL;
+    run_block(w, c->number * c->of->cluster + w->rank);
+    pthread_barrier_wait(&c->all);
+  }
+}
+
+/* Gives it fibers and their stacks, which stay for later launches; false where there is no memory. */
+static bool equip(worker *w) {
+  if (w->fibers)
+    return true;
+  w->stacks = mmap(NULL, (size_t)MOST_THREADS * STACK, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (w->stacks != MAP_FAILED)
+    w->fibers = calloc(MOST_THREADS, sizeof *w->fibers);
+  return w->fibers;
+}
+
+/* Runs all blocks. */
+static void run_launch(const launch *l) {
+  static worker workers[CLUSTERS][MOST_CLUSTER];
+  cluster clusters[CLUSTERS];
+  pthread_t thread[CLUSTERS][MOST_CLUSTER];
+  unsigned next = 0;
+  const unsigned groups = l->clusters < CLUSTERS ? l->clusters : CLUSTERS;
+
+  for (unsigned g = 0; g < groups; g++) {
+    clusters[g] = (cluster){.of = l, .next = &next};
+    pthread_barrier_init(&clusters[g].all, NULL, l->cluster);
+    for (unsigned rank = 0; rank < l->cluster; rank++) {
+      worker *w = &workers[g][rank];
+      w->in = &clusters[g];
+      w->rank = rank;
+      w->count = l->threads.x * l->threads.y * l->threads.z;
+      if (!equip(w) || pthread_create(&thread[g][rank], NULL, work, w) != 0) {
+        fprintf(stderr, "emulator: no memory or threads for a launch\n");
+        abort();
+      }
+    }
+  }
+  for (unsigned g = 0; g < groups; g++) {
+    for (unsigned rank = 0; rank < l->cluster; rank++)
+      pthread_join(thread[g][rank], NULL);
+    pthread_barrier_destroy(&clusters[g].all);
+  }
+}
+
+/* ---- the driver's functions --------------------------------------------------------------------- */
+
+/* Images are to find what is defined here. */
+CUresult fake_init(unsigned flags) {
+  (void)flags;
+  return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) ? fake_state
+                                                                      : ERROR_NOT_FOUND;
+}
+
+CUresult fake_device_count(int *count) {
+  *count = 1;
+  return fake_state;
+}
+
+CUresult fake_device_name(char *name, int size, CUdevice device) {
+  (void)device;
+  snprintf(name, (size_t)size, "emulator");
+  return fake_state;
+}
+
+CUresult fake_device_attribute(int *value, int attribute, CUdevice device) {
+  (void)device;
+  switch (attribute) {
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = 0; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = MOST_THREADS; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = 0x7fffffff; break;
+  case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = WARP; break;
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = MULTIPROCESSORS; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = EMULATOR_SHARED; break;
+  case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = 1; break;
+  default: *value = 0;
+  }
+  return fake_state;
+}
+
+CUresult fake_context_create(CUcontext *context, unsigned flags, CUdevice device) {
+  (void)flags, (void)device;
+  *context = (CUcontext)&fake_state;
+  return fake_state;
+}
+
+/* An image is a library. Its file has no name but the number that it is open by, and stays open, for by that
+ * the loader tells it from others. */
+CUresult fake_module_load(CUmodule *module, const void *image) {
+  const Elf64_Ehdr *head = image;
+  char path[32];
+  ssize_t written;
+  size_t size;
+  int file;
+
+  if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  size = head->e_shoff + (size_t)head->e_shnum * head->e_shentsize;
+  file = memfd_create("image", 0);
+  for (size_t at = 0; at < size; at += (size_t)written) {
+    written = write(file, (const char *)image + at, size - at);
+    if (written <= 0)
+      return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!*module)
+    fprintf(stderr, "emulator: %s\n", dlerror());
+  return *module ? fake_state : CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
+/* Found with the module's anchor, which a launch needs too. */
+typedef struct found {
+  kernel_fn *kernel;
+  void *(*anchor)(void);
+} found;
+
+CUresult fake_module_function(CUfunction *function, CUmodule module, const char *name) {
+  found *f = malloc(sizeof *f); /* kept to the end, as modules are */
+
+  if (!f)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  *(void **)&f->kernel = dlsym(module, name);
+  *(void **)&f->anchor = dlsym(module, "emulator_anchor");
+  *function = (CUfunction)f;
+  return f->kernel && f->anchor ? fake_state : ERROR_NOT_FOUND;
+}
+
+CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,
+                          void **extra) {
+  const found *f = (const found *)function;
+  const unsigned cluster = config->count > 0 ? config->attributes[0].value[0] : 1;
+  launch l = {.kernel = f->kernel,
+              .anchor = f->anchor,
+              .blocks = {config->grid[0], config->grid[1], config->grid[2]},
+              .threads = {config->block[0], config->block[1], config->block[2]},
+              .cluster = cluster,
+              .clusters = config->grid[0] / cluster * config->grid[1] * config->grid[2]};
+
+  (void)extra;
+  memcpy(&l.args, parameters[0], sizeof l.args);
+  if (config->shared > EMULATOR_SHARED || cluster > MOST_CLUSTER ||
+      config->grid[0] % cluster != 0 || l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
+    return fake_state = CUDA_ERROR_ILLEGAL_ADDRESS;
+  run_launch(&l);
+  return fake_state;
+}
+
+CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                     CUstream stream, void **parameters, void **extra) {
+  const cuda_launch_config config = {.grid = {grid_x, grid_y, grid_z},
+                                     .block = {block_x, block_y, block_z},
+                                     .shared = shared,
+                                     .stream = stream};
+
+  return fake_launch_with(&config, function, parameters, extra);
+}
+
+CUresult fake_capture_begin(CUstream stream, int mode) {
+  (void)stream, (void)mode;
+  return ERROR_UNSUPPORTED;
+}
+
+CUresult fake_error_name(CUresult error, const char **text) {
+  *text = error == ERROR_UNSUPPORTED ? "the emulator is not there to be timed" : "another error";
+  return 0;
+}

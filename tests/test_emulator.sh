@@ -1,0 +1,47 @@
+#!/bin/sh
+# test_emulator.sh - CUDA kernels of all families, run on the processor by tests/cuda/emulator: what they
+# compute, with every layout and launch that the bench program checks. Needs LATHE_SRC and LATHE_BENCH.
+
+. "$LATHE_SRC/tests/check.sh"
+
+"$LATHE_BENCH" --list-backends >"$tmp/backends"
+if grep -q '^cuda .* cannot run: .*\(nvcc\|disable-cuda\)' "$tmp/backends"; then
+  echo 'skipped: CUDA kernels on the processor: CUDA was left out'
+  summary
+  exit
+fi
+
+# Their tree has ops of each kind but those of functions that CUDA's library is more exact in than C's,
+# and no f64, whose kernels are f32's.
+emulator=$LATHE_SRC/tests/cuda/emulator
+mkdir -p "$tmp/tree/specs" "$tmp/build"
+for name in configure build.ninja.in gen templates runtime tests; do
+  ln -s "$LATHE_SRC/$name" "$tmp/tree/"
+done
+for name in include axes.lua dropout.lua norms.lua reductions.lua softmax.lua; do
+  cp -r "$LATHE_SRC/specs/$name" "$tmp/tree/specs/"
+done
+sed 's/, f64 = bound//; s/"f64", //' "$LATHE_SRC/specs/include/vector.lua" >"$tmp/tree/specs/include/vector.lua"
+is 'builds the driver' cc -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter \
+  -Werror -shared -fPIC -I"$LATHE_SRC/runtime" -I"$emulator" -I"$LATHE_SRC/tests/cuda" "$emulator/emulator.c" \
+  "$LATHE_SRC/tests/cuda/driver/memory.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
+  -o "$tmp/build/libcuda.so.1" -lm -lpthread
+cd "$tmp/build" || exit 1
+is 'configures' ../tree/configure NVCC="$emulator/nvcc" NVCCFLAGS=-O0 --cuda-arch=sm_90a --disable-vulkan \
+  --disable-avx512 --disable-avx2 --disable-sse2
+is 'builds the kernels' ninja
+
+rows() { # rows OPTION...: says what is not right; true where all is, and that is something
+  LD_LIBRARY_PATH=. out/bench --backend cuda --dtype all --check-only "$@" >"$tmp/rows" 2>&1
+  grep -E -A 3 'wrong|skipped' "$tmp/rows"
+  grep -q -E '^[0-9]+ rows: [1-9][0-9]* right, 0 wrong, 0 skipped' "$tmp/rows"
+}
+
+# Rows that parts of a warp have, a block, and a cluster or blocks of several launches; then a block that reads
+# them again. Of whole packs and not, and starting anywhere.
+is 'right' rows --size 1,100,70x256,300x1024,33x255
+is 'right' rows --size 5x5000,1x16384,1x33001
+is 'right' rows --size 9x17001 --op softmax,layernorm,row_argmax
+is 'right' rows --special nan,inf,zero,denormal --size 33,33x256,5x3001
+
+summary
