@@ -140,8 +140,14 @@ static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned
 }
 
 /* How a row's elements are read and written: by packs of 16 bytes, all of which lie within it; the
- * same, some beyond its end; each apart, where packs would not be at multiples of 16 bytes. */
-enum { LATHE_FULL, LATHE_PACKS, LATHE_APART };
+ * same, some beyond its end; where it does not start at a multiple of 16 bytes, by those packs from the
+ * one on in which it starts, elements at both ends apart; each apart. */
+enum { LATHE_FULL, LATHE_PACKS, LATHE_SHIFTED, LATHE_APART };
+
+/* How many elements a place lies beyond a multiple of as many as a pack has. */
+template <int N, typename T> static __device__ __forceinline__ unsigned lathe_shift(const T *place) {
+  return (unsigned)((uintptr_t)place / sizeof(T) % N);
+}
 
 /* Room for what one block hands to another: each word with a mark beside it that it is there, in
  * the same eight bytes, so that neither needs a fence to be seen after the other. */

@@ -134,16 +134,25 @@ const $k.number$ $pick.name$_$x.pointer$ = $pick.index$_place < count ? ($k.numb
 //@ end
 //@ end
 //@
-//@ -- Where elements are: `from`, the place of the thread's first, is to be set. All rows have the first
-//@ -- `sure` accesses of each thread.
+//@ -- Where elements are: `from`, the place of the thread's first, is to be set; it may lie ahead of the row, as a
+//@ -- huge number. All rows have the first `sure` accesses of each thread.
 //@ function places(type, sure)
 const auto at = [=](int nth) {
   return from + (MODE == LATHE_APART ? nth * ($type$)threads
                                      : nth / $V$ * ($type$)threads * $V$ + nth % $V$);
 };
 const auto inside = [=](int nth) {
-  return MODE == LATHE_FULL || $(sure and ("nth < %s * %d || "):format(sure, V) or "")at(MODE == LATHE_APART ? nth : nth / $V$ * $V$) < count;
+  return MODE == LATHE_FULL || $(sure and ("MODE == LATHE_PACKS && nth < %s * %d || "):format(sure, V) or "")at(MODE == LATHE_PACKS ? nth / $V$ * $V$ : nth) < count;
 };
+/* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
+const auto some = [=](int slot) {
+  return MODE == LATHE_SHIFTED ? ($type$)(at(slot * $V$) + $(V - 1)) < count + $(V - 1) : inside(slot * $V$);
+};
+const auto at_once = [=](const void *place, int slot) {
+  return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * $V$) < count && count - at(slot * $V$) >= $V$
+                               : MODE != LATHE_APART && inside(slot * $V$);
+};
+const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)($(type == "unsigned" and "int" or "ptrdiff_t"))from : (ptrdiff_t)from;
 //@ end
 //@
 //@ -- Reads operands; once: no more than once.
@@ -154,9 +163,9 @@ const auto inside = [=](int nth) {
 lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H] = {};
 #pragma unroll
 for (int slot = 0; slot < H; slot++) {
-  if (MODE != LATHE_APART && inside(slot * $V$))
-    $x.pointer$_pack[slot] = lathe_load$how$<$V$>(lathe_further<$V$>($x.pointer$ + from, slot * threads));
-  if (MODE == LATHE_APART) {
+  if (at_once($x.pointer$ + begins, slot)) {
+    $x.pointer$_pack[slot] = lathe_load$how$<$V$>(lathe_further<$V$>($x.pointer$ + begins, slot * threads));
+  } else if (MODE >= LATHE_SHIFTED && some(slot)) {
 #pragma unroll
     for (int lane = 0; lane < $V$; lane++)
       if (inside(slot * $V$ + lane))
@@ -168,14 +177,23 @@ for (int slot = 0; slot < H; slot++) {
 //@
 //@ -- Writes NAME_out as pack [slot] of an operand; once: not to be read again soon.
 //@ function write(name, once)
-if (MODE != LATHE_APART && inside(slot * $V$))
-  lathe_store$(once and "_once" or "")(lathe_further<$V$>($name$ + from, slot * threads), $name$_out);
-if (MODE == LATHE_APART) {
+if (at_once($name$ + begins, slot)) {
+  lathe_store$(once and "_once" or "")(lathe_further<$V$>($name$ + begins, slot * threads), $name$_out);
+} else if (MODE >= LATHE_SHIFTED && some(slot)) {
 #pragma unroll
   for (int lane = 0; lane < $V$; lane++)
     if (inside(slot * $V$ + lane))
       $name$[at(slot * $V$ + lane)] = $name$_out.at[lane];
 }
+//@ end
+//@
+//@ -- How far the row is from a multiple of 16 bytes: its operands mostly as far as the first.
+//@ function shift()
+//@ local first
+//@ for _, operand in ipairs(k.operands) do
+//@   first = first or operand.place == "whole" and operand.name
+//@ end
+const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<$V$>($first$) : 0;
 //@ end
 //@
 //@ -- Calls a point function on element [lane] of pack [slot]; kept: the operands with values from an
@@ -248,7 +266,7 @@ for (int slot = 0; slot < H; slot++) {
     //@ end
   }
   //@ if #by_access > 0 then
-  if (inside(slot * $V$)) {
+  if (some(slot)) {
     //@ for _, r in ipairs(by_access) do
     mine.$r.name$.take($r.name$_terms, [=](int lane) { return at(slot * $V$ + lane); });
     //@ end
@@ -341,16 +359,17 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   const size_t wanted = T > 0 ? (size_t)blockIdx.x * blockDim.y + threadIdx.y : blockIdx.x / blocks;
   const bool live = T == 0 || wanted < rows;
   const size_t row = live ? wanted : 0;
-  const unsigned from = MODE == LATHE_APART ? thread : thread * $V$;
   //@ for _, p in ipairs(active) do
   __shared__ $(gathered(p)) shared$p$[T > 0 ? 1 : $(S.CLUSTER * 32)];
   //@ end
   if (blocks > 1)
     lathe_cluster_arrive();
   $(uniforms("call"))
-  //@ places("unsigned", "H / 2") -- else the row would go to a shape with half as many
   //@ local known, kept = {}, {}
   //@ begin("unsigned", true)
+  //@ shift()
+  const unsigned from = thread * $V$ - shift;
+  //@ places("unsigned", "H / 2") -- else the row would go to a shape with half as many
   //@ if k.width == 8 then -- all at once: such operands take few registers
   //@ read(staged, known, true)
   //@ end
@@ -405,18 +424,19 @@ template <int MODE, int H>
 static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, size_t row) {
   //@ dims("size_t")
   const unsigned threads = blockDim.x, thread = threadIdx.x;
-  const size_t start = MODE == LATHE_APART ? thread : thread * $V$;
   const bool live = true;
   //@ for _, p in ipairs(active) do
   __shared__ $(gathered(p)) shared$p$[32];
   //@ end
   $(uniforms("call"))
   //@ begin("size_t", true)
+  //@ shift()
   //@ for p, phase in ipairs(phases) do
   //@ if passes[p] then
   $(gathered(p)) mine$p$;
   mine$p$.clear();
-  for (size_t from = start; from < count + start; from += threads * (H * $V$)) {
+  for (size_t tile = 0; tile < count + shift; tile += threads * (H * $V$)) {
+    const size_t from = tile + thread * $V$ - shift;
     auto &mine = mine$p$;
     //@ places("size_t")
     //@ read(elements({ passes[p] }, {}, true), {})
@@ -439,7 +459,8 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
     //@ end
   }
   //@ elseif point then
-  for (size_t from = start; from < count + start; from += threads * (H * $V$)) {
+  for (size_t tile = 0; tile < count + shift; tile += threads * (H * $V$)) {
+    const size_t from = tile + thread * $V$ - shift;
     //@ places("size_t")
     //@ read(elements({ point }, {}, true), {})
     //@ compute({})
@@ -460,7 +481,6 @@ template <int MODE, int H>
 static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &args) {
   //@ dims("size_t")
   const unsigned threads = blockDim.x, thread = threadIdx.x;
-  const size_t start = MODE == LATHE_APART ? thread : thread * $V$;
   const size_t row = blockIdx.y, first = row * gridDim.x;
   const bool live = blockIdx.x == 0;
   //@ for _, q in ipairs(active) do
@@ -468,6 +488,7 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   //@ end
   $(uniforms("call"))
   //@ begin("size_t", true)
+  //@ shift()
   //@ for q = 1, p - 1 do
   //@ if passes[q] then
   $(gathered(q)) mine$q$;
@@ -485,8 +506,9 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   mine.clear();
   //@ end
   //@ if active[step] or point then
-  for (size_t from = start + (size_t)blockIdx.x * (threads * (H * $V$)); from < count + start;
-       from += (size_t)gridDim.x * (threads * (H * $V$))) {
+  for (size_t tile = (size_t)blockIdx.x * (threads * (H * $V$)); tile < count + shift;
+       tile += (size_t)gridDim.x * (threads * (H * $V$))) {
+    const size_t from = tile + thread * $V$ - shift;
     //@ places("size_t")
     //@ if active[step] then
     //@ read(elements({ passes[p] }, {}, true), {})
@@ -760,7 +782,7 @@ static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
 }
 
 //@ end
-//@ local modes = { full = "LATHE_FULL", packs = "LATHE_PACKS", apart = "LATHE_APART" }
+//@ local modes = { full = "LATHE_FULL", packs = "LATHE_PACKS", shifted = "LATHE_SHIFTED", apart = "LATHE_APART" }
 //@ -- One kernel of a variant: its name's ending, most threads and fewest blocks on a multiprocessor, a call.
 //@ function kernel(v, ending, bounds, call)
 extern "C" __global__ void __launch_bounds__($bounds$)
@@ -794,7 +816,7 @@ extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.thr
 //@ end
 //@ end
 //@ end
-//@ for _, mode in ipairs { "packs", "apart" } do
+//@ for _, mode in ipairs { "packs", "shifted" } do
 //@ if not finish or S.leaves(k.program) then
 //@ kernel(v, "long_" .. mode, S.LONG_THREADS .. ", 1", ("long<%s, %d>(args, blockIdx.x)"):format(modes[mode], H))
 //@ end
@@ -803,9 +825,9 @@ extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.thr
 //@ kernel(v, "split" .. step .. "_" .. mode, S.SPLIT_THREADS .. ", 1", ("split%d<%s, %d>(args)"):format(step, modes[mode], S.SPLIT_HOLD))
 //@ end
 //@ end
-//@ if finish then
-//@ kernel(v, "tile_" .. mode, 32 * S.TILE_ROWS .. ", 1", ("tile<%s>(args)"):format(modes[mode]))
 //@ end
+//@ for _, mode in ipairs(finish and { "packs", "apart" } or {}) do
+//@ kernel(v, "tile_" .. mode, 32 * S.TILE_ROWS .. ", 1", ("tile<%s>(args)"):format(modes[mode]))
 //@ end
 //@ for _, mode in ipairs { "full", "packs" } do
 //@ local ahead = S.ahead(v)

@@ -68,7 +68,9 @@
 //@ function bounds(v, streams, threads, mode)
 //@   local at_once = (hold(v) * k.width * streams > 16 or placed and #k.program.points > 0) and 1024 or 1536
 //@   local short = threads <= SHORT_THREADS
-//@   if crowded and not short or columns_last and k.width == 8 and short and mode == "packs" then
+//@   if k.width == 8 and mode == "shifted" then
+//@     at_once = streams > 1 and 512 or 768
+//@   elseif crowded and not short or columns_last and k.width == 8 and short and mode == "packs" then
 //@     at_once = 768
 //@   end
 //@   local most = at_once % threads == 0 and threads or math.max(threads, at_once)
@@ -82,9 +84,9 @@
 //@   return #program.points > 0 or #active(program.phases) > 1
 //@ end
 //@ MOST_CLUSTERED = 2
-//@ -- Accesses: of 16 bytes, and as many as a shape has; the same, some beyond the row's end; of one element
-//@ -- each.
-//@ MODES = { "full", "packs", "apart" }
+//@ -- Accesses: of 16 bytes, and as many as a shape has; the same, some beyond the row's end; those that lie in
+//@ -- the row whole, where rows start anywhere, and elements at both ends.
+//@ MODES = { "full", "packs", "shifted" }
 //@ CLUSTER = 8 -- the most blocks of a cluster that every device with clusters has
 //@ -- Of long rows' parts: threads of a block, and what each holds; most parts of all rows together.
 //@ LONG_THREADS, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 1024, 256, 2, 2048

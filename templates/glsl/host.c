@@ -22,7 +22,7 @@ extern const lathe_image $file.stem$_image;
 const lathe_image $file.stem$_image = {$file.stem$_start, $file.stem$_end, $(k:is_loose() and 1 or 0)};
 
 /* As templates/glsl/kernel.comp has them. */
-enum { APART, PACKS, FULL };
+enum { APART, PACKS, FULL, SHIFTED };
 
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);

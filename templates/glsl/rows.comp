@@ -11,8 +11,9 @@
  * have left, in an order that depends on nothing but the grid. Long rows, and programs with nothing else,
  * are dealt out by tiles of columns: what the passes over a row gave is in the workspace then.
  *
- * Where rows do not all start at a multiple of 16 bytes, accesses are of one element each. Where a row is
- * as long as a kernel has room for, nothing needs a condition. */
+ * Where rows do not all start at a multiple of 16 bytes, accesses are those that lie in the row whole, from the
+ * multiple on below which it starts, and of one element each at both ends, or beside reductions over the rows all
+ * are of one element each. Where a row is as long as a kernel has room for, nothing needs a condition. */
 //@ use "kernel.comp"
 //@ local P = use "parts.comp"
 //@ local S = use "shapes.c"
@@ -53,14 +54,27 @@
 //@ end
 //@
 //@ -- The place of the nth element that an invocation holds, from where it started, and whether it is in the
-//@ -- row: a whole access is if its first element is. All rows have the first `sure` accesses of each invocation.
+//@ -- row, from `begin` to `end`: with packs, a whole access is if its first element is. All rows have the first
+//@ -- `sure` packs of each invocation. UNALIGNED: the mode where rows start anywhere.
+//@ local UNALIGNED = #columns > 0 and "APART" or "SHIFTED"
 //@ local sure = 0
 //@ local function at(nth)
 //@   return string.format("start + %du * THREADS + %du * step", nth // V * V, nth % V)
 //@ end
 //@ local function inside(nth)
-//@   local place = nth % V == 0 and at(nth) or string.format("(MODE == PACKS ? %s : %s)", at(nth // V * V), at(nth))
-//@   return nth < sure * V and "true" or string.format("(MODE == FULL || %s < end)", place)
+//@   local packed = nth < sure * V and "true" or at(nth // V * V) .. " < end"
+//@   return string.format("(MODE == FULL || (MODE == PACKS ? %s : %s - begin < end - begin))", packed, at(nth))
+//@ end
+//@
+//@ -- Whether some of an access is in the row; whether it is of 16 bytes, to what is at an address.
+//@ local function some(slot)
+//@   local first = at(slot * V)
+//@   return string.format("(MODE == SHIFTED ? %s < end && %s + %du > begin : %s)", first, first, V, inside(slot * V))
+//@ end
+//@ local function at_once(slot, address)
+//@   local first = at(slot * V)
+//@   return string.format("(MODE == SHIFTED ? (%s & 15ul) == 0ul && %s >= begin && %s + %du <= end : MODE != APART && %s)",
+//@     address, first, first, V, inside(slot * V))
 //@ end
 //@
 //@ -- Reads H accesses at an address into uvec4s named pack0..., which declare_packs has declared.
@@ -70,22 +84,21 @@ uvec4 $pack$$slot$ = uvec4(0u);
 //@ end
 //@ end
 //@ function read_packs(pack, address, H)
-if (MODE != APART) {
-  //@ for slot = 0, H - 1 do
-  if ($(inside(slot * V)))
-    $pack$$slot$ = lathe_pack($address$ + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at;
-  //@ end
-} else {
-  //@ for slot = 0, H - 1 do
-  //@ local lanes = {}
+//@ for slot = 0, H - 1 do
+//@ local lanes = {}
+//@ for lane = 0, V - 1 do
+//@   lanes[lane + 1] = "lane" .. lane
+//@ end
+if ($(at_once(slot, address))) {
+  $pack$$slot$ = lathe_pack($address$ + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at;
+} else if (MODE == $UNALIGNED$ && $(some(slot))) {
   //@ for lane = 0, V - 1 do
-  //@   local nth = slot * V + lane
-  //@   lanes[lane + 1] = "lane" .. nth
-  const $k.number$ lane$nth$ = $(at(nth)) < end ? lathe_get($address$ + uint64_t($(at(nth))) * $k.bytes$ul) : 0;
+  //@ local nth = slot * V + lane
+  const $k.number$ lane$lane$ = $(inside(nth)) ? lathe_get($address$ + uint64_t($(at(nth))) * $k.bytes$ul) : 0;
   //@ end
   $pack$$slot$ = $(k:pack(lanes));
-  //@ end
 }
+//@ end
 //@ end
 //@ -- The operands that point functions read elements of, but for those in known, or of one place.
 //@ local function elements(points, known, place)
@@ -116,13 +129,12 @@ if (MODE != APART) {
 //@ for lane = 0, V - 1 do
 //@   values[lane + 1] = name .. "_out" .. slot * V + lane
 //@ end
-if (MODE != APART) {
-  if ($(inside(slot * V)))
-    lathe_pack($name$ + from + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at = $(k:pack(values, y.node));
-} else {
+if ($(at_once(slot, "(" .. name .. " + from)"))) {
+  lathe_pack($name$ + from + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at = $(k:pack(values, y.node));
+} else if (MODE == $UNALIGNED$ && $(some(slot))) {
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
-  if ($(at(nth)) < end)
+  if ($(inside(nth)))
     lathe_put($name$ + from + uint64_t($(at(nth))) * $k.bytes$ul, $name$_out$nth$);
   //@ end
 }
@@ -171,7 +183,7 @@ const uint $x.index$_place = uint(min(uint64_t($x.index$_value) - $base$, 0xffff
 //@   for half = 0, 1 do
 //@     apart[half + 1] = ("(%s ? %s & 0x%xu : 0x%xu)"):format(inside(slot * V + 2 * w + half), word, 0xffff << 16 * half, neutral << 16 * half)
 //@   end
-//@   return ("MODE == APART ? %s | %s : %s ? %s : 0x%xu"):format(apart[1], apart[2], inside(slot * V), word, neutral << 16 | neutral)
+//@   return ("MODE == " .. UNALIGNED .. " ? %s | %s : %s ? %s : 0x%xu"):format(apart[1], apart[2], inside(slot * V), word, neutral << 16 | neutral)
 //@ end
 //@
 //@ -- The terms of a reduction as they are in memory: NAME_stored0...
@@ -227,7 +239,7 @@ $k.precise$$k.number$ $r.name$_term$nth$;
   }
   //@ end
   //@ if #by_access.reductions > 0 then
-  if ($(inside(slot * V))) {
+  if ($(some(slot))) {
     //@ P.take(by_access, mine, V, function(nth)
     //@   return ("%s + uint64_t(start + %du * THREADS + %s * step)"):format(base, slot * V, nth)
     //@ end)
@@ -463,8 +475,19 @@ $(k:pointers(offset))
 //@ function held_prologue()
 //@ prologue()
 const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
-const uint end = uint(count);
-const uint64_t from = 0ul;
+//@ end
+//@ -- How far the row is from a multiple of 16 bytes: its operands mostly as far as the first.
+//@ function shift()
+//@ local first
+//@ for _, operand in ipairs(k.operands) do
+//@   first = first or operand.place == "whole" and operand.name
+//@ end
+const uint shift = MODE == SHIFTED ? uint($first$ / $k.bytes$ul) % $V$u : 0u;
+//@ end
+//@ -- Of a row from `tile` on, with what there is ahead of it: where it begins and ends, and where that is.
+//@ function span(tile, most)
+const uint64_t base = $tile$ - uint64_t(shift), from = base * $k.bytes$ul;
+const uint begin = $tile$ == 0ul ? shift : 0u, end = uint($(most and ("min(count + shift - %s, %s)"):format(tile, most) or "count + shift"));
 //@ end
 //@ local rows_known = {} -- the types of what is gathered of several rows
 //@ for _, H in ipairs(S.holds(V, k.program)) do
@@ -477,6 +500,8 @@ void held$H$() {
   //@ local known, kept, passed = {}, {}, 0
   if (first < rows) {
     //@ the_row("first + invocation / THREADS")
+    //@ shift()
+    //@ span("0ul")
     //@ read(elements({ all[1] }, known), known, H)
     //@ begin()
     //@ for p, phase in ipairs(phases) do
@@ -485,7 +510,7 @@ void held$H$() {
     //@ declare(phase.stash, "kept", 0, H * V)
     //@ clear(p)
     {
-      //@ gather(phase, passes[p], "mine" .. p, H, "0ul", kept)
+      //@ gather(phase, passes[p], "mine" .. p, H, "base", kept)
     }
     //@ for _, y in ipairs(phase.stash) do
     //@ known[y.operand.name], kept[y.operand.name] = true, true
@@ -500,7 +525,7 @@ void held$H$() {
     //@ store_totals("thread == 0u && live")
     //@ if point then
     //@ read(elements({ point }, known), known, H)
-    //@ compute(H, "0ul", kept, "live")
+    //@ compute(H, "base", kept, "live")
     //@ end
   }
 }
@@ -525,6 +550,8 @@ void held$H$() {
  * others together, while it reads the next. */
 void held$H$() {
   //@ held_prologue()
+  const uint begin = 0u, end = uint(count);
+  const uint64_t from = 0ul;
   const uint64_t stride = uint64_t(gl_NumWorkGroups.x) * each;
   //@ begin_columns(H * V)
   //@ for _, x in ipairs(elements(all, {}, "column")) do
@@ -620,22 +647,18 @@ void held$H$() {
 //@
 //@ -- The loop of an invocation of a long row over what it holds at a time.
 //@ local function tiles(H, first, step)
-//@   return string.format("for (uint64_t tile = %s * (THREADS * %dul); tile < count; tile += %s * (THREADS * %dul)) {",
+//@   return string.format("for (uint64_t tile = %s * (THREADS * %dul); tile < count + shift; tile += %s * (THREADS * %dul)) {",
 //@     first, H * V, step, H * V)
-//@ end
-//@ function tile(H)
-const uint64_t from = tile * $k.bytes$ul;
-const uint end = uint(min(count - tile, THREADS * $(H * V)ul));
 //@ end
 //@ -- One tile of phase p, or of the results.
 //@ function pass(p, mine, H)
-//@ tile(H)
+//@ span("tile", ("THREADS * %dul"):format(H * V))
 //@ if p <= #phases then
 //@ read(elements({ passes[p] }, {}), {}, H)
-//@ gather(phases[p], passes[p], mine, H, "tile")
+//@ gather(phases[p], passes[p], mine, H, "base")
 //@ else
 //@ read(elements({ point }, {}), {}, H)
-//@ compute(H, "tile", {}, "true")
+//@ compute(H, "base", {}, "true")
 //@ end
 //@ end
 //@ local H = S.LONG_HOLD
@@ -646,6 +669,7 @@ void longer() {
   const uint64_t row = lathe_group();
   if (row < rows) {
     $(k:pointers(offset))
+    //@ shift()
     //@ begin()
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
@@ -677,7 +701,7 @@ void columns() {
   const uint lanes = gl_WorkGroupSize.x / THREADS; /* rows that a workgroup works on side by side */
   const uint64_t tile = uint64_t(gl_WorkGroupID.x) * (THREADS * $V$ul), stride = uint64_t(gl_NumWorkGroups.y) * lanes;
   const uint64_t from = tile * $k.bytes$ul;
-  const uint end = uint(min(count - tile, THREADS * $V$ul));
+  const uint begin = 0u, end = uint(min(count - tile, THREADS * $V$ul));
   //@ begin_columns(V)
   //@ local whole, once = elements({ point }, {}, "whole"), {}
   //@ for _, x in ipairs(elements({ point }, {}, "column")) do
@@ -786,6 +810,7 @@ void part$p$() {
   const uint parts = gl_NumWorkGroups.x, part = gl_WorkGroupID.x;
   const uint64_t row = gl_WorkGroupID.y;
   $(k:pointers(offset))
+  //@ shift()
   //@ begin()
   //@ for q = 1, p - 1 do
   //@ if passes[q] then

@@ -52,7 +52,10 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   uint32_t longest = 1024;
   //@ end
   //@ H.aligned()
-  const uint32_t mode = aligned && count % $V$ == 0 ? PACKS : APART;
+  const uint32_t mode = aligned && count % $V$ == 0 ? PACKS : $(#columns > 0 and "APART" or "SHIFTED");
+  //@ if #S.shapes(V, k.program) > 0 then
+  const size_t reach = mode == PACKS ? count : count + $(V - 1); /* elements of accesses that a row may touch */
+  //@ end
   //@ if S.shapes(V, k.program).alone then
   const uint32_t step = limits->subgroup > 32 ? limits->subgroup : 32;
   uint32_t threads;
@@ -68,9 +71,9 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ local threads, block = s.threads, s.threads * s.rows
   //@ if s.alone then
   //@ threads, block = "threads", "threads"
-  threads = blocks(count, step * $(s.hold * V), SIZE_MAX) * step;
+  threads = blocks(reach, step * $(s.hold * V), SIZE_MAX) * step;
   //@ end
-  if (count <= $(s.threads * s.hold * V) && limits->group >= $block$) {
+  if (reach <= $(s.threads * s.hold * V) && limits->group >= $block$) {
     const bool full = mode == PACKS && count == $(s.alone and "(size_t)" or "")$threads$ * $(s.hold * V);
     //@ if #columns == 0 then
     const uint32_t groups = blocks(rows, $s.rows$, SIZE_MAX);

@@ -57,25 +57,35 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
   const size_t wanted = T > 0 ? (size_t)blockIdx.x * blockDim.y + threadIdx.y : blockIdx.x / blocks;
   const bool live = T == 0 || wanted < rows;
   const size_t row = live ? wanted : 0;
-  const unsigned from = MODE == LATHE_APART ? thread : thread * 4;
   __shared__ small_rows_f32__cuda_gathered1 shared1[T > 0 ? 1 : 256];
   if (blocks > 1)
     lathe_cluster_arrive();
+  const float *x = (const float *)args.buf[0] + row * count;
+  float *y = (float *)args.buf[1] + row * count;
+  const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<4>(x) : 0;
+  const unsigned from = thread * 4 - shift;
 const auto at = [=](int nth) {
   return from + (MODE == LATHE_APART ? nth * (unsigned)threads
                                      : nth / 4 * (unsigned)threads * 4 + nth % 4);
 };
 const auto inside = [=](int nth) {
-  return MODE == LATHE_FULL || nth < H / 2 * 4 || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+  return MODE == LATHE_FULL || MODE == LATHE_PACKS && nth < H / 2 * 4 || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
 };
-  const float *x = (const float *)args.buf[0] + row * count;
-  float *y = (float *)args.buf[1] + row * count;
+/* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
+const auto some = [=](int slot) {
+  return MODE == LATHE_SHIFTED ? (unsigned)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
+};
+const auto at_once = [=](const void *place, int slot) {
+  return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
+                               : MODE != LATHE_APART && inside(slot * 4);
+};
+const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(int)from : (ptrdiff_t)from;
   lathe_pack<float, 4> x_pack[H] = {};
   #pragma unroll
   for (int slot = 0; slot < H; slot++) {
-    if (MODE != LATHE_APART && inside(slot * 4))
-      x_pack[slot] = lathe_load_once<4>(lathe_further<4>(x + from, slot * threads));
-    if (MODE == LATHE_APART) {
+    if (at_once(x + begins, slot)) {
+      x_pack[slot] = lathe_load_once<4>(lathe_further<4>(x + begins, slot * threads));
+    } else if (MODE >= LATHE_SHIFTED && some(slot)) {
   #pragma unroll
       for (int lane = 0; lane < 4; lane++)
         if (inside(slot * 4 + lane))
@@ -95,7 +105,7 @@ const auto inside = [=](int nth) {
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
         sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
-      if (inside(slot * 4)) {
+      if (some(slot)) {
         mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
       }
     }
@@ -118,9 +128,9 @@ const auto inside = [=](int nth) {
         const float y_ = small_rows_f32__cuda_point(x_, u1);
         y_out.at[lane] = y_;
       }
-      if (MODE != LATHE_APART && inside(slot * 4))
-        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
-      if (MODE == LATHE_APART) {
+      if (at_once(y + begins, slot)) {
+        lathe_store_once(lathe_further<4>(y + begins, slot * threads), y_out);
+      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
       #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
@@ -136,28 +146,38 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
   const size_t rows = args.dim[0];
   const size_t count = (size_t)args.dim[1];
   const unsigned threads = blockDim.x, thread = threadIdx.x;
-  const size_t start = MODE == LATHE_APART ? thread : thread * 4;
   const bool live = true;
   __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
+  const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<4>(x) : 0;
   small_rows_f32__cuda_gathered1 mine1;
   mine1.clear();
-  for (size_t from = start; from < count + start; from += threads * (H * 4)) {
+  for (size_t tile = 0; tile < count + shift; tile += threads * (H * 4)) {
+    const size_t from = tile + thread * 4 - shift;
     auto &mine = mine1;
     const auto at = [=](int nth) {
       return from + (MODE == LATHE_APART ? nth * (size_t)threads
                                          : nth / 4 * (size_t)threads * 4 + nth % 4);
     };
     const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+      return MODE == LATHE_FULL || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
     };
+    /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
+    const auto some = [=](int slot) {
+      return MODE == LATHE_SHIFTED ? (size_t)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
+    };
+    const auto at_once = [=](const void *place, int slot) {
+      return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
+                                   : MODE != LATHE_APART && inside(slot * 4);
+    };
+    const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(ptrdiff_t)from : (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
-      if (MODE != LATHE_APART && inside(slot * 4))
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
-      if (MODE == LATHE_APART) {
+      if (at_once(x + begins, slot)) {
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + begins, slot * threads));
+      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
@@ -173,7 +193,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
         sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
-      if (inside(slot * 4)) {
+      if (some(slot)) {
         mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
       }
     }
@@ -184,20 +204,30 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
   const float u1_1 = 1.0f;
   const float u1_2 = u1_1 / sum1_;
   const float u1 = u1_2;
-  for (size_t from = start; from < count + start; from += threads * (H * 4)) {
+  for (size_t tile = 0; tile < count + shift; tile += threads * (H * 4)) {
+    const size_t from = tile + thread * 4 - shift;
     const auto at = [=](int nth) {
       return from + (MODE == LATHE_APART ? nth * (size_t)threads
                                          : nth / 4 * (size_t)threads * 4 + nth % 4);
     };
     const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+      return MODE == LATHE_FULL || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
     };
+    /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
+    const auto some = [=](int slot) {
+      return MODE == LATHE_SHIFTED ? (size_t)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
+    };
+    const auto at_once = [=](const void *place, int slot) {
+      return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
+                                   : MODE != LATHE_APART && inside(slot * 4);
+    };
+    const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(ptrdiff_t)from : (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
-      if (MODE != LATHE_APART && inside(slot * 4))
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
-      if (MODE == LATHE_APART) {
+      if (at_once(x + begins, slot)) {
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + begins, slot * threads));
+      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
@@ -213,9 +243,9 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
         const float y_ = small_rows_f32__cuda_point(x_, u1);
         y_out.at[lane] = y_;
       }
-      if (MODE != LATHE_APART && inside(slot * 4))
-        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
-      if (MODE == LATHE_APART) {
+      if (at_once(y + begins, slot)) {
+        lathe_store_once(lathe_further<4>(y + begins, slot * threads), y_out);
+      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
       #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
@@ -231,29 +261,39 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
   const size_t rows = args.dim[0];
   const size_t count = (size_t)args.dim[1];
   const unsigned threads = blockDim.x, thread = threadIdx.x;
-  const size_t start = MODE == LATHE_APART ? thread : thread * 4;
   const size_t row = blockIdx.y, first = row * gridDim.x;
   const bool live = blockIdx.x == 0;
   __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
+  const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<4>(x) : 0;
   small_rows_f32__cuda_gathered1 mine;
   mine.clear();
-  for (size_t from = start + (size_t)blockIdx.x * (threads * (H * 4)); from < count + start;
-       from += (size_t)gridDim.x * (threads * (H * 4))) {
+  for (size_t tile = (size_t)blockIdx.x * (threads * (H * 4)); tile < count + shift;
+       tile += (size_t)gridDim.x * (threads * (H * 4))) {
+    const size_t from = tile + thread * 4 - shift;
     const auto at = [=](int nth) {
       return from + (MODE == LATHE_APART ? nth * (size_t)threads
                                          : nth / 4 * (size_t)threads * 4 + nth % 4);
     };
     const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+      return MODE == LATHE_FULL || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
     };
+    /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
+    const auto some = [=](int slot) {
+      return MODE == LATHE_SHIFTED ? (size_t)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
+    };
+    const auto at_once = [=](const void *place, int slot) {
+      return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
+                                   : MODE != LATHE_APART && inside(slot * 4);
+    };
+    const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(ptrdiff_t)from : (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
-      if (MODE != LATHE_APART && inside(slot * 4))
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
-      if (MODE == LATHE_APART) {
+      if (at_once(x + begins, slot)) {
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + begins, slot * threads));
+      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
@@ -269,7 +309,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
         sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
-      if (inside(slot * 4)) {
+      if (some(slot)) {
         mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
       }
     }
@@ -285,12 +325,12 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
   const size_t rows = args.dim[0];
   const size_t count = (size_t)args.dim[1];
   const unsigned threads = blockDim.x, thread = threadIdx.x;
-  const size_t start = MODE == LATHE_APART ? thread : thread * 4;
   const size_t row = blockIdx.y, first = row * gridDim.x;
   const bool live = blockIdx.x == 0;
   __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
+  const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<4>(x) : 0;
   small_rows_f32__cuda_gathered1 mine1;
   mine1.clear();
   for (unsigned part = thread; part < gridDim.x; part += threads)
@@ -301,21 +341,31 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
   const float u1_1 = 1.0f;
   const float u1_2 = u1_1 / sum1_;
   const float u1 = u1_2;
-  for (size_t from = start + (size_t)blockIdx.x * (threads * (H * 4)); from < count + start;
-       from += (size_t)gridDim.x * (threads * (H * 4))) {
+  for (size_t tile = (size_t)blockIdx.x * (threads * (H * 4)); tile < count + shift;
+       tile += (size_t)gridDim.x * (threads * (H * 4))) {
+    const size_t from = tile + thread * 4 - shift;
     const auto at = [=](int nth) {
       return from + (MODE == LATHE_APART ? nth * (size_t)threads
                                          : nth / 4 * (size_t)threads * 4 + nth % 4);
     };
     const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < count;
+      return MODE == LATHE_FULL || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
     };
+    /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
+    const auto some = [=](int slot) {
+      return MODE == LATHE_SHIFTED ? (size_t)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
+    };
+    const auto at_once = [=](const void *place, int slot) {
+      return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
+                                   : MODE != LATHE_APART && inside(slot * 4);
+    };
+    const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(ptrdiff_t)from : (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
-      if (MODE != LATHE_APART && inside(slot * 4))
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
-      if (MODE == LATHE_APART) {
+      if (at_once(x + begins, slot)) {
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + begins, slot * threads));
+      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
@@ -331,9 +381,9 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
         const float y_ = small_rows_f32__cuda_point(x_, u1);
         y_out.at[lane] = y_;
       }
-      if (MODE != LATHE_APART && inside(slot * 4))
-        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
-      if (MODE == LATHE_APART) {
+      if (at_once(y + begins, slot)) {
+        lathe_store_once(lathe_further<4>(y + begins, slot * threads), y_out);
+      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
       #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
@@ -429,44 +479,44 @@ extern "C" __global__ void __launch_bounds__(512, 3)
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x1_apart(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_APART, 8, 1>(args, 1);
+    small_rows_f32__cuda_8x1_shifted(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_SHIFTED, 8, 1>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x2_apart(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_APART, 8, 2>(args, 1);
+    small_rows_f32__cuda_8x2_shifted(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_SHIFTED, 8, 2>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x4_apart(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_APART, 8, 4>(args, 1);
+    small_rows_f32__cuda_8x4_shifted(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_SHIFTED, 8, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_16x4_apart(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_APART, 16, 4>(args, 1);
+    small_rows_f32__cuda_16x4_shifted(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_SHIFTED, 16, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_32x4_apart(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_APART, 32, 4>(args, 1);
+    small_rows_f32__cuda_32x4_shifted(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_SHIFTED, 32, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_block_apart(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_APART, 0, 4>(args, 1);
+    small_rows_f32__cuda_block_shifted(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_SHIFTED, 0, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_cluster_apart(const __grid_constant__ lathe_args args) {
+    small_rows_f32__cuda_cluster_shifted(const __grid_constant__ lathe_args args) {
   const size_t rows = args.dim[0];
   const unsigned blocks = (unsigned)(gridDim.x / rows);
 #if __CUDA_ARCH__ >= 900
-  small_rows_f32__cuda_held<LATHE_APART, 0, 4>(args, blocks);
+  small_rows_f32__cuda_held<LATHE_SHIFTED, 0, 4>(args, blocks);
 #else /* code for this architecture may run on one with clusters */
   if (blockIdx.x % blocks == 0)
-    small_rows_f32__cuda_long<LATHE_APART, 4>(args, blockIdx.x / blocks);
+    small_rows_f32__cuda_long<LATHE_SHIFTED, 4>(args, blockIdx.x / blocks);
 #endif
 }
 
@@ -486,17 +536,17 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
-    small_rows_f32__cuda_long_apart(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_long<LATHE_APART, 4>(args, blockIdx.x);
+    small_rows_f32__cuda_long_shifted(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_long<LATHE_SHIFTED, 4>(args, blockIdx.x);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1)
-    small_rows_f32__cuda_split1_apart(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_split1<LATHE_APART, 2>(args);
+    small_rows_f32__cuda_split1_shifted(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_split1<LATHE_SHIFTED, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1)
-    small_rows_f32__cuda_split2_apart(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_split2<LATHE_APART, 2>(args);
+    small_rows_f32__cuda_split2_shifted(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_split2<LATHE_SHIFTED, 2>(args);
 }
 

@@ -15,7 +15,7 @@ extern const lathe_image small_map_f32__vulkan_image;
 const lathe_image small_map_f32__vulkan_image = {small_map_f32__vulkan_start, small_map_f32__vulkan_end, 0};
 
 /* As templates/glsl/kernel.comp has them. */
-enum { APART, PACKS, FULL };
+enum { APART, PACKS, FULL, SHIFTED };
 
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);

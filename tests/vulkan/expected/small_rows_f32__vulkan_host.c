@@ -15,7 +15,7 @@ extern const lathe_image small_rows_f32__vulkan_image;
 const lathe_image small_rows_f32__vulkan_image = {small_rows_f32__vulkan_start, small_rows_f32__vulkan_end, 0};
 
 /* As templates/glsl/kernel.comp has them. */
-enum { APART, PACKS, FULL };
+enum { APART, PACKS, FULL, SHIFTED };
 
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
@@ -40,10 +40,11 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
       && (uintptr_t)args->buf[0] % 16 == 0
       && (uintptr_t)args->buf[1] % 16 == 0
       ;
-  const uint32_t mode = aligned && count % 4 == 0 ? PACKS : APART;
+  const uint32_t mode = aligned && count % 4 == 0 ? PACKS : SHIFTED;
+  const size_t reach = mode == PACKS ? count : count + 3; /* elements of accesses that a row may touch */
   const uint32_t step = limits->subgroup > 32 ? limits->subgroup : 32;
   uint32_t threads;
-  if (count <= 32 && limits->group >= 128) {
+  if (reach <= 32 && limits->group >= 128) {
     const bool full = mode == PACKS && count == 8 * 4;
     const uint32_t groups = blocks(rows, 16, SIZE_MAX);
     launches[0] = (lathe_launch){
@@ -54,7 +55,7 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     };
     return 1;
   }
-  if (count <= 64 && limits->group >= 128) {
+  if (reach <= 64 && limits->group >= 128) {
     const bool full = mode == PACKS && count == 8 * 8;
     const uint32_t groups = blocks(rows, 16, SIZE_MAX);
     launches[0] = (lathe_launch){
@@ -65,7 +66,7 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     };
     return 1;
   }
-  if (count <= 128 && limits->group >= 128) {
+  if (reach <= 128 && limits->group >= 128) {
     const bool full = mode == PACKS && count == 8 * 16;
     const uint32_t groups = blocks(rows, 16, SIZE_MAX);
     launches[0] = (lathe_launch){
@@ -76,7 +77,7 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     };
     return 1;
   }
-  if (count <= 256 && limits->group >= 128) {
+  if (reach <= 256 && limits->group >= 128) {
     const bool full = mode == PACKS && count == 16 * 16;
     const uint32_t groups = blocks(rows, 8, SIZE_MAX);
     launches[0] = (lathe_launch){
@@ -87,7 +88,7 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     };
     return 1;
   }
-  if (count <= 512 && limits->group >= 128) {
+  if (reach <= 512 && limits->group >= 128) {
     const bool full = mode == PACKS && count == 32 * 16;
     const uint32_t groups = blocks(rows, 4, SIZE_MAX);
     launches[0] = (lathe_launch){
@@ -98,8 +99,8 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     };
     return 1;
   }
-  threads = blocks(count, step * 16, SIZE_MAX) * step;
-  if (count <= 8192 && limits->group >= threads) {
+  threads = blocks(reach, step * 16, SIZE_MAX) * step;
+  if (reach <= 8192 && limits->group >= threads) {
     const bool full = mode == PACKS && count == (size_t)threads * 16;
     const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
@@ -110,8 +111,8 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     };
     return 1;
   }
-  threads = blocks(count, step * 32, SIZE_MAX) * step;
-  if (count <= 32768 && limits->group >= threads) {
+  threads = blocks(reach, step * 32, SIZE_MAX) * step;
+  if (reach <= 32768 && limits->group >= threads) {
     const bool full = mode == PACKS && count == (size_t)threads * 32;
     const uint32_t groups = blocks(rows, 1, SIZE_MAX);
     launches[0] = (lathe_launch){
