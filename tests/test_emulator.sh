@@ -42,6 +42,8 @@ rows() { # rows OPTION...: says what is not right; true where all is, and that i
 is 'right' rows --size 1,100,70x256,300x1024,33x255
 is 'right' rows --size 5x5000,1x16384,1x33001
 is 'right' rows --size 9x17001 --op softmax,layernorm,row_argmax
+is 'right' rows --size 1003,37x1000 --offset 2
+is 'right' rows --size 1003,37x1001 --in-place --op softmax,dropout
 is 'right' rows --special nan,inf,zero,denormal --size 33,33x256,5x3001
 
 summary
