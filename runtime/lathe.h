@@ -191,7 +191,7 @@ typedef struct lathe_variant {
   lathe_fn *run;            /* on the CPU; null elsewhere and where the backend is disabled */
   const lathe_image *image; /* elsewhere: the code, and what of it a call runs */
   lathe_launches *launches;
-  lathe_cost *workspace;         /* bytes; null for none */
+  lathe_cost *workspace;         /* bytes; null for none; to be called where `run` may be */
   size_t align;                  /* bytes each buffer must be aligned to */
   double prefer_from, prefer_to; /* bytes of all operands between which dispatch may choose it */
   const char *params;            /* unroll=4 store=streaming */

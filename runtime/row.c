@@ -128,7 +128,7 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
   r->bytes = lathe_bytes(t->op, t->dtype, t->dim);
   r->flops = t->op->flops_per_point * points_of(t);
   r->memory_mb = r->bytes;
-  if (variant->workspace)
+  if (variant->workspace && on && !lathe_why_not(variant, on->features))
     r->memory_mb += variant->workspace(t->dim);
   r->memory_mb /= 1 << 20;
   name_dimensions(r);
