@@ -145,7 +145,8 @@ static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned
 enum { LATHE_FULL, LATHE_PACKS, LATHE_SHIFTED, LATHE_APART };
 
 /* How many elements a place lies beyond a multiple of as many as a pack has. */
-template <int N, typename T> static __device__ __forceinline__ unsigned lathe_shift(const T *place) {
+template <int N, typename T>
+static __device__ __forceinline__ unsigned lathe_shift(const T *place) {
   return (unsigned)((uintptr_t)place / sizeof(T) % N);
 }
 
