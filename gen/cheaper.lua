@@ -7,8 +7,9 @@ local vecmath = require "vecmath"
 
 local cheaper = {}
 
-for _, name in ipairs { "exp_near", "exp_narrow", "erfc_near", "sigmoid_narrow", "sigmoid_near", "complement_narrow",
-  "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near", "reciprocal", "exp_summed" } do
+for _, name in ipairs { "exp_near", "exp_narrow", "erfc_near", "normal_narrow", "bell_narrow", "sigmoid_narrow",
+  "sigmoid_near", "complement_narrow", "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near",
+  "reciprocal", "exp_summed" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
@@ -16,8 +17,6 @@ expr.operations.quotient = { "r", "rr", cost = 1 }
 -- Texts of those that kernel.h and kernel.comp have under the same names.
 cheaper.texts = {
   erfc_near = "lathe_erfc_near({1})",
-  erfc_near_f16 = "lathe_erfc_f16({1})",
-  erfc_near_bf16 = "lathe_erfc_bf16({1})",
   sigmoid_narrow_f16 = "lathe_sigmoid_f16({1})",
   sigmoid_narrow_bf16 = "lathe_sigmoid_bf16({1})",
   sigmoid_near = "lathe_sigmoid_near({1})",
@@ -25,6 +24,10 @@ cheaper.texts = {
   complement_narrow_bf16 = "lathe_complement_bf16({1})",
   complement_near = "lathe_complement_near({1})",
   tanh_narrow = "lathe_tanh_narrow({1})",
+  normal_narrow_f16 = "lathe_normal({1}, lathe_bell_f16({1}))",
+  normal_narrow_bf16 = "lathe_normal({1}, lathe_bell_bf16({1}))",
+  bell_narrow_f16 = "lathe_bell_f16({1})",
+  bell_narrow_bf16 = "lathe_bell_bf16({1})",
 }
 
 -- Whether what is computed is rounded to half the bits later.
@@ -67,10 +70,32 @@ end
 -- What stands for an operation; nil or false where nothing does.
 local forms = {}
 
+-- The plain number of a product, and what it is times.
+local function factors(node)
+  for i = 1, node.op == "mul" and 2 or 0 do
+    if node[i].op == "const" then
+      return node[i].value, node[3 - i]
+    end
+  end
+end
+
+-- The x of x / sqrt(2), or of minus that, and whether it is the latter.
+local function deviation(node)
+  local by, x = factors(node)
+  if by and math.abs(math.abs(by) - math.sqrt(0.5)) < 1e-15 then
+    return x, by < 0
+  end
+end
+
 -- In f32 itself for what is the difference from a row's largest, and such, where a few ulp are allowed.
 function forms.exp(k, args, node)
   local x = node[1]
   if is_narrow(k) then
+    local square = x.op == "neg" and x[1].op == "mul" and x[1][1] == x[1][2] and x[1][1]
+    local of = square and deviation(square)
+    if of then
+      return expr.make("bell_narrow", { cheaper.expand(k, of) })
+    end
     local form = is_rounded(x) and "exp_near" or k.set["exp_narrow_" .. k.dtype] and "exp_narrow"
     return form and expr.make(form, args)
   end
@@ -86,8 +111,20 @@ function cheaper.summed(k, term)
   return largest and expr.make("exp_summed", { x }) or term
 end
 
-function forms.erfc(_, args, node)
+-- The normal distribution's function of x is erfc(-x / sqrt(2)) / 2, as in gelu; its bell, e^(-x^2 / 2).
+function forms.erfc(k, args, node)
+  if is_rounded(node[1]) and is_narrow(k) then
+    return 2 * expr.make("normal_narrow", { args[1] * -math.sqrt(2) })
+  end
   return is_rounded(node[1]) and expr.make("erfc_near", args)
+end
+
+function forms.mul(k, _, node)
+  local half, tail = factors(node)
+  if is_narrow(k) and half == 0.5 and tail.op == "erfc" then
+    local x, negative = deviation(tail[1])
+    return x and expr.make("normal_narrow", { cheaper.expand(k, negative and x or -x) })
+  end
 end
 
 function forms.tanh(k, args)

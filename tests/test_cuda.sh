@@ -40,6 +40,8 @@ small("powers_again", function(x)
   local e = exp(x - row_max(x))
   return e / row_sum(e)
 end)
+small("normal", function(x) return row_sum(0.5 * erfc(x * -math.sqrt(0.5))) * exp(-(x * math.sqrt(0.5)) ^ 2) end)
+small("tail", function(x) return row_sum(0.5 * erfc(x * 0.7)) end)
 small("below_another", function(x) return x * row_sum(exp(x - row_max(2 * x))) end)
 EOF
 is 'generates gatherers' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/two" --no-line --backend cuda all
@@ -55,6 +57,16 @@ gatherers powers powers 1
 gatherers extreme powers 1 # of rows that a part of a warp has
 gatherers powers powers_again 1 # of rows that are read again: e is in registers elsewhere
 gatherers powers below_another 0
+
+# In 16 bits the halves of erfc that are the normal distribution's are computed as such, and so is its bell.
+calls() { # calls FUNCTION OP DTYPE NUMBER: how many lines of the op's point functions call a function
+  is "$1 in $2, $3" test "$(grep -c "^  const float t[0-9]* = .*lathe_$1(" "$tmp/two/$2/$2_$3__cuda.cu")" = "$4"
+}
+calls normal normal f16 2 # of rows in registers, and of such as are read again
+calls bell_f16 normal f16 4
+calls normal normal f32 0
+calls normal tail f16 2
+calls normal tail f32 0
 
 # refused WORDS PARAMETERS: a variant's row that the backend does not take
 refused() {

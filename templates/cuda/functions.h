@@ -115,27 +115,30 @@ static __device__ __forceinline__ float lathe_erfc_near(float x) {
 }
 
 /* The functions below are for results that are rounded to half the bits: they are off by 12 ulp of f32
- * at most (erfc: and 2 x^2 + 1 times that), 1.5 thousandths of one of f16's. erfc with u = 1 / (|x| + 2) for all x: 1.5e-7. */
-static __device__ __forceinline__ float lathe_erfc_narrow(float x, float power, float times) {
-  const float u = lathe_rcp(fabsf(x) + 2.0f);
-  float far = 0x1.6fad46p+3f;
-  far = fmaf(far, u, -0x1.70e756p+4f);
-  far = fmaf(far, u, 0x1.901862p+3f);
-  far = fmaf(far, u, 0x1.46c014p-1f);
-  far = fmaf(far, u, 0x1.1e0302p+1f);
+ * at most (the next three: and x^2 + 1 times that), 1.5 thousandths of one of f16's.
+ *
+ * The normal distribution's bell, e^(-x^2 / 2). Half the power squared has results below the normal range. */
+static __device__ __forceinline__ float lathe_bell_f16(float x) {
+  return lathe_power(x * x * -0x1.715476p-1f);
+}
+
+static __device__ __forceinline__ float lathe_bell_bf16(float x) {
+  const float root = lathe_power(x * x * -0x1.715476p-2f);
+  return root * root;
+}
+
+/* Its function, erfc(-x / sqrt(2)) / 2, by the bell u p(u) with u = 1 / (|x| + 2 sqrt(2)): 1.5e-7. */
+static __device__ __forceinline__ float lathe_normal(float x, float bell) {
+  const float u = lathe_rcp(fabsf(x) + 0x1.6a09e6p1f);
+  float far = 0x1.03fc9ep+6f;
+  far = fmaf(far, u, -0x1.70e756p+6f);
+  far = fmaf(far, u, 0x1.1ae8fap+5f);
+  far = fmaf(far, u, 0x1.46c014p+0f);
+  far = fmaf(far, u, 0x1.947b5p+1f);
   far = fmaf(far, u, 0x1.1d0356p+0f);
-  far = fmaf(far, u, 0x1.210552p-1f);
-  far = far * u * power * times;
-  return x < 0 ? 2.0f - far : far;
-}
-
-static __device__ __forceinline__ float lathe_erfc_f16(float x) {
-  return lathe_erfc_narrow(x, lathe_power(x * x * -0x1.715476p0f), 1.0f);
-}
-
-static __device__ __forceinline__ float lathe_erfc_bf16(float x) {
-  const float root = lathe_power(x * x * -0x1.715476p-1f);
-  return lathe_erfc_narrow(x, root, root);
+  far = fmaf(far, u, 0x1.98bcb4p-2f);
+  far = far * u * bell;
+  return x > 0 ? 1.0f - far : far;
 }
 
 /* x + x^3 p(x^2), or 1 - 2 / (e^(2|x|) + 1). */

@@ -205,21 +205,21 @@ float lathe_erfc_near(float x) {
   return abs(x) < 0.875 ? below : x < 0.0 ? above : far;
 }
 
-float lathe_erfc_narrow(float x, float power, float times) {
-  const $k.precise$float w = abs(x) + 2.0, u = 1.0 / w;
-  const $k.precise$float far = $(polynomial("u", { 0x1.6fad46p+3, -0x1.70e756p+4, 0x1.901862p+3, 0x1.46c014p-1, 0x1.1e0302p+1, 0x1.1d0356p+0, 0x1.210552p-1 })) * u * power * times;
-  const $k.precise$float above = 2.0 - far;
-  return x < 0.0 ? above : far;
+float lathe_bell_f16(float x) {
+  const $k.precise$float bell = exp2(x * x * $(k:literal(-log2_e / 2)));
+  return bell;
 }
 
-float lathe_erfc_f16(float x) {
-  const $k.precise$float power = exp2(x * x * $(k:literal(-log2_e)));
-  return lathe_erfc_narrow(x, power, 1.0);
+float lathe_bell_bf16(float x) {
+  const $k.precise$float root = exp2(x * x * $(k:literal(-log2_e / 4))), bell = root * root;
+  return bell;
 }
 
-float lathe_erfc_bf16(float x) {
-  const $k.precise$float root = exp2(x * x * $(k:literal(-log2_e / 2)));
-  return lathe_erfc_narrow(x, root, root);
+float lathe_normal(float x, float bell) {
+  const $k.precise$float w = abs(x) + $(k:literal(math.sqrt(8))), u = 1.0 / w;
+  const $k.precise$float far = $(polynomial("u", { 0x1.03fc9ep+6, -0x1.70e756p+6, 0x1.1ae8fap+5, 0x1.46c014p+0, 0x1.947b5p+1, 0x1.1d0356p+0, 0x1.98bcb4p-2 })) * u * bell;
+  const $k.precise$float above = 1.0 - far;
+  return x > 0.0 ? above : far;
 }
 
 float lathe_tanh_narrow(float x) {
