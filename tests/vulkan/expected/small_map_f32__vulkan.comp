@@ -151,21 +151,21 @@ float lathe_erfc_near(float x) {
   return abs(x) < 0.875 ? below : x < 0.0 ? above : far;
 }
 
-float lathe_erfc_narrow(float x, float power, float times) {
-  const precise float w = abs(x) + 2.0, u = 1.0 / w;
-  const precise float far = fma(fma(fma(fma(fma(fma(11.489902, u, -23.056479), u, 12.502976), u, 0.6381842), u, 2.2344668), u, 1.1133322), u, 0.5644937) * u * power * times;
-  const precise float above = 2.0 - far;
-  return x < 0.0 ? above : far;
+float lathe_bell_f16(float x) {
+  const precise float bell = exp2(x * x * -0.7213475);
+  return bell;
 }
 
-float lathe_erfc_f16(float x) {
-  const precise float power = exp2(x * x * -1.442695);
-  return lathe_erfc_narrow(x, power, 1.0);
+float lathe_bell_bf16(float x) {
+  const precise float root = exp2(x * x * -0.36067376), bell = root * root;
+  return bell;
 }
 
-float lathe_erfc_bf16(float x) {
-  const precise float root = exp2(x * x * -0.7213475);
-  return lathe_erfc_narrow(x, root, root);
+float lathe_normal(float x, float bell) {
+  const precise float w = abs(x) + 2.828427, u = 1.0 / w;
+  const precise float far = fma(fma(fma(fma(fma(fma(64.9967, u, -92.225914), u, 35.363758), u, 1.2763684), u, 3.1600132), u, 1.1133322), u, 0.39915735) * u * bell;
+  const precise float above = 1.0 - far;
+  return x > 0.0 ? above : far;
 }
 
 float lathe_tanh_narrow(float x) {
