@@ -113,10 +113,10 @@ end
 
 -- The normal distribution's function of x is erfc(-x / sqrt(2)) / 2, as in gelu; its bell, e^(-x^2 / 2).
 function forms.erfc(k, args, node)
-  if is_rounded(node[1]) and is_narrow(k) then
-    return 2 * expr.make("normal_narrow", { args[1] * -math.sqrt(2) })
+  if not is_rounded(node[1]) then
+    return false
   end
-  return is_rounded(node[1]) and expr.make("erfc_near", args)
+  return is_narrow(k) and 2 * expr.make("normal_narrow", { args[1] * -math.sqrt(2) }) or expr.make("erfc_near", args)
 end
 
 function forms.mul(k, _, node)

@@ -97,7 +97,7 @@ fi
 # ---- a driver that computes nothing but exp, and goes wrong when asked to -------------------------------------------------------------------
 
 is 'builds the false driver' cc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC \
-  -I"$LATHE_SRC/runtime" "$LATHE_SRC/tests/cuda/driver/driver.c" "$LATHE_SRC/tests/cuda/driver/memory.c" \
+  -I"$LATHE_SRC/runtime" "$LATHE_SRC/tests/cuda/driver/driver.c" "$LATHE_SRC/tests/cuda/driver/device.c" \
   "$LATHE_SRC/tests/cuda/driver/defaults.c" -o "$tmp/libcuda.so.1" -lm
 
 fake() { # fake WISH OPTION...: the bench program with the false driver

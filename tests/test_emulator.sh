@@ -24,7 +24,7 @@ done
 sed 's/, f64 = bound//; s/"f64", //' "$LATHE_SRC/specs/include/vector.lua" >"$tmp/tree/specs/include/vector.lua"
 is 'builds the driver' cc -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter \
   -Werror -shared -fPIC -I"$LATHE_SRC/runtime" -I"$emulator" -I"$LATHE_SRC/tests/cuda" "$emulator/emulator.c" \
-  "$LATHE_SRC/tests/cuda/driver/memory.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
+  "$LATHE_SRC/tests/cuda/driver/device.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
   -o "$tmp/build/libcuda.so.1" -lm -lpthread
 cd "$tmp/build" || exit 1
 is 'configures' ../tree/configure NVCC="$emulator/nvcc" NVCCFLAGS=-O0 --cuda-arch=sm_90a --disable-vulkan \

@@ -152,7 +152,7 @@ const auto at_once = [=](const void *place, int slot) {
   return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * $V$) < count && count - at(slot * $V$) >= $V$
                                : MODE != LATHE_APART && inside(slot * $V$);
 };
-const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)($(type == "unsigned" and "int" or "ptrdiff_t"))from : (ptrdiff_t)from;
+const ptrdiff_t begins = $(type == "unsigned" and "MODE == LATHE_SHIFTED ? (int)from : " or "")(ptrdiff_t)from;
 //@ end
 //@
 //@ -- Reads operands; once: no more than once.
@@ -369,7 +369,8 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   //@ begin("unsigned", true)
   //@ shift()
   const unsigned from = thread * $V$ - shift;
-  //@ places("unsigned", "H / 2") -- else the row would go to a shape with half as many
+  //@ -- A row of fewer accesses would go to a shape with half as many.
+  //@ places("unsigned", "H / 2")
   //@ if k.width == 8 then -- all at once: such operands take few registers
   //@ read(staged, known, true)
   //@ end

@@ -294,11 +294,6 @@ CUresult fake_init(unsigned flags) {
                                                                       : ERROR_NOT_FOUND;
 }
 
-CUresult fake_device_count(int *count) {
-  *count = 1;
-  return fake_state;
-}
-
 CUresult fake_device_name(char *name, int size, CUdevice device) {
   (void)device;
   snprintf(name, (size_t)size, "emulator");
@@ -318,12 +313,6 @@ CUresult fake_device_attribute(int *value, int attribute, CUdevice device) {
   case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = 1; break;
   default: *value = 0;
   }
-  return fake_state;
-}
-
-CUresult fake_context_create(CUcontext *context, unsigned flags, CUdevice device) {
-  (void)flags, (void)device;
-  *context = (CUcontext)&fake_state;
   return fake_state;
 }
 

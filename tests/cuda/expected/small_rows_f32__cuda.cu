@@ -64,22 +64,22 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
   float *y = (float *)args.buf[1] + row * count;
   const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<4>(x) : 0;
   const unsigned from = thread * 4 - shift;
-const auto at = [=](int nth) {
-  return from + (MODE == LATHE_APART ? nth * (unsigned)threads
-                                     : nth / 4 * (unsigned)threads * 4 + nth % 4);
-};
-const auto inside = [=](int nth) {
-  return MODE == LATHE_FULL || MODE == LATHE_PACKS && nth < H / 2 * 4 || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
-};
-/* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
-const auto some = [=](int slot) {
-  return MODE == LATHE_SHIFTED ? (unsigned)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
-};
-const auto at_once = [=](const void *place, int slot) {
-  return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
-                               : MODE != LATHE_APART && inside(slot * 4);
-};
-const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(int)from : (ptrdiff_t)from;
+  const auto at = [=](int nth) {
+    return from + (MODE == LATHE_APART ? nth * (unsigned)threads
+                                       : nth / 4 * (unsigned)threads * 4 + nth % 4);
+  };
+  const auto inside = [=](int nth) {
+    return MODE == LATHE_FULL || MODE == LATHE_PACKS && nth < H / 2 * 4 || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
+  };
+  /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
+  const auto some = [=](int slot) {
+    return MODE == LATHE_SHIFTED ? (unsigned)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
+  };
+  const auto at_once = [=](const void *place, int slot) {
+    return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
+                                 : MODE != LATHE_APART && inside(slot * 4);
+  };
+  const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (int)from : (ptrdiff_t)from;
   lathe_pack<float, 4> x_pack[H] = {};
   #pragma unroll
   for (int slot = 0; slot < H; slot++) {
@@ -171,7 +171,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
       return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
                                    : MODE != LATHE_APART && inside(slot * 4);
     };
-    const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(ptrdiff_t)from : (ptrdiff_t)from;
+    const ptrdiff_t begins = (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
@@ -221,7 +221,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
       return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
                                    : MODE != LATHE_APART && inside(slot * 4);
     };
-    const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(ptrdiff_t)from : (ptrdiff_t)from;
+    const ptrdiff_t begins = (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
@@ -287,7 +287,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
       return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
                                    : MODE != LATHE_APART && inside(slot * 4);
     };
-    const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(ptrdiff_t)from : (ptrdiff_t)from;
+    const ptrdiff_t begins = (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
@@ -359,7 +359,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
       return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
                                    : MODE != LATHE_APART && inside(slot * 4);
     };
-    const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (ptrdiff_t)(ptrdiff_t)from : (ptrdiff_t)from;
+    const ptrdiff_t begins = (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
