@@ -382,6 +382,37 @@ function kernel:row_values()
   return table.concat(lines, "\n")
 end
 
+-- C, of a call's args: whether all that is read or written along the last dimension starts at a multiple of 16
+-- bytes; whether the rows of all operands are as far from one, and what there is for each column starts at one.
+function kernel:is_aligned()
+  return self:are_all(function(address)
+    return address .. " % 16 == 0"
+  end)
+end
+
+function kernel:is_alike()
+  local first
+  return self:are_all(function(address, operand)
+    if operand.place == "column" then
+      return address .. " % 16 == 0"
+    end
+    local other = first
+    first = first or address
+    return other and string.format("(%s - %s) %% 16 == 0", address, other)
+  end)
+end
+
+-- The conjunction of the texts, or nils, that describe(address, operand) gives for these operands.
+function kernel:are_all(describe)
+  local list = {}
+  for i, operand in ipairs(self.operands) do
+    if operand.place == "whole" or operand.place == "column" and not operand.output then
+      list[#list + 1] = describe(string.format("(uintptr_t)args->buf[%d]", i - 1), operand)
+    end
+  end
+  return #list > 0 and table.concat(list, "\n    && ") or "true"
+end
+
 -- The expression, a plain number, for a value per row or in all (after the last pass).
 function kernel:total(node)
   if node.op == "reduced" then

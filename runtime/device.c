@@ -79,6 +79,16 @@ int device_home(const device_call *call, int operand) {
   return operand == output ? input : operand;
 }
 
+size_t device_offset(const device_call *call, int operand) {
+  const lathe_variant *v = call->variant;
+  const size_t element = lathe_dtype_size(dtype_of_operand(&v->op->operands[operand], v->dtype));
+  const size_t wanted = call->layout.offset * (operand < 2 ? 1 : 2);
+
+  if (call->layout.page_end)
+    return (0 - call->problem->bytes[operand]) % 256;
+  return (wanted + element - 1) / element * element;
+}
+
 size_t device_count(void) {
   size_t sum = 0;
 

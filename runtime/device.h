@@ -11,7 +11,7 @@ typedef struct device device;
 
 /* How a call's buffers are laid out. */
 typedef struct device_layout {
-  size_t offset; /* bytes that each buffer starts after a 64-byte boundary */
+  size_t offset; /* bytes that buffers start after a 64-byte boundary; see device_offset */
   bool page_end; /* each buffer ends at a page that cannot be touched */
   bool in_place; /* the first output is the first input */
 } device_layout;
@@ -103,6 +103,11 @@ bool device_fail_list(device_call *call, const char *why, const char *format, va
 
 /* The operand whose buffer an operand of a call uses: its own, but for the output of an in-place call. */
 int device_home(const device_call *call, int operand);
+
+/* How many bytes after a boundary, of 64 bytes or more, an operand's buffer starts: the layout's offset, for all but
+ * the first two operands twice that, so that not all lie alike, rounded up to an element's size, which C and
+ * the devices want it on; or as many as make it end at such a boundary. */
+size_t device_offset(const device_call *call, int operand);
 
 /* All devices, in the order of their kinds: those put here, or else this process's own. */
 size_t device_count(void);

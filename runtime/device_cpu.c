@@ -65,16 +65,13 @@ static void release(device_call *call) {
 static bool allocate(cpu_call *c) {
   const lathe_variant *v = c->head.variant;
   const problem *p = c->head.problem;
-  const size_t offset = c->head.layout.offset;
   buffer_place place = {.page_end = c->head.layout.page_end};
 
   for (int o = 0; o < v->op->noperands; o++) {
     if (device_home(&c->head, o) != o)
       continue;
     place.stagger = o;
-    /* An index is wider than the elements: C wants it on a multiple of its own size. */
-    const size_t element = lathe_dtype_size(dtype_of_operand(&v->op->operands[o], v->dtype));
-    place.offset = (offset + element - 1) / element * element;
+    place.offset = device_offset(&c->head, o);
     if (!buffer_make(&c->operand[o], p->bytes[o], place))
       return false;
     if (p->input[o])

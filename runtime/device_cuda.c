@@ -156,11 +156,8 @@ static double memory(device *on) {
   return (double)available;
 }
 
-/* An element's address is a multiple of its size, or the device cannot read it: the layout's offset
- * is rounded up to that. */
-static CUresult make_buffer(cuda_buffer *b, size_t size, size_t element, device_layout layout) {
-  const size_t offset = (layout.offset + element - 1) / element * element;
-  const size_t lead = REMOTE_GUARD + (layout.page_end ? (0 - size) % 256 : offset);
+static CUresult make_buffer(cuda_buffer *b, size_t size, size_t offset) {
+  const size_t lead = REMOTE_GUARD + offset;
   CUresult error;
 
   b->size = size;
@@ -192,17 +189,16 @@ static CUresult allocate(cuda_call *c) {
   CUresult error = 0;
 
   for (int o = 0; o < v->op->noperands && !error; o++) {
-    const size_t element = lathe_dtype_size(dtype_of_operand(&v->op->operands[o], v->dtype));
     if (device_home(&c->head, o) != o)
       continue;
-    error = make_buffer(&c->operand[o], p->bytes[o], element, c->head.layout);
+    error = make_buffer(&c->operand[o], p->bytes[o], device_offset(&c->head, o));
     if (!error && p->input[o])
       error = cuda.to_device(c->operand[o].data, p->input[o], p->bytes[o]);
   }
   for (int o = 0; o < v->op->noperands; o++)
     c->args.buf[o] = (void *)(uintptr_t)c->operand[device_home(&c->head, o)].data; /* NOLINT */
   if (v->workspace && !error) {
-    error = make_buffer(&c->workspace, (size_t)v->workspace(p->dim), 1, (device_layout){0});
+    error = make_buffer(&c->workspace, (size_t)v->workspace(p->dim), 0);
     c->args.workspace = (void *)(uintptr_t)c->workspace.data; /* NOLINT */
   }
   return error;

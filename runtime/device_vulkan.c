@@ -158,20 +158,16 @@ static bool fail(device_call *call, VkResult error, const char *format, ...) {
   return false;
 }
 
-/* An operand's buffer. An element's address is a multiple of its size, or the device cannot read
- * it: the layout's offset is rounded up to that. */
-static VkResult make_operand(vulkan_device *d, vulkan_buffer *b, size_t size, size_t element,
-                             device_layout layout) {
-  const size_t offset = (layout.offset + element - 1) / element * element;
-  const size_t after = layout.page_end ? (0 - size) % 256 : offset;
+/* An operand's buffer. */
+static VkResult make_operand(vulkan_device *d, vulkan_buffer *b, size_t size, size_t offset) {
   /* The buffer's own address may be aligned to less. */
-  const size_t length = (REMOTE_GUARD + ALIGNMENT + after + size + REMOTE_GUARD + 3) / 4 * 4;
+  const size_t length = (REMOTE_GUARD + ALIGNMENT + offset + size + REMOTE_GUARD + 3) / 4 * 4;
   VkResult error = vulkan_buffer_make(d, b, length, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
 
   if (error)
     return error;
   b->size = size;
-  b->lead = REMOTE_GUARD + (0 - (size_t)b->address) % ALIGNMENT + after;
+  b->lead = REMOTE_GUARD + (0 - (size_t)b->address) % ALIGNMENT + offset;
   b->address += b->lead;
   error = fill(d, b, 0, length, remote_guard_byte);
   return error ? error : fill(d, b, b->lead, b->lead + size, 0);
@@ -189,17 +185,16 @@ static VkResult allocate(vulkan_call *c) {
   VkResult error = VK_SUCCESS;
 
   for (int o = 0; o < v->op->noperands && !error; o++) {
-    const size_t element = lathe_dtype_size(dtype_of_operand(&v->op->operands[o], v->dtype));
     if (device_home(&c->head, o) != o)
       continue;
-    error = make_operand(d, &c->operand[o], p->bytes[o], element, c->head.layout);
+    error = make_operand(d, &c->operand[o], p->bytes[o], device_offset(&c->head, o));
     if (!error && p->input[o])
       error = copy(d, &c->operand[o], c->operand[o].lead, p->input[o], NULL, p->bytes[o]);
   }
   for (int o = 0; o < v->op->noperands; o++)
     c->args.buf[o] = pointer_to(c->operand[device_home(&c->head, o)].address);
   if (v->workspace && !error) {
-    error = make_operand(d, &c->workspace, (size_t)v->workspace(p->dim), 1, (device_layout){0});
+    error = make_operand(d, &c->workspace, (size_t)v->workspace(p->dim), 0);
     c->args.workspace = pointer_to(c->workspace.address);
   }
   return error;

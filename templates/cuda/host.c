@@ -21,14 +21,3 @@ static inline uint32_t blocks(size_t points, size_t each, size_t most) {
 }
 
 //@ end
-//@ -- Whether the operands of some places start at multiples of 16 bytes, and more is true.
-//@ function aligned(places, more)
-const bool aligned =
-    $(more or "true")
-    //@ for i, operand in ipairs(k.operands) do
-    //@ if places[operand.place] then
-    && (uintptr_t)args->buf[$(i - 1)] % 16 == 0
-    //@ end
-    //@ end
-    ;
-//@ end

@@ -140,14 +140,39 @@ static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned
 }
 
 /* How a row's elements are read and written: by packs of 16 bytes, all of which lie within it; the
- * same, some beyond its end; where it does not start at a multiple of 16 bytes, by those packs from the
- * one on in which it starts, elements at both ends apart; each apart. */
-enum { LATHE_FULL, LATHE_PACKS, LATHE_SHIFTED, LATHE_APART };
+ * same, some beyond its end; where it starts anywhere, by those packs that lie in it whole, and the elements at
+ * both its ends apart; each apart. */
+enum { LATHE_FULL, LATHE_PACKS, LATHE_ENDS, LATHE_APART };
 
-/* How many elements a place lies beyond a multiple of as many as a pack has. */
+/* How many of a row's elements lie ahead of the first that a pack may start at. */
+template <int N, typename T, typename C>
+static __device__ __forceinline__ unsigned lathe_head(const T *row, C count) {
+  const unsigned ahead = (unsigned)(-((uintptr_t)row / sizeof(T)) % N);
+
+  return ahead < count ? ahead : (unsigned)count;
+}
+
+/* The pack that lies `past` elements past one: some of this one, then of the next. */
 template <int N, typename T>
-static __device__ __forceinline__ unsigned lathe_shift(const T *place) {
-  return (unsigned)((uintptr_t)place / sizeof(T) % N);
+static __device__ __forceinline__ lathe_pack<T, N>
+lathe_past(const lathe_pack<T, N> &pack, const lathe_pack<T, N> &next, unsigned past) {
+  const lathe_pack<T, N> both[2] = {pack, next};
+  const unsigned bytes = past * (unsigned)sizeof(T);
+  lathe_pack<T, N> result;
+  unsigned words[8];
+
+  memcpy(words, both, sizeof both);
+#pragma unroll
+  for (int w = 0; w < 6; w++)
+    words[w] = bytes & 8 ? words[w + 2] : words[w];
+#pragma unroll
+  for (int w = 0; w < 5; w++)
+    words[w] = bytes & 4 ? words[w + 1] : words[w];
+#pragma unroll
+  for (int w = 0; w < 4; w++)
+    words[w] = sizeof(T) < 4 ? __funnelshift_r(words[w], words[w + 1], bytes * 8) : words[w];
+  memcpy(&result, words, sizeof result);
+  return result;
 }
 
 /* Room for what one block hands to another: each word with a mark beside it that it is there, in

@@ -5,7 +5,7 @@
 extern lathe_launches $v.name$_launches;
 int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t count = $(k:product("args->dim", 1, #op.dims));
-  //@ H.aligned({ whole = true })
+  const bool aligned = $(k:is_aligned());
 
   launches[0] = (lathe_launch){
       .kernel = aligned ? "$v.name$" : "$v.name$_apart",

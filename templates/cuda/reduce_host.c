@@ -19,7 +19,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   const size_t machine = (size_t)limits->multiprocessors * $W$;
   const size_t most = machine < $H.MOST_BLOCKS$ ? machine : $H.MOST_BLOCKS$;
   const uint32_t grid = blocks(count, $(B * U * k.width), most);
-  //@ H.aligned({ whole = true })
+  const bool aligned = $(k:is_aligned());
 
   //@ for p = 1, #phases do
   launches[$(p - 1)] = (lathe_launch){

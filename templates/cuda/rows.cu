@@ -8,6 +8,10 @@
  * fewer of these than multiprocessors, each is split into parts, a launch for each pass: a few
  * microseconds that many blocks soon repay.
  *
+ * Where rows start anywhere, accesses of 16 bytes are those that lie in the row whole; the few elements at both
+ * its ends go to the first threads, one each, and what there is for each column is put together of two accesses.
+ * Rows of operands that lie unlike go by elements.
+ *
  * Reductions over the rows are gathered in the last pass: each thread has its columns in registers
  * for all of its rows, and blocks leave what they gathered in the workspace, for one more launch to
  * merge, in an order that depends on nothing but the grid. Rows that a block can hold are
@@ -134,25 +138,36 @@ const $k.number$ $pick.name$_$x.pointer$ = $pick.index$_place < count ? ($k.numb
 //@ end
 //@ end
 //@
-//@ -- Where elements are: `from`, the place of the thread's first, is to be set; it may lie ahead of the row, as a
-//@ -- huge number. All rows have the first `sure` accesses of each thread.
+//@ -- Where elements are: `from`, the place of the thread's first, and `until`, where those in accesses of 16 bytes
+//@ -- end, are to be set. All rows have the first `sure` accesses of each thread.
 //@ function places(type, sure)
 const auto at = [=](int nth) {
   return from + (MODE == LATHE_APART ? nth * ($type$)threads
                                      : nth / $V$ * ($type$)threads * $V$ + nth % $V$);
 };
 const auto inside = [=](int nth) {
-  return MODE == LATHE_FULL || $(sure and ("MODE == LATHE_PACKS && nth < %s * %d || "):format(sure, V) or "")at(MODE == LATHE_PACKS ? nth / $V$ * $V$ : nth) < count;
+  return MODE == LATHE_FULL || $(sure and ("nth < %s * %d || "):format(sure, V) or "")at(MODE == LATHE_APART ? nth : nth / $V$ * $V$) < until;
 };
-/* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
-const auto some = [=](int slot) {
-  return MODE == LATHE_SHIFTED ? ($type$)(at(slot * $V$) + $(V - 1)) < count + $(V - 1) : inside(slot * $V$);
+//@ end
+//@ -- Of a row that starts anywhere: how many elements lie ahead of the first multiple of 16 bytes, and where the
+//@ -- accesses of so many end, one earlier than they could where operands for columns are then read past that. Those at
+//@ -- both ends, fewer than 2 V, are the first threads', at most `most` of each, if `there`.
+//@ function ends(type, most, there)
+//@ local first
+//@ for _, operand in ipairs(k.operands) do
+//@   first = first or operand.place == "whole" and operand.name
+//@ end
+enum { ENDS = MODE == LATHE_ENDS ? $most$ : 0 };
+unsigned head = 0;
+$type$ until = count;
+if (MODE == LATHE_ENDS) {
+  head = lathe_head<$V$>($first$, count);
+  until = head + (count / $V$ - (head > 0 && count >= $V$)) * $V$;
+}
+const auto end_at = [=](int nth) {
+  const unsigned place = thread + nth * threads;
+  return $(there and there .. " && " or "")place < head + (count - until) ? place < head ? place : until + (place - head) : ~($type$)0;
 };
-const auto at_once = [=](const void *place, int slot) {
-  return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * $V$) < count && count - at(slot * $V$) >= $V$
-                               : MODE != LATHE_APART && inside(slot * $V$);
-};
-const ptrdiff_t begins = $(type == "unsigned" and "MODE == LATHE_SHIFTED ? (int)from : " or "")(ptrdiff_t)from;
 //@ end
 //@
 //@ -- Reads operands; once: no more than once.
@@ -163,41 +178,54 @@ const ptrdiff_t begins = $(type == "unsigned" and "MODE == LATHE_SHIFTED ? (int)
 lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H] = {};
 #pragma unroll
 for (int slot = 0; slot < H; slot++) {
-  if (at_once($x.pointer$ + begins, slot)) {
-    $x.pointer$_pack[slot] = lathe_load$how$<$V$>(lathe_further<$V$>($x.pointer$ + begins, slot * threads));
-  } else if (MODE >= LATHE_SHIFTED && some(slot)) {
+  if (MODE == LATHE_APART) {
 #pragma unroll
     for (int lane = 0; lane < $V$; lane++)
       if (inside(slot * $V$ + lane))
         $x.pointer$_pack[slot].at[lane] = $x.pointer$[at(slot * $V$ + lane)];
+  } else if (inside(slot * $V$)) {
+    //@ local first = x.operand.place == "column" and "(from - head)" or "from"
+    $x.pointer$_pack[slot] = lathe_load$how$<$V$>(lathe_further<$V$>($x.pointer$ + $first$, slot * threads));
   }
 }
+//@ if x.operand.place == "column" then
+if (MODE == LATHE_ENDS && head > 0) {
+  lathe_pack<$k.storage$, $V$> next[H] = {};
+#pragma unroll
+  for (int slot = 0; slot < H; slot++)
+    if (inside(slot * $V$))
+      next[slot] = lathe_load<$V$>(lathe_further<$V$>($x.pointer$ + (from - head), slot * threads) + $V$);
+#pragma unroll
+  for (int slot = 0; slot < H; slot++)
+    $x.pointer$_pack[slot] = lathe_past($x.pointer$_pack[slot], next[slot], head);
+}
+//@ end
+//@ end
+//@ end
+//@ -- Without a condition, so that they are not put off until they are needed.
+//@ function read_ends(list)
+//@ for _, x in ipairs(list) do
+$k.storage$ $x.pointer$_ends[ENDS + 1];
+#pragma unroll
+for (int nth = 0; nth < ENDS; nth++)
+  $x.pointer$_ends[nth] = $x.pointer$[end_at(nth) < count ? end_at(nth) : 0];
 //@ end
 //@ end
 //@
 //@ -- Writes NAME_out as pack [slot] of an operand; once: not to be read again soon.
 //@ function write(name, once)
-if (at_once($name$ + begins, slot)) {
-  lathe_store$(once and "_once" or "")(lathe_further<$V$>($name$ + begins, slot * threads), $name$_out);
-} else if (MODE >= LATHE_SHIFTED && some(slot)) {
+if (MODE == LATHE_APART) {
 #pragma unroll
   for (int lane = 0; lane < $V$; lane++)
     if (inside(slot * $V$ + lane))
       $name$[at(slot * $V$ + lane)] = $name$_out.at[lane];
+} else if (inside(slot * $V$)) {
+  lathe_store$(once and "_once" or "")(lathe_further<$V$>($name$ + from, slot * threads), $name$_out);
 }
 //@ end
 //@
-//@ -- How far the row is from a multiple of 16 bytes: its operands mostly as far as the first.
-//@ function shift()
-//@ local first
-//@ for _, operand in ipairs(k.operands) do
-//@   first = first or operand.place == "whole" and operand.name
-//@ end
-const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<$V$>($first$) : 0;
-//@ end
-//@
-//@ -- Calls a point function on element [lane] of pack [slot]; kept: the operands with values from an
-//@ -- earlier pass in registers.
+//@ -- Calls a point function on element [lane] of pack [slot], or on the nth of the thread's at the ends; kept: the
+//@ -- operands with values from an earlier pass in registers.
 //@ function call(point, kept)
 //@ P.call(point, function(x)
 //@   if x.kind == "hit" then
@@ -208,11 +236,24 @@ const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<$V$>($first$) : 0;
 //@   return "lathe_number(" .. x.pointer .. "_pack[slot], lane)"
 //@ end)
 //@ end
+//@ function call_end(point, kept)
+//@ P.call(point, function(x)
+//@   if x.kind == "hit" then
+//@     return "end_at(nth) == " .. x.index .. "_place"
+//@   end
+//@   return x.pointer .. (kept[x.pointer] and "_kept_ends[nth]" or "_ends[nth]")
+//@ end)
+//@ end
 //@
 //@ -- Room for what a phase stashes in registers, under a name: NAME_what.
 //@ function room_for(phase, what)
 //@ for _, y in ipairs(phase.stash) do
 $k.number$ $y.operand.name$_$what$[H * $V$];
+//@ end
+//@ end
+//@ function room_for_ends(phase)
+//@ for _, y in ipairs(phase.stash) do
+$k.number$ $y.operand.name$_kept_ends[ENDS + 1];
 //@ end
 //@ end
 //@
@@ -266,7 +307,7 @@ for (int slot = 0; slot < H; slot++) {
     //@ end
   }
   //@ if #by_access > 0 then
-  if (some(slot)) {
+  if (inside(slot * $V$)) {
     //@ for _, r in ipairs(by_access) do
     mine.$r.name$.take($r.name$_terms, [=](int lane) { return at(slot * $V$ + lane); });
     //@ end
@@ -294,6 +335,25 @@ mine.$r.name$.take($r.name$_terms, $r.name$_terms);
 //@ end
 //@ end
 //@
+//@ function gather_ends(phase, point, type, kept)
+#pragma unroll
+for (int nth = 0; nth < ENDS; nth++)
+  if (end_at(nth) < count) {
+    $type$ end;
+    end.clear();
+    //@ call_end(point, kept or {})
+    //@ for _, r in ipairs(phase.reductions) do
+    const $k.number$ $r.name$_terms[1] = {$r.name$_term};
+    //@ local more = r.kind == "moments" and "[](int) { return true; }" or r.kind == "powers" and r.name .. "_terms"
+    end.$r.name$.take($r.name$_terms, $(more or "[=](int) { return end_at(nth); }"));
+    //@ end
+    mine.merge(end);
+    //@ for _, y in ipairs(phase.stash) do
+    $y.operand.name$$(kept and "_kept_ends[nth]" or "[end_at(nth)]") = $y.operand.name$_;
+    //@ end
+  }
+//@ end
+//@
 //@ -- Computes the points and writes them, and gathers the terms of reductions over the rows.
 //@ function compute(kept)
 #pragma unroll
@@ -313,6 +373,17 @@ for (int slot = 0; slot < H; slot++) {
   //@ write(y.operand.name, true)
   //@ end
 }
+//@ end
+//@
+//@ function compute_ends(kept)
+#pragma unroll
+for (int nth = 0; nth < ENDS; nth++)
+  if (end_at(nth) < count) {
+    //@ call_end(point, kept)
+    //@ for _, y in ipairs(outputs) do
+    $y.operand.name$[end_at(nth)] = $y.operand.name$_;
+    //@ end
+  }
 //@ end
 //@
 //@ function take_columns(nth)
@@ -366,30 +437,36 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
     lathe_cluster_arrive();
   $(uniforms("call"))
   //@ local known, kept = {}, {}
+  //@ local function read_held(list)
+  //@ read(list, known, true)
+  //@ read_ends(list)
+  //@ end
   //@ begin("unsigned", true)
-  //@ shift()
-  const unsigned from = thread * $V$ - shift;
-  //@ -- A row of fewer accesses would go to a shape with half as many.
+  //@ ends("unsigned", ("T > 0 && T < %d ? 2 : 1"):format(2 * V - 1))
+  const unsigned from = head + thread * $V$;
+  //@ -- A row of fewer accesses, where one at its ends may not count, would go to a shape with half as many.
   //@ places("unsigned", "H / 2")
   //@ if k.width == 8 then -- all at once: such operands take few registers
-  //@ read(staged, known, true)
+  //@ read_held(staged)
   //@ end
   //@ for p, phase in ipairs(phases) do
   //@ if passes[p] then
-  //@ read(elements({ passes[p] }, known), known, true)
+  //@ read_held(elements({ passes[p] }, known))
   //@ room_for(phase, "kept")
+  //@ room_for_ends(phase)
   $(gathered(p)) mine$p$;
   {
     auto &mine = mine$p$;
     mine.clear();
     //@ gather(phase, passes[p], kept)
+    //@ gather_ends(phase, passes[p], gathered(p), kept)
   }
   //@ if p == active[1] then
   if (blocks > 1)
     lathe_cluster_wait(); /* all of them have started */
   //@ end
   //@ if p == active[#active] and point then -- ahead of the wait for other threads
-  //@ read(elements({ point }, known, false, S.columns_last and "whole" or nil), known, true)
+  //@ read_held(elements({ point }, known, false, S.columns_last and "whole" or nil))
   //@ end
   //@ local last = p == active[#active] and not point
   lathe_merge_row<T$(last and ", false" or "")>(mine$p$, shared$p$, blocks);
@@ -402,9 +479,10 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   //@ end
   //@ write_totals()
   //@ if point then
-  //@ read(elements({ point }, known), known, true)
+  //@ read_held(elements({ point }, known))
   if (live) {
     //@ compute(kept)
+    //@ compute_ends(kept)
   }
   //@ end
 }
@@ -431,17 +509,21 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
   //@ end
   $(uniforms("call"))
   //@ begin("size_t", true)
-  //@ shift()
+  //@ ends("size_t", 1)
   //@ for p, phase in ipairs(phases) do
   //@ if passes[p] then
   $(gathered(p)) mine$p$;
-  mine$p$.clear();
-  for (size_t tile = 0; tile < count + shift; tile += threads * (H * $V$)) {
-    const size_t from = tile + thread * $V$ - shift;
+  {
     auto &mine = mine$p$;
-    //@ places("size_t")
-    //@ read(elements({ passes[p] }, {}, true), {})
-    //@ gather(phase, passes[p])
+    mine.clear();
+    for (size_t tile = head; tile < until; tile += threads * (H * $V$)) {
+      const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
+      //@ places("size_t")
+      //@ read(elements({ passes[p] }, {}, true), {})
+      //@ gather(phase, passes[p])
+    }
+    //@ read_ends(elements({ passes[p] }, {}, true))
+    //@ gather_ends(phase, passes[p], gathered(p))
   }
   lathe_merge_row<0>(mine$p$, shared$p$, 1);
   //@ end
@@ -460,12 +542,14 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
     //@ end
   }
   //@ elseif point then
-  for (size_t tile = 0; tile < count + shift; tile += threads * (H * $V$)) {
-    const size_t from = tile + thread * $V$ - shift;
+  for (size_t tile = head; tile < until; tile += threads * (H * $V$)) {
+    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
     //@ places("size_t")
     //@ read(elements({ point }, {}, true), {})
     //@ compute({})
   }
+  //@ read_ends(elements({ point }, {}, true))
+  //@ compute_ends({})
   //@ end
 }
 
@@ -489,7 +573,9 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   //@ end
   $(uniforms("call"))
   //@ begin("size_t", true)
-  //@ shift()
+  //@ if active[step] or point then
+  //@ ends("size_t", 1, "live")
+  //@ end
   //@ for q = 1, p - 1 do
   //@ if passes[q] then
   $(gathered(q)) mine$q$;
@@ -507,9 +593,9 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   mine.clear();
   //@ end
   //@ if active[step] or point then
-  for (size_t tile = (size_t)blockIdx.x * (threads * (H * $V$)); tile < count + shift;
+  for (size_t tile = head + (size_t)blockIdx.x * (threads * (H * $V$)); tile < until;
        tile += (size_t)gridDim.x * (threads * (H * $V$))) {
-    const size_t from = tile + thread * $V$ - shift;
+    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
     //@ places("size_t")
     //@ if active[step] then
     //@ read(elements({ passes[p] }, {}, true), {})
@@ -519,6 +605,12 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
     //@ compute({})
     //@ end
   }
+  //@ read_ends(elements({ passes[p] or point }, {}, true))
+  //@ if active[step] then
+  //@ gather_ends(phases[p], passes[p], gathered(p))
+  //@ else
+  //@ compute_ends({})
+  //@ end
   //@ end
   //@ if active[step] then
   lathe_merge_row<0>(mine, shared$p$, 1);
@@ -599,6 +691,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   //@ if finish then
   $k.name$_columns over_rows[EACH];
   //@ end
+  const unsigned until = count, head = 0;
   unsigned stage = 0, turn = 0;
   //@ places("unsigned")
   $(k:pointers())
@@ -691,7 +784,7 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
   const unsigned threads = 32, thread = threadIdx.x;
   const size_t begin = (size_t)blockIdx.x * (32 * $V$);
   const size_t from = begin + (MODE == LATHE_APART ? thread : thread * $V$);
-  const size_t step = (size_t)gridDim.y * blockDim.y;
+  const size_t step = (size_t)gridDim.y * blockDim.y, until = count, head = 0;
   $k.name$_columns over_rows[EACH];
   //@ places("size_t")
   $(k:pointers())
@@ -783,7 +876,7 @@ static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
 }
 
 //@ end
-//@ local modes = { full = "LATHE_FULL", packs = "LATHE_PACKS", shifted = "LATHE_SHIFTED", apart = "LATHE_APART" }
+//@ local modes = { full = "LATHE_FULL", packs = "LATHE_PACKS", ends = "LATHE_ENDS", apart = "LATHE_APART" }
 //@ -- One kernel of a variant: its name's ending, most threads and fewest blocks on a multiprocessor, a call.
 //@ function kernel(v, ending, bounds, call)
 extern "C" __global__ void __launch_bounds__($bounds$)
@@ -795,33 +888,36 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ for _, v in ipairs(variants) do
 /* $v.params_text$ */
 //@ local H = S.hold(v)
+//@ local shortly = short == held and "held" or "short"
 //@ if not finish then
 //@ for _, mode in ipairs(S.MODES) do
+//@ -- Threads with unlike numbers of elements merge sums alone faster, too.
+//@ local by_block = mode == "ends" and shortly or "held"
 //@ for _, s in ipairs(S.short(v)) do
-//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.bounds(v, streams, S.SHORT_THREADS, mode), ("%s<%s, %d, %d>(args, 1)"):format(short == held and "held" or "short", modes[mode], s.threads, s.hold))
+//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.bounds(v, streams, S.SHORT_THREADS, mode), ("%s<%s, %d, %d>(args, 1)"):format(shortly, modes[mode], s.threads, s.hold))
 //@ end
-//@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("held<%s, 0, %d>(args, 1)"):format(modes[mode], H))
+//@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, 1)"):format(by_block, modes[mode], H))
 //@ if S.clusters(k.program) then
 extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.threads, mode)))
     $v.name$_cluster_$mode$(const __grid_constant__ lathe_args args) {
   const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
   const unsigned blocks = (unsigned)(gridDim.x / rows);
 #if __CUDA_ARCH__ >= 900
-  $k.name$_held<$(modes[mode]), 0, $H$>(args, blocks);
+  $k.name$_$by_block$<$(modes[mode]), 0, $H$>(args, blocks);
 #else /* code for this architecture may run on one with clusters */
   if (blockIdx.x % blocks == 0)
-    $k.name$_long<$(modes[mode == "full" and "packs" or mode]), $H$>(args, blockIdx.x / blocks);
+    $k.name$_long<$(modes[mode == "full" and "packs" or mode]), $(S.long_hold(v))>(args, blockIdx.x / blocks);
 #endif
 }
 
 //@ end
 //@ end
 //@ end
-//@ for _, mode in ipairs { "packs", "shifted" } do
+//@ for _, mode in ipairs { "packs", "ends", "apart" } do
 //@ if not finish or S.leaves(k.program) then
-//@ kernel(v, "long_" .. mode, S.LONG_THREADS .. ", 1", ("long<%s, %d>(args, blockIdx.x)"):format(modes[mode], H))
+//@ kernel(v, "long_" .. mode, S.LONG_THREADS .. ", 1", ("long<%s, %d>(args, blockIdx.x)"):format(modes[mode], S.long_hold(v)))
 //@ end
-//@ if S.splits(k.program) then
+//@ if S.splits(k.program) and mode ~= "apart" then
 //@ for step = 1, #active + 1 do
 //@ kernel(v, "split" .. step .. "_" .. mode, S.SPLIT_THREADS .. ", 1", ("split%d<%s, %d>(args)"):format(step, modes[mode], S.SPLIT_HOLD))
 //@ end

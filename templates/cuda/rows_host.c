@@ -18,8 +18,8 @@ launches[count_of_launches++] = (lathe_launch){
 //@
 //@ -- The name of a kernel in one of its modes; full: the condition for every access to be within the row.
 //@ local function name_of(v, ending, full, other)
-//@   local rest = ('aligned ? "%s_%s_packs" : "%s_%s_%s"'):format(v.name, ending, v.name, ending, other or "shifted")
-//@   return full and ('aligned && %s ? "%s_%s_full" : %s'):format(full, v.name, ending, rest) or rest
+//@   local rest = ('aligned ? "%s_%s_packs" : "%s_%s_%s"'):format(v.name, ending, v.name, ending, other or "ends")
+//@   return full and S.MODES[1] == "full" and ('aligned && %s ? "%s_%s_full" : %s'):format(full, v.name, ending, rest) or rest
 //@ end
 //@ -- How many threads there are to share packs, `hold` of them each: whole warps.
 //@ local function threads(packs, hold)
@@ -68,9 +68,10 @@ extern lathe_launches $v.name$_launches;
 int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   const size_t count = args->dim[$(#op.dims - 1)];
-  //@ H.aligned({ whole = true, column = true }, "count % " .. V .. " == 0")
+  const bool aligned = count % $V$ == 0 && $(k:is_aligned());
   //@ if leaves or not by_column then
-  const size_t packs = blocks(aligned ? count : count + $(V - 1), $V$, SIZE_MAX); /* that a row may touch */
+  const bool alike = $(k:is_alike());
+  const size_t packs = count / $V$; /* that a row may have */
   //@ end
   int count_of_launches = 0;
 
@@ -88,12 +89,16 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     const size_t down = blocks((size_t)limits->multiprocessors * $S.TILE_BLOCKS$, across, most);
 
     //@ if leaves then
-    //@ launch(name_of(v, "long"), "(uint32_t)rows, 1, 1", ("packs < %d ? %s : %d, 1, 1"):format(S.LONG_THREADS * hold, threads("packs", hold), S.LONG_THREADS))
+    //@ launch(('alike ? %s : "%s_long_apart"'):format(name_of(v, "long"), v.name), "(uint32_t)rows, 1, 1", ("packs < %d ? %s : %d, 1, 1"):format(S.LONG_THREADS * hold, threads("packs", hold), S.LONG_THREADS))
     //@ end
     //@ launch(name_of(v, "tile", nil, "apart"), ("across, blocks(rows, %d, down), 1"):format(S.TILE_ROWS), ("32, %d, 1"):format(S.TILE_ROWS))
   }
   //@ launch('"' .. v.name .. '_merge"', "blocks(count, 32, SIZE_MAX), 1, 1", "32, 32, 1")
   //@ else
+  if (!alike) {
+    //@ launch('"' .. v.name .. '_long_apart"', "(uint32_t)rows, 1, 1", ("blocks(count, 32, %d) * 32, 1, 1"):format(S.LONG_THREADS // 64))
+    return count_of_launches;
+  }
   //@ for _, s in ipairs(S.short(v)) do
   if (packs <= $(s.threads * s.hold)) {
     //@ launch(name_of(v, s.threads .. "x" .. s.hold, "count == " .. s.threads * s.hold * V), ("blocks(rows, %d, limits->grid), 1, 1"):format(S.SHORT_THREADS // s.threads), ("%d, %d, 1"):format(s.threads, S.SHORT_THREADS // s.threads))

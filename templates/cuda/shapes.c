@@ -41,6 +41,11 @@
 //@ function hold(v)
 //@   return v.params.hold ~= "auto" and v.params.hold or #k.program.points == 0 and k.width == 4 and 8 or 4
 //@ end
+//@ -- The same at a time of a longer row: beside operands for each column there are registers for fewer. layernorm of
+//@ -- 1335x50264 in f16 takes 116 us, with 4 accesses 134.
+//@ function long_hold(v)
+//@   return k.width == 8 and number.column > 0 and math.min(hold(v), 2) or hold(v)
+//@ end
 //@ -- Where it keeps 8 numbers for each, and has more than one operand: it takes more registers, and in short rows
 //@ -- holds less. log_softmax_backward of 4096x8192 in f16 takes 49.4 us, with 2 accesses or in 64 registers
 //@ -- 53.3 and 50.9.
@@ -64,13 +69,15 @@
 //@ -- The most threads of a block and the fewest blocks of a multiprocessor, which bound a thread's registers: one
 //@ -- block computes while others wait for memory. streams: how many operands a thread holds elements of. Points that
 //@ -- know their place take registers too, as do accesses that may be beyond the row's end beside operands for columns:
-//@ -- layernorm of rows of 768 in f16 took three times as long where registers ran out.
+//@ -- layernorm of rows of 768 in f16 took three times as long where registers ran out. Rows that start anywhere have
+//@ -- two accesses to such an operand for one.
 //@ function bounds(v, streams, threads, mode)
 //@   local at_once = (hold(v) * k.width * streams > 16 or placed and #k.program.points > 0) and 1024 or 1536
 //@   local short = threads <= SHORT_THREADS
-//@   if k.width == 8 and mode == "shifted" then
-//@     at_once = streams > 1 and 512 or 768
-//@   elseif crowded and not short or columns_last and k.width == 8 and short and mode == "packs" then
+//@   local unlike = mode == "ends" and k.width == 8 and number.column > 0
+//@   if unlike and short and columns_last then
+//@     at_once = 640
+//@   elseif unlike or crowded and not short or columns_last and k.width == 8 and short and mode == "packs" then
 //@     at_once = 768
 //@   end
 //@   local most = at_once % threads == 0 and threads or math.max(threads, at_once)
@@ -85,8 +92,8 @@
 //@ end
 //@ MOST_CLUSTERED = 2
 //@ -- Accesses: of 16 bytes, and as many as a shape has; the same, some beyond the row's end; those that lie in
-//@ -- the row whole, where rows start anywhere, and elements at both ends.
-//@ MODES = { "full", "packs", "shifted" }
+//@ -- the row whole, where rows start anywhere, and elements at both ends. Conditions cost little beside what f64 does.
+//@ MODES = k.width > 2 and { "full", "packs", "ends" } or { "packs", "ends" }
 //@ CLUSTER = 8 -- the most blocks of a cluster that every device with clusters has
 //@ -- Of long rows' parts: threads of a block, and what each holds; most parts of all rows together.
 //@ LONG_THREADS, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 1024, 256, 2, 2048

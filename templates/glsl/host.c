@@ -22,7 +22,7 @@ extern const lathe_image $file.stem$_image;
 const lathe_image $file.stem$_image = {$file.stem$_start, $file.stem$_end, $(k:is_loose() and 1 or 0)};
 
 /* As templates/glsl/kernel.comp has them. */
-enum { APART, PACKS, FULL, SHIFTED };
+enum { APART, PACKS, FULL, ENDS };
 
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
@@ -34,15 +34,3 @@ static inline uint32_t blocks(size_t points, size_t each, size_t most) {
 //@ end
 //@ -- A grid of `groups` workgroups, and some more where one dimension has no room for them: see lathe_group.
 //@ GRID = "{groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1}"
-//@ -- Whether the operands of which elements are read or written along the last dimension start at multiples
-//@ -- of 16 bytes.
-//@ function aligned()
-const bool aligned =
-    true
-    //@ for i, operand in ipairs(k.operands) do
-    //@ if operand.place == "whole" or operand.place == "column" and not operand.output then
-    && (uintptr_t)args->buf[$(i - 1)] % 16 == 0
-    //@ end
-    //@ end
-    ;
-//@ end

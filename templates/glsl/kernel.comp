@@ -9,7 +9,7 @@ layout(constant_id = 4) const uint MODE = 0;      /* how memory is accessed: */
 const uint APART = 0, /* by one element each */
     PACKS = 1, /* by 16 bytes, all operands being at multiples of that */
     FULL = 2,  /* by 16 bytes, as many as a kernel has room for: none is left out */
-    SHIFTED = 3; /* by 16 bytes from the multiple on below which a row starts, elements at both ends apart */
+    ENDS = 3;  /* by 16 bytes where these lie in a row whole, the elements at both its ends apart */
 
 layout(push_constant, std430) uniform lathe_args {
   $(k:arguments(op))

@@ -6,7 +6,7 @@ extern lathe_launches $v.name$_launches;
 int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t count = $(k:product("args->dim", 1, #op.dims));
   const uint32_t groups = blocks(count, $(B * U * k.width), SIZE_MAX);
-  //@ H.aligned()
+  const bool aligned = $(k:is_aligned());
 
   if (limits->group < $B$)
     return 0;

@@ -11,12 +11,37 @@
  * have left, in an order that depends on nothing but the grid. Long rows, and programs with nothing else,
  * are dealt out by tiles of columns: what the passes over a row gave is in the workspace then.
  *
- * Where rows do not all start at a multiple of 16 bytes, accesses are those that lie in the row whole, from the
- * multiple on below which it starts, and of one element each at both ends, or beside reductions over the rows all
- * are of one element each. Where a row is as long as a kernel has room for, nothing needs a condition. */
+ * Where rows start anywhere, accesses of 16 bytes are those that lie in the row whole, and a few elements at both its
+ * ends go apart; beside reductions over the rows, or where operands lie unlike, all elements do. Where a row is as
+ * long as a kernel has room for, nothing needs a condition. */
 //@ use "kernel.comp"
 //@ local P = use "parts.comp"
 //@ local S = use "shapes.c"
+//@ if #k.program.column_reductions == 0 then
+/* How many of a row's elements lie ahead of the first that an access of 16 bytes may start at. */
+uint lathe_head(uint64_t row, uint64_t count) {
+  return uint(min(-(row / $k.bytes$ul) & $(k.width - 1)ul, count));
+}
+
+/* The nth of the places ahead of these accesses and behind them, or one that no row has. */
+uint64_t lathe_end(uint nth, uint head, uint64_t until, uint64_t count) {
+  const uint64_t place = nth < head ? nth : until + (nth - head);
+  return place < count ? place : ~0ul;
+}
+
+/* The 16 bytes that lie `past` bytes past others: some of these, then of the next. */
+uvec4 lathe_past(uvec4 pack, uvec4 next, uint past) {
+  const bool by_two = (past & 8u) != 0u, by_one = (past & 4u) != 0u;
+  const uvec4 a = by_two ? uvec4(pack.zw, next.xy) : pack, b = by_two ? next.zwzw : next;
+  const uvec4 c = by_one ? uvec4(a.yzw, b.x) : a;
+  //@ if k.bytes == 2 then
+  return (past & 2u) != 0u ? c >> 16u | uvec4(c.yzw, by_one ? b.y : b.x) << 16u : c;
+  //@ else
+  return c;
+  //@ end
+}
+
+//@ end
 //@ local V, columns = k.width, k.program.column_reductions
 //@ -- The program that is being written: where a row stays in registers, so may what is dear. gathered(p): the
 //@ -- type of what its phase p gathers.
@@ -53,28 +78,16 @@
 //@   return operand.place == "whole" and "row * count" or operand.place == "row" and "row" or nil
 //@ end
 //@
-//@ -- The place of the nth element that an invocation holds, from where it started, and whether it is in the
-//@ -- row, from `begin` to `end`: with packs, a whole access is if its first element is. All rows have the first
-//@ -- `sure` packs of each invocation. UNALIGNED: the mode where rows start anywhere.
-//@ local UNALIGNED = #columns > 0 and "APART" or "SHIFTED"
+//@ -- The place of the nth element that an invocation holds, from where the row's accesses start, and whether it is
+//@ -- there, ahead of `end`: with packs, a whole access is if its first element is. All rows have the first `sure`
+//@ -- packs of each invocation.
 //@ local sure = 0
 //@ local function at(nth)
 //@   return string.format("start + %du * THREADS + %du * step", nth // V * V, nth % V)
 //@ end
 //@ local function inside(nth)
-//@   local packed = nth < sure * V and "true" or at(nth // V * V) .. " < end"
-//@   return string.format("(MODE == FULL || (MODE == PACKS ? %s : %s - begin < end - begin))", packed, at(nth))
-//@ end
-//@
-//@ -- Whether some of an access is in the row; whether it is of 16 bytes, to what is at an address.
-//@ local function some(slot)
-//@   local first = at(slot * V)
-//@   return string.format("(MODE == SHIFTED ? %s < end && %s + %du > begin : %s)", first, first, V, inside(slot * V))
-//@ end
-//@ local function at_once(slot, address)
-//@   local first = at(slot * V)
-//@   return string.format("(MODE == SHIFTED ? (%s & 15ul) == 0ul && %s >= begin && %s + %du <= end : MODE != APART && %s)",
-//@     address, first, first, V, inside(slot * V))
+//@   local packed = at(nth // V * V) .. " < end"
+//@   return string.format("(MODE == FULL || (MODE != APART ? %s : %s < end))", nth < sure * V and "true" or packed, at(nth))
 //@ end
 //@
 //@ -- Reads H accesses at an address into uvec4s named pack0..., which declare_packs has declared.
@@ -83,20 +96,34 @@
 uvec4 $pack$$slot$ = uvec4(0u);
 //@ end
 //@ end
-//@ function read_packs(pack, address, H)
+//@ -- column: of an operand for each column, which lies as many elements ahead as the row has ahead of its accesses.
+//@ function read_packs(pack, address, H, column)
+//@ local function place(slot)
+//@   return ("%s%s + uint64_t(start) * %dul + %dul * (THREADS * 16ul)"):format(address, column and " - head * " .. k.bytes .. "u" or "", k.bytes, slot)
+//@ end
 //@ for slot = 0, H - 1 do
 //@ local lanes = {}
 //@ for lane = 0, V - 1 do
 //@   lanes[lane + 1] = "lane" .. lane
 //@ end
-if ($(at_once(slot, address))) {
-  $pack$$slot$ = lathe_pack($address$ + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at;
-} else if (MODE == $UNALIGNED$ && $(some(slot))) {
+if (MODE != APART && $(inside(slot * V))) {
+  $pack$$slot$ = lathe_pack($(place(slot))).at;
+} else if (MODE == APART && $(inside(slot * V))) {
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
   const $k.number$ lane$lane$ = $(inside(nth)) ? lathe_get($address$ + uint64_t($(at(nth))) * $k.bytes$ul) : 0;
   //@ end
   $pack$$slot$ = $(k:pack(lanes));
+}
+//@ end
+//@ if column then
+if (MODE == ENDS && head > 0u) {
+  //@ for slot = 0, H - 1 do
+  const uvec4 next$slot$ = $(inside(slot * V)) ? lathe_pack($(place(slot)) + 16ul).at : uvec4(0u);
+  //@ end
+  //@ for slot = 0, H - 1 do
+  $pack$$slot$ = lathe_past($pack$$slot$, next$slot$, head * $k.bytes$u);
+  //@ end
 }
 //@ end
 //@ end
@@ -117,7 +144,15 @@ if ($(at_once(slot, address))) {
 //@ for _, x in ipairs(list) do
 //@ known[x.pointer] = true
 //@ declare_packs(x.pointer .. "_pack", H)
-//@ read_packs(x.pointer .. "_pack", x.pointer .. " + from", H)
+//@ read_packs(x.pointer .. "_pack", x.pointer .. " + from", H, #columns == 0 and x.operand.place == "column")
+//@ end
+//@ end
+//@ -- The same of an invocation's elements at the ends of the row, N of them.
+//@ function read_ends(list, N)
+//@ for _, x in ipairs(list) do
+//@ for nth = 0, N - 1 do
+const $k.number$ $x.pointer$_end$nth$ = end_at$nth$ < count ? lathe_get($x.pointer$ + end_at$nth$ * $k.bytes$ul) : 0;
+//@ end
 //@ end
 //@ end
 //@
@@ -129,9 +164,9 @@ if ($(at_once(slot, address))) {
 //@ for lane = 0, V - 1 do
 //@   values[lane + 1] = name .. "_out" .. slot * V + lane
 //@ end
-if ($(at_once(slot, "(" .. name .. " + from)"))) {
+if (MODE != APART && $(inside(slot * V))) {
   lathe_pack($name$ + from + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at = $(k:pack(values, y.node));
-} else if (MODE == $UNALIGNED$ && $(some(slot))) {
+} else if (MODE == APART && $(inside(slot * V))) {
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
   if ($(inside(nth)))
@@ -164,6 +199,16 @@ const $k.number$ $x.variable$ = $(k:unpack(x.pointer .. "_pack" .. nth // V, nth
 //@ end
 //@ end
 //@
+//@ function inputs_at_end(point, nth, kept)
+//@ for _, x in ipairs(point.inputs) do
+//@ if x.kind == "hit" then
+const bool $x.variable$ = end_at$nth$ == uint64_t($x.index$_value);
+//@ else
+const $k.number$ $x.variable$ = $x.pointer$$(kept[x.pointer] and "_kept" or "")_end$nth$;
+//@ end
+//@ end
+//@ end
+//@
 //@ -- The place that an index names among the elements from `base` on, of which there are fewer than 2^32.
 //@ function hits(point, base)
 //@ for _, x in ipairs(point.inputs) do
@@ -183,7 +228,7 @@ const uint $x.index$_place = uint(min(uint64_t($x.index$_value) - $base$, 0xffff
 //@   for half = 0, 1 do
 //@     apart[half + 1] = ("(%s ? %s & 0x%xu : 0x%xu)"):format(inside(slot * V + 2 * w + half), word, 0xffff << 16 * half, neutral << 16 * half)
 //@   end
-//@   return ("MODE == " .. UNALIGNED .. " ? %s | %s : %s ? %s : 0x%xu"):format(apart[1], apart[2], inside(slot * V), word, neutral << 16 | neutral)
+//@   return ("MODE == APART ? %s | %s : %s ? %s : 0x%xu"):format(apart[1], apart[2], inside(slot * V), word, neutral << 16 | neutral)
 //@ end
 //@
 //@ -- The terms of a reduction as they are in memory: NAME_stored0...
@@ -239,7 +284,7 @@ $k.precise$$k.number$ $r.name$_term$nth$;
   }
   //@ end
   //@ if #by_access.reductions > 0 then
-  if ($(some(slot))) {
+  if ($(inside(slot * V))) {
     //@ P.take(by_access, mine, V, function(nth)
     //@   return ("%s + uint64_t(start + %du * THREADS + %s * step)"):format(base, slot * V, nth)
     //@ end)
@@ -258,6 +303,37 @@ $k.precise$$k.number$ $r.name$_term$nth$;
 //@ P.take_powers(r, mine, H * V)
 //@ end
 //@ end
+//@ end
+//@ end
+//@
+//@ -- The same of the N elements at the ends of the row.
+//@ function gather_ends(p, mine, N, kept)
+//@ local phase, point = phases[p], passes[p]
+//@ for nth = 0, N - 1 do
+if (end_at$nth$ < count) {
+  $k.precise$$(gathered(p)) at_end;
+  lathe_clear(at_end);
+  //@ inputs_at_end(point, nth, kept or {})
+  $point.call$
+  //@ for _, r in ipairs(phase.reductions) do
+  const $k.precise$$k.number$ $r.name$_term0 = $r.name$_term;
+  //@ if r.kind == "moments" then
+  //@ P.take_moments(r, "at_end", 1, function() return "true" end)
+  //@ elseif r.kind == "powers" then
+  //@ P.take_powers(r, "at_end", 1)
+  //@ else
+  //@ P.take({ reductions = { r } }, "at_end", 1, function() return "end_at" .. nth end)
+  //@ end
+  //@ end
+  lathe_merge($mine$, at_end);
+  //@ for _, y in ipairs(phase.stash) do
+  //@ if kept then
+  $y.operand.name$_kept_end$nth$ = $y.operand.name$_;
+  //@ else
+  lathe_put($y.operand.name$ + end_at$nth$ * $k.bytes$ul, $y.operand.name$_);
+  //@ end
+  //@ end
+}
 //@ end
 //@ end
 //@
@@ -285,6 +361,18 @@ if ($live$) {
   }
   //@ end
 }
+//@ end
+//@
+//@ function compute_ends(N, kept, live)
+//@ for nth = 0, N - 1 do
+if ($live$ && end_at$nth$ < count) {
+  //@ inputs_at_end(point, nth, kept)
+  $point.call$
+  //@ for _, y in ipairs(outputs) do
+  lathe_put($y.operand.name$ + end_at$nth$ * $k.bytes$ul, $y.operand.name$_);
+  //@ end
+}
+//@ end
 //@ end
 //@
 //@ function prologue()
@@ -476,56 +564,75 @@ $(k:pointers(offset))
 //@ prologue()
 const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
 //@ end
-//@ -- How far the row is from a multiple of 16 bytes: its operands mostly as far as the first.
-//@ function shift()
+//@ -- Of a row that starts anywhere: how many elements lie ahead of the first multiple of 16 bytes, and where the
+//@ -- accesses of so many end, one earlier than they could where operands for columns are then read past that. Those at
+//@ -- both ends, fewer than 2 V, are the first invocations', N of each, where `there`.
+//@ function ends(N, there)
+//@ if #columns > 0 then
+const uint head = 0u;
+const uint64_t until = count;
+//@ else
 //@ local first
 //@ for _, operand in ipairs(k.operands) do
 //@   first = first or operand.place == "whole" and operand.name
 //@ end
-const uint shift = MODE == SHIFTED ? uint($first$ / $k.bytes$ul) % $V$u : 0u;
+const uint head = MODE == ENDS ? lathe_head($first$, count) : 0u;
+const uint64_t until = MODE == ENDS ? head + (count / $V$ul - (head > 0u && count >= $V$ul ? 1ul : 0ul)) * $V$ul : count;
+//@ for nth = 0, N - 1 do
+//@ local condition = (there and there .. " && " or "") .. (nth > 0 and ("THREADS < %du && "):format(2 * V - 1) or "")
+const uint64_t end_at$nth$ = $condition$MODE == ENDS ? lathe_end(thread + $nth$u * THREADS, head, until, count) : ~0ul;
 //@ end
-//@ -- Of a row from `tile` on, with what there is ahead of it: where it begins and ends, and where that is.
+//@ end
+//@ end
+//@ -- Of a row's accesses from `tile` on, with what there is ahead of them: where that is, and where they end.
 //@ function span(tile, most)
-const uint64_t base = $tile$ - uint64_t(shift), from = base * $k.bytes$ul;
-const uint begin = $tile$ == 0ul ? shift : 0u, end = uint($(most and ("min(count + shift - %s, %s)"):format(tile, most) or "count + shift"));
+const uint64_t base = head + $tile$, from = base * $k.bytes$ul;
+const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "until - base"));
 //@ end
 //@ local rows_known = {} -- the types of what is gathered of several rows
 //@ for _, H in ipairs(S.holds(V, k.program)) do
-//@ sure = H // 2 -- else the row would go to a shape with half as many
+//@ sure = H // 2 -- else the row, where one at its ends may not count, would go to a shape with half as many
 //@ if not finish then
 /* Rows of at most $(H * V) * THREADS elements. */
 void held$H$() {
   //@ held_prologue()
   const uint64_t first = lathe_group() * each;
-  //@ local known, kept, passed = {}, {}, 0
+  //@ local known, kept, passed, N = {}, {}, 0, V == 8 and 2 or 1
+  //@ local function read_held(list)
+  //@ read(list, known, H)
+  //@ read_ends(list, N)
+  //@ end
   if (first < rows) {
     //@ the_row("first + invocation / THREADS")
-    //@ shift()
+    //@ ends(N)
     //@ span("0ul")
-    //@ read(elements({ all[1] }, known), known, H)
+    //@ read_held(elements({ all[1] }, known))
     //@ begin()
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
-    //@ read(elements({ passes[p] }, known), known, H)
+    //@ read_held(elements({ passes[p] }, known))
     //@ declare(phase.stash, "kept", 0, H * V)
+    //@ declare(phase.stash, "kept_end", 0, N)
     //@ clear(p)
     {
       //@ gather(phase, passes[p], "mine" .. p, H, "base", kept)
     }
+    //@ gather_ends(p, "mine" .. p, N, kept)
     //@ for _, y in ipairs(phase.stash) do
     //@ known[y.operand.name], kept[y.operand.name] = true, true
     //@ end
     //@ passed = passed + 1
     //@ if passed == active and point then -- ahead of the wait for other invocations
-    //@ read(elements({ point }, known), known, H)
+    //@ read_held(elements({ point }, known))
     //@ end
     //@ end
     //@ merge(p, is_last(p) and not point)
     //@ end
     //@ store_totals("thread == 0u && live")
     //@ if point then
-    //@ read(elements({ point }, known), known, H)
+    //@ read_held(elements({ point }, known))
     //@ compute(H, "base", kept, "live")
+    //@ compute_ends(N, kept, "live")
     //@ end
   }
 }
@@ -550,7 +657,7 @@ void held$H$() {
  * others together, while it reads the next. */
 void held$H$() {
   //@ held_prologue()
-  const uint begin = 0u, end = uint(count);
+  const uint end = uint(count);
   const uint64_t from = 0ul;
   const uint64_t stride = uint64_t(gl_NumWorkGroups.x) * each;
   //@ begin_columns(H * V)
@@ -647,7 +754,7 @@ void held$H$() {
 //@
 //@ -- The loop of an invocation of a long row over what it holds at a time.
 //@ local function tiles(H, first, step)
-//@   return string.format("for (uint64_t tile = %s * (THREADS * %dul); tile < count + shift; tile += %s * (THREADS * %dul)) {",
+//@   return string.format("for (uint64_t tile = %s * (THREADS * %dul); tile < until - head; tile += %s * (THREADS * %dul)) {",
 //@     first, H * V, step, H * V)
 //@ end
 //@ -- One tile of phase p, or of the results.
@@ -661,6 +768,15 @@ void held$H$() {
 //@ compute(H, "base", {}, "true")
 //@ end
 //@ end
+//@ function pass_ends(p, mine)
+//@ read_ends(elements({ passes[p] or point }, {}), #columns > 0 and 0 or 1)
+//@ if #columns > 0 then
+//@ elseif p <= #phases then
+//@ gather_ends(p, mine, 1)
+//@ else
+//@ compute_ends(1, {}, "true")
+//@ end
+//@ end
 //@ local H = S.LONG_HOLD
 //@ if not finish or #phases > 0 then
 /* Rows of any length$(finish and ": what the passes over them give" or "") */
@@ -669,13 +785,16 @@ void longer() {
   const uint64_t row = lathe_group();
   if (row < rows) {
     $(k:pointers(offset))
-    //@ shift()
+    //@ ends(1)
     //@ begin()
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
     //@ clear(p)
     $(tiles(H, "0ul", "1ul"))
       //@ pass(p, "mine" .. p, H)
+    }
+    {
+      //@ pass_ends(p, "mine" .. p)
     }
     //@ end
     //@ merge(p, is_last(p) and (finish or not point))
@@ -689,6 +808,7 @@ void longer() {
     $(tiles(H, "0ul", "1ul"))
       //@ pass(#phases + 1, nil, H)
     }
+    //@ pass_ends(#phases + 1)
     //@ end
   }
 }
@@ -701,7 +821,7 @@ void columns() {
   const uint lanes = gl_WorkGroupSize.x / THREADS; /* rows that a workgroup works on side by side */
   const uint64_t tile = uint64_t(gl_WorkGroupID.x) * (THREADS * $V$ul), stride = uint64_t(gl_NumWorkGroups.y) * lanes;
   const uint64_t from = tile * $k.bytes$ul;
-  const uint begin = 0u, end = uint(min(count - tile, THREADS * $V$ul));
+  const uint end = uint(min(count - tile, THREADS * $V$ul));
   //@ begin_columns(V)
   //@ local whole, once = elements({ point }, {}, "whole"), {}
   //@ for _, x in ipairs(elements({ point }, {}, "column")) do
@@ -810,7 +930,9 @@ void part$p$() {
   const uint parts = gl_NumWorkGroups.x, part = gl_WorkGroupID.x;
   const uint64_t row = gl_WorkGroupID.y;
   $(k:pointers(offset))
-  //@ shift()
+  //@ if p <= #phases or point then
+  //@ ends(1, "part == 0u")
+  //@ end
   //@ begin()
   //@ for q = 1, p - 1 do
   //@ if passes[q] then
@@ -833,6 +955,7 @@ void part$p$() {
   $(tiles(H, "uint64_t(part)", "uint64_t(parts)"))
     //@ pass(p, "mine" .. p, H)
   }
+  //@ pass_ends(p, "mine" .. p)
   //@ end
   //@ if p <= #phases then
   lathe_merge_threads(mine$p$, 0u, false);

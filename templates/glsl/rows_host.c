@@ -51,10 +51,13 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ if number.longer then
   uint32_t longest = 1024;
   //@ end
-  //@ H.aligned()
-  const uint32_t mode = aligned && count % $V$ == 0 ? PACKS : $(#columns > 0 and "APART" or "SHIFTED");
+  const bool aligned = $(k:is_aligned());
+  //@ if #columns == 0 then
+  const bool alike = $(k:is_alike());
+  //@ end
+  const uint32_t mode = aligned && count % $V$ == 0 ? PACKS : $(#columns > 0 and "APART" or "alike ? ENDS : APART");
   //@ if #S.shapes(V, k.program) > 0 then
-  const size_t reach = mode == PACKS ? count : count + $(V - 1); /* elements of accesses that a row may touch */
+  const size_t reach = mode == ENDS ? count - count % $V$ : count; /* elements of accesses that a row may have */
   //@ end
   //@ if S.shapes(V, k.program).alone then
   const uint32_t step = limits->subgroup > 32 ? limits->subgroup : 32;

@@ -126,6 +126,10 @@ static inline float __uint_as_float(unsigned x) {
   return emulator_bits<float>(x);
 }
 
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned bits) {
+  return (unsigned)(((uint64_t)high << 32 | low) >> bits % 32);
+}
+
 static inline unsigned __float_as_uint(float x) {
   return emulator_bits<unsigned>(x);
 }

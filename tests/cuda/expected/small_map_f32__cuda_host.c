@@ -25,12 +25,9 @@ static inline uint32_t blocks(size_t points, size_t each, size_t most) {
 extern lathe_launches small_map_f32__cuda_b128_u2_launches;
 int small_map_f32__cuda_b128_u2_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t count = args->dim[0];
-  const bool aligned =
-      true
-      && (uintptr_t)args->buf[0] % 16 == 0
-      && (uintptr_t)args->buf[1] % 16 == 0
-      && (uintptr_t)args->buf[2] % 16 == 0
-      ;
+  const bool aligned = (uintptr_t)args->buf[0] % 16 == 0
+    && (uintptr_t)args->buf[1] % 16 == 0
+    && (uintptr_t)args->buf[2] % 16 == 0;
 
   launches[0] = (lathe_launch){
       .kernel = aligned ? "small_map_f32__cuda_b128_u2" : "small_map_f32__cuda_b128_u2_apart",

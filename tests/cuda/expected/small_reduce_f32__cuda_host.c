@@ -34,10 +34,7 @@ int small_reduce_f32__cuda_b64_u1_w2_launches(const lathe_args *args, const lath
   const size_t machine = (size_t)limits->multiprocessors * 2;
   const size_t most = machine < 2048 ? machine : 2048;
   const uint32_t grid = blocks(count, 256, most);
-  const bool aligned =
-      true
-      && (uintptr_t)args->buf[0] % 16 == 0
-      ;
+  const bool aligned = (uintptr_t)args->buf[0] % 16 == 0;
 
   launches[0] = (lathe_launch){
       .kernel = aligned ? "small_reduce_f32__cuda_b64_u1_w2_1" : "small_reduce_f32__cuda_b64_u1_w2_apart1",

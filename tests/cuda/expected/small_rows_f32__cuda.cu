@@ -14,6 +14,10 @@
  * fewer of these than multiprocessors, each is split into parts, a launch for each pass: a few
  * microseconds that many blocks soon repay.
  *
+ * Where rows start anywhere, accesses of 16 bytes are those that lie in the row whole; the few elements at both
+ * its ends go to the first threads, one each, and what there is for each column is put together of two accesses.
+ * Rows of operands that lie unlike go by elements.
+ *
  * Reductions over the rows are gathered in the last pass: each thread has its columns in registers
  * for all of its rows, and blocks leave what they gathered in the workspace, for one more launch to
  * merge, in an order that depends on nothing but the grid. Rows that a block can hold are
@@ -62,36 +66,41 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
     lathe_cluster_arrive();
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
-  const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<4>(x) : 0;
-  const unsigned from = thread * 4 - shift;
+  enum { ENDS = MODE == LATHE_ENDS ? T > 0 && T < 7 ? 2 : 1 : 0 };
+  unsigned head = 0;
+  unsigned until = count;
+  if (MODE == LATHE_ENDS) {
+    head = lathe_head<4>(x, count);
+    until = head + (count / 4 - (head > 0 && count >= 4)) * 4;
+  }
+  const auto end_at = [=](int nth) {
+    const unsigned place = thread + nth * threads;
+    return place < head + (count - until) ? place < head ? place : until + (place - head) : ~(unsigned)0;
+  };
+  const unsigned from = head + thread * 4;
   const auto at = [=](int nth) {
     return from + (MODE == LATHE_APART ? nth * (unsigned)threads
                                        : nth / 4 * (unsigned)threads * 4 + nth % 4);
   };
   const auto inside = [=](int nth) {
-    return MODE == LATHE_FULL || MODE == LATHE_PACKS && nth < H / 2 * 4 || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
+    return MODE == LATHE_FULL || nth < H / 2 * 4 || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
   };
-  /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
-  const auto some = [=](int slot) {
-    return MODE == LATHE_SHIFTED ? (unsigned)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
-  };
-  const auto at_once = [=](const void *place, int slot) {
-    return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
-                                 : MODE != LATHE_APART && inside(slot * 4);
-  };
-  const ptrdiff_t begins = MODE == LATHE_SHIFTED ? (int)from : (ptrdiff_t)from;
-  lathe_pack<float, 4> x_pack[H] = {};
-  #pragma unroll
-  for (int slot = 0; slot < H; slot++) {
-    if (at_once(x + begins, slot)) {
-      x_pack[slot] = lathe_load_once<4>(lathe_further<4>(x + begins, slot * threads));
-    } else if (MODE >= LATHE_SHIFTED && some(slot)) {
-  #pragma unroll
-      for (int lane = 0; lane < 4; lane++)
-        if (inside(slot * 4 + lane))
-          x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+    lathe_pack<float, 4> x_pack[H] = {};
+    #pragma unroll
+    for (int slot = 0; slot < H; slot++) {
+      if (MODE == LATHE_APART) {
+    #pragma unroll
+        for (int lane = 0; lane < 4; lane++)
+          if (inside(slot * 4 + lane))
+            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+      } else if (inside(slot * 4)) {
+        x_pack[slot] = lathe_load_once<4>(lathe_further<4>(x + from, slot * threads));
+      }
     }
-  }
+    float x_ends[ENDS + 1];
+    #pragma unroll
+    for (int nth = 0; nth < ENDS; nth++)
+      x_ends[nth] = x[end_at(nth) < count ? end_at(nth) : 0];
   small_rows_f32__cuda_gathered1 mine1;
   {
     auto &mine = mine1;
@@ -105,10 +114,21 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
         sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
-      if (some(slot)) {
+      if (inside(slot * 4)) {
         mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
       }
     }
+    #pragma unroll
+    for (int nth = 0; nth < ENDS; nth++)
+      if (end_at(nth) < count) {
+        small_rows_f32__cuda_gathered1 end;
+        end.clear();
+        const float x_ = x_ends[nth];
+        const float sum1_term = small_rows_f32__cuda_pass1(x_);
+        const float sum1_terms[1] = {sum1_term};
+        end.sum1.take(sum1_terms, [=](int) { return end_at(nth); });
+        mine.merge(end);
+      }
   }
   if (blocks > 1)
     lathe_cluster_wait(); /* all of them have started */
@@ -128,15 +148,22 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
         const float y_ = small_rows_f32__cuda_point(x_, u1);
         y_out.at[lane] = y_;
       }
-      if (at_once(y + begins, slot)) {
-        lathe_store_once(lathe_further<4>(y + begins, slot * threads), y_out);
-      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
+      if (MODE == LATHE_APART) {
       #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
             y[at(slot * 4 + lane)] = y_out.at[lane];
+      } else if (inside(slot * 4)) {
+        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
       }
     }
+    #pragma unroll
+    for (int nth = 0; nth < ENDS; nth++)
+      if (end_at(nth) < count) {
+        const float x_ = x_ends[nth];
+        const float y_ = small_rows_f32__cuda_point(x_, u1);
+        y[end_at(nth)] = y_;
+      }
   }
 }
 
@@ -150,53 +177,71 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
   __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
-  const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<4>(x) : 0;
+  enum { ENDS = MODE == LATHE_ENDS ? 1 : 0 };
+  unsigned head = 0;
+  size_t until = count;
+  if (MODE == LATHE_ENDS) {
+    head = lathe_head<4>(x, count);
+    until = head + (count / 4 - (head > 0 && count >= 4)) * 4;
+  }
+  const auto end_at = [=](int nth) {
+    const unsigned place = thread + nth * threads;
+    return place < head + (count - until) ? place < head ? place : until + (place - head) : ~(size_t)0;
+  };
   small_rows_f32__cuda_gathered1 mine1;
-  mine1.clear();
-  for (size_t tile = 0; tile < count + shift; tile += threads * (H * 4)) {
-    const size_t from = tile + thread * 4 - shift;
+  {
     auto &mine = mine1;
-    const auto at = [=](int nth) {
-      return from + (MODE == LATHE_APART ? nth * (size_t)threads
-                                         : nth / 4 * (size_t)threads * 4 + nth % 4);
-    };
-    const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
-    };
-    /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
-    const auto some = [=](int slot) {
-      return MODE == LATHE_SHIFTED ? (size_t)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
-    };
-    const auto at_once = [=](const void *place, int slot) {
-      return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
-                                   : MODE != LATHE_APART && inside(slot * 4);
-    };
-    const ptrdiff_t begins = (ptrdiff_t)from;
-    lathe_pack<float, 4> x_pack[H] = {};
-    #pragma unroll
-    for (int slot = 0; slot < H; slot++) {
-      if (at_once(x + begins, slot)) {
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + begins, slot * threads));
-      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
-    #pragma unroll
-        for (int lane = 0; lane < 4; lane++)
-          if (inside(slot * 4 + lane))
-            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+    mine.clear();
+    for (size_t tile = head; tile < until; tile += threads * (H * 4)) {
+      const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
+      const auto at = [=](int nth) {
+        return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                           : nth / 4 * (size_t)threads * 4 + nth % 4);
+      };
+      const auto inside = [=](int nth) {
+        return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+      };
+      lathe_pack<float, 4> x_pack[H] = {};
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        if (MODE == LATHE_APART) {
+      #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+        } else if (inside(slot * 4)) {
+          x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
+        }
+      }
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        float sum1_terms[4];
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++) {
+          const float x_ = lathe_number(x_pack[slot], lane);
+          const float sum1_term = small_rows_f32__cuda_pass1(x_);
+          sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+        }
+        if (inside(slot * 4)) {
+          mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
+        }
       }
     }
+    float x_ends[ENDS + 1];
     #pragma unroll
-    for (int slot = 0; slot < H; slot++) {
-      float sum1_terms[4];
+    for (int nth = 0; nth < ENDS; nth++)
+      x_ends[nth] = x[end_at(nth) < count ? end_at(nth) : 0];
     #pragma unroll
-      for (int lane = 0; lane < 4; lane++) {
-        const float x_ = lathe_number(x_pack[slot], lane);
+    for (int nth = 0; nth < ENDS; nth++)
+      if (end_at(nth) < count) {
+        small_rows_f32__cuda_gathered1 end;
+        end.clear();
+        const float x_ = x_ends[nth];
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
-        sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+        const float sum1_terms[1] = {sum1_term};
+        end.sum1.take(sum1_terms, [=](int) { return end_at(nth); });
+        mine.merge(end);
       }
-      if (some(slot)) {
-        mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
-      }
-    }
   }
   lathe_merge_row<0>(mine1, shared1, 1);
   const float sum1 = mine1.sum1.result();
@@ -204,34 +249,25 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
   const float u1_1 = 1.0f;
   const float u1_2 = u1_1 / sum1_;
   const float u1 = u1_2;
-  for (size_t tile = 0; tile < count + shift; tile += threads * (H * 4)) {
-    const size_t from = tile + thread * 4 - shift;
+  for (size_t tile = head; tile < until; tile += threads * (H * 4)) {
+    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
     const auto at = [=](int nth) {
       return from + (MODE == LATHE_APART ? nth * (size_t)threads
                                          : nth / 4 * (size_t)threads * 4 + nth % 4);
     };
     const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
+      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
     };
-    /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
-    const auto some = [=](int slot) {
-      return MODE == LATHE_SHIFTED ? (size_t)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
-    };
-    const auto at_once = [=](const void *place, int slot) {
-      return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
-                                   : MODE != LATHE_APART && inside(slot * 4);
-    };
-    const ptrdiff_t begins = (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
-      if (at_once(x + begins, slot)) {
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + begins, slot * threads));
-      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
+      if (MODE == LATHE_APART) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
             x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+      } else if (inside(slot * 4)) {
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
       }
     }
     #pragma unroll
@@ -243,16 +279,27 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
         const float y_ = small_rows_f32__cuda_point(x_, u1);
         y_out.at[lane] = y_;
       }
-      if (at_once(y + begins, slot)) {
-        lathe_store_once(lathe_further<4>(y + begins, slot * threads), y_out);
-      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
+      if (MODE == LATHE_APART) {
       #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
             y[at(slot * 4 + lane)] = y_out.at[lane];
+      } else if (inside(slot * 4)) {
+        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
       }
     }
   }
+  float x_ends[ENDS + 1];
+  #pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    x_ends[nth] = x[end_at(nth) < count ? end_at(nth) : 0];
+  #pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    if (end_at(nth) < count) {
+      const float x_ = x_ends[nth];
+      const float y_ = small_rows_f32__cuda_point(x_, u1);
+      y[end_at(nth)] = y_;
+    }
 }
 
 /* Rows split into parts: phase 1 */
@@ -266,38 +313,39 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
   __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
-  const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<4>(x) : 0;
+  enum { ENDS = MODE == LATHE_ENDS ? 1 : 0 };
+  unsigned head = 0;
+  size_t until = count;
+  if (MODE == LATHE_ENDS) {
+    head = lathe_head<4>(x, count);
+    until = head + (count / 4 - (head > 0 && count >= 4)) * 4;
+  }
+  const auto end_at = [=](int nth) {
+    const unsigned place = thread + nth * threads;
+    return live && place < head + (count - until) ? place < head ? place : until + (place - head) : ~(size_t)0;
+  };
   small_rows_f32__cuda_gathered1 mine;
   mine.clear();
-  for (size_t tile = (size_t)blockIdx.x * (threads * (H * 4)); tile < count + shift;
+  for (size_t tile = head + (size_t)blockIdx.x * (threads * (H * 4)); tile < until;
        tile += (size_t)gridDim.x * (threads * (H * 4))) {
-    const size_t from = tile + thread * 4 - shift;
+    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
     const auto at = [=](int nth) {
       return from + (MODE == LATHE_APART ? nth * (size_t)threads
                                          : nth / 4 * (size_t)threads * 4 + nth % 4);
     };
     const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
+      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
     };
-    /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
-    const auto some = [=](int slot) {
-      return MODE == LATHE_SHIFTED ? (size_t)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
-    };
-    const auto at_once = [=](const void *place, int slot) {
-      return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
-                                   : MODE != LATHE_APART && inside(slot * 4);
-    };
-    const ptrdiff_t begins = (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
-      if (at_once(x + begins, slot)) {
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + begins, slot * threads));
-      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
+      if (MODE == LATHE_APART) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
             x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+      } else if (inside(slot * 4)) {
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
       }
     }
     #pragma unroll
@@ -309,11 +357,26 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
         const float sum1_term = small_rows_f32__cuda_pass1(x_);
         sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
       }
-      if (some(slot)) {
+      if (inside(slot * 4)) {
         mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
       }
     }
   }
+  float x_ends[ENDS + 1];
+  #pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    x_ends[nth] = x[end_at(nth) < count ? end_at(nth) : 0];
+  #pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    if (end_at(nth) < count) {
+      small_rows_f32__cuda_gathered1 end;
+      end.clear();
+      const float x_ = x_ends[nth];
+      const float sum1_term = small_rows_f32__cuda_pass1(x_);
+      const float sum1_terms[1] = {sum1_term};
+      end.sum1.take(sum1_terms, [=](int) { return end_at(nth); });
+      mine.merge(end);
+    }
   lathe_merge_row<0>(mine, shared1, 1);
   if (thread == 0)
     ((small_rows_f32__cuda_gathered1 *)((char *)args.workspace + 0))[first + blockIdx.x] = mine;
@@ -330,7 +393,17 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
   __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
-  const unsigned shift = MODE == LATHE_SHIFTED ? lathe_shift<4>(x) : 0;
+  enum { ENDS = MODE == LATHE_ENDS ? 1 : 0 };
+  unsigned head = 0;
+  size_t until = count;
+  if (MODE == LATHE_ENDS) {
+    head = lathe_head<4>(x, count);
+    until = head + (count / 4 - (head > 0 && count >= 4)) * 4;
+  }
+  const auto end_at = [=](int nth) {
+    const unsigned place = thread + nth * threads;
+    return live && place < head + (count - until) ? place < head ? place : until + (place - head) : ~(size_t)0;
+  };
   small_rows_f32__cuda_gathered1 mine1;
   mine1.clear();
   for (unsigned part = thread; part < gridDim.x; part += threads)
@@ -341,35 +414,26 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
   const float u1_1 = 1.0f;
   const float u1_2 = u1_1 / sum1_;
   const float u1 = u1_2;
-  for (size_t tile = (size_t)blockIdx.x * (threads * (H * 4)); tile < count + shift;
+  for (size_t tile = head + (size_t)blockIdx.x * (threads * (H * 4)); tile < until;
        tile += (size_t)gridDim.x * (threads * (H * 4))) {
-    const size_t from = tile + thread * 4 - shift;
+    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
     const auto at = [=](int nth) {
       return from + (MODE == LATHE_APART ? nth * (size_t)threads
                                          : nth / 4 * (size_t)threads * 4 + nth % 4);
     };
     const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_PACKS ? nth / 4 * 4 : nth) < count;
+      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
     };
-    /* Whether some of an access is in the row, and whether it is one of 16 bytes to the row at this place. */
-    const auto some = [=](int slot) {
-      return MODE == LATHE_SHIFTED ? (size_t)(at(slot * 4) + 3) < count + 3 : inside(slot * 4);
-    };
-    const auto at_once = [=](const void *place, int slot) {
-      return MODE == LATHE_SHIFTED ? (uintptr_t)place % 16 == 0 && at(slot * 4) < count && count - at(slot * 4) >= 4
-                                   : MODE != LATHE_APART && inside(slot * 4);
-    };
-    const ptrdiff_t begins = (ptrdiff_t)from;
     lathe_pack<float, 4> x_pack[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
-      if (at_once(x + begins, slot)) {
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + begins, slot * threads));
-      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
+      if (MODE == LATHE_APART) {
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
             x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+      } else if (inside(slot * 4)) {
+        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
       }
     }
     #pragma unroll
@@ -381,16 +445,27 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
         const float y_ = small_rows_f32__cuda_point(x_, u1);
         y_out.at[lane] = y_;
       }
-      if (at_once(y + begins, slot)) {
-        lathe_store_once(lathe_further<4>(y + begins, slot * threads), y_out);
-      } else if (MODE >= LATHE_SHIFTED && some(slot)) {
+      if (MODE == LATHE_APART) {
       #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
             y[at(slot * 4 + lane)] = y_out.at[lane];
+      } else if (inside(slot * 4)) {
+        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
       }
     }
   }
+  float x_ends[ENDS + 1];
+  #pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    x_ends[nth] = x[end_at(nth) < count ? end_at(nth) : 0];
+  #pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    if (end_at(nth) < count) {
+      const float x_ = x_ends[nth];
+      const float y_ = small_rows_f32__cuda_point(x_, u1);
+      y[end_at(nth)] = y_;
+    }
 }
 
 /* threads=512 hold=auto ahead=auto */
@@ -479,44 +554,44 @@ extern "C" __global__ void __launch_bounds__(512, 3)
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x1_shifted(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_SHIFTED, 8, 1>(args, 1);
+    small_rows_f32__cuda_8x1_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_ENDS, 8, 1>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x2_shifted(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_SHIFTED, 8, 2>(args, 1);
+    small_rows_f32__cuda_8x2_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_ENDS, 8, 2>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x4_shifted(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_SHIFTED, 8, 4>(args, 1);
+    small_rows_f32__cuda_8x4_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_ENDS, 8, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_16x4_shifted(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_SHIFTED, 16, 4>(args, 1);
+    small_rows_f32__cuda_16x4_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_ENDS, 16, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_32x4_shifted(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_SHIFTED, 32, 4>(args, 1);
+    small_rows_f32__cuda_32x4_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_ENDS, 32, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_block_shifted(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_SHIFTED, 0, 4>(args, 1);
+    small_rows_f32__cuda_block_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_cluster_shifted(const __grid_constant__ lathe_args args) {
+    small_rows_f32__cuda_cluster_ends(const __grid_constant__ lathe_args args) {
   const size_t rows = args.dim[0];
   const unsigned blocks = (unsigned)(gridDim.x / rows);
 #if __CUDA_ARCH__ >= 900
-  small_rows_f32__cuda_held<LATHE_SHIFTED, 0, 4>(args, blocks);
+  small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, blocks);
 #else /* code for this architecture may run on one with clusters */
   if (blockIdx.x % blocks == 0)
-    small_rows_f32__cuda_long<LATHE_SHIFTED, 4>(args, blockIdx.x / blocks);
+    small_rows_f32__cuda_long<LATHE_ENDS, 4>(args, blockIdx.x / blocks);
 #endif
 }
 
@@ -536,17 +611,22 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
-    small_rows_f32__cuda_long_shifted(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_long<LATHE_SHIFTED, 4>(args, blockIdx.x);
+    small_rows_f32__cuda_long_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_long<LATHE_ENDS, 4>(args, blockIdx.x);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1)
-    small_rows_f32__cuda_split1_shifted(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_split1<LATHE_SHIFTED, 2>(args);
+    small_rows_f32__cuda_split1_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_split1<LATHE_ENDS, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1)
-    small_rows_f32__cuda_split2_shifted(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_split2<LATHE_SHIFTED, 2>(args);
+    small_rows_f32__cuda_split2_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_split2<LATHE_ENDS, 2>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    small_rows_f32__cuda_long_apart(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_long<LATHE_APART, 4>(args, blockIdx.x);
 }
 

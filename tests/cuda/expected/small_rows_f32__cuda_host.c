@@ -32,17 +32,23 @@ extern lathe_launches small_rows_f32__cuda_launches;
 int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t rows = args->dim[0];
   const size_t count = args->dim[1];
-  const bool aligned =
-      count % 4 == 0
-      && (uintptr_t)args->buf[0] % 16 == 0
-      && (uintptr_t)args->buf[1] % 16 == 0
-      ;
-  const size_t packs = blocks(aligned ? count : count + 3, 4, SIZE_MAX); /* that a row may touch */
+  const bool aligned = count % 4 == 0 && (uintptr_t)args->buf[0] % 16 == 0
+    && (uintptr_t)args->buf[1] % 16 == 0;
+  const bool alike = ((uintptr_t)args->buf[1] - (uintptr_t)args->buf[0]) % 16 == 0;
+  const size_t packs = count / 4; /* that a row may have */
   int count_of_launches = 0;
 
+  if (!alike) {
+    launches[count_of_launches++] = (lathe_launch){
+        .kernel = "small_rows_f32__cuda_long_apart",
+        .grid = {(uint32_t)rows, 1, 1},
+        .block = {blocks(count, 32, 16) * 32, 1, 1},
+    };
+    return count_of_launches;
+  }
   if (packs <= 8) {
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == 32 ? "small_rows_f32__cuda_8x1_full" : aligned ? "small_rows_f32__cuda_8x1_packs" : "small_rows_f32__cuda_8x1_shifted",
+        .kernel = aligned && count == 32 ? "small_rows_f32__cuda_8x1_full" : aligned ? "small_rows_f32__cuda_8x1_packs" : "small_rows_f32__cuda_8x1_ends",
         .grid = {blocks(rows, 16, limits->grid), 1, 1},
         .block = {8, 16, 1},
     };
@@ -50,7 +56,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   }
   if (packs <= 16) {
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == 64 ? "small_rows_f32__cuda_8x2_full" : aligned ? "small_rows_f32__cuda_8x2_packs" : "small_rows_f32__cuda_8x2_shifted",
+        .kernel = aligned && count == 64 ? "small_rows_f32__cuda_8x2_full" : aligned ? "small_rows_f32__cuda_8x2_packs" : "small_rows_f32__cuda_8x2_ends",
         .grid = {blocks(rows, 16, limits->grid), 1, 1},
         .block = {8, 16, 1},
     };
@@ -58,7 +64,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   }
   if (packs <= 32) {
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == 128 ? "small_rows_f32__cuda_8x4_full" : aligned ? "small_rows_f32__cuda_8x4_packs" : "small_rows_f32__cuda_8x4_shifted",
+        .kernel = aligned && count == 128 ? "small_rows_f32__cuda_8x4_full" : aligned ? "small_rows_f32__cuda_8x4_packs" : "small_rows_f32__cuda_8x4_ends",
         .grid = {blocks(rows, 16, limits->grid), 1, 1},
         .block = {8, 16, 1},
     };
@@ -66,7 +72,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   }
   if (packs <= 64) {
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == 256 ? "small_rows_f32__cuda_16x4_full" : aligned ? "small_rows_f32__cuda_16x4_packs" : "small_rows_f32__cuda_16x4_shifted",
+        .kernel = aligned && count == 256 ? "small_rows_f32__cuda_16x4_full" : aligned ? "small_rows_f32__cuda_16x4_packs" : "small_rows_f32__cuda_16x4_ends",
         .grid = {blocks(rows, 8, limits->grid), 1, 1},
         .block = {16, 8, 1},
     };
@@ -74,7 +80,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   }
   if (packs <= 128) {
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == 512 ? "small_rows_f32__cuda_32x4_full" : aligned ? "small_rows_f32__cuda_32x4_packs" : "small_rows_f32__cuda_32x4_shifted",
+        .kernel = aligned && count == 512 ? "small_rows_f32__cuda_32x4_full" : aligned ? "small_rows_f32__cuda_32x4_packs" : "small_rows_f32__cuda_32x4_ends",
         .grid = {blocks(rows, 4, limits->grid), 1, 1},
         .block = {32, 4, 1},
     };
@@ -83,7 +89,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   if (packs <= 2048) {
     const uint32_t threads = blocks(packs, 128, SIZE_MAX) * 32;
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == (size_t)threads * 16 ? "small_rows_f32__cuda_block_full" : aligned ? "small_rows_f32__cuda_block_packs" : "small_rows_f32__cuda_block_shifted",
+        .kernel = aligned && count == (size_t)threads * 16 ? "small_rows_f32__cuda_block_full" : aligned ? "small_rows_f32__cuda_block_packs" : "small_rows_f32__cuda_block_ends",
         .grid = {(uint32_t)rows, 1, 1},
         .block = {threads, 1, 1},
     };
@@ -95,12 +101,12 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
     const uint32_t parts = blocks(packs, 512, parts_of_row < 2048 ? parts_of_row : 2048);
 
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned ? "small_rows_f32__cuda_split1_packs" : "small_rows_f32__cuda_split1_shifted",
+        .kernel = aligned ? "small_rows_f32__cuda_split1_packs" : "small_rows_f32__cuda_split1_ends",
         .grid = {parts, (uint32_t)rows, 1},
         .block = {256, 1, 1},
     };
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned ? "small_rows_f32__cuda_split2_packs" : "small_rows_f32__cuda_split2_shifted",
+        .kernel = aligned ? "small_rows_f32__cuda_split2_packs" : "small_rows_f32__cuda_split2_ends",
         .grid = {parts, (uint32_t)rows, 1},
         .block = {256, 1, 1},
     };
@@ -111,7 +117,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
     if (packs <= 2048 * (size_t)cluster) {
       const uint32_t threads = blocks(packs, 128 * cluster, SIZE_MAX) * 32;
       launches[count_of_launches++] = (lathe_launch){
-          .kernel = aligned && count == (size_t)threads * cluster * 16 ? "small_rows_f32__cuda_cluster_full" : aligned ? "small_rows_f32__cuda_cluster_packs" : "small_rows_f32__cuda_cluster_shifted",
+          .kernel = aligned && count == (size_t)threads * cluster * 16 ? "small_rows_f32__cuda_cluster_full" : aligned ? "small_rows_f32__cuda_cluster_packs" : "small_rows_f32__cuda_cluster_ends",
           .grid = {(uint32_t)rows * cluster, 1, 1},
           .block = {threads, 1, 1},
           .cluster = cluster,
@@ -119,7 +125,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
       return count_of_launches;
     }
   launches[count_of_launches++] = (lathe_launch){
-      .kernel = aligned ? "small_rows_f32__cuda_long_packs" : "small_rows_f32__cuda_long_shifted",
+      .kernel = aligned ? "small_rows_f32__cuda_long_packs" : "small_rows_f32__cuda_long_ends",
       .grid = {(uint32_t)rows, 1, 1},
       .block = {rows < 2 * (size_t)limits->multiprocessors ? 1024 : 512, 1, 1},
   };

@@ -15,7 +15,7 @@ extern const lathe_image small_map_f32__vulkan_image;
 const lathe_image small_map_f32__vulkan_image = {small_map_f32__vulkan_start, small_map_f32__vulkan_end, 0};
 
 /* As templates/glsl/kernel.comp has them. */
-enum { APART, PACKS, FULL, SHIFTED };
+enum { APART, PACKS, FULL, ENDS };
 
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
@@ -28,12 +28,9 @@ extern lathe_launches small_map_f32__vulkan_b128_u1_launches;
 int small_map_f32__vulkan_b128_u1_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
   const size_t count = args->dim[0];
   const uint32_t groups = blocks(count, 512, SIZE_MAX);
-  const bool aligned =
-      true
-      && (uintptr_t)args->buf[0] % 16 == 0
-      && (uintptr_t)args->buf[1] % 16 == 0
-      && (uintptr_t)args->buf[2] % 16 == 0
-      ;
+  const bool aligned = (uintptr_t)args->buf[0] % 16 == 0
+    && (uintptr_t)args->buf[1] % 16 == 0
+    && (uintptr_t)args->buf[2] % 16 == 0;
 
   if (limits->group < 128)
     return 0;

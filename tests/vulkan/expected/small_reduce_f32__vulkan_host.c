@@ -15,7 +15,7 @@ extern const lathe_image small_reduce_f32__vulkan_image;
 const lathe_image small_reduce_f32__vulkan_image = {small_reduce_f32__vulkan_start, small_reduce_f32__vulkan_end, 0};
 
 /* As templates/glsl/kernel.comp has them. */
-enum { APART, PACKS, FULL, SHIFTED };
+enum { APART, PACKS, FULL, ENDS };
 
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
@@ -36,10 +36,7 @@ int small_reduce_f32__vulkan_b64_u1_w2_launches(const lathe_args *args, const la
   const size_t machine = (size_t)limits->multiprocessors * 2;
   const size_t most = machine < 2048 ? machine : 2048;
   const uint32_t grid = blocks(count, 256, most);
-  const bool aligned =
-      true
-      && (uintptr_t)args->buf[0] % 16 == 0
-      ;
+  const bool aligned = (uintptr_t)args->buf[0] % 16 == 0;
 
   if (limits->group < 64)
     return 0;

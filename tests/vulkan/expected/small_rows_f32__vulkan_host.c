@@ -15,7 +15,7 @@ extern const lathe_image small_rows_f32__vulkan_image;
 const lathe_image small_rows_f32__vulkan_image = {small_rows_f32__vulkan_start, small_rows_f32__vulkan_end, 0};
 
 /* As templates/glsl/kernel.comp has them. */
-enum { APART, PACKS, FULL, SHIFTED };
+enum { APART, PACKS, FULL, ENDS };
 
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
@@ -35,13 +35,11 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
   const size_t rows = args->dim[0];
   const size_t count = args->dim[1];
   uint32_t longest = 1024;
-  const bool aligned =
-      true
-      && (uintptr_t)args->buf[0] % 16 == 0
-      && (uintptr_t)args->buf[1] % 16 == 0
-      ;
-  const uint32_t mode = aligned && count % 4 == 0 ? PACKS : SHIFTED;
-  const size_t reach = mode == PACKS ? count : count + 3; /* elements of accesses that a row may touch */
+  const bool aligned = (uintptr_t)args->buf[0] % 16 == 0
+    && (uintptr_t)args->buf[1] % 16 == 0;
+  const bool alike = ((uintptr_t)args->buf[1] - (uintptr_t)args->buf[0]) % 16 == 0;
+  const uint32_t mode = aligned && count % 4 == 0 ? PACKS : alike ? ENDS : APART;
+  const size_t reach = mode == ENDS ? count - count % 4 : count; /* elements of accesses that a row may have */
   const uint32_t step = limits->subgroup > 32 ? limits->subgroup : 32;
   uint32_t threads;
   if (reach <= 32 && limits->group >= 128) {
