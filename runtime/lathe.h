@@ -89,7 +89,7 @@ typedef struct lathe_launch {
   uint32_t block[3];    /* threads of a block */
   uint32_t cluster;     /* blocks that share memory; 0 or 1 for none */
   uint32_t shared;      /* dynamic shared memory, bytes */
-  uint32_t constant[3]; /* Vulkan: the specialization constants KERNEL, THREADS and MODE */
+  uint32_t constant[3]; /* Vulkan: the module, and its constants THREADS and MODE */
 } lathe_launch;
 
 /* Fills in the kernels of one call, run one after another, and returns how many there are, at

@@ -8,6 +8,7 @@
 typedef struct vulkan_module {
   struct vulkan_module *next;
   const lathe_image *image;
+  uint32_t nth;
   VkShaderModule made;
 } vulkan_module;
 
@@ -22,6 +23,7 @@ typedef struct vulkan_pipeline {
 
 /* From the SPIR-V specification. */
 enum {
+  MAGIC = 0x07230203,
   HEADER = 5, /* words ahead of the first instruction */
   OP_ENTRY_POINT = 15,
   OP_EXECUTION_MODE = 16,
@@ -77,12 +79,33 @@ static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool l
   return count;
 }
 
+/* The nth module of an image, where it has several, one after the other: its words from the first on that no
+ * instruction is. Released by free; null where there is no memory. */
+static uint32_t *copy_module(const lathe_image *image, uint32_t nth, size_t *words) {
+  const size_t count = (size_t)(image->end - image->start) / 4;
+  uint32_t *all = malloc(count * 4);
+  size_t start = 0, end = 0;
+
+  if (!all)
+    return NULL;
+  memcpy(all, image->start, count * 4);
+  for (uint32_t module = 0; module <= nth && end < count; module++) {
+    start = end;
+    for (end += HEADER; end < count && all[end] != MAGIC;)
+      end += all[end] >> 16;
+  }
+  *words = end - start;
+  memmove(all, all + start, *words * 4);
+  return all;
+}
+
 /* A copy of a module that asks for what the device keeps of NaN, denormals and rounding: GLSL has no
  * words for it, and a module that asks for more than a device has is not valid there. Released by
  * free; null where there is no memory. */
-static uint32_t *with_modes(const lathe_image *image, const vulkan_floats *floats, size_t *words) {
-  const size_t count = (size_t)(image->end - image->start) / 4;
-  uint32_t *copy = malloc((count + MOST_MODES * 6) * 4), *from = malloc(count * 4);
+static uint32_t *with_modes(const lathe_image *image, uint32_t nth, const vulkan_floats *floats,
+                            size_t *words) {
+  size_t count = 0;
+  uint32_t *from = copy_module(image, nth, &count), *copy = malloc((count + MOST_MODES * 6) * 4);
   bool used[VULKAN_WIDTHS] = {false};
   mode modes[MOST_MODES];
   size_t wanted, to = HEADER;
@@ -92,7 +115,6 @@ static uint32_t *with_modes(const lathe_image *image, const vulkan_floats *float
     free(from);
     return NULL;
   }
-  memcpy(from, image->start, count * 4);
   for (size_t at = HEADER; at < count; at += from[at] >> 16)
     if ((from[at] & 0xffff) == OP_TYPE_FLOAT)
       for (int w = 0; w < VULKAN_WIDTHS; w++)
@@ -127,21 +149,22 @@ static uint32_t *with_modes(const lathe_image *image, const vulkan_floats *float
 
 /* ---- modules and pipelines ---------------------------------------------------------------------- */
 
-static VkResult get_module(vulkan_code *code, const lathe_image *image, VkShaderModule *made) {
+static VkResult get_module(vulkan_code *code, const lathe_image *image, uint32_t nth,
+                           VkShaderModule *made) {
   VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   vulkan_module *m = code->modules;
   size_t words = 0;
   uint32_t *spirv;
   VkResult error;
 
-  while (m && m->image != image)
+  while (m && (m->image != image || m->nth != nth))
     m = m->next;
   if (m) {
     *made = m->made;
     return VK_SUCCESS;
   }
   m = calloc(1, sizeof *m);
-  spirv = with_modes(image, &code->floats, &words);
+  spirv = with_modes(image, nth, &code->floats, &words);
   if (!m || !spirv) {
     free(m);
     free(spirv);
@@ -156,6 +179,7 @@ static VkResult get_module(vulkan_code *code, const lathe_image *image, VkShader
     return error;
   }
   m->image = image;
+  m->nth = nth;
   m->next = code->modules;
   code->modules = m;
   *made = m->made;
@@ -215,7 +239,7 @@ VkResult vulkan_code_get(vulkan_code *code, const lathe_image *image, const lath
     p->image = image;
     p->block = launch->block[0];
     memcpy(p->constant, launch->constant, sizeof p->constant);
-    error = get_module(code, image, &module);
+    error = get_module(code, image, launch->constant[0], &module);
     if (!error)
       error = make_pipeline(code, module, p);
     if (error) {

@@ -1,5 +1,5 @@
--- Kernels in GLSL: one SPIR-V module for each op and precision, with the kernels of all its variants,
--- of which a specialization constant chooses one.
+-- Kernels in GLSL: one file for each op and precision, with the kernels of all its variants, of which the build makes
+-- a SPIR-V module each.
 return {
   kind = "vulkan",
   lowering = "lower_glsl",

@@ -3,7 +3,6 @@
 //@ local wide = k.number == "double"
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint SUBGROUP = 32; /* invocations of a subgroup, a power of two */
-layout(constant_id = 2) const uint KERNEL = 0;    /* which of this module's kernels it is */
 layout(constant_id = 3) const uint THREADS = 32;  /* neighbouring invocations that gather together */
 layout(constant_id = 4) const uint MODE = 0;      /* how memory is accessed: */
 const uint APART = 0, /* by one element each */

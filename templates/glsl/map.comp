@@ -22,12 +22,11 @@ const $k.number$ $x.variable$ = $(x.pointer and value(x) or number);
 //@ end
 $point.call$
 //@ end
-//@ local kernels = {}
+//@ local kernels = 0
 //@ for _, v in ipairs(variants) do
 //@ local B, U = v.params.block, v.params.unroll
-//@ kernels[#kernels + 1] = "kernel" .. #kernels
 /* $v.params_text$ */
-void $(kernels[#kernels])() {
+//@ P.begin_kernel(kernels)
   $(k:pointers())
   $(k:scalars(op))
   const uint64_t count = $(k:product("args.dim", 1, #op.dims));
@@ -95,7 +94,7 @@ void $(kernels[#kernels])() {
     }
     //@ end
   }
-}
+//@ P.end_kernel()
+//@ kernels = kernels + 1
 
 //@ end
-//@ P.main(kernels)

@@ -282,12 +282,12 @@ const $k.number$ $r.second$ = lathe_second($from$.$r.name$);
 //@ end
 //@ end
 //@ end
-//@ -- The entry point: one of the kernels { name }, numbered from 0.
-//@ function main(kernels)
+//@ -- Around what the nth kernel does, from 0 on: the file is compiled once for each, with KERNEL its number.
+//@ function begin_kernel(nth)
+#if KERNEL == $nth$
 void main() {
-  //@ for i, name in ipairs(kernels) do
-  $(i > 1 and "else " or "")if (KERNEL == $(i - 1)u)
-    $name$();
-  //@ end
+//@ end
+//@ function end_kernel()
 }
+#endif
 //@ end

@@ -58,15 +58,14 @@ if (!whole) {
 //@
 shared uint lathe_last; /* whether this workgroup has the last ticket */
 
-//@ local kernels = {}
+//@ local kernels = 0
 //@ for _, v in ipairs(variants) do
 //@ for p, phase in ipairs(phases) do
 //@ local B, U = v.params.block, v.params.unroll
 //@ local N = U * V
 //@ local point, gathered = passes[p], k.name .. "_gathered" .. p
-//@ kernels[#kernels + 1] = "kernel" .. #kernels
 /* $v.params_text$: phase $p$ */
-void $(kernels[#kernels])() {
+//@ P.begin_kernel(kernels)
   $(k:pointers())
   $(k:scalars(op))
   const uint64_t count = $(k:product("args.dim", 1, #op.dims));
@@ -175,8 +174,8 @@ void $(kernels[#kernels])() {
     //@ end
     //@ end
   }
-}
+//@ P.end_kernel()
+//@ kernels = kernels + 1
 
 //@ end
 //@ end
-//@ P.main(kernels)

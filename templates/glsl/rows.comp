@@ -546,6 +546,7 @@ uint64_t lathe_row_results(uint64_t count) {
 shared $k.number$ lathe_room[$(S.room(#columns))];
 
 //@ end
+//@ local _, number = S.kernels(V, k.program)
 //@ passes, point, totals, uniforms = in_registers()
 //@ local all, active = {}, 0
 //@ for p in ipairs(phases) do
@@ -594,7 +595,7 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
 //@ sure = H // 2 -- else the row, where one at its ends may not count, would go to a shape with half as many
 //@ if not finish then
 /* Rows of at most $(H * V) * THREADS elements. */
-void held$H$() {
+//@ P.begin_kernel(number["held" .. H])
   //@ held_prologue()
   const uint64_t first = lathe_group() * each;
   //@ local known, kept, passed, N = {}, {}, 0, V == 8 and 2 or 1
@@ -635,7 +636,7 @@ void held$H$() {
     //@ compute_ends(N, kept, "live")
     //@ end
   }
-}
+//@ P.end_kernel()
 
 //@ else
 //@ local ROWS = S.rows_at_once(V, H)
@@ -655,7 +656,7 @@ void held$H$() {
 //@ end
 /* Rows of at most $(H * V) * THREADS elements. An invocation works on $ROWS$ at once, of which it waits for
  * others together, while it reads the next. */
-void held$H$() {
+//@ P.begin_kernel(number["held" .. H])
   //@ held_prologue()
   const uint end = uint(count);
   const uint64_t from = 0ul;
@@ -745,7 +746,7 @@ void held$H$() {
     //@ end
   }
   //@ leave_columns(H * V, "gl_WorkGroupID.x", "gl_NumWorkGroups.x", "0ul")
-}
+//@ P.end_kernel()
 
 //@ end
 //@ end
@@ -780,7 +781,7 @@ void held$H$() {
 //@ local H = S.LONG_HOLD
 //@ if not finish or #phases > 0 then
 /* Rows of any length$(finish and ": what the passes over them give" or "") */
-void longer() {
+//@ P.begin_kernel(number.longer)
   //@ prologue()
   const uint64_t row = lathe_group();
   if (row < rows) {
@@ -811,12 +812,12 @@ void longer() {
     //@ pass_ends(#phases + 1)
     //@ end
   }
-}
+//@ P.end_kernel()
 
 //@ end
 //@ if finish then
 /* A tile of columns, of all rows or some: the results, and what is reduced over the rows. */
-void columns() {
+//@ P.begin_kernel(number.columns)
   //@ prologue()
   const uint lanes = gl_WorkGroupSize.x / THREADS; /* rows that a workgroup works on side by side */
   const uint64_t tile = uint64_t(gl_WorkGroupID.x) * (THREADS * $V$ul), stride = uint64_t(gl_NumWorkGroups.y) * lanes;
@@ -858,10 +859,10 @@ void columns() {
     //@ end
   }
   //@ leave_columns(V, "gl_WorkGroupID.y", "gl_NumWorkGroups.y", "tile")
-}
+//@ P.end_kernel()
 
 /* Merges what workgroups have left, and finishes it. */
-void finish() {
+//@ P.begin_kernel(number.finish)
   $(k:scalars(op))
   $(k:pointers())
   const uint64_t rows = $(k:product("args.dim", 1, #op.dims - 1)), count = args.dim[$(#op.dims - 1)];
@@ -918,14 +919,14 @@ void finish() {
     lathe_put($y.operand.name$ + column * $k.bytes$ul, $y.operand.name$_);
     //@ end
   }
-}
+//@ P.end_kernel()
 
 //@ elseif S.splits(k.program) then
 //@ H = S.SPLIT_HOLD
 //@ for p = 1, #phases + 1 do
 //@ if p > #phases or passes[p] then
 /* Rows split into parts: $(p <= #phases and "phase " .. p or "the results") */
-void part$p$() {
+//@ P.begin_kernel(number["part" .. p])
   //@ prologue()
   const uint parts = gl_NumWorkGroups.x, part = gl_WorkGroupID.x;
   const uint64_t row = gl_WorkGroupID.y;
@@ -962,9 +963,8 @@ void part$p$() {
   if (thread == 0u)
     lathe_leave(args.workspace + $(S.left_at(phases, p))ul, row * parts + part, $S.MOST_PARTS$ul, mine$p$);
   //@ end
-}
+//@ P.end_kernel()
 
 //@ end
 //@ end
 //@ end
-//@ P.main((S.kernels(V, k.program)))

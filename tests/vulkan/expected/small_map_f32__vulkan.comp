@@ -17,7 +17,6 @@
  * element each. One tile for each workgroup, as in templates/cuda/map.cu. */
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint SUBGROUP = 32; /* invocations of a subgroup, a power of two */
-layout(constant_id = 2) const uint KERNEL = 0;    /* which of this module's kernels it is */
 layout(constant_id = 3) const uint THREADS = 32;  /* neighbouring invocations that gather together */
 layout(constant_id = 4) const uint MODE = 0;      /* how memory is accessed: */
 const uint APART = 0, /* by one element each */
@@ -452,7 +451,8 @@ float small_map_f32_vulkan_point(float x_, float y_, float s_) {
 }
 
 /* block=128 unroll=1 */
-void kernel0() {
+#if KERNEL == 0
+void main() {
   const uint64_t x = args.x;
   const uint64_t y = args.y;
   const uint64_t r = args.r;
@@ -554,8 +554,5 @@ const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
     }
   }
 }
+#endif
 
-void main() {
-  if (KERNEL == 0u)
-    kernel0();
-}
