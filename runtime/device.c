@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <sys/time.h>
 
+#include "dtype.h"
+
 static device_list the_cpu(void) {
   static device *cpu;
 
