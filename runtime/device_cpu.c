@@ -10,7 +10,6 @@
 #include "ceiling.h"
 #include "clock.h"
 #include "device.h"
-#include "dtype.h"
 #include "signals.h"
 
 typedef struct cpu_call {

@@ -14,7 +14,6 @@
 #include "cuda_driver.h"
 #include "cuda_streams.h"
 #include "device.h"
-#include "dtype.h"
 #include "remote.h"
 
 enum {

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "clock.h"
-#include "dtype.h"
 #include "remote.h"
 
 enum {
