@@ -159,14 +159,6 @@ is 'says that there is no loader' env LD_LIBRARY_PATH="$tmp/none" \
 
 if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'says what the device keeps' grep 'numbers below the normal range' "$tmp/devices"
-  is 'is right' bench --dtype all --size 100,1K,64x64
-  is 'is right on rows that fill a kernel' bench --dtype all --size 9x32,9x64,300x64,150x256,5x1024,3x2048,2x8192 \
-    --op softmax,layernorm,layernorm_backward,cross_entropy,cross_entropy_backward,softmax_backward
-  is 'is right on long rows' bench --dtype f32,f16 --size 3x40000,1x100001 \
-    --op softmax,layernorm_backward,cross_entropy,column_sum,row_argmax
-  is 'is right at any address' bench --dtype all --size 1003,37x1000 --offset 2
-  is 'is right in place' bench --dtype all --size 1003,37x1000 --in-place --op add,softmax
-  is 'is right with special values' bench --dtype all --size 1003,9x77 --special nan,inf,zero,denormal
   is 'is timed' "$LATHE_BENCH" --backend vulkan --op add,sum,softmax --size 1K --fast
 
   VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT VK_LOADER_DEBUG=layer \

@@ -1,0 +1,22 @@
+#!/bin/sh
+# test_vulkan_kernels.sh - what the Vulkan kernels compute, on whatever device there is; Mesa's lavapipe will
+# do. Needs LATHE_SRC and LATHE_BENCH.
+
+. "$LATHE_SRC/tests/check.sh"
+
+bench() { "$LATHE_BENCH" --backend vulkan --check-only "$@"; }
+
+"$LATHE_BENCH" --list-backends >"$tmp/backends"
+is 'lists the backend' grep '^vulkan ' "$tmp/backends"
+if grep -q '^vulkan .* ready' "$tmp/backends"; then
+  is 'is right' bench --dtype all --size 100,1K,64x64
+  is 'is right on rows that fill a kernel' bench --dtype all --size 9x32,9x64,300x64,150x256,5x1024,3x2048,2x8192 \
+    --op softmax,layernorm,layernorm_backward,cross_entropy,cross_entropy_backward,softmax_backward
+  is 'is right on long rows' bench --dtype f32,f16 --size 3x40000,1x100001 \
+    --op softmax,layernorm_backward,cross_entropy,column_sum,row_argmax
+  is 'is right at any address' bench --dtype all --size 1003,37x1000 --offset 2
+  is 'is right in place' bench --dtype all --size 1003,37x1000 --in-place --op add,softmax
+  is 'is right with special values' bench --dtype all --size 1003,9x77 --special nan,inf,zero,denormal
+fi
+
+summary
