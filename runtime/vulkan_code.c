@@ -79,24 +79,25 @@ static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool l
   return count;
 }
 
-/* The nth module of an image, where it has several, one after the other: its words from the first on that no
- * instruction is. Released by free; null where there is no memory. */
-static uint32_t *copy_module(const lathe_image *image, uint32_t nth, size_t *words) {
-  const size_t count = (size_t)(image->end - image->start) / 4;
-  uint32_t *all = malloc(count * 4);
-  size_t start = 0, end = 0;
+static uint32_t word_at(const unsigned char *at) {
+  uint32_t word;
 
-  if (!all)
-    return NULL;
-  memcpy(all, image->start, count * 4);
-  for (uint32_t module = 0; module <= nth && end < count; module++) {
+  memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/* The nth of the modules that an image has, one after the other, or its last. A module ends where another's first
+ * word stands in an instruction's place. */
+static const unsigned char *find_module(const lathe_image *image, uint32_t nth, size_t *words) {
+  const unsigned char *start = image->start, *end = start;
+
+  for (uint32_t module = 0; module <= nth && end < image->end; module++) {
     start = end;
-    for (end += HEADER; end < count && all[end] != MAGIC;)
-      end += all[end] >> 16;
+    for (end += HEADER * 4; end < image->end && word_at(end) != MAGIC;)
+      end += (size_t)(word_at(end) >> 16) * 4;
   }
-  *words = end - start;
-  memmove(all, all + start, *words * 4);
-  return all;
+  *words = (size_t)(end - start) / 4;
+  return start;
 }
 
 /* A copy of a module that asks for what the device keeps of NaN, denormals and rounding: GLSL has no
@@ -105,7 +106,8 @@ static uint32_t *copy_module(const lathe_image *image, uint32_t nth, size_t *wor
 static uint32_t *with_modes(const lathe_image *image, uint32_t nth, const vulkan_floats *floats,
                             size_t *words) {
   size_t count = 0;
-  uint32_t *from = copy_module(image, nth, &count), *copy = malloc((count + MOST_MODES * 6) * 4);
+  const unsigned char *module = find_module(image, nth, &count);
+  uint32_t *copy = malloc((count + MOST_MODES * 6) * 4), *from = malloc(count * 4);
   bool used[VULKAN_WIDTHS] = {false};
   mode modes[MOST_MODES];
   size_t wanted, to = HEADER;
@@ -115,6 +117,7 @@ static uint32_t *with_modes(const lathe_image *image, uint32_t nth, const vulkan
     free(from);
     return NULL;
   }
+  memcpy(from, module, count * 4);
   for (size_t at = HEADER; at < count; at += from[at] >> 16)
     if ((from[at] & 0xffff) == OP_TYPE_FLOAT)
       for (int w = 0; w < VULKAN_WIDTHS; w++)
@@ -187,7 +190,7 @@ static VkResult get_module(vulkan_code *code, const lathe_image *image, uint32_t
 }
 
 static VkResult make_pipeline(const vulkan_code *code, VkShaderModule module, vulkan_pipeline *p) {
-  /* As templates/glsl/kernel.comp declares them, numbered from 0. */
+  /* As templates/glsl/kernel.comp declares them, numbered from 0; a module may lack the third. */
   const uint32_t constants[] = {p->block, code->subgroup, p->constant[0], p->constant[1],
                                 p->constant[2]};
   enum { CONSTANTS = sizeof constants / sizeof *constants };

@@ -138,15 +138,13 @@ done
 
 # ---- the bench program --------------------------------------------------------------------------
 
-bench() { "$LATHE_BENCH" --backend vulkan --check-only "$@"; }
-
 "$LATHE_BENCH" --list-backends >"$tmp/backends"
 "$LATHE_BENCH" --list-devices >"$tmp/devices"
 is 'lists the backend' grep '^vulkan ' "$tmp/backends"
 
 export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
 is 'says why there is no device' sh -c '"$LATHE_BENCH" --list-devices | grep "^vulkan: none: .*Vulkan"'
-bench --op add --size 100 --csv "$tmp/rows.csv" >/dev/null 2>&1
+"$LATHE_BENCH" --backend vulkan --check-only --op add --size 100 --csv "$tmp/rows.csv" >/dev/null 2>&1
 is 'nothing can run' test $? = 3
 is 'a row with its reason' grep -E 'skipped.*(Vulkan|glslang|disable-vulkan)' "$tmp/rows.csv"
 unset VK_DRIVER_FILES VK_ICD_FILENAMES

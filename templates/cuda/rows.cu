@@ -595,7 +595,7 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   //@ if active[step] or point then
   for (size_t tile = head + (size_t)blockIdx.x * (threads * (H * $V$)); tile < until;
        tile += (size_t)gridDim.x * (threads * (H * $V$))) {
-    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
+    const size_t from = tile + thread * $V$;
     //@ places("size_t")
     //@ if active[step] then
     //@ read(elements({ passes[p] }, {}, true), {})

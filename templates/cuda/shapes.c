@@ -74,10 +74,10 @@
 //@ function bounds(v, streams, threads, mode)
 //@   local at_once = (hold(v) * k.width * streams > 16 or placed and #k.program.points > 0) and 1024 or 1536
 //@   local short = threads <= SHORT_THREADS
-//@   local unlike = mode == "ends" and k.width == 8 and number.column > 0
-//@   if unlike and short and columns_last then
+//@   local by_two = mode == "ends" and k.width == 8 and number.column > 0
+//@   if by_two and short and columns_last then
 //@     at_once = 640
-//@   elseif unlike or crowded and not short or columns_last and k.width == 8 and short and mode == "packs" then
+//@   elseif by_two or crowded and not short or columns_last and k.width == 8 and short and mode == "packs" then
 //@     at_once = 768
 //@   end
 //@   local most = at_once % threads == 0 and threads or math.max(threads, at_once)

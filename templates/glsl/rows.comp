@@ -770,12 +770,13 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
 //@ end
 //@ end
 //@ function pass_ends(p, mine)
-//@ read_ends(elements({ passes[p] or point }, {}), #columns > 0 and 0 or 1)
-//@ if #columns > 0 then
-//@ elseif p <= #phases then
+//@ if #columns == 0 then
+//@ read_ends(elements({ passes[p] or point }, {}), 1)
+//@ if p <= #phases then
 //@ gather_ends(p, mine, 1)
 //@ else
 //@ compute_ends(1, {}, "true")
+//@ end
 //@ end
 //@ end
 //@ local H = S.LONG_HOLD

@@ -328,7 +328,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
   mine.clear();
   for (size_t tile = head + (size_t)blockIdx.x * (threads * (H * 4)); tile < until;
        tile += (size_t)gridDim.x * (threads * (H * 4))) {
-    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
+    const size_t from = tile + thread * 4;
     const auto at = [=](int nth) {
       return from + (MODE == LATHE_APART ? nth * (size_t)threads
                                          : nth / 4 * (size_t)threads * 4 + nth % 4);
@@ -416,7 +416,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
   const float u1 = u1_2;
   for (size_t tile = head + (size_t)blockIdx.x * (threads * (H * 4)); tile < until;
        tile += (size_t)gridDim.x * (threads * (H * 4))) {
-    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
+    const size_t from = tile + thread * 4;
     const auto at = [=](int nth) {
       return from + (MODE == LATHE_APART ? nth * (size_t)threads
                                          : nth / 4 * (size_t)threads * 4 + nth % 4);
