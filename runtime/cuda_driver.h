@@ -22,6 +22,7 @@ enum {
   CUDA_ERROR_OUT_OF_MEMORY = 2,
   CUDA_ERROR_NO_DEVICE = 100,
   CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+  CUDA_ERROR_NOT_FOUND = 500,
   CUDA_ERROR_NOT_READY = 600,
   CUDA_ERROR_ILLEGAL_ADDRESS = 700,
 
@@ -104,6 +105,8 @@ typedef struct cuda_launch_config {
       (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
        unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **parameters,    \
        void **extra))                                                                              \
+  ROW(max_active_clusters, "cuOccupancyMaxActiveClusters",                                         \
+      (int *clusters, CUfunction function, const cuda_launch_config *config))                      \
   ROW(launch_with, "cuLaunchKernelEx",                                                             \
       (const cuda_launch_config *config, CUfunction function, void **parameters, void **extra))
 

@@ -231,6 +231,62 @@ static void release(device_call *call) {
 
 /* ---- calls -------------------------------------------------------------------------------------- */
 
+/* How a kernel of clusters is launched; attribute: room for what config points to. */
+static cuda_launch_config cluster_config(const lathe_launch *k, cuda_launch_attribute *attribute) {
+  *attribute = (cuda_launch_attribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                       .value = {k->cluster, 1, 1}};
+  return (cuda_launch_config){.grid = {k->grid[0], k->grid[1], k->grid[2]},
+                              .block = {k->block[0], k->block[1], k->block[2]},
+                              .shared = k->shared,
+                              .attributes = attribute,
+                              .count = 1};
+}
+
+/* Leaves of a kernel's clusters as many as may run at once. */
+static CUresult leave_resident(CUfunction function, lathe_launch *k) {
+  cuda_launch_attribute attribute;
+  const cuda_launch_config config = cluster_config(k, &attribute);
+  int most = 0;
+  const CUresult error = cuda.max_active_clusters(&most, function, &config);
+
+  if (!error && most > 0 && (uint32_t)most * k->cluster < k->grid[0])
+    k->grid[0] = (uint32_t)most * k->cluster;
+  return error;
+}
+
+/* The launches of a call and their kernels, from what has been loaded; false with the reason in why. Code for an
+ * architecture that has no clusters, which later GPUs' drivers may compile, has no kernels for them. */
+static bool find_kernels(cuda_call *c, CUmodule loaded, const lathe_limits *limits,
+                         const char **why) {
+  static char text[320];
+
+  c->count = c->head.variant->launches(&c->args, limits, c->launch);
+  if (c->count == 0) {
+    *why = "the variant has no launch for this size";
+    return false;
+  }
+  for (int l = 0; l < c->count; l++) {
+    lathe_launch *launch = &c->launch[l];
+    CUresult error = cuda.module_function(&c->function[l], loaded, launch->kernel);
+    if (error == CUDA_ERROR_NOT_FOUND && launch->cluster > 1) {
+      lathe_limits without = *limits;
+      without.cluster = 1;
+      return find_kernels(c, loaded, &without, why);
+    }
+    if (!error && launch->shared > 48u << 10)
+      error = cuda.function_set(c->function[l], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                (int)launch->shared);
+    if (!error && launch->resident)
+      error = leave_resident(c->function[l], launch);
+    if (error) {
+      snprintf(text, sizeof text, "kernel %s: %s", launch->kernel, error_text(error));
+      *why = text;
+      return false;
+    }
+  }
+  return true;
+}
+
 /* The kernels of a call; false with the reason in why. */
 static bool load(cuda_call *c, const char **why) {
   static char text[320];
@@ -260,23 +316,7 @@ static bool load(cuda_call *c, const char **why) {
     m->next = d->modules;
     d->modules = m;
   }
-  c->count = v->launches(&c->args, &d->limits, c->launch);
-  if (c->count == 0) {
-    *why = "the variant has no launch for this size";
-    return false;
-  }
-  for (int l = 0; l < c->count; l++) {
-    error = cuda.module_function(&c->function[l], m->loaded, c->launch[l].kernel);
-    if (!error && c->launch[l].shared > 48u << 10)
-      error = cuda.function_set(c->function[l], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                (int)c->launch[l].shared);
-    if (error) {
-      snprintf(text, sizeof text, "kernel %s: %s", c->launch[l].kernel, error_text(error));
-      *why = text;
-      return false;
-    }
-  }
-  return true;
+  return find_kernels(c, m->loaded, &d->limits, why);
 }
 
 /* Calls of one graph: GRAPH_CALLS, or a little less, so that it goes round the sets a whole number of
@@ -362,14 +402,9 @@ static CUresult launch(const void *argument, int nth) {
     const lathe_launch *k = &c->launch[l];
     const CUstream stream = device_of(&c->head)->stream;
     if (k->cluster > 1) {
-      cuda_launch_attribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                       .value = {k->cluster, 1, 1}};
-      const cuda_launch_config config = {.grid = {k->grid[0], k->grid[1], k->grid[2]},
-                                         .block = {k->block[0], k->block[1], k->block[2]},
-                                         .shared = k->shared,
-                                         .stream = stream,
-                                         .attributes = &cluster,
-                                         .count = 1};
+      cuda_launch_attribute attribute;
+      cuda_launch_config config = cluster_config(k, &attribute);
+      config.stream = stream;
       error = cuda.launch_with(&config, c->function[l], parameters, NULL);
     } else {
       error = cuda.launch(c->function[l], k->grid[0], k->grid[1], k->grid[2], k->block[0],

@@ -88,6 +88,7 @@ typedef struct lathe_launch {
   uint32_t grid[3];     /* blocks */
   uint32_t block[3];    /* threads of a block */
   uint32_t cluster;     /* blocks that share memory; 0 or 1 for none */
+  uint32_t resident;    /* 1: of the clusters, no more than may run at once, for they share all */
   uint32_t shared;      /* dynamic shared memory, bytes */
   uint32_t constant[3]; /* Vulkan: the module, and its constants THREADS and MODE */
 } lathe_launch;

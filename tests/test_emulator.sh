@@ -37,11 +37,13 @@ rows() { # rows OPTION...: says what is not right; true where all is, and that i
   grep -q -E '^[0-9]+ rows: [1-9][0-9]* right, 0 wrong, 0 skipped' "$tmp/rows"
 }
 
-# Rows that parts of a warp have, a block, and a cluster or blocks of several launches; then a block that reads
-# them again. Of whole packs and not, and starting anywhere.
+# Rows that parts of a warp have, a block, and a cluster or blocks of several launches; then blocks and clusters that
+# read them ahead; then a block that reads them again. Of whole packs and not, and starting anywhere.
 is 'right' rows --size 1,100,70x256,300x1024,33x255
 is 'right' rows --size 5x5000,1x16384,1x33001
-is 'right' rows --size 9x17001 --op softmax,layernorm,row_argmax
+is 'right' rows --size 300x71,100x1021,30x4099,67x9001 --op layernorm,layernorm_backward,rmsnorm_backward,column_sum
+is 'right' rows --size 40x17001,9x34008 --op softmax,layernorm,layernorm_backward,softmax_backward
+is 'right' rows --size 9x66001 --op layernorm,layernorm_backward,row_argmax
 is 'right' rows --size 1003,37x1000 --offset 2
 is 'right' rows --size 1003,37x1001 --in-place --op softmax,dropout
 is 'right' rows --special nan,inf,zero,denormal --size 33,33x256,5x3001

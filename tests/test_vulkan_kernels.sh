@@ -12,6 +12,8 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'is right' bench --dtype all --size 100,1K,64x64
   is 'is right on rows that fill a kernel' bench --dtype all --size 9x32,9x64,300x64,150x256,5x1024,3x2048,2x8192 \
     --op softmax,layernorm,layernorm_backward,cross_entropy,cross_entropy_backward,softmax_backward
+  is 'is right on many rows that start anywhere' bench --dtype all --size 300x71,100x1021,30x4099,67x9001 \
+    --op layernorm_backward,rmsnorm_backward,column_sum
   is 'is right on long rows' bench --dtype f32,f16 --size 3x40000,1x100001 \
     --op softmax,layernorm_backward,cross_entropy,column_sum,row_argmax
   is 'is right at any address' bench --dtype all --size 1003,37x1000 --offset 2

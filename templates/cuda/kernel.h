@@ -96,48 +96,81 @@ template <typename P, int ROWS> struct lathe_rows {
 
 /* Merges what the threads that share a row have gathered: afterwards each of them has the whole, the
  * same to the bit; or, where not ALL need it, those of the first warp. They are T neighbouring threads,
- * or with T = 0 those of a block with the same threadIdx.y, whole warps, in each of the cluster's
- * `blocks` blocks. Then it needs shared memory for a P of each of their warps, which is not to be
- * touched again before another barrier. */
+ * or with T = 0 those of a block with the same threadIdx.y, whole warps. Then it needs shared memory for a P of
+ * each of the block's warps, which is not to be touched again before another barrier. */
 template <int T, bool ALL = true, typename P>
-static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared, unsigned blocks) {
+static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared) {
   if constexpr (T > 0) {
     p.template merge_lanes<T>();
   } else {
     const unsigned warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     p.template merge_lanes<32>();
-    if (blocks > 1) {
-      if (lane < blocks)
-        lathe_store_cluster(shared + blockIdx.x % blocks * warps + warp, p, lane);
-      lathe_cluster_arrive();
-      lathe_cluster_wait();
-      if (!ALL && warp > 0)
-        return;
-      p.clear();
-      for (unsigned from = lane; from < blocks * warps; from += 32)
-        p.merge(shared[from]);
-    } else {
-      if (lane == 0)
-        shared[threadIdx.y * warps + warp] = p;
-      __syncthreads();
-      if (!ALL && warp > 0)
-        return;
-      const unsigned from = warps <= 8 ? lane % 8 : warps <= 16 ? lane % 16 : lane;
-      p.clear();
-      if (from < warps)
-        p = shared[threadIdx.y * warps + from];
-      if (warps <= 8) {
-        p.template merge_copies<8>();
-        return;
-      }
-      if (warps <= 16) {
-        p.template merge_copies<16>();
-        return;
-      }
-    }
-    p.template merge_lanes<32>();
+    if (lane == 0)
+      shared[threadIdx.y * warps + warp] = p;
+    __syncthreads();
+    if (!ALL && warp > 0)
+      return;
+    const unsigned from = warps <= 8 ? lane % 8 : warps <= 16 ? lane % 16 : lane;
+    p.clear();
+    if (from < warps)
+      p = shared[threadIdx.y * warps + from];
+    if (warps <= 8)
+      p.template merge_copies<8>();
+    else if (warps <= 16)
+      p.template merge_copies<16>();
+    else
+      p.template merge_lanes<32>();
   }
 }
+
+/* The blocks that share a row, if they are more than one, a cluster. Each sends what it has gathered to all, and
+ * waits for what they send and nothing else: a barrier of the cluster would wait for what threads have written to
+ * memory too, which makes rows take twice as long. One that is ahead may send for the next merge but not for that after
+ * it, so that two counts of what arrives take turns, as must the shared memory that is sent to. */
+struct lathe_cluster {
+  unsigned long long *const arrivals; /* two, in shared memory */
+  const unsigned blocks;
+  unsigned merges;
+
+  __device__ __forceinline__ lathe_cluster(unsigned long long *arrivals, unsigned blocks)
+      : arrivals(arrivals), blocks(blocks), merges(0) {
+    if (blocks > 1) {
+      if (threadIdx.x == 0) {
+        lathe_begin_arrivals(arrivals);
+        lathe_begin_arrivals(arrivals + 1);
+      }
+      lathe_cluster_arrive();
+    }
+  }
+  /* Before the first merge: all of them have started. */
+  __device__ __forceinline__ void await_start() const {
+    if (blocks > 1)
+      lathe_cluster_wait();
+  }
+  /* As lathe_merge_row; shared: for a P of each warp of all blocks. */
+  template <int T, bool ALL = true, typename P>
+  __device__ __forceinline__ void merge_row(P &p, P *shared) {
+    if (blocks == 1) {
+      lathe_merge_row<T, ALL>(p, shared);
+      return;
+    }
+    const unsigned warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    unsigned long long *const count = arrivals + merges % 2;
+    if (threadIdx.x == 0)
+      lathe_expect(count, blocks * warps * (unsigned)sizeof(P));
+    p.template merge_lanes<32>();
+    if (lane < blocks)
+      lathe_send(shared + blockIdx.x % blocks * warps + warp, p, lane, count);
+    lathe_await(count, merges / 2 % 2);
+    merges++;
+    if (!ALL && warp > 0)
+      return;
+    p.clear();
+    for (unsigned from = lane; from < blocks * warps; from += 32)
+      p.merge(shared[from]);
+    p.template merge_lanes<32>();
+  }
+};
 
 /* How a row's elements are read and written: by packs of 16 bytes, all of which lie within it; the
  * same, some beyond its end; where it starts anywhere, by those packs that lie in it whole, and the elements at

@@ -57,18 +57,62 @@ static __device__ __forceinline__ void lathe_cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/* *to = p in the shared memory of the cluster's block `block`. */
+/* How many blocks the cluster has. */
+static __device__ __forceinline__ unsigned lathe_cluster_size() {
+  unsigned size;
+
+  asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(size));
+  return size;
+}
+
+/* A barrier in shared memory that counts bytes: it is passed, its parity first 0, when as many have arrived as
+ * one thread expects. All blocks of a cluster must have started before one is sent to. */
+static __device__ __forceinline__ void lathe_begin_arrivals(unsigned long long *arrivals) {
+  asm volatile(
+      "mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"((unsigned)__cvta_generic_to_shared(arrivals))
+      : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+static __device__ __forceinline__ void lathe_expect(unsigned long long *arrivals, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(arrivals)),
+               "r"(bytes)
+               : "memory");
+}
+
+static __device__ __forceinline__ void lathe_await(unsigned long long *arrivals, unsigned parity) {
+  unsigned passed;
+
+  do {
+    asm volatile("{ .reg .pred p; "
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; "
+                 "selp.u32 %0, 1, 0, p; }"
+                 : "=r"(passed)
+                 : "r"((unsigned)__cvta_generic_to_shared(arrivals)), "r"(parity)
+                 : "memory");
+  } while (!passed);
+}
+
+/* *to = p in the shared memory of the cluster's block `block`, where `arrivals` counts it. */
 template <typename P>
-static __device__ __forceinline__ void lathe_store_cluster(P *to, const P &p, unsigned block) {
-  unsigned words[sizeof(P) / sizeof(unsigned)], at;
+static __device__ __forceinline__ void lathe_send(P *to, const P &p, unsigned block,
+                                                  unsigned long long *arrivals) {
+  unsigned words[sizeof(P) / sizeof(unsigned)], at, counted;
 
   memcpy(words, &p, sizeof p);
   asm("mapa.shared::cluster.u32 %0, %1, %2;"
       : "=r"(at)
       : "r"((unsigned)__cvta_generic_to_shared(to)), "r"(block));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(counted)
+      : "r"((unsigned)__cvta_generic_to_shared(arrivals)), "r"(block));
 #pragma unroll
   for (unsigned w = 0; w < sizeof(P) / sizeof(unsigned); w++)
-    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(at + w * 4), "r"(words[w]) : "memory");
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(
+                     at + w * 4),
+                 "r"(words[w]), "r"(counted)
+                 : "memory");
 }
 #else
 static __device__ __forceinline__ void lathe_cluster_arrive() {
@@ -77,8 +121,21 @@ static __device__ __forceinline__ void lathe_cluster_arrive() {
 static __device__ __forceinline__ void lathe_cluster_wait() {
 }
 
+static __device__ __forceinline__ unsigned lathe_cluster_size() {
+  return 1;
+}
+
+static __device__ __forceinline__ void lathe_begin_arrivals(unsigned long long *) {
+}
+
+static __device__ __forceinline__ void lathe_expect(unsigned long long *, unsigned) {
+}
+
+static __device__ __forceinline__ void lathe_await(unsigned long long *, unsigned) {
+}
+
 template <typename P>
-static __device__ __forceinline__ void lathe_store_cluster(P *, const P &, unsigned) {
+static __device__ __forceinline__ void lathe_send(P *, const P &, unsigned, unsigned long long *) {
 }
 #endif
 

@@ -193,7 +193,7 @@ mine.clear();
 __shared__ $gathered$ shared[2][$(math.max(v.params.block // 32, 1))];
 lathe_slot<$gathered$> *const slots = (lathe_slot<$gathered$> *)((char *)args.workspace + $(slots_at(p)));
 
-lathe_merge_row<0>(mine, shared[0], 1);
+lathe_merge_row<0>(mine, shared[0]);
 if (blockIdx.x > 0) {
   if (threadIdx.x == 0)
     lathe_hand_over(slots + blockIdx.x, mine);
@@ -204,7 +204,7 @@ if (gridDim.x > 1) {
     mine.clear();
   for (unsigned from = threadIdx.x > 0 ? threadIdx.x : $v.params.block$; from < gridDim.x; from += $v.params.block$)
     mine.merge(lathe_receive(slots + from));
-  lathe_merge_row<0>(mine, shared[1], 1);
+  lathe_merge_row<0>(mine, shared[1]);
 }
 if (threadIdx.x == 0) {
   //@ if p < #phases then

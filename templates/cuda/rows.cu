@@ -10,7 +10,8 @@
  *
  * Where rows start anywhere, accesses of 16 bytes are those that lie in the row whole; the few elements at both
  * its ends go to the first threads, one each, and what there is for each column is put together of two accesses.
- * Rows of operands that lie unlike go by elements.
+ * Blocks that stay for many rows take those that start alike: each thread then has the same columns in all of
+ * them. Rows of operands that lie unlike go by elements.
  *
  * Reductions over the rows are gathered in the last pass: each thread has its columns in registers
  * for all of its rows, and blocks leave what they gathered in the workspace, for one more launch to
@@ -151,17 +152,21 @@ const auto inside = [=](int nth) {
 //@ end
 //@ -- Of a row that starts anywhere: how many elements lie ahead of the first multiple of 16 bytes, and where the
 //@ -- accesses of so many end, one earlier than they could where operands for columns are then read past that. Those at
-//@ -- both ends, fewer than 2 V, are the first threads', at most `most` of each, if `there`.
-//@ function ends(type, most, there)
+//@ -- both ends, fewer than 2 V, are the first threads', at most ENDS of each, if `there`. row: of this one, where
+//@ -- pointers are not to the row's data.
+//@ local few_threads = ("T > 0 && T < %d ? 2 : 1"):format(2 * V - 1)
+//@ function may_have_ends(most)
+enum { ENDS = MODE == LATHE_ENDS ? $most$ : 0 };
+//@ end
+//@ function ends(type, there, row)
 //@ local first
 //@ for _, operand in ipairs(k.operands) do
 //@   first = first or operand.place == "whole" and operand.name
 //@ end
-enum { ENDS = MODE == LATHE_ENDS ? $most$ : 0 };
 unsigned head = 0;
 $type$ until = count;
 if (MODE == LATHE_ENDS) {
-  head = lathe_head<$V$>($first$, count);
+  head = lathe_head<$V$>($first$$(row and " + " .. row .. " * count" or ""), count);
   until = head + (count / $V$ - (head > 0 && count >= $V$)) * $V$;
 }
 const auto end_at = [=](int nth) {
@@ -201,6 +206,14 @@ if (MODE == LATHE_ENDS && head > 0) {
 }
 //@ end
 //@ end
+//@ end
+//@ -- Where blocks, by groups, work on many rows: the nth of those that a group may meet, the first that it does, and
+//@ -- how far the next are from these. All start alike, so that each thread has the same columns in them.
+//@ function share_rows(group, groups)
+enum { PERIOD = MODE == LATHE_ENDS ? $V$ : 1 };
+const unsigned group = $group$, groups = $groups$;
+const auto row_of = [=](size_t nth) { return nth * PERIOD + group % PERIOD; };
+const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(groups / PERIOD) * blockDim.y;
 //@ end
 //@ -- Without a condition, so that they are not put off until they are needed.
 //@ function read_ends(list)
@@ -251,9 +264,9 @@ if (MODE == LATHE_APART) {
 $k.number$ $y.operand.name$_$what$[H * $V$];
 //@ end
 //@ end
-//@ function room_for_ends(phase)
+//@ function room_for_ends(phase, what)
 //@ for _, y in ipairs(phase.stash) do
-$k.number$ $y.operand.name$_kept_ends[ENDS + 1];
+$k.number$ $y.operand.name$_$what$[ENDS + 1];
 //@ end
 //@ end
 //@
@@ -367,7 +380,7 @@ for (int slot = 0; slot < H; slot++) {
     //@ for _, y in ipairs(outputs) do
     $y.operand.name$_out.at[lane] = $y.operand.name$_;
     //@ end
-    //@ take_columns("slot * " .. V .. " + lane")
+    //@ take_columns("over_rows[slot * " .. V .. " + lane]")
   }
   //@ for _, y in ipairs(outputs) do
   //@ write(y.operand.name, true)
@@ -383,14 +396,23 @@ for (int nth = 0; nth < ENDS; nth++)
     //@ for _, y in ipairs(outputs) do
     $y.operand.name$[end_at(nth)] = $y.operand.name$_;
     //@ end
+    //@ take_columns("over_ends[nth]")
   }
 //@ end
 //@
-//@ function take_columns(nth)
+//@ function take_columns(of)
 //@ for _, r in ipairs(by_column) do
 const $k.number$ $r.name$_terms[1] = {$r.name$_term};
-over_rows[$nth$].$r.name$.take($r.name$_terms, [](int) { return 0; });
+$of$.$r.name$.take($r.name$_terms, [](int) { return 0; });
 //@ end
+//@ end
+//@ function clear_columns()
+#pragma unroll
+for (int nth = 0; nth < EACH; nth++)
+  over_rows[nth].clear();
+#pragma unroll
+for (int nth = 0; nth < ENDS; nth++)
+  over_ends[nth].clear();
 //@ end
 //@
 //@ -- What follows from phase p: its picks, its results in the gatherer `mine`, if it has any, and uniforms.
@@ -433,8 +455,8 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   //@ for _, p in ipairs(active) do
   __shared__ $(gathered(p)) shared$p$[T > 0 ? 1 : $(S.CLUSTER * 32)];
   //@ end
-  if (blocks > 1)
-    lathe_cluster_arrive();
+  __shared__ unsigned long long arrivals[2];
+  lathe_cluster cluster(arrivals, blocks);
   $(uniforms("call"))
   //@ local known, kept = {}, {}
   //@ local function read_held(list)
@@ -442,7 +464,8 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   //@ read_ends(list)
   //@ end
   //@ begin("unsigned", true)
-  //@ ends("unsigned", ("T > 0 && T < %d ? 2 : 1"):format(2 * V - 1))
+  //@ may_have_ends(few_threads)
+  //@ ends("unsigned")
   const unsigned from = head + thread * $V$;
   //@ -- A row of fewer accesses, where one at its ends may not count, would go to a shape with half as many.
   //@ places("unsigned", "H / 2")
@@ -453,7 +476,7 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   //@ if passes[p] then
   //@ read_held(elements({ passes[p] }, known))
   //@ room_for(phase, "kept")
-  //@ room_for_ends(phase)
+  //@ room_for_ends(phase, "kept_ends")
   $(gathered(p)) mine$p$;
   {
     auto &mine = mine$p$;
@@ -462,14 +485,13 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
     //@ gather_ends(phase, passes[p], gathered(p), kept)
   }
   //@ if p == active[1] then
-  if (blocks > 1)
-    lathe_cluster_wait(); /* all of them have started */
+  cluster.await_start();
   //@ end
   //@ if p == active[#active] and point then -- ahead of the wait for other threads
   //@ read_held(elements({ point }, known, false, S.columns_last and "whole" or nil))
   //@ end
   //@ local last = p == active[#active] and not point
-  lathe_merge_row<T$(last and ", false" or "")>(mine$p$, shared$p$, blocks);
+  cluster.merge_row<T$(last and ", false" or "")>(mine$p$, shared$p$);
   //@ if last then
   if (thread > 0)
     return;
@@ -509,7 +531,8 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
   //@ end
   $(uniforms("call"))
   //@ begin("size_t", true)
-  //@ ends("size_t", 1)
+  //@ may_have_ends(1)
+  //@ ends("size_t")
   //@ for p, phase in ipairs(phases) do
   //@ if passes[p] then
   $(gathered(p)) mine$p$;
@@ -525,7 +548,7 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
     //@ read_ends(elements({ passes[p] }, {}, true))
     //@ gather_ends(phase, passes[p], gathered(p))
   }
-  lathe_merge_row<0>(mine$p$, shared$p$, 1);
+  lathe_merge_row<0>(mine$p$, shared$p$);
   //@ end
   //@ follow(phase, p, passes[p] and "mine" .. p)
   //@ end
@@ -566,23 +589,31 @@ template <int MODE, int H>
 static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &args) {
   //@ dims("size_t")
   const unsigned threads = blockDim.x, thread = threadIdx.x;
-  const size_t row = blockIdx.y, first = row * gridDim.x;
+  const size_t row = blockIdx.y;
   const bool live = blockIdx.x == 0;
+  //@ if step == 1 and active[step] then
+  const unsigned parts = gridDim.x;
+  if (row == 0 && live && thread == 0)
+    *(unsigned *)args.workspace = parts;
+  //@ elseif step > 1 then
+  const unsigned parts = *(const unsigned *)args.workspace;
+  //@ end
   //@ for _, q in ipairs(active) do
   __shared__ $(gathered(q)) shared$q$[32];
   //@ end
   $(uniforms("call"))
   //@ begin("size_t", true)
   //@ if active[step] or point then
-  //@ ends("size_t", 1, "live")
+  //@ may_have_ends(1)
+  //@ ends("size_t", "live")
   //@ end
   //@ for q = 1, p - 1 do
   //@ if passes[q] then
   $(gathered(q)) mine$q$;
   mine$q$.clear();
-  for (unsigned part = thread; part < gridDim.x; part += threads)
-    mine$q$.merge($(parts_at(q))[first + part]);
-  lathe_merge_row<0>(mine$q$, shared$q$, 1);
+  for (unsigned part = thread; part < parts; part += threads)
+    mine$q$.merge($(parts_at(q))[row * parts + part]);
+  lathe_merge_row<0>(mine$q$, shared$q$);
   //@ end
   //@ follow(phases[q], q, passes[q] and "mine" .. q)
   //@ end
@@ -613,39 +644,56 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   //@ end
   //@ end
   //@ if active[step] then
-  lathe_merge_row<0>(mine, shared$p$, 1);
+  lathe_merge_row<0>(mine, shared$p$);
   if (thread == 0)
-    $(parts_at(p))[first + blockIdx.x] = mine;
+    $(parts_at(p))[row * parts + blockIdx.x] = mine;
   //@ end
 }
 
 //@ end
 //@ end
 //@ if finish then
-//@ -- Merges what the block's rows have gathered, EACH at each of `threads` threads, `begin` the first column. In
-//@ -- the room, that of one place is two apart from the next: threads write by place and read by column.
-//@ function leave_columns(room)
+//@ -- Merges what the block's rows have gathered, EACH at each of its threads, whose first column is `first`, and at
+//@ -- the ends. In the room, that of one place is two apart from the next: threads write by place and read by column.
+//@ function leave_columns(room, first)
+const unsigned own = blockDim.x;
 const auto place = [=](unsigned row, unsigned nth, unsigned owner) {
-  return (row * EACH + nth) * (threads + $S.APART$) + owner;
+  return (row * EACH + nth) * (own + $S.APART$) + owner;
 };
 #pragma unroll
 for (int nth = 0; nth < EACH; nth++)
   $room$[place(threadIdx.y, nth, threadIdx.x)] = over_rows[nth];
 __syncthreads();
-for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads; pos += blockDim.x * blockDim.y) {
-  const unsigned nth = MODE == LATHE_APART ? pos / threads : pos / $V$ / threads * $V$ + pos % $V$;
-  const unsigned owner = MODE == LATHE_APART ? pos % threads : pos / $V$ % threads;
+for (unsigned pos = threadIdx.y * own + threadIdx.x; pos < EACH * own; pos += own * blockDim.y) {
+  const unsigned nth = MODE == LATHE_APART ? pos / own : pos / $V$ / own * $V$ + pos % $V$;
+  const unsigned owner = MODE == LATHE_APART ? pos % own : pos / $V$ % own;
+  const auto column = $first$ + (MODE == LATHE_APART ? pos : (nth / $V$ * threads + owner) * $V$ + nth % $V$);
   $k.name$_columns whole = $room$[place(0, nth, owner)];
   for (unsigned other = 1; other < blockDim.y; other++)
     whole.merge($room$[place(other, nth, owner)]);
-  if (begin + pos < count)
-    partial[begin + pos] = whole;
+  if (column < until)
+    partial[column] = whole;
+}
+if (MODE == LATHE_ENDS) {
+  __syncthreads();
+#pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    $room$[place(threadIdx.y, nth, threadIdx.x)] = over_ends[nth];
+  __syncthreads();
+#pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    if (threadIdx.y == 0 && end_at(nth) < count) {
+      $k.name$_columns whole = over_ends[nth];
+      for (unsigned other = 1; other < blockDim.y; other++)
+        whole.merge($room$[place(other, nth, threadIdx.x)]);
+      partial[end_at(nth)] = whole;
+    }
 }
 //@ end
 //@ end
 //@ local some_ahead = false
 //@ for _, v in ipairs(variants) do
-//@   some_ahead = some_ahead or #S.ahead(v) > 0
+//@   some_ahead = some_ahead or #S.ahead(v) > 0 or S.ahead(v).cluster
 //@ end
 //@ if some_ahead then
 //@ if not finish then
@@ -653,11 +701,12 @@ for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads
 //@ end
 //@ -- The nth of the rows at once, after its first phases.
 //@ function each_row(last)
-const size_t wanted = first + nth * step + threadIdx.y;
+const size_t wanted = row_of(first + nth * step + threadIdx.y);
 const bool live = wanted < rows;
 const size_t row = live ? wanted : 0;
 //@ begin("unsigned", true)
 //@ for i, x in ipairs(staged) do
+const auto &$x.pointer$_ends = $x.pointer$_now[nth];
 lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H];
 #pragma unroll
 for (int slot = 0; slot < H; slot++)
@@ -666,47 +715,48 @@ for (int slot = 0; slot < H; slot++)
 //@ for p, phase in ipairs(phases) do
 //@ for _, y in ipairs(passes[p] and phase.stash or {}) do
 auto &$y.operand.name$_kept = $y.operand.name$_rows[nth];
+auto &$y.operand.name$_kept_ends = $y.operand.name$_ends_rows[nth];
 //@ end
 //@ end
 //@ for p = 1, last do
 //@ follow(phases[p], p, passes[p] and "rows" .. p .. ".of[nth]")
 //@ end
 //@ end
-/* Rows of which a block holds one or more: T threads share a row, with T = 0 those with the same
- * threadIdx.y, and work on ROWS at once, of which they wait for each other together. Each copies what it needs
+/* Rows of which a block, or one of CLUSTERS, holds one or more: T threads share a row, with T = 0 those with the
+ * same threadIdx.y, and work on ROWS at once, of which they wait for each other together. Each copies what it needs
  * of its rows into shared memory, STAGES - 1 times as many ahead, and has per-column operands in
  * registers for all of its rows. */
-template <int MODE, int T, int H, int ROWS, int STAGES>
+template <int MODE, int T, int H, int ROWS, int STAGES, bool CLUSTERS>
 static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   enum { EACH = H * $V$ };
   extern __shared__ uint4 room[];
   //@ dims("unsigned")
-  const unsigned threads = T > 0 ? T : blockDim.x, thread = threadIdx.x;
+  const unsigned blocks = CLUSTERS ? lathe_cluster_size() : 1, before = blockIdx.x % blocks * blockDim.x;
+  const unsigned threads = T > 0 ? T : blockDim.x * blocks, thread = before + threadIdx.x;
   const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
-  const unsigned from = thread * $V$;
-  const size_t step = (size_t)gridDim.x * blockDim.y;
+  //@ share_rows("blockIdx.x / blocks", "gridDim.x / blocks")
+  //@ may_have_ends(few_threads)
   //@ for _, p in ipairs(active) do
-  __shared__ lathe_rows<$(gathered(p)), ROWS> shared$p$[2][T > 0 ? 1 : 32];
+  __shared__ lathe_rows<$(gathered(p)), ROWS> shared$p$[2][T > 0 ? 1 : (CLUSTERS ? $S.CLUSTER$ : 1) * $(S.AHEAD_THREADS // 32)];
   //@ end
-  //@ if finish then
-  $k.name$_columns over_rows[EACH];
-  //@ end
-  const unsigned until = count, head = 0;
   unsigned stage = 0, turn = 0;
-  //@ places("unsigned")
   $(k:pointers())
-  //@ local known = {}
-  //@ read(elements(all, {}, false, "column"), known)
-  //@ for _, x in ipairs(staged) do
-  //@ known[x.pointer] = true
+  //@ ends("unsigned", nil, "row_of(0)")
+  const unsigned from = head + thread * $V$;
+  //@ places("unsigned")
+  //@ if finish then
+  $k.name$_columns over_rows[EACH], over_ends[ENDS + 1];
   //@ end
+  //@ local by_columns = elements(all, {}, false, "column")
+  //@ read(by_columns, {})
+  //@ read_ends(by_columns)
   const auto staged = [=](unsigned stage, int nth, int operand, int slot) {
     return room + (((stage * ROWS + nth) * $(#staged) + operand) * H + slot) * block + mine;
   };
   const auto fetch = [&](size_t first, unsigned stage) {
 #pragma unroll
     for (int nth = 0; nth < ROWS; nth++) {
-      const size_t row = first + nth * step + threadIdx.y;
+      const size_t row = row_of(first + nth * step + threadIdx.y);
 #pragma unroll
       for (int slot = 0; slot < H; slot++)
         if (row < rows && inside(slot * $V$)) {
@@ -717,24 +767,50 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
     }
     lathe_end_group();
   };
+  //@ for _, x in ipairs(staged) do
+  $k.storage$ $x.pointer$_next[ROWS][ENDS + 1];
+  //@ end
+  const auto fetch_ends = [&](size_t first) {
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++) {
+      const size_t row = row_of(first + nth * step + threadIdx.y);
+#pragma unroll
+      for (int end = 0; end < ENDS; end++) {
+        const size_t at = row < rows && end_at(end) < count ? row * count + end_at(end) : 0;
+        //@ for _, x in ipairs(staged) do
+        $x.pointer$_next[nth][end] = $x.pointer$[at];
+        //@ end
+      }
+    }
+  };
 
   $(uniforms("call"))
   //@ if finish then
-#pragma unroll
-  for (int nth = 0; nth < EACH; nth++)
-    over_rows[nth].clear();
+  //@ clear_columns()
   //@ end
 #pragma unroll
   for (int nth = 0; nth < STAGES - 1; nth++)
-    fetch((size_t)blockIdx.x * blockDim.y + nth * (ROWS * step), nth);
-  for (size_t first = (size_t)blockIdx.x * blockDim.y; first < rows; first += ROWS * step) {
+    fetch(begin + nth * (ROWS * step), nth);
+  fetch_ends(begin);
+  __shared__ unsigned long long arrivals[2];
+  lathe_cluster cluster(arrivals, blocks);
+  cluster.await_start();
+  for (size_t first = begin; row_of(first) < rows; first += ROWS * step) {
     lathe_await_groups<STAGES - 2>();
     fetch(first + (STAGES - 1) * (ROWS * step), stage > 0 ? stage - 1 : STAGES - 1);
     turn ^= 1;
+    //@ for _, x in ipairs(staged) do
+    $k.storage$ $x.pointer$_now[ROWS][ENDS + 1];
+    memcpy($x.pointer$_now, $x.pointer$_next, sizeof $x.pointer$_now);
+    //@ end
+    fetch_ends(first + ROWS * step);
     //@ local kept = {}
+    //@ for _, p in ipairs(active) do
+    //@ room_for(phases[p], "rows[ROWS]")
+    //@ room_for_ends(phases[p], "ends_rows[ROWS]")
+    //@ end
     //@ for p, phase in ipairs(phases) do
     //@ if passes[p] then
-    //@ room_for(phase, "rows[ROWS]")
     lathe_rows<$(gathered(p)), ROWS> rows$p$;
 #pragma unroll
     for (int nth = 0; nth < ROWS; nth++) {
@@ -742,8 +818,9 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
       auto &mine = rows$p$.of[nth];
       mine.clear();
       //@ gather(phase, passes[p], kept)
+      //@ gather_ends(phase, passes[p], gathered(p), kept)
     }
-    lathe_merge_row<T>(rows$p$, shared$p$[turn], 1);
+    cluster.merge_row<T>(rows$p$, shared$p$[turn]);
     //@ end
     //@ end
 #pragma unroll
@@ -753,6 +830,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
       //@ if point then
       if (live) {
         //@ compute(kept)
+        //@ compute_ends(kept)
       }
       //@ end
     }
@@ -761,14 +839,11 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   lathe_await_groups<0>();
   //@ if finish then
   __syncthreads();
-  {
-    const size_t begin = 0;
-    $k.name$_columns *const partial = $k.name$_partial(args, blockIdx.x);
-    $k.name$_columns *const all = ($k.name$_columns *)room;
-    //@ leave_columns("all")
-  }
+  $k.name$_columns *const partial = $k.name$_partial(args, group);
+  $k.name$_columns *const all = ($k.name$_columns *)room;
+  //@ leave_columns("all", "head + before * " .. V)
   if (blockIdx.x == 0 && mine == 0)
-    *$k.name$_partials(args) = gridDim.x;
+    *$k.name$_partials(args) = groups;
   //@ end
 }
 
@@ -782,27 +857,29 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
   __shared__ $k.name$_columns all[$(S.TILE_ROWS * (32 + S.APART) * V)];
   //@ dims("size_t")
   const unsigned threads = 32, thread = threadIdx.x;
-  const size_t begin = (size_t)blockIdx.x * (32 * $V$);
-  const size_t from = begin + (MODE == LATHE_APART ? thread : thread * $V$);
-  const size_t step = (size_t)gridDim.y * blockDim.y, until = count, head = 0;
-  $k.name$_columns over_rows[EACH];
-  //@ places("size_t")
+  //@ share_rows("blockIdx.y", "gridDim.y")
   $(k:pointers())
-  //@ local known = {}
-  //@ read(elements({ point }, {}, false, "column"), known)
+  const bool first_columns = blockIdx.x == 0;
+  //@ may_have_ends(1)
+  //@ ends("size_t", "first_columns", "row_of(0)")
+  const size_t tile = head + (size_t)blockIdx.x * (32 * $V$);
+  const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
+  $k.name$_columns over_rows[EACH], over_ends[ENDS + 1];
+  //@ places("size_t")
+  //@ local by_columns = elements({ point }, {}, false, "column")
+  //@ read(by_columns, {})
+  //@ read_ends(by_columns)
 
   $(uniforms("call"))
-#pragma unroll
-  for (int nth = 0; nth < EACH; nth++)
-    over_rows[nth].clear();
-  for (size_t first = (size_t)blockIdx.y * blockDim.y + threadIdx.y; first < rows; first += ROWS * step) {
+  //@ clear_columns()
+  for (size_t first = begin + threadIdx.y; row_of(first) < rows; first += ROWS * step) {
     //@ local whole = elements({ point }, {}, false, "whole")
     //@ for _, x in ipairs(whole) do
     lathe_pack<$k.storage$, $V$> $x.pointer$_ahead[ROWS] = {};
 #pragma unroll
     for (int turn = 0; turn < ROWS; turn++)
-      if (first + turn * step < rows) {
-        const $k.storage$ *const of_row = $x.pointer$ + (first + turn * step) * count;
+      if (row_of(first + turn * step) < rows) {
+        const $k.storage$ *const of_row = $x.pointer$ + row_of(first + turn * step) * count;
         if (MODE != LATHE_APART && inside(0))
           $x.pointer$_ahead[turn] = lathe_load_once<$V$>(of_row + from);
         if (MODE == LATHE_APART) {
@@ -812,10 +889,18 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
               $x.pointer$_ahead[turn].at[lane] = of_row[at(lane)];
         }
       }
+    $k.storage$ $x.pointer$_ends_ahead[ROWS][ENDS + 1];
+#pragma unroll
+    for (int turn = 0; turn < ROWS; turn++)
+#pragma unroll
+      for (int nth = 0; nth < ENDS; nth++) {
+        const size_t row = row_of(first + turn * step);
+        $x.pointer$_ends_ahead[turn][nth] = $x.pointer$[row < rows && end_at(nth) < count ? row * count + end_at(nth) : 0];
+      }
     //@ end
 #pragma unroll
     for (int turn = 0; turn < ROWS; turn++) {
-      const size_t row = first + turn * step;
+      const size_t row = row_of(first + turn * step);
       if (row < rows) {
         //@ begin("size_t")
         //@ if S.leaves(k.program) then
@@ -832,15 +917,17 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
         //@ end
         //@ for _, x in ipairs(whole) do
         lathe_pack<$k.storage$, $V$> *const $x.pointer$_pack = &$x.pointer$_ahead[turn];
+        const auto &$x.pointer$_ends = $x.pointer$_ends_ahead[turn];
         //@ end
         //@ compute({})
+        //@ compute_ends({})
       }
     }
   }
-  $k.name$_columns *const partial = $k.name$_partial(args, blockIdx.y);
-  //@ leave_columns("all")
+  $k.name$_columns *const partial = $k.name$_partial(args, group);
+  //@ leave_columns("all", "tile")
   if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0)
-    *$k.name$_partials(args) = gridDim.y;
+    *$k.name$_partials(args) = groups;
 }
 
 /* The partial results of 32 columns, merged, and what is made of them. */
@@ -885,6 +972,12 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 }
 
 //@ end
+//@ function cluster_kernel(v, ending, bounds, call)
+#if __CUDA_ARCH__ >= 900
+//@ kernel(v, ending, bounds, call)
+#endif
+
+//@ end
 //@ for _, v in ipairs(variants) do
 /* $v.params_text$ */
 //@ local H = S.hold(v)
@@ -898,18 +991,7 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ end
 //@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, 1)"):format(by_block, modes[mode], H))
 //@ if S.clusters(k.program) then
-extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.threads, mode)))
-    $v.name$_cluster_$mode$(const __grid_constant__ lathe_args args) {
-  const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
-  const unsigned blocks = (unsigned)(gridDim.x / rows);
-#if __CUDA_ARCH__ >= 900
-  $k.name$_$by_block$<$(modes[mode]), 0, $H$>(args, blocks);
-#else /* code for this architecture may run on one with clusters */
-  if (blockIdx.x % blocks == 0)
-    $k.name$_long<$(modes[mode == "full" and "packs" or mode]), $(S.long_hold(v))>(args, blockIdx.x / blocks);
-#endif
-}
-
+//@ cluster_kernel(v, "cluster_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, lathe_cluster_size())"):format(by_block, modes[mode], H))
 //@ end
 //@ end
 //@ end
@@ -923,13 +1005,19 @@ extern "C" __global__ void __launch_bounds__($(S.bounds(v, streams, v.params.thr
 //@ end
 //@ end
 //@ end
-//@ for _, mode in ipairs(finish and { "packs", "apart" } or {}) do
+//@ for _, mode in ipairs(finish and { "packs", "ends", "apart" } or {}) do
 //@ kernel(v, "tile_" .. mode, 32 * S.TILE_ROWS .. ", 1", ("tile<%s>(args)"):format(modes[mode]))
 //@ end
-//@ for _, mode in ipairs { "full", "packs" } do
+//@ for _, mode in ipairs { "full", "packs", "ends" } do
 //@ local ahead = S.ahead(v)
+//@ local function call(s)
+//@   return ("ahead<%s, %d, %d, %d, %d, %s>(args)"):format(modes[mode], s.threads, s.hold, s.rows, s.stages, s == ahead.cluster)
+//@ end
 //@ for _, s in ipairs(ahead) do
-//@ kernel(v, "ahead" .. s.threads .. "_" .. mode, S.AHEAD_THREADS .. ", " .. ahead.blocks, ("ahead<%s, %d, %d, %d, %d>(args)"):format(modes[mode], s.threads, ahead.hold, s.rows, s.stages))
+//@ kernel(v, "ahead" .. s.name .. "_" .. mode, s.block .. ", " .. ahead.blocks, call(s))
+//@ end
+//@ if ahead.cluster and mode == "packs" then
+//@ cluster_kernel(v, "ahead_cluster", S.AHEAD_THREADS .. ", " .. ahead.blocks, call(ahead.cluster))
 //@ end
 //@ end
 //@ if finish then

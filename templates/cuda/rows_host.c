@@ -17,8 +17,8 @@ launches[count_of_launches++] = (lathe_launch){
 //@ end
 //@
 //@ -- The name of a kernel in one of its modes; full: the condition for every access to be within the row.
-//@ local function name_of(v, ending, full, other)
-//@   local rest = ('aligned ? "%s_%s_packs" : "%s_%s_%s"'):format(v.name, ending, v.name, ending, other or "ends")
+//@ local function name_of(v, ending, full)
+//@   local rest = ('aligned ? "%s_%s_packs" : "%s_%s_ends"'):format(v.name, ending, v.name, ending)
 //@   return full and S.MODES[1] == "full" and ('aligned && %s ? "%s_%s_full" : %s'):format(full, v.name, ending, rest) or rest
 //@ end
 //@ -- How many threads there are to share packs, `hold` of them each: whole warps.
@@ -26,28 +26,24 @@ launches[count_of_launches++] = (lathe_launch){
 //@   return ("blocks(%s, %d, SIZE_MAX) * 32"):format(packs, 32 * hold)
 //@ end
 //@
+//@ -- Whether rows are read ahead: where they start anywhere a block takes those that start alike.
+//@ local function ahead_fits(s)
+//@   return ("alike && limits->shared >= %d && packs <= %d"):format(s.bytes, s.most)
+//@ end
 //@ -- Persistent blocks, at most so many, for rows that are read ahead.
 //@ function launch_ahead(v, most)
 //@ local ahead = S.ahead(v)
-//@ local hold = ahead.hold
-const uint32_t threads =
-    //@ for _, short in ipairs(ahead) do
-    //@ if short.threads > 0 then
-    packs <= $(short.threads * hold) ? $short.threads$ :
-    //@ end
-    //@ end
-    $(threads("packs", hold));
-const uint32_t at_once = $S.AHEAD_THREADS$ / threads;
-const bool full = count == (size_t)threads * $(hold * V);
-const char *const name =
-    //@ for _, short in ipairs(ahead) do
-    //@ if short.threads > 0 then
-    threads == $short.threads$ ? full ? "$v.name$_ahead$short.threads$_full" : "$v.name$_ahead$short.threads$_packs" :
-    //@ end
-    //@ end
-    full ? "$v.name$_ahead0_full" : "$v.name$_ahead0_packs";
-
-//@ launch("name", "blocks(rows, at_once, " .. most .. "), 1, 1", "threads, at_once, 1", { ".shared = " .. ahead.bytes })
+const char *name;
+uint32_t threads, each, at_once;
+//@ for i, s in ipairs(ahead) do
+$(i > 1 and "} else " or "")$(i < #ahead and ("if (packs <= %d) "):format(s.threads * s.hold) or ""){
+  threads = $(s.threads > 0 and s.threads or threads("packs", s.hold));
+  each = $(s.hold * V);
+  at_once = $s.block$ / threads;
+  name = $(name_of(v, "ahead" .. s.name, "count == (size_t)threads * each"));
+//@ end
+}
+//@ launch("name", ("blocks(rows, at_once * period, (%s) / period) * period, 1, 1"):format(most), "threads, at_once, 1", { ".shared = " .. ahead.bytes })
 //@ end
 //@ for _, v in ipairs(variants) do
 //@ local hold, most = S.hold(v), v.params.threads
@@ -60,7 +56,7 @@ double $v.name$_workspace(const size_t *dim) {
   return 64 + 8.0 * (double)(partials * count) * $(#program.column_reductions) + 16.0 * (double)rows * $(S.results(program));
   //@ else
   (void)dim;
-  return $(S.left_at(program.phases, #program.phases + 1));
+  return $(S.splits(program) and S.left_at(program.phases, #program.phases + 1) or 0);
   //@ end
 }
 
@@ -69,9 +65,12 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   const size_t count = args->dim[$(#op.dims - 1)];
   const bool aligned = count % $V$ == 0 && $(k:is_aligned());
-  //@ if leaves or not by_column then
   const bool alike = $(k:is_alike());
+  //@ if leaves or not by_column then
   const size_t packs = count / $V$; /* that a row may have */
+  //@ end
+  //@ if by_column or #S.ahead(v) > 0 then
+  const uint32_t period = aligned || !alike ? 1 : $V$; /* rows so far apart start alike */
   //@ end
   int count_of_launches = 0;
 
@@ -79,19 +78,19 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   const size_t most = $S.MOST_PARTIALS$;
   //@ local s = S.ahead(v)
   //@ if #s > 0 then
-  if (aligned && limits->shared >= $s.bytes$ && count <= $(s.hold * V * S.AHEAD_THREADS)) {
+  if ($(ahead_fits(s))) {
     //@ launch_ahead(v, "limits->multiprocessors < most ? limits->multiprocessors : most")
   } else {
   //@ else
   {
   //@ end
     const uint32_t across = blocks(count, $(32 * V), SIZE_MAX);
-    const size_t down = blocks((size_t)limits->multiprocessors * $S.TILE_BLOCKS$, across, most);
+    const size_t down = blocks((size_t)limits->multiprocessors * $S.TILE_BLOCKS$, across * period, most / period);
 
     //@ if leaves then
     //@ launch(('alike ? %s : "%s_long_apart"'):format(name_of(v, "long"), v.name), "(uint32_t)rows, 1, 1", ("packs < %d ? %s : %d, 1, 1"):format(S.LONG_THREADS * hold, threads("packs", hold), S.LONG_THREADS))
     //@ end
-    //@ launch(name_of(v, "tile", nil, "apart"), ("across, blocks(rows, %d, down), 1"):format(S.TILE_ROWS), ("32, %d, 1"):format(S.TILE_ROWS))
+    //@ launch(('alike ? %s : "%s_tile_apart"'):format(name_of(v, "tile"), v.name), ("across, blocks(rows, %d * period, down) * period, 1"):format(S.TILE_ROWS), ("32, %d, 1"):format(S.TILE_ROWS))
   }
   //@ launch('"' .. v.name .. '_merge"', "blocks(count, 32, SIZE_MAX), 1, 1", "32, 32, 1")
   //@ else
@@ -108,7 +107,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ local s = S.ahead(v)
   //@ if #s > 0 then
   const size_t persistent = (size_t)limits->multiprocessors * $s.blocks$;
-  if (aligned && limits->shared >= $s.bytes$ && count <= $(s.hold * V * S.AHEAD_THREADS) && rows > persistent) {
+  if ($(ahead_fits(s)) && rows > persistent) {
     //@ launch_ahead(v, "persistent")
     return count_of_launches;
   }
@@ -120,17 +119,20 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   }
   //@ local clusters = S.clusters(program)
   //@ if S.splits(program) then
+  //@ local always = S.always_splits(program)
+  const bool few_rows = rows < limits->multiprocessors;
+  const size_t parts_of_row = few_rows ? $(always and S.SPLIT_BLOCKS or 2) * (size_t)limits->multiprocessors / rows : $(always and S.MOST_PARTS .. " / rows" or "0");
   //@ if clusters then
   const bool clusters = packs <= $(most * hold * S.CLUSTER) && limits->cluster >= $S.CLUSTER$;
-  if (rows < limits->multiprocessors && (!clusters || rows * $S.CLUSTER$ < limits->multiprocessors)) {
+  if (parts_of_row > 1 && (!clusters || rows * $S.CLUSTER$ < limits->multiprocessors)) {
   //@ else
-  if (rows < limits->multiprocessors) {
+  if (parts_of_row > 1) {
   //@ end
-    const size_t parts_of_row = 2 * (size_t)limits->multiprocessors / rows;
-    const uint32_t parts = blocks(packs, $(S.SPLIT_THREADS * S.SPLIT_HOLD), parts_of_row < $S.MOST_PARTS$ ? parts_of_row : $S.MOST_PARTS$);
+    const uint32_t parts = blocks(packs, $(always and "few_rows ? " or "")$(S.SPLIT_THREADS * S.SPLIT_HOLD)$(always and " : " .. S.PART or ""), parts_of_row);
 
     //@ for step = 1, #active + 1 do
-    //@ launch(name_of(v, "split" .. step), "parts, (uint32_t)rows, 1", S.SPLIT_THREADS .. ", 1, 1")
+    //@ local last = step > #active and #program.points == 0 -- it merges what parts have left
+    //@ launch(name_of(v, "split" .. step), (last and "1" or "parts") .. ", (uint32_t)rows, 1", (last and "few_rows ? %d : 32" or "%d"):format(S.SPLIT_THREADS) .. ", 1, 1")
     //@ end
     return count_of_launches;
   }
@@ -141,6 +143,15 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     if (packs <= $(most * hold) * (size_t)cluster) {
       const uint32_t threads = blocks(packs, $(32 * hold) * cluster, SIZE_MAX) * 32;
       //@ launch(name_of(v, "cluster", ("count == (size_t)threads * cluster * %d"):format(hold * V)), "(uint32_t)rows * cluster, 1, 1", "threads, 1, 1", { ".cluster = cluster" })
+      return count_of_launches;
+    }
+  //@ end
+  //@ local s = S.ahead(v)
+  //@ if s.cluster then
+  for (uint32_t cluster = 2; cluster <= $S.CLUSTER$ && cluster <= limits->cluster; cluster *= 2)
+    if (aligned && limits->shared >= $s.bytes$ && packs <= $(s.cluster.hold * s.cluster.block) * (size_t)cluster) {
+      const uint32_t threads = blocks(packs, $(32 * s.cluster.hold) * cluster, SIZE_MAX) * 32;
+      //@ launch('"' .. v.name .. '_ahead_cluster"', "(uint32_t)rows * cluster, 1, 1", "threads, 1, 1", { ".shared = " .. s.bytes, ".cluster = cluster", ".resident = 1" })
       return count_of_launches;
     }
   //@ end

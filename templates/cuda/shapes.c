@@ -96,10 +96,19 @@
 //@ MODES = k.width > 2 and { "full", "packs", "ends" } or { "packs", "ends" }
 //@ CLUSTER = 8 -- the most blocks of a cluster that every device with clusters has
 //@ -- Of long rows' parts: threads of a block, and what each holds; most parts of all rows together.
-//@ LONG_THREADS, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 1024, 256, 2, 2048
-//@ -- Where in the workspace parts leave what they gathered in phase p; of one past the last, its size.
+//@ LONG_THREADS, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 1024, 256, 2, 8192
+//@ -- Whether parts pay however many rows there are: where only totals follow from one pass, for nothing is read again,
+//@ -- and multiprocessors then end at the same time. cross_entropy of 1335x50257 in f16 takes 48 us on an H200, by
+//@ -- rows 54.
+//@ function always_splits(program)
+//@   return splits(program) and #program.points == 0 and #active(program.phases) == 1
+//@ end
+//@ -- How many blocks for each multiprocessor then share a few rows; of many rows, the accesses of a part.
+//@ SPLIT_BLOCKS, PART = 8, 2048
+//@ -- Where in the workspace parts leave what they gathered in phase p, after how many of them a row has; of one past
+//@ -- the last, its size.
 //@ function left_at(phases, p)
-//@   local at = 0
+//@   local at = 64
 //@   for q = 1, p - 1 do
 //@     for _, r in ipairs(phases[q].reductions) do
 //@       at = at + MOST_PARTS * (r.second and 32 or 16)
@@ -123,33 +132,51 @@
 //@   return numbers
 //@ end
 //@ -- Rows that are read ahead, by rising length: threads that share one (0: of a whole block, or a part
-//@ -- of it), how many rows at once, stages of shared memory for these; for all of them, what a thread
-//@ -- holds, bytes of shared memory, blocks at once on a multiprocessor. For reductions over the rows, and in
-//@ -- types of 16 bits where a row's block waits for its threads more than once, and has operands for each
-//@ -- column to read again: elsewhere a block for each row does as well. A block that is alone on its
-//@ -- multiprocessor, and of which all threads wait for each other, has two rows at once where registers
+//@ -- of it), what each holds, how many rows at once, stages of shared memory for these, a block's threads; for all of
+//@ -- them, bytes of shared memory, blocks at once on a multiprocessor, the most accesses that a block has room for.
+//@ -- For reductions over the rows, and in types of 16 bits where a row's block waits for its threads more than once,
+//@ -- and has operands for each column to read again: elsewhere a block for each row does as well. A block that is
+//@ -- alone on its multiprocessor, and of which all threads wait for each other, has two rows at once where registers
 //@ -- allow it: layernorm_backward of 16384x8192 in f16 takes 211 us on an H200, with one row 233.
+//@ -- cluster: the same of rows for clusters, the longest that are read once, where nothing is by columns and rows
+//@ -- start at multiples of 16 bytes: else what each thread does for that costs more. softmax of 524x128256 in f16 takes
+//@ -- 87 us on an H200, where a block reads each row twice 106.
 //@ function ahead(v)
 //@   local hold = math.max(1, 16 // k.width)
 //@   local by_column = #k.program.column_reductions > 0
 //@   local blocks = not by_column and streams * hold <= 6 and 2 or 1
-//@   local list = { hold = hold, blocks = blocks, bytes = 0 }
+//@   local list = { blocks = blocks, bytes = 0, most = hold * AHEAD_THREADS }
 //@   local pays = by_column or number.column > 0 and #active(in_registers.phases) > 1 and blocks > 1
-//@   local wanted = v.params.ahead == "always" or v.params.ahead == "auto" and pays
-//@   if number.whole == 0 or not leaves(k.program) or not wanted then
+//@   if number.whole == 0 or not leaves(k.program) or v.params.ahead == "never" then
 //@     return list
 //@   end
-//@   local row, most = number.whole * hold * AHEAD_THREADS * 16, SHARED // blocks
-//@   for _, threads in ipairs(by_column and { 8, 16, 32, 0 } or { 0 }) do
-//@     local sharing = threads > 0 and threads or 64 -- the fewest
-//@     local numbers = AHEAD_THREADS // sharing * (sharing + APART) * hold * k.width * #k.program.column_reductions
+//@   local most = SHARED // blocks
+//@   local function shape(threads, hold, block)
+//@     local row, sharing = number.whole * hold * block * 16, threads > 0 and threads or 64 -- the fewest
+//@     local numbers = block // sharing * (sharing + APART) * hold * k.width * #k.program.column_reductions
 //@     local columns = numbers * k.spelling.bits // 8
 //@     local rows = by_column and k.width == 8 and threads == 0 and 4 * row <= most and 2 or 1
 //@     local stages = math.min(4, most // (rows * row))
 //@     if stages > 1 and columns <= most then
-//@       list[#list + 1] = { threads = threads, rows = rows, stages = stages }
 //@       list.bytes = math.max(list.bytes, stages * rows * row, columns)
+//@       return {
+//@         name = threads .. "x" .. hold, threads = threads, hold = hold, rows = rows, stages = stages, block = block,
+//@       }
 //@     end
+//@   end
+//@   if by_column then
+//@     for threads = 3, 5 do
+//@       list[#list + 1] = shape(1 << threads, hold, AHEAD_THREADS)
+//@     end
+//@     if k.width > 2 then -- with registers for as much: a warp's threads need not wait for others
+//@       list[#list + 1] = shape(32, hold + hold // 2, 384)
+//@     end
+//@   end
+//@   if pays or v.params.ahead == "always" then
+//@     list[#list + 1] = shape(0, hold, AHEAD_THREADS)
+//@   end
+//@   if clusters(k.program) and not by_column and number.column == 0 then
+//@     list.cluster = streams == 1 and shape(0, 2 * hold, AHEAD_THREADS) or shape(0, hold, AHEAD_THREADS)
 //@   end
 //@   return list
 //@ end

@@ -12,12 +12,12 @@
  * are dealt out by tiles of columns: what the passes over a row gave is in the workspace then.
  *
  * Where rows start anywhere, accesses of 16 bytes are those that lie in the row whole, and a few elements at both its
- * ends go apart; beside reductions over the rows, or where operands lie unlike, all elements do. Where a row is as
- * long as a kernel has room for, nothing needs a condition. */
+ * ends go apart; where operands lie unlike, all elements do. Workgroups that gather over rows then take rows that
+ * start alike, so that an invocation has the same columns in all of them. Where a row is as long as a kernel has room
+ * for, nothing needs a condition. */
 //@ use "kernel.comp"
 //@ local P = use "parts.comp"
 //@ local S = use "shapes.c"
-//@ if #k.program.column_reductions == 0 then
 /* How many of a row's elements lie ahead of the first that an access of 16 bytes may start at. */
 uint lathe_head(uint64_t row, uint64_t count) {
   return uint(min(-(row / $k.bytes$ul) & $(k.width - 1)ul, count));
@@ -41,8 +41,11 @@ uvec4 lathe_past(uvec4 pack, uvec4 next, uint past) {
   //@ end
 }
 
-//@ end
 //@ local V, columns = k.width, k.program.column_reductions
+//@ local AT_ENDS = V == 8 and 2 or 1 -- elements at a row's ends, at most 2 V - 2, of each of 8 invocations or more
+//@ local function each_end(name)
+//@   return AT_ENDS == 2 and { name .. "_end0", name .. "_end1" } or { name .. "_end0" }
+//@ end
 //@ -- The program that is being written: where a row stays in registers, so may what is dear. gathered(p): the
 //@ -- type of what its phase p gathers.
 //@ local phases, outputs, passes, point, totals, uniforms, gathered
@@ -144,14 +147,14 @@ if (MODE == ENDS && head > 0u) {
 //@ for _, x in ipairs(list) do
 //@ known[x.pointer] = true
 //@ declare_packs(x.pointer .. "_pack", H)
-//@ read_packs(x.pointer .. "_pack", x.pointer .. " + from", H, #columns == 0 and x.operand.place == "column")
+//@ read_packs(x.pointer .. "_pack", x.pointer .. " + from", H, x.operand.place == "column")
 //@ end
 //@ end
-//@ -- The same of an invocation's elements at the ends of the row, N of them.
-//@ function read_ends(list, N)
+//@ -- The same of an invocation's elements at the ends of the row, N of them; from: what pointers are members of.
+//@ function read_ends(list, N, from)
 //@ for _, x in ipairs(list) do
 //@ for nth = 0, N - 1 do
-const $k.number$ $x.pointer$_end$nth$ = end_at$nth$ < count ? lathe_get($x.pointer$ + end_at$nth$ * $k.bytes$ul) : 0;
+const $k.number$ $x.pointer$_end$nth$ = end_at$nth$ < count ? lathe_get($(from or "")$x.pointer$ + end_at$nth$ * $k.bytes$ul) : 0;
 //@ end
 //@ end
 //@ end
@@ -352,9 +355,7 @@ if ($live$) {
       //@ for _, y in ipairs(outputs) do
       $y.operand.name$_out$nth$ = $y.operand.name$_;
       //@ end
-      //@ for _, r in ipairs(columns) do
-      $r.name$_total$nth$ = $(k:fold(r.kind, { r.name .. "_total" .. nth, r.name .. "_term" }));
-      //@ end
+      //@ take_columns(nth)
     }
     //@ end
     //@ write(outputs, slot)
@@ -371,7 +372,15 @@ if ($live$ && end_at$nth$ < count) {
   //@ for _, y in ipairs(outputs) do
   lathe_put($y.operand.name$ + end_at$nth$ * $k.bytes$ul, $y.operand.name$_);
   //@ end
+  //@ take_columns("_end" .. nth)
 }
+//@ end
+//@ end
+//@
+//@ -- Gathers what is to be reduced over the rows, of an invocation's element `nth`.
+//@ function take_columns(nth)
+//@ for _, r in ipairs(columns) do
+$r.name$_total$nth$ = $(k:fold(r.kind, { r.name .. "_total" .. nth, r.name .. "_term" }));
 //@ end
 //@ end
 //@
@@ -458,48 +467,72 @@ if ($condition$) {
 //@ end
 //@ end
 //@
-//@ -- What an invocation gathers over the rows at each of N columns.
+//@ -- Where a workgroup, number `group` of `groups`, works on many rows: the nth of those that it may meet, which
+//@ -- all start alike. Sets where their accesses start and end, as `ends` has it.
+//@ function share_rows(group, groups, there)
+const uint64_t PERIOD = MODE == ENDS ? $V$ul : 1ul, share = $groups$ / PERIOD, own = $group$ % PERIOD;
+//@ ends(AT_ENDS, there, "args.", "own")
+//@ end
+//@ local function row_of(nth) return ("(%s) * PERIOD + own"):format(nth) end
+//@
+//@ -- What an invocation gathers over the rows at each of N columns, and at those at the ends.
+//@ local function held_columns(N)
+//@   local all = {}
+//@   for nth = 0, N - 1 do
+//@     all[nth + 1] = nth
+//@   end
+//@   return all
+//@ end
+//@ local at_ends = each_end("")
 //@ function begin_columns(N)
 //@ for _, r in ipairs(columns) do
-//@ for nth = 0, N - 1 do
+//@ for _, list in ipairs { held_columns(N), at_ends } do
+//@ for _, nth in ipairs(list) do
 $k.precise$$k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
 //@ end
 //@ end
 //@ end
-//@ -- Leaves it in the workspace, merged over the rows that the workgroup works on side by side. Of `end`
-//@ -- columns from `base` on; `group` is the workgroup's number among the `share` that have the same columns.
+//@ end
+//@ -- Merges that over the rows that the workgroup works on side by side.
+//@ function merge_columns(list)
+[[unroll]] for (uint mask = THREADS; mask < SUBGROUP; mask *= 2) {
+  //@ for _, r in ipairs(columns) do
+  //@ for _, nth in ipairs(list) do
+  //@ local name = r.name .. "_total" .. nth
+  $name$ = $(k:fold(r.kind, { name, "lathe_exchange(" .. name .. ", mask)" }));
+  //@ end
+  //@ end
+}
+//@ for _, r in ipairs(columns) do
+//@ for first = 1, #list, S.ROOM_NUMBERS do
+//@ local last = math.min(first + S.ROOM_NUMBERS - 1, #list)
+for (uint apart = gl_WorkGroupSize.x / 2; apart >= max(THREADS, SUBGROUP); apart /= 2) {
+  if (invocation >= apart && invocation < 2u * apart) {
+    //@ for i = first, last do
+    lathe_room[$(i - first)u * apart + invocation - apart] = $r.name$_total$(list[i]);
+    //@ end
+  }
+  barrier();
+  if (invocation < apart) {
+    //@ for i = first, last do
+    //@ local name = r.name .. "_total" .. list[i]
+    $name$ = $(k:fold(r.kind, { name, ("lathe_room[%du * apart + invocation]"):format(i - first) }));
+    //@ end
+  }
+  barrier();
+}
+//@ end
+//@ end
+//@ end
+//@ -- Leaves it in the workspace, merged. Of `end` columns from `base` on, and those at the ends; `group` is the
+//@ -- workgroup's number among the `share` that have the same columns.
 //@ function leave_columns(N, group, share, base)
 //@ if finish then
 {
-  const uint wide = max(THREADS, SUBGROUP);
-  [[unroll]] for (uint mask = THREADS; mask < SUBGROUP; mask *= 2) {
-    //@ for _, r in ipairs(columns) do
-    //@ for nth = 0, N - 1 do
-    //@ local name = r.name .. "_total" .. nth
-    $name$ = $(k:fold(r.kind, { name, "lathe_exchange(" .. name .. ", mask)" }));
-    //@ end
-    //@ end
+  //@ merge_columns(held_columns(N))
+  if (MODE == ENDS) {
+    //@ merge_columns(at_ends)
   }
-  //@ for _, r in ipairs(columns) do
-  //@ for first = 0, N - 1, S.ROOM_NUMBERS do
-  //@ local last = math.min(first + S.ROOM_NUMBERS, N) - 1
-  for (uint apart = gl_WorkGroupSize.x / 2; apart >= wide; apart /= 2) {
-    if (invocation >= apart && invocation < 2u * apart) {
-      //@ for nth = first, last do
-      lathe_room[$(nth - first)u * apart + invocation - apart] = $r.name$_total$nth$;
-      //@ end
-    }
-    barrier();
-    if (invocation < apart) {
-      //@ for nth = first, last do
-      //@ local name = r.name .. "_total" .. nth
-      $name$ = $(k:fold(r.kind, { name, ("lathe_room[%du * apart + invocation]"):format(nth - first) }));
-      //@ end
-    }
-    barrier();
-  }
-  //@ end
-  //@ end
   if (invocation == 0u && gl_WorkGroupID.x == 0u && gl_WorkGroupID.y == 0u)
     lathe_word(args.workspace).at = $share$;
   if (invocation < THREADS) {
@@ -507,8 +540,8 @@ $k.precise$$k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
     //@ local each = 16 // bytes -- numbers of a 16-byte access, the only kind that is fast
     //@ for i, r in ipairs(columns) do
     {
-      const uint64_t left = lathe_partial($(i - 1), $group$, count) + $base$ * $bytes$ul;
-      if (MODE != APART) {
+      const uint64_t whole = lathe_partial($(i - 1), $group$, count), left = whole + $base$ * $bytes$ul;
+      if (MODE == FULL || MODE == PACKS) {
         //@ for first = 0, N - 1, each do
         //@ local totals = {}
         //@ for nth = first, first + each - 1 do
@@ -523,6 +556,10 @@ $k.precise$$k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
           lathe_number(left + uint64_t($(at(nth))) * $bytes$ul).at = $r.name$_total$nth$;
         //@ end
       }
+      //@ for nth, at_end in ipairs(at_ends) do
+      if (end_at$(nth - 1) < count)
+        lathe_number(whole + end_at$(nth - 1) * $bytes$ul).at = $r.name$_total$at_end$;
+      //@ end
     }
     //@ end
   }
@@ -567,22 +604,18 @@ const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
 //@ end
 //@ -- Of a row that starts anywhere: how many elements lie ahead of the first multiple of 16 bytes, and where the
 //@ -- accesses of so many end, one earlier than they could where operands for columns are then read past that. Those at
-//@ -- both ends, fewer than 2 V, are the first invocations', N of each, where `there`.
-//@ function ends(N, there)
-//@ if #columns > 0 then
-const uint head = 0u;
-const uint64_t until = count;
-//@ else
+//@ -- both ends, fewer than 2 V, are the first invocations', N of each, where `there`. Of a row of operands that are
+//@ -- members of `from`, where pointers are not to the row's data.
+//@ function ends(N, there, from, row)
 //@ local first
 //@ for _, operand in ipairs(k.operands) do
 //@   first = first or operand.place == "whole" and operand.name
 //@ end
-const uint head = MODE == ENDS ? lathe_head($first$, count) : 0u;
+const uint head = MODE == ENDS ? lathe_head($(from or "")$first$$(row and (" + %s * count * %dul"):format(row, k.bytes) or ""), count) : 0u;
 const uint64_t until = MODE == ENDS ? head + (count / $V$ul - (head > 0u && count >= $V$ul ? 1ul : 0ul)) * $V$ul : count;
 //@ for nth = 0, N - 1 do
 //@ local condition = (there and there .. " && " or "") .. (nth > 0 and ("THREADS < %du && "):format(2 * V - 1) or "")
 const uint64_t end_at$nth$ = $condition$MODE == ENDS ? lathe_end(thread + $nth$u * THREADS, head, until, count) : ~0ul;
-//@ end
 //@ end
 //@ end
 //@ -- Of a row's accesses from `tile` on, with what there is ahead of them: where that is, and where they end.
@@ -598,14 +631,14 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
 //@ P.begin_kernel(number["held" .. H])
   //@ held_prologue()
   const uint64_t first = lathe_group() * each;
-  //@ local known, kept, passed, N = {}, {}, 0, V == 8 and 2 or 1
+  //@ local known, kept, passed = {}, {}, 0
   //@ local function read_held(list)
   //@ read(list, known, H)
-  //@ read_ends(list, N)
+  //@ read_ends(list, AT_ENDS)
   //@ end
   if (first < rows) {
     //@ the_row("first + invocation / THREADS")
-    //@ ends(N)
+    //@ ends(AT_ENDS)
     //@ span("0ul")
     //@ read_held(elements({ all[1] }, known))
     //@ begin()
@@ -613,12 +646,12 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
     //@ if passes[p] then
     //@ read_held(elements({ passes[p] }, known))
     //@ declare(phase.stash, "kept", 0, H * V)
-    //@ declare(phase.stash, "kept_end", 0, N)
+    //@ declare(phase.stash, "kept_end", 0, AT_ENDS)
     //@ clear(p)
     {
       //@ gather(phase, passes[p], "mine" .. p, H, "base", kept)
     }
-    //@ gather_ends(p, "mine" .. p, N, kept)
+    //@ gather_ends(p, "mine" .. p, AT_ENDS, kept)
     //@ for _, y in ipairs(phase.stash) do
     //@ known[y.operand.name], kept[y.operand.name] = true, true
     //@ end
@@ -633,7 +666,7 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
     //@ if point then
     //@ read_held(elements({ point }, known))
     //@ compute(H, "base", kept, "live")
-    //@ compute_ends(N, kept, "live")
+    //@ compute_ends(AT_ENDS, kept, "live")
     //@ end
   }
 //@ P.end_kernel()
@@ -658,21 +691,24 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
  * others together, while it reads the next. */
 //@ P.begin_kernel(number["held" .. H])
   //@ held_prologue()
-  const uint end = uint(count);
-  const uint64_t from = 0ul;
-  const uint64_t stride = uint64_t(gl_NumWorkGroups.x) * each;
+  //@ share_rows("gl_WorkGroupID.x", "gl_NumWorkGroups.x")
+  //@ span("0ul")
+  const uint64_t stride = share * each;
   //@ begin_columns(H * V)
-  //@ for _, x in ipairs(elements(all, {}, "column")) do
+  //@ local by_columns = elements(all, {}, "column")
+  //@ for _, x in ipairs(by_columns) do
   //@ declare_packs(x.pointer .. "_pack", H)
-  //@ read_packs(x.pointer .. "_pack", "args." .. x.pointer, H)
+  //@ read_packs(x.pointer .. "_pack", "args." .. x.pointer .. " + from", H, true)
   //@ end
+  //@ read_ends(by_columns, AT_ENDS, "args.")
   //@ for n = 0, ROWS - 1 do
   //@ for _, x in ipairs(ahead) do
   //@ declare_packs(x.pointer .. "_next" .. n .. "_", H)
+  $k.number$ $(table.concat(each_end(x.pointer .. "_next" .. n), ", "));
   //@ end
   //@ end
   //@ local function nth_row(first, n)
-  //@   return ("%s + %dul * stride + invocation / THREADS"):format(first, n)
+  //@   return row_of(("%s + %dul * stride + invocation / THREADS"):format(first, n))
   //@ end
   //@ function read_ahead(first)
   //@ for n = 0, ROWS - 1 do
@@ -680,7 +716,11 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
     const uint64_t row = $(nth_row(first, n)), skipped = row * count * $k.bytes$ul;
     if (row < rows) {
       //@ for _, x in ipairs(ahead) do
-      //@ read_packs(x.pointer .. "_next" .. n .. "_", "args." .. x.pointer .. " + skipped", H)
+      //@ read_packs(x.pointer .. "_next" .. n .. "_", "args." .. x.pointer .. " + skipped + from", H)
+      //@ for nth, name in ipairs(each_end(x.pointer .. "_next" .. n)) do
+      if (end_at$(nth - 1) < count)
+        $name$ = lathe_get(args.$x.pointer$ + skipped + end_at$(nth - 1) * $k.bytes$ul);
+      //@ end
       //@ end
     }
   }
@@ -692,6 +732,9 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
   //@ for _, x in ipairs(ahead) do
   //@ for slot = 0, H - 1 do
   const uvec4 $x.pointer$_pack$slot$ = $x.pointer$_row$n$_$slot$;
+  //@ end
+  //@ for nth, name in ipairs(each_end(x.pointer .. "_row" .. n)) do
+  const $k.number$ $x.pointer$_end$(nth - 1) = $name$;
   //@ end
   //@ end
   //@ begin()
@@ -705,12 +748,17 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
   //@ results(q)
   //@ end
   //@ end
-  //@ read_ahead("uint64_t(gl_WorkGroupID.x) * each")
-  for (uint64_t first = uint64_t(gl_WorkGroupID.x) * each; first < rows; first += $ROWS$ul * stride) {
+  const uint64_t begin = gl_WorkGroupID.x / PERIOD * each;
+  //@ read_ahead("begin")
+  for (uint64_t first = begin; $(row_of("first")) < rows; first += $ROWS$ul * stride) {
     //@ for n = 0, ROWS - 1 do
     //@ for _, x in ipairs(ahead) do
     //@ for slot = 0, H - 1 do
     const uvec4 $x.pointer$_row$n$_$slot$ = $x.pointer$_next$n$_$slot$;
+    //@ end
+    //@ local coming = each_end(x.pointer .. "_next" .. n)
+    //@ for nth, name in ipairs(each_end(x.pointer .. "_row" .. n)) do
+    const $k.number$ $name$ = $(coming[nth]);
     //@ end
     //@ end
     //@ end
@@ -722,7 +770,8 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
     {
       //@ each_row(n, p - 1)
       //@ clear(p)
-      //@ gather(phase, passes[p], "mine" .. p, H, "0ul", {})
+      //@ gather(phase, passes[p], "mine" .. p, H, "base", {})
+      //@ gather_ends(p, "mine" .. p, AT_ENDS, {})
       //@ for _, r in ipairs(phase.reductions) do
       rows$p$.$r.name$_row$n$ = mine$p$.$r.name$;
       //@ end
@@ -736,7 +785,8 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
       //@ each_row(n, #phases)
       //@ store_totals("thread == 0u && live")
       //@ if point then
-      //@ compute(H, "0ul", {}, "live")
+      //@ compute(H, "base", {}, "live")
+      //@ compute_ends(AT_ENDS, {}, "live")
       //@ end
     }
     //@ end
@@ -745,7 +795,7 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
       barrier();
     //@ end
   }
-  //@ leave_columns(H * V, "gl_WorkGroupID.x", "gl_NumWorkGroups.x", "0ul")
+  //@ leave_columns(H * V, "gl_WorkGroupID.x", "gl_NumWorkGroups.x", "base")
 //@ P.end_kernel()
 
 //@ end
@@ -770,13 +820,11 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
 //@ end
 //@ end
 //@ function pass_ends(p, mine)
-//@ if #columns == 0 then
 //@ read_ends(elements({ passes[p] or point }, {}), 1)
 //@ if p <= #phases then
 //@ gather_ends(p, mine, 1)
 //@ else
 //@ compute_ends(1, {}, "true")
-//@ end
 //@ end
 //@ end
 //@ local H = S.LONG_HOLD
@@ -821,28 +869,36 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
 //@ P.begin_kernel(number.columns)
   //@ prologue()
   const uint lanes = gl_WorkGroupSize.x / THREADS; /* rows that a workgroup works on side by side */
-  const uint64_t tile = uint64_t(gl_WorkGroupID.x) * (THREADS * $V$ul), stride = uint64_t(gl_NumWorkGroups.y) * lanes;
-  const uint64_t from = tile * $k.bytes$ul;
-  const uint end = uint(min(count - tile, THREADS * $V$ul));
+  //@ share_rows("gl_WorkGroupID.y", "gl_NumWorkGroups.y", "gl_WorkGroupID.x == 0u")
+  const uint64_t tile = uint64_t(gl_WorkGroupID.x) * (THREADS * $V$ul), stride = share * lanes;
+  const uint64_t base = head + tile, from = base * $k.bytes$ul;
+  const uint end = uint(min(until - min(base, until), THREADS * $V$ul));
   //@ begin_columns(V)
-  //@ local whole, once = elements({ point }, {}, "whole"), {}
-  //@ for _, x in ipairs(elements({ point }, {}, "column")) do
-  //@ once[x.pointer] = true
+  //@ local whole, by_columns = elements({ point }, {}, "whole"), elements({ point }, {}, "column")
+  //@ for _, x in ipairs(by_columns) do
   //@ declare_packs(x.pointer .. "_pack", 1)
-  //@ read_packs(x.pointer .. "_pack", "args." .. x.pointer .. " + from", 1)
+  //@ read_packs(x.pointer .. "_pack", "args." .. x.pointer .. " + from", 1, true)
   //@ end
-  for (uint64_t first = uint64_t(gl_WorkGroupID.y) * lanes + invocation / THREADS; first < rows; first += $S.ROWS_AT_ONCE$ul * stride) {
+  //@ read_ends(by_columns, AT_ENDS, "args.")
+  //@ local function nth_row(u) return row_of(("first + %dul * stride"):format(u)) end
+  for (uint64_t first = gl_WorkGroupID.y / PERIOD * lanes + invocation / THREADS; $(nth_row(0)) < rows; first += $S.ROWS_AT_ONCE$ul * stride) {
     //@ for u = 0, S.ROWS_AT_ONCE - 1 do
     //@ for _, x in ipairs(whole) do
     //@ declare_packs(x.pointer .. "_row" .. u .. "_", 1)
-    if (first + $u$ul * stride < rows) {
-      //@ read_packs(x.pointer .. "_row" .. u .. "_", ("args.%s + (first + %dul * stride) * count * %dul + from"):format(x.pointer, u, k.bytes), 1)
+    $k.number$ $(table.concat(each_end(x.pointer .. "_row" .. u), ", "));
+    if ($(nth_row(u)) < rows) {
+      const uint64_t at = args.$x.pointer$ + ($(nth_row(u))) * count * $k.bytes$ul;
+      //@ read_packs(x.pointer .. "_row" .. u .. "_", "at + from", 1)
+      //@ for nth, name in ipairs(each_end(x.pointer .. "_row" .. u)) do
+      if (end_at$(nth - 1) < count)
+        $name$ = lathe_get(at + end_at$(nth - 1) * $k.bytes$ul);
+      //@ end
     }
     //@ end
     //@ end
     //@ for u = 0, S.ROWS_AT_ONCE - 1 do
-    if (first + $u$ul * stride < rows) {
-      const uint64_t row = first + $u$ul * stride;
+    if ($(nth_row(u)) < rows) {
+      const uint64_t row = $(nth_row(u));
       $(k:pointers(offset))
       //@ begin()
       //@ for p, phase in ipairs(phases) do
@@ -854,12 +910,16 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
       //@ end
       //@ for _, x in ipairs(whole) do
       const uvec4 $x.pointer$_pack0 = $x.pointer$_row$u$_0;
+      //@ for nth, name in ipairs(each_end(x.pointer .. "_row" .. u)) do
+      const $k.number$ $x.pointer$_end$(nth - 1) = $name$;
       //@ end
-      //@ compute(1, "tile", {}, "true")
+      //@ end
+      //@ compute(1, "base", {}, "true")
+      //@ compute_ends(AT_ENDS, {}, "true")
     }
     //@ end
   }
-  //@ leave_columns(V, "gl_WorkGroupID.y", "gl_NumWorkGroups.y", "tile")
+  //@ leave_columns(V, "gl_WorkGroupID.y", "gl_NumWorkGroups.y", "base")
 //@ P.end_kernel()
 
 /* Merges what workgroups have left, and finishes it. */
@@ -924,13 +984,27 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
 
 //@ elseif S.splits(k.program) then
 //@ H = S.SPLIT_HOLD
+//@ local function is_first(p)
+//@   local first = true
+//@   for q = 1, p - 1 do
+//@     first = first and not passes[q]
+//@   end
+//@   return first
+//@ end
 //@ for p = 1, #phases + 1 do
 //@ if p > #phases or passes[p] then
 /* Rows split into parts: $(p <= #phases and "phase " .. p or "the results") */
 //@ P.begin_kernel(number["part" .. p])
   //@ prologue()
-  const uint parts = gl_NumWorkGroups.x, part = gl_WorkGroupID.x;
+  const uint part = gl_WorkGroupID.x;
   const uint64_t row = gl_WorkGroupID.y;
+  //@ if is_first(p) then
+  const uint parts = gl_NumWorkGroups.x;
+  if (row == 0ul && part == 0u && thread == 0u)
+    lathe_word(args.workspace).at = parts;
+  //@ else
+  const uint parts = lathe_word(args.workspace).at;
+  //@ end
   $(k:pointers(offset))
   //@ if p <= #phases or point then
   //@ ends(1, "part == 0u")

@@ -40,7 +40,7 @@ double $v.name$_workspace(const size_t *dim) {
          + rows * $(S.row_results_at(phases, #phases + 1));
   //@ else
   (void)dim;
-  return $(S.left_at(phases, #phases + 1));
+  return $(S.splits(k.program) and S.left_at(phases, #phases + 1) or 0);
   //@ end
 }
 
@@ -52,10 +52,8 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   uint32_t longest = 1024;
   //@ end
   const bool aligned = $(k:is_aligned());
-  //@ if #columns == 0 then
   const bool alike = $(k:is_alike());
-  //@ end
-  const uint32_t mode = aligned && count % $V$ == 0 ? PACKS : $(#columns > 0 and "APART" or "alike ? ENDS : APART");
+  const uint32_t mode = aligned && count % $V$ == 0 ? PACKS : alike ? ENDS : APART;
   //@ if #S.shapes(V, k.program) > 0 then
   const size_t reach = mode == ENDS ? count - count % $V$ : count; /* elements of accesses that a row may have */
   //@ end
@@ -64,7 +62,8 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   uint32_t threads;
   //@ end
   //@ if #columns > 0 then
-  const size_t most = most_partials(count);
+  const size_t period = mode == ENDS ? $V$ : 1; /* rows so far apart start alike */
+  const size_t most = most_partials(count), at_once = limits->multiprocessors < most ? limits->multiprocessors : most;
   size_t tiles, across = 8, share;
 
   if (limits->group < $(S.MERGE_COLUMNS * S.MERGE_LANES))
@@ -84,7 +83,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     launches[0] = (lathe_launch){
         .kernel = "$v.name$_$s.threads$x$s.hold$",
         //@ if #columns > 0 then
-        .grid = {blocks(rows, $s.rows$, limits->multiprocessors < most ? limits->multiprocessors : most), 1, 1},
+        .grid = {blocks(rows, $s.rows$ * period, at_once / period) * (uint32_t)period, 1, 1},
         //@ else
         .grid = $H.GRID$,
         //@ end
@@ -98,14 +97,17 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   }
   //@ end
   //@ if #parts > 0 then
-  if (rows < limits->multiprocessors && limits->group >= $S.SPLIT_THREADS$) {
-    const size_t each = 2 * (size_t)limits->multiprocessors / rows, room = $S.MOST_PARTS$ / rows;
-    const uint32_t parts = blocks(count, $part$, each < room ? each : room);
+  //@ local always = S.always_splits(k.program)
+  const bool few_rows = rows < limits->multiprocessors;
+  const size_t parts_of_row = few_rows ? $(always and S.SPLIT_GROUPS or 2) * (size_t)limits->multiprocessors / rows : $(always and S.MOST_PARTS .. " / rows" or "0");
+  if (parts_of_row > 1 && limits->group >= $S.SPLIT_THREADS$) {
+    const uint32_t parts = blocks(count, $(always and "few_rows ? " or "")$part$$(always and " : " .. S.PART * V or ""), parts_of_row);
 
     //@ for l, p in ipairs(parts) do
+    //@ local last = l == #parts and #k.program.points == 0 -- it merges what parts have left
     launches[$(l - 1)] = (lathe_launch){
         .kernel = "$v.name$_part$p$",
-        .grid = {parts, (uint32_t)rows, 1},
+        .grid = {$(last and "1" or "parts"), (uint32_t)rows, 1},
         .block = {$S.SPLIT_THREADS$, 1, 1},
         .constant = {$(number["part" .. p]), $S.SPLIT_THREADS$, mode},
     };
@@ -132,10 +134,10 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   if (tiles > limits->grid)
     return 0;
   share = (size_t)limits->multiprocessors * $S.COLUMNS_WAVES$ / tiles;
-  share = share < 1 ? 1 : share < most ? share : most;
+  share = (share < most ? share : most) / period;
   launches[$l$] = (lathe_launch){
       .kernel = "$v.name$_columns",
-      .grid = {(uint32_t)tiles, blocks(rows, $(S.COLUMNS_THREADS * S.ROWS_AT_ONCE) / across, share), 1},
+      .grid = {(uint32_t)tiles, blocks(rows, $(S.COLUMNS_THREADS * S.ROWS_AT_ONCE) / across * period, share) * (uint32_t)period, 1},
       .block = {$S.COLUMNS_THREADS$, 1, 1},
       .constant = {$number.columns$, (uint32_t)across, mode},
   };

@@ -25,7 +25,7 @@
 //@   end
 //@   return list
 //@ end
-//@ local narrow_by_column = by_column { { 8, 1 }, { 16, 1 }, { 32, 1 }, { 128, 1 }, { 256, 1 }, { 512, 1 }, { 512, 2 } }
+//@ local narrow_by_column = by_column { { 8, 1 }, { 16, 1 }, { 32, 1 }, { 32, 3 }, { 128, 1 }, { 256, 1 }, { 512, 1 }, { 512, 2 } }
 //@ local wide_by_column = by_column { { 8, 1 }, { 8, 2 }, { 8, 4 }, { 16, 4 }, { 32, 4 }, { 64, 4 }, { 128, 4 }, { 256, 4 },
 //@   { 512, 4 } }
 //@ -- Rows that an invocation then has at once: where one alone leaves registers.
@@ -34,7 +34,7 @@
 //@ end
 //@ -- Longer rows: accesses that an invocation holds at a time. Of their parts: invocations of a
 //@ -- workgroup, what each holds, and most parts of all rows together.
-//@ LONG_HOLD, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 4, 256, 2, 2048
+//@ LONG_HOLD, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 4, 256, 2, 8192
 //@ -- Whether rows may be split into parts: a launch for each pass, and one for the results. Where rows have
 //@ -- points, one part's may be written before another has picked an element of the same memory.
 //@ function splits(program)
@@ -45,9 +45,19 @@
 //@   end
 //@   return #program.columns == 0 and passes < 4 and not (picks and #program.points > 0)
 //@ end
-//@ -- Where in the workspace parts leave what they gathered in phase p; of one past the last, its size.
+//@ -- Whether parts pay however many rows there are: as in templates/cuda/shapes.c.
+//@ function always_splits(program)
+//@   local passes = 0
+//@   for _, phase in ipairs(program.phases) do
+//@     passes = passes + (#phase.reductions > 0 and 1 or 0)
+//@   end
+//@   return splits(program) and #program.points == 0 and passes == 1
+//@ end
+//@ SPLIT_GROUPS, PART = 8, 2048
+//@ -- Where in the workspace parts leave what they gathered in phase p, after how many of them a row has; of one past
+//@ -- the last, its size.
 //@ function left_at(phases, p)
-//@   local at = 0
+//@   local at = 64
 //@   for q = 1, p - 1 do
 //@     for _, r in ipairs(phases[q].reductions) do
 //@       at = at + MOST_PARTS * (r.second and 32 or 16)

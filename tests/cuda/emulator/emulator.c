@@ -29,7 +29,6 @@ enum {
   STACK = 256 << 10,       /* bytes of a fiber's */
   MULTIPROCESSORS = 4,     /* few, so that small sizes have more rows than that */
   ERROR_UNSUPPORTED = 801, /* CUDA_ERROR_NOT_SUPPORTED */
-  ERROR_NOT_FOUND = 500,   /* CUDA_ERROR_NOT_FOUND */
 };
 
 typedef void kernel_fn(lathe_args args);
@@ -159,6 +158,10 @@ void emulator_await_cluster(void) {
   if (self->running == 0)
     pthread_barrier_wait(&self->in->all);
   emulator_await_block();
+}
+
+unsigned emulator_cluster_size(void) {
+  return self->in->of->cluster;
 }
 
 const unsigned *emulator_exchange(unsigned word) {
@@ -291,7 +294,7 @@ static void run_launch(const launch *l) {
 CUresult fake_init(unsigned flags) {
   (void)flags;
   return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) ? fake_state
-                                                                      : ERROR_NOT_FOUND;
+                                                                      : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult fake_device_name(char *name, int size, CUdevice device) {
@@ -355,7 +358,15 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
   *(void **)&f->kernel = dlsym(module, name);
   *(void **)&f->anchor = dlsym(module, "emulator_anchor");
   *function = (CUfunction)f;
-  return f->kernel && f->anchor ? fake_state : ERROR_NOT_FOUND;
+  return f->kernel && f->anchor ? fake_state : CUDA_ERROR_NOT_FOUND;
+}
+
+/* Few, so that small sizes have more rows than that. */
+CUresult fake_max_active_clusters(int *clusters, CUfunction function,
+                                  const cuda_launch_config *config) {
+  (void)function, (void)config;
+  *clusters = CLUSTERS;
+  return fake_state;
 }
 
 CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,

@@ -30,6 +30,7 @@ extern __thread const emulator_places *emulator_at;
 /* Waits for all threads of the block that have not ended; or of the cluster, its blocks' too. */
 void emulator_await_block(void);
 void emulator_await_cluster(void);
+unsigned emulator_cluster_size(void);
 
 /* Hands a word to the warp; what its 32 threads have handed, until the next call but one. */
 const unsigned *emulator_exchange(unsigned word);
@@ -242,7 +243,22 @@ static inline void lathe_cluster_wait() {
   emulator_await_cluster();
 }
 
-template <typename P> static inline void lathe_store_cluster(P *to, const P &p, unsigned block) {
+static inline void lathe_begin_arrivals(unsigned long long *) {
+}
+
+static inline void lathe_expect(unsigned long long *, unsigned) {
+}
+
+static inline void lathe_await(unsigned long long *, unsigned) {
+  emulator_await_cluster();
+}
+
+static inline unsigned lathe_cluster_size() {
+  return emulator_cluster_size();
+}
+
+template <typename P>
+static inline void lathe_send(P *to, const P &p, unsigned block, unsigned long long *) {
   *static_cast<P *>(emulator_in_block(to, block)) = p;
 }
 

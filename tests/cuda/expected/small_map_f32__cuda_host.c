@@ -17,9 +17,9 @@ const lathe_image small_map_f32__cuda_image = {.start = small_map_f32__cuda_star
 /* How many times `each` it takes to have as many points, at most `most` and at least once. */
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
-  const size_t some = wanted ? wanted : 1;
+  const size_t some = wanted < most ? wanted : most;
 
-  return (uint32_t)(some < most ? some : most);
+  return (uint32_t)(some ? some : 1);
 }
 
 extern lathe_launches small_map_f32__cuda_b128_u2_launches;

@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
   __shared__ small_reduce_f32__cuda_gathered1 shared[2][2];
   lathe_slot<small_reduce_f32__cuda_gathered1> *const slots = (lathe_slot<small_reduce_f32__cuda_gathered1> *)((char *)args.workspace + 256);
 
-  lathe_merge_row<0>(mine, shared[0], 1);
+  lathe_merge_row<0>(mine, shared[0]);
   if (blockIdx.x > 0) {
     if (threadIdx.x == 0)
       lathe_hand_over(slots + blockIdx.x, mine);
@@ -144,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
       mine.clear();
     for (unsigned from = threadIdx.x > 0 ? threadIdx.x : 64; from < gridDim.x; from += 64)
       mine.merge(lathe_receive(slots + from));
-    lathe_merge_row<0>(mine, shared[1], 1);
+    lathe_merge_row<0>(mine, shared[1]);
   }
   if (threadIdx.x == 0) {
     const long long argmax1 = mine.argmax1.result();
@@ -241,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
   __shared__ small_reduce_f32__cuda_gathered1 shared[2][2];
   lathe_slot<small_reduce_f32__cuda_gathered1> *const slots = (lathe_slot<small_reduce_f32__cuda_gathered1> *)((char *)args.workspace + 256);
 
-  lathe_merge_row<0>(mine, shared[0], 1);
+  lathe_merge_row<0>(mine, shared[0]);
   if (blockIdx.x > 0) {
     if (threadIdx.x == 0)
       lathe_hand_over(slots + blockIdx.x, mine);
@@ -252,7 +252,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
       mine.clear();
     for (unsigned from = threadIdx.x > 0 ? threadIdx.x : 64; from < gridDim.x; from += 64)
       mine.merge(lathe_receive(slots + from));
-    lathe_merge_row<0>(mine, shared[1], 1);
+    lathe_merge_row<0>(mine, shared[1]);
   }
   if (threadIdx.x == 0) {
     const long long argmax1 = mine.argmax1.result();

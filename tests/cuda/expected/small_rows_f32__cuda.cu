@@ -16,7 +16,8 @@
  *
  * Where rows start anywhere, accesses of 16 bytes are those that lie in the row whole; the few elements at both
  * its ends go to the first threads, one each, and what there is for each column is put together of two accesses.
- * Rows of operands that lie unlike go by elements.
+ * Blocks that stay for many rows take those that start alike: each thread then has the same columns in all of
+ * them. Rows of operands that lie unlike go by elements.
  *
  * Reductions over the rows are gathered in the last pass: each thread has its columns in registers
  * for all of its rows, and blocks leave what they gathered in the workspace, for one more launch to
@@ -62,8 +63,8 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
   const bool live = T == 0 || wanted < rows;
   const size_t row = live ? wanted : 0;
   __shared__ small_rows_f32__cuda_gathered1 shared1[T > 0 ? 1 : 256];
-  if (blocks > 1)
-    lathe_cluster_arrive();
+  __shared__ unsigned long long arrivals[2];
+  lathe_cluster cluster(arrivals, blocks);
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
   enum { ENDS = MODE == LATHE_ENDS ? T > 0 && T < 7 ? 2 : 1 : 0 };
@@ -130,9 +131,8 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
         mine.merge(end);
       }
   }
-  if (blocks > 1)
-    lathe_cluster_wait(); /* all of them have started */
-  lathe_merge_row<T>(mine1, shared1, blocks);
+  cluster.await_start();
+  cluster.merge_row<T>(mine1, shared1);
   const float sum1 = mine1.sum1.result();
   const float sum1_ = sum1;
   const float u1_1 = 1.0f;
@@ -243,7 +243,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
         mine.merge(end);
       }
   }
-  lathe_merge_row<0>(mine1, shared1, 1);
+  lathe_merge_row<0>(mine1, shared1);
   const float sum1 = mine1.sum1.result();
   const float sum1_ = sum1;
   const float u1_1 = 1.0f;
@@ -308,8 +308,11 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
   const size_t rows = args.dim[0];
   const size_t count = (size_t)args.dim[1];
   const unsigned threads = blockDim.x, thread = threadIdx.x;
-  const size_t row = blockIdx.y, first = row * gridDim.x;
+  const size_t row = blockIdx.y;
   const bool live = blockIdx.x == 0;
+  const unsigned parts = gridDim.x;
+  if (row == 0 && live && thread == 0)
+    *(unsigned *)args.workspace = parts;
   __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
@@ -377,9 +380,9 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
       end.sum1.take(sum1_terms, [=](int) { return end_at(nth); });
       mine.merge(end);
     }
-  lathe_merge_row<0>(mine, shared1, 1);
+  lathe_merge_row<0>(mine, shared1);
   if (thread == 0)
-    ((small_rows_f32__cuda_gathered1 *)((char *)args.workspace + 0))[first + blockIdx.x] = mine;
+    ((small_rows_f32__cuda_gathered1 *)((char *)args.workspace + 64))[row * parts + blockIdx.x] = mine;
 }
 
 /* Rows split into parts: the results */
@@ -388,8 +391,9 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
   const size_t rows = args.dim[0];
   const size_t count = (size_t)args.dim[1];
   const unsigned threads = blockDim.x, thread = threadIdx.x;
-  const size_t row = blockIdx.y, first = row * gridDim.x;
+  const size_t row = blockIdx.y;
   const bool live = blockIdx.x == 0;
+  const unsigned parts = *(const unsigned *)args.workspace;
   __shared__ small_rows_f32__cuda_gathered1 shared1[32];
   const float *x = (const float *)args.buf[0] + row * count;
   float *y = (float *)args.buf[1] + row * count;
@@ -406,9 +410,9 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
   };
   small_rows_f32__cuda_gathered1 mine1;
   mine1.clear();
-  for (unsigned part = thread; part < gridDim.x; part += threads)
-    mine1.merge(((small_rows_f32__cuda_gathered1 *)((char *)args.workspace + 0))[first + part]);
-  lathe_merge_row<0>(mine1, shared1, 1);
+  for (unsigned part = thread; part < parts; part += threads)
+    mine1.merge(((small_rows_f32__cuda_gathered1 *)((char *)args.workspace + 64))[row * parts + part]);
+  lathe_merge_row<0>(mine1, shared1);
   const float sum1 = mine1.sum1.result();
   const float sum1_ = sum1;
   const float u1_1 = 1.0f;
@@ -468,6 +472,179 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
     }
 }
 
+/* Rows of which a block, or one of CLUSTERS, holds one or more: T threads share a row, with T = 0 those with the
+ * same threadIdx.y, and work on ROWS at once, of which they wait for each other together. Each copies what it needs
+ * of its rows into shared memory, STAGES - 1 times as many ahead, and has per-column operands in
+ * registers for all of its rows. */
+template <int MODE, int T, int H, int ROWS, int STAGES, bool CLUSTERS>
+static __device__ __forceinline__ void small_rows_f32__cuda_ahead(const lathe_args &args) {
+  enum { EACH = H * 4 };
+  extern __shared__ uint4 room[];
+  const size_t rows = args.dim[0];
+  const unsigned count = (unsigned)args.dim[1];
+  const unsigned blocks = CLUSTERS ? lathe_cluster_size() : 1, before = blockIdx.x % blocks * blockDim.x;
+  const unsigned threads = T > 0 ? T : blockDim.x * blocks, thread = before + threadIdx.x;
+  const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
+  enum { PERIOD = MODE == LATHE_ENDS ? 4 : 1 };
+  const unsigned group = blockIdx.x / blocks, groups = gridDim.x / blocks;
+  const auto row_of = [=](size_t nth) { return nth * PERIOD + group % PERIOD; };
+  const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(groups / PERIOD) * blockDim.y;
+  enum { ENDS = MODE == LATHE_ENDS ? T > 0 && T < 7 ? 2 : 1 : 0 };
+  __shared__ lathe_rows<small_rows_f32__cuda_gathered1, ROWS> shared1[2][T > 0 ? 1 : (CLUSTERS ? 8 : 1) * 16];
+  unsigned stage = 0, turn = 0;
+  const float *x = (const float *)args.buf[0];
+  float *y = (float *)args.buf[1];
+  unsigned head = 0;
+  unsigned until = count;
+  if (MODE == LATHE_ENDS) {
+    head = lathe_head<4>(x + row_of(0) * count, count);
+    until = head + (count / 4 - (head > 0 && count >= 4)) * 4;
+  }
+  const auto end_at = [=](int nth) {
+    const unsigned place = thread + nth * threads;
+    return place < head + (count - until) ? place < head ? place : until + (place - head) : ~(unsigned)0;
+  };
+  const unsigned from = head + thread * 4;
+  const auto at = [=](int nth) {
+    return from + (MODE == LATHE_APART ? nth * (unsigned)threads
+                                       : nth / 4 * (unsigned)threads * 4 + nth % 4);
+  };
+  const auto inside = [=](int nth) {
+    return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+  };
+  const auto staged = [=](unsigned stage, int nth, int operand, int slot) {
+    return room + (((stage * ROWS + nth) * 1 + operand) * H + slot) * block + mine;
+  };
+  const auto fetch = [&](size_t first, unsigned stage) {
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++) {
+      const size_t row = row_of(first + nth * step + threadIdx.y);
+#pragma unroll
+      for (int slot = 0; slot < H; slot++)
+        if (row < rows && inside(slot * 4)) {
+          lathe_copy_ahead(staged(stage, nth, 0, slot), x + row * count + at(slot * 4));
+        }
+    }
+    lathe_end_group();
+  };
+  float x_next[ROWS][ENDS + 1];
+  const auto fetch_ends = [&](size_t first) {
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++) {
+      const size_t row = row_of(first + nth * step + threadIdx.y);
+#pragma unroll
+      for (int end = 0; end < ENDS; end++) {
+        const size_t at = row < rows && end_at(end) < count ? row * count + end_at(end) : 0;
+        x_next[nth][end] = x[at];
+      }
+    }
+  };
+
+#pragma unroll
+  for (int nth = 0; nth < STAGES - 1; nth++)
+    fetch(begin + nth * (ROWS * step), nth);
+  fetch_ends(begin);
+  __shared__ unsigned long long arrivals[2];
+  lathe_cluster cluster(arrivals, blocks);
+  cluster.await_start();
+  for (size_t first = begin; row_of(first) < rows; first += ROWS * step) {
+    lathe_await_groups<STAGES - 2>();
+    fetch(first + (STAGES - 1) * (ROWS * step), stage > 0 ? stage - 1 : STAGES - 1);
+    turn ^= 1;
+    float x_now[ROWS][ENDS + 1];
+    memcpy(x_now, x_next, sizeof x_now);
+    fetch_ends(first + ROWS * step);
+    lathe_rows<small_rows_f32__cuda_gathered1, ROWS> rows1;
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++) {
+      const size_t wanted = row_of(first + nth * step + threadIdx.y);
+      const bool live = wanted < rows;
+      const size_t row = live ? wanted : 0;
+      const float *x = (const float *)args.buf[0] + row * count;
+      float *y = (float *)args.buf[1] + row * count;
+      const auto &x_ends = x_now[nth];
+      lathe_pack<float, 4> x_pack[H];
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++)
+        memcpy(&x_pack[slot], staged(stage, nth, 0, slot), 16);
+      auto &mine = rows1.of[nth];
+      mine.clear();
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        float sum1_terms[4];
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++) {
+          const float x_ = lathe_number(x_pack[slot], lane);
+          const float sum1_term = small_rows_f32__cuda_pass1(x_);
+          sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+        }
+        if (inside(slot * 4)) {
+          mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
+        }
+      }
+      #pragma unroll
+      for (int nth = 0; nth < ENDS; nth++)
+        if (end_at(nth) < count) {
+          small_rows_f32__cuda_gathered1 end;
+          end.clear();
+          const float x_ = x_ends[nth];
+          const float sum1_term = small_rows_f32__cuda_pass1(x_);
+          const float sum1_terms[1] = {sum1_term};
+          end.sum1.take(sum1_terms, [=](int) { return end_at(nth); });
+          mine.merge(end);
+        }
+    }
+    cluster.merge_row<T>(rows1, shared1[turn]);
+#pragma unroll
+    for (int nth = 0; nth < ROWS; nth++) {
+      const size_t wanted = row_of(first + nth * step + threadIdx.y);
+      const bool live = wanted < rows;
+      const size_t row = live ? wanted : 0;
+      const float *x = (const float *)args.buf[0] + row * count;
+      float *y = (float *)args.buf[1] + row * count;
+      const auto &x_ends = x_now[nth];
+      lathe_pack<float, 4> x_pack[H];
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++)
+        memcpy(&x_pack[slot], staged(stage, nth, 0, slot), 16);
+      const float sum1 = rows1.of[nth].sum1.result();
+      const float sum1_ = sum1;
+      const float u1_1 = 1.0f;
+      const float u1_2 = u1_1 / sum1_;
+      const float u1 = u1_2;
+      if (live) {
+        #pragma unroll
+        for (int slot = 0; slot < H; slot++) {
+          lathe_pack<float, 4> y_out;
+        #pragma unroll
+          for (int lane = 0; lane < 4; lane++) {
+            const float x_ = lathe_number(x_pack[slot], lane);
+            const float y_ = small_rows_f32__cuda_point(x_, u1);
+            y_out.at[lane] = y_;
+          }
+          if (MODE == LATHE_APART) {
+          #pragma unroll
+            for (int lane = 0; lane < 4; lane++)
+              if (inside(slot * 4 + lane))
+                y[at(slot * 4 + lane)] = y_out.at[lane];
+          } else if (inside(slot * 4)) {
+            lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
+          }
+        }
+        #pragma unroll
+        for (int nth = 0; nth < ENDS; nth++)
+          if (end_at(nth) < count) {
+            const float x_ = x_ends[nth];
+            const float y_ = small_rows_f32__cuda_point(x_, u1);
+            y[end_at(nth)] = y_;
+          }
+      }
+    }
+    stage = stage < STAGES - 1 ? stage + 1 : 0;
+  }
+  lathe_await_groups<0>();
+}
+
 /* threads=512 hold=auto ahead=auto */
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_full(const __grid_constant__ lathe_args args) {
@@ -499,17 +676,13 @@ extern "C" __global__ void __launch_bounds__(512, 3)
   small_rows_f32__cuda_held<LATHE_FULL, 0, 4>(args, 1);
 }
 
+#if __CUDA_ARCH__ >= 900
 extern "C" __global__ void __launch_bounds__(512, 3)
     small_rows_f32__cuda_cluster_full(const __grid_constant__ lathe_args args) {
-  const size_t rows = args.dim[0];
-  const unsigned blocks = (unsigned)(gridDim.x / rows);
-#if __CUDA_ARCH__ >= 900
-  small_rows_f32__cuda_held<LATHE_FULL, 0, 4>(args, blocks);
-#else /* code for this architecture may run on one with clusters */
-  if (blockIdx.x % blocks == 0)
-    small_rows_f32__cuda_long<LATHE_PACKS, 4>(args, blockIdx.x / blocks);
-#endif
+  small_rows_f32__cuda_held<LATHE_FULL, 0, 4>(args, lathe_cluster_size());
 }
+
+#endif
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_packs(const __grid_constant__ lathe_args args) {
@@ -541,17 +714,13 @@ extern "C" __global__ void __launch_bounds__(512, 3)
   small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, 1);
 }
 
+#if __CUDA_ARCH__ >= 900
 extern "C" __global__ void __launch_bounds__(512, 3)
     small_rows_f32__cuda_cluster_packs(const __grid_constant__ lathe_args args) {
-  const size_t rows = args.dim[0];
-  const unsigned blocks = (unsigned)(gridDim.x / rows);
-#if __CUDA_ARCH__ >= 900
-  small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, blocks);
-#else /* code for this architecture may run on one with clusters */
-  if (blockIdx.x % blocks == 0)
-    small_rows_f32__cuda_long<LATHE_PACKS, 4>(args, blockIdx.x / blocks);
-#endif
+  small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, lathe_cluster_size());
 }
+
+#endif
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_ends(const __grid_constant__ lathe_args args) {
@@ -583,17 +752,13 @@ extern "C" __global__ void __launch_bounds__(512, 3)
   small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, 1);
 }
 
+#if __CUDA_ARCH__ >= 900
 extern "C" __global__ void __launch_bounds__(512, 3)
     small_rows_f32__cuda_cluster_ends(const __grid_constant__ lathe_args args) {
-  const size_t rows = args.dim[0];
-  const unsigned blocks = (unsigned)(gridDim.x / rows);
-#if __CUDA_ARCH__ >= 900
-  small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, blocks);
-#else /* code for this architecture may run on one with clusters */
-  if (blockIdx.x % blocks == 0)
-    small_rows_f32__cuda_long<LATHE_ENDS, 4>(args, blockIdx.x / blocks);
-#endif
+  small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, lathe_cluster_size());
 }
+
+#endif
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
     small_rows_f32__cuda_long_packs(const __grid_constant__ lathe_args args) {
@@ -629,4 +794,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     small_rows_f32__cuda_long_apart(const __grid_constant__ lathe_args args) {
   small_rows_f32__cuda_long<LATHE_APART, 4>(args, blockIdx.x);
 }
+
+#if __CUDA_ARCH__ >= 900
+extern "C" __global__ void __launch_bounds__(512, 2)
+    small_rows_f32__cuda_ahead_cluster(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_ahead<LATHE_PACKS, 0, 4, 1, 3, true>(args);
+}
+
+#endif
 

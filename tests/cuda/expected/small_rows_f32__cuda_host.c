@@ -17,15 +17,15 @@ const lathe_image small_rows_f32__cuda_image = {.start = small_rows_f32__cuda_st
 /* How many times `each` it takes to have as many points, at most `most` and at least once. */
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
-  const size_t some = wanted ? wanted : 1;
+  const size_t some = wanted < most ? wanted : most;
 
-  return (uint32_t)(some < most ? some : most);
+  return (uint32_t)(some ? some : 1);
 }
 
 extern lathe_cost small_rows_f32__cuda_workspace;
 double small_rows_f32__cuda_workspace(const size_t *dim) {
   (void)dim;
-  return 32768;
+  return 131136;
 }
 
 extern lathe_launches small_rows_f32__cuda_launches;
@@ -95,10 +95,11 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
     };
     return count_of_launches;
   }
+  const bool few_rows = rows < limits->multiprocessors;
+  const size_t parts_of_row = few_rows ? 2 * (size_t)limits->multiprocessors / rows : 0;
   const bool clusters = packs <= 16384 && limits->cluster >= 8;
-  if (rows < limits->multiprocessors && (!clusters || rows * 8 < limits->multiprocessors)) {
-    const size_t parts_of_row = 2 * (size_t)limits->multiprocessors / rows;
-    const uint32_t parts = blocks(packs, 512, parts_of_row < 2048 ? parts_of_row : 2048);
+  if (parts_of_row > 1 && (!clusters || rows * 8 < limits->multiprocessors)) {
+    const uint32_t parts = blocks(packs, 512, parts_of_row);
 
     launches[count_of_launches++] = (lathe_launch){
         .kernel = aligned ? "small_rows_f32__cuda_split1_packs" : "small_rows_f32__cuda_split1_ends",
@@ -121,6 +122,19 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
           .grid = {(uint32_t)rows * cluster, 1, 1},
           .block = {threads, 1, 1},
           .cluster = cluster,
+      };
+      return count_of_launches;
+    }
+  for (uint32_t cluster = 2; cluster <= 8 && cluster <= limits->cluster; cluster *= 2)
+    if (aligned && limits->shared >= 98304 && packs <= 2048 * (size_t)cluster) {
+      const uint32_t threads = blocks(packs, 128 * cluster, SIZE_MAX) * 32;
+      launches[count_of_launches++] = (lathe_launch){
+          .kernel = "small_rows_f32__cuda_ahead_cluster",
+          .grid = {(uint32_t)rows * cluster, 1, 1},
+          .block = {threads, 1, 1},
+          .shared = 98304,
+          .cluster = cluster,
+          .resident = 1,
       };
       return count_of_launches;
     }

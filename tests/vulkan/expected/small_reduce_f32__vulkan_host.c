@@ -19,9 +19,9 @@ enum { APART, PACKS, FULL, ENDS };
 
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
-  const size_t some = wanted ? wanted : 1;
+  const size_t some = wanted < most ? wanted : most;
 
-  return (uint32_t)(some < most ? some : most);
+  return (uint32_t)(some ? some : 1);
 }
 
 extern lathe_cost small_reduce_f32__vulkan_b64_u1_w2_workspace;

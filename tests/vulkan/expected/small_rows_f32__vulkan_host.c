@@ -19,15 +19,15 @@ enum { APART, PACKS, FULL, ENDS };
 
 static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   const size_t wanted = points / each + (points % each != 0);
-  const size_t some = wanted ? wanted : 1;
+  const size_t some = wanted < most ? wanted : most;
 
-  return (uint32_t)(some < most ? some : most);
+  return (uint32_t)(some ? some : 1);
 }
 
 extern lathe_cost small_rows_f32__vulkan_workspace;
 double small_rows_f32__vulkan_workspace(const size_t *dim) {
   (void)dim;
-  return 32768;
+  return 131136;
 }
 
 extern lathe_launches small_rows_f32__vulkan_launches;
@@ -121,9 +121,10 @@ int small_rows_f32__vulkan_launches(const lathe_args *args, const lathe_limits *
     };
     return 1;
   }
-  if (rows < limits->multiprocessors && limits->group >= 256) {
-    const size_t each = 2 * (size_t)limits->multiprocessors / rows, room = 2048 / rows;
-    const uint32_t parts = blocks(count, 2048, each < room ? each : room);
+  const bool few_rows = rows < limits->multiprocessors;
+  const size_t parts_of_row = few_rows ? 2 * (size_t)limits->multiprocessors / rows : 0;
+  if (parts_of_row > 1 && limits->group >= 256) {
+    const uint32_t parts = blocks(count, 2048, parts_of_row);
 
     launches[0] = (lathe_launch){
         .kernel = "small_rows_f32__vulkan_part1",
