@@ -63,7 +63,10 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ end
   //@ if #columns > 0 then
   const size_t period = mode == ENDS ? $V$ : 1; /* rows so far apart start alike */
-  const size_t most = most_partials(count), at_once = limits->multiprocessors < most ? limits->multiprocessors : most;
+  const size_t most = most_partials(count);
+  //@ if #S.shapes(V, k.program) > 0 then
+  const size_t at_once = limits->multiprocessors < most ? limits->multiprocessors : most;
+  //@ end
   size_t tiles, across = 8, share;
 
   if (limits->group < $(S.MERGE_COLUMNS * S.MERGE_LANES))

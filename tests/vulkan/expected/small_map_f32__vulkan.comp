@@ -452,7 +452,7 @@ float small_map_f32_vulkan_point(float x_, float y_, float s_) {
 
 /* block=128 unroll=1 */
 #if KERNEL == 0
-void main() {
+void kernel() {
   const uint64_t x = args.x;
   const uint64_t y = args.y;
   const uint64_t r = args.r;
@@ -553,6 +553,10 @@ const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
       lathe_put(r + i * 4ul, r_);
     }
   }
+}
+
+void main() {
+  kernel();
 }
 #endif
 
