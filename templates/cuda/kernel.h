@@ -125,8 +125,8 @@ static __device__ __forceinline__ void lathe_merge_row(P &p, P *shared) {
 
 /* The blocks that share a row, if they are more than one, a cluster. Each sends what it has gathered to all, and
  * waits for what they send and nothing else: a barrier of the cluster would wait for what threads have written to
- * memory too, which makes rows take twice as long. One that is ahead may send for the next merge but not for that after
- * it, so that two counts of what arrives take turns, as must the shared memory that is sent to. */
+ * memory too, and rows of softmax then take a fifth longer. One that is ahead may send for the next merge but not for
+ * that after it, so that two counts of what arrives take turns, as must the shared memory that is sent to. */
 struct lathe_cluster {
   unsigned long long *const arrivals; /* two, in shared memory */
   const unsigned blocks;
