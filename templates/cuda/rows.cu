@@ -3,10 +3,11 @@
  * the passes work on registers. What its threads wait for each other for costs most then: a mean and a
  * variance are gathered at once, and so are the largest and the powers below it. A part of a warp has a
  * short row, a block a longer one; where there are few, a cluster of blocks, which reach each other's shared
- * memory, has one longer still. Other rows are read again, from the second-level cache if that has them, in
- * each pass; what is dear to compute twice is then kept in the output between passes. Where there are
- * fewer of these than multiprocessors, each is split into parts, a launch for each pass: a few
- * microseconds that many blocks soon repay.
+ * memory, has one longer still; where there are many, and nothing is by columns, clusters stay and read ahead.
+ * Other rows are read again, from the second-level cache if that has them, in each pass; what is dear to compute
+ * twice is then kept in the output between passes. Where there are fewer of these than multiprocessors, or only
+ * totals follow from one pass, each is split into parts, a launch for each pass: a few microseconds that many
+ * blocks soon repay.
  *
  * Where rows start anywhere, accesses of 16 bytes are those that lie in the row whole; the few elements at both
  * its ends go to the first threads, one each, and what there is for each column is put together of two accesses.
@@ -152,17 +153,15 @@ const auto inside = [=](int nth) {
 //@ end
 //@ -- Of a row that starts anywhere: how many elements lie ahead of the first multiple of 16 bytes, and where the
 //@ -- accesses of so many end, one earlier than they could where operands for columns are then read past that. Those at
-//@ -- both ends, fewer than 2 V, are the first threads', at most ENDS of each, if `there`. row: of this one, where
+//@ -- both ends, fewer than 2 V, are the first threads', at most `most` of each, if `there`. row: of this one, where
 //@ -- pointers are not to the row's data.
 //@ local few_threads = ("T > 0 && T < %d ? 2 : 1"):format(2 * V - 1)
-//@ function may_have_ends(most)
-enum { ENDS = MODE == LATHE_ENDS ? $most$ : 0 };
-//@ end
-//@ function ends(type, there, row)
+//@ function ends(type, most, there, row)
 //@ local first
 //@ for _, operand in ipairs(k.operands) do
 //@   first = first or operand.place == "whole" and operand.name
 //@ end
+enum { ENDS = MODE == LATHE_ENDS ? $most$ : 0 };
 unsigned head = 0;
 $type$ until = count;
 if (MODE == LATHE_ENDS) {
@@ -464,8 +463,7 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   //@ read_ends(list)
   //@ end
   //@ begin("unsigned", true)
-  //@ may_have_ends(few_threads)
-  //@ ends("unsigned")
+  //@ ends("unsigned", few_threads)
   const unsigned from = head + thread * $V$;
   //@ -- A row of fewer accesses, where one at its ends may not count, would go to a shape with half as many.
   //@ places("unsigned", "H / 2")
@@ -531,8 +529,7 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
   //@ end
   $(uniforms("call"))
   //@ begin("size_t", true)
-  //@ may_have_ends(1)
-  //@ ends("size_t")
+  //@ ends("size_t", 1)
   //@ for p, phase in ipairs(phases) do
   //@ if passes[p] then
   $(gathered(p)) mine$p$;
@@ -604,8 +601,7 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   $(uniforms("call"))
   //@ begin("size_t", true)
   //@ if active[step] or point then
-  //@ may_have_ends(1)
-  //@ ends("size_t", "live")
+  //@ ends("size_t", 1, "live")
   //@ end
   //@ for q = 1, p - 1 do
   //@ if passes[q] then
@@ -653,26 +649,24 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
 //@ end
 //@ end
 //@ if finish then
-//@ -- Merges what the block's rows have gathered, EACH at each of its threads, whose first column is `first`, and at
+//@ -- Merges what the block's rows have gathered, EACH at each of `threads` threads, `first` the first column, and at
 //@ -- the ends. In the room, that of one place is two apart from the next: threads write by place and read by column.
 //@ function leave_columns(room, first)
-const unsigned own = blockDim.x;
 const auto place = [=](unsigned row, unsigned nth, unsigned owner) {
-  return (row * EACH + nth) * (own + $S.APART$) + owner;
+  return (row * EACH + nth) * (threads + $S.APART$) + owner;
 };
 #pragma unroll
 for (int nth = 0; nth < EACH; nth++)
   $room$[place(threadIdx.y, nth, threadIdx.x)] = over_rows[nth];
 __syncthreads();
-for (unsigned pos = threadIdx.y * own + threadIdx.x; pos < EACH * own; pos += own * blockDim.y) {
-  const unsigned nth = MODE == LATHE_APART ? pos / own : pos / $V$ / own * $V$ + pos % $V$;
-  const unsigned owner = MODE == LATHE_APART ? pos % own : pos / $V$ % own;
-  const auto column = $first$ + (MODE == LATHE_APART ? pos : (nth / $V$ * threads + owner) * $V$ + nth % $V$);
+for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads; pos += blockDim.x * blockDim.y) {
+  const unsigned nth = MODE == LATHE_APART ? pos / threads : pos / $V$ / threads * $V$ + pos % $V$;
+  const unsigned owner = MODE == LATHE_APART ? pos % threads : pos / $V$ % threads;
   $k.name$_columns whole = $room$[place(0, nth, owner)];
   for (unsigned other = 1; other < blockDim.y; other++)
     whole.merge($room$[place(other, nth, owner)]);
-  if (column < until)
-    partial[column] = whole;
+  if ($first$ + pos < until)
+    partial[$first$ + pos] = whole;
 }
 if (MODE == LATHE_ENDS) {
   __syncthreads();
@@ -731,17 +725,17 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   enum { EACH = H * $V$ };
   extern __shared__ uint4 room[];
   //@ dims("unsigned")
-  const unsigned blocks = CLUSTERS ? lathe_cluster_size() : 1, before = blockIdx.x % blocks * blockDim.x;
-  const unsigned threads = T > 0 ? T : blockDim.x * blocks, thread = before + threadIdx.x;
+  const unsigned blocks = CLUSTERS ? lathe_cluster_size() : 1;
+  const unsigned threads = T > 0 ? T : blockDim.x * blocks;
+  const unsigned thread = blockIdx.x % blocks * blockDim.x + threadIdx.x;
   const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
   //@ share_rows("blockIdx.x / blocks", "gridDim.x / blocks")
-  //@ may_have_ends(few_threads)
   //@ for _, p in ipairs(active) do
   __shared__ lathe_rows<$(gathered(p)), ROWS> shared$p$[2][T > 0 ? 1 : (CLUSTERS ? $S.CLUSTER$ : 1) * $(S.AHEAD_THREADS // 32)];
   //@ end
   unsigned stage = 0, turn = 0;
   $(k:pointers())
-  //@ ends("unsigned", nil, "row_of(0)")
+  //@ ends("unsigned", few_threads, nil, "row_of(0)")
   const unsigned from = head + thread * $V$;
   //@ places("unsigned")
   //@ if finish then
@@ -841,7 +835,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   __syncthreads();
   $k.name$_columns *const partial = $k.name$_partial(args, group);
   $k.name$_columns *const all = ($k.name$_columns *)room;
-  //@ leave_columns("all", "head + before * " .. V)
+  //@ leave_columns("all", "head")
   if (blockIdx.x == 0 && mine == 0)
     *$k.name$_partials(args) = groups;
   //@ end
@@ -859,9 +853,7 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
   const unsigned threads = 32, thread = threadIdx.x;
   //@ share_rows("blockIdx.y", "gridDim.y")
   $(k:pointers())
-  const bool first_columns = blockIdx.x == 0;
-  //@ may_have_ends(1)
-  //@ ends("size_t", "first_columns", "row_of(0)")
+  //@ ends("size_t", 1, "blockIdx.x == 0", "row_of(0)")
   const size_t tile = head + (size_t)blockIdx.x * (32 * $V$);
   const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
   $k.name$_columns over_rows[EACH], over_ends[ENDS + 1];

@@ -3,8 +3,9 @@
  * written once; the passes work on registers. THREADS invocations share a row and hold a number of
  * accesses of 16 bytes of each operand; several short rows go to a workgroup. Rows too long for that
  * are read again in each pass, by a workgroup of the largest size; what is dear to compute twice is
- * then kept in the output between passes. Where there are fewer of these than multiprocessors, each is
- * split into parts, a launch for each pass: a few microseconds that many workgroups soon repay.
+ * then kept in the output between passes. Where there are fewer of these than multiprocessors, or only totals
+ * follow from one pass, each is split into parts, a launch for each pass: a few microseconds that many workgroups
+ * soon repay.
  *
  * Reductions over the rows: an invocation keeps what it gathers at its columns, over all the rows that
  * it meets, in registers. A workgroup leaves them in the workspace, and one more launch merges what all

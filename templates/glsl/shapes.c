@@ -35,23 +35,26 @@
 //@ -- Longer rows: accesses that an invocation holds at a time. Of their parts: invocations of a
 //@ -- workgroup, what each holds, and most parts of all rows together.
 //@ LONG_HOLD, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 4, 256, 2, 8192
+//@ local function passes(program)
+//@   local number = 0
+//@   for _, phase in ipairs(program.phases) do
+//@     number = number + (#phase.reductions > 0 and 1 or 0)
+//@   end
+//@   return number
+//@ end
 //@ -- Whether rows may be split into parts: a launch for each pass, and one for the results. Where rows have
 //@ -- points, one part's may be written before another has picked an element of the same memory.
 //@ function splits(program)
-//@   local passes, picks = 0, false
+//@   local picks = false
 //@   for _, phase in ipairs(program.phases) do
-//@     passes = passes + (#phase.reductions > 0 and 1 or 0)
 //@     picks = picks or #phase.picks > 0
 //@   end
-//@   return #program.columns == 0 and passes < 4 and not (picks and #program.points > 0)
+//@   return #program.columns == 0 and passes(program) < 4 and not (picks and #program.points > 0)
 //@ end
-//@ -- Whether parts pay however many rows there are: as in templates/cuda/shapes.c.
+//@ -- Whether parts pay however many rows there are; how many workgroups for each multiprocessor then share a few rows;
+//@ -- of many rows, the accesses of a part: as in templates/cuda/shapes.c.
 //@ function always_splits(program)
-//@   local passes = 0
-//@   for _, phase in ipairs(program.phases) do
-//@     passes = passes + (#phase.reductions > 0 and 1 or 0)
-//@   end
-//@   return splits(program) and #program.points == 0 and passes == 1
+//@   return splits(program) and #program.points == 0 and passes(program) == 1
 //@ end
 //@ SPLIT_GROUPS, PART = 8, 2048
 //@ -- Where in the workspace parts leave what they gathered in phase p, after how many of them a row has; of one past

@@ -9,10 +9,11 @@
  * the passes work on registers. What its threads wait for each other for costs most then: a mean and a
  * variance are gathered at once, and so are the largest and the powers below it. A part of a warp has a
  * short row, a block a longer one; where there are few, a cluster of blocks, which reach each other's shared
- * memory, has one longer still. Other rows are read again, from the second-level cache if that has them, in
- * each pass; what is dear to compute twice is then kept in the output between passes. Where there are
- * fewer of these than multiprocessors, each is split into parts, a launch for each pass: a few
- * microseconds that many blocks soon repay.
+ * memory, has one longer still; where there are many, and nothing is by columns, clusters stay and read ahead.
+ * Other rows are read again, from the second-level cache if that has them, in each pass; what is dear to compute
+ * twice is then kept in the output between passes. Where there are fewer of these than multiprocessors, or only
+ * totals follow from one pass, each is split into parts, a launch for each pass: a few microseconds that many
+ * blocks soon repay.
  *
  * Where rows start anywhere, accesses of 16 bytes are those that lie in the row whole; the few elements at both
  * its ends go to the first threads, one each, and what there is for each column is put together of two accesses.
@@ -482,18 +483,19 @@ static __device__ __forceinline__ void small_rows_f32__cuda_ahead(const lathe_ar
   extern __shared__ uint4 room[];
   const size_t rows = args.dim[0];
   const unsigned count = (unsigned)args.dim[1];
-  const unsigned blocks = CLUSTERS ? lathe_cluster_size() : 1, before = blockIdx.x % blocks * blockDim.x;
-  const unsigned threads = T > 0 ? T : blockDim.x * blocks, thread = before + threadIdx.x;
+  const unsigned blocks = CLUSTERS ? lathe_cluster_size() : 1;
+  const unsigned threads = T > 0 ? T : blockDim.x * blocks;
+  const unsigned thread = blockIdx.x % blocks * blockDim.x + threadIdx.x;
   const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
   enum { PERIOD = MODE == LATHE_ENDS ? 4 : 1 };
   const unsigned group = blockIdx.x / blocks, groups = gridDim.x / blocks;
   const auto row_of = [=](size_t nth) { return nth * PERIOD + group % PERIOD; };
   const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(groups / PERIOD) * blockDim.y;
-  enum { ENDS = MODE == LATHE_ENDS ? T > 0 && T < 7 ? 2 : 1 : 0 };
   __shared__ lathe_rows<small_rows_f32__cuda_gathered1, ROWS> shared1[2][T > 0 ? 1 : (CLUSTERS ? 8 : 1) * 16];
   unsigned stage = 0, turn = 0;
   const float *x = (const float *)args.buf[0];
   float *y = (float *)args.buf[1];
+  enum { ENDS = MODE == LATHE_ENDS ? T > 0 && T < 7 ? 2 : 1 : 0 };
   unsigned head = 0;
   unsigned until = count;
   if (MODE == LATHE_ENDS) {
