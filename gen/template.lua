@@ -4,7 +4,7 @@
 -- Every template line becomes one line of one Lua chunk, loaded under the template's own name, so
 -- that Lua's messages name the template's line. A name that is not defined is an error. A paste
 -- alone on its line may have many lines, which take on its indentation; an empty one leaves no
--- line.
+-- line. use "other.c" runs another template, once for each file that is made, and gives its functions.
 
 local text = require "text"
 
@@ -115,6 +115,16 @@ local function explain(message, sources)
   return name .. ":" .. number .. ": " .. what
 end
 
+-- The path of a template that another names, as seen from its own folder.
+local function sibling(from, other)
+  local path = from:gsub("[^/]*$", "") .. other
+  local longer
+  repeat
+    longer, path = path, path:gsub("[^/.][^/]*/%.%./", "", 1)
+  until path == longer
+  return path
+end
+
 -- An engine over read(name), which gives a template's text, or nil and why not. options.line = false
 -- leaves #line out.
 function template.engine(read, options)
@@ -148,6 +158,7 @@ function template.engine(read, options)
   local function expand(name, values, prelude)
     local out, count, indents, margin = { prelude }, 1, {}, ""
     local expected_name, expected_line -- where the compiler thinks the next line comes from
+    local environments = {} -- by name: of the templates that were run here; false of one that is running
 
     local function put(from, number, sync, line)
       if expected_line == number and expected_name == from then
@@ -163,6 +174,7 @@ function template.engine(read, options)
       out[count] = line == "" and "" or margin .. line
     end
 
+    local run
     local function env_for(from)
       local env
       env = {
@@ -191,16 +203,20 @@ function template.engine(read, options)
           end
           return condition
         end,
-        -- Runs another template of the same folder here; returns the functions it defines.
+        -- Runs another template here, unless that was done; returns the functions it defines, and with them the
+        -- state they share.
         use = function(other)
-          local path = name:gsub("[^/]*$", "") .. other
-          local inner = env_for(path)
-          local made, problem = load_template(path)
-          if not made then
-            error(problem, 2)
+          local path = sibling(from, other)
+          if environments[path] == false then
+            error(path .. " is used by what it uses; expected no circle: move what both need to a third template", 2)
+          elseif not environments[path] then
+            local made, problem = load_template(path)
+            if not made then
+              error(problem, 2)
+            end
+            run(path, made)
           end
-          made(inner)
-          return inner
+          return environments[path]
         end,
         pairs = text.sorted_pairs, ipairs = ipairs, tostring = tostring, tonumber = tonumber,
         type = type, error = error, string = string, table = table, math = math,
@@ -211,12 +227,19 @@ function template.engine(read, options)
       return setmetatable(env, undefined)
     end
 
+    function run(path, made)
+      environments[path] = false
+      local env = env_for(path)
+      made(env)
+      environments[path] = env
+    end
+
     local ok, message = xpcall(function()
       local made, problem = load_template(name)
       if not made then
         error(text.problem(problem), 0)
       end
-      made(env_for(name))
+      run(name, made)
     end, function(message)
       if type(message) == "string" then
         local explained = explain(message, sources)

@@ -172,6 +172,66 @@ static void uses_other_templates(void **state) {
   free(text);
 }
 
+static void runs_a_used_template_once(void **state) {
+  (void)state;
+  tree_write("templates/c/counter.c", "//@ number = 0\n"
+                                      "//@ function count()\n"
+                                      "//@   number = number + 1\n"
+                                      "//@   return number\n"
+                                      "//@ end\n"
+                                      "counted by\n");
+  tree_write("templates/c/other.c", "//@ local C = use \"counter.c\"\n"
+                                    "//@ function twice()\n"
+                                    "$(C.count())\n"
+                                    "$(C.count())\n"
+                                    "//@ end\n");
+  char *text = pour("//@ local O, C = use \"other.c\", use \"counter.c\"\n"
+                    "$(C.count())\n"
+                    "//@ O.twice()\n"
+                    "$(use(\"counter.c\").number)\n");
+  assert_string_equal(text, "counted by\n1\n2\n3\n3\n");
+  free(text);
+  text = pour("$(use(\"counter.c\").count())\n"); /* another file begins anew */
+  assert_string_equal(text, "counted by\n1\n");
+  free(text);
+}
+
+static void uses_templates_of_other_folders(void **state) {
+  (void)state;
+  tree_write("templates/both/backend.lua", "return { backends = {} }\n");
+  tree_write("templates/both/other.c", "//@ local more, own = use \"more.c\", use \"../c/own.c\"\n"
+                                       "//@ function declare(name)\n"
+                                       "//@ more.declare(name)\n"
+                                       "int $(own.NAME) = missing;\n"
+                                       "//@ end\n");
+  tree_write("templates/both/more.c", "//@ function declare(name)\n"
+                                      "int $name$;\n"
+                                      "//@ end\n");
+  tree_write("templates/c/own.c", "//@ NAME = \"own\"\n");
+  compiler_reports("//@ local other = use \"../both/other.c\"\n"
+                   "//@ other.declare(\"a\")\n",
+                   "templates/both/other.c:4:11: error: 'missing' undeclared");
+  char *text = tree_read(EXPANDED);
+  assert_non_null(strstr(text, "#line 2 \"templates/both/more.c\"\nint a;\n"
+                               "#line 4 \"templates/both/other.c\"\nint own = missing;\n"));
+  free(text);
+  text = tree_read("out/gen/t/expand.d");
+  assert_non_null(strstr(text, "  templates/both/more.c \\\n"));
+  free(text);
+}
+
+static void refuses_templates_that_use_each_other(void **state) {
+  (void)state;
+  tree_write("templates/c/other.c", "a\n//@ use \"map.c\"\n");
+  tree_write(TEMPLATE, "//@ use \"other.c\"\n");
+  run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "expand", "t");
+  assert_string_equal(
+      result.err, "templates/c/other.c:2: templates/c/map.c is used by what it uses; expected "
+                  "no circle: move what both need to a third template, in: //@ use \"map.c\"\n");
+  assert_int_equal(result.status, 1);
+  run_free(&result);
+}
+
 static void names_the_line_of_a_used_template(void **state) {
   (void)state;
   tree_write("templates/c/other.c", "//@ function f(x)\n$x.y$\n//@ end\n");
@@ -234,6 +294,9 @@ const struct CMUnitTest template_tests[] = {
     TEST(compiler_names_the_line_of_a_paste),
     TEST(compiler_names_the_line_of_a_used_template),
     TEST(uses_other_templates),
+    TEST(runs_a_used_template_once),
+    TEST(uses_templates_of_other_folders),
+    TEST(refuses_templates_that_use_each_other),
     TEST(names_the_line_of_a_used_template),
 
     REFUSES(
