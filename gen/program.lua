@@ -7,6 +7,7 @@
 --                              about their mean; kind "powers", the largest and the sum of e^(term - largest)
 --     .picks                 { name, index, term }: name = the term at the point that an index names
 --     .stash                 { operand, node }: points kept in an output for a later pass
+--   program.active         the phases with a pass, by number: those with reductions
 --   program.points         { operand, node }: outputs with a value at each point
 --   program.totals         { operand, node }: outputs with one value per row, or one in all
 --   program.column_reductions   { name, kind, term }: over the rows, at each column
@@ -255,6 +256,10 @@ function program.make(values, keep, overwritten, together)
   end
   if keep then
     keep_points(result, overwritten)
+  end
+  result.active = {}
+  for p, phase in ipairs(phases) do
+    result.active[#result.active + 1] = #phase.reductions > 0 and p or nil
   end
   return result
 end

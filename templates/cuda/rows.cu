@@ -20,7 +20,7 @@
  * read once for all passes, ahead of their turn, into shared memory. With other rows, one launch leaves what the
  * passes came to, and the next, in which blocks have some columns of some rows, reads them again. */
 //@ local P = use "parts.cu"
-//@ local S = use "shapes.c"
+//@ local S, split = use "shapes.c", use "../gpu/split.c"
 //@ local V, columns, by_column = k.width, k.program.columns, k.program.column_reductions
 //@ -- The program that is being written: where a row stays in registers, so may what is dear. gathered(p): the
 //@ -- type of what its phase p gathers.
@@ -35,7 +35,7 @@
 //@   local own, point, totals = lowered:passes(P.define), lowered:last_pass(P.define), lowered:totals()
 //@   local kinds = lowered.program.kinds
 //@   local function select()
-//@     phases, outputs, active = lowered.program.phases, lowered.program.points, S.active(lowered.program.phases)
+//@     phases, outputs, active = lowered.program.phases, lowered.program.points, lowered.program.active
 //@     function gathered(p) return gatherers[kinds] .. "_gathered" .. p end
 //@     return own, point, totals, function(step) return lowered:uniforms(step) end
 //@   end
@@ -576,9 +576,9 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
 //@ end
 //@ -- Where in the workspace the parts of rows leave what they gathered in phase p.
 //@ local function parts_at(p)
-//@   return string.format("((%s *)((char *)args.workspace + %d))", gathered(p), S.left_at(phases, p))
+//@   return string.format("((%s *)((char *)args.workspace + %d))", gathered(p), split.left_at(phases, p))
 //@ end
-//@ if S.splits(k.program) then
+//@ if split.splits(k.program) then
 //@ for step = 1, #active + 1 do
 //@ local p = active[step] or #phases + 1
 /* Rows split into parts: $(active[step] and "phase " .. p or "the results") */
@@ -991,9 +991,9 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ if not finish or S.leaves(k.program) then
 //@ kernel(v, "long_" .. mode, S.LONG_THREADS .. ", 1", ("long<%s, %d>(args, blockIdx.x)"):format(modes[mode], S.long_hold(v)))
 //@ end
-//@ if S.splits(k.program) and mode ~= "apart" then
+//@ if split.splits(k.program) and mode ~= "apart" then
 //@ for step = 1, #active + 1 do
-//@ kernel(v, "split" .. step .. "_" .. mode, S.SPLIT_THREADS .. ", 1", ("split%d<%s, %d>(args)"):format(step, modes[mode], S.SPLIT_HOLD))
+//@ kernel(v, "split" .. step .. "_" .. mode, split.THREADS .. ", 1", ("split%d<%s, %d>(args)"):format(step, modes[mode], split.HOLD))
 //@ end
 //@ end
 //@ end

@@ -1,8 +1,8 @@
 //@ local H = use "host.c"
-//@ local S = use "shapes.c"
+//@ local S, split = use "shapes.c", use "../gpu/split.c"
 //@ H.image()
 //@ local program, V = k.program, k.width
-//@ local active, leaves = S.active(program.phases), S.leaves(k.program)
+//@ local leaves = S.leaves(program)
 //@ local by_column = #program.columns > 0
 //@
 //@ function launch(name, grid, block, more)
@@ -56,7 +56,7 @@ double $v.name$_workspace(const size_t *dim) {
   return 64 + 8.0 * (double)(partials * count) * $(#program.column_reductions) + 16.0 * (double)rows * $(S.results(program));
   //@ else
   (void)dim;
-  return $(S.splits(program) and S.left_at(program.phases, #program.phases + 1) or 0);
+  return $(split.workspace(program));
   //@ end
 }
 
@@ -118,21 +118,19 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     return count_of_launches;
   }
   //@ local clusters = S.clusters(program)
-  //@ if S.splits(program) then
-  //@ local always = S.always_splits(program)
-  const bool few_rows = rows < limits->multiprocessors;
-  const size_t parts_of_row = few_rows ? $(always and S.SPLIT_BLOCKS or 2) * (size_t)limits->multiprocessors / rows : $(always and S.MOST_PARTS .. " / rows" or "0");
+  //@ if split.splits(program) then
+  //@ split.declare_parts(program)
   //@ if clusters then
   const bool clusters = packs <= $(most * hold * S.CLUSTER) && limits->cluster >= $S.CLUSTER$;
   if (parts_of_row > 1 && (!clusters || rows * $S.CLUSTER$ < limits->multiprocessors)) {
   //@ else
   if (parts_of_row > 1) {
   //@ end
-    const uint32_t parts = blocks(packs, $(always and "few_rows ? " or "")$(S.SPLIT_THREADS * S.SPLIT_HOLD)$(always and " : " .. S.PART or ""), parts_of_row);
+    const uint32_t parts = blocks(packs, $(split.part(program, 1)), parts_of_row);
 
-    //@ for step = 1, #active + 1 do
-    //@ local last = step > #active and #program.points == 0 -- it merges what parts have left
-    //@ launch(name_of(v, "split" .. step), (last and "1" or "parts") .. ", (uint32_t)rows, 1", (last and "few_rows ? %d : 32" or "%d"):format(S.SPLIT_THREADS) .. ", 1, 1")
+    //@ for step = 1, #program.active + 1 do
+    //@ local last = step > #program.active and #program.points == 0 -- it merges what parts have left
+    //@ launch(name_of(v, "split" .. step), (last and "1" or "parts") .. ", (uint32_t)rows, 1", (last and "few_rows ? %d : 32" or "%d"):format(split.THREADS) .. ", 1, 1")
     //@ end
     return count_of_launches;
   }

@@ -1,25 +1,8 @@
 //@ -- How the work on rows is cut: what the kernels and the host's side must agree on.
 //@
-//@ -- Phases of a program with a pass over the row.
-//@ function active(phases)
-//@   local list = {}
-//@   for p, phase in ipairs(phases) do
-//@     list[#list + 1] = #phase.reductions > 0 and p or nil
-//@   end
-//@   return list
-//@ end
 //@ -- Whether something must be known of a whole row before its points are computed.
 //@ function leaves(program)
 //@   return #program.phases > 0 or #program.totals > 0
-//@ end
-//@ -- Whether rows may be split into parts: a launch for each phase, and one for the results. Where rows
-//@ -- have points, one part's may be written before another has picked an element of the same memory.
-//@ function splits(program)
-//@   local picks = false
-//@   for _, phase in ipairs(program.phases) do
-//@     picks = picks or #phase.picks > 0
-//@   end
-//@   return #program.columns == 0 and #active(program.phases) < 4 and not (picks and #program.points > 0)
 //@ end
 //@
 //@ -- What a thread has of its elements in registers: accesses to so many operands, and whether numbers too.
@@ -88,34 +71,14 @@
 //@ -- blocks of a cluster have waited for each other. softmax of 1335x50264 in f16 takes 93 us on an H200, by
 //@ -- clusters 119; of 524x128256 106 and 111.
 //@ function clusters(program)
-//@   return #program.points > 0 or #active(program.phases) > 1
+//@   return #program.points > 0 or #program.active > 1
 //@ end
 //@ MOST_CLUSTERED = 2
 //@ -- Accesses: of 16 bytes, and as many as a shape has; the same, some beyond the row's end; those that lie in
 //@ -- the row whole, where rows start anywhere, and elements at both ends. Conditions cost little beside what f64 does.
 //@ MODES = k.width > 2 and { "full", "packs", "ends" } or { "packs", "ends" }
 //@ CLUSTER = 8 -- the most blocks of a cluster that every device with clusters has
-//@ -- Of long rows' parts: threads of a block, and what each holds; most parts of all rows together.
-//@ LONG_THREADS, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 1024, 256, 2, 8192
-//@ -- Whether parts pay however many rows there are: where only totals follow from one pass, for nothing is read again,
-//@ -- and multiprocessors then end at the same time. cross_entropy of 1335x50257 in f16 takes 48 us on an H200, by
-//@ -- rows 54.
-//@ function always_splits(program)
-//@   return splits(program) and #program.points == 0 and #active(program.phases) == 1
-//@ end
-//@ -- How many blocks for each multiprocessor then share a few rows; of many rows, the accesses of a part.
-//@ SPLIT_BLOCKS, PART = 8, 2048
-//@ -- Where in the workspace parts leave what they gathered in phase p, after how many of them a row has; of one past
-//@ -- the last, its size.
-//@ function left_at(phases, p)
-//@   local at = 64
-//@   for q = 1, p - 1 do
-//@     for _, r in ipairs(phases[q].reductions) do
-//@       at = at + MOST_PARTS * (r.second and 32 or 16)
-//@     end
-//@   end
-//@   return at
-//@ end
+//@ LONG_THREADS = 1024 -- of a block that reads a long row again
 //@
 //@ -- Of reductions over the rows: the most partial results, as a function of `count`; rows of a tile at once, how
 //@ -- many times over each warp has them in flight, blocks of tiles for a multiprocessor; threads of a
@@ -146,7 +109,7 @@
 //@   local by_column = #k.program.column_reductions > 0
 //@   local blocks = not by_column and streams * hold <= 6 and 2 or 1
 //@   local list = { blocks = blocks, bytes = 0, most = hold * AHEAD_THREADS }
-//@   local pays = by_column or number.column > 0 and #active(in_registers.phases) > 1 and blocks > 1
+//@   local pays = by_column or number.column > 0 and #in_registers.active > 1 and blocks > 1
 //@   if number.whole == 0 or not leaves(k.program) or v.params.ahead == "never" then
 //@     return list
 //@   end

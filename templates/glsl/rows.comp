@@ -18,7 +18,7 @@
  * for, nothing needs a condition. */
 //@ use "kernel.comp"
 //@ local P = use "parts.comp"
-//@ local S = use "shapes.c"
+//@ local S, split = use "shapes.c", use "../gpu/split.c"
 /* How many of a row's elements lie ahead of the first that an access of 16 bytes may start at. */
 uint lathe_head(uint64_t row, uint64_t count) {
   return uint(min(-(row / $k.bytes$ul) & $(k.width - 1)ul, count));
@@ -983,8 +983,8 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
   }
 //@ P.end_kernel()
 
-//@ elseif S.splits(k.program) then
-//@ H = S.SPLIT_HOLD
+//@ elseif split.splits(k.program) then
+//@ H = split.HOLD
 //@ local function is_first(p)
 //@   local first = true
 //@   for q = 1, p - 1 do
@@ -1016,7 +1016,7 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
   //@ clear(q)
   for (uint from = thread; from < parts; from += THREADS) {
     $(gathered(q)) other;
-    lathe_find(args.workspace + $(S.left_at(phases, q))ul, row * parts + from, $S.MOST_PARTS$ul, other);
+    lathe_find(args.workspace + $(split.left_at(phases, q))ul, row * parts + from, $split.MOST_PARTS$ul, other);
     lathe_merge(mine$q$, other);
   }
   //@ end
@@ -1037,7 +1037,7 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
   //@ if p <= #phases then
   lathe_merge_threads(mine$p$, 0u, false);
   if (thread == 0u)
-    lathe_leave(args.workspace + $(S.left_at(phases, p))ul, row * parts + part, $S.MOST_PARTS$ul, mine$p$);
+    lathe_leave(args.workspace + $(split.left_at(phases, p))ul, row * parts + part, $split.MOST_PARTS$ul, mine$p$);
   //@ end
 //@ P.end_kernel()
 

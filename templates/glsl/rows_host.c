@@ -1,8 +1,7 @@
 //@ local H = use "host.c"
-//@ local S = use "shapes.c"
+//@ local S, split = use "shapes.c", use "../gpu/split.c"
 //@ H.image()
 //@ local phases, columns, V = k.program.phases, k.program.column_reductions, k.width
-//@ local part = S.SPLIT_THREADS * S.SPLIT_HOLD * V
 //@ local _, number = S.kernels(V, k.program)
 //@ local parts = {}
 //@ for p = 1, #phases + 1 do
@@ -40,7 +39,7 @@ double $v.name$_workspace(const size_t *dim) {
          + rows * $(S.row_results_at(phases, #phases + 1));
   //@ else
   (void)dim;
-  return $(S.splits(k.program) and S.left_at(phases, #phases + 1) or 0);
+  return $(split.workspace(k.program));
   //@ end
 }
 
@@ -100,19 +99,17 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   }
   //@ end
   //@ if #parts > 0 then
-  //@ local always = S.always_splits(k.program)
-  const bool few_rows = rows < limits->multiprocessors;
-  const size_t parts_of_row = few_rows ? $(always and S.SPLIT_GROUPS or 2) * (size_t)limits->multiprocessors / rows : $(always and S.MOST_PARTS .. " / rows" or "0");
-  if (parts_of_row > 1 && limits->group >= $S.SPLIT_THREADS$) {
-    const uint32_t parts = blocks(count, $(always and "few_rows ? " or "")$part$$(always and " : " .. S.PART * V or ""), parts_of_row);
+  //@ split.declare_parts(k.program)
+  if (parts_of_row > 1 && limits->group >= $split.THREADS$) {
+    const uint32_t parts = blocks(count, $(split.part(k.program, V)), parts_of_row);
 
     //@ for l, p in ipairs(parts) do
     //@ local last = l == #parts and #k.program.points == 0 -- it merges what parts have left
     launches[$(l - 1)] = (lathe_launch){
         .kernel = "$v.name$_part$p$",
         .grid = {$(last and "1" or "parts"), (uint32_t)rows, 1},
-        .block = {$S.SPLIT_THREADS$, 1, 1},
-        .constant = {$(number["part" .. p]), $S.SPLIT_THREADS$, mode},
+        .block = {$split.THREADS$, 1, 1},
+        .constant = {$(number["part" .. p]), $split.THREADS$, mode},
     };
     //@ end
     return $(#parts);

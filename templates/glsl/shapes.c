@@ -2,6 +2,7 @@
 //@ -- row, how many 16-byte accesses of each operand they hold, how many rows a workgroup has. As in
 //@ -- templates/cuda/shapes.c, but for what is only read: fewer invocations wait for each other. A workgroup that
 //@ -- has one row has no more invocations than that needs, whole subgroups.
+//@ local split = use "../gpu/split.c"
 //@ local function longer(list, more)
 //@   local all = {}
 //@   for _, shapes in ipairs { list, more } do
@@ -32,42 +33,7 @@
 //@ function rows_at_once(width, hold)
 //@   return width == 8 and hold == 1 and 2 or 1
 //@ end
-//@ -- Longer rows: accesses that an invocation holds at a time. Of their parts: invocations of a
-//@ -- workgroup, what each holds, and most parts of all rows together.
-//@ LONG_HOLD, SPLIT_THREADS, SPLIT_HOLD, MOST_PARTS = 4, 256, 2, 8192
-//@ local function passes(program)
-//@   local number = 0
-//@   for _, phase in ipairs(program.phases) do
-//@     number = number + (#phase.reductions > 0 and 1 or 0)
-//@   end
-//@   return number
-//@ end
-//@ -- Whether rows may be split into parts: a launch for each pass, and one for the results. Where rows have
-//@ -- points, one part's may be written before another has picked an element of the same memory.
-//@ function splits(program)
-//@   local picks = false
-//@   for _, phase in ipairs(program.phases) do
-//@     picks = picks or #phase.picks > 0
-//@   end
-//@   return #program.columns == 0 and passes(program) < 4 and not (picks and #program.points > 0)
-//@ end
-//@ -- Whether parts pay however many rows there are; how many workgroups for each multiprocessor then share a few rows;
-//@ -- of many rows, the accesses of a part: as in templates/cuda/shapes.c.
-//@ function always_splits(program)
-//@   return splits(program) and #program.points == 0 and passes(program) == 1
-//@ end
-//@ SPLIT_GROUPS, PART = 8, 2048
-//@ -- Where in the workspace parts leave what they gathered in phase p, after how many of them a row has; of one past
-//@ -- the last, its size.
-//@ function left_at(phases, p)
-//@   local at = 64
-//@   for q = 1, p - 1 do
-//@     for _, r in ipairs(phases[q].reductions) do
-//@       at = at + MOST_PARTS * (r.second and 32 or 16)
-//@     end
-//@   end
-//@   return at
-//@ end
+//@ LONG_HOLD = 4 -- accesses of a longer row that an invocation holds at a time
 //@ -- With reductions over the rows: an invocation's rows in flight; rows of the workspace that workgroups
 //@ -- may leave what they gathered in, between the fewest and the most, so that all have about so many
 //@ -- numbers; columns that a workgroup finishes, and how many invocations merge each.
@@ -127,12 +93,11 @@
 //@   if #program.columns > 0 then
 //@     add("columns")
 //@     add("finish")
-//@   elseif splits(program) then
-//@     for p = 1, #program.phases + 1 do
-//@       if p > #program.phases or #program.phases[p].reductions > 0 then
-//@         add("part" .. p)
-//@       end
+//@   elseif split.splits(program) then
+//@     for _, p in ipairs(program.active) do
+//@       add("part" .. p)
 //@     end
+//@     add("part" .. #program.phases + 1)
 //@   end
 //@   return list, number
 //@ end
