@@ -1,4 +1,5 @@
 //@ -- What the CUDA templates share.
+//@ call = use("../gpu/parts.c").call
 
 //@ -- The definition of a point function.
 //@ function define(point)
@@ -45,11 +46,4 @@ const $(k:result_type(r.kind)) $r.name$ = $from$.$r.name$.result();
 const $k.number$ $r.second$ = $from$.$r.name$.second();
 //@ end
 //@ end
-//@ end
-//@ -- Calls a point function; value(x) is the text of each input, at is the point's place.
-//@ function call(point, value)
-//@ for _, x in ipairs(point.inputs) do
-const $(x.kind == "hit" and "bool" or k.number) $x.variable$ = $(value(x));
-//@ end
-$point.call$
 //@ end

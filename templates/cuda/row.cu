@@ -1,0 +1,137 @@
+//@ -- One row, as every kernel of rows has it: where its elements are, and how they are read and written. A kernel has
+//@ -- the template's parameters MODE, how rows lie, and H, the accesses of 16 bytes that a thread holds of each operand.
+//@ -- `thread` is its number among the `threads` that share the row.
+//@ local P, rows = use "parts.cu", use "../gpu/rows.c"
+//@ local V = k.width
+//@ -- The programs of rows that are read again, and of those that stay in registers, where what is dear may stay too.
+//@ local function program_of(lowered)
+//@   return rows.program_of(lowered, P.define, function(name, phase)
+//@     P.define_gatherer(name, phase.reductions)
+//@   end)
+//@ end
+//@ read_again = program_of(k)
+//@ local held, short = k:held(op), k:held(op, true)
+//@ in_registers = held == k and read_again or program_of(held)
+//@ -- A part of a warp takes two passes for two results, as for a mean and what is about it: its threads need not
+//@ -- wait for others, and then merge sums alone.
+//@ short = short.program.kinds == held.program.kinds and held or short
+//@ of_short = short == held and in_registers or program_of(short)
+//@
+//@ function dims(type)
+$(k:scalars(op))
+const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
+const $type$ count = ($type$)args.dim[$(#op.dims - 1)];
+//@ end
+//@
+//@ -- Pointers to the row's data and what there is of it once: where its indexes point to, as a place, and
+//@ -- where there are to be picks what they read.
+//@ function begin(program, type, picks)
+$(k:pointers(rows.offset))
+$(k:row_values())
+$(program.uniforms("row"))
+//@ for _, operand in ipairs(k.operands) do
+//@ if operand.index then
+const $type$ $operand.name$_place = (unsigned long long)$operand.name$_value < count ? ($type$)$operand.name$_value : ~($type$)0;
+//@ end
+//@ end
+//@ for _, phase in ipairs(picks and program.phases or {}) do
+//@ for _, pick in ipairs(phase.picks) do
+//@ for _, x in ipairs(rows.elements({ pick.point }, {})) do
+const $k.number$ $pick.name$_$x.pointer$ = $pick.index$_place < count ? ($k.number$)$x.pointer$[$pick.index$_place] : 0;
+//@ end
+//@ end
+//@ end
+//@ end
+//@
+//@ -- Where elements are: `from`, the place of the thread's first, and `until`, where those in accesses of 16 bytes
+//@ -- end, are to be set. All rows have the first `sure` accesses of each thread.
+//@ function places(type, sure)
+const auto at = [=](int nth) {
+  return from + (MODE == LATHE_APART ? nth * ($type$)threads
+                                     : nth / $V$ * ($type$)threads * $V$ + nth % $V$);
+};
+const auto inside = [=](int nth) {
+  return MODE == LATHE_FULL || $(sure and ("nth < %s * %d || "):format(sure, V) or "")at(MODE == LATHE_APART ? nth : nth / $V$ * $V$) < until;
+};
+//@ end
+//@ -- Of a row that starts anywhere: how many elements lie ahead of the first multiple of 16 bytes, and where the
+//@ -- accesses of so many end, one earlier than they could where operands for columns are then read past that. Those at
+//@ -- both ends, fewer than 2 V, are the first threads', at most `most` of each, if `there`. row: of this one, where
+//@ -- pointers are not to the row's data.
+//@ few_threads = ("T > 0 && T < %d ? 2 : 1"):format(2 * V - 1)
+//@ function ends(type, most, there, row)
+enum { ENDS = MODE == LATHE_ENDS ? $most$ : 0 };
+unsigned head = 0;
+$type$ until = count;
+if (MODE == LATHE_ENDS) {
+  head = lathe_head<$V$>($(rows.first_whole())$(row and " + " .. row .. " * count" or ""), count);
+  until = head + (count / $V$ - (head > 0 && count >= $V$)) * $V$;
+}
+const auto end_at = [=](int nth) {
+  const unsigned place = thread + nth * threads;
+  return $(there and there .. " && " or "")place < head + (count - until) ? place < head ? place : until + (place - head) : ~($type$)0;
+};
+//@ end
+//@
+//@ -- Reads operands; once: no more than once.
+//@ function read(list, known, once)
+//@ for _, x in ipairs(list) do
+//@ known[x.pointer] = true
+//@ local how = once and x.operand.place == "whole" and "_once" or ""
+lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H] = {};
+#pragma unroll
+for (int slot = 0; slot < H; slot++) {
+  if (MODE == LATHE_APART) {
+#pragma unroll
+    for (int lane = 0; lane < $V$; lane++)
+      if (inside(slot * $V$ + lane))
+        $x.pointer$_pack[slot].at[lane] = $x.pointer$[at(slot * $V$ + lane)];
+  } else if (inside(slot * $V$)) {
+    //@ local first = x.operand.place == "column" and "(from - head)" or "from"
+    $x.pointer$_pack[slot] = lathe_load$how$<$V$>(lathe_further<$V$>($x.pointer$ + $first$, slot * threads));
+  }
+}
+//@ if x.operand.place == "column" then
+if (MODE == LATHE_ENDS && head > 0) {
+  lathe_pack<$k.storage$, $V$> next[H] = {};
+#pragma unroll
+  for (int slot = 0; slot < H; slot++)
+    if (inside(slot * $V$))
+      next[slot] = lathe_load<$V$>(lathe_further<$V$>($x.pointer$ + (from - head), slot * threads) + $V$);
+#pragma unroll
+  for (int slot = 0; slot < H; slot++)
+    $x.pointer$_pack[slot] = lathe_past($x.pointer$_pack[slot], next[slot], head);
+}
+//@ end
+//@ end
+//@ end
+//@ -- Where blocks, by groups, work on many rows: the nth of those that a group may meet, the first that it does, and
+//@ -- how far the next are from these. All start alike, so that each thread has the same columns in them.
+//@ function share_rows(group, groups)
+enum { PERIOD = MODE == LATHE_ENDS ? $V$ : 1 };
+const unsigned group = $group$, groups = $groups$;
+const auto row_of = [=](size_t nth) { return nth * PERIOD + group % PERIOD; };
+const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(groups / PERIOD) * blockDim.y;
+//@ end
+//@ -- Without a condition, so that they are not put off until they are needed.
+//@ function read_ends(list)
+//@ for _, x in ipairs(list) do
+$k.storage$ $x.pointer$_ends[ENDS + 1];
+#pragma unroll
+for (int nth = 0; nth < ENDS; nth++)
+  $x.pointer$_ends[nth] = $x.pointer$[end_at(nth) < count ? end_at(nth) : 0];
+//@ end
+//@ end
+//@
+//@ -- Writes NAME_out as pack [slot] of an operand; once: not to be read again soon.
+//@ function write(name, once)
+if (MODE == LATHE_APART) {
+#pragma unroll
+  for (int lane = 0; lane < $V$; lane++)
+    if (inside(slot * $V$ + lane))
+      $name$[at(slot * $V$ + lane)] = $name$_out.at[lane];
+} else if (inside(slot * $V$)) {
+  lathe_store$(once and "_once" or "")(lathe_further<$V$>($name$ + from, slot * threads), $name$_out);
+}
+//@ end
+//@

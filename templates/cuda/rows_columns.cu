@@ -1,0 +1,196 @@
+//@ -- Reductions over the rows: what blocks leave of them in the workspace, the kernel for some columns of some rows,
+//@ -- for rows that are not read ahead, and that which merges what all blocks have left.
+//@ local P, S, rows = use "parts.cu", use "shapes.c", use "../gpu/rows.c"
+//@ local row, points = use "row.cu", use "row_points.cu"
+//@ local V, program = k.width, row.read_again
+//@ local phases, point = program.phases, program.point
+//@
+//@ local finish = k:finish(P.define)
+//@ if finish then
+//@ P.define_gatherer(k.name .. "_columns", k.program.column_reductions)
+/* What the passes over a row came to. */
+struct $k.name$_left {
+  //@ for _, phase in ipairs(phases) do
+  //@ for _, r in ipairs(phase.reductions) do
+  $(k:result_type(r.kind)) $r.name$;
+  //@ end
+  //@ for _, r in ipairs(phase.picks) do
+  $k.number$ $r.name$;
+  //@ end
+  //@ end
+};
+
+/* The workspace: how many partial results there are, these, and for each row what is left of it. */
+static __device__ __forceinline__ unsigned *$k.name$_partials(const lathe_args &args) {
+  return (unsigned *)args.workspace;
+}
+
+static __device__ __forceinline__ $k.name$_columns *$k.name$_partial(const lathe_args &args, size_t nth) {
+  return ($k.name$_columns *)((char *)args.workspace + 64) + nth * args.dim[$(#op.dims - 1)];
+}
+
+static __device__ __forceinline__ $k.name$_left *$k.name$_of_row(const lathe_args &args, size_t row) {
+  const size_t count = args.dim[$(#op.dims - 1)];
+  return ($k.name$_left *)((char *)$k.name$_partial(args, $S.MOST_PARTIALS$)) + row;
+}
+
+//@ end
+//@ -- What a thread gathers over its rows, EACH at the columns that it has and ENDS at the ends, from nothing.
+//@ function clear()
+#pragma unroll
+for (int nth = 0; nth < EACH; nth++)
+  over_rows[nth].clear();
+#pragma unroll
+for (int nth = 0; nth < ENDS; nth++)
+  over_ends[nth].clear();
+//@ end
+//@ -- Merges what the block's rows have gathered, EACH at each of `threads` threads, `first` the first column, and at
+//@ -- the ends. In the room, that of one place is two apart from the next: threads write by place and read by column.
+//@ function leave(room, first)
+const auto place = [=](unsigned row, unsigned nth, unsigned owner) {
+  return (row * EACH + nth) * (threads + $S.APART$) + owner;
+};
+#pragma unroll
+for (int nth = 0; nth < EACH; nth++)
+  $room$[place(threadIdx.y, nth, threadIdx.x)] = over_rows[nth];
+__syncthreads();
+for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads; pos += blockDim.x * blockDim.y) {
+  const unsigned nth = MODE == LATHE_APART ? pos / threads : pos / $V$ / threads * $V$ + pos % $V$;
+  const unsigned owner = MODE == LATHE_APART ? pos % threads : pos / $V$ % threads;
+  $k.name$_columns whole = $room$[place(0, nth, owner)];
+  for (unsigned other = 1; other < blockDim.y; other++)
+    whole.merge($room$[place(other, nth, owner)]);
+  if ($first$ + pos < until)
+    partial[$first$ + pos] = whole;
+}
+if (MODE == LATHE_ENDS) {
+  __syncthreads();
+#pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    $room$[place(threadIdx.y, nth, threadIdx.x)] = over_ends[nth];
+  __syncthreads();
+#pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    if (threadIdx.y == 0 && end_at(nth) < count) {
+      $k.name$_columns whole = over_ends[nth];
+      for (unsigned other = 1; other < blockDim.y; other++)
+        whole.merge($room$[place(other, nth, threadIdx.x)]);
+      partial[end_at(nth)] = whole;
+    }
+}
+//@ end
+//@
+//@ function define_tile()
+/* Some columns of some rows: a warp has an access to $(S.TILE_AT_ONCE) rows in flight. */
+template <int MODE>
+static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
+  enum { H = 1, EACH = $V$, ROWS = $S.TILE_AT_ONCE$ };
+  __shared__ $k.name$_columns all[$(S.TILE_ROWS * (32 + S.APART) * V)];
+  //@ row.dims("size_t")
+  const unsigned threads = 32, thread = threadIdx.x;
+  //@ row.share_rows("blockIdx.y", "gridDim.y")
+  $(k:pointers())
+  //@ row.ends("size_t", 1, "blockIdx.x == 0", "row_of(0)")
+  const size_t tile = head + (size_t)blockIdx.x * (32 * $V$);
+  const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
+  $k.name$_columns over_rows[EACH], over_ends[ENDS + 1];
+  //@ row.places("size_t")
+  //@ local by_columns = rows.elements({ point }, {}, false, "column")
+  //@ row.read(by_columns, {})
+  //@ row.read_ends(by_columns)
+
+  $(program.uniforms("call"))
+  //@ clear()
+  for (size_t first = begin + threadIdx.y; row_of(first) < rows; first += ROWS * step) {
+    //@ local whole = rows.elements({ point }, {}, false, "whole")
+    //@ for _, x in ipairs(whole) do
+    lathe_pack<$k.storage$, $V$> $x.pointer$_ahead[ROWS] = {};
+#pragma unroll
+    for (int turn = 0; turn < ROWS; turn++)
+      if (row_of(first + turn * step) < rows) {
+        const $k.storage$ *const of_row = $x.pointer$ + row_of(first + turn * step) * count;
+        if (MODE != LATHE_APART && inside(0))
+          $x.pointer$_ahead[turn] = lathe_load_once<$V$>(of_row + from);
+        if (MODE == LATHE_APART) {
+#pragma unroll
+          for (int lane = 0; lane < $V$; lane++)
+            if (inside(lane))
+              $x.pointer$_ahead[turn].at[lane] = of_row[at(lane)];
+        }
+      }
+    $k.storage$ $x.pointer$_ends_ahead[ROWS][ENDS + 1];
+#pragma unroll
+    for (int turn = 0; turn < ROWS; turn++)
+#pragma unroll
+      for (int nth = 0; nth < ENDS; nth++) {
+        const size_t row = row_of(first + turn * step);
+        $x.pointer$_ends_ahead[turn][nth] = $x.pointer$[row < rows && end_at(nth) < count ? row * count + end_at(nth) : 0];
+      }
+    //@ end
+#pragma unroll
+    for (int turn = 0; turn < ROWS; turn++) {
+      const size_t row = row_of(first + turn * step);
+      if (row < rows) {
+        //@ row.begin(program, "size_t")
+        //@ if S.leaves(k.program) then
+        const $k.name$_left left = *$k.name$_of_row(args, row);
+        //@ end
+        //@ for p, phase in ipairs(phases) do
+        //@ for _, q in ipairs(phase.reductions) do
+        const $(k:result_type(q.kind)) $q.name$ = left.$q.name$;
+        //@ end
+        //@ for _, q in ipairs(phase.picks) do
+        const $k.number$ $q.name$ = left.$q.name$;
+        //@ end
+        $(program.uniforms(p))
+        //@ end
+        //@ for _, x in ipairs(whole) do
+        lathe_pack<$k.storage$, $V$> *const $x.pointer$_pack = &$x.pointer$_ahead[turn];
+        const auto &$x.pointer$_ends = $x.pointer$_ends_ahead[turn];
+        //@ end
+        //@ points.compute(program, {})
+        //@ points.compute_ends(program, {})
+      }
+    }
+  }
+  $k.name$_columns *const partial = $k.name$_partial(args, group);
+  //@ leave("all", "tile")
+  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0)
+    *$k.name$_partials(args) = groups;
+}
+
+//@ end
+//@ function define_merged()
+/* The partial results of 32 columns, merged, and what is made of them. */
+static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
+  __shared__ $k.name$_columns all[32][32];
+  //@ row.dims("size_t")
+  const unsigned partials = *$k.name$_partials(args);
+  const size_t i = (size_t)blockIdx.x * 32 + threadIdx.x;
+  $k.name$_columns mine;
+
+  mine.clear();
+  if (i < count) {
+#pragma unroll 4
+    for (unsigned nth = threadIdx.y; nth < partials; nth += 32)
+      mine.merge($k.name$_partial(args, nth)[i]);
+  }
+  all[threadIdx.y][threadIdx.x] = mine;
+  for (unsigned half = 16; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.y < half)
+      all[threadIdx.y][threadIdx.x].merge(all[threadIdx.y + half][threadIdx.x]);
+  }
+  if (threadIdx.y > 0 || i >= count)
+    return;
+  $(k:pointers())
+  $(program.uniforms("call"))
+  //@ P.call(finish, function(x)
+  //@   return x.kind == "column" and "all[0][threadIdx.x]." .. x.name .. ".result()" or x.pointer .. "[i]"
+  //@ end)
+  //@ for _, y in ipairs(k.program.columns) do
+  $y.operand.name$[i] = $y.operand.name$_;
+  //@ end
+}
+
+//@ end

@@ -1,0 +1,62 @@
+//@ -- What the templates of rows share on any GPU: the programs that kernels are written from, and what of a row
+//@ -- their point functions read.
+//@
+//@ -- Of a lowered program, with its point functions defined:
+//@ --   phases, active, outputs   of the program (gen/program.lua); outputs: its points
+//@ --   passes, point, totals     the point functions of phases and of the outputs, statements for the totals
+//@ --                             (gen/lower.lua)
+//@ --   all                       every one of these point functions
+//@ --   uniforms(step)            statements (gen/lower.lua)
+//@ --   gathered(p)               the type of what phase p gathers
+//@ -- define and define_gatherer are the language's; programs with reductions of the same kinds share gatherers.
+//@ local gatherers = {} -- their types' names, by the kinds of what they gather
+//@ function program_of(lowered, define, define_gatherer)
+//@   local made, kinds = lowered.program, lowered.program.kinds
+//@   local program = { phases = made.phases, active = made.active, outputs = made.points, all = {} }
+//@   program.passes = lowered:passes(define)
+//@   program.point = lowered:last_pass(define)
+//@   program.totals = lowered:totals()
+//@   for i, p in ipairs(program.active) do
+//@     program.all[i] = program.passes[p]
+//@   end
+//@   table.insert(program.all, program.point)
+//@   function program.uniforms(step) return lowered:uniforms(step) end
+//@   local stem = gatherers[kinds] or lowered.name
+//@   function program.gathered(p) return stem .. "_gathered" .. p end
+//@   for _, p in ipairs(gatherers[kinds] and {} or program.active) do
+//@     define_gatherer(program.gathered(p), program.phases[p])
+//@   end
+//@   gatherers[kinds] = stem
+//@   return program
+//@ end
+//@
+//@ -- The inputs of point functions that are elements of operands not in known, or of one place; stashed:
+//@ -- also those that an earlier pass has kept there.
+//@ function elements(points, known, stashed, place)
+//@   local list, taken = {}, {}
+//@   for _, point in ipairs(points) do
+//@     for _, x in ipairs(point.inputs) do
+//@       local wanted = x.kind == "element" or stashed and x.kind == "stash"
+//@       wanted = wanted and (not place or x.operand.place == place)
+//@       if wanted and not known[x.pointer] and not taken[x.pointer] then
+//@         taken[x.pointer] = true
+//@         list[#list + 1] = x
+//@       end
+//@     end
+//@   end
+//@   return list
+//@ end
+//@
+//@ -- Where a row's data is in an operand, from its start; nil where it starts there.
+//@ local offsets = { whole = "row * count", row = "row" }
+//@ function offset(operand)
+//@   return offsets[operand.place]
+//@ end
+//@ -- The first operand with whole rows: those of all others lie as its own, where any lie alike.
+//@ function first_whole()
+//@   for _, operand in ipairs(k.operands) do
+//@     if operand.place == "whole" then
+//@       return operand.name
+//@     end
+//@   end
+//@ end
