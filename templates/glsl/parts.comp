@@ -1,4 +1,5 @@
 //@ -- What the GLSL templates share besides kernel.comp.
+//@ call = use("../gpu/parts.c").call
 
 //@ -- The definition of a point function.
 //@ function define(point)
