@@ -1,6 +1,6 @@
-//@ -- One row, as every kernel of rows has it: where its elements are, and how they are read and written. A kernel has
-//@ -- the template's parameters MODE, how rows lie, and H, the accesses of 16 bytes that a thread holds of each operand.
-//@ -- `thread` is its number among the `threads` that share the row.
+//@ -- One row, as every kernel of rows has it: where its elements are, and how they are read and written. Kernels have
+//@ -- the parameters MODE, how rows lie, and H, the accesses of 16 bytes that a thread holds of each operand at a time.
+//@ -- A thread is number `thread` of the `threads` that share the row.
 //@ local P, rows = use "parts.cu", use "../gpu/rows.c"
 //@ local V = k.width
 //@ -- The programs of rows that are read again, and of those that stay in registers, where what is dear may stay too.
@@ -72,6 +72,14 @@ const auto end_at = [=](int nth) {
   return $(there and there .. " && " or "")place < head + (count - until) ? place < head ? place : until + (place - head) : ~($type$)0;
 };
 //@ end
+//@ -- Where blocks, by groups, work on many rows: the nth of those that a group may meet, the first that it does, and
+//@ -- how far the next are from these. All start alike, so that each thread has the same columns in them.
+//@ function share_rows(group, groups)
+enum { PERIOD = MODE == LATHE_ENDS ? $V$ : 1 };
+const unsigned group = $group$, groups = $groups$;
+const auto row_of = [=](size_t nth) { return nth * PERIOD + group % PERIOD; };
+const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(groups / PERIOD) * blockDim.y;
+//@ end
 //@
 //@ -- Reads operands; once: no more than once.
 //@ function read(list, known, once)
@@ -105,14 +113,6 @@ if (MODE == LATHE_ENDS && head > 0) {
 //@ end
 //@ end
 //@ end
-//@ -- Where blocks, by groups, work on many rows: the nth of those that a group may meet, the first that it does, and
-//@ -- how far the next are from these. All start alike, so that each thread has the same columns in them.
-//@ function share_rows(group, groups)
-enum { PERIOD = MODE == LATHE_ENDS ? $V$ : 1 };
-const unsigned group = $group$, groups = $groups$;
-const auto row_of = [=](size_t nth) { return nth * PERIOD + group % PERIOD; };
-const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(groups / PERIOD) * blockDim.y;
-//@ end
 //@ -- Without a condition, so that they are not put off until they are needed.
 //@ function read_ends(list)
 //@ for _, x in ipairs(list) do
@@ -134,4 +134,3 @@ if (MODE == LATHE_APART) {
   lathe_store$(once and "_once" or "")(lathe_further<$V$>($name$ + from, slot * threads), $name$_out);
 }
 //@ end
-//@

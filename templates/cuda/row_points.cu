@@ -1,10 +1,10 @@
-//@ -- What is done at the points of a row that a thread has read: their terms are gathered, what follows from that is
-//@ -- found, and the results are computed and written. kept: the operands with values from an earlier pass in registers.
+//@ -- What is done at the points of a row that a thread has read: their terms are gathered, what follows from these is
+//@ -- found, and the results are computed and written. kept: operands with values from an earlier pass, in registers.
 //@ local P, row = use "parts.cu", use "row.cu"
 //@ local V = k.width
 //@
 //@ -- Calls a point function on element [lane] of pack [slot], or on the nth of the thread's at the ends.
-//@ function call(point, kept)
+//@ local function call(point, kept)
 //@ P.call(point, function(x)
 //@   if x.kind == "hit" then
 //@     return "at(slot * " .. V .. " + lane) == " .. x.index .. "_place"
@@ -14,7 +14,7 @@
 //@   return "lathe_number(" .. x.pointer .. "_pack[slot], lane)"
 //@ end)
 //@ end
-//@ function call_end(point, kept)
+//@ local function call_end(point, kept)
 //@ P.call(point, function(x)
 //@   if x.kind == "hit" then
 //@     return "end_at(nth) == " .. x.index .. "_place"
@@ -24,7 +24,7 @@
 //@ end
 //@
 //@ -- The terms of a reduction as they are in memory, elements that a pass has read.
-//@ function stored(r, name)
+//@ local function stored(r, name)
 lathe_stored<$k.storage$, H * $V$> $name$($r.term.name$_pack);
 #pragma unroll
 for (int nth = 0; nth < H * $V$; nth++)
@@ -122,7 +122,15 @@ for (int nth = 0; nth < ENDS; nth++)
   }
 //@ end
 //@
-//@ -- Computes the points and writes them, and gathers the terms of reductions over the rows.
+//@ -- Gathers what is to be reduced over the rows, of one element.
+//@ local function take_columns(of)
+//@ for _, r in ipairs(k.program.column_reductions) do
+const $k.number$ $r.name$_terms[1] = {$r.name$_term};
+$of$.$r.name$.take($r.name$_terms, [](int) { return 0; });
+//@ end
+//@ end
+//@
+//@ -- Computes the points and writes them, and gathers what is to be reduced over the rows.
 //@ function compute(program, kept)
 //@ local point, outputs = program.point, program.outputs
 #pragma unroll
@@ -155,13 +163,6 @@ for (int nth = 0; nth < ENDS; nth++)
     //@ end
     //@ take_columns("over_ends[nth]")
   }
-//@ end
-//@
-//@ function take_columns(of)
-//@ for _, r in ipairs(k.program.column_reductions) do
-const $k.number$ $r.name$_terms[1] = {$r.name$_term};
-$of$.$r.name$.take($r.name$_terms, [](int) { return 0; });
-//@ end
 //@ end
 //@
 //@ -- What follows from phase p: its picks, its results in the gatherer `mine`, if it has any, and uniforms.

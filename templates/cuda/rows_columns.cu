@@ -1,5 +1,5 @@
 //@ -- Reductions over the rows: what blocks leave of them in the workspace, the kernel for some columns of some rows,
-//@ -- for rows that are not read ahead, and that which merges what all blocks have left.
+//@ -- where rows are not read ahead, and that which merges what all blocks have left.
 //@ local P, S, rows = use "parts.cu", use "shapes.c", use "../gpu/rows.c"
 //@ local row, points = use "row.cu", use "row_points.cu"
 //@ local V, program = k.width, row.read_again
@@ -35,7 +35,7 @@ static __device__ __forceinline__ $k.name$_left *$k.name$_of_row(const lathe_arg
 }
 
 //@ end
-//@ -- What a thread gathers over its rows, EACH at the columns that it has and ENDS at the ends, from nothing.
+//@ -- A thread begins with nothing gathered over its rows, at EACH columns and at those at the ends.
 //@ function clear()
 #pragma unroll
 for (int nth = 0; nth < EACH; nth++)

@@ -199,7 +199,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
     //@ room_for(phases[p], "rows[ROWS]")
     //@ room_for_ends(phases[p], "ends_rows[ROWS]")
     //@ end
-    //@ for p, phase in ipairs(phases) do
+    //@ for p in ipairs(phases) do
     //@ if passes[p] then
     lathe_rows<$(program.gathered(p)), ROWS> rows$p$;
 #pragma unroll

@@ -1,5 +1,5 @@
 //@ -- Kernels of rows that are read again in each pass: by a block each, or by the blocks of its parts.
-//@ local S, split, rows = use "shapes.c", use "../gpu/split.c", use "../gpu/rows.c"
+//@ local split, rows = use "../gpu/split.c", use "../gpu/rows.c"
 //@ local row, points = use "row.cu", use "row_points.cu"
 //@ local V, program = k.width, row.read_again
 //@ local phases, active, passes, point = program.phases, program.active, program.passes, program.point
@@ -18,7 +18,7 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
   $(program.uniforms("call"))
   //@ row.begin(program, "size_t", true)
   //@ row.ends("size_t", 1)
-  //@ for p, phase in ipairs(phases) do
+  //@ for p in ipairs(phases) do
   //@ if passes[p] then
   $(program.gathered(p)) mine$p$;
   {

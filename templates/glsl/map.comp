@@ -17,10 +17,7 @@ $(k:uniforms("row"))
 //@ end
 //@ -- Computes a point; value(x) is the text of an input that is an element, number that of a random one.
 //@ function compute(value, number)
-//@ for _, x in ipairs(point.inputs) do
-const $k.number$ $x.variable$ = $(x.pointer and value(x) or number);
-//@ end
-$point.call$
+//@ P.call(point, function(x) return x.pointer and value(x) or number end)
 //@ end
 //@ local kernels = 0
 //@ for _, v in ipairs(variants) do

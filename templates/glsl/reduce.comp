@@ -19,10 +19,7 @@
 //@
 //@ -- Gathers the term of one point, at index i.
 //@ function one(phase, point)
-//@ for _, x in ipairs(point.inputs) do
-const $k.number$ $x.variable$ = lathe_get($x.pointer$ + i * $k.bytes$ul);
-//@ end
-$point.call$
+//@ P.call(point, function(x) return ("lathe_get(%s + i * %dul)"):format(x.pointer, k.bytes) end)
 //@ for _, r in ipairs(phase.reductions) do
 const $k.number$ $r.name$_term0 = $r.name$_term;
 //@ end
@@ -37,10 +34,7 @@ const $k.number$ $r.name$_term0 = $r.name$_term;
 $k.precise$$k.number$ $r.name$_term$nth$;
 //@ end
 {
-  //@ for _, x in ipairs(point.inputs) do
-  const $k.number$ $x.variable$ = $(element(x, nth));
-  //@ end
-  $point.call$
+  //@ P.call(point, function(x) return element(x, nth) end)
   //@ for _, r in ipairs(phase.reductions) do
   $r.name$_term$nth$ = $r.name$_term;
   //@ end

@@ -1,5 +1,6 @@
-//@ -- What is done at the points of a row that an invocation has read: their terms are gathered, what follows from that
-//@ -- is found, and the results are computed and written. kept: the operands with values from an earlier pass in variables.
+//@ -- What is done at the points of a row that an invocation has read: their terms are gathered, what follows from
+//@ -- these is found, and the results are computed and written. kept: operands with values from an earlier pass, in
+//@ -- variables.
 //@ local P, row = use "parts.comp", use "row.comp"
 //@ local V = k.width
 //@
@@ -153,6 +154,13 @@ if (end_at$nth$ < count) {
 //@ end
 //@ end
 //@
+//@ -- Gathers what is to be reduced over the rows, of an invocation's element `nth`.
+//@ local function take_columns(nth)
+//@ for _, r in ipairs(k.program.column_reductions) do
+$r.name$_total$nth$ = $(k:fold(r.kind, { r.name .. "_total" .. nth, r.name .. "_term" }));
+//@ end
+//@ end
+//@
 //@ -- Computes the points that are held and writes them, where the row is there (live), and gathers what is to
 //@ -- be reduced over the rows.
 //@ function compute(program, H, kept, live)
@@ -187,13 +195,6 @@ if ($live$ && end_at$nth$ < count) {
   //@ end
   //@ take_columns("_end" .. nth)
 }
-//@ end
-//@ end
-//@
-//@ -- Gathers what is to be reduced over the rows, of an invocation's element `nth`.
-//@ function take_columns(nth)
-//@ for _, r in ipairs(k.program.column_reductions) do
-$r.name$_total$nth$ = $(k:fold(r.kind, { r.name .. "_total" .. nth, r.name .. "_term" }));
 //@ end
 //@ end
 //@

@@ -1,5 +1,5 @@
-//@ -- Reductions over the rows: what workgroups leave of them in the workspace, the kernel for a tile of columns of some
-//@ -- rows, for rows that are not read ahead, and that which merges what all workgroups have left.
+//@ -- Reductions over the rows: what workgroups leave of them in the workspace, the kernel for some columns of some
+//@ -- rows, where rows are not read ahead, and that which merges what all workgroups have left.
 //@ local P, S, rows = use "parts.comp", use "shapes.c", use "../gpu/rows.c"
 //@ local row, points = use "row.comp", use "row_points.comp"
 //@ local V, program, columns = k.width, row.read_again, k.program.column_reductions
@@ -150,7 +150,7 @@ for (uint apart = gl_WorkGroupSize.x / 2; apart >= max(THREADS, SUBGROUP); apart
       const uint64_t row = $(nth_row(u));
       $(k:pointers(rows.offset))
       //@ row.begin(program)
-      //@ for p, phase in ipairs(phases) do
+      //@ for p in ipairs(phases) do
       //@ if passes[p] then
       $(program.gathered(p)) mine$p$;
       lathe_find(lathe_row_results(count) + $(S.row_results_at(phases, p))ul * rows, row, rows, mine$p$);

@@ -10,8 +10,8 @@
 //@ row.dims(program)
 const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
 //@ end
-//@ -- How many of its H packs an invocation has of every row: one with fewer, where one at its ends may not count, would
-//@ -- go to a shape with half as many.
+//@ -- How many of H packs an invocation has of each row: one of fewer, where one at its ends may not count, would go
+//@ -- to a shape with half as many.
 //@ local function sure_of(H) return H // 2 end
 //@
 //@ function define_held(H)

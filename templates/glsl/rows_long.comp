@@ -40,7 +40,7 @@
     $(k:pointers(rows.offset))
     //@ row.ends(1)
     //@ row.begin(program)
-    //@ for p, phase in ipairs(phases) do
+    //@ for p in ipairs(phases) do
     //@ if passes[p] then
     //@ points.clear(program, p)
     $(tiles(H, "0ul", "1ul"))

@@ -1,14 +1,15 @@
 //@ -- What the templates of rows share on any GPU: the programs that kernels are written from, and what of a row
 //@ -- their point functions read.
 //@
-//@ -- Of a lowered program, with its point functions defined:
-//@ --   phases, active, outputs   of the program (gen/program.lua); outputs: its points
-//@ --   passes, point, totals     the point functions of phases and of the outputs, statements for the totals
-//@ --                             (gen/lower.lua)
-//@ --   all                       every one of these point functions
-//@ --   uniforms(step)            statements (gen/lower.lua)
-//@ --   gathered(p)               the type of what phase p gathers
-//@ -- define and define_gatherer are the language's; programs with reductions of the same kinds share gatherers.
+//@ -- What a kernel is written from, a lowered program of which the point functions are defined here:
+//@ --   phases, active           of the program, see gen/program.lua
+//@ --   outputs                  its points
+//@ --   passes, point            the point functions of the phases, false for one without a pass, and of the outputs
+//@ --   all                      both in one list
+//@ --   totals, uniforms(step)   statements, see gen/lower.lua
+//@ --   gathered(p)              the type of what phase p gathers
+//@ -- define(point) and define_gatherer(type, phase) write definitions. Programs with reductions of the same kinds
+//@ -- share gatherers.
 //@ local gatherers = {} -- their types' names, by the kinds of what they gather
 //@ function program_of(lowered, define, define_gatherer)
 //@   local made, kinds = lowered.program, lowered.program.kinds
