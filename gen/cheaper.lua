@@ -127,6 +127,17 @@ function forms.mul(k, _, node)
   end
 end
 
+-- Two products and something else: added to that one after the other, each product is one operation with its sum.
+function forms.add(k, args, node)
+  for i = 1, is_narrow(k) and 2 or 0 do
+    local sum, other = args[i], args[3 - i]
+    local products = sum.op == "add" and sum[1].op == "mul" and sum[2].op == "mul" and node[i].varying
+    if products and (other.op ~= "mul" or not node[3 - i].varying) then
+      return sum[1] + (sum[2] + other)
+    end
+  end
+end
+
 function forms.tanh(k, args)
   return is_narrow(k) and expr.make("tanh_narrow", args)
 end
