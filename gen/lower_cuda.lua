@@ -112,10 +112,14 @@ function cuda.methods:scalars(op)
   end), "\n")
 end
 
+function cuda.methods:element_type(operand)
+  return operand.dtype == "i64" and "long long" or self.storage
+end
+
 -- A pointer to each operand's data, moved by offset(operand) where that is given and not nil.
 function cuda.methods:pointers(offset)
   return table.concat(text.map(self.operands, function(operand, i)
-    local ctype = operand.dtype == "i64" and "long long" or self.storage
+    local ctype = self:element_type(operand)
     local const = operand.output and "" or "const "
     local by = offset and offset(operand)
     return string.format("%s%s *%s = (%s%s *)args.buf[%d]%s;", const, ctype, operand.name, const, ctype, i - 1,
@@ -125,10 +129,11 @@ end
 
 -- The type in kernel.h that gathers the terms of a reduction.
 function cuda.methods:gatherer(kind)
+  local narrow = self.dtype ~= self.compute
   local types = {
-    sum = "lathe_sum<%s>", maximum = "lathe_extreme<%s, true>", minimum = "lathe_extreme<%s, false>",
+    sum = narrow and "lathe_sum<%s, true>" or "lathe_sum<%s>", maximum = "lathe_extreme<%s, true>", minimum = "lathe_extreme<%s, false>",
     argmax = "lathe_index<%s, true>", argmin = "lathe_index<%s, false>", moments = "lathe_moments<%s>",
-    powers = self.dtype == self.compute and "lathe_powers<%s>" or "lathe_powers<%s, true>",
+    powers = narrow and "lathe_powers<%s, true>" or "lathe_powers<%s>",
   }
   return types[kind]:format(self.number)
 end

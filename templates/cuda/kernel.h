@@ -11,14 +11,45 @@
 /* N elements that are read or written by one access. */
 template <typename T, int N> struct alignas(sizeof(T) * N) lathe_pack { T at[N]; };
 
+/* The words of one: as these is read what may not be there. */
+template <typename T> static __device__ __forceinline__ uint4 lathe_words(const T *from) {
+  return *reinterpret_cast<const uint4 *>(from);
+}
+
+/* The same of what is touched once: first to leave the caches. */
+template <typename T> static __device__ __forceinline__ uint4 lathe_words_once(const T *from) {
+  return __ldcs(reinterpret_cast<const uint4 *>(from));
+}
+
 template <int N, typename T>
 static __device__ __forceinline__ lathe_pack<T, N> lathe_load(const T *from) {
-  const uint4 words = *reinterpret_cast<const uint4 *>(from);
+  const uint4 words = lathe_words(from);
   lathe_pack<T, N> pack;
 
   static_assert(sizeof pack == sizeof words, "accesses are of 16 bytes");
   memcpy(&pack, &words, sizeof pack);
   return pack;
+}
+
+template <int N, typename T>
+static __device__ __forceinline__ lathe_pack<T, N> lathe_load_once(const T *from) {
+  const uint4 words = lathe_words_once(from);
+  lathe_pack<T, N> pack;
+
+  memcpy(&pack, &words, sizeof pack);
+  return pack;
+}
+
+/* Packs of words that may not all be there. */
+template <typename T, int N, int H>
+static __device__ __forceinline__ void lathe_unpack(lathe_pack<T, N> (&packs)[H],
+                                                    const uint4 *words) {
+#pragma unroll
+  for (int nth = 0; nth < H; nth++) {
+    uint4 whole = words[nth];
+    lathe_keep_whole(whole);
+    memcpy(&packs[nth], &whole, sizeof whole);
+  }
 }
 
 template <int N, typename T>
@@ -48,16 +79,6 @@ static __device__ __forceinline__ float lathe_number(const lathe_pack<__nv_bfloa
 template <int N, typename T>
 static __device__ __forceinline__ T *lathe_further(T *from, unsigned packs) {
   return from + (size_t)packs * N;
-}
-
-/* The same for what is touched once: first to leave the caches. */
-template <int N, typename T>
-static __device__ __forceinline__ lathe_pack<T, N> lathe_load_once(const T *from) {
-  const uint4 words = __ldcs(reinterpret_cast<const uint4 *>(from));
-  lathe_pack<T, N> pack;
-
-  memcpy(&pack, &words, sizeof pack);
-  return pack;
 }
 
 template <int N, typename T>
@@ -185,27 +206,22 @@ static __device__ __forceinline__ unsigned lathe_head(const T *row, C count) {
   return ahead < count ? ahead : (unsigned)count;
 }
 
-/* The pack that lies `past` elements past one: some of this one, then of the next. */
-template <int N, typename T>
-static __device__ __forceinline__ lathe_pack<T, N>
-lathe_past(const lathe_pack<T, N> &pack, const lathe_pack<T, N> &next, unsigned past) {
-  const lathe_pack<T, N> both[2] = {pack, next};
+/* The words that lie `past` elements past some: some of these, then of the next. */
+template <typename T>
+static __device__ __forceinline__ uint4 lathe_past(uint4 words, uint4 next, unsigned past) {
   const unsigned bytes = past * (unsigned)sizeof(T);
-  lathe_pack<T, N> result;
-  unsigned words[8];
+  unsigned word[8] = {words.x, words.y, words.z, words.w, next.x, next.y, next.z, next.w};
 
-  memcpy(words, both, sizeof both);
 #pragma unroll
   for (int w = 0; w < 6; w++)
-    words[w] = bytes & 8 ? words[w + 2] : words[w];
+    word[w] = bytes & 8 ? word[w + 2] : word[w];
 #pragma unroll
   for (int w = 0; w < 5; w++)
-    words[w] = bytes & 4 ? words[w + 1] : words[w];
+    word[w] = bytes & 4 ? word[w + 1] : word[w];
 #pragma unroll
   for (int w = 0; w < 4; w++)
-    words[w] = sizeof(T) < 4 ? __funnelshift_r(words[w], words[w + 1], bytes * 8) : words[w];
-  memcpy(&result, words, sizeof result);
-  return result;
+    word[w] = sizeof(T) < 4 ? __funnelshift_r(word[w], word[w + 1], bytes * 8) : word[w];
+  return {word[0], word[1], word[2], word[3]};
 }
 
 /* Room for what one block hands to another: each word with a mark beside it that it is there, in

@@ -36,6 +36,12 @@ static __device__ __forceinline__ float lathe_reciprocal_root(float x) {
   return y;
 }
 
+/* Nothing, but the compiler does not see what is in the words: of narrow numbers in an access that may not be there, it
+ * takes each apart as it comes, and so waits for one access after the other. */
+static __device__ __forceinline__ void lathe_keep_whole(uint4 &words) {
+  asm("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
+}
+
 /* The larger or the smaller of two; NaN where either is. */
 template <bool LARGER> static __device__ __forceinline__ float lathe_extreme_of(float a, float b) {
   float c;

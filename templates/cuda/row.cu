@@ -24,9 +24,13 @@ const $type$ count = ($type$)args.dim[$(#op.dims - 1)];
 //@ end
 //@
 //@ -- Pointers to the row's data and what there is of it once: where its indexes point to, as a place, and
-//@ -- where there are to be picks what they read.
-//@ function begin(program, type, picks)
+//@ -- where there are to be picks what they read. ahead: where the values of operands that have one for each row already
+//@ -- are.
+//@ function begin(program, type, picks, ahead)
 $(k:pointers(rows.offset))
+//@ for name, where in pairs(ahead or {}) do
+$name$ = $where$;
+//@ end
 $(k:row_values())
 $(program.uniforms("row"))
 //@ for _, operand in ipairs(k.operands) do
@@ -86,31 +90,35 @@ const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(grou
 //@ for _, x in ipairs(list) do
 //@ known[x.pointer] = true
 //@ local how = once and x.operand.place == "whole" and "_once" or ""
-lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H] = {};
+uint4 $x.pointer$_words[H] = {};
 #pragma unroll
 for (int slot = 0; slot < H; slot++) {
   if (MODE == LATHE_APART) {
+    lathe_pack<$k.storage$, $V$> apart = {};
 #pragma unroll
     for (int lane = 0; lane < $V$; lane++)
       if (inside(slot * $V$ + lane))
-        $x.pointer$_pack[slot].at[lane] = $x.pointer$[at(slot * $V$ + lane)];
+        apart.at[lane] = $x.pointer$[at(slot * $V$ + lane)];
+    memcpy(&$x.pointer$_words[slot], &apart, sizeof apart);
   } else if (inside(slot * $V$)) {
     //@ local first = x.operand.place == "column" and "(from - head)" or "from"
-    $x.pointer$_pack[slot] = lathe_load$how$<$V$>(lathe_further<$V$>($x.pointer$ + $first$, slot * threads));
+    $x.pointer$_words[slot] = lathe_words$how$(lathe_further<$V$>($x.pointer$ + $first$, slot * threads));
   }
 }
 //@ if x.operand.place == "column" then
 if (MODE == LATHE_ENDS && head > 0) {
-  lathe_pack<$k.storage$, $V$> next[H] = {};
+  uint4 next[H] = {};
 #pragma unroll
   for (int slot = 0; slot < H; slot++)
     if (inside(slot * $V$))
-      next[slot] = lathe_load<$V$>(lathe_further<$V$>($x.pointer$ + (from - head), slot * threads) + $V$);
+      next[slot] = lathe_words(lathe_further<$V$>($x.pointer$ + (from - head), slot * threads) + $V$);
 #pragma unroll
   for (int slot = 0; slot < H; slot++)
-    $x.pointer$_pack[slot] = lathe_past($x.pointer$_pack[slot], next[slot], head);
+    $x.pointer$_words[slot] = lathe_past<$k.storage$>($x.pointer$_words[slot], next[slot], head);
 }
 //@ end
+lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H];
+lathe_unpack($x.pointer$_pack, $x.pointer$_words);
 //@ end
 //@ end
 //@ -- Without a condition, so that they are not put off until they are needed.

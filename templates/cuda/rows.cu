@@ -29,7 +29,7 @@
 //@ held.define_held(row.of_short, "short")
 //@ end
 //@ end
-//@ if not finish or S.leaves(program) then
+//@ if not finish or program.leaves then
 //@ long.define_long()
 //@ end
 //@ if split.splits(program) then
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ end
 //@ end
 //@ for _, mode in ipairs { "packs", "ends", "apart" } do
-//@ if not finish or S.leaves(program) then
+//@ if not finish or program.leaves then
 //@ kernel(v, "long_" .. mode, S.LONG_THREADS .. ", 1", ("long<%s, %d>(args, blockIdx.x)"):format(modes[mode], S.long_hold(v)))
 //@ end
 //@ if split.splits(program) and mode ~= "apart" then
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ end
 //@ end
 //@ for _, mode in ipairs(finish and { "packs", "ends", "apart" } or {}) do
-//@ kernel(v, "tile_" .. mode, 32 * S.TILE_ROWS .. ", 1", ("tile<%s>(args)"):format(modes[mode]))
+//@ kernel(v, "tile_" .. mode, S.tiles() .. ", 2", ("tile<%s>(args)"):format(modes[mode]))
 //@ end
 //@ for _, mode in ipairs { "full", "packs", "ends" } do
 //@ local ahead = S.ahead(v)

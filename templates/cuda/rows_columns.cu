@@ -44,21 +44,33 @@ for (int nth = 0; nth < EACH; nth++)
 for (int nth = 0; nth < ENDS; nth++)
   over_ends[nth].clear();
 //@ end
-//@ -- Merges what the block's rows have gathered, EACH at each of `threads` threads, `first` the first column, and at
-//@ -- the ends. In the room, that of one place is two apart from the next: threads write by place and read by column.
+//@ -- Merges what the block's threads have gathered, EACH at each of the `threads` that share a row, `first` the first
+//@ -- column, and at the ends. In the room, that of one place is two apart from the next: threads write by place and
+//@ -- read by column.
 //@ function leave(room, first)
-const auto place = [=](unsigned row, unsigned nth, unsigned owner) {
-  return (row * EACH + nth) * (threads + $S.APART$) + owner;
+for (unsigned mask = threads; mask < 32; mask *= 2) { // lanes with the same columns
+#pragma unroll
+  for (int nth = 0; nth < EACH; nth++)
+    over_rows[nth].merge(lathe_exchange(over_rows[nth], mask));
+#pragma unroll
+  for (int nth = 0; nth < ENDS; nth++)
+    over_ends[nth].merge(lathe_exchange(over_ends[nth], mask));
+}
+const unsigned sharing = threads < 32 ? 32 : threads, sharers = block / sharing;
+const bool leaves = mine % sharing < threads;
+const auto place = [=](unsigned sharer, unsigned nth, unsigned owner) {
+  return (sharer * EACH + nth) * (threads + $S.APART$) + owner;
 };
 #pragma unroll
 for (int nth = 0; nth < EACH; nth++)
-  $room$[place(threadIdx.y, nth, threadIdx.x)] = over_rows[nth];
+  if (leaves)
+    $room$[place(mine / sharing, nth, threadIdx.x)] = over_rows[nth];
 __syncthreads();
-for (unsigned pos = threadIdx.y * blockDim.x + threadIdx.x; pos < EACH * threads; pos += blockDim.x * blockDim.y) {
+for (unsigned pos = mine; pos < EACH * threads; pos += block) {
   const unsigned nth = MODE == LATHE_APART ? pos / threads : pos / $V$ / threads * $V$ + pos % $V$;
   const unsigned owner = MODE == LATHE_APART ? pos % threads : pos / $V$ % threads;
   $k.name$_columns whole = $room$[place(0, nth, owner)];
-  for (unsigned other = 1; other < blockDim.y; other++)
+  for (unsigned other = 1; other < sharers; other++)
     whole.merge($room$[place(other, nth, owner)]);
   if ($first$ + pos < until)
     partial[$first$ + pos] = whole;
@@ -67,13 +79,14 @@ if (MODE == LATHE_ENDS) {
   __syncthreads();
 #pragma unroll
   for (int nth = 0; nth < ENDS; nth++)
-    $room$[place(threadIdx.y, nth, threadIdx.x)] = over_ends[nth];
+    if (leaves)
+      $room$[place(mine / sharing, nth, threadIdx.x)] = over_ends[nth];
   __syncthreads();
 #pragma unroll
   for (int nth = 0; nth < ENDS; nth++)
     if (threadIdx.y == 0 && end_at(nth) < count) {
       $k.name$_columns whole = over_ends[nth];
-      for (unsigned other = 1; other < blockDim.y; other++)
+      for (unsigned other = 1; other < sharers; other++)
         whole.merge($room$[place(other, nth, threadIdx.x)]);
       partial[end_at(nth)] = whole;
     }
@@ -81,17 +94,25 @@ if (MODE == LATHE_ENDS) {
 //@ end
 //@
 //@ function define_tile()
-/* Some columns of some rows: a warp has an access to $(S.TILE_AT_ONCE) rows in flight. */
+//@ local threads = S.tiles()
+//@ local leaves, whole = k.program.leaves, rows.elements({ point }, {}, false, "whole")
+//@ local by_row = {} -- operands with one value for each row
+//@ for _, operand in ipairs(k.operands) do
+//@   by_row[#by_row + 1] = operand.place == "row" and not operand.output and operand or nil
+//@ end
+/* Some columns of some rows, by as many threads as the block is wide. Each has an access to $(S.TILE_AT_ONCE) rows in flight,
+ * beside what there is of these rows once, which it would else wait for row by row. */
 template <int MODE>
 static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
   enum { H = 1, EACH = $V$, ROWS = $S.TILE_AT_ONCE$ };
-  __shared__ $k.name$_columns all[$(S.TILE_ROWS * (32 + S.APART) * V)];
+  __shared__ $k.name$_columns all[$(threads // 32 * (32 + S.APART) * V)];
   //@ row.dims("size_t")
-  const unsigned threads = 32, thread = threadIdx.x;
+  const unsigned threads = $(leaves and "32" or "blockDim.x"), thread = threadIdx.x;
+  const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
   //@ row.share_rows("blockIdx.y", "gridDim.y")
   $(k:pointers())
   //@ row.ends("size_t", 1, "blockIdx.x == 0", "row_of(0)")
-  const size_t tile = head + (size_t)blockIdx.x * (32 * $V$);
+  const size_t tile = head + (size_t)blockIdx.x * (threads * $V$);
   const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
   $k.name$_columns over_rows[EACH], over_ends[ENDS + 1];
   //@ row.places("size_t")
@@ -102,50 +123,65 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
   $(program.uniforms("call"))
   //@ clear()
   for (size_t first = begin + threadIdx.y; row_of(first) < rows; first += ROWS * step) {
-    //@ local whole = rows.elements({ point }, {}, false, "whole")
+    const auto row_at = [=](int turn) { return row_of(first + turn * step); };
     //@ for _, x in ipairs(whole) do
-    lathe_pack<$k.storage$, $V$> $x.pointer$_ahead[ROWS] = {};
-#pragma unroll
-    for (int turn = 0; turn < ROWS; turn++)
-      if (row_of(first + turn * step) < rows) {
-        const $k.storage$ *const of_row = $x.pointer$ + row_of(first + turn * step) * count;
-        if (MODE != LATHE_APART && inside(0))
-          $x.pointer$_ahead[turn] = lathe_load_once<$V$>(of_row + from);
-        if (MODE == LATHE_APART) {
-#pragma unroll
-          for (int lane = 0; lane < $V$; lane++)
-            if (inside(lane))
-              $x.pointer$_ahead[turn].at[lane] = of_row[at(lane)];
-        }
-      }
+    uint4 $x.pointer$_ahead[ROWS] = {};
     $k.storage$ $x.pointer$_ends_ahead[ROWS][ENDS + 1];
-#pragma unroll
-    for (int turn = 0; turn < ROWS; turn++)
-#pragma unroll
-      for (int nth = 0; nth < ENDS; nth++) {
-        const size_t row = row_of(first + turn * step);
-        $x.pointer$_ends_ahead[turn][nth] = $x.pointer$[row < rows && end_at(nth) < count ? row * count + end_at(nth) : 0];
-      }
+    //@ end
+    //@ for _, operand in ipairs(by_row) do
+    $(k:element_type(operand)) $operand.name$_ahead[ROWS];
+    //@ end
+    //@ if leaves then
+    $k.name$_left left_ahead[ROWS];
     //@ end
 #pragma unroll
     for (int turn = 0; turn < ROWS; turn++) {
-      const size_t row = row_of(first + turn * step);
+      const size_t row = row_at(turn) < rows ? row_at(turn) : row_at(0);
+      //@ for _, x in ipairs(whole) do
+      const $k.storage$ *const $x.pointer$_row = $x.pointer$ + row * count;
+      if (MODE == LATHE_APART) {
+        lathe_pack<$k.storage$, $V$> pack = {};
+#pragma unroll
+        for (int lane = 0; lane < $V$; lane++)
+          if (inside(lane))
+            pack.at[lane] = $x.pointer$_row[at(lane)];
+        memcpy(&$x.pointer$_ahead[turn], &pack, sizeof pack);
+      } else if (inside(0)) {
+        $x.pointer$_ahead[turn] = lathe_words_once($x.pointer$_row + from);
+      }
+#pragma unroll
+      for (int nth = 0; nth < ENDS; nth++)
+        if (blockIdx.x == 0)
+          $x.pointer$_ends_ahead[turn][nth] = $x.pointer$_row[end_at(nth) < count ? end_at(nth) : 0];
+      //@ end
+      //@ for _, operand in ipairs(by_row) do
+      $operand.name$_ahead[turn] = $operand.name$[row];
+      //@ end
+      //@ if leaves then
+      left_ahead[turn] = *$k.name$_of_row(args, row);
+      //@ end
+    }
+#pragma unroll
+    for (int turn = 0; turn < ROWS; turn++) {
+      const size_t row = row_at(turn);
       if (row < rows) {
-        //@ row.begin(program, "size_t")
-        //@ if S.leaves(k.program) then
-        const $k.name$_left left = *$k.name$_of_row(args, row);
+        //@ local ahead = {}
+        //@ for _, operand in ipairs(by_row) do
+        //@   ahead[operand.name] = operand.name .. "_ahead + turn"
         //@ end
+        //@ row.begin(program, "size_t", false, ahead)
         //@ for p, phase in ipairs(phases) do
         //@ for _, q in ipairs(phase.reductions) do
-        const $(k:result_type(q.kind)) $q.name$ = left.$q.name$;
+        const $(k:result_type(q.kind)) $q.name$ = left_ahead[turn].$q.name$;
         //@ end
         //@ for _, q in ipairs(phase.picks) do
-        const $k.number$ $q.name$ = left.$q.name$;
+        const $k.number$ $q.name$ = left_ahead[turn].$q.name$;
         //@ end
         $(program.uniforms(p))
         //@ end
         //@ for _, x in ipairs(whole) do
-        lathe_pack<$k.storage$, $V$> *const $x.pointer$_pack = &$x.pointer$_ahead[turn];
+        lathe_pack<$k.storage$, $V$> $x.pointer$_pack[1];
+        lathe_unpack($x.pointer$_pack, &$x.pointer$_ahead[turn]);
         const auto &$x.pointer$_ends = $x.pointer$_ends_ahead[turn];
         //@ end
         //@ points.compute(program, {})
@@ -155,7 +191,7 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
   }
   $k.name$_columns *const partial = $k.name$_partial(args, group);
   //@ leave("all", "tile")
-  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0)
+  if (blockIdx.x == 0 && blockIdx.y == 0 && mine == 0)
     *$k.name$_partials(args) = groups;
 }
 
@@ -171,7 +207,7 @@ static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
 
   mine.clear();
   if (i < count) {
-#pragma unroll 4
+#pragma unroll 8
     for (unsigned nth = threadIdx.y; nth < partials; nth += 32)
       mine.merge($k.name$_partial(args, nth)[i]);
   }

@@ -2,7 +2,6 @@
 //@ local S, split = use "shapes.c", use "../gpu/split.c"
 //@ H.image()
 //@ local program, V = k.program, k.width
-//@ local leaves = S.leaves(program)
 //@ local by_column = #program.columns > 0
 //@
 //@ function launch(name, grid, block, more)
@@ -66,7 +65,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   const size_t count = args->dim[$(#op.dims - 1)];
   const bool aligned = count % $V$ == 0 && $(k:is_aligned());
   const bool alike = $(k:is_alike());
-  //@ if leaves or not by_column then
+  //@ if program.leaves or not by_column then
   const size_t packs = count / $V$; /* that a row may have */
   //@ end
   //@ if by_column or #S.ahead(v) > 0 then
@@ -84,13 +83,23 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ else
   {
   //@ end
-    const uint32_t across = blocks(count, $(32 * V), SIZE_MAX);
-    const size_t down = blocks((size_t)limits->multiprocessors * $S.TILE_BLOCKS$, across * period, most / period);
+    //@ local tile_threads, tile_blocks = S.tiles()
+    //@ if program.leaves then
+    const uint32_t lanes = 32;
+    //@ else
+    uint32_t lanes = 128; /* that share a row: few beyond its end, and enough for its ends */
+    while (lanes > 32 && blocks(count, lanes * $V$, SIZE_MAX) * (size_t)lanes * $V$ - count > count / 16)
+      lanes /= 2;
+    while (lanes > 2 * period && lanes / 2 * $V$ >= count)
+      lanes /= 2;
+    //@ end
+    const uint32_t across = blocks(count, lanes * $V$, SIZE_MAX), at_once = $tile_threads$ / lanes;
+    const size_t down = blocks((size_t)limits->multiprocessors * $tile_blocks$, across * period, most / period);
 
-    //@ if leaves then
+    //@ if program.leaves then
     //@ launch(('alike ? %s : "%s_long_apart"'):format(name_of(v, "long"), v.name), "(uint32_t)rows, 1, 1", ("packs < %d ? %s : %d, 1, 1"):format(S.LONG_THREADS * hold, threads("packs", hold), S.LONG_THREADS))
     //@ end
-    //@ launch(('alike ? %s : "%s_tile_apart"'):format(name_of(v, "tile"), v.name), ("across, blocks(rows, %d * period, down) * period, 1"):format(S.TILE_ROWS), ("32, %d, 1"):format(S.TILE_ROWS))
+    //@ launch(('alike ? %s : "%s_tile_apart"'):format(name_of(v, "tile"), v.name), "across, blocks(rows, at_once * period, down) * period, 1", "lanes, at_once, 1")
   }
   //@ launch('"' .. v.name .. '_merge"', "blocks(count, 32, SIZE_MAX), 1, 1", "32, 32, 1")
   //@ else

@@ -4,6 +4,40 @@
 //@ local V, program = k.width, row.read_again
 //@ local phases, active, passes, point = program.phases, program.active, program.passes, program.point
 //@
+//@ -- Does the work of phase p, or after the last of the results, on a tile.
+//@ local function work(p)
+//@ row.read(rows.elements({ passes[p] or point }, {}, true), {})
+//@ if phases[p] then
+//@ points.gather(program, p)
+//@ else
+//@ points.compute(program, {})
+//@ end
+//@ end
+//@ -- The same on all tiles of a row, or on those of one of so many blocks, and on the elements at its ends: tiles that
+//@ -- lie in the row whole, of which nothing needs a condition, then the last.
+//@ local function pass(p, block, blocks)
+{
+  const size_t size = threads * (H * $V$), apart = $(blocks and blocks .. " * size" or "size");
+  size_t tile = head$(block and " + " .. block .. " * size" or "");
+  for (; MODE != LATHE_APART && tile + size <= until; tile += apart) {
+    const size_t from = tile + thread * $V$;
+    //@ row.places("size_t", "H")
+    //@ work(p)
+  }
+  for (; tile < until; tile += apart) {
+    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
+    //@ row.places("size_t")
+    //@ work(p)
+  }
+}
+//@ row.read_ends(rows.elements({ passes[p] or point }, {}, true))
+//@ if phases[p] then
+//@ points.gather_ends(program, p)
+//@ else
+//@ points.compute_ends(program, {})
+//@ end
+//@ end
+//@
 //@ function define_long()
 //@ local finish = #k.program.columns > 0
 /* A row of any length, by a block$(finish and ", which leaves what the passes came to" or ""). */
@@ -24,14 +58,7 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
   {
     auto &mine = mine$p$;
     mine.clear();
-    for (size_t tile = head; tile < until; tile += threads * (H * $V$)) {
-      const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
-      //@ row.places("size_t")
-      //@ row.read(rows.elements({ passes[p] }, {}, true), {})
-      //@ points.gather(program, p)
-    }
-    //@ row.read_ends(rows.elements({ passes[p] }, {}, true))
-    //@ points.gather_ends(program, p)
+    //@ pass(p)
   }
   lathe_merge_row<0>(mine$p$, shared$p$);
   //@ end
@@ -50,14 +77,7 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
     //@ end
   }
   //@ elseif point then
-  for (size_t tile = head; tile < until; tile += threads * (H * $V$)) {
-    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
-    //@ row.places("size_t")
-    //@ row.read(rows.elements({ point }, {}, true), {})
-    //@ points.compute(program, {})
-  }
-  //@ row.read_ends(rows.elements({ point }, {}, true))
-  //@ points.compute_ends(program, {})
+  //@ pass(#phases + 1)
   //@ end
 }
 
@@ -108,24 +128,7 @@ static __device__ __forceinline__ void $k.name$_split$step$(const lathe_args &ar
   mine.clear();
   //@ end
   //@ if active[step] or point then
-  for (size_t tile = head + (size_t)blockIdx.x * (threads * (H * $V$)); tile < until;
-       tile += (size_t)gridDim.x * (threads * (H * $V$))) {
-    const size_t from = tile + thread * $V$;
-    //@ row.places("size_t")
-    //@ if active[step] then
-    //@ row.read(rows.elements({ passes[p] }, {}, true), {})
-    //@ points.gather(program, p)
-    //@ else
-    //@ row.read(rows.elements({ point }, {}, true), {})
-    //@ points.compute(program, {})
-    //@ end
-  }
-  //@ row.read_ends(rows.elements({ passes[p] or point }, {}, true))
-  //@ if active[step] then
-  //@ points.gather_ends(program, p)
-  //@ else
-  //@ points.compute_ends(program, {})
-  //@ end
+  //@ pass(p, "blockIdx.x", "(size_t)gridDim.x")
   //@ end
   //@ if active[step] then
   lathe_merge_row<0>(mine, shared$p$);

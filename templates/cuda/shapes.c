@@ -1,10 +1,5 @@
 //@ -- How the work on rows is cut: what the kernels and the host's side must agree on.
 //@
-//@ -- Whether something must be known of a whole row before its points are computed.
-//@ function leaves(program)
-//@   return #program.phases > 0 or #program.totals > 0
-//@ end
-//@
 //@ -- What a thread has of its elements in registers: accesses to so many operands, and whether numbers too.
 //@ local number, keeps, placed = { whole = 0, column = 0 }, false, false
 //@ for _, operand in ipairs(k.operands) do
@@ -80,12 +75,28 @@
 //@ CLUSTER = 8 -- the most blocks of a cluster that every device with clusters has
 //@ LONG_THREADS = 1024 -- of a block that reads a long row again
 //@
-//@ -- Of reductions over the rows: the most partial results, as a function of `count`; rows of a tile at once, how
-//@ -- many times over each warp has them in flight, blocks of tiles for a multiprocessor; threads of a
-//@ -- block that reads ahead, bytes of its shared memory; numbers left out there between those of one place and
-//@ -- the next.
-//@ MOST_PARTIALS = "(count < 32768 ? 256 : count < 1048576 ? 8388608 / count : 8)"
-//@ TILE_ROWS, TILE_AT_ONCE, TILE_BLOCKS, AHEAD_THREADS, SHARED, APART = 8, 4, 6, 512, 200 * 1024, 2
+//@ -- Of reductions over the rows: the most partial results, as a function of `count`; how many times over each warp of
+//@ -- a tile has rows in flight; threads of a block that reads ahead, bytes of its shared memory; numbers left out there
+//@ -- between those of one place and the next.
+//@ MOST_PARTIALS = "(count < 16384 ? 512 : count < 1048576 ? 8388608 / count : 8)"
+//@ TILE_AT_ONCE, AHEAD_THREADS, SHARED, APART = 4, 512, 200 * 1024, 2
+//@ -- Shared memory for the merging of what the rows of a block of so many threads have gathered at its columns, `hold`
+//@ -- accesses of each: for each warp, for lanes of one merge by shuffles what they have at the same columns.
+//@ function columns_bytes(threads, hold)
+//@   return threads // 32 * (32 + APART) * hold * k.width * #k.program.column_reductions * k.spelling.bits // 8
+//@ end
+//@ -- Threads of a block of tiles, of which a multiprocessor has two at once, and how many such blocks there are for it.
+//@ -- Where nothing is known of each row there are registers for larger ones, which leave less to merge.
+//@ function tiles()
+//@   local threads, blocks = 512, 2
+//@   if k.program.leaves then
+//@     threads, blocks = 256, 6
+//@   end
+//@   while columns_bytes(threads, 1) > 48 * 1024 do
+//@     threads, blocks = threads // 2, 2 * blocks
+//@   end
+//@   return threads, blocks
+//@ end
 //@ -- How many numbers are left of a row.
 //@ function results(program)
 //@   local numbers = 0
@@ -110,14 +121,12 @@
 //@   local blocks = not by_column and streams * hold <= 6 and 2 or 1
 //@   local list = { blocks = blocks, bytes = 0, most = hold * AHEAD_THREADS }
 //@   local pays = by_column or number.column > 0 and #in_registers.active > 1 and blocks > 1
-//@   if number.whole == 0 or not leaves(k.program) or v.params.ahead == "never" then
+//@   if number.whole == 0 or not k.program.leaves or v.params.ahead == "never" then
 //@     return list
 //@   end
 //@   local most = SHARED // blocks
 //@   local function shape(threads, hold, block)
-//@     local row, sharing = number.whole * hold * block * 16, threads > 0 and threads or 64 -- the fewest
-//@     local numbers = block // sharing * (sharing + APART) * hold * k.width * #k.program.column_reductions
-//@     local columns = numbers * k.spelling.bits // 8
+//@     local row, columns = number.whole * hold * block * 16, columns_bytes(block, hold)
 //@     local rows = by_column and k.width == 8 and threads == 0 and 4 * row <= most and 2 or 1
 //@     local stages = math.min(4, most // (rows * row))
 //@     if stages > 1 and columns <= most then

@@ -232,6 +232,9 @@ static inline float lathe_reciprocal_root(float x) {
   return 1 / sqrtf(x);
 }
 
+static inline void lathe_keep_whole(uint4 &) {
+}
+
 template <bool LARGER> static inline float lathe_extreme_of(float a, float b) {
   return LARGER ? emulator_larger(a, b) : emulator_smaller(a, b);
 }

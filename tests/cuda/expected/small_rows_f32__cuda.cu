@@ -87,18 +87,22 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
   const auto inside = [=](int nth) {
     return MODE == LATHE_FULL || nth < H / 2 * 4 || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
   };
-    lathe_pack<float, 4> x_pack[H] = {};
+    uint4 x_words[H] = {};
     #pragma unroll
     for (int slot = 0; slot < H; slot++) {
       if (MODE == LATHE_APART) {
+        lathe_pack<float, 4> apart = {};
     #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
-            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
+            apart.at[lane] = x[at(slot * 4 + lane)];
+        memcpy(&x_words[slot], &apart, sizeof apart);
       } else if (inside(slot * 4)) {
-        x_pack[slot] = lathe_load_once<4>(lathe_further<4>(x + from, slot * threads));
+        x_words[slot] = lathe_words_once(lathe_further<4>(x + from, slot * threads));
       }
     }
+    lathe_pack<float, 4> x_pack[H];
+    lathe_unpack(x_pack, x_words);
     float x_ends[ENDS + 1];
     #pragma unroll
     for (int nth = 0; nth < ENDS; nth++)
@@ -193,38 +197,85 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
   {
     auto &mine = mine1;
     mine.clear();
-    for (size_t tile = head; tile < until; tile += threads * (H * 4)) {
-      const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
-      const auto at = [=](int nth) {
-        return from + (MODE == LATHE_APART ? nth * (size_t)threads
-                                           : nth / 4 * (size_t)threads * 4 + nth % 4);
-      };
-      const auto inside = [=](int nth) {
-        return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
-      };
-      lathe_pack<float, 4> x_pack[H] = {};
-      #pragma unroll
-      for (int slot = 0; slot < H; slot++) {
-        if (MODE == LATHE_APART) {
-      #pragma unroll
-          for (int lane = 0; lane < 4; lane++)
-            if (inside(slot * 4 + lane))
-              x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
-        } else if (inside(slot * 4)) {
-          x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
+    {
+      const size_t size = threads * (H * 4), apart = size;
+      size_t tile = head;
+      for (; MODE != LATHE_APART && tile + size <= until; tile += apart) {
+        const size_t from = tile + thread * 4;
+        const auto at = [=](int nth) {
+          return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                             : nth / 4 * (size_t)threads * 4 + nth % 4);
+        };
+        const auto inside = [=](int nth) {
+          return MODE == LATHE_FULL || nth < H * 4 || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+        };
+        uint4 x_words[H] = {};
+        #pragma unroll
+        for (int slot = 0; slot < H; slot++) {
+          if (MODE == LATHE_APART) {
+            lathe_pack<float, 4> apart = {};
+        #pragma unroll
+            for (int lane = 0; lane < 4; lane++)
+              if (inside(slot * 4 + lane))
+                apart.at[lane] = x[at(slot * 4 + lane)];
+            memcpy(&x_words[slot], &apart, sizeof apart);
+          } else if (inside(slot * 4)) {
+            x_words[slot] = lathe_words(lathe_further<4>(x + from, slot * threads));
+          }
+        }
+        lathe_pack<float, 4> x_pack[H];
+        lathe_unpack(x_pack, x_words);
+        #pragma unroll
+        for (int slot = 0; slot < H; slot++) {
+          float sum1_terms[4];
+        #pragma unroll
+          for (int lane = 0; lane < 4; lane++) {
+            const float x_ = lathe_number(x_pack[slot], lane);
+            const float sum1_term = small_rows_f32__cuda_pass1(x_);
+            sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+          }
+          if (inside(slot * 4)) {
+            mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
+          }
         }
       }
-      #pragma unroll
-      for (int slot = 0; slot < H; slot++) {
-        float sum1_terms[4];
-      #pragma unroll
-        for (int lane = 0; lane < 4; lane++) {
-          const float x_ = lathe_number(x_pack[slot], lane);
-          const float sum1_term = small_rows_f32__cuda_pass1(x_);
-          sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+      for (; tile < until; tile += apart) {
+        const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
+        const auto at = [=](int nth) {
+          return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                             : nth / 4 * (size_t)threads * 4 + nth % 4);
+        };
+        const auto inside = [=](int nth) {
+          return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+        };
+        uint4 x_words[H] = {};
+        #pragma unroll
+        for (int slot = 0; slot < H; slot++) {
+          if (MODE == LATHE_APART) {
+            lathe_pack<float, 4> apart = {};
+        #pragma unroll
+            for (int lane = 0; lane < 4; lane++)
+              if (inside(slot * 4 + lane))
+                apart.at[lane] = x[at(slot * 4 + lane)];
+            memcpy(&x_words[slot], &apart, sizeof apart);
+          } else if (inside(slot * 4)) {
+            x_words[slot] = lathe_words(lathe_further<4>(x + from, slot * threads));
+          }
         }
-        if (inside(slot * 4)) {
-          mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
+        lathe_pack<float, 4> x_pack[H];
+        lathe_unpack(x_pack, x_words);
+        #pragma unroll
+        for (int slot = 0; slot < H; slot++) {
+          float sum1_terms[4];
+        #pragma unroll
+          for (int lane = 0; lane < 4; lane++) {
+            const float x_ = lathe_number(x_pack[slot], lane);
+            const float sum1_term = small_rows_f32__cuda_pass1(x_);
+            sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+          }
+          if (inside(slot * 4)) {
+            mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
+          }
         }
       }
     }
@@ -250,43 +301,95 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
   const float u1_1 = 1.0f;
   const float u1_2 = u1_1 / sum1_;
   const float u1 = u1_2;
-  for (size_t tile = head; tile < until; tile += threads * (H * 4)) {
-    const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
-    const auto at = [=](int nth) {
-      return from + (MODE == LATHE_APART ? nth * (size_t)threads
-                                         : nth / 4 * (size_t)threads * 4 + nth % 4);
-    };
-    const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
-    };
-    lathe_pack<float, 4> x_pack[H] = {};
-    #pragma unroll
-    for (int slot = 0; slot < H; slot++) {
-      if (MODE == LATHE_APART) {
-    #pragma unroll
-        for (int lane = 0; lane < 4; lane++)
-          if (inside(slot * 4 + lane))
-            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
-      } else if (inside(slot * 4)) {
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
+  {
+    const size_t size = threads * (H * 4), apart = size;
+    size_t tile = head;
+    for (; MODE != LATHE_APART && tile + size <= until; tile += apart) {
+      const size_t from = tile + thread * 4;
+      const auto at = [=](int nth) {
+        return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                           : nth / 4 * (size_t)threads * 4 + nth % 4);
+      };
+      const auto inside = [=](int nth) {
+        return MODE == LATHE_FULL || nth < H * 4 || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+      };
+      uint4 x_words[H] = {};
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        if (MODE == LATHE_APART) {
+          lathe_pack<float, 4> apart = {};
+      #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              apart.at[lane] = x[at(slot * 4 + lane)];
+          memcpy(&x_words[slot], &apart, sizeof apart);
+        } else if (inside(slot * 4)) {
+          x_words[slot] = lathe_words(lathe_further<4>(x + from, slot * threads));
+        }
+      }
+      lathe_pack<float, 4> x_pack[H];
+      lathe_unpack(x_pack, x_words);
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        lathe_pack<float, 4> y_out;
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++) {
+          const float x_ = lathe_number(x_pack[slot], lane);
+          const float y_ = small_rows_f32__cuda_point(x_, u1);
+          y_out.at[lane] = y_;
+        }
+        if (MODE == LATHE_APART) {
+        #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              y[at(slot * 4 + lane)] = y_out.at[lane];
+        } else if (inside(slot * 4)) {
+          lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
+        }
       }
     }
-    #pragma unroll
-    for (int slot = 0; slot < H; slot++) {
-      lathe_pack<float, 4> y_out;
-    #pragma unroll
-      for (int lane = 0; lane < 4; lane++) {
-        const float x_ = lathe_number(x_pack[slot], lane);
-        const float y_ = small_rows_f32__cuda_point(x_, u1);
-        y_out.at[lane] = y_;
-      }
-      if (MODE == LATHE_APART) {
+    for (; tile < until; tile += apart) {
+      const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
+      const auto at = [=](int nth) {
+        return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                           : nth / 4 * (size_t)threads * 4 + nth % 4);
+      };
+      const auto inside = [=](int nth) {
+        return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+      };
+      uint4 x_words[H] = {};
       #pragma unroll
-        for (int lane = 0; lane < 4; lane++)
-          if (inside(slot * 4 + lane))
-            y[at(slot * 4 + lane)] = y_out.at[lane];
-      } else if (inside(slot * 4)) {
-        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
+      for (int slot = 0; slot < H; slot++) {
+        if (MODE == LATHE_APART) {
+          lathe_pack<float, 4> apart = {};
+      #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              apart.at[lane] = x[at(slot * 4 + lane)];
+          memcpy(&x_words[slot], &apart, sizeof apart);
+        } else if (inside(slot * 4)) {
+          x_words[slot] = lathe_words(lathe_further<4>(x + from, slot * threads));
+        }
+      }
+      lathe_pack<float, 4> x_pack[H];
+      lathe_unpack(x_pack, x_words);
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        lathe_pack<float, 4> y_out;
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++) {
+          const float x_ = lathe_number(x_pack[slot], lane);
+          const float y_ = small_rows_f32__cuda_point(x_, u1);
+          y_out.at[lane] = y_;
+        }
+        if (MODE == LATHE_APART) {
+        #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              y[at(slot * 4 + lane)] = y_out.at[lane];
+        } else if (inside(slot * 4)) {
+          lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
+        }
       }
     }
   }
@@ -330,39 +433,85 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
   };
   small_rows_f32__cuda_gathered1 mine;
   mine.clear();
-  for (size_t tile = head + (size_t)blockIdx.x * (threads * (H * 4)); tile < until;
-       tile += (size_t)gridDim.x * (threads * (H * 4))) {
-    const size_t from = tile + thread * 4;
-    const auto at = [=](int nth) {
-      return from + (MODE == LATHE_APART ? nth * (size_t)threads
-                                         : nth / 4 * (size_t)threads * 4 + nth % 4);
-    };
-    const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
-    };
-    lathe_pack<float, 4> x_pack[H] = {};
-    #pragma unroll
-    for (int slot = 0; slot < H; slot++) {
-      if (MODE == LATHE_APART) {
-    #pragma unroll
-        for (int lane = 0; lane < 4; lane++)
-          if (inside(slot * 4 + lane))
-            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
-      } else if (inside(slot * 4)) {
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
+  {
+    const size_t size = threads * (H * 4), apart = (size_t)gridDim.x * size;
+    size_t tile = head + blockIdx.x * size;
+    for (; MODE != LATHE_APART && tile + size <= until; tile += apart) {
+      const size_t from = tile + thread * 4;
+      const auto at = [=](int nth) {
+        return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                           : nth / 4 * (size_t)threads * 4 + nth % 4);
+      };
+      const auto inside = [=](int nth) {
+        return MODE == LATHE_FULL || nth < H * 4 || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+      };
+      uint4 x_words[H] = {};
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        if (MODE == LATHE_APART) {
+          lathe_pack<float, 4> apart = {};
+      #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              apart.at[lane] = x[at(slot * 4 + lane)];
+          memcpy(&x_words[slot], &apart, sizeof apart);
+        } else if (inside(slot * 4)) {
+          x_words[slot] = lathe_words(lathe_further<4>(x + from, slot * threads));
+        }
+      }
+      lathe_pack<float, 4> x_pack[H];
+      lathe_unpack(x_pack, x_words);
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        float sum1_terms[4];
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++) {
+          const float x_ = lathe_number(x_pack[slot], lane);
+          const float sum1_term = small_rows_f32__cuda_pass1(x_);
+          sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+        }
+        if (inside(slot * 4)) {
+          mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
+        }
       }
     }
-    #pragma unroll
-    for (int slot = 0; slot < H; slot++) {
-      float sum1_terms[4];
-    #pragma unroll
-      for (int lane = 0; lane < 4; lane++) {
-        const float x_ = lathe_number(x_pack[slot], lane);
-        const float sum1_term = small_rows_f32__cuda_pass1(x_);
-        sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+    for (; tile < until; tile += apart) {
+      const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
+      const auto at = [=](int nth) {
+        return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                           : nth / 4 * (size_t)threads * 4 + nth % 4);
+      };
+      const auto inside = [=](int nth) {
+        return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+      };
+      uint4 x_words[H] = {};
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        if (MODE == LATHE_APART) {
+          lathe_pack<float, 4> apart = {};
+      #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              apart.at[lane] = x[at(slot * 4 + lane)];
+          memcpy(&x_words[slot], &apart, sizeof apart);
+        } else if (inside(slot * 4)) {
+          x_words[slot] = lathe_words(lathe_further<4>(x + from, slot * threads));
+        }
       }
-      if (inside(slot * 4)) {
-        mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
+      lathe_pack<float, 4> x_pack[H];
+      lathe_unpack(x_pack, x_words);
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        float sum1_terms[4];
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++) {
+          const float x_ = lathe_number(x_pack[slot], lane);
+          const float sum1_term = small_rows_f32__cuda_pass1(x_);
+          sum1_terms[lane] = inside(slot * 4 + lane) ? sum1_term : mine.sum1.nothing();
+        }
+        if (inside(slot * 4)) {
+          mine.sum1.take(sum1_terms, [=](int lane) { return at(slot * 4 + lane); });
+        }
       }
     }
   }
@@ -419,44 +568,95 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
   const float u1_1 = 1.0f;
   const float u1_2 = u1_1 / sum1_;
   const float u1 = u1_2;
-  for (size_t tile = head + (size_t)blockIdx.x * (threads * (H * 4)); tile < until;
-       tile += (size_t)gridDim.x * (threads * (H * 4))) {
-    const size_t from = tile + thread * 4;
-    const auto at = [=](int nth) {
-      return from + (MODE == LATHE_APART ? nth * (size_t)threads
-                                         : nth / 4 * (size_t)threads * 4 + nth % 4);
-    };
-    const auto inside = [=](int nth) {
-      return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
-    };
-    lathe_pack<float, 4> x_pack[H] = {};
-    #pragma unroll
-    for (int slot = 0; slot < H; slot++) {
-      if (MODE == LATHE_APART) {
-    #pragma unroll
-        for (int lane = 0; lane < 4; lane++)
-          if (inside(slot * 4 + lane))
-            x_pack[slot].at[lane] = x[at(slot * 4 + lane)];
-      } else if (inside(slot * 4)) {
-        x_pack[slot] = lathe_load<4>(lathe_further<4>(x + from, slot * threads));
+  {
+    const size_t size = threads * (H * 4), apart = (size_t)gridDim.x * size;
+    size_t tile = head + blockIdx.x * size;
+    for (; MODE != LATHE_APART && tile + size <= until; tile += apart) {
+      const size_t from = tile + thread * 4;
+      const auto at = [=](int nth) {
+        return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                           : nth / 4 * (size_t)threads * 4 + nth % 4);
+      };
+      const auto inside = [=](int nth) {
+        return MODE == LATHE_FULL || nth < H * 4 || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+      };
+      uint4 x_words[H] = {};
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        if (MODE == LATHE_APART) {
+          lathe_pack<float, 4> apart = {};
+      #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              apart.at[lane] = x[at(slot * 4 + lane)];
+          memcpy(&x_words[slot], &apart, sizeof apart);
+        } else if (inside(slot * 4)) {
+          x_words[slot] = lathe_words(lathe_further<4>(x + from, slot * threads));
+        }
+      }
+      lathe_pack<float, 4> x_pack[H];
+      lathe_unpack(x_pack, x_words);
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        lathe_pack<float, 4> y_out;
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++) {
+          const float x_ = lathe_number(x_pack[slot], lane);
+          const float y_ = small_rows_f32__cuda_point(x_, u1);
+          y_out.at[lane] = y_;
+        }
+        if (MODE == LATHE_APART) {
+        #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              y[at(slot * 4 + lane)] = y_out.at[lane];
+        } else if (inside(slot * 4)) {
+          lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
+        }
       }
     }
-    #pragma unroll
-    for (int slot = 0; slot < H; slot++) {
-      lathe_pack<float, 4> y_out;
-    #pragma unroll
-      for (int lane = 0; lane < 4; lane++) {
-        const float x_ = lathe_number(x_pack[slot], lane);
-        const float y_ = small_rows_f32__cuda_point(x_, u1);
-        y_out.at[lane] = y_;
-      }
-      if (MODE == LATHE_APART) {
+    for (; tile < until; tile += apart) {
+      const size_t from = tile + (MODE == LATHE_APART ? thread : thread * 4);
+      const auto at = [=](int nth) {
+        return from + (MODE == LATHE_APART ? nth * (size_t)threads
+                                           : nth / 4 * (size_t)threads * 4 + nth % 4);
+      };
+      const auto inside = [=](int nth) {
+        return MODE == LATHE_FULL || at(MODE == LATHE_APART ? nth : nth / 4 * 4) < until;
+      };
+      uint4 x_words[H] = {};
       #pragma unroll
-        for (int lane = 0; lane < 4; lane++)
-          if (inside(slot * 4 + lane))
-            y[at(slot * 4 + lane)] = y_out.at[lane];
-      } else if (inside(slot * 4)) {
-        lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
+      for (int slot = 0; slot < H; slot++) {
+        if (MODE == LATHE_APART) {
+          lathe_pack<float, 4> apart = {};
+      #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              apart.at[lane] = x[at(slot * 4 + lane)];
+          memcpy(&x_words[slot], &apart, sizeof apart);
+        } else if (inside(slot * 4)) {
+          x_words[slot] = lathe_words(lathe_further<4>(x + from, slot * threads));
+        }
+      }
+      lathe_pack<float, 4> x_pack[H];
+      lathe_unpack(x_pack, x_words);
+      #pragma unroll
+      for (int slot = 0; slot < H; slot++) {
+        lathe_pack<float, 4> y_out;
+      #pragma unroll
+        for (int lane = 0; lane < 4; lane++) {
+          const float x_ = lathe_number(x_pack[slot], lane);
+          const float y_ = small_rows_f32__cuda_point(x_, u1);
+          y_out.at[lane] = y_;
+        }
+        if (MODE == LATHE_APART) {
+        #pragma unroll
+          for (int lane = 0; lane < 4; lane++)
+            if (inside(slot * 4 + lane))
+              y[at(slot * 4 + lane)] = y_out.at[lane];
+        } else if (inside(slot * 4)) {
+          lathe_store_once(lathe_further<4>(y + from, slot * threads), y_out);
+        }
       }
     }
   }
