@@ -8,6 +8,7 @@
 --     .picks                 { name, index, term }: name = the term at the point that an index names
 --     .stash                 { operand, node }: points kept in an output for a later pass
 --   program.active         the phases with a pass, by number: those with reductions
+--   program.leaves         whether something is left of a row: what its phases come to, or totals
 --   program.points         { operand, node }: outputs with a value at each point
 --   program.totals         { operand, node }: outputs with one value per row, or one in all
 --   program.column_reductions   { name, kind, term }: over the rows, at each column
@@ -261,6 +262,7 @@ function program.make(values, keep, overwritten, together)
   for p, phase in ipairs(phases) do
     result.active[#result.active + 1] = #phase.reductions > 0 and p or nil
   end
+  result.leaves = #phases > 0 or #result.totals > 0
   return result
 end
 

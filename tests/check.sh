@@ -18,6 +18,13 @@ is() { # is WHAT COMMAND...: one test
   fi
 }
 
+tree() { # a source tree in $tmp/tree that is LATHE_SRC's but for its specs, which it has none of
+  mkdir -p "$tmp/tree/specs"
+  for name in configure build.ninja.in gen templates runtime tests; do
+    ln -s "$LATHE_SRC/$name" "$tmp/tree/"
+  done
+}
+
 summary() { # the last line, and the exit status, that tests/run looks for
   printf '%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" = 0 ]

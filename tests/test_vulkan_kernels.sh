@@ -19,6 +19,17 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'is right at any address' bench --dtype all --size 1003,37x1000 --offset 2
   is 'is right in place' bench --dtype all --size 1003,37x1000 --in-place --op add,softmax
   is 'is right with special values' bench --dtype all --size 1003,9x77 --special nan,inf,zero,denormal
+  tree
+  cp "$LATHE_SRC/tests/specs-rows/rows.lua" "$tmp/tree/specs/"
+  mkdir -p "$tmp/build/out"
+  tools=$(dirname "$LATHE_BENCH")/tools
+  [ ! -d "$tools" ] || ln -s "$(cd "$tools" && pwd)" "$tmp/build/out/"
+  cd "$tmp/build" || exit 1
+  is 'configures for unusual rows' ../tree/configure --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 \
+    --disable-sse2
+  is 'builds their kernels' ninja
+  LATHE_BENCH=out/bench
+  is 'is right on unusual rows' bench --dtype all --size 300x71,900x6,70x1024,9x9000
 fi
 
 summary

@@ -27,7 +27,7 @@
 //@ held.define_held(H)
 //@ end
 //@ end
-//@ if not finish or #program.phases > 0 then
+//@ if not finish or program.leaves then
 //@ long.define_long()
 //@ end
 //@ if split.splits(program) then

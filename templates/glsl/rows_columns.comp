@@ -54,14 +54,14 @@ $k.precise$$k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
 //@ for _, r in ipairs(columns) do
 //@ for first = 1, #list, S.ROOM_NUMBERS do
 //@ local last = math.min(first + S.ROOM_NUMBERS - 1, #list)
-for (uint apart = gl_WorkGroupSize.x / 2; apart >= max(THREADS, SUBGROUP); apart /= 2) {
+for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, SUBGROUP); apart /= 2) {
   if (invocation >= apart && invocation < 2u * apart) {
     //@ for i = first, last do
     lathe_room[$(i - first)u * apart + invocation - apart] = $r.name$_total$(list[i]);
     //@ end
   }
   barrier();
-  if (invocation < apart) {
+  if (invocation < apart && invocation + apart < gl_WorkGroupSize.x) {
     //@ for i = first, last do
     //@ local name = r.name .. "_total" .. list[i]
     $name$ = $(k:fold(r.kind, { name, ("lathe_room[%du * apart + invocation]"):format(i - first) }));

@@ -22,11 +22,11 @@
 //@ local BY_COLUMN_THREADS = 512
 //@ local function by_column(list)
 //@   for _, shape in ipairs(list) do
-//@     shape[3] = BY_COLUMN_THREADS // shape[1]
+//@     shape[3] = shape[3] or BY_COLUMN_THREADS // shape[1]
 //@   end
 //@   return list
 //@ end
-//@ local narrow_by_column = by_column { { 8, 1 }, { 16, 1 }, { 32, 1 }, { 32, 3 }, { 128, 1 }, { 256, 1 }, { 512, 1 }, { 512, 2 } }
+//@ local narrow_by_column = by_column { { 8, 1 }, { 16, 1 }, { 32, 1 }, { 32, 2 }, { 32, 3, 12 }, { 128, 1 }, { 256, 1 }, { 512, 1 }, { 512, 2 } }
 //@ local wide_by_column = by_column { { 8, 1 }, { 8, 2 }, { 8, 4 }, { 16, 4 }, { 32, 4 }, { 64, 4 }, { 128, 4 }, { 256, 4 },
 //@   { 512, 4 } }
 //@ -- Rows that an invocation then has at once: where one alone leaves registers.
@@ -57,7 +57,7 @@
 //@ function shapes(width, program)
 //@   local list = width == 8 and (#program.points > 0 and narrow or narrow_read) or by_length
 //@   if #program.columns > 0 then
-//@     list = #program.phases == 0 and {} or width == 8 and narrow_by_column or wide_by_column
+//@     list = not program.leaves and {} or width == 8 and narrow_by_column or wide_by_column
 //@   end
 //@   local named = {}
 //@   for i, s in ipairs(list) do
@@ -87,7 +87,7 @@
 //@   for _, hold in ipairs(holds(width, program)) do
 //@     add("held" .. hold)
 //@   end
-//@   if #program.columns == 0 or #program.phases > 0 then
+//@   if #program.columns == 0 or program.leaves then
 //@     add("longer")
 //@   end
 //@   if #program.columns > 0 then

@@ -1,0 +1,33 @@
+-- Programs over rows that no spec of the project has: what they need of kernels together.
+
+local function unusual(name, row)
+  row.dtypes, row.ulp, row.magnitude = { "f32", "f16" }, { f32 = 8, f16 = 8 }, true
+  row.sizes = { { "S", rows = 9, cols = 70 } }
+  row.variants = { { backend = "cuda" }, { backend = "vulkan" } }
+  op(name)(row)
+end
+
+-- A reduction over the rows beside a total of each, which no pass over the row leads to.
+unusual("totals_alone", {
+  doc = "the sum of s x down each column, and 2 s for each row",
+  inputs = { x = { "rows", "cols" }, s = { "rows" } },
+  outputs = { c = { "cols" }, q = { "rows" } },
+  rows = function(x, s) return { c = column_sum(x * s), q = s * 2 } end,
+})
+
+-- Tiles of columns with what there is of each row once, beside results of passes.
+unusual("weighted", {
+  doc = "the sum of w x down each column",
+  inputs = { x = { "rows", "cols" }, w = { "rows" } },
+  outputs = { c = { "cols" } },
+  rows = function(x, w) return column_sum(x * w) end,
+})
+
+unusual("centred", {
+  doc = "the sums of w (x - mean), of x and of |x| down each column",
+  inputs = { x = { "rows", "cols" }, w = { "rows" } },
+  outputs = { c = { "cols" }, d = { "cols" }, e = { "cols" } },
+  rows = function(x, w)
+    return { c = column_sum(w * (x - row_mean(x))), d = column_sum(x), e = column_sum(abs(x)) }
+  end,
+})
