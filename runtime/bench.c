@@ -51,6 +51,7 @@ static void count_rows(report *r, size_t from) {
   for (size_t i = from; i < r->count; i++) {
     r->right += r->rows[i]->state == ROW_RIGHT;
     r->wrong += r->rows[i]->state == ROW_WRONG;
+    r->unproved += r->rows[i]->state == ROW_UNPROVED;
     r->skipped += r->rows[i]->state == ROW_SKIPPED;
   }
 }
@@ -122,7 +123,7 @@ static void describe_run(report *r, int argc, char **argv) {
 static int exit_status(const report *r) {
   if (signals_interrupted())
     return EXIT_INTERRUPT;
-  if (r->wrong)
+  if (r->wrong || r->unproved)
     return EXIT_WRONG;
   return r->right ? EXIT_RIGHT : EXIT_NOTHING;
 }

@@ -21,14 +21,15 @@
 typedef enum check_verdict {
   CHECK_RIGHT,
   CHECK_WRONG,
-  CHECK_UNABLE, /* could not be run in that layout, or for want of memory */
+  CHECK_UNPROVED, /* as expected, but what is expected proves nothing: see telling.h */
+  CHECK_UNABLE,   /* could not be run in that layout, or for want of memory */
 } check_verdict;
 
 typedef struct check_result {
   check_verdict verdict;
   double ulp;        /* the largest error of a floating output; 0 where all are integers */
   double bound;      /* what the spec allows for the variant's type */
-  char message[768]; /* why not right; one line, empty where right */
+  char message[768]; /* why not right, or how little that shows; one line, mostly empty */
 } check_result;
 
 /* Prepares, runs once, judges and releases. The variant must be able to run on the device

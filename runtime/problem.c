@@ -147,6 +147,17 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
   return p;
 }
 
+long double problem_expected(const problem *p, int output, size_t element) {
+  const lathe_dtype type = dtype_of_operand(&p->op->operands[output], p->dtype);
+  const void *expected = p->expected[output];
+  long double value;
+
+  if (dtype_floating(type))
+    return p->wide ? ((const long double *)expected)[element] : ((const double *)expected)[element];
+  dtype_widen_long(type, (const char *)expected + element * lathe_dtype_size(type), 1, &value);
+  return value;
+}
+
 static void flush(lathe_dtype type, void *values, size_t count) {
   const dtype_format *f = dtype_format_of(type);
   const double smallest = ldexp(1, f->emin);

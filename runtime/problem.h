@@ -34,6 +34,9 @@ bool problem_solve(problem *p);
  * null where there is no memory. */
 problem *problem_flushed(const problem *p);
 
+/* The expected value of an element of an output. */
+long double problem_expected(const problem *p, int output, size_t element);
+
 /* Bytes of memory that problem_make takes at its peak. */
 double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 

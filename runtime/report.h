@@ -14,7 +14,7 @@ typedef struct report {
   char date[40], host[72];
   row **rows;
   size_t count;
-  size_t right, wrong, skipped;
+  size_t right, wrong, unproved, skipped;
   double seconds;
 } report;
 

@@ -70,6 +70,40 @@ static void assert_good(const run_result *r) {
   assert_narrow(r->out);
 }
 
+/* The bench's JSON; release with json_decref. */
+static json_t *load(const char *path) {
+  json_error_t error;
+  json_t *root = json_load_file(tree_path(path), 0, &error);
+
+  if (!root)
+    fail_msg("%s:%d: %s", path, error.line, error.text);
+  return root;
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+
+  if (!text)
+    fail_msg("%s is no text", key);
+  return text;
+}
+
+static double number_of(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+
+  if (!json_is_number(value))
+    fail_msg("%s is no number", key);
+  return json_number_value(value);
+}
+
+static bool flag_of(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+
+  if (!json_is_boolean(value))
+    fail_msg("%s is neither true nor false", key);
+  return json_is_true(value);
+}
+
 /* ---- what there is --------------------------------------------------------------------------- */
 
 static void test_help(void **state) {
@@ -179,6 +213,33 @@ static void test_check_only(void **state) {
   run_free(&r);
 }
 
+/* Where zero is all that can come out, it is right; that it shows little is said once for an op. */
+static void test_rows_of_one_element(void **state) {
+  run_result r =
+      BENCH("--op", "cross_entropy,softmax,log_softmax", "--dtype", "all", "--size", "1000x1,40x1",
+            "--backend", "scalar", "--check-only", "--json", "out.json", "--seed", "1");
+  const char *note =
+      strstr(r.out, "\nnote: every result is zero, and should be, which shows little: "
+                    "cross_entropy f32 1000x1, log_softmax\n      f32 1000x1\n");
+  json_t *root = load("out.json"), *all = json_object_get(root, "benchmarks");
+
+  (void)state;
+  assert_good(&r);
+  assert_non_null(note);
+  assert_null(strstr(note + 2, "note:"));
+  for (size_t i = 0; i < json_array_size(all); i++) {
+    const json_t *b = json_array_get(all, i);
+    assert_string_equal(text_of(b, "status"), "right");
+    if (strcmp(text_of(b, "op"), "softmax") == 0)
+      assert_true(json_is_null(json_object_get(b, "note")));
+    else
+      assert_string_equal(text_of(b, "note"),
+                          "every result is zero, and should be, which shows little");
+  }
+  json_decref(root);
+  run_free(&r);
+}
+
 /* Every op in a grid, and every variant by rows: as wide as the table gets. */
 static void test_tables_fit_the_terminal(void **state) {
   run_result r = BENCH("--check-only", "--size", "100,1K", "--dtype", "all", "--seed", "1");
@@ -233,40 +294,6 @@ static void test_ways_to_check(void **state) {
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-/* The bench's JSON; release with json_decref. */
-static json_t *load(const char *path) {
-  json_error_t error;
-  json_t *root = json_load_file(tree_path(path), 0, &error);
-
-  if (!root)
-    fail_msg("%s:%d: %s", path, error.line, error.text);
-  return root;
-}
-
-static const char *text_of(const json_t *object, const char *key) {
-  const char *text = json_string_value(json_object_get(object, key));
-
-  if (!text)
-    fail_msg("%s is no text", key);
-  return text;
-}
-
-static double number_of(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-
-  if (!json_is_number(value))
-    fail_msg("%s is no number", key);
-  return json_number_value(value);
-}
-
-static bool flag_of(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-
-  if (!json_is_boolean(value))
-    fail_msg("%s is neither true nor false", key);
-  return json_is_true(value);
-}
 
 /* The context that Google Benchmark writes. */
 static void check_context(const json_t *root) {
@@ -851,6 +878,7 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_lists_are_narrowed),
     TEST(test_list_of_what_cannot_run),
     TEST(test_check_only),
+    TEST(test_rows_of_one_element),
     TEST(test_tables_fit_the_terminal),
     TEST(test_seed_is_printed_and_taken),
     TEST(test_ways_to_check),
