@@ -12,6 +12,8 @@
 #include "dtype.h"
 #include "random.h"
 #include "telling.h"
+#include "terms.h"
+#include "ulp.h"
 
 enum { BLOCK = 256 /* elements compared at a time */ };
 
@@ -22,48 +24,6 @@ typedef struct findings {
   size_t at;    /* the first of them */
   double at_ulp;
 } findings;
-
-static double power_of_two(int exponent) {
-  const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-  double value;
-
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static int exponent_of(double value) {
-  uint64_t bits;
-
-  memcpy(&bits, &value, sizeof bits);
-  return (int)(bits >> 52 & 0x7ff) - 1023;
-}
-
-/* A difference in units of the last place of a value. Scaled in two steps, because the inverse
- * of a spacing may overflow where the spacing does not. */
-static double in_ulp(const dtype_format *f, double difference, double value) {
-  const int exponent = exponent_of(value);
-  const int scale = f->digits - 1 - (exponent < f->emin ? f->emin : exponent);
-  const int half = scale / 2;
-
-  return fabs(difference) * power_of_two(half) * power_of_two(scale - half);
-}
-
-/* The error where the result or the reference is not finite, or is beyond the format. */
-static double edge_error(const dtype_format *f, double got, long double expected) {
-  const long double beyond = ldexpl(1, f->emax + 1);
-  const long double unit = ldexpl(1, f->emax - f->digits + 1);
-  long double value = got;
-
-  if (isnan(got) || isnan(expected))
-    return isnan(got) && isnan(expected) ? 0 : INFINITY;
-  if (isinf(expected))
-    return (long double)got == expected ? 0 : INFINITY;
-  if (isinf(got))
-    value = copysignl(beyond, value);
-  if (fabsl(expected) > beyond)
-    expected = copysignl(beyond, expected);
-  return (double)(fabsl(value - expected) / unit);
-}
 
 /* One block in double: what was got, what was expected, how far apart they are. The difference
  * is taken in the reference's own type. */
@@ -103,9 +63,9 @@ static double element_error(const problem *p, int o, lathe_dtype type, const blo
   if (p->wide && magnitude < DBL_MIN) /* a double has no room for the difference */
     error = (double)(fabsl(b->got[i] - problem_expected(p, o, start + i)) * 0x1p1074L);
   else if (fabs(b->got[i]) <= largest && expected <= largest)
-    error = in_ulp(f, b->difference[i], magnitude);
+    error = ulp_of(f, b->difference[i], magnitude);
   else
-    error = edge_error(f, b->got[i], problem_expected(p, o, start + i));
+    error = ulp_at_edge(f, b->got[i], problem_expected(p, o, start + i));
   /* A long double below the least double is no zero. */
   if (magnitude == 0 && b->got[i] == 0 && !p->op->any_zero_sign &&
       problem_expected(p, o, start + i) == 0 && !signbit(b->got[i]) != !signbit(b->expected[i]))
@@ -154,18 +114,31 @@ static findings compare_floating(const problem *p, const problem *flushed, int o
   return found;
 }
 
+/* Integers must be equal; but an index may be another, where its term is as good. */
 static findings compare_integers(const problem *p, const problem *flushed, int o, lathe_dtype type,
-                                 const void *got) {
+                                 const void *got, double bound) {
   const size_t size = lathe_dtype_size(type);
   findings found = {0};
+  terms *near = NULL;
 
   for (size_t i = 0; i < p->elements[o]; i++) {
     const char *element = (const char *)got + i * size;
-    if (memcmp(element, (const char *)p->expected[o] + i * size, size) != 0 &&
-        !(flushed && memcmp(element, (const char *)flushed->expected[o] + i * size, size) == 0) &&
-        found.wrong++ == 0)
+    double error = INFINITY;
+    if (memcmp(element, (const char *)p->expected[o] + i * size, size) == 0 ||
+        (flushed && memcmp(element, (const char *)flushed->expected[o] + i * size, size) == 0))
+      continue;
+    if (!near && found.wrong == 0)
+      near = terms_make(p, o, got);
+    if (near) {
+      error = terms_error(near, i);
+      found.worst = fmax(found.worst, error);
+    }
+    if (!(error <= bound) && found.wrong++ == 0) {
       found.at = i;
+      found.at_ulp = error;
+    }
   }
+  terms_free(near);
   return found;
 }
 
@@ -295,6 +268,8 @@ static void describe(const device_call *call, check_result *r, int o, lathe_dtyp
     put(&t, " (%.4g ulp off, %g allowed)", found->at_ulp, r->bound);
   } else {
     put_element(&t, type, p->expected[o], found->at);
+    if (isfinite(found->at_ulp))
+      put(&t, " (terms that far apart are %.4g ulp off each, %g allowed)", found->at_ulp, r->bound);
   }
   put_inputs(&t, p, o, at);
   put(&t, "; %zu of %zu wrong", found->wrong, p->elements[o]);
@@ -321,10 +296,13 @@ static double bound_of(const lathe_op *op, lathe_dtype dtype) {
 static check_result compare_outputs(device_call *call, const problem *flushed) {
   const problem *p = call->problem;
   const lathe_op *op = p->op;
-  check_result r = {.bound = bound_of(op, p->dtype)};
+  const double bound = bound_of(op, p->dtype), nearest = 0.5;
+  check_result r = {.bound = bound};
 
   for (int o = 0; o < op->noperands; o++) {
     const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
+    /* No rounded term is nearer than that. */
+    const double allowed = op->rounded_terms & 1u << o ? fmax(bound, nearest) : bound;
     const void *got;
     findings found;
     if (!op->operands[o].output)
@@ -335,10 +313,12 @@ static check_result compare_outputs(device_call *call, const problem *flushed) {
       describe_misdeed(call, &r);
       return r;
     }
-    found = dtype_floating(type) ? compare_floating(p, flushed, o, type, got, r.bound)
-                                 : compare_integers(p, flushed, o, type, got);
+    found = dtype_floating(type) ? compare_floating(p, flushed, o, type, got, allowed)
+                                 : compare_integers(p, flushed, o, type, got, allowed);
     if (found.worst > r.ulp)
       r.ulp = found.worst;
+    if (found.worst > bound)
+      r.bound = allowed;
     if (found.wrong && r.verdict == CHECK_RIGHT) {
       r.verdict = CHECK_WRONG;
       describe(call, &r, o, type, got, &found);

@@ -15,6 +15,7 @@ typedef struct shares {
   size_t beyond; /* finite, but not in the output's type */
 } shares;
 
+/* An index shows as little as its term where that is not finite. */
 static shares shares_of(const problem *p, int o) {
   const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
   const dtype_format *f = dtype_format_of(type);
@@ -24,7 +25,8 @@ static shares shares_of(const problem *p, int o) {
   shares s = {.all = p->elements[o]};
 
   for (size_t i = 0; i < s.all; i++) {
-    const long double expected = fabsl(problem_expected(p, o, i));
+    const long double term = p->term[o] ? problem_number(p, p->term[o], i) : 0;
+    const long double expected = fabsl(isfinite(term) ? problem_expected(p, o, i) : term);
     s.zero += expected <= least;
     s.nan += isnan(expected) != 0;
     s.infinite += isinf(expected) != 0;
@@ -100,9 +102,9 @@ bool telling_proves(const problem *p, char *text, size_t size) {
     const shares s = op->operands[o].output ? shares_of(p, o) : (shares){0};
     if (s.all > 0 && s.nan + s.infinite == s.all) {
       snprintf(text, size,
-               "every result of %s is %s, and should be, which proves nothing: give the inputs a "
+               "every %s of %s is %s, and should be, which proves nothing: give the inputs a "
                "range where the op is defined (%s)",
-               op->operands[o].name, kinds_of(&s), op->source);
+               p->term[o] ? "term" : "result", op->operands[o].name, kinds_of(&s), op->source);
       return false;
     }
   }
