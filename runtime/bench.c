@@ -66,7 +66,7 @@ static size_t rows_in_all(const selection *s) {
 }
 
 /* All variants of a task, one after the other. An interrupt leaves the unfinished row out. */
-static void run_task(report *r, const task *t, size_t total) {
+static void run_task(report *r, const task *t) {
   const size_t from = r->count;
   row *fastest;
 
@@ -78,7 +78,7 @@ static void run_task(report *r, const task *t, size_t total) {
       continue;
     on = selection_device(r->selection, v->backend->kind);
     line = row_make(t, v, on, r->options->seed);
-    progress_show(r->count, total, line->name);
+    progress_show(r->count, r->total, line->name);
     run_variant(r, line, on);
     if (signals_interrupted())
       row_free(line);
@@ -121,7 +121,7 @@ static void describe_run(report *r, int argc, char **argv) {
 }
 
 static int exit_status(const report *r) {
-  if (signals_interrupted())
+  if (r->interrupted)
     return EXIT_INTERRUPT;
   if (r->wrong || r->unproved)
     return EXIT_WRONG;
@@ -129,16 +129,17 @@ static int exit_status(const report *r) {
 }
 
 static void run_all(report *r) {
-  const size_t total = rows_in_all(r->selection);
   const double start = clock_ns();
 
-  r->rows = calloc(total + 1, sizeof *r->rows);
+  r->total = rows_in_all(r->selection);
+  r->rows = calloc(r->total + 1, sizeof *r->rows);
   if (!r->rows)
     message_refuse("out of memory");
   signals_note_interrupts();
   report_table_begin(r);
   for (size_t t = 0; t < r->selection->count && !signals_interrupted(); t++)
-    run_task(r, &r->selection->tasks[t], total);
+    run_task(r, &r->selection->tasks[t]);
+  r->interrupted = signals_interrupted();
   r->seconds = (clock_ns() - start) / 1e9;
   report_table_end(r);
 }

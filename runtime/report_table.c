@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "cpu.h"
+#include "message.h"
 #include "progress.h"
 #include "report.h"
 #include "units.h"
@@ -494,17 +495,19 @@ void report_table_end(const report *r) {
   if (!by_rows(r))
     skips(r);
   notes(r);
-  printf("%s%zu rows: %zu right, %zu wrong, ", paint(r->wrong || r->unproved ? BAD : GOOD),
-         r->count, r->right, r->wrong);
+  fputs(paint(r->wrong || r->unproved ? BAD : GOOD), stdout);
+  if (r->interrupted)
+    printf("%zu of ", r->count);
+  printf("%zu rows: %zu right, %zu wrong, ", r->total, r->right, r->wrong);
   if (r->unproved)
     printf("%zu unproved, ", r->unproved);
   printf("%zu skipped, in %.1f s%s\n", r->skipped, r->seconds, paint(PLAIN));
   fflush(stdout);
+  if (r->interrupted)
+    message_warn("interrupted: %zu rows not run", r->total - r->count);
   for (size_t i = 0; i < r->count; i++)
     unsteady += r->rows[i]->sample_count > 0 && !(r->rows[i]->noise <= noisy);
   if (unsteady)
-    fprintf(stderr,
-            "bench: warning: %zu rows vary by more than %.0f %%: a busy machine, or too "
-            "little time (--min-time)\n",
-            unsteady, 100 * noisy);
+    message_warn("%zu rows vary by more than %.0f %%: a busy machine, or too little time (--min-time)",
+                 unsteady, 100 * noisy);
 }

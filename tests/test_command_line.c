@@ -762,6 +762,8 @@ static void test_missing_instruction_set(void **state) {
   root = load("out.json");
   all = json_object_get(root, "benchmarks");
   assert_true(json_array_size(all) > 0);
+  assert_false(flag_of(json_object_get(root, "context"), "interrupted"));
+  assert_true(number_of(json_object_get(root, "context"), "rows_not_run") == 0);
   for (size_t i = 0; i < json_array_size(all); i++) {
     const json_t *b = json_array_get(all, i);
     check_benchmark(b);
@@ -854,17 +856,32 @@ static void test_colours(void **state) {
 static void test_interrupt(void **state) {
   run_result r = RUN(tree_root(), "timeout", "--foreground", "--preserve-status", "-s", "INT",
                      "0.7", test_variable("LATHE_BENCH"), "--op", "add", "--backend", "scalar",
-                     "--size", "2^4:2^12", "--min-time", "0.15", "--json", "out.json");
-  const json_t *all;
+                     "--size", "2^4:2^12", "--min-time", "0.15", "--json", "out.json", "--markdown",
+                     "out.md");
+  const json_t *all, *context;
+  char said[80], *markdown;
   json_t *root;
+  size_t rows;
 
   (void)state;
   assert_int_equal(r.status, INTERRUPTED);
   root = load("out.json");
+  context = json_object_get(root, "context");
   all = json_object_get(root, "benchmarks");
   for (size_t i = 0; i < json_array_size(all); i++)
     check_benchmark(json_array_get(all, i));
-  assert_in_range(json_array_size(all), 1, 17); /* of 9 sizes, two variants each */
+  rows = json_array_size(all);
+  assert_in_range(rows, 1, 17); /* of 9 sizes, two variants each */
+  assert_true(flag_of(context, "interrupted"));
+  assert_true(number_of(context, "rows_not_run") == (double)(18 - rows));
+  snprintf(said, sizeof said, "\n%zu of 18 rows: %zu right, 0 wrong, 0 skipped, in ", rows, rows);
+  assert_has(r.out, said);
+  snprintf(said, sizeof said, "bench: warning: interrupted: %zu rows not run\n", 18 - rows);
+  assert_has(r.err, said);
+  markdown = tree_read("out.md");
+  snprintf(said, sizeof said, "\n| interrupted | %zu rows not run |\n", 18 - rows);
+  assert_has(markdown, said);
+  free(markdown);
   json_decref(root);
   run_free(&r);
 }
