@@ -145,10 +145,12 @@ static void run_all(report *r) {
 }
 
 int main(int argc, char **argv) {
-  options o = options_parse(argc, argv);
+  options o;
   selection s;
   int status = EXIT_RIGHT;
 
+  output_guard_standard();
+  o = options_parse(argc, argv);
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
   if (o.list) {

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "cpu.h"
 #include "message.h"
+#include "output.h"
 #include "progress.h"
 #include "report.h"
 #include "units.h"
@@ -144,7 +145,7 @@ void report_table_begin(const report *r) {
     rows_head(r);
   else
     grid_head(r);
-  fflush(stdout);
+  output_flush_standard();
 }
 
 /* What a row that was run and is not right goes as; null for others. */
@@ -316,7 +317,7 @@ void report_table_task(const report *r, row *const *rows, size_t count) {
     if (failed > 1)
       printf("      and %zu more (--rows shows them)\n", failed - 1);
   }
-  fflush(stdout);
+  output_flush_standard();
 }
 
 /* How many of the rows from i on are of the same task. */
@@ -502,12 +503,13 @@ void report_table_end(const report *r) {
   if (r->unproved)
     printf("%zu unproved, ", r->unproved);
   printf("%zu skipped, in %.1f s%s\n", r->skipped, r->seconds, paint(PLAIN));
-  fflush(stdout);
+  output_flush_standard();
   if (r->interrupted)
     message_warn("interrupted: %zu rows not run", r->total - r->count);
   for (size_t i = 0; i < r->count; i++)
     unsteady += r->rows[i]->sample_count > 0 && !(r->rows[i]->noise <= noisy);
   if (unsteady)
-    message_warn("%zu rows vary by more than %.0f %%: a busy machine, or too little time (--min-time)",
-                 unsteady, 100 * noisy);
+    message_warn(
+        "%zu rows vary by more than %.0f %%: a busy machine, or too little time (--min-time)",
+        unsteady, 100 * noisy);
 }

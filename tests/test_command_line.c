@@ -733,6 +733,36 @@ static void test_unwritable_files(void **state) {
   assert_int_equal(files_in(tree_root()), 0);
 }
 
+/* Standard output counts as well, whatever goes there; but a bad request is what it was. */
+static void test_unwritable_standard_output(void **state) {
+  static const struct {
+    const char *command, *message;
+  } cases[] = {
+      {"--help >/dev/full", "warning: cannot write standard output: No space left on device"},
+      {"--version >/dev/full", "warning: cannot write standard output: No space left on device"},
+      {"--version >&-", "warning: cannot write standard output: Bad file descriptor"},
+      {"--list-variants --dtype all >/dev/full", "warning: cannot write standard output: "},
+      {"--op sum --size 1K --check-only >/dev/full",
+       "warning: cannot write standard output: No space left on device"},
+      {"--op sum --size 1K --check-only --json /dev/full",
+       "warning: cannot write /dev/full: No space left on device"},
+      {"--op nope >/dev/full", "unknown op 'nope' (--list-ops lists them)"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char command[160], message[160];
+    run_result r;
+    snprintf(command, sizeof command, "exec \"$LATHE_BENCH\" %s", cases[i].command);
+    snprintf(message, sizeof message, "bench: %s", cases[i].message);
+    r = RUN(tree_root(), "sh", "-c", command);
+    if (r.status != BAD_REQUEST || strncmp(r.err, message, strlen(message)) != 0 ||
+        lines_of(r.err) != 1)
+      fail_msg("%s: status %d, said: %s\nexpected: %s", command, r.status, r.err, message);
+    run_free(&r);
+  }
+}
+
 /* ---- instruction sets ------------------------------------------------------------------------ */
 
 /* The first backend that a processor with only SSE2 cannot run and that was built; or null. */
@@ -854,10 +884,10 @@ static void test_colours(void **state) {
 
 /* What was finished is written, and the status tells. */
 static void test_interrupt(void **state) {
-  run_result r = RUN(tree_root(), "timeout", "--foreground", "--preserve-status", "-s", "INT",
-                     "0.7", test_variable("LATHE_BENCH"), "--op", "add", "--backend", "scalar",
-                     "--size", "2^4:2^12", "--min-time", "0.15", "--json", "out.json", "--markdown",
-                     "out.md");
+  run_result r =
+      RUN(tree_root(), "timeout", "--foreground", "--preserve-status", "-s", "INT", "0.7",
+          test_variable("LATHE_BENCH"), "--op", "add", "--backend", "scalar", "--size", "2^4:2^12",
+          "--min-time", "0.15", "--json", "out.json", "--markdown", "out.md");
   const json_t *all, *context;
   char said[80], *markdown;
   json_t *root;
@@ -908,6 +938,7 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_markdown),
     TEST(test_bad_calls),
     TEST(test_unwritable_files),
+    TEST(test_unwritable_standard_output),
     TEST(test_missing_instruction_set),
     TEST(test_less_of_a_processor),
     TEST(test_too_large_for_memory),
