@@ -473,8 +473,27 @@ static void notes(const report *r) {
   free(said);
 }
 
+/* Where so few calls were timed that nothing is known of their noise, that is no sign of a busy machine. */
+static void warn_of_noise(const report *r) {
+  size_t unsteady = 0, unknown = 0;
+
+  for (size_t i = 0; i < r->count; i++)
+    if (r->rows[i]->sample_count > 0) {
+      unknown += !isfinite(r->rows[i]->noise);
+      unsteady += isfinite(r->rows[i]->noise) && r->rows[i]->noise > noisy;
+    }
+  if (unsteady)
+    message_warn(
+        "%zu rows vary by more than %.0f %%: a busy machine, or too little time (--min-time)",
+        unsteady, 100 * noisy);
+  if (unknown)
+    message_warn(
+        "%zu rows have too few samples to tell how much they vary (--iterations, --min-time)",
+        unknown);
+}
+
 void report_table_end(const report *r) {
-  size_t unsteady = 0, above = 0;
+  size_t above = 0;
 
   progress_clear();
   if (!r->options->check_only)
@@ -506,10 +525,5 @@ void report_table_end(const report *r) {
   output_flush_standard();
   if (r->interrupted)
     message_warn("interrupted: %zu rows not run", r->total - r->count);
-  for (size_t i = 0; i < r->count; i++)
-    unsteady += r->rows[i]->sample_count > 0 && !(r->rows[i]->noise <= noisy);
-  if (unsteady)
-    message_warn(
-        "%zu rows vary by more than %.0f %%: a busy machine, or too little time (--min-time)",
-        unsteady, 100 * noisy);
+  warn_of_noise(r);
 }

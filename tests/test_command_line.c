@@ -262,6 +262,20 @@ static void test_tables_fit_the_terminal(void **state) {
   run_free(&r);
 }
 
+/* Noise that is not known is not called noise. */
+static void test_few_samples(void **state) {
+  run_result r = BENCH("--op", "add", "--variant", "*_f32__scalar_u1", "--size", "100,1K",
+                       "--iterations", "1");
+
+  (void)state;
+  assert_int_equal(r.status, RIGHT);
+  assert_has(r.out, "     ? ");
+  assert_string_equal(r.err,
+                      "bench: warning: 2 rows have too few samples to tell how much they vary "
+                      "(--iterations, --min-time)\n");
+  run_free(&r);
+}
+
 static void test_seed_is_printed_and_taken(void **state) {
   run_result r = BENCH("--op", "sum", "--size", "1000", "--check-only", "--seed", "12345");
   run_result same = BENCH("--op", "sum", "--size", "1000", "--check-only", "--seed", "12345");
@@ -927,6 +941,7 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_check_only),
     TEST(test_rows_of_one_element),
     TEST(test_tables_fit_the_terminal),
+    TEST(test_few_samples),
     TEST(test_seed_is_printed_and_taken),
     TEST(test_ways_to_check),
     TEST(test_json),
