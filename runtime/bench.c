@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cpu.h"
 #include "list.h"
 #include "message.h"
 #include "output.h"
@@ -151,6 +152,7 @@ int main(int argc, char **argv) {
 
   output_guard_standard();
   o = options_parse(argc, argv);
+  cpu_check_variable();
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
   if (o.list) {

@@ -184,6 +184,16 @@ static void test_lists_are_narrowed(void **state) {
   run_free(&r);
 }
 
+/* Why a backend cannot run where LATHE_CPU_FEATURES leaves less of this processor; null where it can. */
+static const char *why_not_with(const lathe_backend *backend, uint64_t left) {
+  const lathe_variant probe = {.backend = backend};
+  const char *why = lathe_why_not(&probe, lathe_cpu_features());
+
+  if (why || !lathe_why_not(&probe, left))
+    return why;
+  return "LATHE_CPU_FEATURES leaves out ";
+}
+
 /* What cannot run here says why in the list, too. */
 static void test_list_of_what_cannot_run(void **state) {
   run_result r = BENCH_WITH("LATHE_CPU_FEATURES=", "--list-backends");
@@ -191,9 +201,8 @@ static void test_list_of_what_cannot_run(void **state) {
   (void)state;
   assert_good(&r);
   for (size_t i = 0; i < lathe_backend_count; i++) {
-    const lathe_variant probe = {.backend = &lathe_backends[i]};
-    const char *why =
-        lathe_backends[i].kind == LATHE_CPU ? lathe_why_not(&probe, LATHE_ON_CPU) : NULL;
+    const bool here = lathe_backends[i].kind == LATHE_CPU;
+    const char *why = here ? why_not_with(&lathe_backends[i], LATHE_ON_CPU) : NULL;
     if (why)
       assert_has(r.out, why);
   }
@@ -676,6 +685,14 @@ static void test_bad_calls(void **state) {
        "--size 1099511627776x1099511627776: add would need more memory than can be addressed"},
       {{"--size", "10:5"},
        "--size 10:5: the range ends before it begins (--help shows how sizes are given)"},
+      {{"--size", "rows=8xrows=9"},
+       "--size rows=8xrows=9: a dimension of column_max is given twice (--list-ops shows each "
+       "op's)"},
+      {{"--op=softmax", "--sweep", "--size", "batch=8xbatch=9"},
+       "--size batch=8xbatch=9: a dimension of softmax is given twice (--list-ops shows each "
+       "op's)"},
+      {{"--op", "softmax", "--size", "cols=8xwidth=9"},
+       "--size cols=8xwidth=9: a dimension of softmax is given twice (--list-ops shows each op's)"},
       {{"--size", ""}, "--size needs a name, and was given nothing"},
       {{"--op", "add", "--size", "huge"}, "unknown size 'huge' (--list-sizes lists them)"},
       {{"--op", "add", "--size", "depth=4"},
@@ -789,19 +806,20 @@ static const lathe_backend *beyond_sse2(void) {
 
 static void test_missing_instruction_set(void **state) {
   const lathe_backend *backend = beyond_sse2();
-  const lathe_variant probe = {.backend = backend};
   const json_t *all;
+  const char *why;
   run_result r;
   json_t *root;
 
   (void)state;
   if (!backend)
     skip(); /* this table has no such backend */
+  why = why_not_with(backend, LATHE_ON_CPU | LATHE_SSE2);
   r = BENCH_WITH("LATHE_CPU_FEATURES=sse2", "--op", "add,sum,softmax", "--size", "100", "--backend",
                  backend->name, "--json", "out.json");
   assert_int_equal(r.status, NOTHING);
   assert_string_equal(r.err, "");
-  assert_has(r.out, lathe_why_not(&probe, LATHE_ON_CPU | LATHE_SSE2));
+  assert_has(r.out, why);
   assert_has(r.out, " 0 right, 0 wrong, ");
   root = load("out.json");
   all = json_object_get(root, "benchmarks");
@@ -812,7 +830,7 @@ static void test_missing_instruction_set(void **state) {
     const json_t *b = json_array_get(all, i);
     check_benchmark(b);
     assert_string_equal(text_of(b, "status"), "skipped");
-    assert_string_equal(text_of(b, "reason"), lathe_why_not(&probe, LATHE_ON_CPU | LATHE_SSE2));
+    assert_memory_equal(text_of(b, "reason"), why, strlen(why));
     assert_true(flag_of(b, "error_occurred"));
     assert_string_equal(text_of(b, "error_message"), text_of(b, "reason"));
     assert_false(flag_of(b, "fastest"));
@@ -834,9 +852,23 @@ static void test_less_of_a_processor(void **state) {
     assert_good(&r);
     assert_has(r.out, " 0 wrong, ");
     if (beyond_sse2())
-      assert_has(r.out, "this processor has no ");
+      assert_has(r.out, why_not_with(beyond_sse2(), LATHE_ON_CPU | LATHE_SSE2));
     run_free(&r);
   }
+}
+
+/* A slip would hide what it was to leave. */
+static void test_unknown_feature(void **state) {
+  run_result r = BENCH_WITH("LATHE_CPU_FEATURES=sse2,avx3", "--op", "add");
+
+  (void)state;
+  assert_refused(
+      &r, "bench: unknown processor feature 'avx3'; did you mean 'avx2'? (LATHE_CPU_FEATURES "
+          "takes sse2, avx2, fma, f16c, avx512f, avx512bw, avx512dq, avx512vl)\n");
+  run_free(&r);
+  r = BENCH_WITH("LATHE_CPU_FEATURES=foo", "--help");
+  assert_good(&r);
+  run_free(&r);
 }
 
 static void test_too_large_for_memory(void **state) {
@@ -956,6 +988,7 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_unwritable_standard_output),
     TEST(test_missing_instruction_set),
     TEST(test_less_of_a_processor),
+    TEST(test_unknown_feature),
     TEST(test_too_large_for_memory),
     TEST(test_colours),
     TEST(test_interrupt),
