@@ -148,9 +148,13 @@ void report_table_begin(const report *r) {
   output_flush_standard();
 }
 
-/* What a row that was run and is not right goes as; null for others. */
+/* Whether a row was run and is not right, and what it goes as. */
+static bool has_failed(const row *r) {
+  return r->state == ROW_WRONG || r->state == ROW_UNPROVED;
+}
+
 static const char *failed_as(const row *r) {
-  return r->state == ROW_WRONG ? "WRONG" : r->state == ROW_UNPROVED ? "UNPROVED" : NULL;
+  return r->state == ROW_UNPROVED ? "UNPROVED" : "WRONG";
 }
 
 /* "4 ok", or how many of a backend's variants are wrong, or that none was proved right. */
@@ -180,7 +184,7 @@ static void time_cell(row *const *rows, size_t count, const lathe_backend *backe
   for (size_t i = 0; i < count; i++) {
     if (rows[i]->of->backend != backend)
       continue;
-    if (failed_as(rows[i]) && (!failed || rows[i]->state == ROW_WRONG))
+    if (has_failed(rows[i]) && (!failed || rows[i]->state == ROW_WRONG))
       failed = rows[i];
     if (rows[i]->sample_count > 0 && (!best || rows[i]->real_time < best->real_time))
       best = rows[i];
@@ -282,7 +286,7 @@ static void variant_line(const report *r, const row *line) {
     fputs(paint(PLAIN), stdout);
     return;
   }
-  if (failed_as(line)) {
+  if (has_failed(line)) {
     printf(" %s%s%s\n", paint(BAD), line->status, paint(PLAIN));
     failure(line);
     return;
@@ -312,7 +316,7 @@ void report_table_task(const report *r, row *const *rows, size_t count) {
     size_t failed = 0;
     grid_line(r, rows, count);
     for (size_t i = 0; i < count; i++)
-      if (failed_as(rows[i]) && failed++ == 0)
+      if (has_failed(rows[i]) && failed++ == 0)
         failure(rows[i]);
     if (failed > 1)
       printf("      and %zu more (--rows shows them)\n", failed - 1);
