@@ -59,6 +59,10 @@ local function op_row(out, op, index_of)
       end)), number(o.low), number(o.high), tostring(o.index ~= nil),
     }
   end))
+  local rounded_terms = 0
+  for i, o in ipairs(op.operands) do
+    rounded_terms = rounded_terms | (o.rounded and 1 << i - 1 or 0)
+  end
   local scalars = array(out, "lathe_scalar", name .. "_scalars", text.map(op.scalars, function(s)
     return { text.c_string(s.name), number(s.value) }
   end))
@@ -99,6 +103,7 @@ local function op_row(out, op, index_of)
     .peers = %s,
     .in_place = %s,
     .any_zero_sign = %s,
+    .rounded_terms = %d,
     .flops_per_point = %d,
     .gradient_of = %s,
     .column_reductions = %d,
@@ -108,7 +113,7 @@ local function op_row(out, op, index_of)
 ]], text.c_string(name), text.c_string(op.doc), text.c_string(op.family), text.c_string(op.where()), #op.dims,
     table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, #op.scalars, #op.sizes, #op.sets,
     #op.dtypes, #op.peers, operands, scalars, sizes, sets, bounds, peers, tostring(op.in_place),
-    tostring(op.any_zero_sign), op.flops,
+    tostring(op.any_zero_sign), rounded_terms, op.flops,
     op.forward and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
     plan.reference_name(op, "f64"), plan.reference_name(op, "wide"))
 end

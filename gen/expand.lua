@@ -2,6 +2,7 @@
 
 local expr = require "expr"
 local lower = require "lower"
+local magnitude = require "magnitude"
 local plan = require "plan"
 local program = require "program"
 
@@ -39,7 +40,8 @@ local function kernel_file(engine, op, file)
 end
 
 -- Both references of an op: in double, and in long double for checking double itself. After the
--- operands they take one buffer per floating output for its magnitude.
+-- operands they take one buffer per floating output for its magnitude, and three per index of terms that
+-- are rounded: an index that is asked about, the term there and its magnitude.
 local function reference_file(engine, op)
   local template_file = "templates/c/reference.c"
   local values, operands = { table.unpack(op.values) }, { table.unpack(op.operands) }
@@ -47,12 +49,22 @@ local function reference_file(engine, op)
   for _, value in ipairs(op.magnitudes) do
     magnitudes[value.operand.name] = value.node
   end
+  local function beside(operand, changes)
+    operands[#operands + 1] = setmetatable(changes, { __index = operand })
+    return operands[#operands]
+  end
+  local function compute(operand, ending, node)
+    values[#values + 1] = { operand = beside(operand, { name = operand.name .. ending, dtype = false }), node = node }
+  end
   for _, value in ipairs(op.values) do
     local operand = value.operand
     if operand.dtype ~= "i64" then
-      local extra = setmetatable({ name = operand.name .. "_magnitude" }, { __index = operand })
-      operands[#operands + 1] = extra
-      values[#values + 1] = { operand = extra, node = magnitudes[operand.name] or expr.const(0) }
+      compute(operand, "_magnitude", magnitudes[operand.name] or expr.const(0))
+    elseif operand.rounded then
+      local asked = beside(operand, { name = operand.name .. "_asked", output = false })
+      local term, index = value.node[1], expr.leaf("index", asked.name, "x")
+      compute(operand, "_term", expr.pick(term, index))
+      compute(operand, "_magnitude", expr.pick(magnitude.of(term, {}), index))
     end
   end
   local prog = program.make(values, false)

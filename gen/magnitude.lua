@@ -87,4 +87,20 @@ function magnitude.of(node, memo)
   return memo[node]
 end
 
+-- Whether anything is rounded on the way to a node; constants are, alike for a kernel and its reference.
+local exact = {}
+for _, op in ipairs {
+  "input", "shared", "scalar", "const", "tiny", "neg", "abs", "copysign", "detach", "max", "min", "select",
+  "lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum", "index", "pick",
+} do
+  exact[op] = true
+end
+function magnitude.rounds(node)
+  local rounds = false
+  expr.visit({ node }, function(n)
+    rounds = rounds or not exact[n.op]
+  end)
+  return rounds
+end
+
 return magnitude

@@ -51,5 +51,9 @@ int main(int argc, char **argv) {
   }
   lua_close(L);
   sandbox_free(box);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    perror("lathe-gen: cannot write standard output");
+    status = EXIT_FAILURE;
+  }
   return status;
 }

@@ -168,6 +168,24 @@ local function check_column(op, operand, node)
   walk(node)
 end
 
+-- Marks the outputs that are indexes of terms which are rounded, so that which of two is the largest may be
+-- chance: they are judged by their terms, for which the references take three buffers more (expand.lua). One
+-- for which a call has no place for these must be the reference's.
+local most_buffers = 16 -- LATHE_MAX_OPERANDS
+local function mark_rounded(op)
+  local room = most_buffers - #op.operands
+  for _, value in ipairs(op.values) do
+    room = room - (value.node.type == "r" and 1 or 0)
+  end
+  for _, value in ipairs(op.values) do
+    local node = value.node
+    if node.type == "n" then
+      value.operand.rounded = room >= 3 and magnitude.rounds(node[1])
+      room = room - (value.operand.rounded and 3 or 0)
+    end
+  end
+end
+
 -- Everything declared must be read, or generated code has variables without use.
 local function check_use(op)
   local read = {}
@@ -340,6 +358,7 @@ function trace.op(op)
     return value.node
   end))
   op.column_reductions = count_column_reductions(op)
+  mark_rounded(op)
 end
 
 return trace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cpu.h"
 #include "list.h"
 #include "message.h"
 #include "output.h"
@@ -51,6 +52,7 @@ static void count_rows(report *r, size_t from) {
   for (size_t i = from; i < r->count; i++) {
     r->right += r->rows[i]->state == ROW_RIGHT;
     r->wrong += r->rows[i]->state == ROW_WRONG;
+    r->unproved += r->rows[i]->state == ROW_UNPROVED;
     r->skipped += r->rows[i]->state == ROW_SKIPPED;
   }
 }
@@ -65,7 +67,7 @@ static size_t rows_in_all(const selection *s) {
 }
 
 /* All variants of a task, one after the other. An interrupt leaves the unfinished row out. */
-static void run_task(report *r, const task *t, size_t total) {
+static void run_task(report *r, const task *t) {
   const size_t from = r->count;
   row *fastest;
 
@@ -77,7 +79,7 @@ static void run_task(report *r, const task *t, size_t total) {
       continue;
     on = selection_device(r->selection, v->backend->kind);
     line = row_make(t, v, on, r->options->seed);
-    progress_show(r->count, total, line->name);
+    progress_show(r->count, r->total, line->name);
     run_variant(r, line, on);
     if (signals_interrupted())
       row_free(line);
@@ -120,33 +122,37 @@ static void describe_run(report *r, int argc, char **argv) {
 }
 
 static int exit_status(const report *r) {
-  if (signals_interrupted())
+  if (r->interrupted)
     return EXIT_INTERRUPT;
-  if (r->wrong)
+  if (r->wrong || r->unproved)
     return EXIT_WRONG;
   return r->right ? EXIT_RIGHT : EXIT_NOTHING;
 }
 
 static void run_all(report *r) {
-  const size_t total = rows_in_all(r->selection);
   const double start = clock_ns();
 
-  r->rows = calloc(total + 1, sizeof *r->rows);
+  r->total = rows_in_all(r->selection);
+  r->rows = calloc(r->total + 1, sizeof *r->rows);
   if (!r->rows)
     message_refuse("out of memory");
   signals_note_interrupts();
   report_table_begin(r);
   for (size_t t = 0; t < r->selection->count && !signals_interrupted(); t++)
-    run_task(r, &r->selection->tasks[t], total);
+    run_task(r, &r->selection->tasks[t]);
+  r->interrupted = signals_interrupted();
   r->seconds = (clock_ns() - start) / 1e9;
   report_table_end(r);
 }
 
 int main(int argc, char **argv) {
-  options o = options_parse(argc, argv);
+  options o;
   selection s;
   int status = EXIT_RIGHT;
 
+  output_guard_standard();
+  o = options_parse(argc, argv);
+  cpu_check_variable();
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
   if (o.list) {

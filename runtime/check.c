@@ -11,11 +11,11 @@
 #include "buffer.h"
 #include "dtype.h"
 #include "random.h"
+#include "telling.h"
+#include "terms.h"
+#include "ulp.h"
 
-enum {
-  BLOCK = 256,  /* elements compared at a time */
-  TELLING = 32, /* results of this many elements that are all zero prove nothing */
-};
+enum { BLOCK = 256 /* elements compared at a time */ };
 
 /* What comparing one output found. */
 typedef struct findings {
@@ -23,50 +23,7 @@ typedef struct findings {
   size_t wrong; /* how many elements are beyond the bound */
   size_t at;    /* the first of them */
   double at_ulp;
-  bool all_zero;
 } findings;
-
-static double power_of_two(int exponent) {
-  const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-  double value;
-
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static int exponent_of(double value) {
-  uint64_t bits;
-
-  memcpy(&bits, &value, sizeof bits);
-  return (int)(bits >> 52 & 0x7ff) - 1023;
-}
-
-/* A difference in units of the last place of a value. Scaled in two steps, because the inverse
- * of a spacing may overflow where the spacing does not. */
-static double in_ulp(const dtype_format *f, double difference, double value) {
-  const int exponent = exponent_of(value);
-  const int scale = f->digits - 1 - (exponent < f->emin ? f->emin : exponent);
-  const int half = scale / 2;
-
-  return fabs(difference) * power_of_two(half) * power_of_two(scale - half);
-}
-
-/* The error where the result or the reference is not finite, or is beyond the format. */
-static double edge_error(const dtype_format *f, double got, long double expected) {
-  const long double beyond = ldexpl(1, f->emax + 1);
-  const long double unit = ldexpl(1, f->emax - f->digits + 1);
-  long double value = got;
-
-  if (isnan(got) || isnan(expected))
-    return isnan(got) && isnan(expected) ? 0 : INFINITY;
-  if (isinf(expected))
-    return (long double)got == expected ? 0 : INFINITY;
-  if (isinf(got))
-    value = copysignl(beyond, value);
-  if (fabsl(expected) > beyond)
-    expected = copysignl(beyond, expected);
-  return (double)(fabsl(value - expected) / unit);
-}
 
 /* One block in double: what was got, what was expected, how far apart they are. The difference
  * is taken in the reference's own type. */
@@ -94,10 +51,6 @@ static void load_block(block *b, const problem *p, int o, lathe_dtype type, cons
   }
 }
 
-static long double expected_at(const problem *p, int o, size_t i) {
-  return p->wide ? ((const long double *)p->expected[o])[i] : ((const double *)p->expected[o])[i];
-}
-
 /* The error of element i of a block that starts at `start`. */
 static double element_error(const problem *p, int o, lathe_dtype type, const block *b, size_t start,
                             size_t i) {
@@ -108,14 +61,14 @@ static double element_error(const problem *p, int o, lathe_dtype type, const blo
   if (b->magnitude[i] > magnitude && !isinf(b->magnitude[i]))
     magnitude = b->magnitude[i] < largest ? b->magnitude[i] : largest;
   if (p->wide && magnitude < DBL_MIN) /* a double has no room for the difference */
-    error = (double)(fabsl(b->got[i] - expected_at(p, o, start + i)) * 0x1p1074L);
+    error = (double)(fabsl(b->got[i] - problem_expected(p, o, start + i)) * 0x1p1074L);
   else if (fabs(b->got[i]) <= largest && expected <= largest)
-    error = in_ulp(f, b->difference[i], magnitude);
+    error = ulp_of(f, b->difference[i], magnitude);
   else
-    error = edge_error(f, b->got[i], expected_at(p, o, start + i));
+    error = ulp_at_edge(f, b->got[i], problem_expected(p, o, start + i));
   /* A long double below the least double is no zero. */
   if (magnitude == 0 && b->got[i] == 0 && !p->op->any_zero_sign &&
-      expected_at(p, o, start + i) == 0 && !signbit(b->got[i]) != !signbit(b->expected[i]))
+      problem_expected(p, o, start + i) == 0 && !signbit(b->got[i]) != !signbit(b->expected[i]))
     error = INFINITY;
   return error;
 }
@@ -126,7 +79,7 @@ static double element_error(const problem *p, int o, lathe_dtype type, const blo
 static bool right_if_flushed(const problem *p, const problem *flushed, int o, lathe_dtype type,
                              const void *got, size_t i, double bound) {
   const int emin = dtype_format_of(type)->emin, several = 5; /* as a power of two */
-  const long double expected = expected_at(p, o, i);
+  const long double expected = problem_expected(p, o, i);
   block b;
 
   load_block(&b, flushed, o, type, got, i, 1);
@@ -139,7 +92,7 @@ static bool right_if_flushed(const problem *p, const problem *flushed, int o, la
 
 static findings compare_floating(const problem *p, const problem *flushed, int o, lathe_dtype type,
                                  const void *got, double bound) {
-  findings found = {.all_zero = true};
+  findings found = {0};
   block b;
 
   for (size_t start = 0; start < p->elements[o]; start += BLOCK) {
@@ -147,8 +100,6 @@ static findings compare_floating(const problem *p, const problem *flushed, int o
     load_block(&b, p, o, type, got, start, n);
     for (size_t i = 0; i < n; i++) {
       const double error = element_error(p, o, type, &b, start, i);
-      if (b.got[i] != 0)
-        found.all_zero = false;
       if (!(error <= bound) && flushed &&
           right_if_flushed(p, flushed, o, type, got, start + i, bound))
         continue;
@@ -163,21 +114,31 @@ static findings compare_floating(const problem *p, const problem *flushed, int o
   return found;
 }
 
+/* Integers must be equal; but an index may be another, where its term is as good. */
 static findings compare_integers(const problem *p, const problem *flushed, int o, lathe_dtype type,
-                                 const void *got) {
+                                 const void *got, double bound) {
   const size_t size = lathe_dtype_size(type);
-  static const char zero[8];
-  findings found = {.all_zero = true};
+  findings found = {0};
+  terms *near = NULL;
 
   for (size_t i = 0; i < p->elements[o]; i++) {
     const char *element = (const char *)got + i * size;
-    if (memcmp(element, zero, size) != 0)
-      found.all_zero = false;
-    if (memcmp(element, (const char *)p->expected[o] + i * size, size) != 0 &&
-        !(flushed && memcmp(element, (const char *)flushed->expected[o] + i * size, size) == 0) &&
-        found.wrong++ == 0)
+    double error = INFINITY;
+    if (memcmp(element, (const char *)p->expected[o] + i * size, size) == 0 ||
+        (flushed && memcmp(element, (const char *)flushed->expected[o] + i * size, size) == 0))
+      continue;
+    if (!near && found.wrong == 0)
+      near = terms_make(p, o, got);
+    if (near) {
+      error = terms_error(near, i);
+      found.worst = fmax(found.worst, error);
+    }
+    if (!(error <= bound) && found.wrong++ == 0) {
       found.at = i;
+      found.at_ulp = error;
+    }
   }
+  terms_free(near);
   return found;
 }
 
@@ -303,10 +264,12 @@ static void describe(const device_call *call, check_result *r, int o, lathe_dtyp
   }
   put(&t, ", expected ");
   if (dtype_floating(type)) {
-    put(&t, "%.*Lg", digits_of(type), expected_at(p, o, found->at));
+    put(&t, "%.*Lg", digits_of(type), problem_expected(p, o, found->at));
     put(&t, " (%.4g ulp off, %g allowed)", found->at_ulp, r->bound);
   } else {
     put_element(&t, type, p->expected[o], found->at);
+    if (isfinite(found->at_ulp))
+      put(&t, " (terms that far apart are %.4g ulp off each, %g allowed)", found->at_ulp, r->bound);
   }
   put_inputs(&t, p, o, at);
   put(&t, "; %zu of %zu wrong", found->wrong, p->elements[o]);
@@ -329,18 +292,17 @@ static double bound_of(const lathe_op *op, lathe_dtype dtype) {
   return 0.5;
 }
 
-/* Compares all outputs; flushed: null, or as problem_flushed makes it. *telling is false where so many
- * zeros prove nothing. */
-static check_result compare_outputs(device_call *call, const problem *flushed, bool *telling) {
+/* Compares all outputs; flushed: null, or as problem_flushed makes it. */
+static check_result compare_outputs(device_call *call, const problem *flushed) {
   const problem *p = call->problem;
   const lathe_op *op = p->op;
-  check_result r = {.bound = bound_of(op, p->dtype)};
-  bool all_zero = true;
-  size_t elements = 0;
+  const double bound = bound_of(op, p->dtype), nearest = 0.5;
+  check_result r = {.bound = bound};
 
-  *telling = true;
   for (int o = 0; o < op->noperands; o++) {
     const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
+    /* No rounded term is nearer than that. */
+    const double allowed = op->rounded_terms & 1u << o ? fmax(bound, nearest) : bound;
     const void *got;
     findings found;
     if (!op->operands[o].output)
@@ -351,38 +313,36 @@ static check_result compare_outputs(device_call *call, const problem *flushed, b
       describe_misdeed(call, &r);
       return r;
     }
-    found = dtype_floating(type) ? compare_floating(p, flushed, o, type, got, r.bound)
-                                 : compare_integers(p, flushed, o, type, got);
+    found = dtype_floating(type) ? compare_floating(p, flushed, o, type, got, allowed)
+                                 : compare_integers(p, flushed, o, type, got, allowed);
     if (found.worst > r.ulp)
       r.ulp = found.worst;
+    if (found.worst > bound)
+      r.bound = allowed;
     if (found.wrong && r.verdict == CHECK_RIGHT) {
       r.verdict = CHECK_WRONG;
       describe(call, &r, o, type, got, &found);
     }
-    all_zero = all_zero && found.all_zero;
-    elements += p->elements[o];
   }
-  *telling = !all_zero || elements < TELLING;
   return r;
 }
 
 check_result check_outputs(device_call *call) {
-  bool telling;
-  check_result r = compare_outputs(call, NULL, &telling);
+  check_result r = compare_outputs(call, NULL);
 
   if (r.verdict == CHECK_WRONG && !call->error[0] &&
       call->on->may_flush & 1u << call->problem->dtype) {
     problem *flushed = problem_flushed(call->problem);
     if (flushed)
-      r = compare_outputs(call, flushed, &telling);
+      r = compare_outputs(call, flushed);
     problem_free(flushed);
   }
   if (r.verdict == CHECK_RIGHT && !call->on->intact(call))
     describe_misdeed(call, &r);
-  if (r.verdict == CHECK_RIGHT && !telling) {
-    snprintf(call->error, sizeof call->error,
-             "every result is zero, and should be: such inputs show nothing");
-    describe_misdeed(call, &r);
+  if (r.verdict == CHECK_RIGHT && !telling_proves(call->problem, r.message, sizeof r.message)) {
+    text t = {r.message + strlen(r.message), sizeof r.message - strlen(r.message)};
+    r.verdict = CHECK_UNPROVED;
+    put_setting(&t, call);
   }
   return r;
 }

@@ -6,7 +6,10 @@
  * from: it is what a result that cancels is measured against. A reference beyond the largest
  * finite value is taken as the infinity that it rounds to, one unit beyond; NaN must be NaN,
  * a true infinity the same infinity, a true zero (of magnitude zero) of the same sign unless
- * the op says otherwise. Integer results must be equal.
+ * the op says otherwise. Integer results must be equal, but for the index of a largest or smallest term that
+ * is rounded (lathe_op.rounded_terms): the first of those that a kernel's precision makes equal may be
+ * another, and is right where its term and the reference's differ by no more than if both were as far off
+ * as the bound, or half a unit where that is less; so that NaN is still found where it is first.
  *
  * A device that may count numbers below the normal range as zero (device.may_flush) is also right
  * where it is off by no more than 32 times the smallest normal number, or has the result of the inputs with
@@ -21,14 +24,15 @@
 typedef enum check_verdict {
   CHECK_RIGHT,
   CHECK_WRONG,
-  CHECK_UNABLE, /* could not be run in that layout, or for want of memory */
+  CHECK_UNPROVED, /* as expected, but what is expected proves nothing: see telling.h */
+  CHECK_UNABLE,   /* could not be run in that layout, or for want of memory */
 } check_verdict;
 
 typedef struct check_result {
   check_verdict verdict;
   double ulp;        /* the largest error of a floating output; 0 where all are integers */
   double bound;      /* what the spec allows for the variant's type */
-  char message[768]; /* why not right; one line, empty where right */
+  char message[768]; /* why not right, or how little that shows; one line, mostly empty */
 } check_result;
 
 /* Prepares, runs once, judges and releases. The variant must be able to run on the device

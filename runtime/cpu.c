@@ -10,6 +10,7 @@
 #endif
 
 #include "lathe.h"
+#include "message.h"
 
 static const struct {
   const char *name;
@@ -92,21 +93,63 @@ static bool cpuinfo(const char *key, char *value, size_t size) {
   return found;
 }
 
-uint64_t lathe_cpu_features(void) {
-  const char *allowed = getenv("LATHE_CPU_FEATURES");
-  uint64_t mask = 0;
+static const char variable[] = "LATHE_CPU_FEATURES";
 
-  if (!allowed)
-    return detect() | LATHE_ON_CPU;
-  while (*allowed) {
-    const size_t length = strcspn(allowed, ", ");
-    for (int i = 0; i < FEATURES; i++)
-      if (strlen(features_by_name[i].name) == length &&
-          strncmp(allowed, features_by_name[i].name, length) == 0)
-        mask |= features_by_name[i].bit;
-    allowed += length + strspn(allowed + length, ", ");
+/* The next word of a list, of *length letters; null after the last. Moves *list on. */
+static const char *next_word(const char **list, size_t *length) {
+  const char *word = *list + strspn(*list, ", ");
+
+  *length = strcspn(word, ", ");
+  *list = word + *length;
+  return *length ? word : NULL;
+}
+
+/* 0 for a word that is no feature's name. */
+static uint64_t bit_of(const char *word, size_t length) {
+  for (int i = 0; i < FEATURES; i++)
+    if (strlen(features_by_name[i].name) == length &&
+        strncmp(word, features_by_name[i].name, length) == 0)
+      return features_by_name[i].bit;
+  return 0;
+}
+
+/* What the environment lets be seen. */
+static uint64_t allowed(void) {
+  const char *list = getenv(variable), *word;
+  uint64_t mask = 0;
+  size_t length;
+
+  if (!list)
+    return ~(uint64_t)0;
+  while ((word = next_word(&list, &length)))
+    mask |= bit_of(word, length);
+  return mask;
+}
+
+uint64_t lathe_cpu_features(void) {
+  return (detect() & allowed()) | LATHE_ON_CPU;
+}
+
+uint64_t cpu_hidden_features(void) {
+  return detect() & ~allowed();
+}
+
+void cpu_check_variable(void) {
+  const char *list = getenv(variable), *word, *names[FEATURES];
+  char unknown[64], where[128];
+  size_t length, used;
+
+  while (list && (word = next_word(&list, &length))) {
+    if (bit_of(word, length))
+      continue;
+    snprintf(unknown, sizeof unknown, "%.*s", (int)length, word);
+    used = (size_t)snprintf(where, sizeof where, "%s takes", variable);
+    for (int i = 0; i < FEATURES; i++) {
+      names[i] = features_by_name[i].name;
+      used += (size_t)snprintf(where + used, sizeof where - used, "%s %s", i ? "," : "", names[i]);
+    }
+    message_unknown("processor feature", unknown, names, FEATURES, where);
   }
-  return (detect() & mask) | LATHE_ON_CPU;
 }
 
 const char *lathe_cpu_name(void) {

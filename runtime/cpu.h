@@ -18,6 +18,12 @@ int cpu_caches(cpu_cache *caches, int limit);
 /* The features' names in one static string, "sse2 avx2 fma". */
 const char *cpu_feature_names(uint64_t features);
 
+/* Those that this processor has, and LATHE_CPU_FEATURES leaves out. */
+uint64_t cpu_hidden_features(void);
+
+/* Refuses a LATHE_CPU_FEATURES with a word in it that is no feature's name. */
+void cpu_check_variable(void);
+
 /* Clock rate in MHz as the system states it, 0 if unknown; whether it is left to scale. */
 double cpu_mhz(void);
 int cpu_scaling(void);

@@ -76,8 +76,11 @@ static void judge(const job *j, device_call *call, outcome *out) {
     ok = device_run(call);
   }
   out->check = !ok ? check_failed(call) : j->check_only ? out->check : check_outputs(call);
-  if (out->check.verdict == CHECK_RIGHT && first)
-    out->check = check_same(call, first);
+  if (out->check.verdict == CHECK_RIGHT && first) {
+    const check_result same = check_same(call, first);
+    if (same.verdict != CHECK_RIGHT)
+      out->check = same;
+  }
   out->check.ulp = fmax(out->check.ulp, before);
   check_drop(first);
 }

@@ -162,6 +162,8 @@ struct lathe_op {
   const lathe_peer *peers;
   bool in_place;      /* the first output may be the first input */
   bool any_zero_sign; /* +0 and -0 are equally right */
+  unsigned
+      rounded_terms; /* a bit for each operand: an index of terms that are rounded; see check.h */
   double
       flops_per_point; /* arithmetic nodes of the traced graph, for each point of the op's dimensions */
   /* The op of which this one is the gradient, or null: its inputs are those of that op that it
@@ -169,7 +171,8 @@ struct lathe_op {
   const lathe_op *gradient_of;
   /* References in higher precision. Floating operands are arrays of double (f64) or
    * long double (wide, for checking f64 itself); after the operands comes one more buffer
-   * for each floating output, in order, which takes its magnitude. Their workspace has twice
+   * for each floating output, in order, which takes its magnitude, and three for each output among the
+   * rounded terms: the indexes asked about, their terms (NaN for none), and the terms' magnitudes. Their workspace has twice
    * column_reductions numbers of that type for each point of the last dimension. */
   int column_reductions;
   lathe_fn *reference_f64, *reference_wide;

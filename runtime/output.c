@@ -37,6 +37,31 @@ static void forget(const char *path) {
       existing[i] = NULL;
 }
 
+/* Why standard output could not be written, the first time; 0 where it could. */
+static int standard_error;
+
+void output_flush_standard(void) {
+  if (fflush(stdout) != 0 && !standard_error)
+    standard_error = errno;
+}
+
+/* At the program's end. */
+static void check_standard(void) {
+  output_flush_standard();
+  if (!standard_error && ferror(stdout))
+    standard_error = EIO; /* when a buffer was full, of which the reason is gone */
+  if (fclose(stdout) != 0 && !standard_error)
+    standard_error = errno;
+  if (!standard_error)
+    return;
+  message_warn("cannot write standard output: %s", strerror(standard_error));
+  _exit(EXIT_REQUEST);
+}
+
+void output_guard_standard(void) {
+  atexit(check_standard);
+}
+
 output output_open(const char *path) {
   output o = {.path = path};
   struct stat about;

@@ -23,6 +23,10 @@ static size_t reference_size(lathe_dtype dtype, bool wide) {
   return wide ? sizeof(long double) : sizeof(double);
 }
 
+static bool has_terms(const lathe_op *op, int o) {
+  return op->rounded_terms & 1u << o;
+}
+
 double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   const bool wide = needs_wide(op, dtype);
   double bytes = 0;
@@ -33,6 +37,9 @@ double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
     /* An input and its widened copy, or a result and its magnitude. */
     const size_t beside = op->operands[o].output ? reference : lathe_dtype_size(type);
     bytes += (double)lathe_elements(op, o, dim) * (double)(reference + beside);
+    if (has_terms(op, o))
+      bytes += (double)lathe_elements(op, o, dim) *
+               (double)(reference + 2 * reference_size(LATHE_F64, wide));
   }
   return bytes;
 }
@@ -68,11 +75,11 @@ static void *widened(const problem *p, int o, lathe_dtype type) {
   return wide;
 }
 
-bool problem_solve(problem *p) {
+bool problem_ask(const problem *p) {
   const lathe_op *op = p->op;
   lathe_args args = problem_args(p);
   const size_t numbers = 2 * (size_t)op->column_reductions * p->dim[op->ndim - 1];
-  int magnitudes = op->noperands;
+  int more = op->noperands;
   bool ok;
 
   args.workspace = allocate(numbers * reference_size(LATHE_F64, p->wide));
@@ -80,10 +87,13 @@ bool problem_solve(problem *p) {
   for (int o = 0; o < op->noperands; o++) {
     const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
     args.buf[o] = op->operands[o].output ? p->expected[o] : widened(p, o, type);
-    if (op->operands[o].output && dtype_floating(type)) {
-      assert(magnitudes < LATHE_MAX_OPERANDS);
-      args.buf[magnitudes++] = p->magnitude[o];
+    assert(more + (p->magnitude[o] != NULL) + 2 * has_terms(op, o) <= LATHE_MAX_OPERANDS);
+    if (has_terms(op, o)) {
+      args.buf[more++] = p->asked[o];
+      args.buf[more++] = p->term[o];
     }
+    if (p->magnitude[o])
+      args.buf[more++] = p->magnitude[o];
     ok = ok && args.buf[o];
   }
   if (ok)
@@ -93,6 +103,17 @@ bool problem_solve(problem *p) {
     if (!op->operands[o].output && args.buf[o] != p->input[o])
       free(args.buf[o]);
   return ok;
+}
+
+bool problem_solve(problem *p) {
+  bool again = false, ok = problem_ask(p);
+
+  for (int o = 0; o < p->op->noperands; o++)
+    if (has_terms(p->op, o)) {
+      memcpy(p->asked[o], p->expected[o], p->bytes[o]);
+      again = true;
+    }
+  return ok && (!again || problem_ask(p));
 }
 
 /* An input with its random values, or an output's place; false where there is no memory. */
@@ -105,9 +126,15 @@ static bool make_operand(problem *p, int o) {
   p->bytes[o] = p->elements[o] * lathe_dtype_size(type);
   reference_bytes = p->elements[o] * reference_size(type, p->wide);
   if (operand->output) {
+    const size_t numbers = p->elements[o] * reference_size(LATHE_F64, p->wide);
+    const bool terms = has_terms(p->op, o), sized = terms || dtype_floating(type);
     p->expected[o] = allocate(reference_bytes);
-    p->magnitude[o] = dtype_floating(type) ? allocate(reference_bytes) : NULL;
-    return p->expected[o] && (p->magnitude[o] || !dtype_floating(type));
+    p->magnitude[o] = sized ? allocate(numbers) : NULL;
+    p->asked[o] = terms ? allocate(p->bytes[o]) : NULL;
+    p->term[o] = terms ? allocate(numbers) : NULL;
+    if (p->asked[o])
+      memset(p->asked[o], 0, p->bytes[o]);
+    return p->expected[o] && (p->magnitude[o] || !sized) && ((p->asked[o] && p->term[o]) || !terms);
   }
   p->input[o] = allocate(p->bytes[o]);
   if (p->input[o])
@@ -147,6 +174,21 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
   return p;
 }
 
+long double problem_number(const problem *p, const void *numbers, size_t element) {
+  return p->wide ? ((const long double *)numbers)[element] : ((const double *)numbers)[element];
+}
+
+long double problem_expected(const problem *p, int output, size_t element) {
+  const lathe_dtype type = dtype_of_operand(&p->op->operands[output], p->dtype);
+  const void *expected = p->expected[output];
+  long double value;
+
+  if (dtype_floating(type))
+    return problem_number(p, expected, element);
+  dtype_widen_long(type, (const char *)expected + element * lathe_dtype_size(type), 1, &value);
+  return value;
+}
+
 static void flush(lathe_dtype type, void *values, size_t count) {
   const dtype_format *f = dtype_format_of(type);
   const double smallest = ldexp(1, f->emin);
@@ -170,7 +212,8 @@ problem *problem_flushed(const problem *p) {
     return NULL;
   *flushed = *p;
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
-    flushed->input[o] = flushed->expected[o] = flushed->magnitude[o] = NULL;
+    flushed->input[o] = flushed->expected[o] = flushed->magnitude[o] = flushed->asked[o] =
+        flushed->term[o] = NULL;
   for (int o = 0; o < p->op->noperands && ok; o++) {
     const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
     ok = make_operand(flushed, o);
@@ -194,6 +237,8 @@ void problem_free(problem *p) {
     free(p->input[o]);
     free(p->expected[o]);
     free(p->magnitude[o]);
+    free(p->asked[o]);
+    free(p->term[o]);
   }
   free(p);
 }

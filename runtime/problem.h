@@ -19,6 +19,9 @@ typedef struct problem {
   void *input[LATHE_MAX_OPERANDS];     /* in the operand's own type; null for outputs */
   void *expected[LATHE_MAX_OPERANDS];  /* outputs: reference type, or the integer type */
   void *magnitude[LATHE_MAX_OPERANDS]; /* floating outputs: reference type */
+  /* Outputs that are indexes of rounded terms: the reference's own, and the terms there; these and their
+   * magnitudes in the reference type. */
+  void *asked[LATHE_MAX_OPERANDS], *term[LATHE_MAX_OPERANDS];
 } problem;
 
 /* Makes the inputs and runs the reference; null with the reason in why (static) where there
@@ -30,9 +33,18 @@ void problem_free(problem *p);
 /* Runs the reference again, on inputs that have changed; false where there is no memory. */
 bool problem_solve(problem *p);
 
+/* The same about the indexes in asked, for their terms and the magnitudes of these. */
+bool problem_ask(const problem *p);
+
 /* The same problem with zero, of the same sign, in the place of the inputs below the normal range;
  * null where there is no memory. */
 problem *problem_flushed(const problem *p);
+
+/* An element of an array in the reference type. */
+long double problem_number(const problem *p, const void *numbers, size_t element);
+
+/* The expected value of an element of an output. */
+long double problem_expected(const problem *p, int output, size_t element);
 
 /* Bytes of memory that problem_make takes at its peak. */
 double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);

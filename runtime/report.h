@@ -13,8 +13,9 @@ typedef struct report {
   char *command;       /* with its arguments */
   char date[40], host[72];
   row **rows;
-  size_t count;
-  size_t right, wrong, skipped;
+  size_t count, total; /* rows finished, and asked for: an interrupt leaves some out */
+  bool interrupted;
+  size_t right, wrong, unproved, skipped;
   double seconds;
 } report;
 

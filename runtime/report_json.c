@@ -63,6 +63,8 @@ static json_t *context(const report *r) {
   json_object_set_new(c, "seed", json_integer((json_int_t)r->options->seed));
   json_object_set_new(c, "timer_overhead_ns", json_real(clock_overhead_ns()));
   json_object_set_new(c, "seconds", json_real(r->seconds));
+  json_object_set_new(c, "interrupted", json_boolean(r->interrupted));
+  json_object_set_new(c, "rows_not_run", json_integer((json_int_t)(r->total - r->count)));
   return c;
 }
 

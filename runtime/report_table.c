@@ -7,6 +7,8 @@
 
 #include "clock.h"
 #include "cpu.h"
+#include "message.h"
+#include "output.h"
 #include "progress.h"
 #include "report.h"
 #include "units.h"
@@ -143,46 +145,65 @@ void report_table_begin(const report *r) {
     rows_head(r);
   else
     grid_head(r);
-  fflush(stdout);
+  output_flush_standard();
 }
 
-/* "4 ok", or how many of a backend's variants are wrong. */
+/* Whether a row was run and is not right, and what it goes as. */
+static bool has_failed(const row *r) {
+  return r->state == ROW_WRONG || r->state == ROW_UNPROVED;
+}
+
+static const char *failed_as(const row *r) {
+  return r->state == ROW_UNPROVED ? "UNPROVED" : "WRONG";
+}
+
+/* "4 ok", or how many of a backend's variants are wrong, or that none was proved right. */
 static void check_cell(row *const *rows, size_t count, const lathe_backend *backend) {
-  int right = 0, wrong = 0;
+  int right = 0, wrong = 0, unproved = 0;
   char text[24];
 
   for (size_t i = 0; i < count; i++)
     if (rows[i]->of->backend == backend) {
       right += rows[i]->state == ROW_RIGHT;
       wrong += rows[i]->state == ROW_WRONG;
+      unproved += rows[i]->state == ROW_UNPROVED;
     }
   if (wrong)
     snprintf(text, sizeof text, "%d wrong", wrong);
   else
-    snprintf(text, sizeof text, right ? "%d ok" : "-", right);
-  printf(" %s%7s%s", paint(wrong ? BAD : PLAIN), text, paint(PLAIN));
+    snprintf(text, sizeof text, right || unproved ? "%d ok" : "-", right);
+  printf(" %s%7s%s", paint(wrong || unproved ? BAD : PLAIN), text, paint(PLAIN));
 }
 
 /* A backend's best time. */
 static void time_cell(row *const *rows, size_t count, const lathe_backend *backend) {
-  const row *fastest = row_fastest(rows, count), *best = NULL;
-  bool wrong = false;
+  const row *fastest = row_fastest(rows, count), *best = NULL, *failed = NULL;
+  units_text time;
+  const char *text = "-";
 
   for (size_t i = 0; i < count; i++) {
     if (rows[i]->of->backend != backend)
       continue;
-    wrong = wrong || rows[i]->state == ROW_WRONG;
+    if (has_failed(rows[i]) && (!failed || rows[i]->state == ROW_WRONG))
+      failed = rows[i];
     if (rows[i]->sample_count > 0 && (!best || rows[i]->real_time < best->real_time))
       best = rows[i];
   }
-  printf(" %s%7s%c%s",
+  if (best) {
+    time = units_time(best->real_time);
+    text = time.text;
+  } else if (failed) {
+    text = failed_as(failed);
+  }
+  printf(" %s%7s%s%s",
          paint(best && best == fastest ? GOOD
-               : !best && wrong        ? BAD
+               : failed && !best       ? BAD
                                        : PLAIN),
-         best    ? units_time(best->real_time).text
-         : wrong ? "WRONG"
-                 : "-",
-         best && best == fastest ? '*' : ' ', paint(PLAIN));
+         text,
+         best && best == fastest ? "*"
+         : strlen(text) > 7      ? ""
+                                 : " ",
+         paint(PLAIN));
 }
 
 static void worst_error(row *const *rows, size_t count) {
@@ -247,8 +268,10 @@ static void grid_line(const report *r, row *const *rows, size_t count) {
 }
 
 static void failure(const row *r) {
-  printf("    %sWRONG%s %s:", paint(BAD), paint(PLAIN), r->variant);
-  wrap_print(r->reason, (int)strlen(r->variant) + 11, 6);
+  const char *as = failed_as(r);
+
+  printf("    %s%s%s %s:", paint(BAD), as, paint(PLAIN), r->variant);
+  wrap_print(r->reason, (int)(strlen(as) + strlen(r->variant)) + 6, 6);
   printf("      again: %s\n", r->repro);
 }
 
@@ -263,8 +286,8 @@ static void variant_line(const report *r, const row *line) {
     fputs(paint(PLAIN), stdout);
     return;
   }
-  if (line->state == ROW_WRONG) {
-    printf(" %swrong%s\n", paint(BAD), paint(PLAIN));
+  if (has_failed(line)) {
+    printf(" %s%s%s\n", paint(BAD), line->status, paint(PLAIN));
     failure(line);
     return;
   }
@@ -290,15 +313,15 @@ void report_table_task(const report *r, row *const *rows, size_t count) {
     for (size_t i = 0; i < count; i++)
       variant_line(r, rows[i]);
   } else {
-    size_t wrong = 0;
+    size_t failed = 0;
     grid_line(r, rows, count);
     for (size_t i = 0; i < count; i++)
-      if (rows[i]->state == ROW_WRONG && wrong++ == 0)
+      if (has_failed(rows[i]) && failed++ == 0)
         failure(rows[i]);
-    if (wrong > 1)
-      printf("      and %zu more (--rows shows them)\n", wrong - 1);
+    if (failed > 1)
+      printf("      and %zu more (--rows shows them)\n", failed - 1);
   }
-  fflush(stdout);
+  output_flush_standard();
 }
 
 /* How many of the rows from i on are of the same task. */
@@ -416,8 +439,65 @@ static void skips(const report *r) {
   }
 }
 
+/* Whether a row is the first of its op that has a note. */
+static bool is_noted(const report *r, const row *line) {
+  size_t i = 0;
+
+  if (!line->note)
+    return false;
+  while (!r->rows[i]->note || r->rows[i]->task->op != line->task->op)
+    i++;
+  return r->rows[i] == line;
+}
+
+/* How little some right rows show: once for each op, those together of which the same is to be said. */
+static void notes(const report *r) {
+  bool *said = calloc(r->count + 1, sizeof *said);
+
+  for (size_t i = 0; i < r->count && said; i++) {
+    char *text = NULL;
+    size_t length;
+    FILE *to;
+    if (said[i] || !is_noted(r, r->rows[i]))
+      continue;
+    to = open_memstream(&text, &length);
+    if (!to)
+      break;
+    fprintf(to, "%s:", r->rows[i]->note);
+    for (size_t j = i; j < r->count; j++)
+      if (is_noted(r, r->rows[j]) && strcmp(r->rows[j]->note, r->rows[i]->note) == 0) {
+        fprintf(to, "%s %s %s %s", j > i ? "," : "", r->rows[j]->op, r->rows[j]->dtype,
+                r->rows[j]->size);
+        said[j] = true;
+      }
+    fclose(to);
+    wrap_print(text, printf("note:"), 6);
+    free(text);
+  }
+  free(said);
+}
+
+/* Where so few calls were timed that nothing is known of their noise, that is no sign of a busy machine. */
+static void warn_of_noise(const report *r) {
+  size_t unsteady = 0, unknown = 0;
+
+  for (size_t i = 0; i < r->count; i++)
+    if (r->rows[i]->sample_count > 0) {
+      unknown += !isfinite(r->rows[i]->noise);
+      unsteady += isfinite(r->rows[i]->noise) && r->rows[i]->noise > noisy;
+    }
+  if (unsteady)
+    message_warn(
+        "%zu rows vary by more than %.0f %%: a busy machine, or too little time (--min-time)",
+        unsteady, 100 * noisy);
+  if (unknown)
+    message_warn(
+        "%zu rows have too few samples to tell how much they vary (--iterations, --min-time)",
+        unknown);
+}
+
 void report_table_end(const report *r) {
-  size_t unsteady = 0, above = 0;
+  size_t above = 0;
 
   progress_clear();
   if (!r->options->check_only)
@@ -438,15 +518,16 @@ void report_table_end(const report *r) {
     printf("!: %zu rows above it, so that it was measured too low (a busy machine?)\n", above);
   if (!by_rows(r))
     skips(r);
-  printf("%s%zu rows: %zu right, %zu wrong, %zu skipped, in %.1f s%s\n",
-         paint(r->wrong ? BAD : GOOD), r->count, r->right, r->wrong, r->skipped, r->seconds,
-         paint(PLAIN));
-  fflush(stdout);
-  for (size_t i = 0; i < r->count; i++)
-    unsteady += r->rows[i]->sample_count > 0 && !(r->rows[i]->noise <= noisy);
-  if (unsteady)
-    fprintf(stderr,
-            "bench: warning: %zu rows vary by more than %.0f %%: a busy machine, or too "
-            "little time (--min-time)\n",
-            unsteady, 100 * noisy);
+  notes(r);
+  fputs(paint(r->wrong || r->unproved ? BAD : GOOD), stdout);
+  if (r->interrupted)
+    printf("%zu of ", r->count);
+  printf("%zu rows: %zu right, %zu wrong, ", r->total, r->right, r->wrong);
+  if (r->unproved)
+    printf("%zu unproved, ", r->unproved);
+  printf("%zu skipped, in %.1f s%s\n", r->skipped, r->seconds, paint(PLAIN));
+  output_flush_standard();
+  if (r->interrupted)
+    message_warn("interrupted: %zu rows not run", r->total - r->count);
+  warn_of_noise(r);
 }

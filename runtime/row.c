@@ -22,6 +22,7 @@ const row_field row_fields[] = {
     FIELD(params, ROW_TEXT),
     FIELD(status, ROW_TEXT),
     FIELD(reason, ROW_TEXT),
+    FIELD(note, ROW_TEXT),
     FIELD(repro, ROW_TEXT),
     FIELD(fastest, ROW_FLAG),
     FIELD(dispatched, ROW_FLAG),
@@ -140,6 +141,7 @@ void row_free(row *r) {
   free(r->cold);
   free(r->name);
   free(r->reason);
+  free(r->note);
   free(r->repro);
   free(r->ceiling);
   free(r);
@@ -152,17 +154,26 @@ void row_skip(row *r, const char *why) {
 }
 
 void row_judge(row *r, const check_result *result, const char *repro) {
+  static const struct {
+    row_state state;
+    const char *status;
+  } became[] = {[CHECK_RIGHT] = {ROW_RIGHT, "right"},
+                [CHECK_WRONG] = {ROW_WRONG, "wrong"},
+                [CHECK_UNPROVED] = {ROW_UNPROVED, "unproved"}};
+
   if (result->verdict == CHECK_UNABLE) {
     row_skip(r, result->message);
     return;
   }
-  r->state = result->verdict == CHECK_RIGHT ? ROW_RIGHT : ROW_WRONG;
-  r->status = r->state == ROW_RIGHT ? "right" : "wrong";
+  r->state = became[result->verdict].state;
+  r->status = became[result->verdict].status;
   r->ulp = result->ulp;
   r->ulp_bound = result->bound;
-  if (r->state == ROW_WRONG) {
+  if (r->state != ROW_RIGHT) {
     r->reason = copy(result->message);
     r->repro = copy(repro);
+  } else if (result->message[0]) {
+    r->note = copy(result->message);
   }
 }
 

@@ -6,7 +6,7 @@
 #include "job.h"
 #include "selection.h"
 
-typedef enum row_state { ROW_RIGHT, ROW_WRONG, ROW_SKIPPED } row_state;
+typedef enum row_state { ROW_RIGHT, ROW_WRONG, ROW_UNPROVED, ROW_SKIPPED } row_state;
 
 /* Figures that are not known are NaN, texts null. */
 typedef struct row {
@@ -16,13 +16,14 @@ typedef struct row {
   double *samples; /* nanoseconds a call, in the order taken; sample_count of them */
   double *cold;    /* the same of cold calls; cold_sample_count of them */
 
-  /* The fields. Texts are borrowed, but for these four. */
+  /* The fields. Texts are borrowed, but for these five. */
   char *name;
   const char *op, *dtype, *backend, *variant, *device, *size, *params;
-  char *reason;       /* why wrong or skipped */
+  char *reason;       /* why not right */
+  char *note;         /* of a right one, how little that shows */
   char *repro;        /* the command that fails in the same way */
   char *ceiling;      /* what was measured for it */
-  const char *status; /* right, wrong, skipped */
+  const char *status; /* right, wrong, unproved, skipped */
   bool fastest, dispatched;
   double real_time, cpu_time;   /* medians of a call on both clocks, ns */
   double cold_time, cold_noise; /* the same where operands are in memory; NaN where not timed */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "dtype.h"
 #include "message.h"
 
@@ -321,6 +322,10 @@ _Noreturn static void refuse_size(const size_item *item, const selection *s, boo
       message_unknown("dimension", name, names, count, "--list-ops shows each op's");
   }
   free(names);
+  for (size_t v = 0; v < lathe_variant_count; v++)
+    if (s->variant[v] && size_repeats(&item->pattern, lathe_variants[v].op))
+      message_refuse("--size %s: a dimension of %s is given twice (--list-ops shows each op's)",
+                     item->text, lathe_variants[v].op->name);
   if (sweep)
     message_refuse(
         "--size %s: no sweep of the ops asked for has such a size (--list-sizes shows them)",
@@ -405,6 +410,19 @@ device *selection_device(const selection *s, lathe_kind kind) {
   return NULL;
 }
 
+/* As lathe_why_not, but where the processor could and the environment has it not: that. */
+static const char *why_not_on(const lathe_variant *variant, const device *on) {
+  static char text[160];
+  const uint64_t hidden = on->kind == LATHE_CPU ? cpu_hidden_features() : 0;
+  const uint64_t lacking = (variant->backend->features | variant->features) & hidden;
+  const char *why = lathe_why_not(variant, on->features | hidden);
+
+  if (why || !lacking)
+    return why;
+  snprintf(text, sizeof text, "LATHE_CPU_FEATURES leaves out %s", cpu_feature_names(lacking));
+  return text;
+}
+
 const char *selection_why_not(const selection *s, const lathe_variant *variant) {
   static const char *const not_asked[DEVICE_KINDS] = {
       [LATHE_CPU] = "no processor was asked for",
@@ -414,7 +432,7 @@ const char *selection_why_not(const selection *s, const lathe_variant *variant) 
   const device *on = selection_device(s, variant->backend->kind);
 
   if (on)
-    return lathe_why_not(variant, on->features);
+    return why_not_on(variant, on);
   if (variant->disabled)
     return variant->disabled;
   if (variant->backend->disabled)

@@ -155,6 +155,14 @@ static int place(const size_pattern *pattern, int index, const lathe_op *op) {
   return -1;
 }
 
+bool size_repeats(const size_pattern *pattern, const lathe_op *op) {
+  for (int i = 0; i < pattern->count; i++)
+    for (int j = 0; j < i; j++)
+      if (place(pattern, i, op) >= 0 && place(pattern, i, op) == place(pattern, j, op))
+        return true;
+  return false;
+}
+
 bool size_apply(const size_pattern *pattern, size_t index, const lathe_op *op, size_shape *shape) {
   size_t by_place[SIZE_FACTORS] = {0};
 

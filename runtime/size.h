@@ -43,6 +43,9 @@ typedef struct size_shape {
 size_t size_count(const size_pattern *pattern);
 bool size_apply(const size_pattern *pattern, size_t index, const lathe_op *op, size_shape *shape);
 
+/* Whether two parts of a pattern are about the same dimension of an op, which may have several names. */
+bool size_repeats(const size_pattern *pattern, const lathe_op *op);
+
 /* Whether a shape is, in what a pattern names, one of those that it stands for. */
 bool size_matches(const size_pattern *pattern, const lathe_op *op, const size_shape *shape);
 

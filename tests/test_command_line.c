@@ -70,6 +70,40 @@ static void assert_good(const run_result *r) {
   assert_narrow(r->out);
 }
 
+/* The bench's JSON; release with json_decref. */
+static json_t *load(const char *path) {
+  json_error_t error;
+  json_t *root = json_load_file(tree_path(path), 0, &error);
+
+  if (!root)
+    fail_msg("%s:%d: %s", path, error.line, error.text);
+  return root;
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+
+  if (!text)
+    fail_msg("%s is no text", key);
+  return text;
+}
+
+static double number_of(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+
+  if (!json_is_number(value))
+    fail_msg("%s is no number", key);
+  return json_number_value(value);
+}
+
+static bool flag_of(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+
+  if (!json_is_boolean(value))
+    fail_msg("%s is neither true nor false", key);
+  return json_is_true(value);
+}
+
 /* ---- what there is --------------------------------------------------------------------------- */
 
 static void test_help(void **state) {
@@ -150,6 +184,16 @@ static void test_lists_are_narrowed(void **state) {
   run_free(&r);
 }
 
+/* Why a backend cannot run where LATHE_CPU_FEATURES leaves less of this processor; null where it can. */
+static const char *why_not_with(const lathe_backend *backend, uint64_t left) {
+  const lathe_variant probe = {.backend = backend};
+  const char *why = lathe_why_not(&probe, lathe_cpu_features());
+
+  if (why || !lathe_why_not(&probe, left))
+    return why;
+  return "LATHE_CPU_FEATURES leaves out ";
+}
+
 /* What cannot run here says why in the list, too. */
 static void test_list_of_what_cannot_run(void **state) {
   run_result r = BENCH_WITH("LATHE_CPU_FEATURES=", "--list-backends");
@@ -157,9 +201,8 @@ static void test_list_of_what_cannot_run(void **state) {
   (void)state;
   assert_good(&r);
   for (size_t i = 0; i < lathe_backend_count; i++) {
-    const lathe_variant probe = {.backend = &lathe_backends[i]};
-    const char *why =
-        lathe_backends[i].kind == LATHE_CPU ? lathe_why_not(&probe, LATHE_ON_CPU) : NULL;
+    const bool here = lathe_backends[i].kind == LATHE_CPU;
+    const char *why = here ? why_not_with(&lathe_backends[i], LATHE_ON_CPU) : NULL;
     if (why)
       assert_has(r.out, why);
   }
@@ -176,6 +219,33 @@ static void test_check_only(void **state) {
   assert_has(r.out, "add_f32__");
   assert_has(r.out, " 0 wrong");
   assert_lacks(r.out, "f64");
+  run_free(&r);
+}
+
+/* Where zero is all that can come out, it is right; that it shows little is said once for an op. */
+static void test_rows_of_one_element(void **state) {
+  run_result r =
+      BENCH("--op", "cross_entropy,softmax,log_softmax", "--dtype", "all", "--size", "1000x1,40x1",
+            "--backend", "scalar", "--check-only", "--json", "out.json", "--seed", "1");
+  const char *note =
+      strstr(r.out, "\nnote: every result is zero, and should be, which shows little: "
+                    "cross_entropy f32 1000x1, log_softmax\n      f32 1000x1\n");
+  json_t *root = load("out.json"), *all = json_object_get(root, "benchmarks");
+
+  (void)state;
+  assert_good(&r);
+  assert_non_null(note);
+  assert_null(strstr(note + 2, "note:"));
+  for (size_t i = 0; i < json_array_size(all); i++) {
+    const json_t *b = json_array_get(all, i);
+    assert_string_equal(text_of(b, "status"), "right");
+    if (strcmp(text_of(b, "op"), "softmax") == 0)
+      assert_true(json_is_null(json_object_get(b, "note")));
+    else
+      assert_string_equal(text_of(b, "note"),
+                          "every result is zero, and should be, which shows little");
+  }
+  json_decref(root);
   run_free(&r);
 }
 
@@ -198,6 +268,20 @@ static void test_tables_fit_the_terminal(void **state) {
   r = BENCH_WITH("LATHE_CPU_FEATURES=sse2", "--op", "log_softmax", "--size", "2^20", "--iterations",
                  "1", "--rows");
   assert_narrow(r.out);
+  run_free(&r);
+}
+
+/* Noise that is not known is not called noise. */
+static void test_few_samples(void **state) {
+  run_result r = BENCH("--op", "add", "--variant", "*_f32__scalar_u1", "--size", "100,1K",
+                       "--iterations", "1");
+
+  (void)state;
+  assert_int_equal(r.status, RIGHT);
+  assert_has(r.out, "     ? ");
+  assert_string_equal(r.err,
+                      "bench: warning: 2 rows have too few samples to tell how much they vary "
+                      "(--iterations, --min-time)\n");
   run_free(&r);
 }
 
@@ -233,40 +317,6 @@ static void test_ways_to_check(void **state) {
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-/* The bench's JSON; release with json_decref. */
-static json_t *load(const char *path) {
-  json_error_t error;
-  json_t *root = json_load_file(tree_path(path), 0, &error);
-
-  if (!root)
-    fail_msg("%s:%d: %s", path, error.line, error.text);
-  return root;
-}
-
-static const char *text_of(const json_t *object, const char *key) {
-  const char *text = json_string_value(json_object_get(object, key));
-
-  if (!text)
-    fail_msg("%s is no text", key);
-  return text;
-}
-
-static double number_of(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-
-  if (!json_is_number(value))
-    fail_msg("%s is no number", key);
-  return json_number_value(value);
-}
-
-static bool flag_of(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-
-  if (!json_is_boolean(value))
-    fail_msg("%s is neither true nor false", key);
-  return json_is_true(value);
-}
 
 /* The context that Google Benchmark writes. */
 static void check_context(const json_t *root) {
@@ -342,6 +392,7 @@ static void check_marks(const json_t *all) {
     const json_t *a = json_array_get(all, i);
     const json_t *device = json_object_get(a, "device"); /* null where there is none */
     size_t fastest = 0, dispatched = 0;
+    bool able = false; /* a device's backend may have been left out */
     for (size_t j = 0; j < json_array_size(all); j++) {
       const json_t *b = json_array_get(all, j);
       if (strcmp(text_of(a, "op"), text_of(b, "op")) != 0 ||
@@ -349,11 +400,13 @@ static void check_marks(const json_t *all) {
           strcmp(text_of(a, "size"), text_of(b, "size")) != 0)
         continue;
       fastest += flag_of(b, "fastest");
-      if (json_equal(device, json_object_get(b, "device")))
-        dispatched += flag_of(b, "dispatched");
+      if (!json_equal(device, json_object_get(b, "device")))
+        continue;
+      dispatched += flag_of(b, "dispatched");
+      able = able || strcmp(text_of(b, "status"), "skipped") != 0;
     }
     assert_int_equal(fastest, 1);
-    assert_int_equal(dispatched, json_is_string(device) ? 1 : 0);
+    assert_int_equal(dispatched, able ? 1 : 0);
   }
 }
 
@@ -635,6 +688,14 @@ static void test_bad_calls(void **state) {
        "--size 1099511627776x1099511627776: add would need more memory than can be addressed"},
       {{"--size", "10:5"},
        "--size 10:5: the range ends before it begins (--help shows how sizes are given)"},
+      {{"--size", "rows=8xrows=9"},
+       "--size rows=8xrows=9: a dimension of column_max is given twice (--list-ops shows each "
+       "op's)"},
+      {{"--op=softmax", "--sweep", "--size", "batch=8xbatch=9"},
+       "--size batch=8xbatch=9: a dimension of softmax is given twice (--list-ops shows each "
+       "op's)"},
+      {{"--op", "softmax", "--size", "cols=8xwidth=9"},
+       "--size cols=8xwidth=9: a dimension of softmax is given twice (--list-ops shows each op's)"},
       {{"--size", ""}, "--size needs a name, and was given nothing"},
       {{"--op", "add", "--size", "huge"}, "unknown size 'huge' (--list-sizes lists them)"},
       {{"--op", "add", "--size", "depth=4"},
@@ -706,6 +767,36 @@ static void test_unwritable_files(void **state) {
   assert_int_equal(files_in(tree_root()), 0);
 }
 
+/* Standard output counts as well, whatever goes there; but a bad request is what it was. */
+static void test_unwritable_standard_output(void **state) {
+  static const struct {
+    const char *command, *message;
+  } cases[] = {
+      {"--help >/dev/full", "warning: cannot write standard output: No space left on device"},
+      {"--version >/dev/full", "warning: cannot write standard output: No space left on device"},
+      {"--version >&-", "warning: cannot write standard output: Bad file descriptor"},
+      {"--list-variants --dtype all >/dev/full", "warning: cannot write standard output: "},
+      {"--op sum --size 1K --check-only >/dev/full",
+       "warning: cannot write standard output: No space left on device"},
+      {"--op sum --size 1K --check-only --json /dev/full",
+       "warning: cannot write /dev/full: No space left on device"},
+      {"--op nope >/dev/full", "unknown op 'nope' (--list-ops lists them)"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char command[160], message[160];
+    run_result r;
+    snprintf(command, sizeof command, "exec \"$LATHE_BENCH\" %s", cases[i].command);
+    snprintf(message, sizeof message, "bench: %s", cases[i].message);
+    r = RUN(tree_root(), "sh", "-c", command);
+    if (r.status != BAD_REQUEST || strncmp(r.err, message, strlen(message)) != 0 ||
+        lines_of(r.err) != 1)
+      fail_msg("%s: status %d, said: %s\nexpected: %s", command, r.status, r.err, message);
+    run_free(&r);
+  }
+}
+
 /* ---- instruction sets ------------------------------------------------------------------------ */
 
 /* The first backend that a processor with only SSE2 cannot run and that was built; or null. */
@@ -718,28 +809,31 @@ static const lathe_backend *beyond_sse2(void) {
 
 static void test_missing_instruction_set(void **state) {
   const lathe_backend *backend = beyond_sse2();
-  const lathe_variant probe = {.backend = backend};
   const json_t *all;
+  const char *why;
   run_result r;
   json_t *root;
 
   (void)state;
   if (!backend)
     skip(); /* this table has no such backend */
+  why = why_not_with(backend, LATHE_ON_CPU | LATHE_SSE2);
   r = BENCH_WITH("LATHE_CPU_FEATURES=sse2", "--op", "add,sum,softmax", "--size", "100", "--backend",
                  backend->name, "--json", "out.json");
   assert_int_equal(r.status, NOTHING);
   assert_string_equal(r.err, "");
-  assert_has(r.out, lathe_why_not(&probe, LATHE_ON_CPU | LATHE_SSE2));
+  assert_has(r.out, why);
   assert_has(r.out, " 0 right, 0 wrong, ");
   root = load("out.json");
   all = json_object_get(root, "benchmarks");
   assert_true(json_array_size(all) > 0);
+  assert_false(flag_of(json_object_get(root, "context"), "interrupted"));
+  assert_true(number_of(json_object_get(root, "context"), "rows_not_run") == 0);
   for (size_t i = 0; i < json_array_size(all); i++) {
     const json_t *b = json_array_get(all, i);
     check_benchmark(b);
     assert_string_equal(text_of(b, "status"), "skipped");
-    assert_string_equal(text_of(b, "reason"), lathe_why_not(&probe, LATHE_ON_CPU | LATHE_SSE2));
+    assert_memory_equal(text_of(b, "reason"), why, strlen(why));
     assert_true(flag_of(b, "error_occurred"));
     assert_string_equal(text_of(b, "error_message"), text_of(b, "reason"));
     assert_false(flag_of(b, "fastest"));
@@ -761,9 +855,23 @@ static void test_less_of_a_processor(void **state) {
     assert_good(&r);
     assert_has(r.out, " 0 wrong, ");
     if (beyond_sse2())
-      assert_has(r.out, "this processor has no ");
+      assert_has(r.out, why_not_with(beyond_sse2(), LATHE_ON_CPU | LATHE_SSE2));
     run_free(&r);
   }
+}
+
+/* A slip would hide what it was to leave. */
+static void test_unknown_feature(void **state) {
+  run_result r = BENCH_WITH("LATHE_CPU_FEATURES=sse2,avx3", "--op", "add");
+
+  (void)state;
+  assert_refused(
+      &r, "bench: unknown processor feature 'avx3'; did you mean 'avx2'? (LATHE_CPU_FEATURES "
+          "takes sse2, avx2, fma, f16c, avx512f, avx512bw, avx512dq, avx512vl)\n");
+  run_free(&r);
+  r = BENCH_WITH("LATHE_CPU_FEATURES=foo", "--help");
+  assert_good(&r);
+  run_free(&r);
 }
 
 static void test_too_large_for_memory(void **state) {
@@ -825,19 +933,34 @@ static void test_colours(void **state) {
 
 /* What was finished is written, and the status tells. */
 static void test_interrupt(void **state) {
-  run_result r = RUN(tree_root(), "timeout", "--foreground", "--preserve-status", "-s", "INT",
-                     "0.7", test_variable("LATHE_BENCH"), "--op", "add", "--backend", "scalar",
-                     "--size", "2^4:2^12", "--min-time", "0.15", "--json", "out.json");
-  const json_t *all;
+  run_result r =
+      RUN(tree_root(), "timeout", "--foreground", "--preserve-status", "-s", "INT", "0.7",
+          test_variable("LATHE_BENCH"), "--op", "add", "--backend", "scalar", "--size", "2^4:2^12",
+          "--min-time", "0.15", "--json", "out.json", "--markdown", "out.md");
+  const json_t *all, *context;
+  char said[80], *markdown;
   json_t *root;
+  size_t rows;
 
   (void)state;
   assert_int_equal(r.status, INTERRUPTED);
   root = load("out.json");
+  context = json_object_get(root, "context");
   all = json_object_get(root, "benchmarks");
   for (size_t i = 0; i < json_array_size(all); i++)
     check_benchmark(json_array_get(all, i));
-  assert_in_range(json_array_size(all), 1, 17); /* of 9 sizes, two variants each */
+  rows = json_array_size(all);
+  assert_in_range(rows, 1, 17); /* of 9 sizes, two variants each */
+  assert_true(flag_of(context, "interrupted"));
+  assert_true(number_of(context, "rows_not_run") == (double)(18 - rows));
+  snprintf(said, sizeof said, "\n%zu of 18 rows: %zu right, 0 wrong, 0 skipped, in ", rows, rows);
+  assert_has(r.out, said);
+  snprintf(said, sizeof said, "bench: warning: interrupted: %zu rows not run\n", 18 - rows);
+  assert_has(r.err, said);
+  markdown = tree_read("out.md");
+  snprintf(said, sizeof said, "\n| interrupted | %zu rows not run |\n", 18 - rows);
+  assert_has(markdown, said);
+  free(markdown);
   json_decref(root);
   run_free(&r);
 }
@@ -851,7 +974,9 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_lists_are_narrowed),
     TEST(test_list_of_what_cannot_run),
     TEST(test_check_only),
+    TEST(test_rows_of_one_element),
     TEST(test_tables_fit_the_terminal),
+    TEST(test_few_samples),
     TEST(test_seed_is_printed_and_taken),
     TEST(test_ways_to_check),
     TEST(test_json),
@@ -863,8 +988,10 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_markdown),
     TEST(test_bad_calls),
     TEST(test_unwritable_files),
+    TEST(test_unwritable_standard_output),
     TEST(test_missing_instruction_set),
     TEST(test_less_of_a_processor),
+    TEST(test_unknown_feature),
     TEST(test_too_large_for_memory),
     TEST(test_colours),
     TEST(test_interrupt),

@@ -55,6 +55,12 @@ static void prints_its_usage(void **state) {
   run_free(&result);
 }
 
+static void says_that_its_usage_cannot_be_written(void **state) {
+  (void)state;
+  run_result result = RUN(tree_root(), "sh", "-c", "exec \"$LATHE_GEN\" --help >/dev/full");
+  expect_failure(result, 1, "lathe-gen: cannot write standard output: No space left on device\n");
+}
+
 static void refuses_unknown_options(void **state) {
   (void)state;
   expect_failure(
@@ -448,6 +454,7 @@ static void matches_the_golden_files(void **state) {
 
 const struct CMUnitTest generator_tests[] = {
     TEST(prints_its_usage),
+    TEST(says_that_its_usage_cannot_be_written),
     TEST(refuses_unknown_options),
     TEST(refuses_unknown_commands),
     TEST(refuses_an_unknown_op),

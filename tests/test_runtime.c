@@ -627,11 +627,13 @@ static void test_cpu_features(void **state) {
   setenv("LATHE_CPU_FEATURES", "sse2,avx2, fma nonsense", 1);
   assert_int_equal(lathe_cpu_features(),
                    all & (LATHE_ON_CPU | LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA));
+  assert_int_equal(cpu_hidden_features(), all & ~lathe_cpu_features());
   setenv("LATHE_CPU_FEATURES", "", 1);
   assert_int_equal(lathe_cpu_features(), LATHE_ON_CPU);
   setenv("LATHE_CPU_FEATURES", "avx", 1); /* no part of avx2 */
   assert_int_equal(lathe_cpu_features(), LATHE_ON_CPU);
   unsetenv("LATHE_CPU_FEATURES");
+  assert_int_equal(cpu_hidden_features(), 0);
   assert_string_equal(cpu_feature_names(LATHE_SSE2 | LATHE_FMA), "sse2 fma");
   assert_true(*lathe_cpu_name() != 0);
 }
@@ -904,6 +906,8 @@ static void test_sizes_that_do_not_fit(void **state) {
     size_t dim[LATHE_MAX_DIMS];
     bool applies, folds;
     assert_null(size_parse(cases[i].text, &pattern));
+    assert_int_equal(size_repeats(&pattern, cases[i].op),
+                     strncmp(cases[i].text, "cols=3x", 7) == 0);
     applies = size_apply(&pattern, 0, cases[i].op, &shape);
     folds = applies && size_fold(&shape, cases[i].op, dim);
     if (applies != cases[i].applies || folds != cases[i].folds ||

@@ -17,6 +17,7 @@
   GROUP(generator)                                                                                 \
   GROUP(build)                                                                                     \
   GROUP(runtime)                                                                                   \
+  GROUP(check)                                                                                     \
   GROUP(kernels)                                                                                   \
   GROUP(gradients)                                                                                 \
   GROUP(command_line)                                                                              \

@@ -1,0 +1,121 @@
+/* telling.c - what the expected results of a problem can show of a kernel that has them. */
+#include "telling.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dtype.h"
+
+enum { FEW = 32 /* so few results may all be zero by chance */ };
+
+/* How many of some results are numbers that show little. */
+typedef struct shares {
+  size_t all, zero, nan, infinite;
+  size_t beyond; /* finite, but not in the output's type */
+} shares;
+
+/* An index shows as little as its term where that is not finite. */
+static shares shares_of(const problem *p, int o) {
+  const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+  const dtype_format *f = dtype_format_of(type);
+  const bool floating = dtype_floating(type);
+  const long double least = floating ? ldexpl(1, f->emin - f->digits) : 0; /* rounds to zero */
+  const long double most = floating ? dtype_max(type) : INFINITY;
+  shares s = {.all = p->elements[o]};
+
+  for (size_t i = 0; i < s.all; i++) {
+    const long double term = p->term[o] ? problem_number(p, p->term[o], i) : 0;
+    const long double expected = fabsl(isfinite(term) ? problem_expected(p, o, i) : term);
+    s.zero += expected <= least;
+    s.nan += isnan(expected) != 0;
+    s.infinite += isinf(expected) != 0;
+    s.beyond += expected > most && isfinite(expected);
+  }
+  return s;
+}
+
+static shares add(shares a, shares b) {
+  return (shares){a.all + b.all, a.zero + b.zero, a.nan + b.nan, a.infinite + b.infinite,
+                  a.beyond + b.beyond};
+}
+
+static bool all_finite(const problem *p, int o) {
+  const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+
+  for (size_t i = 0; i < p->elements[o]; i++) {
+    double value;
+    dtype_widen(type, (const char *)p->input[o] + i * lathe_dtype_size(type), 1, &value);
+    if (!isfinite(value))
+      return false;
+  }
+  return true;
+}
+
+/* Whether the inputs are numbers such as the spec has them drawn. */
+static bool ordinary(const problem *p) {
+  bool numbers = false;
+
+  if (p->special)
+    return false;
+  for (int o = 0; o < p->op->noperands; o++) {
+    if (!p->input[o])
+      continue;
+    if (p->elements[o] == 0 || !all_finite(p, o))
+      return false;
+    numbers = true;
+  }
+  return numbers;
+}
+
+/* "zero or NaN": those of the kinds that there are. */
+static const char *kinds_of(const shares *s) {
+  const struct {
+    const char *name;
+    size_t count;
+  } kinds[] = {{"zero", s->zero},
+               {"NaN", s->nan},
+               {"infinite", s->infinite},
+               {"beyond the type's largest number", s->beyond}};
+  static char text[80];
+  size_t length = 0;
+
+  text[0] = 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (kinds[i].count > 0)
+      length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? " or " : "",
+                                 kinds[i].name);
+  return text;
+}
+
+bool telling_proves(const problem *p, char *text, size_t size) {
+  const lathe_op *op = p->op;
+  shares sum = {0};
+  bool usual;
+
+  text[0] = 0;
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output)
+      sum = add(sum, shares_of(p, o));
+  usual = sum.nan + sum.infinite > 0 && ordinary(p);
+  for (int o = 0; o < op->noperands && usual; o++) {
+    const shares s = op->operands[o].output ? shares_of(p, o) : (shares){0};
+    if (s.all > 0 && s.nan + s.infinite == s.all) {
+      snprintf(text, size,
+               "every %s of %s is %s, and should be, which proves nothing: give the inputs a "
+               "range where the op is defined (%s)",
+               p->term[o] ? "term" : "result", op->operands[o].name, kinds_of(&s), op->source);
+      return false;
+    }
+  }
+  if (sum.all > 0 && sum.zero + sum.nan + sum.infinite + sum.beyond == sum.all) {
+    if (sum.all >= FEW || sum.beyond > 0)
+      snprintf(text, size, "every result is %s, and should be, which shows little", kinds_of(&sum));
+  } else if (usual) {
+    const shares lost = {.nan = sum.nan, .infinite = sum.infinite};
+    snprintf(text, size,
+             "%.2g %% of the results are %s, and should be, which shows nothing of them",
+             100 * (double)(sum.nan + sum.infinite) / (double)sum.all, kinds_of(&lost));
+  }
+  return true;
+}

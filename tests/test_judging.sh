@@ -1,0 +1,78 @@
+#!/bin/sh
+# test_judging.sh - what the bench program says of ops that are right and yet prove little, or nothing, and of
+# indexes that rounding decides: from specs of its own, built for the processor. Needs LATHE_SRC.
+
+. "$LATHE_SRC/tests/check.sh"
+
+mkdir -p "$tmp/tree/specs" "$tmp/build"
+for name in configure build.ninja.in gen templates runtime tests; do
+  ln -s "$LATHE_SRC/$name" "$tmp/tree/"
+done
+cat >"$tmp/tree/specs/judged.lua" <<'SPEC'
+local function judged(name, row)
+  row.doc, row.dtypes, row.sizes = name, { "f64", "f32", "f16", "bf16" }, { { "S", m = 7, n = 100 } }
+  row.ulp = { f64 = 4, f32 = 4, f16 = 1, bf16 = 1 }
+  row.variants = { { backend = { "scalar", "avx2" } } }
+  op(name)(row)
+end
+local function map(name, low, high, f)
+  judged(name, { inputs = { x = { "m", "n", range = { low, high } } }, outputs = { y = { "m", "n" } }, map = f })
+end
+local function index(name, outputs, f)
+  judged(name, { inputs = { x = { "m", "n" } }, outputs = { r = outputs }, reduce = f })
+end
+map("cut", -2, -1, function(x) return max(x, 0) end)
+map("root", -2, -1, function(x) return sqrt(x) end)
+map("ratio", -2, -1, function(x) return 1e-3 / (x - x) end)
+map("half", -1, 1, function(x) return sqrt(x) end)
+map("whole", 1, 2, function(x) return sqrt(x) end)
+index("peak", {}, function(x) return argmax(exp(-x * x)) end)
+index("row_peak", { "m" }, function(x) return argmin(1 - exp(-x * x)) end)
+index("farthest", {}, function(x) return argmax(abs(x)) end)
+index("undefined", {}, function(x) return argmax(sqrt(-2 - x)) end)
+SPEC
+cd "$tmp/build" || exit 1
+is 'configures' env CFLAGS=-O1 KERNEL_CFLAGS=-O1 ../tree/configure --disable-cuda --disable-vulkan --disable-avx512 \
+  --disable-sse2
+is 'builds' ninja out/bench
+
+bench() { # bench STATUS OPTION...: its output is in $tmp/output
+  status=$1
+  shift
+  out/bench "$@" >"$tmp/output" 2>&1
+  is "ends with $status" sh -c 'cat "$3"; [ "$1" = "$2" ]' - $? "$status" "$tmp/output"
+}
+says() { is "says $1" grep -E -e "$1" "$tmp/output"; }
+lacks() { is "does not say $1" sh -c '! grep -E -e "$1" "$2"' - "$1" "$tmp/output"; }
+
+# Inputs in a wrong range prove nothing: such rows are not timed, and others are.
+bench 1 --op root,ratio,whole --fast
+says '^root .* UNPROVED'
+says 'UNPROVED root_f32__.*: every result of y is NaN, and should be, which proves'
+says 'UNPROVED ratio_f32__.*: every result of y is infinite,'
+says '^whole .* ns\*'
+says ' unproved, 0 skipped'
+bench 1 --op root --json root.json
+is 'is not timed' grep '"sample_count": 0' root.json
+is 'is not timed' sh -c '! grep "\"sample_count\": [1-9]" root.json'
+is 'has its status' grep '"status": "unproved"' root.json
+bench 1 --op undefined --check-only
+says 'UNPROVED .*: every term of r is NaN'
+
+# Special values prove what they were asked for; zeros that are right are right. Each is noted once.
+bench 0 --op root --special nan
+says '^note: every result is NaN, and should be, which shows little: root f32 S$'
+bench 0 --op cut,half --dtype all
+says '^note: every result is zero, and should be, which shows little: cut f64 S$'
+says '^note: [45][0-9] % of the results are NaN, and should be, which shows nothing of them: half f64 S$'
+is 'notes an op once' test "$(grep -c '^note:' "$tmp/output")" = 2
+bench 0 --op whole
+lacks '^note:'
+
+# Which of many terms is the largest is rounding's choice, and right; but not which element is.
+bench 0 --op peak,row_peak,farthest --dtype all --check-only --size 100K,1M,300x4000 --seed 1
+bench 0 --op peak,row_peak,farthest --dtype all --check-only --size 100K,1M,300x4000 --seed 2
+bench 0 --op peak,row_peak,farthest --dtype all --special nan,inf,zero,denormal --size 1,33,30x77
+is 'exact where nothing is rounded' test "$(grep -c 'rounded_terms = 0' out/gen/table.c)" = 6
+
+summary
