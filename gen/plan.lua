@@ -270,6 +270,7 @@ function plan.variants(op, backends)
           for _, extension in ipairs(variant.needs) do
             variant.disabled = variant.disabled or backend.lacking[extension]
           end
+          variant.disabled = variant.disabled or backend.unable and backend.unable(op, dtype)
           variants[#variants + 1] = setmetatable(variant, { __index = row })
         end
       end

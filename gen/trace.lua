@@ -292,6 +292,23 @@ function trace.backward_of(op)
   return derived
 end
 
+-- What a call has places for, LATHE_MAX_OPERANDS: its operands, and for a reference the magnitude of every
+-- output that is a number besides.
+local most_operands = 16
+local function check_count(op)
+  local inputs, outputs, magnitudes = 0, 0, 0
+  for _, operand in ipairs(op.operands) do
+    inputs = inputs + (operand.output and 0 or 1)
+    outputs = outputs + (operand.output and 1 or 0)
+    magnitudes = magnitudes + (operand.output and operand.dtype ~= "i64" and 1 or 0)
+  end
+  if inputs + outputs + magnitudes > most_operands then
+    text.fail(op.where(op.key), "op \"%s\": expected at most %d operands, outputs that are numbers counted twice "
+      .. "(their checks need a place too), found %d inputs and %d outputs; %s", op.name, most_operands, inputs, outputs,
+      op.forward and "write detach(...) around inputs whose gradient is not needed" or "make several ops of it")
+  end
+end
+
 -- How many reductions over the rows the references make.
 local function count_column_reductions(op)
   local roots, found = {}, 0
@@ -324,6 +341,7 @@ function trace.op(op)
     end
     value.operand.dtype = value.node.type == "n" and "i64" or nil
   end
+  check_count(op)
   op.values = without_detach(op.values)
   check_use(op)
   if not op.forward and type(op.magnitude) == "function" then

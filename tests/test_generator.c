@@ -194,6 +194,34 @@ static void leaves_out_a_backend_with_its_reason(void **state) {
   free(spec);
 }
 
+/* What a device has no room for is a row with the reason, and the others are made. */
+static void leaves_out_a_precision_with_its_reason(void **state) {
+  (void)state;
+  tree_write(
+      "specs/golden.lua",
+      "local inputs, V = {}, { \"n\" }\n"
+      "for i = 1, 12 do inputs[(\"abcdegpqrstu\"):sub(i, i)] = V end\n"
+      "op \"wide\" {\n"
+      "  doc = \"test\", inputs = inputs, outputs = { y = V }, scalars = { v = 1, w = 2 },\n"
+      "  map = function(a, b, c, d, e, g, p, q, r, s, t, u, v, w)\n"
+      "    return a + b + c + d + e + g + p + q + r + s + t + u * v + w\n"
+      "  end,\n"
+      "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\", \"f64\" },\n"
+      "  ulp = { f32 = 8, f64 = 8 }, variants = { { backend = { \"scalar\", \"vulkan\" } } },\n"
+      "}\n");
+  expect_success(GEN("all"));
+  assert_true(tree_has("out/gen/wide/wide_f32__vulkan.comp"));
+  assert_false(tree_has("out/gen/wide/wide_f64__vulkan.comp"));
+  assert_true(tree_has("out/gen/wide/wide_f64__scalar.c"));
+  char *table = tree_read("out/gen/table.c");
+  expect_in(table, "\"wide_f64__vulkan_b256_u2\"");
+  expect_in(table,
+            "\"its operands, dimensions and scalars take 136 bytes of Vulkan's push constants, "
+            "of which devices have 128\"");
+  assert_null(strstr(table, "wide_f64__vulkan_b256_u2_launches"));
+  free(table);
+}
+
 /* Without --backend all are on but those that --disabled names. */
 static void leaves_out_no_other_backend(void **state) {
   (void)state;
@@ -462,6 +490,7 @@ const struct CMUnitTest generator_tests[] = {
     TEST(defines_every_key_for_editors),
     {"generator: writes_the_same_bytes_anywhere", writes_the_same_bytes_anywhere, tree_setup,
      tree_teardown, NULL},
+    GOLDEN(leaves_out_a_precision_with_its_reason),
     GOLDEN(refuses_tables_of_what_one_number_does_not_say),
     GOLDEN(makes_tables_in_the_precisions_asked_for),
     GOLDEN(expands_one_op_as_it_does_all),

@@ -146,6 +146,22 @@ static void refuses_a_missing_folder_of_specs(void **state) {
   "  variants = { { backend = \"scalar\" } },\n"                                                   \
   "  " rest "\n"                                                                                   \
   "}\n"
+/* An op with six inputs, the outputs declared and their values. */
+#define MANY(outputs, values, rest)                                                                \
+  "local V = { \"n\" } op \"t\" {\n"                                                               \
+  "  doc = \"test\",\n"                                                                            \
+  "  inputs = { a = V, b = V, c = V, d = V, e = V, g = V },\n"                                     \
+  "  outputs = { " outputs " },\n"                                                                 \
+  "  map = function(a, b, c, d, e, g) return " values " end,\n"                                    \
+  "  sizes = { { \"1K\", n = 1000 } },\n"                                                          \
+  "  dtypes = { \"f32\" },\n"                                                                      \
+  "  ulp = { f32 = 1 },\n"                                                                         \
+  "  variants = { { backend = \"scalar\" } },\n"                                                   \
+  "  " rest "\n"                                                                                   \
+  "}\n"
+#define PLACES                                                                                     \
+  "expected at most 16 operands, outputs that are numbers counted twice (their checks need a "     \
+  "place too), found "
 #define ONE_SIZE "{ \"a\", rows = 2, cols = 3 }"
 
 const struct CMUnitTest schema_tests[] = {
@@ -562,6 +578,17 @@ const struct CMUnitTest schema_tests[] = {
         "}\n",
         "specs/t.lua:10: backward: a reduction has no place in the gradient of a reduction over "
         "everything; expected an op of the family 'rows'"),
+
+    /* how many operands a call has places for */
+    REFUSES("more operands than there are places for", 0,
+            MANY("u = V, v = V, w = V, x = V, y = V, z = V",
+                 "{ u = a, v = b, w = c, x = d, y = e, z = g }", ""),
+            "specs/t.lua:5: op \"t\": " PLACES "6 inputs and 6 outputs; make several ops of it"),
+    REFUSES("a gradient of more operands than there are places for", 0,
+            MANY("y = V", "a * b * c * d * e * g", "backward = true,"),
+            "specs/t.lua:10: op \"t_backward\": " PLACES
+            "7 inputs and 6 outputs; write detach(...) "
+            "around inputs whose gradient is not needed"),
 
     /* the language */
     REFUSES("a syntax error", 0, "op \"t\" {\n  doc = ,\n}\n",
