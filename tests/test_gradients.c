@@ -194,6 +194,8 @@ static const slope_case slope_cases[] = {
      {0, 1, 1}},
     {"map", "select(gt(x, 0), sqrt(x), 0) + sqrt(x)", {1, 0.25, 4}, {1, 2, 0.5}},
     {"map", "log(select(gt(x, 0), sqrt(x), 3 * sqrt(-x)))", {-1, 0.25, 1}, {-0.5, 2, 0.5}},
+    /* Signs of numbers whose product is none. */
+    {"map", "copysign(x, -2e-300)", {1e-200, -1e-200, 0}, {-1, 1, 0}},
     {"rows", "x * row_sum(select(gt(x, 0), sqrt(x), 0))", {-1, 4, 0}, {2, 2.75, 2}},
     {"rows", "x * select(gt(row_sum(x), 9), sqrt(row_sum(x) - 9), 1)", {1, 2, 3}, {1, 1, 1}},
     {"rows",
