@@ -324,6 +324,21 @@ local function count_column_reductions(op)
   return found
 end
 
+-- What `magnitude = true` finds for the outputs that are numbers: an index has no size.
+local function magnitudes_of(op)
+  local found, memo = {}, {}
+  for _, value in ipairs(op.values) do
+    if value.node.type == "r" then
+      found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }
+    end
+  end
+  if #found == 0 then
+    text.fail(op.where "magnitude", "magnitude: expected an output that is a number, found indexes alone; leave "
+      .. "magnitude out")
+  end
+  return found
+end
+
 -- Traces an op's functions into a graph of their own.
 function trace.op(op)
   if op.forward then
@@ -347,10 +362,7 @@ function trace.op(op)
   if not op.forward and type(op.magnitude) == "function" then
     op.magnitudes = without_detach(values_of(op, op.magnitude, "magnitude"))
   elseif op.forward or op.magnitude then
-    local memo = {}
-    op.magnitudes = text.map(op.values, function(value)
-      return { operand = value.operand, node = magnitude.of(value.node, memo) }
-    end)
+    op.magnitudes = magnitudes_of(op)
   else
     op.magnitudes = {}
   end

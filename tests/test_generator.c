@@ -304,6 +304,34 @@ static void defines_every_key_for_editors(void **state) {
   free(text);
 }
 
+/* Indexes beside each other, beside numbers with a magnitude, and by another's result. */
+static void finds_indexes_in_passes_of_their_own(void **state) {
+  (void)state;
+  tree_write(
+      "specs/golden.lua",
+      "local R = { \"rows\" }\n"
+      "op \"found\" {\n"
+      "  doc = \"test\", inputs = { x = { \"rows\", \"cols\" } },\n"
+      "  outputs = { p = R, q = R, top = R, spread = R, far = R }, magnitude = true,\n"
+      "  rows = function(x)\n"
+      "    local top = row_max(x)\n"
+      "    return { p = argmax(x), q = argmin(x), top = top, spread = row_sum(x - top),\n"
+      "      far = argmin(x - top) }\n"
+      "  end,\n"
+      "  sizes = { { \"a\", rows = 2, cols = 3 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+      "  variants = { { backend = { \"scalar\", \"avx2\" }, unroll = 1, accumulators = 1 },\n"
+      "    { backend = { \"cuda\", \"vulkan\" } } },\n"
+      "}\n");
+  expect_success(GEN("all"));
+  char *kernel = tree_read("out/gen/found/found_f32__scalar.c");
+  size_t passes = 0;
+  for (const char *at = kernel; (at = strstr(at, "for (size_t block = 0;")); at++) {
+    passes++;
+  }
+  assert_int_equal(passes, 5);
+  free(kernel);
+}
+
 /* ---- tables of results -------------------------------------------------------------------- */
 
 /* A spec of an op in f32 and bf16 whose second row of variants asks for tables. */
@@ -491,6 +519,7 @@ const struct CMUnitTest generator_tests[] = {
     {"generator: writes_the_same_bytes_anywhere", writes_the_same_bytes_anywhere, tree_setup,
      tree_teardown, NULL},
     GOLDEN(leaves_out_a_precision_with_its_reason),
+    GOLDEN(finds_indexes_in_passes_of_their_own),
     GOLDEN(refuses_tables_of_what_one_number_does_not_say),
     GOLDEN(makes_tables_in_the_precisions_asked_for),
     GOLDEN(expands_one_op_as_it_does_all),

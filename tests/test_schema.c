@@ -453,6 +453,10 @@ const struct CMUnitTest schema_tests[] = {
         "a magnitude of what is no operand", 8,
         "  ulp = { f32 = 1 }, magnitude = function(q) return q end,",
         "specs/t.lua:8: magnitude: parameter 'q' is no input and no scalar (did you mean 'x'?)"),
+    REFUSES("a magnitude of an index", 0,
+            ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "argmax(x * t)", "magnitude = true,"),
+            "specs/t.lua:10: magnitude: expected an output that is a number, found indexes alone; "
+            "leave magnitude out"),
     REFUSES("another power than 2", 5, "  map = function(x) return x ^ 3 end,",
             "specs/t.lua:5: ^: expected the power 2, found 3; write other powers as products"),
     REFUSES("an unknown function", 5, "  map = function(x) return sigmiod(x) end,",
