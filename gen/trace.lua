@@ -221,7 +221,7 @@ local function backward(op)
     outputs[i] = { node = value.node, derivative = derivative, whole = operand.place == "whole" }
   end
   for _, operand in ipairs(op.operands) do
-    if not operand.output and not operand.dtype and operand.place ~= "single" then
+    if not operand.output and not operand.dtype then
       leaves[#leaves + 1] = leaf_of(operand)
       names[operand.name] = leaves[#leaves]
     end
@@ -232,7 +232,10 @@ local function backward(op)
   local values = {}
   for _, operand in ipairs(op.operands) do
     local node = names[operand.name] and derivatives[names[operand.name]]
-    if node then
+    if node and operand.place == "single" then
+      text.fail(op.where "backward", "backward: '%s' is one value in all, whose gradient is a sum over everything: no "
+        .. "family has one beside values at each point; expected detach(%s)", operand.name, operand.name)
+    elseif node then
       values[operand.name] = operand.place == "column" and expr.column_sum(node) or node
     end
   end

@@ -39,18 +39,22 @@ static void expect_refusal(const char *message) {
   run_free(&result);
 }
 
+static void change_spec(const refusal *change) {
+  if (change->line == 0) {
+    tree_write(SPEC, change->text);
+  } else {
+    replace_line(change->line, change->text);
+  }
+}
+
 static void refuses(void **state) {
   const refusal *want = *state;
-  if (want->line == 0) {
-    tree_write(SPEC, want->text);
-  } else {
-    replace_line(want->line, want->text);
-  }
+  change_spec(want);
   expect_refusal(want->message);
 }
 
-static void accepts_the_small_spec(void **state) {
-  (void)state;
+static void accepts(void **state) {
+  change_spec(*state);
   run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
   assert_string_equal(result.err, "");
   assert_string_equal(result.out, "");
@@ -113,6 +117,12 @@ static void refuses_a_missing_folder_of_specs(void **state) {
       line, text, message "\n"                                                                     \
     }                                                                                              \
   }
+#define ACCEPTS(name, line, text)                                                                  \
+  {                                                                                                \
+    "schema: accepts " name, accepts, tree_setup_small, tree_teardown, &(refusal) {                \
+      line, text, NULL                                                                             \
+    }                                                                                              \
+  }
 #define SANDBOX(name, text, message)                                                               \
   {                                                                                                \
     "sandbox: refuses " name, refuses, tree_setup_small, tree_teardown, &(refusal) {               \
@@ -165,7 +175,7 @@ static void refuses_a_missing_folder_of_specs(void **state) {
 #define ONE_SIZE "{ \"a\", rows = 2, cols = 3 }"
 
 const struct CMUnitTest schema_tests[] = {
-    TEST("schema", accepts_the_small_spec),
+    ACCEPTS("the small spec", 2, "  doc = \"test\","),
 
     /* keys */
     REFUSES("an unknown key", 5, "  mop = function(x) return x end,",
@@ -543,6 +553,12 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("the gradient of a value per column", 0,
             ROWS_WITH("{ \"cols\" }", "{ \"cols\" }", "t * column_sum(x)", "backward = true,"),
             "specs/t.lua:10: backward: 'y' is a value per column, which has no gradient here"),
+    REFUSES("the gradient of a single value", 0,
+            ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t", "backward = true,"),
+            "specs/t.lua:10: backward: 't' is one value in all, whose gradient is a sum over "
+            "everything: no family has one beside values at each point; expected detach(t)"),
+    ACCEPTS("a gradient beside a single value that is detached", 0,
+            ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * detach(t)", "backward = true,")),
     REFUSES("a gradient of nothing", 5,
             "  map = function(x) return detach(x) end, backward = true,",
             "specs/t.lua:5: backward: nothing of what 't' reads has a derivative"),
