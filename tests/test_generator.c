@@ -105,6 +105,27 @@ static void refuses_a_folder_that_cannot_be_written(void **state) {
       "permissions and free space\n");
 }
 
+/* A pipe, and links: to a device, which as root a rename would replace, and to a file. */
+static void writes_through_what_is_no_plain_file(void **state) {
+  (void)state;
+  run_result result = GEN("definitions", "/dev/stdout");
+  assert_string_equal(result.err, "");
+  assert_int_equal(result.status, 0);
+  expect_in(result.out, "---@meta\n");
+  tree_write("file", "old");
+  expect_success(RUN(tree_root(), "ln", "-s", "file", "link"));
+  expect_success(RUN(tree_root(), "ln", "-s", "/dev/full", "full"));
+  expect_success(GEN("definitions", "link"));
+  expect_failure(GEN("definitions", "full"), 1,
+                 "lathe-gen: full: cannot write: No space left on device; check the folder's "
+                 "permissions and free space\n");
+  expect_success(RUN(tree_root(), "test", "-L", "link", "-a", "-L", "full"));
+  char *text = tree_read("file");
+  assert_string_equal(text, result.out);
+  free(text);
+  run_free(&result);
+}
+
 static void refuses_a_missing_template(void **state) {
   (void)state;
   tree_remove("templates/c/map.c");
@@ -508,6 +529,7 @@ const struct CMUnitTest generator_tests[] = {
     TEST(refuses_unknown_commands),
     TEST(refuses_an_unknown_op),
     TEST(refuses_a_folder_that_cannot_be_written),
+    TEST(writes_through_what_is_no_plain_file),
     TEST(refuses_a_missing_template),
     TEST(removes_what_no_spec_asks_for),
     TEST(leaves_what_does_not_change),
