@@ -9,7 +9,7 @@
   ROW(cheaper) ROW(dispatch) ROW(driver) ROW(edges) ROW(expand) ROW(expr)             \
   ROW(gradient) ROW(load) ROW(lower) ROW(lower_c) ROW(lower_cuda) ROW(lower_glsl)      \
   ROW(magnitude) ROW(plan) ROW(program) ROW(schema) ROW(sizes) ROW(template) ROW(text)  \
-  ROW(trace) ROW(vecmath)
+  ROW(trace) ROW(vecmath) ROW(zero)
 /* clang-format on */
 
 #define EMBED(name)                                                                                \

@@ -50,7 +50,8 @@ schema.keys = {
   { "magnitude", "function", "boolean", optional = true,
     doc = "The size of what is rounded on the way, where that may exceed the result: errors are counted in ulp of "
       .. "the larger. true: found from the graph." },
-  { "any_zero_sign", "boolean", optional = true, doc = "True where +0 and -0 are equally right." },
+  { "any_zero_sign", "boolean", optional = true, 
+    doc = "Whether +0 and -0 are equally right (default: where a max, a min or a sum decides the sign of a zero)." },
   { "in_place", "boolean", optional = true,
     doc = "Whether the output may be the first input's memory (default: wherever the shapes agree)." },
   { "backward", "boolean", "table", optional = true, luals = "boolean|lathe.backward",
@@ -380,7 +381,7 @@ local function check_op(op)
   local keys = op.keys
   check_keys(op)
   op.doc, op.magnitude = keys.doc, keys.magnitude
-  op.any_zero_sign = keys.any_zero_sign or false
+  op.any_zero_sign = keys.any_zero_sign -- nil: trace.op finds it
   op.scalars = {}
   for name, value in text.sorted_pairs(keys.scalars or {}) do
     local where = op.where("scalars", name)

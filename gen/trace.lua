@@ -6,6 +6,7 @@ local gradient = require "gradient"
 local load_stage = require "load"
 local magnitude = require "magnitude"
 local text = require "text"
+local zero = require "zero"
 
 local trace = {}
 
@@ -361,6 +362,11 @@ function trace.op(op)
   end
   check_count(op)
   op.values = without_detach(op.values)
+  if op.any_zero_sign == nil then
+    op.any_zero_sign = zero.is_either(text.map(op.values, function(value)
+      return value.node
+    end))
+  end
   check_use(op)
   if not op.forward and type(op.magnitude) == "function" then
     op.magnitudes = without_detach(values_of(op, op.magnitude, "magnitude"))

@@ -353,6 +353,45 @@ static void finds_indexes_in_passes_of_their_own(void **state) {
   free(kernel);
 }
 
+/* Where the order of evaluation decides the sign of a zero, unless the spec says otherwise. */
+static void finds_where_either_zero_is_right(void **state) {
+  (void)state;
+  static const struct {
+    const char *value, *more;
+    bool either;
+  } cases[] = {
+      {"x - row_max(x)", "", true},
+      {"x - row_max(x)", "any_zero_sign = false,", false},
+      {"x + 1", "any_zero_sign = true,", true},
+      {"max(x, 0)", "", true},
+      {"x * (row_sum(x) / 3)", "", true},
+      {"x / row_sum(x)", "", false},
+      {"exp(x - row_max(x))", "", false},
+      {"max(abs(x), exp(x))", "", false},
+      {"max(x, x) + 1", "", false},
+      {"1 - row_sum(x)", "", false},
+      {"sqrt(row_sum(x * x)) * x", "", false},
+      {"select(gt(x, 0), x, min(x, 1))", "", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char spec[1024];
+    snprintf(
+        spec, sizeof spec,
+        "op \"t\" {\n  doc = \"test\", inputs = { x = { \"rows\", \"cols\" } },\n"
+        "  outputs = { y = { \"rows\", \"cols\" } }, rows = function(x) return %s end, %s\n"
+        "  sizes = { { \"a\", rows = 2, cols = 3 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+        "  variants = { { backend = \"scalar\" } },\n}\n",
+        cases[i].value, cases[i].more);
+    tree_write("specs/golden.lua", spec);
+    expect_success(GEN("index"));
+    char *table = tree_read("out/gen/table.c");
+    if (!strstr(table, cases[i].either ? ".any_zero_sign = true" : ".any_zero_sign = false")) {
+      fail_msg("%s: expected %s", cases[i].value, cases[i].either ? "either zero" : "one zero");
+    }
+    free(table);
+  }
+}
+
 /* ---- tables of results -------------------------------------------------------------------- */
 
 /* A spec of an op in f32 and bf16 whose second row of variants asks for tables. */
@@ -542,6 +581,7 @@ const struct CMUnitTest generator_tests[] = {
      tree_teardown, NULL},
     GOLDEN(leaves_out_a_precision_with_its_reason),
     GOLDEN(finds_indexes_in_passes_of_their_own),
+    GOLDEN(finds_where_either_zero_is_right),
     GOLDEN(refuses_tables_of_what_one_number_does_not_say),
     GOLDEN(makes_tables_in_the_precisions_asked_for),
     GOLDEN(expands_one_op_as_it_does_all),
