@@ -288,17 +288,22 @@ function node_meta.__pow(a, b)
   end
   error("^: expected the power 2, found " .. tostring(b) .. "; write other powers as products", 0)
 end
-local function no_comparison()
+function expr.refuse_comparison()
   error("a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, ge, eq or "
     .. "ne, and select(condition, a, b)", 0)
 end
-node_meta.__lt, node_meta.__le, node_meta.__eq = no_comparison, no_comparison, no_comparison
+node_meta.__lt, node_meta.__le = expr.refuse_comparison, expr.refuse_comparison
 function node_meta.__newindex()
   error("a symbolic value cannot be assigned to", 0)
 end
 for event, sign in pairs { mod = "%", idiv = "//", concat = "..", band = "&", bor = "|", bxor = "~",
   shl = "<<", shr = ">>", bnot = "~", call = "()" } do
-  node_meta["__" .. event] = function()
+  local name = "__" .. event
+  node_meta[name] = function(a, b)
+    local other = not expr.is_node(b) and getmetatable(b)
+    if other and other[name] then
+      return other[name](a, b) -- equality.lua has an operator of its own
+    end
     error("a symbolic value knows + - * / and the functions of a spec, not " .. sign, 0)
   end
 end

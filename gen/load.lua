@@ -1,6 +1,7 @@
 -- Loads specs: runs each file of specs/ in a sandbox and collects the ops it declares. Nothing
 -- here knows what an op's keys mean.
 
+local equality = require "equality"
 local expr = require "expr"
 local text = require "text"
 
@@ -34,8 +35,10 @@ local function base_env()
     string = setmetatable({}, { __index = string_methods, __metatable = false }),
     table = pick(table, "concat insert remove sort unpack"),
   }
-  for name, f in pairs(expr.vocabulary) do
-    env[name] = f
+  for _, names in ipairs { expr.vocabulary, equality.names } do
+    for name, value in pairs(names) do
+      env[name] = value
+    end
   end
   return env
 end
@@ -75,10 +78,10 @@ local function compile(reader, path, env, from)
   local chunk
   chunk, message = load(source, "@" .. path, "t", env)
   if not chunk then
-    local at, rest = message:match "^(.-:%d+): (.*)$"
+    local at, rest = string.match(message, "^(.-:%d+): (.*)$")
     text.fail(at or path, "%s", rest or message)
   end
-  return chunk, source
+  return load(equality.observe(source), "@" .. path, "t", env), source
 end
 
 -- reader: read(path) and list(folder, suffix), as in files.h. Returns the ops in the order of

@@ -92,6 +92,13 @@ static void names_the_line_of_an_include(void **state) {
   expect_refusal("specs/include/bad.lua:3: attempt to index a nil value (field 'x')\n");
 }
 
+static void names_the_line_of_a_mistake_in_an_include(void **state) {
+  (void)state;
+  tree_write("specs/include/bad.lua", "local t = {}\n\nt.x = = 3\n");
+  replace_line(1, "include \"include/bad.lua\" op \"t\" {");
+  expect_refusal("specs/include/bad.lua:3: unexpected symbol near '='\n");
+}
+
 static void refuses_bytecode(void **state) {
   (void)state;
   tree_write(SPEC, "\x1bLuaT");
@@ -172,6 +179,9 @@ static void refuses_a_missing_folder_of_specs(void **state) {
 #define PLACES                                                                                     \
   "expected at most 16 operands, outputs that are numbers counted twice (their checks need a "     \
   "place too), found "
+#define NO_BOOLEAN                                                                                 \
+  "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, "  \
+  "ge, eq or ne, and select(condition, a, b)"
 #define ONE_SIZE "{ \"a\", rows = 2, cols = 3 }"
 
 const struct CMUnitTest schema_tests[] = {
@@ -202,6 +212,7 @@ const struct CMUnitTest schema_tests[] = {
     TEST("schema", refuses_a_second_op_of_the_same_name),
     TEST("schema", names_the_line_in_the_second_op_of_a_file),
     TEST("schema", names_the_line_of_an_include),
+    TEST("schema", names_the_line_of_a_mistake_in_an_include),
     TEST("schema", refuses_a_folder_without_specs),
     TEST("schema", refuses_a_missing_folder_of_specs),
 
@@ -449,10 +460,23 @@ const struct CMUnitTest schema_tests[] = {
         "specs/t.lua:5: map: 'y' is a comparison; expected a number, such as select(condition, 1, "
         "0)"),
     REFUSES("equality as a boolean", 5,
-            "  map = function(x) if x == -x then x = 1 end return x end,",
-            "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), "
-            "le, gt, "
-            "ge, eq or ne, and select(condition, a, b)"),
+            "  map = function(x) if x == -x then x = 1 end return x end,", NO_BOOLEAN),
+    REFUSES("equality with a number as a boolean", 5,
+            "  map = function(x) if x + 1 == 0 then x = 1 end return x end,", NO_BOOLEAN),
+    REFUSES("a number's equality as a boolean", 5,
+            "  map = function(x) return 0 ~= x and x or 1 end,", NO_BOOLEAN),
+    REFUSES("inequality with itself as a boolean", 5,
+            "  map = function(x) if x ~= x then x = 1 end return x end,", NO_BOOLEAN),
+    ACCEPTS(
+        "equality of what is not computed with", 5,
+        "  -- == \"\n"
+        "  map = function(x)\n"
+        "    local s, l, n = '\\'==\\'', [=[ == ]] ~= ]=], nil --[[ ~= ]]\n"
+        "    for i = 1, 4 do if i % 2 == 1 and i ~= 3 or i + 1 == 2 * 2 then x = x * i end end\n"
+        "    assert(s == \"'==\" .. \"'\" and #l == 10 and l ~= s and not (s == l) == true)\n"
+        "    assert(n == nil and x ~= nil and nil ~= x and x ~= \"sum\" and 3 == 3.0 and 1 <= 2)\n"
+        "    return x\n"
+        "  end,"),
     REFUSES("an operator without a meaning", 5, "  map = function(x) return x % 2 end,",
             "specs/t.lua:5: a symbolic value knows + - * / and the functions of a spec, not %"),
     REFUSES("a comparison as a magnitude", 8,
