@@ -27,11 +27,29 @@ function string_methods.rep(s, n, ...)
   return string.rep(s, n, ...)
 end
 
+-- The functions of Lua's math, which are for plain numbers: called with a symbolic value they name what is for
+-- those.
+local function plain_math()
+  local plain = pick(math, "abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt tointeger type ult")
+  for name, f in pairs(plain) do
+    plain[name] = type(f) ~= "function" and f or function(...)
+      for i = 1, select("#", ...) do
+        if expr.is_node((select(i, ...))) then
+          error(string.format("math.%s is for plain numbers, found a symbolic value%s", name,
+            expr.vocabulary[name] and "; write " .. name .. "(...)" or ""), 0)
+        end
+      end
+      return f(...)
+    end
+  end
+  return plain
+end
+
 local function base_env()
   local env = {
     assert = assert, error = error, ipairs = ipairs, pairs = text.sorted_pairs, tonumber = tonumber,
     tostring = tostring, type = type,
-    math = pick(math, "abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt tointeger type ult"),
+    math = plain_math(),
     string = setmetatable({}, { __index = string_methods, __metatable = false }),
     table = pick(table, "concat insert remove sort unpack"),
   }

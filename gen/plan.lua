@@ -202,6 +202,10 @@ local function check_row(where, op, backends, row, number)
         text.show(key))
     end
   end
+  if (prefer.from or 0) >= (prefer.to or math.huge) then
+    text.fail(where, "variants[%d]: expected prefer.from below prefer.to, found %s and %s", number,
+      text.show(prefer.from), text.show(prefer.to))
+  end
   return prefer
 end
 

@@ -105,10 +105,12 @@ local function check_name(where, what, name)
   end
 end
 
+local largest = 0x1.fffffffffffffp1023 -- that is finite
+
 local function expect_number(where, what, value, least, most)
   if type(value) ~= "number" or value ~= value or value < least or value > most then
-    text.fail(where, "%s: expected a number%s, found %s", what,
-      least > -math.huge and string.format(" of at least %g", least) or "", text.show(value))
+    text.fail(where, "%s: expected a %s, found %s", what,
+      least > -largest and string.format("number of at least %g", least) or "finite number", text.show(value))
   end
 end
 
@@ -131,8 +133,8 @@ local function check_operands(op, key, output, list)
         if type(value) ~= "table" or #value ~= 2 then
           text.fail(where, "%s.%s: expected range = { low, high }", key, name)
         end
-        expect_number(where, name .. ".range", value[1], -math.huge, math.huge)
-        expect_number(where, name .. ".range", value[2], value[1], math.huge)
+        expect_number(where, name .. ".range", value[1], -largest, largest)
+        expect_number(where, name .. ".range", value[2], value[1], largest)
         operand.low, operand.high = value[1] * 1.0, value[2] * 1.0
       elseif k == "index" and not output then
         operand.index, operand.dtype = value, "i64"
@@ -377,16 +379,20 @@ local function check_keys(op)
   end
 end
 
+local function one_line(doc)
+  return (doc:match("^%s*(.-)%s*$"):gsub("%s+", " "))
+end
+
 local function check_op(op)
   local keys = op.keys
   check_keys(op)
-  op.doc, op.magnitude = keys.doc, keys.magnitude
+  op.doc, op.magnitude = one_line(keys.doc), keys.magnitude
   op.any_zero_sign = keys.any_zero_sign -- nil: trace.op finds it
   op.scalars = {}
   for name, value in text.sorted_pairs(keys.scalars or {}) do
     local where = op.where("scalars", name)
     check_name(where, "scalars", name)
-    expect_number(where, "scalars." .. name, value, -math.huge, math.huge)
+    expect_number(where, "scalars." .. name, value, -largest, largest)
     op.scalars[#op.scalars + 1] = { name = name, value = value * 1.0 }
   end
   local inputs, outputs = {}, {}
@@ -428,7 +434,7 @@ local function derive(op)
     end
   end
   local derived = trace.backward_of(op)
-  derived.doc = keys.doc or derived.doc
+  derived.doc = keys.doc and one_line(keys.doc) or derived.doc
   derived.ulp = keys.ulp and check_ulp(op, keys.ulp, op.where("backward", "ulp")) or op.ulp
   derived.sizes = keys.sizes and sizes.check(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
   derived.peers = check_peers(op, keys.peers, "backward", "peers")

@@ -313,6 +313,30 @@ local function check_count(op)
   end
 end
 
+-- Refuses numbers that are infinite where they are computed with, while the reference, which is wider, has
+-- them as they are. f16 and bf16 are computed in f32.
+local largest_f32 = 0x1.fffffep127
+local function check_finite(op)
+  local narrow = text.contains(op.dtypes, "f32") and "f32" or text.contains(op.dtypes, "f16") and "f16"
+    or text.contains(op.dtypes, "bf16") and "bf16"
+  local function check(where, what, value)
+    if narrow and math.abs(value) > largest_f32 and math.abs(value) < math.huge then
+      text.fail(where, "%s: expected numbers of at most %.4g, f32's largest%s; found %.4g", what, largest_f32,
+        narrow == "f32" and "" or ", in which " .. narrow .. " is computed", value)
+    end
+  end
+  for _, scalar in ipairs(op.scalars) do
+    check(op.where("scalars", scalar.name), "scalars." .. scalar.name, scalar.value)
+  end
+  expr.visit(text.map(op.values, function(value)
+    return value.node
+  end), function(node)
+    if node.op == "const" then
+      check(op.where(op.key), op.key, node.value)
+    end
+  end)
+end
+
 -- How many reductions over the rows the references make.
 local function count_column_reductions(op)
   local roots, found = {}, 0
@@ -361,6 +385,7 @@ function trace.op(op)
     value.operand.dtype = value.node.type == "n" and "i64" or nil
   end
   check_count(op)
+  check_finite(op)
   op.values = without_detach(op.values)
   if op.any_zero_sign == nil then
     op.any_zero_sign = zero.is_either(text.map(op.values, function(value)

@@ -410,6 +410,9 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes }, found a "
             "number"),
 
+    REFUSES("a preference of no size", 9,
+            "  variants = { { backend = \"scalar\", prefer = { from = 10, to = 5 } } },",
+            "specs/t.lua:9: variants[1]: expected prefer.from below prefer.to, found 10 and 5"),
     REFUSES("a variant in a precision that the op has not", 9,
             "  variants = { { backend = \"scalar\" }, { backend = \"avx2\", dtypes = \"f16\" } },",
             "specs/t.lua:9: variants[2]: dtypes: 'f16' is not among the op's dtypes"),
@@ -477,6 +480,41 @@ const struct CMUnitTest schema_tests[] = {
         "    assert(n == nil and x ~= nil and nil ~= x and x ~= \"sum\" and 3 == 3.0 and 1 <= 2)\n"
         "    return x\n"
         "  end,"),
+    REFUSES("a function of plain numbers", 5, "  map = function(x) return math.exp(x) end,",
+            "specs/t.lua:5: math.exp is for plain numbers, found a symbolic value; write exp(...)"),
+    REFUSES("a function that there is for plain numbers alone", 5,
+            "  map = function(x) return math.fmod(3, x) end,",
+            "specs/t.lua:5: math.fmod is for plain numbers, found a symbolic value"),
+    REFUSES("a wrong argument by the name that was called", 5,
+            "  map = function(x) return clamp(x, 0, lt(x, 1)) end,",
+            "specs/t.lua:5: clamp: expected a number as argument 3, found a comparison"),
+    REFUSES("no argument by the name that was called", 5,
+            "  map = function(x) return row_mean() end,",
+            "specs/t.lua:5: row_mean: expected 1 argument, found 0"),
+    REFUSES(
+        "a constant that is infinite where it is computed with", 5,
+        "  map = function(x) return x * 1e39 end,",
+        "specs/t.lua:5: map: expected numbers of at most 3.403e+38, f32's largest; found 1e+39"),
+    REFUSES("a scalar that is infinite where it is computed with", 5,
+            "  scalars = { a = -1e40 },\n  map = function(x, a) return x * a end,",
+            "specs/t.lua:5: scalars.a: expected numbers of at most 3.403e+38, f32's largest; found "
+            "-1e+40"),
+    REFUSES("a constant that is infinite in f32, in which f16 is computed", 0,
+            "op \"t\" {\n"
+            "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"
+            "  map = function(x) return x + 1e39 end, sizes = { { \"1K\", n = 1000 } },\n"
+            "  dtypes = { \"f64\", \"f16\" }, ulp = { f64 = 1, f16 = 1 },\n"
+            "  variants = { { backend = \"scalar\" } },\n"
+            "}\n",
+            "specs/t.lua:3: map: expected numbers of at most 3.403e+38, f32's largest, in which "
+            "f16 is computed; found 1e+39"),
+    REFUSES("an infinite scalar", 5,
+            "  scalars = { a = math.huge },\n  map = function(x, a) return x * a end,",
+            "specs/t.lua:5: scalars.a: expected a finite number, found inf"),
+    REFUSES("an infinite range", 3, "  inputs = { x = { \"n\", range = { -math.huge, 1 } } },",
+            "specs/t.lua:3: x.range: expected a finite number, found -inf"),
+    ACCEPTS("a constant that is meant to be infinite", 5,
+            "  map = function(x) return min(x, math.huge) end,"),
     REFUSES("an operator without a meaning", 5, "  map = function(x) return x % 2 end,",
             "specs/t.lua:5: a symbolic value knows + - * / and the functions of a spec, not %"),
     REFUSES("a comparison as a magnitude", 8,
@@ -517,7 +555,7 @@ const struct CMUnitTest schema_tests[] = {
             ROWS_WITH("{ \"rows\", index = \"cols\" }", "{ \"rows\", \"cols\" }", "x + t", ""),
             "specs/t.lua:5: add: expected a number as argument 2, found an index operand"),
     REFUSES("a number as an index", 0, ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "at(x, t)", ""),
-            "specs/t.lua:5: pick: expected an index operand as argument 2, found a number"),
+            "specs/t.lua:5: at: expected an index operand as argument 2, found a number"),
     REFUSES("integers other than a single one", 0,
             ROWS_WITH("{ \"rows\", dtype = \"i64\" }", "{ \"rows\" }", "row_sum(x)", ""),
             "specs/t.lua:3: inputs.t: expected dtype = \"i64\" with a single value, { dtype = "
