@@ -43,8 +43,8 @@ function equality.observe(source)
     return level and select(2, find(source, "]" .. level .. "]", from, true))
   end
   while at <= #source do
-    local two, stop = sub(source, at, at + 1), nil
-    local one = sub(two, 1, 1)
+    local two = sub(source, at, at + 1)
+    local one, stop = sub(two, 1, 1)
     if two == "--" then
       stop = long_end(at + 2) or find(source, "\n", at, true) or #source
     elseif one == '"' or one == "'" then

@@ -30,7 +30,8 @@ end
 -- The functions of Lua's math, which are for plain numbers: called with a symbolic value they name what is for
 -- those.
 local function plain_math()
-  local plain = pick(math, "abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt tointeger type ult")
+  local plain = pick(math, "abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt tointeger type "
+    .. "ult")
   for name, f in pairs(plain) do
     plain[name] = type(f) ~= "function" and f or function(...)
       for i = 1, select("#", ...) do

@@ -50,7 +50,7 @@ schema.keys = {
   { "magnitude", "function", "boolean", optional = true,
     doc = "The size of what is rounded on the way, where that may exceed the result: errors are counted in ulp of "
       .. "the larger. true: found from the graph." },
-  { "any_zero_sign", "boolean", optional = true, 
+  { "any_zero_sign", "boolean", optional = true,
     doc = "Whether +0 and -0 are equally right (default: where a max, a min or a sum decides the sign of a zero)." },
   { "in_place", "boolean", optional = true,
     doc = "Whether the output may be the first input's memory (default: wherever the shapes agree)." },
