@@ -73,24 +73,24 @@ local function split(roots)
       return expr.leaf("column", name)
     end
   end
+  local function find_level(node)
+    if not level[node] then
+      level[node] = 0
+      for i = 1, #node do
+        level[node] = math.max(level[node], find_level(node[i]))
+      end
+    end
+    return level[node]
+  end
   -- The level of a rewritten node is known before that of what uses it.
   local function rewrite(node)
-    if memo[node] then
-      return memo[node]
-    end
-    for i = 1, #node do
-      rewrite(node[i])
-    end
-    local new = expr.rewrite(node, rules, memo)
-    expr.visit({ new }, function(n)
-      if not level[n] then
-        level[n] = 0
-        for i = 1, #n do
-          level[n] = math.max(level[n], level[n[i]])
-        end
+    if not memo[node] then
+      for i = 1, #node do
+        rewrite(node[i])
       end
-    end)
-    return new
+      find_level(expr.rewrite(node, rules, memo))
+    end
+    return memo[node]
   end
   return text.map(roots, rewrite), phases, column_reductions
 end

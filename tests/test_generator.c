@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "run_program.h"
@@ -408,6 +409,34 @@ static void finds_where_either_zero_is_right(void **state) {
   }
 }
 
+/* The processor's seconds for an op of so many terms and its gradient. */
+static double seconds_of_terms(int terms) {
+  char spec[1024];
+  struct rusage before, after;
+  snprintf(spec, sizeof spec,
+           "op \"t\" {\n"
+           "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } }, backward = "
+           "true,\n"
+           "  map = function(x) local y = x for i = 1, %d do y = y * x + i end return y end,\n"
+           "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\" }, ulp = { f32 = 4 },\n"
+           "  variants = { { backend = \"scalar\" } },\n}\n",
+           terms);
+  tree_write("specs/golden.lua", spec);
+  getrusage(RUSAGE_CHILDREN, &before);
+  expect_success(GEN("all"));
+  getrusage(RUSAGE_CHILDREN, &after);
+  return (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+         (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) * 1e-6;
+}
+
+static void takes_time_in_proportion(void **state) {
+  (void)state;
+  double few = seconds_of_terms(400), many = seconds_of_terms(1600);
+  if (many > 8 * few) {
+    fail_msg("1600 terms take %g s, 400 take %g s", many, few);
+  }
+}
+
 /* ---- tables of results -------------------------------------------------------------------- */
 
 /* A spec of an op in f32 and bf16 whose second row of variants asks for tables. */
@@ -599,6 +628,7 @@ const struct CMUnitTest generator_tests[] = {
     GOLDEN(leaves_out_a_precision_with_its_reason),
     GOLDEN(finds_indexes_in_passes_of_their_own),
     GOLDEN(finds_where_either_zero_is_right),
+    GOLDEN(takes_time_in_proportion),
     GOLDEN(refuses_tables_of_what_one_number_does_not_say),
     GOLDEN(makes_tables_in_the_precisions_asked_for),
     GOLDEN(expands_one_op_as_it_does_all),
