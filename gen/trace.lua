@@ -313,6 +313,26 @@ local function check_count(op)
   end
 end
 
+-- Every reduction over everything whose terms need another's result is a launch more on a GPU, of which a call
+-- has LATHE_MAX_LAUNCHES.
+local most_launches = 4
+local function check_depth(op)
+  local depth = {}
+  expr.visit(text.map(op.values, function(value)
+    return value.node
+  end), function(node)
+    local row, below = expr.operations[node.op], 0
+    for i = 1, #node do
+      below = math.max(below, depth[node[i]])
+    end
+    depth[node] = below + (row and row.reduction and 1 or 0)
+    if op.family == "reduce" and depth[node] > most_launches then
+      text.fail(op.where(op.key), "reduce: expected at most %d reductions each of which needs the one before, found "
+        .. "more", most_launches)
+    end
+  end)
+end
+
 -- Refuses numbers that are infinite where they are computed with, while the reference, which is wider, has
 -- them as they are. f16 and bf16 are computed in f32.
 local largest_f32 = 0x1.fffffep127
@@ -386,6 +406,7 @@ function trace.op(op)
   end
   check_count(op)
   check_finite(op)
+  check_depth(op)
   op.values = without_detach(op.values)
   if op.any_zero_sign == nil then
     op.any_zero_sign = zero.is_either(text.map(op.values, function(value)

@@ -672,6 +672,20 @@ const struct CMUnitTest schema_tests[] = {
             "7 inputs and 6 outputs; write detach(...) "
             "around inputs whose gradient is not needed"),
 
+    REFUSES("more reductions of reductions than a call has launches", 0,
+            "op \"t\" {\n"
+            "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = {} },\n"
+            "  reduce = function(x)\n"
+            "    local s = 1\n"
+            "    for i = 1, 5 do s = sum(x * s) end\n"
+            "    return s\n"
+            "  end,\n"
+            "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+            "  variants = { { backend = \"scalar\" } },\n"
+            "}\n",
+            "specs/t.lua:3: reduce: expected at most 4 reductions each of which needs the one "
+            "before, found more"),
+
     /* the language */
     REFUSES("a syntax error", 0, "op \"t\" {\n  doc = ,\n}\n",
             "specs/t.lua:2: unexpected symbol near ','"),
