@@ -44,7 +44,8 @@ function equality.observe(source)
   end
   while at <= #source do
     local two = sub(source, at, at + 1)
-    local one, stop = sub(two, 1, 1)
+    local one = sub(two, 1, 1)
+    local stop
     if two == "--" then
       stop = long_end(at + 2) or find(source, "\n", at, true) or #source
     elseif one == '"' or one == "'" then
