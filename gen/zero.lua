@@ -1,6 +1,6 @@
 -- Whether a result that is zero may be +0 or -0 as the order of evaluation has it: where zeros of both signs
 -- meet, it says which of them is the largest, the smallest or the sum, and every backend has an order of its
--- own.
+-- own; and a number to begin a sum with, which that of nothing is.
 
 local zero = {}
 
@@ -21,7 +21,8 @@ local function is_plain(node, memo)
       or op == "add" and (is_plain(node[1], memo) or is_plain(node[2], memo))
       or (op == "sub" or op == "sqrt") and is_plain(node[1], memo)
       or op == "select" and is_plain(node[2], memo) and is_plain(node[3], memo)
-      or by_order[op] and is_plain(node[1], memo) and is_plain(node[2] or node[1], memo)
+      or by_order[op] and op ~= "sum" and op ~= "column_sum"
+        and is_plain(node[1], memo) and is_plain(node[2] or node[1], memo)
       or false
   end
   return memo[node]
