@@ -25,7 +25,8 @@ local function kernel_file(engine, op, file)
   -- An output of a narrower type than is computed in is no place to keep anything.
   local compute = language.types[file.dtype].compute
   local together = op.family == "rows" and language.gathers_two and program.together(compute or file.dtype, "always")
-  local prog = program.make(op.values, not compute, op.in_place and op.operands[1].name, together)
+  local prog = program.make(op.values, not compute, op.in_place and op.operands[1].name, together,
+    language.indexes_apart)
   local kernel = lower.kernel(language, backend.name, file.dtype, file.stem, op.operands, prog)
   for _, name in ipairs(file.needs) do
     table.insert(kernel.prologue, language.require:format(name))

@@ -239,14 +239,23 @@ local function make(op, args, k)
 end
 expr.make = make
 
--- expr.add(a, b), expr.exp(x), ... : one function per row of the table above. Numbers become
--- constants; a wrong type is an error that says which argument.
-for op, row in pairs(operations) do
-  local signature = row[2]
-  expr[op] = function(...)
+-- An argument of a function called `name` as a node of a type; a wrong one is an error that says which.
+local function argument(value, want, name, position)
+  local node = to_node(value, name, position)
+  if node.type ~= want then
+    error(string.format("%s: expected %s as argument %d, found %s", name, expr.type_names[want], position,
+      expr.type_names[node.type]), 0)
+  end
+  return node
+end
+
+-- A function that makes nodes of an operation, and goes by a name in messages. Numbers become constants.
+local function maker(op, name)
+  local signature = operations[op][2]
+  return function(...)
     local given = select("#", ...)
     if given ~= #signature then
-      error(string.format("%s: expected %d argument%s, found %d", op, #signature,
+      error(string.format("%s: expected %d argument%s, found %d", name, #signature,
         #signature == 1 and "" or "s", given), 0)
     end
     local args, k = {}, nil
@@ -255,16 +264,16 @@ for op, row in pairs(operations) do
       if want == "k" then
         k = value
       else
-        local node = to_node(value, op, i)
-        if node.type ~= want then
-          error(string.format("%s: expected %s as argument %d, found %s", op, expr.type_names[want], i,
-            expr.type_names[node.type]), 0)
-        end
-        args[i] = node
+        args[i] = argument(value, want, name, i)
       end
     end
     return make(op, args, k)
   end
+end
+
+-- expr.add(a, b), expr.exp(x), ... : one function per row of the table above.
+for op in pairs(operations) do
+  expr[op] = maker(op, op)
 end
 
 function node_meta.__add(a, b)
@@ -288,17 +297,22 @@ function node_meta.__pow(a, b)
   end
   error("^: expected the power 2, found " .. tostring(b) .. "; write other powers as products", 0)
 end
-local function no_comparison()
+function expr.refuse_comparison()
   error("a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, ge, eq or "
     .. "ne, and select(condition, a, b)", 0)
 end
-node_meta.__lt, node_meta.__le, node_meta.__eq = no_comparison, no_comparison, no_comparison
+node_meta.__lt, node_meta.__le = expr.refuse_comparison, expr.refuse_comparison
 function node_meta.__newindex()
   error("a symbolic value cannot be assigned to", 0)
 end
 for event, sign in pairs { mod = "%", idiv = "//", concat = "..", band = "&", bor = "|", bxor = "~",
   shl = "<<", shr = ">>", bnot = "~", call = "()" } do
-  node_meta["__" .. event] = function()
+  local name = "__" .. event
+  node_meta[name] = function(a, b)
+    local other = not expr.is_node(b) and getmetatable(b)
+    if other and other[name] then
+      return other[name](a, b) -- equality.lua has an operator of its own
+    end
     error("a symbolic value knows + - * / and the functions of a spec, not " .. sign, 0)
   end
 end
@@ -308,12 +322,10 @@ end
 
 -- The functions a spec sees, by name. max(x) with one argument is a reduction, with two it is
 -- element-wise, as in mathematics.
-local function either(element_wise, reduction)
+local function either(name, reduction)
+  local one, two = maker(reduction, name), maker(name, name)
   return function(...)
-    if select("#", ...) == 1 then
-      return expr[reduction](...)
-    end
-    return expr[element_wise](...)
+    return (select("#", ...) == 1 and one or two)(...)
   end
 end
 
@@ -321,24 +333,29 @@ local function point_count()
   return expr.leaf("count", "count")
 end
 
-local function mean(x)
-  return expr.sum(x) / point_count()
+local function mean(name)
+  local sum = maker("sum", name)
+  return function(...)
+    return sum(...) / point_count()
+  end
 end
 
 expr.vocabulary = {
   max = either("max", "maximum"),
   min = either("min", "minimum"),
-  mean = mean,
+  mean = mean "mean",
   count = point_count,
-  row_sum = expr.sum,
-  row_max = expr.maximum,
-  row_min = expr.minimum,
-  row_mean = mean,
-  at = expr.pick,
+  row_sum = maker("sum", "row_sum"),
+  row_max = maker("maximum", "row_max"),
+  row_min = maker("minimum", "row_min"),
+  row_mean = mean "row_mean",
+  at = maker("pick", "at"),
   clamp = function(x, low, high)
-    return expr.min(expr.max(x, low), high)
+    x, low = argument(x, "r", "clamp", 1), argument(low, "r", "clamp", 2)
+    return expr.min(expr.max(x, low), argument(high, "r", "clamp", 3))
   end,
   isnan = function(x)
+    x = argument(x, "r", "isnan", 1)
     return expr.ne(x, x)
   end,
   tiny = function()

@@ -61,31 +61,50 @@ static bool make_folders(char *path) {
   return true;
 }
 
-static int file_write(lua_State *L) {
-  size_t size, old_size;
-  const char *path = luaL_checkstring(L, 1);
-  const char *text = luaL_checklstring(L, 2, &size);
-  if (push_file(L, path)) {
-    const char *old = lua_tolstring(L, -1, &old_size);
-    if (old_size == size && memcmp(old, text, size) == 0) {
-      lua_pushboolean(L, false);
-      return 1;
-    }
+/* Whether a file, once links are followed, holds just that text; pushes what it holds. */
+static bool holds(lua_State *L, const char *path, const char *text, size_t size) {
+  struct stat info;
+  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || (size_t)info.st_size != size ||
+      !push_file(L, path)) {
+    return false; /* a device or a pipe has no end to read to */
   }
-  char *temporary = lua_newuserdata(L, strlen(path) + 32);
-  sprintf(temporary, "%s.%ld.tmp", path, (long)getpid());
-  FILE *file = fopen(temporary, "wb");
-  if (!file && errno == ENOENT && make_folders(temporary)) {
-    file = fopen(temporary, "wb");
+  size_t old_size;
+  const char *old = lua_tolstring(L, -1, &old_size);
+  return old_size == size && memcmp(old, text, size) == 0;
+}
+
+/* Writes a file, after making the folders above it; errno says why it fails. */
+static bool write_file(char *path, const char *text, size_t size) {
+  FILE *file = fopen(path, "wb");
+  if (!file && errno == ENOENT && make_folders(path)) {
+    file = fopen(path, "wb");
   }
   if (!file) {
-    return failed(L, "write", path);
+    return false;
   }
   bool written = fwrite(text, 1, size, file) == size;
-  written = fclose(file) == 0 && written;
-  if (!written || rename(temporary, path) != 0) {
+  return fclose(file) == 0 && written;
+}
+
+static int file_write(lua_State *L) {
+  size_t size;
+  const char *path = luaL_checkstring(L, 1);
+  const char *text = luaL_checklstring(L, 2, &size);
+  if (holds(L, path, text, size)) {
+    lua_pushboolean(L, false);
+    return 1;
+  }
+  /* What is no plain file stays what it is: a device, a pipe, a link to either or to a file. */
+  struct stat info;
+  bool replaced = lstat(path, &info) != 0 || S_ISREG(info.st_mode);
+  char *to = lua_newuserdata(L, strlen(path) + 32);
+  sprintf(to, replaced ? "%s.%ld.tmp" : "%s", path, (long)getpid());
+  bool written = write_file(to, text, size) && (!replaced || rename(to, path) == 0);
+  if (!written) {
     int error = errno;
-    unlink(temporary);
+    if (replaced) {
+      unlink(to);
+    }
     errno = error;
     return failed(L, "write", path);
   }

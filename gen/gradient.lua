@@ -3,26 +3,77 @@
 --
 -- At a kink (max, min, abs, clamp) the derivative is that of one side: 0 for the constant of a max
 -- or min, 0 for abs at 0; the largest of a row shares it among equals. detach stops it.
+--
+-- What a select, or a max, does not take has the derivative 0, also where the slope of what leads to it is
+-- infinite or NaN there, as that of sqrt(x) for x < 0: 0 times that would be NaN. So what a node gets of the
+-- derivative is carried as it would be everywhere, beside a guard: the masks that say where it counts. It is
+-- 0 elsewhere after the slopes were multiplied with it, not before.
 
 local expr = require "expr"
 
 local gradient = {}
 
+-- Where a derivative counts: where the mask is `taken` and the guard `outer` holds, or where one of two guards
+-- does. apply(value, other): value there, else the other. Equal guards have equal keys.
+local function under(outer, mask, taken)
+  return {
+    key = (outer and outer.key or "") .. (taken and "+" or "-") .. mask.id, outer = outer, mask = mask, taken = taken,
+    varying = mask.varying or outer and outer.varying,
+    apply = function(value, other)
+      local inner = taken and expr.select(mask, value, other) or expr.select(mask, other, value)
+      return outer and outer.apply(inner, other) or inner
+    end,
+  }
+end
+
+local function is_same(a, b)
+  return (a and a.key) == (b and b.key)
+end
+
+-- Whether b holds wherever a does, for it is one of those that a is under.
+local function is_within(a, b)
+  while a and not is_same(a, b) do
+    a = a.outer
+  end
+  return is_same(a, b)
+end
+
+local function either(a, b)
+  if is_within(a, b) then
+    return b
+  elseif is_within(b, a) then
+    return a
+  elseif a.mask and rawequal(a.mask, b.mask) and is_same(a.outer, b.outer) then
+    return a.outer -- both branches of one select
+  end
+  return {
+    key = "(" .. a.key .. "|" .. b.key .. ")", varying = a.varying or b.varying,
+    apply = function(value, other)
+      return a.apply(value, b.apply(value, other))
+    end,
+  }
+end
+
+-- What a rule gives an argument that counts only where the mask is true, or where it is not.
 local function zero_unless(mask, value)
-  return expr.select(mask, value, 0)
+  return { mask = mask, taken = true, value = value }
+end
+
+local function zero_where(mask, value)
+  return { mask = mask, taken = false, value = value }
 end
 
 -- The slope of erf at 0.
 local two_over_root_pi = 2 / math.sqrt(math.pi)
 
 local function by_sign_of(g, x)
-  return expr.select(expr.eq(x, 0), 0, g * expr.copysign(1, x))
+  return zero_where(expr.eq(x, 0), g * expr.copysign(1, x))
 end
 
 -- The derivative of an extreme over a row goes to the terms that equal it, in equal shares.
 local function extreme(node, g, term)
   local best = expr.eq(term, node)
-  return { zero_unless(best, g / expr.sum(zero_unless(best, expr.const(1)))) }
+  return { zero_unless(best, g / expr.sum(expr.select(best, 1, 0))) }
 end
 
 -- What the second argument of a max or min gets: that of equals it is the one, but not beside a
@@ -31,7 +82,7 @@ local function beside(better, no_worse, g, b, a)
   return zero_unless((a.op == "const" and better or no_worse)(b, a), g)
 end
 
--- rules[op](node, g, a, b, c): what the arguments a, b, c of a node get of its derivative g.
+-- rules[op](node, g, a, b, c): what the arguments a, b, c of a node get of its derivative g, in proportion to it.
 local rules = {
   add = function(_, g) return { g, g } end,
   sub = function(_, g) return { g, -g } end,
@@ -43,7 +94,7 @@ local rules = {
   fma = function(_, g, a, b) return { g * b, g * a, g } end,
   max = function(_, g, a, b) return { zero_unless(expr.gt(a, b), g), beside(expr.gt, expr.ge, g, b, a) } end,
   min = function(_, g, a, b) return { zero_unless(expr.lt(a, b), g), beside(expr.lt, expr.le, g, b, a) } end,
-  copysign = function(node, g, a) return { by_sign_of(g, a * node) } end,
+  copysign = function(node, g, a) return { by_sign_of(g * expr.copysign(1, node), a) } end,
   exp = function(node, g) return { g * node } end,
   exp2 = function(node, g) return { g * node * math.log(2) } end,
   expm1 = function(node, g) return { g * (node + 1) } end,
@@ -53,7 +104,7 @@ local rules = {
   sigmoid = function(_, g, a) return { g * (expr.sigmoid(a) * expr.sigmoid(-a)) } end,
   erf = function(_, g, a) return { g * (two_over_root_pi * expr.exp(-(a * a))) } end,
   erfc = function(_, g, a) return { -(g * (two_over_root_pi * expr.exp(-(a * a)))) } end,
-  select = function(_, g, mask) return { false, zero_unless(mask, g), expr.select(mask, 0, g) } end,
+  select = function(_, g, mask) return { false, zero_unless(mask, g), zero_where(mask, g) } end,
   sum = function(_, g) return { g } end,
   maximum = extreme,
   minimum = extreme,
@@ -114,19 +165,95 @@ local function gather(node)
   return fixed and sum and fixed * sum or sum
 end
 
+-- Rules that multiply with nothing, or with what is a number for sure: of 0 they make 0.
+local plain = {
+  add = true, sub = true, neg = true, abs = true, max = true, min = true, select = true, sum = true, pick = true,
+}
+local function is_plain(node)
+  return plain[node.op] or node.op == "mul" and (node[1].op == "const" or node[2].op == "const")
+end
+
+-- A derivative is { everywhere, guard, value }: what it would be without its guard (nil for none), and with it;
+-- value is made when it is wanted.
+local function value_of(derivative)
+  derivative.value = derivative.value or derivative.guard.apply(derivative.everywhere, expr.const(0))
+  return derivative.value
+end
+
+local function unguarded(node)
+  return { everywhere = node, value = node }
+end
+
+-- The sum of derivatives, nil for none.
+local function sum_of(list)
+  local all, guard = list[1], #list > 0 and list[#list].guard
+  local same, known = true, true
+  for i = #list - 1, 1, -1 do -- inner branches come later
+    same = same and is_same(guard, list[i].guard)
+    guard = either(guard, list[i].guard)
+  end
+  for _, derivative in ipairs(list) do
+    known = known and derivative.value
+  end
+  for i = 2, #list do
+    if same then
+      all = {
+        everywhere = all.everywhere + list[i].everywhere, guard = guard,
+        value = known and all.value + list[i].value,
+      }
+    else
+      all = unguarded(value_of(all) + value_of(list[i]))
+    end
+  end
+  if all then
+    all.guard = guard
+  end
+  return all
+end
+
+-- The sum of a derivative over a row, nil for 0.
+local function gathered(derivative)
+  local guard = derivative.guard
+  if guard and not guard.varying then
+    local everywhere = gather(derivative.everywhere)
+    return everywhere and { everywhere = everywhere, guard = guard }
+  end
+  local sum = gather(value_of(derivative))
+  return sum and unguarded(sum)
+end
+
 -- What a node gets from those that use it: from uses at each point, where it stays the same over a
 -- row itself, their sum; nil for nothing.
 local function total(node, contributions)
-  local at_points, once
+  local at_points, once = {}, {}
   for _, c in ipairs(contributions) do
-    if c.at_points and not node.varying then
-      at_points = at_points and at_points + c.node or c.node
-    else
-      once = once and once + c.node or c.node
+    table.insert(c.at_points and not node.varying and at_points or once, c.derivative)
+  end
+  local over_row = #at_points > 0 and gathered(sum_of(at_points)) or nil
+  return sum_of { over_row or sum_of(once), over_row and sum_of(once) }
+end
+
+-- What the arguments of a node get of its derivative, by their position.
+local function passed_on(node, derivative, fail)
+  local rule = rules[node.op] or fail(node.op)
+  local guard = derivative.guard
+  local function by(g)
+    return rule(node, g, node[1], node[2], node[3])
+  end
+  local guarded = derivative.value and (not guard or is_plain(node)) and by(derivative.value) or {}
+  local result = {}
+  for k, given in pairs(by(derivative.everywhere)) do
+    local with = guarded[k]
+    if given and given.mask then
+      result[k] = {
+        everywhere = given.value, guard = under(guard, given.mask, given.taken),
+        value = with and under(nil, given.mask, given.taken).apply(with.value, expr.const(0)),
+      }
+    elseif given then
+      result[k] = { everywhere = given, guard = guard, value = with }
     end
   end
-  at_points = at_points and gather(at_points)
-  return at_points and once and at_points + once or at_points or once
+  return result
 end
 
 -- outputs: { node, derivative, whole }: whole where there is one at each point. Returns the
@@ -147,24 +274,23 @@ function gradient.of(outputs, leaves, fail)
     order[#order + 1] = node
   end)
   local contributions = {}
-  local function give(node, value, at_points)
+  local function give(node, derivative, at_points)
     contributions[node] = contributions[node] or {}
-    table.insert(contributions[node], { node = value, at_points = at_points })
+    table.insert(contributions[node], { derivative = derivative, at_points = at_points })
   end
   for _, output in ipairs(outputs) do
-    give(output.node, output.derivative, output.whole)
+    give(output.node, unguarded(output.derivative), output.whole)
   end
   local found = {}
   for i = #order, 1, -1 do
     local node = order[i]
     if depends[node] and contributions[node] then
-      local g = total(node, contributions[node])
-      found[node] = g
-      if g and #node > 0 then
-        local rule = rules[node.op] or fail(node.op)
-        for k, value in pairs(rule(node, g, node[1], node[2], node[3])) do
-          if value and depends[node[k]] then
-            give(node[k], value, node.varying)
+      local derivative = total(node, contributions[node])
+      found[node] = derivative
+      if derivative and #node > 0 then
+        for k, given in pairs(passed_on(node, derivative, fail)) do
+          if depends[node[k]] then
+            give(node[k], given, node.varying)
           end
         end
       end
@@ -172,7 +298,7 @@ function gradient.of(outputs, leaves, fail)
   end
   local result = {}
   for _, leaf in ipairs(leaves) do
-    result[leaf] = found[leaf]
+    result[leaf] = found[leaf] and value_of(found[leaf])
   end
   return result
 end

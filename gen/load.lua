@@ -1,6 +1,7 @@
 -- Loads specs: runs each file of specs/ in a sandbox and collects the ops it declares. Nothing
 -- here knows what an op's keys mean.
 
+local equality = require "equality"
 local expr = require "expr"
 local text = require "text"
 
@@ -26,16 +27,37 @@ function string_methods.rep(s, n, ...)
   return string.rep(s, n, ...)
 end
 
+-- The functions of Lua's math, which are for plain numbers: called with a symbolic value they name what is for
+-- those.
+local function plain_math()
+  local plain = pick(math, "abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt tointeger type "
+    .. "ult")
+  for name, f in pairs(plain) do
+    plain[name] = type(f) ~= "function" and f or function(...)
+      for i = 1, select("#", ...) do
+        if expr.is_node((select(i, ...))) then
+          error(string.format("math.%s is for plain numbers, found a symbolic value%s", name,
+            expr.vocabulary[name] and "; write " .. name .. "(...)" or ""), 0)
+        end
+      end
+      return f(...)
+    end
+  end
+  return plain
+end
+
 local function base_env()
   local env = {
     assert = assert, error = error, ipairs = ipairs, pairs = text.sorted_pairs, tonumber = tonumber,
     tostring = tostring, type = type,
-    math = pick(math, "abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt tointeger type ult"),
+    math = plain_math(),
     string = setmetatable({}, { __index = string_methods, __metatable = false }),
     table = pick(table, "concat insert remove sort unpack"),
   }
-  for name, f in pairs(expr.vocabulary) do
-    env[name] = f
+  for _, names in ipairs { expr.vocabulary, equality.names } do
+    for name, value in pairs(names) do
+      env[name] = value
+    end
   end
   return env
 end
@@ -75,10 +97,10 @@ local function compile(reader, path, env, from)
   local chunk
   chunk, message = load(source, "@" .. path, "t", env)
   if not chunk then
-    local at, rest = message:match "^(.-:%d+): (.*)$"
+    local at, rest = string.match(message, "^(.-:%d+): (.*)$")
     text.fail(at or path, "%s", rest or message)
   end
-  return chunk, source
+  return load(equality.observe(source), "@" .. path, "t", env), source
 end
 
 -- reader: read(path) and list(folder, suffix), as in files.h. Returns the ops in the order of

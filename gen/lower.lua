@@ -17,6 +17,7 @@
 --   result    how a point function gives back more than one value: parameter, argument, assign
 --   integer_type  of an operand's 64-bit integers
 --   cast      a plain integer as a number: its type, and the integer's name
+--   gathers_two, indexes_apart   what its templates do in one pass: see program.make
 --   require   the line by which a file asks for an extension that a backend.lua names as needed
 --   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.prologue (the
 --             lines that a file begins with), and k.let where `const` is not what declares a value

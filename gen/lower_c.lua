@@ -3,7 +3,11 @@
 
 local text = require "text"
 
-local c = { methods = {}, result = { parameter = "%s *%s_out", argument = "&%s", assign = "*%s_out = %s;" } }
+local c = {
+  methods = {},
+  result = { parameter = "%s *%s_out", argument = "&%s", assign = "*%s_out = %s;" },
+  indexes_apart = true, -- templates/c/passes.c looks for one at a time
+}
 
 -- Types ---------------------------------------------------------------------------------------
 

@@ -131,21 +131,15 @@ end
 -- What templates ask for ----------------------------------------------------------------------
 
 -- The members of the block of push constants, in the order in which the runtime fills it: addresses
--- of the operands and of the workspace, dimensions, scalars.
+-- of the operands and of the workspace, dimensions, scalars; backend.lua sees that they are not too many.
 function glsl.methods:arguments(op)
   local members = text.map(self.operands, function(operand)
     return "uint64_t " .. operand.name .. ";"
   end)
   members[#members + 1] = "uint64_t workspace;"
   members[#members + 1] = string.format("uint64_t dim[%d];", #op.dims)
-  local bytes = 8 * (#members - 1 + #op.dims)
   for _, argument in ipairs(op.scalars) do
     members[#members + 1] = string.format("%s %s;", self.number, argument.name)
-    bytes = bytes + self.spelling.bits // 8
-  end
-  if bytes > 128 then -- what every Vulkan device has
-    text.fail(op.where(), "op \"%s\": its operands, dimensions and scalars take %d bytes of Vulkan's push "
-      .. "constants; expected at most 128", op.name, bytes)
   end
   return table.concat(members, "\n")
 end

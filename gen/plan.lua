@@ -202,6 +202,10 @@ local function check_row(where, op, backends, row, number)
         text.show(key))
     end
   end
+  if (prefer.from or 0) >= (prefer.to or math.huge) then
+    text.fail(where, "variants[%d]: expected prefer.from below prefer.to, found %s and %s", number,
+      text.show(prefer.from), text.show(prefer.to))
+  end
   return prefer
 end
 
@@ -270,6 +274,7 @@ function plan.variants(op, backends)
           for _, extension in ipairs(variant.needs) do
             variant.disabled = variant.disabled or backend.lacking[extension]
           end
+          variant.disabled = variant.disabled or backend.unable and backend.unable(op, dtype)
           variants[#variants + 1] = setmetatable(variant, { __index = row })
         end
       end

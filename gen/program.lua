@@ -74,26 +74,46 @@ local function split(roots)
       return expr.leaf("column", name)
     end
   end
+  local function find_level(node)
+    if not level[node] then
+      level[node] = 0
+      for i = 1, #node do
+        level[node] = math.max(level[node], find_level(node[i]))
+      end
+    end
+    return level[node]
+  end
   -- The level of a rewritten node is known before that of what uses it.
   local function rewrite(node)
-    if memo[node] then
-      return memo[node]
-    end
-    for i = 1, #node do
-      rewrite(node[i])
-    end
-    local new = expr.rewrite(node, rules, memo)
-    expr.visit({ new }, function(n)
-      if not level[n] then
-        level[n] = 0
-        for i = 1, #n do
-          level[n] = math.max(level[n], level[n[i]])
-        end
+    if not memo[node] then
+      for i = 1, #node do
+        rewrite(node[i])
       end
-    end)
-    return new
+      find_level(expr.rewrite(node, rules, memo))
+    end
+    return memo[node]
   end
   return text.map(roots, rewrite), phases, column_reductions
+end
+
+-- Gives every reduction to an index a phase of its own, ahead of the others of its phase.
+local function set_indexes_apart(phases)
+  local apart = {}
+  for _, phase in ipairs(phases) do
+    local others = {}
+    for _, reduction in ipairs(phase.reductions) do
+      if expr.operations[reduction.kind][1] == "n" and #phase.reductions > 1 then
+        apart[#apart + 1] = { reductions = { reduction }, picks = {}, stash = {} }
+      else
+        others[#others + 1] = reduction
+      end
+    end
+    phase.reductions = others
+    if #others > 0 or #phase.picks > 0 then
+      apart[#apart + 1] = phase
+    end
+  end
+  return apart
 end
 
 -- Whether a reduction is the sum of the squares of t - mean(t): that of t, the sum its mean is made of.
@@ -227,11 +247,13 @@ end
 -- Makes the program of values { operand, node } for outputs. keep: costly points are stored between
 -- passes; overwritten: the input that the first output may take the place of, or nil; together: the kinds
 -- with two results that reductions may be of, moments = true, powers = "always" or where they are not
--- computed again for something else ("once"). Not beside reductions over the rows.
-function program.make(values, keep, overwritten, together)
+-- computed again for something else ("once"), not beside reductions over the rows; indexes_apart: whether
+-- a pass that finds an index does nothing else.
+function program.make(values, keep, overwritten, together, indexes_apart)
   local roots, phases, column_reductions = split(text.map(values, function(value)
     return value.node
   end))
+  phases = indexes_apart and set_indexes_apart(phases) or phases
   together = #column_reductions == 0 and together or {}
   if together.moments then
     gather_together(phases, "sum", "moments", about_mean)

@@ -50,7 +50,8 @@ schema.keys = {
   { "magnitude", "function", "boolean", optional = true,
     doc = "The size of what is rounded on the way, where that may exceed the result: errors are counted in ulp of "
       .. "the larger. true: found from the graph." },
-  { "any_zero_sign", "boolean", optional = true, doc = "True where +0 and -0 are equally right." },
+  { "any_zero_sign", "boolean", optional = true,
+    doc = "Whether +0 and -0 are equally right (default: where a max, a min or a sum decides the sign of a zero)." },
   { "in_place", "boolean", optional = true,
     doc = "Whether the output may be the first input's memory (default: wherever the shapes agree)." },
   { "backward", "boolean", "table", optional = true, luals = "boolean|lathe.backward",
@@ -104,10 +105,12 @@ local function check_name(where, what, name)
   end
 end
 
+local largest = 0x1.fffffffffffffp1023 -- that is finite
+
 local function expect_number(where, what, value, least, most)
   if type(value) ~= "number" or value ~= value or value < least or value > most then
-    text.fail(where, "%s: expected a number%s, found %s", what,
-      least > -math.huge and string.format(" of at least %g", least) or "", text.show(value))
+    text.fail(where, "%s: expected a %s, found %s", what,
+      least > -largest and string.format("number of at least %g", least) or "finite number", text.show(value))
   end
 end
 
@@ -130,8 +133,8 @@ local function check_operands(op, key, output, list)
         if type(value) ~= "table" or #value ~= 2 then
           text.fail(where, "%s.%s: expected range = { low, high }", key, name)
         end
-        expect_number(where, name .. ".range", value[1], -math.huge, math.huge)
-        expect_number(where, name .. ".range", value[2], value[1], math.huge)
+        expect_number(where, name .. ".range", value[1], -largest, largest)
+        expect_number(where, name .. ".range", value[2], value[1], largest)
         operand.low, operand.high = value[1] * 1.0, value[2] * 1.0
       elseif k == "index" and not output then
         operand.index, operand.dtype = value, "i64"
@@ -191,8 +194,8 @@ local function order_operands(op, inputs, outputs)
   end
   op.operands, op.scalars = ordered.inputs, ordered.scalars
   table.move(outputs, 1, #outputs, #op.operands + 1, op.operands)
-  if #op.operands > 15 or #op.scalars > 8 then
-    text.fail(where, "op \"%s\": expected at most 15 operands and 8 scalars", op.name)
+  if #op.scalars > 8 then -- LATHE_MAX_SCALARS
+    text.fail(where, "op \"%s\": expected at most 8 scalars, found %d", op.name, #op.scalars)
   end
 end
 
@@ -376,16 +379,20 @@ local function check_keys(op)
   end
 end
 
+local function one_line(doc)
+  return (doc:match("^%s*(.-)%s*$"):gsub("%s+", " "))
+end
+
 local function check_op(op)
   local keys = op.keys
   check_keys(op)
-  op.doc, op.magnitude = keys.doc, keys.magnitude
-  op.any_zero_sign = keys.any_zero_sign or false
+  op.doc, op.magnitude = one_line(keys.doc), keys.magnitude
+  op.any_zero_sign = keys.any_zero_sign -- nil: trace.op finds it
   op.scalars = {}
   for name, value in text.sorted_pairs(keys.scalars or {}) do
     local where = op.where("scalars", name)
     check_name(where, "scalars", name)
-    expect_number(where, "scalars." .. name, value, -math.huge, math.huge)
+    expect_number(where, "scalars." .. name, value, -largest, largest)
     op.scalars[#op.scalars + 1] = { name = name, value = value * 1.0 }
   end
   local inputs, outputs = {}, {}
@@ -427,7 +434,7 @@ local function derive(op)
     end
   end
   local derived = trace.backward_of(op)
-  derived.doc = keys.doc or derived.doc
+  derived.doc = keys.doc and one_line(keys.doc) or derived.doc
   derived.ulp = keys.ulp and check_ulp(op, keys.ulp, op.where("backward", "ulp")) or op.ulp
   derived.sizes = keys.sizes and sizes.check(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
   derived.peers = check_peers(op, keys.peers, "backward", "peers")

@@ -6,6 +6,7 @@ local gradient = require "gradient"
 local load_stage = require "load"
 local magnitude = require "magnitude"
 local text = require "text"
+local zero = require "zero"
 
 local trace = {}
 
@@ -239,7 +240,7 @@ local function backward(op)
     outputs[i] = { node = value.node, derivative = derivative, whole = operand.place == "whole" }
   end
   for _, operand in ipairs(op.operands) do
-    if not operand.output and not operand.dtype and operand.place ~= "single" then
+    if not operand.output and not operand.dtype then
       leaves[#leaves + 1] = leaf_of(operand)
       names[operand.name] = leaves[#leaves]
     end
@@ -250,7 +251,10 @@ local function backward(op)
   local values = {}
   for _, operand in ipairs(op.operands) do
     local node = names[operand.name] and derivatives[names[operand.name]]
-    if node then
+    if node and operand.place == "single" then
+      text.fail(op.where "backward", "backward: '%s' is one value in all, whose gradient is a sum over everything: no "
+        .. "family has one beside values at each point; expected detach(%s)", operand.name, operand.name)
+    elseif node then
       values[operand.name] = operand.place == "column" and expr.column_sum(node) or node
     end
   end
@@ -310,6 +314,67 @@ function trace.backward_of(op)
   return derived
 end
 
+-- What a call has places for, LATHE_MAX_OPERANDS: its operands, and for a reference the magnitude of every
+-- output that is a number besides.
+local most_operands = 16
+local function check_count(op)
+  local inputs, outputs, magnitudes = 0, 0, 0
+  for _, operand in ipairs(op.operands) do
+    inputs = inputs + (operand.output and 0 or 1)
+    outputs = outputs + (operand.output and 1 or 0)
+    magnitudes = magnitudes + (operand.output and operand.dtype ~= "i64" and 1 or 0)
+  end
+  if inputs + outputs + magnitudes > most_operands then
+    text.fail(op.where(op.key), "op \"%s\": expected at most %d operands, outputs that are numbers counted twice "
+      .. "(their checks need a place too), found %d inputs and %d outputs; %s", op.name, most_operands, inputs, outputs,
+      op.forward and "write detach(...) around inputs whose gradient is not needed" or "make several ops of it")
+  end
+end
+
+-- Every reduction over everything whose terms need another's result is a launch more on a GPU, of which a call
+-- has LATHE_MAX_LAUNCHES.
+local most_launches = 4
+local function check_depth(op)
+  local depth = {}
+  expr.visit(text.map(op.values, function(value)
+    return value.node
+  end), function(node)
+    local row, below = expr.operations[node.op], 0
+    for i = 1, #node do
+      below = math.max(below, depth[node[i]])
+    end
+    depth[node] = below + (row and row.reduction and 1 or 0)
+    if op.family == "reduce" and depth[node] > most_launches then
+      text.fail(op.where(op.key), "reduce: expected at most %d reductions each of which needs the one before, found "
+        .. "more", most_launches)
+    end
+  end)
+end
+
+-- Refuses numbers that are infinite where they are computed with, while the reference, which is wider, has
+-- them as they are. f16 and bf16 are computed in f32.
+local largest_f32 = 0x1.fffffep127
+local function check_finite(op)
+  local narrow = text.contains(op.dtypes, "f32") and "f32" or text.contains(op.dtypes, "f16") and "f16"
+    or text.contains(op.dtypes, "bf16") and "bf16"
+  local function check(where, what, value)
+    if narrow and math.abs(value) > largest_f32 and math.abs(value) < math.huge then
+      text.fail(where, "%s: expected numbers of at most %.4g, f32's largest%s; found %.4g", what, largest_f32,
+        narrow == "f32" and "" or ", in which " .. narrow .. " is computed", value)
+    end
+  end
+  for _, scalar in ipairs(op.scalars) do
+    check(op.where("scalars", scalar.name), "scalars." .. scalar.name, scalar.value)
+  end
+  expr.visit(text.map(op.values, function(value)
+    return value.node
+  end), function(node)
+    if node.op == "const" then
+      check(op.where(op.key), op.key, node.value)
+    end
+  end)
+end
+
 -- How many reductions over the rows the references make.
 local function count_column_reductions(op)
   local roots, found = {}, 0
@@ -322,6 +387,21 @@ local function count_column_reductions(op)
     local row = expr.operations[node.op]
     found = found + (row and row.column and 1 or 0)
   end)
+  return found
+end
+
+-- What `magnitude = true` finds for the outputs that are numbers: an index has no size.
+local function magnitudes_of(op)
+  local found, memo = {}, {}
+  for _, value in ipairs(op.values) do
+    if value.node.type == "r" then
+      found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }
+    end
+  end
+  if #found == 0 then
+    text.fail(op.where "magnitude", "magnitude: expected an output that is a number, found indexes alone; leave "
+      .. "magnitude out")
+  end
   return found
 end
 
@@ -342,15 +422,20 @@ function trace.op(op)
     end
     value.operand.dtype = value.node.type == "n" and "i64" or nil
   end
+  check_count(op)
+  check_finite(op)
+  check_depth(op)
   op.values = without_detach(op.values)
+  if op.any_zero_sign == nil then
+    op.any_zero_sign = zero.is_either(text.map(op.values, function(value)
+      return value.node
+    end))
+  end
   check_use(op)
   if not op.forward and type(op.magnitude) == "function" then
     op.magnitudes = without_detach(values_of(op, op.magnitude, "magnitude"))
   elseif op.forward or op.magnitude then
-    local memo = {}
-    op.magnitudes = text.map(op.values, function(value)
-      return { operand = value.operand, node = magnitude.of(value.node, memo) }
-    end)
+    op.magnitudes = magnitudes_of(op)
   else
     op.magnitudes = {}
   end

@@ -13,7 +13,6 @@ end
 activation("relu", {
   doc = "max(x, 0); NaN stays",
   map = function(x) return max(x, 0) end,
-  any_zero_sign = true,
   ulp = vector.ulp(0),
   peers = { numpy = "np.maximum(x, 0)", torch = "F.relu(x)" },
 })

@@ -24,7 +24,6 @@ for name, row in pairs(ops) do
       outputs = { r = { along[1] } },
       reduce = row[1],
       magnitude = row.magnitude,
-      any_zero_sign = true,
       sizes = vector.grid_sizes,
       sets = vector.sets,
       dtypes = vector.dtypes,

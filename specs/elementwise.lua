@@ -30,7 +30,6 @@ element_wise("clamp", {
   inputs = { x = { "n", range = { -2, 2 } } },
   scalars = { low = -1, high = 1 },
   map = function(x, low, high) return clamp(x, low, high) end,
-  any_zero_sign = true,
   ulp = vector.ulp(0),
   peers = { numpy = "np.clip(x, low, high)", torch = "x.clamp(low, high)" },
 })

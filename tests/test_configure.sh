@@ -45,6 +45,7 @@ refused 'did you mean CFLAGS?' CFLGS=-O0
 refused 'absolute path' --prefix=usr
 refused 'absolute path' --prefix
 refused 'takes a list' --sanitize=
+refused "'foo' is no architecture" --cuda-arch=sm_80,foo
 refused 'takes a command' --launcher
 refused 'the path /a:b' --prefix=/a:b
 refused 'line break' "CFLAGS=-O2
@@ -104,6 +105,31 @@ rm build.ninja
 configure CC="$tmp/oldcc" --enable-avx512
 is '--enable-avx512 with an old compiler' test "$status" = 1
 is '--enable-avx512 with an old compiler' test ! -e build.ninja
+
+# One that there is not is all that is at fault.
+configure CC=nosuchcc
+is 'a compiler that there is not' test "$status" = 1
+is 'a compiler that there is not' grep "^configure: CC=nosuchcc: 'nosuchcc .*' makes no program that runs" stderr
+is 'a compiler that there is not' test "$(wc -l <stderr)" -eq 1
+
+# An nvcc that knows sm_80 and sm_90a.
+cat >nvcc <<'EOF'
+#!/bin/sh
+for word; do
+  case $word in *code=sm_80 | *code=sm_90a) ;; *code=*) exit 1 ;; esac
+done
+EOF
+chmod +x nvcc
+configure NVCC="$tmp/nvcc" --disable-vulkan
+is 'an nvcc' grep '^checking backend cuda\.\.\. yes' stdout
+rm build.ninja
+configure NVCC="$tmp/nvcc" --disable-vulkan --cuda-arch=sm_80,sm_1
+is 'an unknown GPU' test "$status" = 1
+is 'an unknown GPU' grep "^  --cuda-arch=sm_80,sm_1  *$tmp/nvcc can't compile for sm_1\$" stderr
+is 'an unknown GPU' test ! -e build.ninja
+configure NVCC="$(command -v false)" --disable-vulkan --cuda-arch=sm_80
+is 'no nvcc that works' test "$status" = 0
+rm build.ninja
 
 # ---- GLSL tools that know little, and newer ones ------------------------------------------------
 
@@ -207,7 +233,21 @@ echo KHR_cooperative_matrix >glsl/unknown
 with_glsl
 is 'two off' grep ' 4 of 6 extensions$' stdout
 is 'two off' grep '^checking GL_NV_cooperative_vector\.\.\. yes$' stdout
-is 'two off' grep '^  newer-glslang  *no Vulkan kernels' stdout
+is 'two off' grep '^  newer-glslang  *nothing yet: no kernel needs the extensions that are OFF' stdout
+is 'two off' grep '^OFF, of which no kernel has need yet:$' stdout
+is 'two off' test "$(sed -n '/rows with the reason/,/^$/p' stdout | grep -c cooperative)" = 0
+with_glsl --launcher=nosuch
+is 'nothing optional is needed' test "$status" = 1
+is 'nothing optional is needed' test "$(sed -n '/and needed:$/,/^$/p' stderr | grep -c glslang)" = 0
+is 'nothing optional is needed' grep '^  --launcher  ' stderr
+is 'nothing optional is needed' grep '^  newer-glslang  ' stderr
+echo float16 >glsl/unknown
+with_glsl
+is 'one that is needed off' grep '^  newer-glslang  *no Vulkan kernels' stdout
+is 'one that is needed off' \
+  test "$(sed -n '/rows with the reason/,/^$/p' stdout | grep -c 'vulkan with .*float16')" = 1
+echo KHR_cooperative_matrix >glsl/unknown
+with_glsl
 is 'nothing is fetched unasked' test ! -e apt-get.log
 is 'nothing is fetched unasked' test ! -e out/tools
 

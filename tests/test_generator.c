@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "run_program.h"
@@ -111,6 +112,27 @@ static void refuses_a_folder_that_cannot_be_written(void **state) {
       "permissions and free space\n");
 }
 
+/* A pipe, and links: to a device, which as root a rename would replace, and to a file. */
+static void writes_through_what_is_no_plain_file(void **state) {
+  (void)state;
+  run_result result = GEN("definitions", "/dev/stdout");
+  assert_string_equal(result.err, "");
+  assert_int_equal(result.status, 0);
+  expect_in(result.out, "---@meta\n");
+  tree_write("file", "old");
+  expect_success(RUN(tree_root(), "ln", "-s", "file", "link"));
+  expect_success(RUN(tree_root(), "ln", "-s", "/dev/full", "full"));
+  expect_success(GEN("definitions", "link"));
+  expect_failure(GEN("definitions", "full"), 1,
+                 "lathe-gen: full: cannot write: No space left on device; check the folder's "
+                 "permissions and free space\n");
+  expect_success(RUN(tree_root(), "test", "-L", "link", "-a", "-L", "full"));
+  char *text = tree_read("file");
+  assert_string_equal(text, result.out);
+  free(text);
+  run_free(&result);
+}
+
 static void refuses_a_missing_template(void **state) {
   (void)state;
   tree_remove("templates/c/map.c");
@@ -200,6 +222,50 @@ static void leaves_out_a_backend_with_its_reason(void **state) {
   free(spec);
 }
 
+/* What a device has no room for is a row with the reason, and the others are made. */
+static void leaves_out_a_precision_with_its_reason(void **state) {
+  (void)state;
+  tree_write(
+      "specs/golden.lua",
+      "local inputs, V = {}, { \"n\" }\n"
+      "for i = 1, 12 do inputs[(\"abcdegpqrstu\"):sub(i, i)] = V end\n"
+      "op \"wide\" {\n"
+      "  doc = \"test\", inputs = inputs, outputs = { y = V }, scalars = { v = 1, w = 2 },\n"
+      "  map = function(a, b, c, d, e, g, p, q, r, s, t, u, v, w)\n"
+      "    return a + b + c + d + e + g + p + q + r + s + t + u * v + w\n"
+      "  end,\n"
+      "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\", \"f64\" },\n"
+      "  ulp = { f32 = 8, f64 = 8 }, variants = { { backend = { \"scalar\", \"vulkan\" } } },\n"
+      "}\n");
+  expect_success(GEN("all"));
+  assert_true(tree_has("out/gen/wide/wide_f32__vulkan.comp"));
+  assert_false(tree_has("out/gen/wide/wide_f64__vulkan.comp"));
+  assert_true(tree_has("out/gen/wide/wide_f64__scalar.c"));
+  char *table = tree_read("out/gen/table.c");
+  expect_in(table, "\"wide_f64__vulkan_b256_u2\"");
+  expect_in(table,
+            "\"its operands, dimensions and scalars take 136 bytes of Vulkan's push constants, "
+            "of which devices have 128\"");
+  assert_null(strstr(table, "wide_f64__vulkan_b256_u2_launches"));
+  free(table);
+}
+
+/* What is said in a list of ops has one line. */
+static void folds_a_description_of_several_lines(void **state) {
+  (void)state;
+  char *spec = tree_read("specs/t.lua"), with[2048];
+  char *doc = strstr(spec, "\"test\"");
+  assert_non_null(doc);
+  snprintf(with, sizeof with, "%.*s[[\n    one,\n    two\n  ]]%s", (int)(doc - spec), spec,
+           doc + strlen("\"test\""));
+  tree_write("specs/t.lua", with);
+  expect_success(GEN("index"));
+  char *table = tree_read("out/gen/table.c");
+  expect_in(table, ".doc = \"one, two\"");
+  free(table);
+  free(spec);
+}
+
 /* Without --backend all are on but those that --disabled names. */
 static void leaves_out_no_other_backend(void **state) {
   (void)state;
@@ -280,6 +346,102 @@ static void defines_every_key_for_editors(void **state) {
     expect_in(text, words[i]);
   }
   free(text);
+}
+
+/* Indexes beside each other, beside numbers with a magnitude, and by another's result. */
+static void finds_indexes_in_passes_of_their_own(void **state) {
+  (void)state;
+  tree_write(
+      "specs/golden.lua",
+      "local R = { \"rows\" }\n"
+      "op \"found\" {\n"
+      "  doc = \"test\", inputs = { x = { \"rows\", \"cols\" } },\n"
+      "  outputs = { p = R, q = R, top = R, spread = R, far = R }, magnitude = true,\n"
+      "  rows = function(x)\n"
+      "    local top = row_max(x)\n"
+      "    return { p = argmax(x), q = argmin(x), top = top, spread = row_sum(x - top),\n"
+      "      far = argmin(x - top) }\n"
+      "  end,\n"
+      "  sizes = { { \"a\", rows = 2, cols = 3 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+      "  variants = { { backend = { \"scalar\", \"avx2\" }, unroll = 1, accumulators = 1 },\n"
+      "    { backend = { \"cuda\", \"vulkan\" } } },\n"
+      "}\n");
+  expect_success(GEN("all"));
+  char *kernel = tree_read("out/gen/found/found_f32__scalar.c");
+  size_t passes = 0;
+  for (const char *at = kernel; (at = strstr(at, "for (size_t block = 0;")); at++) {
+    passes++;
+  }
+  assert_int_equal(passes, 5);
+  free(kernel);
+}
+
+/* Where the order of evaluation decides the sign of a zero, unless the spec says otherwise. */
+static void finds_where_either_zero_is_right(void **state) {
+  (void)state;
+  static const struct {
+    const char *value, *more;
+    bool either;
+  } cases[] = {
+      {"x - row_max(x)", "", true},
+      {"x - row_max(x)", "any_zero_sign = false,", false},
+      {"x + 1", "any_zero_sign = true,", true},
+      {"max(x, 0)", "", true},
+      {"x * (row_sum(x) / 3)", "", true},
+      {"x / row_sum(x)", "", false},
+      {"exp(x - row_max(x))", "", false},
+      {"max(abs(x), exp(x))", "", false},
+      {"max(x, x) + 1", "", false},
+      {"1 - row_sum(x)", "", false},
+      {"row_sum(x * x) * x", "", true},
+      {"sqrt(row_max(x * x)) * x", "", false},
+      {"select(gt(x, 0), x, min(x, 1))", "", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char spec[1024];
+    snprintf(
+        spec, sizeof spec,
+        "op \"t\" {\n  doc = \"test\", inputs = { x = { \"rows\", \"cols\" } },\n"
+        "  outputs = { y = { \"rows\", \"cols\" } }, rows = function(x) return %s end, %s\n"
+        "  sizes = { { \"a\", rows = 2, cols = 3 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+        "  variants = { { backend = \"scalar\" } },\n}\n",
+        cases[i].value, cases[i].more);
+    tree_write("specs/golden.lua", spec);
+    expect_success(GEN("index"));
+    char *table = tree_read("out/gen/table.c");
+    if (!strstr(table, cases[i].either ? ".any_zero_sign = true" : ".any_zero_sign = false")) {
+      fail_msg("%s: expected %s", cases[i].value, cases[i].either ? "either zero" : "one zero");
+    }
+    free(table);
+  }
+}
+
+/* The processor's seconds for an op of so many terms and its gradient. */
+static double seconds_of_terms(int terms) {
+  char spec[1024];
+  struct rusage before, after;
+  snprintf(spec, sizeof spec,
+           "op \"t\" {\n"
+           "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } }, backward = "
+           "true,\n"
+           "  map = function(x) local y = x for i = 1, %d do y = y * x + i end return y end,\n"
+           "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\" }, ulp = { f32 = 4 },\n"
+           "  variants = { { backend = \"scalar\" } },\n}\n",
+           terms);
+  tree_write("specs/golden.lua", spec);
+  getrusage(RUSAGE_CHILDREN, &before);
+  expect_success(GEN("all"));
+  getrusage(RUSAGE_CHILDREN, &after);
+  return (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+         (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) * 1e-6;
+}
+
+static void takes_time_in_proportion(void **state) {
+  (void)state;
+  double few = seconds_of_terms(400), many = seconds_of_terms(1600);
+  if (many > 8 * few) {
+    fail_msg("1600 terms take %g s, 400 take %g s", many, few);
+  }
 }
 
 /* ---- tables of results -------------------------------------------------------------------- */
@@ -459,16 +621,22 @@ const struct CMUnitTest generator_tests[] = {
     TEST(refuses_unknown_commands),
     TEST(refuses_an_unknown_op),
     TEST(refuses_a_folder_that_cannot_be_written),
+    TEST(writes_through_what_is_no_plain_file),
     TEST(refuses_a_missing_template),
     TEST(removes_what_no_spec_asks_for),
     TEST(leaves_what_does_not_change),
     TEST(leaves_the_old_files_when_a_spec_is_broken),
     TEST(leaves_out_a_backend_with_its_reason),
     TEST(leaves_out_no_other_backend),
+    TEST(folds_a_description_of_several_lines),
     TEST(names_all_that_an_op_is_made_from),
     TEST(defines_every_key_for_editors),
     {"generator: writes_the_same_bytes_anywhere", writes_the_same_bytes_anywhere, tree_setup,
      tree_teardown, NULL},
+    GOLDEN(leaves_out_a_precision_with_its_reason),
+    GOLDEN(finds_indexes_in_passes_of_their_own),
+    GOLDEN(finds_where_either_zero_is_right),
+    GOLDEN(takes_time_in_proportion),
     GOLDEN(refuses_tables_of_what_one_number_does_not_say),
     GOLDEN(makes_tables_in_the_precisions_asked_for),
     GOLDEN(expands_one_op_as_it_does_all),

@@ -1,7 +1,9 @@
 /* test_gradients.c - every op that computes a gradient, against finite differences of the op that it is
- * the gradient of; and the random numbers of dropout. */
+ * the gradient of; gradients where slopes are infinite or what is not taken is NaN, against what they should
+ * be; and the random numbers of dropout. */
 #include "tests.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,8 @@
 #include "buffer.h"
 #include "check.h"
 #include "dtype.h"
+#include "run_program.h"
+#include "tree.h"
 
 enum { SEED = 20261121, ROWS = 3, COLS = 13 };
 
@@ -161,6 +165,105 @@ static void test_gradients_are_slopes(void **state) {
   assert_true(checked >= 10);
 }
 
+/* ---- where slopes are not finite ------------------------------------------------------------- */
+
+enum { POINTS = 3 };
+
+/* A function of x at some points, one row of them, and the derivatives of the sum of what it gives. */
+typedef struct slope_case {
+  const char *family, *body;
+  double x[POINTS], dx[POINTS];
+} slope_case;
+
+static const slope_case slope_cases[] = {
+    /* What is not taken counts as nothing, though it is NaN, infinite or steep without end there. */
+    {"map", "select(gt(x, 0), sqrt(x), 0)", {-1, 0, 4}, {0, 0, 0.25}},
+    {"map", "select(gt(x, 0), x * log(x), x)", {-1, 0, 1}, {1, 1, 1}},
+    {"map", "select(lt(x, 0), exp(x), x + 1)", {1e6, 1, 0}, {1, 1, 1}},
+    {"map", "select(ne(x, 0), 1 / x, 3 * x)", {0, 2, -2}, {3, -0.25, -0.25}},
+    {"map", "select(lt(abs(x), 1), x * x * x, x)", {1e300, -1, 0.5}, {1, 1, 0.75}},
+    {"map", "max(log(x), -100)", {0, 2, 4}, {0, 0.5, 0.25}},
+    {"map", "select(gt(x, 0), select(gt(x, 1), sqrt(x - 1), -x), 0)", {-1, 0.5, 5}, {0, -1, 0.25}},
+    {"map",
+     "select(gt(x, 0), -sqrt(x), select(lt(x, -4), 3 * sqrt(-x), 0))",
+     {-9, -1, 4},
+     {-0.5, 0, -0.25}},
+    {"map",
+     "select(gt(x, 0), sqrt(x), 0) + select(gt(x, 1), 3 * sqrt(x), 0)",
+     {-1, 0.25, 4},
+     {0, 1, 1}},
+    {"map", "select(gt(x, 0), sqrt(x), 0) + sqrt(x)", {1, 0.25, 4}, {1, 2, 0.5}},
+    {"map", "log(select(gt(x, 0), sqrt(x), 3 * sqrt(-x)))", {-1, 0.25, 1}, {-0.5, 2, 0.5}},
+    /* Signs of numbers whose product is none. */
+    {"map", "copysign(x, -2e-300)", {1e-200, -1e-200, 0}, {-1, 1, 0}},
+    {"rows", "x * row_sum(select(gt(x, 0), sqrt(x), 0))", {-1, 4, 0}, {2, 2.75, 2}},
+    {"rows", "x * select(gt(row_sum(x), 9), sqrt(row_sum(x) - 9), 1)", {1, 2, 3}, {1, 1, 1}},
+    {"rows",
+     "x * select(gt(row_sum(x), 9), sqrt(row_sum(x) - 9), 1)",
+     {1, 2, 10},
+     {5.25, 5.25, 5.25}},
+};
+
+/* Ops called s0, s1, ... in a tree of their own, with the references of their gradients as a library. */
+static void *slope_library(void) {
+  char *specs = malloc(1 << 16), *command = malloc(1 << 12);
+  run_result result;
+  void *library;
+
+  assert_non_null(specs);
+  assert_non_null(command);
+  strcpy(specs, "local V = { \"rows\", \"cols\" }\n");
+  for (size_t i = 0; i < sizeof slope_cases / sizeof *slope_cases; i++)
+    sprintf(specs + strlen(specs),
+            "op \"s%zu\" { doc = \"test\", inputs = { x = V }, outputs = { y = V },\n"
+            "  %s = function(x) return %s end, sizes = { { \"a\", rows = 1, cols = 3 } },\n"
+            "  dtypes = { \"f64\" }, ulp = { f64 = 1 }, variants = { { backend = \"scalar\" } },\n"
+            "  backward = true }\n",
+            i, slope_cases[i].family, slope_cases[i].body);
+  tree_write("specs/s.lua", specs);
+  tree_copy("templates", "templates");
+  result = RUN(tree_root(), test_variable("LATHE_GEN"), "all");
+  assert_string_equal(result.err, "");
+  run_free(&result);
+  snprintf(command, 1 << 12,
+           "cc -shared -fPIC -O1 -ffp-contract=off -I'%s/runtime' -Itemplates/c -o s.so %s -lm",
+           test_variable("LATHE_SRC"), "out/gen/*_backward/*_reference.c");
+  result = RUN(tree_root(), "sh", "-c", command);
+  assert_string_equal(result.err, "");
+  run_free(&result);
+  library = dlopen(tree_path("s.so"), RTLD_NOW);
+  assert_non_null(library);
+  free(specs);
+  free(command);
+  return library;
+}
+
+static void test_what_is_not_taken_has_no_slope(void **state) {
+  void *library = slope_library();
+  size_t wrong = 0;
+
+  (void)state;
+  for (size_t i = 0; i < sizeof slope_cases / sizeof *slope_cases; i++) {
+    const slope_case *c = &slope_cases[i];
+    double x[POINTS], dy[POINTS] = {1, 1, 1}, dx[POINTS], magnitude[POINTS];
+    lathe_args args = {.buf = {x, dy, dx, magnitude}, .dim = {1, POINTS}};
+    char symbol[64];
+    lathe_fn *reference;
+    memcpy(x, c->x, sizeof x);
+    snprintf(symbol, sizeof symbol, "s%zu_backward_reference_f64", i);
+    *(void **)&reference = dlsym(library, symbol);
+    assert_non_null(reference);
+    reference(&args);
+    for (int k = 0; k < POINTS; k++)
+      if (!(fabs(dx[k] - c->dx[k]) < 1e-14)) {
+        print_error("%s at %g: found %g, not %g\n", c->body, c->x[k], dx[k], c->dx[k]);
+        wrong++;
+      }
+  }
+  dlclose(library);
+  assert_int_equal(wrong, 0);
+}
+
 /* ---- random numbers -------------------------------------------------------------------------- */
 
 /* The first answers of the authors' own list for philox4x32-10: all zeros, all ones, digits of pi. */
@@ -261,6 +364,8 @@ static void test_dropout_keeps_what_it_should(void **state) {
 
 const struct CMUnitTest gradients_tests[] = {
     {"gradients: are slopes", test_gradients_are_slopes, NULL, NULL, NULL},
+    {"gradients: what is not taken has no slope", test_what_is_not_taken_has_no_slope, tree_setup,
+     tree_teardown, NULL},
     {"gradients: philox gives the known answers", test_philox_answers, NULL, NULL, NULL},
     {"gradients: random numbers by their place", test_random_numbers_by_place, NULL, NULL, NULL},
     {"gradients: dropout keeps what it should", test_dropout_keeps_what_it_should, NULL, NULL,

@@ -39,18 +39,22 @@ static void expect_refusal(const char *message) {
   run_free(&result);
 }
 
+static void change_spec(const refusal *change) {
+  if (change->line == 0) {
+    tree_write(SPEC, change->text);
+  } else {
+    replace_line(change->line, change->text);
+  }
+}
+
 static void refuses(void **state) {
   const refusal *want = *state;
-  if (want->line == 0) {
-    tree_write(SPEC, want->text);
-  } else {
-    replace_line(want->line, want->text);
-  }
+  change_spec(want);
   expect_refusal(want->message);
 }
 
-static void accepts_the_small_spec(void **state) {
-  (void)state;
+static void accepts(void **state) {
+  change_spec(*state);
   run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
   assert_string_equal(result.err, "");
   assert_string_equal(result.out, "");
@@ -88,6 +92,13 @@ static void names_the_line_of_an_include(void **state) {
   expect_refusal("specs/include/bad.lua:3: attempt to index a nil value (field 'x')\n");
 }
 
+static void names_the_line_of_a_mistake_in_an_include(void **state) {
+  (void)state;
+  tree_write("specs/include/bad.lua", "local t = {}\n\nt.x = = 3\n");
+  replace_line(1, "include \"include/bad.lua\" op \"t\" {");
+  expect_refusal("specs/include/bad.lua:3: unexpected symbol near '='\n");
+}
+
 static void refuses_bytecode(void **state) {
   (void)state;
   tree_write(SPEC, "\x1bLuaT");
@@ -111,6 +122,12 @@ static void refuses_a_missing_folder_of_specs(void **state) {
   {                                                                                                \
     "schema: refuses " name, refuses, tree_setup_small, tree_teardown, &(refusal) {                \
       line, text, message "\n"                                                                     \
+    }                                                                                              \
+  }
+#define ACCEPTS(name, line, text)                                                                  \
+  {                                                                                                \
+    "schema: accepts " name, accepts, tree_setup_small, tree_teardown, &(refusal) {                \
+      line, text, NULL                                                                             \
     }                                                                                              \
   }
 #define SANDBOX(name, text, message)                                                               \
@@ -146,10 +163,29 @@ static void refuses_a_missing_folder_of_specs(void **state) {
   "  variants = { { backend = \"scalar\" } },\n"                                                   \
   "  " rest "\n"                                                                                   \
   "}\n"
+/* An op with six inputs, the outputs declared and their values. */
+#define MANY(outputs, values, rest)                                                                \
+  "local V = { \"n\" } op \"t\" {\n"                                                               \
+  "  doc = \"test\",\n"                                                                            \
+  "  inputs = { a = V, b = V, c = V, d = V, e = V, g = V },\n"                                     \
+  "  outputs = { " outputs " },\n"                                                                 \
+  "  map = function(a, b, c, d, e, g) return " values " end,\n"                                    \
+  "  sizes = { { \"1K\", n = 1000 } },\n"                                                          \
+  "  dtypes = { \"f32\" },\n"                                                                      \
+  "  ulp = { f32 = 1 },\n"                                                                         \
+  "  variants = { { backend = \"scalar\" } },\n"                                                   \
+  "  " rest "\n"                                                                                   \
+  "}\n"
+#define PLACES                                                                                     \
+  "expected at most 16 operands, outputs that are numbers counted twice (their checks need a "     \
+  "place too), found "
+#define NO_BOOLEAN                                                                                 \
+  "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, "  \
+  "ge, eq or ne, and select(condition, a, b)"
 #define ONE_SIZE "{ \"a\", rows = 2, cols = 3 }"
 
 const struct CMUnitTest schema_tests[] = {
-    TEST("schema", accepts_the_small_spec),
+    ACCEPTS("the small spec", 2, "  doc = \"test\","),
 
     /* keys */
     REFUSES("an unknown key", 5, "  mop = function(x) return x end,",
@@ -176,6 +212,7 @@ const struct CMUnitTest schema_tests[] = {
     TEST("schema", refuses_a_second_op_of_the_same_name),
     TEST("schema", names_the_line_in_the_second_op_of_a_file),
     TEST("schema", names_the_line_of_an_include),
+    TEST("schema", names_the_line_of_a_mistake_in_an_include),
     TEST("schema", refuses_a_folder_without_specs),
     TEST("schema", refuses_a_missing_folder_of_specs),
 
@@ -373,6 +410,9 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes }, found a "
             "number"),
 
+    REFUSES("a preference of no size", 9,
+            "  variants = { { backend = \"scalar\", prefer = { from = 10, to = 5 } } },",
+            "specs/t.lua:9: variants[1]: expected prefer.from below prefer.to, found 10 and 5"),
     REFUSES("a variant in a precision that the op has not", 9,
             "  variants = { { backend = \"scalar\" }, { backend = \"avx2\", dtypes = \"f16\" } },",
             "specs/t.lua:9: variants[2]: dtypes: 'f16' is not among the op's dtypes"),
@@ -423,10 +463,58 @@ const struct CMUnitTest schema_tests[] = {
         "specs/t.lua:5: map: 'y' is a comparison; expected a number, such as select(condition, 1, "
         "0)"),
     REFUSES("equality as a boolean", 5,
-            "  map = function(x) if x == -x then x = 1 end return x end,",
-            "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), "
-            "le, gt, "
-            "ge, eq or ne, and select(condition, a, b)"),
+            "  map = function(x) if x == -x then x = 1 end return x end,", NO_BOOLEAN),
+    REFUSES("equality with a number as a boolean", 5,
+            "  map = function(x) if x + 1 == 0 then x = 1 end return x end,", NO_BOOLEAN),
+    REFUSES("a number's equality as a boolean", 5,
+            "  map = function(x) return 0 ~= x and x or 1 end,", NO_BOOLEAN),
+    REFUSES("inequality with itself as a boolean", 5,
+            "  map = function(x) if x ~= x then x = 1 end return x end,", NO_BOOLEAN),
+    ACCEPTS(
+        "equality of what is not computed with", 5,
+        "  -- == \"\n"
+        "  map = function(x)\n"
+        "    local s, l, n = '\\'==\\'', [=[ == ]] ~= ]=], nil --[[ ~= ]]\n"
+        "    for i = 1, 4 do if i % 2 == 1 and i ~= 3 or i + 1 == 2 * 2 then x = x * i end end\n"
+        "    assert(s == \"'==\" .. \"'\" and #l == 10 and l ~= s and not (s == l) == true)\n"
+        "    assert(n == nil and x ~= nil and nil ~= x and x ~= \"sum\" and 3 == 3.0 and 1 <= 2)\n"
+        "    return x\n"
+        "  end,"),
+    REFUSES("a function of plain numbers", 5, "  map = function(x) return math.exp(x) end,",
+            "specs/t.lua:5: math.exp is for plain numbers, found a symbolic value; write exp(...)"),
+    REFUSES("a function that there is for plain numbers alone", 5,
+            "  map = function(x) return math.fmod(3, x) end,",
+            "specs/t.lua:5: math.fmod is for plain numbers, found a symbolic value"),
+    REFUSES("a wrong argument by the name that was called", 5,
+            "  map = function(x) return clamp(x, 0, lt(x, 1)) end,",
+            "specs/t.lua:5: clamp: expected a number as argument 3, found a comparison"),
+    REFUSES("no argument by the name that was called", 5,
+            "  map = function(x) return row_mean() end,",
+            "specs/t.lua:5: row_mean: expected 1 argument, found 0"),
+    REFUSES(
+        "a constant that is infinite where it is computed with", 5,
+        "  map = function(x) return x * 1e39 end,",
+        "specs/t.lua:5: map: expected numbers of at most 3.403e+38, f32's largest; found 1e+39"),
+    REFUSES("a scalar that is infinite where it is computed with", 5,
+            "  scalars = { a = -1e40 },\n  map = function(x, a) return x * a end,",
+            "specs/t.lua:5: scalars.a: expected numbers of at most 3.403e+38, f32's largest; found "
+            "-1e+40"),
+    REFUSES("a constant that is infinite in f32, in which f16 is computed", 0,
+            "op \"t\" {\n"
+            "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"
+            "  map = function(x) return x + 1e39 end, sizes = { { \"1K\", n = 1000 } },\n"
+            "  dtypes = { \"f64\", \"f16\" }, ulp = { f64 = 1, f16 = 1 },\n"
+            "  variants = { { backend = \"scalar\" } },\n"
+            "}\n",
+            "specs/t.lua:3: map: expected numbers of at most 3.403e+38, f32's largest, in which "
+            "f16 is computed; found 1e+39"),
+    REFUSES("an infinite scalar", 5,
+            "  scalars = { a = math.huge },\n  map = function(x, a) return x * a end,",
+            "specs/t.lua:5: scalars.a: expected a finite number, found inf"),
+    REFUSES("an infinite range", 3, "  inputs = { x = { \"n\", range = { -math.huge, 1 } } },",
+            "specs/t.lua:3: x.range: expected a finite number, found -inf"),
+    ACCEPTS("a constant that is meant to be infinite", 5,
+            "  map = function(x) return min(x, math.huge) end,"),
     REFUSES("an operator without a meaning", 5, "  map = function(x) return x % 2 end,",
             "specs/t.lua:5: a symbolic value knows + - * / and the functions of a spec, not %"),
     REFUSES("a comparison as a magnitude", 8,
@@ -437,6 +525,10 @@ const struct CMUnitTest schema_tests[] = {
         "a magnitude of what is no operand", 8,
         "  ulp = { f32 = 1 }, magnitude = function(q) return q end,",
         "specs/t.lua:8: magnitude: parameter 'q' is no input and no scalar (did you mean 'x'?)"),
+    REFUSES("a magnitude of an index", 0,
+            ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "argmax(x * t)", "magnitude = true,"),
+            "specs/t.lua:10: magnitude: expected an output that is a number, found indexes alone; "
+            "leave magnitude out"),
     REFUSES("another power than 2", 5, "  map = function(x) return x ^ 3 end,",
             "specs/t.lua:5: ^: expected the power 2, found 3; write other powers as products"),
     REFUSES("an unknown function", 5, "  map = function(x) return sigmiod(x) end,",
@@ -463,7 +555,7 @@ const struct CMUnitTest schema_tests[] = {
             ROWS_WITH("{ \"rows\", index = \"cols\" }", "{ \"rows\", \"cols\" }", "x + t", ""),
             "specs/t.lua:5: add: expected a number as argument 2, found an index operand"),
     REFUSES("a number as an index", 0, ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "at(x, t)", ""),
-            "specs/t.lua:5: pick: expected an index operand as argument 2, found a number"),
+            "specs/t.lua:5: at: expected an index operand as argument 2, found a number"),
     REFUSES("integers other than a single one", 0,
             ROWS_WITH("{ \"rows\", dtype = \"i64\" }", "{ \"rows\" }", "row_sum(x)", ""),
             "specs/t.lua:3: inputs.t: expected dtype = \"i64\" with a single value, { dtype = "
@@ -523,6 +615,12 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("the gradient of a value per column", 0,
             ROWS_WITH("{ \"cols\" }", "{ \"cols\" }", "t * column_sum(x)", "backward = true,"),
             "specs/t.lua:10: backward: 'y' is a value per column, which has no gradient here"),
+    REFUSES("the gradient of a single value", 0,
+            ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t", "backward = true,"),
+            "specs/t.lua:10: backward: 't' is one value in all, whose gradient is a sum over "
+            "everything: no family has one beside values at each point; expected detach(t)"),
+    ACCEPTS("a gradient beside a single value that is detached", 0,
+            ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * detach(t)", "backward = true,")),
     REFUSES("a gradient of nothing", 5,
             "  map = function(x) return detach(x) end, backward = true,",
             "specs/t.lua:5: backward: nothing of what 't' reads has a derivative"),
@@ -562,6 +660,31 @@ const struct CMUnitTest schema_tests[] = {
         "}\n",
         "specs/t.lua:10: backward: a reduction has no place in the gradient of a reduction over "
         "everything; expected an op of the family 'rows'"),
+
+    /* how many operands a call has places for */
+    REFUSES("more operands than there are places for", 0,
+            MANY("u = V, v = V, w = V, x = V, y = V, z = V",
+                 "{ u = a, v = b, w = c, x = d, y = e, z = g }", ""),
+            "specs/t.lua:5: op \"t\": " PLACES "6 inputs and 6 outputs; make several ops of it"),
+    REFUSES("a gradient of more operands than there are places for", 0,
+            MANY("y = V", "a * b * c * d * e * g", "backward = true,"),
+            "specs/t.lua:10: op \"t_backward\": " PLACES
+            "7 inputs and 6 outputs; write detach(...) "
+            "around inputs whose gradient is not needed"),
+
+    REFUSES("more reductions of reductions than a call has launches", 0,
+            "op \"t\" {\n"
+            "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = {} },\n"
+            "  reduce = function(x)\n"
+            "    local s = 1\n"
+            "    for i = 1, 5 do s = sum(x * s) end\n"
+            "    return s\n"
+            "  end,\n"
+            "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+            "  variants = { { backend = \"scalar\" } },\n"
+            "}\n",
+            "specs/t.lua:3: reduce: expected at most 4 reductions each of which needs the one "
+            "before, found more"),
 
     /* the language */
     REFUSES("a syntax error", 0, "op \"t\" {\n  doc = ,\n}\n",
