@@ -112,6 +112,7 @@ function cuda.methods:scalars(op)
   end), "\n")
 end
 
+-- The type of an operand's elements in memory.
 function cuda.methods:element_type(operand)
   return operand.dtype == "i64" and "long long" or self.storage
 end
@@ -129,11 +130,10 @@ end
 
 -- The type in kernel.h that gathers the terms of a reduction.
 function cuda.methods:gatherer(kind)
-  local narrow = self.dtype ~= self.compute
   local types = {
-    sum = narrow and "lathe_sum<%s, true>" or "lathe_sum<%s>", maximum = "lathe_extreme<%s, true>", minimum = "lathe_extreme<%s, false>",
+    sum = "lathe_sum<%s>", maximum = "lathe_extreme<%s, true>", minimum = "lathe_extreme<%s, false>",
     argmax = "lathe_index<%s, true>", argmin = "lathe_index<%s, false>", moments = "lathe_moments<%s>",
-    powers = narrow and "lathe_powers<%s, true>" or "lathe_powers<%s>",
+    powers = self.dtype == self.compute and "lathe_powers<%s>" or "lathe_powers<%s, true>",
   }
   return types[kind]:format(self.number)
 end

@@ -96,9 +96,7 @@ static __device__ __forceinline__ T lathe_fold(Combine combine, const T (&terms)
  * merge_lanes(), of each T neighbouring threads; merge_copies(), of a warp in which each T threads have
  * what the others have; result(); and nothing(), a term that changes nothing if it
  * comes after one that counts. */
-/* NARROW: for results of half the bits, which one sum after the other is near enough for; a product and its sum are then
- * one instruction. */
-template <typename T, bool NARROW = false> struct lathe_sum {
+template <typename T> struct lathe_sum {
   T value;
 
   static __device__ __forceinline__ T nothing() {
@@ -108,13 +106,7 @@ template <typename T, bool NARROW = false> struct lathe_sum {
     value = nothing();
   }
   template <int N, typename At> __device__ __forceinline__ void take(const T (&terms)[N], At) {
-    if constexpr (NARROW) {
-#pragma unroll
-      for (int j = 0; j < N; j++)
-        value += terms[j];
-    } else {
-      value += lathe_fold([](T a, T b) { return a + b; }, terms);
-    }
+    value += lathe_fold([](T a, T b) { return a + b; }, terms);
   }
   __device__ __forceinline__ void merge(const lathe_sum &other) {
     value += other.value;
