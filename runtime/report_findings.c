@@ -1,0 +1,190 @@
+/* report_findings.c - what is said below the table of all rows together. */
+#include "report_findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "wrap.h"
+
+static const double noisy = 0.05; /* rows known no better than this are warned of */
+
+bool report_many_dtypes(const report *r) {
+  for (size_t i = 1; i < r->selection->count; i++)
+    if (r->selection->tasks[i].dtype != r->selection->tasks[0].dtype)
+      return true;
+  return false;
+}
+
+/* How many of the rows from i on are of the same task. */
+static size_t task_rows(const report *r, size_t i) {
+  size_t count = 1;
+
+  while (i + count < r->count && r->rows[i + count]->task == r->rows[i]->task)
+    count++;
+  return count;
+}
+
+/* The fastest of a task's rows; but one of the backend that was fastest at the size before, if
+ * it is as good as that: who wins a tie is chance. */
+static const row *steady_fastest(row *const *rows, size_t count, const char *before) {
+  const double tie = 0.03;
+  const row *fastest = row_fastest(rows, count);
+
+  for (size_t i = 0; i < count && before && fastest; i++)
+    if (rows[i]->sample_count > 0 && rows[i]->backend == before &&
+        rows[i]->real_time <= fastest->real_time * (1 + tie))
+      return rows[i];
+  return fastest;
+}
+
+/* Which backend is fastest at which sizes, for one op and type: "scalar up to 100, then avx2 up
+ * to 10K, then avx512". Returns the row after its last; the text is empty where there is but one
+ * size. */
+static size_t crossover(const report *r, size_t i, char *text, size_t size) {
+  const task *first = r->rows[i]->task;
+  const row *last = NULL;
+  size_t length = 0, sizes = 0;
+
+  text[0] = 0;
+  while (i < r->count && r->rows[i]->task->op == first->op &&
+         r->rows[i]->task->dtype == first->dtype) {
+    const size_t count = task_rows(r, i);
+    const row *now = steady_fastest(&r->rows[i], count, last ? last->backend : NULL);
+    i += count;
+    if (!now)
+      continue;
+    if (last && last->backend != now->backend && length < size)
+      length += (size_t)snprintf(text + length, size - length, " up to %s, then ", last->size);
+    if ((!last || last->backend != now->backend) && length < size)
+      length += (size_t)snprintf(text + length, size - length, "%s", now->backend);
+    last = now;
+    sizes++;
+  }
+  if (sizes < 2)
+    text[0] = 0;
+  return i;
+}
+
+/* The crossovers, ops with the same one together. */
+void report_crossovers(const report *r) {
+  typedef struct group {
+    char text[200];
+    const task *task;
+    bool printed;
+  } group;
+  group *groups = calloc(r->count + 1, sizeof *groups);
+  const bool dtypes = report_many_dtypes(r);
+  size_t count = 0;
+
+  if (!groups)
+    return;
+  for (size_t i = 0; i < r->count; count++) {
+    groups[count].task = r->rows[i]->task;
+    i = crossover(r, i, groups[count].text, sizeof groups[count].text);
+  }
+  for (size_t g = 0, lines = 0; g < count; g++) {
+    int column;
+    if (groups[g].printed || !groups[g].text[0])
+      continue;
+    if (lines++ == 0)
+      puts("\nFastest by size:");
+    column = printf("  %s:", groups[g].text);
+    for (size_t same = g; same < count; same++) {
+      const task *t = groups[same].task;
+      char name[96];
+      if (strcmp(groups[g].text, groups[same].text) != 0)
+        continue;
+      groups[same].printed = true;
+      snprintf(name, sizeof name, "%s%s%s", t->op->name, dtypes ? " " : "",
+               dtypes ? lathe_dtype_name(t->dtype) : "");
+      if (column + (int)strlen(name) + 2 > WRAP_WIDTH)
+        column = printf("\n    ") - 1;
+      column += printf(" %s", name);
+      if (dtypes)
+        column += printf(";");
+    }
+    putchar('\n');
+  }
+  free(groups);
+}
+
+static bool same_skip(const row *a, const row *b) {
+  return b->state == ROW_SKIPPED && strcmp(a->backend, b->backend) == 0 &&
+         strcmp(a->reason, b->reason) == 0;
+}
+
+/* Why rows were skipped, each reason of a backend once. */
+void report_skips(const report *r) {
+  for (size_t i = 0; i < r->count; i++) {
+    size_t same = 0;
+    bool before = false;
+    if (r->rows[i]->state != ROW_SKIPPED)
+      continue;
+    for (size_t j = 0; j < r->count && !before; j++)
+      if (same_skip(r->rows[i], r->rows[j])) {
+        before = j < i;
+        same++;
+      }
+    if (!before)
+      printf("skipped %zu rows of %s: %s\n", same, r->rows[i]->backend, r->rows[i]->reason);
+  }
+}
+
+/* Whether a row is the first of its op that has a note. */
+static bool is_noted(const report *r, const row *line) {
+  size_t i = 0;
+
+  if (!line->note)
+    return false;
+  while (!r->rows[i]->note || r->rows[i]->task->op != line->task->op)
+    i++;
+  return r->rows[i] == line;
+}
+
+/* How little some right rows show: once for each op, those together of which the same is to be said. */
+void report_notes(const report *r) {
+  bool *said = calloc(r->count + 1, sizeof *said);
+
+  for (size_t i = 0; i < r->count && said; i++) {
+    char *text = NULL;
+    size_t length;
+    FILE *to;
+    if (said[i] || !is_noted(r, r->rows[i]))
+      continue;
+    to = open_memstream(&text, &length);
+    if (!to)
+      break;
+    fprintf(to, "%s:", r->rows[i]->note);
+    for (size_t j = i; j < r->count; j++)
+      if (is_noted(r, r->rows[j]) && strcmp(r->rows[j]->note, r->rows[i]->note) == 0) {
+        fprintf(to, "%s %s %s %s", j > i ? "," : "", r->rows[j]->op, r->rows[j]->dtype,
+                r->rows[j]->size);
+        said[j] = true;
+      }
+    fclose(to);
+    wrap_print(text, printf("note:"), 6);
+    free(text);
+  }
+  free(said);
+}
+
+/* Where so few calls were timed that nothing is known of their noise, that is no sign of a busy machine. */
+void report_noise(const report *r) {
+  size_t unsteady = 0, unknown = 0;
+
+  for (size_t i = 0; i < r->count; i++)
+    if (r->rows[i]->sample_count > 0) {
+      unknown += !isfinite(r->rows[i]->noise);
+      unsteady += isfinite(r->rows[i]->noise) && r->rows[i]->noise > noisy;
+    }
+  if (unsteady)
+    message_warn(
+        "%zu rows vary by more than %.0f %%: a busy machine, or too little time (--min-time)",
+        unsteady, 100 * noisy);
+  if (unknown)
+    message_warn(
+        "%zu rows have too few samples to tell how much they vary (--iterations, --min-time)",
+        unknown);
+}

@@ -1,0 +1,20 @@
+/* report_findings.h - what is said below the table of all rows together, on standard output; nothing where there is
+ * nothing to say. */
+#ifndef REPORT_FINDINGS_H
+#define REPORT_FINDINGS_H
+
+#include "report.h"
+
+/* Whether there are rows of more than one type. */
+bool report_many_dtypes(const report *r);
+
+/* Which backend is fastest at which sizes, ops of which the same is to be said together. */
+void report_crossovers(const report *r);
+/* Why rows were skipped, each reason of a backend once. */
+void report_skips(const report *r);
+/* How little some right rows show: once for each op, those together of which the same is to be said. */
+void report_notes(const report *r);
+/* A warning, on standard error, of rows that vary much or of which that is not known. */
+void report_noise(const report *r);
+
+#endif
