@@ -137,8 +137,12 @@ static void list_backends(const selection *s) {
     const lathe_backend *b = &lathe_backends[i];
     const lathe_variant any = {.backend = b};
     const char *why = selection_why_not(s, &any);
-    printf("%-12s %-8s %8zu  %s%s\n", b->name, device_kind_name(b->kind), variants_of(s, NULL, b),
-           why ? "cannot run: " : "ready", why ? why : "");
+    char state[512];
+    snprintf(state, sizeof state, "%s%s", why ? "cannot run: " : "ready", why ? why : "");
+    wrap_print(
+        state,
+        printf("%-12s %-8s %8zu ", b->name, device_kind_name(b->kind), variants_of(s, NULL, b)),
+        32);
   }
 }
 

@@ -106,6 +106,6 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ end
 //@ end
 //@ if finish then
-//@ kernel(v, "merge", "1024, 1", "merged(args)")
+//@ kernel(v, "merge", 32 * S.mergers() .. ", 1", "merged(args)")
 //@ end
 //@ end

@@ -199,7 +199,7 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
 //@ function define_merged()
 /* The partial results of 32 columns, merged, and what is made of them. */
 static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
-  __shared__ $k.name$_columns all[32][32];
+  __shared__ $k.name$_columns all[$(S.mergers())][32];
   //@ row.dims("size_t")
   const unsigned partials = *$k.name$_partials(args);
   const size_t i = (size_t)blockIdx.x * 32 + threadIdx.x;
@@ -208,11 +208,11 @@ static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
   mine.clear();
   if (i < count) {
 #pragma unroll 8
-    for (unsigned nth = threadIdx.y; nth < partials; nth += 32)
+    for (unsigned nth = threadIdx.y; nth < partials; nth += $(S.mergers()))
       mine.merge($k.name$_partial(args, nth)[i]);
   }
   all[threadIdx.y][threadIdx.x] = mine;
-  for (unsigned half = 16; half > 0; half /= 2) {
+  for (unsigned half = $(S.mergers() // 2); half > 0; half /= 2) {
     __syncthreads();
     if (threadIdx.y < half)
       all[threadIdx.y][threadIdx.x].merge(all[threadIdx.y + half][threadIdx.x]);

@@ -87,7 +87,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     //@ if program.leaves then
     const uint32_t lanes = 32;
     //@ else
-    uint32_t lanes = 128; /* that share a row: few beyond its end, and enough for its ends */
+    uint32_t lanes = $(tile_threads < 128 and tile_threads or 128); /* that share a row: few beyond its end, and enough for its ends */
     while (lanes > 32 && blocks(count, lanes * $V$, SIZE_MAX) * (size_t)lanes * $V$ - count > count / 16)
       lanes /= 2;
     while (lanes > 2 * period && lanes / 2 * $V$ >= count)
@@ -101,7 +101,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     //@ end
     //@ launch(('alike ? %s : "%s_tile_apart"'):format(name_of(v, "tile"), v.name), "across, blocks(rows, at_once * period, down) * period, 1", "lanes, at_once, 1")
   }
-  //@ launch('"' .. v.name .. '_merge"', "blocks(count, 32, SIZE_MAX), 1, 1", "32, 32, 1")
+  //@ launch('"' .. v.name .. '_merge"', "blocks(count, 32, SIZE_MAX), 1, 1", ("32, %d, 1"):format(S.mergers()))
   //@ else
   if (!alike) {
     //@ launch('"' .. v.name .. '_long_apart"', "(uint32_t)rows, 1, 1", ("blocks(count, 32, %d) * 32, 1, 1"):format(S.LONG_THREADS // 64))

@@ -80,6 +80,7 @@
 //@ -- between those of one place and the next.
 //@ MOST_PARTIALS = "(count < 16384 ? 512 : count < 1048576 ? 8388608 / count : 8)"
 //@ TILE_AT_ONCE, AHEAD_THREADS, SHARED, APART = 4, 512, 200 * 1024, 2
+//@ local STATIC = 48 * 1024 -- bytes of shared memory that a kernel may declare
 //@ -- Shared memory for the merging of what the rows of a block of so many threads have gathered at its columns, `hold`
 //@ -- accesses of each: for each warp, for lanes of one merge by shuffles what they have at the same columns.
 //@ function columns_bytes(threads, hold)
@@ -92,10 +93,18 @@
 //@   if k.program.leaves then
 //@     threads, blocks = 256, 6
 //@   end
-//@   while columns_bytes(threads, 1) > 48 * 1024 do
+//@   while columns_bytes(threads, 1) > STATIC do
 //@     threads, blocks = threads // 2, 2 * blocks
 //@   end
 //@   return threads, blocks
+//@ end
+//@ -- How many threads merge the partial results of each of 32 columns.
+//@ function mergers()
+//@   local threads = 32
+//@   while 32 * threads * #k.program.column_reductions * k.spelling.bits // 8 > STATIC do
+//@     threads = threads // 2
+//@   end
+//@   return threads
 //@ end
 //@ -- How many numbers are left of a row.
 //@ function results(program)

@@ -1,7 +1,7 @@
 -- Programs over rows that no spec of the project has: what they need of kernels together.
 
 local function unusual(name, row)
-  row.dtypes, row.ulp, row.magnitude = { "f32", "f16" }, { f32 = 8, f16 = 8 }, true
+  row.dtypes, row.ulp, row.magnitude = { "f64", "f32", "f16" }, { f64 = 8, f32 = 8, f16 = 8 }, true
   row.sizes = { { "S", rows = 9, cols = 70 } }
   row.variants = { { backend = "cuda" }, { backend = "vulkan" } }
   op(name)(row)
@@ -29,5 +29,20 @@ unusual("centred", {
   outputs = { c = { "cols" }, d = { "cols" }, e = { "cols" } },
   rows = function(x, w)
     return { c = column_sum(w * (x - row_mean(x))), d = column_sum(x), e = column_sum(abs(x)) }
+  end,
+})
+
+-- More than fits a block's shared memory for all of its threads.
+unusual("many", {
+  doc = "seven sums down each column",
+  inputs = { x = { "rows", "cols" } },
+  outputs = { a = { "cols" }, b = { "cols" }, c = { "cols" }, d = { "cols" }, e = { "cols" }, f = { "cols" },
+    g = { "cols" } },
+  rows = function(x)
+    local terms = { a = x, b = x * x, c = abs(x), d = 2 * x, e = max(x, 0), f = min(x, 0), g = 1 - x }
+    for name, term in pairs(terms) do
+      terms[name] = column_sum(term)
+    end
+    return terms
   end,
 })
