@@ -169,15 +169,29 @@ local function check_column(op, operand, node)
   walk(node)
 end
 
+-- The graphs of an op's outputs.
+local function roots_of(op)
+  return text.map(op.values, function(value)
+    return value.node
+  end)
+end
+
+-- What a call has places for, LATHE_MAX_OPERANDS; and how many an op takes: its operands, and for a reference the
+-- magnitude of every output that is a number besides.
+local most_places = 16
+local function places_of(op)
+  local places = #op.operands
+  for _, operand in ipairs(op.operands) do
+    places = places + (operand.output and operand.dtype ~= "i64" and 1 or 0)
+  end
+  return places
+end
+
 -- Marks the outputs that are indexes of terms which are rounded, so that which of two is the largest may be
 -- chance: they are judged by their terms, for which the references take three buffers more (expand.lua). One
 -- for which a call has no place for these must be the reference's.
-local most_buffers = 16 -- LATHE_MAX_OPERANDS
 local function mark_rounded(op)
-  local room = most_buffers - #op.operands
-  for _, value in ipairs(op.values) do
-    room = room - (value.node.type == "r" and 1 or 0)
-  end
+  local room = most_places - places_of(op)
   for _, value in ipairs(op.values) do
     local node = value.node
     if node.type == "n" then
@@ -190,9 +204,7 @@ end
 -- Everything declared must be read, or generated code has variables without use.
 local function check_use(op)
   local read = {}
-  expr.visit(text.map(op.values, function(value)
-    return value.node
-  end), function(n)
+  expr.visit(roots_of(op), function(n)
     read[n.name or n] = true
   end)
   for _, list in ipairs { op.operands, op.scalars } do
@@ -314,19 +326,12 @@ function trace.backward_of(op)
   return derived
 end
 
--- What a call has places for, LATHE_MAX_OPERANDS: its operands, and for a reference the magnitude of every
--- output that is a number besides.
-local most_operands = 16
 local function check_count(op)
-  local inputs, outputs, magnitudes = 0, 0, 0
-  for _, operand in ipairs(op.operands) do
-    inputs = inputs + (operand.output and 0 or 1)
-    outputs = outputs + (operand.output and 1 or 0)
-    magnitudes = magnitudes + (operand.output and operand.dtype ~= "i64" and 1 or 0)
-  end
-  if inputs + outputs + magnitudes > most_operands then
+  local outputs = #op.values
+  if places_of(op) > most_places then
     text.fail(op.where(op.key), "op \"%s\": expected at most %d operands, outputs that are numbers counted twice "
-      .. "(their checks need a place too), found %d inputs and %d outputs; %s", op.name, most_operands, inputs, outputs,
+      .. "(their checks need a place too), found %d inputs and %d outputs; %s", op.name, most_places,
+      #op.operands - outputs, outputs,
       op.forward and "write detach(...) around inputs whose gradient is not needed" or "make several ops of it")
   end
 end
@@ -336,9 +341,7 @@ end
 local most_launches = 4
 local function check_depth(op)
   local depth = {}
-  expr.visit(text.map(op.values, function(value)
-    return value.node
-  end), function(node)
+  expr.visit(roots_of(op), function(node)
     local row, below = expr.operations[node.op], 0
     for i = 1, #node do
       below = math.max(below, depth[node[i]])
@@ -366,9 +369,7 @@ local function check_finite(op)
   for _, scalar in ipairs(op.scalars) do
     check(op.where("scalars", scalar.name), "scalars." .. scalar.name, scalar.value)
   end
-  expr.visit(text.map(op.values, function(value)
-    return value.node
-  end), function(node)
+  expr.visit(roots_of(op), function(node)
     if node.op == "const" then
       check(op.where(op.key), op.key, node.value)
     end
@@ -427,9 +428,7 @@ function trace.op(op)
   check_depth(op)
   op.values = without_detach(op.values)
   if op.any_zero_sign == nil then
-    op.any_zero_sign = zero.is_either(text.map(op.values, function(value)
-      return value.node
-    end))
+    op.any_zero_sign = zero.is_either(roots_of(op))
   end
   check_use(op)
   if not op.forward and type(op.magnitude) == "function" then
@@ -439,9 +438,7 @@ function trace.op(op)
   else
     op.magnitudes = {}
   end
-  op.flops = expr.flops(text.map(op.values, function(value)
-    return value.node
-  end))
+  op.flops = expr.flops(roots_of(op))
   op.column_reductions = count_column_reductions(op)
   mark_rounded(op)
 end

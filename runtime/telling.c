@@ -90,21 +90,23 @@ static const char *kinds_of(const shares *s) {
 
 bool telling_proves(const problem *p, char *text, size_t size) {
   const lathe_op *op = p->op;
-  shares sum = {0};
+  shares each[LATHE_MAX_OPERANDS] = {{0}}, sum = {0};
   bool usual;
 
   text[0] = 0;
   for (int o = 0; o < op->noperands; o++)
-    if (op->operands[o].output)
-      sum = add(sum, shares_of(p, o));
+    if (op->operands[o].output) {
+      each[o] = shares_of(p, o);
+      sum = add(sum, each[o]);
+    }
   usual = sum.nan + sum.infinite > 0 && ordinary(p);
   for (int o = 0; o < op->noperands && usual; o++) {
-    const shares s = op->operands[o].output ? shares_of(p, o) : (shares){0};
-    if (s.all > 0 && s.nan + s.infinite == s.all) {
+    const shares *s = &each[o];
+    if (s->all > 0 && s->nan + s->infinite == s->all) {
       snprintf(text, size,
                "every %s of %s is %s, and should be, which proves nothing: give the inputs a "
                "range where the op is defined (%s)",
-               p->term[o] ? "term" : "result", op->operands[o].name, kinds_of(&s), op->source);
+               p->term[o] ? "term" : "result", op->operands[o].name, kinds_of(s), op->source);
       return false;
     }
   }

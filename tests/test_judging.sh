@@ -4,10 +4,8 @@
 
 . "$LATHE_SRC/tests/check.sh"
 
-mkdir -p "$tmp/tree/specs" "$tmp/build"
-for name in configure build.ninja.in gen templates runtime tests; do
-  ln -s "$LATHE_SRC/$name" "$tmp/tree/"
-done
+tree
+mkdir "$tmp/build"
 cat >"$tmp/tree/specs/judged.lua" <<'SPEC'
 local function judged(name, row)
   row.doc, row.dtypes, row.sizes = name, { "f64", "f32", "f16", "bf16" }, { { "S", m = 7, n = 100 } }

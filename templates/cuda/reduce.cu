@@ -76,7 +76,7 @@ for (int nth = 0; nth < N; nth++) {
 #pragma unroll
 for (int slot = 0; slot < $v.params.unroll$; slot++)
   if ($all$first + slot * $v.params.block$ < end)
-    $x.pointer$_pack[slot] = $((as_stored(phase, how) and "*(const uint4 *)(%s)" or "lathe_load<" .. k.width .. ">(%s)"):format(place));
+    $x.pointer$_pack[slot] = $((as_stored(phase, how) and "lathe_words(%s)" or "lathe_load<" .. k.width .. ">(%s)"):format(place));
 //@ else
 #pragma unroll
 for (int nth = 0; nth < N; nth++)

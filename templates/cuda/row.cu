@@ -85,25 +85,28 @@ const auto row_of = [=](size_t nth) { return nth * PERIOD + group % PERIOD; };
 const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(groups / PERIOD) * blockDim.y;
 //@ end
 //@
+//@ -- Reads an access to a row from a place on, that in a slot, as words, so far as it is there; once: no more than once.
+//@ function read_words(words, row, from, slot, once)
+if (MODE == LATHE_APART) {
+  lathe_pack<$k.storage$, $V$> apart = {};
+#pragma unroll
+  for (int lane = 0; lane < $V$; lane++)
+    if (inside($slot$ * $V$ + lane))
+      apart.at[lane] = $row$[at($slot$ * $V$ + lane)];
+  memcpy(&$words$, &apart, sizeof apart);
+} else if (inside($slot$ * $V$)) {
+  $words$ = lathe_words$(once and "_once" or "")(lathe_further<$V$>($row$ + $from$, $slot$ * threads));
+}
+//@ end
 //@ -- Reads operands; once: no more than once.
 //@ function read(list, known, once)
 //@ for _, x in ipairs(list) do
 //@ known[x.pointer] = true
-//@ local how = once and x.operand.place == "whole" and "_once" or ""
+//@ local first = x.operand.place == "column" and "(from - head)" or "from"
 uint4 $x.pointer$_words[H] = {};
 #pragma unroll
 for (int slot = 0; slot < H; slot++) {
-  if (MODE == LATHE_APART) {
-    lathe_pack<$k.storage$, $V$> apart = {};
-#pragma unroll
-    for (int lane = 0; lane < $V$; lane++)
-      if (inside(slot * $V$ + lane))
-        apart.at[lane] = $x.pointer$[at(slot * $V$ + lane)];
-    memcpy(&$x.pointer$_words[slot], &apart, sizeof apart);
-  } else if (inside(slot * $V$)) {
-    //@ local first = x.operand.place == "column" and "(from - head)" or "from"
-    $x.pointer$_words[slot] = lathe_words$how$(lathe_further<$V$>($x.pointer$ + $first$, slot * threads));
-  }
+  //@ read_words(x.pointer .. "_words[slot]", x.pointer, first, "slot", once and x.operand.place == "whole")
 }
 //@ if x.operand.place == "column" then
 if (MODE == LATHE_ENDS && head > 0) {

@@ -139,16 +139,7 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
       const size_t row = row_at(turn) < rows ? row_at(turn) : row_at(0);
       //@ for _, x in ipairs(whole) do
       const $k.storage$ *const $x.pointer$_row = $x.pointer$ + row * count;
-      if (MODE == LATHE_APART) {
-        lathe_pack<$k.storage$, $V$> pack = {};
-#pragma unroll
-        for (int lane = 0; lane < $V$; lane++)
-          if (inside(lane))
-            pack.at[lane] = $x.pointer$_row[at(lane)];
-        memcpy(&$x.pointer$_ahead[turn], &pack, sizeof pack);
-      } else if (inside(0)) {
-        $x.pointer$_ahead[turn] = lathe_words_once($x.pointer$_row + from);
-      }
+      //@ row.read_words(x.pointer .. "_ahead[turn]", x.pointer .. "_row", "from", "0", true)
 #pragma unroll
       for (int nth = 0; nth < ENDS; nth++)
         if (blockIdx.x == 0)

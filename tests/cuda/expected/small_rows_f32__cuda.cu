@@ -92,7 +92,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_held(const lathe_arg
     for (int slot = 0; slot < H; slot++) {
       if (MODE == LATHE_APART) {
         lathe_pack<float, 4> apart = {};
-    #pragma unroll
+      #pragma unroll
         for (int lane = 0; lane < 4; lane++)
           if (inside(slot * 4 + lane))
             apart.at[lane] = x[at(slot * 4 + lane)];
@@ -214,7 +214,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
         for (int slot = 0; slot < H; slot++) {
           if (MODE == LATHE_APART) {
             lathe_pack<float, 4> apart = {};
-        #pragma unroll
+          #pragma unroll
             for (int lane = 0; lane < 4; lane++)
               if (inside(slot * 4 + lane))
                 apart.at[lane] = x[at(slot * 4 + lane)];
@@ -253,7 +253,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
         for (int slot = 0; slot < H; slot++) {
           if (MODE == LATHE_APART) {
             lathe_pack<float, 4> apart = {};
-        #pragma unroll
+          #pragma unroll
             for (int lane = 0; lane < 4; lane++)
               if (inside(slot * 4 + lane))
                 apart.at[lane] = x[at(slot * 4 + lane)];
@@ -318,7 +318,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
       for (int slot = 0; slot < H; slot++) {
         if (MODE == LATHE_APART) {
           lathe_pack<float, 4> apart = {};
-      #pragma unroll
+        #pragma unroll
           for (int lane = 0; lane < 4; lane++)
             if (inside(slot * 4 + lane))
               apart.at[lane] = x[at(slot * 4 + lane)];
@@ -362,7 +362,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_long(const lathe_arg
       for (int slot = 0; slot < H; slot++) {
         if (MODE == LATHE_APART) {
           lathe_pack<float, 4> apart = {};
-      #pragma unroll
+        #pragma unroll
           for (int lane = 0; lane < 4; lane++)
             if (inside(slot * 4 + lane))
               apart.at[lane] = x[at(slot * 4 + lane)];
@@ -450,7 +450,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
       for (int slot = 0; slot < H; slot++) {
         if (MODE == LATHE_APART) {
           lathe_pack<float, 4> apart = {};
-      #pragma unroll
+        #pragma unroll
           for (int lane = 0; lane < 4; lane++)
             if (inside(slot * 4 + lane))
               apart.at[lane] = x[at(slot * 4 + lane)];
@@ -489,7 +489,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split1(const lathe_a
       for (int slot = 0; slot < H; slot++) {
         if (MODE == LATHE_APART) {
           lathe_pack<float, 4> apart = {};
-      #pragma unroll
+        #pragma unroll
           for (int lane = 0; lane < 4; lane++)
             if (inside(slot * 4 + lane))
               apart.at[lane] = x[at(slot * 4 + lane)];
@@ -585,7 +585,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
       for (int slot = 0; slot < H; slot++) {
         if (MODE == LATHE_APART) {
           lathe_pack<float, 4> apart = {};
-      #pragma unroll
+        #pragma unroll
           for (int lane = 0; lane < 4; lane++)
             if (inside(slot * 4 + lane))
               apart.at[lane] = x[at(slot * 4 + lane)];
@@ -629,7 +629,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_split2(const lathe_a
       for (int slot = 0; slot < H; slot++) {
         if (MODE == LATHE_APART) {
           lathe_pack<float, 4> apart = {};
-      #pragma unroll
+        #pragma unroll
           for (int lane = 0; lane < 4; lane++)
             if (inside(slot * 4 + lane))
               apart.at[lane] = x[at(slot * 4 + lane)];
