@@ -60,7 +60,7 @@ local function reference_file(engine, op)
   for _, value in ipairs(op.values) do
     local operand = value.operand
     if operand.dtype ~= "i64" then
-      compute(operand, "_magnitude", magnitudes[operand.name] or expr.const(0))
+      compute(operand, "_magnitude", magnitudes[operand.name])
     elseif operand.rounded then
       local asked = beside(operand, { name = operand.name .. "_asked", output = false })
       local term, index = value.node[1], expr.leaf("index", asked.name, "x")

@@ -110,7 +110,7 @@ end
 -- "integer" (the same of type i64), "count" and "rows" (how many points a reduction has, and how many
 -- one over the rows), "reduced" (a
 -- reduction's result), "column" (the same of one over the rows), "tiny" (the type's smallest normal
--- number).
+-- number), "unit" (the spacing of the type's numbers next to 1).
 local varying_leaves = { input = true, stash = true, column = true }
 function expr.leaf(op, name, node_type)
   local fields = { op = op, type = node_type or "r", name = name, varying = varying_leaves[op] or false }
@@ -357,9 +357,6 @@ expr.vocabulary = {
   isnan = function(x)
     x = argument(x, "r", "isnan", 1)
     return expr.ne(x, x)
-  end,
-  tiny = function()
-    return expr.leaf("tiny", "")
   end,
 }
 for _, name in ipairs {

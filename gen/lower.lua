@@ -6,7 +6,7 @@
 --
 -- A language is a table:
 --   types     by dtype: { storage, compute }: the type in memory, the dtype computed in; and for
---             compute types { number, bits, tiny, f, suffix, pack, digits }: suffix (or f) ends a
+--             compute types { number, bits, f, suffix, pack, digits }: suffix (or f) ends a
 --             constant, pack rounds one (string.pack), digits are enough to tell any two apart
 --   special   text of a NaN or an infinity of a compute type: special(type, value)
 --   sets      by name: operation -> text. {1} {2} {3} are the arguments, {k} a plain count; other
@@ -161,8 +161,8 @@ local function emit(self, roots, names, lines, prefix)
       value = self:constant(node.value)
     elseif node.op == "iconst" then
       value = self:text("isplat", self:integer_literal(node.value))
-    elseif node.op == "tiny" then
-      value = self:constant(self.set.tiny and self.set.tiny[self.dtype] or self.spelling.tiny)
+    elseif node.op == "tiny" or node.op == "unit" then
+      value = self:constant(self.set[node.op][self.dtype])
     else
       local a, b, c = node[1], node[2], node[3]
       value = self:text(node.op, names[a], b and names[b], c and names[c], node.k)

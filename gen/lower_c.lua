@@ -12,12 +12,12 @@ local c = {
 -- Types ---------------------------------------------------------------------------------------
 
 -- How a compute type is spelt: number its C type, f the ending of its constants and of libm's
--- names, bits its width, tiny its smallest normal number, pack for rounding a constant to it. storage
+-- names, bits its width, pack for rounding a constant to it. storage
 -- and compute: of a type that is computed in another; signs: the type that it is computed in where
 -- nothing but signs change, which takes no conversion.
 local types = {
-  f32 = { number = "float", f = "f", bits = 32, tiny = 0x1p-126, pack = "<f", digits = 9 },
-  f64 = { number = "double", f = "", bits = 64, tiny = 0x1p-1022, pack = "<d", digits = 17 },
+  f32 = { number = "float", f = "f", bits = 32, pack = "<f", digits = 9 },
+  f64 = { number = "double", f = "", bits = 64, pack = "<d", digits = 17 },
   f16 = { storage = "uint16_t", compute = "f32", signs = "h16" },
   bf16 = { storage = "uint16_t", compute = "f32", signs = "h16" },
   h16 = { number = "uint16_t", bits = 16 },
@@ -223,7 +223,9 @@ end
 local reference = derive(scalar, {
   include = "<math.h>",
   native = true,
-  tiny = { f64 = types.f32.tiny, wide = types.f64.tiny }, -- of the kernels that each one checks
+  -- Of the kernels that each one checks.
+  tiny = { f64 = 0x1p-126, wide = 0x1p-1022 },
+  unit = { f64 = 0x1p-23, wide = 0x1p-52 },
   sqrt = "sqrt{f}({1})",
   abs = "fabs{f}({1})",
   copysign = "copysign{f}({1}, {2})",

@@ -11,8 +11,8 @@ local cuda = {
 
 -- Types, as in lower_c.lua; bytes: the size of an element in memory.
 cuda.types = {
-  f32 = { number = "float", f = "f", bits = 32, bytes = 4, tiny = 0x1p-126, pack = "<f", digits = 9 },
-  f64 = { number = "double", f = "", bits = 64, bytes = 8, tiny = 0x1p-1022, pack = "<d", digits = 17 },
+  f32 = { number = "float", f = "f", bits = 32, bytes = 4, pack = "<f", digits = 9 },
+  f64 = { number = "double", f = "", bits = 64, bytes = 8, pack = "<d", digits = 17 },
   -- In memory; cuda_fp16.h and cuda_bf16.h convert them where they are read and written.
   f16 = { storage = "__half", compute = "f32", bytes = 2 },
   bf16 = { storage = "__nv_bfloat16", compute = "f32", bytes = 2 },

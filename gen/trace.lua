@@ -1,5 +1,5 @@
--- Calls an op's functions with symbolic values and checks the graphs that they leave: op.values for the
--- outputs, op.magnitudes for those that have one. Derives the ops that compute gradients.
+-- Calls an op's function with symbolic values and checks the graph that it leaves: op.values for the
+-- outputs, op.magnitudes for those that are numbers. Derives the ops that compute gradients.
 
 local expr = require "expr"
 local gradient = require "gradient"
@@ -43,8 +43,9 @@ local function outputs_of(op)
   return outputs
 end
 
--- Calls one of the op's functions; returns { operand, node } per output.
-local function call(op, f, key)
+-- Calls the op's function; returns { operand, node } per output.
+local function call(op)
+  local f, key = op.f, op.key
   local where = op.where(key)
   local leaves, arguments = leaves_of(op), {}
   if debug.getinfo(f, "u").isvararg then
@@ -225,18 +226,14 @@ local function without_detach(values)
   end)
 end
 
--- What one of the functions of a spec computes, detach still in it.
-local function values_of(op, f, key)
-  local values = call(op, f, key)
+-- What the function of a spec computes, detach still in it.
+local function forward(op)
+  expr.begin()
+  local values = call(op)
   if op.key == "reduce" then
     turn_to_columns(op, values)
   end
   return values
-end
-
-local function forward(op)
-  expr.begin()
-  return values_of(op, op.f, op.key)
 end
 
 -- The values of an op's gradient, by the name of the input that they belong to.
@@ -391,7 +388,7 @@ local function count_column_reductions(op)
   return found
 end
 
--- What `magnitude = true` finds for the outputs that are numbers: an index has no size.
+-- The magnitudes of the outputs that are numbers: an index has none.
 local function magnitudes_of(op)
   local found, memo = {}, {}
   for _, value in ipairs(op.values) do
@@ -399,14 +396,10 @@ local function magnitudes_of(op)
       found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }
     end
   end
-  if #found == 0 then
-    text.fail(op.where "magnitude", "magnitude: expected an output that is a number, found indexes alone; leave "
-      .. "magnitude out")
-  end
   return found
 end
 
--- Traces an op's functions into a graph of their own.
+-- Traces an op's function into a graph of its own.
 function trace.op(op)
   if op.forward then
     local by_input = backward(op.forward)
@@ -431,13 +424,7 @@ function trace.op(op)
     op.any_zero_sign = zero.is_either(roots_of(op))
   end
   check_use(op)
-  if not op.forward and type(op.magnitude) == "function" then
-    op.magnitudes = without_detach(values_of(op, op.magnitude, "magnitude"))
-  elseif op.forward or op.magnitude then
-    op.magnitudes = magnitudes_of(op)
-  else
-    op.magnitudes = {}
-  end
+  op.magnitudes = magnitudes_of(op)
   op.flops = expr.flops(roots_of(op))
   op.column_reductions = count_column_reductions(op)
   mark_rounded(op)

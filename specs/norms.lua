@@ -16,12 +16,11 @@ op "layernorm" {
     local scale = 1 / sqrt(row_mean(centred * centred) + eps)
     return centred * scale * gamma + beta
   end,
-  magnitude = true,
   sizes = vector.grid_sizes,
   sets = vector.swept,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(8),
-  backward = { ulp = vector.ulp(16) },
+  ulp = vector.ulp(2),
+  backward = true,
   variants = vector.rows,
   peers = { torch = "F.layer_norm(x, x.shape[-1:], gamma, beta, eps)" },
 }
@@ -37,8 +36,8 @@ op "rmsnorm" {
   sizes = vector.grid_sizes,
   sets = vector.swept,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(8),
-  backward = { ulp = vector.ulp(16) },
+  ulp = vector.ulp(2),
+  backward = true,
   variants = vector.rows,
   peers = { torch = "F.rms_norm(x, x.shape[-1:], gamma, eps)" },
 }

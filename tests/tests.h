@@ -18,6 +18,7 @@
   GROUP(build)                                                                                     \
   GROUP(runtime)                                                                                   \
   GROUP(check)                                                                                     \
+  GROUP(judge)                                                                                     \
   GROUP(kernels)                                                                                   \
   GROUP(gradients)                                                                                 \
   GROUP(command_line)                                                                              \

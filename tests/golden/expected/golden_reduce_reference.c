@@ -15,8 +15,6 @@ static inline double golden_reduce_reference_f64_pass1(double x_) {
 void golden_reduce_reference_f64(const lathe_args *args) {
   const size_t rows = 1;
   const size_t count = args->dim[0];
-  const double u2_1 = 0.0;
-  const double u2 = u2_1;
   for (size_t row = 0; row < rows; row++) {
     const double *x = (const double *)args->buf[0] + row * count;
     double *r = args->buf[1];
@@ -36,6 +34,21 @@ void golden_reduce_reference_f64(const lathe_args *args) {
     const double sum1_ = sum1;
     const double u1_1 = sqrt(sum1_);
     const double u1 = u1_1;
+    const double u2_1 = fabs(u1_1);
+    const double u2_2 = 0.0;
+    const bool u2_3 = u2_2 == sum1_;
+    const double u2_4 = 0.5;
+    const double u2_5 = u2_4 * sum1_;
+    const double u2_6 = u2_5 / u1_1;
+    const bool u2_7 = u2_6 != u2_6;
+    const double u2_8 = 1.1920928955078125e-07;
+    const double u2_9 = sum1_ / u2_8;
+    const double u2_10 = sqrt(u2_9);
+    const double u2_11 = u2_6 < u2_10 ? u2_6 : u2_10;
+    const double u2_12 = u2_7 ? u2_6 : u2_11;
+    const double u2_13 = u2_3 ? u2_2 : u2_12;
+    const double u2_14 = u2_1 + u2_13;
+    const double u2 = u2_14;
     r[0] = u1;
     r_magnitude[0] = u2;
   }
@@ -53,8 +66,6 @@ static inline long double golden_reduce_reference_wide_pass1(long double x_) {
 void golden_reduce_reference_wide(const lathe_args *args) {
   const size_t rows = 1;
   const size_t count = args->dim[0];
-  const long double u2_1 = 0.0L;
-  const long double u2 = u2_1;
   for (size_t row = 0; row < rows; row++) {
     const long double *x = (const long double *)args->buf[0] + row * count;
     long double *r = args->buf[1];
@@ -74,6 +85,21 @@ void golden_reduce_reference_wide(const lathe_args *args) {
     const long double sum1_ = sum1;
     const long double u1_1 = sqrtl(sum1_);
     const long double u1 = u1_1;
+    const long double u2_1 = fabsl(u1_1);
+    const long double u2_2 = 0.0L;
+    const bool u2_3 = u2_2 == sum1_;
+    const long double u2_4 = 0.5L;
+    const long double u2_5 = u2_4 * sum1_;
+    const long double u2_6 = u2_5 / u1_1;
+    const bool u2_7 = u2_6 != u2_6;
+    const long double u2_8 = 2.220446049250313e-16L;
+    const long double u2_9 = sum1_ / u2_8;
+    const long double u2_10 = sqrtl(u2_9);
+    const long double u2_11 = u2_6 < u2_10 ? u2_6 : u2_10;
+    const long double u2_12 = u2_7 ? u2_6 : u2_11;
+    const long double u2_13 = u2_3 ? u2_2 : u2_12;
+    const long double u2_14 = u2_1 + u2_13;
+    const long double u2 = u2_14;
     r[0] = u1;
     r_magnitude[0] = u2;
   }

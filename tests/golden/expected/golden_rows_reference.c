@@ -13,7 +13,7 @@ static inline double golden_rows_reference_f64_pass1(double x_) {
 
 static inline void golden_rows_reference_f64_point(double x_, double max1_, double *y__out, double *y_magnitude__out) {
   const double t1 = x_ - max1_;
-  const double t2 = 0.0;
+  const double t2 = fabs(t1);
   *y__out = t1;
   *y_magnitude__out = t2;
 }
@@ -52,7 +52,7 @@ static inline long double golden_rows_reference_wide_pass1(long double x_) {
 
 static inline void golden_rows_reference_wide_point(long double x_, long double max1_, long double *y__out, long double *y_magnitude__out) {
   const long double t1 = x_ - max1_;
-  const long double t2 = 0.0L;
+  const long double t2 = fabsl(t1);
   *y__out = t1;
   *y_magnitude__out = t2;
 }
