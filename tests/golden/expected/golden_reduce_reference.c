@@ -40,15 +40,13 @@ void golden_reduce_reference_f64(const lathe_args *args) {
     const double u2_4 = 0.5;
     const double u2_5 = u2_4 * sum1_;
     const double u2_6 = u2_5 / u1_1;
-    const bool u2_7 = u2_6 != u2_6;
-    const double u2_8 = 1.1920928955078125e-07;
-    const double u2_9 = sum1_ / u2_8;
-    const double u2_10 = sqrt(u2_9);
-    const double u2_11 = u2_6 < u2_10 ? u2_6 : u2_10;
-    const double u2_12 = u2_7 ? u2_6 : u2_11;
-    const double u2_13 = u2_3 ? u2_2 : u2_12;
-    const double u2_14 = u2_1 + u2_13;
-    const double u2 = u2_14;
+    const double u2_7 = 1.1920928955078125e-07;
+    const double u2_8 = sum1_ / u2_7;
+    const double u2_9 = sqrt(u2_8);
+    const double u2_10 = u2_6 < u2_9 ? u2_6 : u2_9;
+    const double u2_11 = u2_3 ? u2_2 : u2_10;
+    const double u2_12 = u2_1 + u2_11;
+    const double u2 = u2_12;
     r[0] = u1;
     r_magnitude[0] = u2;
   }
@@ -91,15 +89,13 @@ void golden_reduce_reference_wide(const lathe_args *args) {
     const long double u2_4 = 0.5L;
     const long double u2_5 = u2_4 * sum1_;
     const long double u2_6 = u2_5 / u1_1;
-    const bool u2_7 = u2_6 != u2_6;
-    const long double u2_8 = 2.220446049250313e-16L;
-    const long double u2_9 = sum1_ / u2_8;
-    const long double u2_10 = sqrtl(u2_9);
-    const long double u2_11 = u2_6 < u2_10 ? u2_6 : u2_10;
-    const long double u2_12 = u2_7 ? u2_6 : u2_11;
-    const long double u2_13 = u2_3 ? u2_2 : u2_12;
-    const long double u2_14 = u2_1 + u2_13;
-    const long double u2 = u2_14;
+    const long double u2_7 = 2.220446049250313e-16L;
+    const long double u2_8 = sum1_ / u2_7;
+    const long double u2_9 = sqrtl(u2_8);
+    const long double u2_10 = u2_6 < u2_9 ? u2_6 : u2_9;
+    const long double u2_11 = u2_3 ? u2_2 : u2_10;
+    const long double u2_12 = u2_1 + u2_11;
+    const long double u2 = u2_12;
     r[0] = u1;
     r_magnitude[0] = u2;
   }
