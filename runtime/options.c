@@ -64,10 +64,12 @@ static const char help_text[] =
     "  --json FILE          everything, in Google Benchmark's form\n"
     "  --csv FILE           one line for each row\n"
     "  --markdown FILE      a report to read\n"
+    "                         one FILE may be -: standard output, and the table goes to\n"
+    "                         standard error\n"
     "  --help --version\n"
     "\n"
     "Exit status: 0 all right, 1 a result was wrong or proves nothing, 2 a bad request\n"
-    "             or output, 3 nothing can run here, 130 interrupted.\n"
+    "             or output, 3 nothing can run here, 128 + N signal N ended it.\n"
     "\n"
     "Examples\n"
     "  bench                                      a bit of everything\n"
@@ -143,13 +145,18 @@ static const struct option table[] = {
 };
 enum { OPTIONS = sizeof table / sizeof *table - 1 };
 
+static const char *name(const char *option, const char *text) {
+  if (!*text)
+    message_refuse("--%s needs a name, and was given nothing", option);
+  return text;
+}
+
 /* An option given twice adds to its list. */
 static void append(char **list, const char *option, const char *items) {
   const size_t length = *list ? strlen(*list) + 1 : 0;
   char *joined;
 
-  if (!*items)
-    message_refuse("--%s needs a name, and was given nothing", option);
+  name(option, items);
   joined = realloc(*list, length + strlen(items) + 1);
   if (!joined)
     message_refuse("out of memory");
@@ -205,14 +212,14 @@ static unsigned special_kinds(const char *list) {
 
 _Noreturn static void unknown_option(const char *word) {
   const char *names[OPTIONS];
-  char name[64];
+  char given[64];
 
   for (int i = 0; i < OPTIONS; i++)
     names[i] = table[i].name;
   while (*word == '-')
     word++;
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-  message_unknown("option", name, names, OPTIONS, "--help lists them");
+  snprintf(given, sizeof given, "%.*s", (int)strcspn(word, "="), word);
+  message_unknown("option", given, names, OPTIONS, "--help lists them");
 }
 
 static void set_times(options *o, double min_time) {
@@ -255,13 +262,13 @@ options options_parse(int argc, char **argv) {
     case TIMEOUT: o.timeout = real("timeout", optarg, "s", 3600); break;
     case SEED: o.seed = whole("seed", optarg, 0, UINT64_MAX), seeded = true; break;
     case CHECK_ONLY: o.check_only = true; break;
-    case SPECIAL: o.special |= special_kinds(optarg), o.check_only = true; break;
+    case SPECIAL: o.special |= special_kinds(name("special", optarg)), o.check_only = true; break;
     case IN_PLACE: o.layout.in_place = o.check_only = true; break;
     case OFFSET: o.layout.offset = whole("offset", optarg, 0, 4096); break;
     case PAGE_END: o.layout.page_end = true; break;
-    case JSON: o.json = optarg; break;
-    case CSV: o.csv = optarg; break;
-    case MARKDOWN: o.markdown = optarg; break;
+    case JSON: o.json = name("json", optarg); break;
+    case CSV: o.csv = name("csv", optarg); break;
+    case MARKDOWN: o.markdown = name("markdown", optarg); break;
     case HELP: fputs(help_text, stdout); exit(EXIT_RIGHT);
     case VERSION: puts("lathe bench " LATHE_VERSION); exit(EXIT_RIGHT);
     case ':': message_refuse("%s needs a value (--help tells more)", argv[optind - 1]);
