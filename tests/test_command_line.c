@@ -15,16 +15,18 @@
 
 static void test_help(void **state) {
   static const char *const options[] = {
-      "--list-ops",  "--list-sizes", "--list-backends", "--list-devices", "--list-variants",
-      "--op",        "--backend",    "--dtype",         "--size",         "--device",
-      "--variant",   "--fast",       "--sweep",         "--warmup",       "--iterations",
-      "--min-time",  "--max-noise",  "--seed",          "--check-only",   "--json",
-      "--csv",       "--markdown",   "--help",          "--version",      "--timeout",
-      "--in-process"};
+      "--list-ops",   "--list-sizes", "--list-backends", "--list-devices", "--list-variants",
+      "--op",         "--backend",    "--dtype",         "--size",         "--device",
+      "--variant",    "--fast",       "--sweep",         "--warmup",       "--iterations",
+      "--min-time",   "--max-noise",  "--seed",          "--check-only",   "--json",
+      "--csv",        "--markdown",   "--help",          "--version",      "--timeout",
+      "--in-process", "--rows",       "--special",       "--in-place",     "--offset",
+      "--page-end"};
   run_result r = BENCH("--help");
 
   (void)state;
   assert_good(&r);
+  assert_narrow(r.out, 80);
   assert_int_equal(strncmp(r.out, "usage: ", 7), 0);
   for (size_t i = 0; i < COUNT(options); i++)
     assert_has(r.out, options[i]);
@@ -320,6 +322,14 @@ static void test_bad_calls(void **state) {
        "op's)"},
       {{"--op", "softmax", "--size", "cols=8xwidth=9"},
        "--size cols=8xwidth=9: a dimension of softmax is given twice (--list-ops shows each op's)"},
+      {{"--op", "softmax", "--size", "rows=4"},
+       "--size rows=4: cols of softmax is missing, as in rows=4xcols=64 (--list-ops shows each "
+       "op's)"},
+      {{"--op", "softmax", "--size", "sequence=4"},
+       "--size sequence=4: cols of softmax is missing, as in sequence=4xcols=64 (--list-ops shows "
+       "each op's)"},
+      {{"--op", "add", "--size", "batch=4"},
+       "--size batch=4: n of add is missing, as in batch=4xn=64 (--list-ops shows each op's)"},
       {{"--size", ""}, "--size needs a name, and was given nothing"},
       {{"--op", "add", "--size", "huge"}, "unknown size 'huge' (--list-sizes lists them)"},
       {{"--op", "add", "--size", "depth=4"},
@@ -355,6 +365,13 @@ static void test_bad_calls(void **state) {
       {{"--csv="}, "--csv needs a name, and was given nothing"},
       {{"--markdown", ""}, "--markdown needs a name, and was given nothing"},
       {{"--special", "odd"}, "unknown special value 'odd' (nan, inf, zero, denormal)"},
+      {{"--offset", "3"}, "--offset 3: elements of f32 lie at multiples of 4 bytes"},
+      {{"--op=add", "--dtype", "f16,f64", "--offset=1"},
+       "--offset 1: elements of f16 lie at multiples of 2 bytes"},
+      {{"--op=add", "--dtype", "f64", "--offset=4"},
+       "--offset 4: elements of f64 lie at multiples of 8 bytes"},
+      {{"--offset", "4", "--page-end"},
+       "--offset and --page-end: buffers cannot be placed by both ends"},
       {{"--offset", "5000"}, "--offset takes a whole number from 0 to 4096, and was given '5000'"},
   };
 
