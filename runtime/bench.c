@@ -11,6 +11,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "report_files.h"
 #include "signals.h"
 #include "worker.h"
 
@@ -122,8 +123,6 @@ static void describe_run(report *r, int argc, char **argv) {
 }
 
 static int exit_status(const report *r) {
-  if (r->interrupted)
-    return EXIT_INTERRUPT;
   if (r->wrong || r->unproved)
     return EXIT_WRONG;
   return r->right ? EXIT_RIGHT : EXIT_NOTHING;
@@ -136,7 +135,7 @@ static void run_all(report *r) {
   r->rows = calloc(r->total + 1, sizeof *r->rows);
   if (!r->rows)
     message_refuse("out of memory");
-  signals_note_interrupts();
+  signals_note_interrupts(output_abandon);
   report_table_begin(r);
   for (size_t t = 0; t < r->selection->count && !signals_interrupted(); t++)
     run_task(r, &r->selection->tasks[t]);
@@ -159,21 +158,12 @@ int main(int argc, char **argv) {
     list_print(&o, &s);
   } else {
     report r = {.options = &o, .selection = &s};
-    struct {
-      output file;
-      void (*write)(FILE *, const report *);
-    } files[] = {{output_open(o.json), report_json},
-                 {output_open(o.csv), report_csv},
-                 {output_open(o.markdown), report_markdown}};
+    report_files_check(&o);
     describe_run(&r, argc, argv);
     run_all(&r);
-    status = exit_status(&r);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-      if (files[i].file.file)
-        files[i].write(files[i].file.file, &r);
-      if (!output_commit(&files[i].file))
-        status = EXIT_REQUEST;
-    }
+    status = report_files_write(&r) ? exit_status(&r) : EXIT_REQUEST;
+    if (signals_interrupted()) /* also where all rows were finished */
+      status = EXIT_SIGNAL + signals_interrupted();
     for (size_t i = 0; i < r.count; i++)
       row_free(r.rows[i]);
     free(r.rows);

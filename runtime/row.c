@@ -68,6 +68,7 @@ const row_field row_fields[] = {
     FIELD(inference_speed, ROW_REAL),
     FIELD(gpu_efficiency, ROW_REAL),
     FIELD(throughput_gbps, ROW_REAL),
+    FIELD(gigabytes_per_second, ROW_REAL),
 };
 const size_t row_field_count = sizeof row_fields / sizeof *row_fields;
 
@@ -227,7 +228,7 @@ void row_measure(row *r, outcome *o, const device *on) {
   }
   r->time_ms = s->median / 1e6;
   r->inference_speed = 1e9 / s->median;
-  r->throughput_gbps = r->bytes / s->median;
+  r->throughput_gbps = r->gigabytes_per_second = r->bytes / s->median;
 }
 
 row *row_fastest(row *const *rows, size_t count) {
@@ -238,4 +239,21 @@ row *row_fastest(row *const *rows, size_t count) {
         (!best || rows[i]->real_time < best->real_time))
       best = rows[i];
   return best;
+}
+
+const row *row_chosen(row *const *rows, size_t count, const row *beside) {
+  for (size_t i = 0; i < count; i++)
+    if (rows[i]->dispatched && rows[i]->device == beside->device && rows[i]->sample_count > 0)
+      return rows[i];
+  return NULL;
+}
+
+const double row_noise_limit = 0.05;
+
+double row_loss(const row *slower, const row *faster) {
+  if (slower == faster)
+    return 0;
+  if (!(slower->noise <= row_noise_limit && faster->noise <= row_noise_limit))
+    return NAN;
+  return slower->real_time / faster->real_time - 1;
 }

@@ -18,6 +18,7 @@ typedef struct row {
 
   /* The fields. Texts are borrowed, but for these five. */
   char *name;
+  uint64_t points; /* the product of the op's dimensions; the largest number where there are more */
   const char *op, *dtype, *backend, *variant, *device, *size, *params;
   char *reason;       /* why not right */
   char *note;         /* of a right one, how little that shows */
@@ -30,7 +31,7 @@ typedef struct row {
   double cold_bytes_per_second;
   uint64_t iterations, sample_count, calls_per_sample, cold_sample_count;
   double mean, stddev, min, max, q1, q3, mad, noise;
-  double ns_per_point; /* points: the product of the op's dimensions */
+  double ns_per_point;
   double bytes, flops; /* of one call */
   double bytes_per_second, flops_per_second;
   double ceiling_bytes_per_second, ceiling_share;
@@ -42,6 +43,7 @@ typedef struct row {
   /* What the row-wise sweep of workload D calls them. */
   uint64_t batch_size, sequence_length, tensor_dimension;
   double time_ms, memory_mb, inference_speed, gpu_efficiency, throughput_gbps;
+  double gigabytes_per_second; /* as throughput_gbps, which sounds like bits */
 } row;
 
 typedef enum row_type { ROW_TEXT, ROW_REAL, ROW_COUNT, ROW_FLAG } row_type;
@@ -66,5 +68,15 @@ void row_measure(row *r, outcome *o, const device *on); /* takes the samples ove
 
 /* The fastest of some right rows of a task; null where none was measured. */
 row *row_fastest(row *const *rows, size_t count);
+
+/* What dispatch chooses among the rows of a task on the device of one of them; null where that was not
+ * measured. */
+const row *row_chosen(row *const *rows, size_t count, const row *beside);
+
+/* A time that is known so well is worth comparing. */
+extern const double row_noise_limit;
+
+/* How much longer a row takes than another, as a fraction; NaN where either is not known well. */
+double row_loss(const row *slower, const row *faster);
 
 #endif

@@ -778,7 +778,8 @@ static void test_size_shapes(void **state) {
       {"8", &matrix_op, "1x8"},
       {"batch=2xwidth=8", &vector_op, "2x1x8"},
       {"sequence=2xwidth=8", &vector_op, "2x8"},
-      {"rows=3", &matrix_op, "3x1"},
+      {"cols=3", &matrix_op, "1x3"},
+      {"batch=2xcols=3", &matrix_op, "2x1x3"},
       {"1x1x1x1x1x1x1x9", &vector_op, "1x1x1x1x1x1x1x9"},
   };
 
@@ -791,6 +792,35 @@ static void test_size_shapes(void **state) {
     assert_true(size_apply(&pattern, 0, cases[i].op, &shape));
     size_text(&shape, text);
     assert_string_equal(text, cases[i].expected);
+  }
+}
+
+/* What a size leaves out may only be slower than what it gives: 1 of those is what a plain number means. */
+static void test_size_missing(void **state) {
+  static const struct {
+    const char *text;
+    const lathe_op *op;
+    const char *missing;
+  } cases[] = {
+      {"rows=3", &matrix_op, "cols"},         {"sequence=3", &matrix_op, "cols"},
+      {"batch=2xrows=3", &matrix_op, "cols"}, {"batch=3", &vector_op, "n"},
+      {"cols=3", &matrix_op, NULL},           {"3", &matrix_op, NULL},
+      {"batch=2xcols=3", &matrix_op, NULL},   {"depth=3", &matrix_op, NULL},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    size_pattern pattern;
+    size_shape shape;
+    const char *missing;
+    assert_null(size_parse(cases[i].text, &pattern));
+    missing = size_missing(&pattern, cases[i].op);
+    if (!cases[i].missing)
+      assert_null(missing);
+    else
+      assert_string_equal(missing, cases[i].missing);
+    if (missing)
+      assert_false(size_apply(&pattern, 0, cases[i].op, &shape));
   }
 }
 
@@ -1120,9 +1150,9 @@ static void test_output(void **state) {
   assert_int_equal(about.st_size, 4);
   assert_int_equal(unlink(path), 0);
   assert_int_equal(rmdir(folder), 0); /* nothing else was left there */
-  o = output_open(NULL);
+  o = output_open(path);              /* the folder is gone */
   assert_null(o.file);
-  assert_true(output_commit(&o));
+  assert_false(output_commit(&o));
 }
 
 const struct CMUnitTest runtime_tests[] = {
@@ -1151,6 +1181,7 @@ const struct CMUnitTest runtime_tests[] = {
     cmocka_unit_test(test_buffer_too_large),
     cmocka_unit_test(test_sizes),
     cmocka_unit_test(test_size_shapes),
+    cmocka_unit_test(test_size_missing),
     cmocka_unit_test(test_size_sets),
     cmocka_unit_test(test_size_matches),
     cmocka_unit_test(test_bad_sizes),

@@ -195,7 +195,7 @@ static void test_interrupt_ends_the_wait(void **state) {
 
   (void)state;
   worker_begin(60, false);
-  signals_note_interrupts();
+  signals_note_interrupts(NULL);
   assert_non_null(worker_run(device_cpu(), &j, &out));
   assert_true(signals_interrupted());
   assert_true(clock_ns() - start < 20e9);

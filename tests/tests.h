@@ -22,6 +22,9 @@
   GROUP(kernels)                                                                                   \
   GROUP(gradients)                                                                                 \
   GROUP(command_line)                                                                              \
+  GROUP(output_files)                                                                              \
+  GROUP(tables)                                                                                    \
+  GROUP(signals)                                                                                   \
   GROUP(worker)
 
 #define DECLARE_GROUP(name)                                                                        \
