@@ -142,29 +142,29 @@ void report_table_begin(const report *r) {
 
 /* Whether a row was run and is not right, and what it goes as. */
 static bool has_failed(const row *r) {
-  return r->state == ROW_WRONG || r->state == ROW_UNPROVED;
+  return r->state == ROW_WRONG || r->state == ROW_UNPROVED || r->state == ROW_KILLED;
 }
 
 static const char *failed_as(const row *r) {
-  return r->state == ROW_UNPROVED ? "UNPROVED" : "WRONG";
+  return r->state == ROW_UNPROVED ? "UNPROVED" : r->state == ROW_KILLED ? "KILLED" : "WRONG";
 }
 
-/* "4 ok", or how many of a backend's variants are wrong, or that none was proved right. */
+/* "4 ok", or how many of a backend's variants are wrong, or that none was right. */
 static void check_cell(row *const *rows, size_t count, const lathe_backend *backend) {
-  int right = 0, wrong = 0, unproved = 0;
+  int right = 0, wrong = 0, others = 0;
   char text[24];
 
   for (size_t i = 0; i < count; i++)
     if (rows[i]->of->backend == backend) {
       right += rows[i]->state == ROW_RIGHT;
       wrong += rows[i]->state == ROW_WRONG;
-      unproved += rows[i]->state == ROW_UNPROVED;
+      others += has_failed(rows[i]) && rows[i]->state != ROW_WRONG;
     }
   if (wrong)
     snprintf(text, sizeof text, "%d wrong", wrong);
   else
-    snprintf(text, sizeof text, right || unproved ? "%d ok" : "-", right);
-  printf(" %s%7s%s", paint(wrong || unproved ? BAD : PLAIN), text, paint(PLAIN));
+    snprintf(text, sizeof text, right || others ? "%d ok" : "-", right);
+  printf(" %s%7s%s", paint(wrong || others ? BAD : PLAIN), text, paint(PLAIN));
 }
 
 /* A backend's best time. */
@@ -339,12 +339,14 @@ void report_table_end(const report *r) {
   if (!by_rows(r))
     report_skips(r);
   report_notes(r);
-  fputs(paint(r->wrong || r->unproved ? BAD : GOOD), stdout);
+  fputs(paint(r->wrong || r->unproved || r->killed ? BAD : GOOD), stdout);
   if (r->interrupted)
     printf("%zu of ", r->count);
   printf("%zu rows: %zu right, %zu wrong, ", r->total, r->right, r->wrong);
   if (r->unproved)
     printf("%zu unproved, ", r->unproved);
+  if (r->killed)
+    printf("%zu killed, ", r->killed);
   printf("%zu skipped, in %.1f s%s\n", r->skipped, r->seconds, paint(PLAIN));
   output_flush_standard();
   if (r->interrupted)

@@ -88,7 +88,6 @@ void signals_begin_child(void) {
     signal(crashes[i].number, SIG_DFL);
   installed = false;
   signal(SIGABRT, SIG_DFL);
-  signal(SIGALRM, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
   signal(SIGINT, SIG_IGN);
 }
