@@ -67,7 +67,7 @@ static const char help_text[] =
     "  --help --version\n"
     "\n"
     "Exit status: 0 all right, 1 a result was wrong or proves nothing, 2 a bad request\n"
-    "             or output, 3 nothing can run here, 130 interrupted.\n"
+    "             or output, 3 nothing can run here, 4 killed from outside, 130 interrupted.\n"
     "\n"
     "Examples\n"
     "  bench                                      a bit of everything\n"
