@@ -19,7 +19,7 @@
 static void run_variant(const report *r, row *line, device *on) {
   const task *t = line->task;
   const options *o = r->options;
-  const char *why = selection_why_not(r->selection, line->of), *ended;
+  const char *why = selection_why_not(r->selection, line->of);
   problem about = {.op = t->op, .dtype = t->dtype, .seed = o->seed, .special = o->special};
   device_call call = {.variant = line->of, .problem = &about, .layout = o->layout};
   job j = {.variant = line->of,
@@ -29,6 +29,7 @@ static void run_variant(const report *r, row *line, device *on) {
            .check_only = o->check_only,
            .limits = o->limits};
   outcome out = {0};
+  worker_fate fate;
   char repro[512];
 
   if (why) {
@@ -37,12 +38,16 @@ static void run_variant(const report *r, row *line, device *on) {
   }
   memcpy(about.dim, t->dim, sizeof about.dim);
   memcpy(j.dim, t->dim, sizeof j.dim);
-  ended = worker_run(on, &j, &out);
-  if (ended) {
-    snprintf(call.error, sizeof call.error, "%s", ended);
+  fate = worker_run(on, &j, &out, &why);
+  check_repro(&call, r->program, repro, sizeof repro);
+  if (fate == WORKER_KILLED) {
+    row_kill(line, why, repro);
+    return;
+  }
+  if (fate == WORKER_FAILED) {
+    snprintf(call.error, sizeof call.error, "%s", why);
     out.check = check_failed(&call);
   }
-  check_repro(&call, r->program, repro, sizeof repro);
   row_judge(line, &out.check, repro);
   if (line->state == ROW_RIGHT && out.warm.count > 0)
     row_measure(line, &out, on);
@@ -54,6 +59,7 @@ static void count_rows(report *r, size_t from) {
     r->right += r->rows[i]->state == ROW_RIGHT;
     r->wrong += r->rows[i]->state == ROW_WRONG;
     r->unproved += r->rows[i]->state == ROW_UNPROVED;
+    r->killed += r->rows[i]->state == ROW_KILLED;
     r->skipped += r->rows[i]->state == ROW_SKIPPED;
   }
 }
@@ -125,6 +131,8 @@ static void describe_run(report *r, int argc, char **argv) {
 static int exit_status(const report *r) {
   if (r->wrong || r->unproved)
     return EXIT_WRONG;
+  if (r->killed)
+    return EXIT_KILLED;
   return r->right ? EXIT_RIGHT : EXIT_NOTHING;
 }
 

@@ -106,20 +106,20 @@ void report_grid_begin(const report *r) {
 
 /* "4 ok", or how many of a backend's variants are wrong, or that none was proved right. */
 static void check_cell(row *const *rows, size_t count, const lathe_backend *backend) {
-  int right = 0, wrong = 0, unproved = 0;
+  int right = 0, wrong = 0, others = 0;
   char text[24];
 
   for (size_t i = 0; i < count; i++)
     if (rows[i]->of->backend == backend) {
       right += rows[i]->state == ROW_RIGHT;
       wrong += rows[i]->state == ROW_WRONG;
-      unproved += rows[i]->state == ROW_UNPROVED;
+      others += report_failed(rows[i]) && rows[i]->state != ROW_WRONG;
     }
   if (wrong)
     snprintf(text, sizeof text, "%d wrong", wrong);
   else
-    snprintf(text, sizeof text, right || unproved ? "%d ok" : "-", right);
-  printf(" %s%7s%s", terminal_paint(wrong || unproved ? BAD : PLAIN), text, terminal_paint(PLAIN));
+    snprintf(text, sizeof text, right || others ? "%d ok" : "-", right);
+  printf(" %s%7s%s", terminal_paint(wrong || others ? BAD : PLAIN), text, terminal_paint(PLAIN));
 }
 
 /* A backend's best time. */

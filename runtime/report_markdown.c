@@ -55,8 +55,8 @@ static void put_machine(FILE *to, const report *r) {
               units_bytes((double)cache[i].size).text);
   fprintf(to, "| seed | %llu |\n", (unsigned long long)r->options->seed);
   fprintf(to, "| timer overhead | %s |\n", units_time(clock_overhead_ns()).text);
-  fprintf(to, "| rows | %zu right, %zu wrong, %zu unproved, %zu skipped, in %.1f s |\n", r->right,
-          r->wrong, r->unproved, r->skipped, r->seconds);
+  fprintf(to, "| rows | %zu right, %zu wrong, %zu unproved, %zu killed, %zu skipped, in %.1f s |\n",
+          r->right, r->wrong, r->unproved, r->killed, r->skipped, r->seconds);
   if (r->interrupted)
     fprintf(to, "| interrupted | %zu rows not run |\n", r->total - r->count);
 }

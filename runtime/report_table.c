@@ -74,11 +74,11 @@ void report_table_begin(const report *r) {
 }
 
 bool report_failed(const row *r) {
-  return r->state == ROW_WRONG || r->state == ROW_UNPROVED;
+  return r->state == ROW_WRONG || r->state == ROW_UNPROVED || r->state == ROW_KILLED;
 }
 
 const char *report_failed_as(const row *r) {
-  return r->state == ROW_UNPROVED ? "UNPROVED" : "WRONG";
+  return r->state == ROW_UNPROVED ? "UNPROVED" : r->state == ROW_KILLED ? "KILLED" : "WRONG";
 }
 
 void report_failure(const row *r) {

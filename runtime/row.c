@@ -154,6 +154,13 @@ void row_skip(row *r, const char *why) {
   r->reason = copy(why);
 }
 
+void row_kill(row *r, const char *why, const char *repro) {
+  r->state = ROW_KILLED;
+  r->status = "killed";
+  r->reason = copy(why);
+  r->repro = copy(repro);
+}
+
 void row_judge(row *r, const check_result *result, const char *repro) {
   static const struct {
     row_state state;

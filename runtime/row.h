@@ -6,7 +6,13 @@
 #include "job.h"
 #include "selection.h"
 
-typedef enum row_state { ROW_RIGHT, ROW_WRONG, ROW_UNPROVED, ROW_SKIPPED } row_state;
+typedef enum row_state {
+  ROW_RIGHT,
+  ROW_WRONG,
+  ROW_UNPROVED,
+  ROW_KILLED, /* its process was, from outside: nothing is known of the kernel */
+  ROW_SKIPPED
+} row_state;
 
 /* Figures that are not known are NaN, texts null. */
 typedef struct row {
@@ -24,7 +30,7 @@ typedef struct row {
   char *note;         /* of a right one, how little that shows */
   char *repro;        /* the command that fails in the same way */
   char *ceiling;      /* what was measured for it */
-  const char *status; /* right, wrong, unproved, skipped */
+  const char *status; /* right, wrong, unproved, killed, skipped */
   bool fastest, dispatched;
   double real_time, cpu_time;   /* medians of a call on both clocks, ns */
   double cold_time, cold_noise; /* the same where operands are in memory; NaN where not timed */
@@ -63,6 +69,7 @@ void row_free(row *r);
 
 /* What became of it. */
 void row_skip(row *r, const char *why);
+void row_kill(row *r, const char *why, const char *repro);
 void row_judge(row *r, const check_result *result, const char *repro);
 void row_measure(row *r, outcome *o, const device *on); /* takes the samples over */
 

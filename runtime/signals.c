@@ -129,7 +129,7 @@ void signals_begin_child(void) {
     signal(crashes[i].number, SIG_DFL);
   installed = false;
   signal(SIGABRT, SIG_DFL);
-  signal(SIGALRM, SIG_DFL);
   for (int i = 0; i < REQUESTS; i++)
     signal(requests[i].number, SIG_IGN);
+  signal(SIGTERM, SIG_DFL); /* whoever sends it to a child means that child */
 }

@@ -17,6 +17,7 @@
 #include "random.h"
 #include "room.h"
 #include "size.h"
+#include "span.h"
 #include "stats.h"
 #include "units.h"
 
@@ -454,6 +455,26 @@ static int bits_in(uint64_t bits) {
   return __builtin_popcountll(bits);
 }
 
+/* What is looked at to choose a variant: all of the op and type, and no other. */
+static void test_spans(void **state) {
+  size_t in_all = 0;
+
+  (void)state;
+  for (size_t o = 0; o < lathe_op_count; o++)
+    for (int d = 0; d < LATHE_DTYPES; d++) {
+      const lathe_span span = lathe_span_of(&lathe_ops[o], (lathe_dtype)d);
+      for (size_t i = 0; i < span.count; i++) {
+        assert_ptr_equal(lathe_variants[span.first + i].op, &lathe_ops[o]);
+        assert_int_equal(lathe_variants[span.first + i].dtype, d);
+      }
+      in_all += span.count;
+    }
+  assert_int_equal(in_all, lathe_variant_count);
+  assert_int_equal(lathe_span_of(&given_op, LATHE_F32).count, 0);
+  assert_int_equal(lathe_span_of(&lathe_ops[lathe_op_count], LATHE_F32).count, 0);
+  assert_int_equal(lathe_span_of(lathe_ops, LATHE_DTYPES).count, 0);
+}
+
 /* For every op, type, size and backend's features: the variant chosen can run; it prefers the
  * size unless none that can run does; and none of those asks for more of the processor. */
 static void test_select_takes_the_widest(void **state) {
@@ -613,12 +634,11 @@ static void test_elements_and_bytes(void **state) {
 
 /* ---- this processor -------------------------------------------------------------------------- */
 
+/* Features are looked at once, by whichever thread comes first: a change of the environment comes late. */
 static void test_cpu_features(void **state) {
-  uint64_t all;
+  const uint64_t all = lathe_cpu_features();
 
   (void)state;
-  unsetenv("LATHE_CPU_FEATURES");
-  all = lathe_cpu_features();
 #if defined __x86_64__
   assert_true(all & LATHE_SSE2);
   assert_true(!!(all & LATHE_AVX2) == !!__builtin_cpu_supports("avx2"));
@@ -627,17 +647,15 @@ static void test_cpu_features(void **state) {
   assert_true(!!(all & LATHE_AVX512VL) == !!__builtin_cpu_supports("avx512vl"));
 #endif
   setenv("LATHE_CPU_FEATURES", "sse2", 1);
-  assert_int_equal(lathe_cpu_features(), all & (LATHE_ON_CPU | LATHE_SSE2));
-  setenv("LATHE_CPU_FEATURES", "sse2,avx2, fma nonsense", 1);
-  assert_int_equal(lathe_cpu_features(),
-                   all & (LATHE_ON_CPU | LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA));
-  assert_int_equal(cpu_hidden_features(), all & ~lathe_cpu_features());
-  setenv("LATHE_CPU_FEATURES", "", 1);
-  assert_int_equal(lathe_cpu_features(), LATHE_ON_CPU);
-  setenv("LATHE_CPU_FEATURES", "avx", 1); /* no part of avx2 */
-  assert_int_equal(lathe_cpu_features(), LATHE_ON_CPU);
-  unsetenv("LATHE_CPU_FEATURES");
+  assert_int_equal(lathe_cpu_features(), all);
   assert_int_equal(cpu_hidden_features(), 0);
+  unsetenv("LATHE_CPU_FEATURES");
+  assert_int_equal(cpu_features_named(NULL) & all, all);
+  assert_int_equal(cpu_features_named("sse2"), LATHE_SSE2);
+  assert_int_equal(cpu_features_named("sse2,avx2, fma nonsense"),
+                   LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA);
+  assert_int_equal(cpu_features_named(""), 0);
+  assert_int_equal(cpu_features_named("avx"), 0); /* no part of avx2 */
   assert_string_equal(cpu_feature_names(LATHE_SSE2 | LATHE_FMA), "sse2 fma");
   assert_true(*lathe_cpu_name() != 0);
 }
@@ -1168,6 +1186,7 @@ const struct CMUnitTest runtime_tests[] = {
     cmocka_unit_test(test_random_is_of_seed_and_place),
     cmocka_unit_test(test_random_range),
     cmocka_unit_test(test_random_special_values),
+    cmocka_unit_test(test_spans),
     cmocka_unit_test(test_select_takes_the_widest),
     cmocka_unit_test(test_select_forced),
     cmocka_unit_test(test_select_of_nothing),
