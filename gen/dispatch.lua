@@ -104,6 +104,7 @@ local function op_row(out, op, index_of)
     .in_place = %s,
     .any_zero_sign = %s,
     .rounded_terms = %d,
+    .roughest = %s, .roughest_ulp = %s,
     .flops_per_point = %d,
     .gradient_of = %s,
     .column_reductions = %d,
@@ -113,7 +114,8 @@ local function op_row(out, op, index_of)
 ]], text.c_string(name), text.c_string(op.doc), text.c_string(op.family), text.c_string(op.where()), #op.dims,
     table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, #op.scalars, #op.sizes, #op.sets,
     #op.dtypes, #op.peers, operands, scalars, sizes, sets, bounds, peers, tostring(op.in_place),
-    tostring(op.any_zero_sign), rounded_terms, op.flops,
+    tostring(op.any_zero_sign), rounded_terms, op.roughest and text.c_string(op.roughest) or "NULL",
+    number(op.roughest_ulp), op.flops,
     op.forward and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
     plan.reference_name(op, "f64"), plan.reference_name(op, "wide"))
 end

@@ -426,6 +426,7 @@ function trace.op(op)
   check_use(op)
   op.magnitudes = magnitudes_of(op)
   op.flops = expr.flops(roots_of(op))
+  op.roughest, op.roughest_ulp = magnitude.roughest(roots_of(op))
   op.column_reductions = count_column_reductions(op)
   mark_rounded(op)
 end

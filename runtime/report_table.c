@@ -10,7 +10,9 @@
 #include "message.h"
 #include "output.h"
 #include "progress.h"
+#include "report_bounds.h"
 #include "report_findings.h"
+#include "signals.h"
 #include "terminal.h"
 #include "units.h"
 #include "wrap.h"
@@ -73,6 +75,36 @@ void report_table_begin(const report *r) {
   output_flush_standard();
 }
 
+/* Whether a task is the last of its op. */
+static bool ends_op(const report *r, const task *t) {
+  const task *end = r->selection->tasks + r->selection->count;
+
+  return t + 1 == end || t[1].op != t->op;
+}
+
+/* What failed of an op whose last rows there are now, each task's first in a grid. */
+static void failures_of_op(const report *r, const lathe_op *op) {
+  size_t from = r->count, unsaid = 0;
+  const task *said = NULL;
+
+  while (from > 0 && r->rows[from - 1]->task->op == op)
+    from--;
+  if (report_exceeds_alike(r->rows + from, r->count - from))
+    return;
+  for (size_t i = from; i < r->count; i++) {
+    const row *line = r->rows[i];
+    if (!report_failed(line))
+      continue;
+    if (by_variants(r) || line->task != said)
+      report_failure(line);
+    else
+      unsaid++;
+    said = line->task;
+  }
+  if (unsaid)
+    printf("      and %zu more (--rows shows them)\n", unsaid);
+}
+
 bool report_failed(const row *r) {
   return r->state == ROW_WRONG || r->state == ROW_UNPROVED || r->state == ROW_KILLED;
 }
@@ -104,14 +136,10 @@ void report_table_task(const report *r, row *const *rows, size_t count) {
     for (size_t i = 0; i < count; i++)
       report_variants_line(rows[i]);
   } else {
-    size_t failed = 0;
     report_grid_line(r, rows, count);
-    for (size_t i = 0; i < count; i++)
-      if (report_failed(rows[i]) && failed++ == 0)
-        report_failure(rows[i]);
-    if (failed > 1)
-      printf("      and %zu more (--rows shows them)\n", failed - 1);
   }
+  if (ends_op(r, rows[0]->task) || signals_interrupted())
+    failures_of_op(r, rows[0]->task->op);
   output_flush_standard();
 }
 
@@ -127,12 +155,15 @@ void report_table_end(const report *r) {
   if (!by_variants(r))
     report_skips(r);
   report_notes(r);
-  fputs(terminal_paint(r->wrong || r->unproved ? BAD : GOOD), stdout);
+  report_wide_bounds(r);
+  fputs(terminal_paint(r->wrong || r->unproved || r->killed ? BAD : GOOD), stdout);
   if (r->interrupted)
     printf("%zu of ", r->count);
   printf("%zu rows: %zu right, %zu wrong, ", r->total, r->right, r->wrong);
   if (r->unproved)
     printf("%zu unproved, ", r->unproved);
+  if (r->killed)
+    printf("%zu killed, ", r->killed);
   printf("%zu skipped, in %.1f s%s\n", r->skipped, r->seconds, terminal_paint(PLAIN));
   output_flush_standard();
   if (r->interrupted)

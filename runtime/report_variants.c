@@ -99,7 +99,6 @@ void report_variants_line(const row *line) {
   }
   if (report_failed(line)) {
     printf(" %s%s%s\n", terminal_paint(BAD), line->status, terminal_paint(PLAIN));
-    report_failure(line);
     return;
   }
   if (line->sample_count > 0)
