@@ -4,6 +4,7 @@
 
 local expr = require "expr"
 local load_stage = require "load"
+local outside = require "outside"
 local symbol = require "symbol"
 local text = require "text"
 
@@ -64,23 +65,17 @@ local function by_output(outputs, where, key, results)
   return values
 end
 
--- Calls a function once: returns what it gave back, by the names of the outputs, and the nodes of that.
-local function call_once(outputs, where, f, key, leaves)
-  local values, arguments = symbol.begin(leaves), {}
-  for i = 1, debug.getinfo(f, "u").nparams do
-    arguments[i] = values[debug.getlocal(f, i)]
+-- The node of an output.
+local function node_of(value, where, key, name)
+  if type(value) ~= "number" and not symbol.is(value) then
+    text.fail(where, "%s: expected a value for the output '%s', found %s", key, name, text.show(value))
   end
-  local results = by_output(outputs, where, key, table.pack(load_stage.call(where, f, table.unpack(arguments))))
-  local nodes = {}
-  for _, operand in ipairs(outputs) do
-    local value = results[operand.name]
-    if type(value) ~= "number" and not symbol.is(value) then
-      text.fail(where, "%s: expected a value for the output '%s', found %s", key, operand.name, text.show(value))
-    end
-    nodes[operand.name] = type(value) == "number" and expr.const(value) or symbol.node_of(value)
-      or text.fail(where, "%s: '%s' is %s", key, operand.name, symbol.stale)
+  local node = type(value) == "number" and expr.const(value) or symbol.node_of(value)
+  if node.type ~= "r" and node.type ~= "n" then
+    text.fail(where, "%s: '%s' is %s; expected a number%s", key, name, expr.type_names[node.type],
+      node.type == "m" and ", such as select(condition, 1, 0)" or "")
   end
-  return results, nodes
+  return node
 end
 
 -- Refuses what the function computed and did not use. A helper may make more than one of its callers needs, but
@@ -117,24 +112,20 @@ function call.values(op, f, key)
         text.did_you_mean(name, text.sorted_keys(leaves)))
     end
   end
-  local results, nodes = call_once(outputs, where, f, key, leaves)
-  local traced = {}
-  for _, operand in ipairs(outputs) do
-    local node = nodes[operand.name]
-    if node.type ~= "r" and node.type ~= "n" then
-      text.fail(where, "%s: '%s' is %s; expected a number%s", key, operand.name, expr.type_names[node.type],
-        node.type == "m" and ", such as select(condition, 1, 0)" or "")
-    end
-    traced[#traced + 1] = { operand = operand, node = node }
+  local values, arguments, before = symbol.begin(leaves), {}, outside.look(f)
+  for i = 1, debug.getinfo(f, "u").nparams do
+    arguments[i] = values[debug.getlocal(f, i)]
   end
+  local results = by_output(outputs, where, key, table.pack(load_stage.call(where, f, table.unpack(arguments))))
+  local changed = outside.changed(before, f)
+  if changed then
+    text.fail(where, "%s: the function changes '%s', which is outside of it; expected one that computes the same "
+      .. "whenever it is called", key, changed)
+  end
+  local traced = text.map(outputs, function(operand)
+    return { operand = operand, node = node_of(results[operand.name], where, key, operand.name) }
+  end)
   check_use(f, where, key, results)
-  local _, again = call_once(outputs, where, f, key, leaves)
-  for _, operand in ipairs(outputs) do
-    if not rawequal(nodes[operand.name], again[operand.name]) then
-      text.fail(where, "%s: '%s' is something else when the function is called again; expected nothing outside of the "
-        .. "function that it changes", key, operand.name)
-    end
-  end
   return traced
 end
 

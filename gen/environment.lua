@@ -96,17 +96,30 @@ local function sort(list, is_before)
   end)
 end
 
+-- The key after another one, and what stands there; it keeps nothing from call to call.
+local function step(order, key)
+  local following = order.first
+  if key ~= nil then
+    following = order.after[key]
+  end
+  if following ~= nil then
+    return following, order.of[following]
+  end
+end
+
 local function pairs_in_order(t)
   if symbol.is(t) then
     symbol.fail "pairs: expected a table, found a symbolic value"
   end
-  for key in next, t do
+  local keys, after = text.sorted_keys(t), {}
+  for i, key in ipairs(keys) do
     if type(key) ~= "string" and type(key) ~= "number" and type(key) ~= "boolean" then
       symbol.fail("pairs: expected keys that are strings, numbers or booleans, found a %s: the order of such keys "
         .. "differs from run to run", type(key))
     end
+    after[key] = keys[i + 1]
   end
-  return text.sorted_pairs(t)
+  return step, { first = keys[1], after = after, of = t }
 end
 
 local function type_of(...)

@@ -137,7 +137,7 @@ local function token(source, at)
   return "sign", stop or at
 end
 
--- The text of a chunk that compiles, with the marks. Refuses names that are like theirs.
+-- The text of a chunk that compiles, with the marks in it. Refuses names that are like theirs.
 local function put_marks(source, path)
   local parts, open, ended, at = {}, {}, false, 1
   local function put(part)
@@ -178,11 +178,15 @@ local function put_marks(source, path)
   return table.concat(parts) .. (open[#open] == "until" and "\n|lathe_if" or "")
 end
 
--- Compiles what a spec says, with the marks. source: a text that compiles as it is.
-function guard.compile(source, path, env)
-  local code = string.format("local %s = ... return function(...) %s\nend", table.concat(names, ", "),
+-- The text of a chunk that compiles, with the marks in it, in a function around it; and that function's result, the
+-- chunk itself.
+function guard.mark(source, path)
+  return string.format("local %s = ... return function(...) %s\nend", table.concat(names, ", "),
     put_marks(source, path))
-  return assert(load(code, "@" .. path, "t", env))(table.unpack(marks))
+end
+
+function guard.open(chunk)
+  return chunk(table.unpack(marks))
 end
 
 return guard

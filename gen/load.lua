@@ -40,13 +40,17 @@ local function compile(reader, path, env, from)
   if source:sub(1, 1) == "\27" then
     text.fail(path .. ":1", "expected Lua source, found bytecode; write the spec as text")
   end
-  local chunk
-  chunk, message = load(source, "@" .. path, "t", env)
-  if not chunk then
-    local at, rest = string.match(message, "^(.-:%d+): (.*)$")
-    text.fail(at or path, "%s", rest or message)
+  local function compiled(code)
+    local chunk
+    chunk, message = load(code, "@" .. path, "t", env)
+    if not chunk then
+      local at, rest = string.match(message, "^(.-:%d+): (.*)$")
+      text.fail(at or path, "%s", rest or message)
+    end
+    return chunk
   end
-  return guard.compile(source, path, env), source
+  compiled(source) -- which tells what is wrong as the source has it
+  return guard.open(compiled(guard.mark(source, path))), source
 end
 
 -- reader: read(path) and list(folder, suffix), as in files.h. Returns the ops in the order of
@@ -101,12 +105,17 @@ function load_stage.file(reader, path)
   local names = environment.names()
   local env = {}
 
-  -- The spec's line that calls `op` or `include`, which have nothing to say once a file is read.
-  local function called_at(name)
-    local info = debug.getinfo(3, "Sl")
+  -- `op` and `include` have nothing to say once a file is read.
+  local function expect_reading(name)
     if is_loaded then
       symbol.fail("%s: expected where a spec is read, found in a function that is traced", name)
     end
+  end
+
+  -- The spec's line that calls one of them.
+  local function called_at(name)
+    expect_reading(name)
+    local info = debug.getinfo(3, "Sl")
     return info.source:sub(2), info.currentline
   end
 
@@ -118,6 +127,7 @@ function load_stage.file(reader, path)
     end
     pending = { name = name, file = file, line = line }
     return function(keys)
+      expect_reading "op"
       if type(keys) ~= "table" or symbol.is(keys) then
         text.fail(file .. ":" .. line, "op \"%s\": expected a table { ... } after the name, found a %s", name,
           symbol.is(keys) and "symbolic value" or type(keys))

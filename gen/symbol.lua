@@ -52,27 +52,16 @@ local function wrap(node, name, arguments)
   return setmetatable({ [inside] = record }, meta)
 end
 
--- The node that a value stands for, or nil for a value of another call. What was made while specs were loaded is
--- made of constants, and is made again in the graph of whoever uses it. Anything else that is no value is itself.
-function symbol.node_of(value)
+-- The node that a value stands for. What was made while specs were loaded is made of constants, and is made again
+-- in the graph of whoever uses it. Anything else that is no value is itself.
+local function node_of(value)
   local record = symbol.is(value) and value[inside]
   if not record then
     return value
-  elseif record.call == loading then
-    return expr.adopt(record.node)
   end
-  return record.call == current and record.node or nil
+  return record.call == loading and expr.adopt(record.node) or record.node
 end
-
-symbol.stale = "a symbolic value of another call of a function; expected one made of the arguments of this one"
-
-local function argument(value)
-  local node = symbol.node_of(value)
-  if node == nil and value ~= nil then
-    symbol.fail("%s", symbol.stale)
-  end
-  return node
-end
+symbol.node_of = node_of
 
 -- A function of nodes as one of values.
 local function on_values(name, f)
@@ -80,7 +69,7 @@ local function on_values(name, f)
     local arguments, nodes = { ... }, {}
     local count = select("#", ...)
     for i = 1, count do
-      nodes[i] = argument(arguments[i])
+      nodes[i] = node_of(arguments[i])
     end
     return wrap(f(table.unpack(nodes, 1, count)), name, arguments)
   end
@@ -137,7 +126,7 @@ end
 
 -- Calls ---------------------------------------------------------------------------------------
 
--- Begins a call; values of earlier ones are refused from now on. Returns the values of some nodes, by name.
+-- Begins a call: returns the values of some nodes, by name.
 function symbol.begin(nodes)
   current = {}
   local values = {}
