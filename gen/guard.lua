@@ -101,40 +101,38 @@ local function long_end(source, from)
   return level and select(2, find(source, "]" .. level .. "]", from, true))
 end
 
+-- What a token is that begins with a letter, and how it goes on.
+local kinds = {}
+for code = 0, 255 do
+  local letter = string.char(code)
+  kinds[letter] = find(letter, "[%a_]") and { "name", "^[%w_]+" } or find(letter, "%s") and { "space", "^%s+" }
+    or find(letter, "%d") and { "value", "^[%w_.]+" } or nil
+end
+
 -- The kind of the token that begins at a position, and where it ends: "space" (comments too), "name" (keywords
 -- too), "value" (a number or a string) or "sign".
 local function token(source, at)
-  local _, stop = find(source, "^[%a_][%w_]*", at)
-  if stop then
-    return "name", stop
-  end
-  _, stop = find(source, "^%s+", at)
-  if stop then
-    return "space", stop
-  elseif find(source, "^%-%-", at) then
+  local two = sub(source, at, at + 1)
+  local one = sub(two, 1, 1)
+  local kind = kinds[one]
+  if kind then
+    return kind[1], select(2, find(source, kind[2], at))
+  elseif two == "--" then
     return "space", long_end(source, at + 2) or find(source, "\n", at, true) or #source
-  end
-  _, stop = find(source, "^%.?%d[%w_.]*", at)
-  stop = stop or long_end(source, at)
-  if stop then
-    return "value", stop
-  end
-  local quote = match(source, "^[\"']", at)
-  if quote then
-    stop = at + 1
-    while sub(source, stop, stop) ~= quote do
+  elseif one == '"' or one == "'" then
+    local stop = at + 1
+    while sub(source, stop, stop) ~= one do
       stop = stop + (sub(source, stop, stop) == "\\" and 2 or 1)
     end
     return "value", stop
   end
-  _, stop = find(source, "^[=~]=", at)
-  if not stop then
-    _, stop = find(source, "^%.%.%.", at)
+  local stop = one == "[" and long_end(source, at)
+  if stop then
+    return "value", stop
+  elseif two == "==" or two == "~=" or two == "::" then
+    return "sign", at + 1
   end
-  if not stop then
-    _, stop = find(source, "^::", at)
-  end
-  return "sign", stop or at
+  return "sign", two == ".." and sub(source, at + 2, at + 2) == "." and at + 2 or at
 end
 
 -- The text of a chunk that compiles, with the marks in it. Refuses names that are like theirs.
