@@ -111,7 +111,7 @@ local rules = {
   pick = function(_, g, _, index) return { zero_unless(expr.hit(index), g) } end,
   detach = function() return {} end,
 }
-for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne" } do
+for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne", "all_of", "any_of", "negate" } do
   rules[comparison] = function() return {} end
 end
 

@@ -38,6 +38,9 @@ local x86 = {
   div = "{p}_div_{s}({1}, {2})",
   sqrt = "{p}_sqrt_{s}({1})",
   reciprocal_near = "{p}_rcp_{s}({1})", -- 11 bits of it
+  all_of = "{p}_and_{s}({1}, {2})",
+  any_of = "{p}_or_{s}({1}, {2})",
+  negate = "{p}_xor_{s}({1}, {p}_cast{i}_{s}({p}_set1_{e}(-1)))",
   minraw = "{p}_min_{s}({1}, {2})",
   maxraw = "{p}_max_{s}({1}, {2})",
   neg = "{p}_xor_{s}({1}, {p}_set1_{s}(-0.0{f}))",
@@ -79,7 +82,6 @@ local x86 = {
   store_part = "lathe_store_part_{t}({1} + {2}, {3}, {k})",
   mask_part = "lathe_mask_part_{t}({1})",
   mask_none = "{p}_setzero_{s}()",
-  mask_or = "{p}_or_{s}({1}, {2})",
   mask_any = "{p}_movemask_{s}({1}) != 0",
   mask_first = "(size_t)__builtin_ctz((unsigned){p}_movemask_{s}({1}))",
 }
@@ -115,9 +117,11 @@ local avx512 = derive(x86, {
   reciprocal_near = "_mm512_rcp14_{s}({1})",
   ldexp = "_mm512_scalef_{s}({1}, {2})",
   unordered = "_mm512_cmp_{s}_mask({1}, {2}, _CMP_UNORD_Q)",
+  all_of = "(__mmask{lanes})({1} & {2})",
+  any_of = "(__mmask{lanes})({1} | {2})",
+  negate = "(__mmask{lanes})~{1}",
   select = "_mm512_mask_blend_{s}({1}, {3}, {2})",
   mask_none = "0",
-  mask_or = "(__mmask{lanes})({1} | {2})",
   mask_any = "{1} != 0",
   mask_first = "(size_t)__builtin_ctz({1})",
 })
@@ -178,6 +182,9 @@ local scalar = {
   eq = "{1} == {2}",
   ne = "{1} != {2}",
   unordered = "__builtin_isunordered({1}, {2})",
+  all_of = "{1} & {2}",
+  any_of = "{1} | {2}",
+  negate = "!{1}",
   select = "{1} ? {2} : {3}",
   bits = "lathe_bits_{t}({1})",
   real = "lathe_real_{t}({1})",
@@ -203,7 +210,6 @@ local scalar = {
   random = "numbers[{3}]",
   hit = "{1} == (int64_t)({2})",
   mask_none = "false",
-  mask_or = "{1} | {2}",
   mask_any = "{1}",
   mask_first = "(size_t)0",
 }

@@ -46,7 +46,7 @@ is 'right' rows --size 40x17001,9x34008 --op softmax,layernorm,layernorm_backwar
 is 'right' rows --size 9x66001 --op layernorm,layernorm_backward,row_argmax
 is 'right' rows --size 1003,37x1000 --offset 2
 is 'right' rows --size 1003,37x1001 --in-place --op softmax,dropout
-is 'right' rows --size 300x71,900x6,70x1024,9x9000 --op totals_alone,weighted,centred,many
+is 'right' rows --size 300x71,900x6,70x1024,9x9000 --op totals_alone,weighted,centred,many,conditions
 is 'right' rows --special nan,inf,zero,denormal --size 33,33x256,5x3001
 
 summary

@@ -194,6 +194,9 @@ static const slope_case slope_cases[] = {
      {0, 1, 1}},
     {"map", "select(gt(x, 0), sqrt(x), 0) + sqrt(x)", {1, 0.25, 4}, {1, 2, 0.5}},
     {"map", "log(select(gt(x, 0), sqrt(x), 3 * sqrt(-x)))", {-1, 0.25, 1}, {-0.5, 2, 0.5}},
+    {"map", "select(all_of(gt(x, 0), lt(x, 2)), sqrt(x), 0)", {-1, 0.25, 4}, {0, 1, 0}},
+    {"map", "select(any_of(lt(x, 0), gt(x, 2), isnan(x)), 0, sqrt(x))", {-1, 0.25, 4}, {0, 1, 0}},
+    {"map", "select(negate(gt(x, 0)), -x, sqrt(x))", {-1, 0.25, 4}, {-1, 1, 0.25}},
     /* Signs of numbers whose product is none. */
     {"map", "copysign(x, -2e-300)", {1e-200, -1e-200, 0}, {-1, 1, 0}},
     {"rows", "x * row_sum(select(gt(x, 0), sqrt(x), 0))", {-1, 4, 0}, {2, 2.75, 2}},

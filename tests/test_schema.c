@@ -698,7 +698,7 @@ const struct CMUnitTest schema_tests[] = {
             "(look "
             "for a loop without an end)"),
     SANDBOX(
-        "a table without an end", "local t = {} for i = 1, 1e9 do t[i] = {} end",
+        "a table without an end", "local t = {} for i = 1, 1e9 do t = { t } end",
         "the spec used more than 64 MiB of memory; expected a few KiB (look for a table or string "
         "that grows without end)"),
     SANDBOX(

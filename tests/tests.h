@@ -14,6 +14,7 @@
   GROUP(template)                                                                                  \
   GROUP(schema)                                                                                    \
   GROUP(expression)                                                                                \
+  GROUP(tracing)                                                                                   \
   GROUP(generator)                                                                                 \
   GROUP(build)                                                                                     \
   GROUP(runtime)                                                                                   \

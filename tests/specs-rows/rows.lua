@@ -46,3 +46,14 @@ unusual("many", {
     return terms
   end,
 })
+
+-- Comparisons of points, of a row's results and of both, made one.
+unusual("conditions", {
+  doc = "2 x between -0.5 and 0.5 in rows that reach 0.98, and where x is the row's smallest; x elsewhere",
+  inputs = { x = { "rows", "cols" } },
+  outputs = { y = { "rows", "cols" } },
+  rows = function(x)
+    local doubled = any_of(all_of(gt(x, -0.5), lt(x, 0.5), ge(row_max(x), 0.98)), eq(x, row_min(x)))
+    return select(negate(doubled), x, 2 * x)
+  end,
+})
