@@ -3,6 +3,7 @@
 
 local equality = require "equality"
 local expr = require "expr"
+require "power"
 local text = require "text"
 
 local load_stage = {}

@@ -48,6 +48,9 @@ local set = {
   eq = "{1} == {2}",
   ne = "{1} != {2}",
   select = "{1} ? {2} : {3}",
+  mask_any = "{1}",
+  floor = "floor({1})",
+  round = "roundEven({1})",
   bits = "floatBitsToUint({1})",
   real = "uintBitsToFloat({1})",
   bits_f64 = "doubleBitsToUint64({1})",
@@ -77,6 +80,7 @@ local set = {
   reciprocal = "lathe_reciprocal({1})",
 }
 
+set.native = { floor = true, round = true }
 for name, pattern in pairs(cheaper.texts) do
   set[name] = pattern
 end

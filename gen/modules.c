@@ -8,7 +8,7 @@
 #define MODULES(ROW)                                                                    \
   ROW(cheaper) ROW(dispatch) ROW(driver) ROW(edges) ROW(equality) ROW(expand) ROW(expr)             \
   ROW(gradient) ROW(load) ROW(lower) ROW(lower_c) ROW(lower_cuda) ROW(lower_glsl)      \
-  ROW(magnitude) ROW(plan) ROW(program) ROW(schema) ROW(sizes) ROW(template) ROW(text)  \
+  ROW(magnitude) ROW(plan) ROW(power) ROW(program) ROW(schema) ROW(sizes) ROW(template) ROW(text)  \
   ROW(trace) ROW(vecmath) ROW(zero)
 /* clang-format on */
 
