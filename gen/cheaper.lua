@@ -65,7 +65,8 @@ local short = { floor = true, round = true, sign = true, pow = true }
 function cheaper.is_never_halfway(k, node)
   local found = false
   expr.visit({ node }, function(part)
-    found = found or vecmath[part.op] and not short[part.op] or part.op == "sqrt" or part.op == "reduced" and kind_of(k, part.name) == "sum"
+    found = found or vecmath[part.op] and not short[part.op] or part.op == "sqrt"
+      or part.op == "reduced" and kind_of(k, part.name) == "sum"
   end)
   return found
 end

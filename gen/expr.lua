@@ -366,7 +366,8 @@ expr.vocabulary = {
 }
 for _, name in ipairs {
   "abs", "sqrt", "fma", "copysign", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid",
-  "erf", "erfc", "sin", "cos", "pow", "rsqrt", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne", "select", "sum", "argmax", "argmin",
+  "erf", "erfc", "sin", "cos", "pow", "rsqrt", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne",
+  "select", "sum", "argmax", "argmin",
   "column_sum", "column_max", "column_min", "random", "detach",
 } do
   expr.vocabulary[name] = expr[name]

@@ -1,4 +1,4 @@
-/* math_functions.h - the functions of the vector mathematics, what is asked of them, and their kernels (specs-math/). */
+/* math_functions.h - the functions of the vector mathematics, and their kernels (specs-math/). */
 #ifndef MATH_FUNCTIONS_H
 #define MATH_FUNCTIONS_H
 
