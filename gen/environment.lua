@@ -3,6 +3,7 @@
 -- changed, nothing in it is the same object for two specs that could leave something there, and nothing in it
 -- takes a symbolic value for a plain one, or gives what differs from run to run.
 
+require "power" -- what symbolic values know as ^
 local symbol = require "symbol"
 local text = require "text"
 

@@ -36,6 +36,13 @@ local operations = {
   sigmoid = { "r", "r", cost = 1 }, -- 1 / (1 + exp(-x))
   erf = { "r", "r", cost = 1 },
   erfc = { "r", "r", cost = 1 },
+  sin = { "r", "r", cost = 1 },
+  cos = { "r", "r", cost = 1 },
+  pow = { "r", "rr", cost = 1 }, -- as C's
+  rsqrt = { "r", "r", cost = 1 }, -- 1 / sqrt(x)
+  floor = { "r", "r", cost = 1 },
+  round = { "r", "r", cost = 1 }, -- to the nearest whole number, of two the even one
+  sign = { "r", "r", cost = 1 }, -- -1, +0 or 1; NaN stays
   lt = { "m", "rr", cost = 1 },
   le = { "m", "rr", cost = 1 },
   gt = { "m", "rr", cost = 1 },
@@ -46,6 +53,7 @@ local operations = {
   any_of = { "m", "mm", cost = 1 },
   negate = { "m", "m", cost = 1 },
   select = { "r", "mrr", cost = 1 }, -- where the mask is true the second, else the third
+  seldom = { "r", "mrr", cost = 1 }, -- the same, of a mask seldom true, and a second not computed where it never is
   bits = { "i", "r", cost = 0 },
   real = { "r", "i", cost = 0 },
   iadd = { "i", "ii", cost = 1 },
@@ -326,10 +334,7 @@ function node_meta.__unm(a)
   return expr.neg(a)
 end
 function node_meta.__pow(a, b)
-  if b == 2 then
-    return expr.mul(a, a)
-  end
-  error("^: expected the power 2, found " .. tostring(b) .. "; write other powers as products", 0)
+  return expr.power(a, b) -- power.lua
 end
 function node_meta.__tostring()
   return "a symbolic value"
@@ -391,7 +396,8 @@ expr.vocabulary = {
 }
 for _, name in ipairs {
   "abs", "sqrt", "fma", "copysign", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid",
-  "erf", "erfc", "lt", "le", "gt", "ge", "eq", "ne", "negate", "select", "sum", "argmax", "argmin",
+  "erf", "erfc", "sin", "cos", "pow", "rsqrt", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne", "negate",
+  "select", "sum", "argmax", "argmin",
   "column_sum", "column_max", "column_min", "random", "detach",
 } do
   expr.vocabulary[name] = expr[name]

@@ -106,12 +106,18 @@ local sse2 = derive(x86, {
 
 local avx2 = derive(x86, {
   prefix = "_mm256", vector = 256, i = "si256", e64 = "epi64x", fused = true,
+  native = { floor = true, round = true },
+  floor = "_mm256_floor_{s}({1})",
+  round = "_mm256_round_{s}({1}, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)",
   unordered = "_mm256_cmp_{s}({1}, {2}, _CMP_UNORD_Q)",
   select = "_mm256_blendv_{s}({3}, {2}, {1})",
 })
 
 local avx512 = derive(x86, {
   prefix = "_mm512", vector = 512, i = "si512", e64 = "epi64", fused = true,
+  native = { floor = true, round = true },
+  floor = "_mm512_roundscale_{s}({1}, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)",
+  round = "_mm512_roundscale_{s}({1}, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)",
   mask_type = "__mmask{lanes}",
   abs = "_mm512_abs_{s}({1})",
   reciprocal_near = "_mm512_rcp14_{s}({1})",
@@ -239,8 +245,12 @@ local reference = derive(scalar, {
   mad = "fma{f}({1}, {2}, {3})",
   random = "lathe_random({1}, {2}, {3}, args->narrow)",
   sigmoid = "1 / (1 + exp{f}(-{1}))",
+  rsqrt = "1 / sqrt{f}({1})",
+  pow = "pow{f}({1}, {2})",
+  round = "rint{f}({1})",
+  sign = "{1} != {1} ? {1} : ({1} > 0) - ({1} < 0)",
 })
-for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "erfc" } do
+for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "erfc", "sin", "cos", "floor" } do
   reference[name] = name .. "{f}({1})"
 end
 

@@ -51,6 +51,9 @@ local set = {
   any_of = "{1} || {2}",
   negate = "!{1}",
   select = "{1} ? {2} : {3}",
+  mask_any = "{1}",
+  floor = "floor({1})",
+  round = "roundEven({1})",
   bits = "floatBitsToUint({1})",
   real = "uintBitsToFloat({1})",
   bits_f64 = "doubleBitsToUint64({1})",
@@ -80,6 +83,7 @@ local set = {
   reciprocal = "lathe_reciprocal({1})",
 }
 
+set.native = { floor = true, round = true }
 for name, pattern in pairs(cheaper.texts) do
   set[name] = pattern
 end

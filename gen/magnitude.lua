@@ -106,6 +106,14 @@ local function summed(by)
   end
 end
 
+-- What changes by 1 at edges: where an argument may lie on either side of one.
+local function stepped(edge)
+  return function(_, errors, a)
+    local off = errors(a)
+    return off and expr.select(expr.le(expr.abs(a - edge(a)), most_units * unit() * off), 4 / unit(), 0)
+  end
+end
+
 -- rules[op](node, errors, ...): the error of a node with these arguments; errors(argument) is that of one.
 local rules = {
   add = function(node, errors, a, b) return plus(expr.abs(node), plus(errors(a), errors(b))) end,
@@ -135,6 +143,16 @@ local rules = {
   copysign = function(_, errors, a, b)
     return plus(errors(a), flips({ { b, expr.const(0) } }, errors, 2 * expr.abs(a)))
   end,
+  pow = function(node, errors, a, b)
+    local off_a, off_b = errors(a), errors(b)
+    local all = plus(rounded_product(node), off_a and passed(expr.abs(node * b / a), off_a))
+    local logarithm = expr.select(expr.eq(a, 0), 0, expr.log(expr.abs(a)))
+    all = plus(all, off_b and passed(expr.abs(node * logarithm), off_b))
+    return off_a and unless_zero(a, off_a, all) or all
+  end,
+  floor = stepped(expr.round),
+  round = stepped(function(a) return expr.floor(a) + 0.5 end),
+  sign = function(_, errors, a) return flips({ { a, expr.const(0) } }, errors, 2) end,
   max = extreme(expr.gt),
   min = extreme(expr.lt),
   select = function(_, errors, mask, a, b)
@@ -165,6 +183,9 @@ local functions = {
   log = { slope = function(_, x) return 1 / expr.abs(x) end, pole = function(x) return x end },
   log1p = { slope = function(_, x) return 1 / expr.abs(1 + x) end, pole = function(x) return 1 + x end },
   tanh = { slope = function(y) return 1 - y * y end },
+  sin = { slope = function(_, x) return expr.abs(expr.cos(x)) end },
+  cos = { slope = function(_, x) return expr.abs(expr.sin(x)) end },
+  rsqrt = { slope = function(y, x) return 0.5 * y / expr.abs(x) end, pole = function(x) return x end },
   sigmoid = { slope = function(y) return y * (1 - y) end, tiny = true },
   erf = { slope = function(_, x) return two_over_root_pi * expr.exp(-(x * x)) end },
   erfc = { slope = function(_, x) return two_over_root_pi * expr.exp(-(x * x)) end, tiny = true },

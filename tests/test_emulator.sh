@@ -11,8 +11,8 @@ if grep -q '^cuda .* cannot run: .*\(nvcc\|disable-cuda\)' "$tmp/backends"; then
   exit
 fi
 
-# Their tree has ops of each kind but those of functions that CUDA's library is more exact in than C's,
-# and no f64, whose kernels are f32's.
+# Their tree has ops of each kind, and functions that C's library has as exactly as CUDA's. It has no f64, whose
+# kernels are f32's.
 emulator=$LATHE_SRC/tests/cuda/emulator
 tree
 mkdir "$tmp/build"
@@ -22,6 +22,7 @@ done
 without_f64() { sed 's/, f64 = bound//; s/"f64", //; s/f64 = 2, //' "$1" >"$tmp/tree/specs/$2"; }
 without_f64 "$LATHE_SRC/specs/include/vector.lua" include/vector.lua
 without_f64 "$LATHE_SRC/tests/specs-rows/rows.lua" unusual.lua
+cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
 is 'builds the driver' cc -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -O2 -Wall -Wextra -Wno-unused-parameter \
   -Werror -shared -fPIC -I"$LATHE_SRC/runtime" -I"$emulator" -I"$LATHE_SRC/tests/cuda" "$emulator/emulator.c" \
   "$LATHE_SRC/tests/cuda/driver/device.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
