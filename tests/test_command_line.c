@@ -353,7 +353,7 @@ static void test_bad_calls(void **state) {
       {{"--warmup", "-1"},
        "--warmup takes a whole number from 0 to 1000000000, and was given '-1'"},
       {{"--seed", "x"},
-       "--seed takes a whole number from 0 to 18446744073709551615, and was given 'x'"},
+       "--seed takes a whole number from 0 to 9223372036854775807, and was given 'x'"},
       {{"--min-time", "0"}, "--min-time takes a number above 0 and up to 3600, and was given '0'"},
       {{"--min-time", "nan"},
        "--min-time takes a number above 0 and up to 3600, and was given 'nan'"},
