@@ -288,6 +288,8 @@ options options_parse(int argc, char **argv) {
   }
   if (optind < argc)
     message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
+  if (o.list && (o.json || o.csv || o.markdown))
+    message_refuse("--json, --csv and --markdown are for a run, and a list runs nothing");
   if (o.layout.page_end && o.layout.offset)
     message_refuse("--offset and --page-end: buffers cannot be placed by both ends");
   if (!seeded)

@@ -362,6 +362,8 @@ static void test_bad_calls(void **state) {
       {{"--timeout", "0"}, "--timeout takes a number above 0 and up to 3600, and was given '0'"},
       {{"--special", ""}, "--special needs a name, and was given nothing"},
       {{"--json", ""}, "--json needs a name, and was given nothing"},
+      {{"--list-ops", "--json", "f"},
+       "--json, --csv and --markdown are for a run, and a list runs nothing"},
       {{"--csv="}, "--csv needs a name, and was given nothing"},
       {{"--markdown", ""}, "--markdown needs a name, and was given nothing"},
       {{"--special", "odd"}, "unknown special value 'odd' (nan, inf, zero, denormal)"},
