@@ -270,7 +270,7 @@ options options_parse(int argc, char **argv) {
     case MAX_NOISE: o.limits.max_noise = real("max-noise", optarg, "%", 100) / 100; break;
     case IN_PROCESS: o.in_process = true; break;
     case TIMEOUT: o.timeout = real("timeout", optarg, "s", 3600); break;
-    case SEED: o.seed = whole("seed", optarg, 0, UINT64_MAX), seeded = true; break;
+    case SEED: o.seed = whole("seed", optarg, 0, INT64_MAX), seeded = true; break;
     case CHECK_ONLY: o.check_only = true; break;
     case SPECIAL: o.special |= special_kinds(name("special", optarg)), o.check_only = true; break;
     case IN_PLACE: o.layout.in_place = o.check_only = true; break;
@@ -288,6 +288,8 @@ options options_parse(int argc, char **argv) {
   }
   if (optind < argc)
     message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
+  if (o.list && (o.json || o.csv || o.markdown))
+    message_refuse("--json, --csv and --markdown are for a run, and a list runs nothing");
   if (o.layout.page_end && o.layout.offset)
     message_refuse("--offset and --page-end: buffers cannot be placed by both ends");
   if (!seeded)

@@ -11,8 +11,12 @@ enum { WIDTH = 100 }; /* where standard output is no terminal */
 
 static int blanks; /* owed by a cell, where another follows */
 
+int report_columns_width(void) {
+  return terminal_width(STDOUT_FILENO, WIDTH);
+}
+
 void report_columns_fit(report_column *columns, int count, int taken) {
-  int left = terminal_width(STDOUT_FILENO, WIDTH) - taken;
+  int left = report_columns_width() - taken;
 
   for (int rank = 0; rank < count; rank++)
     for (int i = 0; i < count; i++)

@@ -12,6 +12,9 @@ typedef struct report_column {
   bool unwanted, shown;
 } report_column;
 
+/* How wide a table may be: as the terminal is, or 100 where there is none. */
+int report_columns_width(void);
+
 /* Shows the columns that are wanted and fit beside what takes so much of a line already. */
 void report_columns_fit(report_column *columns, int count, int taken);
 

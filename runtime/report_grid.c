@@ -27,6 +27,7 @@ static report_column checked[CHECKED] = {
 /* What a line begins with: its widths, and the backends that have a column. */
 static struct {
   int op, dtype, size;
+  bool apart; /* the op's name is on a line of its own, where it would make all of them too wide */
   const lathe_backend *backend[MOST_BACKENDS];
   size_t backends;
 } line;
@@ -67,7 +68,11 @@ static void measure_columns(const report *r) {
   for (size_t b = lathe_backend_count; b-- > 0;)
     if (report_fills(r, &lathe_backends[b]) && line.backends < MOST_BACKENDS)
       line.backend[line.backends++] = &lathe_backends[b];
-  taken = line.op + 1 + line.dtype + line.size + (int)line.backends * (1 + TIME + !check);
+  taken = 1 + line.dtype + line.size + (int)line.backends * (1 + TIME + !check);
+  line.apart = line.op + taken > report_columns_width();
+  if (line.apart)
+    line.op = 1;
+  taken += line.op;
   if (check)
     report_columns_fit(checked, CHECKED, taken);
   else
@@ -92,7 +97,7 @@ void report_grid_begin(const report *r) {
   measure_columns(r);
   if (!check)
     legend();
-  printf("%s%-*s %-*s%*s", terminal_paint(STRONG), line.op, "op", line.dtype,
+  printf("%s%-*s %-*s%*s", terminal_paint(STRONG), line.op, line.apart ? "" : "op", line.dtype,
          line.dtype ? "type" : "", line.size, "size");
   for (size_t b = 0; b < line.backends; b++)
     printf(" %*.8s%s", TIME, line.backend[b]->name, check ? "" : " ");
@@ -187,10 +192,14 @@ static void chosen(row *const *rows, size_t count, const row *fastest) {
 }
 
 void report_grid_line(const report *r, row *const *rows, size_t count) {
+  static const char *last;
   const row *fastest = row_fastest(rows, count);
 
-  printf("%-*s %-*s%*s", line.op, rows[0]->op, line.dtype, line.dtype ? rows[0]->dtype : "",
-         line.size, rows[0]->size);
+  if (line.apart && last != rows[0]->op)
+    puts(rows[0]->op);
+  last = rows[0]->op;
+  printf("%-*s %-*s%*s", line.op, line.apart ? "" : rows[0]->op, line.dtype,
+         line.dtype ? rows[0]->dtype : "", line.size, rows[0]->size);
   for (size_t b = 0; b < line.backends; b++)
     if (r->options->check_only)
       check_cell(rows, count, line.backend[b]);

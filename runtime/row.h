@@ -24,7 +24,7 @@ typedef struct row {
 
   /* The fields. Texts are borrowed, but for these five. */
   char *name;
-  uint64_t points; /* the product of the op's dimensions; the largest number where there are more */
+  uint64_t points; /* the product of the op's dimensions; INT64_MAX where there are more */
   const char *op, *dtype, *backend, *variant, *device, *size, *params;
   char *reason;       /* why not right */
   char *note;         /* of a right one, how little that shows */
@@ -57,7 +57,8 @@ typedef enum row_type { ROW_TEXT, ROW_REAL, ROW_COUNT, ROW_FLAG } row_type;
 typedef struct row_field {
   const char *name;
   row_type type;
-  size_t offset; /* in row */
+  size_t offset;    /* in row */
+  const char *unit; /* of a figure; null for others */
 } row_field;
 
 extern const row_field row_fields[];

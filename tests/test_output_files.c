@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lathe.h"
+#include "made_up_report.h"
 #include "run_bench.h"
 
 /* The context that Google Benchmark writes. */
@@ -66,7 +67,7 @@ static void check_measured(const json_t *b) {
 static void check_marks(const json_t *all) {
   for (size_t i = 0; i < json_array_size(all); i++) {
     const json_t *a = json_array_get(all, i);
-    const json_t *device = json_object_get(a, "device"); /* null where there is none */
+    const json_t *runs_on = json_object_get(a, "device"); /* null where there is none */
     size_t fastest = 0, dispatched = 0;
     bool able = false; /* a device's backend may have been left out */
     for (size_t j = 0; j < json_array_size(all); j++) {
@@ -76,7 +77,7 @@ static void check_marks(const json_t *all) {
           strcmp(text_of(a, "size"), text_of(b, "size")) != 0)
         continue;
       fastest += flag_of(b, "fastest");
-      if (!json_equal(device, json_object_get(b, "device")))
+      if (!json_equal(runs_on, json_object_get(b, "device")))
         continue;
       dispatched += flag_of(b, "dispatched");
       able = able || strcmp(text_of(b, "status"), "skipped") != 0;
@@ -161,6 +162,89 @@ static const char *csv_field(const char *at) {
   return NULL;
 }
 
+/* A field of a CSV text, by its line (0: the heads) and its column's name, without quotes; in static
+ * memory. Fails the test where there is no such column. */
+static const char *csv_value(const char *text, size_t line, const char *column) {
+  static char value[128];
+  size_t number = 0, wanted = SIZE_MAX;
+
+  for (size_t at = 0; *text; at++) {
+    const size_t length = strcspn(text, "\n");
+    const char *end = text + length;
+    number = 0;
+    for (const char *field = text; field <= end && (at == 0 || at == line); number++) {
+      const char *next = csv_field(field);
+      const bool quoted = *field == '"';
+      assert_non_null(next);
+      snprintf(value, sizeof value, "%.*s", (int)(next - field) - 2 * quoted, field + quoted);
+      if (at == 0 && strcmp(value, column) == 0)
+        wanted = number;
+      if (at == line && number == wanted)
+        return value;
+      field = next + 1;
+    }
+    text = *end ? end + 1 : end;
+  }
+  fail_msg("line %zu has no column %s", line, column);
+  return NULL;
+}
+
+/* What a row is about can be sorted, filtered and summed: its points, dimensions and parameters. */
+static void test_fields_of_a_row(void **state) {
+  run_result r =
+      BENCH("--op", "add,softmax", "--variant", "add_f32__scalar_u4,softmax_f32__scalar*", "--size",
+            "100,1K", "--check-only", "--json", "j", "--csv", "c");
+  static const struct {
+    const char *n, *rows, *cols, *points, *unroll, *accumulators;
+  } expected[] = {{"100", "", "", "100", "4", ""},
+                  {"1000", "", "", "1000", "4", ""},
+                  {"", "1", "100", "100", "1", "4"},
+                  {"", "1", "1000", "1000", "1", "4"}};
+  json_t *root;
+  const json_t *all = rows_of(&r, &root);
+  char *csv = tree_read("c");
+
+  (void)state;
+  assert_int_equal(json_array_size(all), COUNT(expected));
+  assert_lacks(csv, ",params,");
+  for (size_t i = 0; i < COUNT(expected); i++) {
+    const json_t *b = json_array_get(all, i), *params = json_object_get(b, "params");
+    assert_string_equal(csv_value(csv, i + 1, "dim_n"), expected[i].n);
+    assert_string_equal(csv_value(csv, i + 1, "dim_rows"), expected[i].rows);
+    assert_string_equal(csv_value(csv, i + 1, "dim_cols"), expected[i].cols);
+    assert_string_equal(csv_value(csv, i + 1, "points"), expected[i].points);
+    assert_string_equal(csv_value(csv, i + 1, "param_unroll"), expected[i].unroll);
+    assert_string_equal(csv_value(csv, i + 1, "param_accumulators"), expected[i].accumulators);
+    assert_string_equal(csv_value(csv, i + 1, "real_time"), "");
+    assert_true(number_of(b, "points") == atof(expected[i].points));
+    assert_true(number_of(params, "unroll") == atof(expected[i].unroll));
+    check_benchmark(b);
+  }
+  assert_string_equal(text_of(json_object_get(json_array_get(all, 0), "params"), "values"),
+                      "computed");
+  json_decref(root);
+  free(csv);
+  run_free(&r);
+}
+
+/* Figures say what they are counted in, above all the one that sounds like bits. */
+static void test_units_of_figures(void **state) {
+  run_result r = BENCH("--op", "add", "--variant", "*_f32__scalar_u1", "--size", "1000",
+                       "--iterations", "9", "--json", "j");
+  json_t *root;
+  const json_t *b = json_array_get(rows_of(&r, &root), 0);
+  const json_t *units = json_object_get(json_object_get(root, "context"), "units");
+  const double rate = 12000 / number_of(b, "real_time");
+
+  (void)state;
+  assert_string_equal(text_of(units, "real_time"), "ns");
+  assert_has(text_of(units, "throughput_gbps"), "10^9 bytes a second, not bits");
+  assert_in_range(1e6 * number_of(b, "gigabytes_per_second") / rate, 999999, 1000001);
+  assert_true(number_of(b, "gigabytes_per_second") == number_of(b, "throughput_gbps"));
+  json_decref(root);
+  run_free(&r);
+}
+
 static void test_csv(void **state) {
   run_result r = BENCH("--op", "add", "--size", "100", "--check-only", "--csv", "out.csv");
   char *text = tree_read("out.csv");
@@ -197,6 +281,45 @@ static size_t bars_of(const char *line) {
   return count;
 }
 
+static void show_markdown(const report *r) {
+  report_markdown(stdout, r);
+}
+
+static void fill_one_wrong(row *const *rows, size_t count) {
+  static char reason[] = "y[3] is 1, expected 2 | 3", repro[] = "bench --op add";
+  row *fast = made_up_other(rows, count), *wrong = rows[0] == fast ? rows[1] : rows[0];
+
+  fast->real_time = 500;
+  fast->fastest = true;
+  wrong->state = ROW_WRONG;
+  wrong->status = "wrong";
+  wrong->sample_count = 0;
+  wrong->reason = reason;
+  wrong->repro = repro;
+  for (size_t i = 0; i < count; i++)
+    rows[i]->dispatched = i == count - 1;
+}
+
+/* What a reader wants first comes first: what was wrong, what is fastest, what dispatch chooses. */
+static void test_markdown_summary(void **state) {
+  char *text = made_up_report(fill_one_wrong, show_markdown);
+  const char *wrong = strstr(text, "\n## What was not right\n"),
+             *all = strstr(text, "\n# All rows\n");
+  const char *fastest = strstr(text, "\n## The fastest\n");
+
+  (void)state;
+  assert_non_null(wrong);
+  assert_non_null(fastest);
+  assert_non_null(all);
+  assert_true(wrong < fastest && fastest < all);
+  assert_has(wrong, " | 100 | wrong | y[3] is 1, expected 2 \\| 3 | `bench --op add` |\n");
+  assert_has(fastest, "| add | f32 | 100 | add_f32__");
+  assert_has(fastest, " | 500 ns | ");
+  assert_has(fastest, " | +100 % |\n");
+  assert_has(all, "| > add_f32__");
+  free(text);
+}
+
 /* In a Markdown table all lines have as many cells as its head. */
 static void test_markdown(void **state) {
   run_result r = BENCH("--fast", "--op", "abs,add", "--size", "100", "--markdown", "out.md");
@@ -220,7 +343,7 @@ static void test_markdown(void **state) {
       fail_msg("%zu bars, expected %zu: %.*s", bars_of(line), columns, (int)strcspn(line, "\n"),
                line);
   }
-  assert_int_equal(tables, 3); /* the machine and two ops */
+  assert_int_equal(tables, 4 + (strstr(text, "\n## What was skipped\n") != NULL)); /* and two ops */
   free(text);
   run_free(&r);
 }
@@ -307,14 +430,14 @@ static void test_folder_that_goes_away(void **state) {
 
 /* Found out before anything runs; and what else was asked for is not left half made. */
 static void test_unwritable_files(void **state) {
-  static const char *const options[] = {"--json", "--csv", "--markdown"};
+  static const char *const files[] = {"--json", "--csv", "--markdown"};
 
   (void)state;
-  for (size_t i = 0; i < COUNT(options); i++) {
-    run_result r = BENCH("--op", "add", "--size", "100", "--json", "good", options[i], "no/file");
+  for (size_t i = 0; i < COUNT(files); i++) {
+    run_result r = BENCH("--op", "add", "--size", "100", "--json", "good", files[i], "no/file");
     assert_refused(&r, "bench: cannot write no/file: No such file or directory\n");
     run_free(&r);
-    r = BENCH("--op", "add", "--size", "100", options[i], ".");
+    r = BENCH("--op", "add", "--size", "100", files[i], ".");
     assert_refused(&r, "bench: cannot write .: Is a directory\n");
     run_free(&r);
   }
@@ -355,6 +478,9 @@ const struct CMUnitTest output_files_tests[] = {
     TEST(test_json),
     TEST(test_sweep_fields),
     TEST(test_csv),
+    TEST(test_fields_of_a_row),
+    TEST(test_units_of_figures),
+    TEST(test_markdown_summary),
     TEST(test_markdown),
     TEST(test_file_on_standard_output),
     TEST(test_one_file_for_two),

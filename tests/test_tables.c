@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "made_up_report.h"
 #include "run_bench.h"
 
 /* Every op in a grid, and every variant by rows: as wide as the table gets. */
@@ -103,74 +103,26 @@ static void test_legend_is_above(void **state) {
 
 /* ---- rows made up ------------------------------------------------------------------------------ */
 
-/* What the grid says of the f32 rows of one op at one size, after fill has told of them; free it. */
-static char *grid_of(void (*fill)(row *const *rows, size_t count)) {
-  const char *to = tree_path("table");
-  int status;
-  pid_t child;
-
-  fflush(NULL);
-  child = fork();
-  assert_true(child >= 0);
-  if (child ==
-      0) { /* what is a device here is not elsewhere, and the table remembers its columns */
-    static const device_list none = {.missing = "not here"};
-    char ops[] = "add,exp", size[] = "100";
-    options o = {.op = ops, .size = size};
-    row *rows[64];
-    report r = {.options = &o, .program = "bench", .rows = rows};
-    selection s;
-    device_put(LATHE_CUDA, &none);
-    device_put(LATHE_VULKAN, &none);
-    s = selection_make(&o);
-    r.selection = &s;
-    for (size_t i = 0; i < lathe_variant_count && r.count < COUNT(rows); i++)
-      if (selection_has(&s, &s.tasks[0], &lathe_variants[i]) &&
-          !selection_why_not(&s, &lathe_variants[i])) {
-        row *line = row_make(&s.tasks[0], &lathe_variants[i], device_at(0), 1);
-        line->status = "right";
-        line->sample_count = 100;
-        line->real_time = 1000;
-        line->noise = 0.01;
-        line->ceiling_share = 0.5;
-        rows[r.count++] = line;
-      }
-    fill(rows, r.count);
-    if (!freopen(to, "w", stdout))
-      _exit(1);
-    report_table_begin(&r);
-    report_table_task(&r, rows, r.count);
-    report_table_end(&r);
-    _exit(fflush(stdout) != 0);
-  }
-  assert_true(waitpid(child, &status, 0) == child);
-  assert_int_equal(status, 0);
-  return tree_read("table");
-}
-
-/* Not dispatch's choice; there are two scalar variants at least. */
-static row *other(row *const *rows, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (!rows[i]->dispatched)
-      return rows[i];
-  fail_msg("dispatch chooses all");
-  return NULL;
+static void show_grid(const report *r) {
+  report_table_begin(r);
+  report_table_task(r, r->rows, r->count);
+  report_table_end(r);
 }
 
 static void fill_known(row *const *rows, size_t count) {
-  other(rows, count)->real_time = 500;
+  made_up_other(rows, count)->real_time = 500;
 }
 
 static void fill_unknown(row *const *rows, size_t count) {
-  other(rows, count)->real_time = 35;
+  made_up_other(rows, count)->real_time = 35;
   for (size_t i = 0; i < count; i++)
     if (rows[i]->dispatched)
       rows[i]->noise = NAN;
 }
 
 static void fill_uncertain(row *const *rows, size_t count) {
-  other(rows, count)->real_time = 500;
-  other(rows, count)->noise = 0.3;
+  made_up_other(rows, count)->real_time = 500;
+  made_up_other(rows, count)->noise = 0.3;
 }
 
 static void fill_same(row *const *rows, size_t count) {
@@ -191,7 +143,7 @@ static void test_loss_of_dispatch(void **state) {
 
   (void)state;
   for (size_t i = 0; i < COUNT(cases); i++) {
-    char *table = grid_of(cases[i].fill);
+    char *table = made_up_report(cases[i].fill, show_grid);
     assert_has(table, cases[i].ends);
     free(table);
   }
@@ -229,13 +181,13 @@ static void fill_mark_unseen(row *const *rows, size_t count) {
 
 /* A mark is explained where it is shown. */
 static void test_marks(void **state) {
-  char *table = grid_of(fill_mark_of_fastest);
+  char *table = made_up_report(fill_mark_of_fastest, show_grid);
 
   (void)state;
   assert_has(table, " !130% ");
   assert_has(table, "\n!: 1 rows above the ceiling");
   free(table);
-  table = grid_of(fill_mark_unseen);
+  table = made_up_report(fill_mark_unseen, show_grid);
   assert_lacks(table, "!");
   free(table);
 }
@@ -317,15 +269,20 @@ static void strip(char *text) {
 
 /* On a terminal its own width counts, for the table, the progress, and what is said below. */
 static void test_width_of_the_terminal(void **state) {
-  static const char *const forms[] = {"--fast", "--rows", "--check-only"};
+  static const struct {
+    const char *form;
+    unsigned short columns;
+  } cases[] = {
+      {"--fast", 80}, {"--rows", 80}, {"--check-only", 80}, {"--fast", 72}, {"--check-only", 64}};
 
   (void)state;
-  for (size_t i = 0; i < COUNT(forms); i++) {
-    char *text = ON_TERMINAL(80, NULL, "--op", "add,cross_entropy_backward,log_softmax_backward",
-                             "--size", "100,1024x1024", "--iterations", "5", forms[i]);
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char *text = ON_TERMINAL(cases[i].columns, NULL, "--op",
+                             "add,cross_entropy_backward,log_softmax_backward", "--size",
+                             "100,1024x1024", "--iterations", "5", cases[i].form);
     strip(text);
     assert_has(text, " rows: ");
-    assert_narrow(text, 80);
+    assert_narrow(text, cases[i].columns);
     free(text);
   }
 }
