@@ -23,7 +23,8 @@ op "layernorm" {
   backward = {
     peers = {
       numpy = "s = 1 / np.sqrt(x.var(-1, keepdims=True) + eps); n = (x - x.mean(-1, keepdims=True)) * s; "
-        .. "g = dy * gamma; s * (g - g.mean(-1, keepdims=True) - n * (g * n).mean(-1, keepdims=True)), (dy * n).sum(0), dy.sum(0)",
+        .. "g = dy * gamma; s * (g - g.mean(-1, keepdims=True) - n * (g * n).mean(-1, keepdims=True)), "
+        .. "(dy * n).sum(0), dy.sum(0)",
     },
   },
   variants = vector.rows,
