@@ -23,6 +23,7 @@ class Mutant:
     row: str  # the op's name in the table: its own or its gradient's
     dtype: str
     backend: str
+    path: Path
     change: str
 
 
@@ -59,7 +60,7 @@ def plant(gen, ops, rng, most):
         lines[number] = new
         path.write_text("\n".join(lines))
         dtype, backend = path.stem.removeprefix(row + "_").split("__")
-        mutants.append(Mutant(op, row, dtype, backend, f"{path.name}:{number + 1}: '{old.strip()}' as '{new.strip()}'"))
+        mutants.append(Mutant(op, row, dtype, backend, path, f"{path.name}:{number + 1}: '{old.strip()}' as '{new.strip()}'"))
     return mutants
 
 

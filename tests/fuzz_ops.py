@@ -301,6 +301,9 @@ def spec_of(op, rng):
     ulp = ", ".join(f'{d} = vector.ulp({bound}).{d}' for d in op.dtypes)
     back = ", ".join(f'{d} = vector.ulp({4 * bound}).{d}' for d in op.dtypes)
     sizes = ", ".join(f"{d} = {e}" for d, e in zip(op.dims, [11, 5, 37][-len(op.dims):]))
+    magnitude = "  magnitude = true,\n"
+    if all(node.op in ("argmax", "argmin") for node in op.outputs.values()):
+        magnitude = ""
     backward = ""
     if op.backward:
         variants = ' variants = { { backend = "scalar", unroll = 2 } },' if op.key == "reduce" and op.inputs and \
@@ -308,7 +311,7 @@ def spec_of(op, rng):
         backward = f"  backward = {{ ulp = {{ {back} }},{variants} }},\n"
     return (f'local vector = include "include/vector.lua"\n\nop "{op.name}" {{\n'
             f'  doc = "what the fuzzer came to",\n  inputs = {{ {inputs} }},\n  outputs = {{ {outputs} }},\n'
-            f"  scalars = {{ {scalars} }},\n  {op.key} = {Writer(rng, op).function()},\n  magnitude = true,\n"
+            f"  scalars = {{ {scalars} }},\n  {op.key} = {Writer(rng, op).function()},\n{magnitude}"
             f'  sizes = {{ {{ "S", {sizes} }} }},\n  dtypes = {{ {", ".join(repr(d) for d in op.dtypes)} }},\n'
             f"  ulp = {{ {ulp} }},\n{backward}  variants = {{ {', '.join(op.rows)} }},\n}}\n").replace("'", '"')
 

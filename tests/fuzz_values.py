@@ -98,7 +98,7 @@ class Evaluation:
         chance = chance | (value == 0) if op in UNSIGNED else chance
         if chance.any():
             value = np.where(chance, np.copysign(value, self.noise.sign(np.shape(value))), value)
-        return value
+        return value.astype(self.float)
 
     def _all(self, node):
         pairs = [self.of(arg) for arg in node.args]
@@ -283,8 +283,9 @@ class Truth:
     exact: np.ndarray
     noisy: list
 
-    def disagrees(self, got, slack=1e-12):
-        """The first place where what was got can't be, or None; slack: a relative error that is no matter."""
+    def disagrees(self, got, slack=1e-12, beside=None):
+        """The first place where what was got can't be, or None; slack: a relative error that is no matter; beside:
+        what is right all the same."""
         exact = self.exact.astype(np.float64)
         with np.errstate(all="ignore"):
             spread = np.max([np.abs(n - self.exact) for n in self.noisy], axis=0)
@@ -295,6 +296,10 @@ class Truth:
         for noisy in self.noisy:
             same = (noisy == exact) | (np.isnan(noisy) & np.isnan(exact))
             sure = np.where(np.isfinite(exact), sure & np.isfinite(noisy), same)
+        if beside is not None:
+            with np.errstate(all="ignore"):
+                alike = alike | (got == beside) | (np.isnan(got) & np.isnan(beside)) | (
+                    np.abs(got - beside) <= slack * np.abs(beside))
         wrong = sure & ~near & ~alike
         return np.unravel_index(np.argmax(wrong), wrong.shape) if wrong.any() else None
 
