@@ -35,6 +35,7 @@ class FuzzOp:
     backward: bool
     dtypes: list
     rows: list  # of `variants`, as Lua
+    gradient_rows: list  # the same of its gradient
     lua: str = ""
 
     def nodes(self):
@@ -92,6 +93,8 @@ class Grower:
         return self.constant()
 
     def constant(self):
+        if self.rng.random() < 0.15:  # traced before the op's function is
+            return self.made(self.rng.choice(["sqrt", "exp", "log1p", "erf"]), self.number(self.rng.choice([2.0, 0.3, 0.75])))
         return self.number(self.rng.choice([0.5, 2.0, -1.0, 3.0, 0.1, 1 / 3, 1.5, 0.25, -2.0, 0.0, 1.0,
                                        round(self.rng.uniform(-3, 3), 3)]))
 
@@ -234,15 +237,21 @@ class Writer:
     """The Lua of an op's function."""
 
     def __init__(self, rng, op):
-        self.op, self.lines, self.local, self.uses = op, [], {}, {}
+        self.op, self.lines, self.local, self.uses, self.top = op, [], {}, {}, []
         for node in op.nodes():
             for arg in node.args:
                 self.uses[arg] = self.uses.get(arg, 0) + 1
         for node in op.nodes():
-            if node.op not in ("input", "scalar", "const") and (self.uses.get(node, 0) > 1 or rng.random() < 0.2):
-                text = self.of(node)
+            fixed = all(arg.op == "const" for arg in node.args)
+            if node.op in ("input", "scalar", "const", "count"):
+                continue
+            if fixed or self.uses.get(node, 0) > 1 or rng.random() < 0.2:
+                line = f"local v{len(self.local) + 1}_ = {self.of(node)}"
                 self.local[node] = f"v{len(self.local) + 1}_"
-                self.lines.append(f"    local {self.local[node]} = {text}")
+                if fixed and rng.random() < 0.5:
+                    self.top.append(line + "\n")
+                else:
+                    self.lines.append("    " + line)
 
     def of(self, node):
         if node in self.local:
@@ -306,12 +315,12 @@ def spec_of(op, rng):
         magnitude = ""
     backward = ""
     if op.backward:
-        variants = ' variants = { { backend = "scalar", unroll = 2 } },' if op.key == "reduce" and op.inputs and \
-            "single" in op.place.values() else ""
-        backward = f"  backward = {{ ulp = {{ {back} }},{variants} }},\n"
-    return (f'local vector = include "include/vector.lua"\n\nop "{op.name}" {{\n'
+        backward = f"  backward = {{ ulp = {{ {back} }}, variants = {{ {', '.join(op.gradient_rows)} }} }},\n"
+    writer = Writer(rng, op)
+    function = writer.function()
+    return (f'local vector = include "include/vector.lua"\n\n{"".join(writer.top)}op "{op.name}" {{\n'
             f'  doc = "what the fuzzer came to",\n  inputs = {{ {inputs} }},\n  outputs = {{ {outputs} }},\n'
-            f"  scalars = {{ {scalars} }},\n  {op.key} = {Writer(rng, op).function()},\n{magnitude}"
+            f"  scalars = {{ {scalars} }},\n  {op.key} = {function},\n{magnitude}"
             f'  sizes = {{ {{ "S", {sizes} }} }},\n  dtypes = {{ {", ".join(repr(d) for d in op.dtypes)} }},\n'
             f"  ulp = {{ {ulp} }},\n{backward}  variants = {{ {', '.join(op.rows)} }},\n}}\n").replace("'", '"')
 
@@ -329,25 +338,27 @@ def make_op(rng, name, backends):
         kinds = [rng.choice(["single", "row", "column"])]
     kinds = kinds * rng.choice([1, 1, 1, 2]) if len(kinds) == 1 else kinds
     inputs = random_inputs(rng, key)
-    backward = backward and "column" not in kinds and not (key == "reduce" and "single" in kinds)
+    backward = backward and "column" not in kinds and (key != "reduce" or len(kinds) == 1)
     scalars = {s: round(rng.uniform(-2, 2), 3) for s in rng.choice([[], [], ["alpha"], ["alpha", "beta"]])}
     grower = Grower(rng, key, kinds[0], dims, inputs, scalars, backward)
     outputs, place = {}, {}
     for number, kind in enumerate(kinds):
         result = f"r{number}_{kind}" if len(kinds) > 1 else "r"
-        node = grow_output(rng, grower, key, kind)
-        if kind == "point" and not node.varying:
+        node = grow_sum(rng, grower) if backward and kind == "single" else grow_output(rng, grower, key, kind)
+        if kind == "point" and not node.varying or node.op in ("sum", "mean") and not node.args[0].varying:
             return None
         backward = backward and node.op not in ("argmax", "argmin")
         outputs[result], place[result] = node, kind
     if "map" == key and any(i.kind == "integer" for i in inputs):
         inputs += [Input("offset", "single", kind="integer")]
-    op = FuzzOp(name, key, dims, inputs, scalars, outputs, place, backward, some(rng, ["f64", "f32", "f16", "bf16"]), [])
+    op = FuzzOp(name, key, dims, inputs, scalars, outputs, place, backward, some(rng, ["f64", "f32", "f16", "bf16"]), [], [])
     prune(op)
     if not any(i.place == "point" for i in op.inputs) or len(op.nodes()) > 60:
         return None
     op.backward = op.backward and has_gradient(op)
-    op.rows = variants(rng, op, backends)
+    family = "rows" if key == "reduce" and "single" not in kinds else key
+    op.rows = variants(rng, family, backends)
+    op.gradient_rows = variants(rng, "map" if family == "reduce" else family, backends)
     op.lua = spec_of(op, rng)
     return op
 
@@ -385,6 +396,13 @@ def grow_output(rng, grower, key, kind):
     return node
 
 
+def grow_sum(rng, grower):
+    """What has a gradient that is no sum itself."""
+    grower.key = "map"
+    term = grower.grow("point", rng.choice([1, 2, 3]))
+    return Node(rng.choice(["sum", "mean"]), (term,), place="single")
+
+
 def prune(op):
     """Leaves out what is never read."""
     read = {node.name for node in op.nodes()}
@@ -404,8 +422,7 @@ def has_gradient(op):
     return any(n.op == "input" and n.name in floats and not n.detached for n in reached)
 
 
-def variants(rng, op, backends):
-    family = op.key if op.key != "reduce" or "single" in op.place.values() else "rows"
+def variants(rng, family, backends):
     rows = []
     for backend in backends:
         if backend in ("cuda", "vulkan"):
@@ -446,7 +463,7 @@ def gradient_truths(op, problem, shape, seed, own_type=False):
     def evaluate(noise):
         found = {}
         for i in wanted:
-            along = op.key != "map" and i.place in ("point", "column")
+            along = op.key != "map" and "single" not in op.place.values() and i.place in ("point", "column")
             ones = np.eye(shape[-1]).reshape((shape[-1],) + (1,) * (len(shape) - 1) + shape[-1:]) if along \
                 else np.ones((1,) * len(shape))
             run = Evaluation(shape, values, problem.dtype, noise, {i.name: ones}, own_type)
@@ -460,10 +477,13 @@ def gathered(op, run, given, i, shape, along):
     """The gradient of one input, from the tangents of all outputs."""
     total = np.zeros(shape_of(i.place, shape), run.float)
     for name, node in op.outputs.items():
-        tangent = run.of(node)[1]
+        alone = op.place[name] == "single"  # a sum, each of whose terms is a point's own
+        tangent = run.of(node.args[0] if alone else node)[1]
         if tangent is None:
             continue
-        full = shape if op.place[name] == "point" else shape[:-1] + (1,)
+        if alone and node.op == "mean":
+            tangent = tangent / np.prod(shape)
+        full = shape if op.place[name] in ("point", "single") else shape[:-1] + (1,)
         product = np.broadcast_to(tangent * given[name], tangent.shape[:tangent.ndim - len(shape)] + full)
         if not along:  # each point for itself, or each row
             total = total + (product if i.place == "point" else product.sum(-1))
