@@ -10,6 +10,7 @@ from fuzz_values import FUNCTIONS, Evaluation, Node, expand, truth_of
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 NAMES = "a b c d e p q v w z".split()  # of inputs; those that the templates want for themselves are none
 DIMS = [["n"], ["m", "n"], ["k", "m", "n"]]
+BOUND = 4  # what each operation may be off by, in ulp: as much as the least exact function
 MOST_DEPTH = 3  # of reductions in each other
 SAMPLE = {1: (35,), 2: (5, 7), 3: (2, 3, 6)}  # the sizes that ranges are looked at with
 
@@ -305,22 +306,16 @@ def spec_of(op, rng):
     inputs = ", ".join(f"{i.name} = {of_input(i)}" for i in op.inputs)
     outputs = ", ".join(f"{name} = {shape(dims_of(op.place[name], op.dims))}" for name in op.outputs)
     scalars = ", ".join(f"{name} = {value!r}" for name, value in sorted(op.scalars.items()))
-    # Every step may be off by that of the least exact function; a gradient has several for each.
-    bound = 8 + 4 * len(op.nodes())
-    ulp = ", ".join(f'{d} = vector.ulp({bound}).{d}' for d in op.dtypes)
-    back = ", ".join(f'{d} = vector.ulp({4 * bound}).{d}' for d in op.dtypes)
+    ulp = ", ".join(f"{d} = vector.ulp({BOUND}).{d}" for d in op.dtypes)
     sizes = ", ".join(f"{d} = {e}" for d, e in zip(op.dims, [11, 5, 37][-len(op.dims):]))
-    magnitude = "  magnitude = true,\n"
-    if all(node.op in ("argmax", "argmin") for node in op.outputs.values()):
-        magnitude = ""
     backward = ""
     if op.backward:
-        backward = f"  backward = {{ ulp = {{ {back} }}, variants = {{ {', '.join(op.gradient_rows)} }} }},\n"
+        backward = f"  backward = {{ variants = {{ {', '.join(op.gradient_rows)} }} }},\n"
     writer = Writer(rng, op)
     function = writer.function()
     return (f'local vector = include "include/vector.lua"\n\n{"".join(writer.top)}op "{op.name}" {{\n'
             f'  doc = "what the fuzzer came to",\n  inputs = {{ {inputs} }},\n  outputs = {{ {outputs} }},\n'
-            f"  scalars = {{ {scalars} }},\n  {op.key} = {function},\n{magnitude}"
+            f"  scalars = {{ {scalars} }},\n  {op.key} = {function},\n"
             f'  sizes = {{ {{ "S", {sizes} }} }},\n  dtypes = {{ {", ".join(repr(d) for d in op.dtypes)} }},\n'
             f"  ulp = {{ {ulp} }},\n{backward}  variants = {{ {', '.join(op.rows)} }},\n}}\n").replace("'", '"')
 
