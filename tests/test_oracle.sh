@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_oracle.sh - what the specs' functions compute is what their peers.numpy says; and a spec that says
-# something else is found. Needs LATHE_SRC, LATHE_DUMP and LATHE_PYTHON, a Python with NumPy.
+# something else is found. Needs LATHE_SRC, LATHE_GEN, LATHE_DUMP and LATHE_PYTHON, a Python with NumPy.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -8,7 +8,15 @@ oracle() { PYTHONDONTWRITEBYTECODE=1 "$LATHE_PYTHON" "$LATHE_SRC/tests/oracle.py
 
 is 'every op is what NumPy makes of it' oracle
 
-# Specs that say something else, each in one place. References alone are built of them.
+references() { # builds a dump of the tree's ops that has no kernels
+  "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/build/gen" --disabled scalar=off --disabled sse2=off --disabled avx2=off \
+    --disabled avx512=off --disabled cuda=off --disabled vulkan=off all &&
+    cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/templates/c" -o "$tmp/build/dump" \
+      "$LATHE_SRC/tests/problem_dump.c" "$tmp/build/gen/table.c" "$tmp"/build/gen/*/*_reference.c \
+      "${LATHE_DUMP%/tests/*}/runtime.a" -lm -pthread -ldl
+}
+
+# Specs that say something else, each in one place.
 tree
 cp -R "$LATHE_SRC/specs/." "$tmp/tree/specs/"
 mkdir "$tmp/build"
@@ -39,11 +47,8 @@ plant reductions.lua 'max(abs(x))' 'max(x)' norm_linf
 plant softmax.lua 'row_sum(e)' 'detach(row_sum(e))' softmax_backward
 plant softmax.lua 'shifted - log' 'x - log' log_softmax
 
-cd "$tmp/build" || exit 1
-is 'configures' env CFLAGS=-O0 ../tree/configure --disable-scalar --disable-sse2 --disable-avx2 --disable-avx512 \
-  --disable-cuda --disable-vulkan
-is 'builds the references' ninja out/tests/problem-dump
-oracle --dump out/tests/problem-dump >"$tmp/found"
+is 'builds the references' references
+oracle --dump "$tmp/build/dump" >"$tmp/found"
 for op in $planted; do
   is "finds the wrong $op" grep "^FAILED $op: .*peers.numpy" "$tmp/found"
 done
@@ -51,7 +56,7 @@ is 'finds nothing else' sh -c '[ "$(grep -c "^FAILED" "$1")" = "$2" ] || { cat "
   "$(echo "$planted" | wc -w)"
 
 # A spec without NumPy's way, or with one that cannot be, is named.
-cat >../tree/specs/silent.lua <<'SPEC'
+cat >"$tmp/tree/specs/silent.lua" <<'SPEC'
 local vector = include "include/vector.lua"
 for name, peers in pairs { silent = {}, broken = { numpy = "x +* y" }, other = { numpy = "(x, x)" } } do
   op(name) {
@@ -60,8 +65,8 @@ for name, peers in pairs { silent = {}, broken = { numpy = "x +* y" }, other = {
   }
 end
 SPEC
-is 'builds the references' ninja out/tests/problem-dump
-oracle --dump out/tests/problem-dump --op silent,broken,other >"$tmp/found"
+is 'builds the references' references
+oracle --dump "$tmp/build/dump" --op silent,broken,other >"$tmp/found"
 is 'names an op without' grep 'FAILED silent: there is no peers.numpy to compare with' "$tmp/found"
 is 'names one that is no Python' grep 'FAILED broken: peers.numpy: SyntaxError' "$tmp/found"
 is 'names one of other outputs' grep 'FAILED other: peers.numpy: expected 1 outputs (y), found 2' "$tmp/found"
