@@ -58,7 +58,8 @@ schema.keys = {
     doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out. dtypes = \"f16\" "
       .. "makes a row one of some precisions only." },
   { "peers", "table", optional = true, luals = "table<string, string>",
-    doc = "The same computation for others: { numpy = \"x + y\", torch = \"x + y\" }." },
+    doc = "The same computation for others: { numpy = \"x + y\", torch = \"x + y\" }. Statements may come first, "
+      .. "each with a ; after it; several outputs are parted by commas, in their order." },
 }
 
 local by_key, key_names = {}, {}

@@ -13,7 +13,7 @@ op "mse" {
   sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
-  backward = { variants = vector.map },
+  backward = { variants = vector.map, peers = { numpy = "dx = 2 * dr * (x - t) / x.size; dx, -dx" } },
   variants = vector.reduce,
   peers = { numpy = "np.mean((x - t) ** 2)", torch = "F.mse_loss(x, t)" },
 }
@@ -30,7 +30,16 @@ op "cross_entropy" {
   sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
-  backward = true,
+  backward = {
+    peers = {
+      numpy = "e = np.exp(x - x.max(-1, keepdims=True)); "
+        .. "dloss[:, None] * (e / e.sum(-1, keepdims=True) - (np.arange(x.shape[-1]) == target[:, None]))",
+    },
+  },
   variants = vector.rows,
-  peers = { torch = "F.cross_entropy(x, target, reduction='none')" },
+  peers = {
+    numpy = "m = x.max(-1, keepdims=True); "
+      .. "(m + np.log(np.exp(x - m).sum(-1, keepdims=True)) - np.take_along_axis(x, target[:, None], -1))[:, 0]",
+    torch = "F.cross_entropy(x, target, reduction='none')",
+  },
 }

@@ -20,9 +20,18 @@ op "layernorm" {
   sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
-  backward = true,
+  backward = {
+    peers = {
+      numpy = "s = 1 / np.sqrt(x.var(-1, keepdims=True) + eps); n = (x - x.mean(-1, keepdims=True)) * s; "
+        .. "g = dy * gamma; s * (g - g.mean(-1, keepdims=True) - n * (g * n).mean(-1, keepdims=True)), "
+        .. "(dy * n).sum(0), dy.sum(0)",
+    },
+  },
   variants = vector.rows,
-  peers = { torch = "F.layer_norm(x, x.shape[-1:], gamma, beta, eps)" },
+  peers = {
+    numpy = "(x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * gamma + beta",
+    torch = "F.layer_norm(x, x.shape[-1:], gamma, beta, eps)",
+  },
 }
 
 op "rmsnorm" {
@@ -37,7 +46,15 @@ op "rmsnorm" {
   sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
-  backward = true,
+  backward = {
+    peers = {
+      numpy = "s = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + eps); g = dy * gamma; "
+        .. "s * (g - x * s * s * (g * x).mean(-1, keepdims=True)), (dy * x * s).sum(0)",
+    },
+  },
   variants = vector.rows,
-  peers = { torch = "F.rms_norm(x, x.shape[-1:], gamma, eps)" },
+  peers = {
+    numpy = "x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * gamma",
+    torch = "F.rms_norm(x, x.shape[-1:], gamma, eps)",
+  },
 }

@@ -2,6 +2,9 @@
 
 local vector = include "include/vector.lua"
 
+-- How each of these begins in NumPy.
+local numpy_exp = "e = np.exp(x - x.max(-1, keepdims=True)); "
+
 op "softmax" {
   doc = "exp(x - max) / sum(exp(x - max)), over each row",
   inputs = { x = { "rows", "cols", range = { -10, 10 } } },
@@ -14,9 +17,13 @@ op "softmax" {
   sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
-  backward = true,
+  backward = {
+    peers = {
+      numpy = numpy_exp .. "y = e / e.sum(-1, keepdims=True); y * (dy - (dy * y).sum(-1, keepdims=True))",
+    },
+  },
   variants = vector.rows,
-  peers = { numpy = "np.exp(x - x.max()) / np.exp(x - x.max()).sum()", torch = "F.softmax(x, -1)" },
+  peers = { numpy = numpy_exp .. "e / e.sum(-1, keepdims=True)", torch = "F.softmax(x, -1)" },
 }
 
 op "log_softmax" {
@@ -31,9 +38,12 @@ op "log_softmax" {
   sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
-  backward = true,
+  backward = { peers = { numpy = numpy_exp .. "dy - e / e.sum(-1, keepdims=True) * dy.sum(-1, keepdims=True)" } },
   variants = vector.rows,
-  peers = { numpy = "x - x.max() - np.log(np.exp(x - x.max()).sum())", torch = "F.log_softmax(x, -1)" },
+  peers = {
+    numpy = "s = x - x.max(-1, keepdims=True); s - np.log(np.exp(s).sum(-1, keepdims=True))",
+    torch = "F.log_softmax(x, -1)",
+  },
 }
 
 op "logsumexp" {
@@ -48,7 +58,12 @@ op "logsumexp" {
   sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
-  backward = true,
+  backward = {
+    peers = { numpy = numpy_exp .. "dr[..., None] * e / e.sum(-1, keepdims=True)" },
+  },
   variants = vector.rows,
-  peers = { torch = "torch.logsumexp(x, -1)" },
+  peers = {
+    numpy = "m = x.max(-1, keepdims=True); m[..., 0] + np.log(np.exp(x - m).sum(-1))",
+    torch = "torch.logsumexp(x, -1)",
+  },
 }
