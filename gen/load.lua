@@ -3,6 +3,7 @@
 
 local environment = require "environment"
 local guard = require "guard"
+local limits = require "limits"
 local symbol = require "symbol"
 local text = require "text"
 
@@ -45,7 +46,7 @@ local function compile(reader, path, env, from)
     chunk, message = load(code, "@" .. path, "t", env)
     if not chunk then
       local at, rest = string.match(message, "^(.-:%d+): (.*)$")
-      text.fail(at or path, "%s", rest or message)
+      text.fail(at or path, "%s", limits.explain(rest or message))
     end
     return chunk
   end
@@ -158,8 +159,10 @@ function load_stage.file(reader, path)
 
   setmetatable(names, {
     __index = function(_, key)
-      error(string.format("unknown name '%s'%s", tostring(key),
-        text.did_you_mean(tostring(key), text.sorted_keys(names))), 2)
+      local name = tostring(key)
+      local limit = limits.of(name)
+      error(string.format("unknown name '%s'%s", name,
+        limit and "; " .. limit or text.did_you_mean(name, text.sorted_keys(names))), 2)
     end,
   })
   setmetatable(env, {
