@@ -9,7 +9,7 @@ mkdir -p "$tmp/tree/specs/include" "$tmp/build"
 cp "$LATHE_SRC/specs/include/vector.lua" "$tmp/tree/specs/include/"
 cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
 cd "$tmp/build" || exit 1
-is 'configures' ../tree/configure --disable-cuda --disable-vulkan
+is 'configures' configure --disable-cuda --disable-vulkan
 is 'builds the kernels' ninja
 bench() { out/bench --backend cpu --dtype all --check-only --size 1003 "$@"; }
 # The slope of x^y is y x^(y - 1): of y below the normal range the latter is another number in a wider type.

@@ -26,7 +26,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   tools=$(dirname "$LATHE_BENCH")/tools
   [ ! -d "$tools" ] || ln -s "$(cd "$tools" && pwd)" "$tmp/build/out/"
   cd "$tmp/build" || exit 1
-  is 'configures for unusual rows and functions' ../tree/configure --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 \
+  is 'configures for unusual rows and functions' configure --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 \
     --disable-sse2
   is 'builds their kernels' ninja
   LATHE_BENCH=out/bench
