@@ -304,11 +304,6 @@ const struct CMUnitTest tracing_tests[] = {
     REFUSES(
         "an output that is overwritten", "function(x) return { y = x, y = exp(x), y = x } end", 2,
         "map: the result of 'exp' reaches no output; return what is made of it, or leave it out"),
-    CASE("refuses a magnitude's result that is dropped", .text = "function(x) return x end",
-         .after = "magnitude = function(x) exp(x) return abs(x) end",
-         .message = "specs/t.lua:4: magnitude: the result of 'exp' reaches no output; return what "
-                    "is made of it, or "
-                    "leave it out\n"),
     CASE("refuses a comparison that a helper drops",
          .before = "local function both(x)\n  local c = lt(x, 0)\n  return x, exp(x)\nend\n",
          .text = "function(x) return both(x) + 1 end",
