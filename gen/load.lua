@@ -42,8 +42,8 @@ local function compile(reader, path, env, from)
     text.fail(path .. ":1", "expected Lua source, found bytecode; write the spec as text")
   end
   local function compiled(code)
-    local chunk
-    chunk, message = load(code, "@" .. path, "t", env)
+    local _, chunk
+    _, chunk, message = pcall(load, code, "@" .. path, "t", env) -- what nests too deep is an error raised
     if not chunk then
       local at, rest = string.match(message, "^(.-:%d+): (.*)$")
       text.fail(at or path, "%s", limits.explain(rest or message))

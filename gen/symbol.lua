@@ -150,25 +150,28 @@ local function place_of(record)
 end
 
 -- What was computed in the call and went into no result: { node, name, file, line }, in order. Left out are what
--- something else of that list is made of, and numbers of a line whose operator made others that were used, as the
--- last power of a loop is. results: what the function returned.
+-- something else of that list is made of, and numbers that a line made last after others of the same operator that
+-- were used: the last power of a loop. results: what the function returned.
 function symbol.unused(results)
-  local used, places, found, inner, list = {}, {}, {}, {}, {}
+  local used, last, found, inner, list = {}, {}, {}, {}, {}
   for _, value in ipairs(results) do
     found[#found + 1] = symbol.is(value) and value[inside] or nil
   end
   while #found > 0 do
     local record = table.remove(found)
     if not used[record] then
-      used[record], places[place_of(record)] = true, true
+      used[record] = true
       table.move(arguments_of(record), 1, #record.arguments, #found + 1, found)
     end
+  end
+  for i, record in ipairs(current) do
+    last[place_of(record)] = used[record] and i or last[place_of(record)]
   end
   for i = #current, 1, -1 do
     local record = current[i]
     if record.name and not used[record] then
-      local lonely = record.node.type == "m" or not places[place_of(record)]
-      if lonely and not inner[record] then
+      local of_a_loop = record.node.type ~= "m" and i > (last[place_of(record)] or i)
+      if not inner[record] and not of_a_loop then
         table.insert(list, 1, record)
       end
       for _, argument in ipairs(arguments_of(record)) do

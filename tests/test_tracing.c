@@ -215,6 +215,10 @@ static void computes_conditions(void **state) {
   "map: the function changes '" name                                                               \
   "', which is outside of it; expected one that computes the same whenever it is "                 \
   "called\n"
+/* A table's entry by an entry by an entry, 128 deep. */
+#define DEEPER(inner) "t[t[t[t[t[t[t[t[" inner "]]]]]]]]"
+#define DEEP(inner) DEEPER(DEEPER(DEEPER(DEEPER(inner))))
+#define NESTED DEEP(DEEP(DEEP(DEEP("1"))))
 #define FROZEN "what a spec is given cannot be changed"
 
 const struct CMUnitTest tracing_tests[] = {
@@ -298,6 +302,10 @@ const struct CMUnitTest tracing_tests[] = {
             "function(x)\n    local a = exp(x) * 2\n    return exp(x)\n  end", 3,
             "map: the result of '*' reaches no output; return what is made of it, or leave it out"),
     REFUSES(
+        "a result that is dropped beside another of its kind",
+        "function(x) local e = exp(x) return exp(2 * x) end", 2,
+        "map: the result of 'exp' reaches no output; return what is made of it, or leave it out"),
+    REFUSES(
         "an argument that is dropped",
         "function(x)\n    local function first(a, b) return a end\n    return first(x, -x)\n  end",
         4, "map: the result of '-' reaches no output; return what is made of it, or leave it out"),
@@ -345,6 +353,10 @@ const struct CMUnitTest tracing_tests[] = {
             "a symbolic value has no length that is known before the op runs; write count()"),
     ACCEPTS("its kind",
             "function(x) return type(x) == \"userdata\" and type(1) == \"number\" and x or 1 end"),
+
+    CASE("refuses what nests too deep with the marks in it",
+         .before = "local t = {} local z = " NESTED "\n", .text = "function(x) return x end",
+         .message = "specs/t.lua: C stack overflow\n"),
 
     /* values and ops of another time */
     TEST(computes_with_values_made_ahead),
