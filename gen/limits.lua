@@ -37,6 +37,9 @@ say("prod cumulative_product row_prod",
 say("randn normal bernoulli randint multinomial", "random(seed, offset) is a number in [0, 1), and all that is random")
 
 say("where", "write select(condition, a, b)")
+say("logical_and", "write all_of(a, b)")
+say("logical_or", "write any_of(a, b)")
+say("logical_not", "write negate(a)")
 say("maximum fmax amax", "write max(a, b), or row_max(x)")
 say("minimum fmin amin", "write min(a, b), or row_min(x)")
 say("clip", "write clamp(x, low, high)")
