@@ -763,7 +763,7 @@ const struct CMUnitTest schema_tests[] = {
     SANDBOX("an error that is no string", "error({ message = \"lathe-gen: all is well\" })",
             "the spec raised an error that is not a string"),
     SANDBOX("io", "local f = io.open(\"/etc/passwd\")", "unknown name 'io'"),
-    SANDBOX("os", "os.exit(0)", "unknown name 'os' (did you mean 'op'?)"),
+    SANDBOX("os", "os.exit(0)", "unknown name 'os' (did you mean 'cos'?)"),
     SANDBOX("load", "local f = load(\"return 1\")", "unknown name 'load'"),
     SANDBOX("loadfile", "local f = loadfile(\"x\")", "unknown name 'loadfile'"),
     SANDBOX("dofile", "dofile(\"x\")", "unknown name 'dofile'"),
