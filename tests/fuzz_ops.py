@@ -11,6 +11,7 @@ INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 NAMES = "a b c d e p q v w z".split()  # of inputs; those that the templates want for themselves are none
 DIMS = [["n"], ["m", "n"], ["k", "m", "n"]]
 BOUND = 4  # what each operation may be off by, in ulp: as much as the least exact function
+NO_DERIVATIVE = set("detach lt le gt ge eq ne isnan all_of any_of negate argmax argmin floor round sign".split())
 MOST_DEPTH = 3  # of reductions in each other
 SAMPLE = {1: (35,), 2: (5, 7), 3: (2, 3, 6)}  # the sizes that ranges are looked at with
 
@@ -95,7 +96,8 @@ class Grower:
 
     def constant(self):
         if self.rng.random() < 0.15:  # traced before the op's function is
-            return self.made(self.rng.choice(["sqrt", "exp", "log1p", "erf"]), self.number(self.rng.choice([2.0, 0.3, 0.75])))
+            argument = self.number(self.rng.choice([2.0, 0.3, 0.75]))
+            return self.made(self.rng.choice(["sqrt", "exp", "log1p", "erf"]), argument)
         return self.number(self.rng.choice([0.5, 2.0, -1.0, 3.0, 0.1, 1 / 3, 1.5, 0.25, -2.0, 0.0, 1.0,
                                        round(self.rng.uniform(-3, 3), 3)]))
 
@@ -366,7 +368,8 @@ def make_op(rng, name, backends):
         outputs[result], place[result] = node, kind
     if "map" == key and any(i.kind == "integer" for i in inputs):
         inputs += [Input("offset", "single", kind="integer")]
-    op = FuzzOp(name, key, dims, inputs, scalars, outputs, place, backward, some(rng, ["f64", "f32", "f16", "bf16"]), [], [])
+    dtypes = some(rng, ["f64", "f32", "f16", "bf16"])
+    op = FuzzOp(name, key, dims, inputs, scalars, outputs, place, backward, dtypes, [], [])
     prune(op)
     if not any(i.place == "point" for i in op.inputs) or len(op.nodes()) > 60:
         return None
@@ -430,7 +433,7 @@ def has_gradient(op):
     reached, stack = set(), list(op.outputs.values())
     while stack:
         node = stack.pop()
-        if node.op not in ("detach", "lt", "le", "gt", "ge", "eq", "ne", "isnan", "argmax", "argmin", "floor", "round", "sign"):
+        if node.op not in NO_DERIVATIVE:
             reached.add(node)
             stack += node.args
     floats = {i.name for i in op.inputs if i.kind == "float"}

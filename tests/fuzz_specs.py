@@ -114,7 +114,8 @@ class Fuzzer:
             driver = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-U_FORTIFY_SOURCE", "-O1", "-shared", "-fPIC",
                       f"-I{SOURCE / 'runtime'}", f"-I{emulator}", f"-I{SOURCE / 'tests' / 'cuda'}",
                       str(emulator / "emulator.c"), str(SOURCE / "tests/cuda/driver/device.c"),
-                      str(SOURCE / "tests/cuda/driver/defaults.c"), "-o", str(folder / "libcuda.so.1"), "-lm", "-lpthread"]
+                      str(SOURCE / "tests/cuda/driver/defaults.c"), "-o", str(folder / "libcuda.so.1"), "-lm",
+                      "-lpthread"]
             subprocess.run(driver, check=True)
         if os.environ.get("LATHE_LAUNCHER"):
             options.append(f"--launcher={os.environ['LATHE_LAUNCHER']}")
@@ -166,13 +167,13 @@ class Fuzzer:
 
     # -- the bench --------------------------------------------------------------------------------
 
-    def bench(self, folder, *options, backends=None):
+    def bench(self, folder, *options):
         """Rows that the bench has, right or not."""
         path = folder / "rows.json"
         path.unlink(missing_ok=True)
         environment = os.environ | {"LD_LIBRARY_PATH": str(folder)} if self.kind == "cuda" else os.environ
-        command = ["out/bench", "--check-only", "--rows", "--dtype", "all", "--backend",
-                   ",".join(backends or BACKENDS[self.kind]), "--seed", str(self.seed()), "--json", "rows.json", *options]
+        command = ["out/bench", "--check-only", "--rows", "--dtype", "all", "--backend", ",".join(BACKENDS[self.kind]),
+                   "--seed", str(self.seed()), "--json", "rows.json", *options]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         if done.returncode not in (0, 1, 3) or not path.exists():
             raise Finding(f"{' '.join(command)} ended with {done.returncode}: {(done.stderr + done.stdout)[-1500:]}")

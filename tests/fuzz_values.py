@@ -134,6 +134,7 @@ class Evaluation:
         (x,), (t,) = self._all(node)
         f, slope = FUNCTIONS[node.op]
         y = np.asarray(f(x)).astype(self.float)
+        y = self.disturbed(node.op, y) if self.noise else y  # which the slope may be made of
         return y, _times(t, slope(x, y)) if t is not None else None
 
     def _neg(self, node):
