@@ -562,8 +562,10 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:3: x.range: expected a finite number, found -inf"),
     ACCEPTS("a constant that is meant to be infinite", 5,
             "  map = function(x) return min(x, math.huge) end,"),
-    REFUSES("an operator without a meaning", 5, "  map = function(x) return x % 2 end,",
-            "specs/t.lua:5: a symbolic value knows + - * / and the functions of a spec, not %"),
+    REFUSES(
+        "an operator without a meaning", 5, "  map = function(x) return x % 2 end,",
+        "specs/t.lua:5: a symbolic value knows + - * / ^ and the functions of a spec, not %; write "
+        "a - b * floor(a / b)"),
     REFUSES("a magnitude, which is found from the graph", 8,
             "  ulp = { f32 = 1 }, magnitude = function() return 1e30 end,",
             "specs/t.lua:8: op \"t\": unknown key 'magnitude'"),
