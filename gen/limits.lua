@@ -74,6 +74,18 @@ function limits.of_dtype(dtype)
   return type(dtype) == "string" and string.find(dtype, "^u?i%w*%d+$") and known.int or nil
 end
 
+-- What to write in place of an operator that symbolic values lack, or nil.
+local operators = { ["//"] = "write floor(a / b)", ["%"] = "write a - b * floor(a / b)" }
+for _, sign in ipairs { "&", "|", "~", "<<", ">>" } do
+  operators[sign] = known.int
+end
+function limits.of_operator(sign)
+  return operators[sign]
+end
+
+-- What to say of x[i].
+limits.index = "an operand is not indexed: it is read at each point's own place"
+
 -- What to say of an operand whose dimensions are the op's in another order.
 limits.order = "nothing is transposed: an operand is read as it lies in memory"
 
@@ -81,8 +93,7 @@ limits.order = "nothing is transposed: an operand is read as it lies in memory"
 -- is read.)
 function limits.explain(message)
   if string.find(message, "']' expected near ','", 1, true) then
-    return message .. ": an operand is not indexed, it is read at each point's own place, and there are no products "
-      .. "of matrices"
+    return message .. "; " .. limits.index .. ", and there are no products of matrices"
   end
   return message
 end

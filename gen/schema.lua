@@ -13,7 +13,6 @@
 --   op.in_place  op.any_zero_sign  op.peers { name, expression }  op.variants
 
 local expr = require "expr"
-local limits = require "limits"
 local load_stage = require "load"
 local limits = require "limits"
 local sizes = require "sizes"

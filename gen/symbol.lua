@@ -4,6 +4,7 @@
 -- what a spec computed and then did not use shows, also where the same is used elsewhere.
 
 local expr = require "expr"
+local limits = require "limits"
 
 local symbol = {}
 
@@ -108,7 +109,11 @@ local function refuse(message)
     symbol.fail("%s", message)
   end
 end
-meta.__index = refuse "a symbolic value has no fields, elements or methods that a spec could read"
+function meta.__index(_, key)
+  local is_element = type(key) == "number" or symbol.is(key)
+  symbol.fail("a symbolic value has no fields, elements or methods that a spec could read%s",
+    is_element and "; " .. limits.index or "")
+end
 meta.__newindex = refuse "a symbolic value cannot be assigned to"
 meta.__len = refuse "a symbolic value has no length that is known before the op runs; write count()"
 meta.__tostring = refuse "a symbolic value has no text: it is not known before the op runs"
@@ -120,7 +125,9 @@ for event, sign in pairs { mod = "%", idiv = "//", concat = "..", band = "&", bo
     if other and other[name] then
       return other[name](a, b) -- guard.lua has an operator of its own
     end
-    symbol.fail("a symbolic value knows + - * / and the functions of a spec, not %s", sign)
+    local limit = limits.of_operator(sign)
+    symbol.fail("a symbolic value knows + - * / ^ and the functions of a spec, not %s%s", sign,
+      limit and "; " .. limit or "")
   end
 end
 

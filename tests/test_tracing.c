@@ -210,6 +210,7 @@ static void computes_conditions(void **state) {
 #define NO_BOOLEAN "a comparison of symbolic values is not a Lua boolean: write "
 #define WRITE_SELECT NO_BOOLEAN "select(condition, a, b)"
 #define NO_FIELDS "a symbolic value has no fields, elements or methods that a spec could read"
+#define NO_INDEX NO_FIELDS "; an operand is not indexed: it is read at each point's own place"
 #define LATER "is not known before the op runs"
 #define CHANGES(name)                                                                              \
   "map: the function changes '" name                                                               \
@@ -339,9 +340,9 @@ const struct CMUnitTest tracing_tests[] = {
             "a symbolic value is no key of a table: where it points to " LATER),
     REFUSES("a key of a table", "function(x) local t = { [x] = 1 } return x + #t end", 2,
             "a symbolic value is no key of a table: where it points to " LATER),
-    REFUSES("its elements", "function(x) return x + x[1] end", 2, NO_FIELDS),
+    REFUSES("its elements", "function(x) return x + x[1] end", 2, NO_INDEX),
     REFUSES("its list", "function(x) for _, v in ipairs(x) do x = x + v end return x end", 2,
-            NO_FIELDS),
+            NO_INDEX),
     REFUSES("its pairs", "function(x) for _, v in pairs(x) do v.op = \"scalar\" end return x end",
             2, "pairs: expected a table, found a symbolic value"),
     REFUSES("what it is made of", "function(x) local t = x * 2 return x + t.value end", 2,
