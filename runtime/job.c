@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "dtype.h"
+#include "mutate.h"
 #include "random.h"
 #include "room.h"
 
@@ -144,6 +145,27 @@ static check_kept *prove(const job *j, device_call *call, check_result *found) {
   return first;
 }
 
+/* Whether what is wrong with such an op would be found out, told of rows that are right; see mutate.h. */
+static void weigh(const lathe_variant *v, check_result *found) {
+  static struct {
+    const lathe_op *op;
+    lathe_dtype dtype;
+    mutate_verdict verdict;
+    char text[sizeof found->message];
+  } known;
+
+  if (known.op != v->op || known.dtype != v->dtype) {
+    known.op = v->op;
+    known.dtype = v->dtype;
+    known.verdict = mutate_note(v->op, v->dtype, known.text, sizeof known.text);
+  }
+  if (found->verdict != CHECK_RIGHT || known.verdict == MUTATE_NONE_PASSES)
+    return;
+  if (known.verdict == MUTATE_GROSS_PASSES)
+    found->verdict = CHECK_UNPROVED;
+  snprintf(found->message, sizeof found->message, "%s", known.text);
+}
+
 /* The job's problem and the other, then the time of both. */
 static void judge(const job *j, device_call *call, const problem *other, outcome *out) {
   const problem *asked = call->problem;
@@ -161,6 +183,7 @@ static void judge(const job *j, device_call *call, const problem *other, outcome
       r = call->on->load(call, asked) ? (check_result){.verdict = CHECK_RIGHT} : check_failed(call);
     take(&out->check, &r);
   }
+  weigh(j->variant, &out->check);
   if (out->check.verdict == CHECK_RIGHT && !j->check_only) {
     /* With the other's inputs where those of the job's problem were: what is remembered by its place is
      * another now. */

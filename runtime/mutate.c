@@ -9,6 +9,9 @@
 #include "dtype.h"
 #include "judge.h"
 #include "problem.h"
+#include "random.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
   ROWS = 3, /* of the small problems, and of every dimension but the last */
@@ -29,39 +32,15 @@ typedef struct mutant {
   bool found[LATHE_MAX_OPERANDS], tried[LATHE_MAX_OPERANDS]; /* by output */
 } mutant;
 
-/* Every input is drawn from its range; then near zero, where it holds that, so that a small scalar beside it shows. */
-static void shrink(problem *p) {
-  for (int o = 0; o < p->op->noperands; o++) {
-    const lathe_operand *operand = &p->op->operands[o];
-    const lathe_dtype type = dtype_of_operand(operand, p->dtype);
-    double value;
-    if (operand->output || !dtype_floating(type) || operand->low > 0 || operand->high < 0)
-      continue;
-    for (size_t i = 0; i < p->elements[o]; i++) {
-      char *at = (char *)p->input[o] + i * lathe_dtype_size(type);
-      dtype_widen(type, at, 1, &value);
-      value *= 0x1p-8;
-      dtype_narrow(type, &value, 1, at);
-    }
-  }
-}
-
 static problem *make(const lathe_op *op, lathe_dtype dtype, int seed, size_t columns) {
+  /* As probe.c has them drawn. */
+  static const unsigned drawn[] = {0, RANDOM_SMALL, RANDOM_NARROW | RANDOM_SCALARS};
   size_t dim[LATHE_MAX_DIMS];
   const char *why;
-  problem *p;
 
   for (int d = 0; d < op->ndim; d++)
     dim[d] = d == op->ndim - 1 ? columns : ROWS;
-  p = problem_make(op, dtype, dim, (uint64_t)seed, 0, &why);
-  if (p && seed % 2 == 0) {
-    shrink(p);
-    if (!problem_solve(p)) {
-      problem_free(p);
-      return NULL;
-    }
-  }
-  return p;
+  return problem_make(op, dtype, dim, (uint64_t)seed, drawn[(size_t)seed % COUNT(drawn)], &why);
 }
 
 /* What a right kernel would leave of an output, in its type; null where memory is short. */
@@ -253,6 +232,26 @@ static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *lis
   }
   problem_free(p);
   return ok;
+}
+
+mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, char *text, size_t size) {
+  mutate_survivor found[MUTANTS];
+  const int count = mutate_survivors(op, dtype, found, COUNT(found));
+  mutate_verdict verdict = MUTATE_NONE_PASSES;
+  size_t length = (size_t)snprintf(text, size, "weak:");
+
+  for (int i = 0; i < count && i < (int)COUNT(found); i++) {
+    if (length < size)
+      length +=
+          (size_t)snprintf(text + length, size - length, "%s %s", i ? "," : "", found[i].what);
+    verdict =
+        found[i].gross || verdict == MUTATE_GROSS_PASSES ? MUTATE_GROSS_PASSES : MUTATE_SOME_PASS;
+  }
+  if (length < size)
+    snprintf(text + length, size - length, " would pass for %s", count > 0 ? found[0].output : "");
+  if (verdict == MUTATE_NONE_PASSES)
+    text[0] = 0;
+  return verdict;
 }
 
 int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *survivors, int most) {

@@ -16,4 +16,13 @@ typedef struct mutate_survivor {
  * where memory is short, or the op has no reference for the type. It is the same from run to run. */
 int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *survivors, int most);
 
+typedef enum mutate_verdict {
+  MUTATE_NONE_PASSES,
+  MUTATE_SOME_PASS,   /* some that are wrong in part */
+  MUTATE_GROSS_PASSES /* the right result times a factor */
+} mutate_verdict;
+
+/* The same in a line: "weak: a result of 0, the next row's result would pass for y"; empty where none would. */
+mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, char *text, size_t size);
+
 #endif

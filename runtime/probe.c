@@ -151,6 +151,7 @@ static void add_values(plan *p) {
     add(p, placed(p, trial_of(p, FEW_ROWS, n, RANDOM_TIES), ALIGNED));
   if (finds_an_index(p))
     add(p, placed(p, trial_of(p, FEW_ROWS, 1031, RANDOM_TIES), ALIGNED));
+  add(p, placed(p, trial_of(p, FEW_ROWS, LONGEST, RANDOM_SMALL), ALIGNED));
   for (uint64_t i = 0; i < SCALARS && p->op->nscalars > 0; i++) {
     trial t = trial_of(p, FEW_ROWS, LONGEST, RANDOM_SCALARS);
     t.seed += i;

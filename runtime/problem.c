@@ -118,6 +118,7 @@ static void draw(problem *p, int o, lathe_dtype type) {
   const lathe_operand *operand = &p->op->operands[o];
   const size_t row = operand->ndim ? p->dim[operand->dim[operand->ndim - 1]] : 1;
   const double part = 0.8125; /* of a range that is narrow, a number that every type has */
+  const double small = 0x1p-8;
   double low = operand->low, high = operand->high;
 
   if (operand->index) {
@@ -126,6 +127,9 @@ static void draw(problem *p, int o, lathe_dtype type) {
   } else if (p->special & RANDOM_NARROW && dtype_floating(type)) {
     low = low == -high ? 0 : low;
     high = low + part * (high - low);
+  } else if (p->special & RANDOM_SMALL && dtype_floating(type) && low <= 0 && high >= 0) {
+    low *= small;
+    high *= small;
   }
   random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, p->special);
 }

@@ -12,8 +12,8 @@
 
 enum { BLOCK = 256 };
 
-const char *const random_names[RANDOM_NAMES] = {"nan",   "inf",  "zero",   "denormal",
-                                                "alone", "ties", "narrow", "scalars"};
+const char *const random_names[RANDOM_NAMES] = {"nan",  "inf",    "zero",    "denormal", "alone",
+                                                "ties", "narrow", "scalars", "small"};
 
 const char *random_special_names(unsigned special) {
   static char names[80];
@@ -39,6 +39,14 @@ static uint64_t bits_at(uint64_t key, uint64_t index) {
 
 static double uniform(uint64_t bits) {
   return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* A place in a range, with all the digits that the type has there: of doubles that are multiples of 2^-52 sums
+ * would be exact. */
+static double place_in(const dtype_format *f, double low, double high, uint64_t bits) {
+  if (f->digits < 53)
+    return low + uniform(bits) * (high - low);
+  return (double)(low + (long double)bits * 0x1p-64L * ((long double)high - low));
 }
 
 /* One of the kinds asked for (at least one), by the bits; the sign is drawn apart. */
@@ -88,13 +96,14 @@ void random_fill(lathe_dtype dtype, void *to, size_t count, size_t row, double l
   for (size_t start = 0; start < count; start += BLOCK) {
     const size_t n = count - start < BLOCK ? count - start : BLOCK;
     for (size_t i = 0; i < n; i++) {
-      double u = uniform(bits_at(key, start + i));
-      if (special & RANDOM_TIES)
-        u = floor(levels * u) / levels;
+      const uint64_t bits = bits_at(key, start + i);
+      const double u = uniform(bits);
       if (f->digits == 0)
         block[i] = fmin(floor(low + u * (high - low + 1)), high);
+      else if (special & RANDOM_TIES)
+        block[i] = low + floor(levels * u) / levels * (high - low);
       else
-        block[i] = low + u * (high - low);
+        block[i] = place_in(f, low, high, bits);
     }
     for (size_t i = 0; kinds && f->digits != 0 && i < n; i++)
       if (is_special(special_key, start + i, row, special & RANDOM_ALONE))

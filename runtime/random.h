@@ -20,8 +20,10 @@ enum {
   RANDOM_NARROW = 1u << 6,
   /* Scalars near the spec's, instead of these. */
   RANDOM_SCALARS = 1u << 7,
+  /* Near zero where the range has that, so that a small scalar beside inputs shows. */
+  RANDOM_SMALL = 1u << 8,
 };
-enum { RANDOM_KINDS = 4 /* of special values */, RANDOM_NAMES = 8 };
+enum { RANDOM_KINDS = 4 /* of special values */, RANDOM_NAMES = 9 };
 extern const char *const random_names[RANDOM_NAMES];
 
 /* The names of some, "nan,inf", in one static string. */
