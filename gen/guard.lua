@@ -67,6 +67,10 @@ local function key(value)
 end
 
 local names = { "lathe_equal", "lathe_unequal", "lathe_and", "lathe_or", "lathe_if", "lathe_not", "lathe_key" }
+local is_mark = {}
+for _, name in ipairs(names) do
+  is_mark[name] = true
+end
 local marks = {
   equality(false), equality(true),
   truth "all_of(a, b) for 'a and b', or select(condition, a, b)",
@@ -135,7 +139,7 @@ local function token(source, at)
   return "sign", two == ".." and sub(source, at + 2, at + 2) == "." and at + 2 or at
 end
 
--- The text of a chunk that compiles, with the marks in it. Refuses names that are like theirs.
+-- The text of a chunk that compiles, with the marks in it. Refuses the names of marks.
 local function put_marks(source, path)
   local parts, open, ended, at = {}, {}, false, 1
   local function put(part)
@@ -154,10 +158,10 @@ local function put_marks(source, path)
         open[#open] = nil
         top = open[#open]
       end
-      if kind == "name" and sub(word, 1, 6) == "lathe_" then
+      if is_mark[word] then
         local _, lines = string.gsub(sub(source, 1, at), "\n", "")
-        text.fail(path .. ":" .. lines + 1, "%s: names that begin with lathe_ are the generator's own; expected "
-          .. "another", word)
+        text.fail(path .. ":" .. lines + 1, "%s: a name that the generator puts into specs itself; expected another",
+          word)
       end
       put(top == "while" and word == "do" and "|lathe_if do" or instead_of[word] or word)
       if word == "do" and (top == "while" or top == "for") then

@@ -46,7 +46,9 @@ local function compile(reader, path, env, from)
     _, chunk, message = pcall(load, code, "@" .. path, "t", env) -- what nests too deep is an error raised
     if not chunk then
       local at, rest = string.match(message, "^(.-:%d+): (.*)$")
-      text.fail(at or path, "%s", limits.explain(rest or message))
+      text.fail(at or path, "%s", not at and string.find(message, "C stack overflow", 1, true)
+        and "parentheses, tables or functions are too deep in each other; expected at most some 100 levels"
+        or limits.explain(rest or message))
     end
     return chunk
   end
