@@ -67,6 +67,8 @@ local function parse(arguments)
   return options
 end
 
+local largest_source = 1 << 20 -- bytes, of a spec or a template
+
 -- Reads below the source folder and remembers what was read.
 local function recording_reader(src)
   local prefix = src == "." and "" or src .. "/"
@@ -80,7 +82,7 @@ local function recording_reader(src)
   return {
     reads = reads,
     read = function(path)
-      local content, message = host.files.read(prefix .. path)
+      local content, message = host.files.read(prefix .. path, largest_source)
       if content then
         record(path)
       end

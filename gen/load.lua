@@ -8,7 +8,7 @@ local text = require "text"
 local load_stage = {}
 
 -- What a spec may use of Lua. No io, os, package, debug, load, coroutines or metatables; no
--- random numbers; no C function that can run long without a hook's notice.
+-- random numbers.
 local function pick(library, names)
   local picked = {}
   for name in names:gmatch "%S+" do
@@ -17,15 +17,8 @@ local function pick(library, names)
   return picked
 end
 
--- The methods of strings while a spec runs. string.rep of nothing would loop in C for as long as
--- it is told to.
-local string_methods = pick(string, "byte char format len lower upper reverse sub")
-function string_methods.rep(s, n, ...)
-  if math.type(n) == "integer" and n > 1000000 then
-    error("string.rep: expected at most 1000000 repetitions, found " .. n, 2)
-  end
-  return string.rep(s, n, ...)
-end
+-- The methods of strings while a spec runs.
+local string_methods = pick(string, "byte char format len lower rep upper reverse sub")
 
 -- The functions of Lua's math, which are for plain numbers: called with a symbolic value they name what is for
 -- those.
@@ -62,10 +55,14 @@ local function base_env()
   return env
 end
 
--- Calls f in the sandbox; a failure becomes one line that names the spec's line. fallback: what
--- to name when the spec did not come to run a line.
-function load_stage.call(fallback, f, ...)
-  local result = table.pack(host.sandbox(string_methods, f, ...))
+local spent = {} -- what the calls of a spec took so far, by its path
+
+-- Calls f in the sandbox; a failure becomes one line that names the spec's line. where: the line, or the
+-- spec, to name when the spec did not come to run a line; the spec in it is the one whose limits hold.
+function load_stage.call(where, f, ...)
+  local spec = where:match "^(.-):%d+$" or where
+  spent[spec] = spent[spec] or {}
+  local result = table.pack(host.sandbox(string_methods, where, spent[spec], f, ...))
   if result[1] then
     return table.unpack(result, 2, result.n)
   end
@@ -74,7 +71,7 @@ function load_stage.call(fallback, f, ...)
   if text.is_problem(message) then
     error(message, 0)
   end
-  local where = failure.line and failure.file .. ":" .. failure.line or fallback
+  where = failure.where
   if type(message) ~= "string" then
     message = "the spec raised an error that is not a string"
   end
@@ -87,15 +84,17 @@ end
 
 -- Compiles a file in an environment; the file is recorded in reads.
 local function compile(reader, path, env, from)
+  text.expect_path(from or path, path)
   local source, message = reader.read(path)
   if not source then
     text.fail(from or path, "%s%s", from and "include: " .. path .. ": " or "", message)
   end
+  source = string.gsub(source, "^\xef\xbb\xbf", "") -- the mark that some editors begin UTF-8 with
   if source:sub(1, 1) == "\27" then
     text.fail(path .. ":1", "expected Lua source, found bytecode; write the spec as text")
   end
-  local chunk
-  chunk, message = load(source, "@" .. path, "t", env)
+  local _, chunk
+  _, chunk, message = pcall(load, source, "@" .. path, "t", env) -- what nests too deep is an error raised
   if not chunk then
     local at, rest = string.match(message, "^(.-:%d+): (.*)$")
     text.fail(at or path, "%s", rest or message)
@@ -103,16 +102,35 @@ local function compile(reader, path, env, from)
   return load(equality.observe(source), "@" .. path, "t", env), source
 end
 
--- reader: read(path) and list(folder, suffix), as in files.h. Returns the ops in the order of
--- their files, each { name, keys, file, line, files, code }.
-function load_stage.all(reader)
-  local names, message = reader.list("specs", ".lua")
-  if not names then
-    text.fail("specs", "%s; expected a folder of spec files", message)
+-- The paths of the specs in a folder and below it. What specs include stands in folders called `include`.
+local deepest = 8
+local function find_specs(reader, folder, depth, found)
+  if depth > deepest then
+    text.fail(folder, "expected folders at most %d deep; look for a link to a folder above it", deepest)
   end
-  local ops = {}
+  local names, message = reader.list(folder, ".lua")
+  if not names then
+    text.fail(folder, "%s; expected a folder of spec files", message)
+  end
+  local is_folder = {}
+  for _, name in ipairs(reader.list(folder, "/")) do
+    is_folder[name] = true
+    if name ~= "include" then
+      find_specs(reader, folder .. "/" .. name, depth + 1, found)
+    end
+  end
   for _, name in ipairs(names) do
-    for _, op in ipairs(load_stage.file(reader, "specs/" .. name)) do
+    found[#found + 1] = not is_folder[name] and folder .. "/" .. name or nil
+  end
+  return found
+end
+
+-- reader: read(path) and list(folder, suffix), as in files.h. Returns the ops of all specs, each
+-- { name, keys, file, line, files, code }.
+function load_stage.all(reader)
+  local ops = {}
+  for _, path in ipairs(find_specs(reader, "specs", 1, {})) do
+    for _, op in ipairs(load_stage.file(reader, path)) do
       ops[#ops + 1] = op
     end
   end
@@ -127,9 +145,9 @@ function load_stage.file(reader, path)
   function env.op(name)
     local line = debug.getinfo(2, "l").currentline
     local file = debug.getinfo(2, "S").source:sub(2)
-    if type(name) ~= "string" or not string.find(name, "^%l[%l%d_]*$") then
-      text.fail(file .. ":" .. line, "op: expected a name of lower-case letters, digits and _, found %s",
-        type(name) == "string" and "'" .. name .. "'" or "a " .. type(name))
+    if not text.is_name(name) then
+      text.fail(file .. ":" .. line, "op: expected %s, found %s", text.a_name,
+        type(name) == "string" and text.show(name) or "a " .. type(name))
     end
     pending = { name = name, file = file, line = line }
     return function(keys)
@@ -147,7 +165,7 @@ function load_stage.file(reader, path)
     local where = info.source:sub(2) .. ":" .. info.currentline
     if type(other) ~= "string" or other:sub(1, 1) == "/" or string.find("/" .. other .. "/", "/../", 1, true) then
       text.fail(where, "include: expected a path inside specs/, such as \"include/vector.lua\", found %s",
-        type(other) == "string" and "'" .. other .. "'" or "a " .. type(other))
+        type(other) == "string" and text.show(other) or "a " .. type(other))
     end
     local file = "specs/" .. other
     files[#files + 1] = file
@@ -156,8 +174,7 @@ function load_stage.file(reader, path)
 
   setmetatable(env, {
     __index = function(_, key)
-      error(string.format("unknown name '%s'%s", tostring(key),
-        text.did_you_mean(tostring(key), text.sorted_keys(env))), 2)
+      error("unknown name " .. text.show(key) .. text.did_you_mean(key, text.sorted_keys(env)), 2)
     end,
     __newindex = function(_, key)
       error(string.format("expected 'local %s': a spec has no global names of its own", tostring(key)), 2)

@@ -14,6 +14,7 @@
 
 local expr = require "expr"
 local load_stage = require "load"
+local names = require "names"
 local sizes = require "sizes"
 local text = require "text"
 local trace = require "trace"
@@ -45,8 +46,8 @@ schema.keys = {
     doc = "Sizes for when they are asked for by the set's name: large = { { 4096, 4096 }, { { 16, 32 }, 512, 64 } }, "
       .. "extents slowest first; lists multiply out. --sweep runs the set 'sweep'." },
   { "dtypes", "table", luals = "lathe.dtype[]", doc = "The precisions wanted: { \"f32\", \"f64\" }." },
-  { "ulp", "table", luals = "table<lathe.dtype, number>",
-    doc = "The most a result may be off, in units of the last place, per precision." },
+  { "ulp", "table", "number", luals = "number|table<lathe.dtype, number>",
+    doc = "The most a result may be off, in units of the last place: a number, or one for each precision." },
   { "magnitude", "function", "boolean", optional = true,
     doc = "The size of what is rounded on the way, where that may exceed the result: errors are counted in ulp of "
       .. "the larger. true: found from the graph." },
@@ -70,41 +71,6 @@ for _, row in ipairs(schema.keys) do
   key_names[#key_names + 1] = row[1]
 end
 
--- Names that generated code needs for itself: what C, CUDA or GLSL reserve, and the templates'
--- own variables.
-local reserved = {}
-for name in ([[asm auto bool break case char const continue default do double else enum extern float for goto if inline
-  int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile
-  while linux unix typeof
-  and catch class compl delete explicit export friend mutable namespace new not operator or private protected public
-  template this throw try typeid typename using virtual xor
-  attribute coherent precise varying centroid flat smooth noperspective patch sample invariant precision lowp mediump
-  highp subroutine common partition active resource input output filter interface packed external noinline superp
-  discard vec dvec ivec uvec bvec hvec fvec mat dmat
-  true false in out inout uniform buffer shared layout main half fabs isfinite args best block count end
-  hit i inside pair row rows
-  thread slot lane nth at aligned first tile packs tail head whole mine left last counter workspace step start
-  all begin blocks column columns each fetch from group groups here invocation keys lanes live numbers of_row
-  other over_rows owner pack part partial partials parts place pos room stage stride term there threads ticket
-  to_aligned turn wanted width]]):gmatch "%S+" do
-  reserved[name] = true
-end
-for name in pairs(expr.vocabulary) do
-  reserved[name] = true
-end
-
-local function check_name(where, what, name)
-  if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" or name:find "_$" or name:find "^[tu]%d+$"
-    or name:find "_number$" or name:find "_value$" or name:find "_hit$"
-    or name:find "^lathe_" or name:find "^%a+%d+$" and reserved[name:match "^%a+"] then
-    text.fail(where, "%s: expected a name of lower-case letters, digits and _ that generated code does not use "
-      .. "itself, found %s", what, text.show(name))
-  elseif reserved[name] then
-    text.fail(where, "%s: '%s' is reserved in C, GLSL, the templates or a spec's functions; expected another name",
-      what, name)
-  end
-end
-
 local largest = 0x1.fffffffffffffp1023 -- that is finite
 
 local function expect_number(where, what, value, least, most)
@@ -114,21 +80,27 @@ local function expect_number(where, what, value, least, most)
   end
 end
 
+-- The dimension at a place of an operand's shape.
+local function check_dim(where, what, shape, at)
+  if at < 1 or at > #shape then
+    text.fail(where, "%s: expected a list of dimensions such as { \"n\" }, found the key %d in it", what, at)
+  elseif not text.is_name(shape[at]) then
+    text.fail(where, "%s: expected names of dimensions such as \"n\", found %s", what, text.show(shape[at]))
+  end
+  return shape[at]
+end
+
 local function check_operands(op, key, output, list)
   for name, shape in text.sorted_pairs(op.keys[key]) do
     local where = op.where(key, name)
-    check_name(where, key, name)
+    names.check(where, key, name)
     if type(shape) ~= "table" then
       text.fail(where, "%s.%s: expected a list of dimensions such as { \"n\" }, found a %s", key, name, type(shape))
     end
     local operand = { name = name, output = output, dims = {}, low = -1.0, high = 1.0, key = key }
     for k, value in text.sorted_pairs(shape) do
       if math.type(k) == "integer" then
-        if type(value) ~= "string" or not value:find "^%l[%l%d_]*$" then
-          text.fail(where, "%s.%s: expected names of dimensions such as \"n\", found %s", key, name,
-            text.show(value))
-        end
-        operand.dims[#operand.dims + 1] = value
+        operand.dims[k] = check_dim(where, key .. "." .. name, shape, k)
       elseif k == "range" and not output then
         if type(value) ~= "table" or #value ~= 2 then
           text.fail(where, "%s.%s: expected range = { low, high }", key, name)
@@ -136,20 +108,26 @@ local function check_operands(op, key, output, list)
         expect_number(where, name .. ".range", value[1], -largest, largest)
         expect_number(where, name .. ".range", value[2], value[1], largest)
         operand.low, operand.high = value[1] * 1.0, value[2] * 1.0
+        if operand.high - operand.low > largest then
+          text.fail(where, "%s.range: expected high - low to be a finite number, found %g and %g", name, value[1],
+            value[2])
+        end
       elseif k == "index" and not output then
         operand.index, operand.dtype = value, "i64"
       elseif k == "dtype" and not output then
         if value ~= "i64" then
-          text.fail(where, "%s.%s: expected dtype = \"i64\" (else it has the variant's), found %s", key, name,
-            text.show(value))
+          text.fail(where, "%s.%s: an operand has the precisions under 'dtypes'; expected no dtype of its own, or "
+            .. "dtype = \"i64\" for one integer in all, found dtype = %s", key, name, text.show(value))
         end
         operand.dtype = value
         if not shape.range then
           operand.low, operand.high = 0.0, 2.0 ^ 31
         end
       else
+        local known = output and {} or { "range", "index", "dtype" }
         text.fail(where, "%s.%s: unknown key %s%s; expected dimensions%s", key, name, text.show(k),
-          text.did_you_mean(k, { "range", "index", "dtype" }), output and "" or ", range, index and dtype")
+          text.did_you_mean(k, known), output and " alone, for what an output holds is found from the function"
+          or ", range, index and dtype")
       end
     end
     if #operand.dims > 4 then
@@ -162,12 +140,10 @@ end
 -- Puts inputs and scalars in the order of the function's parameters.
 local function order_operands(op, inputs, outputs)
   local where = op.where(op.key)
+  names.check_together(where, "op \"" .. op.name .. "\"", inputs, outputs, op.scalars)
   local by_name = {}
   for _, list in ipairs { inputs, outputs, op.scalars } do
     for _, operand in ipairs(list) do
-      if by_name[operand.name] then
-        text.fail(where, "op \"%s\": two operands are called '%s'", op.name, operand.name)
-      end
       by_name[operand.name] = operand
     end
   end
@@ -312,23 +288,34 @@ local function check_precisions(op)
   end
 end
 
--- The bounds under a key of an op or of its backward.
-local function check_ulp(op, ulp, where)
-  local seen = {}
+-- The bounds under a key of an op or of its backward, by dtype. They count in the last place of the type that is
+-- computed in.
+local digits = { f64 = 53, f32 = 24, f16 = 24, bf16 = 24 }
+local function check_ulp(op, given, where)
+  for dtype in text.sorted_pairs(type(given) == "table" and given or {}) do
+    if not text.contains(schema.dtypes, dtype) then
+      text.fail(where, "ulp: unknown dtype %s%s; expected %s", text.show(dtype),
+        text.did_you_mean(dtype, schema.dtypes), text.one_of(schema.dtypes))
+    end
+  end
+  local bounds = {}
   for _, dtype in ipairs(op.dtypes) do
-    seen[dtype] = true
-    if not ulp[dtype] then
+    local bound, what = given, "ulp"
+    if type(given) == "table" then
+      bound, what = given[dtype], "ulp." .. dtype
+    end
+    if bound == nil then
       text.fail(where, "ulp: expected a bound for '%s', found none", dtype)
     end
-  end
-  for dtype, bound in text.sorted_pairs(ulp) do
-    if not seen[dtype] then
-      text.fail(where, "ulp: %s is not among the op's dtypes%s", text.show(dtype),
-        text.did_you_mean(dtype, op.dtypes))
+    expect_number(where, what, bound, 0, math.huge)
+    local most = 2.0 ^ (digits[dtype] - 4)
+    if bound > most then
+      text.fail(where, "%s: expected at most %.0f, found %g: it would leave less than 4 bits of a result in '%s' to "
+        .. "check", what, most, bound, dtype)
     end
-    expect_number(where, "ulp." .. dtype, bound, 0, math.huge)
+    bounds[dtype] = bound
   end
-  return ulp
+  return bounds
 end
 
 -- What others compute the same by, under a key of an op or of its backward.
@@ -342,9 +329,18 @@ local function check_peers(op, given, ...)
     elseif type(expression) ~= "string" then
       text.fail(where, "peers.%s: expected an expression as a string, found a %s", name, type(expression))
     end
+    text.expect_plain(where, "peers." .. name, expression)
     list[#list + 1] = { name = name, expression = expression }
   end
   return list
+end
+
+-- Refuses a value of another type than a row of schema.keys says.
+local function expect_type(where, what, row, value)
+  local want, other = row[2], row[3]
+  if type(value) ~= want and type(value) ~= other then
+    text.fail(where, "%s: expected a %s, found a %s", what, other and want .. " or a " .. other or want, type(value))
+  end
 end
 
 local function check_keys(op)
@@ -356,13 +352,11 @@ local function check_keys(op)
     end
   end
   for _, row in ipairs(schema.keys) do
-    local key, want, other = row[1], row[2], row[3]
-    local value = keys[key]
-    if value == nil and not row.optional then
+    local key = row[1]
+    if keys[key] ~= nil then
+      expect_type(op.where(key), string.format("op \"%s\": %s", name, key), row, keys[key])
+    elseif not row.optional then
       text.fail(op.where(), "op \"%s\": expected the key '%s' (%s)", name, key, row.doc)
-    elseif value ~= nil and type(value) ~= want and type(value) ~= other then
-      text.fail(op.where(key), "op \"%s\": %s: expected a %s, found a %s", name, key,
-        other and want .. " or a " .. other or want, type(value))
     end
   end
   for _, family in ipairs(families) do
@@ -379,19 +373,21 @@ local function check_keys(op)
   end
 end
 
-local function one_line(doc)
-  return (doc:match("^%s*(.-)%s*$"):gsub("%s+", " "))
+local function one_line(where, doc)
+  local line = doc:match("^%s*(.-)%s*$"):gsub("%s+", " ")
+  text.expect_plain(where, "doc", line)
+  return line
 end
 
 local function check_op(op)
   local keys = op.keys
   check_keys(op)
-  op.doc, op.magnitude = one_line(keys.doc), keys.magnitude
+  op.doc, op.magnitude = one_line(op.where "doc", keys.doc), keys.magnitude
   op.any_zero_sign = keys.any_zero_sign -- nil: trace.op finds it
   op.scalars = {}
   for name, value in text.sorted_pairs(keys.scalars or {}) do
     local where = op.where("scalars", name)
-    check_name(where, "scalars", name)
+    names.check(where, "scalars", name)
     expect_number(where, "scalars." .. name, value, -largest, largest)
     op.scalars[#op.scalars + 1] = { name = name, value = value * 1.0 }
   end
@@ -418,23 +414,37 @@ local function check_op(op)
   op.variants = keys.variants
 end
 
--- What backward = { ... } may say: key -> type.
-local backward_keys = { ulp = "table", variants = "table", sizes = "table", peers = "table", doc = "string" }
+-- What backward = { ... } may say.
+local backward_keys = { "doc", "peers", "sizes", "ulp", "variants" }
+
+-- Generated code calls the derivative by x dx.
+local function check_derivatives(where, derived, op)
+  local known = {}
+  for _, operand in ipairs(op.operands) do
+    known[operand.name] = true
+  end
+  for _, operand in ipairs(derived.operands) do
+    local by = operand.name:match "^d(.*)$"
+    if by and known[by] then
+      names.check(where, string.format("backward: the derivative by '%s'", by), operand.name)
+    end
+  end
+  names.check_together(where, "backward", derived.operands, derived.scalars)
+end
 
 -- The op that computes another's gradient: what its spec says under backward, the rest as the op itself.
 local function derive(op)
   local where, keys = op.where "backward", op.keys.backward
   keys = keys == true and {} or keys
   for key, value in text.sorted_pairs(keys) do
-    if not backward_keys[key] then
-      text.fail(where, "backward: unknown key %s%s", text.show(key),
-        text.did_you_mean(key, text.sorted_keys(backward_keys)))
-    elseif type(value) ~= backward_keys[key] then
-      text.fail(where, "backward.%s: expected a %s, found a %s", key, backward_keys[key], type(value))
+    if not text.contains(backward_keys, key) then
+      text.fail(where, "backward: unknown key %s%s", text.show(key), text.did_you_mean(key, backward_keys))
     end
+    expect_type(where, "backward." .. key, by_key[key], value)
   end
   local derived = trace.backward_of(op)
-  derived.doc = keys.doc and one_line(keys.doc) or derived.doc
+  check_derivatives(where, derived, op)
+  derived.doc = keys.doc and one_line(op.where("backward", "doc"), keys.doc) or derived.doc
   derived.ulp = keys.ulp and check_ulp(op, keys.ulp, op.where("backward", "ulp")) or op.ulp
   derived.sizes = keys.sizes and sizes.check(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
   derived.peers = check_peers(op, keys.peers, "backward", "peers")

@@ -3,6 +3,7 @@
 
 local expr = require "expr"
 local gradient = require "gradient"
+local graph_size = require "graph_size"
 local load_stage = require "load"
 local magnitude = require "magnitude"
 local text = require "text"
@@ -228,6 +229,7 @@ end
 -- What one of the functions of a spec computes, detach still in it.
 local function values_of(op, f, key)
   local values = call(op, f, key)
+  graph_size.check(op.where(key), key, values)
   if op.key == "reduce" then
     turn_to_columns(op, values)
   end

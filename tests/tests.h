@@ -13,6 +13,7 @@
 #define TEST_GROUPS(GROUP)                                                                         \
   GROUP(template)                                                                                  \
   GROUP(schema)                                                                                    \
+  GROUP(sandbox)                                                                                   \
   GROUP(expression)                                                                                \
   GROUP(generator)                                                                                 \
   GROUP(build)                                                                                     \
