@@ -2,10 +2,13 @@
 -- time for each node, so that a graph without measure is refused where it comes in.
 
 local text = require "text"
+local vecmath = require "vecmath"
 
 local graph_size = {}
 
-local deepest, most = 1000, 10000 -- the largest of the project's own ops: 25 deep, 60 nodes
+-- The largest of the project's own ops: some 200 deep, 60 operations. A function becomes many operations one after
+-- the other.
+local deepest, most, function_depth = 8000, 10000, 40
 
 -- Refuses values { node } of a spec's function that are too large together.
 function graph_size.check(where, key, values)
@@ -27,12 +30,12 @@ function graph_size.check(where, key, values)
     end
     if known then
       count = count + (depth[node] and 0 or 1)
-      depth[node] = below + 1
+      depth[node] = below + (vecmath[node.op] and function_depth or 1)
       stack[#stack] = nil
     end
-    if below >= deepest then
-      text.fail(where, "%s: expected operations of operations at most %d deep, found more; look for a loop that was "
-        .. "meant to be shorter, or add terms up in pairs", key, deepest)
+    if below > deepest then
+      text.fail(where, "%s: expected operations of operations at most %d deep, where a function such as exp counts as "
+        .. "%d; look for a loop that was meant to be shorter, or add terms up in pairs", key, deepest, function_depth)
     elseif count > most then
       text.fail(where, "%s: expected at most %d different operations, found more; look for a loop that was meant to "
         .. "be shorter", key, most)

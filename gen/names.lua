@@ -21,7 +21,8 @@ for name in ([[asm auto bool break case char const continue default do double el
   thread slot lane nth at aligned first tile packs tail head whole mine left last counter workspace step start
   all begin blocks column columns each fetch from group groups here invocation keys lanes live numbers of_row
   other over_rows owner pack part partial partials parts place pos room stage stride term there threads ticket
-  to_aligned turn wanted width]]):gmatch "%S+" do
+  to_aligned turn wanted width padded some fabsl atomic_int fenv_t max_align_t ptrdiff_t size_t ssize_t
+  static_assert thread_local wchar_t]]):gmatch "%S+" do
   reserved[name] = true
 end
 for name in pairs(expr.vocabulary) do
@@ -42,6 +43,8 @@ local function fault_of(name)
     return "it ends with _, as names of generated code do"
   elseif name:find "^lathe_" then
     return "it begins with lathe_, as names of generated code do"
+  elseif name:find "^u?int[%l_]*%d*_t$" or name:find "^float%d+_t$" then
+    return "it is a type of C's"
   elseif name:find "^[tu]%d+$" then
     return "generated code numbers its own variables so"
   elseif reserved[name] or stem and reserved[stem] then

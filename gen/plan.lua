@@ -235,7 +235,7 @@ local function check_row(where, op, backends, row, number)
     if key ~= "from" and key ~= "to" then
       text.fail(where, "variants[%d]: expected prefer = { from = bytes, to = bytes }, found %s", number,
         text.show(key))
-    elseif type(value) ~= "number" or not (value >= 0) then -- NaN is not, either
+    elseif type(value) ~= "number" or value ~= value or value < 0 then
       text.fail(where, "variants[%d]: prefer.%s: expected a number of bytes of at least 0, found %s", number, key,
         text.show(value))
     end

@@ -1,5 +1,5 @@
 -- What an op may say: one row per key. The rows check a spec, and give the definition file by
--- which an editor completes one. check() turns the loaded tables into ops that the later stages
+-- which an editor completes one (definitions.lua). check() turns the loaded tables into ops that the later stages
 -- can trust:
 --
 --   op.name doc family f file line files where(...)
@@ -12,7 +12,6 @@
 --   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.magnitude  op.peers { name, expression }  op.variants
 
-local expr = require "expr"
 local load_stage = require "load"
 local names = require "names"
 local sizes = require "sizes"
@@ -58,7 +57,7 @@ schema.keys = {
   { "backward", "boolean", "table", optional = true, luals = "boolean|lathe.backward",
     doc = "Whether an op NAME_backward computes its gradient; a table says what differs from the op itself: ulp, "
       .. "variants, sizes, peers." },
-  { "variants", "table", luals = "table[]",
+  { "variants", "table", luals = "lathe.variant[]",
     doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out. dtypes = \"f16\" "
       .. "makes a row one of some precisions only." },
   { "peers", "table", optional = true, luals = "table<string, string>",
@@ -175,8 +174,8 @@ local function order_operands(op, inputs, outputs)
   end
 end
 
-local function list_of(names)
-  return #names == 0 and "{}" or '{ "' .. table.concat(names, '", "') .. '" }'
+local function list_of(dims)
+  return #dims == 0 and "{}" or '{ "' .. table.concat(dims, '", "') .. '" }'
 end
 
 -- Which places an operand may have, by family: inputs and outputs.
@@ -481,33 +480,6 @@ function schema.check(loaded)
     return a.name < b.name
   end)
   return ops
-end
-
--- A definition file for LuaLS: the keys above and the vocabulary of a spec's functions.
-function schema.definitions()
-  local out = {
-    "---@meta", "-- Made by `lathe-gen definitions`: what a spec may say, for editors.", "",
-    "---@alias lathe.dtype " .. table.concat(text.map(schema.dtypes, function(d)
-      return '"' .. d .. '"'
-    end), " | "),
-    "---@class lathe.operand : string[]", "---@field range? number[]", "---@field index? string",
-    "---@field dtype? string",
-    "---@class lathe.size : { [string]: integer, [1]: string }", "---@class lathe.value",
-    "---@operator add(lathe.value|number): lathe.value", "---@operator sub(lathe.value|number): lathe.value",
-    "---@operator mul(lathe.value|number): lathe.value", "---@operator div(lathe.value|number): lathe.value",
-    "---@operator unm: lathe.value", "", "---@class lathe.op",
-  }
-  for _, row in ipairs(schema.keys) do
-    out[#out + 1] = string.format("---@field %s%s %s %s", row[1], row.optional and "?" or "",
-      row.luals or row[2], row.doc)
-  end
-  out[#out + 1] = "\n---@param name string\n---@return fun(keys: lathe.op)\nfunction op(name) end\n"
-  out[#out + 1] = "---A file inside specs/; returns what it returns.\n---@param path string\n"
-    .. "function include(path) end\n"
-  for name in text.sorted_pairs(expr.vocabulary) do
-    out[#out + 1] = "---@param ... lathe.value|number\n---@return lathe.value\nfunction " .. name .. "(...) end\n"
-  end
-  return table.concat(out, "\n")
 end
 
 return schema

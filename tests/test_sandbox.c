@@ -18,6 +18,11 @@
   "the spec used more than 64 MiB of memory; expected a few KiB (look for a table or string that " \
   "grows without end)"
 
+#define TOO_DEEP                                                                                   \
+  "specs/t.lua:5: map: expected operations of operations at most 8000 deep, where a function "     \
+  "such "                                                                                          \
+  "as exp counts as 40; look for a loop that was meant to be shorter, or add terms up in pairs"
+
 /* ---- time and memory -------------------------------------------------------------------------- */
 
 /* Ops each of which stays within the limits of one call. */
@@ -101,6 +106,23 @@ static void refuses_parentheses_without_measure(void **state) {
   (void)state;
   write_long("local a = ", '(', 10000, "\n");
   small_spec_expect("specs/t.lua: C stack overflow\n");
+}
+
+/* What is just within the limit has to come through all stages. */
+static void makes_the_gradient_of_what_is_as_deep_as_may_be(void **state) {
+  (void)state;
+  static const char *const bodies[] = {"for i = 1, 7999 do x = 1 / x end",
+                                       "for i = 1, 199 do x = erfc(x) end"};
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    char function[128];
+    snprintf(function, sizeof function,
+             "  map = function(x) %s return x end, magnitude = true, backward = true,", bodies[i]);
+    small_spec_replace(5, function);
+    run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "all");
+    assert_string_equal(result.err, "");
+    assert_int_equal(result.status, 0);
+    run_free(&result);
+  }
 }
 
 /* ---- files ------------------------------------------------------------------------------------ */
@@ -242,9 +264,10 @@ const struct CMUnitTest sandbox_tests[] = {
     TEST(refuses_a_spec_of_more_than_a_megabyte),
     TEST(refuses_parentheses_without_measure),
     REFUSES_LINE("operations of operations without measure", 5,
-                 "  map = function(x) for i = 1, 2000 do x = exp(x) end return x end,",
-                 "specs/t.lua:5: map: expected operations of operations at most 1000 deep, found "
-                 "more; look for a loop that was meant to be shorter, or add terms up in pairs"),
+                 "  map = function(x) for i = 1, 8001 do x = 1 / x end return x end,", TOO_DEEP),
+    REFUSES_LINE("functions of functions without measure", 5,
+                 "  map = function(x) for i = 1, 201 do x = exp(x) end return x end,", TOO_DEEP),
+    TEST(makes_the_gradient_of_what_is_as_deep_as_may_be),
     REFUSES_LINE("operations without measure", 5,
                  "  map = function(x)\n"
                  "    local s = 0\n"
