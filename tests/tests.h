@@ -14,6 +14,7 @@
   GROUP(template)                                                                                  \
   GROUP(schema)                                                                                    \
   GROUP(sandbox)                                                                                   \
+  GROUP(names)                                                                                     \
   GROUP(expression)                                                                                \
   GROUP(generator)                                                                                 \
   GROUP(build)                                                                                     \
