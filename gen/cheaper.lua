@@ -57,12 +57,16 @@ local function kind_of(k, name)
   end
 end
 
+-- Functions with results of few bits.
+local short = { floor = true, round = true, sign = true, pow = true }
+
 -- Whether a value is made of results of functions, or of a row's sums: as good as never right between two
 -- numbers of a narrower type, so that it does not matter to which of them such a one is rounded.
 function cheaper.is_never_halfway(k, node)
   local found = false
   expr.visit({ node }, function(part)
-    found = found or vecmath[part.op] or part.op == "sqrt" or part.op == "reduced" and kind_of(k, part.name) == "sum"
+    found = found or vecmath[part.op] and not short[part.op] or part.op == "sqrt"
+      or part.op == "reduced" and kind_of(k, part.name) == "sum"
   end)
   return found
 end

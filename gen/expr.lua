@@ -1,5 +1,5 @@
--- Symbolic values. A spec's function is called with nodes in place of numbers and leaves the
--- graph of what it computes. Equal nodes are one node, so common subexpressions are shared by
+-- The graph of what a spec's function computes. The function is called with nodes in place of numbers, wrapped by
+-- symbol.lua so that it can do nothing but compute. Equal nodes are one node, so common subexpressions are shared by
 -- construction; what is folded is folded only where the result is the same to the bit, for NaN,
 -- infinities and signed zeros too.
 
@@ -36,13 +36,24 @@ local operations = {
   sigmoid = { "r", "r", cost = 1 }, -- 1 / (1 + exp(-x))
   erf = { "r", "r", cost = 1 },
   erfc = { "r", "r", cost = 1 },
+  sin = { "r", "r", cost = 1 },
+  cos = { "r", "r", cost = 1 },
+  pow = { "r", "rr", cost = 1 }, -- as C's
+  rsqrt = { "r", "r", cost = 1 }, -- 1 / sqrt(x)
+  floor = { "r", "r", cost = 1 },
+  round = { "r", "r", cost = 1 }, -- to the nearest whole number, of two the even one
+  sign = { "r", "r", cost = 1 }, -- -1, +0 or 1; NaN stays
   lt = { "m", "rr", cost = 1 },
   le = { "m", "rr", cost = 1 },
   gt = { "m", "rr", cost = 1 },
   ge = { "m", "rr", cost = 1 },
   eq = { "m", "rr", cost = 1 },
   ne = { "m", "rr", cost = 1 }, -- true where either is NaN
+  all_of = { "m", "mm", cost = 1 },
+  any_of = { "m", "mm", cost = 1 },
+  negate = { "m", "m", cost = 1 },
   select = { "r", "mrr", cost = 1 }, -- where the mask is true the second, else the third
+  seldom = { "r", "mrr", cost = 1 }, -- the same, of a mask seldom true, and a second not computed where it never is
   bits = { "i", "r", cost = 0 },
   real = { "r", "i", cost = 0 },
   iadd = { "i", "ii", cost = 1 },
@@ -74,13 +85,15 @@ expr.type_names = {
   s = "a single i64 operand",
 }
 
-local node_meta = { __metatable = "a symbolic value" }
+local node_meta = { __metatable = "a node" }
 
-local nodes, count -- of the graph being built: by key, and how many
+local nodes, adopted -- of the graph being built: by key; and by the node of an earlier graph
+local count, first = 0, 0 -- of the nodes of all graphs; and when this one was begun
 
--- Starts a new graph. Nodes of different graphs must not meet.
+-- Starts a new graph. Nodes of an earlier one must not meet those of it, but as adopt() makes them again. The
+-- count goes on: a number that two nodes had would make one node of what is made of either.
 function expr.begin()
-  nodes, count = {}, 0
+  nodes, adopted, first = {}, {}, count
 end
 expr.begin()
 
@@ -110,7 +123,7 @@ end
 -- "integer" (the same of type i64), "count" and "rows" (how many points a reduction has, and how many
 -- one over the rows), "reduced" (a
 -- reduction's result), "column" (the same of one over the rows), "tiny" (the type's smallest normal
--- number).
+-- number), "unit" (the spacing of the type's numbers next to 1).
 local varying_leaves = { input = true, stash = true, column = true }
 function expr.leaf(op, name, node_type)
   local fields = { op = op, type = node_type or "r", name = name, varying = varying_leaves[op] or false }
@@ -148,6 +161,12 @@ local function is_power_of_two(x)
   end
   local mantissa = string.match(string.format("%a", math.abs(x)), "^0x1p")
   return mantissa ~= nil
+end
+
+local function one_of_equals(a, b)
+  if rawequal(a, b) then
+    return a
+  end
 end
 
 -- What each operation folds to, given its argument nodes; nil leaves it as it is. Constants are
@@ -206,17 +225,25 @@ local folds = {
       return math.sqrt(a.value)
     end
   end,
-  select = function(_, a, b)
-    if rawequal(a, b) then
-      return a
+  negate = function(a)
+    if a.op == "negate" then
+      return a[1]
     end
+  end,
+  all_of = one_of_equals,
+  any_of = one_of_equals,
+  select = function(_, a, b)
+    return one_of_equals(a, b)
   end,
 }
 
-local commutes = { add = true, mul = true, eq = true, ne = true }
+local commutes = { add = true, mul = true, eq = true, ne = true, all_of = true, any_of = true }
 
 -- Makes a node from arguments that are nodes of the right types already.
 local function make(op, args, k)
+  for i = 1, #args do
+    assert(args[i].id > first, "a node of an earlier graph")
+  end
   local fold = folds[op]
   if fold then
     local folded = fold(args[1], args[2], args[3])
@@ -238,6 +265,21 @@ local function make(op, args, k)
   return intern(k and key .. " " .. k or key, args)
 end
 expr.make = make
+
+-- A node of an earlier graph, made again in this one.
+function expr.adopt(node)
+  if node.id > first then
+    return node
+  elseif not adopted[node] then
+    local args = {}
+    for i = 1, #node do
+      args[i] = expr.adopt(node[i])
+    end
+    adopted[node] = node.op == "const" and expr.const(node.value)
+      or #node == 0 and expr.leaf(node.op, node.name, node.type) or make(node.op, args, node.k)
+  end
+  return adopted[node]
+end
 
 -- An argument of a function called `name` as a node of a type; a wrong one is an error that says which.
 local function argument(value, want, name, position)
@@ -292,32 +334,10 @@ function node_meta.__unm(a)
   return expr.neg(a)
 end
 function node_meta.__pow(a, b)
-  if b == 2 then
-    return expr.mul(a, a)
-  end
-  error("^: expected the power 2, found " .. tostring(b) .. "; write other powers as products", 0)
+  return expr.power(a, b) -- power.lua
 end
-function expr.refuse_comparison()
-  error("a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, ge, eq or "
-    .. "ne, and select(condition, a, b)", 0)
-end
-node_meta.__lt, node_meta.__le = expr.refuse_comparison, expr.refuse_comparison
-function node_meta.__newindex()
-  error("a symbolic value cannot be assigned to", 0)
-end
-for event, sign in pairs { mod = "%", idiv = "//", concat = "..", band = "&", bor = "|", bxor = "~",
-  shl = "<<", shr = ">>", bnot = "~", call = "()" } do
-  local name = "__" .. event
-  node_meta[name] = function(a, b)
-    local other = not expr.is_node(b) and getmetatable(b)
-    if other and other[name] then
-      return other[name](a, b) -- equality.lua has an operator of its own
-    end
-    error("a symbolic value knows + - * / and the functions of a spec, not " .. sign, 0)
-  end
-end
-function node_meta.__tostring(node)
-  return "a symbolic value (" .. node.op .. ")"
+function node_meta.__tostring()
+  return "a symbolic value"
 end
 
 -- The functions a spec sees, by name. max(x) with one argument is a reduction, with two it is
@@ -331,6 +351,19 @@ end
 
 local function point_count()
   return expr.leaf("count", "count")
+end
+
+-- Two comparisons, or more, as one.
+local function joined(name)
+  local two = maker(name, name)
+  return function(...)
+    local count = select("#", ...)
+    local all = count > 2 and ... or two(...)
+    for i = 2, count > 2 and count or 0 do
+      all = two(all, (select(i, ...)))
+    end
+    return all
+  end
 end
 
 local function mean(name)
@@ -350,6 +383,8 @@ expr.vocabulary = {
   row_min = maker("minimum", "row_min"),
   row_mean = mean "row_mean",
   at = maker("pick", "at"),
+  all_of = joined "all_of",
+  any_of = joined "any_of",
   clamp = function(x, low, high)
     x, low = argument(x, "r", "clamp", 1), argument(low, "r", "clamp", 2)
     return expr.min(expr.max(x, low), argument(high, "r", "clamp", 3))
@@ -358,13 +393,11 @@ expr.vocabulary = {
     x = argument(x, "r", "isnan", 1)
     return expr.ne(x, x)
   end,
-  tiny = function()
-    return expr.leaf("tiny", "")
-  end,
 }
 for _, name in ipairs {
   "abs", "sqrt", "fma", "copysign", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid",
-  "erf", "erfc", "lt", "le", "gt", "ge", "eq", "ne", "select", "sum", "argmax", "argmin",
+  "erf", "erfc", "sin", "cos", "pow", "rsqrt", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne", "negate",
+  "select", "sum", "argmax", "argmin",
   "column_sum", "column_max", "column_min", "random", "detach",
 } do
   expr.vocabulary[name] = expr[name]

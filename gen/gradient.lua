@@ -67,7 +67,7 @@ end
 local two_over_root_pi = 2 / math.sqrt(math.pi)
 
 local function by_sign_of(g, x)
-  return zero_where(expr.eq(x, 0), g * expr.copysign(1, x))
+  return zero_where(expr.eq(x, 0), g * expr.sign(x))
 end
 
 -- The derivative of an extreme over a row goes to the terms that equal it, in equal shares.
@@ -104,6 +104,19 @@ local rules = {
   sigmoid = function(_, g, a) return { g * (expr.sigmoid(a) * expr.sigmoid(-a)) } end,
   erf = function(_, g, a) return { g * (two_over_root_pi * expr.exp(-(a * a))) } end,
   erfc = function(_, g, a) return { -(g * (two_over_root_pi * expr.exp(-(a * a)))) } end,
+  sin = function(_, g, a) return { g * expr.cos(a) } end,
+  cos = function(_, g, a) return { -(g * expr.sin(a)) } end,
+  rsqrt = function(node, g, a) return { -0.5 * g * (node / a) } end,
+  pow = function(node, g, a, b)
+    -- Of 0 to a power that is not negative the logarithm's part is 0.
+    local ends = expr.eq(expr.select(expr.ge(b, 0), a, 1), 0)
+    return {
+      zero_where(expr.eq(b, 0), g * (b * expr.pow(a, b - 1))), zero_where(ends, g * (node * expr.log(a))),
+    }
+  end,
+  floor = function() return {} end,
+  round = function() return {} end,
+  sign = function() return {} end,
   select = function(_, g, mask) return { false, zero_unless(mask, g), zero_where(mask, g) } end,
   sum = function(_, g) return { g } end,
   maximum = extreme,
@@ -111,7 +124,7 @@ local rules = {
   pick = function(_, g, _, index) return { zero_unless(expr.hit(index), g) } end,
   detach = function() return {} end,
 }
-for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne" } do
+for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne", "all_of", "any_of", "negate" } do
   rules[comparison] = function() return {} end
 end
 
@@ -167,7 +180,7 @@ end
 
 -- Rules that multiply with nothing, or with what is a number for sure: of 0 they make 0.
 local plain = {
-  add = true, sub = true, neg = true, abs = true, max = true, min = true, select = true, sum = true, pick = true,
+  add = true, sub = true, neg = true, max = true, min = true, select = true, sum = true, pick = true,
 }
 local function is_plain(node)
   return plain[node.op] or node.op == "mul" and (node[1].op == "const" or node[2].op == "const")

@@ -1,59 +1,12 @@
 -- Loads specs: runs each file of specs/ in a sandbox and collects the ops it declares. Nothing
 -- here knows what an op's keys mean.
 
-local equality = require "equality"
-local expr = require "expr"
+local environment = require "environment"
+local guard = require "guard"
+local symbol = require "symbol"
 local text = require "text"
 
 local load_stage = {}
-
--- What a spec may use of Lua. No io, os, package, debug, load, coroutines or metatables; no
--- random numbers.
-local function pick(library, names)
-  local picked = {}
-  for name in names:gmatch "%S+" do
-    picked[name] = library[name]
-  end
-  return picked
-end
-
--- The methods of strings while a spec runs.
-local string_methods = pick(string, "byte char format len lower rep upper reverse sub")
-
--- The functions of Lua's math, which are for plain numbers: called with a symbolic value they name what is for
--- those.
-local function plain_math()
-  local plain = pick(math, "abs ceil exp floor fmod huge log max maxinteger min mininteger modf pi sqrt tointeger type "
-    .. "ult")
-  for name, f in pairs(plain) do
-    plain[name] = type(f) ~= "function" and f or function(...)
-      for i = 1, select("#", ...) do
-        if expr.is_node((select(i, ...))) then
-          error(string.format("math.%s is for plain numbers, found a symbolic value%s", name,
-            expr.vocabulary[name] and "; write " .. name .. "(...)" or ""), 0)
-        end
-      end
-      return f(...)
-    end
-  end
-  return plain
-end
-
-local function base_env()
-  local env = {
-    assert = assert, error = error, ipairs = ipairs, pairs = text.sorted_pairs, tonumber = tonumber,
-    tostring = tostring, type = type,
-    math = plain_math(),
-    string = setmetatable({}, { __index = string_methods, __metatable = false }),
-    table = pick(table, "concat insert remove sort unpack"),
-  }
-  for _, names in ipairs { expr.vocabulary, equality.names } do
-    for name, value in pairs(names) do
-      env[name] = value
-    end
-  end
-  return env
-end
 
 local spent = {} -- what the calls of a spec took so far, by its path
 
@@ -62,7 +15,7 @@ local spent = {} -- what the calls of a spec took so far, by its path
 function load_stage.call(where, f, ...)
   local spec = where:match "^(.-):%d+$" or where
   spent[spec] = spent[spec] or {}
-  local result = table.pack(host.sandbox(string_methods, where, spent[spec], f, ...))
+  local result = table.pack(host.sandbox(environment.string_methods, where, spent[spec], f, ...))
   if result[1] then
     return table.unpack(result, 2, result.n)
   end
@@ -93,20 +46,24 @@ local function compile(reader, path, env, from)
   if source:sub(1, 1) == "\27" then
     text.fail(path .. ":1", "expected Lua source, found bytecode; write the spec as text")
   end
-  local _, chunk
-  _, chunk, message = pcall(load, source, "@" .. path, "t", env) -- what nests too deep is an error raised
-  if not chunk then
-    local at, rest = string.match(message, "^(.-:%d+): (.*)$")
-    text.fail(at or path, "%s", rest or message)
+  local function compiled(code)
+    local _, chunk
+    _, chunk, message = pcall(load, code, "@" .. path, "t", env) -- what nests too deep is an error raised
+    if not chunk then
+      local at, rest = string.match(message, "^(.-:%d+): (.*)$")
+      text.fail(at or path, "%s", rest or message)
+    end
+    return chunk
   end
-  return load(equality.observe(source), "@" .. path, "t", env), source
+  compiled(source) -- which tells what is wrong as the source has it
+  return guard.open(compiled(guard.mark(source, path))), source
 end
 
 -- The paths of the specs in a folder and below it. What specs include stands in folders called `include`.
-local deepest = 8
+local deepest_folder = 8
 local function find_specs(reader, folder, depth, found)
-  if depth > deepest then
-    text.fail(folder, "expected folders at most %d deep; look for a link to a folder above it", deepest)
+  if depth > deepest_folder then
+    text.fail(folder, "expected folders at most %d deep; look for a link to a folder above it", deepest_folder)
   end
   local names, message = reader.list(folder, ".lua")
   if not names then
@@ -137,61 +94,111 @@ function load_stage.all(reader)
   return ops
 end
 
+-- What `op` was given, as a table of ours: the spec keeps its own, and may change it.
+local deepest = 8
+local function copy(value, depth, fail)
+  if symbol.is(value) then
+    fail "expected plain values, found a symbolic value"
+  elseif type(value) ~= "table" then
+    return value
+  elseif depth > deepest then
+    fail(string.format("expected tables at most %d deep in each other", deepest))
+  end
+  local result = {}
+  for key, item in next, value do
+    if type(key) ~= "string" and type(key) ~= "number" then
+      fail("expected keys that are strings or numbers, found a " .. type(key))
+    end
+    result[key] = copy(item, depth + 1, fail)
+  end
+  return result
+end
+
+-- The lines of a source without their comments.
+local function lines_of(source)
+  local code = {}
+  for line in string.gmatch(source .. "\n", "([^\n]*)\n") do
+    code[#code + 1] = (line:gsub("%-%-.*$", ""))
+  end
+  return code
+end
+
 -- The ops of one file.
 function load_stage.file(reader, path)
-  local ops, pending, files = {}, nil, { path }
-  local env = base_env()
+  local ops, pending, files, is_loaded = {}, nil, { path }, false
+  local code -- of the file itself
+  local names = environment.names()
+  local env = {}
 
-  function env.op(name)
-    local line = debug.getinfo(2, "l").currentline
-    local file = debug.getinfo(2, "S").source:sub(2)
+  -- `op` and `include` have nothing to say once a file is read.
+  local function expect_reading(name)
+    if is_loaded then
+      symbol.fail("%s: expected where a spec is read, found in a function that is traced", name)
+    end
+  end
+
+  -- The spec's line that calls one of them.
+  local function called_at(name)
+    expect_reading(name)
+    local info = debug.getinfo(3, "Sl")
+    return info.source:sub(2), info.currentline
+  end
+
+  function names.op(name)
+    local file, line = called_at "op"
     if not text.is_name(name) then
       text.fail(file .. ":" .. line, "op: expected %s, found %s", text.a_name,
         type(name) == "string" and text.show(name) or "a " .. type(name))
     end
     pending = { name = name, file = file, line = line }
     return function(keys)
-      if type(keys) ~= "table" then
+      expect_reading "op"
+      if type(keys) ~= "table" or symbol.is(keys) then
         text.fail(file .. ":" .. line, "op \"%s\": expected a table { ... } after the name, found a %s", name,
-          type(keys))
+          symbol.is(keys) and "symbolic value" or type(keys))
       end
-      ops[#ops + 1] = { name = name, keys = keys, file = file, line = line, files = files }
+      local op = { name = name, keys = {}, file = file, line = line, files = files }
+      op.code = file == path and code or nil
+      for key, value in text.sorted_pairs(keys) do
+        op.keys[key] = copy(value, 1, function(message)
+          text.fail(load_stage.where(op, key), "op \"%s\": %s: %s", name, text.show(key), message)
+        end)
+      end
+      ops[#ops + 1] = op
       pending = nil
     end
   end
 
-  function env.include(other)
-    local info = debug.getinfo(2, "Sl")
-    local where = info.source:sub(2) .. ":" .. info.currentline
+  function names.include(other)
+    local file, line = called_at "include"
+    local where = file .. ":" .. line
     if type(other) ~= "string" or other:sub(1, 1) == "/" or string.find("/" .. other .. "/", "/../", 1, true) then
       text.fail(where, "include: expected a path inside specs/, such as \"include/vector.lua\", found %s",
         type(other) == "string" and text.show(other) or "a " .. type(other))
     end
-    local file = "specs/" .. other
-    files[#files + 1] = file
-    return (compile(reader, file, env, where))()
+    local included = "specs/" .. other
+    files[#files + 1] = included
+    return (compile(reader, included, env, where))()
   end
 
-  setmetatable(env, {
+  setmetatable(names, {
     __index = function(_, key)
-      error("unknown name " .. text.show(key) .. text.did_you_mean(key, text.sorted_keys(env)), 2)
+      error("unknown name " .. text.show(key) .. text.did_you_mean(key, text.sorted_keys(names)), 2)
     end,
+  })
+  setmetatable(env, {
+    __index = names, __metatable = false,
     __newindex = function(_, key)
       error(string.format("expected 'local %s': a spec has no global names of its own", tostring(key)), 2)
     end,
   })
 
   local chunk, source = compile(reader, path, env)
+  code = lines_of(source)
   load_stage.call(path, chunk)
+  is_loaded = true
   if pending then
     text.fail(pending.file .. ":" .. pending.line, "op \"%s\": expected a table { ... } after the name", pending.name)
-  end
-  local code = {} -- the lines without their comments
-  for line in (source .. "\n"):gmatch "([^\n]*)\n" do
-    code[#code + 1] = (line:gsub("%-%-.*$", ""))
-  end
-  for _, op in ipairs(ops) do
-    op.code = op.file == path and code or nil
   end
   return ops
 end
@@ -203,11 +210,12 @@ function load_stage.where(op, ...)
   local line_found, wanted, keys = op.line, 1, { ... }
   for number = op.line, op.code and #op.code or 0 do
     local code, at = op.code[number], 1
-    if not keys[wanted] or number > op.line and code:find "^op[%s(\"']" then
+    if not keys[wanted] or number > op.line and string.find(code, "^op[%s(\"']") then
       break
     end
     while keys[wanted] do
-      local _, stop = code:find("%f[%w_]" .. tostring(keys[wanted]):gsub("%W", "%%%0") .. "%f[^%w_][\"%]]*%s*=", at)
+      local name = string.gsub(tostring(keys[wanted]), "%W", "%%%0")
+      local _, stop = string.find(code, "%f[%w_]" .. name .. "%f[^%w_][\"%]]*%s*=", at)
       if not stop then
         break
       end

@@ -6,7 +6,7 @@
 --
 -- A language is a table:
 --   types     by dtype: { storage, compute }: the type in memory, the dtype computed in; and for
---             compute types { number, bits, tiny, f, suffix, pack, digits }: suffix (or f) ends a
+--             compute types { number, bits, f, suffix, pack, digits }: suffix (or f) ends a
 --             constant, pack rounds one (string.pack), digits are enough to tell any two apart
 --   special   text of a NaN or an infinity of a compute type: special(type, value)
 --   sets      by name: operation -> text. {1} {2} {3} are the arguments, {k} a plain count; other
@@ -55,7 +55,12 @@ local function rules_of(set, target)
     if native ~= true and native ~= target.dtype and expr.operations[name] then
       rules[name] = function(old, args)
         local near = target.narrow and cheaper.is_rounded(old[1]) and vecmath.near[name]
-        return expr.rewrite((near or vecmath[name])(args[1], target), rules, { [args[1]] = args[1] })
+        local given, known = { table.unpack(args) }, {}
+        for i, argument in ipairs(args) do
+          given[i], known[argument] = argument, argument
+        end
+        given[#given + 1] = target
+        return expr.rewrite((near or vecmath[name])(table.unpack(given)), rules, known)
       end
     end
   end
@@ -149,9 +154,33 @@ end
 -- and what this makes known.
 local function emit(self, roots, names, lines, prefix)
   local serial = 0
-  local function walk(node)
+  local walk
+  local function declare(node, qualifier, value)
+    serial = serial + 1
+    names[node] = prefix .. serial
+    lines[#lines + 1] = string.format("%s%s %s = %s;", qualifier, type_of(self, node), names[node], value)
+  end
+
+  -- A variable that is changed in a branch, whose own variables nobody else sees.
+  local function walk_seldom(node)
+    local mask, seldom, mostly = node[1], node[2], node[3]
+    walk(mask)
+    walk(mostly)
+    declare(node, self.let:gsub("const ?", ""):gsub("%S$", "%0 "), names[mostly])
+    lines[#lines + 1] = "if (" .. self:text("mask_any", names[mask]) .. ") {"
+    local outside = names
+    names = setmetatable({}, { __index = outside })
+    walk(seldom)
+    lines[#lines + 1] = names[node] .. " = " .. self:text("select", names[mask], names[seldom], names[node]) .. ";"
+    lines[#lines + 1] = "}"
+    names = outside
+  end
+
+  function walk(node)
     if names[node] then
       return
+    elseif node.op == "seldom" then
+      return walk_seldom(node)
     end
     for i = 1, #node do
       walk(node[i])
@@ -161,15 +190,13 @@ local function emit(self, roots, names, lines, prefix)
       value = self:constant(node.value)
     elseif node.op == "iconst" then
       value = self:text("isplat", self:integer_literal(node.value))
-    elseif node.op == "tiny" then
-      value = self:constant(self.set.tiny and self.set.tiny[self.dtype] or self.spelling.tiny)
+    elseif node.op == "tiny" or node.op == "unit" then
+      value = self:constant(self.set[node.op][self.dtype])
     else
       local a, b, c = node[1], node[2], node[3]
       value = self:text(node.op, names[a], b and names[b], c and names[c], node.k)
     end
-    serial = serial + 1
-    names[node] = prefix .. serial
-    lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), names[node], value)
+    declare(node, self.let .. " ", value)
   end
   for _, root in ipairs(roots) do
     walk(root)

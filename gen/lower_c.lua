@@ -12,12 +12,12 @@ local c = {
 -- Types ---------------------------------------------------------------------------------------
 
 -- How a compute type is spelt: number its C type, f the ending of its constants and of libm's
--- names, bits its width, tiny its smallest normal number, pack for rounding a constant to it. storage
+-- names, bits its width, pack for rounding a constant to it. storage
 -- and compute: of a type that is computed in another; signs: the type that it is computed in where
 -- nothing but signs change, which takes no conversion.
 local types = {
-  f32 = { number = "float", f = "f", bits = 32, tiny = 0x1p-126, pack = "<f", digits = 9 },
-  f64 = { number = "double", f = "", bits = 64, tiny = 0x1p-1022, pack = "<d", digits = 17 },
+  f32 = { number = "float", f = "f", bits = 32, pack = "<f", digits = 9 },
+  f64 = { number = "double", f = "", bits = 64, pack = "<d", digits = 17 },
   f16 = { storage = "uint16_t", compute = "f32", signs = "h16" },
   bf16 = { storage = "uint16_t", compute = "f32", signs = "h16" },
   h16 = { number = "uint16_t", bits = 16 },
@@ -38,6 +38,9 @@ local x86 = {
   div = "{p}_div_{s}({1}, {2})",
   sqrt = "{p}_sqrt_{s}({1})",
   reciprocal_near = "{p}_rcp_{s}({1})", -- 11 bits of it
+  all_of = "{p}_and_{s}({1}, {2})",
+  any_of = "{p}_or_{s}({1}, {2})",
+  negate = "{p}_xor_{s}({1}, {p}_cast{i}_{s}({p}_set1_{e}(-1)))",
   minraw = "{p}_min_{s}({1}, {2})",
   maxraw = "{p}_max_{s}({1}, {2})",
   neg = "{p}_xor_{s}({1}, {p}_set1_{s}(-0.0{f}))",
@@ -79,7 +82,6 @@ local x86 = {
   store_part = "lathe_store_part_{t}({1} + {2}, {3}, {k})",
   mask_part = "lathe_mask_part_{t}({1})",
   mask_none = "{p}_setzero_{s}()",
-  mask_or = "{p}_or_{s}({1}, {2})",
   mask_any = "{p}_movemask_{s}({1}) != 0",
   mask_first = "(size_t)__builtin_ctz((unsigned){p}_movemask_{s}({1}))",
 }
@@ -104,20 +106,28 @@ local sse2 = derive(x86, {
 
 local avx2 = derive(x86, {
   prefix = "_mm256", vector = 256, i = "si256", e64 = "epi64x", fused = true,
+  native = { floor = true, round = true },
+  floor = "_mm256_floor_{s}({1})",
+  round = "_mm256_round_{s}({1}, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)",
   unordered = "_mm256_cmp_{s}({1}, {2}, _CMP_UNORD_Q)",
   select = "_mm256_blendv_{s}({3}, {2}, {1})",
 })
 
 local avx512 = derive(x86, {
   prefix = "_mm512", vector = 512, i = "si512", e64 = "epi64", fused = true,
+  native = { floor = true, round = true },
+  floor = "_mm512_roundscale_{s}({1}, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)",
+  round = "_mm512_roundscale_{s}({1}, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)",
   mask_type = "__mmask{lanes}",
   abs = "_mm512_abs_{s}({1})",
   reciprocal_near = "_mm512_rcp14_{s}({1})",
   ldexp = "_mm512_scalef_{s}({1}, {2})",
   unordered = "_mm512_cmp_{s}_mask({1}, {2}, _CMP_UNORD_Q)",
+  all_of = "(__mmask{lanes})({1} & {2})",
+  any_of = "(__mmask{lanes})({1} | {2})",
+  negate = "(__mmask{lanes})~{1}",
   select = "_mm512_mask_blend_{s}({1}, {3}, {2})",
   mask_none = "0",
-  mask_or = "(__mmask{lanes})({1} | {2})",
   mask_any = "{1} != 0",
   mask_first = "(size_t)__builtin_ctz({1})",
 })
@@ -178,6 +188,9 @@ local scalar = {
   eq = "{1} == {2}",
   ne = "{1} != {2}",
   unordered = "__builtin_isunordered({1}, {2})",
+  all_of = "{1} & {2}",
+  any_of = "{1} | {2}",
+  negate = "!{1}",
   select = "{1} ? {2} : {3}",
   bits = "lathe_bits_{t}({1})",
   real = "lathe_real_{t}({1})",
@@ -203,7 +216,6 @@ local scalar = {
   random = "numbers[{3}]",
   hit = "{1} == (int64_t)({2})",
   mask_none = "false",
-  mask_or = "{1} | {2}",
   mask_any = "{1}",
   mask_first = "(size_t)0",
 }
@@ -223,7 +235,9 @@ end
 local reference = derive(scalar, {
   include = "<math.h>",
   native = true,
-  tiny = { f64 = types.f32.tiny, wide = types.f64.tiny }, -- of the kernels that each one checks
+  -- Of the kernels that each one checks.
+  tiny = { f64 = 0x1p-126, wide = 0x1p-1022 },
+  unit = { f64 = 0x1p-23, wide = 0x1p-52 },
   sqrt = "sqrt{f}({1})",
   abs = "fabs{f}({1})",
   copysign = "copysign{f}({1}, {2})",
@@ -231,8 +245,12 @@ local reference = derive(scalar, {
   mad = "fma{f}({1}, {2}, {3})",
   random = "lathe_random({1}, {2}, {3}, args->narrow)",
   sigmoid = "1 / (1 + exp{f}(-{1}))",
+  rsqrt = "1 / sqrt{f}({1})",
+  pow = "pow{f}({1}, {2})",
+  round = "rint{f}({1})",
+  sign = "{1} != {1} ? {1} : ({1} > 0) - ({1} < 0)",
 })
-for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "erfc" } do
+for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "erfc", "sin", "cos", "floor" } do
   reference[name] = name .. "{f}({1})"
 end
 

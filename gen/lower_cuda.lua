@@ -11,8 +11,8 @@ local cuda = {
 
 -- Types, as in lower_c.lua; bytes: the size of an element in memory.
 cuda.types = {
-  f32 = { number = "float", f = "f", bits = 32, bytes = 4, tiny = 0x1p-126, pack = "<f", digits = 9 },
-  f64 = { number = "double", f = "", bits = 64, bytes = 8, tiny = 0x1p-1022, pack = "<d", digits = 17 },
+  f32 = { number = "float", f = "f", bits = 32, bytes = 4, pack = "<f", digits = 9 },
+  f64 = { number = "double", f = "", bits = 64, bytes = 8, pack = "<d", digits = 17 },
   -- In memory; cuda_fp16.h and cuda_bf16.h convert them where they are read and written.
   f16 = { storage = "__half", compute = "f32", bytes = 2 },
   bf16 = { storage = "__nv_bfloat16", compute = "f32", bytes = 2 },
@@ -43,7 +43,11 @@ local set = {
   ge = "{1} >= {2}",
   eq = "{1} == {2}",
   ne = "{1} != {2}",
+  all_of = "{1} && {2}",
+  any_of = "{1} || {2}",
+  negate = "!{1}",
   select = "{1} ? {2} : {3}",
+  mask_any = "{1}",
   bits = "__float_as_uint({1})",
   real = "__uint_as_float({1})",
   bits_f64 = "(unsigned long long)__double_as_longlong({1})",
@@ -74,10 +78,11 @@ local set = {
 }
 
 -- What CUDA's library computes to 2 ulp (CUDA C++ Programming Guide, "Mathematical Functions"), and
--- in f32 erfc, which is off by 3.8. The library's erfc is off by 4, in f64 by 5, and sigmoid it lacks:
--- these are of vecmath.lua.
-set.native = { erfc = "f32" }
-for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf" } do
+-- in f32 erfc, which is off by 3.8. The library's erfc is off by 4, in f64 by 5, its pow in f32 by 4, and
+-- sigmoid and sign it lacks: these are of vecmath.lua.
+set.native = { erfc = "f32", pow = "f64", round = true }
+set.pow, set.round = "pow({1}, {2})", "rint{f}({1})"
+for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos", "rsqrt", "floor" } do
   set.native[name] = true
   set[name] = name .. "{f}({1})"
 end

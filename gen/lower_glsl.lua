@@ -13,9 +13,9 @@ local glsl = {
 
 -- Types, as in lower_c.lua; bytes: the size of an element in memory, where its type is `element`.
 glsl.types = {
-  f32 = { number = "float", f = "", bits = 32, bytes = 4, element = "float", tiny = 0x1p-126, pack = "<f", digits = 9 },
+  f32 = { number = "float", f = "", bits = 32, bytes = 4, element = "float", pack = "<f", digits = 9 },
   f64 = {
-    number = "double", f = "lf", bits = 64, bytes = 8, element = "double", tiny = 0x1p-1022, pack = "<d", digits = 17,
+    number = "double", f = "lf", bits = 64, bytes = 8, element = "double", pack = "<d", digits = 17,
   },
   f16 = { compute = "f32", bytes = 2, element = "float16_t" },
   bf16 = { compute = "f32", bytes = 2, element = "uint16_t" },
@@ -47,7 +47,13 @@ local set = {
   ge = "{1} >= {2}",
   eq = "{1} == {2}",
   ne = "{1} != {2}",
+  all_of = "{1} && {2}",
+  any_of = "{1} || {2}",
+  negate = "!{1}",
   select = "{1} ? {2} : {3}",
+  mask_any = "{1}",
+  floor = "floor({1})",
+  round = "roundEven({1})",
   bits = "floatBitsToUint({1})",
   real = "uintBitsToFloat({1})",
   bits_f64 = "doubleBitsToUint64({1})",
@@ -77,6 +83,7 @@ local set = {
   reciprocal = "lathe_reciprocal({1})",
 }
 
+set.native = { floor = true, round = true }
 for name, pattern in pairs(cheaper.texts) do
   set[name] = pattern
 end

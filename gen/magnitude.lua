@@ -1,106 +1,248 @@
--- How large what is rounded on the way to a value may get: the first-order bound of its error in units
--- of one rounding, from the graph itself. A result is judged by it where terms may cancel.
+-- How far rounding may put a value off, from the graph itself: the first-order bound of its error, in units of one
+-- rounding (Higham 2002, chapter 3). Every operation adds the rounding of its own result, and passes on the errors
+-- of its arguments by its slope. A result is judged against this: check.h.
+--
+-- The error of a node is a node, or nil where it is exact: an operand's element, and what only moves such elements.
+-- Where a first-order bound says nothing, for a divisor may be zero within its error, it is infinite.
 
 local expr = require "expr"
 
 local magnitude = {}
 
--- A product below the smallest normal number is rounded as if it were as large, and what comes of it
--- may be large again.
-local function at_least_tiny(a)
-  return expr.max(a, expr.leaf("tiny", ""))
+-- Errors in units of one rounding, times this, are errors in value: the spacing of numbers next to 1.
+local function unit()
+  return expr.leaf("unit", "")
 end
 
-local function product(_, a, b)
-  return at_least_tiny(a * b)
+-- Errors up to this many units are planned for where a bound turns on whether two values may meet.
+local most_units = 16
+
+local function plus(a, b)
+  return a and b and a + b or a or b
 end
 
--- How much of an argument's error a function of one argument passes on: slope(node, x).
-local two_over_root_pi = 2 / math.sqrt(math.pi)
-local slopes = {
-  exp = function(y) return y end,
-  exp2 = function(y) return y end,
-  expm1 = function(y) return y + 1 end,
-  log = function(_, x) return 1 / expr.abs(x) end,
-  log1p = function(_, x) return 1 / expr.abs(1 + x) end,
-  sqrt = function(y) return 0.5 / y end,
-  tanh = function(y) return 1 - y * y end,
-  sigmoid = function(y) return y * (1 - y) end,
-  erf = function(_, x) return two_over_root_pi * expr.exp(-(x * x)) end,
-  erfc = function(_, x) return two_over_root_pi * expr.exp(-(x * x)) end,
-}
-
-local function same(_, a)
-  return a
+-- slope * error, where zero times infinity is nothing: exp(-inf) is 0, however far off its argument may be.
+local function passed(slope, error)
+  if not error or slope.op == "const" then
+    return error and (slope.value == 1 and error or slope * error)
+  end
+  return expr.select(expr.eq(slope, 0), 0, expr.select(expr.eq(error, 0), 0, slope * error))
 end
 
--- The largest or smallest of exact terms is exact, however large the others are.
-local function extreme(largest)
-  return function(node, a)
-    return rawequal(a, expr.abs(node[1])) and expr.abs(node) or largest(a)
+-- A product below the smallest normal number is rounded as if it were as large, and what comes of it may be large
+-- again.
+local function rounded_product(node)
+  return expr.maxraw(expr.leaf("tiny", ""), expr.abs(node))
+end
+
+-- Infinite where a value may be zero within its error, else what is given.
+local function unless_zero(value, error, given)
+  return expr.select(expr.gt(most_units * unit() * error, expr.abs(value)), math.huge, given)
+end
+
+local function is_power_of_two(node)
+  local bits = node.op == "const" and string.format("%a", node.value)
+  return bits and bits:find "^-?0x1p" ~= nil
+end
+
+-- Whether a constant is the same in every type that is computed in.
+local function is_exact(value)
+  return value ~= value or string.unpack("<f", string.pack("<f", value)) == value
+end
+
+-- The comparisons that a mask is made of.
+local function comparisons(mask)
+  local found = {}
+  expr.visit({ mask }, function(node)
+    if node.type == "m" and #node == 2 and node[1].type == "r" then
+      found[#found + 1] = node
+    end
+  end)
+  return found
+end
+
+-- What is added to an error where one of some pairs of values may change places: the jump that comes of it.
+local function flips(pairs_of, errors, jump)
+  local added
+  for _, pair in ipairs(pairs_of) do
+    local off = plus(errors(pair[1]), errors(pair[2]))
+    if off then
+      local near = expr.le(expr.abs(pair[1] - pair[2]), most_units * unit() * off)
+      added = expr.select(near, jump * (4 / unit()), added or 0)
+    end
+  end
+  return added
+end
+
+-- The largest or smallest of two: the other's error counts where it may be the one.
+local function extreme(chosen)
+  return function(_, errors, a, b)
+    local off_a, off_b = errors(a), errors(b)
+    local off = plus(off_a, off_b)
+    if not off then
+      return nil
+    end
+    off_a, off_b = off_a or expr.const(0), off_b or expr.const(0)
+    return expr.select(expr.le(expr.abs(a - b), most_units * unit() * off), expr.max(off_a, off_b),
+      expr.select(chosen(a, b), off_a, off_b))
   end
 end
 
--- rules[op](node, ...): from the magnitudes of the arguments.
+local function same(_, errors, a)
+  return errors(a)
+end
+
+local function reduced(by)
+  return function(_, errors, term)
+    local off = errors(term)
+    return off and by(off)
+  end
+end
+
+-- A sum's error does not grow with its length, but with its terms.
+local function summed(by)
+  return function(_, errors, term)
+    return by(plus(expr.abs(term), errors(term)))
+  end
+end
+
+-- What changes by 1 at edges: where an argument may lie on either side of one.
+local function stepped(edge)
+  return function(_, errors, a)
+    local off = errors(a)
+    return off and expr.select(expr.le(expr.abs(a - edge(a)), most_units * unit() * off), 4 / unit(), 0)
+  end
+end
+
+-- rules[op](node, errors, ...): the error of a node with these arguments; errors(argument) is that of one.
 local rules = {
-  add = function(_, a, b) return a + b end,
-  sub = function(_, a, b) return a + b end,
-  mul = product,
-  div = function(node, a, b)
-    local y = expr.abs(node[2])
-    return at_least_tiny(a / y * (b / y))
+  add = function(node, errors, a, b) return plus(expr.abs(node), plus(errors(a), errors(b))) end,
+  mul = function(node, errors, a, b)
+    local off_a, off_b = passed(expr.abs(b), errors(a)), passed(expr.abs(a), errors(b))
+    local scales = is_power_of_two(a) or is_power_of_two(b)
+    return plus(scales and expr.leaf("tiny", "") or rounded_product(node), plus(off_a, off_b))
+  end,
+  div = function(node, errors, a, b)
+    local size, off_a, off_b = expr.abs(b), errors(a), errors(b)
+    local off = plus(rounded_product(node), off_a and passed(1 / size, off_a))
+    return off_b and unless_zero(b, off_b, off + passed(expr.abs(node) / size, off_b)) or off
+  end,
+  fma = function(node, errors, a, b, c)
+    local off = plus(passed(expr.abs(b), errors(a)), passed(expr.abs(a), errors(b)))
+    return plus(rounded_product(node), plus(off, errors(c)))
+  end,
+  -- The root of an error where that is more than what it is the error of.
+  sqrt = function(node, errors, a)
+    local off = errors(a)
+    local most = off and expr.minraw(off * 0.5 / node, expr.sqrt(off / unit()))
+    return plus(expr.abs(node), most and expr.select(expr.eq(off, 0), 0, most))
   end,
   neg = same,
   abs = same,
-  copysign = same,
   detach = same,
-  fma = function(_, a, b, c) return at_least_tiny(a * b) + c end,
-  max = function(_, a, b) return expr.max(a, b) end,
-  min = function(_, a, b) return expr.max(a, b) end,
-  select = function(node, _, a, b) return expr.select(node[1], a, b) end,
-  sum = function(_, a) return expr.sum(a) end,
-  maximum = extreme(expr.maximum),
-  minimum = extreme(expr.maximum),
-  pick = function(node, a) return expr.pick(a, node[2]) end,
-  column_sum = function(_, a) return expr.column_sum(a) end,
-  column_max = extreme(expr.column_max),
-  column_min = extreme(expr.column_max),
+  copysign = function(_, errors, a, b)
+    return plus(errors(a), flips({ { b, expr.const(0) } }, errors, 2 * expr.abs(a)))
+  end,
+  pow = function(node, errors, a, b)
+    local off_a, off_b = errors(a), errors(b)
+    local all = plus(rounded_product(node), off_a and passed(expr.abs(node * b / a), off_a))
+    local logarithm = expr.select(expr.eq(a, 0), 0, expr.log(expr.abs(a)))
+    all = plus(all, off_b and passed(expr.abs(node * logarithm), off_b))
+    return off_a and unless_zero(a, off_a, all) or all
+  end,
+  floor = stepped(expr.round),
+  round = stepped(function(a) return expr.floor(a) + 0.5 end),
+  sign = function(_, errors, a) return flips({ { a, expr.const(0) } }, errors, 2) end,
+  max = extreme(expr.gt),
+  min = extreme(expr.lt),
+  select = function(_, errors, mask, a, b)
+    local off_a, off_b = errors(a), errors(b)
+    local taken = (off_a or off_b) and expr.select(mask, off_a or 0, off_b or 0)
+    return plus(taken, flips(comparisons(mask), errors, expr.abs(a - b)))
+  end,
+  sum = summed(expr.sum),
+  maximum = reduced(expr.maximum),
+  minimum = reduced(expr.maximum),
+  pick = function(node, errors, term)
+    local off = errors(term)
+    return off and expr.pick(off, node[2])
+  end,
+  column_sum = summed(expr.column_sum),
+  column_max = reduced(expr.column_max),
+  column_min = reduced(expr.column_max),
 }
-for op, slope in pairs(slopes) do
-  rules[op] = function(node, a)
-    local steep = slope(node, node[1]) -- exp(-inf) is 0, however large the argument
-    return expr.abs(node) + expr.select(expr.eq(steep, 0), 0, steep * a)
+rules.sub = rules.add
+
+-- How much of its argument's error a function passes on, slope(node, x); where the argument must not be zero
+-- within it, `pole` is what must not.
+local two_over_root_pi = 2 / math.sqrt(math.pi)
+local functions = {
+  exp = { slope = function(y) return y end, tiny = true },
+  exp2 = { slope = function(y) return y * math.log(2) end, tiny = true },
+  expm1 = { slope = function(y) return y + 1 end },
+  log = { slope = function(_, x) return 1 / expr.abs(x) end, pole = function(x) return x end },
+  log1p = { slope = function(_, x) return 1 / expr.abs(1 + x) end, pole = function(x) return 1 + x end },
+  tanh = { slope = function(y) return 1 - y * y end },
+  sin = { slope = function(_, x) return expr.abs(expr.cos(x)) end },
+  cos = { slope = function(_, x) return expr.abs(expr.sin(x)) end },
+  rsqrt = { slope = function(y, x) return 0.5 * y / expr.abs(x) end, pole = function(x) return x end },
+  sigmoid = { slope = function(y) return y * (1 - y) end, tiny = true },
+  erf = { slope = function(_, x) return two_over_root_pi * expr.exp(-(x * x)) end },
+  erfc = { slope = function(_, x) return two_over_root_pi * expr.exp(-(x * x)) end, tiny = true },
+}
+for op, f in pairs(functions) do
+  rules[op] = function(node, errors, x)
+    local own, off = f.tiny and rounded_product(node) or expr.abs(node), errors(x)
+    if not off then
+      return own
+    end
+    local all = own + passed(f.slope(node, x), off)
+    return f.pole and unless_zero(f.pole(x), off, all) or all
   end
 end
 
--- The magnitude of a node, as a node. memo carries what is done already from call to call.
-function magnitude.of(node, memo)
-  if not memo[node] then
-    local arguments, rule = {}, rules[node.op]
+-- The error of a node, nil where it is exact. memo carries what is done already from call to call.
+local function error_of(node, memo)
+  if memo[node] == nil then
+    local rule = rules[node.op]
+    local off
     if rule then
-      for i = 1, #node do
-        arguments[i] = node[i].type == "r" and magnitude.of(node[i], memo)
-      end
+      off = rule(node, function(argument)
+        return error_of(argument, memo) or nil
+      end, table.unpack(node, 1, #node))
+    elseif node.op == "const" and not is_exact(node.value) then
+      off = expr.abs(node)
     end
-    memo[node] = rule and rule(node, table.unpack(arguments, 1, #node)) or expr.abs(node)
+    memo[node] = off or false
   end
   return memo[node]
 end
 
--- Whether anything is rounded on the way to a node; constants are, alike for a kernel and its reference.
-local exact = {}
-for _, op in ipairs {
-  "input", "shared", "scalar", "const", "tiny", "neg", "abs", "copysign", "detach", "max", "min", "select",
-  "lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum", "index", "pick",
-} do
-  exact[op] = true
+-- The magnitude of a node, as a node: its error in units of one rounding.
+function magnitude.of(node, memo)
+  return error_of(node, memo) or expr.const(0)
 end
-function magnitude.rounds(node)
-  local rounds = false
-  expr.visit({ node }, function(n)
-    rounds = rounds or not exact[n.op]
+
+-- By how many ulp the kernels of an operation may be off by themselves, on the backend where that is most.
+local rough = {
+  add = 0.5, sub = 0.5, mul = 0.5, div = 0.5, fma = 0.5, sqrt = 0.5,
+  exp = 2, exp2 = 2, expm1 = 2, log = 2, log1p = 2, tanh = 2, sigmoid = 2.5, erf = 2, erfc = 4, sum = 2, column_sum = 2,
+}
+
+-- The operation under some nodes whose own rounding is the widest, and by how many ulp; nil where all is exact.
+function magnitude.roughest(nodes)
+  local name, most = nil, 0
+  expr.visit(nodes, function(node)
+    if (rough[node.op] or 0) > most then
+      name, most = node.op, rough[node.op]
+    end
   end)
-  return rounds
+  return name, most
+end
+
+-- Whether anything is rounded on the way to a node.
+function magnitude.rounds(node)
+  return error_of(node, {}) ~= false
 end
 
 return magnitude

@@ -27,7 +27,7 @@ local program = {}
 -- Worth storing and loading again rather than computing twice.
 local expensive = {
   exp = true, exp2 = true, expm1 = true, log = true, log1p = true, tanh = true, sigmoid = true,
-  erf = true, erfc = true, div = true, sqrt = true,
+  erf = true, erfc = true, sin = true, cos = true, pow = true, rsqrt = true, div = true, sqrt = true,
 }
 
 local reductions, over_rows = {}, {}

@@ -19,7 +19,7 @@
 enum { STEP = 1000 };
 static const uint64_t instruction_limit = 10 * 1000 * 1000; /* of one call */
 static const double seconds_limit = 5;                      /* of all calls of one spec */
-static const size_t memory_limit = (size_t)64 << 20;        /* that a spec's calls leave or use */
+static const size_t memory_limit = (size_t)64 << 20; /* of one call: none keeps what it used */
 static const char too_long[] =
     "the spec ran more than 10 million instructions or 5 seconds; expected one that ends (look "
     "for a loop without an end)";
@@ -166,36 +166,14 @@ static void swap_string_methods(lua_State *L) {
   lua_pop(L, 2);
 }
 
-/* A number of the table at an index of the stack; 0 where it has none. */
-static double get_number(lua_State *L, int table, const char *key) {
-  lua_getfield(L, table, key);
-  double number = lua_tonumber(L, -1);
-  lua_pop(L, 1);
-  return number;
-}
-
-static void set_number(lua_State *L, int table, const char *key, double number) {
-  lua_pushnumber(L, number);
-  lua_setfield(L, table, key);
-}
-
-/* The bytes that a spec's calls left behind, this one among them. What they left for the collector
- * is not counted: where it seems too much, the collector is asked. */
-static double bytes_left(lua_State *L, const sandbox *box, double before, size_t used) {
-  double left = before + (double)box->used - (double)used;
-  if (left > (double)memory_limit) {
-    lua_gc(L, LUA_GCCOLLECT);
-    left = before + (double)box->used - (double)used;
-  }
-  return left > 0 ? left : 0;
-}
-
 enum { METHODS = 1, WHERE, SPENT, FUNCTION };
 
 static int run(lua_State *L) {
   sandbox *box = box_of(L);
   int arguments = lua_gettop(L) - FUNCTION;
-  double seconds = get_number(L, SPENT, "seconds"), bytes = get_number(L, SPENT, "bytes");
+  lua_getfield(L, SPENT, "seconds");
+  double seconds = lua_tonumber(L, -1);
+  lua_pop(L, 1);
   lua_pushvalue(L, METHODS);
   swap_string_methods(L);
   lua_replace(L, METHODS); /* the methods to restore */
@@ -203,12 +181,11 @@ static int run(lua_State *L) {
   box->instructions = 0;
   box->stopped = box->refused = false;
   set_place(lua_tostring(L, WHERE), 0);
-  size_t used = box->used;
   double start = seconds_now(), left = seconds_limit - seconds;
   lua_sethook(L, hook, LUA_MASKLINE | LUA_MASKCOUNT, STEP);
   set_alarm(left > 1e-3 ? left : 1e-3);
   box->running = true;
-  box->cap = used + memory_limit;
+  box->cap = box->used + memory_limit;
   int status = lua_pcall(L, arguments, LUA_MULTRET, 0);
   box->running = false;
   box->cap = SIZE_MAX;
@@ -218,21 +195,18 @@ static int run(lua_State *L) {
   lua_pushvalue(L, METHODS);
   swap_string_methods(L);
   lua_pop(L, 1);
-  bytes = bytes_left(L, box, bytes, used);
-  set_number(L, SPENT, "seconds", seconds + seconds_now() - start);
-  set_number(L, SPENT, "bytes", bytes);
-  bool large = status == LUA_ERRMEM ? box->refused : bytes > (double)memory_limit;
-  if (status == LUA_OK && !large) {
+  lua_pushnumber(L, seconds + seconds_now() - start);
+  lua_setfield(L, SPENT, "seconds");
+  if (status == LUA_OK) {
     lua_pushboolean(L, true);
     lua_replace(L, SPENT);
     return lua_gettop(L) - SPENT + 1;
   }
-  lua_settop(L, FUNCTION); /* what was raised, where something was */
   lua_pushboolean(L, false);
   lua_newtable(L);
   if (box->stopped) {
     lua_pushstring(L, too_long);
-  } else if (large) {
+  } else if (status == LUA_ERRMEM && box->refused) {
     lua_pushstring(L, too_large);
   } else {
     lua_pushvalue(L, FUNCTION);

@@ -13,8 +13,8 @@ void sandbox_free(sandbox *box);
 /* Pushes the function `sandbox(methods, where, spent, f, ...)`: calls f with the hooks set, the memory
  * capped and `methods` as the methods of strings, and returns true and what f returned; or false and a
  * table { message, where }: the line of a spec where it stopped, or the `where` given if none ran.
- * spent is a table, one for each spec, empty at first: it keeps the seconds and bytes that the calls of
- * a spec took, for these limits hold for all of them together. Where the time is over, the process
+ * spent is a table, one for each spec, empty at first: it keeps the seconds that the calls of
+ * a spec took, for that limit holds for all of them together. Where the time is over, the process
  * ends: with that line on standard error and status 1. */
 void sandbox_push(lua_State *L);
 

@@ -10,7 +10,7 @@
 --   op.key        the key of the function; op.family may be another: see find_places
 --   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
 --   op.sets { name, shapes: lists of extents, each a list of choices }
---   op.in_place  op.any_zero_sign  op.magnitude  op.peers { name, expression }  op.variants
+--   op.in_place  op.any_zero_sign  op.peers { name, expression }  op.variants
 
 local load_stage = require "load"
 local names = require "names"
@@ -47,9 +47,6 @@ schema.keys = {
   { "dtypes", "table", luals = "lathe.dtype[]", doc = "The precisions wanted: { \"f32\", \"f64\" }." },
   { "ulp", "table", "number", luals = "number|table<lathe.dtype, number>",
     doc = "The most a result may be off, in units of the last place: a number, or one for each precision." },
-  { "magnitude", "function", "boolean", optional = true,
-    doc = "The size of what is rounded on the way, where that may exceed the result: errors are counted in ulp of "
-      .. "the larger. true: found from the graph." },
   { "any_zero_sign", "boolean", optional = true,
     doc = "Whether +0 and -0 are equally right (default: where a max, a min or a sum decides the sign of a zero)." },
   { "in_place", "boolean", optional = true,
@@ -61,7 +58,8 @@ schema.keys = {
     doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out. dtypes = \"f16\" "
       .. "makes a row one of some precisions only." },
   { "peers", "table", optional = true, luals = "table<string, string>",
-    doc = "The same computation for others: { numpy = \"x + y\", torch = \"x + y\" }." },
+    doc = "The same computation for others: { numpy = \"x + y\", torch = \"x + y\" }. Statements may come first, "
+      .. "each with a ; after it; several outputs are parted by commas, in their order." },
 }
 
 local by_key, key_names = {}, {}
@@ -381,7 +379,7 @@ end
 local function check_op(op)
   local keys = op.keys
   check_keys(op)
-  op.doc, op.magnitude = one_line(op.where "doc", keys.doc), keys.magnitude
+  op.doc = one_line(op.where "doc", keys.doc)
   op.any_zero_sign = keys.any_zero_sign -- nil: trace.op finds it
   op.scalars = {}
   for name, value in text.sorted_pairs(keys.scalars or {}) do

@@ -44,8 +44,8 @@ function text.show(value)
   return value == nil and "nothing" or "a " .. type(value)
 end
 
--- Keys of a table in an order that is the same on every run: integers by value, then the rest
--- by name.
+-- Keys of a table in an order that is the same on every run: numbers by value, then the rest by type and
+-- name.
 function text.sorted_keys(t)
   local keys = {}
   for key in next, t do
@@ -57,6 +57,8 @@ function text.sorted_keys(t)
       return a < b
     elseif a_number ~= b_number then
       return a_number
+    elseif type(a) ~= type(b) then
+      return type(a) < type(b)
     end
     return tostring(a) < tostring(b)
   end)

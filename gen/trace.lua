@@ -1,98 +1,15 @@
--- Calls an op's functions with symbolic values and checks the graphs that they leave: op.values for the
--- outputs, op.magnitudes for those that have one. Derives the ops that compute gradients.
+-- Calls an op's function with symbolic values and checks the graph that it leaves: op.values for the
+-- outputs, op.magnitudes for those that are numbers. Derives the ops that compute gradients.
 
+local call = require "call"
 local expr = require "expr"
 local gradient = require "gradient"
 local graph_size = require "graph_size"
-local load_stage = require "load"
 local magnitude = require "magnitude"
 local text = require "text"
 local zero = require "zero"
 
 local trace = {}
-
--- The leaf that stands for an operand: expr.leaf's name of it, and its type.
-local function leaf_of(operand)
-  local varying = operand.place == "whole" or operand.place == "column"
-  if operand.index then
-    return expr.leaf("index", operand.name, "x")
-  elseif operand.dtype then
-    return expr.leaf("integer", operand.name, "s")
-  end
-  return expr.leaf(varying and "input" or "shared", operand.name)
-end
-
--- The nodes that an op's functions are given, by name.
-local function leaves_of(op)
-  local leaves = {}
-  for _, operand in ipairs(op.operands) do
-    leaves[operand.name] = not operand.output and leaf_of(operand) or nil
-  end
-  for _, scalar in ipairs(op.scalars) do
-    leaves[scalar.name] = expr.leaf("scalar", scalar.name)
-  end
-  return leaves
-end
-
-local function outputs_of(op)
-  local outputs = {}
-  for _, operand in ipairs(op.operands) do
-    if operand.output then
-      outputs[#outputs + 1] = operand
-    end
-  end
-  return outputs
-end
-
--- Calls one of the op's functions; returns { operand, node } per output.
-local function call(op, f, key)
-  local where = op.where(key)
-  local leaves, arguments = leaves_of(op), {}
-  if debug.getinfo(f, "u").isvararg then
-    text.fail(where, "%s: expected named parameters, found ...", key)
-  end
-  for i = 1, debug.getinfo(f, "u").nparams do
-    local name = debug.getlocal(f, i)
-    arguments[i] = leaves[name]
-    if not leaves[name] then
-      text.fail(where, "%s: parameter '%s' is no input and no scalar%s", key, name,
-        text.did_you_mean(name, text.sorted_keys(leaves)))
-    end
-  end
-  local results = table.pack(load_stage.call(where, f, table.unpack(arguments)))
-  local outputs = outputs_of(op)
-  local values = results[1]
-  if results.n == 1 and #outputs == 1 and (expr.is_node(values) or type(values) == "number") then
-    values = { [outputs[1].name] = values }
-  elseif results.n ~= 1 or type(values) ~= "table" or expr.is_node(values) then
-    text.fail(where, "%s: expected the function to return %s, found %s", key,
-      #outputs == 1 and "a value" or "a table of its outputs by name",
-      results.n == 0 and "nothing" or results.n > 1 and results.n .. " values" or "a " .. type(values))
-  end
-  local traced = {}
-  for _, operand in ipairs(outputs) do
-    local node = values[operand.name]
-    if type(node) == "number" then
-      node = expr.const(node)
-    end
-    if not expr.is_node(node) then
-      text.fail(where, "%s: expected a value for the output '%s', found %s", key, operand.name, text.show(node))
-    elseif node.type ~= "r" and node.type ~= "n" then
-      text.fail(where, "%s: '%s' is %s; expected a number%s", key, operand.name, expr.type_names[node.type],
-        node.type == "m" and ", such as select(condition, 1, 0)" or "")
-    end
-    traced[#traced + 1] = { operand = operand, node = node }
-    values[operand.name] = nil
-  end
-  local extra = next(values)
-  if extra ~= nil then
-    text.fail(where, "%s: %s is not an output%s", key, text.show(extra),
-      text.did_you_mean(extra, text.map(outputs, function(o)
-        return o.name
-      end)))
-  end
-  return traced
-end
 
 -- A reduction of the reduce family into one value per column goes over the rows.
 local function turn_to_columns(op, values)
@@ -226,19 +143,15 @@ local function without_detach(values)
   end)
 end
 
--- What one of the functions of a spec computes, detach still in it.
-local function values_of(op, f, key)
-  local values = call(op, f, key)
-  graph_size.check(op.where(key), key, values)
+-- What the function of a spec computes, detach still in it.
+local function forward(op)
+  expr.begin()
+  local values = call.values(op)
+  graph_size.check(op.where(op.key), op.key, values)
   if op.key == "reduce" then
     turn_to_columns(op, values)
   end
   return values
-end
-
-local function forward(op)
-  expr.begin()
-  return values_of(op, op.f, op.key)
 end
 
 -- The values of an op's gradient, by the name of the input that they belong to.
@@ -246,7 +159,7 @@ local function backward(op)
   local outputs, leaves, names = {}, {}, {}
   for i, value in ipairs(forward(op)) do
     local operand = value.operand
-    local derivative = leaf_of { name = "d" .. operand.name, place = operand.place }
+    local derivative = call.leaf_of { name = "d" .. operand.name, place = operand.place }
     if value.node.type == "n" or operand.place == "column" then
       text.fail(op.where "backward", "backward: '%s' is %s, which has no gradient here", operand.name,
         operand.place == "column" and "a value per column" or "an index")
@@ -255,7 +168,7 @@ local function backward(op)
   end
   for _, operand in ipairs(op.operands) do
     if not operand.output and not operand.dtype then
-      leaves[#leaves + 1] = leaf_of(operand)
+      leaves[#leaves + 1] = call.leaf_of(operand)
       names[operand.name] = leaves[#leaves]
     end
   end
@@ -393,7 +306,7 @@ local function count_column_reductions(op)
   return found
 end
 
--- What `magnitude = true` finds for the outputs that are numbers: an index has no size.
+-- The magnitudes of the outputs that are numbers: an index has none.
 local function magnitudes_of(op)
   local found, memo = {}, {}
   for _, value in ipairs(op.values) do
@@ -401,18 +314,14 @@ local function magnitudes_of(op)
       found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }
     end
   end
-  if #found == 0 then
-    text.fail(op.where "magnitude", "magnitude: expected an output that is a number, found indexes alone; leave "
-      .. "magnitude out")
-  end
   return found
 end
 
--- Traces an op's functions into a graph of their own.
+-- Traces an op's function into a graph of its own.
 function trace.op(op)
   if op.forward then
     local by_input = backward(op.forward)
-    op.values = text.map(outputs_of(op), function(operand)
+    op.values = text.map(call.outputs_of(op), function(operand)
       return { operand = operand, node = by_input[operand.name:sub(2)] }
     end)
   else
@@ -433,14 +342,9 @@ function trace.op(op)
     op.any_zero_sign = zero.is_either(roots_of(op))
   end
   check_use(op)
-  if not op.forward and type(op.magnitude) == "function" then
-    op.magnitudes = without_detach(values_of(op, op.magnitude, "magnitude"))
-  elseif op.forward or op.magnitude then
-    op.magnitudes = magnitudes_of(op)
-  else
-    op.magnitudes = {}
-  end
+  op.magnitudes = magnitudes_of(op)
   op.flops = expr.flops(roots_of(op))
+  op.roughest, op.roughest_ulp = magnitude.roughest(roots_of(op))
   op.column_reductions = count_column_reductions(op)
   mark_rounded(op)
 end

@@ -1,12 +1,13 @@
 -- Elementary functions as expressions over the primitives of expr: one source for every target.
 --
--- Each function takes a node x and a target t and returns the node of its value:
+-- Each function takes a node x (pow: x and y) and a target t and returns the node of its value:
 --   t.dtype   "f32" or "f64", the compute type
 --   t.scalef  ldexp is one instruction
 --   t.reciprocal  reciprocal, of numbers from 1 to 2^126 and off by a few ulp, is at hand and cheaper than
 --             a division; then mad is rounded once
 -- mad(a, b, c) may be rounded once or twice; nothing here needs the one or the other.
--- There are no branches and no tables: the argument is reduced through the bits of its exponent, a
+-- There are no tables, and no branches but around what large arguments of sin and cos take: the argument
+-- is reduced through the bits of its exponent, a
 -- minimax polynomial covers the reduced range, and select puts special cases in. All are right for
 -- NaN, infinities and zeros of both signs, and for numbers below the normal range, which are
 -- neither read nor returned as zero.
@@ -40,6 +41,7 @@ local formats = {
     mantissa = 23,
     bias = 127,
     sign = 1 << 31,
+    top = 31,
     sqrt_half = 0x3f3504f3, -- as bits
     magic = 0x1.8p23,
     tiny = 0x1p-126,
@@ -51,6 +53,27 @@ local formats = {
     erf_limit = 3.95,
     erfc_limit = 10.1,
     erf_split = 0.875,
+    exact_power = 2.0 ^ 40, -- of any number but 1 it is 0 or infinity
+    half = -1 << 12, -- leaves as many bits that the product of two such numbers is exact
+
+    -- pi / 2 in parts. Of an argument below the limit the first two leave a number that is exact, and so is
+    -- the product of the third with a whole number of quarter turns.
+    half_pi = { 0x1.922p0, -0x1.2cp-18, 0x1.11p-26, 0x1.68c234p-39, limit = 6430 },
+    digit = 12, -- bits of one of 2 / pi
+
+    -- sin r = r + r^3 p(r^2)
+    -- fpminimax(sin(x), [|3,5,7|], [|SG...|], [1b-40;.7859], relative, x): 4.0e-9
+    sin = { -0x1.555546p-3, 0x1.110778p-7, -0x1.9953d8p-13 },
+
+    -- cos r = 1 - r^2 / 2 + r^4 p(r^2)
+    -- fpminimax(cos(sqrt(x)), [|2,3,4|], [|SG...|], [1b-30;.7859^2], relative, 1 - x / 2): 1.2e-10
+    cos = { 0x1.55554ap-5, -0x1.6c0c2ap-10, 0x1.99e9p-16 },
+
+    -- log((1 + s) / (1 - s)) = 2/3 s (3 + z + z^2 p(z)), z = s^2
+    -- fpminimax((log((1 + sqrt(x)) / (1 - sqrt(x))) / sqrt(x) * 1.5 - 3 - x) / x^2, 3, [|SG...|],
+    --   [1b-60;.02945], absolute): 1.5e-12
+    log2 = { 0x1.333334p-1, 0x1.b6da0ap-2, 0x1.558a76p-2, 0x1.1c77b6p-2 },
+    log2_scale = { 0x1.ec8p-1, -0x1.ec478cp-14 }, -- 2 / (3 ln 2)
 
     -- e^r = 1 + r + r^2 p(r)
     -- fpminimax(expm1(x), [|2,...,6|], [|SG...|], [-.3467;.3467], relative, x): 5.3e-9 of e^r,
@@ -100,6 +123,7 @@ local formats = {
     mantissa = 52,
     bias = 1023,
     sign = 1 << 63,
+    top = 63,
     sqrt_half = 0x3fe6a09e667f3bcd,
     magic = 0x1.8p52,
     tiny = 0x1p-1022,
@@ -111,6 +135,31 @@ local formats = {
     erf_limit = 6,
     erfc_limit = 27.3,
     erf_split = 1,
+    exact_power = 2.0 ^ 70,
+    half = -1 << 27,
+    half_pi = {
+      0x1.921fb54p0, 0x1.10b462p-30, -0x1.cb3b398p-55, -0x1.d747f23e32ed7p-83, limit = 2.0 ^ 26,
+    },
+    digit = 26,
+
+    -- fpminimax(sin(x), [|3,5,7,9,11,13|], [|D...|], [1b-40;.7855], relative, x): 3.8e-18
+    sin = {
+      -0x1.5555555555548p-3, 0x1.111111110f75dp-7, -0x1.a01a019bf222ep-13, 0x1.71de355f05599p-19,
+      -0x1.ae5e5471f5501p-26, 0x1.5d8e3511cdb44p-33,
+    },
+
+    -- fpminimax(cos(sqrt(x)), [|2,3,4,5,6,7|], [|D...|], [1b-30;.7855^2], relative, 1 - x / 2): 5.7e-20
+    cos = {
+      0x1.555555555554bp-5, -0x1.6c16c16c15016p-10, 0x1.a01a019c8f3eep-16, -0x1.27e4f7f19d4b2p-22,
+      0x1.1ee9dbd0d86ap-29, -0x1.8fa681e38485fp-37,
+    },
+
+    -- fpminimax(..., 7, [|D...|], [1b-60;.02945], absolute): 4.3e-22
+    log2 = {
+      0x1.3333333333333p-1, 0x1.b6db6db6db97p-2, 0x1.5555555507f26p-2, 0x1.1745d1b548371p-2,
+      0x1.d89d5042f8478p-3, 0x1.99a8095b51967p-3, 0x1.675c9c69dd62fp-3, 0x1.6a70277451865p-3,
+    },
+    log2_scale = { 0x1.ec709ep-1, -0x1.e2fe0145b01f5p-28 },
 
     -- fpminimax(expm1(x), [|2,...,11|], [|D...|], [-.3467;.3467], relative, x): 7.4e-18 of e^r,
     -- 1.9e-17 of e^r - 1
@@ -347,17 +396,21 @@ local function log_sum(x, minus_e, f, t)
   return select(expr.gt(x, 0), y, select(expr.eq(x, 0), -math.huge, 0 / 0))
 end
 
--- log x = e ln2 + log m.
--- ulp: f32 1.20 / 1.22, f64 0.85 / 0.85; in f32 the polynomial, for x from 0.7 to 0.8.
-function vecmath.log(x, t)
-  local format = formats[t.dtype]
+-- -e and m of x = 2^e m, sqrt(1/2) <= m < sqrt(2), for x > 0.
+local function split_any(x, format)
   local offset = format.bias + 2.0 ^ format.mantissa
   local raise = format.mantissa + 1
   local below = expr.lt(x, format.tiny)
   local parts = split(select(below, x * 2.0 ^ raise, x), format)
   local minus_e = select(below, offset + raise, offset) - exponent_of(parts, format)
   local from_sqrt_half = expr.iand(parts, iconst((1 << format.mantissa) - 1))
-  local m = real(expr.iadd(from_sqrt_half, iconst(format.sqrt_half)))
+  return minus_e, real(expr.iadd(from_sqrt_half, iconst(format.sqrt_half)))
+end
+
+-- log x = e ln2 + log m.
+-- ulp: f32 1.20 / 1.22, f64 0.85 / 0.85; in f32 the polynomial, for x from 0.7 to 0.8.
+function vecmath.log(x, t)
+  local minus_e, m = split_any(x, formats[t.dtype])
   return log_sum(x, minus_e, m - 1, t)
 end
 
@@ -418,6 +471,219 @@ function vecmath.erfc(x, t)
   local tail = erfc_tail(expr.minraw(format.erfc_limit, magnitude), format, t)
   local large = select(expr.lt(x, 0), 2 - tail, tail)
   return select(expr.ge(magnitude, format.erf_split), large, small)
+end
+
+-- Powers --------------------------------------------------------------------------------------
+
+-- The upper half of a number's bits.
+local function upper(x, format)
+  return real(expr.iand(bits(x), iconst(format.half)))
+end
+
+-- log2 x for x > 0 as the sum of an upper half and a number, off by 2^-12 (f64: 2^-14) ulp of the latter's type.
+-- s = (m - 1) / (m + 1), then 3 + s^2 + ..., their product and its scale as such sums: products of two upper
+-- halves are exact. After fdlibm's e_pow.c (Sun Microsystems 1993).
+local function log2_sum(x, format)
+  local minus_e, m = split_any(x, format)
+  local f, inverse = m - 1, 1 / (m + 1)
+  local s = f * inverse
+  local s_high = upper(s, format)
+  local high = upper(m + 1, format)
+  local s_low = inverse * (f - s_high * high - s_high * (m - (high - 1)))
+  local z, square = s * s, s_high * s_high
+  local rest = mad(s_low, s_high + s, z * z * polynomial(z, format.log2))
+  high = upper(3 + square + rest, format)
+  local low = rest - (high - 3 - square)
+  local exact = s_high * high
+  local p_low = mad(low, s, s_low * high)
+  local p_high = upper(exact + p_low, format)
+  p_low = p_low - (p_high - exact)
+  local scale = format.log2_scale
+  exact = p_high * scale[1]
+  low = mad(p_high, scale[2], p_low * (scale[1] + scale[2]))
+  high = upper(exact + low - minus_e, format)
+  return high, low - (high + minus_e - exact)
+end
+
+-- x^y = 2^(y log2 |x|). What is added to log2 is 0, or NaN where x is; of 0 and infinity nothing else is used.
+-- Signs, and what has no logarithm, as C's pow has them: 1 for y = 0 and for x = 1 whatever the other is, NaN for
+-- x < 0 and y that is not whole, but for x that is infinite.
+function vecmath.pow(x, y, t)
+  local format = formats[t.dtype]
+  local size = expr.abs(x)
+  local log_high, log_low = log2_sum(size, format)
+  local limited = clamp(y, { -format.exact_power, format.exact_power })
+  local y_high = upper(limited, format)
+  local high = clamp(y_high * log_high, format.exp2_range)
+  local low = clamp(mad(limited - y_high, log_high, limited * (log_low + (size - size))), { -0.5, 0.5 })
+  local shift = format.magic + 2 * format.bias
+  local shifted = high + low + shift
+  local n = shifted - shift
+  local power = scale_by_power(polynomial(high - n + low, format.exp2), n, bits(shifted), format, t)
+
+  local at_end = select(expr.lt(y, 0), select(expr.lt(size, 1), math.huge, 0), select(expr.gt(y, 0), size, y))
+  power = select(expr.eq(size, size + size), at_end, power)
+  local half = y * 0.5
+  local of_whole = select(expr.ne(expr.round(half), half), expr.copysign(power, x), power)
+  local of_others = select(expr.lt(select(expr.lt(size, math.huge), x, 0), 0), 0 / 0, power)
+  power = select(expr.eq(expr.round(y), y), of_whole, of_others)
+  return select(expr.eq(y, 0), 1, select(expr.eq(x, 1), 1, power))
+end
+
+-- ulp: 1.5 at most; the roundings of the root and of the quotient.
+function vecmath.rsqrt(x)
+  return 1 / expr.sqrt(x)
+end
+
+-- Whole numbers -------------------------------------------------------------------------------
+
+-- The nearest whole number, of two the even one, exactly: above 2^mantissa there are no others.
+function vecmath.round(x, t)
+  local format = formats[t.dtype]
+  local size, limit = expr.abs(x), 2.0 ^ format.mantissa
+  return select(expr.lt(size, limit), with_sign_of(x, size + limit - limit, format), x)
+end
+
+-- The largest whole number that is not above x.
+function vecmath.floor(x, t)
+  local near = expr.round(x)
+  return select(expr.gt(near, x), near - 1, near)
+end
+
+-- -1, +0 or 1; NaN stays.
+function vecmath.sign(x)
+  local size = expr.abs(x)
+  return select(expr.gt(size, 0), expr.copysign(1, x), size)
+end
+
+-- Sine and cosine -----------------------------------------------------------------------------
+
+-- 2 / pi, 1280 bits of it from 2^-1 on.
+local two_over_pi = "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424dd2e0"
+  .. "06492eea09d1921cfe1deb1cb129a73ee88235f52ebb4484e99c7026b45f7e413991d639835339f49c845f8bbdf9283b1ff897ff"
+  .. "de05980fef2f118b5a0a6d1f6d367ecf27cb09b74f463f669e5fea2d7527bac7ebe5f17b3d0739f78a5292ea6bfb5fb11f8d5d08"
+  .. "56033046fc7b6babf0cfbc209af4361d"
+
+-- It as digits of so many bits: a 0, then those from 2^0 on, each from minus to plus half of what it counts up to.
+local function digits_of(width)
+  local digits, number, held = { 0, 0 }, 0, 0
+  for figure in two_over_pi:gmatch "." do
+    number, held = number << 4 | tonumber(figure, 16), held + 4
+    if held >= width then
+      held = held - width
+      digits[#digits + 1] = number >> held
+      number = number & (1 << held) - 1
+    end
+  end
+  for i = #digits, 2, -1 do
+    if digits[i] >= 1 << width - 1 then
+      digits[i], digits[i - 1] = digits[i] - (1 << width), digits[i - 1] + 1
+    end
+  end
+  return digits
+end
+
+-- `count` of the digits from the one on whose number, from 0, is a node `place`: by as many steps as that has bits.
+local function window(digits, place, most, count)
+  local step = 1
+  while 2 * step <= most do
+    step = 2 * step
+  end
+  while step >= 1 do
+    local further, list = expr.ge(place, step), {}
+    for i = 1, count + step - 1 do
+      list[i] = select(further, digits[i + step] or 0, digits[i] or 0)
+    end
+    digits, place, step = list, select(further, place - step, place), step // 2
+  end
+  return digits
+end
+
+-- What rounds a number to a multiple of `to` and is added to it.
+local function nearest(x, format, to)
+  local magic = format.magic * (to or 1)
+  return x + magic - magic
+end
+
+-- x >= 0 in quarter turns, below half_pi's limit: bits, the lowest of which hold how many, and the angle that is
+-- left, r + low, |r| <= pi / 4 and a little more.
+local function turn_near(x, format)
+  local parts = format.half_pi
+  local shifted = mad(x, 2 / math.pi, format.magic)
+  local n = shifted - format.magic
+  local high = mad(n, -parts[2], mad(n, -parts[1], x))
+  local r = mad(n, -parts[3], high)
+  return { quarters = bits(shifted), r = r, low = mad(n, -parts[4], mad(n, -parts[3], high - r)) }
+end
+
+-- The same for x from 2^(mantissa - digit) on. x = 2^E m; of the digits of 2 / pi those count whose products with m
+-- are neither whole turns, nor too small. With m in two parts the products are exact, and so are their sums by
+-- weight and what these carry to the next. Payne and Hanek 1983, in the arithmetic there is.
+local function turn_far(x, format)
+  local width = format.digit
+  local base, offset = 2.0 ^ width, format.bias + format.mantissa
+  local exponent = exponent_of(bits(x), format) - (2.0 ^ format.mantissa + offset - width)
+  local place = nearest(exponent * (1 / width) - (width - 1) / (2 * width), format)
+  local fraction = expr.iand(bits(x), iconst((1 << format.mantissa) - 1))
+  local m = real(expr.ior(fraction, iconst(offset << format.mantissa)))
+  local upper_part = nearest(m * (1 / base), format)
+  local lower_part = mad(upper_part, -base, m)
+  local last = 7
+  local digits = window(digits_of(width), place, (2 * format.bias - offset + width) // width, last + 2)
+  local sums, weights = {}, {}
+  local power = power_of_two(bits(mad(place, -width, exponent) + (format.magic + format.bias)), format)
+  for c = 0, last do
+    sums[c] = mad(lower_part, digits[c + 1], upper_part * digits[c + 2])
+    weights[c] = power * base ^ -c
+  end
+  for c = last, 1, -1 do
+    local carry = nearest(sums[c] * (1 / base), format)
+    sums[c], sums[c - 1] = mad(carry, -base, sums[c]), sums[c - 1] + carry
+  end
+  local whole = sums[0] * power
+  local turns = whole - nearest(whole, format, 8) + sums[1] * weights[1]
+  local third = sums[2] * weights[2]
+  local shifted = turns + third + format.magic
+  local first = turns - (shifted - format.magic) + third
+  local second = mad(sums[3], weights[3], sums[4] * weights[4])
+  local share = first + second
+  local low = first - share + second + mad(sums[5], weights[5], sums[6] * weights[6])
+
+  local part = format.half_pi[1]
+  local rest = format.half_pi[2] + format.half_pi[3]
+  local high = upper(share, format)
+  local exact = high * part
+  rest = mad(high, rest, mad(share - high, part + rest, low * (part + rest)))
+  local r = exact + (rest + (x - x)) -- NaN where x is infinite
+  return { quarters = bits(shifted), r = r, low = exact - r + rest }
+end
+
+-- The sine of a turn that begins `first` quarters later, but for its sign, and quarters with the sign in bit 1.
+local function sine(turn, first, format)
+  local r, square = turn.r, turn.r * turn.r
+  local of_r = r + mad(square * r, polynomial(square, format.sin), turn.low)
+  local of_rest = mad(square, mad(square, polynomial(square, format.cos), -0.5), 1)
+  local quarters = first == 0 and turn.quarters or expr.iadd(turn.quarters, iconst(first))
+  local one = iconst(format.bias << format.mantissa)
+  local is_odd = expr.lt(real(expr.ior(expr.ishl(quarters, format.top), one)), 0)
+  local flip = expr.iand(expr.ishl(quarters, format.top - 1), iconst(format.sign))
+  return real(expr.ixor(bits(select(is_odd, of_rest, of_r)), flip))
+end
+
+local function wave(x, first, t)
+  local format = formats[t.dtype]
+  return expr.seldom(expr.ge(x, format.half_pi.limit), sine(turn_far(x, format), first, format),
+    sine(turn_near(x, format), first, format))
+end
+
+function vecmath.sin(x, t)
+  local format = formats[t.dtype]
+  local of_size = wave(expr.abs(x), 0, t)
+  return real(expr.ixor(bits(of_size), expr.iand(bits(x), iconst(format.sign))))
+end
+
+function vecmath.cos(x, t)
+  return wave(expr.abs(x), 1, t)
 end
 
 -- For results that are rounded to half the bits, of arguments that were rounded themselves.

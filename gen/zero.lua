@@ -9,7 +9,8 @@ local by_order = {
   column_sum = true,
 }
 -- Zero is never -0 here, whatever the arguments are.
-local plain = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, log = true, count = true }
+local plain = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, log = true, count = true,
+  cos = true, rsqrt = true, sign = true }
 
 -- Whether a node is never -0.
 local function is_plain(node, memo)
@@ -19,7 +20,7 @@ local function is_plain(node, memo)
       or op == "const" and (node.value ~= 0 or 1 / node.value > 0)
       or op == "mul" and rawequal(node[1], node[2])
       or op == "add" and (is_plain(node[1], memo) or is_plain(node[2], memo))
-      or (op == "sub" or op == "sqrt") and is_plain(node[1], memo)
+      or (op == "sub" or op == "sqrt" or op == "sin" or op == "floor") and is_plain(node[1], memo)
       or op == "select" and is_plain(node[2], memo) and is_plain(node[3], memo)
       or by_order[op] and op ~= "sum" and op ~= "column_sum"
         and is_plain(node[1], memo) and is_plain(node[2] or node[1], memo)

@@ -11,6 +11,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "report_files.h"
 #include "signals.h"
 #include "worker.h"
 
@@ -18,7 +19,7 @@
 static void run_variant(const report *r, row *line, device *on) {
   const task *t = line->task;
   const options *o = r->options;
-  const char *why = selection_why_not(r->selection, line->of), *ended;
+  const char *why = selection_why_not(r->selection, line->of);
   problem about = {.op = t->op, .dtype = t->dtype, .seed = o->seed, .special = o->special};
   device_call call = {.variant = line->of, .problem = &about, .layout = o->layout};
   job j = {.variant = line->of,
@@ -28,6 +29,7 @@ static void run_variant(const report *r, row *line, device *on) {
            .check_only = o->check_only,
            .limits = o->limits};
   outcome out = {0};
+  worker_fate fate;
   char repro[512];
 
   if (why) {
@@ -36,12 +38,16 @@ static void run_variant(const report *r, row *line, device *on) {
   }
   memcpy(about.dim, t->dim, sizeof about.dim);
   memcpy(j.dim, t->dim, sizeof j.dim);
-  ended = worker_run(on, &j, &out);
-  if (ended) {
-    snprintf(call.error, sizeof call.error, "%s", ended);
+  fate = worker_run(on, &j, &out, &why);
+  check_repro(&call, r->program, repro, sizeof repro);
+  if (fate == WORKER_KILLED) {
+    row_kill(line, why, repro);
+    return;
+  }
+  if (fate == WORKER_FAILED) {
+    snprintf(call.error, sizeof call.error, "%s", why);
     out.check = check_failed(&call);
   }
-  check_repro(&call, r->program, repro, sizeof repro);
   row_judge(line, &out.check, repro);
   if (line->state == ROW_RIGHT && out.warm.count > 0)
     row_measure(line, &out, on);
@@ -53,6 +59,7 @@ static void count_rows(report *r, size_t from) {
     r->right += r->rows[i]->state == ROW_RIGHT;
     r->wrong += r->rows[i]->state == ROW_WRONG;
     r->unproved += r->rows[i]->state == ROW_UNPROVED;
+    r->killed += r->rows[i]->state == ROW_KILLED;
     r->skipped += r->rows[i]->state == ROW_SKIPPED;
   }
 }
@@ -122,10 +129,10 @@ static void describe_run(report *r, int argc, char **argv) {
 }
 
 static int exit_status(const report *r) {
-  if (r->interrupted)
-    return EXIT_INTERRUPT;
   if (r->wrong || r->unproved)
     return EXIT_WRONG;
+  if (r->killed)
+    return EXIT_KILLED;
   return r->right ? EXIT_RIGHT : EXIT_NOTHING;
 }
 
@@ -136,7 +143,7 @@ static void run_all(report *r) {
   r->rows = calloc(r->total + 1, sizeof *r->rows);
   if (!r->rows)
     message_refuse("out of memory");
-  signals_note_interrupts();
+  signals_note_interrupts(output_abandon);
   report_table_begin(r);
   for (size_t t = 0; t < r->selection->count && !signals_interrupted(); t++)
     run_task(r, &r->selection->tasks[t]);
@@ -159,21 +166,12 @@ int main(int argc, char **argv) {
     list_print(&o, &s);
   } else {
     report r = {.options = &o, .selection = &s};
-    struct {
-      output file;
-      void (*write)(FILE *, const report *);
-    } files[] = {{output_open(o.json), report_json},
-                 {output_open(o.csv), report_csv},
-                 {output_open(o.markdown), report_markdown}};
+    report_files_check(&o);
     describe_run(&r, argc, argv);
     run_all(&r);
-    status = exit_status(&r);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-      if (files[i].file.file)
-        files[i].write(files[i].file.file, &r);
-      if (!output_commit(&files[i].file))
-        status = EXIT_REQUEST;
-    }
+    status = report_files_write(&r) ? exit_status(&r) : EXIT_REQUEST;
+    if (signals_interrupted()) /* also where all rows were finished */
+      status = EXIT_SIGNAL + signals_interrupted();
     for (size_t i = 0; i < r.count; i++)
       row_free(r.rows[i]);
     free(r.rows);

@@ -1,7 +1,6 @@
 /* check.c - is a variant's result right? */
 #include "check.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,137 +9,9 @@
 
 #include "buffer.h"
 #include "dtype.h"
+#include "judge.h"
 #include "random.h"
 #include "telling.h"
-#include "terms.h"
-#include "ulp.h"
-
-enum { BLOCK = 256 /* elements compared at a time */ };
-
-/* What comparing one output found. */
-typedef struct findings {
-  double worst; /* error in ulp */
-  size_t wrong; /* how many elements are beyond the bound */
-  size_t at;    /* the first of them */
-  double at_ulp;
-} findings;
-
-/* One block in double: what was got, what was expected, how far apart they are. The difference
- * is taken in the reference's own type. */
-typedef struct block {
-  double got[BLOCK], difference[BLOCK], expected[BLOCK], magnitude[BLOCK];
-} block;
-
-static void load_block(block *b, const problem *p, int o, lathe_dtype type, const void *got,
-                       size_t start, size_t n) {
-  dtype_widen(type, (const char *)got + start * lathe_dtype_size(type), n, b->got);
-  if (p->wide) {
-    const long double *expected = (const long double *)p->expected[o] + start;
-    const long double *magnitude = (const long double *)p->magnitude[o] + start;
-    for (size_t i = 0; i < n; i++) {
-      b->difference[i] = (double)(b->got[i] - expected[i]);
-      b->expected[i] = (double)expected[i];
-      b->magnitude[i] = (double)magnitude[i];
-    }
-  } else {
-    const double *expected = (const double *)p->expected[o] + start;
-    memcpy(b->expected, expected, n * sizeof *expected);
-    memcpy(b->magnitude, (const double *)p->magnitude[o] + start, n * sizeof *expected);
-    for (size_t i = 0; i < n; i++)
-      b->difference[i] = b->got[i] - expected[i];
-  }
-}
-
-/* The error of element i of a block that starts at `start`. */
-static double element_error(const problem *p, int o, lathe_dtype type, const block *b, size_t start,
-                            size_t i) {
-  const dtype_format *f = dtype_format_of(type);
-  const double largest = dtype_max(type), expected = fabs(b->expected[i]);
-  double magnitude = expected, error;
-
-  if (b->magnitude[i] > magnitude && !isinf(b->magnitude[i]))
-    magnitude = b->magnitude[i] < largest ? b->magnitude[i] : largest;
-  if (p->wide && magnitude < DBL_MIN) /* a double has no room for the difference */
-    error = (double)(fabsl(b->got[i] - problem_expected(p, o, start + i)) * 0x1p1074L);
-  else if (fabs(b->got[i]) <= largest && expected <= largest)
-    error = ulp_of(f, b->difference[i], magnitude);
-  else
-    error = ulp_at_edge(f, b->got[i], problem_expected(p, o, start + i));
-  /* A long double below the least double is no zero. */
-  if (magnitude == 0 && b->got[i] == 0 && !p->op->any_zero_sign &&
-      problem_expected(p, o, start + i) == 0 && !signbit(b->got[i]) != !signbit(b->expected[i]))
-    error = INFINITY;
-  return error;
-}
-
-/* Whether an element is right on a device that may take numbers below the normal range as zero: also
- * one on the way to the result, which may be several times as much, and one that is handed out as it is
- * because it was taken as zero. */
-static bool right_if_flushed(const problem *p, const problem *flushed, int o, lathe_dtype type,
-                             const void *got, size_t i, double bound) {
-  const int emin = dtype_format_of(type)->emin, several = 5; /* as a power of two */
-  const long double expected = problem_expected(p, o, i);
-  block b;
-
-  load_block(&b, flushed, o, type, got, i, 1);
-  if (expected != 0 && fabsl(b.got[0] - expected) <= ldexpl(1, emin + several))
-    return true;
-  if (b.got[0] != 0 && fabs(b.got[0]) < ldexp(1, emin) && b.expected[0] == 0)
-    return true;
-  return element_error(flushed, o, type, &b, i, 0) <= bound;
-}
-
-static findings compare_floating(const problem *p, const problem *flushed, int o, lathe_dtype type,
-                                 const void *got, double bound) {
-  findings found = {0};
-  block b;
-
-  for (size_t start = 0; start < p->elements[o]; start += BLOCK) {
-    const size_t n = p->elements[o] - start < BLOCK ? p->elements[o] - start : BLOCK;
-    load_block(&b, p, o, type, got, start, n);
-    for (size_t i = 0; i < n; i++) {
-      const double error = element_error(p, o, type, &b, start, i);
-      if (!(error <= bound) && flushed &&
-          right_if_flushed(p, flushed, o, type, got, start + i, bound))
-        continue;
-      if (error > found.worst)
-        found.worst = error;
-      if (!(error <= bound) && found.wrong++ == 0) {
-        found.at = start + i;
-        found.at_ulp = error;
-      }
-    }
-  }
-  return found;
-}
-
-/* Integers must be equal; but an index may be another, where its term is as good. */
-static findings compare_integers(const problem *p, const problem *flushed, int o, lathe_dtype type,
-                                 const void *got, double bound) {
-  const size_t size = lathe_dtype_size(type);
-  findings found = {0};
-  terms *near = NULL;
-
-  for (size_t i = 0; i < p->elements[o]; i++) {
-    const char *element = (const char *)got + i * size;
-    double error = INFINITY;
-    if (memcmp(element, (const char *)p->expected[o] + i * size, size) == 0 ||
-        (flushed && memcmp(element, (const char *)flushed->expected[o] + i * size, size) == 0))
-      continue;
-    if (!near && found.wrong == 0)
-      near = terms_make(p, o, got);
-    if (near) {
-      error = terms_error(near, i);
-      found.worst = fmax(found.worst, error);
-    }
-    if (!(error <= bound) && found.wrong++ == 0) {
-      found.at = i;
-      found.at_ulp = error;
-    }
-  }
-  terms_free(near);
-  return found;
-}
 
 /* Text that grows in a buffer of fixed size, and is cut at its end. */
 typedef struct text {
@@ -246,33 +117,43 @@ static void put_setting(text *t, const device_call *call) {
   put(t, "; seed %llu", (unsigned long long)p->seed);
 }
 
-static void describe(const device_call *call, check_result *r, int o, lathe_dtype type,
-                     const void *got, const findings *found) {
+static void describe_element(text *t, const device_call *call, int o, lathe_dtype type,
+                             const void *got, const judgement *j) {
   const problem *p = call->problem;
-  const char *element = (const char *)got + found->at * lathe_dtype_size(type);
-  text t = {r->message, sizeof r->message};
+  const char *element = (const char *)got + j->at * lathe_dtype_size(type);
   size_t at[LATHE_MAX_DIMS] = {0};
 
-  coordinates(p, o, found->at, at);
-  put(&t, "%s", p->op->operands[o].name);
-  put_index(&t, p, o, at);
+  coordinates(p, o, j->at, at);
+  put(t, "%s", p->op->operands[o].name);
+  put_index(t, p, o, at);
   if (buffer_is_poison(element, lathe_dtype_size(type))) {
-    put(&t, " was never written");
+    put(t, " was never written");
   } else {
-    put(&t, " is ");
-    put_element(&t, type, got, found->at);
+    put(t, " is ");
+    put_element(t, type, got, j->at);
   }
-  put(&t, ", expected ");
+  put(t, ", expected ");
   if (dtype_floating(type)) {
-    put(&t, "%.*Lg", digits_of(type), problem_expected(p, o, found->at));
-    put(&t, " (%.4g ulp off, %g allowed)", found->at_ulp, r->bound);
+    put(t, "%.*Lg", digits_of(type), problem_expected(p, o, j->at));
+    put(t, " (%.4g ulp off, %g allowed)", j->at_ulp, j->bound);
   } else {
-    put_element(&t, type, p->expected[o], found->at);
-    if (isfinite(found->at_ulp))
-      put(&t, " (terms that far apart are %.4g ulp off each, %g allowed)", found->at_ulp, r->bound);
+    put_element(t, type, p->expected[o], j->at);
+    if (isfinite(j->at_ulp))
+      put(t, " (terms that far apart are %.4g ulp off each, %g allowed)", j->at_ulp, j->bound);
   }
-  put_inputs(&t, p, o, at);
-  put(&t, "; %zu of %zu wrong", found->wrong, p->elements[o]);
+  put_inputs(t, p, o, at);
+  put(t, "; %zu of %zu wrong", j->wrong, p->elements[o]);
+}
+
+static void describe(const device_call *call, check_result *r, int o, lathe_dtype type,
+                     const void *got, const judgement *j) {
+  text t = {r->message, sizeof r->message};
+
+  if (j->wrong)
+    describe_element(&t, call, o, type, got, j);
+  else
+    put(&t, "%s as a whole is off by %.3g of its 2-norm, expected at most %.3g",
+        call->problem->op->operands[o].name, j->off, j->off_allowed);
   put_setting(&t, call);
 }
 
@@ -284,28 +165,16 @@ static void describe_misdeed(const device_call *call, check_result *r) {
   put_setting(&t, call);
 }
 
-/* Without a bound in the spec a result must be the nearest value. */
-static double bound_of(const lathe_op *op, lathe_dtype dtype) {
-  for (int i = 0; i < op->nbounds; i++)
-    if (op->bounds[i].dtype == dtype)
-      return op->bounds[i].ulp;
-  return 0.5;
-}
-
 /* Compares all outputs; flushed: null, or as problem_flushed makes it. */
 static check_result compare_outputs(device_call *call, const problem *flushed) {
   const problem *p = call->problem;
-  const lathe_op *op = p->op;
-  const double bound = bound_of(op, p->dtype), nearest = 0.5;
-  check_result r = {.bound = bound};
+  check_result r = {.bound = judge_bound(p->op, p->dtype)};
 
-  for (int o = 0; o < op->noperands; o++) {
-    const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
-    /* No rounded term is nearer than that. */
-    const double allowed = op->rounded_terms & 1u << o ? fmax(bound, nearest) : bound;
+  for (int o = 0; o < p->op->noperands; o++) {
+    const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
     const void *got;
-    findings found;
-    if (!op->operands[o].output)
+    judgement j;
+    if (!p->op->operands[o].output)
       continue;
     call->error[0] = 0;
     got = call->on->output(call, o);
@@ -313,15 +182,14 @@ static check_result compare_outputs(device_call *call, const problem *flushed) {
       describe_misdeed(call, &r);
       return r;
     }
-    found = dtype_floating(type) ? compare_floating(p, flushed, o, type, got, allowed)
-                                 : compare_integers(p, flushed, o, type, got, allowed);
-    if (found.worst > r.ulp)
-      r.ulp = found.worst;
-    if (found.worst > bound)
-      r.bound = allowed;
-    if (found.wrong && r.verdict == CHECK_RIGHT) {
+    j = judge_output(p, flushed, o, got);
+    if (j.worst > r.ulp) {
+      r.ulp = j.worst;
+      r.bound = j.bound;
+    }
+    if (!judge_is_right(&j) && r.verdict == CHECK_RIGHT) {
       r.verdict = CHECK_WRONG;
-      describe(call, &r, o, type, got, &found);
+      describe(call, &r, o, type, got, &j);
     }
   }
   return r;
@@ -383,7 +251,7 @@ void check_drop(check_kept *kept) {
 
 check_result check_same(device_call *call, const check_kept *kept) {
   const problem *p = call->problem;
-  check_result r = {.bound = bound_of(p->op, p->dtype)};
+  check_result r = {.bound = judge_bound(p->op, p->dtype)};
 
   for (int o = 0; o < p->op->noperands && r.verdict == CHECK_RIGHT; o++) {
     const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
@@ -411,7 +279,7 @@ check_result check_same(device_call *call, const check_kept *kept) {
 }
 
 check_result check_failed(const device_call *call) {
-  check_result r = {.bound = bound_of(call->problem->op, call->problem->dtype)};
+  check_result r = {.bound = judge_bound(call->problem->op, call->problem->dtype)};
 
   describe_misdeed(call, &r);
   return r;

@@ -1,20 +1,5 @@
-/* check.h - is a variant's result right?
- *
- * A floating result is off by |got - reference| / u units in the last place, where u is the
- * spacing of the output's type at max(|reference|, magnitude), and never below that of its
- * smallest normal number. The reference's magnitude is the size of what the result was summed
- * from: it is what a result that cancels is measured against. A reference beyond the largest
- * finite value is taken as the infinity that it rounds to, one unit beyond; NaN must be NaN,
- * a true infinity the same infinity, a true zero (of magnitude zero) of the same sign unless
- * the op says otherwise. Integer results must be equal, but for the index of a largest or smallest term that
- * is rounded (lathe_op.rounded_terms): the first of those that a kernel's precision makes equal may be
- * another, and is right where its term and the reference's differ by no more than if both were as far off
- * as the bound, or half a unit where that is less; so that NaN is still found where it is first.
- *
- * A device that may count numbers below the normal range as zero (device.may_flush) is also right
- * where it is off by no more than 32 times the smallest normal number, or has the result of the inputs with
- * those numbers replaced by zero.
- */
+/* check.h - is a variant's result right? It is run, and its outputs are judged (judge.h); that it stayed within its
+ * buffers, and that what is expected proves something (telling.h), is looked at as well. */
 #ifndef CHECK_H
 #define CHECK_H
 

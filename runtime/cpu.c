@@ -2,6 +2,7 @@
  * and the operating system support. */
 #include "cpu.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,10 +114,9 @@ static uint64_t bit_of(const char *word, size_t length) {
   return 0;
 }
 
-/* What the environment lets be seen. */
-static uint64_t allowed(void) {
-  const char *list = getenv(variable), *word;
+uint64_t cpu_features_named(const char *list) {
   uint64_t mask = 0;
+  const char *word;
   size_t length;
 
   if (!list)
@@ -126,12 +126,29 @@ static uint64_t allowed(void) {
   return mask;
 }
 
+/* What the processor has, and what the environment lets be seen, both looked at once: the instruction
+ * that tells takes tens of microseconds in a virtual machine. */
+static uint64_t present, allowed;
+
+static void look(void) {
+  present = detect();
+  allowed = cpu_features_named(getenv(variable));
+}
+
+static void look_once(void) {
+  static pthread_once_t looked = PTHREAD_ONCE_INIT;
+
+  pthread_once(&looked, look);
+}
+
 uint64_t lathe_cpu_features(void) {
-  return (detect() & allowed()) | LATHE_ON_CPU;
+  look_once();
+  return (present & allowed) | LATHE_ON_CPU;
 }
 
 uint64_t cpu_hidden_features(void) {
-  return detect() & ~allowed();
+  look_once();
+  return present & ~allowed;
 }
 
 void cpu_check_variable(void) {

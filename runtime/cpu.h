@@ -18,6 +18,9 @@ int cpu_caches(cpu_cache *caches, int limit);
 /* The features' names in one static string, "sse2 avx2 fma". */
 const char *cpu_feature_names(uint64_t features);
 
+/* The features that a list as in LATHE_CPU_FEATURES names; all where there is none. */
+uint64_t cpu_features_named(const char *list);
+
 /* Those that this processor has, and LATHE_CPU_FEATURES leaves out. */
 uint64_t cpu_hidden_features(void);
 

@@ -2,7 +2,6 @@
 #include "device.h"
 
 #include <stdio.h>
-#include <sys/time.h>
 
 #include "dtype.h"
 
@@ -23,23 +22,24 @@ static const struct {
 };
 
 static const device_list *put[DEVICE_KINDS];
-static double limit;
+static device_steps *steps;
 
-static void set_alarm(double seconds) {
-  const long whole = (long)seconds;
-  const struct itimerval timer = {
-      .it_value = {.tv_sec = whole, .tv_usec = (long)((seconds - (double)whole) * 1e6)}};
+static void step_begins(void) {
+  if (steps)
+    atomic_fetch_add(&steps->begun, 1);
+}
 
-  if (limit > 0)
-    setitimer(ITIMER_REAL, &timer, NULL);
+static void step_ends(void) {
+  if (steps)
+    atomic_fetch_add(&steps->ended, 1);
 }
 
 device_list device_own(lathe_kind kind) {
   device_list list;
 
-  set_alarm(limit);
+  step_begins();
   list = kinds[kind].own();
-  set_alarm(0);
+  step_ends();
   return list;
 }
 
@@ -119,18 +119,18 @@ const char *device_kind_name(lathe_kind kind) {
   return kinds[kind].name;
 }
 
-/* ---- the limit ---------------------------------------------------------------------------------- */
+/* ---- steps -------------------------------------------------------------------------------------- */
 
-void device_limit(double seconds) {
-  limit = seconds;
+void device_watch(device_steps *where) {
+  steps = where;
 }
 
 double device_memory(device *on) {
   double bytes;
 
-  set_alarm(limit);
+  step_begins();
   bytes = on->memory(on);
-  set_alarm(0);
+  step_ends();
   return bytes;
 }
 
@@ -138,26 +138,26 @@ device_call *device_prepare(device *on, const lathe_variant *variant, const prob
                             device_layout layout, const char **why) {
   device_call *call;
 
-  set_alarm(limit);
+  step_begins();
   call = on->prepare(on, variant, p, layout, why);
-  set_alarm(0);
+  step_ends();
   return call;
 }
 
 bool device_run(device_call *call) {
   bool ok;
 
-  set_alarm(limit);
+  step_begins();
   ok = call->on->run(call);
-  set_alarm(0);
+  step_ends();
   return ok;
 }
 
 bool device_time_calls(device_call *call, uint64_t calls, device_time *taken) {
   bool ok;
 
-  set_alarm(limit);
+  step_begins();
   ok = call->on->time(call, calls, taken);
-  set_alarm(0);
+  step_ends();
   return ok;
 }

@@ -3,6 +3,7 @@
 #define DEVICE_H
 
 #include <stdarg.h>
+#include <stdatomic.h>
 
 #include "lathe.h"
 #include "problem.h"
@@ -89,7 +90,7 @@ typedef struct device_list {
   const char *missing;
 } device_list;
 
-/* Those that this process finds itself, by loading the kind's driver; under the limit below. */
+/* Those that this process finds itself, by loading the kind's driver, which is a step. */
 device_list device_own(lathe_kind kind);
 
 /* Puts a list in the place of a kind's own devices, for a process that is to keep away from the
@@ -116,10 +117,12 @@ device *device_at(size_t index);
 /* Why there is no device of a kind; null where there is one. */
 const char *device_missing(lathe_kind kind);
 
-/* What may wait for a device, under a limit: where one of these takes longer than that many seconds,
- * SIGALRM ends the process, for a launch that does not end cannot be called back. 0, as at first, is
- * no limit. */
-void device_limit(double seconds);
+/* What may wait for a device counts its steps where device_watch says, for another process that looks
+ * there: a launch that does not end cannot be called back. Null, as at first, is for nobody to see. */
+typedef struct device_steps {
+  atomic_uint begun, ended; /* unequal within a step */
+} device_steps;
+void device_watch(device_steps *steps);
 double device_memory(device *on);
 device_call *device_prepare(device *on, const lathe_variant *variant, const problem *p,
                             device_layout layout, const char **why);

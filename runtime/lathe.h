@@ -136,7 +136,7 @@ typedef struct lathe_set {
 } lathe_set;
 
 /* The most that a result may be off, in units of the last place of
- * max(|reference|, magnitude); see check.h. */
+ * max(|reference|, magnitude); see judge.h. */
 typedef struct lathe_bound {
   lathe_dtype dtype;
   double ulp;
@@ -163,7 +163,11 @@ struct lathe_op {
   bool in_place;      /* the first output may be the first input */
   bool any_zero_sign; /* +0 and -0 are equally right */
   unsigned
-      rounded_terms; /* a bit for each operand: an index of terms that are rounded; see check.h */
+      rounded_terms; /* a bit for each operand: an index of terms that are rounded; see judge.h */
+  /* The operation of the graph whose kernels may be furthest off by themselves, and by how many ulp of the type
+   * computed in; null where all is exact. */
+  const char *roughest;
+  double roughest_ulp;
   double
       flops_per_point; /* arithmetic nodes of the traced graph, for each point of the op's dimensions */
   /* The op of which this one is the gradient, or null: its inputs are those of that op that it

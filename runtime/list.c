@@ -115,7 +115,7 @@ static void list_sizes(const selection *s) {
     for (size_t j = i; text && j < lathe_op_count; j++) {
       if (!texts[j] || strcmp(texts[j], text) != 0)
         continue;
-      if (column + (int)strlen(lathe_ops[j].name) + 2 > WRAP_WIDTH)
+      if (column + (int)strlen(lathe_ops[j].name) + 2 > wrap_width())
         column = printf(",\n") - 2;
       column += printf("%s%s", column ? ", " : "", lathe_ops[j].name);
       if (j > i)

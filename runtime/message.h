@@ -4,7 +4,15 @@
 
 #include <stddef.h>
 
-enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_REQUEST = 2, EXIT_NOTHING = 3, EXIT_INTERRUPT = 130 };
+/* EXIT_SIGNAL is added to the number of the signal that ended the run. */
+enum {
+  EXIT_RIGHT = 0,
+  EXIT_WRONG = 1,
+  EXIT_REQUEST = 2,
+  EXIT_NOTHING = 3,
+  EXIT_KILLED = 4,
+  EXIT_SIGNAL = 128
+};
 
 /* Prints "bench: ..." and a newline on standard error, and ends with EXIT_REQUEST. */
 _Noreturn void message_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));

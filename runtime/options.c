@@ -18,25 +18,30 @@
 
 static const char help_text[] =
     "usage: bench [OPTION]...\n"
-    "Checks the kernels that this machine can run against references in higher precision, times\n"
-    "those that are right, and says which is fastest. Without options: every op, f32.\n"
+    "Checks the kernels that this machine can run against references in higher\n"
+    "precision, times those that are right, and says which is fastest. Without\n"
+    "options: every op, f32.\n"
     "\n"
     "What there is\n"
     "  --list-ops --list-sizes --list-backends --list-devices\n"
-    "  --list-variants      with why one cannot run here, and where dispatch chooses it\n"
+    "  --list-variants      why one cannot run here, where dispatch chooses it\n"
     "\n"
     "What to run (comma lists; options of this kind narrow each other)\n"
     "  --op A,B             ops, or globs: --op 'norm_*'\n"
     "  --backend A,B        backends (avx2), or kinds of them (cpu)\n"
     "  --dtype D,...        f64 f32 f16 bf16, or all; f32 where there is a choice\n"
-    "  --size S,...         a spec's size or set of sizes by name (large; --list-sizes), or\n"
+    "  --size S,...         a spec's size or set of sizes by name (large;\n"
+    "                         --list-sizes), or\n"
     "                         4096  100K  2^20       the last dimension\n"
     "                         1024x2048              the last two\n"
-    "                         rows=8xcols=512        by name; batch, sequence and width are\n"
-    "                                                the last three of any op\n"
-    "                         2^10:2^20              each power of two, 2^10:2^20:4 each second\n"
-    "  --sweep              the sets 'sweep' of the specs, 2^4:2^22 where there is none; --size\n"
-    "                         narrows it: --sweep --size batch=16xwidth=8:64\n"
+    "                         rows=8xcols=512        by name; batch, sequence, width\n"
+    "                                                are the last three of any op\n"
+    "                                                (those before what is given\n"
+    "                                                are 1)\n"
+    "                         2^10:2^20              each power of two\n"
+    "                         2^10:2^20:4            each second\n"
+    "  --sweep              the sets 'sweep' of the specs, 2^4:2^22 where there is\n"
+    "                         none; --size narrows it: --size batch=16xwidth=8:64\n"
     "  --variant GLOB       variants by name\n"
     "  --device D,...       devices by name\n"
     "\n"
@@ -46,17 +51,21 @@ static const char help_text[] =
     "  --iterations N       exactly N samples, instead of until the noise is low\n"
     "  --min-time SECONDS   measure each row at least this long\n"
     "  --max-noise PERCENT  stop when the median is known within this (1)\n"
-    "  --timeout SECONDS    a row fails where a launch, or its driver, takes longer (60)\n"
+    "  --timeout SECONDS    a row fails where a launch, or its driver, takes longer\n"
+    "                         (60)\n"
     "  --in-process         no process of their own for the devices, as debuggers and\n"
     "                         compute-sanitizer want it; a crash then ends it all\n"
     "  --check-only         do not measure\n"
     "\n"
     "How to check\n"
     "  --seed N             the inputs' seed, as an earlier run printed it\n"
-    "  --special KIND,...   sprinkle nan, inf, zero (of both signs), denormal; does not measure\n"
-    "  --in-place           the output on the input, where the op can; does not measure\n"
-    "  --offset BYTES       start buffers this far from a 64-byte boundary, all but an\n"
-    "                         op's first two twice as far\n"
+    "  --special KIND,...   sprinkle nan, inf, zero (of both signs), denormal; does\n"
+    "                         not measure\n"
+    "  --in-place           the output on the input, where the op can; does not\n"
+    "                         measure\n"
+    "  --offset BYTES       start buffers so far from a 64-byte boundary, all but an\n"
+    "                         op's first two twice as far; a multiple of the smallest\n"
+    "                         elements' size, rounded up for larger ones\n"
     "  --page-end           end buffers where memory ends\n"
     "\n"
     "What to show\n"
@@ -64,10 +73,13 @@ static const char help_text[] =
     "  --json FILE          everything, in Google Benchmark's form\n"
     "  --csv FILE           one line for each row\n"
     "  --markdown FILE      a report to read\n"
+    "                         one FILE may be -: standard output, and the table goes\n"
+    "                         to standard error\n"
     "  --help --version\n"
     "\n"
     "Exit status: 0 all right, 1 a result was wrong or proves nothing, 2 a bad request\n"
-    "             or output, 3 nothing can run here, 130 interrupted.\n"
+    "             or output, 3 nothing can run here, 4 killed from outside, 128 + N\n"
+    "             signal N.\n"
     "\n"
     "Examples\n"
     "  bench                                      a bit of everything\n"
@@ -75,7 +87,7 @@ static const char help_text[] =
     "  bench --op sum --sweep --backend scalar,avx2   where vectors begin to pay\n"
     "  bench --op exp --variant '*avx2*' --min-time 1   one kernel, carefully\n"
     "  bench --check-only --dtype all             is everything right?\n"
-    "  bench --json new.json                      for compare.py benchmarks old.json new.json\n";
+    "  bench --json new.json                      for Google Benchmark's compare.py\n";
 
 enum {
   OP = 256,
@@ -143,13 +155,18 @@ static const struct option table[] = {
 };
 enum { OPTIONS = sizeof table / sizeof *table - 1 };
 
+static const char *name(const char *option, const char *text) {
+  if (!*text)
+    message_refuse("--%s needs a name, and was given nothing", option);
+  return text;
+}
+
 /* An option given twice adds to its list. */
 static void append(char **list, const char *option, const char *items) {
   const size_t length = *list ? strlen(*list) + 1 : 0;
   char *joined;
 
-  if (!*items)
-    message_refuse("--%s needs a name, and was given nothing", option);
+  name(option, items);
   joined = realloc(*list, length + strlen(items) + 1);
   if (!joined)
     message_refuse("out of memory");
@@ -205,14 +222,14 @@ static unsigned special_kinds(const char *list) {
 
 _Noreturn static void unknown_option(const char *word) {
   const char *names[OPTIONS];
-  char name[64];
+  char given[64];
 
   for (int i = 0; i < OPTIONS; i++)
     names[i] = table[i].name;
   while (*word == '-')
     word++;
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-  message_unknown("option", name, names, OPTIONS, "--help lists them");
+  snprintf(given, sizeof given, "%.*s", (int)strcspn(word, "="), word);
+  message_unknown("option", given, names, OPTIONS, "--help lists them");
 }
 
 static void set_times(options *o, double min_time) {
@@ -253,15 +270,15 @@ options options_parse(int argc, char **argv) {
     case MAX_NOISE: o.limits.max_noise = real("max-noise", optarg, "%", 100) / 100; break;
     case IN_PROCESS: o.in_process = true; break;
     case TIMEOUT: o.timeout = real("timeout", optarg, "s", 3600); break;
-    case SEED: o.seed = whole("seed", optarg, 0, UINT64_MAX), seeded = true; break;
+    case SEED: o.seed = whole("seed", optarg, 0, INT64_MAX), seeded = true; break;
     case CHECK_ONLY: o.check_only = true; break;
-    case SPECIAL: o.special |= special_kinds(optarg), o.check_only = true; break;
+    case SPECIAL: o.special |= special_kinds(name("special", optarg)), o.check_only = true; break;
     case IN_PLACE: o.layout.in_place = o.check_only = true; break;
     case OFFSET: o.layout.offset = whole("offset", optarg, 0, 4096); break;
     case PAGE_END: o.layout.page_end = true; break;
-    case JSON: o.json = optarg; break;
-    case CSV: o.csv = optarg; break;
-    case MARKDOWN: o.markdown = optarg; break;
+    case JSON: o.json = name("json", optarg); break;
+    case CSV: o.csv = name("csv", optarg); break;
+    case MARKDOWN: o.markdown = name("markdown", optarg); break;
     case HELP: fputs(help_text, stdout); exit(EXIT_RIGHT);
     case VERSION: puts("lathe bench " LATHE_VERSION); exit(EXIT_RIGHT);
     case ':': message_refuse("%s needs a value (--help tells more)", argv[optind - 1]);
@@ -271,6 +288,10 @@ options options_parse(int argc, char **argv) {
   }
   if (optind < argc)
     message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
+  if (o.list && (o.json || o.csv || o.markdown))
+    message_refuse("--json, --csv and --markdown are for a run, and a list runs nothing");
+  if (o.layout.page_end && o.layout.offset)
+    message_refuse("--offset and --page-end: buffers cannot be placed by both ends");
   if (!seeded)
     o.seed = random_seed();
   set_times(&o, min_time);

@@ -54,10 +54,7 @@ lathe_args problem_args(const problem *p) {
   lathe_args args = {.narrow = lathe_dtype_size(p->dtype) == 2};
 
   memcpy(args.dim, p->dim, sizeof args.dim);
-  /* As a kernel takes it that computes in f32, so that the reference is given the same. */
-  for (int s = 0; s < p->op->nscalars; s++)
-    args.scalar[s] =
-        p->dtype == LATHE_F64 ? p->op->scalars[s].value : (float)p->op->scalars[s].value;
+  memcpy(args.scalar, p->scalar, sizeof args.scalar);
   return args;
 }
 
@@ -164,6 +161,8 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
   p->seed = seed;
   p->special = special;
   p->wide = wide;
+  for (int s = 0; s < op->nscalars; s++)
+    p->scalar[s] = dtype == LATHE_F64 ? op->scalars[s].value : (float)op->scalars[s].value;
   for (int o = 0; o < op->noperands && ok; o++)
     ok = make_operand(p, o);
   if (!ok || !problem_solve(p)) {

@@ -12,6 +12,8 @@ typedef struct problem {
   uint64_t seed;
   unsigned special; /* RANDOM_... sprinkled into the inputs */
   bool wide;        /* floating references are long double, not double */
+  /* By scalar: the spec's, rounded as a kernel takes it that computes in f32. */
+  double scalar[LATHE_MAX_SCALARS];
 
   /* By operand. */
   size_t elements[LATHE_MAX_OPERANDS];
@@ -49,8 +51,7 @@ long double problem_expected(const problem *p, int output, size_t element);
 /* Bytes of memory that problem_make takes at its peak. */
 double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 
-/* The call's arguments but for its buffers; scalars are rounded to the type that the variants
- * compute in. */
+/* The call's arguments but for its buffers. */
 lathe_args problem_args(const problem *p);
 
 #endif

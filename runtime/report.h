@@ -15,7 +15,7 @@ typedef struct report {
   row **rows;
   size_t count, total; /* rows finished, and asked for: an interrupt leaves some out */
   bool interrupted;
-  size_t right, wrong, unproved, skipped;
+  size_t right, wrong, unproved, killed, skipped;
   double seconds;
 } report;
 

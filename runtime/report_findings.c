@@ -8,8 +8,6 @@
 #include "message.h"
 #include "wrap.h"
 
-static const double noisy = 0.05; /* rows known no better than this are warned of */
-
 bool report_many_dtypes(const report *r) {
   for (size_t i = 1; i < r->selection->count; i++)
     if (r->selection->tasks[i].dtype != r->selection->tasks[0].dtype)
@@ -17,8 +15,7 @@ bool report_many_dtypes(const report *r) {
   return false;
 }
 
-/* How many of the rows from i on are of the same task. */
-static size_t task_rows(const report *r, size_t i) {
+size_t report_task_rows(const report *r, size_t i) {
   size_t count = 1;
 
   while (i + count < r->count && r->rows[i + count]->task == r->rows[i]->task)
@@ -50,7 +47,7 @@ static size_t crossover(const report *r, size_t i, char *text, size_t size) {
   text[0] = 0;
   while (i < r->count && r->rows[i]->task->op == first->op &&
          r->rows[i]->task->dtype == first->dtype) {
-    const size_t count = task_rows(r, i);
+    const size_t count = report_task_rows(r, i);
     const row *now = steady_fastest(&r->rows[i], count, last ? last->backend : NULL);
     i += count;
     if (!now)
@@ -99,7 +96,7 @@ void report_crossovers(const report *r) {
       groups[same].printed = true;
       snprintf(name, sizeof name, "%s%s%s", t->op->name, dtypes ? " " : "",
                dtypes ? lathe_dtype_name(t->dtype) : "");
-      if (column + (int)strlen(name) + 2 > WRAP_WIDTH)
+      if (column + (int)strlen(name) + 2 > wrap_width())
         column = printf("\n    ") - 1;
       column += printf(" %s", name);
       if (dtypes)
@@ -128,7 +125,8 @@ void report_skips(const report *r) {
         same++;
       }
     if (!before)
-      printf("skipped %zu rows of %s: %s\n", same, r->rows[i]->backend, r->rows[i]->reason);
+      wrap_print(r->rows[i]->reason, printf("skipped %zu rows of %s:", same, r->rows[i]->backend),
+                 6);
   }
 }
 
@@ -177,12 +175,12 @@ void report_noise(const report *r) {
   for (size_t i = 0; i < r->count; i++)
     if (r->rows[i]->sample_count > 0) {
       unknown += !isfinite(r->rows[i]->noise);
-      unsteady += isfinite(r->rows[i]->noise) && r->rows[i]->noise > noisy;
+      unsteady += isfinite(r->rows[i]->noise) && r->rows[i]->noise > row_noise_limit;
     }
   if (unsteady)
     message_warn(
         "%zu rows vary by more than %.0f %%: a busy machine, or too little time (--min-time)",
-        unsteady, 100 * noisy);
+        unsteady, 100 * row_noise_limit);
   if (unknown)
     message_warn(
         "%zu rows have too few samples to tell how much they vary (--iterations, --min-time)",

@@ -8,6 +8,9 @@
 /* Whether there are rows of more than one type. */
 bool report_many_dtypes(const report *r);
 
+/* How many of the rows from i on are of the same task. */
+size_t report_task_rows(const report *r, size_t i);
+
 /* Which backend is fastest at which sizes, ops of which the same is to be said together. */
 void report_crossovers(const report *r);
 /* Why rows were skipped, each reason of a backend once. */

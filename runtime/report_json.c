@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "cpu.h"
+#include "params.h"
 #include "report.h"
 
 static json_t *real_or_null(double value) {
@@ -43,6 +44,15 @@ static json_t *load_average(void) {
   return all;
 }
 
+static json_t *units(void) {
+  json_t *all = json_object();
+
+  for (size_t f = 0; f < row_field_count; f++)
+    if (row_fields[f].unit)
+      json_object_set_new(all, row_fields[f].name, json_string(row_fields[f].unit));
+  return all;
+}
+
 static json_t *context(const report *r) {
   json_t *c = json_object();
 
@@ -65,6 +75,7 @@ static json_t *context(const report *r) {
   json_object_set_new(c, "seconds", json_real(r->seconds));
   json_object_set_new(c, "interrupted", json_boolean(r->interrupted));
   json_object_set_new(c, "rows_not_run", json_integer((json_int_t)(r->total - r->count)));
+  json_object_set_new(c, "units", units());
   return c;
 }
 
@@ -88,6 +99,17 @@ static json_t *sizes(const row *r) {
   return all;
 }
 
+/* Numbers where they are such. */
+static json_t *params(const row *r) {
+  json_t *all = json_object();
+  param p;
+
+  for (const char *at = r->params ? r->params : ""; params_next(&at, &p);)
+    json_object_set_new(all, p.name,
+                        params_number(&p) ? json_integer(atoll(p.value)) : json_string(p.value));
+  return all;
+}
+
 static json_t *samples(const double *sample, uint64_t count) {
   json_t *all = json_array();
 
@@ -98,29 +120,27 @@ static json_t *samples(const double *sample, uint64_t count) {
 
 /* family: the variant's number; instance: the size's, among those of the variant. */
 static json_t *benchmark(const row *r, size_t family, size_t instance) {
+  const bool timed = r->sample_count > 0;
   json_t *b = json_object();
 
   json_object_set_new(b, "name", json_string(r->name));
   json_object_set_new(b, "family_index", json_integer((json_int_t)family));
   json_object_set_new(b, "per_family_instance_index", json_integer((json_int_t)instance));
   json_object_set_new(b, "run_name", json_string(r->name));
-  json_object_set_new(b, "run_type", json_string("iteration"));
+  /* compare.py does arithmetic with the times of all but aggregates, and compares those of one unit. */
+  json_object_set_new(b, "run_type", json_string(timed ? "iteration" : "aggregate"));
   json_object_set_new(b, "repetitions", json_integer(1));
   json_object_set_new(b, "repetition_index", json_integer(0));
   json_object_set_new(b, "threads", json_integer(1));
-  json_object_set_new(b, "time_unit", json_string("ns"));
+  json_object_set_new(b, "time_unit", timed ? json_string("ns") : json_null());
   for (size_t f = 0; f < row_field_count; f++)
     json_object_set_new(b, row_fields[f].name, field_value(r, &row_fields[f]));
   if (r->state != ROW_RIGHT) {
     json_object_set_new(b, "error_occurred", json_true());
     json_object_set_new(b, "error_message", text_or_null(r->reason));
   }
-  if (r->sample_count == 0) {
-    /* compare.py wants numbers. */
-    json_object_set_new(b, "real_time", json_real(0));
-    json_object_set_new(b, "cpu_time", json_real(0));
-  }
   json_object_set_new(b, "sizes", sizes(r));
+  json_object_set_new(b, "params", params(r));
   json_object_set_new(b, "samples", samples(r->samples, r->sample_count));
   json_object_set_new(b, "cold_samples", samples(r->cold, r->cold_sample_count));
   return b;

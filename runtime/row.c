@@ -9,7 +9,9 @@
 #include "message.h"
 
 #define FIELD(name, type)                                                                          \
-  { #name, type, offsetof(row, name) }
+  { #name, type, offsetof(row, name), NULL }
+#define FIGURE(name, unit)                                                                         \
+  { #name, ROW_REAL, offsetof(row, name), unit }
 
 const row_field row_fields[] = {
     FIELD(name, ROW_TEXT),
@@ -19,55 +21,56 @@ const row_field row_fields[] = {
     FIELD(variant, ROW_TEXT),
     FIELD(device, ROW_TEXT),
     FIELD(size, ROW_TEXT),
-    FIELD(params, ROW_TEXT),
+    FIELD(points, ROW_COUNT),
     FIELD(status, ROW_TEXT),
     FIELD(reason, ROW_TEXT),
     FIELD(note, ROW_TEXT),
     FIELD(repro, ROW_TEXT),
     FIELD(fastest, ROW_FLAG),
     FIELD(dispatched, ROW_FLAG),
-    FIELD(real_time, ROW_REAL),
-    FIELD(cpu_time, ROW_REAL),
-    FIELD(cold_time, ROW_REAL),
-    FIELD(cold_noise, ROW_REAL),
-    FIELD(cold_bytes_per_second, ROW_REAL),
+    FIGURE(real_time, "ns"),
+    FIGURE(cpu_time, "ns"),
+    FIGURE(cold_time, "ns"),
+    FIGURE(cold_noise, "fraction of the median"),
+    FIGURE(cold_bytes_per_second, "bytes/s"),
     FIELD(cold_sample_count, ROW_COUNT),
     FIELD(iterations, ROW_COUNT),
     FIELD(sample_count, ROW_COUNT),
     FIELD(calls_per_sample, ROW_COUNT),
-    FIELD(mean, ROW_REAL),
-    FIELD(stddev, ROW_REAL),
-    FIELD(min, ROW_REAL),
-    FIELD(max, ROW_REAL),
-    FIELD(q1, ROW_REAL),
-    FIELD(q3, ROW_REAL),
-    FIELD(mad, ROW_REAL),
-    FIELD(noise, ROW_REAL),
-    FIELD(ns_per_point, ROW_REAL),
-    FIELD(bytes, ROW_REAL),
-    FIELD(flops, ROW_REAL),
-    FIELD(bytes_per_second, ROW_REAL),
-    FIELD(flops_per_second, ROW_REAL),
+    FIGURE(mean, "ns"),
+    FIGURE(stddev, "ns"),
+    FIGURE(min, "ns"),
+    FIGURE(max, "ns"),
+    FIGURE(q1, "ns"),
+    FIGURE(q3, "ns"),
+    FIGURE(mad, "ns"),
+    FIGURE(noise, "fraction of the median"),
+    FIGURE(ns_per_point, "ns"),
+    FIGURE(bytes, "bytes"),
+    FIGURE(flops, "operations"),
+    FIGURE(bytes_per_second, "bytes/s"),
+    FIGURE(flops_per_second, "operations/s"),
     FIELD(ceiling, ROW_TEXT),
-    FIELD(ceiling_bytes_per_second, ROW_REAL),
-    FIELD(ceiling_share, ROW_REAL),
+    FIGURE(ceiling_bytes_per_second, "bytes/s"),
+    FIGURE(ceiling_share, "fraction of the ceiling"),
     FIELD(above_ceiling, ROW_FLAG),
     FIELD(stop, ROW_TEXT),
-    FIELD(ulp, ROW_REAL),
-    FIELD(ulp_bound, ROW_REAL),
+    FIGURE(ulp, "units in the last place"),
+    FIGURE(ulp_bound, "units in the last place"),
     FIELD(seed, ROW_COUNT),
     FIELD(source, ROW_TEXT),
-    {"template", ROW_TEXT, offsetof(row, template_file)},
-    {"operation", ROW_TEXT, offsetof(row, op)},
-    {"implementation", ROW_TEXT, offsetof(row, variant)},
+    {"template", ROW_TEXT, offsetof(row, template_file), NULL},
+    {"operation", ROW_TEXT, offsetof(row, op), NULL},
+    {"implementation", ROW_TEXT, offsetof(row, variant), NULL},
     FIELD(batch_size, ROW_COUNT),
     FIELD(sequence_length, ROW_COUNT),
     FIELD(tensor_dimension, ROW_COUNT),
-    FIELD(time_ms, ROW_REAL),
-    FIELD(memory_mb, ROW_REAL),
-    FIELD(inference_speed, ROW_REAL),
-    FIELD(gpu_efficiency, ROW_REAL),
-    FIELD(throughput_gbps, ROW_REAL),
+    FIGURE(time_ms, "ms"),
+    FIGURE(memory_mb, "MiB (2^20 bytes)"),
+    FIGURE(inference_speed, "calls/s"),
+    FIGURE(gpu_efficiency, "% of the ceiling"),
+    FIGURE(throughput_gbps, "GB/s (10^9 bytes a second, not bits)"),
+    FIGURE(gigabytes_per_second, "GB/s (10^9 bytes a second)"),
 };
 const size_t row_field_count = sizeof row_fields / sizeof *row_fields;
 
@@ -128,6 +131,7 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
   r->dispatched = on && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == variant;
   r->bytes = lathe_bytes(t->op, t->dtype, t->dim);
   r->flops = t->op->flops_per_point * points_of(t);
+  r->points = points_of(t) < (double)INT64_MAX ? (uint64_t)points_of(t) : INT64_MAX;
   r->memory_mb = r->bytes;
   if (variant->workspace && on && !lathe_why_not(variant, on->features))
     r->memory_mb += variant->workspace(t->dim);
@@ -151,6 +155,13 @@ void row_skip(row *r, const char *why) {
   r->state = ROW_SKIPPED;
   r->status = "skipped";
   r->reason = copy(why);
+}
+
+void row_kill(row *r, const char *why, const char *repro) {
+  r->state = ROW_KILLED;
+  r->status = "killed";
+  r->reason = copy(why);
+  r->repro = copy(repro);
 }
 
 void row_judge(row *r, const check_result *result, const char *repro) {
@@ -227,7 +238,7 @@ void row_measure(row *r, outcome *o, const device *on) {
   }
   r->time_ms = s->median / 1e6;
   r->inference_speed = 1e9 / s->median;
-  r->throughput_gbps = r->bytes / s->median;
+  r->throughput_gbps = r->gigabytes_per_second = r->bytes / s->median;
 }
 
 row *row_fastest(row *const *rows, size_t count) {
@@ -238,4 +249,21 @@ row *row_fastest(row *const *rows, size_t count) {
         (!best || rows[i]->real_time < best->real_time))
       best = rows[i];
   return best;
+}
+
+const row *row_chosen(row *const *rows, size_t count, const row *beside) {
+  for (size_t i = 0; i < count; i++)
+    if (rows[i]->dispatched && rows[i]->device == beside->device && rows[i]->sample_count > 0)
+      return rows[i];
+  return NULL;
+}
+
+const double row_noise_limit = 0.05;
+
+double row_loss(const row *slower, const row *faster) {
+  if (slower == faster)
+    return 0;
+  if (!(slower->noise <= row_noise_limit && faster->noise <= row_noise_limit))
+    return NAN;
+  return slower->real_time / faster->real_time - 1;
 }

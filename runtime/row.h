@@ -6,7 +6,13 @@
 #include "job.h"
 #include "selection.h"
 
-typedef enum row_state { ROW_RIGHT, ROW_WRONG, ROW_UNPROVED, ROW_SKIPPED } row_state;
+typedef enum row_state {
+  ROW_RIGHT,
+  ROW_WRONG,
+  ROW_UNPROVED,
+  ROW_KILLED, /* its process was, from outside: nothing is known of the kernel */
+  ROW_SKIPPED
+} row_state;
 
 /* Figures that are not known are NaN, texts null. */
 typedef struct row {
@@ -18,19 +24,20 @@ typedef struct row {
 
   /* The fields. Texts are borrowed, but for these five. */
   char *name;
+  uint64_t points; /* the product of the op's dimensions; INT64_MAX where there are more */
   const char *op, *dtype, *backend, *variant, *device, *size, *params;
   char *reason;       /* why not right */
   char *note;         /* of a right one, how little that shows */
   char *repro;        /* the command that fails in the same way */
   char *ceiling;      /* what was measured for it */
-  const char *status; /* right, wrong, unproved, skipped */
+  const char *status; /* right, wrong, unproved, killed, skipped */
   bool fastest, dispatched;
   double real_time, cpu_time;   /* medians of a call on both clocks, ns */
   double cold_time, cold_noise; /* the same where operands are in memory; NaN where not timed */
   double cold_bytes_per_second;
   uint64_t iterations, sample_count, calls_per_sample, cold_sample_count;
   double mean, stddev, min, max, q1, q3, mad, noise;
-  double ns_per_point; /* points: the product of the op's dimensions */
+  double ns_per_point;
   double bytes, flops; /* of one call */
   double bytes_per_second, flops_per_second;
   double ceiling_bytes_per_second, ceiling_share;
@@ -42,6 +49,7 @@ typedef struct row {
   /* What the row-wise sweep of workload D calls them. */
   uint64_t batch_size, sequence_length, tensor_dimension;
   double time_ms, memory_mb, inference_speed, gpu_efficiency, throughput_gbps;
+  double gigabytes_per_second; /* as throughput_gbps, which sounds like bits */
 } row;
 
 typedef enum row_type { ROW_TEXT, ROW_REAL, ROW_COUNT, ROW_FLAG } row_type;
@@ -49,7 +57,8 @@ typedef enum row_type { ROW_TEXT, ROW_REAL, ROW_COUNT, ROW_FLAG } row_type;
 typedef struct row_field {
   const char *name;
   row_type type;
-  size_t offset; /* in row */
+  size_t offset;    /* in row */
+  const char *unit; /* of a figure; null for others */
 } row_field;
 
 extern const row_field row_fields[];
@@ -61,10 +70,21 @@ void row_free(row *r);
 
 /* What became of it. */
 void row_skip(row *r, const char *why);
+void row_kill(row *r, const char *why, const char *repro);
 void row_judge(row *r, const check_result *result, const char *repro);
 void row_measure(row *r, outcome *o, const device *on); /* takes the samples over */
 
 /* The fastest of some right rows of a task; null where none was measured. */
 row *row_fastest(row *const *rows, size_t count);
+
+/* What dispatch chooses among the rows of a task on the device of one of them; null where that was not
+ * measured. */
+const row *row_chosen(row *const *rows, size_t count, const row *beside);
+
+/* A time that is known so well is worth comparing. */
+extern const double row_noise_limit;
+
+/* How much longer a row takes than another, as a fraction; NaN where either is not known well. */
+double row_loss(const row *slower, const row *faster);
 
 #endif

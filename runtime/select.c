@@ -1,9 +1,10 @@
-/* select.c - which variants can run, and which one to call: one loop over the table. */
+/* select.c - which variants can run, and which one to call: one loop over an op's rows of the table. */
 #include "lathe.h"
 
 #include <fnmatch.h>
 
 #include "dtype.h"
+#include "span.h"
 
 static const struct {
   uint64_t feature;
@@ -27,8 +28,12 @@ static const struct {
     {LATHE_AVX512VL, "this processor has no AVX-512VL"},
 };
 
+static uint64_t missing_of(const lathe_variant *variant, uint64_t features) {
+  return (variant->backend->features | variant->features) & ~features;
+}
+
 const char *lathe_why_not(const lathe_variant *variant, uint64_t features) {
-  const uint64_t missing = (variant->backend->features | variant->features) & ~features;
+  const uint64_t missing = missing_of(variant, features);
 
   if (variant->disabled)
     return variant->disabled;
@@ -42,14 +47,27 @@ const char *lathe_why_not(const lathe_variant *variant, uint64_t features) {
   return "this device lacks a feature that the variant needs";
 }
 
+static bool can_run(const lathe_variant *variant, uint64_t features) {
+  return !variant->disabled && !variant->backend->disabled && !missing_of(variant, features);
+}
+
+lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype) {
+  const uintptr_t at = (uintptr_t)op, first = (uintptr_t)lathe_ops;
+
+  if (at < first || at >= (uintptr_t)(lathe_ops + lathe_op_count) || dtype >= LATHE_DTYPES)
+    return (lathe_span){0};
+  return lathe_spans[op - lathe_ops][dtype];
+}
+
 const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
                                   uint64_t features, const char *force) {
+  const lathe_span span = lathe_span_of(op, dtype);
   const double bytes = lathe_bytes(op, dtype, dim);
   const lathe_variant *able = NULL; /* the first that can run, should none prefer this size */
 
-  for (size_t i = 0; i < lathe_variant_count; i++) {
-    const lathe_variant *v = &lathe_variants[i];
-    if (v->op != op || v->dtype != dtype || lathe_why_not(v, features))
+  for (size_t i = 0; i < span.count; i++) {
+    const lathe_variant *v = &lathe_variants[span.first + i];
+    if (!can_run(v, features))
       continue;
     if (force) {
       if (fnmatch(force, v->name, 0) == 0)

@@ -326,6 +326,13 @@ _Noreturn static void refuse_size(const size_item *item, const selection *s, boo
     if (s->variant[v] && size_repeats(&item->pattern, lathe_variants[v].op))
       message_refuse("--size %s: a dimension of %s is given twice (--list-ops shows each op's)",
                      item->text, lathe_variants[v].op->name);
+  for (size_t v = 0; v < lathe_variant_count && !sweep; v++) {
+    const lathe_op *op = lathe_variants[v].op;
+    const char *missing = s->variant[v] ? size_missing(&item->pattern, op) : NULL;
+    if (missing)
+      message_refuse("--size %s: %s of %s is missing, as in %sx%s=64 (--list-ops shows each op's)",
+                     item->text, missing, op->name, item->text, missing);
+  }
   if (sweep)
     message_refuse(
         "--size %s: no sweep of the ops asked for has such a size (--list-sizes shows them)",
@@ -376,6 +383,19 @@ static void choose_sizes(const options *o, selection *s) {
   free(items);
 }
 
+/* Elements lie at multiples of their size, here as anywhere. An offset that is none of the smallest
+ * elements asked for is none of any; larger ones have it rounded up (device_offset). */
+static void check_offset(const options *o, const selection *s) {
+  lathe_dtype least = LATHE_F64;
+
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (s->variant[i] && lathe_dtype_size(lathe_variants[i].dtype) < lathe_dtype_size(least))
+      least = lathe_variants[i].dtype;
+  if (o->layout.offset % lathe_dtype_size(least) != 0)
+    message_refuse("--offset %zu: elements of %s lie at multiples of %zu bytes", o->layout.offset,
+                   lathe_dtype_name(least), lathe_dtype_size(least));
+}
+
 selection selection_make(const options *o) {
   selection s = {0};
   bool any = false;
@@ -387,6 +407,7 @@ selection selection_make(const options *o) {
     choose_sizes(o, &s);
   if (s.count == 0)
     message_refuse("no variant matches all of what was asked for (--list-variants lists them)");
+  check_offset(o, &s);
   s.one_op = true;
   for (size_t i = 1; i < s.count; i++)
     s.one_op = s.one_op && s.tasks[i].op == s.tasks[0].op;

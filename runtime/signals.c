@@ -1,10 +1,11 @@
-/* signals.c - crashes of kernels caught, the user's interrupt noted. */
+/* signals.c - crashes of kernels caught, requests to end noted. */
 #include "signals.h"
 
 #include <fenv.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 
 static const struct {
   int number;
@@ -25,7 +26,7 @@ const char *signals_name(int number) {
 }
 
 static sigjmp_buf back;
-static volatile sig_atomic_t guarding, interrupted;
+static volatile sig_atomic_t guarding, noted;
 static bool installed;
 
 static void on_crash(int number) {
@@ -66,21 +67,61 @@ const char *signals_guard(void (*function)(void *), void *argument) {
   return signals_name(number);
 }
 
-static void on_interrupt(int number) {
-  (void)number;
-  interrupted = 1;
+/* What asks the program to end. */
+static const struct {
+  int number;
+  bool insistent; /* a second one is somebody who will not wait */
+} requests[] = {
+    {SIGINT, true},  {SIGQUIT, true},  {SIGTERM, true},
+    {SIGHUP, false}, {SIGPIPE, false}, {SIGXFSZ, false},
+};
+enum { REQUESTS = sizeof requests / sizeof *requests };
+
+static void (*before_death)(void);
+
+/* A shell, a terminal and timeout(1) may send the same signal twice at once: that is but one. */
+static bool same_again(int number) {
+  static double first;
+  struct timespec now;
+  double seconds;
+
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  seconds = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+  if (!noted)
+    first = seconds;
+  return noted == number && seconds - first < 1;
 }
 
-void signals_note_interrupts(void) {
-  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+static void on_request(int number) {
+  const bool again = same_again(number);
 
+  if (!noted) {
+    noted = number;
+    return;
+  }
+  for (int i = 0; i < REQUESTS && !again; i++)
+    if (requests[i].number == number && requests[i].insistent) {
+      if (before_death)
+        before_death();
+      signal(number, SIG_DFL);
+      raise(number); /* comes when this handler has returned */
+    }
+}
+
+void signals_note_interrupts(void (*last)(void)) {
+  struct sigaction action = {.sa_handler = on_request, .sa_flags = SA_RESTART}, before;
+
+  before_death = last;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  for (int i = 0; i < REQUESTS; i++)
+    sigaddset(&action.sa_mask, requests[i].number);
+  for (int i = 0; i < REQUESTS; i++)
+    if (sigaction(requests[i].number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(requests[i].number, &action, NULL);
 }
 
-bool signals_interrupted(void) {
-  return interrupted != 0;
+int signals_interrupted(void) {
+  return noted;
 }
 
 void signals_begin_child(void) {
@@ -88,7 +129,7 @@ void signals_begin_child(void) {
     signal(crashes[i].number, SIG_DFL);
   installed = false;
   signal(SIGABRT, SIG_DFL);
-  signal(SIGALRM, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
-  signal(SIGINT, SIG_IGN);
+  for (int i = 0; i < REQUESTS; i++)
+    signal(requests[i].number, SIG_IGN);
+  signal(SIGTERM, SIG_DFL); /* whoever sends it to a child means that child */
 }

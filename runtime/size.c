@@ -163,9 +163,29 @@ bool size_repeats(const size_pattern *pattern, const lathe_op *op) {
   return false;
 }
 
+const char *size_missing(const size_pattern *pattern, const lathe_op *op) {
+  bool given[SIZE_FACTORS] = {false};
+  int slowest = 0;
+
+  for (int i = 0; i < pattern->count; i++) {
+    const int at = place(pattern, i, op);
+    if (at < 0)
+      return NULL;
+    given[at] = true;
+    slowest = at > slowest ? at : slowest;
+  }
+  /* What is slower than the op's first dimension is multiplied into that. */
+  for (int at = 0; at < op->ndim && at <= slowest; at++)
+    if (!given[at] && (at == 0 || at < op->ndim - 1))
+      return op->dim[op->ndim - 1 - at];
+  return NULL;
+}
+
 bool size_apply(const size_pattern *pattern, size_t index, const lathe_op *op, size_shape *shape) {
   size_t by_place[SIZE_FACTORS] = {0};
 
+  if (size_missing(pattern, op))
+    return false;
   shape->ndim = op->ndim;
   /* The last factor changes fastest. */
   for (int i = pattern->count - 1; i >= 0; i--) {

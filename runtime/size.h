@@ -2,7 +2,7 @@
  *
  *   1024x2048            the trailing dimensions; those before them are 1, and numbers too many
  *                        are multiplied into the first (so that 32x128 is n = 4096)
- *   rows=8xcols=512      dimensions by name; those not named are 1
+ *   rows=8xcols=512      dimensions by name; those before the first of these are 1, and no other may be left out
  *   batch=16xwidth=64    by place, whatever the op calls them: width is the last dimension,
  *                        sequence the one before, batch the one before that
  *   2^10:2^20            every power of two between; 2^10:2^20:4 every second one
@@ -39,9 +39,13 @@ typedef struct size_shape {
 } size_shape;
 
 /* How many sizes a pattern stands for, and the index-th of them for an op: false where the op has
- * not a dimension named, or it was named twice. */
+ * not a dimension named, or it was named twice, or one is missing. */
 size_t size_count(const size_pattern *pattern);
 bool size_apply(const size_pattern *pattern, size_t index, const lathe_op *op, size_shape *shape);
+
+/* The dimension of an op that a pattern leaves out, though it names a slower one or all are slower; null
+ * where there is none, or the op has not all that are named. */
+const char *size_missing(const size_pattern *pattern, const lathe_op *op);
 
 /* Whether two parts of a pattern are about the same dimension of an op, which may have several names. */
 bool size_repeats(const size_pattern *pattern, const lathe_op *op);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dtype.h"
+#include "judge.h"
 
 enum { FEW = 32 /* so few results may all be zero by chance */ };
 
@@ -88,6 +89,26 @@ static const char *kinds_of(const shares *s) {
   return text;
 }
 
+/* Whether zeros, or the right result times 1.01, would pass for an output of which not all is zero; says so. */
+static bool lets_wrong_pass(const problem *p, int o, const shares *s, char *text, size_t size) {
+  static const double factors[] = {0, 1.01};
+  const lathe_operand *output = &p->op->operands[o];
+
+  if (!dtype_floating(dtype_of_operand(output, p->dtype)) || s->all < FEW ||
+      s->zero + s->nan + s->infinite + s->beyond == s->all)
+    return false;
+  for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    if (!judge_lets_pass(p, o, factors[i]))
+      continue;
+    snprintf(text, size,
+             "%g times the right %s would pass for right, which proves nothing: rounding may put "
+             "it off by that much, or the spec's ulp is too large (%s)",
+             factors[i], output->name, p->op->source);
+    return true;
+  }
+  return false;
+}
+
 bool telling_proves(const problem *p, char *text, size_t size) {
   const lathe_op *op = p->op;
   shares each[LATHE_MAX_OPERANDS] = {{0}}, sum = {0};
@@ -110,6 +131,9 @@ bool telling_proves(const problem *p, char *text, size_t size) {
       return false;
     }
   }
+  for (int o = 0; o < op->noperands && p->special == 0; o++)
+    if (op->operands[o].output && lets_wrong_pass(p, o, &each[o], text, size))
+      return false;
   if (sum.all > 0 && sum.zero + sum.nan + sum.infinite + sum.beyond == sum.all) {
     if (sum.all >= FEW || sum.beyond > 0)
       snprintf(text, size, "every result is %s, and should be, which shows little", kinds_of(&sum));

@@ -65,13 +65,13 @@ static rounded term_at(const problem *p, const dtype_format *f, int output, size
 double terms_error(const terms *t, size_t i) {
   const problem *p = t->at_reference;
   /* Types of 16 bits are computed in f32, and have its range. */
-  const dtype_format *stored = dtype_format_of(p->dtype);
-  const dtype_format *computed = stored->size == 2 ? dtype_format_of(LATHE_F32) : stored;
+  const dtype_format *computed =
+      dtype_format_of(lathe_dtype_size(p->dtype) == 2 ? LATHE_F32 : p->dtype);
   const rounded best = term_at(p, computed, t->output, i);
   const rounded found = term_at(&t->at_got, computed, t->output, i);
   const double apart = (double)fabsl(best.value - found.value);
-  const double in_best = ulp_of(stored, apart, best.magnitude);
-  const double in_found = ulp_of(stored, apart, found.magnitude);
+  const double in_best = ulp_of(computed, apart, best.magnitude);
+  const double in_found = ulp_of(computed, apart, found.magnitude);
 
   if (isnan(apart))
     return INFINITY;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 
 #include "clock.h"
 #include "message.h"
+#include "progress.h"
 #include "signals.h"
 
 enum { MOST_DEVICES = 16 };
@@ -56,10 +58,11 @@ typedef struct stranger {
   size_t number; /* among those of its kind */
 } stranger;
 
-static pid_t child;   /* 0: none */
-static int line = -1; /* the socket */
-static double limit;  /* seconds that a launch may take */
-static bool alone;    /* there is to be no worker */
+static pid_t child;         /* 0: none */
+static int line = -1;       /* the socket */
+static device_steps *steps; /* the worker's, in memory that both processes have */
+static double limit;        /* seconds that a launch may take */
+static bool alone;          /* there is to be no worker */
 
 /* ---- the worker --------------------------------------------------------------------------------- */
 
@@ -127,7 +130,7 @@ _Noreturn static void serve(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where the line's end would be seen too late */
 #endif
   signals_begin_child();
-  device_limit(limit);
+  device_watch(steps);
   while (recv(line, &r, sizeof r, MSG_WAITALL) == (ssize_t)sizeof r && answer_to(&r))
     ;
   _exit(0);
@@ -135,11 +138,48 @@ _Noreturn static void serve(void) {
 
 /* ---- this side of the line ---------------------------------------------------------------------- */
 
+static const int look_ms = 100; /* how often the worker is looked at, and an interrupt noticed */
+
+/* How long the worker has been in one step, or stopped, as far as this process has seen it: time in
+ * which it was itself stopped, as by Ctrl-Z, is no time that the worker had. */
+static struct {
+  unsigned step;
+  bool stopped;
+  double last_ns, spent_ns;
+} watch;
+
+static bool overdue(void) {
+  return limit > 0 && watch.spent_ns > limit * 1e9;
+}
+
+static void look(void) {
+  const double now = clock_ns(), most_ns = 2e6 * look_ms;
+  const double passed = now - watch.last_ns < most_ns ? now - watch.last_ns : most_ns;
+  const unsigned ended = atomic_load(&steps->ended), begun = atomic_load(&steps->begun);
+  siginfo_t seen = {0};
+
+  if (waitid(P_PID, (id_t)child, &seen, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
+      seen.si_pid == child)
+    watch.stopped = seen.si_code == CLD_STOPPED;
+  if (watch.stopped || (begun != ended && begun == watch.step))
+    watch.spent_ns += passed;
+  else
+    watch.spent_ns = 0;
+  watch.step = begun;
+  watch.last_ns = now;
+}
+
 static void start(void) {
   int ends[2];
 
   if (child)
     return;
+  if (!steps)
+    steps = mmap(NULL, sizeof *steps, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (steps == MAP_FAILED)
+    message_refuse("no memory shared with a process for the devices: %s", strerror(errno));
+  *steps = (device_steps){0};
+  memset(&watch, 0, sizeof watch);
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
     message_refuse("no line to a process for the devices: %s", strerror(errno));
   child = fork();
@@ -151,41 +191,62 @@ static void start(void) {
     serve();
 }
 
+/* A crash's signals, which what the process did itself brings about; others come from elsewhere. */
+static bool is_crash(int number) {
+  static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
+
+  for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+    if (crashes[i] == number)
+      return true;
+  return false;
+}
+
 /* Waits for the worker's end, and says how it came to it. One that its driver holds back is left. */
-static const char *bury(void) {
+static worker_fate bury(const char **why) {
   const double patience_ns = 10e9, start_ns = clock_ns();
   static char text[128];
   const pid_t dead = child;
   pid_t found;
-  int status = 0;
+  int status = 0, number;
 
   close(line);
   child = 0;
   while ((found = waitpid(dead, &status, WNOHANG)) == 0 && clock_ns() - start_ns < patience_ns)
     usleep(1000);
-  if (found != dead)
+  number = found == dead && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  *why = text;
+  if (overdue() && watch.stopped) {
+    snprintf(text, sizeof text, "its process was stopped, and did not go on within %g s", limit);
+    return WORKER_KILLED;
+  }
+  if (number && !overdue() && !is_crash(number)) {
+    snprintf(text, sizeof text, "its process was killed from outside: signal %d, %s%s", number,
+             strsignal(number), number == SIGKILL ? " (is the memory full?)" : "");
+    return WORKER_KILLED;
+  }
+  if (overdue())
+    snprintf(text, sizeof text, "did not end within %g s%s", limit,
+             found == dead ? "" : ", nor when it was killed");
+  else if (found != dead)
     snprintf(text, sizeof text, "its process cannot be ended");
-  else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    snprintf(text, sizeof text, "did not end within %g s", limit);
-  else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-    snprintf(text, sizeof text, "its process was killed (SIGKILL: is the memory full?)");
-  else if (WIFSIGNALED(status))
-    snprintf(text, sizeof text, "its process crashed with %s", signals_name(WTERMSIG(status)));
+  else if (number)
+    snprintf(text, sizeof text, "its process crashed with %s", signals_name(number));
   else
     snprintf(text, sizeof text, "its process ended with status %d", WEXITSTATUS(status));
-  return text;
+  return WORKER_FAILED;
 }
 
-/* False when the line has ended, or at an interrupt. */
+/* False when the line has ended, at an interrupt, or where the worker is overdue. */
 static bool get(void *to, size_t bytes) {
-  const int look_ms = 100; /* an interrupt just before the wait is noticed so much later */
   struct pollfd wait = {.fd = line, .events = POLLIN};
   char *at = to;
 
   while (bytes > 0) {
     const int ready = poll(&wait, 1, look_ms);
     ssize_t got = 0;
-    if (signals_interrupted())
+    if (ready <= 0)
+      look();
+    if (signals_interrupted() || overdue())
       return false;
     if (ready > 0)
       got = recv(line, at, bytes, 0);
@@ -209,24 +270,37 @@ static bool get_samples(measurement *m) {
   return get(m->host, m->count * sizeof *m->host) && get(m->own, m->count * sizeof *m->own);
 }
 
-/* Null, or why the worker ended with this request. */
-static const char *ask(const request *r, answer *a) {
+static worker_fate ask_once(const request *r, answer *a, const char **why) {
   start();
+  watch.last_ns = clock_ns();
+  watch.spent_ns = 0;
   if (put(line, r, sizeof *r) && get(a, sizeof *a)) {
     const bool lost = a->outcome.lost;
     const bool warm = get_samples(&a->outcome.warm);
     if (warm && get_samples(&a->outcome.cold)) {
       if (lost) /* it ends now */
-        bury();
-      return NULL;
+        bury(why);
+      return WORKER_LIVES;
     }
     if (!warm)
       a->outcome.cold = (measurement){0}; /* its addresses are the worker's */
     outcome_free(&a->outcome);
   }
-  if (signals_interrupted())
+  if (signals_interrupted() || overdue())
     kill(child, SIGKILL);
-  return bury();
+  return bury(why);
+}
+
+/* Where the worker was killed from outside, another one is asked. */
+static worker_fate ask(const request *r, answer *a, const char **why) {
+  const worker_fate fate = ask_once(r, a, why);
+
+  if (fate != WORKER_KILLED || signals_interrupted())
+    return fate;
+  progress_clear();
+  message_warn("%s: %s; once more, in a new process",
+               r->what == RUN ? r->job.variant->name : device_kind_name(r->kind), *why);
+  return ask_once(r, a, why);
 }
 
 /* A processor has no stranger's number: it is known here as well as there. Without a worker all are. */
@@ -247,20 +321,22 @@ static request about(wish what, const device *on) {
 
 static double memory(device *on) {
   const request r = about(MEMORY, on);
+  const char *why;
   answer a;
 
-  return ask(&r, &a) ? -1 : a.value;
+  return ask(&r, &a, &why) == WORKER_LIVES ? a.value : -1;
 }
 
 static double ceiling(device *on, double bytes_in, double bytes_out, const char **name) {
   static char text[sizeof((answer *)0)->text];
   request r = about(CEILING, on);
+  const char *why;
   answer a;
 
   *name = "";
   r.bytes_in = bytes_in;
   r.bytes_out = bytes_out;
-  if (ask(&r, &a))
+  if (ask(&r, &a, &why) != WORKER_LIVES)
     return 0;
   memcpy(text, a.text, sizeof text);
   *name = text;
@@ -279,11 +355,11 @@ static void meet(lathe_kind kind) {
   acquaintances *here = &all[kind];
   const request r = {.what = FIND, .kind = kind};
   answer a = {0};
-  const char *ended = ask(&r, &a);
+  const char *why;
 
-  if (ended) {
+  if (ask(&r, &a, &why) != WORKER_LIVES) {
     a.count = 0;
-    snprintf(here->missing, sizeof here->missing, "looking for one: %s", ended);
+    snprintf(here->missing, sizeof here->missing, "looking for one: %s", why);
   } else {
     snprintf(here->missing, sizeof here->missing, "%s", a.text);
   }
@@ -314,27 +390,30 @@ void worker_begin(double seconds, bool in_process) {
       meet((lathe_kind)k);
 }
 
-const char *worker_run(const device *on, const job *j, outcome *out) {
+worker_fate worker_run(const device *on, const job *j, outcome *out, const char **why) {
   request r = {.what = RUN, .job = *j};
-  const char *ended;
+  worker_fate fate;
   answer a;
 
   r.job.device = number_of(on);
   if (alone) {
     static bool lost;
+    *why = "lost with an earlier row, and --in-process leaves no other process";
     if (lost && on->kind != LATHE_CPU)
-      return "lost with an earlier row, and --in-process leaves no other process";
+      return WORKER_FAILED;
     *out = job_run(&r.job);
     lost = lost || out->lost;
-    return NULL;
+    return WORKER_LIVES;
   }
-  ended = ask(&r, &a);
-  if (!ended)
+  fate = ask(&r, &a, why);
+  if (fate == WORKER_LIVES)
     *out = a.outcome;
-  return ended;
+  return fate;
 }
 
 void worker_end(void) {
+  const char *why;
+
   if (child)
-    bury();
+    bury(&why);
 }

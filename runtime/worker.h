@@ -9,13 +9,20 @@
 #include "job.h"
 
 /* From here on device_count and its like tell of what the worker finds; of such a device only what
- * it is, memory and ceiling can be had here. limit: the seconds that a launch may take. in_process:
- * there is no worker, and no limit, for tools that look into a process and not into its forks. */
+ * it is, memory and ceiling can be had here. limit: the seconds that a launch may take; this process
+ * keeps the time, for one that hangs, or is stopped, cannot. in_process: there is no worker, and no
+ * limit, for tools that look into a process and not into its forks. */
 void worker_begin(double limit, bool in_process);
 
-/* Runs a job on a device, in the worker; the job's own device is not heeded. Null, or why the worker ended with it; out then holds nothing. Also at
- * an interrupt, which signals.h tells of. */
-const char *worker_run(const device *on, const job *j, outcome *out);
+typedef enum worker_fate {
+  WORKER_LIVES,
+  WORKER_FAILED, /* it ended with the job, or did not end: the kernel's fault, or its driver's */
+  WORKER_KILLED, /* somebody else ended or stopped it, and then once more: no word on the kernel */
+} worker_fate;
+
+/* Runs a job on a device, in the worker; the job's own device is not heeded. Unless the worker lives
+ * out holds nothing, and *why says how it ended; so too at an interrupt, which signals.h tells of. */
+worker_fate worker_run(const device *on, const job *j, outcome *out, const char **why);
 
 void worker_end(void);
 

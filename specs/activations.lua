@@ -55,11 +55,14 @@ activation("gelu", {
   doc = "x / 2 * erfc(-x / sqrt(2))",
   sets = vector.swept,
   map = gelu,
-  -- A relative error of the argument comes out of erfc's tail times x * x.
-  magnitude = function(x) return (1 + x * x) * abs(gelu(x)) end,
-  ulp = vector.ulp(4),
+  ulp = vector.ulp(2),
   variants = vector.map_of_costliest,
-  backward = { variants = vector.map },
+  backward = {
+    variants = vector.map,
+    peers = {
+      numpy = "dy * (0.5 * (1 + erf(x / np.sqrt(2))) + x * np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi))",
+    },
+  },
   peers = { numpy = "0.5 * x * (1 + erf(x / np.sqrt(2)))", torch = "F.gelu(x)" },
 })
 
@@ -70,10 +73,15 @@ activation("gelu_tanh", {
   map = function(x)
     return x * sigmoid(math.sqrt(8 / math.pi) * x * (1 + 0.044715 * (x * x)))
   end,
-  magnitude = true,
-  ulp = vector.ulp(4),
+  ulp = vector.ulp(2),
   variants = vector.map_of_costliest,
-  backward = { ulp = vector.ulp(8), variants = vector.map },
+  backward = {
+    variants = vector.map,
+    peers = {
+      numpy = "t = np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)); "
+        .. "0.5 * dy * (1 + t + x * (1 - t * t) * np.sqrt(2 / np.pi) * (1 + 3 * 0.044715 * x * x))",
+    },
+  },
   peers = {
     numpy = "0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))",
     torch = "F.gelu(x, approximate='tanh')",
@@ -84,8 +92,11 @@ activation("swish", {
   doc = "x * sigmoid(x)",
   sets = vector.swept,
   map = function(x) return x * sigmoid(x) end,
-  ulp = vector.ulp(4),
+  ulp = vector.ulp(2),
   variants = vector.map_of_costly,
-  backward = { variants = vector.map },
+  backward = {
+    variants = vector.map,
+    peers = { numpy = "s = 1 / (1 + np.exp(-x)); dy * s * (1 + x * (1 - s))" },
+  },
   peers = { numpy = "x / (1 + np.exp(-x))", torch = "F.silu(x)" },
 })

@@ -15,7 +15,7 @@ op "dropout" {
   sets = vector.sets,
   dtypes = vector.dtypes,
   ulp = vector.ulp(1),
-  backward = true,
+  backward = { peers = { numpy = "np.where(random(seed, offset, dy.size) >= p, dy / (1 - p), 0)" } },
   variants = vector.map,
-  peers = { torch = "F.dropout(x, p)" },
+  peers = { numpy = "np.where(random(seed, offset, x.size) >= p, x / (1 - p), 0)", torch = "F.dropout(x, p)" },
 }

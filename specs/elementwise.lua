@@ -39,8 +39,6 @@ element_wise("lerp", {
   inputs = { x = { "n" }, y = { "n" } },
   scalars = { t = 0.3 },
   map = function(x, y, t) return x + t * (y - x) end,
-  -- The sum may cancel: what is rounded is as large as its terms.
-  magnitude = function(x, y, t) return max(abs(x), abs(t * (y - x))) end,
   ulp = vector.ulp(2),
   peers = { numpy = "x + t * (y - x)", torch = "torch.lerp(x, y, t)" },
 })

@@ -12,8 +12,8 @@ op "mse" {
   sizes = vector.sizes,
   sets = vector.swept,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(4),
-  backward = { variants = vector.map },
+  ulp = vector.ulp(2),
+  backward = { variants = vector.map, peers = { numpy = "dx = 2 * dr * (x - t) / x.size; dx, -dx" } },
   variants = vector.reduce,
   peers = { numpy = "np.mean((x - t) ** 2)", torch = "F.mse_loss(x, t)" },
 }
@@ -26,14 +26,20 @@ op "cross_entropy" {
     local shifted = x - detach(row_max(x))
     return log(row_sum(exp(shifted))) - at(shifted, target)
   end,
-  magnitude = function(x, target)
-    return 1 + abs(at(x, target)) + abs(row_max(x))
-  end,
   sizes = vector.grid_sizes,
   sets = vector.swept,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(4),
-  backward = { ulp = vector.ulp(32) },
+  ulp = vector.ulp(2),
+  backward = {
+    peers = {
+      numpy = "e = np.exp(x - x.max(-1, keepdims=True)); "
+        .. "dloss[:, None] * (e / e.sum(-1, keepdims=True) - (np.arange(x.shape[-1]) == target[:, None]))",
+    },
+  },
   variants = vector.rows,
-  peers = { torch = "F.cross_entropy(x, target, reduction='none')" },
+  peers = {
+    numpy = "m = x.max(-1, keepdims=True); "
+      .. "(m + np.log(np.exp(x - m).sum(-1, keepdims=True)) - np.take_along_axis(x, target[:, None], -1))[:, 0]",
+    torch = "F.cross_entropy(x, target, reduction='none')",
+  },
 }

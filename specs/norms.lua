@@ -16,14 +16,22 @@ op "layernorm" {
     local scale = 1 / sqrt(row_mean(centred * centred) + eps)
     return centred * scale * gamma + beta
   end,
-  magnitude = true,
   sizes = vector.grid_sizes,
   sets = vector.swept,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(8),
-  backward = { ulp = vector.ulp(16) },
+  ulp = vector.ulp(2),
+  backward = {
+    peers = {
+      numpy = "s = 1 / np.sqrt(x.var(-1, keepdims=True) + eps); n = (x - x.mean(-1, keepdims=True)) * s; "
+        .. "g = dy * gamma; s * (g - g.mean(-1, keepdims=True) - n * (g * n).mean(-1, keepdims=True)), "
+        .. "(dy * n).sum(0), dy.sum(0)",
+    },
+  },
   variants = vector.rows,
-  peers = { torch = "F.layer_norm(x, x.shape[-1:], gamma, beta, eps)" },
+  peers = {
+    numpy = "(x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * gamma + beta",
+    torch = "F.layer_norm(x, x.shape[-1:], gamma, beta, eps)",
+  },
 }
 
 op "rmsnorm" {
@@ -37,8 +45,16 @@ op "rmsnorm" {
   sizes = vector.grid_sizes,
   sets = vector.swept,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(8),
-  backward = { ulp = vector.ulp(16) },
+  ulp = vector.ulp(2),
+  backward = {
+    peers = {
+      numpy = "s = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + eps); g = dy * gamma; "
+        .. "s * (g - x * s * s * (g * x).mean(-1, keepdims=True)), (dy * x * s).sum(0)",
+    },
+  },
   variants = vector.rows,
-  peers = { torch = "F.rms_norm(x, x.shape[-1:], gamma, eps)" },
+  peers = {
+    numpy = "x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * gamma",
+    torch = "F.rms_norm(x, x.shape[-1:], gamma, eps)",
+  },
 }

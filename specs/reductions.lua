@@ -5,25 +5,23 @@ local vector = include "include/vector.lua"
 local ops = {
   sum = {
     "the sum of all elements", function(x) return sum(x) end,
-    -- A sum is rounded where its terms are as large as they come, however small it ends.
-    magnitude = function(x) return sum(abs(x)) end,
     numpy = "x.sum()", torch = "x.sum()",
   },
   max = {
     "the largest element; NaN if there is one", function(x) return max(x) end,
-    numpy = "x.max()", torch = "x.max()",
+    ulp = 0, numpy = "x.max()", torch = "x.max()",
   },
   min = {
     "the smallest element; NaN if there is one", function(x) return min(x) end,
-    numpy = "x.min()", torch = "x.min()",
+    ulp = 0, numpy = "x.min()", torch = "x.min()",
   },
   argmax = {
     "the index of the first largest element, or of the first NaN", function(x) return argmax(x) end,
-    variants = vector.index, numpy = "x.argmax()", torch = "x.argmax()",
+    ulp = 0, variants = vector.index, numpy = "x.argmax()", torch = "x.argmax()",
   },
   argmin = {
     "the index of the first smallest element, or of the first NaN", function(x) return argmin(x) end,
-    variants = vector.index, numpy = "x.argmin()", torch = "x.argmin()",
+    ulp = 0, variants = vector.index, numpy = "x.argmin()", torch = "x.argmin()",
   },
   norm_l1 = {
     "the sum of absolute values", function(x) return sum(abs(x)) end,
@@ -31,13 +29,11 @@ local ops = {
   },
   norm_l2 = {
     "the square root of the sum of squares", function(x) return sqrt(sum(x * x)) end,
-    -- Squares below the smallest normal number are rounded as if they were as large.
-    magnitude = function() return sqrt(tiny()) end,
     numpy = "np.sqrt(np.dot(x, x))", torch = "x.norm(2)",
   },
   norm_linf = {
     "the largest absolute value; NaN if there is one", function(x) return max(abs(x)) end,
-    numpy = "np.abs(x).max()", torch = "x.norm(float('inf'))",
+    ulp = 0, numpy = "np.abs(x).max()", torch = "x.norm(float('inf'))",
   },
 }
 
@@ -47,11 +43,10 @@ for name, row in pairs(ops) do
     inputs = { x = { "n" } },
     outputs = { r = {} },
     reduce = row[2],
-    magnitude = row.magnitude,
     sizes = vector.sizes,
     sets = vector.sets,
     dtypes = vector.dtypes,
-    ulp = vector.ulp(4),
+    ulp = vector.ulp(row.ulp or 4),
     variants = row.variants or vector.reduce,
     peers = { numpy = row.numpy, torch = row.torch },
   }
@@ -62,7 +57,6 @@ op "dot" {
   inputs = { x = { "n" }, y = { "n" } },
   outputs = { r = {} },
   reduce = function(x, y) return sum(x * y) end,
-  magnitude = function(x, y) return sum(abs(x * y)) end,
   sizes = vector.sizes,
   sets = vector.sets,
   dtypes = vector.dtypes,

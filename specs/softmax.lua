@@ -2,6 +2,9 @@
 
 local vector = include "include/vector.lua"
 
+-- How each of these begins in NumPy.
+local numpy_exp = "e = np.exp(x - x.max(-1, keepdims=True)); "
+
 op "softmax" {
   doc = "exp(x - max) / sum(exp(x - max)), over each row",
   inputs = { x = { "rows", "cols", range = { -10, 10 } } },
@@ -13,10 +16,14 @@ op "softmax" {
   sizes = vector.row_sizes,
   sets = vector.swept,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(32),
-  backward = true,
+  ulp = vector.ulp(2),
+  backward = {
+    peers = {
+      numpy = numpy_exp .. "y = e / e.sum(-1, keepdims=True); y * (dy - (dy * y).sum(-1, keepdims=True))",
+    },
+  },
   variants = vector.rows,
-  peers = { numpy = "np.exp(x - x.max()) / np.exp(x - x.max()).sum()", torch = "F.softmax(x, -1)" },
+  peers = { numpy = numpy_exp .. "e / e.sum(-1, keepdims=True)", torch = "F.softmax(x, -1)" },
 }
 
 op "log_softmax" {
@@ -27,18 +34,16 @@ op "log_softmax" {
     local shifted = x - detach(row_max(x))
     return shifted - log(row_sum(exp(shifted)))
   end,
-  -- The terms may cancel: what is rounded is as large as they are. The logarithm of a sum near 1
-  -- is off by what the sum is.
-  magnitude = function(x)
-    return 1 + abs(x) + abs(row_max(x))
-  end,
   sizes = vector.row_sizes,
   sets = vector.swept,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(4),
-  backward = true,
+  ulp = vector.ulp(2),
+  backward = { peers = { numpy = numpy_exp .. "dy - e / e.sum(-1, keepdims=True) * dy.sum(-1, keepdims=True)" } },
   variants = vector.rows,
-  peers = { numpy = "x - x.max() - np.log(np.exp(x - x.max()).sum())", torch = "F.log_softmax(x, -1)" },
+  peers = {
+    numpy = "s = x - x.max(-1, keepdims=True); s - np.log(np.exp(s).sum(-1, keepdims=True))",
+    torch = "F.log_softmax(x, -1)",
+  },
 }
 
 op "logsumexp" {
@@ -49,12 +54,16 @@ op "logsumexp" {
     local largest = detach(row_max(x))
     return largest + log(row_sum(exp(x - largest)))
   end,
-  magnitude = true,
   sizes = vector.row_sizes,
   sets = vector.swept,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(4),
-  backward = { ulp = vector.ulp(32) },
+  ulp = vector.ulp(2),
+  backward = {
+    peers = { numpy = numpy_exp .. "dr[..., None] * e / e.sum(-1, keepdims=True)" },
+  },
   variants = vector.rows,
-  peers = { torch = "torch.logsumexp(x, -1)" },
+  peers = {
+    numpy = "m = x.max(-1, keepdims=True); m[..., 0] + np.log(np.exp(x - m).sum(-1))",
+    torch = "torch.logsumexp(x, -1)",
+  },
 }

@@ -10,7 +10,6 @@
  * "N passed, N failed"; exit status 0 only when something passed and nothing failed. */
 #include <getopt.h>
 #include <math.h>
-#include <mpfr.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lathe.h"
+#include "math_functions.h"
 
 enum {
   BLOCK = 1 << 14,   /* arguments tried at a time */
@@ -33,30 +32,6 @@ enum {
 /* The most that double may be off, in units of the last place of f32: eight of its own. */
 static const double doubt = 0x1p-26;
 
-static double sigmoid(double x) {
-  return 1 / (1 + exp(-x));
-}
-
-static int exact_sigmoid(mpfr_t y, const mpfr_t x, mpfr_rnd_t round) {
-  mpfr_neg(y, x, round);
-  mpfr_exp(y, y, round);
-  mpfr_add_ui(y, y, 1, round);
-  return mpfr_ui_div(y, 1, y, round);
-}
-
-typedef struct function {
-  const char *name;
-  double (*approximate)(double);
-  int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);
-} function;
-
-static const function functions[] = {
-    {"erf", erf, mpfr_erf},       {"erfc", erfc, mpfr_erfc},           {"exp", exp, mpfr_exp},
-    {"exp2", exp2, mpfr_exp2},    {"expm1", expm1, mpfr_expm1},        {"log", log, mpfr_log},
-    {"log1p", log1p, mpfr_log1p}, {"sigmoid", sigmoid, exact_sigmoid}, {"tanh", tanh, mpfr_tanh},
-};
-enum { FUNCTIONS = sizeof functions / sizeof *functions };
-
 /* What one process found out about one kernel. */
 typedef struct finding {
   double ulp;           /* the largest error */
@@ -68,8 +43,8 @@ typedef struct finding {
 static struct {
   bool all;
   long jobs;
-  bool function[FUNCTIONS];                         /* wanted */
-  const lathe_variant *kernel[FUNCTIONS][BACKENDS]; /* null: not wanted, or not here */
+  bool function[MATH_FUNCTIONS];                         /* wanted */
+  const lathe_variant *kernel[MATH_FUNCTIONS][BACKENDS]; /* null: not wanted, or not here */
 } plan;
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -115,7 +90,7 @@ static double rough_error(float got, double expected) {
 }
 
 /* The same against MPFR, for a finite result of a finite value that is not zero. */
-static double exact_error(const function *f, float x, float got) {
+static double exact_error(const math_function *f, float x, float got) {
   static mpfr_t y;
   static bool ready;
   int unit;
@@ -131,15 +106,8 @@ static double exact_error(const function *f, float x, float got) {
   return fabs(mpfr_get_d(y, MPFR_RNDN));
 }
 
-static double bound_of(const lathe_op *op) {
-  for (int i = 0; i < op->nbounds; i++)
-    if (op->bounds[i].dtype == LATHE_F32)
-      return op->bounds[i].ulp;
-  return 0.5;
-}
-
-static void judge(const function *f, double bound, float x, float got, double expected, bool ask,
-                  finding *found) {
+static void judge(const math_function *f, double bound, float x, float got, double expected,
+                  bool ask, finding *found) {
   double error = rough_error(got, expected);
 
   if (error > found->ulp - doubt || fabs(error - bound) < doubt || ask) {
@@ -185,22 +153,22 @@ static void try_kernel(batch *b, int f, int k, const double *expected) {
   static uint64_t tried;
   const lathe_variant *v = plan.kernel[f][k];
   const lathe_args args = {.buf = {b->x, b->y}, .dim = {b->count}};
-  const double bound = bound_of(v->op);
+  const double bound = math_bound(v->op, LATHE_F32);
 
   v->run(&args);
   for (size_t i = 0; i < b->count; i++)
-    judge(&functions[f], bound, b->x[i], b->y[i], expected[i],
+    judge(&math_functions[f], bound, b->x[i], b->y[i], expected[i],
           !plan.all && tried++ % ASK_ANYWAY == 0, &b->found[f][k]);
 }
 
 static void try_batch(batch *b) {
   static double expected[BLOCK];
 
-  for (int f = 0; f < FUNCTIONS; f++) {
+  for (int f = 0; f < MATH_FUNCTIONS; f++) {
     if (!plan.function[f])
       continue;
     for (size_t i = 0; i < b->count; i++)
-      expected[i] = functions[f].approximate(b->x[i]);
+      expected[i] = math_functions[f].approximate(b->x[i]);
     for (int k = 0; k < BACKENDS; k++)
       if (plan.kernel[f][k])
         try_kernel(b, f, k, expected);
@@ -224,14 +192,22 @@ static void add_near(batch *b, float point) {
   }
 }
 
+/* The patterns next to a point. */
+static void add_few(batch *b, float point) {
+  for (uint32_t i = 0; i < 3; i++)
+    add(b, bits_of(point) - 1 + i);
+}
+
 static void add_special_points(batch *b) {
   /* Where f32 results end: exp at 88.72, -87.34, -103.97; tanh is 1 from 9.01, erf from 3.92,
-   * erfc is 0 from 10.06, sigmoid 1 from 17; and where programs change their ways. */
+   * erfc is 0 from 10.06, sigmoid 1 from 17; and where programs change their ways: sin and cos
+   * at 6430. */
   static const float points[] = {
-      0,         INFINITY,    NAN,        0x1.fffffep127f, 88.722839f,  87.336548f, 103.97208f,
-      104,       9.0109129f,  8.3177662f, 3.9192059f,      10.0546875f, 17.32868f,  149.5f,
-      150,       0.70710678f, 1.4142136f, 0.41421356f,     0.29289323f, 0.84375f,   1.25f,
-      0.921875f, 0.34657359f, 1.0397208f, 0.625f,          0.55f,       1e-4f,      1e-8f,
+      0,           INFINITY, NAN,        0x1.fffffep127f, 88.722839f,  87.336548f,
+      103.97208f,  104,      9.0109129f, 8.3177662f,      3.9192059f,  10.0546875f,
+      17.32868f,   149.5f,   150,        0.70710678f,     1.4142136f,  0.41421356f,
+      0.29289323f, 0.84375f, 1.25f,      0.921875f,       0.34657359f, 1.0397208f,
+      0.625f,      0.55f,    1e-4f,      1e-8f,           6430,
   };
 
   for (size_t i = 0; i < sizeof points / sizeof *points; i++)
@@ -244,6 +220,9 @@ static void add_special_points(batch *b) {
     add_near(b, (float)((k + 0.5) * M_LN2 / 2));
     add_near(b, (float)k + 0.5f);
   }
+  /* Where sin and cos are next to zero. */
+  for (int k = 1; k <= 4200; k++)
+    add_few(b, (float)(k * M_PI_2));
 }
 
 /* The share of one of the processes. Each begins with the special points, so that it knows large
@@ -255,7 +234,7 @@ static void sweep(long job, finding (*found)[BACKENDS]) {
   b.found = found;
   add_special_points(&b);
   try_batch(&b);
-  for (int f = 0; f < FUNCTIONS; f++)
+  for (int f = 0; f < MATH_FUNCTIONS; f++)
     for (int k = 0; k < BACKENDS; k++)
       if (job > 0 || plan.all)
         found[f][k].wrong = 0;
@@ -276,7 +255,7 @@ static void sweep(long job, finding (*found)[BACKENDS]) {
 /* ---- processes and the report ---------------------------------------------------------------- */
 
 /* Runs all processes; false where one of them failed. What job j found is at found[j]. */
-static bool run(finding (*found)[FUNCTIONS][BACKENDS]) {
+static bool run(finding (*found)[MATH_FUNCTIONS][BACKENDS]) {
   bool ok = true;
   int status;
 
@@ -295,10 +274,10 @@ static bool run(finding (*found)[FUNCTIONS][BACKENDS]) {
 }
 
 /* One kernel's line; true where it is as good as its spec says. */
-static bool report(const function *f, const lathe_variant *v, finding (*found)[FUNCTIONS][BACKENDS],
-                   int k) {
-  const ptrdiff_t index = f - functions;
-  const double bound = bound_of(v->op);
+static bool report(const math_function *f, const lathe_variant *v,
+                   finding (*found)[MATH_FUNCTIONS][BACKENDS], int k) {
+  const ptrdiff_t index = f - math_functions;
+  const double bound = math_bound(v->op, LATHE_F32);
   finding all = found[0][index][k];
   bool good;
 
@@ -323,14 +302,6 @@ static bool report(const function *f, const lathe_variant *v, finding (*found)[F
   return good;
 }
 
-static const lathe_variant *find_kernel(const char *name, const lathe_backend *backend) {
-  for (size_t i = 0; i < lathe_variant_count; i++)
-    if (strcmp(lathe_variants[i].op->name, name) == 0 && lathe_variants[i].backend == backend &&
-        lathe_variants[i].dtype == LATHE_F32)
-      return &lathe_variants[i];
-  return NULL;
-}
-
 /* Chooses the kernels of a backend, or says why it cannot run. Returns how many are missing. */
 static int choose(size_t backend) {
   const lathe_variant probe = {.backend = &lathe_backends[backend]};
@@ -339,12 +310,13 @@ static int choose(size_t backend) {
 
   if (why)
     printf("skipped %s: %s\n", probe.backend->name, why);
-  for (int f = 0; f < FUNCTIONS && !why; f++) {
+  for (int f = 0; f < MATH_FUNCTIONS && !why; f++) {
     if (!plan.function[f])
       continue;
-    plan.kernel[f][backend] = find_kernel(functions[f].name, probe.backend);
+    plan.kernel[f][backend] = math_kernel(math_functions[f].name, probe.backend, LATHE_F32);
     if (!plan.kernel[f][backend]) {
-      printf("FAILED %-8s %-8s there is no such kernel\n", functions[f].name, probe.backend->name);
+      printf("FAILED %-8s %-8s there is no such kernel\n", math_functions[f].name,
+             probe.backend->name);
       missing++;
     }
   }
@@ -372,9 +344,9 @@ static void want_backend(bool wanted[BACKENDS], const char *name) {
 static void want_function(const char *name) {
   int f = 0;
 
-  while (f < FUNCTIONS && strcmp(functions[f].name, name) != 0)
+  while (f < MATH_FUNCTIONS && strcmp(math_functions[f].name, name) != 0)
     f++;
-  if (f == FUNCTIONS)
+  if (f == MATH_FUNCTIONS)
     refuse("unknown function", name);
   plan.function[f] = true;
 }
@@ -408,7 +380,7 @@ static int parse(int argc, char **argv) {
     }
   for (int i = optind; i < argc; i++)
     want_function(argv[i]);
-  for (int f = 0; f < FUNCTIONS && optind == argc; f++)
+  for (int f = 0; f < MATH_FUNCTIONS && optind == argc; f++)
     plan.function[f] = true;
   for (size_t b = 0; b < lathe_backend_count && b < BACKENDS; b++)
     if (backends[b] || !any)
@@ -418,7 +390,7 @@ static int parse(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   int passed = 0, failed = parse(argc, argv);
-  finding(*found)[FUNCTIONS][BACKENDS];
+  finding(*found)[MATH_FUNCTIONS][BACKENDS];
   const size_t size = (size_t)plan.jobs * sizeof *found;
 
   found = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -426,10 +398,10 @@ int main(int argc, char **argv) {
     fprintf(stderr, "math-sweep: a process of the sweep did not end well\n");
     failed++;
   } else {
-    for (int f = 0; f < FUNCTIONS; f++)
+    for (int f = 0; f < MATH_FUNCTIONS; f++)
       for (int k = 0; k < BACKENDS; k++)
         if (plan.kernel[f][k]) {
-          const bool good = report(&functions[f], plan.kernel[f][k], found, k);
+          const bool good = report(&math_functions[f], plan.kernel[f][k], found, k);
           passed += good;
           failed += !good;
         }

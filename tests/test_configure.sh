@@ -50,6 +50,38 @@ refused 'takes a command' --launcher
 refused 'the path /a:b' --prefix=/a:b
 refused 'line break' "CFLAGS=-O2
 -g"
+# What breaks the kernels' promise, wherever it stands.
+for flag in -ffast-math -Ofast -funsafe-math-optimizations -ffinite-math-only -fassociative-math -freciprocal-math \
+  -mrecip -mrecip=all -fno-signed-zeros; do
+  refused "KERNEL_CFLAGS: $flag lets the compiler change results" "KERNEL_CFLAGS=-O2 $flag"
+done
+refused 'CFLAGS: -ffast-math lets' "CFLAGS='-ffast-math' -O2"
+refused 'CC: -ffast-math lets' 'CC=gcc -ffast-math'
+refused 'LDFLAGS: -Ofast lets' 'LDFLAGS=-Ofast'
+for flag in -use_fast_math --use_fast_math --ftz=true '-ftz true' --prec-div=false -prec-sqrt=false --fmad=true; do
+  refused "NVCCFLAGS: ${flag% *} lets" "NVCCFLAGS=-O3 $flag"
+done
+refused 'NVCC: -use_fast_math lets' 'NVCC=nvcc -use_fast_math'
+printf '#!/bin/sh\nexec cc -ffast-math "$@"\n' >fastcc
+chmod +x fastcc
+configure CC="$tmp/fastcc"
+is 'a compiler that is fast' test "$status" = 2
+is 'a compiler that is fast' grep "^configure: '$tmp/fastcc .*-O3 -g1' lets the compiler change results" stderr
+is 'a compiler that is fast' test ! -e build.ninja
+
+# Flags for the kernels come after theirs, and are tried.
+configure KERNEL_CFLAGS='-fno-such-flag'
+is 'a flag that there is not' test "$status" = 1
+is 'a flag that there is not' grep '^configure: KERNEL_CFLAGS=-fno-such-flag: .* makes no program' stderr
+is 'a flag that there is not' test "$(wc -l <stderr)" -eq 1
+configure KERNEL_CFLAGS='-mtune=generic -O1' --disable-cuda --disable-vulkan
+is 'flags for the kernels' test "$status" = 0
+is 'flags for the kernels' grep -x 'cflags_kernel = -O3 -g1 -mtune=generic -O1 .*' build.ninja
+rm build.ninja
+configure --disable-scalar --disable-sse2 --disable-avx2 --disable-avx512 --disable-cuda --disable-vulkan
+is 'no backend' test "$status" = 1
+is 'no backend' grep '^  backends  *all are off, so that there is nothing to build$' stderr
+is 'no backend' test ! -e build.ninja
 
 configure --help
 is --help test "$status" = 0
@@ -115,6 +147,7 @@ is 'a compiler that there is not' test "$(wc -l <stderr)" -eq 1
 # An nvcc that knows sm_80 and sm_90a.
 cat >nvcc <<'EOF'
 #!/bin/sh
+[ "$1" != --list-gpu-code ] || printf '%s\n' sm_80 sm_90a
 for word; do
   case $word in *code=sm_80 | *code=sm_90a) ;; *code=*) exit 1 ;; esac
 done
@@ -125,10 +158,14 @@ is 'an nvcc' grep '^checking backend cuda\.\.\. yes' stdout
 rm build.ninja
 configure NVCC="$tmp/nvcc" --disable-vulkan --cuda-arch=sm_80,sm_1
 is 'an unknown GPU' test "$status" = 1
-is 'an unknown GPU' grep "^  --cuda-arch=sm_80,sm_1  *$tmp/nvcc can't compile for sm_1\$" stderr
+is 'an unknown GPU' grep "^  --cuda-arch=sm_80,sm_1  *$tmp/nvcc can't compile for sm_1; it knows sm_80 sm_90a\$" stderr
 is 'an unknown GPU' test ! -e build.ninja
 configure NVCC="$(command -v false)" --disable-vulkan --cuda-arch=sm_80
-is 'no nvcc that works' test "$status" = 0
+is 'no nvcc that works' test "$status" = 1
+is 'no nvcc that works' grep '^  --cuda-arch=sm_80  *.*false can.t compile for sm_80$' stderr
+is 'no nvcc that works' test ! -e build.ninja
+configure NVCC="$(command -v false)" --disable-vulkan --disable-cuda --cuda-arch=sm_80
+is 'a GPU for a backend that is off' test "$status" = 0
 rm build.ninja
 
 # ---- GLSL tools that know little, and newer ones ------------------------------------------------

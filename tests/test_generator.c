@@ -424,7 +424,6 @@ static void defines_every_key_for_editors(void **state) {
       "---@field rows? function ",
       "---@field sizes ",
       "---@field dtypes ",
-      "---@field magnitude? function ",
       "---@field any_zero_sign? boolean ",
       "---@field in_place? boolean ",
       "---@field variants ",
@@ -445,7 +444,7 @@ static void defines_every_key_for_editors(void **state) {
   free(text);
 }
 
-/* Indexes beside each other, beside numbers with a magnitude, and by another's result. */
+/* Indexes beside each other, beside numbers, and by another's result. */
 static void finds_indexes_in_passes_of_their_own(void **state) {
   (void)state;
   tree_write(
@@ -453,7 +452,7 @@ static void finds_indexes_in_passes_of_their_own(void **state) {
       "local R = { \"rows\" }\n"
       "op \"found\" {\n"
       "  doc = \"test\", inputs = { x = { \"rows\", \"cols\" } },\n"
-      "  outputs = { p = R, q = R, top = R, spread = R, far = R }, magnitude = true,\n"
+      "  outputs = { p = R, q = R, top = R, spread = R, far = R },\n"
       "  rows = function(x)\n"
       "    local top = row_max(x)\n"
       "    return { p = argmax(x), q = argmin(x), top = top, spread = row_sum(x - top),\n"

@@ -194,6 +194,26 @@ static const slope_case slope_cases[] = {
      {0, 1, 1}},
     {"map", "select(gt(x, 0), sqrt(x), 0) + sqrt(x)", {1, 0.25, 4}, {1, 2, 0.5}},
     {"map", "log(select(gt(x, 0), sqrt(x), 3 * sqrt(-x)))", {-1, 0.25, 1}, {-0.5, 2, 0.5}},
+    {"map", "select(all_of(gt(x, 0), lt(x, 2)), sqrt(x), 0)", {-1, 0.25, 4}, {0, 1, 0}},
+    {"map", "select(any_of(lt(x, 0), gt(x, 2), isnan(x)), 0, sqrt(x))", {-1, 0.25, 4}, {0, 1, 0}},
+    {"map", "select(negate(gt(x, 0)), -x, sqrt(x))", {-1, 0.25, 4}, {-1, 1, 0.25}},
+    /* NaN has no slope, but where it is not taken. */
+    {"map", "abs(x)", {NAN, 0, -3}, {NAN, 0, -1}},
+    {"map", "copysign(x, -2)", {NAN, 0, -3}, {NAN, 0, 1}},
+    {"map", "select(eq(x, x), abs(x), 0)", {NAN, 0, -3}, {0, 0, -1}},
+    {"map", "max(abs(x), 1)", {0.5, 2, -3}, {0, 1, -1}},
+    /* What is a whole number or a sign does not change. */
+    {"map", "x * floor(x)", {1.5, -1.5, 2}, {1, -2, 2}},
+    {"map", "x * round(x)", {1.5, 2.5, -0.5}, {2, 2, 0}},
+    {"map", "x * sign(x)", {1.5, -2, 0}, {1, -1, 0}},
+    /* Powers where one of the factors of their slope is none, or infinite. */
+    {"map", "pow(x, 2)", {0, -3, 2}, {0, -6, 4}},
+    {"map", "pow(x, 0)", {0, INFINITY, 2}, {0, 0, 0}},
+    {"map", "pow(x, 1)", {0, -3, 2}, {1, 1, 1}},
+    {"map", "pow(0 * x, x) + pow(2, x - x) * x", {1, 2, 3}, {1, 1, 1}},
+    {"map", "x ^ 3 + x ^ -2 + x ^ 0", {1, -1, 2}, {1, 5, 11.75}},
+    {"map", "x ^ 2.5 + x ^ -0.5 + x ^ 0.5", {1, 4, 16}, {2.5, 20.1875, 160.1171875}},
+    {"map", "2 ^ (x / x) * x", {1, -1, 4}, {2, 2, 2}},
     /* Signs of numbers whose product is none. */
     {"map", "copysign(x, -2e-300)", {1e-200, -1e-200, 0}, {-1, 1, 0}},
     {"rows", "x * row_sum(select(gt(x, 0), sqrt(x), 0))", {-1, 4, 0}, {2, 2.75, 2}},
@@ -204,22 +224,57 @@ static const slope_case slope_cases[] = {
      {5.25, 5.25, 5.25}},
 };
 
-/* Ops called s0, s1, ... in a tree of their own, with the references of their gradients as a library. */
-static void *slope_library(void) {
-  char *specs = malloc(1 << 16), *command = malloc(1 << 12);
-  run_result result;
-  void *library;
+/* Functions that are smooth at some points, against finite differences. */
+typedef struct smooth_case {
+  const char *body;
+  long double x[POINTS];
+} smooth_case;
 
+static const smooth_case smooth_cases[] = {
+    {"sin(3 * x)", {0, -1.25L, 7}},
+    {"cos(x * x)", {0.1L, -1.25L, 3}},
+    {"sin(x) / cos(x)", {0.1L, -1, 2}},
+    {"rsqrt(x)", {0.25L, 1, 9}},
+    {"rsqrt(1 + x * x)", {-2, 0, 0.5L}},
+    {"pow(x, 1.7)", {0.25L, 1, 9}},
+    {"pow(1.7, x)", {-2, 0, 3}},
+    {"pow(1 + x * x, sin(x))", {-2, 0.5L, 3}},
+    {"pow(x, -3)", {-2, 0.5L, 3}},
+    {"x ^ 7 + x ^ -5", {-2, 0.5L, 1.5L}},
+    {"x ^ 1.5 - x ^ -2.5", {0.25L, 1, 9}},
+    {"x ^ 11 + x ^ 0.3", {0.25L, 1, 2}},
+    {"3 ^ x + 2 ^ x + x ^ x", {0.25L, 1, 2}},
+    {"x * floor(x) + x * round(x) + x * sign(x)", {-1.75L, 0.75L, 3.25L}},
+};
+enum { SMOOTH = sizeof smooth_cases / sizeof *smooth_cases };
+
+static void write_op(char *specs, char kind, size_t number, const char *family, const char *body) {
+  sprintf(specs + strlen(specs),
+          "op \"%c%zu\" { doc = \"test\", inputs = { x = V }, outputs = { y = V },\n"
+          "  %s = function(x) return %s end, sizes = { { \"a\", rows = 1, cols = 3 } },\n"
+          "  dtypes = { \"f64\" }, ulp = { f64 = 1 }, variants = { { backend = \"scalar\" } },\n"
+          "  backward = true }\n",
+          kind, number, family, body);
+}
+
+/* Ops called s0, s1, ... and f0, f1, ... in a tree of their own, with their references and those of their
+ * gradients as a library, which is made once. */
+static void *slope_library(void) {
+  static void *library;
+  char *specs, *command;
+  run_result result;
+
+  if (library)
+    return library;
+  specs = malloc(1 << 16);
+  command = malloc(1 << 12);
   assert_non_null(specs);
   assert_non_null(command);
   strcpy(specs, "local V = { \"rows\", \"cols\" }\n");
   for (size_t i = 0; i < sizeof slope_cases / sizeof *slope_cases; i++)
-    sprintf(specs + strlen(specs),
-            "op \"s%zu\" { doc = \"test\", inputs = { x = V }, outputs = { y = V },\n"
-            "  %s = function(x) return %s end, sizes = { { \"a\", rows = 1, cols = 3 } },\n"
-            "  dtypes = { \"f64\" }, ulp = { f64 = 1 }, variants = { { backend = \"scalar\" } },\n"
-            "  backward = true }\n",
-            i, slope_cases[i].family, slope_cases[i].body);
+    write_op(specs, 's', i, slope_cases[i].family, slope_cases[i].body);
+  for (size_t i = 0; i < SMOOTH; i++)
+    write_op(specs, 'f', i, "map", smooth_cases[i].body);
   tree_write("specs/s.lua", specs);
   tree_copy("templates", "templates");
   result = RUN(tree_root(), test_variable("LATHE_GEN"), "all");
@@ -227,7 +282,7 @@ static void *slope_library(void) {
   run_free(&result);
   snprintf(command, 1 << 12,
            "cc -shared -fPIC -O1 -ffp-contract=off -I'%s/runtime' -Itemplates/c -o s.so %s -lm",
-           test_variable("LATHE_SRC"), "out/gen/*_backward/*_reference.c");
+           test_variable("LATHE_SRC"), "out/gen/*/*_reference.c");
   result = RUN(tree_root(), "sh", "-c", command);
   assert_string_equal(result.err, "");
   run_free(&result);
@@ -236,6 +291,16 @@ static void *slope_library(void) {
   free(specs);
   free(command);
   return library;
+}
+
+static lathe_fn *find_function(void *library, const char *format, size_t number) {
+  char symbol[64];
+  lathe_fn *found;
+
+  snprintf(symbol, sizeof symbol, format, number);
+  *(void **)&found = dlsym(library, symbol);
+  assert_non_null(found);
+  return found;
 }
 
 static void test_what_is_not_taken_has_no_slope(void **state) {
@@ -247,20 +312,43 @@ static void test_what_is_not_taken_has_no_slope(void **state) {
     const slope_case *c = &slope_cases[i];
     double x[POINTS], dy[POINTS] = {1, 1, 1}, dx[POINTS], magnitude[POINTS];
     lathe_args args = {.buf = {x, dy, dx, magnitude}, .dim = {1, POINTS}};
-    char symbol[64];
-    lathe_fn *reference;
     memcpy(x, c->x, sizeof x);
-    snprintf(symbol, sizeof symbol, "s%zu_backward_reference_f64", i);
-    *(void **)&reference = dlsym(library, symbol);
-    assert_non_null(reference);
-    reference(&args);
+    find_function(library, "s%zu_backward_reference_f64", i)(&args);
     for (int k = 0; k < POINTS; k++)
-      if (!(fabs(dx[k] - c->dx[k]) < 1e-14)) {
+      if (!(isnan(c->dx[k]) ? isnan(dx[k]) : fabs(dx[k] - c->dx[k]) < 1e-14)) {
         print_error("%s at %g: found %g, not %g\n", c->body, c->x[k], dx[k], c->dx[k]);
         wrong++;
       }
   }
-  dlclose(library);
+  assert_int_equal(wrong, 0);
+}
+
+static void test_functions_have_slopes(void **state) {
+  const long double step = 1e-6L;
+  void *library = slope_library();
+  size_t wrong = 0;
+
+  (void)state;
+  for (size_t i = 0; i < SMOOTH; i++) {
+    const smooth_case *c = &smooth_cases[i];
+    lathe_fn *const value = find_function(library, "f%zu_reference_wide", i);
+    lathe_fn *const slope = find_function(library, "f%zu_backward_reference_wide", i);
+    long double x[2][POINTS], y[2][POINTS], dy[POINTS] = {1, 1, 1}, dx[POINTS], size[POINTS];
+    lathe_args args = {.buf = {(void *)c->x, dy, dx, size}, .dim = {1, POINTS}};
+    slope(&args);
+    for (int side = 0; side < 2; side++) {
+      for (int k = 0; k < POINTS; k++)
+        x[side][k] = c->x[k] + (side ? step : -step);
+      value(&(lathe_args){.buf = {x[side], y[side], size}, .dim = {1, POINTS}});
+    }
+    for (int k = 0; k < POINTS; k++) {
+      const long double expected = (y[1][k] - y[0][k]) / (2 * step);
+      if (!(fabsl(dx[k] - expected) <= tolerance * fmaxl(1, fabsl(expected)))) {
+        print_error("%s at %Lg: found %Lg, not %Lg\n", c->body, c->x[k], dx[k], expected);
+        wrong++;
+      }
+    }
+  }
   assert_int_equal(wrong, 0);
 }
 
@@ -366,6 +454,8 @@ const struct CMUnitTest gradients_tests[] = {
     {"gradients: are slopes", test_gradients_are_slopes, NULL, NULL, NULL},
     {"gradients: what is not taken has no slope", test_what_is_not_taken_has_no_slope, tree_setup,
      tree_teardown, NULL},
+    {"gradients: of functions are slopes", test_functions_have_slopes, tree_setup, tree_teardown,
+     NULL},
     {"gradients: philox gives the known answers", test_philox_answers, NULL, NULL, NULL},
     {"gradients: random numbers by their place", test_random_numbers_by_place, NULL, NULL, NULL},
     {"gradients: dropout keeps what it should", test_dropout_keeps_what_it_should, NULL, NULL,

@@ -504,18 +504,9 @@ const struct CMUnitTest schema_tests[] = {
             "  map = function(x) return min(x, math.huge) end,"),
     REFUSES("an operator without a meaning", 5, "  map = function(x) return x % 2 end,",
             "specs/t.lua:5: a symbolic value knows + - * / and the functions of a spec, not %"),
-    REFUSES("a comparison as a magnitude", 8,
-            "  ulp = { f32 = 1 }, magnitude = function(x) return lt(x, 1) end,",
-            "specs/t.lua:8: magnitude: 'y' is a comparison; expected a number, such as "
-            "select(condition, 1, 0)"),
-    REFUSES(
-        "a magnitude of what is no operand", 8,
-        "  ulp = { f32 = 1 }, magnitude = function(q) return q end,",
-        "specs/t.lua:8: magnitude: parameter 'q' is no input and no scalar (did you mean 'x'?)"),
-    REFUSES("a magnitude of an index", 0,
-            ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "argmax(x * t)", "magnitude = true,"),
-            "specs/t.lua:10: magnitude: expected an output that is a number, found indexes alone; "
-            "leave magnitude out"),
+    REFUSES("a magnitude, which is found from the graph", 8,
+            "  ulp = { f32 = 1 }, magnitude = function() return 1e30 end,",
+            "specs/t.lua:8: op \"t\": unknown key 'magnitude'"),
     REFUSES("another power than 2", 5, "  map = function(x) return x ^ 3 end,",
             "specs/t.lua:5: ^: expected the power 2, found 3; write other powers as products"),
     REFUSES("an unknown function", 5, "  map = function(x) return sigmiod(x) end,",

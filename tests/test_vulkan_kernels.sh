@@ -20,16 +20,22 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'is right in place' bench --dtype all --size 1003,37x1000 --in-place --op add,softmax
   is 'is right with special values' bench --dtype all --size 1003,9x77 --special nan,inf,zero,denormal
   tree
-  cp "$LATHE_SRC/tests/specs-rows/rows.lua" "$tmp/tree/specs/"
-  mkdir -p "$tmp/build/out"
+  mkdir -p "$tmp/build/out" "$tmp/tree/specs/include"
+  cp "$LATHE_SRC/specs/include/vector.lua" "$tmp/tree/specs/include/"
+  cp "$LATHE_SRC/tests/specs-rows/rows.lua" "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
   tools=$(dirname "$LATHE_BENCH")/tools
   [ ! -d "$tools" ] || ln -s "$(cd "$tools" && pwd)" "$tmp/build/out/"
   cd "$tmp/build" || exit 1
-  is 'configures for unusual rows' ../tree/configure --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 \
+  is 'configures for unusual rows and functions' ../tree/configure --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 \
     --disable-sse2
   is 'builds their kernels' ninja
   LATHE_BENCH=out/bench
+  functions=waves,waves_backward,powers,powers_backward,inverse_roots,inverse_roots_backward
+  functions=$functions,steps,steps_backward,sizes_of,sizes_of_backward
   is 'is right on unusual rows' bench --dtype all --size 300x71,900x6,70x1024,9x9000
+  is 'has the functions right' bench --dtype all --size 1003 --op $functions
+  is 'has special values of the functions right' bench --dtype all --size 1003 --op $functions \
+    --special nan,inf,zero,denormal
 fi
 
 summary

@@ -16,13 +16,18 @@
   GROUP(sandbox)                                                                                   \
   GROUP(names)                                                                                     \
   GROUP(expression)                                                                                \
+  GROUP(tracing)                                                                                   \
   GROUP(generator)                                                                                 \
   GROUP(build)                                                                                     \
   GROUP(runtime)                                                                                   \
   GROUP(check)                                                                                     \
+  GROUP(judge)                                                                                     \
   GROUP(kernels)                                                                                   \
   GROUP(gradients)                                                                                 \
   GROUP(command_line)                                                                              \
+  GROUP(output_files)                                                                              \
+  GROUP(tables)                                                                                    \
+  GROUP(signals)                                                                                   \
   GROUP(worker)
 
 #define DECLARE_GROUP(name)                                                                        \

@@ -21,7 +21,7 @@ $acc$ = $(k:combine(r.kind, acc, value));
 $r.name$_previous = $value$;
 //@       else
 //@         local other = pair == "second" and r.name .. "_previous" or value
-$nan$ = $(k:text("mask_or", nan, "(" .. k:text("unordered", other, value) .. ")"));
+$nan$ = $(k:text("any_of", nan, "(" .. k:text("unordered", other, value) .. ")"));
 //@       end
 //@     end
 //@   end

@@ -1,7 +1,7 @@
 -- Programs over rows that no spec of the project has: what they need of kernels together.
 
 local function unusual(name, row)
-  row.dtypes, row.ulp, row.magnitude = { "f64", "f32", "f16" }, { f64 = 8, f32 = 8, f16 = 8 }, true
+  row.dtypes, row.ulp = { "f64", "f32", "f16" }, { f64 = 2, f32 = 2, f16 = 2 }
   row.sizes = { { "S", rows = 9, cols = 70 } }
   row.variants = { { backend = "cuda" }, { backend = "vulkan" } }
   op(name)(row)
@@ -44,5 +44,16 @@ unusual("many", {
       terms[name] = column_sum(term)
     end
     return terms
+  end,
+})
+
+-- Comparisons of points, of a row's results and of both, made one.
+unusual("conditions", {
+  doc = "2 x between -0.5 and 0.5 in rows that reach 0.98, and where x is the row's smallest; x elsewhere",
+  inputs = { x = { "rows", "cols" } },
+  outputs = { y = { "rows", "cols" } },
+  rows = function(x)
+    local doubled = any_of(all_of(gt(x, -0.5), lt(x, 0.5), ge(row_max(x), 0.98)), eq(x, row_min(x)))
+    return select(negate(doubled), x, 2 * x)
   end,
 })

@@ -204,6 +204,11 @@ template <typename T> static inline T __hmin2_nan(T a, T b) {
   return {emulator_smaller(a.x, b.x), emulator_smaller(a.y, b.y)};
 }
 
+/* CUDA's library has it, C's does not. */
+static inline float rsqrtf(float x) {
+  return 1 / sqrtf(x);
+}
+
 /* ---- ptx.h -------------------------------------------------------------------------------------- */
 
 #define LATHE_PTX_H

@@ -1,0 +1,57 @@
+/* judge.h - is an output of a problem right? Two laws, which hold for every kernel alike.
+ *
+ * The first is for each element. A floating result is right where it is off by no more than
+ *
+ *     bound * spacing(computed type, magnitude) + half a spacing(stored type, reference)
+ *
+ * where bound is the spec's `ulp`; the spacing of a type's numbers at a value is never below that at its smallest
+ * normal number; the second term is there where results are rounded once more, to a type narrower than the one
+ * computed in (f16 and bf16 are computed in f32). The magnitude is that of the reference or of what rounding may put
+ * it off in units of one rounding (gen/magnitude.lua), whichever is larger. A bound of 0 allows nothing at all. A
+ * reference beyond the largest finite value is taken as the infinity that it rounds to, one unit beyond; NaN must be
+ * NaN, a true infinity the same infinity, and a true zero, where nothing cancels, of the same sign unless the op
+ * says otherwise. Where a magnitude is infinite nothing can be said of the element.
+ *
+ * The second is for an output as a whole: in the 2-norm all elements together are off by no more than if each had
+ * half a spacing of its stored type, and of the computed type what the first law allows, but at most RELATIVE units
+ * of one rounding of the result, or one of the magnitude where that is more. Rounding errors do not all point one
+ * way, as those of a wrong formula do.
+ *
+ * Integer results must be equal, but for the index of a largest or smallest term that is rounded
+ * (lathe_op.rounded_terms): the first of those that a kernel's precision makes equal may be another, and is right
+ * where its term and the reference's differ by no more than if both were as far off as the bound, or half a unit
+ * where that is less; so that NaN is still found where it is first.
+ *
+ * A device that may count numbers below the normal range as zero (device.may_flush) is also right where it is off
+ * by no more than 32 times the smallest normal number, or has the result of the inputs with those numbers
+ * replaced by zero. */
+#ifndef JUDGE_H
+#define JUDGE_H
+
+#include "problem.h"
+
+/* Of one output. Errors are told in units of the last place of its type: `worst` is the bound where an element is
+ * off by as much as the first law allows. */
+typedef struct judgement {
+  double bound;
+  double worst;    /* the largest error */
+  size_t wrong;    /* how many elements are beyond the bound */
+  size_t at;       /* the first of them */
+  double at_ulp;   /* its error */
+  size_t unjudged; /* elements of which nothing can be said */
+  double off,
+      off_allowed; /* the second law: shares of the result's 2-norm; 0 where it does not apply */
+} judgement;
+
+/* The most that a result of an op in a type may be off, in the units of judgement.worst. */
+double judge_bound(const lathe_op *op, lathe_dtype dtype);
+
+/* got: in the output's own type. flushed: the problem that problem_flushed makes, or null for a device that keeps
+ * numbers below the normal range. */
+judgement judge_output(const problem *p, const problem *flushed, int output, const void *got);
+bool judge_is_right(const judgement *j);
+
+/* Whether `factor` times the right result would pass for right. A floating output alone. */
+bool judge_lets_pass(const problem *p, int output, double factor);
+
+#endif

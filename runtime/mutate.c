@@ -1,0 +1,277 @@
+/* mutate.c - would wrong kernels of an op be found out? */
+#include "mutate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "judge.h"
+#include "problem.h"
+
+enum {
+  ROWS = 3, /* of the small problems, and of every dimension but the last */
+  COLUMNS = 13,
+  LAST = 5,   /* elements of the last vector, which a kernel may have left out */
+  SEEDS = 96, /* problems until a mutant counts as a survivor */
+  MUTANTS = 8 + 2 * (LATHE_MAX_OPERANDS + LATHE_MAX_SCALARS),
+};
+
+/* How a wrong kernel comes by its result. */
+typedef enum how { SCALED, MOVED, CUT, WITHOUT_OPERAND, WITHOUT_SCALAR } how;
+
+typedef struct mutant {
+  how how;
+  double
+      number; /* SCALED: the factor; WITHOUT_...: what stands in the place of the operand or scalar */
+  int which; /* the operand or scalar; MOVED: 1 by an element, 2 by a row */
+  bool found[LATHE_MAX_OPERANDS], tried[LATHE_MAX_OPERANDS]; /* by output */
+} mutant;
+
+/* Every input is drawn from its range; then near zero, where it holds that, so that a small scalar beside it shows. */
+static void shrink(problem *p) {
+  for (int o = 0; o < p->op->noperands; o++) {
+    const lathe_operand *operand = &p->op->operands[o];
+    const lathe_dtype type = dtype_of_operand(operand, p->dtype);
+    double value;
+    if (operand->output || !dtype_floating(type) || operand->low > 0 || operand->high < 0)
+      continue;
+    for (size_t i = 0; i < p->elements[o]; i++) {
+      char *at = (char *)p->input[o] + i * lathe_dtype_size(type);
+      dtype_widen(type, at, 1, &value);
+      value *= 0x1p-8;
+      dtype_narrow(type, &value, 1, at);
+    }
+  }
+}
+
+static problem *make(const lathe_op *op, lathe_dtype dtype, int seed, size_t columns) {
+  size_t dim[LATHE_MAX_DIMS];
+  const char *why;
+  problem *p;
+
+  for (int d = 0; d < op->ndim; d++)
+    dim[d] = d == op->ndim - 1 ? columns : ROWS;
+  p = problem_make(op, dtype, dim, (uint64_t)seed, 0, &why);
+  if (p && seed % 2 == 0) {
+    shrink(p);
+    if (!problem_solve(p)) {
+      problem_free(p);
+      return NULL;
+    }
+  }
+  return p;
+}
+
+/* What a right kernel would leave of an output, in its type; null where memory is short. */
+static void *right_result(const problem *p, int o) {
+  const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+  char *result = malloc(p->bytes[o] + 1);
+
+  for (size_t i = 0; result && i < p->elements[o]; i++) {
+    const double value = (double)problem_expected(p, o, i);
+    dtype_narrow(type, &value, 1, result + i * lathe_dtype_size(type));
+  }
+  return result;
+}
+
+/* Whether an operand's last dimension is the op's. */
+static bool goes_along(const lathe_op *op, int o) {
+  const lathe_operand *operand = &op->operands[o];
+
+  return operand->ndim > 0 && operand->dim[operand->ndim - 1] == op->ndim - 1;
+}
+
+static bool solve_with(problem *p, const mutant *m) {
+  const lathe_operand *operand = &p->op->operands[m->which];
+  const lathe_dtype type = dtype_of_operand(operand, p->dtype);
+
+  if (m->how == WITHOUT_SCALAR)
+    p->scalar[m->which] = m->number;
+  else
+    for (size_t i = 0; i < p->elements[m->which]; i++)
+      dtype_narrow(type, &m->number, 1, (char *)p->input[m->which] + i * lathe_dtype_size(type));
+  return problem_solve(p);
+}
+
+/* The same problem without its last columns. */
+static problem *cut(const problem *p, int seed) {
+  problem *less = make(p->op, p->dtype, seed, COLUMNS - LAST);
+
+  if (!less)
+    return NULL;
+  for (int o = 0; o < p->op->noperands; o++) {
+    const size_t size = lathe_dtype_size(dtype_of_operand(&p->op->operands[o], p->dtype));
+    const size_t from = COLUMNS * size, to = (COLUMNS - LAST) * size;
+    if (p->input[o] && goes_along(p->op, o))
+      for (size_t row = 0; row < p->elements[o] / COLUMNS; row++)
+        memcpy((char *)less->input[o] + row * to, (char *)p->input[o] + row * from, to);
+    else if (p->input[o] && !p->op->operands[o].index)
+      memcpy(less->input[o], p->input[o], p->bytes[o]);
+  }
+  if (problem_solve(less))
+    return less;
+  problem_free(less);
+  return NULL;
+}
+
+/* Makes a result wrong in place; false where the mutant is none of such a result. other: a problem with the wrong
+ * inputs, where the mutant wants one. */
+static bool spoil(const problem *p, const mutant *m, const problem *other, int o, char *result) {
+  const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+  const size_t size = lathe_dtype_size(type), count = p->elements[o];
+  const size_t columns = goes_along(p->op, o) ? COLUMNS : 1;
+  const size_t by = m->which == 1 ? size : columns * size;
+  char *moved;
+
+  if (m->how == SCALED) {
+    if (!dtype_floating(type) && m->number != 0)
+      return false;
+    for (size_t i = 0; i < count; i++) {
+      const double value = (double)problem_expected(p, o, i) * m->number;
+      dtype_narrow(type, &value, 1, result + i * size);
+    }
+    return true;
+  }
+  if (m->how == MOVED) {
+    moved = by < p->bytes[o] ? malloc(p->bytes[o]) : NULL;
+    if (!moved)
+      return false;
+    memcpy(moved, result + by, p->bytes[o] - by);
+    memcpy(moved + p->bytes[o] - by, result, by);
+    memcpy(result, moved, p->bytes[o]);
+    free(moved);
+    return true;
+  }
+  if (m->how == CUT && goes_along(p->op, o)) {
+    for (size_t row = 0; row < count / COLUMNS; row++)
+      memset(result + ((row + 1) * COLUMNS - LAST) * size, 0, LAST * size);
+    return true;
+  }
+  moved = right_result(other, o);
+  if (!moved)
+    return false;
+  memcpy(result, moved, p->bytes[o]);
+  free(moved);
+  return true;
+}
+
+/* Judges a mutant's results by the problem; other: see spoil. */
+static void try_mutant(const problem *p, mutant *m, const problem *other) {
+  for (int o = 0; o < p->op->noperands; o++) {
+    char *result, *wrong;
+    if (!p->op->operands[o].output || m->found[o])
+      continue;
+    result = right_result(p, o);
+    wrong = right_result(p, o);
+    if (result && wrong && spoil(p, m, other, o, wrong) &&
+        memcmp(result, wrong, p->bytes[o]) != 0) {
+      const judgement j = judge_output(p, NULL, o, wrong);
+      m->tried[o] = true;
+      m->found[o] = !judge_is_right(&j);
+    }
+    free(result);
+    free(wrong);
+  }
+}
+
+static bool is_done(const lathe_op *op, const mutant *m) {
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output && !m->found[o])
+      return false;
+  return true;
+}
+
+static int list_mutants(const lathe_op *op, lathe_dtype dtype, mutant *list) {
+  const double slightly = lathe_dtype_size(dtype) == 2 ? 1.1 : 1.01;
+  int count = 0;
+
+  list[count++] = (mutant){.how = SCALED, .number = 0};
+  list[count++] = (mutant){.how = SCALED, .number = -1};
+  list[count++] = (mutant){.how = SCALED, .number = slightly};
+  list[count++] = (mutant){.how = MOVED, .which = 1};
+  if (op->ndim > 1)
+    list[count++] = (mutant){.how = MOVED, .which = 2};
+  list[count++] = (mutant){.how = CUT};
+  for (int number = 0; number < 2; number++) {
+    for (int o = 0; o < op->noperands; o++)
+      if (!op->operands[o].output)
+        list[count++] = (mutant){.how = WITHOUT_OPERAND, .which = o, .number = number};
+    for (int s = 0; s < op->nscalars; s++)
+      if (op->scalars[s].value != number)
+        list[count++] = (mutant){.how = WITHOUT_SCALAR, .which = s, .number = number};
+  }
+  return count;
+}
+
+static void name_mutant(const lathe_op *op, const mutant *m, char *to, size_t size) {
+  switch (m->how) {
+  case SCALED:
+    if (m->number == -1)
+      snprintf(to, size, "the result negated");
+    else if (m->number == 0)
+      snprintf(to, size, "a result of 0");
+    else
+      snprintf(to, size, "%g times the result", m->number);
+    break;
+  case MOVED:
+    snprintf(to, size, m->which == 1 ? "the next element's result" : "the next row's result");
+    break;
+  case CUT: snprintf(to, size, "a result without the last vector"); break;
+  case WITHOUT_OPERAND:
+    snprintf(to, size, "a result without %s", op->operands[m->which].name);
+    break;
+  case WITHOUT_SCALAR: snprintf(to, size, "a result without %s", op->scalars[m->which].name); break;
+  }
+}
+
+/* The problem that a mutant solves instead; false where memory is short. */
+static bool solve_wrongly(const problem *p, const mutant *m, int seed, problem **other) {
+  *other = NULL;
+  if (m->how == CUT)
+    *other = cut(p, seed);
+  else if (m->how == WITHOUT_OPERAND || m->how == WITHOUT_SCALAR)
+    *other = make(p->op, p->dtype, seed, COLUMNS);
+  else
+    return true;
+  return *other && (m->how == CUT || solve_with(*other, m));
+}
+
+static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *list, int count) {
+  problem *p = make(op, dtype, seed, COLUMNS);
+  bool ok = p != NULL;
+
+  for (int i = 0; i < count && ok; i++) {
+    problem *other;
+    if (is_done(op, &list[i]))
+      continue;
+    ok = solve_wrongly(p, &list[i], seed, &other);
+    if (ok)
+      try_mutant(p, &list[i], other);
+    problem_free(other);
+  }
+  problem_free(p);
+  return ok;
+}
+
+int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *survivors, int most) {
+  mutant list[MUTANTS];
+  const int count = list_mutants(op, dtype, list);
+  int found = 0;
+
+  for (int seed = 1; seed <= SEEDS; seed++)
+    if (!try_all(op, dtype, seed, list, count))
+      return -1;
+  for (int i = 0; i < count; i++)
+    for (int o = 0; o < op->noperands; o++)
+      if (list[i].tried[o] && !list[i].found[o]) {
+        if (found < most) {
+          survivors[found].output = op->operands[o].name;
+          survivors[found].gross = list[i].how == SCALED;
+          name_mutant(op, &list[i], survivors[found].what, sizeof survivors[found].what);
+        }
+        found++;
+      }
+  return found;
+}

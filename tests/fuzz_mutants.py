@@ -1,0 +1,86 @@
+"""Kernels with one step exchanged, for the fuzzer: what the bench must call wrong."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import numpy as np
+
+# An intrinsic, or an operator of scalar code, becomes another.
+EXCHANGES = [
+    (r"_mm\d*_add_p", "_add_", "_sub_"), (r"_mm\d*_sub_p", "_sub_", "_add_"), (r"_mm\d*_mul_p", "_mul_", "_add_"),
+    (r"_mm\d*_div_p", "_div_", "_mul_"), (r"_mm\d*_max_p", "_max_", "_min_"), (r"_mm\d*_min_p", "_min_", "_max_"),
+    (r"_mm\d*_fmadd_p", "_fmadd_", "_fmsub_"), (r"= \w+ \+ \w+;", " + ", " - "), (r"= \w+ - \w+;", " - ", " + "),
+    (r"= \w+ \* \w+;", " * ", " + "), (r"= \w+ / \w+;", " / ", " * "),
+]
+# The relative error of all results together that no right kernel has.
+CLEARLY = {"f64": 1e-9, "f32": 1e-2, "f16": 0.1, "bf16": 0.2}
+
+
+@dataclasses.dataclass
+class Mutant:
+    op: object
+    row: str  # the op's name in the table: its own or its gradient's
+    dtype: str
+    backend: str
+    path: Path
+    change: str
+
+
+def steps(text):
+    """The lines of a kernel file that can be exchanged, each as it is and as it would be."""
+    found, lines, inside = [], text.split("\n"), False
+    for number, line in enumerate(lines):
+        if re.match(r"static inline .*\b\w+__\w+_(point|pass\d+|term\d*)\(", line):
+            inside = True
+        elif line.startswith("}"):
+            inside = False
+        elif inside and re.match(r"  const [\w ]+ t\d+ = ", line):
+            for pattern, old, new in EXCHANGES:
+                if re.search(pattern, line) and "epi" not in line:
+                    found.append((number, line, line.replace(old, new, 1)))
+    return found
+
+
+def plant(gen, ops, rng, most):
+    """Changes up to `most` kernel files below the folder of generated code, each in one step."""
+    files = []
+    for op in ops:
+        for row in [op.name] + [op.name + "_backward"] * op.backward:
+            files += [(op, row, path) for path in sorted((Path(gen) / row).glob(f"{row}_*__*.c"))]
+    rng.shuffle(files)
+    mutants = []
+    for op, row, path in files:
+        text = path.read_text()
+        found = steps(text)
+        if not found or len(mutants) == most:
+            continue
+        number, old, new = rng.choice(found)
+        lines = text.split("\n")
+        lines[number] = new
+        path.write_text("\n".join(lines))
+        dtype, backend = path.stem.removeprefix(row + "_").split("__")
+        mutants.append(Mutant(op, row, dtype, backend, path, f"{path.name}:{number + 1}: '{old.strip()}' as '{new.strip()}'"))
+    return mutants
+
+
+def shows(dump, mutant, sizes, seed):
+    """Whether the results of a mutant are clearly not the reference's, in words, or None. What a first-order
+    bound allows a result that cancels is for the bench to say: results that are so small beside the inputs
+    are left out."""
+    row = dump.ops[mutant.row]
+    for variant in [v for v in row.variants.get(mutant.dtype, []) if f"__{mutant.backend}" in v]:
+        for shape in sizes:
+            problem = dump.problem(row, mutant.dtype, shape, seed, 0, variant)
+            for name, got in problem.got.items():
+                expected = problem.expected[name]
+                if got.dtype != np.float64:
+                    continue
+                fine = np.isfinite(expected) & (np.abs(expected) < 6e4)
+                if not np.array_equal(np.isfinite(got[fine]), np.ones(fine.sum(), bool)):
+                    return f"{name} of {variant} is not finite where it should be ({'x'.join(map(str, shape))})"
+                norm = np.linalg.norm(expected[fine])
+                if norm > 0 and np.linalg.norm((got - expected)[fine]) > CLEARLY[mutant.dtype] * norm:
+                    off = np.linalg.norm((got - expected)[fine]) / norm
+                    return f"{name} of {variant} is off by {off:.2g} of its norm ({'x'.join(map(str, shape))})"
+    return None

@@ -1,0 +1,505 @@
+"""Random ops of all families for the fuzzer: expression trees, the spec in Lua that says them, and what
+their outputs and gradients come to."""
+
+import dataclasses
+
+import numpy as np
+
+from fuzz_values import FUNCTIONS, Evaluation, Node, expand, truth_of
+
+INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+NAMES = "a b c d e p q v w z".split()  # of inputs; those that the templates want for themselves are none
+DIMS = [["n"], ["m", "n"], ["k", "m", "n"]]
+BOUND = 4  # what each operation may be off by, in ulp: as much as the least exact function
+MOST_DEPTH = 3  # of reductions in each other
+SAMPLE = {1: (35,), 2: (5, 7), 3: (2, 3, 6)}  # the sizes that ranges are looked at with
+
+
+@dataclasses.dataclass
+class Input:
+    name: str
+    place: str
+    low: float = -1.0
+    high: float = 1.0
+    kind: str = "float"
+
+
+@dataclasses.dataclass
+class FuzzOp:
+    name: str
+    key: str  # map, reduce or rows
+    dims: list
+    inputs: list
+    scalars: dict
+    outputs: dict  # name -> Node
+    place: dict  # of each output
+    backward: bool
+    dtypes: list
+    rows: list  # of `variants`, as Lua
+    gradient_rows: list  # the same of its gradient
+    lua: str = ""
+
+    def nodes(self):
+        """All of them, arguments first."""
+        seen = {}
+
+        def walk(node):
+            if node not in seen:
+                for arg in node.args:
+                    walk(arg)
+                seen[node] = None
+
+        for node in self.outputs.values():
+            walk(node)
+        return list(seen)
+
+
+class Grower:
+    """Grows expressions for one op, at a place: whether a value differs from point to point, from row to
+    row, by column, or is one alone."""
+
+    def __init__(self, rng, key, reduces_to, dims, inputs, scalars, backward):
+        self.rng, self.key, self.dims, self.inputs, self.scalars = rng, key, dims, inputs, scalars
+        self.reduces_to, self.backward = reduces_to, backward  # the place of results, where key is reduce
+        self.pool = {}
+        random = np.random.default_rng(rng.getrandbits(32))
+        shape, values = SAMPLE[len(dims)], dict(scalars)
+        for i in inputs:
+            extent = {"point": shape, "row": shape[:-1] + (1,), "single": (1,) * len(shape),
+                      "column": (1,) * (len(shape) - 1) + shape[-1:]}[i.place]
+            values[i.name] = (np.array(random.uniform(i.low, i.high, extent)) if i.kind == "float"
+                              else random.integers(0, shape[-1], extent))
+        self.sample, self.interned = Evaluation(shape, values), {}
+
+    def node(self, op, args=(), **more):
+        """Equal nodes are one."""
+        node = Node(op, args, **more)
+        key = (op, args, node.name, repr(node.number), node.place, node.detached)
+        return self.interned.setdefault(key, node)
+
+    def leaf(self, place):
+        rng, choices = self.rng, []
+        below = {"point": ["point"] * 4 + ["row", "column", "single"], "row": ["row", "single"],
+                 "column": ["column"], "single": ["single"] if self.key == "reduce" else []}[place]
+        for want in below:
+            choices += [i for i in self.inputs if i.place == want and i.kind == "float"]
+        kind = rng.random()
+        if choices and kind < (0.85 if place == "point" else 0.6):
+            chosen = rng.choice(choices)
+            alone = chosen.place == "single"
+            return self.node("input", name=chosen.name, place=chosen.place, detached=alone and self.backward,
+                        varying=chosen.place in ("point", "column"))
+        if self.scalars and kind < 0.9:
+            return self.node("scalar", name=rng.choice(sorted(self.scalars)), place="single")
+        return self.constant()
+
+    def constant(self):
+        if self.rng.random() < 0.15:  # traced before the op's function is
+            return self.made(self.rng.choice(["sqrt", "exp", "log1p", "erf"]), self.number(self.rng.choice([2.0, 0.3, 0.75])))
+        return self.number(self.rng.choice([0.5, 2.0, -1.0, 3.0, 0.1, 1 / 3, 1.5, 0.25, -2.0, 0.0, 1.0,
+                                       round(self.rng.uniform(-3, 3), 3)]))
+
+    def number(self, number):
+        return self.node("const", number=number, place="single")
+
+    def range_of(self, node):
+        value = self.sample.of(node)[0]
+        return float(np.min(value)), float(np.max(value))
+
+    def made(self, op, *args, place=None, **more):
+        """A node whose place is the widest of its arguments' or the one given."""
+        order = ["single", "row", "column", "point"]
+        if place is None:
+            places = {a.place for a in args}
+            place = "point" if {"row", "column"} <= places else max(places, key=order.index)
+        more.setdefault("varying", any(a.varying for a in args))
+        if op == "select" and args[1] is args[2]:
+            return args[1]
+        return self.node(op, args, place=place, **more)
+
+    def safe(self, node, ok, fix):
+        """Mostly what a function is defined for, sometimes anything."""
+        return node if ok(*self.range_of(node)) or self.rng.random() < 0.06 else fix(node)
+
+    def plus(self, node, number):
+        return self.made("add", node, self.number(number))
+
+    def function(self, op, x):
+        absolute = self.made("abs", x)
+        if op in ("sqrt", "log"):
+            x = self.safe(x, lambda low, high: low > 0.05, lambda _: self.plus(absolute, 0.25))
+        elif op == "log1p":
+            x = self.safe(x, lambda low, high: low > -0.8, lambda _: absolute)
+        elif op in ("exp", "exp2", "expm1"):
+            x = self.safe(x, lambda low, high: high < 5, lambda _: self.made("neg", absolute))
+        return self.made(op, x)
+
+    def quotient(self, a, b):
+        return self.made("div", a, self.safe(b, lambda low, high: low > 0.05 or high < -0.05,
+                                             lambda _: self.plus(self.made("abs", b), 0.5)))
+
+    def tame(self, node):
+        """Keeps values where all types have room for what is made of them."""
+        low, high = self.range_of(node)
+        if not (np.isfinite(low) and np.isfinite(high)):
+            return node if self.rng.random() < 0.1 else self.leaf(node.place)
+        if max(-low, high) > 100:
+            return self.made(self.rng.choice(["tanh", "sigmoid"]), self.made(
+                "mul", node, self.number(2.0**-8)))
+        return node
+
+    def mask(self, place, depth, nested):
+        rng = self.rng
+        if rng.random() < 0.1:
+            return self.made("isnan", self.grow(place, depth, nested))
+        op = rng.choice(["lt", "le", "gt", "ge", "lt", "gt", "eq", "ne"])
+        return self.made(op, self.grow(place, depth, nested), self.other(place, depth, nested))
+
+    def other(self, place, depth, nested):
+        """A second argument: of the same place, or of less."""
+        if self.rng.random() < 0.4:
+            return self.leaf(place)
+        return self.grow(place, depth, nested)
+
+    def reductions(self, place, nested):
+        """Whether there is a reduction that ends at a place, at that depth inside of others."""
+        if self.key == "reduce":
+            return place == self.reduces_to and nested < (1 if place == "column" else MOST_DEPTH)
+        return self.key == "rows" and (place == "row" or place == "column" and nested == 0) and nested < MOST_DEPTH
+
+    def reduction(self, place, depth, nested):
+        rng = self.rng
+        term = self.grow("point", depth, nested + 1, reduced=place)
+        for _ in range(20):
+            if term.varying:
+                break
+            term = self.leaf("point")
+        if not term.varying:
+            term = self.node("input", name=self.inputs[0].name, place="point", varying=True)
+        targets = [i for i in self.inputs if i.kind == "index"]
+        if targets and place == "row" and rng.random() < 0.4:
+            index = self.node("input", name=targets[0].name, place="row")
+            return self.node("pick", (term, index), place="row")
+        op = rng.choice(["sum", "mean", "mean", "maximum", "minimum"])
+        if place == "column" and self.key == "rows" and op == "mean":
+            op = "sum"
+        return self.node(op, (term,), place=place)
+
+    def grow(self, place, depth, nested=0, reduced=None):
+        """A value at a place. nested: how many reductions it is under; reduced: where the innermost of
+        them ends."""
+        rng = self.rng
+        if depth <= 0:
+            return self.bottom(place, nested, reduced)
+        known = self.pool.setdefault((place, nested > 0), [])
+        if known and rng.random() < 0.15:
+            return rng.choice(known)
+        node = self.tame(self.step(place, depth, nested))
+        known.append(node)
+        return node
+
+    def bottom(self, place, nested, reduced):
+        inside = reduced or {"map": None, "rows": "row"}.get(self.key, self.reduces_to)
+        if place == "point" and inside and inside != "column" and self.reductions(inside, nested) \
+                and self.rng.random() < 0.25:
+            return self.reduction(inside, 1, nested)
+        if place in ("row", "column", "single") and self.reductions(place, nested):
+            return self.reduction(place, 1, nested)
+        return self.leaf(place)
+
+    def step(self, place, depth, nested):
+        rng = self.rng
+        kind = rng.random()
+        if place in ("row", "column", "single") and self.reductions(place, nested) and kind < 0.5:
+            return self.reduction(place, depth - 1, nested)
+        x = self.grow(place, depth - 1, nested)
+        if kind < 0.3:
+            return self.function(rng.choice([*FUNCTIONS, "abs", "neg"]), x)
+        if kind < 0.4:
+            mask = self.mask(place, depth - 2, nested)
+            return self.made("select", mask, x, self.other(place, depth - 1, nested))
+        if kind < 0.45:
+            low, high = sorted([round(rng.uniform(-2, 2), 2), round(rng.uniform(-2, 2), 2)])
+            return self.made("clamp", x, self.number(low), self.number(high))
+        y = self.other(place, depth - 1, nested)
+        if rng.random() < 0.5:
+            x, y = y, x
+        op = rng.choice(["add", "sub", "mul", "mul", "div", "max", "min", "copysign", "fma", "add", "detach"])
+        if op == "div":
+            return self.quotient(x, y)
+        if op == "fma":
+            return self.made("fma", x, y, self.other(place, depth - 1, nested))
+        if op == "detach":
+            return self.made("add", x, self.made("detach", y))
+        return self.made(op, x, y)
+
+
+class Writer:
+    """The Lua of an op's function."""
+
+    def __init__(self, rng, op):
+        self.op, self.lines, self.local, self.uses, self.top = op, [], {}, {}, []
+        for node in op.nodes():
+            for arg in node.args:
+                self.uses[arg] = self.uses.get(arg, 0) + 1
+        for node in op.nodes():
+            fixed = all(arg.op == "const" for arg in node.args)
+            if node.op in ("input", "scalar", "const", "count"):
+                continue
+            if fixed or self.uses.get(node, 0) > 1 or rng.random() < 0.2:
+                line = f"local v{len(self.local) + 1}_ = {self.of(node)}"
+                self.local[node] = f"v{len(self.local) + 1}_"
+                if fixed and rng.random() < 0.5:
+                    self.top.append(line + "\n")
+                else:
+                    self.lines.append("    " + line)
+
+    def of(self, node):
+        if node in self.local:
+            return self.local[node]
+        args = [self.of(arg) for arg in node.args]
+        if node.op in ("input", "scalar"):
+            return f"detach({node.name})" if node.detached else node.name
+        if node.op == "const":
+            return repr(node.number) if node.number >= 0 else f"({node.number!r})"
+        if node.op == "neg":
+            return f"(-{args[0]})"
+        if node.op == "square":
+            return f"{args[0]} ^ 2" if node.args[0] in self.local else f"({args[0]}) ^ 2"
+        if node.op in INFIX:
+            return f"({args[0]} {INFIX[node.op]} {args[1]})"
+        return f"{self.called(node)}({', '.join(args)})"
+
+    def called(self, node):
+        short = {"maximum": "max", "minimum": "min"}.get(node.op, node.op)
+        if node.op not in ("sum", "mean", "maximum", "minimum"):
+            return {"pick": "at"}.get(node.op, node.op)
+        if self.op.key == "reduce":
+            return short
+        return ("row_" if node.place == "row" else "column_") + short
+
+    def function(self):
+        results = {name: self.of(node) for name, node in self.op.outputs.items()}
+        parameters = [i.name for i in self.op.inputs] + sorted(self.op.scalars)
+        body = [f"    return {{ {', '.join(f'{n} = {text}' for n, text in results.items())} }}"]
+        if len(results) == 1:
+            body = [f"    return {text}" for text in results.values()]
+        return f"function({', '.join(parameters)})\n" + "\n".join(self.lines + body) + "\n  end"
+
+
+def dims_of(place, dims):
+    return {"point": dims, "row": dims[:-1], "column": dims[-1:], "single": []}[place]
+
+
+def spec_of(op, rng):
+    """The op's spec, a file of its own."""
+    def shape(dims, *more):
+        return "{ " + ", ".join([f'"{d}"' for d in dims] + list(more)) + " }"
+
+    def of_input(i):
+        if i.kind == "index":
+            return shape(op.dims[:-1], f'index = "{op.dims[-1]}"')
+        if i.kind == "integer":
+            return '{ dtype = "i64" }'
+        return shape(dims_of(i.place, op.dims), f"range = {{ {i.low!r}, {i.high!r} }}")
+
+    inputs = ", ".join(f"{i.name} = {of_input(i)}" for i in op.inputs)
+    outputs = ", ".join(f"{name} = {shape(dims_of(op.place[name], op.dims))}" for name in op.outputs)
+    scalars = ", ".join(f"{name} = {value!r}" for name, value in sorted(op.scalars.items()))
+    ulp = ", ".join(f"{d} = vector.ulp({BOUND}).{d}" for d in op.dtypes)
+    sizes = ", ".join(f"{d} = {e}" for d, e in zip(op.dims, [11, 5, 37][-len(op.dims):]))
+    backward = ""
+    if op.backward:
+        backward = f"  backward = {{ variants = {{ {', '.join(op.gradient_rows)} }} }},\n"
+    writer = Writer(rng, op)
+    function = writer.function()
+    return (f'local vector = include "include/vector.lua"\n\n{"".join(writer.top)}op "{op.name}" {{\n'
+            f'  doc = "what the fuzzer came to",\n  inputs = {{ {inputs} }},\n  outputs = {{ {outputs} }},\n'
+            f"  scalars = {{ {scalars} }},\n  {op.key} = {function},\n"
+            f'  sizes = {{ {{ "S", {sizes} }} }},\n  dtypes = {{ {", ".join(repr(d) for d in op.dtypes)} }},\n'
+            f"  ulp = {{ {ulp} }},\n{backward}  variants = {{ {', '.join(op.rows)} }},\n}}\n").replace("'", '"')
+
+
+def make_op(rng, name, backends):
+    """A random op, for these backends. Some trees come to nothing that an op may be: then None."""
+    key = rng.choice(["map", "rows", "rows", "reduce"])
+    dims = rng.choice(DIMS[1:] if key == "rows" else DIMS)
+    backward = rng.random() < 0.45
+    kinds = ["point"] if key == "map" else ["single"]
+    if key == "rows":
+        kinds = rng.choice([["point"], ["row"], ["point", "row"], ["point", "column"], ["row", "column"], ["point"] * 2,
+                            ["column"], ["point", "row", "column"]])
+    elif key == "reduce" and len(dims) > 1:
+        kinds = [rng.choice(["single", "row", "column"])]
+    kinds = kinds * rng.choice([1, 1, 1, 2]) if len(kinds) == 1 else kinds
+    inputs = random_inputs(rng, key)
+    backward = backward and "column" not in kinds and (key != "reduce" or len(kinds) == 1)
+    scalars = {s: round(rng.uniform(-2, 2), 3) for s in rng.choice([[], [], ["alpha"], ["alpha", "beta"]])}
+    grower = Grower(rng, key, kinds[0], dims, inputs, scalars, backward)
+    outputs, place = {}, {}
+    for number, kind in enumerate(kinds):
+        result = f"r{number}_{kind}" if len(kinds) > 1 else "r"
+        node = grow_sum(rng, grower) if backward and kind == "single" else grow_output(rng, grower, key, kind)
+        if kind == "point" and not node.varying or node.op in ("sum", "mean") and not node.args[0].varying:
+            return None
+        backward = backward and node.op not in ("argmax", "argmin")
+        outputs[result], place[result] = node, kind
+    if "map" == key and any(i.kind == "integer" for i in inputs):
+        inputs += [Input("offset", "single", kind="integer")]
+    op = FuzzOp(name, key, dims, inputs, scalars, outputs, place, backward, some(rng, ["f64", "f32", "f16", "bf16"]), [], [])
+    prune(op)
+    if not any(i.place == "point" for i in op.inputs) or len(op.nodes()) > 60:
+        return None
+    op.backward = op.backward and has_gradient(op)
+    family = "rows" if key == "reduce" and "single" not in kinds else key
+    op.rows = variants(rng, family, backends)
+    op.gradient_rows = variants(rng, "map" if family == "reduce" else family, backends)
+    op.lua = spec_of(op, rng)
+    return op
+
+
+def some(rng, list_of):
+    return sorted(rng.sample(list_of, rng.choice([1, 1, 2])), key=list_of.index)
+
+
+def random_inputs(rng, key):
+    ranges = [(-1.0, 1.0), (-1.0, 1.0), (0.5, 1.5), (-10.0, 10.0), (0.0, 1.0), (-0.1, 0.1)]
+    places = ["point"] * rng.choice([1, 2, 2, 3])
+    if key == "rows":
+        places += [p for p in ("row", "column", "single") if rng.random() < 0.35]
+    elif rng.random() < 0.2:
+        places.append("single")
+    inputs = [Input(NAMES[i], place, *rng.choice(ranges)) for i, place in enumerate(places)]
+    if key == "rows" and rng.random() < 0.3:
+        inputs.append(Input("target", "row", kind="index"))
+    if key == "map" and rng.random() < 0.15:
+        inputs.append(Input("seed", "single", kind="integer"))
+    return inputs
+
+
+def grow_output(rng, grower, key, kind):
+    depth = rng.choice([1, 2, 2, 3, 3, 4])
+    node = grower.grow(kind, depth)
+    if key == "map" and any(i.kind == "integer" for i in grower.inputs):
+        random = Node("random", tuple(Node("input", name=n, place="single") for n in ("seed", "offset")), varying=True)
+        return Node("select", (Node("lt", (random, Node("const", number=0.4, place="single"))), node,
+                               Node("mul", (node, random))), varying=True)
+    if key == "reduce" and kind != "column" and rng.random() < 0.2:
+        term = grower.grow("point", depth, 1, kind)
+        if term.varying:
+            return Node(rng.choice(["argmax", "argmin"]), (term,), place=kind)
+    return node
+
+
+def grow_sum(rng, grower):
+    """What has a gradient that is no sum itself."""
+    grower.key = "map"
+    term = grower.grow("point", rng.choice([1, 2, 3]))
+    return Node(rng.choice(["sum", "mean"]), (term,), place="single")
+
+
+def prune(op):
+    """Leaves out what is never read."""
+    read = {node.name for node in op.nodes()}
+    op.inputs = [i for i in op.inputs if i.name in read]
+    op.scalars = {name: value for name, value in op.scalars.items() if name in read}
+
+
+def has_gradient(op):
+    """Whether anything depends on an input in a way that has a derivative."""
+    reached, stack = set(), list(op.outputs.values())
+    while stack:
+        node = stack.pop()
+        if node.op not in ("detach", "lt", "le", "gt", "ge", "eq", "ne", "isnan", "argmax", "argmin"):
+            reached.add(node)
+            stack += node.args
+    floats = {i.name for i in op.inputs if i.kind == "float"}
+    return any(n.op == "input" and n.name in floats and not n.detached for n in reached)
+
+
+def variants(rng, family, backends):
+    rows = []
+    for backend in backends:
+        if backend in ("cuda", "vulkan"):
+            rows.append(f'{{ backend = "{backend}" }}')
+            continue
+        parameters = {"map": ["unroll"], "reduce": ["accumulators"], "rows": ["accumulators", "unroll"]}[family]
+        chosen = "".join(f", {p} = {rng.choice([1, 1, 2, 4, 4, 8, 3])}" for p in parameters)
+        if family == "map" and backend != "scalar" and rng.random() < 0.2:
+            chosen += ', store = "streaming"'
+        rows.append(f'{{ backend = "{backend}"{chosen} }}')
+    return rows
+
+
+def shape_of(place, shape):
+    return {"point": shape, "row": shape[:-1], "column": shape[-1:], "single": ()}[place]
+
+
+def truths(op, problem, shape, seed, own_type=False):
+    """What the outputs should be for a problem's inputs; own_type: where noisy evaluations are in the type that
+    kernels compute in."""
+    values = operands(op, problem, len(shape))
+
+    def evaluate(noise):
+        run = Evaluation(shape, values, problem.dtype, noise, None, own_type)
+        return {name: result(run.of(node)[0], op.place[name], shape) for name, node in op.outputs.items()}
+
+    return truth_of(evaluate, seed)
+
+
+def gradient_truths(op, problem, shape, seed, own_type=False):
+    """What the outputs of its gradient should be: of each input that has one, d<input>. Where the gradient
+    of an input is a sum over the rows, as for a column's, every column is a direction of its own."""
+    values = operands(op, problem, len(shape))
+    wanted = [i for i in op.inputs if "d" + i.name in problem.expected]
+    missing = {n: np.zeros(shape_of(p, shape)) for n, p in op.place.items() if "d" + n not in problem.inputs}
+    given = {n: expand(problem.inputs.get("d" + n, missing.get(n)), p, len(shape)) for n, p in op.place.items()}
+
+    def evaluate(noise):
+        found = {}
+        for i in wanted:
+            along = op.key != "map" and "single" not in op.place.values() and i.place in ("point", "column")
+            ones = np.eye(shape[-1]).reshape((shape[-1],) + (1,) * (len(shape) - 1) + shape[-1:]) if along \
+                else np.ones((1,) * len(shape))
+            run = Evaluation(shape, values, problem.dtype, noise, {i.name: ones}, own_type)
+            found["d" + i.name] = gathered(op, run, given, i, shape, along)
+        return found
+
+    return truth_of(evaluate, seed)
+
+
+def gathered(op, run, given, i, shape, along):
+    """The gradient of one input, from the tangents of all outputs."""
+    total = np.zeros(shape_of(i.place, shape), run.float)
+    for name, node in op.outputs.items():
+        alone = op.place[name] == "single"  # a sum, each of whose terms is a point's own
+        tangent = run.of(node.args[0] if alone else node)[1]
+        if tangent is None:
+            continue
+        if alone and node.op == "mean":
+            tangent = tangent / np.prod(shape)
+        full = shape if op.place[name] in ("point", "single") else shape[:-1] + (1,)
+        product = np.broadcast_to(tangent * given[name], tangent.shape[:tangent.ndim - len(shape)] + full)
+        if not along:  # each point for itself, or each row
+            total = total + (product if i.place == "point" else product.sum(-1))
+        elif i.place == "point":
+            total = total + np.moveaxis(product.sum(-1), 0, -1)
+        else:
+            total = total + product.reshape(shape[-1], -1).sum(-1)
+    return total
+
+
+def operands(op, problem, dims):
+    """Their arrays by name. What a gradient does not take, for it does not depend on it, is some number."""
+    values = {name: np.float64(value) for name, value in (op.scalars | problem.scalars).items()}
+    for i in op.inputs:
+        kind = np.float64 if i.kind == "float" else np.int64
+        array = problem.inputs.get(i.name, np.full((1,) * dims, (i.low + i.high) / 2, kind))
+        values[i.name] = expand(array, i.place, dims) if i.name in problem.inputs else array
+    return values
+
+
+def result(value, place, shape):
+    wide = {"point": shape, "row": shape[:-1] + (1,), "single": (1,) * len(shape),
+            "column": (1,) * (len(shape) - 1) + shape[-1:]}[place]
+    return np.broadcast_to(value, wide).reshape(shape_of(place, shape))

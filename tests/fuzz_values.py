@@ -1,0 +1,313 @@
+"""Expressions of the fuzzer, and what they come to: an evaluator of lathe's functions that shares nothing
+with it. Values are computed in NumPy's long double, derivatives forward (dual numbers), where lathe's gradients
+go backward through a graph. What is rounded on the way is found by computing again with noise."""
+
+import dataclasses
+
+import numpy as np
+
+import problems
+
+# Several times what any right evaluation is off by at each step, in double and in f32.
+NOISE = {np.float64: 2.0**-44, np.float32: 2.0**-18}
+NOISY_RUNS = 4
+
+
+@dataclasses.dataclass(eq=False)
+class Node:
+    op: str
+    args: tuple = ()
+    name: str = ""  # an input's or a scalar's
+    number: float = 0.0  # a constant's
+    place: str = "point"  # point, row, column, or single: what it differs along
+    varying: bool = False  # as the generator has it: it differs along a row
+    detached: bool = False  # an input that has no derivative
+
+
+# What is as exact as its arguments.
+UNSIGNED = set("sum mean max min maximum minimum".split())  # where zeros of both signs meet: in any order
+EXACT = set("input scalar const neg abs max min select copysign detach maximum minimum pick clamp count "
+            "lt le gt ge eq ne isnan random argmax argmin".split())
+
+_erf = np.vectorize(problems.math.erf, otypes=[np.float64])
+_erfc = np.vectorize(problems.math.erfc, otypes=[np.float64])
+_slope = 2 / np.sqrt(np.longdouble(np.pi))
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+# The value of a function of one number, and its derivative there, from argument and value.
+FUNCTIONS = {
+    "sqrt": (np.sqrt, lambda x, y: 0.5 / y),
+    "exp": (np.exp, lambda x, y: y),
+    "exp2": (np.exp2, lambda x, y: y * np.log(np.longdouble(2))),
+    "expm1": (np.expm1, lambda x, y: np.exp(x)),
+    "log": (np.log, lambda x, y: 1 / x),
+    "log1p": (np.log1p, lambda x, y: 1 / (1 + x)),
+    "tanh": (np.tanh, lambda x, y: (1 - y) * (1 + y)),
+    "sigmoid": (_sigmoid, lambda x, y: _sigmoid(x) * _sigmoid(-x)),
+    "erf": (_erf, lambda x, y: _slope * np.exp(-x * x)),
+    "erfc": (_erfc, lambda x, y: -_slope * np.exp(-x * x)),
+    "square": (lambda x: x * x, lambda x, y: 2 * x),
+}
+COMPARISONS = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+               "eq": np.equal, "ne": np.not_equal}
+
+
+class Noise:
+    """What makes an evaluation differ from another; the first is rounded to its type and no further, and has +
+    where a sign is open, the second has -."""
+
+    def __init__(self, seed, number):
+        self.random, self.number = np.random.default_rng((seed, number)), number
+
+    def uniform(self, shape):
+        return self.random.uniform(-1, 1, shape) if self.number else np.zeros(shape)
+
+    def sign(self, shape):
+        return np.full(shape, [1, -1][self.number]) if self.number < 2 else self.random.uniform(-1, 1, shape)
+
+
+class Evaluation:
+    """One evaluation of expressions over arrays that all have the op's dimensions, of extent 1 where they
+    do not differ. A tangent has one dimension more in front where there are several directions."""
+
+    def __init__(self, shape, values, dtype="f64", noise=None, tangents=None, own_type=False):
+        self.shape, self.noise = shape, noise
+        self.float = np.longdouble if not noise else np.float32 if own_type and dtype != "f64" else np.float64
+        self.values, self.tangents, self.memo = values, tangents or {}, {}
+        self.narrow = dtype in ("f16", "bf16")
+
+    def of(self, node):
+        """The node's value and its tangent, None for zero."""
+        if node not in self.memo:
+            with np.errstate(all="ignore"):
+                value, tangent = getattr(self, "_" + node.op, self._function)(node)
+                if self.noise and value.dtype == self.float:
+                    value = self.disturbed(node.op, value)
+            self.memo[node] = value, tangent
+        return self.memo[node]
+
+    def disturbed(self, op, value):
+        """What another right evaluation might have: rounded otherwise, a zero or a NaN of another sign."""
+        if op not in EXACT:
+            noise = self.noise.uniform(np.shape(value))
+            value = value * (1 + NOISE[self.float] * noise).astype(self.float)
+        chance = np.isnan(value) if op not in ("input", "neg", "copysign") else np.zeros(np.shape(value), bool)
+        chance = chance | (value == 0) if op in UNSIGNED else chance
+        if chance.any():
+            value = np.where(chance, np.copysign(value, self.noise.sign(np.shape(value))), value)
+        return value.astype(self.float)
+
+    def _all(self, node):
+        pairs = [self.of(arg) for arg in node.args]
+        return [value for value, _ in pairs], [tangent for _, tangent in pairs]
+
+    def _input(self, node):
+        value, tangent = self.values[node.name], self.tangents.get(node.name)
+        return (value if value.dtype == np.int64 else value.astype(self.float),
+                None if node.detached or tangent is None else tangent.astype(self.float))
+
+    def _scalar(self, node):
+        return np.full((1,) * len(self.shape), self.values[node.name], self.float), None
+
+    def _const(self, node):
+        return np.full((1,) * len(self.shape), node.number, self.float), None
+
+    def _count(self, node):
+        return np.full((1,) * len(self.shape), self._points(node.place), self.float), None
+
+    def _random(self, node):
+        seed, offset = (int(self.values[arg.name].ravel()[0]) for arg in node.args)
+        numbers = problems.random(seed, offset, int(np.prod(self.shape)), self.narrow)
+        return numbers.reshape(self.shape).astype(self.float), None
+
+    def _function(self, node):
+        (x,), (t,) = self._all(node)
+        f, slope = FUNCTIONS[node.op]
+        y = np.asarray(f(x)).astype(self.float)
+        return y, _times(t, slope(x, y)) if t is not None else None
+
+    def _neg(self, node):
+        (x,), (t,) = self._all(node)
+        return -x, None if t is None else -t
+
+    def _abs(self, node):
+        (x,), (t,) = self._all(node)
+        return np.abs(x), _times(t, np.sign(x))
+
+    def _detach(self, node):
+        return self.of(node.args[0])[0], None
+
+    def _add(self, node):
+        (a, b), (ta, tb) = self._all(node)
+        return a + b, _plus(ta, tb)
+
+    def _sub(self, node):
+        (a, b), (ta, tb) = self._all(node)
+        return a - b, _plus(ta, None if tb is None else -tb)
+
+    def _mul(self, node):
+        (a, b), (ta, tb) = self._all(node)
+        return a * b, _plus(_times(ta, b), _times(tb, a))
+
+    def _div(self, node):
+        (a, b), (ta, tb) = self._all(node)
+        return a / b, _plus(_times(ta, 1 / b), _times(tb, -a / b / b))
+
+    def _fma(self, node):
+        (a, b, c), (ta, tb, tc) = self._all(node)
+        return a * b + c, _plus(_plus(_times(ta, b), _times(tb, a)), tc)
+
+    def _copysign(self, node):
+        (a, b), (ta, _) = self._all(node)
+        y = np.copysign(a, b)
+        return y, _times(ta, np.sign(a) * np.copysign(1, y))
+
+    def _extreme(self, node, better, choose):
+        """Of equals the second has the derivative, but beside a constant."""
+        (a, b), (ta, tb) = self._all(node)
+        second = better(b, a) if node.args[0].op == "const" else ~better(a, b) & ~np.isnan(a) & ~np.isnan(b)
+        return choose(a, b), _plus(_where(better(a, b), ta), _where(second, tb))
+
+    def _max(self, node):
+        return self._extreme(node, np.greater, np.maximum)
+
+    def _min(self, node):
+        return self._extreme(node, np.less, np.minimum)
+
+    def _clamp(self, node):
+        x, low, high = node.args
+        return self.of(Node("min", (Node("max", (x, low)), high)))
+
+    def _select(self, node):
+        (mask, a, b), (_, ta, tb) = self._all(node)
+        return np.where(mask, a, b), _plus(_where(mask, ta), _where(~mask, tb))
+
+    def _isnan(self, node):
+        return np.isnan(self.of(node.args[0])[0]), None
+
+    def _compare(self, node):
+        (a, b), _ = self._all(node)
+        return COMPARISONS[node.op](a, b), None
+
+    _lt = _le = _gt = _ge = _eq = _ne = _compare
+
+    def _axes(self, place):
+        dims = len(self.shape)
+        return {"row": (-1,), "column": tuple(range(-dims, -1)), "single": tuple(range(-dims, 0))}[place]
+
+    def _points(self, place):
+        return int(np.prod([self.shape[axis] for axis in self._axes(place)]))
+
+    def _term(self, node):
+        """A reduction's argument at every point."""
+        value, tangent = self.of(node.args[0])
+        value = np.broadcast_to(value, self.shape)
+        if tangent is not None:
+            tangent = np.broadcast_to(tangent, tangent.shape[:tangent.ndim - len(self.shape)] + self.shape)
+        return value, tangent, self._axes(node.place)
+
+    def _sum(self, node):
+        value, tangent, axes = self._term(node)
+        return value.sum(axes, keepdims=True), None if tangent is None else tangent.sum(axes, keepdims=True)
+
+    def _mean(self, node):
+        value, tangent = self._sum(node)
+        count = self._points(node.place)
+        return value / count, None if tangent is None else tangent / count
+
+    def _largest(self, node, choose):
+        value, tangent, axes = self._term(node)
+        best = choose(value, axes, keepdims=True)
+        if tangent is not None:
+            equal = value == best
+            tangent = np.where(equal, tangent, 0).sum(axes, keepdims=True) / equal.sum(axes, keepdims=True)
+        return best, tangent
+
+    def _maximum(self, node):
+        return self._largest(node, np.max)
+
+    def _minimum(self, node):
+        return self._largest(node, np.min)
+
+    def _place(self, node, find):
+        value, _, axes = self._term(node)
+        if len(axes) == 1:
+            return np.expand_dims(find(value, axes[0]), axes[0]), None
+        return np.reshape(find(value.ravel()), (1,) * value.ndim), None
+
+    def _argmax(self, node):
+        return self._place(node, np.argmax)
+
+    def _argmin(self, node):
+        return self._place(node, np.argmin)
+
+    def _pick(self, node):
+        """The term at a row's index."""
+        value, tangent, _ = self._term(node)
+        index = self.values[node.args[1].name]
+        if tangent is not None:
+            at = np.broadcast_to(index, tangent.shape[:-1] + (1,))
+            tangent = np.take_along_axis(tangent, at, -1)
+        return np.take_along_axis(value, index, -1), tangent
+
+
+def _plus(a, b):
+    return b if a is None else a if b is None else a + b
+
+
+def _times(tangent, slope):
+    """What a step makes of a direction; what has none takes no part, however steep it is there."""
+    if tangent is None:
+        return None
+    return np.where(tangent == 0, 0, tangent * slope)
+
+
+def _where(mask, tangent):
+    return None if tangent is None else np.where(mask, tangent, 0)
+
+
+def expand(array, place, dims):
+    """An operand's array with all of the op's dimensions."""
+    if place == "row":
+        return array[..., None]
+    return array.reshape((1,) * (dims - array.ndim) + array.shape)
+
+
+@dataclasses.dataclass
+class Truth:
+    """What an output should be: exactly, as noisy evaluations have it, and how far these are apart."""
+
+    exact: np.ndarray
+    noisy: list
+
+    def disagrees(self, got, slack=1e-12, beside=None):
+        """The first place where what was got can't be, or None; slack: a relative error that is no matter; beside:
+        what is right all the same."""
+        exact = self.exact.astype(np.float64)
+        with np.errstate(all="ignore"):
+            spread = np.max([np.abs(n - self.exact) for n in self.noisy], axis=0)
+            near = np.abs(got - self.exact) <= 8 * spread + slack * np.abs(self.exact) + 1e-290
+        alike = (got == exact) | (np.isnan(got) & np.isnan(exact))
+        # Where the evaluations themselves do not agree on what sort of number it is, nothing is known.
+        sure = np.isfinite(exact)
+        for noisy in self.noisy:
+            same = (noisy == exact) | (np.isnan(noisy) & np.isnan(exact))
+            sure = np.where(np.isfinite(exact), sure & np.isfinite(noisy), same)
+        if beside is not None:
+            with np.errstate(all="ignore"):
+                alike = alike | (got == beside) | (np.isnan(got) & np.isnan(beside)) | (
+                    np.abs(got - beside) <= slack * np.abs(beside))
+        wrong = sure & ~near & ~alike
+        return np.unravel_index(np.argmax(wrong), wrong.shape) if wrong.any() else None
+
+
+def truth_of(evaluate, seed):
+    """evaluate(noise) gives the outputs' arrays by name; noise is a Noise or None."""
+    with np.errstate(all="ignore"):
+        exact = evaluate(None)
+        noisy = [evaluate(Noise(seed, n)) for n in range(NOISY_RUNS)]
+    return {name: Truth(exact[name], [n[name] for n in noisy]) for name in exact}

@@ -1,0 +1,18 @@
+#!/bin/sh
+# test_functions.sh - the functions that no op of specs/ has, and their gradients, by the C kernels of every
+# instruction set that there is. Needs LATHE_SRC.
+
+. "$LATHE_SRC/tests/check.sh"
+
+tree
+mkdir -p "$tmp/tree/specs/include" "$tmp/build"
+cp "$LATHE_SRC/specs/include/vector.lua" "$tmp/tree/specs/include/"
+cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
+cd "$tmp/build" || exit 1
+is 'configures' ../tree/configure --disable-cuda --disable-vulkan
+is 'builds the kernels' ninja
+bench() { out/bench --backend cpu --dtype all --check-only "$@"; }
+is 'is right' bench --size 1003
+is 'is right with special values' bench --size 1003 --special nan,inf,zero,denormal --seed 1
+
+summary

@@ -1,0 +1,194 @@
+/* test_judge.c - the laws that results are judged by, and whether wrong results of every op would be found out. */
+#include "tests.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "judge.h"
+#include "mutate.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- the laws -------------------------------------------------------------------------------- */
+
+/* An op whose result is the same number at each of its points, and of the same magnitude. */
+enum { N = 64 };
+static double expected, magnitude;
+
+static void constant_reference(const lathe_args *args) {
+  for (size_t i = 0; i < args->dim[0]; i++) {
+    ((double *)args->buf[0])[i] = expected;
+    ((double *)args->buf[1])[i] = magnitude;
+  }
+}
+
+static const lathe_operand constant_operand = {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false};
+
+/* The judgement on results that are all the expected one and `off` more. */
+static judgement judge_constant(lathe_dtype dtype, double off, double ulp, bool *lets_zero_pass) {
+  const lathe_bound bound = {dtype, ulp};
+  const lathe_op op = {.name = "constant",
+                       .ndim = 1,
+                       .dim = {"n"},
+                       .noperands = 1,
+                       .operands = &constant_operand,
+                       .nbounds = 1,
+                       .bounds = &bound,
+                       .reference_f64 = constant_reference};
+  const size_t n = N;
+  const char *why;
+  problem *p = problem_make(&op, dtype, &n, 1, 0, &why);
+  double got[N];
+  char narrowed[N * sizeof(double)];
+  judgement j;
+
+  assert_non_null(p);
+  for (size_t i = 0; i < N; i++)
+    got[i] = expected + off;
+  dtype_narrow(dtype, got, N, narrowed);
+  j = judge_output(p, NULL, 0, narrowed);
+  *lets_zero_pass = judge_lets_pass(p, 0, 0);
+  problem_free(p);
+  return j;
+}
+
+static void test_laws(void **state) {
+  static const struct {
+    const char *what;
+    lathe_dtype dtype;
+    double expected, magnitude, off, ulp;
+    bool first, second, zero; /* whether each law holds; whether zeros would pass */
+  } cases[] = {
+      {"as far off as allowed", LATHE_F32, 1, 0, 0x1p-22, 2, true, true, false},
+      {"one more", LATHE_F32, 1, 0, 3 * 0x1p-23, 2, false, false, false},
+      {"of a magnitude", LATHE_F32, 1, 4, 0x1p-20, 2, true, true, false},
+      {"bf16 off by half a unit of its own", LATHE_BF16, 1, 4, 0, 2, true, true, false},
+      {"bf16 off by a unit of its own", LATHE_BF16, 1, 4, 0x1p-7, 2, false, false, false},
+      {"bf16 off by a unit of a magnitude in bf16", LATHE_BF16, 0x1p-7, 1, 0x1p-7, 2, false, false,
+       false},
+      {"f16 off by some units of a magnitude in f32", LATHE_F16, 0x1p-20, 1, 0x1p-24, 2, true, true,
+       false},
+      {"exact, and off by the least", LATHE_BF16, 1, 0, 0x1p-7, 0, false, true, false},
+      {"all off alike where much cancels", LATHE_F32, 1, 512, 0x1p-13, 8, true, false, false},
+      {"far less off where much cancels", LATHE_F32, 1, 512, 0x1p-15, 8, true, true, false},
+      {"a bound that is no bound", LATHE_F32, 1, 0, 0.5, 1e30, true, false, false},
+      {"a magnitude that is none", LATHE_F32, 1, 1e30, 0.5, 2, true, true, true},
+      {"nothing known", LATHE_F32, 1, INFINITY, 1, 2, true, true, true},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    bool zero;
+    judgement j;
+    expected = cases[i].expected;
+    magnitude = cases[i].magnitude;
+    j = judge_constant(cases[i].dtype, cases[i].off, cases[i].ulp, &zero);
+    if ((j.wrong == 0) != cases[i].first || (j.off <= j.off_allowed) != cases[i].second ||
+        zero != cases[i].zero || judge_is_right(&j) != (cases[i].first && cases[i].second))
+      fail_msg("%s: %zu elements wrong, worst %g of %g; %g of the norm, %g allowed; zeros %s",
+               cases[i].what, j.wrong, j.worst, j.bound, j.off, j.off_allowed,
+               zero ? "pass" : "do not pass");
+  }
+}
+
+/* ---- wrong results of every op --------------------------------------------------------------- */
+
+static bool has_dtype(const lathe_op *op, lathe_dtype dtype) {
+  for (int i = 0; i < op->nbounds; i++)
+    if (op->bounds[i].dtype == dtype)
+      return true;
+  return false;
+}
+
+static void test_no_mutant_survives(void **state) {
+  mutate_survivor found[16];
+  int all = 0;
+
+  (void)state;
+  for (size_t i = 0; i < lathe_op_count; i++)
+    for (int dtype = 0; dtype < LATHE_DTYPES; dtype++) {
+      const lathe_op *op = &lathe_ops[i];
+      const int count = has_dtype(op, (lathe_dtype)dtype)
+                            ? mutate_survivors(op, (lathe_dtype)dtype, found, COUNT(found))
+                            : 0;
+      assert_true(count >= 0);
+      for (int s = 0; s < count && s < (int)COUNT(found); s++)
+        print_error("%s %s: %s: %s would pass\n", op->name, lathe_dtype_name((lathe_dtype)dtype),
+                    found[s].output, found[s].what);
+      all += count;
+    }
+  assert_int_equal(all, 0);
+}
+
+/* y = x + a * 2^-60 over rows, which no precision but a wider one sees a in. */
+static void weak_reference(const lathe_args *args) {
+  const size_t points = args->dim[0] * args->dim[1];
+
+  for (size_t i = 0; i < points; i++) {
+    ((double *)args->buf[1])[i] = ((const double *)args->buf[0])[i] + args->scalar[0] * 0x1p-60;
+    ((double *)args->buf[2])[i] = magnitude;
+  }
+}
+
+/* Which mutants survive of such an op, one after the other. */
+static void survivors_of(double ulp, double rounded, char *text, size_t size) {
+  static const lathe_operand operands[] = {
+      {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, -1, 1, false},
+      {"y", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false},
+  };
+  static const lathe_scalar scalar = {"a", 3};
+  const lathe_bound bound = {LATHE_F32, ulp};
+  const lathe_op op = {.name = "weak",
+                       .ndim = 2,
+                       .dim = {"rows", "cols"},
+                       .noperands = COUNT(operands),
+                       .operands = operands,
+                       .nscalars = 1,
+                       .scalars = &scalar,
+                       .nbounds = 1,
+                       .bounds = &bound,
+                       .reference_f64 = weak_reference};
+  mutate_survivor found[16];
+  size_t length = 0;
+  int count;
+
+  magnitude = rounded;
+  count = mutate_survivors(&op, LATHE_F32, found, COUNT(found));
+  assert_in_range(count, 0, COUNT(found));
+  text[0] = 0;
+  for (int i = 0; i < count; i++)
+    length += (size_t)snprintf(text + length, size - length, "%s%s%s", i ? ", " : "",
+                               found[i].gross ? "!" : "", found[i].what);
+}
+
+static void test_survivors_are_named(void **state) {
+  static const struct {
+    double ulp, magnitude;
+    const char *survivors;
+  } cases[] = {
+      {1, 0, ""},
+      {1, 1e4, ""},
+      {1, 1e6, "!1.01 times the result"},
+      {1, 1e30,
+       "!a result of 0, !the result negated, !1.01 times the result, the next element's result, "
+       "the next row's result, a result without the last vector, a result without x, a result "
+       "without x"},
+  };
+  char text[1024];
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    survivors_of(cases[i].ulp, cases[i].magnitude, text, sizeof text);
+    assert_string_equal(text, cases[i].survivors);
+  }
+}
+
+const struct CMUnitTest judge_tests[] = {
+    cmocka_unit_test(test_laws),
+    cmocka_unit_test(test_no_mutant_survives),
+    cmocka_unit_test(test_survivors_are_named),
+};
+const size_t judge_test_count = COUNT(judge_tests);

@@ -1,0 +1,74 @@
+#!/bin/sh
+# test_oracle.sh - what the specs' functions compute is what their peers.numpy says; and a spec that says
+# something else is found. Needs LATHE_SRC, LATHE_GEN, LATHE_DUMP and LATHE_PYTHON, a Python with NumPy.
+
+. "$LATHE_SRC/tests/check.sh"
+
+oracle() { PYTHONDONTWRITEBYTECODE=1 "$LATHE_PYTHON" "$LATHE_SRC/tests/oracle.py" "$@"; }
+
+is 'every op is what NumPy makes of it' oracle
+
+references() { # builds a dump of the tree's ops that has no kernels
+  "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/build/gen" --disabled scalar=off --disabled sse2=off --disabled avx2=off \
+    --disabled avx512=off --disabled cuda=off --disabled vulkan=off all &&
+    cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/templates/c" -o "$tmp/build/dump" \
+      "$LATHE_SRC/tests/problem_dump.c" "$tmp/build/gen/table.c" "$tmp"/build/gen/*/*_reference.c \
+      "${LATHE_DUMP%/tests/*}/runtime.a" -lm -pthread -ldl
+}
+
+# Specs that say something else, each in one place.
+tree
+cp -R "$LATHE_SRC/specs/." "$tmp/tree/specs/"
+mkdir "$tmp/build"
+planted=''
+plant() { # plant FILE FROM TO OP...: the first FROM in a spec becomes TO, which makes these ops wrong
+  file=$tmp/tree/specs/$1
+  is "plants a fault in $1" awk -v from="$2" -v to="$3" '
+    !found && (at = index($0, from)) { $0 = substr($0, 1, at - 1) to substr($0, at + length(from)); found = 1 }
+    { print > (FILENAME ".new") }
+    END { exit !found }' "$file"
+  mv "$file.new" "$file"
+  shift 3
+  planted="$planted $*"
+}
+plant activations.lua 'return max(x, 0)' 'return select(gt(x, 0), x, 0)' relu
+plant activations.lua 'math.sqrt(0.5)' '0.7071' gelu gelu_backward
+plant arithmetic.lua 'return x - y' 'return y - x' sub
+plant axes.lua 'row = { "rows"' 'row = { "cols"' row_max row_mean row_sum
+plant dropout.lua 'random(seed, offset)' 'random(offset, seed)' dropout dropout_backward
+plant elementwise.lua 'fma(x, y, z)' 'fma(x, z, y)' fma
+plant elementwise.lua 'return x + t * (y - x)' 'return y + t * (x - y)' lerp
+plant losses.lua 'mean((x - t) ^ 2)' 'sum((x - t) ^ 2)' mse mse_backward
+plant losses.lua 'at(shifted, target)' 'at(x, target)' cross_entropy
+plant norms.lua 'row_mean(centred * centred)' 'row_sum(centred * centred) / (count() - 1)' layernorm layernorm_backward
+plant norms.lua 'sqrt(row_mean(x * x) + eps)' '(sqrt(row_mean(x * x)) + eps)' rmsnorm rmsnorm_backward
+plant reductions.lua 'return argmax(x)' 'return argmin(x)' argmax
+plant reductions.lua 'max(abs(x))' 'max(x)' norm_linf
+plant softmax.lua 'row_sum(e)' 'detach(row_sum(e))' softmax_backward
+plant softmax.lua 'shifted - log' 'x - log' log_softmax
+
+is 'builds the references' references
+oracle --dump "$tmp/build/dump" >"$tmp/found"
+for op in $planted; do
+  is "finds the wrong $op" grep "^FAILED $op: .*peers.numpy" "$tmp/found"
+done
+is 'finds nothing else' sh -c '[ "$(grep -c "^FAILED" "$1")" = "$2" ] || { cat "$1"; exit 1; }' - "$tmp/found" \
+  "$(echo "$planted" | wc -w)"
+
+# A spec without NumPy's way, or with one that cannot be, is named.
+cat >"$tmp/tree/specs/silent.lua" <<'SPEC'
+local vector = include "include/vector.lua"
+for name, peers in pairs { silent = {}, broken = { numpy = "x +* y" }, other = { numpy = "(x, x)" } } do
+  op(name) {
+    doc = "x", inputs = { x = { "n" } }, outputs = { y = { "n" } }, map = function(x) return 2 * x end,
+    sizes = vector.sizes, dtypes = vector.dtypes, ulp = vector.ulp(1), variants = vector.map, peers = peers,
+  }
+end
+SPEC
+is 'builds the references' references
+oracle --dump "$tmp/build/dump" --op silent,broken,other >"$tmp/found"
+is 'names an op without' grep 'FAILED silent: there is no peers.numpy to compare with' "$tmp/found"
+is 'names one that is no Python' grep 'FAILED broken: peers.numpy: SyntaxError' "$tmp/found"
+is 'names one of other outputs' grep 'FAILED other: peers.numpy: expected 1 outputs (y), found 2' "$tmp/found"
+
+summary
