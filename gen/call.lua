@@ -1,4 +1,4 @@
--- Calls an op's functions with symbolic values, and takes the graphs that they leave. Kernel and reference come
+-- Calls an op's function with symbolic values, and takes the graph that it leaves. Kernel and reference come
 -- of one graph, so what a function says and the graph does not have, no check of a result could find: it is
 -- looked for here.
 
@@ -98,8 +98,9 @@ local function check_use(f, where, key, results)
   end
 end
 
--- Calls one of the op's functions, which stands under a key; returns { operand, node } per output.
-function call.values(op, f, key)
+-- Calls the op's function; returns { operand, node } per output.
+function call.values(op)
+  local f, key = op.f, op.key
   local where = op.where(key)
   local leaves, outputs = leaves_of(op), call.outputs_of(op)
   if debug.getinfo(f, "u").isvararg then

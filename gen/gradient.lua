@@ -106,7 +106,7 @@ local rules = {
   erfc = function(_, g, a) return { -(g * (two_over_root_pi * expr.exp(-(a * a)))) } end,
   sin = function(_, g, a) return { g * expr.cos(a) } end,
   cos = function(_, g, a) return { -(g * expr.sin(a)) } end,
-  rsqrt = function(node, g, a) return { -0.5 * g * (node / a) } end,
+  rsqrt = function(node, g, a) return { -0.5 * g * node / a } end,
   pow = function(node, g, a, b)
     -- Of 0 to a power that is not negative the logarithm's part is 0.
     local ends = expr.eq(expr.select(expr.ge(b, 0), a, 1), 0)

@@ -3,6 +3,7 @@
 
 local environment = require "environment"
 local guard = require "guard"
+local limits = require "limits"
 local symbol = require "symbol"
 local text = require "text"
 
@@ -51,7 +52,9 @@ local function compile(reader, path, env, from)
     _, chunk, message = pcall(load, code, "@" .. path, "t", env) -- what nests too deep is an error raised
     if not chunk then
       local at, rest = string.match(message, "^(.-:%d+): (.*)$")
-      text.fail(at or path, "%s", rest or message)
+      text.fail(at or path, "%s", not at and string.find(message, "C stack overflow", 1, true)
+        and "parentheses, tables or functions are too deep in each other; expected at most some 100 levels"
+        or limits.explain(rest or message))
     end
     return chunk
   end
@@ -183,7 +186,9 @@ function load_stage.file(reader, path)
 
   setmetatable(names, {
     __index = function(_, key)
-      error("unknown name " .. text.show(key) .. text.did_you_mean(key, text.sorted_keys(names)), 2)
+      local limit = limits.of(tostring(key))
+      error("unknown name " .. text.show(key)
+        .. (limit and "; " .. limit or text.did_you_mean(key, text.sorted_keys(names))), 2)
     end,
   })
   setmetatable(env, {

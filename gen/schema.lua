@@ -12,6 +12,7 @@
 --   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.peers { name, expression }  op.variants
 
+local limits = require "limits"
 local load_stage = require "load"
 local names = require "names"
 local sizes = require "sizes"
@@ -243,8 +244,8 @@ local function find_places(op)
     operand.dim_index = {}
     for i, dim in ipairs(operand.dims) do
       if not position[dim] or position[dim] <= last then
-        text.fail(at, "%s.%s: expected dimensions out of %s in that order, found %s", operand.key, operand.name,
-          list_of(op.dims), list_of(operand.dims))
+        text.fail(at, "%s.%s: expected dimensions out of %s in that order, found %s%s", operand.key, operand.name,
+          list_of(op.dims), list_of(operand.dims), position[dim] and "; " .. limits.order or "")
       end
       last = position[dim]
       operand.dim_index[i] = last
@@ -276,8 +277,9 @@ local function check_precisions(op)
   text.expect_list(where, "dtypes", op.dtypes)
   for _, dtype in ipairs(op.dtypes) do
     if not text.contains(schema.dtypes, dtype) then
+      local limit = limits.of_dtype(dtype)
       text.fail(where, "dtypes: unknown dtype %s%s; expected %s", text.show(dtype),
-        text.did_you_mean(dtype, schema.dtypes), text.one_of(schema.dtypes))
+        limit and "; " .. limit or text.did_you_mean(dtype, schema.dtypes), text.one_of(schema.dtypes))
     elseif seen[dtype] then
       text.fail(where, "dtypes: '%s' stands twice", dtype)
     end

@@ -2,23 +2,24 @@
 #include "cuda_driver.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
+
+#include "library.h"
 
 cuda_driver cuda;
 
 bool cuda_open(char *why, size_t size) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
+  library driver = {.file = "libcuda.so.1", .what = "NVIDIA's driver"};
+  bool first = true;
 
-  if (!library) {
-    snprintf(why, size, "NVIDIA's driver is not installed (no libcuda.so.1)");
+  if (!library_open(&driver, why, size))
     return false;
-  }
 #define FIND(name, symbol, parameters)                                                             \
-  *(void **)&cuda.name = dlsym(library, symbol);                                                   \
+  *(void **)&cuda.name = dlsym(driver.handle, symbol);                                             \
   if (!cuda.name) {                                                                                \
-    snprintf(why, size, "NVIDIA's driver is too old: it has no %s", symbol);                       \
+    library_lacks(&driver, symbol, first, why, size);                                              \
     return false;                                                                                  \
-  }
+  }                                                                                                \
+  first = false;
   CUDA_FUNCTIONS(FIND)
 #undef FIND
   return true;

@@ -130,6 +130,36 @@ void report_skips(const report *r) {
   }
 }
 
+/* The first row of a backend, where all of its rows were skipped; else null. */
+static const row *left_out(const report *r, const lathe_backend *backend) {
+  const row *first = NULL;
+
+  for (size_t i = 0; i < r->count; i++) {
+    if (r->rows[i]->of->backend != backend)
+      continue;
+    if (r->rows[i]->state != ROW_SKIPPED)
+      return NULL;
+    if (!first)
+      first = r->rows[i];
+  }
+  return first;
+}
+
+void report_left_out(const report *r) {
+  size_t count = 0;
+
+  for (size_t b = 0; b < lathe_backend_count; b++) {
+    const row *line = left_out(r, &lathe_backends[b]);
+    if (!line)
+      continue;
+    printf("%s%s", count++ ? "; " : " (", line->backend);
+    if (lathe_backends[b].kind == LATHE_CPU)
+      printf(": %s", line->reason);
+  }
+  if (count)
+    putchar(')');
+}
+
 /* Whether a row is the first of its op that has a note. */
 static bool is_noted(const report *r, const row *line) {
   size_t i = 0;

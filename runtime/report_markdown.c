@@ -6,6 +6,7 @@
 #include "cpu.h"
 #include "report.h"
 #include "report_findings.h"
+#include "report_table.h"
 #include "units.h"
 
 /* Text as a table's cell: a bar or the end of a line would end it. */
@@ -78,7 +79,7 @@ static void put_failures(FILE *to, const report *r) {
 
   for (size_t i = 0; i < r->count; i++) {
     const row *line = r->rows[i];
-    if (line->state != ROW_WRONG && line->state != ROW_UNPROVED)
+    if (!report_failed(line))
       continue;
     begin(to, &begun, "What was not right",
           "| variant | size | status | reason | again |\n| --- | --- | --- | --- | --- |");

@@ -164,7 +164,9 @@ void report_table_end(const report *r) {
     printf("%zu unproved, ", r->unproved);
   if (r->killed)
     printf("%zu killed, ", r->killed);
-  printf("%zu skipped, in %.1f s%s\n", r->skipped, r->seconds, terminal_paint(PLAIN));
+  printf("%zu skipped", r->skipped);
+  report_left_out(r);
+  printf(", in %.1f s%s\n", r->seconds, terminal_paint(PLAIN));
   output_flush_standard();
   if (r->interrupted)
     message_warn("interrupted: %zu rows not run", r->total - r->count);

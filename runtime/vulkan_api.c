@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "library.h"
+
 vulkan_api vk;
 
 VkInstance vulkan_open(char *why, size_t size) {
@@ -17,21 +19,22 @@ VkInstance vulkan_open(char *why, size_t size) {
       .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
       .pApplicationInfo = &application,
   };
-  void *library = dlopen("libvulkan.so.1", RTLD_NOW);
+  library loader = {.file = "libvulkan.so.1", .what = "Vulkan's loader"};
   PFN_vkGetInstanceProcAddr find = NULL;
   VkInstance instance = NULL;
   VkResult error;
 
-  if (library)
-    *(void **)&find = dlsym(library, "vkGetInstanceProcAddr");
+  if (!library_open(&loader, why, size))
+    return NULL;
+  *(void **)&find = dlsym(loader.handle, "vkGetInstanceProcAddr");
   if (!find) {
-    snprintf(why, size, "Vulkan's loader is not installed (no libvulkan.so.1)");
+    library_lacks(&loader, "vkGetInstanceProcAddr", true, why, size);
     return NULL;
   }
 #define FIND(name)                                                                                 \
   vk.name = (PFN_vk##name)find(instance, "vk" #name);                                              \
   if (!vk.name) {                                                                                  \
-    snprintf(why, size, "Vulkan's loader is too old: it has no vk" #name);                         \
+    library_lacks(&loader, "vk" #name, false, why, size);                                          \
     return NULL;                                                                                   \
   }
   VULKAN_GLOBAL_FUNCTIONS(FIND)

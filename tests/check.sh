@@ -25,6 +25,10 @@ tree() { # a source tree in $tmp/tree that is LATHE_SRC's but for its specs, whi
   done
 }
 
+configure() { # configure OPTION...: that tree, from a folder beside it, with the sanitizers of the build under test
+  ../tree/configure ${LATHE_SANITIZE:+--sanitize="$LATHE_SANITIZE"} "$@"
+}
+
 summary() { # the last line, and the exit status, that tests/run looks for
   printf '%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" = 0 ]

@@ -399,6 +399,7 @@ static const lathe_backend *beyond_sse2(void) {
 
 static void test_missing_instruction_set(void **state) {
   const lathe_backend *backend = beyond_sse2();
+  char summary[64];
   const json_t *all;
   const char *why;
   run_result r;
@@ -414,6 +415,8 @@ static void test_missing_instruction_set(void **state) {
   assert_string_equal(r.err, "");
   assert_has(r.out, why);
   assert_has(r.out, " 0 right, 0 wrong, ");
+  snprintf(summary, sizeof summary, " skipped (%s: ", backend->name);
+  assert_has(r.out, summary);
   root = load("out.json");
   all = json_object_get(root, "benchmarks");
   assert_true(json_array_size(all) > 0);

@@ -107,6 +107,19 @@ fake() { # fake WISH OPTION...: the bench program with the false driver
   LD_LIBRARY_PATH=$tmp FAKE_CUDA=$wish "$LATHE_BENCH" --timeout 0.5 "$@" >"$tmp/list" || status=$?
 }
 
+# A library that is no driver, and one that needs another which is not there, are not said to be missing.
+driver_is() { # driver_is WORDS: --list-devices says so of the driver in $tmp/none
+  LD_LIBRARY_PATH=$tmp/none "$LATHE_BENCH" --list-devices >"$tmp/list"
+  is "says: $1" sh -c 'tr -s "\n " " " <"$1" | grep -F -e "$2"' - "$tmp/list" "$1"
+}
+mkdir "$tmp/none"
+echo 'int nothing;' | cc -shared -fPIC -x c - -o "$tmp/none/libcuda.so.1"
+driver_is "cuda: none: $tmp/none/libcuda.so.1 is not NVIDIA's driver: it has no cuInit"
+echo 'int nothing;' | cc -shared -fPIC -x c - -Wl,-soname,libneeded.so.1 -o "$tmp/libneeded.so"
+echo 'extern int nothing, *at; int *at = &nothing;' |
+  cc -shared -fPIC -x c - -x none "$tmp/libneeded.so" -o "$tmp/none/libcuda.so.1"
+driver_is 'cuda: none: libcuda.so.1 is there and cannot be loaded: libneeded.so.1: cannot open'
+
 fake 'crash at the start' --list-devices
 is 'a driver that crashes is a kind without devices' test $status = 0
 is 'and says so' grep '^cuda: none: .*crashed with SIGSEGV' "$tmp/list"

@@ -1,12 +1,11 @@
 #!/bin/sh
 # test_emulator.sh - CUDA kernels of all families, run on the processor by tests/cuda/emulator: what they
-# compute, with every layout and launch that the bench program checks. Needs LATHE_SRC and LATHE_BENCH.
+# compute, with every layout and launch that the bench program checks. Needs LATHE_SRC.
 
 . "$LATHE_SRC/tests/check.sh"
 
-"$LATHE_BENCH" --list-backends >"$tmp/backends"
-if grep -q '^cuda .* cannot run: .*\(nvcc\|disable-cuda\)' "$tmp/backends"; then
-  echo 'skipped: CUDA kernels on the processor: CUDA was left out'
+if ! command -v "${CXX:-c++}" >/dev/null; then
+  echo 'skipped: CUDA kernels on the processor: there is no C++ compiler'
   summary
   exit
 fi
@@ -28,7 +27,7 @@ is 'builds the driver' cc -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -O2 -Wall -
   "$LATHE_SRC/tests/cuda/driver/device.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
   -o "$tmp/build/libcuda.so.1" -lm -lpthread
 cd "$tmp/build" || exit 1
-is 'configures' ../tree/configure NVCC="$emulator/nvcc" NVCCFLAGS=-O0 --cuda-arch=sm_90a --disable-vulkan \
+is 'configures' configure NVCC="$emulator/nvcc" NVCCFLAGS=-O0 --cuda-arch=sm_90a --disable-vulkan \
   --disable-avx512 --disable-avx2 --disable-sse2
 is 'builds the kernels' ninja
 

@@ -95,6 +95,17 @@ const struct CMUnitTest expression_tests[] = {
     LOWERS("x * -1 is -x", "x", "x * -1",
            "const float t1 = -x_;\n"
            "return t1;\n"),
+    LOWERS("x ^ 5 is three products", "x", "x ^ 5",
+           "const float t1 = x_ * x_;\n"
+           "const float t2 = t1 * t1;\n"
+           "const float t3 = x_ * t2;\n"
+           "return t3;\n"),
+    LOWERS("x ^ -1.5 is of a product with the root", "x", "x ^ -1.5",
+           "const float t1 = 1.0f;\n"
+           "const float t2 = __builtin_sqrtf(x_);\n"
+           "const float t3 = x_ * t2;\n"
+           "const float t4 = t1 / t3;\n"
+           "return t4;\n"),
     LOWERS("abs(-x) is abs(x)", "x", "abs(-x)",
            "const float t1 = __builtin_fabsf(x_);\n"
            "return t1;\n"),

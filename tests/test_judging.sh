@@ -39,8 +39,7 @@ index("farthest", {}, function(x) return argmax(abs(x)) end)
 index("undefined", {}, function(x) return argmax(sqrt(-2 - x)) end)
 SPEC
 cd "$tmp/build" || exit 1
-is 'configures' env CFLAGS=-O1 KERNEL_CFLAGS=-O1 ../tree/configure --disable-cuda --disable-vulkan --disable-avx512 \
-  --disable-sse2
+is 'configures' configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-cuda --disable-vulkan --disable-avx512 --disable-sse2
 is 'builds' ninja out/bench
 
 bench() { # bench STATUS OPTION...: its output is in $tmp/output

@@ -168,6 +168,53 @@ const struct CMUnitTest schema_tests[] = {
         "an unknown dtype that is near one", 7, "  dtypes = { \"f66\", \"f32\" },",
         "specs/t.lua:7: dtypes: unknown dtype 'f66' (did you mean 'f64'?); expected 'f64', 'f32', "
         "'f16' or 'bf16'"),
+    REFUSES("a dtype of integers", 7, "  dtypes = { \"i32\" },",
+            "specs/t.lua:7: dtypes: unknown dtype 'i32'; there is no arithmetic of integers: "
+            "numbers have a "
+            "fraction, which floor and round take away; expected 'f64', 'f32', 'f16' or 'bf16'"),
+    REFUSES("a scan", 5, "  map = function(x) return cumsum(x) end,",
+            "specs/t.lua:5: unknown name 'cumsum'; there are no scans: a result is of its own "
+            "point, or of a "
+            "whole row (row_sum, row_max)"),
+    REFUSES("a transpose", 5, "  map = function(x) return transpose(x) end,",
+            "specs/t.lua:5: unknown name 'transpose'; nothing is moved or given another shape: "
+            "operands are read as "
+            "they lie in memory, and one that lacks dimensions of the op, as { \"cols\" }, is the "
+            "same along those"),
+    REFUSES("a product of matrices", 5, "  map = function(x) return matmul(x, x) end,",
+            "specs/t.lua:5: unknown name 'matmul'; there are no products of matrices: a sum is "
+            "over a whole row, as "
+            "row_sum(x * w) with w = { \"cols\" }"),
+    REFUSES("a gather", 5, "  map = function(x) return gather(x, 1) end,",
+            "specs/t.lua:5: unknown name 'gather'; there are no gathers, but at(x, index): one "
+            "element of each row, at "
+            "a position that an operand names"),
+    REFUSES("sorting", 5, "  map = function(x) return topk(x, 3) end,",
+            "specs/t.lua:5: unknown name 'topk'; there is no sorting: of a row's elements there "
+            "are the largest and "
+            "the smallest (row_max, row_min, argmax, argmin)"),
+    REFUSES("neighbours", 5, "  map = function(x) return conv(x, 3) end,",
+            "specs/t.lua:5: unknown name 'conv'; a point has no neighbours: it reads operands at "
+            "its own place, or "
+            "sums over a whole row"),
+    REFUSES("a name that NumPy has for something else", 5,
+            "  map = function(x) return where(gt(x, 0), x, 0) end,",
+            "specs/t.lua:5: unknown name 'where'; write select(condition, a, b)"),
+    REFUSES("an operand that is indexed", 5, "  map = function(x) return x[i, j] end,",
+            "specs/t.lua:5: ']' expected near ',': an operand is not indexed, it is read at each "
+            "point's own place, and "
+            "there are no products of matrices"),
+    REFUSES(
+        "dimensions in another order", 0,
+        "op \"t\" {\n"
+        "  doc = \"test\", inputs = { x = { \"rows\", \"cols\" }, w = { \"cols\", \"rows\" } },\n"
+        "  outputs = { y = { \"rows\", \"cols\" } }, map = function(x, w) return x + w end,\n"
+        "  sizes = { { \"1K\", rows = 10, cols = 10 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+        "  variants = { { backend = \"scalar\" } },\n"
+        "}\n",
+        "specs/t.lua:2: inputs.w: expected dimensions out of { \"rows\", \"cols\" } in that order, "
+        "found "
+        "{ \"cols\", \"rows\" }; nothing is transposed: an operand is read as it lies in memory"),
     REFUSES("a dtype given twice", 7, "  dtypes = { \"f32\", \"f32\" },",
             "specs/t.lua:7: dtypes: 'f32' stands twice"),
     REFUSES("no dtype", 7, "  dtypes = {},",
@@ -507,8 +554,9 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("a magnitude, which is found from the graph", 8,
             "  ulp = { f32 = 1 }, magnitude = function() return 1e30 end,",
             "specs/t.lua:8: op \"t\": unknown key 'magnitude'"),
-    REFUSES("another power than 2", 5, "  map = function(x) return x ^ 3 end,",
-            "specs/t.lua:5: ^: expected the power 2, found 3; write other powers as products"),
+    REFUSES(
+        "a power that is no number", 5, "  map = function(x) return x ^ {} end,",
+        "specs/t.lua:5: pow: expected a number or a symbolic value as argument 2, found a table"),
     REFUSES("an unknown function", 5, "  map = function(x) return sigmiod(x) end,",
             "specs/t.lua:5: unknown name 'sigmiod' (did you mean 'sigmoid'?)"),
     REFUSES("an unused input", 5, "  map = function(x) return 1 end,",

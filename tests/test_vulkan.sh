@@ -150,11 +150,18 @@ is 'nothing can run' test $? = 3
 is 'a row with its reason' grep -E 'skipped.*(Vulkan|glslang|disable-vulkan)' "$tmp/rows.csv"
 unset VK_DRIVER_FILES VK_ICD_FILENAMES
 
+# A file that is no library, and a library that is no loader, are not said to be missing.
 mkdir "$tmp/none"
-echo 'no library' >"$tmp/none/libvulkan.so.1"
-# shellcheck disable=SC2016
-is 'says that there is no loader' env LD_LIBRARY_PATH="$tmp/none" \
-  sh -c '"$LATHE_BENCH" --list-devices | grep "^vulkan: none: .*not installed"'
+loader_is() { # loader_is WORDS: --list-devices says so of the loader in $tmp/none
+  LD_LIBRARY_PATH=$tmp/none "$LATHE_BENCH" --list-devices >"$tmp/list"
+  is "says: $1" sh -c 'tr -s "\n " " " <"$1" | grep -F -e "$2"' - "$tmp/list" "$1"
+}
+if ! grep -q "^vulkan: none: .* built without Vulkan's headers" "$tmp/devices"; then
+  echo 'no library' >"$tmp/none/libvulkan.so.1"
+  loader_is "vulkan: none: libvulkan.so.1 is there and cannot be loaded: $tmp/none/libvulkan.so.1: "
+  echo 'int nothing;' | cc -shared -fPIC -x c - -o "$tmp/none/libvulkan.so.1"
+  loader_is "vulkan: none: $tmp/none/libvulkan.so.1 is not Vulkan's loader: it has no vkGetInstanceProcAddr"
+fi
 
 if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'says what the device keeps' grep 'numbers below the normal range' "$tmp/devices"

@@ -37,7 +37,7 @@ void $v.name$(const lathe_args *args) {
   const size_t count = $(k:product("args->dim", 1, #op.dims));
   $(k:scalars(op))
   //@ if random then
-  $k.number$ numbers[LATHE_NUMBERS];
+  $k.number$ numbers[LATHE_NUMBERS$(k.lanes > 1 and " + " .. k.lanes - 1 or "")]; /* the last vector is read whole */
   for (size_t first = 0; first < count; first += LATHE_NUMBERS) {
     const size_t some = count - first < LATHE_NUMBERS ? count - first : LATHE_NUMBERS;
     $(k:pointers { whole = "first" })

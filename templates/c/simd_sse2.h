@@ -13,7 +13,9 @@ static inline __m128 lathe_mask_part_f32(size_t count) {
 }
 
 static inline __m128 lathe_load_part_f32(const float *p, size_t count) {
-  const __m128 pair = count < 2 ? _mm_setzero_ps() : _mm_castpd_ps(_mm_load_sd((const double *)p));
+  /* Of the loads of two floats only this one takes them wherever they lie, and as what they are. */
+  const __m128 pair =
+      count < 2 ? _mm_setzero_ps() : _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)p));
   return count == 1 ? _mm_load_ss(p) : count == 2 ? pair : _mm_movelh_ps(pair, _mm_load_ss(p + 2));
 }
 

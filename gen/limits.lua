@@ -1,0 +1,87 @@
+-- What specs of arrays elsewhere use and a spec of ours does not have: by name, a line that says what there is
+-- instead. A limit of lathe's is named as one; for the rest it is what to write.
+
+local limits = {}
+
+local known = {}
+
+local function say(names, line)
+  for name in string.gmatch(names, "%S+") do
+    known[name] = line
+  end
+end
+
+say("cumsum cumprod cummax cummin logcumsumexp scan prefix_sum associative_scan",
+  "there are no scans: a result is of its own point, or of a whole row (row_sum, row_max)")
+say("transpose permute swapaxes moveaxis reshape view flatten squeeze unsqueeze expand broadcast_to cat concat "
+  .. "concatenate stack split chunk tile flip",
+  "nothing is moved or given another shape: operands are read as they lie in memory, and one that lacks dimensions "
+  .. "of the op, as { \"cols\" }, is the same along those")
+say("matmul mm bmm addmm einsum tensordot inner outer linear attention scaled_dot_product_attention",
+  "there are no products of matrices: a sum is over a whole row, as row_sum(x * w) with w = { \"cols\" }")
+say("conv conv1d conv2d conv3d convolve correlate max_pool avg_pool max_pool1d max_pool2d avg_pool1d avg_pool2d shift "
+  .. "roll pad diff interp interpolate unfold",
+  "a point has no neighbours: it reads operands at its own place, or sums over a whole row")
+say("gather scatter scatter_add index_select take take_along_axis embedding nonzero masked_select one_hot bincount "
+  .. "histogram searchsorted unique",
+  "there are no gathers, but at(x, index): one element of each row, at a position that an operand names")
+say("sort argsort topk kthvalue median quantile percentile mode",
+  "there is no sorting: of a row's elements there are the largest and the smallest (row_max, row_min, argmax, argmin)")
+say("int int8 int16 int32 int64 uint8 long bitwise_and bitwise_or bitwise_xor left_shift right_shift",
+  "there is no arithmetic of integers: numbers have a fraction, which floor and round take away")
+say("asin acos atan atan2 arcsin arccos arctan arctan2 sinh cosh asinh acosh atanh cbrt lgamma digamma gamma erfinv "
+  .. "i0",
+  "of these functions there are sin cos tanh exp exp2 expm1 log log1p erf erfc sigmoid sqrt rsqrt pow")
+say("prod cumulative_product row_prod",
+  "there are no products over a row; of numbers above 0 it is exp(row_sum(log(x)))")
+say("randn normal bernoulli randint multinomial", "random(seed, offset) is a number in [0, 1), and all that is random")
+
+say("where", "write select(condition, a, b)")
+say("maximum fmax amax", "write max(a, b), or row_max(x)")
+say("minimum fmin amin", "write min(a, b), or row_min(x)")
+say("clip", "write clamp(x, low, high)")
+say("power", "write pow(a, b) or a ^ b")
+say("square", "write x ^ 2")
+say("reciprocal", "write 1 / x")
+say("absolute fabs", "write abs(x)")
+say("rint", "write round(x)")
+say("ceil", "write -floor(-x)")
+say("tan", "write sin(x) / cos(x)")
+say("trunc fix", "write copysign(floor(abs(x)), x)")
+say("mod fmod remainder", "write x - y * floor(x / y)")
+say("log2", "write log(x) / math.log(2)")
+say("log10", "write log(x) / math.log(10)")
+say("isinf", "write eq(abs(x), math.huge)")
+say("isfinite", "write lt(abs(x), math.huge)")
+say("relu", "write max(x, 0)")
+say("silu swish", "write x * sigmoid(x)")
+say("gelu", "write 0.5 * x * erfc(-x * math.sqrt(0.5))")
+say("softplus", "write max(x, 0) + log1p(exp(-abs(x)))")
+say("softmax log_softmax logsumexp", "write it out, as specs/softmax.lua does")
+say("var std", "write mean((x - mean(x)) ^ 2), in rows with row_mean, or its root")
+say("norm", "write sqrt(sum(x ^ 2))")
+
+-- What to say of an unknown name, or nil.
+function limits.of(name)
+  return known[name]
+end
+
+-- The same of a dtype: those of integers.
+function limits.of_dtype(dtype)
+  return type(dtype) == "string" and string.find(dtype, "^u?i%w*%d+$") and known.int or nil
+end
+
+-- What to say of an operand whose dimensions are the op's in another order.
+limits.order = "nothing is transposed: an operand is read as it lies in memory"
+
+-- A message of Lua's compiler, with what a spec's author may have meant. (Strings have few methods while an include
+-- is read.)
+function limits.explain(message)
+  if string.find(message, "']' expected near ','", 1, true) then
+    return message .. ": an operand is not indexed, it is read at each point's own place, and there are no products "
+      .. "of matrices"
+  end
+  return message
+end
+
+return limits
