@@ -8,21 +8,21 @@ local names = {}
 -- What C, CUDA or GLSL reserve, what generated code uses of their libraries, and the templates' own variables. A
 -- digit after a word changes nothing: int64, vec4, sum1.
 local reserved = {}
-for name in ([[asm auto bool break case char const continue default do double else enum extern float for goto if inline int
-  long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile
-  while linux unix typeof and catch class compl delete explicit export friend mutable namespace new not operator
-  or private protected public template this throw try typeid typename using virtual xor attribute coherent
-  precise varying centroid flat smooth noperspective patch sample invariant precision lowp mediump highp
-  subroutine common partition active resource input output filter interface packed external noinline superp
-  discard vec dvec ivec uvec bvec hvec fvec mat dmat true false in out inout uniform buffer shared layout main
-  half fabs isfinite args best block count end hit i inside pair row rows thread slot lane nth at aligned first
-  tile packs tail head whole mine left last counter workspace step start all begin blocks column columns each
-  fetch from group groups here invocation keys lanes live numbers of_row other over_rows owner pack part partial
-  partials parts place pos room stage stride term there threads ticket to_aligned turn wanted width padded some
-  fabsl atomic_int fenv_t max_align_t ptrdiff_t size_t ssize_t static_assert thread_local wchar_t alignas
-  alignof assert atomic_uint cast concept consteval constexpr constinit co_await co_return co_yield const_cast
-  decltype dim dynamic_cast errno fixed length noexcept nullptr readonly words reinterpret_cast requires
-  row_major sampler static_cast stderr stdin stdout texture uint writeonly]]):gmatch "%S+" do
+for name in ([[asm auto bool break case char const continue default do double else enum extern float for goto if
+  inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void
+  volatile while linux unix typeof and catch class compl delete explicit export friend mutable namespace new not
+  operator or private protected public template this throw try typeid typename using virtual xor attribute
+  coherent precise varying centroid flat smooth noperspective patch sample invariant precision lowp mediump
+  highp subroutine common partition active resource input output filter interface packed external noinline
+  superp discard vec dvec ivec uvec bvec hvec fvec mat dmat true false in out inout uniform buffer shared layout
+  main half fabs isfinite args best block count end hit i inside pair row rows thread slot lane nth at aligned
+  first tile packs tail head whole mine left last counter workspace step start all begin blocks column columns
+  each fetch from group groups here invocation keys lanes live numbers of_row other over_rows owner pack part
+  partial partials parts place pos room stage stride term there threads ticket to_aligned turn wanted width
+  padded some fabsl atomic_int fenv_t max_align_t ptrdiff_t size_t ssize_t static_assert thread_local wchar_t
+  alignas alignof assert atomic_uint cast concept consteval constexpr constinit co_await co_return co_yield
+  const_cast decltype dim dynamic_cast errno fixed length noexcept nullptr readonly words reinterpret_cast
+  requires row_major sampler static_cast stderr stdin stdout texture uint writeonly]]):gmatch "%S+" do
   reserved[name] = true
 end
 for name in pairs(expr.vocabulary) do

@@ -119,7 +119,7 @@ const struct CMUnitTest names_tests[] = {
     REFUSES("a number", "[1]", "a name of at most 64 lower-case letters, digits and _, found 1"),
     REFUSES("a name that ends with _", "mean_",
             "another name than 'mean_': it ends with _, as names of generated code do"),
-    REFUSES("a name that begins as generated ones do", "lathe_x",
+    REFUSES("a name that begins as generated ones do", "[\"lathe_x\"]",
             "another name than 'lathe_x': it begins with lathe_, as names of generated code do"),
     REFUSES("a name that generated code numbers", "t1",
             "another name than 't1': generated code numbers its own variables so"),
