@@ -37,6 +37,9 @@ say("prod cumulative_product row_prod",
 say("randn normal bernoulli randint multinomial", "random(seed, offset) is a number in [0, 1), and all that is random")
 
 say("where", "write select(condition, a, b)")
+say("logical_and", "write all_of(a, b)")
+say("logical_or", "write any_of(a, b)")
+say("logical_not", "write negate(a)")
 say("maximum fmax amax", "write max(a, b), or row_max(x)")
 say("minimum fmin amin", "write min(a, b), or row_min(x)")
 say("clip", "write clamp(x, low, high)")
@@ -71,6 +74,18 @@ function limits.of_dtype(dtype)
   return type(dtype) == "string" and string.find(dtype, "^u?i%w*%d+$") and known.int or nil
 end
 
+-- What to write in place of an operator that symbolic values lack, or nil.
+local operators = { ["//"] = "write floor(a / b)", ["%"] = "write a - b * floor(a / b)" }
+for _, sign in ipairs { "&", "|", "~", "<<", ">>" } do
+  operators[sign] = known.int
+end
+function limits.of_operator(sign)
+  return operators[sign]
+end
+
+-- What to say of x[i].
+limits.index = "an operand is not indexed: it is read at each point's own place"
+
 -- What to say of an operand whose dimensions are the op's in another order.
 limits.order = "nothing is transposed: an operand is read as it lies in memory"
 
@@ -78,8 +93,7 @@ limits.order = "nothing is transposed: an operand is read as it lies in memory"
 -- is read.)
 function limits.explain(message)
   if string.find(message, "']' expected near ','", 1, true) then
-    return message .. ": an operand is not indexed, it is read at each point's own place, and there are no products "
-      .. "of matrices"
+    return message .. "; " .. limits.index .. ", and there are no products of matrices"
   end
   return message
 end

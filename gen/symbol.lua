@@ -4,6 +4,7 @@
 -- what a spec computed and then did not use shows, also where the same is used elsewhere.
 
 local expr = require "expr"
+local limits = require "limits"
 
 local symbol = {}
 
@@ -108,7 +109,11 @@ local function refuse(message)
     symbol.fail("%s", message)
   end
 end
-meta.__index = refuse "a symbolic value has no fields, elements or methods that a spec could read"
+function meta.__index(_, key)
+  local is_element = type(key) == "number" or symbol.is(key)
+  symbol.fail("a symbolic value has no fields, elements or methods that a spec could read%s",
+    is_element and "; " .. limits.index or "")
+end
 meta.__newindex = refuse "a symbolic value cannot be assigned to"
 meta.__len = refuse "a symbolic value has no length that is known before the op runs; write count()"
 meta.__tostring = refuse "a symbolic value has no text: it is not known before the op runs"
@@ -120,7 +125,9 @@ for event, sign in pairs { mod = "%", idiv = "//", concat = "..", band = "&", bo
     if other and other[name] then
       return other[name](a, b) -- guard.lua has an operator of its own
     end
-    symbol.fail("a symbolic value knows + - * / and the functions of a spec, not %s", sign)
+    local limit = limits.of_operator(sign)
+    symbol.fail("a symbolic value knows + - * / ^ and the functions of a spec, not %s%s", sign,
+      limit and "; " .. limit or "")
   end
 end
 
@@ -150,25 +157,28 @@ local function place_of(record)
 end
 
 -- What was computed in the call and went into no result: { node, name, file, line }, in order. Left out are what
--- something else of that list is made of, and numbers of a line whose operator made others that were used, as the
--- last power of a loop is. results: what the function returned.
+-- something else of that list is made of, and numbers that a line made last after others of the same operator that
+-- were used: the last power of a loop. results: what the function returned.
 function symbol.unused(results)
-  local used, places, found, inner, list = {}, {}, {}, {}, {}
+  local used, last, found, inner, list = {}, {}, {}, {}, {}
   for _, value in ipairs(results) do
     found[#found + 1] = symbol.is(value) and value[inside] or nil
   end
   while #found > 0 do
     local record = table.remove(found)
     if not used[record] then
-      used[record], places[place_of(record)] = true, true
+      used[record] = true
       table.move(arguments_of(record), 1, #record.arguments, #found + 1, found)
     end
+  end
+  for i, record in ipairs(current) do
+    last[place_of(record)] = used[record] and i or last[place_of(record)]
   end
   for i = #current, 1, -1 do
     local record = current[i]
     if record.name and not used[record] then
-      local lonely = record.node.type == "m" or not places[place_of(record)]
-      if lonely and not inner[record] then
+      local of_a_loop = record.node.type ~= "m" and i > (last[place_of(record)] or i)
+      if not inner[record] and not of_a_loop then
         table.insert(list, 1, record)
       end
       for _, argument in ipairs(arguments_of(record)) do

@@ -20,8 +20,8 @@ static void run_variant(const report *r, row *line, device *on) {
   const task *t = line->task;
   const options *o = r->options;
   const char *why = selection_why_not(r->selection, line->of);
-  problem about = {.op = t->op, .dtype = t->dtype, .seed = o->seed, .special = o->special};
-  device_call call = {.variant = line->of, .problem = &about, .layout = o->layout};
+  problem about = {.op = t->op, .dtype = t->dtype};
+  device_call call = {.variant = line->of, .problem = &about};
   job j = {.variant = line->of,
            .seed = o->seed,
            .special = o->special,
@@ -36,9 +36,14 @@ static void run_variant(const report *r, row *line, device *on) {
     row_skip(line, why);
     return;
   }
-  memcpy(about.dim, t->dim, sizeof about.dim);
   memcpy(j.dim, t->dim, sizeof j.dim);
   fate = worker_run(on, &j, &out, &why);
+  if (fate != WORKER_LIVES)
+    out.at = job_now();
+  memcpy(about.dim, out.at.dim, sizeof about.dim);
+  about.seed = out.at.seed;
+  about.special = out.at.special;
+  call.layout = out.at.layout;
   check_repro(&call, r->program, repro, sizeof repro);
   if (fate == WORKER_KILLED) {
     row_kill(line, why, repro);
@@ -160,6 +165,7 @@ int main(int argc, char **argv) {
   output_guard_standard();
   o = options_parse(argc, argv);
   cpu_check_variable();
+  job_share();
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
   if (o.list) {

@@ -9,8 +9,9 @@
 enum {
   GUARD = 4096,   /* bytes on each side */
   STAGGER = 1088, /* a bit over a quarter of a page, in whole cache lines */
-  POISON = 0xfb,
 };
+
+const unsigned char buffer_poison_byte = 0xfb;
 
 /* Arrays this large are put on huge pages where the system has them, as NumPy does. */
 static const size_t huge_from = 4u << 20, huge_page = 2u << 20;
@@ -25,30 +26,67 @@ static unsigned char guard_byte(const unsigned char *at) {
   return (uintptr_t)at & 8 ? 0xfe : 0x7e;
 }
 
+enum { PERIOD = 16 /* bytes after which a guard repeats itself */ };
+
 static void fill_guard(unsigned char *from, const unsigned char *to) {
-  for (; from < to; from++)
-    *from = guard_byte(from);
+  const size_t size = (size_t)(to - from);
+  size_t done = 0;
+
+  for (; done < size && done < PERIOD; done++)
+    from[done] = guard_byte(from + done);
+  for (size_t some; done < size; done += some) {
+    some = size - done < done ? size - done : done;
+    memcpy(from + done, from, some);
+  }
 }
 
 static const unsigned char *check_guard(const unsigned char *from, const unsigned char *to) {
-  for (; from < to; from++)
-    if (*from != guard_byte(from))
-      return from;
-  return NULL;
+  const size_t size = (size_t)(to - from);
+  bool whole = true;
+
+  for (size_t i = 0; i < size && i < PERIOD; i++)
+    whole = whole && from[i] == guard_byte(from + i);
+  if (whole && (size <= PERIOD || memcmp(from, from + PERIOD, size - PERIOD) == 0))
+    return NULL;
+  while (*from == guard_byte(from))
+    from++;
+  return from;
 }
 
-bool buffer_make(buffer *b, size_t size, buffer_place place) {
+/* Maps of small buffers that were freed, for the next: what the probe makes are many. */
+enum { SPARES = 32 };
+static const size_t spare_most = 64u << 10; /* bytes */
+static buffer spare[SPARES];
+
+static bool take_spare(buffer *b, size_t map_size) {
+  for (int i = 0; i < SPARES; i++)
+    if (spare[i].map && spare[i].map_size == map_size) {
+      *b = spare[i];
+      spare[i].map = NULL;
+      return true;
+    }
+  return false;
+}
+
+static bool keep_spare(const buffer *b) {
+  for (int i = 0; i < SPARES && b->map_size <= spare_most; i++)
+    if (!spare[i].map) {
+      spare[i] = *b;
+      return true;
+    }
+  return false;
+}
+
+/* A writable zone of whole pages between pages that are not. */
+static bool make_zone(buffer *b, size_t zone_size, bool huge) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  const bool huge = size >= huge_from;
-  const size_t lead = GUARD + (size_t)place.stagger * STAGGER + place.offset;
+  const size_t map_size = zone_size + 2 * page + (huge ? huge_page : 0);
   unsigned char *map;
 
-  memset(b, 0, sizeof *b);
-  if (size > SIZE_MAX / 4)
-    return false;
-  b->size = size;
-  b->zone_size = round_up(lead + size + (place.page_end ? 0 : GUARD), page);
-  b->map_size = b->zone_size + 2 * page + (huge ? huge_page : 0);
+  if (take_spare(b, map_size))
+    return true;
+  b->zone_size = zone_size;
+  b->map_size = map_size;
   map = mmap(NULL, b->map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED)
     return false;
@@ -57,11 +95,24 @@ bool buffer_make(buffer *b, size_t size, buffer_place place) {
   if (huge)
     b->zone = (unsigned char *)round_up((uintptr_t)b->zone, huge_page);
   if (mprotect(b->zone, b->zone_size, PROT_READ | PROT_WRITE) != 0) {
-    buffer_free(b);
+    munmap(map, map_size);
+    b->map = NULL;
     return false;
   }
   if (huge)
     madvise(b->zone, b->zone_size, MADV_HUGEPAGE); /* a wish: no matter where it is refused */
+  return true;
+}
+
+bool buffer_make(buffer *b, size_t size, buffer_place place) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  const size_t lead = GUARD + (size_t)place.stagger * STAGGER + place.offset;
+
+  memset(b, 0, sizeof *b);
+  if (size > SIZE_MAX / 4 ||
+      !make_zone(b, round_up(lead + size + (place.page_end ? 0 : GUARD), page), size >= huge_from))
+    return false;
+  b->size = size;
   b->data = place.page_end ? b->zone + b->zone_size - size : b->zone + lead;
   fill_guard(b->zone, b->data);
   memset(b->data, 0, size); /* touches the pages now, and not in the first timed call */
@@ -70,18 +121,18 @@ bool buffer_make(buffer *b, size_t size, buffer_place place) {
 }
 
 void buffer_free(buffer *b) {
-  if (b->map)
+  if (b->map && !keep_spare(b))
     munmap(b->map, b->map_size);
   memset(b, 0, sizeof *b);
 }
 
 void buffer_poison(buffer *b) {
-  memset(b->data, POISON, b->size);
+  memset(b->data, buffer_poison_byte, b->size);
 }
 
 bool buffer_is_poison(const void *element, size_t size) {
   for (size_t i = 0; i < size; i++)
-    if (((const unsigned char *)element)[i] != POISON)
+    if (((const unsigned char *)element)[i] != buffer_poison_byte)
       return false;
   return true;
 }

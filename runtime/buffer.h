@@ -28,6 +28,8 @@ typedef struct buffer_place {
 bool buffer_make(buffer *b, size_t size, buffer_place place);
 void buffer_free(buffer *b);
 
+extern const unsigned char buffer_poison_byte;
+
 /* Fills the data with a value that no right result has: finite and hugely negative in every
  * floating format. */
 void buffer_poison(buffer *b);

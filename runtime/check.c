@@ -249,6 +249,10 @@ void check_drop(check_kept *kept) {
   free(kept);
 }
 
+const void *check_kept_output(const check_kept *kept, int operand) {
+  return kept->output[operand];
+}
+
 check_result check_same(device_call *call, const check_kept *kept) {
   const problem *p = call->problem;
   check_result r = {.bound = judge_bound(p->op, p->dtype)};

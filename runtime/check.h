@@ -35,6 +35,7 @@ check_result check_outputs(device_call *call);
 typedef struct check_kept check_kept;
 check_kept *check_keep(device_call *call);
 void check_drop(check_kept *kept);
+const void *check_kept_output(const check_kept *kept, int operand);
 
 /* Right, unless the outputs are other bits now. */
 check_result check_same(device_call *call, const check_kept *kept);

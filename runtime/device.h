@@ -22,8 +22,13 @@ typedef struct device_call {
   device *on;
   const lathe_variant *variant;
   const problem *problem;
+  const problem *other; /* that timed calls take turns with; null: none */
   device_layout layout;
-  uint64_t group;  /* many calls are best timed as a multiple of this many; 0: no matter */
+  uint64_t group; /* many calls are best timed as a multiple of this many; 0: no matter */
+  /* Of the last call that was timed: whether it was of the other problem, and a byte of each output that was
+   * poisoned before it. */
+  bool others;
+  size_t poked[LATHE_MAX_OPERANDS];
   char error[256]; /* what went wrong last */
 } device_call;
 
@@ -60,6 +65,15 @@ struct device {
    * last call wrote over put back. */
   void (*reset)(device_call *call);
 
+  /* Another problem of the same op, type and size: its inputs in the place of those that are there.
+   * False with the reason in call->error. */
+  bool (*load)(device_call *call, const problem *p);
+
+  /* From here on timed calls take turns with another problem, of the same op, type and size, whose inputs
+   * lie elsewhere, and whose outputs take the place of the call's own: one after the other, or batches of them,
+   * so that no operands are in a slower cache for it. False, with all as it was, where memory is short. */
+  bool (*take_turns)(device_call *call, const problem *other);
+
   /* Calls the kernel, and waits for it. False with the reason in call->error. */
   bool (*run)(device_call *call);
   bool (*time)(device_call *call, uint64_t calls, device_time *taken);
@@ -73,6 +87,11 @@ struct device {
    * kernel wrote what it must not: outside of its buffers, or over its inputs. */
   const void *(*output)(device_call *call, int operand);
   bool (*intact)(device_call *call);
+
+  /* A part of an output, from a byte of it on, as it is now, and made something else; false with the
+   * reason in call->error. */
+  bool (*peek)(device_call *call, int operand, size_t at, void *to, size_t bytes);
+  bool (*poke)(device_call *call, int operand, size_t at, const void *from, size_t bytes);
 
   /* The highest rate at which this device was seen to move that many bytes in and out
    * together, in bytes per second, when they are moved again and again (so that they come from

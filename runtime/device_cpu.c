@@ -12,10 +12,19 @@
 #include "device.h"
 #include "signals.h"
 
+enum {
+  PATTERNED = 16 << 10, /* bytes of the stack that a kernel finds a pattern in */
+  POKED = 8,            /* bytes of an output that are poisoned at a time */
+  TOGETHER = 64,        /* calls of which one finds that */
+  TURNS = 8,            /* batches, about, until the other problem has its turn; see take_turns */
+};
+
 typedef struct cpu_call {
   device_call head;
   buffer operand[LATHE_MAX_OPERANDS], workspace;
-  lathe_args args;
+  buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
+  lathe_args args, other_args;
+  uint64_t drawn; /* what chance has come to */
   uint64_t calls; /* how many the next batch makes */
 } cpu_call;
 
@@ -55,8 +64,10 @@ static int first_operand(const lathe_op *op, bool output) {
 static void release(device_call *call) {
   cpu_call *c = (cpu_call *)call;
 
-  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
     buffer_free(&c->operand[o]);
+    buffer_free(&c->input[o]);
+  }
   buffer_free(&c->workspace);
   free(c);
 }
@@ -137,12 +148,98 @@ static void reset(device_call *call) {
     buffer_poison(&c->workspace);
 }
 
+static bool load(device_call *call, const problem *p) {
+  cpu_call *c = (cpu_call *)call;
+  const lathe_args with = problem_args(p);
+
+  call->problem = p;
+  memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->input[o])
+      memcpy(c->operand[o].data, p->input[o], p->bytes[o]);
+  return true;
+}
+
+/* Batches have one problem: what the other's inputs push out of a cache is missed by the first of its own, and by
+ * so few that their median does not show it. */
+static bool take_turns(device_call *call, const problem *other) {
+  cpu_call *c = (cpu_call *)call;
+  buffer_place place = {.page_end = call->layout.page_end};
+
+  c->other_args = problem_args(other);
+  memcpy(c->other_args.buf, c->args.buf, sizeof c->args.buf);
+  c->other_args.workspace = c->args.workspace;
+  for (int o = 0; o < other->op->noperands; o++) {
+    if (!other->input[o])
+      continue;
+    place.stagger = other->op->noperands + 1 + o;
+    place.offset = device_offset(call, o);
+    if (!buffer_make(&c->input[o], other->bytes[o], place)) {
+      for (int made = 0; made < o; made++)
+        buffer_free(&c->input[made]);
+      return false;
+    }
+    memcpy(c->input[o].data, other->input[o], other->bytes[o]);
+    c->other_args.buf[o] = c->input[o].data;
+  }
+  call->other = other;
+  c->drawn = other->seed;
+  return true;
+}
+
+/* A number that no kernel can know. */
+static uint32_t draw(cpu_call *c) {
+  c->drawn = c->drawn * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(c->drawn >> 32);
+}
+
+/* Poisons each output somewhere. */
+static void poke_somewhere(cpu_call *c) {
+  const lathe_op *op = c->head.variant->op;
+
+  for (int o = op->noperands - 1; o >= 0 && op->operands[o].output; o--) {
+    const buffer *b = &c->operand[o];
+    const size_t places = b->size / POKED;
+    const size_t place = places <= UINT32_MAX ? (draw(c) * (uint64_t)places) >> 32 : draw(c);
+    memset(b->data + place * POKED, buffer_poison_byte, b->size < POKED ? b->size : POKED);
+    c->head.poked[o] = place * POKED;
+  }
+}
+
+/* Before the last of some calls outputs are poisoned somewhere: too seldom to take time, and where a kernel that
+ * finds its result there leaves the poison. */
 static void run_batch(void *argument) {
   cpu_call *c = argument;
   lathe_fn *const kernel = c->head.variant->run;
+  const lathe_args *args = c->head.others ? &c->other_args : &c->args;
+  uint64_t some = 1 + draw(c) % TOGETHER;
 
-  for (uint64_t i = 0; i < c->calls; i++)
-    kernel(&c->args);
+  for (uint64_t left = c->calls; left > 0; left -= some, some = TOGETHER) {
+    some = some < left ? some : left;
+    for (uint64_t i = 1; i < some; i++)
+      kernel(args);
+    if (c->head.other)
+      poke_somewhere(c);
+    kernel(args);
+  }
+}
+
+/* Leaves a pattern where a kernel will have its stack. */
+__attribute__((noinline)) static void fill_stack(unsigned char pattern) {
+  unsigned char below[PATTERNED];
+
+  memset(below, pattern, sizeof below);
+  __asm__ volatile("" : : "r"(below) : "memory");
+}
+
+/* One call, on a stack that holds other numbers each time. */
+static void run_once(void *argument) {
+  const unsigned char patterns[] = {0x3f, buffer_poison_byte};
+  static unsigned turn;
+  cpu_call *c = argument;
+
+  fill_stack(patterns[turn++ % 2]);
+  c->head.variant->run(&c->args);
 }
 
 /* The floating-point settings that a kernel must leave as they were: rounding, masks, and
@@ -160,8 +257,7 @@ static bool run(device_call *call) {
   const unsigned settings = float_settings();
   const char *crash;
 
-  c->calls = 1;
-  crash = signals_guard(run_batch, c);
+  crash = signals_guard(run_once, c);
   if (crash)
     return device_fail(call, "crashed with %s", crash);
   if (float_settings() != settings) {
@@ -179,6 +275,8 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   double host, own;
 
   c->calls = calls;
+  if (call->other && draw(c) % TURNS == 0)
+    call->others = !call->others;
   own = clock_cpu_ns();
   host = clock_ns();
   crash = signals_guard(run_batch, c);
@@ -189,6 +287,16 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
 
 static const void *output(device_call *call, int operand) {
   return ((cpu_call *)call)->args.buf[operand];
+}
+
+static bool peek(device_call *call, int operand, size_t at, void *to, size_t bytes) {
+  memcpy(to, (const char *)output(call, operand) + at, bytes);
+  return true;
+}
+
+static bool poke(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
+  memcpy((char *)((cpu_call *)call)->args.buf[operand] + at, from, bytes);
+  return true;
 }
 
 static bool guards_hold(device_call *call, const buffer *b, const char *name) {
@@ -202,23 +310,32 @@ static bool guards_hold(device_call *call, const buffer *b, const char *name) {
                      at - (b->data + b->size));
 }
 
+static bool input_holds(device_call *call, const buffer *b, const problem *p, int o) {
+  const unsigned char *expected = p->input[o];
+  size_t at = 0;
+
+  if (memcmp(b->data, expected, p->bytes[o]) == 0)
+    return true;
+  while (b->data[at] == expected[at])
+    at++;
+  return device_fail(call, "wrote into its input %s, %zu bytes from its start",
+                     p->op->operands[o].name, at);
+}
+
 static bool intact(device_call *call) {
   cpu_call *c = (cpu_call *)call;
   const lathe_op *op = call->variant->op;
-  const problem *p = call->problem;
 
   for (int o = 0; o < op->noperands; o++) {
-    const unsigned char *now = c->operand[o].data;
     const bool overwritten = call->layout.in_place && o == first_operand(op, false);
-    if (!guards_hold(call, &c->operand[o], op->operands[o].name))
+    const char *name = op->operands[o].name;
+    if (!guards_hold(call, &c->operand[o], name) || !guards_hold(call, &c->input[o], name))
       return false;
-    if (p->input[o] && !overwritten && memcmp(now, p->input[o], p->bytes[o]) != 0) {
-      size_t at = 0;
-      while (now[at] == ((const unsigned char *)p->input[o])[at])
-        at++;
-      return device_fail(call, "wrote into its input %s, %zu bytes from its start",
-                         op->operands[o].name, at);
-    }
+    if (call->problem->input[o] && !overwritten &&
+        !input_holds(call, &c->operand[o], call->problem, o))
+      return false;
+    if (c->input[o].map && !input_holds(call, &c->input[o], call->other, o))
+      return false;
   }
   return guards_hold(call, &c->workspace, "the workspace");
 }
@@ -235,10 +352,14 @@ device *device_cpu(void) {
       .prepare = prepare,
       .release = release,
       .reset = reset,
+      .load = load,
+      .take_turns = take_turns,
       .run = run,
       .time = time_calls,
       .output = output,
       .intact = intact,
+      .peek = peek,
+      .poke = poke,
       .ceiling = ceiling,
   };
 

@@ -22,6 +22,8 @@ enum {
   FEW_CALLS = 8,    /* that are enough where each takes long */
   MOST_SETS = 4096, /* copies of operands that a cold call may take; in whole graphs */
   CACHES = 3,       /* times the cache that they fill: it does not give up the oldest first */
+  SPARES = 64,      /* zones of small buffers that are kept for the next */
+  SPARE = 64 << 10, /* bytes of each */
   ALIGNMENT = 256,
 };
 
@@ -44,6 +46,8 @@ typedef struct cuda_device {
   CUevent begin, end;
   module *modules;
   CUmodule streams; /* the kernels of cuda_streams.h; null: not loaded yet */
+  CUdeviceptr spare[SPARES];
+  int spares;
 } cuda_device;
 
 typedef struct cuda_buffer {
@@ -54,9 +58,12 @@ typedef struct cuda_buffer {
 typedef struct cuda_call {
   device_call head;
   cuda_buffer operand[LATHE_MAX_OPERANDS], workspace;
-  void *host[LATHE_MAX_OPERANDS]; /* copies of the outputs, or of inputs to compare */
-  lathe_args args;
-  int count; /* launches of a call */
+  cuda_buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
+  void *host[LATHE_MAX_OPERANDS];        /* copies of the outputs, or of inputs to compare */
+  lathe_args args, other_args;
+  bool by_call; /* each call takes its turn, not each batch */
+  int turn;     /* whose a batch is */
+  int count;    /* launches of a call */
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   CUfunction function[LATHE_MAX_LAUNCHES];
   /* Sets of operands that timed calls take in turn: the first is `operand`, the others lie one after
@@ -155,20 +162,36 @@ static double memory(device *on) {
   return (double)available;
 }
 
-static CUresult make_buffer(cuda_buffer *b, size_t size, size_t offset) {
+static CUresult make_zone(cuda_device *d, CUdeviceptr *zone, size_t size) {
+  if (size > SPARE)
+    return cuda.memory_allocate(zone, size);
+  if (d->spares == 0)
+    return cuda.memory_allocate(zone, SPARE);
+  *zone = d->spare[--d->spares];
+  return 0;
+}
+
+static void free_buffer(cuda_device *d, cuda_buffer *b) {
+  if (b->zone && b->zone_size <= SPARE && d->spares < SPARES)
+    d->spare[d->spares++] = b->zone;
+  else if (b->zone)
+    cuda.memory_free(b->zone);
+  *b = (cuda_buffer){0};
+}
+
+static CUresult make_buffer(cuda_device *d, cuda_buffer *b, size_t size, size_t offset) {
   const size_t lead = REMOTE_GUARD + offset;
   CUresult error;
 
   b->size = size;
   b->zone_size = lead + size + REMOTE_GUARD;
-  error = cuda.memory_allocate(&b->zone, b->zone_size);
+  error = make_zone(d, &b->zone, b->zone_size);
   if (error) {
     b->zone = 0;
     return error;
   }
   b->data = b->zone + lead;
-  error = cuda.fill(b->zone, remote_guard_byte, b->zone_size);
-  return error ? error : cuda.fill(b->data, 0, size);
+  return cuda.fill(b->zone, remote_guard_byte, b->zone_size);
 }
 
 static size_t round_up(size_t value, size_t to) {
@@ -182,7 +205,13 @@ static CUdeviceptr copy_of(const cuda_call *c, int operand, int nth) {
   return c->copies + (size_t)(nth - 1) * c->set_size + c->slot[operand] + data % ALIGNMENT;
 }
 
+/* An address in the form in which the generated code takes it. */
+static void *pointer_to(CUdeviceptr address) {
+  return (void *)(uintptr_t)address; /* NOLINT */
+}
+
 static CUresult allocate(cuda_call *c) {
+  cuda_device *d = device_of(&c->head);
   const lathe_variant *v = c->head.variant;
   const problem *p = c->head.problem;
   CUresult error = 0;
@@ -190,15 +219,15 @@ static CUresult allocate(cuda_call *c) {
   for (int o = 0; o < v->op->noperands && !error; o++) {
     if (device_home(&c->head, o) != o)
       continue;
-    error = make_buffer(&c->operand[o], p->bytes[o], device_offset(&c->head, o));
+    error = make_buffer(d, &c->operand[o], p->bytes[o], device_offset(&c->head, o));
     if (!error && p->input[o])
       error = cuda.to_device(c->operand[o].data, p->input[o], p->bytes[o]);
   }
   for (int o = 0; o < v->op->noperands; o++)
-    c->args.buf[o] = (void *)(uintptr_t)c->operand[device_home(&c->head, o)].data; /* NOLINT */
+    c->args.buf[o] = pointer_to(c->operand[device_home(&c->head, o)].data);
   if (v->workspace && !error) {
-    error = make_buffer(&c->workspace, (size_t)v->workspace(p->dim), 0);
-    c->args.workspace = (void *)(uintptr_t)c->workspace.data; /* NOLINT */
+    error = make_buffer(d, &c->workspace, (size_t)v->workspace(p->dim), 0);
+    c->args.workspace = pointer_to(c->workspace.data);
   }
   return error;
 }
@@ -218,11 +247,11 @@ static void release(device_call *call) {
     free_graphs(c);
     if (c->copies)
       cuda.memory_free(c->copies);
-    for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
-      if (c->operand[o].zone)
-        cuda.memory_free(c->operand[o].zone);
-    if (c->workspace.zone)
-      cuda.memory_free(c->workspace.zone);
+    for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
+      free_buffer(device_of(call), &c->operand[o]);
+      free_buffer(device_of(call), &c->input[o]);
+    }
+    free_buffer(device_of(call), &c->workspace);
   }
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
     free(c->host[o]);
@@ -288,7 +317,7 @@ static bool find_kernels(cuda_call *c, CUmodule loaded, const lathe_limits *limi
 }
 
 /* The kernels of a call; false with the reason in why. */
-static bool load(cuda_call *c, const char **why) {
+static bool load_kernels(cuda_call *c, const char **why) {
   static char text[320];
   cuda_device *d = device_of(&c->head);
   const lathe_variant *v = c->head.variant;
@@ -362,7 +391,7 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
     snprintf(text, sizeof text, "its buffers could not be made: %s", error_text(error));
     *why = text;
   }
-  if (*why || !load(c, why)) {
+  if (*why || !load_kernels(c, why)) {
     release(&c->head);
     return NULL;
   }
@@ -387,17 +416,69 @@ static void reset(device_call *call) {
   cuda.synchronize();
 }
 
+static bool load(device_call *call, const problem *p) {
+  cuda_call *c = (cuda_call *)call;
+  const lathe_args with = problem_args(p);
+  CUresult error = 0;
+
+  call->problem = p;
+  memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
+  for (int o = 0; o < p->op->noperands && !error; o++)
+    if (p->input[o])
+      error = cuda.to_device(c->operand[o].data, p->input[o], p->bytes[o]);
+  if (!error)
+    error = cuda.synchronize();
+  return !error || fail(call, error, "the inputs could not be copied");
+}
+
+/* Where the cache that holds the operands would not hold two problems' inputs, a batch has one problem. */
+static bool take_turns(device_call *call, const problem *other) {
+  const double mine = 0.75, beyond = 4; /* of the cache */
+  cuda_call *c = (cuda_call *)call;
+  double bytes = 0, more = 0;
+  CUresult error = 0;
+
+  c->other_args = problem_args(other);
+  memcpy(c->other_args.buf, c->args.buf, sizeof c->args.buf);
+  c->other_args.workspace = c->args.workspace;
+  for (int o = 0; o < other->op->noperands && !error; o++) {
+    bytes += (double)other->bytes[o];
+    if (!other->input[o])
+      continue;
+    more += (double)other->bytes[o];
+    error = make_buffer(device_of(call), &c->input[o], other->bytes[o], device_offset(call, o));
+    if (!error)
+      error = cuda.to_device(c->input[o].data, other->input[o], other->bytes[o]);
+    c->other_args.buf[o] = pointer_to(c->input[o].data);
+  }
+  if (!error)
+    error = cuda.synchronize();
+  if (error) {
+    for (int o = 0; o < other->op->noperands; o++)
+      free_buffer(device_of(call), &c->input[o]);
+    return false;
+  }
+  call->other = other;
+  c->by_call = bytes + more <= mine * call->on->cache || bytes > beyond * call->on->cache;
+  return true;
+}
+
+/* Of the nth call, whether it is of the problem that calls take turns with. */
+static bool is_other(const cuda_call *c, int nth) {
+  return c->head.other && (c->by_call ? nth % 2 : c->turn);
+}
+
 /* The kernels of one call, on the nth set of operands. */
 static CUresult launch(const void *argument, int nth) {
   const cuda_call *c = argument;
   const lathe_op *op = c->head.variant->op;
-  lathe_args args = c->args;
+  lathe_args args = is_other(c, nth) ? c->other_args : c->args;
   void *parameters[] = {&args};
   CUresult error = 0;
 
   nth %= c->sets;
   for (int o = 0; o < op->noperands && nth > 0; o++)
-    args.buf[o] = (void *)(uintptr_t)copy_of(c, device_home(&c->head, o), nth); /* NOLINT */
+    args.buf[o] = pointer_to(copy_of(c, device_home(&c->head, o), nth));
   for (int l = 0; l < c->count && !error; l++) {
     const lathe_launch *k = &c->launch[l];
     const CUstream stream = device_of(&c->head)->stream;
@@ -419,10 +500,12 @@ static bool usable(device_call *call) {
 }
 
 static bool run(device_call *call) {
+  cuda_call *c = (cuda_call *)call;
   CUresult error;
 
   if (!usable(call))
     return false;
+  c->turn = 0;
   error = launch(call, 0);
   if (error)
     return fail(call, error, "the launch failed");
@@ -453,6 +536,11 @@ static int graph_count(const cuda_call *c) {
   return c->sets <= GRAPH_CALLS ? 1 : c->sets / GRAPH_CALLS;
 }
 
+/* A graph of them: that of a batch of the other problem is one more. */
+static CUgraphExec *graph_at(cuda_call *c, int at) {
+  return &c->graph[at + (c->by_call ? 0 : c->turn)];
+}
+
 /* Events around the batch give the device's time. Many short calls go as graphs: one by one they
  * would wait for the host. */
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
@@ -461,27 +549,31 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   const int each = graph_calls(c), graphs = graph_count(c);
   const uint64_t whole = calls / (uint64_t)each;
   const uint64_t single = calls - whole * (uint64_t)each;
+  int last = each - 1;
   CUresult error = 0;
   float milliseconds;
   double start;
 
   if (!usable(call))
     return false;
+  if (call->other)
+    c->turn = !c->turn;
   for (int g = 0; g < graphs && (uint64_t)g < whole && !error; g++) {
     const int at = (c->next_graph + g) % graphs;
-    if (!c->graph[at])
-      error = capture(d, launch, c, at * each, each, &c->graph[at]);
+    if (!*graph_at(c, at))
+      error = capture(d, launch, c, at * each, each, graph_at(c, at));
   }
   start = clock_ns();
   if (!error)
     error = cuda.event_record(d->begin, d->stream);
   for (uint64_t g = 0; g < whole && !error; g++) {
-    error = cuda.graph_launch(c->graph[c->next_graph], d->stream);
+    error = cuda.graph_launch(*graph_at(c, c->next_graph), d->stream);
     c->next_graph = (c->next_graph + 1) % graphs;
   }
   for (uint64_t s = 0; s < single && !error; s++) {
-    error = launch(c, c->next_set);
-    c->next_set = (c->next_set + 1) % c->sets;
+    last = c->next_set;
+    error = launch(c, last);
+    c->next_set = (last + 1) % (c->sets > 1 ? c->sets : 2);
   }
   if (!error)
     error = cuda.event_record(d->end, d->stream);
@@ -494,6 +586,7 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   if (error)
     return fail(call, error, "the device's clock could not be read");
   taken->own = milliseconds * 1e6;
+  call->others = is_other(c, last);
   return true;
 }
 
@@ -528,8 +621,10 @@ static bool cool(device_call *call) {
                           device_of(call)->stream))
         return false; /* the launches will say what it is */
   free_graphs(c);
-  c->next_set = c->next_graph = 0;
+  c->next_set = c->next_graph = c->turn = 0;
   c->sets = sets;
+  call->other = NULL;
+  call->others = false;
   call->group = (uint64_t)graph_calls(c);
   return true;
 }
@@ -552,6 +647,22 @@ static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, si
     return false;
   error = cuda.to_host(to, b->data + (CUdeviceptr)at, bytes);
   return !error || fail(call, error, "the results could not be read");
+}
+
+static bool peek(device_call *call, int operand, size_t at, void *to, size_t bytes) {
+  return read_back(call, device_home(call, operand), (ptrdiff_t)at, to, bytes);
+}
+
+static bool poke(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
+  const cuda_call *c = (const cuda_call *)call;
+  CUresult error;
+
+  if (!usable(call))
+    return false;
+  error = cuda.to_device(c->operand[device_home(call, operand)].data + at, from, bytes);
+  if (!error)
+    error = cuda.synchronize();
+  return !error || fail(call, error, "the outputs could not be set");
 }
 
 static remote_call remote_of(device_call *call) {
@@ -714,11 +825,15 @@ static bool describe(cuda_device *d, int i) {
       .prepare = prepare,
       .release = release,
       .reset = reset,
+      .load = load,
+      .take_turns = take_turns,
       .run = run,
       .time = time_calls,
       .cool = cool,
       .output = output,
       .intact = intact,
+      .peek = peek,
+      .poke = poke,
       .ceiling = ceiling,
   };
   return true;

@@ -21,14 +21,16 @@ enum {
   MOST_SETS = 4096,     /* copies of operands that a cold call may take, a power of two like that */
 };
 
-/* Vulkan does not tell how large a GPU's last cache is: about what the largest have. */
-static const double largest_cache = 256 << 20;
+/* Vulkan does not tell how large a GPU's last cache is: about what the largest have, and the smallest. */
+static const double largest_cache = 256 << 20, smallest_cache = 1 << 20;
 
 typedef struct vulkan_call {
   device_call head;
   vulkan_buffer operand[LATHE_MAX_OPERANDS], workspace;
-  void *host[LATHE_MAX_OPERANDS]; /* copies of the outputs, or of inputs to compare */
+  vulkan_buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
+  void *host[LATHE_MAX_OPERANDS];          /* copies of the outputs, or of inputs to compare */
   lathe_args args;
+  bool by_call; /* each call takes its turn, not each batch */
   unsigned char pushed[VULKAN_PUSHED];
   uint32_t pushed_size;
   int count; /* launches of a call */
@@ -168,8 +170,7 @@ static VkResult make_operand(vulkan_device *d, vulkan_buffer *b, size_t size, si
   b->size = size;
   b->lead = REMOTE_GUARD + (0 - (size_t)b->address) % ALIGNMENT + offset;
   b->address += b->lead;
-  error = fill(d, b, 0, length, remote_guard_byte);
-  return error ? error : fill(d, b, b->lead, b->lead + size, 0);
+  return fill(d, b, 0, length, remote_guard_byte);
 }
 
 /* An address in the form in which the generated code takes it. */
@@ -194,6 +195,8 @@ static VkResult allocate(vulkan_call *c) {
     c->args.buf[o] = pointer_to(c->operand[device_home(&c->head, o)].address);
   if (v->workspace && !error) {
     error = make_operand(d, &c->workspace, (size_t)v->workspace(p->dim), 0);
+    if (!error)
+      error = fill(d, &c->workspace, c->workspace.lead, c->workspace.lead + c->workspace.size, 0);
     c->args.workspace = pointer_to(c->workspace.address);
   }
   return error;
@@ -209,18 +212,30 @@ static VkDeviceAddress address_of(const vulkan_call *c, int operand, uint64_t nt
   const int home = device_home(&c->head, operand);
   const VkDeviceAddress data = c->operand[home].address;
 
-  return nth ? c->copies.address + (nth - 1) * c->set_size + c->slot[home] + data % ALIGNMENT
+  return nth && c->sets > 1
+             ? c->copies.address + (nth - 1) * c->set_size + c->slot[home] + data % ALIGNMENT
              : data;
+}
+
+/* Problems that take turns count as two sets. */
+static uint64_t turns(const vulkan_call *c) {
+  return c->head.other ? 2 : c->sets;
+}
+
+static bool is_other(const vulkan_call *c, uint64_t set) {
+  return c->head.other && set % 2;
 }
 
 /* The arguments in the order of gen/lower_glsl.lua, which sees to it that they fit. */
 static void push_arguments(vulkan_call *c, uint64_t set) {
   const lathe_op *op = c->head.variant->op;
-  const lathe_args *args = &c->args;
+  const bool others = is_other(c, set);
+  const lathe_args with = others ? problem_args(c->head.other) : c->args, *args = &with;
 
   c->pushed_size = 0;
   for (int o = 0; o < op->noperands; o++) {
-    const VkDeviceAddress address = address_of(c, o, set);
+    const VkDeviceAddress address =
+        others && c->input[o].buffer ? c->input[o].address : address_of(c, o, set);
     push(c, &address, sizeof address);
   }
   push(c, &c->workspace.address, sizeof(VkDeviceAddress));
@@ -237,6 +252,11 @@ static void push_arguments(vulkan_call *c, uint64_t set) {
   }
 }
 
+static void free_inputs(vulkan_call *c) {
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    vulkan_buffer_free(device_of(&c->head), &c->input[o]);
+}
+
 static void release(device_call *call) {
   vulkan_call *c = (vulkan_call *)call;
   vulkan_device *d = device_of(call);
@@ -245,6 +265,7 @@ static void release(device_call *call) {
     free(c->host[o]);
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
     vulkan_buffer_free(d, &c->operand[o]);
+  free_inputs(c);
   vulkan_buffer_free(d, &c->workspace);
   vulkan_buffer_free(d, &c->copies);
   if (d->recorded_of == c)
@@ -253,7 +274,7 @@ static void release(device_call *call) {
 }
 
 /* The kernels of a call; false with the reason in why. */
-static bool load(vulkan_call *c, const char **why) {
+static bool load_kernels(vulkan_call *c, const char **why) {
   static char text[320];
   vulkan_device *d = device_of(&c->head);
   const lathe_variant *v = c->head.variant;
@@ -310,7 +331,7 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
     snprintf(text, sizeof text, "its buffers could not be made: %s", vulkan_error(error));
     *why = text;
   }
-  if (*why || !load(c, why)) {
+  if (*why || !load_kernels(c, why)) {
     release(&c->head);
     return NULL;
   }
@@ -332,6 +353,48 @@ static void reset(device_call *call) {
   }
   if (error)
     fail(call, error, "the buffers could not be set");
+}
+
+static bool load(device_call *call, const problem *p) {
+  vulkan_call *c = (vulkan_call *)call;
+  const lathe_args with = problem_args(p);
+  VkResult error = VK_SUCCESS;
+
+  call->problem = p;
+  memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
+  device_of(call)->recorded_of = NULL;
+  for (int o = 0; o < p->op->noperands && !error; o++)
+    if (p->input[o])
+      error =
+          copy(device_of(call), &c->operand[o], c->operand[o].lead, p->input[o], NULL, p->bytes[o]);
+  return !error || fail(call, error, "the inputs could not be copied");
+}
+
+/* Where a cache may hold the operands, but not two problems' inputs, a batch has one problem. */
+static bool take_turns(device_call *call, const problem *other) {
+  const double beyond = 4; /* times the cache */
+  vulkan_call *c = (vulkan_call *)call;
+  vulkan_device *d = device_of(call);
+  VkResult error = VK_SUCCESS;
+  double bytes = 0, more = 0;
+
+  for (int o = 0; o < other->op->noperands && !error; o++) {
+    bytes += (double)other->bytes[o];
+    if (!other->input[o])
+      continue;
+    more += (double)other->bytes[o];
+    error = make_operand(d, &c->input[o], other->bytes[o], device_offset(call, o));
+    if (!error)
+      error = copy(d, &c->input[o], c->input[o].lead, other->input[o], NULL, other->bytes[o]);
+  }
+  if (error) {
+    free_inputs(c);
+    return false;
+  }
+  call->other = other;
+  c->by_call = bytes + more <= smallest_cache || bytes > beyond * largest_cache;
+  d->recorded_of = NULL;
+  return true;
 }
 
 /* Begins a batch with a reading of the device's clock: that of the moment when the queue comes to it,
@@ -376,8 +439,8 @@ static VkResult record(vulkan_call *c, uint64_t calls) {
   if (error)
     return error;
   for (uint64_t i = 0; i < calls; i++) {
-    if (i == 0 || c->sets > 1) {
-      push_arguments(c, (c->next_set + i) % c->sets);
+    if (i == 0 || c->sets > 1 || c->by_call) {
+      push_arguments(c, (c->next_set + (c->by_call || c->sets > 1 ? i : 0)) % turns(c));
       vk.CmdPushConstants(d->batch, d->code.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, c->pushed_size,
                           c->pushed);
     }
@@ -447,9 +510,13 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
     }
     taken->host += host;
     taken->own += own;
-    c->next_set = (c->next_set + some) % c->sets;
+    call->others = is_other(c, c->next_set + (c->by_call ? some - 1 : 0));
+    if (!c->head.other || c->by_call)
+      c->next_set = (c->next_set + some) % turns(c);
     calls -= some;
   }
+  if (call->other && !c->by_call)
+    c->next_set = !c->next_set;
   return true;
 }
 
@@ -497,6 +564,9 @@ static bool cool(device_call *call) {
   c->copies.lead = (0 - (size_t)c->copies.address) % ALIGNMENT;
   c->copies.address += c->copies.lead;
   c->sets = sets;
+  c->next_set = 0;
+  c->by_call = call->others = false;
+  call->other = NULL;
   call->group = sets;
   d->recorded_of = NULL;
   error = fill_sets(c);
@@ -525,6 +595,20 @@ static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, si
     return false;
   error = copy(device_of(call), b, b->lead + (size_t)at, NULL, to, bytes);
   return !error || fail(call, error, "the results could not be read");
+}
+
+static bool peek(device_call *call, int operand, size_t at, void *to, size_t bytes) {
+  return read_back(call, device_home(call, operand), (ptrdiff_t)at, to, bytes);
+}
+
+static bool poke(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
+  const vulkan_buffer *b = buffer_of(call, device_home(call, operand));
+  VkResult error;
+
+  if (!usable(call))
+    return false;
+  error = copy(device_of(call), b, b->lead + at, from, NULL, bytes);
+  return !error || fail(call, error, "the outputs could not be set");
 }
 
 static remote_call remote_of(device_call *call) {
@@ -676,11 +760,15 @@ device_list device_vulkan(void) {
     on->prepare = prepare;
     on->release = release;
     on->reset = reset;
+    on->load = load;
+    on->take_turns = take_turns;
     on->run = run;
     on->time = time_calls;
     on->cool = cool;
     on->output = output;
     on->intact = intact;
+    on->peek = peek;
+    on->poke = poke;
     on->ceiling = ceiling;
     found[i] = on;
   }

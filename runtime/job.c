@@ -4,35 +4,72 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "dtype.h"
+#include "random.h"
 #include "room.h"
 
-/* The problem of the last job. */
-static problem *kept;
+/* The problems of the last job: the one asked for, and another. */
+enum { ASKED, OTHER, PROBLEMS };
+static problem *kept[PROBLEMS];
 
-static bool keeps(const job *j) {
-  const lathe_variant *v = j->variant;
+static trial own, *now = &own;
 
-  return kept && kept->op == v->op && kept->dtype == v->dtype && kept->seed == j->seed &&
-         kept->special == j->special &&
-         memcmp(kept->dim, j->dim, (size_t)v->op->ndim * sizeof *j->dim) == 0;
+void job_share(void) {
+  void *shared = mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+  if (shared != MAP_FAILED)
+    now = shared;
 }
 
-/* The problem that the job is about; null with the reason in why. */
-static const problem *problem_of(const job *j, device *on, const char **why) {
+trial job_now(void) {
+  return *now;
+}
+
+static trial trial_of(const job *j, int which) {
+  trial t = {.seed = j->seed, .special = j->special, .layout = j->layout};
+
+  memcpy(t.dim, j->dim, sizeof t.dim);
+  if (which == OTHER) {
+    t.seed++;
+    t.special |= RANDOM_NARROW | RANDOM_SCALARS;
+  }
+  return t;
+}
+
+static bool is_of(const problem *p, const lathe_variant *v, const trial *t) {
+  return p && p->op == v->op && p->dtype == v->dtype && p->seed == t->seed &&
+         p->special == t->special &&
+         memcmp(p->dim, t->dim, (size_t)v->op->ndim * sizeof *t->dim) == 0;
+}
+
+static void drop(int which) {
+  problem_free(kept[which]);
+  kept[which] = NULL;
+}
+
+/* A problem that the job is about, where there is room for it beside `taken` bytes; null with the reason in
+ * why. */
+static const problem *problem_of(const job *j, device *on, int which, double taken,
+                                 const char **why) {
   const lathe_variant *v = j->variant;
+  const trial t = trial_of(j, which);
   room_left left;
 
-  if (!keeps(j)) { /* the memory of another is wanted back before it is asked what is free */
-    problem_free(kept);
-    kept = NULL;
+  for (int i = which; i < PROBLEMS;
+       i++) { /* their memory is wanted back before it is asked what is free */
+    const trial of = trial_of(j, i);
+    if (!is_of(kept[i], v, &of))
+      drop(i);
   }
   left = (room_left){.device = device_memory(on), .host = device_memory(device_cpu())};
-  *why = room_refusal(v, j->dim, !kept, left);
-  if (!*why && !kept)
-    kept = problem_make(v->op, v->dtype, j->dim, j->seed, j->special, why);
-  return *why ? NULL : kept;
+  if (left.device >= 0)
+    left.device = fmax(0, left.device - taken);
+  *why = room_refusal(v, j->dim, !kept[which], left);
+  if (!*why && !kept[which])
+    kept[which] = problem_make(v->op, v->dtype, t.dim, t.seed, t.special, why);
+  return *why ? NULL : kept[which];
 }
 
 /* Bytes of an op's inputs or outputs. */
@@ -47,60 +84,124 @@ static double bytes_of(const job *j, bool output) {
   return bytes;
 }
 
-/* Measures warm, and cold where that can be had; false where it failed. */
-static bool time_call(const job *j, device_call *call, outcome *out) {
-  device *on = call->on;
-  const char *name = "";
+/* A second call, of the problem that is there, which is to have the same result to the bit: on a device that
+ * deals work out by chance, on a stack that holds other numbers, and where most of its result is there. */
+static check_result repeat(const job *j, device_call *call, const check_kept *first) {
+  result_watch w = {.call = call, .drawn = j->seed};
 
-  if (!measure(call, &j->limits, &out->warm))
-    return false;
-  if (on->cool && on->cool(call) && !measure(call, &j->limits, &out->cold))
-    return false;
-  out->ceiling = on->ceiling(on, bytes_of(j, false), bytes_of(j, true), &name);
-  snprintf(out->ceiling_name, sizeof out->ceiling_name, "%s", name);
-  return true;
+  if (j->layout.in_place) /* the input is to be there again */
+    call->on->reset(call);
+  else if (!watch_spoil(&w))
+    return check_failed(call);
+  return device_run(call) ? check_same(call, first) : check_failed(call);
 }
 
-/* What is seen from a second look: at what the measured calls left, and, on devices that deal work
- * out by chance, at whether it is the same to the bit. */
-static void judge(const job *j, device_call *call, outcome *out) {
-  const double before = out->check.ulp;
-  const bool by_chance = call->on->kind != LATHE_CPU;
-  check_kept *first = by_chance ? check_keep(call) : NULL;
-  bool ok = true;
+/* The error of both, and what is wrong of either. */
+static void take(check_result *found, const check_result *more) {
+  const double ulp = fmax(found->ulp, more->ulp);
 
-  if (!j->check_only) {
-    ok = time_call(j, call, out);
+  if (more->verdict != CHECK_RIGHT && found->verdict == CHECK_RIGHT)
+    *found = *more;
+  found->ulp = ulp;
+}
+
+/* Measures warm, and cold where that can be had. */
+static check_result time_call(const job *j, result_watch *w, outcome *out) {
+  device_call *call = w->call;
+  device *on = call->on;
+  const char *name = "";
+  check_result r = {0};
+
+  if (!measure(call, &j->limits, w, &out->warm) || !watch_look_at_all(w))
+    return w->found.verdict == CHECK_WRONG ? w->found : check_failed(call);
+  if (on->cool && on->cool(call)) {
+    if (!measure(call, &j->limits, NULL, &out->cold))
+      return check_failed(call);
+    r = check_same(call, w->right);
+  }
+  if (r.verdict == CHECK_RIGHT)
+    r = repeat(j, call, w->right);
+  if (r.verdict == CHECK_RIGHT && !on->intact(call))
+    r = check_failed(call);
+  out->ceiling = on->ceiling(on, bytes_of(j, false), bytes_of(j, true), &name);
+  snprintf(out->ceiling_name, sizeof out->ceiling_name, "%s", name);
+  return r;
+}
+
+/* Runs the problem that is there and judges; null, or the results where they are right. */
+static check_kept *prove(const job *j, device_call *call, check_result *found) {
+  check_result r = check_run(call);
+  check_kept *first = r.verdict == CHECK_RIGHT ? check_keep(call) : NULL;
+
+  if (r.verdict == CHECK_RIGHT && !first) {
+    r.verdict = CHECK_UNABLE;
+    snprintf(r.message, sizeof r.message, "not enough memory for a copy of the results");
   } else if (first) {
-    call->on->reset(call);
-    ok = device_run(call);
+    const check_result again = repeat(j, call, first);
+    take(&r, &again);
   }
-  out->check = !ok ? check_failed(call) : j->check_only ? out->check : check_outputs(call);
-  if (out->check.verdict == CHECK_RIGHT && first) {
-    const check_result same = check_same(call, first);
-    if (same.verdict != CHECK_RIGHT)
-      out->check = same;
+  *found = r;
+  return first;
+}
+
+/* The job's problem and the other, then the time of both. */
+static void judge(const job *j, device_call *call, const problem *other, outcome *out) {
+  const problem *asked = call->problem;
+  check_kept *first = prove(j, call, &out->check), *second = NULL;
+
+  if (out->check.verdict == CHECK_RIGHT && other) {
+    check_result r = {0};
+    *now = trial_of(j, OTHER);
+    if (call->on->load(call, other))
+      second = prove(j, call, &r);
+    else
+      r = check_failed(call);
+    /* A part of the range may prove nothing where the whole does; it is not timed then. */
+    if (r.verdict == CHECK_UNPROVED)
+      r = call->on->load(call, asked) ? (check_result){.verdict = CHECK_RIGHT} : check_failed(call);
+    take(&out->check, &r);
   }
-  out->check.ulp = fmax(out->check.ulp, before);
+  if (out->check.verdict == CHECK_RIGHT && !j->check_only) {
+    /* With the other's inputs where those of the job's problem were: what is remembered by its place is
+     * another now. */
+    const bool turns = second && call->on->take_turns(call, asked);
+    result_watch w = {.call = call,
+                      .right = second ? second : first,
+                      .others = turns ? first : NULL,
+                      .drawn = j->seed};
+    const check_result r = time_call(j, &w, out);
+    take(&out->check, &r);
+  }
   check_drop(first);
+  check_drop(second);
 }
 
 outcome job_run(const job *j) {
   const device_list list = device_own(j->variant->backend->kind);
   device *on = j->device < list.count ? list.at[j->device] : NULL;
-  const char *why = "the device is there no more";
-  const problem *p = on ? problem_of(j, on, &why) : NULL;
-  device_call *call = p ? device_prepare(on, j->variant, p, j->layout, &why) : NULL;
-  outcome out = {.check = {.verdict = CHECK_UNABLE}};
+  const char *why = "the device is there no more", *no_room;
+  outcome out = {.check = {.verdict = CHECK_RIGHT}};
+  const problem *asked, *other = NULL;
+  device_call *call = NULL;
 
-  if (call) {
-    out.check = check_run(call);
-    if (out.check.verdict == CHECK_RIGHT)
-      judge(j, call, &out);
-    on->release(call);
-  } else {
-    snprintf(out.check.message, sizeof out.check.message, "%s", why);
+  *now = trial_of(j, ASKED);
+  if (on)
+    out.check = probe_variant(on, j->variant, j->seed, now);
+  if (out.check.verdict == CHECK_RIGHT) {
+    *now = trial_of(j, ASKED);
+    asked = on ? problem_of(j, on, ASKED, 0, &why) : NULL;
+    if (asked)
+      other = problem_of(j, on, OTHER, bytes_of(j, false) + bytes_of(j, true), &no_room);
+    call = asked ? device_prepare(on, j->variant, asked, j->layout, &why) : NULL;
+    if (call) {
+      judge(j, call, other, &out);
+      on->release(call);
+    } else {
+      out.check.verdict = CHECK_UNABLE;
+      snprintf(out.check.message, sizeof out.check.message, "%s", why);
+    }
   }
+  out.at = *now;
   out.lost = on && on->lost;
   return out;
 }

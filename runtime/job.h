@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "measure.h"
+#include "probe.h"
 
 typedef struct job {
   const lathe_variant *variant; /* constant data: at the same place in a forked process */
@@ -23,10 +24,18 @@ typedef struct outcome {
   double ceiling;   /* the device's, at this size; bytes per second, 0 where not known */
   char ceiling_name[32];
   bool lost; /* the device: this process must do no more with it */
+  trial at;  /* what was tried last: where it was wrong, what shows it */
 } outcome;
 
-/* Runs in this process, on its own device. The problem is kept for the next job, which often has
- * the same. */
+/* From here on job_now tells also of a job in a process that is forked later. */
+void job_share(void);
+
+/* What the job that is under way, or ended with its process, was trying. */
+trial job_now(void);
+
+/* Runs in this process, on its own device: the probe, then the problem with the job's seed, and another with
+ * the next seed, other scalars and a narrower range; where these are right, timed calls take turns with both.
+ * The problems are kept for the next job, which often has the same. */
 outcome job_run(const job *j);
 void outcome_free(outcome *o);
 

@@ -98,19 +98,28 @@ static const char *reason_to_stop(measurement *m, bool host, const measure_limit
   return NULL;
 }
 
-bool measure(device_call *call, const measure_limits *limits, measurement *m) {
+static bool time_batch(device_call *call, result_watch *w, uint64_t calls, device_time *taken) {
+  if (!w)
+    return device_time_calls(call, calls, taken);
+  return watch_poison(w) && device_time_calls(call, calls, taken) && watch_look(w);
+}
+
+bool measure(device_call *call, const measure_limits *limits, result_watch *w, measurement *m) {
   double start;
 
   memset(m, 0, sizeof *m);
   call->on->reset(call);
-  if (!warm_up(call, limits, &m->calls))
+  if (!warm_up(call, limits, &m->calls) || (w && !watch_look_at_all(w)))
     return false;
   start = clock_ns();
   do {
+    /* The last call of a batch is not always the same of so many. */
+    const uint64_t more = w && measure_uses_host(call->on) ? watch_chance(w) : 0;
+    const uint64_t calls = m->calls + more;
     device_time taken;
-    if (!device_time_calls(call, m->calls, &taken))
+    if (!time_batch(call, w, calls, &taken))
       return false;
-    if (!push(m, taken.host / (double)m->calls, taken.own / (double)m->calls)) {
+    if (!push(m, taken.host / (double)calls, taken.own / (double)calls)) {
       snprintf(call->error, sizeof call->error, "not enough memory for the samples");
       return false;
     }

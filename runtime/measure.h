@@ -4,6 +4,7 @@
 
 #include "device.h"
 #include "stats.h"
+#include "watch.h"
 
 typedef struct measure_limits {
   double warmup_ns; /* calls until this has passed, not counted */
@@ -18,7 +19,7 @@ typedef struct measure_limits {
 typedef struct measurement {
   double *host, *own;     /* samples in the order taken: host's clock, device's clock */
   size_t count, capacity; /* samples */
-  uint64_t calls;         /* in each sample */
+  uint64_t calls;         /* in each sample, or one more */
   const char *stop;       /* why sampling ended: "noise", "time", "count" */
   stats host_stats, own_stats;
 } measurement;
@@ -26,9 +27,10 @@ typedef struct measurement {
 /* Whether a device's calls are judged by the host's clock; else by its own. */
 bool measure_uses_host(const device *on);
 
-/* Measures a call. False where a run failed (call->error says how), or memory did. What m held
- * is released by measure_free, also after false. */
-bool measure(device_call *call, const measure_limits *limits, measurement *m);
+/* Measures a call, and looks at the results of each batch; with a null watch it does not. False where a
+ * run failed (call->error says how), or memory did, or a result was wrong (the watch has found how). What m
+ * held is released by measure_free, also after false. */
+bool measure(device_call *call, const measure_limits *limits, result_watch *w, measurement *m);
 void measure_free(measurement *m);
 
 #endif

@@ -60,7 +60,8 @@ static const char help_text[] =
     "How to check\n"
     "  --seed N             the inputs' seed, as an earlier run printed it\n"
     "  --special KIND,...   sprinkle nan, inf, zero (of both signs), denormal; does\n"
-    "                         not measure\n"
+    "                         not measure; alone: one in a row; ties, narrow, scalars:\n"
+    "                         inputs and scalars drawn as the probe does\n"
     "  --in-place           the output on the input, where the op can; does not\n"
     "                         measure\n"
     "  --offset BYTES       start buffers so far from a 64-byte boundary, all but an\n"
@@ -209,11 +210,11 @@ static unsigned special_kinds(const char *list) {
     const size_t length = strcspn(list, ",");
     int kind = 0;
     snprintf(word, sizeof word, "%.*s", (int)length, list);
-    while (kind < RANDOM_KINDS && strcmp(word, random_kind_names[kind]) != 0)
+    while (kind < RANDOM_NAMES && strcmp(word, random_names[kind]) != 0)
       kind++;
-    if (kind == RANDOM_KINDS)
-      message_unknown("special value", word, random_kind_names, RANDOM_KINDS,
-                      "nan, inf, zero, denormal");
+    if (kind == RANDOM_NAMES)
+      message_unknown("special value", word, random_names, RANDOM_NAMES,
+                      "nan, inf, zero, denormal, alone, ties, narrow, scalars");
     kinds |= 1u << kind;
     list += length + (list[length] == ',');
   }

@@ -113,6 +113,23 @@ bool problem_solve(problem *p) {
   return ok && (!again || problem_ask(p));
 }
 
+/* The input's random values. */
+static void draw(problem *p, int o, lathe_dtype type) {
+  const lathe_operand *operand = &p->op->operands[o];
+  const size_t row = operand->ndim ? p->dim[operand->dim[operand->ndim - 1]] : 1;
+  const double part = 0.8125; /* of a range that is narrow, a number that every type has */
+  double low = operand->low, high = operand->high;
+
+  if (operand->index) {
+    low = 0;
+    high = (double)p->dim[p->op->ndim - 1] - 1;
+  } else if (p->special & RANDOM_NARROW && dtype_floating(type)) {
+    low = low == -high ? 0 : low;
+    high = low + part * (high - low);
+  }
+  random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, p->special);
+}
+
 /* An input with its random values, or an output's place; false where there is no memory. */
 static bool make_operand(problem *p, int o) {
   const lathe_operand *operand = &p->op->operands[o];
@@ -135,10 +152,20 @@ static bool make_operand(problem *p, int o) {
   }
   p->input[o] = allocate(p->bytes[o]);
   if (p->input[o])
-    random_fill(type, p->input[o], p->elements[o], operand->index ? 0 : operand->low,
-                operand->index ? (double)p->dim[p->op->ndim - 1] - 1 : operand->high, p->seed,
-                (uint64_t)o, p->special);
+    draw(p, o, type);
   return p->input[o];
+}
+
+static double scalar_of(const problem *p, int s) {
+  double value = p->op->scalars[s].value;
+
+  if (p->special & RANDOM_SCALARS) { /* of the type, for an op that hands it out */
+    unsigned char narrow[sizeof value];
+    value = random_near(value, p->seed, s);
+    dtype_narrow(p->dtype, &value, 1, narrow);
+    dtype_widen(p->dtype, narrow, 1, &value);
+  }
+  return p->dtype == LATHE_F64 ? value : (float)value;
 }
 
 problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
@@ -162,7 +189,7 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
   p->special = special;
   p->wide = wide;
   for (int s = 0; s < op->nscalars; s++)
-    p->scalar[s] = dtype == LATHE_F64 ? op->scalars[s].value : (float)op->scalars[s].value;
+    p->scalar[s] = scalar_of(p, s);
   for (int o = 0; o < op->noperands && ok; o++)
     ok = make_operand(p, o);
   if (!ok || !problem_solve(p)) {

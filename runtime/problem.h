@@ -10,9 +10,9 @@ typedef struct problem {
   lathe_dtype dtype;
   size_t dim[LATHE_MAX_DIMS];
   uint64_t seed;
-  unsigned special; /* RANDOM_... sprinkled into the inputs */
+  unsigned special; /* RANDOM_..., how the inputs and scalars are drawn */
   bool wide;        /* floating references are long double, not double */
-  /* By scalar: the spec's, rounded as a kernel takes it that computes in f32. */
+  /* By scalar: the spec's or one near it, rounded as a kernel takes it that computes in f32. */
   double scalar[LATHE_MAX_SCALARS];
 
   /* By operand. */

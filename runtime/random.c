@@ -12,17 +12,18 @@
 
 enum { BLOCK = 256 };
 
-const char *const random_kind_names[RANDOM_KINDS] = {"nan", "inf", "zero", "denormal"};
+const char *const random_names[RANDOM_NAMES] = {"nan",   "inf",  "zero",   "denormal",
+                                                "alone", "ties", "narrow", "scalars"};
 
 const char *random_special_names(unsigned special) {
-  static char names[64];
+  static char names[80];
   size_t length = 0;
 
   names[0] = 0;
-  for (int kind = 0; kind < RANDOM_KINDS; kind++)
-    if (special & 1u << kind)
+  for (int i = 0; i < RANDOM_NAMES; i++)
+    if (special & 1u << i)
       length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? "," : "",
-                                 random_kind_names[kind]);
+                                 random_names[i]);
   return names;
 }
 
@@ -60,8 +61,25 @@ static double special_value(const dtype_format *f, unsigned kinds, uint64_t bits
   return bits & 1 ? -value : value;
 }
 
-void random_fill(lathe_dtype dtype, void *to, size_t count, double low, double high, uint64_t seed,
-                 uint64_t stream, unsigned special) {
+/* Whether an element is to be a special value. */
+static bool is_special(uint64_t key, size_t index, size_t row, bool alone) {
+  if (alone)
+    return index % row == bits_at(key ^ 1, index / row) % row;
+  return bits_at(key, index) >> 61 == 0;
+}
+
+double random_near(double value, uint64_t seed, int index) {
+  const uint64_t key = mix(seed ^ 0x5ca1a5u);
+  const double all = 0.5 + 0.4375 * uniform(bits_at(key, 0));
+  const double own = 1 + uniform(bits_at(key, 1 + (uint64_t)index)) / 16;
+
+  return (value == 0 ? 0.25 : value) * all * own;
+}
+
+void random_fill(lathe_dtype dtype, void *to, size_t count, size_t row, double low, double high,
+                 uint64_t seed, uint64_t stream, unsigned special) {
+  const unsigned kinds = special & ((1u << RANDOM_KINDS) - 1);
+  const double levels = 4; /* of ties */
   const dtype_format *f = dtype_format_of(dtype);
   const uint64_t key = mix(mix(seed + 0x9e3779b97f4a7c15u) + stream);
   const uint64_t special_key = mix(key ^ 0x5bec1a1u);
@@ -70,18 +88,17 @@ void random_fill(lathe_dtype dtype, void *to, size_t count, double low, double h
   for (size_t start = 0; start < count; start += BLOCK) {
     const size_t n = count - start < BLOCK ? count - start : BLOCK;
     for (size_t i = 0; i < n; i++) {
-      const double u = uniform(bits_at(key, start + i));
+      double u = uniform(bits_at(key, start + i));
+      if (special & RANDOM_TIES)
+        u = floor(levels * u) / levels;
       if (f->digits == 0)
         block[i] = fmin(floor(low + u * (high - low + 1)), high);
       else
         block[i] = low + u * (high - low);
     }
-    if (special && f->digits != 0)
-      for (size_t i = 0; i < n; i++) {
-        const uint64_t bits = bits_at(special_key, start + i);
-        if (bits >> 61 == 0)
-          block[i] = special_value(f, special, bits);
-      }
+    for (size_t i = 0; kinds && f->digits != 0 && i < n; i++)
+      if (is_special(special_key, start + i, row, special & RANDOM_ALONE))
+        block[i] = special_value(f, kinds, bits_at(special_key, start + i));
     dtype_narrow(dtype, block, n, (char *)to + start * f->size);
   }
 }

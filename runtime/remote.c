@@ -28,47 +28,72 @@ const void *remote_output(const remote_call *r, int operand) {
   return copy ? copy : r->call->problem->expected[operand];
 }
 
-static bool guards_hold(const remote_call *r, int operand, size_t bytes, const char *name) {
-  unsigned char guard[2 * REMOTE_GUARD];
-  const size_t whole = r->lead(r->call, operand);
-  const size_t lead = whole < sizeof guard ? whole : sizeof guard;
+enum {
+  TOGETHER = 16 << 10 /* bytes of data up to which they come with their guards, in one piece */
+};
 
-  if (whole == 0)
-    return true;
-  if (!r->read(r->call, operand, -(ptrdiff_t)lead, guard, lead))
-    return false;
+/* Whether guards hold, of which `lead` bytes are those before the data. */
+static bool guards_hold(const remote_call *r, const unsigned char *before, size_t lead,
+                        const unsigned char *after, const char *name) {
   for (size_t i = lead; i-- > 0;)
-    if (guard[i] != remote_guard_byte)
+    if (before[i] != remote_guard_byte)
       return device_fail(r->call, "wrote before the start of %s, %zu bytes", name, lead - i);
-  if (!r->read(r->call, operand, (ptrdiff_t)bytes, guard, REMOTE_GUARD))
-    return false;
   for (size_t i = 0; i < REMOTE_GUARD; i++)
-    if (guard[i] != remote_guard_byte)
+    if (after[i] != remote_guard_byte)
       return device_fail(r->call, "wrote after the end of %s, at %zu bytes past it", name, i);
   return true;
 }
 
-static bool input_holds(const remote_call *r, int operand) {
-  const problem *p = r->call->problem;
-  const lathe_operand *operands = r->call->variant->op->operands;
-  const unsigned char *expected = p->input[operand], *now;
+/* Whether an input's data is what it was; expected: null for another operand. */
+static bool data_holds(const remote_call *r, const unsigned char *now,
+                       const unsigned char *expected, size_t bytes, const char *name) {
   size_t at = 0;
 
-  for (int o = 0; o < r->call->variant->op->noperands; o++)
-    if (operands[o].output && device_home(r->call, o) == operand)
-      return true;
-  now = fetch(r, operand);
-  if (!now)
+  if (!expected || memcmp(now, expected, bytes) == 0)
+    return true;
+  while (now[at] == expected[at])
+    at++;
+  return device_fail(r->call, "wrote into its input %s, %zu bytes from its start", name, at);
+}
+
+/* Whether nothing was written around an operand, or with LATHE_MAX_OPERANDS the workspace, and into it where it
+ * is expected to be something. */
+static bool holds(const remote_call *r, int operand, size_t bytes, const void *expected,
+                  const char *name) {
+  unsigned char piece[2 * REMOTE_GUARD + TOGETHER + REMOTE_GUARD],
+      *after = piece + 2 * REMOTE_GUARD;
+  const size_t whole = r->lead(r->call, operand);
+  const size_t lead = whole < 2 * REMOTE_GUARD ? whole : 2 * REMOTE_GUARD;
+  const void *now;
+
+  if (whole == 0)
+    return true;
+  if (bytes <= TOGETHER)
+    return r->read(r->call, operand, -(ptrdiff_t)lead, piece, lead + bytes + REMOTE_GUARD) &&
+           guards_hold(r, piece, lead, piece + lead + bytes, name) &&
+           data_holds(r, piece + lead, expected, bytes, name);
+  if (!r->read(r->call, operand, -(ptrdiff_t)lead, piece, lead) ||
+      !r->read(r->call, operand, (ptrdiff_t)bytes, after, REMOTE_GUARD) ||
+      !guards_hold(r, piece, lead, after, name))
     return false;
-  if (memcmp(now, expected, p->bytes[operand]) != 0) {
-    while (now[at] == expected[at])
-      at++;
-    return device_fail(r->call, "wrote into its input %s, %zu bytes from its start",
-                       operands[operand].name, at);
-  }
+  if (!expected)
+    return true;
+  now = fetch(r, operand);
+  if (!now || !data_holds(r, now, expected, bytes, name))
+    return false;
   free(r->host[operand]); /* inputs can be large, and are looked at once */
   r->host[operand] = NULL;
   return true;
+}
+
+/* What an operand is to hold still; null for an output, and an input that is one as well. */
+static const void *expected_of(const remote_call *r, int operand) {
+  const problem *p = r->call->problem;
+
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->op->operands[o].output && device_home(r->call, o) == operand)
+      return NULL;
+  return p->input[operand];
 }
 
 bool remote_intact(const remote_call *r) {
@@ -76,11 +101,8 @@ bool remote_intact(const remote_call *r) {
   const problem *p = r->call->problem;
 
   for (int o = 0; o < v->op->noperands; o++)
-    if (!guards_hold(r, o, p->bytes[o], v->op->operands[o].name))
+    if (!holds(r, o, p->bytes[o], expected_of(r, o), v->op->operands[o].name))
       return false;
-  for (int o = 0; o < v->op->noperands; o++)
-    if (p->input[o] && !input_holds(r, o))
-      return false;
-  return guards_hold(r, LATHE_MAX_OPERANDS, v->workspace ? (size_t)v->workspace(p->dim) : 0,
-                     "the workspace");
+  return holds(r, LATHE_MAX_OPERANDS, v->workspace ? (size_t)v->workspace(p->dim) : 0, NULL,
+               "the workspace");
 }

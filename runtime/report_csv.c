@@ -51,7 +51,7 @@ static int compare(const void *a, const void *b) {
 }
 
 static void add(names *n, const char *name) {
-  if (bsearch(name, n->name, n->count, sizeof *n->name, compare))
+  if (n->count && bsearch(name, n->name, n->count, sizeof *n->name, compare))
     return;
   n->name = realloc(n->name, (n->count + 1) * sizeof *n->name);
   if (!n->name)

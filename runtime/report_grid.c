@@ -51,6 +51,13 @@ static void widen(int *width, const char *text) {
     *width = length;
 }
 
+static bool has_column(const lathe_backend *backend) {
+  for (size_t b = 0; b < line.backends; b++)
+    if (line.backend[b] == backend)
+      return true;
+  return false;
+}
+
 /* The table's rows of backends go from the most to the least preferred; columns read the other way. */
 static void measure_columns(const report *r) {
   const bool check = r->options->check_only;
@@ -61,13 +68,13 @@ static void measure_columns(const report *r) {
   line.size = report_size_width(r);
   for (size_t i = 0; i < r->selection->count; i++)
     widen(&line.op, r->selection->tasks[i].op->name);
-  timed[FASTEST].width = (int)strlen(timed[FASTEST].head);
-  for (size_t i = 0; i < lathe_variant_count; i++)
-    if (r->selection->variant[i] && report_fills(r, lathe_variants[i].backend))
-      widen(&timed[FASTEST].width, short_name(&lathe_variants[i]));
   for (size_t b = lathe_backend_count; b-- > 0;)
     if (report_fills(r, &lathe_backends[b]) && line.backends < MOST_BACKENDS)
       line.backend[line.backends++] = &lathe_backends[b];
+  timed[FASTEST].width = (int)strlen(timed[FASTEST].head);
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (r->selection->variant[i] && has_column(lathe_variants[i].backend))
+      widen(&timed[FASTEST].width, short_name(&lathe_variants[i]));
   taken = 1 + line.dtype + line.size + (int)line.backends * (1 + TIME + !check);
   line.apart = line.op + taken > report_columns_width();
   if (line.apart)

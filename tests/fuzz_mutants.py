@@ -60,7 +60,8 @@ def plant(gen, ops, rng, most):
         lines[number] = new
         path.write_text("\n".join(lines))
         dtype, backend = path.stem.removeprefix(row + "_").split("__")
-        mutants.append(Mutant(op, row, dtype, backend, path, f"{path.name}:{number + 1}: '{old.strip()}' as '{new.strip()}'"))
+        change = f"{path.name}:{number + 1}: '{old.strip()}' as '{new.strip()}'"
+        mutants.append(Mutant(op, row, dtype, backend, path, change))
     return mutants
 
 

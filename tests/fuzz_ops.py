@@ -11,6 +11,7 @@ INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 NAMES = "a b c d e p q v w z".split()  # of inputs; those that the templates want for themselves are none
 DIMS = [["n"], ["m", "n"], ["k", "m", "n"]]
 BOUND = 4  # what each operation may be off by, in ulp: as much as the least exact function
+NO_DERIVATIVE = set("detach lt le gt ge eq ne isnan all_of any_of negate argmax argmin floor round sign".split())
 MOST_DEPTH = 3  # of reductions in each other
 SAMPLE = {1: (35,), 2: (5, 7), 3: (2, 3, 6)}  # the sizes that ranges are looked at with
 
@@ -95,7 +96,8 @@ class Grower:
 
     def constant(self):
         if self.rng.random() < 0.15:  # traced before the op's function is
-            return self.made(self.rng.choice(["sqrt", "exp", "log1p", "erf"]), self.number(self.rng.choice([2.0, 0.3, 0.75])))
+            argument = self.number(self.rng.choice([2.0, 0.3, 0.75]))
+            return self.made(self.rng.choice(["sqrt", "exp", "log1p", "erf"]), argument)
         return self.number(self.rng.choice([0.5, 2.0, -1.0, 3.0, 0.1, 1 / 3, 1.5, 0.25, -2.0, 0.0, 1.0,
                                        round(self.rng.uniform(-3, 3), 3)]))
 
@@ -126,13 +128,22 @@ class Grower:
 
     def function(self, op, x):
         absolute = self.made("abs", x)
-        if op in ("sqrt", "log"):
+        if op in ("sqrt", "log", "rsqrt"):
             x = self.safe(x, lambda low, high: low > 0.05, lambda _: self.plus(absolute, 0.25))
         elif op == "log1p":
             x = self.safe(x, lambda low, high: low > -0.8, lambda _: absolute)
         elif op in ("exp", "exp2", "expm1"):
             x = self.safe(x, lambda low, high: high < 5, lambda _: self.made("neg", absolute))
         return self.made(op, x)
+
+    def power(self, x, y):
+        """To a power that is a constant, or not."""
+        if self.rng.random() < 0.6:
+            exponent = self.rng.choice([3.0, 4.0, 5.0, -1.0, -2.0, 0.5, 1.5, -0.5, 0.0, 1.0])
+            if exponent != int(exponent) or exponent < 0:
+                x = self.plus(self.made("abs", x), 0.5)
+            return self.made("power", x, self.number(exponent))
+        return self.made("pow", self.plus(self.made("abs", x), 0.25), y)
 
     def quotient(self, a, b):
         return self.made("div", a, self.safe(b, lambda low, high: low > 0.05 or high < -0.05,
@@ -150,7 +161,13 @@ class Grower:
 
     def mask(self, place, depth, nested):
         rng = self.rng
-        if rng.random() < 0.1:
+        kind = rng.random()
+        if kind < 0.08:
+            return self.made("negate", self.mask(place, depth - 1, nested))
+        if kind < 0.2 and depth > 0:
+            return self.made(rng.choice(["all_of", "any_of"]), self.mask(place, depth - 1, nested),
+                             self.mask(place, depth - 1, nested))
+        if kind < 0.27:
             return self.made("isnan", self.grow(place, depth, nested))
         op = rng.choice(["lt", "le", "gt", "ge", "lt", "gt", "eq", "ne"])
         return self.made(op, self.grow(place, depth, nested), self.other(place, depth, nested))
@@ -224,9 +241,11 @@ class Grower:
         y = self.other(place, depth - 1, nested)
         if rng.random() < 0.5:
             x, y = y, x
-        op = rng.choice(["add", "sub", "mul", "mul", "div", "max", "min", "copysign", "fma", "add", "detach"])
+        op = rng.choice(["add", "sub", "mul", "mul", "div", "max", "min", "copysign", "fma", "add", "detach", "pow"])
         if op == "div":
             return self.quotient(x, y)
+        if op == "pow":
+            return self.power(x, y)
         if op == "fma":
             return self.made("fma", x, y, self.other(place, depth - 1, nested))
         if op == "detach":
@@ -266,6 +285,9 @@ class Writer:
             return f"(-{args[0]})"
         if node.op == "square":
             return f"{args[0]} ^ 2" if node.args[0] in self.local else f"({args[0]}) ^ 2"
+        if node.op == "power":
+            return f"({args[0]} ^ {node.args[1].number!r})" if node.args[0] in self.local else \
+                f"(({args[0]}) ^ {node.args[1].number!r})"
         if node.op in INFIX:
             return f"({args[0]} {INFIX[node.op]} {args[1]})"
         return f"{self.called(node)}({', '.join(args)})"
@@ -346,13 +368,14 @@ def make_op(rng, name, backends):
         outputs[result], place[result] = node, kind
     if "map" == key and any(i.kind == "integer" for i in inputs):
         inputs += [Input("offset", "single", kind="integer")]
-    op = FuzzOp(name, key, dims, inputs, scalars, outputs, place, backward, some(rng, ["f64", "f32", "f16", "bf16"]), [], [])
+    dtypes = some(rng, ["f64", "f32", "f16", "bf16"])
+    op = FuzzOp(name, key, dims, inputs, scalars, outputs, place, backward, dtypes, [], [])
     prune(op)
     if not any(i.place == "point" for i in op.inputs) or len(op.nodes()) > 60:
         return None
     op.backward = op.backward and has_gradient(op)
     family = "rows" if key == "reduce" and "single" not in kinds else key
-    op.rows = variants(rng, family, backends)
+    op.rows = variants(rng, family, backends) + tables(rng, op, backends)
     op.gradient_rows = variants(rng, "map" if family == "reduce" else family, backends)
     op.lua = spec_of(op, rng)
     return op
@@ -410,7 +433,7 @@ def has_gradient(op):
     reached, stack = set(), list(op.outputs.values())
     while stack:
         node = stack.pop()
-        if node.op not in ("detach", "lt", "le", "gt", "ge", "eq", "ne", "isnan", "argmax", "argmin"):
+        if node.op not in NO_DERIVATIVE:
             reached.add(node)
             stack += node.args
     floats = {i.name for i in op.inputs if i.kind == "float"}
@@ -421,14 +444,33 @@ def variants(rng, family, backends):
     rows = []
     for backend in backends:
         if backend in ("cuda", "vulkan"):
-            rows.append(f'{{ backend = "{backend}" }}')
-            continue
-        parameters = {"map": ["unroll"], "reduce": ["accumulators"], "rows": ["accumulators", "unroll"]}[family]
-        chosen = "".join(f", {p} = {rng.choice([1, 1, 2, 4, 4, 8, 3])}" for p in parameters)
-        if family == "map" and backend != "scalar" and rng.random() < 0.2:
-            chosen += ', store = "streaming"'
-        rows.append(f'{{ backend = "{backend}"{chosen} }}')
+            chosen = gpu_parameters(rng, family, backend)
+        else:
+            parameters = {"map": ["unroll"], "reduce": ["accumulators"], "rows": ["accumulators", "unroll"]}[family]
+            chosen = {p: rng.choice([1, 1, 2, 4, 4, 8, 3]) for p in parameters}
+            if family == "map" and backend != "scalar" and rng.random() < 0.2:
+                chosen["store"] = '"streaming"'
+        rows.append(f'{{ backend = "{backend}"' + "".join(f", {p} = {v}" for p, v in chosen.items()) + " }")
     return rows
+
+
+def gpu_parameters(rng, family, backend):
+    if family == "rows":
+        return {"threads": rng.choice([128, 256, 512, 1024]), "hold": rng.choice(['"auto"', 1, 2, 4]),
+                "ahead": rng.choice(['"auto"', '"never"', '"always"'])} if backend == "cuda" else {}
+    chosen = {"block": rng.choice([32, 64, 128, 256, 512]), "unroll": rng.choice([1, 2, 4])}
+    return chosen | ({"waves": rng.choice([1, 2, 4])} if family == "reduce" else {})
+
+
+def tables(rng, op, backends):
+    """A row of look-ups, for ops that may have one."""
+    narrow = [d for d in op.dtypes if d in ("f16", "bf16")]
+    alone = len(op.inputs) == 1 and op.inputs[0].kind == "float" and op.inputs[0].place == "point" and not op.scalars
+    if op.key != "map" or not narrow or not alone or len(op.outputs) > 1 or backends[0] in ("cuda", "vulkan") \
+            or rng.random() < 0.5:
+        return []
+    listed = ", ".join(f"'{d}'" for d in narrow)
+    return [f"{{ backend = '{backends[0]}', dtypes = {{ {listed} }}, values = 'table' }}"]
 
 
 def shape_of(place, shape):

@@ -40,7 +40,7 @@ SLOW = {"cuda": 3, "vulkan": 4}  # by how much fewer ops a round has
 SIZES = {1: [(1,), (33,), (257,)], 2: [(1, 1), (1, 17), (7, 65), (19, 3)], 3: [(1, 1, 1), (3, 1, 9), (2, 5, 34)]}
 EMPTY = {1: [(0,)], 2: [(0, 5)], 3: [(2, 0, 3)]}
 CHECKS = [
-    ("--size", "1,7,33,1003,1x65,5x129,17x4,3x5x33"),
+    ("--size", "1,7,33,1003,10007,1x65,5x129,17x4,2x3001,3x5x33"),
     ("--size", "67,3x100,2x3x21", "--special", "nan,inf,zero,denormal"),
     ("--size", "259,9x77", "--offset", "8"),
     ("--size", "65,7x33", "--in-place"),
@@ -114,7 +114,8 @@ class Fuzzer:
             driver = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-U_FORTIFY_SOURCE", "-O1", "-shared", "-fPIC",
                       f"-I{SOURCE / 'runtime'}", f"-I{emulator}", f"-I{SOURCE / 'tests' / 'cuda'}",
                       str(emulator / "emulator.c"), str(SOURCE / "tests/cuda/driver/device.c"),
-                      str(SOURCE / "tests/cuda/driver/defaults.c"), "-o", str(folder / "libcuda.so.1"), "-lm", "-lpthread"]
+                      str(SOURCE / "tests/cuda/driver/defaults.c"), "-o", str(folder / "libcuda.so.1"), "-lm",
+                      "-lpthread"]
             subprocess.run(driver, check=True)
         if os.environ.get("LATHE_LAUNCHER"):
             options.append(f"--launcher={os.environ['LATHE_LAUNCHER']}")
@@ -166,13 +167,13 @@ class Fuzzer:
 
     # -- the bench --------------------------------------------------------------------------------
 
-    def bench(self, folder, *options, backends=None):
+    def bench(self, folder, *options):
         """Rows that the bench has, right or not."""
         path = folder / "rows.json"
         path.unlink(missing_ok=True)
         environment = os.environ | {"LD_LIBRARY_PATH": str(folder)} if self.kind == "cuda" else os.environ
-        command = ["out/bench", "--check-only", "--rows", "--dtype", "all", "--backend",
-                   ",".join(backends or BACKENDS[self.kind]), "--seed", str(self.seed()), "--json", "rows.json", *options]
+        command = ["out/bench", "--check-only", "--rows", "--dtype", "all", "--backend", ",".join(BACKENDS[self.kind]),
+                   "--seed", str(self.seed()), "--json", "rows.json", *options]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         if done.returncode not in (0, 1, 3) or not path.exists():
             raise Finding(f"{' '.join(command)} ended with {done.returncode}: {(done.stderr + done.stdout)[-1500:]}")

@@ -26,8 +26,8 @@ class Node:
 
 # What is as exact as its arguments.
 UNSIGNED = set("sum mean max min maximum minimum".split())  # where zeros of both signs meet: in any order
-EXACT = set("input scalar const neg abs max min select copysign detach maximum minimum pick clamp count "
-            "lt le gt ge eq ne isnan random argmax argmin".split())
+EXACT = set("input scalar const neg abs max min select copysign detach maximum minimum pick clamp count floor round "
+            "sign random argmax argmin".split())
 
 _erf = np.vectorize(problems.math.erf, otypes=[np.float64])
 _erfc = np.vectorize(problems.math.erfc, otypes=[np.float64])
@@ -51,6 +51,12 @@ FUNCTIONS = {
     "erf": (_erf, lambda x, y: _slope * np.exp(-x * x)),
     "erfc": (_erfc, lambda x, y: -_slope * np.exp(-x * x)),
     "square": (lambda x: x * x, lambda x, y: 2 * x),
+    "sin": (np.sin, lambda x, y: np.cos(x)),
+    "cos": (np.cos, lambda x, y: -np.sin(x)),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), lambda x, y: -0.5 * y / x),
+    "floor": (np.floor, lambda x, y: 0 * x),
+    "round": (np.rint, lambda x, y: 0 * x),
+    "sign": (lambda x: np.sign(x) + 0, lambda x, y: 0 * x),
 }
 COMPARISONS = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
                "eq": np.equal, "ne": np.not_equal}
@@ -128,6 +134,7 @@ class Evaluation:
         (x,), (t,) = self._all(node)
         f, slope = FUNCTIONS[node.op]
         y = np.asarray(f(x)).astype(self.float)
+        y = self.disturbed(node.op, y) if self.noise else y  # which the slope may be made of
         return y, _times(t, slope(x, y)) if t is not None else None
 
     def _neg(self, node):
@@ -185,6 +192,26 @@ class Evaluation:
     def _select(self, node):
         (mask, a, b), (_, ta, tb) = self._all(node)
         return np.where(mask, a, b), _plus(_where(mask, ta), _where(~mask, tb))
+
+    def _power(self, node):
+        """To a constant."""
+        (a, b), (t, _) = self._all(node)
+        return np.power(a, b), _times(t, b * np.power(a, b - 1))
+
+    def _pow(self, node):
+        """To any power, of a base above 0."""
+        (a, b), (ta, tb) = self._all(node)
+        y = np.power(a, b)
+        return y, _plus(_times(ta, b * np.power(a, b - 1)), _times(tb, y * np.log(a)))
+
+    def _negate(self, node):
+        return ~self.of(node.args[0])[0], None
+
+    def _all_of(self, node):
+        return np.logical_and(*self._all(node)[0]), None
+
+    def _any_of(self, node):
+        return np.logical_or(*self._all(node)[0]), None
 
     def _isnan(self, node):
         return np.isnan(self.of(node.args[0])[0]), None

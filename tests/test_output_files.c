@@ -320,6 +320,26 @@ static void test_markdown_summary(void **state) {
   free(text);
 }
 
+static void fill_one_killed(row *const *rows, size_t count) {
+  static char reason[] = "its process was killed", repro[] = "bench --op add";
+  row *line = made_up_other(rows, count);
+
+  line->state = ROW_KILLED;
+  line->status = "killed";
+  line->sample_count = 0;
+  line->reason = reason;
+  line->repro = repro;
+}
+
+static void test_markdown_of_a_killed_row(void **state) {
+  char *text = made_up_report(fill_one_killed, show_markdown);
+
+  (void)state;
+  assert_has(text, "\n## What was not right\n");
+  assert_has(text, " | 100 | killed | its process was killed | `bench --op add` |\n");
+  free(text);
+}
+
 /* In a Markdown table all lines have as many cells as its head. */
 static void test_markdown(void **state) {
   run_result r = BENCH("--fast", "--op", "abs,add", "--size", "100", "--markdown", "out.md");
@@ -481,6 +501,7 @@ const struct CMUnitTest output_files_tests[] = {
     TEST(test_fields_of_a_row),
     TEST(test_units_of_figures),
     TEST(test_markdown_summary),
+    TEST(test_markdown_of_a_killed_row),
     TEST(test_markdown),
     TEST(test_file_on_standard_output),
     TEST(test_one_file_for_two),

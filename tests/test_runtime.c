@@ -114,7 +114,7 @@ static void test_stats_deviation_from_median(void **state) {
   for (size_t n = 1; n <= 60; n++) {
     double samples[60], deviations[60], middle;
     stats s;
-    random_fill(LATHE_F64, samples, n, 0, 12, 1, n, 0);
+    random_fill(LATHE_F64, samples, n, n, 0, 12, 1, n, 0);
     for (size_t i = 0; i < n; i++)
       samples[i] = n % 3 ? floor(samples[i]) : samples[i];
     memcpy(deviations, samples, sizeof samples);
@@ -388,14 +388,14 @@ static void test_random_is_of_seed_and_place(void **state) {
   double a[1000], b[1000];
 
   (void)state;
-  random_fill(LATHE_F64, a, 1000, -1, 1, 42, 3, 0);
-  random_fill(LATHE_F64, b, 1000, -1, 1, 42, 3, 0);
+  random_fill(LATHE_F64, a, 1000, 1000, -1, 1, 42, 3, 0);
+  random_fill(LATHE_F64, b, 1000, 1000, -1, 1, 42, 3, 0);
   assert_memory_equal(a, b, sizeof a);
-  random_fill(LATHE_F64, b, 10, -1, 1, 42, 3, 0);
+  random_fill(LATHE_F64, b, 10, 10, -1, 1, 42, 3, 0);
   assert_memory_equal(a, b, 10 * sizeof *a);
-  random_fill(LATHE_F64, b, 1000, -1, 1, 43, 3, 0);
+  random_fill(LATHE_F64, b, 1000, 1000, -1, 1, 43, 3, 0);
   assert_memory_not_equal(a, b, sizeof a);
-  random_fill(LATHE_F64, b, 1000, -1, 1, 42, 4, 0);
+  random_fill(LATHE_F64, b, 1000, 1000, -1, 1, 42, 4, 0);
   assert_memory_not_equal(a, b, sizeof a);
 }
 
@@ -408,13 +408,13 @@ static void test_random_range(void **state) {
 
   (void)state;
   assert_non_null(x);
-  random_fill(LATHE_F32, x, N, 2, 6, 1, 0, 0);
+  random_fill(LATHE_F32, x, N, N, 2, 6, 1, 0, 0);
   for (size_t i = 0; i < N; i++) {
     assert_true(x[i] >= 2 && x[i] <= 6);
     sum += x[i];
   }
   assert_true(fabs(sum / N - 4) < 0.02); /* five deviations of the mean */
-  random_fill(LATHE_I32, whole, 1000, -2, 2, 1, 0, 0);
+  random_fill(LATHE_I32, whole, 1000, 1000, -2, 2, 1, 0, 0);
   for (size_t i = 0; i < 1000; i++) {
     assert_true(whole[i] >= -2 && whole[i] <= 2);
     seen[whole[i] + 2] = true;
@@ -431,7 +431,7 @@ static void test_random_special_values(void **state) {
   (void)state;
   for (int kind = 0; kind < RANDOM_KINDS; kind++) {
     size_t special = 0, negative = 0;
-    random_fill(LATHE_F64, x, N, 1, 2, 7, 0, 1u << kind);
+    random_fill(LATHE_F64, x, N, N, 1, 2, 7, 0, 1u << kind);
     for (size_t i = 0; i < N; i++) {
       const int class = fpclassify(x[i]);
       static const int classes[] = {FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL};
@@ -447,6 +447,36 @@ static void test_random_special_values(void **state) {
       assert_in_range(negative, special / 2 - 80, special / 2 + 80);
   }
   assert_string_equal(random_special_names(RANDOM_NAN | RANDOM_DENORMAL), "nan,denormal");
+}
+
+static void test_random_drawn_otherwise(void **state) {
+  enum { ROW = 100, ROWS = 10 };
+  double x[ROW * ROWS];
+  size_t places = 0;
+
+  (void)state;
+  random_fill(LATHE_F64, x, ROW * ROWS, ROW, 1, 2, 7, 0, RANDOM_NAN | RANDOM_ALONE);
+  for (size_t row = 0; row < ROWS; row++) {
+    size_t nans = 0;
+    for (size_t i = 0; i < ROW; i++)
+      if (isnan(x[row * ROW + i])) {
+        nans++;
+        places += i != 0;
+      }
+    assert_int_equal(nans, 1);
+  }
+  assert_true(places > 0);
+  random_fill(LATHE_F64, x, ROW, ROW, 1, 2, 7, 0, RANDOM_TIES);
+  for (size_t i = 0; i < ROW; i++)
+    assert_true(x[i] >= 1 && x[i] < 2 && fmod(4 * x[i], 1) == 0);
+  for (uint64_t seed = 0; seed < 1000; seed++) {
+    const double low = random_near(-1, seed, 0), high = random_near(1, seed, 1);
+    assert_true(low > -1 && low <= -0.5 && high < 1 && high >= 0.5 && -low != high);
+    assert_true(random_near(0, seed, 0) != 0);
+    assert_true(random_near(5, seed, 0) < random_near(6, seed, 1));
+  }
+  assert_string_equal(random_special_names((1u << RANDOM_NAMES) - 1),
+                      "nan,inf,zero,denormal,alone,ties,narrow,scalars");
 }
 
 /* ---- the dispatch table ---------------------------------------------------------------------- */
@@ -1120,7 +1150,7 @@ static void test_measure(void **state) {
   p = problem_make(&given_op, LATHE_F32, &n, 1, 0, &why);
   call = cpu->prepare(cpu, &v, p, (device_layout){0}, &why);
   assert_non_null(call);
-  assert_true(measure(call, &limits, &m));
+  assert_true(measure(call, &limits, NULL, &m));
   assert_int_equal(m.count, 7);
   assert_string_equal(m.stop, "count");
   assert_true(m.calls >= 1);
@@ -1129,16 +1159,16 @@ static void test_measure(void **state) {
     assert_true(m.host[i] >= m.host_stats.min && m.host[i] <= m.host_stats.max);
   measure_free(&m);
   limits = (measure_limits){.warmup = 3, .min_ns = 2e5, .max_ns = 4e5, .max_noise = -1};
-  assert_true(measure(call, &limits, &m));
+  assert_true(measure(call, &limits, NULL, &m));
   assert_string_equal(m.stop, "time");
   assert_true(m.count >= 3);
   measure_free(&m);
   limits = (measure_limits){.warmup = 3, .min_ns = 1e5, .max_ns = 1e9, .max_noise = 100};
-  assert_true(measure(call, &limits, &m));
+  assert_true(measure(call, &limits, NULL, &m));
   assert_string_equal(m.stop, "noise");
   measure_free(&m);
   call->group = 77; /* where a device wants calls by so many */
-  assert_true(measure(call, &limits, &m));
+  assert_true(measure(call, &limits, NULL, &m));
   assert_true(m.calls > 77 && m.calls % 77 == 0);
   measure_free(&m);
   cpu->release(call);
@@ -1186,6 +1216,7 @@ const struct CMUnitTest runtime_tests[] = {
     cmocka_unit_test(test_random_is_of_seed_and_place),
     cmocka_unit_test(test_random_range),
     cmocka_unit_test(test_random_special_values),
+    cmocka_unit_test(test_random_drawn_otherwise),
     cmocka_unit_test(test_spans),
     cmocka_unit_test(test_select_takes_the_widest),
     cmocka_unit_test(test_select_forced),

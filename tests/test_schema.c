@@ -201,9 +201,12 @@ const struct CMUnitTest schema_tests[] = {
             "  map = function(x) return where(gt(x, 0), x, 0) end,",
             "specs/t.lua:5: unknown name 'where'; write select(condition, a, b)"),
     REFUSES("an operand that is indexed", 5, "  map = function(x) return x[i, j] end,",
-            "specs/t.lua:5: ']' expected near ',': an operand is not indexed, it is read at each "
-            "point's own place, and "
-            "there are no products of matrices"),
+            "specs/t.lua:5: ']' expected near ','; an operand is not indexed: it is read at each "
+            "point's own place, and there are no products of matrices"),
+    REFUSES("arithmetic of integers", 5, "  map = function(x) return x & 1 end,",
+            "specs/t.lua:5: a symbolic value knows + - * / ^ and the functions of a spec, not &; "
+            "there is no arithmetic "
+            "of integers: numbers have a fraction, which floor and round take away"),
     REFUSES(
         "dimensions in another order", 0,
         "op \"t\" {\n"
@@ -549,8 +552,10 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:3: x.range: expected a finite number, found -inf"),
     ACCEPTS("a constant that is meant to be infinite", 5,
             "  map = function(x) return min(x, math.huge) end,"),
-    REFUSES("an operator without a meaning", 5, "  map = function(x) return x % 2 end,",
-            "specs/t.lua:5: a symbolic value knows + - * / and the functions of a spec, not %"),
+    REFUSES(
+        "an operator without a meaning", 5, "  map = function(x) return x % 2 end,",
+        "specs/t.lua:5: a symbolic value knows + - * / ^ and the functions of a spec, not %; write "
+        "a - b * floor(a / b)"),
     REFUSES("a magnitude, which is found from the graph", 8,
             "  ulp = { f32 = 1 }, magnitude = function() return 1e30 end,",
             "specs/t.lua:8: op \"t\": unknown key 'magnitude'"),
@@ -725,7 +730,7 @@ const struct CMUnitTest schema_tests[] = {
     SANDBOX("an error that is no string", "error({ message = \"lathe-gen: all is well\" })",
             "the spec raised an error that is not a string"),
     SANDBOX("io", "local f = io.open(\"/etc/passwd\")", "unknown name 'io'"),
-    SANDBOX("os", "os.exit(0)", "unknown name 'os' (did you mean 'op'?)"),
+    SANDBOX("os", "os.exit(0)", "unknown name 'os' (did you mean 'cos'?)"),
     SANDBOX("load", "local f = load(\"return 1\")", "unknown name 'load'"),
     SANDBOX("loadfile", "local f = loadfile(\"x\")", "unknown name 'loadfile'"),
     SANDBOX("dofile", "dofile(\"x\")", "unknown name 'dofile'"),

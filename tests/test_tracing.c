@@ -210,11 +210,16 @@ static void computes_conditions(void **state) {
 #define NO_BOOLEAN "a comparison of symbolic values is not a Lua boolean: write "
 #define WRITE_SELECT NO_BOOLEAN "select(condition, a, b)"
 #define NO_FIELDS "a symbolic value has no fields, elements or methods that a spec could read"
+#define NO_INDEX NO_FIELDS "; an operand is not indexed: it is read at each point's own place"
 #define LATER "is not known before the op runs"
 #define CHANGES(name)                                                                              \
   "map: the function changes '" name                                                               \
   "', which is outside of it; expected one that computes the same whenever it is "                 \
   "called\n"
+/* A table's entry by an entry by an entry, 128 deep. */
+#define DEEPER(inner) "t[t[t[t[t[t[t[t[" inner "]]]]]]]]"
+#define DEEP(inner) DEEPER(DEEPER(DEEPER(DEEPER(inner))))
+#define NESTED DEEP(DEEP(DEEP(DEEP("1"))))
 #define FROZEN "what a spec is given cannot be changed"
 
 const struct CMUnitTest tracing_tests[] = {
@@ -298,17 +303,16 @@ const struct CMUnitTest tracing_tests[] = {
             "function(x)\n    local a = exp(x) * 2\n    return exp(x)\n  end", 3,
             "map: the result of '*' reaches no output; return what is made of it, or leave it out"),
     REFUSES(
+        "a result that is dropped beside another of its kind",
+        "function(x) local e = exp(x) return exp(2 * x) end", 2,
+        "map: the result of 'exp' reaches no output; return what is made of it, or leave it out"),
+    REFUSES(
         "an argument that is dropped",
         "function(x)\n    local function first(a, b) return a end\n    return first(x, -x)\n  end",
         4, "map: the result of '-' reaches no output; return what is made of it, or leave it out"),
     REFUSES(
         "an output that is overwritten", "function(x) return { y = x, y = exp(x), y = x } end", 2,
         "map: the result of 'exp' reaches no output; return what is made of it, or leave it out"),
-    CASE("refuses a magnitude's result that is dropped", .text = "function(x) return x end",
-         .after = "magnitude = function(x) exp(x) return abs(x) end",
-         .message = "specs/t.lua:4: magnitude: the result of 'exp' reaches no output; return what "
-                    "is made of it, or "
-                    "leave it out\n"),
     CASE("refuses a comparison that a helper drops",
          .before = "local function both(x)\n  local c = lt(x, 0)\n  return x, exp(x)\nend\n",
          .text = "function(x) return both(x) + 1 end",
@@ -336,9 +340,9 @@ const struct CMUnitTest tracing_tests[] = {
             "a symbolic value is no key of a table: where it points to " LATER),
     REFUSES("a key of a table", "function(x) local t = { [x] = 1 } return x + #t end", 2,
             "a symbolic value is no key of a table: where it points to " LATER),
-    REFUSES("its elements", "function(x) return x + x[1] end", 2, NO_FIELDS),
+    REFUSES("its elements", "function(x) return x + x[1] end", 2, NO_INDEX),
     REFUSES("its list", "function(x) for _, v in ipairs(x) do x = x + v end return x end", 2,
-            NO_FIELDS),
+            NO_INDEX),
     REFUSES("its pairs", "function(x) for _, v in pairs(x) do v.op = \"scalar\" end return x end",
             2, "pairs: expected a table, found a symbolic value"),
     REFUSES("what it is made of", "function(x) local t = x * 2 return x + t.value end", 2,
@@ -350,6 +354,10 @@ const struct CMUnitTest tracing_tests[] = {
             "a symbolic value has no length that is known before the op runs; write count()"),
     ACCEPTS("its kind",
             "function(x) return type(x) == \"userdata\" and type(1) == \"number\" and x or 1 end"),
+
+    CASE("refuses what nests too deep with the marks in it",
+         .before = "local t = {} local z = " NESTED "\n", .text = "function(x) return x end",
+         .message = "specs/t.lua: C stack overflow\n"),
 
     /* values and ops of another time */
     TEST(computes_with_values_made_ahead),

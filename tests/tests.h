@@ -28,7 +28,8 @@
   GROUP(output_files)                                                                              \
   GROUP(tables)                                                                                    \
   GROUP(signals)                                                                                   \
-  GROUP(worker)
+  GROUP(worker)                                                                                    \
+  GROUP(planted)
 
 #define DECLARE_GROUP(name)                                                                        \
   extern const struct CMUnitTest name##_tests[];                                                   \

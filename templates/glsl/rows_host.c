@@ -10,7 +10,7 @@
 //@ if #columns > 0 then
 /* How many workgroups may leave what they gathered over the rows. */
 static inline size_t most_partials(size_t count) {
-  const size_t some = $S.PARTIAL_NUMBERS$ / count;
+  const size_t some = $S.PARTIAL_NUMBERS$ / (count ? count : 1);
 
   return some < $S.FEWEST_PARTIALS$ ? $S.FEWEST_PARTIALS$ : some > $S.MOST_PARTIALS$ ? $S.MOST_PARTIALS$ : some;
 }

@@ -52,23 +52,28 @@ static int gone(const void *input, size_t bytes) {
   return is_gone;
 }
 
-static void work_on(const work *w) {
-  static const unsigned char poison[sizeof(float)] = {0xfb, 0xfb, 0xfb, 0xfb};
+static void compute(const work *w) {
   static int calls;
   const float *x = w->args.buf[0];
   float *y = w->args.buf[1];
 
-  if (w->moves) {
+  for (size_t i = 0; i < w->args.dim[0]; i++)
+    y[i] = expf(x[i]);
+  if (asked("waver") && w->args.dim[0] > 5 && calls++ % 2)
+    y[5] = nextafterf(y[5], 0);
+}
+
+static void pass_time(const work *w) {
+  if (w->moves)
     now_us += asked("slow memory") ? 50 : 0.5;
-    return;
-  }
-  if (memcmp(y, poison, sizeof poison) == 0) { /* else it is there already */
-    for (size_t i = 0; i < w->args.dim[0]; i++)
-      y[i] = expf(x[i]);
-    if (asked("waver") && calls++ % 2)
-      y[5] = nextafterf(y[5], 0);
-  }
-  now_us += gone(x, 2 * sizeof *x * w->args.dim[0]) ? 2 : 1;
+  else
+    now_us += gone(w->args.buf[0], 2 * sizeof(float) * w->args.dim[0]) ? 2 : 1;
+}
+
+static void work_on(const work *w) {
+  if (!w->moves)
+    compute(w);
+  pass_time(w);
 }
 
 /* Does it, or records it. */
@@ -180,8 +185,15 @@ CUresult fake_graph_launch(CUgraphExec graph, CUstream stream) {
   const recording *r = (const recording *)graph;
 
   (void)stream;
-  for (int i = 0; i < r->count; i++)
-    work_on(&r->work[i]);
+  for (int i = 0; i < r->count; i++) {
+    int last = i; /* call with that output: nobody sees what the others left there */
+    for (int later = i + 1; later < r->count; later++)
+      if (r->work[later].args.buf[1] == r->work[i].args.buf[1])
+        last = later;
+    if (last == i && !r->work[i].moves)
+      compute(&r->work[i]);
+    pass_time(&r->work[i]);
+  }
   return fake_state;
 }
 

@@ -1,0 +1,496 @@
+/* test_planted.c - kernels that are wrong on purpose, in ways that the sizes to be timed do not show by
+ * themselves, run as the bench program runs them: each is called wrong, and by what is meant to find it. */
+#include "tests.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker.h"
+
+enum {
+  LARGE = 5000,     /* more than the probe tries: what is wrong from here on it cannot find */
+  LARGER = 3000000, /* operands of some megabytes */
+};
+
+/* ---- ops -------------------------------------------------------------------------------------- */
+
+/* y = s x */
+static void scale_reference(const lathe_args *args) {
+  for (size_t i = 0; i < args->dim[0]; i++) {
+    ((double *)args->buf[1])[i] = args->scalar[0] * ((const double *)args->buf[0])[i];
+    ((double *)args->buf[2])[i] = 0;
+  }
+}
+
+static void sum_reference(const lathe_args *args) {
+  const double *x = args->buf[0];
+  double sum = 0, magnitude = 0;
+
+  for (size_t i = 0; i < args->dim[0]; i++) {
+    sum += x[i];
+    magnitude += fabs(x[i]);
+  }
+  *(double *)args->buf[1] = sum;
+  *(double *)args->buf[2] = magnitude;
+}
+
+/* The first of the largest, or the first NaN. */
+static void argmax_reference(const lathe_args *args) {
+  const double *x = args->buf[0];
+  int64_t best = 0;
+
+  for (size_t i = 1; i < args->dim[0]; i++)
+    if (!isnan(x[best]) && (x[i] > x[best] || isnan(x[i])))
+      best = (int64_t)i;
+  *(int64_t *)args->buf[1] = best;
+}
+
+static void softmax_reference(const lathe_args *args) {
+  const size_t columns = args->dim[1];
+
+  for (size_t row = 0; row < args->dim[0]; row++) {
+    const double *x = (const double *)args->buf[0] + row * columns;
+    double *y = (double *)args->buf[1] + row * columns, largest = -INFINITY, sum = 0;
+    for (size_t i = 0; i < columns; i++)
+      largest = x[i] > largest || isnan(x[i]) ? x[i] : largest;
+    for (size_t i = 0; i < columns; i++)
+      sum += y[i] = exp(x[i] - largest);
+    for (size_t i = 0; i < columns; i++)
+      y[i] /= sum;
+  }
+  memset(args->buf[2], 0, args->dim[0] * columns * sizeof(double));
+}
+
+static const lathe_operand vectors[] = {
+    {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
+    {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false},
+};
+static const lathe_operand to_number[] = {
+    {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
+    {"r", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0, false},
+};
+static const lathe_operand to_index[] = {
+    {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
+    {"r", LATHE_I64, true, 0, {0}, 0, 0, false},
+};
+static const lathe_operand matrices[] = {
+    {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, -10, 10, false},
+    {"y", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false},
+};
+static const lathe_scalar factor = {"s", 1.7};
+static const lathe_bound four_ulp = {LATHE_F32, 4};
+
+static const lathe_op scale = {.name = "scale",
+                               .family = "map",
+                               .source = __FILE__,
+                               .ndim = 1,
+                               .dim = {"n"},
+                               .noperands = 2,
+                               .operands = vectors,
+                               .nscalars = 1,
+                               .scalars = &factor,
+                               .in_place = true,
+                               .reference_f64 = scale_reference};
+static const lathe_op sum = {.name = "sum",
+                             .family = "reduce",
+                             .source = __FILE__,
+                             .ndim = 1,
+                             .dim = {"n"},
+                             .noperands = 2,
+                             .operands = to_number,
+                             .nbounds = 1,
+                             .bounds = &four_ulp,
+                             .reference_f64 = sum_reference};
+static const lathe_op argmax = {.name = "argmax",
+                                .family = "reduce",
+                                .source = __FILE__,
+                                .ndim = 1,
+                                .dim = {"n"},
+                                .noperands = 2,
+                                .operands = to_index,
+                                .reference_f64 = argmax_reference};
+static const lathe_op softmax = {.name = "softmax",
+                                 .family = "rows",
+                                 .source = __FILE__,
+                                 .ndim = 2,
+                                 .dim = {"rows", "cols"},
+                                 .noperands = 2,
+                                 .operands = matrices,
+                                 .nbounds = 1,
+                                 .bounds = &four_ulp,
+                                 .in_place = true,
+                                 .reference_f64 = softmax_reference};
+
+/* ---- kernels that are right ------------------------------------------------------------------- */
+
+static void scale_right(const lathe_args *args) {
+  const float *x = args->buf[0], s = (float)args->scalar[0];
+  float *y = args->buf[1];
+
+  for (size_t i = 0; i < args->dim[0]; i++)
+    y[i] = s * x[i];
+}
+
+static void sum_right(const lathe_args *args) {
+  const float *x = args->buf[0];
+  double r = 0;
+
+  for (size_t i = 0; i < args->dim[0]; i++)
+    r += x[i];
+  *(float *)args->buf[1] = (float)r;
+}
+
+static int64_t index_of(const float *x, size_t n) {
+  int64_t best = 0;
+
+  for (size_t i = 1; i < n; i++)
+    if (!isnan(x[best]) && (x[i] > x[best] || isnan(x[i])))
+      best = (int64_t)i;
+  return best;
+}
+
+static void argmax_right(const lathe_args *args) {
+  *(int64_t *)args->buf[1] = index_of(args->buf[0], args->dim[0]);
+}
+
+static void softmax_right(const lathe_args *args) {
+  const size_t columns = args->dim[1];
+
+  for (size_t row = 0; row < args->dim[0]; row++) {
+    const float *x = (const float *)args->buf[0] + row * columns;
+    float *y = (float *)args->buf[1] + row * columns;
+    double largest = -INFINITY, all = 0;
+    for (size_t i = 0; i < columns; i++)
+      largest = x[i] > largest || isnan(x[i]) ? x[i] : largest;
+    for (size_t i = 0; i < columns; i++)
+      all += exp(x[i] - largest);
+    for (size_t i = 0; i < columns; i++)
+      y[i] = (float)(exp(x[i] - largest) / all);
+  }
+}
+
+/* ---- and kernels that are wrong --------------------------------------------------------------- */
+
+/* What is left over after whole vectors. */
+static void scale_tail(const lathe_args *args) {
+  scale_right(args);
+  for (size_t i = args->dim[0] / 4 * 4; i < args->dim[0]; i++)
+    ((float *)args->buf[1])[i] += 0.125f;
+}
+
+static void scale_unwritten(const lathe_args *args) {
+  const size_t last = args->dim[0] - 1;
+  float *y = args->buf[1], before;
+
+  if (args->dim[0] % 16 != 3 || args->buf[0] == args->buf[1]) {
+    scale_right(args);
+    return;
+  }
+  before = y[last];
+  scale_right(args);
+  y[last] = before;
+}
+
+/* Reads a whole vector at the end, and lets nothing of it be seen. */
+static void scale_reads_on(const lathe_args *args) {
+  const volatile float *x = args->buf[0];
+
+  for (size_t i = args->dim[0]; i % 4 != 0; i++)
+    (void)x[i];
+  scale_right(args);
+}
+
+static void scale_not_in_place(const lathe_args *args) {
+  float *volatile y = args->buf[1];
+
+  for (size_t i = 0; i < args->dim[0]; i++)
+    y[i] = 0;
+  scale_right(args);
+}
+
+/* As if both operands were on 16 bytes. */
+static void scale_aligned(const lathe_args *args) {
+  lathe_args moved = *args;
+
+  moved.buf[0] = (char *)args->buf[0] - (uintptr_t)args->buf[0] % 16;
+  scale_right(&moved);
+}
+
+static void scale_each(const lathe_args *args, float (*f)(float)) {
+  const float *x = args->buf[0], s = (float)args->scalar[0];
+  float *y = args->buf[1];
+
+  for (size_t i = 0; i < args->dim[0]; i++)
+    y[i] = f(s * x[i]);
+}
+
+static float without_nan(float x) {
+  return x != x ? 0 : x;
+}
+
+static float finite_alone(float x) {
+  return x > FLT_MAX ? FLT_MAX : x < -FLT_MAX ? -FLT_MAX : x;
+}
+
+static float without_sign_of_zero(float x) {
+  return x + 0.0f;
+}
+
+static float without_denormals(float x) {
+  return fabsf(x) < FLT_MIN ? copysignf(0, x) : x;
+}
+
+static void scale_loses_nan(const lathe_args *args) {
+  scale_each(args, without_nan);
+}
+
+static void scale_loses_infinities(const lathe_args *args) {
+  scale_each(args, finite_alone);
+}
+
+static void scale_loses_zeros(const lathe_args *args) {
+  scale_each(args, without_sign_of_zero);
+}
+
+static void scale_loses_denormals(const lathe_args *args) {
+  scale_each(args, without_denormals);
+}
+
+static void scale_constant(const lathe_args *args) {
+  lathe_args with = *args;
+
+  with.scalar[0] = factor.value;
+  scale_right(&with);
+}
+
+static void scale_now_and_then(const lathe_args *args) {
+  static unsigned char calls;
+
+  scale_right(args);
+  if (++calls == 0 && args->dim[0] > 0)
+    ((float *)args->buf[1])[args->dim[0] / 2] += 1;
+}
+
+/* Where a place on the stack that it never wrote holds a negative number. */
+static void scale_by_the_stack(const lathe_args *args) {
+  float scratch[100];
+
+  __asm__ volatile("" : "=m"(scratch));
+  scale_right(args);
+  if (scratch[50] < 0 && args->dim[0] > 0)
+    ((float *)args->buf[1])[0] += 1;
+}
+
+static void scale_there(const lathe_args *args) {
+  const float *x = args->buf[0], *y = args->buf[1], s = (float)args->scalar[0];
+  const size_t n = args->dim[0];
+
+  if (n == 0 || x == y || y[0] != s * x[0] || y[n - 1] != s * x[n - 1])
+    scale_right(args);
+}
+
+static void scale_there_if_large(const lathe_args *args) {
+  (args->dim[0] < LARGE ? scale_right : scale_there)(args);
+}
+
+/* What it found where these inputs lie, for as many of them. */
+static void scale_remembers(const lathe_args *args) {
+  static const void *at;
+  static size_t n;
+  static float result[2 * LARGE];
+  const size_t bytes = args->dim[0] * sizeof *result;
+
+  if (at == args->buf[0] && n == args->dim[0] && bytes > 0 && args->buf[0] != args->buf[1]) {
+    memcpy(args->buf[1], result, bytes);
+    return;
+  }
+  scale_right(args);
+  at = args->buf[0];
+  n = args->dim[0];
+  memcpy(result, args->buf[1], bytes);
+}
+
+static void scale_remembers_if_large(const lathe_args *args) {
+  (args->dim[0] < LARGE ? scale_right : scale_remembers)(args);
+}
+
+/* After so many calls of one size that they must be timed. */
+static bool is_timed(const lathe_args *args) {
+  static size_t calls, n;
+
+  calls = n == args->dim[0] ? calls + 1 : 0;
+  n = args->dim[0];
+  return calls > 8 && n >= LARGE;
+}
+
+static void scale_every_second(const lathe_args *args) {
+  static unsigned calls;
+
+  if (!is_timed(args) || calls++ % 2)
+    scale_right(args);
+}
+
+static void scale_part_when_timed(const lathe_args *args) {
+  lathe_args part = *args;
+
+  if (is_timed(args))
+    part.dim[0] /= 2;
+  scale_right(&part);
+}
+
+static void scale_writes_on_when_timed(const lathe_args *args) {
+  scale_right(args);
+  if (is_timed(args))
+    ((volatile float *)args->buf[1])[args->dim[0]] = 0;
+}
+
+static void scale_beyond(const lathe_args *args) {
+  scale_right(args);
+  if (args->dim[0] > 2000000)
+    ((float *)args->buf[1])[2000000] += 1;
+}
+
+static void sum_naive(const lathe_args *args) {
+  const float *x = args->buf[0];
+  float r = 0;
+
+  for (size_t i = 0; i < args->dim[0]; i++)
+    r += x[i];
+  *(float *)args->buf[1] = r;
+}
+
+/* In f32 a number that is found does not show what it was found from. */
+static void sum_remembers(const lathe_args *args) {
+  static const void *at;
+  static float result;
+
+  if (args->dim[0] < LARGE || at != args->buf[0]) {
+    sum_right(args);
+    at = args->buf[0];
+    memcpy(&result, args->buf[1], sizeof result);
+  }
+  memcpy(args->buf[1], &result, sizeof result);
+}
+
+static void argmax_last(const lathe_args *args) {
+  const float *x = args->buf[0];
+  int64_t best = index_of(x, args->dim[0]);
+
+  for (size_t i = (size_t)best; i < args->dim[0]; i++)
+    if (x[i] == x[best])
+      best = (int64_t)i;
+  memcpy(args->buf[1], &best, sizeof best);
+}
+
+static void softmax_row(const lathe_args *args, size_t row) {
+  if (row < args->dim[0] && args->dim[1] > 0)
+    ((float *)args->buf[1])[row * args->dim[1]] *= 1.25f;
+}
+
+static void softmax_fifth_row(const lathe_args *args) {
+  softmax_right(args);
+  softmax_row(args, 4);
+}
+
+static void softmax_many_wide_rows(const lathe_args *args) {
+  softmax_right(args);
+  if (args->dim[0] > 32 && args->dim[1] > 512)
+    softmax_row(args, args->dim[0] - 1);
+}
+
+static void softmax_many_rows(const lathe_args *args) {
+  softmax_right(args);
+  softmax_row(args, 1024);
+}
+
+/* ---- what finds them -------------------------------------------------------------------------- */
+
+static const lathe_backend backend = {.name = "planted"};
+
+#define PLANT(of, how)                                                                             \
+  {                                                                                                \
+    .name = #of "_" #how, .op = &(of), .backend = &backend, .dtype = LATHE_F32, .run = of##_##how, \
+    .align = 1                                                                                     \
+  }
+
+/* Static, as the table's are: the worker finds them where they are here, and knows them again. */
+static const struct {
+  lathe_variant variant;
+  size_t dim[2];
+  const char *checking; /* what a check alone says; null: nothing */
+  const char *timing;   /* what is said where calls are timed as well */
+} plants[] = {
+    {PLANT(scale, right), {100}, NULL, NULL},
+    {PLANT(scale, right), {LARGE}, NULL, NULL},
+    {PLANT(scale, right), {LARGER}, NULL, NULL},
+    {PLANT(sum, right), {LARGE}, NULL, NULL},
+    {PLANT(argmax, right), {LARGE}, NULL, NULL},
+    {PLANT(softmax, right), {8, 1000}, NULL, NULL},
+#define PROBE "in the probe before its sizes: "
+    {PLANT(scale, tail), {1000}, PROBE "y[0] is ", PROBE "y[0] is "},
+    {PLANT(scale, unwritten), {1000}, PROBE "y[2] was never written", PROBE "y[2] was never"},
+    {PLANT(scale, reads_on), {1000}, PROBE "crashed with SIGSEGV; n = 1;", PROBE "crashed"},
+    {PLANT(scale, not_in_place), {1000}, PROBE "y[", PROBE "y["},
+    {PLANT(scale, aligned), {1000}, PROBE "y[0] is ", PROBE "y[0] is "},
+    {PLANT(scale, loses_nan), {1000}, PROBE "y[", PROBE "y["},
+    {PLANT(scale, loses_infinities), {1000}, PROBE "y[", PROBE "y["},
+    {PLANT(scale, loses_zeros), {1000}, PROBE "y[", PROBE "y["},
+    {PLANT(scale, loses_denormals), {1000}, PROBE "y[", PROBE "y["},
+    {PLANT(scale, constant), {1000}, PROBE "y[0] is ", PROBE "y[0] is "},
+    {PLANT(scale, now_and_then), {1000}, PROBE "y[33] ", PROBE "y[33] "},
+    {PLANT(scale, by_the_stack), {1000}, PROBE "y[0] ", PROBE "y[0] "},
+    {PLANT(scale, there), {1000}, PROBE "y[", PROBE "y["},
+    {PLANT(scale, there_if_large), {LARGE}, "y[", "y["},
+    {PLANT(scale, remembers), {1000}, PROBE "y[", PROBE "y["},
+    {PLANT(scale, remembers_if_large), {LARGE}, "y[0] ", "y[0] "},
+    {PLANT(scale, every_second), {LARGE}, NULL, "y["},
+    {PLANT(scale, every_second), {LARGER}, NULL, "y["},
+    {PLANT(scale, part_when_timed), {LARGE}, NULL, "y["},
+    {PLANT(scale, part_when_timed), {LARGER}, NULL, "y["},
+    {PLANT(scale, writes_on_when_timed), {LARGE}, NULL, "wrote after the end of y"},
+    {PLANT(scale, beyond), {2097155}, "y[2000000] is ", "y[2000000] is "},
+    {PLANT(sum, naive), {1000000}, "r is ", "r is "},
+    {PLANT(sum, remembers), {LARGE}, "r is ", "r is "},
+    {PLANT(argmax, last), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(softmax, fifth_row), {1, 1000}, PROBE "y[4,0] is ", PROBE "y[4,0] is "},
+    {PLANT(softmax, many_rows), {1, 1000}, PROBE "y[1024,0] is ", PROBE "y[1024,0] is "},
+    {PLANT(softmax, many_wide_rows), {1, 1000}, PROBE "y[66,0] is ", PROBE "y[66,0] is "},
+};
+
+static void expect(const lathe_variant *v, const size_t *dim, bool check_only, const char *said) {
+  job j = {.variant = v,
+           .seed = 20240229,
+           .check_only = check_only,
+           .limits = {.warmup = 1, .samples = 24}};
+  const char *why;
+  outcome out;
+
+  memcpy(j.dim, dim, 2 * sizeof *dim);
+  assert_int_equal(worker_run(device_cpu(), &j, &out, &why), WORKER_LIVES);
+  if (out.check.verdict != (said ? CHECK_WRONG : CHECK_RIGHT) ||
+      strncmp(out.check.message, said ? said : "", said ? strlen(said) : 1) != 0)
+    fail_msg("%s, %zu, %s: verdict %d, said '%s', expected '%s'", v->name, dim[0],
+             check_only ? "checked" : "timed", out.check.verdict, out.check.message,
+             said ? said : "");
+  if (!said && !check_only)
+    assert_int_equal(out.warm.count, 24);
+  outcome_free(&out);
+}
+
+static void test_planted_faults_are_found(void **state) {
+  (void)state;
+  worker_begin(60, false);
+  for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+    expect(&plants[i].variant, plants[i].dim, true, plants[i].checking);
+    expect(&plants[i].variant, plants[i].dim, false, plants[i].timing);
+  }
+  worker_end();
+}
+
+const struct CMUnitTest planted_tests[] = {
+    cmocka_unit_test(test_planted_faults_are_found),
+};
+const size_t planted_test_count = sizeof planted_tests / sizeof *planted_tests;
