@@ -1,5 +1,6 @@
 -- The command line of lathe-gen, and the order of the stages: load, plan, lower and expand, table.
 
+local definitions = require "definitions"
 local edges = require "edges"
 local expand = require "expand"
 local load_stage = require "load"
@@ -18,13 +19,16 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   lathe-gen [options] all               both, for every op
   lathe-gen [options] definitions FILE  write what an editor needs to complete a spec
 
-  --src DIR                 where specs/ and templates/ are (.)
+  --src DIR                 where specs/ is, and templates/ where they are not those installed (.)
   --out DIR                 where to write (out/gen)
   --backend NAME            make kernels for this backend; may be given again (all)
   --disabled NAME=REASON    why a backend is off, for the table; where NAME is BACKEND:EXTENSION,
                             why its kernels that need the extension are
   --no-line                 leave #line out of what is generated
   --help                    print this
+
+C that it makes includes lathe.h and the headers beside its templates; an installed lathe-gen comes with
+a file for pkg-config that says where they are, and how to compile: cc $(pkg-config --cflags lathe) ...
 ]]
 
 local function parse(arguments)
@@ -36,6 +40,11 @@ local function parse(arguments)
       text.refuse("%s: expected a value after it; see lathe-gen --help", arguments[i - 1])
     end
     return arguments[i]
+  end
+  for _, argument in ipairs(arguments) do
+    if argument:find "%c" then
+      text.refuse("expected arguments without line breaks and the like, found '%s'", (argument:gsub("%c", "?")))
+    end
   end
   while arguments[i] do
     local argument = arguments[i]
@@ -67,29 +76,47 @@ local function parse(arguments)
   return options
 end
 
--- Reads below the source folder and remembers what was read.
+local largest_source = 1 << 20 -- bytes, of a spec or a template
+
+-- Where the templates are: in the source folder, or where they were installed with this program.
+local function template_root(src)
+  for _, root in ipairs { src, host.program and host.program:gsub("[^/]*/[^/]*$", "share/lathe") } do
+    if host.files.list(root .. "/templates", "/") then
+      return root
+    end
+  end
+  return src
+end
+
+-- Reads below the source folder, templates from where they are, and remembers what was read.
 local function recording_reader(src)
-  local prefix = src == "." and "" or src .. "/"
   local reads, seen = {}, {}
+  local roots = { templates = template_root(src) }
+  local function path_of(path)
+    local root = roots[string.match(path, "^[^/]*")] or src -- an include is read with few methods of strings
+    return root == "." and path or root .. "/" .. path
+  end
   local function record(path)
     if not seen[path] then
       seen[path] = true
-      reads[#reads + 1] = prefix .. path
+      reads[#reads + 1] = path
     end
   end
   return {
     reads = reads,
     read = function(path)
-      local content, message = host.files.read(prefix .. path)
+      local full = path_of(path)
+      local content, message = host.files.read(full, largest_source)
       if content then
-        record(path)
+        record(full)
       end
-      return content, message and message:sub(#prefix + #path + 3)
+      return content, message and message:sub(#full + 3)
     end,
     list = function(path, suffix)
-      record(path)
-      local names, message = host.files.list(prefix .. path, suffix)
-      return names, message and message:sub(#prefix + #path + 3)
+      local full = path_of(path)
+      record(full)
+      local names, message = host.files.list(full, suffix)
+      return names, message and message:sub(#full + 3)
     end,
   }
 end
@@ -126,7 +153,7 @@ local function write_index(run)
   local old = host.files.read(out .. "/manifest.txt")
   if old and old ~= manifest then
     for _, path in ipairs(edges.stale(old, manifest)) do
-      host.files.remove(out .. "/" .. path)
+      checked(host.files.remove(out .. "/" .. path))
     end
   end
   write(run, "manifest.txt", manifest)
@@ -167,36 +194,57 @@ local function expand_some(options, names)
   end
 end
 
+local function index(options)
+  local run = prepare(options)
+  for _, op in ipairs(run.ops) do
+    trace.op(op)
+  end
+  write_index(run)
+end
+
+local function all(options)
+  local run = prepare(options)
+  local engine = expander(run.reader, options)
+  for _, op in ipairs(run.ops) do
+    trace.op(op)
+    expand.op(engine, op, function(path, content)
+      write(run, path, content)
+    end)
+    op.values, op.magnitudes = nil, nil -- the graph is done with, and may be large
+  end
+  write_index(run)
+end
+
+local function define(options, words)
+  local backends = plan.backends(recording_reader(options.src), options.backends, options.reasons)
+  checked(host.files.write(words[1], definitions.write(backends)))
+end
+
+-- What a command is called with: the words after it, least and most.
+local commands = {
+  index = { run = index, takes = "no word", least = 0, most = 0 },
+  expand = { run = expand_some, takes = "the names of ops", least = 1, most = math.huge },
+  all = { run = all, takes = "no word", least = 0, most = 0 },
+  definitions = { run = define, takes = "one file", least = 1, most = 1 },
+}
+
 local function run_command(...)
   local options = parse { ... }
-  local command = options.words[1]
   if options.help then
     io.write(usage)
-  elseif command == "index" and #options.words == 1 then
-    local run = prepare(options)
-    for _, op in ipairs(run.ops) do
-      trace.op(op)
-    end
-    write_index(run)
-  elseif command == "expand" and #options.words > 1 then
-    expand_some(options, table.move(options.words, 2, #options.words, 1, {}))
-  elseif command == "all" and #options.words == 1 then
-    local run = prepare(options)
-    local engine = expander(run.reader, options)
-    for _, op in ipairs(run.ops) do
-      trace.op(op)
-      expand.op(engine, op, function(path, content)
-        write(run, path, content)
-      end)
-      op.values, op.magnitudes = nil, nil -- the graph is done with, and may be large
-    end
-    write_index(run)
-  elseif command == "definitions" and #options.words == 2 then
-    checked(host.files.write(options.words[2], schema.definitions()))
-  else
-    text.refuse("%s; expected index, expand OP..., all or definitions FILE; see lathe-gen --help",
-      command and "unknown or incomplete command '" .. command .. "'" or "no command")
+    return
   end
+  local name = table.remove(options.words, 1)
+  local command = commands[name]
+  if not command then
+    text.refuse("%s; expected index, expand OP..., all or definitions FILE; see lathe-gen --help",
+      name and "unknown command " .. text.show(name) .. text.did_you_mean(name, text.sorted_keys(commands))
+      or "no command")
+  elseif #options.words < command.least or #options.words > command.most then
+    text.refuse("%s: expected %s after it, found %s; see lathe-gen --help", name, command.takes,
+      #options.words == 0 and "nothing" or "'" .. table.concat(options.words, " ") .. "'")
+  end
+  command.run(options, options.words)
 end
 
 -- Runs a command line; returns the exit status: 1 for a fault in specs, templates or files, 2 for

@@ -46,8 +46,9 @@ function edges.ninja(ops, out, generator)
     table.move(compiles, 1, #compiles, #lines + 1, lines)
     lines[#lines + 1] = ""
   end
-  lines[#lines + 1] = string.format("build %s: cc_reference %s", out .. "/table.o", out .. "/table.c")
-  lines[#lines + 1] = "build " .. out .. "/kernels.a: ar $\n    "
+  lines[#lines + 1] = string.format("build %s: cc_reference %s", ninja_path(out .. "/table.o"),
+    ninja_path(out .. "/table.c"))
+  lines[#lines + 1] = "build " .. ninja_path(out .. "/kernels.a") .. ": ar $\n    "
     .. table.concat(text.map(objects, ninja_path), " $\n    ")
   return table.concat(lines, "\n") .. "\n"
 end
@@ -64,33 +65,44 @@ function edges.manifest(ops)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- The files of an old manifest that a new one lacks, with what was built from them.
+-- What the build makes of a source file, by its ending; and beside it for a whole op. Some of it is there
+-- only where a step of the build was cut short.
+local made = { ".o", ".o.d", ".image", ".image.d", ".image.all", ".image.spv", ".image.opt" }
+local made_of_op = { "expand.d" }
+
+-- The files of an old manifest that a new one lacks, with what was built from them, each ahead of its folder,
+-- which is wanted no more either. Paths that are no file of an op's folder are left alone.
 function edges.stale(old, new)
-  local kept, stale, folders = {}, {}, {}
+  local kept, stale, wanted, folders = {}, {}, {}, {}
   for path in new:gmatch "[^\n]+" do
     kept[path] = true
-    folders[path:match "^(.*)/"] = true
+    wanted[path:match "^[^/]*"] = true
   end
   for path in old:gmatch "[^\n]+" do
-    if not kept[path] then
+    local folder, stem = path:match "^(%l[%l%d_]*)/([%w_]+)%.%l+$"
+    if folder and not kept[path] then
       stale[#stale + 1] = path
-      stale[#stale + 1] = path:gsub("%.%w+$", ".o")
-      stale[#stale + 1] = path:gsub("%.%w+$", ".image")
-      local folder = path:match "^(.*)/"
-      if not folders[folder] and path:find "_reference%.c$" then
-        stale[#stale + 1] = folder
+      for _, ending in ipairs(made) do
+        stale[#stale + 1] = folder .. "/" .. stem .. ending
       end
+      folders[folder] = not wanted[folder] or nil
     end
+  end
+  for folder in text.sorted_pairs(folders) do
+    for _, name in ipairs(made_of_op) do
+      stale[#stale + 1] = folder .. "/" .. name
+    end
+    stale[#stale + 1] = folder
   end
   return stale
 end
 
 -- A depfile: target needs every one of the paths.
 function edges.depfile(target, paths)
-  local escaped = text.map(paths, function(path)
+  local function escaped(path)
     return (path:gsub("[ $#]", { [" "] = "\\ ", ["$"] = "$$", ["#"] = "\\#" }))
-  end)
-  return target .. ": \\\n  " .. table.concat(escaped, " \\\n  ") .. "\n"
+  end
+  return escaped(target) .. ": \\\n  " .. table.concat(text.map(paths, escaped), " \\\n  ") .. "\n"
 end
 
 return edges

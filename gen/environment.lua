@@ -1,5 +1,5 @@
--- What a spec may use: of Lua no io, os, package, debug, load, coroutines or metatables, no random numbers, no C
--- function that can run long without a hook's notice; and the functions of the vocabulary. Nothing of it can be
+-- What a spec may use: of Lua no io, os, package, debug, load, coroutines or metatables, no random numbers;
+-- and the functions of the vocabulary. Nothing of it can be
 -- changed, nothing in it is the same object for two specs that could leave something there, and nothing in it
 -- takes a symbolic value for a plain one, or gives what differs from run to run.
 
@@ -64,15 +64,8 @@ local function as_text(value)
   return tostring(value)
 end
 
--- The methods of strings while a spec runs. string.rep of nothing would loop in C for as long as
--- it is told to.
-environment.string_methods = pick(string, "byte char len lower upper reverse sub")
-function environment.string_methods.rep(s, n, ...)
-  if math.type(n) == "integer" and n > 1000000 then
-    symbol.fail("string.rep: expected at most 1000000 repetitions, found %d", n)
-  end
-  return string.rep(s, n, ...)
-end
+-- The methods of strings while a spec runs.
+environment.string_methods = pick(string, "byte char len lower rep upper reverse sub")
 function environment.string_methods.format(format, ...)
   for i = 1, select("#", ...) do
     expect_text("string.format", (select(i, ...)))

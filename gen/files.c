@@ -3,7 +3,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <lauxlib.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,41 +13,51 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int failed(lua_State *L, const char *what, const char *path) {
+static int failed_for(lua_State *L, const char *what, const char *path, const char *why) {
   lua_pushnil(L);
-  lua_pushfstring(L, "%s: cannot %s: %s", path, what, strerror(errno));
+  lua_pushfstring(L, "%s: cannot %s: %s", path, what, why);
   return 2;
 }
 
-/* Pushes the whole file; false (nothing pushed, errno set) where it cannot be read. */
-static bool push_file(lua_State *L, const char *path) {
-  FILE *file = fopen(path, "rb");
-  if (!file) {
-    return false;
+static int failed(lua_State *L, const char *what, const char *path) {
+  return failed_for(L, what, path, strerror(errno));
+}
+
+/* Pushes the whole file, a regular one of at most so many bytes: a device or a pipe may have no end to
+ * read to. Null, or (nothing pushed) why it cannot be read. */
+static const char *push_file(lua_State *L, const char *path, size_t most) {
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe has no writer to wait for */
+  struct stat info;
+  if (fd < 0 || fstat(fd, &info) != 0) {
+    return strerror(errno);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    close(fd);
+    return S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is no regular file";
   }
   luaL_Buffer text;
   luaL_buffinit(L, &text);
-  size_t got;
+  size_t size = 0;
+  ssize_t got;
   do {
-    char *space = luaL_prepbuffer(&text);
-    got = fread(space, 1, LUAL_BUFFERSIZE, file);
-    luaL_addsize(&text, got);
-  } while (got > 0);
+    got = read(fd, luaL_prepbuffer(&text), LUAL_BUFFERSIZE);
+    luaL_addsize(&text, got > 0 ? (size_t)got : 0);
+    size += got > 0 ? (size_t)got : 0;
+  } while (size <= most && (got > 0 || (got < 0 && errno == EINTR)));
+  const char *why = got < 0 ? strerror(errno) : size > most ? "it is too large" : NULL;
+  close(fd);
   luaL_pushresult(&text);
-  int error = ferror(file) ? EIO : 0;
-  if (error) {
-    struct stat info;
-    error = stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? EISDIR : EIO;
+  if (why) {
     lua_pop(L, 1);
   }
-  fclose(file);
-  errno = error;
-  return error == 0;
+  return why;
 }
 
 static int file_read(lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  return push_file(L, path) ? 1 : failed(L, "read", path);
+  lua_Integer most = luaL_optinteger(L, 2, LUA_MAXINTEGER);
+  const char *why = push_file(L, path, (size_t)most);
+  return why ? failed_for(L, "read", path, why) : 1;
 }
 
 /* Makes the folders above a path. */
@@ -65,8 +77,8 @@ static bool make_folders(char *path) {
 static bool holds(lua_State *L, const char *path, const char *text, size_t size) {
   struct stat info;
   if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || (size_t)info.st_size != size ||
-      !push_file(L, path)) {
-    return false; /* a device or a pipe has no end to read to */
+      push_file(L, path, size)) {
+    return false;
   }
   size_t old_size;
   const char *old = lua_tolstring(L, -1, &old_size);
@@ -116,6 +128,18 @@ static int compare(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Whether a name in a folder is one of those asked for: files that end so, or folders for "/". */
+static bool is_wanted(const char *folder, const char *name, const char *suffix) {
+  size_t length = strlen(name), tail = strlen(suffix);
+  if (name[0] == '.' || strcmp(suffix, "/") != 0) {
+    return name[0] != '.' && length >= tail && strcmp(name + length - tail, suffix) == 0;
+  }
+  char path[PATH_MAX];
+  struct stat info;
+  return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+         stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 static int file_list(lua_State *L) {
   const char *path = luaL_checkstring(L, 1), *suffix = luaL_checkstring(L, 2);
   DIR *folder = opendir(path);
@@ -125,9 +149,7 @@ static int file_list(lua_State *L) {
   char **names = NULL;
   size_t count = 0;
   for (struct dirent *entry; (entry = readdir(folder));) {
-    size_t length = strlen(entry->d_name), tail = strlen(suffix);
-    if (entry->d_name[0] == '.' || length < tail ||
-        strcmp(entry->d_name + length - tail, suffix) != 0) {
+    if (!is_wanted(path, entry->d_name, suffix)) {
       continue;
     }
     char **more = realloc(names, (count + 1) * sizeof *names);
@@ -154,7 +176,7 @@ static int file_list(lua_State *L) {
 
 static int file_remove(lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  if (remove(path) != 0 && errno != ENOENT) {
+  if (remove(path) != 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST) {
     return failed(L, "remove", path);
   }
   lua_pushboolean(L, true);

@@ -9,10 +9,14 @@ local text = require "text"
 
 local load_stage = {}
 
--- Calls f in the sandbox; a failure becomes one line that names the spec's line. fallback: what
--- to name when the spec did not come to run a line.
-function load_stage.call(fallback, f, ...)
-  local result = table.pack(host.sandbox(environment.string_methods, f, ...))
+local spent = {} -- what the calls of a spec took so far, by its path
+
+-- Calls f in the sandbox; a failure becomes one line that names the spec's line. where: the line, or the
+-- spec, to name when the spec did not come to run a line; the spec in it is the one whose limits hold.
+function load_stage.call(where, f, ...)
+  local spec = where:match "^(.-):%d+$" or where
+  spent[spec] = spent[spec] or {}
+  local result = table.pack(host.sandbox(environment.string_methods, where, spent[spec], f, ...))
   if result[1] then
     return table.unpack(result, 2, result.n)
   end
@@ -21,7 +25,7 @@ function load_stage.call(fallback, f, ...)
   if text.is_problem(message) then
     error(message, 0)
   end
-  local where = failure.line and failure.file .. ":" .. failure.line or fallback
+  where = failure.where
   if type(message) ~= "string" then
     message = "the spec raised an error that is not a string"
   end
@@ -34,10 +38,12 @@ end
 
 -- Compiles a file in an environment; the file is recorded in reads.
 local function compile(reader, path, env, from)
+  text.expect_path(from or path, path)
   local source, message = reader.read(path)
   if not source then
     text.fail(from or path, "%s%s", from and "include: " .. path .. ": " or "", message)
   end
+  source = string.gsub(source, "^\xef\xbb\xbf", "") -- the mark that some editors begin UTF-8 with
   if source:sub(1, 1) == "\27" then
     text.fail(path .. ":1", "expected Lua source, found bytecode; write the spec as text")
   end
@@ -56,16 +62,35 @@ local function compile(reader, path, env, from)
   return guard.open(compiled(guard.mark(source, path))), source
 end
 
--- reader: read(path) and list(folder, suffix), as in files.h. Returns the ops in the order of
--- their files, each { name, keys, file, line, files, code }.
-function load_stage.all(reader)
-  local names, message = reader.list("specs", ".lua")
-  if not names then
-    text.fail("specs", "%s; expected a folder of spec files", message)
+-- The paths of the specs in a folder and below it. What specs include stands in folders called `include`.
+local deepest_folder = 8
+local function find_specs(reader, folder, depth, found)
+  if depth > deepest_folder then
+    text.fail(folder, "expected folders at most %d deep; look for a link to a folder above it", deepest_folder)
   end
-  local ops = {}
+  local names, message = reader.list(folder, ".lua")
+  if not names then
+    text.fail(folder, "%s; expected a folder of spec files", message)
+  end
+  local is_folder = {}
+  for _, name in ipairs(reader.list(folder, "/")) do
+    is_folder[name] = true
+    if name ~= "include" then
+      find_specs(reader, folder .. "/" .. name, depth + 1, found)
+    end
+  end
   for _, name in ipairs(names) do
-    for _, op in ipairs(load_stage.file(reader, "specs/" .. name)) do
+    found[#found + 1] = not is_folder[name] and folder .. "/" .. name or nil
+  end
+  return found
+end
+
+-- reader: read(path) and list(folder, suffix), as in files.h. Returns the ops of all specs, each
+-- { name, keys, file, line, files, code }.
+function load_stage.all(reader)
+  local ops = {}
+  for _, path in ipairs(find_specs(reader, "specs", 1, {})) do
+    for _, op in ipairs(load_stage.file(reader, path)) do
       ops[#ops + 1] = op
     end
   end
@@ -124,9 +149,9 @@ function load_stage.file(reader, path)
 
   function names.op(name)
     local file, line = called_at "op"
-    if type(name) ~= "string" or not string.find(name, "^%l[%l%d_]*$") then
-      text.fail(file .. ":" .. line, "op: expected a name of lower-case letters, digits and _, found %s",
-        type(name) == "string" and "'" .. name .. "'" or "a " .. type(name))
+    if not text.is_name(name) then
+      text.fail(file .. ":" .. line, "op: expected %s, found %s", text.a_name,
+        type(name) == "string" and text.show(name) or "a " .. type(name))
     end
     pending = { name = name, file = file, line = line }
     return function(keys)
@@ -152,7 +177,7 @@ function load_stage.file(reader, path)
     local where = file .. ":" .. line
     if type(other) ~= "string" or other:sub(1, 1) == "/" or string.find("/" .. other .. "/", "/../", 1, true) then
       text.fail(where, "include: expected a path inside specs/, such as \"include/vector.lua\", found %s",
-        type(other) == "string" and "'" .. other .. "'" or "a " .. type(other))
+        type(other) == "string" and text.show(other) or "a " .. type(other))
     end
     local included = "specs/" .. other
     files[#files + 1] = included
@@ -161,10 +186,9 @@ function load_stage.file(reader, path)
 
   setmetatable(names, {
     __index = function(_, key)
-      local name = tostring(key)
-      local limit = limits.of(name)
-      error(string.format("unknown name '%s'%s", name,
-        limit and "; " .. limit or text.did_you_mean(name, text.sorted_keys(names))), 2)
+      local limit = limits.of(tostring(key))
+      error("unknown name " .. text.show(key)
+        .. (limit and "; " .. limit or text.did_you_mean(key, text.sorted_keys(names))), 2)
     end,
   })
   setmetatable(env, {

@@ -1,9 +1,12 @@
 /* lathe-gen: turns specs and templates into kernels, a dispatch table and build edges.
  * The stages are the Lua modules beside this file; driver.lua runs them. */
+#define _POSIX_C_SOURCE 200809L
 #include <lauxlib.h>
+#include <limits.h>
 #include <lualib.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "files.h"
 #include "modules.h"
@@ -18,6 +21,12 @@ static int protected_main(lua_State *L) {
   lua_setfield(L, -2, "files");
   sandbox_push(L);
   lua_setfield(L, -2, "sandbox");
+  char program[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+  if (length > 0 && length < (ssize_t)sizeof program) {
+    lua_pushlstring(L, program, (size_t)length);
+    lua_setfield(L, -2, "program");
+  }
   lua_setglobal(L, "host");
 
   lua_getglobal(L, "require");

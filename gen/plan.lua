@@ -94,6 +94,8 @@ local function check_value(where, backend, parameter, value)
     text.show(value), text.did_you_mean(value, parameter.names))
 end
 
+local most_combinations, most_variants = 1000, 10000 -- of a row, and of an op for a backend
+
 -- Every combination of a row's values for one backend, each a table by parameter name.
 local function combinations(where, op, backend, parameters, row, dtypes)
   local sets = { {} }
@@ -102,6 +104,9 @@ local function combinations(where, op, backend, parameters, row, dtypes)
     local values = as_list(row[name] == nil and parameter.default or row[name])
     if #values == 0 then
       text.fail(where, "variants: expected at least one value for '%s'", name)
+    elseif #sets * #values > most_combinations then
+      text.fail(where, "variants: expected lists that multiply out to at most %d variants for '%s', found more",
+        most_combinations, backend.name)
     end
     local more = {}
     for _, set in ipairs(sets) do
@@ -127,10 +132,10 @@ end
 
 -- The backends a row names, by name or by kind, in the order of preference.
 local function backends_of(where, op, backends, row)
-  local wanted, names = {}, {}
-  for _, backend in ipairs(backends) do
-    names[#names + 1] = backend.name
-  end
+  local is_wanted = {}
+  local names = text.map(backends, function(backend)
+    return backend.name
+  end)
   if row.backend == nil then
     text.fail(where, "variants: expected backend = %s", text.one_of(names))
   end
@@ -142,13 +147,17 @@ local function backends_of(where, op, backends, row)
         if not backend.families[op.family] then
           text.fail(where, "variants: backend '%s' has no template for the %s family", backend.name, op.family)
         end
-        wanted[backend] = true
+        is_wanted[backend] = true
       end
     end
     if not found then
       text.fail(where, "variants: unknown backend %s%s; expected %s", text.show(name),
         text.did_you_mean(name, names), text.one_of(names))
     end
+  end
+  local wanted = {}
+  for _, backend in ipairs(backends) do
+    wanted[#wanted + 1] = is_wanted[backend] and backend or nil
   end
   return wanted
 end
@@ -172,24 +181,50 @@ local function dtypes_of(where, op, row, number)
   return wanted
 end
 
+-- The names of a family's parameters that a backend's templates have.
+local function parameter_names(backend, family)
+  return text.map(backend.families[family], function(parameter)
+    return parameter[1]
+  end)
+end
+
+-- Refuses a parameter that none of a row's backends has, and says which they have.
+local function refuse_parameter(where, op, backends, key, number)
+  local known, lists = { "backend", "prefer", "dtypes" }, {}
+  for _, backend in ipairs(backends) do
+    local names = parameter_names(backend, op.family)
+    table.move(names, 1, #names, #known + 1, known)
+    local list = #names > 0 and text.one_of(names) or "none"
+    lists[#lists + 1] = { backend.name, list }
+  end
+  -- Backends of one language have the same ones.
+  local said = {}
+  for i, list in ipairs(lists) do
+    if i > 1 and lists[i - 1][2] == list[2] then
+      said[#said] = { said[#said][1] .. ", " .. list[1], list[2] }
+    else
+      said[#said + 1] = list
+    end
+  end
+  text.fail(where, "variants[%d]: unknown parameter %s%s; the %s family has %s", number, text.show(key),
+    text.did_you_mean(key, known), op.family, table.concat(text.map(said, function(list)
+      return "for " .. list[1] .. " " .. list[2]
+    end), ", "))
+end
+
 local function check_row(where, op, backends, row, number)
   if type(row) ~= "table" then
     text.fail(where, "variants[%d]: expected a table of tuning parameters, found a %s", number, type(row))
   end
-  local names = { "backend", "prefer", "dtypes" }
-  for backend in pairs(backends) do
-    for _, parameter in ipairs(backend.families[op.family]) do
-      names[#names + 1] = parameter[1]
+  local known = { backend = true, prefer = true, dtypes = true }
+  for _, backend in ipairs(backends) do
+    for _, name in ipairs(parameter_names(backend, op.family)) do
+      known[name] = true
     end
   end
   for key in text.sorted_pairs(row) do
-    local known = false
-    for _, name in ipairs(names) do
-      known = known or name == key
-    end
-    if not known then
-      text.fail(where, "variants[%d]: unknown parameter %s%s", number, text.show(key),
-        text.did_you_mean(key, names))
+    if not known[key] then
+      refuse_parameter(where, op, backends, key, number)
     end
   end
   local prefer = row.prefer or {}
@@ -197,9 +232,12 @@ local function check_row(where, op, backends, row, number)
     text.fail(where, "variants[%d]: expected prefer = { from = bytes, to = bytes }, found a %s", number, type(prefer))
   end
   for key, value in text.sorted_pairs(prefer) do
-    if key ~= "from" and key ~= "to" or type(value) ~= "number" then
+    if key ~= "from" and key ~= "to" then
       text.fail(where, "variants[%d]: expected prefer = { from = bytes, to = bytes }, found %s", number,
         text.show(key))
+    elseif type(value) ~= "number" or value ~= value or value < 0 then
+      text.fail(where, "variants[%d]: prefer.%s: expected a number of bytes of at least 0, found %s", number, key,
+        text.show(value))
     end
   end
   if (prefer.from or 0) >= (prefer.to or math.huge) then
@@ -232,30 +270,33 @@ function plan.variants(op, backends)
     local wanted = type(row) == "table" and backends_of(where, op, backends, row) or {}
     local prefer = check_row(where, op, wanted, row, number)
     local dtypes = dtypes_of(where, op, row, number)
-    for _, backend in ipairs(backends) do
-      if wanted[backend] then
-        local parameters = backend.families[op.family]
-        by_backend[backend] = by_backend[backend] or {}
-        for _, params in ipairs(combinations(where, op, backend, parameters, row, dtypes)) do
-          local how, described = backend.name, {}
-          for _, parameter in ipairs(parameters) do
-            how = how .. short_name(parameter, params[parameter[1]])
-            described[#described + 1] = parameter[1] .. "=" .. tostring(params[parameter[1]])
-          end
-          for _, dtype in ipairs(dtypes) do
-            local made = dtype .. "__" .. how
-            if taken[made] then
-              text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
-                number, how, taken[made])
-            end
-            taken[made] = number
-          end
-          table.insert(by_backend[backend], {
-            how = how, op = op, backend = backend, dtypes = dtypes, params = params,
-            params_text = table.concat(described, " "), params_need = needs_of(parameters, params),
-            from = prefer.from or 0, to = prefer.to or math.huge, where = where,
-          })
+    for _, backend in ipairs(wanted) do
+      local parameters = backend.families[op.family]
+      local rows = by_backend[backend] or {}
+      by_backend[backend] = rows
+      for _, params in ipairs(combinations(where, op, backend, parameters, row, dtypes)) do
+        local how, described = backend.name, {}
+        for _, parameter in ipairs(parameters) do
+          how = how .. short_name(parameter, params[parameter[1]])
+          described[#described + 1] = parameter[1] .. "=" .. tostring(params[parameter[1]])
         end
+        for _, dtype in ipairs(dtypes) do
+          local made = dtype .. "__" .. how
+          if taken[made] then
+            text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
+              number, how, taken[made])
+          end
+          taken[made] = number
+        end
+        if #rows == most_variants then
+          text.fail(where, "variants[%d]: expected at most %d variants for '%s', found more", number, most_variants,
+            backend.name)
+        end
+        rows[#rows + 1] = {
+          how = how, op = op, backend = backend, dtypes = dtypes, params = params,
+          params_text = table.concat(described, " "), params_need = needs_of(parameters, params),
+          from = prefer.from or 0, to = prefer.to or math.huge, where = where,
+        }
       end
     end
   end

@@ -1,5 +1,5 @@
 -- What an op may say: one row per key. The rows check a spec, and give the definition file by
--- which an editor completes one. check() turns the loaded tables into ops that the later stages
+-- which an editor completes one (definitions.lua). check() turns the loaded tables into ops that the later stages
 -- can trust:
 --
 --   op.name doc family f file line files where(...)
@@ -12,9 +12,9 @@
 --   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.peers { name, expression }  op.variants
 
-local expr = require "expr"
-local load_stage = require "load"
 local limits = require "limits"
+local load_stage = require "load"
+local names = require "names"
 local sizes = require "sizes"
 local text = require "text"
 local trace = require "trace"
@@ -46,8 +46,8 @@ schema.keys = {
     doc = "Sizes for when they are asked for by the set's name: large = { { 4096, 4096 }, { { 16, 32 }, 512, 64 } }, "
       .. "extents slowest first; lists multiply out. --sweep runs the set 'sweep'." },
   { "dtypes", "table", luals = "lathe.dtype[]", doc = "The precisions wanted: { \"f32\", \"f64\" }." },
-  { "ulp", "table", luals = "table<lathe.dtype, number>",
-    doc = "The most a result may be off, in units of the last place, per precision." },
+  { "ulp", "table", "number", luals = "number|table<lathe.dtype, number>",
+    doc = "The most a result may be off, in units of the last place: a number, or one for each precision." },
   { "any_zero_sign", "boolean", optional = true,
     doc = "Whether +0 and -0 are equally right (default: where a max, a min or a sum decides the sign of a zero)." },
   { "in_place", "boolean", optional = true,
@@ -55,7 +55,7 @@ schema.keys = {
   { "backward", "boolean", "table", optional = true, luals = "boolean|lathe.backward",
     doc = "Whether an op NAME_backward computes its gradient; a table says what differs from the op itself: ulp, "
       .. "variants, sizes, peers." },
-  { "variants", "table", luals = "table[]",
+  { "variants", "table", luals = "lathe.variant[]",
     doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out. dtypes = \"f16\" "
       .. "makes a row one of some precisions only." },
   { "peers", "table", optional = true, luals = "table<string, string>",
@@ -69,41 +69,6 @@ for _, row in ipairs(schema.keys) do
   key_names[#key_names + 1] = row[1]
 end
 
--- Names that generated code needs for itself: what C, CUDA or GLSL reserve, and the templates'
--- own variables.
-local reserved = {}
-for name in ([[asm auto bool break case char const continue default do double else enum extern float for goto if inline
-  int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile
-  while linux unix typeof
-  and catch class compl delete explicit export friend mutable namespace new not operator or private protected public
-  template this throw try typeid typename using virtual xor
-  attribute coherent precise varying centroid flat smooth noperspective patch sample invariant precision lowp mediump
-  highp subroutine common partition active resource input output filter interface packed external noinline superp
-  discard vec dvec ivec uvec bvec hvec fvec mat dmat
-  true false in out inout uniform buffer shared layout main half fabs isfinite args best block count end
-  hit i inside pair row rows
-  thread slot lane nth at aligned first tile packs tail head whole mine left last counter workspace step start
-  all begin blocks column columns each fetch from group groups here invocation keys lanes live numbers of_row
-  other over_rows owner pack part partial partials parts place pos room stage stride term there threads ticket
-  to_aligned turn wanted width]]):gmatch "%S+" do
-  reserved[name] = true
-end
-for name in pairs(expr.vocabulary) do
-  reserved[name] = true
-end
-
-local function check_name(where, what, name)
-  if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" or name:find "_$" or name:find "^[tu]%d+$"
-    or name:find "_number$" or name:find "_value$" or name:find "_hit$"
-    or name:find "^lathe_" or name:find "^%a+%d+$" and reserved[name:match "^%a+"] then
-    text.fail(where, "%s: expected a name of lower-case letters, digits and _ that generated code does not use "
-      .. "itself, found %s", what, text.show(name))
-  elseif reserved[name] then
-    text.fail(where, "%s: '%s' is reserved in C, GLSL, the templates or a spec's functions; expected another name",
-      what, name)
-  end
-end
-
 local largest = 0x1.fffffffffffffp1023 -- that is finite
 
 local function expect_number(where, what, value, least, most)
@@ -113,21 +78,27 @@ local function expect_number(where, what, value, least, most)
   end
 end
 
+-- The dimension at a place of an operand's shape.
+local function check_dim(where, what, shape, at)
+  if at < 1 or at > #shape then
+    text.fail(where, "%s: expected a list of dimensions such as { \"n\" }, found the key %d in it", what, at)
+  elseif not text.is_name(shape[at]) then
+    text.fail(where, "%s: expected names of dimensions such as \"n\", found %s", what, text.show(shape[at]))
+  end
+  return shape[at]
+end
+
 local function check_operands(op, key, output, list)
   for name, shape in text.sorted_pairs(op.keys[key]) do
     local where = op.where(key, name)
-    check_name(where, key, name)
+    names.check(where, key, name)
     if type(shape) ~= "table" then
       text.fail(where, "%s.%s: expected a list of dimensions such as { \"n\" }, found a %s", key, name, type(shape))
     end
     local operand = { name = name, output = output, dims = {}, low = -1.0, high = 1.0, key = key }
     for k, value in text.sorted_pairs(shape) do
       if math.type(k) == "integer" then
-        if type(value) ~= "string" or not value:find "^%l[%l%d_]*$" then
-          text.fail(where, "%s.%s: expected names of dimensions such as \"n\", found %s", key, name,
-            text.show(value))
-        end
-        operand.dims[#operand.dims + 1] = value
+        operand.dims[k] = check_dim(where, key .. "." .. name, shape, k)
       elseif k == "range" and not output then
         if type(value) ~= "table" or #value ~= 2 then
           text.fail(where, "%s.%s: expected range = { low, high }", key, name)
@@ -135,20 +106,26 @@ local function check_operands(op, key, output, list)
         expect_number(where, name .. ".range", value[1], -largest, largest)
         expect_number(where, name .. ".range", value[2], value[1], largest)
         operand.low, operand.high = value[1] * 1.0, value[2] * 1.0
+        if operand.high - operand.low > largest then
+          text.fail(where, "%s.range: expected high - low to be a finite number, found %g and %g", name, value[1],
+            value[2])
+        end
       elseif k == "index" and not output then
         operand.index, operand.dtype = value, "i64"
       elseif k == "dtype" and not output then
         if value ~= "i64" then
-          text.fail(where, "%s.%s: expected dtype = \"i64\" (else it has the variant's), found %s", key, name,
-            text.show(value))
+          text.fail(where, "%s.%s: an operand has the precisions under 'dtypes'; expected no dtype of its own, or "
+            .. "dtype = \"i64\" for one integer in all, found dtype = %s", key, name, text.show(value))
         end
         operand.dtype = value
         if not shape.range then
           operand.low, operand.high = 0.0, 2.0 ^ 31
         end
       else
+        local known = output and {} or { "range", "index", "dtype" }
         text.fail(where, "%s.%s: unknown key %s%s; expected dimensions%s", key, name, text.show(k),
-          text.did_you_mean(k, { "range", "index", "dtype" }), output and "" or ", range, index and dtype")
+          text.did_you_mean(k, known), output and " alone, for what an output holds is found from the function"
+          or ", range, index and dtype")
       end
     end
     if #operand.dims > 4 then
@@ -161,12 +138,10 @@ end
 -- Puts inputs and scalars in the order of the function's parameters.
 local function order_operands(op, inputs, outputs)
   local where = op.where(op.key)
+  names.check_together(where, "op \"" .. op.name .. "\"", inputs, outputs, op.scalars)
   local by_name = {}
   for _, list in ipairs { inputs, outputs, op.scalars } do
     for _, operand in ipairs(list) do
-      if by_name[operand.name] then
-        text.fail(where, "op \"%s\": two operands are called '%s'", op.name, operand.name)
-      end
       by_name[operand.name] = operand
     end
   end
@@ -198,8 +173,8 @@ local function order_operands(op, inputs, outputs)
   end
 end
 
-local function list_of(names)
-  return #names == 0 and "{}" or '{ "' .. table.concat(names, '", "') .. '" }'
+local function list_of(dims)
+  return #dims == 0 and "{}" or '{ "' .. table.concat(dims, '", "') .. '" }'
 end
 
 -- Which places an operand may have, by family: inputs and outputs.
@@ -312,23 +287,34 @@ local function check_precisions(op)
   end
 end
 
--- The bounds under a key of an op or of its backward.
-local function check_ulp(op, ulp, where)
-  local seen = {}
+-- The bounds under a key of an op or of its backward, by dtype. They count in the last place of the type that is
+-- computed in.
+local digits = { f64 = 53, f32 = 24, f16 = 24, bf16 = 24 }
+local function check_ulp(op, given, where)
+  for dtype in text.sorted_pairs(type(given) == "table" and given or {}) do
+    if not text.contains(schema.dtypes, dtype) then
+      text.fail(where, "ulp: unknown dtype %s%s; expected %s", text.show(dtype),
+        text.did_you_mean(dtype, schema.dtypes), text.one_of(schema.dtypes))
+    end
+  end
+  local bounds = {}
   for _, dtype in ipairs(op.dtypes) do
-    seen[dtype] = true
-    if not ulp[dtype] then
+    local bound, what = given, "ulp"
+    if type(given) == "table" then
+      bound, what = given[dtype], "ulp." .. dtype
+    end
+    if bound == nil then
       text.fail(where, "ulp: expected a bound for '%s', found none", dtype)
     end
-  end
-  for dtype, bound in text.sorted_pairs(ulp) do
-    if not seen[dtype] then
-      text.fail(where, "ulp: %s is not among the op's dtypes%s", text.show(dtype),
-        text.did_you_mean(dtype, op.dtypes))
+    expect_number(where, what, bound, 0, math.huge)
+    local most = 2.0 ^ (digits[dtype] - 4)
+    if bound > most then
+      text.fail(where, "%s: expected at most %.0f, found %g: it would leave less than 4 bits of a result in '%s' to "
+        .. "check", what, most, bound, dtype)
     end
-    expect_number(where, "ulp." .. dtype, bound, 0, math.huge)
+    bounds[dtype] = bound
   end
-  return ulp
+  return bounds
 end
 
 -- What others compute the same by, under a key of an op or of its backward.
@@ -342,9 +328,18 @@ local function check_peers(op, given, ...)
     elseif type(expression) ~= "string" then
       text.fail(where, "peers.%s: expected an expression as a string, found a %s", name, type(expression))
     end
+    text.expect_plain(where, "peers." .. name, expression)
     list[#list + 1] = { name = name, expression = expression }
   end
   return list
+end
+
+-- Refuses a value of another type than a row of schema.keys says.
+local function expect_type(where, what, row, value)
+  local want, other = row[2], row[3]
+  if type(value) ~= want and type(value) ~= other then
+    text.fail(where, "%s: expected a %s, found a %s", what, other and want .. " or a " .. other or want, type(value))
+  end
 end
 
 local function check_keys(op)
@@ -356,13 +351,11 @@ local function check_keys(op)
     end
   end
   for _, row in ipairs(schema.keys) do
-    local key, want, other = row[1], row[2], row[3]
-    local value = keys[key]
-    if value == nil and not row.optional then
+    local key = row[1]
+    if keys[key] ~= nil then
+      expect_type(op.where(key), string.format("op \"%s\": %s", name, key), row, keys[key])
+    elseif not row.optional then
       text.fail(op.where(), "op \"%s\": expected the key '%s' (%s)", name, key, row.doc)
-    elseif value ~= nil and type(value) ~= want and type(value) ~= other then
-      text.fail(op.where(key), "op \"%s\": %s: expected a %s, found a %s", name, key,
-        other and want .. " or a " .. other or want, type(value))
     end
   end
   for _, family in ipairs(families) do
@@ -379,19 +372,21 @@ local function check_keys(op)
   end
 end
 
-local function one_line(doc)
-  return (doc:match("^%s*(.-)%s*$"):gsub("%s+", " "))
+local function one_line(where, doc)
+  local line = doc:match("^%s*(.-)%s*$"):gsub("%s+", " ")
+  text.expect_plain(where, "doc", line)
+  return line
 end
 
 local function check_op(op)
   local keys = op.keys
   check_keys(op)
-  op.doc = one_line(keys.doc)
+  op.doc = one_line(op.where "doc", keys.doc)
   op.any_zero_sign = keys.any_zero_sign -- nil: trace.op finds it
   op.scalars = {}
   for name, value in text.sorted_pairs(keys.scalars or {}) do
     local where = op.where("scalars", name)
-    check_name(where, "scalars", name)
+    names.check(where, "scalars", name)
     expect_number(where, "scalars." .. name, value, -largest, largest)
     op.scalars[#op.scalars + 1] = { name = name, value = value * 1.0 }
   end
@@ -418,23 +413,37 @@ local function check_op(op)
   op.variants = keys.variants
 end
 
--- What backward = { ... } may say: key -> type.
-local backward_keys = { ulp = "table", variants = "table", sizes = "table", peers = "table", doc = "string" }
+-- What backward = { ... } may say.
+local backward_keys = { "doc", "peers", "sizes", "ulp", "variants" }
+
+-- Generated code calls the derivative by x dx.
+local function check_derivatives(where, derived, op)
+  local known = {}
+  for _, operand in ipairs(op.operands) do
+    known[operand.name] = true
+  end
+  for _, operand in ipairs(derived.operands) do
+    local by = operand.name:match "^d(.*)$"
+    if by and known[by] then
+      names.check(where, string.format("backward: the derivative by '%s'", by), operand.name)
+    end
+  end
+  names.check_together(where, "backward", derived.operands, derived.scalars)
+end
 
 -- The op that computes another's gradient: what its spec says under backward, the rest as the op itself.
 local function derive(op)
   local where, keys = op.where "backward", op.keys.backward
   keys = keys == true and {} or keys
   for key, value in text.sorted_pairs(keys) do
-    if not backward_keys[key] then
-      text.fail(where, "backward: unknown key %s%s", text.show(key),
-        text.did_you_mean(key, text.sorted_keys(backward_keys)))
-    elseif type(value) ~= backward_keys[key] then
-      text.fail(where, "backward.%s: expected a %s, found a %s", key, backward_keys[key], type(value))
+    if not text.contains(backward_keys, key) then
+      text.fail(where, "backward: unknown key %s%s", text.show(key), text.did_you_mean(key, backward_keys))
     end
+    expect_type(where, "backward." .. key, by_key[key], value)
   end
   local derived = trace.backward_of(op)
-  derived.doc = keys.doc and one_line(keys.doc) or derived.doc
+  check_derivatives(where, derived, op)
+  derived.doc = keys.doc and one_line(op.where("backward", "doc"), keys.doc) or derived.doc
   derived.ulp = keys.ulp and check_ulp(op, keys.ulp, op.where("backward", "ulp")) or op.ulp
   derived.sizes = keys.sizes and sizes.check(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
   derived.peers = check_peers(op, keys.peers, "backward", "peers")
@@ -471,33 +480,6 @@ function schema.check(loaded)
     return a.name < b.name
   end)
   return ops
-end
-
--- A definition file for LuaLS: the keys above and the vocabulary of a spec's functions.
-function schema.definitions()
-  local out = {
-    "---@meta", "-- Made by `lathe-gen definitions`: what a spec may say, for editors.", "",
-    "---@alias lathe.dtype " .. table.concat(text.map(schema.dtypes, function(d)
-      return '"' .. d .. '"'
-    end), " | "),
-    "---@class lathe.operand : string[]", "---@field range? number[]", "---@field index? string",
-    "---@field dtype? string",
-    "---@class lathe.size : { [string]: integer, [1]: string }", "---@class lathe.value",
-    "---@operator add(lathe.value|number): lathe.value", "---@operator sub(lathe.value|number): lathe.value",
-    "---@operator mul(lathe.value|number): lathe.value", "---@operator div(lathe.value|number): lathe.value",
-    "---@operator unm: lathe.value", "", "---@class lathe.op",
-  }
-  for _, row in ipairs(schema.keys) do
-    out[#out + 1] = string.format("---@field %s%s %s %s", row[1], row.optional and "?" or "",
-      row.luals or row[2], row.doc)
-  end
-  out[#out + 1] = "\n---@param name string\n---@return fun(keys: lathe.op)\nfunction op(name) end\n"
-  out[#out + 1] = "---A file inside specs/; returns what it returns.\n---@param path string\n"
-    .. "function include(path) end\n"
-  for name in text.sorted_pairs(expr.vocabulary) do
-    out[#out + 1] = "---@param ... lathe.value|number\n---@return lathe.value\nfunction " .. name .. "(...) end\n"
-  end
-  return table.concat(out, "\n")
 end
 
 return schema

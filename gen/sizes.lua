@@ -21,16 +21,17 @@ local function widest_element(op)
 end
 
 -- Refuses extents that no memory holds.
+local largest_operand = 2.0 ^ 40 -- bytes
 local function expect_addressable(where, what, extents, widest)
-  local total = widest
+  local total = widest * 1.0
   for _, extent in ipairs(extents) do
-    if extent > (2 ^ 63 - 1024) / total then
-      text.fail(where, "%s: %s elements of %d bytes overflow the address space", what,
-        table.concat(text.map(extents, function(e)
-          return string.format("%.0f", e)
-        end), " x "), widest)
-    end
     total = total * extent
+  end
+  if total > largest_operand then
+    text.fail(where, "%s: expected operands of at most 1 TiB, found %s elements of %d bytes", what,
+      table.concat(text.map(extents, function(e)
+        return string.format("%.0f", e)
+      end), " x "), widest)
   end
 end
 
@@ -50,6 +51,7 @@ function sizes.check(op, given, where)
       text.fail(where, "sizes[%d]: expected a name and dimensions such as { \"1K\", n = 1000 }", i)
     end
     local name = size[1]
+    text.expect_plain(where, string.format("sizes[%d]", i), name)
     if names[name] then
       text.fail(where, "sizes: '%s' stands twice", name)
     elseif name:find "[,%s]" then
@@ -77,6 +79,8 @@ function sizes.check(op, given, where)
   return list
 end
 
+local most_shapes = 1000
+
 -- One shape of a set: each extent becomes a list of choices.
 local function check_shape(op, where, what, shape)
   if type(shape) ~= "table" or #shape == 0 or #shape > 4 then
@@ -95,6 +99,13 @@ local function check_shape(op, where, what, shape)
     end
     return list
   end)
+  local shapes = 1
+  for _, list in ipairs(choices) do
+    shapes = shapes * #list
+    if shapes > most_shapes then
+      text.fail(where, "%s: expected lists that multiply out to at most %d shapes, found more", what, most_shapes)
+    end
+  end
   expect_addressable(where, what, text.map(choices, function(list)
     return math.max(table.unpack(list))
   end), widest_element(op))
@@ -108,8 +119,8 @@ function sizes.check_sets(op)
   local sets = {}
   for name, shapes in text.sorted_pairs(op.keys.sets or {}) do
     local where, what = op.where("sets", name), "sets." .. tostring(name)
-    if type(name) ~= "string" or not name:find "^%l[%l%d_]*$" then
-      text.fail(where, "sets: expected a name of lower-case letters, digits and _, found %s", text.show(name))
+    if not text.is_name(name) then
+      text.fail(where, "sets: expected %s, found %s", text.a_name, text.show(name))
     elseif type(shapes) ~= "table" or #shapes == 0 then
       text.fail(where, "%s: expected a list of shapes such as { { 1024, 1024 } }, found %s", what,
         type(shapes) == "table" and "none" or text.show(shapes))

@@ -1,4 +1,5 @@
--- Small helpers on text and tables that every stage shares.
+-- Small helpers on text and tables that every stage shares. What a spec's calls reach, errors among it, makes do
+-- with the few methods of strings that specs have (load.lua): string.find(s), not s:find().
 
 local text = {}
 
@@ -14,9 +15,18 @@ function text.is_problem(value)
   return type(value) == "table" and getmetatable(value) == problem_meta
 end
 
--- Raises such an error: one line, `where: what`.
+local longest_message, longest_shown, longest_name = 1000, 60, 64 -- bytes
+
+local function shorten(s, most)
+  return #s > most and s:sub(1, most - 3) .. "..." or s
+end
+
+-- Raises such an error: one line, `where: what`, whatever a spec put into it.
 function text.fail(where, format, ...)
-  error(text.problem(where .. ": " .. string.format(format, ...)), 0)
+  local line = where .. ": " .. string.format(format, ...)
+  error(text.problem((string.gsub(shorten(line, longest_message), "%c", function(c)
+    return c == "\t" and c or string.format("\\%d", c:byte())
+  end))), 0)
 end
 
 -- The same for a call that asks for what cannot be: exit status 2.
@@ -27,9 +37,9 @@ end
 -- A value as a message names it.
 function text.show(value)
   if type(value) == "string" then
-    return "'" .. value .. "'"
+    return "'" .. shorten(value, longest_shown) .. "'"
   elseif type(value) == "number" or type(value) == "boolean" then
-    return tostring(value)
+    return value ~= value and "NaN" or tostring(value)
   end
   return value == nil and "nothing" or "a " .. type(value)
 end
@@ -103,7 +113,7 @@ end
 
 -- " (did you mean 'unroll'?)" for the name nearest to a wrong one, or "" when none is near.
 function text.did_you_mean(wrong, names)
-  if type(wrong) ~= "string" then
+  if type(wrong) ~= "string" or #wrong > longest_name then
     return ""
   end
   local best, best_distance
@@ -130,10 +140,52 @@ function text.one_of(names)
   return table.concat(quoted, ", ", 1, #quoted - 1) .. " or " .. quoted[#quoted]
 end
 
+-- What the names are like that a spec gives; whether something is one.
+text.a_name = string.format("a name of at most %d lower-case letters, digits and _", longest_name)
+function text.is_name(value)
+  return type(value) == "string" and #value <= longest_name and string.find(value, "^%l[%l%d_]*$") ~= nil
+end
+
+-- What of a string no generated file may have, or nil: what is no UTF-8, and the code points that show as
+-- nothing or turn the text around them (Unicode's controls, line ends and marks of direction).
+local function unprintable(s)
+  local length, at = utf8.len(s)
+  if not length then
+    return "a byte that is no UTF-8 at position " .. at
+  end
+  for _, code in utf8.codes(s) do
+    if code < 0x20 or code >= 0x7f and code < 0xa0 or code == 0x61c or code >= 0x200b and code <= 0x200f
+      or code >= 0x2028 and code <= 0x202e or code >= 0x2060 and code <= 0x206f or code == 0xfeff then
+      return string.format("the invisible character U+%04X", code)
+    end
+  end
+end
+
+-- Refuses such a string.
+function text.expect_plain(where, what, s)
+  local found = unprintable(s)
+  if found then
+    text.fail(where, "%s: expected plain text, found %s in it", what, found)
+  end
+end
+
+-- Refuses the path of a file that generated files are to name in comments, strings and build edges.
+function text.expect_path(where, path)
+  if unprintable(path) or string.find(path, "[^%w%._+/ \x80-\xff-]") then
+    text.fail(where, "expected a path of letters, digits, spaces and . _ + - alone, found %s", text.show(path))
+  end
+end
+
+-- A string in C. Two question marks may begin a trigraph.
 function text.c_string(s)
   return '"' .. s:gsub('[%c"\\]', function(c)
     return string.format("\\%03o", c:byte())
-  end) .. '"'
+  end):gsub("%?%?", "?\\077") .. '"'
+end
+
+-- A text inside of a comment in C: nothing in it begins or ends one, nor is a trigraph.
+function text.in_comment(s)
+  return (s:gsub("%*/", "* /"):gsub("/%*", "/ *"):gsub("%?%?", "? ?"))
 end
 
 -- Refuses keys that are no positions of a list.

@@ -4,6 +4,7 @@
 local call = require "call"
 local expr = require "expr"
 local gradient = require "gradient"
+local graph_size = require "graph_size"
 local magnitude = require "magnitude"
 local text = require "text"
 local zero = require "zero"
@@ -146,6 +147,7 @@ end
 local function forward(op)
   expr.begin()
   local values = call.values(op)
+  graph_size.check(op.where(op.key), op.key, values)
   if op.key == "reduce" then
     turn_to_columns(op, values)
   end

@@ -74,17 +74,31 @@ static void refuses_unknown_options(void **state) {
                  "lathe-gen: --disabled: expected NAME=REASON, found 'avx2'\n");
   expect_failure(GEN("--backend", "avx3", "index"), 2,
                  "lathe-gen: --backend: unknown backend 'avx3'; expected 'avx2' or 'scalar'\n");
+  expect_failure(GEN("--out", "a\nb", "index"), 2,
+                 "lathe-gen: expected arguments without line breaks and the like, found 'a?b'\n");
   assert_false(tree_has("out"));
 }
 
 static void refuses_unknown_commands(void **state) {
   (void)state;
 #define EXPECTED "; expected index, expand OP..., all or definitions FILE; see lathe-gen --help\n"
-  expect_failure(GEN("indx"), 2, "lathe-gen: unknown or incomplete command 'indx'" EXPECTED);
-  expect_failure(GEN("expand"), 2, "lathe-gen: unknown or incomplete command 'expand'" EXPECTED);
-  expect_failure(GEN("definitions"), 2,
-                 "lathe-gen: unknown or incomplete command 'definitions'" EXPECTED);
+  expect_failure(GEN("indx"), 2,
+                 "lathe-gen: unknown command 'indx' (did you mean 'index'?)" EXPECTED);
+  run_result result = RUN(tree_root(), test_variable("LATHE_GEN"));
+  expect_failure(result, 2, "lathe-gen: no command" EXPECTED);
 #undef EXPECTED
+#define HELP "; see lathe-gen --help\n"
+  expect_failure(GEN("index", "extra"), 2,
+                 "lathe-gen: index: expected no word after it, found 'extra'" HELP);
+  expect_failure(GEN("all", "a", "b"), 2,
+                 "lathe-gen: all: expected no word after it, found 'a b'" HELP);
+  expect_failure(GEN("expand"), 2,
+                 "lathe-gen: expand: expected the names of ops after it, found nothing" HELP);
+  expect_failure(GEN("definitions"), 2,
+                 "lathe-gen: definitions: expected one file after it, found nothing" HELP);
+  expect_failure(GEN("definitions", "a", "b"), 2,
+                 "lathe-gen: definitions: expected one file after it, found 'a b'" HELP);
+#undef HELP
   assert_false(tree_has("out"));
 }
 
@@ -160,6 +174,62 @@ static void removes_what_no_spec_asks_for(void **state) {
   assert_true(tree_has("out/gen/t/t_f32__scalar.c"));
   assert_true(tree_has("out/gen/mine.txt"));
   free(spec);
+}
+
+/* With what a build makes of device code, and leaves behind where it is cut short. */
+static void removes_all_of_a_deleted_op(void **state) {
+  (void)state;
+  static const char *const made[] = {"expand.d",
+                                     "u_reference.o",
+                                     "u_f32__vulkan.image",
+                                     "u_f32__vulkan.image.d",
+                                     "u_f32__vulkan.image.spv",
+                                     "u_f32__vulkan_host.o"};
+  static const char *const names[] = {"t", "u"};
+  char text[512], path[64];
+  for (size_t i = 0; i < 2; i++) {
+    snprintf(text, sizeof text,
+             "op \"%s\" {\n"
+             "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"
+             "  map = function(x) return x end,\n"
+             "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\" }, ulp = 1,\n"
+             "  variants = { { backend = \"vulkan\" } },\n"
+             "}\n",
+             names[i]);
+    snprintf(path, sizeof path, "specs/%s.lua", i ? "u" : "golden");
+    tree_write(path, text);
+  }
+  expect_success(GEN("all"));
+  for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+    snprintf(path, sizeof path, "out/gen/u/%s", made[i]);
+    tree_write(path, "");
+  }
+  tree_write("out/gen/t/expand.d", "");
+  tree_remove("specs/u.lua");
+  expect_success(GEN("index"));
+  assert_false(tree_has("out/gen/u"));
+  assert_true(tree_has("out/gen/t/expand.d"));
+  assert_true(tree_has("out/gen/t/t_f32__vulkan.comp"));
+}
+
+/* Whatever an old list of files says. */
+static void removes_nothing_of_others(void **state) {
+  (void)state;
+  static const char *const others[] = {"mine.c", "out/mine.c", "out/gen/u/notes.txt"};
+  expect_success(GEN("all"));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    tree_write(others[i], "");
+  }
+  char *manifest = tree_read("out/gen/manifest.txt"), with[1024];
+  snprintf(with, sizeof with,
+           "%s../mine.c\n../../mine.c\n%s/mine.c\nu/u_f32__scalar.c\nu/../../mine.c\n", manifest,
+           tree_root());
+  tree_write("out/gen/manifest.txt", with);
+  expect_success(GEN("index"));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    assert_true(tree_has(others[i]));
+  }
+  free(manifest);
 }
 
 static struct timespec changed(const char *path) {
@@ -316,31 +386,58 @@ static void names_all_that_an_op_is_made_from(void **state) {
   free(spec);
 }
 
+/* In a folder with specs alone; the templates beside them come first. */
+static void finds_its_templates_where_it_is_installed(void **state) {
+  (void)state;
+  tree_copy(test_variable("LATHE_GEN"), "usr/bin/lathe-gen");
+  tree_copy("tests/small/templates", "usr/share/lathe/templates");
+  char *own = tree_read("templates/c/map.c");
+  tree_write("templates/c/map.c", "int own;\n");
+  expect_success(RUN(tree_root(), "usr/bin/lathe-gen", "all"));
+  char *made = tree_read("out/gen/t/t_f32__scalar.c");
+  expect_in(made, "int own;\n");
+  free(made);
+  tree_remove("templates");
+  expect_success(RUN(tree_root(), "usr/bin/lathe-gen", "all"));
+  made = tree_read("out/gen/t/t_f32__scalar.c");
+  assert_null(strstr(made, "int own;\n"));
+  free(made);
+  expect_success(RUN(tree_root(), "usr/bin/lathe-gen", "expand", "t"));
+  char *needs = tree_read("out/gen/t/expand.d");
+  expect_in(needs, "/usr/share/lathe/templates/c/map.c");
+  free(needs);
+  free(own);
+}
+
 static void defines_every_key_for_editors(void **state) {
   (void)state;
   expect_success(GEN("definitions", "definitions.lua"));
   char *text = tree_read("definitions.lua");
-  static const char *const words[] = {"---@meta\n",
-                                      "---@field doc string ",
-                                      "---@field inputs ",
-                                      "---@field outputs ",
-                                      "---@field scalars? ",
-                                      "---@field map? function ",
-                                      "---@field reduce? function ",
-                                      "---@field rows? function ",
-                                      "---@field sizes ",
-                                      "---@field dtypes ",
-                                      "---@field ulp ",
-                                      "---@field any_zero_sign? boolean ",
-                                      "---@field in_place? boolean ",
-                                      "---@field variants ",
-                                      "---@field peers? ",
-                                      "\"f64\" | \"f32\"",
-                                      "function op(name) end",
-                                      "function include(path) end",
-                                      "function exp(...) end",
-                                      "function select(...) end",
-                                      "function row_max(...) end"};
+  static const char *const words[] = {
+      "---@meta\n",
+      "---@field doc string ",
+      "---@field inputs ",
+      "---@field outputs ",
+      "---@field scalars? ",
+      "---@field map? function ",
+      "---@field reduce? function ",
+      "---@field rows? function ",
+      "---@field sizes ",
+      "---@field dtypes ",
+      "---@field any_zero_sign? boolean ",
+      "---@field in_place? boolean ",
+      "---@field variants ",
+      "---@field peers? ",
+      "\"f64\" | \"f32\"",
+      "function op(name) end",
+      "function include(path) end",
+      "function exp(...) end",
+      "function select(...) end",
+      "function row_max(...) end",
+      "\"avx2\" | \"scalar\" | \"cpu\"\n",
+      "---@field unroll? integer|(integer)[] map on cpu: 1 to 16 (1)",
+      "---@field store? \"temporal\" | \"streaming\"|",
+      "---@field ulp number|table<lathe.dtype, number> "};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     expect_in(text, words[i]);
   }
@@ -623,6 +720,8 @@ const struct CMUnitTest generator_tests[] = {
     TEST(writes_through_what_is_no_plain_file),
     TEST(refuses_a_missing_template),
     TEST(removes_what_no_spec_asks_for),
+    TEST(removes_nothing_of_others),
+    TEST(finds_its_templates_where_it_is_installed),
     TEST(leaves_what_does_not_change),
     TEST(leaves_the_old_files_when_a_spec_is_broken),
     TEST(leaves_out_a_backend_with_its_reason),
@@ -632,6 +731,7 @@ const struct CMUnitTest generator_tests[] = {
     TEST(defines_every_key_for_editors),
     {"generator: writes_the_same_bytes_anywhere", writes_the_same_bytes_anywhere, tree_setup,
      tree_teardown, NULL},
+    GOLDEN(removes_all_of_a_deleted_op),
     GOLDEN(leaves_out_a_precision_with_its_reason),
     GOLDEN(finds_indexes_in_passes_of_their_own),
     GOLDEN(finds_where_either_zero_is_right),

@@ -13,6 +13,8 @@
 #define TEST_GROUPS(GROUP)                                                                         \
   GROUP(template)                                                                                  \
   GROUP(schema)                                                                                    \
+  GROUP(sandbox)                                                                                   \
+  GROUP(names)                                                                                     \
   GROUP(expression)                                                                                \
   GROUP(tracing)                                                                                   \
   GROUP(generator)                                                                                 \
