@@ -18,7 +18,7 @@ for name, row in pairs(ops) do
       sizes = vector.grid_sizes,
       sets = vector.sets,
       dtypes = vector.dtypes,
-      ulp = vector.ulp(row.ulp or 2),
+      ulp = vector.ulp(row.ulp or vector.sum_ulp),
       variants = vector.rows,
       peers = { numpy = row[2]:format(along[2]) },
     }

@@ -46,7 +46,7 @@ for name, row in pairs(ops) do
     sizes = vector.sizes,
     sets = vector.sets,
     dtypes = vector.dtypes,
-    ulp = vector.ulp(row.ulp or 4),
+    ulp = vector.ulp(row.ulp or vector.sum_ulp),
     variants = row.variants or vector.reduce,
     peers = { numpy = row.numpy, torch = row.torch },
   }
@@ -60,7 +60,7 @@ op "dot" {
   sizes = vector.sizes,
   sets = vector.sets,
   dtypes = vector.dtypes,
-  ulp = vector.ulp(4),
+  ulp = vector.ulp(vector.sum_ulp),
   variants = vector.reduce,
   peers = { numpy = "np.dot(x, y)", torch = "torch.dot(x, y)" },
 }
