@@ -145,19 +145,19 @@ static const row *left_out(const report *r, const lathe_backend *backend) {
   return first;
 }
 
-void report_left_out(const report *r) {
+void report_left_out(FILE *to, const report *r) {
   size_t count = 0;
 
   for (size_t b = 0; b < lathe_backend_count; b++) {
     const row *line = left_out(r, &lathe_backends[b]);
     if (!line)
       continue;
-    printf("%s%s", count++ ? "; " : " (", line->backend);
+    fprintf(to, "%s%s", count++ ? "; " : " (", line->backend);
     if (lathe_backends[b].kind == LATHE_CPU)
-      printf(": %s", line->reason);
+      fprintf(to, ": %s", line->reason);
   }
   if (count)
-    putchar(')');
+    fputc(')', to);
 }
 
 /* Whether a row is the first of its op that has a note. */

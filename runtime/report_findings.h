@@ -16,7 +16,7 @@ void report_crossovers(const report *r);
 /* Why rows were skipped, each reason of a backend once. */
 void report_skips(const report *r);
 /* In parentheses, the backends of which no row could be run, and what a processor lacks for its own. */
-void report_left_out(const report *r);
+void report_left_out(FILE *to, const report *r);
 /* How little some right rows show: once for each op, those together of which the same is to be said. */
 void report_notes(const report *r);
 /* A warning, on standard error, of rows that vary much or of which that is not known. */

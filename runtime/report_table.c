@@ -3,6 +3,7 @@
 #include "report_table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
@@ -143,6 +144,31 @@ void report_table_task(const report *r, row *const *rows, size_t count) {
   output_flush_standard();
 }
 
+/* How many rows there were, and what became of them. */
+static void totals(const report *r) {
+  char *text = NULL;
+  size_t length;
+  FILE *to = open_memstream(&text, &length);
+
+  if (!to)
+    message_refuse("out of memory");
+  if (r->interrupted)
+    fprintf(to, "of %zu ", r->total);
+  fprintf(to, "rows: %zu right, %zu wrong, ", r->right, r->wrong);
+  if (r->unproved)
+    fprintf(to, "%zu unproved, ", r->unproved);
+  if (r->killed)
+    fprintf(to, "%zu killed, ", r->killed);
+  fprintf(to, "%zu skipped", r->skipped);
+  report_left_out(to, r);
+  fprintf(to, ", in %.1f s", r->seconds);
+  fclose(to);
+  fputs(terminal_paint(r->wrong || r->unproved || r->killed ? BAD : GOOD), stdout);
+  wrap_print(text, printf("%zu", r->interrupted ? r->count : r->total), 4);
+  fputs(terminal_paint(PLAIN), stdout);
+  free(text);
+}
+
 void report_table_end(const report *r) {
   const size_t marks = by_variants(r) ? report_variants_marks(r) : report_grid_marks(r);
 
@@ -156,17 +182,7 @@ void report_table_end(const report *r) {
     report_skips(r);
   report_notes(r);
   report_wide_bounds(r);
-  fputs(terminal_paint(r->wrong || r->unproved || r->killed ? BAD : GOOD), stdout);
-  if (r->interrupted)
-    printf("%zu of ", r->count);
-  printf("%zu rows: %zu right, %zu wrong, ", r->total, r->right, r->wrong);
-  if (r->unproved)
-    printf("%zu unproved, ", r->unproved);
-  if (r->killed)
-    printf("%zu killed, ", r->killed);
-  printf("%zu skipped", r->skipped);
-  report_left_out(r);
-  printf(", in %.1f s%s\n", r->seconds, terminal_paint(PLAIN));
+  totals(r);
   output_flush_standard();
   if (r->interrupted)
     message_warn("interrupted: %zu rows not run", r->total - r->count);
