@@ -10,7 +10,6 @@ local common = {
     { backend = { "avx512", "avx2", "sse2", "scalar" } },
     { backend = { "cuda", "vulkan" }, block = 128, unroll = 1 },
   },
-  backward = true,
 }
 
 local function declare(name, keys)
@@ -26,6 +25,7 @@ declare("waves", {
   inputs = { x = { "n", range = { -10000, 10000 } } },
   outputs = { s = { "n" }, c = { "n" } },
   map = function(x) return { s = sin(x), c = cos(x) } end,
+  backward = true,
 })
 
 declare("powers", {
@@ -35,11 +35,21 @@ declare("powers", {
   map = function(x, z) return x ^ z end,
 })
 
+-- Of x next to 0 a slope may be finite where the power it is made of is not.
+declare("slopes", {
+  doc = "powers of numbers that are not next to 0",
+  inputs = { x = { "n", range = { 0.1, 10 } }, z = { "n", range = { -5, 5 } } },
+  outputs = { p = { "n" } },
+  map = function(x, z) return pow(max(x, 0.01), z) end,
+  backward = true,
+})
+
 declare("inverse_roots", {
   doc = "1 / sqrt(x)",
   inputs = { x = { "n", range = { 0.1, 10 } } },
   outputs = { r = { "n" } },
   map = function(x) return rsqrt(x) end,
+  backward = true,
 })
 
 declare("steps", {
@@ -47,6 +57,7 @@ declare("steps", {
   inputs = { x = { "n", range = { -4, 4 } } },
   outputs = { f = { "n" }, r = { "n" }, s = { "n" }, a = { "n" } },
   map = function(x) return { f = floor(x), r = round(x), s = sign(x), a = abs(x) * x } end,
+  backward = true,
 })
 
 declare("sizes_of", {
@@ -54,4 +65,5 @@ declare("sizes_of", {
   inputs = { x = { "n" } },
   outputs = { y = { "n" } },
   map = function(x) return abs(x) end,
+  backward = true,
 })
