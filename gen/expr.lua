@@ -357,9 +357,9 @@ end
 local function joined(name)
   local two = maker(name, name)
   return function(...)
-    local count = select("#", ...)
-    local all = count > 2 and ... or two(...)
-    for i = 2, count > 2 and count or 0 do
+    local given = select("#", ...)
+    local all = given > 2 and ... or two(...)
+    for i = 2, given > 2 and given or 0 do
       all = two(all, (select(i, ...)))
     end
     return all
