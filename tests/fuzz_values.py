@@ -320,10 +320,10 @@ class Truth:
             near = np.abs(got - self.exact) <= 8 * spread + slack * np.abs(self.exact) + 1e-290
         alike = (got == exact) | (np.isnan(got) & np.isnan(exact))
         # Where the evaluations themselves do not agree on what sort of number it is, nothing is known.
-        sure = np.isfinite(exact)
+        sure = np.ones(exact.shape, bool)
         for noisy in self.noisy:
             same = (noisy == exact) | (np.isnan(noisy) & np.isnan(exact))
-            sure = np.where(np.isfinite(exact), sure & np.isfinite(noisy), same)
+            sure &= np.where(np.isfinite(exact), np.isfinite(noisy), same)
         if beside is not None:
             with np.errstate(all="ignore"):
                 alike = alike | (got == beside) | (np.isnan(got) & np.isnan(beside)) | (
