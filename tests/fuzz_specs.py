@@ -67,7 +67,8 @@ class Fuzzer:
         self.options = options
         self.folder = Path(options.folder).absolute()
         self.started = time.monotonic()
-        self.counts = dict.fromkeys(["specs", "refused", "rows", "results", "gradients", "mutants", "alive"], 0)
+        self.counts = dict.fromkeys(
+            ["specs", "refused", "rows", "unproved", "results", "gradients", "mutants", "alive"], 0)
         self.found = 0
         self.ready = {}  # build folders by kind; None where it can't be built
         self.kind, self.round = "", 0
@@ -185,6 +186,7 @@ class Fuzzer:
             wrong = {}
             for row in self.bench(folder, *options):
                 self.counts["rows"] += 1
+                self.counts["unproved"] += row["status"] == "unproved"
                 if row["status"] == "wrong" and not ("--special" in options and self.by_chance(folder, by_name, row)):
                     wrong.setdefault(row["op"], []).append(row)
             for name, rows in wrong.items():
@@ -271,7 +273,8 @@ class Fuzzer:
                 rows = [r for r in seen if r["op"] == mutant.row and r["dtype"] == mutant.dtype
                         and r["backend"] == mutant.backend]
                 self.counts["mutants"] += 1
-                if any(row["status"] != "right" for row in rows):
+                said = {row["status"] for row in rows}
+                if "wrong" in said or "right" not in said:  # unproved, it vouches for nothing
                     continue
                 self.counts["alive"] += 1
                 shown = fuzz_mutants.shows(dump, mutant, SIZES[len(mutant.op.dims)], self.seed())
