@@ -447,7 +447,9 @@ def variants(rng, family, backends):
             chosen = gpu_parameters(rng, family, backend)
         else:
             parameters = {"map": ["unroll"], "reduce": ["accumulators"], "rows": ["accumulators", "unroll"]}[family]
-            chosen = {p: rng.choice([1, 1, 2, 4, 4, 8, 3]) for p in parameters}
+            # With fewer accumulators more roundings follow each other than the bound is for.
+            choices = {"unroll": [1, 1, 2, 4, 4, 8, 3], "accumulators": [4, 4, 4, 6, 8, 8, 16]}
+            chosen = {p: rng.choice(choices[p]) for p in parameters}
             if family == "map" and backend != "scalar" and rng.random() < 0.2:
                 chosen["store"] = '"streaming"'
         rows.append(f'{{ backend = "{backend}"' + "".join(f", {p} = {v}" for p, v in chosen.items()) + " }")

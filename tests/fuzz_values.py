@@ -311,6 +311,21 @@ class Truth:
     exact: np.ndarray
     noisy: list
 
+    def sure(self):
+        """Where all evaluations have the same sort of number."""
+        exact = self.exact.astype(np.float64)
+        sure = np.ones(exact.shape, bool)
+        for noisy in self.noisy:
+            same = (noisy == exact) | (np.isnan(noisy) & np.isnan(exact))
+            sure &= np.where(np.isfinite(exact), np.isfinite(noisy), same)
+        return sure
+
+    def is_open(self, slack):
+        """Whether there is an element that evaluations do not agree on."""
+        with np.errstate(all="ignore"):
+            apart = [np.abs(n - self.exact) > slack * np.abs(self.exact) for n in self.noisy]
+        return bool(np.any(apart) or not np.all(self.sure()))
+
     def disagrees(self, got, slack=1e-12, beside=None):
         """The first place where what was got can't be, or None; slack: a relative error that is no matter; beside:
         what is right all the same."""
@@ -320,10 +335,7 @@ class Truth:
             near = np.abs(got - self.exact) <= 8 * spread + slack * np.abs(self.exact) + 1e-290
         alike = (got == exact) | (np.isnan(got) & np.isnan(exact))
         # Where the evaluations themselves do not agree on what sort of number it is, nothing is known.
-        sure = np.isfinite(exact)
-        for noisy in self.noisy:
-            same = (noisy == exact) | (np.isnan(noisy) & np.isnan(exact))
-            sure = np.where(np.isfinite(exact), sure & np.isfinite(noisy), same)
+        sure = self.sure()
         if beside is not None:
             with np.errstate(all="ignore"):
                 alike = alike | (got == beside) | (np.isnan(got) & np.isnan(beside)) | (
