@@ -187,6 +187,10 @@ static check_result compare_outputs(device_call *call, const problem *flushed) {
       r.ulp = j.worst;
       r.bound = j.bound;
     }
+    if (j.off * r.off_allowed >= r.off * j.off_allowed) {
+      r.off = j.off;
+      r.off_allowed = j.off_allowed;
+    }
     if (!judge_is_right(&j) && r.verdict == CHECK_RIGHT) {
       r.verdict = CHECK_WRONG;
       describe(call, &r, o, type, got, &j);

@@ -15,8 +15,10 @@ typedef enum check_verdict {
 
 typedef struct check_result {
   check_verdict verdict;
-  double ulp;        /* the largest error of a floating output; 0 where all are integers */
-  double bound;      /* what the spec allows for the variant's type */
+  double ulp;   /* the largest error of a floating output; 0 where all are integers */
+  double bound; /* what the spec allows for the variant's type */
+  /* The error of an output as a whole and what is allowed, shares of its 2-norm: of the worst. */
+  double off, off_allowed;
   char message[768]; /* why not right, or how little that shows; one line, mostly empty */
 } check_result;
 

@@ -57,6 +57,8 @@ const row_field row_fields[] = {
     FIELD(stop, ROW_TEXT),
     FIGURE(ulp, "units in the last place"),
     FIGURE(ulp_bound, "units in the last place"),
+    FIGURE(norm_error, "share of the result's 2-norm"),
+    FIGURE(norm_bound, "share of the result's 2-norm"),
     FIELD(seed, ROW_COUNT),
     FIELD(source, ROW_TEXT),
     {"template", ROW_TEXT, offsetof(row, template_file), NULL},
@@ -180,6 +182,8 @@ void row_judge(row *r, const check_result *result, const char *repro) {
   r->status = became[result->verdict].status;
   r->ulp = result->ulp;
   r->ulp_bound = result->bound;
+  r->norm_error = result->off;
+  r->norm_bound = result->off_allowed;
   if (r->state != ROW_RIGHT) {
     r->reason = copy(result->message);
     r->repro = copy(repro);

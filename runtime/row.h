@@ -44,6 +44,7 @@ typedef struct row {
   bool above_ceiling; /* by more than measuring is uncertain */
   const char *stop;
   double ulp, ulp_bound;
+  double norm_error, norm_bound; /* of an output as a whole, shares of its 2-norm */
   uint64_t seed;
   const char *source, *template_file;
   /* What the row-wise sweep of workload D calls them. */
