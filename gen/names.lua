@@ -20,7 +20,7 @@ for name in ([[asm auto bool break case char const continue default do double el
   each fetch from group groups here invocation keys lanes live numbers of_row other over_rows owner pack part
   partial partials parts place pos room stage stride term there threads ticket to_aligned turn wanted width
   padded some fabsl atomic_int fenv_t max_align_t ptrdiff_t size_t ssize_t static_assert thread_local wchar_t
-  alignas alignof assert atomic_uint cast concept consteval constexpr constinit co_await co_return co_yield
+  alignas alignof assert atomic_uint barrier cast concept consteval constexpr constinit co_await co_return co_yield
   const_cast decltype dim dynamic_cast errno fixed length noexcept nullptr readonly words reinterpret_cast
   requires row_major sampler static_cast stderr stdin stdout texture uint writeonly]]):gmatch "%S+" do
   reserved[name] = true

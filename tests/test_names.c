@@ -23,19 +23,20 @@ static run_result index_with(const char *name) {
 static void refuses_what_languages_and_templates_use(void **state) {
   (void)state;
   static const char *const words[] = {
-      "alignas",  "args",         "asm",       "assert",    "atomic_int",    "bool",
-      "buffer",   "cast",         "class",     "column",    "constexpr",     "count",
-      "dim",      "dim3",         "double2",   "errno",     "exp",           "fabsl",
-      "fenv_t",   "fixed",        "float16_t", "float4",    "for",           "half2",
-      "highp",    "in",           "int16_t",   "int32_t",   "int64_t",       "int8_t",
-      "intmax_t", "intptr_t",     "length",    "uint",      "isnan",         "linux",
-      "main",     "max_align_t",  "new",       "noexcept",  "nullptr",       "out",
-      "padded",   "ptrdiff_t",    "readonly",  "register",  "row",           "rows",
-      "sampler",  "size_t",       "some",      "ssize_t",   "static_assert", "stdin",
-      "sum",      "sum1",         "sum1_term", "t12",       "template",      "texture",
-      "this",     "thread_local", "typeof",    "u3",        "uint16_t",      "uint32_t",
-      "uint64_t", "uint8_t",      "uintmax_t", "uintptr_t", "uniform",       "vec4",
-      "void",     "wchar_t",      "workspace", "writeonly", "xor",
+      "alignas",       "barrier",  "words",    "args",         "asm",       "assert",
+      "atomic_int",    "bool",     "buffer",   "cast",         "class",     "column",
+      "constexpr",     "count",    "dim",      "dim3",         "double2",   "errno",
+      "exp",           "fabsl",    "fenv_t",   "fixed",        "float16_t", "float4",
+      "for",           "half2",    "highp",    "in",           "int16_t",   "int32_t",
+      "int64_t",       "int8_t",   "intmax_t", "intptr_t",     "length",    "uint",
+      "isnan",         "linux",    "main",     "max_align_t",  "new",       "noexcept",
+      "nullptr",       "out",      "padded",   "ptrdiff_t",    "readonly",  "register",
+      "row",           "rows",     "sampler",  "size_t",       "some",      "ssize_t",
+      "static_assert", "stdin",    "sum",      "sum1",         "sum1_term", "t12",
+      "template",      "texture",  "this",     "thread_local", "typeof",    "u3",
+      "uint16_t",      "uint32_t", "uint64_t", "uint8_t",      "uintmax_t", "uintptr_t",
+      "uniform",       "vec4",     "void",     "wchar_t",      "workspace", "writeonly",
+      "xor",
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     run_result result = index_with(words[i]);
