@@ -11,8 +11,9 @@
 
 enum { BLOCK = 256 /* elements compared at a time */ };
 
-/* What the second law allows where the first allows more: 1e-5 of an f32 result. */
-static const double RELATIVE = 84;
+/* What the second law allows, in units of one rounding: of a magnitude, for rounding errors are random; and of the
+ * result, 1e-5 in f32. */
+static const double USUAL = 0.5, RELATIVE = 84;
 
 /* By what an output is judged. */
 typedef struct law {
@@ -141,29 +142,34 @@ static bool right_if_flushed(const law *l, const block *found, size_t i) {
 
 /* The squares of an output's 2-norms: of the errors, of what was expected, of the magnitudes. */
 typedef struct norms {
-  long double off, expected, magnitude;
+  long double off, expected, magnitude, fourth; /* fourth: powers of the magnitudes */
   size_t count;
 } norms;
 
 /* Squares of what the narrower types have are doubles, which are added up sooner. */
 static void add_narrow(norms *n, const block *b) {
-  double off = 0, expected = 0, magnitude = 0;
+  double off = 0, expected = 0, magnitude = 0, fourth = 0;
 
   for (size_t i = 0; i < b->count; i++) {
+    const double square = b->magnitude[i] * b->magnitude[i];
     off += b->difference[i] * b->difference[i];
     expected += b->expected[i] * b->expected[i];
-    magnitude += b->magnitude[i] * b->magnitude[i];
+    magnitude += square;
+    fourth += square * square;
   }
   n->off += off;
   n->expected += expected;
   n->magnitude += magnitude;
+  n->fourth += fourth;
 }
 
 static void add_wide(norms *n, const block *b) {
   for (size_t i = 0; i < b->count; i++) {
+    const long double square = (long double)b->magnitude[i] * b->magnitude[i];
     n->off += (long double)b->difference[i] * b->difference[i];
     n->expected += (long double)b->expected[i] * b->expected[i];
-    n->magnitude += (long double)b->magnitude[i] * b->magnitude[i];
+    n->magnitude += square;
+    n->fourth += square * square;
   }
 }
 
@@ -184,9 +190,12 @@ static void leave_out_of_norms(block *b, size_t i) {
 static void judge_norms(const law *l, const norms *n, judgement *j) {
   const long double expected = sqrtl(n->expected), magnitude = sqrtl(n->magnitude);
   const long double unit = ldexpl(1, 1 - l->computed->digits), half = ldexpl(1, -l->stored->digits);
-  const long double most = fmaxl(RELATIVE * expected, magnitude);
+  /* As many elements, all of one magnitude, would have such norms. */
+  const long double alike = n->fourth > 0 ? n->magnitude * n->magnitude / n->fourth : 1;
+  const long double share = fminl(l->bound, USUAL + 1.5L * l->bound / sqrtl(alike));
+  const long double most = fmaxl(RELATIVE * expected, USUAL * magnitude);
   const long double least = ldexpl(sqrtl((long double)n->count), l->stored->emin) * half;
-  const long double allowed = unit * fminl(l->bound * magnitude, most) +
+  const long double allowed = unit * fminl(share * magnitude, most) +
                               (l->narrow ? half * expected : 0) + least * fmaxl(1, 2 * l->bound);
 
   if (l->bound == 0 || expected == 0)

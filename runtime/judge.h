@@ -12,10 +12,14 @@
  * NaN, a true infinity the same infinity, and a true zero, where nothing cancels, of the same sign unless the op
  * says otherwise. Where a magnitude is infinite nothing can be said of the element.
  *
- * The second is for an output as a whole: in the 2-norm all elements together are off by no more than if each had
- * half a spacing of its stored type, and of the computed type what the first law allows, but at most RELATIVE units
- * of one rounding of the result, or one of the magnitude where that is more. Rounding errors do not all point one
- * way, as those of a wrong formula do.
+ * The second is for an output as a whole. Rounding errors do not all point one way, nor are all as large as they
+ * may be, as those of a wrong formula are. So in the 2-norm all elements together are off by no more than
+ *
+ *     unit of the computed type * min(share * |magnitude|, max(84 * |reference|, |magnitude| / 2))
+ *         + half a unit of the stored type * |reference|
+ *
+ * share: of few elements the bound, of many a half; (0.5 + 1.5 bound / sqrt(n)) where n elements of one magnitude would
+ * have such norms. 84 units are 1e-5 in f32.
  *
  * Integer results must be equal, but for the index of a largest or smallest term that is rounded
  * (lathe_op.rounded_terms): the first of those that a kernel's precision makes equal may be another, and is right

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dtype.h"
@@ -62,9 +63,11 @@ static void test_laws(void **state) {
     double expected, magnitude, off, ulp;
     bool first, second, zero; /* whether each law holds; whether zeros would pass */
   } cases[] = {
-      {"as far off as allowed", LATHE_F32, 1, 0, 0x1p-22, 2, true, true, false},
+      {"all as far off as one may be", LATHE_F32, 1, 0, 0x1p-22, 2, true, false, false},
       {"one more", LATHE_F32, 1, 0, 3 * 0x1p-23, 2, false, false, false},
-      {"of a magnitude", LATHE_F32, 1, 4, 0x1p-20, 2, true, true, false},
+      {"of a magnitude", LATHE_F32, 1, 4, 0x1p-22, 2, true, true, false},
+      {"all as far off as one of a magnitude may be", LATHE_F32, 1, 4, 0x1p-20, 2, true, false,
+       false},
       {"bf16 off by half a unit of its own", LATHE_BF16, 1, 4, 0, 2, true, true, false},
       {"bf16 off by a unit of its own", LATHE_BF16, 1, 4, 0x1p-7, 2, false, false, false},
       {"bf16 off by a unit of a magnitude in bf16", LATHE_BF16, 0x1p-7, 1, 0x1p-7, 2, false, false,
@@ -186,9 +189,44 @@ static void test_survivors_are_named(void **state) {
   }
 }
 
+/* Every result of softmax rounded to some bits. */
+static bool softmax_passes(int bits) {
+  const size_t dim[LATHE_MAX_DIMS] = {9, 1000};
+  const lathe_op *op = lathe_ops;
+  const char *why;
+  judgement j;
+  problem *p;
+  float *got;
+
+  while (op < lathe_ops + lathe_op_count && strcmp(op->name, "softmax") != 0)
+    op++;
+  assert_true(op < lathe_ops + lathe_op_count);
+  p = problem_make(op, LATHE_F32, dim, 20240229, 0, &why);
+  assert_non_null(p);
+  got = malloc(p->bytes[1]);
+  assert_non_null(got);
+  for (size_t i = 0; i < p->elements[1]; i++) {
+    int exponent;
+    const double value = frexp((double)problem_expected(p, 1, i), &exponent);
+    got[i] = (float)ldexp(round(ldexp(value, bits)), exponent - bits);
+  }
+  j = judge_output(p, NULL, 1, got);
+  free(got);
+  problem_free(p);
+  return judge_is_right(&j);
+}
+
+static void test_few_bits(void **state) {
+  (void)state;
+  assert_true(softmax_passes(24));
+  assert_true(softmax_passes(23));
+  assert_false(softmax_passes(20));
+}
+
 const struct CMUnitTest judge_tests[] = {
     cmocka_unit_test(test_laws),
     cmocka_unit_test(test_no_mutant_survives),
     cmocka_unit_test(test_survivors_are_named),
+    cmocka_unit_test(test_few_bits),
 };
 const size_t judge_test_count = COUNT(judge_tests);
