@@ -8,7 +8,7 @@ local graph_size = {}
 
 -- The largest of the project's own ops: some 200 deep, 60 operations. A function becomes many operations one after
 -- the other.
-local deepest, most, function_depth = 8000, 10000, 40
+local deepest, most, function_depth = 2000, 5000, 40
 
 -- Refuses values { node } of a spec's function that are too large together.
 function graph_size.check(where, key, values)

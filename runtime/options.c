@@ -60,8 +60,8 @@ static const char help_text[] =
     "How to check\n"
     "  --seed N             the inputs' seed, as an earlier run printed it\n"
     "  --special KIND,...   sprinkle nan, inf, zero (of both signs), denormal; does\n"
-    "                         not measure; alone: one in a row; ties, narrow, scalars:\n"
-    "                         inputs and scalars drawn as the probe does\n"
+    "                         not measure; alone: one in a row; ties, narrow, small,\n"
+    "                         scalars: drawn as the probe does\n"
     "  --in-place           the output on the input, where the op can; does not\n"
     "                         measure\n"
     "  --offset BYTES       start buffers so far from a 64-byte boundary, all but an\n"
@@ -214,7 +214,7 @@ static unsigned special_kinds(const char *list) {
       kind++;
     if (kind == RANDOM_NAMES)
       message_unknown("special value", word, random_names, RANDOM_NAMES,
-                      "nan, inf, zero, denormal, alone, ties, narrow, scalars");
+                      "nan, inf, zero, denormal, alone, ties, narrow, scalars, small");
     kinds |= 1u << kind;
     list += length + (list[length] == ',');
   }

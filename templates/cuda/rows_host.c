@@ -97,7 +97,9 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
     const size_t down = blocks((size_t)limits->multiprocessors * $tile_blocks$, across * period, most / period);
 
     //@ if program.leaves then
-    //@ launch(('alike ? %s : "%s_long_apart"'):format(name_of(v, "long"), v.name), "(uint32_t)rows, 1, 1", ("packs < %d ? %s : %d, 1, 1"):format(S.LONG_THREADS * hold, threads("packs", hold), S.LONG_THREADS))
+    if (rows > 0) {
+      //@ launch(('alike ? %s : "%s_long_apart"'):format(name_of(v, "long"), v.name), "(uint32_t)rows, 1, 1", ("packs < %d ? %s : %d, 1, 1"):format(S.LONG_THREADS * hold, threads("packs", hold), S.LONG_THREADS))
+    }
     //@ end
     //@ launch(('alike ? %s : "%s_tile_apart"'):format(name_of(v, "tile"), v.name), "across, blocks(rows, at_once * period, down) * period, 1", "lanes, at_once, 1")
   }

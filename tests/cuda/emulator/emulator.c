@@ -382,7 +382,8 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
 
   (void)extra;
   memcpy(&l.args, parameters[0], sizeof l.args);
-  if (config->shared > EMULATOR_SHARED || cluster > MOST_CLUSTER ||
+  if (l.clusters == 0 || l.threads.x * l.threads.y * l.threads.z == 0 ||
+      config->shared > EMULATOR_SHARED || cluster > MOST_CLUSTER ||
       config->grid[0] % cluster != 0 || l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
     return fake_state = CUDA_ERROR_ILLEGAL_ADDRESS;
   run_launch(&l);
