@@ -179,8 +179,10 @@ static void judge(const job *j, device_call *call, const problem *other, outcome
     else
       r = check_failed(call);
     /* A part of the range may prove nothing where the whole does; it is not timed then. */
-    if (r.verdict == CHECK_UNPROVED)
-      r = call->on->load(call, asked) ? (check_result){.verdict = CHECK_RIGHT} : check_failed(call);
+    if (r.verdict == CHECK_UNPROVED && !call->on->load(call, asked))
+      r = check_failed(call);
+    else if (r.verdict == CHECK_UNPROVED)
+      r = (check_result){.verdict = CHECK_RIGHT};
     take(&out->check, &r);
   }
   weigh(j->variant, &out->check);

@@ -333,7 +333,8 @@ static void test_functions_have_slopes(void **state) {
     const smooth_case *c = &smooth_cases[i];
     lathe_fn *const value = find_function(library, "f%zu_reference_wide", i);
     lathe_fn *const slope = find_function(library, "f%zu_backward_reference_wide", i);
-    long double x[2][POINTS], y[2][POINTS], dy[POINTS] = {1, 1, 1}, dx[POINTS], size[POINTS];
+    long double x[2][POINTS], y[2][POINTS] = {{0}}, dy[POINTS] = {1, 1, 1}, dx[POINTS],
+                              size[POINTS];
     lathe_args args = {.buf = {(void *)c->x, dy, dx, size}, .dim = {1, POINTS}};
     slope(&args);
     for (int side = 0; side < 2; side++) {

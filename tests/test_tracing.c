@@ -145,7 +145,7 @@ static void computes_conditions(void **state) {
   enum { POINTS = 67 };
   static const float values[] = {-INFINITY, -1.5f, -1, -0.5f, -0.0f,    0,  0.5f,
                                  1,         1.5f,  2,  3,     INFINITY, NAN};
-  float x[POINTS], y[POINTS];
+  float x[POINTS], y[POINTS] = {0};
 
   (void)state;
   for (size_t i = 0; i < POINTS; i++)
