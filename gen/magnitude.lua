@@ -3,7 +3,8 @@
 -- of its arguments by its slope. A result is judged against this: check.h.
 --
 -- The error of a node is a node, or nil where it is exact: an operand's element, and what only moves such elements.
--- Where a first-order bound says nothing, for a divisor may be zero within its error, it is infinite.
+-- Where a first-order bound says nothing, for a divisor may be zero within its error, or what is off is multiplied by
+-- an infinity, it is infinite.
 
 local expr = require "expr"
 
@@ -21,18 +22,25 @@ local function plus(a, b)
   return a and b and a + b or a or b
 end
 
--- slope * error, where zero times infinity is nothing: exp(-inf) is 0, however far off its argument may be.
+-- slope * error, where zero times infinity is nothing: exp(-inf) is 0, however far off its argument may be. Of what
+-- is NaN the result is NaN for sure.
 local function passed(slope, error)
   if not error or slope.op == "const" then
     return error and (slope.value == 1 and error or slope * error)
   end
-  return expr.select(expr.eq(slope, 0), 0, expr.select(expr.eq(error, 0), 0, slope * error))
+  return expr.select(expr.gt(slope, 0), expr.select(expr.eq(error, 0), 0, slope * error), 0)
+end
+
+-- What a result is rounded by: nothing where it is infinite or NaN.
+local function rounded(node)
+  local size = expr.abs(node)
+  return expr.select(expr.lt(size, math.huge), size, 0)
 end
 
 -- A product below the smallest normal number is rounded as if it were as large, and what comes of it may be large
 -- again.
 local function rounded_product(node)
-  return expr.maxraw(expr.leaf("tiny", ""), expr.abs(node))
+  return expr.maxraw(expr.leaf("tiny", ""), rounded(node))
 end
 
 -- Infinite where a value may be zero within its error, else what is given.
@@ -102,7 +110,7 @@ end
 -- A sum's error does not grow with its length, but with its terms.
 local function summed(by)
   return function(_, errors, term)
-    return by(plus(expr.abs(term), errors(term)))
+    return by(plus(rounded(term), errors(term)))
   end
 end
 
@@ -116,7 +124,7 @@ end
 
 -- rules[op](node, errors, ...): the error of a node with these arguments; errors(argument) is that of one.
 local rules = {
-  add = function(node, errors, a, b) return plus(expr.abs(node), plus(errors(a), errors(b))) end,
+  add = function(node, errors, a, b) return plus(rounded(node), plus(errors(a), errors(b))) end,
   mul = function(node, errors, a, b)
     local off_a, off_b = passed(expr.abs(b), errors(a)), passed(expr.abs(a), errors(b))
     local scales = is_power_of_two(a) or is_power_of_two(b)
@@ -135,13 +143,14 @@ local rules = {
   sqrt = function(node, errors, a)
     local off = errors(a)
     local most = off and expr.minraw(off * 0.5 / node, expr.sqrt(off / unit()))
-    return plus(expr.abs(node), most and expr.select(expr.eq(off, 0), 0, most))
+    return plus(rounded(node), most and expr.select(expr.eq(off, 0), 0, most))
   end,
   neg = same,
   abs = same,
   detach = same,
   copysign = function(_, errors, a, b)
-    return plus(errors(a), flips({ { b, expr.const(0) } }, errors, 2 * expr.abs(a)))
+    local either = errors(b) and expr.select(expr.ne(b, b), math.huge, 0) -- the sign of a NaN is left open
+    return plus(plus(errors(a), either), flips({ { b, expr.const(0) } }, errors, 2 * expr.abs(a)))
   end,
   pow = function(node, errors, a, b)
     local off_a, off_b = errors(a), errors(b)
@@ -192,7 +201,7 @@ local functions = {
 }
 for op, f in pairs(functions) do
   rules[op] = function(node, errors, x)
-    local own, off = f.tiny and rounded_product(node) or expr.abs(node), errors(x)
+    local own, off = f.tiny and rounded_product(node) or rounded(node), errors(x)
     if not off then
       return own
     end

@@ -15,13 +15,18 @@ static inline void golden_map_reference_f64_point(double x_, double y_, double s
   const double t5 = s_ + t4;
   const double t6 = t2 ? t3 : t5;
   const double t7 = fabs(t5);
-  const double t8 = 1.1754943508222875e-38;
-  const double t9 = fabs(t4);
-  const double t10 = t8 > t9 ? t8 : t9;
-  const double t11 = t7 + t10;
-  const double t12 = t2 ? t1 : t11;
+  const double t8 = __builtin_inf();
+  const bool t9 = t7 < t8;
+  const double t10 = t9 ? t7 : t1;
+  const double t11 = 1.1754943508222875e-38;
+  const double t12 = fabs(t4);
+  const bool t13 = t12 < t8;
+  const double t14 = t13 ? t12 : t1;
+  const double t15 = t11 > t14 ? t11 : t14;
+  const double t16 = t10 + t15;
+  const double t17 = t2 ? t1 : t16;
   *r__out = t6;
-  *r_magnitude__out = t12;
+  *r_magnitude__out = t17;
 }
 
 void golden_map_reference_f64(const lathe_args *args) {
@@ -57,13 +62,18 @@ static inline void golden_map_reference_wide_point(long double x_, long double y
   const long double t5 = s_ + t4;
   const long double t6 = t2 ? t3 : t5;
   const long double t7 = fabsl(t5);
-  const long double t8 = 2.2250738585072014e-308L;
-  const long double t9 = fabsl(t4);
-  const long double t10 = t8 > t9 ? t8 : t9;
-  const long double t11 = t7 + t10;
-  const long double t12 = t2 ? t1 : t11;
+  const long double t8 = __builtin_infl();
+  const bool t9 = t7 < t8;
+  const long double t10 = t9 ? t7 : t1;
+  const long double t11 = 2.2250738585072014e-308L;
+  const long double t12 = fabsl(t4);
+  const bool t13 = t12 < t8;
+  const long double t14 = t13 ? t12 : t1;
+  const long double t15 = t11 > t14 ? t11 : t14;
+  const long double t16 = t10 + t15;
+  const long double t17 = t2 ? t1 : t16;
   *r__out = t6;
-  *r_magnitude__out = t12;
+  *r_magnitude__out = t17;
 }
 
 void golden_map_reference_wide(const lathe_args *args) {

@@ -7,9 +7,14 @@
 /* The op in double, for checking kernels against: plain loops, the C library's functions, sums
  * that carry their rounding errors along (Neumaier 1974). */
 
-static inline double golden_reduce_reference_f64_pass1(double x_) {
+static inline void golden_reduce_reference_f64_pass1(double x_, double *sum1_term_out, double *sum2_term_out) {
   const double t1 = fabs(x_);
-  return t1;
+  const double t2 = __builtin_inf();
+  const bool t3 = t1 < t2;
+  const double t4 = 0.0;
+  const double t5 = t3 ? t1 : t4;
+  *sum1_term_out = t1;
+  *sum2_term_out = t5;
 }
 
 void golden_reduce_reference_f64(const lathe_args *args) {
@@ -20,33 +25,45 @@ void golden_reduce_reference_f64(const lathe_args *args) {
     double *r = args->buf[1];
     double *r_magnitude = args->buf[2];
     double sum1_sum = 0, sum1_error = 0;
+    double sum2_sum = 0, sum2_error = 0;
     for (size_t i = 0; i < count; i++) {
       const double x_ = x[i];
-      const double sum1_term = golden_reduce_reference_f64_pass1(x_);
+      double sum1_term, sum2_term; golden_reduce_reference_f64_pass1(x_, &sum1_term, &sum2_term);
       const double sum1_new = sum1_sum + sum1_term;
       sum1_error += !isfinite(sum1_new) ? 0
           : fabs(sum1_sum) >= fabs(sum1_term)
               ? (sum1_sum - sum1_new) + sum1_term
               : (sum1_term - sum1_new) + sum1_sum;
       sum1_sum = sum1_new;
+      const double sum2_new = sum2_sum + sum2_term;
+      sum2_error += !isfinite(sum2_new) ? 0
+          : fabs(sum2_sum) >= fabs(sum2_term)
+              ? (sum2_sum - sum2_new) + sum2_term
+              : (sum2_term - sum2_new) + sum2_sum;
+      sum2_sum = sum2_new;
     }
     const double sum1 = sum1_sum + sum1_error;
+    const double sum2 = sum2_sum + sum2_error;
     const double sum1_ = sum1;
     const double u1_1 = sqrt(sum1_);
     const double u1 = u1_1;
+    const double sum2_ = sum2;
     const double u2_1 = fabs(u1_1);
-    const double u2_2 = 0.0;
-    const bool u2_3 = u2_2 == sum1_;
-    const double u2_4 = 0.5;
-    const double u2_5 = u2_4 * sum1_;
-    const double u2_6 = u2_5 / u1_1;
-    const double u2_7 = 1.1920928955078125e-07;
-    const double u2_8 = sum1_ / u2_7;
-    const double u2_9 = sqrt(u2_8);
-    const double u2_10 = u2_6 < u2_9 ? u2_6 : u2_9;
-    const double u2_11 = u2_3 ? u2_2 : u2_10;
-    const double u2_12 = u2_1 + u2_11;
-    const double u2 = u2_12;
+    const double u2_2 = __builtin_inf();
+    const bool u2_3 = u2_1 < u2_2;
+    const double u2_4 = 0.0;
+    const double u2_5 = u2_3 ? u2_1 : u2_4;
+    const bool u2_6 = u2_4 == sum2_;
+    const double u2_7 = 0.5;
+    const double u2_8 = u2_7 * sum2_;
+    const double u2_9 = u2_8 / u1_1;
+    const double u2_10 = 1.1920928955078125e-07;
+    const double u2_11 = sum2_ / u2_10;
+    const double u2_12 = sqrt(u2_11);
+    const double u2_13 = u2_9 < u2_12 ? u2_9 : u2_12;
+    const double u2_14 = u2_6 ? u2_4 : u2_13;
+    const double u2_15 = u2_5 + u2_14;
+    const double u2 = u2_15;
     r[0] = u1;
     r_magnitude[0] = u2;
   }
@@ -56,9 +73,14 @@ void golden_reduce_reference_f64(const lathe_args *args) {
 /* The op in long double, for checking kernels against: plain loops, the C library's functions, sums
  * that carry their rounding errors along (Neumaier 1974). */
 
-static inline long double golden_reduce_reference_wide_pass1(long double x_) {
+static inline void golden_reduce_reference_wide_pass1(long double x_, long double *sum1_term_out, long double *sum2_term_out) {
   const long double t1 = fabsl(x_);
-  return t1;
+  const long double t2 = __builtin_infl();
+  const bool t3 = t1 < t2;
+  const long double t4 = 0.0L;
+  const long double t5 = t3 ? t1 : t4;
+  *sum1_term_out = t1;
+  *sum2_term_out = t5;
 }
 
 void golden_reduce_reference_wide(const lathe_args *args) {
@@ -69,33 +91,45 @@ void golden_reduce_reference_wide(const lathe_args *args) {
     long double *r = args->buf[1];
     long double *r_magnitude = args->buf[2];
     long double sum1_sum = 0, sum1_error = 0;
+    long double sum2_sum = 0, sum2_error = 0;
     for (size_t i = 0; i < count; i++) {
       const long double x_ = x[i];
-      const long double sum1_term = golden_reduce_reference_wide_pass1(x_);
+      long double sum1_term, sum2_term; golden_reduce_reference_wide_pass1(x_, &sum1_term, &sum2_term);
       const long double sum1_new = sum1_sum + sum1_term;
       sum1_error += !isfinite(sum1_new) ? 0
           : fabsl(sum1_sum) >= fabsl(sum1_term)
               ? (sum1_sum - sum1_new) + sum1_term
               : (sum1_term - sum1_new) + sum1_sum;
       sum1_sum = sum1_new;
+      const long double sum2_new = sum2_sum + sum2_term;
+      sum2_error += !isfinite(sum2_new) ? 0
+          : fabsl(sum2_sum) >= fabsl(sum2_term)
+              ? (sum2_sum - sum2_new) + sum2_term
+              : (sum2_term - sum2_new) + sum2_sum;
+      sum2_sum = sum2_new;
     }
     const long double sum1 = sum1_sum + sum1_error;
+    const long double sum2 = sum2_sum + sum2_error;
     const long double sum1_ = sum1;
     const long double u1_1 = sqrtl(sum1_);
     const long double u1 = u1_1;
+    const long double sum2_ = sum2;
     const long double u2_1 = fabsl(u1_1);
-    const long double u2_2 = 0.0L;
-    const bool u2_3 = u2_2 == sum1_;
-    const long double u2_4 = 0.5L;
-    const long double u2_5 = u2_4 * sum1_;
-    const long double u2_6 = u2_5 / u1_1;
-    const long double u2_7 = 2.220446049250313e-16L;
-    const long double u2_8 = sum1_ / u2_7;
-    const long double u2_9 = sqrtl(u2_8);
-    const long double u2_10 = u2_6 < u2_9 ? u2_6 : u2_9;
-    const long double u2_11 = u2_3 ? u2_2 : u2_10;
-    const long double u2_12 = u2_1 + u2_11;
-    const long double u2 = u2_12;
+    const long double u2_2 = __builtin_infl();
+    const bool u2_3 = u2_1 < u2_2;
+    const long double u2_4 = 0.0L;
+    const long double u2_5 = u2_3 ? u2_1 : u2_4;
+    const bool u2_6 = u2_4 == sum2_;
+    const long double u2_7 = 0.5L;
+    const long double u2_8 = u2_7 * sum2_;
+    const long double u2_9 = u2_8 / u1_1;
+    const long double u2_10 = 2.220446049250313e-16L;
+    const long double u2_11 = sum2_ / u2_10;
+    const long double u2_12 = sqrtl(u2_11);
+    const long double u2_13 = u2_9 < u2_12 ? u2_9 : u2_12;
+    const long double u2_14 = u2_6 ? u2_4 : u2_13;
+    const long double u2_15 = u2_5 + u2_14;
+    const long double u2 = u2_15;
     r[0] = u1;
     r_magnitude[0] = u2;
   }

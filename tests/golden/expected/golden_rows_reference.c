@@ -14,8 +14,12 @@ static inline double golden_rows_reference_f64_pass1(double x_) {
 static inline void golden_rows_reference_f64_point(double x_, double max1_, double *y__out, double *y_magnitude__out) {
   const double t1 = x_ - max1_;
   const double t2 = fabs(t1);
+  const double t3 = __builtin_inf();
+  const bool t4 = t2 < t3;
+  const double t5 = 0.0;
+  const double t6 = t4 ? t2 : t5;
   *y__out = t1;
-  *y_magnitude__out = t2;
+  *y_magnitude__out = t6;
 }
 
 void golden_rows_reference_f64(const lathe_args *args) {
@@ -53,8 +57,12 @@ static inline long double golden_rows_reference_wide_pass1(long double x_) {
 static inline void golden_rows_reference_wide_point(long double x_, long double max1_, long double *y__out, long double *y_magnitude__out) {
   const long double t1 = x_ - max1_;
   const long double t2 = fabsl(t1);
+  const long double t3 = __builtin_infl();
+  const bool t4 = t2 < t3;
+  const long double t5 = 0.0L;
+  const long double t6 = t4 ? t2 : t5;
   *y__out = t1;
-  *y_magnitude__out = t2;
+  *y_magnitude__out = t6;
 }
 
 void golden_rows_reference_wide(const lathe_args *args) {
