@@ -136,6 +136,21 @@ static bool spoil(const problem *p, const mutant *m, const problem *other, int o
   return true;
 }
 
+/* Whether two results have the same numbers; -0 is 0. */
+static bool is_same(const problem *p, int o, const char *a, const char *b) {
+  const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+  const size_t size = lathe_dtype_size(type);
+
+  for (size_t i = 0; i < p->elements[o]; i++) {
+    double x, y;
+    dtype_widen(type, a + i * size, 1, &x);
+    dtype_widen(type, b + i * size, 1, &y);
+    if (x != y && !(isnan(x) && isnan(y)))
+      return false;
+  }
+  return true;
+}
+
 /* Judges a mutant's results by the problem; other: see spoil. */
 static void try_mutant(const problem *p, mutant *m, const problem *other) {
   for (int o = 0; o < p->op->noperands; o++) {
@@ -144,8 +159,7 @@ static void try_mutant(const problem *p, mutant *m, const problem *other) {
       continue;
     result = right_result(p, o);
     wrong = right_result(p, o);
-    if (result && wrong && spoil(p, m, other, o, wrong) &&
-        memcmp(result, wrong, p->bytes[o]) != 0) {
+    if (result && wrong && spoil(p, m, other, o, wrong) && !is_same(p, o, result, wrong)) {
       const judgement j = judge_output(p, NULL, o, wrong);
       m->tried[o] = true;
       m->found[o] = !judge_is_right(&j);

@@ -169,6 +169,14 @@ static void totals(const report *r) {
   free(text);
 }
 
+static void above_ceiling(size_t rows) {
+  char text[120];
+
+  snprintf(text, sizeof text,
+           "%zu rows above the ceiling, which was measured too low (a busy machine?)", rows);
+  wrap_print(text, printf("!:"), 3);
+}
+
 void report_table_end(const report *r) {
   const size_t marks = by_variants(r) ? report_variants_marks(r) : report_grid_marks(r);
 
@@ -177,7 +185,7 @@ void report_table_end(const report *r) {
     report_crossovers(r);
   putchar('\n');
   if (marks)
-    printf("!: %zu rows above the ceiling, which was measured too low (a busy machine?)\n", marks);
+    above_ceiling(marks);
   if (!by_variants(r))
     report_skips(r);
   report_notes(r);

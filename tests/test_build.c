@@ -284,9 +284,12 @@ static void a_changed_include_rebuilds_what_uses_it(void **state) {
                       "return function(x) return x * 5 end\n");
 }
 
-static void an_include_within_a_function_is_seen(void **state) {
+static void an_include_of_an_include_is_seen(void **state) {
   (void)state;
-  expect_include_seen(MAP("x * include(\"include/one.lua\")"), "return 3\n", "return 5\n");
+  tree_write("source/specs/include/two.lua", "return include \"include/one.lua\"\n");
+  expect_include_seen("outputs = { y = { \"n\" } }, map = include \"include/two.lua\"",
+                      "return function(x) return x * 7 end\n",
+                      "return function(x) return x * 9 end\n");
 }
 
 static void a_broken_spec_fails_with_its_line(void **state) {
@@ -398,7 +401,7 @@ const struct CMUnitTest build_tests[] = {
     TEST(a_removed_variant_takes_its_file_along),
     TEST(a_changed_template_rebuilds_what_uses_it),
     TEST(a_changed_include_rebuilds_what_uses_it),
-    TEST(an_include_within_a_function_is_seen),
+    TEST(an_include_of_an_include_is_seen),
     TEST(a_broken_spec_fails_with_its_line),
     TEST(a_backend_that_is_off_is_a_row),
     TEST(other_options_rebuild_what_they_change),

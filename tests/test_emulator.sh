@@ -18,7 +18,7 @@ mkdir "$tmp/build"
 for name in include axes.lua dropout.lua norms.lua reductions.lua softmax.lua; do
   cp -r "$LATHE_SRC/specs/$name" "$tmp/tree/specs/"
 done
-without_f64() { sed 's/, f64 = bound//; s/"f64", //; s/f64 = 2, //' "$1" >"$tmp/tree/specs/$2"; }
+without_f64() { sed 's/, f64 = bound//; s/"f64", //; s/f64 = 6, //' "$1" >"$tmp/tree/specs/$2"; }
 without_f64 "$LATHE_SRC/specs/include/vector.lua" include/vector.lua
 without_f64 "$LATHE_SRC/tests/specs-rows/rows.lua" unusual.lua
 cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"

@@ -195,8 +195,8 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   fails 'skipped.*no pipeline .* kernel add_f32__vulkan.*: VK_ERROR_INVALID_SHADER_NV' 3 vkCreateComputePipelines \
     -1000012000 0
   fails 'wrong.*did not end within 0.5 s' 1 vkWaitForFences never 9
-  fails 'wrong.*the kernel failed: VK_ERROR_DEVICE_LOST' 1 vkQueueSubmit -4 9
-  fails 'wrong.*the results could not be read: VK_ERROR_DEVICE_LOST' 1 vkQueueSubmit -4 10
+  fails 'wrong.*the kernel failed: VK_ERROR_DEVICE_LOST' 1 vkQueueSubmit -4 13
+  fails 'wrong.*the results could not be read: VK_ERROR_DEVICE_LOST' 1 vkQueueSubmit -4 14
 fi
 
 summary

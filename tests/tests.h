@@ -28,8 +28,8 @@
   GROUP(output_files)                                                                              \
   GROUP(tables)                                                                                    \
   GROUP(signals)                                                                                   \
-  GROUP(worker)                                                                                    \
-  GROUP(planted)
+  GROUP(planted)                                                                                   \
+  GROUP(worker)
 
 #define DECLARE_GROUP(name)                                                                        \
   extern const struct CMUnitTest name##_tests[];                                                   \
