@@ -83,7 +83,7 @@ static bool is_wide(const report *r, size_t i) {
     const row *line = r->rows[i];
     if (line->task->dtype != t->dtype || line->state == ROW_SKIPPED)
       continue;
-    if (line->state != ROW_RIGHT || line->ulp >= little * line->ulp_bound)
+    if (line->state != ROW_RIGHT || line->note || line->ulp >= little * line->ulp_bound)
       return false;
     points += (double)line->points;
   }
