@@ -20,7 +20,8 @@ op "layernorm" {
   sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
-  backward = {
+  backward = { -- two of its results are sums down the columns
+    ulp = vector.ulp(vector.sum_ulp),
     peers = {
       numpy = "s = 1 / np.sqrt(x.var(-1, keepdims=True) + eps); n = (x - x.mean(-1, keepdims=True)) * s; "
         .. "g = dy * gamma; s * (g - g.mean(-1, keepdims=True) - n * (g * n).mean(-1, keepdims=True)), "
@@ -47,6 +48,7 @@ op "rmsnorm" {
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
   backward = {
+    ulp = vector.ulp(vector.sum_ulp),
     peers = {
       numpy = "s = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + eps); g = dy * gamma; "
         .. "s * (g - x * s * s * (g * x).mean(-1, keepdims=True)), (dy * x * s).sum(0)",
