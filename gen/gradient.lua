@@ -100,7 +100,8 @@ local rules = {
   expm1 = function(node, g) return { g * (node + 1) } end,
   log = function(_, g, a) return { g / a } end,
   log1p = function(_, g, a) return { g / (1 + a) } end,
-  tanh = function(node, g) return { g * (1 - node * node) } end,
+  -- 1 - tanh(x)^2 would lose its digits in the tails.
+  tanh = function(_, g, a) return { g * (4 * (expr.sigmoid(2 * a) * expr.sigmoid(-2 * a))) } end,
   sigmoid = function(_, g, a) return { g * (expr.sigmoid(a) * expr.sigmoid(-a)) } end,
   erf = function(_, g, a) return { g * (two_over_root_pi * expr.exp(-(a * a))) } end,
   erfc = function(_, g, a) return { -(g * (two_over_root_pi * expr.exp(-(a * a)))) } end,
