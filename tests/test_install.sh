@@ -2,30 +2,14 @@
 # test_install.sh - what `ninja install` puts where is all that specs of one's own need, and `ninja uninstall` takes
 # it away. Runs in the build folder, ninja's own commands but without ninja; needs LATHE_SRC.
 
-passed=0
-failed=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-
-# is WHAT COMMAND...: one test.
-is() {
-  what=$1
-  shift
-  if "$@" >"$tmp/said" 2>&1; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED install %s: not true that: %s\n' "$what" "$*"
-    cat "$tmp/said"
-  fi
-}
+. "$LATHE_SRC/tests/check.sh"
 
 # run RULE: what ninja would run for it.
 run() {
   DESTDIR=$tmp/root sh -c "$(ninja -t commands "$1" | tail -n 1)"
 }
 
-is 'of the files' run install
+is 'installs the files' run install
 bin=$(dirname "$(find "$tmp/root" -name lathe-gen)")
 prefix=${bin%/bin}
 
@@ -43,17 +27,16 @@ op "own" {
 }
 SPEC
 cd "$tmp/project" || exit 1
-is 'lathe-gen' "$bin/lathe-gen" --out made all
+is 'generates' "$bin/lathe-gen" --out made all
 PKG_CONFIG_PATH=$prefix/share/pkgconfig
 export PKG_CONFIG_PATH
 for source in table.c own/own_reference.c own/own_f32__scalar.c own/own_f16__sse2.c; do
   # shellcheck disable=SC2046 # words
-  is 'headers' cc $(pkg-config --cflags lathe) -Wall -Werror -fsyntax-only "made/$source"
+  is 'finds the headers' cc $(pkg-config --cflags lathe) -Wall -Werror -fsyntax-only "made/$source"
 done
 cd - >/dev/null || exit 1
 
-is 'taken away' run uninstall
-is 'without a rest' test -z "$(find "$tmp/root" -type f)"
+is 'uninstalls' run uninstall
+is 'leaves nothing' test -z "$(find "$tmp/root" -type f)"
 
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+summary
