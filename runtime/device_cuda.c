@@ -25,15 +25,17 @@ enum {
   SPARES = 64,      /* zones of small buffers that are kept for the next */
   SPARE = 64 << 10, /* bytes of each */
   ALIGNMENT = 256,
+  MOST_PARTS = 2, /* fat binaries of one image */
 };
 
 static const size_t large = 64u << 20; /* bytes from which few runs tell a rate */
 
-/* A loaded image. */
+/* An image: fat binaries, one after another, each loaded when a kernel of it is first asked for. The second
+ * has the kernels that the first's architecture is too old for. */
 typedef struct module {
   struct module *next;
   const lathe_image *image;
-  CUmodule loaded;
+  CUmodule part[MOST_PARTS]; /* null: not loaded yet */
 } module;
 
 typedef struct cuda_device {
@@ -283,10 +285,48 @@ static CUresult leave_resident(CUfunction function, lathe_launch *k) {
   return error;
 }
 
-/* The launches of a call and their kernels, from what has been loaded; false with the reason in why. Code for an
- * architecture that has no clusters, which later GPUs' drivers may compile, has no kernels for them. */
-static bool find_kernels(cuda_call *c, CUmodule loaded, const lathe_limits *limits,
-                         const char **why) {
+/* Where the nth fat binary of an image begins, or NULL. Each says in its head how long that is, and what
+ * follows (fatBinaryHeader in CUDA's fatbinary_section.h). An image of anything else is one part. */
+static const unsigned char *part_of(const lathe_image *image, int nth) {
+  const unsigned char *at = image->start;
+
+  for (; nth > 0; nth--) {
+    struct {
+      uint32_t magic;
+      uint16_t version, bytes;
+      uint64_t rest;
+    } head;
+    const size_t left = (size_t)(image->end - at);
+    if (left < sizeof head)
+      return NULL;
+    memcpy(&head, at, sizeof head);
+    if (head.magic != 0xba55ed50 || head.rest >= left || left - head.rest <= head.bytes)
+      return NULL;
+    at += head.bytes + head.rest;
+  }
+  return at;
+}
+
+/* CUDA_ERROR_NOT_FOUND where no part of the image has the kernel for this GPU. */
+static CUresult find_kernel(module *m, const char *name, CUfunction *function) {
+  CUresult error = CUDA_ERROR_NOT_FOUND;
+
+  for (int i = 0; i < MOST_PARTS && error == CUDA_ERROR_NOT_FOUND; i++) {
+    const unsigned char *start = part_of(m->image, i);
+    if (!start)
+      break;
+    error = m->part[i] ? 0 : cuda.module_load(&m->part[i], start);
+    if (!error)
+      error = cuda.module_function(function, m->part[i], name);
+    else if (i > 0 && error == CUDA_ERROR_NO_BINARY_FOR_GPU)
+      error = CUDA_ERROR_NOT_FOUND;
+  }
+  return error;
+}
+
+/* The launches of a call and their kernels; false with the reason in why. Code for an architecture that has no
+ * clusters, which later GPUs' drivers may compile, has no kernels for them. */
+static bool find_kernels(cuda_call *c, module *m, const lathe_limits *limits, const char **why) {
   static char text[320];
 
   c->count = c->head.variant->launches(&c->args, limits, c->launch);
@@ -296,11 +336,11 @@ static bool find_kernels(cuda_call *c, CUmodule loaded, const lathe_limits *limi
   }
   for (int l = 0; l < c->count; l++) {
     lathe_launch *launch = &c->launch[l];
-    CUresult error = cuda.module_function(&c->function[l], loaded, launch->kernel);
+    CUresult error = find_kernel(m, launch->kernel, &c->function[l]);
     if (error == CUDA_ERROR_NOT_FOUND && launch->cluster > 1) {
       lathe_limits without = *limits;
       without.cluster = 1;
-      return find_kernels(c, loaded, &without, why);
+      return find_kernels(c, m, &without, why);
     }
     if (!error && launch->shared > 48u << 10)
       error = cuda.function_set(c->function[l], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -308,7 +348,9 @@ static bool find_kernels(cuda_call *c, CUmodule loaded, const lathe_limits *limi
     if (!error && launch->resident)
       error = leave_resident(c->function[l], launch);
     if (error) {
-      snprintf(text, sizeof text, "kernel %s: %s", launch->kernel, error_text(error));
+      snprintf(text, sizeof text, "kernel %s: %s%s", launch->kernel, error_text(error),
+               error == CUDA_ERROR_NO_BINARY_FOR_GPU ? "; configure --cuda-arch adds this GPU's"
+                                                     : "");
       *why = text;
       return false;
     }
@@ -318,13 +360,11 @@ static bool find_kernels(cuda_call *c, CUmodule loaded, const lathe_limits *limi
 
 /* The kernels of a call; false with the reason in why. */
 static bool load_kernels(cuda_call *c, const char **why) {
-  static char text[320];
   cuda_device *d = device_of(&c->head);
-  const lathe_variant *v = c->head.variant;
+  const lathe_image *image = c->head.variant->image;
   module *m = d->modules;
-  CUresult error;
 
-  while (m && m->image != v->image)
+  while (m && m->image != image)
     m = m->next;
   if (!m) {
     m = calloc(1, sizeof *m);
@@ -332,20 +372,10 @@ static bool load_kernels(cuda_call *c, const char **why) {
       *why = "not enough memory";
       return false;
     }
-    error = cuda.module_load(&m->loaded, v->image->start);
-    if (error) {
-      free(m);
-      snprintf(text, sizeof text, "its code could not be loaded: %s%s", error_text(error),
-               error == CUDA_ERROR_NO_BINARY_FOR_GPU ? "; configure --cuda-arch adds this GPU's"
-                                                     : "");
-      *why = text;
-      return false;
-    }
-    m->image = v->image;
-    m->next = d->modules;
+    *m = (module){.next = d->modules, .image = image};
     d->modules = m;
   }
-  return find_kernels(c, m->loaded, &d->limits, why);
+  return find_kernels(c, m, &d->limits, why);
 }
 
 /* Calls of one graph: GRAPH_CALLS, or a little less, so that it goes round the sets a whole number of

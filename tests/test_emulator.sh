@@ -27,7 +27,7 @@ is 'builds the driver' cc -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -O2 -Wall -
   "$LATHE_SRC/tests/cuda/driver/device.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
   -o "$tmp/build/libcuda.so.1" -lm -lpthread
 cd "$tmp/build" || exit 1
-is 'configures' configure NVCC="$emulator/nvcc" NVCCFLAGS=-O0 --cuda-arch=sm_90a --disable-vulkan \
+is 'configures' configure NVCC="$emulator/nvcc" NVCCFLAGS=-O0 --cuda-arch=sm_80,sm_90a --disable-vulkan \
   --disable-avx512 --disable-avx2 --disable-sse2
 is 'builds the kernels' ninja
 
@@ -36,6 +36,13 @@ rows() { # rows OPTION...: says what is not right; true where all is, and that i
   grep -E -A 3 'wrong|skipped' "$tmp/rows"
   grep -q -E '^[0-9]+ rows: [1-9][0-9]* right, 0 wrong, 0 skipped' "$tmp/rows"
 }
+
+# Kernels of clusters are in the second part of an image, for the first is for GPUs that have none.
+clusters() { # clusters SIZE: whether softmax of rows so long launches any
+  LD_LIBRARY_PATH=. EMULATOR_SAYS=yes out/bench --backend cuda --check-only --op softmax --size "$1" 2>&1 |
+    grep '^emulator: a launch of clusters'
+}
+is 'clusters' clusters 1x16384
 
 # Rows that parts of a warp have, a block, and a cluster or blocks of several launches; then blocks and clusters that
 # read them ahead; then a block that reads them again. Of whole packs and not, and starting anywhere.

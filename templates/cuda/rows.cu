@@ -56,28 +56,35 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 }
 
 //@ end
-//@ function cluster_kernel(v, ending, bounds, call)
-#if __CUDA_ARCH__ >= 900
-//@ kernel(v, ending, bounds, call)
-#endif
-
-//@ end
 //@ local streams = #rows.elements(row.read_again.all, {}) -- operands that a thread holds elements of
+//@ local shortly = row.of_short == row.in_registers and "held" or "short"
+//@ -- Threads with unlike numbers of elements merge sums alone faster, too.
+//@ function by_block(mode)
+//@   return mode == "ends" and shortly or "held"
+//@ end
+//@ function ahead(mode, s, clusters)
+//@   return ("ahead<%s, %d, %d, %d, %d, %s>(args)"):format(modes[mode], s.threads, s.hold, s.rows, s.stages, clusters)
+//@ end
+//@ -- A variant's kernels of clusters: each calls what other kernels of the mode call.
+//@ function cluster_kernels(v)
+//@ for _, mode in ipairs(S.MODES) do
+//@ kernel(v, "cluster_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, lathe_cluster_size())"):format(by_block(mode), modes[mode], S.hold(v)))
+//@ end
+//@ local s = S.ahead(v)
+//@ if s.cluster then
+//@ kernel(v, "ahead_cluster", S.AHEAD_THREADS .. ", " .. s.blocks, ahead("packs", s.cluster, true))
+//@ end
+//@ end
+#ifndef LATHE_CLUSTERS_ALONE
 //@ for _, v in ipairs(variants) do
 /* $v.params_text$ */
 //@ local H = S.hold(v)
-//@ local shortly = row.of_short == row.in_registers and "held" or "short"
 //@ if not finish then
 //@ for _, mode in ipairs(S.MODES) do
-//@ -- Threads with unlike numbers of elements merge sums alone faster, too.
-//@ local by_block = mode == "ends" and shortly or "held"
 //@ for _, s in ipairs(S.short(v)) do
 //@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.bounds(v, streams, S.SHORT_THREADS, mode), ("%s<%s, %d, %d>(args, 1)"):format(shortly, modes[mode], s.threads, s.hold))
 //@ end
-//@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, 1)"):format(by_block, modes[mode], H))
-//@ if S.clusters(program) then
-//@ cluster_kernel(v, "cluster_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, lathe_cluster_size())"):format(by_block, modes[mode], H))
-//@ end
+//@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, 1)"):format(by_block(mode), modes[mode], H))
 //@ end
 //@ end
 //@ for _, mode in ipairs { "packs", "ends", "apart" } do
@@ -93,19 +100,22 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ for _, mode in ipairs(finish and { "packs", "ends", "apart" } or {}) do
 //@ kernel(v, "tile_" .. mode, S.tiles() .. ", 2", ("tile<%s>(args)"):format(modes[mode]))
 //@ end
-//@ for _, mode in ipairs { "full", "packs", "ends" } do
-//@ local ahead = S.ahead(v)
-//@ local function call(s)
-//@   return ("ahead<%s, %d, %d, %d, %d, %s>(args)"):format(modes[mode], s.threads, s.hold, s.rows, s.stages, s == ahead.cluster)
-//@ end
-//@ for _, s in ipairs(ahead) do
-//@ kernel(v, "ahead" .. s.name .. "_" .. mode, s.block .. ", " .. ahead.blocks, call(s))
-//@ end
-//@ if ahead.cluster and mode == "packs" then
-//@ cluster_kernel(v, "ahead_cluster", S.AHEAD_THREADS .. ", " .. ahead.blocks, call(ahead.cluster))
+//@ local shapes = S.ahead(v)
+//@ for _, mode in ipairs(#shapes > 0 and { "full", "packs", "ends" } or {}) do
+//@ for _, s in ipairs(shapes) do
+//@ kernel(v, "ahead" .. s.name .. "_" .. mode, s.block .. ", " .. shapes.blocks, ahead(mode, s, false))
 //@ end
 //@ end
 //@ if finish then
 //@ kernel(v, "merge", 32 * S.mergers() .. ", 1", "merged(args)")
 //@ end
+//@ end
+#endif
+//@ if S.clusters(program) and not finish then
+
+#if __CUDA_ARCH__ >= 900
+//@ for _, v in ipairs(variants) do
+//@ cluster_kernels(v)
+//@ end
+#endif
 //@ end

@@ -319,21 +319,21 @@ CUresult fake_device_attribute(int *value, int attribute, CUdevice device) {
   return fake_state;
 }
 
-/* An image is a library. Its file has no name but the number that it is open by, and stays open, for by that
+/* An image is a library in a fat binary: after a head of 16 bytes, which says how long it is. Its file has no name but the number that it is open by, and stays open, for by that
  * the loader tells it from others. */
 CUresult fake_module_load(CUmodule *module, const void *image) {
-  const Elf64_Ehdr *head = image;
+  const char *library = (const char *)image + 16;
   char path[32];
   ssize_t written;
-  size_t size;
+  uint64_t size;
   int file;
 
-  if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
+  if (memcmp(library, ELFMAG, SELFMAG) != 0)
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
-  size = head->e_shoff + (size_t)head->e_shnum * head->e_shentsize;
+  memcpy(&size, (const char *)image + 8, sizeof size);
   file = memfd_create("image", 0);
   for (size_t at = 0; at < size; at += (size_t)written) {
-    written = write(file, (const char *)image + at, size - at);
+    written = write(file, library + at, size - at);
     if (written <= 0)
       return CUDA_ERROR_OUT_OF_MEMORY;
   }
@@ -371,6 +371,7 @@ CUresult fake_max_active_clusters(int *clusters, CUfunction function,
 
 CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,
                           void **extra) {
+  static bool said;
   const found *f = (const found *)function;
   const unsigned cluster = config->count > 0 ? config->attributes[0].value[0] : 1;
   launch l = {.kernel = f->kernel,
@@ -386,6 +387,8 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
       config->shared > EMULATOR_SHARED || cluster > MOST_CLUSTER ||
       config->grid[0] % cluster != 0 || l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
     return fake_state = CUDA_ERROR_ILLEGAL_ADDRESS;
+  if (cluster > 1 && !said && getenv("EMULATOR_SAYS"))
+    said = fprintf(stderr, "emulator: a launch of clusters\n") > 0;
   run_launch(&l);
   return fake_state;
 }

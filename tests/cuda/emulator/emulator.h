@@ -47,7 +47,6 @@ uint16_t emulator_to_half(float x);
 /* ---- the language ------------------------------------------------------------------------------- */
 
 #define asm(...) /* there is none outside ptx.h but in what configure tries */
-#define __CUDA_ARCH__ 900
 #define __global__
 #define __device__
 #define __forceinline__ inline
