@@ -163,10 +163,10 @@ function dispatch.write(ops, backends)
         return "LATHE_" .. f
       end)
       local run, image, launches, workspace = "NULL", "NULL", "NULL", "NULL"
-      if enabled and v.file.host then
-        image, launches = "&" .. v.file.stem .. "_image", v.name .. "_launches"
-        if v == v.file.variants[1] then
-          externs[#externs + 1] = "extern const lathe_image " .. v.file.stem .. "_image;\n"
+      if enabled and v.part.image then
+        image, launches = "&" .. v.part.stem .. "_image", v.name .. "_launches"
+        if v == v.part.variants[1] then
+          externs[#externs + 1] = "extern const lathe_image " .. v.part.stem .. "_image;\n"
         end
         externs[#externs + 1] = "extern lathe_launches " .. launches .. ";\n"
       elseif enabled then

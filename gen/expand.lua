@@ -19,26 +19,32 @@ local function header(op, template_file, prologue)
   return table.concat(lines, "\n") .. "\n"
 end
 
-local function kernel_file(engine, op, file)
-  local backend = file.backend
-  local template_file = "templates/" .. backend.language .. "/" .. op.family .. backend.extension
-  local language = require(backend.lowering)
+-- A part's lowered program, which its device code and the host's side of it share.
+local function lowered(op, part)
+  local language = require(part.backend.lowering)
   -- An output of a narrower type than is computed in is no place to keep anything.
-  local compute = language.types[file.dtype].compute
-  local together = op.family == "rows" and language.gathers_two and program.together(compute or file.dtype, "always")
+  local compute = language.types[part.dtype].compute
+  local together = op.family == "rows" and language.gathers_two and program.together(compute or part.dtype, "always")
   local prog = program.make(op.values, not compute, op.in_place and op.operands[1].name, together,
     language.indexes_apart)
-  local kernel = lower.kernel(language, backend.name, file.dtype, file.stem, op.operands, prog)
-  for _, name in ipairs(file.needs) do
+  local kernel = lower.kernel(language, part.backend.name, part.dtype, part.stem, op.operands, prog)
+  for _, name in ipairs(part.needs) do
     table.insert(kernel.prologue, language.require:format(name))
   end
-  local values = { k = kernel, op = op, variants = file.variants, file = file }
-  local device = engine(template_file, values, header(op, template_file, kernel.prologue))
-  if not file.host then
-    return device
-  end
-  local host_template = "templates/" .. backend.language .. "/" .. op.family .. "_host.c"
-  return device, engine(host_template, values, header(op, host_template, { '#include "lathe.h"' }))
+  return kernel
+end
+
+-- A source file: the template for each of its parts, one below the other. What parts share is written with
+-- the first alone. kernel_of(part): its lowered program.
+local function parts_file(engine, op, file, kernel_of)
+  local ending = file.host and "_host.c" or file.backend.extension
+  local template_file = "templates/" .. file.backend.language .. "/" .. op.family .. ending
+  return table.concat(text.map(file.parts, function(part, i)
+    local kernel = kernel_of(part)
+    local prologue = file.host and { '#include "lathe.h"' } or kernel.prologue
+    return engine(template_file, { k = kernel, op = op, variants = part.variants, part = part, first = i == 1 },
+      i == 1 and header(op, template_file, prologue) or "/* ---- " .. part.stem .. " ---- */\n")
+  end))
 end
 
 -- Both references of an op: in double, and in long double for checking double itself. After the
@@ -81,16 +87,13 @@ end
 
 -- Calls write(path, text) for every source file of a traced op. engine: from template.lua.
 function expand.op(engine, op, write)
+  local kernels = {}
+  local function kernel_of(part)
+    kernels[part] = kernels[part] or lowered(op, part)
+    return kernels[part]
+  end
   for _, file in ipairs(op.sources) do
-    if file.reference then
-      write(file.path, reference_file(engine, op))
-    else
-      local device, host = kernel_file(engine, op, file)
-      write(file.path, device)
-      if host then
-        write(file.host, host)
-      end
-    end
+    write(file.path, file.reference and reference_file(engine, op) or parts_file(engine, op, file, kernel_of))
   end
 end
 

@@ -332,33 +332,46 @@ function plan.reference_name(op, dtype)
   return op.name .. "_reference_" .. dtype
 end
 
--- The source files of an op: { path (below the output folder), stem, dtype, backend, needs, variants }
--- for each precision and enabled backend (or each variant, for a backend whose modules hold one kernel
--- each, and where its parameters need an extension), and { path, reference = true }. Code for a device
--- other than the CPU comes with a host file that carries it and says how it is launched: host, with the
--- device code at image.
+-- The source files of an op, each path below the output folder:
+--   { path, backend, parts }               kernels for the CPU, in all precisions
+--   { path, backend, parts, image }        device code of one part, of which the build makes an image
+--   { path, backend, parts, host = true }  what carries the images of all parts, and says how they are launched
+--   { path, reference = true }
+-- A part is what a template is expanded for: { stem, dtype, backend, needs, variants, image }, one for each
+-- precision and enabled backend (or each variant, for a backend whose modules hold one kernel each, and where
+-- its parameters need an extension).
 function plan.files(op)
-  local files, by_path = {}, {}
+  local files, hosts, parts, by_path = {}, {}, {}, {}
+  local function add(list, part, file)
+    if not by_path[file.path] then
+      by_path[file.path] = file
+      file.backend, file.parts = part.backend, {}
+      list[#list + 1] = file
+    end
+    table.insert(by_path[file.path].parts, part)
+  end
   for _, variant in ipairs(op.planned) do
     local backend = variant.backend
     if not variant.disabled then
       local alone = backend.one_kernel_per_file or #variant.params_need > 0
       local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. "__" .. backend.name
-      local path = op.name .. "/" .. stem .. backend.extension
-      if not by_path[path] then
-        by_path[path] = {
-          path = path, stem = stem, dtype = variant.dtype, backend = backend, needs = variant.needs, variants = {},
-        }
-        if backend.kind ~= "cpu" then
-          by_path[path].host = op.name .. "/" .. stem .. "_host.c"
-          by_path[path].image = op.name .. "/" .. stem .. ".image"
+      if not parts[stem] then
+        local part = { stem = stem, dtype = variant.dtype, backend = backend, needs = variant.needs, variants = {} }
+        local own, all = op.name .. "/" .. stem, op.name .. "/" .. op.name .. "__" .. backend.name
+        if backend.kind == "cpu" then
+          add(files, part, { path = all .. backend.extension })
+        else
+          part.image = own .. ".image"
+          add(files, part, { path = own .. backend.extension, image = part.image })
+          add(hosts, part, { path = all .. "_host.c", host = true })
         end
-        files[#files + 1] = by_path[path]
+        parts[stem] = part
       end
-      table.insert(by_path[path].variants, variant)
-      variant.file = by_path[path]
+      table.insert(parts[stem].variants, variant)
+      variant.part = parts[stem]
     end
   end
+  table.move(hosts, 1, #hosts, #files + 1, files)
   files[#files + 1] = { path = op.name .. "/" .. op.name .. "_reference.c", reference = true }
   return files
 end

@@ -28,17 +28,18 @@ class Mutant:
 
 
 def steps(text):
-    """The lines of a kernel file that can be exchanged, each as it is and as it would be."""
+    """The lines of a kernel file that can be exchanged, each as it is and as it would be, and of which precision."""
     found, lines, inside = [], text.split("\n"), False
     for number, line in enumerate(lines):
-        if re.match(r"static inline .*\b\w+__\w+_(point|pass\d+|term\d*)\(", line):
-            inside = True
+        function = re.match(r"static inline .*\b\w+_([a-z]+\d+)__\w+_(point|pass\d+|term\d*)\(", line)
+        if function:
+            inside, dtype = True, function[1]
         elif line.startswith("}"):
             inside = False
         elif inside and re.match(r"  const [\w ]+ t\d+ = ", line):
             for pattern, old, new in EXCHANGES:
                 if re.search(pattern, line) and "epi" not in line:
-                    found.append((number, line, line.replace(old, new, 1)))
+                    found.append((number, line, line.replace(old, new, 1), dtype))
     return found
 
 
@@ -47,7 +48,7 @@ def plant(gen, ops, rng, most):
     files = []
     for op in ops:
         for row in [op.name] + [op.name + "_backward"] * op.backward:
-            files += [(op, row, path) for path in sorted((Path(gen) / row).glob(f"{row}_*__*.c"))]
+            files += [(op, row, path) for path in sorted((Path(gen) / row).glob(f"{row}__*.c"))]
     rng.shuffle(files)
     mutants = []
     for op, row, path in files:
@@ -55,11 +56,11 @@ def plant(gen, ops, rng, most):
         found = steps(text)
         if not found or len(mutants) == most:
             continue
-        number, old, new = rng.choice(found)
+        number, old, new, dtype = rng.choice(found)
         lines = text.split("\n")
         lines[number] = new
         path.write_text("\n".join(lines))
-        dtype, backend = path.stem.removeprefix(row + "_").split("__")
+        backend = path.stem.removeprefix(row + "__")
         change = f"{path.name}:{number + 1}: '{old.strip()}' as '{new.strip()}'"
         mutants.append(Mutant(op, row, dtype, backend, path, change))
     return mutants

@@ -160,8 +160,8 @@ static void a_changed_spec_rebuilds_its_op(void **state) {
   write_spec("source/specs/a.lua", "a", MAP("x + 2"));
   char *log = build();
   ran(log, "EXPAND a\n");
-  ran(log, "CC out/gen/a/a_f32__scalar.o");
-  ran(log, "CC out/gen/a/a_f32__sse2.o");
+  ran(log, "CC out/gen/a/a__scalar.o");
+  ran(log, "CC out/gen/a/a__sse2.o");
   ran(log, "CC out/gen/a/a_reference.o");
   ran(log, "AR out/gen/kernels.a");
   ran_not(log, "EXPAND b\n");
@@ -178,7 +178,7 @@ static void a_new_spec_adds_its_rows(void **state) {
   write_spec("source/specs/d.lua", "d", MAP("x - 1"));
   char *log = build();
   ran(log, "EXPAND d\n");
-  ran(log, "CC out/gen/d/d_f32__sse2.o");
+  ran(log, "CC out/gen/d/d__sse2.o");
   ran(log, "CC out/gen/table.o");
   ran(log, "AR out/gen/kernels.a");
   ran_not(log, "EXPAND a\n");
@@ -192,7 +192,7 @@ static void a_new_spec_adds_its_rows(void **state) {
 
 static void a_deleted_spec_takes_its_files_along(void **state) {
   (void)state;
-  assert_true(tree_has("build/out/gen/b/b_f32__sse2.o"));
+  assert_true(tree_has("build/out/gen/b/b__sse2.o"));
   tree_remove("source/specs/b.lua");
   char *log = build();
   ran(log, "CC out/gen/table.o");
@@ -203,7 +203,7 @@ static void a_deleted_spec_takes_its_files_along(void **state) {
   assert_null(strstr(table, "b_f32"));
   run_result members = IN_BUILD("ar", "t", "out/gen/kernels.a");
   assert_null(strstr(members.out, "b_f32"));
-  assert_non_null(strstr(members.out, "a_f32__sse2.o"));
+  assert_non_null(strstr(members.out, "a__sse2.o"));
   run_free(&members);
   expect_nothing_to_do();
   free(table);
@@ -219,7 +219,7 @@ static void a_spec_that_comes_back_is_built(void **state) {
   tree_write("source/specs/b.lua", spec);
   char *log = build();
   ran(log, "EXPAND b\n");
-  ran(log, "CC out/gen/b/b_f32__sse2.o");
+  ran(log, "CC out/gen/b/b__sse2.o");
   expect_nothing_to_do();
   free(log);
   free(spec);
@@ -233,9 +233,9 @@ static void a_removed_variant_takes_its_file_along(void **state) {
   memset(sse2, ' ', strlen("\"sse2\","));
   tree_write("source/specs/a.lua", spec);
   char *log = build();
-  assert_false(tree_has("build/out/gen/a/a_f32__sse2.c"));
-  assert_false(tree_has("build/out/gen/a/a_f32__sse2.o"));
-  assert_true(tree_has("build/out/gen/a/a_f32__scalar.o"));
+  assert_false(tree_has("build/out/gen/a/a__sse2.c"));
+  assert_false(tree_has("build/out/gen/a/a__sse2.o"));
+  assert_true(tree_has("build/out/gen/a/a__scalar.o"));
   ran_not(log, "out/gen/b/");
   expect_nothing_to_do();
   free(log);
@@ -250,8 +250,8 @@ static void a_changed_template_rebuilds_what_uses_it(void **state) {
   sprintf(with, "%sextern int a_new_line;\n", template);
   tree_write("source/templates/c/map.c", with);
   char *log = build();
-  ran(log, "CC out/gen/a/a_f32__sse2.o");
-  ran(log, "CC out/gen/b/b_f32__scalar.o");
+  ran(log, "CC out/gen/a/a__sse2.o");
+  ran(log, "CC out/gen/b/b__scalar.o");
   ran_not(log, "EXPAND c\n");
   ran_not(log, "out/gen/c/");
   ran_not(log, "a_reference.o");
@@ -271,7 +271,7 @@ static void expect_include_seen(const char *body, const char *before, const char
   tree_write("source/specs/include/one.lua", after);
   char *log = build();
   ran(log, "EXPAND b\n");
-  ran(log, "CC out/gen/b/b_f32__scalar.o");
+  ran(log, "CC out/gen/b/b__scalar.o");
   ran_not(log, "EXPAND a\n");
   expect_nothing_to_do();
   free(log);
@@ -304,11 +304,11 @@ static void a_broken_spec_fails_with_its_line(void **state) {
   char *after = tree_read("build/out/gen/table.c");
   assert_string_equal(after, before);
   assert_true(tree_has("build/out/gen/kernels.a"));
-  assert_true(tree_has("build/out/gen/a/a_f32__sse2.o"));
+  assert_true(tree_has("build/out/gen/a/a__sse2.o"));
 
   write_spec("source/specs/a.lua", "a", MAP("x + 3"));
   char *log = build();
-  ran(log, "CC out/gen/a/a_f32__sse2.o");
+  ran(log, "CC out/gen/a/a__sse2.o");
   ran_not(log, "out/gen/b/");
   expect_nothing_to_do();
   free(log);
@@ -323,7 +323,7 @@ static void a_backend_that_is_off_is_a_row(void **state) {
   assert_non_null(strstr(table, "\"a_f32__avx2_u1\""));
   assert_null(strstr(table, "extern lathe_fn a_f32__avx2"));
   assert_non_null(strstr(table, "extern lathe_fn a_f32__sse2"));
-  assert_false(tree_has("build/out/gen/a/a_f32__avx2.c"));
+  assert_false(tree_has("build/out/gen/a/a__avx2.c"));
   free(table);
 }
 
@@ -336,8 +336,8 @@ static void other_options_rebuild_what_they_change(void **state) {
   char *log = build();
   ran(log, "CC out/gen/table.o");
   ran_not(log, "CC out/gen/a/");
-  assert_false(tree_has("build/out/gen/a/a_f32__sse2.c"));
-  assert_true(tree_has("build/out/gen/a/a_f32__scalar.o"));
+  assert_false(tree_has("build/out/gen/a/a__sse2.c"));
+  assert_true(tree_has("build/out/gen/a/a__scalar.o"));
   char *table = tree_read("build/out/gen/table.c");
   assert_non_null(strstr(table, "disabled by --disable-sse2"));
   expect_nothing_to_do();
@@ -368,7 +368,7 @@ static void writes_the_same_sources_with_any_number_of_jobs(void **state) {
   for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
     run_result result = IN_BUILD("ninja", "-t", "clean", "out/gen/kernels.a");
     run_free(&result);
-    assert_false(tree_has("build/out/gen/a/a_f32__sse2.c"));
+    assert_false(tree_has("build/out/gen/a/a__sse2.c"));
     result = IN_BUILD("ninja", jobs[i], "out/gen/kernels.a");
     assert_string_equal(result.err, "");
     assert_int_equal(result.status, 0);

@@ -9,7 +9,7 @@
 #include "tree.h"
 
 typedef struct lowering {
-  const char *file;                      /* which of the op's files to look at: f32__scalar, ... */
+  const char *part;                      /* of what the op is made into: f32__scalar, ... */
   const char *parameters, *value, *body; /* x, y, z are inputs, s and t scalars */
 } lowering;
 
@@ -36,28 +36,32 @@ static void write_spec(const char *parameters, const char *value) {
 static void lowers(void **state) {
   const lowering *want = *state;
   write_spec(want->parameters, want->value);
-  tree_write("templates/c/map.c", "BEGIN\n"
-                                  "$(k:point(\"point\", k:results(k.program.points)).body)\n");
+  tree_write("templates/c/map.c", "BEGIN $k.name$\n"
+                                  "$(k:point(\"point\", k:results(k.program.points)).body)\n"
+                                  "END\n");
   run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "--no-line", "expand", "t");
   assert_string_equal(result.err, "");
   assert_int_equal(result.status, 0);
   run_free(&result);
-  char path[64];
-  snprintf(path, sizeof path, "out/gen/t/t_%s.c", want->file);
-  char *text = tree_read(path);
-  const char *begin = strstr(text, "BEGIN\n");
+  char path[64], mark[64];
+  snprintf(path, sizeof path, "out/gen/t/t%s.c", strstr(want->part, "__"));
+  snprintf(mark, sizeof mark, "BEGIN t_%s\n", want->part);
+  char *text = tree_read(path), *begin = strstr(text, mark);
   assert_non_null(begin);
-  assert_string_equal(begin + strlen("BEGIN\n"), want->body);
+  char *end = strstr(begin, "END\n");
+  assert_non_null(end);
+  *end = '\0';
+  assert_string_equal(begin + strlen(mark), want->body);
   free(text);
 }
 
 /* name, parameters, value, and the body in scalar C for f32. */
 #define LOWERS(name, parameters, value, body)                                                      \
   LOWERS_IN(name, "f32__scalar", parameters, value, body)
-#define LOWERS_IN(name, file, parameters, value, body)                                             \
+#define LOWERS_IN(name, part, parameters, value, body)                                             \
   {                                                                                                \
     "expression: " name, lowers, tree_setup_small, tree_teardown, &(lowering) {                    \
-      file, parameters, value, body                                                                \
+      part, parameters, value, body                                                                \
     }                                                                                              \
   }
 #define UNCHANGED "return x_;\n"

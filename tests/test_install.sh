@@ -30,7 +30,7 @@ cd "$tmp/project" || exit 1
 is 'generates' "$bin/lathe-gen" --out made all
 PKG_CONFIG_PATH=$prefix/share/pkgconfig
 export PKG_CONFIG_PATH
-for source in table.c own/own_reference.c own/own_f32__scalar.c own/own_f16__sse2.c; do
+for source in table.c own/own_reference.c own/own__scalar.c own/own__sse2.c; do
   # shellcheck disable=SC2046 # words
   is 'finds the headers' cc $(pkg-config --cflags lathe) -Wall -Werror -fsyntax-only "made/$source"
 done

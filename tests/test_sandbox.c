@@ -167,7 +167,7 @@ static void write_second_op(const char *path, const char *before) {
 static void expect_second_op(bool is_there) {
   run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "all");
   assert_string_equal(result.err, "");
-  assert_int_equal(tree_has("out/gen/u/u_f32__scalar.c"), is_there);
+  assert_int_equal(tree_has("out/gen/u/u__scalar.c"), is_there);
   run_free(&result);
 }
 
@@ -216,7 +216,7 @@ static void ends_no_comment_by_a_description(void **state) {
   snprintf(templates, sizeof templates, "-I%s/templates/c", test_variable("LATHE_SRC"));
   result =
       RUN(tree_root(), "cc", "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", include,
-          templates, "out/gen/table.c", "out/gen/t/t_reference.c", "out/gen/t/t_f32__scalar.c");
+          templates, "out/gen/table.c", "out/gen/t/t_reference.c", "out/gen/t/t__scalar.c");
   assert_string_equal(result.err, "");
   run_free(&result);
 }

@@ -9,7 +9,7 @@
 #include "tree.h"
 
 #define TEMPLATE "templates/c/map.c"
-#define EXPANDED "out/gen/t/t_f32__scalar.c"
+#define EXPANDED "out/gen/t/t__scalar.c"
 
 /* What a template becomes without #line, after the header that each file has. */
 static char *pour(const char *source) {

@@ -17,11 +17,11 @@ golden() { # golden FILE
 }
 golden small_map/small_map_f32__vulkan.comp # those of the other families are long, and run below
 for op in map reduce rows; do
-  golden small_$op/small_${op}_f32__vulkan_host.c
+  golden small_$op/small_${op}__vulkan_host.c
   # The host's side is C that the table calls: it must compile whether there is a glslang or not.
   : >"$tmp/out/small_$op/small_${op}_f32__vulkan.image"
   is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime" \
-    -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}_f32__vulkan_host.c" -o "$tmp/host.o"
+    -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}__vulkan_host.c" -o "$tmp/host.o"
 done
 
 # refused WORDS PARAMETERS: a variant's row that the backend does not take
@@ -52,7 +52,8 @@ small("lowered", grid, { rows = function(x, y) return x - row_max(y) end })
 EOF
 is 'generates a division' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/loose" --no-line --backend vulkan all
 for name in ratio_f32:0 product_f32:0 ratio_f16:0 product_f16:1; do
-  is "rounds again: $name" grep "_end, ${name#*:}}" "$tmp/loose/${name%_*}/${name%:*}__vulkan_host.c"
+  is "rounds again: $name" grep "${name%:*}__vulkan_end, ${name#*:}}" \
+    "$tmp/loose/${name%_*}/${name%_*}__vulkan_host.c"
 done
 for name in ratio: product:_near centred:_near lowered:; do
   is "rounds to the even one: $name" grep -q "at = lathe_bf16s${name#*:}(" \
@@ -104,7 +105,7 @@ is 'a variant left out' test -e "$tmp/less/$plain"
 is 'a variant of its own' less 'vulkan:GL_NV_cooperative_vector=no such extension'
 is 'a variant of its own' grep -x '#extension GL_KHR_cooperative_matrix : require' "$tmp/less/$matrix.comp"
 is 'a variant of its own' grep -x '#if KERNEL == 0' "$tmp/less/$matrix.comp"
-is 'a variant of its own' grep '"small_map_f32__vulkan_b128_u4",$' "$tmp/less/${matrix}_host.c"
+is 'a variant of its own' grep '"small_map_f32__vulkan_b128_u4",$' "$tmp/less/small_map/small_map__vulkan_host.c"
 is 'a variant of its own' test "$(grep -c -e cooperative -e 'KERNEL == 1' "$tmp/less/$plain")" = 0
 less 'vulkan:GL_KHR_coperative_matrix=no such extension' >"$tmp/stdout" 2>"$tmp/stderr"
 is 'a misspelt extension' test $? = 2

@@ -1,8 +1,10 @@
+//@ if first then
 /* y[i] = f(x0[i], x1[i], ...). Past the first-level cache this is limited by bytes moved, for
  * every function that costs less than about a nanosecond; inside it, by the operations of f.
  * unroll gives the processor independent vectors to overlap; streaming stores keep an output
  * larger than the last-level cache from being read before it is written. Random numbers are made
  * some at a time into the first-level cache, and read from there as if they were an operand. */
+//@ end
 //@ local P = use "parts.c"
 //@ local outputs = k.program.points
 //@ local point = k:last_pass(P.define)

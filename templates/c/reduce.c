@@ -1,5 +1,7 @@
+//@ if first then
 /* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by
  * reading the inputs once, from whatever level of the cache holds them: passes.c. */
+//@ end
 //@ local R = use "passes.c"
 //@ local passes = k:passes(R.P.define)
 //@ local totals = k:totals()

@@ -1,8 +1,10 @@
+//@ if first then
 /* A program over each row: passes of reductions over the row, then its values. A row that stays
  * in the first two cache levels is read from memory once; beyond that, once a pass. What is
  * dear to compute twice (an exponential) is kept in the output between passes. Reductions over the
  * rows are gathered in the last pass, in an array with an element for each column, and finished after
  * the last row. */
+//@ end
 //@ local R = use "passes.c"
 //@ local P = R.P
 //@ local passes = k:passes(P.define)

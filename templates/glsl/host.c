@@ -12,15 +12,16 @@
 //@ function image()
 __asm__(".section .rodata\n"
         ".balign 16\n"
-        "$file.stem$_start:\n"
-        ".incbin \"$file.image$\"\n"
-        "$file.stem$_end:\n"
+        "$part.stem$_start:\n"
+        ".incbin \"$part.image$\"\n"
+        "$part.stem$_end:\n"
         ".byte 0\n"
         ".previous\n");
-extern const unsigned char $file.stem$_start[], $file.stem$_end[];
-extern const lathe_image $file.stem$_image;
-const lathe_image $file.stem$_image = {$file.stem$_start, $file.stem$_end, $(k:is_loose() and 1 or 0)};
+extern const unsigned char $part.stem$_start[], $part.stem$_end[];
+extern const lathe_image $part.stem$_image;
+const lathe_image $part.stem$_image = {$part.stem$_start, $part.stem$_end, $(k:is_loose() and 1 or 0)};
 
+//@ if first then
 /* As templates/glsl/kernel.comp has them. */
 enum { APART, PACKS, FULL, ENDS };
 
@@ -31,6 +32,7 @@ static inline uint32_t blocks(size_t points, size_t each, size_t most) {
   return (uint32_t)(some ? some : 1);
 }
 
+//@ end
 //@ end
 //@ -- A grid of `groups` workgroups, and some more where one dimension has no room for them: see lathe_group.
 //@ GRID = "{groups < limits->grid ? groups : limits->grid, blocks(groups, limits->grid, SIZE_MAX), 1}"

@@ -7,7 +7,7 @@
 //@ for p = 1, #phases + 1 do
 //@   parts[#parts + 1] = number["part" .. p] and p
 //@ end
-//@ if #columns > 0 then
+//@ if first and #columns > 0 then
 /* How many workgroups may leave what they gathered over the rows. */
 static inline size_t most_partials(size_t count) {
   const size_t some = $S.PARTIAL_NUMBERS$ / (count ? count : 1);
@@ -15,12 +15,14 @@ static inline size_t most_partials(size_t count) {
   return some < $S.FEWEST_PARTIALS$ ? $S.FEWEST_PARTIALS$ : some > $S.MOST_PARTIALS$ ? $S.MOST_PARTIALS$ : some;
 }
 
+//@ end
+//@ if #columns > 0 then
 /* What merges them. */
-static inline lathe_launch finish(size_t count, const lathe_limits *limits) {
+static inline lathe_launch $part.stem$_finish(size_t count, const lathe_limits *limits) {
   const uint32_t groups = blocks(count, $S.MERGE_COLUMNS$, SIZE_MAX);
 
   return (lathe_launch){
-      .kernel = "$file.stem$_finish",
+      .kernel = "$part.stem$_finish",
       .grid = $H.GRID$,
       .block = {$(S.MERGE_COLUMNS * S.MERGE_LANES), 1, 1},
       .constant = {$number.finish$, 1},
@@ -93,7 +95,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
         .constant = {$(number["held" .. s.hold]), $threads$, full ? FULL : mode},
     };
     //@ if #columns > 0 then
-    launches[1] = finish(count, limits);
+    launches[1] = $part.stem$_finish(count, limits);
     //@ end
     return $(#columns > 0 and 2 or 1);
   }
@@ -141,7 +143,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
       .block = {$S.COLUMNS_THREADS$, 1, 1},
       .constant = {$number.columns$, (uint32_t)across, mode},
   };
-  launches[$(l + 1)] = finish(count, limits);
+  launches[$(l + 1)] = $part.stem$_finish(count, limits);
   return $(l + 2);
   //@ else
   return 1;

@@ -9,8 +9,8 @@ op "golden_map" {
   scalars = { s = 2 },
   map = function(x, y, s) return select(lt(x, 0), 0 / 0, x * y + s) end,
   sizes = { { "1K", n = 1000 } },
-  dtypes = { "f32" },
-  ulp = { f32 = 1 },
+  dtypes = { "f32", "bf16" },
+  ulp = { f32 = 1, bf16 = 1 },
   variants = {
     { backend = backends, unroll = 2 },
     { backend = "avx2", store = "streaming", prefer = { from = 2 ^ 25 } },

@@ -57,3 +57,57 @@ void golden_map_f32__sse2_u2(const lathe_args *args) {
   }
 }
 
+/* ---- golden_map_bf16__sse2 ---- */
+
+
+static inline __m128 golden_map_bf16__sse2_point(__m128 x_, __m128 y_, __m128 s_) {
+  const __m128 t1 = _mm_set1_ps(0.0f);
+  const __m128 t2 = _mm_cmplt_ps(x_, t1);
+  const __m128 t3 = _mm_set1_ps(__builtin_nanf(""));
+  const __m128 t4 = _mm_mul_ps(x_, y_);
+  const __m128 t5 = _mm_add_ps(s_, t4);
+  const __m128 t6 = _mm_or_ps(_mm_and_ps(t2, t3), _mm_andnot_ps(t2, t5));
+  return t6;
+}
+
+/* unroll=2 store=temporal values=computed */
+void golden_map_bf16__sse2_u2(const lathe_args *args) {
+  const size_t count = args->dim[0];
+  const float s = (float)args->scalar[0];
+  const uint16_t *x = args->buf[0];
+  const uint16_t *y = args->buf[1];
+  uint16_t *r = args->buf[2];
+  const __m128 s_ = _mm_set1_ps(s);
+  size_t i = 0;
+  for (; count - i >= 8; i += 8) {
+    {
+      __m128 pair1[2];
+      {
+        const __m128 x_ = lathe_load_even_bf16(x + i);
+        const __m128 y_ = lathe_load_even_bf16(y + i);
+        const __m128 r_ = golden_map_bf16__sse2_point(x_, y_, s_);
+        pair1[0] = r_;
+      }
+      {
+        const __m128 x_ = lathe_load_odd_bf16(x + i);
+        const __m128 y_ = lathe_load_odd_bf16(y + i);
+        const __m128 r_ = golden_map_bf16__sse2_point(x_, y_, s_);
+        pair1[1] = r_;
+      }
+      lathe_store_pair_bf16(r + i, pair1);
+    }
+  }
+  for (; count - i >= 4; i += 4) {
+    const __m128 x_ = lathe_load_bf16(x + i);
+    const __m128 y_ = lathe_load_bf16(y + i);
+    const __m128 r_ = golden_map_bf16__sse2_point(x_, y_, s_);
+    lathe_store_bf16(r + i, r_);
+  }
+  if (i < count) {
+    const __m128 x_ = lathe_load_part_bf16(x + i, count - i);
+    const __m128 y_ = lathe_load_part_bf16(y + i, count - i);
+    const __m128 r_ = golden_map_bf16__sse2_point(x_, y_, s_);
+    lathe_store_part_bf16(r + i, r_, count - i);
+  }
+}
+

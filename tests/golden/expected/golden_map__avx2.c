@@ -89,3 +89,89 @@ void golden_map_f32__avx2_u1_nt(const lathe_args *args) {
   _mm_sfence();
 }
 
+/* ---- golden_map_bf16__avx2 ---- */
+
+
+static inline __m256 golden_map_bf16__avx2_point(__m256 x_, __m256 y_, __m256 s_) {
+  const __m256 t1 = _mm256_set1_ps(0.0f);
+  const __m256 t2 = _mm256_cmp_ps(x_, t1, _CMP_LT_OQ);
+  const __m256 t3 = _mm256_set1_ps(__builtin_nanf(""));
+  const __m256 t4 = _mm256_mul_ps(x_, y_);
+  const __m256 t5 = _mm256_add_ps(s_, t4);
+  const __m256 t6 = _mm256_blendv_ps(t5, t3, t2);
+  return t6;
+}
+
+/* unroll=2 store=temporal values=computed */
+void golden_map_bf16__avx2_u2(const lathe_args *args) {
+  const size_t count = args->dim[0];
+  const float s = (float)args->scalar[0];
+  const uint16_t *x = args->buf[0];
+  const uint16_t *y = args->buf[1];
+  uint16_t *r = args->buf[2];
+  const __m256 s_ = _mm256_set1_ps(s);
+  size_t i = 0;
+  for (; count - i >= 16; i += 16) {
+    {
+      __m256 pair1[2];
+      {
+        const __m256 x_ = lathe_load_even_bf16(x + i);
+        const __m256 y_ = lathe_load_even_bf16(y + i);
+        const __m256 r_ = golden_map_bf16__avx2_point(x_, y_, s_);
+        pair1[0] = r_;
+      }
+      {
+        const __m256 x_ = lathe_load_odd_bf16(x + i);
+        const __m256 y_ = lathe_load_odd_bf16(y + i);
+        const __m256 r_ = golden_map_bf16__avx2_point(x_, y_, s_);
+        pair1[1] = r_;
+      }
+      lathe_store_pair_bf16(r + i, pair1);
+    }
+  }
+  for (; count - i >= 8; i += 8) {
+    const __m256 x_ = lathe_load_bf16(x + i);
+    const __m256 y_ = lathe_load_bf16(y + i);
+    const __m256 r_ = golden_map_bf16__avx2_point(x_, y_, s_);
+    lathe_store_bf16(r + i, r_);
+  }
+  if (i < count) {
+    const __m256 x_ = lathe_load_part_bf16(x + i, count - i);
+    const __m256 y_ = lathe_load_part_bf16(y + i, count - i);
+    const __m256 r_ = golden_map_bf16__avx2_point(x_, y_, s_);
+    lathe_store_part_bf16(r + i, r_, count - i);
+  }
+}
+
+/* unroll=1 store=streaming values=computed */
+void golden_map_bf16__avx2_u1_nt(const lathe_args *args) {
+  const size_t count = args->dim[0];
+  const float s = (float)args->scalar[0];
+  const uint16_t *x = args->buf[0];
+  const uint16_t *y = args->buf[1];
+  uint16_t *r = args->buf[2];
+  const __m256 s_ = _mm256_set1_ps(s);
+  /* Streaming stores need whole vectors: first the elements before the first aligned one. */
+  size_t i = (0 - (uintptr_t)r / sizeof *r) % 8;
+  i = i < count ? i : count;
+  if (i > 0) {
+    const __m256 x_ = lathe_load_part_bf16(x + 0, i);
+    const __m256 y_ = lathe_load_part_bf16(y + 0, i);
+    const __m256 r_ = golden_map_bf16__avx2_point(x_, y_, s_);
+    lathe_store_part_bf16(r + 0, r_, i);
+  }
+  for (; count - i >= 8; i += 8) {
+    const __m256 x_ = lathe_load_bf16(x + i);
+    const __m256 y_ = lathe_load_bf16(y + i);
+    const __m256 r_ = golden_map_bf16__avx2_point(x_, y_, s_);
+    lathe_stream_bf16(r + i, r_);
+  }
+  if (i < count) {
+    const __m256 x_ = lathe_load_part_bf16(x + i, count - i);
+    const __m256 y_ = lathe_load_part_bf16(y + i, count - i);
+    const __m256 r_ = golden_map_bf16__avx2_point(x_, y_, s_);
+    lathe_store_part_bf16(r + i, r_, count - i);
+  }
+  _mm_sfence();
+}
+

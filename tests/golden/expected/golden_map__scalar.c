@@ -51,3 +51,47 @@ void golden_map_f32__scalar_u2(const lathe_args *args) {
   }
 }
 
+/* ---- golden_map_bf16__scalar ---- */
+
+
+static inline float golden_map_bf16__scalar_point(float x_, float y_, float s_) {
+  const float t1 = 0.0f;
+  const bool t2 = x_ < t1;
+  const float t3 = __builtin_nanf("");
+  const float t4 = x_ * y_;
+  const float t5 = s_ + t4;
+  const float t6 = t2 ? t3 : t5;
+  return t6;
+}
+
+/* unroll=2 store=temporal values=computed */
+void golden_map_bf16__scalar_u2(const lathe_args *args) {
+  const size_t count = args->dim[0];
+  const float s = (float)args->scalar[0];
+  const uint16_t *x = args->buf[0];
+  const uint16_t *y = args->buf[1];
+  uint16_t *r = args->buf[2];
+  const float s_ = s;
+  size_t i = 0;
+  for (; count - i >= 2; i += 2) {
+    {
+      const float x_ = lathe_from_bf16(x[i]);
+      const float y_ = lathe_from_bf16(y[i]);
+      const float r_ = golden_map_bf16__scalar_point(x_, y_, s_);
+      r[i] = lathe_to_bf16(r_);
+    }
+    {
+      const float x_ = lathe_from_bf16(x[i + 1]);
+      const float y_ = lathe_from_bf16(y[i + 1]);
+      const float r_ = golden_map_bf16__scalar_point(x_, y_, s_);
+      r[i + 1] = lathe_to_bf16(r_);
+    }
+  }
+  for (; count - i >= 1; i += 1) {
+    const float x_ = lathe_from_bf16(x[i]);
+    const float y_ = lathe_from_bf16(y[i]);
+    const float r_ = golden_map_bf16__scalar_point(x_, y_, s_);
+    r[i] = lathe_to_bf16(r_);
+  }
+}
+

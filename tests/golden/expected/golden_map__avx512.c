@@ -57,3 +57,57 @@ void golden_map_f32__avx512_u2(const lathe_args *args) {
   }
 }
 
+/* ---- golden_map_bf16__avx512 ---- */
+
+
+static inline __m512 golden_map_bf16__avx512_point(__m512 x_, __m512 y_, __m512 s_) {
+  const __m512 t1 = _mm512_set1_ps(0.0f);
+  const __mmask16 t2 = _mm512_cmp_ps_mask(x_, t1, _CMP_LT_OQ);
+  const __m512 t3 = _mm512_set1_ps(__builtin_nanf(""));
+  const __m512 t4 = _mm512_mul_ps(x_, y_);
+  const __m512 t5 = _mm512_add_ps(s_, t4);
+  const __m512 t6 = _mm512_mask_blend_ps(t2, t5, t3);
+  return t6;
+}
+
+/* unroll=2 store=temporal values=computed */
+void golden_map_bf16__avx512_u2(const lathe_args *args) {
+  const size_t count = args->dim[0];
+  const float s = (float)args->scalar[0];
+  const uint16_t *x = args->buf[0];
+  const uint16_t *y = args->buf[1];
+  uint16_t *r = args->buf[2];
+  const __m512 s_ = _mm512_set1_ps(s);
+  size_t i = 0;
+  for (; count - i >= 32; i += 32) {
+    {
+      __m512 pair1[2];
+      {
+        const __m512 x_ = lathe_load_even_bf16(x + i);
+        const __m512 y_ = lathe_load_even_bf16(y + i);
+        const __m512 r_ = golden_map_bf16__avx512_point(x_, y_, s_);
+        pair1[0] = r_;
+      }
+      {
+        const __m512 x_ = lathe_load_odd_bf16(x + i);
+        const __m512 y_ = lathe_load_odd_bf16(y + i);
+        const __m512 r_ = golden_map_bf16__avx512_point(x_, y_, s_);
+        pair1[1] = r_;
+      }
+      lathe_store_pair_bf16(r + i, pair1);
+    }
+  }
+  for (; count - i >= 16; i += 16) {
+    const __m512 x_ = lathe_load_bf16(x + i);
+    const __m512 y_ = lathe_load_bf16(y + i);
+    const __m512 r_ = golden_map_bf16__avx512_point(x_, y_, s_);
+    lathe_store_bf16(r + i, r_);
+  }
+  if (i < count) {
+    const __m512 x_ = lathe_load_part_bf16(x + i, count - i);
+    const __m512 y_ = lathe_load_part_bf16(y + i, count - i);
+    const __m512 r_ = golden_map_bf16__avx512_point(x_, y_, s_);
+    lathe_store_part_bf16(r + i, r_, count - i);
+  }
+}
+
