@@ -7,9 +7,11 @@ local vecmath = require "vecmath"
 
 local cheaper = {}
 
-for _, name in ipairs { "exp_near", "exp_narrow", "erfc_near", "normal_narrow", "bell_narrow", "sigmoid_narrow",
-  "sigmoid_near", "complement_narrow", "complement_near", "tanh_narrow", "root", "reciprocal_root", "reciprocal_near",
-  "reciprocal", "exp_summed" } do
+for _, name in ipairs {
+  "exp_near", "exp_narrow", "erfc_near", "normal_narrow", "bell_narrow", "sigmoid_narrow", "sigmoid_near",
+  "complement_narrow", "complement_near", "tanh_narrow", "log1p_narrow", "root", "reciprocal_root",
+  "reciprocal_near", "reciprocal", "exp_summed",
+} do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
@@ -24,6 +26,7 @@ cheaper.texts = {
   complement_narrow_bf16 = "lathe_complement_bf16({1})",
   complement_near = "lathe_complement_near({1})",
   tanh_narrow = "lathe_tanh_narrow({1})",
+  log1p_narrow = "lathe_log1p_narrow({1})",
   normal_narrow_f16 = "lathe_normal({1}, lathe_bell_f16({1}))",
   normal_narrow_bf16 = "lathe_normal({1}, lathe_bell_bf16({1}))",
   bell_narrow_f16 = "lathe_bell_f16({1})",
@@ -144,6 +147,10 @@ end
 
 function forms.tanh(k, args)
   return is_narrow(k) and expr.make("tanh_narrow", args)
+end
+
+function forms.log1p(k, args)
+  return is_narrow(k) and expr.make("log1p_narrow", args)
 end
 
 -- That of -x is 1 - sigmoid(x), and takes the same steps as that of x.

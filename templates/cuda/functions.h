@@ -153,6 +153,17 @@ static __device__ __forceinline__ float lathe_tanh_narrow(float x) {
   return copysignf(fabsf(x) < 0.65f ? near : far, x);
 }
 
+/* From -1/2 to 1 2 atanh(s) with s = x / (2 + x), s^2 at most 1/9; elsewhere log2(1 + x) is 1 at least, and as good
+ * as that sum. */
+static __device__ __forceinline__ float lathe_log1p_narrow(float x) {
+  const float s = x * lathe_rcp(2.0f + x), square = s * s;
+  float near = 0x1.5c1d36p-2f;
+  near = fmaf(near, square, 0x1.95db46p-2f);
+  near = fmaf(near, square, 0x1.555e52p-1f);
+  near = fmaf(near * square, s, 2.0f * s);
+  return fabsf(x - 0.25f) <= 0.75f ? near : lathe_log2(1.0f + x) * 0x1.62e43p-1f;
+}
+
 /* Philox4x32-10 (Salmon and others 2011) as templates/c/philox.h has it: its ten rounds of 64-bit products
  * are what dropout is limited by. */
 struct lathe_keys {

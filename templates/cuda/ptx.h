@@ -17,6 +17,12 @@ static __device__ __forceinline__ float lathe_power(float x) {
   return y;
 }
 
+static __device__ __forceinline__ float lathe_log2(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 /* Off by 2 ulp at most, numbers below the normal range included. */
 static __device__ __forceinline__ float lathe_quotient(float x, float y) {
   float z;

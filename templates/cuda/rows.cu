@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ end
 //@ -- A variant's kernels of clusters: each calls what other kernels of the mode call.
 //@ function cluster_kernels(v)
-//@ for _, mode in ipairs(S.MODES) do
+//@ for _, mode in ipairs { "packs", "ends" } do
 //@ kernel(v, "cluster_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, lathe_cluster_size())"):format(by_block(mode), modes[mode], S.hold(v)))
 //@ end
 //@ local s = S.ahead(v)
@@ -80,10 +80,12 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 /* $v.params_text$ */
 //@ local H = S.hold(v)
 //@ if not finish then
-//@ for _, mode in ipairs(S.MODES) do
 //@ for _, s in ipairs(S.short(v)) do
+//@ for _, mode in ipairs(S.modes(s)) do
 //@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.bounds(v, streams, S.SHORT_THREADS, mode), ("%s<%s, %d, %d>(args, 1)"):format(shortly, modes[mode], s.threads, s.hold))
 //@ end
+//@ end
+//@ for _, mode in ipairs(S.modes()) do
 //@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, 1)"):format(by_block(mode), modes[mode], H))
 //@ end
 //@ end
@@ -101,7 +103,7 @@ extern "C" __global__ void __launch_bounds__($bounds$)
 //@ kernel(v, "tile_" .. mode, S.tiles() .. ", 2", ("tile<%s>(args)"):format(modes[mode]))
 //@ end
 //@ local shapes = S.ahead(v)
-//@ for _, mode in ipairs(#shapes > 0 and { "full", "packs", "ends" } or {}) do
+//@ for _, mode in ipairs(#shapes > 0 and S.AHEAD_MODES or {}) do
 //@ for _, s in ipairs(shapes) do
 //@ kernel(v, "ahead" .. s.name .. "_" .. mode, s.block .. ", " .. shapes.blocks, ahead(mode, s, false))
 //@ end

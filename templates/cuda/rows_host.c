@@ -15,10 +15,10 @@ launches[count_of_launches++] = (lathe_launch){
 };
 //@ end
 //@
-//@ -- The name of a kernel in one of its modes; full: the condition for every access to be within the row.
-//@ local function name_of(v, ending, full)
+//@ -- The name of a kernel in one of its modes, which it has; full: the condition for every access to be within the row.
+//@ local function name_of(v, ending, modes, full)
 //@   local rest = ('aligned ? "%s_%s_packs" : "%s_%s_ends"'):format(v.name, ending, v.name, ending)
-//@   return full and S.MODES[1] == "full" and ('aligned && %s ? "%s_%s_full" : %s'):format(full, v.name, ending, rest) or rest
+//@   return modes and modes[1] == "full" and ('aligned && %s ? "%s_%s_full" : %s'):format(full, v.name, ending, rest) or rest
 //@ end
 //@ -- How many threads there are to share packs, `hold` of them each: whole warps.
 //@ local function threads(packs, hold)
@@ -39,7 +39,7 @@ $(i > 1 and "} else " or "")$(i < #ahead and ("if (packs <= %d) "):format(s.thre
   threads = $(s.threads > 0 and s.threads or threads("packs", s.hold));
   each = $(s.hold * V);
   at_once = $s.block$ / threads;
-  name = $(name_of(v, "ahead" .. s.name, "count == (size_t)threads * each"));
+  name = $(name_of(v, "ahead" .. s.name, S.AHEAD_MODES, "count == (size_t)threads * each"));
 //@ end
 }
 //@ launch("name", ("blocks(rows, at_once * period, (%s) / period) * period, 1, 1"):format(most), "threads, at_once, 1", { ".shared = " .. ahead.bytes })
@@ -111,7 +111,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   }
   //@ for _, s in ipairs(S.short(v)) do
   if (packs <= $(s.threads * s.hold)) {
-    //@ launch(name_of(v, s.threads .. "x" .. s.hold, "count == " .. s.threads * s.hold * V), ("blocks(rows, %d, limits->grid), 1, 1"):format(S.SHORT_THREADS // s.threads), ("%d, %d, 1"):format(s.threads, S.SHORT_THREADS // s.threads))
+    //@ launch(name_of(v, s.threads .. "x" .. s.hold, S.modes(s), "count == " .. s.threads * s.hold * V), ("blocks(rows, %d, limits->grid), 1, 1"):format(S.SHORT_THREADS // s.threads), ("%d, %d, 1"):format(s.threads, S.SHORT_THREADS // s.threads))
     return count_of_launches;
   }
   //@ end
@@ -125,7 +125,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   //@ end
   if (packs <= $(most * hold)) {
     const uint32_t threads = $(threads("packs", hold));
-    //@ launch(name_of(v, "block", ("count == (size_t)threads * %d"):format(hold * V)), "(uint32_t)rows, 1, 1", "threads, 1, 1")
+    //@ launch(name_of(v, "block", S.modes(), ("count == (size_t)threads * %d"):format(hold * V)), "(uint32_t)rows, 1, 1", "threads, 1, 1")
     return count_of_launches;
   }
   //@ local clusters = S.clusters(program)
@@ -151,7 +151,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
   for (uint32_t cluster = 2; few && cluster <= $S.CLUSTER$ && cluster <= limits->cluster; cluster *= 2)
     if (packs <= $(most * hold) * (size_t)cluster) {
       const uint32_t threads = blocks(packs, $(32 * hold) * cluster, SIZE_MAX) * 32;
-      //@ launch(name_of(v, "cluster", ("count == (size_t)threads * cluster * %d"):format(hold * V)), "(uint32_t)rows * cluster, 1, 1", "threads, 1, 1", { ".cluster = cluster" })
+      //@ launch(name_of(v, "cluster"), "(uint32_t)rows * cluster, 1, 1", "threads, 1, 1", { ".cluster = cluster" })
       return count_of_launches;
     }
   //@ end

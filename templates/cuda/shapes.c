@@ -15,9 +15,11 @@
 //@ end
 //@ -- 16-byte accesses to each operand that a thread holds. f32 that is only read takes few registers more, and
 //@ -- the fewer threads share a row the less they wait: cross_entropy of 4096x8192 takes 33.5 us on an H200, with
-//@ -- 4 accesses 35.6; in bf16 22.6 for 20.8.
+//@ -- 4 accesses 35.6; in bf16 22.6 for 20.8. Not beside operands for each column: of these a row that starts
+//@ -- anywhere has two accesses for one.
 //@ function hold(v)
-//@   return v.params.hold ~= "auto" and v.params.hold or #k.program.points == 0 and k.width == 4 and 8 or 4
+//@   local only_read = #k.program.points == 0 and number.column == 0
+//@   return v.params.hold ~= "auto" and v.params.hold or only_read and k.width == 4 and 8 or 4
 //@ end
 //@ -- The same at a time of a longer row: beside operands for each column there are registers for fewer. layernorm of
 //@ -- 1335x50264 in f16 takes 116 us, with 4 accesses 134.
@@ -70,8 +72,15 @@
 //@ end
 //@ MOST_CLUSTERED = 2
 //@ -- Accesses: of 16 bytes, and as many as a shape has; the same, some beyond the row's end; those that lie in
-//@ -- the row whole, where rows start anywhere, and elements at both ends. Conditions cost little beside what f64 does.
-//@ MODES = k.width > 2 and { "full", "packs", "ends" } or { "packs", "ends" }
+//@ -- the row whole, where rows start anywhere, and elements at both ends. Without conditions a row that is only read
+//@ -- takes up to a fifth less, and a row of few accesses up to a twentieth; other rows take the same (cross_entropy,
+//@ -- layernorm and softmax of 2^24 elements in f16 on an H200, as clusters even 2 % more), and have no kernels for that.
+//@ -- s: a shape of short rows; nil: a block's.
+//@ function modes(s)
+//@   local pays = #k.program.points == 0 or s and s.threads * s.hold == 8
+//@   return k.width > 2 and pays and { "full", "packs", "ends" } or { "packs", "ends" }
+//@ end
+//@ AHEAD_MODES = k.width > 2 and { "full", "packs", "ends" } or { "packs", "ends" }
 //@ CLUSTER = 8 -- the most blocks of a cluster that every device with clusters has
 //@ LONG_THREADS = 1024 -- of a block that reads a long row again
 //@

@@ -228,6 +228,13 @@ float lathe_tanh_narrow(float x) {
   return lathe_copysign(abs(x) < 0.65 ? near : far, x); /* near may lose the sign of zero */
 }
 
+float lathe_log1p_narrow(float x) {
+  const $k.precise$float sum = 2.0 + x, s = x / sum, square = s * s;
+  const $k.precise$float rest = $(polynomial("square", { 0x1.5c1d36p-2, 0x1.95db46p-2, 0x1.555e52p-1 })) * square;
+  const $k.precise$float near = fma(rest, s, 2.0 * s), whole = 1.0 + x, far = log2(whole) * $(k:literal(math.log(2)));
+  return abs(x - 0.25) <= 0.75 ? near : far;
+}
+
 //@ end
 //@ if k.dtype == "f32" or wide then
 /* x y + z, rounded once, also where the device's own fma, as Vulkan allows, rounds the product too.

@@ -224,6 +224,10 @@ static inline float lathe_power(float x) {
   return emulator_flush(exp2f(emulator_flush(x)));
 }
 
+static inline float lathe_log2(float x) {
+  return emulator_flush(log2f(emulator_flush(x)));
+}
+
 static inline float lathe_quotient(float x, float y) {
   return x / y;
 }

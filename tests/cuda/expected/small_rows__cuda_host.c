@@ -56,7 +56,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   }
   if (packs <= 16) {
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == 64 ? "small_rows_f32__cuda_8x2_full" : aligned ? "small_rows_f32__cuda_8x2_packs" : "small_rows_f32__cuda_8x2_ends",
+        .kernel = aligned ? "small_rows_f32__cuda_8x2_packs" : "small_rows_f32__cuda_8x2_ends",
         .grid = {blocks(rows, 16, limits->grid), 1, 1},
         .block = {8, 16, 1},
     };
@@ -64,7 +64,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   }
   if (packs <= 32) {
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == 128 ? "small_rows_f32__cuda_8x4_full" : aligned ? "small_rows_f32__cuda_8x4_packs" : "small_rows_f32__cuda_8x4_ends",
+        .kernel = aligned ? "small_rows_f32__cuda_8x4_packs" : "small_rows_f32__cuda_8x4_ends",
         .grid = {blocks(rows, 16, limits->grid), 1, 1},
         .block = {8, 16, 1},
     };
@@ -72,7 +72,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   }
   if (packs <= 64) {
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == 256 ? "small_rows_f32__cuda_16x4_full" : aligned ? "small_rows_f32__cuda_16x4_packs" : "small_rows_f32__cuda_16x4_ends",
+        .kernel = aligned ? "small_rows_f32__cuda_16x4_packs" : "small_rows_f32__cuda_16x4_ends",
         .grid = {blocks(rows, 8, limits->grid), 1, 1},
         .block = {16, 8, 1},
     };
@@ -80,7 +80,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   }
   if (packs <= 128) {
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == 512 ? "small_rows_f32__cuda_32x4_full" : aligned ? "small_rows_f32__cuda_32x4_packs" : "small_rows_f32__cuda_32x4_ends",
+        .kernel = aligned ? "small_rows_f32__cuda_32x4_packs" : "small_rows_f32__cuda_32x4_ends",
         .grid = {blocks(rows, 4, limits->grid), 1, 1},
         .block = {32, 4, 1},
     };
@@ -89,7 +89,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
   if (packs <= 2048) {
     const uint32_t threads = blocks(packs, 128, SIZE_MAX) * 32;
     launches[count_of_launches++] = (lathe_launch){
-        .kernel = aligned && count == (size_t)threads * 16 ? "small_rows_f32__cuda_block_full" : aligned ? "small_rows_f32__cuda_block_packs" : "small_rows_f32__cuda_block_ends",
+        .kernel = aligned ? "small_rows_f32__cuda_block_packs" : "small_rows_f32__cuda_block_ends",
         .grid = {(uint32_t)rows, 1, 1},
         .block = {threads, 1, 1},
     };
@@ -118,7 +118,7 @@ int small_rows_f32__cuda_launches(const lathe_args *args, const lathe_limits *li
     if (packs <= 2048 * (size_t)cluster) {
       const uint32_t threads = blocks(packs, 128 * cluster, SIZE_MAX) * 32;
       launches[count_of_launches++] = (lathe_launch){
-          .kernel = aligned && count == (size_t)threads * cluster * 16 ? "small_rows_f32__cuda_cluster_full" : aligned ? "small_rows_f32__cuda_cluster_packs" : "small_rows_f32__cuda_cluster_ends",
+          .kernel = aligned ? "small_rows_f32__cuda_cluster_packs" : "small_rows_f32__cuda_cluster_ends",
           .grid = {(uint32_t)rows * cluster, 1, 1},
           .block = {threads, 1, 1},
           .cluster = cluster,

@@ -847,6 +847,7 @@ static __device__ __forceinline__ void small_rows_f32__cuda_ahead(const lathe_ar
   lathe_await_groups<0>();
 }
 
+#ifndef LATHE_CLUSTERS_ALONE
 /* threads=512 hold=auto ahead=auto */
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_full(const __grid_constant__ lathe_args args) {
@@ -854,41 +855,13 @@ extern "C" __global__ void __launch_bounds__(128, 12)
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x2_full(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_FULL, 8, 2>(args, 1);
-}
-
-extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x4_full(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_FULL, 8, 4>(args, 1);
-}
-
-extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_16x4_full(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_FULL, 16, 4>(args, 1);
-}
-
-extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_32x4_full(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_FULL, 32, 4>(args, 1);
-}
-
-extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_block_full(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_FULL, 0, 4>(args, 1);
-}
-
-#if __CUDA_ARCH__ >= 900
-extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_cluster_full(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_FULL, 0, 4>(args, lathe_cluster_size());
-}
-
-#endif
-
-extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_packs(const __grid_constant__ lathe_args args) {
   small_rows_f32__cuda_held<LATHE_PACKS, 8, 1>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_8x1_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_ENDS, 8, 1>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
@@ -897,41 +870,13 @@ extern "C" __global__ void __launch_bounds__(128, 12)
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x4_packs(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_PACKS, 8, 4>(args, 1);
-}
-
-extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_16x4_packs(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_PACKS, 16, 4>(args, 1);
-}
-
-extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_32x4_packs(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_PACKS, 32, 4>(args, 1);
-}
-
-extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_block_packs(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, 1);
-}
-
-#if __CUDA_ARCH__ >= 900
-extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_cluster_packs(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, lathe_cluster_size());
-}
-
-#endif
-
-extern "C" __global__ void __launch_bounds__(128, 12)
-    small_rows_f32__cuda_8x1_ends(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_ENDS, 8, 1>(args, 1);
-}
-
-extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x2_ends(const __grid_constant__ lathe_args args) {
   small_rows_f32__cuda_held<LATHE_ENDS, 8, 2>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_8x4_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 8, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
@@ -940,8 +885,18 @@ extern "C" __global__ void __launch_bounds__(128, 12)
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_16x4_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 16, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_16x4_ends(const __grid_constant__ lathe_args args) {
   small_rows_f32__cuda_held<LATHE_ENDS, 16, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_32x4_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 32, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
@@ -950,17 +905,14 @@ extern "C" __global__ void __launch_bounds__(128, 12)
 }
 
 extern "C" __global__ void __launch_bounds__(512, 3)
+    small_rows_f32__cuda_block_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(512, 3)
     small_rows_f32__cuda_block_ends(const __grid_constant__ lathe_args args) {
   small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, 1);
 }
-
-#if __CUDA_ARCH__ >= 900
-extern "C" __global__ void __launch_bounds__(512, 3)
-    small_rows_f32__cuda_cluster_ends(const __grid_constant__ lathe_args args) {
-  small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, lathe_cluster_size());
-}
-
-#endif
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
     small_rows_f32__cuda_long_packs(const __grid_constant__ lathe_args args) {
@@ -997,11 +949,22 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   small_rows_f32__cuda_long<LATHE_APART, 4>(args, blockIdx.x);
 }
 
+#endif
+
 #if __CUDA_ARCH__ >= 900
+extern "C" __global__ void __launch_bounds__(512, 3)
+    small_rows_f32__cuda_cluster_packs(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, lathe_cluster_size());
+}
+
+extern "C" __global__ void __launch_bounds__(512, 3)
+    small_rows_f32__cuda_cluster_ends(const __grid_constant__ lathe_args args) {
+  small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, lathe_cluster_size());
+}
+
 extern "C" __global__ void __launch_bounds__(512, 2)
     small_rows_f32__cuda_ahead_cluster(const __grid_constant__ lathe_args args) {
   small_rows_f32__cuda_ahead<LATHE_PACKS, 0, 4, 1, 3, true>(args);
 }
 
 #endif
-
