@@ -7,7 +7,6 @@ local gradient = require "gradient"
 local graph_size = require "graph_size"
 local magnitude = require "magnitude"
 local text = require "text"
-local zero = require "zero"
 
 local trace = {}
 
@@ -338,9 +337,6 @@ function trace.op(op)
   check_finite(op)
   check_depth(op)
   op.values = without_detach(op.values)
-  if op.any_zero_sign == nil then
-    op.any_zero_sign = zero.is_either(roots_of(op))
-  end
   check_use(op)
   op.magnitudes = magnitudes_of(op)
   op.flops = expr.flops(roots_of(op))
