@@ -22,7 +22,8 @@
  *         + half a unit of the stored type * |reference|
  *
  * share: of few elements the bound, of many a half; (0.5 + 1.5 bound / sqrt(n)) where n elements of one magnitude would
- * have such norms. 84 units are 1e-5 in f32.
+ * have such norms. Elements that are equal, as where a mean of a row is handed out at each of its points, have one
+ * error and count as one. 84 units are 1e-5 in f32.
  *
  * Integer results must be equal, but for the index of a largest or smallest term that is rounded
  * (lathe_op.rounded_terms): the first of those that a kernel's precision makes equal may be another, and is right
