@@ -371,7 +371,8 @@ def make_op(rng, name, backends):
     dtypes = some(rng, ["f64", "f32", "f16", "bf16"])
     op = FuzzOp(name, key, dims, inputs, scalars, outputs, place, backward, dtypes, [], [])
     prune(op)
-    if not any(i.place == "point" for i in op.inputs) or len(op.nodes()) > 60:
+    if not any(i.place == "point" for i in op.inputs) or len(op.nodes()) > 60 \
+            or reads(op) != reads(op, lambda node: not is_one(node)):
         return None
     op.backward = op.backward and has_gradient(op)
     family = "rows" if key == "reduce" and "single" not in kinds else key
@@ -421,9 +422,25 @@ def grow_sum(rng, grower):
     return Node(rng.choice(["sum", "mean"]), (term,), place="single")
 
 
+def is_one(node):
+    """x ^ 0, which the generator makes 1 of, so that x is not read."""
+    return node.op == "power" and node.args[1].number == 0
+
+
+def reads(op, through=lambda node: True):
+    """The names of what an op's expressions are made of; through: which nodes' arguments count."""
+    seen, stack = set(), list(op.outputs.values())
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += node.args if through(node) else ()
+    return {node.name for node in seen}
+
+
 def prune(op):
     """Leaves out what is never read."""
-    read = {node.name for node in op.nodes()}
+    read = reads(op)
     op.inputs = [i for i in op.inputs if i.name in read]
     op.scalars = {name: value for name, value in op.scalars.items() if name in read}
 
