@@ -301,6 +301,12 @@ bool judge_is_right(const judgement *j) {
   return j->wrong == 0 && j->off <= j->off_allowed;
 }
 
+bool judge_may_be_spec(const lathe_op *op, lathe_dtype dtype, const judgement *j) {
+  const double bound = bound_of(op, dtype);
+
+  return op->roughest_ulp > bound && bound > 0 && j->at_ulp / j->bound * bound <= op->roughest_ulp;
+}
+
 /* The right result times a factor, as a kernel would leave it. */
 static void fill_scaled(const law *l, const void *from, block *b) {
   char narrowed[BLOCK * sizeof(double)];

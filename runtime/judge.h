@@ -59,6 +59,10 @@ double judge_bound(const lathe_op *op, lathe_dtype dtype);
 judgement judge_output(const problem *p, const problem *flushed, int output, const void *got);
 bool judge_is_right(const judgement *j);
 
+/* Whether what is wrong is no more than the op's roughest operation may be off by itself, but more than the spec's
+ * bound: then that may be too tight. */
+bool judge_may_be_spec(const lathe_op *op, lathe_dtype dtype, const judgement *j);
+
 /* Whether `factor` times the right result would pass for right. A floating output alone. */
 bool judge_lets_pass(const problem *p, int output, double factor);
 
