@@ -97,10 +97,10 @@ local rules = {
   copysign = function(node, g, a) return { by_sign_of(g * expr.copysign(1, node), a) } end,
   exp = function(node, g) return { g * node } end,
   exp2 = function(node, g) return { g * node * math.log(2) } end,
-  expm1 = function(node, g) return { g * (node + 1) } end,
+  -- expm1(x) + 1 would lose its digits where x is far below 0, as 1 - tanh(x)^2 in the tails.
+  expm1 = function(_, g, a) return { g * expr.exp(a) } end,
   log = function(_, g, a) return { g / a } end,
   log1p = function(_, g, a) return { g / (1 + a) } end,
-  -- 1 - tanh(x)^2 would lose its digits in the tails.
   tanh = function(_, g, a) return { g * (4 * (expr.sigmoid(2 * a) * expr.sigmoid(-2 * a))) } end,
   sigmoid = function(_, g, a) return { g * (expr.sigmoid(a) * expr.sigmoid(-a)) } end,
   erf = function(_, g, a) return { g * (two_over_root_pi * expr.exp(-(a * a))) } end,

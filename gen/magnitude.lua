@@ -7,6 +7,7 @@
 -- an infinity, it is infinite.
 
 local expr = require "expr"
+local zero = require "zero"
 
 local magnitude = {}
 
@@ -22,13 +23,18 @@ local function plus(a, b)
   return a and b and a + b or a or b
 end
 
--- slope * error, where zero times infinity is nothing: exp(-inf) is 0, however far off its argument may be. Of what
--- is NaN the result is NaN for sure.
+-- Where an argument is what it is for sure, whatever its error: nothing, but where it may be any number.
+local function nothing(error)
+  return expr.select(expr.lt(error, math.huge), 0, math.huge)
+end
+
+-- slope * error. NaN, and an infinity where the slope is 0, stay what they are.
 local function passed(slope, error)
   if not error or slope.op == "const" then
     return error and (slope.value == 1 and error or slope * error)
   end
-  return expr.select(expr.gt(slope, 0), expr.select(expr.eq(error, 0), 0, slope * error), 0)
+  return expr.select(expr.gt(slope, 0), expr.select(expr.eq(error, 0), 0, slope * error),
+    nothing(error))
 end
 
 -- What a result is rounded by: nothing where it is infinite or NaN.
@@ -46,6 +52,12 @@ end
 -- Infinite where a value may be zero within its error, else what is given.
 local function unless_zero(value, error, given)
   return expr.select(expr.gt(most_units * unit() * error, expr.abs(value)), math.huge, given)
+end
+
+-- What a factor's error makes of a product. An infinity times what is not zero is infinite for sure.
+local function passed_by_factor(size, factor, error)
+  return error and expr.select(expr.eq(size, math.huge), unless_zero(factor, error, nothing(error)),
+    passed(size, error))
 end
 
 local function is_power_of_two(node)
@@ -69,6 +81,11 @@ local function comparisons(mask)
   return found
 end
 
+-- The error of what may be one of two values that far apart; to or from NaN it may be anything.
+local function jumped(distance)
+  return expr.select(expr.lt(distance, math.huge), distance * (4 / unit()), math.huge)
+end
+
 -- What is added to an error where one of some pairs of values may change places: the jump that comes of it.
 local function flips(pairs_of, errors, jump)
   local added
@@ -76,7 +93,7 @@ local function flips(pairs_of, errors, jump)
     local off = plus(errors(pair[1]), errors(pair[2]))
     if off then
       local near = expr.le(expr.abs(pair[1] - pair[2]), most_units * unit() * off)
-      added = expr.select(near, jump * (4 / unit()), added or 0)
+      added = expr.select(near, jumped(jump), added or 0)
     end
   end
   return added
@@ -126,13 +143,13 @@ end
 local rules = {
   add = function(node, errors, a, b) return plus(rounded(node), plus(errors(a), errors(b))) end,
   mul = function(node, errors, a, b)
-    local off_a, off_b = passed(expr.abs(b), errors(a)), passed(expr.abs(a), errors(b))
+    local off_a, off_b = passed_by_factor(expr.abs(b), a, errors(a)), passed_by_factor(expr.abs(a), b, errors(b))
     local scales = is_power_of_two(a) or is_power_of_two(b)
     return plus(scales and expr.leaf("tiny", "") or rounded_product(node), plus(off_a, off_b))
   end,
   div = function(node, errors, a, b)
     local size, off_a, off_b = expr.abs(b), errors(a), errors(b)
-    local off = plus(rounded_product(node), off_a and passed(1 / size, off_a))
+    local off = plus(rounded_product(node), passed_by_factor(1 / size, a, off_a))
     return off_b and unless_zero(b, off_b, off + passed(expr.abs(node) / size, off_b)) or off
   end,
   fma = function(node, errors, a, b, c)
@@ -149,8 +166,7 @@ local rules = {
   abs = same,
   detach = same,
   copysign = function(_, errors, a, b)
-    local either = errors(b) and expr.select(expr.ne(b, b), math.huge, 0) -- the sign of a NaN is left open
-    return plus(plus(errors(a), either), flips({ { b, expr.const(0) } }, errors, 2 * expr.abs(a)))
+    return plus(errors(a), flips({ { b, expr.const(0) } }, errors, 2 * expr.abs(a)))
   end,
   pow = function(node, errors, a, b)
     local off_a, off_b = errors(a), errors(b)
@@ -210,6 +226,23 @@ for op, f in pairs(functions) do
   end
 end
 
+-- What the sign of an argument decides that may be a zero, or a NaN, of either sign: added to an error there.
+local function infinite(node)
+  return expr.select(expr.eq(expr.abs(node), math.huge), math.huge, 0)
+end
+local by_sign = {
+  copysign = { 2, function(_, a) return expr.select(expr.eq(a, a), jumped(2 * expr.abs(a)), 0) end },
+  div = { 2, infinite },
+  pow = { 1, infinite },
+  rsqrt = { 1, infinite },
+}
+
+local function added_by_sign(node, memo)
+  local decides = by_sign[node.op]
+  local open = decides and zero.has_open_sign(node[decides[1]], memo.signs)
+  return open and expr.select(open, decides[2](node, node[1]), 0)
+end
+
 -- The error of a node, nil where it is exact. memo carries what is done already from call to call.
 local function error_of(node, memo)
   if memo[node] == nil then
@@ -219,6 +252,7 @@ local function error_of(node, memo)
       off = rule(node, function(argument)
         return error_of(argument, memo) or nil
       end, table.unpack(node, 1, #node))
+      off = plus(off, added_by_sign(node, memo))
     elseif node.op == "const" and not is_exact(node.value) then
       off = expr.abs(node)
     end
@@ -227,15 +261,23 @@ local function error_of(node, memo)
   return memo[node]
 end
 
--- The magnitude of a node, as a node: its error in units of one rounding.
+-- As much as says that the sign of a zero is left open: judge.c.
+local some = 128
+
+-- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}.
 function magnitude.of(node, memo)
-  return error_of(node, memo) or expr.const(0)
+  memo.signs = memo.signs or {}
+  local off, open = error_of(node, memo) or nil, zero.open(node, memo.signs)
+  local either = open and expr.select(expr.all_of(expr.eq(node, 0), open), some * expr.leaf("tiny", ""), 0)
+  return plus(off, either) or expr.const(0)
 end
 
--- By how many ulp the kernels of an operation may be off by themselves, on the backend where that is most.
+-- By how many ulp the kernels of an operation may be off by themselves, on the backend where that is most; a sum,
+-- where 64 equal terms, which are added one after the other, all round to one side.
 local rough = {
   add = 0.5, sub = 0.5, mul = 0.5, div = 0.5, fma = 0.5, sqrt = 0.5,
-  exp = 2, exp2 = 2, expm1 = 2, log = 2, log1p = 2, tanh = 2, sigmoid = 2.5, erf = 2, erfc = 4, sum = 6, column_sum = 6,
+  exp = 2, exp2 = 2, expm1 = 2, log = 2, log1p = 2, tanh = 2, sigmoid = 2.5, erf = 2, erfc = 4, sum = 16,
+  column_sum = 16,
 }
 
 -- The operation under some nodes whose own rounding is the widest, and by how many ulp; nil where all is exact.
@@ -251,7 +293,7 @@ end
 
 -- Whether anything is rounded on the way to a node.
 function magnitude.rounds(node)
-  return error_of(node, {}) ~= false
+  return error_of(node, { signs = {} }) ~= false
 end
 
 return magnitude

@@ -49,9 +49,10 @@ schema.keys = {
   { "ulp", "table", "number", luals = "number|table<lathe.dtype, number>",
     doc = "The most a result may be off, in units of the last place: a number, or one for each precision." },
   { "any_zero_sign", "boolean", optional = true,
-    doc = "Whether +0 and -0 are equally right (default: where a max, a min or a sum decides the sign of a zero)." },
+    doc = "Whether +0 and -0 are equally right everywhere, not just where a max, a min or a sum of zeros decides." },
   { "in_place", "boolean", optional = true,
-    doc = "Whether the output may be the first input's memory (default: wherever the shapes agree)." },
+    doc = "Whether the output may be the first input's memory (default: wherever the shapes agree and no at(...) reads "
+      .. "that input)." },
   { "backward", "boolean", "table", optional = true, luals = "boolean|lathe.backward",
     doc = "Whether an op NAME_backward computes its gradient; a table says what differs from the op itself: ulp, "
       .. "variants, sizes, peers." },
@@ -382,7 +383,7 @@ local function check_op(op)
   local keys = op.keys
   check_keys(op)
   op.doc = one_line(op.where "doc", keys.doc)
-  op.any_zero_sign = keys.any_zero_sign -- nil: trace.op finds it
+  op.any_zero_sign = keys.any_zero_sign or false
   op.scalars = {}
   for name, value in text.sorted_pairs(keys.scalars or {}) do
     local where = op.where("scalars", name)
@@ -407,7 +408,7 @@ local function check_op(op)
   if keys.in_place and not same_shape then
     text.fail(op.where "in_place", "in_place: expected '%s' and '%s' to have the same shape", first.name, result.name)
   end
-  op.in_place = same_shape and keys.in_place ~= false
+  op.in_place, op.wants_in_place = same_shape and keys.in_place ~= false, keys.in_place
   op.peers = check_peers(op, keys.peers, "peers")
   text.expect_list(op.where "variants", "variants", keys.variants)
   op.variants = keys.variants

@@ -7,7 +7,6 @@ local gradient = require "gradient"
 local graph_size = require "graph_size"
 local magnitude = require "magnitude"
 local text = require "text"
-local zero = require "zero"
 
 local trace = {}
 
@@ -317,6 +316,22 @@ local function magnitudes_of(op)
   return found
 end
 
+-- What at(...) reads of a row may be another thread's to write, before or after: such an operand is not overwritten.
+local function check_in_place(op)
+  local first = op.operands[1]
+  expr.visit(op.in_place and roots_of(op) or {}, function(node)
+    expr.visit(node.op == "pick" and { node[1] } or {}, function(read)
+      if read.op == "input" and read.name == first.name then
+        op.in_place = false
+      end
+    end)
+  end)
+  if op.wants_in_place and not op.in_place then
+    text.fail(op.where "in_place", "in_place: the result cannot be in the place of '%s', of which at(...) reads any "
+      .. "element; leave in_place out", first.name)
+  end
+end
+
 -- Traces an op's function into a graph of its own.
 function trace.op(op)
   if op.forward then
@@ -338,10 +353,8 @@ function trace.op(op)
   check_finite(op)
   check_depth(op)
   op.values = without_detach(op.values)
-  if op.any_zero_sign == nil then
-    op.any_zero_sign = zero.is_either(roots_of(op))
-  end
   check_use(op)
+  check_in_place(op)
   op.magnitudes = magnitudes_of(op)
   op.flops = expr.flops(roots_of(op))
   op.roughest, op.roughest_ulp = magnitude.roughest(roots_of(op))

@@ -135,7 +135,11 @@ static void describe_element(text *t, const device_call *call, int o, lathe_dtyp
   put(t, ", expected ");
   if (dtype_floating(type)) {
     put(t, "%.*Lg", digits_of(type), problem_expected(p, o, j->at));
-    put(t, " (%.4g ulp off, %g allowed)", j->at_ulp, j->bound);
+    put(t, " (%.4g ulp off, %g allowed", j->at_ulp, j->bound);
+    if (judge_may_be_spec(p->op, p->dtype, j)) /* as a sum of few accumulators, once in a while */
+      put(t, ", but %s alone may be off by %g: expected ulp = %g or more", p->op->roughest,
+          p->op->roughest_ulp, ceil(p->op->roughest_ulp));
+    put(t, ")");
   } else {
     put_element(t, type, p->expected[o], j->at);
     if (isfinite(j->at_ulp))

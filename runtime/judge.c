@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dtype.h"
+#include "repeats.h"
 #include "terms.h"
 #include "ulp.h"
 
@@ -186,12 +187,11 @@ static void leave_out_of_norms(block *b, size_t i) {
   b->difference[i] = b->expected[i] = b->magnitude[i] = 0;
 }
 
-/* The second law. What numbers below the normal range are rounded by is allowed beside. */
-static void judge_norms(const law *l, const norms *n, judgement *j) {
+/* The second law, where as many elements as `alike`, all of one magnitude, would have such norms. What numbers below
+ * the normal range are rounded by is allowed beside. */
+static void judge_alike(const law *l, const norms *n, long double alike, judgement *j) {
   const long double expected = sqrtl(n->expected), magnitude = sqrtl(n->magnitude);
   const long double unit = ldexpl(1, 1 - l->computed->digits), half = ldexpl(1, -l->stored->digits);
-  /* As many elements, all of one magnitude, would have such norms. */
-  const long double alike = n->fourth > 0 ? n->magnitude * n->magnitude / n->fourth : 1;
   const long double share = fminl(l->bound, USUAL + 1.5L * l->bound / sqrtl(alike));
   const long double most = fmaxl(RELATIVE * expected, USUAL * magnitude);
   const long double least = ldexpl(sqrtl((long double)n->count), l->stored->emin) * half;
@@ -202,6 +202,20 @@ static void judge_norms(const law *l, const norms *n, judgement *j) {
     return;
   j->off = (double)(sqrtl(n->off) / expected);
   j->off_allowed = (double)(allowed / expected);
+}
+
+/* Elements that are equal have one error, and count as one as large: that is found only where it decides. */
+static void judge_norms(const law *l, const norms *n, judgement *j) {
+  const long double square = n->magnitude * n->magnitude;
+  judgement one = *j;
+
+  judge_alike(l, n, n->fourth > 0 ? square / n->fourth : 1, j);
+  judge_alike(l, n, 1, &one);
+  if (j->wrong == 0 && j->off > j->off_allowed && one.off <= one.off_allowed) {
+    const long double fourth = repeats_fourth(l->p, l->output);
+    if (fourth > 0)
+      judge_alike(l, n, fmaxl(1, square / fourth), j);
+  }
 }
 
 typedef void fill_block(const law *l, const void *from, block *b);
@@ -285,6 +299,12 @@ judgement judge_output(const problem *p, const problem *flushed, int output, con
 
 bool judge_is_right(const judgement *j) {
   return j->wrong == 0 && j->off <= j->off_allowed;
+}
+
+bool judge_may_be_spec(const lathe_op *op, lathe_dtype dtype, const judgement *j) {
+  const double bound = bound_of(op, dtype);
+
+  return op->roughest_ulp > bound && bound > 0 && j->at_ulp / j->bound * bound <= op->roughest_ulp;
 }
 
 /* The right result times a factor, as a kernel would leave it. */

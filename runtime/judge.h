@@ -10,7 +10,10 @@
  * it off in units of one rounding (gen/magnitude.lua), whichever is larger. A bound of 0 allows nothing at all. A
  * reference beyond the largest finite value is taken as the infinity that it rounds to, one unit beyond; NaN must be
  * NaN, a true infinity the same infinity, and a true zero, where nothing cancels, of the same sign unless the op
- * says otherwise. Where a magnitude is infinite nothing can be said of the element.
+ * says otherwise. Where a magnitude is infinite nothing can be said of the element: a divisor may be zero, or
+ * something on the way is beyond the range of the type, and the reference's is wider. Where the order of evaluation
+ * says which of zeros of both signs is the largest, or their sum, or what the sign of a NaN is, either is right, and
+ * what copysign or a quotient makes of either: a magnitude is as large as that (gen/zero.lua).
  *
  * The second is for an output as a whole. Rounding errors do not all point one way, nor are all as large as they
  * may be, as those of a wrong formula are. So in the 2-norm all elements together are off by no more than
@@ -19,7 +22,8 @@
  *         + half a unit of the stored type * |reference|
  *
  * share: of few elements the bound, of many a half; (0.5 + 1.5 bound / sqrt(n)) where n elements of one magnitude would
- * have such norms. 84 units are 1e-5 in f32.
+ * have such norms. Elements that are equal, as where a mean of a row is handed out at each of its points, have one
+ * error and count as one. 84 units are 1e-5 in f32.
  *
  * Integer results must be equal, but for the index of a largest or smallest term that is rounded
  * (lathe_op.rounded_terms): the first of those that a kernel's precision makes equal may be another, and is right
@@ -54,6 +58,10 @@ double judge_bound(const lathe_op *op, lathe_dtype dtype);
  * numbers below the normal range. */
 judgement judge_output(const problem *p, const problem *flushed, int output, const void *got);
 bool judge_is_right(const judgement *j);
+
+/* Whether what is wrong is no more than the op's roughest operation may be off by itself, but more than the spec's
+ * bound: then that may be too tight. */
+bool judge_may_be_spec(const lathe_op *op, lathe_dtype dtype, const judgement *j);
 
 /* Whether `factor` times the right result would pass for right. A floating output alone. */
 bool judge_lets_pass(const problem *p, int output, double factor);

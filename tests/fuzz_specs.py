@@ -263,8 +263,11 @@ class Fuzzer:
                     except Refused as error:
                         self.finding(op, f"{variant} on {'x'.join(map(str, shape))}: {error}")
                         continue
+                    truth = fuzz_ops.truths(op, problem, shape, self.seed()) if name == op.name else {}
                     for output, got in problem.got.items():
-                        if not np.allclose(got, problem.expected[output], SLACK[dtype], equal_nan=True):
+                        if not np.allclose(got, problem.expected[output], SLACK[dtype], equal_nan=True) and (
+                                output not in truth  # where the sign of an empty sum decides either is right
+                                or truth[output].disagrees(got, SLACK[dtype], problem.expected[output]) is not None):
                             self.finding(op, f"{variant} on {'x'.join(map(str, shape))}: {output} is {got}, not "
                                          f"{problem.expected[output]}")
 

@@ -248,7 +248,7 @@ class Evaluation:
 
     def _largest(self, node, choose):
         value, tangent, axes = self._term(node)
-        best = choose(value, axes, keepdims=True)
+        best = choose(value, axes, keepdims=True, initial=-np.inf if choose is np.max else np.inf)
         if tangent is not None:
             equal = value == best
             tangent = np.where(equal, tangent, 0).sum(axes, keepdims=True) / equal.sum(axes, keepdims=True)
@@ -262,6 +262,8 @@ class Evaluation:
 
     def _place(self, node, find):
         value, _, axes = self._term(node)
+        if value.size == 0:
+            return np.zeros([1 if d - value.ndim in axes else e for d, e in enumerate(value.shape)], np.int64), None
         if len(axes) == 1:
             return np.expand_dims(find(value, axes[0]), axes[0]), None
         return np.reshape(find(value.ravel()), (1,) * value.ndim), None

@@ -15,13 +15,14 @@
 
 /* ---- the laws -------------------------------------------------------------------------------- */
 
-/* An op whose result is the same number at each of its points, and of the same magnitude. */
+/* An op whose result is nearly the same number at each of its points, or just that, and of the same magnitude. */
 enum { N = 64 };
 static double expected, magnitude;
+static bool equal;
 
 static void constant_reference(const lathe_args *args) {
   for (size_t i = 0; i < args->dim[0]; i++) {
-    ((double *)args->buf[0])[i] = expected;
+    ((double *)args->buf[0])[i] = expected * (1 + (equal ? 0 : (double)i * 0x1p-52));
     ((double *)args->buf[1])[i] = magnitude;
   }
 }
@@ -95,6 +96,23 @@ static void test_laws(void **state) {
                cases[i].what, j.wrong, j.worst, j.bound, j.off, j.off_allowed,
                zero ? "pass" : "do not pass");
   }
+}
+
+/* Elements that are equal are off by the same, each as far as one may be. */
+static void test_equal_elements(void **state) {
+  bool zero;
+  judgement j;
+
+  (void)state;
+  expected = 1;
+  magnitude = 4;
+  equal = true;
+  j = judge_constant(LATHE_F32, 0x1p-20, 2, &zero);
+  assert_true(judge_is_right(&j) && !zero);
+  magnitude = 512; /* more than a result's size as a whole may be off */
+  j = judge_constant(LATHE_F32, 0x1p-13, 2, &zero);
+  equal = false;
+  assert_true(j.wrong == 0 && !judge_is_right(&j) && !zero);
 }
 
 /* ---- wrong results of every op --------------------------------------------------------------- */
@@ -225,6 +243,7 @@ static void test_few_bits(void **state) {
 
 const struct CMUnitTest judge_tests[] = {
     cmocka_unit_test(test_laws),
+    cmocka_unit_test(test_equal_elements),
     cmocka_unit_test(test_no_mutant_survives),
     cmocka_unit_test(test_survivors_are_named),
     cmocka_unit_test(test_few_bits),

@@ -585,6 +585,11 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("an index in arithmetic", 0,
             ROWS_WITH("{ \"rows\", index = \"cols\" }", "{ \"rows\", \"cols\" }", "x + t", ""),
             "specs/t.lua:5: add: expected a number as argument 2, found an index operand"),
+    REFUSES("a result in the place of what at reads", 0,
+            ROWS_WITH("{ \"rows\", index = \"cols\" }", "{ \"rows\", \"cols\" }", "x + at(x, t)",
+                      "in_place = true,"),
+            "specs/t.lua:10: in_place: the result cannot be in the place of 'x', of which at(...) "
+            "reads any element; leave in_place out"),
     REFUSES("a number as an index", 0, ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "at(x, t)", ""),
             "specs/t.lua:5: at: expected an index operand as argument 2, found a number"),
     REFUSES("integers other than a single one", 0,

@@ -203,9 +203,13 @@ template <typename T> static inline T __hmin2_nan(T a, T b) {
   return {emulator_smaller(a.x, b.x), emulator_smaller(a.y, b.y)};
 }
 
-/* CUDA's library has it, C's does not. */
+/* CUDA's library has them, C's does not. */
 static inline float rsqrtf(float x) {
   return 1 / sqrtf(x);
+}
+
+static inline double rsqrt(double x) {
+  return 1 / sqrt(x);
 }
 
 /* ---- ptx.h -------------------------------------------------------------------------------------- */

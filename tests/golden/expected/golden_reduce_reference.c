@@ -63,7 +63,15 @@ void golden_reduce_reference_f64(const lathe_args *args) {
     const double u2_13 = u2_9 < u2_12 ? u2_9 : u2_12;
     const double u2_14 = u2_6 ? u2_4 : u2_13;
     const double u2_15 = u2_5 + u2_14;
-    const double u2 = u2_15;
+    const bool u2_16 = u2_4 == sum1_;
+    const bool u2_17 = u2_4 == u1_1;
+    const bool u2_18 = u2_16 & u2_17;
+    const double u2_19 = 1.1754943508222875e-38;
+    const double u2_20 = 128.0;
+    const double u2_21 = u2_19 * u2_20;
+    const double u2_22 = u2_18 ? u2_21 : u2_4;
+    const double u2_23 = u2_15 + u2_22;
+    const double u2 = u2_23;
     r[0] = u1;
     r_magnitude[0] = u2;
   }
@@ -129,7 +137,15 @@ void golden_reduce_reference_wide(const lathe_args *args) {
     const long double u2_13 = u2_9 < u2_12 ? u2_9 : u2_12;
     const long double u2_14 = u2_6 ? u2_4 : u2_13;
     const long double u2_15 = u2_5 + u2_14;
-    const long double u2 = u2_15;
+    const bool u2_16 = u2_4 == sum1_;
+    const bool u2_17 = u2_4 == u1_1;
+    const bool u2_18 = u2_16 & u2_17;
+    const long double u2_19 = 2.2250738585072014e-308L;
+    const long double u2_20 = 128.0L;
+    const long double u2_21 = u2_19 * u2_20;
+    const long double u2_22 = u2_18 ? u2_21 : u2_4;
+    const long double u2_23 = u2_15 + u2_22;
+    const long double u2 = u2_23;
     r[0] = u1;
     r_magnitude[0] = u2;
   }

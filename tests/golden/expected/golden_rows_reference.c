@@ -11,15 +11,22 @@ static inline double golden_rows_reference_f64_pass1(double x_) {
   return x_;
 }
 
-static inline void golden_rows_reference_f64_point(double x_, double max1_, double *y__out, double *y_magnitude__out) {
+static inline void golden_rows_reference_f64_point(double x_, double max1_, bool u2, double *y__out, double *y_magnitude__out) {
   const double t1 = x_ - max1_;
   const double t2 = fabs(t1);
   const double t3 = __builtin_inf();
   const bool t4 = t2 < t3;
   const double t5 = 0.0;
   const double t6 = t4 ? t2 : t5;
+  const bool t7 = t5 == t1;
+  const bool t8 = u2 & t7;
+  const double t9 = 1.1754943508222875e-38;
+  const double t10 = 128.0;
+  const double t11 = t9 * t10;
+  const double t12 = t8 ? t11 : t5;
+  const double t13 = t6 + t12;
   *y__out = t1;
-  *y_magnitude__out = t6;
+  *y_magnitude__out = t13;
 }
 
 void golden_rows_reference_f64(const lathe_args *args) {
@@ -36,10 +43,13 @@ void golden_rows_reference_f64(const lathe_args *args) {
       max1 = max1_term > max1 || isnan(max1_term) ? max1_term : max1;
     }
     const double max1_ = max1;
+    const double u2_1 = 0.0;
+    const bool u2_2 = u2_1 == max1_;
+    const bool u2 = u2_2;
     size_t i = 0;
     for (; count - i >= 1; i += 1) {
       const double x_ = x[i];
-      double y_, y_magnitude_; golden_rows_reference_f64_point(x_, max1_, &y_, &y_magnitude_);
+      double y_, y_magnitude_; golden_rows_reference_f64_point(x_, max1_, u2, &y_, &y_magnitude_);
       y[i] = y_;
       y_magnitude[i] = y_magnitude_;
     }
@@ -54,15 +64,22 @@ static inline long double golden_rows_reference_wide_pass1(long double x_) {
   return x_;
 }
 
-static inline void golden_rows_reference_wide_point(long double x_, long double max1_, long double *y__out, long double *y_magnitude__out) {
+static inline void golden_rows_reference_wide_point(long double x_, long double max1_, bool u2, long double *y__out, long double *y_magnitude__out) {
   const long double t1 = x_ - max1_;
   const long double t2 = fabsl(t1);
   const long double t3 = __builtin_infl();
   const bool t4 = t2 < t3;
   const long double t5 = 0.0L;
   const long double t6 = t4 ? t2 : t5;
+  const bool t7 = t5 == t1;
+  const bool t8 = u2 & t7;
+  const long double t9 = 2.2250738585072014e-308L;
+  const long double t10 = 128.0L;
+  const long double t11 = t9 * t10;
+  const long double t12 = t8 ? t11 : t5;
+  const long double t13 = t6 + t12;
   *y__out = t1;
-  *y_magnitude__out = t6;
+  *y_magnitude__out = t13;
 }
 
 void golden_rows_reference_wide(const lathe_args *args) {
@@ -79,10 +96,13 @@ void golden_rows_reference_wide(const lathe_args *args) {
       max1 = max1_term > max1 || isnan(max1_term) ? max1_term : max1;
     }
     const long double max1_ = max1;
+    const long double u2_1 = 0.0L;
+    const bool u2_2 = u2_1 == max1_;
+    const bool u2 = u2_2;
     size_t i = 0;
     for (; count - i >= 1; i += 1) {
       const long double x_ = x[i];
-      long double y_, y_magnitude_; golden_rows_reference_wide_point(x_, max1_, &y_, &y_magnitude_);
+      long double y_, y_magnitude_; golden_rows_reference_wide_point(x_, max1_, u2, &y_, &y_magnitude_);
       y[i] = y_;
       y_magnitude[i] = y_magnitude_;
     }

@@ -1,0 +1,122 @@
+/* test_magnitude.c - how far off the generator takes results to be (gen/magnitude.lua) where values are no
+ * ordinary numbers: what is known for sure, what only the sign of a zero or a NaN decides that nobody orders, and
+ * what may be anything, for something on the way is beyond the range of the type computed in. */
+#include "tests.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "references.h"
+#include "tree.h"
+
+enum { POINTS = 3 };
+
+/* A function of x and z at some points, one row of them. known, by point: '.', for sure, with the sign of a zero;
+ * '0', a zero of either sign; 's', a number of either sign; '?', anything. */
+typedef struct known_case {
+  const char *family, *body;
+  double x[POINTS], z[POINTS];
+  const char *known;
+} known_case;
+
+static const known_case cases[] = {
+    /* Zeros and NaNs of which the order of evaluation says which is taken. */
+    {"rows", "copysign(x, row_max(z))", {1, 2, 3}, {-0.0, 0, -1}, "sss"},
+    {"rows", "copysign(x, row_max(z))", {1, 2, 3}, {-1, -2, -3}, "..."},
+    {"rows", "copysign(x, row_min(z))", {1, INFINITY, NAN}, {NAN, 0, -1}, "s?."},
+    {"rows", "copysign(x, row_min(z) / 2)", {1, 0, 3}, {0, 0, 2}, "s0s"},
+    {"rows", "x / row_sum(z)", {1, 0, -2}, {0, -0.0, 0}, "?.?"},
+    {"rows", "copysign(x, x / row_sum(z))", {1, 2, -2}, {0, -0.0, 0}, "sss"},
+    {"rows", "rsqrt(row_max(z))", {1, 2, 3}, {0, -0.0, 0}, "???"},
+    {"rows", "pow(row_max(z), x)", {-1, -3, -2}, {0, -0.0, 0}, "???"},
+    {"rows", "x * row_sum(z)", {1, 2, -3}, {0, -0.0, 0}, "000"},
+    {"rows", "select(gt(x, 0), row_max(z), x)", {1, -1, -0.0}, {0, -0.0, 0}, "0.."},
+    {"rows", "select(gt(x, 0), z, row_max(z))", {1, -1, 2}, {0, -0.0, 0}, ".0."},
+    {"rows", "x - row_max(z)", {0, -0.0, 1}, {0, -0.0, 0}, "00."},
+    {"rows", "x - row_max(z)", {1, -0.0, 0}, {1, -0.0, 0}, "..."},
+    {"rows", "abs(row_max(z)) * x", {1, -1, 2}, {0, -0.0, 0}, "..."},
+    {"rows", "copysign(x, sign(row_max(z)))", {1, -1, 2}, {0, -0.0, 0}, "..."},
+    {"map", "max(x, z)", {0, -1, -0.0}, {-0.0, -0.0, 1}, "0.."},
+    {"map", "1 / min(x, z)", {0, -0.0, 0}, {-0.0, 1, -1}, "?.."},
+    {"map", "min(max(x, z), 1)", {0, 1, -0.0}, {-0.0, 0, 1}, "0.."},
+    /* Of zeros that do not meet, and NaNs that are moved alone, signs are those of the operands. */
+    {"map", "x * z", {0, -0.0, 0}, {-1, -1, 1}, "..."},
+    {"map", "copysign(x, -z)", {1, 2, 3}, {NAN, -NAN, -0.0}, "..."},
+    {"map", "copysign(x, z + 1)", {1, 2, 3}, {NAN, -NAN, -0.0}, "ss."},
+    /* 1e-30 squared is 0 in f32, and not in double. */
+    {"map", "x / (z * z)", {0, 1, 0}, {1e-30, 1e-30, 1}, "??."},
+    {"map", "x * (1 / (z * z))", {0, 1, 0}, {1e-30, 1e-30, 1}, "??."},
+    {"map", "exp(x / (z * z))", {-1, 1, -1}, {1e-30, 1e-30, 1}, "??."},
+    {"map", "select(eq(z * z, 0), 0, x)", {NAN, INFINITY, NAN}, {1e-30, 1e-30, 1}, "??."},
+    {"map", "x * select(eq(z * z, 0), 0, 1 / (z - z))", {0, INFINITY, 0}, {1e-30, 1e-30, 1}, "??."},
+    {"map",
+     "x * (select(eq(z * z, 0), 0, sqrt(-z)) + 1)",
+     {1, INFINITY, 0},
+     {1e-30, 1e-30, 1},
+     "??."},
+    /* An infinity times what is not zero is one for sure, and so is what comes of it. */
+    {"map", "z * (x * 1.1)", {1, -2, 1e-300}, {INFINITY, INFINITY, INFINITY}, "..?"},
+    {"map", "exp(z * (x * 1.1))", {-1, -2, -1e-300}, {INFINITY, INFINITY, INFINITY}, "..?"},
+    {"map", "(x * 1.1) / z", {1, -2, 0}, {0, -0.0, 0}, "..?"},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static char kind_of(double y, double magnitude) {
+  if (!(magnitude <= DBL_MAX))
+    return '?';
+  if (y == 0 && magnitude > 64.0 * FLT_MIN)
+    return '0';
+  return magnitude > 1e6 * fmax(fabs(y), FLT_MIN) ? 's' : '.';
+}
+
+static void *library_of_cases(void) {
+  char *spec = malloc(1 << 14);
+  size_t length;
+  void *library;
+
+  assert_non_null(spec);
+  length = (size_t)sprintf(spec, "local V = { \"rows\", \"cols\" }\n");
+  for (size_t i = 0; i < CASES; i++)
+    length += (size_t)sprintf(
+        spec + length,
+        "op \"m%zu\" { doc = \"test\", inputs = { x = V, z = V }, outputs = { y = V },\n"
+        "  %s = function(x, z) return select(ne(x, 1e9), %s, z) end,\n"
+        "  sizes = { { \"a\", rows = 1, cols = 3 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+        "  variants = { { backend = \"scalar\" } } }\n",
+        i, cases[i].family, cases[i].body);
+  library = references_build(spec);
+  free(spec);
+  return library;
+}
+
+static void test_what_is_known(void **state) {
+  void *library = library_of_cases();
+  int wrong = 0;
+
+  (void)state;
+  for (size_t i = 0; i < CASES; i++) {
+    const known_case *c = &cases[i];
+    double x[POINTS], z[POINTS], y[POINTS], magnitude[POINTS];
+    char known[POINTS + 1] = {0};
+    lathe_args args = {.buf = {x, z, y, magnitude}, .dim = {1, POINTS}};
+    memcpy(x, c->x, sizeof x);
+    memcpy(z, c->z, sizeof z);
+    references_find(library, "m%zu_reference_f64", i)(&args);
+    for (int k = 0; k < POINTS; k++)
+      known[k] = kind_of(y[k], magnitude[k]);
+    if (strcmp(known, c->known) != 0) {
+      print_error("%s: found '%s', not '%s' (%g %g %g, magnitudes %g %g %g)\n", c->body, known,
+                  c->known, y[0], y[1], y[2], magnitude[0], magnitude[1], magnitude[2]);
+      wrong++;
+    }
+  }
+  assert_int_equal(wrong, 0);
+}
+
+const struct CMUnitTest magnitude_tests[] = {
+    {"magnitude: what is known", test_what_is_known, tree_setup, tree_teardown, NULL},
+};
+const size_t magnitude_test_count = sizeof magnitude_tests / sizeof *magnitude_tests;
