@@ -1,13 +1,13 @@
 /* problem.c - random inputs, and the reference's result for them. */
 #include "problem.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dtype.h"
 #include "random.h"
+#include "solve.h"
 
 /* f64 is judged by a wider type; everything narrower by f64. */
 static bool needs_wide(const lathe_op *op, lathe_dtype dtype) {
@@ -29,14 +29,14 @@ static bool has_terms(const lathe_op *op, int o) {
 
 double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   const bool wide = needs_wide(op, dtype);
-  double bytes = 0;
+  double bytes = solve_cost(op, dtype, dim, wide);
 
   for (int o = 0; o < op->noperands; o++) {
     const lathe_dtype type = dtype_of_operand(&op->operands[o], dtype);
     const size_t reference = reference_size(type, wide);
-    /* An input and its widened copy, or a result and its magnitude. */
-    const size_t beside = op->operands[o].output ? reference : lathe_dtype_size(type);
-    bytes += (double)lathe_elements(op, o, dim) * (double)(reference + beside);
+    /* An input, or a result and its magnitude. */
+    const size_t each = op->operands[o].output ? 2 * reference : lathe_dtype_size(type);
+    bytes += (double)lathe_elements(op, o, dim) * (double)each;
     if (has_terms(op, o))
       bytes += (double)lathe_elements(op, o, dim) *
                (double)(reference + 2 * reference_size(LATHE_F64, wide));
@@ -58,48 +58,8 @@ lathe_args problem_args(const problem *p) {
   return args;
 }
 
-/* The input as the reference takes it: widened, or the integers themselves. */
-static void *widened(const problem *p, int o, lathe_dtype type) {
-  void *wide;
-
-  if (!dtype_floating(type))
-    return p->input[o];
-  wide = allocate(p->elements[o] * reference_size(type, p->wide));
-  if (wide && p->wide)
-    dtype_widen_long(type, p->input[o], p->elements[o], wide);
-  else if (wide)
-    dtype_widen(type, p->input[o], p->elements[o], wide);
-  return wide;
-}
-
 bool problem_ask(const problem *p) {
-  const lathe_op *op = p->op;
-  lathe_args args = problem_args(p);
-  const size_t numbers = 2 * (size_t)op->column_reductions * p->dim[op->ndim - 1];
-  int more = op->noperands;
-  bool ok;
-
-  args.workspace = allocate(numbers * reference_size(LATHE_F64, p->wide));
-  ok = args.workspace != NULL;
-  for (int o = 0; o < op->noperands; o++) {
-    const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
-    args.buf[o] = op->operands[o].output ? p->expected[o] : widened(p, o, type);
-    assert(more + (p->magnitude[o] != NULL) + 2 * has_terms(op, o) <= LATHE_MAX_OPERANDS);
-    if (has_terms(op, o)) {
-      args.buf[more++] = p->asked[o];
-      args.buf[more++] = p->term[o];
-    }
-    if (p->magnitude[o])
-      args.buf[more++] = p->magnitude[o];
-    ok = ok && args.buf[o];
-  }
-  if (ok)
-    (p->wide ? op->reference_wide : op->reference_f64)(&args);
-  free(args.workspace);
-  for (int o = 0; o < op->noperands; o++)
-    if (!op->operands[o].output && args.buf[o] != p->input[o])
-      free(args.buf[o]);
-  return ok;
+  return solve(p);
 }
 
 bool problem_solve(problem *p) {
