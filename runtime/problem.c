@@ -65,6 +65,7 @@ bool problem_ask(const problem *p) {
 bool problem_solve(problem *p) {
   bool again = false, ok = problem_ask(p);
 
+  p->told->known = false;
   for (int o = 0; o < p->op->noperands; o++)
     if (has_terms(p->op, o)) {
       memcpy(p->asked[o], p->expected[o], p->bytes[o]);
@@ -136,7 +137,7 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
                       unsigned special, const char **why) {
   const bool wide = needs_wide(op, dtype);
   problem *p;
-  bool ok = true;
+  bool ok;
 
   if (!(wide ? op->reference_wide : op->reference_f64)) {
     *why = "the op has no reference for this type";
@@ -146,6 +147,8 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
   p = calloc(1, sizeof *p);
   if (!p)
     return NULL;
+  p->told = calloc(1, sizeof *p->told);
+  ok = p->told != NULL;
   p->op = op;
   p->dtype = dtype;
   memcpy(p->dim, dim, (size_t)op->ndim * sizeof *dim);
@@ -196,11 +199,13 @@ static void flush(lathe_dtype type, void *values, size_t count) {
 
 problem *problem_flushed(const problem *p) {
   problem *flushed = calloc(1, sizeof *flushed);
-  bool ok = flushed;
+  bool ok;
 
   if (!flushed)
     return NULL;
   *flushed = *p;
+  flushed->told = calloc(1, sizeof *flushed->told);
+  ok = flushed->told != NULL;
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
     flushed->input[o] = flushed->expected[o] = flushed->magnitude[o] = flushed->asked[o] =
         flushed->term[o] = NULL;
@@ -230,5 +235,6 @@ void problem_free(problem *p) {
     free(p->asked[o]);
     free(p->term[o]);
   }
+  free(p->told);
   free(p);
 }
