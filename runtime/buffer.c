@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 enum {
   GUARD = 4096,   /* bytes on each side */
   STAGGER = 1088, /* a bit over a quarter of a page, in whole cache lines */
@@ -127,7 +129,7 @@ void buffer_free(buffer *b) {
 }
 
 void buffer_poison(buffer *b) {
-  memset(b->data, buffer_poison_byte, b->size);
+  memory_fill(b->data, buffer_poison_byte, b->size);
 }
 
 bool buffer_is_poison(const void *element, size_t size) {

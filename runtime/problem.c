@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dtype.h"
+#include "memory.h"
 #include "random.h"
 #include "solve.h"
 
@@ -44,12 +45,6 @@ double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   return bytes;
 }
 
-static void *allocate(size_t bytes) {
-  void *p;
-
-  return posix_memalign(&p, 64, bytes ? bytes : 64) == 0 ? p : NULL;
-}
-
 lathe_args problem_args(const problem *p) {
   lathe_args args = {.narrow = lathe_dtype_size(p->dtype) == 2};
 
@@ -68,7 +63,7 @@ bool problem_solve(problem *p) {
   p->told->known = false;
   for (int o = 0; o < p->op->noperands; o++)
     if (has_terms(p->op, o)) {
-      memcpy(p->asked[o], p->expected[o], p->bytes[o]);
+      memory_copy(p->asked[o], p->expected[o], p->bytes[o]);
       again = true;
     }
   return ok && (!again || problem_ask(p));
@@ -107,15 +102,15 @@ static bool make_operand(problem *p, int o) {
   if (operand->output) {
     const size_t numbers = p->elements[o] * reference_size(LATHE_F64, p->wide);
     const bool terms = has_terms(p->op, o), sized = terms || dtype_floating(type);
-    p->expected[o] = allocate(reference_bytes);
-    p->magnitude[o] = sized ? allocate(numbers) : NULL;
-    p->asked[o] = terms ? allocate(p->bytes[o]) : NULL;
-    p->term[o] = terms ? allocate(numbers) : NULL;
+    p->expected[o] = memory_make(reference_bytes);
+    p->magnitude[o] = sized ? memory_make(numbers) : NULL;
+    p->asked[o] = terms ? memory_make(p->bytes[o]) : NULL;
+    p->term[o] = terms ? memory_make(numbers) : NULL;
     if (p->asked[o])
       memset(p->asked[o], 0, p->bytes[o]);
     return p->expected[o] && (p->magnitude[o] || !sized) && ((p->asked[o] && p->term[o]) || !terms);
   }
-  p->input[o] = allocate(p->bytes[o]);
+  p->input[o] = memory_make(p->bytes[o]);
   if (p->input[o])
     draw(p, o, type);
   return p->input[o];
@@ -214,7 +209,7 @@ problem *problem_flushed(const problem *p) {
     ok = make_operand(flushed, o);
     if (!ok || !p->input[o])
       continue;
-    memcpy(flushed->input[o], p->input[o], p->bytes[o]);
+    memory_copy(flushed->input[o], p->input[o], p->bytes[o]);
     if (dtype_floating(type))
       flush(type, flushed->input[o], p->elements[o]);
   }

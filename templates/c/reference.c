@@ -51,6 +51,7 @@ $r.name$_best = $term$ $better$ $r.name$_best || isnan($term$) ? $term$ : $r.nam
 //@ begin(phase)
 for (size_t i = 0; i < $points$; i++) {
   //@ P.load_and_call(pass, "i")
+  //@ P.store_points(phase.stash, "i")
   //@ for _, r in ipairs(phase.reductions) do
   //@ take(r, r.name .. "_term", per_row and "(int64_t)i" or "(int64_t)(part->first + i)")
   //@ end
