@@ -143,8 +143,7 @@ static void reset(device_call *call) {
       buffer_poison(&c->operand[o]);
   if (call->layout.in_place) {
     const int input = first_operand(op, false);
-    memory_copy(c->operand[input].data, call->problem->input[input],
-                call->problem->bytes[input]);
+    memory_copy(c->operand[input].data, call->problem->input[input], call->problem->bytes[input]);
   }
   if (c->workspace.data)
     buffer_poison(&c->workspace);

@@ -15,8 +15,8 @@
 #include "ulp.h"
 
 enum {
-  BLOCK = 256,         /* elements compared at a time */
-  PART = 64 * BLOCK,   /* by one thread */
+  BLOCK = 256,       /* elements compared at a time */
+  PART = 64 * BLOCK, /* by one thread */
 };
 
 /* What the second law allows, in units of one rounding: of a magnitude, for rounding errors are random; and of the
@@ -242,7 +242,7 @@ typedef struct trial {
   const law *l;
   fill_block *fill;
   const void *from;
-  bool first; /* nothing is wanted beyond an element that is wrong, */
+  bool first;        /* nothing is wanted beyond an element that is wrong, */
   atomic_bool found; /* as there is one */
   part *part;
 } trial;

@@ -18,7 +18,8 @@ void *memory_make(size_t bytes) {
   if (posix_memalign(&p, huge ? huge_page : 64, bytes ? bytes : 64) != 0)
     return NULL;
   if (huge)
-    madvise(p, bytes / huge_page * huge_page, MADV_HUGEPAGE); /* a wish: no matter where it is refused */
+    madvise(p, bytes / huge_page * huge_page,
+            MADV_HUGEPAGE); /* a wish: no matter where it is refused */
   return p;
 }
 

@@ -132,8 +132,8 @@ static void fill_part(void *context, size_t nth, int thread) {
 void random_fill(lathe_dtype dtype, void *to, size_t count, size_t row, double low, double high,
                  uint64_t seed, uint64_t stream, unsigned special) {
   const uint64_t key = mix(mix(seed + 0x9e3779b97f4a7c15u) + stream);
-  filling f = {dtype, dtype_format_of(dtype),  to,     count, row, low, high, key,
-               mix(key ^ 0x5bec1a1u), special};
+  filling f = {dtype, dtype_format_of(dtype), to,     count, row, low, high,
+               key,   mix(key ^ 0x5bec1a1u),  special};
 
   pool_run(fill_part, &f, pool_parts(count, PART));
 }

@@ -6,7 +6,9 @@
  * over everything is gathered over blocks of points, each as one loop would; then what the blocks came to is
  * joined, in their order: sums with all that rounding took from them (Neumaier 1974), and of equal terms the first is
  * the one that is found. A reduction over the rows is gathered over blocks of rows, and joined at each column in the
- * same way (Knuth 1969). */
+ * same way (Knuth 1969).
+ *
+ * A reference of any other family is asked for everything at once. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
@@ -24,7 +26,7 @@ typedef struct reference_shape {
 typedef enum reference_step {
   REFERENCE_SHAPE,  /* how it gathers */
   REFERENCE_GATHER, /* what a part comes to; of rows and maps their results as well */
-  REFERENCE_JOIN    /* what the parts come to together, and with the last phase the results of that */
+  REFERENCE_JOIN /* what the parts come to together, and with the last phase the results of that */
 } reference_step;
 
 /* The argument of a reference is the first member of one. Buffers begin with the part, but those of one value and, as

@@ -83,7 +83,8 @@ bool ruler_measure(const ruler *r, const double *got, const double *expected,
     const double stored = r->stored_unit * power_below(larger(at, r->stored_least));
     const double computed =
         r->computed_unit * power_below(larger(larger(at, most), r->computed_least));
-    error[i] = r->times * fabs(got[i] - expected[i]) / (r->stored * stored + r->computed * computed);
+    error[i] =
+        r->times * fabs(got[i] - expected[i]) / (r->stored * stored + r->computed * computed);
   }
   for (; count - done >= LANES; done += LANES)
     add_squares(&all, got + done, expected + done, magnitude + done, LANES);

@@ -38,26 +38,35 @@ typedef struct solver {
   source from[LATHE_MAX_OPERANDS];
   void *whole[LATHE_MAX_OPERANDS]; /* inputs widened once, for all parts */
   size_t each;                     /* rows or points that are worked on at a time */
-  size_t block;                    /* rows or points of a block; of what need not be joined, as many as each */
-  size_t scratch_size;             /* bytes of a thread's widened inputs */
+  size_t block;        /* rows or points of a block; of what need not be joined, as many as each */
+  size_t scratch_size; /* bytes of a thread's widened inputs */
   char *scratch;
   size_t workspace_size; /* bytes of a block's workspace or states */
   char *workspace, *joined;
   reference_part as; /* what all parts are asked, but for what is theirs */
 } solver;
 
+static bool is_of(const lathe_op *op, const char *family) {
+  return op->family && strcmp(op->family, family) == 0;
+}
+
 static bool goes_by_row(const lathe_op *op) {
-  return strcmp(op->family, "rows") == 0;
+  return is_of(op, "rows");
 }
 
 static bool is_joined(const lathe_op *op) {
-  return op->column_reductions > 0 || strcmp(op->family, "reduce") == 0;
+  return op->column_reductions > 0 || is_of(op, "reduce");
+}
+
+/* A reference of no family that is known here has one part. */
+static bool is_whole(const lathe_op *op) {
+  return !is_of(op, "map") && !is_of(op, "rows") && !is_of(op, "reduce");
 }
 
 static place place_of(const lathe_op *op, int o) {
   const lathe_operand *operand = &op->operands[o];
 
-  if (operand->ndim == 0)
+  if (operand->ndim == 0 || is_whole(op))
     return OF_ALL;
   if (operand->ndim == op->ndim)
     return OF_POINT;
@@ -80,6 +89,8 @@ static void cut(solver *s, const lathe_op *op, const size_t *dim) {
   s->rows = s->by_row ? outer : 1;
   s->all = s->by_row ? outer : outer * s->columns;
   s->each = s->by_row ? at_least(POINTS / at_least(s->columns, 1), 1) : POINTS;
+  if (is_whole(op))
+    s->each = at_least(s->all, 1);
   s->block = s->each;
   if (s->by_row && is_joined(op))
     s->block = at_least(pool_parts(s->all, MOST_BLOCKS), FEWEST_ROWS);
@@ -281,7 +292,7 @@ bool solve(const problem *p) {
   s.as.args = problem_args(p);
   ok = s.by_row || !is_joined(p->op) || make_states(&s, &shape);
   /* Rows of which there are none are joined all the same: columns have results. */
-  blocks = at_least(pool_parts(s.all, s.block), s.by_row && is_joined(p->op));
+  blocks = at_least(pool_parts(s.all, s.block), is_whole(p->op) || (s.by_row && is_joined(p->op)));
   if (ok) {
     s.scratch = allocate(s.scratch_size * threads_of(&s));
     s.workspace = allocate(s.workspace_size * blocks);

@@ -13,6 +13,7 @@
 #include "buffer.h"
 #include "check.h"
 #include "dtype.h"
+#include "reference.h"
 #include "run_program.h"
 #include "tree.h"
 
@@ -307,6 +308,14 @@ static lathe_fn *find_function(void *library, const char *format, size_t number)
   return found;
 }
 
+/* Asks for one row of POINTS, in one part. */
+static void ask(lathe_fn *reference, const char *family, lathe_args args) {
+  const bool rows = strcmp(family, "rows") == 0;
+  const reference_part part = {.args = args, .step = REFERENCE_GATHER, .count = rows ? 1 : POINTS};
+
+  reference(&part.args);
+}
+
 static void test_what_is_not_taken_has_no_slope(void **state) {
   void *library = slope_library();
   size_t wrong = 0;
@@ -315,9 +324,9 @@ static void test_what_is_not_taken_has_no_slope(void **state) {
   for (size_t i = 0; i < sizeof slope_cases / sizeof *slope_cases; i++) {
     const slope_case *c = &slope_cases[i];
     double x[POINTS], dy[POINTS] = {1, 1, 1}, dx[POINTS], magnitude[POINTS];
-    lathe_args args = {.buf = {x, dy, dx, magnitude}, .dim = {1, POINTS}};
+    const lathe_args args = {.buf = {x, dy, dx, magnitude}, .dim = {1, POINTS}};
     memcpy(x, c->x, sizeof x);
-    find_function(library, "s%zu_backward_reference_f64", i)(&args);
+    ask(find_function(library, "s%zu_backward_reference_f64", i), c->family, args);
     for (int k = 0; k < POINTS; k++)
       if (!(isnan(c->dx[k]) ? isnan(dx[k]) : fabs(dx[k] - c->dx[k]) < 1e-14)) {
         print_error("%s at %g: found %g, not %g\n", c->body, c->x[k], dx[k], c->dx[k]);
@@ -339,12 +348,11 @@ static void test_functions_have_slopes(void **state) {
     lathe_fn *const slope = find_function(library, "f%zu_backward_reference_wide", i);
     long double x[2][POINTS], y[2][POINTS] = {{0}}, dy[POINTS] = {1, 1, 1}, dx[POINTS],
                               size[POINTS];
-    lathe_args args = {.buf = {(void *)c->x, dy, dx, size}, .dim = {1, POINTS}};
-    slope(&args);
+    ask(slope, "map", (lathe_args){.buf = {(void *)c->x, dy, dx, size}, .dim = {1, POINTS}});
     for (int side = 0; side < 2; side++) {
       for (int k = 0; k < POINTS; k++)
         x[side][k] = c->x[k] + (side ? step : -step);
-      value(&(lathe_args){.buf = {x[side], y[side], size}, .dim = {1, POINTS}});
+      ask(value, "map", (lathe_args){.buf = {x[side], y[side], size}, .dim = {1, POINTS}});
     }
     for (int k = 0; k < POINTS; k++) {
       const long double expected = (y[1][k] - y[0][k]) / (2 * step);

@@ -22,6 +22,7 @@
   GROUP(runtime)                                                                                   \
   GROUP(check)                                                                                     \
   GROUP(judge)                                                                                     \
+  GROUP(parts)                                                                                     \
   GROUP(kernels)                                                                                   \
   GROUP(gradients)                                                                                 \
   GROUP(command_line)                                                                              \
