@@ -55,28 +55,43 @@ static const unsigned char *check_guard(const unsigned char *from, const unsigne
   return from;
 }
 
-/* Maps of small buffers that were freed, for the next: what the probe makes are many. */
+/* Maps of buffers that were freed, for the next: what the probe makes are many, and the next variant's are as large.
+ * The last ones, in their order. */
 enum { SPARES = 32 };
-static const size_t spare_most = 64u << 10; /* bytes */
+static const size_t spare_most = 64u << 20; /* bytes of all */
 static buffer spare[SPARES];
+static int spares;
+
+static buffer remove_spare(int i) {
+  const buffer b = spare[i];
+
+  memmove(&spare[i], &spare[i + 1], (size_t)(--spares - i) * sizeof b);
+  return b;
+}
 
 static bool take_spare(buffer *b, size_t map_size) {
-  for (int i = 0; i < SPARES; i++)
-    if (spare[i].map && spare[i].map_size == map_size) {
-      *b = spare[i];
-      spare[i].map = NULL;
+  for (int i = 0; i < spares; i++)
+    if (spare[i].map_size == map_size) {
+      *b = remove_spare(i);
       return true;
     }
   return false;
 }
 
-static bool keep_spare(const buffer *b) {
-  for (int i = 0; i < SPARES && b->map_size <= spare_most; i++)
-    if (!spare[i].map) {
-      spare[i] = *b;
-      return true;
-    }
-  return false;
+static void keep_spare(const buffer *b) {
+  size_t bytes = b->map_size;
+
+  for (int i = 0; i < spares; i++)
+    bytes += spare[i].map_size;
+  while (spares > 0 && (bytes > spare_most || spares == SPARES)) {
+    const buffer oldest = remove_spare(0);
+    bytes -= oldest.map_size;
+    munmap(oldest.map, oldest.map_size);
+  }
+  if (bytes > spare_most)
+    munmap(b->map, b->map_size);
+  else
+    spare[spares++] = *b;
 }
 
 /* A writable zone of whole pages between pages that are not. */
@@ -123,8 +138,8 @@ bool buffer_make(buffer *b, size_t size, buffer_place place) {
 }
 
 void buffer_free(buffer *b) {
-  if (b->map && !keep_spare(b))
-    munmap(b->map, b->map_size);
+  if (b->map)
+    keep_spare(b);
   memset(b, 0, sizeof *b);
 }
 
