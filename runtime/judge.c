@@ -171,24 +171,9 @@ typedef struct norms {
   size_t count;
 } norms;
 
-/* Squares of what the narrower types have are doubles, which are added up sooner. */
-static void add_narrow(norms *n, const block *b) {
-  double off = 0, expected = 0, magnitude = 0, fourth = 0;
-
-  for (size_t i = 0; i < b->count; i++) {
-    const double square = b->magnitude[i] * b->magnitude[i];
-    off += b->difference[i] * b->difference[i];
-    expected += b->expected[i] * b->expected[i];
-    magnitude += square;
-    fourth += square * square;
-  }
-  n->off += off;
-  n->expected += expected;
-  n->magnitude += magnitude;
-  n->fourth += fourth;
-}
-
-static void add_wide(norms *n, const block *b) {
+/* A block's elements that were judged by numbers; b holds zeros in the place of the others. */
+static void add_to_norms(norms *n, const block *b) {
+  n->count += b->count;
   for (size_t i = 0; i < b->count; i++) {
     const long double square = (long double)b->magnitude[i] * b->magnitude[i];
     n->off += (long double)b->difference[i] * b->difference[i];
@@ -196,15 +181,6 @@ static void add_wide(norms *n, const block *b) {
     n->magnitude += square;
     n->fourth += square * square;
   }
-}
-
-/* A block's elements that were judged by numbers; b holds zeros in the place of the others. */
-static void add_to_norms(norms *n, const block *b, bool wide) {
-  n->count += b->count;
-  if (wide)
-    add_wide(n, b);
-  else
-    add_narrow(n, b);
 }
 
 static void leave_out_of_norms(block *b, size_t i) {
@@ -290,7 +266,7 @@ static void judge_block(const law *l, block *b, part *to) {
       to->j.at_ulp = error;
     }
   }
-  add_to_norms(&to->n, b, l->p->wide);
+  add_to_norms(&to->n, b);
 }
 
 static void judge_part(void *context, size_t nth, int thread) {

@@ -140,13 +140,13 @@ for (size_t b = 0; b < part->blocks; b++) {
 //@ -- What the phase came to, once it is joined.
 //@ local function load_joined(phase)
 //@ for _, r in ipairs(phase.reductions) do
-//@ local best, at = "all[" .. (state_of[r.name .. "_best"] or state_of[r.name .. "_sum"]) .. "]", state_of[r.name .. "_at"]
+//@ local best, at = state_of[r.name .. "_best"] or state_of[r.name .. "_sum"], state_of[r.name .. "_at"]
 //@ if at then
 const int64_t $r.name$ = (int64_t)all[$at$];
 //@ elseif r.kind == "sum" then
-const $k.number$ $r.name$ = $best$ + all[$(state_of[r.name .. "_error"])];
+const $k.number$ $r.name$ = all[$best$] + all[$(state_of[r.name .. "_error"])];
 //@ else
-const $k.number$ $r.name$ = $best$;
+const $k.number$ $r.name$ = all[$best$];
 //@ end
 //@ end
 //@ for _, pick in ipairs(phase.picks) do
