@@ -158,7 +158,7 @@ static void test_results_do_not_depend_on_threads(void **state) {
 }
 
 static void test_numbers_do_not_depend_on_threads(void **state) {
-  enum { N = 100003 };
+  enum { N = 100003, PART = 64 * 256 /* of random.c */ };
   float *one = malloc(N * sizeof *one), *more = malloc(N * sizeof *more);
 
   (void)state;
@@ -168,6 +168,11 @@ static void test_numbers_do_not_depend_on_threads(void **state) {
     if (threads > 1)
       assert_memory_equal(one, more, N * sizeof *one);
   }
+  /* They depend on their place: fewer are the same, and no part is like another. */
+  random_fill(LATHE_F32, more, PART + 10, 101, -1, 3, 5, 1, RANDOM_ZERO);
+  assert_memory_equal(one, more, (PART + 10) * sizeof *one);
+  random_fill(LATHE_F32, more, PART + 10, 101, -1, 3, 5, 1, 0);
+  assert_memory_not_equal(more, more + PART, 10 * sizeof *more);
   free(one);
   free(more);
 }
@@ -241,6 +246,28 @@ static void test_the_first_index_wins(void **state) {
     problem_free(p);
   }
   free(x);
+}
+
+/* Wide rows, of which a block has more than are worked on at a time, and a few more than a block has. */
+static void test_columns_are_joined(void **state) {
+  enum { ROWS = 2 * 32 + 5, COLUMNS = 2053 };
+  const size_t dim[LATHE_MAX_DIMS] = {ROWS, COLUMNS};
+  problem *sum = solve_with(3, op_called("column_sum"), LATHE_F32, dim, 0);
+  problem *largest = solve_with(3, op_called("column_max"), LATHE_F32, dim, 0);
+  const float *x = sum->input[0], *y = largest->input[0];
+
+  (void)state;
+  for (size_t c = 0; c < COLUMNS; c++) {
+    long double total = 0, most = -INFINITY;
+    for (size_t r = 0; r < ROWS; r++) {
+      total += x[r * COLUMNS + c];
+      most = fmaxl(most, y[r * COLUMNS + c]);
+    }
+    assert_true(problem_expected(sum, 1, c) == (double)total);
+    assert_true(problem_expected(largest, 1, c) == most);
+  }
+  problem_free(sum);
+  problem_free(largest);
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -339,6 +366,7 @@ const struct CMUnitTest parts_tests[] = {
     cmocka_unit_test_teardown(test_numbers_do_not_depend_on_threads, restore_threads),
     cmocka_unit_test_teardown(test_joined_sums_carry_their_errors, restore_threads),
     cmocka_unit_test_teardown(test_the_first_index_wins, restore_threads),
+    cmocka_unit_test_teardown(test_columns_are_joined, restore_threads),
     cmocka_unit_test_teardown(test_one_wrong_element_is_found_in_any_part, restore_threads),
     cmocka_unit_test_teardown(test_judgements_do_not_depend_on_threads, restore_threads),
     cmocka_unit_test_teardown(test_a_part_can_be_asked_for, restore_threads),
