@@ -75,7 +75,7 @@ local function reference_file(engine, op)
       compute(operand, "_magnitude", expr.pick(magnitude.of(term, {}), index))
     end
   end
-  local prog = program.make(values, false)
+  local prog = program.make(values, true)
   local c, parts = require "lower_c", {}
   for _, dtype in ipairs { "f64", "wide" } do
     local kernel = lower.kernel(c, "reference", dtype, plan.reference_name(op, dtype), operands, prog)

@@ -233,7 +233,7 @@ for _, dtype in ipairs { "f16", "bf16" } do
 end
 
 local reference = derive(scalar, {
-  include = "<math.h>",
+  include = '"reference.h"',
   native = true,
   -- Of the kernels that each one checks.
   tiny = { f64 = 0x1p-126, wide = 0x1p-1022 },
@@ -243,7 +243,7 @@ local reference = derive(scalar, {
   copysign = "copysign{f}({1}, {2})",
   fma = "fma{f}({1}, {2}, {3})",
   mad = "fma{f}({1}, {2}, {3})",
-  random = "lathe_random({1}, {2}, {3}, args->narrow)",
+  random = "lathe_random({1}, {2}, part->first + {3}, args->narrow)",
   sigmoid = "1 / (1 + exp{f}(-{1}))",
   rsqrt = "1 / sqrt{f}({1})",
   pow = "pow{f}({1}, {2})",

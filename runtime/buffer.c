@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 enum {
   GUARD = 4096,   /* bytes on each side */
   STAGGER = 1088, /* a bit over a quarter of a page, in whole cache lines */
@@ -53,28 +55,43 @@ static const unsigned char *check_guard(const unsigned char *from, const unsigne
   return from;
 }
 
-/* Maps of small buffers that were freed, for the next: what the probe makes are many. */
+/* Maps of buffers that were freed, for the next: what the probe makes are many, and the next variant's are as large.
+ * The last ones, in their order. */
 enum { SPARES = 32 };
-static const size_t spare_most = 64u << 10; /* bytes */
+static const size_t spare_most = 64u << 20; /* bytes of all */
 static buffer spare[SPARES];
+static int spares;
+
+static buffer remove_spare(int i) {
+  const buffer b = spare[i];
+
+  memmove(&spare[i], &spare[i + 1], (size_t)(--spares - i) * sizeof b);
+  return b;
+}
 
 static bool take_spare(buffer *b, size_t map_size) {
-  for (int i = 0; i < SPARES; i++)
-    if (spare[i].map && spare[i].map_size == map_size) {
-      *b = spare[i];
-      spare[i].map = NULL;
+  for (int i = 0; i < spares; i++)
+    if (spare[i].map_size == map_size) {
+      *b = remove_spare(i);
       return true;
     }
   return false;
 }
 
-static bool keep_spare(const buffer *b) {
-  for (int i = 0; i < SPARES && b->map_size <= spare_most; i++)
-    if (!spare[i].map) {
-      spare[i] = *b;
-      return true;
-    }
-  return false;
+static void keep_spare(const buffer *b) {
+  size_t bytes = b->map_size;
+
+  for (int i = 0; i < spares; i++)
+    bytes += spare[i].map_size;
+  while (spares > 0 && (bytes > spare_most || spares == SPARES)) {
+    const buffer oldest = remove_spare(0);
+    bytes -= oldest.map_size;
+    munmap(oldest.map, oldest.map_size);
+  }
+  if (bytes > spare_most)
+    munmap(b->map, b->map_size);
+  else
+    spare[spares++] = *b;
 }
 
 /* A writable zone of whole pages between pages that are not. */
@@ -121,13 +138,13 @@ bool buffer_make(buffer *b, size_t size, buffer_place place) {
 }
 
 void buffer_free(buffer *b) {
-  if (b->map && !keep_spare(b))
-    munmap(b->map, b->map_size);
+  if (b->map)
+    keep_spare(b);
   memset(b, 0, sizeof *b);
 }
 
 void buffer_poison(buffer *b) {
-  memset(b->data, buffer_poison_byte, b->size);
+  memory_fill(b->data, buffer_poison_byte, b->size);
 }
 
 bool buffer_is_poison(const void *element, size_t size) {

@@ -32,8 +32,8 @@ check_result check_variant(device *on, const lathe_variant *variant, const probl
 check_result check_run(device_call *call);
 check_result check_outputs(device_call *call);
 
-/* What a run left, kept to be compared bit for bit with what a later one leaves: the same call is to
- * have the same result. Null where memory is short. */
+/* What check_run or check_outputs has just judged, kept to be compared bit for bit with what a later run leaves: the
+ * same call is to have the same result. Null where memory is short. */
 typedef struct check_kept check_kept;
 check_kept *check_keep(device_call *call);
 void check_drop(check_kept *kept);

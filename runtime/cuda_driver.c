@@ -22,5 +22,8 @@ bool cuda_open(char *why, size_t size) {
   first = false;
   CUDA_FUNCTIONS(FIND)
 #undef FIND
+#define FIND(name, symbol, parameters) *(void **)&cuda.name = dlsym(driver.handle, symbol);
+  CUDA_EXTRAS(FIND)
+#undef FIND
   return true;
 }

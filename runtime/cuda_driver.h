@@ -110,9 +110,15 @@ typedef struct cuda_launch_config {
   ROW(launch_with, "cuLaunchKernelEx",                                                             \
       (const cuda_launch_config *config, CUfunction function, void **parameters, void **extra))
 
+/* The same of functions that can be done without: null where the library lacks them. */
+#define CUDA_EXTRAS(ROW)                                                                           \
+  ROW(host_register, "cuMemHostRegister_v2", (void *at, size_t bytes, unsigned flags))             \
+  ROW(host_unregister, "cuMemHostUnregister", (void *at))
+
 typedef struct cuda_driver {
 #define MEMBER(name, symbol, parameters) CUresult(*name) parameters;
   CUDA_FUNCTIONS(MEMBER)
+  CUDA_EXTRAS(MEMBER)
 #undef MEMBER
 } cuda_driver;
 

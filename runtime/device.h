@@ -29,7 +29,8 @@ typedef struct device_call {
    * poisoned before it. */
   bool others;
   size_t poked[LATHE_MAX_OPERANDS];
-  char error[256]; /* what went wrong last */
+  const void *seen[LATHE_MAX_OPERANDS]; /* outputs as they were when check.c last judged them */
+  char error[256];                      /* what went wrong last */
 } device_call;
 
 /* Nanoseconds that a batch of calls took: on the host's clock, and on the device's (where that

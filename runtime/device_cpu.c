@@ -10,6 +10,7 @@
 #include "ceiling.h"
 #include "clock.h"
 #include "device.h"
+#include "memory.h"
 #include "signals.h"
 
 enum {
@@ -85,7 +86,7 @@ static bool allocate(cpu_call *c) {
     if (!buffer_make(&c->operand[o], p->bytes[o], place))
       return false;
     if (p->input[o])
-      memcpy(c->operand[o].data, p->input[o], p->bytes[o]);
+      memory_copy(c->operand[o].data, p->input[o], p->bytes[o]);
   }
   for (int o = 0; o < v->op->noperands; o++)
     c->args.buf[o] = c->operand[device_home(&c->head, o)].data;
@@ -142,7 +143,7 @@ static void reset(device_call *call) {
       buffer_poison(&c->operand[o]);
   if (call->layout.in_place) {
     const int input = first_operand(op, false);
-    memcpy(c->operand[input].data, call->problem->input[input], call->problem->bytes[input]);
+    memory_copy(c->operand[input].data, call->problem->input[input], call->problem->bytes[input]);
   }
   if (c->workspace.data)
     buffer_poison(&c->workspace);
@@ -156,7 +157,7 @@ static bool load(device_call *call, const problem *p) {
   memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
   for (int o = 0; o < p->op->noperands; o++)
     if (p->input[o])
-      memcpy(c->operand[o].data, p->input[o], p->bytes[o]);
+      memory_copy(c->operand[o].data, p->input[o], p->bytes[o]);
   return true;
 }
 
@@ -179,7 +180,7 @@ static bool take_turns(device_call *call, const problem *other) {
         buffer_free(&c->input[made]);
       return false;
     }
-    memcpy(c->input[o].data, other->input[o], other->bytes[o]);
+    memory_copy(c->input[o].data, other->input[o], other->bytes[o]);
     c->other_args.buf[o] = c->input[o].data;
   }
   call->other = other;
@@ -311,13 +312,10 @@ static bool guards_hold(device_call *call, const buffer *b, const char *name) {
 }
 
 static bool input_holds(device_call *call, const buffer *b, const problem *p, int o) {
-  const unsigned char *expected = p->input[o];
-  size_t at = 0;
+  const size_t at = memory_differs(b->data, p->input[o], p->bytes[o]);
 
-  if (memcmp(b->data, expected, p->bytes[o]) == 0)
+  if (at == p->bytes[o])
     return true;
-  while (b->data[at] == expected[at])
-    at++;
   return device_fail(call, "wrote into its input %s, %zu bytes from its start",
                      p->op->operands[o].name, at);
 }

@@ -255,8 +255,11 @@ static void release(device_call *call) {
     }
     free_buffer(device_of(call), &c->workspace);
   }
-  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
+    if (c->host[o] && cuda.host_unregister)
+      cuda.host_unregister(c->host[o]); /* of one that is not registered it says so, to nobody */
     free(c->host[o]);
+  }
   free(c);
 }
 
@@ -695,8 +698,14 @@ static bool poke(device_call *call, int operand, size_t at, const void *from, si
   return !error || fail(call, error, "the outputs could not be set");
 }
 
+/* Memory that stays where it is takes what the device sends it several times as fast. */
+static void pin(void *memory, size_t bytes) {
+  if (cuda.host_register)
+    cuda.host_register(memory, bytes, 0); /* a wish */
+}
+
 static remote_call remote_of(device_call *call) {
-  return (remote_call){call, ((cuda_call *)call)->host, lead_of, read_back};
+  return (remote_call){call, ((cuda_call *)call)->host, lead_of, read_back, pin};
 }
 
 static const void *output(device_call *call, int operand) {

@@ -612,7 +612,7 @@ static bool poke(device_call *call, int operand, size_t at, const void *from, si
 }
 
 static remote_call remote_of(device_call *call) {
-  return (remote_call){call, ((vulkan_call *)call)->host, lead_of, read_back};
+  return (remote_call){call, ((vulkan_call *)call)->host, lead_of, read_back, NULL};
 }
 
 static const void *output(device_call *call, int operand) {

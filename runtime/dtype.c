@@ -39,56 +39,57 @@ double dtype_max(lathe_dtype dtype) {
 
 /* The two 16-bit formats differ only in where the fraction ends: 10 bits in f16, 7 in bf16. */
 
-static double widen16(uint16_t half, int fraction) {
-  const int exponent_mask = (1 << (15 - fraction)) - 1;
-  const int bias = exponent_mask >> 1;
-  const int exponent = (half >> fraction) & exponent_mask;
-  const uint64_t bits = half & ((1u << fraction) - 1);
-  const uint64_t sign = (uint64_t)(half >> 15) << 63;
-  uint64_t wide;
+static double of_bits(uint64_t bits) {
   double value;
 
-  if (exponent == 0) {
-    value = ldexp((double)bits, 1 - bias - fraction);
-    return sign ? -value : value;
-  }
-  wide = exponent == exponent_mask ? 0x7ff : (uint64_t)(exponent - bias + 1023);
-  wide = sign | wide << 52 | bits << (52 - fraction);
-  memcpy(&value, &wide, sizeof value);
+  memcpy(&value, &bits, sizeof value);
   return value;
 }
 
-static uint16_t narrow16(double value, int fraction) {
-  const int exponent_mask = (1 << (15 - fraction)) - 1;
-  const int lowest = 1 - (exponent_mask >> 1);
-  const uint64_t infinity = (uint64_t)exponent_mask << fraction;
-  uint64_t wide, kept, rest, half;
-  uint16_t sign;
-  int exponent, drop;
+static uint64_t bits_of(double value) {
+  uint64_t bits;
 
-  memcpy(&wide, &value, sizeof wide);
-  sign = (uint16_t)(wide >> 63 << 15);
-  exponent = (int)(wide >> 52 & 0x7ff) - 1023;
-  wide &= (1ull << 52) - 1;
-  if (exponent == 1024 && wide != 0) /* keep what fits of a NaN's payload, and make it quiet */
-    return (uint16_t)(sign | infinity | 1u << (fraction - 1) | wide >> (52 - fraction));
-  if (exponent == 1024)
-    return (uint16_t)(sign | infinity);
-  if (exponent > -1023)
-    wide |= 1ull << 52;
-  drop = 52 - fraction;
-  if (exponent < lowest)
-    drop += lowest - exponent;
-  if (drop > 54) /* less than half of the smallest value */
-    return sign;
-  kept = wide >> drop;
-  rest = wide & ((1ull << drop) - 1);
-  half = 1ull << (drop - 1);
-  kept += rest > half || (rest == half && (kept & 1));
-  /* kept holds the leading one, which adds the first step of the exponent; so does a carry. */
-  if (exponent > lowest)
-    kept += (uint64_t)(exponent - lowest) << fraction;
-  return (uint16_t)(sign | (kept < infinity ? kept : infinity));
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static double power_of_two(int exponent) {
+  return of_bits((uint64_t)(exponent + 1023) << 52);
+}
+
+static inline double widen16(uint16_t half, int fraction) {
+  const int exponent_mask = (1 << (15 - fraction)) - 1;
+  const int bias = exponent_mask >> 1;
+  const int exponent = (half >> fraction) & exponent_mask;
+  const uint64_t rest = half & 0x7fff, sign = (uint64_t)(half >> 15) << 63;
+
+  if (exponent == 0)
+    return of_bits(sign | bits_of((double)(int64_t)rest * power_of_two(1 - bias - fraction)));
+  if (exponent == exponent_mask)
+    return of_bits(sign | 0x7ff0000000000000u | rest << (52 - fraction));
+  return of_bits(sign | ((rest << (52 - fraction)) + ((uint64_t)(1023 - bias) << 52)));
+}
+
+static inline uint16_t narrow16(double value, int fraction) {
+  const int exponent_mask = (1 << (15 - fraction)) - 1;
+  const int lowest = 1 - (exponent_mask >> 1), highest = exponent_mask >> 1;
+  const int drop = 52 - fraction;
+  const uint64_t infinity = (uint64_t)exponent_mask << fraction;
+  const uint64_t wide = bits_of(value) & INT64_MAX, sign = bits_of(value) >> 63 << 15;
+  const int exponent = (int)(wide >> 52) - 1023;
+
+  if (exponent < lowest) { /* the sum's last digit is the smallest value's: it is rounded to that */
+    const double steps = of_bits(wide) * power_of_two(fraction - lowest);
+    return (uint16_t)(sign | (bits_of(steps + 0x1p52) & 0xffff));
+  }
+  if (exponent <= highest) { /* a carry is the next exponent, or infinity */
+    const uint64_t half = (1ull << (drop - 1)) - 1 + (wide >> drop & 1);
+    return (uint16_t)(sign | (((wide + half) >> drop) - ((uint64_t)(1022 + lowest) << fraction)));
+  }
+  if (value != value) /* keep what fits of a NaN's payload, and make it quiet */
+    return (uint16_t)(sign | infinity | 1u << (fraction - 1) |
+                      ((wide >> drop) & ((1u << fraction) - 1)));
+  return (uint16_t)(sign | infinity);
 }
 
 void dtype_widen(lathe_dtype dtype, const void *from, size_t count, double *to) {

@@ -3,14 +3,22 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dtype.h"
+#include "message.h"
+#include "pool.h"
 #include "repeats.h"
+#include "ruler.h"
 #include "terms.h"
 #include "ulp.h"
 
-enum { BLOCK = 256 /* elements compared at a time */ };
+enum {
+  BLOCK = 256,       /* elements compared at a time */
+  PART = 64 * BLOCK, /* by one thread */
+};
 
 /* What the second law allows, in units of one rounding: of a magnitude, for rounding errors are random; and of the
  * result, 1e-5 in f32. */
@@ -25,6 +33,7 @@ typedef struct law {
   bool narrow;  /* stored in a narrower type than computed in */
   double bound; /* the spec's */
   double shown; /* as judgement.bound */
+  ruler ruler;  /* of elements that are ordinary numbers */
 } law;
 
 /* One block in double: what was got, what was expected, how far apart they are. The difference
@@ -51,6 +60,11 @@ double judge_bound(const lathe_op *op, lathe_dtype dtype) {
              : bound;
 }
 
+/* What a larger magnitude counts as. */
+static double most_magnitude(const law *l) {
+  return dtype_max(l->narrow ? LATHE_F32 : l->type);
+}
+
 static law law_of(const problem *p, const problem *flushed, int o) {
   law l = {.p = p, .flushed = flushed, .output = o};
 
@@ -60,8 +74,19 @@ static law law_of(const problem *p, const problem *flushed, int o) {
   l.computed = dtype_format_of(l.narrow ? LATHE_F32 : p->dtype);
   l.bound = bound_of(p->op, p->dtype);
   l.shown = judge_bound(p->op, p->dtype);
-  if (!dtype_floating(l.type)) /* no rounded term is nearer than half a unit */
+  if (!dtype_floating(l.type)) { /* no rounded term is nearer than half a unit */
     l.shown = fmax(l.bound, 0.5);
+    return l;
+  }
+  l.ruler = ruler_of(l.stored, l.computed, dtype_max(l.type), most_magnitude(&l));
+  if (l.narrow && l.bound == 0) {
+    l.ruler.stored = 1;
+    l.ruler.computed = 0;
+  } else if (l.narrow) {
+    l.ruler.times = l.shown;
+    l.ruler.stored = 0.5;
+    l.ruler.computed = l.bound;
+  }
   return l;
 }
 
@@ -106,7 +131,7 @@ static double element_error(const law *l, const block *b, size_t i) {
       problem_expected(l->p, l->output, b->start + i) == 0) /* a long double may be below doubles */
     return INFINITY;
   if (b->magnitude[i] > magnitude)
-    magnitude = fmin(b->magnitude[i], dtype_max(l->narrow ? LATHE_F32 : l->type));
+    magnitude = fmin(b->magnitude[i], most_magnitude(l));
   if (l->p->wide && magnitude < DBL_MIN) /* a double has no room for the difference */
     return (double)(fabsl(b->got[i] - problem_expected(l->p, l->output, b->start + i)) * 0x1p1074L);
   if (!(fabs(b->got[i]) <= largest && expected <= largest))
@@ -147,24 +172,9 @@ typedef struct norms {
   size_t count;
 } norms;
 
-/* Squares of what the narrower types have are doubles, which are added up sooner. */
-static void add_narrow(norms *n, const block *b) {
-  double off = 0, expected = 0, magnitude = 0, fourth = 0;
-
-  for (size_t i = 0; i < b->count; i++) {
-    const double square = b->magnitude[i] * b->magnitude[i];
-    off += b->difference[i] * b->difference[i];
-    expected += b->expected[i] * b->expected[i];
-    magnitude += square;
-    fourth += square * square;
-  }
-  n->off += off;
-  n->expected += expected;
-  n->magnitude += magnitude;
-  n->fourth += fourth;
-}
-
-static void add_wide(norms *n, const block *b) {
+/* A block's elements that were judged by numbers; b holds zeros in the place of the others. */
+static void add_to_norms(norms *n, const block *b) {
+  n->count += b->count;
   for (size_t i = 0; i < b->count; i++) {
     const long double square = (long double)b->magnitude[i] * b->magnitude[i];
     n->off += (long double)b->difference[i] * b->difference[i];
@@ -172,15 +182,6 @@ static void add_wide(norms *n, const block *b) {
     n->magnitude += square;
     n->fourth += square * square;
   }
-}
-
-/* A block's elements that were judged by numbers; b holds zeros in the place of the others. */
-static void add_to_norms(norms *n, const block *b, bool wide) {
-  n->count += b->count;
-  if (wide)
-    add_wide(n, b);
-  else
-    add_narrow(n, b);
 }
 
 static void leave_out_of_norms(block *b, size_t i) {
@@ -220,40 +221,119 @@ static void judge_norms(const law *l, const norms *n, judgement *j) {
 
 typedef void fill_block(const law *l, const void *from, block *b);
 
-/* first: nothing is wanted beyond the first element that is wrong. */
-static judgement judge_floating(const law *l, fill_block *fill, const void *from, bool first) {
-  judgement j = {.bound = l->shown};
-  const size_t elements = l->p->elements[l->output];
-  norms n = {0};
+/* What a part of the elements came to. */
+typedef struct part {
+  judgement j;
+  norms n;
+} part;
+
+/* An output of which all parts are judged. */
+typedef struct trial {
+  const law *l;
+  fill_block *fill;
+  const void *from;
+  bool first;        /* nothing is wanted beyond an element that is wrong, */
+  atomic_bool found; /* as there is one */
+  part *part;
+} trial;
+
+/* A block of ordinary numbers of which none is wrong; false for others. */
+static bool judge_plain(const law *l, const block *b, part *to) {
+  const problem *p = l->p;
+  const double *expected = (const double *)p->expected[l->output] + b->start;
+  const double *magnitude = (const double *)p->magnitude[l->output] + b->start;
+  double error[BLOCK], worst = to->j.worst;
+  ruler_sums sums;
+
+  if (p->wide || !ruler_measure(&l->ruler, b->got, expected, magnitude, b->count, error, &sums))
+    return false;
+  for (size_t i = 0; i < b->count; i++)
+    worst = error[i] > worst ? error[i] : worst;
+  if (worst > l->shown)
+    return false;
+  to->j.worst = worst;
+  to->n.count += b->count;
+  to->n.off += sums.off;
+  to->n.expected += sums.expected;
+  to->n.magnitude += sums.magnitude;
+  to->n.fourth += sums.fourth;
+  return true;
+}
+
+/* Any block, element by element. */
+static void judge_block(const law *l, block *b, part *to) {
+  compare_block(l, b);
+  for (size_t i = 0; i < b->count; i++) {
+    const double error = element_error(l, b, i);
+    const bool unknown = isnan(error);
+    const bool flushed = error > l->shown && l->flushed && right_if_flushed(l, b, i);
+    b->magnitude[i] = fmax(b->magnitude[i], fabs(b->expected[i]));
+    if (unknown || flushed || !isfinite(b->difference[i]))
+      leave_out_of_norms(b, i);
+    to->j.unjudged += unknown;
+    if (unknown || flushed)
+      continue;
+    if (error > to->j.worst)
+      to->j.worst = error;
+    if (error > l->shown && to->j.wrong++ == 0) {
+      to->j.at = b->start + i;
+      to->j.at_ulp = error;
+    }
+  }
+  add_to_norms(&to->n, b);
+}
+
+static void judge_part(void *context, size_t nth, int thread) {
+  trial *t = context;
+  const size_t elements = t->l->p->elements[t->l->output];
+  const size_t end = nth * PART + pool_part_size(elements, PART, nth);
+  part *to = &t->part[nth];
   block b;
 
-  for (b.start = 0; b.start < elements; b.start += BLOCK) {
-    b.count = elements - b.start < BLOCK ? elements - b.start : BLOCK;
-    fill(l, from, &b);
-    compare_block(l, &b);
-    for (size_t i = 0; i < b.count; i++) {
-      const double error = element_error(l, &b, i);
-      const bool unknown = isnan(error);
-      const bool flushed = error > l->shown && l->flushed && right_if_flushed(l, &b, i);
-      b.magnitude[i] = fmax(b.magnitude[i], fabs(b.expected[i]));
-      if (unknown || flushed || !isfinite(b.difference[i]))
-        leave_out_of_norms(&b, i);
-      j.unjudged += unknown;
-      if (unknown || flushed)
-        continue;
-      if (error > j.worst)
-        j.worst = error;
-      if (error > l->shown && j.wrong++ == 0) {
-        j.at = b.start + i;
-        j.at_ulp = error;
-        if (first)
-          return j;
-      }
-    }
-    add_to_norms(&n, &b, l->p->wide);
+  (void)thread;
+  for (b.start = nth * PART; b.start < end && !atomic_load(&t->found); b.start += BLOCK) {
+    b.count = end - b.start < BLOCK ? end - b.start : BLOCK;
+    t->fill(t->l, t->from, &b);
+    if (!judge_plain(t->l, &b, to))
+      judge_block(t->l, &b, to);
+    if (t->first && to->j.wrong > 0)
+      atomic_store(&t->found, true);
   }
-  judge_norms(l, &n, &j);
-  return j;
+}
+
+/* One part and the next, in their order. */
+static void join(part *all, const part *next) {
+  if (all->j.wrong == 0) {
+    all->j.at = next->j.at;
+    all->j.at_ulp = next->j.at_ulp;
+  }
+  all->j.worst = fmax(all->j.worst, next->j.worst);
+  all->j.wrong += next->j.wrong;
+  all->j.unjudged += next->j.unjudged;
+  all->n.count += next->n.count;
+  all->n.off += next->n.off;
+  all->n.expected += next->n.expected;
+  all->n.magnitude += next->n.magnitude;
+  all->n.fourth += next->n.fourth;
+}
+
+/* first: nothing is wanted beyond whether an element is wrong. */
+static judgement judge_floating(const law *l, fill_block *fill, const void *from, bool first) {
+  const size_t parts = pool_parts(l->p->elements[l->output], PART);
+  part all = {.j = {.bound = l->shown}}, one = {.j = {.bound = l->shown}};
+  trial t = {.l = l, .fill = fill, .from = from, .first = first, .part = &one};
+
+  if (parts > 1)
+    t.part = calloc(parts, sizeof *t.part);
+  if (!t.part)
+    message_refuse("out of memory");
+  pool_run(judge_part, &t, parts);
+  for (size_t i = 0; i < parts; i++)
+    join(&all, &t.part[i]);
+  if (parts > 1)
+    free(t.part);
+  judge_norms(l, &all.n, &all.j);
+  return all.j;
 }
 
 /* Integers must be equal; but an index may be another, where its term is as good. */

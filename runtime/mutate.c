@@ -151,20 +151,22 @@ static bool is_same(const problem *p, int o, const char *a, const char *b) {
   return true;
 }
 
-/* Judges a mutant's results by the problem; other: see spoil. */
-static void try_mutant(const problem *p, mutant *m, const problem *other) {
+/* Judges a mutant's results by the problem; right: what a right kernel would leave of each output; other: see
+ * spoil. */
+static void try_mutant(const problem *p, char *const *right, mutant *m, const problem *other) {
   for (int o = 0; o < p->op->noperands; o++) {
-    char *result, *wrong;
+    char *wrong;
     if (!p->op->operands[o].output || m->found[o])
       continue;
-    result = right_result(p, o);
-    wrong = right_result(p, o);
-    if (result && wrong && spoil(p, m, other, o, wrong) && !is_same(p, o, result, wrong)) {
+    wrong = malloc(p->bytes[o] + 1);
+    if (!wrong)
+      continue;
+    memcpy(wrong, right[o], p->bytes[o]);
+    if (spoil(p, m, other, o, wrong) && !is_same(p, o, right[o], wrong)) {
       const judgement j = judge_output(p, NULL, o, wrong);
       m->tried[o] = true;
       m->found[o] = !judge_is_right(&j);
     }
-    free(result);
     free(wrong);
   }
 }
@@ -233,17 +235,25 @@ static bool solve_wrongly(const problem *p, const mutant *m, int seed, problem *
 
 static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *list, int count) {
   problem *p = make(op, dtype, seed, COLUMNS);
+  char *right[LATHE_MAX_OPERANDS] = {NULL};
   bool ok = p != NULL;
 
+  for (int o = 0; o < op->noperands && ok; o++)
+    if (op->operands[o].output) {
+      right[o] = right_result(p, o);
+      ok = right[o] != NULL;
+    }
   for (int i = 0; i < count && ok; i++) {
     problem *other;
     if (is_done(op, &list[i]))
       continue;
     ok = solve_wrongly(p, &list[i], seed, &other);
     if (ok)
-      try_mutant(p, &list[i], other);
+      try_mutant(p, right, &list[i], other);
     problem_free(other);
   }
+  for (int o = 0; o < op->noperands; o++)
+    free(right[o]);
   problem_free(p);
   return ok;
 }

@@ -1,13 +1,14 @@
 /* problem.c - random inputs, and the reference's result for them. */
 #include "problem.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dtype.h"
+#include "memory.h"
 #include "random.h"
+#include "solve.h"
 
 /* f64 is judged by a wider type; everything narrower by f64. */
 static bool needs_wide(const lathe_op *op, lathe_dtype dtype) {
@@ -29,25 +30,19 @@ static bool has_terms(const lathe_op *op, int o) {
 
 double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   const bool wide = needs_wide(op, dtype);
-  double bytes = 0;
+  double bytes = solve_cost(op, dtype, dim, wide);
 
   for (int o = 0; o < op->noperands; o++) {
     const lathe_dtype type = dtype_of_operand(&op->operands[o], dtype);
     const size_t reference = reference_size(type, wide);
-    /* An input and its widened copy, or a result and its magnitude. */
-    const size_t beside = op->operands[o].output ? reference : lathe_dtype_size(type);
-    bytes += (double)lathe_elements(op, o, dim) * (double)(reference + beside);
+    /* An input, or a result and its magnitude. */
+    const size_t each = op->operands[o].output ? 2 * reference : lathe_dtype_size(type);
+    bytes += (double)lathe_elements(op, o, dim) * (double)each;
     if (has_terms(op, o))
       bytes += (double)lathe_elements(op, o, dim) *
                (double)(reference + 2 * reference_size(LATHE_F64, wide));
   }
   return bytes;
-}
-
-static void *allocate(size_t bytes) {
-  void *p;
-
-  return posix_memalign(&p, 64, bytes ? bytes : 64) == 0 ? p : NULL;
 }
 
 lathe_args problem_args(const problem *p) {
@@ -58,56 +53,17 @@ lathe_args problem_args(const problem *p) {
   return args;
 }
 
-/* The input as the reference takes it: widened, or the integers themselves. */
-static void *widened(const problem *p, int o, lathe_dtype type) {
-  void *wide;
-
-  if (!dtype_floating(type))
-    return p->input[o];
-  wide = allocate(p->elements[o] * reference_size(type, p->wide));
-  if (wide && p->wide)
-    dtype_widen_long(type, p->input[o], p->elements[o], wide);
-  else if (wide)
-    dtype_widen(type, p->input[o], p->elements[o], wide);
-  return wide;
-}
-
 bool problem_ask(const problem *p) {
-  const lathe_op *op = p->op;
-  lathe_args args = problem_args(p);
-  const size_t numbers = 2 * (size_t)op->column_reductions * p->dim[op->ndim - 1];
-  int more = op->noperands;
-  bool ok;
-
-  args.workspace = allocate(numbers * reference_size(LATHE_F64, p->wide));
-  ok = args.workspace != NULL;
-  for (int o = 0; o < op->noperands; o++) {
-    const lathe_dtype type = dtype_of_operand(&op->operands[o], p->dtype);
-    args.buf[o] = op->operands[o].output ? p->expected[o] : widened(p, o, type);
-    assert(more + (p->magnitude[o] != NULL) + 2 * has_terms(op, o) <= LATHE_MAX_OPERANDS);
-    if (has_terms(op, o)) {
-      args.buf[more++] = p->asked[o];
-      args.buf[more++] = p->term[o];
-    }
-    if (p->magnitude[o])
-      args.buf[more++] = p->magnitude[o];
-    ok = ok && args.buf[o];
-  }
-  if (ok)
-    (p->wide ? op->reference_wide : op->reference_f64)(&args);
-  free(args.workspace);
-  for (int o = 0; o < op->noperands; o++)
-    if (!op->operands[o].output && args.buf[o] != p->input[o])
-      free(args.buf[o]);
-  return ok;
+  return solve(p);
 }
 
 bool problem_solve(problem *p) {
   bool again = false, ok = problem_ask(p);
 
+  p->told->known = false;
   for (int o = 0; o < p->op->noperands; o++)
     if (has_terms(p->op, o)) {
-      memcpy(p->asked[o], p->expected[o], p->bytes[o]);
+      memory_copy(p->asked[o], p->expected[o], p->bytes[o]);
       again = true;
     }
   return ok && (!again || problem_ask(p));
@@ -146,15 +102,15 @@ static bool make_operand(problem *p, int o) {
   if (operand->output) {
     const size_t numbers = p->elements[o] * reference_size(LATHE_F64, p->wide);
     const bool terms = has_terms(p->op, o), sized = terms || dtype_floating(type);
-    p->expected[o] = allocate(reference_bytes);
-    p->magnitude[o] = sized ? allocate(numbers) : NULL;
-    p->asked[o] = terms ? allocate(p->bytes[o]) : NULL;
-    p->term[o] = terms ? allocate(numbers) : NULL;
+    p->expected[o] = memory_make(reference_bytes);
+    p->magnitude[o] = sized ? memory_make(numbers) : NULL;
+    p->asked[o] = terms ? memory_make(p->bytes[o]) : NULL;
+    p->term[o] = terms ? memory_make(numbers) : NULL;
     if (p->asked[o])
       memset(p->asked[o], 0, p->bytes[o]);
     return p->expected[o] && (p->magnitude[o] || !sized) && ((p->asked[o] && p->term[o]) || !terms);
   }
-  p->input[o] = allocate(p->bytes[o]);
+  p->input[o] = memory_make(p->bytes[o]);
   if (p->input[o])
     draw(p, o, type);
   return p->input[o];
@@ -176,7 +132,7 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
                       unsigned special, const char **why) {
   const bool wide = needs_wide(op, dtype);
   problem *p;
-  bool ok = true;
+  bool ok;
 
   if (!(wide ? op->reference_wide : op->reference_f64)) {
     *why = "the op has no reference for this type";
@@ -186,6 +142,8 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
   p = calloc(1, sizeof *p);
   if (!p)
     return NULL;
+  p->told = calloc(1, sizeof *p->told);
+  ok = p->told != NULL;
   p->op = op;
   p->dtype = dtype;
   memcpy(p->dim, dim, (size_t)op->ndim * sizeof *dim);
@@ -236,11 +194,13 @@ static void flush(lathe_dtype type, void *values, size_t count) {
 
 problem *problem_flushed(const problem *p) {
   problem *flushed = calloc(1, sizeof *flushed);
-  bool ok = flushed;
+  bool ok;
 
   if (!flushed)
     return NULL;
   *flushed = *p;
+  flushed->told = calloc(1, sizeof *flushed->told);
+  ok = flushed->told != NULL;
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
     flushed->input[o] = flushed->expected[o] = flushed->magnitude[o] = flushed->asked[o] =
         flushed->term[o] = NULL;
@@ -249,7 +209,7 @@ problem *problem_flushed(const problem *p) {
     ok = make_operand(flushed, o);
     if (!ok || !p->input[o])
       continue;
-    memcpy(flushed->input[o], p->input[o], p->bytes[o]);
+    memory_copy(flushed->input[o], p->input[o], p->bytes[o]);
     if (dtype_floating(type))
       flush(type, flushed->input[o], p->elements[o]);
   }
@@ -270,5 +230,6 @@ void problem_free(problem *p) {
     free(p->asked[o]);
     free(p->term[o]);
   }
+  free(p->told);
   free(p);
 }

@@ -5,6 +5,12 @@
 
 #include "lathe.h"
 
+/* What telling.h has found, until inputs change. */
+typedef struct problem_told {
+  bool known, proves;
+  char text[512];
+} problem_told;
+
 typedef struct problem {
   const lathe_op *op;
   lathe_dtype dtype;
@@ -24,6 +30,7 @@ typedef struct problem {
   /* Outputs that are indexes of rounded terms: the reference's own, and the terms there; these and their
    * magnitudes in the reference type. */
   void *asked[LATHE_MAX_OPERANDS], *term[LATHE_MAX_OPERANDS];
+  problem_told *told;
 } problem;
 
 /* Makes the inputs and runs the reference; null with the reason in why (static) where there

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 #include "dtype.h"
+#include "pool.h"
 
-enum { BLOCK = 256 };
+enum {
+  BLOCK = 256,       /* elements at a time */
+  PART = 64 * BLOCK, /* by one thread */
+};
 
 const char *const random_names[RANDOM_NAMES] = {"nan",  "inf",    "zero",    "denormal", "alone",
                                                 "ties", "narrow", "scalars", "small"};
@@ -38,15 +42,7 @@ static uint64_t bits_at(uint64_t key, uint64_t index) {
 }
 
 static double uniform(uint64_t bits) {
-  return (double)(bits >> 11) * 0x1p-53;
-}
-
-/* A place in a range, with all the digits that the type has there: of doubles that are multiples of 2^-52 sums
- * would be exact. */
-static double place_in(const dtype_format *f, double low, double high, uint64_t bits) {
-  if (f->digits < 53)
-    return low + uniform(bits) * (high - low);
-  return (double)(low + (long double)bits * 0x1p-64L * ((long double)high - low));
+  return (double)(int64_t)(bits >> 11) * 0x1p-53;
 }
 
 /* One of the kinds asked for (at least one), by the bits; the sign is drawn apart. */
@@ -84,32 +80,62 @@ double random_near(double value, uint64_t seed, int index) {
   return (value == 0 ? 0.25 : value) * all * own;
 }
 
-void random_fill(lathe_dtype dtype, void *to, size_t count, size_t row, double low, double high,
-                 uint64_t seed, uint64_t stream, unsigned special) {
-  const unsigned kinds = special & ((1u << RANDOM_KINDS) - 1);
+/* What random_fill is asked for. */
+typedef struct filling {
+  lathe_dtype dtype;
+  const dtype_format *format;
+  char *to;
+  size_t count, row;
+  double low, high;
+  uint64_t key, special_key;
+  unsigned special;
+} filling;
+
+/* Numbers of a range, with all the digits that the type has there: of doubles that are multiples of 2^-52 sums
+ * would be exact. */
+static void draw(const filling *f, size_t start, size_t n, double *block) {
   const double levels = 4; /* of ties */
-  const dtype_format *f = dtype_format_of(dtype);
-  const uint64_t key = mix(mix(seed + 0x9e3779b97f4a7c15u) + stream);
-  const uint64_t special_key = mix(key ^ 0x5bec1a1u);
+  const double width = f->high - f->low;
+
+  if (f->format->digits == 0)
+    for (size_t i = 0; i < n; i++)
+      block[i] = fmin(floor(f->low + uniform(bits_at(f->key, start + i)) * (width + 1)), f->high);
+  else if (f->special & RANDOM_TIES)
+    for (size_t i = 0; i < n; i++)
+      block[i] = f->low + floor(levels * uniform(bits_at(f->key, start + i))) / levels * width;
+  else if (f->format->digits < 53)
+    for (size_t i = 0; i < n; i++)
+      block[i] = f->low + uniform(bits_at(f->key, start + i)) * width;
+  else
+    for (size_t i = 0; i < n; i++)
+      block[i] = (double)(f->low + (long double)bits_at(f->key, start + i) * 0x1p-64L *
+                                       ((long double)f->high - f->low));
+}
+
+static void fill_part(void *context, size_t nth, int thread) {
+  const filling *f = context;
+  const unsigned kinds = f->special & ((1u << RANDOM_KINDS) - 1);
+  const size_t end = nth * PART + pool_part_size(f->count, PART, nth);
   double block[BLOCK];
 
-  for (size_t start = 0; start < count; start += BLOCK) {
-    const size_t n = count - start < BLOCK ? count - start : BLOCK;
-    for (size_t i = 0; i < n; i++) {
-      const uint64_t bits = bits_at(key, start + i);
-      const double u = uniform(bits);
-      if (f->digits == 0)
-        block[i] = fmin(floor(low + u * (high - low + 1)), high);
-      else if (special & RANDOM_TIES)
-        block[i] = low + floor(levels * u) / levels * (high - low);
-      else
-        block[i] = place_in(f, low, high, bits);
-    }
-    for (size_t i = 0; kinds && f->digits != 0 && i < n; i++)
-      if (is_special(special_key, start + i, row, special & RANDOM_ALONE))
-        block[i] = special_value(f, kinds, bits_at(special_key, start + i));
-    dtype_narrow(dtype, block, n, (char *)to + start * f->size);
+  (void)thread;
+  for (size_t start = nth * PART; start < end; start += BLOCK) {
+    const size_t n = end - start < BLOCK ? end - start : BLOCK;
+    draw(f, start, n, block);
+    for (size_t i = 0; kinds && f->format->digits != 0 && i < n; i++)
+      if (is_special(f->special_key, start + i, f->row, f->special & RANDOM_ALONE))
+        block[i] = special_value(f->format, kinds, bits_at(f->special_key, start + i));
+    dtype_narrow(f->dtype, block, n, f->to + start * f->format->size);
   }
+}
+
+void random_fill(lathe_dtype dtype, void *to, size_t count, size_t row, double low, double high,
+                 uint64_t seed, uint64_t stream, unsigned special) {
+  const uint64_t key = mix(mix(seed + 0x9e3779b97f4a7c15u) + stream);
+  filling f = {dtype, dtype_format_of(dtype), to,     count, row, low, high,
+               key,   mix(key ^ 0x5bec1a1u),  special};
+
+  pool_run(fill_part, &f, pool_parts(count, PART));
 }
 
 uint64_t random_seed(void) {

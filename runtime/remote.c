@@ -4,14 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 const unsigned char remote_guard_byte = 0x7e, remote_poison_byte = 0xfb;
+
+enum { LARGE = 4 << 20 /* bytes of a copy that is read again and again at some cost */ };
 
 /* A copy of an operand here; where it cannot be had, one that was never written. */
 static void *fetch(const remote_call *r, int operand) {
   const size_t bytes = r->call->problem->bytes[operand];
 
-  if (!r->host[operand])
-    r->host[operand] = malloc(bytes ? bytes : 1);
+  if (!r->host[operand]) {
+    r->host[operand] = memory_make(bytes);
+    if (r->host[operand] && r->pin && bytes >= LARGE) {
+      memory_fill(r->host[operand], remote_poison_byte, bytes); /* touched by all */
+      r->pin(r->host[operand], bytes);
+    }
+  }
   if (!r->host[operand]) {
     device_fail(r->call, "not enough memory for a copy of the results");
     return NULL;
@@ -47,12 +56,10 @@ static bool guards_hold(const remote_call *r, const unsigned char *before, size_
 /* Whether an input's data is what it was; expected: null for another operand. */
 static bool data_holds(const remote_call *r, const unsigned char *now,
                        const unsigned char *expected, size_t bytes, const char *name) {
-  size_t at = 0;
+  const size_t at = expected ? memory_differs(now, expected, bytes) : bytes;
 
-  if (!expected || memcmp(now, expected, bytes) == 0)
+  if (at == bytes)
     return true;
-  while (now[at] == expected[at])
-    at++;
   return device_fail(r->call, "wrote into its input %s, %zu bytes from its start", name, at);
 }
 
@@ -79,11 +86,7 @@ static bool holds(const remote_call *r, int operand, size_t bytes, const void *e
   if (!expected)
     return true;
   now = fetch(r, operand);
-  if (!now || !data_holds(r, now, expected, bytes, name))
-    return false;
-  free(r->host[operand]); /* inputs can be large, and are looked at once */
-  r->host[operand] = NULL;
-  return true;
+  return now && data_holds(r, now, expected, bytes, name);
 }
 
 /* What an operand is to hold still; null for an output, and an input that is one as well. */

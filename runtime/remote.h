@@ -19,6 +19,8 @@ typedef struct remote_call {
   size_t (*lead)(device_call *call, int operand);
   /* Reads bytes from `at` on, counted from the data's start; false with the reason in call->error. */
   bool (*read)(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes);
+  /* Told of large copies, once they are there; null for no wish to know. */
+  void (*pin)(void *memory, size_t bytes);
 } remote_call;
 
 /* For device.h's output and intact. */

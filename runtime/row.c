@@ -23,6 +23,7 @@ const row_field row_fields[] = {
     FIELD(size, ROW_TEXT),
     FIELD(points, ROW_COUNT),
     FIELD(status, ROW_TEXT),
+    FIELD(checked, ROW_TEXT),
     FIELD(reason, ROW_TEXT),
     FIELD(note, ROW_TEXT),
     FIELD(repro, ROW_TEXT),
@@ -180,6 +181,7 @@ void row_judge(row *r, const check_result *result, const char *repro) {
   }
   r->state = became[result->verdict].state;
   r->status = became[result->verdict].status;
+  r->checked = "all";
   r->ulp = result->ulp;
   r->ulp_bound = result->bound;
   r->norm_error = result->off;

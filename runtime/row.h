@@ -31,6 +31,9 @@ typedef struct row {
   char *repro;        /* the command that fails in the same way */
   char *ceiling;      /* what was measured for it */
   const char *status; /* right, wrong, unproved, killed, skipped */
+  /* Of which elements of the results that is said: all. Where looking at each takes too long, this is to say how
+   * many were drawn by the seed, which a reference can be asked for by themselves (reference.h). */
+  const char *checked;
   bool fastest, dispatched;
   double real_time, cpu_time;   /* medians of a call on both clocks, ns */
   double cold_time, cold_noise; /* the same where operands are in memory; NaN where not timed */

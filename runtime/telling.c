@@ -3,12 +3,18 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dtype.h"
 #include "judge.h"
+#include "message.h"
+#include "pool.h"
 
-enum { FEW = 32 /* so few results may all be zero by chance */ };
+enum {
+  FEW = 32,       /* so few results may all be zero by chance */
+  PART = 1 << 15, /* elements that one thread looks at */
+};
 
 /* How many of some results are numbers that show little. */
 typedef struct shares {
@@ -16,29 +22,82 @@ typedef struct shares {
   size_t beyond; /* finite, but not in the output's type */
 } shares;
 
+static shares add(shares a, shares b) {
+  return (shares){a.all + b.all, a.zero + b.zero, a.nan + b.nan, a.infinite + b.infinite,
+                  a.beyond + b.beyond};
+}
+
+/* An output that is looked at in parts. */
+typedef struct look {
+  const problem *p;
+  int output;
+  long double least, most; /* what is below rounds to zero; the type's largest number */
+  shares *part;
+} look;
+
+static void count_wide(const look *l, size_t start, size_t end, shares *s) {
+  const problem *p = l->p;
+  const int o = l->output;
+
+  for (size_t i = start; i < end; i++) {
+    const long double term = p->term[o] ? problem_number(p, p->term[o], i) : 0;
+    const long double expected = fabsl(isfinite(term) ? problem_expected(p, o, i) : term);
+    s->zero += expected <= l->least;
+    s->nan += isnan(expected) != 0;
+    s->infinite += isinf(expected) != 0;
+    s->beyond += expected > l->most && isfinite(expected);
+  }
+}
+
+/* The same of floating results in double. */
+static void count_double(const look *l, size_t start, size_t end, shares *s) {
+  const double *expected = l->p->expected[l->output];
+  const double least = (double)l->least, most = (double)l->most;
+
+  for (size_t i = start; i < end; i++) {
+    const double size = fabs(expected[i]);
+    s->zero += size <= least;
+    s->nan += !(size <= INFINITY);
+    s->infinite += size == INFINITY;
+    s->beyond += size > most && size < INFINITY;
+  }
+}
+
+static void count_part(void *context, size_t nth, int thread) {
+  const look *l = context;
+  const problem *p = l->p;
+  const size_t start = nth * PART, count = pool_part_size(p->elements[l->output], PART, nth);
+  const bool floating = dtype_floating(dtype_of_operand(&p->op->operands[l->output], p->dtype));
+  shares s = {.all = count};
+
+  (void)thread;
+  if (floating && !p->wide)
+    count_double(l, start, start + count, &s);
+  else
+    count_wide(l, start, start + count, &s);
+  l->part[nth] = s;
+}
+
 /* An index shows as little as its term where that is not finite. */
 static shares shares_of(const problem *p, int o) {
   const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
   const dtype_format *f = dtype_format_of(type);
   const bool floating = dtype_floating(type);
-  const long double least = floating ? ldexpl(1, f->emin - f->digits) : 0; /* rounds to zero */
-  const long double most = floating ? dtype_max(type) : INFINITY;
-  shares s = {.all = p->elements[o]};
+  const size_t parts = pool_parts(p->elements[o], PART);
+  shares all = {0};
+  look l = {.p = p,
+            .output = o,
+            .least = floating ? ldexpl(1, f->emin - f->digits) : 0,
+            .most = floating ? dtype_max(type) : INFINITY,
+            .part = calloc(parts + 1, sizeof *l.part)};
 
-  for (size_t i = 0; i < s.all; i++) {
-    const long double term = p->term[o] ? problem_number(p, p->term[o], i) : 0;
-    const long double expected = fabsl(isfinite(term) ? problem_expected(p, o, i) : term);
-    s.zero += expected <= least;
-    s.nan += isnan(expected) != 0;
-    s.infinite += isinf(expected) != 0;
-    s.beyond += expected > most && isfinite(expected);
-  }
-  return s;
-}
-
-static shares add(shares a, shares b) {
-  return (shares){a.all + b.all, a.zero + b.zero, a.nan + b.nan, a.infinite + b.infinite,
-                  a.beyond + b.beyond};
+  if (!l.part)
+    message_refuse("out of memory");
+  pool_run(count_part, &l, parts);
+  for (size_t i = 0; i < parts; i++)
+    all = add(all, l.part[i]);
+  free(l.part);
+  return all;
 }
 
 static bool all_finite(const problem *p, int o) {
@@ -109,7 +168,7 @@ static bool lets_wrong_pass(const problem *p, int o, const shares *s, char *text
   return false;
 }
 
-bool telling_proves(const problem *p, char *text, size_t size) {
+static bool proves(const problem *p, char *text, size_t size) {
   const lathe_op *op = p->op;
   shares each[LATHE_MAX_OPERANDS] = {{0}}, sum = {0};
   bool usual;
@@ -144,4 +203,14 @@ bool telling_proves(const problem *p, char *text, size_t size) {
              100 * (double)(sum.nan + sum.infinite) / (double)sum.all, kinds_of(&lost));
   }
   return true;
+}
+
+bool telling_proves(const problem *p, char *text, size_t size) {
+  problem_told *told = p->told;
+
+  if (!told->known)
+    told->proves = proves(p, told->text, sizeof told->text);
+  told->known = true;
+  snprintf(text, size, "%s", told->text);
+  return told->proves;
 }

@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "reference.h"
 #include "run_program.h"
 #include "tests.h"
 #include "tree.h"
@@ -40,4 +42,13 @@ lathe_fn *references_find(void *library, const char *format, size_t number) {
   *(void **)&found = dlsym(library, symbol);
   assert_non_null(found);
   return found;
+}
+
+void references_ask(lathe_fn *reference, const char *family, lathe_args args) {
+  const bool rows = strcmp(family, "rows") == 0;
+  const reference_part part = {.args = args,
+                               .step = REFERENCE_GATHER,
+                               .count = rows ? args.dim[0] : args.dim[0] * args.dim[1]};
+
+  reference(&part.args);
 }

@@ -13,4 +13,7 @@ void *references_build(const char *spec);
 /* The one whose symbol a format makes of an op's number. */
 lathe_fn *references_find(void *library, const char *format, size_t number);
 
+/* Asks the reference of a map or of rows, of two dimensions, for everything, in one part (reference.h). */
+void references_ask(lathe_fn *reference, const char *family, lathe_args args);
+
 #endif

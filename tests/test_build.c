@@ -33,8 +33,9 @@ static void write_spec(const char *path, const char *name, const char *body) {
 #define REDUCE(value) "outputs = { y = {} }, reduce = function(x) return " value " end"
 
 static void write_sources(void) {
-  static const char *const copied[] = {"configure", "build.ninja.in",  "gen",
-                                       "templates", "runtime/lathe.h", "runtime/span.h"};
+  static const char *const copied[] = {"configure",     "build.ninja.in",  "gen",
+                                       "templates",     "runtime/lathe.h", "runtime/reference.h",
+                                       "runtime/span.h"};
   char to[64];
   for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
     snprintf(to, sizeof to, "source/%s", copied[i]);

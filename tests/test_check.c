@@ -187,7 +187,7 @@ static check_result judge_index(const double *x, size_t n, int64_t index, bool r
   };
   const lathe_bound bound = {LATHE_F32, ulp};
   const lathe_op op = {.name = "index",
-                       .family = "reduce",
+                       .family = "planted",
                        .source = "specs/index.lua:3",
                        .ndim = 1,
                        .dim = {"n"},

@@ -291,9 +291,9 @@ static void test_what_is_not_taken_has_no_slope(void **state) {
   for (size_t i = 0; i < sizeof slope_cases / sizeof *slope_cases; i++) {
     const slope_case *c = &slope_cases[i];
     double x[POINTS], dy[POINTS] = {1, 1, 1}, dx[POINTS], magnitude[POINTS];
-    lathe_args args = {.buf = {x, dy, dx, magnitude}, .dim = {1, POINTS}};
+    const lathe_args args = {.buf = {x, dy, dx, magnitude}, .dim = {1, POINTS}};
     memcpy(x, c->x, sizeof x);
-    references_find(library, "s%zu_backward_reference_f64", i)(&args);
+    references_ask(references_find(library, "s%zu_backward_reference_f64", i), c->family, args);
     for (int k = 0; k < POINTS; k++)
       if (!(isnan(c->dx[k]) ? isnan(dx[k]) : fabs(dx[k] - c->dx[k]) < 1e-14)) {
         print_error("%s at %g: found %g, not %g\n", c->body, c->x[k], dx[k], c->dx[k]);
@@ -315,12 +315,13 @@ static void test_functions_have_slopes(void **state) {
     lathe_fn *const slope = references_find(library, "f%zu_backward_reference_wide", i);
     long double x[2][POINTS], y[2][POINTS] = {{0}}, dy[POINTS] = {1, 1, 1}, dx[POINTS],
                               size[POINTS];
-    lathe_args args = {.buf = {(void *)c->x, dy, dx, size}, .dim = {1, POINTS}};
-    slope(&args);
+    references_ask(slope, "map",
+                   (lathe_args){.buf = {(void *)c->x, dy, dx, size}, .dim = {1, POINTS}});
     for (int side = 0; side < 2; side++) {
       for (int k = 0; k < POINTS; k++)
         x[side][k] = c->x[k] + (side ? step : -step);
-      value(&(lathe_args){.buf = {x[side], y[side], size}, .dim = {1, POINTS}});
+      references_ask(value, "map",
+                     (lathe_args){.buf = {x[side], y[side], size}, .dim = {1, POINTS}});
     }
     for (int k = 0; k < POINTS; k++) {
       const long double expected = (y[1][k] - y[0][k]) / (2 * step);

@@ -23,6 +23,7 @@
   GROUP(check)                                                                                     \
   GROUP(judge)                                                                                     \
   GROUP(magnitude)                                                                                 \
+  GROUP(parts)                                                                                     \
   GROUP(kernels)                                                                                   \
   GROUP(gradients)                                                                                 \
   GROUP(command_line)                                                                              \

@@ -10,7 +10,7 @@ static inline $point.type$ $point.name$($point.parameters$) {
 //@ end
 //@ -- The names of the arrays in the workspace that a reduction over the rows has: what it came to, and
 //@ -- of a sum what rounding took from it.
-//@ local function arrays_of(r)
+//@ function arrays_of(r)
 //@   return r.kind == "sum" and { r.name .. "_total", r.name .. "_lost" } or { r.name .. "_total" }
 //@ end
 //@ -- What a point function is given at index `at`: the text, and its type.
@@ -105,7 +105,7 @@ for (size_t i = 0; i < padded; i++)
 //@ end
 //@ end
 //@ -- Gathers a vector of terms at index `at`, of which the arrays have whole ones.
-//@ local function gather_columns(at)
+//@ function gather_columns(at)
 //@ for _, r in ipairs(k.program.column_reductions) do
 {
   $k.vector$ total = $(k:text("load_own", r.name .. "_total", at));
@@ -123,10 +123,10 @@ for (size_t i = 0; i < padded; i++)
 //@ end
 //@ -- Ends the sums over the rows: an infinite one has no error to add, for infinity less infinity is
 //@ -- NaN.
-//@ function end_columns()
+//@ function end_columns(count)
 //@ for _, r in ipairs(k.program.column_reductions) do
 //@ if r.kind == "sum" then
-for (size_t i = 0; i < count; i++)
+for (size_t i = 0; i < $count$; i++)
   $r.name$_total[i] += $r.name$_lost[i] == $r.name$_lost[i] ? $r.name$_lost[i] : 0;
 //@ end
 //@ end

@@ -1,79 +1,250 @@
 /* The op in $k.number$, for checking kernels against: plain loops, the C library's functions, sums
- * that carry their rounding errors along (Neumaier 1974). */
+ * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 //@ local P = use "parts.c"
 //@ local passes = k:passes(P.define)
 //@ local point, finish = k:last_pass(P.define), k:finish(P.define)
 //@ local totals = k:totals()
-//@ local per_row = op.family == "rows"
+//@ local per_row, joins = op.family == "rows", op.family == "reduce"
+//@ local points = per_row and "count" or "part->count"
 //@ local function is_column(operand)
 //@   return operand.place == "column"
 //@ end
 //@ local function is_no_column(operand)
 //@   return operand.place ~= "column"
 //@ end
+//@ -- The variables in which a reduction is gathered: their names, and what they are of nothing.
+//@ local function variables_of(r)
+//@   if k:is_index(r.kind) then
+//@     return { { r.name .. "_best", "0" }, { r.name .. "_at", "-1", type = "int64_t" } }
+//@   elseif r.kind == "sum" then
+//@     return { { r.name .. "_sum", "0" }, { r.name .. "_error", "0" } }
+//@   end
+//@   return { { r.name .. "_best", k:neutral(r.kind) } }
+//@ end
+//@ local function begin(phase)
+//@ for _, r in ipairs(phase.reductions) do
+//@ for _, variable in ipairs(variables_of(r)) do
+$(variable.type or k.number) $(variable[1]) = $(variable[2]);
+//@ end
+//@ end
+//@ end
+//@ -- One more term of a reduction, or what a block of them came to.
+//@ local function take(r, term, place)
+//@ local better = (r.kind == "argmax" or r.kind == "maximum") and ">" or "<"
+//@ if k:is_index(r.kind) then
+if ($r.name$_at < 0 || $term$ $better$ $r.name$_best || (isnan($term$) && !isnan($r.name$_best))) {
+  $r.name$_best = $term$;
+  $r.name$_at = $place$;
+}
+//@ elseif r.kind == "sum" then
+const $k.number$ $r.name$_new = $r.name$_sum + $term$;
+$r.name$_error += !isfinite($r.name$_new) ? 0
+    : $(k:text("abs", r.name .. "_sum")) >= $(k:text("abs", term))
+        ? ($r.name$_sum - $r.name$_new) + $term$
+        : ($term$ - $r.name$_new) + $r.name$_sum;
+$r.name$_sum = $r.name$_new;
+//@ else
+$r.name$_best = $term$ $better$ $r.name$_best || isnan($term$) ? $term$ : $r.name$_best;
+//@ end
+//@ end
+//@ local function gather(phase, pass)
+//@ begin(phase)
+for (size_t i = 0; i < $points$; i++) {
+  //@ P.load_and_call(pass, "i")
+  //@ P.store_points(phase.stash, "i")
+  //@ for _, r in ipairs(phase.reductions) do
+  //@ take(r, r.name .. "_term", per_row and "(int64_t)i" or "(int64_t)(part->first + i)")
+  //@ end
+}
+//@ end
+//@ local function end_phase(phase)
+//@ for _, r in ipairs(phase.reductions) do
+//@ if k:is_index(r.kind) then
+const int64_t $r.name$ = $r.name$_at;
+//@ elseif r.kind == "sum" then
+const $k.number$ $r.name$ = $r.name$_sum + $r.name$_error;
+//@ else
+const $k.number$ $r.name$ = $r.name$_best;
+//@ end
+//@ end
+//@ end
+//@ -- The numbers that a block leaves: each of a place among the states.
+//@ local states, state_of = 0, {}
+//@ local function reserve(name)
+//@   state_of[name] = states
+//@   states = states + 1
+//@ end
+//@ for _, phase in ipairs(joins and k.program.phases or {}) do
+//@   for _, r in ipairs(phase.reductions) do
+//@     for _, variable in ipairs(variables_of(r)) do
+//@       reserve(variable[1])
+//@     end
+//@   end
+//@   for _, pick in ipairs(phase.picks) do
+//@     reserve(pick.name .. "_here")
+//@     reserve(pick.name)
+//@   end
+//@ end
+//@ local function leave(phase, at)
+//@ for _, r in ipairs(phase.reductions) do
+//@ for _, variable in ipairs(variables_of(r)) do
+$at$[$(state_of[variable[1]])] = $(variable.type and "(" .. k.number .. ")" or "")$(variable[1]);
+//@ end
+//@ end
+//@ end
+//@ -- What a block comes to. A pick is there where the block has its index.
+//@ local function gather_block(phase, pass)
+$k.number$ *mine = part->state;
+//@ if pass then
+//@ gather(phase, pass)
+//@ leave(phase, "mine")
+//@ end
+//@ for _, pick in ipairs(phase.picks) do
+mine[$(state_of[pick.name .. "_here"])] = (uint64_t)$pick.index$_value - part->first < part->count;
+if ((uint64_t)$pick.index$_value - part->first < part->count) {
+  //@ P.load_and_call(pick.point, "(size_t)" .. pick.index .. "_value - part->first")
+  mine[$(state_of[pick.name])] = $pick.name$_term;
+}
+//@ end
+return;
+//@ end
+//@ local function join_blocks(phase)
+//@ begin(phase)
+//@ for _, pick in ipairs(phase.picks) do
+all[$(state_of[pick.name])] = $(k:literal(0 / 0));
+//@ end
+for (size_t b = 0; b < part->blocks; b++) {
+  const $k.number$ *here = (const $k.number$ *)part->state + b * $states$;
+  //@ for _, r in ipairs(phase.reductions) do
+  //@ if k:is_index(r.kind) then
+  const $k.number$ $r.name$_term = here[$(state_of[r.name .. "_best"])];
+  if (here[$(state_of[r.name .. "_at"])] >= 0) {
+    //@ take(r, r.name .. "_term", "(int64_t)here[" .. state_of[r.name .. "_at"] .. "]")
+  }
+  //@ elseif r.kind == "sum" then
+  const $k.number$ $r.name$_term = here[$(state_of[r.name .. "_sum"])];
+  //@ take(r, r.name .. "_term")
+  $r.name$_error += here[$(state_of[r.name .. "_error"])];
+  //@ else
+  const $k.number$ $r.name$_term = here[$(state_of[r.name .. "_best"])];
+  //@ take(r, r.name .. "_term")
+  //@ end
+  //@ end
+  //@ for _, pick in ipairs(phase.picks) do
+  if (here[$(state_of[pick.name .. "_here"])] != 0)
+    all[$(state_of[pick.name])] = here[$(state_of[pick.name])];
+  //@ end
+}
+//@ leave(phase, "all")
+//@ end
+//@ -- What the phase came to, once it is joined.
+//@ local function load_joined(phase)
+//@ for _, r in ipairs(phase.reductions) do
+//@ local best, at = state_of[r.name .. "_best"] or state_of[r.name .. "_sum"], state_of[r.name .. "_at"]
+//@ if at then
+const int64_t $r.name$ = (int64_t)all[$at$];
+//@ elseif r.kind == "sum" then
+const $k.number$ $r.name$ = all[$best$] + all[$(state_of[r.name .. "_error"])];
+//@ else
+const $k.number$ $r.name$ = all[$best$];
+//@ end
+//@ end
+//@ for _, pick in ipairs(phase.picks) do
+const $k.number$ $pick.name$ = all[$(state_of[pick.name])];
+//@ end
+//@ end
+//@ local function call_phases()
+//@ for p, phase in ipairs(k.program.phases) do
+if (part->phase == $(p - 1) && part->step == REFERENCE_GATHER) {
+  //@ gather_block(phase, passes[p])
+}
+if (part->phase == $(p - 1)) {
+  //@ join_blocks(phase)
+}
+//@ load_joined(phase)
+$(k:uniforms(p))
+//@ if p < #k.program.phases then
+if (part->phase == $(p - 1))
+  return;
+//@ end
+//@ end
+//@ end
+//@ local function row_phases()
+//@ for p, phase in ipairs(k.program.phases) do
+//@ P.picks(phase)
+//@ if passes[p] then
+//@ gather(phase, passes[p])
+//@ end
+//@ end_phase(phase)
+$(k:uniforms(p))
+//@ end
+//@ end
+//@ -- What is gathered over the rows: the block's arrays, or those of all blocks, of the columns of a part.
+//@ local columns = k.program.column_reductions
+//@ local function begin_columns()
+//@ local at = 0
+//@ for _, r in ipairs(columns) do
+//@ for j, array in ipairs(P.arrays_of(r)) do
+$k.number$ *$array$ = ($k.number$ *)args->workspace + $at$ * count + first;
+for (size_t i = 0; i < count && !part->more && part->step == REFERENCE_GATHER; i++)
+  $array$[i] = $(j == 1 and k:neutral_number(r.kind) or k:literal(0));
+//@ at = at + 1
+//@ end
+//@ end
+//@ end
+//@ local function join_columns()
+for (size_t b = 1; b < part->blocks; b++) {
+  for (size_t i = 0, at = b * $(2 * #columns) * count; i < part->count; i++, at++) {
+    //@ for _, r in ipairs(columns) do
+    const $k.number$ $r.name$_term = $r.name$_total[at];
+    //@ end
+    //@ P.gather_columns("i")
+    //@ for _, r in ipairs(columns) do
+    //@ if r.kind == "sum" then
+    $r.name$_lost[i] += $r.name$_lost[at];
+    //@ end
+    //@ end
+  }
+}
+//@ P.end_columns("part->count")
+//@ end
 void $k.name$(const lathe_args *args) {
+  const reference_part *part = (const reference_part *)args;
+  if (part->step == REFERENCE_SHAPE) {
+    *part->shape = (reference_shape){.phases = $(joins and #k.program.phases or 0), .states = $states$};
+    return;
+  }
   $(k:scalars(op))
-  const size_t rows = $(k:product("args->dim", 1, per_row and #op.dims - 1 or 0));
   const size_t count = $(k:product("args->dim", per_row and #op.dims or 1, #op.dims));
   $(k:pointers(nil, is_column))
+  //@ if k:uniforms("call"):find "rows_" then
+  const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
+  //@ end
   $(k:uniforms("call"))
-  //@ P.begin_columns()
-  for (size_t row = 0; row < rows; row++) {
+  //@ if finish then
+  const size_t first = part->step == REFERENCE_JOIN ? part->first : 0;
+  //@ begin_columns()
+  if (part->step == REFERENCE_JOIN) {
+    //@ join_columns()
+    //@ P.for_each_point(finish, k.program.columns, "part->count", 1)
+    return;
+  }
+  //@ end
+  for (size_t row = 0; row < $(per_row and "part->count" or "1"); row++) {
     $(k:pointers({ whole = "row * count", row = "row" }, is_no_column))
     $(k:row_values())
     $(k:uniforms("row"))
-    //@ for p, phase in ipairs(k.program.phases) do
-    //@ P.picks(phase)
-    //@ if passes[p] then
-    //@ for _, r in ipairs(phase.reductions) do
-    //@ if k:is_index(r.kind) then
-    int64_t $r.name$ = -1;
-    $k.number$ $r.name$_best = 0;
-    //@ elseif r.kind == "sum" then
-    $k.number$ $r.name$_sum = 0, $r.name$_error = 0;
+    //@ if joins then
+    $k.number$ *all = part->joined;
+    //@ call_phases()
     //@ else
-    $k.number$ $r.name$ = $(k:neutral(r.kind));
-    //@ end
-    //@ end
-    for (size_t i = 0; i < count; i++) {
-      //@ P.load_and_call(passes[p], "i")
-      //@ for _, r in ipairs(phase.reductions) do
-      //@ local better = (r.kind == "argmax" or r.kind == "maximum") and ">" or "<"
-      //@ local term = r.name .. "_term"
-      //@ if k:is_index(r.kind) then
-      if ($r.name$ < 0 || $term$ $better$ $r.name$_best || (isnan($term$) && !isnan($r.name$_best))) {
-        $r.name$_best = $term$;
-        $r.name$ = (int64_t)i;
-      }
-      //@ elseif r.kind == "sum" then
-      const $k.number$ $r.name$_new = $r.name$_sum + $term$;
-      $r.name$_error += !isfinite($r.name$_new) ? 0
-          : $(k:text("abs", r.name .. "_sum")) >= $(k:text("abs", term))
-              ? ($r.name$_sum - $r.name$_new) + $term$
-              : ($term$ - $r.name$_new) + $r.name$_sum;
-      $r.name$_sum = $r.name$_new;
-      //@ else
-      $r.name$ = $term$ $better$ $r.name$ || isnan($term$) ? $term$ : $r.name$;
-      //@ end
-      //@ end
-    }
-    //@ end
-    //@ for _, r in ipairs(phase.reductions) do
-    //@ if r.kind == "sum" then
-    const $k.number$ $r.name$ = $r.name$_sum + $r.name$_error;
-    //@ end
-    //@ end
-    $(k:uniforms(p))
+    //@ row_phases()
     //@ end
     //@ for _, total in ipairs(totals) do
     $total$
     //@ end
     //@ if point then
-    //@ P.for_each_point(point, k.program.points, "count", 1, false, finish ~= nil)
+    //@ P.for_each_point(point, k.program.points, points, 1, false, finish ~= nil)
     //@ end
   }
-  //@ if finish then
-  //@ P.end_columns()
-  //@ P.for_each_point(finish, k.program.columns, "count", 1)
-  //@ end
 }

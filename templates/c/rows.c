@@ -53,7 +53,7 @@ void $v.name$(const lathe_args *args) {
     //@ end
   }
   //@ if finish then
-  //@ P.end_columns()
+  //@ P.end_columns("count")
   //@ P.for_each_point(finish, k.program.columns, "count", 1)
   //@ end
 }

@@ -2,10 +2,10 @@
  * golden_map: x * y + s, NaN where x is below 0
  * Make it again with: lathe-gen expand golden_map */
 #include "lathe.h"
-#include <math.h>
+#include "reference.h"
 
 /* The op in double, for checking kernels against: plain loops, the C library's functions, sums
- * that carry their rounding errors along (Neumaier 1974). */
+ * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
 static inline void golden_map_reference_f64_point(double x_, double y_, double s_, double *r__out, double *r_magnitude__out) {
   const double t1 = 0.0;
@@ -30,17 +30,21 @@ static inline void golden_map_reference_f64_point(double x_, double y_, double s
 }
 
 void golden_map_reference_f64(const lathe_args *args) {
+  const reference_part *part = (const reference_part *)args;
+  if (part->step == REFERENCE_SHAPE) {
+    *part->shape = (reference_shape){.phases = 0, .states = 0};
+    return;
+  }
   const double s = (double)args->scalar[0];
-  const size_t rows = 1;
   const size_t count = args->dim[0];
   const double s_ = s;
-  for (size_t row = 0; row < rows; row++) {
+  for (size_t row = 0; row < 1; row++) {
     const double *x = (const double *)args->buf[0] + row * count;
     const double *y = (const double *)args->buf[1] + row * count;
     double *r = (double *)args->buf[2] + row * count;
     double *r_magnitude = (double *)args->buf[3] + row * count;
     size_t i = 0;
-    for (; count - i >= 1; i += 1) {
+    for (; part->count - i >= 1; i += 1) {
       const double x_ = x[i];
       const double y_ = y[i];
       double r_, r_magnitude_; golden_map_reference_f64_point(x_, y_, s_, &r_, &r_magnitude_);
@@ -52,7 +56,7 @@ void golden_map_reference_f64(const lathe_args *args) {
 
 
 /* The op in long double, for checking kernels against: plain loops, the C library's functions, sums
- * that carry their rounding errors along (Neumaier 1974). */
+ * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
 static inline void golden_map_reference_wide_point(long double x_, long double y_, long double s_, long double *r__out, long double *r_magnitude__out) {
   const long double t1 = 0.0L;
@@ -77,17 +81,21 @@ static inline void golden_map_reference_wide_point(long double x_, long double y
 }
 
 void golden_map_reference_wide(const lathe_args *args) {
+  const reference_part *part = (const reference_part *)args;
+  if (part->step == REFERENCE_SHAPE) {
+    *part->shape = (reference_shape){.phases = 0, .states = 0};
+    return;
+  }
   const long double s = (long double)args->scalar[0];
-  const size_t rows = 1;
   const size_t count = args->dim[0];
   const long double s_ = s;
-  for (size_t row = 0; row < rows; row++) {
+  for (size_t row = 0; row < 1; row++) {
     const long double *x = (const long double *)args->buf[0] + row * count;
     const long double *y = (const long double *)args->buf[1] + row * count;
     long double *r = (long double *)args->buf[2] + row * count;
     long double *r_magnitude = (long double *)args->buf[3] + row * count;
     size_t i = 0;
-    for (; count - i >= 1; i += 1) {
+    for (; part->count - i >= 1; i += 1) {
       const long double x_ = x[i];
       const long double y_ = y[i];
       long double r_, r_magnitude_; golden_map_reference_wide_point(x_, y_, s_, &r_, &r_magnitude_);

@@ -2,10 +2,10 @@
  * golden_reduce: the square root of a sum
  * Make it again with: lathe-gen expand golden_reduce */
 #include "lathe.h"
-#include <math.h>
+#include "reference.h"
 
 /* The op in double, for checking kernels against: plain loops, the C library's functions, sums
- * that carry their rounding errors along (Neumaier 1974). */
+ * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
 static inline void golden_reduce_reference_f64_pass1(double x_, double *sum1_term_out, double *sum2_term_out) {
   const double t1 = fabs(x_);
@@ -18,32 +18,76 @@ static inline void golden_reduce_reference_f64_pass1(double x_, double *sum1_ter
 }
 
 void golden_reduce_reference_f64(const lathe_args *args) {
-  const size_t rows = 1;
+  const reference_part *part = (const reference_part *)args;
+  if (part->step == REFERENCE_SHAPE) {
+    *part->shape = (reference_shape){.phases = 1, .states = 4};
+    return;
+  }
   const size_t count = args->dim[0];
-  for (size_t row = 0; row < rows; row++) {
+  for (size_t row = 0; row < 1; row++) {
     const double *x = (const double *)args->buf[0] + row * count;
     double *r = args->buf[1];
     double *r_magnitude = args->buf[2];
-    double sum1_sum = 0, sum1_error = 0;
-    double sum2_sum = 0, sum2_error = 0;
-    for (size_t i = 0; i < count; i++) {
-      const double x_ = x[i];
-      double sum1_term, sum2_term; golden_reduce_reference_f64_pass1(x_, &sum1_term, &sum2_term);
-      const double sum1_new = sum1_sum + sum1_term;
-      sum1_error += !isfinite(sum1_new) ? 0
-          : fabs(sum1_sum) >= fabs(sum1_term)
-              ? (sum1_sum - sum1_new) + sum1_term
-              : (sum1_term - sum1_new) + sum1_sum;
-      sum1_sum = sum1_new;
-      const double sum2_new = sum2_sum + sum2_term;
-      sum2_error += !isfinite(sum2_new) ? 0
-          : fabs(sum2_sum) >= fabs(sum2_term)
-              ? (sum2_sum - sum2_new) + sum2_term
-              : (sum2_term - sum2_new) + sum2_sum;
-      sum2_sum = sum2_new;
+    double *all = part->joined;
+    if (part->phase == 0 && part->step == REFERENCE_GATHER) {
+      double *mine = part->state;
+      double sum1_sum = 0;
+      double sum1_error = 0;
+      double sum2_sum = 0;
+      double sum2_error = 0;
+      for (size_t i = 0; i < part->count; i++) {
+        const double x_ = x[i];
+        double sum1_term, sum2_term; golden_reduce_reference_f64_pass1(x_, &sum1_term, &sum2_term);
+        const double sum1_new = sum1_sum + sum1_term;
+        sum1_error += !isfinite(sum1_new) ? 0
+            : fabs(sum1_sum) >= fabs(sum1_term)
+                ? (sum1_sum - sum1_new) + sum1_term
+                : (sum1_term - sum1_new) + sum1_sum;
+        sum1_sum = sum1_new;
+        const double sum2_new = sum2_sum + sum2_term;
+        sum2_error += !isfinite(sum2_new) ? 0
+            : fabs(sum2_sum) >= fabs(sum2_term)
+                ? (sum2_sum - sum2_new) + sum2_term
+                : (sum2_term - sum2_new) + sum2_sum;
+        sum2_sum = sum2_new;
+      }
+      mine[0] = sum1_sum;
+      mine[1] = sum1_error;
+      mine[2] = sum2_sum;
+      mine[3] = sum2_error;
+      return;
     }
-    const double sum1 = sum1_sum + sum1_error;
-    const double sum2 = sum2_sum + sum2_error;
+    if (part->phase == 0) {
+      double sum1_sum = 0;
+      double sum1_error = 0;
+      double sum2_sum = 0;
+      double sum2_error = 0;
+      for (size_t b = 0; b < part->blocks; b++) {
+        const double *here = (const double *)part->state + b * 4;
+        const double sum1_term = here[0];
+        const double sum1_new = sum1_sum + sum1_term;
+        sum1_error += !isfinite(sum1_new) ? 0
+            : fabs(sum1_sum) >= fabs(sum1_term)
+                ? (sum1_sum - sum1_new) + sum1_term
+                : (sum1_term - sum1_new) + sum1_sum;
+        sum1_sum = sum1_new;
+        sum1_error += here[1];
+        const double sum2_term = here[2];
+        const double sum2_new = sum2_sum + sum2_term;
+        sum2_error += !isfinite(sum2_new) ? 0
+            : fabs(sum2_sum) >= fabs(sum2_term)
+                ? (sum2_sum - sum2_new) + sum2_term
+                : (sum2_term - sum2_new) + sum2_sum;
+        sum2_sum = sum2_new;
+        sum2_error += here[3];
+      }
+      all[0] = sum1_sum;
+      all[1] = sum1_error;
+      all[2] = sum2_sum;
+      all[3] = sum2_error;
+    }
+    const double sum1 = all[0] + all[1];
+    const double sum2 = all[2] + all[3];
     const double sum1_ = sum1;
     const double u1_1 = sqrt(sum1_);
     const double u1 = u1_1;
@@ -79,7 +123,7 @@ void golden_reduce_reference_f64(const lathe_args *args) {
 
 
 /* The op in long double, for checking kernels against: plain loops, the C library's functions, sums
- * that carry their rounding errors along (Neumaier 1974). */
+ * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
 static inline void golden_reduce_reference_wide_pass1(long double x_, long double *sum1_term_out, long double *sum2_term_out) {
   const long double t1 = fabsl(x_);
@@ -92,32 +136,76 @@ static inline void golden_reduce_reference_wide_pass1(long double x_, long doubl
 }
 
 void golden_reduce_reference_wide(const lathe_args *args) {
-  const size_t rows = 1;
+  const reference_part *part = (const reference_part *)args;
+  if (part->step == REFERENCE_SHAPE) {
+    *part->shape = (reference_shape){.phases = 1, .states = 4};
+    return;
+  }
   const size_t count = args->dim[0];
-  for (size_t row = 0; row < rows; row++) {
+  for (size_t row = 0; row < 1; row++) {
     const long double *x = (const long double *)args->buf[0] + row * count;
     long double *r = args->buf[1];
     long double *r_magnitude = args->buf[2];
-    long double sum1_sum = 0, sum1_error = 0;
-    long double sum2_sum = 0, sum2_error = 0;
-    for (size_t i = 0; i < count; i++) {
-      const long double x_ = x[i];
-      long double sum1_term, sum2_term; golden_reduce_reference_wide_pass1(x_, &sum1_term, &sum2_term);
-      const long double sum1_new = sum1_sum + sum1_term;
-      sum1_error += !isfinite(sum1_new) ? 0
-          : fabsl(sum1_sum) >= fabsl(sum1_term)
-              ? (sum1_sum - sum1_new) + sum1_term
-              : (sum1_term - sum1_new) + sum1_sum;
-      sum1_sum = sum1_new;
-      const long double sum2_new = sum2_sum + sum2_term;
-      sum2_error += !isfinite(sum2_new) ? 0
-          : fabsl(sum2_sum) >= fabsl(sum2_term)
-              ? (sum2_sum - sum2_new) + sum2_term
-              : (sum2_term - sum2_new) + sum2_sum;
-      sum2_sum = sum2_new;
+    long double *all = part->joined;
+    if (part->phase == 0 && part->step == REFERENCE_GATHER) {
+      long double *mine = part->state;
+      long double sum1_sum = 0;
+      long double sum1_error = 0;
+      long double sum2_sum = 0;
+      long double sum2_error = 0;
+      for (size_t i = 0; i < part->count; i++) {
+        const long double x_ = x[i];
+        long double sum1_term, sum2_term; golden_reduce_reference_wide_pass1(x_, &sum1_term, &sum2_term);
+        const long double sum1_new = sum1_sum + sum1_term;
+        sum1_error += !isfinite(sum1_new) ? 0
+            : fabsl(sum1_sum) >= fabsl(sum1_term)
+                ? (sum1_sum - sum1_new) + sum1_term
+                : (sum1_term - sum1_new) + sum1_sum;
+        sum1_sum = sum1_new;
+        const long double sum2_new = sum2_sum + sum2_term;
+        sum2_error += !isfinite(sum2_new) ? 0
+            : fabsl(sum2_sum) >= fabsl(sum2_term)
+                ? (sum2_sum - sum2_new) + sum2_term
+                : (sum2_term - sum2_new) + sum2_sum;
+        sum2_sum = sum2_new;
+      }
+      mine[0] = sum1_sum;
+      mine[1] = sum1_error;
+      mine[2] = sum2_sum;
+      mine[3] = sum2_error;
+      return;
     }
-    const long double sum1 = sum1_sum + sum1_error;
-    const long double sum2 = sum2_sum + sum2_error;
+    if (part->phase == 0) {
+      long double sum1_sum = 0;
+      long double sum1_error = 0;
+      long double sum2_sum = 0;
+      long double sum2_error = 0;
+      for (size_t b = 0; b < part->blocks; b++) {
+        const long double *here = (const long double *)part->state + b * 4;
+        const long double sum1_term = here[0];
+        const long double sum1_new = sum1_sum + sum1_term;
+        sum1_error += !isfinite(sum1_new) ? 0
+            : fabsl(sum1_sum) >= fabsl(sum1_term)
+                ? (sum1_sum - sum1_new) + sum1_term
+                : (sum1_term - sum1_new) + sum1_sum;
+        sum1_sum = sum1_new;
+        sum1_error += here[1];
+        const long double sum2_term = here[2];
+        const long double sum2_new = sum2_sum + sum2_term;
+        sum2_error += !isfinite(sum2_new) ? 0
+            : fabsl(sum2_sum) >= fabsl(sum2_term)
+                ? (sum2_sum - sum2_new) + sum2_term
+                : (sum2_term - sum2_new) + sum2_sum;
+        sum2_sum = sum2_new;
+        sum2_error += here[3];
+      }
+      all[0] = sum1_sum;
+      all[1] = sum1_error;
+      all[2] = sum2_sum;
+      all[3] = sum2_error;
+    }
+    const long double sum1 = all[0] + all[1];
+    const long double sum2 = all[2] + all[3];
     const long double sum1_ = sum1;
     const long double u1_1 = sqrtl(sum1_);
     const long double u1 = u1_1;

@@ -2,10 +2,10 @@
  * golden_rows: x - max, over each row
  * Make it again with: lathe-gen expand golden_rows */
 #include "lathe.h"
-#include <math.h>
+#include "reference.h"
 
 /* The op in double, for checking kernels against: plain loops, the C library's functions, sums
- * that carry their rounding errors along (Neumaier 1974). */
+ * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
 static inline double golden_rows_reference_f64_pass1(double x_) {
   return x_;
@@ -30,18 +30,23 @@ static inline void golden_rows_reference_f64_point(double x_, double max1_, bool
 }
 
 void golden_rows_reference_f64(const lathe_args *args) {
-  const size_t rows = args->dim[0];
+  const reference_part *part = (const reference_part *)args;
+  if (part->step == REFERENCE_SHAPE) {
+    *part->shape = (reference_shape){.phases = 0, .states = 0};
+    return;
+  }
   const size_t count = args->dim[1];
-  for (size_t row = 0; row < rows; row++) {
+  for (size_t row = 0; row < part->count; row++) {
     const double *x = (const double *)args->buf[0] + row * count;
     double *y = (double *)args->buf[1] + row * count;
     double *y_magnitude = (double *)args->buf[2] + row * count;
-    double max1 = -__builtin_inf();
+    double max1_best = -__builtin_inf();
     for (size_t i = 0; i < count; i++) {
       const double x_ = x[i];
       const double max1_term = golden_rows_reference_f64_pass1(x_);
-      max1 = max1_term > max1 || isnan(max1_term) ? max1_term : max1;
+      max1_best = max1_term > max1_best || isnan(max1_term) ? max1_term : max1_best;
     }
+    const double max1 = max1_best;
     const double max1_ = max1;
     const double u2_1 = 0.0;
     const bool u2_2 = u2_1 == max1_;
@@ -58,7 +63,7 @@ void golden_rows_reference_f64(const lathe_args *args) {
 
 
 /* The op in long double, for checking kernels against: plain loops, the C library's functions, sums
- * that carry their rounding errors along (Neumaier 1974). */
+ * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
 static inline long double golden_rows_reference_wide_pass1(long double x_) {
   return x_;
@@ -83,18 +88,23 @@ static inline void golden_rows_reference_wide_point(long double x_, long double 
 }
 
 void golden_rows_reference_wide(const lathe_args *args) {
-  const size_t rows = args->dim[0];
+  const reference_part *part = (const reference_part *)args;
+  if (part->step == REFERENCE_SHAPE) {
+    *part->shape = (reference_shape){.phases = 0, .states = 0};
+    return;
+  }
   const size_t count = args->dim[1];
-  for (size_t row = 0; row < rows; row++) {
+  for (size_t row = 0; row < part->count; row++) {
     const long double *x = (const long double *)args->buf[0] + row * count;
     long double *y = (long double *)args->buf[1] + row * count;
     long double *y_magnitude = (long double *)args->buf[2] + row * count;
-    long double max1 = -__builtin_infl();
+    long double max1_best = -__builtin_infl();
     for (size_t i = 0; i < count; i++) {
       const long double x_ = x[i];
       const long double max1_term = golden_rows_reference_wide_pass1(x_);
-      max1 = max1_term > max1 || isnan(max1_term) ? max1_term : max1;
+      max1_best = max1_term > max1_best || isnan(max1_term) ? max1_term : max1_best;
     }
+    const long double max1 = max1_best;
     const long double max1_ = max1;
     const long double u2_1 = 0.0L;
     const bool u2_2 = u2_1 == max1_;

@@ -1,0 +1,149 @@
+/* pool.c - work on all processors. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MOST_THREADS = 256 };
+
+/* What is to be done. Threads wake when `round` changes; those that are not needed sleep on. */
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t begin, end;
+  unsigned round;
+  int wanted;  /* threads of this round, the caller's among them */
+  int working; /* of these, others than the caller's that are not done yet */
+  int started; /* threads that there are, the caller's among them */
+  pool_work *work;
+  void *context;
+  size_t parts;
+  atomic_size_t next;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .begin = PTHREAD_COND_INITIALIZER,
+          .end = PTHREAD_COND_INITIALIZER,
+          .started = 1};
+
+static int asked; /* for threads; 0: one for each processor */
+
+static int processors(void) {
+  cpu_set_t set;
+  int count = 1;
+
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    count = CPU_COUNT(&set);
+  return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : count;
+}
+
+int pool_threads(void) {
+  static int found;
+
+  if (asked > 0)
+    return asked;
+  if (found == 0)
+    found = processors();
+  return found;
+}
+
+void pool_use(int threads) {
+  asked = threads > MOST_THREADS ? MOST_THREADS : threads;
+}
+
+static void work_on(int thread) {
+  for (size_t part; (part = atomic_fetch_add(&pool.next, 1)) < pool.parts;)
+    pool.work(pool.context, part, thread);
+}
+
+static void *serve(void *number) {
+  const int thread = (int)(intptr_t)number;
+  unsigned seen;
+
+  pthread_mutex_lock(&pool.lock);
+  seen = pool.round - 1; /* it was started for the round that is under way */
+  for (;;) {
+    while (seen == pool.round || thread >= pool.wanted) {
+      seen = pool.round;
+      pthread_cond_wait(&pool.begin, &pool.lock);
+    }
+    seen = pool.round;
+    pthread_mutex_unlock(&pool.lock);
+    work_on(thread);
+    pthread_mutex_lock(&pool.lock);
+    if (--pool.working == 0)
+      pthread_cond_signal(&pool.end);
+  }
+  return NULL;
+}
+
+/* A forked process has the thread that forked alone. */
+static void forget_threads(void) {
+  pthread_mutex_init(&pool.lock, NULL);
+  pthread_cond_init(&pool.begin, NULL);
+  pthread_cond_init(&pool.end, NULL);
+  pool.started = 1;
+}
+
+/* Starts threads until there are as many, or no more to be had. They take no signals: those are the main thread's
+ * to heed. */
+static void start_threads(int wanted) {
+  static bool prepared;
+  sigset_t all, before;
+
+  if (pool.started >= wanted)
+    return;
+  if (!prepared)
+    prepared = pthread_atfork(NULL, NULL, forget_threads) == 0;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (prepared && pool.started < wanted) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, serve, (void *)(intptr_t)pool.started) != 0) /* NOLINT */
+      break;
+    pthread_detach(thread);
+    pool.started++;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void pool_run(pool_work *work, void *context, size_t parts) {
+  int wanted = pool_threads();
+
+  if ((size_t)wanted > parts)
+    wanted = (int)parts;
+  if (wanted <= 1) {
+    for (size_t part = 0; part < parts; part++)
+      work(context, part, 0);
+    return;
+  }
+  pthread_mutex_lock(&pool.lock);
+  pool.work = work;
+  pool.context = context;
+  pool.parts = parts;
+  atomic_store(&pool.next, 0);
+  pool.round++;
+  pool.wanted = 0; /* of those that are starting none begins until it is known how many there are */
+  start_threads(wanted);
+  pool.wanted = wanted < pool.started ? wanted : pool.started;
+  pool.working = pool.wanted - 1;
+  pthread_cond_broadcast(&pool.begin);
+  pthread_mutex_unlock(&pool.lock);
+  work_on(0);
+  pthread_mutex_lock(&pool.lock);
+  while (pool.working > 0)
+    pthread_cond_wait(&pool.end, &pool.lock);
+  pthread_mutex_unlock(&pool.lock);
+}
+
+size_t pool_parts(size_t all, size_t each) {
+  return all / each + (all % each != 0);
+}
+
+size_t pool_part_size(size_t all, size_t each, size_t nth) {
+  const size_t left = all - nth * each;
+
+  return left < each ? left : each;
+}
