@@ -49,8 +49,11 @@ end
 
 local function op_row(out, op, index_of)
   local name = op.name
-  out[#out + 1] = string.format("extern lathe_fn %s, %s;", plan.reference_name(op, "f64"),
-    plan.reference_name(op, "wide"))
+  local f64, wide = "NULL", "NULL"
+  if not op.left_out then
+    f64, wide = plan.reference_name(op, "f64"), plan.reference_name(op, "wide")
+    out[#out + 1] = string.format("extern lathe_fn %s, %s;", f64, wide)
+  end
   local operands = array(out, "lathe_operand", name .. "_operands", text.map(op.operands, function(o)
     return {
       text.c_string(o.name), o.dtype and "LATHE_" .. o.dtype:upper() or "LATHE_VARIANT_DTYPE", tostring(o.output),
@@ -116,8 +119,8 @@ local function op_row(out, op, index_of)
     #op.dtypes, #op.peers, operands, scalars, sizes, sets, bounds, peers, tostring(op.in_place),
     tostring(op.any_zero_sign), rounded_terms, op.roughest and text.c_string(op.roughest) or "NULL",
     number(op.roughest_ulp), op.flops,
-    op.forward and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
-    plan.reference_name(op, "f64"), plan.reference_name(op, "wide"))
+    index_of[op.forward] and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
+    f64, wide)
 end
 
 -- Where an op's rows of each type stand among all: its planned variants are in the order of their types.
@@ -128,11 +131,12 @@ local function spans(op, first)
       local stop = first + i
       assert(not seen[v.dtype], "variants of one type are apart")
       seen[v.dtype] = true
-      cells[#cells + 1] = string.format("[LATHE_%s] = { %d, %d }", v.dtype:upper(), at, stop - at)
+      cells[#cells + 1] = string.format("[LATHE_%s] = { %d, %d, %s }", v.dtype:upper(), at, stop - at,
+        v.left_out and text.c_string(v.left_out) or "NULL")
       at = stop
     end
   end
-  return string.format("  { %s }, /* %s */\n", #cells > 0 and table.concat(cells, ", ") or "{ 0, 0 }", op.name)
+  return string.format("  { %s }, /* %s */\n", #cells > 0 and table.concat(cells, ", ") or "{ 0, 0, NULL }", op.name)
 end
 
 -- The whole of table.c, from ops sorted by name with op.planned variants.

@@ -339,9 +339,12 @@ end
 --   { path, reference = true }
 -- A part is what a template is expanded for: { stem, dtype, backend, needs, variants, image }, one for each
 -- precision and enabled backend (or each variant, for a backend whose modules hold one kernel each, and where
--- its parameters need an extension).
+-- its parameters need an extension). An op that is left out has none.
 function plan.files(op)
   local files, hosts, parts, by_path = {}, {}, {}, {}
+  if op.left_out then
+    return files
+  end
   local function add(list, part, file)
     if not by_path[file.path] then
       by_path[file.path] = file

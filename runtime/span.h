@@ -6,7 +6,8 @@
 #include "lathe.h"
 
 typedef struct lathe_span {
-  size_t first, count; /* rows of lathe_variants */
+  size_t first, count;  /* rows of lathe_variants */
+  const char *left_out; /* by which option of configure none of them was built, or null */
 } lathe_span;
 
 /* Of each of lathe_ops, by type. */
