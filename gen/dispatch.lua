@@ -139,9 +139,29 @@ local function spans(op, first)
   return string.format("  { %s }, /* %s */\n", #cells > 0 and table.concat(cells, ", ") or "{ 0, 0, NULL }", op.name)
 end
 
+-- The files that an op's variants were made of, as a row for each: { path, how many variants are in it }.
+local function made_rows(op)
+  local cells = {}
+  for _, file in ipairs(op.sources) do
+    local count = 0
+    for _, part in ipairs(file.parts or {}) do
+      count = count + #part.variants
+    end
+    for _, part in ipairs(file.parts or {}) do
+      for _, v in ipairs(part.variants) do
+        cells[v] = cells[v] or {}
+        table.insert(cells[v], string.format("{ %s, %d }", text.c_string(file.made), count))
+      end
+    end
+  end
+  return table.concat(text.map(op.planned, function(v)
+    return "  { " .. table.concat(cells[v] or { "{ NULL, 0 }" }, ", ") .. " },\n"
+  end))
+end
+
 -- The whole of table.c, from ops sorted by name with op.planned variants.
 function dispatch.write(ops, backends)
-  local out, op_rows, variant_rows, span_rows, externs = {}, {}, {}, {}, {}
+  local out, op_rows, variant_rows, span_rows, made, externs = {}, {}, {}, {}, {}, {}
   local backend_index, index_of = {}, {}
   local backend_rows = text.map(backends, function(backend, i)
     backend_index[backend] = i - 1
@@ -161,6 +181,7 @@ function dispatch.write(ops, backends)
   for i, op in ipairs(ops) do
     op_rows[i] = op_row(out, op, index_of)
     span_rows[i] = spans(op, #variant_rows)
+    made[i] = made_rows(op)
     for _, v in ipairs(op.planned) do
       local enabled = not v.disabled
       local features = text.map(v.backend.dtype_features and v.backend.dtype_features[v.dtype] or {}, function(f)
@@ -204,7 +225,8 @@ function dispatch.write(ops, backends)
     .. "prefer from and to, params, source, template */\n",
     "const lathe_variant lathe_variants[] = {\n", aligned(variant_rows), "};\n",
     "const size_t lathe_variant_count = sizeof lathe_variants / sizeof *lathe_variants;\n\n",
-    "const lathe_span lathe_spans[][LATHE_DTYPES] = {\n", table.concat(span_rows), "};\n",
+    "const lathe_span lathe_spans[][LATHE_DTYPES] = {\n", table.concat(span_rows), "};\n\n",
+    "const lathe_made lathe_variants_made[][LATHE_MADE_OF] = {\n", table.concat(made), "};\n",
   }
 end
 

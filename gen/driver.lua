@@ -1,5 +1,6 @@
 -- The command line of lathe-gen, and the order of the stages: load, plan, lower and expand, table.
 
+local cost = require "cost"
 local definitions = require "definitions"
 local edges = require "edges"
 local expand = require "expand"
@@ -19,6 +20,8 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   lathe-gen [options] expand OP...      write the sources of some ops
   lathe-gen [options] all               both, for every op
   lathe-gen [options] ops               list the ops that are built, a line each
+  lathe-gen [options] size              count the kernels and kilobytes that all of it would be
+  lathe-gen [options] cost              tell what was dear in the last build, by ninja's log
   lathe-gen [options] definitions FILE  write what an editor needs to complete a spec
 
   --src DIR                 where specs/ is, and templates/ where they are not those installed (.)
@@ -244,6 +247,29 @@ local function list_ops(options)
   end
 end
 
+local function count_sources(options)
+  local run = prepare(options)
+  local engine, lengths = expander(run.reader, options), {}
+  for _, op in ipairs(run.ops) do
+    trace.op(op)
+    expand.op(engine, op, function(path, content)
+      lengths[path] = #content
+    end)
+    op.values, op.magnitudes = nil, nil
+  end
+  io.write(cost.generated(run.ops, run.backends, lengths))
+end
+
+local function tell_cost(options)
+  local run = prepare(options)
+  local log = options.out:gsub("[^/]*$", "") .. ".ninja_log"
+  local report = cost.compiled(run.ops, run.backends, options.out, host.files.read(log) or "")
+  if not report then
+    text.fail(log, "expected how long kernels took to compile, found none; build them first, by ninja")
+  end
+  io.write(report)
+end
+
 local function define(options, words)
   local backends = plan.backends(recording_reader(options.src), options.backends, options.reasons)
   checked(host.files.write(words[1], definitions.write(backends)))
@@ -255,6 +281,8 @@ local commands = {
   expand = { run = expand_some, takes = "the names of ops", least = 1, most = math.huge },
   all = { run = all, takes = "no word", least = 0, most = 0 },
   ops = { run = list_ops, takes = "no word", least = 0, most = 0 },
+  size = { run = count_sources, takes = "no word", least = 0, most = 0 },
+  cost = { run = tell_cost, takes = "no word", least = 0, most = 0 },
   definitions = { run = define, takes = "one file", least = 1, most = 1 },
 }
 
@@ -267,7 +295,7 @@ local function run_command(...)
   local name = table.remove(options.words, 1)
   local command = commands[name]
   if not command then
-    text.refuse("%s; expected index, expand OP..., all, ops or definitions FILE; see lathe-gen --help",
+    text.refuse("%s; expected index, expand OP..., all, ops, size, cost or definitions FILE; see lathe-gen --help",
       name and "unknown command " .. text.show(name) .. text.did_you_mean(name, text.sorted_keys(commands))
       or "no command")
   elseif #options.words < command.least or #options.words > command.most then

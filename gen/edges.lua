@@ -9,18 +9,18 @@ local function ninja_path(path)
   return (path:gsub("[$ :]", "$%0"))
 end
 
--- What compiles a source file: the rule, how what it makes ends, what else that needs, and the backend's flags.
+-- What compiles a source file: the rule, what else that needs, and the backend's flags.
 local function compile(file)
   if file.image then
-    return file.backend.rule, ".image", {}, file.backend.name .. "_" .. file.parts[1].dtype
+    return file.backend.rule, {}, file.backend.name .. "_" .. file.parts[1].dtype
   elseif file.host then
-    return "cc_host", ".o", text.map(file.parts, function(part)
+    return "cc_host", text.map(file.parts, function(part)
       return part.image
     end)
   elseif file.reference then
-    return "cc_reference", ".o", {}
+    return "cc_reference", {}
   end
-  return "cc_kernel", ".o", {}, file.backend.name
+  return "cc_kernel", {}, file.backend.name
 end
 
 -- Targets of build.ninja.in that no op's takes the name of.
@@ -33,13 +33,13 @@ end
 local function op_edges(lines, op, path_in_out, generator)
   local sources, compiles, objects = {}, {}, {}
   for _, file in ipairs(op.sources) do
-    local rule, ending, needs, flags = compile(file)
-    local made = path_in_out(file.path:gsub("%.%w+$", ending))
+    local rule, needs, flags = compile(file)
+    local made = path_in_out(file.made)
     sources[#sources + 1] = "    " .. path_in_out(file.path)
     compiles[#compiles + 1] = string.format("build %s: %s %s", made, rule, path_in_out(file.path))
       .. (#needs > 0 and " | $\n    " .. table.concat(text.map(needs, path_in_out), " $\n    ") or "")
     compiles[#compiles + 1] = flags and "  cflags_backend = $cflags_" .. flags
-    if ending == ".o" then
+    if not file.image then
       objects[#objects + 1] = made
     end
   end

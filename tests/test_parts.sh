@@ -81,6 +81,36 @@ is 'with the ops left out' grep -x \
 is 'and the types' grep -x 'left out by configure --dtypes=f32,f64: f16 (--dtype names them)' said
 is 'ninja OP of it fails' test "$(ninja square | grep -x 'square is left out by configure --ops=twice')"
 
+# What it took.
+cost() { # cost KEY NAME: a member of a variant in the file costs
+  awk -v key="\"$1\":" -v name="\"$2\"," '$1 == "\"name\":" { here = $2 == name }
+    here && $1 == key { sub(",$", "", $2); print $2 }' costs
+}
+is 'costs' out/bench --list-variants --json costs --dtype all
+is 'seconds' expr "$(cost compile_seconds twice_f32__scalar_u1)" : '[0-9]*\.[0-9]'
+is 'shared equally' test "$(cost compile_seconds twice_f32__scalar_u1)" = "$(cost compile_seconds twice_f64__scalar_u1)"
+is 'bytes' test "$(cost code_bytes twice_f32__scalar_u1 | cut -d . -f 1)" = \
+  $((0x$(nm -S out/bench | awk '$4 == "twice_f32__scalar_u1" { print $2 }')))
+is 'costs of what was left out' out/bench --list-variants --json costs --op square
+is 'are none' test "$(cost code_bytes square_f32__scalar_u1
+  cost compile_seconds square_f32__scalar_u1)" = "$(printf '%s\n' null null)"
+mkdir moved
+strip -o moved/bench out/bench
+is 'elsewhere, and stripped' moved/bench --list-variants --json costs --op twice
+is 'nothing is known' test "$(cost code_bytes twice_f32__scalar_u1; cost compile_seconds twice_f32__scalar_u1)" = \
+  "$(printf '%s\n' null null)"
+is 'a list to standard output' sh -c 'out/bench --list-variants --json - 2>listed >costs'
+is 'is JSON alone' test "$(head -n 1 costs)" = '{'
+is 'the table is elsewhere' grep twice_f32__scalar_u1 listed
+is 'a file that cannot be written' test "$(out/bench --list-variants --json /no/such 2>&1 >listed; echo $?)" != 0
+ninja cost >costs
+is 'ops' grep -E '^twice_backward +[0-9.]+ +- +- +- +[0-9.]+ +- +- +[0-9.]+ +[0-9]+$' costs
+is 'files' grep -E '^ +[0-9.]+ +[0-9]+ +[0-9.]+  out/gen/twice/twice__scalar.o$' costs
+is 'all' grep -E '^[0-9.]+ s of compiling in 4 files, and [0-9.]+ s of all else' costs
+is 'in 100 columns' test "$(wc -L <costs)" -le 100
+is 'a build of nothing' test "$("$LATHE_GEN" --src ../tree --out nowhere/gen cost 2>&1)" = \
+  'nowhere/.ninja_log: expected how long kernels took to compile, found none; build them first, by ninja'
+
 # One op by itself, of a build of all.
 rm out/bench
 is 'configures all' part
