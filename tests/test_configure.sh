@@ -170,7 +170,7 @@ printf '9.0\n9.0\n8.0\n7.5\n' >caps
 native --cuda-arch=native
 is 'native' test "$status" = 0
 is 'native' grep 'for sm_90a,sm_80$' stdout
-is 'native' grep -F -e '-gencode arch=compute_90a,code=sm_90a -gencode arch=compute_80,code=sm_80 -std' build.ninja
+is 'native' grep -F -e '-gencode arch=compute_80,code=sm_90a -gencode arch=compute_80,code=sm_80 -o' build.ninja
 is 'native' grep -e '--cuda-arch=native' build.ninja
 native --cuda-arch=sm_80,native
 is 'native beside another' grep 'for sm_80,sm_90a$' stdout
