@@ -42,9 +42,9 @@ function cost.generated(ops, backends, texts)
   local function line(name, kernels, bytes)
     local cells = { string.format("%-22s", name) }
     for i, column in ipairs(names) do
-      local kilobytes = math.floor((bytes[column] or 0) / 1000 + 0.5)
-      cells[i + 1] = not bytes[column] and string.format("%10s", "-")
-        or string.format("%5s %4d", kernels[column] > 0 and kernels[column] or "-", kilobytes)
+      local count, size = kernels[column] or 0, bytes[column]
+      cells[i + 1] = string.format("%5s %4s", count > 0 and count or "-",
+        size and string.format("%.0f", size / 1000) or "-")
     end
     lines[#lines + 1] = table.concat(cells, " "):gsub(" +$", "")
   end
