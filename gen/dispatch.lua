@@ -49,8 +49,11 @@ end
 
 local function op_row(out, op, index_of)
   local name = op.name
-  out[#out + 1] = string.format("extern lathe_fn %s, %s;", plan.reference_name(op, "f64"),
-    plan.reference_name(op, "wide"))
+  local f64, wide = "NULL", "NULL"
+  if not op.left_out then
+    f64, wide = plan.reference_name(op, "f64"), plan.reference_name(op, "wide")
+    out[#out + 1] = string.format("extern lathe_fn %s, %s;", f64, wide)
+  end
   local operands = array(out, "lathe_operand", name .. "_operands", text.map(op.operands, function(o)
     return {
       text.c_string(o.name), o.dtype and "LATHE_" .. o.dtype:upper() or "LATHE_VARIANT_DTYPE", tostring(o.output),
@@ -116,8 +119,8 @@ local function op_row(out, op, index_of)
     #op.dtypes, #op.peers, operands, scalars, sizes, sets, bounds, peers, tostring(op.in_place),
     tostring(op.any_zero_sign), rounded_terms, op.roughest and text.c_string(op.roughest) or "NULL",
     number(op.roughest_ulp), op.flops,
-    op.forward and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
-    plan.reference_name(op, "f64"), plan.reference_name(op, "wide"))
+    index_of[op.forward] and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
+    f64, wide)
 end
 
 -- Where an op's rows of each type stand among all: its planned variants are in the order of their types.
@@ -128,16 +131,37 @@ local function spans(op, first)
       local stop = first + i
       assert(not seen[v.dtype], "variants of one type are apart")
       seen[v.dtype] = true
-      cells[#cells + 1] = string.format("[LATHE_%s] = { %d, %d }", v.dtype:upper(), at, stop - at)
+      cells[#cells + 1] = string.format("[LATHE_%s] = { %d, %d, %s }", v.dtype:upper(), at, stop - at,
+        v.left_out and text.c_string(v.left_out) or "NULL")
       at = stop
     end
   end
-  return string.format("  { %s }, /* %s */\n", #cells > 0 and table.concat(cells, ", ") or "{ 0, 0 }", op.name)
+  return string.format("  { %s }, /* %s */\n", #cells > 0 and table.concat(cells, ", ") or "{ 0, 0, NULL }", op.name)
+end
+
+-- The files that an op's variants were made of, as a row for each: { path, how many variants are in it }.
+local function made_rows(op)
+  local cells = {}
+  for _, file in ipairs(op.sources) do
+    local count = 0
+    for _, part in ipairs(file.parts or {}) do
+      count = count + #part.variants
+    end
+    for _, part in ipairs(file.parts or {}) do
+      for _, v in ipairs(part.variants) do
+        cells[v] = cells[v] or {}
+        table.insert(cells[v], string.format("{ %s, %d }", text.c_string(file.made), count))
+      end
+    end
+  end
+  return table.concat(text.map(op.planned, function(v)
+    return "  { " .. table.concat(cells[v] or { "{ NULL, 0 }" }, ", ") .. " },\n"
+  end))
 end
 
 -- The whole of table.c, from ops sorted by name with op.planned variants.
 function dispatch.write(ops, backends)
-  local out, op_rows, variant_rows, span_rows, externs = {}, {}, {}, {}, {}
+  local out, op_rows, variant_rows, span_rows, made, externs = {}, {}, {}, {}, {}, {}
   local backend_index, index_of = {}, {}
   local backend_rows = text.map(backends, function(backend, i)
     backend_index[backend] = i - 1
@@ -157,6 +181,7 @@ function dispatch.write(ops, backends)
   for i, op in ipairs(ops) do
     op_rows[i] = op_row(out, op, index_of)
     span_rows[i] = spans(op, #variant_rows)
+    made[i] = made_rows(op)
     for _, v in ipairs(op.planned) do
       local enabled = not v.disabled
       local features = text.map(v.backend.dtype_features and v.backend.dtype_features[v.dtype] or {}, function(f)
@@ -200,7 +225,8 @@ function dispatch.write(ops, backends)
     .. "prefer from and to, params, source, template */\n",
     "const lathe_variant lathe_variants[] = {\n", aligned(variant_rows), "};\n",
     "const size_t lathe_variant_count = sizeof lathe_variants / sizeof *lathe_variants;\n\n",
-    "const lathe_span lathe_spans[][LATHE_DTYPES] = {\n", table.concat(span_rows), "};\n",
+    "const lathe_span lathe_spans[][LATHE_DTYPES] = {\n", table.concat(span_rows), "};\n\n",
+    "const lathe_made lathe_variants_made[][LATHE_MADE_OF] = {\n", table.concat(made), "};\n",
   }
 end
 

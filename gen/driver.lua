@@ -1,9 +1,11 @@
 -- The command line of lathe-gen, and the order of the stages: load, plan, lower and expand, table.
 
+local cost = require "cost"
 local definitions = require "definitions"
 local edges = require "edges"
 local expand = require "expand"
 local load_stage = require "load"
+local parts = require "parts"
 local plan = require "plan"
 local schema = require "schema"
 local dispatch = require "dispatch"
@@ -17,6 +19,9 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   lathe-gen [options] index             check all specs; write the table and the edges
   lathe-gen [options] expand OP...      write the sources of some ops
   lathe-gen [options] all               both, for every op
+  lathe-gen [options] ops               list the ops that are built, a line each
+  lathe-gen [options] size              count the kernels and kilobytes that all of it would be
+  lathe-gen [options] cost              tell what was dear in the last build, by ninja's log
   lathe-gen [options] definitions FILE  write what an editor needs to complete a spec
 
   --src DIR                 where specs/ is, and templates/ where they are not those installed (.)
@@ -24,6 +29,8 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   --backend NAME            make kernels for this backend; may be given again (all)
   --disabled NAME=REASON    why a backend is off, for the table; where NAME is BACKEND:EXTENSION,
                             why its kernels that need the extension are
+  --ops LIST                build these ops, names or globs, with their gradients; -NAME leaves one out (all)
+  --dtypes LIST             build these precisions (all)
   --no-line                 leave #line out of what is generated
   --help                    print this
 
@@ -61,13 +68,17 @@ local function parse(arguments)
         text.refuse("--disabled: expected NAME=REASON, found '%s'", arguments[i])
       end
       options.reasons[name] = reason
+    elseif argument == "--ops" then
+      options.ops = value()
+    elseif argument == "--dtypes" then
+      options.dtypes = value()
     elseif argument == "--no-line" then
       options.line = false
     elseif argument == "--help" then
       options.help = true
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
-        { "--src", "--out", "--backend", "--disabled", "--no-line", "--help" }))
+        { "--src", "--out", "--backend", "--disabled", "--ops", "--dtypes", "--no-line", "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -138,6 +149,10 @@ local function prepare(options)
   end
   for _, op in ipairs(run.ops) do
     op.planned = plan.variants(op, run.backends)
+  end
+  parts.choose(run.ops, options.ops, options.dtypes)
+  parts.group(run.ops)
+  for _, op in ipairs(run.ops) do
     op.sources = plan.files(op)
   end
   return run
@@ -178,6 +193,9 @@ local function expand_some(options, names)
     if not op then
       text.refuse("expand: unknown op '%s'%s", name, text.did_you_mean(name, text.sorted_keys(by_name)))
     end
+    if op.left_out then
+      text.refuse("expand: '%s' is %s", name, op.left_out)
+    end
     trace.op(op)
     -- What this op is made from: its own spec, not the others that were read to find it.
     local reader = recording_reader(options.src)
@@ -190,6 +208,12 @@ local function expand_some(options, names)
       first = first or path
       write(run, path, content)
     end)
+    if op.alone then
+      for _, member in ipairs(op.alone.ops) do
+        trace.op(member)
+      end
+      write(run, op.alone.table, dispatch.write(op.alone.ops, run.backends))
+    end
     write(run, op.name .. "/expand.d", edges.depfile(options.out .. "/" .. first, reader.reads))
   end
 end
@@ -215,6 +239,37 @@ local function all(options)
   write_index(run)
 end
 
+local function list_ops(options)
+  for _, op in ipairs(prepare(options).ops) do
+    if not op.left_out then
+      print(op.name)
+    end
+  end
+end
+
+local function count_sources(options)
+  local run = prepare(options)
+  local engine, lengths = expander(run.reader, options), {}
+  for _, op in ipairs(run.ops) do
+    trace.op(op)
+    expand.op(engine, op, function(path, content)
+      lengths[path] = #content
+    end)
+    op.values, op.magnitudes = nil, nil
+  end
+  io.write(cost.generated(run.ops, run.backends, lengths))
+end
+
+local function tell_cost(options)
+  local run = prepare(options)
+  local log = options.out:gsub("[^/]*$", "") .. ".ninja_log"
+  local report = cost.compiled(run.ops, run.backends, options.out, host.files.read(log) or "")
+  if not report then
+    text.fail(log, "expected how long kernels took to compile, found none; build them first, by ninja")
+  end
+  io.write(report)
+end
+
 local function define(options, words)
   local backends = plan.backends(recording_reader(options.src), options.backends, options.reasons)
   checked(host.files.write(words[1], definitions.write(backends)))
@@ -225,6 +280,9 @@ local commands = {
   index = { run = index, takes = "no word", least = 0, most = 0 },
   expand = { run = expand_some, takes = "the names of ops", least = 1, most = math.huge },
   all = { run = all, takes = "no word", least = 0, most = 0 },
+  ops = { run = list_ops, takes = "no word", least = 0, most = 0 },
+  size = { run = count_sources, takes = "no word", least = 0, most = 0 },
+  cost = { run = tell_cost, takes = "no word", least = 0, most = 0 },
   definitions = { run = define, takes = "one file", least = 1, most = 1 },
 }
 
@@ -237,7 +295,7 @@ local function run_command(...)
   local name = table.remove(options.words, 1)
   local command = commands[name]
   if not command then
-    text.refuse("%s; expected index, expand OP..., all or definitions FILE; see lathe-gen --help",
+    text.refuse("%s; expected index, expand OP..., all, ops, size, cost or definitions FILE; see lathe-gen --help",
       name and "unknown command " .. text.show(name) .. text.did_you_mean(name, text.sorted_keys(commands))
       or "no command")
   elseif #options.words < command.least or #options.words > command.most then

@@ -9,18 +9,62 @@ local function ninja_path(path)
   return (path:gsub("[$ :]", "$%0"))
 end
 
--- What compiles a source file: the rule, how what it makes ends, what else that needs, and the backend's flags.
+-- What compiles a source file: the rule, what else that needs, and the backend's flags.
 local function compile(file)
   if file.image then
-    return file.backend.rule, ".image", {}, file.backend.name .. "_" .. file.parts[1].dtype
+    return file.backend.rule, {}, file.backend.name .. "_" .. file.parts[1].dtype
   elseif file.host then
-    return "cc_host", ".o", text.map(file.parts, function(part)
+    return "cc_host", text.map(file.parts, function(part)
       return part.image
     end)
   elseif file.reference then
-    return "cc_reference", ".o", {}
+    return "cc_reference", {}
   end
-  return "cc_kernel", ".o", {}, file.backend.name
+  return "cc_kernel", {}, file.backend.name
+end
+
+-- Targets of build.ninja.in that no op's takes the name of.
+local targets = {}
+for name in ("always bench cost dist format fuzz install lint test uninstall"):gmatch "%S+" do
+  targets[name] = true
+end
+
+-- The edge of an op's sources and those of what they are compiled to; its objects.
+local function op_edges(lines, op, path_in_out, generator)
+  local sources, compiles, objects = {}, {}, {}
+  for _, file in ipairs(op.sources) do
+    local rule, needs, flags = compile(file)
+    local made = path_in_out(file.made)
+    sources[#sources + 1] = "    " .. path_in_out(file.path)
+    compiles[#compiles + 1] = string.format("build %s: %s %s", made, rule, path_in_out(file.path))
+      .. (#needs > 0 and " | $\n    " .. table.concat(text.map(needs, path_in_out), " $\n    ") or "")
+    compiles[#compiles + 1] = flags and "  cflags_backend = $cflags_" .. flags
+    if not file.image then
+      objects[#objects + 1] = made
+    end
+  end
+  sources[#sources + 1] = op.alone and "    " .. path_in_out(op.alone.table) or nil
+  lines[#lines + 1] = "build $\n" .. table.concat(sources, " $\n") .. ": expand | " .. generator
+    .. " out/generator-flags"
+  lines[#lines + 1] = "  op = " .. op.name
+  table.move(compiles, 1, #compiles, #lines + 1, lines)
+  return objects
+end
+
+-- The edges of the bench program of one op, and the targets that go by the names of what is in it.
+local function own_edges(lines, op, path_in_out, objects)
+  local object, program = path_in_out(op.alone.table:gsub("%.c$", ".o")), "out/bench-" .. op.name
+  local own = { object }
+  for _, member in ipairs(op.alone.ops) do
+    table.move(objects[member], 1, #objects[member], #own + 1, own)
+  end
+  lines[#lines + 1] = string.format("build %s: cc_reference %s", object, path_in_out(op.alone.table))
+  lines[#lines + 1] = string.format("build %s: link out/obj/runtime/bench.o $\n    %s | out/runtime.a", program,
+    table.concat(own, " $\n    "))
+  lines[#lines + 1] = "  libs = $own_libs"
+  for _, member in ipairs(op.alone.ops) do
+    lines[#lines + 1] = not targets[member.name] and "build " .. member.name .. ": phony " .. program or nil
+  end
 end
 
 -- The text of kernels.ninja. out: the output folder as ninja sees it.
@@ -32,28 +76,24 @@ function edges.ninja(ops, out, generator)
   local function path_in_out(path)
     return ninja_path(out .. "/" .. path)
   end
-  local objects = { path_in_out "table.o" }
+  local objects, all = {}, { path_in_out "table.o" }
   for _, op in ipairs(ops) do
-    local sources, compiles = {}, {}
-    for _, file in ipairs(op.sources) do
-      local rule, ending, needs, flags = compile(file)
-      local made = path_in_out(file.path:gsub("%.%w+$", ending))
-      sources[#sources + 1] = "    " .. path_in_out(file.path)
-      compiles[#compiles + 1] = string.format("build %s: %s %s", made, rule, path_in_out(file.path))
-        .. (#needs > 0 and " | $\n    " .. table.concat(text.map(needs, path_in_out), " $\n    ") or "")
-      compiles[#compiles + 1] = flags and "  cflags_backend = $cflags_" .. flags
-      if ending == ".o" then
-        objects[#objects + 1] = made
-      end
+    if not op.left_out then
+      objects[op] = op_edges(lines, op, path_in_out, generator)
+      table.move(objects[op], 1, #objects[op], #all + 1, all)
+      lines[#lines + 1] = ""
+    elseif not targets[op.name] then
+      lines[#lines + 1] = "build " .. op.name .. ": left_out\n  why = " .. op.name .. " is " .. op.left_out .. "\n"
     end
-    lines[#lines + 1] = "build $\n" .. table.concat(sources, " $\n") .. ": expand | " .. generator
-      .. " out/generator-flags"
-    lines[#lines + 1] = "  op = " .. op.name
-    table.move(compiles, 1, #compiles, #lines + 1, lines)
-    lines[#lines + 1] = ""
   end
-  lines[#lines + 1] = string.format("build %s: cc_reference %s", objects[1], path_in_out "table.c")
-  lines[#lines + 1] = "build " .. path_in_out "kernels.a" .. ": ar $\n    " .. table.concat(objects, " $\n    ")
+  for _, op in ipairs(ops) do
+    if op.alone then
+      own_edges(lines, op, path_in_out, objects)
+      lines[#lines + 1] = ""
+    end
+  end
+  lines[#lines + 1] = string.format("build %s: cc_reference %s", all[1], path_in_out "table.c")
+  lines[#lines + 1] = "build " .. path_in_out "kernels.a" .. ": ar $\n    " .. table.concat(all, " $\n    ")
   return table.concat(lines, "\n") .. "\n"
 end
 
@@ -64,6 +104,7 @@ function edges.manifest(ops)
     for _, file in ipairs(op.sources) do
       lines[#lines + 1] = file.path
     end
+    lines[#lines + 1] = op.alone and op.alone.table or nil
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -96,6 +137,7 @@ function edges.stale(old, new)
       stale[#stale + 1] = folder .. "/" .. name
     end
     stale[#stale + 1] = folder
+    stale[#stale + 1] = "../bench-" .. folder
   end
   return stale
 end

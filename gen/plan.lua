@@ -337,11 +337,14 @@ end
 --   { path, backend, parts, image }        device code of one part, of which the build makes an image
 --   { path, backend, parts, host = true }  what carries the images of all parts, and says how they are launched
 --   { path, reference = true }
--- A part is what a template is expanded for: { stem, dtype, backend, needs, variants, image }, one for each
--- precision and enabled backend (or each variant, for a backend whose modules hold one kernel each, and where
--- its parameters need an extension).
+-- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, needs,
+-- variants, image }, one for each precision and enabled backend (or each variant, for a backend whose modules hold one
+-- kernel each, and where its parameters need an extension). An op that is left out has no files.
 function plan.files(op)
   local files, hosts, parts, by_path = {}, {}, {}, {}
+  if op.left_out then
+    return files
+  end
   local function add(list, part, file)
     if not by_path[file.path] then
       by_path[file.path] = file
@@ -373,6 +376,9 @@ function plan.files(op)
   end
   table.move(hosts, 1, #hosts, #files + 1, files)
   files[#files + 1] = { path = op.name .. "/" .. op.name .. "_reference.c", reference = true }
+  for _, file in ipairs(files) do
+    file.made = file.path:gsub("%.%w+$", file.image and ".image" or ".o")
+  end
   return files
 end
 

@@ -168,11 +168,12 @@ int main(int argc, char **argv) {
   job_share();
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
+  report_files_check(&o);
   if (o.list) {
     list_print(&o, &s);
+    status = !o.json || list_json(o.json, &s) ? EXIT_RIGHT : EXIT_REQUEST;
   } else {
     report r = {.options = &o, .selection = &s};
-    report_files_check(&o);
     describe_run(&r, argc, argv);
     run_all(&r);
     status = report_files_write(&r) ? exit_status(&r) : EXIT_REQUEST;

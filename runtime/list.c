@@ -8,6 +8,7 @@
 
 #include "cpu.h"
 #include "message.h"
+#include "span.h"
 #include "units.h"
 #include "wrap.h"
 
@@ -21,11 +22,11 @@ static size_t variants_of(const selection *s, const lathe_op *op, const lathe_ba
   return count;
 }
 
+/* Whether an op has a type, and, where configure left some of its types out, was built in it. */
 static bool has_dtype(const lathe_op *op, lathe_dtype dtype) {
-  for (size_t i = 0; i < lathe_variant_count; i++)
-    if (lathe_variants[i].op == op && lathe_variants[i].dtype == dtype)
-      return true;
-  return false;
+  const lathe_span span = lathe_span_of(op, dtype);
+
+  return span.count > 0 && (!span.left_out || selection_left_out(op));
 }
 
 static void list_ops(const selection *s) {
@@ -240,6 +241,41 @@ static void list_variants(const selection *s) {
   }
 }
 
+static void append_name(char *names, size_t size, const char *name) {
+  const size_t length = strlen(names);
+
+  snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
+}
+
+/* What configure's options left out: ops by name, and the types that the other ops lack for them. */
+static void list_left_out(void) {
+  char ops[8192] = "", dtypes[64] = "", text[sizeof ops + 32];
+  const char *why_ops = NULL, *why_dtypes = NULL;
+
+  for (size_t i = 0; i < lathe_op_count; i++)
+    if (selection_left_out(&lathe_ops[i])) {
+      why_ops = selection_left_out(&lathe_ops[i]);
+      append_name(ops, sizeof ops, lathe_ops[i].name);
+    }
+  for (int d = 0; d < LATHE_DTYPES; d++)
+    for (size_t i = 0; i < lathe_op_count; i++) {
+      const char *why = lathe_spans[i][d].left_out;
+      if (why && !selection_left_out(&lathe_ops[i])) {
+        why_dtypes = why;
+        append_name(dtypes, sizeof dtypes, lathe_dtype_name((lathe_dtype)d));
+        break;
+      }
+    }
+  if (why_ops) {
+    snprintf(text, sizeof text, "%s (--op names them)", ops);
+    wrap_print(text, printf("%s:", why_ops), 4);
+  }
+  if (why_dtypes) {
+    snprintf(text, sizeof text, "%s (--dtype names them)", dtypes);
+    wrap_print(text, printf("%s:", why_dtypes), 4);
+  }
+}
+
 void list_print(const options *o, const selection *s) {
   if (o->list & LIST_OPS)
     list_ops(s);
@@ -251,4 +287,6 @@ void list_print(const options *o, const selection *s) {
     list_devices(s);
   if (o->list & LIST_VARIANTS)
     list_variants(s);
+  if (o->list & (LIST_OPS | LIST_VARIANTS))
+    list_left_out();
 }

@@ -7,4 +7,8 @@
 /* Prints what the options ask to list, of what they select. */
 void list_print(const options *o, const selection *s);
 
+/* list_json.c: writes the variants that are selected, and what each cost to build (cost.h). False, with a
+ * message printed, where the file could not be written. */
+bool list_json(const char *path, const selection *s);
+
 #endif

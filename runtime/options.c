@@ -24,7 +24,8 @@ static const char help_text[] =
     "\n"
     "What there is\n"
     "  --list-ops --list-sizes --list-backends --list-devices\n"
-    "  --list-variants      why one cannot run here, where dispatch chooses it\n"
+    "  --list-variants      why one cannot run here, where dispatch chooses it; with\n"
+    "                         --json FILE, there what each cost to build\n"
     "\n"
     "What to run (comma lists; options of this kind narrow each other)\n"
     "  --op A,B             ops, or globs: --op 'norm_*'\n"
@@ -289,8 +290,10 @@ options options_parse(int argc, char **argv) {
   }
   if (optind < argc)
     message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
-  if (o.list && (o.json || o.csv || o.markdown))
-    message_refuse("--json, --csv and --markdown are for a run, and a list runs nothing");
+  if (o.list && (o.csv || o.markdown || (o.json && o.list != LIST_VARIANTS)))
+    message_refuse("--json, --csv and --markdown are for a run, and a list runs nothing; only "
+                   "--list-variants has "
+                   "--json");
   if (o.layout.page_end && o.layout.offset)
     message_refuse("--offset and --page-end: buffers cannot be placed by both ends");
   if (!seeded)

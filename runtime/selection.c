@@ -2,130 +2,89 @@
 #include "selection.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "choice.h"
 #include "cpu.h"
 #include "dtype.h"
 #include "message.h"
+#include "span.h"
 
 static const char sweep_set[] = "sweep";      /* of an op that has one, */
 static const char sweep_sizes[] = "2^4:2^22"; /* and of others */
 
 enum { MOST_SIZES = 4096 }; /* of one range: more is surely a slip */
 
-static void *allocate(size_t count, size_t size) {
-  void *p = calloc(count ? count : 1, size);
+const char *selection_left_out(const lathe_op *op) {
+  const char *why = NULL;
 
-  if (!p)
-    message_refuse("out of memory");
-  return p;
-}
-
-/* A comma list cut into words; the words share one block of memory, freed with [0]. */
-typedef struct words {
-  char **word;
-  size_t count;
-} words;
-
-static words split(const char *list) {
-  words w = {0};
-  char *text = allocate(strlen(list) + 1, 1), *rest = text, *word;
-
-  strcpy(text, list);
-  w.word = allocate(strlen(list) + 2, sizeof *w.word);
-  w.word[0] = text;
-  while ((word = strsep(&rest, ",")))
-    if (*word)
-      w.word[w.count++] = word;
-  if (w.count == 0)
-    message_refuse("a list of names was expected, and '%s' has none", list);
-  return w;
-}
-
-static void words_free(words *w) {
-  free(w->word[0]);
-  free(w->word);
-}
-
-/* Marks the names that the list names, or matches with a glob; with no list, all of them. A
- * word that marks nothing is refused. */
-static void mark(const char *list, const char *kind, const char *where, const char *const *names,
-                 size_t count, bool *marked) {
-  words w;
-
-  if (!list) {
-    memset(marked, true, count * sizeof *marked);
-    return;
+  for (int d = 0; d < LATHE_DTYPES; d++) {
+    const lathe_span span = lathe_span_of(op, (lathe_dtype)d);
+    if (span.count > 0 && !span.left_out)
+      return NULL;
+    why = span.left_out ? span.left_out : why;
   }
-  w = split(list);
-  for (size_t i = 0; i < w.count; i++) {
-    bool found = false;
-    for (size_t n = 0; n < count; n++)
-      if (fnmatch(w.word[i], names[n], 0) == 0)
-        marked[n] = found = true;
-    if (!found)
-      message_unknown(kind, w.word[i], names, count, where);
-  }
-  words_free(&w);
+  return why;
 }
 
-static void mark_ops(const char *list, bool *marked) {
-  const char **names = allocate(lathe_op_count, sizeof *names);
+static choice mark_ops(const char *list) {
+  choice c = choice_of("op", "--list-ops lists them", lathe_op_count);
 
-  for (size_t i = 0; i < lathe_op_count; i++)
-    names[i] = lathe_ops[i].name;
-  mark(list, "op", "--list-ops lists them", names, lathe_op_count, marked);
-  free(names);
+  for (size_t i = 0; i < lathe_op_count; i++) {
+    c.name[i] = lathe_ops[i].name;
+    c.left_out[i] = selection_left_out(&lathe_ops[i]);
+  }
+  choice_mark(&c, list);
+  return c;
 }
 
 /* A backend goes by its own name or by its kind's. */
-static void mark_backends(const char *list, bool *marked) {
-  const size_t count = lathe_backend_count + DEVICE_KINDS;
-  const char **names = allocate(count, sizeof *names);
-  bool *both = allocate(count, sizeof *both);
+static choice mark_backends(const char *list) {
+  choice c = choice_of("backend", "--list-backends lists them", lathe_backend_count + DEVICE_KINDS);
 
   for (size_t i = 0; i < lathe_backend_count; i++)
-    names[i] = lathe_backends[i].name;
+    c.name[i] = lathe_backends[i].name;
   for (size_t k = 0; k < DEVICE_KINDS; k++)
-    names[lathe_backend_count + k] = device_kind_name((lathe_kind)k);
-  mark(list, "backend", "--list-backends lists them", names, count, both);
+    c.name[lathe_backend_count + k] = device_kind_name((lathe_kind)k);
+  choice_mark(&c, list);
   for (size_t i = 0; i < lathe_backend_count; i++)
-    marked[i] = both[i] || both[lathe_backend_count + (size_t)lathe_backends[i].kind];
-  free(names);
-  free(both);
+    c.marked[i] = c.marked[i] || c.marked[lathe_backend_count + (size_t)lathe_backends[i].kind];
+  return c;
 }
 
-static void mark_dtypes(const char *list, bool *marked) {
-  const char *names[LATHE_DTYPES + 1];
-  bool found[LATHE_DTYPES + 1] = {false};
+static choice mark_dtypes(const char *list) {
+  choice c = choice_of("dtype", "f64, f32, f16, bf16, all", LATHE_DTYPES + 1);
 
   for (int d = 0; d < LATHE_DTYPES; d++)
-    names[d] = lathe_dtype_name((lathe_dtype)d);
-  names[LATHE_DTYPES] = "all";
-  mark(list, "dtype", "f64, f32, f16, bf16, all", names, LATHE_DTYPES + 1, found);
+    c.name[d] = lathe_dtype_name((lathe_dtype)d);
+  c.name[LATHE_DTYPES] = "all";
+  choice_mark(&c, list);
   for (int d = 0; d < LATHE_DTYPES; d++)
-    marked[d] = found[d] || found[LATHE_DTYPES];
+    c.marked[d] = c.marked[d] || c.marked[LATHE_DTYPES];
+  return c;
 }
 
-static void mark_devices(const char *list, bool *marked) {
-  const char **names = allocate(device_count(), sizeof *names);
+static choice mark_devices(const char *list) {
+  choice c = choice_of("device", "--list-devices lists them", device_count());
 
   for (size_t i = 0; i < device_count(); i++)
-    names[i] = device_at(i)->id;
-  mark(list, "device", "--list-devices lists them", names, device_count(), marked);
-  free(names);
+    c.name[i] = device_at(i)->id;
+  choice_mark(&c, list);
+  return c;
 }
 
-static void mark_variants(const char *list, bool *marked) {
-  const char **names = allocate(lathe_variant_count, sizeof *names);
+static choice mark_variants(const char *list) {
+  choice c = choice_of("variant", "--list-variants lists them", lathe_variant_count);
 
-  for (size_t i = 0; i < lathe_variant_count; i++)
-    names[i] = lathe_variants[i].name;
-  mark(list, "variant", "--list-variants lists them", names, lathe_variant_count, marked);
-  free(names);
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    c.name[i] = v->name;
+    c.left_out[i] = lathe_span_of(v->op, v->dtype).left_out;
+  }
+  choice_mark(&c, list);
+  return c;
 }
 
 /* The types of an op that have variants asked for. Where no type was asked for, f32 or else
@@ -145,27 +104,30 @@ static void narrow_dtypes(const lathe_op *op, bool asked, bool *variant) {
 }
 
 static void choose_variants(const options *o, selection *s) {
-  bool *ops = allocate(lathe_op_count, sizeof *ops);
-  bool *backends = allocate(lathe_backend_count, sizeof *backends);
-  bool dtypes[LATHE_DTYPES] = {false};
+  choice ops = mark_ops(o->op), backends = mark_backends(o->backend);
+  choice dtypes = mark_dtypes(o->dtype), devices = mark_devices(o->device);
+  choice variants = mark_variants(o->variant);
 
-  s->variant = allocate(lathe_variant_count, sizeof *s->variant);
-  s->device = allocate(device_count(), sizeof *s->device);
-  mark_ops(o->op, ops);
-  mark_backends(o->backend, backends);
-  mark_dtypes(o->dtype, dtypes);
-  mark_devices(o->device, s->device);
-  mark_variants(o->variant, s->variant);
+  s->device = devices.marked;
+  s->variant = variants.marked;
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_variant *v = &lathe_variants[i];
-    s->variant[i] = s->variant[i] && ops[v->op - lathe_ops] &&
-                    backends[v->backend - lathe_backends] && dtypes[v->dtype] &&
+    const size_t op = (size_t)(v->op - lathe_ops);
+    const bool insisted =
+        variants.insisted[i] || (ops.left_out[op] ? ops.insisted[op] : dtypes.insisted[v->dtype]);
+    s->variant[i] = s->variant[i] && ops.marked[op] &&
+                    backends.marked[v->backend - lathe_backends] && dtypes.marked[v->dtype] &&
+                    (!variants.left_out[i] || insisted) &&
                     (!o->device || selection_device(s, v->backend->kind));
   }
   for (size_t i = 0; i < lathe_op_count; i++)
     narrow_dtypes(&lathe_ops[i], o->dtype != NULL, s->variant);
-  free(ops);
-  free(backends);
+  devices.marked = variants.marked = NULL; /* the selection's now */
+  choice_free(&ops);
+  choice_free(&backends);
+  choice_free(&dtypes);
+  choice_free(&devices);
+  choice_free(&variants);
 }
 
 /* A list of sizes as asked for: each a name, a pattern, or, like 1K, either. */
@@ -279,7 +241,9 @@ static const char **names_of_sizes(const selection *s, bool dims, size_t *count)
 
   for (size_t i = 0; i < lathe_op_count; i++)
     limit += (size_t)(lathe_ops[i].nsizes + lathe_ops[i].nsets) + LATHE_MAX_DIMS;
-  names = allocate(limit, sizeof *names);
+  names = calloc(limit, sizeof *names);
+  if (!names)
+    message_refuse("out of memory");
   *count = 0;
   for (int i = 0; dims && i < SIZE_PLACES; i++)
     names[(*count)++] = size_places[i];
@@ -359,8 +323,10 @@ static void choose_sizes(const options *o, selection *s) {
   const lathe_variant *last = NULL;
 
   if (o->size) {
-    w = split(o->size);
-    items = allocate(w.count, sizeof *items);
+    w = words_split(o->size);
+    items = calloc(w.count, sizeof *items);
+    if (!items)
+      message_refuse("out of memory");
     for (size_t i = 0; i < w.count; i++) {
       items[i].text = w.word[i];
       items[i].wrong = size_parse(w.word[i], &items[i].pattern);

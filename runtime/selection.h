@@ -35,4 +35,7 @@ device *selection_device(const selection *s, lathe_kind kind);
 /* Null where a variant can run here; else the reason, static. */
 const char *selection_why_not(const selection *s, const lathe_variant *variant);
 
+/* By which option of configure nothing of an op was built; null where something was. */
+const char *selection_left_out(const lathe_op *op);
+
 #endif

@@ -6,7 +6,7 @@ failed=0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-is() { # is WHAT COMMAND...: one test
+is() { # is WHAT COMMAND...: one test, of what a file `stderr` here may tell more
   what=$1
   shift
   if "$@" >"$tmp/said" 2>&1; then
@@ -15,6 +15,7 @@ is() { # is WHAT COMMAND...: one test
     failed=$((failed + 1))
     printf 'FAILED %s: %s\n' "$what" "$*"
     sed 's/^/  /' "$tmp/said"
+    [ ! -s stderr ] || sed 's/^/  stderr: /' stderr
   fi
 }
 

@@ -363,7 +363,8 @@ static void test_bad_calls(void **state) {
       {{"--special", ""}, "--special needs a name, and was given nothing"},
       {{"--json", ""}, "--json needs a name, and was given nothing"},
       {{"--list-ops", "--json", "f"},
-       "--json, --csv and --markdown are for a run, and a list runs nothing"},
+       "--json, --csv and --markdown are for a run, and a list runs nothing; only --list-variants "
+       "has --json"},
       {{"--csv="}, "--csv needs a name, and was given nothing"},
       {{"--markdown", ""}, "--markdown needs a name, and was given nothing"},
       {{"--special", "odd"},

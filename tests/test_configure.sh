@@ -1,10 +1,8 @@
 #!/bin/sh
 # test_configure.sh - configure's good and bad calls. Needs LATHE_SRC, the source folder, and LATHE_GEN.
 
-passed=0
-failed=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. "$LATHE_SRC/tests/check.sh"
+
 cd "$tmp" || exit 1
 unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_OPT SPIRV_VAL
 
@@ -12,19 +10,6 @@ unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_OPT
 configure() {
   "${configure:-$LATHE_SRC/configure}" "$@" >stdout 2>stderr
   status=$?
-}
-
-# is WHAT COMMAND...: one test, of the last call of configure.
-is() {
-  what=$1
-  shift
-  if "$@" >/dev/null 2>&1; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED configure %s: not true that: %s\n' "$what" "$*"
-    sed 's/^/  status '"$status"': /' stderr
-  fi
 }
 
 refused() { # refused WORDS ARGUMENT: one line with these words on standard error, and status 2
@@ -46,6 +31,11 @@ refused 'absolute path' --prefix=usr
 refused 'absolute path' --prefix
 refused 'takes a list' --sanitize=
 refused "'foo' is no architecture" --cuda-arch=sm_80,foo
+refused 'takes a list of names' --ops='softmax layernorm'
+refused 'takes a list of names' --ops
+refused 'takes a list' --dtypes=
+refused 'did you mean --ops?' --op=softmax
+refused 'did you mean --dtypes?' --dtype=f32
 refused 'takes a command' --launcher
 refused 'the path /a:b' --prefix=/a:b
 refused 'line break' "CFLAGS=-O2
@@ -167,6 +157,41 @@ is 'no nvcc that works' test ! -e build.ninja
 configure NVCC="$(command -v false)" --disable-vulkan --disable-cuda --cuda-arch=sm_80
 is 'a GPU for a backend that is off' test "$status" = 0
 rm build.ninja
+
+# This machine's GPUs, by an nvidia-smi that says what the file `caps` has.
+mkdir gpu
+printf '#!/bin/sh\n[ "$*" = "--query-gpu=compute_cap --format=csv,noheader" ] && cat "%s/caps"\n' "$tmp" >gpu/nvidia-smi
+chmod +x gpu/nvidia-smi
+native() { # native ARGUMENT...: configure for a machine whose GPUs are those in caps
+  rm -f build.ninja
+  PATH=$tmp/gpu:$PATH configure NVCC="$tmp/nvcc" --disable-vulkan "$@"
+}
+printf '9.0\n9.0\n8.0\n7.5\n' >caps
+native --cuda-arch=native
+is 'native' test "$status" = 0
+is 'native' grep 'for sm_90a,sm_80$' stdout
+is 'native' grep -F -e '-gencode arch=compute_80,code=sm_90a -gencode arch=compute_80,code=sm_80 -o' build.ninja
+is 'native' grep -e '--cuda-arch=native' build.ninja
+native --cuda-arch=sm_80,native
+is 'native beside another' grep 'for sm_80,sm_90a$' stdout
+printf '12.0\n' >caps
+native --cuda-arch=native
+is 'native for a GPU too new' test "$status" = 1
+is 'native for a GPU too new' grep "^  --cuda-arch=native  *$tmp/nvcc can't compile for sm_120; it knows sm_80 sm_90a\$" stderr
+is 'native for a GPU too new' test ! -e build.ninja
+for caps in '' 7.5 'No devices were found'; do
+  echo "$caps" >caps
+  native --cuda-arch=native
+  is "native with '$caps'" test "$status" = 1
+  is "native with '$caps'" grep '^  --cuda-arch=native  *nvidia-smi names no GPU .*, as in --cuda-arch=sm_90a$' stderr
+  is "native with '$caps'" test ! -e build.ninja
+done
+native --cuda-arch=native --disable-cuda
+is 'native for a backend that is off' test "$status" = 0
+rm -r gpu
+PATH=$tmp/gpu:$PATH configure NVCC="$tmp/nvcc" --disable-vulkan --cuda-arch=native
+command -v nvidia-smi >/dev/null || is 'native without nvidia-smi' grep 'nvidia-smi names no GPU' stderr
+rm -f build.ninja
 
 # ---- GLSL tools that know little, and newer ones ------------------------------------------------
 
@@ -353,5 +378,4 @@ status=$?
 is 'again' test "$status" = 0
 is 'again' cmp first build.ninja
 
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" = 0 ]
+summary

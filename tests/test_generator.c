@@ -81,7 +81,9 @@ static void refuses_unknown_options(void **state) {
 
 static void refuses_unknown_commands(void **state) {
   (void)state;
-#define EXPECTED "; expected index, expand OP..., all or definitions FILE; see lathe-gen --help\n"
+#define EXPECTED                                                                                   \
+  "; expected index, expand OP..., all, ops, size, cost or definitions FILE; see lathe-gen "       \
+  "--help\n"
   expect_failure(GEN("indx"), 2,
                  "lathe-gen: unknown command 'indx' (did you mean 'index'?)" EXPECTED);
   run_result result = RUN(tree_root(), test_variable("LATHE_GEN"));
