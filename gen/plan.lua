@@ -337,7 +337,7 @@ end
 --   { path, backend, parts, image }        device code of one part, of which the build makes an image
 --   { path, backend, parts, host = true }  what carries the images of all parts, and says how they are launched
 --   { path, reference = true }
--- A part is what a template is expanded for: { stem, dtype, backend, needs, variants, image }, one for each
+-- A part is what a template is expanded for: { stem, dtype, backend, needs, variants, image, packed }, one for each
 -- precision and enabled backend (or each variant, for a backend whose modules hold one kernel each, and where
 -- its parameters need an extension).
 function plan.files(op)
@@ -362,6 +362,7 @@ function plan.files(op)
           add(files, part, { path = all .. backend.extension })
         else
           part.image = own .. ".image"
+          part.packed = part.image .. ".zst"
           add(files, part, { path = own .. backend.extension, image = part.image })
           add(hosts, part, { path = all .. "_host.c", host = true })
         end

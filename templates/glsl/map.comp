@@ -95,3 +95,4 @@ $(k:uniforms("row"))
 //@ kernels = kernels + 1
 
 //@ end
+//@ P.main(kernels)
