@@ -15,7 +15,7 @@ local function compile(file)
     return file.backend.rule, {}, file.backend.name .. "_" .. file.parts[1].dtype
   elseif file.host then
     return "cc_host", text.map(file.parts, function(part)
-      return part.image
+      return part.packed
     end)
   elseif file.reference then
     return "cc_reference", {}
@@ -39,7 +39,9 @@ local function op_edges(lines, op, path_in_out, generator)
     compiles[#compiles + 1] = string.format("build %s: %s %s", made, rule, path_in_out(file.path))
       .. (#needs > 0 and " | $\n    " .. table.concat(text.map(needs, path_in_out), " $\n    ") or "")
     compiles[#compiles + 1] = flags and "  cflags_backend = $cflags_" .. flags
-    if not file.image then
+    if file.image then
+      compiles[#compiles + 1] = string.format("build %s: pack %s", path_in_out(file.parts[1].packed), made)
+    else
       objects[#objects + 1] = made
     end
   end
@@ -111,7 +113,8 @@ end
 
 -- What the build makes of a source file, by its ending; and beside it for a whole op. Some of it is there
 -- only where a step of the build was cut short.
-local made = { ".o", ".o.d", ".image", ".image.d", ".image.all", ".image.spv", ".image.opt" }
+local made = { ".o", ".o.d", ".image", ".image.d", ".image.clusters", ".image.zst", ".image.zst.tmp", ".image.spv",
+  ".image.opt", ".image.taken" }
 local made_of_op = { "expand.d" }
 
 -- The files of an old manifest that a new one lacks, with what was built from them, each ahead of its folder,

@@ -338,8 +338,8 @@ end
 --   { path, backend, parts, host = true }  what carries the images of all parts, and says how they are launched
 --   { path, reference = true }
 -- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, needs,
--- variants, image }, one for each precision and enabled backend (or each variant, for a backend whose modules hold one
--- kernel each, and where its parameters need an extension). An op that is left out has no files.
+-- variants, image, packed }, one for each precision and enabled backend (or each variant, for a backend whose modules
+-- hold one kernel each, and where its parameters need an extension). An op that is left out has no files.
 function plan.files(op)
   local files, hosts, parts, by_path = {}, {}, {}, {}
   if op.left_out then
@@ -365,6 +365,7 @@ function plan.files(op)
           add(files, part, { path = all .. backend.extension })
         else
           part.image = own .. ".image"
+          part.packed = part.image .. ".zst"
           add(files, part, { path = own .. backend.extension, image = part.image })
           add(hosts, part, { path = all .. "_host.c", host = true })
         end

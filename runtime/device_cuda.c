@@ -14,6 +14,7 @@
 #include "cuda_driver.h"
 #include "cuda_streams.h"
 #include "device.h"
+#include "image.h"
 #include "remote.h"
 
 enum {
@@ -30,11 +31,13 @@ enum {
 
 static const size_t large = 64u << 20; /* bytes from which few runs tell a rate */
 
-/* An image: fat binaries, one after another, each loaded when a kernel of it is first asked for. The second
- * has the kernels that the first's architecture is too old for. */
+/* An image, unpacked: fat binaries, one after another, each loaded when a kernel of it is first asked for. The
+ * second has the kernels that the first's architecture is too old for. */
 typedef struct module {
   struct module *next;
   const lathe_image *image;
+  const unsigned char *code;
+  size_t size;
   CUmodule part[MOST_PARTS]; /* null: not loaded yet */
 } module;
 
@@ -290,8 +293,8 @@ static CUresult leave_resident(CUfunction function, lathe_launch *k) {
 
 /* Where the nth fat binary of an image begins, or NULL. Each says in its head how long that is, and what
  * follows (fatBinaryHeader in CUDA's fatbinary_section.h). An image of anything else is one part. */
-static const unsigned char *part_of(const lathe_image *image, int nth) {
-  const unsigned char *at = image->start;
+static const unsigned char *part_of(const module *m, int nth) {
+  const unsigned char *at = m->code;
 
   for (; nth > 0; nth--) {
     struct {
@@ -299,7 +302,7 @@ static const unsigned char *part_of(const lathe_image *image, int nth) {
       uint16_t version, bytes;
       uint64_t rest;
     } head;
-    const size_t left = (size_t)(image->end - at);
+    const size_t left = m->size - (size_t)(at - m->code);
     if (left < sizeof head)
       return NULL;
     memcpy(&head, at, sizeof head);
@@ -315,7 +318,7 @@ static CUresult find_kernel(module *m, const char *name, CUfunction *function) {
   CUresult error = CUDA_ERROR_NOT_FOUND;
 
   for (int i = 0; i < MOST_PARTS && error == CUDA_ERROR_NOT_FOUND; i++) {
-    const unsigned char *start = part_of(m->image, i);
+    const unsigned char *start = part_of(m, i);
     if (!start)
       break;
     error = m->part[i] ? 0 : cuda.module_load(&m->part[i], start);
@@ -375,7 +378,13 @@ static bool load_kernels(cuda_call *c, const char **why) {
       *why = "not enough memory";
       return false;
     }
-    *m = (module){.next = d->modules, .image = image};
+    m->code = image_unpack(image, &m->size, why);
+    if (!m->code) {
+      free(m);
+      return false;
+    }
+    m->next = d->modules;
+    m->image = image;
     d->modules = m;
   }
   return find_kernels(c, m, &d->limits, why);

@@ -285,10 +285,10 @@ static bool load_kernels(vulkan_call *c, const char **why) {
     return false;
   }
   for (int l = 0; l < c->count; l++) {
-    const VkResult error = vulkan_code_get(&d->code, v->image, &c->launch[l], &c->pipeline[l]);
-    if (error) {
+    const char *none = vulkan_code_get(&d->code, v->image, &c->launch[l], &c->pipeline[l]);
+    if (none) {
       snprintf(text, sizeof text, "no pipeline could be made of kernel %s: %s", c->launch[l].kernel,
-               vulkan_error(error));
+               none);
       *why = text;
       return false;
     }
@@ -691,7 +691,7 @@ static double best_streams(streams_run *r, int streams) {
   for (uint32_t threads = 32; threads <= 512 && threads <= d->limits.group; threads *= 4) {
     const lathe_launch launch = {
         .block = {threads, 1, 1},
-        .constant = {streams == CEILING_READING ? reading : (uint32_t)streams},
+        .constant = {0, streams == CEILING_READING ? reading : (uint32_t)streams},
     };
     const uint64_t tile = threads * accesses, tiles = (r->args.packs + tile - 1) / tile;
     if (vulkan_code_get(&d->code, &vulkan_streams, &launch, &r->pipeline))

@@ -112,9 +112,10 @@ static bool finds_an_index(const plan *p) {
 }
 
 /* Ordinary numbers up to the last page; then, elsewhere, a special value in one place of each row. Which index
- * is found in a row of nothing is left open, and on other devices what else is. */
+ * is found in a row of nothing is left open but on Vulkan devices, and by CUDA what else is. */
 static void add_short(plan *p) {
-  const bool something = finds_an_index(p) || (p->kind != LATHE_CPU && p->op->ndim > 1);
+  const bool something =
+      (p->kind != LATHE_VULKAN && finds_an_index(p)) || (p->kind == LATHE_CUDA && p->op->ndim > 1);
 
   for (size_t n = something; n <= LONGEST; n++)
     if (is_tried(p, n)) {

@@ -98,15 +98,20 @@ typedef struct vulkan_code {
   bool size_varies;        /* subgroups may have other sizes, unless asked for this one */
   bool full;               /* whole subgroups can be asked for */
   vulkan_floats floats;
+  uint32_t *
+      unpacked; /* the SPIR-V of the last image that was asked for, its bytes, and which that was */
+  size_t unpacked_size;
+  const lathe_image *unpacked_of;
   struct vulkan_module *modules;
   struct vulkan_pipeline *pipelines;
 } vulkan_code;
 
 enum { VULKAN_PUSHED = 128 }; /* what every device has */
 
-/* The pipeline of one kernel of an image. */
-VkResult vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
-                         VkPipeline *pipeline);
+/* The pipeline of one kernel of an image, in `pipeline`, and null; or why there is none, one line that the next call may
+ * overwrite. */
+const char *vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
+                            VkPipeline *pipeline);
 
 /* Forgets and frees all. */
 void vulkan_code_drop(vulkan_code *code);

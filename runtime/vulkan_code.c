@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image.h"
+#include "spirv.h"
+
 typedef struct vulkan_module {
   struct vulkan_module *next;
   const lathe_image *image;
@@ -23,12 +26,6 @@ typedef struct vulkan_pipeline {
 
 /* From the SPIR-V specification. */
 enum {
-  MAGIC = 0x07230203,
-  HEADER = 5, /* words ahead of the first instruction */
-  OP_ENTRY_POINT = 15,
-  OP_EXECUTION_MODE = 16,
-  OP_CAPABILITY = 17,
-  OP_TYPE_FLOAT = 22,
   MODE_DENORM_PRESERVE = 4459,
   MODE_SIGNED_ZERO_INF_NAN_PRESERVE = 4461,
   MODE_ROUNDING_MODE_RTE = 4462,
@@ -79,83 +76,89 @@ static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool l
   return count;
 }
 
-static uint32_t word_at(const unsigned char *at) {
-  uint32_t word;
-
-  memcpy(&word, at, sizeof word);
-  return word;
-}
-
-/* The nth of the modules that an image has, one after the other, or its last. A module ends where another's first
- * word stands in an instruction's place. */
-static const unsigned char *find_module(const lathe_image *image, uint32_t nth, size_t *words) {
-  const unsigned char *start = image->start, *end = start;
-
-  for (uint32_t module = 0; module <= nth && end < image->end; module++) {
-    start = end;
-    for (end += HEADER * 4; end < image->end && word_at(end) != MAGIC;)
-      end += (size_t)(word_at(end) >> 16) * 4;
-  }
-  *words = (size_t)(end - start) / 4;
-  return start;
-}
-
 /* A copy of a module that asks for what the device keeps of NaN, denormals and rounding: GLSL has no
  * words for it, and a module that asks for more than a device has is not valid there. Released by
  * free; null where there is no memory. */
-static uint32_t *with_modes(const lathe_image *image, uint32_t nth, const vulkan_floats *floats,
-                            size_t *words) {
-  size_t count = 0;
-  const unsigned char *module = find_module(image, nth, &count);
-  uint32_t *copy = malloc((count + MOST_MODES * 6) * 4), *from = malloc(count * 4);
+static uint32_t *with_modes(const uint32_t *from, size_t count, bool loose,
+                            const vulkan_floats *floats, size_t *words) {
+  uint32_t *copy = malloc((count + MOST_MODES * 6) * sizeof *copy);
   bool used[VULKAN_WIDTHS] = {false};
   mode modes[MOST_MODES];
-  size_t wanted, to = HEADER;
+  size_t wanted, to = SPIRV_HEADER;
 
-  if (!copy || !from) {
-    free(copy);
-    free(from);
+  if (!copy)
     return NULL;
-  }
-  memcpy(from, module, count * 4);
-  for (size_t at = HEADER; at < count; at += from[at] >> 16)
-    if ((from[at] & 0xffff) == OP_TYPE_FLOAT)
+  for (size_t at = SPIRV_HEADER; at < count; at += spirv_length(from[at]))
+    if (spirv_op(from[at]) == SPIRV_TYPE_FLOAT)
       for (int w = 0; w < VULKAN_WIDTHS; w++)
         used[w] = used[w] || from[at + 2] == 16u << w;
-  wanted = choose_modes(floats, used, image->loose, modes);
-  memcpy(copy, from, (size_t)HEADER * 4);
+  wanted = choose_modes(floats, used, loose, modes);
+  memcpy(copy, from, SPIRV_HEADER * sizeof *copy);
   for (size_t m = 0; m < wanted; m++) {
     bool known = false;
     for (size_t before = 0; before < m; before++)
       known = known || modes[before].number == modes[m].number;
     if (!known) {
-      copy[to++] = 2u << 16 | OP_CAPABILITY;
+      copy[to++] = 2u << 16 | SPIRV_CAPABILITY;
       copy[to++] = modes[m].number + CAPABILITY_ABOVE_MODE;
     }
   }
-  for (size_t at = HEADER; at < count; at += from[at] >> 16) {
-    const size_t length = from[at] >> 16;
-    memcpy(copy + to, from + at, length * 4);
+  for (size_t at = SPIRV_HEADER; at < count; at += spirv_length(from[at])) {
+    const size_t length = spirv_length(from[at]);
+    memcpy(copy + to, from + at, length * sizeof *copy);
     to += length;
-    if ((from[at] & 0xffff) == OP_ENTRY_POINT)
+    if (spirv_op(from[at]) == SPIRV_ENTRY_POINT)
       for (size_t m = 0; m < wanted; m++) {
-        const uint32_t added[] = {4u << 16 | OP_EXECUTION_MODE, from[at + 2], modes[m].number,
+        const uint32_t added[] = {4u << 16 | SPIRV_EXECUTION_MODE, from[at + 2], modes[m].number,
                                   modes[m].width};
         memcpy(copy + to, added, sizeof added);
         to += sizeof added / sizeof *added;
       }
   }
-  free(from);
   *words = to;
   return copy;
 }
 
 /* ---- modules and pipelines ---------------------------------------------------------------------- */
 
-static VkResult get_module(vulkan_code *code, const lathe_image *image, uint32_t nth,
-                           VkShaderModule *made) {
+/* The code of an image, unpacked: of the last one that was asked for it is kept. Null with the reason in why. */
+static const uint32_t *unpack(vulkan_code *code, const lathe_image *image, size_t *words,
+                              const char **why) {
+  if (code->unpacked_of != image) {
+    free(code->unpacked);
+    code->unpacked = image_unpack(image, &code->unpacked_size, why);
+    code->unpacked_of = code->unpacked ? image : NULL;
+  }
+  *words = code->unpacked_size / 4;
+  return code->unpacked;
+}
+
+/* The nth kernel of an image as this device is to have it; null with the reason in why. */
+static uint32_t *make_words(vulkan_code *code, const lathe_image *image, uint32_t nth,
+                            size_t *words, const char **why) {
+  size_t all = 0, count = 0;
+  const uint32_t *spirv = unpack(code, image, &all, why);
+  uint32_t *kernel, *made;
+
+  if (!spirv)
+    return NULL;
+  kernel = spirv_kernel(spirv, all, nth, &count);
+  if (!kernel) {
+    *why = "its code has no such kernel";
+    return NULL;
+  }
+  made = with_modes(kernel, count, image->loose, &code->floats, words);
+  free(kernel);
+  if (!made)
+    *why = vulkan_error(VK_ERROR_OUT_OF_HOST_MEMORY);
+  return made;
+}
+
+static const char *get_module(vulkan_code *code, const lathe_image *image, uint32_t nth,
+                              VkShaderModule *made) {
   VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   vulkan_module *m = code->modules;
+  const char *why = NULL;
   size_t words = 0;
   uint32_t *spirv;
   VkResult error;
@@ -164,29 +167,27 @@ static VkResult get_module(vulkan_code *code, const lathe_image *image, uint32_t
     m = m->next;
   if (m) {
     *made = m->made;
-    return VK_SUCCESS;
+    return NULL;
   }
+  spirv = make_words(code, image, nth, &words, &why);
+  if (!spirv)
+    return why;
   m = calloc(1, sizeof *m);
-  spirv = with_modes(image, nth, &code->floats, &words);
-  if (!m || !spirv) {
-    free(m);
-    free(spirv);
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
-  }
   info.codeSize = words * 4;
   info.pCode = spirv;
-  error = vk.CreateShaderModule(code->device, &info, NULL, &m->made);
+  error =
+      m ? vk.CreateShaderModule(code->device, &info, NULL, &m->made) : VK_ERROR_OUT_OF_HOST_MEMORY;
   free(spirv);
   if (error) {
     free(m);
-    return error;
+    return vulkan_error(error);
   }
   m->image = image;
   m->nth = nth;
   m->next = code->modules;
   code->modules = m;
   *made = m->made;
-  return VK_SUCCESS;
+  return NULL;
 }
 
 static VkResult make_pipeline(const vulkan_code *code, VkShaderModule module, vulkan_pipeline *p) {
@@ -226,34 +227,35 @@ static VkResult make_pipeline(const vulkan_code *code, VkShaderModule module, vu
   return vk.CreateComputePipelines(code->device, VK_NULL_HANDLE, 1, &info, NULL, &p->made);
 }
 
-VkResult vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
-                         VkPipeline *pipeline) {
+const char *vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
+                            VkPipeline *pipeline) {
   vulkan_pipeline *p = code->pipelines;
-  VkShaderModule module;
-  VkResult error;
+  VkShaderModule module = VK_NULL_HANDLE;
+  const char *why;
 
   while (p && (p->image != image || p->block != launch->block[0] ||
                memcmp(p->constant, launch->constant, sizeof p->constant) != 0))
     p = p->next;
   if (!p) {
+    why = get_module(code, image, launch->constant[0], &module);
+    if (why)
+      return why;
     p = calloc(1, sizeof *p);
     if (!p)
-      return VK_ERROR_OUT_OF_HOST_MEMORY;
+      return vulkan_error(VK_ERROR_OUT_OF_HOST_MEMORY);
     p->image = image;
     p->block = launch->block[0];
     memcpy(p->constant, launch->constant, sizeof p->constant);
-    error = get_module(code, image, launch->constant[0], &module);
-    if (!error)
-      error = make_pipeline(code, module, p);
+    const VkResult error = make_pipeline(code, module, p);
     if (error) {
       free(p);
-      return error;
+      return vulkan_error(error);
     }
     p->next = code->pipelines;
     code->pipelines = p;
   }
   *pipeline = p->made;
-  return VK_SUCCESS;
+  return NULL;
 }
 
 void vulkan_code_drop(vulkan_code *code) {
@@ -269,5 +271,8 @@ void vulkan_code_drop(vulkan_code *code) {
     free(code->modules);
     code->modules = next;
   }
+  free(code->unpacked);
+  code->unpacked = NULL;
+  code->unpacked_of = NULL;
 }
 #endif

@@ -6,7 +6,7 @@
 __asm__(".section .rodata\n"
         ".balign 16\n"
         "vulkan_streams_start:\n"
-        ".incbin \"vulkan_streams.image\"\n"
+        ".incbin \"vulkan_streams.image.zst\"\n"
         "vulkan_streams_end:\n"
         ".byte 0\n"
         ".previous\n");

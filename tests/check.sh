@@ -30,6 +30,15 @@ configure() { # configure OPTION...: that tree, from a folder beside it, with th
   ../tree/configure ${LATHE_SANITIZE:+--sanitize="$LATHE_SANITIZE"} "$@"
 }
 
+damaged_bench() { # damaged_bench IMAGE: $tmp/damaged, a copy of LATHE_BENCH in which a byte of what it carries is another
+  "$LATHE_PYTHON" -c '
+import sys
+program, image = (bytearray(open(name, "rb").read()) for name in sys.argv[1:3])
+program[program.index(image) + len(image) // 2] ^= 255
+open(sys.argv[3], "wb").write(program)' "$LATHE_BENCH" "$(dirname "$LATHE_BENCH")/gen/$1" "$tmp/damaged"
+  chmod +x "$tmp/damaged"
+}
+
 summary() { # the last line, and the exit status, that tests/run looks for
   printf '%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" = 0 ]

@@ -4,7 +4,7 @@
 . "$LATHE_SRC/tests/check.sh"
 
 cd "$tmp" || exit 1
-unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_OPT SPIRV_VAL
+unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_OPT SPIRV_VAL ZSTD
 
 # configure ARGUMENT...: its status goes to $status, what it says to the files stdout and stderr.
 configure() {
@@ -84,7 +84,7 @@ for name in awk cat cmp dirname mkdir mv rm sed sh tee touch tr; do
 done
 PATH=$tmp/bin configure
 is 'without tools' test "$status" = 1
-for name in cc ninja ar lua jansson cmocka mpfr; do
+for name in cc ninja ar lua jansson zstd zstd-program cmocka mpfr; do
   is 'without tools' grep "^  $name  " stderr
 done
 is 'without tools' test ! -e build.ninja

@@ -16,7 +16,7 @@ for op in map reduce rows; do
     is "golden $file" diff -u "$golden" "$tmp/out/small_$op/$file"
   done
   # The host's side is C that the table calls: it must compile whether there is an nvcc or not.
-  : >"$tmp/out/small_$op/small_${op}_f32__cuda.image"
+  : >"$tmp/out/small_$op/small_${op}_f32__cuda.image.zst"
   is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime" \
     -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}__cuda_host.c" -o "$tmp/host.o"
 done
@@ -145,6 +145,13 @@ else
   goes_wrong spin 'did not end within 0.5 s'
   goes_wrong crash 'crashed with SIGSEGV'
   goes_wrong waver 'y\[5\] differs from one run to the next'
+
+  is 'a damaged image' damaged_bench exp/exp_f32__cuda.image.zst
+  LD_LIBRARY_PATH=$tmp "$tmp/damaged" --op exp --size 100 --check-only --csv "$tmp/rows.csv" >"$tmp/list"
+  is 'a damaged image is a row with its reason' grep '"cuda".*"skipped","its code in this program.s file is damaged (' \
+    "$tmp/rows.csv"
+  is 'a damaged image costs others nothing' sh -c '! grep -v \"cuda\" "$1" | grep \"exp\" | grep -v \"right\"' - \
+    "$tmp/rows.csv"
 
   fake '' --in-process --op exp --dtype f32 --size 100 --check-only --rows
   is 'one process will do' test $status = 0

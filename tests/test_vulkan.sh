@@ -19,7 +19,7 @@ golden small_map/small_map_f32__vulkan.comp # those of the other families are lo
 for op in map reduce rows; do
   golden small_$op/small_${op}__vulkan_host.c
   # The host's side is C that the table calls: it must compile whether there is a glslang or not.
-  : >"$tmp/out/small_$op/small_${op}_f32__vulkan.image"
+  : >"$tmp/out/small_$op/small_${op}_f32__vulkan.image.zst"
   is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime" \
     -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}__vulkan_host.c" -o "$tmp/host.o"
 done
@@ -104,9 +104,9 @@ is 'a variant left out' test ! -e "$tmp/less/$matrix.comp"
 is 'a variant left out' test -e "$tmp/less/$plain"
 is 'a variant of its own' less 'vulkan:GL_NV_cooperative_vector=no such extension'
 is 'a variant of its own' grep -x '#extension GL_KHR_cooperative_matrix : require' "$tmp/less/$matrix.comp"
-is 'a variant of its own' grep -x '#if KERNEL == 0' "$tmp/less/$matrix.comp"
+is 'a variant of its own' grep -x 'void kernel_0() {' "$tmp/less/$matrix.comp"
 is 'a variant of its own' grep '"small_map_f32__vulkan_b128_u4",$' "$tmp/less/small_map/small_map__vulkan_host.c"
-is 'a variant of its own' test "$(grep -c -e cooperative -e 'KERNEL == 1' "$tmp/less/$plain")" = 0
+is 'a variant of its own' test "$(grep -c -e cooperative -e 'kernel_1()' "$tmp/less/$plain")" = 0
 less 'vulkan:GL_KHR_coperative_matrix=no such extension' >"$tmp/stdout" 2>"$tmp/stderr"
 is 'a misspelt extension' test $? = 2
 is 'a misspelt extension' grep "backend 'vulkan' (did you mean 'GL_KHR_cooperative_matrix'?)" "$tmp/stderr"
@@ -121,15 +121,8 @@ is 'the same extensions' test -s "$tmp/configure"
 # Every sum, difference and product keeps its own rounding in f32 and f64: none may be fused with another.
 dis=$(dirname "$LATHE_BENCH")/tools/spirv-dis # beside the tools that made them, if those are not the machine's
 [ -x "$dis" ] || dis=spirv-dis
-loose() { # loose IMAGE: the first operation of its modules that may be
-  grep -obUaP '\x03\x02\x23\x07' "$1" | cut -d : -f 1 >"$tmp/starts"
-  while read -r start; do
-    echo MODULE
-    tail -c "+$((start + 1))" "$1" >"$tmp/module"
-    next=$(grep -A 1 -x "$start" "$tmp/starts" | sed -n 2p)
-    head -c "$((${next:-$(wc -c <"$1")} - start))" "$tmp/module" | "$dis" --no-header --raw-id -
-  done <"$tmp/starts" | awk '
-    $1 == "MODULE" { split("", kept) }
+loose() { # loose IMAGE: the first operation of its module that may be
+  "$dis" --no-header --raw-id "$1" | awk '
     $1 == "OpDecorate" && $3 == "NoContraction" { kept[$2] = 1 }
     $3 ~ /^OpF(Add|Sub|Mul)$/ && !($1 in kept) { print; bad = 1; exit }
     END { exit bad || NR == 0 }'
@@ -174,6 +167,12 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'runs under the validation layer' test $? = 0
   is 'runs under the validation layer' grep -q 'VkLayer_khronos_validation' "$tmp/validated"
   is 'has nothing for the layer to say' sh -c '! grep -E "VUID|UNASSIGNED|SYNC-|Validation" "$1"' - "$tmp/validated"
+
+  is 'a damaged image' damaged_bench add/add_f32__vulkan.image.zst
+  "$tmp/damaged" --backend vulkan --check-only --op add,mul --size 100 --csv "$tmp/rows.csv" >"$tmp/stdout" 2>&1
+  is 'a damaged image is a row with its reason' grep \
+    '"add".*skipped.*no pipeline .* kernel add_f32__vulkan.*: its code in this program.s file is damaged (' "$tmp/rows.csv"
+  is 'a damaged image costs others nothing' sh -c '! grep \"mul\" "$1" | grep -v \"right\"' - "$tmp/rows.csv"
 
   # What a driver may answer: each is a row with its reason.
   mkdir "$tmp/shim"

@@ -19,6 +19,7 @@
   GROUP(tracing)                                                                                   \
   GROUP(generator)                                                                                 \
   GROUP(build)                                                                                     \
+  GROUP(images)                                                                                    \
   GROUP(runtime)                                                                                   \
   GROUP(check)                                                                                     \
   GROUP(judge)                                                                                     \

@@ -4,7 +4,7 @@
 __asm__(".section .rodata\n"
         ".balign 16\n"
         "$part.stem$_start:\n"
-        ".incbin \"$part.image$\"\n"
+        ".incbin \"$part.packed$\"\n"
         "$part.stem$_end:\n"
         ".byte 0\n"
         ".previous\n");

@@ -9,11 +9,23 @@
 //@   end
 //@   return at
 //@ end
+//@ -- The different values of unroll, each of which has a kernel of a map, and by value its number, from 0 on.
+//@ function unrolls(variants)
+//@   local list, number = {}, {}
+//@   for _, v in ipairs(variants) do
+//@     local unroll = v.params.unroll
+//@     if not number[unroll] then
+//@       number[unroll] = #list
+//@       list[#list + 1] = unroll
+//@     end
+//@   end
+//@   return list, number
+//@ end
 //@ function image()
 __asm__(".section .rodata\n"
         ".balign 16\n"
         "$part.stem$_start:\n"
-        ".incbin \"$part.image$\"\n"
+        ".incbin \"$part.packed$\"\n"
         "$part.stem$_end:\n"
         ".byte 0\n"
         ".previous\n");

@@ -19,22 +19,23 @@ $(k:uniforms("row"))
 //@ function compute(value, number)
 //@ P.call(point, function(x) return x.pointer and value(x) or number end)
 //@ end
-//@ local kernels = 0
-//@ for _, v in ipairs(variants) do
-//@ local B, U = v.params.block, v.params.unroll
-/* $v.params_text$ */
-//@ P.begin_kernel(kernels)
+//@ local unrolls = use("host.c").unrolls(variants)
+//@ for i, U in ipairs(unrolls) do
+//@ local function slots(by, slot) return slot > 0 and (" + BLOCK * %dul"):format(by * slot) or "" end
+/* unroll=$U$, whatever the block */
+//@ P.begin_kernel(i - 1)
+  const uint BLOCK = gl_WorkGroupSize.x;
   $(k:pointers())
   $(k:scalars(op))
   const uint64_t count = $(k:product("args.dim", 1, #op.dims));
-  const uint64_t first = lathe_group() * $(B * U * V)ul;
+  const uint64_t first = lathe_group() * (BLOCK * $(U * V)u);
   const uint thread = gl_LocalInvocationID.x;
 
-  if (MODE != APART && first + $(B * U * V)ul <= count) {
+  if (MODE != APART && first + BLOCK * $(U * V)u <= count) {
     const uint64_t at = first + thread * $V$u;
     //@ for _, x in ipairs(point.inputs) do
     //@ for slot = 0, x.pointer and U - 1 or -1 do
-    const uvec4 $x.pointer$_pack$slot$ = lathe_pack($x.pointer$ + at * $k.bytes$ul + $(slot * B * 16)ul).at;
+    const uvec4 $x.pointer$_pack$slot$ = lathe_pack($x.pointer$ + at * $k.bytes$ul$(slots(16, slot))).at;
     //@ end
     //@ end
     //@ ready()
@@ -42,7 +43,7 @@ $(k:uniforms("row"))
     {
       //@ for lane = 0, V - 1 do
       //@ if random and lane % EACH == 0 then
-      const uvec4 random$lane$ = lathe_philox($random.seed$_value, $random.offset$_value, (at + $(slot * B * V + lane)ul) / $EACH$ul);
+      const uvec4 random$lane$ = lathe_philox($random.seed$_value, $random.offset$_value, (at + $lane$ul$(slots(V, slot))) / $EACH$ul);
       //@ end
       //@ for _, y in ipairs(outputs) do
       $k.number$ $y.operand.name$_at$lane$;
@@ -62,7 +63,7 @@ $(k:uniforms("row"))
       //@ for lane = 0, V - 1 do
       //@   values[lane + 1] = y.operand.name .. "_at" .. lane
       //@ end
-      lathe_pack($y.operand.name$ + at * $k.bytes$ul + $(slot * B * 16)ul).at = $(k:pack(values, y.node));
+      lathe_pack($y.operand.name$ + at * $k.bytes$ul$(slots(16, slot))).at = $(k:pack(values, y.node));
       //@ end
     }
     //@ end
@@ -71,14 +72,14 @@ $(k:uniforms("row"))
     //@ for _, x in ipairs(point.inputs) do
     //@ for nth = 0, x.pointer and U * V - 1 or -1 do
     $k.number$ $x.pointer$_at$nth$ = 0;
-    if (at + $(nth * B)ul < count)
-      $x.pointer$_at$nth$ = lathe_get($x.pointer$ + (at + $(nth * B)ul) * $k.bytes$ul);
+    if (at$(slots(1, nth)) < count)
+      $x.pointer$_at$nth$ = lathe_get($x.pointer$ + (at$(slots(1, nth))) * $k.bytes$ul);
     //@ end
     //@ end
     //@ ready()
     //@ for nth = 0, U * V - 1 do
-    if (at + $(nth * B)ul < count) {
-      const uint64_t i = at + $(nth * B)ul;
+    if (at$(slots(1, nth)) < count) {
+      const uint64_t i = at$(slots(1, nth));
       //@ if random then
       const uvec4 words = lathe_philox($random.seed$_value, $random.offset$_value, i / $EACH$ul);
       //@ end
@@ -92,6 +93,6 @@ $(k:uniforms("row"))
     //@ end
   }
 //@ P.end_kernel()
-//@ kernels = kernels + 1
 
 //@ end
+//@ P.main(#unrolls)

@@ -1,6 +1,7 @@
 //@ local H = use "host.c"
 //@ H.image()
-//@ for i, v in ipairs(variants) do
+//@ local _, number = H.unrolls(variants)
+//@ for _, v in ipairs(variants) do
 //@ local B, U = v.params.block, v.params.unroll
 extern lathe_launches $v.name$_launches;
 int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_launch *launches) {
@@ -14,7 +15,7 @@ int $v.name$_launches(const lathe_args *args, const lathe_limits *limits, lathe_
       .kernel = "$v.name$",
       .grid = $H.GRID$,
       .block = {$B$, 1, 1},
-      .constant = {$(i - 1), 1, aligned ? PACKS : APART},
+      .constant = {$(number[U]), 1, aligned ? PACKS : APART},
   };
   return 1;
 }

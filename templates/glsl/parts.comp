@@ -274,27 +274,31 @@ bool nan = any != any;
   //@ end
 }
 //@ end
-//@ -- The results of a phase as plain numbers.
+//@ -- The results of a phase as plain numbers. Of `count` terms, for of none the index is -1, and powers add up to 0.
 //@ function results(phase, from)
 //@ for _, r in ipairs(phase.reductions) do
-const $(k:result_type(r.kind)) $r.name$ = $from$.$r.name$.$(k:is_index(r.kind) and "index" or "value");
+//@ local value = from .. "." .. r.name .. (k:is_index(r.kind) and ".index" or ".value")
+const $(k:result_type(r.kind)) $r.name$ = $(k:is_index(r.kind) and "count == 0ul ? ~0ul : " or "")$value$;
 //@ if r.second then
-const $k.number$ $r.second$ = lathe_second($from$.$r.name$);
+const $k.number$ $r.second$ = $(r.kind == "powers" and "count == 0ul ? " .. k:literal(0) .. " : " or "")lathe_second($from$.$r.name$);
 //@ end
 //@ end
 //@ end
-//@ -- Around what the nth kernel does, from 0 on: the file is compiled once for each, with KERNEL its number. A function
-//@ -- besides main, for NVIDIA's compiler makes better code of that: layernorm_backward of 4096x8192 in f16 takes 72 us on
-//@ -- an H200, in main 98.
+//@ -- Around what the nth kernel does, from 0 on.
 //@ function begin_kernel(nth)
-#if KERNEL == $nth$
-void kernel() {
+void kernel_$nth$() {
 //@ end
 //@ function end_kernel()
 }
 
+//@ end
+//@ -- Calls them all, in the order of their numbers. The file is compiled once; a pipeline is made of what is left of main
+//@ -- and the rest with one of the calls (runtime/spirv.c). It stays a call, for NVIDIA's compiler makes better code of
+//@ -- that: layernorm_backward of 4096x8192 in f16 takes 72 us on an H200, in main itself 98.
+//@ function main(kernels)
 void main() {
-  kernel();
+  //@ for nth = 0, kernels - 1 do
+  kernel_$nth$();
+  //@ end
 }
-#endif
 //@ end

@@ -173,3 +173,4 @@ shared uint lathe_last; /* whether this workgroup has the last ticket */
 
 //@ end
 //@ end
+//@ P.main(kernels)

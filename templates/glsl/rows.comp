@@ -37,3 +37,4 @@
 //@ columns.define_tile()
 //@ columns.define_merged()
 //@ end
+//@ use("parts.comp").main(#S.kernels(k.width, program))

@@ -6,7 +6,7 @@
 __asm__(".section .rodata\n"
         ".balign 16\n"
         "small_reduce_f32__cuda_start:\n"
-        ".incbin \"small_reduce/small_reduce_f32__cuda.image\"\n"
+        ".incbin \"small_reduce/small_reduce_f32__cuda.image.zst\"\n"
         "small_reduce_f32__cuda_end:\n"
         ".byte 0\n"
         ".previous\n");

@@ -450,21 +450,21 @@ float small_map_f32_vulkan_point(float x_, float y_, float s_) {
   return t2;
 }
 
-/* block=128 unroll=1 */
-#if KERNEL == 0
-void kernel() {
+/* unroll=1, whatever the block */
+void kernel_0() {
+  const uint BLOCK = gl_WorkGroupSize.x;
   const uint64_t x = args.x;
   const uint64_t y = args.y;
   const uint64_t r = args.r;
   const float s = args.s;
   const uint64_t count = args.dim[0];
-  const uint64_t first = lathe_group() * 512ul;
+  const uint64_t first = lathe_group() * (BLOCK * 4u);
   const uint thread = gl_LocalInvocationID.x;
 
-  if (MODE != APART && first + 512ul <= count) {
+  if (MODE != APART && first + BLOCK * 4u <= count) {
     const uint64_t at = first + thread * 4u;
-    const uvec4 x_pack0 = lathe_pack(x + at * 4ul + 0ul).at;
-    const uvec4 y_pack0 = lathe_pack(y + at * 4ul + 0ul).at;
+    const uvec4 x_pack0 = lathe_pack(x + at * 4ul).at;
+    const uvec4 y_pack0 = lathe_pack(y + at * 4ul).at;
     const precise float s_ = s;
     {
       float r_at0;
@@ -495,58 +495,58 @@ const float y_ = uintBitsToFloat(y_pack0.w);
 const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
         r_at3 = r_;
       }
-      lathe_pack(r + at * 4ul + 0ul).at = uvec4(floatBitsToUint(r_at0), floatBitsToUint(r_at1), floatBitsToUint(r_at2), floatBitsToUint(r_at3));
+      lathe_pack(r + at * 4ul).at = uvec4(floatBitsToUint(r_at0), floatBitsToUint(r_at1), floatBitsToUint(r_at2), floatBitsToUint(r_at3));
     }
   } else if (first < count) {
     const uint64_t at = first + thread;
     float x_at0 = 0;
-    if (at + 0ul < count)
-      x_at0 = lathe_get(x + (at + 0ul) * 4ul);
+    if (at < count)
+      x_at0 = lathe_get(x + (at) * 4ul);
     float x_at1 = 0;
-    if (at + 128ul < count)
-      x_at1 = lathe_get(x + (at + 128ul) * 4ul);
+    if (at + BLOCK * 1ul < count)
+      x_at1 = lathe_get(x + (at + BLOCK * 1ul) * 4ul);
     float x_at2 = 0;
-    if (at + 256ul < count)
-      x_at2 = lathe_get(x + (at + 256ul) * 4ul);
+    if (at + BLOCK * 2ul < count)
+      x_at2 = lathe_get(x + (at + BLOCK * 2ul) * 4ul);
     float x_at3 = 0;
-    if (at + 384ul < count)
-      x_at3 = lathe_get(x + (at + 384ul) * 4ul);
+    if (at + BLOCK * 3ul < count)
+      x_at3 = lathe_get(x + (at + BLOCK * 3ul) * 4ul);
     float y_at0 = 0;
-    if (at + 0ul < count)
-      y_at0 = lathe_get(y + (at + 0ul) * 4ul);
+    if (at < count)
+      y_at0 = lathe_get(y + (at) * 4ul);
     float y_at1 = 0;
-    if (at + 128ul < count)
-      y_at1 = lathe_get(y + (at + 128ul) * 4ul);
+    if (at + BLOCK * 1ul < count)
+      y_at1 = lathe_get(y + (at + BLOCK * 1ul) * 4ul);
     float y_at2 = 0;
-    if (at + 256ul < count)
-      y_at2 = lathe_get(y + (at + 256ul) * 4ul);
+    if (at + BLOCK * 2ul < count)
+      y_at2 = lathe_get(y + (at + BLOCK * 2ul) * 4ul);
     float y_at3 = 0;
-    if (at + 384ul < count)
-      y_at3 = lathe_get(y + (at + 384ul) * 4ul);
+    if (at + BLOCK * 3ul < count)
+      y_at3 = lathe_get(y + (at + BLOCK * 3ul) * 4ul);
     const precise float s_ = s;
-    if (at + 0ul < count) {
-      const uint64_t i = at + 0ul;
+    if (at < count) {
+      const uint64_t i = at;
 const float x_ = x_at0;
 const float y_ = y_at0;
 const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
       lathe_put(r + i * 4ul, r_);
     }
-    if (at + 128ul < count) {
-      const uint64_t i = at + 128ul;
+    if (at + BLOCK * 1ul < count) {
+      const uint64_t i = at + BLOCK * 1ul;
 const float x_ = x_at1;
 const float y_ = y_at1;
 const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
       lathe_put(r + i * 4ul, r_);
     }
-    if (at + 256ul < count) {
-      const uint64_t i = at + 256ul;
+    if (at + BLOCK * 2ul < count) {
+      const uint64_t i = at + BLOCK * 2ul;
 const float x_ = x_at2;
 const float y_ = y_at2;
 const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
       lathe_put(r + i * 4ul, r_);
     }
-    if (at + 384ul < count) {
-      const uint64_t i = at + 384ul;
+    if (at + BLOCK * 3ul < count) {
+      const uint64_t i = at + BLOCK * 3ul;
 const float x_ = x_at3;
 const float y_ = y_at3;
 const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
@@ -555,8 +555,7 @@ const precise float r_ = small_map_f32_vulkan_point(x_, y_, s_);
   }
 }
 
-void main() {
-  kernel();
-}
-#endif
 
+void main() {
+  kernel_0();
+}

@@ -6,7 +6,7 @@
 __asm__(".section .rodata\n"
         ".balign 16\n"
         "small_rows_f32__vulkan_start:\n"
-        ".incbin \"small_rows/small_rows_f32__vulkan.image\"\n"
+        ".incbin \"small_rows/small_rows_f32__vulkan.image.zst\"\n"
         "small_rows_f32__vulkan_end:\n"
         ".byte 0\n"
         ".previous\n");

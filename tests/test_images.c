@@ -1,0 +1,139 @@
+/* test_images.c - device code that lies packed in the program, and kernels taken out of modules. */
+#include "tests.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image.h"
+#include "spirv.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define OP(op, length) ((length) << 16 | (op))
+
+/* Two kernels, 3 and 5, of which each reads a variable of its own, 7 and 8; the second calls a helper, 6. Its load says
+ * "aligned to 7 bytes", which is no use of 7. */
+static const uint32_t two_kernels[] = {
+    SPIRV_MAGIC, 0x10500,    0,         40,         0,          OP(17, 2),
+    1, /* OpCapability Shader */
+    OP(15, 7),   5,          1,         0x6e69616d, 0,          7,
+    8,                                      /* OpEntryPoint GLCompute %1 "main" %7 %8 */
+    OP(71, 4),   7,          33,        0,  /* OpDecorate %7 Binding 0 */
+    OP(71, 4),   13,         11,        25, /* OpDecorate %13 BuiltIn WorkgroupSize */
+    OP(19, 2),   10,                        /* %10 = OpTypeVoid */
+    OP(33, 3),   11,         10,            /* %11 = OpTypeFunction %10 */
+    OP(21, 4),   12,         32,        0,  /* %12 = OpTypeInt 32 0 */
+    OP(50, 4),   12,         13,        1,  /* %13 = OpSpecConstant %12 1 */
+    OP(32, 4),   14,         4,         12, /* %14 = OpTypePointer Workgroup %12 */
+    OP(59, 4),   14,         7,         4,  /* %7 = OpVariable %14 Workgroup */
+    OP(59, 4),   14,         8,         4,  /* %8 = OpVariable %14 Workgroup */
+    OP(54, 5),   10,         1,         0,          11,         OP(248, 2),
+    20, /* %1 = OpFunction: main */
+    OP(57, 4),   10,         21,        3,          OP(57, 4),  10,
+    22,          5,         /* calls %3, %5 */
+    OP(253, 1),  OP(56, 1), /* OpReturn OpFunctionEnd */
+    OP(54, 5),   10,         3,         0,          11,         OP(248, 2),
+    23,                                                                    /* %3: */
+    OP(61, 4),   12,         24,        7,          OP(253, 1), OP(56, 1), /* loads %7 */
+    OP(54, 5),   10,         5,         0,          11,         OP(248, 2),
+    25, /* %5: */
+    OP(61, 6),   12,         26,        8,          2,          7,
+    OP(57, 4),   10,         27,        6, /* loads %8, calls %6 */
+    OP(253, 1),  OP(56, 1),  OP(54, 5), 10,         6,          0,
+    11,          OP(248, 2), 28, /* %6 */
+    OP(253, 1),  OP(56, 1),
+};
+
+/* Where the first instruction is whose words begin so; 0 where there is none. */
+static size_t find(const uint32_t *words, size_t count, const uint32_t *wanted, size_t length) {
+  for (size_t at = SPIRV_HEADER; at < count; at += spirv_length(words[at]))
+    if (count - at >= length && memcmp(words + at, wanted, length * sizeof *words) == 0)
+      return at;
+  return 0;
+}
+
+#define HAS(...)                                                                                   \
+  (find(kernel, count, (const uint32_t[]){__VA_ARGS__},                                            \
+        COUNT(((const uint32_t[]){__VA_ARGS__}))) != 0)
+
+static void test_one_kernel(void **state) {
+  (void)state;
+  size_t count = 0;
+  uint32_t *kernel = spirv_kernel(two_kernels, COUNT(two_kernels), 0, &count);
+  assert_non_null(kernel);
+  assert_true(HAS(OP(57, 4), 10, 21, 3) && !HAS(OP(57, 4), 10, 22, 5));
+  assert_true(HAS(OP(54, 5), 10, 3) && !HAS(OP(54, 5), 10, 5) && !HAS(OP(54, 5), 10, 6));
+  assert_true(HAS(OP(15, 6), 5, 1, 0x6e69616d, 0, 7, OP(71, 4), 7));
+  assert_true(HAS(OP(59, 4), 14, 7) && !HAS(OP(59, 4), 14, 8));
+  free(kernel);
+  kernel = spirv_kernel(two_kernels, COUNT(two_kernels), 1, &count);
+  assert_non_null(kernel);
+  assert_true(HAS(OP(57, 4), 10, 22, 5) && !HAS(OP(57, 4), 10, 21, 3));
+  assert_true(HAS(OP(54, 5), 10, 5) && HAS(OP(54, 5), 10, 6) && !HAS(OP(54, 5), 10, 3));
+  assert_true(HAS(OP(15, 6), 5, 1, 0x6e69616d, 0, 8));
+  assert_true(HAS(OP(59, 4), 14, 8) && !HAS(OP(59, 4), 14, 7) && !HAS(OP(71, 4), 7));
+  assert_true(HAS(OP(71, 4), 13) && HAS(OP(50, 4), 12, 13) && HAS(OP(21, 4), 12) &&
+              HAS(OP(32, 4), 14));
+  free(kernel);
+}
+
+/* Nothing is read past its end, and no length of 0 is waited for. */
+static void test_broken_modules(void **state) {
+  (void)state;
+  uint32_t module[COUNT(two_kernels)];
+  size_t count = 0;
+  assert_null(spirv_kernel(two_kernels, COUNT(two_kernels), 2, &count));
+  assert_null(spirv_kernel(two_kernels, 0, 0, &count));
+  for (size_t length = 1; length < COUNT(two_kernels); length++) {
+    uint32_t *part = malloc(length * sizeof *part);
+    assert_non_null(part);
+    memcpy(part, two_kernels, length * sizeof *part);
+    free(spirv_kernel(part, length, 0, &count));
+    free(part);
+  }
+  for (size_t at = 0; at < COUNT(two_kernels); at++) {
+    const uint32_t other[] = {0, 1, 0x00010036, 0x00010039, 0x0001000f, 0x00010047, 0xffffffff};
+    for (size_t o = 0; o < COUNT(other); o++) {
+      memcpy(module, two_kernels, sizeof module);
+      module[at] = other[o];
+      free(spirv_kernel(module, COUNT(module), 1, &count));
+    }
+  }
+}
+
+/* "lathe, packed", as `zstd` packs it. */
+static const unsigned char packed[] = {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x0d, 0x69, 0x00, 0x00,
+                                       0x6c, 0x61, 0x74, 0x68, 0x65, 0x2c, 0x20, 0x70, 0x61,
+                                       0x63, 0x6b, 0x65, 0x64, 0x9f, 0x43, 0x6d, 0x55};
+
+static void test_images(void **state) {
+  (void)state;
+  unsigned char copy[sizeof packed];
+  lathe_image image = {packed, packed + sizeof packed, 0};
+  const char *why = NULL;
+  size_t size = 0;
+  char *code = image_unpack(&image, &size, &why);
+  assert_non_null(code);
+  assert_int_equal(size, 13);
+  assert_memory_equal(code, "lathe, packed", 13);
+  free(code);
+  for (size_t at = 0; at < sizeof packed; at++) {
+    memcpy(copy, packed, sizeof copy);
+    copy[at] ^= 0x08;
+    image = (lathe_image){copy, copy + sizeof copy, 0};
+    why = NULL;
+    assert_null(image_unpack(&image, &size, &why));
+    assert_non_null(strstr(why, "its code in this program's file is damaged ("));
+  }
+  for (size_t length = 0; length < sizeof packed; length++) {
+    image = (lathe_image){packed, packed + length, 0};
+    assert_null(image_unpack(&image, &size, &why));
+  }
+}
+
+const struct CMUnitTest images_tests[] = {
+    cmocka_unit_test(test_one_kernel),
+    cmocka_unit_test(test_broken_modules),
+    cmocka_unit_test(test_images),
+};
+const size_t images_test_count = COUNT(images_tests);
