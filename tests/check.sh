@@ -29,6 +29,14 @@ configure() { # configure OPTION...: that tree, from a folder beside it, with th
   ../tree/configure ${LATHE_SANITIZE:+--sanitize="$LATHE_SANITIZE"} "$@"
 }
 
+reuse() { # in a folder that was configured: its runtime and generator are those of the build under test, built once
+  built=$(dirname "$LATHE_BENCH")
+  mkdir -p out/obj/runtime &&
+    cp -p "$built/runtime.a" "$built/lathe-gen" out/ && cp -p "$built/obj/runtime/bench.o" out/obj/runtime/ &&
+    awk '/^[^ ]/ { ours = $1 == "build" && $2 ~ /^out\/(obj\/runtime\/|obj\/gen\/|runtime\.a:|lathe-gen:)/ } !ours' build.ninja \
+      >build.reused && mv build.reused build.ninja
+}
+
 summary() { # the last line, and the exit status, that tests/run looks for
   printf '%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" = 0 ]
