@@ -33,8 +33,8 @@ reuse() { # in a folder that was configured: its runtime and generator are those
   built=$(dirname "$LATHE_BENCH")
   mkdir -p out/obj/runtime &&
     cp -p "$built/runtime.a" "$built/lathe-gen" out/ && cp -p "$built/obj/runtime/bench.o" out/obj/runtime/ &&
-    awk '/^[^ ]/ { ours = $1 == "build" && $2 ~ /^out\/(obj\/runtime\/|obj\/gen\/|runtime\.a:|lathe-gen:)/ } !ours' build.ninja \
-      >build.reused && mv build.reused build.ninja
+    awk '/^build/ { built = $2 ~ /^out\/(obj\/runtime\/|obj\/gen\/|runtime\.a:|lathe-gen:)/ }
+      /^($|[^b ])/ { built = 0 } !built' build.ninja >build.reused && mv build.reused build.ninja
 }
 
 summary() { # the last line, and the exit status, that tests/run looks for
