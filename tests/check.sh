@@ -39,6 +39,14 @@ open(sys.argv[3], "wb").write(program)' "$LATHE_BENCH" "$(dirname "$LATHE_BENCH"
   chmod +x "$tmp/damaged"
 }
 
+reuse() { # in a folder that was configured: its runtime and generator are those of the build under test, built once
+  built=$(dirname "$LATHE_BENCH")
+  mkdir -p out/obj/runtime &&
+    cp -p "$built/runtime.a" "$built/lathe-gen" out/ && cp -p "$built/obj/runtime/bench.o" out/obj/runtime/ &&
+    awk '/^build/ { built = $2 ~ /^out\/(obj\/runtime\/|obj\/gen\/|runtime\.a:|lathe-gen:)/ }
+      /^($|[^b ])/ { built = 0 } !built' build.ninja >build.reused && mv build.reused build.ninja
+}
+
 summary() { # the last line, and the exit status, that tests/run looks for
   printf '%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" = 0 ]

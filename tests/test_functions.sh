@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_functions.sh - the functions that no op of specs/ has, and their gradients, by the C kernels of every
-# instruction set that there is. Needs LATHE_SRC.
+# instruction set that there is. Needs LATHE_SRC and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -10,7 +10,8 @@ cp "$LATHE_SRC/specs/include/vector.lua" "$tmp/tree/specs/include/"
 cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
 cd "$tmp/build" || exit 1
 is 'configures' configure --disable-cuda --disable-vulkan
-is 'builds the kernels' ninja
+is 'takes the runtime' reuse
+is 'builds the kernels' ninja out/bench
 bench() { out/bench --backend cpu --dtype all --check-only --size 1003 "$@"; }
 is 'is right' bench
 is 'is right with special values' bench --special nan,inf,zero,denormal

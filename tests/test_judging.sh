@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_judging.sh - what the bench program says of ops that are right and yet prove little, or nothing, and of
-# indexes that rounding decides: from specs of its own, built for the processor. Needs LATHE_SRC.
+# indexes that rounding decides: from specs of its own, built for the processor. Needs LATHE_SRC
+# and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -46,6 +47,7 @@ index("undefined", {}, function(x) return argmax(sqrt(-2 - x)) end)
 SPEC
 cd "$tmp/build" || exit 1
 is 'configures' configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-cuda --disable-vulkan --disable-avx512 --disable-sse2
+is 'takes the runtime' reuse
 is 'builds' ninja out/bench
 
 bench() { # bench STATUS OPTION...: its output is in $tmp/output

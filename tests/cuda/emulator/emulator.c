@@ -4,13 +4,13 @@
  *
  * A block has one of the operating system's threads at a time, and with it shared memory of its own, which
  * is thread-local; the block's threads are fibers in it, which go on to the next where they wait. A few
- * clusters of blocks run at a time, begun in the order of their numbers. */
+ * clusters of blocks run at a time, begun in the order of their numbers. The file that EMULATOR_RAN in the
+ * environment names gets a line with the name of each kernel that is asked for, to be launched. */
 #include "emulator.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +23,20 @@
 
 enum {
   WARP = 32,
-  MOST_THREADS = 1024,     /* of a block */
-  MOST_CLUSTER = 8,        /* blocks */
-  CLUSTERS = 4,            /* that run at a time */
-  STACK = 256 << 10,       /* bytes of a fiber's */
+  MOST_THREADS = 1024, /* of a block */
+  MOST_CLUSTER = 8,    /* blocks */
+  CLUSTERS = 4,        /* that run at a time */
+  STACK = 256 << 10,   /* bytes of a fiber's */
+  STAGGER =
+      192, /* bytes that a stack begins below the one before, lest all share a few lines of the caches */
   MULTIPROCESSORS = 4,     /* few, so that small sizes have more rows than that */
   ERROR_UNSUPPORTED = 801, /* CUDA_ERROR_NOT_SUPPORTED */
 };
 
 typedef void kernel_fn(lathe_args args);
+
+/* Where a fiber goes on, by the compiler's own setjmp: it keeps next to nothing, and C's costs as much as all else. */
+typedef void *place_in_code[5];
 
 /* Fibers that wait for each other. */
 typedef struct barrier {
@@ -40,7 +45,7 @@ typedef struct barrier {
 
 typedef struct fiber {
   emulator_places places; /* first: kernels are given its address */
-  jmp_buf at;
+  place_in_code at;
   ucontext_t start;
   bool begun, ended;
   unsigned exchanges;
@@ -70,26 +75,26 @@ typedef struct worker {
   unsigned running;     /* the fiber that does */
   fiber *fibers;
   char *stacks;
-  jmp_buf idle;
+  place_in_code idle;
   barrier block, warp[MOST_THREADS / WARP];
   unsigned word[MOST_THREADS / WARP][2][WARP]; /* that were exchanged last */
 } worker;
 
-__thread const emulator_places *emulator_at;
-static __thread worker *self;
+EMULATOR_THREAD const emulator_places *emulator_at;
+static EMULATOR_THREAD worker *self;
 
 /* ---- fibers ------------------------------------------------------------------------------------- */
 
 static void run_fiber(void);
 
-/* Goes on with fiber `nth`, until something goes on with this one. */
-static void switch_to(unsigned nth) {
+/* Goes on with fiber `nth`, until something goes on with this one. Never a part of what sets a place in code. */
+__attribute__((noinline)) static void switch_to(unsigned nth) {
   fiber *f = &self->fibers[nth];
 
   self->running = nth;
   emulator_at = &f->places;
   if (f->begun)
-    _longjmp(f->at, 1);
+    __builtin_longjmp(f->at, 1);
   f->begun = true;
   setcontext(&f->start);
 }
@@ -104,8 +109,8 @@ static unsigned next_fiber(void) {
   return nth;
 }
 
-static void give_way(void) {
-  if (!_setjmp(self->fibers[self->running].at))
+__attribute__((noinline)) static void give_way(void) {
+  if (!__builtin_setjmp(self->fibers[self->running].at))
     switch_to(next_fiber());
 }
 
@@ -139,11 +144,11 @@ static void run_fiber(void) {
     w->fibers[nth].ended = true;
     leave(&w->block);
     leave(&w->warp[nth / WARP]);
-    if (_setjmp(w->fibers[nth].at))
+    if (__builtin_setjmp(w->fibers[nth].at))
       continue;
     if (w->block.members > 0)
       switch_to(next_fiber());
-    _longjmp(w->idle, 1);
+    __builtin_longjmp(w->idle, 1);
   }
 }
 
@@ -213,7 +218,7 @@ static void run_block(worker *w, unsigned number) {
     f->exchanges = 0;
     w->warp[nth / WARP] = (barrier){.members = after < WARP ? after : WARP};
   }
-  if (!_setjmp(w->idle))
+  if (!__builtin_setjmp(w->idle))
     switch_to(0);
 }
 
@@ -224,7 +229,7 @@ static void make_fibers(worker *w) {
     f->begun = false;
     getcontext(&f->start);
     f->start.uc_stack.ss_sp = w->stacks + (size_t)nth * STACK;
-    f->start.uc_stack.ss_size = STACK;
+    f->start.uc_stack.ss_size = STACK - nth % 256 * STAGGER;
     makecontext(&f->start, run_fiber, 0);
   }
 }
@@ -352,9 +357,15 @@ typedef struct found {
 
 CUresult fake_module_function(CUfunction *function, CUmodule module, const char *name) {
   found *f = malloc(sizeof *f); /* kept to the end, as modules are */
+  const char *ran = getenv("EMULATOR_RAN");
+  FILE *list = ran ? fopen(ran, "a") : NULL;
 
   if (!f)
     return CUDA_ERROR_OUT_OF_MEMORY;
+  if (list) {
+    fprintf(list, "%s\n", name);
+    fclose(list);
+  }
   *(void **)&f->kernel = dlsym(module, name);
   *(void **)&f->anchor = dlsym(module, "emulator_anchor");
   *function = (CUfunction)f;
@@ -371,7 +382,6 @@ CUresult fake_max_active_clusters(int *clusters, CUfunction function,
 
 CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,
                           void **extra) {
-  static bool said;
   const found *f = (const found *)function;
   const unsigned cluster = config->count > 0 ? config->attributes[0].value[0] : 1;
   launch l = {.kernel = f->kernel,
@@ -387,8 +397,6 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
       config->shared > EMULATOR_SHARED || cluster > MOST_CLUSTER ||
       config->grid[0] % cluster != 0 || l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
     return fake_state = CUDA_ERROR_ILLEGAL_ADDRESS;
-  if (cluster > 1 && !said && getenv("EMULATOR_SAYS"))
-    said = fprintf(stderr, "emulator: a launch of clusters\n") > 0;
   run_launch(&l);
   return fake_state;
 }

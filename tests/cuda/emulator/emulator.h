@@ -25,7 +25,9 @@ extern "C" {
 
 /* emulator.c */
 
-extern __thread const emulator_places *emulator_at;
+/* A thread's own, of which there is little: found without a call. */
+#define EMULATOR_THREAD __thread __attribute__((tls_model("initial-exec")))
+extern EMULATOR_THREAD const emulator_places *emulator_at;
 
 /* Waits for all threads of the block that have not ended; or of the cluster, its blocks' too. */
 void emulator_await_block(void);
