@@ -110,6 +110,11 @@ return {
     { backend = gpus, block = 256, unroll = 4, waves = 4, prefer = { to = 2 ^ 22 } },
     { backend = gpus, block = 512, unroll = 4, waves = 2 }
   ),
+  -- What is left of each row: there are no points to unroll.
+  row_totals = {
+    { backend = { "avx512", "avx2", "sse2", "scalar" }, accumulators = 4 },
+    { backend = gpus },
+  },
   rows = {
     { backend = wide, accumulators = 4, unroll = { 4, 1 } },
     { backend = "scalar", accumulators = 4, unroll = 1 },
