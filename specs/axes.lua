@@ -9,7 +9,11 @@ local ops = {
 }
 
 for name, row in pairs(ops) do
-  for axis, along in pairs { row = { "rows", 1, "along" }, column = { "cols", 0, "down" } } do
+  local axes = {
+    row = { "rows", 1, "along", variants = vector.row_totals },
+    column = { "cols", 0, "down", variants = vector.rows },
+  }
+  for axis, along in pairs(axes) do
     op(axis .. "_" .. name) {
       doc = "the " .. name .. " " .. along[3] .. " each " .. axis,
       inputs = { x = { "rows", "cols" } },
@@ -19,7 +23,7 @@ for name, row in pairs(ops) do
       sets = vector.sets,
       dtypes = vector.dtypes,
       ulp = vector.ulp(row.ulp or vector.sum_ulp),
-      variants = vector.rows,
+      variants = along.variants,
       peers = { numpy = row[2]:format(along[2]) },
     }
   end
@@ -34,6 +38,6 @@ op "row_argmax" {
   sets = vector.sets,
   dtypes = vector.dtypes,
   ulp = vector.ulp(0),
-  variants = vector.rows,
+  variants = vector.row_totals,
   peers = { numpy = "x.argmax(1)", torch = "x.argmax(1)" },
 }

@@ -31,12 +31,13 @@ op "cross_entropy" {
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
   backward = {
+    variants = vector.rows,
     peers = {
       numpy = "e = np.exp(x - x.max(-1, keepdims=True)); "
         .. "dloss[:, None] * (e / e.sum(-1, keepdims=True) - (np.arange(x.shape[-1]) == target[:, None]))",
     },
   },
-  variants = vector.rows,
+  variants = vector.row_totals,
   peers = {
     numpy = "m = x.max(-1, keepdims=True); "
       .. "(m + np.log(np.exp(x - m).sum(-1, keepdims=True)) - np.take_along_axis(x, target[:, None], -1))[:, 0]",

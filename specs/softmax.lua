@@ -59,9 +59,10 @@ op "logsumexp" {
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
   backward = {
+    variants = vector.rows,
     peers = { numpy = numpy_exp .. "dr[..., None] * e / e.sum(-1, keepdims=True)" },
   },
-  variants = vector.rows,
+  variants = vector.row_totals,
   peers = {
     numpy = "m = x.max(-1, keepdims=True); m[..., 0] + np.log(np.exp(x - m).sum(-1))",
     torch = "torch.logsumexp(x, -1)",

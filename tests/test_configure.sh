@@ -128,6 +128,17 @@ configure CC="$tmp/oldcc" --enable-avx512
 is '--enable-avx512 with an old compiler' test "$status" = 1
 is '--enable-avx512 with an old compiler' test ! -e build.ninja
 
+# Parts of immintrin.h are read alone where the compiler lets them be.
+configure CC=gcc
+is 'parts of immintrin.h' grep -x 'cflags_avx2 = .* -DLATHE_INTRINSIC_PARTS' build.ninja
+is 'parts of immintrin.h' grep -x 'cflags_avx512 = .* -DLATHE_INTRINSIC_PARTS' build.ninja
+printf '#!/bin/sh\ncase $* in *_PARTS*) exit 1 ;; esac\nexec cc "$@"\n' >wholecc
+chmod +x wholecc
+configure CC="$tmp/wholecc"
+is 'immintrin.h as a whole' test "$status" = 0
+is 'immintrin.h as a whole' grep -x 'cflags_avx2 = -mavx2 -mfma -mf16c' build.ninja
+rm build.ninja
+
 # One that there is not is all that is at fault.
 configure CC=nosuchcc
 is 'a compiler that there is not' test "$status" = 1

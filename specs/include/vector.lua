@@ -108,6 +108,11 @@ return {
   -- To a place: the more elements a thread takes at a time, the less often it compares; short inputs
   -- are a matter of the one time that it looks for the place among them.
   index = reductions { backend = gpus, block = 256, unroll = 4, waves = 4 },
+  -- What is left of each row: there are no points to unroll.
+  row_totals = {
+    { backend = { "avx512", "avx2", "sse2", "scalar" }, accumulators = 4 },
+    { backend = gpus },
+  },
   rows = {
     { backend = wide, accumulators = 4, unroll = { 4, 1 } },
     { backend = "scalar", accumulators = 4, unroll = 1 },

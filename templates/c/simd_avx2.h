@@ -3,7 +3,7 @@
 #ifndef LATHE_SIMD_AVX2_H
 #define LATHE_SIMD_AVX2_H
 
-#include <immintrin.h>
+#include "intrinsics.h"
 
 #include "simd_half.h"
 

@@ -3,7 +3,7 @@
 #ifndef LATHE_SIMD_AVX512_H
 #define LATHE_SIMD_AVX512_H
 
-#include <immintrin.h>
+#include "intrinsics.h"
 
 #include "half.h"
 
