@@ -130,6 +130,30 @@ void report_skips(const report *r) {
   }
 }
 
+void report_unasked(const report *r) {
+  const device *on = r->selection->unasked;
+  char text[600];
+
+  if (!on)
+    return;
+  snprintf(text, sizeof text,
+           "%s (%s) is a processor that plays a GPU; --backend %s or --device %s runs it", on->id,
+           on->name, device_kind_name(on->kind), on->id);
+  wrap_print(text, printf("left out:"), 6);
+}
+
+void report_next(const report *r) {
+  const options *o = r->options;
+
+  if (o->op || o->size || o->dtype || o->backend || o->device || o->variant)
+    return;
+  wrap_print(
+      "--rows shows every variant, --dtype all the other types, --op and --size some ops and any "
+      "sizes, --json FILE writes all that was measured; --help says more, and README.md how to "
+      "add an op",
+      printf("next:"), 6);
+}
+
 /* The first row of a backend, where all of its rows were skipped; else null. */
 static const row *left_out(const report *r, const lathe_backend *backend) {
   const row *first = NULL;

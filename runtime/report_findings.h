@@ -15,6 +15,10 @@ size_t report_task_rows(const report *r, size_t i);
 void report_crossovers(const report *r);
 /* Why rows were skipped, each reason of a backend once. */
 void report_skips(const report *r);
+/* Which device was left out as a processor that plays a GPU. */
+void report_unasked(const report *r);
+/* After a run of everything, what else can be asked for. */
+void report_next(const report *r);
 /* In parentheses, the backends of which no row could be run, and what a processor lacks for its own. */
 void report_left_out(FILE *to, const report *r);
 /* How little some right rows show: once for each op, those together of which the same is to be said. */

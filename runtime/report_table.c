@@ -188,9 +188,11 @@ void report_table_end(const report *r) {
     above_ceiling(marks);
   if (!by_variants(r))
     report_skips(r);
+  report_unasked(r);
   report_notes(r);
   report_wide_bounds(r);
   totals(r);
+  report_next(r);
   output_flush_standard();
   if (r->interrupted)
     message_warn("interrupted: %zu rows not run", r->total - r->count);

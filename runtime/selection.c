@@ -103,6 +103,24 @@ static void narrow_dtypes(const lathe_op *op, bool asked, bool *variant) {
       variant[i] = false;
 }
 
+/* Leaves out what would run on a processor that plays a GPU, unless there is nothing else: it takes as long as all the
+ * rest, and its times say nothing of a GPU. */
+static void leave_out_processors(selection *s) {
+  bool other = false;
+
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const device *on = s->variant[i] ? selection_device(s, lathe_variants[i].backend->kind) : NULL;
+    if (on && on->is_processor)
+      s->unasked = on;
+    else
+      other = other || (on && !lathe_why_not(&lathe_variants[i], on->features));
+  }
+  if (!other)
+    s->unasked = NULL;
+  for (size_t i = 0; i < lathe_variant_count && s->unasked; i++)
+    s->variant[i] = s->variant[i] && lathe_variants[i].backend->kind != s->unasked->kind;
+}
+
 static void choose_variants(const options *o, selection *s) {
   choice ops = mark_ops(o->op), backends = mark_backends(o->backend);
   choice dtypes = mark_dtypes(o->dtype), devices = mark_devices(o->device);
@@ -122,6 +140,8 @@ static void choose_variants(const options *o, selection *s) {
   }
   for (size_t i = 0; i < lathe_op_count; i++)
     narrow_dtypes(&lathe_ops[i], o->dtype != NULL, s->variant);
+  if (!o->list && !o->backend && !o->device && !o->variant)
+    leave_out_processors(s);
   devices.marked = variants.marked = NULL; /* the selection's now */
   choice_free(&ops);
   choice_free(&backends);

@@ -411,6 +411,7 @@ static bool add(vulkan_device *d, size_t nth, VkPhysicalDevice physical, char *w
       .features = LATHE_ON_VULKAN | (d->f64 ? LATHE_VULKAN_F64 : 0) |
                   (d->f16 && d->code.floats.nearest[0] ? LATHE_VULKAN_F16 : 0) |
                   (d->storage16 ? LATHE_VULKAN_STORAGE16 : 0),
+      .is_processor = d->type == VK_PHYSICAL_DEVICE_TYPE_CPU,
       .cools = d->type != VK_PHYSICAL_DEVICE_TYPE_CPU,
   };
   describe(d, &v12, p);

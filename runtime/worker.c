@@ -40,7 +40,7 @@ typedef struct description {
   char id[16], name[256], notes[256];
   uint64_t features;
   double cache;
-  bool cools;
+  bool is_processor, cools;
 } description;
 
 typedef struct answer {
@@ -91,6 +91,7 @@ static void find(lathe_kind kind, answer *a) {
     snprintf(d->notes, sizeof d->notes, "%s", on->notes ? on->notes : "");
     d->features = on->features;
     d->cache = on->cache;
+    d->is_processor = on->is_processor;
     d->cools = on->cools;
   }
 }
@@ -373,6 +374,7 @@ static void meet(lathe_kind kind) {
                        .kind = kind,
                        .features = s->about.features,
                        .cache = s->about.cache,
+                       .is_processor = s->about.is_processor,
                        .cools = s->about.cools,
                        .memory = memory,
                        .ceiling = ceiling};
