@@ -177,7 +177,7 @@ struct lathe_op {
    * long double (wide, for checking f64 itself); after the operands comes one more buffer
    * for each floating output, in order, which takes its magnitude, and three for each output among the
    * rounded terms: the indexes asked about, their terms (NaN for none), and the terms' magnitudes. Their workspace has twice
-   * column_reductions numbers of that type for each point of the last dimension. */
+   * column_reductions numbers of that type for each point of the last dimension. Asked in parts: reference.h. */
   int column_reductions;
   lathe_fn *reference_f64, *reference_wide;
 };

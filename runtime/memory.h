@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Memory at a multiple of 64 bytes, for free(); on huge pages where it is large and the system has them. Null where
- * there is none. Whoever writes it first has it near. */
+/* Memory at a multiple of 64 bytes, for free(); null where there is none. Whoever writes it first has it near. */
 void *memory_make(size_t bytes);
 
 void memory_copy(void *to, const void *from, size_t bytes);

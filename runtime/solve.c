@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dtype.h"
+#include "memory.h"
 #include "pool.h"
 #include "reference.h"
 
@@ -142,12 +143,6 @@ double solve_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim, bool
 
 /* ---- the buffers ------------------------------------------------------------------------------- */
 
-static void *allocate(size_t bytes) {
-  void *p;
-
-  return posix_memalign(&p, BUFFER_ALIGN, bytes ? bytes : BUFFER_ALIGN) == 0 ? p : NULL;
-}
-
 static void widen(bool wide, lathe_dtype type, const void *from, size_t count, void *to) {
   if (wide)
     dtype_widen_long(type, from, count, to);
@@ -163,7 +158,7 @@ static bool add_input(solver *s, int o) {
   if (widens_by_part(p->op, p->dtype, o)) {
     from.type = type;
   } else if (dtype_floating(type)) {
-    s->whole[o] = allocate(p->elements[o] * s->number);
+    s->whole[o] = memory_make(p->elements[o] * s->number);
     if (!s->whole[o])
       return false;
     widen(p->wide, type, p->input[o], p->elements[o], s->whole[o]);
@@ -257,7 +252,7 @@ static bool make_states(solver *s, reference_shape *shape) {
   s->as.shape = shape;
   s->reference(&s->as.args);
   s->workspace_size = (size_t)shape->states * s->number;
-  s->joined = allocate(s->workspace_size);
+  s->joined = memory_make(s->workspace_size);
   s->as.joined = s->joined;
   return s->joined != NULL;
 }
@@ -294,8 +289,8 @@ bool solve(const problem *p) {
   /* Rows of which there are none are joined all the same: columns have results. */
   blocks = at_least(pool_parts(s.all, s.block), is_whole(p->op) || (s.by_row && is_joined(p->op)));
   if (ok) {
-    s.scratch = allocate(s.scratch_size * threads_of(&s));
-    s.workspace = allocate(s.workspace_size * blocks);
+    s.scratch = memory_make(s.scratch_size * threads_of(&s));
+    s.workspace = memory_make(s.workspace_size * blocks);
   }
   ok = ok && s.scratch && s.workspace && add_sources(&s);
   if (ok)
