@@ -241,39 +241,55 @@ static void list_variants(const selection *s) {
   }
 }
 
-static void append_name(char *names, size_t size, const char *name) {
-  const size_t length = strlen(names);
+static bool same_reason(const char *one, const char *other) {
+  return one && other && strcmp(one, other) == 0;
+}
 
-  snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
+/* The ops of which nothing was built for a reason, where this op is the first of them. */
+static void list_left_out_with(size_t first, const char *why) {
+  char *names = NULL;
+  size_t length;
+  FILE *to;
+
+  for (size_t i = 0; i < first; i++)
+    if (same_reason(selection_left_out(&lathe_ops[i]), why))
+      return;
+  to = open_memstream(&names, &length);
+  if (!to)
+    message_refuse("out of memory");
+  for (size_t i = first; i < lathe_op_count; i++)
+    if (same_reason(selection_left_out(&lathe_ops[i]), why))
+      fprintf(to, "%s%s", i > first ? ", " : "", lathe_ops[i].name);
+  fputs(" (--op names them)", to);
+  fclose(to);
+  wrap_print(names, printf("%s:", why), 4);
+  free(names);
+}
+
+/* By which option of configure some op that was built lacks a type; null for none. */
+static const char *left_out_of_built(lathe_dtype dtype) {
+  for (size_t i = 0; i < lathe_op_count; i++)
+    if (lathe_spans[i][dtype].left_out && !selection_left_out(&lathe_ops[i]))
+      return lathe_spans[i][dtype].left_out;
+  return NULL;
 }
 
 /* What configure's options left out: ops by name, and the types that the other ops lack for them. */
 static void list_left_out(void) {
-  char ops[8192] = "", dtypes[64] = "", text[sizeof ops + 32];
-  const char *why_ops = NULL, *why_dtypes = NULL;
+  char dtypes[64] = "";
+  const char *why = NULL;
 
   for (size_t i = 0; i < lathe_op_count; i++)
-    if (selection_left_out(&lathe_ops[i])) {
-      why_ops = selection_left_out(&lathe_ops[i]);
-      append_name(ops, sizeof ops, lathe_ops[i].name);
-    }
+    if (selection_left_out(&lathe_ops[i]))
+      list_left_out_with(i, selection_left_out(&lathe_ops[i]));
   for (int d = 0; d < LATHE_DTYPES; d++)
-    for (size_t i = 0; i < lathe_op_count; i++) {
-      const char *why = lathe_spans[i][d].left_out;
-      if (why && !selection_left_out(&lathe_ops[i])) {
-        why_dtypes = why;
-        append_name(dtypes, sizeof dtypes, lathe_dtype_name((lathe_dtype)d));
-        break;
-      }
+    if (left_out_of_built((lathe_dtype)d)) {
+      snprintf(dtypes + strlen(dtypes), sizeof dtypes - strlen(dtypes), "%s%s", why ? ", " : "",
+               lathe_dtype_name((lathe_dtype)d));
+      why = left_out_of_built((lathe_dtype)d);
     }
-  if (why_ops) {
-    snprintf(text, sizeof text, "%s (--op names them)", ops);
-    wrap_print(text, printf("%s:", why_ops), 4);
-  }
-  if (why_dtypes) {
-    snprintf(text, sizeof text, "%s (--dtype names them)", dtypes);
-    wrap_print(text, printf("%s:", why_dtypes), 4);
-  }
+  if (why)
+    printf("%s: %s (--dtype names them)\n", why, dtypes);
 }
 
 void list_print(const options *o, const selection *s) {

@@ -16,6 +16,10 @@ end
 map("twice", { map = function(x) return x + x end, backward = true })
 map("square", { map = function(x) return x * x end, backward = true })
 map("test", { map = function(x) return x + 1 end })
+op "single" {
+  doc = "of one type", inputs = { x = { "n" } }, outputs = { y = { "n" } }, map = function(x) return x * 3 end,
+  sizes = { { "S", n = 100 } }, dtypes = { "f16" }, ulp = 2, variants = { { backend = "scalar" } },
+}
 SPEC
 cd "$tmp/build" || exit 1
 
@@ -46,13 +50,13 @@ ops() { # ops WORD LIST: the ops that --ops=LIST leaves, with a space after each
 }
 is 'a gradient goes with its op' ops 'twice twice_backward ' twice
 is 'globs' ops 'square square_backward twice twice_backward ' 't*ce,s?uare'
-is 'all but' ops 'square test twice twice_backward ' -square_backward
-is 'all but an op and its gradient' ops 'test twice twice_backward ' -square
+is 'all but' ops 'single square test twice twice_backward ' -square_backward
+is 'all but an op and its gradient' ops 'single test twice twice_backward ' -square
 is 'a gradient alone' ops 'twice_backward ' twice_backward
 is 'a gradient by name' ops 'twice_backward ' '-twice,twice_backward'
 
-is 'configures' part --ops=twice --dtypes=f32,f64
-is 'says so' grep -x '  ops           2 of twice in f32,f64' stdout
+is 'configures' part --ops=twice,single --dtypes=f32,f64
+is 'says so' grep -x '  ops           2 of twice,single in f32,f64' stdout
 is 'builds' ninja out/bench
 is 'builds nothing else' test "$(find out/gen -name '*square*' -o -name '*f16*')" = ''
 bench() { # bench STATUS OPTION...: ends so; what it says is in the file said
@@ -64,7 +68,7 @@ bench() { # bench STATUS OPTION...: ends so; what it says is in the file said
 is 'right' bench 0 --dtype all
 is 'rows of what is there' grep -E '^[0-9]+ rows: 4 right, 0 wrong, 0 skipped' said
 is 'an op left out, by name' bench 3 --op square
-is 'rows with the reason' grep -E '^ *square_f32__scalar[^ ]* .*left out by configure --ops=twice$' said
+is 'rows with the reason' grep -E '^ *square_f32__scalar[^ ]* .*left out by configure --ops=twice,single$' said
 is 'an op of which nothing was ever' bench 2 --op squar
 is 'a glob of what is there' bench 0 --op 't*'
 is 'no rows of test' test "$(grep -c test_f32 said)" = 0
@@ -77,9 +81,10 @@ is 'a variant left out, by name' bench 3 --variant test_f32__scalar_u1
 is 'a variant as a glob' bench 0 --variant '*scalar*'
 is 'variants are listed' sh -c 'out/bench --list-variants >said'
 is 'with the ops left out' grep -x \
-  'left out by configure --ops=twice: square, square_backward, test (--op names them)' said
+  'left out by configure --ops=twice,single: square, square_backward, test (--op names them)' said
+is 'an op of no other types' grep -x 'left out by configure --dtypes=f32,f64: single (--op names them)' said
 is 'and the types' grep -x 'left out by configure --dtypes=f32,f64: f16 (--dtype names them)' said
-is 'ninja OP of it fails' test "$(ninja square | grep -x 'square is left out by configure --ops=twice')"
+is 'ninja OP of it fails' test "$(ninja square | grep -x 'square is left out by configure --ops=twice,single')"
 
 # What it took.
 cost() { # cost KEY NAME: a member of a variant in the file costs
