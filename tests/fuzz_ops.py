@@ -1,21 +1,14 @@
-"""Random ops of all families for the fuzzer: expression trees, the spec in Lua that says them, and what
-their outputs and gradients come to."""
+"""Random ops of all families for the fuzzer: expression trees."""
 
 import dataclasses
 
 import numpy as np
 
-from fuzz_values import FUNCTIONS, Evaluation, Node, expand, truth_of
+from fuzz_lua import spec_of, tables, variants
+from fuzz_values import FUNCTIONS, Evaluation, Node
 
-INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 NAMES = "a b c d e p q v w z".split()  # of inputs; those that the templates want for themselves are none
 DIMS = [["n"], ["m", "n"], ["k", "m", "n"]]
-BOUND = 4  # what each operation may be off by, in ulp: as much as the least exact function
-# The same where a sum has many equal terms, whose roundings go to one side: of 64, which kernels add one after the
-# other, up to 16 and what folding them adds.
-EQUAL_BOUND = 18
-EQUALS = set("select max min clamp floor round sign copysign".split())  # what may be the same at many points
-REDUCTIONS = set("sum mean maximum minimum pick argmax argmin".split())
 NO_DERIVATIVE = set("detach lt le gt ge eq ne isnan all_of any_of negate argmax argmin floor round sign".split())
 MOST_DEPTH = 3  # of reductions in each other
 SAMPLE = {1: (35,), 2: (5, 7), 3: (2, 3, 6)}  # the sizes that ranges are looked at with
@@ -258,106 +251,6 @@ class Grower:
         return self.made(op, x, y)
 
 
-class Writer:
-    """The Lua of an op's function."""
-
-    def __init__(self, rng, op):
-        self.op, self.lines, self.local, self.uses, self.top = op, [], {}, {}, []
-        for node in op.nodes():
-            for arg in node.args:
-                self.uses[arg] = self.uses.get(arg, 0) + 1
-        for node in op.nodes():
-            fixed = all(arg.op == "const" for arg in node.args)
-            if node.op in ("input", "scalar", "const", "count"):
-                continue
-            if fixed or self.uses.get(node, 0) > 1 or rng.random() < 0.2:
-                line = f"local v{len(self.local) + 1}_ = {self.of(node)}"
-                self.local[node] = f"v{len(self.local) + 1}_"
-                if fixed and rng.random() < 0.5:
-                    self.top.append(line + "\n")
-                else:
-                    self.lines.append("    " + line)
-
-    def of(self, node):
-        if node in self.local:
-            return self.local[node]
-        args = [self.of(arg) for arg in node.args]
-        if node.op in ("input", "scalar"):
-            return f"detach({node.name})" if node.detached else node.name
-        if node.op == "const":
-            return repr(node.number) if node.number >= 0 else f"({node.number!r})"
-        if node.op == "neg":
-            return f"(-{args[0]})"
-        if node.op == "square":
-            return f"{args[0]} ^ 2" if node.args[0] in self.local else f"({args[0]}) ^ 2"
-        if node.op == "power":
-            return f"({args[0]} ^ {node.args[1].number!r})" if node.args[0] in self.local else \
-                f"(({args[0]}) ^ {node.args[1].number!r})"
-        if node.op in INFIX:
-            return f"({args[0]} {INFIX[node.op]} {args[1]})"
-        return f"{self.called(node)}({', '.join(args)})"
-
-    def called(self, node):
-        short = {"maximum": "max", "minimum": "min"}.get(node.op, node.op)
-        if node.op not in ("sum", "mean", "maximum", "minimum"):
-            return {"pick": "at"}.get(node.op, node.op)
-        if self.op.key == "reduce":
-            return short
-        return ("row_" if node.place == "row" else "column_") + short
-
-    def function(self):
-        results = {name: self.of(node) for name, node in self.op.outputs.items()}
-        parameters = [i.name for i in self.op.inputs] + sorted(self.op.scalars)
-        body = [f"    return {{ {', '.join(f'{n} = {text}' for n, text in results.items())} }}"]
-        if len(results) == 1:
-            body = [f"    return {text}" for text in results.values()]
-        return f"function({', '.join(parameters)})\n" + "\n".join(self.lines + body) + "\n  end"
-
-
-def dims_of(place, dims):
-    return {"point": dims, "row": dims[:-1], "column": dims[-1:], "single": []}[place]
-
-
-def bound_of(op):
-    """The op's `ulp`."""
-    stack = [node.args[0] for node in op.nodes() if node.op in ("sum", "mean")]
-    while stack:
-        node = stack.pop()
-        if node.op in EQUALS:
-            return EQUAL_BOUND
-        stack += () if node.op in REDUCTIONS else node.args
-    return BOUND
-
-
-def spec_of(op, rng):
-    """The op's spec, a file of its own."""
-    def shape(dims, *more):
-        return "{ " + ", ".join([f'"{d}"' for d in dims] + list(more)) + " }"
-
-    def of_input(i):
-        if i.kind == "index":
-            return shape(op.dims[:-1], f'index = "{op.dims[-1]}"')
-        if i.kind == "integer":
-            return '{ dtype = "i64" }'
-        return shape(dims_of(i.place, op.dims), f"range = {{ {i.low!r}, {i.high!r} }}")
-
-    inputs = ", ".join(f"{i.name} = {of_input(i)}" for i in op.inputs)
-    outputs = ", ".join(f"{name} = {shape(dims_of(op.place[name], op.dims))}" for name in op.outputs)
-    scalars = ", ".join(f"{name} = {value!r}" for name, value in sorted(op.scalars.items()))
-    ulp = ", ".join(f"{d} = vector.ulp({bound_of(op)}).{d}" for d in op.dtypes)
-    sizes = ", ".join(f"{d} = {e}" for d, e in zip(op.dims, [11, 5, 37][-len(op.dims):]))
-    backward = ""
-    if op.backward:
-        backward = f"  backward = {{ variants = {{ {', '.join(op.gradient_rows)} }} }},\n"
-    writer = Writer(rng, op)
-    function = writer.function()
-    return (f'local vector = include "include/vector.lua"\n\n{"".join(writer.top)}op "{op.name}" {{\n'
-            f'  doc = "what the fuzzer came to",\n  inputs = {{ {inputs} }},\n  outputs = {{ {outputs} }},\n'
-            f"  scalars = {{ {scalars} }},\n  {op.key} = {function},\n"
-            f'  sizes = {{ {{ "S", {sizes} }} }},\n  dtypes = {{ {", ".join(repr(d) for d in op.dtypes)} }},\n'
-            f"  ulp = {{ {ulp} }},\n{backward}  variants = {{ {', '.join(op.rows)} }},\n}}\n").replace("'", '"')
-
-
 def make_op(rng, name, backends):
     """A random op, for these backends. Some trees come to nothing that an op may be: then None."""
     key = rng.choice(["map", "rows", "rows", "reduce"])
@@ -471,112 +364,3 @@ def has_gradient(op):
             stack += node.args
     floats = {i.name for i in op.inputs if i.kind == "float"}
     return any(n.op == "input" and n.name in floats and not n.detached for n in reached)
-
-
-def variants(rng, family, backends):
-    rows = []
-    for backend in backends:
-        if backend in ("cuda", "vulkan"):
-            chosen = gpu_parameters(rng, family, backend)
-        else:
-            parameters = {"map": ["unroll"], "reduce": ["accumulators"], "rows": ["accumulators", "unroll"]}[family]
-            # With fewer accumulators more roundings follow each other than the bound is for.
-            choices = {"unroll": [1, 1, 2, 4, 4, 8, 3], "accumulators": [4, 4, 4, 6, 8, 8, 16]}
-            chosen = {p: rng.choice(choices[p]) for p in parameters}
-            if family == "map" and backend != "scalar" and rng.random() < 0.2:
-                chosen["store"] = '"streaming"'
-        rows.append(f'{{ backend = "{backend}"' + "".join(f", {p} = {v}" for p, v in chosen.items()) + " }")
-    return rows
-
-
-def gpu_parameters(rng, family, backend):
-    if family == "rows":
-        return {"threads": rng.choice([128, 256, 512, 1024]), "hold": rng.choice(['"auto"', 1, 2, 4]),
-                "ahead": rng.choice(['"auto"', '"never"', '"always"'])} if backend == "cuda" else {}
-    chosen = {"block": rng.choice([32, 64, 128, 256, 512]), "unroll": rng.choice([1, 2, 4])}
-    return chosen | ({"waves": rng.choice([1, 2, 4])} if family == "reduce" else {})
-
-
-def tables(rng, op, backends):
-    """A row of look-ups, for ops that may have one."""
-    narrow = [d for d in op.dtypes if d in ("f16", "bf16")]
-    alone = len(op.inputs) == 1 and op.inputs[0].kind == "float" and op.inputs[0].place == "point" and not op.scalars
-    if op.key != "map" or not narrow or not alone or len(op.outputs) > 1 or backends[0] in ("cuda", "vulkan") \
-            or rng.random() < 0.5:
-        return []
-    listed = ", ".join(f"'{d}'" for d in narrow)
-    return [f"{{ backend = '{backends[0]}', dtypes = {{ {listed} }}, values = 'table' }}"]
-
-
-def shape_of(place, shape):
-    return {"point": shape, "row": shape[:-1], "column": shape[-1:], "single": ()}[place]
-
-
-def truths(op, problem, shape, seed, own_type=False):
-    """What the outputs should be for a problem's inputs; own_type: where noisy evaluations are in the type that
-    kernels compute in."""
-    values = operands(op, problem, len(shape))
-
-    def evaluate(noise):
-        run = Evaluation(shape, values, problem.dtype, noise, None, own_type)
-        return {name: result(run.of(node)[0], op.place[name], shape) for name, node in op.outputs.items()}
-
-    return truth_of(evaluate, seed)
-
-
-def gradient_truths(op, problem, shape, seed, own_type=False):
-    """What the outputs of its gradient should be: of each input that has one, d<input>. Where the gradient
-    of an input is a sum over the rows, as for a column's, every column is a direction of its own."""
-    values = operands(op, problem, len(shape))
-    wanted = [i for i in op.inputs if "d" + i.name in problem.expected]
-    missing = {n: np.zeros(shape_of(p, shape)) for n, p in op.place.items() if "d" + n not in problem.inputs}
-    given = {n: expand(problem.inputs.get("d" + n, missing.get(n)), p, len(shape)) for n, p in op.place.items()}
-
-    def evaluate(noise):
-        found = {}
-        for i in wanted:
-            along = op.key != "map" and "single" not in op.place.values() and i.place in ("point", "column")
-            ones = np.eye(shape[-1]).reshape((shape[-1],) + (1,) * (len(shape) - 1) + shape[-1:]) if along \
-                else np.ones((1,) * len(shape))
-            run = Evaluation(shape, values, problem.dtype, noise, {i.name: ones}, own_type)
-            found["d" + i.name] = gathered(op, run, given, i, shape, along)
-        return found
-
-    return truth_of(evaluate, seed)
-
-
-def gathered(op, run, given, i, shape, along):
-    """The gradient of one input, from the tangents of all outputs."""
-    total = np.zeros(shape_of(i.place, shape), run.float)
-    for name, node in op.outputs.items():
-        alone = op.place[name] == "single"  # a sum, each of whose terms is a point's own
-        tangent = run.of(node.args[0] if alone else node)[1]
-        if tangent is None:
-            continue
-        if alone and node.op == "mean":
-            tangent = tangent / np.prod(shape)
-        full = shape if op.place[name] in ("point", "single") else shape[:-1] + (1,)
-        product = np.broadcast_to(tangent * given[name], tangent.shape[:tangent.ndim - len(shape)] + full)
-        if not along:  # each point for itself, or each row
-            total = total + (product if i.place == "point" else product.sum(-1))
-        elif i.place == "point":
-            total = total + np.moveaxis(product.sum(-1), 0, -1)
-        else:
-            total = total + product.reshape(shape[-1], -1).sum(-1)
-    return total
-
-
-def operands(op, problem, dims):
-    """Their arrays by name. What a gradient does not take, for it does not depend on it, is some number."""
-    values = {name: np.float64(value) for name, value in (op.scalars | problem.scalars).items()}
-    for i in op.inputs:
-        kind = np.float64 if i.kind == "float" else np.int64
-        array = problem.inputs.get(i.name, np.full((1,) * dims, (i.low + i.high) / 2, kind))
-        values[i.name] = expand(array, i.place, dims) if i.name in problem.inputs else array
-    return values
-
-
-def result(value, place, shape):
-    wide = {"point": shape, "row": shape[:-1] + (1,), "single": (1,) * len(shape),
-            "column": (1,) * (len(shape) - 1) + shape[-1:]}[place]
-    return np.broadcast_to(value, wide).reshape(shape_of(place, shape))

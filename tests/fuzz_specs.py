@@ -31,6 +31,7 @@ import numpy as np
 
 import fuzz_mutants
 import fuzz_ops
+import fuzz_truths
 from problems import Dump, Refused
 
 SOURCE = Path(os.environ.get("LATHE_SRC", Path(__file__).resolve().parent.parent))
@@ -210,7 +211,7 @@ class Fuzzer:
         with Dump(str(folder / "out/tests/problem-dump")) as dump:
             variant = row["variant"] if self.kind in ("cpu", "wide") else "-"
             problem = dump.problem(dump.ops[row["op"]], row["dtype"], shape, int(asked["seed"]), special, variant)
-        find = fuzz_ops.truths if row["op"] == op.name else fuzz_ops.gradient_truths
+        find = fuzz_truths.truths if row["op"] == op.name else fuzz_truths.gradient_truths
         for name, truth in find(op, problem, shape, self.seed(), True).items():
             if not problem.got:  # of a device that the dump does not know: wherever that may be
                 if truth.is_open(SLACK[row["dtype"]]):
@@ -242,7 +243,7 @@ class Fuzzer:
     def compare(self, dump, op, row, dtype, shape, special):
         gradient = row.name != op.name
         problem = dump.problem(row, dtype, shape, self.seed(), special)
-        find = fuzz_ops.gradient_truths if gradient else fuzz_ops.truths
+        find = fuzz_truths.gradient_truths if gradient else fuzz_truths.truths
         for name, truth in find(op, problem, shape, self.seed()).items():
             self.counts["gradients" if gradient else "results"] += truth.exact.size
             at = truth.disagrees(problem.expected[name])
@@ -263,7 +264,7 @@ class Fuzzer:
                     except Refused as error:
                         self.finding(op, f"{variant} on {'x'.join(map(str, shape))}: {error}")
                         continue
-                    truth = fuzz_ops.truths(op, problem, shape, self.seed()) if name == op.name else {}
+                    truth = fuzz_truths.truths(op, problem, shape, self.seed()) if name == op.name else {}
                     for output, got in problem.got.items():
                         if not np.allclose(got, problem.expected[output], SLACK[dtype], equal_nan=True) and (
                                 output not in truth  # where the sign of an empty sum decides either is right
