@@ -313,9 +313,13 @@ class Truth:
     exact: np.ndarray
     noisy: list
 
+    def in_double(self):
+        with np.errstate(all="ignore"):
+            return self.exact.astype(np.float64)
+
     def sure(self):
         """Where all evaluations have the same sort of number."""
-        exact = self.exact.astype(np.float64)
+        exact = self.in_double()
         sure = np.ones(exact.shape, bool)
         for noisy in self.noisy:
             same = (noisy == exact) | (np.isnan(noisy) & np.isnan(exact))
@@ -331,7 +335,7 @@ class Truth:
     def disagrees(self, got, slack=1e-12, beside=None):
         """The first place where what was got can't be, or None; slack: a relative error that is no matter; beside:
         what is right all the same."""
-        exact = self.exact.astype(np.float64)
+        exact = self.in_double()
         with np.errstate(all="ignore"):
             spread = np.max([np.abs(n - self.exact) for n in self.noisy], axis=0)
             near = np.abs(got - self.exact) <= 8 * spread + slack * np.abs(self.exact) + 1e-290
