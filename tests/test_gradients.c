@@ -12,6 +12,7 @@
 #include "buffer.h"
 #include "check.h"
 #include "dtype.h"
+#include "reference.h"
 #include "references.h"
 #include "tree.h"
 
@@ -88,11 +89,37 @@ static void forward_free(forward *f) {
   free(f->args.workspace);
 }
 
+/* Asks the reference for everything, in one block. */
+static void forward_ask(const forward *f) {
+  const lathe_op *op = f->op;
+  const bool rows = strcmp(op->family, "rows") == 0, joins = strcmp(op->family, "reduce") == 0;
+  long double states[16], joined[16];
+  reference_shape shape = {0};
+  reference_part part = {
+      .args = f->args, .shape = &shape, .count = 1, .blocks = 1, .state = states, .joined = joined};
+
+  part.step = REFERENCE_SHAPE;
+  op->reference_wide(&part.args);
+  assert_true(shape.states <= 16);
+  for (int d = 0; d < op->ndim - rows; d++)
+    part.count *= f->args.dim[d];
+  do {
+    part.step = REFERENCE_GATHER;
+    op->reference_wide(&part.args);
+    part.step = REFERENCE_JOIN;
+    if (joins)
+      op->reference_wide(&part.args);
+  } while (++part.phase < shape.phases);
+  part.count = f->args.dim[op->ndim - 1];
+  if (op->column_reductions > 0)
+    op->reference_wide(&part.args);
+}
+
 /* The final result: all outputs, each by its weight. */
 static long double forward_result(forward *f) {
   long double sum = 0;
 
-  f->op->reference_wide(&f->args);
+  forward_ask(f);
   for (int o = 0; o < f->op->noperands; o++)
     for (size_t i = 0; f->weight[o] && i < f->elements[o]; i++)
       sum += f->weight[o][i] * ((long double *)f->args.buf[o])[i];
