@@ -181,6 +181,19 @@ local function expander(reader, options)
   return template.engine(reader.read, { line = options.line })
 end
 
+-- The sources of a traced op, and the table of its own bench program, which has its gradient too.
+local function write_op(run, engine, op)
+  expand.op(engine, op, function(path, content)
+    write(run, path, content)
+  end)
+  if op.alone then
+    for _, member in ipairs(op.alone.ops) do
+      trace.op(member)
+    end
+    write(run, op.alone.table, dispatch.write(op.alone.ops, run.backends))
+  end
+end
+
 -- The ops with these names, and their specs alone.
 local function expand_some(options, names)
   local run = prepare(options)
@@ -203,18 +216,8 @@ local function expand_some(options, names)
     for _, file in ipairs(op.files) do
       reader.read(file)
     end
-    local first
-    expand.op(expander(reader, options), op, function(path, content)
-      first = first or path
-      write(run, path, content)
-    end)
-    if op.alone then
-      for _, member in ipairs(op.alone.ops) do
-        trace.op(member)
-      end
-      write(run, op.alone.table, dispatch.write(op.alone.ops, run.backends))
-    end
-    write(run, op.name .. "/expand.d", edges.depfile(options.out .. "/" .. first, reader.reads))
+    write_op(run, expander(reader, options), op)
+    write(run, op.name .. "/expand.d", edges.depfile(options.out .. "/" .. op.sources[1].path, reader.reads))
   end
 end
 
@@ -231,9 +234,7 @@ local function all(options)
   local engine = expander(run.reader, options)
   for _, op in ipairs(run.ops) do
     trace.op(op)
-    expand.op(engine, op, function(path, content)
-      write(run, path, content)
-    end)
+    write_op(run, engine, op)
     op.values, op.magnitudes = nil, nil -- the graph is done with, and may be large
   end
   write_index(run)

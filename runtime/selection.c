@@ -110,10 +110,12 @@ static void leave_out_processors(selection *s) {
 
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const device *on = s->variant[i] ? selection_device(s, lathe_variants[i].backend->kind) : NULL;
-    if (on && on->is_processor)
+    if (!on || lathe_why_not(&lathe_variants[i], on->features))
+      continue;
+    if (on->is_processor)
       s->unasked = on;
     else
-      other = other || (on && !lathe_why_not(&lathe_variants[i], on->features));
+      other = true;
   }
   if (!other)
     s->unasked = NULL;

@@ -89,7 +89,7 @@ static void check_marks(const json_t *all) {
 
 static void test_json(void **state) {
   run_result r = BENCH("--fast", "--op", "add,argmax", "--dtype", "f32,f64", "--size", "100,1000",
-                       "--json", "out.json");
+                       "--backend", "cpu,cuda,vulkan", "--json", "out.json");
   json_t *root = load("out.json");
   const json_t *all = json_object_get(root, "benchmarks");
   size_t expected = 0;
@@ -246,7 +246,8 @@ static void test_units_of_figures(void **state) {
 }
 
 static void test_csv(void **state) {
-  run_result r = BENCH("--op", "add", "--size", "100", "--check-only", "--csv", "out.csv");
+  run_result r = BENCH("--op", "add", "--size", "100", "--backend", "cpu,cuda,vulkan",
+                       "--check-only", "--csv", "out.csv");
   char *text = tree_read("out.csv");
   size_t columns = 0, rows = 0;
 
