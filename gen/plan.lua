@@ -24,7 +24,7 @@ end
 -- name:extension where a backend's compiler lacks one of its extensions; lacking is the reason by extension.
 function plan.backends(reader, enabled, reasons)
   local backends, known = {}, {}
-  local languages, message = reader.list("templates", "")
+  local languages, message = reader.list("templates", "/")
   if not languages then
     text.fail("templates", "%s; expected a folder of templates", message)
   end

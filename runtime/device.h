@@ -47,11 +47,11 @@ struct device {
   lathe_kind kind;
   uint64_t features;
   double cache; /* bytes of its last cache before memory; 0: not known, or told elsewhere (cpu.h) */
-  bool is_processor; /* which plays a GPU, as Mesa's lavapipe does */
+  bool is_processor; /* one that emulates a GPU, as Mesa's lavapipe does */
   bool cools;        /* it has a way to time calls whose operands are in no cache: see cool */
   bool lost; /* an error has cost this process the device; another process may still have it */
   /* A bit for each dtype: numbers below its normal range may count as zero, as Vulkan lets a
-   * device choose; see check.h. */
+   * device choose; see judge.h. */
   unsigned may_flush;
 
   /* Bytes of memory that can be had now. */

@@ -137,8 +137,8 @@ void report_unasked(const report *r) {
   if (!on)
     return;
   snprintf(text, sizeof text,
-           "%s (%s) is a processor that plays a GPU; --backend %s or --device %s runs it", on->id,
-           on->name, device_kind_name(on->kind), on->id);
+           "%s (%s) is a processor that emulates a GPU; --backend %s or --device %s runs it",
+           on->id, on->name, device_kind_name(on->kind), on->id);
   wrap_print(text, printf("left out:"), 6);
 }
 

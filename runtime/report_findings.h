@@ -15,7 +15,7 @@ size_t report_task_rows(const report *r, size_t i);
 void report_crossovers(const report *r);
 /* Why rows were skipped, each reason of a backend once. */
 void report_skips(const report *r);
-/* Which device was left out as a processor that plays a GPU. */
+/* Which device was left out because it is a processor that emulates a GPU. */
 void report_unasked(const report *r);
 /* After a run of everything, what else can be asked for. */
 void report_next(const report *r);

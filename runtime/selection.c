@@ -103,8 +103,8 @@ static void narrow_dtypes(const lathe_op *op, bool asked, bool *variant) {
       variant[i] = false;
 }
 
-/* Leaves out what would run on a processor that plays a GPU, unless there is nothing else: it takes as long as all the
- * rest, and its times say nothing of a GPU. */
+/* Leaves out the variants of a processor that emulates a GPU, unless no others can run: they take as long as all the
+ * rest, and their times say nothing about a GPU. */
 static void leave_out_processors(selection *s) {
   bool other = false;
 

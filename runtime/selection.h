@@ -21,7 +21,7 @@ typedef struct selection {
   bool *device;  /* by index: asked for */
   bool one_op;   /* all tasks are of one op */
   const device *
-      unasked; /* a processor that plays a GPU, and whose variants are left out for that; null: none */
+      unasked; /* a processor that emulates a GPU, and whose variants are left out for that; null: none */
 } selection;
 
 /* Ends the program with a message where a name is unknown or nothing matches. */

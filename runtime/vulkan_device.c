@@ -426,7 +426,7 @@ static VkPhysicalDeviceType type_of(VkPhysicalDevice physical) {
   return properties.properties.deviceType;
 }
 
-/* Of GPUs first those with memory of their own; last processors that play a GPU. */
+/* GPUs with memory of their own come first, processors that emulate a GPU last. */
 size_t vulkan_device_find(vulkan_device found[VULKAN_DEVICES], char *why, size_t size) {
   static const VkPhysicalDeviceType order[] = {
       VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,

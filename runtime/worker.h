@@ -11,7 +11,7 @@
 /* From here on device_count and its like tell of what the worker finds; of such a device only what
  * it is, memory and ceiling can be had here. limit: the seconds that a launch may take; this process
  * keeps the time, for one that hangs, or is stopped, cannot. in_process: there is no worker, and no
- * limit, for tools that look into a process and not into its forks. */
+ * limit, for tools that do not follow a program into its forks, as debuggers. */
 void worker_begin(double limit, bool in_process);
 
 typedef enum worker_fate {

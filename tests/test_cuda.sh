@@ -4,7 +4,7 @@
 
 . "$LATHE_SRC/tests/check.sh"
 
-# No Vulkan here: a processor that plays a device takes long to show how fast its memory is.
+# No Vulkan here: a processor that emulates a GPU takes long to show how fast its memory is.
 export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
 
 # ---- what the templates make of one small op of each family -------------------------------------

@@ -13,7 +13,7 @@
 #include "run_bench.h"
 
 /* The ops of the longest names in a grid, and their variants by rows: as wide as the table gets. Large sizes are for
- * the processor's own kernels: one that plays a GPU takes long. */
+ * the processor's own kernels: one that emulates a GPU takes long. */
 static void test_tables_fit_the_terminal(void **state) {
   static const char longest[] = "add,cross_entropy_backward,log_softmax_backward";
   run_result r = BENCH("--check-only", "--op", longest, "--size", "100,1K", "--dtype", "f64,bf16",
