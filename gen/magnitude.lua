@@ -86,6 +86,14 @@ local function jumped(distance)
   return expr.select(expr.lt(distance, math.huge), distance * (4 / unit()), math.huge)
 end
 
+-- Whether a comparison asks if a row's element is its largest or smallest. That of the one which is holds whatever
+-- rounding does to both, which are one number: only another as near may be taken for it.
+local function asks_for_extreme(pair)
+  local term, extreme_of = pair[1], pair[2]
+  return pair.op == "eq" and (extreme_of.op == "maximum" or extreme_of.op == "minimum")
+    and rawequal(extreme_of[1], term)
+end
+
 -- What is added to an error where one of some pairs of values may change places: the jump that comes of it.
 local function flips(pairs_of, errors, jump)
   local added
@@ -93,6 +101,9 @@ local function flips(pairs_of, errors, jump)
     local off = plus(errors(pair[1]), errors(pair[2]))
     if off then
       local near = expr.le(expr.abs(pair[1] - pair[2]), most_units * unit() * off)
+      if asks_for_extreme(pair) then
+        near = expr.all_of(near, expr.gt(expr.sum(expr.select(near, 1, 0)), 1))
+      end
       added = expr.select(near, jumped(jump), added or 0)
     end
   end

@@ -3,8 +3,8 @@
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 BOUND = 4  # what each operation may be off by, in ulp: as much as the least exact function
 # The same where a sum has many equal terms, whose roundings go to one side: of 64, which kernels add one after the
-# other, up to 16 and what folding them adds.
-EQUAL_BOUND = 18
+# other, up to 16, and of the equal sums of 64 that a thread has of long rows up to 16 once more.
+EQUAL_BOUND = 36
 EQUALS = set("select max min clamp floor round sign copysign".split())  # what may be the same at many points
 REDUCTIONS = set("sum mean maximum minimum pick argmax argmin".split())
 

@@ -4,7 +4,7 @@
 . "$LATHE_SRC/tests/check.sh"
 
 cd "$tmp" || exit 1
-unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_OPT SPIRV_VAL ZSTD
+unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_VAL ZSTD
 
 # configure ARGUMENT...: its status goes to $status, what it says to the files stdout and stderr.
 configure() {
@@ -223,10 +223,6 @@ while read -r word; do
 done <"$here/unknown"
 cp "$last" "$out"
 EOF
-cat >glsl/spirv-opt <<'EOF'
-#!/bin/sh
-cp "$3" "$5"
-EOF
 cat >glsl/spirv-val <<'EOF'
 #!/bin/sh
 while read -r word; do
@@ -253,7 +249,7 @@ cat >glsl/dpkg-deb <<'EOF'
 #!/bin/sh
 mkdir -p "$3/usr/lib/it" "$3/usr/bin"
 cp "${0%/*}/loader" "$3/usr/lib/it/ld-linux-it.so.2"
-for tool in glslangValidator spirv-opt spirv-val; do
+for tool in glslangValidator spirv-val; do
   cp "${0%/*}/$tool" "$3/usr/bin/"
 done
 printf '#!/bin/sh\n' >"$3/usr/bin/spirv-dis"
@@ -284,7 +280,7 @@ with_glsl() {
 
 with_glsl
 is 'all extensions' test "$status" = 0
-is 'all extensions' grep '^  Vulkan .*glslangValidator, spirv-opt, spirv-val; 6 of 6 extensions$' stdout
+is 'all extensions' grep '^  Vulkan .*glslangValidator, spirv-val; 6 of 6 extensions$' stdout
 is 'all extensions' test "$(grep -c 'vulkan:' out/generator-flags)" = 0
 
 # Each of them by itself: unknown to the compiler, or not to the validator's liking.
@@ -346,7 +342,7 @@ mv glsl/dpkg-off glsl/dpkg-deb
 # They are fetched once, checked by trying, and preferred from then on, also to those in PATH.
 with_glsl --install-deps=glsl
 is 'newer tools' test "$status" = 0
-is 'newer tools' grep '^  Vulkan .*out/tools/spirv-opt, out/tools/spirv-val; 6 of 6 extensions$' stdout
+is 'newer tools' grep '^  Vulkan .*out/tools/glslangValidator, out/tools/spirv-val; 6 of 6 extensions$' stdout
 is 'newer tools' grep -x 'glslang = out/tools/glslangValidator' build.ninja
 is 'newer tools' test "$(grep -c -e --config-file apt-get.log)" = 2
 is 'newer tools' test "$(grep -c vulkan: out/generator-flags)" = 0
@@ -357,12 +353,12 @@ with_glsl
 is 'newer tools stay' grep -x 'spirv_val = out/tools/spirv-val' build.ninja
 with_glsl GLSLANG=glslangValidator
 is 'named tools' grep -x 'glslang = glslangValidator' build.ninja
-is 'named tools' grep -x 'spirv_opt = spirv-opt' build.ninja
+is 'named tools' grep -x 'spirv_val = out/tools/spirv-val' build.ninja
 is 'named tools' grep ' 4 of 6 extensions$' stdout
 is 'named tools' test "$(grep -c newer-glslang stdout)" = 0
 with_glsl SPIRV_VAL=spirv-val
 is 'named validator' grep -x 'spirv_val = spirv-val' build.ninja
-is 'named validator' grep -x 'spirv_opt = out/tools/spirv-opt' build.ninja
+is 'named validator' grep -x 'glslang = out/tools/glslangValidator' build.ninja
 # Those that lack something too are not fetched again, and those that do not run are passed over.
 echo cooperative_vector >out/tools/root/usr/bin/unknown
 with_glsl --install-deps=glsl

@@ -39,6 +39,10 @@ static const known_case cases[] = {
     {"rows", "x - row_max(z)", {1, -0.0, 0}, {1, -0.0, 0}, "..."},
     {"rows", "abs(row_max(z)) * x", {1, -1, 2}, {0, -0.0, 0}, "..."},
     {"rows", "copysign(x, sign(row_max(z)))", {1, -1, 2}, {0, -0.0, 0}, "..."},
+    /* The largest of products is the largest, whatever their rounding, unless there is another as large. */
+    {"rows", "select(eq(x * z, row_max(x * z)), x, 3 * x)", {1, 2, 3}, {0.1, 0.1, 0.1}, "..."},
+    {"rows", "select(eq(x * z, row_max(x * z)), x, 3 * x)", {1, 2, 0.2}, {0.1, 0.1, 1}, ".ss"},
+    {"rows", "select(ge(x * z, row_max(x * z)), x, 3 * x)", {1, 2, 3}, {0.1, 0.1, 0.1}, "..s"},
     {"map", "max(x, z)", {0, -1, -0.0}, {-0.0, -0.0, 1}, "0.."},
     {"map", "1 / min(x, z)", {0, -0.0, 0}, {-0.0, 1, -1}, "?.."},
     {"map", "min(max(x, z), 1)", {0, 1, -0.0}, {-0.0, 0, 1}, "0.."},

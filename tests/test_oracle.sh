@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_oracle.sh - what the specs' functions compute is what their peers.numpy says; and a spec that says
-# something else is found. Needs LATHE_SRC, LATHE_GEN, LATHE_DUMP and LATHE_PYTHON, a Python with NumPy.
+# something else is found. Needs LATHE_SRC, LATHE_GEN, LATHE_DUMP, LATHE_LIBRARIES
+# and LATHE_PYTHON, a Python with NumPy.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -8,12 +9,13 @@ oracle() { PYTHONDONTWRITEBYTECODE=1 "$LATHE_PYTHON" "$LATHE_SRC/tests/oracle.py
 
 is 'every op is what NumPy makes of it' oracle
 
+# shellcheck disable=SC2086
 references() { # builds a dump of the tree's ops that has no kernels
   "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/build/gen" --disabled scalar=off --disabled sse2=off --disabled avx2=off \
     --disabled avx512=off --disabled cuda=off --disabled vulkan=off all &&
     cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/templates/c" -o "$tmp/build/dump" \
       "$LATHE_SRC/tests/problem_dump.c" "$tmp/build/gen/table.c" "$tmp"/build/gen/*/*_reference.c \
-      "${LATHE_DUMP%/tests/*}/runtime.a" -lm -pthread -ldl
+      "${LATHE_DUMP%/tests/*}/runtime.a" $LATHE_LIBRARIES
 }
 
 # Specs that say something else, each in one place.

@@ -174,6 +174,13 @@ float lathe_tanh_narrow(float x) {
   return lathe_copysign(abs(x) < 0.65 ? near : far, x); /* near may lose the sign of zero */
 }
 
+float lathe_log1p_narrow(float x) {
+  const precise float sum = 2.0 + x, s = x / sum, square = s * s;
+  const precise float rest = fma(fma(0.33995518, square, 0.39634427), square, 0.66673523) * square;
+  const precise float near = fma(rest, s, 2.0 * s), whole = 1.0 + x, far = log2(whole) * 0.6931472;
+  return abs(x - 0.25) <= 0.75 ? near : far;
+}
+
 /* x y + z, rounded once, also where the device's own fma, as Vulkan allows, rounds the product too.
  * S. Boldo and G. Melquiond, Emulation of a FMA and correctly rounded sums: proved algorithms using
  * rounding to odd, 2008. Outside of the range in which nothing is lost on the way, or where the product
