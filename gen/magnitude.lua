@@ -49,6 +49,14 @@ local function rounded_product(node)
   return expr.maxraw(expr.leaf("tiny", ""), rounded(node))
 end
 
+-- The same of a quotient, which may be beyond the type's largest number, 4 / tiny, as 1 / x of an x below the smallest
+-- normal one: what comes of it may be anything.
+local function rounded_quotient(node)
+  local size = expr.abs(node)
+  local beyond = expr.all_of(expr.gt(size * expr.leaf("tiny", ""), 2), expr.lt(size, math.huge))
+  return expr.select(beyond, math.huge, rounded_product(node))
+end
+
 -- Infinite where a value may be zero within its error, else what is given.
 local function unless_zero(value, error, given)
   return expr.select(expr.gt(most_units * unit() * error, expr.abs(value)), math.huge, given)
@@ -160,7 +168,7 @@ local rules = {
   end,
   div = function(node, errors, a, b)
     local size, off_a, off_b = expr.abs(b), errors(a), errors(b)
-    local off = plus(rounded_product(node), passed_by_factor(1 / size, a, off_a))
+    local off = plus(rounded_quotient(node), passed_by_factor(1 / size, a, off_a))
     return off_b and unless_zero(b, off_b, off + passed(expr.abs(node) / size, off_b)) or off
   end,
   fma = function(node, errors, a, b, c)

@@ -61,6 +61,8 @@ static const known_case cases[] = {
      {1, INFINITY, 0},
      {1e-30, 1e-30, 1},
      "??."},
+    /* 1 / 1e-40 is infinite in f32, and not in double. */
+    {"map", "x * (1 / z)", {0, 1, 0}, {1e-40, -1e-40, 1e-37}, "??."},
     /* An infinity times what is not zero is one for sure, and so is what comes of it. */
     {"map", "z * (x * 1.1)", {1, -2, 1e-300}, {INFINITY, INFINITY, INFINITY}, "..?"},
     {"map", "exp(z * (x * 1.1))", {-1, -2, -1e-300}, {INFINITY, INFINITY, INFINITY}, "..?"},
