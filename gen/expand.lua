@@ -70,9 +70,10 @@ local function reference_file(engine, op)
       compute(operand, "_magnitude", magnitudes[operand.name])
     elseif operand.rounded then
       local asked = beside(operand, { name = operand.name .. "_asked", output = false })
-      local term, index = value.node[1], expr.leaf("index", asked.name, "x")
-      compute(operand, "_term", expr.pick(term, index))
-      compute(operand, "_magnitude", expr.pick(magnitude.of(term, {}), index))
+      local term, over = value.node[1], value.node.k
+      local index = expr.leaf("index", asked.name, "x", operand.axes)
+      compute(operand, "_term", expr.pick(term, index, over))
+      compute(operand, "_magnitude", expr.pick(magnitude.of(term, {}), index, over))
     end
   end
   local prog = program.make(values, true)

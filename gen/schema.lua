@@ -12,6 +12,7 @@
 --   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.peers { name, expression }  op.variants
 
+local axes = require "axes"
 local limits = require "limits"
 local load_stage = require "load"
 local names = require "names"
@@ -251,6 +252,7 @@ local function find_places(op)
       last = position[dim]
       operand.dim_index[i] = last
     end
+    operand.axes = axes.set(operand.dim_index)
     operand.place = place_of(op, operand, last)
     if not places[op.key][operand.output and "output" or "input"][operand.place] then
       text.fail(at, "%s.%s: the %s family has no place for the shape %s beside %s", operand.key, operand.name,
@@ -266,6 +268,10 @@ local function find_places(op)
         op.family = "rows"
       end
     end
+  end
+  op.layout = axes.layout(#op.dims, op.family == "rows" and 1 or #op.dims)
+  if first and first.place == "column" then
+    op.layout.reduced = op.layout.outer
   end
 end
 

@@ -10,27 +10,8 @@ local text = require "text"
 
 local trace = {}
 
--- A reduction of the reduce family into one value per column goes over the rows.
-local function turn_to_columns(op, values)
-  local rules = {
-    sum = function(_, args) return expr.column_sum(args[1]) end,
-    maximum = function(_, args) return expr.column_max(args[1]) end,
-    minimum = function(_, args) return expr.column_min(args[1]) end,
-    count = function() return expr.leaf("rows", "rows") end,
-  }
-  for _, value in ipairs(values) do
-    if value.operand.place == "column" then
-      expr.visit({ value.node }, function(node)
-        local row = expr.operations[node.op]
-        if row and row.reduction and not rules[node.op] then
-          text.fail(op.where(op.key), "%s: %s along columns is not supported; expected sum, max or min", op.key,
-            node.op)
-        end
-      end)
-      value.node = expr.rewrite(value.node, rules, {})
-    end
-  end
-end
+-- What can be reduced over the rows, and what does the same over a row.
+local over_row = { sum = "row_sum", maximum = "row_max", minimum = "row_min" }
 
 -- What has one value for each of the rows, or in all, must not differ from point to point, and so on.
 local function check_output(op, operand, node)
@@ -39,7 +20,7 @@ local function check_output(op, operand, node)
   if total and node.varying then
     text.fail(where, "%s: '%s' has one value per %s but differs from point to point; expected a reduction such as "
       .. "sum(...)", op.key, operand.name, operand.place == "row" and "row" or "call")
-  elseif node.type == "n" and not total then
+  elseif node.type == "n" and not total and not node.column then
     text.fail(where, "%s: '%s' is an index, but the output has a value at each %s", op.key, operand.name,
       operand.place == "column" and "column" or "point")
   end
@@ -49,15 +30,17 @@ local function check_output(op, operand, node)
       return
     elseif n.op == "random" and op.family ~= "map" then
       text.fail(where, "%s: random has its place in the family 'map' alone", op.key)
-    elseif row.column and operand.place ~= "column" then
+    elseif n.column and not over_row[n.op] then
+      text.fail(where, "%s: %s along columns is not supported; expected sum, max or min", op.key, n.op)
+    elseif n.column and operand.place ~= "column" then
       text.fail(where, "%s: '%s' has no value per column; expected %s over the row", op.key, operand.name,
-        (n.op:gsub("column", "row")))
+        over_row[n.op])
     elseif row.reduction and op.family == "map" and op.forward then
       text.fail(where, "backward: a reduction has no place in the gradient of a reduction over everything; expected "
         .. "an op of the family 'rows'")
     elseif row.reduction and op.family == "map" then
       text.fail(where, "map: a reduction has no place here; expected the family 'reduce' or 'rows'")
-    elseif row.reduction and not n[1].varying then
+    elseif row.reduction and not n.column and not n[1].varying then
       text.fail(where, "%s: a reduction over what is the same at every point", op.key)
     elseif row.reduction and row[1] == "n" and not rawequal(n, node) then
       text.fail(where, "%s: an index is a result of its own and cannot be computed with", op.key)
@@ -73,7 +56,7 @@ local function check_column(op, operand, node)
   end
   local function walk(n)
     local row = expr.operations[n.op]
-    if row and row.column then
+    if n.column then
       return
     elseif row and row.reduction or n.op == "input" and places[n.name] ~= "column" or n.op == "shared" then
       text.fail(op.where(op.key), "%s: '%s' has one value per column but differs from row to row; expected "
@@ -144,12 +127,9 @@ end
 
 -- What the function of a spec computes, detach still in it.
 local function forward(op)
-  expr.begin()
+  expr.begin(op.layout)
   local values = call.values(op)
   graph_size.check(op.where(op.key), op.key, values)
-  if op.key == "reduce" then
-    turn_to_columns(op, values)
-  end
   return values
 end
 
@@ -158,12 +138,12 @@ local function backward(op)
   local outputs, leaves, names = {}, {}, {}
   for i, value in ipairs(forward(op)) do
     local operand = value.operand
-    local derivative = call.leaf_of { name = "d" .. operand.name, place = operand.place }
+    local derivative = call.leaf_of { name = "d" .. operand.name, place = operand.place, axes = operand.axes }
     if value.node.type == "n" or operand.place == "column" then
       text.fail(op.where "backward", "backward: '%s' is %s, which has no gradient here", operand.name,
         operand.place == "column" and "a value per column" or "an index")
     end
-    outputs[i] = { node = value.node, derivative = derivative, whole = operand.place == "whole" }
+    outputs[i] = { node = value.node, derivative = derivative, axes = operand.axes }
   end
   for _, operand in ipairs(op.operands) do
     if not operand.output and not operand.dtype then
@@ -181,7 +161,7 @@ local function backward(op)
       text.fail(op.where "backward", "backward: '%s' is one value in all, whose gradient is a sum over everything: no "
         .. "family has one beside values at each point; expected detach(%s)", operand.name, operand.name)
     elseif node then
-      values[operand.name] = operand.place == "column" and expr.column_sum(node) or node
+      values[operand.name] = node
     end
   end
   return values
@@ -299,8 +279,7 @@ local function count_column_reductions(op)
     end
   end
   expr.visit(roots, function(node)
-    local row = expr.operations[node.op]
-    found = found + (row and row.column and 1 or 0)
+    found = found + (node.column and 1 or 0)
   end)
   return found
 end
