@@ -13,7 +13,9 @@ local call = {}
 -- The leaf that stands for an operand: expr.leaf's name of it, and its type.
 function call.leaf_of(operand)
   if operand.index then
-    return expr.leaf("index", operand.name, "x", operand.axes)
+    local leaf = expr.leaf("index", operand.name, "x", operand.axes)
+    leaf.along = operand.along
+    return leaf
   elseif operand.dtype then
     return expr.leaf("integer", operand.name, "s")
   end

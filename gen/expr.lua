@@ -124,6 +124,7 @@ end
 -- A value from outside: "input" (an operand's element), "stash" (a point kept by an earlier pass),
 -- "scalar" (an argument of the op), "shared" (an operand's only element, for a row or in all),
 -- "integer" (the same of type i64), "count" and "rows" (how many points a pass has, and how many rows there are),
+-- "points" (how many points the axes k have),
 -- "reduced" (a reduction's result), "column" (the same of one over the rows), "tiny" (the type's smallest normal
 -- number), "unit" (the spacing of the type's numbers next to 1).
 -- mask: the axes that it varies over, none where it is left out.
@@ -298,17 +299,41 @@ local function argument(value, want, name, position)
   return node
 end
 
--- A function that makes nodes of an operation, and goes by a name in messages. Numbers become constants. Its last
--- argument, k, is that set of the layout which `which` names, where it is given.
+-- What a reduction goes over: axes that its argument has.
+local function expect_axes(node, set, name)
+  if set == 0 then
+    error(name .. ": expected what varies over some axis, found what is the same at every point", 0)
+  elseif set & ~node.axes ~= 0 then
+    error(string.format("%s: expected axes out of those of its argument, %s; found %s", name,
+      axes.show(layout.names, node.axes), axes.show(layout.names, set)), 0)
+  end
+  return set
+end
+
+-- The set of axes that a function of a spec goes over: `which` of the layout. An op whose function names its axes
+-- knows no rows.
+local function set_of(which, name)
+  if which ~= "reduced" and not layout.reduced then
+    error(string.format("%s: expected axes by their names, as in %s(x, \"%s\")", name, (string.gsub(name, "^%a+_", "")),
+      layout.names[#layout.names]), 0)
+  end
+  return layout[which]
+end
+
+-- A function that makes nodes of an operation, and goes by a name in messages. Numbers become constants. A reduction
+-- of a spec has k by the names of axes after its arguments, or it is that set of the layout which `which` names.
 local function maker(op, name, which)
   local signature = which and operations[op][2]:gsub("k", "") or operations[op][2]
   return function(...)
     local given = select("#", ...)
+    local named = which and given > #signature and type((select(#signature + 1, ...))) == "string"
+      and axes.named(layout, name, select(#signature + 1, ...))
+    given = named and #signature or given
     if given ~= #signature then
       error(string.format("%s: expected %d argument%s, found %d", name, #signature,
         #signature == 1 and "" or "s", given), 0)
     end
-    local args, k = {}, which and layout[which]
+    local args, k = {}, named or which and set_of(which, name)
     for i = 1, #signature do
       local value, want = (select(i, ...)), signature:sub(i, i)
       if want == "k" then
@@ -316,6 +341,9 @@ local function maker(op, name, which)
       else
         args[i] = argument(value, want, name, i)
       end
+    end
+    if which and not layout.reduced then
+      k = expect_axes(args[1], k or args[1].axes, name)
     end
     return make(op, args, k)
   end
@@ -353,13 +381,19 @@ end
 local function either(name, one)
   local two = maker(name, name)
   return function(...)
-    return (select("#", ...) == 1 and one or two)(...)
+    local reduces = select("#", ...) == 1 or type((select(2, ...))) == "string"
+    return (reduces and one or two)(...)
   end
 end
 
 -- How many points some axes have together.
 function expr.count(mask)
-  return mask == layout.inner and expr.leaf("count", "count") or expr.leaf("rows", "rows")
+  if mask == layout.inner or mask == layout.outer then
+    return mask == layout.inner and expr.leaf("count", "count") or expr.leaf("rows", "rows")
+  end
+  local node = expr.leaf("points", "points" .. mask)
+  node.k = mask
+  return node
 end
 
 
@@ -379,7 +413,8 @@ end
 local function mean(name, which)
   local sum = maker("sum", name, which)
   return function(...)
-    return sum(...) / expr.count(layout[which])
+    local total = sum(...)
+    return total / expr.count(total.k)
   end
 end
 
@@ -390,8 +425,8 @@ expr.vocabulary = {
   argmax = maker("argmax", "argmax", "reduced"),
   argmin = maker("argmin", "argmin", "reduced"),
   mean = mean("mean", "reduced"),
-  count = function()
-    return expr.count(layout.reduced)
+  count = function(...)
+    return expr.count(select("#", ...) > 0 and axes.named(layout, "count", ...) or layout.reduced or layout.all)
   end,
   row_sum = maker("sum", "row_sum", "inner"),
   row_max = maker("maximum", "row_max", "inner"),
@@ -400,7 +435,14 @@ expr.vocabulary = {
   column_sum = maker("sum", "column_sum", "outer"),
   column_max = maker("maximum", "column_max", "outer"),
   column_min = maker("minimum", "column_min", "outer"),
-  at = maker("pick", "at", "inner"),
+  at = function(...)
+    local x, index = ...
+    if select("#", ...) ~= 2 then
+      error(string.format("at: expected 2 arguments, found %d", select("#", ...)), 0)
+    end
+    x, index = argument(x, "r", "at", 1), argument(index, "x", "at", 2)
+    return make("pick", { x, index }, index.along)
+  end,
   all_of = joined "all_of",
   any_of = joined "any_of",
   clamp = function(x, low, high)

@@ -262,7 +262,9 @@ end
 -- needs: the extensions that the compiler must know, of which params_need is for the parameters' sake.
 function plan.variants(op, backends)
   local where = op.where "variants"
-  if #op.variants == 0 then
+  if op.untemplated then
+    text.fail(where, "op \"%s\": %s", op.name, op.untemplated)
+  elseif #op.variants == 0 then
     text.fail(where, "variants: expected at least one row such as { backend = \"scalar\" }, found none")
   end
   local by_backend, taken = {}, {}

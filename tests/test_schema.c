@@ -109,6 +109,17 @@ static void refuses_a_missing_folder_of_specs(void **state) {
   "  variants = { { backend = \"scalar\" } },\n"                                                   \
   "  " rest "\n"                                                                                   \
   "}\n"
+/* An op over named axes, of x and of w with a value per column. */
+#define NAMED(outputs, body, rest)                                                                 \
+  "local RC = { \"rows\", \"cols\" } op \"t\" {\n"                                                 \
+  "  doc = \"test\",\n"                                                                            \
+  "  inputs = { x = RC, w = { \"cols\" } },\n"                                                     \
+  "  outputs = { " outputs " },\n"                                                                 \
+  "  compute = function(x, w) return " body " end,\n"                                              \
+  "  sizes = { " ONE_SIZE " },\n"                                                                  \
+  "  dtypes = { \"f64\" }, ulp = 1,\n"                                                             \
+  "  variants = { { backend = \"scalar\" } }, " rest "\n"                                          \
+  "}\n"
 #define PLACES                                                                                     \
   "expected at most 16 operands, outputs that are numbers counted twice (their checks need a "     \
   "place too), found "
@@ -133,13 +144,14 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: op \"t\": map: expected a function, found a string"),
     REFUSES("a missing field", 2, NULL,
             "specs/t.lua:1: op \"t\": expected the key 'doc' (One line: what the op computes.)"),
-    REFUSES(
-        "two families", 5,
-        "  map = function(x) return x end,\n  reduce = function(x) return sum(x) end,",
-        "specs/t.lua:6: op \"t\": expected one of 'map', 'reduce' or 'rows', found 'reduce' beside "
-        "'map'"),
+    REFUSES("two families", 5,
+            "  map = function(x) return x end,\n  reduce = function(x) return sum(x) end,",
+            "specs/t.lua:6: op \"t\": expected one of 'compute', 'map', 'reduce' or 'rows', found "
+            "'reduce' "
+            "beside 'map'"),
     REFUSES("no family", 5, NULL,
-            "specs/t.lua:1: op \"t\": expected a function under one of 'map', 'reduce' or 'rows', "
+            "specs/t.lua:1: op \"t\": expected a function under one of 'compute', 'map', 'reduce' "
+            "or 'rows', "
             "found "
             "none"),
     TEST("schema", refuses_a_second_op_of_the_same_name),
@@ -248,6 +260,62 @@ const struct CMUnitTest schema_tests[] = {
     ACCEPTS("the largest bound", 8, "  ulp = 2 ^ 20,"),
     REFUSES("a bound that is no number", 8, "  ulp = { f32 = 0 / 0 },",
             "specs/t.lua:8: ulp.f32: expected a number of at least 0, found NaN"),
+
+    /* axes by their names */
+    ACCEPTS("a function of points", 5, "  compute = function(x) return x end,"),
+    ACCEPTS("values over rows", 0, NAMED("y = RC", "x - max(x, \"cols\") * w", "")),
+    ACCEPTS("a value per row", 0, NAMED("y = { \"rows\" }", "mean(x * w, \"cols\")", "")),
+    ACCEPTS("a value per column, and its gradient", 0,
+            NAMED("y = { \"cols\" }", "sum(x, \"rows\") * w", "backward = true,")),
+    ACCEPTS("operands without some axes", 0, NAMED("y = RC", "x + w", "backward = true,")),
+    REFUSES("a function of points that gives one value", 5,
+            "  compute = function(x) return sum(x) end,\n  any_zero_sign = 3,",
+            "specs/t.lua:6: op \"t\": any_zero_sign: expected a boolean, found a number"),
+    REFUSES("an unknown axis", 0, NAMED("y = RC", "x - max(x, \"cosl\")", ""),
+            "specs/t.lua:5: max: unknown axis 'cosl' (did you mean 'cols'?); expected 'rows' or "
+            "'cols'"),
+    REFUSES("an axis that the argument lacks", 0, NAMED("y = RC", "x - max(w, \"rows\")", ""),
+            "specs/t.lua:5: max: expected axes out of those of its argument, { \"cols\" }; found { "
+            "\"rows\" }"),
+    REFUSES("a reduction of what is the same everywhere", 0, NAMED("y = RC", "x - w - sum(2)", ""),
+            "specs/t.lua:5: sum: expected what varies over some axis, found what is the same at "
+            "every point"),
+    REFUSES("rows beside names", 0, NAMED("y = RC", "x - row_max(x)", ""),
+            "specs/t.lua:5: row_max: expected axes by their names, as in max(x, \"cols\")"),
+    REFUSES("an output that lacks an axis", 0, NAMED("y = { \"rows\" }", "x * w", ""),
+            "specs/t.lua:5: compute: 'y' has no axis out of { \"cols\" }, over which its value "
+            "differs; expected a reduction over them, such as sum(..., \"cols\")"),
+    REFUSES("an output with an axis of its own", 0, NAMED("y = { \"t\" }", "sum(x)", ""),
+            "specs/t.lua:4: outputs.y: expected dimensions out of those of the inputs, { \"rows\", "
+            "\"cols\" }, found { \"t\" }"),
+    REFUSES(
+        "a contraction", 0,
+        "op \"t\" {\n"
+        "  doc = \"test\", inputs = { x = { \"m\", \"k\" }, w = { \"n\", \"k\" } },\n"
+        "  outputs = { y = { \"m\", \"n\" } },\n"
+        "  compute = function(x, w) return sum(x * w, \"k\") end,\n"
+        "  sizes = { { \"a\", m = 2, n = 3, k = 4 } }, dtypes = { \"f64\" }, ulp = 1,\n"
+        "  variants = { { backend = \"scalar\" } },\n"
+        "}\n",
+        "specs/t.lua:6: op \"t\": no template does a contraction: a sum over { \"k\" } of a "
+        "product whose factors have { \"m\", \"k\" } and { \"k\", \"n\" }; the nearest that one "
+        "does: a sum of what has all axes, such as a product with a vector along the innermost"),
+    REFUSES(
+        "an operand with its axes in another order", 0,
+        NAMED("y = { \"cols\", \"rows\" }", "x * w", ""),
+        "specs/t.lua:8: op \"t\": no template does an operand 'y' with { \"cols\", \"rows\" } of "
+        "the op's { \"rows\", \"cols\" }; the nearest that one does: operands with { \"rows\" }, "
+        "{ \"cols\" }, all of these in this order, or none"),
+    REFUSES(
+        "values at each point after a reduction over the rows", 0,
+        NAMED("y = RC", "x - w * mean(x, \"rows\")", ""),
+        "specs/t.lua:8: op \"t\": no template does reductions over { \"rows\" } beside values at "
+        "each point; the nearest that one does: reductions over { \"cols\" }, the innermost axis"),
+    REFUSES(
+        "values at each point after a reduction over everything", 5,
+        "  compute = function(x) return x / sum(x) end,",
+        "specs/t.lua:9: op \"t\": no template does reductions over { \"n\" } beside values at each "
+        "point; the nearest that one does: the same over rows: operands with { \"rows\", \"n\" }"),
 
     /* sizes */
     REFUSES(
