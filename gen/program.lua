@@ -236,6 +236,25 @@ local function keep_points(result, overwritten)
   result.points = points
 end
 
+-- Whether some point asks for random numbers.
+local function has_random(roots)
+  local found = false
+  expr.visit(roots, function(node)
+    found = found or node.op == "random"
+  end)
+  return found
+end
+
+-- Of values that no family has a place for: loops.lua orders them.
+function program.none(values)
+  return {
+    phases = {}, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, kinds = "",
+    random = has_random(text.map(values, function(value)
+      return value.node
+    end)),
+  }
+end
+
 -- What languages with gatherers for two results gather together, computed in a type: see program.make.
 function program.together(compute, powers)
   return { moments = true, powers = compute == "f32" and powers or nil }
@@ -267,9 +286,7 @@ function program.make(values, keep, overwritten, together, indexes_apart)
       return reduction.kind
     end), " ")
   end), ", ")
-  expr.visit(roots, function(node)
-    result.random = result.random or node.op == "random"
-  end)
+  result.random = has_random(roots)
   local lists = { whole = result.points, row = result.totals, single = result.totals, column = result.columns }
   for i, value in ipairs(values) do
     table.insert(lists[value.operand.place], { operand = value.operand, node = roots[i] })

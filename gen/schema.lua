@@ -40,8 +40,8 @@ schema.keys = {
   { "scalars", "table", optional = true, luals = "table<string, number>",
     doc = "Plain numbers that the op takes: name = the value that checks and benchmarks use." },
   { "compute", "function", optional = true,
-    doc = "The outputs at each point of their dimensions: x * w + b; sum(x, \"cols\"), max, min, mean, argmax, argmin over "
-      .. "those that are named, or over all that x has." },
+    doc = "The outputs at each point of their dimensions: x * w + b; sum(x, \"cols\"), max, min, mean, argmax, argmin "
+      .. "over those that are named, or over all that x has." },
   { "map", "function", optional = true, doc = "y[i] = f(x[i], ...): what is computed at each point." },
   { "reduce", "function", optional = true,
     doc = "One result from all points: finish(sum(f(x))), or max, min, argmax, argmin." },

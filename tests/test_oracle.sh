@@ -9,15 +9,6 @@ oracle() { PYTHONDONTWRITEBYTECODE=1 "$LATHE_PYTHON" "$LATHE_SRC/tests/oracle.py
 
 is 'every op is what NumPy makes of it' oracle
 
-# shellcheck disable=SC2086
-references() { # builds a dump of the tree's ops that has no kernels
-  "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/build/gen" --disabled scalar=off --disabled sse2=off --disabled avx2=off \
-    --disabled avx512=off --disabled cuda=off --disabled vulkan=off all &&
-    cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/templates/c" -o "$tmp/build/dump" \
-      "$LATHE_SRC/tests/problem_dump.c" "$tmp/build/gen/table.c" "$tmp"/build/gen/*/*_reference.c \
-      "${LATHE_DUMP%/tests/*}/runtime.a" $LATHE_LIBRARIES
-}
-
 # Specs that say something else, each in one place.
 tree
 cp -R "$LATHE_SRC/specs/." "$tmp/tree/specs/"
@@ -51,7 +42,7 @@ plant reductions.lua 'max(abs(x))' 'max(x)' norm_linf
 plant softmax.lua 'sum(e, "cols")' 'detach(sum(e, "cols"))' softmax_backward
 plant softmax.lua 'shifted - log' 'x - log' log_softmax
 
-is 'builds the references' references
+is 'builds the references' references "$tmp/build/dump"
 oracle --dump "$tmp/build/dump" >"$tmp/found"
 for op in $planted; do
   is "finds the wrong $op" grep "^FAILED $op: .*peers.numpy" "$tmp/found"
@@ -69,7 +60,7 @@ for name, peers in pairs { silent = {}, broken = { numpy = "x +* y" }, other = {
   }
 end
 SPEC
-is 'builds the references' references
+is 'builds the references' references "$tmp/build/dump"
 oracle --dump "$tmp/build/dump" --op silent,broken,other >"$tmp/found"
 is 'names an op without' grep 'FAILED silent: there is no peers.numpy to compare with' "$tmp/found"
 is 'names one that is no Python' grep 'FAILED broken: peers.numpy: SyntaxError' "$tmp/found"
