@@ -35,18 +35,20 @@ local function is_reduction(node)
   return row and row.reduction
 end
 
--- The sets that reductions and counts under some values go over, { node, over }; and whether any is a reduction.
+-- The sets that reductions and counts under some values go over, { node, over }; whether any is a reduction; and
+-- whether there are random numbers.
 local function sets_of(values)
-  local found, reduces = {}, false
+  local found, reduces, is_random = {}, false, false
   for _, value in ipairs(values) do
     expr.visit({ value.node }, function(node)
+      is_random = is_random or node.op == "random"
       if is_reduction(node) or node.op == "points" then
         found[#found + 1] = { node = node, over = node.k }
         reduces = reduces or node.op ~= "points"
       end
     end)
   end
-  return found, reduces
+  return found, reduces, is_random
 end
 
 -- Whether all operands have one of the places, and the outputs one of theirs.
@@ -107,7 +109,7 @@ local function contraction(sets)
 end
 
 -- What there is, in words, and what would do.
-local function explain(op, sets)
+local function explain(op, sets, is_random)
   local function named(set)
     return axes.show(op.dims, set)
   end
@@ -126,30 +128,43 @@ local function explain(op, sets)
           named((1 << #op.dims) - 1 & ~last), named(last))
     end
   end
+  local nearest = #op.dims == 1 and "the same over rows: operands with " .. axes.list { "rows", op.dims[1] }
+    or string.format("values over rows of reductions over %s, a value per column of those over %s, or one in all of "
+      .. "those over both", named(last), named((1 << #op.dims) - 1 & ~last))
+  if is_random then
+    return "other", "random numbers beside operands that lack axes", "operands with all axes, or none"
+  end
+  local over, seen = {}, {}
   for _, set in ipairs(sets) do
-    if set.over ~= last or #op.dims == 1 then
-      return "other", string.format("reductions over %s beside values at each point", named(set.over)),
-        #op.dims > 1 and "reductions over " .. named(last) .. ", the innermost axis"
-        or "the same over rows: operands with " .. axes.list { "rows", op.dims[1] }
+    if not seen[set.over] then
+      seen[set.over] = true
+      over[#over + 1] = named(set.over)
     end
   end
-  return "other", "reductions over " .. named(last) .. " with these operands", "rows of at least two axes"
+  local outputs = {}
+  for _, operand in ipairs(op.operands) do
+    outputs[#outputs + 1] = operand.output and string.format("'%s' with %s", operand.name, axes.list(operand.dims))
+      or nil
+  end
+  return "other", string.format("%s of %s", table.concat(outputs, ", "),
+    #over > 0 and "reductions over " .. table.concat(over, " and ") or "these operands"), nearest
 end
 
 -- The family of an op whose function gives these values, in a graph of any layout; the number of its innermost axes
 -- that a pass goes over; and, where no template does the pattern, a line that says so, with the nearest that would.
 function family.find(op, values)
-  local sets, reduces = sets_of(values)
+  local sets, reduces, is_random = sets_of(values)
   local over_all, all = true, (1 << #op.dims) - 1
   for _, set in ipairs(sets) do
     over_all = over_all and set.over == all
   end
+  over_all = over_all and not (reduces and is_random)
   if over_all and stand_at(op, { "whole", "single" }, { reduces and "single" or "whole" }) then
     return reduces and "reduce" or "map", #op.dims
-  elseif is_rows(op, values, sets) then
+  elseif not is_random and is_rows(op, values, sets) then
     return "rows", 1
   end
-  local name, pattern, nearest = explain(op, sets)
+  local name, pattern, nearest = explain(op, sets, is_random)
   return name, #op.dims, string.format("no template does %s; the nearest that one does: %s", pattern, nearest)
 end
 

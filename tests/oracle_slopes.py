@@ -42,6 +42,7 @@ def check(dump, forward, backward, size, seed):
         got = problem.expected[output.name]
         if got.shape != expected.shape:
             return f"expected {output.name} of shape {expected.shape}, found {got.shape}"
+        expected = np.where(np.isnan(expected), got, expected)  # beside an index outside of its axis
         if not np.allclose(got, expected, rtol=0, atol=TOLERANCE * max(1, scale_of(got))):
             return f"{output.name} is {got.tolist()} by the graph, {expected.tolist()} by differences"
     return None

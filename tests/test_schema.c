@@ -146,14 +146,19 @@ static const struct pattern {
      "\\042m\\042, \\042k\\042 } and { \\042k\\042, \\042n\\042 }; the nearest that one does: a "
      "sum of what has all axes, such as a product with a vector along the innermost"},
     {NAMED("y = RC", "x - w * mean(x, \"rows\")", ""),
-     "no template does reductions over { \\042rows\\042 } beside values at each point; the nearest "
-     "that one does: reductions over { \\042cols\\042 }, the innermost axis"},
+     "no template does 'y' with { \\042rows\\042, \\042cols\\042 } of reductions over { "
+     "\\042rows\\042 }; the nearest that one does: values over rows of reductions over { "
+     "\\042cols\\042 }, a value per column of those over { \\042rows\\042 }, or one in all of "
+     "those over both"},
+    {NAMED("y = {}", "sum(max(x * w, \"cols\"))", ""),
+     "no template does 'y' with {} of reductions over { \\042cols\\042 } and { \\042rows\\042 }; "
+     "the nearest that one does: values over rows"},
     {NAMED("y = { \"cols\", \"rows\" }", "x * w", ""),
      "no template does an operand 'y' with { \\042cols\\042, \\042rows\\042 } of the op's { "
      "\\042rows\\042, \\042cols\\042 }; the nearest that one does: operands with { \\042rows\\042 "
      "}, { \\042cols\\042 }, all of these in this order, or none"},
     {VECTOR("x / sum(x)"),
-     "no template does reductions over { \\042n\\042 } beside values at each point; the nearest "
+     "no template does 'y' with { \\042n\\042 } of reductions over { \\042n\\042 }; the nearest "
      "that one does: the same over rows: operands with { \\042rows\\042, \\042n\\042 }"},
 };
 

@@ -1,7 +1,8 @@
 -- Functions over named axes, for test_axes.sh: those that are rows of a matrix, and those that no template does.
 
 local function declare(name, keys)
-  keys.doc, keys.dtypes, keys.ulp, keys.backward = name, { "f64", "f32" }, 4, true
+  keys.doc, keys.dtypes, keys.ulp = name, { "f64", "f32" }, 4
+  keys.backward = keys.backward == nil
   keys.variants = { { backend = { "scalar", "avx2", "cuda", "vulkan" } } }
   local size = { "S" }
   for _, shape in pairs(keys.inputs) do
@@ -75,4 +76,38 @@ declare("transposed", {
   outputs = { y = { "m", "n" }, largest = { "m" }, mean_of = {} },
   compute = function(x) return { y = 2 * x, largest = max(x, "n"), mean_of = mean(x) } end,
   peers = { numpy = "x.max(0), x.mean(), 2 * x.T" },
+})
+
+declare("dropped_bias", {
+  inputs = { x = { "rows", "cols" }, bias = { "cols" }, seed = { dtype = "i64" }, offset = { dtype = "i64" } },
+  outputs = { y = { "rows", "cols" } },
+  compute = function(x, bias, seed, offset) return select(ge(random(seed, offset), 0.25), x + bias, 0) end,
+  peers = { numpy = "np.where(random(seed, offset, x.size).reshape(x.shape) >= 0.25, x + bias, 0)" },
+})
+
+-- Places along an axis that is not the innermost.
+declare("picked", {
+  inputs = { x = { "cols", "rows" }, target = { "rows", index = "cols" } },
+  outputs = { y = { "rows" } },
+  compute = function(x, target) return log(sum(exp(x), "cols")) - at(x, target) end,
+  peers = {
+    numpy = "inside = (target >= 0) & (target < len(x)); picked = x[target * inside, np.arange(len(target))]; "
+      .. "np.log(np.exp(x).sum(0)) - np.where(inside, picked, np.nan)",
+  },
+})
+
+declare("placed", {
+  inputs = { x = { "cols", "rows" } },
+  outputs = { at_most = { "rows" }, most = { "rows" } },
+  compute = function(x) return { at_most = argmax(x, "cols"), most = max(x, "cols") } end,
+  backward = false,
+  peers = { numpy = "x.argmax(0), x.max(0)" },
+})
+
+-- The gradient by one value in all is a sum over all axes, of factors with one of them.
+declare("scaled", {
+  inputs = { x = { "rows", "cols" }, gamma = { "cols" }, s = {} },
+  outputs = { y = { "rows", "cols" } },
+  compute = function(x, gamma, s) return x * gamma * s end,
+  peers = { numpy = "x * gamma * s" },
 })
