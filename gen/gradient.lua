@@ -227,10 +227,13 @@ local function sum_of(list)
   return all
 end
 
--- The sum of a derivative over some axes, nil for 0.
-local function gathered(derivative, over)
+-- The sum of a derivative over some axes, nil for 0. Where the innermost axis is none of them, it is one pass over
+-- rows whatever its factors are, and nothing is left to compute after it.
+local function gathered(derivative, over, innermost)
   local guard = derivative.guard
-  if guard and guard.axes & over == 0 then
+  if over & innermost == 0 then
+    return unguarded(expr.sum(value_of(derivative), over))
+  elseif guard and guard.axes & over == 0 then
     local everywhere = gather(derivative.everywhere, over)
     return everywhere and { everywhere = everywhere, guard = guard }
   end
@@ -240,7 +243,7 @@ end
 
 -- What a node gets from those that use it, nil for nothing. A use varies over axes that the node may lack: what comes
 -- of it is summed over these.
-local function total(node, contributions)
+local function total(node, contributions, innermost)
   local by_axes, order, once, parts = {}, {}, {}, {}
   for _, c in ipairs(contributions) do
     local added = c.axes & ~node.axes
@@ -251,7 +254,7 @@ local function total(node, contributions)
     table.insert(added == 0 and once or by_axes[added], c.derivative)
   end
   for _, added in ipairs(order) do
-    parts[#parts + 1] = gathered(sum_of(by_axes[added]), added)
+    parts[#parts + 1] = gathered(sum_of(by_axes[added]), added, innermost)
   end
   parts[#parts + 1] = sum_of(once)
   return sum_of(parts)
@@ -280,10 +283,10 @@ local function passed_on(node, derivative, fail)
   return result
 end
 
--- outputs: { node, derivative, axes }: those that the output has. Returns the
+-- outputs: { node, derivative, axes }: those that the output has; innermost: the op's innermost axis. Returns the
 -- derivative by each of the leaves that has one, by leaf. fail(op) is called for an operation that
 -- has no derivative.
-function gradient.of(outputs, leaves, fail)
+function gradient.of(outputs, leaves, innermost, fail)
   local depends, order, roots = {}, {}, {}
   for _, leaf in ipairs(leaves) do
     depends[leaf] = true
@@ -309,7 +312,7 @@ function gradient.of(outputs, leaves, fail)
   for i = #order, 1, -1 do
     local node = order[i]
     if depends[node] and contributions[node] then
-      local derivative = total(node, contributions[node])
+      local derivative = total(node, contributions[node], innermost)
       found[node] = derivative
       if derivative and #node > 0 then
         for k, given in pairs(passed_on(node, derivative, fail)) do

@@ -167,7 +167,7 @@ local function backward(op, layout)
       names[operand.name] = leaves[#leaves]
     end
   end
-  local derivatives = gradient.of(outputs, leaves, function(operation)
+  local derivatives = gradient.of(outputs, leaves, axes.at(#op.dims), function(operation)
     text.fail(op.where "backward", "backward: %s has no derivative; expected detach(...) around it", operation)
   end)
   local values = {}

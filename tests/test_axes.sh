@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_axes.sh - functions over named axes: what their references compute, also where no template does their pattern,
-# is what NumPy makes of them, and their gradients are slopes. Needs LATHE_SRC, LATHE_GEN, LATHE_DUMP, LATHE_LIBRARIES and LATHE_PYTHON,
-# a Python with NumPy.
+# is what NumPy makes of them, and their gradients are slopes. Needs LATHE_SRC, LATHE_GEN, LATHE_DUMP, LATHE_LIBRARIES
+# and LATHE_PYTHON, a Python with NumPy.
 
 . "$LATHE_SRC/tests/check.sh"
 
