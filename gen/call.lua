@@ -12,13 +12,15 @@ local call = {}
 
 -- The leaf that stands for an operand: expr.leaf's name of it, and its type.
 function call.leaf_of(operand)
-  local varying = operand.place == "whole" or operand.place == "column"
   if operand.index then
-    return expr.leaf("index", operand.name, "x")
+    local leaf = expr.leaf("index", operand.name, "x", operand.axes)
+    leaf.along = operand.along
+    return leaf
   elseif operand.dtype then
     return expr.leaf("integer", operand.name, "s")
   end
-  return expr.leaf(varying and "input" or "shared", operand.name)
+  local at_points = operand.place == "whole" or operand.place == "column"
+  return expr.leaf(at_points and "input" or "shared", operand.name, "r", operand.axes)
 end
 
 -- The nodes that an op's functions are given, by name.

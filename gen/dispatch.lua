@@ -208,7 +208,8 @@ function dispatch.write(ops, backends)
         #features > 0 and table.concat(features, " | ") or "0", v.disabled and text.c_string(v.disabled) or "NULL",
         run, image, launches, workspace, "1", number(v.from), number(v.to), text.c_string(v.params_text),
         text.c_string(v.where),
-        text.c_string("templates/" .. v.backend.language .. "/" .. op.family .. v.backend.extension),
+        op.untemplated and "NULL"
+          or text.c_string("templates/" .. v.backend.language .. "/" .. op.family .. v.backend.extension),
       }
     end
   end

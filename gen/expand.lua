@@ -1,6 +1,7 @@
 -- Pours ops into templates: the text of each source file that plan.lua lists.
 
 local expr = require "expr"
+local loops = require "loops"
 local lower = require "lower"
 local magnitude = require "magnitude"
 local plan = require "plan"
@@ -51,7 +52,7 @@ end
 -- operands they take one buffer per floating output for its magnitude, and three per index of terms that
 -- are rounded: an index that is asked about, the term there and its magnitude.
 local function reference_file(engine, op)
-  local template_file = "templates/c/reference.c"
+  local template_file = "templates/c/" .. (op.untemplated and "loops.c" or "reference.c")
   local values, operands = { table.unpack(op.values) }, { table.unpack(op.operands) }
   local magnitudes = {}
   for _, value in ipairs(op.magnitudes) do
@@ -70,16 +71,20 @@ local function reference_file(engine, op)
       compute(operand, "_magnitude", magnitudes[operand.name])
     elseif operand.rounded then
       local asked = beside(operand, { name = operand.name .. "_asked", output = false })
-      local term, index = value.node[1], expr.leaf("index", asked.name, "x")
-      compute(operand, "_term", expr.pick(term, index))
-      compute(operand, "_magnitude", expr.pick(magnitude.of(term, {}), index))
+      local term, over = value.node[1], value.node.k
+      local index = expr.leaf("index", asked.name, "x", operand.axes)
+      compute(operand, "_term", expr.pick(term, index, over))
+      compute(operand, "_magnitude", expr.pick(magnitude.of(term, {}), index, over))
     end
   end
-  local prog = program.make(values, true)
+  local prog = op.untemplated and program.none(values) or program.make(values, true)
   local c, parts = require "lower_c", {}
   for _, dtype in ipairs { "f64", "wide" } do
     local kernel = lower.kernel(c, "reference", dtype, plan.reference_name(op, dtype), operands, prog)
-    parts[#parts + 1] = engine(template_file, { k = kernel, op = op },
+    local function walk(on)
+      loops.walk(kernel, op.layout, values, on)
+    end
+    parts[#parts + 1] = engine(template_file, { k = kernel, op = op, walk = walk },
       #parts == 0 and header(op, template_file, kernel.prologue) or "")
   end
   return table.concat(parts, "\n")

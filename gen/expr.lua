@@ -3,14 +3,15 @@
 -- construction; what is folded is folded only where the result is the same to the bit, for NaN,
 -- infinities and signed zeros too.
 
+local axes = require "axes"
+
 local expr = {}
 
 -- One row per operation: its result's type, then its arguments' types. r is a real number of the
 -- compute type, m a mask (true or false in each lane), i an integer as wide as the real, x an index
--- operand, s a single integer.
+-- operand, s a single integer, k a plain number of the generator's: a count, or a set of axes.
 -- cost: how many arithmetic operations a point of it counts as in a row's flop figure.
--- reduction: over all of the data or over a row; column: over the rows, at each column.
--- varying: differs from point to point whatever its arguments do.
+-- reduction: over axes of its argument, which its k names as a set. It varies over the others.
 local operations = {
   add = { "r", "rr", cost = 1 },
   sub = { "r", "rr", cost = 1 },
@@ -61,21 +62,16 @@ local operations = {
   iand = { "i", "ii", cost = 1 },
   ior = { "i", "ii", cost = 1 },
   ixor = { "i", "ii", cost = 1 },
-  ishl = { "i", "ik", cost = 1 }, -- k: a plain count
+  ishl = { "i", "ik", cost = 1 },
   ishr = { "i", "ik", cost = 1 }, -- zeros come in
-  -- Reductions: over all of the data (reduce family) or over a row (rows family).
-  sum = { "r", "r", cost = 1, reduction = true },
-  maximum = { "r", "r", cost = 1, reduction = true },
-  minimum = { "r", "r", cost = 1, reduction = true },
-  argmax = { "n", "r", cost = 1, reduction = true }, -- n: an index; the first of equals, or NaN
-  argmin = { "n", "r", cost = 1, reduction = true },
-  pick = { "r", "rx", cost = 0, reduction = true }, -- the term at a row's index; NaN outside of the row
-  -- The same over the rows, at each column; kind: of the reduction.
-  column_sum = { "r", "r", cost = 1, column = "sum" },
-  column_max = { "r", "r", cost = 1, column = "maximum" },
-  column_min = { "r", "r", cost = 1, column = "minimum" },
-  hit = { "m", "x", cost = 0, varying = true }, -- where the point is the one that an index names
-  random = { "r", "ss", cost = 1, varying = true }, -- see templates/c/philox.h
+  sum = { "r", "rk", cost = 1, reduction = true },
+  maximum = { "r", "rk", cost = 1, reduction = true },
+  minimum = { "r", "rk", cost = 1, reduction = true },
+  argmax = { "n", "rk", cost = 1, reduction = true }, -- n: an index; the first of equals, or NaN
+  argmin = { "n", "rk", cost = 1, reduction = true },
+  pick = { "r", "rxk", cost = 0, reduction = true }, -- the term at an index along k; NaN outside of that axis
+  hit = { "m", "xk", cost = 0 }, -- where the point is the one that an index along k names
+  random = { "r", "ss", cost = 1 }, -- see templates/c/philox.h; another one at each point of the op
   detach = { "r", "r", cost = 0 }, -- the argument, but for gradients a constant
 }
 expr.operations = operations
@@ -88,14 +84,21 @@ expr.type_names = {
 local node_meta = { __metatable = "a node" }
 
 local nodes, adopted -- of the graph being built: by key; and by the node of an earlier graph
+local layout -- of its op: axes.lua
 local count, first = 0, 0 -- of the nodes of all graphs; and when this one was begun
 
 -- Starts a new graph. Nodes of an earlier one must not meet those of it, but as adopt() makes them again. The
 -- count goes on: a number that two nodes had would make one node of what is made of either.
-function expr.begin()
-  nodes, adopted, first = {}, {}, count
+function expr.begin(of)
+  nodes, adopted, first, layout = {}, {}, count, of
 end
-expr.begin()
+expr.begin(axes.none)
+
+-- A node's `axes` are those of the op that it varies over; `varying`: whether it differs from point to point of a pass.
+local function set_axes(node, mask)
+  node.axes, node.varying = mask, mask & layout.inner ~= 0
+  return node
+end
 
 local function intern(key, make)
   local node = nodes[key]
@@ -110,24 +113,28 @@ end
 
 -- A real constant; the double is rounded to the compute type where it is used.
 function expr.const(value)
-  return intern(string.format("const %a", value), { op = "const", type = "r", value = value * 1.0 })
+  return intern(string.format("const %a", value), set_axes({ op = "const", type = "r", value = value * 1.0 }, 0))
 end
 
 -- An integer constant of the compute type's width.
 function expr.iconst(value)
-  return intern("iconst " .. value, { op = "iconst", type = "i", value = value })
+  return intern("iconst " .. value, set_axes({ op = "iconst", type = "i", value = value }, 0))
 end
 
 -- A value from outside: "input" (an operand's element), "stash" (a point kept by an earlier pass),
 -- "scalar" (an argument of the op), "shared" (an operand's only element, for a row or in all),
--- "integer" (the same of type i64), "count" and "rows" (how many points a reduction has, and how many
--- one over the rows), "reduced" (a
--- reduction's result), "column" (the same of one over the rows), "tiny" (the type's smallest normal
+-- "integer" (the same of type i64), "count" and "rows" (how many points a pass has, and how many rows there are),
+-- "points" (how many points the axes k have),
+-- "reduced" (a reduction's result), "column" (the same of one over the rows), "tiny" (the type's smallest normal
 -- number), "unit" (the spacing of the type's numbers next to 1).
-local varying_leaves = { input = true, stash = true, column = true }
-function expr.leaf(op, name, node_type)
-  local fields = { op = op, type = node_type or "r", name = name, varying = varying_leaves[op] or false }
-  return intern(op .. " " .. name, fields)
+-- mask: the axes that it varies over, none where it is left out.
+function expr.leaf(op, name, node_type, mask)
+  return intern(op .. " " .. name, set_axes({ op = op, type = node_type or "r", name = name }, mask or 0))
+end
+
+-- What is gathered over the rows under a name: it has a value at each point of a row.
+function expr.column(name)
+  return expr.leaf("column", name, "r", layout.inner)
 end
 
 function expr.is_node(value)
@@ -254,15 +261,16 @@ local function make(op, args, k)
   if commutes[op] and args[1].id > args[2].id then
     args[1], args[2] = args[2], args[1]
   end
-  local key, varying = op, false
+  local key, mask = op, op == "random" and layout.all or op == "hit" and k or 0
   for i = 1, #args do
     key = key .. " " .. args[i].id
-    varying = varying or args[i].varying
+    mask = mask | args[i].axes
   end
   local row = operations[op]
   args.op, args.type, args.k = op, row[1], k
-  args.varying = row.varying or varying and not row.reduction
-  return intern(k and key .. " " .. k or key, args)
+  -- A reduction that is no part of a pass: over the rows, at each column.
+  args.column = row.reduction and k & layout.outer ~= 0
+  return intern(k and key .. " " .. k or key, set_axes(args, row.reduction and mask & ~k or mask))
 end
 expr.make = make
 
@@ -276,7 +284,7 @@ function expr.adopt(node)
       args[i] = expr.adopt(node[i])
     end
     adopted[node] = node.op == "const" and expr.const(node.value)
-      or #node == 0 and expr.leaf(node.op, node.name, node.type) or make(node.op, args, node.k)
+      or #node == 0 and expr.leaf(node.op, node.name, node.type, node.axes) or make(node.op, args, node.k)
   end
   return adopted[node]
 end
@@ -291,16 +299,41 @@ local function argument(value, want, name, position)
   return node
 end
 
--- A function that makes nodes of an operation, and goes by a name in messages. Numbers become constants.
-local function maker(op, name)
-  local signature = operations[op][2]
+-- What a reduction goes over: axes that its argument has.
+local function expect_axes(node, set, name)
+  if set == 0 then
+    error(name .. ": expected what varies over some axis, found what is the same at every point", 0)
+  elseif set & ~node.axes ~= 0 then
+    error(string.format("%s: expected axes out of those of its argument, %s; found %s", name,
+      axes.show(layout.names, node.axes), axes.show(layout.names, set)), 0)
+  end
+  return set
+end
+
+-- The set of axes that a function of a spec goes over: `which` of the layout. An op whose function names its axes
+-- knows no rows.
+local function set_of(which, name)
+  if which ~= "reduced" and not layout.reduced then
+    error(string.format("%s: expected axes by their names, as in %s(x, \"%s\")", name, (string.gsub(name, "^%a+_", "")),
+      layout.names[#layout.names]), 0)
+  end
+  return layout[which]
+end
+
+-- A function that makes nodes of an operation, and goes by a name in messages. Numbers become constants. A reduction
+-- of a spec has k by the names of axes after its arguments, or it is that set of the layout which `which` names.
+local function maker(op, name, which)
+  local signature = which and operations[op][2]:gsub("k", "") or operations[op][2]
   return function(...)
     local given = select("#", ...)
+    local named = which and given > #signature and type((select(#signature + 1, ...))) == "string"
+      and axes.named(layout, name, select(#signature + 1, ...))
+    given = named and #signature or given
     if given ~= #signature then
       error(string.format("%s: expected %d argument%s, found %d", name, #signature,
         #signature == 1 and "" or "s", given), 0)
     end
-    local args, k = {}, nil
+    local args, k = {}, named or which and set_of(which, name)
     for i = 1, #signature do
       local value, want = (select(i, ...)), signature:sub(i, i)
       if want == "k" then
@@ -308,6 +341,9 @@ local function maker(op, name)
       else
         args[i] = argument(value, want, name, i)
       end
+    end
+    if which and not layout.reduced then
+      k = expect_axes(args[1], k or args[1].axes, name)
     end
     return make(op, args, k)
   end
@@ -342,16 +378,24 @@ end
 
 -- The functions a spec sees, by name. max(x) with one argument is a reduction, with two it is
 -- element-wise, as in mathematics.
-local function either(name, reduction)
-  local one, two = maker(reduction, name), maker(name, name)
+local function either(name, one)
+  local two = maker(name, name)
   return function(...)
-    return (select("#", ...) == 1 and one or two)(...)
+    local reduces = select("#", ...) == 1 or type((select(2, ...))) == "string"
+    return (reduces and one or two)(...)
   end
 end
 
-local function point_count()
-  return expr.leaf("count", "count")
+-- How many points some axes have together.
+function expr.count(mask)
+  if mask == layout.inner or mask == layout.outer then
+    return mask == layout.inner and expr.leaf("count", "count") or expr.leaf("rows", "rows")
+  end
+  local node = expr.leaf("points", "points" .. mask)
+  node.k = mask
+  return node
 end
+
 
 -- Two comparisons, or more, as one.
 local function joined(name)
@@ -366,23 +410,39 @@ local function joined(name)
   end
 end
 
-local function mean(name)
-  local sum = maker("sum", name)
+local function mean(name, which)
+  local sum = maker("sum", name, which)
   return function(...)
-    return sum(...) / point_count()
+    local total = sum(...)
+    return total / expr.count(total.k)
   end
 end
 
 expr.vocabulary = {
-  max = either("max", "maximum"),
-  min = either("min", "minimum"),
-  mean = mean "mean",
-  count = point_count,
-  row_sum = maker("sum", "row_sum"),
-  row_max = maker("maximum", "row_max"),
-  row_min = maker("minimum", "row_min"),
-  row_mean = mean "row_mean",
-  at = maker("pick", "at"),
+  max = either("max", maker("maximum", "max", "reduced")),
+  min = either("min", maker("minimum", "min", "reduced")),
+  sum = maker("sum", "sum", "reduced"),
+  argmax = maker("argmax", "argmax", "reduced"),
+  argmin = maker("argmin", "argmin", "reduced"),
+  mean = mean("mean", "reduced"),
+  count = function(...)
+    return expr.count(select("#", ...) > 0 and axes.named(layout, "count", ...) or layout.reduced or layout.all)
+  end,
+  row_sum = maker("sum", "row_sum", "inner"),
+  row_max = maker("maximum", "row_max", "inner"),
+  row_min = maker("minimum", "row_min", "inner"),
+  row_mean = mean("row_mean", "inner"),
+  column_sum = maker("sum", "column_sum", "outer"),
+  column_max = maker("maximum", "column_max", "outer"),
+  column_min = maker("minimum", "column_min", "outer"),
+  at = function(...)
+    local x, index = ...
+    if select("#", ...) ~= 2 then
+      error(string.format("at: expected 2 arguments, found %d", select("#", ...)), 0)
+    end
+    x, index = argument(x, "r", "at", 1), argument(index, "x", "at", 2)
+    return make("pick", { x, index }, index.along)
+  end,
   all_of = joined "all_of",
   any_of = joined "any_of",
   clamp = function(x, low, high)
@@ -397,8 +457,7 @@ expr.vocabulary = {
 for _, name in ipairs {
   "abs", "sqrt", "fma", "copysign", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid",
   "erf", "erfc", "sin", "cos", "pow", "rsqrt", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne", "negate",
-  "select", "sum", "argmax", "argmin",
-  "column_sum", "column_max", "column_min", "random", "detach",
+  "select", "random", "detach",
 } do
   expr.vocabulary[name] = expr[name]
 end

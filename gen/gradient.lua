@@ -1,5 +1,7 @@
 -- Reverse-mode differentiation of a traced graph: from the nodes of an op's outputs and the
 -- derivatives of a final result by them, the derivatives of that result by the op's inputs, as nodes.
+-- Two rules lead over axes: what a sum passes on to its terms is the same for all of them; and what a node gets is
+-- summed over the axes that its use added.
 --
 -- At a kink (max, min, abs, clamp) the derivative is that of one side: 0 for the constant of a max
 -- or min, 0 for abs at 0; the largest of a row shares it among equals. detach stops it.
@@ -18,7 +20,7 @@ local gradient = {}
 local function under(outer, mask, taken)
   return {
     key = (outer and outer.key or "") .. (taken and "+" or "-") .. mask.id, outer = outer, mask = mask, taken = taken,
-    varying = mask.varying or outer and outer.varying,
+    axes = mask.axes | (outer and outer.axes or 0),
     apply = function(value, other)
       local inner = taken and expr.select(mask, value, other) or expr.select(mask, other, value)
       return outer and outer.apply(inner, other) or inner
@@ -47,7 +49,7 @@ local function either(a, b)
     return a.outer -- both branches of one select
   end
   return {
-    key = "(" .. a.key .. "|" .. b.key .. ")", varying = a.varying or b.varying,
+    key = "(" .. a.key .. "|" .. b.key .. ")", axes = a.axes | b.axes,
     apply = function(value, other)
       return a.apply(value, b.apply(value, other))
     end,
@@ -70,10 +72,10 @@ local function by_sign_of(g, x)
   return zero_where(expr.eq(x, 0), g * expr.sign(x))
 end
 
--- The derivative of an extreme over a row goes to the terms that equal it, in equal shares.
+-- The derivative of an extreme goes to the terms that equal it, in equal shares.
 local function extreme(node, g, term)
   local best = expr.eq(term, node)
-  return { zero_unless(best, g / expr.sum(expr.select(best, 1, 0))) }
+  return { zero_unless(best, g / expr.sum(expr.select(best, 1, 0), node.k)) }
 end
 
 -- What the second argument of a max or min gets: that of equals it is the one, but not beside a
@@ -122,59 +124,59 @@ local rules = {
   sum = function(_, g) return { g } end,
   maximum = extreme,
   minimum = extreme,
-  pick = function(_, g, _, index) return { zero_unless(expr.hit(index), g) } end,
+  pick = function(node, g, _, index) return { zero_unless(expr.hit(index, node.k), g) } end,
   detach = function() return {} end,
 }
 for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne", "all_of", "any_of", "negate" } do
   rules[comparison] = function() return {} end
 end
 
--- A product as factors that stay the same over a row, and those that do not (nil for none).
-local function factors(node)
-  if not node.varying then
+-- A product as factors that stay the same over some axes, and those that do not (nil for none).
+local function factors(node, over)
+  if node.axes & over == 0 then
     return node, nil
   elseif node.op == "neg" then
-    local fixed, rest = factors(node[1])
+    local fixed, rest = factors(node[1], over)
     return fixed and -fixed or expr.const(-1), rest
   elseif node.op == "mul" then
-    local fixed_a, rest_a = factors(node[1])
-    local fixed_b, rest_b = factors(node[2])
+    local fixed_a, rest_a = factors(node[1], over)
+    local fixed_b, rest_b = factors(node[2], over)
     return fixed_a and fixed_b and fixed_a * fixed_b or fixed_a or fixed_b,
       rest_a and rest_b and rest_a * rest_b or rest_a or rest_b
-  elseif node.op == "div" and not node[2].varying then
-    local fixed, rest = factors(node[1])
+  elseif node.op == "div" and node[2].axes & over == 0 then
+    local fixed, rest = factors(node[1], over)
     return (fixed or expr.const(1)) / node[2], rest
   end
   return nil, node
 end
 
--- Whether a node is x - mean(x), which has no sum.
-local function is_centred(node)
+-- Whether a node is x - mean(x) over some axes, which has no sum over them.
+local function is_centred(node, over)
   local a, b = node[1], node[2]
-  return node.op == "sub" and a.varying and rawequal(b, expr.sum(a) / expr.leaf("count", "count"))
+  return node.op == "sub" and a.axes & over ~= 0 and rawequal(b, expr.sum(a, over) / expr.count(over))
 end
 
--- The sum over a row, or nil for 0. What stays the same goes in front, so that the sums of a gradient
+-- The sum over some axes, or nil for 0. What stays the same goes in front, so that the sums of a gradient
 -- are known after as few passes as may be.
-local function gather(node)
+local function gather(node, over)
   if node.op == "add" or node.op == "sub" then
-    if is_centred(node) then
+    if is_centred(node, over) then
       return nil
     end
-    local a, b = gather(node[1]), gather(node[2])
+    local a, b = gather(node[1], over), gather(node[2], over)
     if node.op == "sub" then
       b = b and -b
     end
     return a and b and a + b or a or b
   end
-  local fixed, rest = factors(node)
-  local sum = expr.leaf("count", "count")
-  if rest and is_centred(rest) then
+  local fixed, rest = factors(node, over)
+  local sum = expr.count(over)
+  if rest and is_centred(rest, over) then
     return nil
   elseif rest and (rest.op == "add" or rest.op == "sub") then
-    sum = gather(rest)
+    sum = gather(rest, over)
   elseif rest then
-    sum = expr.sum(rest)
+    sum = expr.sum(rest, over)
   end
   return fixed and sum and fixed * sum or sum
 end
@@ -225,26 +227,37 @@ local function sum_of(list)
   return all
 end
 
--- The sum of a derivative over a row, nil for 0.
-local function gathered(derivative)
+-- The sum of a derivative over some axes, nil for 0. Where the innermost axis is none of them, it is one pass over
+-- rows whatever its factors are, and nothing is left to compute after it.
+local function gathered(derivative, over, innermost)
   local guard = derivative.guard
-  if guard and not guard.varying then
-    local everywhere = gather(derivative.everywhere)
+  if over & innermost == 0 then
+    return unguarded(expr.sum(value_of(derivative), over))
+  elseif guard and guard.axes & over == 0 then
+    local everywhere = gather(derivative.everywhere, over)
     return everywhere and { everywhere = everywhere, guard = guard }
   end
-  local sum = gather(value_of(derivative))
+  local sum = gather(value_of(derivative), over)
   return sum and unguarded(sum)
 end
 
--- What a node gets from those that use it: from uses at each point, where it stays the same over a
--- row itself, their sum; nil for nothing.
-local function total(node, contributions)
-  local at_points, once = {}, {}
+-- What a node gets from those that use it, nil for nothing. A use varies over axes that the node may lack: what comes
+-- of it is summed over these.
+local function total(node, contributions, innermost)
+  local by_axes, order, once, parts = {}, {}, {}, {}
   for _, c in ipairs(contributions) do
-    table.insert(c.at_points and not node.varying and at_points or once, c.derivative)
+    local added = c.axes & ~node.axes
+    if added ~= 0 and not by_axes[added] then
+      by_axes[added] = {}
+      order[#order + 1] = added
+    end
+    table.insert(added == 0 and once or by_axes[added], c.derivative)
   end
-  local over_row = #at_points > 0 and gathered(sum_of(at_points)) or nil
-  return sum_of { over_row or sum_of(once), over_row and sum_of(once) }
+  for _, added in ipairs(order) do
+    parts[#parts + 1] = gathered(sum_of(by_axes[added]), added, innermost)
+  end
+  parts[#parts + 1] = sum_of(once)
+  return sum_of(parts)
 end
 
 -- What the arguments of a node get of its derivative, by their position.
@@ -270,10 +283,10 @@ local function passed_on(node, derivative, fail)
   return result
 end
 
--- outputs: { node, derivative, whole }: whole where there is one at each point. Returns the
+-- outputs: { node, derivative, axes }: those that the output has; innermost: the op's innermost axis. Returns the
 -- derivative by each of the leaves that has one, by leaf. fail(op) is called for an operation that
 -- has no derivative.
-function gradient.of(outputs, leaves, fail)
+function gradient.of(outputs, leaves, innermost, fail)
   local depends, order, roots = {}, {}, {}
   for _, leaf in ipairs(leaves) do
     depends[leaf] = true
@@ -288,23 +301,23 @@ function gradient.of(outputs, leaves, fail)
     order[#order + 1] = node
   end)
   local contributions = {}
-  local function give(node, derivative, at_points)
+  local function give(node, derivative, axes)
     contributions[node] = contributions[node] or {}
-    table.insert(contributions[node], { derivative = derivative, at_points = at_points })
+    table.insert(contributions[node], { derivative = derivative, axes = axes })
   end
   for _, output in ipairs(outputs) do
-    give(output.node, unguarded(output.derivative), output.whole)
+    give(output.node, unguarded(output.derivative), output.axes)
   end
   local found = {}
   for i = #order, 1, -1 do
     local node = order[i]
     if depends[node] and contributions[node] then
-      local derivative = total(node, contributions[node])
+      local derivative = total(node, contributions[node], innermost)
       found[node] = derivative
       if derivative and #node > 0 then
         for k, given in pairs(passed_on(node, derivative, fail)) do
           if depends[node[k]] then
-            give(node[k], given, node.varying)
+            give(node[k], given, node.axes)
           end
         end
       end

@@ -110,7 +110,7 @@ local function flips(pairs_of, errors, jump)
     if off then
       local near = expr.le(expr.abs(pair[1] - pair[2]), most_units * unit() * off)
       if asks_for_extreme(pair) then
-        near = expr.all_of(near, expr.gt(expr.sum(expr.select(near, 1, 0)), 1))
+        near = expr.all_of(near, expr.gt(expr.sum(expr.select(near, 1, 0), pair[2].k), 1))
       end
       added = expr.select(near, jumped(jump), added or 0)
     end
@@ -137,17 +137,15 @@ local function same(_, errors, a)
 end
 
 local function reduced(by)
-  return function(_, errors, term)
+  return function(node, errors, term)
     local off = errors(term)
-    return off and by(off)
+    return off and by(off, node.k)
   end
 end
 
 -- A sum's error does not grow with its length, but with its terms.
-local function summed(by)
-  return function(_, errors, term)
-    return by(plus(rounded(term), errors(term)))
-  end
+local function summed(node, errors, term)
+  return expr.sum(plus(rounded(term), errors(term)), node.k)
 end
 
 -- What changes by 1 at edges: where an argument may lie on either side of one.
@@ -204,16 +202,13 @@ local rules = {
     local taken = (off_a or off_b) and expr.select(mask, off_a or 0, off_b or 0)
     return plus(taken, flips(comparisons(mask), errors, expr.abs(a - b)))
   end,
-  sum = summed(expr.sum),
+  sum = summed,
   maximum = reduced(expr.maximum),
   minimum = reduced(expr.maximum),
   pick = function(node, errors, term)
     local off = errors(term)
-    return off and expr.pick(off, node[2])
+    return off and expr.pick(off, node[2], node.k)
   end,
-  column_sum = summed(expr.column_sum),
-  column_max = reduced(expr.column_max),
-  column_min = reduced(expr.column_max),
 }
 rules.sub = rules.add
 
@@ -296,7 +291,6 @@ end
 local rough = {
   add = 0.5, sub = 0.5, mul = 0.5, div = 0.5, fma = 0.5, sqrt = 0.5,
   exp = 2, exp2 = 2, expm1 = 2, log = 2, log1p = 2, tanh = 2, sigmoid = 2.5, erf = 2, erfc = 4, sum = 16,
-  column_sum = 16,
 }
 
 -- The operation under some nodes whose own rounding is the widest, and by how many ulp; nil where all is exact.

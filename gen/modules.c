@@ -6,12 +6,12 @@
  * through -Wa,-I. (clang-format does not agree with itself on these lines.) */
 /* clang-format off */
 #define MODULES(ROW)                                                                    \
-  ROW(call) ROW(cheaper) ROW(cost) ROW(definitions) ROW(dispatch) ROW(driver)           \
-  ROW(edges) ROW(environment) ROW(expand) ROW(expr) ROW(gradient) ROW(graph_size)       \
-  ROW(guard) ROW(limits) ROW(load) ROW(lower) ROW(lower_c) ROW(lower_cuda)              \
-  ROW(lower_glsl) ROW(magnitude) ROW(names) ROW(outside) ROW(parts) ROW(plan)           \
-  ROW(power) ROW(program) ROW(schema) ROW(sizes) ROW(symbol) ROW(template) ROW(text)    \
-  ROW(trace) ROW(vecmath) ROW(zero)
+  ROW(axes) ROW(call) ROW(cheaper) ROW(cost) ROW(definitions) ROW(dispatch)             \
+  ROW(driver) ROW(edges) ROW(environment) ROW(expand) ROW(expr) ROW(gradient)           \
+  ROW(family) ROW(graph_size) ROW(guard) ROW(limits) ROW(load) ROW(loops) ROW(lower)    \
+  ROW(lower_c) ROW(lower_cuda) ROW(lower_glsl) ROW(magnitude) ROW(names) ROW(outside)   \
+  ROW(parts) ROW(plan) ROW(power) ROW(program) ROW(schema) ROW(sizes) ROW(symbol)       \
+  ROW(template) ROW(text) ROW(trace) ROW(vecmath) ROW(zero)
 /* clang-format on */
 
 #define EMBED(name)                                                                                \

@@ -122,7 +122,7 @@ local function combinations(where, op, backend, parameters, row, dtypes)
     sets = more
   end
   for _, set in ipairs(sets) do
-    local reason = backend.constraint and backend.constraint(set, backend.name, op, dtypes)
+    local reason = not op.untemplated and backend.constraint and backend.constraint(set, backend.name, op, dtypes)
     if reason then
       text.fail(where, "variants: %s", reason)
     end
@@ -144,7 +144,7 @@ local function backends_of(where, op, backends, row)
     for _, backend in ipairs(backends) do
       if backend.name == name or backend.kind == name then
         found = true
-        if not backend.families[op.family] then
+        if not backend.families[op.family] and not op.untemplated then
           text.fail(where, "variants: backend '%s' has no template for the %s family", backend.name, op.family)
         end
         is_wanted[backend] = true
@@ -183,7 +183,7 @@ end
 
 -- The names of a family's parameters that a backend's templates have.
 local function parameter_names(backend, family)
-  return text.map(backend.families[family], function(parameter)
+  return text.map(backend.families[family] or {}, function(parameter)
     return parameter[1]
   end)
 end
@@ -271,7 +271,7 @@ function plan.variants(op, backends)
     local prefer = check_row(where, op, wanted, row, number)
     local dtypes = dtypes_of(where, op, row, number)
     for _, backend in ipairs(wanted) do
-      local parameters = backend.families[op.family]
+      local parameters = backend.families[op.family] or {}
       local rows = by_backend[backend] or {}
       by_backend[backend] = rows
       for _, params in ipairs(combinations(where, op, backend, parameters, row, dtypes)) do
@@ -309,7 +309,7 @@ function plan.variants(op, backends)
           local variant = {
             dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how,
             needs = { table.unpack(backend.dtype_needs and backend.dtype_needs[dtype] or {}) },
-            disabled = backend.disabled,
+            disabled = op.untemplated or backend.disabled,
           }
           table.move(row.params_need, 1, #row.params_need, #variant.needs + 1, variant.needs)
           for _, extension in ipairs(variant.needs) do

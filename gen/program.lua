@@ -30,13 +30,9 @@ local expensive = {
   erf = true, erfc = true, sin = true, cos = true, pow = true, rsqrt = true, div = true, sqrt = true,
 }
 
-local reductions, over_rows = {}, {}
+local reductions = {}
 for op, row in text.sorted_pairs(expr.operations) do
-  if row.reduction then
-    reductions[#reductions + 1] = op
-  elseif row.column then
-    over_rows[#over_rows + 1] = op
-  end
+  reductions[#reductions + 1] = row.reduction and op or nil
 end
 
 -- Replaces the reductions under the roots by leaves and lists them by phase: a reduction over
@@ -50,9 +46,17 @@ local function split(roots)
     counts[stem] = (counts[stem] or 0) + 1
     return stem .. counts[stem]
   end
+  local function over_rows(node, term)
+    local name = next_name "column"
+    column_reductions[#column_reductions + 1] = { name = name, kind = node.op, term = term }
+    return expr.column(name)
+  end
   for _, op in ipairs(reductions) do
     rules[op] = function(node, args)
       local term = args[1]
+      if node.column then
+        return over_rows(node, term)
+      end
       local p = level[term] + 1
       local name = next_name((op:gsub("imum$", "")))
       local phase = phases[p] or { reductions = {}, picks = {}, stash = {} }
@@ -62,16 +66,9 @@ local function split(roots)
       else
         table.insert(phase.reductions, { name = name, kind = op, term = term })
       end
-      local leaf = expr.leaf("reduced", name, node.type)
+      local leaf = expr.leaf("reduced", name, node.type, node.axes)
       level[leaf] = p
       return leaf
-    end
-  end
-  for _, op in ipairs(over_rows) do
-    rules[op] = function(_, args)
-      local name = next_name "column"
-      column_reductions[#column_reductions + 1] = { name = name, kind = expr.operations[op].column, term = args[1] }
-      return expr.leaf("column", name)
     end
   end
   local function find_level(node)
@@ -221,7 +218,7 @@ local function keep_points(result, overwritten)
     if computed_in[node] ~= #result.phases then
       return -- a pass in between reads the inputs
     end
-    memo[node] = expr.leaf("stash", result.points[i].operand.name)
+    memo[node] = expr.leaf("stash", result.points[i].operand.name, "r", node.axes)
   end
   local points, reads_input = {}, false
   for i, point in ipairs(result.points) do
@@ -237,6 +234,25 @@ local function keep_points(result, overwritten)
     table.insert(result.phases[#result.phases].stash, { operand = result.points[i].operand, node = node })
   end
   result.points = points
+end
+
+-- Whether some point asks for random numbers.
+local function has_random(roots)
+  local found = false
+  expr.visit(roots, function(node)
+    found = found or node.op == "random"
+  end)
+  return found
+end
+
+-- Of values that no family has a place for: loops.lua orders them.
+function program.none(values)
+  return {
+    phases = {}, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, kinds = "",
+    random = has_random(text.map(values, function(value)
+      return value.node
+    end)),
+  }
 end
 
 -- What languages with gatherers for two results gather together, computed in a type: see program.make.
@@ -270,9 +286,7 @@ function program.make(values, keep, overwritten, together, indexes_apart)
       return reduction.kind
     end), " ")
   end), ", ")
-  expr.visit(roots, function(node)
-    result.random = result.random or node.op == "random"
-  end)
+  result.random = has_random(roots)
   local lists = { whole = result.points, row = result.totals, single = result.totals, column = result.columns }
   for i, value in ipairs(values) do
     table.insert(lists[value.operand.place], { operand = value.operand, node = roots[i] })

@@ -5,13 +5,16 @@
 --   op.name doc family f file line files where(...)
 --   op.operands   inputs in the order of the function's parameters, then outputs by name:
 --                 { name, output, dims, dim_index, place, low, high, dtype, index }
---                 place: "whole", "row", "column" or "single": which of the op's dimensions it has
---                 index: the dimension that an operand of indexes points into
---   op.key        the key of the function; op.family may be another: see find_places
+--                 axes: which of the op's dimensions it has; place: family.lua
+--                 index: the dimension that an operand of indexes points into, `along` as a set
+--   op.key        the key of the function
+--   op.family, op.layout   family.lua, axes.lua; op.untemplated: why there is no template for it
 --   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
 --   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.peers { name, expression }  op.variants
 
+local axes = require "axes"
+local family = require "family"
 local limits = require "limits"
 local load_stage = require "load"
 local names = require "names"
@@ -22,7 +25,7 @@ local trace = require "trace"
 local schema = {}
 
 schema.dtypes = { "f64", "f32", "f16", "bf16" }
-local families = { "map", "reduce", "rows" }
+local families = { "compute", "map", "reduce", "rows" }
 local peers = { "numpy", "torch" }
 
 -- key, what it must be, whether it may be left out, what it says; luals: its type for the editor.
@@ -36,6 +39,9 @@ schema.keys = {
       .. "column." },
   { "scalars", "table", optional = true, luals = "table<string, number>",
     doc = "Plain numbers that the op takes: name = the value that checks and benchmarks use." },
+  { "compute", "function", optional = true,
+    doc = "The outputs at each point of their dimensions: x * w + b; sum(x, \"cols\"), max, min, mean, argmax, argmin "
+      .. "over those that are named, or over all that x has." },
   { "map", "function", optional = true, doc = "y[i] = f(x[i], ...): what is computed at each point." },
   { "reduce", "function", optional = true,
     doc = "One result from all points: finish(sum(f(x))), or max, min, argmax, argmin." },
@@ -153,7 +159,7 @@ local function order_operands(op, inputs, outputs)
     local name = debug.getlocal(op.f, i)
     local operand = by_name[name]
     if not operand or operand.output then
-      text.fail(where, "%s: parameter '%s' is no input and no scalar%s", op.family, name,
+      text.fail(where, "%s: parameter '%s' is no input and no scalar%s", op.key, name,
         text.did_you_mean(name, text.map(candidates, function(candidate)
           return candidate.name
         end)))
@@ -164,7 +170,7 @@ local function order_operands(op, inputs, outputs)
   end
   for name, operand in text.sorted_pairs(by_name) do
     if not operand.output then
-      text.fail(where, "%s: '%s' is declared but is no parameter of the function", op.family, name)
+      text.fail(where, "%s: '%s' is declared but is no parameter of the function", op.key, name)
     end
   end
   op.operands, op.scalars = ordered.inputs, ordered.scalars
@@ -172,10 +178,6 @@ local function order_operands(op, inputs, outputs)
   if #op.scalars > 8 then -- LATHE_MAX_SCALARS
     text.fail(where, "op \"%s\": expected at most 8 scalars, found %d", op.name, #op.scalars)
   end
-end
-
-local function list_of(dims)
-  return #dims == 0 and "{}" or '{ "' .. table.concat(dims, '", "') .. '" }'
 end
 
 -- Which places an operand may have, by family: inputs and outputs.
@@ -188,7 +190,8 @@ local places = {
   },
 }
 
--- The op's dimensions are those of its largest input; every other operand has some of them.
+-- The op's dimensions are those of its largest input, and with `compute` what other inputs have besides.
+local most_dims = 4 -- LATHE_MAX_DIMS
 local function find_dims(op)
   op.dims = {}
   for _, operand in ipairs(op.operands) do
@@ -207,23 +210,46 @@ local function find_dims(op)
     end
     position[dim] = i
   end
-  if op.family == "rows" and #op.dims < 2 then
+  if op.key == "compute" then
+    op.dims = { table.unpack(op.dims) }
+    for _, operand in ipairs(op.operands) do
+      for _, dim in ipairs(operand.output and {} or operand.dims) do
+        if not position[dim] then
+          table.insert(op.dims, dim)
+          position[dim] = #op.dims
+        end
+      end
+    end
+  end
+  if #op.dims > most_dims then
+    text.fail(where, "op \"%s\": expected at most %d dimensions together, found %s", op.name, most_dims,
+      axes.list(op.dims))
+  elseif op.family == "rows" and #op.dims < 2 then
     text.fail(where, "rows: expected inputs of at least two dimensions such as { \"rows\", \"cols\" }, found %s",
-      list_of(op.dims))
+      axes.list(op.dims))
   end
   return position
 end
 
-local function place_of(op, operand, last)
-  if #operand.dims == #op.dims then
-    return "whole"
-  elseif #operand.dims == 0 then
-    return "single"
-  elseif #operand.dims == #op.dims - 1 and last < #op.dims then
-    return "row"
-  elseif #operand.dims == 1 and last == #op.dims then
-    return "column"
+-- The op's dimensions that an operand has.
+local function find_axes(op, operand, position)
+  local at, seen = op.where(operand.key, operand.name), {}
+  operand.dim_index = {}
+  for i, dim in ipairs(operand.dims) do
+    if not position[dim] then
+      text.fail(at, "%s.%s: expected dimensions out of those of the inputs, %s, found %s", operand.key, operand.name,
+        axes.list(op.dims), axes.list(operand.dims))
+    elseif seen[dim] then
+      text.fail(at, "%s.%s: dimension '%s' stands twice", operand.key, operand.name, dim)
+    end
+    operand.dim_index[i], seen[dim] = position[dim], true
   end
+  operand.axes = axes.set(operand.dim_index)
+  if operand.index and (not position[operand.index] or seen[operand.index]) then
+    text.fail(at, "%s.%s: expected an index along a dimension of the op that '%s' itself lacks, found %s", operand.key,
+      operand.name, operand.name, text.show(operand.index))
+  end
+  operand.along = operand.index and axes.at(position[operand.index])
 end
 
 local function check_integers(op, operand, at)
@@ -232,6 +258,20 @@ local function check_integers(op, operand, at)
       operand.name, op.dims[#op.dims], #op.dims > 1 and '"' .. op.dims[1] .. '"' or '"rows"', op.dims[#op.dims])
   elseif operand.dtype and not operand.index and operand.place ~= "single" then
     text.fail(at, "%s.%s: expected dtype = \"i64\" with a single value, { dtype = \"i64\" }", operand.key, operand.name)
+  end
+end
+
+-- Finds the family of an op whose function is `compute`, by tracing it.
+local function find_family(op)
+  local position = find_dims(op)
+  for _, operand in ipairs(op.operands) do
+    find_axes(op, operand, position)
+  end
+  trace.find_family(op)
+  for _, operand in ipairs(op.operands) do
+    if operand.dtype and not operand.index and operand.axes ~= 0 then
+      check_integers(op, operand, op.where(operand.key, operand.name))
+    end
   end
 end
 
@@ -246,15 +286,17 @@ local function find_places(op)
     for i, dim in ipairs(operand.dims) do
       if not position[dim] or position[dim] <= last then
         text.fail(at, "%s.%s: expected dimensions out of %s in that order, found %s%s", operand.key, operand.name,
-          list_of(op.dims), list_of(operand.dims), position[dim] and "; " .. limits.order or "")
+          axes.list(op.dims), axes.list(operand.dims), position[dim] and "; " .. limits.order or "")
       end
       last = position[dim]
       operand.dim_index[i] = last
     end
-    operand.place = place_of(op, operand, last)
+    operand.axes = axes.set(operand.dim_index)
+    operand.along = operand.index and position[operand.index] and axes.at(position[operand.index])
+    operand.place = family.place_of(op, operand)
     if not places[op.key][operand.output and "output" or "input"][operand.place] then
       text.fail(at, "%s.%s: the %s family has no place for the shape %s beside %s", operand.key, operand.name,
-        op.key, list_of(operand.dims), list_of(op.dims))
+        op.key, axes.list(operand.dims), axes.list(op.dims))
     end
     check_integers(op, operand, at)
     if op.key == "reduce" and operand.output then
@@ -266,6 +308,10 @@ local function find_places(op)
         op.family = "rows"
       end
     end
+  end
+  op.layout = axes.layout(op.dims, op.family == "rows" and 1 or #op.dims)
+  if first and first.place == "column" then
+    op.layout.reduced = op.layout.outer
   end
 end
 
@@ -359,16 +405,16 @@ local function check_keys(op)
       text.fail(op.where(), "op \"%s\": expected the key '%s' (%s)", name, key, row.doc)
     end
   end
-  for _, family in ipairs(families) do
-    if keys[family] then
-      if op.family then
-        text.fail(op.where(family), "op \"%s\": expected one of %s, found '%s' beside '%s'", name,
-          text.one_of(families), family, op.family)
+  for _, key in ipairs(families) do
+    if keys[key] then
+      if op.key then
+        text.fail(op.where(key), "op \"%s\": expected one of %s, found '%s' beside '%s'", name,
+          text.one_of(families), key, op.key)
       end
-      op.key, op.family, op.f = family, family, keys[family]
+      op.key, op.family, op.f = key, key, keys[key]
     end
   end
-  if not op.family then
+  if not op.key then
     text.fail(op.where(), "op \"%s\": expected a function under one of %s, found none", name, text.one_of(families))
   end
 end
@@ -398,7 +444,11 @@ local function check_op(op)
     text.fail(op.where "outputs", "outputs: expected at least one")
   end
   order_operands(op, inputs, outputs)
-  find_places(op)
+  if op.key == "compute" then
+    find_family(op)
+  else
+    find_places(op)
+  end
   check_precisions(op)
   op.ulp = check_ulp(op, keys.ulp, op.where "ulp")
   op.sizes = sizes.check(op, keys.sizes, op.where "sizes")
@@ -432,7 +482,7 @@ local function check_derivatives(where, derived, op)
   names.check_together(where, "backward", derived.operands, derived.scalars)
 end
 
--- The op that computes another's gradient: what its spec says under backward, the rest as the op itself.
+-- The ops that compute another's gradient: what its spec says under backward, the rest as the op itself.
 local function derive(op)
   local where, keys = op.where "backward", op.keys.backward
   keys = keys == true and {} or keys
@@ -442,19 +492,21 @@ local function derive(op)
     end
     expect_type(where, "backward." .. key, by_key[key], value)
   end
-  local derived = trace.backward_of(op)
-  check_derivatives(where, derived, op)
-  derived.doc = keys.doc and one_line(op.where("backward", "doc"), keys.doc) or derived.doc
-  derived.ulp = keys.ulp and check_ulp(op, keys.ulp, op.where("backward", "ulp")) or op.ulp
-  derived.sizes = keys.sizes and sizes.check(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
-  derived.peers = check_peers(op, keys.peers, "backward", "peers")
-  if keys.variants then
-    text.expect_list(op.where("backward", "variants"), "variants", keys.variants)
-  elseif derived.family ~= op.family then
-    text.fail(where, "backward: expected variants of the %s family, which the gradient belongs to", derived.family)
+  local ops = trace.backward_of(op)
+  for _, derived in ipairs(ops) do
+    check_derivatives(where, derived, op)
+    derived.doc = keys.doc and one_line(op.where("backward", "doc"), keys.doc) or derived.doc
+    derived.ulp = keys.ulp and check_ulp(op, keys.ulp, op.where("backward", "ulp")) or op.ulp
+    derived.sizes = keys.sizes and sizes.check(op, keys.sizes, op.where("backward", "sizes")) or op.sizes
+    derived.peers = check_peers(op, keys.peers, "backward", "peers")
+    if keys.variants then
+      text.expect_list(op.where("backward", "variants"), "variants", keys.variants)
+    elseif derived.family ~= op.family and not derived.untemplated then
+      text.fail(where, "backward: expected variants of the %s family, which the gradient belongs to", derived.family)
+    end
+    derived.variants = keys.variants or op.variants
   end
-  derived.variants = keys.variants or op.variants
-  return derived
+  return ops
 end
 
 -- Checks the loaded ops; returns them and those that compute their gradients, sorted by name.
@@ -474,7 +526,9 @@ function schema.check(loaded)
     add(op)
     check_op(op)
     if op.keys.backward then
-      add(derive(op))
+      for _, derived in ipairs(derive(op)) do
+        add(derived)
+      end
     end
   end
   table.sort(ops, function(a, b)

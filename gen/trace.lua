@@ -1,8 +1,10 @@
 -- Calls an op's function with symbolic values and checks the graph that it leaves: op.values for the
 -- outputs, op.magnitudes for those that are numbers. Derives the ops that compute gradients.
 
+local axes = require "axes"
 local call = require "call"
 local expr = require "expr"
+local family = require "family"
 local gradient = require "gradient"
 local graph_size = require "graph_size"
 local magnitude = require "magnitude"
@@ -10,27 +12,8 @@ local text = require "text"
 
 local trace = {}
 
--- A reduction of the reduce family into one value per column goes over the rows.
-local function turn_to_columns(op, values)
-  local rules = {
-    sum = function(_, args) return expr.column_sum(args[1]) end,
-    maximum = function(_, args) return expr.column_max(args[1]) end,
-    minimum = function(_, args) return expr.column_min(args[1]) end,
-    count = function() return expr.leaf("rows", "rows") end,
-  }
-  for _, value in ipairs(values) do
-    if value.operand.place == "column" then
-      expr.visit({ value.node }, function(node)
-        local row = expr.operations[node.op]
-        if row and row.reduction and not rules[node.op] then
-          text.fail(op.where(op.key), "%s: %s along columns is not supported; expected sum, max or min", op.key,
-            node.op)
-        end
-      end)
-      value.node = expr.rewrite(value.node, rules, {})
-    end
-  end
-end
+-- What can be reduced over the rows, and what does the same over a row.
+local over_row = { sum = "row_sum", maximum = "row_max", minimum = "row_min" }
 
 -- What has one value for each of the rows, or in all, must not differ from point to point, and so on.
 local function check_output(op, operand, node)
@@ -39,7 +22,7 @@ local function check_output(op, operand, node)
   if total and node.varying then
     text.fail(where, "%s: '%s' has one value per %s but differs from point to point; expected a reduction such as "
       .. "sum(...)", op.key, operand.name, operand.place == "row" and "row" or "call")
-  elseif node.type == "n" and not total then
+  elseif node.type == "n" and not total and not node.column then
     text.fail(where, "%s: '%s' is an index, but the output has a value at each %s", op.key, operand.name,
       operand.place == "column" and "column" or "point")
   end
@@ -49,15 +32,17 @@ local function check_output(op, operand, node)
       return
     elseif n.op == "random" and op.family ~= "map" then
       text.fail(where, "%s: random has its place in the family 'map' alone", op.key)
-    elseif row.column and operand.place ~= "column" then
+    elseif n.column and not over_row[n.op] then
+      text.fail(where, "%s: %s along columns is not supported; expected sum, max or min", op.key, n.op)
+    elseif n.column and operand.place ~= "column" then
       text.fail(where, "%s: '%s' has no value per column; expected %s over the row", op.key, operand.name,
-        (n.op:gsub("column", "row")))
+        over_row[n.op])
     elseif row.reduction and op.family == "map" and op.forward then
       text.fail(where, "backward: a reduction has no place in the gradient of a reduction over everything; expected "
         .. "an op of the family 'rows'")
     elseif row.reduction and op.family == "map" then
       text.fail(where, "map: a reduction has no place here; expected the family 'reduce' or 'rows'")
-    elseif row.reduction and not n[1].varying then
+    elseif row.reduction and not n.column and not n[1].varying then
       text.fail(where, "%s: a reduction over what is the same at every point", op.key)
     elseif row.reduction and row[1] == "n" and not rawequal(n, node) then
       text.fail(where, "%s: an index is a result of its own and cannot be computed with", op.key)
@@ -73,7 +58,7 @@ local function check_column(op, operand, node)
   end
   local function walk(n)
     local row = expr.operations[n.op]
-    if row and row.column then
+    if n.column then
       return
     elseif row and row.reduction or n.op == "input" and places[n.name] ~= "column" or n.op == "shared" then
       text.fail(op.where(op.key), "%s: '%s' has one value per column but differs from row to row; expected "
@@ -142,28 +127,39 @@ local function without_detach(values)
   end)
 end
 
--- What the function of a spec computes, detach still in it.
-local function forward(op)
-  expr.begin()
+-- What an output varies over, it must have. (Where a spec names no axes, check_output says what is wrong.)
+local function check_axes(op, values)
+  for _, value in ipairs(op.key == "compute" and values or {}) do
+    local operand, node = value.operand, value.node
+    if node.axes & ~operand.axes ~= 0 then
+      local lacks = axes.show(op.dims, node.axes & ~operand.axes)
+      text.fail(op.where "compute", "compute: '%s' has no axis out of %s, over which its value differs; expected a "
+        .. "reduction over them, such as sum(..., \"%s\")", operand.name, lacks, lacks:match '"(.-)"')
+    end
+  end
+end
+
+-- What the function of a spec computes, detach still in it, in a graph of a layout.
+local function forward(op, layout)
+  expr.begin(layout)
   local values = call.values(op)
   graph_size.check(op.where(op.key), op.key, values)
-  if op.key == "reduce" then
-    turn_to_columns(op, values)
-  end
+  check_axes(op, values)
   return values
 end
 
 -- The values of an op's gradient, by the name of the input that they belong to.
-local function backward(op)
+local function backward(op, layout)
   local outputs, leaves, names = {}, {}, {}
-  for i, value in ipairs(forward(op)) do
+  for i, value in ipairs(forward(op, layout)) do
     local operand = value.operand
-    local derivative = call.leaf_of { name = "d" .. operand.name, place = operand.place }
-    if value.node.type == "n" or operand.place == "column" then
+    local derivative = call.leaf_of { name = "d" .. operand.name, place = operand.place, axes = operand.axes }
+    local column = operand.place == "column" and op.key ~= "compute"
+    if value.node.type == "n" or column then
       text.fail(op.where "backward", "backward: '%s' is %s, which has no gradient here", operand.name,
-        operand.place == "column" and "a value per column" or "an index")
+        column and "a value per column" or "an index")
     end
-    outputs[i] = { node = value.node, derivative = derivative, whole = operand.place == "whole" }
+    outputs[i] = { node = value.node, derivative = derivative, axes = operand.axes }
   end
   for _, operand in ipairs(op.operands) do
     if not operand.output and not operand.dtype then
@@ -171,39 +167,57 @@ local function backward(op)
       names[operand.name] = leaves[#leaves]
     end
   end
-  local derivatives = gradient.of(outputs, leaves, function(operation)
+  local derivatives = gradient.of(outputs, leaves, axes.at(#op.dims), function(operation)
     text.fail(op.where "backward", "backward: %s has no derivative; expected detach(...) around it", operation)
   end)
   local values = {}
   for _, operand in ipairs(op.operands) do
     local node = names[operand.name] and derivatives[names[operand.name]]
-    if node and operand.place == "single" then
+    if node and operand.place == "single" and op.key ~= "compute" then
       text.fail(op.where "backward", "backward: '%s' is one value in all, whose gradient is a sum over everything: no "
         .. "family has one beside values at each point; expected detach(%s)", operand.name, operand.name)
     elseif node then
-      values[operand.name] = operand.place == "column" and expr.column_sum(node) or node
+      values[operand.name] = node
     end
   end
   return values
 end
 
--- The op that computes the gradient of another, as a record of the same kind: its inputs are those of
--- the op that it needs and d<output>, its outputs d<input> for each input that has a derivative. All
+-- Finds the family of an op whose function names its axes, what it computes being these values, and gives its
+-- operands their places.
+local function set_family(op, values)
+  local inner
+  op.family, inner, op.untemplated = family.find(op, values)
+  op.layout = axes.layout(op.dims, inner)
+  op.layout.reduced = nil
+  for _, operand in ipairs(op.operands) do
+    operand.place = family.place_of(op, operand)
+  end
+end
+
+function trace.find_family(op)
+  set_family(op, forward(op, axes.unplanned(op.dims)))
+end
+
+-- The values { operand, node } that a gradient's outputs have, of those by the names of inputs.
+local function values_of(derived, by_input)
+  return text.map(call.outputs_of(derived), function(operand)
+    return { operand = operand, node = by_input[operand.name:sub(2)] }
+  end)
+end
+
+-- An op for the gradient by the inputs that have one of the values, by name. All
 -- that is whole comes first, so that the first output may take the first input's place.
-function trace.backward_of(op)
-  local values, read = backward(op), {}
-  local roots = {}
+local function gradient_op(op, name, values)
+  local roots, read = {}, {}
   for _, node in text.sorted_pairs(values) do
     roots[#roots + 1] = node
-  end
-  if #roots == 0 then
-    text.fail(op.where "backward", "backward: nothing of what '%s' reads has a derivative", op.name)
   end
   expr.visit(roots, function(n)
     read[n.name or n] = true
   end)
   local derived = setmetatable({
-    name = op.name .. "_backward", doc = "gradient: " .. op.doc, forward = op, operands = {}, scalars = {}, peers = {},
+    name = name, doc = "gradient: " .. op.doc, forward = op, operands = {}, scalars = {}, peers = {},
     family = op.family == "reduce" and "map" or op.family, key = "backward", any_zero_sign = true,
     where = function()
       return op.where "backward"
@@ -236,8 +250,31 @@ function trace.backward_of(op)
       table.insert(derived.scalars, scalar)
     end
   end
-  derived.in_place = inputs > 0 and derived.operands[1].place == outputs[1].place
+  if op.key == "compute" then
+    set_family(derived, values_of(derived, values))
+  end
+  derived.in_place = inputs > 0 and derived.operands[1].place == outputs[1].place and not derived.untemplated
   return derived
+end
+
+-- The ops that compute the gradient of another, as records of the same kind: their inputs are those of
+-- the op that they need and d<output>, their outputs d<input> for each input that has a derivative. It is one op
+-- where one family has a place for all of it, else one for each input.
+function trace.backward_of(op)
+  local values = backward(op, op.key == "compute" and axes.unplanned(op.dims) or op.layout)
+  if not next(values) then
+    text.fail(op.where "backward", "backward: nothing of what '%s' reads has a derivative", op.name)
+  end
+  local name = op.name .. "_backward"
+  local whole = gradient_op(op, name, values)
+  if not whole.untemplated or not next(values, (next(values))) then
+    return { whole }
+  end
+  local ops = {}
+  for input, node in text.sorted_pairs(values) do
+    ops[#ops + 1] = gradient_op(op, name .. "_" .. input, { [input] = node })
+  end
+  return ops
 end
 
 local function check_count(op)
@@ -299,8 +336,7 @@ local function count_column_reductions(op)
     end
   end
   expr.visit(roots, function(node)
-    local row = expr.operations[node.op]
-    found = found + (row and row.column and 1 or 0)
+    found = found + (node.column and 1 or 0)
   end)
   return found
 end
@@ -335,16 +371,15 @@ end
 -- Traces an op's function into a graph of its own.
 function trace.op(op)
   if op.forward then
-    local by_input = backward(op.forward)
-    op.values = text.map(call.outputs_of(op), function(operand)
-      return { operand = operand, node = by_input[operand.name:sub(2)] }
-    end)
+    op.values = values_of(op, backward(op.forward, op.layout))
   else
-    op.values = forward(op)
+    op.values = forward(op, op.layout)
   end
   for _, value in ipairs(op.values) do
-    check_output(op, value.operand, value.node)
-    if value.operand.place == "column" then
+    if not op.untemplated then
+      check_output(op, value.operand, value.node)
+    end
+    if value.operand.place == "column" and not op.untemplated then
       check_column(op, value.operand, value.node)
     end
     value.operand.dtype = value.node.type == "n" and "i64" or nil

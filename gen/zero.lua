@@ -7,8 +7,7 @@ local expr = require "expr"
 local zero = {}
 
 local by_order = {
-  max = true, min = true, maximum = true, minimum = true, sum = true, column_max = true, column_min = true,
-  column_sum = true,
+  max = true, min = true, maximum = true, minimum = true, sum = true,
 }
 -- Zero is never -0 here, whatever the arguments are.
 local plain = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, log = true, count = true,
@@ -24,8 +23,7 @@ local function is_plain(node, memo)
       or op == "add" and (is_plain(node[1], memo) or is_plain(node[2], memo))
       or (op == "sub" or op == "sqrt" or op == "sin" or op == "floor") and is_plain(node[1], memo)
       or op == "select" and is_plain(node[2], memo) and is_plain(node[3], memo)
-      or by_order[op] and op ~= "sum" and op ~= "column_sum"
-        and is_plain(node[1], memo) and is_plain(node[2] or node[1], memo)
+      or by_order[op] and op ~= "sum" and is_plain(node[1], memo) and is_plain(node[2] or node[1], memo)
       or false
   end
   return memo[node]
@@ -69,7 +67,7 @@ local function find(node, memo)
   elseif op == "copysign" then
     return zero.has_open_sign(b, memo)
   elseif op == "pick" then
-    return open(a) and expr.ne(expr.pick(expr.select(open(a), 1, 0), b), 0)
+    return open(a) and expr.ne(expr.pick(expr.select(open(a), 1, 0), b, node.k), 0)
   elseif op == "div" or op == "pow" then
     return open(a) -- what is divided by says nothing of a zero
   end

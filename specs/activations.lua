@@ -12,14 +12,14 @@ end
 
 activation("relu", {
   doc = "max(x, 0); NaN stays",
-  map = function(x) return max(x, 0) end,
+  compute = function(x) return max(x, 0) end,
   ulp = vector.ulp(0),
   peers = { numpy = "np.maximum(x, 0)", torch = "F.relu(x)" },
 })
 
 activation("exp", {
   doc = "e to the power x",
-  map = function(x) return exp(x) end,
+  compute = function(x) return exp(x) end,
   ulp = vector.ulp(2),
   variants = vector.map_of_costly,
   peers = { numpy = "np.exp(x)", torch = "x.exp()" },
@@ -32,7 +32,7 @@ sigmoid_ulp.f32 = 2.5
 
 activation("sigmoid", {
   doc = "1 / (1 + exp(-x))",
-  map = function(x) return sigmoid(x) end,
+  compute = function(x) return sigmoid(x) end,
   ulp = sigmoid_ulp,
   variants = vector.map_of_costly,
   peers = { numpy = "1 / (1 + np.exp(-x))", torch = "x.sigmoid()" },
@@ -40,7 +40,7 @@ activation("sigmoid", {
 
 activation("tanh", {
   doc = "the hyperbolic tangent",
-  map = function(x) return tanh(x) end,
+  compute = function(x) return tanh(x) end,
   ulp = vector.ulp(2),
   variants = vector.map_of_costly,
   peers = { numpy = "np.tanh(x)", torch = "x.tanh()" },
@@ -54,7 +54,7 @@ end
 activation("gelu", {
   doc = "x / 2 * erfc(-x / sqrt(2))",
   sets = vector.swept,
-  map = gelu,
+  compute = gelu,
   ulp = vector.ulp(2),
   variants = vector.map_of_costliest,
   backward = {
@@ -70,7 +70,7 @@ activation("gelu", {
 activation("gelu_tanh", {
   doc = "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))",
   sets = vector.swept,
-  map = function(x)
+  compute = function(x)
     return x * sigmoid(math.sqrt(8 / math.pi) * x * (1 + 0.044715 * (x * x)))
   end,
   ulp = vector.ulp(2),
@@ -91,7 +91,7 @@ activation("gelu_tanh", {
 activation("swish", {
   doc = "x * sigmoid(x)",
   sets = vector.swept,
-  map = function(x) return x * sigmoid(x) end,
+  compute = function(x) return x * sigmoid(x) end,
   ulp = vector.ulp(2),
   variants = vector.map_of_costly,
   backward = {

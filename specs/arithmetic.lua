@@ -14,7 +14,7 @@ for name, row in pairs(ops) do
     doc = row[1],
     inputs = { x = { "n" }, y = { "n" } },
     outputs = { r = { "n" } },
-    map = row[2],
+    compute = row[2],
     sizes = vector.sizes,
     sets = vector.sets,
     dtypes = vector.dtypes,

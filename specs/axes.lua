@@ -3,22 +3,22 @@
 local vector = include "include/vector.lua"
 
 local ops = {
-  sum = { function(x) return sum(x) end, "x.sum(%d)" },
-  max = { function(x) return max(x) end, "x.max(%d)", ulp = 0 },
-  mean = { function(x) return mean(x) end, "x.mean(%d)" },
+  sum = { sum, "x.sum(%d)" },
+  max = { max, "x.max(%d)", ulp = 0 },
+  mean = { mean, "x.mean(%d)" },
 }
 
 for name, row in pairs(ops) do
   local axes = {
-    row = { "rows", 1, "along", variants = vector.row_totals },
-    column = { "cols", 0, "down", variants = vector.rows },
+    row = { "rows", 1, "along", over = "cols", variants = vector.row_totals },
+    column = { "cols", 0, "down", over = "rows", variants = vector.rows },
   }
   for axis, along in pairs(axes) do
     op(axis .. "_" .. name) {
       doc = "the " .. name .. " " .. along[3] .. " each " .. axis,
       inputs = { x = { "rows", "cols" } },
       outputs = { r = { along[1] } },
-      reduce = row[1],
+      compute = function(x) return row[1](x, along.over) end,
       sizes = vector.grid_sizes,
       sets = vector.sets,
       dtypes = vector.dtypes,
@@ -33,7 +33,7 @@ op "row_argmax" {
   doc = "the index of the first largest element of each row, or of its first NaN",
   inputs = { x = { "rows", "cols" } },
   outputs = { r = { "rows" } },
-  reduce = function(x) return argmax(x) end,
+  compute = function(x) return argmax(x, "cols") end,
   sizes = vector.grid_sizes,
   sets = vector.sets,
   dtypes = vector.dtypes,

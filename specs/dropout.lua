@@ -7,7 +7,7 @@ op "dropout" {
   inputs = { x = { "n" }, seed = { dtype = "i64" }, offset = { dtype = "i64" } },
   outputs = { y = { "n" } },
   scalars = { p = 0.25 },
-  map = function(x, seed, offset, p)
+  compute = function(x, seed, offset, p)
     return select(ge(random(seed, offset), p), x * (1 / (1 - p)), 0)
   end,
   any_zero_sign = true,

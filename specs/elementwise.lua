@@ -12,7 +12,7 @@ element_wise("scale", {
   doc = "s * x",
   inputs = { x = { "n" } },
   scalars = { s = 1.7 },
-  map = function(x, s) return s * x end,
+  compute = function(x, s) return s * x end,
   ulp = vector.ulp(0.5),
   peers = { numpy = "s * x", torch = "s * x" },
 })
@@ -20,7 +20,7 @@ element_wise("scale", {
 element_wise("abs", {
   doc = "|x|",
   inputs = { x = { "n" } },
-  map = function(x) return abs(x) end,
+  compute = function(x) return abs(x) end,
   ulp = vector.ulp(0),
   peers = { numpy = "np.abs(x)", torch = "x.abs()" },
 })
@@ -29,7 +29,7 @@ element_wise("clamp", {
   doc = "x held between low and high; NaN stays",
   inputs = { x = { "n", range = { -2, 2 } } },
   scalars = { low = -1, high = 1 },
-  map = function(x, low, high) return clamp(x, low, high) end,
+  compute = function(x, low, high) return clamp(x, low, high) end,
   ulp = vector.ulp(0),
   peers = { numpy = "np.clip(x, low, high)", torch = "x.clamp(low, high)" },
 })
@@ -38,7 +38,7 @@ element_wise("lerp", {
   doc = "x + t * (y - x)",
   inputs = { x = { "n" }, y = { "n" } },
   scalars = { t = 0.3 },
-  map = function(x, y, t) return x + t * (y - x) end,
+  compute = function(x, y, t) return x + t * (y - x) end,
   ulp = vector.ulp(2),
   peers = { numpy = "x + t * (y - x)", torch = "torch.lerp(x, y, t)" },
 })
@@ -46,7 +46,7 @@ element_wise("lerp", {
 element_wise("fma", {
   doc = "x * y + z, rounded once",
   inputs = { x = { "n" }, y = { "n" }, z = { "n" } },
-  map = function(x, y, z) return fma(x, y, z) end,
+  compute = function(x, y, z) return fma(x, y, z) end,
   ulp = vector.ulp(0.5001),
   peers = { numpy = "x * y + z", torch = "torch.addcmul(z, x, y)" },
 })

@@ -6,7 +6,7 @@ op "mse" {
   doc = "the mean of (x - t)^2",
   inputs = { x = { "n" }, t = { "n" } },
   outputs = { r = {} },
-  reduce = function(x, t)
+  compute = function(x, t)
     return mean((x - t) ^ 2)
   end,
   sizes = vector.sizes,
@@ -22,9 +22,9 @@ op "cross_entropy" {
   doc = "log(sum(exp(x))) - x[target], for each row; NaN where the target lies outside of it",
   inputs = { x = { "rows", "cols", range = { -10, 10 } }, target = { "rows", index = "cols" } },
   outputs = { loss = { "rows" } },
-  rows = function(x, target)
-    local shifted = x - detach(row_max(x))
-    return log(row_sum(exp(shifted))) - at(shifted, target)
+  compute = function(x, target)
+    local shifted = x - detach(max(x, "cols"))
+    return log(sum(exp(shifted), "cols")) - at(shifted, target)
   end,
   sizes = vector.grid_sizes,
   sets = vector.swept,

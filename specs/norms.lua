@@ -11,9 +11,9 @@ op "layernorm" {
   },
   outputs = { y = { "rows", "cols" } },
   scalars = { eps = 1e-5 },
-  rows = function(x, gamma, beta, eps)
-    local centred = x - row_mean(x)
-    local scale = 1 / sqrt(row_mean(centred * centred) + eps)
+  compute = function(x, gamma, beta, eps)
+    local centred = x - mean(x, "cols")
+    local scale = 1 / sqrt(mean(centred * centred, "cols") + eps)
     return centred * scale * gamma + beta
   end,
   sizes = vector.grid_sizes,
@@ -40,8 +40,8 @@ op "rmsnorm" {
   inputs = { x = { "rows", "cols" }, gamma = { "cols", range = { 0.5, 1.5 } } },
   outputs = { y = { "rows", "cols" } },
   scalars = { eps = 1e-5 },
-  rows = function(x, gamma, eps)
-    return x * (1 / sqrt(row_mean(x * x) + eps)) * gamma
+  compute = function(x, gamma, eps)
+    return x * (1 / sqrt(mean(x * x, "cols") + eps)) * gamma
   end,
   sizes = vector.grid_sizes,
   sets = vector.swept,

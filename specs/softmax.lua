@@ -9,9 +9,9 @@ op "softmax" {
   doc = "exp(x - max) / sum(exp(x - max)), over each row",
   inputs = { x = { "rows", "cols", range = { -10, 10 } } },
   outputs = { y = { "rows", "cols" } },
-  rows = function(x)
-    local e = exp(x - detach(row_max(x)))
-    return e / row_sum(e)
+  compute = function(x)
+    local e = exp(x - detach(max(x, "cols")))
+    return e / sum(e, "cols")
   end,
   sizes = vector.row_sizes,
   sets = vector.swept,
@@ -30,9 +30,9 @@ op "log_softmax" {
   doc = "x - max - log(sum(exp(x - max))), over each row",
   inputs = { x = { "rows", "cols", range = { -10, 10 } } },
   outputs = { y = { "rows", "cols" } },
-  rows = function(x)
-    local shifted = x - detach(row_max(x))
-    return shifted - log(row_sum(exp(shifted)))
+  compute = function(x)
+    local shifted = x - detach(max(x, "cols"))
+    return shifted - log(sum(exp(shifted), "cols"))
   end,
   sizes = vector.row_sizes,
   sets = vector.swept,
@@ -50,9 +50,9 @@ op "logsumexp" {
   doc = "log(sum(exp(x))), for each row",
   inputs = { x = { "rows", "cols", range = { -10, 10 } } },
   outputs = { r = { "rows" } },
-  rows = function(x)
-    local largest = detach(row_max(x))
-    return largest + log(row_sum(exp(x - largest)))
+  compute = function(x)
+    local largest = detach(max(x, "cols"))
+    return largest + log(sum(exp(x - largest), "cols"))
   end,
   sizes = vector.row_sizes,
   sets = vector.swept,

@@ -39,6 +39,15 @@ open(sys.argv[3], "wb").write(program)' "$LATHE_BENCH" "$(dirname "$LATHE_BENCH"
   chmod +x "$tmp/damaged"
 }
 
+# shellcheck disable=SC2086
+references() { # references FILE: builds a problem-dump of the tree's ops that has no kernels
+  "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/references" --disabled scalar=off --disabled sse2=off \
+    --disabled avx2=off --disabled avx512=off --disabled cuda=off --disabled vulkan=off all &&
+    cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/templates/c" -o "$1" "$LATHE_SRC/tests/problem_dump.c" \
+      "$tmp/references/table.c" "$tmp"/references/*/*_reference.c "${LATHE_DUMP%/tests/*}/runtime.a" \
+      $LATHE_LIBRARIES
+}
+
 reuse() { # in a folder that was configured: its runtime and generator are those of the build under test, built once
   built=$(dirname "$LATHE_BENCH")
   mkdir -p out/obj/runtime &&

@@ -20,6 +20,7 @@ DTYPES = ["f64", "f32", "f16", "bf16"]
 NAN, INF, ZERO = 1, 2, 4  # the bits of random.h
 VECTORS = [(1,), (2,), (33,), (1000,), (4099,)]
 MATRICES = [(1, 1), (1, 33), (33, 1), (7, 100), (64, 64), (41, 257)]
+MORE = [(1, 1, 1, 1), (2, 3, 4, 5), (5, 2, 3, 1), (3, 17, 7, 9)]  # of these as many as there are axes
 
 # Both compute in double or better, and what is rounded is no larger than the largest result or input.
 TOLERANCE = 1e-12
@@ -58,14 +59,18 @@ def compare(op, problem):
     return None
 
 
+def sizes_of(op):
+    return {1: VECTORS, 2: MATRICES}.get(len(op.dims)) or [size[:len(op.dims)] for size in MORE]
+
+
 def requests(op):
     """The problems that an op is tried with: dtype, special values, dimensions."""
-    sizes = VECTORS if len(op.dims) == 1 else MATRICES
+    sizes = sizes_of(op)
     for dtype in [d for d in DTYPES if d in op.dtypes]:
         for size in sizes:
             yield dtype, 0, size
     # A gradient at a NaN or an infinity is what the rules make of it.
-    if not op.name.endswith("_backward"):
+    if "_backward" not in op.name:
         for special in (NAN, INF, ZERO):
             yield op.dtypes[0], special, sizes[-1]
 

@@ -9,15 +9,6 @@ oracle() { PYTHONDONTWRITEBYTECODE=1 "$LATHE_PYTHON" "$LATHE_SRC/tests/oracle.py
 
 is 'every op is what NumPy makes of it' oracle
 
-# shellcheck disable=SC2086
-references() { # builds a dump of the tree's ops that has no kernels
-  "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/build/gen" --disabled scalar=off --disabled sse2=off --disabled avx2=off \
-    --disabled avx512=off --disabled cuda=off --disabled vulkan=off all &&
-    cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/templates/c" -o "$tmp/build/dump" \
-      "$LATHE_SRC/tests/problem_dump.c" "$tmp/build/gen/table.c" "$tmp"/build/gen/*/*_reference.c \
-      "${LATHE_DUMP%/tests/*}/runtime.a" $LATHE_LIBRARIES
-}
-
 # Specs that say something else, each in one place.
 tree
 cp -R "$LATHE_SRC/specs/." "$tmp/tree/specs/"
@@ -36,20 +27,22 @@ plant() { # plant FILE FROM TO OP...: the first FROM in a spec becomes TO, which
 plant activations.lua 'return max(x, 0)' 'return select(gt(x, 0), x, 0)' relu
 plant activations.lua 'math.sqrt(0.5)' '0.7071' gelu gelu_backward
 plant arithmetic.lua 'return x - y' 'return y - x' sub
-plant axes.lua 'row = { "rows"' 'row = { "cols"' row_max row_mean row_sum
+plant axes.lua 'row[1](x, along.over)' 'row[1](2 * x, along.over)' row_max row_mean row_sum column_max column_mean \
+  column_sum
 plant dropout.lua 'random(seed, offset)' 'random(offset, seed)' dropout dropout_backward
 plant elementwise.lua 'fma(x, y, z)' 'fma(x, z, y)' fma
 plant elementwise.lua 'return x + t * (y - x)' 'return y + t * (x - y)' lerp
 plant losses.lua 'mean((x - t) ^ 2)' 'sum((x - t) ^ 2)' mse mse_backward
 plant losses.lua 'at(shifted, target)' 'at(x, target)' cross_entropy
-plant norms.lua 'row_mean(centred * centred)' 'row_sum(centred * centred) / (count() - 1)' layernorm layernorm_backward
-plant norms.lua 'sqrt(row_mean(x * x) + eps)' '(sqrt(row_mean(x * x)) + eps)' rmsnorm rmsnorm_backward
+plant norms.lua 'mean(centred * centred, "cols")' 'sum(centred * centred, "cols") / (count("cols") - 1)' layernorm \
+  layernorm_backward
+plant norms.lua 'sqrt(mean(x * x, "cols") + eps)' '(sqrt(mean(x * x, "cols")) + eps)' rmsnorm rmsnorm_backward
 plant reductions.lua 'return argmax(x)' 'return argmin(x)' argmax
 plant reductions.lua 'max(abs(x))' 'max(x)' norm_linf
-plant softmax.lua 'row_sum(e)' 'detach(row_sum(e))' softmax_backward
+plant softmax.lua 'sum(e, "cols")' 'detach(sum(e, "cols"))' softmax_backward
 plant softmax.lua 'shifted - log' 'x - log' log_softmax
 
-is 'builds the references' references
+is 'builds the references' references "$tmp/build/dump"
 oracle --dump "$tmp/build/dump" >"$tmp/found"
 for op in $planted; do
   is "finds the wrong $op" grep "^FAILED $op: .*peers.numpy" "$tmp/found"
@@ -67,7 +60,7 @@ for name, peers in pairs { silent = {}, broken = { numpy = "x +* y" }, other = {
   }
 end
 SPEC
-is 'builds the references' references
+is 'builds the references' references "$tmp/build/dump"
 oracle --dump "$tmp/build/dump" --op silent,broken,other >"$tmp/found"
 is 'names an op without' grep 'FAILED silent: there is no peers.numpy to compare with' "$tmp/found"
 is 'names one that is no Python' grep 'FAILED broken: peers.numpy: SyntaxError' "$tmp/found"

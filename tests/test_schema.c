@@ -109,6 +109,27 @@ static void refuses_a_missing_folder_of_specs(void **state) {
   "  variants = { { backend = \"scalar\" } },\n"                                                   \
   "  " rest "\n"                                                                                   \
   "}\n"
+/* An op over named axes, of x and of w with a value per column. */
+#define NAMED(outputs, body, rest)                                                                 \
+  "local RC = { \"rows\", \"cols\" } op \"t\" {\n"                                                 \
+  "  doc = \"test\",\n"                                                                            \
+  "  inputs = { x = RC, w = { \"cols\" } },\n"                                                     \
+  "  outputs = { " outputs " },\n"                                                                 \
+  "  compute = function(x, w) return " body " end,\n"                                              \
+  "  sizes = { " ONE_SIZE " },\n"                                                                  \
+  "  dtypes = { \"f64\" }, ulp = 1,\n"                                                             \
+  "  variants = { { backend = \"scalar\" } }, " rest "\n"                                          \
+  "}\n"
+/* A function of two matrices, and one of a vector. */
+#define PATTERN(outputs, body)                                                                     \
+  "op \"t\" { doc = \"test\", inputs = { x = { \"m\", \"k\" }, w = { \"n\", \"k\" } },\n"          \
+  "  outputs = { y = " outputs " }, compute = function(x, w) return " body " end,\n"               \
+  "  sizes = { { \"a\", m = 2, n = 3, k = 4 } }, dtypes = { \"f64\" }, ulp = 1,\n"                 \
+  "  variants = { { backend = \"scalar\" } } }\n"
+#define VECTOR(body)                                                                               \
+  "op \"t\" { doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"          \
+  "  compute = function(x) return " body " end, sizes = { { \"a\", n = 2 } },\n"                   \
+  "  dtypes = { \"f64\" }, ulp = 1, variants = { { backend = \"scalar\" } } }\n"
 #define PLACES                                                                                     \
   "expected at most 16 operands, outputs that are numbers counted twice (their checks need a "     \
   "place too), found "
@@ -116,6 +137,48 @@ static void refuses_a_missing_folder_of_specs(void **state) {
   "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, "  \
   "ge, eq or ne, and select(condition, a, b)"
 #define ONE_SIZE "{ \"a\", rows = 2, cols = 3 }"
+
+static const struct pattern {
+  const char *spec, *reason;
+} patterns[] = {
+    {PATTERN("{ \"m\", \"n\" }", "sum(x * w, \"k\")"),
+     "no template does a contraction: a sum over { \\042k\\042 } of a product whose factors have { "
+     "\\042m\\042, \\042k\\042 } and { \\042k\\042, \\042n\\042 }; the nearest that one does: a "
+     "sum of what has all axes, such as a product with a vector along the innermost"},
+    {NAMED("y = RC", "x - w * mean(x, \"rows\")", ""),
+     "no template does 'y' with { \\042rows\\042, \\042cols\\042 } of reductions over { "
+     "\\042rows\\042 }; the nearest that one does: values over rows of reductions over { "
+     "\\042cols\\042 }, a value per column of those over { \\042rows\\042 }, or one in all of "
+     "those over both"},
+    {NAMED("y = {}", "sum(max(x * w, \"cols\"))", ""),
+     "no template does 'y' with {} of reductions over { \\042cols\\042 } and { \\042rows\\042 }; "
+     "the nearest that one does: values over rows"},
+    {NAMED("y = { \"cols\", \"rows\" }", "x * w", ""),
+     "no template does an operand 'y' with { \\042cols\\042, \\042rows\\042 } of the op's { "
+     "\\042rows\\042, \\042cols\\042 }; the nearest that one does: operands with { \\042rows\\042 "
+     "}, { \\042cols\\042 }, all of these in this order, or none"},
+    {VECTOR("x / sum(x)"),
+     "no template does 'y' with { \\042n\\042 } of reductions over { \\042n\\042 }; the nearest "
+     "that one does: the same over rows: operands with { \\042rows\\042, \\042n\\042 }"},
+};
+
+/* Of an op of a pattern that no template does the table has each variant, with that as its reason. */
+static void says_what_no_template_does(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    run_result result;
+    char *table;
+    tree_write(SMALL_SPEC, patterns[i].spec);
+    result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
+    assert_string_equal(result.err, "");
+    run_free(&result);
+    table = tree_read("out/gen/table.c");
+    assert_non_null(strstr(table, "t_f64__scalar"));
+    if (!strstr(table, patterns[i].reason))
+      fail_msg("found nowhere: %s", patterns[i].reason);
+    free(table);
+  }
+}
 
 const struct CMUnitTest schema_tests[] = {
     ACCEPTS("the small spec", 2, "  doc = \"test\","),
@@ -133,13 +196,14 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: op \"t\": map: expected a function, found a string"),
     REFUSES("a missing field", 2, NULL,
             "specs/t.lua:1: op \"t\": expected the key 'doc' (One line: what the op computes.)"),
-    REFUSES(
-        "two families", 5,
-        "  map = function(x) return x end,\n  reduce = function(x) return sum(x) end,",
-        "specs/t.lua:6: op \"t\": expected one of 'map', 'reduce' or 'rows', found 'reduce' beside "
-        "'map'"),
+    REFUSES("two families", 5,
+            "  map = function(x) return x end,\n  reduce = function(x) return sum(x) end,",
+            "specs/t.lua:6: op \"t\": expected one of 'compute', 'map', 'reduce' or 'rows', found "
+            "'reduce' "
+            "beside 'map'"),
     REFUSES("no family", 5, NULL,
-            "specs/t.lua:1: op \"t\": expected a function under one of 'map', 'reduce' or 'rows', "
+            "specs/t.lua:1: op \"t\": expected a function under one of 'compute', 'map', 'reduce' "
+            "or 'rows', "
             "found "
             "none"),
     TEST("schema", refuses_a_second_op_of_the_same_name),
@@ -248,6 +312,35 @@ const struct CMUnitTest schema_tests[] = {
     ACCEPTS("the largest bound", 8, "  ulp = 2 ^ 20,"),
     REFUSES("a bound that is no number", 8, "  ulp = { f32 = 0 / 0 },",
             "specs/t.lua:8: ulp.f32: expected a number of at least 0, found NaN"),
+
+    /* axes by their names */
+    ACCEPTS("a function of points", 5, "  compute = function(x) return x end,"),
+    ACCEPTS("values over rows", 0, NAMED("y = RC", "x - max(x, \"cols\") * w", "")),
+    ACCEPTS("a value per row", 0, NAMED("y = { \"rows\" }", "mean(x * w, \"cols\")", "")),
+    ACCEPTS("a value per column, and its gradient", 0,
+            NAMED("y = { \"cols\" }", "sum(x, \"rows\") * w", "backward = true,")),
+    ACCEPTS("operands without some axes", 0, NAMED("y = RC", "x + w", "backward = true,")),
+    REFUSES("a function of points that gives one value", 5,
+            "  compute = function(x) return sum(x) end,\n  any_zero_sign = 3,",
+            "specs/t.lua:6: op \"t\": any_zero_sign: expected a boolean, found a number"),
+    REFUSES("an unknown axis", 0, NAMED("y = RC", "x - max(x, \"cosl\")", ""),
+            "specs/t.lua:5: max: unknown axis 'cosl' (did you mean 'cols'?); expected 'rows' or "
+            "'cols'"),
+    REFUSES("an axis that the argument lacks", 0, NAMED("y = RC", "x - max(w, \"rows\")", ""),
+            "specs/t.lua:5: max: expected axes out of those of its argument, { \"cols\" }; found { "
+            "\"rows\" }"),
+    REFUSES("a reduction of what is the same everywhere", 0, NAMED("y = RC", "x - w - sum(2)", ""),
+            "specs/t.lua:5: sum: expected what varies over some axis, found what is the same at "
+            "every point"),
+    REFUSES("rows beside names", 0, NAMED("y = RC", "x - row_max(x)", ""),
+            "specs/t.lua:5: row_max: expected axes by their names, as in max(x, \"cols\")"),
+    REFUSES("an output that lacks an axis", 0, NAMED("y = { \"rows\" }", "x * w", ""),
+            "specs/t.lua:5: compute: 'y' has no axis out of { \"cols\" }, over which its value "
+            "differs; expected a reduction over them, such as sum(..., \"cols\")"),
+    REFUSES("an output with an axis of its own", 0, NAMED("y = { \"t\" }", "sum(x)", ""),
+            "specs/t.lua:4: outputs.y: expected dimensions out of those of the inputs, { \"rows\", "
+            "\"cols\" }, found { \"t\" }"),
+    TEST("schema", says_what_no_template_does),
 
     /* sizes */
     REFUSES(

@@ -123,6 +123,57 @@ static void takes_what_op_is_given_as_it_is_then(void **state) {
   free(table);
 }
 
+/* ---- axes by their names --------------------------------------------------------------------- */
+
+/* What an op comes to in C: its kernels, its reference and, of one with a value at each point, its gradient. */
+static char *text_of(const char *outputs, const char *key, const char *body) {
+  static const char *const paths[] = {"out/gen/t/t__scalar.c", "out/gen/t/t_reference.c",
+                                      "out/gen/t_backward/t_backward__scalar.c"};
+  const bool whole = strchr(outputs, ',') != NULL;
+  char spec[1024], *all = calloc(1, 1 << 17);
+  run_result result;
+
+  assert_non_null(all);
+  snprintf(spec, sizeof spec,
+           "op \"t\" { doc = \"test\",\n"
+           "  inputs = { x = { \"rows\", \"cols\" }, w = { \"cols\" } }, outputs = { y = %s },\n"
+           "  %s = function(x, w) return %s end,\n"
+           "  sizes = { { \"1K\", rows = 10, cols = 100 } }, dtypes = { \"f32\" }, ulp = 1,\n"
+           "  variants = { { backend = \"scalar\" } }, backward = %s }\n",
+           outputs, key, body, whole ? "true" : "false");
+  tree_write("specs/t.lua", spec);
+  result = RUN(tree_root(), test_variable("LATHE_GEN"), "all");
+  assert_string_equal(result.err, "");
+  run_free(&result);
+  for (int i = 0; i < (whole ? 3 : 2); i++) {
+    char *text = tree_read(paths[i]);
+    assert_true(strlen(all) + strlen(text) < 1 << 17);
+    strcat(all, text);
+    free(text);
+  }
+  return all;
+}
+
+/* A function that names its axes comes to what one of rows does. */
+static void names_axes_of_rows(void **state) {
+  static const char *const cases[][3] = {
+      {"{ \"rows\", \"cols\" }", "exp(x - row_max(x)) * w / row_sum(x)",
+       "exp(x - max(x, \"cols\")) * w / sum(x, \"cols\")"},
+      {"{ \"rows\" }", "row_mean(x * w) / count()", "mean(x * w, \"cols\") / count(\"cols\")"},
+      {"{ \"cols\" }", "column_sum(w * x) * w", "sum(w * x, \"rows\") * w"},
+  };
+
+  (void)state;
+  tree_copy("templates", "templates");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *rows = text_of(cases[i][0], "rows", cases[i][1]);
+    char *named = text_of(cases[i][0], "compute", cases[i][2]);
+    assert_string_equal(named, rows);
+    free(rows);
+    free(named);
+  }
+}
+
 /* ---- what conditions compute ---------------------------------------------------------------- */
 
 #define NEAR_ONE "all_of(gt(x, 0), lt(x, 2))"
@@ -394,6 +445,7 @@ const struct CMUnitTest tracing_tests[] = {
 
     /* what a spec is given */
     TEST(keeps_specs_apart),
+    {"tracing: names_axes_of_rows", names_axes_of_rows, tree_setup, tree_teardown, NULL},
     TEST(takes_what_op_is_given_as_it_is_then),
     REFUSES("a name that comparisons had", "function(x) EQUAL.kept = 1 return x end", 2,
             "unknown name 'EQUAL'"),

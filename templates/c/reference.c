@@ -12,61 +12,16 @@
 //@ local function is_no_column(operand)
 //@   return operand.place ~= "column"
 //@ end
-//@ -- The variables in which a reduction is gathered: their names, and what they are of nothing.
-//@ local function variables_of(r)
-//@   if k:is_index(r.kind) then
-//@     return { { r.name .. "_best", "0" }, { r.name .. "_at", "-1", type = "int64_t" } }
-//@   elseif r.kind == "sum" then
-//@     return { { r.name .. "_sum", "0" }, { r.name .. "_error", "0" } }
-//@   end
-//@   return { { r.name .. "_best", k:neutral(r.kind) } }
-//@ end
-//@ local function begin(phase)
-//@ for _, r in ipairs(phase.reductions) do
-//@ for _, variable in ipairs(variables_of(r)) do
-$(variable.type or k.number) $(variable[1]) = $(variable[2]);
-//@ end
-//@ end
-//@ end
-//@ -- One more term of a reduction, or what a block of them came to.
-//@ local function take(r, term, place)
-//@ local better = (r.kind == "argmax" or r.kind == "maximum") and ">" or "<"
-//@ if k:is_index(r.kind) then
-if ($r.name$_at < 0 || $term$ $better$ $r.name$_best || (isnan($term$) && !isnan($r.name$_best))) {
-  $r.name$_best = $term$;
-  $r.name$_at = $place$;
-}
-//@ elseif r.kind == "sum" then
-const $k.number$ $r.name$_new = $r.name$_sum + $term$;
-$r.name$_error += !isfinite($r.name$_new) ? 0
-    : $(k:text("abs", r.name .. "_sum")) >= $(k:text("abs", term))
-        ? ($r.name$_sum - $r.name$_new) + $term$
-        : ($term$ - $r.name$_new) + $r.name$_sum;
-$r.name$_sum = $r.name$_new;
-//@ else
-$r.name$_best = $term$ $better$ $r.name$_best || isnan($term$) ? $term$ : $r.name$_best;
-//@ end
-//@ end
+//@ local G = use "gather.c"
 //@ local function gather(phase, pass)
-//@ begin(phase)
+//@ G.begin(phase.reductions)
 for (size_t i = 0; i < $points$; i++) {
   //@ P.load_and_call(pass, "i")
   //@ P.store_points(phase.stash, "i")
   //@ for _, r in ipairs(phase.reductions) do
-  //@ take(r, r.name .. "_term", per_row and "(int64_t)i" or "(int64_t)(part->first + i)")
+  //@ G.take(r, r.name .. "_term", per_row and "(int64_t)i" or "(int64_t)(part->first + i)")
   //@ end
 }
-//@ end
-//@ local function end_phase(phase)
-//@ for _, r in ipairs(phase.reductions) do
-//@ if k:is_index(r.kind) then
-const int64_t $r.name$ = $r.name$_at;
-//@ elseif r.kind == "sum" then
-const $k.number$ $r.name$ = $r.name$_sum + $r.name$_error;
-//@ else
-const $k.number$ $r.name$ = $r.name$_best;
-//@ end
-//@ end
 //@ end
 //@ -- The numbers that a block leaves: each of a place among the states.
 //@ local states, state_of = 0, {}
@@ -76,7 +31,7 @@ const $k.number$ $r.name$ = $r.name$_best;
 //@ end
 //@ for _, phase in ipairs(joins and k.program.phases or {}) do
 //@   for _, r in ipairs(phase.reductions) do
-//@     for _, variable in ipairs(variables_of(r)) do
+//@     for _, variable in ipairs(G.variables_of(r)) do
 //@       reserve(variable[1])
 //@     end
 //@   end
@@ -87,7 +42,7 @@ const $k.number$ $r.name$ = $r.name$_best;
 //@ end
 //@ local function leave(phase, at)
 //@ for _, r in ipairs(phase.reductions) do
-//@ for _, variable in ipairs(variables_of(r)) do
+//@ for _, variable in ipairs(G.variables_of(r)) do
 $at$[$(state_of[variable[1]])] = $(variable.type and "(" .. k.number .. ")" or "")$(variable[1]);
 //@ end
 //@ end
@@ -109,7 +64,7 @@ if ((uint64_t)$pick.index$_value - part->first < part->count) {
 return;
 //@ end
 //@ local function join_blocks(phase)
-//@ begin(phase)
+//@ G.begin(phase.reductions)
 //@ for _, pick in ipairs(phase.picks) do
 all[$(state_of[pick.name])] = $(k:literal(0 / 0));
 //@ end
@@ -119,15 +74,15 @@ for (size_t b = 0; b < part->blocks; b++) {
   //@ if k:is_index(r.kind) then
   const $k.number$ $r.name$_term = here[$(state_of[r.name .. "_best"])];
   if (here[$(state_of[r.name .. "_at"])] >= 0) {
-    //@ take(r, r.name .. "_term", "(int64_t)here[" .. state_of[r.name .. "_at"] .. "]")
+    //@ G.take(r, r.name .. "_term", "(int64_t)here[" .. state_of[r.name .. "_at"] .. "]")
   }
   //@ elseif r.kind == "sum" then
   const $k.number$ $r.name$_term = here[$(state_of[r.name .. "_sum"])];
-  //@ take(r, r.name .. "_term")
+  //@ G.take(r, r.name .. "_term")
   $r.name$_error += here[$(state_of[r.name .. "_error"])];
   //@ else
   const $k.number$ $r.name$_term = here[$(state_of[r.name .. "_best"])];
-  //@ take(r, r.name .. "_term")
+  //@ G.take(r, r.name .. "_term")
   //@ end
   //@ end
   //@ for _, pick in ipairs(phase.picks) do
@@ -175,7 +130,7 @@ if (part->phase == $(p - 1))
 //@ if passes[p] then
 //@ gather(phase, passes[p])
 //@ end
-//@ end_phase(phase)
+//@ G.finish(phase.reductions)
 $(k:uniforms(p))
 //@ end
 //@ end
