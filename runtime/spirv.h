@@ -27,6 +27,6 @@ static inline uint32_t spirv_op(uint32_t word) {
 /* One kernel of a module whose entry point does nothing but call all of them: the module with the nth of the calls
  * alone, from 0 on, and nothing that this does not need; drivers take their time with what is in a module. Its words
  * go to count. Released by free; null where the module is not so, or has no such call, or there is no memory. */
-uint32_t *spirv_kernel(const uint32_t *module, size_t words, uint32_t nth, size_t *count);
+uint32_t *spirv_kernel(const uint32_t *words, size_t length, uint32_t nth, size_t *count);
 
 #endif
