@@ -8,3 +8,6 @@ files["gen"] = { read_globals = { "host" } }
 
 -- Specs name functions of the generator's, which knows them better: a misspelt one is its error.
 files["specs"] = { ignore = { "113" } }
+
+-- Files beside templates name others by use, and know the instruction sets: gen/backends.lua.
+files["templates"] = { read_globals = { "instruction_sets", "use" } }

@@ -4,7 +4,6 @@
 --   names     their names, in order
 --   inner     those that a pass goes over, point by point; none before the family is known
 --   outer     the others: there is a pass for each of their points, a row
---   reduced   those that a reduction goes over where its call does not name them; nil for all that its argument has
 -- Nodes of a graph carry the sets that they vary over: expr.lua.
 
 local text = require "text"
@@ -12,7 +11,7 @@ local text = require "text"
 local axes = {}
 
 -- What there is before an op is known.
-axes.none = { names = {}, all = 0, inner = 0, outer = 0, reduced = 0 }
+axes.none = { names = {}, all = 0, inner = 0, outer = 0 }
 
 -- The axis at a place of an op's dimensions, from 1, as a set.
 function axes.at(place)
@@ -28,11 +27,20 @@ function axes.set(places)
   return set
 end
 
+-- The places of a set's axes among an op's dimensions, from 0 on.
+function axes.indexes(set)
+  local list = {}
+  for index = 0, 62 do
+    list[#list + 1] = set & 1 << index ~= 0 and index or nil
+  end
+  return list
+end
+
 -- The layout of an op with these axes, with passes over the last `inner` of them.
 function axes.layout(names, inner)
   local all = (1 << #names) - 1
   local outer = (1 << #names - inner) - 1
-  return { names = names, all = all, inner = all & ~outer, outer = outer, reduced = all & ~outer }
+  return { names = names, all = all, inner = all & ~outer, outer = outer }
 end
 
 -- The same while the family is not known.

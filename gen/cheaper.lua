@@ -1,47 +1,39 @@
 -- Cheaper forms of operations, for languages whose kernels have little time for each point: where an
 -- argument was rounded itself, or results are rounded to a narrower type, less than full accuracy is
--- enough. templates/cuda/functions.h says how much. quotient and root are for languages with texts for them.
+-- enough: narrow.lua. exp_near, quotient and root are for languages with texts for them.
 
 local expr = require "expr"
+local narrow = require "narrow"
+local reductions = require "reductions"
 local vecmath = require "vecmath"
 
 local cheaper = {}
 
-for _, name in ipairs {
-  "exp_near", "exp_narrow", "erfc_near", "normal_narrow", "bell_narrow", "sigmoid_narrow", "sigmoid_near",
-  "complement_narrow", "complement_near", "tanh_narrow", "log1p_narrow", "root", "reciprocal_root",
-  "reciprocal_near", "reciprocal", "exp_summed",
-} do
+for _, name in ipairs { "exp_near", "exp_summed", "root", "reciprocal_root", "reciprocal_near", "reciprocal" } do
   expr.operations[name] = { "r", "r", cost = 1 }
 end
 expr.operations.quotient = { "r", "rr", cost = 1 }
 
--- Texts of those that kernel.h and kernel.comp have under the same names.
-cheaper.texts = {
-  erfc_near = "lathe_erfc_near({1})",
-  sigmoid_narrow_f16 = "lathe_sigmoid_f16({1})",
-  sigmoid_narrow_bf16 = "lathe_sigmoid_bf16({1})",
-  sigmoid_near = "lathe_sigmoid_near({1})",
-  complement_narrow_f16 = "lathe_complement_f16({1})",
-  complement_narrow_bf16 = "lathe_complement_bf16({1})",
-  complement_near = "lathe_complement_near({1})",
-  tanh_narrow = "lathe_tanh_narrow({1})",
-  log1p_narrow = "lathe_log1p_narrow({1})",
-  normal_narrow_f16 = "lathe_normal({1}, lathe_bell_f16({1}))",
-  normal_narrow_bf16 = "lathe_normal({1}, lathe_bell_bf16({1}))",
-  bell_narrow_f16 = "lathe_bell_f16({1})",
-  bell_narrow_bf16 = "lathe_bell_bf16({1})",
-}
-
 -- Whether what is computed is rounded to half the bits later.
 local function is_narrow(k)
-  return k.dtype ~= k.compute
+  return k.narrow
 end
+
+-- What is one of its arguments, and no other number, by their places.
+local moves = {
+  neg = { 1 }, abs = { 1 }, copysign = { 1 }, detach = { 1 }, pick = { 1 }, max = { 1, 2 }, min = { 1, 2 },
+  select = { 2, 3 },
+}
 
 -- A value that was rounded itself: not an operand's element, nor a plain number.
 local function is_rounded(node)
-  if node.op == "neg" or node.op == "abs" then
-    return is_rounded(node[1])
+  if moves[node.op] then
+    for _, place in ipairs(moves[node.op]) do
+      if is_rounded(node[place]) then
+        return true
+      end
+    end
+    return false
   end
   return #node > 0
 end
@@ -54,7 +46,7 @@ local function kind_of(k, name)
       if reduction.second == name then
         return "sum"
       elseif reduction.name == name then
-        return reduction.kind == "powers" and "maximum" or reduction.kind == "moments" and "sum" or reduction.kind
+        return reductions[reduction.kind].first or reduction.kind
       end
     end
   end
@@ -101,10 +93,10 @@ function forms.exp(k, args, node)
     local square = x.op == "neg" and x[1].op == "mul" and x[1][1] == x[1][2] and x[1][1]
     local of = square and deviation(square)
     if of then
-      return expr.make("bell_narrow", { cheaper.expand(k, of) })
+      return narrow.bell[k.dtype](cheaper.expand(k, of))
     end
-    local form = is_rounded(x) and "exp_near" or k.set["exp_narrow_" .. k.dtype] and "exp_narrow"
-    return form and expr.make(form, args)
+    local form = is_rounded(x) and narrow.exp[k.dtype] or k.set.narrow_exp == k.dtype and narrow.exp_element
+    return form and form(args[1])
   end
   local shifted = x.op == "sub" and x[2].op == "reduced"
   return shifted and k.set["exp_near_" .. k.dtype] and expr.make("exp_near", args)
@@ -113,9 +105,13 @@ end
 -- What stands for a term of a sum, and nothing else: one of the powers e^(x - largest x) is 1, so that those
 -- below the normal range do not count.
 function cheaper.summed(k, term)
-  local x = term.op == "exp" and is_narrow(k) and k.set.exp_summed and term[1]
+  local x = term.op == "exp" and is_narrow(k) and k.set.power_near and term[1]
   local largest = x and x.op == "sub" and x[2].op == "reduced" and kind_of(k, x[2].name) == "maximum"
   return largest and expr.make("exp_summed", { x }) or term
+end
+
+function forms.exp_summed(_, args)
+  return narrow.exp.f16(args[1])
 end
 
 -- The normal distribution's function of x is erfc(-x / sqrt(2)) / 2, as in gelu; its bell, e^(-x^2 / 2).
@@ -123,14 +119,14 @@ function forms.erfc(k, args, node)
   if not is_rounded(node[1]) then
     return false
   end
-  return is_narrow(k) and 2 * expr.make("normal_narrow", { args[1] * -math.sqrt(2) }) or expr.make("erfc_near", args)
+  return is_narrow(k) and 2 * narrow.normal(args[1] * -math.sqrt(2), k.dtype) or narrow.erfc(args[1])
 end
 
 function forms.mul(k, _, node)
   local half, tail = factors(node)
   if is_narrow(k) and half == 0.5 and tail.op == "erfc" then
     local x, negative = deviation(tail[1])
-    return x and expr.make("normal_narrow", { cheaper.expand(k, negative and x or -x) })
+    return x and narrow.normal(cheaper.expand(k, negative and x or -x), k.dtype)
   end
 end
 
@@ -146,11 +142,11 @@ function forms.add(k, args, node)
 end
 
 function forms.tanh(k, args)
-  return is_narrow(k) and expr.make("tanh_narrow", args)
+  return is_narrow(k) and narrow.tanh(args[1])
 end
 
 function forms.log1p(k, args)
-  return is_narrow(k) and expr.make("log1p_narrow", args)
+  return is_narrow(k) and narrow.log1p(args[1])
 end
 
 -- That of -x is 1 - sigmoid(x), and takes the same steps as that of x.
@@ -158,11 +154,8 @@ function forms.sigmoid(k, args, node)
   if not is_narrow(k) then
     return false
   end
-  local form = is_rounded(node[1]) and "near" or "narrow"
-  if node[1].op == "neg" and args[1].op == "neg" then
-    return expr.make("complement_" .. form, { args[1][1] })
-  end
-  return expr.make("sigmoid_" .. form, args)
+  local complement = node[1].op == "neg" and args[1].op == "neg"
+  return narrow.sigmoid(complement and args[1][1] or args[1], k.dtype, is_rounded(node[1]), complement)
 end
 
 -- By a sum, or by what is made of reductions' results: one division for all points. What is the same for

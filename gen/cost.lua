@@ -43,7 +43,7 @@ function cost.generated(ops, backends, texts)
     local cells = { string.format("%-22s", name) }
     for i, column in ipairs(names) do
       local count, size = kernels[column] or 0, bytes[column]
-      cells[i + 1] = string.format("%5s %4s", count > 0 and count or "-",
+      cells[i + 1] = string.format("%4s %4s", count > 0 and count or "-",
         size and string.format("%.0f", size / 1000) or "-")
     end
     lines[#lines + 1] = table.concat(cells, " "):gsub(" +$", "")
@@ -51,7 +51,7 @@ function cost.generated(ops, backends, texts)
   lines[1] = "# Kernels of each op and backend, and kilobytes of their sources: what compiling takes grows with both."
   lines[2] = string.format("%-22s", "op")
   for _, name in ipairs(names) do
-    lines[2] = lines[2] .. string.format(" %10s", name)
+    lines[2] = lines[2] .. string.format(" %9s", name)
   end
   for _, op in ipairs(ops) do
     local kernels, bytes = {}, {}

@@ -1,9 +1,10 @@
 -- A definition file for LuaLS, by which an editor completes a spec: the keys, the tuning parameters of every
 -- family and backend, and the vocabulary of a spec's functions.
 
-local expr = require "expr"
-local schema = require "schema"
+local keys = require "keys"
 local text = require "text"
+local types = require "types"
+local vocabulary = require "vocabulary"
 
 local definitions = {}
 
@@ -22,32 +23,38 @@ end
 
 -- The fields of a variant's row: what all have, and every parameter with the values that it may have.
 local function variant_fields(backends)
-  local values, types, kinds, names = {}, {}, {}, {}
+  local values, luals_types, kinds, groups, names = {}, {}, {}, {}, {}
   for _, backend in ipairs(backends) do
     names[#names + 1] = backend.name
+    if backend.group then
+      groups[backend.group] = true
+    end
     if not kinds[backend.kind] then
       kinds[backend.kind] = true
       for family, parameters in text.sorted_pairs(backend.families) do
         for _, parameter in ipairs(parameters) do
           local name = parameter[1]
-          values[name], types[name] = values[name] or {}, types[name] or {}
+          values[name], luals_types[name] = values[name] or {}, luals_types[name] or {}
           table.insert(values[name], values_of(parameter, family, backend.kind))
-          types[name][parameter.range and "integer" or quoted(parameter.names)] = true
+          luals_types[name][parameter.range and "integer" or quoted(parameter.names)] = true
         end
       end
     end
   end
-  for kind in text.sorted_pairs(kinds) do
-    names[#names + 1] = not text.contains(names, kind) and kind or nil
+  for _, several in ipairs { kinds, groups } do
+    for name in text.sorted_pairs(several) do
+      names[#names + 1] = not text.contains(names, name) and name or nil
+    end
   end
   local lines = {
     "---@alias lathe.backend " .. quoted(names), "---@class lathe.variant",
     "---@field backend lathe.backend|lathe.backend[] Which instruction sets or devices the row is for.",
+    "---@field implementation? string|string[] Another way to compute it than that of the op's family.",
     "---@field dtypes? lathe.dtype|lathe.dtype[] Which of the op's precisions it is for; all where it does not say.",
     "---@field prefer? { from?: number, to?: number } For which sizes, in bytes, dispatch takes it first.",
   }
   for name, list in text.sorted_pairs(values) do
-    local luals = table.concat(text.sorted_keys(types[name]), " | ")
+    local luals = table.concat(text.sorted_keys(luals_types[name]), " | ")
     lines[#lines + 1] = string.format("---@field %s? %s|(%s)[] %s", name, luals, luals, table.concat(list, "; "))
   end
   return lines
@@ -57,7 +64,7 @@ end
 function definitions.write(backends)
   local out = {
     "---@meta", "-- Made by `lathe-gen definitions`: what a spec may say, for editors.", "",
-    "---@alias lathe.dtype " .. quoted(schema.dtypes),
+    "---@alias lathe.dtype " .. quoted(types.of_variants),
     "---@class lathe.operand : string[]", "---@field range? number[]", "---@field index? string",
     "---@field dtype? string",
     "---@class lathe.size : { [string]: integer, [1]: string }", "---@class lathe.value",
@@ -68,14 +75,14 @@ function definitions.write(backends)
   local fields = variant_fields(backends)
   table.move(fields, 1, #fields, #out + 1, out)
   out[#out + 1] = "\n---@class lathe.op"
-  for _, row in ipairs(schema.keys) do
+  for _, row in ipairs(keys.rows) do
     out[#out + 1] = string.format("---@field %s%s %s %s", row[1], row.optional and "?" or "",
       row.luals or row[2], row.doc)
   end
   out[#out + 1] = "\n---@param name string\n---@return fun(keys: lathe.op)\nfunction op(name) end\n"
   out[#out + 1] = "---A file inside specs/; returns what it returns.\n---@param path string\n"
     .. "function include(path) end\n"
-  for name in text.sorted_pairs(expr.vocabulary) do
+  for name in text.sorted_pairs(vocabulary) do
     out[#out + 1] = "---@param ... lathe.value|number\n---@return lathe.value\nfunction " .. name .. "(...) end\n"
   end
   return table.concat(out, "\n")

@@ -1,5 +1,6 @@
 -- Writes the dispatch table: the rows of lathe.h's types as constant C data, one row per fact.
 
+local axes = require "axes"
 local plan = require "plan"
 local text = require "text"
 
@@ -47,6 +48,15 @@ local function braces(list)
   return "{ " .. (#list > 0 and table.concat(list, ", ") or "0") .. " }"
 end
 
+-- Sets by operand.
+local function by_operand(sets)
+  local cells = {}
+  for place, set in text.sorted_pairs(sets) do
+    cells[#cells + 1] = string.format("[%d] = 0x%x", place, set)
+  end
+  return braces(cells)
+end
+
 local function op_row(out, op, index_of)
   local name = op.name
   local f64, wide = "NULL", "NULL"
@@ -55,11 +65,12 @@ local function op_row(out, op, index_of)
     out[#out + 1] = string.format("extern lathe_fn %s, %s;", f64, wide)
   end
   local operands = array(out, "lathe_operand", name .. "_operands", text.map(op.operands, function(o)
+    local own = o.dtype or o.storage
     return {
-      text.c_string(o.name), o.dtype and "LATHE_" .. o.dtype:upper() or "LATHE_VARIANT_DTYPE", tostring(o.output),
+      text.c_string(o.name), own and "LATHE_" .. own:upper() or "LATHE_VARIANT_DTYPE", tostring(o.output),
       tostring(#o.dims), braces(text.map(o.dim_index, function(d)
         return tostring(d - 1)
-      end)), number(o.low), number(o.high), tostring(o.index ~= nil),
+      end)), number(o.low), number(o.high), tostring(o.index and axes.indexes(o.along)[1] + 1 or 0),
     }
   end))
   local rounded_terms = 0
@@ -86,8 +97,14 @@ local function op_row(out, op, index_of)
   local bounds = array(out, "lathe_bound", name .. "_bounds", text.map(op.dtypes, function(d)
     return { "LATHE_" .. d:upper(), number(op.ulp[d]) }
   end))
+  local compared = array(out, "lathe_compared", name .. "_compared", text.map(op.compared, function(c)
+    return { text.c_string(c.name), text.c_string(c.forward), c.backward and text.c_string(c.backward) or "NULL" }
+  end))
   local peers = array(out, "lathe_peer", name .. "_peers", text.map(op.peers, function(p)
     return { text.c_string(p.name), text.c_string(p.expression) }
+  end))
+  local work = array(out, "lathe_arithmetic", name .. "_work", text.map(op.work, function(w)
+    return { string.format("0x%x", w.axes), tostring(w.each) }
   end))
   return string.format([[
   {
@@ -104,22 +121,26 @@ local function op_row(out, op, index_of)
     .sets = %s,
     .bounds = %s,
     .peers = %s,
+    .ncompared = %d, .compared = %s,
     .in_place = %s,
     .any_zero_sign = %s,
     .rounded_terms = %d,
     .roughest = %s, .roughest_ulp = %s,
-    .flops_per_point = %d,
+    .nwork = %d, .work = %s,
+    .apart = %s, .linear = %s,
     .gradient_of = %s,
+    .cut = %d,
     .column_reductions = %d,
     .reference_f64 = %s,
     .reference_wide = %s,
   },
 ]], text.c_string(name), text.c_string(op.doc), text.c_string(op.family), text.c_string(op.where()), #op.dims,
     table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, #op.scalars, #op.sizes, #op.sets,
-    #op.dtypes, #op.peers, operands, scalars, sizes, sets, bounds, peers, tostring(op.in_place),
+    #op.dtypes, #op.peers, operands, scalars, sizes, sets, bounds, peers, #op.compared, compared, tostring(op.in_place),
     tostring(op.any_zero_sign), rounded_terms, op.roughest and text.c_string(op.roughest) or "NULL",
-    number(op.roughest_ulp), op.flops,
-    index_of[op.forward] and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.column_reductions,
+    number(op.roughest_ulp), #op.work, work, by_operand(op.apart), by_operand(op.linear),
+    index_of[op.forward] and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", op.cut,
+    op.column_reductions,
     f64, wide)
 end
 
@@ -184,21 +205,21 @@ function dispatch.write(ops, backends)
     made[i] = made_rows(op)
     for _, v in ipairs(op.planned) do
       local enabled = not v.disabled
-      local features = text.map(v.backend.dtype_features and v.backend.dtype_features[v.dtype] or {}, function(f)
+      local features = text.map(v.features, function(f)
         return "LATHE_" .. f
       end)
-      local run, image, launches, workspace = "NULL", "NULL", "NULL", "NULL"
+      local run, image, schedule, workspace = "NULL", "NULL", "NULL", "NULL"
       if enabled and v.part.image then
-        image, launches = "&" .. v.part.stem .. "_image", v.name .. "_launches"
+        image, schedule = "&" .. v.part.stem .. "_image", "&" .. v.name .. "_schedule"
         if v == v.part.variants[1] then
           externs[#externs + 1] = "extern const lathe_image " .. v.part.stem .. "_image;\n"
         end
-        externs[#externs + 1] = "extern lathe_launches " .. launches .. ";\n"
+        externs[#externs + 1] = "extern const lathe_schedule " .. v.name .. "_schedule;\n"
       elseif enabled then
         run = v.name
         externs[#externs + 1] = "extern lathe_fn " .. run .. ";\n"
       end
-      if enabled and v.backend.workspace and v.backend.workspace(op) then
+      if enabled and v.backend.workspace and v.backend.workspace(op, v.family) then
         workspace = v.name .. "_workspace"
         externs[#externs + 1] = "extern lathe_cost " .. workspace .. ";\n"
       end
@@ -206,10 +227,11 @@ function dispatch.write(ops, backends)
         text.c_string(v.name), string.format("&lathe_ops[%d]", i - 1),
         string.format("&lathe_backends[%d]", backend_index[v.backend]), "LATHE_" .. v.dtype:upper(),
         #features > 0 and table.concat(features, " | ") or "0", v.disabled and text.c_string(v.disabled) or "NULL",
-        run, image, launches, workspace, "1", number(v.from), number(v.to), text.c_string(v.params_text),
+        run, image, schedule, workspace, number(v.from), number(v.to), text.c_string(v.params_text),
         text.c_string(v.where),
-        op.untemplated and "NULL"
-          or text.c_string("templates/" .. v.backend.language .. "/" .. op.family .. v.backend.extension),
+        not v.backend.families[v.family] and "NULL"
+          or text.c_string("templates/" .. v.backend.language .. "/" .. v.family .. v.backend.extension),
+        v.implementation and text.c_string(v.implementation) or "NULL",
       }
     end
   end
@@ -222,8 +244,8 @@ function dispatch.write(ops, backends)
     "const lathe_op lathe_ops[] = {\n", table.concat(op_rows), "};\n",
     "const size_t lathe_op_count = sizeof lathe_ops / sizeof *lathe_ops;\n\n",
     table.concat(externs),
-    "\n/* name, op, backend, dtype, features, disabled, run, image, launches, workspace, align, "
-    .. "prefer from and to, params, source, template */\n",
+    "\n/* name, op, backend, dtype, features, disabled, run, image, schedule, workspace, "
+    .. "prefer from and to, params, source, template, implementation */\n",
     "const lathe_variant lathe_variants[] = {\n", aligned(variant_rows), "};\n",
     "const size_t lathe_variant_count = sizeof lathe_variants / sizeof *lathe_variants;\n\n",
     "const lathe_span lathe_spans[][LATHE_DTYPES] = {\n", table.concat(span_rows), "};\n\n",

@@ -1,17 +1,23 @@
--- The command line of lathe-gen, and the order of the stages: load, plan, lower and expand, table.
+-- The command line of lathe-gen, and the order of the stages.
 
+local backends = require "backends"
 local cost = require "cost"
 local definitions = require "definitions"
 local edges = require "edges"
-local expand = require "expand"
 local load_stage = require "load"
 local parts = require "parts"
 local plan = require "plan"
+local names = require "names"
+local pour = require "pour"
+local program = require "program"
+local schedule = require "schedule"
 local schema = require "schema"
+local show = require "show"
 local dispatch = require "dispatch"
 local template = require "template"
 local text = require "text"
 local trace = require "trace"
+local types = require "types"
 
 local usage = [[
 lathe-gen: makes kernels, their dispatch table and their build edges from specs and templates
@@ -19,6 +25,8 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   lathe-gen [options] index             check all specs; write the table and the edges
   lathe-gen [options] expand OP...      write the sources of some ops
   lathe-gen [options] all               both, for every op
+  lathe-gen [options] show OP...        print what the stages make of some ops: the graph, the passes over the data, how
+                                        each kernel's work is cut
   lathe-gen [options] ops               list the ops that are built, a line each
   lathe-gen [options] size              count the kernels and kilobytes that all of it would be
   lathe-gen [options] cost              tell what was dear in the last build, by ninja's log
@@ -29,8 +37,11 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   --backend NAME            make kernels for this backend; may be given again (all)
   --disabled NAME=REASON    why a backend is off, for the table; where NAME is BACKEND:EXTENSION,
                             why its kernels that need the extension are
+  --processor NAME          make kernels for the instruction sets of these processors: x86_64, aarch64, ... (this
+                            machine's)
   --ops LIST                build these ops, names or globs, with their gradients; -NAME leaves one out (all)
   --dtypes LIST             build these precisions (all)
+  --stage NAME              what show prints: trace, program or schedule (all of them)
   --no-line                 leave #line out of what is generated
   --help                    print this
 
@@ -39,7 +50,9 @@ a file for pkg-config that says where they are, and how to compile: cc $(pkg-con
 ]]
 
 local function parse(arguments)
-  local options = { src = ".", out = "out/gen", reasons = {}, line = true, words = {} }
+  local options = {
+    src = ".", out = "out/gen", reasons = {}, line = true, processor = host.processor, words = {},
+  }
   local i = 1
   local function value()
     i = i + 1
@@ -68,17 +81,22 @@ local function parse(arguments)
         text.refuse("--disabled: expected NAME=REASON, found '%s'", arguments[i])
       end
       options.reasons[name] = reason
+    elseif argument == "--processor" then
+      options.processor = value()
     elseif argument == "--ops" then
       options.ops = value()
     elseif argument == "--dtypes" then
       options.dtypes = value()
+    elseif argument == "--stage" then
+      options.stage = value()
     elseif argument == "--no-line" then
       options.line = false
     elseif argument == "--help" then
       options.help = true
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
-        { "--src", "--out", "--backend", "--disabled", "--ops", "--dtypes", "--no-line", "--help" }))
+        { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--stage", "--no-line",
+          "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -115,6 +133,7 @@ local function recording_reader(src)
   end
   return {
     reads = reads,
+    path_of = path_of,
     read = function(path)
       local full = path_of(path)
       local content, message = host.files.read(full, largest_source)
@@ -126,8 +145,8 @@ local function recording_reader(src)
     list = function(path, suffix)
       local full = path_of(path)
       record(full)
-      local names, message = host.files.list(full, suffix)
-      return names, message and message:sub(#full + 3)
+      local found, message = host.files.list(full, suffix)
+      return found, message and message:sub(#full + 3)
     end,
   }
 end
@@ -141,14 +160,17 @@ end
 
 local function prepare(options)
   local reader = recording_reader(options.src)
-  local run = { options = options, reader = reader }
-  run.backends = plan.backends(reader, options.backends, options.reasons)
+  local run = { options = options, reader = reader, backends = {} }
+  local known = backends.read(reader, options.backends, options.reasons, options.processor)
+  for _, backend in ipairs(known) do
+    table.insert(run.backends, not backend.elsewhere and backend or nil)
+  end
   run.ops = schema.check(load_stage.all(reader))
   if #run.ops == 0 then
     text.fail("specs", "expected at least one spec that declares an op, found none")
   end
   for _, op in ipairs(run.ops) do
-    op.planned = plan.variants(op, run.backends)
+    op.planned = plan.variants(op, known)
   end
   parts.choose(run.ops, options.ops, options.dtypes)
   parts.group(run.ops)
@@ -173,50 +195,70 @@ local function write_index(run)
   end
   write(run, "manifest.txt", manifest)
   write(run, "table.c", dispatch.write(run.ops, run.backends))
+  write(run, "types.h", types.header())
   write(run, "kernels.ninja", edges.ninja(run.ops, out, "out/lathe-gen"))
   checked(host.files.write(out .. "/kernels.ninja.d", edges.depfile(out .. "/kernels.ninja", run.reader.reads)))
 end
 
 local function expander(reader, options)
-  return template.engine(reader.read, { line = options.line })
+  return template.engine(reader.read, { line = options.line and reader.path_of })
 end
 
--- The sources of a traced op, and the table of its own bench program, which has its gradient too.
-local function write_op(run, engine, op)
-  expand.op(engine, op, function(path, content)
-    write(run, path, content)
-  end)
+-- Calls take(path, text) for the sources of an op: trace, program, schedule, pour.
+local function expand_op(op, engine, options, take)
+  trace.op(op)
+  pour.op(engine, schedule.of(program.of(names.in_code(op))), options, take)
+end
+
+-- The same for the sources of all ops, one op after the other.
+local function expand_all(run, engine, take)
+  for _, op in ipairs(run.ops) do
+    expand_op(op, engine, run.options, take)
+    op.values, op.magnitudes = nil, nil -- the graph is done with, and may be large
+  end
+end
+
+-- The table of an op's own bench program, which has its gradient too: all of them traced.
+local function write_own_table(run, op)
   if op.alone then
-    for _, member in ipairs(op.alone.ops) do
-      trace.op(member)
-    end
     write(run, op.alone.table, dispatch.write(op.alone.ops, run.backends))
   end
 end
 
--- The ops with these names, and their specs alone.
-local function expand_some(options, names)
-  local run = prepare(options)
+-- The ops with these names, for a command.
+local function named_ops(run, wanted, command)
   local by_name = {}
   for _, op in ipairs(run.ops) do
     by_name[op.name] = op
   end
-  for _, name in ipairs(names) do
+  return text.map(wanted, function(name)
     local op = by_name[name]
     if not op then
-      text.refuse("expand: unknown op '%s'%s", name, text.did_you_mean(name, text.sorted_keys(by_name)))
+      text.refuse("%s: unknown op '%s'%s", command, name, text.did_you_mean(name, text.sorted_keys(by_name)))
+    elseif op.left_out then
+      text.refuse("%s: '%s' is %s", command, name, op.left_out)
     end
-    if op.left_out then
-      text.refuse("expand: '%s' is %s", name, op.left_out)
-    end
-    trace.op(op)
+    return op
+  end)
+end
+
+-- The ops with these names, and their specs alone.
+local function expand_some(options, words)
+  local run = prepare(options)
+  for _, op in ipairs(named_ops(run, words, "expand")) do
     -- What this op is made from: its own spec, not the others that were read to find it.
     local reader = recording_reader(options.src)
-    plan.backends(reader, options.backends, options.reasons)
+    backends.read(reader, options.backends, options.reasons, options.processor)
     for _, file in ipairs(op.files) do
       reader.read(file)
     end
-    write_op(run, expander(reader, options), op)
+    expand_op(op, expander(reader, options), options, function(path, content)
+      write(run, path, content)
+    end)
+    for _, member in ipairs(op.alone and op.alone.ops or {}) do
+      trace.op(member)
+    end
+    write_own_table(run, op)
     write(run, op.name .. "/expand.d", edges.depfile(options.out .. "/" .. op.sources[1].path, reader.reads))
   end
 end
@@ -231,13 +273,34 @@ end
 
 local function all(options)
   local run = prepare(options)
-  local engine = expander(run.reader, options)
+  expand_all(run, expander(run.reader, options), function(path, content)
+    write(run, path, content)
+  end)
   for _, op in ipairs(run.ops) do
-    trace.op(op)
-    write_op(run, engine, op)
-    op.values, op.magnitudes = nil, nil -- the graph is done with, and may be large
+    write_own_table(run, op)
   end
   write_index(run)
+end
+
+local function show_some(options, words)
+  local stages = { "trace", "program", "schedule" }
+  if options.stage and not text.contains(stages, options.stage) then
+    text.refuse("--stage: expected %s, found '%s'%s", text.one_of(stages), options.stage,
+      text.did_you_mean(options.stage, stages))
+  end
+  local lines = {}
+  for _, op in ipairs(named_ops(prepare(options), words, "show")) do
+    trace.op(op)
+    local programs = program.of(op)
+    local records = { trace = op, program = programs, schedule = schedule.of(programs) }
+    for _, stage in ipairs(stages) do
+      if stage == (options.stage or stage) then
+        lines[#lines + 1] = op.name .. ": " .. stage
+        show[stage](records[stage], lines)
+      end
+    end
+  end
+  io.write(table.concat(lines, "\n"), "\n")
 end
 
 local function list_ops(options)
@@ -250,14 +313,10 @@ end
 
 local function count_sources(options)
   local run = prepare(options)
-  local engine, lengths = expander(run.reader, options), {}
-  for _, op in ipairs(run.ops) do
-    trace.op(op)
-    expand.op(engine, op, function(path, content)
-      lengths[path] = #content
-    end)
-    op.values, op.magnitudes = nil, nil
-  end
+  local lengths = {}
+  expand_all(run, expander(run.reader, options), function(path, content)
+    lengths[path] = #content
+  end)
   io.write(cost.generated(run.ops, run.backends, lengths))
 end
 
@@ -272,8 +331,8 @@ local function tell_cost(options)
 end
 
 local function define(options, words)
-  local backends = plan.backends(recording_reader(options.src), options.backends, options.reasons)
-  checked(host.files.write(words[1], definitions.write(backends)))
+  local known = backends.read(recording_reader(options.src), options.backends, options.reasons, options.processor)
+  checked(host.files.write(words[1], definitions.write(known)))
 end
 
 -- What a command is called with: the words after it, least and most.
@@ -281,6 +340,7 @@ local commands = {
   index = { run = index, takes = "no word", least = 0, most = 0 },
   expand = { run = expand_some, takes = "the names of ops", least = 1, most = math.huge },
   all = { run = all, takes = "no word", least = 0, most = 0 },
+  show = { run = show_some, takes = "the names of ops", least = 1, most = math.huge },
   ops = { run = list_ops, takes = "no word", least = 0, most = 0 },
   size = { run = count_sources, takes = "no word", least = 0, most = 0 },
   cost = { run = tell_cost, takes = "no word", least = 0, most = 0 },
@@ -296,8 +356,8 @@ local function run_command(...)
   local name = table.remove(options.words, 1)
   local command = commands[name]
   if not command then
-    text.refuse("%s; expected index, expand OP..., all, ops, size, cost or definitions FILE; see lathe-gen --help",
-      name and "unknown command " .. text.show(name) .. text.did_you_mean(name, text.sorted_keys(commands))
+    text.refuse("%s; expected index, expand OP..., all, show OP..., ops, size, cost or definitions FILE; see lathe-gen "
+      .. "--help", name and "unknown command " .. text.show(name) .. text.did_you_mean(name, text.sorted_keys(commands))
       or "no command")
   elseif #options.words < command.least or #options.words > command.most then
     text.refuse("%s: expected %s after it, found %s; see lathe-gen --help", name, command.takes,
@@ -309,7 +369,7 @@ end
 -- Runs a command line; returns the exit status: 1 for a fault in specs, templates or files, 2 for
 -- a bad call.
 return function(...)
-  collectgarbage "generational" -- most of what is made is a line of text that lives for a moment
+  collectgarbage("incremental", 400, 400) -- seldom: what is made are lines, of which an op's are gone with it
   local done, failure = xpcall(run_command, function(failure)
     return text.is_problem(failure) and failure
       or text.problem(debug.traceback("lathe-gen: internal error: " .. tostring(failure), 2))

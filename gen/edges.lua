@@ -61,7 +61,7 @@ local function own_edges(lines, op, path_in_out, objects)
     table.move(objects[member], 1, #objects[member], #own + 1, own)
   end
   lines[#lines + 1] = string.format("build %s: cc_reference %s", object, path_in_out(op.alone.table))
-  lines[#lines + 1] = string.format("build %s: link out/obj/runtime/bench.o $\n    %s | out/runtime.a", program,
+  lines[#lines + 1] = string.format("build %s: link out/obj/runtime/bench/bench.o $\n    %s | out/runtime.a", program,
     table.concat(own, " $\n    "))
   lines[#lines + 1] = "  libs = $own_libs"
   for _, member in ipairs(op.alone.ops) do
@@ -114,7 +114,7 @@ end
 -- What the build makes of a source file, by its ending; and beside it for a whole op. Some of it is there
 -- only where a step of the build was cut short.
 local made = { ".o", ".o.d", ".image", ".image.d", ".image.clusters", ".image.zst", ".image.zst.tmp", ".image.spv",
-  ".image.opt", ".image.taken" }
+  ".image.taken" }
 local made_of_op = { "expand.d" }
 
 -- The files of an old manifest that a new one lacks, with what was built from them, each ahead of its folder,

@@ -9,8 +9,10 @@
 -- What a select, or a max, does not take has the derivative 0, also where the slope of what leads to it is
 -- infinite or NaN there, as that of sqrt(x) for x < 0: 0 times that would be NaN. So what a node gets of the
 -- derivative is carried as it would be everywhere, beside a guard: the masks that say where it counts. It is
--- 0 elsewhere after the slopes were multiplied with it, not before.
+-- 0 elsewhere after the slopes were multiplied with it, not before. A contraction ends a guard: its factors are
+-- multiplied with 0 there, so that the derivatives by them are contractions too.
 
+local contraction = require "contraction"
 local expr = require "expr"
 
 local gradient = {}
@@ -72,10 +74,14 @@ local function by_sign_of(g, x)
   return zero_where(expr.eq(x, 0), g * expr.sign(x))
 end
 
--- The derivative of an extreme goes to the terms that equal it, in equal shares.
-local function extreme(node, g, term)
-  local best = expr.eq(term, node)
-  return { zero_unless(best, g / expr.sum(expr.select(best, 1, 0), node.k)) }
+-- The derivative of an extreme goes to the terms that nothing is better than, in equal shares: these equal it. Where
+-- it is NaN all terms get NaN.
+local function extreme(worse)
+  return function(node, g, term)
+    local others = worse(term, node)
+    local share = g / expr.sum(expr.select(others, 0, 1), node.k)
+    return { zero_where(others, expr.select(expr.eq(node, node), share, 0 / 0)) }
+  end
 end
 
 -- What the second argument of a max or min gets: that of equals it is the one, but not beside a
@@ -122,8 +128,8 @@ local rules = {
   sign = function() return {} end,
   select = function(_, g, mask) return { false, zero_unless(mask, g), zero_where(mask, g) } end,
   sum = function(_, g) return { g } end,
-  maximum = extreme,
-  minimum = extreme,
+  maximum = extreme(expr.lt),
+  minimum = extreme(expr.gt),
   pick = function(node, g, _, index) return { zero_unless(expr.hit(index, node.k), g) } end,
   detach = function() return {} end,
 }
@@ -313,6 +319,9 @@ function gradient.of(outputs, leaves, innermost, fail)
     local node = order[i]
     if depends[node] and contributions[node] then
       local derivative = total(node, contributions[node], innermost)
+      if derivative and contraction.factors(node) then
+        derivative = unguarded(value_of(derivative))
+      end
       found[node] = derivative
       if derivative and #node > 0 then
         for k, given in pairs(passed_on(node, derivative, fail)) do

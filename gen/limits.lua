@@ -12,36 +12,39 @@ local function say(names, line)
 end
 
 say("cumsum cumprod cummax cummin logcumsumexp scan prefix_sum associative_scan",
-  "there are no scans: a result is of its own point, or of a whole row (row_sum, row_max)")
+  "there are no scans: a result is of its own point, or of all points along an axis (sum, max)")
 say("transpose permute swapaxes moveaxis reshape view flatten squeeze unsqueeze expand broadcast_to cat concat "
   .. "concatenate stack split chunk tile flip",
-  "nothing is moved or given another shape: operands are read as they lie in memory, and one that lacks dimensions "
-  .. "of the op, as { \"cols\" }, is the same along those")
-say("matmul mm bmm addmm einsum tensordot inner outer linear attention scaled_dot_product_attention",
-  "there are no products of matrices: a sum is over a whole row, as row_sum(x * w) with w = { \"cols\" }")
+  "nothing is moved or given another shape: an operand lists its axes in the order that they lie in memory, and one "
+  .. "that lacks some of the op's, as { \"cols\" }, is the same along those")
+say("matmul mm bmm addmm einsum tensordot inner outer linear",
+  "write the sum that it is: sum(x * w, \"k\"), for one with x = { \"m\", \"k\" } and w = { \"n\", \"k\" }")
+say("attention scaled_dot_product_attention",
+  "write it out: sum(q * k, \"d\") for the scores, their softmax, and a sum of that times v")
 say("conv conv1d conv2d conv3d convolve correlate max_pool avg_pool max_pool1d max_pool2d avg_pool1d avg_pool2d shift "
   .. "roll pad diff interp interpolate unfold",
-  "a point has no neighbours: it reads operands at its own place, or sums over a whole row")
+  "a point has no neighbours: it reads operands at its own place, or sums along whole axes")
 say("gather scatter scatter_add index_select take take_along_axis embedding nonzero masked_select one_hot bincount "
   .. "histogram searchsorted unique",
-  "there are no gathers, but at(x, index): one element of each row, at a position that an operand names")
+  "there are no gathers, but at(x, index): one element along an axis, at a position that an operand names")
 say("sort argsort topk kthvalue median quantile percentile mode",
-  "there is no sorting: of a row's elements there are the largest and the smallest (row_max, row_min, argmax, argmin)")
+  "there is no sorting: of the elements along an axis there are the largest and the smallest (max, min, argmax, "
+  .. "argmin)")
 say("int int8 int16 int32 int64 uint8 long bitwise_and bitwise_or bitwise_xor left_shift right_shift",
   "there is no arithmetic of integers: numbers have a fraction, which floor and round take away")
 say("asin acos atan atan2 arcsin arccos arctan arctan2 sinh cosh asinh acosh atanh cbrt lgamma digamma gamma erfinv "
   .. "i0",
   "of these functions there are sin cos tanh exp exp2 expm1 log log1p erf erfc sigmoid sqrt rsqrt pow")
 say("prod cumulative_product row_prod",
-  "there are no products over a row; of numbers above 0 it is exp(row_sum(log(x)))")
+  "there are no products along an axis; of numbers above 0 it is exp(sum(log(x), \"cols\"))")
 say("randn normal bernoulli randint multinomial", "random(seed, offset) is a number in [0, 1), and all that is random")
 
 say("where", "write select(condition, a, b)")
 say("logical_and", "write all_of(a, b)")
 say("logical_or", "write any_of(a, b)")
 say("logical_not", "write negate(a)")
-say("maximum fmax amax", "write max(a, b), or row_max(x)")
-say("minimum fmin amin", "write min(a, b), or row_min(x)")
+say("maximum fmax amax", "write max(a, b), or max(x, \"cols\") over an axis")
+say("minimum fmin amin", "write min(a, b), or min(x, \"cols\") over an axis")
 say("clip", "write clamp(x, low, high)")
 say("power", "write pow(a, b) or a ^ b")
 say("square", "write x ^ 2")
@@ -61,8 +64,22 @@ say("silu swish", "write x * sigmoid(x)")
 say("gelu", "write 0.5 * x * erfc(-x * math.sqrt(0.5))")
 say("softplus", "write max(x, 0) + log1p(exp(-abs(x)))")
 say("softmax log_softmax logsumexp", "write it out, as specs/softmax.lua does")
-say("var std", "write mean((x - mean(x)) ^ 2), in rows with row_mean, or its root")
+say("var std", "write mean((x - mean(x, \"cols\")) ^ 2, \"cols\"), or its root")
 say("norm", "write sqrt(sum(x ^ 2))")
+
+for _, name in ipairs { "sum", "mean", "max", "min" } do
+  say("row_" .. name .. " column_" .. name, "write " .. name .. "(x, \"cols\"), with the names of the axes to go over")
+end
+
+-- What to say of an unknown key of an op, or nil: what its function is called elsewhere.
+local keys = {
+  map = "write compute, the one key for every op's function",
+  reduce = "write compute, where sum(x) goes over all axes of x, and sum(x, \"cols\") over those that it names",
+  rows = "write compute, where a reduction names the axes to go over, as in sum(x, \"cols\")",
+}
+function limits.of_key(key)
+  return keys[key]
+end
 
 -- What to say of an unknown name, or nil.
 function limits.of(name)
@@ -86,14 +103,11 @@ end
 -- What to say of x[i].
 limits.index = "an operand is not indexed: it is read at each point's own place"
 
--- What to say of an operand whose dimensions are the op's in another order.
-limits.order = "nothing is transposed: an operand is read as it lies in memory"
-
 -- A message of Lua's compiler, with what a spec's author may have meant. (Strings have few methods while an include
 -- is read.)
 function limits.explain(message)
   if string.find(message, "']' expected near ','", 1, true) then
-    return message .. "; " .. limits.index .. ", and there are no products of matrices"
+    return message .. "; " .. limits.index .. ", and a product of matrices is sum(x * w, \"k\")"
   end
   return message
 end

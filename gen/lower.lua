@@ -14,10 +14,11 @@
 --             of its own for a dtype, as load_f16. fused, native, ldexp, reciprocal (in f32 alone):
 --             see rules_of; native: true where all functions of vecmath.lua have a text, or by name
 --             true or one compute type.
---   result    how a point function gives back more than one value: parameter, argument, assign
+--   result    how a point function gives back more than one value, under which name: parameter, argument, assign
 --   integer_type  of an operand's 64-bit integers
 --   cast      a plain integer as a number: its type, and the integer's name
---   gathers_two, indexes_apart   what its templates do in one pass: see program.make
+--   gathers_two, indexes_apart   what its templates do in one pass: see passes.make
+--   ways      of reading rows besides again in each pass: of program.lua's, those that its templates have
 --   require   the line by which a file asks for an extension that a backend.lua names as needed
 --   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.prologue (the
 --             lines that a file begins with), and k.let where `const` is not what declares a value
@@ -25,8 +26,11 @@
 
 local cheaper = require "cheaper"
 local expr = require "expr"
-local program = require "program"
+local formula = require "formula"
+local narrow = require "narrow"
+local reductions_of = require "reductions"
 local text = require "text"
+local types = require "types"
 local vecmath = require "vecmath"
 
 local lower = {}
@@ -34,12 +38,12 @@ local lower = {}
 local kernel = {}
 
 -- Operations that an instruction set has no text for, as others. max and min let NaN through,
--- which the hardware's do in their second argument only.
+-- which maxraw and minraw do in their second argument only.
 local function rules_of(set, target)
   local rules = {}
   for _, name in ipairs { "max", "min" } do
     local raw = expr[name .. "raw"]
-    rules[name] = function(_, args)
+    rules[name] = not set[name] and function(_, args)
       local a, b = args[1], args[2]
       if b.op == "const" and b.value == b.value then
         a, b = b, a
@@ -48,7 +52,7 @@ local function rules_of(set, target)
         return raw(a, b)
       end
       return expr.select(expr.ne(a, a), a, raw(a, b))
-    end
+    end or nil
   end
   for name in pairs(vecmath) do
     local native = set.native == true or set.native and set.native[name]
@@ -71,8 +75,8 @@ local filler_cache = {}
 
 -- A function of the arguments that fills the marks in one of the texts above: it is asked for
 -- some hundred times for each file, so it is made once.
-local function filler(self, operation)
-  local pattern = self.set[operation .. "_" .. self.dtype] or self.set[operation]
+local function filler(self, operation, dtype)
+  local pattern = self.set[operation .. "_" .. dtype] or self.set[operation]
     or error(string.format("'%s' has no text for the operation '%s'", self.isa, operation), 4)
   pattern = pattern:gsub("{(%a%w*)}", function(mark)
     return mark ~= "k" and self.marks[mark] or nil
@@ -87,30 +91,46 @@ local function filler(self, operation)
   return load("local _1, _2, _3, _k = ... return " .. table.concat(pieces, " .. "))
 end
 
--- The text of an operation on up to three arguments and a plain count.
-function kernel:text(operation, a, b, c, k)
-  local key = self.key .. operation
+local function filled(self, operation, dtype, ...)
+  local key = self.key .. dtype .. "|" .. operation
   local fill = filler_cache[key]
   if not fill then
-    fill = filler(self, operation)
+    fill = filler(self, operation, dtype)
     filler_cache[key] = fill
   end
-  return fill(a, b, c, k)
+  return fill(...)
+end
+
+-- The text of an operation on up to three arguments and a plain count.
+function kernel:text(operation, a, b, c, k)
+  return filled(self, operation, self.dtype, a, b, c, k)
+end
+
+-- The type that an operand's numbers have in memory.
+function kernel:type_of(operand)
+  return self.own_type[operand.name] or self.dtype
+end
+
+-- What reads or writes an operand's elements, as text() has it.
+function kernel:access(operand, operation, a, b, c, k)
+  return filled(self, operation, self:type_of(operand), a, b, c, k)
+end
+
+-- A number rounded to a compute type.
+local function rounded(spelling, value)
+  return (string.unpack(spelling.pack, string.pack(spelling.pack, value)))
 end
 
 -- The text of a constant rounded to a compute type: the shortest that reads back as the same number.
 local function make_literal(language, spelling, value)
-  local function rounded(x)
-    return (string.unpack(spelling.pack, string.pack(spelling.pack, x)))
-  end
-  value = rounded(value)
+  value = rounded(spelling, value)
   if value ~= value or value == math.huge or value == -math.huge then
     return language.special(spelling, value)
   end
   local digits
   for precision = 1, spelling.digits do
     digits = string.format("%." .. precision .. "g", value)
-    if rounded(tonumber(digits) + 0.0) == value then
+    if rounded(spelling, tonumber(digits) + 0.0) == value then
       break
     end
   end
@@ -143,7 +163,10 @@ function kernel:constant(value)
 end
 
 function kernel:expand(node)
-  return expr.rewrite(node, self.rules, self.memo)
+  local function round(value)
+    return rounded(self.spelling, value)
+  end
+  return expr.folded_as(round, expr.rewrite, node, self.rules, self.memo)
 end
 
 local function type_of(self, node)
@@ -242,17 +265,16 @@ local function collect_uniforms(self, roots)
       return
     end
     seen[node] = true
-    if node.varying then
+    local from_outside, is_read = false, node.varying
+    expr.visit(is_read and {} or { node }, function(n)
+      from_outside = from_outside or outside[n.op] ~= nil
+      is_read = is_read or n.op == "input" or n.op == "result"
+    end)
+    if is_read then
       for i = 1, #node do
         walk(node[i])
       end
-      return
-    end
-    local from_outside = false
-    expr.visit({ node }, function(n)
-      from_outside = from_outside or outside[n.op] ~= nil
-    end)
-    if from_outside then -- else it is made of constants, which stay in the point function
+    elseif from_outside then -- else it is made of constants, which stay in the point function
       used[#used + 1] = node
       name_uniform(self, node)
     end
@@ -278,6 +300,8 @@ local function find_inputs(self, roots)
       }
     elseif node.op == "column" then
       inputs[#inputs + 1] = { kind = "column", node = node, name = node.name, variable = node.name .. "_" }
+    elseif node.op == "result" then
+      inputs[#inputs + 1] = { kind = "result", node = node, variable = "result_" }
     end
   end)
   local at = 0
@@ -294,14 +318,49 @@ local function find_inputs(self, roots)
   return inputs
 end
 
--- A point function: results is a list of { name = variable, node }. Its record has what a
+-- What a point function computes, as a comment: in the words of specs, and where the text of functions is from that
+-- the language has none of its own for. roots: its results as they are lowered.
+local widest_comment = 97
+local function comment_of(self, results, roots)
+  local shown = {}
+  for _, result in ipairs(results) do
+    shown[#shown + 1] = result.begins and { begins = result.begins, node = result.shown or result.node } or nil
+  end
+  local lines, found, by_module = {}, {}, { narrow = {}, vecmath = {} }
+  for _, line in ipairs((formula.lines(shown, self.dims, 0, "e"))) do
+    local wrapped = text.wrap(line, widest_comment, "  ")
+    table.move(wrapped, 1, #wrapped, #lines + 1, lines)
+  end
+  expr.visit(roots, function(node)
+    found[node.op] = true
+  end)
+  expr.visit(text.map(shown, function(result)
+    return result.node
+  end), function(node)
+    local name = node.op
+    if vecmath[name] and expr.operations[name] and not found[name] and not found[name .. "_near"] then
+      local is_narrow = self.set.power_near and self.dtype ~= self.compute and narrow[name]
+      by_module[is_narrow and "narrow" or "vecmath"][name] = true
+    end
+  end)
+  for module, functions in text.sorted_pairs(by_module) do
+    local list = table.concat(text.sorted_keys(functions), ", ")
+    lines[#lines + 1] = list ~= "" and list .. ": gen/" .. module .. ".lua" or nil
+  end
+  return #lines > 0 and text.comment(lines) or ""
+end
+
+-- A point function: results is a list of { name = variable, node, begins, shown }: begins is what its comment has
+-- ahead of the expression, false for one that it is not to have; shown is another form of it for that. Its record has
+-- what a
 -- template needs:
---   type, name, parameters, body   its definition
+--   comment, type, name, parameters, body   its definition
 --   inputs                         what it reads at each point, { kind, variable }:
 --     "element", "stash"             the element of an operand at pointer; "stash": kept there
 --     "hit"                          whether the point is the one that index names
 --     "random"                       a random number from seed and offset
 --     "column"                       what was gathered over the rows under a name
+--     "result"                       what a step's sum comes to: steps.lua
 --   call                           a statement that declares each result's variable and sets it
 function kernel:point(name, results)
   local point = { name = self.name .. "_" .. name, results = results }
@@ -331,17 +390,17 @@ function kernel:point(name, results)
     point.type = "void"
     local declared = {}
     for i, result in ipairs(results) do
-      local out = self.language.result
-      parameters[#parameters + 1] = string.format(out.parameter, self.vector, result.name)
+      local out, to = self.language.result, result.name:gsub("_$", "") .. "_to"
+      parameters[#parameters + 1] = string.format(out.parameter, self.vector, to)
       arguments[#arguments + 1] = string.format(out.argument, result.name)
-      lines[#lines + 1] = string.format(out.assign, result.name, names[roots[i]])
+      lines[#lines + 1] = string.format(out.assign, to, names[roots[i]])
       declared[i] = result.name
     end
-    point.call = string.format("%s %s; %s(%s);", self.vector, table.concat(declared, ", "), point.name,
+    point.call = string.format("%s %s;\n%s(%s);", self.vector, table.concat(declared, ", "), point.name,
       table.concat(arguments, ", "))
   end
   point.parameters = table.concat(parameters, ", ")
-  point.body = table.concat(lines, "\n")
+  point.body, point.comment = table.concat(lines, "\n"), comment_of(self, results, roots)
   return point
 end
 
@@ -404,17 +463,27 @@ function kernel:row_values()
         self:text("load_index", operand.name))
     elseif not operand.output and single then
       lines[#lines + 1] = string.format("const %s %s_number = %s;", self.number, operand.name,
-        self:text("load_number", operand.name))
+        self:access(operand, "load_number", operand.name))
     end
   end
   return table.concat(lines, "\n")
 end
 
--- C, of a call's args: whether all that is read or written along the last dimension starts at a multiple of 16
--- bytes; whether the rows of all operands are as far from one, and what there is for each column starts at one.
+-- Bytes of an operand's elements, and of its part in an access: of 16 bytes to the widest operands, of fewer to those
+-- of narrower types of their own.
+function kernel:bytes_of(operand)
+  return types[operand.dtype or self:type_of(operand)].bytes
+end
+
+function kernel:access_bytes(operand)
+  return self.width * self:bytes_of(operand)
+end
+
+-- C, of a call's args: whether all that is read or written along the last dimension starts at a multiple of such an
+-- access; whether the rows of all operands are as far from one, and what there is for each column starts at one.
 function kernel:is_aligned()
-  return self:are_all(function(address)
-    return address .. " % 16 == 0"
+  return self:are_all(function(address, operand)
+    return string.format("%s %% %d == 0", address, self:access_bytes(operand))
   end)
 end
 
@@ -422,11 +491,12 @@ function kernel:is_alike()
   local first
   return self:are_all(function(address, operand)
     if operand.place == "column" then
-      return address .. " % 16 == 0"
+      return string.format("%s %% %d == 0", address, self:access_bytes(operand))
     end
+    local place = self.mixed and string.format("%s / %d", address, self:bytes_of(operand)) or address
     local other = first
-    first = first or address
-    return other and string.format("(%s - %s) %% 16 == 0", address, other)
+    first = first or place
+    return other and string.format("(%s - %s) %% %d == 0", place, other, self.mixed and self.width or 16)
   end)
 end
 
@@ -449,22 +519,19 @@ function kernel:total(node)
   return self:text("first_lane", name_uniform(self, self:expand(node)))
 end
 
-local combine_ops = { sum = "add", maximum = "maxraw", minimum = "minraw", argmax = "maxraw", argmin = "minraw" }
-
 -- acc combined with one more term. For the largest and the smallest a NaN term leaves acc as
 -- it is (NaN is looked for apart).
 function kernel:combine(kind, acc, term)
   if kind == "sum" then
     return self:text("add", acc, term)
   end
-  return self:text(combine_ops[kind], term, acc)
+  return self:text(reductions_of[kind].combine, term, acc)
 end
 
 -- What changes nothing when combined, as a number and in every lane: where a vector has fewer
 -- elements than lanes.
 function kernel:neutral_number(kind)
-  local neutral = { sum = -0.0, maximum = -math.huge, minimum = math.huge, argmax = -math.huge, argmin = math.huge }
-  return self:literal(neutral[kind])
+  return self:literal(reductions_of[kind].neutral)
 end
 
 function kernel:neutral(kind)
@@ -472,11 +539,21 @@ function kernel:neutral(kind)
 end
 
 function kernel:is_extremum(kind)
-  return kind ~= "sum" and kind ~= "moments" and kind ~= "powers"
+  return reductions_of[kind].better ~= nil
 end
 
 function kernel:is_index(kind)
-  return kind == "argmax" or kind == "argmin"
+  return reductions_of[kind].index or false
+end
+
+-- Of an extreme: the comparison of a term that takes the place of another, "gt" or "lt".
+function kernel:better(kind)
+  return reductions_of[kind].better
+end
+
+-- The kind of the one of two results, or of the one that there is.
+function kernel:first_kind(kind)
+  return reductions_of[kind].first or kind
 end
 
 -- Whether all that a phase gathers is compared as it is in memory, where some languages can compare two numbers
@@ -490,7 +567,8 @@ function kernel:is_as_stored(phase)
 end
 
 function kernel:is_stored(reduction)
-  return self.dtype ~= self.compute and reduction.term.op == "input"
+  local term = reduction.term
+  return self.dtype ~= self.compute and term.op == "input" and not self.mixed
 end
 
 -- What a template's functions are made of ------------------------------------------------------
@@ -498,13 +576,21 @@ end
 -- The results list for a point function of outputs { operand, node }.
 function kernel:results(points)
   return text.map(points, function(point)
-    return { name = point.operand.name .. "_", node = point.node }
+    local operand = point.operand
+    return {
+      name = operand.name .. "_", node = point.node,
+      begins = operand.called and operand.called .. " =",
+    }
   end)
 end
 
-local function terms(reductions)
+local function terms(self, reductions)
   return text.map(reductions, function(reduction)
-    return { name = reduction.name .. "_term", node = reduction.term }
+    local names = reduction.second and reduction.name .. ", " .. reduction.second or reduction.name
+    return {
+      name = reduction.name .. "_term", node = reduction.term,
+      begins = self.isa ~= "reference" and names .. " = " .. reduction.kind .. " of",
+    }
   end)
 end
 
@@ -517,49 +603,51 @@ function kernel:random_input(point)
   end
 end
 
--- The point functions of all passes, each given to define(point); false for a phase without a pass.
--- Those of its picks are at pick.point.
-function kernel:passes(define)
-  return text.map(self.program.phases, function(phase, p)
+-- The point function of a phase's pass; false for a phase without one.
+local function pass_of(self, phase, p)
+  if #phase.reductions == 0 then
+    return false
+  end
+  local results = terms(self, phase.reductions)
+  for i, reduction in ipairs(#phase.stash == 0 and phase.reductions or {}) do -- sums alone see the terms
+    results[i].node = reduction.kind == "sum" and cheaper.summed(self, reduction.term) or reduction.term
+    results[i].shown = reduction.term
+  end
+  for _, kept in ipairs(self:results(phase.stash)) do
+    kept.begins = kept.begins and "kept " .. kept.begins
+    results[#results + 1] = kept
+  end
+  return self:point("pass" .. p, results)
+end
+
+-- All point functions of a program, and what follows from its passes, as templates have it:
+--   points      the point functions of the passes, of their picks and of the last pass, in the order of their use
+--   passes      that of each phase's pass, false for one without; those of its picks are at pick.point
+--   last        that of the last pass, of outputs and terms of reductions over the rows; nil where there are none
+--   finish      that of what is gathered over the rows, or nil
+--   totals      statements that store the outputs with one value per row or in all
+local function lower_program(self)
+  local prog = self.program
+  self.points = {}
+  self.passes = text.map(prog.phases, function(phase, p)
     for _, pick in ipairs(phase.picks) do
       pick.point = self:point(pick.name, { { name = pick.name .. "_term", node = pick.term } })
-      define(pick.point)
+      table.insert(self.points, pick.point)
     end
-    if #phase.reductions == 0 then
-      return false
-    end
-    local results = terms(phase.reductions)
-    for i, reduction in ipairs(#phase.stash == 0 and phase.reductions or {}) do -- sums alone see the terms
-      results[i].node = reduction.kind == "sum" and cheaper.summed(self, reduction.term) or reduction.term
-    end
-    table.move(self:results(phase.stash), 1, #phase.stash, #results + 1, results)
-    local point = self:point("pass" .. p, results)
-    define(point)
-    return point
+    local pass = pass_of(self, phase, p)
+    table.insert(self.points, pass or nil)
+    return pass
   end)
-end
-
--- The point function of the last pass, of outputs and terms of reductions over the rows, given to
--- define(point); nil where there are none.
-function kernel:last_pass(define)
-  local results = self:results(self.program.points)
-  local reductions = terms(self.program.column_reductions)
+  local results, reductions = self:results(prog.points), terms(self, prog.column_reductions)
   table.move(reductions, 1, #reductions, #results + 1, results)
-  local point = #results > 0 and self:point("point", results) or nil
-  if point then
-    define(point)
-  end
-  return point
-end
-
--- The point function of what is gathered over the rows, given to define(point); nil for nothing.
-function kernel:finish(define)
-  local columns = self.program.columns
-  local point = #columns > 0 and self:point("finish", self:results(columns)) or nil
-  if point then
-    define(point)
-  end
-  return point
+  self.last = #results > 0 and self:point("point", results) or nil
+  table.insert(self.points, self.last)
+  self.finish = #prog.columns > 0 and self:point("finish", self:results(prog.columns)) or nil
+  self.totals = text.map(prog.totals, function(total)
+    local operand = total.operand
+    local how = operand.dtype and "store_index" or "store_number"
+    return self:access(operand, how, operand.name, self:total(total.node)) .. ";"
+  end)
 end
 
 -- The text of two values of a column combined, NaN if either is.
@@ -567,36 +655,8 @@ function kernel:combine_columns(kind, a, b)
   if kind == "sum" then
     return self:text("add", a, b)
   end
-  local raw = self:text(kind == "maximum" and "maxraw" or "minraw", a, b)
+  local raw = self:text(reductions_of[kind].combine, a, b)
   return self:text("select", "(" .. self:text("ne", a, a) .. ")", a, "(" .. raw .. ")")
-end
-
--- Statements that store the outputs with one value per row or in all.
-function kernel:totals()
-  return text.map(self.program.totals, function(total)
-    local operand, value = total.operand, self:total(total.node)
-    if operand.dtype then
-      return self:text("store_index", operand.name, value) .. ";"
-    end
-    return self:text("store_number", operand.name, value) .. ";"
-  end)
-end
-
--- The kernel for rows that stay in registers: what is dear to compute twice is kept there, also where
--- an output is too narrow for it, and what can be merged is gathered in one pass, or in two where rows are
--- `short`: few threads wait for each other.
-function kernel:held(op, short)
-  if #self.program.column_reductions > 0 then
-    return self
-  end
-  local ending = short and "_short" or "_held"
-  if not self.made[ending] then
-    local kept = program.make(op.values, true, nil, not short and program.together(self.compute, "once"))
-    local same = self.dtype == self.compute and kept.kinds == self.program.kinds
-    self.made[ending] = same and self
-      or lower.kernel(self.language, self.isa, self.dtype, self.name .. ending, self.operands, kept)
-  end
-  return self.made[ending]
 end
 
 -- The class with a language's methods.
@@ -614,6 +674,25 @@ local function class_of(language)
   return classes[language]
 end
 
+-- By name, the types of operands that have another than the kernel's. References have one for all.
+local function own_types(operands, dtype, set)
+  local own = {}
+  for _, operand in ipairs(set.one_type and {} or operands) do
+    own[operand.name] = operand.storage ~= dtype and operand.storage or nil
+  end
+  return own
+end
+
+-- Whether all outputs are rounded to the kernel's type.
+local function rounds_all(operands, own)
+  for _, operand in ipairs(operands) do
+    if operand.output and own[operand.name] then
+      return false
+    end
+  end
+  return true
+end
+
 -- Whether nothing but signs change between the operands and the points.
 local function moves_signs(prog)
   local only = #prog.phases == 0 and #prog.column_reductions == 0
@@ -625,25 +704,39 @@ local function moves_signs(prog)
   return only
 end
 
--- A kernel file's lowering. set: a name in language.sets; operands: inputs, then outputs; prog:
--- from program.make.
-function lower.kernel(language, set_name, dtype, name, operands, prog)
+-- A program whose picks can be given their point functions: many kernels have it.
+local function of_kernel(prog)
+  local phases = text.map(prog.phases, function(phase)
+    return setmetatable({
+      picks = text.map(phase.picks, function(pick)
+        return setmetatable({}, { __index = pick })
+      end),
+    }, { __index = phase })
+  end)
+  return setmetatable({ phases = phases }, { __index = prog })
+end
+
+-- A kernel file's lowering. set: a name in language.sets; operands: inputs, then outputs; prog: from passes.make;
+-- dims: the names of the op's axes.
+function lower.kernel(language, set_name, dtype, name, operands, prog, dims)
   local set = assert(language.sets[set_name], set_name)
   local storage = assert(language.types[dtype], dtype)
   local compute = storage.compute or dtype
-  if storage.signs and moves_signs(prog) then
+  local own = own_types(operands, dtype, set)
+  if storage.signs and not next(own) and moves_signs(prog) then
     dtype, compute = storage.signs, storage.signs
   end
   local self = setmetatable({
     language = language, set = set, isa = set_name, dtype = dtype, compute = compute, name = name,
     spelling = language.types[compute], storage = storage.storage or storage.number,
-    number = language.types[compute].number, operands = operands, program = prog,
+    number = language.types[compute].number, operands = operands, program = of_kernel(prog), dims = dims,
     key = set_name .. "|" .. dtype .. "|", memo = {}, uniform_names = {}, uniforms_used = {},
-    phase_of = {}, let = "const", made = {},
+    phase_of = {}, let = "const", own_type = own, mixed = next(own) ~= nil,
+    narrow = dtype ~= compute and rounds_all(operands, own),
   }, class_of(language))
   language.setup(self)
   self.rules = rules_of(set, {
-    dtype = compute, narrow = dtype ~= compute, fma = set.fused, scalef = set.ldexp ~= nil,
+    dtype = compute, narrow = self.narrow, fma = set.fused, scalef = set.ldexp ~= nil,
     reciprocal = set.reciprocal and compute == "f32",
   })
   for p, phase in ipairs(prog.phases) do
@@ -656,6 +749,7 @@ function lower.kernel(language, set_name, dtype, name, operands, prog)
       end
     end
   end
+  lower_program(self)
   return self
 end
 

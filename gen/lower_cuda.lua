@@ -2,75 +2,49 @@
 -- variable is a plain number; what makes it fast is in templates/cuda.
 
 local cheaper = require "cheaper"
+local operators = require "operators"
+local reductions = require "reductions"
 local text = require "text"
+local types = require "types"
 
 local cuda = {
   methods = { expand = cheaper.expand },
-  result = { parameter = "%s &%s_out", argument = "%s", assign = "%s_out = %s;" },
+  result = { parameter = "%s &%s", argument = "%s", assign = "%s = %s;" },
 }
 
--- Types, as in lower_c.lua; bytes: the size of an element in memory.
-cuda.types = {
-  f32 = { number = "float", f = "f", bits = 32, bytes = 4, pack = "<f", digits = 9 },
-  f64 = { number = "double", f = "", bits = 64, bytes = 8, pack = "<d", digits = 17 },
-  -- In memory; cuda_fp16.h and cuda_bf16.h convert them where they are read and written.
-  f16 = { storage = "__half", compute = "f32", bytes = 2 },
-  bf16 = { storage = "__nv_bfloat16", compute = "f32", bytes = 2 },
-}
+-- header: converts a type where it is read and written.
+cuda.types = types.spelt "cuda"
 
 -- Marks: {f} the ending of the library's names. mad is one instruction; the other sums of products
 -- stay two roundings in f32 and f64, for nvcc is told -fmad=false there.
-cuda.gathers_two = true -- see program.together
-cuda.integer_type, cuda.cast = "long long", "(%s)%s"
+cuda.gathers_two = true -- see passes.together
+cuda.ways = { "held", "short" }
+cuda.integer_type, cuda.cast = types.i64.cuda.storage, "(%s)%s"
 
-local set = {
+local set = operators.added_to {
   fused = true,
-  add = "{1} + {2}",
-  sub = "{1} - {2}",
-  mul = "{1} * {2}",
-  div = "{1} / {2}",
-  neg = "-{1}",
   sqrt = "sqrt{f}({1})",
   abs = "fabs{f}({1})",
   copysign = "copysign{f}({1}, {2})",
   fma = "fma{f}({1}, {2}, {3})",
   mad = "fma{f}({1}, {2}, {3})",
-  minraw = "{1} < {2} ? {1} : {2}",
-  maxraw = "{1} > {2} ? {1} : {2}",
-  lt = "{1} < {2}",
-  le = "{1} <= {2}",
-  gt = "{1} > {2}",
-  ge = "{1} >= {2}",
-  eq = "{1} == {2}",
-  ne = "{1} != {2}",
   all_of = "{1} && {2}",
   any_of = "{1} || {2}",
-  negate = "!{1}",
-  select = "{1} ? {2} : {3}",
-  mask_any = "{1}",
   bits = "__float_as_uint({1})",
   real = "__uint_as_float({1})",
   bits_f64 = "(unsigned long long)__double_as_longlong({1})",
   real_f64 = "__longlong_as_double((long long){1})",
-  iadd = "{1} + {2}",
-  isub = "{1} - {2}",
-  iand = "{1} & {2}",
-  ior = "{1} | {2}",
-  ixor = "{1} ^ {2}",
-  ishl = "{1} << {k}",
-  ishr = "{1} >> {k}",
-  splat = "{1}",
   isplat = "{1}",
-  first_lane = "{1}",
   load_number = "{1}[0]",
   load_index = "{1}[0]",
   store_number = "{1}[0] = {2}",
   store_index = "{1}[0] = {2}",
   -- kernel.h
   erfc = "lathe_erfc({1})",
-  exp_near = "lathe_exp_near({1})",
-  exp_near_f16 = "lathe_exp_near_f16({1})",
-  exp_summed = "lathe_exp_near_f16({1})",
+  power_near = "lathe_power({1})",
+  inverse_near = "lathe_rcp({1})",
+  quotient_near = "{1} * lathe_rcp({2})",
+  log2_near = "lathe_log2({1})",
   quotient = "lathe_quotient({1}, {2})",
   root = "lathe_root({1})",
   reciprocal_root = "lathe_reciprocal_root({1})",
@@ -85,10 +59,6 @@ set.pow, set.round = "pow({1}, {2})", "rint{f}({1})"
 for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos", "rsqrt", "floor" } do
   set.native[name] = true
   set[name] = name .. "{f}({1})"
-end
-
-for name, pattern in pairs(cheaper.texts) do
-  set[name] = pattern
 end
 
 cuda.sets = { cuda = set }
@@ -119,7 +89,19 @@ end
 
 -- The type of an operand's elements in memory.
 function cuda.methods:element_type(operand)
-  return operand.dtype == "i64" and "long long" or self.storage
+  local own = operand.dtype or self.own_type[operand.name]
+  return own and (types[own].cuda.storage or types[own].cuda.number) or self.storage
+end
+
+-- The type by which an access to an operand is read as words, and what reads one; once: of what is touched once.
+local words = { [16] = "uint4", [8] = "uint2", [4] = "unsigned" }
+function cuda.methods:words(operand)
+  return words[self:access_bytes(operand)]
+end
+
+function cuda.methods:read_words(operand, once)
+  local type, ending = self:words(operand), once and "_once" or ""
+  return type == "uint4" and "lathe_words" .. ending or string.format("lathe_words_of%s<%s>", ending, type)
 end
 
 -- A pointer to each operand's data, moved by offset(operand) where that is given and not nil.
@@ -135,12 +117,8 @@ end
 
 -- The type in kernel.h that gathers the terms of a reduction.
 function cuda.methods:gatherer(kind)
-  local types = {
-    sum = "lathe_sum<%s>", maximum = "lathe_extreme<%s, true>", minimum = "lathe_extreme<%s, false>",
-    argmax = "lathe_index<%s, true>", argmin = "lathe_index<%s, false>", moments = "lathe_moments<%s>",
-    powers = self.dtype == self.compute and "lathe_powers<%s>" or "lathe_powers<%s, true>",
-  }
-  return types[kind]:format(self.number)
+  local row = reductions[kind]
+  return (self.dtype ~= self.compute and row.cuda_narrow or row.cuda):format(self.number)
 end
 
 -- The type of its result.
@@ -153,10 +131,17 @@ function cuda.setup(k)
   k.marks = { f = k.spelling.f }
   k.vector, k.mask = k.number, "bool"
   k.integer = k.spelling.bits == 64 and "unsigned long long" or "unsigned"
-  k.width = 16 // cuda.types[k.dtype].bytes -- elements of a 16-byte access, the widest there is
-  k.prologue = { '#include "lathe.h"', '#include "kernel.h"' }
-  if k.dtype == "f16" or k.dtype == "bf16" then
-    table.insert(k.prologue, 1, "#include <cuda_" .. (k.dtype == "f16" and "fp16" or "bf16") .. ".h>")
+  k.width = types.access(k.operands, k.dtype)
+  k.prologue = { '#include "lathe.h"', '#include "kernel.h"', k.program.random and '#include "philox.h"' or nil }
+  local included = { k.dtype }
+  for _, dtype in text.sorted_pairs(k.own_type) do
+    included[#included + 1] = not text.contains(included, dtype) and dtype or nil
+  end
+  for _, dtype in ipairs(included) do
+    local line = "#include " .. (cuda.types[dtype].header or "")
+    if cuda.types[dtype].header and not text.contains(k.prologue, line) then
+      table.insert(k.prologue, 1, line)
+    end
   end
 end
 

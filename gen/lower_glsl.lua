@@ -4,79 +4,51 @@
 
 local cheaper = require "cheaper"
 local expr = require "expr"
+local operators = require "operators"
+local reductions = require "reductions"
 local text = require "text"
+local types = require "types"
 
 local glsl = {
   methods = { expand = cheaper.expand },
-  result = { parameter = "out %s out_%s", argument = "%s", assign = "out_%s = %s;" },
+  result = { parameter = "out %s %s", argument = "%s", assign = "%s = %s;" },
 }
 
--- Types, as in lower_c.lua; bytes: the size of an element in memory, where its type is `element`.
-glsl.types = {
-  f32 = { number = "float", f = "", bits = 32, bytes = 4, element = "float", pack = "<f", digits = 9 },
-  f64 = {
-    number = "double", f = "lf", bits = 64, bytes = 8, element = "double", pack = "<d", digits = 17,
-  },
-  f16 = { compute = "f32", bytes = 2, element = "float16_t" },
-  bf16 = { compute = "f32", bytes = 2, element = "uint16_t" },
-}
+glsl.types = types.spelt "glsl"
 
-glsl.gathers_two = true -- see program.together
-glsl.integer_type, glsl.cast = "int64_t", "%s(%s)"
+glsl.gathers_two = true -- see passes.together
+glsl.ways = { "held" }
+glsl.integer_type, glsl.cast = types.i64.glsl.element, "%s(%s)"
 glsl.require = "#extension %s : require"
 
 -- mad is one instruction where the device has one; the other sums of products stay two roundings in f32
 -- and f64, for every value is declared precise there.
-local set = {
+local set = operators.added_to {
   fused = true,
-  add = "{1} + {2}",
-  sub = "{1} - {2}",
-  mul = "{1} * {2}",
-  div = "lathe_quotient({1}, {2})", -- kernel.comp, as are all such names
-  neg = "-{1}",
+  div = "lathe_quotient({1}, {2})", -- functions.comp, as are all such names
   sqrt = "sqrt({1})",
   abs = "abs({1})",
   copysign = "lathe_copysign({1}, {2})",
   fma = "lathe_fma({1}, {2}, {3})",
   mad = "fma({1}, {2}, {3})",
-  minraw = "{1} < {2} ? {1} : {2}",
-  maxraw = "{1} > {2} ? {1} : {2}",
-  lt = "{1} < {2}",
-  le = "{1} <= {2}",
-  gt = "{1} > {2}",
-  ge = "{1} >= {2}",
-  eq = "{1} == {2}",
-  ne = "{1} != {2}",
   all_of = "{1} && {2}",
   any_of = "{1} || {2}",
-  negate = "!{1}",
-  select = "{1} ? {2} : {3}",
-  mask_any = "{1}",
   floor = "floor({1})",
   round = "roundEven({1})",
   bits = "floatBitsToUint({1})",
   real = "uintBitsToFloat({1})",
   bits_f64 = "doubleBitsToUint64({1})",
   real_f64 = "uint64BitsToDouble({1})",
-  iadd = "{1} + {2}",
-  isub = "{1} - {2}",
-  iand = "{1} & {2}",
-  ior = "{1} | {2}",
-  ixor = "{1} ^ {2}",
-  ishl = "{1} << {k}",
-  ishr = "{1} >> {k}",
-  splat = "{1}",
   isplat = "{1}",
-  first_lane = "{1}",
   load_number = "lathe_get({1})",
   load_index = "lathe_integer({1}).at",
   store_number = "lathe_put({1}, {2})",
   store_index = "lathe_integer({1}).at = int64_t({2})",
   exp_near_f32 = "lathe_exp_near_f32({1})",
-  exp_near_f16 = "lathe_exp_near_f16({1})",
-  exp_near_bf16 = "lathe_exp_near({1})",
-  exp_summed = "lathe_exp_near_f16({1})",
-  exp_narrow_bf16 = "lathe_exp_bf16({1})",
+  power_near = "exp2({1})",
+  inverse_near = "1.0 / {1}",
+  quotient_near = "{1} / {2}",
+  log2_near = "log2({1})",
   quotient = "{1} / {2}", -- off by 2.5 ulp
   root = "sqrt({1})",
   reciprocal_root = "inversesqrt({1})",
@@ -84,9 +56,7 @@ local set = {
 }
 
 set.native = { floor = true, round = true }
-for name, pattern in pairs(cheaper.texts) do
-  set[name] = pattern
-end
+set.narrow_exp = "bf16" -- of which an element's exp is narrow.lua's
 
 glsl.sets = { vulkan = set }
 
@@ -94,6 +64,13 @@ glsl.sets = { vulkan = set }
 -- divided, nor is a root taken, for which there is no cheaper form.
 function glsl.methods:is_loose()
   local roots = {}
+  for _, step in ipairs(self.steps or {}) do
+    for _, part in ipairs { step.a, step.b, step.values } do
+      for _, result in ipairs(part.results) do
+        roots[#roots + 1] = result.node
+      end
+    end
+  end
   for _, phase in ipairs(self.program.phases) do
     for _, list in ipairs { phase.reductions, phase.picks } do
       for _, row in ipairs(list) do
@@ -109,7 +86,7 @@ function glsl.methods:is_loose()
       roots[#roots + 1] = value.node
     end
   end
-  local loose = self.dtype ~= self.compute
+  local loose = self.narrow
   expr.visit(text.map(roots, function(node)
     return self:expand(node)
   end), function(node)
@@ -140,9 +117,10 @@ end
 -- The members of the block of push constants, in the order in which the runtime fills it: addresses
 -- of the operands and of the workspace, dimensions, scalars; backend.lua sees that they are not too many.
 function glsl.methods:arguments(op)
-  local members = text.map(self.operands, function(operand)
-    return "uint64_t " .. operand.name .. ";"
-  end)
+  local members = {}
+  for _, operand in ipairs(self.operands) do
+    members[#members + 1] = not operand.temporary and "uint64_t " .. operand.name .. ";" or nil
+  end
   members[#members + 1] = "uint64_t workspace;"
   members[#members + 1] = string.format("uint64_t dim[%d];", #op.dims)
   for _, argument in ipairs(op.scalars) do
@@ -161,24 +139,136 @@ end
 function glsl.methods:pointers(offset)
   return table.concat(text.map(self.operands, function(operand)
     local by = offset and offset(operand)
-    local bytes = operand.dtype == "i64" and 8 or self.bytes
     return string.format("const uint64_t %s = args.%s%s;", operand.name, operand.name,
-      by and string.format(" + %s * %dul", by, bytes) or "")
+      by and string.format(" + %s * %dul", by, self:bytes_of(operand)) or "")
   end), "\n")
 end
 
--- Value number `lane` (from 0) of a uvec4 that was read from memory.
-function glsl.methods:unpack(pack, lane)
-  local component = ("xyzw"):sub(lane * self.bytes // 4 + 1)
+-- How a number of a type is read from an element and written as one, where an operand has that type of its own.
+local elements = {
+  f32 = { read = "%s", write = "%s" },
+  f16 = { read = "float(%s)", write = "float16_t(%s)" },
+  bf16 = { read = "uintBitsToFloat(uint(%s) << 16)", write = "uint16_t(lathe_bf16(%s) >> 16)" },
+  i8 = { read = "float(int(%s))", write = "int8_t(lathe_whole(%s, -128.0, 127.0))" },
+  u8 = { read = "float(uint(%s))", write = "uint8_t(lathe_whole(%s, 0.0, 255.0))" },
+}
+
+-- Whether the kernel has numbers of a type in memory.
+function glsl.methods:has(dtype)
+  local found = self.dtype == dtype
+  for _, own in pairs(self.own_type) do
+    found = found or own == dtype
+  end
+  return found
+end
+
+-- The types that operands have of their own: { name, bytes, element, read, write }.
+function glsl.methods:own_types()
+  local list = {}
+  for _, row in ipairs(types.rows) do
+    if row.name ~= self.dtype and self:has(row.name) then
+      local element = elements[row.name]
+      list[#list + 1] = {
+        name = row.name, bytes = row.bytes, element = row.glsl.element, read = element.read, write = element.write,
+      }
+    end
+  end
+  return list
+end
+
+-- The names of the functions that read and write an operand's elements.
+local function of_type(self, name, operand)
+  local own = self.own_type[operand.name]
+  return own and name .. "_" .. own or name
+end
+
+function glsl.methods:get(operand)
+  return of_type(self, "lathe_get", operand)
+end
+
+function glsl.methods:put(operand)
+  return of_type(self, "lathe_put", operand)
+end
+
+function glsl.methods:access(operand, operation, ...)
+  local given = { ... }
+  local call = operation == "load_number" and self:get(operand) or operation == "store_number" and self:put(operand)
+  return call and self.own_type[operand.name] and call .. "(" .. table.concat(given, ", ") .. ")"
+    or self:text(operation, ...)
+end
+
+-- Bytes of elements of the kernel's type, as those of an operand's; and an operand's address, as that of elements of
+-- the kernel's type which lie alike.
+function glsl.methods:of_own(operand, bytes)
+  return self.own_type[operand.name] and string.format("%s / %dul * %dul", bytes, self.bytes, self:bytes_of(operand))
+    or bytes
+end
+
+function glsl.methods:as_own(operand, address)
+  return self.own_type[operand.name] and string.format("%s / %dul * %dul", address, self:bytes_of(operand), self.bytes)
+    or address
+end
+
+-- An access to an operand, as a uvec4 of which fewer words are in use where it has fewer than 16 bytes.
+local padded = { [8] = "uvec4(lathe_pack8(%s).at, 0u, 0u)", [4] = "uvec4(lathe_pack4(%s).at, 0u, 0u, 0u)" }
+function glsl.methods:load_pack(operand, address)
+  return (padded[self:access_bytes(operand)] or "lathe_pack(%s).at"):format(address)
+end
+
+local stores = { [8] = "lathe_pack8(%s).at = (%s).xy", [4] = "lathe_pack4(%s).at = (%s).x" }
+function glsl.methods:store_pack(operand, address, pack)
+  return (stores[self:access_bytes(operand)] or "lathe_pack(%s).at = %s"):format(address, pack)
+end
+
+-- Two accesses that follow one another, as the first two arguments of lathe_past.
+local following = { [8] = "uvec4(%s.xy, %s.xy), uvec4(0u)", [4] = "uvec4(%s.x, %s.x, 0u, 0u), uvec4(0u)" }
+function glsl.methods:joined(operand, pack, next_pack)
+  return (following[self:access_bytes(operand)] or "%s, %s"):format(pack, next_pack)
+end
+
+-- Value number `lane` (from 0) of a uvec4 that was read from memory, of an operand where that is given.
+function glsl.methods:unpack(pack, lane, operand)
+  local dtype = operand and self:type_of(operand) or self.dtype
+  local bytes = types[dtype].bytes
+  local component = ("xyzw"):sub(lane * bytes // 4 + 1)
   local word = pack .. "." .. component:sub(1, 1)
-  if self.dtype == "f32" then
+  if dtype == "f32" then
     return "uintBitsToFloat(" .. word .. ")"
-  elseif self.dtype == "f64" then
+  elseif dtype == "f64" then
     return "packDouble2x32(" .. pack .. "." .. component:sub(1, 2) .. ")"
-  elseif self.dtype == "f16" then
+  elseif dtype == "f16" then
     return string.format("float(unpackFloat2x16(%s).%s)", word, lane % 2 == 0 and "x" or "y")
+  elseif bytes == 1 then
+    return string.format("float(bitfieldExtract(%s(%s), %d, 8))", dtype == "i8" and "int" or "uint", word, lane % 4 * 8)
   end
   return string.format(lane % 2 == 0 and "uintBitsToFloat(%s << 16)" or "uintBitsToFloat(%s & 0xffff0000u)", word)
+end
+
+-- The text of a word of memory with some values of a type in it.
+local function word_of(dtype, values)
+  if dtype == "f32" then
+    return "floatBitsToUint(" .. values[1] .. ")"
+  elseif dtype == "f16" then
+    return string.format("packFloat2x16(f16vec2(vec2(%s, %s)))", values[1], values[2])
+  elseif dtype == "bf16" then
+    return string.format("lathe_bf16(%s) >> 16 | lathe_bf16(%s) & 0xffff0000u", values[1], values[2])
+  end
+  return table.concat(text.map(values, function(value, i)
+    local range = dtype == "i8" and "-128.0, 127.0" or "0.0, 255.0"
+    return string.format("(uint(lathe_whole(%s, %s)) & 0xffu) << %d", value, range, 8 * (i - 1))
+  end), " | ")
+end
+
+-- The uvec4 of values that an access to an operand has, in a kernel whose operands have several types.
+local function pack_of_type(dtype, values)
+  local words, each = {}, 4 // types[dtype].bytes
+  for i = 1, #values, each do
+    words[#words + 1] = word_of(dtype, { table.unpack(values, i, i + each - 1) })
+  end
+  while #words < 4 do
+    words[#words + 1] = "0u"
+  end
+  return "uvec4(" .. table.concat(words, ", ") .. ")"
 end
 
 -- The values of such a uvec4 as the language compares them: pairs where it can.
@@ -202,9 +292,11 @@ function glsl.methods:pack_numbers(values)
   end), ", ") .. ")"
 end
 
--- The uvec4 of k.width values, as operands have them. node: what they are of the program, if known.
-function glsl.methods:pack(values, node)
-  if self.dtype == "bf16" then
+-- The uvec4 of k.width values, as an operand has them. node: what they are of the program, if known.
+function glsl.methods:pack(values, node, operand)
+  if self.mixed then
+    return pack_of_type(self:type_of(operand), values)
+  elseif self.dtype == "bf16" then
     local form = node and cheaper.is_never_halfway(self, node) and "lathe_bf16s_near" or "lathe_bf16s"
     return form .. "(" .. table.concat(values, ", ") .. ")"
   elseif self.dtype ~= "f16" then
@@ -217,14 +309,14 @@ function glsl.methods:pack(values, node)
   return "uvec4(" .. table.concat(words, ", ") .. ")"
 end
 
--- The types in kernel.comp that gather the terms of a reduction.
-local gatherers = {
-  sum = "lathe_sum", maximum = "lathe_largest", minimum = "lathe_smallest", argmax = "lathe_first_largest",
-  argmin = "lathe_first_smallest", moments = "lathe_moments", powers = "lathe_powers",
-}
+-- The uvec4 of so many values that they are up to 16 bytes.
+function glsl.methods:pack_some(values)
+  return self.spelling.bits == 64 and self:pack_numbers(values) or pack_of_type(self.dtype, values)
+end
 
+-- The type in gather.comp that gathers the terms of a reduction.
 function glsl.methods:gatherer(kind)
-  return gatherers[kind]
+  return reductions[kind].glsl
 end
 
 -- The type of its result.
@@ -232,17 +324,10 @@ function glsl.methods:result_type(kind)
   return self:is_index(kind) and "uint64_t" or self.number
 end
 
--- The numbers that a gatherer of a kind has, by name, the second result after the first; an index comes after
--- them.
-local with_two = { moments = { "value", "squares", "count" }, powers = { "value", "total" } }
-local function members(kind)
-  return with_two[kind] or { "value" }
-end
-
 -- What is gathered as words of 4 bytes, and the expression that makes it of such words.
 function glsl.methods:words(kind, gathered)
   local words = {}
-  for _, member in ipairs(members(kind)) do
+  for _, member in ipairs(reductions[kind].state) do
     local number = gathered .. "." .. member
     if self.spelling.bits == 64 then
       words[#words + 1] = "unpackDouble2x32(" .. number .. ").x"
@@ -264,14 +349,14 @@ function glsl.methods:from_words(kind, words)
     at = at + 1
     return words[at]
   end
-  for i in ipairs(members(kind)) do
+  for i in ipairs(reductions[kind].state) do
     list[i] = self.spelling.bits == 64 and string.format("packDouble2x32(uvec2(%s, %s))", word(), word())
       or "uintBitsToFloat(" .. word() .. ")"
   end
   if self:is_index(kind) then
     list[#list + 1] = string.format("uint64_t(%s) | uint64_t(%s) << 32", word(), word())
   end
-  return gatherers[kind] .. "(" .. table.concat(list, ", ") .. ")"
+  return reductions[kind].glsl .. "(" .. table.concat(list, ", ") .. ")"
 end
 
 local combined = {
@@ -301,13 +386,13 @@ function glsl.setup(k)
   k.lanes = 1
   k.marks = {}
   -- Computed in f32 and rounded to half its bits: a rounding less there does not show.
-  k.precise = k.dtype == k.compute and "precise " or ""
+  k.precise = k.narrow and "" or "precise "
   k.let = k.precise == "" and "const" or "const precise"
   k.vector, k.mask = k.number, "bool"
   k.integer = k.spelling.bits == 64 and "uint64_t" or "uint"
   k.bytes = glsl.types[k.dtype].bytes
   k.element = glsl.types[k.dtype].element
-  k.width = 16 // k.bytes -- elements of a 16-byte access, the widest there is
+  k.width = types.access(k.operands, k.dtype)
   k.prologue = {
     "#version 460",
     "#extension GL_GOOGLE_cpp_style_line_directive : require",

@@ -49,17 +49,31 @@ local function rounded_product(node)
   return expr.maxraw(expr.leaf("tiny", ""), rounded(node))
 end
 
--- The same of a quotient, which may be beyond the type's largest number, 4 / tiny, as 1 / x of an x below the smallest
--- normal one: what comes of it may be anything.
-local function rounded_quotient(node)
+-- Where a value is beyond the largest number of the type computed in, 4 / tiny, and infinite there: infinite, else
+-- what is given.
+local function unless_beyond(node, given)
   local size = expr.abs(node)
   local beyond = expr.all_of(expr.gt(size * expr.leaf("tiny", ""), 2), expr.lt(size, math.huge))
-  return expr.select(beyond, math.huge, rounded_product(node))
+  return expr.select(beyond, math.huge, given)
 end
 
--- Infinite where a value may be zero within its error, else what is given.
+-- What may be beyond the largest number of operands of everyday sizes, and products of such.
+local grows = { exp = true, exp2 = true, expm1 = true, pow = true, div = true }
+
+local beyond = setmetatable({}, { __mode = "k" }) -- of nodes, what is known
+local function may_be_beyond(node)
+  if beyond[node] == nil then
+    local is_product = node.op == "mul" or node.op == "fma"
+    beyond[node] = grows[node.op] or is_product and (may_be_beyond(node[1]) or may_be_beyond(node[2])) or false
+  end
+  return beyond[node]
+end
+
+-- Infinite where a value may be zero within its error, or to a device that knows no numbers below the normal range,
+-- else what is given.
 local function unless_zero(value, error, given)
-  return expr.select(expr.gt(most_units * unit() * error, expr.abs(value)), math.huge, given)
+  local least = expr.maxraw(most_units * unit() * error, expr.leaf("tiny", ""))
+  return expr.select(expr.all_of(expr.gt(error, 0), expr.gt(least, expr.abs(value))), math.huge, given)
 end
 
 -- What a factor's error makes of a product. An infinity times what is not zero is infinite for sure.
@@ -98,8 +112,8 @@ end
 -- rounding does to both, which are one number: only another as near may be taken for it.
 local function asks_for_extreme(pair)
   local term, extreme_of = pair[1], pair[2]
-  return pair.op == "eq" and (extreme_of.op == "maximum" or extreme_of.op == "minimum")
-    and rawequal(extreme_of[1], term)
+  local better = extreme_of.op == "maximum" and "lt" or extreme_of.op == "minimum" and "gt"
+  return (pair.op == "eq" and better or pair.op == better) and rawequal(extreme_of[1], term)
 end
 
 -- What is added to an error where one of some pairs of values may change places: the jump that comes of it.
@@ -143,9 +157,18 @@ local function reduced(by)
   end
 end
 
--- A sum's error does not grow with its length, but with its terms.
+-- A sum's error does not grow with its length, but with its terms. Of terms that are together beyond the type's largest
+-- number some that are added before others may be.
 local function summed(node, errors, term)
-  return expr.sum(plus(rounded(term), errors(term)), node.k)
+  local all = expr.sum(plus(rounded(term), errors(term)), node.k)
+  return expr.select(expr.gt(all * expr.leaf("tiny", ""), 2), math.huge, all)
+end
+
+-- What is added to a sum's error where terms are added one after the other: each is added to what came before, which
+-- for terms of one sign is as much as the sum, and rounding errors add up like the steps of a random walk (Higham and
+-- Mary 2019).
+local function added_in_order(sum)
+  return 0.5 * expr.sqrt(expr.count(sum.k)) * rounded(sum)
 end
 
 -- What changes by 1 at edges: where an argument may lie on either side of one.
@@ -166,7 +189,9 @@ local rules = {
   end,
   div = function(node, errors, a, b)
     local size, off_a, off_b = expr.abs(b), errors(a), errors(b)
-    local off = plus(rounded_quotient(node), passed_by_factor(1 / size, a, off_a))
+    -- As 1 / x of an x below the smallest normal number, which may be 0 to a kernel.
+    local own = unless_beyond(node, rounded_product(node))
+    local off = plus(own, passed_by_factor(1 / size, a, off_a))
     return off_b and unless_zero(b, off_b, off + passed(expr.abs(node) / size, off_b)) or off
   end,
   fma = function(node, errors, a, b, c)
@@ -264,9 +289,11 @@ local function error_of(node, memo)
     local off
     if rule then
       off = rule(node, function(argument)
-        return error_of(argument, memo) or nil
+        local known = error_of(argument, memo) or nil
+        return known and may_be_beyond(argument) and unless_beyond(argument, known) or known
       end, table.unpack(node, 1, #node))
       off = plus(off, added_by_sign(node, memo))
+      off = node.op == "sum" and memo.in_order and off + added_in_order(node) or off
     elseif node.op == "const" and not is_exact(node.value) then
       off = expr.abs(node)
     end
@@ -278,7 +305,8 @@ end
 -- As much as says that the sign of a zero is left open: judge.c.
 local some = 128
 
--- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}.
+-- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}, or as { in_order = true }
+-- where kernels add the terms of sums in their order, not in blocks whose rounding errors they carry along.
 function magnitude.of(node, memo)
   memo.signs = memo.signs or {}
   local off, open = error_of(node, memo) or nil, zero.open(node, memo.signs)

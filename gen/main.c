@@ -12,6 +12,15 @@
 #include "modules.h"
 #include "sandbox.h"
 
+/* As gen/instruction_sets.lua has it: what the compiler of this program defines. */
+#if defined __x86_64__
+#define PROCESSOR "x86_64"
+#elif defined __aarch64__
+#define PROCESSOR "aarch64"
+#else
+#define PROCESSOR "unknown"
+#endif
+
 static int protected_main(lua_State *L) {
   char **argv = lua_touserdata(L, 1);
   luaL_openlibs(L);
@@ -27,6 +36,8 @@ static int protected_main(lua_State *L) {
     lua_pushlstring(L, program, (size_t)length);
     lua_setfield(L, -2, "program");
   }
+  lua_pushliteral(L, PROCESSOR);
+  lua_setfield(L, -2, "processor");
   lua_setglobal(L, "host");
 
   lua_getglobal(L, "require");

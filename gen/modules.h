@@ -4,7 +4,7 @@
 
 #include <lua.h>
 
-/* Makes every module known to require(). */
+/* Makes every module known to require(), and one, `capacity`, that is made here. */
 void modules_preload(lua_State *L);
 
 #endif

@@ -1,8 +1,8 @@
 -- Which part of all there is gets built: the ops and precisions that configure's --ops and --dtypes name. What is
 -- left out stays in the table, with that as its reason, and has no files.
 
-local schema = require "schema"
 local text = require "text"
+local types = require "types"
 
 local parts = {}
 
@@ -44,9 +44,9 @@ end
 local function listed_dtypes(list)
   local left = {}
   for word in list:gmatch "[^,]+" do
-    if not text.contains(schema.dtypes, word) then
-      text.refuse("--dtypes: expected %s, found '%s'%s", text.one_of(schema.dtypes), word,
-        text.did_you_mean(word, schema.dtypes))
+    if not text.contains(types.of_variants, word) then
+      text.refuse("--dtypes: expected %s, found '%s'%s", text.one_of(types.of_variants), word,
+        text.did_you_mean(word, types.of_variants))
     end
     left[word] = true
   end

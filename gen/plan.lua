@@ -3,66 +3,9 @@
 -- that makes a variant's name and a file's name; nothing parses them.
 
 local text = require "text"
+local types = require "types"
 
 local plan = {}
-
--- Refuses the name of an extension that backend.lua does not have: that would disable nothing.
-local function check_tried(backend, extension)
-  local tried = backend.tried_extensions or {}
-  for _, name in ipairs(tried) do
-    if name == extension then
-      return
-    end
-  end
-  text.refuse("--disabled: unknown extension '%s' of backend '%s'%s; expected %s", extension, backend.name,
-    text.did_you_mean(extension, tried), text.one_of(tried))
-end
-
--- Every backend that the folders of templates/ describe, in order of preference:
--- { name, kind, lowering, language, extension, features, families, constraint, enabled, disabled,
--- lacking }. enabled: a set of names, or nil for all. reasons: why some are off, by name, or by
--- name:extension where a backend's compiler lacks one of its extensions; lacking is the reason by extension.
-function plan.backends(reader, enabled, reasons)
-  local backends, known = {}, {}
-  local languages, message = reader.list("templates", "/")
-  if not languages then
-    text.fail("templates", "%s; expected a folder of templates", message)
-  end
-  for _, language in ipairs(languages) do
-    local path = "templates/" .. language .. "/backend.lua"
-    local source = reader.read(path) or text.fail(path, "expected a description of the templates beside it")
-    local chunk, problem = load(source, "@" .. path, "t", {})
-    if not chunk then
-      error(text.problem(problem), 0)
-    end
-    local description = chunk()
-    for _, backend in ipairs(description.backends) do
-      local row = setmetatable({ language = language }, { __index = description })
-      row.name, row.features = backend.name, backend.features
-      row.disabled = reasons[row.name] or enabled and not enabled[row.name] and "not asked for" or nil
-      row.lacking = {}
-      for name, reason in text.sorted_pairs(reasons) do
-        local whose, extension = name:match "^(.-):(.*)$"
-        if whose == row.name then
-          check_tried(row, extension)
-          row.lacking[extension] = reason
-        end
-      end
-      backends[#backends + 1] = row
-      known[row.name] = true
-    end
-  end
-  for option, named in text.sorted_pairs { ["--backend"] = enabled or {}, ["--disabled"] = reasons } do
-    for name in text.sorted_pairs(named) do
-      if not known[name:match "^[^:]*"] then
-        text.refuse("%s: unknown backend '%s'; expected %s", option, name, text.one_of(text.map(backends, function(b)
-          return b.name
-        end)))
-      end
-    end
-  end
-  return backends
-end
 
 local function as_list(value)
   return type(value) == "table" and value or { value }
@@ -97,11 +40,12 @@ end
 local most_combinations, most_variants = 1000, 10000 -- of a row, and of an op for a backend
 
 -- Every combination of a row's values for one backend, each a table by parameter name.
-local function combinations(where, op, backend, parameters, row, dtypes)
-  local sets = { {} }
+local function combinations(where, op, way, row, dtypes)
+  local sets, backend, parameters = { {} }, way.backend, way.parameters
   for _, parameter in ipairs(parameters) do
     local name = parameter[1]
-    local values = as_list(row[name] == nil and parameter.default or row[name])
+    local given = way.sets[name] == nil and row[name] or way.sets[name]
+    local values = as_list(given == nil and parameter.default or given)
     if #values == 0 then
       text.fail(where, "variants: expected at least one value for '%s'", name)
     elseif #sets * #values > most_combinations then
@@ -122,7 +66,8 @@ local function combinations(where, op, backend, parameters, row, dtypes)
     sets = more
   end
   for _, set in ipairs(sets) do
-    local reason = not op.untemplated and backend.constraint and backend.constraint(set, backend.name, op, dtypes)
+    local is_known = backend.families[way.family] and backend.constraint
+    local reason = is_known and backend.constraint(set, backend.name, op, dtypes)
     if reason then
       text.fail(where, "variants: %s", reason)
     end
@@ -130,7 +75,8 @@ local function combinations(where, op, backend, parameters, row, dtypes)
   return sets
 end
 
--- The backends a row names, by name or by kind, in the order of preference.
+-- The backends a row names, by name, group or kind, in the order of preference, of which -NAME leaves one out; and
+-- those of them that the processor has.
 local function backends_of(where, op, backends, row)
   local is_wanted = {}
   local names = text.map(backends, function(backend)
@@ -139,27 +85,54 @@ local function backends_of(where, op, backends, row)
   if row.backend == nil then
     text.fail(where, "variants: expected backend = %s", text.one_of(names))
   end
-  for _, name in ipairs(as_list(row.backend)) do
-    local found = false
+  for _, word in ipairs(as_list(row.backend)) do
+    local found, excluded, name = false, tostring(word):match "^(%-?)(.*)$"
     for _, backend in ipairs(backends) do
-      if backend.name == name or backend.kind == name then
+      if excluded == "-" and backend.name == name then
         found = true
-        if not backend.families[op.family] and not op.untemplated then
+        is_wanted[backend] = nil
+      elseif backend.name == word or backend.group == word or backend.kind == word then
+        found = true
+        if not backend.families[op.family] and not op.lacking and not row.implementation then
           text.fail(where, "variants: backend '%s' has no template for the %s family", backend.name, op.family)
         end
         is_wanted[backend] = true
       end
     end
     if not found then
-      text.fail(where, "variants: unknown backend %s%s; expected %s", text.show(name),
+      text.fail(where, "variants: unknown backend %s%s; expected %s", text.show(word),
         text.did_you_mean(name, names), text.one_of(names))
     end
   end
-  local wanted = {}
+  local wanted, here = {}, {}
   for _, backend in ipairs(backends) do
     wanted[#wanted + 1] = is_wanted[backend] and backend or nil
+    here[#here + 1] = is_wanted[backend] and not backend.elsewhere and backend or nil
   end
-  return wanted
+  return wanted, here
+end
+
+-- The ways in which a row computes the op: { backend, name, family, parameters, sets, steps }, by the templates of a
+-- family, with those parameters, of which some are set; name: of the implementation, nil for the op's own family;
+-- steps: what steps.make is to do otherwise than for contractions.
+local function ways_of(where, op, backends, row, number)
+  local ways = {}
+  for _, backend in ipairs(backends) do
+    local known = backend.implementations or {}
+    for _, name in ipairs(as_list(row.implementation or false)) do
+      if name and not known[name] then
+        text.fail(where, "variants[%d]: unknown implementation %s of backend '%s'%s; expected %s", number,
+          text.show(name), backend.name, text.did_you_mean(name, text.sorted_keys(known)),
+          next(known) and text.one_of(text.sorted_keys(known)) or "none")
+      end
+      local family = name and known[name].family or op.family
+      ways[#ways + 1] = {
+        backend = backend, name = name or nil, family = family, parameters = backend.families[family] or {},
+        sets = name and known[name].sets or {}, steps = name and known[name].steps,
+      }
+    end
+  end
+  return ways
 end
 
 -- The op's precisions that a row is for: all of them where it does not say.
@@ -181,21 +154,23 @@ local function dtypes_of(where, op, row, number)
   return wanted
 end
 
--- The names of a family's parameters that a backend's templates have.
-local function parameter_names(backend, family)
-  return text.map(backend.families[family] or {}, function(parameter)
-    return parameter[1]
-  end)
+-- The names of the parameters that a way leaves to a row.
+local function parameter_names(way)
+  local names = {}
+  for _, parameter in ipairs(way.parameters) do
+    names[#names + 1] = way.sets[parameter[1]] == nil and parameter[1] or nil
+  end
+  return names
 end
 
--- Refuses a parameter that none of a row's backends has, and says which they have.
-local function refuse_parameter(where, op, backends, key, number)
-  local known, lists = { "backend", "prefer", "dtypes" }, {}
-  for _, backend in ipairs(backends) do
-    local names = parameter_names(backend, op.family)
+-- Refuses a parameter that none of a row's ways has, and says which they have.
+local function refuse_parameter(where, ways, key, number)
+  local known, lists = { "backend", "implementation", "prefer", "dtypes" }, {}
+  for _, way in ipairs(ways) do
+    local names = parameter_names(way)
     table.move(names, 1, #names, #known + 1, known)
     local list = #names > 0 and text.one_of(names) or "none"
-    lists[#lists + 1] = { backend.name, list }
+    lists[#lists + 1] = { way.backend.name, list }
   end
   -- Backends of one language have the same ones.
   local said = {}
@@ -207,24 +182,24 @@ local function refuse_parameter(where, op, backends, key, number)
     end
   end
   text.fail(where, "variants[%d]: unknown parameter %s%s; the %s family has %s", number, text.show(key),
-    text.did_you_mean(key, known), op.family, table.concat(text.map(said, function(list)
+    text.did_you_mean(key, known), ways[1].family, table.concat(text.map(said, function(list)
       return "for " .. list[1] .. " " .. list[2]
     end), ", "))
 end
 
-local function check_row(where, op, backends, row, number)
+local function check_row(where, ways, row, number)
   if type(row) ~= "table" then
     text.fail(where, "variants[%d]: expected a table of tuning parameters, found a %s", number, type(row))
   end
-  local known = { backend = true, prefer = true, dtypes = true }
-  for _, backend in ipairs(backends) do
-    for _, name in ipairs(parameter_names(backend, op.family)) do
+  local known = { backend = true, implementation = true, prefer = true, dtypes = true }
+  for _, way in ipairs(ways) do
+    for _, name in ipairs(parameter_names(way)) do
       known[name] = true
     end
   end
   for key in text.sorted_pairs(row) do
     if not known[key] then
-      refuse_parameter(where, op, backends, key, number)
+      refuse_parameter(where, ways, key, number)
     end
   end
   local prefer = row.prefer or {}
@@ -247,19 +222,22 @@ local function check_row(where, op, backends, row, number)
   return prefer
 end
 
--- The extensions that parameters with these values need of the compiler.
-local function needs_of(parameters, params)
+-- What parameters with these values need: of the compiler, "needs", extensions; or of a device, "features".
+local function needs_of(parameters, params, key)
   local needs = {}
   for _, parameter in ipairs(parameters) do
-    local more = parameter.needs and parameter.needs[params[parameter[1]]] or {}
+    local more = parameter[key] and parameter[key][params[parameter[1]]] or {}
     table.move(more, 1, #more, #needs + 1, needs)
   end
   return needs
 end
 
 -- The variants of an op: by dtype, then by preference.
---   { name, op, dtype, backend, params, params_text, params_need, needs, from, to, where, disabled }
--- needs: the extensions that the compiler must know, of which params_need is for the parameters' sake.
+--   { name, op, dtype, backend, implementation, family, params, params_text, params_need, features, needs, from, to,
+--     where, disabled }
+-- family: whose templates compute it, the op's own but for some implementations.
+-- features: what its types and parameters need of a device besides what the backend does; needs: the extensions that
+-- the compiler must know, of which params_need is for the parameters' sake.
 function plan.variants(op, backends)
   local where = op.where "variants"
   if #op.variants == 0 then
@@ -267,15 +245,18 @@ function plan.variants(op, backends)
   end
   local by_backend, taken = {}, {}
   for number, row in ipairs(op.variants) do
-    local wanted = type(row) == "table" and backends_of(where, op, backends, row) or {}
-    local prefer = check_row(where, op, wanted, row, number)
+    local wanted, here = {}, {}
+    if type(row) == "table" then
+      wanted, here = backends_of(where, op, backends, row)
+    end
+    local prefer = check_row(where, ways_of(where, op, wanted, row, number), row, number)
     local dtypes = dtypes_of(where, op, row, number)
-    for _, backend in ipairs(wanted) do
-      local parameters = backend.families[op.family] or {}
+    for _, way in ipairs(ways_of(where, op, here, row, number)) do
+      local backend, parameters = way.backend, way.parameters
       local rows = by_backend[backend] or {}
       by_backend[backend] = rows
-      for _, params in ipairs(combinations(where, op, backend, parameters, row, dtypes)) do
-        local how, described = backend.name, {}
+      for _, params in ipairs(combinations(where, op, way, row, dtypes)) do
+        local how, described = backend.name .. (way.name and "_" .. way.name or ""), {}
         for _, parameter in ipairs(parameters) do
           how = how .. short_name(parameter, params[parameter[1]])
           described[#described + 1] = parameter[1] .. "=" .. tostring(params[parameter[1]])
@@ -293,8 +274,10 @@ function plan.variants(op, backends)
             backend.name)
         end
         rows[#rows + 1] = {
-          how = how, op = op, backend = backend, dtypes = dtypes, params = params,
-          params_text = table.concat(described, " "), params_need = needs_of(parameters, params),
+          how = how, op = op, backend = backend, implementation = way.name, family = way.family,
+          steps = way.steps, dtypes = dtypes, params = params,
+          params_text = table.concat(described, " "), params_need = needs_of(parameters, params, "needs"),
+          params_features = needs_of(parameters, params, "features"),
           from = prefer.from or 0, to = prefer.to or math.huge, where = where,
         }
       end
@@ -306,12 +289,14 @@ function plan.variants(op, backends)
     for _, backend in ipairs(backends) do
       for _, row in ipairs(by_backend[backend] or {}) do
         if text.contains(row.dtypes, dtype) then
+          local features, extensions = types.needs(types.in_memory(op, dtype), backend.kind)
           local variant = {
-            dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how,
-            needs = { table.unpack(backend.dtype_needs and backend.dtype_needs[dtype] or {}) },
-            disabled = op.untemplated or backend.disabled,
+            dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how, features = { table.unpack(features) },
+            needs = { table.unpack(extensions) },
+            disabled = not backend.families[row.family] and op.lacking or backend.disabled,
           }
           table.move(row.params_need, 1, #row.params_need, #variant.needs + 1, variant.needs)
+          table.move(row.params_features, 1, #row.params_features, #variant.features + 1, variant.features)
           for _, extension in ipairs(variant.needs) do
             variant.disabled = variant.disabled or backend.lacking[extension]
           end
@@ -337,9 +322,9 @@ end
 --   { path, backend, parts, image }        device code of one part, of which the build makes an image
 --   { path, backend, parts, host = true }  what carries the images of all parts, and says how they are launched
 --   { path, reference = true }
--- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, needs,
--- variants, image, packed }, one for each precision and enabled backend (or each variant, for a backend whose modules
--- hold one kernel each, and where its parameters need an extension). An op that is left out has no files.
+-- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, family,
+-- needs, variants, image, packed }, one for each precision, enabled backend and implementation, or for a variant whose
+-- parameters need an extension where a backend has these apart. An op that is left out has no files.
 function plan.files(op)
   local files, hosts, parts, by_path = {}, {}, {}, {}
   if op.left_out then
@@ -356,13 +341,17 @@ function plan.files(op)
   for _, variant in ipairs(op.planned) do
     local backend = variant.backend
     if not variant.disabled then
-      local alone = backend.one_kernel_per_file or #variant.params_need > 0
-      local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. "__" .. backend.name
+      local alone = backend.needs_apart and #variant.params_need > 0
+      local of = "__" .. backend.name .. (variant.implementation and "_" .. variant.implementation or "")
+      local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. of
       if not parts[stem] then
-        local part = { stem = stem, dtype = variant.dtype, backend = backend, needs = variant.needs, variants = {} }
+        local part = {
+          stem = stem, dtype = variant.dtype, backend = backend, family = variant.family, needs = variant.needs,
+          implementation = variant.implementation, steps = variant.steps, variants = {},
+        }
         local own, all = op.name .. "/" .. stem, op.name .. "/" .. op.name .. "__" .. backend.name
         if backend.kind == "cpu" then
-          add(files, part, { path = all .. backend.extension })
+          add(files, part, { path = op.name .. "/" .. op.name .. of .. backend.extension })
         else
           part.image = own .. ".image"
           part.packed = part.image .. ".zst"

@@ -1,11 +1,11 @@
 -- The sizes that a spec names: those that are run by default, and sets of shapes that are run when asked
 -- for by name.
 
+local capacity = require "capacity"
 local text = require "text"
+local types = require "types"
 
 local sizes = {}
-
-local dtype_bytes = { f64 = 8, f32 = 4, f16 = 2, bf16 = 2 }
 
 local function is_extent(value)
   return math.type(value) and value >= 1 and value == math.floor(value)
@@ -15,24 +15,42 @@ end
 local function widest_element(op)
   local widest = 0
   for _, dtype in ipairs(op.dtypes) do
-    widest = math.max(widest, dtype_bytes[dtype])
+    for _, own in ipairs(types.in_memory(op, dtype)) do
+      widest = math.max(widest, types[own].bytes)
+    end
   end
   return widest
 end
 
--- Refuses extents that no memory holds.
+-- Refuses extents of the op's dimensions with which no memory holds an operand. What operands only have together, as
+-- the m, n and k of a product of matrices, is computed, not stored.
 local largest_operand = 2.0 ^ 40 -- bytes
-local function expect_addressable(where, what, extents, widest)
-  local total = widest * 1.0
-  for _, extent in ipairs(extents) do
-    total = total * extent
+local function expect_addressable(where, what, op, dim)
+  local widest = widest_element(op)
+  for _, operand in ipairs(op.operands) do
+    local extents, total = {}, widest * 1.0
+    for i, place in ipairs(operand.dim_index) do
+      extents[i] = string.format("%.0f", dim[place])
+      total = total * dim[place]
+    end
+    if total > largest_operand then
+      text.fail(where, "%s: expected operands of at most 1 TiB, found %s of %s elements of %d bytes", what,
+        operand.name, table.concat(extents, " x "), widest)
+    end
   end
-  if total > largest_operand then
-    text.fail(where, "%s: expected operands of at most 1 TiB, found %s elements of %d bytes", what,
-      table.concat(text.map(extents, function(e)
-        return string.format("%.0f", e)
-      end), " x "), widest)
+end
+
+-- What an op's dimensions become of extents, slowest first: runtime/size.h.
+local function fold(op, extents)
+  local dim = {}
+  for i = 1, #op.dims do
+    dim[i] = 1
   end
+  for i, extent in ipairs(extents) do
+    local into = math.max(1, #op.dims - #extents + i)
+    dim[into] = dim[into] * extent
+  end
+  return dim
 end
 
 -- The sizes under a key of an op or of its backward: { name, dim }.
@@ -73,7 +91,7 @@ function sizes.check(op, given, where)
       end
       return size[key]
     end)
-    expect_addressable(where, "sizes '" .. name .. "'", dim, widest_element(op))
+    expect_addressable(where, "sizes '" .. name .. "'", op, dim)
     list[i] = { name = name, dim = text.map(dim, math.tointeger) }
   end
   return list
@@ -83,8 +101,8 @@ local most_shapes = 1000
 
 -- One shape of a set: each extent becomes a list of choices.
 local function check_shape(op, where, what, shape)
-  if type(shape) ~= "table" or #shape == 0 or #shape > 4 then
-    text.fail(where, "%s: expected 1 to 4 extents such as { 1024, 1024 }, found %s", what,
+  if type(shape) ~= "table" or #shape == 0 or #shape > capacity.dims then
+    text.fail(where, "%s: expected 1 to %d extents such as { 1024, 1024 }, found %s", what, capacity.dims,
       type(shape) == "table" and tostring(#shape) or text.show(shape))
   end
   text.expect_list(where, what, shape)
@@ -106,9 +124,9 @@ local function check_shape(op, where, what, shape)
       text.fail(where, "%s: expected lists that multiply out to at most %d shapes, found more", what, most_shapes)
     end
   end
-  expect_addressable(where, what, text.map(choices, function(list)
-    return math.max(table.unpack(list))
-  end), widest_element(op))
+  expect_addressable(where, what, op, fold(op, text.map(choices, function(list)
+    return math.max(table.unpack(list)) * 1.0
+  end)))
   return text.map(choices, function(list)
     return text.map(list, math.tointeger)
   end)

@@ -5,6 +5,7 @@
 
 local expr = require "expr"
 local limits = require "limits"
+local vocabulary = require "vocabulary"
 
 local symbol = {}
 
@@ -77,7 +78,7 @@ local function on_values(name, f)
 end
 
 symbol.vocabulary = {}
-for name, f in pairs(expr.vocabulary) do
+for name, f in pairs(vocabulary) do
   symbol.vocabulary[name] = on_values(name, f)
 end
 

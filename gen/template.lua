@@ -2,10 +2,21 @@
 --   //@ lua           a whole line of Lua
 --   $name$  $(expr)   the value of a name or an expression; $$ is a dollar sign
 -- Every template line becomes one line of one Lua chunk, loaded under the template's own name, so
--- that Lua's messages name the template's line. A name that is not defined is an error. A paste
--- alone on its line may have many lines, which take on its indentation; an empty one leaves no
+-- that Lua's messages name the template's line. A name that is not defined is an error. A paste may
+-- have many lines, which take on the indentation of its own; an empty one, alone on its line, leaves no
 -- line. use "other.c" runs another template, once for each file that is made, and gives its functions.
+--
+-- A function's text is indented as the line that calls it: a line that stands as far in as its `//@ function` comes
+-- out where the caller's does. indent() and outdent() move all that follows by two columns, for blocks that one call
+-- opens and another closes.
+--
+-- `//@ function piece.lathe_sum()` defines a piece of a library: where the template says `//@ pieces()` come those that
+-- the file names, and those that these name, in the order in which they are defined.
+--
+-- #line says where a line is from. A template line that becomes several is named as the generated file's own: what
+-- is in them is written by no template.
 
+local lines = require "lines"
 local text = require "text"
 
 local template = {}
@@ -46,43 +57,45 @@ local function split(name, number, line)
   end
 end
 
--- The Lua source of a template, one line for each of its lines.
+-- The Lua source of a template, one line for each of its lines, and how far in each of these begins.
 local function translate(name, source)
-  local lines, number = {}, 0
+  local code, indents, number = {}, {}, 0
   local continued = false
   for line in (source .. "\n"):gmatch "(.-)\n" do
     number = number + 1
     -- Whether a compiler may have something to say of it; inside a macro there is no #line.
     local sync = line:find "[^%s{}]" ~= nil and not continued
     continued = line:sub(-1) == "\\"
-    local indent, directive = line:match "^(%s*)//@(.*)$"
-    if directive and directive:match "^%s*[%w_.:]+%b()%s*$" then
-      -- A call: what the function writes takes on the indentation of the call.
-      lines[number] = string.format("_push(%q) %s _pop()", indent, directive)
+    local indent, rest = line:match "^( *)(.*)$"
+    local directive = rest:match "^//@(.*)$"
+    indents[number] = #indent
+    if directive and directive:match "%f[%w_]function%s*[%w_.:]*%s*%b()%s*$" then
+      code[number] = string.format("%s local _margin <close> = _enter(%d)", directive, #indent)
     elseif directive then
-      lines[number] = directive
+      code[number] = directive
     else
-      local pieces = split(name, number, line)
-      local code = {}
+      local pieces = split(name, number, rest)
+      local parts = {}
       for _, piece in ipairs(pieces) do
         if type(piece) == "table" then
-          code[#code + 1] = "_paste(" .. piece[1] .. ")"
+          parts[#parts + 1] = "_paste(" .. piece[1] .. ")"
         elseif piece ~= "" then
-          code[#code + 1] = string.format("%q", piece)
+          parts[#parts + 1] = string.format("%q", piece)
         end
       end
-      if #pieces == 3 and type(pieces[2]) == "table" and pieces[1]:match "^%s*$" and pieces[3] == "" then
-        lines[number] = string.format('_block(%d, %q, "" .. _paste(%s))', number, pieces[1], pieces[2][1])
+      if #pieces == 1 then
+        code[number] = string.format("_line(%d, %d, %s, %q)", number, #indent, sync, rest)
       else
-        local line_code = #code > 0 and table.concat(code, " .. ") or '""'
-        lines[number] = string.format("_line(%d, %s, %s)", number, sync, line_code)
+        local alone = #pieces == 3 and pieces[1] == "" and pieces[3] == ""
+        code[number] = string.format('_lines(%d, %d, %s, %s, "" .. %s)', number, #indent, sync, alone,
+          table.concat(parts, " .. "))
       end
     end
   end
   if source:sub(-1) == "\n" then
-    lines[number] = "" -- nothing stands behind the last line break
+    code[number] = "" -- nothing stands behind the last line break
   end
-  return table.concat(lines, "\n")
+  return table.concat(code, "\n"), indents
 end
 
 local function paste(value)
@@ -115,20 +128,16 @@ local function explain(message, sources)
   return name .. ":" .. number .. ": " .. what
 end
 
--- The path of a template that another names, as seen from its own folder.
-local function sibling(from, other)
-  local path = from:gsub("[^/]*$", "") .. other
-  local longer
-  repeat
-    longer, path = path, path:gsub("[^/.][^/]*/%.%./", "", 1)
-  until path == longer
-  return path
-end
 
--- An engine over read(name), which gives a template's text, or nil and why not. options.line = false
--- leaves #line out.
+-- An engine over read(name), which gives a template's text, or nil and why not. options.line: names a template's file
+-- for #line; false: without #line.
 function template.engine(read, options)
-  local compiled, sources, line_marks = {}, {}, options.line ~= false
+  local compiled, sources = {}, {}
+  local line_marks = options.line and setmetatable({}, { __index = function(known, name)
+    known[name] = options.line(name)
+    return known[name]
+  end })
+  local indents = {} -- by a chunk's name for Lua: of each line
 
   -- The chunk of a template, a function of its environment.
   local function load_template(name)
@@ -138,7 +147,9 @@ function template.engine(read, options)
         return nil, string.format("%s: %s", name, problem)
       end
       sources[name] = source
-      local chunk, message = load("local _ENV = ... " .. translate(name, source), "@" .. name, "t", {})
+      local code
+      code, indents["@" .. name] = translate(name, source)
+      local chunk, message = load("local _ENV = ... " .. code, "@" .. name, "t", {})
       if not chunk then
         error(text.problem(explain(message, sources) or message), 0)
       end
@@ -154,49 +165,76 @@ function template.engine(read, options)
     end,
   }
 
-  -- Expands a template with the names in values; returns its text, which starts with prelude.
-  local function expand(name, values, prelude)
-    local out, count, indents, margin = { prelude }, 1, {}, ""
-    local expected_name, expected_line -- where the compiler thinks the next line comes from
-    local environments = {} -- by name: of the templates that were run here; false of one that is running
+  -- By function: how far in the lines of its template begin, or false of one that is of none.
+  local indents_in = setmetatable({}, { __mode = "k", __index = function(known, f)
+    known[f] = indents[debug.getinfo(f, "S").source] or false
+    return known[f]
+  end })
 
-    local function put(from, number, sync, line)
-      if expected_line == number and expected_name == from then
-        expected_line = number + 1
-      elseif sync and line_marks then
-        count = count + 1
-        out[count] = string.format('#line %d "%s"', number, from)
-        expected_name, expected_line = from, number + 1
-      elseif expected_line then
-        expected_line = expected_line + 1
+  -- How far in the nearest line of a template begins that called what runs at that level of the stack.
+  local function indent_of_caller(level)
+    while true do
+      level = level + 1 -- past this function
+      local frame = debug.getinfo(level, "fl")
+      if not frame then
+        return 0
+      elseif indents_in[frame.func] then
+        return indents_in[frame.func][frame.currentline]
       end
-      count = count + 1
-      out[count] = line == "" and "" or margin .. line
     end
+  end
+
+  -- Expands a template with the names in values. Returns a record:
+  --   templates             the paths of all that were run, the template's own first
+  --   text(prelude, file)   the text, which starts with the prelude, whole lines. file: { path, lines }, the generated
+  --                         file's name and how many lines of it there are already, which is kept up to date
+  local function expand(name, values)
+    local main = lines.new(line_marks)
+    local current, margin, shift = main, 0, 0
+    local outer = {} -- the margins of the functions that called the one that runs
+    local leave = setmetatable({}, { __close = function()
+      margin = table.remove(outer)
+    end })
+    local environments = {} -- by name: of the templates that were run here; false of one that is running
+    local names_of_pieces, pieces = {}, {}
 
     local run
     local function env_for(from)
       local env
       env = {
-        _push = function(indent)
-          indents[#indents + 1] = margin
-          margin = margin .. indent
+        -- Begins a function whose own line stands so far in; what is returned ends it.
+        _enter = function(indent)
+          outer[#outer + 1] = margin
+          margin = margin + indent_of_caller(3) - indent
+          return leave
         end,
-        _pop = function()
-          margin = table.remove(indents)
+        indent = function()
+          shift = shift + 2
         end,
-        _line = function(number, sync, line)
-          return put(from, number, sync, line)
+        outdent = function()
+          shift = shift - 2
         end,
-        _block = function(number, indent, block)
-          if block ~= "" then
-            for line in (block .. "\n"):gmatch "([^\n]*)\n" do
-              put(from, number, true, line == "" and "" or indent .. line)
-              number = number + 1
-            end
+        _line = function(number, indent, sync, content)
+          current:put(from, number, margin + shift + indent, sync, content)
+        end,
+        -- The same of what may be several lines, or none.
+        _lines = function(number, indent, sync, alone, content)
+          if content == "" and alone then
+            return
+          elseif not content:find("\n", 1, true) then
+            return current:put(from, number, margin + shift + indent, sync, content)
+          end
+          for line in (content .. "\n"):gmatch "([^\n]*)\n" do
+            current:put_own(margin + shift + indent, sync, line)
           end
         end,
         _paste = paste,
+        piece = setmetatable({}, { __newindex = function(_, piece, pour)
+          names_of_pieces[#names_of_pieces + 1], pieces[piece] = piece, pour
+        end }),
+        pieces = function()
+          main:leave_place()
+        end,
         assert = function(condition, message)
           if not condition then
             error(message or "assertion failed", 2)
@@ -206,7 +244,7 @@ function template.engine(read, options)
         -- Runs another template here, unless that was done; returns the functions it defines, and with them the
         -- state they share.
         use = function(other)
-          local path = sibling(from, other)
+          local path = text.sibling(from, other)
           if environments[path] == false then
             error(path .. " is used by what it uses; expected no circle: move what both need to a third template", 2)
           elseif not environments[path] then
@@ -234,12 +272,27 @@ function template.engine(read, options)
       environments[path] = env
     end
 
+    -- The pieces that these lines name, and those that they name, by name.
+    local function pour_pieces(by, poured)
+      for piece in text.sorted_pairs(by:names()) do
+        if pieces[piece] and not poured[piece] then
+          poured[piece] = lines.new(line_marks)
+          current = poured[piece]
+          pieces[piece]()
+          pour_pieces(poured[piece], poured)
+        end
+      end
+      return poured
+    end
+
+    local poured = {}
     local ok, message = xpcall(function()
       local made, problem = load_template(name)
       if not made then
         error(text.problem(problem), 0)
       end
       run(name, made)
+      poured = main.place and pour_pieces(main, poured)
     end, function(message)
       if type(message) == "string" then
         local explained = explain(message, sources)
@@ -251,8 +304,19 @@ function template.engine(read, options)
     if not ok then
       error(message, 0)
     end
-    out[count + 1] = ""
-    return table.concat(out, "\n")
+    local named, others = {}, {}
+    for _, piece in ipairs(names_of_pieces) do
+      named[#named + 1] = poured[piece]
+    end
+    for path in text.sorted_pairs(environments) do
+      others[#others + 1] = path ~= name and path or nil
+    end
+    return {
+      templates = { name, table.unpack(others) },
+      text = function(prelude, file)
+        return main:join(prelude, named, file)
+      end,
+    }
   end
 
   return expand

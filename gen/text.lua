@@ -188,12 +188,57 @@ function text.in_comment(s)
   return (s:gsub("%*/", "* /"):gsub("/%*", "/ *"):gsub("%?%?", "? ?"))
 end
 
+-- Lines in which a text is broken at spaces, so that none is longer than width where that can be; those after the
+-- first are indented.
+function text.wrap(s, width, indent)
+  local lines, line = {}, nil
+  for word in string.gmatch(s, "%S+") do
+    if line and #line + 1 + #word > width then
+      lines[#lines + 1], line = line, indent .. word
+    else
+      line = line and line .. " " .. word or word
+    end
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
+-- Lines as a comment in C.
+function text.comment(lines)
+  return "/* " .. table.concat(lines, "\n * ") .. " */"
+end
+
+-- A word as a shell takes it.
+function text.shell_word(s)
+  return string.find(s, "^[%w_.,:/=+-]+$") and s or "'" .. string.gsub(s, "'", "'\\''") .. "'"
+end
+
 -- Refuses keys that are no positions of a list.
 function text.expect_list(where, what, list)
   for key in text.sorted_pairs(list) do
     if math.type(key) ~= "integer" or key < 1 or key > #list then
       text.fail(where, "%s: expected a list, found the key %s in it", what, text.show(key))
     end
+  end
+end
+
+-- The path of a file that another names, as seen from its own folder.
+function text.sibling(from, other)
+  local path = from:gsub("[^/]*$", "") .. other
+  local longer
+  repeat
+    longer, path = path, path:gsub("[^/.][^/]*/%.%./", "", 1)
+  until path == longer
+  return path
+end
+
+text.largest = 0x1.fffffffffffffp1023 -- number that is finite
+
+-- Refuses what is no number from `least` to `most`. what: the value's name in the message.
+function text.expect_number(where, what, value, least, most)
+  if type(value) ~= "number" or value ~= value or value < least or value > most then
+    text.fail(where, "%s: expected a %s, found %s", what,
+      least > -text.largest and string.format("number of at least %g", least) or "finite number", text.show(value))
   end
 end
 

@@ -1,75 +1,20 @@
 -- Calls an op's function with symbolic values and checks the graph that it leaves: op.values for the
 -- outputs, op.magnitudes for those that are numbers. Derives the ops that compute gradients.
 
+local apart = require "apart"
 local axes = require "axes"
 local call = require "call"
+local capacity = require "capacity"
+local cut = require "cut"
 local expr = require "expr"
 local family = require "family"
 local gradient = require "gradient"
 local graph_size = require "graph_size"
 local magnitude = require "magnitude"
 local text = require "text"
+local types = require "types"
 
 local trace = {}
-
--- What can be reduced over the rows, and what does the same over a row.
-local over_row = { sum = "row_sum", maximum = "row_max", minimum = "row_min" }
-
--- What has one value for each of the rows, or in all, must not differ from point to point, and so on.
-local function check_output(op, operand, node)
-  local where = op.where(op.key)
-  local total = operand.place == "row" or operand.place == "single"
-  if total and node.varying then
-    text.fail(where, "%s: '%s' has one value per %s but differs from point to point; expected a reduction such as "
-      .. "sum(...)", op.key, operand.name, operand.place == "row" and "row" or "call")
-  elseif node.type == "n" and not total and not node.column then
-    text.fail(where, "%s: '%s' is an index, but the output has a value at each %s", op.key, operand.name,
-      operand.place == "column" and "column" or "point")
-  end
-  expr.visit({ node }, function(n)
-    local row = expr.operations[n.op]
-    if not row then
-      return
-    elseif n.op == "random" and op.family ~= "map" then
-      text.fail(where, "%s: random has its place in the family 'map' alone", op.key)
-    elseif n.column and not over_row[n.op] then
-      text.fail(where, "%s: %s along columns is not supported; expected sum, max or min", op.key, n.op)
-    elseif n.column and operand.place ~= "column" then
-      text.fail(where, "%s: '%s' has no value per column; expected %s over the row", op.key, operand.name,
-        over_row[n.op])
-    elseif row.reduction and op.family == "map" and op.forward then
-      text.fail(where, "backward: a reduction has no place in the gradient of a reduction over everything; expected "
-        .. "an op of the family 'rows'")
-    elseif row.reduction and op.family == "map" then
-      text.fail(where, "map: a reduction has no place here; expected the family 'reduce' or 'rows'")
-    elseif row.reduction and not n.column and not n[1].varying then
-      text.fail(where, "%s: a reduction over what is the same at every point", op.key)
-    elseif row.reduction and row[1] == "n" and not rawequal(n, node) then
-      text.fail(where, "%s: an index is a result of its own and cannot be computed with", op.key)
-    end
-  end)
-end
-
--- One value per column is made of reductions over the rows, and of what does not differ from row to row.
-local function check_column(op, operand, node)
-  local places = {}
-  for _, o in ipairs(op.operands) do
-    places[o.name] = o.place
-  end
-  local function walk(n)
-    local row = expr.operations[n.op]
-    if n.column then
-      return
-    elseif row and row.reduction or n.op == "input" and places[n.name] ~= "column" or n.op == "shared" then
-      text.fail(op.where(op.key), "%s: '%s' has one value per column but differs from row to row; expected "
-        .. "column_sum(...), column_max(...) or column_min(...)", op.key, operand.name)
-    end
-    for i = 1, #n do
-      walk(n[i])
-    end
-  end
-  walk(node)
-end
 
 -- The graphs of an op's outputs.
 local function roots_of(op)
@@ -78,9 +23,8 @@ local function roots_of(op)
   end)
 end
 
--- What a call has places for, LATHE_MAX_OPERANDS; and how many an op takes: its operands, and for a reference the
--- magnitude of every output that is a number besides.
-local most_places = 16
+-- How many of the places of a call an op takes: its operands, and for a reference the magnitude of every output that
+-- is a number besides.
 local function places_of(op)
   local places = #op.operands
   for _, operand in ipairs(op.operands) do
@@ -90,10 +34,10 @@ local function places_of(op)
 end
 
 -- Marks the outputs that are indexes of terms which are rounded, so that which of two is the largest may be
--- chance: they are judged by their terms, for which the references take three buffers more (expand.lua). One
+-- chance: they are judged by their terms, for which the references take three buffers more (reference.lua). One
 -- for which a call has no place for these must be the reference's.
 local function mark_rounded(op)
-  local room = most_places - places_of(op)
+  local room = capacity.operands - places_of(op)
   for _, value in ipairs(op.values) do
     local node = value.node
     if node.type == "n" then
@@ -127,14 +71,14 @@ local function without_detach(values)
   end)
 end
 
--- What an output varies over, it must have. (Where a spec names no axes, check_output says what is wrong.)
+-- What an output varies over, it must have.
 local function check_axes(op, values)
-  for _, value in ipairs(op.key == "compute" and values or {}) do
+  for _, value in ipairs(values) do
     local operand, node = value.operand, value.node
     if node.axes & ~operand.axes ~= 0 then
       local lacks = axes.show(op.dims, node.axes & ~operand.axes)
-      text.fail(op.where "compute", "compute: '%s' has no axis out of %s, over which its value differs; expected a "
-        .. "reduction over them, such as sum(..., \"%s\")", operand.name, lacks, lacks:match '"(.-)"')
+      text.fail(op.where(op.key), "%s: '%s' has no axis out of %s, over which its value differs; expected a "
+        .. "reduction over them, such as sum(..., \"%s\")", op.key, operand.name, lacks, lacks:match '"(.-)"')
     end
   end
 end
@@ -154,15 +98,16 @@ local function backward(op, layout)
   for i, value in ipairs(forward(op, layout)) do
     local operand = value.operand
     local derivative = call.leaf_of { name = "d" .. operand.name, place = operand.place, axes = operand.axes }
-    local column = operand.place == "column" and op.key ~= "compute"
-    if value.node.type == "n" or column then
-      text.fail(op.where "backward", "backward: '%s' is %s, which has no gradient here", operand.name,
-        column and "a value per column" or "an index")
+    local whole = operand.storage and types[operand.storage].integer
+    if value.node.type == "n" or whole then
+      text.fail(op.where "backward", "backward: '%s' is %s, which has no gradient", operand.name,
+        whole and "rounded to " .. operand.storage or "an index")
     end
     outputs[i] = { node = value.node, derivative = derivative, axes = operand.axes }
   end
   for _, operand in ipairs(op.operands) do
-    if not operand.output and not operand.dtype then
+    local whole = operand.storage and types[operand.storage].integer
+    if not operand.output and not operand.dtype and not whole then
       leaves[#leaves + 1] = call.leaf_of(operand)
       names[operand.name] = leaves[#leaves]
     end
@@ -172,24 +117,17 @@ local function backward(op, layout)
   end)
   local values = {}
   for _, operand in ipairs(op.operands) do
-    local node = names[operand.name] and derivatives[names[operand.name]]
-    if node and operand.place == "single" and op.key ~= "compute" then
-      text.fail(op.where "backward", "backward: '%s' is one value in all, whose gradient is a sum over everything: no "
-        .. "family has one beside values at each point; expected detach(%s)", operand.name, operand.name)
-    elseif node then
-      values[operand.name] = node
-    end
+    values[operand.name] = names[operand.name] and derivatives[names[operand.name]]
   end
   return values
 end
 
--- Finds the family of an op whose function names its axes, what it computes being these values, and gives its
--- operands their places.
+-- Finds the family of an op that computes these values, and gives its operands their places.
 local function set_family(op, values)
   local inner
-  op.family, inner, op.untemplated = family.find(op, values)
+  op.family, inner, op.lacking = family.find(op, values)
+  op.untemplated = op.family == "other" and op.lacking or nil
   op.layout = axes.layout(op.dims, inner)
-  op.layout.reduced = nil
   for _, operand in ipairs(op.operands) do
     operand.place = family.place_of(op, operand)
   end
@@ -218,7 +156,7 @@ local function gradient_op(op, name, values)
   end)
   local derived = setmetatable({
     name = name, doc = "gradient: " .. op.doc, forward = op, operands = {}, scalars = {}, peers = {},
-    family = op.family == "reduce" and "map" or op.family, key = "backward", any_zero_sign = true,
+    key = "backward", any_zero_sign = true,
     where = function()
       return op.where "backward"
     end,
@@ -250,10 +188,10 @@ local function gradient_op(op, name, values)
       table.insert(derived.scalars, scalar)
     end
   end
-  if op.key == "compute" then
-    set_family(derived, values_of(derived, values))
-  end
-  derived.in_place = inputs > 0 and derived.operands[1].place == outputs[1].place and not derived.untemplated
+  set_family(derived, values_of(derived, values))
+  local first = derived.operands[1]
+  derived.in_place = inputs > 0 and first.place == outputs[1].place and first.storage == outputs[1].storage
+    and not derived.lacking
   return derived
 end
 
@@ -261,7 +199,7 @@ end
 -- the op that they need and d<output>, their outputs d<input> for each input that has a derivative. It is one op
 -- where one family has a place for all of it, else one for each input.
 function trace.backward_of(op)
-  local values = backward(op, op.key == "compute" and axes.unplanned(op.dims) or op.layout)
+  local values = backward(op, axes.unplanned(op.dims))
   if not next(values) then
     text.fail(op.where "backward", "backward: nothing of what '%s' reads has a derivative", op.name)
   end
@@ -279,17 +217,15 @@ end
 
 local function check_count(op)
   local outputs = #op.values
-  if places_of(op) > most_places then
+  if places_of(op) > capacity.operands then
     text.fail(op.where(op.key), "op \"%s\": expected at most %d operands, outputs that are numbers counted twice "
-      .. "(their checks need a place too), found %d inputs and %d outputs; %s", op.name, most_places,
+      .. "(their checks need a place too), found %d inputs and %d outputs; %s", op.name, capacity.operands,
       #op.operands - outputs, outputs,
       op.forward and "write detach(...) around inputs whose gradient is not needed" or "make several ops of it")
   end
 end
 
--- Every reduction over everything whose terms need another's result is a launch more on a GPU, of which a call
--- has LATHE_MAX_LAUNCHES.
-local most_launches = 4
+-- Every reduction over everything whose terms need another's result is a launch more on a GPU.
 local function check_depth(op)
   local depth = {}
   expr.visit(roots_of(op), function(node)
@@ -298,23 +234,28 @@ local function check_depth(op)
       below = math.max(below, depth[node[i]])
     end
     depth[node] = below + (row and row.reduction and 1 or 0)
-    if op.family == "reduce" and depth[node] > most_launches then
-      text.fail(op.where(op.key), "reduce: expected at most %d reductions each of which needs the one before, found "
-        .. "more", most_launches)
+    if op.family == "reduce" and depth[node] > capacity.launches then
+      text.fail(op.where(op.key), "%s: expected at most %d reductions over everything, each of which needs the one "
+        .. "before, found more", op.key, capacity.launches)
     end
   end)
 end
 
 -- Refuses numbers that are infinite where they are computed with, while the reference, which is wider, has
--- them as they are. f16 and bf16 are computed in f32.
-local largest_f32 = 0x1.fffffep127
+-- them as they are.
 local function check_finite(op)
-  local narrow = text.contains(op.dtypes, "f32") and "f32" or text.contains(op.dtypes, "f16") and "f16"
-    or text.contains(op.dtypes, "bf16") and "bf16"
+  local narrowest
+  for _, row in ipairs(types.rows) do
+    if text.contains(op.dtypes, row.name) then
+      local largest = types[types.compute(row.name)].high
+      narrowest = narrowest and narrowest.largest <= largest and narrowest or { row = row, largest = largest }
+    end
+  end
+  local row, largest = narrowest.row, narrowest.largest
   local function check(where, what, value)
-    if narrow and math.abs(value) > largest_f32 and math.abs(value) < math.huge then
-      text.fail(where, "%s: expected numbers of at most %.4g, f32's largest%s; found %.4g", what, largest_f32,
-        narrow == "f32" and "" or ", in which " .. narrow .. " is computed", value)
+    if math.abs(value) > largest and math.abs(value) < math.huge then
+      text.fail(where, "%s: expected numbers of at most %.4g, %s's largest%s; found %.4g", what, largest,
+        types.compute(row.name), row.compute and ", in which " .. row.name .. " is computed" or "", value)
     end
   end
   for _, scalar in ipairs(op.scalars) do
@@ -341,9 +282,19 @@ local function count_column_reductions(op)
   return found
 end
 
+-- Whether some kernel adds up terms one after the other, as those of contractions do.
+local function sums_in_order(op)
+  for _, variant in ipairs(op.planned) do
+    if variant.family == "contract" then
+      return true
+    end
+  end
+  return op.family == "contract"
+end
+
 -- The magnitudes of the outputs that are numbers: an index has none.
 local function magnitudes_of(op)
-  local found, memo = {}, {}
+  local found, memo = {}, { in_order = sums_in_order(op) }
   for _, value in ipairs(op.values) do
     if value.node.type == "r" then
       found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }
@@ -368,6 +319,18 @@ local function check_in_place(op)
   end
 end
 
+-- What is found of each output, at the operand's place among all, from 0 on.
+local function by_operand(op, find)
+  local place, found = {}, {}
+  for i, operand in ipairs(op.operands) do
+    place[operand] = i - 1
+  end
+  for _, value in ipairs(op.values) do
+    found[place[value.operand]] = find(value)
+  end
+  return found
+end
+
 -- Traces an op's function into a graph of its own.
 function trace.op(op)
   if op.forward then
@@ -376,12 +339,6 @@ function trace.op(op)
     op.values = forward(op, op.layout)
   end
   for _, value in ipairs(op.values) do
-    if not op.untemplated then
-      check_output(op, value.operand, value.node)
-    end
-    if value.operand.place == "column" and not op.untemplated then
-      check_column(op, value.operand, value.node)
-    end
     value.operand.dtype = value.node.type == "n" and "i64" or nil
   end
   check_count(op)
@@ -391,7 +348,9 @@ function trace.op(op)
   check_use(op)
   check_in_place(op)
   op.magnitudes = magnitudes_of(op)
-  op.flops = expr.flops(roots_of(op))
+  op.work = expr.work(roots_of(op))
+  op.apart, op.linear = by_operand(op, apart.of), by_operand(op, apart.linear)
+  op.cut = cut.of(op, roots_of(op))
   op.roughest, op.roughest_ulp = magnitude.roughest(roots_of(op))
   op.column_reductions = count_column_reductions(op)
   mark_rounded(op)

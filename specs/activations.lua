@@ -66,6 +66,26 @@ activation("gelu", {
   peers = { numpy = "0.5 * x * (1 + erf(x / np.sqrt(2)))", torch = "F.gelu(x)" },
 })
 
+op "bias_gelu" {
+  doc = "gelu of x + bias, with a bias for each column",
+  inputs = { x = { "rows", "cols", range = { -10, 10 } }, bias = { "cols" } },
+  outputs = { y = { "rows", "cols" } },
+  compute = function(x, bias) return gelu(x + bias) end,
+  sizes = vector.grid_sizes,
+  sets = vector.swept,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(2),
+  backward = { -- one of its results is a sum down the columns
+    ulp = vector.ulp(vector.sum_ulp),
+    peers = {
+      numpy = "z = x + bias; "
+        .. "d = dy * (0.5 * (1 + erf(z / np.sqrt(2))) + z * np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)); d, d.sum(0)",
+    },
+  },
+  variants = vector.rows,
+  peers = { numpy = "z = x + bias; 0.5 * z * (1 + erf(z / np.sqrt(2)))", torch = "F.gelu(x + bias)" },
+}
+
 -- (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits for negative u.
 activation("gelu_tanh", {
   doc = "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))",

@@ -1,4 +1,4 @@
--- Normalisation over each row, with a factor (and a term) for each column.
+-- Normalisation of matrices, with a factor (and a term) for each column.
 
 local vector = include "include/vector.lua"
 
@@ -58,5 +58,38 @@ op "rmsnorm" {
   peers = {
     numpy = "x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * gamma",
     torch = "F.rms_norm(x, x.shape[-1:], gamma, eps)",
+  },
+}
+
+-- As a network that is trained already has it: the moments of each column are operands.
+op "batch_norm" {
+  doc = "(x - mu) / sqrt(variance + eps) * gamma + beta, of moments for each column",
+  inputs = {
+    x = { "rows", "cols" },
+    mu = { "cols" },
+    variance = { "cols", range = { 0.1, 1 } },
+    gamma = { "cols", range = { 0.5, 1.5 } },
+    beta = { "cols" },
+  },
+  outputs = { y = { "rows", "cols" } },
+  scalars = { eps = 0.01 }, -- beside such a variance results of 16 bits show it, too
+  compute = function(x, mu, variance, gamma, beta, eps)
+    return (x - mu) * (gamma / sqrt(variance + eps)) + beta
+  end,
+  sizes = vector.grid_sizes,
+  sets = vector.swept,
+  dtypes = vector.dtypes,
+  ulp = vector.ulp(2),
+  backward = { -- all but one of its results are sums down the columns
+    ulp = vector.ulp(vector.sum_ulp),
+    peers = {
+      numpy = "s = 1 / np.sqrt(variance + eps); n = (x - mu) * s; d = dy * gamma * s; "
+        .. "d, -d.sum(0), -0.5 * (d * n).sum(0) * s, (dy * n).sum(0), dy.sum(0)",
+    },
+  },
+  variants = vector.rows,
+  peers = {
+    numpy = "(x - mu) / np.sqrt(variance + eps) * gamma + beta",
+    torch = "F.batch_norm(x, mu, variance, gamma, beta, eps=eps)",
   },
 }

@@ -26,6 +26,20 @@ tree() { # a source tree in $tmp/tree that is LATHE_SRC's but for its specs, whi
   done
 }
 
+templates_of_its_own() { # the templates of that tree are a copy, to plant faults in
+  rm "$tmp/tree/templates"
+  cp -R "$LATHE_SRC/templates" "$tmp/tree/"
+}
+
+plant() { # plant FILE FROM TO: puts that in place of a text, which is there once
+  "$LATHE_PYTHON" -c '
+import sys
+path, old, new = sys.argv[1:]
+text = open(path).read()
+assert text.count(old) == 1, text.count(old)
+open(path, "w").write(text.replace(old, new))' "$@"
+}
+
 configure() { # configure OPTION...: that tree, from a folder beside it, with the sanitizers of the build under test
   ../tree/configure ${LATHE_SANITIZE:+--sanitize="$LATHE_SANITIZE"} "$@"
 }
@@ -43,17 +57,36 @@ open(sys.argv[3], "wb").write(program)' "$LATHE_BENCH" "$(dirname "$LATHE_BENCH"
 references() { # references FILE: builds a problem-dump of the tree's ops that has no kernels
   "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/references" --disabled scalar=off --disabled sse2=off \
     --disabled avx2=off --disabled avx512=off --disabled cuda=off --disabled vulkan=off all &&
-    cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/templates/c" -o "$1" "$LATHE_SRC/tests/problem_dump.c" \
+    cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/runtime/library" -I"$LATHE_SRC/templates/c" -o "$1" "$LATHE_SRC/tests/problem_dump.c" \
       "$tmp/references/table.c" "$tmp"/references/*/*_reference.c "${LATHE_DUMP%/tests/*}/runtime.a" \
       $LATHE_LIBRARIES
 }
 
 reuse() { # in a folder that was configured: its runtime and generator are those of the build under test, built once
   built=$(dirname "$LATHE_BENCH")
-  mkdir -p out/obj/runtime &&
-    cp -p "$built/runtime.a" "$built/lathe-gen" out/ && cp -p "$built/obj/runtime/bench.o" out/obj/runtime/ &&
+  mkdir -p out/obj/runtime/bench &&
+    cp -p "$built/runtime.a" "$built/lathe-gen" out/ && cp -p "$built/obj/runtime/bench/bench.o" out/obj/runtime/bench/ &&
     awk '/^build/ { built = $2 ~ /^out\/(obj\/runtime\/|obj\/gen\/|runtime\.a:|lathe-gen:)/ }
       /^($|[^b ])/ { built = 0 } !built' build.ninja >build.reused && mv build.reused build.ninja
+}
+
+# What runs CUDA kernels on the processor (tests/cuda/emulator): a driver for them, libcuda.so.1 here, and configure with
+# its nvcc.
+emulator=$LATHE_SRC/tests/cuda/emulator
+emulator_driver() {
+  cc -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -O2 -march=native -Wall -Wextra \
+    -Wno-unused-parameter -Werror -shared -fPIC -I"$LATHE_SRC/runtime" -I"$emulator" -I"$LATHE_SRC/tests/cuda" \
+    "$emulator/emulator.c" "$LATHE_SRC/tests/cuda/driver/device.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
+    -o libcuda.so.1 -lm -lpthread
+}
+configure_emulator() { # configure_emulator OPTION...
+  configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulator/nvcc" NVCCFLAGS=-Og --cuda-arch=sm_80,sm_90a \
+    --disable-vulkan --disable-avx512 --disable-avx2 --disable-sse2 "$@"
+}
+emulated() { # emulated OPTION...: checks CUDA kernels and says which are not right; true where all are, and there are some
+  LD_LIBRARY_PATH=. out/bench --backend cuda --dtype all --check-only "$@" >"$tmp/rows" 2>&1
+  grep -E -A 3 'wrong|skipped' "$tmp/rows"
+  grep -q -E '^[0-9]+ rows: [1-9][0-9]* right, 0 wrong, 0 skipped' "$tmp/rows"
 }
 
 summary() { # the last line, and the exit status, that tests/run looks for

@@ -46,15 +46,14 @@ class Writer:
                 f"(({args[0]}) ^ {node.args[1].number!r})"
         if node.op in INFIX:
             return f"({args[0]} {INFIX[node.op]} {args[1]})"
-        return f"{self.called(node)}({', '.join(args)})"
+        names = {"maximum": "max", "minimum": "min", "pick": "at"}
+        return f"{names.get(node.op, node.op)}({', '.join(args + self.axes(node))})"
 
-    def called(self, node):
-        short = {"maximum": "max", "minimum": "min"}.get(node.op, node.op)
-        if node.op not in ("sum", "mean", "maximum", "minimum"):
-            return {"pick": "at"}.get(node.op, node.op)
-        if self.op.key == "reduce":
-            return short
-        return ("row_" if node.place == "row" else "column_") + short
+    def axes(self, node):
+        """The names of the axes that a reduction goes over, quoted; none for all."""
+        if node.op not in REDUCTIONS - {"pick"} or node.place == "single":
+            return []
+        return [f'"{d}"' for d in (self.op.dims[-1:] if node.place == "row" else self.op.dims[:-1])]
 
     def function(self):
         results = {name: self.of(node) for name, node in self.op.outputs.items()}
@@ -104,18 +103,20 @@ def spec_of(op, rng):
     function = writer.function()
     return (f'local vector = include "include/vector.lua"\n\n{"".join(writer.top)}op "{op.name}" {{\n'
             f'  doc = "what the fuzzer came to",\n  inputs = {{ {inputs} }},\n  outputs = {{ {outputs} }},\n'
-            f"  scalars = {{ {scalars} }},\n  {op.key} = {function},\n"
+            f"  scalars = {{ {scalars} }},\n  compute = {function},\n"
             f'  sizes = {{ {{ "S", {sizes} }} }},\n  dtypes = {{ {", ".join(repr(d) for d in op.dtypes)} }},\n'
             f"  ulp = {{ {ulp} }},\n{backward}  variants = {{ {', '.join(op.rows)} }},\n}}\n").replace("'", '"')
 
 
 def variants(rng, family, backends):
+    """Rows of `variants`, with parameters of a family; without any where that is None."""
     rows = []
     for backend in backends:
         if backend in ("cuda", "vulkan"):
             chosen = gpu_parameters(rng, family, backend)
         else:
-            parameters = {"map": ["unroll"], "reduce": ["accumulators"], "rows": ["accumulators", "unroll"]}[family]
+            parameters = {"map": ["unroll"], "reduce": ["accumulators"], "rows": ["accumulators", "unroll"],
+                          None: []}[family]
             # With fewer accumulators more roundings follow each other than the bound is for.
             choices = {"unroll": [1, 1, 2, 4, 4, 8, 3], "accumulators": [4, 4, 4, 6, 8, 8, 16]}
             chosen = {p: rng.choice(choices[p]) for p in parameters}
@@ -126,6 +127,8 @@ def variants(rng, family, backends):
 
 
 def gpu_parameters(rng, family, backend):
+    if family is None:
+        return {}
     if family == "rows":
         return {"threads": rng.choice([128, 256, 512, 1024]), "hold": rng.choice(['"auto"', 1, 2, 4]),
                 "ahead": rng.choice(['"auto"', '"never"', '"always"'])} if backend == "cuda" else {}

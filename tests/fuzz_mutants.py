@@ -15,6 +15,8 @@ EXCHANGES = [
 ]
 # The relative error of all results together that no right kernel has.
 CLEARLY = {"f64": 1e-9, "f32": 1e-2, "f16": 0.1, "bf16": 0.2}
+# The smallest number of each type: a right result may be off by as much, however small it is.
+SMALLEST = {"f64": 2.0**-1074, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**-133}
 
 
 @dataclasses.dataclass
@@ -47,8 +49,8 @@ def plant(gen, ops, rng, most):
     """Changes up to `most` kernel files below the folder of generated code, each in one step."""
     files = []
     for op in ops:
-        for row in [op.name] + [op.name + "_backward"] * op.backward:
-            files += [(op, row, path) for path in sorted((Path(gen) / row).glob(f"{row}__*.c"))]
+        for folder in [Path(gen) / op.name, *sorted(Path(gen).glob(f"{op.name}_backward*"))]:
+            files += [(op, folder.name, path) for path in sorted(folder.glob(f"{folder.name}__*.c"))]
     rng.shuffle(files)
     mutants = []
     for op, row, path in files:
@@ -81,8 +83,8 @@ def shows(dump, mutant, sizes, seed):
                 fine = np.isfinite(expected) & (np.abs(expected) < 6e4)
                 if not np.array_equal(np.isfinite(got[fine]), np.ones(fine.sum(), bool)):
                     return f"{name} of {variant} is not finite where it should be ({'x'.join(map(str, shape))})"
-                norm = np.linalg.norm(expected[fine])
-                if norm > 0 and np.linalg.norm((got - expected)[fine]) > CLEARLY[mutant.dtype] * norm:
-                    off = np.linalg.norm((got - expected)[fine]) / norm
-                    return f"{name} of {variant} is off by {off:.2g} of its norm ({'x'.join(map(str, shape))})"
+                norm, differences = np.linalg.norm(expected[fine]), (got - expected)[fine]
+                off = np.linalg.norm(differences[np.abs(differences) > SMALLEST[mutant.dtype]])
+                if norm > 0 and off > CLEARLY[mutant.dtype] * norm:
+                    return f"{name} of {variant} is off by {off / norm:.2g} of its norm ({'x'.join(map(str, shape))})"
     return None

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from fuzz_lua import spec_of, tables, variants
+from fuzz_lua import REDUCTIONS, spec_of, tables, variants
 from fuzz_values import FUNCTIONS, Evaluation, Node
 
 NAMES = "a b c d e p q v w z".split()  # of inputs; those that the templates want for themselves are none
@@ -26,7 +26,7 @@ class Input:
 @dataclasses.dataclass
 class FuzzOp:
     name: str
-    key: str  # map, reduce or rows
+    key: str  # how its expressions are grown, after the family that most of them make: map, reduce or rows
     dims: list
     inputs: list
     scalars: dict
@@ -186,18 +186,16 @@ class Grower:
         rng = self.rng
         term = self.grow("point", depth, nested + 1, reduced=place)
         for _ in range(20):
-            if term.varying:
+            if has_axes(term, place):
                 break
             term = self.leaf("point")
-        if not term.varying:
+        if not has_axes(term, place):
             term = self.node("input", name=self.inputs[0].name, place="point", varying=True)
         targets = [i for i in self.inputs if i.kind == "index"]
         if targets and place == "row" and rng.random() < 0.4:
             index = self.node("input", name=targets[0].name, place="row")
             return self.node("pick", (term, index), place="row")
         op = rng.choice(["sum", "mean", "mean", "maximum", "minimum"])
-        if place == "column" and self.key == "rows" and op == "mean":
-            op = "sum"
         return self.node(op, (term,), place=place)
 
     def grow(self, place, depth, nested=0, reduced=None):
@@ -251,6 +249,27 @@ class Grower:
         return self.made(op, x, y)
 
 
+def has_axes(term, place):
+    """Whether a term varies over the axes that a reduction to a place goes over."""
+    return term.place == "point" or term.place == {"row": "column", "column": "row"}.get(place)
+
+
+def family_of(op):
+    """The family that the generator finds, but where it has no template for the op."""
+    places = {i.place for i in op.inputs} - {"point", "single"}
+    reductions = {node.place for node in op.nodes() if node.op in REDUCTIONS}
+    if not places and not reductions and set(op.place.values()) == {"point"}:
+        return "map"
+    return "reduce" if not places and reductions == {"single"} == set(op.place.values()) else "rows"
+
+
+def gradient_family_of(op):
+    """The same of its gradient, None where it depends on more."""
+    family = family_of(op)
+    by_row = "row" in op.place.values() or any(i.place == "row" for i in op.inputs)
+    return "map" if family != "rows" else "rows" if by_row else None
+
+
 def make_op(rng, name, backends):
     """A random op, for these backends. Some trees come to nothing that an op may be: then None."""
     key = rng.choice(["map", "rows", "rows", "reduce"])
@@ -271,7 +290,7 @@ def make_op(rng, name, backends):
     for number, kind in enumerate(kinds):
         result = f"r{number}_{kind}" if len(kinds) > 1 else "r"
         node = grow_sum(rng, grower) if backward and kind == "single" else grow_output(rng, grower, key, kind)
-        if kind == "point" and not node.varying or node.op in ("sum", "mean") and not node.args[0].varying:
+        if kind == "point" and not node.varying or node.op in ("sum", "mean") and not has_axes(node.args[0], kind):
             return None
         backward = backward and node.op not in ("argmax", "argmin")
         outputs[result], place[result] = node, kind
@@ -284,9 +303,8 @@ def make_op(rng, name, backends):
             or reads(op) != reads(op, lambda node: not is_one(node)):
         return None
     op.backward = op.backward and has_gradient(op)
-    family = "rows" if key == "reduce" and "single" not in kinds else key
-    op.rows = variants(rng, family, backends) + tables(rng, op, backends)
-    op.gradient_rows = variants(rng, "map" if family == "reduce" else family, backends)
+    op.rows = variants(rng, family_of(op), backends) + tables(rng, op, backends)
+    op.gradient_rows = variants(rng, gradient_family_of(op), backends)
     op.lua = spec_of(op, rng)
     return op
 
@@ -319,7 +337,7 @@ def grow_output(rng, grower, key, kind):
                                Node("mul", (node, random))), varying=True)
     if key == "reduce" and kind != "column" and rng.random() < 0.2:
         term = grower.grow("point", depth, 1, kind)
-        if term.varying:
+        if has_axes(term, kind):
             return Node(rng.choice(["argmax", "argmin"]), (term,), place=kind)
     return node
 

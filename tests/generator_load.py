@@ -34,7 +34,7 @@ SHAPES = [
     ("map", '{ "n" }', "x * y + %d", MAP_ROWS, 22),
     ("map", '{ "n" }', "exp(x * %d) - y", MAP_ROWS, 22),
     ("reduce", "{}", "sum(x * y) / %d", PASS_ROWS, 22),
-    ("rows", '{ "rows", "n" }', "x / row_sum(abs(y) + %d)", PASS_ROWS, 22),
+    ("rows", '{ "rows", "n" }', 'x / sum(abs(y) + %d, "n")', PASS_ROWS, 22),
 ]
 
 
@@ -45,7 +45,7 @@ def op(number):
   doc = "synthetic",
   inputs = {{ x = {{ {dims} }}, y = {{ {dims} }} }},
   outputs = {{ z = {output} }},
-  {family} = function(x, y) return {function % (number + 3)} end,
+  compute = function(x, y) return {function % (number + 3)} end,
   sizes = {{ {{ "1K", {size} }} }},
   dtypes = {{ "f32", "f64" }},
   ulp = {{ f32 = 8, f64 = 8 }},

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "devices/devices.h"
 #include "tests.h"
 #include "tree.h"
 

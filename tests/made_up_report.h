@@ -2,7 +2,7 @@
 #ifndef MADE_UP_REPORT_H
 #define MADE_UP_REPORT_H
 
-#include "report.h"
+#include "report/report.h"
 
 /* What show prints of a report of the f32 rows of `add` at 100 that can run here, after fill has changed
  * them from right rows of 1 us each; free it. Made in a process of its own. */

@@ -4,7 +4,7 @@
 
 #include <mpfr.h>
 
-#include "lathe.h"
+#include "library/lathe.h"
 
 typedef struct math_function {
   const char *name;

@@ -20,7 +20,7 @@ DTYPES = ["f64", "f32", "f16", "bf16"]
 NAN, INF, ZERO = 1, 2, 4  # the bits of random.h
 VECTORS = [(1,), (2,), (33,), (1000,), (4099,)]
 MATRICES = [(1, 1), (1, 33), (33, 1), (7, 100), (64, 64), (41, 257)]
-MORE = [(1, 1, 1, 1), (2, 3, 4, 5), (5, 2, 3, 1), (3, 17, 7, 9)]  # of these as many as there are axes
+MORE = [(1,) * 8, (2, 3, 4, 5, 1, 2, 1, 3), (5, 2, 3, 1, 2, 1, 3, 2), (3, 17, 7, 9, 2, 1, 2, 3)]  # of these as many as there are axes
 
 # Both compute in double or better, and what is rounded is no larger than the largest result or input.
 TOLERANCE = 1e-12
@@ -37,6 +37,15 @@ def differ(got, expected, scale):
 def scale_of(*arrays):
     finite = [np.abs(a[np.isfinite(a)]) for a in arrays]
     return max([1e-300] + [float(a.max()) for a in finite if a.size])
+
+
+def stray(op, problem, size):
+    """What is wrong with the indexes that were drawn: each is to be within its own axis."""
+    for operand in op.inputs:
+        indexes = problem.inputs[operand.name]
+        if operand.kind == "index" and not 0 <= indexes.min() <= indexes.max() < size[operand.along]:
+            return f"{operand.name} is {indexes.min()} to {indexes.max()} in an axis of {size[operand.along]}"
+    return None
 
 
 def compare(op, problem):
@@ -81,7 +90,7 @@ def check(dump, op):
         return "there is no peers.numpy to compare with"
     for seed, (dtype, special, size) in enumerate(requests(op), 1):
         problem = dump.problem(op, dtype, size, seed, special)
-        wrong = compare(op, problem)
+        wrong = stray(op, problem, size) or compare(op, problem)
         if wrong:
             shape = "x".join(map(str, size))
             return f"{wrong} ({dtype} {shape}, seed {seed}{f', special {special}' if special else ''})"

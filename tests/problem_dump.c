@@ -23,9 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
-#include "dtype.h"
-#include "problem.h"
+#include "devices/common/device.h"
+#include "devices/cpu/device.h"
+#include "library/dtype.h"
+#include "problem/problem.h"
 
 typedef struct request {
   char op[128], dtype[16], variant[256];
@@ -35,12 +36,14 @@ typedef struct request {
 } request;
 
 static void say_operand(const lathe_operand *operand) {
-  const bool whole = operand->dtype != LATHE_VARIANT_DTYPE;
+  const bool whole = operand->dtype != LATHE_VARIANT_DTYPE && !lathe_dtype_numeric(operand->dtype);
 
   printf("%s %s %s", operand->output ? "output" : "input", operand->name,
          operand->index ? "index"
          : whole        ? "integer"
                         : "float");
+  if (operand->index)
+    printf(":%d", operand->index - 1);
   for (int d = 0; d < operand->ndim; d++)
     printf(" %d", operand->dim[d]);
   putchar('\n');
@@ -109,19 +112,24 @@ static const char *read_request(const char *line, request *r) {
 
 /* One operand, from an array of its own type or of the reference's. */
 static void put(const problem *p, int o, const void *from, bool reference) {
-  const lathe_dtype type = dtype_of_operand(&p->op->operands[o], p->dtype);
+  const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
   const size_t size = lathe_dtype_size(type);
 
   for (size_t i = 0; i < p->elements[o]; i++) {
     double number = 0;
-    if (!dtype_floating(type)) {
+    if (!lathe_dtype_numeric(type)) {
       fwrite((const char *)from + i * size, size, 1, stdout); /* integers are i64 */
       continue;
     }
     if (reference)
       number = (double)problem_number(p, from, i);
-    else
-      dtype_widen(type, (const char *)from + i * size, 1, &number);
+    if (reference && lathe_dtype_format_of(type)->integer) { /* as it would be written */
+      char whole[sizeof number];
+      lathe_dtype_narrow(type, &number, 1, whole);
+      lathe_dtype_widen(type, whole, 1, &number);
+    }
+    if (!reference)
+      lathe_dtype_widen(type, (const char *)from + i * size, 1, &number);
     fwrite(&number, sizeof number, 1, stdout);
   }
 }

@@ -16,6 +16,7 @@ class Operand:
     name: str
     kind: str  # float, integer or index
     dims: list  # positions in the op's dimensions
+    along: int = -1  # of an index: the position of the dimension that it goes into
 
 
 @dataclasses.dataclass
@@ -77,7 +78,8 @@ class Dump:
                 op = self.ops[rest] = Op(rest)
             elif word in ("input", "output"):
                 name, kind, *dims = rest.split()
-                operand = Operand(name, kind, [int(d) for d in dims])
+                kind, _, along = kind.partition(":")
+                operand = Operand(name, kind, [int(d) for d in dims], int(along or -1))
                 op.operands.append(operand)
                 (op.inputs if word == "input" else op.outputs).append(operand)
             elif word == "numpy":

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference.h"
+#include "library/reference.h"
 #include "run_program.h"
 #include "tests.h"
 #include "tree.h"
@@ -22,9 +22,10 @@ void *references_build(const char *spec) {
   result = RUN(tree_root(), test_variable("LATHE_GEN"), "all");
   assert_string_equal(result.err, "");
   run_free(&result);
-  snprintf(command, 1 << 12,
-           "cc -shared -fPIC -O1 -ffp-contract=off -I'%s/runtime' -Itemplates/c -o s.so %s -lm",
-           test_variable("LATHE_SRC"), "out/gen/*/*_reference.c");
+  snprintf(
+      command, 1 << 12,
+      "cc -shared -fPIC -O1 -ffp-contract=off -I'%s/runtime/library' -Itemplates/c -o s.so %s -lm",
+      test_variable("LATHE_SRC"), "out/gen/*/*_reference.c");
   result = RUN(tree_root(), "sh", "-c", command);
   assert_string_equal(result.err, "");
   run_free(&result);

@@ -14,10 +14,13 @@ python() {
 tree
 cp "$LATHE_SRC"/tests/specs-axes/* "$tmp/tree/specs/"
 "$LATHE_GEN" --src "$tmp/tree" ops >"$tmp/ops"
-is 'makes several ops of a gradient' grep -x 'linear_gelu_backward_bias' "$tmp/ops"
-is 'makes one op of a gradient that one family has' grep -x 'batch_norm_backward' "$tmp/ops"
+is 'makes several ops of a gradient' grep -x 'attention_backward_q' "$tmp/ops"
+is 'makes one op of a gradient that one family has' grep -x 'linear_gelu_backward' "$tmp/ops"
+mlp_gradient() { "$LATHE_GEN" --src "$tmp/tree" show mlp_backward | grep -x '  dx = sum(w1 \* t2, "h")'; }
+is 'the gradient through a relu is contractions' mlp_gradient
 is 'builds the references' references "$tmp/dump"
 is 'an op is what NumPy makes of it' python oracle.py --op "$(grep -v _backward "$tmp/ops" | paste -s -d , -)"
+is 'and so is a gradient' python oracle.py --op linear_gelu_backward
 is 'gradients are slopes' python oracle_slopes.py
 
 summary

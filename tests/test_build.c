@@ -29,13 +29,12 @@ static void write_spec(const char *path, const char *name, const char *body) {
   tree_write(path, spec);
 }
 
-#define MAP(value) "outputs = { y = { \"n\" } }, map = function(x) return " value " end"
-#define REDUCE(value) "outputs = { y = {} }, reduce = function(x) return " value " end"
+#define MAP(value) "outputs = { y = { \"n\" } }, compute = function(x) return " value " end"
+#define REDUCE(value) "outputs = { y = {} }, compute = function(x) return " value " end"
 
 static void write_sources(void) {
-  static const char *const copied[] = {"configure",     "build.ninja.in",  "gen",
-                                       "templates",     "runtime/lathe.h", "runtime/reference.h",
-                                       "runtime/span.h"};
+  static const char *const copied[] = {"configure", "build.ninja.in", "gen", "templates",
+                                       "runtime/library"};
   char to[64];
   for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
     snprintf(to, sizeof to, "source/%s", copied[i]);
@@ -280,7 +279,7 @@ static void expect_include_seen(const char *body, const char *before, const char
 
 static void a_changed_include_rebuilds_what_uses_it(void **state) {
   (void)state;
-  expect_include_seen("outputs = { y = { \"n\" } }, map = include \"include/one.lua\"",
+  expect_include_seen("outputs = { y = { \"n\" } }, compute = include \"include/one.lua\"",
                       "return function(x) return x * 3 end\n",
                       "return function(x) return x * 5 end\n");
 }
@@ -288,7 +287,7 @@ static void a_changed_include_rebuilds_what_uses_it(void **state) {
 static void an_include_of_an_include_is_seen(void **state) {
   (void)state;
   tree_write("source/specs/include/two.lua", "return include \"include/one.lua\"\n");
-  expect_include_seen("outputs = { y = { \"n\" } }, map = include \"include/two.lua\"",
+  expect_include_seen("outputs = { y = { \"n\" } }, compute = include \"include/two.lua\"",
                       "return function(x) return x * 7 end\n",
                       "return function(x) return x * 9 end\n");
 }

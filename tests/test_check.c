@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check.h"
-#include "dtype.h"
-#include "random.h"
+#include "check/check.h"
+#include "devices/cpu/device.h"
+#include "library/dtype.h"
+#include "problem/random.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -51,12 +52,8 @@ static check_result judge(lathe_fn *kernel, double (*f)(double), double low, dou
                        .operands = operands,
                        .reference_f64 = reference};
   const lathe_backend backend = {.name = "planted"};
-  const lathe_variant v = {.name = "f_f32__planted",
-                           .op = &op,
-                           .backend = &backend,
-                           .dtype = LATHE_F32,
-                           .run = kernel,
-                           .align = 1};
+  const lathe_variant v = {
+      .name = "f_f32__planted", .op = &op, .backend = &backend, .dtype = LATHE_F32, .run = kernel};
   const char *why;
   check_result r;
   problem *p;
@@ -187,7 +184,7 @@ static check_result judge_index(const double *x, size_t n, int64_t index, bool r
   };
   const lathe_bound bound = {LATHE_F32, ulp};
   const lathe_op op = {.name = "index",
-                       .family = "planted",
+                       .family = "map",
                        .source = "specs/index.lua:3",
                        .ndim = 1,
                        .dim = {"n"},
@@ -202,14 +199,13 @@ static check_result judge_index(const double *x, size_t n, int64_t index, bool r
                            .op = &op,
                            .backend = &backend,
                            .dtype = LATHE_F32,
-                           .run = answers,
-                           .align = 1};
+                           .run = answers};
   const char *why;
   check_result r;
   problem *p = problem_make(&op, LATHE_F32, &n, SEED, 0, &why);
 
   assert_non_null(p);
-  dtype_narrow(LATHE_F32, x, n, p->input[0]);
+  lathe_dtype_narrow(LATHE_F32, x, n, p->input[0]);
   assert_true(problem_solve(p));
   answer = index;
   r = check_variant(device_cpu(), &v, p, (device_layout){0});

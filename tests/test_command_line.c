@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lathe.h"
+#include "library/lathe.h"
 #include "run_bench.h"
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -315,7 +315,7 @@ static void test_bad_calls(void **state) {
       {{"--size", "10:5"},
        "--size 10:5: the range ends before it begins (--help shows how sizes are given)"},
       {{"--size", "rows=8xrows=9"},
-       "--size rows=8xrows=9: a dimension of column_max is given twice (--list-ops shows each "
+       "--size rows=8xrows=9: a dimension of batch_norm is given twice (--list-ops shows each "
        "op's)"},
       {{"--op=softmax", "--sweep", "--size", "batch=8xbatch=9"},
        "--size batch=8xbatch=9: a dimension of softmax is given twice (--list-ops shows each "
@@ -344,7 +344,7 @@ static void test_bad_calls(void **state) {
        "--size 100: no sweep of the ops asked for has such a size (--list-sizes shows them)"},
       {{"--op", "add", "--variant", "exp_*"},
        "no variant matches all of what was asked for (--list-variants lists them)"},
-      {{"--op", "add", "--dtype", "i32"},
+      {{"--op", "add", "--dtype", "i64"},
        "no variant matches all of what was asked for (--list-variants lists them)"},
       {{"--backend", "vulkan", "--variant", "*avx*"},
        "no variant matches all of what was asked for (--list-variants lists them)"},
@@ -363,7 +363,9 @@ static void test_bad_calls(void **state) {
       {{"--special", ""}, "--special needs a name, and was given nothing"},
       {{"--json", ""}, "--json needs a name, and was given nothing"},
       {{"--list-ops", "--json", "f"},
-       "--json, --csv and --markdown are for a run, and a list runs nothing; only --list-variants "
+       "--json, --csv, --markdown, --html and --compare are for a run, and a list runs nothing; "
+       "only "
+       "--list-variants "
        "has --json"},
       {{"--csv="}, "--csv needs a name, and was given nothing"},
       {{"--markdown", ""}, "--markdown needs a name, and was given nothing"},

@@ -75,7 +75,7 @@ is 'no backend' test ! -e build.ninja
 
 configure --help
 is --help test "$status" = 0
-is --help grep -F -e --disable-avx512 -e 'scalar sse2 avx2 avx512' stdout
+is --help grep -F -e --disable-avx512 -e 'scalar neon sse2 avx2 avx512' stdout
 
 # Nothing but the shell's own tools: all that is missing is named, with no build.ninja.
 mkdir bin
@@ -156,6 +156,11 @@ EOF
 chmod +x nvcc
 configure NVCC="$tmp/nvcc" --disable-vulkan
 is 'an nvcc' grep '^checking backend cuda\.\.\. yes' stdout
+is 'instructions of sm_90a' test "$(grep -c wgmma stdout build.ninja | tr '\n' ' ')" = 'stdout:0 build.ninja:0 '
+rm build.ninja
+configure NVCC="$tmp/nvcc" --disable-vulkan --cuda-arch=sm_80
+is 'no instructions of sm_90a' grep '^  cuda with wgmma: --cuda-arch=sm_80 has no sm_90a' stdout
+is 'no instructions of sm_90a' grep -e "--disabled 'cuda:wgmma=--cuda-arch=sm_80 has no sm_90a" build.ninja
 rm build.ninja
 configure NVCC="$tmp/nvcc" --disable-vulkan --cuda-arch=sm_80,sm_1
 is 'an unknown GPU' test "$status" = 1
@@ -280,7 +285,7 @@ with_glsl() {
 
 with_glsl
 is 'all extensions' test "$status" = 0
-is 'all extensions' grep '^  Vulkan .*glslangValidator, spirv-val; 6 of 6 extensions$' stdout
+is 'all extensions' grep '^  Vulkan .*glslangValidator, spirv-val; 7 of 7 extensions$' stdout
 is 'all extensions' test "$(grep -c 'vulkan:' out/generator-flags)" = 0
 
 # Each of them by itself: unknown to the compiler, or not to the validator's liking.
@@ -300,16 +305,20 @@ done
 # One that others are built on takes these with it; those that are not stay.
 echo KHR_cooperative_matrix >glsl/unknown
 with_glsl
-is 'two off' grep ' 4 of 6 extensions$' stdout
+is 'two off' grep ' 5 of 7 extensions$' stdout
 is 'two off' grep '^checking GL_NV_cooperative_vector\.\.\. yes$' stdout
-is 'two off' grep '^  newer-glslang  *nothing yet: no kernel needs the extensions that are OFF' stdout
+is 'two off' grep '^  newer-glslang  *no Vulkan kernels with the extensions that are OFF' stdout
 is 'two off' grep '^OFF, of which no kernel has need yet:$' stdout
-is 'two off' test "$(sed -n '/rows with the reason/,/^$/p' stdout | grep -c cooperative)" = 0
+is 'two off' test "$(sed -n '/rows with the reason/,/^$/p' stdout | grep -c 'vulkan with .*cooperative')" = 1
 with_glsl --launcher=nosuch
 is 'nothing optional is needed' test "$status" = 1
 is 'nothing optional is needed' test "$(sed -n '/and needed:$/,/^$/p' stderr | grep -c glslang)" = 0
 is 'nothing optional is needed' grep '^  --launcher  ' stderr
 is 'nothing optional is needed' grep '^  newer-glslang  ' stderr
+echo NV_cooperative_matrix2 >glsl/unknown
+with_glsl
+is 'one off that none needs' grep '^  newer-glslang  *nothing yet: no kernel needs the extensions that are OFF' stdout
+is 'one off that none needs' test "$(sed -n '/rows with the reason/,/^$/p' stdout | grep -c cooperative)" = 0
 echo float16 >glsl/unknown
 with_glsl
 is 'one that is needed off' grep '^  newer-glslang  *no Vulkan kernels' stdout
@@ -325,7 +334,7 @@ with_glsl --install-deps=glsl
 is 'no mirror' test "$status" = 0
 is 'no mirror' test "$(grep -c mirror.invalid stdout)" = 1
 is 'no mirror' grep "^No newer GLSL tools: .* from http://mirror.invalid/debian/\. glslangValidator stays" stdout
-is 'no mirror' grep ' 4 of 6 extensions$' stdout
+is 'no mirror' grep ' 5 of 7 extensions$' stdout
 is 'no mirror' test -f build.ninja
 is 'no mirror' test "$(grep -c update apt-get.log)" = 1
 is 'no mirror' test ! -e out/tools
@@ -342,7 +351,7 @@ mv glsl/dpkg-off glsl/dpkg-deb
 # They are fetched once, checked by trying, and preferred from then on, also to those in PATH.
 with_glsl --install-deps=glsl
 is 'newer tools' test "$status" = 0
-is 'newer tools' grep '^  Vulkan .*out/tools/glslangValidator, out/tools/spirv-val; 6 of 6 extensions$' stdout
+is 'newer tools' grep '^  Vulkan .*out/tools/glslangValidator, out/tools/spirv-val; 7 of 7 extensions$' stdout
 is 'newer tools' grep -x 'glslang = out/tools/glslangValidator' build.ninja
 is 'newer tools' test "$(grep -c -e --config-file apt-get.log)" = 2
 is 'newer tools' test "$(grep -c vulkan: out/generator-flags)" = 0
@@ -354,7 +363,7 @@ is 'newer tools stay' grep -x 'spirv_val = out/tools/spirv-val' build.ninja
 with_glsl GLSLANG=glslangValidator
 is 'named tools' grep -x 'glslang = glslangValidator' build.ninja
 is 'named tools' grep -x 'spirv_val = spirv-val' build.ninja
-is 'named tools' grep ' 4 of 6 extensions$' stdout
+is 'named tools' grep ' 5 of 7 extensions$' stdout
 is 'named tools' test "$(grep -c newer-glslang stdout)" = 0
 with_glsl SPIRV_VAL=spirv-val
 is 'named validator' grep -x 'spirv_val = spirv-val' build.ninja
@@ -362,7 +371,7 @@ is 'named validator' grep -x 'glslang = out/tools/glslangValidator' build.ninja
 # Those that lack something too are not fetched again, and those that do not run are passed over.
 echo cooperative_vector >out/tools/root/usr/bin/unknown
 with_glsl --install-deps=glsl
-is 'newer tools, too old' grep ' 5 of 6 extensions$' stdout
+is 'newer tools, too old' grep ' 6 of 7 extensions$' stdout
 is 'newer tools, too old' test ! -e apt-get.log
 rm out/tools/root/usr/lib/it/ld-linux-it.so.2
 with_glsl
@@ -384,5 +393,25 @@ sh -c "$rerun" >stdout 2>stderr
 status=$?
 is 'again' test "$status" = 0
 is 'again' cmp first build.ninja
+
+# --install-deps=peers: a Python that makes another in out/peers, which has the libraries once pip has installed them.
+mkdir python
+cat >python/python3 <<'EOF'
+#!/bin/sh
+case $* in
+*'-m venv'*) mkdir -p out/peers/bin && cp "$0" out/peers/bin/ ;;
+*'-m pip install'*) echo "$*" >>pip.log && touch out/peers/filled ;;
+*'scipy, torch'*) [ -e out/peers/filled ] ;;
+esac
+EOF
+chmod +x python/python3
+rm -rf out
+configure='' PYTHON=$tmp/python/python3 configure --install-deps=peers
+is '--install-deps=peers' test "$status" = 0
+is '--install-deps=peers' test "$(cat pip.log)" = '-m pip install numpy scipy torch'
+is '--install-deps=peers' grep '^Installing: NumPy, SciPy and PyTorch in out/peers' stdout
+configure='' PYTHON=$tmp/python/python3 configure --install-deps=peers
+is '--install-deps=peers again' grep '^nothing to install in out/peers' stdout
+is '--install-deps=peers again' test "$(wc -l <pip.log)" = 1
 
 summary

@@ -20,7 +20,7 @@ for op in map reduce rows; do
   done
   # The host's side is C that the table calls: it must compile whether there is an nvcc or not.
   : >"$tmp/out/small_$op/small_${op}_f32__cuda.image.zst"
-  is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime" \
+  is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime/library" \
     -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}__cuda_host.c" -o "$tmp/host.o"
 done
 
@@ -30,22 +30,22 @@ cat >"$tmp/tree/specs/small.lua" <<'EOF'
 local function small(name, f)
   op(name) {
     doc = name, inputs = { x = { "rows", "cols" } }, outputs = { y = { "rows", "cols" } },
-    rows = f,
+    compute = f,
     sizes = { { "S", rows = 3, cols = 5 } }, dtypes = { "f32", "f16" }, ulp = { f32 = 4, f16 = 1 },
     variants = { { backend = "cuda" } },
   }
 end
-small("variance", function(x) return x * row_mean((x - row_mean(x)) ^ 2) end)
-small("skewed", function(x) return x * row_mean((x - row_mean(x)) * x) end)
-small("another", function(x) return x * row_mean((x - row_mean(2 * x)) ^ 2) end)
-small("powers", function(x) return x - row_max(x) - log(row_sum(exp(x - row_max(x)))) end)
+small("variance", function(x) return x * mean((x - mean(x, "cols")) ^ 2, "cols") end)
+small("skewed", function(x) return x * mean((x - mean(x, "cols")) * x, "cols") end)
+small("another", function(x) return x * mean((x - mean(2 * x, "cols")) ^ 2, "cols") end)
+small("powers", function(x) return x - max(x, "cols") - log(sum(exp(x - max(x, "cols")), "cols")) end)
 small("powers_again", function(x)
-  local e = exp(x - row_max(x))
-  return e / row_sum(e)
+  local e = exp(x - max(x, "cols"))
+  return e / sum(e, "cols")
 end)
-small("normal", function(x) return row_sum(0.5 * erfc(x * -math.sqrt(0.5))) * exp(-(x * math.sqrt(0.5)) ^ 2) end)
-small("tail", function(x) return row_sum(0.5 * erfc(x * 0.7)) end)
-small("below_another", function(x) return x * row_sum(exp(x - row_max(2 * x))) end)
+small("normal", function(x) return sum(0.5 * erfc(x * -math.sqrt(0.5)), "cols") * exp(-(x * math.sqrt(0.5)) ^ 2) end)
+small("tail", function(x) return sum(0.5 * erfc(x * 0.7), "cols") end)
+small("below_another", function(x) return x * sum(exp(x - max(2 * x, "cols")), "cols") end)
 EOF
 is 'generates gatherers' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/two" --no-line --backend cuda all
 gatherers() { # gatherers KIND OP NUMBER: how many gatherers of a kind its kernels have
@@ -61,15 +61,16 @@ gatherers extreme powers 1 # of rows that a part of a warp has
 gatherers powers powers_again 1 # of rows that are read again: e is in registers elsewhere
 gatherers powers below_another 0
 
-# In 16 bits the halves of erfc that are the normal distribution's are computed as such, and so is its bell.
-calls() { # calls FUNCTION OP DTYPE NUMBER: how many lines of the op's point functions call a function
-  is "$1 in $2, $3" test "$(grep -c "^  const float t[0-9]* = .*lathe_$1(" "$tmp/two/$2/$2_$3__cuda.cu")" = "$4"
+# In 16 bits the halves of erfc that are the normal distribution's are computed as such, and so is its bell:
+# gen/narrow.lua begins the one with |x| + 2.828427, and makes the other of one power.
+lines() { # lines TEXT OP DTYPE NUMBER: how many lines of the op's point functions have a text
+  is "$1 in $2, $3" test "$(grep -c "^  const float t[0-9]* = .*$1" "$tmp/two/$2/$2_$3__cuda.cu")" = "$4"
 }
-calls normal normal f16 2 # of rows in registers, and of such as are read again
-calls bell_f16 normal f16 4
-calls normal normal f32 0
-calls normal tail f16 2
-calls normal tail f32 0
+lines 2.828427f normal f16 2 # of rows in registers, and of such as are read again
+lines lathe_power normal f16 4
+lines 2.828427f normal f32 0
+lines 2.828427f tail f16 2
+lines 2.828427f tail f32 0
 
 # refused WORDS PARAMETERS: a variant's row that the backend does not take
 refused() {
@@ -82,6 +83,36 @@ refused() {
 refused 'block = 96: expected a power of two' 'block = 96'
 refused 'unroll = 3: expected a power of two' 'unroll = 3'
 refused 'at most the 2048 threads' 'block = 1024, waves = 4'
+
+# Tiles of matrix products that no block has room for, and instructions that no architecture has that is compiled for.
+cat >"$tmp/product.lua" <<'EOF'
+op "product" {
+  doc = "a @ b", inputs = { a = { "m", "k" }, b = { "k", "n" } }, outputs = { c = { "m", "n" } },
+  compute = function(a, b) return sum(a * b, "k") end,
+  sizes = { { "S", m = 3, n = 4, k = 5 } }, dtypes = { "bf16", "f32" }, ulp = 3,
+  variants = { { backend = "cuda" }, { backend = "cuda", dtypes = "bf16", TILE } },
+}
+EOF
+refused_tile() { # refused_tile WORDS PARAMETERS
+  sed "s/TILE/$2/" "$tmp/product.lua" >"$tmp/tree/specs/small.lua"
+  "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/bad" index >"$tmp/stdout" 2>"$tmp/stderr"
+  is "refuses $2" test $? = 1
+  is "refuses $2" test "$(wc -l <"$tmp/stderr")" = 1
+  is "refuses $2" grep -F -e "$1" "$tmp/stderr"
+}
+refused_tile 'bm = 128, bn = 256, stages = 6: expected at most the 230400 bytes of shared memory that a block has, found 294912' \
+  'unit = "wgmma", bm = 128, bn = 256, stages = 6'
+refused_tile 'bm = 256, bn = 256: expected at most 128 registers in each of 512 threads, found 128 sums, 64 others' \
+  'unit = "mma", bm = 256, bn = 256, stages = 2'
+refused_tile 'unit = wgmma: expected bn = 128 or 256, found 64' 'unit = "wgmma", bn = 64'
+refused_tile 'unit = wgmma: expected stages of at least 3' 'unit = "wgmma", bn = 128, stages = 2'
+refused_tile 'unit = mma: expected the dtypes f16 and bf16 alone, found f32' 'unit = "mma", dtypes = { "bf16", "f32" }'
+sed 's/TILE/unit = { "mma", "wgmma" }/' "$tmp/product.lua" >"$tmp/tree/specs/small.lua"
+is 'without sm_90a' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/lacks" --disabled 'cuda:wgmma=no sm_90a' all
+is 'a row says why' grep '"product_bf16__cuda_wgmma_m128_n128_s3".*"no sm_90a", *NULL' "$tmp/lacks/table.c"
+is 'only those rows' test "$(grep -c '"no sm_90a"' "$tmp/lacks/table.c")" = 1
+is 'its kernels are left out' test "$(grep -c '_step1_wgmma' "$tmp/lacks/product/product_bf16__cuda.cu")" = 0
+is 'others are not' grep '_step1_mma128' "$tmp/lacks/product/product_bf16__cuda.cu"
 
 # ---- the bench program --------------------------------------------------------------------------
 
@@ -131,6 +162,8 @@ is 'one that hangs costs the other kinds nothing' test $status = 0
 is 'and they are right' grep ' 0 wrong, ' "$tmp/list"
 fake '' --list-devices
 is 'lists a device' grep '^cuda0: a fake, .* 4.00 GiB of memory free' "$tmp/list"
+is 'and how fast its vectors are' grep '^    multiply-adds  *f64 210 T, f32 210 T FLOP/s' "$tmp/list"
+is 'and its tensor cores' grep '^    matrix units  *f64 105 T, f16 13.4 P, bf16 13.4 P FLOP/s' "$tmp/list"
 
 # goes_wrong WISH REASON: all rows of CUDA fail for that reason, and the others are right
 goes_wrong() {
@@ -172,9 +205,9 @@ else
     awk -v is="$(field "$1")" -v wanted="$2" \
       'BEGIN { print is; exit !(is > wanted * (1 - 1e-6) && is < wanted * (1 + 1e-6)) }'
   }
-  timed() { # timed WISH SIZE: one row of CUDA
+  timed() { # timed WISH SIZE [STATUS]: one row of CUDA
     fake "$1" --op exp --backend cuda --variant '*_u1' --size "$2" --iterations 9 --csv "$tmp/rows.csv"
-    is "times with $1 at $2" test $status = 0
+    is "times with $1 at $2" test $status = "${3:-0}"
   }
   timed '' 10000
   is 'warm is as fast as the cache' near real_time 1000
@@ -193,7 +226,7 @@ else
   timed '' 10
   is 'too small to fill a cache' near real_time 1000
   is 'no cold time' test "$(field cold_time)" = ''
-  timed 'slow memory' 10000
+  timed 'slow memory' 10000 1
   is 'above the ceiling' test "$(field above_ceiling)" = true
   is 'is marked' grep -F '!5000%' "$tmp/list"
 fi

@@ -12,34 +12,24 @@ fi
 
 # Their tree has ops of each kind, and functions that C's library has as exactly as CUDA's. It has no f64, whose
 # kernels are f32's.
-emulator=$LATHE_SRC/tests/cuda/emulator
 tree
 mkdir "$tmp/build"
-for name in include axes.lua dropout.lua norms.lua reductions.lua softmax.lua; do
+for name in include axes.lua dropout.lua norms.lua quantise.lua reductions.lua softmax.lua mlp.lua; do
   cp -r "$LATHE_SRC/specs/$name" "$tmp/tree/specs/"
 done
 without_f64() { sed 's/, f64 = bound//; s/"f64", //; s/f64 = 6, //' "$1" >"$tmp/tree/specs/$2"; }
 without_f64 "$LATHE_SRC/specs/include/vector.lua" include/vector.lua
 without_f64 "$LATHE_SRC/tests/specs-rows/rows.lua" unusual.lua
-cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
-is 'builds the driver' cc -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -O2 -march=native -Wall -Wextra \
-  -Wno-unused-parameter -Werror -shared -fPIC -I"$LATHE_SRC/runtime" -I"$emulator" -I"$LATHE_SRC/tests/cuda" \
-  "$emulator/emulator.c" "$LATHE_SRC/tests/cuda/driver/device.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
-  -o "$tmp/build/libcuda.so.1" -lm -lpthread
+without_f64 "$LATHE_SRC/tests/specs-chain/chain.lua" chain.lua
+cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$LATHE_SRC/tests/specs-types/types.lua" "$tmp/tree/specs/"
 cd "$tmp/build" || exit 1
-is 'configures' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulator/nvcc" NVCCFLAGS=-Og --cuda-arch=sm_80,sm_90a \
-  --disable-vulkan --disable-avx512 --disable-avx2 --disable-sse2
+is 'builds the driver' emulator_driver
+is 'configures' configure_emulator
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 
 EMULATOR_RAN=$tmp/ran
 export EMULATOR_RAN
-rows() { # rows OPTION...: says what is not right; true where all is, and that is something
-  LD_LIBRARY_PATH=. out/bench --backend cuda --dtype all --check-only "$@" >"$tmp/rows" 2>&1
-  grep -E -A 3 'wrong|skipped' "$tmp/rows"
-  grep -q -E '^[0-9]+ rows: [1-9][0-9]* right, 0 wrong, 0 skipped' "$tmp/rows"
-}
-
 # What the probe ahead of the sizes runs all of: short, unaligned, in place, with special values. These are the sizes
 # of all kernels that it does not reach: rows that parts of a warp hold, and blocks, of whole packs, as many as fit,
 # or packs that are not whole; blocks that read ahead; and much for few blocks.
@@ -47,28 +37,34 @@ maps=dropout*,waves*,powers,slopes*,inverse_roots*,steps*,sizes_of*
 reductions=sum,dot,max,min,argmax,argmin,norm_*
 results=row_argmax,row_max,row_mean,row_sum,logsumexp
 values=softmax,softmax_backward,log_softmax,log_softmax_backward,logsumexp_backward,conditions,layernorm,rmsnorm
-gathered=layernorm_backward,rmsnorm_backward,centred,totals_alone
+values=$values,batch_norm
+gathered=layernorm_backward,rmsnorm_backward,batch_norm_backward,centred,totals_alone
 columns=column_*,weighted,many
 held=5x32,5x64,5x40,5x72,5x69,5x96,5x128,5x129,5x136,5x160,5x256,5x257,5x264,5x512,5x513,5x520,5x525,5x768,5x1024
 held=$held,5x1025,5x2048,5x2049,5x2056
-is 'points' rows --op "$maps" --size 70x256
-is 'reductions' rows --op "$reductions" --size 300x1024
-is 'rows' rows --op "$results,$values,$gathered" --size "$held"
-is 'columns' rows --op "$columns,$gathered" --size 300x71,70x264
+is 'points' emulated --op "$maps" --size 70x256
+is 'reductions' emulated --op "$reductions" --size 300x1024
+is 'rows' emulated --op "$results,$values,$gathered" --size "$held"
+is 'chains' emulated --op 'mlp*,three_layers*,swish_*,residual,one_layer' --size S,odd,small,batch=17xi=33xh=20xo=7
+is 'columns' emulated --op "$columns,$gathered" --size 300x71,70x264
+own_points=dequantise,quantise,requantised,doubled_in_place,scaled_by_one,sum_of_bytes,first_largest_byte
+own_rows=dequantise_*,quantise_*,softmax_of_bytes,picked_bytes,centred_bytes
+is 'types of their own' emulated --op "$own_points" --size 70x256
+is 'types of their own over rows' emulated --op "$own_rows" --size "$held,300x71,1x8193,1x24577"
 
 # Rows that clusters of blocks hold, that are split among blocks, or are read again: of one op of each shape.
 long=1x8193,1x8200,1x12288,1x16392,1x24576,1x32769,1x32776,1x49152,1x65537,1x65544,1x98304,1x131073,1x131080,1x131081
-is 'long rows' rows --op softmax,layernorm,row_argmax,softmax_backward \
+is 'long rows' emulated --op softmax,layernorm,row_argmax,softmax_backward \
   --size "$long,8x8200,8x16392,8x32769,8x32776,8x65544,4x131073,4x131080"
-is 'long rows with columns' rows --op layernorm_backward,centred --size 1x8200,1x16392,1x16385
-is 'packs in place' rows --in-place --op softmax,dropout --size 37x1000
-is 'packs of special values' rows --op "softmax,layernorm,row_argmax,argmax,norm_l2" --special nan,inf,zero,denormal \
+is 'long rows with columns' emulated --op layernorm_backward,centred --size 1x8200,1x16392,1x16385
+is 'packs in place' emulated --in-place --op softmax,dropout --size 37x1000
+is 'packs of special values' emulated --op "softmax,layernorm,row_argmax,argmax,norm_l2" --special nan,inf,zero,denormal \
   --size 33x256,5x3001
 
 echo 'skipped: CUDA kernels of operands that are not aligned alike, and of 8192 results of long rows'
 kernels() { # kernels OP...: the names of their kernels, but for these
   for op; do
-    grep -oh '[a-z0-9_]*(const __grid_constant__' "out/gen/$op/$op"_*__cuda.cu
+    grep -oh '[a-z0-9_]*(const __grid_constant__' "out/gen/$op/$op"_*__cuda*.cu
   done | sed 's/(.*//' | grep -v -e '_apart$' -e 'row_argmax.*_long_' | sort -u
 }
 all_ran() { # all_ran OP...: says which of their kernels no call has asked for
@@ -77,6 +73,6 @@ all_ran() { # all_ran OP...: says which of their kernels no call has asked for
   cat "$tmp/missing"
   [ ! -s "$tmp/missing" ]
 }
-is 'every kernel ran' all_ran softmax layernorm row_argmax softmax_backward layernorm_backward
+is 'every kernel ran' all_ran three_layers softmax layernorm row_argmax softmax_backward layernorm_backward
 
 summary

@@ -12,7 +12,7 @@ cd "$tmp/build" || exit 1
 is 'configures' configure --disable-cuda --disable-vulkan
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
-bench() { out/bench --backend cpu --dtype all --check-only --size 1003 "$@"; }
+bench() { out/bench --backend cpu --dtype all --check-only --size 1003,70x26 "$@"; }
 is 'is right' bench
 is 'is right with special values' bench --special nan,inf,zero,denormal
 

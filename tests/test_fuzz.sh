@@ -30,7 +30,7 @@ plant() { # plant FILE FROM TO: a fault in the generator
     - "$1" "$2" "$3" "$tmp/source"
 }
 plant gen/gradient.lua '{ g \* b, g \* a } end' '{ g * b, g * b } end'
-plant gen/expr.lua 'return total / expr.count(total.k)' 'return total / (expr.count(total.k) + 1)'
+plant gen/vocabulary.lua 'return total / expr.count(total.k)' 'return total / (expr.count(total.k) + 1)'
 LATHE_SRC=$tmp/source
 fuzz planted --ops 4 --mutants 0
 ends 1

@@ -48,8 +48,9 @@ static void prints_its_usage(void **state) {
   run_result result = GEN("--help");
   assert_string_equal(result.err, "");
   assert_int_equal(result.status, 0);
-  static const char *const words[] = {"index", "expand",    "all",        "definitions", "--src",
-                                      "--out", "--backend", "--disabled", "--no-line"};
+  static const char *const words[] = {"index",       "expand",     "all",      "show",
+                                      "definitions", "--stage",    "--src",    "--out",
+                                      "--backend",   "--disabled", "--no-line"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     expect_in(result.out, words[i]);
   }
@@ -82,8 +83,8 @@ static void refuses_unknown_options(void **state) {
 static void refuses_unknown_commands(void **state) {
   (void)state;
 #define EXPECTED                                                                                   \
-  "; expected index, expand OP..., all, ops, size, cost or definitions FILE; see lathe-gen "       \
-  "--help\n"
+  "; expected index, expand OP..., all, show OP..., ops, size, cost or definitions FILE; see "     \
+  "lathe-gen --help\n"
   expect_failure(GEN("indx"), 2,
                  "lathe-gen: unknown command 'indx' (did you mean 'index'?)" EXPECTED);
   run_result result = RUN(tree_root(), test_variable("LATHE_GEN"));
@@ -192,7 +193,7 @@ static void removes_all_of_a_deleted_op(void **state) {
     snprintf(text, sizeof text,
              "op \"%s\" {\n"
              "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"
-             "  map = function(x) return x end,\n"
+             "  compute = function(x) return x end,\n"
              "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\" }, ulp = 1,\n"
              "  variants = { { backend = \"vulkan\" } },\n"
              "}\n",
@@ -302,7 +303,7 @@ static void leaves_out_a_precision_with_its_reason(void **state) {
       "for i = 1, 12 do inputs[(\"abcdegpqrstu\"):sub(i, i)] = V end\n"
       "op \"wide\" {\n"
       "  doc = \"test\", inputs = inputs, outputs = { y = V }, scalars = { v = 1, w = 2 },\n"
-      "  map = function(a, b, c, d, e, g, p, q, r, s, t, u, v, w)\n"
+      "  compute = function(a, b, c, d, e, g, p, q, r, s, t, u, v, w)\n"
       "    return a + b + c + d + e + g + p + q + r + s + t + u * v + w\n"
       "  end,\n"
       "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\", \"f64\" },\n"
@@ -420,9 +421,7 @@ static void defines_every_key_for_editors(void **state) {
       "---@field inputs ",
       "---@field outputs ",
       "---@field scalars? ",
-      "---@field map? function ",
-      "---@field reduce? function ",
-      "---@field rows? function ",
+      "---@field compute function ",
       "---@field sizes ",
       "---@field dtypes ",
       "---@field any_zero_sign? boolean ",
@@ -434,7 +433,7 @@ static void defines_every_key_for_editors(void **state) {
       "function include(path) end",
       "function exp(...) end",
       "function select(...) end",
-      "function row_max(...) end",
+      "function argmax(...) end",
       "\"avx2\" | \"scalar\" | \"cpu\"\n",
       "---@field unroll? integer|(integer)[] map on cpu: 1 to 16 (1)",
       "---@field store? \"temporal\" | \"streaming\"|",
@@ -454,10 +453,11 @@ static void finds_indexes_in_passes_of_their_own(void **state) {
       "op \"found\" {\n"
       "  doc = \"test\", inputs = { x = { \"rows\", \"cols\" } },\n"
       "  outputs = { p = R, q = R, top = R, spread = R, far = R },\n"
-      "  rows = function(x)\n"
-      "    local top = row_max(x)\n"
-      "    return { p = argmax(x), q = argmin(x), top = top, spread = row_sum(x - top),\n"
-      "      far = argmin(x - top) }\n"
+      "  compute = function(x)\n"
+      "    local top = max(x, \"cols\")\n"
+      "    return { p = argmax(x, \"cols\"), q = argmin(x, \"cols\"), top = top, spread = sum(x - "
+      "top, \"cols\"),\n"
+      "      far = argmin(x - top, \"cols\") }\n"
       "  end,\n"
       "  sizes = { { \"a\", rows = 2, cols = 3 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
       "  variants = { { backend = { \"scalar\", \"avx2\" }, unroll = 1, accumulators = 1 },\n"
@@ -480,9 +480,9 @@ static void says_what_the_spec_leaves_open(void **state) {
   static const struct {
     const char *value, *more, *says;
   } cases[] = {
-      {"x - row_max(x)", "", ".any_zero_sign = false"},
+      {"x - max(x, \"cols\")", "", ".any_zero_sign = false"},
       {"x + 1", "any_zero_sign = true,", ".any_zero_sign = true"},
-      {"x - row_max(x)", "", ".in_place = true"},
+      {"x - max(x, \"cols\")", "", ".in_place = true"},
       {"x + 1", "in_place = false,", ".in_place = false"},
       {"x + at(2 * x, t)", "", ".in_place = false"},
       {"x + at(z, t)", "", ".in_place = true"},
@@ -494,7 +494,7 @@ static void says_what_the_spec_leaves_open(void **state) {
         "op \"t\" {\n  doc = \"test\", inputs = { x = { \"rows\", \"cols\" },\n"
         "    z = { \"rows\", \"cols\" }, t = { \"rows\", index = \"cols\" } },\n"
         "  outputs = { y = { \"rows\", \"cols\" }, zz = { \"rows\" } },\n"
-        "  rows = function(x, z, t) return { y = %s, zz = at(z, t) } end, %s\n"
+        "  compute = function(x, z, t) return { y = %s, zz = at(z, t) } end, %s\n"
         "  sizes = { { \"a\", rows = 2, cols = 3 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
         "  variants = { { backend = \"scalar\" } },\n}\n",
         cases[i].value, cases[i].more);
@@ -516,7 +516,7 @@ static double seconds_of_terms(int terms) {
            "op \"t\" {\n"
            "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } }, backward = "
            "true,\n"
-           "  map = function(x) local y = x for i = 1, %d do y = y * x + i end return y end,\n"
+           "  compute = function(x) local y = x for i = 1, %d do y = y * x + i end return y end,\n"
            "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\" }, ulp = { f32 = 4 },\n"
            "  variants = { { backend = \"scalar\" } },\n}\n",
            terms);
@@ -544,7 +544,7 @@ static void write_op(const char *inputs, const char *scalars, const char *functi
   char spec[1024];
   snprintf(spec, sizeof spec,
            "op \"t\" {\n  doc = \"test\",\n  inputs = { %s },\n  outputs = { y = { \"n\" } },\n"
-           "  scalars = { %s },\n  map = function%s end,\n  sizes = { { \"1K\", n = 1000 } },\n"
+           "  scalars = { %s },\n  compute = function%s end,\n  sizes = { { \"1K\", n = 1000 } },\n"
            "  dtypes = { \"f32\", \"bf16\" },\n  ulp = { f32 = 1, bf16 = 1 },\n"
            "  variants = { { backend = \"cpu\" },\n    { backend = \"cpu\", values = \"table\"%s } "
            "},\n}\n",
@@ -623,11 +623,9 @@ static void writes_the_same_bytes_anywhere(void **state) {
   expect_success(run_program(tree_path("one"), (const char *const[]){gen, "all", NULL},
                              (const char *const[]){"LC_ALL=C", "TZ=UTC", NULL}));
   expect_success(
-      run_program(tree_path("a"),
-                  (const char *const[]){gen, "--src", tree_path("a/longer/path/two"), "--out",
-                                        "out/gen", "all", NULL},
+      run_program(tree_path("a/longer/path/two"), (const char *const[]){gen, "all", NULL},
                   (const char *const[]){"LC_ALL=C.UTF-8", "LANG=C.UTF-8", "TZ=Asia/Tokyo", NULL}));
-  expect_same("one/out", "a/out");
+  expect_same("one/out", "a/longer/path/two/out");
 
   /* A locale with a decimal comma; where there are no locale sources it is the same as C. */
   run_result made = RUN(tree_root(), "sh", "-c",
@@ -647,7 +645,7 @@ static void writes_the_same_bytes_anywhere(void **state) {
   found =
       RUN(tree_root(), "sh", "-c",
           "grep -r --exclude='*.d' -e \"$0\" -e \"$(date +%Y-%m-%d)\" -e \"$(date '+%b %e %Y')\" "
-          "one/out a/out",
+          "one/out a/longer/path/two/out",
           tree_root());
   assert_string_equal(found.out, "");
   assert_int_equal(found.status, 1);
@@ -661,6 +659,29 @@ static void expands_one_op_as_it_does_all(void **state) {
   expect_success(GEN("--out", "one", "expand", "golden_map", "golden_rows"));
   expect_same("all/golden_map", "one/golden_map");
   expect_same("all/golden_rows", "one/golden_rows");
+}
+
+/* The head of a file names all templates that made it, and the command that makes it again: with the options that
+ * change what is in it. */
+static void heads_a_file_with_how_it_is_made(void **state) {
+  (void)state;
+  static const char path[] = "out/gen/golden_map/golden_map__avx2.c",
+                    again[] = "Make it again with: lathe-gen ";
+  expect_success(GEN("--no-line", "--dtypes", "f32", "all"));
+  char *made = tree_read(path), command[200];
+  expect_in(made, "from specs/golden.lua, templates/c/map.c and templates/c/parts.c; do not edit");
+  const char *words = strstr(made, again);
+  assert_non_null(words);
+  words += strlen(again);
+  const char *end = strstr(words, " */\n");
+  assert_non_null(end);
+  snprintf(command, sizeof command, "\"$LATHE_GEN\" %.*s", (int)(end - words), words);
+  tree_remove(path);
+  expect_success(RUN(tree_root(), "sh", "-c", command));
+  char *remade = tree_read(path);
+  assert_string_equal(remade, made);
+  free(made);
+  free(remade);
 }
 
 /* ---- golden files ------------------------------------------------------------------------- */
@@ -732,6 +753,7 @@ const struct CMUnitTest generator_tests[] = {
     GOLDEN(refuses_tables_of_what_one_number_does_not_say),
     GOLDEN(makes_tables_in_the_precisions_asked_for),
     GOLDEN(expands_one_op_as_it_does_all),
+    GOLDEN(heads_a_file_with_how_it_is_made),
     GOLDEN(matches_the_golden_files),
 };
 const size_t generator_test_count = sizeof generator_tests / sizeof *generator_tests;

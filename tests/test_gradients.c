@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "../templates/c/philox.h"
-#include "buffer.h"
-#include "check.h"
-#include "dtype.h"
-#include "reference.h"
+#include "check/check.h"
+#include "devices/common/buffer.h"
+#include "library/dtype.h"
+#include "library/reference.h"
 #include "references.h"
 #include "tree.h"
 
@@ -61,7 +61,7 @@ static void forward_make(forward *f, const problem *p) {
   f->args.workspace = numbers(2 * (size_t)op->column_reductions * p->dim[op->ndim - 1] + 1);
   for (int o = 0; o < op->noperands; o++) {
     const int same = find_operand(p->op, op->operands[o].output ? "d" : "", op->operands[o].name);
-    const bool floating = dtype_floating(dtype_of_operand(&op->operands[o], p->dtype));
+    const bool floating = lathe_dtype_numeric(lathe_dtype_of_operand(&op->operands[o], p->dtype));
     long double *values;
     f->elements[o] = lathe_elements(op, o, p->dim);
     values = numbers(f->elements[o]);
@@ -69,7 +69,7 @@ static void forward_make(forward *f, const problem *p) {
     for (size_t i = 0; i < f->elements[o]; i++)
       values[i] = 0.5L;
     if (same >= 0 && floating)
-      dtype_widen_long(p->dtype, p->input[same], f->elements[o], values);
+      lathe_dtype_widen_long(p->dtype, p->input[same], f->elements[o], values);
     else if (same >= 0)
       memcpy(values, p->input[same], f->elements[o] * sizeof(int64_t));
     if (op->operands[o].output) {
@@ -89,21 +89,29 @@ static void forward_free(forward *f) {
   free(f->args.workspace);
 }
 
-/* Asks the reference for everything, in one block. */
+/* Asks the reference for everything, in one block; of steps for all points of each. */
 static void forward_ask(const forward *f) {
   const lathe_op *op = f->op;
-  const bool rows = strcmp(op->family, "rows") == 0, joins = strcmp(op->family, "reduce") == 0;
-  long double states[16], joined[16];
+  const bool rows = strcmp(op->family, "rows") == 0, joins = strcmp(op->family, "reduce") == 0,
+             steps = !rows && !joins && strcmp(op->family, "map") != 0;
+  long double joined[16];
   reference_shape shape = {0};
   reference_part part = {
-      .args = f->args, .shape = &shape, .count = 1, .blocks = 1, .state = states, .joined = joined};
+      .args = f->args, .shape = &shape, .count = 1, .blocks = 1, .joined = joined};
 
   part.step = REFERENCE_SHAPE;
   op->reference_wide(&part.args);
-  assert_true(shape.states <= 16);
+  assert_true(steps || shape.states <= 16);
+  part.state = calloc(shape.states + 1, sizeof(long double));
+  assert_non_null(part.state);
   for (int d = 0; d < op->ndim - rows; d++)
     part.count *= f->args.dim[d];
   do {
+    if (steps) {
+      part.step = REFERENCE_SHAPE;
+      op->reference_wide(&part.args);
+      part.count = shape.points;
+    }
     part.step = REFERENCE_GATHER;
     op->reference_wide(&part.args);
     part.step = REFERENCE_JOIN;
@@ -113,6 +121,7 @@ static void forward_ask(const forward *f) {
   part.count = f->args.dim[op->ndim - 1];
   if (op->column_reductions > 0)
     op->reference_wide(&part.args);
+  free(part.state);
 }
 
 /* The final result: all outputs, each by its weight. */
@@ -250,10 +259,18 @@ static const slope_case slope_cases[] = {
     {"map", "2 ^ (x / x) * x", {1, -1, 4}, {2, 2, 2}},
     /* Signs of numbers whose product is none. */
     {"map", "copysign(x, -2e-300)", {1e-200, -1e-200, 0}, {-1, 1, 0}},
-    {"rows", "x * row_sum(select(gt(x, 0), sqrt(x), 0))", {-1, 4, 0}, {2, 2.75, 2}},
-    {"rows", "x * select(gt(row_sum(x), 9), sqrt(row_sum(x) - 9), 1)", {1, 2, 3}, {1, 1, 1}},
+    /* Of an extreme, shared among equals; all of a row where it is NaN, which is the extreme of what has one. */
+    {"rows", "max(x, \"cols\") + 0 * x", {1, 3, 3}, {0, 1.5, 1.5}},
+    {"rows", "min(x, \"cols\") + 0 * x", {INFINITY, 1, -INFINITY}, {0, 0, 3}},
+    {"rows", "max(x, \"cols\") + 0 * x", {1, NAN, 3}, {NAN, NAN, NAN}},
+    {"rows", "min(x, \"cols\") + 0 * x", {NAN, NAN, -INFINITY}, {NAN, NAN, NAN}},
+    {"rows", "x * sum(select(gt(x, 0), sqrt(x), 0), \"cols\")", {-1, 4, 0}, {2, 2.75, 2}},
     {"rows",
-     "x * select(gt(row_sum(x), 9), sqrt(row_sum(x) - 9), 1)",
+     "x * select(gt(sum(x, \"cols\"), 9), sqrt(sum(x, \"cols\") - 9), 1)",
+     {1, 2, 3},
+     {1, 1, 1}},
+    {"rows",
+     "x * select(gt(sum(x, \"cols\"), 9), sqrt(sum(x, \"cols\") - 9), 1)",
      {1, 2, 10},
      {5.25, 5.25, 5.25}},
 };
@@ -282,13 +299,13 @@ static const smooth_case smooth_cases[] = {
 };
 enum { SMOOTH = sizeof smooth_cases / sizeof *smooth_cases };
 
-static void write_op(char *specs, char kind, size_t number, const char *family, const char *body) {
+static void write_op(char *specs, char kind, size_t number, const char *body) {
   sprintf(specs + strlen(specs),
           "op \"%c%zu\" { doc = \"test\", inputs = { x = V }, outputs = { y = V },\n"
-          "  %s = function(x) return %s end, sizes = { { \"a\", rows = 1, cols = 3 } },\n"
+          "  compute = function(x) return %s end, sizes = { { \"a\", rows = 1, cols = 3 } },\n"
           "  dtypes = { \"f64\" }, ulp = { f64 = 1 }, variants = { { backend = \"scalar\" } },\n"
           "  backward = true }\n",
-          kind, number, family, body);
+          kind, number, body);
 }
 
 /* Ops called s0, s1, ... and f0, f1, ... with their gradients, which are built once. */
@@ -302,9 +319,9 @@ static void *slope_library(void) {
   assert_non_null(spec);
   strcpy(spec, "local V = { \"rows\", \"cols\" }\n");
   for (size_t i = 0; i < sizeof slope_cases / sizeof *slope_cases; i++)
-    write_op(spec, 's', i, slope_cases[i].family, slope_cases[i].body);
+    write_op(spec, 's', i, slope_cases[i].body);
   for (size_t i = 0; i < SMOOTH; i++)
-    write_op(spec, 'f', i, "map", smooth_cases[i].body);
+    write_op(spec, 'f', i, smooth_cases[i].body);
   library = references_build(spec);
   free(spec);
   return library;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image.h"
-#include "spirv.h"
+#include "devices/common/image.h"
+#include "devices/vulkan/spirv.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define OP(op, length) ((length) << 16 | (op))

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtype.h"
-#include "judge.h"
-#include "mutate.h"
+#include "check/judge.h"
+#include "check/mutate.h"
+#include "library/dtype.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -27,12 +27,13 @@ static void constant_reference(const lathe_args *args) {
   }
 }
 
-static const lathe_operand constant_operand = {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false};
-
-/* The judgement on results that are all the expected one and `off` more. */
-static judgement judge_constant(lathe_dtype dtype, double off, double ulp, bool *lets_zero_pass) {
+/* The judgement on results that are all `result`, of an output in a type of its own or LATHE_VARIANT_DTYPE. */
+static judgement judge_all(lathe_dtype own, lathe_dtype dtype, double result, double ulp,
+                           bool *lets_zero_pass) {
+  const lathe_operand constant_operand = {"y", own, true, 1, {0}, 0, 0, false};
   const lathe_bound bound = {dtype, ulp};
   const lathe_op op = {.name = "constant",
+                       .family = "map",
                        .ndim = 1,
                        .dim = {"n"},
                        .noperands = 1,
@@ -49,12 +50,17 @@ static judgement judge_constant(lathe_dtype dtype, double off, double ulp, bool 
 
   assert_non_null(p);
   for (size_t i = 0; i < N; i++)
-    got[i] = expected + off;
-  dtype_narrow(dtype, got, N, narrowed);
+    got[i] = result;
+  lathe_dtype_narrow(lathe_dtype_of_operand(&constant_operand, dtype), got, N, narrowed);
   j = judge_output(p, NULL, 0, narrowed);
   *lets_zero_pass = judge_lets_pass(p, 0, 0);
   problem_free(p);
   return j;
+}
+
+/* The same where they are the expected one and `off` more. */
+static judgement judge_constant(lathe_dtype dtype, double off, double ulp, bool *lets_zero_pass) {
+  return judge_all(LATHE_VARIANT_DTYPE, dtype, expected + off, ulp, lets_zero_pass);
 }
 
 static void test_laws(void **state) {
@@ -98,6 +104,57 @@ static void test_laws(void **state) {
   }
 }
 
+/* What is rounded to integers is the nearest, or the next where the number may be on the other side of a tie; beyond
+ * the range it is the end of that. */
+static void test_law_of_integers(void **state) {
+  static const struct {
+    lathe_dtype type;
+    double expected, magnitude, got, ulp;
+    bool right;
+  } cases[] = {
+      {LATHE_I8, 12.25, 12.25, 12, 2, true},
+      {LATHE_I8, 12.25, 12.25, 13, 2, false},
+      {LATHE_I8, 12.5, 12.5, 12, 2, true},
+      {LATHE_I8, 12.5, 12.5, 13, 2, true},
+      {LATHE_I8, 12.4999995, 12.5, 13, 2, true},
+      {LATHE_I8, 12.499, 12.5, 13, 2, false},
+      {LATHE_I8, 12.499, 8192, 13, 2, true},
+      {LATHE_I8, -0.25, 0.25, 0, 2, true},
+      {LATHE_I8, 1e9, 1e9, 127, 2, true},
+      {LATHE_I8, 1e9, 1e9, 126, 2, false},
+      {LATHE_I8, -1e9, 1e9, -128, 2, true},
+      {LATHE_I8, -1e9, 1e9, -127, 2, false},
+      {LATHE_I8, 127.75, 128, 127, 2, true},
+      {LATHE_I8, 126.25, 126, 127, 2, false},
+      {LATHE_U8, 255.75, 256, 255, 2, true},
+      {LATHE_U8, -7, 7, 0, 2, true},
+      {LATHE_U8, -7, 7, 1, 2, false},
+      {LATHE_U8, 200.25, 200, 200, 2, true},
+      {LATHE_I8, NAN, 0, 0, 2, true},
+      {LATHE_I8, NAN, 0, 1, 2, false},
+      {LATHE_I8, INFINITY, 0, 127, 2, true},
+      {LATHE_I8, INFINITY, 0, 0, 2, false},
+      {LATHE_I8, -INFINITY, 0, -128, 2, true},
+      {LATHE_I8, 12, 12, 12, 0, true},
+      {LATHE_I8, 12, 12, 13, 0, false},
+      {LATHE_I8, 3, INFINITY, 100, 2, true},
+  };
+
+  (void)state;
+  equal = true;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    bool zero;
+    judgement j;
+    expected = cases[i].expected;
+    magnitude = cases[i].magnitude;
+    j = judge_all(cases[i].type, LATHE_F32, cases[i].got, cases[i].ulp, &zero);
+    if (judge_is_right(&j) != cases[i].right)
+      fail_msg("%s of %.9g, %g: %zu elements wrong, worst %g of %g",
+               lathe_dtype_name(cases[i].type), expected, cases[i].got, j.wrong, j.worst, j.bound);
+  }
+  equal = false;
+}
+
 /* Elements that are equal are off by the same, each as far as one may be. */
 static void test_equal_elements(void **state) {
   bool zero;
@@ -109,10 +166,62 @@ static void test_equal_elements(void **state) {
   equal = true;
   j = judge_constant(LATHE_F32, 0x1p-20, 2, &zero);
   assert_true(judge_is_right(&j) && !zero);
-  magnitude = 512; /* more than a result's size as a whole may be off */
+  magnitude = 512; /* more than a result's size as a whole may be off, were they many */
   j = judge_constant(LATHE_F32, 0x1p-13, 2, &zero);
+  assert_true(judge_is_right(&j) && !zero);
   equal = false;
+  j = judge_constant(LATHE_F32, 0x1p-13, 2, &zero);
   assert_true(j.wrong == 0 && !judge_is_right(&j) && !zero);
+}
+
+/* The judgement on N results in so many rows that are off by `off`, all of a row alike, or by turns up and down. */
+static void rows_reference(const lathe_args *args) {
+  for (size_t i = 0; i < N; i++) {
+    ((double *)args->buf[0])[i] = 1 + (double)i / 64;
+    ((double *)args->buf[1])[i] = magnitude;
+  }
+}
+
+static judgement judge_rows_off(double off, size_t rows, bool alike) {
+  static const lathe_operand operand = {"y", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false};
+  static const lathe_bound bound = {LATHE_F32, 4};
+  static const lathe_op op = {.name = "rows",
+                              .family = "map",
+                              .ndim = 2,
+                              .dim = {"rows", "cols"},
+                              .noperands = 1,
+                              .operands = &operand,
+                              .nbounds = 1,
+                              .bounds = &bound,
+                              .reference_f64 = rows_reference};
+  const size_t dim[2] = {rows, N / rows};
+  const char *why;
+  problem *p = problem_make(&op, LATHE_F32, dim, 1, 0, &why);
+  float got[N];
+  judgement j;
+
+  assert_non_null(p);
+  for (size_t i = 0; i < N; i++) {
+    const size_t turn = alike ? i / dim[1] : i;
+    got[i] = (float)(1 + (double)i / 64 + (turn % 2 ? off : -off));
+  }
+  j = judge_output(p, NULL, 0, got);
+  problem_free(p);
+  return j;
+}
+
+/* What is computed once for a row puts all of it off by the same. */
+static void test_rows_off_alike(void **state) {
+  judgement j;
+
+  (void)state;
+  magnitude = 1000;
+  j = judge_rows_off(0x1p-12, 8, true);
+  assert_true(judge_is_right(&j));
+  j = judge_rows_off(0x1p-12, 8, false);
+  assert_true(j.wrong == 0 && !judge_is_right(&j));
+  j = judge_rows_off(0x1p-12, 32, true); /* as far as one may be, which so many rows are not */
+  assert_true(j.wrong == 0 && !judge_is_right(&j));
 }
 
 /* ---- wrong results of every op --------------------------------------------------------------- */
@@ -163,6 +272,7 @@ static void survivors_of(double ulp, double rounded, char *text, size_t size) {
   static const lathe_scalar scalar = {"a", 3};
   const lathe_bound bound = {LATHE_F32, ulp};
   const lathe_op op = {.name = "weak",
+                       .family = "map",
                        .ndim = 2,
                        .dim = {"rows", "cols"},
                        .noperands = COUNT(operands),
@@ -243,7 +353,9 @@ static void test_few_bits(void **state) {
 
 const struct CMUnitTest judge_tests[] = {
     cmocka_unit_test(test_laws),
+    cmocka_unit_test(test_law_of_integers),
     cmocka_unit_test(test_equal_elements),
+    cmocka_unit_test(test_rows_off_alike),
     cmocka_unit_test(test_no_mutant_survives),
     cmocka_unit_test(test_survivors_are_named),
     cmocka_unit_test(test_few_bits),

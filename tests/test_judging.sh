@@ -15,10 +15,10 @@ local function judged(name, row)
   op(name)(row)
 end
 local function map(name, low, high, f)
-  judged(name, { inputs = { x = { "m", "n", range = { low, high } } }, outputs = { y = { "m", "n" } }, map = f })
+  judged(name, { inputs = { x = { "m", "n", range = { low, high } } }, outputs = { y = { "m", "n" } }, compute = f })
 end
 local function index(name, outputs, f)
-  judged(name, { inputs = { x = { "m", "n" } }, outputs = { r = outputs }, reduce = f })
+  judged(name, { inputs = { x = { "m", "n" } }, outputs = { r = outputs }, compute = f })
 end
 map("cut", -2, -1, function(x) return max(x, 0) end)
 map("root", -2, -1, function(x) return sqrt(x) end)
@@ -28,7 +28,7 @@ map("whole", 1, 2, function(x) return sqrt(x) end)
 map("loose", 1, 2, function(x) return max(x, 1.5) end)
 local function bounded(name, ulp, f)
   op(name) {
-    doc = name, inputs = { x = { "n" } }, outputs = { y = { "n" } }, map = f, sizes = { { "S", n = 1000 } },
+    doc = name, inputs = { x = { "n" } }, outputs = { y = { "n" } }, compute = f, sizes = { { "S", n = 1000 } },
     dtypes = { "f32", "f64" }, ulp = { f32 = ulp, f64 = ulp }, variants = { { backend = { "scalar", "avx2" } } },
   }
 end
@@ -37,11 +37,11 @@ bounded("wide", 2 ^ 19, function(x) return exp(x) end)
 bounded("lost", 2, function(x) return (x + 1e9) - 1e9 end)
 op "few" {
   doc = "a sum of one chain", inputs = { x = { "n", range = { 0, 1 } } }, outputs = { r = {} },
-  reduce = function(x) return sum(x) end, sizes = { { "S", n = 1000 } }, dtypes = { "f32" }, ulp = 0.5,
+  compute = function(x) return sum(x) end, sizes = { { "S", n = 1000 } }, dtypes = { "f32" }, ulp = 0.5,
   variants = { { backend = "scalar", accumulators = 1 } },
 }
 index("peak", {}, function(x) return argmax(exp(-x * x)) end)
-index("row_peak", { "m" }, function(x) return argmin(1 - exp(-x * x)) end)
+index("row_peak", { "m" }, function(x) return argmin(1 - exp(-x * x), "n") end)
 index("farthest", {}, function(x) return argmax(abs(x)) end)
 index("undefined", {}, function(x) return argmax(sqrt(-2 - x)) end)
 SPEC

@@ -12,12 +12,14 @@
 #include <string.h>
 
 #include "../templates/c/table.h"
-#include "buffer.h"
-#include "check.h"
-#include "cpu.h"
-#include "dtype.h"
-#include "random.h"
-#include "signals.h"
+#include "base/signals.h"
+#include "check/check.h"
+#include "check/describe.h"
+#include "devices/common/buffer.h"
+#include "devices/cpu/device.h"
+#include "library/cpu.h"
+#include "library/dtype.h"
+#include "problem/random.h"
 
 enum {
   SEED = 20240229,
@@ -31,7 +33,7 @@ static const size_t long_prime = 65537;
 /* ---- what a test has found ------------------------------------------------------------------- */
 
 typedef struct tally {
-  size_t checks, failures;
+  size_t checks, failures, unproved;
 } tally;
 
 static void tell(tally *t, const char *name, const char *message) {
@@ -44,12 +46,16 @@ static void tell(tally *t, const char *name, const char *message) {
 
 static void count(tally *t, const lathe_variant *v, const check_result *r) {
   t->checks++;
-  if (r->verdict != CHECK_RIGHT)
+  if (r->verdict == CHECK_UNPROVED)
+    t->unproved++;
+  else if (r->verdict != CHECK_RIGHT)
     tell(t, v->name, r->message);
 }
 
-/* A test that checked nothing has failed as well. */
+/* A test that checked nothing has failed as well. A few results may prove nothing, where a size is such as nobody has:
+ * one row and column of a sum of very many terms. */
 static void conclude(const tally *t) {
+  assert_true(t->unproved * 1000 <= t->checks);
   if (t->failures)
     fail_msg("%zu of %zu checks failed", t->failures, t->checks);
   assert_true(t->checks > 0);
@@ -104,7 +110,7 @@ static device_call *crooked_prepare(device *on, const lathe_variant *v, const pr
   c->head = (device_call){.on = on, .variant = v, .problem = p, .layout = layout};
   c->args = problem_args(p);
   for (int o = 0; o < v->op->noperands; o++) {
-    const lathe_dtype type = dtype_of_operand(&v->op->operands[o], v->dtype);
+    const lathe_dtype type = lathe_dtype_of_operand(&v->op->operands[o], v->dtype);
     const size_t offset = (size_t)(o + 1) * lathe_dtype_size(type);
     assert_true(buffer_make(&c->operand[o], p->bytes[o], (buffer_place){.offset = offset}));
     if (p->input[o])
@@ -213,13 +219,13 @@ static void check_layouts(tally *t, const lathe_variant *v, const problem *p, un
 
   if (layouts & ALIGNED)
     check_layout(t, cpu, v, p, (device_layout){0});
-  if (layouts & OFFSET && one % v->align == 0)
+  if (layouts & OFFSET)
     check_layout(t, cpu, v, p, (device_layout){.offset = one});
-  if (layouts & PAGE_END && v->align <= 1)
+  if (layouts & PAGE_END)
     check_layout(t, cpu, v, p, (device_layout){.page_end = true});
   if (layouts & IN_PLACE && v->op->in_place)
     check_layout(t, cpu, v, p, (device_layout){.in_place = true});
-  if (layouts & CROOKED && one % v->align == 0)
+  if (layouts & CROOKED)
     check_layout(t, &crooked, v, p, (device_layout){0});
 }
 
@@ -330,18 +336,18 @@ static void test_special_values_sprinkled(void **state) {
 }
 
 static void put(lathe_dtype type, void *to, size_t at, double value) {
-  dtype_narrow(type, &value, 1, (char *)to + at * lathe_dtype_size(type));
+  lathe_dtype_narrow(type, &value, 1, (char *)to + at * lathe_dtype_size(type));
 }
 
 static double get(lathe_dtype type, const void *from, size_t at) {
   double value;
 
-  dtype_widen(type, (const char *)from + at * lathe_dtype_size(type), 1, &value);
+  lathe_dtype_widen(type, (const char *)from + at * lathe_dtype_size(type), 1, &value);
   return value;
 }
 
 static double smallest(lathe_dtype type) {
-  const dtype_format *f = dtype_format_of(type);
+  const dtype_format *f = lathe_dtype_format_of(type);
 
   return ldexp(1, f->emin - f->digits + 1);
 }
@@ -544,7 +550,7 @@ static bool is_extremum(const lathe_op *op) {
 
 /* What a reduction with one input makes of x. */
 static double reduce(const lathe_variant *v, void *x, size_t n) {
-  const lathe_dtype type = dtype_of_operand(&v->op->operands[1], v->dtype);
+  const lathe_dtype type = lathe_dtype_of_operand(&v->op->operands[1], v->dtype);
   double room = 0; /* as large and as aligned as any type wants it */
   const lathe_args args = {.buf = {x, &room}, .dim = {n}};
 
@@ -829,7 +835,7 @@ static double *inputs_of(const problem *p, size_t n) {
   assert_non_null(x);
   for (int o = 0; o < p->op->noperands; o++)
     if (p->input[o]) {
-      dtype_widen(p->dtype, p->input[o], p->elements[o], x + at);
+      lathe_dtype_widen(p->dtype, p->input[o], p->elements[o], x + at);
       at += p->elements[o];
     }
   return x;
@@ -838,7 +844,7 @@ static double *inputs_of(const problem *p, size_t n) {
 static void compare_reference(tally *t, const group *g, oracle_fn *compute, size_t n) {
   const size_t dim[LATHE_MAX_DIMS] = {g->op->ndim > 1 ? 1 : n, n};
   const int o = g->op->noperands - 1;
-  const lathe_dtype type = dtype_of_operand(&g->op->operands[o], g->dtype);
+  const lathe_dtype type = lathe_dtype_of_operand(&g->op->operands[o], g->dtype);
   problem *p = make(g, dim, SEED + n, 0);
   double *x = inputs_of(p, n), *y = calloc(n, sizeof *y);
   const lathe_args args = problem_args(p);
@@ -847,9 +853,9 @@ static void compare_reference(tally *t, const group *g, oracle_fn *compute, size
   assert_non_null(y);
   compute(x, args.scalar, n, y);
   for (size_t i = 0; i < p->elements[o]; i++) {
-    const double got = !dtype_floating(type) ? get(type, p->expected[o], i)
-                       : p->wide             ? (double)((long double *)p->expected[o])[i]
-                                             : ((double *)p->expected[o])[i];
+    const double got = !lathe_dtype_numeric(type) ? get(type, p->expected[o], i)
+                       : p->wide                  ? (double)((long double *)p->expected[o])[i]
+                                                  : ((double *)p->expected[o])[i];
     t->checks++;
     /* Inputs are of the order of 1 to 10: near zero an error relative to 1 says as much. */
     if (fabs(got - y[i]) <= 1e-12 * fmax(1, fabs(y[i])))
@@ -1041,8 +1047,7 @@ static lathe_variant plant(lathe_fn *run) {
                          .op = &plant_op,
                          .backend = &plant_backend,
                          .dtype = LATHE_F32,
-                         .run = run,
-                         .align = 1};
+                         .run = run};
 }
 
 static problem *plant_problem(size_t n) {
@@ -1283,16 +1288,13 @@ static void test_unsteady_results_are_caught(void **state) {
 }
 
 static void test_unable(void **state) {
-  lathe_variant v = plant(plant_right);
+  const lathe_variant v = plant(plant_right);
   problem *p = plant_problem(10);
   check_result r = check_variant(device_cpu(), &v, p, (device_layout){.in_place = true});
 
   (void)state;
   assert_int_equal(r.verdict, CHECK_UNABLE);
   assert_string_equal(r.message, "the op does not work in place");
-  v.align = 32;
-  r = check_variant(device_cpu(), &v, p, (device_layout){.offset = 4});
-  assert_int_equal(r.verdict, CHECK_UNABLE);
   problem_free(p);
 }
 
@@ -1307,7 +1309,7 @@ static void test_repro(void **state) {
   char command[512];
 
   (void)state;
-  check_repro(call, "bench", command, sizeof command);
+  describe_repro(call, "bench", command, sizeof command);
   assert_string_equal(command,
                       "bench --check-only --op plant --dtype f32 --variant plant_f32__planted "
                       "--size 77 --seed 5 --special nan,zero --page-end --offset 4");

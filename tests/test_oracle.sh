@@ -25,7 +25,7 @@ plant() { # plant FILE FROM TO OP...: the first FROM in a spec becomes TO, which
   planted="$planted $*"
 }
 plant activations.lua 'return max(x, 0)' 'return select(gt(x, 0), x, 0)' relu
-plant activations.lua 'math.sqrt(0.5)' '0.7071' gelu gelu_backward
+plant activations.lua 'math.sqrt(0.5)' '0.7071' gelu gelu_backward bias_gelu bias_gelu_backward
 plant arithmetic.lua 'return x - y' 'return y - x' sub
 plant axes.lua 'row[1](x, along.over)' 'row[1](2 * x, along.over)' row_max row_mean row_sum column_max column_mean \
   column_sum
@@ -39,6 +39,8 @@ plant norms.lua 'mean(centred * centred, "cols")' 'sum(centred * centred, "cols"
 plant norms.lua 'sqrt(mean(x * x, "cols") + eps)' '(sqrt(mean(x * x, "cols")) + eps)' rmsnorm rmsnorm_backward
 plant reductions.lua 'return argmax(x)' 'return argmin(x)' argmax
 plant reductions.lua 'max(abs(x))' 'max(x)' norm_linf
+plant quantise.lua 'return (q - zero) * scale' 'return q - zero * scale' dequantise
+plant quantise.lua 'max(abs(x), "cols")' 'max(x, "cols")' quantise_dynamic
 plant softmax.lua 'sum(e, "cols")' 'detach(sum(e, "cols"))' softmax_backward
 plant softmax.lua 'shifted - log' 'x - log' log_softmax
 
@@ -55,7 +57,7 @@ cat >"$tmp/tree/specs/silent.lua" <<'SPEC'
 local vector = include "include/vector.lua"
 for name, peers in pairs { silent = {}, broken = { numpy = "x +* y" }, other = { numpy = "(x, x)" } } do
   op(name) {
-    doc = "x", inputs = { x = { "n" } }, outputs = { y = { "n" } }, map = function(x) return 2 * x end,
+    doc = "x", inputs = { x = { "n" } }, outputs = { y = { "n" } }, compute = function(x) return 2 * x end,
     sizes = vector.sizes, dtypes = vector.dtypes, ulp = vector.ulp(1), variants = vector.map, peers = peers,
   }
 end

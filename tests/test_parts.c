@@ -10,12 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dtype.h"
-#include "judge.h"
-#include "memory.h"
-#include "pool.h"
-#include "random.h"
-#include "reference.h"
+#include "base/memory.h"
+#include "base/pool.h"
+#include "check/judge.h"
+#include "library/dtype.h"
+#include "library/reference.h"
+#include "problem/random.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -114,7 +114,8 @@ static void expect_same_numbers(const problem *p, const void *a, const void *b, 
 
 static void expect_same(const problem *a, const problem *b) {
   for (int o = 0; o < a->op->noperands; o++) {
-    const bool floating = dtype_floating(dtype_of_operand(&a->op->operands[o], a->dtype));
+    const bool floating =
+        lathe_dtype_numeric(lathe_dtype_of_operand(&a->op->operands[o], a->dtype));
     if (a->input[o])
       assert_memory_equal(a->input[o], b->input[o], a->bytes[o]);
     if (a->expected[o] && floating)
@@ -276,7 +277,7 @@ static void test_columns_are_joined(void **state) {
 static float *right_result(const problem *p, int o) {
   float *result = malloc(p->bytes[o]);
 
-  dtype_narrow(LATHE_F32, p->expected[o], p->elements[o], result);
+  lathe_dtype_narrow(LATHE_F32, p->expected[o], p->elements[o], result);
   return result;
 }
 
@@ -350,7 +351,7 @@ static void test_a_part_can_be_asked_for(void **state) {
   };
 
   (void)state;
-  dtype_widen(LATHE_F32, (const float *)p->input[0] + FIRST * COLUMNS, SOME * COLUMNS, x);
+  lathe_dtype_widen(LATHE_F32, (const float *)p->input[0] + FIRST * COLUMNS, SOME * COLUMNS, x);
   op->reference_f64(&part.args);
   assert_memory_equal(y, (const double *)p->expected[1] + FIRST * COLUMNS, sizeof y);
   assert_memory_equal(magnitude, (const double *)p->magnitude[1] + FIRST * COLUMNS,

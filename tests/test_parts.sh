@@ -13,11 +13,11 @@ local function map(name, row)
   row.variants = { { backend = "scalar" } }
   op(name)(row)
 end
-map("twice", { map = function(x) return x + x end, backward = true })
-map("square", { map = function(x) return x * x end, backward = true })
-map("test", { map = function(x) return x + 1 end })
+map("twice", { compute = function(x) return x + x end, backward = true })
+map("square", { compute = function(x) return x * x end, backward = true })
+map("test", { compute = function(x) return x + 1 end })
 op "single" {
-  doc = "of one type", inputs = { x = { "n" } }, outputs = { y = { "n" } }, map = function(x) return x * 3 end,
+  doc = "of one type", inputs = { x = { "n" } }, outputs = { y = { "n" } }, compute = function(x) return x * 3 end,
   sizes = { { "S", n = 100 } }, dtypes = { "f16" }, ulp = 2, variants = { { backend = "scalar" } },
 }
 SPEC
@@ -132,7 +132,7 @@ is 'a program less' test ! -e out/bench-test
 
 # Each target of build.ninja.in that an op could be called is known as one.
 for target in $(sed -n 's/^build \([a-z][a-z0-9_]*\): .*/\1/p' "$LATHE_SRC/build.ninja.in"); do
-  echo "map('$target', { map = function(x) return x end })" >>../tree/specs/three.lua
+  echo "map('$target', { compute = function(x) return x end })" >>../tree/specs/three.lua
 done
 is 'no target is made twice' ninja -n
 

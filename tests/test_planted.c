@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker.h"
+#include "bench/worker.h"
+#include "devices/cpu/device.h"
 
 enum {
   LARGE = 5000,     /* more than the probe tries: what is wrong from here on it cannot find */
@@ -84,7 +85,6 @@ static const lathe_scalar factor = {"s", 1.7};
 static const lathe_bound four_ulp = {LATHE_F32, 4};
 
 static const lathe_op scale = {.name = "scale",
-                               .family = "planted",
                                .source = __FILE__,
                                .ndim = 1,
                                .dim = {"n"},
@@ -95,7 +95,6 @@ static const lathe_op scale = {.name = "scale",
                                .in_place = true,
                                .reference_f64 = scale_reference};
 static const lathe_op sum = {.name = "sum",
-                             .family = "planted",
                              .source = __FILE__,
                              .ndim = 1,
                              .dim = {"n"},
@@ -105,7 +104,6 @@ static const lathe_op sum = {.name = "sum",
                              .bounds = &four_ulp,
                              .reference_f64 = sum_reference};
 static const lathe_op argmax = {.name = "argmax",
-                                .family = "planted",
                                 .source = __FILE__,
                                 .ndim = 1,
                                 .dim = {"n"},
@@ -113,7 +111,6 @@ static const lathe_op argmax = {.name = "argmax",
                                 .operands = to_index,
                                 .reference_f64 = argmax_reference};
 static const lathe_op softmax = {.name = "softmax",
-                                 .family = "planted",
                                  .source = __FILE__,
                                  .ndim = 2,
                                  .dim = {"rows", "cols"},
@@ -411,10 +408,7 @@ static void softmax_many_rows(const lathe_args *args) {
 static const lathe_backend backend = {.name = "planted"};
 
 #define PLANT(of, how)                                                                             \
-  {                                                                                                \
-    .name = #of "_" #how, .op = &(of), .backend = &backend, .dtype = LATHE_F32, .run = of##_##how, \
-    .align = 1                                                                                     \
-  }
+  { .name = #of "_" #how, .op = &(of), .backend = &backend, .dtype = LATHE_F32, .run = of##_##how }
 
 /* Static, as the table's are: the worker finds them where they are here, and knows them again. */
 static const struct {
@@ -464,7 +458,8 @@ static void expect(const lathe_variant *v, const size_t *dim, bool check_only, c
   job j = {.variant = v,
            .seed = 20240229,
            .check_only = check_only,
-           .limits = {.warmup = 1, .samples = 24}};
+           .limits = {.warmup = 1},
+           .samples = 24};
   const char *why;
   outcome out;
 

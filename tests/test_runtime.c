@@ -8,19 +8,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "buffer.h"
-#include "check.h"
-#include "cpu.h"
-#include "dtype.h"
-#include "measure.h"
-#include "output.h"
-#include "random.h"
-#include "room.h"
-#include "size.h"
-#include "selection.h"
-#include "span.h"
-#include "stats.h"
-#include "units.h"
+#include "base/output.h"
+#include "base/units.h"
+#include "check/check.h"
+#include "devices/common/buffer.h"
+#include "devices/cpu/device.h"
+#include "library/cpu.h"
+#include "library/dtype.h"
+#include "library/span.h"
+#include "measure/measure.h"
+#include "measure/stats.h"
+#include "measure/timing.h"
+#include "problem/random.h"
+#include "rows/room.h"
+#include "rows/selection.h"
+#include "rows/size.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -133,20 +135,20 @@ static void test_stats_deviation_from_median(void **state) {
 static double widen(lathe_dtype type, uint16_t bits) {
   double value;
 
-  dtype_widen(type, &bits, 1, &value);
+  lathe_dtype_widen(type, &bits, 1, &value);
   return value;
 }
 
 static uint16_t narrow(lathe_dtype type, double value) {
   uint16_t bits;
 
-  dtype_narrow(type, &value, 1, &bits);
+  lathe_dtype_narrow(type, &value, 1, &bits);
   return bits;
 }
 
 /* The value by the format's definition. */
 static double value_of(lathe_dtype type, uint16_t bits) {
-  const dtype_format *f = dtype_format_of(type);
+  const dtype_format *f = lathe_dtype_format_of(type);
   const int fraction = f->digits - 1, top = f->emax - f->emin + 2;
   const int exponent = (bits & 0x7fff) >> fraction;
   const double sign = bits >> 15 ? -1 : 1, part = bits & ((1 << fraction) - 1);
@@ -175,7 +177,7 @@ static void every_pattern(lathe_dtype type) {
 
 /* Half way between two neighbours goes to the even one, the least bit off to the nearer. */
 static void every_tie(lathe_dtype type) {
-  const dtype_format *f = dtype_format_of(type);
+  const dtype_format *f = lathe_dtype_format_of(type);
   const uint16_t infinity = (uint16_t)((f->emax - f->emin + 2) << (f->digits - 1));
 
   for (uint16_t low = 0; low < infinity; low++) {
@@ -225,24 +227,24 @@ static void test_other_types(void **state) {
   const int64_t large = (1ll << 62) + 1;
   const double values[] = {0.1, -0.0, 1e300};
   float singles[3];
-  int32_t whole = -7;
+  int64_t whole = -7;
   long double exact;
   double value;
 
   (void)state;
-  dtype_narrow(LATHE_F32, values, 3, singles);
+  lathe_dtype_narrow(LATHE_F32, values, 3, singles);
   assert_true(singles[0] == 0.1f && signbit(singles[1]) && isinf(singles[2]));
-  dtype_widen(LATHE_I32, &whole, 1, &value);
+  lathe_dtype_widen(LATHE_I64, &whole, 1, &value);
   assert_close(value, -7);
-  dtype_widen_long(LATHE_I64, &large, 1, &exact);
+  lathe_dtype_widen_long(LATHE_I64, &large, 1, &exact);
   assert_true(exact == 0x1p62L + 1);
-  assert_close(dtype_max(LATHE_F32), 0x1.fffffep127);
-  assert_close(dtype_max(LATHE_F64), 0x1.fffffffffffffp1023);
-  assert_close(dtype_max(LATHE_F16), 65504);
+  assert_close(lathe_dtype_max(LATHE_F32), 0x1.fffffep127);
+  assert_close(lathe_dtype_max(LATHE_F64), 0x1.fffffffffffffp1023);
+  assert_close(lathe_dtype_max(LATHE_F16), 65504);
   assert_int_equal(lathe_dtype_size(LATHE_F64), 8);
   assert_int_equal(lathe_dtype_size(LATHE_BF16), 2);
   assert_string_equal(lathe_dtype_name(LATHE_BF16), "bf16");
-  assert_false(dtype_floating(LATHE_I64));
+  assert_false(lathe_dtype_numeric(LATHE_I64));
 }
 
 /* ---- errors in ulp --------------------------------------------------------------------------- */
@@ -265,7 +267,7 @@ static void given_wide(const lathe_args *args) {
 }
 
 static void given_run(const lathe_args *args) {
-  dtype_narrow(given.type, &given.got, 1, args->buf[0]);
+  lathe_dtype_narrow(given.type, &given.got, 1, args->buf[0]);
 }
 
 static const lathe_operand given_operand = {"y", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0, false};
@@ -290,12 +292,8 @@ static const lathe_backend given_backend = {.name = "given"};
 
 static double ulp_of(const lathe_op *op, lathe_dtype type, double got, long double expected,
                      long double magnitude) {
-  const lathe_variant v = {.name = "given",
-                           .op = op,
-                           .backend = &given_backend,
-                           .dtype = type,
-                           .run = given_run,
-                           .align = 1};
+  const lathe_variant v = {
+      .name = "given", .op = op, .backend = &given_backend, .dtype = type, .run = given_run};
   const size_t n = 1;
   const char *why;
   check_result r;
@@ -375,12 +373,45 @@ static void test_ulp(void **state) {
         ulp_of(&given_op, cases[i].type, cases[i].got, cases[i].expected, cases[i].magnitude);
     /* Types of 16 bits have half a unit of f32 beside. */
     if (ulp != cases[i].ulp && !(fabs(ulp - cases[i].ulp) <= 0x1p-12 * cases[i].ulp &&
-                                 lathe_dtype_size(cases[i].type) == 2))
+                                 lathe_dtype_is_narrow(cases[i].type)))
       fail_msg("%s: %a is %g ulp from %La (magnitude %Lg), expected %g",
                lathe_dtype_name(cases[i].type), cases[i].got, ulp, cases[i].expected,
                cases[i].magnitude, cases[i].ulp);
   }
   assert_close(ulp_of(&lax_op, LATHE_F32, -0.0, 0, 0), 0);
+}
+
+static void test_integers_are_cut_off(void **state) {
+  static const double values[] = {0.5,  1.5,  -2.5,  126.5,    127.5,     200,
+                                  -128, -500, 255.5, INFINITY, -INFINITY, NAN};
+  static const int8_t as_i8[] = {0, 2, -2, 126, 127, 127, -128, -128, 127, 127, -128, 0};
+  static const uint8_t as_u8[] = {0, 2, 0, 126, 128, 200, 0, 0, 255, 255, 0, 0};
+  enum { N = 10000 };
+  int8_t i8[COUNT(values)];
+  uint8_t u8[COUNT(values)], whole[N];
+  bool seen[256] = {false};
+  double back[COUNT(values)];
+
+  (void)state;
+  lathe_dtype_narrow(LATHE_I8, values, COUNT(values), i8);
+  lathe_dtype_narrow(LATHE_U8, values, COUNT(values), u8);
+  for (size_t i = 0; i < COUNT(values); i++) {
+    assert_int_equal(i8[i], as_i8[i]);
+    assert_int_equal(u8[i], as_u8[i]);
+  }
+  lathe_dtype_widen(LATHE_I8, i8, COUNT(values), back);
+  for (size_t i = 0; i < COUNT(values); i++)
+    assert_close(back[i], as_i8[i]);
+  random_fill(LATHE_U8, whole, N, N, 0, 255, 1, 0, 0);
+  for (size_t i = 0; i < N; i++)
+    seen[whole[i]] = true;
+  for (size_t i = 0; i < COUNT(seen); i++)
+    assert_true(seen[i]);
+  random_fill(LATHE_U8, whole, N, N, 100, 101, 1, 0, RANDOM_NAN | RANDOM_INF);
+  for (size_t i = 0; i < N; i++)
+    assert_true(whole[i] == 0 || whole[i] == 100 || whole[i] == 101 || whole[i] == 255);
+  assert_non_null(memchr(whole, 0, N));
+  assert_non_null(memchr(whole, 255, N));
 }
 
 /* ---- random numbers -------------------------------------------------------------------------- */
@@ -404,7 +435,7 @@ static void test_random_range(void **state) {
   enum { N = 100000 };
   float *x = malloc(N * sizeof *x);
   bool seen[5] = {false};
-  int32_t whole[1000];
+  int64_t whole[1000];
   double sum = 0;
 
   (void)state;
@@ -415,7 +446,7 @@ static void test_random_range(void **state) {
     sum += x[i];
   }
   assert_true(fabs(sum / N - 4) < 0.02); /* five deviations of the mean */
-  random_fill(LATHE_I32, whole, 1000, 1000, -2, 2, 1, 0, 0);
+  random_fill(LATHE_I64, whole, 1000, 1000, -2, 2, 1, 0, 0);
   for (size_t i = 0; i < 1000; i++) {
     assert_true(whole[i] >= -2 && whole[i] <= 2);
     seen[whole[i] + 2] = true;
@@ -551,7 +582,7 @@ static void test_select_forced(void **state) {
   (void)state;
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_variant *v = &lathe_variants[i];
-    if (v->backend->disabled)
+    if (v->disabled || v->backend->disabled)
       continue;
     /* Whatever size it prefers. */
     assert_ptr_equal(lathe_select(v->op, v->dtype, dim, all, v->name), v);
@@ -571,7 +602,7 @@ static void test_select_of_nothing(void **state) {
   size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
 
   (void)state;
-  assert_null(lathe_select(v->op, LATHE_I32, dim, ~0ull, NULL));
+  assert_null(lathe_select(v->op, LATHE_I64, dim, ~0ull, NULL));
   assert_null(lathe_select(&given_op, LATHE_F32, dim, ~0ull, NULL));
 }
 
@@ -637,11 +668,10 @@ static void test_table(void **state) {
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_variant *v = &lathe_variants[i];
     const bool on_cpu = v->backend->kind == LATHE_CPU;
-    const bool off = v->backend->disabled || lathe_span_of(v->op, v->dtype).left_out;
+    const bool off = v->disabled || v->backend->disabled || lathe_span_of(v->op, v->dtype).left_out;
     assert_true(!v->run == (off || !on_cpu));
     assert_true(!v->image == (off || on_cpu));
-    assert_true(!v->launches == !v->image);
-    assert_true(v->align >= 1);
+    assert_true(!v->schedule == !v->image);
     for (size_t j = 0; j < i; j++)
       assert_string_not_equal(lathe_variants[j].name, v->name);
   }
@@ -664,6 +694,33 @@ static void test_elements_and_bytes(void **state) {
   assert_close(lathe_bytes(&op, LATHE_F16, huge), 0x1p80 * 2 + 0x1p40 * 8 + 8);
 }
 
+static void test_flops(void **state) {
+  static const struct {
+    const char *op;
+    size_t dim[LATHE_MAX_DIMS];
+    double flops, contracted;
+  } cases[] = {
+      {"add", {7}, 7, 0},
+      {"sum", {7}, 7, 0},
+      {"weighted_sum", {3, 5}, 2 * 15, 0},
+      {"matmul", {3, 5, 7}, 2 * 105, 2 * 105},
+      {"matmul_batched", {2, 3, 5, 7}, 2 * 210, 2 * 210},
+      {"linear", {3, 5, 7}, 2 * 105 + 15, 2 * 105}, /* a bias once for each result, not each term */
+  };
+
+  (void)state;
+  for (size_t c = 0; c < COUNT(cases); c++)
+    for (size_t i = 0; i < lathe_op_count; i++)
+      if (strcmp(lathe_ops[i].name, cases[c].op) == 0) {
+        if (lathe_flops(&lathe_ops[i], cases[c].dim) != cases[c].flops ||
+            lathe_contracted_flops(&lathe_ops[i], cases[c].dim) != cases[c].contracted)
+          fail_msg("%s has %g flops, %g of them contracted, expected %g and %g", cases[c].op,
+                   lathe_flops(&lathe_ops[i], cases[c].dim),
+                   lathe_contracted_flops(&lathe_ops[i], cases[c].dim), cases[c].flops,
+                   cases[c].contracted);
+      }
+}
+
 /* ---- this processor -------------------------------------------------------------------------- */
 
 /* Features are looked at once, by whichever thread comes first: a change of the environment comes late. */
@@ -680,15 +737,15 @@ static void test_cpu_features(void **state) {
 #endif
   setenv("LATHE_CPU_FEATURES", "sse2", 1);
   assert_int_equal(lathe_cpu_features(), all);
-  assert_int_equal(cpu_hidden_features(), 0);
+  assert_int_equal(lathe_cpu_hidden_features(), 0);
   unsetenv("LATHE_CPU_FEATURES");
-  assert_int_equal(cpu_features_named(NULL) & all, all);
-  assert_int_equal(cpu_features_named("sse2"), LATHE_SSE2);
-  assert_int_equal(cpu_features_named("sse2,avx2, fma nonsense"),
+  assert_int_equal(lathe_cpu_features_named(NULL) & all, all);
+  assert_int_equal(lathe_cpu_features_named("sse2"), LATHE_SSE2);
+  assert_int_equal(lathe_cpu_features_named("sse2,avx2, fma nonsense"),
                    LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA);
-  assert_int_equal(cpu_features_named(""), 0);
-  assert_int_equal(cpu_features_named("avx"), 0); /* no part of avx2 */
-  assert_string_equal(cpu_feature_names(LATHE_SSE2 | LATHE_FMA), "sse2 fma");
+  assert_int_equal(lathe_cpu_features_named(""), 0);
+  assert_int_equal(lathe_cpu_features_named("avx"), 0); /* no part of avx2 */
+  assert_string_equal(lathe_cpu_feature_names(LATHE_SSE2 | LATHE_FMA), "sse2 fma");
   assert_true(*lathe_cpu_name() != 0);
 }
 
@@ -1093,6 +1150,7 @@ static void test_units(void **state) {
   assert_string_equal(units_time(1234).text, "1.23 us");
   assert_string_equal(units_time(12345678).text, "12.3 ms");
   assert_string_equal(units_time(2.5e9).text, "2.50 s");
+  assert_string_equal(units_count(2.5e12).text, "2.50 T");
   assert_string_equal(units_time(4e12).text, "4000 s");
   assert_string_equal(units_bytes(1024).text, "1.00 KiB");
   assert_string_equal(units_bytes(100).text, "100 B");
@@ -1137,10 +1195,9 @@ static void test_measure(void **state) {
                                   .op = &given_op,
                                   .backend = &given_backend,
                                   .dtype = LATHE_F32,
-                                  .run = given_run,
-                                  .align = 1};
+                                  .run = given_run};
   device *const cpu = device_cpu();
-  measure_limits limits = {.warmup = -1, .warmup_ns = 1e5, .max_noise = 0.01, .samples = 7};
+  measure_limits limits = {.warmup = -1, .warmup_ns = 1e5};
   const size_t n = 1;
   const char *why;
   measurement m;
@@ -1152,29 +1209,101 @@ static void test_measure(void **state) {
   p = problem_make(&given_op, LATHE_F32, &n, 1, 0, &why);
   call = cpu->prepare(cpu, &v, p, (device_layout){0}, &why);
   assert_non_null(call);
-  assert_true(measure(call, &limits, NULL, &m));
+  assert_true(measure(call, &limits, 0, 7, NULL, &m));
   assert_int_equal(m.count, 7);
-  assert_string_equal(m.stop, "count");
   assert_true(m.calls >= 1);
-  assert_true(m.host_stats.min > 0 && m.host_stats.median >= m.host_stats.min);
   for (size_t i = 0; i < m.count; i++)
-    assert_true(m.host[i] >= m.host_stats.min && m.host[i] <= m.host_stats.max);
+    assert_true(m.host[i] > 0 && m.own[i] >= 0);
   measure_free(&m);
-  limits = (measure_limits){.warmup = 3, .min_ns = 2e5, .max_ns = 4e5, .max_noise = -1};
-  assert_true(measure(call, &limits, NULL, &m));
-  assert_string_equal(m.stop, "time");
-  assert_true(m.count >= 3);
+  limits = (measure_limits){.warmup = 3, .round_ns = 4e5};
+  assert_true(measure(call, &limits, 0, 0, NULL, &m));
+  assert_true(m.count >= 1);
   measure_free(&m);
-  limits = (measure_limits){.warmup = 3, .min_ns = 1e5, .max_ns = 1e9, .max_noise = 100};
-  assert_true(measure(call, &limits, NULL, &m));
-  assert_string_equal(m.stop, "noise");
+  assert_true(measure(call, &limits, 5, 0, NULL, &m)); /* as an earlier round found out */
+  assert_int_equal(m.calls, 5);
   measure_free(&m);
   call->group = 77; /* where a device wants calls by so many */
-  assert_true(measure(call, &limits, NULL, &m));
+  assert_true(measure(call, &limits, 0, 0, NULL, &m));
   assert_true(m.calls > 77 && m.calls % 77 == 0);
   measure_free(&m);
   cpu->release(call);
   problem_free(p);
+}
+
+/* Takes a round of samples that all take as long. */
+static void add_round(timing *t, double ns, size_t count) {
+  double host[16], own[16];
+  const measurement m = {.host = host, .own = own, .count = count, .calls = 10};
+
+  for (size_t i = 0; i < count; i++) {
+    host[i] = ns;
+    own[i] = ns / 2;
+  }
+  assert_true(timing_add(t, &m, true));
+}
+
+/* The interval is that of the rounds, and not of the samples, which agree with each other in each. */
+static void test_timing(void **state) {
+  const measure_limits limits = {.rounds = 5, .round_ns = 1000, .most_ns = 2000, .max_noise = 0.01};
+  timing t = {0};
+
+  (void)state;
+  for (int round = 0; round < 5; round++) {
+    add_round(&t, round % 2 ? 120 : 100, 4);
+    assert_true(timing_judge(&t, &limits));
+    assert_true(round < 2 ? !isfinite(t.low) || t.count >= 6 : t.low == 100 && t.high == 120);
+  }
+  assert_int_equal(t.rounds, 5);
+  assert_int_equal(t.count, 20);
+  assert_close(t.median, 100);
+  assert_close(t.other_one, 50);
+  assert_close(t.best, 100);
+  assert_close(t.all.max, 120);
+  assert_close(t.noise, 0.1);
+  assert_string_equal(t.stop, "time"); /* 20 samples of 10 calls of 100 ns and more */
+  timing_free(&t);
+  for (int round = 0; round < 5; round++) {
+    assert_null(t.stop);
+    add_round(&t, 10, 2);
+    assert_true(timing_judge(&t, &limits));
+  }
+  assert_string_equal(t.stop, "noise");
+  timing_free(&t);
+}
+
+/* So many samples as were asked for, in as many rounds as there are to be, or fewer. */
+static void test_timing_by_count(void **state) {
+  const struct {
+    long samples;
+    size_t rounds;
+  } asked[] = {{1, 1}, {3, 3}, {5, 5}, {7, 5}, {50, 5}};
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(asked); i++) {
+    const measure_limits limits = {.rounds = 5, .samples = asked[i].samples};
+    timing t = {0};
+    while (!t.stop) {
+      const long some = timing_samples(&t, &limits);
+      assert_true(some > 0 && some <= 16);
+      add_round(&t, 1, (size_t)some);
+      assert_true(timing_judge(&t, &limits));
+    }
+    assert_int_equal(t.count, asked[i].samples);
+    assert_int_equal(t.rounds, asked[i].rounds);
+    assert_string_equal(t.stop, "count");
+    timing_free(&t);
+  }
+}
+
+static void test_outliers(void **state) {
+  double samples[] = {10, 11, 12, 13, 14, 15, 16, 30, 100, -20};
+  const stats s = stats_of(samples, COUNT(samples));
+
+  (void)
+      state; /* quartiles 11.25 and 15.75: beyond 4.5 and 22.5 are outliers, beyond -2.25 and 29.25 severe ones */
+  assert_int_equal(s.low_outliers, 1);
+  assert_int_equal(s.high_outliers, 2);
+  assert_int_equal(s.severe_outliers, 3);
 }
 
 /* A file appears when it is committed, and never in part. */
@@ -1206,6 +1335,9 @@ static void test_output(void **state) {
 }
 
 const struct CMUnitTest runtime_tests[] = {
+    cmocka_unit_test(test_timing),
+    cmocka_unit_test(test_timing_by_count),
+    cmocka_unit_test(test_outliers),
     cmocka_unit_test(test_stats_of_five),
     cmocka_unit_test(test_stats_of_ten),
     cmocka_unit_test(test_stats_of_few),
@@ -1215,6 +1347,7 @@ const struct CMUnitTest runtime_tests[] = {
     cmocka_unit_test(test_bf16),
     cmocka_unit_test(test_other_types),
     cmocka_unit_test(test_ulp),
+    cmocka_unit_test(test_integers_are_cut_off),
     cmocka_unit_test(test_random_is_of_seed_and_place),
     cmocka_unit_test(test_random_range),
     cmocka_unit_test(test_random_special_values),
@@ -1227,6 +1360,7 @@ const struct CMUnitTest runtime_tests[] = {
     cmocka_unit_test(test_why_not),
     cmocka_unit_test(test_table),
     cmocka_unit_test(test_elements_and_bytes),
+    cmocka_unit_test(test_flops),
     cmocka_unit_test(test_cpu_features),
     cmocka_unit_test(test_buffer_guards),
     cmocka_unit_test(test_buffer_poison),

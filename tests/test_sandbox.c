@@ -19,7 +19,7 @@
   "grows without end)"
 
 #define TOO_DEEP                                                                                   \
-  "specs/t.lua:5: map: expected operations of operations at most 2000 deep, where a function "     \
+  "specs/t.lua:5: compute: expected operations of operations at most 2000 deep, where a function " \
   "such "                                                                                          \
   "as exp counts as 40; look for a loop that was meant to be shorter, or add terms up in pairs"
 
@@ -34,7 +34,7 @@ static void write_ops(int count, const char *body) {
     used += sprintf(spec + used,
                     "op \"t%d\" {\n"
                     "  doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"
-                    "  map = function(x) %s return x end,\n"
+                    "  compute = function(x) %s return x end,\n"
                     "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\" }, ulp = 1,\n"
                     "  variants = { { backend = \"scalar\" } },\n"
                     "}\n",
@@ -101,7 +101,7 @@ static void makes_the_gradient_of_what_is_as_deep_as_may_be(void **state) {
                                        "for i = 1, 49 do x = erfc(x) end"};
   for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
     char function[128];
-    snprintf(function, sizeof function, "  map = function(x) %s return x end, backward = true,",
+    snprintf(function, sizeof function, "  compute = function(x) %s return x end, backward = true,",
              bodies[i]);
     small_spec_replace(5, function);
     run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "all");
@@ -212,7 +212,7 @@ static void ends_no_comment_by_a_description(void **state) {
   assert_string_equal(result.err, "");
   run_free(&result);
   char include[600], templates[600];
-  snprintf(include, sizeof include, "-I%s/runtime", test_variable("LATHE_SRC"));
+  snprintf(include, sizeof include, "-I%s/runtime/library", test_variable("LATHE_SRC"));
   snprintf(templates, sizeof templates, "-I%s/templates/c", test_variable("LATHE_SRC"));
   result =
       RUN(tree_root(), "cc", "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", include,
@@ -231,7 +231,8 @@ static void ends_no_comment_by_a_description(void **state) {
 const struct CMUnitTest sandbox_tests[] = {
     REFUSES("a loop without an end", "while true do end", TOO_LONG),
     REFUSES_LINE("a loop without an end in the function", 5,
-                 "  map = function(x)\n    while true do end\n  end,", "specs/t.lua:6: " TOO_LONG),
+                 "  compute = function(x)\n    while true do end\n  end,",
+                 "specs/t.lua:6: " TOO_LONG),
     REFUSES("a loop without an end in a function of C", "local s = string.rep(\"\", \"9e18\")",
             TOO_LONG),
     REFUSES("few instructions that take long",
@@ -248,12 +249,14 @@ const struct CMUnitTest sandbox_tests[] = {
     TEST(refuses_a_spec_of_more_than_a_megabyte),
     TEST(refuses_parentheses_without_measure),
     REFUSES_LINE("operations of operations without measure", 5,
-                 "  map = function(x) for i = 1, 2001 do x = 1 / x end return x end,", TOO_DEEP),
+                 "  compute = function(x) for i = 1, 2001 do x = 1 / x end return x end,",
+                 TOO_DEEP),
     REFUSES_LINE("functions of functions without measure", 5,
-                 "  map = function(x) for i = 1, 201 do x = exp(x) end return x end,", TOO_DEEP),
+                 "  compute = function(x) for i = 1, 201 do x = exp(x) end return x end,",
+                 TOO_DEEP),
     TEST(makes_the_gradient_of_what_is_as_deep_as_may_be),
     REFUSES_LINE("operations without measure", 5,
-                 "  map = function(x)\n"
+                 "  compute = function(x)\n"
                  "    local s = 0\n"
                  "    for i = 1, 150 do\n"
                  "      local t = 0\n"
@@ -262,7 +265,7 @@ const struct CMUnitTest sandbox_tests[] = {
                  "    end\n"
                  "    return s\n"
                  "  end,",
-                 "specs/t.lua:5: map: expected at most 5000 different operations, found more; "
+                 "specs/t.lua:5: compute: expected at most 5000 different operations, found more; "
                  "look for a loop that was meant to be shorter"),
 
     TEST(refuses_a_pipe),

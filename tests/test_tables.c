@@ -116,7 +116,7 @@ static void test_legend_is_above(void **state) {
 
 static void show_grid(const report *r) {
   report_table_begin(r);
-  report_table_task(r, r->rows, r->count);
+  report_table_task(r, r->rows, r->count, true);
   report_table_end(r);
 }
 

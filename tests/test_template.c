@@ -76,7 +76,7 @@ static void writes_line_only_where_out_of_step(void **state) {
                             "#line 3 \"templates/c/map.c\"\n"
                             "int b2;\n"
                             "int c2;\n"
-                            "#line 6 \"templates/c/map.c\"\n"
+                            "#line 16 \"out/gen/t/t__scalar.c\"\n"
                             "int d;\n"
                             "int e;\n"
                             "#line 7 \"templates/c/map.c\"\n"
@@ -111,13 +111,42 @@ static void compiler_names_the_line_of_a_template(void **state) {
                    "templates/c/map.c:6:11: error: 'missing' undeclared");
 }
 
-static void compiler_names_the_line_of_a_paste(void **state) {
+static void compiler_names_the_line_below_a_paste(void **state) {
   (void)state;
   compiler_reports("int a;\n"
                    "$(\"int b;\\nint c;\\nint d;\")\n"
                    "int e;\n"
                    "int f = missing;\n",
                    "templates/c/map.c:4:9: error: 'missing' undeclared");
+  compiler_reports("int a[] = {$(\"1,\\n2\")};\n"
+                   "int f = missing;\n",
+                   "templates/c/map.c:2:9: error: 'missing' undeclared");
+}
+
+/* What no template writes has a line of its own: the generated file's, which is looked up there. */
+static void compiler_names_the_line_of_a_paste(void **state) {
+  (void)state;
+  static const char *const sources[] = {
+      "int a;\n$(\"int b;\\nint c;\\nint d = missing;\")\nint e;\n",
+      "//@ function piece.lathe_a()\nint lathe_a;\n//@ end\n//@ pieces()\n"
+      "int b[sizeof lathe_a];\n$(\"int c;\\nint d = missing;\")\n",
+      "int a;\n//@ for i = 1, 2 do\nint b$i$[] = {\n  $(\"0,\\n1,\\n\" .. (i == 2 and \"missing\" "
+      "or 2))};\n//@ end\n",
+  };
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    tree_write(TEMPLATE, sources[i]);
+    run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "expand", "t");
+    assert_string_equal(result.err, "");
+    run_free(&result);
+    char *text = tree_read(EXPANDED), expected[64];
+    size_t line = 1;
+    for (const char *at = text; at < strstr(text, "missing"); at++) {
+      line += *at == '\n';
+    }
+    free(text);
+    snprintf(expected, sizeof expected, "out/gen/t/t__scalar.c:%zu:", line);
+    compiler_reports(sources[i], expected);
+  }
 }
 
 static void compiler_names_the_line_of_a_used_template(void **state) {
@@ -275,7 +304,7 @@ const struct CMUnitTest template_tests[] = {
           "\"%d\\n\" '\\0' 100%% \\\n"),
     POURS("many lines, indented", "{\n    $(\"a;\\n  b;\\n\\nc;\")\n}\n",
           "{\n    a;\n      b;\n\n    c;\n}\n"),
-    POURS("many lines inside a line", "{ $(\"a;\\nb;\") }\n", "{ a;\nb; }\n"),
+    POURS("many lines inside a line", "  { $(\"a;\\nb;\") }\n", "  { a;\n  b; }\n"),
     POURS("an empty paste, alone on its line", "a\n  $(\"\")\nb\n", "a\nb\n"),
     POURS("an empty paste beside others", "a $(\"\")$(\"\")\n  $(\"\");\n", "a \n  ;\n"),
     POURS("sorted pairs",
@@ -288,9 +317,39 @@ const struct CMUnitTest template_tests[] = {
           "//@ function inner()\nx\n//@ end\n//@ function outer()\n{\n  //@ inner()\n}\n//@ end\n  "
           "//@ outer()\ny\n",
           "  {\n    x\n  }\ny\n"),
+    POURS("calls in a line of other Lua, and by others' callers, indented",
+          "//@ function inner()\nx\n//@ end\n//@ function twice(f)\n//@ f()\n  //@ f()\n//@ end\n"
+          "    //@ if true then twice(inner) end\n",
+          "    x\n      x\n"),
+    POURS("functions inside of a block, indented",
+          "{\n  //@ local function inner()\n  x\n  //@ end\n  {\n    //@ inner()\n  }\n}\n",
+          "{\n  {\n    x\n  }\n}\n"),
+    POURS("functions that are handed over, indented",
+          "//@ function around(f)\n{\n  //@ f()\n}\n//@ end\n  //@ around(function()\n  x\n  //@ "
+          "end)\ny\n",
+          "  {\n    x\n  }\ny\n"),
+    POURS("blocks that one call opens and another closes",
+          "//@ function open()\n{\n//@ indent()\n//@ end\n//@ function close()\n//@ "
+          "outdent()\n}\n//@ end\n"
+          "  //@ open()\n  x\n  //@ open()\n  y\n  //@ close()\n  //@ close()\n  z\n",
+          "  {\n    x\n    {\n      y\n    }\n  }\n  z\n"),
+    POURS("the preprocessor's lines in the first column",
+          "//@ function f()\n#pragma x\n  x\n//@ end\n  //@ f()\n  #if y\n",
+          "#pragma x\n    x\n#if y\n"),
+    POURS("of blank lines one, and none inside of a brace",
+          "\n{\n\na\n\n\nb\n//@ if true then\n\n//@ end\nc\n\n}\n\n\n", "{\na\n\nb\n\nc\n}\n"),
+    POURS("of a library the pieces that are named, in the order in which they are defined",
+          "//@ function piece.lathe_a()\n#define lathe_a\n//@ end\n"
+          "//@ function piece.lathe_b()\nlathe_b = lathe_a\n\n  b\n//@ end\n"
+          "//@ function piece.lathe_c()\nlathe_c\n//@ end\n"
+          "top\n//@ pieces()\n{\n  lathe_b lathe_cc\n}\n",
+          "top\n\n#define lathe_a\n\nlathe_b = lathe_a\n\n  b\n\n{\n  lathe_b lathe_cc\n}\n"),
+    POURS("of a library nothing where nothing is named",
+          "//@ function piece.lathe_a()\na\n//@ end\n//@ pieces()\nb\n", "b\n"),
     TEST(no_line_says_the_same_without_line),
     TEST(writes_line_only_where_out_of_step),
     TEST(compiler_names_the_line_of_a_template),
+    TEST(compiler_names_the_line_below_a_paste),
     TEST(compiler_names_the_line_of_a_paste),
     TEST(compiler_names_the_line_of_a_used_template),
     TEST(uses_other_templates),

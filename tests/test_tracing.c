@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lathe.h"
+#include "library/lathe.h"
 #include "run_program.h"
 #include "tree.h"
 
 typedef struct function {
   const char *before; /* lines ahead of the op, each with its end */
-  const char *text;   /* of the function under `map`, of x; it begins in line 2 after those */
+  const char *text;   /* of the function under `compute`, of x; it begins in line 2 after those */
   const char *after;  /* further keys */
   const char *message;
 } function;
@@ -24,7 +24,7 @@ static void write_spec(const char *path, const char *name, const function *f) {
   snprintf(
       spec, sizeof spec,
       "%sop \"%s\" { doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"
-      "  map = %s,\n"
+      "  compute = %s,\n"
       "  sizes = { { \"1K\", n = 1000 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
       "  variants = { { backend = \"scalar\" } }, %s\n"
       "}\n",
@@ -68,10 +68,10 @@ static void computes_with_values_made_ahead(void **state) {
   expect_body(&(function){.before = "local c = sqrt(sqrt(sqrt(256)))\n",
                           .text = "function(x) return x * c + x * (x + 1) + (x + 1) end"},
               "const float t1 = 1.0f;\n"
-              "const float t2 = x_ + t1;\n"
+              "const float t2 = in_x_ + t1;\n"
               "const float t3 = 2.0f;\n"
-              "const float t4 = x_ * t3;\n"
-              "const float t5 = x_ * t2;\n"
+              "const float t4 = in_x_ * t3;\n"
+              "const float t5 = in_x_ * t2;\n"
               "const float t6 = t4 + t5;\n"
               "const float t7 = t2 + t6;\n"
               "return t7;\n");
@@ -86,7 +86,7 @@ static void shares_values_made_ahead(void **state) {
               "const float t2 = __builtin_sqrtf(t1);\n"
               "const float t3 = 3.0f;\n"
               "const float t4 = t2 / t3;\n"
-              "const float t5 = x_ * t4;\n"
+              "const float t5 = in_x_ * t4;\n"
               "const float t6 = t4 + t5;\n"
               "return t6;\n");
 }
@@ -112,11 +112,11 @@ static void takes_what_op_is_given_as_it_is_then(void **state) {
       "specs/t.lua",
       "local dtypes, size, row = { \"f32\" }, { \"1K\", n = 1000 }, { backend = \"scalar\" }\n"
       "local t = { doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"
-      "  map = function(x) return x end,\n"
+      "  compute = function(x) return x end,\n"
       "  sizes = { size }, dtypes = dtypes, ulp = { f32 = 1 }, variants = { row } }\n"
       "op \"t\" (t)\n"
       "dtypes[1], size[1], row.backend = \"f32/../../../kept\", \"no rule\", \"none\"\n"
-      "t.doc, t.map, size.n = nil, \"none\", -1\n");
+      "t.doc, t.compute, size.n = nil, \"none\", -1\n");
   expect("index", NULL, "");
   char *table = tree_read("out/gen/table.c");
   assert_non_null(strstr(table, "t_f32__scalar"));
@@ -125,11 +125,9 @@ static void takes_what_op_is_given_as_it_is_then(void **state) {
 
 /* ---- axes by their names --------------------------------------------------------------------- */
 
-/* What an op comes to in C: its kernels, its reference and, of one with a value at each point, its gradient. */
-static char *text_of(const char *outputs, const char *key, const char *body) {
-  static const char *const paths[] = {"out/gen/t/t__scalar.c", "out/gen/t/t_reference.c",
-                                      "out/gen/t_backward/t_backward__scalar.c"};
-  const bool whole = strchr(outputs, ',') != NULL;
+/* What an op comes to in C: its kernels and its reference. */
+static char *text_of(const char *outputs, const char *body) {
+  static const char *const paths[] = {"out/gen/t/t__scalar.c", "out/gen/t/t_reference.c"};
   char spec[1024], *all = calloc(1, 1 << 17);
   run_result result;
 
@@ -137,15 +135,15 @@ static char *text_of(const char *outputs, const char *key, const char *body) {
   snprintf(spec, sizeof spec,
            "op \"t\" { doc = \"test\",\n"
            "  inputs = { x = { \"rows\", \"cols\" }, w = { \"cols\" } }, outputs = { y = %s },\n"
-           "  %s = function(x, w) return %s end,\n"
+           "  compute = function(x, w) return %s end,\n"
            "  sizes = { { \"1K\", rows = 10, cols = 100 } }, dtypes = { \"f32\" }, ulp = 1,\n"
-           "  variants = { { backend = \"scalar\" } }, backward = %s }\n",
-           outputs, key, body, whole ? "true" : "false");
+           "  variants = { { backend = \"scalar\" } } }\n",
+           outputs, body);
   tree_write("specs/t.lua", spec);
   result = RUN(tree_root(), test_variable("LATHE_GEN"), "all");
   assert_string_equal(result.err, "");
   run_free(&result);
-  for (int i = 0; i < (whole ? 3 : 2); i++) {
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
     char *text = tree_read(paths[i]);
     assert_true(strlen(all) + strlen(text) < 1 << 17);
     strcat(all, text);
@@ -154,24 +152,17 @@ static char *text_of(const char *outputs, const char *key, const char *body) {
   return all;
 }
 
-/* A function that names its axes comes to what one of rows does. */
-static void names_axes_of_rows(void **state) {
-  static const char *const cases[][3] = {
-      {"{ \"rows\", \"cols\" }", "exp(x - row_max(x)) * w / row_sum(x)",
-       "exp(x - max(x, \"cols\")) * w / sum(x, \"cols\")"},
-      {"{ \"rows\" }", "row_mean(x * w) / count()", "mean(x * w, \"cols\") / count(\"cols\")"},
-      {"{ \"cols\" }", "column_sum(w * x) * w", "sum(w * x, \"rows\") * w"},
-  };
+/* A reduction without names goes over all axes of its argument. */
+static void reduces_over_all_axes(void **state) {
+  char *all, *named;
 
   (void)state;
   tree_copy("templates", "templates");
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char *rows = text_of(cases[i][0], "rows", cases[i][1]);
-    char *named = text_of(cases[i][0], "compute", cases[i][2]);
-    assert_string_equal(named, rows);
-    free(rows);
-    free(named);
-  }
+  all = text_of("{ \"rows\", \"cols\" }", "x - max(w) - mean(w)");
+  named = text_of("{ \"rows\", \"cols\" }", "x - max(w, \"cols\") - mean(w, \"cols\")");
+  assert_string_equal(named, all);
+  free(all);
+  free(named);
 }
 
 /* ---- what conditions compute ---------------------------------------------------------------- */
@@ -204,7 +195,7 @@ static void computes_conditions(void **state) {
   tree_write(
       "specs/t.lua",
       "op \"t\" { doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"
-      "  map = function(x)\n"
+      "  compute = function(x)\n"
       "    local near, far = " NEAR_ONE ", " FAR_FROM_ZERO "\n"
       "    return select(near, 1, 0) + select(far, 2, 0) + select(negate(lt(x, 1)), 4, 0)\n"
       "      + select(negate(any_of(near, far)), 8, 0)\n"
@@ -224,7 +215,7 @@ static void computes_conditions(void **state) {
       continue;
     snprintf(name, sizeof name, "%s.so", sets[s]);
     snprintf(command, sizeof command,
-             "cc -shared -fPIC -O1 -ffp-contract=off %s -I'%s/runtime' -Itemplates/c -o %s "
+             "cc -shared -fPIC -O1 -ffp-contract=off %s -I'%s/runtime/library' -Itemplates/c -o %s "
              "out/gen/t/t__%s.c -lm",
              flags[s], test_variable("LATHE_SRC"), name, sets[s]);
     result = RUN(tree_root(), "sh", "-c", command);
@@ -264,7 +255,7 @@ static void computes_conditions(void **state) {
 #define NO_INDEX NO_FIELDS "; an operand is not indexed: it is read at each point's own place"
 #define LATER "is not known before the op runs"
 #define CHANGES(name)                                                                              \
-  "map: the function changes '" name                                                               \
+  "compute: the function changes '" name                                                           \
   "', which is outside of it; expected one that computes the same whenever it is "                 \
   "called\n"
 /* A table's entry by an entry by an entry, 128 deep. */
@@ -339,35 +330,39 @@ const struct CMUnitTest tracing_tests[] = {
         "  end"),
 
     /* what is computed and not used */
-    REFUSES("a comparison that is dropped", "function(x)\n    gt(x, 0)\n    return x\n  end", 3,
-            "map: the comparison 'gt' reaches no output; write select(condition, a, b), or leave "
-            "it out"),
+    REFUSES(
+        "a comparison that is dropped", "function(x)\n    gt(x, 0)\n    return x\n  end", 3,
+        "compute: the comparison 'gt' reaches no output; write select(condition, a, b), or leave "
+        "it out"),
     REFUSES("conditions that are dropped",
             "function(x)\n    local c = negate(gt(x, 0))\n    return select(gt(x, 0), x, 0)\n  end",
             3,
-            "map: the comparison 'negate' reaches no output; write select(condition, a, b), or "
+            "compute: the comparison 'negate' reaches no output; write select(condition, a, b), or "
             "leave it out"),
+    REFUSES("a result that is dropped", "function(x)\n    local e = exp(x)\n    return x\n  end", 3,
+            "compute: the result of 'exp' reaches no output; return what is made of it, or leave "
+            "it out"),
     REFUSES(
-        "a result that is dropped", "function(x)\n    local e = exp(x)\n    return x\n  end", 3,
-        "map: the result of 'exp' reaches no output; return what is made of it, or leave it out"),
-    REFUSES("a result that is dropped though the same is used",
-            "function(x)\n    local a = exp(x) * 2\n    return exp(x)\n  end", 3,
-            "map: the result of '*' reaches no output; return what is made of it, or leave it out"),
-    REFUSES(
-        "a result that is dropped beside another of its kind",
-        "function(x) local e = exp(x) return exp(2 * x) end", 2,
-        "map: the result of 'exp' reaches no output; return what is made of it, or leave it out"),
+        "a result that is dropped though the same is used",
+        "function(x)\n    local a = exp(x) * 2\n    return exp(x)\n  end", 3,
+        "compute: the result of '*' reaches no output; return what is made of it, or leave it out"),
+    REFUSES("a result that is dropped beside another of its kind",
+            "function(x) local e = exp(x) return exp(2 * x) end", 2,
+            "compute: the result of 'exp' reaches no output; return what is made of it, or leave "
+            "it out"),
     REFUSES(
         "an argument that is dropped",
         "function(x)\n    local function first(a, b) return a end\n    return first(x, -x)\n  end",
-        4, "map: the result of '-' reaches no output; return what is made of it, or leave it out"),
-    REFUSES(
-        "an output that is overwritten", "function(x) return { y = x, y = exp(x), y = x } end", 2,
-        "map: the result of 'exp' reaches no output; return what is made of it, or leave it out"),
+        4,
+        "compute: the result of '-' reaches no output; return what is made of it, or leave it out"),
+    REFUSES("an output that is overwritten", "function(x) return { y = x, y = exp(x), y = x } end",
+            2,
+            "compute: the result of 'exp' reaches no output; return what is made of it, or leave "
+            "it out"),
     CASE("refuses a comparison that a helper drops",
          .before = "local function both(x)\n  local c = lt(x, 0)\n  return x, exp(x)\nend\n",
          .text = "function(x) return both(x) + 1 end",
-         .message = "specs/t.lua:2: map: the comparison 'lt' reaches no output; write "
+         .message = "specs/t.lua:2: compute: the comparison 'lt' reaches no output; write "
                     "select(condition, a, b), or "
                     "leave it out\n"),
     CASE("accepts a helper that makes more",
@@ -445,7 +440,7 @@ const struct CMUnitTest tracing_tests[] = {
 
     /* what a spec is given */
     TEST(keeps_specs_apart),
-    {"tracing: names_axes_of_rows", names_axes_of_rows, tree_setup, tree_teardown, NULL},
+    {"tracing: reduces_over_all_axes", reduces_over_all_axes, tree_setup, tree_teardown, NULL},
     TEST(takes_what_op_is_given_as_it_is_then),
     REFUSES("a name that comparisons had", "function(x) EQUAL.kept = 1 return x end", 2,
             "unknown name 'EQUAL'"),

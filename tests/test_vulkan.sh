@@ -20,7 +20,7 @@ for op in map reduce rows; do
   golden small_$op/small_${op}__vulkan_host.c
   # The host's side is C that the table calls: it must compile whether there is a glslang or not.
   : >"$tmp/out/small_$op/small_${op}_f32__vulkan.image.zst"
-  is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime" \
+  is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime/library" \
     -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}__vulkan_host.c" -o "$tmp/host.o"
 done
 
@@ -35,6 +35,24 @@ refused() {
 refused 'block = 96: expected a power of two' 'block = 96'
 refused 'unroll = 3: expected a power of two' 'unroll = 3'
 
+tile() { # tile WORDS PARAMETERS: the same of a contraction's
+  cat >"$tmp/tree/specs/small.lua" <<EOF
+op "product" {
+  doc = "a product", inputs = { a = { "m", "k" }, b = { "k", "n" } }, outputs = { c = { "m", "n" } },
+  compute = function(a, b) return sum(a * b, "k") end,
+  sizes = { { "S", m = 5, n = 5, k = 5 } }, dtypes = { "f32" }, ulp = 3, variants = { { backend = "vulkan", $2 } },
+}
+EOF
+  "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/bad" index >"$tmp/stdout" 2>"$tmp/stderr"
+  is "refuses $2" test $? = 1
+  is "refuses $2" grep -F -e "$1" "$tmp/stderr"
+}
+tile 'bm / 8 * bn / 8 = 2048: expected at most the 1024 invocations that a workgroup has' 'bm = 512, bn = 256'
+tile 'bk * (bm + bn + 8) * 4 = 33792: expected at most the 32752 bytes of shared memory that a workgroup has' \
+  'bm = 128, bn = 128, bk = 32'
+tile 'unit = matrix: expected the dtype f16 alone, found f32' 'unit = "matrix"'
+tile "expected '8', '16' or '32' for 'bk', found 12" 'bk = 12'
+
 # Rounding right costs time, and is asked for where a result shows it; so does bf16's of two neighbours to
 # the even one, where a value may be half way between them.
 cat >"$tmp/tree/specs/small.lua" <<'EOF'
@@ -45,14 +63,14 @@ local function small(name, dims, row)
   op(name)(row)
 end
 local grid = { "m", "n" }
-small("ratio", grid, { map = function(x, y) return x / y end })
-small("product", grid, { map = function(x, y) return exp(x) * y end })
-small("centred", grid, { rows = function(x, y) return x - row_mean(y) end })
-small("lowered", grid, { rows = function(x, y) return x - row_max(y) end })
+small("ratio", grid, { compute = function(x, y) return x / y end })
+small("product", grid, { compute = function(x, y) return exp(x) * y end })
+small("centred", grid, { compute = function(x, y) return x - mean(y, "n") end })
+small("lowered", grid, { compute = function(x, y) return x - max(y, "n") end })
 EOF
 is 'generates a division' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/loose" --no-line --backend vulkan all
 for name in ratio_f32:0 product_f32:0 ratio_f16:0 product_f16:1; do
-  is "rounds again: $name" grep "${name%:*}__vulkan_end, ${name#*:}}" \
+  is "rounds again: $name" grep "${name%:*}__vulkan_end, .loose = ${name#*:}}" \
     "$tmp/loose/${name%_*}/${name%_*}__vulkan_host.c"
 done
 for name in ratio: product:_near centred:_near lowered:; do
@@ -66,7 +84,7 @@ local n = { "n" }
 op "many" {
   doc = "a sum", inputs = { a = n, b = n, c = n, d = n, e = n, f = n, g = n, h = n, j = n, k = n, l = n },
   outputs = { r = n }, scalars = { s1 = 1, s2 = 2, s3 = 3, s4 = 4, s5 = 5, s6 = 6 },
-  map = function(a, b, c, d, e, f, g, h, j, k, l, s1, s2, s3, s4, s5, s6)
+  compute = function(a, b, c, d, e, f, g, h, j, k, l, s1, s2, s3, s4, s5, s6)
     return a + b + c + d + e + f + g + h + j + k + l + s1 + s2 + s3 + s4 + s5 + s6
   end,
   sizes = { { "S", n = 5 } }, dtypes = { "f32" }, ulp = { f32 = 4 },
@@ -105,8 +123,8 @@ is 'a variant left out' test -e "$tmp/less/$plain"
 is 'a variant of its own' less 'vulkan:GL_NV_cooperative_vector=no such extension'
 is 'a variant of its own' grep -x '#extension GL_KHR_cooperative_matrix : require' "$tmp/less/$matrix.comp"
 is 'a variant of its own' grep -x 'void kernel_0() {' "$tmp/less/$matrix.comp"
-is 'a variant of its own' grep '"small_map_f32__vulkan_b128_u4",$' "$tmp/less/small_map/small_map__vulkan_host.c"
-is 'a variant of its own' test "$(grep -c -e cooperative -e 'kernel_1()' "$tmp/less/$plain")" = 0
+is 'a variant of its own' grep '"small_map_f32__vulkan_b128_u4"}' "$tmp/less/small_map/small_map__vulkan_host.c"
+is 'a variant of its own' test "$(grep -c -e '^#.*cooperative' -e 'kernel_1()' "$tmp/less/$plain")" = 0
 less 'vulkan:GL_KHR_coperative_matrix=no such extension' >"$tmp/stdout" 2>"$tmp/stderr"
 is 'a misspelt extension' test $? = 2
 is 'a misspelt extension' grep "backend 'vulkan' (did you mean 'GL_KHR_cooperative_matrix'?)" "$tmp/stderr"
@@ -136,6 +154,9 @@ done
 "$LATHE_BENCH" --list-backends >"$tmp/backends"
 "$LATHE_BENCH" --list-devices >"$tmp/devices"
 is 'lists the backend' grep '^vulkan ' "$tmp/backends"
+! grep -q '^vulkan .* ready' "$tmp/backends" ||
+  is 'and how fast the device computes' sh -c 'sed -n "/^vulkan0/,\$p" "$1" | grep "multiply-adds  *f32 .* FLOP/s"' - \
+    "$tmp/devices"
 
 export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
 is 'says why there is no device' sh -c '"$LATHE_BENCH" --list-devices | grep "^vulkan: none: .*Vulkan"'

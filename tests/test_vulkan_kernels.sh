@@ -36,7 +36,8 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   tree
   mkdir -p "$tmp/build/out" "$tmp/tree/specs/include"
   cp "$LATHE_SRC/specs/include/vector.lua" "$tmp/tree/specs/include/"
-  cp "$LATHE_SRC/tests/specs-rows/rows.lua" "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
+  cp "$LATHE_SRC/tests/specs-rows/rows.lua" "$LATHE_SRC/tests/specs-functions/functions.lua" \
+    "$LATHE_SRC/tests/specs-types/types.lua" "$tmp/tree/specs/"
   tools=$(dirname "$LATHE_BENCH")/tools
   [ ! -d "$tools" ] || ln -s "$(cd "$tools" && pwd)" "$tmp/build/out/"
   cd "$tmp/build" || exit 1
@@ -48,6 +49,10 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   rows=totals_alone,weighted,centred,many,conditions
   is 'is right on unusual rows' right --dtype f16 --op $rows --size 300x71,900x6,70x1024,9x9000
   is 'is right on unusual rows of other precisions' right --dtype f64,f32 --op $rows --size 9x70
+  is 'is right on types of their own' right --dtype f32 --size 9x77 \
+    --op requantised,doubled_in_place,scaled_by_one,sum_of_bytes,first_largest_byte,picked_bytes
+  is 'is right on types of their own over rows' right --dtype f32,f16 --size 9x77,3x264,70x1030 \
+    --op softmax_of_bytes,centred_bytes
   functions=waves,waves_backward,powers,slopes,slopes_backward,inverse_roots,inverse_roots_backward
   is 'has the functions right' right --dtype all --size 1003 \
     --op "$functions,steps,steps_backward,sizes_of,sizes_of_backward"

@@ -18,13 +18,18 @@
   GROUP(expression)                                                                                \
   GROUP(tracing)                                                                                   \
   GROUP(generator)                                                                                 \
+  GROUP(stages)                                                                                    \
   GROUP(build)                                                                                     \
   GROUP(images)                                                                                    \
   GROUP(runtime)                                                                                   \
+  GROUP(ceilings)                                                                                  \
+  GROUP(launch)                                                                                    \
   GROUP(check)                                                                                     \
   GROUP(judge)                                                                                     \
+  GROUP(sampling)                                                                                  \
   GROUP(magnitude)                                                                                 \
   GROUP(parts)                                                                                     \
+  GROUP(threads)                                                                                   \
   GROUP(kernels)                                                                                   \
   GROUP(gradients)                                                                                 \
   GROUP(command_line)                                                                              \
@@ -32,6 +37,7 @@
   GROUP(tables)                                                                                    \
   GROUP(signals)                                                                                   \
   GROUP(planted)                                                                                   \
+  GROUP(training)                                                                                  \
   GROUP(worker)
 
 #define DECLARE_GROUP(name)                                                                        \

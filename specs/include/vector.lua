@@ -1,7 +1,5 @@
 -- What the ops on vectors share: the sizes of interest and the variants to make.
 
-local wide = { "avx512", "avx2", "sse2" }
-
 -- The sizes, with dims(name, n) giving the dimensions of each.
 local function sizes(dims)
   local list = {}
@@ -40,8 +38,8 @@ local function reductions(...)
   return {
     -- Folding many accumulators and wide vectors costs more than a short input saves by them.
     { backend = "avx512", accumulators = { 8, 4 }, prefer = { from = 2048 } },
-    { backend = { "avx2", "sse2" }, accumulators = 8, prefer = { from = 2048 } },
-    { backend = { "avx2", "sse2" }, accumulators = 4 },
+    { backend = { "simd", "-avx512" }, accumulators = 8, prefer = { from = 2048 } },
+    { backend = { "simd", "-avx512" }, accumulators = 4 },
     -- With one alone a hundred roundings in a row add up to more than the bound, once in a while.
     { backend = "scalar", accumulators = { 8, 4 } },
     ...,
@@ -56,8 +54,8 @@ local map = {
   -- Past the caches an output need not be read before it is written. Measured at 8 to 16 MB: a
   -- Xeon with 2 MB of its own gains a quarter by streaming, an EPYC with 32 MB nothing, and it
   -- loses on plain copies that its third level holds.
-  { backend = wide, unroll = 4, store = "streaming", prefer = { from = 2 ^ 23 } },
-  { backend = wide, unroll = { 4, 1 } },
+  { backend = "simd", unroll = 4, store = "streaming", prefer = { from = 2 ^ 23 } },
+  { backend = "simd", unroll = { 4, 1 } },
   { backend = "scalar", unroll = { 1, 4 } },
   { backend = gpus, block = { 128, 256 }, unroll = 1 },
 }
@@ -96,8 +94,8 @@ return {
   -- Measured on an EPYC (Zen 5), in ns: a look-up takes 0.17, or 0.25 where inputs are any bits at all;
   -- exp, tanh, sigmoid and swish 0.13 to 0.23 with AVX-512 and 0.28 to 0.54 with AVX2; gelu in either
   -- form 0.26 to 0.34 and 0.57 to 0.78.
-  map_of_costly = looked_up { "avx2", "sse2", "scalar" },
-  map_of_costliest = looked_up { "avx512", "avx2", "sse2", "scalar" },
+  map_of_costly = looked_up { "cpu", "-avx512" },
+  map_of_costliest = looked_up "cpu",
   -- Short inputs are a matter of many threads; with more than that of two operands of 16 bits in each thread's
   -- registers, long ones of few. dot of 2^20 and 2^24 in f16 takes 3.27 and 27.3 us in the first form on an H200,
   -- 3.39 and 20.5 in the second; sum of 2^20, 2.67 and 2.89.
@@ -110,11 +108,11 @@ return {
   index = reductions { backend = gpus, block = 256, unroll = 4, waves = 4 },
   -- What is left of each row: there are no points to unroll.
   row_totals = {
-    { backend = { "avx512", "avx2", "sse2", "scalar" }, accumulators = 4 },
+    { backend = "cpu", accumulators = 4 },
     { backend = gpus },
   },
   rows = {
-    { backend = wide, accumulators = 4, unroll = { 4, 1 } },
+    { backend = "simd", accumulators = 4, unroll = { 4, 1 } },
     { backend = "scalar", accumulators = 4, unroll = 1 },
     { backend = gpus },
   },

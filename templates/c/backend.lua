@@ -1,19 +1,39 @@
--- Kernels in C for the CPU: the instruction sets, and the parameters of each family's template.
+-- Kernels in C for the CPU: the parameters of each family's template. The instruction sets are rows of
+-- gen/instruction_sets.lua.
 --
 -- A parameter's values are a range { least, most } of whole numbers or a list of names; short
 -- gives the letters that a variant's name carries, or one entry per value. The first that a
 -- variant row does not mention is the default.
+
+-- A parameter that a name tells where it is not as usual.
+local function unless(usual, letter)
+  return setmetatable({}, {
+    __index = function(_, value)
+      return value ~= usual and letter .. value or nil
+    end,
+  })
+end
+
+-- Registers that a tile's sums, a row of its columns and a factor may take.
+local registers = {}
+for _, set in ipairs(instruction_sets) do
+  registers[set.name] = set.registers
+end
+
+-- Why a tile does not fit the registers, or nil.
+local function too_wide(params, backend)
+  local wanted = params.mr and params.mr * params.nv + params.nv + 1
+  if wanted and wanted > (registers[backend] or wanted) then
+    return ("a tile of mr = %d rows of nv = %d vectors takes %d registers with what is added to it: expected at most "
+      .. "%d for '%s'"):format(params.mr, params.nv, wanted, registers[backend], backend)
+  end
+end
+
 return {
   kind = "cpu",
   lowering = "lower_c",
   extension = ".c",
-  -- Widest first: dispatch prefers them in this order.
-  backends = {
-    { name = "avx512", features = { "AVX512F", "AVX512BW", "AVX512DQ", "AVX512VL" } },
-    { name = "avx2", features = { "AVX2", "FMA", "F16C" } },
-    { name = "sse2", features = { "SSE2" } },
-    { name = "scalar", features = {} },
-  },
+  backends = instruction_sets,
   families = {
     map = {
       { "unroll", range = { 1, 16 }, default = 1, short = "u" },
@@ -27,15 +47,41 @@ return {
       { "accumulators", range = { 1, 16 }, default = 4, short = "a" },
       { "unroll", range = { 1, 16 }, default = 1, short = "u" },
     },
+    -- A tile's rows and vectors of columns; terms, rows and columns of a block, 0: as the caches have room.
+    contract = {
+      { "mr", range = { 1, 16 }, default = 4, short = "r" },
+      { "nv", range = { 1, 8 }, default = 2, short = "v" },
+      { "kc", range = { 0, 4096 }, default = 0, short = unless(0, "k") },
+      { "mc", range = { 0, 65536 }, default = 0, short = unless(0, "m") },
+      { "nc", range = { 0, 65536 }, default = 0, short = unless(0, "n") },
+      -- Products of less than this, cubed, read their factors where they are; 0: none does.
+      { "direct", range = { 0, 4096 }, default = 100, short = unless(100, "d") },
+    },
+    -- A tile's rows and vectors of columns; rows of the batch that go through all layers together.
+    chain = {
+      { "mr", range = { 1, 16 }, default = 6, short = "r" },
+      { "nv", range = { 1, 8 }, default = 2, short = "v" },
+      { "rows", range = { 1, 4096 }, default = 96, short = "b" },
+    },
   },
-  -- Whether the variants of an op have a function NAME_workspace: where rows are summed by column.
-  workspace = function(op)
-    return op.column_reductions > 0
+  implementations = {
+    simd = { family = "chain" },
+    -- Sums of products as products of matrices, and values of no sum for themselves; each sum of what is stored before.
+    product = { family = "contract", steps = { points = true } },
+    unfused = { family = "contract", steps = { points = true, stored = true } },
+  },
+  -- Whether the variants of an op by templates of a family have a function NAME_workspace: where rows are summed by
+  -- column, and of steps.
+  workspace = function(op, family)
+    return family == "contract" or family == "chain" or op.column_reductions > 0
   end,
   -- What a combination must satisfy for an op in some precisions; returns the reason where it does not.
   constraint = function(params, backend, op, dtypes)
-    if params.store == "streaming" and backend == "scalar" then
-      return "store = 'streaming' needs vectors: expected backend 'sse2', 'avx2' or 'avx512'"
+    local reason = too_wide(params, backend)
+    if reason then
+      return reason
+    elseif params.store == "streaming" and backend == "scalar" then
+      return "store = 'streaming' needs vectors: expected backend 'simd'"
     elseif params.values ~= "table" then
       return
     end
@@ -49,6 +95,10 @@ return {
     local inputs, scalars = 0, #op.scalars
     for i = 1, #op.operands do
       inputs = inputs + (op.operands[i].output and 0 or 1)
+      if op.operands[i].storage then
+        return ("values = 'table' needs numbers of 16 bits: expected '%s' without a dtype of its own"):format(
+          op.operands[i].name)
+      end
     end
     local outputs = #op.operands - inputs
     if inputs ~= 1 or outputs ~= 1 or scalars > 0 then

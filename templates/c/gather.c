@@ -17,7 +17,7 @@ $(variable.type or k.number) $(variable[1]) = $(variable[2]);
 //@ end
 //@ -- One more term of a reduction, or what a block of them came to.
 //@ function take(r, term, place)
-//@ local better = (r.kind == "argmax" or r.kind == "maximum") and ">" or "<"
+//@ local better = k:better(r.kind) == "gt" and ">" or "<"
 //@ if k:is_index(r.kind) then
 if ($r.name$_at < 0 || $term$ $better$ $r.name$_best || (isnan($term$) && !isnan($r.name$_best))) {
   $r.name$_best = $term$;

@@ -3,6 +3,7 @@
 #define LATHE_HALF_H
 
 #include "scalar.h"
+#include "whole.h"
 
 /* Every f16 is a float. The exponent is moved over by a product, which also makes normal numbers
  * of those below f16's normal range. */

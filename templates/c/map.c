@@ -7,7 +7,8 @@
 //@ end
 //@ local P = use "parts.c"
 //@ local outputs = k.program.points
-//@ local point = k:last_pass(P.define)
+//@ local point = k.last
+//@ P.define(point)
 //@ local random = k:random_input(point)
 //@ local function any_looks_up()
 //@   for _, v in ipairs(variants) do

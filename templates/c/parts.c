@@ -3,10 +3,20 @@
 
 //@ -- The definition of a point function.
 //@ function define(point)
+$point.comment$
 static inline $point.type$ $point.name$($point.parameters$) {
   $point.body$
 }
 
+//@ end
+//@ -- Those of all point functions.
+//@ function define_all()
+//@ for _, point in ipairs(k.points) do
+//@ define(point)
+//@ end
+//@ if k.finish then
+//@ define(k.finish)
+//@ end
 //@ end
 //@ -- The names of the arrays in the workspace that a reduction over the rows has: what it came to, and
 //@ -- of a sum what rounding took from it.
@@ -22,7 +32,8 @@ static inline $point.type$ $point.name$($point.parameters$) {
 //@   elseif x.kind == "column" then
 //@     return k:text("load_own", x.name .. "_total", at), k.vector
 //@   end
-//@   return k:text(lanes and "load_part" or half and "load_" .. half or "load", x.pointer, at, nil, lanes), k.vector
+//@   local how = lanes and "load_part" or half and "load_" .. half or "load"
+//@   return k:access(x.operand, how, x.pointer, at, nil, lanes), k.vector
 //@ end
 //@ -- One vector of points at index `at`, `lanes` of them where that is given: loads what the point
 //@ -- function reads and calls it. Of two vectors, half says "even" or "odd".
@@ -36,7 +47,7 @@ $point.call$
 //@ function store_points(outputs, at, lanes, streaming)
 //@   for i, y in ipairs(outputs) do
 //@     local how = lanes and "store_part" or streaming and i == 1 and "stream" or "store"
-$(k:text(how, y.operand.name, at, y.operand.name .. "_", lanes));
+$(k:access(y.operand, how, y.operand.name, at, y.operand.name .. "_", lanes));
 //@   end
 //@ end
 //@ -- Two vectors of points at index `at`: those at even places, and those at odd ones.
@@ -65,7 +76,7 @@ $(k:text(how, y.operand.name, at, "pair" .. i));
 //@       return false
 //@     end
 //@   end
-//@   return k.set["store_pair_" .. k.dtype] ~= nil
+//@   return k.set["store_pair_" .. k.dtype] ~= nil and not k.mixed
 //@ end
 //@ -- total += term, and what rounding takes from it to lost: the exact error of a sum of two (Knuth
 //@ -- 1969).

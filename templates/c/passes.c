@@ -140,7 +140,7 @@ for (size_t block = 0; block < $count$; block += $BLOCK$) {
     $r.name$_block = block;
     break;
   }
-  //@ local better = k:text(r.kind == "argmax" and "gt" or "lt", r.name .. "_acc0", r.name .. "_total")
+  //@ local better = k:text(k:better(r.kind), r.name .. "_acc0", r.name .. "_total")
   if (block == 0 || $(k:text("mask_any", "(" .. better .. ")"))) {
     //@ fold_lanes(r, "best", r.name .. "_acc0")
     $r.name$_total = $(k:text("splat", "best"));

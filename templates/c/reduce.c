@@ -3,8 +3,8 @@
  * reading the inputs once, from whatever level of the cache holds them: passes.c. */
 //@ end
 //@ local R = use "passes.c"
-//@ local passes = k:passes(R.P.define)
-//@ local totals = k:totals()
+//@ local passes, totals = k.passes, k.totals
+//@ R.P.define_all()
 //@ for _, v in ipairs(variants) do
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {

@@ -1,9 +1,8 @@
 /* The op in $k.number$, for checking kernels against: plain loops, the C library's functions, sums
  * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 //@ local P = use "parts.c"
-//@ local passes = k:passes(P.define)
-//@ local point, finish = k:last_pass(P.define), k:finish(P.define)
-//@ local totals = k:totals()
+//@ local passes, point, finish, totals = k.passes, k.last, k.finish, k.totals
+//@ P.define_all()
 //@ local per_row, joins = op.family == "rows", op.family == "reduce"
 //@ local points = per_row and "count" or "part->count"
 //@ local function is_column(operand)

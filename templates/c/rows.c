@@ -7,9 +7,8 @@
 //@ end
 //@ local R = use "passes.c"
 //@ local P = R.P
-//@ local passes = k:passes(P.define)
-//@ local point, finish = k:last_pass(P.define), k:finish(P.define)
-//@ local totals = k:totals()
+//@ local passes, point, finish, totals = k.passes, k.last, k.finish, k.totals
+//@ P.define_all()
 //@ local function is_column(operand)
 //@   return operand.place == "column"
 //@ end

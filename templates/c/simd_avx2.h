@@ -6,6 +6,7 @@
 #include "intrinsics.h"
 
 #include "simd_half.h"
+#include "simd_whole.h"
 
 /* A window that starts `count` elements before the end of the ones selects that many lanes. */
 static const int32_t lathe_window[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -175,6 +176,45 @@ static inline void lathe_stream_pair_bf16(uint16_t *p, const __m256 pair[2]) {
   const __m256i joined = lathe_join_bf16(pair);
   _mm_stream_si128((__m128i *)p, _mm256_castsi256_si128(joined));
   _mm_stream_si128((__m128i *)(p + 8), _mm256_extracti128_si256(joined, 1));
+}
+
+/* i8 and u8: eight in memory. */
+
+static inline __m256 lathe_widen_i8(__m128i bytes) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+}
+
+static inline __m256 lathe_widen_u8(__m128i bytes) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+}
+
+/* Whole numbers of 16 bits: see simd_sse2.h. */
+static inline __m128i lathe_narrow_whole(__m256 v) {
+  const __m256 number = _mm256_and_ps(v, _mm256_cmp_ps(v, v, _CMP_ORD_Q));
+  const __m256 low = _mm256_set1_ps(-512), high = _mm256_set1_ps(512);
+  const __m256i whole = _mm256_cvtps_epi32(_mm256_max_ps(_mm256_min_ps(number, high), low));
+  return _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
+}
+
+static inline __m128i lathe_narrow_i8(__m256 v) {
+  const __m128i whole = lathe_narrow_whole(v);
+  return _mm_packs_epi16(whole, whole);
+}
+
+static inline __m128i lathe_narrow_u8(__m256 v) {
+  const __m128i whole = lathe_narrow_whole(v);
+  return _mm_packus_epi16(whole, whole);
+}
+
+LATHE_BYTES(i8, int8_t, __m256, 8)
+LATHE_BYTES(u8, uint8_t, __m256, 8)
+
+static inline void lathe_stream_i8(int8_t *p, __m256 v) {
+  lathe_stream_8_bytes(p, lathe_narrow_i8(v));
+}
+
+static inline void lathe_stream_u8(uint8_t *p, __m256 v) {
+  lathe_stream_8_bytes(p, lathe_narrow_u8(v));
 }
 
 #endif

@@ -148,4 +148,68 @@ static inline void lathe_stream_pair_bf16(uint16_t *p, const __m512 pair[2]) {
   _mm256_stream_si256((__m256i *)(p + 16), _mm512_extracti64x4_epi64(joined, 1));
 }
 
+/* i8 and u8: sixteen in memory. Writing cuts off what is beyond the range; NaN is 0. */
+
+static inline __m512i lathe_narrow_whole(__m512 v, float low, float high) {
+  const __m512 number = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(v, v, _CMP_ORD_Q), v);
+  const __m512 least = _mm512_max_ps(number, _mm512_set1_ps(low));
+  return _mm512_cvtps_epi32(_mm512_min_ps(least, _mm512_set1_ps(high)));
+}
+
+static inline __m512 lathe_widen_i8(__m128i bytes) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+}
+
+static inline __m512 lathe_widen_u8(__m128i bytes) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));
+}
+
+static inline __m128i lathe_narrow_i8(__m512 v) {
+  return _mm512_cvtepi32_epi8(lathe_narrow_whole(v, -128, 127));
+}
+
+static inline __m128i lathe_narrow_u8(__m512 v) {
+  return _mm512_cvtepi32_epi8(lathe_narrow_whole(v, 0, 255));
+}
+
+static inline __m512 lathe_load_i8(const int8_t *p) {
+  return lathe_widen_i8(_mm_loadu_si128((const __m128i *)p));
+}
+
+static inline void lathe_store_i8(int8_t *p, __m512 v) {
+  _mm_storeu_si128((__m128i *)p, lathe_narrow_i8(v));
+}
+
+static inline void lathe_stream_i8(int8_t *p, __m512 v) {
+  _mm_stream_si128((__m128i *)p, lathe_narrow_i8(v));
+}
+
+static inline __m512 lathe_load_part_i8(const int8_t *p, size_t count) {
+  return lathe_widen_i8(_mm_maskz_loadu_epi8(lathe_mask_part_f32(count), p));
+}
+
+static inline void lathe_store_part_i8(int8_t *p, __m512 v, size_t count) {
+  _mm_mask_storeu_epi8(p, lathe_mask_part_f32(count), lathe_narrow_i8(v));
+}
+
+static inline __m512 lathe_load_u8(const uint8_t *p) {
+  return lathe_widen_u8(_mm_loadu_si128((const __m128i *)p));
+}
+
+static inline void lathe_store_u8(uint8_t *p, __m512 v) {
+  _mm_storeu_si128((__m128i *)p, lathe_narrow_u8(v));
+}
+
+static inline void lathe_stream_u8(uint8_t *p, __m512 v) {
+  _mm_stream_si128((__m128i *)p, lathe_narrow_u8(v));
+}
+
+static inline __m512 lathe_load_part_u8(const uint8_t *p, size_t count) {
+  return lathe_widen_u8(_mm_maskz_loadu_epi8(lathe_mask_part_f32(count), p));
+}
+
+static inline void lathe_store_part_u8(uint8_t *p, __m512 v, size_t count) {
+  _mm_mask_storeu_epi8(p, lathe_mask_part_f32(count), lathe_narrow_u8(v));
+}
+
 #endif

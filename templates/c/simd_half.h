@@ -6,25 +6,13 @@
 
 #include <emmintrin.h>
 
+#include "few.h"
 #include "half.h"
-
-static inline uint64_t lathe_load_64(const uint16_t *p) {
-  uint64_t four;
-  memcpy(&four, p, sizeof four);
-  return four;
-}
-
-static inline void lathe_store_64(uint16_t *p, uint64_t four) {
-  memcpy(p, &four, sizeof four);
-}
 
 /* The other elements are zero. */
 static inline __m128i lathe_load_halves(const uint16_t *p, size_t count) {
-  if (count < 4) { /* the first, middle and last of one to three, some of them the same */
-    const size_t middle = count / 2, last = count - 1;
-    const uint64_t halves =
-        p[0] | (uint64_t)p[middle] << 16 * middle | (uint64_t)p[last] << 16 * last;
-    return _mm_cvtsi64_si128((long long)halves);
+  if (count < 4) {
+    return _mm_cvtsi64_si128((long long)lathe_get_halves(p, count));
   }
   /* The first four and the last four, of which those are shifted out that the first have. */
   const uint64_t rest = lathe_load_64(p + count - 4) >> 16 * (7 - count) >> 16;
@@ -34,10 +22,7 @@ static inline __m128i lathe_load_halves(const uint16_t *p, size_t count) {
 static inline void lathe_store_halves(uint16_t *p, __m128i v, size_t count) {
   const uint64_t low = (uint64_t)_mm_cvtsi128_si64(v);
   if (count < 4) {
-    const size_t middle = count / 2, last = count - 1;
-    p[0] = (uint16_t)low;
-    p[middle] = (uint16_t)(low >> 16 * middle);
-    p[last] = (uint16_t)(low >> 16 * last);
+    lathe_put_halves(p, low, count);
     return;
   }
   const uint64_t high = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(v, v));

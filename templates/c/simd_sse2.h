@@ -6,6 +6,7 @@
 #include <emmintrin.h>
 
 #include "simd_half.h"
+#include "simd_whole.h"
 
 static inline __m128 lathe_mask_part_f32(size_t count) {
   const __m128i lane = _mm_setr_epi32(0, 1, 2, 3);
@@ -189,5 +190,39 @@ static inline void lathe_store_pair_bf16(uint16_t *p, const __m128 pair[2]) {
   _mm_storeu_si128((__m128i *)p,
                    _mm_or_si128(low, _mm_and_si128(lathe_round_bf16(pair[1]), upper)));
 }
+
+/* i8 and u8: four in memory. */
+
+static inline __m128 lathe_widen_i8(__m128i bytes) {
+  const __m128i pairs = _mm_unpacklo_epi8(bytes, bytes);
+  return _mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(pairs, pairs), 24));
+}
+
+static inline __m128 lathe_widen_u8(__m128i bytes) {
+  const __m128i zero = _mm_setzero_si128();
+  return _mm_cvtepi32_ps(_mm_unpacklo_epi16(_mm_unpacklo_epi8(bytes, zero), zero));
+}
+
+/* Whole numbers of 16 bits. Those beyond 8 bits are left to the last step, so that nothing is beyond an int but what
+ * is cut here; NaN is 0. */
+static inline __m128i lathe_narrow_whole(__m128 v) {
+  const __m128 number = _mm_and_ps(v, _mm_cmpord_ps(v, v));
+  const __m128 within = _mm_max_ps(_mm_min_ps(number, _mm_set1_ps(512)), _mm_set1_ps(-512));
+  const __m128i whole = _mm_cvtps_epi32(within);
+  return _mm_packs_epi32(whole, whole);
+}
+
+static inline __m128i lathe_narrow_i8(__m128 v) {
+  const __m128i whole = lathe_narrow_whole(v);
+  return _mm_packs_epi16(whole, whole);
+}
+
+static inline __m128i lathe_narrow_u8(__m128 v) {
+  const __m128i whole = lathe_narrow_whole(v);
+  return _mm_packus_epi16(whole, whole);
+}
+
+LATHE_BYTES(i8, int8_t, __m128, 4)
+LATHE_BYTES(u8, uint8_t, __m128, 4)
 
 #endif

@@ -1,13 +1,46 @@
 -- Kernels in CUDA C: one device image (a fatbin) for each op and precision, with a kernel or more
 -- for every variant.
+local tensor_shape = use "tensor_shape.lua"
+
+local MOST_SHARED = 227 * 1024 - 2048 -- bytes that a block may have besides what a kernel declares, on the largest GPUs
+local REGISTERS, OTHERS = 65536, 64 -- of a multiprocessor; those of a thread besides its sums
+
+-- Why tensor cores cannot have a tile, or nil.
+local function refused_tile(p, dtypes)
+  for _, dtype in ipairs(dtypes) do
+    if dtype ~= "f16" and dtype ~= "bf16" then
+      return "unit = " .. p.unit .. ": expected the dtypes f16 and bf16 alone, found " .. dtype
+    end
+  end
+  if p.unit == "wgmma" and p.bn < 128 then
+    return "unit = wgmma: expected bn = 128 or 256, found " .. p.bn
+  elseif p.unit == "wgmma" and p.stages < 3 then
+    return "unit = wgmma: expected stages of at least 3, one of which is read while one is copied, found "
+      .. p.stages
+  end
+  local shape = tensor_shape(p)
+  local sums, most = shape.numbers // shape.threads, math.min(255, REGISTERS // shape.threads)
+  if sums + OTHERS > most then
+    return ("bm = %d, bn = %d: expected at most %d registers in each of %d threads, found %d sums, %d others"):format(
+      p.bm, p.bn, most, shape.threads, sums, OTHERS)
+  elseif shape.shared > MOST_SHARED then
+    return ("bm = %d, bn = %d, stages = %d: expected at most the %d bytes of shared memory that a block has, found %d")
+      :format(p.bm, p.bn, p.stages, MOST_SHARED, shape.shared)
+  end
+end
+
 return {
   kind = "cuda",
   lowering = "lower_cuda",
   extension = ".cu",
   rule = "nvcc",
+  schedule = use "schedule.lua",
   backends = {
     { name = "cuda", features = { "SM80" } },
   },
+  -- What not all architectures have; configure says what those of --cuda-arch lack. A variant that needs it is a row
+  -- with the reason.
+  tried_extensions = { "wgmma" },
   -- block: threads of a block; unroll: 16-byte accesses of a thread in flight at once; waves: most
   -- blocks for each multiprocessor; cache: what is read and written `once` leaves the caches first;
   -- threads: most of a block that shares a row, hold: 16-byte accesses that a thread holds of a row; ahead: whether
@@ -23,6 +56,18 @@ return {
       { "unroll", range = { 1, 16 }, default = 4, short = "u" },
       { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
+    -- unit: what multiplies, where factors allow it: registers or tensor cores; bm, bn: rows and columns of
+    -- a block's tile; stages: slices of the factors in shared memory at once.
+    contract = {
+      {
+        "unit", names = { "vector", "mma", "wgmma" }, default = "vector", short = { mma = "mma", wgmma = "wgmma" },
+        needs = { wgmma = { "wgmma" } },
+      },
+      { "bm", names = { 64, 128, 256 }, default = 128, short = "m" },
+      { "bn", names = { 64, 128, 256 }, default = 128, short = "n" },
+      { "stages", range = { 2, 6 }, default = 3, short = "s" },
+    },
+    chain = {},
     rows = {
       {
         "threads", names = { 128, 256, 512, 1024 }, default = 512,
@@ -38,12 +83,17 @@ return {
       },
     },
   },
-  -- Whether the variants of an op have a function NAME_workspace.
-  workspace = function(op)
-    return op.family ~= "map"
-  end,
-  constraint = function(params)
+  implementations = {
+    for_loop = { family = "chain" },
+    -- Sums of products as products of matrices, and values of no sum for themselves; each sum of what is stored before.
+    product = { family = "contract", steps = { points = true } },
+    unfused = { family = "contract", steps = { points = true, stored = true } },
+  },
+  constraint = function(params, _, _, dtypes)
     local block, unroll = params.block, params.unroll
+    if params.unit == "mma" or params.unit == "wgmma" then
+      return refused_tile(params, dtypes)
+    end
     if block and block & (block - 1) ~= 0 then
       return "block = " .. block .. ": expected a power of two"
     elseif unroll and unroll & (unroll - 1) ~= 0 then

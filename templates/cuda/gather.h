@@ -464,7 +464,7 @@ template <typename T, bool LARGER> struct lathe_index {
     merge_lanes<32>();
   }
   __device__ __forceinline__ long long result() const {
-    return index;
+    return index == NONE ? -1 : index;
   }
 };
 

@@ -11,29 +11,44 @@
 /* N elements that are read or written by one access. */
 template <typename T, int N> struct alignas(sizeof(T) * N) lathe_pack { T at[N]; };
 
+/* Its words: a pack has 16 bytes, or fewer of an operand whose type is narrower than another's. */
+template <int BYTES> struct lathe_access;
+template <> struct lathe_access<16> { typedef uint4 words; };
+template <> struct lathe_access<8> { typedef uint2 words; };
+template <> struct lathe_access<4> { typedef unsigned words; };
+
 /* The words of one: as these is read what may not be there. */
+template <typename W, typename T>
+static __device__ __forceinline__ W lathe_words_of(const T *from) {
+  return *reinterpret_cast<const W *>(from);
+}
+
 template <typename T> static __device__ __forceinline__ uint4 lathe_words(const T *from) {
-  return *reinterpret_cast<const uint4 *>(from);
+  return lathe_words_of<uint4>(from);
 }
 
 /* The same of what is touched once: first to leave the caches. */
+template <typename W, typename T>
+static __device__ __forceinline__ W lathe_words_of_once(const T *from) {
+  return __ldcs(reinterpret_cast<const W *>(from));
+}
+
 template <typename T> static __device__ __forceinline__ uint4 lathe_words_once(const T *from) {
-  return __ldcs(reinterpret_cast<const uint4 *>(from));
+  return lathe_words_of_once<uint4>(from);
 }
 
 template <int N, typename T>
 static __device__ __forceinline__ lathe_pack<T, N> lathe_load(const T *from) {
-  const uint4 words = lathe_words(from);
+  const auto words = lathe_words_of<typename lathe_access<sizeof(T) * N>::words>(from);
   lathe_pack<T, N> pack;
 
-  static_assert(sizeof pack == sizeof words, "accesses are of 16 bytes");
   memcpy(&pack, &words, sizeof pack);
   return pack;
 }
 
 template <int N, typename T>
 static __device__ __forceinline__ lathe_pack<T, N> lathe_load_once(const T *from) {
-  const uint4 words = lathe_words_once(from);
+  const auto words = lathe_words_of_once<typename lathe_access<sizeof(T) * N>::words>(from);
   lathe_pack<T, N> pack;
 
   memcpy(&pack, &words, sizeof pack);
@@ -41,12 +56,11 @@ static __device__ __forceinline__ lathe_pack<T, N> lathe_load_once(const T *from
 }
 
 /* Packs of words that may not all be there. */
-template <typename T, int N, int H>
-static __device__ __forceinline__ void lathe_unpack(lathe_pack<T, N> (&packs)[H],
-                                                    const uint4 *words) {
+template <typename T, int N, int H, typename W>
+static __device__ __forceinline__ void lathe_unpack(lathe_pack<T, N> (&packs)[H], const W *words) {
 #pragma unroll
   for (int nth = 0; nth < H; nth++) {
-    uint4 whole = words[nth];
+    W whole = words[nth];
     lathe_keep_whole(whole);
     memcpy(&packs[nth], &whole, sizeof whole);
   }
@@ -83,10 +97,10 @@ static __device__ __forceinline__ T *lathe_further(T *from, unsigned packs) {
 
 template <int N, typename T>
 static __device__ __forceinline__ void lathe_store_once(T *to, const lathe_pack<T, N> &pack) {
-  uint4 words;
+  typename lathe_access<sizeof(T) * N>::words words;
 
   memcpy(&words, &pack, sizeof words);
-  __stcs(reinterpret_cast<uint4 *>(to), words);
+  __stcs(reinterpret_cast<decltype(words) *>(to), words);
 }
 
 /* What is gathered of several rows, to be merged at once. */
@@ -222,6 +236,22 @@ static __device__ __forceinline__ uint4 lathe_past(uint4 words, uint4 next, unsi
   for (int w = 0; w < 4; w++)
     word[w] = sizeof(T) < 4 ? __funnelshift_r(word[w], word[w + 1], bytes * 8) : word[w];
   return {word[0], word[1], word[2], word[3]};
+}
+
+template <typename T>
+static __device__ __forceinline__ uint2 lathe_past(uint2 words, uint2 next, unsigned past) {
+  const unsigned bytes = past * (unsigned)sizeof(T);
+  const bool word = bytes & 4;
+  const unsigned first = word ? words.y : words.x, second = word ? next.x : words.y;
+
+  return {__funnelshift_r(first, second, bytes * 8),
+          __funnelshift_r(second, word ? next.y : next.x, bytes * 8)};
+}
+
+template <typename T>
+static __device__ __forceinline__ unsigned lathe_past(unsigned words, unsigned next,
+                                                      unsigned past) {
+  return __funnelshift_r(words, next, past * (unsigned)sizeof(T) * 8);
 }
 
 /* Room for what one block hands to another: each word with a mark beside it that it is there, in

@@ -6,7 +6,7 @@
  * out better than a loop in as many blocks as fit, which took 5 to 20 % longer on an H200. */
 //@ local P = use "parts.cu"
 //@ local outputs, V = k.program.points, k.width
-//@ local point = k:point("point", k:results(outputs))
+//@ local point = k.last
 //@ local random = k:random_input(point)
 //@ P.define(point)
 //@ local elements = {}
@@ -29,14 +29,14 @@ const lathe_keys keys($random.seed$_value);
 //@ end
 //@ end
 //@ for _, v in ipairs(variants) do
-//@ local B, U = v.params.block, v.params.unroll
+//@ local B, U = v.shape.block, v.shape.unroll
 //@ local once = v.params.cache == "once" and "_once" or ""
 /* The tile that starts at element `first`, element by element: $v.params_text$ */
 static __device__ __forceinline__ void $v.name$_tile(const lathe_args &args, size_t first) {
   //@ begin()
   const size_t start = first + threadIdx.x;
   //@ for _, x in ipairs(elements) do
-  $k.storage$ $x.pointer$_at[$(U * V)] = {};
+  $(k:element_type(x.operand)) $x.pointer$_at[$(U * V)] = {};
 #pragma unroll
   for (int nth = 0; nth < $(U * V); nth++)
     if (start + nth * $B$ < count)
@@ -60,21 +60,21 @@ static __device__ __forceinline__ void $v.name$_tile(const lathe_args &args, siz
 
 extern "C" __global__ void __launch_bounds__($B$)
     $v.name$_apart(const __grid_constant__ lathe_args args) {
-  $v.name$_tile(args, blockIdx.x * (size_t)$(B * U * V));
+  $v.name$_tile(args, blockIdx.x * (size_t)$v.shape.each$);
 }
 
 /* All operands at multiples of 16 bytes. */
 extern "C" __global__ void __launch_bounds__($B$)
     $v.name$(const __grid_constant__ lathe_args args) {
   //@ begin()
-  const size_t first = blockIdx.x * (size_t)$(B * U * V);
+  const size_t first = blockIdx.x * (size_t)$v.shape.each$;
 
-  if (first + $(B * U * V) > count) {
+  if (first + $v.shape.each$ > count) {
     $v.name$_tile(args, first);
     return;
   }
   //@ for _, x in ipairs(elements) do
-  lathe_pack<$k.storage$, $V$> $x.pointer$_pack[$U$];
+  lathe_pack<$(k:element_type(x.operand)), $V$> $x.pointer$_pack[$U$];
 #pragma unroll
   for (int slot = 0; slot < $U$; slot++)
     $x.pointer$_pack[slot] = lathe_load$once$<$V$>($x.pointer$ + first + (slot * $B$ + threadIdx.x) * $V$);
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__($B$)
     lathe_random<$(k.dtype ~= k.compute and "true" or "false")>(numbers, keys, $random.offset$_value, at);
     //@ end
     //@ for _, y in ipairs(outputs) do
-    lathe_pack<$k.storage$, $V$> $y.operand.name$_pack;
+    lathe_pack<$(k:element_type(y.operand)), $V$> $y.operand.name$_pack;
     //@ end
 #pragma unroll
     for (int lane = 0; lane < $V$; lane++) {

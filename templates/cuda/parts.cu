@@ -3,6 +3,7 @@
 
 //@ -- The definition of a point function.
 //@ function define(point)
+$point.comment$
 static __device__ __forceinline__ $point.type$ $point.name$($point.parameters$) {
   $point.body$
 }

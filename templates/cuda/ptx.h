@@ -48,6 +48,14 @@ static __device__ __forceinline__ void lathe_keep_whole(uint4 &words) {
   asm("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
 }
 
+static __device__ __forceinline__ void lathe_keep_whole(uint2 &words) {
+  asm("" : "+r"(words.x), "+r"(words.y));
+}
+
+static __device__ __forceinline__ void lathe_keep_whole(unsigned &words) {
+  asm("" : "+r"(words));
+}
+
 /* The larger or the smaller of two; NaN where either is. */
 template <bool LARGER> static __device__ __forceinline__ float lathe_extreme_of(float a, float b) {
   float c;
@@ -159,6 +167,14 @@ static __device__ __forceinline__ void lathe_copy_ahead(void *to, const void *fr
       : "memory");
 }
 
+/* The same of the first `bytes` bytes, and zeros after them. */
+static __device__ __forceinline__ void lathe_copy_some(void *to, const void *from, int bytes) {
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+      "l"(from), "r"(bytes)
+      : "memory");
+}
+
 static __device__ __forceinline__ void lathe_end_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -167,5 +183,141 @@ static __device__ __forceinline__ void lathe_end_group() {
 template <int MOST> static __device__ __forceinline__ void lathe_await_groups() {
   asm volatile("cp.async.wait_group %0;" ::"n"(MOST) : "memory");
 }
+
+/* Four 8 x 8 matrices of 16-bit elements from shared memory, the rows of the nth at the addresses that threads 8 nth ...
+ * 8 nth + 7 of a warp have: of each, thread t gets elements 2 (t % 4) and the next of row t / 4, or of a matrix that is
+ * TRANSPOSED on the way. */
+template <bool TRANSPOSED>
+static __device__ __forceinline__ void lathe_load_matrices(unsigned (&to)[4], const void *from) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(from);
+  if (TRANSPOSED)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(at)
+                 : "memory");
+  else
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(at)
+                 : "memory");
+}
+
+/* sums += a * b, of 16 x 16 and 16 x 8 elements of a type, by C's name and by PTX's. */
+#define LATHE_MMA(T, TYPE)                                                                         \
+  static __device__ __forceinline__ void lathe_mma(                                                \
+      const T *, float(&sums)[4], const unsigned(&a)[4], unsigned b0, unsigned b1) {               \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE ".f32 "                             \
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                          \
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])                               \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                           \
+  }
+#ifdef __CUDA_BF16_TYPES_EXIST__
+LATHE_MMA(__nv_bfloat16, "bf16")
+#endif
+#ifdef __CUDA_FP16_TYPES_EXIST__
+LATHE_MMA(__half, "f16")
+#endif
+
+/* Tensor cores that read shared memory by themselves, for groups of four warps: sums += a * b of 64 x 16 and 16 x N elements, of
+ * which each thread has what it has of mma's sums. A factor's first line is at an address in shared memory, where
+ * chunks lie as in tensor.h. */
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+/* What threads have written, before the tensor cores read it. */
+static __device__ __forceinline__ void lathe_show_tensor_cores() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+static __device__ __forceinline__ void lathe_begin_mma() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void lathe_end_mma() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/* Waits for all but the last MOST that were ended; sums are to be touched after that alone. */
+template <int MOST, int TILES>
+static __device__ __forceinline__ void lathe_await_mma(float (&sums)[TILES][4]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(MOST) : "memory");
+  if (MOST == 0)
+#pragma unroll
+    for (int tile = 0; tile < TILES; tile++)
+      asm volatile(""
+                   : "+f"(sums[tile][0]), "+f"(sums[tile][1]), "+f"(sums[tile][2]),
+                     "+f"(sums[tile][3])::"memory");
+}
+
+/* How lines lie: 1024 bytes from eight to the next, and with lines of rows 8192 from 64 rows to the next. */
+template <bool ALONG_K>
+static __device__ __forceinline__ unsigned long long lathe_lines(const uint4 *from) {
+  const unsigned long long at = (unsigned)__cvta_generic_to_shared(from);
+  return (at & 0x3ffff) >> 4 | (ALONG_K ? 1ull : 8192ull >> 4) << 16 | (1024ull >> 4) << 32 |
+         1ull << 62;
+}
+
+#define LATHE_SUMS_8(t) LATHE_SUMS_4(t), LATHE_SUMS_4(t + 1)
+#define LATHE_SUMS_4(t) "+f"(sums[t][0]), "+f"(sums[t][1]), "+f"(sums[t][2]), "+f"(sums[t][3])
+#define LATHE_SUMS_32(t)                                                                           \
+  LATHE_SUMS_8(t), LATHE_SUMS_8(t + 2), LATHE_SUMS_8(t + 4), LATHE_SUMS_8(t + 6)
+#define LATHE_SUMS_64 LATHE_SUMS_32(0), LATHE_SUMS_32(8)
+#define LATHE_SUMS_128 LATHE_SUMS_64, LATHE_SUMS_32(16), LATHE_SUMS_32(24)
+
+#define LATHE_PLACES_64                                                                            \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "     \
+  "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "     \
+  "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "     \
+  "%56, %57, %58, %59, %60, %61, %62, %63"
+#define LATHE_PLACES_128                                                                           \
+  LATHE_PLACES_64                                                                                  \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "   \
+  "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, "     \
+  "%100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, "     \
+  "%115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+/* Of N columns, 128 or 256, and a type as above. */
+#define LATHE_GROUP_MMA(T, TYPE)                                                                   \
+  template <int N, bool A_ALONG_K, bool B_ALONG_K>                                                 \
+  static __device__ __forceinline__ void lathe_group_mma(const T *, float(&sums)[N / 8][4],        \
+                                                         const uint4 *a, const uint4 *b) {         \
+    static_assert(N == 128 || N == 256, "those are written out");                                  \
+    if constexpr (N == 128)                                                                        \
+      asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE                    \
+                   " {" LATHE_PLACES_64 "}, %64, %65, 1, 1, 1, %66, %67;"                          \
+                   : LATHE_SUMS_64                                                                 \
+                   : "l"(lathe_lines<A_ALONG_K>(a)), "l"(lathe_lines<B_ALONG_K>(b)),               \
+                     "n"(!A_ALONG_K), "n"(!B_ALONG_K));                                            \
+    if constexpr (N == 256)                                                                        \
+      asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." TYPE "." TYPE                    \
+                   " {" LATHE_PLACES_128 "}, %128, %129, 1, 1, 1, %130, %131;"                     \
+                   : LATHE_SUMS_128                                                                \
+                   : "l"(lathe_lines<A_ALONG_K>(a)), "l"(lathe_lines<B_ALONG_K>(b)),               \
+                     "n"(!A_ALONG_K), "n"(!B_ALONG_K));                                            \
+  }
+#ifdef __CUDA_BF16_TYPES_EXIST__
+LATHE_GROUP_MMA(__nv_bfloat16, "bf16")
+#endif
+#ifdef __CUDA_FP16_TYPES_EXIST__
+LATHE_GROUP_MMA(__half, "f16")
+#endif
+#else
+/* Kernels that call these are for sm_90a alone. */
+static __device__ __forceinline__ void lathe_show_tensor_cores() {
+}
+
+static __device__ __forceinline__ void lathe_begin_mma() {
+}
+
+static __device__ __forceinline__ void lathe_end_mma() {
+}
+
+template <int MOST, int TILES>
+static __device__ __forceinline__ void lathe_await_mma(float (&)[TILES][4]) {
+}
+
+template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
+static __device__ __forceinline__ void lathe_group_mma(const T *, float (&)[N / 8][4],
+                                                       const uint4 *, const uint4 *) {
+}
+#endif
 
 #endif

@@ -7,10 +7,10 @@
  *
  * The workspace: 256 bytes for each phase's merged results, then the slots, empty between calls. */
 //@ local P = use "parts.cu"
-//@ local H = use "host.c"
-//@ local phases = k.program.phases
-//@ local passes = k:passes(P.define)
-//@ local totals = k:totals()
+//@ local phases, passes, totals = k.program.phases, k.passes, k.totals
+//@ for _, point in ipairs(k.points) do
+//@ P.define(point)
+//@ end
 //@ for p, phase in ipairs(phases) do
 //@ P.define_gatherer(k.name .. "_gathered" .. p, phase.reductions)
 //@ end
@@ -30,10 +30,10 @@ mine.$r.name$.take($r.name$_terms, here);
 //@   return how == "pack" and k:is_as_stored(phase)
 //@ end
 //@ -- How a thread has its N elements of an operand at a time: by packs, or each apart.
-//@ local function declared(v, phase, how, name)
-//@   local pack = as_stored(phase, how) and "uint4" or ("lathe_pack<%s, %d>"):format(k.storage, k.width)
-//@   return ("%s %s[%d]"):format(how == "pack" and pack or k.storage, name,
-//@     how == "pack" and v.params.unroll or v.params.unroll * k.width)
+//@ local function declared(v, phase, how, x)
+//@   local pack = as_stored(phase, how) and "uint4" or ("lathe_pack<%s, %d>"):format(k:element_type(x.operand), k.width)
+//@   return ("%s %s_%s[%d]"):format(how == "pack" and pack or k:element_type(x.operand), x.pointer, how,
+//@     how == "pack" and v.shape.unroll or v.shape.unroll * k.width)
 //@ end
 //@ local function element(how)
 //@   local at = how == "pack" and ("_pack[nth / %d].at[nth %% %d]"):format(k.width, k.width) or "_at[nth]"
@@ -74,13 +74,13 @@ for (int nth = 0; nth < N; nth++) {
 //@ if how == "pack" then
 //@ local place = ("%s + at(first, slot * %d)"):format(x.pointer, k.width)
 #pragma unroll
-for (int slot = 0; slot < $v.params.unroll$; slot++)
-  if ($all$first + slot * $v.params.block$ < end)
+for (int slot = 0; slot < $v.shape.unroll$; slot++)
+  if ($all$first + slot * $v.shape.block$ < end)
     $x.pointer$_pack[slot] = $((as_stored(phase, how) and "lathe_words(%s)" or "lathe_load<" .. k.width .. ">(%s)"):format(place));
 //@ else
 #pragma unroll
 for (int nth = 0; nth < N; nth++)
-  if ($all$first + nth * $v.params.block$ < end)
+  if ($all$first + nth * $v.shape.block$ < end)
     $x.pointer$_at[nth] = $x.pointer$[at(first, nth)];
 //@ end
 //@ end
@@ -128,12 +128,12 @@ if (whole || first < end) {
 //@ function take_tile(v, phase, point, how)
 first = tile + threadIdx.x;
 //@ read(v, phase, point, how, "whole || ")
-//@ many(phase, point, how, how == "pack" and ("first + nth / %d * %d < end"):format(k.width, v.params.block) or "at(first, nth) < end")
+//@ many(phase, point, how, how == "pack" and ("first + nth / %d * %d < end"):format(k.width, v.shape.block) or "at(first, nth) < end")
 //@ end
 //@
 //@ -- Gathers all that there is for this thread, N elements at a time: by packs, or each apart.
 //@ function sweep(v, phase, point, how)
-//@ local B, V, each = v.params.block, k.width, v.params.unroll
+//@ local B, V, each = v.shape.block, k.width, v.shape.unroll
 //@ if how == "pack" then
 const size_t end = count / $V$;
 const auto at = [](size_t first, int nth) { return (first + nth / $V$ * $B$) * $V$ + nth % $V$; };
@@ -143,7 +143,7 @@ const size_t end = count;
 const auto at = [](size_t first, int nth) { return first + (size_t)nth * $B$; };
 //@ end
 //@ for _, x in ipairs(point.inputs) do
-$(declared(v, phase, how, x.pointer .. "_" .. how)) = {};
+$(declared(v, phase, how, x)) = {};
 //@ end
 size_t first = 0;
 //@ for _, r in ipairs(indexes(phase)) do
@@ -161,17 +161,9 @@ if (tile < end) {
 //@ find(v, phase, point, how)
 //@ end
 //@
-//@ -- Where in the workspace a phase has its slots: 32 bytes for each reduction.
-//@ local function slots_at(p)
-//@   local at = 256 * #phases
-//@   for q = 1, p - 1 do
-//@     at = at + H.MOST_BLOCKS * 32 * #phases[q].reductions
-//@   end
-//@   return at
-//@ end
 //@ -- What a kernel of phase p has ahead of its loop, and after it.
 //@ function begin(v, p)
-enum { N = $(v.params.unroll * k.width) };
+enum { N = $(v.shape.unroll * k.width) };
 $(k:pointers())
 $(k:scalars(op))
 const size_t count = $(k:product("args.dim", 1, #op.dims));
@@ -179,7 +171,7 @@ $(k:row_values())
 $(k:uniforms("call"))
 $(k:uniforms("row"))
 //@ for q = 1, p - 1 do
-const $k.name$_gathered$q$ earlier$q$ = *(const $k.name$_gathered$q$ *)((char *)args.workspace + $(256 * (q - 1)));
+const $k.name$_gathered$q$ earlier$q$ = *(const $k.name$_gathered$q$ *)((char *)args.workspace + $(schedule.result_at[q]));
 //@ P.results(phases[q].reductions, "earlier" .. q)
 $(k:uniforms(q))
 //@ end
@@ -190,8 +182,8 @@ mine.clear();
 //@
 //@ function finish(v, p)
 //@ local gathered, phase = k.name .. "_gathered" .. p, phases[p]
-__shared__ $gathered$ shared[2][$(math.max(v.params.block // 32, 1))];
-lathe_slot<$gathered$> *const slots = (lathe_slot<$gathered$> *)((char *)args.workspace + $(slots_at(p)));
+__shared__ $gathered$ shared[2][$(math.max(v.shape.block // 32, 1))];
+lathe_slot<$gathered$> *const slots = (lathe_slot<$gathered$> *)((char *)args.workspace + $(schedule.slots_at[p]));
 
 lathe_merge_row<0>(mine, shared[0]);
 if (blockIdx.x > 0) {
@@ -202,13 +194,13 @@ if (blockIdx.x > 0) {
 if (gridDim.x > 1) {
   if (threadIdx.x > 0)
     mine.clear();
-  for (unsigned from = threadIdx.x > 0 ? threadIdx.x : $v.params.block$; from < gridDim.x; from += $v.params.block$)
+  for (unsigned from = threadIdx.x > 0 ? threadIdx.x : $v.shape.block$; from < gridDim.x; from += $v.shape.block$)
     mine.merge(lathe_receive(slots + from));
   lathe_merge_row<0>(mine, shared[1]);
 }
 if (threadIdx.x == 0) {
   //@ if p < #phases then
-  *($gathered$ *)((char *)args.workspace + $(256 * (p - 1))) = mine;
+  *($gathered$ *)((char *)args.workspace + $(schedule.result_at[p])) = mine;
   //@ else
   //@ P.results(phase.reductions, "mine")
   $(k:uniforms(p))
@@ -220,11 +212,11 @@ if (threadIdx.x == 0) {
 //@ end
 //@ for _, v in ipairs(variants) do
 //@ for p, phase in ipairs(phases) do
-//@ local B, V = v.params.block, k.width
+//@ local B, V = v.shape.block, k.width
 //@ local point = passes[p]
 /* $v.params_text$: phase $p$, all operands at multiples of 16 bytes. The grid's blocks must all run at
  * once, for the work is dealt out among them: hence the bound on registers. */
-extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
+extern "C" __global__ void __launch_bounds__($B$, $v.shape.waves$)
     $v.name$_$p$(const __grid_constant__ lathe_args args) {
   //@ begin(v, p)
   //@ sweep(v, phase, point, "pack")
@@ -237,7 +229,7 @@ extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
 }
 
 /* The same by accesses of one element each. */
-extern "C" __global__ void __launch_bounds__($B$, $v.params.waves$)
+extern "C" __global__ void __launch_bounds__($B$, $v.shape.waves$)
     $v.name$_apart$p$(const __grid_constant__ lathe_args args) {
   //@ begin(v, p)
   //@ sweep(v, phase, point, "at")

@@ -10,12 +10,8 @@
 //@   end)
 //@ end
 //@ read_again = program_of(k)
-//@ local held, short = k:held(op), k:held(op, true)
-//@ in_registers = held == k and read_again or program_of(held)
-//@ -- A part of a warp takes two passes for two results, as for a mean and what is about it: its threads need not
-//@ -- wait for others, and then merge sums alone.
-//@ short = short.program.kinds == held.program.kinds and held or short
-//@ of_short = short == held and in_registers or program_of(short)
+//@ in_registers = k.held == k and read_again or program_of(k.held)
+//@ of_short = k.short == k.held and in_registers or program_of(k.short)
 //@
 //@ function dims(type)
 $(k:scalars(op))
@@ -68,7 +64,7 @@ enum { ENDS = MODE == LATHE_ENDS ? $most$ : 0 };
 unsigned head = 0;
 $type$ until = count;
 if (MODE == LATHE_ENDS) {
-  head = lathe_head<$V$>($(rows.first_whole())$(row and " + " .. row .. " * count" or ""), count);
+  head = lathe_head<$V$>($(rows.first_whole().name)$(row and " + " .. row .. " * count" or ""), count);
   until = head + (count / $V$ - (head > 0 && count >= $V$)) * $V$;
 }
 const auto end_at = [=](int nth) {
@@ -86,16 +82,16 @@ const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(grou
 //@ end
 //@
 //@ -- Reads an access to a row from a place on, that in a slot, as words, so far as it is there; once: no more than once.
-//@ function read_words(words, row, from, slot, once)
+//@ function read_words(operand, words, row, from, slot, once)
 if (MODE == LATHE_APART) {
-  lathe_pack<$k.storage$, $V$> apart = {};
+  lathe_pack<$(k:element_type(operand)), $V$> apart = {};
 #pragma unroll
   for (int lane = 0; lane < $V$; lane++)
     if (inside($slot$ * $V$ + lane))
       apart.at[lane] = $row$[at($slot$ * $V$ + lane)];
   memcpy(&$words$, &apart, sizeof apart);
 } else if (inside($slot$ * $V$)) {
-  $words$ = lathe_words$(once and "_once" or "")(lathe_further<$V$>($row$ + $from$, $slot$ * threads));
+  $words$ = $(k:read_words(operand, once))(lathe_further<$V$>($row$ + $from$, $slot$ * threads));
 }
 //@ end
 //@ -- Reads operands; once: no more than once.
@@ -103,31 +99,31 @@ if (MODE == LATHE_APART) {
 //@ for _, x in ipairs(list) do
 //@ known[x.pointer] = true
 //@ local first = x.operand.place == "column" and "(from - head)" or "from"
-uint4 $x.pointer$_words[H] = {};
+$(k:words(x.operand)) $x.pointer$_words[H] = {};
 #pragma unroll
 for (int slot = 0; slot < H; slot++) {
-  //@ read_words(x.pointer .. "_words[slot]", x.pointer, first, "slot", once and x.operand.place == "whole")
+  //@ read_words(x.operand, x.pointer .. "_words[slot]", x.pointer, first, "slot", once and x.operand.place == "whole")
 }
 //@ if x.operand.place == "column" then
 if (MODE == LATHE_ENDS && head > 0) {
-  uint4 next[H] = {};
+  $(k:words(x.operand)) next[H] = {};
 #pragma unroll
   for (int slot = 0; slot < H; slot++)
     if (inside(slot * $V$))
-      next[slot] = lathe_words(lathe_further<$V$>($x.pointer$ + (from - head), slot * threads) + $V$);
+      next[slot] = $(k:read_words(x.operand))(lathe_further<$V$>($x.pointer$ + (from - head), slot * threads) + $V$);
 #pragma unroll
   for (int slot = 0; slot < H; slot++)
-    $x.pointer$_words[slot] = lathe_past<$k.storage$>($x.pointer$_words[slot], next[slot], head);
+    $x.pointer$_words[slot] = lathe_past<$(k:element_type(x.operand))>($x.pointer$_words[slot], next[slot], head);
 }
 //@ end
-lathe_pack<$k.storage$, $V$> $x.pointer$_pack[H];
+lathe_pack<$(k:element_type(x.operand)), $V$> $x.pointer$_pack[H];
 lathe_unpack($x.pointer$_pack, $x.pointer$_words);
 //@ end
 //@ end
 //@ -- Without a condition, so that they are not put off until they are needed.
 //@ function read_ends(list)
 //@ for _, x in ipairs(list) do
-$k.storage$ $x.pointer$_ends[ENDS + 1];
+$(k:element_type(x.operand)) $x.pointer$_ends[ENDS + 1];
 #pragma unroll
 for (int nth = 0; nth < ENDS; nth++)
   $x.pointer$_ends[nth] = $x.pointer$[end_at(nth) < count ? end_at(nth) : 0];

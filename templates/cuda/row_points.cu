@@ -56,7 +56,7 @@ for (int slot = 0; slot < H; slot++) {
   $k.number$ $r.name$_terms[$V$];
   //@ end
   //@ for _, y in ipairs(kept and {} or phase.stash) do
-  lathe_pack<$k.storage$, $V$> $y.operand.name$_out;
+  lathe_pack<$(k:element_type(y.operand)), $V$> $y.operand.name$_out;
   //@ end
 #pragma unroll
   for (int lane = 0; lane < $V$; lane++) {
@@ -136,7 +136,7 @@ $of$.$r.name$.take($r.name$_terms, [](int) { return 0; });
 #pragma unroll
 for (int slot = 0; slot < H; slot++) {
   //@ for _, y in ipairs(outputs) do
-  lathe_pack<$k.storage$, $V$> $y.operand.name$_out;
+  lathe_pack<$(k:element_type(y.operand)), $V$> $y.operand.name$_out;
   //@ end
 #pragma unroll
   for (int lane = 0; lane < $V$; lane++) {

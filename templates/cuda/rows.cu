@@ -19,25 +19,24 @@
  * merge, in an order that depends on nothing but the grid. Rows that a block can hold are
  * read once for all passes, ahead of their turn, into shared memory. With other rows, one launch leaves what the
  * passes came to, and the next, in which blocks have some columns of some rows, reads them again. */
-//@ local S, split, rows = use "shapes.c", use "../gpu/split.c", use "../gpu/rows.c"
 //@ local row, columns = use "row.cu", use "rows_columns.cu"
 //@ local held, long = use "rows_held.cu", use "rows_long.cu"
-//@ local program, finish = k.program, #k.program.columns > 0
+//@ local program, finish = k.program, k.finish
 //@ if not finish then
 //@ held.define_held(row.in_registers, "held")
-//@ if row.of_short ~= row.in_registers then
+//@ if k.short ~= k.held then
 //@ held.define_held(row.of_short, "short")
 //@ end
 //@ end
 //@ if not finish or program.leaves then
 //@ long.define_long()
 //@ end
-//@ if split.splits(program) then
+//@ if schedule.split then
 //@ long.define_split()
 //@ end
 //@ local some_ahead = false
 //@ for _, v in ipairs(variants) do
-//@   some_ahead = some_ahead or #S.ahead(v) > 0 or S.ahead(v).cluster
+//@   some_ahead = some_ahead or #v.shape.ahead > 0 or v.shape.ahead.cluster
 //@ end
 //@ if some_ahead then
 //@ held.define_ahead()
@@ -47,77 +46,43 @@
 //@ columns.define_merged()
 //@ end
 //@
+//@ -- What kernels call: the functions above, of their mode and shape. Short rows have one of their own where that
+//@ -- differs.
 //@ local modes = { full = "LATHE_FULL", packs = "LATHE_PACKS", ends = "LATHE_ENDS", apart = "LATHE_APART" }
-//@ -- One kernel of a variant: its name's ending, most threads and fewest blocks on a multiprocessor, a call.
-//@ function kernel(v, ending, bounds, call)
-extern "C" __global__ void __launch_bounds__($bounds$)
-    $v.name$_$ending$(const __grid_constant__ lathe_args args) {
-  $k.name$_$call$;
+//@ local calls = {}
+//@ function calls.held(x)
+//@   return ("held<%s, %d, %d>(args, %s)"):format(modes[x.mode], x.threads, x.hold, x.clusters and "lathe_cluster_size()" or 1)
+//@ end
+//@ function calls.short(x)
+//@   return (k.short ~= k.held and calls.held(x):gsub("^held", "short") or calls.held(x))
+//@ end
+//@ function calls.long(x) return ("long<%s, %d>(args, blockIdx.x)"):format(modes[x.mode], x.hold) end
+//@ function calls.split(x) return ("split%d<%s, %d>(args)"):format(x.step, modes[x.mode], x.hold) end
+//@ function calls.tile(x) return ("tile<%s>(args)"):format(modes[x.mode]) end
+//@ function calls.merged() return "merged(args)" end
+//@ function calls.ahead(x)
+//@   return ("ahead<%s, %d, %d, %d, %d, %s>(args)"):format(modes[x.mode], x.threads, x.hold, x.rows, x.stages, x.clusters or false)
+//@ end
+//@ function define_kernels(v, kernels)
+//@ for _, x in ipairs(kernels) do
+extern "C" __global__ void __launch_bounds__($(table.concat(x.bounds, ", ")))
+    $v.name$_$x.name$(const __grid_constant__ lathe_args args) {
+  $k.name$_$(calls[x.does](x));
 }
 
-//@ end
-//@ local streams = #rows.elements(row.read_again.all, {}) -- operands that a thread holds elements of
-//@ local shortly = row.of_short == row.in_registers and "held" or "short"
-//@ -- Threads with unlike numbers of elements merge sums alone faster, too.
-//@ function by_block(mode)
-//@   return mode == "ends" and shortly or "held"
-//@ end
-//@ function ahead(mode, s, clusters)
-//@   return ("ahead<%s, %d, %d, %d, %d, %s>(args)"):format(modes[mode], s.threads, s.hold, s.rows, s.stages, clusters)
-//@ end
-//@ -- A variant's kernels of clusters: each calls what other kernels of the mode call.
-//@ function cluster_kernels(v)
-//@ for _, mode in ipairs { "packs", "ends" } do
-//@ kernel(v, "cluster_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, lathe_cluster_size())"):format(by_block(mode), modes[mode], S.hold(v)))
-//@ end
-//@ local s = S.ahead(v)
-//@ if s.cluster then
-//@ kernel(v, "ahead_cluster", S.AHEAD_THREADS .. ", " .. s.blocks, ahead("packs", s.cluster, true))
 //@ end
 //@ end
 #ifndef LATHE_CLUSTERS_ALONE
 //@ for _, v in ipairs(variants) do
 /* $v.params_text$ */
-//@ local H = S.hold(v)
-//@ if not finish then
-//@ for _, s in ipairs(S.short(v)) do
-//@ for _, mode in ipairs(S.modes(s)) do
-//@ kernel(v, s.threads .. "x" .. s.hold .. "_" .. mode, S.bounds(v, streams, S.SHORT_THREADS, mode), ("%s<%s, %d, %d>(args, 1)"):format(shortly, modes[mode], s.threads, s.hold))
-//@ end
-//@ end
-//@ for _, mode in ipairs(S.modes()) do
-//@ kernel(v, "block_" .. mode, S.bounds(v, streams, v.params.threads, mode), ("%s<%s, 0, %d>(args, 1)"):format(by_block(mode), modes[mode], H))
-//@ end
-//@ end
-//@ for _, mode in ipairs { "packs", "ends", "apart" } do
-//@ if not finish or program.leaves then
-//@ kernel(v, "long_" .. mode, S.LONG_THREADS .. ", 1", ("long<%s, %d>(args, blockIdx.x)"):format(modes[mode], S.long_hold(v)))
-//@ end
-//@ if split.splits(program) and mode ~= "apart" then
-//@ for step = 1, #program.active + 1 do
-//@ kernel(v, "split" .. step .. "_" .. mode, split.THREADS .. ", 1", ("split%d<%s, %d>(args)"):format(step, modes[mode], split.HOLD))
-//@ end
-//@ end
-//@ end
-//@ for _, mode in ipairs(finish and { "packs", "ends", "apart" } or {}) do
-//@ kernel(v, "tile_" .. mode, S.tiles() .. ", 2", ("tile<%s>(args)"):format(modes[mode]))
-//@ end
-//@ local shapes = S.ahead(v)
-//@ for _, mode in ipairs(#shapes > 0 and S.AHEAD_MODES or {}) do
-//@ for _, s in ipairs(shapes) do
-//@ kernel(v, "ahead" .. s.name .. "_" .. mode, s.block .. ", " .. shapes.blocks, ahead(mode, s, false))
-//@ end
-//@ end
-//@ if finish then
-//@ kernel(v, "merge", 32 * S.mergers() .. ", 1", "merged(args)")
-//@ end
+//@ define_kernels(v, v.shape.kernels)
 //@ end
 #endif
-//@ if S.clusters(program) and not finish then
+//@ if schedule.clusters then
 
 #if __CUDA_ARCH__ >= 900
 //@ for _, v in ipairs(variants) do
-//@ cluster_kernels(v)
+//@ define_kernels(v, v.shape.cluster_kernels)
 //@ end
 #endif
 //@ end

@@ -1,12 +1,18 @@
 //@ -- Reductions over the rows: what blocks leave of them in the workspace, the kernel for some columns of some rows,
 //@ -- where rows are not read ahead, and that which merges what all blocks have left.
-//@ local P, S, rows = use "parts.cu", use "shapes.c", use "../gpu/rows.c"
+//@ local P, rows = use "parts.cu", use "../gpu/rows.c"
 //@ local row, points = use "row.cu", use "row_points.cu"
 //@ local V, program = k.width, row.read_again
 //@ local phases, point = program.phases, program.point
 //@
-//@ local finish = k:finish(P.define)
+//@ local finish, over = k.finish, schedule.over_rows
+//@ -- How many partial results of each column there may be.
+//@ local function most_partials()
+//@   return ("(count < %d ? %d : count < %d ? %d / count : %d)"):format(over.numbers // over.most, over.most,
+//@     over.numbers // over.fewest, over.numbers, over.fewest)
+//@ end
 //@ if finish then
+//@ P.define(finish)
 //@ P.define_gatherer(k.name .. "_columns", k.program.column_reductions)
 /* What the passes over a row came to. */
 struct $k.name$_left {
@@ -26,12 +32,12 @@ static __device__ __forceinline__ unsigned *$k.name$_partials(const lathe_args &
 }
 
 static __device__ __forceinline__ $k.name$_columns *$k.name$_partial(const lathe_args &args, size_t nth) {
-  return ($k.name$_columns *)((char *)args.workspace + 64) + nth * args.dim[$(#op.dims - 1)];
+  return ($k.name$_columns *)((char *)args.workspace + $over.partials_at$) + nth * args.dim[$(#op.dims - 1)];
 }
 
 static __device__ __forceinline__ $k.name$_left *$k.name$_of_row(const lathe_args &args, size_t row) {
   const size_t count = args.dim[$(#op.dims - 1)];
-  return ($k.name$_left *)((char *)$k.name$_partial(args, $S.MOST_PARTIALS$)) + row;
+  return ($k.name$_left *)((char *)$k.name$_partial(args, $(most_partials()))) + row;
 }
 
 //@ end
@@ -59,7 +65,7 @@ for (unsigned mask = threads; mask < 32; mask *= 2) { // lanes with the same col
 const unsigned sharing = threads < 32 ? 32 : threads, sharers = block / sharing;
 const bool leaves = mine % sharing < threads;
 const auto place = [=](unsigned sharer, unsigned nth, unsigned owner) {
-  return (sharer * EACH + nth) * (threads + $S.APART$) + owner;
+  return (sharer * EACH + nth) * (threads + $over.apart$) + owner;
 };
 #pragma unroll
 for (int nth = 0; nth < EACH; nth++)
@@ -94,18 +100,18 @@ if (MODE == LATHE_ENDS) {
 //@ end
 //@
 //@ function define_tile()
-//@ local threads = S.tiles()
+//@ local threads = over.threads
 //@ local leaves, whole = k.program.leaves, rows.elements({ point }, {}, false, "whole")
 //@ local by_row = {} -- operands with one value for each row
 //@ for _, operand in ipairs(k.operands) do
 //@   by_row[#by_row + 1] = operand.place == "row" and not operand.output and operand or nil
 //@ end
-/* Some columns of some rows, by as many threads as the block is wide. Each has an access to $(S.TILE_AT_ONCE) rows in flight,
+/* Some columns of some rows, by as many threads as the block is wide. Each has an access to $(over.tile_at_once) rows in flight,
  * beside what there is of these rows once, which it would else wait for row by row. */
 template <int MODE>
 static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
-  enum { H = 1, EACH = $V$, ROWS = $S.TILE_AT_ONCE$ };
-  __shared__ $k.name$_columns all[$(threads // 32 * (32 + S.APART) * V)];
+  enum { H = 1, EACH = $V$, ROWS = $over.tile_at_once$ };
+  __shared__ $k.name$_columns all[$(threads // 32 * (32 + over.apart) * V)];
   //@ row.dims("size_t")
   const unsigned threads = $(leaves and "32" or "blockDim.x"), thread = threadIdx.x;
   const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
@@ -125,8 +131,8 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
   for (size_t first = begin + threadIdx.y; row_of(first) < rows; first += ROWS * step) {
     const auto row_at = [=](int turn) { return row_of(first + turn * step); };
     //@ for _, x in ipairs(whole) do
-    uint4 $x.pointer$_ahead[ROWS] = {};
-    $k.storage$ $x.pointer$_ends_ahead[ROWS][ENDS + 1];
+    $(k:words(x.operand)) $x.pointer$_ahead[ROWS] = {};
+    $(k:element_type(x.operand)) $x.pointer$_ends_ahead[ROWS][ENDS + 1];
     //@ end
     //@ for _, operand in ipairs(by_row) do
     $(k:element_type(operand)) $operand.name$_ahead[ROWS];
@@ -138,8 +144,8 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
     for (int turn = 0; turn < ROWS; turn++) {
       const size_t row = row_at(turn) < rows ? row_at(turn) : row_at(0);
       //@ for _, x in ipairs(whole) do
-      const $k.storage$ *const $x.pointer$_row = $x.pointer$ + row * count;
-      //@ row.read_words(x.pointer .. "_ahead[turn]", x.pointer .. "_row", "from", "0", true)
+      const $(k:element_type(x.operand)) *const $x.pointer$_row = $x.pointer$ + row * count;
+      //@ row.read_words(x.operand, x.pointer .. "_ahead[turn]", x.pointer .. "_row", "from", "0", true)
 #pragma unroll
       for (int nth = 0; nth < ENDS; nth++)
         if (blockIdx.x == 0)
@@ -171,7 +177,7 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
         $(program.uniforms(p))
         //@ end
         //@ for _, x in ipairs(whole) do
-        lathe_pack<$k.storage$, $V$> $x.pointer$_pack[1];
+        lathe_pack<$(k:element_type(x.operand)), $V$> $x.pointer$_pack[1];
         lathe_unpack($x.pointer$_pack, &$x.pointer$_ahead[turn]);
         const auto &$x.pointer$_ends = $x.pointer$_ends_ahead[turn];
         //@ end
@@ -190,7 +196,7 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
 //@ function define_merged()
 /* The partial results of 32 columns, merged, and what is made of them. */
 static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
-  __shared__ $k.name$_columns all[$(S.mergers())][32];
+  __shared__ $k.name$_columns all[$(over.mergers)][32];
   //@ row.dims("size_t")
   const unsigned partials = *$k.name$_partials(args);
   const size_t i = (size_t)blockIdx.x * 32 + threadIdx.x;
@@ -199,11 +205,11 @@ static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
   mine.clear();
   if (i < count) {
 #pragma unroll 8
-    for (unsigned nth = threadIdx.y; nth < partials; nth += $(S.mergers()))
+    for (unsigned nth = threadIdx.y; nth < partials; nth += $(over.mergers))
       mine.merge($k.name$_partial(args, nth)[i]);
   }
   all[threadIdx.y][threadIdx.x] = mine;
-  for (unsigned half = $(S.mergers() // 2); half > 0; half /= 2) {
+  for (unsigned half = $(over.mergers // 2); half > 0; half /= 2) {
     __syncthreads();
     if (threadIdx.y < half)
       all[threadIdx.y][threadIdx.x].merge(all[threadIdx.y + half][threadIdx.x]);

@@ -1,6 +1,6 @@
 //@ -- Kernels of rows that are read once: a row in the registers of its threads, and rows that blocks which stay for
 //@ -- many read ahead of their turn.
-//@ local S, rows = use "shapes.c", use "../gpu/rows.c"
+//@ local rows = use "../gpu/rows.c"
 //@ local row, points, columns = use "row.cu", use "row_points.cu", use "rows_columns.cu"
 //@ local V, all = k.width, row.read_again.all
 //@ local staged = rows.elements(all, {}, false, "whole") -- what varies over the row, of all passes
@@ -30,7 +30,7 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   const bool live = T == 0 || wanted < rows;
   const size_t row = live ? wanted : 0;
   //@ for _, p in ipairs(active) do
-  __shared__ $(program.gathered(p)) shared$p$[T > 0 ? 1 : $(S.CLUSTER * 32)];
+  __shared__ $(program.gathered(p)) shared$p$[T > 0 ? 1 : $(schedule.cluster * 32)];
   //@ end
   __shared__ unsigned long long arrivals[2];
   lathe_cluster cluster(arrivals, blocks);
@@ -64,7 +64,7 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   cluster.await_start();
   //@ end
   //@ if p == active[#active] and point then -- ahead of the wait for other threads
-  //@ read_held(rows.elements({ point }, known, false, S.columns_last and "whole" or nil))
+  //@ read_held(rows.elements({ point }, known, false, schedule.columns_last and "whole" or nil))
   //@ end
   //@ local last = p == active[#active] and not point
   cluster.merge_row<T$(last and ", false" or "")>(mine$p$, shared$p$);
@@ -127,7 +127,7 @@ static __device__ __forceinline__ void $k.name$_ahead(const lathe_args &args) {
   const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
   //@ row.share_rows("blockIdx.x / blocks", "gridDim.x / blocks")
   //@ for _, p in ipairs(active) do
-  __shared__ lathe_rows<$(program.gathered(p)), ROWS> shared$p$[2][T > 0 ? 1 : (CLUSTERS ? $S.CLUSTER$ : 1) * $(S.AHEAD_THREADS // 32)];
+  __shared__ lathe_rows<$(program.gathered(p)), ROWS> shared$p$[2][T > 0 ? 1 : (CLUSTERS ? $schedule.cluster$ : 1) * $(schedule.ahead_threads // 32)];
   //@ end
   unsigned stage = 0, turn = 0;
   $(k:pointers())

@@ -1,5 +1,5 @@
 //@ -- Kernels of rows that are read again in each pass: by a block each, or by the blocks of its parts.
-//@ local split, rows = use "../gpu/split.c", use "../gpu/rows.c"
+//@ local rows = use "../gpu/rows.c"
 //@ local row, points = use "row.cu", use "row_points.cu"
 //@ local V, program = k.width, row.read_again
 //@ local phases, active, passes, point = program.phases, program.active, program.passes, program.point
@@ -84,7 +84,7 @@ static __device__ __forceinline__ void $k.name$_long(const lathe_args &args, siz
 //@ end
 //@ -- Where in the workspace the parts of rows leave what they gathered in phase p.
 //@ local function parts_at(p)
-//@   return string.format("((%s *)((char *)args.workspace + %d))", program.gathered(p), split.left_at(phases, p))
+//@   return string.format("((%s *)((char *)args.workspace + %d))", program.gathered(p), schedule.split.left_at[p])
 //@ end
 //@ function define_split()
 //@ for step = 1, #active + 1 do

@@ -1,36 +1,33 @@
 -- Kernels in GLSL: one file for each op and precision, with the kernels of all its variants, of which the build makes
 -- a SPIR-V module each.
+
+-- What every device that kernels are tested on has for a workgroup, less the word by which workgroups count parts.
+local MOST_INVOCATIONS, MOST_SHARED = 1024, 32768 - 16
+
 return {
   kind = "vulkan",
   lowering = "lower_glsl",
   extension = ".comp",
   rule = "glsl",
+  schedule = use "schedule.lua",
   backends = {
     { name = "vulkan", features = {} },
   },
-  -- What a device must have besides for a precision.
-  dtype_features = {
-    f64 = { "VULKAN_F64" },
-    f16 = { "VULKAN_F16", "VULKAN_STORAGE16" },
-    bf16 = { "VULKAN_STORAGE16" },
-  },
   -- What the compiler must know besides GLSL itself and what all kernels use. configure tries each of
-  -- these; a variant that needs one that is lacking is a row with the reason. A precision needs some, and
-  -- so can a parameter's value: needs = { [value] = { ... } } beside its short name. What needs more than
-  -- its precision does is a module of its own, which only devices that know the extension are given.
+  -- these; a variant that needs one that is lacking is a row with the reason. Element types need some
+  -- (gen/types.lua), and so can a parameter's value: needs = { [value] = { ... } } beside its short name. What
+  -- needs more than its types do is a module of its own, which only devices that know the extension are given:
+  -- needs_apart.
   tried_extensions = {
     "GL_EXT_shader_16bit_storage",
+    "GL_EXT_shader_8bit_storage",
     "GL_EXT_shader_explicit_arithmetic_types_float16",
     "GL_EXT_shader_explicit_arithmetic_types_float64",
     "GL_KHR_cooperative_matrix",
     "GL_NV_cooperative_matrix2", -- SPIR-V 1.6: for vulkan1.3, where the rule glsl says vulkan1.2
     "GL_NV_cooperative_vector",
   },
-  dtype_needs = {
-    f64 = { "GL_EXT_shader_explicit_arithmetic_types_float64" },
-    f16 = { "GL_EXT_shader_16bit_storage", "GL_EXT_shader_explicit_arithmetic_types_float16" },
-    bf16 = { "GL_EXT_shader_16bit_storage" },
-  },
+  needs_apart = true,
   -- block: invocations of a workgroup; unroll: 16-byte accesses of an invocation in flight at once;
   -- waves: most workgroups for each multiprocessor.
   families = {
@@ -43,12 +40,21 @@ return {
       { "unroll", range = { 1, 16 }, default = 4, short = "u" },
       { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
-    rows = {}, -- the shapes of templates/glsl/shapes.c
+    rows = {}, -- the shapes of schedule_rows.lua
+    -- bm, bn: rows and columns of a workgroup's tile, in f64 half the columns; bk: terms of a slice, in f64 half.
+    -- unit: what multiplies, where both factors are elements of f16 as they are in memory: numbers, or matrices of the
+    -- size that the device has (KHR_cooperative_matrix), added up in f32.
+    contract = {
+      {
+        "unit", names = { "vector", "matrix" }, default = "vector", short = { matrix = "matrix" },
+        needs = { matrix = { "GL_KHR_memory_scope_semantics", "GL_KHR_cooperative_matrix" } },
+        features = { matrix = { "VULKAN_MATRIX" } },
+      },
+      { "bm", names = { 32, 64, 128, 256, 512 }, default = 64, short = "m" },
+      { "bn", names = { 64, 128, 256 }, default = 64, short = "n" },
+      { "bk", names = { 8, 16, 32 }, default = 16, short = "k" },
+    },
   },
-  -- Whether the variants of an op have a function NAME_workspace.
-  workspace = function(op)
-    return op.family ~= "map"
-  end,
   -- Why an op can have no kernel in a precision, or nil: push constants hold the addresses of its operands
   -- and of the workspace, dimensions and scalars, and not every device has more than 128 bytes of them.
   unable = function(op, dtype)
@@ -58,9 +64,27 @@ return {
         .. "have 128"):format(bytes)
     end
   end,
-  constraint = function(params)
+  constraint = function(params, _, _, dtypes)
     local block, unroll = params.block, params.unroll
-    if block and block & (block - 1) ~= 0 then
+    if params.unit == "matrix" then
+      if #dtypes ~= 1 or dtypes[1] ~= "f16" then
+        return "unit = matrix: expected the dtype f16 alone, found " .. table.concat(dtypes, ", ")
+      end
+      local bytes = (params.bm + params.bn) * (params.bk + 8) * 2 + 8192
+      if bytes > MOST_SHARED then
+        return ("(bm + bn) * (bk + 8) * 2 + 8192 = %d: expected at most the %d bytes of shared memory that a workgroup "
+          .. "has"):format(bytes, MOST_SHARED)
+      end
+    elseif params.bm then
+      local invocations, bytes = params.bm // 8 * (params.bn // 8), params.bk * (params.bm + params.bn + 8) * 4
+      if invocations > MOST_INVOCATIONS then
+        return ("bm / 8 * bn / 8 = %d: expected at most the %d invocations that a workgroup has"):format(invocations,
+          MOST_INVOCATIONS)
+      elseif bytes > MOST_SHARED then
+        return ("bk * (bm + bn + 8) * 4 = %d: expected at most the %d bytes of shared memory that a workgroup "
+          .. "has"):format(bytes, MOST_SHARED)
+      end
+    elseif block and block & (block - 1) ~= 0 then
       return "block = " .. block .. ": expected a power of two"
     elseif unroll and unroll & (unroll - 1) ~= 0 then
       return "unroll = " .. unroll .. ": expected a power of two"

@@ -3,9 +3,11 @@
  * computes anything, and the workgroup's tile is whole, so that none of them needs a condition. The last
  * tile, and all of them where an operand is not at a multiple of 16 bytes, goes by accesses of one
  * element each. One tile for each workgroup, as in templates/cuda/map.cu. */
+
 //@ use "kernel.comp"
 //@ local P = use "parts.comp"
-//@ local point = k:last_pass(P.define)
+//@ local point = k.last
+//@ P.define(point)
 //@ local outputs, V = k.program.points, k.width
 //@ local random = k:random_input(point)
 //@ local EACH = k.bytes == 2 and 8 or 4 -- points of a counter
@@ -19,7 +21,7 @@ $(k:uniforms("row"))
 //@ function compute(value, number)
 //@ P.call(point, function(x) return x.pointer and value(x) or number end)
 //@ end
-//@ local unrolls = use("host.c").unrolls(variants)
+//@ local unrolls = schedule.unrolls
 //@ for i, U in ipairs(unrolls) do
 //@ local function slots(by, slot) return slot > 0 and (" + BLOCK * %dul"):format(by * slot) or "" end
 /* unroll=$U$, whatever the block */
@@ -35,7 +37,7 @@ $(k:uniforms("row"))
     const uint64_t at = first + thread * $V$u;
     //@ for _, x in ipairs(point.inputs) do
     //@ for slot = 0, x.pointer and U - 1 or -1 do
-    const uvec4 $x.pointer$_pack$slot$ = lathe_pack($x.pointer$ + at * $k.bytes$ul$(slots(16, slot))).at;
+    const uvec4 $x.pointer$_pack$slot$ = $(k:load_pack(x.operand, x.pointer .. " + at * " .. k:bytes_of(x.operand) .. "ul" .. slots(k:access_bytes(x.operand), slot)));
     //@ end
     //@ end
     //@ ready()
@@ -51,7 +53,7 @@ $(k:uniforms("row"))
       {
         //@ local nth = V < EACH and "uint(at) % " .. EACH .. "u + " .. lane .. "u" or lane % EACH .. "u"
         //@ compute(function(x)
-        //@   return k:unpack(x.pointer .. "_pack" .. slot, lane)
+        //@   return k:unpack(x.pointer .. "_pack" .. slot, lane, x.operand)
         //@ end, ("lathe_random(random%d, %s)"):format(lane // EACH * EACH, nth))
         //@ for _, y in ipairs(outputs) do
         $y.operand.name$_at$lane$ = $y.operand.name$_;
@@ -63,7 +65,7 @@ $(k:uniforms("row"))
       //@ for lane = 0, V - 1 do
       //@   values[lane + 1] = y.operand.name .. "_at" .. lane
       //@ end
-      lathe_pack($y.operand.name$ + at * $k.bytes$ul$(slots(16, slot))).at = $(k:pack(values, y.node));
+      $(k:store_pack(y.operand, y.operand.name .. " + at * " .. k:bytes_of(y.operand) .. "ul" .. slots(k:access_bytes(y.operand), slot), k:pack(values, y.node, y.operand)));
       //@ end
     }
     //@ end
@@ -73,7 +75,7 @@ $(k:uniforms("row"))
     //@ for nth = 0, x.pointer and U * V - 1 or -1 do
     $k.number$ $x.pointer$_at$nth$ = 0;
     if (at$(slots(1, nth)) < count)
-      $x.pointer$_at$nth$ = lathe_get($x.pointer$ + (at$(slots(1, nth))) * $k.bytes$ul);
+      $x.pointer$_at$nth$ = $(k:get(x.operand))($x.pointer$ + (at$(slots(1, nth))) * $(k:bytes_of(x.operand))ul);
     //@ end
     //@ end
     //@ ready()
@@ -87,7 +89,7 @@ $(k:uniforms("row"))
       //@   return x.pointer .. "_at" .. nth
       //@ end, ("lathe_random(words, uint(i) %% %du)"):format(EACH))
       //@ for _, y in ipairs(outputs) do
-      lathe_put($y.operand.name$ + i * $k.bytes$ul, $y.operand.name$_);
+      $(k:put(y.operand))($y.operand.name$ + i * $(k:bytes_of(y.operand))ul, $y.operand.name$_);
       //@ end
     }
     //@ end

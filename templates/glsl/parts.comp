@@ -3,6 +3,7 @@
 
 //@ -- The definition of a point function.
 //@ function define(point)
+$point.comment$
 $point.type$ $point.name$($point.parameters$) {
   $point.body$
 }
@@ -144,7 +145,7 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
 //@   terms[nth + 1], nans[nth + 1] = term, term .. " != " .. term
 //@ end
 //@ local value = mine .. "." .. r.name .. ".value"
-//@ local largest = r.kind == "maximum" or r.kind == "argmax"
+//@ local largest = k:better(r.kind) == "gt"
 {
   //@ if k:is_extremum(r.kind) then
   /* The device's own max and min may lose NaN, which is looked for apart. */
@@ -155,7 +156,7 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
   /* A NaN is no less than, nor more than anything; nothing is better than the first of them. The
    * place is looked for only where some term is better than all before. */
   const bool better = !(best $(largest and "<=" or ">=") $value$) && $value$ == $value$;
-  if (better || $mine$.$r.name$.index == NOWHERE) {
+  if (better || $mine$.$r.name$.index == lathe_nowhere) {
     uint nth = 0;
     //@ for nth = N, 1, -1 do
     nth = $(terms[nth]) == best || nan && $(nans[nth]) ? $(nth - 1)u : nth;
@@ -240,13 +241,13 @@ bool nan = any != any;
 //@ -- The same for the largest or smallest of such accesses: at(slot, lane) is the place of one. The place is
 //@ -- looked for in the first access that has the best.
 //@ function take_stored(r, mine, pack, H, at)
-//@ local largest, V, nans = r.kind == "maximum" or r.kind == "argmax", k.width, are_nan(pack, H)
+//@ local largest, V, nans = k:better(r.kind) == "gt", k.width, are_nan(pack, H)
 {
   //@ best_stored(largest, pack, H)
   //@ local value = mine .. "." .. r.name .. ".value"
   //@ if k:is_index(r.kind) then
   const bool better = !(best $(largest and "<=" or ">=") $value$) && $value$ == $value$;
-  if (better || $mine$.$r.name$.index == NOWHERE) {
+  if (better || $mine$.$r.name$.index == lathe_nowhere) {
     uint slot = $(H - 1)u, lane = $(V - 1)u;
     uvec4 found = $pack$$(H - 1);
     //@ for slot = H - 2, 0, -1 do
@@ -293,7 +294,7 @@ void kernel_$nth$() {
 
 //@ end
 //@ -- Calls them all, in the order of their numbers. The file is compiled once; a pipeline is made of what is left of main
-//@ -- and the rest with one of the calls (runtime/spirv.c). It stays a call, for NVIDIA's compiler makes better code of
+//@ -- and the rest with one of the calls (runtime/devices/vulkan/spirv.c). It stays a call, for NVIDIA's compiler makes better code of
 //@ -- that: layernorm_backward of 4096x8192 in f16 takes 72 us on an H200, in main itself 98.
 //@ function main(kernels)
 void main() {

@@ -7,19 +7,20 @@
  *
  * The workspace: 256 bytes for each phase, its ticket and then its merged results, and what the
  * workgroups leave. */
+
 //@ use "kernel.comp"
 //@ local P = use "parts.comp"
-//@ local H = use "host.c"
-//@ local phases, V = k.program.phases, k.width
-//@ local passes = k:passes(P.define)
-//@ local totals = k:totals()
+//@ local phases, V, passes, totals = k.program.phases, k.width, k.passes, k.totals
+//@ for _, point in ipairs(k.points) do
+//@ P.define(point)
+//@ end
 //@ for p, phase in ipairs(phases) do
 //@ P.define_gatherer(k.name .. "_gathered" .. p, phase, 2)
 //@ end
 //@
 //@ -- Gathers the term of one point, at index i.
 //@ function one(phase, point)
-//@ P.call(point, function(x) return ("lathe_get(%s + i * %dul)"):format(x.pointer, k.bytes) end)
+//@ P.call(point, function(x) return ("%s(%s + i * %dul)"):format(k:get(x.operand), x.pointer, k:bytes_of(x.operand)) end)
 //@ for _, r in ipairs(phase.reductions) do
 const $k.number$ $r.name$_term0 = $r.name$_term;
 //@ end
@@ -55,7 +56,7 @@ shared uint lathe_last; /* whether this workgroup has the last ticket */
 //@ local kernels = 0
 //@ for _, v in ipairs(variants) do
 //@ for p, phase in ipairs(phases) do
-//@ local B, U = v.params.block, v.params.unroll
+//@ local B, U = v.shape.block, v.shape.unroll
 //@ local N = U * V
 //@ local point, gathered = passes[p], k.name .. "_gathered" .. p
 /* $v.params_text$: phase $p$ */
@@ -63,13 +64,13 @@ shared uint lathe_last; /* whether this workgroup has the last ticket */
   $(k:pointers())
   $(k:scalars(op))
   const uint64_t count = $(k:product("args.dim", 1, #op.dims));
-  const uint64_t left = args.workspace + $(H.left_at(phases, p))ul, ticket = args.workspace + $(256 * (p - 1))ul;
+  const uint64_t left = args.workspace + $(schedule.left_at[p])ul, ticket = args.workspace + $(schedule.result_at[p])ul;
   $(k:row_values())
   $(k:uniforms("call"))
   $(k:uniforms("row"))
   //@ for q = 1, p - 1 do
   $k.name$_gathered$q$ earlier$q$;
-  lathe_find(args.workspace + $(256 * (q - 1) + 16)ul, 0u, 1u, earlier$q$);
+  lathe_find(args.workspace + $(schedule.result_at[q] + 16)ul, 0u, 1u, earlier$q$);
   //@ P.results(phases[q], "earlier" .. q)
   $(k:uniforms(q))
   //@ end
@@ -93,18 +94,18 @@ shared uint lathe_last; /* whether this workgroup has the last ticket */
         if (whole) {
           //@ for _, x in ipairs(point.inputs) do
           //@ for slot = 0, U - 1 do
-          $x.pointer$_pack$slot$ = lathe_pack($x.pointer$ + at * $k.bytes$ul + $(slot * B * 16)ul).at;
+          $x.pointer$_pack$slot$ = $(k:load_pack(x.operand, ("%s + at * %dul + %dul"):format(x.pointer, k:bytes_of(x.operand), slot * B * k:access_bytes(x.operand))));
           //@ end
           //@ end
         } else {
           //@ for _, x in ipairs(point.inputs) do
           //@ for slot = 0, U - 1 do
           if (thread + $(slot * B)u < there)
-            $x.pointer$_pack$slot$ = lathe_pack($x.pointer$ + at * $k.bytes$ul + $(slot * B * 16)ul).at;
+            $x.pointer$_pack$slot$ = $(k:load_pack(x.operand, ("%s + at * %dul + %dul"):format(x.pointer, k:bytes_of(x.operand), slot * B * k:access_bytes(x.operand))));
           //@ end
           //@ end
         }
-        //@ local function element(x, nth) return k:unpack(x.pointer .. "_pack" .. nth // V, nth % V) end
+        //@ local function element(x, nth) return k:unpack(x.pointer .. "_pack" .. nth // V, nth % V, x.operand) end
         //@ local function inside(nth) return "thread + " .. nth // V * B .. "u < there" end
         //@ local function place(nth)
         //@   return string.format("at + uint64_t(%s / %du * %du + %s %% %du)", nth, V, V * B, nth, V)
@@ -126,7 +127,7 @@ shared uint lathe_last; /* whether this workgroup has the last ticket */
         //@ for nth = 0, N - 1 do
         $k.number$ $x.pointer$_at$nth$ = 0;
         if (whole || thread + $(nth * B)u < there)
-          $x.pointer$_at$nth$ = lathe_get($x.pointer$ + (at + $(nth * B)u) * $k.bytes$ul);
+          $x.pointer$_at$nth$ = $(k:get(x.operand))($x.pointer$ + (at + $(nth * B)u) * $(k:bytes_of(x.operand))ul);
         //@ end
         //@ end
         //@ local function element(x, nth) return x.pointer .. "_at" .. nth end
@@ -140,7 +141,7 @@ shared uint lathe_last; /* whether this workgroup has the last ticket */
   lathe_merge_threads(mine, 0u, false);
   if (groups > 1u) {
     if (thread == 0u) {
-      lathe_leave(left, group, $H.MOST_BLOCKS$u, mine);
+      lathe_leave(left, group, $schedule.most_blocks$u, mine);
       memoryBarrierBuffer();
       lathe_last = atomicAdd(lathe_word(ticket).at, 1u) == groups - 1u ? 1u : 0u;
     }
@@ -151,7 +152,7 @@ shared uint lathe_last; /* whether this workgroup has the last ticket */
     lathe_clear(mine);
     for (uint from = thread; from < groups; from += $B$u) {
       $gathered$ other;
-      lathe_find(left, from, $H.MOST_BLOCKS$u, other);
+      lathe_find(left, from, $schedule.most_blocks$u, other);
       lathe_merge(mine, other);
     }
     lathe_merge_threads(mine, 1u, false);

@@ -18,7 +18,10 @@ uvec4 lathe_past(uvec4 pack, uvec4 next, uint past) {
   const bool by_two = (past & 8u) != 0u, by_one = (past & 4u) != 0u;
   const uvec4 a = by_two ? uvec4(pack.zw, next.xy) : pack, b = by_two ? next.zwzw : next;
   const uvec4 c = by_one ? uvec4(a.yzw, b.x) : a;
-  //@ if k.bytes == 2 then
+  //@ if k.mixed then
+  const uint bits = (past & 3u) * 8u;
+  return bits != 0u ? c >> bits | uvec4(c.yzw, by_one ? b.y : b.x) << 32u - bits : c;
+  //@ elseif k.bytes == 2 then
   return (past & 2u) != 0u ? c >> 16u | uvec4(c.yzw, by_one ? b.y : b.x) << 16u : c;
   //@ else
   return c;
@@ -37,8 +40,7 @@ uvec4 lathe_past(uvec4 pack, uvec4 next, uint past) {
 //@   end)
 //@ end
 //@ read_again = program_of(k)
-//@ local held = k:held(op)
-//@ in_registers = held == k and read_again or program_of(held)
+//@ in_registers = k.held == k and read_again or program_of(k.held)
 //@
 //@ function dims(program)
 $(k:scalars(op))
@@ -57,7 +59,7 @@ $(program.uniforms("row"))
 //@ for _, pick in ipairs(phase.picks) do
 //@ for _, x in ipairs(rows.elements({ pick.point }, {})) do
 const $k.number$ $pick.name$_$x.pointer$ =
-    uint64_t($pick.index$_value) < count ? lathe_get($x.pointer$ + uint64_t($pick.index$_value) * $k.bytes$ul) : 0;
+    uint64_t($pick.index$_value) < count ? $(k:get(x.operand))($x.pointer$ + uint64_t($pick.index$_value) * $(k:bytes_of(x.operand))ul) : 0;
 //@ end
 //@ end
 //@ end
@@ -87,7 +89,7 @@ $(k:pointers(rows.offset))
 //@ -- both ends, fewer than 2 V, are the first invocations', N of each, where `there`. Of a row of operands that are
 //@ -- members of `from`, where pointers are not to the row's data.
 //@ function ends(N, there, from, row)
-const uint head = MODE == ENDS ? lathe_head($(from or "")$(rows.first_whole())$(row and (" + %s * count * %dul"):format(row, k.bytes) or ""), count) : 0u;
+const uint head = MODE == ENDS ? lathe_head($(k:as_own(rows.first_whole(), (from or "") .. rows.first_whole().name))$(row and (" + %s * count * %dul"):format(row, k.bytes) or ""), count) : 0u;
 const uint64_t until = MODE == ENDS ? head + (count / $V$ul - (head > 0u && count >= $V$ul ? 1ul : 0ul)) * $V$ul : count;
 //@ for nth = 0, N - 1 do
 //@ local condition = (there and there .. " && " or "") .. (nth > 0 and ("THREADS < %du && "):format(2 * V - 1) or "")
@@ -113,10 +115,11 @@ const uint64_t PERIOD = MODE == ENDS ? $V$ul : 1ul, share = $groups$ / PERIOD, o
 uvec4 $pack$$slot$ = uvec4(0u);
 //@ end
 //@ end
-//@ -- column: of an operand for each column, which lies as many elements ahead as the row has ahead of its accesses.
-//@ function read_packs(pack, address, H, column)
+//@ -- column: whether the operand is one for each column, which lies as many elements ahead as the row has ahead of its accesses.
+//@ function read_packs(operand, pack, address, H)
+//@ local column, bytes = operand.place == "column", k:bytes_of(operand)
 //@ local function place(slot)
-//@   return ("%s%s + uint64_t(start) * %dul + %dul * (THREADS * 16ul)"):format(address, column and " - head * " .. k.bytes .. "u" or "", k.bytes, slot)
+//@   return ("%s%s + uint64_t(start) * %dul + %dul * (THREADS * %dul)"):format(address, column and " - head * " .. bytes .. "u" or "", bytes, slot, k:access_bytes(operand))
 //@ end
 //@ for slot = 0, H - 1 do
 //@ local lanes = {}
@@ -124,22 +127,22 @@ uvec4 $pack$$slot$ = uvec4(0u);
 //@   lanes[lane + 1] = "lane" .. lane
 //@ end
 if (MODE != APART && $(inside(slot * V))) {
-  $pack$$slot$ = lathe_pack($(place(slot))).at;
+  $pack$$slot$ = $(k:load_pack(operand, place(slot)));
 } else if (MODE == APART && $(inside(slot * V))) {
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
-  const $k.number$ lane$lane$ = $(inside(nth)) ? lathe_get($address$ + uint64_t($(at(nth))) * $k.bytes$ul) : 0;
+  const $k.number$ lane$lane$ = $(inside(nth)) ? $(k:get(operand))($address$ + uint64_t($(at(nth))) * $(bytes)ul) : 0;
   //@ end
-  $pack$$slot$ = $(k:pack(lanes));
+  $pack$$slot$ = $(k:pack(lanes, nil, operand));
 }
 //@ end
 //@ if column then
 if (MODE == ENDS && head > 0u) {
   //@ for slot = 0, H - 1 do
-  const uvec4 next$slot$ = $(inside(slot * V)) ? lathe_pack($(place(slot)) + 16ul).at : uvec4(0u);
+  const uvec4 next$slot$ = $(inside(slot * V)) ? $(k:load_pack(operand, ("%s + %dul"):format(place(slot), k:access_bytes(operand)))) : uvec4(0u);
   //@ end
   //@ for slot = 0, H - 1 do
-  $pack$$slot$ = lathe_past($pack$$slot$, next$slot$, head * $k.bytes$u);
+  $pack$$slot$ = lathe_past($(k:joined(operand, pack .. slot, "next" .. slot)), head * $(bytes)u);
   //@ end
 }
 //@ end
@@ -148,14 +151,14 @@ if (MODE == ENDS && head > 0u) {
 //@ for _, x in ipairs(list) do
 //@ known[x.pointer] = true
 //@ declare_packs(x.pointer .. "_pack", H)
-//@ read_packs(x.pointer .. "_pack", x.pointer .. " + from", H, x.operand.place == "column")
+//@ read_packs(x.operand, x.pointer .. "_pack", x.pointer .. " + " .. k:of_own(x.operand, "from"), H)
 //@ end
 //@ end
 //@ -- The same of an invocation's elements at the ends of the row, N of them; from: what pointers are members of.
 //@ function read_ends(list, N, from)
 //@ for _, x in ipairs(list) do
 //@ for nth = 0, N - 1 do
-const $k.number$ $x.pointer$_end$nth$ = end_at$nth$ < count ? lathe_get($(from or "")$x.pointer$ + end_at$nth$ * $k.bytes$ul) : 0;
+const $k.number$ $x.pointer$_end$nth$ = end_at$nth$ < count ? $(k:get(x.operand))($(from or "")$x.pointer$ + end_at$nth$ * $(k:bytes_of(x.operand))ul) : 0;
 //@ end
 //@ end
 //@ end
@@ -169,12 +172,13 @@ const $k.number$ $x.pointer$_end$nth$ = end_at$nth$ < count ? lathe_get($(from o
 //@   values[lane + 1] = name .. "_out" .. slot * V + lane
 //@ end
 if (MODE != APART && $(inside(slot * V))) {
-  lathe_pack($name$ + from + uint64_t(start) * $k.bytes$ul + $slot$ul * (THREADS * 16ul)).at = $(k:pack(values, y.node));
+  //@ local place = ("%s + %s + uint64_t(start) * %dul + %dul * (THREADS * %dul)"):format(name, k:of_own(y.operand, "from"), k:bytes_of(y.operand), slot, k:access_bytes(y.operand))
+  $(k:store_pack(y.operand, place, k:pack(values, y.node, y.operand)));
 } else if (MODE == APART && $(inside(slot * V))) {
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
   if ($(inside(nth)))
-    lathe_put($name$ + from + uint64_t($(at(nth))) * $k.bytes$ul, $name$_out$nth$);
+    $(k:put(y.operand))($name$ + $(k:of_own(y.operand, "from")) + uint64_t($(at(nth))) * $(k:bytes_of(y.operand))ul, $name$_out$nth$);
   //@ end
 }
 //@ end

@@ -12,7 +12,7 @@
 //@   elseif kept[x.pointer] then
 //@     return x.pointer .. "_kept" .. nth
 //@   end
-//@   return k:unpack(x.pointer .. "_pack" .. nth // V, nth % V)
+//@   return k:unpack(x.pointer .. "_pack" .. nth // V, nth % V, x.operand)
 //@ end)
 //@ end
 //@ local function call_end(point, nth, kept)
@@ -90,7 +90,7 @@ $k.precise$$k.number$ $r.name$_term$nth$;
   {
     //@ call(point, nth, kept or {})
     //@ for _, r in ipairs(phase.reductions) do
-    //@ local neutral = r.kind == "moments" and "sum" or r.kind == "powers" and "maximum" or r.kind
+    //@ local neutral = k:first_kind(r.kind)
     $r.name$_term$(r.second and nth or lane) = $(row.inside(nth)) ? $r.name$_term : $(k:neutral(neutral));
     //@ end
     //@ for _, y in ipairs(phase.stash) do
@@ -147,7 +147,7 @@ if (end_at$nth$ < count) {
   //@ if kept then
   $y.operand.name$_kept_end$nth$ = $y.operand.name$_;
   //@ else
-  lathe_put($y.operand.name$ + end_at$nth$ * $k.bytes$ul, $y.operand.name$_);
+  $(k:put(y.operand))($y.operand.name$ + end_at$nth$ * $(k:bytes_of(y.operand))ul, $y.operand.name$_);
   //@ end
   //@ end
 }
@@ -191,7 +191,7 @@ if ($live$) {
 if ($live$ && end_at$nth$ < count) {
   //@ call_end(point, nth, kept)
   //@ for _, y in ipairs(outputs) do
-  lathe_put($y.operand.name$ + end_at$nth$ * $k.bytes$ul, $y.operand.name$_);
+  $(k:put(y.operand))($y.operand.name$ + end_at$nth$ * $(k:bytes_of(y.operand))ul, $y.operand.name$_);
   //@ end
   //@ take_columns("_end" .. nth)
 }

@@ -16,11 +16,11 @@
  * ends go apart; where operands lie unlike, all elements do. Workgroups that gather over rows then take rows that
  * start alike, so that an invocation has the same columns in all of them. Where a row is as long as a kernel has room
  * for, nothing needs a condition. */
+
 //@ use "kernel.comp"
-//@ local S, split = use "shapes.c", use "../gpu/split.c"
 //@ local columns, held, long = use "rows_columns.comp", use "rows_held.comp", use "rows_long.comp"
-//@ local program, finish = k.program, #k.program.columns > 0
-//@ for _, H in ipairs(S.holds(k.width, program)) do
+//@ local program, finish = k.program, k.finish
+//@ for _, H in ipairs(schedule.holds) do
 //@ if finish then
 //@ held.define_ahead(H)
 //@ else
@@ -30,11 +30,11 @@
 //@ if not finish or program.leaves then
 //@ long.define_long()
 //@ end
-//@ if split.splits(program) then
+//@ if schedule.split then
 //@ long.define_split()
 //@ end
 //@ if finish then
 //@ columns.define_tile()
 //@ columns.define_merged()
 //@ end
-//@ use("parts.comp").main(#S.kernels(k.width, program))
+//@ use("parts.comp").main(#schedule.kernels)

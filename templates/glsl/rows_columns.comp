@@ -1,17 +1,17 @@
 //@ -- Reductions over the rows: what workgroups leave of them in the workspace, the kernel for some columns of some
 //@ -- rows, where rows are not read ahead, and that which merges what all workgroups have left.
-//@ local P, S, rows = use "parts.comp", use "shapes.c", use "../gpu/rows.c"
+//@ local P, rows = use "parts.comp", use "../gpu/rows.c"
 //@ local row, points = use "row.comp", use "row_points.comp"
 //@ local V, program, columns = k.width, row.read_again, k.program.column_reductions
 //@ local phases, passes, point = program.phases, program.passes, program.point
-//@ local _, number = S.kernels(V, k.program)
-//@ local finish = k:finish(P.define)
+//@ local number, over, finish = schedule.number, schedule.over_rows, k.finish
 //@ if finish then
+//@ P.define(finish)
 /* The workspace: how many workgroups, or parts of them, have left something; what each has of each
- * reduction at all columns; what the passes over each row gave. Sizes are as in rows_host.c. */
+ * reduction at all columns; what the passes over each row gave. Sizes are as in schedule_rows.lua. */
 uint64_t lathe_partial(uint which, uint64_t partial, uint64_t count) {
-  const uint64_t most = clamp($(S.PARTIAL_NUMBERS)ul / count, $S.FEWEST_PARTIALS$ul, $S.MOST_PARTIALS$ul);
-  return args.workspace + 64ul + (which * most + partial) * count * $(k.spelling.bits // 8)ul;
+  const uint64_t most = clamp($(over.numbers)ul / count, $over.fewest$ul, $over.most$ul);
+  return args.workspace + $over.partials_at$ul + (which * most + partial) * count * $(k.spelling.bits // 8)ul;
 }
 
 uint64_t lathe_row_results(uint64_t count) {
@@ -19,7 +19,7 @@ uint64_t lathe_row_results(uint64_t count) {
 }
 
 /* For what invocations hand to others of their workgroup. */
-shared $k.number$ lathe_room[$(S.room(#columns))];
+shared $k.number$ lathe_room[$(over.room)];
 
 //@ end
 //@
@@ -52,8 +52,8 @@ $k.precise$$k.number$ $r.name$_total$nth$ = $(k:neutral(r.kind));
   //@ end
 }
 //@ for _, r in ipairs(columns) do
-//@ for first = 1, #list, S.ROOM_NUMBERS do
-//@ local last = math.min(first + S.ROOM_NUMBERS - 1, #list)
+//@ for first = 1, #list, over.room_numbers do
+//@ local last = math.min(first + over.room_numbers - 1, #list)
 for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, SUBGROUP); apart /= 2) {
   if (invocation >= apart && invocation < 2u * apart) {
     //@ for i = first, last do
@@ -126,26 +126,26 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
   //@ local whole, by_columns = rows.elements({ point }, {}, false, "whole"), rows.elements({ point }, {}, false, "column")
   //@ for _, x in ipairs(by_columns) do
   //@ row.declare_packs(x.pointer .. "_pack", 1)
-  //@ row.read_packs(x.pointer .. "_pack", "args." .. x.pointer .. " + from", 1, true)
+  //@ row.read_packs(x.operand, x.pointer .. "_pack", "args." .. x.pointer .. " + " .. k:of_own(x.operand, "from"), 1)
   //@ end
   //@ row.read_ends(by_columns, row.AT_ENDS, "args.")
   //@ local function nth_row(u) return row.row_of(("first + %dul * stride"):format(u)) end
-  for (uint64_t first = gl_WorkGroupID.y / PERIOD * lanes + invocation / THREADS; $(nth_row(0)) < rows; first += $S.ROWS_AT_ONCE$ul * stride) {
-    //@ for u = 0, S.ROWS_AT_ONCE - 1 do
+  for (uint64_t first = gl_WorkGroupID.y / PERIOD * lanes + invocation / THREADS; $(nth_row(0)) < rows; first += $over.rows_at_once$ul * stride) {
+    //@ for u = 0, over.rows_at_once - 1 do
     //@ for _, x in ipairs(whole) do
     //@ row.declare_packs(x.pointer .. "_row" .. u .. "_", 1)
     $k.number$ $(table.concat(row.each_end(x.pointer .. "_row" .. u), ", "));
     if ($(nth_row(u)) < rows) {
-      const uint64_t at = args.$x.pointer$ + ($(nth_row(u))) * count * $k.bytes$ul;
-      //@ row.read_packs(x.pointer .. "_row" .. u .. "_", "at + from", 1)
+      const uint64_t at = args.$x.pointer$ + ($(nth_row(u))) * count * $(k:bytes_of(x.operand))ul;
+      //@ row.read_packs(x.operand, x.pointer .. "_row" .. u .. "_", "at + " .. k:of_own(x.operand, "from"), 1)
       //@ for nth, name in ipairs(row.each_end(x.pointer .. "_row" .. u)) do
       if (end_at$(nth - 1) < count)
-        $name$ = lathe_get(at + end_at$(nth - 1) * $k.bytes$ul);
+        $name$ = $(k:get(x.operand))(at + end_at$(nth - 1) * $(k:bytes_of(x.operand))ul);
       //@ end
     }
     //@ end
     //@ end
-    //@ for u = 0, S.ROWS_AT_ONCE - 1 do
+    //@ for u = 0, over.rows_at_once - 1 do
     if ($(nth_row(u)) < rows) {
       const uint64_t row = $(nth_row(u));
       $(k:pointers(rows.offset))
@@ -153,7 +153,7 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
       //@ for p in ipairs(phases) do
       //@ if passes[p] then
       $(program.gathered(p)) mine$p$;
-      lathe_find(lathe_row_results(count) + $(S.row_results_at(phases, p))ul * rows, row, rows, mine$p$);
+      lathe_find(lathe_row_results(count) + $(over.row_results_at[p])ul * rows, row, rows, mine$p$);
       //@ end
       //@ points.follow(program, p)
       //@ end
@@ -179,25 +179,25 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
   $(k:pointers())
   const uint64_t rows = $(k:product("args.dim", 1, #op.dims - 1)), count = args.dim[$(#op.dims - 1)];
   const uint invocation = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID;
-  const uint lane = invocation / $S.MERGE_COLUMNS$u;
-  const uint64_t column = lathe_group() * $S.MERGE_COLUMNS$ul + invocation % $S.MERGE_COLUMNS$u;
+  const uint lane = invocation / $over.merge_columns$u;
+  const uint64_t column = lathe_group() * $over.merge_columns$ul + invocation % $over.merge_columns$u;
   const bool inside = column < count;
   const uint partials = lathe_word(args.workspace).at;
   $(program.uniforms("call"))
   //@ local AT_ONCE = 8 -- reads in flight
   //@ local function value(x)
-  //@   return x.kind == "column" and x.name .. "_total" or ("lathe_get(%s + column * %dul)"):format(x.pointer, k.bytes)
+  //@   return x.kind == "column" and x.name .. "_total" or ("%s(%s + column * %dul)"):format(k:get(x.operand), x.pointer, k:bytes_of(x.operand))
   //@ end
   //@ for _, r in ipairs(columns) do
   $k.precise$$k.number$ $r.name$_total = $(k:neutral(r.kind));
   //@ end
   if (inside)
-    for (uint first = lane; first < partials; first += $(S.MERGE_LANES * AT_ONCE)u) {
+    for (uint first = lane; first < partials; first += $(over.merge_lanes * AT_ONCE)u) {
       //@ for i, r in ipairs(columns) do
       //@ for u = 0, AT_ONCE - 1 do
       $k.number$ $r.name$_term$u$ = $(k:neutral(r.kind));
-      if (first + $(u * S.MERGE_LANES)u < partials)
-        $r.name$_term$u$ = lathe_number(lathe_partial($(i - 1), first + $(u * S.MERGE_LANES)u, count) + column * $(k.spelling.bits // 8)ul).at;
+      if (first + $(u * over.merge_lanes)u < partials)
+        $r.name$_term$u$ = lathe_number(lathe_partial($(i - 1), first + $(u * over.merge_lanes)u, count) + column * $(k.spelling.bits // 8)ul).at;
       //@ end
       //@ end
       //@ for _, r in ipairs(columns) do
@@ -208,14 +208,14 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
       $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", k:fold(r.kind, terms) }));
       //@ end
     }
-  for (uint apart = $(S.MERGE_LANES // 2)u; apart > 0u; apart /= 2u) {
+  for (uint apart = $(over.merge_lanes // 2)u; apart > 0u; apart /= 2u) {
     //@ for i, r in ipairs(columns) do
-    lathe_room[$((i - 1) * S.MERGE_LANES * S.MERGE_COLUMNS)u + invocation] = $r.name$_total;
+    lathe_room[$((i - 1) * over.merge_lanes * over.merge_columns)u + invocation] = $r.name$_total;
     //@ end
     barrier();
     if (lane < apart) {
       //@ for i, r in ipairs(columns) do
-      const $k.number$ $r.name$_term = lathe_room[$((i - 1) * S.MERGE_LANES * S.MERGE_COLUMNS)u + invocation + apart * $S.MERGE_COLUMNS$u];
+      const $k.number$ $r.name$_term = lathe_room[$((i - 1) * over.merge_lanes * over.merge_columns)u + invocation + apart * $over.merge_columns$u];
       $r.name$_total = $(k:fold(r.kind, { r.name .. "_total", r.name .. "_term" }));
       //@ end
     }
@@ -224,7 +224,7 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
   if (inside && lane == 0u) {
     //@ P.call(finish, value)
     //@ for _, y in ipairs(k.program.columns) do
-    lathe_put($y.operand.name$ + column * $k.bytes$ul, $y.operand.name$_);
+    $(k:put(y.operand))($y.operand.name$ + column * $(k:bytes_of(y.operand))ul, $y.operand.name$_);
     //@ end
   }
 //@ P.end_kernel()

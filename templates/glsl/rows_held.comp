@@ -1,10 +1,10 @@
 //@ -- Kernels of rows that are read once: a row in the registers of its invocations, and rows that workgroups which
 //@ -- gather over many read ahead of their turn.
-//@ local P, S, rows = use "parts.comp", use "shapes.c", use "../gpu/rows.c"
+//@ local P, rows = use "parts.comp", use "../gpu/rows.c"
 //@ local row, points, columns = use "row.comp", use "row_points.comp", use "rows_columns.comp"
 //@ local V, program = k.width, row.in_registers
 //@ local phases, active, passes, point = program.phases, program.active, program.passes, program.point
-//@ local _, number = S.kernels(V, k.program)
+//@ local number = schedule.number
 //@
 //@ local function held_dims()
 //@ row.dims(program)
@@ -62,7 +62,7 @@ const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
 //@ local rows_known = {} -- the types of what is gathered of several rows
 //@ function define_ahead(H)
 //@ row.sure = sure_of(H)
-//@ local ROWS = S.rows_at_once(V, H)
+//@ local ROWS = schedule.at_once[H]
 //@ local ahead = rows.elements(program.all, {}, false, "whole")
 //@ local function rows_gathered(p) return program.gathered(p) .. "_rows" .. ROWS end
 //@ for p, phase in ipairs(phases) do
@@ -88,7 +88,7 @@ const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
   //@ local by_columns = rows.elements(program.all, {}, false, "column")
   //@ for _, x in ipairs(by_columns) do
   //@ row.declare_packs(x.pointer .. "_pack", H)
-  //@ row.read_packs(x.pointer .. "_pack", "args." .. x.pointer .. " + from", H, true)
+  //@ row.read_packs(x.operand, x.pointer .. "_pack", "args." .. x.pointer .. " + " .. k:of_own(x.operand, "from"), H)
   //@ end
   //@ row.read_ends(by_columns, row.AT_ENDS, "args.")
   //@ for n = 0, ROWS - 1 do
@@ -106,10 +106,10 @@ const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
     const uint64_t row = $(nth_row(first, n)), skipped = row * count * $k.bytes$ul;
     if (row < rows) {
       //@ for _, x in ipairs(ahead) do
-      //@ row.read_packs(x.pointer .. "_next" .. n .. "_", "args." .. x.pointer .. " + skipped + from", H)
+      //@ row.read_packs(x.operand, x.pointer .. "_next" .. n .. "_", "args." .. x.pointer .. " + " .. k:of_own(x.operand, "skipped") .. " + " .. k:of_own(x.operand, "from"), H)
       //@ for nth, name in ipairs(row.each_end(x.pointer .. "_next" .. n)) do
       if (end_at$(nth - 1) < count)
-        $name$ = lathe_get(args.$x.pointer$ + skipped + end_at$(nth - 1) * $k.bytes$ul);
+        $name$ = $(k:get(x.operand))(args.$x.pointer$ + $(k:of_own(x.operand, "skipped")) + end_at$(nth - 1) * $(k:bytes_of(x.operand))ul);
       //@ end
       //@ end
     }

@@ -1,9 +1,9 @@
 //@ -- Kernels of rows that are read again in each pass: by a workgroup each, or by the workgroups of its parts.
-//@ local P, S, split = use "parts.comp", use "shapes.c", use "../gpu/split.c"
+//@ local P = use "parts.comp"
 //@ local rows, row, points = use "../gpu/rows.c", use "row.comp", use "row_points.comp"
 //@ local V, program = k.width, row.read_again
 //@ local phases, active, passes, point = program.phases, program.active, program.passes, program.point
-//@ local _, number = S.kernels(V, k.program)
+//@ local number, split = schedule.number, schedule.split
 //@
 //@ -- The loop of an invocation of a long row over what it holds at a time.
 //@ local function tiles(H, first, step)
@@ -31,7 +31,7 @@
 //@ end
 //@
 //@ function define_long()
-//@ local H, finish = S.LONG_HOLD, #k.program.columns > 0
+//@ local H, finish = schedule.long_hold, #k.program.columns > 0
 /* Rows of any length$(finish and ": what the passes over them give" or "") */
 //@ P.begin_kernel(number.longer)
   //@ row.dims(program)
@@ -53,7 +53,7 @@
     //@ points.merge(program, p, p == active[#active] and (finish or not point))
     //@ if passes[p] and finish then
     if (thread == 0u)
-      lathe_leave(lathe_row_results(count) + $(S.row_results_at(phases, p))ul * rows, row, rows, mine$p$);
+      lathe_leave(lathe_row_results(count) + $(schedule.over_rows.row_results_at[p])ul * rows, row, rows, mine$p$);
     //@ end
     //@ end
     //@ points.write_totals(program, "thread == 0u")
@@ -69,7 +69,7 @@
 //@ end
 //@
 //@ function define_split()
-//@ local H = split.HOLD
+//@ local H = split.hold
 //@ for step = 1, #active + 1 do
 //@ local p = active[step] or #phases + 1
 /* Rows split into parts: $(p <= #phases and "phase " .. p or "the results") */
@@ -94,7 +94,7 @@
   //@ points.clear(program, q)
   for (uint from = thread; from < parts; from += THREADS) {
     $(program.gathered(q)) other;
-    lathe_find(args.workspace + $(split.left_at(phases, q))ul, row * parts + from, $split.MOST_PARTS$ul, other);
+    lathe_find(args.workspace + $(split.left_at[q])ul, row * parts + from, $split.most_parts$ul, other);
     lathe_merge(mine$q$, other);
   }
   //@ end
@@ -115,7 +115,7 @@
   //@ if p <= #phases then
   lathe_merge_threads(mine$p$, 0u, false);
   if (thread == 0u)
-    lathe_leave(args.workspace + $(split.left_at(phases, p))ul, row * parts + part, $split.MOST_PARTS$ul, mine$p$);
+    lathe_leave(args.workspace + $(split.left_at[p])ul, row * parts + part, $split.most_parts$ul, mine$p$);
   //@ end
 //@ P.end_kernel()
 

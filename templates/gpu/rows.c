@@ -2,7 +2,7 @@
 //@ -- their point functions read.
 //@
 //@ -- What a kernel is written from, a lowered program of which the point functions are defined here:
-//@ --   phases, active           of the program, see gen/program.lua
+//@ --   phases, active           of the program, see gen/passes.lua
 //@ --   outputs                  its points
 //@ --   passes, point            the point functions of the phases, false for one without a pass, and of the outputs
 //@ --   all                      both in one list
@@ -14,9 +14,10 @@
 //@ function program_of(lowered, define, define_gatherer)
 //@   local made, kinds = lowered.program, lowered.program.kinds
 //@   local program = { phases = made.phases, active = made.active, outputs = made.points, all = {} }
-//@   program.passes = lowered:passes(define)
-//@   program.point = lowered:last_pass(define)
-//@   program.totals = lowered:totals()
+//@   program.passes, program.point, program.totals = lowered.passes, lowered.last, lowered.totals
+//@   for _, point in ipairs(lowered.points) do
+//@     define(point)
+//@   end
 //@   for i, p in ipairs(program.active) do
 //@     program.all[i] = program.passes[p]
 //@   end
@@ -57,7 +58,7 @@
 //@ function first_whole()
 //@   for _, operand in ipairs(k.operands) do
 //@     if operand.place == "whole" then
-//@       return operand.name
+//@       return operand
 //@     end
 //@   end
 //@ end

@@ -2,7 +2,7 @@
 
 local function declare(name, keys)
   keys.doc, keys.dtypes, keys.ulp = name, { "f64", "f32" }, 4
-  keys.backward = keys.backward == nil
+  keys.backward = keys.backward == nil or keys.backward
   keys.variants = { { backend = { "scalar", "avx2", "cuda", "vulkan" } } }
   local size = { "S" }
   for _, shape in pairs(keys.inputs) do
@@ -48,6 +48,13 @@ declare("linear_gelu", {
   outputs = { y = { "m", "n" } },
   compute = function(x, w, bias) return gelu(sum(x * w, "k") + bias) end,
   peers = { numpy = "s = x @ w.T + bias; 0.5 * s * erfc(-s / np.sqrt(2))" },
+  backward = {
+    peers = {
+      numpy = "s = x @ w.T + bias; "
+        .. "d = dy * (0.5 * erfc(-s / np.sqrt(2)) + s * np.exp(-0.5 * s * s) / np.sqrt(2 * np.pi)); "
+        .. "d @ w, d.T @ x, d.sum(0)",
+    },
+  },
 })
 
 declare("mlp", {
@@ -109,5 +116,26 @@ declare("scaled", {
   inputs = { x = { "rows", "cols" }, gamma = { "cols" }, s = {} },
   outputs = { y = { "rows", "cols" } },
   compute = function(x, gamma, s) return x * gamma * s end,
+  backward = { ds = { variants = { { backend = { "scalar", "avx2" } } } } },
   peers = { numpy = "x * gamma * s" },
+})
+
+-- As many axes as there may be.
+declare("eight", {
+  inputs = { x = { "a", "b", "c", "d", "e", "f" }, w = { "f", "g", "c", "h" } },
+  outputs = { y = { "a", "h", "b", "g", "d" } },
+  compute = function(x, w) return sum(x * w, "c", "e", "f") end,
+  peers = { numpy = "np.einsum('abcdef,fgch->ahbgd', x, w)" },
+})
+
+-- A graph of which a walk that does not remember where it was would take 2^40 steps.
+declare("shared_values", {
+  inputs = { x = { "m", "k" }, w = { "k", "n" } },
+  outputs = { y = { "m", "n" } },
+  compute = function(x, w)
+    local y = sum(x * w, "k")
+    for _ = 1, 40 do y = (y + y) * 0.5 end
+    return y
+  end,
+  peers = { numpy = "x @ w" },
 })

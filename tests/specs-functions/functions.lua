@@ -7,7 +7,7 @@ local common = {
   dtypes = vector.dtypes,
   ulp = vector.ulp(4),
   variants = {
-    { backend = { "avx512", "avx2", "sse2", "scalar" } },
+    { backend = "cpu" },
     { backend = { "cuda", "vulkan" }, block = 128, unroll = 1 },
   },
 }
@@ -24,7 +24,7 @@ declare("waves", {
   doc = "sine and cosine",
   inputs = { x = { "n", range = { -10000, 10000 } } },
   outputs = { s = { "n" }, c = { "n" } },
-  map = function(x) return { s = sin(x), c = cos(x) } end,
+  compute = function(x) return { s = sin(x), c = cos(x) } end,
   backward = true,
 })
 
@@ -32,7 +32,7 @@ declare("powers", {
   doc = "x to the power of z",
   inputs = { x = { "n", range = { 0.1, 10 } }, z = { "n", range = { -5, 5 } } },
   outputs = { p = { "n" } },
-  map = function(x, z) return x ^ z end,
+  compute = function(x, z) return x ^ z end,
 })
 
 -- Of x next to 0 a slope may be finite where the power it is made of is not.
@@ -40,7 +40,7 @@ declare("slopes", {
   doc = "powers of numbers that are not next to 0",
   inputs = { x = { "n", range = { 0.1, 10 } }, z = { "n", range = { -5, 5 } } },
   outputs = { p = { "n" } },
-  map = function(x, z) return pow(max(x, 0.01), z) end,
+  compute = function(x, z) return pow(max(x, 0.01), z) end,
   backward = true,
 })
 
@@ -48,7 +48,7 @@ declare("inverse_roots", {
   doc = "1 / sqrt(x)",
   inputs = { x = { "n", range = { 0.1, 10 } } },
   outputs = { r = { "n" } },
-  map = function(x) return rsqrt(x) end,
+  compute = function(x) return rsqrt(x) end,
   backward = true,
 })
 
@@ -56,7 +56,7 @@ declare("steps", {
   doc = "whole numbers and signs",
   inputs = { x = { "n", range = { -4, 4 } } },
   outputs = { f = { "n" }, r = { "n" }, s = { "n" }, a = { "n" } },
-  map = function(x) return { f = floor(x), r = round(x), s = sign(x), a = abs(x) * x } end,
+  compute = function(x) return { f = floor(x), r = round(x), s = sign(x), a = abs(x) * x } end,
   backward = true,
 })
 
@@ -64,6 +64,77 @@ declare("sizes_of", {
   doc = "the size of a number, whose gradient has NaN where the number is",
   inputs = { x = { "n" } },
   outputs = { y = { "n" } },
-  map = function(x) return abs(x) end,
+  compute = function(x) return abs(x) end,
+  backward = true,
+})
+
+declare("of_constants", {
+  doc = "functions of numbers that are known when the kernel is made",
+  inputs = { x = { "n" } },
+  outputs = { r = { "n" }, e = { "n" }, s = { "n" } },
+  compute = function(x) return { r = round(0.5) + round(2.5) * x, e = exp(0.5) * x, s = floor(-0.5) + sin(3) * x } end,
+})
+
+-- Rows with these functions.
+local function declare_rows(name, keys)
+  keys.dtypes, keys.ulp, keys.sizes = keys.dtypes or { "f32" }, 4, { { "S", rows = 7, cols = 26 } }
+  keys.variants = { { backend = { "cpu", "cuda", "vulkan" } } }
+  op(name)(keys)
+end
+
+-- The gradient asks for the sign of exp(b) more than once: a comparison is nothing that an output has room for.
+declare_rows("signs_of_exponentials", {
+  doc = "max(a + mean(c), 1) with the sign of expm1(b)",
+  inputs = { a = { "rows", "cols", range = { 0.5, 1.5 } }, b = { "rows", "cols", range = { -0.1, 0.1 } },
+    c = { "rows", "cols" } },
+  outputs = { y = { "rows", "cols" } },
+  compute = function(a, b, c) return copysign(max(a + mean(c, "cols"), 1), erf(expm1(b))) end,
+  backward = true,
+})
+
+-- The power is beyond f32's largest number in some short rows, and what comes of it is NaN there, or nothing.
+declare_rows("large_powers", {
+  doc = "a power of about 24 to the 24th",
+  inputs = { x = { "rows", "cols", range = { 0, 1 } }, z = { "rows", "cols", range = { 0, 2 } } },
+  outputs = { y = { "rows" } },
+  compute = function(x, z)
+    return mean(x, "cols") + tanh(pow(24 * mean(x + 0.5, "cols"), 24 * mean(z, "cols")) * 1e-33)
+  end,
+  backward = true,
+})
+
+-- A slope times a result near the largest number is beyond it.
+declare_rows("near_the_largest", {
+  doc = "2 to the power of the row's size, in rows of some hundred elements",
+  inputs = { x = { "rows", "cols", range = { 0, 1 } }, c = { "rows", "cols", range = { 0.5, 1 } } },
+  outputs = { y = { "rows", "cols" } },
+  compute = function(x, c) return exp2(min(x * sum(c * c, "cols"), 127.5)) end,
+})
+
+-- An argument that is an operand's element, or another's, is as exact as the element.
+declare_rows("chosen_elements", {
+  doc = "erfc of the larger element in size, times its square",
+  inputs = { a = { "rows", "cols", range = { -9, 9 } }, b = { "rows", "cols", range = { -9, 9 } } },
+  outputs = { y = { "rows", "cols" } },
+  dtypes = { "bf16", "f16" },
+  compute = function(a, b)
+    local x = select(gt(abs(a), abs(b)), a, b)
+    return erfc(x) * x * x
+  end,
+})
+
+-- One error for all elements of a row, and one row or few; an infinity times what may be taken as zero.
+declare_rows("least_of_shifted", {
+  doc = "the smallest of a + sin(sum(a)), and the gradient of erf",
+  inputs = { a = { "rows", "cols", range = { 0, 1 } }, b = { "cols", range = { 0.5, 1.5 } } },
+  outputs = { y = { "rows" } },
+  compute = function(a, b) return min(fma(a, b, sin(sum(a, "cols"))), "cols") end,
+})
+
+declare("slopes_of_erf", {
+  doc = "erf of numbers where its slope is next to nothing",
+  inputs = { x = { "n", range = { -10, 10 } } },
+  outputs = { y = { "n" } },
+  compute = function(x) return erf(x) end,
   backward = true,
 })

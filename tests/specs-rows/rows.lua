@@ -12,7 +12,7 @@ unusual("totals_alone", {
   doc = "the sum of s x down each column, and 2 s for each row",
   inputs = { x = { "rows", "cols" }, s = { "rows" } },
   outputs = { c = { "cols" }, q = { "rows" } },
-  rows = function(x, s) return { c = column_sum(x * s), q = s * 2 } end,
+  compute = function(x, s) return { c = sum(x * s, "rows"), q = s * 2 } end,
 })
 
 -- Tiles of columns with what there is of each row once, beside results of passes.
@@ -20,15 +20,15 @@ unusual("weighted", {
   doc = "the sum of w x down each column",
   inputs = { x = { "rows", "cols" }, w = { "rows" } },
   outputs = { c = { "cols" } },
-  rows = function(x, w) return column_sum(x * w) end,
+  compute = function(x, w) return sum(x * w, "rows") end,
 })
 
 unusual("centred", {
   doc = "the sums of w (x - mean), of x and of |x| down each column",
   inputs = { x = { "rows", "cols" }, w = { "rows" } },
   outputs = { c = { "cols" }, d = { "cols" }, e = { "cols" } },
-  rows = function(x, w)
-    return { c = column_sum(w * (x - row_mean(x))), d = column_sum(x), e = column_sum(abs(x)) }
+  compute = function(x, w)
+    return { c = sum(w * (x - mean(x, "cols")), "rows"), d = sum(x, "rows"), e = sum(abs(x), "rows") }
   end,
 })
 
@@ -38,10 +38,10 @@ unusual("many", {
   inputs = { x = { "rows", "cols" } },
   outputs = { a = { "cols" }, b = { "cols" }, c = { "cols" }, d = { "cols" }, e = { "cols" }, f = { "cols" },
     g = { "cols" } },
-  rows = function(x)
+  compute = function(x)
     local terms = { a = x, b = x * x, c = abs(x), d = 2 * x, e = max(x, 0), f = min(x, 0), g = 1 - x }
     for name, term in pairs(terms) do
-      terms[name] = column_sum(term)
+      terms[name] = sum(term, "rows")
     end
     return terms
   end,
@@ -52,8 +52,8 @@ unusual("conditions", {
   doc = "2 x between -0.5 and 0.5 in rows that reach 0.98, and where x is the row's smallest; x elsewhere",
   inputs = { x = { "rows", "cols" } },
   outputs = { y = { "rows", "cols" } },
-  rows = function(x)
-    local doubled = any_of(all_of(gt(x, -0.5), lt(x, 0.5), ge(row_max(x), 0.98)), eq(x, row_min(x)))
+  compute = function(x)
+    local doubled = any_of(all_of(gt(x, -0.5), lt(x, 0.5), ge(max(x, "cols"), 0.98)), eq(x, min(x, "cols")))
     return select(negate(doubled), x, 2 * x)
   end,
 })

@@ -1,5 +1,5 @@
 /* fake.h - what the files of the false drivers share. */
-#include "cuda_driver.h"
+#include "devices/cuda/driver.h"
 
 /* The driver's functions by the runtime's names. */
 #define NAMED(name, symbol, parameters) CUresult fake_##name parameters __asm__(symbol);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "driver/fake.h"
-#include "lathe.h"
+#include "library/lathe.h"
 
 enum {
   WARP = 32,
@@ -29,6 +29,8 @@ enum {
   STACK = 256 << 10,   /* bytes of a fiber's */
   STAGGER =
       192, /* bytes that a stack begins below the one before, lest all share a few lines of the caches */
+  MOST_COPIES = 256, /* that a thread has begun */
+  MOST_PRODUCTS = 32,
   MULTIPROCESSORS = 4,     /* few, so that small sizes have more rows than that */
   ERROR_UNSUPPORTED = 801, /* CUDA_ERROR_NOT_SUPPORTED */
 };
@@ -43,8 +45,30 @@ typedef struct barrier {
   unsigned members, arrived, generation;
 } barrier;
 
+/* What a thread has begun, in groups of which `ended` have their end: the first `count` of a list, in their order. */
+typedef struct begun {
+  unsigned count, ended;
+} begun;
+
+typedef struct copy {
+  unsigned group;
+  void *to;
+  unsigned char from[16];
+} copy;
+
+typedef struct product {
+  unsigned group;
+  emulator_multiply *of;
+  float *sums;
+  const void *a, *b;
+} product;
+
 typedef struct fiber {
   emulator_places places; /* first: kernels are given its address */
+  begun copying, multiplying;
+  bool may_multiply; /* sums are at rest */
+  copy copies[MOST_COPIES];
+  product products[MOST_PRODUCTS];
   place_in_code at;
   ucontext_t start;
   bool begun, ended;
@@ -57,7 +81,7 @@ typedef struct launch {
   void *(*anchor)(void);
   lathe_args args;
   emulator_place blocks, threads;
-  unsigned cluster, clusters;
+  unsigned cluster, clusters, shared;
 } launch;
 
 typedef struct cluster {
@@ -99,22 +123,23 @@ __attribute__((noinline)) static void switch_to(unsigned nth) {
   setcontext(&f->start);
 }
 
-/* The next fiber that has not ended; that which runs where there is no other. */
-static unsigned next_fiber(void) {
+/* The next fiber that has not ended, of `count` from the first on; that which runs where there is no other. */
+static unsigned next_fiber(unsigned first, unsigned count) {
   unsigned nth = self->running;
 
   do
-    nth = (nth + 1) % self->count;
+    nth = first + (nth + 1 - first) % count;
   while (self->fibers[nth].ended && nth != self->running);
   return nth;
 }
 
-__attribute__((noinline)) static void give_way(void) {
+__attribute__((noinline)) static void give_way(unsigned first, unsigned count) {
   if (!__builtin_setjmp(self->fibers[self->running].at))
-    switch_to(next_fiber());
+    switch_to(next_fiber(first, count));
 }
 
-static void await(barrier *b) {
+/* For some fibers, of which the others go on: so a warp runs ahead of others as far as the block's barriers let it. */
+static void await(barrier *b, unsigned first, unsigned count) {
   const unsigned generation = b->generation;
 
   if (++b->arrived >= b->members) {
@@ -122,7 +147,7 @@ static void await(barrier *b) {
     b->generation++;
   }
   while (b->generation == generation)
-    give_way();
+    give_way(first, count);
 }
 
 /* One that has ended is waited for no longer. */
@@ -147,7 +172,7 @@ static void run_fiber(void) {
     if (__builtin_setjmp(w->fibers[nth].at))
       continue;
     if (w->block.members > 0)
-      switch_to(next_fiber());
+      switch_to(next_fiber(0, w->count));
     __builtin_longjmp(w->idle, 1);
   }
 }
@@ -155,7 +180,7 @@ static void run_fiber(void) {
 /* ---- what kernels call -------------------------------------------------------------------------- */
 
 void emulator_await_block(void) {
-  await(&self->block);
+  await(&self->block, 0, self->count);
 }
 
 void emulator_await_cluster(void) {
@@ -174,8 +199,79 @@ const unsigned *emulator_exchange(unsigned word) {
   unsigned *words = self->word[warp][self->fibers[self->running].exchanges++ % 2];
 
   words[self->running % WARP] = word;
-  await(&self->warp[warp]);
+  await(&self->warp[warp], warp * WARP,
+        self->count - warp * WARP < WARP ? self->count - warp * WARP : WARP);
   return words;
+}
+
+/* One more in a list with room for `most`; which. */
+static unsigned begin(begun *b, unsigned most) {
+  if (b->count == most) {
+    fprintf(stderr, "emulator: a thread has begun more than %u\n", most);
+    abort();
+  }
+  return b->count++;
+}
+
+void emulator_copy(void *to, const void *from) {
+  fiber *f = &self->fibers[self->running];
+  copy *c = &f->copies[begin(&f->copying, MOST_COPIES)];
+
+  c->group = f->copying.ended;
+  c->to = to;
+  memcpy(c->from, from, sizeof c->from);
+  memset(to, 0xff, sizeof c->from);
+}
+
+void emulator_end_copies(void) {
+  self->fibers[self->running].copying.ended++;
+}
+
+void emulator_await_copies(int most) {
+  fiber *f = &self->fibers[self->running];
+  unsigned done = 0;
+
+  while (done < f->copying.count && f->copies[done].group + (unsigned)most < f->copying.ended) {
+    memcpy(f->copies[done].to, f->copies[done].from, sizeof f->copies[done].from);
+    done++;
+  }
+  f->copying.count -= done;
+  memmove(f->copies, f->copies + done, f->copying.count * sizeof *f->copies);
+}
+
+void emulator_begin_multiplying(void) {
+  self->fibers[self->running].may_multiply = true;
+}
+
+void emulator_multiply_ahead(emulator_multiply *of, float *sums, const void *a, const void *b) {
+  fiber *f = &self->fibers[self->running];
+
+  if (!f->may_multiply)
+    sums[0] = NAN;
+  f->products[begin(&f->multiplying, MOST_PRODUCTS)] =
+      (product){f->multiplying.ended, of, sums, a, b};
+}
+
+void emulator_end_multiplying(void) {
+  self->fibers[self->running].multiplying.ended++;
+}
+
+void emulator_await_products(int most) {
+  fiber *f = &self->fibers[self->running];
+  unsigned done = 0;
+
+  while (done < f->multiplying.count &&
+         f->products[done].group + (unsigned)most < f->multiplying.ended) {
+    const product *p = &f->products[done++];
+    p->of(p->sums, p->a, p->b);
+  }
+  f->multiplying.count -= done;
+  memmove(f->products, f->products + done, f->multiplying.count * sizeof *f->products);
+  f->may_multiply = f->may_multiply && most > 0;
+}
+
+unsigned emulator_shared(void) {
+  return self->in->of->shared;
 }
 
 void *emulator_in_block(void *shared, unsigned block) {
@@ -216,6 +312,8 @@ static void run_block(worker *w, unsigned number) {
                                   l->threads, l->blocks};
     f->ended = false;
     f->exchanges = 0;
+    f->copying = f->multiplying = (begun){0};
+    f->may_multiply = false;
     w->warp[nth / WARP] = (barrier){.members = after < WARP ? after : WARP};
   }
   if (!__builtin_setjmp(w->idle))
@@ -389,6 +487,7 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
               .blocks = {config->grid[0], config->grid[1], config->grid[2]},
               .threads = {config->block[0], config->block[1], config->block[2]},
               .cluster = cluster,
+              .shared = config->shared,
               .clusters = config->grid[0] / cluster * config->grid[1] * config->grid[2]};
 
   (void)extra;

@@ -37,6 +37,20 @@ unsigned emulator_cluster_size(void);
 /* Hands a word to the warp; what its 32 threads have handed, until the next call but one. */
 const unsigned *emulator_exchange(unsigned word);
 
+/* What a thread has begun and goes on without: copies of 16 bytes, and multiplications. They take effect where it waits for
+ * their group, `most` of which it leaves; till then what is copied to is no number. */
+void emulator_copy(void *to, const void *from);
+void emulator_end_copies(void);
+void emulator_await_copies(int most);
+typedef void emulator_multiply(float *sums, const void *a, const void *b);
+void emulator_begin_multiplying(void);
+void emulator_multiply_ahead(emulator_multiply *f, float *sums, const void *a, const void *b);
+void emulator_end_multiplying(void);
+void emulator_await_products(int most);
+
+/* Bytes of the shared memory that the launch has given. */
+unsigned emulator_shared(void);
+
 /* Where what this block has at `shared` is in the cluster's block `block`. */
 void *emulator_in_block(void *shared, unsigned block);
 
@@ -53,6 +67,7 @@ uint16_t emulator_to_half(float x);
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __grid_constant__
 #define __shared__ thread_local /* every block has an operating system's thread */
 #define threadIdx (emulator_at->thread)
@@ -70,8 +85,15 @@ struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
 
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+
 /* Shared memory whose size a launch gives, by the name that the kernels have for it. */
-thread_local uint4 room[EMULATOR_SHARED / sizeof(uint4)];
+alignas(1024) thread_local uint4 room[EMULATOR_SHARED / sizeof(uint4)];
+
+/* The same as tensor cores see it: what threads have written, once that is shown to them. */
+alignas(1024) thread_local uint4 room_shown[EMULATOR_SHARED / sizeof(uint4)];
 
 static inline unsigned emulator_lane() {
   const unsigned nth = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -144,12 +166,29 @@ static inline long long __double_as_longlong(double x) {
   return emulator_bits<long long>(x);
 }
 
+template <typename T> static inline T __ldcg(const T *from) {
+  return *from;
+}
+
+/* Blocks run in threads of the operating system's. */
+static inline unsigned atomicAdd(unsigned *to, unsigned by) {
+  return __atomic_fetch_add(to, by, __ATOMIC_SEQ_CST);
+}
+
+static inline void __threadfence() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 template <typename T> static inline T __ldcs(const T *from) {
   return *from;
 }
 
 template <typename T> static inline void __stcs(T *to, T value) {
   *to = value;
+}
+
+static inline int __float2int_rn(float x) {
+  return x != x ? 0 : x <= -0x1p31f ? INT32_MIN : x >= 0x1p31f ? INT32_MAX : (int)rintf(x);
 }
 
 template <typename T> static inline T max(T a, T b) {
@@ -246,7 +285,7 @@ static inline float lathe_reciprocal_root(float x) {
   return 1 / sqrtf(x);
 }
 
-static inline void lathe_keep_whole(uint4 &) {
+template <typename W> static inline void lathe_keep_whole(W &) {
 }
 
 template <bool LARGER> static inline float lathe_extreme_of(float a, float b) {
@@ -279,14 +318,117 @@ static inline void lathe_send(P *to, const P &p, unsigned block, unsigned long l
   *static_cast<P *>(emulator_in_block(to, block)) = p;
 }
 
+static inline void lathe_copy_some(void *to, const void *from, int bytes) {
+  const size_t at = (size_t)((char *)to - (char *)room);
+  uint4 line = {};
+
+  memcpy(&line, from, (size_t)bytes);
+  emulator_copy(to, &line);
+  if (at < sizeof room_shown)
+    memset((char *)room_shown + at, 0xff, sizeof line);
+}
+
 static inline void lathe_copy_ahead(void *to, const void *from) {
-  memcpy(to, from, 16);
+  lathe_copy_some(to, from, 16);
 }
 
 static inline void lathe_end_group() {
+  emulator_end_copies();
 }
 
 template <int MOST> static inline void lathe_await_groups() {
+  emulator_await_copies(MOST);
+}
+
+template <bool TRANSPOSED>
+static inline void lathe_load_matrices(unsigned (&to)[4], const void *from) {
+  const uint16_t *line[32];
+  const uint64_t at = (uint64_t)from;
+  const unsigned *words = emulator_exchange((unsigned)at);
+  const unsigned lane = emulator_lane();
+  uint64_t low[32];
+
+  for (int nth = 0; nth < 32; nth++)
+    low[nth] = words[nth];
+  words = emulator_exchange((unsigned)(at >> 32));
+  for (int nth = 0; nth < 32; nth++)
+    line[nth] = (const uint16_t *)(low[nth] | (uint64_t)words[nth] << 32);
+  for (unsigned matrix = 0; matrix < 4; matrix++) {
+    const uint16_t *const *rows = line + matrix * 8;
+    const unsigned row = lane / 4, column = lane % 4 * 2;
+    to[matrix] = TRANSPOSED ? rows[column][row] | (unsigned)rows[column + 1][row] << 16
+                            : rows[row][column] | (unsigned)rows[row][column + 1] << 16;
+  }
+}
+
+/* Of 16 x 16 elements of a, and 16 x 8 of b: what each thread has of them. */
+template <typename T>
+static inline void lathe_mma(const T *, float (&sums)[4], const unsigned (&a)[4], unsigned b0,
+                             unsigned b1) {
+  const unsigned mine[6] = {a[0], a[1], a[2], a[3], b0, b1};
+  unsigned all[6][32];
+
+  for (int nth = 0; nth < 6; nth++)
+    memcpy(all[nth], emulator_exchange(mine[nth]), sizeof all[nth]);
+  auto half = [&](int nth, unsigned row, unsigned k) {
+    T x;
+    x.bits = (uint16_t)(all[nth][row * 4 + k / 2 % 4] >> k % 2 * 16);
+    return float(x);
+  };
+  for (unsigned nth = 0; nth < 4; nth++) {
+    const unsigned row = emulator_lane() / 4, column = emulator_lane() % 4 * 2 + nth % 2;
+    double sum = sums[nth];
+    for (unsigned k = 0; k < 16; k++)
+      sum += half((int)(nth / 2 + k / 8 * 2), row, k % 8) * half((int)(4 + k / 8), column, k % 8);
+    sums[nth] = (float)sum;
+  }
+}
+
+/* Tensor cores that read shared memory by themselves. They find an element by its address, of which the three bits from 128
+ * on rotate the chunk. */
+static inline void lathe_show_tensor_cores() {
+  memcpy(room_shown, room, emulator_shared());
+}
+
+static inline void lathe_begin_mma() {
+  emulator_begin_multiplying();
+}
+
+static inline void lathe_end_mma() {
+  emulator_end_multiplying();
+}
+
+template <int MOST, int TILES> static inline void lathe_await_mma(float (&)[TILES][4]) {
+  emulator_await_products(MOST);
+}
+
+template <bool ALONG_K, typename T>
+static inline float emulator_element(const void *from, unsigned row, unsigned k) {
+  const uint64_t at =
+      (uint64_t)from + (ALONG_K ? row / 8 * 1024 + row % 8 * 128 + k * 2
+                                : row / 64 * 8192 + k / 8 * 1024 + k % 8 * 128 + row % 64 * 2);
+  return float(*(const T *)((at ^ (at >> 7 & 7) << 4) - (uint64_t)room + (uint64_t)room_shown));
+}
+
+template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
+static void emulator_group_mma(float *sums, const void *a, const void *b) {
+  const unsigned row = threadIdx.x / 32 % 4 * 16 + emulator_lane() / 4,
+                 column = emulator_lane() % 4 * 2;
+
+  for (unsigned tile = 0; tile < N / 8; tile++)
+    for (unsigned nth = 0; nth < 4; nth++) {
+      double sum = sums[tile * 4 + nth];
+      for (unsigned k = 0; k < 16; k++)
+        sum += emulator_element<A_ALONG_K, T>(a, row + nth / 2 * 8, k) *
+               emulator_element<B_ALONG_K, T>(b, tile * 8 + column + nth % 2, k);
+      sums[tile * 4 + nth] = (float)sum;
+    }
+}
+
+template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
+static inline void lathe_group_mma(const T *, float (&sums)[N / 8][4], const uint4 *a,
+                                   const uint4 *b) {
+  emulator_multiply_ahead(emulator_group_mma<N, A_ALONG_K, B_ALONG_K, T>, sums[0], a, b);
 }
 #endif
 

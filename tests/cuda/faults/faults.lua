@@ -5,7 +5,7 @@ for _, name in ipairs { "a_faults", "b_right", "c_spins", "d_right", "e_wavers",
   op(name) {
     doc = "2 x + 1",
     inputs = { x = { "n", range = { 1, 2 } } }, outputs = { y = { "n" } },
-    map = function(x) return 2 * x + 1 end,
+    compute = function(x) return 2 * x + 1 end,
     sizes = { { "1M", n = 1000000 } },
     dtypes = { "f32" },
     ulp = { f32 = 4 },

@@ -2,7 +2,7 @@ op "t" {
   doc = "test",
   inputs = { x = { "n" } },
   outputs = { y = { "n" } },
-  map = function(x) return x end,
+  compute = function(x) return x end,
   sizes = { { "1K", n = 1000 } },
   dtypes = { "f32" },
   ulp = { f32 = 1 },

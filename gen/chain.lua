@@ -1,0 +1,63 @@
+-- Finds chains among an op's steps (steps.lua): each row of a batch goes through all steps by itself, as through the
+-- layers of a network, so that a few rows at a time can be taken through them with nothing kept beyond. Steps are of
+-- two kinds:
+--   "layer"    m is the batch: a row of what has the batch, times a matrix that has not
+--   "total"    k is the batch: what rows make is summed over all of them; nothing later reads that
+-- All operands with the batch have it outermost.
+
+local steps = require "steps"
+
+local chain = {}
+
+local function is_same(run, other)
+  return run and other and table.concat(run, " ") == table.concat(other, " ")
+end
+
+local function begins_with(operand, run)
+  for i, place in ipairs(run) do
+    if operand.dim_index[i] ~= place then
+      return false
+    end
+  end
+  return true
+end
+
+local function stores_outputs(step)
+  for _, value in ipairs(step.values) do
+    if value.operand.temporary then
+      return false
+    end
+  end
+  return true
+end
+
+local function kind_of(step, batch)
+  if #step.batch > 0 or #step.n ~= 1 or #step.k ~= 1 or #step.m > 1 then
+    return nil
+  elseif is_same(step.m[1], batch) then
+    return "layer"
+  end
+  return is_same(step.k[1], batch) and stores_outputs(step) and "total" or nil
+end
+
+-- { batch, kinds }: the batch's run, and each step's kind; or nil and what stands against a chain.
+function chain.of(record)
+  local batch, kinds = record.steps[1].m[1], {}
+  if not batch then
+    return nil, "a first product without rows"
+  end
+  for i, step in ipairs(record.steps) do
+    kinds[i] = kind_of(step, batch)
+    if not kinds[i] then
+      return nil, "a product that is no layer of the first one's rows, and no sum over these"
+    end
+  end
+  for _, operand in ipairs(record.operands) do
+    if steps.stride(operand, batch) and not begins_with(operand, batch) then
+      return nil, "'" .. (operand.called or operand.name) .. "' without the batch outermost"
+    end
+  end
+  return { batch = batch, kinds = kinds }
+end
+
+return chain

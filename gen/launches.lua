@@ -1,0 +1,168 @@
+-- Writes the host's side of an op's device code: the images, and as constant C data the rows that say which kernels
+-- a call launches (runtime/library/launch.h).
+
+local text = require "text"
+
+local launches = {}
+
+local image = [[
+__asm__(".section .rodata\n"
+        ".balign 16\n"
+        "$stem_start:\n"
+        ".incbin \"$packed\"\n"
+        "$stem_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const unsigned char $stem_start[], $stem_end[];
+extern const lathe_image $stem_image;
+const lathe_image $stem_image = {.start = $stem_start, .end = $stem_end, .loose = $loose};
+]]
+
+-- The fields of C's types, in their order, with what a value is beside a number.
+local work_fields = {
+  "outer", "inner", "whole", "column", "by_rows", "width", "numbers", "fewest", "most", "bytes", "bytes_of_partial",
+  "bytes_of_row",
+}
+local when_fields = {
+  "modes", "above", "to", "rows_above", "rows_below", "shared", "cluster", "cluster_below", "architecture",
+  "architecture_below", "parts_waves", "parts_most",
+}
+local kernel_fields = {
+  "name", "deal", "threads", "spread", "held", "rows", "each", "waves", "most", "shared", "cluster", "resident",
+  "number", "maps",
+}
+local map_fields = { "operand", "offset", "box", "swizzle" }
+
+local mode_names = { apart = "LATHE_APART", packs = "LATHE_PACKS", full = "LATHE_FULL", ends = "LATHE_ENDS" }
+
+-- An initializer of the fields that are not 0; texts: what those are that are no plain numbers.
+local function initializer(record, fields, texts)
+  local cells = {}
+  for _, field in ipairs(fields) do
+    local value = record[field]
+    if texts and texts[field] then
+      cells[#cells + 1] = texts[field]
+    elseif value and value ~= 0 then
+      cells[#cells + 1] = "." .. field .. " = " .. tostring(value)
+    end
+  end
+  for key in text.sorted_pairs(record) do
+    assert(text.contains(fields, key) or key == "of_part", "no field of launch.h: " .. key)
+  end
+  return "{" .. table.concat(cells, ", ") .. "}"
+end
+
+-- A kernel's maps are an array of their own, ahead of it.
+local function kernel_row(out, kernel, variant, part, name_of_maps)
+  local names = {}
+  for mode, ending in text.sorted_pairs(kernel.name) do
+    names[#names + 1] = string.format('[%s] = "%s%s"', mode_names[mode], kernel.of_part and part.stem or variant.name,
+      ending)
+  end
+  if kernel.maps then
+    out[#out + 1] = string.format("static const lathe_tensor_map %s[] = {\n", name_of_maps)
+    for _, map in ipairs(kernel.maps) do
+      local box = "{" .. table.concat(map.box, ", ") .. "}"
+      out[#out + 1] = "    " .. initializer(map, map_fields, {
+        operand = ".operand = " .. (map.operand or "LATHE_MAX_OPERANDS"), box = ".box = " .. box,
+      }) .. ",\n"
+    end
+    out[#out + 1] = "};\n"
+  end
+  return initializer(kernel, kernel_fields, {
+    name = ".name = {" .. table.concat(names, ", ") .. "}", deal = ".deal = LATHE_" .. kernel.deal:upper(),
+    maps = kernel.maps and string.format(".maps = %s, .nmaps = %d", name_of_maps, #kernel.maps),
+  })
+end
+
+local function when_row(when)
+  local bits = {}
+  for i, mode in ipairs(when.modes) do
+    bits[i] = "1 << " .. mode_names[mode]
+  end
+  return initializer(when, when_fields, { modes = ".modes = " .. table.concat(bits, " | ") })
+end
+
+-- The rows of a variant; lists of kernels that many rows have are written once.
+local function variant_rows(out, variant, part, rows)
+  local known, count, lines = {}, 0, {}
+  for i, row in ipairs(rows) do
+    if not known[row.kernels] then
+      count = count + 1
+      known[row.kernels] = variant.name .. "_kernels" .. count
+      local kernels = text.map(row.kernels, function(kernel)
+        return "    " .. kernel_row(out, kernel, variant, part, variant.name .. "_maps" .. count) .. ",\n"
+      end)
+      out[#out + 1] = string.format("static const lathe_kernel %s[] = {\n%s};\n", known[row.kernels],
+        table.concat(kernels))
+    end
+    lines[i] = string.format("    {.when = %s, .kernels = %s, .nkernels = %d},\n", when_row(row.when),
+      known[row.kernels], #row.kernels)
+  end
+  out[#out + 1] = string.format([[
+static const lathe_row %s_rows[] = {
+%s};
+extern const lathe_schedule %s_schedule;
+const lathe_schedule %s_schedule = {.work = &%s_work, .rows = %s_rows, .nrows = %d};
+
+]], variant.name, table.concat(lines), variant.name, variant.name, part.stem, variant.name, #rows)
+end
+
+local cut_fields = {
+  "name", "rows", "columns", "bm", "bn", "terms", "at_once", "threads", "subgroups", "side", "shared", "architecture",
+  "most", "number", "left",
+}
+local step_fields = { "m", "n", "k", "matrices", "cuts" }
+
+-- The steps of a variant, with the cuts of each; a cut's kernel has the part's name, then its own.
+local function variant_steps(out, variant, part, scheduled)
+  local steps, lines, temporaries = scheduled.steps, {}, ""
+  if #scheduled.temporaries > 0 then
+    out[#out + 1] = string.format("static const uint32_t %s_temporaries[] = {%s};\n", variant.name,
+      table.concat(scheduled.temporaries, ", "))
+    temporaries = string.format(", .temporaries = %s_temporaries, .ntemporaries = %d, .number = %d", variant.name,
+      #scheduled.temporaries, scheduled.number)
+  end
+  for i, step in ipairs(steps) do
+    local cuts = string.format("%s_step%d", variant.name, i)
+    out[#out + 1] = string.format("static const lathe_cut %s[] = {\n%s};\n", cuts,
+      table.concat(text.map(step.cuts, function(cut)
+        return "    " .. initializer(cut, cut_fields, {
+          name = string.format('.name = "%s_step%d%s"', part.stem, i, cut.name),
+          side = cut.side and ".side = {" .. table.concat(cut.side, ", ") .. "}",
+        }) .. ",\n"
+      end)))
+    lines[i] = "    " .. initializer(step, step_fields, {
+      cuts = string.format(".cuts = %s, .ncuts = %d", cuts, #step.cuts),
+    }) .. ",\n"
+  end
+  out[#out + 1] = string.format([[
+static const lathe_step %s_steps[] = {
+%s};
+extern const lathe_schedule %s_schedule;
+const lathe_schedule %s_schedule = {.work = &%s_work, .steps = %s_steps, .nsteps = %d%s};
+
+]], variant.name, table.concat(lines), variant.name, variant.name, part.stem, variant.name, #steps,
+    temporaries)
+end
+
+-- The C of a part with its schedule; loose: as in lathe_image.
+function launches.of_part(scheduled, loose)
+  local part, out = scheduled.part, {}
+  out[1] = image:gsub("%$(%l+)", {
+    stem = part.stem, packed = part.packed, loose = loose and "1" or "0",
+  })
+  out[2] = string.format("static const lathe_work %s_work = %s;\n\n", part.stem,
+    initializer(scheduled.work, work_fields))
+  for i, variant in ipairs(part.variants) do
+    local scheduled_variant = scheduled.variants[i]
+    if scheduled_variant.steps then
+      variant_steps(out, variant, part, scheduled_variant)
+    else
+      variant_rows(out, variant, part, scheduled_variant.launches)
+    end
+  end
+  return table.concat(out)
+end
+
+return launches

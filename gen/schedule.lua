@@ -1,0 +1,43 @@
+-- The stage between the programs and the text: how each kernel's work is cut. What there is to decide is a language's
+-- own, and stands beside its templates in schedule.lua, with the measurements that speak for it. An op's record, in
+-- which nothing is text:
+--
+--   { op, parts, reference }
+--   parts[part]     { part, programs, variants, ... }: variants has a record for each of the part's, and what is
+--                   said of all of them stands beside; see templates/*/schedule.lua
+--   reference       as in program.lua
+
+local passes = require "passes"
+local types = require "types"
+
+local schedule = {}
+
+-- What a language's schedule is made from: the op and the part with its programs and variants; the operands of which
+-- rows that are read again are read element by element; how many elements an access of 16 bytes has, whether operands
+-- have types of their own, and the bits of the numbers computed with.
+local function facts(op, part, programs)
+  local width, mixed = types.access(op.operands, part.dtype)
+  return {
+    op = op, part = part, programs = programs, variants = part.variants, width = width, mixed = mixed,
+    bits = 8 * types[types.compute(part.dtype)].bytes, elements = programs.again and passes.elements(programs.again),
+  }
+end
+
+-- The record of an op from that of its programs.
+function schedule.of(programs)
+  local op, parts = programs.op, {}
+  for _, file in ipairs(op.sources) do
+    for _, part in ipairs(file.parts or {}) do
+      local of_family = part.backend.schedule and part.backend.schedule[part.family]
+      if not parts[part] then
+        local own = programs.parts[part]
+        local made = of_family and of_family(facts(op, part, own)) or { variants = {} }
+        made.part, made.programs = part, own
+        parts[part] = made
+      end
+    end
+  end
+  return { op = op, parts = parts, reference = programs.reference }
+end
+
+return schedule

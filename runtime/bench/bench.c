@@ -1,0 +1,139 @@
+/* bench.c - the bench program: checks what was asked for, times what is right, and reports. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/output.h"
+#include "base/signals.h"
+#include "commands.h"
+#include "devices/peer/peers.h"
+#include "library/cpu.h"
+#include "list.h"
+#include "report/compare.h"
+#include "report/files.h"
+#include "report/json.h"
+#include "report/report.h"
+#include "report/stored.h"
+#include "rounds.h"
+#include "rows/beside.h"
+#include "worker.h"
+
+static char *join(int argc, char **argv) {
+  size_t size = 1;
+  char *all;
+
+  for (int i = 0; i < argc; i++)
+    size += strlen(argv[i]) + 1;
+  all = calloc(size, 1);
+  if (!all)
+    message_refuse("out of memory");
+  for (int i = 0; i < argc; i++) {
+    if (i > 0)
+      strcat(all, " ");
+    strcat(all, argv[i]);
+  }
+  return all;
+}
+
+static void describe_run(report *r, int argc, char **argv) {
+  const time_t now = time(NULL);
+
+  r->program = argv[0];
+  r->command = join(argc, argv);
+  strftime(r->date, sizeof r->date, "%Y-%m-%dT%H:%M:%S%z", localtime(&now));
+  if (gethostname(r->host, sizeof r->host - 1) != 0)
+    snprintf(r->host, sizeof r->host, "unknown");
+}
+
+static int exit_status(const report *r) {
+  if (r->wrong || r->unproved || r->above)
+    return EXIT_WRONG;
+  if (r->killed)
+    return EXIT_KILLED;
+  return r->right ? EXIT_RIGHT : EXIT_NOTHING;
+}
+
+/* A LATHE_CPU_FEATURES with a word in it that is no feature's name would hide what it was to show. */
+static void check_features_variable(void) {
+  const char *names[CPU_FEATURES];
+  const size_t count = lathe_cpu_features_known(names);
+  char unknown[64], where[128];
+  size_t used;
+
+  if (!lathe_cpu_unknown_feature(getenv(lathe_cpu_features_variable), unknown, sizeof unknown))
+    return;
+  used = (size_t)snprintf(where, sizeof where, "%s takes", lathe_cpu_features_variable);
+  for (size_t i = 0; i < count; i++)
+    used += (size_t)snprintf(where + used, sizeof where - used, "%s %s", i ? "," : "", names[i]);
+  message_unknown("processor feature", unknown, names, count, where);
+}
+
+/* Whether the run is no worse than the one that --compare names. */
+static bool is_no_worse(const report *r, json_t *base) {
+  json_t *now = report_as_json(r);
+  bool no_worse;
+
+  putchar('\n');
+  no_worse = compare_print(base, now);
+  json_decref(now);
+  return no_worse;
+}
+
+/* The stored run to compare with; null where none was asked for. */
+static json_t *load_base(const report *r) {
+  json_t *base = r->options->compare ? stored_load(r->options->compare) : NULL;
+  json_t *here = base ? report_as_json(r) : NULL;
+  const char *refusal = base ? compare_refusal(base, here) : NULL;
+
+  if (refusal)
+    message_refuse("--compare %s: %s (`compare BASE NEW --any-machine` compares them all the same)",
+                   r->options->compare, refusal);
+  json_decref(here);
+  return base;
+}
+
+int main(int argc, char **argv) {
+  command *other = argc > 1 ? command_of(argv[1]) : NULL;
+  options o;
+  selection s;
+  int status = EXIT_RIGHT;
+
+  output_guard_standard();
+  if (other)
+    return other(argc - 1, argv + 1);
+  o = options_parse(argc, argv);
+  check_features_variable();
+  job_share();
+  beside_choose(o.peers);
+  worker_begin(o.timeout, o.in_process);
+  s = selection_make(&o);
+  report_files_check(&o);
+  if (o.list) {
+    list_print(&o, &s);
+    status = !o.json || list_json(o.json, &s) ? EXIT_RIGHT : EXIT_REQUEST;
+  } else {
+    report r = {.options = &o, .selection = &s};
+    json_t *base;
+    describe_run(&r, argc, argv);
+    base = load_base(&r);
+    rounds_run(&r);
+    status = report_files_write(&r) ? exit_status(&r) : EXIT_REQUEST;
+    if (base && !is_no_worse(&r, base) && status == EXIT_RIGHT)
+      status = EXIT_WRONG;
+    json_decref(base);
+    if (signals_interrupted()) /* also where all rows were finished */
+      status = EXIT_SIGNAL + signals_interrupted();
+    for (size_t i = 0; i < r.count; i++)
+      row_free(r.rows[i]);
+    free(r.rows);
+    free(r.command);
+  }
+  worker_end();
+  peers_free();
+  selection_free(&s);
+  options_free(&o);
+  return status;
+}

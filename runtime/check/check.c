@@ -1,0 +1,227 @@
+/* check.c - is a variant's result right? */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "describe.h"
+#include "library/dtype.h"
+#include "problem/sampling.h"
+#include "telling.h"
+
+static void misdeed(const device_call *call, check_result *r) {
+  r->verdict = CHECK_WRONG;
+  describe_misdeed(call, r->message, sizeof r->message);
+}
+
+/* Judges some results; flushed: null, or as problem_flushed makes it. */
+static void compare(const view *v, const problem *flushed, check_result *r) {
+  const judgement j = judge_output(v->p, flushed, v->output, v->got);
+
+  if (j.worst > r->ulp) {
+    r->ulp = j.worst;
+    r->bound = j.bound;
+  }
+  if (j.off * r->off_allowed >= r->off * j.off_allowed) {
+    r->off = j.off;
+    r->off_allowed = j.off_allowed;
+  }
+  if (!judge_is_right(&j) && r->verdict == CHECK_RIGHT) {
+    r->verdict = CHECK_WRONG;
+    describe_results(v, &j, r->message, sizeof r->message);
+  }
+}
+
+/* The same of an output whose results are not all expected. */
+static void compare_sample(const device_call *call, const sampling *flushed, int o, const void *got,
+                           check_result *r) {
+  const sampling *s = call->problem->sample;
+
+  for (int i = 0; i < s->count; i++) {
+    const excerpt *e = s->excerpt[i];
+    char *some = e->output == o ? memory_make(e->problem->bytes[o]) : NULL;
+    const view v = describe_view(call, e, o, some);
+    if (e->output != o)
+      continue;
+    if (!some)
+      message_refuse("out of memory");
+    excerpt_take(e, call->problem, o, got, some);
+    compare(&v, flushed ? flushed->excerpt[i]->problem : NULL, r);
+    free(some);
+  }
+  if (s->test[o] && r->verdict == CHECK_RIGHT) {
+    const freivalds_finding found = freivalds_judge(s->test[o], got);
+    if (found.wrong > 0) {
+      r->verdict = CHECK_WRONG;
+      describe_sum(call, o, &found, r->message, sizeof r->message);
+    }
+  }
+}
+
+/* Compares all outputs; flushed: null, or as problem_flushed makes it. */
+static check_result compare_outputs(device_call *call, const problem *flushed) {
+  const problem *p = call->problem;
+  check_result r = {.bound = judge_bound(p->op, p->dtype)};
+
+  if (p->sample)
+    sampling_tell(p, r.checked, sizeof r.checked);
+  for (int o = 0; o < p->op->noperands; o++) {
+    const void *got;
+    if (!p->op->operands[o].output)
+      continue;
+    call->error[0] = 0;
+    got = call->on->output(call, o);
+    if (call->error[0]) { /* nothing could be had of it */
+      misdeed(call, &r);
+      return r;
+    }
+    call->seen[o] = got;
+    if (p->sample) {
+      compare_sample(call, flushed ? flushed->sample : NULL, o, got, &r);
+    } else {
+      const view v = describe_view(call, NULL, o, got);
+      compare(&v, flushed, &r);
+    }
+  }
+  return r;
+}
+
+check_result check_outputs(device_call *call) {
+  check_result r = compare_outputs(call, NULL);
+
+  if (r.verdict == CHECK_WRONG && !call->error[0] &&
+      call->on->may_flush & 1u << call->problem->dtype) {
+    problem *flushed = problem_flushed(call->problem);
+    if (flushed)
+      r = compare_outputs(call, flushed);
+    problem_free(flushed);
+  }
+  if (r.verdict == CHECK_RIGHT && !call->on->intact(call))
+    misdeed(call, &r);
+  if (r.verdict == CHECK_RIGHT && !telling_proves(call->problem, r.message, sizeof r.message)) {
+    r.verdict = CHECK_UNPROVED;
+    describe_setting(call, r.message, sizeof r.message);
+  }
+  return r;
+}
+
+check_result check_run(device_call *call) {
+  call->on->reset(call);
+  return device_run(call) ? check_outputs(call) : check_failed(call);
+}
+
+struct check_kept {
+  void *output[LATHE_MAX_OPERANDS];
+};
+
+check_kept *check_keep(device_call *call) {
+  const problem *p = call->problem;
+  check_kept *kept = calloc(1, sizeof *kept);
+  bool ok = kept != NULL;
+
+  for (int o = 0; o < p->op->noperands && ok; o++) {
+    if (!p->op->operands[o].output)
+      continue;
+    kept->output[o] = memory_make(p->bytes[o]);
+    ok = kept->output[o] != NULL;
+    if (ok) {
+      const void *now = call->seen[o] ? call->seen[o] : call->on->output(call, o);
+      ok = now != NULL;
+      if (ok)
+        memory_copy(kept->output[o], now, p->bytes[o]);
+    }
+  }
+  if (ok)
+    return kept;
+  check_drop(kept);
+  return NULL;
+}
+
+void check_drop(check_kept *kept) {
+  for (int o = 0; kept && o < LATHE_MAX_OPERANDS; o++)
+    free(kept->output[o]);
+  free(kept);
+}
+
+const void *check_kept_output(const check_kept *kept, int operand) {
+  return kept->output[operand];
+}
+
+/* Words are hashed by multiplication (Knuth), in lanes that do not wait for each other. */
+static uint64_t sum_of(const char *bytes, size_t size, uint64_t sum) {
+  enum { LANES = 4 };
+  const uint64_t factor = 0x9e3779b97f4a7c15; /* 2^64 over the golden ratio */
+  uint64_t lane[LANES] = {sum, sum + 1, sum + 2, sum + 3}, word[LANES];
+
+  for (size_t at = 0; at < size; at += sizeof word) {
+    const size_t left = size - at;
+    if (left < sizeof word)
+      memset(word, 0, sizeof word);
+    memcpy(word, bytes + at, left < sizeof word ? left : sizeof word);
+    for (int i = 0; i < LANES; i++) {
+      lane[i] = (lane[i] ^ word[i]) * factor;
+      lane[i] ^= lane[i] >> 32;
+    }
+  }
+  for (int i = 1; i < LANES; i++)
+    lane[0] = (lane[0] ^ lane[i]) * factor;
+  return lane[0];
+}
+
+uint64_t check_kept_sum(const device_call *call, const check_kept *kept) {
+  uint64_t sum = 0;
+
+  for (int o = 0; o < call->problem->op->noperands; o++)
+    if (kept->output[o])
+      sum = sum_of(kept->output[o], call->problem->bytes[o], sum);
+  return sum ? sum : 1;
+}
+
+check_result check_same(device_call *call, const check_kept *kept) {
+  const problem *p = call->problem;
+  check_result r = {.bound = judge_bound(p->op, p->dtype)};
+
+  for (int o = 0; o < p->op->noperands && r.verdict == CHECK_RIGHT; o++) {
+    const size_t size = lathe_dtype_size(lathe_dtype_of_operand(&p->op->operands[o], p->dtype));
+    const char *now, *before = kept->output[o];
+    size_t at;
+    if (!before)
+      continue;
+    now = call->on->output(call, o);
+    if (!now) { /* for want of memory */
+      misdeed(call, &r);
+      return r;
+    }
+    at = memory_differs(now, before, p->bytes[o]) / size;
+    if (at == p->elements[o])
+      continue;
+    describe_change(call, o, at, before, now);
+    misdeed(call, &r);
+  }
+  return r;
+}
+
+check_result check_failed(const device_call *call) {
+  check_result r = {.bound = judge_bound(call->problem->op, call->problem->dtype)};
+
+  misdeed(call, &r);
+  return r;
+}
+
+check_result check_variant(device *on, const lathe_variant *variant, const problem *p,
+                           device_layout layout) {
+  check_result r = {.verdict = CHECK_UNABLE};
+  const char *why;
+  device_call *call = device_prepare(on, variant, p, layout, &why);
+
+  if (!call) {
+    snprintf(r.message, sizeof r.message, "%s", why);
+    return r;
+  }
+  r = check_run(call);
+  on->release(call);
+  return r;
+}

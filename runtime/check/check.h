@@ -1,0 +1,53 @@
+/* check.h - is a variant's result right? It is run, and its outputs are judged (judge.h); that it stayed within its
+ * buffers, and that what is expected proves something (telling.h), is looked at as well. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "devices/common/device.h"
+#include "problem/problem.h"
+
+typedef enum check_verdict {
+  CHECK_RIGHT,
+  CHECK_WRONG,
+  CHECK_UNPROVED, /* as expected, but what is expected proves nothing: see telling.h */
+  CHECK_UNABLE,   /* could not be run in that layout, or for want of memory */
+} check_verdict;
+
+typedef struct check_result {
+  check_verdict verdict;
+  double ulp;   /* the largest error of a floating output; 0 where all are integers */
+  double bound; /* what the spec allows for the variant's type */
+  /* The error of an output as a whole and what is allowed, shares of its 2-norm: of the worst. */
+  double off, off_allowed;
+  char checked[64];  /* which elements were compared, as sampling_tell says; empty: all */
+  char message[768]; /* why not right, or how little that shows; one line, mostly empty */
+} check_result;
+
+/* Prepares, runs once, judges and releases. The variant must be able to run on the device
+ * (lathe_why_not). */
+check_result check_variant(device *on, const lathe_variant *variant, const problem *p,
+                           device_layout layout);
+
+/* The same in parts, for a caller that goes on to time the call: run it once and judge, or
+ * judge what earlier runs left. */
+check_result check_run(device_call *call);
+check_result check_outputs(device_call *call);
+
+/* What check_run or check_outputs has just judged, kept to be compared bit for bit with what a later run leaves: the
+ * same call is to have the same result. Null where memory is short. */
+typedef struct check_kept check_kept;
+check_kept *check_keep(device_call *call);
+void check_drop(check_kept *kept);
+const void *check_kept_output(const check_kept *kept, int operand);
+
+/* A number that tells results apart from others, with next to no error: never 0. */
+uint64_t check_kept_sum(const device_call *call, const check_kept *kept);
+
+/* Right, unless the outputs are other bits now. */
+check_result check_same(device_call *call, const check_kept *kept);
+
+/* The verdict on a call that went wrong as its error says. Like a repro command, it takes of the
+ * call only what was asked for, and nothing of the device or of the problem's data. */
+check_result check_failed(const device_call *call);
+
+#endif

@@ -1,0 +1,439 @@
+/* judge.c - is an output of a problem right? */
+#include "judge.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "base/pool.h"
+#include "library/dtype.h"
+#include "norms.h"
+#include "repeats.h"
+#include "ruler.h"
+#include "terms.h"
+#include "ulp.h"
+
+enum {
+  BLOCK = 256,       /* elements compared at a time */
+  PART = 64 * BLOCK, /* by one thread */
+};
+
+/* By what an output is judged. */
+typedef struct law {
+  const problem *p, *flushed;
+  int output;
+  lathe_dtype type;
+  const dtype_format *stored, *computed;
+  bool narrow;  /* stored in a narrower type than computed in */
+  double bound; /* the spec's */
+  double shown; /* as judgement.bound */
+  ruler ruler;  /* of elements that are ordinary numbers */
+} law;
+
+/* One block in double: what was got, what was expected, how far apart they are. The difference
+ * is taken in the reference's own type. */
+typedef struct block {
+  size_t start, count;
+  double got[BLOCK], difference[BLOCK], expected[BLOCK], magnitude[BLOCK];
+} block;
+
+/* The spec's bound in units of the type that results are stored in. */
+static double shown_bound(double bound, lathe_dtype stored) {
+  return lathe_dtype_is_narrow(stored) && bound > 0
+             ? 0.5 + ldexp(bound, lathe_dtype_format_of(stored)->digits -
+                                      lathe_dtype_computed(stored)->digits)
+             : bound;
+}
+
+double judge_bound(const lathe_op *op, lathe_dtype dtype) {
+  return shown_bound(problem_ulp(op, dtype), dtype);
+}
+
+/* What a larger magnitude counts as. A slope times a result near the largest number is beyond f32's, but a number. */
+static double most_magnitude(const law *l) {
+  return l->p->wide ? DBL_MAX : 0x1p500;
+}
+
+static law law_of(const problem *p, const problem *flushed, int o) {
+  law l = {.p = p, .flushed = flushed, .output = o};
+
+  l.type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
+  l.stored = lathe_dtype_format_of(l.type);
+  l.narrow = lathe_dtype_is_narrow(l.type);
+  l.computed = lathe_dtype_computed(p->dtype);
+  l.bound = problem_ulp(p->op, p->dtype);
+  l.shown = shown_bound(l.bound, lathe_dtype_numeric(l.type) ? l.type : p->dtype);
+  if (!lathe_dtype_numeric(l.type)) { /* no rounded term is nearer than half a unit */
+    l.shown = fmax(l.bound, 0.5);
+    return l;
+  }
+  l.ruler = ruler_of(l.stored, l.computed, lathe_dtype_max(l.type), most_magnitude(&l));
+  if (l.narrow && l.bound == 0) {
+    l.ruler.stored = 1;
+    l.ruler.computed = 0;
+  } else if (l.narrow) {
+    l.ruler.times = l.shown;
+    l.ruler.stored = 0.5;
+    l.ruler.computed = l.bound;
+  }
+  return l;
+}
+
+/* Fills in a block whose `got` is there. */
+static void compare_block(const law *l, block *b) {
+  const problem *p = l->p;
+
+  if (p->wide) {
+    const long double *expected = (const long double *)p->expected[l->output] + b->start;
+    const long double *magnitude = (const long double *)p->magnitude[l->output] + b->start;
+    for (size_t i = 0; i < b->count; i++) {
+      b->difference[i] = (double)(b->got[i] - expected[i]);
+      b->expected[i] = (double)expected[i];
+      b->magnitude[i] = magnitude[i] <= DBL_MAX ? (double)magnitude[i] : INFINITY;
+    }
+  } else {
+    const double *expected = (const double *)p->expected[l->output] + b->start;
+    memcpy(b->expected, expected, b->count * sizeof *expected);
+    memcpy(b->magnitude, (const double *)p->magnitude[l->output] + b->start,
+           b->count * sizeof *expected);
+    for (size_t i = 0; i < b->count; i++)
+      b->difference[i] = b->got[i] - expected[i];
+  }
+  for (size_t i = 0; l->stored->integer && i < b->count; i++) {
+    b->expected[i] = lathe_dtype_within(l->type, b->expected[i]);
+    b->difference[i] = b->got[i] - b->expected[i];
+  }
+}
+
+/* The spacing of a format's numbers at a value; a normal number in double for those of at most 32 bits. */
+static double spacing_at(const dtype_format *f, double value) {
+  return 1 / ulp_of(f, 1, value);
+}
+
+/* The same of an integer type. The reference's number may be off by `off` before it is rounded, so far as that is
+ * within the range of the type. */
+static double integer_error(const law *l, const block *b, size_t i, double off) {
+  const double exact = (double)problem_expected(l->p, l->output, b->start + i);
+  const double to = b->difference[i] > 0 ? exact + off : exact - off;
+  const double room = fabs(lathe_dtype_within(l->type, to) - b->expected[i]);
+
+  if (b->difference[i] == 0)
+    return 0;
+  return l->bound == 0 ? fabs(b->difference[i])
+                       : l->shown * fabs(b->difference[i]) / (0.5 + (isnan(exact) ? 0 : room));
+}
+
+/* The error of an infinity in place of a number, which is as far off as a number one unit beyond the largest. */
+static double beyond_error(const law *l, const block *b, size_t i, double magnitude) {
+  const double at_edge =
+      ulp_at_edge(l->stored, b->got[i], problem_expected(l->p, l->output, b->start + i));
+  const double value = copysign(ldexp(1, l->stored->emax), b->got[i]);
+
+  return fmin(at_edge, 2 * ulp_of(l->computed, value - b->expected[i] / 2, magnitude));
+}
+
+/* The error of element i of a block, in the units of judgement.bound; NaN where nothing can be said of it. */
+static double element_error(const law *l, const block *b, size_t i) {
+  const double largest = lathe_dtype_max(l->type), expected = fabs(b->expected[i]);
+  /* Sums that cancel to a true zero have magnitudes far above this, whose products underflow not. */
+  const double nothing_cancels = ldexp(1, l->computed->emin + 6);
+  double magnitude = expected, error;
+
+  if (!(b->magnitude[i] <= DBL_MAX))
+    return NAN;
+  if (b->magnitude[i] > magnitude)
+    magnitude = fmin(b->magnitude[i], most_magnitude(l));
+  if (l->stored->integer)
+    return integer_error(l, b, i, l->bound * spacing_at(l->computed, magnitude));
+  if (b->got[i] == 0 && expected == 0 && b->magnitude[i] <= nothing_cancels &&
+      !l->p->op->any_zero_sign && !signbit(b->got[i]) != !signbit(b->expected[i]) &&
+      problem_expected(l->p, l->output, b->start + i) == 0) /* a long double may be below doubles */
+    return INFINITY;
+  if (l->p->wide && magnitude < DBL_MIN) /* a double has no room for the difference */
+    return (double)(fabsl(b->got[i] - problem_expected(l->p, l->output, b->start + i)) * 0x1p1074L);
+  if (isinf(b->got[i]) && expected <= largest)
+    return beyond_error(l, b, i, magnitude);
+  if (!(fabs(b->got[i]) <= largest && expected <= largest))
+    return ulp_at_edge(l->stored, b->got[i], problem_expected(l->p, l->output, b->start + i));
+  error = b->difference[i] == 0 ? 0 : ulp_of(l->computed, b->difference[i], magnitude);
+  if (!l->narrow || error == 0)
+    return error;
+  if (l->bound == 0)
+    return ulp_of(l->stored, b->difference[i], expected);
+  return l->shown * fabs(b->difference[i]) /
+         (0.5 * spacing_at(l->stored, expected) + l->bound * spacing_at(l->computed, magnitude));
+}
+
+/* Whether an element is right on a device that may take numbers below the normal range as zero: also
+ * one on the way to the result, which may be several times as much, and one that is handed out as it is
+ * because it was taken as zero. */
+static bool right_if_flushed(const law *l, const block *found, size_t i) {
+  const int emin = l->stored->emin, several = 5; /* as a power of two */
+  const size_t at = found->start + i;
+  const long double expected = problem_expected(l->p, l->output, at);
+  law without = *l;
+  block b = {.start = at, .count = 1, .got = {found->got[i]}};
+  double error;
+
+  without.p = l->flushed;
+  compare_block(&without, &b);
+  if (!l->stored->integer && expected != 0 &&
+      fabsl(b.got[0] - expected) <= ldexpl(1, emin + several))
+    return true;
+  if (!l->stored->integer && b.got[0] != 0 && fabs(b.got[0]) < ldexp(1, emin) && b.expected[0] == 0)
+    return true;
+  error = element_error(&without, &b, 0);
+  return isnan(error) || error <= l->shown;
+}
+
+typedef void fill_block(const law *l, const void *from, block *b);
+
+static void leave_out_of_norms(block *b, size_t i) {
+  b->difference[i] = b->expected[i] = b->magnitude[i] = 0;
+}
+
+static void judge_alike(const law *l, const norms *n, long double alike, long double relative,
+                        judgement *j) {
+  const norms_law by = {l->stored, l->computed, l->narrow, l->bound};
+
+  norms_judge(&by, n, alike, relative, &j->off, &j->off_allowed);
+}
+
+/* Elements that are equal have one error, and count as one as large: that is found only where it decides. */
+static void judge_norms(const law *l, const norms *n, judgement *j) {
+  const long double square = n->magnitude * n->magnitude;
+  judgement one = *j;
+
+  judge_alike(l, n, n->fourth > 0 ? square / n->fourth : 1, norms_relative, j);
+  judge_alike(l, n, 1, norms_relative, &one);
+  if (j->wrong == 0 && j->off > j->off_allowed && one.off <= one.off_allowed) {
+    const long double fourth = repeats_fourth(l->p, l->output);
+    if (fourth > 0)
+      judge_alike(l, n, fmaxl(1, square / fourth), norms_relative, j);
+  }
+}
+
+/* A row's elements are all off by what is computed once for it: what lies along the magnitudes of a row, those of
+ * negative results apart, counts as one element, the rest as before. That is found only where it decides. */
+static void judge_rows(const law *l, fill_block *fill, const void *from, const norms *n,
+                       judgement *j) {
+  const lathe_operand *o = &l->p->op->operands[l->output];
+  const size_t elements = l->p->elements[l->output];
+  const size_t width = l->p->dim[o->dim[o->ndim - 1]];
+  const long double square = n->magnitude * n->magnitude;
+  norms apart = *n, together = *n;
+  judgement of_apart = *j, of_together = *j;
+  norms_common row[2] = {{0, 0}, {0, 0}};
+
+  together.off = together.fourth = 0;
+  for (block b = {.start = 0}; b.start < elements; b.start += BLOCK) {
+    b.count = elements - b.start < BLOCK ? elements - b.start : BLOCK;
+    fill(l, from, &b);
+    compare_block(l, &b);
+    for (size_t i = 0; i < b.count; i++) {
+      const long double magnitude = fmax(b.magnitude[i], fabs(b.expected[i]));
+      norms_common *c = &row[b.expected[i] < 0];
+      if (isfinite(magnitude) && isfinite(b.difference[i])) {
+        c->off += b.difference[i] * magnitude;
+        c->magnitude += magnitude * magnitude;
+      }
+      if ((b.start + i + 1) % width == 0)
+        norms_end_row(row, &apart, &together);
+    }
+  }
+  apart.off = fmaxl(apart.off, 0);
+  judge_alike(l, &apart, n->fourth > 0 ? square / n->fourth : 1, norms_relative, &of_apart);
+  judge_alike(l, &together, square / together.fourth, INFINITY, &of_together);
+  if (of_together.off <= of_together.off_allowed) {
+    j->off = of_apart.off;
+    j->off_allowed = of_apart.off_allowed;
+  }
+}
+
+/* What a part of the elements came to. */
+typedef struct part {
+  judgement j;
+  norms n;
+} part;
+
+/* An output of which all parts are judged. */
+typedef struct trial {
+  const law *l;
+  fill_block *fill;
+  const void *from;
+  bool first;        /* nothing is wanted beyond an element that is wrong, */
+  atomic_bool found; /* as there is one */
+  part *part;
+} trial;
+
+/* A block of ordinary numbers of which none is wrong; false for others. */
+static bool judge_plain(const law *l, const block *b, part *to) {
+  const problem *p = l->p;
+  const double *expected = (const double *)p->expected[l->output] + b->start;
+  const double *magnitude = (const double *)p->magnitude[l->output] + b->start;
+  double error[BLOCK], worst = to->j.worst;
+  ruler_sums sums;
+
+  if (p->wide || !ruler_measure(&l->ruler, b->got, expected, magnitude, b->count, error, &sums))
+    return false;
+  for (size_t i = 0; i < b->count; i++)
+    worst = error[i] > worst ? error[i] : worst;
+  if (worst > l->shown)
+    return false;
+  to->j.worst = worst;
+  to->n.count += b->count;
+  to->n.off += sums.off;
+  to->n.expected += sums.expected;
+  to->n.magnitude += sums.magnitude;
+  to->n.fourth += sums.fourth;
+  return true;
+}
+
+/* Any block, element by element. */
+static void judge_block(const law *l, block *b, part *to) {
+  compare_block(l, b);
+  for (size_t i = 0; i < b->count; i++) {
+    const double error = element_error(l, b, i);
+    const bool unknown = isnan(error);
+    const bool flushed = error > l->shown && l->flushed && right_if_flushed(l, b, i);
+    b->magnitude[i] = fmax(b->magnitude[i], fabs(b->expected[i]));
+    if (unknown || flushed || !isfinite(b->difference[i]))
+      leave_out_of_norms(b, i);
+    to->j.unjudged += unknown;
+    if (unknown || flushed)
+      continue;
+    if (error > to->j.worst)
+      to->j.worst = error;
+    if (error > l->shown && to->j.wrong++ == 0) {
+      to->j.at = b->start + i;
+      to->j.at_ulp = error;
+    }
+  }
+  norms_add(&to->n, b->difference, b->expected, b->magnitude,
+            b->count); /* zeros in the place of others */
+}
+
+static void judge_part(void *context, size_t nth, int thread) {
+  trial *t = context;
+  const size_t elements = t->l->p->elements[t->l->output];
+  const size_t end = nth * PART + pool_part_size(elements, PART, nth);
+  part *to = &t->part[nth];
+  block b;
+
+  (void)thread;
+  for (b.start = nth * PART; b.start < end && !atomic_load(&t->found); b.start += BLOCK) {
+    b.count = end - b.start < BLOCK ? end - b.start : BLOCK;
+    t->fill(t->l, t->from, &b);
+    if (!judge_plain(t->l, &b, to))
+      judge_block(t->l, &b, to);
+    if (t->first && to->j.wrong > 0)
+      atomic_store(&t->found, true);
+  }
+}
+
+/* One part and the next, in their order. */
+static void join(part *all, const part *next) {
+  if (all->j.wrong == 0) {
+    all->j.at = next->j.at;
+    all->j.at_ulp = next->j.at_ulp;
+  }
+  all->j.worst = fmax(all->j.worst, next->j.worst);
+  all->j.wrong += next->j.wrong;
+  all->j.unjudged += next->j.unjudged;
+  norms_join(&all->n, &next->n);
+}
+
+/* first: nothing is wanted beyond whether an element is wrong. */
+static judgement judge_floating(const law *l, fill_block *fill, const void *from, bool first) {
+  const size_t parts = pool_parts(l->p->elements[l->output], PART);
+  part all = {.j = {.bound = l->shown}}, one = {.j = {.bound = l->shown}};
+  trial t = {.l = l, .fill = fill, .from = from, .first = first, .part = &one};
+
+  if (parts > 1)
+    t.part = calloc(parts, sizeof *t.part);
+  if (!t.part)
+    message_refuse("out of memory");
+  pool_run(judge_part, &t, parts);
+  for (size_t i = 0; i < parts; i++)
+    join(&all, &t.part[i]);
+  if (parts > 1)
+    free(t.part);
+  if (l->stored->integer) /* which have no small errors */
+    return all.j;
+  judge_norms(l, &all.n, &all.j);
+  if (all.j.wrong == 0 && all.j.off > all.j.off_allowed && l->p->op->operands[l->output].ndim > 1)
+    judge_rows(l, fill, from, &all.n, &all.j);
+  return all.j;
+}
+
+/* Integers must be equal; but an index may be another, where its term is as good. */
+static judgement judge_integers(const law *l, const void *got) {
+  const problem *p = l->p;
+  const int o = l->output;
+  const size_t size = l->stored->size;
+  judgement j = {.bound = l->shown};
+  terms *near = NULL;
+
+  for (size_t i = 0; i < p->elements[o]; i++) {
+    const char *element = (const char *)got + i * size;
+    double error = INFINITY;
+    if (memcmp(element, (const char *)p->expected[o] + i * size, size) == 0 ||
+        (l->flushed &&
+         memcmp(element, (const char *)l->flushed->expected[o] + i * size, size) == 0))
+      continue;
+    if (!near && j.wrong == 0)
+      near = terms_make(p, o, got);
+    if (near) {
+      error = terms_error(near, i);
+      j.worst = fmax(j.worst, error);
+    }
+    if (!(error <= l->shown) && j.wrong++ == 0) {
+      j.at = i;
+      j.at_ulp = error;
+    }
+  }
+  terms_free(near);
+  return j;
+}
+
+static void fill_given(const law *l, const void *from, block *b) {
+  lathe_dtype_widen(l->type, (const char *)from + b->start * l->stored->size, b->count, b->got);
+}
+
+judgement judge_output(const problem *p, const problem *flushed, int output, const void *got) {
+  const law l = law_of(p, flushed, output);
+
+  return lathe_dtype_numeric(l.type) ? judge_floating(&l, fill_given, got, false)
+                                     : judge_integers(&l, got);
+}
+
+bool judge_is_right(const judgement *j) {
+  return j->wrong == 0 && j->off <= j->off_allowed;
+}
+
+bool judge_may_be_spec(const lathe_op *op, lathe_dtype dtype, const judgement *j) {
+  const double bound = problem_ulp(op, dtype);
+
+  return op->roughest_ulp > bound && bound > 0 && j->at_ulp / j->bound * bound <= op->roughest_ulp;
+}
+
+/* The right result times a factor, as a kernel would leave it. */
+static void fill_scaled(const law *l, const void *from, block *b) {
+  char narrowed[BLOCK * sizeof(double)];
+
+  for (size_t i = 0; i < b->count; i++)
+    b->got[i] = (double)(problem_expected(l->p, l->output, b->start + i) *
+                         (long double)*(const double *)from);
+  lathe_dtype_narrow(l->type, b->got, b->count, narrowed);
+  lathe_dtype_widen(l->type, narrowed, b->count, b->got);
+}
+
+bool judge_lets_pass(const problem *p, int output, double factor) {
+  const law l = law_of(p, NULL, output);
+  const judgement j = judge_floating(&l, fill_scaled, &factor, true);
+
+  return judge_is_right(&j);
+}

@@ -1,0 +1,48 @@
+/* buffer.h - memory for a kernel's operands, with guard zones that show what a kernel wrote
+ * outside of it, and pages beyond them that cannot be touched at all. */
+#ifndef BUFFER_H
+#define BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct buffer {
+  unsigned char *data;
+  size_t size; /* bytes */
+  bool brief;  /* see buffer_place */
+  /* The writable zone around data: guards on both sides. */
+  unsigned char *zone;
+  size_t zone_size;
+  void *map;
+  size_t map_size;
+} buffer;
+
+/* Where the data begins. */
+typedef struct buffer_place {
+  size_t offset; /* bytes after a 64-byte boundary */
+  int stagger;   /* moves data by this many times 1088 bytes, so that operands do not share cache
+                    sets, and loads do not wait for stores with the same low address bits */
+  int lines;     /* moves it by so many cache lines */
+  bool brief; /* only so much after the data is guarded as is before it, not all of a huge page */
+  bool page_end; /* the data ends where an untouchable page begins, whatever its alignment */
+} buffer_place;
+
+/* False when there is no memory. The guards are filled, the data is zero. */
+bool buffer_make(buffer *b, size_t size, buffer_place place);
+void buffer_free(buffer *b);
+
+/* What is made from here on lies in other memory than what was freed before. */
+void buffer_forget(void);
+
+extern const unsigned char buffer_poison_byte;
+
+/* Fills the data with a value that no right result has: finite and hugely negative in every
+ * floating format. */
+void buffer_poison(buffer *b);
+bool buffer_is_poison(const void *element, size_t size);
+
+/* Null where the guards are as they were; else the first byte changed, which lies before data
+ * or at or after data + size. */
+const unsigned char *buffer_overrun(const buffer *b);
+
+#endif

@@ -1,0 +1,156 @@
+/* device.h - where kernels run. A kind of device is one file that fills in this interface. */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include <stdarg.h>
+#include <stdatomic.h>
+
+#include "kind.h"
+#include "library/lathe.h"
+#include "problem/problem.h"
+
+typedef struct device device;
+
+enum {
+  STREAMS_MOST = 3,     /* streams that are read, at most */
+  STREAMS_READING = -1, /* in place of their number: one is read, and nothing is written */
+};
+
+/* Which part of a device computes: that for any arithmetic, or that for products of matrices, as tensor cores are. */
+typedef enum device_unit { DEVICE_VECTOR, DEVICE_MATRIX, DEVICE_UNITS } device_unit;
+
+/* How a call's buffers are laid out. */
+typedef struct device_layout {
+  size_t offset; /* bytes that buffers start after a 64-byte boundary; see device_offset */
+  bool page_end; /* each buffer ends at a page that cannot be touched */
+  bool in_place; /* the first output is the first input */
+  int threads;   /* on a processor, that may share a call; 0: one */
+  unsigned
+      drawn; /* not 0: buffers lie elsewhere than for another number, as far as that can be had */
+} device_layout;
+
+/* A variant with its buffers on a device. A device kind makes it the head of its own type. */
+typedef struct device_call {
+  device *on;
+  const lathe_variant *variant;
+  const problem *problem;
+  const problem *other; /* that timed calls take turns with; null: none */
+  device_layout layout;
+  uint64_t group; /* many calls are best timed as a multiple of this many; 0: no matter */
+  /* Of the last call that was timed: whether it was of the other problem, and a byte of each output that was
+   * poisoned before it. */
+  bool others;
+  size_t poked[LATHE_MAX_OPERANDS];
+  const void *seen[LATHE_MAX_OPERANDS]; /* outputs as they were when check.c last judged them */
+  char error[256];                      /* what went wrong last */
+} device_call;
+
+/* Nanoseconds that a batch of calls took: on the host's clock, and on the device's (where that
+ * is a processor, the time that the thread had it). Reports give the host's time for a processor and
+ * the device's own for others, where the host's is mostly that of asking and waiting. */
+typedef struct device_time {
+  double host, own;
+} device_time;
+
+struct device {
+  const char *id;    /* cpu, cuda0: what --device takes */
+  const char *name;  /* as the maker calls it */
+  const char *notes; /* what else there is to say of it, a line; null for nothing */
+  lathe_kind kind;
+  uint64_t features;
+  uint64_t hidden; /* features that it has and LATHE_CPU_FEATURES leaves out */
+  double cache; /* bytes of its last cache before memory; 0: not known, or told elsewhere (cpu.h) */
+  bool is_processor; /* one that emulates a GPU, as Mesa's lavapipe does */
+  bool cools;        /* it has a way to time calls whose operands are in no cache: see cool */
+  bool lost; /* an error has cost this process the device; another process may still have it */
+  /* A bit for each dtype: numbers below its normal range may count as zero, as Vulkan lets a
+   * device choose; see judge.h. */
+  unsigned may_flush;
+
+  /* Bytes of memory that can be had now. */
+  double (*memory)(device *on);
+
+  /* Buffers for a variant, with the problem's inputs in them; null with the reason in why
+   * (static). Released by release. */
+  device_call *(*prepare)(device *on, const lathe_variant *variant, const problem *p,
+                          device_layout layout, const char **why);
+  void (*release)(device_call *call);
+
+  /* Before a call whose results are to be looked at: outputs poisoned, and an input that the
+   * last call wrote over put back. */
+  void (*reset)(device_call *call);
+
+  /* Another problem of the same op, type and size: its inputs in the place of those that are there.
+   * False with the reason in call->error. */
+  bool (*load)(device_call *call, const problem *p);
+
+  /* From here on timed calls take turns with another problem, of the same op, type and size, whose inputs
+   * lie elsewhere, and whose outputs take the place of the call's own: one after the other, or batches of them,
+   * so that no operands are in a slower cache for it. False, with all as it was, where memory is short. */
+  bool (*take_turns)(device_call *call, const problem *other);
+
+  /* Calls the kernel, and waits for it. False with the reason in call->error. */
+  bool (*run)(device_call *call);
+  bool (*time)(device_call *call, uint64_t calls, device_time *taken);
+
+  /* From here on timed calls take turns with copies of the operands, so many that each call finds
+   * its own in memory and in no cache; results are looked at in the first, the call's own. False, with
+   * all as it was, where so many cannot be had. Null where a device never does it. */
+  bool (*cool)(device_call *call);
+
+  /* The results of the last call, by operand; false with the reason in call->error where a
+   * kernel wrote what it must not: outside of its buffers, or over its inputs. */
+  const void *(*output)(device_call *call, int operand);
+  bool (*intact)(device_call *call);
+
+  /* A part of an output, from a byte of it on, as it is now, and made something else; false with the
+   * reason in call->error. */
+  bool (*peek)(device_call *call, int operand, size_t at, void *to, size_t bytes);
+  bool (*poke)(device_call *call, int operand, size_t at, const void *from, size_t bytes);
+
+  /* The best rate, in bytes per second of both directions together, at which kernels that only move memory read so
+   * many streams (at most STREAMS_MOST, or STREAMS_READING) of some bytes each, and write one, again and again. 0
+   * where it is not known. */
+  double (*streams_rate)(device *on, int streams, size_t bytes);
+
+  /* The best rate, in operations per second, at which kernels that only multiply numbers of a type and add the products,
+   * in the type that it is computed in, did so in a unit: two for each product. 0 where there is no such unit, or it is
+   * not known. Null for a device that never tells. */
+  double (*arithmetic_rate)(device *on, lathe_dtype dtype, device_unit unit);
+};
+
+/* The devices of a kind, or else why there are none. */
+typedef struct device_list {
+  size_t count;
+  device *const *at;
+  const char *missing;
+} device_list;
+
+/* Says in call->error what went wrong, and why where that is not null. False, for the caller to return. */
+bool device_fail(device_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool device_fail_list(device_call *call, const char *why, const char *format, va_list list)
+    __attribute__((format(printf, 3, 0)));
+
+/* The operand whose buffer an operand of a call uses: its own, but for the output of an in-place call. */
+int device_home(const device_call *call, int operand);
+
+/* How many bytes after a boundary, of 64 bytes or more, an operand's buffer starts: the layout's offset, for all but
+ * the first two operands twice that, so that not all lie alike, rounded up to an element's size, which C and
+ * the devices want it on; or as many as make it end at such a boundary. */
+size_t device_offset(const device_call *call, int operand);
+
+/* What may wait for a device counts its steps where device_watch says, for another process that looks
+ * there: a launch that does not end cannot be called back. Null, as at first, is for nobody to see. */
+typedef struct device_steps {
+  atomic_uint begun, ended; /* unequal within a step */
+} device_steps;
+void device_watch(device_steps *steps);
+void device_step_begins(void);
+void device_step_ends(void);
+double device_memory(device *on);
+device_call *device_prepare(device *on, const lathe_variant *variant, const problem *p,
+                            device_layout layout, const char **why);
+bool device_run(device_call *call);
+bool device_time_calls(device_call *call, uint64_t calls, device_time *taken);
+
+#endif

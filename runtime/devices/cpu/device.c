@@ -1,0 +1,414 @@
+/* device.c - this processor, one thread of it, as a device. */
+#include "device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined __x86_64__
+#include <xmmintrin.h>
+#endif
+
+#include "arithmetic.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/signals.h"
+#include "devices/common/buffer.h"
+#include "library/cpu.h"
+#include "streams.h"
+
+enum {
+  PATTERNED = 16 << 10, /* bytes of the stack that a kernel finds a pattern in */
+  POKED = 8,            /* bytes of an output that are poisoned at a time */
+  TOGETHER = 64,        /* calls of which one finds that */
+  TURNS = 8,            /* batches, about, until the other problem has its turn; see take_turns */
+};
+
+typedef struct cpu_call {
+  device_call head;
+  buffer operand[LATHE_MAX_OPERANDS], workspace;
+  buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
+  lathe_args args, other_args;
+  uint64_t drawn; /* what chance has come to */
+  uint64_t calls; /* how many the next batch makes */
+  size_t parts;   /* that threads share of each */
+} cpu_call;
+
+/* The number that a line "key: number" of a file starts with, or -1. */
+static double file_number(const char *path, const char *key) {
+  FILE *f = fopen(path, "r");
+  char line[256];
+  double value = -1;
+
+  if (!f)
+    return -1;
+  while (value < 0 && fgets(line, sizeof line, f))
+    if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), "%lf", &value) != 1)
+      break;
+  fclose(f);
+  return value;
+}
+
+static double memory(device *on) {
+  const double limit = file_number("/sys/fs/cgroup/memory.max", "");
+  const double used = file_number("/sys/fs/cgroup/memory.current", "");
+  double available = file_number("/proc/meminfo", "MemAvailable:") * 1024;
+
+  (void)on;
+  if (limit > 0 && used >= 0 && (available < 0 || limit - used < available))
+    available = limit - used;
+  return available;
+}
+
+static int first_operand(const lathe_op *op, bool output) {
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output == output)
+      return o;
+  return -1;
+}
+
+static void release(device_call *call) {
+  cpu_call *c = (cpu_call *)call;
+
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
+    buffer_free(&c->operand[o]);
+    buffer_free(&c->input[o]);
+  }
+  buffer_free(&c->workspace);
+  free(c);
+}
+
+/* Where an operand, or the workspace, lies beyond its usual place: some lines, by the layout's number. */
+static int lines_of(device_layout layout, int nth) {
+  const uint32_t mixed = (layout.drawn * 2654435761u ^ (uint32_t)nth * 2246822519u) * 3266489917u;
+
+  return layout.drawn && !layout.page_end ? (int)(mixed >> 28) : 0;
+}
+
+static bool allocate(cpu_call *c) {
+  const lathe_variant *v = c->head.variant;
+  const problem *p = c->head.problem;
+  buffer_place place = {.page_end = c->head.layout.page_end, .brief = c->head.layout.drawn != 0};
+
+  for (int o = 0; o < v->op->noperands; o++) {
+    if (device_home(&c->head, o) != o)
+      continue;
+    place.stagger = o;
+    place.lines = lines_of(c->head.layout, o);
+    place.offset = device_offset(&c->head, o);
+    if (!buffer_make(&c->operand[o], p->bytes[o], place))
+      return false;
+    if (p->input[o])
+      memory_copy(c->operand[o].data, p->input[o], p->bytes[o]);
+  }
+  for (int o = 0; o < v->op->noperands; o++)
+    c->args.buf[o] = c->operand[device_home(&c->head, o)].data;
+  if (v->workspace) {
+    place = (buffer_place){.stagger = v->op->noperands,
+                           .lines = lines_of(c->head.layout, v->op->noperands)};
+    if (!buffer_make(&c->workspace, (size_t)lathe_workspace_of_parts(v, p->dim, c->parts), place))
+      return false;
+    c->args.workspace = c->workspace.data;
+  }
+  return true;
+}
+
+static device_call *prepare(device *on, const lathe_variant *variant, const problem *p,
+                            device_layout layout, const char **why) {
+  static unsigned drawn;
+  cpu_call *c;
+
+  *why = NULL;
+  if (layout.in_place && !variant->op->in_place)
+    *why = "the op does not work in place";
+  if (*why)
+    return NULL;
+  *why = "not enough memory for the operands";
+  if (layout.drawn != drawn) /* the variants of a round have the same memory one after the other */
+    buffer_forget();
+  drawn = layout.drawn;
+  c = calloc(1, sizeof *c);
+  if (!c)
+    return NULL;
+  c->head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
+  c->args = problem_args(p);
+  c->parts = lathe_parts(variant, p->dim, layout.threads);
+  if (!allocate(c)) {
+    release(&c->head);
+    return NULL;
+  }
+  *why = NULL;
+  return &c->head;
+}
+
+static void reset(device_call *call) {
+  cpu_call *c = (cpu_call *)call;
+  const lathe_op *op = call->variant->op;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output && device_home(&c->head, o) == o)
+      buffer_poison(&c->operand[o]);
+  if (call->layout.in_place) {
+    const int input = first_operand(op, false);
+    memory_copy(c->operand[input].data, call->problem->input[input], call->problem->bytes[input]);
+  }
+  if (c->workspace.data)
+    buffer_poison(&c->workspace);
+}
+
+static bool load(device_call *call, const problem *p) {
+  cpu_call *c = (cpu_call *)call;
+  const lathe_args with = problem_args(p);
+
+  call->problem = p;
+  memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->input[o])
+      memory_copy(c->operand[o].data, p->input[o], p->bytes[o]);
+  return true;
+}
+
+/* Batches have one problem: what the other's inputs push out of a cache is missed by the first of its own, and by
+ * so few that their median does not show it. */
+static bool take_turns(device_call *call, const problem *other) {
+  cpu_call *c = (cpu_call *)call;
+  buffer_place place = {.page_end = call->layout.page_end, .brief = call->layout.drawn != 0};
+
+  c->other_args = problem_args(other);
+  memcpy(c->other_args.buf, c->args.buf, sizeof c->args.buf);
+  c->other_args.workspace = c->args.workspace;
+  for (int o = 0; o < other->op->noperands; o++) {
+    if (!other->input[o])
+      continue;
+    place.stagger = other->op->noperands + 1 + o;
+    place.lines = lines_of(call->layout, place.stagger);
+    place.offset = device_offset(call, o);
+    if (!buffer_make(&c->input[o], other->bytes[o], place)) {
+      for (int made = 0; made < o; made++)
+        buffer_free(&c->input[made]);
+      return false;
+    }
+    memory_copy(c->input[o].data, other->input[o], other->bytes[o]);
+    c->other_args.buf[o] = c->input[o].data;
+  }
+  call->other = other;
+  c->drawn = other->seed;
+  return true;
+}
+
+/* A number that no kernel can know. */
+static uint32_t draw(cpu_call *c) {
+  c->drawn = c->drawn * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(c->drawn >> 32);
+}
+
+/* Poisons each output somewhere. */
+static void poke_somewhere(cpu_call *c) {
+  const lathe_op *op = c->head.variant->op;
+
+  for (int o = op->noperands - 1; o >= 0 && op->operands[o].output; o--) {
+    const buffer *b = &c->operand[o];
+    const size_t places = b->size / POKED;
+    const size_t place = places <= UINT32_MAX ? (draw(c) * (uint64_t)places) >> 32 : draw(c);
+    memset(b->data + place * POKED, buffer_poison_byte, b->size < POKED ? b->size : POKED);
+    c->head.poked[o] = place * POKED;
+  }
+}
+
+typedef struct pool_call {
+  lathe_part_fn *work;
+  void *context;
+} pool_call;
+
+static void work_on(void *call, size_t nth, int thread) {
+  const pool_call *c = call;
+
+  (void)thread;
+  c->work(c->context, nth);
+}
+
+static void run_in_pool(void *pool, lathe_part_fn *work, void *context, size_t parts) {
+  pool_call call = {work, context};
+
+  (void)pool;
+  pool_run(work_on, &call, parts);
+}
+
+static void run_kernel(const cpu_call *c, const lathe_args *args) {
+  static const lathe_threads threads = {.run = run_in_pool};
+
+  if (c->parts > 1)
+    lathe_run_parts(c->head.variant, args, c->parts, &threads);
+  else
+    c->head.variant->run(args);
+}
+
+/* Before the last of some calls outputs are poisoned somewhere: too seldom to take time, and where a kernel that
+ * finds its result there leaves the poison. */
+static void run_batch(void *argument) {
+  cpu_call *c = argument;
+  const lathe_args *args = c->head.others ? &c->other_args : &c->args;
+  uint64_t some = 1 + draw(c) % TOGETHER;
+
+  for (uint64_t left = c->calls; left > 0; left -= some, some = TOGETHER) {
+    some = some < left ? some : left;
+    for (uint64_t i = 1; i < some; i++)
+      run_kernel(c, args);
+    if (c->head.other)
+      poke_somewhere(c);
+    run_kernel(c, args);
+  }
+}
+
+/* Leaves a pattern where a kernel will have its stack. */
+__attribute__((noinline)) static void fill_stack(unsigned char pattern) {
+  unsigned char below[PATTERNED];
+
+  memset(below, pattern, sizeof below);
+  __asm__ volatile("" : : "r"(below) : "memory");
+}
+
+/* One call, on a stack that holds other numbers each time. */
+static void run_once(void *argument) {
+  const unsigned char patterns[] = {0x3f, buffer_poison_byte};
+  static unsigned turn;
+  cpu_call *c = argument;
+
+  fill_stack(patterns[turn++ % 2]);
+  run_kernel(c, &c->args);
+}
+
+/* The floating-point settings that a kernel must leave as they were: rounding, masks, and
+ * flushing of denormals, but not the sticky exception flags. */
+static uint64_t float_settings(void) {
+#if defined __x86_64__
+  return _mm_getcsr() & ~(unsigned)_MM_EXCEPT_MASK;
+#elif defined __aarch64__
+  uint64_t settings;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(settings));
+  return settings;
+#else
+  return 0;
+#endif
+}
+
+static void set_float_settings(uint64_t settings) {
+#if defined __x86_64__
+  _mm_setcsr((unsigned)settings);
+#elif defined __aarch64__
+  __asm__ volatile("msr fpcr, %0" : : "r"(settings));
+#else
+  (void)settings;
+#endif
+}
+
+static bool run(device_call *call) {
+  cpu_call *c = (cpu_call *)call;
+  const uint64_t settings = float_settings();
+  const char *crash;
+
+  crash = signals_guard(run_once, c);
+  if (crash)
+    return device_fail(call, "crashed with %s", crash);
+  if (float_settings() != settings) {
+    set_float_settings(settings);
+    return device_fail(call, "left the processor's floating-point settings changed");
+  }
+  return true;
+}
+
+static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
+  cpu_call *c = (cpu_call *)call;
+  const char *crash;
+  double host, own;
+
+  c->calls = calls;
+  if (call->other && draw(c) % TURNS == 0)
+    call->others = !call->others;
+  own = clock_cpu_ns();
+  host = clock_ns();
+  crash = signals_guard(run_batch, c);
+  taken->host = clock_ns() - host;
+  taken->own = clock_cpu_ns() - own;
+  return !crash || device_fail(call, "crashed with %s while it was timed", crash);
+}
+
+static const void *output(device_call *call, int operand) {
+  return ((cpu_call *)call)->args.buf[operand];
+}
+
+static bool peek(device_call *call, int operand, size_t at, void *to, size_t bytes) {
+  memcpy(to, (const char *)output(call, operand) + at, bytes);
+  return true;
+}
+
+static bool poke(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
+  memcpy((char *)((cpu_call *)call)->args.buf[operand] + at, from, bytes);
+  return true;
+}
+
+static bool guards_hold(device_call *call, const buffer *b, const char *name) {
+  const unsigned char *at = b->map ? buffer_overrun(b) : NULL;
+
+  if (!at)
+    return true;
+  if (at < b->data)
+    return device_fail(call, "wrote before the start of %s, %td bytes", name, b->data - at);
+  return device_fail(call, "wrote after the end of %s, at %td bytes past it", name,
+                     at - (b->data + b->size));
+}
+
+static bool input_holds(device_call *call, const buffer *b, const problem *p, int o) {
+  const size_t at = memory_differs(b->data, p->input[o], p->bytes[o]);
+
+  if (at == p->bytes[o])
+    return true;
+  return device_fail(call, "wrote into its input %s, %zu bytes from its start",
+                     p->op->operands[o].name, at);
+}
+
+static bool intact(device_call *call) {
+  cpu_call *c = (cpu_call *)call;
+  const lathe_op *op = call->variant->op;
+
+  for (int o = 0; o < op->noperands; o++) {
+    const bool overwritten = call->layout.in_place && o == first_operand(op, false);
+    const char *name = op->operands[o].name;
+    if (!guards_hold(call, &c->operand[o], name) || !guards_hold(call, &c->input[o], name))
+      return false;
+    if (call->problem->input[o] && !overwritten &&
+        !input_holds(call, &c->operand[o], call->problem, o))
+      return false;
+    if (c->input[o].map && !input_holds(call, &c->input[o], call->other, o))
+      return false;
+  }
+  return guards_hold(call, &c->workspace, "the workspace");
+}
+
+device *device_cpu(void) {
+  static device cpu = {
+      .id = "cpu",
+      .kind = LATHE_CPU,
+      .memory = memory,
+      .prepare = prepare,
+      .release = release,
+      .reset = reset,
+      .load = load,
+      .take_turns = take_turns,
+      .run = run,
+      .time = time_calls,
+      .output = output,
+      .intact = intact,
+      .peek = peek,
+      .poke = poke,
+      .streams_rate = cpu_streams_rate,
+      .arithmetic_rate = cpu_arithmetic_rate,
+  };
+
+  if (!cpu.name) {
+    cpu.name = lathe_cpu_name();
+    cpu.features = lathe_cpu_features();
+    cpu.hidden = lathe_cpu_hidden_features();
+  }
+  return &cpu;
+}

@@ -1,0 +1,181 @@
+/* streams.c - one core's loops that move memory and do nothing else. */
+#include "streams.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "devices/common/buffer.h"
+#include "library/lathe.h"
+
+enum { LINE = 64 };
+
+#if defined __x86_64__ || defined __aarch64__
+
+#define ALWAYS_INLINE __attribute__((always_inline)) inline
+
+typedef struct cpu_streams {
+  const char *in[STREAMS_MOST];
+  char *out, *sink;
+  int streams;    /* how many of in are read */
+  bool streaming; /* stores go past the caches */
+} cpu_streams;
+
+#if defined __x86_64__
+#include <immintrin.h>
+
+#define FENCE() _mm_sfence()
+
+#define LOOP(name) sse2_##name
+#define TARGET
+#define vector __m128i
+#define WIDTH 16
+#define LOAD(p) _mm_loadu_si128((const __m128i *)(p))
+#define ZERO() _mm_setzero_si128()
+#define OR(a, b) _mm_or_si128(a, b)
+#define STORE(p, v) _mm_storeu_si128((__m128i *)(p), v)
+#define STREAM(p, v) _mm_stream_si128((__m128i *)(p), v)
+#include "stream_loops.h"
+
+#define LOOP(name) avx2_##name
+#define TARGET __attribute__((target("avx2")))
+#define vector __m256i
+#define WIDTH 32
+#define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
+#define ZERO() _mm256_setzero_si256()
+#define OR(a, b) _mm256_or_si256(a, b)
+#define STORE(p, v) _mm256_storeu_si256((__m256i *)(p), v)
+#define STREAM(p, v) _mm256_stream_si256((__m256i *)(p), v)
+#include "stream_loops.h"
+
+#define LOOP(name) avx512_##name
+#define TARGET __attribute__((target("avx512f")))
+#define vector __m512i
+#define WIDTH 64
+#define LOAD(p) _mm512_loadu_si512(p)
+#define ZERO() _mm512_setzero_si512()
+#define OR(a, b) _mm512_or_si512(a, b)
+#define STORE(p, v) _mm512_storeu_si512(p, v)
+#define STREAM(p, v) _mm512_stream_si512((__m512i *)(p), v)
+#include "stream_loops.h"
+
+#else
+#include <arm_neon.h>
+
+/* Past the caches, as two halves: no other store has the hint. */
+ALWAYS_INLINE static void store_past(char *p, uint8x16_t v) {
+  __asm__("stnp %d1, %d2, [%3]"
+          : "=m"(*(char(*)[16])p)
+          : "w"(vget_low_u8(v)), "w"(vget_high_u8(v)), "r"(p));
+}
+
+#define FENCE() (void)0
+
+#define LOOP(name) neon_##name
+#define TARGET
+#define vector uint8x16_t
+#define WIDTH 16
+#define LOAD(p) vld1q_u8((const uint8_t *)(p))
+#define ZERO() vdupq_n_u8(0)
+#define OR(a, b) vorrq_u8(a, b)
+#define STORE(p, v) vst1q_u8((uint8_t *)(p), v)
+#define STREAM(p, v) store_past(p, v)
+#include "stream_loops.h"
+
+#endif
+
+typedef void loop(const cpu_streams *s, size_t bytes);
+
+static const struct {
+  uint64_t features;
+  loop *read, *write;
+} sets[] = {
+#if defined __aarch64__
+    {0, neon_read, neon_write},
+#else
+    {LATHE_SSE2, sse2_read, sse2_write},
+    {LATHE_AVX2, avx2_read, avx2_write},
+    {LATHE_AVX512F, avx512_read, avx512_write},
+#endif
+};
+
+/* Nanoseconds of one call at its best: batches of some 20 us, for about a quarter of a millisecond. */
+static double best_time(loop *run, const cpu_streams *s, size_t bytes) {
+  const double batch_ns = 20e3, total_ns = 0.25e6;
+  const int rounds_at_least = 4;
+  double best = INFINITY, spent = 0;
+  size_t calls = 1;
+
+  for (int round = 0; round < rounds_at_least || spent < total_ns; round++) {
+    const double start = clock_ns();
+    double taken;
+    for (size_t i = 0; i < calls; i++)
+      run(s, bytes);
+    taken = clock_ns() - start;
+    best = fmin(best, taken / (double)calls);
+    if (taken < batch_ns)
+      calls *= 2;
+    spent += taken;
+  }
+  return best;
+}
+
+/* The shortest time to move one stream's bytes, over instruction sets and kinds of store. */
+static double best_loop(uint64_t features, cpu_streams *s, int streams, size_t bytes) {
+  /* Below this, stores past the caches only lose. */
+  const size_t streaming_from = 256 << 10;
+  double best = INFINITY;
+
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    if (sets[i].features & ~features)
+      continue;
+    if (streams == STREAMS_READING) {
+      best = fmin(best, best_time(sets[i].read, s, bytes));
+      continue;
+    }
+    s->streams = streams;
+    s->streaming = false;
+    best = fmin(best, best_time(sets[i].write, s, bytes));
+    s->streaming = true;
+    if (bytes >= streaming_from)
+      best = fmin(best, best_time(sets[i].write, s, bytes));
+  }
+  return best;
+}
+
+double cpu_streams_rate(device *on, int streams, size_t bytes) {
+  const int inputs = streams == STREAMS_READING ? 1 : streams;
+  buffer in[STREAMS_MOST] = {0}, out = {0}, sink = {0};
+  cpu_streams s = {0};
+  double rate = 0;
+  bool ok = buffer_make(&sink, LINE, (buffer_place){0});
+
+  for (int i = 0; i < inputs; i++) {
+    ok = buffer_make(&in[i], bytes, (buffer_place){.stagger = i}) && ok;
+    s.in[i] = (const char *)in[i].data;
+  }
+  if (streams != STREAMS_READING)
+    ok = buffer_make(&out, bytes, (buffer_place){.stagger = inputs}) && ok;
+  s.out = (char *)out.data;
+  s.sink = (char *)sink.data;
+  if (ok) {
+    const int moved = streams == STREAMS_READING ? 1 : streams + 1;
+    rate = (double)moved * (double)bytes * 1e9 / best_loop(on->features, &s, streams, bytes);
+  }
+  for (int i = 0; i < STREAMS_MOST; i++)
+    buffer_free(&in[i]);
+  buffer_free(&out);
+  buffer_free(&sink);
+  return rate;
+}
+
+#else
+
+double cpu_streams_rate(device *on, int streams, size_t bytes) {
+  (void)on, (void)streams, (void)bytes;
+  return 0;
+}
+
+#endif

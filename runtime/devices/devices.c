@@ -1,0 +1,64 @@
+/* devices.c - the devices of this machine. */
+#include "devices.h"
+
+#include "devices/cpu/device.h"
+#include "devices/cuda/device.h"
+#include "devices/peer/device.h"
+#include "devices/vulkan/device.h"
+
+static device_list the_cpu(void) {
+  static device *cpu;
+
+  cpu = device_cpu();
+  return (device_list){.count = 1, .at = &cpu};
+}
+
+static device_list (*const finders[])(void) = {
+    [LATHE_CPU] = the_cpu,
+    [LATHE_CUDA] = device_cuda,
+    [LATHE_VULKAN] = device_vulkan,
+    [LATHE_PEER] = device_peer,
+};
+
+static const device_list *put[DEVICE_KINDS];
+
+device_list device_own(lathe_kind kind) {
+  device_list list;
+
+  device_step_begins();
+  list = finders[kind]();
+  device_step_ends();
+  return list;
+}
+
+void device_put(lathe_kind kind, const device_list *list) {
+  put[kind] = list;
+}
+
+static device_list of_kind(lathe_kind kind) {
+  return put[kind] ? *put[kind] : device_own(kind);
+}
+
+size_t device_count(void) {
+  size_t sum = 0;
+
+  for (int k = 0; k < DEVICE_KINDS; k++)
+    sum += of_kind((lathe_kind)k).count;
+  return sum;
+}
+
+device *device_at(size_t index) {
+  for (int k = 0; k < DEVICE_KINDS; k++) {
+    const device_list list = of_kind((lathe_kind)k);
+    if (index < list.count)
+      return list.at[index];
+    index -= list.count;
+  }
+  return NULL;
+}
+
+const char *device_missing(lathe_kind kind) {
+  const device_list list = of_kind(kind);
+
+  return list.count ? NULL : list.missing;
+}

@@ -1,0 +1,183 @@
+/* process.c - Python with a library that kernels are held against. */
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if defined __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "base/signals.h"
+
+/* peer.py, put in by the assembler, which finds it through -Wa,-I. */
+__asm__(".section .rodata\n"
+        "lathe_peer_script:\n"
+        ".incbin \"peer.py\"\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const char lathe_peer_script[];
+
+enum { LIBRARIES = 8, ANSWER = 300, PATH = 4096 };
+
+typedef struct process {
+  const char *library;
+  pid_t pid; /* 0: none */
+  FILE *line;
+  unsigned ended;
+  char version[ANSWER];
+  char missing[PEER_WHY]; /* why there is none for good; or empty */
+} process;
+
+static process all[LIBRARIES];
+
+static process *process_of(const char *library) {
+  process *p = all;
+
+  while (p->library && strcmp(p->library, library) != 0)
+    p++;
+  p->library = library;
+  return p;
+}
+
+/* Where a Python may be: as asked for; of this build; or any. */
+static const char *python_at(int place) {
+  static const char *const others[] = {"python3", "/usr/bin/python3"};
+  static char own[PATH];
+  const char *asked = getenv("LATHE_PYTHON");
+  ssize_t length;
+  char *slash;
+
+  if (asked && *asked)
+    return place == 0 ? asked : NULL;
+  if (place > 0)
+    return place <= 2 ? others[place - 1] : NULL;
+  length = readlink("/proc/self/exe", own, sizeof own - 1);
+  own[length > 0 ? length : 0] = 0;
+  slash = strrchr(own, '/');
+  snprintf(slash ? slash : own, sizeof own - (slash ? (size_t)(slash - own) : 0),
+           "/peers/bin/python3");
+  return own;
+}
+
+/* In the new process. */
+_Noreturn static void become(const char *python, const char *library, int line) {
+  static const char *const one_thread[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                           "MKL_NUM_THREADS"};
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  char number[16];
+
+#if defined __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    dup2(nothing, fd);
+  for (size_t i = 0; i < sizeof one_thread / sizeof *one_thread; i++)
+    setenv(one_thread[i], "1", 1);
+  line = dup(line); /* which an exec keeps */
+  snprintf(number, sizeof number, "%d", line);
+  execlp(python, python, "-c", lathe_peer_script, library, number, (char *)NULL);
+  _exit(127);
+}
+
+/* An answer's line without its newline; false where the process has ended. */
+static bool read_answer(process *p, char answer[ANSWER]) {
+  char *end;
+
+  if (!fgets(answer, ANSWER, p->line))
+    return false;
+  end = strchr(answer, '\n');
+  if (end)
+    *end = 0;
+  return end != NULL;
+}
+
+/* Waits for the process's end, and says how it came to it. */
+static void bury(process *p, char why[PEER_WHY]) {
+  int status = 0;
+
+  fclose(p->line);
+  kill(p->pid,
+       SIGKILL); /* where it left the line and goes on; one that has ended keeps its status */
+  waitpid(p->pid, &status, 0);
+  p->pid = 0;
+  p->ended++;
+  if (WIFSIGNALED(status))
+    snprintf(why, PEER_WHY, "%s's process ended with signal %d, %s", p->library, WTERMSIG(status),
+             strsignal(WTERMSIG(status)));
+  else
+    snprintf(why, PEER_WHY, "%s's process ended with status %d", p->library, WEXITSTATUS(status));
+}
+
+/* Starts the library in one Python; false with the reason in why. */
+static bool start_in(process *p, const char *python, char why[PEER_WHY]) {
+  char answer[ANSWER];
+  int ends[2];
+
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 || (p->pid = fork()) < 0) {
+    p->pid = 0;
+    snprintf(why, PEER_WHY, "no process for %s: %s", p->library, strerror(errno));
+    return false;
+  }
+  if (p->pid == 0)
+    become(python, p->library, ends[1]);
+  close(ends[1]);
+  p->line = fdopen(ends[0], "r+");
+  if (p->line && read_answer(p, answer) && strncmp(answer, "ok ", 3) == 0) {
+    memcpy(p->version, answer + 3, sizeof answer - 3);
+    return true;
+  }
+  bury(p, why);
+  return false;
+}
+
+static bool start(process *p, char why[PEER_WHY]) {
+  const char *python;
+
+  if (p->missing[0]) {
+    snprintf(why, PEER_WHY, "%s", p->missing);
+    return false;
+  }
+  for (int place = 0; (python = python_at(place)); place++)
+    if (start_in(p, python, why))
+      return true;
+  if (!p->version[0]) /* one that was there may be again */
+    snprintf(p->missing, sizeof p->missing,
+             "%s was found in no Python here; ./configure --install-deps=peers installs it, and "
+             "LATHE_PYTHON names a Python",
+             p->library);
+  snprintf(why, PEER_WHY, "%s", p->missing);
+  return false;
+}
+
+bool peer_ask(const char *library, const char *request, double *figure, char why[PEER_WHY]) {
+  process *p = process_of(library);
+  char answer[ANSWER];
+
+  if (!p->pid && !start(p, why))
+    return false;
+  if (fputs(request, p->line) < 0 || fflush(p->line) != 0 || !read_answer(p, answer)) {
+    bury(p, why);
+    return false;
+  }
+  if (sscanf(answer, "ok %lf", figure) == 1)
+    return true;
+  snprintf(why, PEER_WHY, "%s", strncmp(answer, "no ", 3) == 0 ? answer + 3 : answer);
+  return false;
+}
+
+const char *peer_version(const char *library) {
+  const process *p = process_of(library);
+
+  return p->version[0] ? p->version : NULL;
+}
+
+unsigned peer_ended(const char *library) {
+  return process_of(library)->ended;
+}

@@ -1,0 +1,154 @@
+/* vulkan.h - Vulkan's functions, looked up at run time, and what physical.h is made of. */
+#ifndef VULKAN_H
+#define VULKAN_H
+
+#include "library/lathe.h"
+
+#if __has_include(<vulkan/vulkan_core.h>)
+#define HAVE_VULKAN 1
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan_core.h>
+
+/* Headers of before Vulkan 1.3.255 lack this, of which only these names are wanted. */
+#ifndef VK_KHR_cooperative_matrix
+#define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
+#define VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR                          \
+  ((VkStructureType)1000506000)
+#define VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR ((VkStructureType)1000506001)
+enum { VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR, VK_SCOPE_SUBGROUP_KHR = 3 };
+typedef struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
+  VkStructureType sType;
+  void *pNext;
+  VkBool32 cooperativeMatrix, cooperativeMatrixRobustBufferAccess;
+} VkPhysicalDeviceCooperativeMatrixFeaturesKHR;
+typedef struct VkCooperativeMatrixPropertiesKHR {
+  VkStructureType sType;
+  void *pNext;
+  uint32_t MSize, NSize, KSize;
+  int AType, BType, CType, ResultType;
+  VkBool32 saturatingAccumulation;
+  int scope;
+} VkCooperativeMatrixPropertiesKHR;
+typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(
+    VkPhysicalDevice, uint32_t *, VkCooperativeMatrixPropertiesKHR *);
+#endif
+
+/* Those that need no instance, and those that do: a row each. */
+#define VULKAN_GLOBAL_FUNCTIONS(ROW)                                                               \
+  ROW(EnumerateInstanceVersion)                                                                    \
+  ROW(CreateInstance)
+#define VULKAN_FUNCTIONS(ROW)                                                                      \
+  ROW(AllocateCommandBuffers)                                                                      \
+  ROW(AllocateMemory)                                                                              \
+  ROW(BeginCommandBuffer)                                                                          \
+  ROW(BindBufferMemory)                                                                            \
+  ROW(CmdBindPipeline)                                                                             \
+  ROW(CmdCopyBuffer)                                                                               \
+  ROW(CmdDispatch)                                                                                 \
+  ROW(CmdFillBuffer)                                                                               \
+  ROW(CmdPipelineBarrier)                                                                          \
+  ROW(CmdPushConstants)                                                                            \
+  ROW(CmdResetQueryPool)                                                                           \
+  ROW(CmdWriteTimestamp)                                                                           \
+  ROW(CreateBuffer)                                                                                \
+  ROW(CreateCommandPool)                                                                           \
+  ROW(CreateComputePipelines)                                                                      \
+  ROW(CreateDevice)                                                                                \
+  ROW(CreateFence)                                                                                 \
+  ROW(CreatePipelineLayout)                                                                        \
+  ROW(CreateQueryPool)                                                                             \
+  ROW(CreateShaderModule)                                                                          \
+  ROW(DestroyBuffer)                                                                               \
+  ROW(DestroyCommandPool)                                                                          \
+  ROW(DestroyDevice)                                                                               \
+  ROW(DestroyFence)                                                                                \
+  ROW(DestroyInstance)                                                                             \
+  ROW(DestroyPipeline)                                                                             \
+  ROW(DestroyPipelineLayout)                                                                       \
+  ROW(DestroyQueryPool)                                                                            \
+  ROW(DestroyShaderModule)                                                                         \
+  ROW(EndCommandBuffer)                                                                            \
+  ROW(EnumerateDeviceExtensionProperties)                                                          \
+  ROW(EnumeratePhysicalDevices)                                                                    \
+  ROW(FreeMemory)                                                                                  \
+  ROW(GetBufferDeviceAddress)                                                                      \
+  ROW(GetBufferMemoryRequirements)                                                                 \
+  ROW(GetDeviceQueue)                                                                              \
+  ROW(GetPhysicalDeviceFeatures2)                                                                  \
+  ROW(GetPhysicalDeviceMemoryProperties2)                                                          \
+  ROW(GetPhysicalDeviceProperties2)                                                                \
+  ROW(GetPhysicalDeviceQueueFamilyProperties)                                                      \
+  ROW(GetQueryPoolResults)                                                                         \
+  ROW(MapMemory)                                                                                   \
+  ROW(QueueSubmit)                                                                                 \
+  ROW(ResetFences)                                                                                 \
+  ROW(WaitForFences)
+
+typedef struct vulkan_api {
+  /* Null where no driver has the extension. */
+  PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR
+      GetPhysicalDeviceCooperativeMatrixPropertiesKHR;
+#define MEMBER(name) PFN_vk##name name;
+  VULKAN_GLOBAL_FUNCTIONS(MEMBER) VULKAN_FUNCTIONS(MEMBER)
+#undef MEMBER
+} vulkan_api;
+
+/* api.c */
+
+extern vulkan_api vk;
+
+/* Opens the loader and makes an instance of Vulkan 1.2; null where that fails, with the reason
+ * in why. The program keeps it to its end. */
+VkInstance vulkan_open(char *why, size_t size);
+
+/* "VK_ERROR_DEVICE_LOST" */
+const char *vulkan_error(VkResult error);
+
+/* code.c */
+
+/* What a device keeps in the arithmetic of a type, as VkPhysicalDeviceFloatControlsProperties has
+ * it: widths are 16, 32 and 64 in this order. */
+enum { VULKAN_WIDTHS = 3 };
+typedef struct vulkan_floats {
+  VkBool32 specials[VULKAN_WIDTHS];  /* NaN, infinities, and the sign of zero */
+  VkBool32 denormals[VULKAN_WIDTHS]; /* numbers below the normal range */
+  VkBool32 nearest[VULKAN_WIDTHS];   /* rounds to the nearest, of two to the even one */
+  VkShaderFloatControlsIndependence denormals_apart, rounding_apart; /* for which widths */
+  bool keeps_f16; /* those of f16 are kept without being asked for */
+} vulkan_floats;
+
+/* Makes pipelines of the images that the program carries, and keeps them. */
+typedef struct vulkan_code {
+  VkDevice device;
+  VkPipelineLayout layout; /* push constants, VULKAN_PUSHED bytes */
+  uint32_t subgroup;       /* invocations of one */
+  bool size_varies;        /* subgroups may have other sizes, unless asked for this one */
+  bool full;               /* whole subgroups can be asked for */
+  vulkan_floats floats;
+  uint32_t *
+      unpacked; /* the SPIR-V of the last image that was asked for, its bytes, and which that was */
+  size_t unpacked_size;
+  const lathe_image *unpacked_of;
+  struct vulkan_module *modules;
+  struct vulkan_pipeline *pipelines;
+} vulkan_code;
+
+enum { VULKAN_PUSHED = 128 }; /* what every device has */
+
+/* The pipeline of one kernel of an image, in `pipeline`, and null; or why there is none, one line that the next call may
+ * overwrite. */
+const char *vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
+                            VkPipeline *pipeline);
+
+/* Forgets and frees all. */
+void vulkan_code_drop(vulkan_code *code);
+
+/* gpu_clocks.c: keeps up, until the process ends, the clocks of the NVIDIA GPU with that identifier of
+ * VK_UUID_SIZE bytes; where CUDA's driver is not there, nothing happens. */
+void gpu_clocks_hold(const unsigned char *uuid);
+
+/* streams.c: streams.comp; empty where the build makes no SPIR-V. */
+extern const lathe_image vulkan_streams;
+
+#endif
+#endif

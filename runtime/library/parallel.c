@@ -1,0 +1,99 @@
+/* parallel.c - calls that several threads share: cut along the dimension that the op says, into calls of fewer points,
+ * each with a workspace of its own. */
+#include "lathe.h"
+
+/* Points of a part, at least: so many that threads do not write to one line of a cache, and that few are not what a
+ * kernel takes another way for. */
+enum { POINTS = 64 };
+
+static const double worth = 20e3; /* nanoseconds of a part: more than waking a thread takes */
+
+typedef struct shared_call {
+  const lathe_variant *variant;
+  const lathe_args *args;
+  size_t parts;
+} shared_call;
+
+/* Where a part begins: at a whole number of POINTS. */
+static size_t start_of(size_t all, size_t parts, size_t nth) {
+  const size_t blocks = all / POINTS;
+
+  return nth == parts
+             ? all
+             : (blocks / parts * nth + (nth < blocks % parts ? nth : blocks % parts)) * POINTS;
+}
+
+/* What it takes one thread, about: 16 bytes and 64 operations a nanosecond. */
+static double time_of(const lathe_variant *variant, const size_t *dim) {
+  const double memory = lathe_bytes(variant->op, variant->dtype, dim) / 16;
+  const double arithmetic = lathe_flops(variant->op, dim) / 64;
+
+  return memory > arithmetic ? memory : arithmetic;
+}
+
+size_t lathe_parts(const lathe_variant *variant, const size_t *dim, int threads) {
+  const lathe_op *op = variant->op;
+  size_t parts = threads > 1 ? (size_t)threads : 1;
+
+  if (op->cut == 0 || !variant->run)
+    return 1;
+  if (parts > dim[op->cut - 1] / POINTS)
+    parts = dim[op->cut - 1] / POINTS;
+  if ((double)parts > time_of(variant, dim) / worth)
+    parts = (size_t)(time_of(variant, dim) / worth);
+  return parts > 1 ? parts : 1;
+}
+
+/* Bytes from one part's workspace to the next one's: what the part that wants most does, in whole lines of a cache. */
+static size_t room_of(const lathe_variant *variant, const size_t *dim, size_t parts) {
+  size_t part[LATHE_MAX_DIMS] = {0}, room = 0;
+
+  if (!variant->workspace)
+    return 0;
+  for (int d = 0; d < variant->op->ndim; d++)
+    part[d] = dim[d];
+  for (size_t nth = 0; nth < parts; nth++) {
+    if (parts > 1) {
+      const size_t all = dim[variant->op->cut - 1];
+      part[variant->op->cut - 1] = start_of(all, parts, nth + 1) - start_of(all, parts, nth);
+    }
+    const size_t wanted = (size_t)variant->workspace(part);
+    room = wanted > room ? wanted : room;
+  }
+  return (room + 63) / 64 * 64;
+}
+
+double lathe_workspace_of_parts(const lathe_variant *variant, const size_t *dim, size_t parts) {
+  return variant->run ? (double)room_of(variant, dim, parts) * (double)parts
+                      : lathe_workspace(variant, dim);
+}
+
+static void run_part(void *context, size_t nth) {
+  const shared_call *call = context;
+  const lathe_variant *v = call->variant;
+  const lathe_op *op = v->op;
+  const size_t all = call->args->dim[op->cut - 1], first = start_of(all, call->parts, nth);
+  lathe_args args = *call->args;
+
+  for (int o = 0; o < op->noperands; o++) {
+    const lathe_operand *operand = &op->operands[o];
+    const lathe_dtype dtype = operand->dtype == LATHE_VARIANT_DTYPE ? v->dtype : operand->dtype;
+    if (operand->ndim > 0 && operand->dim[0] == op->cut - 1)
+      args.buf[o] = (char *)args.buf[o] +
+                    first * (lathe_elements(op, o, args.dim) / all) * lathe_dtype_size(dtype);
+  }
+  args.dim[op->cut - 1] = start_of(all, call->parts, nth + 1) - first;
+  if (args.workspace)
+    args.workspace = (char *)args.workspace + nth * room_of(v, call->args->dim, call->parts);
+  v->run(&args);
+}
+
+void lathe_run_parts(const lathe_variant *variant, const lathe_args *args, size_t parts,
+                     const lathe_threads *threads) {
+  shared_call call = {variant, args, parts};
+
+  if (parts > 1)
+    threads->run(threads->pool, run_part, &call, parts);
+  else
+    variant->run(args);
+}

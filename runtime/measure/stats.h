@@ -1,0 +1,22 @@
+/* stats.h - what a set of samples says. */
+#ifndef STATS_H
+#define STATS_H
+
+#include <stddef.h>
+
+typedef struct stats {
+  size_t count;
+  double median, mean, deviation; /* deviation: of the sample, n - 1 */
+  double min, max, q1, q3;
+  double mad;       /* median of the absolute deviations from the median */
+  double low, high; /* 95 % interval of the median, from order statistics */
+  double noise;     /* half of that interval over the median; infinite below six samples */
+  /* Outliers (Tukey 1977): beyond the quartiles by more than 1.5 times what is between these, and of them the severe
+   * ones, by more than 3 times. */
+  size_t low_outliers, high_outliers, severe_outliers;
+} stats;
+
+/* Sorts the samples. All figures are NaN where there are none. */
+stats stats_of(double *samples, size_t count);
+
+#endif

@@ -1,0 +1,164 @@
+/* timing.c - the rounds in which a call was timed, and what they say together. */
+#include "timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  SLOWEST = 4,     /* times the limit after which no round is added, however few there are */
+  FEWEST = 3,      /* rounds whose medians tell an interval */
+  SLOW = 50000000, /* ns of a row that is slow by itself */
+  SEVERAL = 6,     /* samples whose order tells one, in fewer rounds */
+  RESAMPLES = 999, /* of the bootstrap */
+};
+
+/* The median of numbers so many bytes apart, which stay in their order; NaN where there are none, or no memory. */
+static double median_of(const double *first, size_t count, size_t apart) {
+  double *copy = malloc(count * sizeof *copy), median = NAN;
+
+  for (size_t i = 0; copy && i < count; i++)
+    memcpy(&copy[i], (const char *)first + i * apart, sizeof *copy);
+  if (copy)
+    median = stats_of(copy, count).median;
+  free(copy);
+  return median;
+}
+
+bool timing_add(timing *t, const measurement *m, bool host) {
+  const double *samples = host ? m->host : m->own, *other = host ? m->own : m->host;
+  const timing_round r = {
+      .median = median_of(samples, m->count, sizeof *samples),
+      .other = median_of(other, m->count, sizeof *other),
+      .samples = m->count,
+  };
+  double *all;
+  timing_round *rounds;
+
+  if (m->count == 0)
+    return true;
+  all = realloc(t->samples, (t->count + m->count) * sizeof *all);
+  if (!all)
+    return false;
+  t->samples = all;
+  rounds = realloc(t->round, (t->rounds + 1) * sizeof *rounds);
+  if (!rounds)
+    return false;
+  t->round = rounds;
+  memcpy(t->samples + t->count, samples, m->count * sizeof *samples);
+  t->count += m->count;
+  t->round[t->rounds++] = r;
+  t->calls = m->calls;
+  /* What a sample takes in which another process has the processor is not the call's. */
+  t->spent_ns += r.median * (double)m->calls * (double)m->count;
+  return !isnan(r.median) && !isnan(r.other);
+}
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* The 95 % interval of a median: of as many values, drawn among these again and again. The factor and term are
+ * Knuth's, of MMIX; the same values have the same interval. False where there is no memory. */
+static bool draw_interval(const double *values, size_t count, double *low, double *high) {
+  double drawn[RESAMPLES], *some = malloc(count * sizeof *some);
+  uint64_t chance = count;
+
+  if (!some)
+    return false;
+  for (int i = 0; i < RESAMPLES; i++) {
+    for (size_t n = 0; n < count; n++) {
+      chance = chance * 6364136223846793005u + 1442695040888963407u;
+      some[n] = values[(size_t)((double)(chance >> 11) * 0x1p-53 * (double)count)];
+    }
+    drawn[i] = stats_of(some, count).median;
+  }
+  free(some);
+  qsort(drawn, RESAMPLES, sizeof *drawn, compare);
+  *low = drawn[(RESAMPLES + 1) / 40 - 1];
+  *high = drawn[RESAMPLES - (RESAMPLES + 1) / 40];
+  return true;
+}
+
+static bool interval_of_rounds(timing *t) {
+  double *medians = malloc(t->rounds * sizeof *medians);
+  bool ok = medians != NULL;
+
+  for (size_t i = 0; ok && i < t->rounds; i++)
+    medians[i] = t->round[i].median;
+  ok = ok && draw_interval(medians, t->rounds, &t->low, &t->high);
+  free(medians);
+  return ok;
+}
+
+timing_ratio timing_compare(const timing *one, const timing *other) {
+  const size_t rounds = one->rounds < other->rounds ? one->rounds : other->rounds;
+  timing_ratio r = {NAN, NAN, NAN};
+  double *ratios = malloc((rounds + 1) * sizeof *ratios);
+
+  for (size_t i = 0; ratios && i < rounds; i++)
+    ratios[i] = one->round[i].median / other->round[i].median;
+  if (ratios)
+    r.median = median_of(ratios, rounds, sizeof *ratios);
+  if (ratios && rounds >= FEWEST && !draw_interval(ratios, rounds, &r.low, &r.high))
+    r.median = NAN;
+  free(ratios);
+  return r;
+}
+
+static const char *reason_to_stop(const timing *t, const measure_limits *limits) {
+  if (limits->samples > 0)
+    return t->count >= (size_t)limits->samples ? "count" : NULL;
+  /* With too few rounds for an interval it may be but the system that took the processor away. */
+  if (t->spent_ns >= SLOWEST * limits->most_ns && (t->rounds >= FEWEST || t->spent_ns >= SLOW))
+    return "time";
+  if (t->rounds < (size_t)limits->rounds || t->spent_ns < limits->least_ns)
+    return NULL;
+  if (t->noise <= limits->max_noise)
+    return "noise";
+  return t->spent_ns >= limits->most_ns ? "time" : NULL;
+}
+
+bool timing_judge(timing *t, const measure_limits *limits) {
+  double *copy = malloc(t->count * sizeof *copy);
+
+  if (!copy)
+    return false;
+  memcpy(copy, t->samples, t->count * sizeof *copy);
+  t->all = stats_of(copy, t->count);
+  free(copy);
+  t->median = median_of(&t->round->median, t->rounds, sizeof *t->round);
+  t->other_one = median_of(&t->round->other, t->rounds, sizeof *t->round);
+  t->best = INFINITY;
+  for (size_t i = 0; i < t->rounds; i++)
+    t->best = fmin(t->best, t->round[i].median);
+  t->low = t->high = NAN;
+  if (t->rounds >= FEWEST) {
+    if (!interval_of_rounds(t))
+      return false;
+  } else if (t->count >= SEVERAL) {
+    t->low = t->all.low;
+    t->high = t->all.high;
+  }
+  t->noise = isnan(t->low) ? INFINITY : (t->high - t->low) / 2 / t->median;
+  t->stop = reason_to_stop(t, limits);
+  return !isnan(t->median) && !isnan(t->other_one);
+}
+
+long timing_samples(const timing *t, const measure_limits *limits) {
+  const long rounds = limits->samples < limits->rounds ? limits->samples : limits->rounds;
+  const long left = limits->samples - (long)t->count;
+  const long rounds_left = rounds - (long)t->rounds;
+
+  if (limits->samples <= 0)
+    return 0;
+  return rounds_left > 1 ? (left + rounds_left - 1) / rounds_left : left;
+}
+
+void timing_free(timing *t) {
+  free(t->samples);
+  free(t->round);
+  *t = (timing){0};
+}

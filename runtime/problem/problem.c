@@ -1,0 +1,344 @@
+/* problem.c - random inputs, and the reference's result for them. */
+#include "problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "library/dtype.h"
+#include "random.h"
+#include "sampling.h"
+#include "solve.h"
+
+bool problem_is_wide(const lathe_op *op, lathe_dtype dtype) {
+  for (int o = 0; o < op->noperands; o++)
+    if (lathe_dtype_of_operand(&op->operands[o], dtype) == LATHE_F64)
+      return true;
+  return false;
+}
+
+static size_t reference_size(lathe_dtype dtype, bool wide) {
+  if (!lathe_dtype_numeric(dtype))
+    return lathe_dtype_size(dtype);
+  return wide ? sizeof(long double) : sizeof(double);
+}
+
+static bool has_terms(const lathe_op *op, int o) {
+  return op->rounded_terms & 1u << o;
+}
+
+double problem_ulp(const lathe_op *op, lathe_dtype dtype) {
+  for (int i = 0; i < op->nbounds; i++)
+    if (op->bounds[i].dtype == dtype)
+      return op->bounds[i].ulp;
+  return 0.5;
+}
+
+double problem_solved_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+  const bool wide = problem_is_wide(op, dtype);
+  double bytes = solve_cost(op, dtype, dim, wide);
+
+  for (int o = 0; o < op->noperands; o++) {
+    const lathe_dtype type = lathe_dtype_of_operand(&op->operands[o], dtype);
+    const size_t reference = reference_size(type, wide);
+    /* An input, or a result and its magnitude. */
+    const size_t each = op->operands[o].output ? 2 * reference : lathe_dtype_size(type);
+    bytes += (double)lathe_elements(op, o, dim) * (double)each;
+    if (has_terms(op, o))
+      bytes += (double)lathe_elements(op, o, dim) *
+               (double)(reference + 2 * reference_size(LATHE_F64, wide));
+  }
+  return bytes;
+}
+
+double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+  double bytes;
+
+  if (!sampling_is_wanted(op, dtype, dim))
+    return problem_solved_cost(op, dtype, dim);
+  bytes = sampling_cost(op, dtype, dim);
+  for (int o = 0; o < op->noperands; o++)
+    if (!op->operands[o].output)
+      bytes += (double)lathe_elements(op, o, dim) *
+               (double)lathe_dtype_size(lathe_dtype_of_operand(&op->operands[o], dtype));
+  return bytes;
+}
+
+lathe_args problem_args(const problem *p) {
+  lathe_args args = {.narrow = lathe_dtype_is_narrow(p->dtype)};
+
+  memcpy(args.dim, p->dim, sizeof args.dim);
+  memcpy(args.scalar, p->scalar, sizeof args.scalar);
+  return args;
+}
+
+bool problem_ask(const problem *p) {
+  return solve(p);
+}
+
+bool problem_solve(problem *p) {
+  bool again = false, ok = problem_ask(p);
+
+  p->told->known = false;
+  for (int o = 0; o < p->op->noperands; o++)
+    if (has_terms(p->op, o)) {
+      memory_copy(p->asked[o], p->expected[o], p->bytes[o]);
+      again = true;
+    }
+  return ok && (!again || problem_ask(p));
+}
+
+/* The input's random values. */
+static void draw(problem *p, int o, lathe_dtype type) {
+  const lathe_operand *operand = &p->op->operands[o];
+  const size_t row = operand->ndim ? p->dim[operand->dim[operand->ndim - 1]] : 1;
+  const double part = 0.8125; /* of a range that is narrow, a number that every type has */
+  const double small = 0x1p-8;
+  double low = operand->low, high = operand->high;
+
+  if (operand->index) {
+    low = 0;
+    high = (double)p->dim[operand->index - 1] - 1;
+  } else if (p->special & RANDOM_NARROW && lathe_dtype_numeric(type)) {
+    low = low == -high ? 0 : low;
+    high = low + part * (high - low);
+  } else if (p->special & RANDOM_SMALL && !lathe_dtype_format_of(type)->integer && low <= 0 &&
+             high >= 0) {
+    low *= small;
+    high *= small;
+  }
+  random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, p->special);
+}
+
+static void set_sizes(problem *p) {
+  for (int o = 0; o < p->op->noperands; o++) {
+    p->elements[o] = lathe_elements(p->op, o, p->dim);
+    p->bytes[o] =
+        p->elements[o] * lathe_dtype_size(lathe_dtype_of_operand(&p->op->operands[o], p->dtype));
+  }
+}
+
+/* An output's place; false where there is no memory. */
+static bool make_result(problem *p, int o) {
+  const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
+  const size_t numbers = p->elements[o] * reference_size(LATHE_F64, p->wide);
+  const bool terms = has_terms(p->op, o), sized = terms || lathe_dtype_numeric(type);
+
+  p->expected[o] = memory_make(p->elements[o] * reference_size(type, p->wide));
+  p->magnitude[o] = sized ? memory_make(numbers) : NULL;
+  p->asked[o] = terms ? memory_make(p->bytes[o]) : NULL;
+  p->term[o] = terms ? memory_make(numbers) : NULL;
+  if (p->asked[o])
+    memset(p->asked[o], 0, p->bytes[o]);
+  return p->expected[o] && (p->magnitude[o] || !sized) && ((p->asked[o] && p->term[o]) || !terms);
+}
+
+static bool make_results(problem *p) {
+  bool ok = true;
+
+  for (int o = 0; o < p->op->noperands && ok; o++)
+    ok = !p->op->operands[o].output || make_result(p, o);
+  return ok;
+}
+
+/* The inputs' places; false where there is no memory. */
+static bool make_inputs(problem *p) {
+  bool ok = true;
+
+  for (int o = 0; o < p->op->noperands && ok; o++)
+    if (!p->op->operands[o].output) {
+      p->input[o] = memory_make(p->bytes[o]);
+      ok = p->input[o] != NULL;
+    }
+  return ok;
+}
+
+static double scalar_of(const problem *p, int s) {
+  double value = p->op->scalars[s].value;
+
+  if (p->special & RANDOM_SCALARS) { /* of the type, for an op that hands it out */
+    unsigned char narrow[sizeof value];
+    value = random_near(value, p->seed, s);
+    lathe_dtype_narrow(p->dtype, &value, 1, narrow);
+    lathe_dtype_widen(p->dtype, narrow, 1, &value);
+  }
+  return p->dtype == LATHE_F64 ? value : (float)value;
+}
+
+/* Null where there is no memory. */
+static problem *make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
+                     unsigned special, bool solved) {
+  problem *p;
+  bool ok;
+
+  p = calloc(1, sizeof *p);
+  if (!p)
+    return NULL;
+  p->told = calloc(1, sizeof *p->told);
+  ok = p->told != NULL;
+  p->op = op;
+  p->dtype = dtype;
+  memcpy(p->dim, dim, (size_t)op->ndim * sizeof *dim);
+  p->seed = seed;
+  p->special = special;
+  p->wide = problem_is_wide(op, dtype);
+  p->solved = solved;
+  for (int s = 0; s < op->nscalars; s++)
+    p->scalar[s] = scalar_of(p, s);
+  set_sizes(p);
+  ok = ok && make_inputs(p);
+  for (int o = 0; o < op->noperands && ok; o++)
+    if (p->input[o])
+      draw(p, o, lathe_dtype_of_operand(&op->operands[o], dtype));
+  if (ok && solved && sampling_is_wanted(op, dtype, dim)) {
+    p->sample = sampling_make(p);
+    ok = p->sample != NULL;
+  } else if (solved) {
+    ok = ok && make_results(p) && problem_solve(p);
+  }
+  if (!ok) {
+    problem_free(p);
+    return NULL;
+  }
+  return p;
+}
+
+problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
+                      unsigned special, const char **why) {
+  problem *p;
+
+  if (!(problem_is_wide(op, dtype) ? op->reference_wide : op->reference_f64)) {
+    *why = "the op has no reference for this type";
+    return NULL;
+  }
+  p = make(op, dtype, dim, seed, special, true);
+  *why = p ? NULL : "not enough memory for the inputs and the reference";
+  return p;
+}
+
+problem *problem_draw(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
+                      unsigned special, const char **why) {
+  problem *p = make(op, dtype, dim, seed, special, false);
+
+  *why = p ? NULL : "not enough memory for the inputs";
+  return p;
+}
+
+/* The same of a problem but for its dimensions, without inputs and results. */
+static problem *copy_head(const problem *p, const size_t *dim) {
+  problem *copy = calloc(1, sizeof *copy);
+
+  if (!copy)
+    return NULL;
+  *copy = (problem){.op = p->op,
+                    .dtype = p->dtype,
+                    .seed = p->seed,
+                    .special = p->special,
+                    .wide = p->wide,
+                    .told = calloc(1, sizeof *copy->told)};
+  memcpy(copy->dim, dim, (size_t)p->op->ndim * sizeof *dim);
+  memcpy(copy->scalar, p->scalar, sizeof copy->scalar);
+  set_sizes(copy);
+  if (copy->told)
+    return copy;
+  free(copy);
+  return NULL;
+}
+
+problem *problem_like(const problem *p, const size_t *dim) {
+  problem *like = copy_head(p, dim);
+
+  if (like && make_results(like))
+    return like;
+  problem_free(like);
+  return NULL;
+}
+
+long double problem_number(const problem *p, const void *numbers, size_t element) {
+  return p->wide ? ((const long double *)numbers)[element] : ((const double *)numbers)[element];
+}
+
+long double problem_expected(const problem *p, int output, size_t element) {
+  const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[output], p->dtype);
+  const void *expected = p->expected[output];
+  long double value;
+
+  if (lathe_dtype_numeric(type))
+    return problem_number(p, expected, element);
+  lathe_dtype_widen_long(type, (const char *)expected + element * lathe_dtype_size(type), 1,
+                         &value);
+  return value;
+}
+
+static void flush(lathe_dtype type, void *values, size_t count) {
+  const dtype_format *f = lathe_dtype_format_of(type);
+  const double smallest = ldexp(1, f->emin);
+
+  for (size_t i = 0; i < count; i++) {
+    char *at = (char *)values + i * f->size;
+    double value;
+    lathe_dtype_widen(type, at, 1, &value);
+    if (fabs(value) < smallest && value != 0) {
+      value = copysign(0, value);
+      lathe_dtype_narrow(type, &value, 1, at);
+    }
+  }
+}
+
+problem *problem_copy(const problem *p) {
+  problem *copy = problem_like(p, p->dim);
+  const bool ok = copy && make_inputs(copy);
+
+  for (int o = 0; o < p->op->noperands && ok; o++)
+    if (p->input[o])
+      memory_copy(copy->input[o], p->input[o], p->bytes[o]);
+  if (ok)
+    return copy;
+  problem_free(copy);
+  return NULL;
+}
+
+/* The same of a problem whose results are all expected. */
+static problem *flushed_copy(const problem *p) {
+  problem *flushed = problem_copy(p);
+
+  for (int o = 0; flushed && o < p->op->noperands; o++) {
+    const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
+    if (p->input[o] && lathe_dtype_numeric(type) && !lathe_dtype_format_of(type)->integer)
+      flush(type, flushed->input[o], p->elements[o]);
+  }
+  if (flushed && problem_solve(flushed))
+    return flushed;
+  problem_free(flushed);
+  return NULL;
+}
+
+problem *problem_flushed(const problem *p) {
+  problem *flushed = p->sample ? copy_head(p, p->dim) : flushed_copy(p);
+
+  if (flushed && p->sample) {
+    flushed->sample = sampling_flushed(p->sample);
+    if (!flushed->sample) {
+      problem_free(flushed);
+      return NULL;
+    }
+  }
+  return flushed;
+}
+
+void problem_free(problem *p) {
+  if (!p)
+    return;
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
+    free(p->input[o]);
+    free(p->expected[o]);
+    free(p->magnitude[o]);
+    free(p->asked[o]);
+    free(p->term[o]);
+    free(p->number[o]);
+  }
+  sampling_free(p->sample);
+  free(p->told);
+  free(p);
+}

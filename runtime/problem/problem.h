@@ -1,0 +1,91 @@
+/* problem.h - one (op, type, size) to be solved: random inputs, and the reference's result in
+ * higher precision. All variants of the op and type share it. */
+#ifndef PROBLEM_H
+#define PROBLEM_H
+
+#include "library/lathe.h"
+
+/* What telling.h has found, until inputs change. */
+typedef struct problem_told {
+  bool known, proves;
+  char text[512];
+} problem_told;
+
+typedef struct sampling sampling;
+
+typedef struct problem {
+  const lathe_op *op;
+  lathe_dtype dtype;
+  size_t dim[LATHE_MAX_DIMS];
+  uint64_t seed;
+  unsigned special; /* RANDOM_..., how the inputs and scalars are drawn */
+  bool solved;      /* it has what is expected, and not the inputs alone */
+  bool wide;        /* floating references are long double, not double */
+  /* By scalar: the spec's or one near it, rounded as a kernel takes it that computes in f32. */
+  double scalar[LATHE_MAX_SCALARS];
+
+  /* By operand. */
+  size_t elements[LATHE_MAX_OPERANDS];
+  size_t bytes[LATHE_MAX_OPERANDS];    /* in the operand's own type */
+  void *input[LATHE_MAX_OPERANDS];     /* in the operand's own type; null for outputs */
+  void *expected[LATHE_MAX_OPERANDS];  /* outputs: reference type, or the integer type */
+  void *magnitude[LATHE_MAX_OPERANDS]; /* floating outputs: reference type */
+  /* Outputs that are indexes of rounded terms: the reference's own, and the terms there; these and their
+   * magnitudes in the reference type. */
+  void *asked[LATHE_MAX_OPERANDS], *term[LATHE_MAX_OPERANDS];
+  /* Inputs as numbers of the reference type, where they are none of their own type: in the place of those in input; null
+   * for others. */
+  void *number[LATHE_MAX_OPERANDS];
+  /* How results are checked where the reference of all would take too long, and nothing is expected of them: sampling.h;
+   * else null. */
+  sampling *sample;
+  problem_told *told;
+} problem;
+
+/* Makes the inputs and runs the reference; null with the reason in why (static) where there
+ * is no memory, or the op has no reference for the type. */
+problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
+                      unsigned special, const char **why);
+/* The same inputs alone, for results that are known. */
+problem *problem_draw(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
+                      unsigned special, const char **why);
+void problem_free(problem *p);
+
+/* Runs the reference again, on inputs that have changed; false where there is no memory. */
+bool problem_solve(problem *p);
+
+/* The same about the indexes in asked, for their terms and the magnitudes of these. */
+bool problem_ask(const problem *p);
+
+/* The same problem with zero, of the same sign, in the place of the inputs below the normal range;
+ * null where there is no memory. */
+problem *problem_flushed(const problem *p);
+
+/* An element of an array in the reference type. */
+long double problem_number(const problem *p, const void *numbers, size_t element);
+
+/* The expected value of an element of an output. */
+long double problem_expected(const problem *p, int output, size_t element);
+
+/* Another of the same op, type, seed and scalars, with a place for its results, and none for inputs; null where there
+ * is no memory. */
+problem *problem_like(const problem *p, const size_t *dim);
+
+/* The same with the same inputs, to be changed and solved. */
+problem *problem_copy(const problem *p);
+
+/* Bytes of memory that problem_make takes at its peak; and a problem of which all results are expected. */
+double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
+double problem_solved_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
+
+/* The spec's bound for a type, in units of the last place of the type computed in; without one a result must be the
+ * nearest value. */
+double problem_ulp(const lathe_op *op, lathe_dtype dtype);
+
+/* Whether references are in long double: f64 is judged by a wider type, everything narrower by f64. */
+bool problem_is_wide(const lathe_op *op, lathe_dtype dtype);
+
+/* The call's arguments but for its buffers. */
+lathe_args problem_args(const problem *p);
+
+#endif

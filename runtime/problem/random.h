@@ -1,0 +1,48 @@
+/* random.h - seeded random values that depend only on the seed and their place, so that the
+ * order in which buffers are filled does not matter. */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include "library/lathe.h"
+
+/* How inputs are drawn otherwise: a bit each, named in the order of the bits. */
+enum {
+  /* Special values sprinkled into floating inputs; zero is of either sign. */
+  RANDOM_NAN = 1u << 0,
+  RANDOM_INF = 1u << 1,
+  RANDOM_ZERO = 1u << 2,
+  RANDOM_DENORMAL = 1u << 3,
+  /* Of these one in each row, not one in eight elements. */
+  RANDOM_ALONE = 1u << 4,
+  /* Numbers of which many are equal. */
+  RANDOM_TIES = 1u << 5,
+  /* Less than the whole range: of one sign where the range is symmetric, so that no sum cancels. */
+  RANDOM_NARROW = 1u << 6,
+  /* Scalars near the spec's, instead of these. */
+  RANDOM_SCALARS = 1u << 7,
+  /* Near zero where the range has that, so that a small scalar beside inputs shows. */
+  RANDOM_SMALL = 1u << 8,
+};
+enum { RANDOM_KINDS = 4 /* of special values */, RANDOM_NAMES = 9 };
+extern const char *const random_names[RANDOM_NAMES];
+
+/* The names of some, "nan,inf", in one static string. */
+const char *random_special_names(unsigned special);
+
+/* Fills count elements with values uniform in [low, high], rounded to the type. About one
+ * element in eight of a floating type is one of the special values asked for, instead; or with
+ * RANDOM_ALONE one of each `row` elements. */
+void random_fill(lathe_dtype dtype, void *to, size_t count, size_t row, double low, double high,
+                 uint64_t seed, uint64_t stream, unsigned special);
+
+/* A number near a scalar's value, the index-th of an op: of the same sign, nearer to zero, and in the
+ * same order with the op's other scalars where these are not very near each other. */
+double random_near(double value, uint64_t seed, int index);
+
+/* A whole number below a limit, the index-th of a seed. */
+size_t random_below(uint64_t seed, uint64_t index, size_t limit);
+
+/* A seed that differs from run to run. */
+uint64_t random_seed(void);
+
+#endif

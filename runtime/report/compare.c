@@ -1,0 +1,258 @@
+/* compare.c - which rows of a run take longer than in an earlier one. */
+#include "compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "base/terminal.h"
+#include "base/units.h"
+#include "stored.h"
+
+static const double least = 0.02; /* a difference that is worth a word */
+static const double alike = 0.05; /* within this two times are the same */
+static const double level = 0.05; /* how often chance may call a row different, in all of them */
+static const double sure = 1.96;  /* standard errors of a 95 % interval */
+enum { ENOUGH = 8 /* rows whose ratios show how much two runs differ */ };
+
+typedef enum verdict { SAME, UNKNOWN, FASTER, SLOWER, BROKEN } verdict;
+
+typedef struct pair {
+  const json_t *base, *now;
+  double ratio;       /* of the medians, its logarithm */
+  double error;       /* the logarithm's standard error */
+  double probability; /* of a ratio so far from 0 by chance */
+  verdict verdict;
+} pair;
+
+typedef struct pairs {
+  pair *at;
+  size_t count, only_base, only_now;
+} pairs;
+
+const char *compare_refusal(const json_t *base, const json_t *new_run) {
+  static const char *const members[] = {"cpu_name", "cpu_features"};
+  static char why[512];
+
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    const char *one = stored_text(json_object_get(base, "context"), members[i]);
+    const char *other = stored_text(json_object_get(new_run, "context"), members[i]);
+    if (strcmp(one, other) != 0) {
+      snprintf(why, sizeof why,
+               "the runs are of different machines: %s is '%.150s' in the base and '%.150s' now",
+               members[i], one, other);
+      return why;
+    }
+  }
+  return NULL;
+}
+
+/* ---- pairs of rows ------------------------------------------------------------------------------ */
+
+static bool is_timed(const json_t *row) {
+  return stored_number(row, "real_time") > 0;
+}
+
+static bool is_right(const json_t *row) {
+  return strcmp(stored_text(row, "status"), "right") == 0;
+}
+
+static bool is_skipped(const json_t *row) {
+  return strcmp(stored_text(row, "status"), "skipped") == 0;
+}
+
+/* A row's name by which it is found again. */
+static void key_of(const json_t *row, char *key, size_t size) {
+  snprintf(key, size, "%s on %s", stored_text(row, "name"), stored_text(row, "device"));
+}
+
+/* Rows by their keys; what there is twice counts once. */
+static json_t *index_of(const json_t *run) {
+  const json_t *rows = json_object_get(run, "benchmarks");
+  json_t *all = json_object();
+  char key[512];
+
+  for (size_t i = 0; i < json_array_size(rows); i++) {
+    key_of(json_array_get(rows, i), key, sizeof key);
+    json_object_set(all, key, json_array_get(rows, i));
+  }
+  return all;
+}
+
+/* The standard error of the logarithm of a row's median; a median of which nothing is known is off by half. */
+static double error_of(const json_t *row) {
+  const double noise = stored_number(row, "noise"), unknown = 0.5;
+
+  return (isfinite(noise) ? noise : unknown) / sure;
+}
+
+static void add(pairs *p, const json_t *base, const json_t *now) {
+  pair *made = &p->at[p->count];
+
+  if (is_right(base) && !is_right(now) && !is_skipped(now)) {
+    *made = (pair){.base = base, .now = now, .verdict = BROKEN, .probability = 1};
+    p->count++;
+  } else if (is_timed(base) && is_timed(now)) {
+    *made = (pair){.base = base,
+                   .now = now,
+                   .ratio = log(stored_number(now, "real_time") / stored_number(base, "real_time")),
+                   .error = hypot(error_of(base), error_of(now))};
+    p->count++;
+  }
+}
+
+static pairs pairs_of(const json_t *base, const json_t *new_run) {
+  json_t *before = index_of(base), *now = index_of(new_run);
+  pairs p = {.at = calloc(json_object_size(now) + 1, sizeof *p.at)};
+
+  if (!p.at)
+    message_refuse("out of memory");
+  for (void *at = json_object_iter(now); at; at = json_object_iter_next(now, at)) {
+    const json_t *old = json_object_get(before, json_object_iter_key(at));
+    if (old)
+      add(&p, old, json_object_iter_value(at));
+    else
+      p.only_now++;
+  }
+  for (void *at = json_object_iter(before); at; at = json_object_iter_next(before, at))
+    p.only_base += !json_object_get(now, json_object_iter_key(at));
+  json_decref(before); /* the rows are their runs' */
+  json_decref(now);
+  return p;
+}
+
+/* ---- what they show ------------------------------------------------------------------------------ */
+
+static int compare_numbers(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+static double middle(double *values, size_t count) {
+  qsort(values, count, sizeof *values, compare_numbers);
+  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* How much two runs of one program differ by, of one standard deviation; 0 where too few rows tell. */
+static double between_runs(const pairs *p) {
+  const double of_a_median = 1.4826; /* a standard deviation in units of the median deviation */
+  double *values = calloc(p->count + 1, sizeof *values), centre, spread = 0;
+  size_t count = 0;
+
+  if (!values)
+    message_refuse("out of memory");
+  for (size_t i = 0; i < p->count; i++)
+    if (p->at[i].verdict != BROKEN)
+      values[count++] = p->at[i].ratio;
+  if (count >= ENOUGH) {
+    centre = middle(values, count);
+    for (size_t i = 0; i < count; i++)
+      values[i] = fabs(values[i] - centre);
+    spread = of_a_median * middle(values, count);
+  }
+  free(values);
+  return spread;
+}
+
+static int by_probability(const void *a, const void *b) {
+  const pair *x = a, *y = b;
+
+  return (x->probability > y->probability) - (x->probability < y->probability);
+}
+
+static int by_ratio(const void *a, const void *b) {
+  const pair *x = a, *y = b;
+
+  if ((x->verdict == BROKEN) != (y->verdict == BROKEN))
+    return x->verdict == BROKEN ? -1 : 1;
+  return (x->ratio < y->ratio) - (x->ratio > y->ratio);
+}
+
+/* Holm's test: the rows in the order of their probabilities, each against its share of the level, until one fails. */
+static void judge(pairs *p, double spread) {
+  bool told = true;
+  size_t tested = 0;
+
+  for (size_t i = 0; i < p->count; i++)
+    if (p->at[i].verdict != BROKEN) {
+      pair *x = &p->at[i];
+      x->error = hypot(x->error, spread);
+      x->probability = erfc(fabs(x->ratio) / x->error / sqrt(2));
+      tested++;
+    }
+  qsort(p->at, p->count, sizeof *p->at, by_probability);
+  for (size_t i = 0; i < p->count; i++) {
+    pair *x = &p->at[i];
+    if (x->verdict == BROKEN)
+      continue;
+    told = told && x->probability <= level / (double)(tested - i);
+    if (told && fabs(x->ratio) > log1p(least))
+      x->verdict = x->ratio > 0 ? SLOWER : FASTER;
+    else
+      x->verdict = fabs(x->ratio) + sure * x->error <= log1p(alike) ? SAME : UNKNOWN;
+  }
+}
+
+/* ---- the table ----------------------------------------------------------------------------------- */
+
+static void put_line(const pair *x, int width) {
+  static const char *const words[] = {
+      [FASTER] = "faster", [SLOWER] = "SLOWER", [BROKEN] = "BROKEN"};
+  units_text before, now;
+
+  printf("%s%s%s  %-*s", terminal_paint(x->verdict == FASTER ? GOOD : BAD), words[x->verdict],
+         terminal_paint(PLAIN), width, stored_text(x->now, "name"));
+  if (x->verdict == BROKEN) {
+    printf("  %s: %s\n", stored_text(x->now, "status"), stored_text(x->now, "reason"));
+    return;
+  }
+  before = units_time(stored_number(x->base, "real_time"));
+  now = units_time(stored_number(x->now, "real_time"));
+  printf(" %8s %8s  %+6.1f%%  %+.1f to %+.1f%%\n", before.text, now.text, 100 * expm1(x->ratio),
+         100 * expm1(x->ratio - sure * x->error), 100 * expm1(x->ratio + sure * x->error));
+}
+
+static bool is_worth_a_line(const pair *x) {
+  return x->verdict == FASTER || x->verdict == SLOWER || x->verdict == BROKEN;
+}
+
+static void put_table(const pairs *p) {
+  int width = 0;
+
+  for (size_t i = 0; i < p->count; i++)
+    if (is_worth_a_line(&p->at[i]) && (int)strlen(stored_text(p->at[i].now, "name")) > width)
+      width = (int)strlen(stored_text(p->at[i].now, "name"));
+  if (width)
+    printf("%s        %-*s %8s %8s %8s  interval%s\n", terminal_paint(STRONG), width, "row", "base",
+           "now", "change", terminal_paint(PLAIN));
+  for (size_t i = 0; i < p->count; i++)
+    if (is_worth_a_line(&p->at[i]))
+      put_line(&p->at[i], width);
+  if (width)
+    putchar('\n');
+}
+
+bool compare_print(const json_t *base, const json_t *new_run) {
+  pairs p = pairs_of(base, new_run);
+  const double spread = between_runs(&p);
+  size_t of[BROKEN + 1] = {0};
+
+  judge(&p, spread);
+  qsort(p.at, p.count, sizeof *p.at, by_ratio);
+  for (size_t i = 0; i < p.count; i++)
+    of[p.at[i].verdict]++;
+  put_table(&p);
+  printf("%zu rows compared: %zu slower, %zu faster, %zu the same, %zu cannot be told", p.count,
+         of[SLOWER], of[FASTER], of[SAME], of[UNKNOWN]);
+  if (of[BROKEN])
+    printf(", %zu no longer right", of[BROKEN]);
+  printf("; %zu in the base alone, %zu new\n", p.only_base, p.only_now);
+  if (spread > 0)
+    printf("between the runs times differ by %.1f%% (one standard deviation)\n",
+           100 * expm1(spread));
+  free(p.at);
+  return of[SLOWER] + of[BROKEN] == 0;
+}

@@ -1,0 +1,12 @@
+/* json.h - a run as JSON, for those that make files of it. */
+#ifndef REPORT_JSON_H
+#define REPORT_JSON_H
+
+#include <jansson.h>
+
+#include "report.h"
+
+/* What report_json writes: an object of `context` and `benchmarks`, to be released. */
+json_t *report_as_json(const report *r);
+
+#endif

@@ -1,0 +1,311 @@
+/* job.c - one variant at one size: checked, and timed where it is right. */
+#include "job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "check/mutate.h"
+#include "devices/cpu/device.h"
+#include "devices/devices.h"
+#include "library/dtype.h"
+#include "measure/ceiling.h"
+#include "problem/random.h"
+#include "room.h"
+
+/* The problems of the last job: the one asked for, and another. */
+enum { ASKED, OTHER, PROBLEMS };
+static problem *kept[PROBLEMS];
+
+static trial own, *now = &own;
+
+void job_share(void) {
+  void *shared = mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+  if (shared != MAP_FAILED)
+    now = shared;
+}
+
+trial job_now(void) {
+  return *now;
+}
+
+static trial trial_of(const job *j, int which) {
+  trial t = {.seed = j->seed, .special = j->special, .layout = j->layout};
+
+  memcpy(t.dim, j->dim, sizeof t.dim);
+  if (which == OTHER) {
+    t.seed++;
+    t.special |= RANDOM_NARROW | RANDOM_SCALARS;
+  }
+  return t;
+}
+
+/* solved: it is to have what the reference says. */
+static bool is_of(const problem *p, const lathe_variant *v, const trial *t, bool solved) {
+  return p && (p->solved || !solved) && p->op == v->op && p->dtype == v->dtype &&
+         p->seed == t->seed && p->special == t->special &&
+         memcmp(p->dim, t->dim, (size_t)v->op->ndim * sizeof *t->dim) == 0;
+}
+
+static void drop(int which) {
+  problem_free(kept[which]);
+  kept[which] = NULL;
+}
+
+/* A problem that the job is about, where there is room for it beside `taken` bytes; null with the reason in
+ * why. */
+static const problem *problem_of(const job *j, device *on, int which, double taken,
+                                 const char **why) {
+  const lathe_variant *v = j->variant;
+  const trial t = trial_of(j, which);
+  const bool solved = j->round == 0;
+  room_left left;
+
+  for (int i = which; i < PROBLEMS;
+       i++) { /* their memory is wanted back before it is asked what is free */
+    const trial of = trial_of(j, i);
+    if (!is_of(kept[i], v, &of, solved))
+      drop(i);
+  }
+  left = (room_left){.device = device_memory(on), .host = device_memory(device_cpu())};
+  if (left.device >= 0)
+    left.device = fmax(0, left.device - taken);
+  *why = room_refusal(v, j->dim, solved && !kept[which], left);
+  if (!*why && !kept[which])
+    kept[which] =
+        (solved ? problem_make : problem_draw)(v->op, v->dtype, t.dim, t.seed, t.special, why);
+  return *why ? NULL : kept[which];
+}
+
+/* Bytes of an op's inputs or outputs. */
+static double bytes_of(const job *j, bool output) {
+  const lathe_op *op = j->variant->op;
+  double bytes = 0;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output == output)
+      bytes +=
+          (double)lathe_elements(op, o, j->dim) *
+          (double)lathe_dtype_size(lathe_dtype_of_operand(&op->operands[o], j->variant->dtype));
+  return bytes;
+}
+
+/* A second call, of the problem that is there, which is to have the same result to the bit: on a device that
+ * deals work out by chance, on a stack that holds other numbers, and where most of its result is there. */
+static check_result repeat(const job *j, device_call *call, const check_kept *first) {
+  result_watch w = {.call = call, .drawn = j->seed};
+
+  if (j->layout.in_place) /* the input is to be there again */
+    call->on->reset(call);
+  else if (!watch_spoil(&w))
+    return check_failed(call);
+  return device_run(call) ? check_same(call, first) : check_failed(call);
+}
+
+/* The error of both, and what is wrong of either. */
+static void take(check_result *found, const check_result *more) {
+  const double ulp = fmax(found->ulp, more->ulp);
+
+  if (more->verdict != CHECK_RIGHT && found->verdict == CHECK_RIGHT)
+    *found = *more;
+  found->ulp = ulp;
+}
+
+/* Measures warm, and cold where that can be had. */
+static check_result time_call(const job *j, result_watch *w, outcome *out) {
+  device_call *call = w->call;
+  device *on = call->on;
+  const char *name = "";
+  check_result r = {0};
+
+  if (!measure(call, &j->limits, j->calls, j->samples, w, &out->warm) || !watch_look_at_all(w))
+    return w->found.verdict == CHECK_WRONG ? w->found : check_failed(call);
+  if (on->cool && on->cool(call)) {
+    if (!measure(call, &j->limits, j->cold_calls, j->samples, NULL, &out->cold))
+      return check_failed(call);
+    r = check_same(call, w->right);
+  }
+  if (r.verdict == CHECK_RIGHT && j->round == 0)
+    r = repeat(j, call, w->right);
+  if (r.verdict == CHECK_RIGHT && !on->intact(call))
+    r = check_failed(call);
+  out->ceiling = ceiling_rate(on, bytes_of(j, false), bytes_of(j, true), j->round, &name);
+  snprintf(out->ceiling_name, sizeof out->ceiling_name, "%s", name);
+  if (lathe_contracted_flops(j->variant->op, j->dim) > 0)
+    out->arithmetic = ceiling_best_arithmetic(on, j->variant->dtype, &name);
+  snprintf(out->arithmetic_name, sizeof out->arithmetic_name, "%s", name);
+  return r;
+}
+
+/* Another library that rounds otherwise than we do is worth a comparison: one that is right as a whole, or off by no
+ * more than some times the bound. */
+static void forgive(const lathe_variant *v, check_result *r) {
+  const double times = 16, units = 84 /* 1e-5 in f32 */;
+  const double whole = units * ldexp(1, -lathe_dtype_format_of(v->dtype)->digits);
+  const bool rounding = r->ulp > r->bound || r->off > r->off_allowed;
+
+  if (r->verdict != CHECK_WRONG || !rounding || r->off > whole ||
+      (r->ulp > times * r->bound && r->off_allowed == 0))
+    return;
+  r->verdict = CHECK_RIGHT;
+  snprintf(r->message, sizeof r->message, "%s is less exact than is asked of ours",
+           v->backend->name);
+}
+
+/* Runs the problem that is there and judges; null, or the results where they are right. */
+static check_kept *prove(const job *j, device_call *call, check_result *found) {
+  check_result r = check_run(call);
+  check_kept *first;
+
+  if (j->peer)
+    forgive(j->variant, &r);
+  first = r.verdict == CHECK_RIGHT ? check_keep(call) : NULL;
+  if (r.verdict == CHECK_RIGHT && !first) {
+    r.verdict = CHECK_UNABLE;
+    snprintf(r.message, sizeof r.message, "not enough memory for a copy of the results");
+  } else if (first) {
+    const check_result again = repeat(j, call, first);
+    take(&r, &again);
+  }
+  *found = r;
+  return first;
+}
+
+/* As prove, in a later round: the results are to be those that were proved right in the first. */
+static check_kept *recall(device_call *call, uint64_t results, check_result *found) {
+  check_kept *first;
+
+  *found = (check_result){.verdict = CHECK_RIGHT};
+  call->on->reset(call);
+  if (!device_run(call)) {
+    *found = check_failed(call);
+    return NULL;
+  }
+  first = check_keep(call);
+  if (!first) {
+    found->verdict = CHECK_UNABLE;
+    snprintf(found->message, sizeof found->message, "not enough memory for a copy of the results");
+  } else if (check_kept_sum(call, first) != results) {
+    snprintf(call->error, sizeof call->error,
+             "has other results, of the same inputs, than when it was proved right");
+    *found = check_failed(call);
+    check_drop(first);
+    first = NULL;
+  }
+  return first;
+}
+
+/* Whether what is wrong with such an op would be found out, told of rows that are right; see mutate.h. */
+static void weigh(const lathe_variant *v, check_result *found) {
+  static struct {
+    const lathe_op *op;
+    lathe_dtype dtype;
+    mutate_verdict verdict;
+    char text[sizeof found->message];
+  } known;
+
+  if (known.op != v->op || known.dtype != v->dtype) {
+    known.op = v->op;
+    known.dtype = v->dtype;
+    known.verdict = mutate_note(v->op, v->dtype, known.text, sizeof known.text);
+  }
+  if (found->verdict != CHECK_RIGHT || known.verdict == MUTATE_NONE_PASSES)
+    return;
+  if (known.verdict == MUTATE_GROSS_PASSES)
+    found->verdict = CHECK_UNPROVED;
+  snprintf(found->message, sizeof found->message, "%s", known.text);
+}
+
+/* The results of both problems; null where they are not right, or are not to be timed. */
+typedef struct proofs {
+  check_kept *asked, *other;
+} proofs;
+
+static proofs prove_both(const job *j, device_call *call, const problem *other, outcome *out) {
+  const problem *asked = call->problem;
+  proofs p = {.asked = prove(j, call, &out->check)};
+  check_result r = {0};
+
+  if (p.asked)
+    out->results = check_kept_sum(call, p.asked);
+  if (out->check.verdict != CHECK_RIGHT || !other)
+    return p;
+  *now = trial_of(j, OTHER);
+  if (call->on->load(call, other))
+    p.other = prove(j, call, &r);
+  else
+    r = check_failed(call);
+  /* A part of the range may prove nothing where the whole does; it is not timed then. */
+  if (r.verdict == CHECK_UNPROVED && !call->on->load(call, asked))
+    r = check_failed(call);
+  else if (r.verdict == CHECK_UNPROVED)
+    r = (check_result){.verdict = CHECK_RIGHT};
+  take(&out->check, &r);
+  return p;
+}
+
+/* The job's problem, and in the first round the other; then the time of both. That a call computes anew, and does not
+ * hand out what it has, is proved then. */
+static void judge(const job *j, device_call *call, const problem *other, outcome *out) {
+  const problem *asked = call->problem;
+  proofs p = {0};
+
+  if (j->round == 0) {
+    p = prove_both(j, call, other, out);
+    weigh(j->variant, &out->check);
+  } else {
+    p.asked = recall(call, j->results, &out->check);
+  }
+  if (out->check.verdict == CHECK_RIGHT && !j->check_only) {
+    /* With the other's inputs where those of the job's problem were: what is remembered by its place is
+     * another now. */
+    const bool turns = p.other && call->on->take_turns(call, asked);
+    result_watch w = {.call = call,
+                      .right = p.other ? p.other : p.asked,
+                      .others = turns ? p.asked : NULL,
+                      .drawn = j->seed + (uint64_t)j->round};
+    const check_result r = time_call(j, &w, out);
+    take(&out->check, &r);
+  }
+  check_drop(p.asked);
+  check_drop(p.other);
+}
+
+outcome job_run(const job *j) {
+  const device_list list = device_own(j->variant->backend->kind);
+  device *on = j->device < list.count ? list.at[j->device] : NULL;
+  const char *why = "the device is there no more", *no_room;
+  outcome out = {.round = j->round, .check = {.verdict = CHECK_RIGHT}};
+  const problem *asked, *other = NULL;
+  device_call *call = NULL;
+  device_layout layout = j->layout;
+
+  layout.drawn = (unsigned)j->round;
+  *now = trial_of(j, ASKED);
+  if (on && j->round == 0 && !j->peer)
+    out.check = probe_variant(on, j->variant, j->seed, now);
+  if (out.check.verdict == CHECK_RIGHT) {
+    *now = trial_of(j, ASKED);
+    asked = on ? problem_of(j, on, ASKED, 0, &why) : NULL;
+    if (asked && j->round == 0)
+      other = problem_of(j, on, OTHER, bytes_of(j, false) + bytes_of(j, true), &no_room);
+    call = asked ? device_prepare(on, j->variant, asked, layout, &why) : NULL;
+    if (call) {
+      judge(j, call, other, &out);
+      on->release(call);
+    } else {
+      out.check.verdict = CHECK_UNABLE;
+      snprintf(out.check.message, sizeof out.check.message, "%s", why);
+    }
+  }
+  out.at = *now;
+  out.lost = on && on->lost;
+  return out;
+}
+
+void outcome_free(outcome *o) {
+  measure_free(&o->warm);
+  measure_free(&o->cold);
+}

@@ -1,0 +1,433 @@
+/* options.c - the bench program's command line. */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "base/pool.h"
+#include "problem/random.h"
+
+#ifndef LATHE_VERSION
+#define LATHE_VERSION "0.1"
+#endif
+
+/* What the command line comes to, and what is settled after it. */
+typedef struct request {
+  options o;
+  double min_time; /* seconds; 0: not asked */
+  int rounds;      /* 0: not asked */
+  bool seeded;
+} request;
+
+typedef struct option_row option_row;
+struct option_row {
+  const char *name;  /* null: help has a heading, or a text between options */
+  const char *value; /* as help calls it; null: it takes none */
+  const char *help;  /* lines */
+  /* Takes the value, null where there is none, into the member at an offset. */
+  void (*set)(request *r, const option_row *row, const char *value);
+  size_t to;
+  uint64_t least, most; /* of a number */
+  const char *suffix;   /* that a number may have */
+  unsigned what;        /* of --list-... */
+};
+
+static const char *name(const char *option, const char *text) {
+  if (!*text)
+    message_refuse("--%s needs a name, and was given nothing", option);
+  return text;
+}
+
+/* An option given twice adds to its list. */
+static void append(char **list, const char *option, const char *items) {
+  const size_t length = *list ? strlen(*list) + 1 : 0;
+  char *joined;
+
+  name(option, items);
+  joined = realloc(*list, length + strlen(items) + 1);
+  if (!joined)
+    message_refuse("out of memory");
+  if (length)
+    joined[length - 1] = ',';
+  strcpy(joined + length, items);
+  *list = joined;
+}
+
+static uint64_t whole(const option_row *row, const char *text) {
+  char *end;
+  uint64_t value;
+
+  errno = 0;
+  value = strtoull(text, &end, 0);
+  if (errno || end == text || *end || !isdigit((unsigned char)*text) || value < row->least ||
+      value > row->most)
+    message_refuse("--%s takes a whole number from %llu to %llu, and was given '%s'", row->name,
+                   (unsigned long long)row->least, (unsigned long long)row->most, text);
+  return value;
+}
+
+static double real(const option_row *row, const char *text) {
+  char *end;
+  const double value = strtod(text, &end);
+
+  if (end != text && *end && strcmp(end, row->suffix) == 0)
+    end += strlen(end);
+  if (end == text || *end || !(value > 0) || value > (double)row->most)
+    message_refuse("--%s takes a number above 0 and up to %g, and was given '%s'", row->name,
+                   (double)row->most, text);
+  return value;
+}
+
+static unsigned special_kinds(const char *list) {
+  unsigned kinds = 0;
+  char word[32];
+
+  while (*list) {
+    const size_t length = strcspn(list, ",");
+    int kind = 0;
+    snprintf(word, sizeof word, "%.*s", (int)length, list);
+    while (kind < RANDOM_NAMES && strcmp(word, random_names[kind]) != 0)
+      kind++;
+    if (kind == RANDOM_NAMES)
+      message_unknown("special value", word, random_names, RANDOM_NAMES,
+                      "nan, inf, zero, denormal, alone, ties, narrow, scalars, small");
+    kinds |= 1u << kind;
+    list += length + (list[length] == ',');
+  }
+  return kinds;
+}
+
+static void *member(request *r, const option_row *row) {
+  return (char *)r + row->to;
+}
+
+static void set_flag(request *r, const option_row *row, const char *value) {
+  (void)value;
+  *(bool *)member(r, row) = true;
+}
+
+static void set_list(request *r, const option_row *row, const char *value) {
+  append(member(r, row), row->name, value);
+}
+
+static void set_path(request *r, const option_row *row, const char *value) {
+  *(const char **)member(r, row) = name(row->name, value);
+}
+
+static void set_count(request *r, const option_row *row, const char *value) {
+  *(long *)member(r, row) = (long)whole(row, value);
+}
+
+static void set_rounds(request *r, const option_row *row, const char *value) {
+  r->rounds = (int)whole(row, value);
+}
+
+static void set_bytes(request *r, const option_row *row, const char *value) {
+  *(size_t *)member(r, row) = (size_t)whole(row, value);
+}
+
+static void set_seed(request *r, const option_row *row, const char *value) {
+  r->o.seed = whole(row, value);
+  r->seeded = true;
+}
+
+static void set_threads(request *r, const option_row *row, const char *value) {
+  const int asked = (int)whole(row, value);
+
+  r->o.layout.threads = asked > 0 ? asked : pool_threads();
+  if (asked > pool_threads())
+    pool_use(asked);
+}
+
+static void set_real(request *r, const option_row *row, const char *value) {
+  *(double *)member(r, row) = real(row, value);
+}
+
+static void set_percent(request *r, const option_row *row, const char *value) {
+  *(double *)member(r, row) = real(row, value) / 100;
+}
+
+/* What is checked otherwise than it is used is not measured. */
+static void set_in_place(request *r, const option_row *row, const char *value) {
+  (void)row, (void)value;
+  r->o.layout.in_place = r->o.check_only = true;
+}
+
+static void set_special(request *r, const option_row *row, const char *value) {
+  r->o.special |= special_kinds(name(row->name, value));
+  r->o.check_only = true;
+}
+
+static void set_list_what(request *r, const option_row *row, const char *value) {
+  (void)value;
+  r->o.list |= row->what;
+}
+
+static void print_help(request *r, const option_row *row, const char *value);
+
+static void print_version(request *r, const option_row *row, const char *value) {
+  (void)r, (void)row, (void)value;
+  puts("lathe bench " LATHE_VERSION);
+  exit(EXIT_RIGHT);
+}
+
+#define TO(field) offsetof(request, field)
+
+enum {
+  MOST_THREADS = 256,
+  MOST_ROUNDS = 1000,
+  MOST_CALLS = 1000000000,
+  MOST_SECONDS = 3600,
+  MOST_OFFSET = 4096,
+};
+
+/* In the order that --help has them. */
+static const option_row rows[] = {
+    {.help = "usage: bench [OPTION]...\n"
+             "Checks the kernels that this machine can run against references in higher\n"
+             "precision, times those that are right, and says which is fastest. Without\n"
+             "options: every op, f32.\n"
+             "\n"
+             "What there is"},
+    {"list-ops", NULL, "ops, with their dimensions, types and variants", .set = set_list_what,
+     .what = LIST_OPS},
+    {"list-sizes", NULL, "sizes that --size takes by name", .set = set_list_what,
+     .what = LIST_SIZES},
+    {"list-backends", NULL, "and why one cannot run here", .set = set_list_what,
+     .what = LIST_BACKENDS},
+    {"list-devices", NULL, "and how fast each moves memory", .set = set_list_what,
+     .what = LIST_DEVICES},
+    {"list-variants", NULL,
+     "why one cannot run here, where dispatch chooses it; with\n"
+     "--json FILE, there what each cost to build",
+     .set = set_list_what, .what = LIST_VARIANTS},
+    {.help = "\n"
+             "What to run (comma lists; options of this kind narrow each other)"},
+    {"op", "A,B", "ops, or globs: --op 'norm_*'", .set = set_list, .to = TO(o.op)},
+    {"backend", "A,B", "backends (avx2), or kinds of them (cpu)", .set = set_list,
+     .to = TO(o.backend)},
+    {"dtype", "D,...",
+     "f32, f16, ..., as --list-ops has them, or all;\n"
+     "f32 where there is a choice",
+     .set = set_list, .to = TO(o.dtype)},
+    {"size", "S,...",
+     "a spec's size or set of sizes by name (large;\n"
+     "--list-sizes), or\n"
+     "4096  100K  2^20       the last dimension\n"
+     "1024x2048              the last two\n"
+     "rows=8xcols=512        by name; batch, sequence, width\n"
+     "                       are the last three of any op\n"
+     "                       (those before what is given\n"
+     "                       are 1)\n"
+     "2^10:2^20              each power of two\n"
+     "2^10:2^20:4            each second",
+     .set = set_list, .to = TO(o.size)},
+    {"sweep", NULL,
+     "the sets 'sweep' of the specs, 2^4:2^22 where there is\n"
+     "none; --size narrows it: --size batch=16xwidth=8:64",
+     .set = set_flag, .to = TO(o.sweep)},
+    {"batch-size", "N", "in place of the sizes' dimension 'batch'", .set = set_bytes,
+     .to = TO(o.batch_size), .least = 1, .most = (uint64_t)1 << 40},
+    {"implementation", "A,B",
+     "ways to compute an op, where its spec names several\n"
+     "(simd, for_loop), or the family's own (contract)",
+     .set = set_list, .to = TO(o.implementation)},
+    {"variant", "GLOB", "variants by name", .set = set_list, .to = TO(o.variant)},
+    {"device", "D,...", "devices by name", .set = set_list, .to = TO(o.device)},
+    {"peers", "P,...",
+     "other libraries beside them, on the same inputs, where a\n"
+     "spec says how: numpy, torch, torch.compile, openblas",
+     .set = set_list, .to = TO(o.peers)},
+    {.help = "\n"
+             "How to measure"},
+    {"fast", NULL, "less time for each row", .set = set_flag, .to = TO(o.fast)},
+    {"warmup", "N", "N calls before measuring, instead of by time", .set = set_count,
+     .to = TO(o.limits.warmup), .least = 0, .most = MOST_CALLS},
+    {"iterations", "N", "exactly N samples, instead of until the noise is low", .set = set_count,
+     .to = TO(o.limits.samples), .least = 1, .most = MOST_CALLS},
+    {"min-time", "SECONDS", "measure each row at least this long", .set = set_real,
+     .to = TO(min_time), .most = MOST_SECONDS, .suffix = "s"},
+    {"rounds", "N",
+     "at least N rounds (4): all rows are timed once in each,\n"
+     "in an order that the seed draws",
+     .set = set_rounds, .least = 1, .most = MOST_ROUNDS},
+    {"max-noise", "PERCENT", "stop when the median is known within this (1)", .set = set_percent,
+     .to = TO(o.limits.max_noise), .most = 100, .suffix = "%"},
+    {"timeout", "SECONDS",
+     "a row fails where a launch, or its driver, takes longer\n"
+     "(60)",
+     .set = set_real, .to = TO(o.timeout), .most = MOST_SECONDS, .suffix = "s"},
+    {"threads", "N",
+     "N threads share a call on a processor, of an op that can\n"
+     "be cut and a size that is worth it (1); 0: as many as\n"
+     "there are processors",
+     .set = set_threads, .least = 0, .most = MOST_THREADS},
+    {"in-process", NULL,
+     "use devices in this process, for debuggers and\n"
+     "compute-sanitizer; a crash then ends the run",
+     .set = set_flag, .to = TO(o.in_process)},
+    {"check-only", NULL, "do not measure", .set = set_flag, .to = TO(o.check_only)},
+    {.help = "\n"
+             "How to check"},
+    {"seed", "N", "the inputs' seed, as an earlier run printed it", .set = set_seed, .least = 0,
+     .most = INT64_MAX},
+    {"special", "KIND,...",
+     "sprinkle nan, inf, zero (of both signs), denormal; does\n"
+     "not measure; alone: one in a row; ties, narrow, small,\n"
+     "scalars: drawn as the probe does",
+     .set = set_special},
+    {"in-place", NULL,
+     "the output on the input, where the op can; does not\n"
+     "measure",
+     .set = set_in_place},
+    {"offset", "BYTES",
+     "start buffers so far from a 64-byte boundary, all but an\n"
+     "op's first two twice as far; a multiple of the smallest\n"
+     "elements' size, rounded up for larger ones",
+     .set = set_bytes, .to = TO(o.layout.offset), .least = 0, .most = MOST_OFFSET},
+    {"page-end", NULL, "end buffers where memory ends", .set = set_flag,
+     .to = TO(o.layout.page_end)},
+    {.help = "\n"
+             "What to show"},
+    {"rows", NULL, "a line for each variant, as for one op alone", .set = set_flag,
+     .to = TO(o.rows)},
+    {"json", "FILE", "everything, in Google Benchmark's form", .set = set_path, .to = TO(o.json)},
+    {"csv", "FILE", "one line for each row", .set = set_path, .to = TO(o.csv)},
+    {"html", "FILE", "a page to look at, which needs no network", .set = set_path,
+     .to = TO(o.html)},
+    {"markdown", "FILE",
+     "a report to read\n"
+     "one FILE may be -: standard output, and the table goes\n"
+     "to standard error",
+     .set = set_path, .to = TO(o.markdown)},
+    {"compare", "BASE.json",
+     "which rows take longer than in a stored run; the exit\n"
+     "status is 1 where some do",
+     .set = set_path, .to = TO(o.compare)},
+    {"help", NULL, "this", .set = print_help},
+    {"version", NULL, "of this program", .set = print_version},
+    {.help = "\n"
+             "Exit status: 0 all right, 1 a result was wrong or proves nothing, 2 a bad\n"
+             "             request or output, 3 nothing can run here, 4 killed from outside,\n"
+             "             128 + N signal N\n"
+             "\n"
+             "Stored runs\n"
+             "  bench report FILE.json... [--html PAGE.html]   a page of several runs\n"
+             "  bench compare BASE.json NEW.json [--any-machine]   better, worse or the same\n"
+             "\n"
+             "Examples\n"
+             "  bench                                      a bit of everything\n"
+             "  bench --op add,exp --size 100K             how two ops do at one size\n"
+             "  bench --op sum --sweep --backend scalar,avx2   where vectors begin to pay\n"
+             "  bench --op exp --variant '*avx2*' --min-time 1   one kernel, carefully\n"
+             "  bench --check-only --dtype all             is everything right?\n"
+             "  bench --json new.json                      for Google Benchmark's compare.py"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void print_help(request *r, const option_row *row, const char *value) {
+  enum { INDENT = 23 }; /* of what an option does */
+
+  (void)r, (void)row, (void)value;
+  for (int i = 0; i < ROWS; i++) {
+    const char *line = rows[i].help;
+    int column = 0;
+    if (rows[i].name)
+      column = printf("  --%s%s%s", rows[i].name, rows[i].value ? " " : "",
+                      rows[i].value ? rows[i].value : "");
+    if (column >= INDENT)
+      column = printf("\n") - 1;
+    for (bool first = true; first || *line; first = false) {
+      const int length = (int)strcspn(line, "\n");
+      const int indent = rows[i].name ? INDENT + (first ? 0 : 2) - column : 0;
+      printf("%*s%.*s\n", length ? indent : 0, "", length, line);
+      column = 0;
+      line += length + (line[length] == '\n');
+    }
+  }
+  exit(EXIT_RIGHT);
+}
+
+_Noreturn static void unknown_option(const char *word) {
+  const char *names[ROWS];
+  char given[64];
+  size_t count = 0;
+
+  for (int i = 0; i < ROWS; i++)
+    if (rows[i].name)
+      names[count++] = rows[i].name;
+  while (*word == '-')
+    word++;
+  snprintf(given, sizeof given, "%.*s", (int)strcspn(word, "="), word);
+  message_unknown("option", given, names, count, "--help lists them");
+}
+
+static void set_times(request *r) {
+  const double ms = 1e6, patience = 4; /* how many times the least time is allowed for low noise */
+  const int few = r->o.fast ? 3 : 4, many = 10;
+  measure_limits *l = &r->o.limits;
+
+  l->warmup_ns = 0.1 * ms;
+  l->round_ns = (r->o.fast ? 0.2 : 0.4) * ms;
+  l->rounds = r->rounds ? r->rounds : r->min_time > 0 ? many : few;
+  l->most_ns = (r->o.fast ? 1 : patience) * l->rounds * l->round_ns;
+  l->longer = r->o.fast ? 0 : 0.2;
+  if (r->min_time > 0) {
+    l->least_ns = r->min_time * 1e9;
+    l->round_ns = fmax(l->round_ns, l->least_ns / l->rounds);
+    l->most_ns = fmax(l->most_ns, patience * l->least_ns);
+    l->longer = patience;
+  }
+}
+
+options options_parse(int argc, char **argv) {
+  enum { FIRST = 256 }; /* of what getopt_long returns for rows, beyond all letters */
+  request r = {.o = {.limits = {.warmup = -1, .max_noise = 0.01}, .timeout = 60}};
+  struct option table[ROWS + 1] = {{0}};
+  options *o = &r.o;
+  int c, count = 0;
+
+  for (int i = 0; i < ROWS; i++)
+    if (rows[i].name)
+      table[count++] = (struct option){
+          rows[i].name, rows[i].value ? required_argument : no_argument, NULL, FIRST + i};
+  opterr = 0;
+  while ((c = getopt_long(argc, argv, ":", table, NULL)) != -1)
+    if (c == ':')
+      message_refuse("%s needs a value (--help tells more)", argv[optind - 1]);
+    else if (c == '?')
+      unknown_option(argv[optind - 1]);
+    else
+      rows[c - FIRST].set(&r, &rows[c - FIRST], optarg);
+  if (optind < argc)
+    message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
+  if (o->list &&
+      (o->csv || o->markdown || o->html || o->compare || (o->json && o->list != LIST_VARIANTS)))
+    message_refuse("--json, --csv, --markdown, --html and --compare are for a run, and a list runs "
+                   "nothing; only "
+                   "--list-variants has "
+                   "--json");
+  if (o->layout.page_end && o->layout.offset)
+    message_refuse("--offset and --page-end: buffers cannot be placed by both ends");
+  if (!r.seeded)
+    o->seed = random_seed();
+  set_times(&r);
+  return *o;
+}
+
+void options_free(options *o) {
+  free(o->op);
+  free(o->backend);
+  free(o->dtype);
+  free(o->size);
+  free(o->device);
+  free(o->implementation);
+  free(o->variant);
+  free(o->peers);
+}

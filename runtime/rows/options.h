@@ -1,0 +1,37 @@
+/* options.h - the bench program's command line. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "devices/common/device.h"
+#include "measure/measure.h"
+
+/* What to list instead of running: a bit each. */
+enum {
+  LIST_OPS = 1u << 0,
+  LIST_SIZES = 1u << 1,
+  LIST_BACKENDS = 1u << 2,
+  LIST_DEVICES = 1u << 3,
+  LIST_VARIANTS = 1u << 4,
+};
+
+typedef struct options {
+  unsigned list;
+  /* Comma lists as given, null for what was not asked. */
+  char *op, *backend, *dtype, *size, *device, *implementation, *variant, *peers;
+  size_t batch_size; /* 0: as the sizes have it */
+  bool fast, sweep, check_only, rows;
+  measure_limits limits;
+  double timeout;  /* seconds that a launch may take */
+  bool in_process; /* devices are used in this process */
+  uint64_t seed;
+  unsigned special; /* RANDOM_... */
+  device_layout layout;
+  const char *json, *csv, *markdown, *html;
+  const char *compare; /* files to write, or null */
+} options;
+
+/* Ends the program after --help and --version, and with a message for a bad request. */
+options options_parse(int argc, char **argv);
+void options_free(options *o);
+
+#endif

@@ -1,0 +1,316 @@
+/* row.c - one line of the results, and the table of its fields. */
+#include "row.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "devices/peer/peers.h"
+
+#define FIELD(name, type)                                                                          \
+  { #name, type, offsetof(row, name), NULL }
+#define FIGURE(name, unit)                                                                         \
+  { #name, ROW_REAL, offsetof(row, name), unit }
+
+const row_field row_fields[] = {
+    FIELD(name, ROW_TEXT),
+    FIELD(op, ROW_TEXT),
+    FIELD(dtype, ROW_TEXT),
+    FIELD(backend, ROW_TEXT),
+    FIELD(variant, ROW_TEXT),
+    FIELD(device, ROW_TEXT),
+    FIELD(size, ROW_TEXT),
+    FIELD(points, ROW_COUNT),
+    FIELD(status, ROW_TEXT),
+    FIELD(checked, ROW_TEXT),
+    FIELD(reason, ROW_TEXT),
+    FIELD(note, ROW_TEXT),
+    FIELD(repro, ROW_TEXT),
+    FIELD(fastest, ROW_FLAG),
+    FIELD(dispatched, ROW_FLAG),
+    FIELD(peer, ROW_FLAG),
+    FIELD(against, ROW_TEXT),
+    FIGURE(ratio, "times the time of ours"),
+    FIGURE(ratio_low, "times the time of ours"),
+    FIGURE(ratio_high, "times the time of ours"),
+    FIELD(threads, ROW_COUNT),
+    FIGURE(real_time, "ns"),
+    FIGURE(cpu_time, "ns"),
+    FIGURE(cold_time, "ns"),
+    FIGURE(cold_noise, "fraction of the median"),
+    FIGURE(cold_bytes_per_second, "bytes/s"),
+    FIELD(cold_sample_count, ROW_COUNT),
+    FIELD(iterations, ROW_COUNT),
+    FIELD(sample_count, ROW_COUNT),
+    FIELD(calls_per_sample, ROW_COUNT),
+    FIGURE(mean, "ns"),
+    FIGURE(stddev, "ns"),
+    FIGURE(min, "ns"),
+    FIGURE(max, "ns"),
+    FIGURE(q1, "ns"),
+    FIGURE(q3, "ns"),
+    FIGURE(mad, "ns"),
+    FIGURE(noise, "fraction of the median"),
+    FIGURE(low, "ns"),
+    FIGURE(high, "ns"),
+    FIGURE(best, "ns"),
+    FIELD(rounds, ROW_COUNT),
+    FIELD(low_outliers, ROW_COUNT),
+    FIELD(high_outliers, ROW_COUNT),
+    FIELD(severe_outliers, ROW_COUNT),
+    FIGURE(ns_per_point, "ns"),
+    FIGURE(bytes, "bytes"),
+    FIGURE(flops, "operations"),
+    FIGURE(bytes_per_second, "bytes/s"),
+    FIGURE(flops_per_second, "operations/s"),
+    FIELD(ceiling, ROW_TEXT),
+    FIGURE(ceiling_bytes_per_second, "bytes/s"),
+    FIGURE(ceiling_flops_per_second, "operations/s"),
+    FIGURE(ceiling_share, "fraction of the ceiling"),
+    FIELD(above_ceiling, ROW_FLAG),
+    FIELD(stop, ROW_TEXT),
+    FIGURE(ulp, "units in the last place"),
+    FIGURE(ulp_bound, "units in the last place"),
+    FIGURE(norm_error, "share of the result's 2-norm"),
+    FIGURE(norm_bound, "share of the result's 2-norm"),
+    FIELD(seed, ROW_COUNT),
+    FIELD(source, ROW_TEXT),
+    {"template", ROW_TEXT, offsetof(row, template_file), NULL},
+    {"operation", ROW_TEXT, offsetof(row, op), NULL},
+    {"implementation", ROW_TEXT, offsetof(row, variant), NULL},
+    FIELD(batch_size, ROW_COUNT),
+    FIELD(sequence_length, ROW_COUNT),
+    FIELD(tensor_dimension, ROW_COUNT),
+    FIGURE(time_ms, "ms"),
+    FIGURE(memory_mb, "MiB (2^20 bytes)"),
+    FIGURE(inference_speed, "calls/s"),
+    FIGURE(gpu_efficiency, "% of the ceiling"),
+    FIGURE(throughput_gbps, "GB/s (10^9 bytes a second, not bits)"),
+    FIGURE(gigabytes_per_second, "GB/s (10^9 bytes a second)"),
+};
+const size_t row_field_count = sizeof row_fields / sizeof *row_fields;
+
+static char *copy(const char *text) {
+  char *c = strdup(text);
+
+  if (!c)
+    message_refuse("out of memory");
+  return c;
+}
+
+static double points_of(const task *t) {
+  double points = 1;
+
+  for (int d = 0; d < t->op->ndim; d++)
+    points *= (double)t->dim[d];
+  return points;
+}
+
+/* Sizes as batch x sequence x width: the last extent is the width, the one before it, of three or
+ * more, the sequence, and all others are the batch. */
+static void name_dimensions(row *r) {
+  const size_shape *shape = &r->task->shape;
+  const int last = shape->ndim - 1;
+
+  r->batch_size = r->sequence_length = 1;
+  r->tensor_dimension = shape->extent[last];
+  for (int i = 0; i < last; i++)
+    if (i == last - 1 && last > 1)
+      r->sequence_length = shape->extent[i];
+    else
+      r->batch_size *= shape->extent[i];
+}
+
+row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed) {
+  row *r = calloc(1, sizeof *r);
+  char name[256];
+
+  if (!r)
+    message_refuse("out of memory");
+  for (size_t i = 0; i < row_field_count; i++)
+    if (row_fields[i].type == ROW_REAL)
+      *(double *)((char *)r + row_fields[i].offset) = NAN;
+  r->task = t;
+  r->of = variant;
+  snprintf(name, sizeof name, "%s/%s", variant->name, t->size);
+  r->name = copy(name);
+  r->op = t->op->name;
+  r->dtype = lathe_dtype_name(t->dtype);
+  r->backend = variant->backend->name;
+  r->peer = peers_has(variant->backend);
+  r->variant = variant->name;
+  r->device = on ? on->id : NULL;
+  r->size = t->size;
+  r->params = variant->params;
+  r->seed = seed;
+  r->threads = 1;
+  r->source = variant->source;
+  r->template_file = variant->template_file;
+  r->dispatched = on && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == variant;
+  r->bytes = lathe_bytes(t->op, t->dtype, t->dim);
+  r->flops = lathe_flops(t->op, t->dim);
+  r->points = points_of(t) < (double)INT64_MAX ? (uint64_t)points_of(t) : INT64_MAX;
+  r->memory_mb = r->bytes;
+  if (on && !lathe_why_not(variant, on->features))
+    r->memory_mb += lathe_workspace(variant, t->dim);
+  r->memory_mb /= 1 << 20;
+  name_dimensions(r);
+  return r;
+}
+
+void row_free(row *r) {
+  timing_free(&r->warm);
+  timing_free(&r->cold);
+  free(r->name);
+  free(r->reason);
+  free(r->note);
+  free(r->repro);
+  free(r->ceiling);
+  free(r->checked);
+  free(r);
+}
+
+void row_skip(row *r, const char *why) {
+  r->state = ROW_SKIPPED;
+  r->status = "skipped";
+  r->reason = copy(why);
+}
+
+void row_kill(row *r, const char *why, const char *repro) {
+  r->state = ROW_KILLED;
+  r->status = "killed";
+  r->reason = copy(why);
+  r->repro = copy(repro);
+}
+
+void row_judge(row *r, const check_result *result, const char *repro) {
+  static const struct {
+    row_state state;
+    const char *status;
+  } became[] = {[CHECK_RIGHT] = {ROW_RIGHT, "right"},
+                [CHECK_WRONG] = {ROW_WRONG, "wrong"},
+                [CHECK_UNPROVED] = {ROW_UNPROVED, "unproved"}};
+
+  if (result->verdict == CHECK_UNABLE) {
+    row_skip(r, result->message);
+    return;
+  }
+  r->state = became[result->verdict].state;
+  r->status = became[result->verdict].status;
+  r->checked = copy(result->checked[0] ? result->checked : "all");
+  r->ulp = result->ulp;
+  r->ulp_bound = result->bound;
+  r->norm_error = result->off;
+  r->norm_bound = result->off_allowed;
+  if (r->state != ROW_RIGHT) {
+    r->reason = copy(result->message);
+    r->repro = copy(repro);
+  } else if (result->message[0]) {
+    r->note = copy(result->message);
+  }
+}
+
+bool row_add(row *r, const outcome *o, const device *on, const measure_limits *limits) {
+  const bool host = measure_uses_host(on);
+
+  if (!timing_add(&r->warm, &o->warm, host) || !timing_add(&r->cold, &o->cold, host) ||
+      !timing_judge(&r->warm, limits) || (r->cold.rounds > 0 && !timing_judge(&r->cold, limits)))
+    message_refuse("out of memory");
+  if (o->round == 0)
+    r->results = o->results;
+  if (o->ceiling > 0 && !(o->ceiling <= r->ceiling_bytes_per_second)) {
+    r->ceiling_bytes_per_second = o->ceiling;
+    memcpy(r->bytes_ceiling, o->ceiling_name, sizeof r->bytes_ceiling);
+  }
+  if (o->arithmetic > 0 && !(o->arithmetic <= r->ceiling_flops_per_second)) {
+    r->ceiling_flops_per_second = o->arithmetic;
+    memcpy(r->flops_ceiling, o->arithmetic_name, sizeof r->flops_ceiling);
+  }
+  return !r->warm.stop;
+}
+
+/* The nearer of the limits is the ceiling, of which the row is above one also at the slow end of its interval. */
+static void hold_against_ceilings(row *r, const device *on) {
+  const double uncertain = 0.05; /* of the loops that it is held against */
+  const double moved = r->bytes_per_second / r->ceiling_bytes_per_second;
+  const double computed = r->flops_per_second / r->ceiling_flops_per_second;
+  const bool by_arithmetic = !(computed <= moved) && !isnan(computed);
+
+  if (isnan(moved) && isnan(computed))
+    return;
+  r->ceiling = copy(by_arithmetic ? r->flops_ceiling : r->bytes_ceiling);
+  r->ceiling_share = by_arithmetic ? computed : moved;
+  r->above_ceiling = r->ceiling_share * r->real_time / r->high > 1 + uncertain &&
+                     !on->is_processor; /* what emulates a GPU has other limits */
+}
+
+void row_measure(row *r, const device *on) {
+  const timing *t = &r->warm;
+  const stats *s = &t->all;
+
+  r->sample_count = t->count;
+  r->rounds = t->rounds;
+  r->calls_per_sample = t->calls;
+  r->iterations = t->count * t->calls;
+  r->stop = t->stop ? t->stop : "time";
+  r->real_time = t->median;
+  r->cpu_time = t->other_one;
+  r->mean = s->mean;
+  r->stddev = s->deviation;
+  r->min = s->min;
+  r->max = s->max;
+  r->q1 = s->q1;
+  r->q3 = s->q3;
+  r->mad = s->mad;
+  r->low = t->low;
+  r->high = t->high;
+  r->best = t->best;
+  r->noise = t->noise;
+  r->low_outliers = s->low_outliers;
+  r->high_outliers = s->high_outliers;
+  r->severe_outliers = s->severe_outliers;
+  r->ns_per_point = t->median / points_of(r->task);
+  r->bytes_per_second = r->bytes * 1e9 / t->median;
+  r->flops_per_second = r->flops * 1e9 / t->median;
+  hold_against_ceilings(r, on);
+  if (!device_kind_of(on->kind)->on_host)
+    r->gpu_efficiency = 100 * r->ceiling_share;
+  if (r->cold.rounds > 0) {
+    r->cold_sample_count = r->cold.count;
+    r->cold_time = r->cold.median;
+    r->cold_noise = r->cold.noise;
+    r->cold_bytes_per_second = r->bytes * 1e9 / r->cold.median;
+  }
+  r->time_ms = t->median / 1e6;
+  r->inference_speed = 1e9 / t->median;
+  r->throughput_gbps = r->gigabytes_per_second = r->bytes / t->median;
+}
+
+row *row_fastest(row *const *rows, size_t count) {
+  row *best = NULL;
+
+  for (size_t i = 0; i < count; i++)
+    if (rows[i]->state == ROW_RIGHT && rows[i]->sample_count > 0 && !rows[i]->peer &&
+        (!best || rows[i]->real_time < best->real_time))
+      best = rows[i];
+  return best;
+}
+
+const row *row_chosen(row *const *rows, size_t count, const row *beside) {
+  for (size_t i = 0; i < count; i++)
+    if (rows[i]->dispatched && rows[i]->device == beside->device && rows[i]->sample_count > 0)
+      return rows[i];
+  return NULL;
+}
+
+const double row_noise_limit = 0.05;
+
+double row_loss(const row *slower, const row *faster) {
+  if (slower == faster)
+    return 0;
+  if (!(slower->noise <= row_noise_limit && faster->noise <= row_noise_limit))
+    return NAN;
+  return slower->real_time / faster->real_time - 1;
+}

@@ -1,0 +1,110 @@
+/* row.h - one line of the results: a variant at a size on a device. All reports are made of the
+ * same table of fields. */
+#ifndef ROW_H
+#define ROW_H
+
+#include "job.h"
+#include "measure/timing.h"
+#include "selection.h"
+
+typedef enum row_state {
+  ROW_RIGHT,
+  ROW_WRONG,
+  ROW_UNPROVED,
+  ROW_KILLED, /* its process was, from outside: nothing is known of the kernel */
+  ROW_SKIPPED
+} row_state;
+
+/* Figures that are not known are NaN, texts null. */
+typedef struct row {
+  const task *task;
+  const lathe_variant *of;
+  row_state state;
+  timing warm, cold; /* cold: operands in memory; no rounds where that is not timed */
+  uint64_t results;  /* see job.h */
+  char bytes_ceiling[32], flops_ceiling[32]; /* what each was measured for */
+  bool seen;                                 /* a round has told what becomes of it */
+
+  /* The fields. Texts are borrowed, but for these six. */
+  char *name;
+  uint64_t points; /* the product of the op's dimensions; INT64_MAX where there are more */
+  const char *op, *dtype, *backend, *variant, *device, *size, *params;
+  char *reason;       /* why not right */
+  char *note;         /* of a right one, how little that shows */
+  char *repro;        /* the command that fails in the same way */
+  char *ceiling;      /* what was measured for it */
+  const char *status; /* right, wrong, unproved, killed, skipped */
+  char *checked; /* of which elements of the results that is said: all, or what sampling.h says */
+  bool fastest, dispatched;
+  /* Of a peer: it is another library's. Its time in units of that of a row of ours, of the variant `against`, with a
+   * 95 % interval. */
+  bool peer;
+  const char *against;
+  double ratio, ratio_low, ratio_high;
+  uint64_t threads;             /* of a processor that shared a call */
+  double real_time, cpu_time;   /* medians of a call on both clocks, ns */
+  double cold_time, cold_noise; /* the same where operands are in memory; NaN where not timed */
+  double cold_bytes_per_second;
+  uint64_t iterations, sample_count, calls_per_sample, cold_sample_count;
+  double mean, stddev, min, max, q1, q3, mad, noise;
+  double low, high; /* the 95 % interval of the median */
+  double best;      /* the least of the rounds' medians */
+  uint64_t rounds, low_outliers, high_outliers, severe_outliers;
+  double ns_per_point;
+  double bytes, flops; /* of one call */
+  double bytes_per_second, flops_per_second;
+  double ceiling_bytes_per_second, ceiling_flops_per_second;
+  double ceiling_share; /* of that one which is nearer, and which `ceiling` names */
+  bool above_ceiling;   /* by more than measuring is uncertain */
+  const char *stop;
+  double ulp, ulp_bound;
+  double norm_error, norm_bound; /* of an output as a whole, shares of its 2-norm */
+  uint64_t seed;
+  const char *source, *template_file;
+  /* What the row-wise sweep of workload D calls them. */
+  uint64_t batch_size, sequence_length, tensor_dimension;
+  double time_ms, memory_mb, inference_speed, gpu_efficiency, throughput_gbps;
+  double gigabytes_per_second; /* as throughput_gbps, which sounds like bits */
+} row;
+
+typedef enum row_type { ROW_TEXT, ROW_REAL, ROW_COUNT, ROW_FLAG } row_type;
+
+typedef struct row_field {
+  const char *name;
+  row_type type;
+  size_t offset;    /* in row */
+  const char *unit; /* of a figure; null for others */
+} row_field;
+
+extern const row_field row_fields[];
+extern const size_t row_field_count;
+
+/* A row of which only is known what it is about. */
+row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed);
+void row_free(row *r);
+
+/* What became of it. */
+void row_skip(row *r, const char *why);
+void row_kill(row *r, const char *why, const char *repro);
+void row_judge(row *r, const check_result *result, const char *repro);
+
+/* A round of a right row: its samples. False where it is to have no more rounds. */
+bool row_add(row *r, const outcome *o, const device *on, const measure_limits *limits);
+
+/* After the last round: the fields. */
+void row_measure(row *r, const device *on);
+
+/* The fastest of some right rows of a task; null where none was measured. */
+row *row_fastest(row *const *rows, size_t count);
+
+/* What dispatch chooses among the rows of a task on the device of one of them; null where that was not
+ * measured. */
+const row *row_chosen(row *const *rows, size_t count, const row *beside);
+
+/* A time that is known so well is worth comparing. */
+extern const double row_noise_limit;
+
+/* How much longer a row takes than another, as a fraction; NaN where either is not known well. */
+double row_loss(const row *slower, const row *faster);
+
+#endif

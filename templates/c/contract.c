@@ -1,0 +1,227 @@
+//@ if first then
+/* Steps, one after the other: sums of the products of two factors, as matrix products. A tile of the product is
+ * gathered in registers from two streams of numbers, in one of three ways:
+ *   dots     few columns, or few rows, where the other factor lies along the terms: a dot product for each element
+ *   direct   small or thin products of factors that are numbers in memory: they are read there
+ *   packed   all others (Goto and van de Geijn 2008): panels of both factors are packed, on the way of which each factor
+ *            is computed, for blocks of kc terms, mc rows and nc columns, which fit the caches
+ * Tiles share the rows evenly, so that none has rows to spare. Sums that are stored as they are gather where they
+ * belong; others in the workspace, from where what is made of them is computed after the last block of terms. A sum
+ * adds its terms in their order, or as dots the lanes of a vector. */
+#include "contract.h"
+
+//@ end
+//@ local S = use "contract_step.c"
+//@ local Pack = use "contract_pack.c"
+//@ local Tile = use "contract_tile.c"
+//@ local Dots = use "contract_dots.c"
+//@ local L = k.lanes
+//@ local made, dims = {}, {}
+//@ for i = 1, #op.dims do
+//@   dims[i] = "dim[" .. i - 1 .. "]"
+//@ end
+//@ -- Defines something under a name once.
+//@ local function once(name, define)
+//@   if not made[name] then
+//@     define()
+//@     made[name] = true
+//@   end
+//@   return name
+//@ end
+//@ -- Places in the workspace, in numbers, are whole lines of a cache.
+//@ local function lines(numbers)
+//@   return "(" .. numbers .. " + 15) / 16 * 16"
+//@ end
+//@ for _, step in ipairs(k.steps) do
+//@ S.define(step)
+//@ end
+//@ for _, v in ipairs(variants) do
+//@ local MR, NV = v.params.mr, v.params.nv
+//@ local NR = NV * L
+//@ local tile = Tile.define(MR, NV)
+//@ for _, step in ipairs(k.steps) do
+//@ local one_block = #step.of.k < 2
+//@ local a, b, result = S.plain_factor(step, "a"), S.plain_factor(step, "b"), S.plain_value(step)
+//@ local is_direct = v.params.direct > 0 and one_block and a and b and S.kind(step, b, "n") == "unit"
+//@ -- The ways of dots: few columns for many rows, and the other way round.
+//@ local dots = {}
+//@ for _, way in ipairs { { "a", "m", "rows", "columns" }, { "b", "n", "columns", "rows" } } do
+//@   if one_block and Pack.direction(step, step[way[1]], way[2]) == "k" then
+//@     dots[#dots + 1] = { across = way[2], many = way[3], few = way[4], name = step.name .. "_dots_" .. way[2] }
+//@   end
+//@ end
+//@ local pack_a, pack_b = step.name .. "_pack_a" .. MR, step.name .. "_pack_b" .. NR
+//@ local values = step.name .. "_values"
+//@ once(pack_a, function() Pack.define(step, step.a, "m", MR, pack_a) end)
+//@ once(pack_b, function() Pack.define(step, step.b, "n", NR, pack_b) end)
+//@ if not result or #dots > 0 then
+//@ once(values, function() Tile.define_values(step, values) end)
+//@ end
+//@ for _, way in ipairs(dots) do
+//@ once(way.name, function() Dots.define(step, way.across, way.name, values) end)
+//@ end
+//@ local own = v.name .. "_" .. step.of.name
+//@ local loops, outer, places = S.loops_of(step), {}, {}
+//@ for i, run in ipairs(loops) do
+//@   places[i] = { run = run, index = "loop" .. i }
+//@ end
+/* A matrix, how its product is computed, and where in the workspace, in numbers: what begins there, and how much it
+ * is. */
+typedef struct $own$_plan {
+  size_t rows, columns, terms, blocks; /* blocks of terms in all */
+  size_t kc, mc, nc;
+  size_t packs_b, tiles, all;
+  enum { $own$_PACKED, $own$_DIRECT, $own$_DOTS_m, $own$_DOTS_n } way;
+} $own$_plan;
+
+static $own$_plan $own$_make_plan(const lathe_args *args) {
+  $own$_plan p = {.rows = $(S.size(S.core(step, "m"))), .columns = $(S.size(S.core(step, "n"))), .terms = $(S.size(S.core(step, "k")))};
+  //@ for _, way in ipairs(dots) do
+  if (lathe_is_dots(p.$way.many$, p.$way.few$, p.terms, $Dots.most_few$, $L$)) {
+    p.way = $own$_DOTS_$way.across$;
+    p.all = (p.$way.few$ + 3) * (p.terms + $L$);
+    return p;
+  }
+  //@ end
+  //@ if is_direct then
+  if (lathe_is_direct(p.rows, p.columns, p.terms, $(2 * MR), $NR$, $v.params.direct$)) {
+    const size_t bytes = p.columns * p.terms * sizeof($k.number$);
+    p.way = $own$_DIRECT;
+    /* A few terms at a time, so that a large factor is read in the order of memory. */
+    p.kc = p.rows <= $(2 * MR) && bytes > lathe_cache(2) / 2 ? 16 : p.terms > 0 ? p.terms : 1;
+    p.nc = $(lines("p.columns + " .. NR - 1));
+    p.all = p.kc < p.terms ? p.rows * p.nc : $(MR * NR);
+    return p;
+  }
+  //@ end
+  lathe_cut(&p.kc, p.terms, $(v.params.kc > 0 and v.params.kc or "lathe_terms(" .. NR .. " * sizeof(" .. k.number .. "))"), 1);
+  lathe_cut(&p.mc, p.rows, $(v.params.mc > 0 and v.params.mc or "lathe_rows(p.kc * sizeof(" .. k.number .. "))"), $MR$);
+  lathe_cut(&p.nc, p.columns, $(v.params.nc > 0 and v.params.nc or "lathe_columns(p.kc * sizeof(" .. k.number .. "))"), $NR$);
+  p.blocks = (p.terms + p.kc - 1) / p.kc;
+  //@ for i = 1, #step.of.k - 1 do
+  p.blocks *= $(S.size(step.of.k[i]));
+  //@ end
+  p.packs_b = $(lines("p.mc * (p.kc + " .. L .. ")"));
+  p.tiles = p.packs_b + $(lines("p.nc * p.kc"));
+  p.all = p.tiles + (p.blocks > 1 ? p.rows * p.nc : $(MR * NR));
+  return p;
+}
+
+//@ -- A tile at rows i and columns j. at: where it is, and from where it reads.
+//@ local function one_tile(at)
+const size_t vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
+//@ if result then
+$tile$[high - 1][vectors - 1][lanes < $L$]($at.terms$, $at.a$, $at.b$, here.$result.name$ + ($at.row$) * $(S.stride(step, result, "m")) + ($at.column$), $(S.stride(step, result, "m")), $at.more$, lanes);
+//@ else
+$k.number$ *const place = $at.place$;
+$tile$[high - 1][vectors - 1][$at.part$]($at.terms$, $at.a$, $at.b$, place, $NR$, $at.more$, lanes);
+if ($at.last$)
+  $values$(&here, place, $NR$, $at.row$, high, $at.column$, wide);
+//@ end
+//@ end
+static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) {
+  const $own$_plan p = $own$_make_plan(args);
+  //@ S.declare(step)
+  (void)temporaries;
+  (void)packs;
+  //@ for i, run in ipairs(loops) do
+  for (size_t loop$i$ = 0; loop$i$ < $(S.size(run)); loop$i$++)
+  //@ end
+  {
+    //@ if one_block then
+    //@ S.place(step, places)
+    //@ end
+    //@ for _, way in ipairs(dots) do
+    if (p.way == $own$_DOTS_$way.across$) {
+      $way.name$(&here, p.terms, p.$way.many$, p.$way.few$, packs);
+    } else
+    //@ end
+    //@ if is_direct then
+    if (p.way == $own$_DIRECT) {
+      const size_t tiles = (p.rows + $(MR - 1)) / $MR$;
+      for (size_t term = 0; term == 0 || term < p.terms; term += p.kc)
+        for (size_t column = 0; column < p.columns; column += $NR$) {
+          const size_t wide = p.columns - column < $NR$ ? p.columns - column : $NR$;
+          const size_t terms = p.terms - term < p.kc ? p.terms - term : p.kc;
+          for (size_t row = 0, high, left = tiles; left > 0; row += high, left--) {
+            high = (p.rows - row + left - 1) / left;
+            //@ local function at(operand, letter, place)
+            //@   local along, by_term = S.stride(step, operand, letter), S.stride(step, operand, "k")
+            //@   return ("here.%s + %s * %s + term * %s, %s%s"):format(operand.name, place, along, by_term,
+            //@     letter == "m" and along .. ", " or "", by_term)
+            //@ end
+            //@ one_tile { terms = "terms", a = at(a, "m", "row"), b = at(b, "n", "column"), row = "row",
+            //@   column = "column", more = "term > 0", place = "packs + (p.kc < p.terms ? row * p.nc + column * high : 0)",
+            //@   part = "lanes < " .. L, last = "term + terms >= p.terms" }
+          }
+        }
+    } else
+    //@ end
+    for (size_t column = 0; column < p.columns; column += p.nc) {
+      const size_t columns = p.columns - column < p.nc ? p.columns - column : p.nc;
+      /* A sum of nothing has a result too. */
+      for (size_t block = 0; block == 0 || block < p.blocks; block++) {
+        //@ if one_block then
+        const size_t term = block * p.kc;
+        const size_t terms = p.terms - term < p.kc ? p.terms - term : p.kc;
+        //@ else
+        const size_t each = (p.terms + p.kc - 1) / p.kc;
+        const size_t term = p.blocks > 0 ? block % each * p.kc : 0;
+        const size_t terms = p.blocks == 0 ? 0 : p.terms - term < p.kc ? p.terms - term : p.kc;
+        size_t rest = p.blocks > 0 ? block / each : 0;
+        //@ for i = #step.of.k - 1, 1, -1 do
+        //@ places[#loops + i] = { run = step.of.k[i], index = "outer" .. i }
+        const size_t outer$i$ = p.blocks > 0 ? rest % ($(S.size(step.of.k[i]))) : 0;
+        rest = p.blocks > 0 ? rest / ($(S.size(step.of.k[i]))) : 0;
+        //@ end
+        (void)rest;
+        //@ S.place(step, places)
+        //@ end
+        $k.number$ *const packs_b = packs + p.packs_b;
+        for (size_t j = 0; j < columns; j += $NR$) {
+          const size_t wide = columns - j < $NR$ ? columns - j : $NR$;
+          $pack_b$(&here, packs_b + j * terms, column + j, wide, (wide + $(L - 1)) / $L$ * $L$, term, terms);
+        }
+        for (size_t row = 0; row < p.rows; row += p.mc) {
+          const size_t rows = p.rows - row < p.mc ? p.rows - row : p.mc;
+          const size_t tiles = (rows + $(MR - 1)) / $MR$;
+          for (size_t i = 0, high, left = tiles; left > 0; i += high, left--) {
+            high = (rows - i + left - 1) / left;
+            $pack_a$(&here, packs + i * terms + (tiles - left) * $L$, row + i, high, high, term, terms);
+          }
+          for (size_t j = 0; j < columns; j += $NR$) {
+            const size_t wide = columns - j < $NR$ ? columns - j : $NR$;
+            for (size_t i = 0, high, left = tiles; left > 0; i += high, left--) {
+              high = (rows - i + left - 1) / left;
+              //@ one_tile { terms = "terms", a = "packs + i * terms + (tiles - left) * " .. L .. ", 1, high", b = "packs_b + j * terms, (wide + " .. L - 1 .. ") / " .. L .. " * " .. L, row = "row + i", column = "column + j",
+              //@   more = "block > 0", place = "packs + p.tiles + (p.blocks > 1 ? (row + i) * p.nc + j * high : 0)", part = "false", last = "block + 1 >= p.blocks" }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+//@ end
+extern lathe_cost $v.name$_workspace;
+double $v.name$_workspace(const size_t *dim) {
+  const lathe_args sizes = {.dim = {$(table.concat(dims, ", "))}}, *args = &sizes;
+  size_t most = 0;
+  //@ for _, step in ipairs(k.steps) do
+  const size_t $step.of.name$ = $v.name$_$step.of.name$_make_plan(args).all;
+  most = $step.of.name$ > most ? $step.of.name$ : most;
+  //@ end
+  return (double)($(S.bytes_of_temporaries())) + (double)most * sizeof($k.number$);
+}
+
+/* $v.params_text$ */
+void $v.name$(const lathe_args *args) {
+  char *temporaries = args->workspace;
+  $k.number$ *packs = ($k.number$ *)(temporaries + $(S.bytes_of_temporaries()));
+  //@ for _, step in ipairs(k.steps) do
+  $v.name$_$step.of.name$(args, temporaries, packs);
+  //@ end
+}
+
+//@ end

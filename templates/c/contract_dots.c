@@ -1,0 +1,152 @@
+//@ -- A matrix product of few columns, or of few rows, whose other factor, of many, lies along the terms: dot products,
+//@ -- for which that factor is read once, in order. The factor of few is computed ahead of them.
+//@ local S = use "contract_step.c"
+//@ local L = k.lanes
+//@ local block = 1024 * L -- terms of a sum
+//@ local together, most_at_once = L > 1 and 8 or 4, 64
+//@ -- The most that few are, and how many of them are multiplied at once, with how many of the many.
+//@ most_few = L > 1 and L // 2 or 1
+//@ local function shape_of(few)
+//@   return few == 1 and together or k.set.mask_type and 4 or 2
+//@ end
+
+//@ -- The factor of a part at a vector of terms, or at the first `lanes` of them and zero at the others.
+//@ local function define_factor(step, part, across, name, lanes)
+static inline $k.vector$ $name$(const $step.name$ *here, size_t place, size_t term$(lanes and ", size_t lanes" or "")) {
+  //@ S.prelude(part)
+  //@ for letter, name in pairs { [across] = "place", k = "term" } do
+  //@ if not S.varies(step, S.operands_of(part), letter) then
+  (void)$name$; /* the factor does not vary so */
+  //@ end
+  //@ end
+  //@ if #part.point.inputs == 0 then
+  (void)here;
+  //@ end
+  //@ S.call(step, part, { [across] = "place", k = "term" }, "k", lanes)
+  //@ if lanes then
+  return $(k.own:text("select", k.own:text("mask_part", "lanes"), "packed", k:constant(0)));
+  //@ else
+  return packed;
+  //@ end
+}
+
+//@ end
+//@ -- The sums of `count` of the many with `few` of the others, those of each of the many `apart`.
+//@ local function define_sums(step, name, count, few)
+static void $name$_$(count)x$few$(const $step.name$ *here, size_t terms, size_t first, const $k.number$ *packed, size_t row_of,
+    $k.number$ *sums, size_t by_many, size_t by_few) {
+  //@ for i = 0, count - 1 do
+  //@ for j = 0, few - 1 do
+  $k.vector$ sum$i$_$j$ = $(k:constant(0));
+  //@ end
+  //@ end
+  //@ local function add(ending, lanes)
+  //@ for j = 0, few - 1 do
+  const $k.vector$ few$j$ = $(k.own:text("load_own", "packed", "term + " .. j .. " * row_of"));
+  //@ end
+  //@ for i = 0, count - 1 do
+  const $k.vector$ many$i$ = $name$_many$ending$(here, first + $i$, term$lanes$);
+  //@ for j = 0, few - 1 do
+  sum$i$_$j$ = $(k.own:text("mad", "many" .. i, "few" .. j, "sum" .. i .. "_" .. j));
+  //@ end
+  //@ end
+  //@ end
+  size_t term = 0;
+  while (term + $L$ <= terms) {
+    /* Sums of sums, so that rounding errors do not grow with the length. */
+    const size_t end = terms - term < $block$ ? terms : term + $block$;
+    //@ for i = 0, count - 1 do
+    //@ for j = 0, few - 1 do
+    $k.vector$ before$i$_$j$ = sum$i$_$j$;
+    sum$i$_$j$ = $(k:constant(0));
+    //@ end
+    //@ end
+    for (; term + $L$ <= end; term += $L$) {
+      //@ add("", "")
+    }
+    //@ for i = 0, count - 1 do
+    //@ for j = 0, few - 1 do
+    sum$i$_$j$ = $(k.own:text("add", "before" .. i .. "_" .. j, "sum" .. i .. "_" .. j));
+    //@ end
+    //@ end
+  }
+  //@ if L > 1 then
+  if (term < terms) {
+    //@ add("_part", ", terms - term")
+  }
+  $k.number$ lane_of[$L$];
+  //@ end
+  //@ for i = 0, count - 1 do
+  //@ for j = 0, few - 1 do
+  //@ local place = "sums[" .. i .. " * by_many + " .. j .. " * by_few]"
+  //@ if L == 1 then
+  $place$ = sum$i$_$j$;
+  //@ else
+  $(k.own:text("store_own", "lane_of", "0", "sum" .. i .. "_" .. j));
+  $place$ = $(k:fold_lanes("sum", "lane_of"));
+  //@ end
+  //@ end
+  //@ end
+  (void)row_of, (void)by_many, (void)by_few; /* where there is one */
+}
+
+//@ end
+//@ -- Defines name(here, terms, many, few, packs). across: the axis of the many, "m" or "n". packs: as many numbers as
+//@ -- room(few, terms) says. values: the function that stores what sums come to.
+//@ function define(step, across, name, values)
+//@ local by_rows = across == "m"
+//@ local one = by_rows and step.b or step.a
+//@ local widths = most_few > 1 and { 4, 1 } or { 1 }
+//@ local wide = math.max(most_few + widths[1] - 1, L)
+//@ local function define_factors(part, part_across, part_name)
+//@ define_factor(step, part, part_across, part_name)
+//@ if L > 1 then
+//@ define_factor(step, part, part_across, part_name .. "_part", "lanes")
+//@ end
+//@ end
+//@ define_factors(by_rows and step.a or step.b, across, name .. "_many")
+//@ define_factors(one, by_rows and "n" or "m", name .. "_few")
+//@ for _, few in ipairs(widths) do
+//@ define_sums(step, name, shape_of(few), few)
+//@ define_sums(step, name, 1, few)
+//@ end
+static void $name$(const $step.name$ *here, size_t terms, size_t many, size_t few, $k.number$ *packs) {
+  const size_t row_of = (terms + $(L - 1)) / $L$ * $L$, padded = few == 1 ? 1 : (few + $(widths[1] - 1)) / $(widths[1]) * $(widths[1]);
+  $k.number$ sums[$(most_at_once * wide)];
+  for (size_t i = 0; i < padded; i++)
+    for (size_t term = 0; term < row_of; term += $L$) {
+      $k.vector$ factor = $(k:constant(0));
+      if (i < few)
+        //@ if L > 1 then
+        factor = term + $L$ <= terms ? $name$_few(here, i, term) : $name$_few_part(here, i, term, terms - term);
+        //@ else
+        factor = $name$_few(here, i, term);
+        //@ end
+      $(k.own:text("store_own", "packs", "i * row_of + term", "factor"));
+    }
+  for (size_t first = 0; first < many; first += $most_at_once$) {
+    const size_t count = many - first < $most_at_once$ ? many - first : $most_at_once$;
+    //@ local by_many, by_few = by_rows and wide or 1, by_rows and 1 or most_at_once
+    //@ local function all_of(width)
+    //@ for _, number in ipairs { shape_of(width), 1 } do
+    for (; i + $number$ <= count; i += $number$)
+      for (size_t j = 0; j < padded; j += $width$)
+        $name$_$(number)x$width$(here, terms, first + i, packs + j * row_of, row_of, sums + i * $by_many$ + j * $by_few$, $by_many$, $by_few$);
+    //@ end
+    //@ end
+    size_t i = 0;
+    //@ if most_few > 1 then
+    if (padded > 1) {
+      //@ all_of(widths[1])
+    }
+    //@ end
+    //@ all_of(1)
+    //@ if by_rows then
+    $values$(here, sums, $wide$, first, count, 0, few);
+    //@ else
+    $values$(here, sums, $most_at_once$, 0, few, first, count);
+    //@ end
+  }
+}
+
+//@ end

@@ -1,0 +1,213 @@
+//@ -- What the parts of the contract template share: where the operands of a step are, and loads and stores of theirs.
+//@ --
+//@ -- A step's innermost runs m, n and k make a matrix product, which loops over its other runs repeat. `here` is the
+//@ -- place of each operand in those loops, and what its index along m, n and k counts by.
+
+//@ local letters = { "m", "n", "k" }
+//@ -- The run of a step that a matrix goes over, or nil.
+//@ function core(step, letter)
+//@   local runs = step.of[letter]
+//@   return runs[#runs]
+//@ end
+//@ -- The runs that are loops around the matrices; those of k are gathered.
+//@ function loops_of(step)
+//@   local list = {}
+//@   for _, letter in ipairs { "batch", "m", "n" } do
+//@     local runs = step.of[letter]
+//@     table.move(runs, 1, #runs - (letter == "batch" and 0 or 1), #list + 1, list)
+//@   end
+//@   return list
+//@ end
+//@ -- The number of points of some places.
+//@ function size(places)
+//@   local list = {}
+//@   for i, place in ipairs(places or {}) do
+//@     list[i] = "args->dim[" .. place - 1 .. "]"
+//@   end
+//@   return #list > 0 and table.concat(list, " * ") or "1"
+//@ end
+//@ -- How an operand's elements lie along a matrix's m, n or k: "none" (it has no such axis), "unit" or "strided".
+//@ function kind(step, operand, letter)
+//@   local run = core(step, letter)
+//@   local places = run and k.stride(operand, run)
+//@   return not places and "none" or #places == 0 and "unit" or "strided", places
+//@ end
+//@ function field(operand, letter)
+//@   return operand.name .. "_" .. letter .. "_"
+//@ end
+//@ -- An element's place from that of the operand. at: the indexes along m, n and k.
+//@ function offset(step, operand, at)
+//@   local list = {}
+//@   for _, letter in ipairs(letters) do
+//@     local how = at[letter] and kind(step, operand, letter) or "none"
+//@     if how ~= "none" then
+//@       list[#list + 1] = at[letter] .. (how == "strided" and " * here->" .. field(operand, letter) or "")
+//@     end
+//@   end
+//@   return #list > 0 and table.concat(list, " + ") or "0"
+//@ end
+//@ -- The operands that a part reads.
+//@ function operands_of(part)
+//@   local list = {}
+//@   for _, x in ipairs(part.point.inputs) do
+//@     list[#list + 1] = x.operand
+//@   end
+//@   return list
+//@ end
+//@ -- Whether one of some operands varies along m, n or k.
+//@ function varies(step, operands, letter)
+//@   for _, operand in ipairs(operands) do
+//@     if kind(step, operand, letter) ~= "none" then
+//@       return true
+//@     end
+//@   end
+//@   return false
+//@ end
+//@ function type_of(operand)
+//@   return operand.temporary and k.number or k.storage
+//@ end
+//@ -- How far apart an operand's elements are along m, n or k, where `here` is a variable.
+//@ function stride(step, operand, letter)
+//@   local how = kind(step, operand, letter)
+//@   return how == "none" and "0" or how == "unit" and "1" or "here." .. field(operand, letter)
+//@ end
+//@ -- The operand that a factor is element by element, in the type that is computed in, or nil.
+//@ function plain_factor(step, letter)
+//@   local node = step.of[letter]
+//@   for _, operand in ipairs(node.op == "input" and step.of.operands or {}) do
+//@     if operand.name == node.name and type_of(operand) == k.number then
+//@       return operand
+//@     end
+//@   end
+//@ end
+//@ -- The operand that is a step's sum and nothing else, in the type that is computed in and whose columns lie side by
+//@ -- side, so that sums are gathered there; or nil.
+//@ function plain_value(step)
+//@   local value = step.of.values[1]
+//@   local is_plain = #step.of.values == 1 and value.node.op == "result"
+//@     and type_of(value.operand) == k.number and kind(step, value.operand, "n") == "unit"
+//@   return is_plain and value.operand or nil
+//@ end
+//@ -- The type of `here`, and the point functions of a step.
+//@ function define(step)
+//@   for _, part in ipairs { step.a, step.b, step.values } do
+$part.point.comment$
+static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
+  $part.point.body$
+}
+
+//@   end
+/* $(step.of.name): operands of a matrix, and how far apart its rows, columns and terms are there. */
+typedef struct $step.name$ {
+  const lathe_args *args;
+  //@ for _, operand in ipairs(step.of.operands) do
+  $(type_of(operand)) *$operand.name$;
+  //@ for _, letter in ipairs(letters) do
+  //@ if kind(step, operand, letter) == "strided" then
+  size_t $(field(operand, letter));
+  //@ end
+  //@ end
+  //@ end
+} $step.name$;
+
+//@ end
+//@ -- The same as a variable.
+//@ function declare(step)
+$step.name$ here = {
+  .args = args,
+  //@ for _, operand in ipairs(step.of.operands) do
+  //@ for _, letter in ipairs(letters) do
+  //@ local how, places = kind(step, operand, letter)
+  //@ if how == "strided" then
+  .$(field(operand, letter)) = $(size(places)),
+  //@ end
+  //@ end
+  //@ end
+};
+//@ end
+//@ -- The bytes of the temporaries, or of those before one.
+//@ function bytes_of_temporaries(before)
+//@   local list = {}
+//@   for _, operand in ipairs(k.record.temporaries) do
+//@     if operand == before then
+//@       break
+//@     end
+//@     list[#list + 1] = string.format("(%s * sizeof(%s) + 63) / 64 * 64", size(operand.dim_index), k.number)
+//@   end
+//@   return #list > 0 and table.concat(list, " + ") or "0"
+//@ end
+//@ -- Where an operand is: among the arguments, or in the workspace.
+//@ local function home(operand)
+//@   if operand.temporary then
+//@     return string.format("(%s *)(temporaries + %s)", k.number, bytes_of_temporaries(operand))
+//@   end
+//@   for i, given in ipairs(op.operands) do
+//@     if given.name == operand.name then
+//@       return string.format("(%s *)args->buf[%d]", k.storage, i - 1)
+//@     end
+//@   end
+//@ end
+//@ -- Points at what the operands have at the indexes of some loops, { run, index }.
+//@ function place(step, loops)
+//@   for _, operand in ipairs(step.of.operands) do
+//@     local at = {}
+//@     for _, loop in ipairs(loops) do
+//@       local places = k.stride(operand, loop.run)
+//@       at[#at + 1] = places and " + " .. loop.index .. (#places > 0 and " * " .. size(places) or "")
+//@     end
+here.$operand.name$ = $(home(operand))$(table.concat(at));
+//@   end
+//@ end
+//@ -- What a part's point function is given that stays the same.
+//@ function prelude(part)
+//@   if #part.scalars + #part.points > 0 then
+const lathe_args *args = here->args;
+//@   end
+//@   for _, scalar in ipairs(part.scalars) do
+const $k.number$ $scalar.name$ = ($k.number$)args->scalar[$(scalar.place - 1)];
+//@   end
+//@   for _, points in ipairs(part.points) do
+const $k.number$ $points.name$ = ($k.number$)($(size(points.places)));
+//@   end
+$(part.k:uniforms("call"))
+//@ end
+//@ -- One vector of points from indexes `at` on along m, n or k, `lanes` of them where that is given: what the point
+//@ -- function reads, and its call. result: the text of what the step's sum comes to there.
+//@ function call(step, part, at, along, lanes, result)
+//@ for _, x in ipairs(part.point.inputs) do
+//@ local operand = x.operand
+//@ local how = operand and kind(step, operand, along)
+//@ local t, from = operand and operand.temporary and k.own or part.k, operand and "here->" .. operand.name
+//@ local element = operand and offset(step, operand, at)
+//@ if x.kind == "result" then
+const $k.vector$ $x.variable$ = $result$;
+//@ elseif how == "none" then
+const $k.vector$ $x.variable$ = $(k.own:text("splat", t:text("load_number", "(" .. from .. " + " .. element .. ")")));
+//@ elseif how == "unit" or k.lanes == 1 then
+const $k.vector$ $x.variable$ = $(t:text(lanes and "load_part" or "load", from, element, nil, lanes));
+//@ else
+$k.number$ $x.variable$lanes[$k.lanes$] = {0};
+for (size_t lane = 0; lane < $(lanes or k.lanes); lane++)
+  $x.variable$lanes[lane] = $(t:text("load_number", "(" .. from .. " + " .. element .. " + lane * here->" .. field(operand, along) .. ")"));
+const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "lanes", "0"));
+//@ end
+//@ end
+$part.point.call$
+//@ end
+//@ -- Stores a vector of an operand's elements.
+//@ function store(step, operand, at, along, lanes, value)
+//@ local how = kind(step, operand, along)
+//@ local t, to = operand.temporary and k.own or k, "here->" .. operand.name
+//@ local element = offset(step, operand, at)
+//@ if how == "unit" or k.lanes == 1 then
+$(t:text(lanes and "store_part" or "store", to, element, value, lanes));
+//@ else
+{
+  $k.number$ lane_of[$k.lanes$];
+  $(k.own:text("store_own", "lane_of", "0", value));
+  for (size_t lane = 0; lane < $(lanes or k.lanes); lane++)
+    //@ local by = how == "strided" and " + lane * here->" .. field(operand, along) or ""
+    $(t:text("store_number", "(" .. to .. " + " .. element .. by .. ")", "lane_of[lane]"));
+}
+//@ end
+//@ end

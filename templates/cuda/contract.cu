@@ -1,0 +1,47 @@
+//@ if first then
+/* Steps, a launch each: sums of the products of two factors, tile by tile (tiles.h, tensor.h), or, of few rows, as fast
+ * as memory gives the other factor (thin.h); where nothing is summed, values (points.h). A factor is computed of what is
+ * read on its way to where it is multiplied, a result while its sum is in registers. */
+//@ end
+//@ local P = use "parts.cu"
+//@ local T = use "contract_step.cu"
+//@ local K = use "contract_kernel.cu"
+//@ if first then
+#include "points.h"
+#include "thin.h"
+#include "tiles.h"
+//@ if k.width == 8 then
+#include "tensor.h"
+//@ end
+
+//@ end
+//@ for i, step in ipairs(k.steps) do
+//@ T.define(step, schedule.steps[i], P)
+//@ end
+//@ local made = {}
+//@ -- The kernels that all of the compilers have, or those of wgmma.
+//@ local function kernels(groups)
+//@ for _, v in ipairs(variants) do
+//@ for i, step in ipairs(k.steps) do
+//@ for _, shape in ipairs(v.shape.shapes[i]) do
+//@ if not made[step.name .. shape.name] and (shape.architecture ~= nil) == groups then
+//@ made[step.name .. shape.name] = true
+//@ K.define(step, shape, step.name .. shape.name)
+//@ end
+//@ end
+//@ end
+//@ end
+//@ end
+#ifndef LATHE_CLUSTERS_ALONE
+//@ kernels(false)
+#endif
+//@ local any = false
+//@ for _, v in ipairs(variants) do
+//@   any = any or v.params.unit == "wgmma"
+//@ end
+//@ if any then
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+//@ kernels(true)
+#endif
+//@ end

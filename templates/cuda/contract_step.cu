@@ -1,0 +1,215 @@
+//@ -- What the contract templates of CUDA share: the struct of a step, as tiles.h wants it, and tiles.
+//@ local S = use "../c/contract_step.c"
+
+//@ -- The product of some numbered variables.
+//@ function times(count, name)
+//@   local list = {}
+//@   for i = 1, count do
+//@     list[i] = name .. i
+//@   end
+//@   return count > 0 and table.concat(list, " * ") or "1"
+//@ end
+//@ -- The workspace: how many blocks of each tile's partial sums have arrived, temporaries, and partial sums.
+//@ local COUNTS = schedule.counts
+//@ function partials()
+//@   return COUNTS .. " + " .. S.bytes_of_temporaries()
+//@ end
+//@ local function type_of(operand)
+//@   return operand.temporary and k.number or k.storage
+//@ end
+//@ -- C: whether all whole accesses, of `count` elements, to some operands of a part along an axis are aligned.
+//@ local function aligned(step, operands, along, count)
+//@   local list, seen = {}, {}
+//@   for _, operand in ipairs(operands) do
+//@     if not seen[operand] and S.kind(step, operand, along) == "unit" then
+//@       seen[operand] = true
+//@       list[#list + 1] = string.format("(size_t)%s %% sizeof(lathe_pack<%s, %d>) == 0", operand.name, type_of(operand), count)
+//@       for _, letter in ipairs { "m", "n", "k" } do
+//@         if S.kind(step, operand, letter) == "strided" then
+//@           list[#list + 1] = S.field(operand, letter) .. " % " .. count .. " == 0"
+//@         end
+//@       end
+//@     end
+//@   end
+//@   return #list > 0 and table.concat(list, " && ") or "true"
+//@ end
+//@ -- An element's place from that of the operand.
+//@ local function offset(step, operand, at)
+//@   return (S.offset(step, operand, at):gsub("here%->", ""))
+//@ end
+//@ -- What a part's point function is given that stays the same.
+//@ local function prelude(part)
+//@   for _, scalar in ipairs(part.scalars) do
+const $k.number$ $scalar.name$ = ($k.number$)args->scalar[$(scalar.place - 1)];
+//@   end
+//@   for _, points in ipairs(part.points) do
+const $k.number$ $points.name$ = ($k.number$)($(S.size(points.places)));
+//@   end
+$(part.k:uniforms("call"))
+//@ end
+//@ local function operands_of(part)
+//@   local list = {}
+//@   for _, x in ipairs(part.point.inputs) do
+//@     list[#list + 1] = x.operand
+//@   end
+//@   return list
+//@ end
+//@ -- Reads what a part's point function takes, `count` points of it along an axis, into a struct `raw`.
+//@ local function load(step, part, at, along, count, whole, flag)
+//@ for _, x in ipairs(part.point.inputs) do
+//@ local how = x.operand and S.kind(step, x.operand, along)
+//@ local from = x.operand and x.operand.name .. " + " .. offset(step, x.operand, at)
+//@ if how == "none" then
+raw.$x.pointer$.at[0] = $whole$ || there > 0 ? *($from$) : $(type_of(x.operand))(0.0f);
+//@ elseif how == "unit" then
+lathe_load_some<$whole$>(raw.$x.pointer$, $from$, there, $flag$);
+//@ elseif how == "strided" then
+lathe_load_apart<$whole$>(raw.$x.pointer$, $from$, $(S.field(x.operand, along)), there);
+//@ end
+//@ end
+//@ end
+//@ local function raw(step, part, name, along, count)
+struct $name$ {
+  //@ for _, x in ipairs(part.point.inputs) do
+  //@ if x.operand then
+  lathe_pack<$(type_of(x.operand)), $(S.kind(step, x.operand, along) == "none" and 1 or count)> $x.pointer$;
+  //@ end
+  //@ end
+};
+//@ end
+//@ -- The point function of a part at point `nth` of what was read.
+//@ local function compute(step, part, along, count, P, result)
+//@ P.call(part.point, function(x)
+//@   if x.kind == "result" then
+//@     return result
+//@   end
+//@   local single = count == 1 or S.kind(step, x.operand, along) == "none"
+//@   return (single and "raw.%s.at[0]" or "lathe_number(raw.%s, nth)"):format(x.pointer)
+//@ end)
+//@ end
+//@ local function factor(step, made, part, letter, across, P)
+//@ local along, count = made[letter].along, made[letter].count
+//@ local L = letter:upper()
+static constexpr int V$L$ = $count$;
+static constexpr bool $L$_ALONG_K = $(along == "k" and "true" or "false");
+//@ raw(step, part, "raw_" .. letter, along, count)
+bool whole_$letter$;
+
+template <bool WHOLE>
+__device__ __forceinline__ void load_$letter$(raw_$letter$ &raw, size_t $across$, size_t k) const {
+  //@ local other = along == "k" and across or "k"
+  const long long there = $other$ < $(other)_count && $along$ < $(along)_count ? (long long)($(along)_count - $along$) : 0;
+  (void)there, (void)raw;
+  //@ load(step, part, { [across] = across, k = "k" }, along, count, "WHOLE", "whole_" .. letter)
+}
+
+__device__ __forceinline__ void make_$letter$(const raw_$letter$ &raw, number (&x)[V$L$]) const {
+  (void)raw;
+  //@ prelude(part)
+#pragma unroll
+  for (int nth = 0; nth < V$L$; nth++) {
+    //@ compute(step, part, along, count, P)
+    x[nth] = packed;
+  }
+}
+//@ if made.plain then
+//@ local operand = part.point.inputs[1].operand
+
+__device__ __forceinline__ const $k.storage$ *from_$letter$(size_t $across$, size_t k) const {
+  return $operand.name$ + $(offset(step, operand, { [across] = across, k = "k" }));
+}
+//@ end
+//@ return along, count
+//@ end
+//@ local function results(step, P)
+//@ local part, values, count = step.values, step.of.values, 128 // k.spelling.bits
+//@ raw(step, part, "raw_values", "n", count)
+bool whole_values;
+
+__device__ __forceinline__ void finish(size_t m, size_t n, const number (&sums)[$count$], long long there) const {
+  raw_values raw;
+  (void)raw, (void)m;
+  //@ load(step, part, { m = "m", n = "n" }, "n", count, "false", "whole_values")
+  //@ for _, value in ipairs(values) do
+  lathe_pack<$(type_of(value.operand)), $count$> $value.operand.name$_pack;
+  //@ end
+  //@ prelude(part)
+#pragma unroll
+  for (int nth = 0; nth < $count$; nth++) {
+    //@ compute(step, part, "n", count, P, "sums[nth]")
+    //@ for _, value in ipairs(values) do
+    $value.operand.name$_pack.at[nth] = $value.operand.name$_;
+    //@ end
+  }
+  //@ for _, value in ipairs(values) do
+  //@ local how = S.kind(step, value.operand, "n")
+  //@ local stride = how == "strided" and S.field(value.operand, "n") or how == "unit" and "1" or "0"
+  lathe_store_some($value.operand.name$ + $(offset(step, value.operand, { m = "m", n = "n" })), $value.operand.name$_pack,
+      $stride$, there, $(how == "unit" and "whole_values" or "false"));
+  //@ end
+}
+//@ end
+//@ function define(step, made, P)
+//@ for _, part in ipairs { step.a, step.b, step.values } do
+//@ P.define(part.point)
+//@ end
+//@ local loops, names = {}, {}
+//@ for i, run in ipairs(S.loops_of(step)) do
+//@   loops[i] = { run = run, index = "loop" .. i }
+//@ end
+//@ for i = 1, #step.of.k - 1 do
+//@   loops[#loops + 1] = { run = step.of.k[i], index = "outer" .. i }
+//@ end
+//@ for i, loop in ipairs(loops) do
+//@   names[i] = "size_t " .. loop.index
+//@ end
+/* $(step.of.name) */
+struct $step.name$ {
+  using number = $k.number$;
+  using element = $k.storage$;
+  const lathe_args *args;
+  size_t m_count, n_count, k_count;
+  //@ for _, operand in ipairs(step.of.operands) do
+  $(type_of(operand)) *$operand.name$;
+  //@ for _, letter in ipairs { "m", "n", "k" } do
+  //@ if S.kind(step, operand, letter) == "strided" then
+  size_t $(S.field(operand, letter));
+  //@ end
+  //@ end
+  //@ end
+  //@ local along_a, count_a = factor(step, made, step.a, "a", "m", P)
+  //@ local along_b, count_b = factor(step, made, step.b, "b", "n", P)
+  //@ results(step, P)
+
+  __device__ __forceinline__ $step.name$(const lathe_args &given) {
+    args = &given;
+    //@ for _, letter in ipairs { "m", "n", "k" } do
+    $(letter)_count = $(S.size(S.core(step, letter)));
+    //@ end
+    //@ for _, operand in ipairs(step.of.operands) do
+    //@ for _, letter in ipairs { "m", "n", "k" } do
+    //@ local how, places = S.kind(step, operand, letter)
+    //@ if how == "strided" then
+    $(S.field(operand, letter)) = $(S.size(places));
+    //@ end
+    //@ end
+    //@ end
+  }
+
+  /* Points at what the operands have at the indexes of loops around the matrix products. */
+  __device__ __forceinline__ void place($(table.concat(names, ", "))) {
+    $step.name$ &here = *this;
+    char *const temporaries = (char *)args->workspace + $COUNTS$;
+    (void)temporaries;
+    //@ S.place(step, loops)
+    //@ local stored = operands_of(step.values)
+    //@ for _, value in ipairs(step.of.values) do
+    //@   stored[#stored + 1] = value.operand
+    //@ end
+    whole_a = $(aligned(step, operands_of(step.a), along_a, count_a));
+    whole_b = $(aligned(step, operands_of(step.b), along_b, count_b));
+    whole_values = $(aligned(step, stored, "n", 128 // k.spelling.bits));
+  }
+};
+
+//@ end

@@ -1,0 +1,222 @@
+/* tensor.h - sums of products by tensor cores (mma.sync): of factors that are elements of f16 or bf16 as they are in
+ * memory, whose products are exact and added up in f32. The rest is as in tiles.h.
+ *
+ * STAGES slices of BK terms of both factors are in shared memory or on their way there. A step's struct has also
+ *   element                   the type of both factors
+ *   from_a(m, k), whole_a     where an element of a is, and whether accesses of 16 bytes are aligned; the same of b */
+#ifndef LATHE_TENSOR_H
+#define LATHE_TENSOR_H
+
+#include "tiles.h"
+
+/* One factor's slice in shared memory, of 64 terms: lines of eight chunks of 16 bytes along the axis that is side by side in
+ * memory, one below the other along the other axis; where lines are of rows, 64 rows each, and the next 64 after all lines.
+ * The chunks of a line are rotated, so that those of eight lines lie in different banks, as tensor cores want them. */
+template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
+  static constexpr int V = 16 / sizeof(T), TERMS = 64, CHUNKS = ROWS * TERMS / V,
+                       COPIES = CHUNKS / THREADS;
+  static_assert(V == 8 && ROWS % 64 == 0, "lines are of 64 elements");
+  static_assert(COPIES * THREADS == CHUNKS, "all threads have as many copies");
+
+  static __device__ __forceinline__ int place(int line, int chunk) {
+    return line * 8 + (chunk ^ line % 8);
+  }
+  /* Where a line of a row, or of 64, and a term begins, as if chunks were in their order. */
+  static __device__ __forceinline__ int line_of(int row, int term) {
+    return ALONG_K ? row * 8 + term / V : (row / 64 * TERMS + term) * 8;
+  }
+  static __device__ __forceinline__ int place_of(int row, int term) {
+    return ALONG_K ? place(row, term / V) : place(row / 64 * TERMS + term, row % 64 / V);
+  }
+
+  /* Copies what there is from some place on: `rows` rows and `terms` terms; beyond are zeros. from(row, k): an address,
+   * where there is nothing of which nothing is read. */
+  template <typename From>
+  static __device__ __forceinline__ void copy(uint4 *to, From from, int rows, int terms,
+                                              bool whole) {
+#pragma unroll 1 /* or their addresses take more registers than there are */
+    for (int nth = 0; nth < COPIES; nth++) {
+      const int at = nth * THREADS + (int)threadIdx.x, line = at / 8, chunk = at % 8;
+      const int row = ALONG_K ? line : line / TERMS * 64 + chunk * V;
+      const int term = ALONG_K ? chunk * V : line % TERMS;
+      const bool is_there = row < rows && term < terms;
+      const int more = ALONG_K ? terms - term : rows - row, there = !is_there  ? 0
+                                                                    : more < V ? more
+                                                                               : V;
+      uint4 *const here = to + place(line, chunk);
+      if (whole) {
+        lathe_copy_some(here, from(row, term), there * (int)sizeof(T));
+      } else {
+        lathe_pack<T, V> pack;
+#pragma unroll
+        for (int v = 0; v < V; v++)
+          pack.at[v] =
+              v < there ? *from(row + (ALONG_K ? 0 : v), term + (ALONG_K ? v : 0)) : T(0.0f);
+        lathe_store(reinterpret_cast<T *>(here), pack);
+      }
+    }
+  }
+
+  /* Four 8 x 8 matrices from (row, term) on: of rows 0 and 8 and terms 0 and 8 further, in the order that the left factor
+   * of an mma has them, or for a right one those of one row first. */
+  template <bool LEFT>
+  static __device__ __forceinline__ void load(unsigned (&to)[4], const uint4 *from, int row,
+                                              int term) {
+    const int lane = (int)threadIdx.x % 32, second = lane / 8 % 2 * 8, third = lane / 16 * 8,
+              below = lane % 8;
+    const int further_row = LEFT ? second : third, further_term = LEFT ? third : second;
+    if (ALONG_K)
+      lathe_load_matrices<false>(to,
+                                 from + place_of(row + further_row + below, term + further_term));
+    else
+      lathe_load_matrices<true>(to,
+                                from + place_of(row + further_row, term + further_term + below));
+  }
+};
+
+/* A warp has WARP_M x WARP_N of the sums. With 16 and all of a line, groups of four warps multiply: wgmma, of sm_90a. */
+template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct lathe_tensor_sums {
+  using element = typename C::element;
+  static constexpr int WARPS_N = BN / WARP_N, THREADS = BM / WARP_M * WARPS_N * 32;
+  using slice_a = lathe_slice<element, BM, C::A_ALONG_K, THREADS>;
+  using slice_b = lathe_slice<element, BN, C::B_ALONG_K, THREADS>;
+  static constexpr bool GROUPS = WARP_M == 16;
+  static constexpr int BK = slice_a::TERMS, AHEAD = GROUPS ? STAGES - 2 : STAGES - 1;
+  static constexpr int STAGE = slice_a::CHUNKS + slice_b::CHUNKS;
+  static constexpr int TILES_M = WARP_M / 16, TILES_N = WARP_N / 8;
+  static constexpr int PADDED = BN + 8; /* of a line of sums in shared memory */
+  static constexpr int BYTES =
+      STAGES * STAGE * 16 > BM *PADDED * 4 ? STAGES *STAGE * 16 : BM *PADDED * 4;
+  static_assert(TILES_N % 2 == 0, "matrices of the right factor are loaded for two tiles");
+
+  float sums[TILES_M][TILES_N][4];
+
+  __device__ __forceinline__ lathe_tensor_sums() {
+#pragma unroll
+    for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+      for (int j = 0; j < TILES_N; j++)
+#pragma unroll
+        for (int nth = 0; nth < 4; nth++)
+          sums[i][j][nth] = 0;
+  }
+
+  static __device__ __forceinline__ int first_m() {
+    return (int)threadIdx.x / 32 / WARPS_N * WARP_M;
+  }
+  static __device__ __forceinline__ int first_n() {
+    return (int)threadIdx.x / 32 % WARPS_N * WARP_N;
+  }
+
+  /* A group's sums of 64 rows, added up while the threads go on. */
+  __device__ __forceinline__ void multiply_ahead(const uint4 *stage) {
+    const int rows = first_m() / 64 * 64;
+    lathe_begin_mma();
+#pragma unroll
+    for (int k = 0; k < BK; k += 16)
+      lathe_group_mma<BN, C::A_ALONG_K, C::B_ALONG_K>(
+          (const element *)nullptr, sums[0], stage + slice_a::line_of(rows, k),
+          stage + slice_a::CHUNKS + slice_b::line_of(0, k));
+    lathe_end_mma();
+  }
+
+  __device__ __forceinline__ void multiply(const uint4 *stage) {
+#pragma unroll
+    for (int k = 0; k < BK; k += 16) {
+      unsigned a[TILES_M][4], b[TILES_N / 2][4];
+#pragma unroll
+      for (int i = 0; i < TILES_M; i++)
+        slice_a::template load<true>(a[i], stage, first_m() + i * 16, k);
+#pragma unroll
+      for (int j = 0; j < TILES_N / 2; j++)
+        slice_b::template load<false>(b[j], stage + slice_a::CHUNKS, first_n() + j * 16, k);
+#pragma unroll
+      for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+        for (int j = 0; j < TILES_N; j++)
+          lathe_mma((const element *)nullptr, sums[i][j], a[i], b[j / 2][j % 2 * 2],
+                    b[j / 2][j % 2 * 2 + 1]);
+    }
+  }
+
+  /* Adds the terms from `from` to `to`. */
+  __device__ __forceinline__ void add(const C &c, uint4 *room, size_t m, size_t n, size_t from,
+                                      size_t to) {
+    const int rows = c.m_count - m < BM ? (int)(c.m_count - m) : BM;
+    const int columns = c.n_count - n < BN ? (int)(c.n_count - n) : BN;
+    auto copy = [&](size_t k, int stage) {
+      if (k < to) {
+        uint4 *const at = room + stage * STAGE;
+        const int terms = to - k < BK ? (int)(to - k) : BK;
+        slice_a::copy(
+            at, [&](int row, int term) { return c.from_a(m + row, k + term); }, rows, terms,
+            c.whole_a);
+        slice_b::copy(
+            at + slice_a::CHUNKS, [&](int row, int term) { return c.from_b(n + row, k + term); },
+            columns, terms, c.whole_b);
+      }
+      lathe_end_group();
+    };
+    if (from >= to)
+      return;
+    for (int stage = 0; stage < AHEAD; stage++)
+      copy(from + (size_t)stage * BK, stage);
+    int stage = 0, next = AHEAD;
+    for (size_t k = from; k < to; k += BK) {
+      lathe_await_groups<AHEAD - 1>();
+      if constexpr (GROUPS) {
+        lathe_show_tensor_cores();
+        __syncthreads();
+        multiply_ahead(room + stage * STAGE);
+        copy(k + (size_t)AHEAD * BK,
+             next); /* where all have read what was multiplied before the last */
+        lathe_await_mma<1>(sums[0]);
+      } else {
+        __syncthreads();
+        copy(k + (size_t)AHEAD * BK, next);
+        multiply(room + stage * STAGE);
+      }
+      stage = stage + 1 == STAGES ? 0 : stage + 1;
+      next = next + 1 == STAGES ? 0 : next + 1;
+    }
+    if constexpr (GROUPS)
+      lathe_await_mma<0>(sums[0]);
+    lathe_await_groups<0>();
+    __syncthreads();
+  }
+
+  /* Sums as they lie in shared memory: lines of the tile. */
+  __device__ __forceinline__ void leave(float *lines) const {
+    const int lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+      for (int j = 0; j < TILES_N; j++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+          float *const to = lines + (first_m() + i * 16 + half * 8 + lane / 4) * PADDED +
+                            first_n() + j * 8 + lane % 4 * 2;
+          to[0] = sums[i][j][half * 2];
+          to[1] = sums[i][j][half * 2 + 1];
+        }
+    __syncthreads();
+  }
+
+  __device__ __forceinline__ bool gather(uint4 *, const lathe_work &work, unsigned *arrived,
+                                         float *left) {
+    return lathe_gather<BM * BN, THREADS>(work, &sums[0][0][0], arrived, left);
+  }
+
+  __device__ __forceinline__ void finish(const C &c, uint4 *room, size_t m, size_t n) const {
+    float *const lines = reinterpret_cast<float *>(room);
+    leave(lines);
+    for (int at = (int)threadIdx.x; at < BM * BN / 4; at += THREADS) {
+      const int row = at / (BN / 4), column = at % (BN / 4) * 4;
+      const auto pack = lathe_load<4>(lines + row * PADDED + column);
+      if (m + row < c.m_count && n + column < c.n_count)
+        c.finish(m + row, n + column, pack.at, (long long)(c.n_count - n - column));
+    }
+  }
+};
+
+#endif

@@ -1,0 +1,205 @@
+/* thin.h - sums of products of a matrix with few rows, or one: bound by the memory that the other factor is read from.
+ * In words of tiles.h, a block has up to M rows of a, in slices in shared memory, and BN rows of b, each of which is read
+ * once, straight to registers: where b's elements lie side by side along k, a warp has a few rows, and its threads neighbouring
+ * terms; elsewhere each thread has neighbouring rows, and each warp every eighth term. */
+#ifndef LATHE_THIN_H
+#define LATHE_THIN_H
+
+#include "tiles.h"
+
+template <typename C, int M> struct lathe_thin_sums {
+  using number = typename C::number;
+  static constexpr int AT_ONCE = 16 / sizeof(number);
+  static constexpr int THREADS = 256, WARPS = THREADS / 32, V = C::VB;
+  static constexpr int BN = C::B_ALONG_K ? WARPS * AT_ONCE : 32 * V;
+  static constexpr int BK = 4096 / sizeof(number);
+  static constexpr int READS = 4; /* that a thread has in flight */
+  static constexpr int GROUPS = V < AT_ONCE ? 1 : V / AT_ONCE;
+
+  union slices {
+    alignas(16) number a[M * BK];
+    number sums[WARPS][32 * V];
+  };
+  /* Of results (row, at_n() ... at_n() + AT_ONCE - 1) where the thread has some. */
+  number sums[M][AT_ONCE];
+  number partial[M][C::B_ALONG_K ? AT_ONCE : V];
+
+  __device__ __forceinline__ lathe_thin_sums() {
+#pragma unroll
+    for (int row = 0; row < M; row++)
+#pragma unroll
+      for (int nth = 0; nth < (C::B_ALONG_K ? AT_ONCE : V); nth++)
+        partial[row][nth] = 0;
+  }
+
+  static __device__ __forceinline__ int warp() {
+    return (int)threadIdx.x / 32;
+  }
+  static __device__ __forceinline__ int lane() {
+    return (int)threadIdx.x % 32;
+  }
+
+  /* Where a's slice has an element. Along k threads read V neighbouring ones by accesses of 16 bytes, which lie a plane of
+   * the slice apart, so that neighbouring threads' are in different banks. */
+  static __device__ __forceinline__ int place(int row, int term) {
+    if (!C::B_ALONG_K)
+      return term * M + row;
+    const int group = term / AT_ONCE;
+    return row * BK + (group % GROUPS * (BK / V) + group / GROUPS) * AT_ONCE + term % AT_ONCE;
+  }
+
+  static __device__ __forceinline__ void keep_a(const C &c, slices &s, size_t m, size_t k,
+                                                size_t to) {
+    constexpr int LINES = C::A_ALONG_K ? M : (M + C::VA - 1) / C::VA;
+    constexpr int EACH = C::A_ALONG_K ? BK / C::VA : BK;
+    const int left = to - k < BK ? (int)(to - k) : BK;
+    const int read = (left + V - 1) / V * V; /* terms; 0 past the last, not what lies there */
+    for (int at = (int)threadIdx.x; at < LINES * EACH; at += THREADS) {
+      const int row = at / EACH * (C::A_ALONG_K ? 1 : C::VA),
+                term = at % EACH * (C::A_ALONG_K ? C::VA : 1);
+      typename C::raw_a raw;
+      number x[C::VA];
+      if (term >= read)
+        continue;
+      c.template load_a<false>(raw, m + row, k + term);
+      c.make_a(raw, x);
+#pragma unroll
+      for (int v = 0; v < C::VA; v++)
+        if (C::A_ALONG_K || row + v < M)
+          s.a[place(row + (C::A_ALONG_K ? 0 : v), term + (C::A_ALONG_K ? v : 0))] =
+              term + (C::A_ALONG_K ? v : 0) < left ? x[v] : number(0);
+    }
+  }
+
+  template <bool WHOLE>
+  __device__ __forceinline__ void add_along_k(const C &c, const slices &s, size_t n, size_t k,
+                                              int left) {
+    for (int term = lane() * V; term < left; term += 32 * V) {
+      typename C::raw_b raw[AT_ONCE];
+#pragma unroll
+      for (int nth = 0; nth < AT_ONCE; nth++)
+        c.template load_b<WHOLE>(raw[nth], n + nth, k + term);
+#pragma unroll
+      for (int nth = 0; nth < AT_ONCE; nth++) {
+        number b[V];
+        c.make_b(raw[nth], b);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+          b[v] = WHOLE || term + v < left ? b[v] : number(0);
+#pragma unroll
+        for (int row = 0; row < M; row++)
+#pragma unroll
+          for (int group = 0; group < GROUPS; group++) {
+            const auto a = lathe_load<AT_ONCE>(&s.a[place(row, term + group * AT_ONCE)]);
+#pragma unroll
+            for (int v = 0; v < AT_ONCE; v++)
+              partial[row][nth] =
+                  lathe_multiply_add(a.at[v], b[group * AT_ONCE + v], partial[row][nth]);
+          }
+      }
+    }
+  }
+
+  template <bool WHOLE>
+  __device__ __forceinline__ void add_along_n(const C &c, const slices &s, size_t n, size_t k,
+                                              int left) {
+    for (int first = warp(); first < left; first += WARPS * READS) {
+      typename C::raw_b raw[READS];
+#pragma unroll
+      for (int nth = 0; nth < READS; nth++)
+        if (first + nth * WARPS < left)
+          c.template load_b<WHOLE>(raw[nth], n, k + first + nth * WARPS);
+#pragma unroll
+      for (int nth = 0; nth < READS; nth++) {
+        number b[V];
+        if (first + nth * WARPS >= left)
+          break;
+        c.make_b(raw[nth], b);
+#pragma unroll
+        for (int row = 0; row < M; row++) {
+          const number a = s.a[place(row, first + nth * WARPS)];
+#pragma unroll
+          for (int v = 0; v < V; v++)
+            partial[row][v] = lathe_multiply_add(a, b[v], partial[row][v]);
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void add(const C &c, slices &s, size_t m, size_t n, size_t from,
+                                      size_t to) {
+    const bool whole = n + BN <= c.n_count && (!C::B_ALONG_K || to % V == 0);
+    for (size_t k = from; k < to; k += BK) {
+      const int left = to - k < BK ? (int)(to - k) : BK;
+      __syncthreads();
+      keep_a(c, s, m, k, to);
+      __syncthreads();
+      if constexpr (C::B_ALONG_K) {
+        if (whole)
+          add_along_k<true>(c, s, n + warp() * AT_ONCE, k, left);
+        else
+          add_along_k<false>(c, s, n + warp() * AT_ONCE, k, left);
+      } else {
+        if (whole)
+          add_along_n<true>(c, s, n + lane() * V, k, left);
+        else
+          add_along_n<false>(c, s, n + lane() * V, k, left);
+      }
+    }
+  }
+
+  /* Which thread has results: one of each warp, or the first of the block. */
+  static __device__ __forceinline__ int at_n() {
+    return C::B_ALONG_K ? warp() * AT_ONCE : (int)threadIdx.x * AT_ONCE;
+  }
+  static __device__ __forceinline__ bool has_some() {
+    return C::B_ALONG_K ? lane() == 0 : (int)threadIdx.x * AT_ONCE < BN;
+  }
+
+  /* Adds up what the threads have. */
+  __device__ __forceinline__ void merge(slices &s) {
+#pragma unroll
+    for (int row = 0; row < M; row++) {
+      if constexpr (C::B_ALONG_K) {
+#pragma unroll
+        for (int nth = 0; nth < AT_ONCE; nth++) {
+          number sum = partial[row][nth];
+#pragma unroll
+          for (int apart = 16; apart > 0; apart /= 2)
+            sum += __shfl_xor_sync(0xffffffff, sum, apart);
+          sums[row][nth] = sum;
+        }
+      } else {
+        __syncthreads();
+#pragma unroll
+        for (int v = 0; v < V; v++)
+          s.sums[warp()][lane() * V + v] = partial[row][v];
+        __syncthreads();
+#pragma unroll
+        for (int nth = 0; nth < AT_ONCE; nth++) {
+          sums[row][nth] = 0;
+          for (int of = 0; of < WARPS && has_some(); of++)
+            sums[row][nth] += s.sums[of][at_n() + nth];
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ bool gather(slices &s, const lathe_work &work, unsigned *arrived,
+                                         number *left) {
+    merge(s);
+    return lathe_gather<THREADS * M * AT_ONCE, THREADS>(work, &sums[0][0], arrived, left);
+  }
+
+  __device__ __forceinline__ void finish(const C &c, slices &, size_t m, size_t n) const {
+    const size_t column = n + at_n();
+    if (!has_some() || column >= c.n_count)
+      return;
+#pragma unroll
+    for (int row = 0; row < M; row++)
+      if (m + row < c.m_count)
+        c.finish(m + row, column, sums[row], (long long)(c.n_count - column));
+  }
+};
+
+#endif

@@ -1,0 +1,323 @@
+/* tiles.h - sums of products over tiles of the result, by plain arithmetic: of any types and strides, whatever is
+ * computed of the factors before they are multiplied.
+ *
+ * A block has a tile of BM x BN sums, y[m][n] = the sum over k of a[m][k] * b[n][k], of which each thread has TM x TN
+ * in registers. Slices of BK terms of both factors go through shared memory, two in turn: while one is multiplied, the
+ * next is on its way in registers.
+ *
+ * A step's struct C says what is multiplied, of one matrix product:
+ *   number                    what is computed in
+ *   m_count, n_count, k_count its extents
+ *   raw_a, VA, A_ALONG_K      what is read of a at once: VA elements, along k or along m; the same of b
+ *   load_a<WHOLE>(raw, m, k)  reads from (m, k) on; what lies beyond the ends, which is nothing where WHOLE, is zero
+ *   make_a(raw, x)            computes VA factors of what was read; the same of b
+ *   finish(m, n, sums, there) computes and stores the results of `there` sums from (m, n) on along n */
+#ifndef LATHE_TILES_H
+#define LATHE_TILES_H
+
+#include "kernel.h"
+
+/* Elements 0 ... N - 1, of which the first `there` exist, by whole accesses where they are `aligned`. */
+template <bool WHOLE, int N, typename T>
+static __device__ __forceinline__ void lathe_load_some(lathe_pack<T, N> &pack, const T *from,
+                                                       long long there, bool aligned) {
+  if (aligned && (WHOLE || there >= N)) {
+    pack = *reinterpret_cast<const lathe_pack<T, N> *>(from);
+    return;
+  }
+#pragma unroll
+  for (int nth = 0; nth < N; nth++)
+    pack.at[nth] = WHOLE || nth < there ? from[nth] : T(0.0f);
+}
+
+/* The same of elements that are `stride` apart. */
+template <bool WHOLE, int N, typename T>
+static __device__ __forceinline__ void lathe_load_apart(lathe_pack<T, N> &pack, const T *from,
+                                                        size_t stride, long long there) {
+#pragma unroll
+  for (int nth = 0; nth < N; nth++)
+    pack.at[nth] = WHOLE || nth < there ? from[nth * stride] : T(0.0f);
+}
+
+template <int N, typename T>
+static __device__ __forceinline__ void lathe_store_some(T *to, const lathe_pack<T, N> &pack,
+                                                        size_t stride, long long there,
+                                                        bool aligned) {
+  if (aligned && there >= N) {
+    lathe_store(to, pack);
+    return;
+  }
+#pragma unroll
+  for (int nth = 0; nth < N; nth++)
+    if (nth < there)
+      to[nth * stride] = pack.at[nth];
+}
+
+static __device__ __forceinline__ float lathe_multiply_add(float x, float y, float sum) {
+  return fmaf(x, y, sum);
+}
+
+static __device__ __forceinline__ double lathe_multiply_add(double x, double y, double sum) {
+  return fma(x, y, sum);
+}
+
+static __device__ __forceinline__ size_t lathe_times(size_t count, size_t each) {
+  return count / each + (count % each != 0);
+}
+
+/* What a block has of a launch: a tile of one of the matrices, and a part of its terms. The tiles of blocks that run
+ * at the same time share rows and columns, which so stay in the cache: tiles go in groups of a few rows, down each
+ * column of a group. */
+struct lathe_work {
+  size_t m, n, nth, matrix, part, parts; /* m, n: the tile's first; nth: its number among all */
+
+  __device__ __forceinline__ lathe_work(size_t bm, size_t bn, size_t m_count, size_t n_count,
+                                        size_t matrices) {
+    const size_t GROUP = 8;
+    const size_t rows = lathe_times(m_count, bm), columns = lathe_times(n_count, bn);
+    const size_t tiles = rows * columns, at = blockIdx.x % tiles;
+    const size_t group = at / (GROUP * columns), within = at % (GROUP * columns);
+    const size_t left = rows - group * GROUP, height = left < GROUP ? left : GROUP;
+    m = (group * GROUP + within % height) * bm;
+    n = within / height * bn;
+    nth = blockIdx.x % (tiles * matrices);
+    matrix = nth / tiles;
+    part = blockIdx.x / (tiles * matrices);
+    parts = gridDim.x / (tiles * matrices);
+  }
+};
+
+/* Where blocks have parts of the same tile's terms, all but the last to come here leave their sums behind and are
+ * done: false. That one adds up all in the order of the parts, so that results are the same in every run. sums: the
+ * thread's, of SUMS in all; arrived: a count for each tile, zero before and after; left: SUMS numbers for each block. */
+template <int SUMS, int THREADS, typename N>
+static __device__ __forceinline__ bool lathe_gather(const lathe_work &work, N *sums,
+                                                    unsigned *arrived, N *left) {
+  if (work.parts == 1)
+    return true;
+  const size_t tiles = gridDim.x / work.parts;
+  __shared__ unsigned order;
+  N *const mine = left + (work.nth + work.part * tiles) * SUMS + threadIdx.x;
+#pragma unroll
+  for (int nth = 0; nth < SUMS / THREADS; nth++)
+    mine[nth * THREADS] = sums[nth];
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0)
+    order = atomicAdd(arrived + work.nth, 1);
+  __syncthreads();
+  if (order + 1 < work.parts)
+    return false;
+  __threadfence();
+  if (threadIdx.x == 0)
+    arrived[work.nth] = 0;
+#pragma unroll
+  for (int nth = 0; nth < SUMS / THREADS; nth++)
+    sums[nth] = 0;
+  for (size_t part = 0; part < work.parts; part++) {
+    const N *const from = left + (work.nth + part * tiles) * SUMS + threadIdx.x;
+#pragma unroll
+    for (int nth = 0; nth < SUMS / THREADS; nth++)
+      sums[nth] += __ldcg(from + nth * THREADS);
+  }
+  return true;
+}
+
+/* The reads of one factor's slice: which each thread does, and where in shared memory their factors go. */
+template <int ROWS, int TERMS, int V, bool ALONG_K, int THREADS> struct lathe_reads {
+  static constexpr int READS = ROWS * TERMS / V / THREADS;
+  static constexpr int ACROSS = TERMS / V < 2 ? 1 : 2; /* that are side by side in one row */
+  static_assert(READS * V * THREADS == ROWS * TERMS, "all threads have as many reads");
+
+  static __device__ __forceinline__ int row(int nth) {
+    const int at = nth * THREADS + (int)threadIdx.x;
+    return ALONG_K ? at / ACROSS % ROWS : at % (ROWS / V) * V;
+  }
+  static __device__ __forceinline__ int term(int nth) {
+    const int at = nth * THREADS + (int)threadIdx.x;
+    return ALONG_K ? (at / ACROSS / ROWS * ACROSS + at % ACROSS) * V : at / (ROWS / V);
+  }
+  template <typename N, int PADDED>
+  static __device__ __forceinline__ void keep(N (*to)[PADDED], int nth, const N (&x)[V]) {
+    constexpr int AT_ONCE = V * (int)sizeof(N) < 16 ? 1 : 16 / (int)sizeof(N);
+    if constexpr (ALONG_K || AT_ONCE == 1) {
+#pragma unroll
+      for (int v = 0; v < V; v++)
+        to[term(nth) + (ALONG_K ? v : 0)][row(nth) + (ALONG_K ? 0 : v)] = x[v];
+    } else {
+#pragma unroll
+      for (int v = 0; v < V; v += AT_ONCE) {
+        lathe_pack<N, AT_ONCE> pack;
+#pragma unroll
+        for (int lane = 0; lane < AT_ONCE; lane++)
+          pack.at[lane] = x[v + lane];
+        lathe_store(&to[term(nth)][row(nth) + v], pack);
+      }
+    }
+  }
+};
+
+/* The sums of a block's tile. */
+template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums {
+  using number = typename C::number;
+  static constexpr int AT_ONCE = 16 / sizeof(number); /* numbers of an access to shared memory */
+  static constexpr int THREADS = BM / TM * (BN / TN);
+  static constexpr int LANES_N = TN > TM ? 4 : 8, LANES_M = 32 / LANES_N;
+  static constexpr int WARPS_N = BN / (LANES_N * TN);
+  using reads_a = lathe_reads<BM, BK, C::VA, C::A_ALONG_K, THREADS>;
+  using reads_b = lathe_reads<BN, BK, C::VB, C::B_ALONG_K, THREADS>;
+  static_assert(BM % (LANES_M * TM) == 0 && BN % (LANES_N * TN) == 0, "a tile is of whole warps");
+  static_assert(TM % AT_ONCE == 0 && TN % AT_ONCE == 0, "a thread's sums are of whole accesses");
+
+  struct slices {
+    alignas(16) number a[2][BK][BM + AT_ONCE];
+    alignas(16) number b[2][BK][BN + AT_ONCE];
+  };
+  number sums[TM][TN];
+
+  /* Where in the tile the thread's sums are, which lie in groups of AT_ONCE. */
+  static __device__ __forceinline__ int at_m(int group) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    return warp / WARPS_N * LANES_M * TM + (group * LANES_M + lane / LANES_N) * AT_ONCE;
+  }
+  static __device__ __forceinline__ int at_n(int group) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    return warp % WARPS_N * LANES_N * TN + (group * LANES_N + lane % LANES_N) * AT_ONCE;
+  }
+
+  __device__ __forceinline__ lathe_sums() {
+#pragma unroll
+    for (int i = 0; i < TM; i++)
+#pragma unroll
+      for (int j = 0; j < TN; j++)
+        sums[i][j] = 0;
+  }
+
+  struct reads {
+    typename C::raw_a a[reads_a::READS];
+    typename C::raw_b b[reads_b::READS];
+
+    template <bool WHOLE>
+    __device__ __forceinline__ void load(const C &c, size_t m, size_t n, size_t k) {
+#pragma unroll
+      for (int nth = 0; nth < reads_a::READS; nth++)
+        c.template load_a<WHOLE>(a[nth], m + reads_a::row(nth), k + reads_a::term(nth));
+#pragma unroll
+      for (int nth = 0; nth < reads_b::READS; nth++)
+        c.template load_b<WHOLE>(b[nth], n + reads_b::row(nth), k + reads_b::term(nth));
+    }
+
+    /* Terms from `more` on are none: both factors are zero there, whatever they are computed of. */
+    template <bool WHOLE>
+    __device__ __forceinline__ void keep(const C &c, slices &s, int turn, int more) const {
+#pragma unroll
+      for (int nth = 0; nth < reads_a::READS; nth++) {
+        number x[C::VA];
+        c.make_a(a[nth], x);
+#pragma unroll
+        for (int v = 0; v < C::VA; v++)
+          x[v] = WHOLE || reads_a::term(nth) + (C::A_ALONG_K ? v : 0) < more ? x[v] : number(0);
+        reads_a::keep(s.a[turn], nth, x);
+      }
+#pragma unroll
+      for (int nth = 0; nth < reads_b::READS; nth++) {
+        number x[C::VB];
+        c.make_b(b[nth], x);
+#pragma unroll
+        for (int v = 0; v < C::VB; v++)
+          x[v] = WHOLE || reads_b::term(nth) + (C::B_ALONG_K ? v : 0) < more ? x[v] : number(0);
+        reads_b::keep(s.b[turn], nth, x);
+      }
+    }
+  };
+
+  static __device__ __forceinline__ void fragments(number (&a)[TM], number (&b)[TN],
+                                                   const slices &s, int turn, int k) {
+#pragma unroll
+    for (int group = 0; group < TM / AT_ONCE; group++) {
+      const auto pack = lathe_load<AT_ONCE>(&s.a[turn][k][at_m(group)]);
+#pragma unroll
+      for (int lane = 0; lane < AT_ONCE; lane++)
+        a[group * AT_ONCE + lane] = pack.at[lane];
+    }
+#pragma unroll
+    for (int group = 0; group < TN / AT_ONCE; group++) {
+      const auto pack = lathe_load<AT_ONCE>(&s.b[turn][k][at_n(group)]);
+#pragma unroll
+      for (int lane = 0; lane < AT_ONCE; lane++)
+        b[group * AT_ONCE + lane] = pack.at[lane];
+    }
+  }
+
+  __device__ __forceinline__ void multiply(const slices &s, int turn) {
+    number a[2][TM], b[2][TN];
+    fragments(a[0], b[0], s, turn, 0);
+#pragma unroll
+    for (int k = 0; k < BK; k++) {
+      if (k + 1 < BK)
+        fragments(a[(k + 1) % 2], b[(k + 1) % 2], s, turn, k + 1);
+#pragma unroll
+      for (int i = 0; i < TM; i++)
+#pragma unroll
+        for (int j = 0; j < TN; j++)
+          sums[i][j] = lathe_multiply_add(a[k % 2][i], b[k % 2][j], sums[i][j]);
+    }
+  }
+
+  /* Adds the terms from `from` to `to`, which is where terms end or a multiple of BK further. */
+  __device__ __forceinline__ void add(const C &c, slices &s, size_t m, size_t n, size_t from,
+                                      size_t to) {
+    const bool whole = m + BM <= c.m_count && n + BN <= c.n_count;
+    reads r;
+    auto load = [&](size_t k) {
+      if (whole && to - k >= BK)
+        r.template load<true>(c, m, n, k);
+      else
+        r.template load<false>(c, m, n, k);
+    };
+    auto keep = [&](size_t k, int turn) {
+      if (to - k >= BK)
+        r.template keep<true>(c, s, turn, BK);
+      else
+        r.template keep<false>(c, s, turn, (int)(to - k));
+    };
+    if (from >= to)
+      return;
+    load(from);
+    keep(from, 0);
+    __syncthreads();
+    int turn = 0;
+    for (size_t k = from; k < to; k += BK) {
+      const bool more = to - k > BK;
+      if (more)
+        load(k + BK);
+      multiply(s, turn);
+      turn ^= 1;
+      if (more)
+        keep(k + BK, turn);
+      __syncthreads();
+    }
+  }
+
+  __device__ __forceinline__ bool gather(slices &, const lathe_work &work, unsigned *arrived,
+                                         number *left) {
+    return lathe_gather<BM * BN, THREADS>(work, &sums[0][0], arrived, left);
+  }
+
+  __device__ __forceinline__ void finish(const C &c, slices &, size_t m, size_t n) const {
+#pragma unroll
+    for (int i = 0; i < TM; i++)
+#pragma unroll
+      for (int group = 0; group < TN / AT_ONCE; group++) {
+        const size_t row = m + at_m(i / AT_ONCE) + i % AT_ONCE, column = n + at_n(group);
+        number some[AT_ONCE];
+#pragma unroll
+        for (int lane = 0; lane < AT_ONCE; lane++)
+          some[lane] = sums[i][group * AT_ONCE + lane];
+        if (row < c.m_count && column < c.n_count)
+          c.finish(row, column, some, (long long)(c.n_count - column));
+      }
+  }
+};
+
+#endif

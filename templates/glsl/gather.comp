@@ -1,0 +1,233 @@
+//@ -- How the terms of a reduction are gathered by an invocation, then merged over invocations in an order that never
+//@ -- changes. A gatherer has clear, which leaves it as nothing gathered, merge, and exchange: what the invocation has
+//@ -- whose number differs in the bits of `mask`.
+//@ local wide = k.number == "double"
+//@ for name, sign in pairs { larger = ">", smaller = "<" } do
+//@ piece["lathe_" .. name] = function()
+/* The $name$ of two; NaN where either is. */
+$k.number$ lathe_$name$($k.number$ a, $k.number$ b) {
+  const bool nan = b != b;
+  return b $sign$ a || nan ? b : a;
+}
+//@ end
+//@ end
+
+//@ if not wide then
+//@ function piece.lathe_key()
+/* Numbers as integers in the same order, or if not `larger` in the opposite one, NaN above all. */
+uint lathe_key(float x, bool larger) {
+  const uint bits = floatBitsToUint(x), rising = bits >> 31 != 0u ? ~bits : bits | 1u << 31;
+  return x != x ? ~0u : larger ? rising : ~rising;
+}
+//@ end
+
+//@ function piece.lathe_unkey()
+float lathe_unkey(uint key, bool larger) {
+  const uint rising = larger ? key : ~key;
+  return uintBitsToFloat(key == ~0u ? 0x7fc00000u : rising >> 31 != 0u ? rising & ~(1u << 31) : ~rising);
+}
+//@ end
+
+//@ end
+//@ if k.bytes == 2 then
+//@ for name, format in pairs { largest = "max(%s, %s)", smallest = "min(%s, %s)", sum = "%s + %s" } do
+//@ piece["lathe_" .. name .. "_of"] = function()
+/* Of what k:stored() has: $(k.dtype == "f16" and "pairs" or "single numbers"). */
+//@ if k.dtype == "f16" then
+float lathe_$name$_of(f16vec2 pair) {
+  return $(format:format("float(pair.x)", "float(pair.y)"));
+}
+//@ else
+float lathe_$name$_of(float x) {
+  return x;
+}
+//@ end
+//@ end
+//@ end
+//@ end
+
+//@ function piece.lathe_exchange()
+$k.number$ lathe_exchange($k.number$ x, uint mask) {
+  //@ if wide then
+  return packDouble2x32(subgroupShuffleXor(unpackDouble2x32(x), mask));
+  //@ else
+  return subgroupShuffleXor(x, mask);
+  //@ end
+}
+//@ end
+
+//@ function piece.lathe_sum()
+struct lathe_sum {
+  $k.number$ value;
+};
+
+void lathe_clear(out lathe_sum mine) {
+  mine.value = $(k:neutral("sum"));
+}
+
+void lathe_merge(inout $k.precise$lathe_sum mine, lathe_sum other) {
+  mine.value += other.value;
+}
+
+lathe_sum lathe_exchange(lathe_sum mine, uint mask) {
+  return lathe_sum(lathe_exchange(mine.value, mask));
+}
+//@ end
+
+//@ function piece.lathe_moments()
+/* The sum, and that of the squares about the mean, as in templates/cuda/gather.h. */
+struct lathe_moments {
+  $k.number$ value, squares, count;
+};
+
+void lathe_clear(out lathe_moments mine) {
+  mine = lathe_moments($(k:neutral("sum")), $(k:literal(0)), $(k:literal(0)));
+}
+
+void lathe_merge(inout $k.precise$lathe_moments mine, lathe_moments other) {
+  if (other.count == $(k:literal(0)))
+    return;
+  if (mine.count == other.count) {
+    const $k.precise$$k.number$ apart = (mine.value - other.value) * ($(k:literal(1)) / mine.count);
+    mine.squares = (mine.squares + other.squares) + apart * apart * (mine.count * $(k:literal(0.5)));
+  } else if (mine.count == $(k:literal(0))) {
+    mine.squares = other.squares;
+  } else {
+    const $k.precise$$k.number$ apart = mine.value / mine.count - other.value / other.count;
+    const $k.precise$$k.number$ weight = mine.count * other.count / (mine.count + other.count);
+    mine.squares = (mine.squares + other.squares) + apart * apart * weight;
+  }
+  mine.value += other.value;
+  mine.count += other.count;
+}
+
+lathe_moments lathe_exchange(lathe_moments mine, uint mask) {
+  const bool all = (THREADS & (THREADS - 1u)) == 0u; /* else some of a subgroup have nothing to merge */
+  return lathe_moments(lathe_exchange(mine.value, mask), lathe_exchange(mine.squares, mask),
+                       MODE == FULL && all ? mine.count : lathe_exchange(mine.count, mask));
+}
+
+$k.number$ lathe_second(lathe_moments mine) {
+  return mine.squares;
+}
+//@ end
+
+//@ if not wide then
+//@ function piece.lathe_powers()
+/* The largest term, and the sum of e^(term - largest), as in templates/cuda/gather.h. */
+struct lathe_powers {
+  float value, total;
+};
+
+void lathe_clear(out lathe_powers mine) {
+  mine = lathe_powers($(k:neutral("maximum")), 0.0);
+}
+
+float lathe_powers_of(float x, float largest) {
+  const $k.precise$float below = x - (largest == $(k:neutral("maximum")) ? 0.0 : largest);
+  return lathe_exp_near_$(k.bytes == 2 and "f16" or "f32")(below);
+}
+
+void lathe_raise(inout $k.precise$lathe_powers mine, float to) {
+  mine.total *= lathe_powers_of(mine.value, to);
+  mine.value = to;
+}
+
+void lathe_merge(inout $k.precise$lathe_powers mine, lathe_powers other) {
+  const float larger = lathe_larger(mine.value, other.value);
+  lathe_raise(mine, larger);
+  const $k.precise$float raised = other.total * lathe_powers_of(other.value, larger);
+  mine.total += raised;
+}
+
+lathe_powers lathe_exchange(lathe_powers mine, uint mask) {
+  return lathe_powers(lathe_exchange(mine.value, mask), lathe_exchange(mine.total, mask));
+}
+
+/* Brings all of a subgroup to the largest of it. */
+void lathe_merge_subgroup(inout $k.precise$lathe_powers mine) {
+  lathe_raise(mine, lathe_unkey(subgroupMax(lathe_key(mine.value, true)), true));
+}
+
+float lathe_second(lathe_powers mine) {
+  return mine.value == $(k:neutral("maximum")) ? $(k:literal(0 / 0)) : mine.total;
+}
+//@ end
+
+//@ end
+//@ for name, kind in pairs { larger = "maximum", smaller = "minimum" } do
+//@ local type, larger = k:gatherer(kind), tostring(kind == "maximum")
+//@ piece[type] = function()
+struct $type$ {
+  $k.number$ value;
+};
+
+void lathe_clear(out $type$ mine) {
+  mine.value = $(k:neutral(kind));
+}
+
+void lathe_merge(inout $type$ mine, $type$ other) {
+  mine.value = lathe_$name$(mine.value, other.value);
+}
+
+$type$ lathe_exchange($type$ mine, uint mask) {
+  return $type$(lathe_exchange(mine.value, mask));
+}
+
+//@ if not wide then
+/* Of a whole subgroup. */
+void lathe_merge_subgroup(inout $type$ mine) {
+  mine.value = lathe_unkey(subgroupMax(lathe_key(mine.value, $larger$)), $larger$);
+}
+
+//@ end
+//@ end
+//@ end
+
+//@ function piece.lathe_nowhere()
+/* No place. */
+const uint64_t lathe_nowhere = 0x7ffffffffffffffful;
+//@ end
+
+//@ for sign, kind in pairs { [">"] = "argmax", ["<"] = "argmin" } do
+//@ local type, larger = k:gatherer(kind), tostring(kind == "argmax")
+//@ piece[type] = function()
+/* The place of the first largest or smallest term, or of the first NaN. */
+struct $type$ {
+  $k.number$ value;
+  uint64_t index;
+};
+
+void lathe_clear(out $type$ mine) {
+  mine.value = $(k:neutral(kind));
+  mine.index = lathe_nowhere;
+}
+
+void lathe_merge(inout $type$ mine, $type$ other) {
+  const bool nan = mine.value != mine.value, other_nan = other.value != other.value;
+  const bool equal = nan || other_nan ? nan && other_nan : mine.value == other.value;
+  const bool better = !nan && (other_nan || other.value $sign$ mine.value);
+
+  if (equal ? other.index < mine.index : better)
+    mine = other;
+}
+
+$type$ lathe_exchange($type$ mine, uint mask) {
+  const uvec2 index = subgroupShuffleXor(uvec2(uint(mine.index), uint(mine.index >> 32)), mask);
+  return $type$(lathe_exchange(mine.value, mask), uint64_t(index.x) | uint64_t(index.y) << 32);
+}
+
+//@ if not wide then
+/* Of a whole subgroup: the first of those that have the best, the two zeros being equal. */
+void lathe_merge_subgroup(inout $type$ mine) {
+  const uint key = lathe_key(mine.value == 0.0 ? 0.0 : mine.value, $larger$), best = subgroupMax(key);
+  const uvec2 place = uvec2(uint(mine.index), uint(mine.index >> 32));
+  const uint high = subgroupMin(key == best ? place.y : ~0u);
+  const uint low = subgroupMin(key == best && place.y == high ? place.x : ~0u);
+
+  mine = $type$(lathe_unkey(best, $larger$), uint64_t(low) | uint64_t(high) << 32);
+}
+
+//@ end
+//@ end
+//@ end

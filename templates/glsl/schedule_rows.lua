@@ -1,0 +1,183 @@
+-- How the work on rows is cut; variants have no parameters. The record of a part:
+--   shapes         those in which rows are held in registers, by rising length: { name, threads, hold, rows, alone }
+--                  how many invocations share a row, how many 16-byte accesses of each operand they hold, how many
+--                  rows a workgroup has, and whether it has one and no more invocations than that needs, whole
+--                  subgroups; shapes.alone: whether any is
+--   holds          what the shapes hold: there is a kernel for each, whatever the number of invocations
+--   at_once        by what they hold: rows that an invocation has at once with reductions over the rows; two where one
+--                  leaves registers
+--   kernels        the module's kernels by number, from 0 on, and number, by name: one for each amount held; one for
+--                  long rows; one for each phase of their parts, and for the results, or for reductions over the rows
+--                  those by columns
+--   split          how rows are split into parts, or nil: templates/gpu/split.lua
+--   long_hold      accesses of a longer row that an invocation holds at a time
+--   over_rows      of reductions over the rows, or nil: see below
+-- As in templates/cuda/schedule_rows.lua, but for what is only read: fewer invocations wait for each other.
+
+local split, work = use "../gpu/split.lua", use "../gpu/work.lua"
+
+-- Shapes: invocations, accesses, rows.
+local function longer(list, more)
+  local all = {}
+  for _, shapes in ipairs { list, more } do
+    table.move(shapes, 1, #shapes, #all + 1, all)
+  end
+  return all
+end
+local short = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 } }
+local by_length = longer(short, { { 512, 4, 1 }, { 1024, 8, 1 } })
+local narrow = longer(short, { { 1024, 4, 1 } })
+local narrow_read = longer(short, { { 32, 8, 4 }, { 1024, 8, 1 } })
+-- With reductions over the rows, workgroups of one size, of which a multiprocessor has one at a time: so few
+-- leave little to merge. Gathered in numbers of 32 bits, 8 columns of a narrow type take as many registers
+-- as two accesses of 4.
+local BY_COLUMN_THREADS = 512
+local narrow_by_column = { { 8, 1 }, { 16, 1 }, { 32, 1 }, { 32, 2 }, { 32, 3, 12 }, { 128, 1 }, { 256, 1 }, { 512, 1 },
+  { 512, 2 } }
+local wide_by_column = { { 8, 1 }, { 8, 2 }, { 8, 4 }, { 16, 4 }, { 32, 4 }, { 64, 4 }, { 128, 4 }, { 256, 4 },
+  { 512, 4 } }
+
+local LONG_HOLD = 4
+local PARTIALS_AT = 64 -- in the workspace, after how many of them there are
+-- With reductions over the rows: an invocation's rows in flight; rows of the workspace that workgroups
+-- may leave what they gathered in, between the fewest and the most, so that all have about so many
+-- numbers; columns that a workgroup finishes, and how many invocations merge each; invocations of a workgroup of some
+-- columns, and how many such workgroups there are for each multiprocessor.
+local ROWS_AT_ONCE, FEWEST_PARTIALS, MOST_PARTIALS, PARTIAL_NUMBERS = 4, 128, 2048, 1 << 22
+local MERGE_COLUMNS, MERGE_LANES, COLUMNS_THREADS, COLUMNS_WAVES = 8, 64, 256, 6
+-- How many numbers an invocation hands to another at a time.
+local ROOM_NUMBERS = 8
+
+-- Programs with nothing but reductions over the rows go by columns.
+local function shapes_of(facts, finish)
+  local again, is_narrow = facts.programs.again, facts.width == 8
+  local list = is_narrow and (#again.points > 0 and narrow or narrow_read) or by_length
+  if finish then
+    list = not again.leaves and {} or is_narrow and narrow_by_column or wide_by_column
+  end
+  local named = {}
+  for i, s in ipairs(list) do
+    named[i] = {
+      name = s[1] .. "x" .. s[2], threads = s[1], hold = s[2], rows = s[3] or BY_COLUMN_THREADS // s[1],
+      alone = not finish and s[3] == 1,
+    }
+    named.alone = named.alone or named[i].alone
+  end
+  return named
+end
+
+-- Where for each row the results of each phase are, in the workspace behind what is left at columns; and how many bytes
+-- a row has.
+local function row_results(phases)
+  local list, at = {}, 0
+  for p, phase in ipairs(phases) do
+    list[p] = at
+    at = at + 16 * #phase.reductions
+  end
+  return list, at
+end
+
+local function over_rows_of(again)
+  local at, bytes = row_results(again.phases)
+  return {
+    partials_at = PARTIALS_AT, fewest = FEWEST_PARTIALS, most = MOST_PARTIALS, numbers = PARTIAL_NUMBERS,
+    rows_at_once = ROWS_AT_ONCE,
+    merge_columns = MERGE_COLUMNS, merge_lanes = MERGE_LANES, threads = COLUMNS_THREADS, waves = COLUMNS_WAVES,
+    room_numbers = ROOM_NUMBERS, row_results_at = at, row_bytes = bytes,
+    -- Shared memory for what is handed on and for the merging of the results, in numbers.
+    room = math.max(#again.column_reductions * MERGE_LANES * MERGE_COLUMNS, ROOM_NUMBERS * BY_COLUMN_THREADS // 2),
+  }
+end
+
+local ANY = { "apart", "packs", "ends" }
+
+-- Which kernels are launched when: rows of runtime/library/launch.h, of which the first that holds is a call's.
+local function launches_of(made, again)
+  local over, number, list = made.over_rows, made.number, {}
+  local merge = over and {
+    name = { packs = "_finish" }, of_part = true, deal = "merge", threads = over.merge_columns * over.merge_lanes,
+    each = over.merge_columns, number = number.finish,
+  }
+  for _, s in ipairs(made.shapes) do
+    local held = {
+      name = { packs = "_" .. s.name, full = "_" .. s.name }, deal = over and "stay" or "rows",
+      threads = s.alone and 0 or s.threads, spread = s.alone and 32 or 0, held = s.hold, rows = s.rows,
+      waves = over and 1 or 0, number = number["held" .. s.hold],
+    }
+    list[#list + 1] = { when = { modes = ANY, to = s.threads * s.hold }, kernels = { held, merge } }
+  end
+  local parts = made.split
+  for _, few in ipairs(parts and (parts.always and { true, false } or { true }) or {}) do
+    local kernels = {}
+    for step = 1, parts.steps do
+      local p = again.active[step] or #again.phases + 1
+      kernels[step] = {
+        name = { packs = "_part" .. p }, deal = step == parts.steps and #again.points == 0 and "join" or "parts",
+        threads = parts.threads, each = few and parts.few or parts.many, number = number["part" .. p],
+      }
+    end
+    list[#list + 1] = {
+      when = {
+        modes = ANY, rows_below = few and 8 or 0, parts_waves = few and parts.few_parts or 0,
+        parts_most = few and 0 or parts.most_parts,
+      },
+      kernels = kernels,
+    }
+  end
+  local kernels = {}
+  if number.longer then
+    kernels[1] = { name = { packs = "_longer" }, deal = "blocks", threads = 1024, number = number.longer }
+  end
+  if over then
+    kernels[#kernels + 1] = {
+      name = { packs = "_columns" }, deal = "columns", threads = over.threads, each = over.rows_at_once,
+      waves = over.waves, number = number.columns,
+    }
+    kernels[#kernels + 1] = merge
+  end
+  list[#list + 1] = { when = { modes = ANY }, kernels = kernels }
+  return list
+end
+
+return function(facts)
+  local again = facts.programs.again
+  local finish = #again.columns > 0
+  local made = {
+    shapes = shapes_of(facts, finish), holds = {}, at_once = {}, kernels = {}, number = {}, long_hold = LONG_HOLD,
+    split = split.of(again), over_rows = finish and over_rows_of(again) or nil, variants = {},
+  }
+  local function add(name)
+    made.number[name] = #made.kernels
+    made.kernels[#made.kernels + 1] = name
+  end
+  local known = {}
+  for _, s in ipairs(made.shapes) do
+    made.holds[#made.holds + 1] = not known[s.hold] and s.hold or nil
+    known[s.hold] = true
+  end
+  for _, hold in ipairs(made.holds) do
+    add("held" .. hold)
+    made.at_once[hold] = facts.width == 8 and hold == 1 and 2 or 1
+  end
+  if not finish or again.leaves then
+    add "longer"
+  end
+  if finish then
+    add "columns"
+    add "finish"
+  elseif made.split then
+    for _, p in ipairs(again.active) do
+      add("part" .. p)
+    end
+    add("part" .. #again.phases + 1)
+  end
+  local over = made.over_rows
+  made.work = work(facts, true, over and {
+    numbers = over.numbers, fewest = over.fewest, most = over.most, bytes = over.partials_at,
+    bytes_of_partial = #again.column_reductions * facts.bits // 8, bytes_of_row = over.row_bytes,
+  } or { bytes = made.split and made.split.workspace or 0 })
+  for i in ipairs(facts.variants) do
+    made.variants[i] = { launches = launches_of(made, again) }
+  end
+  return made
+end

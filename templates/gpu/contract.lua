@@ -1,0 +1,120 @@
+-- How contractions are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
+--   steps[i]      of each step: a and b { along, count, plain }: the axis along which a factor is read, how many
+--                 elements at once, and whether it is elements of 16 bits as they are in memory, side by side
+--   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
+--   variants[i]   { steps, shapes }: shapes[i] are the ways to cut a step, of which the first is taken that a
+--                 matrix's rows and columns fit; steps are the same for the host's side
+-- A shape is { sums, name, rows, columns, bm, bn, bk, threads, at_once, numbers, ... }: which template adds up its
+-- sums, its kernel's ending, the most rows and columns (nil: any), a tile, slices of terms, threads and blocks at once
+-- of a multiprocessor, and the numbers that a block leaves of a part of its terms; fields of a lathe_cut of
+-- runtime/library/launch.h beside these go there.
+
+local MOST_BLOCKS = 512 -- that share tiles
+local LETTERS = { "m", "n", "k" }
+
+local function core(step, letter)
+  return step[letter][#step[letter]]
+end
+
+-- How an operand's elements lie along a run: nil where it lacks that, "unit" or "strided".
+local function kind(operand, run)
+  for i, place in ipairs(run and operand.dim_index or {}) do
+    if place == run[#run] then
+      return i == #operand.dim_index and "unit" or "strided"
+    end
+  end
+end
+
+-- The operands that a graph reads.
+local function operands_of(record, node)
+  local list, seen = {}, {}
+  local function walk(n)
+    if not seen[n] then
+      seen[n] = true
+      for _, operand in ipairs(n.op == "input" and record.operands or {}) do
+        list[#list + 1] = operand.name == n.name and operand or nil
+      end
+      for i = 1, #n do
+        walk(n[i])
+      end
+    end
+  end
+  walk(node)
+  return list
+end
+
+-- A factor is read along the axis in which the operand with most axes has its elements side by side, by accesses of 16
+-- bytes of the narrowest that has them so.
+local function side(facts, record, step, node, across)
+  local made, most = { along = across, count = 1 }, -1
+  local operands = operands_of(record, node)
+  for _, operand in ipairs(operands) do
+    for _, letter in ipairs { across, "k" } do
+      if kind(operand, core(step, letter)) == "unit" and #operand.dim_index > most then
+        made.along, most = letter, #operand.dim_index
+      end
+    end
+  end
+  for _, operand in ipairs(operands) do
+    if kind(operand, core(step, made.along)) == "unit" then
+      made.count = math.max(made.count, operand.temporary and 128 // facts.bits or facts.width)
+    end
+  end
+  made.plain = node.op == "input" and not operands[1].temporary and facts.width == 8 and made.count == 8
+  return made
+end
+
+local function bits_of(runs)
+  local bits = 0
+  for _, run in ipairs(runs) do
+    for _, place in ipairs(run) do
+      bits = bits | 1 << place - 1
+    end
+  end
+  return bits
+end
+
+-- The dimensions of a step's matrices, and of how many there are.
+local function extents(step)
+  local made, around = {}, { table.unpack(step.batch) }
+  for _, letter in ipairs(LETTERS) do
+    made[letter] = bits_of { core(step, letter) }
+    table.move(step[letter], 1, letter == "k" and 0 or #step[letter] - 1, #around + 1, around)
+  end
+  made.matrices = bits_of(around)
+  return made
+end
+
+-- shapes_of(variant, step, made, number): the list of a step's shapes, made being its record of `steps`.
+return function(facts, work, shapes_of)
+  local record = facts.programs.steps
+  local made = { steps = {}, variants = {}, counts = 4 * MOST_BLOCKS }
+  made.work = work(facts, false, { bytes = made.counts })
+  for i, step in ipairs(record.steps) do
+    made.steps[i] = {
+      a = side(facts, record, step, step.a, "m"), b = side(facts, record, step, step.b, "n"),
+    }
+  end
+  local temporaries = {}
+  for i, operand in ipairs(record.temporaries) do
+    temporaries[i] = bits_of { operand.dim_index }
+  end
+  for i, v in ipairs(facts.variants) do
+    local shapes, steps = {}, {}
+    for s, step in ipairs(record.steps) do
+      shapes[s], steps[s] = shapes_of(v, step, made.steps[s], s), extents(step)
+      steps[s].cuts = {}
+      for c, shape in ipairs(shapes[s]) do
+        steps[s].cuts[c] = {
+          name = shape.name, rows = shape.rows, columns = shape.columns, bm = shape.bm, bn = shape.bn,
+          terms = shape.terms or math.max(256, shape.bk),
+          at_once = shape.at_once, threads = shape.threads,
+          subgroups = shape.subgroups, side = shape.side, shared = shape.shared, architecture = shape.architecture,
+          most = MOST_BLOCKS, number = shape.number, left = shape.numbers * facts.bits // 8,
+        }
+      end
+    end
+    made.variants[i] = { shapes = shapes, steps = steps, temporaries = temporaries, number = facts.bits // 8 }
+  end
+  return made
+end

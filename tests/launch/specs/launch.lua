@@ -1,0 +1,55 @@
+-- Ops whose kernels are launched in all the ways that there are: maps, reductions of two phases, rows with points and
+-- without, by columns too, and reductions over the rows with something known of each row and without.
+
+local gpus = { "cuda", "vulkan" }
+
+local function rows_op(name, row)
+  row.doc, row.sizes, row.dtypes, row.ulp = name, { { "S", rows = 3, cols = 5 } }, { "f16" }, { f16 = 4 }
+  row.variants = { { backend = gpus } }
+  op(name)(row)
+end
+
+op "launch_map" {
+  doc = "launch_map", inputs = { x = { "n" } }, outputs = { y = { "n" } },
+  compute = function(x) return -x end,
+  sizes = { { "S", n = 5 } }, dtypes = { "f32" }, ulp = { f32 = 1 },
+  variants = { { backend = gpus, block = 128, unroll = 2 } },
+}
+
+op "launch_reduce" {
+  doc = "launch_reduce", inputs = { x = { "n" } }, outputs = { r = {} },
+  compute = function(x) return sum((x - mean(x)) ^ 2) end,
+  sizes = { { "S", n = 5 } }, dtypes = { "f32" }, ulp = { f32 = 4 },
+  variants = { { backend = gpus, block = 256, unroll = 2, waves = 2 } },
+}
+
+rows_op("launch_points", {
+  inputs = { x = { "rows", "cols" } }, outputs = { y = { "rows", "cols" } },
+  compute = function(x)
+    local e = exp(x - max(x, "cols"))
+    return e / sum(e, "cols")
+  end,
+})
+
+rows_op("launch_totals", {
+  inputs = { x = { "rows", "cols" } }, outputs = { y = { "rows" } },
+  compute = function(x) return log(sum(exp(x - max(x, "cols")), "cols")) end,
+})
+
+rows_op("launch_columns", {
+  inputs = { x = { "rows", "cols" }, w = { "cols" } }, outputs = { y = { "rows", "cols" } },
+  compute = function(x, w)
+    local centred = x - mean(x, "cols")
+    return centred * rsqrt(mean(centred ^ 2, "cols")) * w
+  end,
+})
+
+rows_op("launch_over_rows", {
+  inputs = { x = { "rows", "cols" }, w = { "cols" } }, outputs = { y = { "cols" } },
+  compute = function(x, w) return sum(x * w * sum(x, "cols"), "rows") end,
+})
+
+rows_op("launch_column_sum", {
+  inputs = { x = { "rows", "cols" } }, outputs = { y = { "cols" } },
+  compute = function(x) return sum(x, "rows") end,
+})

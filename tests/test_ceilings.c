@@ -1,0 +1,83 @@
+/* test_ceilings.c - the limits of arithmetic, and which limit a row is held against. */
+#include "tests.h"
+
+#include <math.h>
+
+#include "devices/cpu/device.h"
+#include "measure/ceiling.h"
+#include "rows/row.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Types of 16 bits are computed in f32, in vectors that have twice as many of these as doubles. */
+static void test_arithmetic_ceilings(void **state) {
+  const char *name;
+  double f32, f64;
+
+  (void)state;
+#if defined __x86_64__
+  f32 = ceiling_arithmetic(device_cpu(), LATHE_F32, DEVICE_VECTOR);
+  f64 = ceiling_arithmetic(device_cpu(), LATHE_F64, DEVICE_VECTOR);
+  if (!(f32 > 1e9 && f64 > 0.2 * f32 &&
+        f64 < 0.8 * f32)) /* a half, on a machine that is not busy */
+    fail_msg("%g operations per second in f32, and %g in f64", f32, f64);
+  assert_true(ceiling_arithmetic(device_cpu(), LATHE_F32, DEVICE_VECTOR) == f32); /* remembered */
+  assert_true(ceiling_best_arithmetic(device_cpu(), LATHE_F16, &name) > 0.2 * f32);
+  assert_string_equal(name, "multiply-adds");
+#endif
+}
+
+/* The row of a size that takes 1 us, in each of some rounds, on a device with these limits. */
+static row *row_between(double bytes, double operations) {
+  static const lathe_arithmetic work = {3, 2};
+  static const lathe_operand operand = {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, 0, 1, false};
+  static const lathe_op op = {.name = "o",
+                              .ndim = 2,
+                              .dim = {"m", "n"},
+                              .noperands = 1,
+                              .operands = &operand,
+                              .nwork = 1,
+                              .work = &work};
+  static const lathe_backend backend = {.name = "given"};
+  static const lathe_variant v = {.name = "v", .op = &op, .backend = &backend};
+  static const task t = {.op = &op, .dtype = LATHE_F32, .dim = {100, 10}, .shape = {2, {100, 10}}};
+  outcome o = {.ceiling = bytes,
+               .ceiling_name = "read",
+               .arithmetic = operations,
+               .arithmetic_name = "multiply-adds"};
+  static const measure_limits limits = {.rounds = 3, .max_noise = 0.01};
+  double taken = 1000;
+  row *r = row_make(&t, &v, device_cpu(), 1);
+
+  o.warm = (measurement){.host = &taken, .own = &taken, .count = 1, .calls = 1};
+  for (int round = 0; round < limits.rounds; round++)
+    row_add(r, &o, device_cpu(), &limits);
+  row_measure(r, device_cpu());
+  return r;
+}
+
+/* 400 bytes and 2,000 operations. */
+static void test_nearer_ceiling(void **state) {
+  static const struct {
+    double bytes, operations, share;
+    const char *name;
+  } cases[] = {
+      {4e9, 2e10, 0.1, "read"}, {4e8, 2e10, 1, "read"},         {4e9, 4e9, 0.5, "multiply-adds"},
+      {4e9, 0, 0.1, "read"},    {0, 4e9, 0.5, "multiply-adds"}, {4e9, 1e9, 2, "multiply-adds"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    row *r = row_between(cases[i].bytes, cases[i].operations);
+    assert_string_equal(r->ceiling, cases[i].name);
+    assert_true(fabs(r->ceiling_share - cases[i].share) < 1e-9);
+    assert_true(r->above_ceiling == (cases[i].share > 1.05));
+    row_free(r);
+  }
+}
+
+const struct CMUnitTest ceilings_tests[] = {
+    cmocka_unit_test(test_arithmetic_ceilings),
+    cmocka_unit_test(test_nearer_ceiling),
+};
+const size_t ceilings_test_count = COUNT(ceilings_tests);

@@ -1,0 +1,81 @@
+#!/bin/sh
+# test_chain.sh - chains of small contractions by the C kernels of every instruction set that there is: depths,
+# activations, gradients, orders of axes, widths that fill no tile; faults planted in their templates, which the check
+# must find; and what is no chain. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH.
+
+. "$LATHE_SRC/tests/check.sh"
+
+tree
+cp "$LATHE_SRC/tests/specs-chain/chain.lua" "$tmp/tree/specs/"
+rm "$tmp/tree/templates"
+cp -R "$LATHE_SRC/templates" "$tmp/tree/"
+mkdir "$tmp/build" "$tmp/faulty"
+
+cd "$tmp/build" || exit 1
+is 'configures' configure --disable-cuda --disable-vulkan KERNEL_CFLAGS=-O1
+is 'takes the runtime' reuse
+is 'builds the kernels' ninja out/bench
+bench() { out/bench --backend cpu --dtype all --check-only "$@"; }
+is 'is right' bench
+is 'is right with special values' bench --special nan,inf,zero,denormal
+is 'is right for one row, and for many' bench --op one_layer --size batch=1xi=7xo=5,batch=1000xi=7xo=5
+another_batch() { bench --op one_layer --size S --batch-size 3 | grep ' 3x12x12 '; }
+is 'takes another batch' another_batch
+is 'takes an implementation' bench --op one_layer --implementation simd
+unknown_way() { ! bench --implementation simt 2>"$tmp/line" && grep "unknown implementation 'simt'" "$tmp/line"; }
+is 'names an unknown implementation' unknown_way
+
+# ---- planted faults ---------------------------------------------------------------------------------
+
+cd "$tmp/faulty" || exit 1
+is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 KERNEL_CFLAGS=-O1 \
+  --ops=three_layers_trained,three_layers_trained_backward --dtypes=f32
+is 'takes the runtime for faults' reuse
+
+# fault FILE FROM TO: with that in place of a text, which is there once, kernels are built, and are wrong
+fault() {
+  template=$tmp/tree/templates/c/$1
+  cp "$template" "$tmp/right"
+  "$LATHE_PYTHON" -c '
+import sys
+path, old, new = sys.argv[1:]
+text = open(path).read()
+assert text.count(old) == 1, text.count(old)
+open(path, "w").write(text.replace(old, new))' "$template" "$2" "$3" && ninja out/bench
+  built=$?
+  out/bench --backend cpu --check-only >"$tmp/output" 2>&1
+  status=$?
+  cp "$tmp/right" "$template"
+  [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
+}
+is 'finds a total that begins again in each block' fault chain.c '", first > 0"' '", false"'
+is 'finds operands that stay at the first block' fault chain.c \
+  'rows * ($(per_row(operand)))' '0 * ($(per_row(operand)))'
+is 'finds a total without its last columns' fault chain.c 'const bool whole = columns == $NR$;' 'const bool whole = true;'
+is 'finds a panel that is not filled up' fault chain_factor.c 'panels[(term + lane) * $NR$ + n]' 'panels[term * $NR$ + n]'
+is 'finds a tile of too many rows' fault chain_tile.c 'height = $height$;' 'height = $height$ + (rows - i > 6);'
+is 'finds a term left out' fault chain_tile.c 'term < terms; term++' 'term + 1 < terms; term++'
+
+# ---- what is no chain -------------------------------------------------------------------------------
+
+# refused TEXT LINE: the generator has that line of a spec with this function and row of variants
+refused() {
+  cat >"$tmp/tree/specs/chain.lua" <<SPEC
+op "refused" {
+  doc = "refused", inputs = { $1 }, outputs = { y = { "m", "n" } }, compute = $2,
+  sizes = { { "S", m = 4, n = 4, k = 4 } }, dtypes = { "f32" }, ulp = 4,
+  variants = { { backend = "avx2", implementation = $3 } },
+}
+SPEC
+  ! "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/refused" all 2>"$tmp/line" && grep -F "$4" "$tmp/line"
+}
+product='function(a, b) return sum(a * b, "k") end'
+is 'names an implementation that there is not' refused 'a = { "m", "k" }, b = { "k", "n" }' "$product" '"fast"' \
+  "specs/chain.lua:4: variants[1]: unknown implementation 'fast' of backend 'avx2'; expected 'product', 'simd' or 'unfused'"
+is 'says what is no chain' refused 'a = { "k", "m" }, b = { "k", "n" }' "$product" '"simd"' \
+  "specs/chain.lua:4: variants: refused: expected layers of a batch's rows, one after the other, for this \
+implementation, found 'a' without the batch outermost"
+is 'says what has no steps' refused 'a = { "m", "n" }, b = { "k" }' \
+  'function(a, b) return a * max(b, "k") end' '"simd"' 'for this implementation, found a reduction other than a sum'
+
+summary

@@ -1,0 +1,74 @@
+#!/bin/sh
+# test_contract.sh - contractions by the C kernels of every instruction set that there is: all orders of axes, batches,
+# groups of axes, prologues, epilogues, steps, in every way that there is; and faults planted in their templates, which
+# the check must find. Needs
+# LATHE_SRC and LATHE_BENCH.
+
+. "$LATHE_SRC/tests/check.sh"
+
+tree
+cp "$LATHE_SRC/tests/specs-contract/contract.lua" "$tmp/tree/specs/"
+templates_of_its_own
+mkdir "$tmp/build" "$tmp/faulty"
+
+cd "$tmp/build" || exit 1
+is 'configures' configure --disable-cuda --disable-vulkan KERNEL_CFLAGS=-O1
+is 'takes the runtime' reuse
+is 'builds the kernels' ninja out/bench
+bench() { out/bench --backend cpu --dtype all --check-only "$@"; }
+is 'is right' bench
+is 'is right with special values' bench --special nan,inf,zero,denormal
+
+# ---- planted faults ---------------------------------------------------------------------------------
+
+cd "$tmp/faulty" || exit 1
+is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 KERNEL_CFLAGS=-O1 \
+  --ops=product_111,product_121,two_outputs,epilogue --dtypes=f32
+is 'takes the runtime for faults' reuse
+
+# fault OP FILE FROM TO: with that in place of a text, which is there once, the op's kernels are built, and are wrong
+fault() {
+  template=$tmp/tree/templates/c/$2
+  cp "$template" "$tmp/right"
+  plant "$template" "$3" "$4" && ninja "$1"
+  built=$?
+  "out/bench-$1" --op "$1" --backend cpu --check-only >"$tmp/output" 2>&1
+  status=$?
+  cp "$tmp/right" "$template"
+  [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
+}
+is 'finds an edge tile of wrong width' fault product_111 contract.c 'p.columns - column < $NR$ ? p.columns - column : $NR$' '$NR$'
+is 'finds an edge tile that is left out' fault product_111 contract.c 'left > 0; row += high' 'left > 1; row += high'
+is 'finds a stride of another axis' fault product_121 contract_step.c '.$(field(operand, letter)) = $(size(places)),' \
+  '.$(field(operand, letter)) = $(size(core(step, "m"))),'
+is 'finds an epilogue before the last block' fault epilogue contract.c 'last = "block + 1 >= p.blocks"' 'last = "block == 0"'
+is 'finds a sum that begins again' fault product_111 contract.c 'more = "block > 0"' 'more = "false"'
+is 'finds a sum that begins again in place' fault product_111 contract.c 'more = "term > 0"' 'more = "false"'
+is 'finds a tail of terms left out' fault product_111 contract.c 'p.blocks = (p.terms + p.kc - 1) / p.kc;' \
+  'p.blocks = p.terms < p.kc ? 1 : p.terms / p.kc;'
+is 'finds a term left out' fault product_111 contract_tile.c 'term < terms; term++' 'term + 1 < terms; term++'
+is 'finds part of a vector taken for all' fault product_111 contract_tile.c 'return part and j == V - 1' 'return nil and j == V - 1'
+is 'finds panels that overlap' fault product_111 contract.c '$pack_a$(&here, packs + i * terms + (tiles - left) * $L$' \
+  '$pack_a$(&here, packs + i * terms'
+is 'finds a square half turned' fault product_111 turn.h '_mm256_permute2f128_ps(b[i], b[i + 4], 0x31)' \
+  '_mm256_permute2f128_ps(b[i], b[i + 4], 0x20)'
+is 'finds a dot product without its last term' fault product_121 contract_dots.c '", terms - term")' '", terms - term - 1")'
+is 'finds dot products with another column' fault product_121 contract_dots.c '"term + " .. j .. " * row_of"' '"term"'
+is 'finds an epilogue without its operands' fault two_outputs contract_step.c 'from, element, nil, lanes));' \
+  'from, along == "n" and at.m == "row" and "0" or element, nil, lanes));'
+
+# ---- refusals ---------------------------------------------------------------------------------------
+
+# refused MR NV FROM TEXT: a tile that does not fit is refused, in a line
+refused() {
+  mkdir -p "$tmp/narrow/specs"
+  cp "$LATHE_SRC/tests/specs-contract/contract.lua" "$tmp/narrow/specs/"
+  ln -sfn "$LATHE_SRC/templates" "$tmp/narrow/templates"
+  sed -i "s/mr = 3, nv = 2/mr = $1, nv = $2/" "$tmp/narrow/specs/contract.lua"
+  ! "$LATHE_GEN" --src "$tmp/narrow" --out "$tmp/narrow/out" all >"$tmp/refusal" 2>&1 && cat "$tmp/refusal" &&
+    [ "$(wc -l <"$tmp/refusal")" = 1 ] && grep -q "$3" "$tmp/refusal"
+}
+is 'refuses a tile of too many registers' refused 8 3 "takes 28 registers .* expected at most 16 for 'avx2'"
+is 'refuses it for the widest vectors' refused 16 2 "takes 35 registers .* expected at most 32 for 'avx512'"
+
+summary

@@ -1,0 +1,90 @@
+#!/bin/sh
+# test_contract_cuda.sh - contractions by CUDA kernels, run on the processor by tests/cuda/emulator: tiles in registers,
+# tensor cores of both kinds, few rows, terms split among blocks; and faults planted in their templates, which the check
+# must find. Needs LATHE_SRC and LATHE_BENCH.
+
+. "$LATHE_SRC/tests/check.sh"
+
+if ! command -v "${CXX:-c++}" >/dev/null; then
+  echo 'skipped: CUDA contractions on the processor: there is no C++ compiler'
+  summary
+  exit
+fi
+
+tree
+for name in include matmul.lua linear.lua weighted_sum.lua; do
+  cp -r "$LATHE_SRC/specs/$name" "$tmp/tree/specs/"
+done
+cp "$LATHE_SRC/tests/specs-contract/contract.lua" "$tmp/tree/specs/"
+templates_of_its_own
+mkdir "$tmp/build" "$tmp/faulty"
+
+cd "$tmp/build" || exit 1
+is 'builds the driver' emulator_driver
+is 'configures' configure_emulator --dtypes=f32,bf16
+is 'takes the runtime' reuse
+is 'builds the kernels' ninja out/bench
+is 'is right' emulated
+# One term; one row, or as many as are few; one column; edges of tiles; terms that blocks share.
+is 'sizes' emulated --op 'matmul,matmul_n*,matmul_tn,linear*' \
+  --size 1x1x1,1x130x700,8x67x257,131x1x67,67x131x257,9x5x1300
+is 'products' emulated --op 'product_*,dequantised,alpha_beta,scaled_inside,beyond_zero,outer_sum,chain' \
+  --size 67x131x65,9x5x600
+is 'groups of axes' emulated --op 'batch_*,heads,out_of_heads,terms_*,mlp*' --size 3x67x35x70
+is 'batches' emulated --op matmul_batched --size 1x67x131x65,3x8x40x300
+is 'gradients' emulated --op 'matmul_backward*,linear_gelu_backward*' --size 67x131x70,1x5x513,131x1x1
+
+is 'other implementations' emulated --op 'weighted_sum*' --size 7x3,3x255,1x5000,1000x3,67x1300
+
+# ---- planted faults -------------------------------------------------------------------------------------------
+
+# Factors side by side along k, and not; an epilogue; sizes of several tiles, parts and slices, with edges.
+cd "$tmp/faulty" || exit 1
+cp "$tmp/build/libcuda.so.1" .
+is 'configures for faults' configure_emulator --ops=linear,matmul_tn --dtypes=f32,bf16
+is 'takes the runtime for faults' reuse
+is 'builds what is to be faulty' ninja out/bench
+checked() { emulated --size 72x152x712,7x40x521 "$@"; }
+is 'is right without a fault' checked
+cp -R "$tmp/tree/templates" "$tmp/right"
+
+# fault ROWS FILE FROM TO: with that in place of a text, which is there once, kernels are built, and those whose names
+# match ROWS are wrong
+fault() {
+  plant "$tmp/tree/templates/cuda/$2" "$3" "$4" && ninja out/bench
+  built=$?
+  checked --variant "*cuda_$1"
+  wrong=$?
+  cp "$tmp/right/cuda/$2" "$tmp/tree/templates/cuda/$2"
+  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
+}
+tiles=m128_n128_s3 mma='mma*' wgmma='wgmma*'
+is 'finds a tile without an end' fault $tiles tiles.h '(long long)(c.n_count - column)' 'AT_ONCE'
+is 'finds a barrier left out' fault $tiles tiles.h 'keep(k + BK, turn);
+      __syncthreads();' 'keep(k + BK, turn);'
+is 'finds a part left out' fault $tiles tiles.h 'part < work.parts; part++' 'part + 1 < work.parts; part++'
+is 'finds a part that begins elsewhere' fault $tiles contract_kernel.cu \
+  'work.part * each < here.k_count ? work.part * each' 'work.part * each < here.k_count ? work.part * (each + 1)'
+# shellcheck disable=SC2016
+is 'finds a stride of another axis' fault $tiles contract_step.cu \
+  '$(S.field(operand, letter)) = $(S.size(places));' '$(S.field(operand, letter)) = $(S.size(S.core(step, "m")));'
+is 'finds an epilogue of another sum' fault $tiles contract_step.cu '"sums[nth]"' '"sums[0]"'
+is 'finds an epilogue without its operands' fault $tiles contract_step.cu \
+  'load(step, part, { m = "m", n = "n" }, "n", count, "false", "whole_values")' \
+  'load(step, part, { m = "m", n = "0" }, "n", count, "false", "whole_values")'
+is 'finds few rows without their last term' fault $tiles thin.h 'term < left; term += 32 * V' 'term + 1 < left; term += 32 * V'
+is 'finds few rows by half of a warp' fault $tiles thin.h 'apart = 16' 'apart = 8'
+is 'finds terms past the last' fault "$mma" tensor.h 'terms = to - k < BK ? (int)(to - k) : BK' 'terms = BK'
+is 'finds copies that nobody waits for' fault "$mma" tensor.h 'lathe_await_groups<AHEAD - 1>' 'lathe_await_groups<AHEAD>'
+is 'finds a barrier left out of tensor cores' fault "$mma" tensor.h '__syncthreads();
+        copy(k' 'copy(k'
+is 'finds matrices of other rows' fault "$mma" tensor.h 'second = lane / 8 % 2 * 8' 'second = lane / 8 % 2 * 0'
+is 'finds a slice copied too early' fault "$wgmma" tensor.h 'STAGES - 2 : STAGES - 1' 'STAGES - 1 : STAGES - 1'
+is 'finds what tensor cores were not shown' fault "$wgmma" tensor.h 'lathe_show_tensor_cores();' ''
+is 'finds sums that are not at rest' fault "$wgmma" tensor.h 'lathe_begin_mma();' ''
+is 'finds products that nobody waits for' fault "$wgmma" tensor.h 'lathe_await_mma<0>' 'lathe_await_mma<1>'
+is 'finds slices read while copied to' fault "$wgmma" tensor.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
+is 'finds chunks that are not rotated' fault "$wgmma" tensor.h 'line * 8 + (chunk ^ line % 8)' 'line * 8 + chunk'
+is 'finds sums in other places' fault "$wgmma" tensor.h 'half * 8 + lane / 4' 'half * 4 + lane / 4'
+
+summary

@@ -1,0 +1,79 @@
+/* test_launch.c - what rows of launches may say that those of today's kernels do not: code for one architecture, tensor
+ * maps, as many kernels as a call may have. Those of today's kernels: test_launch.sh. */
+#include "library/launch.h"
+#include "tests.h"
+
+static const lathe_work work = {.outer = 1, .inner = 2, .whole = 3, .by_rows = true, .width = 8};
+static const lathe_limits h100 = {132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, {0}};
+
+static lathe_args call(size_t rows, size_t count) {
+  return (lathe_args){.dim = {rows, count, 1, 1, 1, 1, 1, 1}};
+}
+
+static void takes_the_row_of_its_architecture(void **state) {
+  (void)state;
+  static const lathe_tensor_map maps[] = {{.operand = 1, .box = {64, 8}, .swizzle = 128},
+                                          {.operand = LATHE_MAX_OPERANDS, .offset = 256}};
+  static const lathe_kernel own[] = {{.name = {[LATHE_PACKS] = "own"},
+                                      .deal = LATHE_BLOCKS,
+                                      .threads = 128,
+                                      .shared = 100 << 10,
+                                      .cluster = 2,
+                                      .nmaps = 2,
+                                      .maps = maps}};
+  static const lathe_kernel any[] = {
+      {.name = {[LATHE_PACKS] = "any"}, .deal = LATHE_BLOCKS, .threads = 256}};
+  static const lathe_row rows[] = {
+      {.when = {.modes = 1 << LATHE_PACKS, .architecture = 90, .architecture_below = 100},
+       .kernels = own,
+       .nkernels = 1},
+      {.when = {.modes = 1 << LATHE_PACKS}, .kernels = any, .nkernels = 1},
+  };
+  static const lathe_schedule schedule = {.work = &work, .rows = rows, .nrows = 2};
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  lathe_limits limits = h100;
+  lathe_args args = call(5, 64);
+
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_string_equal(launch[0].kernel, "own");
+  assert_int_equal(launch[0].grid[0], 10);
+  assert_int_equal(launch[0].cluster, 2);
+  assert_int_equal(launch[0].shared, 100 << 10);
+  assert_int_equal(launch[0].nmaps, 2);
+  assert_ptr_equal(launch[0].maps, maps);
+  for (limits.architecture = 80; limits.architecture <= 100; limits.architecture += 20) {
+    assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+    assert_string_equal(launch[0].kernel, "any");
+  }
+  args.dim[1] = 63; /* no mode of these rows */
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 0);
+}
+
+static void launches_as_many_as_a_call_may_have(void **state) {
+  (void)state;
+  lathe_kernel kernels[LATHE_MAX_LAUNCHES];
+  const lathe_row row = {
+      .when = {.modes = 1 << LATHE_PACKS}, .kernels = kernels, .nkernels = LATHE_MAX_LAUNCHES};
+  const lathe_schedule schedule = {.work = &work, .rows = &row, .nrows = 1};
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  lathe_args args = call(0, 64);
+
+  for (int i = 0; i < LATHE_MAX_LAUNCHES; i++)
+    kernels[i] = (lathe_kernel){.name = {[LATHE_PACKS] = "nth"},
+                                .deal = i % 2 ? LATHE_MERGE : LATHE_BLOCKS,
+                                .threads = 32,
+                                .each = 8,
+                                .rows = 4,
+                                .number = (uint32_t)i};
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), LATHE_MAX_LAUNCHES / 2);
+  args.dim[0] = 1;
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), LATHE_MAX_LAUNCHES);
+  assert_int_equal(launch[7].grid[0], 8);
+  assert_int_equal(launch[7].block[1], 4);
+}
+
+const struct CMUnitTest launch_tests[] = {
+    cmocka_unit_test(takes_the_row_of_its_architecture),
+    cmocka_unit_test(launches_as_many_as_a_call_may_have),
+};
+const size_t launch_test_count = sizeof launch_tests / sizeof *launch_tests;

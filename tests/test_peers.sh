@@ -1,0 +1,148 @@
+#!/bin/sh
+# test_peers.sh - other libraries beside ours: on the same inputs, checked, timed and compared; and what is said of one
+# that is missing, crashes, hangs or is wrong. Needs LATHE_SRC, LATHE_BENCH, and LATHE_PYTHON, a Python with NumPy.
+
+. "$LATHE_SRC/tests/check.sh"
+cd "$tmp" || exit 1
+
+# bench OPTION...: status, and the files `output` and `stderr`
+bench() {
+  "$LATHE_BENCH" --fast --backend scalar --seed 1 "$@" >output 2>stderr
+  status=$?
+}
+ends() { # ends STATUS
+  is "ends with $1" test "$status" = "$1"
+}
+says() { is "says: $1" grep -e "$1" output; }
+as_python() { # as_python FILE: what follows is run in the place of Python
+  cat >"$1" && chmod +x "$1"
+}
+# rows FILE EXPRESSION: it is true of the rows of a JSON file
+rows() {
+  "$LATHE_PYTHON" - "$1" "$2" <<'EOS'
+import json, sys
+rows = json.load(open(sys.argv[1]))["benchmarks"]
+peers, ours = [r for r in rows if r["peer"]], [r for r in rows if not r["peer"]]
+if not eval(sys.argv[2]):
+    for r in peers:
+        print(*(r[field] for field in "name status reason real_time against ratio ratio_low ratio_high".split()))
+    sys.exit(1)
+EOS
+}
+
+# ---- what a peer's row says -----------------------------------------------------------------------
+
+bench --op add,sum,argmax,softmax,lerp --size 1K,7x33 --peers numpy --json rows.json --csv rows.csv --markdown rows.md
+ends 0
+says '^op .* numpy '
+is 'every op has a row of NumPy' rows rows.json 'len(peers) == 10 and all(r["status"] == "right" for r in peers)'
+is 'held against what dispatch chooses' rows rows.json \
+  'all(r["against"] in [o["variant"] for o in ours if o["dispatched"] or o["fastest"]] for r in peers)'
+is 'by a ratio of the rounds' rows rows.json \
+  'all(abs(r["ratio"] - r["real_time"] / next(o["real_time"] for o in ours if o["variant"] == r["against"]
+    and o["size"] == r["size"])) < r["ratio"] and (r["ratio_low"] or 0) <= r["ratio"] <= (r["ratio_high"] or 1e9) for r in peers)'
+is 'is never the fastest, nor chosen' rows rows.json 'not any(r["fastest"] or r["dispatched"] for r in peers)'
+is 'its samples are kept' rows rows.json 'all(len(r["samples"]) == r["sample_count"] > 0 for r in peers)'
+is 'a column of the ratio in CSV' grep -q ',ratio,ratio_low,ratio_high,' rows.csv
+is 'a ratio has an interval where both times have one' rows rows.json \
+  'any(r["ratio_low"] and r["ratio_low"] < r["ratio"] < r["ratio_high"] for r in peers)'
+# The report to read has what the comparison comes to.
+is 'a heading' grep -x '## Beside other libraries' rows.md
+is 'a library with its share' grep -E '^\| numpy \| 10 \| [0-9]+ % \| [0-9]+ % \| [0-9.]+ \|' rows.md
+is 'the aim for NumPy' grep -E '^[0-9]+ % of the comparisons with NumPy are .* the aim of 80 % is (reached|missed)' rows.md
+is 'each comparison, by its ratio and rating' "$LATHE_PYTHON" - rows.json rows.md <<'EOS'
+import json, sys
+peers = [r for r in json.load(open(sys.argv[1]))["benchmarks"] if r["peer"]]
+cells = [[c.strip() for c in line.split("|")] for line in open(sys.argv[2]) if line.count("|") == 12]
+for r in peers:
+    line = next(c for c in cells if c[1:5] == [r["op"], r["dtype"], r["size"], "numpy"])
+    ratio = r["ratio"]
+    rating = "excellent" if ratio >= 0.8 else "good" if ratio >= 0.5 else "fair" if ratio >= 0.2 else "needs work"
+    assert line[7] == f"{ratio:.2f}" and line[9] == rating and "±" in line[5] and "±" in line[6], (line, r)
+EOS
+bench --op add --size 1K --peers numpy
+says '^  add_f32__numpy '
+says '= .*x.* of add_f32__scalar'
+
+# Each text of the specs that NumPy can compute in f32 is right, transposed products among them.
+bench --check-only --size 100,3x255 --peers numpy --json all.json
+ends 0
+is 'all specs are what NumPy computes' rows all.json \
+  'len(peers) > 60 and all(r["status"] == "right" or r["reason"].startswith("NumPy has no") for r in peers)'
+bench --op 'matmul*' --check-only --size 5x7x11,64x32x1 --dtype f32,f64 --peers numpy --json products.json
+is 'products of matrices' rows products.json 'len(peers) > 3 and all(r["status"] == "right" for r in peers)'
+bench --op add --dtype bf16 --size 100 --peers numpy
+ends 0
+says 'NumPy has no bf16'
+
+# ---- OpenBLAS -------------------------------------------------------------------------------------
+
+bench --op matmul,matmul_nt,matmul_tn --size 5x7x11 --dtype f32,f64,f16 --peers openblas --json products.json
+ends 0
+if grep -q 'OpenBLAS is not installed' output; then
+  echo 'test_peers.sh: OpenBLAS is not tried: it is not installed (./configure --install-deps=peers)'
+else
+  is 'multiplies matrices of each order' rows products.json \
+    'len(peers) == 9 and all((r["status"] == "right") == (r["dtype"] != "f16") for r in peers)'
+  is 'and says what it does not' rows products.json \
+    '[r["reason"] for r in peers if r["dtype"] == "f16"] == 3 * ["OpenBLAS multiplies matrices of f64 and f32 alone"]'
+fi
+
+# ---- peers that are not as they should be ---------------------------------------------------------
+
+fails() { # fails REASON: of a run of which our rows are right
+  ends 0
+  is "the reason: $1" rows rows.json \
+    "all(r['status'] != 'right' and r['real_time'] is None and '$1' in r['reason'] for r in peers) and len(peers) == 2"
+  is 'ours go on' rows rows.json 'ours and all(r["status"] == "right" and r["real_time"] > 0 for r in ours)'
+}
+LATHE_PYTHON=/nonexistent bench --op add,exp --size 100 --peers numpy --json rows.json
+fails 'numpy was found in no Python here; ./configure --install-deps=peers installs it'
+says 'skipped 2 rows of numpy: '
+
+as_python crash <<'EOS'
+#!/bin/sh
+eval "echo 'ok a library' >&$4; read line <&$4"
+kill -SEGV $$
+EOS
+LATHE_PYTHON=$tmp/crash bench --op add,exp --size 100 --peers numpy --json rows.json
+fails 'ended with signal 11'
+
+as_python hang <<'EOS'
+#!/bin/sh
+eval "echo 'ok a library' >&$4"
+exec sleep 300
+EOS
+LATHE_PYTHON=$tmp/hang bench --op add,exp --size 100 --peers numpy --timeout 1 --json rows.json
+fails 'did not end within 1 s'
+
+# It answers everything, and computes nothing.
+as_python idle <<'EOS'
+#!/bin/sh
+eval "exec 3<&$4 4>&$4"
+echo 'ok a library' >&4
+while read -r word rest; do
+  case $word in load) while read -r line && [ "$line" != end ]; do :; done <&3 ;; esac
+  echo ok 1000 >&4
+done <&3
+EOS
+LATHE_PYTHON=$tmp/idle bench --op add,exp --size 100 --peers numpy --json rows.json
+fails 'was never written'
+says 'PEER add_f32__numpy: '
+
+# NumPy itself with a wrong sum, in the way of the real script.
+as_python wrong <<EOS
+#!/bin/sh
+script=\$(printf '%s' "\$2" | sed 's/numpy.copyto(view, result/numpy.copyto(view, result * 1.01/; s/np.copyto(view, result/np.copyto(view, result * 1.01/')
+exec '$LATHE_PYTHON' -c "\$script" "\$3" "\$4"
+EOS
+LATHE_PYTHON=$tmp/wrong bench --op add,exp --size 100 --peers numpy --json rows.json
+fails 'ulp off'
+LATHE_PYTHON=$tmp/wrong bench --op argmax,argmin --size 1K --peers numpy --json rows.json
+fails 'r is '
+
+bench --op add --peers nump
+ends 2
+is 'names the nearest peer' grep "unknown peer 'nump'; did you mean 'numpy'" stderr
+
+summary

@@ -1,0 +1,91 @@
+#!/bin/sh
+# test_vulkan_contract.sh - contractions by the GLSL kernels, on whatever device there is; Mesa's lavapipe will do:
+# orders of axes, batches, prologues, epilogues, steps, terms that workgroups share; and faults planted in their
+# templates, which the check must find. Needs LATHE_SRC and LATHE_BENCH.
+
+. "$LATHE_SRC/tests/check.sh"
+
+"$LATHE_BENCH" --list-backends >"$tmp/backends"
+if ! grep -q '^vulkan .* ready' "$tmp/backends"; then
+  echo 'skipped: Vulkan contractions: there is no device'
+  summary
+  exit
+fi
+
+tree
+rm "$tmp/tree/templates"
+cp -R "$LATHE_SRC/templates" "$tmp/tree/"
+{
+  sed 's/variants = {/& { backend = "vulkan", bm = 32, bn = 64, bk = 8 },/' "$LATHE_SRC/tests/specs-contract/contract.lua"
+  cat <<'EOF2'
+declare("shifted", { x = { "m", "k" }, w = { "n", "k" }, bias = { "n" } }, { y = { "m", "n" } },
+  function(x, w, bias) return sum((x + 2) * (w + 3), "k") + bias end)
+EOF2
+} >"$tmp/tree/specs/contract.lua"
+tools=$(cd "$(dirname "$LATHE_BENCH")" && pwd)/tools
+for build in right faulty; do
+  mkdir -p "$tmp/$build/out"
+  [ ! -d "$tools" ] || ln -s "$tools" "$tmp/$build/out/"
+done
+configured() { # configured OPTION...: with Vulkan alone
+  configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 \
+    --disable-sse2 --disable-scalar "$@" && reuse
+}
+checked() { out/bench --backend vulkan --dtype all --check-only --timeout 300 "$@"; }
+
+cd "$tmp/right" || exit 1
+matrices=product_111,product_122,product_212,product_221,dequantised,scaled_inside,two_outputs,shifted
+batches=batch_between,batch_inside,out_of_heads,terms_of_one,mlp_backward
+is 'configures' configured "--ops=$matrices,$batches,matrix_vector,total,two_products*"
+is 'builds the kernels' ninja out/bench
+is 'is right' checked --dtype f32 --op "$matrices" --size 67x70x19
+is 'is right in batches' checked --dtype f32 --op "$batches" --size 9x10x11x12
+is 'is right without columns' checked --dtype f32 --op matrix_vector,total
+is 'is right in other types' checked --dtype f64,f16,bf16 --op two_products,product_122,shifted --size 67x70x19
+is 'is right of few rows and columns' checked --dtype f32 --op shifted,product_211 --size 1x67x9,7x67x35,67x1x9,67x8x35
+is 'is right where workgroups share terms' checked --dtype f32 --op shifted --size 9x10x1500,3x9x2500,9x3x1501
+is 'is right with special values' checked --op shifted --special nan,inf,zero,denormal --size 33x65x9
+
+# ---- planted faults ---------------------------------------------------------------------------------------------
+
+cd "$tmp/faulty" || exit 1
+is 'configures for faults' configured --ops=shifted,batch_between,chain --dtypes=f32
+is 'builds what is to be faulty' ninja out/bench
+is 'is right without a fault' checked
+
+# fault OP SIZE FILE FROM TO: with that in place of a text, which is there once, kernels are built, and that of the op
+# is wrong
+fault() {
+  template=$tmp/tree/templates/glsl/contract_$3.comp
+  cp "$template" "$tmp/kept"
+  "$LATHE_PYTHON" -c '
+import sys
+path, old, new = sys.argv[1:]
+text = open(path).read()
+assert text.count(old) == 1, text.count(old)
+open(path, "w").write(text.replace(old, new))' "$template" "$4" "$5" && ninja out/bench
+  built=$?
+  checked --op "$1" --size "$2" >"$tmp/output" 2>&1
+  status=$?
+  cp "$tmp/kept" "$template"
+  cat "$tmp/output"
+  [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
+}
+is 'finds an edge tile left out' fault shifted 33x67x9 step 'lathe_times(n_count, bn)' 'n_count / bn'
+is 'finds terms that are none' fault shifted 9x10x9 tile ' < left ? packed : $(k:literal(0))' ' < 99u ? packed : $(k:literal(0))'
+is 'finds a slice left out' fault shifted 9x10x33 tile 'if (first > from)' 'if (first > from && first != 16ul)'
+is 'finds a slice written too early' fault shifted 65x67x70 tile '      barrier();
+      //@ keep(step, a, shape)' '      //@ keep(step, a, shape)'
+is 'finds an offset of another batch' fault batch_between 9x3x10x5 step '(#places > 0 and " * " .. size(places) or "")' '""'
+is 'finds an epilogue of other columns' fault shifted 9x67x9 step 'how == "none" and 0 or point' 'sum and 0 or point'
+is 'finds results of other rows' fault shifted 33x67x9 tile 'row, W, lanes_m, W, row, W)' 'row, W, lanes_m, W, "0", W)'
+is 'finds parts that are not added up' fault shifted 9x10x1500 step 'part == 0u ? partial : sums[nth] + partial' 'partial'
+is 'finds counts that stay' fault shifted 9x10x1500 step 'lathe_word(arrived).at = 0u' 'lathe_word(arrived).at = 1u'
+is 'finds a temporary in another place' fault chain 9x10x5x11 step \
+  'args.workspace + %dul + %s", schedule.counts, bytes' 'args.workspace + %dul + %s + 4ul", schedule.counts, bytes'
+is 'finds a slice left out, of few rows' fault shifted 3x67x1100 thin 'first += $shape.bk$ul' 'first += $(2 * shape.bk)ul'
+is 'finds an invocation left out' fault shifted 3x67x90 thin 'of < $LANES$u' 'of < $(LANES - 1)u'
+is 'finds a group left out' fault batch_between 3x3x67x90 thin 'of < $shape.groups$u' 'of < $(shape.groups - 1)u'
+is 'finds a column left out' fault shifted 67x3x90 thin 'row < $shape.few$u; row++' 'row < $(shape.few - 1)u; row++'
+
+summary
