@@ -202,7 +202,7 @@ static void list_arithmetic(device *on) {
   for (int unit = 0; unit < DEVICE_UNITS; unit++) {
     bool any = false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-      const double rate = ceiling_arithmetic(on, types[i], (device_unit)unit);
+      const double rate = ceiling_arithmetic(on, types[i], (device_unit)unit, 0);
       if (rate <= 0 || (unit == DEVICE_VECTOR && lathe_dtype_is_narrow(types[i])))
         continue; /* vectors compute those in f32 */
       if (!any)

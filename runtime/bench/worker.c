@@ -24,7 +24,6 @@
 #include "base/progress.h"
 #include "base/signals.h"
 #include "devices/devices.h"
-#include "measure/ceiling.h"
 
 enum { MOST_DEVICES = 16 };
 
@@ -118,7 +117,10 @@ static bool answer_to(const request *r) {
   case FIND: find(r->kind, &a); break;
   case MEMORY: a.value = device_memory(on); break;
   case STREAMS: a.value = on->streams_rate(on, r->streams, r->bytes); break;
-  case ARITHMETIC: a.value = ceiling_arithmetic(on, r->dtype, r->unit); break;
+  case ARITHMETIC:
+    a.value = on->arithmetic_rate ? on->arithmetic_rate(on, r->dtype, r->unit) : 0;
+    break;
+    break;
   case RUN: a.outcome = job_run(&r->job); break;
   }
   sent = put(line, &a, sizeof a) && put_samples(&a.outcome.warm) && put_samples(&a.outcome.cold);

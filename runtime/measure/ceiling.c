@@ -4,82 +4,125 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
-enum { LINE = 64 }; /* sizes are rounded to this, the widest register */
+#include "library/dtype.h"
 
-/* What was measured, remembered; when it is full the oldest is given up. */
-typedef struct memory {
+enum {
+  LINE = 64,      /* sizes are rounded to this, the widest register */
+  ARITHMETIC = -2 /* in place of a number of streams */
+};
+
+/* A loop that is measured: so many streams of so many bytes each, or arithmetic of a type in a unit. */
+typedef struct loop {
   const device *on;
-  int streams;
+  int streams; /* or ARITHMETIC */
   size_t bytes;
-  double rate;
-  int round; /* that it was last measured in */
-} memory;
+  lathe_dtype dtype;
+  device_unit unit;
+} loop;
 
-double ceiling_rate(device *on, double bytes_in, double bytes_out, int round_now,
-                    const char **name) {
-  enum { REMEMBERED = 256 };
-  static const char *const names[] = {"write", "copy", "two in, one out", "three in, one out"};
-  static memory remembered[REMEMBERED];
+static bool same(const loop *a, const loop *b) {
+  return a->on == b->on && a->streams == b->streams && a->bytes == b->bytes &&
+         a->dtype == b->dtype && a->unit == b->unit;
+}
+
+/* The best rate of a loop in all rounds, in each of which it is measured once. */
+static double best_rate(device *on, const loop *l, int round) {
+  enum { REMEMBERED = 256 }; /* when that many are known the oldest is given up */
+  static struct {
+    loop of;
+    double rate;
+    int round; /* that it was last measured in */
+  } remembered[REMEMBERED];
   static size_t count;
-  size_t known;
-  const double out_of_total = 1.0 / 32; /* written bytes below this share do not matter */
-  const bool reading = bytes_out < (bytes_in + bytes_out) * out_of_total;
-  memory m = {.on = on, .streams = STREAMS_READING, .round = -1};
-  double bytes = bytes_in;
+  size_t known = 0;
 
-  if (!reading) {
-    m.streams = (int)fmin(STREAMS_MOST, round(bytes_in / bytes_out));
-    bytes = (bytes_in + bytes_out) / (m.streams + 1);
-  }
-  *name = reading ? "read" : names[m.streams];
-  m.bytes = ((size_t)bytes + LINE - 1) / LINE * LINE;
-  if (m.bytes == 0)
-    return 0;
-  known = 0;
-  while (known < count && known < REMEMBERED &&
-         (remembered[known].on != on || remembered[known].streams != m.streams ||
-          remembered[known].bytes != m.bytes))
+  while (known < count && known < REMEMBERED && !same(&remembered[known].of, l))
     known++;
   if (known == count || known == REMEMBERED) {
     known = count++ % REMEMBERED;
-    remembered[known] = m;
+    remembered[known].of = *l;
+    remembered[known].rate = 0;
+    remembered[known].round = round - 1;
   }
-  if (remembered[known].round != round_now) {
-    remembered[known].rate = fmax(remembered[known].rate, on->streams_rate(on, m.streams, m.bytes));
-    remembered[known].round = round_now;
+  if (remembered[known].round != round) {
+    const double rate = l->streams == ARITHMETIC ? on->arithmetic_rate(on, l->dtype, l->unit)
+                                                 : on->streams_rate(on, l->streams, l->bytes);
+    remembered[known].rate = fmax(remembered[known].rate, rate);
+    remembered[known].round = round;
   }
   return remembered[known].rate;
 }
 
-double ceiling_arithmetic(device *on, lathe_dtype dtype, device_unit unit) {
-  enum { REMEMBERED = 128 };
-  static struct {
-    const device *on;
-    lathe_dtype dtype;
-    device_unit unit;
-    double rate;
-  } remembered[REMEMBERED];
-  static size_t count;
-  double rate;
+/* The rate of a number of streams in for each stream out, or of reading alone, which move so many bytes in all. */
+static double rate_of_streams(device *on, int streams, double bytes, int round) {
+  const double each = streams == STREAMS_READING ? bytes : bytes / (streams + 1);
+  const loop l = {.on = on, .streams = streams, .bytes = ((size_t)each + LINE - 1) / LINE * LINE};
 
-  if (!on->arithmetic_rate)
-    return 0;
-  for (size_t i = 0; i < count && i < REMEMBERED; i++)
-    if (remembered[i].on == on && remembered[i].dtype == dtype && remembered[i].unit == unit)
-      return remembered[i].rate;
-  rate = on->arithmetic_rate(on, dtype, unit);
-  remembered[count % REMEMBERED].on = on;
-  remembered[count % REMEMBERED].dtype = dtype;
-  remembered[count % REMEMBERED].unit = unit;
-  remembered[count++ % REMEMBERED].rate = rate;
-  return rate;
+  return l.bytes > 0 ? best_rate(on, &l, round) : 0;
 }
 
-double ceiling_best_arithmetic(device *on, lathe_dtype dtype, const char **name) {
-  const double vector = ceiling_arithmetic(on, dtype, DEVICE_VECTOR);
-  const double matrix = ceiling_arithmetic(on, dtype, DEVICE_MATRIX);
+double ceiling_rate(device *on, double bytes_in, double bytes_out, int round, const char **name) {
+  static const char *const names[] = {"write", "copy", "two in, one out", "three in, one out"};
+  const double out_of_total = 1.0 / 32; /* written bytes below this share do not matter */
+  const double nearly = 1.0 / 16;       /* as good as a whole number of streams in */
+  const double bytes = bytes_in + bytes_out;
+  double in, less, fewer, more;
+  int whole;
+
+  if (bytes_out < bytes * out_of_total) {
+    *name = "read";
+    return rate_of_streams(on, STREAMS_READING, bytes_in, round);
+  }
+  in = fmin(STREAMS_MOST, bytes_in / bytes_out);
+  whole = (int)(in + nearly);
+  *name = names[(int)(in + 0.5)];
+  fewer = rate_of_streams(on, whole, bytes, round);
+  less = fmax(0, in - whole);
+  if (less <= nearly || fewer <= 0)
+    return fewer;
+  /* Between two numbers of streams lies the time for each byte out. */
+  more = rate_of_streams(on, whole + 1, bytes, round);
+  return more > 0 ? (in + 1) / ((whole + 1) / fewer * (1 - less) + (whole + 2) / more * less) : 0;
+}
+
+double ceiling_arithmetic(device *on, lathe_dtype dtype, device_unit unit, int round) {
+  const loop l = {.on = on, .streams = ARITHMETIC, .dtype = dtype, .unit = unit};
+
+  return on->arithmetic_rate ? best_rate(on, &l, round) : 0;
+}
+
+double ceiling_best_arithmetic(device *on, lathe_dtype dtype, int round, const char **name) {
+  const double vector = ceiling_arithmetic(on, dtype, DEVICE_VECTOR, round);
+  const double matrix = ceiling_arithmetic(on, dtype, DEVICE_MATRIX, round);
 
   *name = matrix > vector ? "matrix units" : "multiply-adds";
   return fmax(vector, matrix);
+}
+
+/* Bytes of an op's inputs or outputs. */
+static double bytes_of(const lathe_op *op, lathe_dtype dtype, const size_t *dim, bool output) {
+  double bytes = 0;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output == output)
+      bytes += (double)lathe_elements(op, o, dim) *
+               (double)lathe_dtype_size(lathe_dtype_of_operand(&op->operands[o], dtype));
+  return bytes;
+}
+
+ceilings ceilings_of(device *on, const lathe_op *op, lathe_dtype dtype, const size_t *dim,
+                     int round) {
+  const char *name = "";
+  ceilings c = {0};
+
+  c.bytes = ceiling_rate(on, bytes_of(op, dtype, dim, false), bytes_of(op, dtype, dim, true), round,
+                         &name);
+  snprintf(c.bytes_name, sizeof c.bytes_name, "%s", name);
+  if (lathe_contracted_flops(op, dim) <= 0)
+    return c;
+  c.flops = ceiling_best_arithmetic(on, dtype, round, &name);
+  snprintf(c.flops_name, sizeof c.flops_name, "%s", name);
+  return c;
 }

@@ -10,7 +10,6 @@
 #include "devices/cpu/device.h"
 #include "devices/devices.h"
 #include "library/dtype.h"
-#include "measure/ceiling.h"
 #include "problem/random.h"
 #include "room.h"
 
@@ -79,19 +78,6 @@ static const problem *problem_of(const job *j, device *on, int which, double tak
   return *why ? NULL : kept[which];
 }
 
-/* Bytes of an op's inputs or outputs. */
-static double bytes_of(const job *j, bool output) {
-  const lathe_op *op = j->variant->op;
-  double bytes = 0;
-
-  for (int o = 0; o < op->noperands; o++)
-    if (op->operands[o].output == output)
-      bytes +=
-          (double)lathe_elements(op, o, j->dim) *
-          (double)lathe_dtype_size(lathe_dtype_of_operand(&op->operands[o], j->variant->dtype));
-  return bytes;
-}
-
 /* A second call, of the problem that is there, which is to have the same result to the bit: on a device that
  * deals work out by chance, on a stack that holds other numbers, and where most of its result is there. */
 static check_result repeat(const job *j, device_call *call, const check_kept *first) {
@@ -117,7 +103,6 @@ static void take(check_result *found, const check_result *more) {
 static check_result time_call(const job *j, result_watch *w, outcome *out) {
   device_call *call = w->call;
   device *on = call->on;
-  const char *name = "";
   check_result r = {0};
 
   if (!measure(call, &j->limits, j->calls, j->samples, w, &out->warm) || !watch_look_at_all(w))
@@ -131,11 +116,7 @@ static check_result time_call(const job *j, result_watch *w, outcome *out) {
     r = repeat(j, call, w->right);
   if (r.verdict == CHECK_RIGHT && !on->intact(call))
     r = check_failed(call);
-  out->ceiling = ceiling_rate(on, bytes_of(j, false), bytes_of(j, true), j->round, &name);
-  snprintf(out->ceiling_name, sizeof out->ceiling_name, "%s", name);
-  if (lathe_contracted_flops(j->variant->op, j->dim) > 0)
-    out->arithmetic = ceiling_best_arithmetic(on, j->variant->dtype, &name);
-  snprintf(out->arithmetic_name, sizeof out->arithmetic_name, "%s", name);
+  out->ceilings = ceilings_of(on, j->variant->op, j->variant->dtype, j->dim, j->round);
   return r;
 }
 
@@ -290,7 +271,8 @@ outcome job_run(const job *j) {
     *now = trial_of(j, ASKED);
     asked = on ? problem_of(j, on, ASKED, 0, &why) : NULL;
     if (asked && j->round == 0)
-      other = problem_of(j, on, OTHER, bytes_of(j, false) + bytes_of(j, true), &no_room);
+      other = problem_of(j, on, OTHER, lathe_bytes(j->variant->op, j->variant->dtype, j->dim),
+                         &no_room);
     call = asked ? device_prepare(on, j->variant, asked, layout, &why) : NULL;
     if (call) {
       judge(j, call, other, &out);

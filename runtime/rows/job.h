@@ -4,6 +4,7 @@
 
 #include "check/check.h"
 #include "check/probe.h"
+#include "measure/ceiling.h"
 #include "measure/measure.h"
 
 typedef struct job {
@@ -27,17 +28,12 @@ typedef struct job {
 typedef struct outcome {
   int round;          /* the job's */
   check_result check; /* CHECK_UNABLE: it was skipped */
-  measurement warm; /* operands in whatever cache holds them; no samples where nothing was timed */
-  measurement cold; /* operands in memory; no samples where the device has no way to do that */
-  uint64_t results; /* what tells them apart from others; 0: not proved */
-  double
-      ceiling; /* the device's, at this size, in this round; bytes per second, 0 where not known */
-  char ceiling_name[32];
-  /* The same of arithmetic, in operations per second; 0 also where the op reads as much as it computes. */
-  double arithmetic;
-  char arithmetic_name[32];
-  bool lost; /* the device: this process must do no more with it */
-  trial at;  /* what was tried last: where it was wrong, what shows it */
+  measurement warm;  /* operands in whatever cache holds them; no samples where nothing was timed */
+  measurement cold;  /* operands in memory; no samples where the device has no way to do that */
+  uint64_t results;  /* what tells them apart from others; 0: not proved */
+  ceilings ceilings; /* the device's, at this size, in this round */
+  bool lost;         /* the device: this process must do no more with it */
+  trial at;          /* what was tried last: where it was wrong, what shows it */
 } outcome;
 
 /* From here on job_now tells also of a job in a process that is forked later. */

@@ -212,6 +212,17 @@ void row_judge(row *r, const check_result *result, const char *repro) {
   }
 }
 
+static void raise_ceilings(row *r, const ceilings *c) {
+  if (c->bytes > 0 && !(c->bytes <= r->ceiling_bytes_per_second)) {
+    r->ceiling_bytes_per_second = c->bytes;
+    memcpy(r->bytes_ceiling, c->bytes_name, sizeof r->bytes_ceiling);
+  }
+  if (c->flops > 0 && !(c->flops <= r->ceiling_flops_per_second)) {
+    r->ceiling_flops_per_second = c->flops;
+    memcpy(r->flops_ceiling, c->flops_name, sizeof r->flops_ceiling);
+  }
+}
+
 bool row_add(row *r, const outcome *o, const device *on, const measure_limits *limits) {
   const bool host = measure_uses_host(on);
 
@@ -220,14 +231,7 @@ bool row_add(row *r, const outcome *o, const device *on, const measure_limits *l
     message_refuse("out of memory");
   if (o->round == 0)
     r->results = o->results;
-  if (o->ceiling > 0 && !(o->ceiling <= r->ceiling_bytes_per_second)) {
-    r->ceiling_bytes_per_second = o->ceiling;
-    memcpy(r->bytes_ceiling, o->ceiling_name, sizeof r->bytes_ceiling);
-  }
-  if (o->arithmetic > 0 && !(o->arithmetic <= r->ceiling_flops_per_second)) {
-    r->ceiling_flops_per_second = o->arithmetic;
-    memcpy(r->flops_ceiling, o->arithmetic_name, sizeof r->flops_ceiling);
-  }
+  raise_ceilings(r, &o->ceilings);
   return !r->warm.stop;
 }
 
@@ -240,10 +244,18 @@ static void hold_against_ceilings(row *r, const device *on) {
 
   if (isnan(moved) && isnan(computed))
     return;
+  free(r->ceiling);
   r->ceiling = copy(by_arithmetic ? r->flops_ceiling : r->bytes_ceiling);
   r->ceiling_share = by_arithmetic ? computed : moved;
   r->above_ceiling = r->ceiling_share * r->real_time / r->high > 1 + uncertain &&
                      !on->is_processor; /* what emulates a GPU has other limits */
+  if (!device_kind_of(on->kind)->on_host)
+    r->gpu_efficiency = 100 * r->ceiling_share;
+}
+
+void row_raise_ceilings(row *r, const ceilings *c, const device *on) {
+  raise_ceilings(r, c);
+  hold_against_ceilings(r, on);
 }
 
 void row_measure(row *r, const device *on) {
@@ -275,8 +287,6 @@ void row_measure(row *r, const device *on) {
   r->bytes_per_second = r->bytes * 1e9 / t->median;
   r->flops_per_second = r->flops * 1e9 / t->median;
   hold_against_ceilings(r, on);
-  if (!device_kind_of(on->kind)->on_host)
-    r->gpu_efficiency = 100 * r->ceiling_share;
   if (r->cold.rounds > 0) {
     r->cold_sample_count = r->cold.count;
     r->cold_time = r->cold.median;

@@ -94,6 +94,9 @@ bool row_add(row *r, const outcome *o, const device *on, const measure_limits *l
 /* After the last round: the fields. */
 void row_measure(row *r, const device *on);
 
+/* Ceilings that were measured again for a row that has its figures: it is held against the higher ones. */
+void row_raise_ceilings(row *r, const ceilings *c, const device *on);
+
 /* The fastest of some right rows of a task; null where none was measured. */
 row *row_fastest(row *const *rows, size_t count);
 
