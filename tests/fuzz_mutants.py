@@ -83,7 +83,7 @@ def shows(dump, mutant, sizes, seed):
                 fine = np.isfinite(expected) & (np.abs(expected) < 6e4)
                 if not np.array_equal(np.isfinite(got[fine]), np.ones(fine.sum(), bool)):
                     return f"{name} of {variant} is not finite where it should be ({'x'.join(map(str, shape))})"
-                norm, differences = np.linalg.norm(expected[fine]), (got - expected)[fine]
+                norm, differences = np.linalg.norm(expected[fine]), got[fine] - expected[fine]
                 off = np.linalg.norm(differences[np.abs(differences) > SMALLEST[mutant.dtype]])
                 if norm > 0 and off > CLEARLY[mutant.dtype] * norm:
                     return f"{name} of {variant} is off by {off / norm:.2g} of its norm ({'x'.join(map(str, shape))})"

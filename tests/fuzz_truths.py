@@ -39,7 +39,7 @@ def gradient_truths(op, problem, shape, seed, own_type=False):
             found["d" + i.name] = gathered(op, run, given, i, shape, along)
         return found
 
-    return truth_of(evaluate, seed)
+    return truth_of(evaluate, seed, derived=True)
 
 
 def gathered(op, run, given, i, shape, along):
