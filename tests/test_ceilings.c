@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "devices/cpu/device.h"
+#include "devices/vulkan/device.h"
 #include "measure/ceiling.h"
 #include "rows/row.h"
 
@@ -53,6 +54,24 @@ static void test_rates_between_streams(void **state) {
     assert_string_equal(name, cases[i].name);
     if (fabs(rate - cases[i].rate) > 1e-9)
       fail_msg("%g in and %g out: %g", cases[i].in, cases[i].out, rate);
+  }
+}
+
+/* A processor that emulates a GPU does not move memory faster than processors do: the loops are really there. */
+static void test_vulkan_ceilings(void **state) {
+  const device_list list = device_vulkan();
+
+  (void)state;
+  for (size_t i = 0; i < list.count; i++) {
+    device *on = list.at[i];
+    const size_t bytes = 4 << 20;
+    if (!on->is_processor)
+      continue;
+    assert_true(on->streams_rate(on, STREAMS_READING, bytes) < 1e12);
+    assert_true(on->streams_rate(on, 2, bytes) < 1e12);
+    assert_true(ceiling_arithmetic(on, LATHE_F32, DEVICE_VECTOR, 0) < 1e14);
+    if (!(on->features & LATHE_VULKAN_MATRIX))
+      assert_true(ceiling_arithmetic(on, LATHE_F16, DEVICE_MATRIX, 0) == 0);
   }
 }
 
@@ -110,5 +129,6 @@ const struct CMUnitTest ceilings_tests[] = {
     cmocka_unit_test(test_arithmetic_ceilings),
     cmocka_unit_test(test_rates_between_streams),
     cmocka_unit_test(test_nearer_ceiling),
+    cmocka_unit_test(test_vulkan_ceilings),
 };
 const size_t ceilings_test_count = COUNT(ceilings_tests);

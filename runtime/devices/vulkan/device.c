@@ -741,9 +741,9 @@ static double streams_rate(device *on, int streams, size_t bytes) {
 }
 
 /* Operations per second at their best, of runs that are long enough for the clock, of some workgroups for each
- * multiprocessor. */
-static double best_arithmetic(streams_run *r, uint32_t threads) {
-  const double each = 2 * 16 * 8, long_enough = 500e3; /* as in streams.comp; nanoseconds */
+ * multiprocessor; each: operations of a workgroup in a round. */
+static double best_arithmetic(streams_run *r, double each) {
+  const double long_enough = 500e3; /* nanoseconds */
   const uint64_t most_rounds = 1 << 20;
   const uint32_t most_groups = 16;
   const int times = 3;
@@ -755,28 +755,34 @@ static double best_arithmetic(streams_run *r, uint32_t threads) {
   for (uint32_t groups = 1; groups <= most_groups; groups *= 2)
     for (int i = 0; i < times; i++) {
       r->groups = groups * r->d->limits.multiprocessors;
-      best =
-          fmax(best, each * threads * r->groups * (double)r->args.packs * 1e9 / time_streams(r, 1));
+      best = fmax(best, each * r->groups * (double)r->args.packs * 1e9 / time_streams(r, 1));
     }
   return best;
 }
 
-/* In f32, which types of 16 bits and less are computed in. */
+/* In f32, which types of 16 bits and less are computed in; in the matrix units of f16, added up in f32. */
 static double arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit) {
   vulkan_device *d = (vulkan_device *)on;
-  const uint32_t multiplying = STREAMS_MOST + 2,
-                 threads = d->limits.group < 256 ? d->limits.group : 256;
-  const lathe_launch launch = {.block = {threads, 1, 1}, .constant = {0, multiplying}};
+  const bool matrices = unit == DEVICE_MATRIX;
+  const lathe_image *image = matrices ? &vulkan_matrices : &vulkan_streams;
+  const uint32_t *sides = d->limits.matrix, threads = d->limits.group < 256 ? d->limits.group : 256;
+  /* As in matrices.comp, and in streams.comp, whose second kernel it is. */
+  const double each = matrices
+                          ? 2.0 * 8 * sides[0] * sides[1] * sides[2] * threads / d->limits.subgroup
+                          : 2.0 * 16 * 8 * threads;
+  const lathe_launch launch = {.block = {threads, 1, 1},
+                               .constant = {!matrices, 0, 0, sides[0], sides[1], sides[2]}};
   streams_run r = {.d = d};
   double rate = 0;
 
-  if (unit != DEVICE_VECTOR || lathe_dtype_format_of(dtype)->computed != LATHE_F32 ||
-      !vulkan_streams.start || !d->clock_mask || on->lost || vulkan_device_open(d))
+  if ((matrices && (dtype != LATHE_F16 || sides[0] == 0 || threads % d->limits.subgroup != 0)) ||
+      lathe_dtype_format_of(dtype)->computed != LATHE_F32 || !image->start || !d->clock_mask ||
+      on->lost || vulkan_device_open(d))
     return 0;
   if (!vulkan_buffer_make(d, &r.to, 16, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0) &&
-      !vulkan_code_get(&d->code, &vulkan_streams, &launch, &r.pipeline)) {
+      !vulkan_code_get(&d->code, image, &launch, &r.pipeline)) {
     r.args.to = r.to.address;
-    rate = best_arithmetic(&r, threads);
+    rate = best_arithmetic(&r, each);
   }
   vulkan_buffer_free(d, &r.to);
   return rate;

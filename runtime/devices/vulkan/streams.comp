@@ -4,12 +4,11 @@
 
 /* Moves memory and does nothing else, for a GPU's ceiling: as devices/cuda/streams.c does it. STREAMS are read,
  * or'ed and written; where nothing is to be written, what is read is folded into one word and written
- * only should that be a certain number, which keeps the loads from being dropped. Or it multiplies and adds and does
- * nothing else, as devices/cuda/arithmetic.c, `packs` times. */
+ * only should that be a certain number, which keeps the loads from being dropped. The module's second kernel multiplies
+ * and adds and does nothing else, as devices/cuda/arithmetic.c, `packs` times. */
 layout(local_size_x_id = 0) in;
 layout(constant_id = 3) const uint STREAMS = 1;
 const uint READING = 4; /* in their place: one is read, nothing is written */
-const uint MULTIPLYING = 5; /* 16 sums of each invocation are each multiplied and added to 8 times */
 const uint ACCESSES = 4; /* of an invocation to each stream, in flight at once */
 
 layout(push_constant, std430) uniform lathe_args {
@@ -70,6 +69,7 @@ void stream() {
     lathe_word(args.to).at = sum.x;
 }
 
+/* 16 sums of each invocation are each multiplied and added to 8 times in a round. */
 void multiply() {
   const vec4 by = vec4(0.5), more = vec4(1.0);
   vec4 sum0 = vec4(0.0), sum1 = vec4(1.0), sum2 = vec4(2.0), sum3 = vec4(3.0);
@@ -86,9 +86,8 @@ void multiply() {
     lathe_word(args.to).at = 1u;
 }
 
+/* Of which spirv.c takes one. */
 void main() {
-  if (STREAMS == MULTIPLYING)
-    multiply();
-  else
-    stream();
+  stream();
+  multiply();
 }

@@ -147,8 +147,8 @@ void vulkan_code_drop(vulkan_code *code);
  * VK_UUID_SIZE bytes; where CUDA's driver is not there, nothing happens. */
 void gpu_clocks_hold(const unsigned char *uuid);
 
-/* streams.c: streams.comp; empty where the build makes no SPIR-V. */
-extern const lathe_image vulkan_streams;
+/* streams.c: streams.comp and matrices.comp; empty where the build makes no such SPIR-V. */
+extern const lathe_image vulkan_streams, vulkan_matrices;
 
 #endif
 #endif
