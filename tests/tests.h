@@ -23,6 +23,7 @@
   GROUP(images)                                                                                    \
   GROUP(runtime)                                                                                   \
   GROUP(ceilings)                                                                                  \
+  GROUP(tuning)                                                                                    \
   GROUP(launch)                                                                                    \
   GROUP(check)                                                                                     \
   GROUP(judge)                                                                                     \

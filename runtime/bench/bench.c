@@ -11,12 +11,14 @@
 #include "commands.h"
 #include "devices/peer/peers.h"
 #include "library/cpu.h"
+#include "library/tuning.h"
 #include "list.h"
 #include "report/compare.h"
 #include "report/files.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "report/stored.h"
+#include "report/tune.h"
 #include "rounds.h"
 #include "rows/beside.h"
 #include "worker.h"
@@ -95,8 +97,44 @@ static json_t *load_base(const report *r) {
   return base;
 }
 
+/* Dispatch takes the choices of a file, where one was named. */
+static void load_tuning(const options *o, const selection *s) {
+  const char *path = o->tuning ? o->tuning : getenv("LATHE_TUNING");
+  char error[LATHE_TUNING_ERROR];
+  long stale, all_stale = 0;
+
+  if (!path || !*path)
+    return;
+  for (int kind = 0; kind < DEVICE_KINDS; kind++) {
+    const device *on = selection_device(s, (lathe_kind)kind);
+    if (on && lathe_tuning_load(path, (lathe_kind)kind, on->name, &stale, error) < 0)
+      message_refuse("%s (`bench tune FILE` makes one)", error);
+    all_stale += on ? stale : 0;
+  }
+  if (all_stale)
+    message_warn("%ld choices of %s are of other variants than this program has; `bench tune %s` "
+                 "measures their calls again",
+                 all_stale, path, path);
+}
+
+/* The file of `bench tune FILE [OPTION]...`, whose words are taken off the command line; null for another command. */
+static const char *take_tune(int *argc, char ***argv) {
+  char **all = *argv;
+
+  if (*argc < 2 || strcmp(all[1], "tune") != 0)
+    return NULL;
+  if (*argc < 3 || all[2][0] == '-')
+    message_refuse("no file; expected tune FILE [OPTION]...");
+  all[1] = all[2];
+  all[2] = all[0];
+  *argc -= 2;
+  *argv += 2;
+  return all[1];
+}
+
 int main(int argc, char **argv) {
   command *other = argc > 1 ? command_of(argv[1]) : NULL;
+  const char *tune;
   options o;
   selection s;
   int status = EXIT_RIGHT;
@@ -104,13 +142,18 @@ int main(int argc, char **argv) {
   output_guard_standard();
   if (other)
     return other(argc - 1, argv + 1);
+  tune = take_tune(&argc, &argv);
   o = options_parse(argc, argv);
+  if (tune && (o.check_only || o.list || o.tuning))
+    message_refuse("tune measures, and takes no options that only check or list, and no --tuning");
   check_features_variable();
   job_share();
   beside_choose(o.peers);
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
   report_files_check(&o);
+  if (!tune)
+    load_tuning(&o, &s);
   if (o.list) {
     list_print(&o, &s);
     status = !o.json || list_json(o.json, &s) ? EXIT_RIGHT : EXIT_REQUEST;
@@ -119,8 +162,12 @@ int main(int argc, char **argv) {
     json_t *base;
     describe_run(&r, argc, argv);
     base = load_base(&r);
+    if (tune)
+      tune_check(tune, &r);
     rounds_run(&r);
     status = report_files_write(&r) ? exit_status(&r) : EXIT_REQUEST;
+    if (tune && !tune_write(tune, &r))
+      status = EXIT_REQUEST;
     if (base && !is_no_worse(&r, base) && status == EXIT_RIGHT)
       status = EXIT_WRONG;
     json_decref(base);

@@ -5,6 +5,7 @@
 
 #include "dtype.h"
 #include "span.h"
+#include "tuning.h"
 
 static const struct {
   uint64_t feature;
@@ -72,8 +73,12 @@ const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const s
                                   uint64_t features, const char *force) {
   const lathe_span span = lathe_span_of(op, dtype);
   const double bytes = lathe_bytes(op, dtype, dim);
-  const lathe_variant *able = NULL; /* the first that can run, should none prefer this size */
+  /* The first that can run, should none prefer this size. */
+  const lathe_variant *able =
+      span.count > 0 && !force ? lathe_tuned(op, dtype, dim, features) : NULL;
 
+  if (able)
+    return able;
   for (size_t i = 0; i < span.count; i++) {
     const lathe_variant *v = &lathe_variants[span.first + i];
     if (!can_run(v, features))

@@ -268,6 +268,10 @@ static const option_row rows[] = {
      "be cut and a size that is worth it (1); 0: as many as\n"
      "there are processors",
      .set = set_threads, .least = 0, .most = MOST_THREADS},
+    {"tuning", "FILE",
+     "dispatch chooses as `bench tune FILE` found out; else as\n"
+     "the file says that LATHE_TUNING names",
+     .set = set_path, .to = TO(o.tuning)},
     {"in-process", NULL,
      "use devices in this process, for debuggers and\n"
      "compute-sanitizer; a crash then ends the run",
@@ -316,6 +320,10 @@ static const option_row rows[] = {
              "Exit status: 0 all right, 1 a result was wrong or proves nothing, 2 a bad\n"
              "             request or output, 3 nothing can run here, 4 killed from outside,\n"
              "             128 + N signal N\n"
+             "\n"
+             "Dispatch\n"
+             "  bench tune FILE [OPTION]...   the fastest variant for each of the calls that\n"
+             "                                the options name, in FILE beside those there\n"
              "\n"
              "Stored runs\n"
              "  bench report FILE.json... [--html PAGE.html]   a page of several runs\n"

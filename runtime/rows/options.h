@@ -27,7 +27,7 @@ typedef struct options {
   unsigned special; /* RANDOM_... */
   device_layout layout;
   const char *json, *csv, *markdown, *html;
-  const char *compare; /* files to write, or null */
+  const char *compare, *tuning; /* files to write and to read, or null */
 } options;
 
 /* Ends the program after --help and --version, and with a message for a bad request. */

@@ -1,0 +1,52 @@
+/* tuning.h - choices that were measured on a device: lathe_select takes them, for their sizes and those near them, before
+ * the table's own. `bench tune` writes files of them.
+ *
+ * A file begins with a line "lathe-tuning 1". Lines "device cpu NAME" say of which devices it is. All others are of one
+ * call each: the op, its type, the kind of device, the op's dimensions, the variant that was the fastest, how many times
+ * as long the variant took that the table chooses, and the mark of the variants that were compared:
+ *
+ *   softmax f32 cpu 64x1024 softmax_f32__avx512_a4 1.08 9f3c2a11
+ */
+#ifndef TUNING_H
+#define TUNING_H
+
+#include "lathe.h"
+
+enum { LATHE_TUNING_NAME = 192, LATHE_TUNING_ERROR = 512 };
+
+/* Reads the choices for one kind of device, in the place of those read before: how many there are. *stale: how many
+ * more are of other variants than this table's, and are left out. -1, with a message in `error` and no choices for that
+ * kind, where a file cannot be read, or is of another device. No other thread may select meanwhile. */
+long lathe_tuning_load(const char *path, lathe_kind kind, const char *device, long *stale,
+                       char error[LATHE_TUNING_ERROR]);
+void lathe_tuning_clear(void);
+
+/* What follows is for select.c, and for writing files. */
+
+typedef struct lathe_tuning_line {
+  char op[LATHE_TUNING_NAME], dtype[16], kind[16], size[LATHE_TUNING_NAME],
+      variant[LATHE_TUNING_NAME];
+  double gain;
+  uint32_t mark;
+} lathe_tuning_line;
+
+extern const char lathe_tuning_head[]; /* the first line */
+
+/* "cpu", "cuda", "vulkan". */
+const char *lathe_tuning_kind(lathe_kind kind);
+
+/* What tells the variants of an op and type from others, by their names (FNV-1a). */
+uint32_t lathe_tuning_mark(const lathe_op *op, lathe_dtype dtype);
+
+/* The dimensions of an op as a line has them. */
+void lathe_tuning_size(const lathe_op *op, const size_t *dim, char text[LATHE_TUNING_NAME]);
+
+/* False where a text is no line of a call. */
+bool lathe_tuning_parse(const char *text, lathe_tuning_line *line);
+
+/* The variant of the nearest size that a file has, which no dimension is more than a factor of 4 away from; null where
+ * there is none that can run. */
+const lathe_variant *lathe_tuned(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
+                                 uint64_t features);
+
+#endif
