@@ -7,7 +7,9 @@
 --                   said of all of them stands beside; see templates/*/schedule.lua
 --   reference       as in program.lua
 
+local capacity = require "capacity"
 local passes = require "passes"
+local text = require "text"
 local types = require "types"
 
 local schedule = {}
@@ -23,6 +25,17 @@ local function facts(op, part, programs)
   }
 end
 
+-- Refuses variants of more steps than a call has places for launches.
+local function check_launches(op, made)
+  for i, variant in ipairs(made.variants) do
+    if variant.steps and #variant.steps > capacity.launches then
+      text.fail(op.where "variants", "variants: %s: expected at most the %d launches that a call has, found %d for "
+        .. "'%s': one for each sum, but for those that an implementation does together", op.name, capacity.launches,
+        #variant.steps, made.part.variants[i].how)
+    end
+  end
+end
+
 -- The record of an op from that of its programs.
 function schedule.of(programs)
   local op, parts = programs.op, {}
@@ -33,6 +46,7 @@ function schedule.of(programs)
         local own = programs.parts[part]
         local made = of_family and of_family(facts(op, part, own)) or { variants = {} }
         made.part, made.programs = part, own
+        check_launches(op, made)
         parts[part] = made
       end
     end

@@ -21,6 +21,7 @@ local variants = {
   { backend = "cuda" },
   { backend = "cuda", implementation = "for_loop" },
   { backend = "vulkan" },
+  { backend = "vulkan", implementation = "for_loop" },
   { backend = "scalar", implementation = "simd", mr = 4, nv = 2 },
   { backend = "scalar", mr = 4, nv = 2 },
 }

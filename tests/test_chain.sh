@@ -78,4 +78,20 @@ implementation, found 'a' without the batch outermost"
 is 'says what has no steps' refused 'a = { "m", "n" }, b = { "k" }' \
   'function(a, b) return a * max(b, "k") end' '"simd"' 'for this implementation, found a reduction other than a sum'
 
+cat >"$tmp/tree/specs/chain.lua" <<'SPEC'
+op "deep" {
+  doc = "deep", outputs = { y = { "m", "d" } }, sizes = { { "S", m = 4, i = 4, a = 4, b = 4, c = 4, d = 4 } },
+  inputs = { x = { "m", "i" }, w1 = { "a", "i" }, w2 = { "b", "a" }, w3 = { "c", "b" }, w4 = { "d", "c" } },
+  compute = function(x, w1, w2, w3, w4)
+    return sum(w4 * sum(w3 * max(sum(w2 * max(sum(w1 * x, "i"), 0), "a"), 0), "b"), "c")
+  end,
+  dtypes = { "f32" }, ulp = 4, variants = { { backend = "cuda" } }, backward = true,
+}
+SPEC
+too_deep() {
+  ! "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/refused" all 2>"$tmp/line" && grep -F "specs/chain.lua:7: variants: \
+deep_backward: expected at most the 8 launches that a call has, found 11 for 'cuda_m128_n128_s3'" "$tmp/line"
+}
+is 'refuses more steps than a call has launches' too_deep
+
 summary

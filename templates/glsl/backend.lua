@@ -54,6 +54,13 @@ return {
       { "bn", names = { 64, 128, 256 }, default = 64, short = "n" },
       { "bk", names = { 8, 16, 32 }, default = 16, short = "k" },
     },
+    -- unit: what multiplies.
+    chain = {
+      { "unit", names = { "row" }, default = "row", short = {} },
+    },
+  },
+  implementations = {
+    for_loop = { family = "chain" },
   },
   -- Why an op can have no kernel in a precision, or nil: push constants hold the addresses of its operands
   -- and of the workspace, dimensions and scalars, and not every device has more than 128 bytes of them.

@@ -4,12 +4,16 @@
 --   variants[i]        with `launches`, which kernels calls launch: rows { when, kernels } of runtime/library/launch.h
 
 local rows, work = use "schedule_rows.lua", use "../gpu/work.lua"
-local contract = use "schedule_contract.lua"
+local chain, contract = use "schedule_chain.lua", use "schedule_contract.lua"
 
 local schedule = { rows = rows }
 
 function schedule.contract(facts)
   return contract(facts, work)
+end
+
+function schedule.chain(facts)
+  return chain(facts, work)
 end
 
 local MOST_BLOCKS = 2048 -- of one phase of a reduction

@@ -48,9 +48,13 @@ local function matrix(p)
   }
 end
 
-return function(facts, work)
+-- wanted: whether a step, by its number, has kernels of its own; all have where it is left out.
+return function(facts, work, wanted)
   local kernels, known = {}, {}
   local made = contract(facts, work, function(v, step, made_step, number)
+    if wanted and not wanted(number) then
+      return {}
+    end
     local list = { thin(facts, made_step.b, "a", 1) }
     if #step.m > 0 then
       list = {

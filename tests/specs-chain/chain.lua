@@ -1,4 +1,4 @@
--- Chains of contractions for test_chain.sh and test_emulator.sh: depths, activations, with and without bias, orders of a matrix's axes,
+-- Chains of contractions for test_chain.sh, test_vulkan_chain.sh and test_emulator.sh: depths, activations, with and without bias, orders of a matrix's axes,
 -- batches of two axes, and rows that come in again later.
 
 local function declare(name, inputs, outputs, compute, keys)
@@ -15,7 +15,7 @@ local function declare(name, inputs, outputs, compute, keys)
     -- Blocks far smaller than those that are fast, so that small sizes are several.
     variants = {
       { backend = "cpu", implementation = "simd", mr = 5, nv = { 1, 2 }, rows = 8 },
-      { backend = "cuda", implementation = "for_loop" },
+      { backend = { "cuda", "vulkan" }, implementation = "for_loop" },
     },
   }
 end
