@@ -20,6 +20,7 @@
 --   gathers_two, indexes_apart   what its templates do in one pass: see passes.make
 --   ways      of reading rows besides again in each pass: of program.lua's, those that its templates have
 --   require   the line by which a file asks for an extension that a backend.lua names as needed
+--   folds_otherwise  whether its compilers compute with literals in another precision than with variables
 --   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.prologue (the
 --             lines that a file begins with), and k.let where `const` is not what declares a value
 --   methods   further methods of the class; integer_literal(value) is needed
@@ -173,11 +174,32 @@ local function type_of(self, node)
   return node.type == "m" and self.mask or node.type == "i" and self.integer or self.vector
 end
 
+local is_literal = { const = true, iconst = true, tiny = true, unit = true }
+
+-- A literal of each operation on nothing but literals: where a compiler computes with these in another precision, one of
+-- them has to be a variable that it does not see through.
+local function find_hidden(roots)
+  local hidden = {}
+  expr.visit(roots, function(node)
+    for i = 1, #node do
+      if not is_literal[node[i].op] then
+        return
+      end
+    end
+    if #node > 0 then
+      hidden[node[1]] = true
+    end
+  end)
+  return hidden
+end
+
 -- Writes what the roots need as statements, arguments first. names: what is known already,
 -- and what this makes known.
 local function emit(self, roots, names, lines, prefix)
   local serial = 0
   local walk
+  local let, variable = self.let .. " ", self.let:gsub("const ?", ""):gsub("%S$", "%0 ")
+  local hidden = self.language.folds_otherwise and find_hidden(roots) or {}
   local function declare(node, qualifier, value)
     serial = serial + 1
     names[node] = prefix .. serial
@@ -189,7 +211,7 @@ local function emit(self, roots, names, lines, prefix)
     local mask, seldom, mostly = node[1], node[2], node[3]
     walk(mask)
     walk(mostly)
-    declare(node, self.let:gsub("const ?", ""):gsub("%S$", "%0 "), names[mostly])
+    declare(node, variable, names[mostly])
     lines[#lines + 1] = "if (" .. self:text("mask_any", names[mask]) .. ") {"
     local outside = names
     names = setmetatable({}, { __index = outside })
@@ -219,7 +241,7 @@ local function emit(self, roots, names, lines, prefix)
       local a, b, c = node[1], node[2], node[3]
       value = self:text(node.op, names[a], b and names[b], c and names[c], node.k)
     end
-    declare(node, self.let .. " ", value)
+    declare(node, hidden[node] and variable or let, value)
   end
   for _, root in ipairs(roots) do
     walk(root)

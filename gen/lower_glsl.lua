@@ -16,6 +16,7 @@ local glsl = {
 
 glsl.types = types.spelt "glsl"
 
+glsl.folds_otherwise = true -- glslang, in double
 glsl.gathers_two = true -- see passes.together
 glsl.ways = { "held" }
 glsl.integer_type, glsl.cast = types.i64.glsl.element, "%s(%s)"
