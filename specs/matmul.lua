@@ -34,5 +34,5 @@ op "matmul_batched" {
   dtypes = matrix.dtypes,
   ulp = matrix.ulp,
   variants = matrix.variants,
-  peers = { numpy = "a @ b", torch = "a @ b" },
+  peers = { numpy = "a @ b", torch = "a @ b", blas = "gemm" },
 }

@@ -151,6 +151,7 @@ int main(int argc, char **argv) {
   beside_choose(o.peers);
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
+  beside_place(&s);
   report_files_check(&o);
   if (!tune)
     load_tuning(&o, &s);

@@ -65,10 +65,16 @@ static job job_of(const report *r, const row *line, int round) {
   return j;
 }
 
+/* Null where a variant can run here; else the reason. */
+static const char *why_not(const report *r, const lathe_variant *v) {
+  return peers_has(v->backend) ? beside_why_not(r->selection, v)
+                               : selection_why_not(r->selection, v);
+}
+
 /* A row's turn in a round. False where it is to have no other one. */
 static bool run_row(const report *r, row *line, device *on, int round) {
   const task *t = line->task;
-  const char *why = selection_why_not(r->selection, line->of);
+  const char *why = why_not(r, line->of);
   problem about = {.op = t->op, .dtype = t->dtype};
   device_call call = {.variant = line->of, .problem = &about};
   outcome out = {0};
@@ -120,7 +126,8 @@ static void out_of_memory(const void *memory) {
 }
 
 static void add(group *g, const report *r, const task *t, const lathe_variant *v) {
-  device *on = selection_device(r->selection, v->backend->kind);
+  device *on = peers_has(v->backend) ? beside_device(r->selection, v)
+                                     : selection_device(r->selection, v->backend->kind);
 
   g->entries[g->count++] = (entry){row_make(t, v, on, r->options->seed), on, true};
 }

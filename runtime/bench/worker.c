@@ -311,16 +311,16 @@ static worker_fate ask(const request *r, answer *a, const char **why) {
   return ask_once(r, a, why);
 }
 
-/* A processor has no stranger's number: it is known here as well as there. Without a worker all are. */
+/* What runs on the host is no stranger: it is known here as well as there. Without a worker all are. */
 static size_t number_of(const device *on) {
-  if (alone) {
+  if (alone || device_kind_of(on->kind)->on_host) {
     const device_list list = device_own(on->kind);
     size_t number = 0;
     while (number < list.count && list.at[number] != on)
       number++;
     return number;
   }
-  return device_kind_of(on->kind)->on_host ? 0 : ((const stranger *)on)->number;
+  return ((const stranger *)on)->number;
 }
 
 static request about(wish what, const device *on) {

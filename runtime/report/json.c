@@ -149,7 +149,7 @@ static json_t *benchmark(const row *r, size_t family, size_t instance) {
 json_t *report_as_json(const report *r) {
   json_t *root = json_object(), *all = json_array();
   /* How many rows each variant has had. */
-  size_t *instances = calloc(lathe_variant_count + peers_count() + 1, sizeof *instances);
+  size_t *instances = calloc(lathe_variant_count + peers_made() + 1, sizeof *instances);
 
   for (size_t i = 0; i < r->count && instances; i++) {
     const size_t family = r->rows[i]->peer ? lathe_variant_count + peers_index(r->rows[i]->of)

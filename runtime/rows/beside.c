@@ -2,9 +2,11 @@
 #include "beside.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/message.h"
 #include "choice.h"
+#include "devices/devices.h"
 #include "devices/peer/peers.h"
 
 void beside_choose(const char *list) {
@@ -13,8 +15,9 @@ void beside_choose(const char *list) {
 
   for (int i = 0, length = 0; i < PEERS; i++) {
     c.name[i] = peers_name(i);
-    length +=
-        snprintf(names + length, sizeof names - (size_t)length, "%s%s", i ? ", " : "", c.name[i]);
+    if (i == 0 || c.name[i] != c.name[i - 1]) /* not the same library at its other place */
+      length +=
+          snprintf(names + length, sizeof names - (size_t)length, "%s%s", i ? ", " : "", c.name[i]);
   }
   if (list)
     choice_mark(&c, list);
@@ -23,12 +26,70 @@ void beside_choose(const char *list) {
   choice_free(&c);
 }
 
-static const row *ours_of(row *const *rows, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (rows[i]->dispatched && rows[i]->sample_count > 0 &&
-        device_kind_of(rows[i]->of->backend->kind)->on_host)
-      return rows[i];
-  return row_fastest(rows, count);
+static bool is_on_host(const lathe_variant *v) {
+  return peers_has(v->backend) ? !peers_on_gpu(v->backend)
+                               : device_kind_of(v->backend->kind)->on_host;
+}
+
+void beside_place(const selection *s) {
+  bool host = false, gpu = false;
+
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    host = host || (s->variant[i] && is_on_host(&lathe_variants[i]));
+    gpu = gpu || (s->variant[i] && !is_on_host(&lathe_variants[i]));
+  }
+  peers_narrow(host, gpu);
+}
+
+/* The GPU that a peer runs on; null where there is none, or none was asked for. */
+static device *gpu_of(const selection *s) {
+  device *asked = selection_device(s, LATHE_CUDA);
+  const device *vulkan = selection_device(s, LATHE_VULKAN);
+
+  for (size_t i = 0; i < device_count() && !asked && vulkan && !vulkan->is_processor; i++)
+    if (device_at(i)->features & LATHE_ON_CUDA)
+      asked = device_at(i);
+  return asked;
+}
+
+device *beside_device(const selection *s, const lathe_variant *variant) {
+  const device_list own = device_own(LATHE_PEER);
+  device *gpu = peers_on_gpu(variant->backend) ? gpu_of(s) : NULL;
+
+  if (!peers_on_gpu(variant->backend))
+    return selection_device(s, variant->backend->kind);
+  for (size_t i = 0; i < own.count && gpu && variant->backend->features & LATHE_ON_PEER; i++)
+    if (strcmp(own.at[i]->id, gpu->id) == 0)
+      return own.at[i];
+  return gpu;
+}
+
+const char *beside_why_not(const selection *s, const lathe_variant *variant) {
+  if (!peers_on_gpu(variant->backend))
+    return selection_why_not(s, variant);
+  if (variant->disabled || gpu_of(s))
+    return variant->disabled;
+  if (device_missing(LATHE_CUDA))
+    return device_missing(LATHE_CUDA);
+  return device_kind_of(LATHE_CUDA)->not_asked;
+}
+
+/* What a peer is held against: null where nothing of ours was measured. */
+static const row *ours_of(row *const *rows, size_t count, const row *peer) {
+  const bool host = is_on_host(peer->of);
+  const row *best = NULL;
+  bool near = false;
+
+  for (size_t i = 0; i < count; i++) {
+    const row *r = rows[i];
+    if (r->peer || !r->dispatched || r->sample_count == 0 || is_on_host(r->of) != host)
+      continue;
+    if (!best || (!near && strcmp(r->device, peer->device) == 0)) {
+      best = r;
+      near = strcmp(r->device, peer->device) == 0;
+    }
+  }
+  return best ? best : row_fastest(rows, count);
 }
 
 static void compare(row *peer, const row *ours) {
@@ -41,17 +102,19 @@ static void compare(row *peer, const row *ours) {
 }
 
 void beside_compare(row *const *rows, size_t count) {
-  const row *ours = ours_of(rows, count);
-
-  for (size_t i = 0; i < count && ours; i++)
-    if (rows[i]->peer && rows[i]->sample_count > 0)
+  for (size_t i = 0; i < count; i++) {
+    const bool timed = rows[i]->peer && rows[i]->sample_count > 0;
+    const row *ours = timed ? ours_of(rows, count, rows[i]) : NULL;
+    if (ours)
       compare(rows[i], ours);
+  }
 }
 
 void beside_repro(const row *peer, const char *program, char *to, size_t size) {
   const task *t = peer->task;
-  int length = snprintf(to, size, "%s --op %s --dtype %s --peers %s --size ", program, peer->op,
-                        peer->dtype, peer->backend);
+  int length = snprintf(to, size, "%s --op %s --dtype %s --peers %s%s --size ", program, peer->op,
+                        peer->dtype, peers_library(peer->of->backend),
+                        peers_on_gpu(peer->of->backend) ? " --backend cuda" : "");
 
   for (int d = 0; d < t->op->ndim && length >= 0 && (size_t)length < size; d++)
     length += snprintf(to + length, size - (size_t)length, "%s%zu", d ? "x" : "", t->dim[d]);

@@ -8,8 +8,16 @@
  * where there is no such peer. */
 void beside_choose(const char *list);
 
-/* Fills in what the peers among a task's rows take in units of ours: of what dispatch chooses on the processor, or
- * else of the fastest row. */
+/* Leaves libraries that run on processors and on GPUs at the places for which rows of ours are asked. */
+void beside_place(const selection *s);
+
+/* The device that a peer's variant runs on, and why it does not, static, or null. On a GPU a peer is where our CUDA
+ * rows are; with none but Vulkan's asked for, on the first GPU that CUDA finds. */
+device *beside_device(const selection *s, const lathe_variant *variant);
+const char *beside_why_not(const selection *s, const lathe_variant *variant);
+
+/* Fills in what the peers among a task's rows take in units of ours: of what dispatch chooses on the same device, or at
+ * least at the same place, processor or GPU; or else of the fastest row. */
 void beside_compare(row *const *rows, size_t count);
 
 /* A command line that makes a peer's row again. */

@@ -242,7 +242,7 @@ static const option_row rows[] = {
     {"device", "D,...", "devices by name", .set = set_list, .to = TO(o.device)},
     {"peers", "P,...",
      "other libraries beside them, on the same inputs, where a\n"
-     "spec says how: numpy, torch, torch.compile, openblas",
+     "spec says how: numpy, torch, torch.compile, openblas, cublas",
      .set = set_list, .to = TO(o.peers)},
     {.help = "\n"
              "How to measure"},

@@ -40,6 +40,7 @@ typedef struct device_call {
   /* Of the last call that was timed: whether it was of the other problem, and a byte of each output that was
    * poisoned before it. */
   bool others;
+  bool draws; /* its random numbers are its own, and not those of the op: check_drawn judges it */
   size_t poked[LATHE_MAX_OPERANDS];
   const void *seen[LATHE_MAX_OPERANDS]; /* outputs as they were when check.c last judged them */
   char error[256];                      /* what went wrong last */

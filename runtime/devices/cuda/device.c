@@ -18,6 +18,7 @@
 #include "devices/common/remote.h"
 #include "driver.h"
 #include "library/launch.h"
+#include "others.h"
 #include "streams.h"
 
 enum {
@@ -74,6 +75,8 @@ typedef struct cuda_call {
   int count;    /* launches of a call */
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   CUfunction function[LATHE_MAX_LAUNCHES];
+  const cuda_other *other; /* what puts calls on the stream in the place of launches; or null */
+  void *others_own;
   /* Sets of operands that timed calls take in turn: the first is `operand`, the others lie one after
    * the other in `copies`, each operand in its slot. */
   int sets, next_set, next_graph;
@@ -252,6 +255,8 @@ static void free_graphs(cuda_call *c) {
 static void release(device_call *call) {
   cuda_call *c = (cuda_call *)call;
 
+  if (c->others_own)
+    c->other->release(c->others_own, call->on->lost);
   if (!call->on->lost) { /* else its memory goes with the context */
     free_graphs(c);
     if (c->copies)
@@ -437,7 +442,10 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
     snprintf(text, sizeof text, "its buffers could not be made: %s", error_text(error));
     *why = text;
   }
-  if (*why || !load_kernels(c, why)) {
+  c->other = cuda_other_of(variant->backend);
+  if (!*why && c->other)
+    c->others_own = c->other->prepare(variant, &c->args, d->stream, why);
+  if (c->other ? !c->others_own : *why || !load_kernels(c, why)) {
     release(&c->head);
     return NULL;
   }
@@ -525,6 +533,8 @@ static CUresult launch(const void *argument, int nth) {
   nth %= c->sets;
   for (int o = 0; o < op->noperands && nth > 0; o++)
     args.buf[o] = pointer_to(copy_of(c, device_home(&c->head, o), nth));
+  if (c->other)
+    return c->other->enqueue(c->others_own, &args, device_of(&c->head)->stream);
   for (int l = 0; l < c->count && !error; l++) {
     const lathe_launch *k = &c->launch[l];
     const CUstream stream = device_of(&c->head)->stream;

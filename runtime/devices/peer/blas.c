@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "devices/common/shared_object.h"
+#include "product.h"
 
 /* Of cblas.h. */
 enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
@@ -41,29 +42,35 @@ static const char *missing(void) {
   return why;
 }
 
-/* A product of two matrices among an op's operands: where its extents stand in the op's dimensions. */
-typedef struct product {
+/* A product that has a function. */
+typedef struct called {
   const lathe_op *op;
   lathe_dtype dtype;
-  int m, n, k;
-  bool a_transposed, b_transposed;
-} product;
+  product of;
+} called;
 
 enum { PRODUCTS = 16 };
-static product products[PRODUCTS];
+static called products[PRODUCTS];
 
-static void call(const product *p, const lathe_args *args) {
+static void call(const called *c, const lathe_args *args) {
+  const product *p = &c->of;
   const int m = (int)args->dim[p->m], n = (int)args->dim[p->n], k = (int)args->dim[p->k];
   const int a_as = p->a_transposed ? TRANSPOSED : AS_IT_IS;
   const int b_as = p->b_transposed ? TRANSPOSED : AS_IT_IS;
   const int lda = p->a_transposed ? m : k, ldb = p->b_transposed ? k : n;
+  const size_t batch = product_batch(p, args->dim);
 
-  if (p->dtype == LATHE_F64)
-    dgemm(ROW_MAJOR, a_as, b_as, m, n, k, 1, args->buf[0], lda, args->buf[1], ldb, 0, args->buf[2],
-          n);
-  else
-    sgemm(ROW_MAJOR, a_as, b_as, m, n, k, 1, args->buf[0], lda, args->buf[1], ldb, 0, args->buf[2],
-          n);
+  for (size_t i = 0; i < batch; i++) {
+    const size_t a = i * args->dim[p->m] * args->dim[p->k];
+    const size_t b = i * args->dim[p->k] * args->dim[p->n];
+    const size_t to = i * args->dim[p->m] * args->dim[p->n];
+    if (c->dtype == LATHE_F64)
+      dgemm(ROW_MAJOR, a_as, b_as, m, n, k, 1, (double *)args->buf[0] + a, lda,
+            (double *)args->buf[1] + b, ldb, 0, (double *)args->buf[2] + to, n);
+    else
+      sgemm(ROW_MAJOR, a_as, b_as, m, n, k, 1, (float *)args->buf[0] + a, lda,
+            (float *)args->buf[1] + b, ldb, 0, (float *)args->buf[2] + to, n);
+  }
 }
 
 /* A function is told of a call's sizes, and not of its op: each op and type has a function of its own. */
@@ -80,34 +87,15 @@ static void call(const product *p, const lathe_args *args) {
 EACH(FUNCTION)
 static lathe_fn *const functions[PRODUCTS] = {EACH(NAME)};
 
-/* Whether a matrix has these dimensions, or with *transposed these the other way round. */
-static bool has(const lathe_operand *matrix, int rows, int columns, bool *transposed) {
-  *transposed = matrix->dim[0] == columns;
-  return matrix->ndim == 2 && matrix->dim[*transposed] == rows &&
-         matrix->dim[!*transposed] == columns;
-}
-
-/* Whether an op is a product of two matrices, and of which. */
-static bool find_product(const lathe_op *op, product *p) {
-  const lathe_operand *o = op->operands;
-
-  if (op->noperands != 3 || op->ndim != 3 || o[2].ndim != 2)
-    return false;
-  p->m = o[2].dim[0];
-  p->n = o[2].dim[1];
-  p->k = 3 - p->m - p->n; /* the sum of 0, 1 and 2 */
-  return has(&o[0], p->m, p->k, &p->a_transposed) && has(&o[1], p->k, p->n, &p->b_transposed);
-}
-
 lathe_fn *blas_function(const lathe_op *op, lathe_dtype dtype, const char **why) {
-  product p = {.op = op, .dtype = dtype};
+  called c = {.op = op, .dtype = dtype};
   int i = 0;
 
   *why = "OpenBLAS multiplies matrices of f64 and f32 alone";
   if (dtype != LATHE_F32 && dtype != LATHE_F64)
     return NULL;
-  *why = "expected of a spec with peers.blas a product of two matrices";
-  if (!find_product(op, &p))
+  *why = product_expected;
+  if (!product_of(op, &c.of))
     return NULL;
   *why = missing();
   if (*why)
@@ -117,6 +105,6 @@ lathe_fn *blas_function(const lathe_op *op, lathe_dtype dtype, const char **why)
   *why = i < PRODUCTS ? NULL : "more products of matrices than the bench program has functions for";
   if (*why)
     return NULL;
-  products[i] = p;
+  products[i] = c;
   return functions[i];
 }

@@ -15,9 +15,16 @@
 #include "peers.h"
 #include "process.h"
 
-enum { ALIGN = 64 /* bytes */, REQUEST = 64 };
+enum {
+  ALIGN = 64, /* bytes */
+  REQUEST = 96,
+  GPUS = 8,
+  GROUP = 64, /* calls that are recorded together on a GPU: with_torch.py's RECORDED */
+};
 
 static const unsigned char poison_byte = 0xfb;
+
+static device gpus[GPUS]; /* by the number that the driver has for them */
 
 typedef struct peer_call {
   device_call head;
@@ -25,6 +32,9 @@ typedef struct peer_call {
   unsigned number; /* that its process knows it by */
   bool told;
   unsigned ended; /* as peer_ended said when it was told */
+  bool cool;      /* it was asked for calls that find their operands in no cache */
+  bool ran;       /* it has results that this process has not, but for those fetched whole */
+  bool fetched[LATHE_MAX_OPERANDS];
   int file;       /* of memory that both processes have */
   char *memory;   /* the operands, one after the other */
   size_t size;    /* bytes of all */
@@ -36,15 +46,89 @@ static double memory(device *on) {
   return -1;
 }
 
-static void put_operand(FILE *to, const peer_call *c, int o) {
-  const lathe_operand *operand = &c->head.variant->op->operands[o];
+/* A line about an operand, also one of the op that the call's is the gradient of, for they have the same dimensions: its
+ * type, where in the memory it lies, negative for nowhere, and its extents. */
+static void put_operand(FILE *to, const char *as, const peer_call *c, const lathe_operand *operand,
+                        ptrdiff_t at) {
   const lathe_dtype type = lathe_dtype_of_operand(operand, c->head.variant->dtype);
 
-  fprintf(to, "%s %s %s %zu", operand->output ? "output" : "input", operand->name,
-          lathe_dtype_name(type), c->at[o]);
+  fprintf(to, "%s %s %s", as, operand->name, lathe_dtype_name(type));
+  if (at >= 0)
+    fprintf(to, " %td", at);
   for (int d = 0; d < operand->ndim; d++)
     fprintf(to, " %zu", c->head.problem->dim[operand->dim[d]]);
   fputc('\n', to);
+}
+
+static bool has_operand(const lathe_op *op, const char *name) {
+  for (int o = 0; o < op->noperands; o++)
+    if (strcmp(op->operands[o].name, name) == 0)
+      return true;
+  return false;
+}
+
+static bool has_scalar(const lathe_op *op, const char *name) {
+  for (int s = 0; s < op->nscalars; s++)
+    if (strcmp(op->scalars[s].name, name) == 0)
+      return true;
+  return false;
+}
+
+/* What the process is to know of the op whose gradient is asked for: its results by name, and operands and scalars that
+ * the gradient does without. */
+static void put_forward(FILE *to, const peer_call *c, const lathe_op *forward) {
+  const lathe_op *own = c->head.variant->op;
+
+  fputs("gradient", to);
+  for (int o = 0; o < forward->noperands; o++)
+    if (forward->operands[o].output)
+      fprintf(to, " %s", forward->operands[o].name);
+  fputc('\n', to);
+  for (int o = 0; o < forward->noperands; o++)
+    if (!forward->operands[o].output && !has_operand(own, forward->operands[o].name))
+      put_operand(to, "unread", c, &forward->operands[o], -1);
+  for (int s = 0; s < forward->nscalars; s++)
+    if (!has_scalar(own, forward->scalars[s].name))
+      fprintf(to, "scalar %s %.17g\n", forward->scalars[s].name, forward->scalars[s].value);
+}
+
+/* A derivative by a result of the op whose gradient is asked for. */
+static bool is_given(const lathe_op *forward, const lathe_operand *operand) {
+  return forward && !operand->output && !has_operand(forward, operand->name);
+}
+
+static void put_load(FILE *to, const peer_call *c) {
+  const lathe_variant *v = c->head.variant;
+  const lathe_op *forward = peers_forward(v);
+
+  fprintf(to, "load %u %zu /proc/%ld/fd/%d\n", c->number, c->size, (long)getpid(), c->file);
+  fprintf(to, "expression %s\n", peers_expression(v));
+  if (peers_on_gpu(v->backend))
+    fprintf(to, "device cuda:%zu\n", (size_t)(c->head.on - gpus));
+  if (forward)
+    put_forward(to, c, forward);
+  for (int o = 0; o < v->op->noperands; o++) {
+    const lathe_operand *operand = &v->op->operands[o];
+    put_operand(to,
+                operand->output               ? "output"
+                : is_given(forward, operand) ? "given"
+                                             : "input",
+                c, operand, (ptrdiff_t)c->at[o]);
+  }
+  for (int s = 0; s < v->op->nscalars; s++)
+    fprintf(to, "scalar %s %.17g\n", v->op->scalars[s].name, c->head.problem->scalar[s]);
+  fputs("end\n", to);
+}
+
+static bool ask_to_cool(peer_call *c, bool *done, char why[PEER_WHY]) {
+  char request[REQUEST];
+  double yes = 0;
+  bool ok;
+
+  snprintf(request, sizeof request, "cool %u\n", c->number);
+  ok = peer_ask(c->library, request, &yes, why);
+  *done = ok && yes > 0;
+  return ok;
 }
 
 /* Puts the problem's inputs into the memory, and tells the process of it. */
@@ -53,7 +137,7 @@ static bool tell(peer_call *c, char why[PEER_WHY]) {
   const problem *p = c->head.problem;
   char *request = NULL;
   size_t length;
-  double none;
+  double draws = 0;
   bool ok;
   FILE *to = open_memstream(&request, &length);
 
@@ -64,18 +148,13 @@ static bool tell(peer_call *c, char why[PEER_WHY]) {
     snprintf(why, PEER_WHY, "not enough memory for a request to %s", c->library);
     return false;
   }
-  fprintf(to, "load %u %zu /proc/%ld/fd/%d\n", c->number, c->size, (long)getpid(), c->file);
-  fprintf(to, "expression %s\n", peers_expression(v));
-  for (int o = 0; o < v->op->noperands; o++)
-    put_operand(to, c, o);
-  for (int s = 0; s < v->op->nscalars; s++)
-    fprintf(to, "scalar %s %.17g\n", v->op->scalars[s].name, p->scalar[s]);
-  fputs("end\n", to);
-  ok = fclose(to) == 0 && peer_ask(c->library, request, &none, why);
+  put_load(to, c);
+  ok = fclose(to) == 0 && peer_ask(c->library, request, &draws, why);
+  free(request);
+  c->head.draws = draws > 0;
   c->told = ok;
   c->ended = peer_ended(c->library);
-  free(request);
-  return ok;
+  return ok && (!c->cool || ask_to_cool(c, &c->cool, why));
 }
 
 static void release(device_call *call) {
@@ -120,6 +199,7 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
   if (!c)
     return NULL;
   c->head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
+  c->head.group = peers_on_gpu(variant->backend) ? GROUP : 0;
   c->library = variant->backend->name;
   c->number = ++numbers;
   if (place_operands(c)) {
@@ -138,12 +218,14 @@ static void reset(device_call *call) {
   for (int o = 0; o < p->op->noperands; o++)
     if (p->op->operands[o].output)
       memory_fill(c->memory + c->at[o], poison_byte, p->bytes[o]);
+  c->ran = false;
 }
 
 static bool load(device_call *call, const problem *p) {
   char why[PEER_WHY];
 
   call->problem = p;
+  ((peer_call *)call)->ran = false;
   return tell((peer_call *)call, why) || device_fail(call, "%s", why);
 }
 
@@ -163,6 +245,8 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   if (!peer_ask(c->library, request, &taken->own, why))
     return device_fail(call, "%s", why);
   taken->host = taken->own;
+  c->ran = true;
+  memset(c->fetched, 0, sizeof c->fetched);
   return true;
 }
 
@@ -172,9 +256,38 @@ static bool run(device_call *call) {
   return time_calls(call, 1, &taken);
 }
 
-static const void *output(device_call *call, int operand) {
-  const peer_call *c = (const peer_call *)call;
+static bool cool(device_call *call) {
+  peer_call *c = (peer_call *)call;
+  char why[PEER_WHY];
 
+  return ask_to_cool(c, &c->cool, why) && c->cool;
+}
+
+/* Has bytes of a result put where this process sees them. */
+static bool fetch(peer_call *c, int operand, size_t at, size_t bytes) {
+  const lathe_op *op = c->head.variant->op;
+  const bool whole = bytes == c->head.problem->bytes[operand];
+  char request[REQUEST], why[PEER_WHY];
+  int nth = 0;
+  double none;
+  bool ok;
+
+  if (!c->ran || c->fetched[operand] || bytes == 0)
+    return true;
+  for (int o = 0; o < operand; o++)
+    nth += op->operands[o].output;
+  snprintf(request, sizeof request, "fetch %u %d %zu %zu\n", c->number, nth, at, bytes);
+  device_step_begins();
+  ok = peer_ask(c->library, request, &none, why);
+  device_step_ends();
+  c->fetched[operand] = ok && whole;
+  return ok || device_fail(&c->head, "%s", why);
+}
+
+static const void *output(device_call *call, int operand) {
+  peer_call *c = (peer_call *)call;
+
+  fetch(c, operand, 0, call->problem->bytes[operand]);
   return c->memory + c->at[operand];
 }
 
@@ -185,7 +298,11 @@ static bool intact(device_call *call) {
 }
 
 static bool peek(device_call *call, int operand, size_t at, void *to, size_t bytes) {
-  memcpy(to, (const char *)output(call, operand) + at, bytes);
+  peer_call *c = (peer_call *)call;
+
+  if (!fetch(c, operand, at, bytes))
+    return false;
+  memcpy(to, c->memory + c->at[operand] + at, bytes);
   return true;
 }
 
@@ -201,27 +318,40 @@ static double streams_rate(device *on, int streams, size_t bytes) {
   return 0;
 }
 
-device_list device_peer(void) {
-  static device peer = {
-      .id = "peer",
-      .name = "another library",
-      .kind = LATHE_PEER,
-      .features = LATHE_ON_PEER,
-      .memory = memory,
-      .prepare = prepare,
-      .release = release,
-      .reset = reset,
-      .load = load,
-      .take_turns = take_turns,
-      .run = run,
-      .time = time_calls,
-      .output = output,
-      .intact = intact,
-      .peek = peek,
-      .poke = poke,
-      .streams_rate = streams_rate,
-  };
-  static device *const at[] = {&peer};
+static const device peer = {
+    .id = "peer",
+    .name = "another library",
+    .kind = LATHE_PEER,
+    .features = LATHE_ON_PEER,
+    .memory = memory,
+    .prepare = prepare,
+    .release = release,
+    .reset = reset,
+    .load = load,
+    .take_turns = take_turns,
+    .run = run,
+    .time = time_calls,
+    .output = output,
+    .intact = intact,
+    .peek = peek,
+    .poke = poke,
+    .streams_rate = streams_rate,
+};
 
-  return (device_list){.count = 1, .at = at};
+device_list device_peer(void) {
+  static device processor, *at[1 + GPUS] = {&processor};
+  static char id[GPUS][8];
+
+  if (!processor.id) {
+    processor = peer;
+    for (int i = 0; i < GPUS; i++) {
+      snprintf(id[i], sizeof id[i], "cuda%d", i);
+      gpus[i] = peer;
+      gpus[i].id = id[i];
+      gpus[i].cools = true;
+      gpus[i].cool = cool;
+      at[1 + i] = &gpus[i];
+    }
+  }
+  return (device_list){.count = 1 + GPUS, .at = at};
 }

@@ -5,7 +5,8 @@
 
 #include "devices/common/device.h"
 
-/* One device for all libraries. A variant's backend is named for the library that runs it (peers.h). */
+/* The processor, and then each GPU that may be here by CUDA's name for it: cuda0 and so on. What runs on which is
+ * peers.h's to say. */
 device_list device_peer(void);
 
 #endif

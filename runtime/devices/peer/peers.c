@@ -6,22 +6,35 @@
 #include <string.h>
 
 #include "blas.h"
+#include "cublas.h"
+#include "devices/cuda/others.h"
 #include "library/dtype.h"
 
-/* A library: where it runs, and which of the expressions that a spec has for its peers. */
+/* A library at a place. */
 typedef struct peer {
-  lathe_backend backend;
-  const char *expression;
+  lathe_backend backend; /* its kind: whose devices run it */
+  const char *library;
+  const char *expression; /* which of those that a spec has for its peers */
+  bool gpu;               /* it runs on a GPU, */
+  bool other;             /* and has a row for the other place as well */
+  bool derives;           /* of an op's expression it derives that of the gradient itself */
   /* Of a library that is called in this program: its function for an op and type, or null with the reason in why,
    * static. */
   lathe_fn *(*function)(const lathe_op *op, lathe_dtype dtype, const char **why);
+  const cuda_other *cuda; /* of one whose calls this program puts on a CUDA device's stream */
 } peer;
 
+#define PYTHON(name, ...)                                                                          \
+  { {name, LATHE_PEER, LATHE_ON_PEER, NULL}, __VA_ARGS__ }
 static const peer all[PEERS] = {
-    {{"numpy", LATHE_PEER, LATHE_ON_PEER, NULL}, "numpy", NULL},
-    {{"torch", LATHE_PEER, LATHE_ON_PEER, NULL}, "torch", NULL},
-    {{"torch.compile", LATHE_PEER, LATHE_ON_PEER, NULL}, "torch", NULL},
-    {{"openblas", LATHE_CPU, LATHE_ON_CPU, NULL}, "blas", blas_function},
+    PYTHON("numpy", .library = "numpy", .expression = "numpy"),
+    PYTHON("torch", .library = "torch", .expression = "torch", .other = true, .derives = true),
+    PYTHON("torch_cuda", .library = "torch", .expression = "torch", .gpu = true, .other = true, .derives = true),
+    PYTHON("torch.compile", .library = "torch.compile", .expression = "torch", .other = true, .derives = true),
+    PYTHON("torch.compile_cuda", .library = "torch.compile", .expression = "torch", .gpu = true, .other = true,
+           .derives = true),
+    {{"openblas", LATHE_CPU, LATHE_ON_CPU, NULL}, .library = "openblas", .expression = "blas", .function = blas_function},
+    {{"cublas", LATHE_CUDA, LATHE_ON_CUDA, NULL}, .library = "cublas", .expression = "blas", .gpu = true, .cuda = &cublas_calls},
 };
 
 /* A variant with its name. */
@@ -32,9 +45,10 @@ typedef struct made {
 
 static made *variants;
 static size_t count;
+static size_t *order, wanted; /* the indexes of those that are not left out */
 
 const char *peers_name(int number) {
-  return all[number].backend.name;
+  return all[number].library;
 }
 
 static const peer *peer_of(const lathe_backend *backend) {
@@ -44,11 +58,19 @@ static const peer *peer_of(const lathe_backend *backend) {
   return NULL;
 }
 
-static const char *expression_of(const lathe_op *op, const peer *p) {
+static const char *named(const lathe_op *op, const char *name) {
   for (int i = 0; i < op->npeers; i++)
-    if (strcmp(op->peers[i].name, p->expression) == 0)
+    if (strcmp(op->peers[i].name, name) == 0)
       return op->peers[i].expression;
   return NULL;
+}
+
+/* forward: the op that the expression is of, where that is another one. */
+static const char *expression_of(const lathe_op *op, const peer *p, const lathe_op **forward) {
+  const char *own = named(op, p->expression);
+
+  *forward = !own && p->derives ? op->gradient_of : NULL;
+  return *forward ? named(*forward, p->expression) : own;
 }
 
 static void make(const lathe_op *op, lathe_dtype dtype, const peer *p) {
@@ -68,43 +90,83 @@ static void make(const lathe_op *op, lathe_dtype dtype, const peer *p) {
 }
 
 bool peers_make(const bool *chosen) {
+  const lathe_op *forward;
   size_t most = 1;
 
   for (size_t o = 0; o < lathe_op_count; o++)
     most += (size_t)lathe_ops[o].nbounds * PEERS;
   variants = calloc(most, sizeof *variants);
-  if (!variants)
+  order = calloc(most, sizeof *order);
+  if (!variants || !order)
     return false;
+  for (int i = 0; i < PEERS; i++)
+    if (all[i].cuda)
+      cuda_other_put(&all[i].backend, all[i].cuda);
   for (size_t o = 0; o < lathe_op_count; o++)
     for (int b = 0; b < lathe_ops[o].nbounds; b++)
       for (int i = 0; i < PEERS; i++)
-        if (chosen[i] && expression_of(&lathe_ops[o], &all[i]))
+        if (chosen[i] && expression_of(&lathe_ops[o], &all[i], &forward))
           make(&lathe_ops[o], lathe_ops[o].bounds[b].dtype, &all[i]);
+  peers_narrow(true, true);
   return true;
 }
 
 void peers_free(void) {
   free(variants);
+  free(order);
   variants = NULL;
-  count = 0;
+  order = NULL;
+  count = wanted = 0;
+}
+
+static bool is_wanted(const peer *p, bool processors, bool gpus) {
+  return !p->other || (p->gpu ? gpus : processors);
+}
+
+void peers_narrow(bool processors, bool gpus) {
+  wanted = 0;
+  for (size_t i = 0; i < count; i++)
+    if (is_wanted(peer_of(variants[i].variant.backend), processors, gpus))
+      order[wanted++] = i;
 }
 
 size_t peers_count(void) {
-  return count;
+  return wanted;
 }
 
 const lathe_variant *peers_at(size_t index) {
-  return &variants[index].variant;
+  return &variants[order[index]].variant;
 }
 
 size_t peers_index(const lathe_variant *variant) {
   return (size_t)((const made *)variant - variants);
 }
 
+size_t peers_made(void) {
+  return count;
+}
+
 bool peers_has(const lathe_backend *backend) {
   return peer_of(backend) != NULL;
 }
 
+bool peers_on_gpu(const lathe_backend *backend) {
+  return peer_of(backend)->gpu;
+}
+
+const char *peers_library(const lathe_backend *backend) {
+  return peer_of(backend)->library;
+}
+
 const char *peers_expression(const lathe_variant *variant) {
-  return expression_of(variant->op, peer_of(variant->backend));
+  const lathe_op *forward;
+
+  return expression_of(variant->op, peer_of(variant->backend), &forward);
+}
+
+const lathe_op *peers_forward(const lathe_variant *variant) {
+  const lathe_op *forward;
+
+  expression_of(variant->op, peer_of(variant->backend), &forward);
+  return forward;
 }

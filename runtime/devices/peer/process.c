@@ -16,9 +16,12 @@
 
 #include "base/signals.h"
 
-/* peer.py, put in by the assembler, which finds it through -Wa,-I. */
+/* peer.py and the parts before it, put in by the assembler, which finds them through -Wa,-I. */
 __asm__(".section .rodata\n"
         "lathe_peer_script:\n"
+        ".incbin \"calls.py\"\n"
+        ".incbin \"with_numpy.py\"\n"
+        ".incbin \"with_torch.py\"\n"
         ".incbin \"peer.py\"\n"
         ".byte 0\n"
         ".previous\n");

@@ -1,0 +1,24 @@
+/* others.h - calls that another library puts on a CUDA device's stream, in the place of launches of our kernels. */
+#ifndef CUDA_OTHERS_H
+#define CUDA_OTHERS_H
+
+#include "driver.h"
+#include "library/lathe.h"
+
+typedef struct cuda_other {
+  /* What calls of a variant need, with the device's context current and the inputs in their buffers, whose results
+   * may be written over; null with the reason in why, static. */
+  void *(*prepare)(const lathe_variant *variant, const lathe_args *args, CUstream stream,
+                   const char **why);
+  CUresult (*enqueue)(void *prepared, const lathe_args *args, CUstream stream);
+  /* lost: memory goes with the context. */
+  void (*release)(void *prepared, bool lost);
+} cuda_other;
+
+/* From here on such calls are those of a backend's variants; what is put must stay. */
+void cuda_other_put(const lathe_backend *backend, const cuda_other *other);
+
+/* Null for a backend of our own kernels. */
+const cuda_other *cuda_other_of(const lathe_backend *backend);
+
+#endif
