@@ -133,7 +133,7 @@ says 'PEER add_f32__numpy: '
 # NumPy itself with a wrong sum, in the way of the real script.
 as_python wrong <<EOS
 #!/bin/sh
-script=\$(printf '%s' "\$2" | sed 's/numpy.copyto(view, result/numpy.copyto(view, result * 1.01/; s/np.copyto(view, result/np.copyto(view, result * 1.01/')
+script=\$(printf '%s' "\$2" | sed 's/np.copyto(view, part/np.copyto(view, part * 1.01/')
 exec '$LATHE_PYTHON' -c "\$script" "\$3" "\$4"
 EOS
 LATHE_PYTHON=$tmp/wrong bench --op add,exp --size 100 --peers numpy --json rows.json
@@ -144,5 +144,76 @@ fails 'r is '
 bench --op add --peers nump
 ends 2
 is 'names the nearest peer' grep "unknown peer 'nump'; did you mean 'numpy'" stderr
+
+# ---- on a GPU that is none: a driver, a PyTorch and a cuBLASLt that keep their own time --------------------------
+
+build='cc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC'
+driver=$LATHE_SRC/tests/cuda/driver
+mkdir gpu
+is 'builds the false driver' $build -I"$LATHE_SRC/runtime" "$driver/driver.c" "$driver/device.c" "$driver/defaults.c" \
+  -o gpu/libcuda.so.1 -lm
+is 'builds the false cuBLASLt' $build -I"$LATHE_SRC/runtime" -I"$driver" "$driver/cublaslt.c" -o gpu/libcublasLt.so.13 \
+  -Wl,--no-as-needed gpu/libcuda.so.1 -Wl,-rpath,"$tmp/gpu"
+# on_gpu OPTION...: the bench program where these are
+on_gpu() {
+  PYTHONPATH=$LATHE_SRC/tests/peers PYTHONDONTWRITEBYTECODE=1 LD_LIBRARY_PATH=$tmp/gpu \
+    "$LATHE_BENCH" --fast --seed 1 --iterations 9 --timeout 20 --json rows.json "$@" >output 2>stderr
+  status=$?
+}
+
+on_gpu --op exp --backend cuda --size 10,10000 --peers torch,torch.compile
+is 'PyTorch has rows on the GPU, and no others' rows rows.json \
+  'len(peers) == 4 and all(r["status"] == "right" and r["device"] == "cuda0" for r in peers)'
+is 'of either kind' rows rows.json '{r["backend"] for r in peers} == {"torch_cuda", "torch.compile_cuda"}'
+is 'warm by its own clock' rows rows.json 'all(abs(r["real_time"] - 1000) < 1 for r in peers)'
+is 'and cold' rows rows.json \
+  'all(abs(r["cold_time"] - 2000) < 1 if r["size"] == "10000" else r["cold_time"] is None for r in peers)'
+if grep -q '^[ *>]*exp_f32__cuda.* skipped' output; then
+  echo 'test_peers.sh: no ratio to our CUDA kernels is tried: they were left out'
+else
+  is 'held against the choice of dispatch there' rows rows.json 'all(abs(r["ratio"] - 1) < 0.01
+    and r["against"] == next(o["variant"] for o in ours if o["dispatched"]) for r in peers)'
+fi
+on_gpu --op exp --backend scalar --size 100 --peers torch
+is 'on the processor where our rows are' rows rows.json '[(r["backend"], r["device"]) for r in peers] == [("torch", "peer")]'
+on_gpu --op exp --backend scalar,cuda --size 100 --peers torch
+is 'and at both places' rows rows.json 'sorted(r["backend"] for r in peers) == ["torch", "torch_cuda"]'
+is 'each held against ours' rows rows.json 'all("cuda" in r["against"] or r["backend"] == "torch" for r in peers
+  if any(o["backend"] == "cuda" and o["real_time"] for o in ours))'
+"$LATHE_BENCH" --op exp --backend cuda --size 100 --peers torch,cublas --json rows.json >output 2>stderr
+is 'no GPU is a row with its reason' rows rows.json \
+  'any(r["device"] for r in peers) or [r["status"] for r in peers] == ["skipped"] and "NVIDIA" in peers[0]["reason"]'
+
+for backend in scalar cuda; do
+  on_gpu --op dropout --backend $backend --size 10000 --peers torch
+  is "$backend: random numbers of its own" rows rows.json \
+    'all(r["status"] == "right" and r["real_time"] > 0 and r["checked"] == "56 % of the elements" for r in peers) and peers'
+  on_gpu --op dropout_backward --backend $backend --size 10000 --peers torch
+  is "$backend: a gradient that PyTorch derives" rows rows.json \
+    'all(r["status"] == "right" and r["real_time"] > 0 for r in peers) and peers'
+  for fault in scale share; do
+    FAKE_TORCH=$fault on_gpu --op dropout --backend $backend --size 10000 --peers torch
+    is "$backend: dropout with the fault $fault" rows rows.json \
+      'all(r["status"] == "wrong" and "draws its own random numbers" in r["reason"] for r in peers) and peers'
+  done
+done
+FAKE_TORCH=stale on_gpu --op exp --backend cuda --size 10000 --peers torch
+is 'graphs that compute nothing' rows rows.json 'all(r["status"] == "wrong" for r in peers) and peers'
+FAKE_TORCH='no GPU' on_gpu --op exp --backend cuda --size 10000 --peers torch
+is 'a PyTorch that sees no GPU' rows rows.json 'all(r["status"] == "skipped" for r in peers) and peers'
+
+matmul='--op matmul,matmul_nt,matmul_tn,matmul_batched --size 5x7x11,3x5x7x11 --backend scalar --peers cublas'
+on_gpu $matmul --dtype f32,f16
+is 'cuBLASLt multiplies matrices of each order, and batches' rows rows.json \
+  'len(peers) == 16 and all((r["status"] == "right" and r["device"] == "cuda0") == (r["dtype"] == "f32") for r in peers)'
+is 'by the faster of two algorithms' rows rows.json \
+  'all(abs(r["real_time"] - 1000) < 1 for r in peers if r["dtype"] == "f32")'
+is 'and says what it has no algorithm for' rows rows.json \
+  'all("no algorithm" in r["reason"] for r in peers if r["dtype"] == "f16")'
+FAKE_CUBLAS=wrong on_gpu $matmul --dtype f32
+is 'a wrong product is called wrong' rows rows.json 'len(peers) == 8 and all(r["status"] == "wrong" for r in peers)'
+rm gpu/libcublasLt.so.13 && echo 'int nothing;' | cc -shared -fPIC -x c - -o gpu/libcublasLt.so.13
+on_gpu $matmul --dtype f32
+is 'a library that is another' rows rows.json 'all("is not cuBLASLt: it has no cublasLtCreate" in r["reason"] for r in peers)'
 
 summary

@@ -57,6 +57,9 @@ class Loop:
     def time(self, calls):
         return self.timed(calls, time.perf_counter_ns, itertools.repeat, **self.operands)
 
+    def one(self):
+        return self.time(1)[1]
+
     def cool(self):
         return False
 
@@ -71,4 +74,4 @@ class Drawing:
     def time(self, calls):
         taken, _ = self.calls.time(calls)
         self.seed(0)
-        return taken, self.calls.time(1)[1]
+        return taken, self.calls.one()

@@ -151,7 +151,7 @@ static bool tell(peer_call *c, char why[PEER_WHY]) {
   put_load(to, c);
   ok = fclose(to) == 0 && peer_ask(c->library, request, &draws, why);
   free(request);
-  c->head.draws = draws > 0;
+  c->head.draws = draws == 1;
   c->told = ok;
   c->ended = peer_ended(c->library);
   return ok && (!c->cool || ask_to_cool(c, &c->cool, why));

@@ -89,7 +89,7 @@ class Torch:
         self.torch.manual_seed(0)
         before = self.random_state()
         calls = self.repeated(*self.call(work), work)
-        calls.time(1)
+        calls.one()  # also for what is made once, and cannot be while a graph is recorded
         if self.torch.equal(before, self.random_state()):
             return calls
         return Drawing(calls, self.torch.manual_seed)
@@ -119,7 +119,12 @@ class Graphs:
         torch.cuda.synchronize(work.device)
         with torch.cuda.stream(self.stream):
             self.sets = [ready(work.operands)]
-            once(**self.sets[0])
+
+    def one(self):
+        with self.torch.cuda.stream(self.stream):
+            result = self.once(**self.sets[0])
+        self.stream.synchronize()
+        return result
 
     def record(self, calls):
         """A graph of calls, and the results that the last ones leave: of as many as there are sets."""
@@ -140,6 +145,7 @@ class Graphs:
         graph, held = self.graphs[each]
         times = -(-calls // each)
         with self.torch.cuda.stream(self.stream):
+            graph.replay()  # so that the GPU is at work while Python asks for what is timed
             self.begin.record()
             for _ in range(times):
                 graph.replay()

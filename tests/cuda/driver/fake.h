@@ -9,3 +9,6 @@ CUDA_FUNCTIONS(NAMED)
 /* What every function returns, once a launch has gone wrong: the real driver does that as well, until
  * the process ends. */
 extern CUresult fake_state;
+
+/* driver.c: what another library puts on the stream: a call with so many bytes of its own, at most 256. */
+CUresult fake_call(void (*call)(const void *own), const void *own, size_t bytes);

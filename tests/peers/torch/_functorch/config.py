@@ -1,0 +1,1 @@
+donated_buffer = True
