@@ -46,8 +46,8 @@ uint64_t check_kept_sum(const device_call *call, const check_kept *kept);
 /* Right, unless the outputs are other bits now. */
 check_result check_same(device_call *call, const check_kept *kept);
 
-/* Judges what the last run left of a call that draws its own random numbers: an element that is zero by one drawing and not
- * by the other says nothing; all others are held to the bound, and there are to be as many zeros as chance allows. */
+/* Judges what the last run left of a call that draws its own random numbers. An element that is zero by one drawing and
+ * not by the other says nothing; all others are held to the bound, and there are to be as many zeros as chance allows. */
 check_result check_drawn(device_call *call);
 
 /* The verdict on a call that went wrong as its error says. Like a repro command, it takes of the

@@ -9,6 +9,8 @@
 #include "library/dtype.h"
 #include "result.h"
 
+enum { BLOCK = 256 /* elements compared at a time */ };
+
 /* Puts an output's own elements in the place of those of the right result, where both are zero or neither is. */
 static void merge(const problem *p, int o, const char *got, char *right, size_t *agreed,
                   double *surplus) {
@@ -17,15 +19,18 @@ static void merge(const problem *p, int o, const char *got, char *right, size_t 
 
   *agreed = 0;
   *surplus = 0;
-  for (size_t i = 0; i < p->elements[o]; i++) {
-    double mine, theirs;
-    lathe_dtype_widen(type, right + i * size, 1, &mine);
-    lathe_dtype_widen(type, got + i * size, 1, &theirs);
-    *surplus += (theirs == 0) - (mine == 0);
-    if ((theirs == 0) != (mine == 0))
-      continue;
-    *agreed += theirs != 0;
-    memcpy(right + i * size, got + i * size, size);
+  for (size_t at = 0; at < p->elements[o]; at += BLOCK) {
+    const size_t left = p->elements[o] - at, count = left < BLOCK ? left : BLOCK;
+    double mine[BLOCK], theirs[BLOCK];
+    lathe_dtype_widen(type, right + at * size, count, mine);
+    lathe_dtype_widen(type, got + at * size, count, theirs);
+    for (size_t i = 0; i < count; i++) {
+      *surplus += (theirs[i] == 0) - (mine[i] == 0);
+      if ((theirs[i] == 0) != (mine[i] == 0))
+        continue;
+      *agreed += theirs[i] != 0;
+      memcpy(right + (at + i) * size, got + (at + i) * size, size);
+    }
   }
 }
 

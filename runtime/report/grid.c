@@ -107,7 +107,7 @@ static void measure_columns(const report *r) {
 }
 
 static void legend(const report *r) {
-  char text[320] = "* fastest";
+  char text[512] = "* fastest";
 
   if (timed[CEILING].shown)
     strcat(text, report_ceiling_legend(r));

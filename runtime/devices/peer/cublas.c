@@ -11,12 +11,12 @@
 #include "product.h"
 
 enum {
-  PROPOSALS = 8,         /* algorithms that are tried */
-  TRIALS = 20,           /* timed calls of each, */
-  FEW_TRIALS = 3,        /* or of one that takes long */
-  WORKSPACE = 32 << 20,  /* bytes, which NVIDIA advises for Hopper */
-  ALIGNMENT = 256,       /* bytes: the most that it asks about */
-  MATRICES = 3,          /* its own first and second, and the result */
+  PROPOSALS = 8,        /* algorithms that are tried */
+  TRIALS = 20,          /* timed calls of each, */
+  FEW_TRIALS = 3,       /* or of one that takes long */
+  WORKSPACE = 32 << 20, /* bytes, which NVIDIA advises for Hopper */
+  ALIGNMENT = 256,      /* bytes: the most that it asks about */
+  MATRICES = 3,         /* its own first and second, and the result */
 };
 
 static const float long_ms = 1;
@@ -52,8 +52,8 @@ static CUresult enqueue_nth(const call *c, int nth, const lathe_args *args, CUst
 
   return cublaslt.matmul(library, c->desc, wide ? (const void *)&one_f64 : &one, args->buf[1],
                          c->layout[0], args->buf[0], c->layout[1],
-                         wide ? (const void *)&zero_f64 : &zero, to, c->layout[2], to,
-                         c->layout[2], &h->algorithm, (void *)(uintptr_t)c->workspace, /* NOLINT */
+                         wide ? (const void *)&zero_f64 : &zero, to, c->layout[2], to, c->layout[2],
+                         &h->algorithm, (void *)(uintptr_t)c->workspace, /* NOLINT */
                          h->workspace, stream);
 }
 

@@ -57,9 +57,10 @@ bool cublaslt_open(char *why, size_t size) {
          open_at(&library, toolkit[i], ignored, sizeof ignored);
   if (!ok) {
     const size_t length = strlen(why);
-    snprintf(why + length, size - length,
-             "; CUDA's toolkit has it, ./configure --install-deps=peers installs it with PyTorch, and "
-             "LD_LIBRARY_PATH says where it is");
+    snprintf(
+        why + length, size - length,
+        "; CUDA's toolkit has it, ./configure --install-deps=peers installs it with PyTorch, and "
+        "LD_LIBRARY_PATH says where it is");
     return false;
   }
 #define FIND(name, symbol, parameters)                                                             \

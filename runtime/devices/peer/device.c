@@ -35,9 +35,9 @@ typedef struct peer_call {
   bool cool;      /* it was asked for calls that find their operands in no cache */
   bool ran;       /* it has results that this process has not, but for those fetched whole */
   bool fetched[LATHE_MAX_OPERANDS];
-  int file;       /* of memory that both processes have */
-  char *memory;   /* the operands, one after the other */
-  size_t size;    /* bytes of all */
+  int file;     /* of memory that both processes have */
+  char *memory; /* the operands, one after the other */
+  size_t size;  /* bytes of all */
   size_t at[LATHE_MAX_OPERANDS];
 } peer_call;
 
@@ -46,8 +46,8 @@ static double memory(device *on) {
   return -1;
 }
 
-/* A line about an operand, also one of the op that the call's is the gradient of, for they have the same dimensions: its
- * type, where in the memory it lies, negative for nowhere, and its extents. */
+/* A line about an operand, also one of the op that the call's is the gradient of, for they have the same dimensions:
+ * its type, where in the memory it lies, negative for nowhere, and its extents. */
 static void put_operand(FILE *to, const char *as, const peer_call *c, const lathe_operand *operand,
                         ptrdiff_t at) {
   const lathe_dtype type = lathe_dtype_of_operand(operand, c->head.variant->dtype);
@@ -110,7 +110,7 @@ static void put_load(FILE *to, const peer_call *c) {
   for (int o = 0; o < v->op->noperands; o++) {
     const lathe_operand *operand = &v->op->operands[o];
     put_operand(to,
-                operand->output               ? "output"
+                operand->output              ? "output"
                 : is_given(forward, operand) ? "given"
                                              : "input",
                 c, operand, (ptrdiff_t)c->at[o]);

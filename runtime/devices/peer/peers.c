@@ -29,12 +29,21 @@ typedef struct peer {
 static const peer all[PEERS] = {
     PYTHON("numpy", .library = "numpy", .expression = "numpy"),
     PYTHON("torch", .library = "torch", .expression = "torch", .other = true, .derives = true),
-    PYTHON("torch_cuda", .library = "torch", .expression = "torch", .gpu = true, .other = true, .derives = true),
-    PYTHON("torch.compile", .library = "torch.compile", .expression = "torch", .other = true, .derives = true),
-    PYTHON("torch.compile_cuda", .library = "torch.compile", .expression = "torch", .gpu = true, .other = true,
+    PYTHON("torch_cuda", .library = "torch", .expression = "torch", .gpu = true, .other = true,
            .derives = true),
-    {{"openblas", LATHE_CPU, LATHE_ON_CPU, NULL}, .library = "openblas", .expression = "blas", .function = blas_function},
-    {{"cublas", LATHE_CUDA, LATHE_ON_CUDA, NULL}, .library = "cublas", .expression = "blas", .gpu = true, .cuda = &cublas_calls},
+    PYTHON("torch.compile", .library = "torch.compile", .expression = "torch", .other = true,
+           .derives = true),
+    PYTHON("torch.compile_cuda", .library = "torch.compile", .expression = "torch", .gpu = true,
+           .other = true, .derives = true),
+    {{"openblas", LATHE_CPU, LATHE_ON_CPU, NULL},
+     .library = "openblas",
+     .expression = "blas",
+     .function = blas_function},
+    {{"cublas", LATHE_CUDA, LATHE_ON_CUDA, NULL},
+     .library = "cublas",
+     .expression = "blas",
+     .gpu = true,
+     .cuda = &cublas_calls},
 };
 
 /* A variant with its name. */
