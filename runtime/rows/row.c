@@ -134,6 +134,7 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
       *(double *)((char *)r + row_fields[i].offset) = NAN;
   r->task = t;
   r->of = variant;
+  r->least_bytes_per_second = r->least_flops_per_second = INFINITY;
   snprintf(name, sizeof name, "%s/%s", variant->name, t->size);
   r->name = copy(name);
   r->op = t->op->name;
@@ -213,13 +214,19 @@ void row_judge(row *r, const check_result *result, const char *repro) {
 }
 
 static void raise_ceilings(row *r, const ceilings *c) {
-  if (c->bytes > 0 && !(c->bytes <= r->ceiling_bytes_per_second)) {
-    r->ceiling_bytes_per_second = c->bytes;
-    memcpy(r->bytes_ceiling, c->bytes_name, sizeof r->bytes_ceiling);
+  if (c->bytes > 0) {
+    r->least_bytes_per_second = fmin(r->least_bytes_per_second, c->bytes);
+    if (!(c->bytes <= r->ceiling_bytes_per_second)) {
+      r->ceiling_bytes_per_second = c->bytes;
+      memcpy(r->bytes_ceiling, c->bytes_name, sizeof r->bytes_ceiling);
+    }
   }
-  if (c->flops > 0 && !(c->flops <= r->ceiling_flops_per_second)) {
-    r->ceiling_flops_per_second = c->flops;
-    memcpy(r->flops_ceiling, c->flops_name, sizeof r->flops_ceiling);
+  if (c->flops > 0) {
+    r->least_flops_per_second = fmin(r->least_flops_per_second, c->flops);
+    if (!(c->flops <= r->ceiling_flops_per_second)) {
+      r->ceiling_flops_per_second = c->flops;
+      memcpy(r->flops_ceiling, c->flops_name, sizeof r->flops_ceiling);
+    }
   }
 }
 
@@ -235,19 +242,24 @@ bool row_add(row *r, const outcome *o, const device *on, const measure_limits *l
   return !r->warm.stop;
 }
 
-/* The nearer of the limits is the ceiling, of which the row is above one also at the slow end of its interval. */
+/* The nearer of the limits is the ceiling. The row is above it where it is also at the slow end of its interval, and by
+ * more than the ceiling itself differed from measurement to measurement. */
 static void hold_against_ceilings(row *r, const device *on) {
-  const double uncertain = 0.05; /* of the loops that it is held against */
+  const double little = 1.05; /* by which loops may always differ */
   const double moved = r->bytes_per_second / r->ceiling_bytes_per_second;
   const double computed = r->flops_per_second / r->ceiling_flops_per_second;
   const bool by_arithmetic = !(computed <= moved) && !isnan(computed);
 
+  double uncertain;
+
   if (isnan(moved) && isnan(computed))
     return;
+  uncertain = by_arithmetic ? r->ceiling_flops_per_second / r->least_flops_per_second
+                            : r->ceiling_bytes_per_second / r->least_bytes_per_second;
   free(r->ceiling);
   r->ceiling = copy(by_arithmetic ? r->flops_ceiling : r->bytes_ceiling);
   r->ceiling_share = by_arithmetic ? computed : moved;
-  r->above_ceiling = r->ceiling_share * r->real_time / r->high > 1 + uncertain &&
+  r->above_ceiling = r->ceiling_share * r->real_time / r->high > fmax(little, uncertain) &&
                      !on->is_processor; /* what emulates a GPU has other limits */
   if (!device_kind_of(on->kind)->on_host)
     r->gpu_efficiency = 100 * r->ceiling_share;

@@ -54,8 +54,10 @@ typedef struct row {
   double bytes, flops; /* of one call */
   double bytes_per_second, flops_per_second;
   double ceiling_bytes_per_second, ceiling_flops_per_second;
-  double ceiling_share; /* of that one which is nearer, and which `ceiling` names */
-  bool above_ceiling;   /* by more than measuring is uncertain */
+  double least_bytes_per_second,
+      least_flops_per_second; /* of all rounds, where those are the most */
+  double ceiling_share;       /* of that one which is nearer, and which `ceiling` names */
+  bool above_ceiling;         /* by more than measuring is uncertain */
   const char *stop;
   double ulp, ulp_bound;
   double norm_error, norm_bound; /* of an output as a whole, shares of its 2-norm */
