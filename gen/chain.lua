@@ -40,8 +40,22 @@ local function kind_of(step, batch)
   return is_same(step.k[1], batch) and stores_outputs(step) and "total" or nil
 end
 
--- { batch, kinds }: the batch's run, and each step's kind; or nil and what stands against a chain.
-function chain.of(record)
+-- What stands against a layer of matrices, which are read as they are: an input of the step that is computed, or nil.
+local function computed_factor(record, step)
+  for _, letter in ipairs { "a", "b" } do
+    local node, kept = step[letter], false
+    for _, operand in ipairs(record.temporaries) do
+      kept = kept or operand.name == node.name
+    end
+    if node.op ~= "input" or letter == "b" and kept then
+      return "a layer whose factors are computed"
+    end
+  end
+end
+
+-- { batch, kinds }: the batch's run, and each step's kind; or nil and what stands against a chain. of_matrices: whether
+-- layers are to be products of operands and of what earlier layers leave, as these are.
+function chain.of(record, of_matrices)
   local batch, kinds = record.steps[1].m[1], {}
   if not batch then
     return nil, "a first product without rows"
@@ -50,6 +64,10 @@ function chain.of(record)
     kinds[i] = kind_of(step, batch)
     if not kinds[i] then
       return nil, "a product that is no layer of the first one's rows, and no sum over these"
+    end
+    local reason = of_matrices and kinds[i] == "layer" and computed_factor(record, step)
+    if reason then
+      return nil, reason
     end
   end
   for _, operand in ipairs(record.operands) do

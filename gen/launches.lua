@@ -110,9 +110,10 @@ end
 
 local cut_fields = {
   "name", "rows", "columns", "bm", "bn", "terms", "at_once", "threads", "subgroups", "side", "shared", "architecture",
-  "most", "number", "left",
+  "most", "number", "left", "cluster", "of_cluster", "room",
 }
-local step_fields = { "m", "n", "k", "matrices", "cuts" }
+local step_fields = { "m", "n", "k", "matrices", "rooms", "cuts" }
+local room_fields = { "of", "bytes" }
 
 -- The steps of a variant, with the cuts of each; a cut's kernel has the part's name, then its own.
 local function variant_steps(out, variant, part, scheduled)
@@ -129,11 +130,20 @@ local function variant_steps(out, variant, part, scheduled)
       table.concat(text.map(step.cuts, function(cut)
         return "    " .. initializer(cut, cut_fields, {
           name = string.format('.name = "%s_step%d%s"', part.stem, i, cut.name),
+          of_cluster = cut.cluster and string.format('.of_cluster = "%s_step%d%s_cluster"', part.stem, i, cut.name),
           side = cut.side and ".side = {" .. table.concat(cut.side, ", ") .. "}",
         }) .. ",\n"
       end)))
+    local rooms = string.format("%s_rooms%d", variant.name, i)
+    if step.rooms then
+      out[#out + 1] = string.format("static const lathe_room %s[] = {%s};\n", rooms,
+        table.concat(text.map(step.rooms, function(room)
+          return initializer(room, room_fields)
+        end), ", "))
+    end
     lines[i] = "    " .. initializer(step, step_fields, {
       cuts = string.format(".cuts = %s, .ncuts = %d", cuts, #step.cuts),
+      rooms = step.rooms and string.format(".rooms = %s, .nrooms = %d", rooms, #step.rooms),
     }) .. ",\n"
   end
   out[#out + 1] = string.format([[

@@ -18,12 +18,15 @@ local types = require "types"
 local program = {}
 
 -- The steps of an op for the templates of a family, which is not always the op's own.
-local wanted = { contract = "contractions", chain = "layers of a batch's rows, one after the other," }
+local wanted = {
+  contract = "contractions", chain = "layers of a batch's rows, one after the other,",
+  chain_matrix = "layers whose matrices are operands as they are in memory",
+}
 local function by_steps(op, part)
   local record, reason = steps.make(op, op.values, part.steps)
   local links
-  if record and part.family == "chain" then
-    links, reason = chain.of(record)
+  if record and part.family ~= "contract" then
+    links, reason = chain.of(record, part.family == "chain_matrix")
   end
   if reason then
     text.fail(op.where "variants", "variants: %s: expected %s for this implementation, found %s", op.name,

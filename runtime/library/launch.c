@@ -43,12 +43,22 @@ static size_t times(size_t count, size_t each) {
   return count / each + (count % each != 0);
 }
 
+/* The dynamic shared memory of a cut's blocks. Lines of a room end eight elements past a multiple of 64. */
+static size_t shared_of(const lathe_step *step, const lathe_cut *c, const size_t *dim) {
+  size_t bytes = c->shared;
+
+  for (const lathe_room *r = step->rooms; r < step->rooms + step->nrooms; r++)
+    bytes += c->bm * (times(product(dim, r->of), 64) * 64 + 8) * r->bytes;
+  return bytes;
+}
+
 /* The cut of a step that is for a size: the first with room for its rows and columns; null for none. */
 static const lathe_cut *cut_of(const lathe_step *step, const size_t *dim) {
   const size_t m = product(dim, step->m), n = product(dim, step->n);
 
   for (const lathe_cut *c = step->cuts; c < step->cuts + step->ncuts; c++)
-    if ((c->rows == 0 || m <= c->rows) && (c->columns == 0 || n <= c->columns))
+    if ((c->rows == 0 || m <= c->rows) && (c->columns == 0 || n <= c->columns) &&
+        (c->room == 0 || shared_of(step, c, dim) <= c->room))
       return c;
   return NULL;
 }
@@ -65,6 +75,20 @@ static size_t shares_of(const lathe_step *step, const lathe_cut *c, const size_t
   const size_t most = tiles > 0 && tiles < blocks ? blocks / tiles : 1;
 
   return slices < most ? (slices ? slices : 1) : most;
+}
+
+/* The blocks of a cluster, of which each has some of a tile's columns: as many as those are worth, where so many run at
+ * once. */
+static uint32_t cluster_of(const lathe_step *step, const lathe_cut *c, const size_t *dim,
+                           const lathe_limits *limits) {
+  const size_t worth = times(product(dim, step->k), c->terms);
+  const size_t tiles = tiles_of(step, c, dim), room = (size_t)limits->multiprocessors * c->at_once;
+  uint32_t blocks = 1;
+
+  while (blocks * 2 <= c->cluster && blocks * 2 <= worth && blocks * 2 <= limits->cluster &&
+         blocks * 2 * tiles <= room)
+    blocks *= 2;
+  return blocks;
 }
 
 /* Temporaries, and the most that a step's blocks leave, whatever the device. */
@@ -99,17 +123,20 @@ static int launch_steps(const lathe_schedule *schedule, const size_t *dim,
     const lathe_step *s = &schedule->steps[i];
     const lathe_cut *c = cut_of(s, dim);
     const uint32_t threads = c ? threads_of_cut(c, limits) : 0;
-    if (threads == 0 || limits->shared < c->shared || limits->architecture < c->architecture)
+    const size_t shared = c ? shared_of(s, c, dim) : 0;
+    if (threads == 0 || limits->shared < shared || limits->architecture < c->architecture)
       return 0;
     const size_t room = smaller((size_t)limits->multiprocessors * c->at_once, c->most);
-    const size_t grid = tiles_of(s, c, dim) * shares_of(s, c, dim, room);
+    const uint32_t cluster = cluster_of(s, c, dim, limits);
+    const size_t grid = tiles_of(s, c, dim) * shares_of(s, c, dim, room) * cluster;
     if (grid > most)
       return 0;
     launches[i] = (lathe_launch){
-        .kernel = c->name,
+        .kernel = cluster > 1 ? c->of_cluster : c->name,
         .grid = {(uint32_t)grid, 1, 1},
         .block = {threads, 1, 1},
-        .shared = c->shared,
+        .cluster = cluster,
+        .shared = (uint32_t)shared,
         .constant = {c->number, threads, 0, limits->matrix[0], limits->matrix[1],
                      limits->matrix[2]},
     };

@@ -106,14 +106,25 @@ typedef struct lathe_cut {
   uint32_t most;          /* blocks that share tiles, of all tiles together */
   uint32_t number;        /* Vulkan: the kernel's in its module */
   double left; /* bytes of the workspace that a block leaves for the last one of its tile */
+  uint32_t cluster; /* CUDA: the most blocks that share each tile's columns; a power of two, or 0 */
+  const char *of_cluster; /* the kernel of those that are more than one */
+  uint32_t room;    /* the most shared memory that it takes with the step's rooms, bytes; 0: any */
 } lathe_cut;
 
+/* Shared memory for the rows of a tile: the dimensions of a row's elements, and their bytes. */
+typedef struct lathe_room {
+  uint32_t of, bytes;
+} lathe_room;
+
 /* One of an op's matrix products, run one after another: of which dimensions the products are its rows, columns and
- * terms, and how many there are; a bit each. Of its cuts the first is taken that a matrix's rows and columns fit. */
+ * terms, and how many there are; a bit each. Of its cuts the first is taken that a matrix's rows and columns fit, and whose
+ * room has the step's rooms: of tiles that stay in shared memory for several products. */
 typedef struct lathe_step {
   uint32_t m, n, k, matrices;
   const lathe_cut *cuts;
   int ncuts;
+  const lathe_room *rooms;
+  int nrooms;
 } lathe_step;
 
 /* What a variant launches: the first row that holds, or all steps. What steps leave comes after the workspace's bytes. */

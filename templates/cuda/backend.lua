@@ -68,6 +68,7 @@ return {
       { "stages", range = { 2, 6 }, default = 3, short = "s" },
     },
     chain = {},
+    chain_matrix = {},
     rows = {
       {
         "threads", names = { 128, 256, 512, 1024 }, default = 512,
@@ -85,6 +86,7 @@ return {
   },
   implementations = {
     for_loop = { family = "chain" },
+    coopmat = { family = "chain_matrix" },
     -- Sums of products as products of matrices, and values of no sum for themselves; each sum of what is stored before.
     product = { family = "contract", steps = { points = true } },
     unfused = { family = "contract", steps = { points = true, stored = true } },

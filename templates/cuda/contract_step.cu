@@ -72,7 +72,7 @@ lathe_load_apart<$whole$>(raw.$x.pointer$, $from$, $(S.field(x.operand, along)),
 struct $name$ {
   //@ for _, x in ipairs(part.point.inputs) do
   //@ if x.operand then
-  lathe_pack<$(type_of(x.operand)), $(S.kind(step, x.operand, along) == "none" and 1 or count)> $x.pointer$;
+  lathe_pack<$(type_of(x.operand)), $(S.kind(step, x.operand, along) == "none" and "1" or count)> $x.pointer$;
   //@ end
   //@ end
 };
@@ -112,7 +112,7 @@ __device__ __forceinline__ void make_$letter$(const raw_$letter$ &raw, number (&
     x[nth] = packed;
   }
 }
-//@ if made.plain then
+//@ if made.plain or made.layer and made[letter].plain then
 //@ local operand = part.point.inputs[1].operand
 
 __device__ __forceinline__ const $k.storage$ *from_$letter$(size_t $across$, size_t k) const {
@@ -121,33 +121,60 @@ __device__ __forceinline__ const $k.storage$ *from_$letter$(size_t $across$, siz
 //@ end
 //@ return along, count
 //@ end
-//@ local function results(step, P)
-//@ local part, values, count = step.values, step.of.values, 128 // k.spelling.bits
-//@ raw(step, part, "raw_values", "n", count)
-bool whole_values;
-
-__device__ __forceinline__ void finish(size_t m, size_t n, const number (&sums)[$count$], long long there) const {
-  raw_values raw;
+//@ -- The values that follow `count` sums along n: finish stores them; finish_two, of a layer, those that go to memory, and
+//@ -- gives the others that later layers read.
+//@ local function finish(step, P, count, layer)
+//@ local part, values = step.values, step.of.values
+//@ local given = {}
+//@ for _, value in ipairs(values) do
+//@   given[#given + 1] = layer and layer.next[value.operand.name] and (", number (&%s_next)[%d]"):format(value.operand.name, count)
+//@ end
+__device__ __forceinline__ void $(layer and "finish_two" or "finish")(size_t m, size_t n, const number (&sums)[$count$], long long there$(table.concat(given))) const {
+  raw_values<$count$> raw;
   (void)raw, (void)m;
   //@ load(step, part, { m = "m", n = "n" }, "n", count, "false", "whole_values")
+  //@ local function is_stored(value)
+  //@   return not layer or layer.stored[value.operand.name]
+  //@ end
   //@ for _, value in ipairs(values) do
+  //@ if is_stored(value) then
   lathe_pack<$(type_of(value.operand)), $count$> $value.operand.name$_pack;
+  //@ end
   //@ end
   //@ prelude(part)
 #pragma unroll
   for (int nth = 0; nth < $count$; nth++) {
     //@ compute(step, part, "n", count, P, "sums[nth]")
     //@ for _, value in ipairs(values) do
+    //@ if is_stored(value) then
     $value.operand.name$_pack.at[nth] = $value.operand.name$_;
+    //@ end
+    //@ if layer and layer.next[value.operand.name] then
+    $value.operand.name$_next[nth] = $value.operand.name$_;
+    //@ end
     //@ end
   }
   //@ for _, value in ipairs(values) do
   //@ local how = S.kind(step, value.operand, "n")
   //@ local stride = how == "strided" and S.field(value.operand, "n") or how == "unit" and "1" or "0"
+  //@ if is_stored(value) then
   lathe_store_some($value.operand.name$ + $(offset(step, value.operand, { m = "m", n = "n" })), $value.operand.name$_pack,
       $stride$, there, $(how == "unit" and "whole_values" or "false"));
   //@ end
+  //@ end
 }
+//@ end
+//@ local function results(step, made, P)
+//@ local count = 128 // k.spelling.bits
+template <int COUNT>
+//@ raw(step, step.values, "raw_values", "n", "COUNT")
+bool whole_values;
+
+//@ finish(step, P, count)
+//@ if made.layer then
+
+//@ finish(step, P, 2, made.layer)
+//@ end
 //@ end
 //@ function define(step, made, P)
 //@ for _, part in ipairs { step.a, step.b, step.values } do
@@ -179,7 +206,7 @@ struct $step.name$ {
   //@ end
   //@ local along_a, count_a = factor(step, made, step.a, "a", "m", P)
   //@ local along_b, count_b = factor(step, made, step.b, "b", "n", P)
-  //@ results(step, P)
+  //@ results(step, made, P)
 
   __device__ __forceinline__ $step.name$(const lathe_args &given) {
     args = &given;

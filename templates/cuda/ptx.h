@@ -159,6 +159,19 @@ static __device__ __forceinline__ void lathe_send(P *, const P &, unsigned, unsi
 }
 #endif
 
+/* *to = p in the shared memory of the cluster's block `block`, to be read after a barrier of the cluster. */
+static __device__ __forceinline__ void lathe_put(float2 *to, float2 p, unsigned block) {
+#if __CUDA_ARCH__ >= 900
+  unsigned at;
+
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(at)
+      : "r"((unsigned)__cvta_generic_to_shared(to)), "r"(block));
+  asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(p.x), "f"(p.y)
+               : "memory");
+#endif
+}
+
 /* Copies 16 bytes to shared memory while the thread goes on; groups of copies end in their order. */
 static __device__ __forceinline__ void lathe_copy_ahead(void *to, const void *from) {
   asm volatile(
@@ -217,6 +230,15 @@ LATHE_MMA(__nv_bfloat16, "bf16")
 #ifdef __CUDA_FP16_TYPES_EXIST__
 LATHE_MMA(__half, "f16")
 #endif
+
+/* sums += a * b, of 16 x 8 and 8 x 8 numbers, of whose digits 11 count (tf32). */
+static __device__ __forceinline__ void lathe_mma_numbers(float (&sums)[4], const unsigned (&a)[4],
+                                                         unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
 
 /* Tensor cores that read shared memory by themselves, for groups of four warps: sums += a * b of 64 x 16 and 16 x N elements, of
  * which each thread has what it has of mma's sums. A factor's first line is at an address in shared memory, where

@@ -6,6 +6,7 @@
 local rows, work = use "schedule_rows.lua", use "../gpu/work.lua"
 
 local chain, contract = use "schedule_chain.lua", use "schedule_contract.lua"
+local chain_matrix = use "schedule_chain_matrix.lua"
 
 local schedule = { rows = rows }
 
@@ -59,6 +60,10 @@ end
 
 function schedule.chain(facts)
   return chain(facts, work)
+end
+
+function schedule.chain_matrix(facts)
+  return chain_matrix(facts, work)
 end
 
 return schedule

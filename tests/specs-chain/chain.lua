@@ -9,6 +9,7 @@ local function declare(name, inputs, outputs, compute, keys)
       size[dim], odd[dim] = 12, odd[dim] or 19 + 2 * d
     end
   end
+  keys.on_tensor_cores = keys.on_tensor_cores or keys.dtypes
   op(name) {
     doc = name, inputs = inputs, outputs = outputs, compute = compute, sizes = { size, odd },
     dtypes = keys.dtypes or { "f32", "f16" }, ulp = 4, backward = keys.backward,
@@ -16,6 +17,7 @@ local function declare(name, inputs, outputs, compute, keys)
     variants = {
       { backend = "cpu", implementation = "simd", mr = 5, nv = { 1, 2 }, rows = 8 },
       { backend = { "cuda", "vulkan" }, implementation = "for_loop" },
+      { backend = "cuda", implementation = "coopmat", dtypes = keys.on_tensor_cores },
     },
   }
 end

@@ -89,6 +89,10 @@ struct alignas(8) uint2 {
   unsigned x, y;
 };
 
+struct alignas(8) float2 {
+  float x, y;
+};
+
 /* Shared memory whose size a launch gives, by the name that the kernels have for it. */
 alignas(1024) thread_local uint4 room[EMULATOR_SHARED / sizeof(uint4)];
 
@@ -318,6 +322,10 @@ static inline void lathe_send(P *to, const P &p, unsigned block, unsigned long l
   *static_cast<P *>(emulator_in_block(to, block)) = p;
 }
 
+static inline void lathe_put(float2 *to, float2 p, unsigned block) {
+  *static_cast<float2 *>(emulator_in_block(to, block)) = p;
+}
+
 static inline void lathe_copy_some(void *to, const void *from, int bytes) {
   const size_t at = (size_t)((char *)to - (char *)room);
   uint4 line = {};
@@ -380,6 +388,26 @@ static inline void lathe_mma(const T *, float (&sums)[4], const unsigned (&a)[4]
     double sum = sums[nth];
     for (unsigned k = 0; k < 16; k++)
       sum += half((int)(nth / 2 + k / 8 * 2), row, k % 8) * half((int)(4 + k / 8), column, k % 8);
+    sums[nth] = (float)sum;
+  }
+}
+
+/* Of 16 x 8 numbers of a, and 8 x 8 of b, whose last 13 bits do not count. */
+static inline void lathe_mma_numbers(float (&sums)[4], const unsigned (&a)[4], unsigned b0,
+                                     unsigned b1) {
+  const unsigned mine[6] = {a[0], a[1], a[2], a[3], b0, b1};
+  unsigned all[6][32];
+
+  for (int nth = 0; nth < 6; nth++)
+    memcpy(all[nth], emulator_exchange(mine[nth]), sizeof all[nth]);
+  auto number = [&](unsigned nth, unsigned row, unsigned k) {
+    return __uint_as_float(all[nth][row * 4 + k] & ~0x1fffu);
+  };
+  for (unsigned nth = 0; nth < 4; nth++) {
+    const unsigned row = emulator_lane() / 4, column = emulator_lane() % 4 * 2 + nth % 2;
+    double sum = sums[nth];
+    for (unsigned k = 0; k < 8; k++)
+      sum += (double)number(nth / 2 + k / 4 * 2, row, k % 4) * number(4 + k / 4, column, k % 4);
     sums[nth] = (float)sum;
   }
 }

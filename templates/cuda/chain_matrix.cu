@@ -1,0 +1,110 @@
+//@ if first then
+/* Layers, of which each row of a batch goes through all (gen/chain.lua), in one launch, by tensor cores (tensor_layers.h).
+ * Sums over the batch follow, a launch each, as of any contraction. */
+//@ end
+//@ local P = use "parts.cu"
+//@ local S = use "../c/contract_step.c"
+//@ local T = use "contract_step.cu"
+//@ local K = use "contract_kernel.cu"
+//@ if first then
+#include "tensor_layers.h"
+#include "thin.h"
+
+//@ end
+//@ for i, step in ipairs(k.steps) do
+//@ T.define(step, schedule.steps[i], P)
+//@ end
+//@ local function type_of(tile)
+//@   return tile.kept and k.number or k.storage
+//@ end
+//@ -- The kernel of a shape, for a cluster's blocks or for one alone.
+//@ local function define(shape, ending, blocks)
+extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
+    $part.stem$_step1$shape.name$$ending$(const __grid_constant__ lathe_args given) {
+  typedef lathe_tensor_layers<$k.storage$, $shape.bm$, $shape.columns$, $shape.warps_m$, $shape.warps_n$, $shape.stages$> layers;
+  extern __shared__ __align__(1024) uint4 room[];
+  layers all(room, $blocks$);
+  const size_t m = (size_t)(blockIdx.x / all.blocks) * $shape.bm$;
+  //@ for _, i in ipairs(schedule.layers) do
+  $(k.steps[i].name) step$i$(given);
+  step$i$.place();
+  //@ end
+  //@ local last
+  //@ for t, tile in ipairs(schedule.tiles) do
+  //@ local places = S.size(tile.run):gsub("args%->", "given.")
+  $(type_of(tile)) *const tile$t$ = reinterpret_cast<$(type_of(tile)) *>($(last or "all.tiles"));
+  const int line$t$ = layers::line_of($places$);
+  //@ last = ("tile%d + %d * line%d"):format(t, shape.bm, t)
+  //@ end
+  //@ if blocks ~= "1" then
+  lathe_cluster_arrive();
+  //@ end
+  //@ local copied = {}
+  //@ for _, i in ipairs(schedule.layers) do
+  //@ local tile = schedule.steps[i].layer.tile
+  //@ if not tile.kept and not copied[tile] then
+  //@ copied[tile] = true
+  all.copy_rows(step$i$, tile$tile.number$, m);
+  //@ end
+  //@ end
+  auto more = [&]() {
+    int nth = all.coming, slices;
+    //@ for _, i in ipairs(schedule.layers) do
+    slices = all.slices_of(step$i$.n_count, step$i$.k_count);
+    if (nth >= 0 && nth < slices)
+      all.copy_slice(step$i$, nth);
+    nth -= slices;
+    //@ end
+    all.coming++;
+    lathe_end_group();
+  };
+  for (int nth = 0; nth < $(shape.stages - 1); nth++)
+    more();
+  //@ if blocks ~= "1" then
+  lathe_cluster_wait();
+  //@ end
+  //@ for _, i in ipairs(schedule.layers) do
+  //@ local layer, step = schedule.steps[i].layer, k.steps[i]
+  //@ local left, given = {}, {}
+  //@ for _, value in ipairs(step.of.values) do
+  //@   local tile = layer.next[value.operand.name]
+  //@   left[#left + 1] = tile and { tile = tile, name = value.operand.name }
+  //@   given[#given + 1] = tile and ", " .. value.operand.name
+  //@ end
+
+  all.layer(step$i$, tile$layer.tile.number$, more, [&](int row, size_t n, const $k.number$ (&sums)[2]) {
+    const long long there = (long long)step$i$.n_count - (long long)n;
+    //@ for _, of in ipairs(left) do
+    $k.number$ $of.name$[2] = {0, 0};
+    //@ end
+    if (m + row < step$i$.m_count && there > 0)
+      step$i$.finish_two(m + row, n, sums, there$(table.concat(given)));
+    //@ for _, of in ipairs(left) do
+    all.leave(tile$of.tile.number$, line$of.tile.number$, row, n, step$i$.n_count, $of.name$);
+    //@ end
+  });
+  //@ if #left > 0 and blocks ~= "1" then
+  lathe_cluster_arrive();
+  lathe_cluster_wait();
+  //@ end
+  //@ end
+  lathe_await_groups<0>();
+}
+
+//@ end
+#ifndef LATHE_CLUSTERS_ALONE
+//@ for _, shape in ipairs(schedule.shapes) do
+//@ define(shape, "", "1")
+//@ end
+//@ for nth, i in ipairs(schedule.totals) do
+//@ for _, shape in ipairs(variants[1].shape.shapes[i]) do
+//@ K.define(k.steps[i], shape, part.stem .. "_step" .. nth + 1 .. shape.name)
+//@ end
+//@ end
+#endif
+
+#if __CUDA_ARCH__ >= 900
+//@ for _, shape in ipairs(schedule.shapes) do
+//@ define(shape, "_cluster", "lathe_cluster_size()")
+//@ end
+#endif

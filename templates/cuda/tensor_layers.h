@@ -1,0 +1,365 @@
+/* tensor_layers.h - layers that a block's rows go through, one after the other, by tensor cores.
+ *
+ * What a layer reads of the rows is in shared memory: elements as they are in memory, or numbers that a layer before has
+ * left. Its matrix comes in slices of TERMS terms and COLUMNS columns, STAGES of which are there or on their way, also those
+ * of the layers to come. Elements of 16 bits are multiplied as they are, with products that are exact. A number is
+ * multiplied as the sum of two of 11 digits each (tf32), of which no digit within f32's bounds is lost: so what is between
+ * layers is as good as f32, and never beyond the range of a type of 16 bits.
+ *
+ * A warp has sums of TILES_M x 16 rows and TILES_N x 8 columns. Where all warps have the same rows and a layer has few
+ * columns, several share the terms of the same columns. */
+#ifndef LATHE_TENSOR_LAYERS_H
+#define LATHE_TENSOR_LAYERS_H
+
+#include "tiles.h"
+
+/* A number as two that tensor cores take whole: the first of 11 digits, not rounded, lest it were infinite. */
+static __device__ __forceinline__ void lathe_halve(float x, unsigned &high, unsigned &low) {
+  high = __float_as_uint(x) & ~0x1fffu;
+  const float rest = x - __uint_as_float(high);
+  low = fabsf(x) == INFINITY ? 0 : __float_as_uint(rest) + 0x1000;
+}
+
+/* The right factor of a step of 16 terms: two tiles of 8 columns. Of 16-bit elements, words of neighbouring terms as an mma
+ * has them. */
+template <typename T> struct lathe_right {
+  unsigned words[4];
+
+  template <bool ALONG_K, int LINE>
+  __device__ __forceinline__ void load(const T *slice, int n, int k) {
+    const int lane = (int)threadIdx.x % 32, row = lane / 16 * 8 + (ALONG_K ? lane % 8 : 0);
+    const int term = lane / 8 % 2 * 8 + (ALONG_K ? 0 : lane % 8);
+    lathe_load_matrices<!ALONG_K>(words, ALONG_K ? slice + (n + row) * LINE + k + term
+                                                 : slice + (k + term) * LINE + n + row);
+  }
+  /* Terms 2t and 2t + 1 of thread t, or those 8 further, of a tile. */
+  __device__ __forceinline__ float2 numbers(int tile, int further) const {
+    lathe_pack<T, 2> pack;
+    memcpy(&pack, &words[tile * 2 + further], sizeof pack);
+    return {lathe_number(pack, 0), lathe_number(pack, 1)};
+  }
+};
+
+template <> struct lathe_right<float> {
+  float2 all[4];
+
+  template <bool ALONG_K, int LINE>
+  __device__ __forceinline__ void load(const float *slice, int n, int k) {
+    const int lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int nth = 0; nth < 4; nth++) {
+      const int row = n + nth / 2 * 8 + lane / 4, term = k + nth % 2 * 8 + lane % 4 * 2;
+      if (ALONG_K)
+        all[nth] = *reinterpret_cast<const float2 *>(slice + row * LINE + term);
+      else
+        all[nth] = {slice[term * LINE + row], slice[(term + 1) * LINE + row]};
+    }
+  }
+  __device__ __forceinline__ float2 numbers(int tile, int further) const {
+    return all[tile * 2 + further];
+  }
+};
+
+template <typename T, int BM, int COLUMNS, int WARPS_M, int WARPS_N, int STAGES>
+struct lathe_tensor_layers {
+  static constexpr int TERMS = 64, V = 16 / sizeof(T), PAD = V;
+  static constexpr int THREADS = WARPS_M * WARPS_N * 32;
+  static constexpr int TILES_M = BM / WARPS_M / 16, TILES_N = COLUMNS / WARPS_N / 8;
+  static constexpr int ALONG = COLUMNS * (TERMS + PAD), ACROSS = TERMS * (COLUMNS + PAD);
+  static constexpr int SLICE = ALONG > ACROSS ? ALONG : ACROSS; /* elements */
+  static constexpr int MERGED = 8192;                           /* bytes */
+  static_assert(TILES_N % 2 == 0, "columns of the right factor are loaded for two tiles");
+  static_assert(WARPS_M > 1 || (TILES_M == 1 && WARPS_N * TILES_N * 512 <= MERGED),
+                "there is room to merge");
+
+  float *const merged;
+  T *const slices;
+  unsigned char *const tiles; /* what layers read */
+  const unsigned blocks, rank; /* of a cluster, whose blocks share the columns of each layer */
+  int coming, used; /* slices */
+
+  __device__ __forceinline__ lathe_tensor_layers(uint4 *room, unsigned blocks)
+      : merged(reinterpret_cast<float *>(room)), slices(reinterpret_cast<T *>(merged + MERGED / 4)),
+        tiles(reinterpret_cast<unsigned char *>(slices + STAGES * SLICE)), blocks(blocks),
+        rank(blockIdx.x % blocks), coming(0), used(0) {
+  }
+
+  static __device__ __forceinline__ int warp() {
+    return (int)threadIdx.x / 32;
+  }
+  static __device__ __forceinline__ int lane() {
+    return (int)threadIdx.x % 32;
+  }
+  /* Elements from one row of a tile to the next. */
+  static __device__ __forceinline__ int line_of(size_t terms) {
+    return (int)lathe_times(terms, TERMS) * TERMS + 8;
+  }
+
+  /* The columns of a layer that are this block's: `columns` from `first` on. */
+  struct share {
+    int first, columns;
+  };
+  __device__ __forceinline__ share share_of(size_t columns) const {
+    const int each = (int)lathe_times(lathe_times(columns, blocks), 16) * 16;
+    const long long first = (long long)rank * each, left = (long long)columns - first;
+    return {(int)first, left < each ? (left < 0 ? 0 : (int)left) : each};
+  }
+  __device__ __forceinline__ int slices_of(size_t columns, size_t terms) const {
+    return (int)(lathe_times(share_of(columns).columns, COLUMNS) * lathe_times(terms, TERMS));
+  }
+
+  /* `there` elements, from(v) each, and zeros up to 16 bytes. */
+  template <typename From>
+  static __device__ __forceinline__ void copy(T *to, From from, int there, bool whole) {
+    there = there < 0 ? 0 : there < V ? there : V;
+    if (whole) {
+      lathe_copy_some(to, from(0), there * (int)sizeof(T));
+    } else {
+      lathe_pack<T, V> pack;
+#pragma unroll
+      for (int v = 0; v < V; v++)
+        pack.at[v] = v < there ? *from(v) : T(0.0f);
+      lathe_store(to, pack);
+    }
+  }
+
+  /* Begins to copy the rows of an operand that a layer reads. */
+  template <typename C>
+  __device__ __forceinline__ void copy_rows(const C &here, T *tile, size_t m) const {
+    const int line = line_of(here.k_count), pieces = (line - 8) / V;
+    for (int at = (int)threadIdx.x; at < BM * pieces; at += THREADS) {
+      const int row = at / pieces, k = at % pieces * V;
+      const long long left = m + row < here.m_count ? (long long)here.k_count - k : 0;
+      copy(
+          tile + row * line + k, [&](int v) { return here.from_a(m + row, k + v); },
+          left < V ? (int)left : V, here.whole_a);
+    }
+  }
+
+  /* Begins to copy the slice number `nth` of a layer's matrix. */
+  template <typename C> __device__ __forceinline__ void copy_slice(const C &here, int nth) const {
+    T *const to = slices + coming % STAGES * SLICE;
+    const share mine = share_of(here.n_count);
+    const int deep = (int)lathe_times(here.k_count, TERMS), chunk = nth / deep * COLUMNS;
+    const int columns = mine.columns - chunk < COLUMNS ? mine.columns - chunk : COLUMNS;
+    const size_t n = (size_t)mine.first + chunk, k = (size_t)(nth % deep) * TERMS;
+    const int terms = here.k_count - k < TERMS ? (int)(here.k_count - k) : TERMS;
+    constexpr int LINES = C::B_ALONG_K ? COLUMNS : TERMS, LENGTH = C::B_ALONG_K ? TERMS : COLUMNS;
+#pragma unroll 1
+    for (int at = (int)threadIdx.x; at < LINES * (LENGTH / V); at += THREADS) {
+      const int line = at / (LENGTH / V), place = at % (LENGTH / V) * V;
+      const int column = C::B_ALONG_K ? line : place, term = C::B_ALONG_K ? place : line;
+      if (column >= (columns + 15) / 16 * 16)
+        continue;
+      const bool is_there = column < columns && term < terms;
+      copy(
+          to + line * (LENGTH + PAD) + place,
+          [&](int v) {
+            return C::B_ALONG_K ? here.from_b(n + column, k + term + v)
+                                : here.from_b(n + column + v, k + term);
+          },
+          !is_there      ? 0
+          : C::B_ALONG_K ? terms - term
+                         : columns - column,
+          here.whole_b);
+    }
+  }
+
+  /* Waits for the next slice, and begins to copy another one: more(). */
+  template <typename More> __device__ __forceinline__ const T *next(More more) {
+    const T *const slice = slices + used % STAGES * SLICE;
+    lathe_await_groups<STAGES - 2>();
+    __syncthreads();
+    more();
+    used++;
+    return slice;
+  }
+
+  /* Sums of 16 terms from k on; of a slice the same from `at` on. */
+  template <bool ALONG_K>
+  __device__ __forceinline__ void multiply_elements(float (&sums)[TILES_M][TILES_N][4], const T *tile,
+                                           int line, int k, const T *slice, int column, int columns,
+                                           int at) const {
+    constexpr int LINE = (ALONG_K ? TERMS : COLUMNS) + PAD;
+    unsigned a[TILES_M][4];
+#pragma unroll
+    for (int i = 0; i < TILES_M; i++)
+      lathe_load_matrices<false>(a[i], tile +
+                                           (first_row() + i * 16 + lane() % 16) * line + k +
+                                           lane() / 16 * 8);
+#pragma unroll
+    for (int j = 0; j < TILES_N; j += 2) {
+      lathe_right<T> b;
+      if (column + j * 8 >= columns)
+        break;
+      b.template load<ALONG_K, LINE>(slice, column + j * 8, at);
+#pragma unroll
+      for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+        for (int second = 0; second < 2; second++)
+          lathe_mma((const T *)nullptr, sums[i][j + second], a[i], b.words[second * 2],
+                    b.words[second * 2 + 1]);
+    }
+  }
+
+  template <bool ALONG_K>
+  __device__ __forceinline__ void multiply_numbers(float (&sums)[TILES_M][TILES_N][4], const float *tile,
+                                           int line, int k, const T *slice, int column, int columns,
+                                           int at) const {
+    constexpr int LINE = (ALONG_K ? TERMS : COLUMNS) + PAD;
+    constexpr bool EXACT = sizeof(T) == 2; /* elements have no more digits */
+    unsigned high[TILES_M][2][4], low[TILES_M][2][4];
+#pragma unroll
+    for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+      for (int further = 0; further < 2; further++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+          const float2 two = *reinterpret_cast<const float2 *>(
+              tile + (first_row() + i * 16 + half * 8 + lane() / 4) * line + k + further * 8 +
+              lane() % 4 * 2);
+          lathe_halve(two.x, high[i][further][half], low[i][further][half]);
+          lathe_halve(two.y, high[i][further][half + 2], low[i][further][half + 2]);
+        }
+#pragma unroll
+    for (int j = 0; j < TILES_N; j += 2) {
+      lathe_right<T> b;
+      if (column + j * 8 >= columns)
+        break;
+      b.template load<ALONG_K, LINE>(slice, column + j * 8, at);
+#pragma unroll
+      for (int second = 0; second < 2; second++)
+#pragma unroll
+        for (int further = 0; further < 2; further++) {
+          const float2 two = b.numbers(second, further);
+          unsigned whole[2], rest[2];
+          lathe_halve(two.x, whole[0], rest[0]);
+          lathe_halve(two.y, whole[1], rest[1]);
+#pragma unroll
+          for (int i = 0; i < TILES_M; i++) {
+            float few[4] = {0, 0, 0, 0}; /* tensor cores cut off what they add, f32 rounds it */
+            float(&to)[4] = EXACT ? sums[i][j + second] : few;
+            if (!EXACT)
+              lathe_mma_numbers(to, high[i][further], rest[0], rest[1]);
+            lathe_mma_numbers(to, low[i][further], whole[0], whole[1]);
+            lathe_mma_numbers(to, high[i][further], whole[0], whole[1]);
+#pragma unroll
+            for (int nth = 0; nth < 4 && !EXACT; nth++)
+              sums[i][j + second][nth] += few[nth];
+          }
+        }
+    }
+  }
+
+  static __device__ __forceinline__ int first_row() {
+    return warp() / WARPS_N * TILES_M * 16;
+  }
+
+  /* A sum that is no number may be one of parts alone, as infinity times the 0 that a number's second part may be; and
+   * of tiny numbers a part has fewer digits. Those are added up as they are. */
+  template <typename C>
+  static __device__ __forceinline__ void mend(const C &here, float &sum, const float *row,
+                                              size_t n) {
+    if (fabsf(sum) >= 0x1p-100f || sum == 0 || n >= here.n_count)
+      return;
+    sum = 0;
+    for (size_t k = 0; k < here.k_count; k++)
+      sum = fmaf(row[k], float(*here.from_b(n, k)), sum);
+  }
+
+  static __device__ __forceinline__ void clear(float (&sums)[TILES_M][TILES_N][4]) {
+#pragma unroll
+    for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+      for (int j = 0; j < TILES_N; j++)
+#pragma unroll
+        for (int nth = 0; nth < 4; nth++)
+          sums[i][j][nth] = 0;
+  }
+
+  /* Adds up what warps have that share terms: those of the first. */
+  __device__ __forceinline__ void merge(float (&sums)[TILES_M][TILES_N][4], int apart,
+                                        int sharing) const {
+    float *const mine = merged + warp() * TILES_N * 128 + lane();
+    __syncthreads(); /* what was merged before is read */
+#pragma unroll
+    for (int j = 0; j < TILES_N; j++)
+#pragma unroll
+      for (int nth = 0; nth < 4; nth++)
+        mine[(j * 4 + nth) * 32] = sums[0][j][nth];
+    __syncthreads();
+    for (int other = 1; other < sharing && warp() < apart; other++)
+#pragma unroll
+      for (int j = 0; j < TILES_N; j++)
+#pragma unroll
+        for (int nth = 0; nth < 4; nth++)
+          sums[0][j][nth] += mine[(other * apart * TILES_N * 4 + j * 4 + nth) * 32];
+  }
+
+  /* A layer of the rows in a tile: finish(row, n, sums) for each two neighbouring sums that there are; more: as in next. */
+  template <typename C, typename A, typename More, typename Finish>
+  __device__ __forceinline__ void layer(const C &here, const A *tile, More more, Finish finish) {
+    const share mine = share_of(here.n_count);
+    const int line = line_of(here.k_count), terms = (int)here.k_count;
+    for (int chunk = 0; chunk < mine.columns; chunk += COLUMNS) {
+      const int columns = mine.columns - chunk < COLUMNS ? mine.columns - chunk : COLUMNS;
+      int sharing = 1;
+      if constexpr (WARPS_M == 1)
+        while (columns * sharing * 2 <= COLUMNS)
+          sharing *= 2;
+      if (sharing > WARPS_N)
+        sharing = WARPS_N;
+      const int apart = WARPS_N / sharing, part = warp() % WARPS_N / apart;
+      const int column = warp() % WARPS_N % apart * TILES_N * 8;
+      float sums[TILES_M][TILES_N][4];
+      clear(sums);
+      for (int k = 0; k < terms; k += TERMS) {
+        const T *const slice = next(more);
+#pragma unroll
+        for (int at = 0; at < TERMS; at += 16)
+          if (k + at < terms && ((k + at) / 16 & (sharing - 1)) == part) {
+            if constexpr (sizeof(A) == 2)
+              multiply_elements<C::B_ALONG_K>(sums, tile, line, k + at, slice, column, columns, at);
+            else
+              multiply_numbers<C::B_ALONG_K>(sums, tile, line, k + at, slice, column, columns, at);
+          }
+      }
+      if (sharing > 1)
+        merge(sums, apart, sharing);
+      if (part > 0)
+        continue;
+#pragma unroll
+      for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+        for (int j = 0; j < TILES_N; j++)
+#pragma unroll
+          for (int half = 0; half < 2; half++) {
+            const int row = first_row() + i * 16 + half * 8 + lane() / 4;
+            const int at = column + j * 8 + lane() % 4 * 2;
+            float two[2] = {sums[i][j][half * 2], sums[i][j][half * 2 + 1]};
+            if (column + j * 8 >= (columns + 15) / 16 * 16)
+              continue;
+            const size_t n = (size_t)mine.first + chunk + at;
+            if constexpr (sizeof(A) == 4) {
+              mend(here, two[0], tile + row * line, n);
+              mend(here, two[1], tile + row * line, n + 1);
+            }
+            finish(row, n, two);
+          }
+    }
+  }
+
+  /* Leaves two neighbouring numbers of a row, zeros past the last, for a layer of all blocks to read. */
+  __device__ __forceinline__ void leave(float *tile, int line, int row, size_t n, size_t count,
+                                        const float (&numbers)[2]) const {
+    const float2 two = {n < count ? numbers[0] : 0, n + 1 < count ? numbers[1] : 0};
+    float2 *const to = reinterpret_cast<float2 *>(tile + row * line + n);
+    if (blocks == 1)
+      *to = two;
+    else
+      for (unsigned block = 0; block < blocks; block++)
+        lathe_put(to, two, block);
+  }
+};
+
+#endif

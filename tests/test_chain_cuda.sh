@@ -1,0 +1,79 @@
+#!/bin/sh
+# test_chain_cuda.sh - chains by CUDA kernels whose layers are products of matrices, run on the processor by
+# tests/cuda/emulator: depths, gradients, clusters, widths that fill no tile; and faults planted in their templates, which
+# the check must find. Needs LATHE_SRC and LATHE_BENCH.
+
+. "$LATHE_SRC/tests/check.sh"
+
+if ! command -v "${CXX:-c++}" >/dev/null; then
+  echo 'skipped: CUDA chains on the processor: there is no C++ compiler'
+  summary
+  exit
+fi
+
+# Without f64, whose kernels on the emulator are f32's.
+tree
+cp -r "$LATHE_SRC/specs/include" "$tmp/tree/specs/"
+without_f64() { sed 's/, f64 = bound//; s/"f64", //' "$1" >"$tmp/tree/specs/$2"; }
+without_f64 "$LATHE_SRC/specs/include/vector.lua" include/vector.lua
+without_f64 "$LATHE_SRC/tests/specs-chain/chain.lua" chain.lua
+without_f64 "$LATHE_SRC/specs/mlp.lua" mlp.lua
+templates_of_its_own
+mkdir "$tmp/build" "$tmp/faulty"
+checked() { emulated --implementation coopmat "$@"; }
+# Widths of several tiles and slices, with edges, that blocks of a cluster share; more rows than a block has.
+sizes=batch=17xi=70xh=200xl=130xo=150,batch=70xi=48xh=100xl=33xo=20,batch=1xi=1xh=1xl=1xo=1
+
+cd "$tmp/build" || exit 1
+is 'builds the driver' emulator_driver
+is 'configures' configure_emulator
+is 'takes the runtime' reuse
+is 'builds the kernels' ninja out/bench
+is 'is right' checked --size S,odd,small
+is 'sizes' checked --op 'mlp*,three_layers*,swish_*,one_layer*' --size "$sizes"
+is 'a batch of two axes' checked --op residual --size batch=5xseq=7xi=70xh=200
+is 'special values' checked --op 'mlp*' --size odd,small --special nan,inf,zero,denormal
+# Rows that blocks of 64 have no room for, and that no block has.
+is 'wide rows' checked --op one_layer --dtype f32 --size batch=70xi=700xo=20
+too_wide() { ! checked --op one_layer --dtype f32 --size batch=3xi=5000xo=20 && grep 'no launch for this size' "$tmp/rows"; }
+is 'says what is too wide' too_wide
+
+# ---- planted faults -------------------------------------------------------------------------------------------
+
+cd "$tmp/faulty" || exit 1
+cp "$tmp/build/libcuda.so.1" .
+is 'configures for faults' configure_emulator --ops=three_layers,swish_of_transposed_backward
+is 'takes the runtime for faults' reuse
+is 'builds what is to be faulty' ninja out/bench
+is 'is right without a fault' checked --size "$sizes"
+cp -R "$tmp/tree/templates" "$tmp/right"
+
+# fault FILE FROM TO: with that in place of a text, which is there once, kernels are built, and are wrong
+fault() {
+  plant "$tmp/tree/templates/cuda/$1" "$2" "$3" && ninja out/bench
+  built=$?
+  checked --size "$sizes"
+  wrong=$?
+  cp "$tmp/right/cuda/$1" "$tmp/tree/templates/cuda/$1"
+  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
+}
+layers=tensor_layers.h
+is 'finds a number without its second half' fault $layers ': __float_as_uint(rest) + 0x1000' ': 0'
+is 'finds infinity times nothing' fault $layers 'fabsf(x) == INFINITY ? 0 : ' ''
+is 'finds sums of parts that are not mended' fault $layers 'fabsf(sum) >= 0x1p-100f || sum == 0' 'true'
+is 'finds copies that nobody waits for' fault $layers 'lathe_await_groups<STAGES - 2>' 'lathe_await_groups<STAGES - 1>'
+is 'finds a barrier left out' fault $layers '__syncthreads();
+    more();' 'more();'
+is 'finds terms that nobody has' fault $layers '(sharing - 1)) == part' 'sharing) == part'
+is 'finds shares that are not added up' fault $layers 'other < sharing && warp()' 'other + 1 < sharing && warp()'
+is 'finds merging without a barrier' fault $layers 'sums[0][j][nth];
+    __syncthreads();' 'sums[0][j][nth];'
+is 'finds columns that two blocks have' fault $layers 'rank * each' 'rank * 16'
+is 'finds what stays in its own block' fault $layers 'block < blocks; block++' 'block < 1; block++'
+is 'finds columns past the last that are left' fault $layers 'n + 1 < count ? numbers[1] : 0' 'numbers[1]'
+is 'finds the wrong rows' fault $layers 'half * 8 + lane() / 4) * line + k' 'half * 4 + lane() / 4) * line + k'
+is 'finds a slice of other columns' fault $layers 'nth / deep * COLUMNS' 'nth % deep * COLUMNS'
+is 'finds a cluster that does not wait' fault chain_matrix.cu 'lathe_cluster_arrive();
+  lathe_cluster_wait();' ''
+
+summary
