@@ -32,7 +32,7 @@ is 'builds the kernels' ninja out/bench
 is 'is right' checked --size S,odd,small
 is 'sizes' checked --op 'mlp*,three_layers*,swish_*,one_layer*' --size "$sizes"
 is 'a batch of two axes' checked --op residual --size batch=5xseq=7xi=70xh=200
-is 'special values' checked --op 'mlp*' --size odd,small --special nan,inf,zero,denormal
+is 'special values' checked --op 'mlp*' --size small --special nan,inf,zero,denormal
 # Rows that blocks of 64 have no room for, and that no block has.
 is 'wide rows' checked --op one_layer --dtype f32 --size batch=70xi=700xo=20
 too_wide() { ! checked --op one_layer --dtype f32 --size batch=3xi=5000xo=20 && grep 'no launch for this size' "$tmp/rows"; }
@@ -42,7 +42,7 @@ is 'says what is too wide' too_wide
 
 cd "$tmp/faulty" || exit 1
 cp "$tmp/build/libcuda.so.1" .
-is 'configures for faults' configure_emulator --ops=three_layers,swish_of_transposed_backward
+is 'configures for faults' configure_emulator --ops=one_layer,three_layers,swish_of_transposed_backward
 is 'takes the runtime for faults' reuse
 is 'builds what is to be faulty' ninja out/bench
 is 'is right without a fault' checked --size "$sizes"
@@ -58,8 +58,8 @@ fault() {
   [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
 }
 layers=tensor_layers.h
-is 'finds a number without its second half' fault $layers ': __float_as_uint(rest) + 0x1000' ': 0'
-is 'finds infinity times nothing' fault $layers 'fabsf(x) == INFINITY ? 0 : ' ''
+is 'finds a number without its second half' fault $layers 'low = lathe_rounded(x - __uint_as_float(high))' 'low = 0'
+is 'finds a NaN that is rounded' fault $layers 'fabsf(x) < INFINITY ? 0x1000 : 0' '0x1000'
 is 'finds sums of parts that are not mended' fault $layers 'fabsf(sum) >= 0x1p-100f || sum == 0' 'true'
 is 'finds copies that nobody waits for' fault $layers 'lathe_await_groups<STAGES - 2>' 'lathe_await_groups<STAGES - 1>'
 is 'finds a barrier left out' fault $layers '__syncthreads();
@@ -70,7 +70,6 @@ is 'finds merging without a barrier' fault $layers 'sums[0][j][nth];
     __syncthreads();' 'sums[0][j][nth];'
 is 'finds columns that two blocks have' fault $layers 'rank * each' 'rank * 16'
 is 'finds what stays in its own block' fault $layers 'block < blocks; block++' 'block < 1; block++'
-is 'finds columns past the last that are left' fault $layers 'n + 1 < count ? numbers[1] : 0' 'numbers[1]'
 is 'finds the wrong rows' fault $layers 'half * 8 + lane() / 4) * line + k' 'half * 4 + lane() / 4) * line + k'
 is 'finds a slice of other columns' fault $layers 'nth / deep * COLUMNS' 'nth % deep * COLUMNS'
 is 'finds a cluster that does not wait' fault chain_matrix.cu 'lathe_cluster_arrive();

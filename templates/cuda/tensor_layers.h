@@ -13,11 +13,15 @@
 
 #include "tiles.h"
 
-/* A number as two that tensor cores take whole: the first of 11 digits, not rounded, lest it were infinite. */
+/* A number as two of 11 digits, of which tensor cores take no more. Of what is not finite they may be anything that makes
+ * a sum NaN: see mend. */
+static __device__ __forceinline__ unsigned lathe_rounded(float x) {
+  return __float_as_uint(x) + (fabsf(x) < INFINITY ? 0x1000 : 0);
+}
+
 static __device__ __forceinline__ void lathe_halve(float x, unsigned &high, unsigned &low) {
-  high = __float_as_uint(x) & ~0x1fffu;
-  const float rest = x - __uint_as_float(high);
-  low = fabsf(x) == INFINITY ? 0 : __float_as_uint(rest) + 0x1000;
+  high = lathe_rounded(x) & ~0x1fffu;
+  low = lathe_rounded(x - __uint_as_float(high));
 }
 
 /* The right factor of a step of 16 terms: two tiles of 8 columns. Of 16-bit elements, words of neighbouring terms as an mma
