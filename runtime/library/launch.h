@@ -105,10 +105,10 @@ typedef struct lathe_cut {
   uint32_t architecture;  /* CUDA: at least, 90 for compute capability 9.0 */
   uint32_t most;          /* blocks that share tiles, of all tiles together */
   uint32_t number;        /* Vulkan: the kernel's in its module */
-  double left; /* bytes of the workspace that a block leaves for the last one of its tile */
+  double left;      /* bytes of the workspace that a block leaves for the last one of its tile */
   uint32_t cluster; /* CUDA: the most blocks that share each tile's columns; a power of two, or 0 */
   const char *of_cluster; /* the kernel of those that are more than one */
-  uint32_t room;    /* the most shared memory that it takes with the step's rooms, bytes; 0: any */
+  uint32_t room; /* the most shared memory that it takes with the step's rooms, bytes; 0: any */
 } lathe_cut;
 
 /* Shared memory for the rows of a tile: the dimensions of a row's elements, and their bytes. */

@@ -78,9 +78,9 @@ struct lathe_tensor_layers {
 
   float *const merged;
   T *const slices;
-  unsigned char *const tiles; /* what layers read */
+  unsigned char *const tiles;  /* what layers read */
   const unsigned blocks, rank; /* of a cluster, whose blocks share the columns of each layer */
-  int coming, used; /* slices */
+  int coming, used;            /* slices */
 
   __device__ __forceinline__ lathe_tensor_layers(uint4 *room, unsigned blocks)
       : merged(reinterpret_cast<float *>(room)), slices(reinterpret_cast<T *>(merged + MERGED / 4)),
@@ -181,15 +181,14 @@ struct lathe_tensor_layers {
 
   /* Sums of 16 terms from k on; of a slice the same from `at` on. */
   template <bool ALONG_K>
-  __device__ __forceinline__ void multiply_elements(float (&sums)[TILES_M][TILES_N][4], const T *tile,
-                                           int line, int k, const T *slice, int column, int columns,
-                                           int at) const {
+  __device__ __forceinline__ void multiply_elements(float (&sums)[TILES_M][TILES_N][4],
+                                                    const T *tile, int line, int k, const T *slice,
+                                                    int column, int columns, int at) const {
     constexpr int LINE = (ALONG_K ? TERMS : COLUMNS) + PAD;
     unsigned a[TILES_M][4];
 #pragma unroll
     for (int i = 0; i < TILES_M; i++)
-      lathe_load_matrices<false>(a[i], tile +
-                                           (first_row() + i * 16 + lane() % 16) * line + k +
+      lathe_load_matrices<false>(a[i], tile + (first_row() + i * 16 + lane() % 16) * line + k +
                                            lane() / 16 * 8);
 #pragma unroll
     for (int j = 0; j < TILES_N; j += 2) {
@@ -207,9 +206,9 @@ struct lathe_tensor_layers {
   }
 
   template <bool ALONG_K>
-  __device__ __forceinline__ void multiply_numbers(float (&sums)[TILES_M][TILES_N][4], const float *tile,
-                                           int line, int k, const T *slice, int column, int columns,
-                                           int at) const {
+  __device__ __forceinline__ void
+  multiply_numbers(float (&sums)[TILES_M][TILES_N][4], const float *tile, int line, int k,
+                   const T *slice, int column, int columns, int at) const {
     constexpr int LINE = (ALONG_K ? TERMS : COLUMNS) + PAD;
     constexpr bool EXACT = sizeof(T) == 2; /* elements have no more digits */
     unsigned high[TILES_M][2][4], low[TILES_M][2][4];
