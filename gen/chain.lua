@@ -54,11 +54,13 @@ local function computed_factor(record, step)
 end
 
 -- { batch, kinds }: the batch's run, and each step's kind; or nil and what stands against a chain. of_matrices: whether
--- layers are to be products of operands and of what earlier layers leave, as these are.
+-- layers are to be products of operands and of what earlier layers leave, as these are: of which type, or false.
 function chain.of(record, of_matrices)
   local batch, kinds = record.steps[1].m[1], {}
   if not batch then
     return nil, "a first product without rows"
+  elseif of_matrices == "f64" then
+    return nil, "f64"
   end
   for i, step in ipairs(record.steps) do
     kinds[i] = kind_of(step, batch)

@@ -26,7 +26,7 @@ local function by_steps(op, part)
   local record, reason = steps.make(op, op.values, part.steps)
   local links
   if record and part.family ~= "contract" then
-    links, reason = chain.of(record, part.family == "chain_matrix")
+    links, reason = chain.of(record, part.family == "chain_matrix" and part.dtype)
   end
   if reason then
     text.fail(op.where "variants", "variants: %s: expected %s for this implementation, found %s", op.name,

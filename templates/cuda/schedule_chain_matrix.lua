@@ -3,8 +3,8 @@
 --   layers, totals   the numbers of the steps of each kind
 --   tiles[t]         what layers read of a block's rows, kept in shared memory: { name, kept, run }; kept: as numbers,
 --                    for a layer before leaves it
---   steps[i].layer   of each layer: { tile, next, stored }: the number of the tile that it reads; the tiles that it leaves,
---                    by the operand's name; and which of its values go to memory
+--   steps[i].layer   of each layer: { tile, next, stored }: the number of the tile that it reads; the tiles that it
+--                    leaves, by the operand's name; and which of its values go to memory
 --   shapes           the blocks: { name, bm, columns, warps_m, warps_n, stages, threads, at_once }
 
 local contract = use "schedule_contract.lua"
