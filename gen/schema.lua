@@ -27,7 +27,7 @@ local types = require "types"
 
 local schema = {}
 
-local peers = { "blas", "numpy", "torch" }
+local peers = { "blas", "cudnn", "numpy", "torch" }
 
 local function check_precisions(op)
   local where, seen = op.where "dtypes", {}

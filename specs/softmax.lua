@@ -23,7 +23,7 @@ op "softmax" {
     },
   },
   variants = vector.rows,
-  peers = { numpy = numpy_exp .. "e / e.sum(-1, keepdims=True)", torch = "F.softmax(x, -1)" },
+  peers = { numpy = numpy_exp .. "e / e.sum(-1, keepdims=True)", torch = "F.softmax(x, -1)", cudnn = "softmax" },
 }
 
 op "log_softmax" {
@@ -43,6 +43,7 @@ op "log_softmax" {
   peers = {
     numpy = "s = x - x.max(-1, keepdims=True); s - np.log(np.exp(s).sum(-1, keepdims=True))",
     torch = "F.log_softmax(x, -1)",
+    cudnn = "log_softmax",
   },
 }
 

@@ -154,6 +154,8 @@ is 'builds the false driver' $build -I"$LATHE_SRC/runtime" "$driver/driver.c" "$
   -o gpu/libcuda.so.1 -lm
 is 'builds the false cuBLASLt' $build -I"$LATHE_SRC/runtime" -I"$driver" "$driver/cublaslt.c" -o gpu/libcublasLt.so.13 \
   -Wl,--no-as-needed gpu/libcuda.so.1 -Wl,-rpath,"$tmp/gpu"
+is 'builds the false cuDNN' $build -I"$LATHE_SRC/runtime" -I"$driver" "$driver/cudnn.c" -o gpu/libcudnn.so.9 \
+  -Wl,--no-as-needed gpu/libcuda.so.1 -Wl,-rpath,"$tmp/gpu" -lm
 # on_gpu OPTION...: the bench program where these are
 on_gpu() {
   PYTHONPATH=$LATHE_SRC/tests/peers PYTHONDONTWRITEBYTECODE=1 LD_LIBRARY_PATH=$tmp/gpu \
@@ -212,6 +214,13 @@ is 'and says what it has no algorithm for' rows rows.json \
   'all("no algorithm" in r["reason"] for r in peers if r["dtype"] == "f16")'
 FAKE_CUBLAS=wrong on_gpu $matmul --dtype f32
 is 'a wrong product is called wrong' rows rows.json 'len(peers) == 8 and all(r["status"] == "wrong" for r in peers)'
+on_gpu --op softmax,log_softmax --size 7x33 --backend scalar --dtype f32,f16 --peers cudnn
+is 'cuDNN has softmax and its logarithm' rows rows.json \
+  'len(peers) == 4 and all((r["status"] == "right" and r["real_time"] > 0) == (r["dtype"] == "f32") for r in peers)'
+is 'and says what it refuses' rows rows.json 'all("cuDNN refuses" in r["reason"] for r in peers if r["dtype"] == "f16")'
+FAKE_CUDNN=wrong on_gpu --op softmax,log_softmax --size 7x33 --backend scalar --peers cudnn
+is 'a wrong softmax is called wrong' rows rows.json 'len(peers) == 2 and all(r["status"] == "wrong" for r in peers)'
+
 rm gpu/libcublasLt.so.13 && echo 'int nothing;' | cc -shared -fPIC -x c - -o gpu/libcublasLt.so.13
 on_gpu $matmul --dtype f32
 is 'a library that is another' rows rows.json 'all("is not cuBLASLt: it has no cublasLtCreate" in r["reason"] for r in peers)'

@@ -242,7 +242,8 @@ static const option_row rows[] = {
     {"device", "D,...", "devices by name", .set = set_list, .to = TO(o.device)},
     {"peers", "P,...",
      "other libraries beside them, on the same inputs, where a\n"
-     "spec says how: numpy, torch, torch.compile, openblas, cublas",
+     "spec says how: numpy, torch, torch.compile, openblas,\n"
+     "cublas, cudnn",
      .set = set_list, .to = TO(o.peers)},
     {.help = "\n"
              "How to measure"},

@@ -58,7 +58,6 @@ static CUresult enqueue_nth(const call *c, int nth, const lathe_args *args, CUst
 }
 
 static CUresult enqueue(void *prepared, const lathe_args *args, CUstream stream) {
-  const int CUDA_ERROR_UNKNOWN = 999;
   const call *c = prepared;
 
   return enqueue_nth(c, c->chosen, args, stream) ? CUDA_ERROR_UNKNOWN : 0;

@@ -7,6 +7,7 @@
 
 #include "blas.h"
 #include "cublas.h"
+#include "cudnn.h"
 #include "devices/cuda/others.h"
 #include "library/dtype.h"
 
@@ -44,6 +45,11 @@ static const peer all[PEERS] = {
      .expression = "blas",
      .gpu = true,
      .cuda = &cublas_calls},
+    {{"cudnn", LATHE_CUDA, LATHE_ON_CUDA, NULL},
+     .library = "cudnn",
+     .expression = "cudnn",
+     .gpu = true,
+     .cuda = &cudnn_calls},
 };
 
 /* A variant with its name. */
