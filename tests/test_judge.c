@@ -182,19 +182,21 @@ static void rows_reference(const lathe_args *args) {
   }
 }
 
+/* Of N elements in rows, or, where those are 0, of what is left of some rows: each is off, by turns or alike in a row. */
 static judgement judge_rows_off(double off, size_t rows, bool alike) {
-  static const lathe_operand operand = {"y", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false};
+  static const lathe_operand in_rows = {"y", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false};
+  static const lathe_operand in_columns = {"y", LATHE_VARIANT_DTYPE, true, 1, {1}, 0, 0, false};
   static const lathe_bound bound = {LATHE_F32, 4};
-  static const lathe_op op = {.name = "rows",
-                              .family = "map",
-                              .ndim = 2,
-                              .dim = {"rows", "cols"},
-                              .noperands = 1,
-                              .operands = &operand,
-                              .nbounds = 1,
-                              .bounds = &bound,
-                              .reference_f64 = rows_reference};
-  const size_t dim[2] = {rows, N / rows};
+  const lathe_op op = {.name = "rows",
+                       .family = "map",
+                       .ndim = 2,
+                       .dim = {"rows", "cols"},
+                       .noperands = 1,
+                       .operands = rows ? &in_rows : &in_columns,
+                       .nbounds = 1,
+                       .bounds = &bound,
+                       .reference_f64 = rows_reference};
+  const size_t dim[2] = {rows ? rows : 3, rows ? N / rows : N};
   const char *why;
   problem *p = problem_make(&op, LATHE_F32, dim, 1, 0, &why);
   float got[N];
@@ -219,6 +221,10 @@ static void test_rows_off_alike(void **state) {
   j = judge_rows_off(0x1p-12, 8, true);
   assert_true(judge_is_right(&j));
   j = judge_rows_off(0x1p-12, 8, false);
+  assert_true(j.wrong == 0 && !judge_is_right(&j));
+  j = judge_rows_off(0x1p-12, 0, true);
+  assert_true(judge_is_right(&j));
+  j = judge_rows_off(0x1p-12, 0, false);
   assert_true(j.wrong == 0 && !judge_is_right(&j));
   j = judge_rows_off(0x1p-12, 32, true); /* as far as one may be, which so many rows are not */
   assert_true(j.wrong == 0 && !judge_is_right(&j));

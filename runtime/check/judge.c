@@ -253,6 +253,11 @@ static void judge_rows(const law *l, fill_block *fill, const void *from, const n
   }
 }
 
+/* Whether what is computed once may be in all elements of an output: in rows, and in what is left of other dimensions. */
+static bool has_in_common(const lathe_op *op, int output) {
+  return op->operands[output].ndim > 0 && op->ndim > 1;
+}
+
 /* What a part of the elements came to. */
 typedef struct part {
   judgement j;
@@ -364,7 +369,7 @@ static judgement judge_floating(const law *l, fill_block *fill, const void *from
   if (l->stored->integer) /* which have no small errors */
     return all.j;
   judge_norms(l, &all.n, &all.j);
-  if (all.j.wrong == 0 && all.j.off > all.j.off_allowed && l->p->op->operands[l->output].ndim > 1)
+  if (all.j.wrong == 0 && all.j.off > all.j.off_allowed && has_in_common(l->p->op, l->output))
     judge_rows(l, fill, from, &all.n, &all.j);
   return all.j;
 }
