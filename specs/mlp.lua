@@ -18,7 +18,7 @@ local variants = {
   { backend = "avx2", mr = 6, nv = 2 },
   { backend = { "simd", "-avx512", "-avx2" }, implementation = "simd", mr = 6, nv = 2 },
   { backend = { "simd", "-avx512", "-avx2" }, mr = 4, nv = 2 },
-  { backend = "cuda", implementation = "coopmat", dtypes = { "f16", "bf16" } },
+  { backend = "cuda", implementation = "coopmat", dtypes = { "f32", "f16", "bf16" } },
   { backend = "cuda" },
   { backend = "cuda", implementation = "for_loop" },
   { backend = "vulkan" },

@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   typedef lathe_tensor_layers<$k.storage$, $shape.bm$, $shape.columns$, $shape.warps_m$, $shape.warps_n$, $shape.stages$> layers;
   extern __shared__ __align__(1024) uint4 room[];
   layers all(room, $blocks$);
-  const size_t m = (size_t)(blockIdx.x / all.blocks) * $shape.bm$;
+  const size_t m = (size_t)(blockIdx.x >> all.shift) * $shape.bm$;
   //@ for _, i in ipairs(schedule.layers) do
   $(k.steps[i].name) step$i$(given);
   step$i$.place();
@@ -48,14 +48,11 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   //@ end
   //@ end
   auto more = [&]() {
-    int nth = all.coming, slices;
-    //@ for _, i in ipairs(schedule.layers) do
-    slices = all.slices_of(step$i$.n_count, step$i$.k_count);
-    if (nth >= 0 && nth < slices)
-      all.copy_slice(step$i$, nth);
-    nth -= slices;
+    bool copied = false;
+    //@ for nth, i in ipairs(schedule.layers) do
+    if (!copied)
+      copied = all.copy_slice(step$i$, $(nth - 1));
     //@ end
-    all.coming++;
     lathe_end_group();
   };
   for (int nth = 0; nth < $(shape.stages - 1); nth++)

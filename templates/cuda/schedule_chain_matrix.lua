@@ -11,6 +11,7 @@ local contract = use "schedule_contract.lua"
 
 local MOST_SHARED = 225 * 1024 -- bytes of a block
 local TERMS, PAD = 64, 16 -- of a slice of a matrix, as tensor_layers.h has them; bytes between its lines
+local TOTALLED = 64 -- rows of a batch that are worth a block of their own where they are summed up
 local MERGED = 8192 -- bytes of sums that warps share
 
 local function shape(name, bm, columns, warps_m, warps_n, stages, at_once)
@@ -24,7 +25,7 @@ end
 local function shapes_of(wide)
   return {
     shape("_rows16", 16, 128, 1, 8, wide and 4 or 7, 1),
-    shape("_rows64", 64, 128, 2, 4, wide and 2 or 3, 1),
+    shape("_rows64", 64, 64, 2, 4, 3, 1),
   }
 end
 
@@ -101,7 +102,7 @@ end
 return function(facts, work)
   local as_contraction = setmetatable({ variants = {} }, { __index = facts })
   for i in ipairs(facts.variants) do
-    as_contraction.variants[i] = { params = { unit = "vector", bm = 128, bn = 128, stages = 3 } }
+    as_contraction.variants[i] = { params = { unit = "vector", bm = 64, bn = 64, stages = 3 } }
   end
   local record, bytes = facts.programs.steps, 16 // facts.width
   local made = contract(as_contraction, work)
@@ -121,12 +122,15 @@ return function(facts, work)
       together.cuts[c] = {
         name = of.name, rows = c == 1 and 2048 or nil, bm = of.bm, bn = 1, terms = 64, at_once = of.at_once,
         threads = of.threads, most = 1, left = 0, cluster = 8, room = MOST_SHARED,
-        shared = of.stages * longest * bytes + MERGED,
+        shared = of.stages * longest * bytes + (of.warps_m > 1 and 0 or MERGED),
       }
     end
     local steps = { together }
     for _, i in ipairs(made.totals) do
       steps[#steps + 1] = variant.steps[i]
+      for _, cut in ipairs(variant.steps[i].cuts) do
+        cut.terms = TOTALLED
+      end
     end
     variant.steps = steps
   end

@@ -78,14 +78,23 @@ struct lathe_tensor_layers {
 
   float *const merged;
   T *const slices;
-  unsigned char *const tiles;  /* what layers read */
-  const unsigned blocks, rank; /* of a cluster, whose blocks share the columns of each layer */
-  int coming, used;            /* slices */
+  unsigned char *const tiles; /* what layers read */
+  /* Of a cluster, whose blocks share the columns of each layer: a power of two. */
+  const unsigned blocks, rank, shift;
+  /* The slice to be copied next, by its layer, and where it goes; where the next one is to be found. */
+  int at_layer, at_chunk, at_term;
+  T *copied;
+  const T *found;
 
   __device__ __forceinline__ lathe_tensor_layers(uint4 *room, unsigned blocks)
-      : merged(reinterpret_cast<float *>(room)), slices(reinterpret_cast<T *>(merged + MERGED / 4)),
+      : merged(reinterpret_cast<float *>(room)),
+        slices(reinterpret_cast<T *>(merged + (WARPS_M > 1 ? 0 : MERGED / 4))),
         tiles(reinterpret_cast<unsigned char *>(slices + STAGES * SLICE)), blocks(blocks),
-        rank(blockIdx.x % blocks), coming(0), used(0) {
+        rank(blockIdx.x & (blocks - 1)), shift(blocks > 4   ? 3
+                                               : blocks > 2 ? 2
+                                               : blocks > 1 ? 1
+                                                            : 0),
+        at_layer(0), at_chunk(0), at_term(0), copied(slices), found(slices) {
   }
 
   static __device__ __forceinline__ int warp() {
@@ -104,12 +113,14 @@ struct lathe_tensor_layers {
     int first, columns;
   };
   __device__ __forceinline__ share share_of(size_t columns) const {
-    const int each = (int)lathe_times(lathe_times(columns, blocks), 16) * 16;
-    const long long first = (long long)rank * each, left = (long long)columns - first;
-    return {(int)first, left < each ? (left < 0 ? 0 : (int)left) : each};
+    const int each = (int)(((columns + 15) / 16 + blocks - 1) >> shift) * 16;
+    const int first = (int)rank * each, left = (int)columns - first;
+    return {first, left < each ? (left < 0 ? 0 : left) : each};
   }
-  __device__ __forceinline__ int slices_of(size_t columns, size_t terms) const {
-    return (int)(lathe_times(share_of(columns).columns, COLUMNS) * lathe_times(terms, TERMS));
+
+  /* The place in a ring of slices after one. */
+  template <typename S> __device__ __forceinline__ S *after(S *slice) const {
+    return slice == slices + (STAGES - 1) * SLICE ? slices : slice + SLICE;
   }
 
   /* `there` elements, from(v) each, and zeros up to 16 bytes. */
@@ -130,52 +141,70 @@ struct lathe_tensor_layers {
   /* Begins to copy the rows of an operand that a layer reads. */
   template <typename C>
   __device__ __forceinline__ void copy_rows(const C &here, T *tile, size_t m) const {
-    const int line = line_of(here.k_count), pieces = (line - 8) / V;
-    for (int at = (int)threadIdx.x; at < BM * pieces; at += THREADS) {
-      const int row = at / pieces, k = at % pieces * V;
-      const long long left = m + row < here.m_count ? (long long)here.k_count - k : 0;
-      copy(
-          tile + row * line + k, [&](int v) { return here.from_a(m + row, k + v); },
-          left < V ? (int)left : V, here.whole_a);
-    }
+    const int line = line_of(here.k_count), terms = (int)here.k_count;
+#pragma unroll 1
+    for (int row = warp(); row < BM; row += THREADS / 32)
+#pragma unroll 1
+      for (int k = lane() * V; k < line - 8; k += 32 * V)
+        copy(
+            tile + row * line + k, [&](int v) { return here.from_a(m + row, k + v); },
+            m + row < here.m_count ? terms - k : 0, here.whole_a);
   }
 
-  /* Begins to copy the slice number `nth` of a layer's matrix. */
-  template <typename C> __device__ __forceinline__ void copy_slice(const C &here, int nth) const {
-    T *const to = slices + coming % STAGES * SLICE;
+  /* Begins to copy the next slice of layer number `nth`; false where there is none, and it is the next one's turn. */
+  template <typename C> __device__ __forceinline__ bool copy_slice(const C &here, int nth) {
     const share mine = share_of(here.n_count);
-    const int deep = (int)lathe_times(here.k_count, TERMS), chunk = nth / deep * COLUMNS;
-    const int columns = mine.columns - chunk < COLUMNS ? mine.columns - chunk : COLUMNS;
-    const size_t n = (size_t)mine.first + chunk, k = (size_t)(nth % deep) * TERMS;
-    const int terms = here.k_count - k < TERMS ? (int)(here.k_count - k) : TERMS;
-    constexpr int LINES = C::B_ALONG_K ? COLUMNS : TERMS, LENGTH = C::B_ALONG_K ? TERMS : COLUMNS;
-#pragma unroll 1
-    for (int at = (int)threadIdx.x; at < LINES * (LENGTH / V); at += THREADS) {
-      const int line = at / (LENGTH / V), place = at % (LENGTH / V) * V;
-      const int column = C::B_ALONG_K ? line : place, term = C::B_ALONG_K ? place : line;
-      if (column >= (columns + 15) / 16 * 16)
-        continue;
-      const bool is_there = column < columns && term < terms;
-      copy(
-          to + line * (LENGTH + PAD) + place,
-          [&](int v) {
-            return C::B_ALONG_K ? here.from_b(n + column, k + term + v)
-                                : here.from_b(n + column + v, k + term);
-          },
-          !is_there      ? 0
-          : C::B_ALONG_K ? terms - term
-                         : columns - column,
-          here.whole_b);
+    const int deep = (int)here.k_count;
+    if (at_layer != nth)
+      return false;
+    if (at_chunk >= mine.columns || deep == 0) {
+      at_layer++;
+      at_chunk = 0;
+      return false;
     }
+    const int left = mine.columns - at_chunk, columns = left < COLUMNS ? left : COLUMNS;
+    const int n = mine.first + at_chunk, k = at_term, terms = deep - k;
+    constexpr int LINES = C::B_ALONG_K ? COLUMNS : TERMS, LENGTH = C::B_ALONG_K ? TERMS : COLUMNS;
+    constexpr int ACROSS = LENGTH / V, STEP = THREADS / ACROSS; /* lines at once */
+    static_assert(STEP * ACROSS == THREADS && LINES % STEP == 0, "all threads have as many copies");
+    const int place = (int)threadIdx.x % ACROSS * V, first = (int)threadIdx.x / ACROSS;
+    const T *from =
+        C::B_ALONG_K ? here.from_b(n + first, k + place) : here.from_b(n + place, k + first);
+    const size_t apart = (C::B_ALONG_K ? here.from_b(1, 0) : here.from_b(0, 1)) - here.from_b(0, 0);
+    const int more = C::B_ALONG_K ? terms - place : columns - place;
+    T *to = copied + first * (LENGTH + PAD) + place;
+#pragma unroll 1
+    for (int line = first; line < LINES; line += STEP) {
+      const int lines = C::B_ALONG_K ? columns : terms;
+      if (C::B_ALONG_K && line >= (columns + 15) / 16 * 16)
+        break;
+      copy(
+          to,
+          [&](int v) {
+            return here.whole_b   ? from
+                   : C::B_ALONG_K ? here.from_b(n + line, k + place + v)
+                                  : here.from_b(n + place + v, k + line);
+          },
+          line < lines ? more : 0, here.whole_b);
+      to += STEP * (LENGTH + PAD);
+      from += STEP * apart;
+    }
+    copied = after(copied);
+    at_term += TERMS;
+    if (at_term >= deep) {
+      at_term = 0;
+      at_chunk += COLUMNS;
+    }
+    return true;
   }
 
   /* Waits for the next slice, and begins to copy another one: more(). */
   template <typename More> __device__ __forceinline__ const T *next(More more) {
-    const T *const slice = slices + used % STAGES * SLICE;
+    const T *const slice = found;
     lathe_await_groups<STAGES - 2>();
     __syncthreads();
     more();
-    used++;
+    found = after(found);
     return slice;
   }
 
@@ -236,8 +265,13 @@ struct lathe_tensor_layers {
         for (int further = 0; further < 2; further++) {
           const float2 two = b.numbers(second, further);
           unsigned whole[2], rest[2];
-          lathe_halve(two.x, whole[0], rest[0]);
-          lathe_halve(two.y, whole[1], rest[1]);
+          if (EXACT) {
+            whole[0] = __float_as_uint(two.x);
+            whole[1] = __float_as_uint(two.y);
+          } else {
+            lathe_halve(two.x, whole[0], rest[0]);
+            lathe_halve(two.y, whole[1], rest[1]);
+          }
 #pragma unroll
           for (int i = 0; i < TILES_M; i++) {
             float few[4] = {0, 0, 0, 0}; /* tensor cores cut off what they add, f32 rounds it */
@@ -266,6 +300,7 @@ struct lathe_tensor_layers {
     if (fabsf(sum) >= 0x1p-100f || sum == 0 || n >= here.n_count)
       return;
     sum = 0;
+#pragma unroll 1
     for (size_t k = 0; k < here.k_count; k++)
       sum = fmaf(row[k], float(*here.from_b(n, k)), sum);
   }
