@@ -531,7 +531,7 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: compute: 'x' is declared but is no parameter of the function"),
     REFUSES("an unknown peer", 8, "  ulp = { f32 = 1 }, peers = { nmpy = \"x\" },",
             "specs/t.lua:8: peers: unknown peer 'nmpy' (did you mean 'numpy'?); expected 'blas', "
-            "'numpy' or 'torch'"),
+            "'cudnn', 'numpy' or 'torch'"),
 
     /* variants */
     REFUSES("a part of a peer's name", 8, "  ulp = { f32 = 1 }, peers = { num = \"x\" },",
