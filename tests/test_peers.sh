@@ -202,7 +202,8 @@ done
 FAKE_TORCH=stale on_gpu --op exp --backend cuda --size 10000 --peers torch
 is 'graphs that compute nothing' rows rows.json 'all(r["status"] == "wrong" for r in peers) and peers'
 FAKE_TORCH='no GPU' on_gpu --op exp --backend cuda --size 10000 --peers torch
-is 'a PyTorch that sees no GPU' rows rows.json 'all(r["status"] == "skipped" for r in peers) and peers'
+is 'a PyTorch that sees no GPU' rows rows.json \
+  'all(r["status"] == "skipped" and "PyTorch 2.0.fake finds no GPU" in r["reason"] for r in peers) and peers'
 
 matmul='--op matmul,matmul_nt,matmul_tn,matmul_batched --size 5x7x11,3x5x7x11 --backend scalar --peers cublas'
 on_gpu $matmul --dtype f32,f16

@@ -534,8 +534,9 @@ const struct CMUnitTest schema_tests[] = {
             "'cudnn', 'numpy' or 'torch'"),
 
     /* variants */
-    REFUSES("a part of a peer's name", 8, "  ulp = { f32 = 1 }, peers = { num = \"x\" },",
-            "specs/t.lua:8: peers: unknown peer 'num'; expected 'blas', 'cudnn', 'numpy' or 'torch'"),
+    REFUSES(
+        "a part of a peer's name", 8, "  ulp = { f32 = 1 }, peers = { num = \"x\" },",
+        "specs/t.lua:8: peers: unknown peer 'num'; expected 'blas', 'cudnn', 'numpy' or 'torch'"),
     REFUSES("a key among the variants", 9, "  variants = { { backend = \"scalar\" }, foo = 1 },",
             "specs/t.lua:9: variants: expected a list, found the key 'foo' in it"),
     REFUSES("no variant", 9, "  variants = {},",

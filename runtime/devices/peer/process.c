@@ -35,6 +35,7 @@ typedef struct process {
   FILE *line;
   unsigned ended;
   char version[ANSWER];
+  char refusal[128];      /* what the last one said that has no such library, in brackets */
   char missing[PEER_WHY]; /* why there is none for good; or empty */
 } process;
 
@@ -120,7 +121,7 @@ static void bury(process *p, char why[PEER_WHY]) {
 
 /* Starts the library in one Python; false with the reason in why. */
 static bool start_in(process *p, const char *python, char why[PEER_WHY]) {
-  char answer[ANSWER];
+  char answer[ANSWER] = "";
   int ends[2];
 
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 || (p->pid = fork()) < 0) {
@@ -136,6 +137,8 @@ static bool start_in(process *p, const char *python, char why[PEER_WHY]) {
     memcpy(p->version, answer + 3, sizeof answer - 3);
     return true;
   }
+  if (strncmp(answer, "no ", 3) == 0)
+    snprintf(p->refusal, sizeof p->refusal, " (%.110s)", answer + 3);
   bury(p, why);
   return false;
 }
@@ -152,9 +155,9 @@ static bool start(process *p, char why[PEER_WHY]) {
       return true;
   if (!p->version[0]) /* one that was there may be again */
     snprintf(p->missing, sizeof p->missing,
-             "%s was found in no Python here; ./configure --install-deps=peers installs it, and "
-             "LATHE_PYTHON names a Python",
-             p->library);
+             "%s was found in no Python here%s; ./configure --install-deps=peers installs it, "
+             "and LATHE_PYTHON names a Python",
+             p->library, p->refusal);
   snprintf(why, PEER_WHY, "%s", p->missing);
   return false;
 }
