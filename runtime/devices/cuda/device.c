@@ -77,6 +77,9 @@ typedef struct cuda_call {
   CUfunction function[LATHE_MAX_LAUNCHES];
   const cuda_other *other; /* what puts calls on the stream in the place of launches; or null */
   void *others_own;
+  /* Of its calls, where they are fewer than a graph has: so many, from one on, in a turn. */
+  CUgraphExec rest;
+  int rest_calls, rest_first, rest_turn;
   /* Sets of operands that timed calls take in turn: the first is `operand`, the others lie one after
    * the other in `copies`, each operand in its slot. */
   int sets, next_set, next_graph;
@@ -250,6 +253,9 @@ static void free_graphs(cuda_call *c) {
       cuda.graph_exec_free(c->graph[g]);
     c->graph[g] = NULL;
   }
+  if (c->rest)
+    cuda.graph_exec_free(c->rest);
+  c->rest = NULL;
 }
 
 static void release(device_call *call) {
@@ -597,6 +603,19 @@ static CUgraphExec *graph_at(cuda_call *c, int at) {
   return &c->graph[at + (c->by_call ? 0 : c->turn)];
 }
 
+/* Records some calls of another library, which may take longer to ask for than to compute, from the next on. */
+static CUresult capture_rest(cuda_call *c, int calls) {
+  if (c->rest && c->rest_calls == calls && c->rest_first == c->next_set && c->rest_turn == c->turn)
+    return 0;
+  if (c->rest)
+    cuda.graph_exec_free(c->rest);
+  c->rest = NULL;
+  c->rest_calls = calls;
+  c->rest_first = c->next_set;
+  c->rest_turn = c->turn;
+  return capture(device_of(&c->head), launch, c, c->next_set, calls, &c->rest);
+}
+
 /* Events around the batch give the device's time. Many short calls go as graphs: one by one they
  * would wait for the host. */
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
@@ -619,6 +638,8 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
     if (!*graph_at(c, at))
       error = capture(d, launch, c, at * each, each, graph_at(c, at));
   }
+  if (c->other && single > 0 && !error)
+    error = capture_rest(c, (int)single);
   start = clock_ns();
   if (!error)
     error = cuda.event_record(d->begin, d->stream);
@@ -626,9 +647,12 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
     error = cuda.graph_launch(*graph_at(c, c->next_graph), d->stream);
     c->next_graph = (c->next_graph + 1) % graphs;
   }
+  if (c->other && single > 0 && !error)
+    error = cuda.graph_launch(c->rest, d->stream);
   for (uint64_t s = 0; s < single && !error; s++) {
     last = c->next_set;
-    error = launch(c, last);
+    if (!c->other)
+      error = launch(c, last);
     c->next_set = (last + 1) % (c->sets > 1 ? c->sets : 2);
   }
   if (!error)
