@@ -31,7 +31,7 @@ local kernel_fields = {
   "name", "deal", "threads", "spread", "held", "rows", "each", "waves", "most", "shared", "cluster", "resident",
   "number", "maps",
 }
-local map_fields = { "operand", "offset", "box", "swizzle" }
+local map_fields = { "operand", "bytes", "extent", "box", "swizzle" }
 
 local mode_names = { apart = "LATHE_APART", packs = "LATHE_PACKS", full = "LATHE_FULL", ends = "LATHE_ENDS" }
 
@@ -52,26 +52,34 @@ local function initializer(record, fields, texts)
   return "{" .. table.concat(cells, ", ") .. "}"
 end
 
--- A kernel's maps are an array of their own, ahead of it.
+local function braces(list)
+  return "{" .. table.concat(list, ", ") .. "}"
+end
+
+-- The texts of the fields that say which maps something has, which are an array of their own, ahead of it.
+local function maps_text(out, maps, name)
+  if not maps then
+    return nil
+  end
+  out[#out + 1] = string.format("static const lathe_tensor_map %s[] = {\n%s};\n", name,
+    table.concat(text.map(maps, function(map)
+      return "    " .. initializer(map, map_fields, {
+        operand = ".operand = " .. map.operand, extent = ".extent = " .. braces(map.extent),
+        box = ".box = " .. braces(map.box),
+      }) .. ",\n"
+    end)))
+  return string.format(".maps = %s, .nmaps = %d", name, #maps)
+end
+
 local function kernel_row(out, kernel, variant, part, name_of_maps)
   local names = {}
   for mode, ending in text.sorted_pairs(kernel.name) do
     names[#names + 1] = string.format('[%s] = "%s%s"', mode_names[mode], kernel.of_part and part.stem or variant.name,
       ending)
   end
-  if kernel.maps then
-    out[#out + 1] = string.format("static const lathe_tensor_map %s[] = {\n", name_of_maps)
-    for _, map in ipairs(kernel.maps) do
-      local box = "{" .. table.concat(map.box, ", ") .. "}"
-      out[#out + 1] = "    " .. initializer(map, map_fields, {
-        operand = ".operand = " .. (map.operand or "LATHE_MAX_OPERANDS"), box = ".box = " .. box,
-      }) .. ",\n"
-    end
-    out[#out + 1] = "};\n"
-  end
   return initializer(kernel, kernel_fields, {
     name = ".name = {" .. table.concat(names, ", ") .. "}", deal = ".deal = LATHE_" .. kernel.deal:upper(),
-    maps = kernel.maps and string.format(".maps = %s, .nmaps = %d", name_of_maps, #kernel.maps),
+    maps = maps_text(out, kernel.maps, name_of_maps),
   })
 end
 
@@ -110,7 +118,7 @@ end
 
 local cut_fields = {
   "name", "rows", "columns", "bm", "bn", "terms", "at_once", "threads", "subgroups", "side", "shared", "architecture",
-  "most", "number", "left", "cluster", "of_cluster", "room",
+  "most", "number", "left", "cluster", "of_cluster", "room", "stays", "rate", "start", "maps",
 }
 local step_fields = { "m", "n", "k", "matrices", "rooms", "cuts" }
 local room_fields = { "of", "bytes" }
@@ -126,14 +134,15 @@ local function variant_steps(out, variant, part, scheduled)
   end
   for i, step in ipairs(steps) do
     local cuts = string.format("%s_step%d", variant.name, i)
-    out[#out + 1] = string.format("static const lathe_cut %s[] = {\n%s};\n", cuts,
-      table.concat(text.map(step.cuts, function(cut)
-        return "    " .. initializer(cut, cut_fields, {
-          name = string.format('.name = "%s_step%d%s"', part.stem, i, cut.name),
-          of_cluster = cut.cluster and string.format('.of_cluster = "%s_step%d%s_cluster"', part.stem, i, cut.name),
-          side = cut.side and ".side = {" .. table.concat(cut.side, ", ") .. "}",
-        }) .. ",\n"
-      end)))
+    local rows = text.map(step.cuts, function(cut, c)
+      return "    " .. initializer(cut, cut_fields, {
+        name = string.format('.name = "%s_step%d%s"', part.stem, i, cut.name),
+        of_cluster = cut.cluster and string.format('.of_cluster = "%s_step%d%s_cluster"', part.stem, i, cut.name),
+        side = cut.side and ".side = " .. braces(cut.side),
+        maps = maps_text(out, cut.maps, cuts .. "_maps" .. c),
+      }) .. ",\n"
+    end)
+    out[#out + 1] = string.format("static const lathe_cut %s[] = {\n%s};\n", cuts, table.concat(rows))
     local rooms = string.format("%s_rooms%d", variant.name, i)
     if step.rooms then
       out[#out + 1] = string.format("static const lathe_room %s[] = {%s};\n", rooms,

@@ -25,6 +25,11 @@ is 'configures' configure_emulator --dtypes=f32,bf16
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 is 'is right' emulated
+# Tensors that the copy engine can have: rows of multiples of 16 bytes; more tiles than blocks.
+is 'tensor copies' emulated --dtype bf16 --variant '*wgmma*' --op 'matmul,matmul_n*,matmul_tn,linear*' \
+  --size 67x136x264,136x600x72,72x64x1304
+is 'tensor copies of batches' emulated --dtype bf16 --variant '*wgmma*' --op 'matmul_batched,batch_*,heads,out_of_heads,terms_*' \
+  --size 3x72x64x40
 # One term; one row, or as many as are few; one column; edges of tiles; terms that blocks share.
 is 'sizes' emulated --op 'matmul,matmul_n*,matmul_tn,linear*' \
   --size 1x1x1,1x130x700,8x67x257,131x1x67,67x131x257,9x5x1300
@@ -38,13 +43,15 @@ is 'other implementations' emulated --op 'weighted_sum*' --size 7x3,3x255,1x5000
 
 # ---- planted faults -------------------------------------------------------------------------------------------
 
-# Factors side by side along k, and not; an epilogue; sizes of several tiles, parts and slices, with edges.
+# Factors side by side along k, and not; an epilogue; sizes of several tiles, parts and slices, with edges, of which the
+# first and the last are for tensor copies.
 cd "$tmp/faulty" || exit 1
 cp "$tmp/build/libcuda.so.1" .
 is 'configures for faults' configure_emulator --ops=linear,matmul_tn --dtypes=f32,bf16
 is 'takes the runtime for faults' reuse
 is 'builds what is to be faulty' ninja out/bench
-checked() { emulated --size 72x152x712,7x40x521 "$@"; }
+sizes=72x152x712,7x40x521,67x141x333,136x600x72
+checked() { emulated --size "$sizes" "$@"; }
 is 'is right without a fault' checked
 cp -R "$tmp/tree/templates" "$tmp/right"
 
@@ -86,5 +93,18 @@ is 'finds products that nobody waits for' fault "$wgmma" tensor.h 'lathe_await_m
 is 'finds slices read while copied to' fault "$wgmma" tensor.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
 is 'finds chunks that are not rotated' fault "$wgmma" tensor.h 'line * 8 + (chunk ^ line % 8)' 'line * 8 + chunk'
 is 'finds sums in other places' fault "$wgmma" tensor.h 'half * 8 + lane / 4' 'half * 4 + lane / 4'
+# Of stages that the copy engine fills.
+is 'finds a stage that nobody waited for' fault "$wgmma" fetched.h 'lathe_await_phase(r.full + t.stage, t.parity);' ''
+is 'finds a stage filled while it is read' fault "$wgmma" fetched.h 'lathe_await_phase(r.empty + t.stage, t.parity ^ 1);' ''
+is 'finds a last stage that nobody waits for' fault "$wgmma" fetched.h 'lathe_await_mma<0>' 'lathe_await_mma<1>'
+is 'finds results of another row' fault "$wgmma" fetched.h 'half * 8 + lane / 4' 'half * 4 + lane / 4'
+is 'finds results stored before they are there' fault "$wgmma" fetched.h '__syncwarp();
+#pragma unroll 2' '
+#pragma unroll 2'
+is 'finds copies whose chunks are not rotated' fault "$wgmma" schedule_contract.lua 'swizzle = 128' 'swizzle = 0'
+is 'finds copies of other lines' fault "$wgmma" contract_step.cu 'across .. " + line"' 'across'
+is 'finds tiles that no block goes on to' fault "$wgmma" tiles.h 'is_there = part < parts' 'is_there = block < gridDim.x'
+sizes=9x8x4864 # a block goes round the stages
+is 'finds a stage given back too early' fault "$wgmma" fetched.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
 
 summary

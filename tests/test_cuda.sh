@@ -104,8 +104,9 @@ refused_tile 'bm = 128, bn = 256, stages = 6: expected at most the 230400 bytes 
   'unit = "wgmma", bm = 128, bn = 256, stages = 6'
 refused_tile 'bm = 256, bn = 256: expected at most 128 registers in each of 512 threads, found 128 sums, 64 others' \
   'unit = "mma", bm = 256, bn = 256, stages = 2'
-refused_tile 'unit = wgmma: expected bn = 128 or 256, found 64' 'unit = "wgmma", bn = 64'
+refused_tile 'unit = wgmma: expected bn = 128, 256 or auto, found 64' 'unit = "wgmma", bn = 64'
 refused_tile 'unit = wgmma: expected stages of at least 3' 'unit = "wgmma", bn = 128, stages = 2'
+refused_tile 'bn = auto: expected unit = wgmma, found mma' 'unit = "mma", bn = "auto"'
 refused_tile 'unit = mma: expected the dtypes f16 and bf16 alone, found f32' 'unit = "mma", dtypes = { "bf16", "f32" }'
 sed 's/TILE/unit = { "mma", "wgmma" }/' "$tmp/product.lua" >"$tmp/tree/specs/small.lua"
 is 'without sm_90a' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/lacks" --disabled 'cuda:wgmma=no sm_90a' all

@@ -4,7 +4,7 @@
 #include "tests.h"
 
 static const lathe_work work = {.outer = 1, .inner = 2, .whole = 3, .by_rows = true, .width = 8};
-static const lathe_limits h100 = {132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, {0}};
+static const lathe_limits h100 = {132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, 1, {0}};
 
 static lathe_args call(size_t rows, size_t count) {
   return (lathe_args){.dim = {rows, count, 1, 1, 1, 1, 1, 1}};
@@ -13,7 +13,7 @@ static lathe_args call(size_t rows, size_t count) {
 static void takes_the_row_of_its_architecture(void **state) {
   (void)state;
   static const lathe_tensor_map maps[] = {{.operand = 1, .box = {64, 8}, .swizzle = 128},
-                                          {.operand = LATHE_MAX_OPERANDS, .offset = 256}};
+                                          {.operand = 2, .box = {64, 128}}};
   static const lathe_kernel own[] = {{.name = {[LATHE_PACKS] = "own"},
                                       .deal = LATHE_BLOCKS,
                                       .threads = 128,

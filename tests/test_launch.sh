@@ -14,7 +14,7 @@ for image in $(cat "$tmp"/out/*/*_host.c | sed -n 's/.*incbin \\"\(.*\)\\".*/\1/
 done
 schedules=$(cat "$tmp"/out/*/*_host.c | sed -n 's/^extern const lathe_schedule \(.*\)_schedule;/X(\1)/p')
 is 'compiles' cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime/library" -Wa,-I"$tmp/out" -DSCHEDULES="$(echo $schedules)" \
-  "$here/dump.c" "$LATHE_SRC/runtime/library/launch.c" "$tmp"/out/*/*_host.c -o "$tmp/dump"
+  "$here/dump.c" "$LATHE_SRC/runtime/library/launch.c" "$LATHE_SRC/runtime/library/steps.c" "$tmp"/out/*/*_host.c -o "$tmp/dump"
 "$tmp/dump" >"$tmp/launches.txt"
 [ -z "${LATHE_UPDATE_GOLDEN-}" ] || cp "$tmp/launches.txt" "$here/expected.txt"
 is 'launches the same kernels' diff -u "$here/expected.txt" "$tmp/launches.txt"

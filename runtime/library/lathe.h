@@ -15,6 +15,7 @@ enum {
   LATHE_MAX_OPERANDS = 16, /* inputs, then outputs, in the order of the spec's function */
   LATHE_MAX_SCALARS = 8,
   LATHE_MAX_LAUNCHES = 8,
+  LATHE_MAX_MAPS = 2, /* of a launch */
 };
 
 typedef enum lathe_dtype {
@@ -45,6 +46,7 @@ enum {
   LATHE_AVX512DQ = 1u << 6,
   LATHE_AVX512VL = 1u << 7,
   LATHE_SM80 = 1u << 16,             /* CUDA's compute capability 8.0 or more */
+  LATHE_SM90A = 1u << 22,            /* 9.0, whose own instructions no other has */
   LATHE_VULKAN_F64 = 1u << 17,       /* arithmetic in f64 */
   LATHE_VULKAN_F16 = 1u << 18,       /* in f16 */
   LATHE_VULKAN_STORAGE16 = 1u << 19, /* numbers of 16 bits in buffers */
@@ -86,6 +88,7 @@ typedef struct lathe_limits {
   size_t shared;         /* most shared memory of a block, bytes */
   uint32_t cluster;      /* most blocks that share memory on every such device; 1 where none do */
   uint32_t architecture; /* CUDA: 90 for compute capability 9.0; 0 elsewhere */
+  uint32_t maps;         /* CUDA: 1 where the driver makes tensor maps */
   uint32_t matrix
       [3]; /* Vulkan: rows, columns and terms of a product of matrices that it computes at once */
 } lathe_limits;

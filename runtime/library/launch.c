@@ -1,5 +1,7 @@
 #include "launch.h"
 
+#include "steps.h"
+
 /* A call, as rows and kernels ask about it. */
 typedef struct call_facts {
   const lathe_work *work;
@@ -20,128 +22,10 @@ static uint32_t blocks(size_t points, size_t each, size_t most) {
   return (uint32_t)(some ? some : 1);
 }
 
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
-static size_t product(const size_t *dim, uint32_t of) {
-  size_t all = 1;
-  for (int d = 0; d < LATHE_MAX_DIMS; d++)
-    all *= of >> d & 1 ? dim[d] : 1;
-  return all;
-}
-
 static size_t partials_of(const lathe_work *w, size_t count) {
   const size_t some = w->numbers / (count ? count : 1);
 
-  return w->numbers == 0 ? 0 : some < w->fewest ? w->fewest : smaller(some, w->most);
-}
-
-/* ---- steps ----------------------------------------------------------------------------------- */
-
-static size_t times(size_t count, size_t each) {
-  return count / each + (count % each != 0);
-}
-
-/* The dynamic shared memory of a cut's blocks. Lines of a room end eight elements past a multiple of 64. */
-static size_t shared_of(const lathe_step *step, const lathe_cut *c, const size_t *dim) {
-  size_t bytes = c->shared;
-
-  for (const lathe_room *r = step->rooms; r < step->rooms + step->nrooms; r++)
-    bytes += c->bm * (times(product(dim, r->of), 64) * 64 + 8) * r->bytes;
-  return bytes;
-}
-
-/* The cut of a step that is for a size: the first with room for its rows and columns; null for none. */
-static const lathe_cut *cut_of(const lathe_step *step, const size_t *dim) {
-  const size_t m = product(dim, step->m), n = product(dim, step->n);
-
-  for (const lathe_cut *c = step->cuts; c < step->cuts + step->ncuts; c++)
-    if ((c->rows == 0 || m <= c->rows) && (c->columns == 0 || n <= c->columns) &&
-        (c->room == 0 || shared_of(step, c, dim) <= c->room))
-      return c;
-  return NULL;
-}
-
-/* Its tiles, and by how many of `blocks` blocks the terms of each may be shared. */
-static size_t tiles_of(const lathe_step *step, const lathe_cut *c, const size_t *dim) {
-  return times(product(dim, step->m), c->bm) * times(product(dim, step->n), c->bn) *
-         product(dim, step->matrices);
-}
-
-static size_t shares_of(const lathe_step *step, const lathe_cut *c, const size_t *dim,
-                        size_t blocks) {
-  const size_t tiles = tiles_of(step, c, dim), slices = times(product(dim, step->k), c->terms);
-  const size_t most = tiles > 0 && tiles < blocks ? blocks / tiles : 1;
-
-  return slices < most ? (slices ? slices : 1) : most;
-}
-
-/* The blocks of a cluster, of which each has some of a tile's columns: as many as those are worth, where so many run at
- * once. */
-static uint32_t cluster_of(const lathe_step *step, const lathe_cut *c, const size_t *dim,
-                           const lathe_limits *limits) {
-  const size_t worth = times(product(dim, step->k), c->terms);
-  const size_t tiles = tiles_of(step, c, dim), room = (size_t)limits->multiprocessors * c->at_once;
-  uint32_t blocks = 1;
-
-  while (blocks * 2 <= c->cluster && blocks * 2 <= worth && blocks * 2 <= limits->cluster &&
-         blocks * 2 * tiles <= room)
-    blocks *= 2;
-  return blocks;
-}
-
-/* Temporaries, and the most that a step's blocks leave, whatever the device. */
-static double left_by_steps(const lathe_schedule *schedule, const size_t *dim) {
-  double most = 0;
-
-  for (const lathe_step *s = schedule->steps; s < schedule->steps + schedule->nsteps; s++) {
-    const lathe_cut *c = cut_of(s, dim);
-    const size_t shares = c ? shares_of(s, c, dim, c->most) : 1;
-    const double left = shares > 1 ? c->left * (double)shares * (double)tiles_of(s, c, dim) : 0;
-    most = left > most ? left : most;
-  }
-  for (int i = 0; i < schedule->ntemporaries; i++)
-    most += (double)((product(dim, schedule->temporaries[i]) * schedule->number + 63) / 64 * 64);
-  return most;
-}
-
-/* The threads of a block, 0 where a device's are too few or its matrices do not fit. */
-static uint32_t threads_of_cut(const lathe_cut *c, const lathe_limits *limits) {
-  const uint32_t threads = c->subgroups ? c->subgroups * limits->subgroup : c->threads;
-
-  for (int i = 0; i < 3; i++)
-    if (c->subgroups && (limits->matrix[i] == 0 || c->side[i] % limits->matrix[i] != 0))
-      return 0;
-  return threads <= limits->group ? threads : 0;
-}
-
-/* most: blocks of a launch. A step of nothing has none. */
-static int launch_steps(const lathe_schedule *schedule, const size_t *dim,
-                        const lathe_limits *limits, size_t most, lathe_launch *launches) {
-  for (int i = 0; i < schedule->nsteps; i++) {
-    const lathe_step *s = &schedule->steps[i];
-    const lathe_cut *c = cut_of(s, dim);
-    const uint32_t threads = c ? threads_of_cut(c, limits) : 0;
-    const size_t shared = c ? shared_of(s, c, dim) : 0;
-    if (threads == 0 || limits->shared < shared || limits->architecture < c->architecture)
-      return 0;
-    const size_t room = smaller((size_t)limits->multiprocessors * c->at_once, c->most);
-    const uint32_t cluster = cluster_of(s, c, dim, limits);
-    const size_t grid = tiles_of(s, c, dim) * shares_of(s, c, dim, room) * cluster;
-    if (grid > most)
-      return 0;
-    launches[i] = (lathe_launch){
-        .kernel = cluster > 1 ? c->of_cluster : c->name,
-        .grid = {(uint32_t)grid, 1, 1},
-        .block = {threads, 1, 1},
-        .cluster = cluster,
-        .shared = (uint32_t)shared,
-        .constant = {c->number, threads, 0, limits->matrix[0], limits->matrix[1],
-                     limits->matrix[2]},
-    };
-  }
-  return schedule->nsteps;
+  return w->numbers == 0 ? 0 : some < w->fewest ? w->fewest : lathe_smaller(some, w->most);
 }
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -152,9 +36,10 @@ double lathe_workspace(const lathe_variant *v, const size_t *dim) {
   if (!v->schedule)
     return 0;
   const lathe_work *w = v->schedule->work;
-  const size_t count = product(dim, w->inner);
+  const size_t count = lathe_product(dim, w->inner);
   return w->bytes + w->bytes_of_partial * (double)partials_of(w, count) * (double)count +
-         w->bytes_of_row * (double)product(dim, w->outer) + left_by_steps(v->schedule, dim);
+         w->bytes_of_row * (double)lathe_product(dim, w->outer) +
+         lathe_left_by_steps(v->schedule, dim);
 }
 
 /* Whether all that is read or written along the last dimension starts at a multiple of 16 bytes; or, `alike`, the rows
@@ -183,8 +68,8 @@ static call_facts facts_of(const lathe_schedule *schedule, const lathe_args *arg
   call_facts f = {
       .work = w,
       .limits = limits,
-      .rows = product(args->dim, w->outer),
-      .count = product(args->dim, w->inner),
+      .rows = lathe_product(args->dim, w->outer),
+      .count = lathe_product(args->dim, w->inner),
   };
   const bool aligned = lie(w, args, false) && (!w->by_rows || f.count % w->width == 0);
 
@@ -274,7 +159,7 @@ static lathe_launch deal_cuda(const lathe_kernel *k, const call_facts *f) {
   switch (k->deal) {
   case LATHE_TILES: set3(l.grid, blocks(f->count, k->each, grid), 1); break;
   case LATHE_WAVES:
-    set3(l.grid, blocks(f->count, k->each, smaller(machine * k->waves, k->most)), 1);
+    set3(l.grid, blocks(f->count, k->each, lathe_smaller(machine * k->waves, k->most)), 1);
     break;
   case LATHE_ROWS:
     set3(l.grid, blocks(f->rows, k->rows, grid), 1);
@@ -283,7 +168,7 @@ static lathe_launch deal_cuda(const lathe_kernel *k, const call_facts *f) {
   case LATHE_BLOCKS: set3(l.grid, (uint32_t)f->rows * (k->cluster > 1 ? k->cluster : 1), 1); break;
   case LATHE_STAY: {
     const uint32_t at_once = k->rows / threads;
-    const size_t most = smaller(machine * k->waves, f->partials ? f->partials : SIZE_MAX);
+    const size_t most = lathe_smaller(machine * k->waves, f->partials ? f->partials : SIZE_MAX);
     set3(l.grid, blocks(f->rows, at_once * f->period, most / f->period) * (uint32_t)f->period, 1);
     set3(l.block, threads, at_once);
     break;
@@ -309,7 +194,7 @@ static lathe_launch deal_cuda(const lathe_kernel *k, const call_facts *f) {
 int lathe_launch_cuda(const lathe_schedule *schedule, const lathe_args *args,
                       const lathe_limits *limits, lathe_launch *launches) {
   if (schedule->nsteps > 0) {
-    const int count = launch_steps(schedule, args->dim, limits, limits->grid, launches);
+    const int count = lathe_launch_steps(schedule, args, limits, limits->grid, launches);
     for (int i = 0; i < count;
          i++) /* CUDA takes no grid of nothing; the kernel sees that it has none */
       launches[i].grid[0] += launches[i].grid[0] == 0;
@@ -359,12 +244,12 @@ static lathe_launch deal_vulkan(const lathe_kernel *k, const call_facts *f) {
     set_groups(l.grid, blocks(f->count, k->each, SIZE_MAX), limits);
     break;
   case LATHE_WAVES:
-    set3(l.grid, blocks(f->count, k->each, smaller(machine * k->waves, k->most)), 1);
+    set3(l.grid, blocks(f->count, k->each, lathe_smaller(machine * k->waves, k->most)), 1);
     break;
   case LATHE_ROWS: set_groups(l.grid, blocks(f->rows, k->rows, SIZE_MAX), limits); break;
   case LATHE_BLOCKS: set_groups(l.grid, blocks(f->rows, 1, SIZE_MAX), limits); break;
   case LATHE_STAY: {
-    const size_t most = smaller(machine * k->waves, f->partials);
+    const size_t most = lathe_smaller(machine * k->waves, f->partials);
     set3(l.grid, blocks(f->rows, k->rows * f->period, most / f->period) * (uint32_t)f->period, 1);
     break;
   }
@@ -377,7 +262,7 @@ static lathe_launch deal_vulkan(const lathe_kernel *k, const call_facts *f) {
     while (across < threads && across * width < f->count)
       across *= 2;
     const size_t tiles = blocks(f->count, across * width, SIZE_MAX);
-    const size_t share = smaller(machine * k->waves / tiles, f->partials) / f->period;
+    const size_t share = lathe_smaller(machine * k->waves / tiles, f->partials) / f->period;
     set3(l.grid, tiles <= limits->grid ? (uint32_t)tiles : 0,
          blocks(f->rows, threads * k->each / across * f->period, share) * (uint32_t)f->period);
     l.constant[1] = (uint32_t)across;
@@ -401,7 +286,7 @@ int lathe_launch_vulkan(const lathe_schedule *schedule, const lathe_args *args,
   const lathe_work *w = schedule->work;
 
   if (schedule->nsteps > 0) {
-    const int count = launch_steps(schedule, args->dim, limits, INT32_MAX, launches);
+    const int count = lathe_launch_steps(schedule, args, limits, INT32_MAX, launches);
     for (int i = 0; i < count; i++)
       if (launches[i].grid[0] > 0)
         set_groups(launches[i].grid, launches[i].grid[0], limits);

@@ -24,11 +24,15 @@ typedef enum lathe_deal {
   LATHE_MERGE,   /* over columns: each, rows */
 } lathe_deal;
 
-/* A tensor map (TMA) that is made when a kernel is launched: of an operand, or of the workspace from an offset on. */
+/* A tensor map (TMA) that is made of an operand when a kernel is launched: of copies from there, what lies outside is
+ * zero. */
 typedef struct lathe_tensor_map {
-  int operand;      /* LATHE_MAX_OPERANDS: the workspace */
-  uint32_t offset;  /* bytes */
-  uint32_t box[5];  /* elements along each dimension, the innermost first; 0 past the last */
+  int operand;
+  uint32_t bytes; /* of an element */
+  uint32_t extent
+      [5]; /* along each dimension, the innermost first: the product of which of the op's, a bit each; 0
+                       * past the last */
+  uint32_t box[5];  /* elements along each that a copy brings */
   uint32_t swizzle; /* bytes: 0, 32, 64 or 128 */
 } lathe_tensor_map;
 
@@ -108,7 +112,13 @@ typedef struct lathe_cut {
   double left;      /* bytes of the workspace that a block leaves for the last one of its tile */
   uint32_t cluster; /* CUDA: the most blocks that share each tile's columns; a power of two, or 0 */
   const char *of_cluster; /* the kernel of those that are more than one */
-  uint32_t room; /* the most shared memory that it takes with the step's rooms, bytes; 0: any */
+  uint32_t room;  /* the most shared memory that it takes with the step's rooms, bytes; 0: any */
+  uint32_t stays; /* 1: no more blocks than run at once, which go on to further tiles */
+  /* Multiply-adds that a multiprocessor does in a clock, and clocks that a tile takes besides; of cuts that say so the
+   * fastest is taken. 0: none. */
+  uint32_t rate, start;
+  int nmaps; /* CUDA: of its factors, without which it is not taken */
+  const lathe_tensor_map *maps;
 } lathe_cut;
 
 /* Shared memory for the rows of a tile: the dimensions of a row's elements, and their bytes. */
@@ -117,8 +127,9 @@ typedef struct lathe_room {
 } lathe_room;
 
 /* One of an op's matrix products, run one after another: of which dimensions the products are its rows, columns and
- * terms, and how many there are; a bit each. Of its cuts the first is taken that a matrix's rows and columns fit, and whose
- * room has the step's rooms: of tiles that stay in shared memory for several products. */
+ * terms, and how many there are; a bit each. Of its cuts the first is taken that a matrix's rows and columns, the device
+ * and the operands' places fit, and whose room has the step's rooms: of tiles that stay in shared memory for several
+ * products; or of those in a row that have a rate the fastest. */
 typedef struct lathe_step {
   uint32_t m, n, k, matrices;
   const lathe_cut *cuts;
@@ -138,6 +149,12 @@ struct lathe_schedule {
   int ntemporaries;
   uint32_t number; /* bytes of a temporary's element */
 };
+
+/* What CUDA's cuTensorMapEncodeTiled is told of a call's operand: extents, and how many bytes lie from an index along each
+ * dimension but the innermost to the next. Returns how many dimensions there are; 0 where the operand lies as no map can
+ * have it, which wants all of these bytes and the address to be multiples of 16, or has nothing. */
+int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t extents[5],
+                  uint64_t strides[4]);
 
 /* Fill in the kernels of one call, run one after another, and return how many there are, at most
  * LATHE_MAX_LAUNCHES; 0 where the variant has no launch for the size on such a device. */

@@ -23,6 +23,7 @@ static const struct {
      "this device has no numbers of 8 bits in buffers (storageBuffer8BitAccess)"},
     {LATHE_VULKAN_STORAGE16,
      "this device has no numbers of 16 bits in buffers (storageBuffer16BitAccess)"},
+    {LATHE_SM90A, "this device's compute capability is not 9.0"},
     {LATHE_SM80, "this device's compute capability is below 8.0"},
     {LATHE_SSE2, "this processor has no SSE2"},
     {LATHE_AVX2, "this processor has no AVX2"},

@@ -40,9 +40,10 @@ return {
     { backend = "avx512", mr = 14, nv = 2 },
     { backend = "avx2", mr = 6, nv = 2 },
     { backend = { "simd", "-avx512", "-avx2" }, mr = 4, nv = 2 },
-    { backend = "cuda" },
+    -- Tensor cores first: dispatch takes the first that a device can run.
+    { backend = "cuda", unit = "wgmma", bn = "auto", stages = 4, dtypes = { "f16", "bf16" } },
     { backend = "cuda", unit = "mma", dtypes = { "f16", "bf16" } },
-    { backend = "cuda", unit = "wgmma", bn = { 128, 256 }, stages = 4, dtypes = { "f16", "bf16" } },
+    { backend = "cuda" },
     { backend = "vulkan" },
     { backend = "vulkan", unit = "matrix", bm = 128, bn = 128, bk = 32, dtypes = { "f16" } },
     { backend = "scalar", mr = 4, nv = 2 },

@@ -1,6 +1,6 @@
 -- Kernels in CUDA C: one device image (a fatbin) for each op and precision, with a kernel or more
 -- for every variant.
-local tensor_shape = use "tensor_shape.lua"
+local tensor = use "tensor_shape.lua"
 
 local MOST_SHARED = 227 * 1024 - 2048 -- bytes that a block may have besides what a kernel declares, on the largest GPUs
 local REGISTERS, OTHERS = 65536, 64 -- of a multiprocessor; those of a thread besides its sums
@@ -12,20 +12,20 @@ local function refused_tile(p, dtypes)
       return "unit = " .. p.unit .. ": expected the dtypes f16 and bf16 alone, found " .. dtype
     end
   end
-  if p.unit == "wgmma" and p.bn < 128 then
-    return "unit = wgmma: expected bn = 128 or 256, found " .. p.bn
+  if p.unit == "wgmma" and p.bn == 64 then
+    return "unit = wgmma: expected bn = 128, 256 or auto, found " .. p.bn
   elseif p.unit == "wgmma" and p.stages < 3 then
     return "unit = wgmma: expected stages of at least 3, one of which is read while one is copied, found "
       .. p.stages
   end
-  local shape = tensor_shape(p)
+  local shape = tensor.copied(p)
   local sums, most = shape.numbers // shape.threads, math.min(255, REGISTERS // shape.threads)
   if sums + OTHERS > most then
     return ("bm = %d, bn = %d: expected at most %d registers in each of %d threads, found %d sums, %d others"):format(
-      p.bm, p.bn, most, shape.threads, sums, OTHERS)
+      shape.bm, shape.bn, most, shape.threads, sums, OTHERS)
   elseif shape.shared > MOST_SHARED then
     return ("bm = %d, bn = %d, stages = %d: expected at most the %d bytes of shared memory that a block has, found %d")
-      :format(p.bm, p.bn, p.stages, MOST_SHARED, shape.shared)
+      :format(shape.bm, shape.bn, p.stages, MOST_SHARED, shape.shared)
   end
 end
 
@@ -57,14 +57,18 @@ return {
       { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
     -- unit: what multiplies, where factors allow it: registers or tensor cores; bm, bn: rows and columns of
-    -- a block's tile; stages: slices of the factors in shared memory at once.
+    -- a block's tile, of which wgmma can leave the columns to the size of a call; stages: slices of the factors in
+    -- shared memory at once where threads copy them.
     contract = {
       {
         "unit", names = { "vector", "mma", "wgmma" }, default = "vector", short = { mma = "mma", wgmma = "wgmma" },
-        needs = { wgmma = { "wgmma" } },
+        needs = { wgmma = { "wgmma" } }, features = { wgmma = { "SM90A" } },
       },
       { "bm", names = { 64, 128, 256 }, default = 128, short = "m" },
-      { "bn", names = { 64, 128, 256 }, default = 128, short = "n" },
+      {
+        "bn", names = { "auto", 64, 128, 256 }, default = 128,
+        short = { [64] = "n64", [128] = "n128", [256] = "n256" },
+      },
       { "stages", range = { 2, 6 }, default = 3, short = "s" },
     },
     chain = {},
@@ -93,6 +97,9 @@ return {
   },
   constraint = function(params, _, _, dtypes)
     local block, unroll = params.block, params.unroll
+    if params.bn == "auto" and params.unit ~= "wgmma" then
+      return "bn = auto: expected unit = wgmma, found " .. params.unit
+    end
     if params.unit == "mma" or params.unit == "wgmma" then
       return refused_tile(params, dtypes)
     end

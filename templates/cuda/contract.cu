@@ -11,12 +11,19 @@
 #include "thin.h"
 #include "tiles.h"
 //@ if k.width == 8 then
+#include "fetched.h"
 #include "tensor.h"
 //@ end
 
 //@ end
 //@ for i, step in ipairs(k.steps) do
-//@ T.define(step, schedule.steps[i], P)
+//@ local maps = false
+//@ for _, v in ipairs(variants) do
+//@   for _, shape in ipairs(v.shape.shapes[i]) do
+//@     maps = maps or shape.maps ~= nil
+//@   end
+//@ end
+//@ T.define(step, schedule.steps[i], P, maps)
 //@ end
 //@ local made = {}
 //@ -- The kernels that all of the compilers have, or those of wgmma.
@@ -26,7 +33,8 @@
 //@ for _, shape in ipairs(v.shape.shapes[i]) do
 //@ if not made[step.name .. shape.name] and (shape.architecture ~= nil) == groups then
 //@ made[step.name .. shape.name] = true
-//@ K.define(step, shape, step.name .. shape.name)
+//@ local define = shape.maps and K.define_fetched or K.define
+//@ define(step, shape, step.name .. shape.name)
 //@ end
 //@ end
 //@ end

@@ -4,9 +4,11 @@
 //@ -- The type of a block's sums.
 //@ local types = {
 //@   points = {}, thin = { "bm" }, tile = { "bm", "bn", "bk", "tm", "tn" }, tensor = { "bm", "bn", "warp_m", "warp_n", "stages" },
+//@   fetched = { "bm", "bn", "stages" },
 //@ }
 //@ local names = {
 //@   points = "lathe_points", thin = "lathe_thin_sums", tile = "lathe_sums", tensor = "lathe_tensor_sums",
+//@   fetched = "lathe_fetched_sums",
 //@ }
 //@ local function kind_of(step, shape)
 //@   local list = { step.name }
@@ -15,6 +17,35 @@
 //@   end
 //@   return names[shape.sums] .. "<" .. table.concat(list, ", ") .. ">"
 //@ end
+//@ -- The loops over k-runs outside the matrices, with `here` at their place.
+//@ local function outer_loops(step, places, count)
+//@ for i = 1, #step.of.k - 1 do
+//@ places[count + i] = "outer" .. i
+for (size_t outer$i$ = 0; outer$i$ < $(S.size(step.of.k[i])); outer$i$++)
+//@ end
+//@ end
+//@ -- `here` for the results of a tile.
+//@ local function place_results(step, places, count)
+//@ for i = count + 1, #places do
+//@   places[i] = "0"
+//@ end
+here.place($(table.concat(places, ", ")));
+//@ end
+//@ -- What a block does of the work with some number: its tile, the terms, and which matrices.
+//@ local function begin(shape, loops, matrices, block)
+const lathe_work work($shape.bm$, $shape.bn$, here.m_count, here.n_count, $matrices$$block$);
+//@ end
+//@ local function terms(shape, loops)
+size_t rest = work.matrix;
+//@ for i = #loops, 1, -1 do
+const size_t loop$i$ = rest % loops$i$;
+rest /= loops$i$;
+//@ end
+const size_t each = lathe_times(lathe_times(here.k_count, $shape.bk$), work.parts) * $shape.bk$;
+const size_t from = work.part * each < here.k_count ? work.part * each : here.k_count;
+const size_t to = here.k_count - from < each ? here.k_count : from + each;
+//@ end
+//@ local gathered = "(unsigned *)args->workspace, (" .. k.number .. " *)((char *)args->workspace + " .. T.partials() .. ")"
 //@ function define(step, shape, name)
 //@ local kind = kind_of(step, shape)
 //@ local loops, places = S.loops_of(step), {}
@@ -34,32 +65,72 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   //@ local matrices = T.times(#loops, "loops")
   if (here.m_count == 0 || here.n_count == 0 || $matrices$ == 0)
     return;
-  const lathe_work work($shape.bm$, $shape.bn$, here.m_count, here.n_count, $matrices$);
-  size_t rest = work.matrix;
-  //@ for i = #loops, 1, -1 do
-  const size_t loop$i$ = rest % loops$i$;
-  rest /= loops$i$;
-  //@ end
-  const size_t each = lathe_times(lathe_times(here.k_count, $shape.bk$), work.parts) * $shape.bk$;
-  const size_t from = work.part * each < here.k_count ? work.part * each : here.k_count;
-  const size_t to = here.k_count - from < each ? here.k_count : from + each;
+  //@ begin(shape, loops, matrices, "")
+  //@ terms(shape, loops)
   $kind$ sums;
-  //@ for i = 1, #step.of.k - 1 do
-  //@ places[#loops + i] = "outer" .. i
-  for (size_t outer$i$ = 0; outer$i$ < $(S.size(step.of.k[i])); outer$i$++)
-  //@ end
+  //@ outer_loops(step, places, #loops)
   {
     here.place($(table.concat(places, ", ")));
     sums.add(here, room, work.m, work.n, from, to);
   }
   //@ if #step.of.k > 1 then
-  //@ for i = #loops + 1, #places do
-  //@   places[i] = "0"
+  //@ place_results(step, places, #loops)
   //@ end
-  here.place($(table.concat(places, ", ")));
-  //@ end
-  if (sums.gather(room, work, (unsigned *)args->workspace, ($k.number$ *)((char *)args->workspace + $(T.partials()))))
+  if (sums.gather(room, work, $gathered$))
     sums.finish(here, room, work.m, work.n);
+}
+
+//@ end
+//@ -- A kernel whose factors the copy engine brings, of blocks that stay for further tiles.
+//@ function define_fetched(step, shape, name)
+//@ local kind = kind_of(step, shape)
+//@ local loops, places = S.loops_of(step), {}
+extern "C" __global__ void __launch_bounds__($shape.threads$, 1)
+    $name$(const __grid_constant__ lathe_args given, const __grid_constant__ lathe_map map_a, const __grid_constant__ lathe_map map_b) {
+  using kind = $kind$;
+  const lathe_args *args = &given;
+  extern __shared__ __align__(1024) uint4 room[];
+  __shared__ kind::ring ring;
+  $step.name$ here(given);
+  //@ for i, run in ipairs(loops) do
+  //@ places[i] = "loop" .. i
+  const size_t loops$i$ = $(S.size(run));
+  //@ end
+  //@ local matrices = T.times(#loops, "loops")
+  kind::turn turn;
+  if (here.m_count == 0 || here.n_count == 0 || $matrices$ == 0)
+    return;
+  ring.open();
+  if (threadIdx.x >= kind::THREADS) {
+    kind::begin_fetching();
+    if (threadIdx.x > kind::THREADS)
+      return;
+    for (unsigned block = blockIdx.x;; block += gridDim.x) {
+      //@ begin(shape, loops, matrices, ", block")
+      if (!work.is_there)
+        return;
+      //@ terms(shape, loops)
+      //@ outer_loops(step, places, #loops)
+      {
+        here.place($(table.concat(places, ", ")));
+        kind::fetch(here, room, ring, turn, map_a, map_b, work.m, work.n, from, to);
+      }
+    }
+  } else {
+    kind::begin_multiplying();
+    for (unsigned block = blockIdx.x;; block += gridDim.x) {
+      //@ begin(shape, loops, matrices, ", block")
+      if (!work.is_there)
+        return;
+      //@ terms(shape, loops)
+      kind sums;
+      //@ outer_loops(step, places, #loops)
+      sums.add(room, ring, turn, from, to);
+      //@ place_results(step, places, #loops)
+      if (sums.gather(work, $gathered$))
+        sums.finish(here, room, work.m, work.n);
+    }
+  }
 }
 
 //@ end

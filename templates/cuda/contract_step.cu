@@ -87,7 +87,15 @@ struct $name$ {
 //@   return (single and "raw.%s.at[0]" or "lathe_number(raw.%s, nth)"):format(x.pointer)
 //@ end)
 //@ end
-//@ local function factor(step, made, part, letter, across, P)
+//@ -- The index of a loop around the matrix products that goes over a run.
+//@ local function loop_of(loops, run)
+//@   for _, loop in ipairs(loops) do
+//@     if loop.run == run then
+//@       return loop.index
+//@     end
+//@   end
+//@ end
+//@ local function factor(step, made, part, letter, across, P, loops, maps)
 //@ local along, count = made[letter].along, made[letter].count
 //@ local L = letter:upper()
 static constexpr int V$L$ = $count$;
@@ -117,6 +125,20 @@ __device__ __forceinline__ void make_$letter$(const raw_$letter$ &raw, number (&
 
 __device__ __forceinline__ const $k.storage$ *from_$letter$(size_t $across$, size_t k) const {
   return $operand.name$ + $(offset(step, operand, { [across] = across, k = "k" }));
+}
+//@ end
+//@ if maps then
+//@ local indexes = {}
+//@ for i, run in ipairs(made[letter].runs) do
+//@   indexes[i] = run == step.of.k[#step.of.k] and "k" or run == step.of[across][#step.of[across]] and across .. " + line"
+//@     or loop_of(loops, run) .. "_"
+//@ end
+
+template <int ROWS>
+__device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, int $across$, int k, unsigned long long *barrier) const {
+#pragma unroll
+  for (int line = 0; line < ROWS; line += $(along == "k" and "ROWS" or "64"))
+    lathe_fetch(to + line * 8, map, barrier, $(table.concat(indexes, ", ")));
 }
 //@ end
 //@ return along, count
@@ -176,7 +198,8 @@ bool whole_values;
 //@ finish(step, P, 2, made.layer)
 //@ end
 //@ end
-//@ function define(step, made, P)
+//@ -- maps: whether the copy engine brings factors.
+//@ function define(step, made, P, maps)
 //@ for _, part in ipairs { step.a, step.b, step.values } do
 //@ P.define(part.point)
 //@ end
@@ -196,6 +219,9 @@ struct $step.name$ {
   using element = $k.storage$;
   const lathe_args *args;
   size_t m_count, n_count, k_count;
+  //@ for _, loop in ipairs(maps and loops or {}) do
+  int $loop.index$_;
+  //@ end
   //@ for _, operand in ipairs(step.of.operands) do
   $(type_of(operand)) *$operand.name$;
   //@ for _, letter in ipairs { "m", "n", "k" } do
@@ -204,8 +230,8 @@ struct $step.name$ {
   //@ end
   //@ end
   //@ end
-  //@ local along_a, count_a = factor(step, made, step.a, "a", "m", P)
-  //@ local along_b, count_b = factor(step, made, step.b, "b", "n", P)
+  //@ local along_a, count_a = factor(step, made, step.a, "a", "m", P, loops, maps)
+  //@ local along_b, count_b = factor(step, made, step.b, "b", "n", P, loops, maps)
   //@ results(step, made, P)
 
   __device__ __forceinline__ $step.name$(const lathe_args &given) {
@@ -226,6 +252,9 @@ struct $step.name$ {
   /* Points at what the operands have at the indexes of loops around the matrix products. */
   __device__ __forceinline__ void place($(table.concat(names, ", "))) {
     $step.name$ &here = *this;
+    //@ for _, loop in ipairs(maps and loops or {}) do
+    $loop.index$_ = (int)$loop.index$;
+    //@ end
     char *const temporaries = (char *)args->workspace + $COUNTS$;
     (void)temporaries;
     //@ S.place(step, loops)

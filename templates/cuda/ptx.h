@@ -197,6 +197,11 @@ template <int MOST> static __device__ __forceinline__ void lathe_await_groups() 
   asm volatile("cp.async.wait_group %0;" ::"n"(MOST) : "memory");
 }
 
+/* A barrier of the block's first THREADS threads alone. */
+template <int THREADS> static __device__ __forceinline__ void lathe_await_first() {
+  asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
+}
+
 /* Four 8 x 8 matrices of 16-bit elements from shared memory, the rows of the nth at the addresses that threads 8 nth ...
  * 8 nth + 7 of a warp have: of each, thread t gets elements 2 (t % 4) and the next of row t / 4, or of a matrix that is
  * TRANSPOSED on the way. */
@@ -284,11 +289,13 @@ static __device__ __forceinline__ unsigned long long lathe_lines(const uint4 *fr
 #define LATHE_SUMS_64 LATHE_SUMS_32(0), LATHE_SUMS_32(8)
 #define LATHE_SUMS_128 LATHE_SUMS_64, LATHE_SUMS_32(16), LATHE_SUMS_32(24)
 
-#define LATHE_PLACES_64                                                                            \
+#define LATHE_PLACES_32                                                                            \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "     \
-  "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "     \
-  "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "     \
-  "%56, %57, %58, %59, %60, %61, %62, %63"
+  "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define LATHE_PLACES_64                                                                            \
+  LATHE_PLACES_32                                                                                  \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "   \
+  "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 #define LATHE_PLACES_128                                                                           \
   LATHE_PLACES_64                                                                                  \
   ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "   \
@@ -296,24 +303,23 @@ static __device__ __forceinline__ unsigned long long lathe_lines(const uint4 *fr
   "%100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, "     \
   "%115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-/* Of N columns, 128 or 256, and a type as above. */
+/* Of N columns and a type as above. */
+#define LATHE_GROUP_MMA_OF(COLUMNS, TYPE, PLACES, SUMS, A, B, TURN_A, TURN_B)                      \
+  if constexpr (N == COLUMNS)                                                                      \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE "." TYPE " {" PLACES   \
+               "}, " A ", " B ", 1, 1, 1, " TURN_A ", " TURN_B ";"                                 \
+               : SUMS                                                                              \
+               : "l"(lathe_lines<A_ALONG_K>(a)), "l"(lathe_lines<B_ALONG_K>(b)), "n"(!A_ALONG_K),  \
+                 "n"(!B_ALONG_K))
 #define LATHE_GROUP_MMA(T, TYPE)                                                                   \
   template <int N, bool A_ALONG_K, bool B_ALONG_K>                                                 \
   static __device__ __forceinline__ void lathe_group_mma(const T *, float(&sums)[N / 8][4],        \
                                                          const uint4 *a, const uint4 *b) {         \
-    static_assert(N == 128 || N == 256, "those are written out");                                  \
-    if constexpr (N == 128)                                                                        \
-      asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE                    \
-                   " {" LATHE_PLACES_64 "}, %64, %65, 1, 1, 1, %66, %67;"                          \
-                   : LATHE_SUMS_64                                                                 \
-                   : "l"(lathe_lines<A_ALONG_K>(a)), "l"(lathe_lines<B_ALONG_K>(b)),               \
-                     "n"(!A_ALONG_K), "n"(!B_ALONG_K));                                            \
-    if constexpr (N == 256)                                                                        \
-      asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." TYPE "." TYPE                    \
-                   " {" LATHE_PLACES_128 "}, %128, %129, 1, 1, 1, %130, %131;"                     \
-                   : LATHE_SUMS_128                                                                \
-                   : "l"(lathe_lines<A_ALONG_K>(a)), "l"(lathe_lines<B_ALONG_K>(b)),               \
-                     "n"(!A_ALONG_K), "n"(!B_ALONG_K));                                            \
+    static_assert(N == 64 || N == 128 || N == 256, "those are written out");                       \
+    LATHE_GROUP_MMA_OF(64, TYPE, LATHE_PLACES_32, LATHE_SUMS_32(0), "%32", "%33", "%34", "%35");   \
+    LATHE_GROUP_MMA_OF(128, TYPE, LATHE_PLACES_64, LATHE_SUMS_64, "%64", "%65", "%66", "%67");     \
+    LATHE_GROUP_MMA_OF(256, TYPE, LATHE_PLACES_128, LATHE_SUMS_128, "%128", "%129", "%130",        \
+                       "%131");                                                                    \
   }
 #ifdef __CUDA_BF16_TYPES_EXIST__
 LATHE_GROUP_MMA(__nv_bfloat16, "bf16")

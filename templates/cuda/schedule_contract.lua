@@ -1,5 +1,5 @@
--- How contractions are cut: templates/gpu/contract.lua, with shapes whose sums are "points", "thin", "tile" or
--- "tensor"; steps[i] says also plain: whether both factors are.
+-- How contractions are cut: templates/gpu/contract.lua, with shapes whose sums are "points", "thin", "tile", "tensor"
+-- or "fetched"; steps[i] says also plain: whether both factors are.
 
 local contract = use "../gpu/contract.lua"
 
@@ -24,12 +24,46 @@ end
 
 local function tile(facts, p)
   local bytes = facts.bits // 8
-  local bm, bn, tm, tn = p.bm, math.min(p.bn, 128) * 4 // bytes, 8, 32 // bytes
+  local bm, bn, tm, tn = p.bm, math.min(p.bn == "auto" and 128 or p.bn, 128) * 4 // bytes, 8, 32 // bytes
   local threads = bm // tm * (bn // tn)
   return {
     sums = "tile", name = ("_tile%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = 64 // bytes, tm = tm, tn = tn,
     threads = threads, at_once = 2048 // bytes // threads, numbers = bm * bn,
   }
+end
+
+local function bits_of(run)
+  local bits = 0
+  for _, place in ipairs(run) do
+    bits = bits | 1 << place - 1
+  end
+  return bits
+end
+
+-- The map by which the copy engine brings `rows` rows of 64 terms of a factor: those side by side in memory as lines of
+-- 128 bytes, whose chunks it rotates; nil where it has none.
+local function map_of(side, step, across, rows)
+  local along = side.along == "k" and step.k or step[across]
+  local other = side.along == "k" and step[across] or step.k
+  local box, extent, has_other = {}, {}, false
+  for i, run in ipairs(side.runs) do
+    local is_other = run == other[#other]
+    has_other = has_other or is_other
+    box[i] = run == along[#along] and 64 or is_other and (side.along == "k" and rows or 64) or 1
+    extent[i] = bits_of(run)
+  end
+  return has_other and #box <= 5
+    and { operand = side.operand - 1, bytes = 2, extent = extent, box = box, swizzle = 128 } or nil
+end
+
+-- The tiles of sums whose factors the copy engine brings.
+local function fetched(list, step, made, p)
+  for _, bn in ipairs(p.bn == "auto" and { 256, 128, 64 } or { p.bn }) do
+    local shape = tensor.fetched(p.bm, bn)
+    local a, b = map_of(made.a, step, "m", p.bm), map_of(made.b, step, "n", bn)
+    shape.maps = { a, b }
+    list[#list + 1] = a and b and shape or nil
+  end
 end
 
 return function(facts, work)
@@ -38,7 +72,10 @@ return function(facts, work)
     local list = { (#step.k == 0 and points or thin)(facts, made, 1) }
     if #step.m > 0 then
       list[2] = thin(facts, made, 8)
-      list[3] = v.params.unit ~= "vector" and made.plain and tensor(v.params) or tile(facts, v.params)
+      if v.params.unit == "wgmma" and made.plain then
+        fetched(list, step, made, v.params)
+      end
+      list[#list + 1] = v.params.unit ~= "vector" and made.plain and tensor.copied(v.params) or tile(facts, v.params)
     end
     return list
   end)

@@ -67,45 +67,56 @@ static __device__ __forceinline__ size_t lathe_times(size_t count, size_t each) 
 
 /* What a block has of a launch: a tile of one of the matrices, and a part of its terms. The tiles of blocks that run
  * at the same time share rows and columns, which so stay in the cache: tiles go in groups of a few rows, down each
- * column of a group. */
+ * column of a group. Where there are fewer blocks than tiles, each goes on to the tile as many further as blocks are. */
 struct lathe_work {
-  size_t m, n, nth, matrix, part, parts; /* m, n: the tile's first; nth: its number among all */
+  size_t m, n;                       /* the tile's first */
+  unsigned nth, matrix, part, parts; /* nth: its number among all */
+  bool is_there;
 
-  __device__ __forceinline__ lathe_work(size_t bm, size_t bn, size_t m_count, size_t n_count,
-                                        size_t matrices) {
-    const size_t GROUP = 8;
-    const size_t rows = lathe_times(m_count, bm), columns = lathe_times(n_count, bn);
-    const size_t tiles = rows * columns, at = blockIdx.x % tiles;
-    const size_t group = at / (GROUP * columns), within = at % (GROUP * columns);
-    const size_t left = rows - group * GROUP, height = left < GROUP ? left : GROUP;
-    m = (group * GROUP + within % height) * bm;
-    n = within / height * bn;
-    nth = blockIdx.x % (tiles * matrices);
+  __device__ __forceinline__ lathe_work(unsigned bm, unsigned bn, size_t m_count, size_t n_count,
+                                        size_t matrices, unsigned block = blockIdx.x) {
+    const unsigned GROUP = 8;
+    const unsigned rows = (unsigned)lathe_times(m_count, bm),
+                   columns = (unsigned)lathe_times(n_count, bn);
+    const unsigned tiles = rows * columns, all = tiles * (unsigned)matrices, at = block % tiles;
+    const unsigned group = at / (GROUP * columns), within = at % (GROUP * columns);
+    const unsigned left = rows - group * GROUP, height = left < GROUP ? left : GROUP;
+    m = (size_t)(group * GROUP + within % height) * bm;
+    n = (size_t)(within / height) * bn;
+    nth = block % all;
     matrix = nth / tiles;
-    part = blockIdx.x / (tiles * matrices);
-    parts = gridDim.x / (tiles * matrices);
+    part = block / all;
+    parts = gridDim.x > all ? gridDim.x / all : 1;
+    is_there = part < parts;
   }
 };
 
 /* Where blocks have parts of the same tile's terms, all but the last to come here leave their sums behind and are
  * done: false. That one adds up all in the order of the parts, so that results are the same in every run. sums: the
- * thread's, of SUMS in all; arrived: a count for each tile, zero before and after; left: SUMS numbers for each block. */
-template <int SUMS, int THREADS, typename N>
+ * thread's, of SUMS in all; arrived: a count for each tile, zero before and after; left: SUMS numbers for each block;
+ * ALONE: there are threads after these that do not come here. */
+template <int SUMS, int THREADS, bool ALONE = false, typename N>
 static __device__ __forceinline__ bool lathe_gather(const lathe_work &work, N *sums,
                                                     unsigned *arrived, N *left) {
   if (work.parts == 1)
     return true;
   const size_t tiles = gridDim.x / work.parts;
   __shared__ unsigned order;
+  auto await = [] {
+    if constexpr (ALONE)
+      lathe_await_first<THREADS>();
+    else
+      __syncthreads();
+  };
   N *const mine = left + (work.nth + work.part * tiles) * SUMS + threadIdx.x;
 #pragma unroll
   for (int nth = 0; nth < SUMS / THREADS; nth++)
     mine[nth * THREADS] = sums[nth];
   __threadfence();
-  __syncthreads();
+  await();
   if (threadIdx.x == 0)
     order = atomicAdd(arrived + work.nth, 1);
-  __syncthreads();
+  await();
   if (order + 1 < work.parts)
     return false;
   __threadfence();

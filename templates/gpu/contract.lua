@@ -1,6 +1,8 @@
 -- How contractions are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
 --   steps[i]      of each step: a and b { along, count, plain }: the axis along which a factor is read, how many
---                 elements at once, and whether it is elements of 16 bits as they are in memory, side by side
+--                 elements at once, and whether it is elements of 16 bits as they are in memory, side by side;
+--                 of a plain one also operand: its place among the op's, and runs: those of the step that it has, the
+--                 innermost first
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
 --   variants[i]   { steps, shapes }: shapes[i] are the ways to cut a step, of which the first is taken that a
 --                 matrix's rows and columns fit; steps are the same for the host's side
@@ -43,6 +45,29 @@ local function operands_of(record, node)
   return list
 end
 
+local function place_of(record, operand)
+  for i, other in ipairs(record.operands) do
+    if other == operand then
+      return i
+    end
+  end
+end
+
+-- The runs of a step that an operand has, the innermost first.
+local function runs_of(step, operand)
+  local at, list = {}, {}
+  for i, place in ipairs(operand.dim_index) do
+    at[place] = i
+  end
+  for _, letter in ipairs { "batch", "m", "n", "k" } do
+    for _, run in ipairs(step[letter]) do
+      list[#list + 1] = at[run[#run]] and run or nil
+    end
+  end
+  table.sort(list, function(a, b) return at[a[#a]] > at[b[#b]] end)
+  return list
+end
+
 -- A factor is read along the axis in which the operand with most axes has its elements side by side, by accesses of 16
 -- bytes of the narrowest that has them so.
 local function side(facts, record, step, node, across)
@@ -61,6 +86,9 @@ local function side(facts, record, step, node, across)
     end
   end
   made.plain = node.op == "input" and not operands[1].temporary and facts.width == 8 and made.count == 8
+  if made.plain then
+    made.operand, made.runs = place_of(record, operands[1]), runs_of(step, operands[1])
+  end
   return made
 end
 
@@ -111,6 +139,7 @@ return function(facts, work, shapes_of)
           at_once = shape.at_once, threads = shape.threads,
           subgroups = shape.subgroups, side = shape.side, shared = shape.shared, architecture = shape.architecture,
           most = MOST_BLOCKS, number = shape.number, left = shape.numbers * facts.bits // 8,
+          stays = shape.stays, rate = shape.rate, start = shape.start, maps = shape.maps,
         }
       end
     end

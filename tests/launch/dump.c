@@ -21,10 +21,10 @@ static const struct {
   bool vulkan;
   lathe_limits limits;
 } devices[] = {
-    {"CUDA 9.0", false, {132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, {0}}},
-    {"CUDA 8.0", false, {108, 32, 1024, 0x7fffffff, 163 << 10, 1, 80, {0}}},
-    {"Vulkan", true, {132, 32, 1024, 0x7fffffff, 48 << 10, 1, 0, {0}}},
-    {"Vulkan, small", true, {4, 64, 512, 65535, 32 << 10, 1, 0, {0}}},
+    {"CUDA 9.0", false, {132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, 1, {0}}},
+    {"CUDA 8.0", false, {108, 32, 1024, 0x7fffffff, 163 << 10, 1, 80, 1, {0}}},
+    {"Vulkan", true, {132, 32, 1024, 0x7fffffff, 48 << 10, 1, 0, 0, {0}}},
+    {"Vulkan, small", true, {4, 64, 512, 65535, 32 << 10, 1, 0, 0, {0}}},
 };
 
 static _Alignas(16) char operand[LATHE_MAX_OPERANDS][16];

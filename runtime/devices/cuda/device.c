@@ -528,12 +528,34 @@ static bool is_other(const cuda_call *c, int nth) {
   return c->head.other && (c->by_call ? nth % 2 : c->turn);
 }
 
+/* The map of a call's operand. What it is made of were fit for one when the launch was chosen. */
+static CUresult make_map(CUtensorMap *made, const lathe_tensor_map *map, const lathe_args *args) {
+  static const unsigned steps[5] = {1, 1, 1, 1, 1};
+  uint64_t extents[5], strides[4];
+  unsigned long long extent[5] = {0}, stride[5] = {0};
+  const int rank = lathe_lay_out(map, args, extents, strides);
+  int type = CU_TENSOR_MAP_DATA_TYPE_UINT8, swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+
+  for (int i = 0; i < rank; i++)
+    extent[i] = extents[i];
+  for (int i = 0; i + 1 < rank; i++)
+    stride[i] = strides[i];
+  for (uint32_t bytes = map->bytes; bytes > 1; bytes /= 2)
+    type++;
+  for (uint32_t bytes = map->swizzle; bytes >= 32; bytes /= 2)
+    swizzle++;
+  return cuda.tensor_map(made, type, (unsigned)rank, args->buf[map->operand], extent, stride,
+                         map->box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                         CU_TENSOR_MAP_L2_PROMOTION_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
 /* The kernels of one call, on the nth set of operands. */
 static CUresult launch(const void *argument, int nth) {
   const cuda_call *c = argument;
   const lathe_op *op = c->head.variant->op;
   lathe_args args = is_other(c, nth) ? c->other_args : c->args;
-  void *parameters[] = {&args};
+  CUtensorMap maps[LATHE_MAX_MAPS] = {0};
+  void *parameters[] = {&args, &maps[0], &maps[1]};
   CUresult error = 0;
 
   nth %= c->sets;
@@ -544,6 +566,10 @@ static CUresult launch(const void *argument, int nth) {
   for (int l = 0; l < c->count && !error; l++) {
     const lathe_launch *k = &c->launch[l];
     const CUstream stream = device_of(&c->head)->stream;
+    for (int i = 0; i < k->nmaps && !error; i++)
+      error = make_map(&maps[i], &k->maps[i], &args);
+    if (error)
+      break;
     if (k->cluster > 1) {
       cuda_launch_attribute attribute;
       cuda_launch_config config = cluster_config(k, &attribute);
@@ -957,12 +983,14 @@ static bool describe(cuda_device *d, int i) {
           (size_t)attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
       .cluster = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) ? 8 : 1,
       .architecture = (uint32_t)(10 * major + minor),
+      .maps = cuda.tensor_map != NULL,
   };
   d->head = (device){
       .id = d->id,
       .name = d->name,
       .kind = LATHE_CUDA,
-      .features = LATHE_ON_CUDA | (major >= 8 ? LATHE_SM80 : 0),
+      .features = LATHE_ON_CUDA | (major >= 8 ? LATHE_SM80 : 0) |
+                  (major == 9 && minor == 0 ? LATHE_SM90A : 0),
       .cache = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
       .cools = true,
       .memory = memory,

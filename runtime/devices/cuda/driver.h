@@ -43,6 +43,19 @@ enum {
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
 };
 
+/* A tensor map as kernels take it, and of CUtensorMapDataType and its like the values used. */
+typedef struct CUtensorMap {
+  _Alignas(64) unsigned long long words[16];
+} CUtensorMap;
+
+enum {
+  CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0, /* then of 16 and 32 bits */
+  CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
+  CU_TENSOR_MAP_SWIZZLE_NONE = 0, /* then of 32, 64 and 128 bytes */
+  CU_TENSOR_MAP_L2_PROMOTION_256B = 3,
+  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0,
+};
+
 typedef struct CUuuid {
   unsigned char bytes[16];
 } CUuuid;
@@ -114,7 +127,11 @@ typedef struct cuda_launch_config {
 /* The same of functions that can be done without: null where the library lacks them. */
 #define CUDA_EXTRAS(ROW)                                                                           \
   ROW(host_register, "cuMemHostRegister_v2", (void *at, size_t bytes, unsigned flags))             \
-  ROW(host_unregister, "cuMemHostUnregister", (void *at))
+  ROW(host_unregister, "cuMemHostUnregister", (void *at))                                          \
+  ROW(tensor_map, "cuTensorMapEncodeTiled",                                                        \
+      (CUtensorMap * map, int type, unsigned rank, void *at, const unsigned long long *extents,    \
+       const unsigned long long *strides, const unsigned *box, const unsigned *steps,              \
+       int interleave, int swizzle, int promotion, int fill))
 
 typedef struct cuda_driver {
 #define MEMBER(name, symbol, parameters) CUresult(*name) parameters;

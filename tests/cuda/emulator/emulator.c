@@ -18,8 +18,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "bulk_copies.h"
 #include "driver/fake.h"
 #include "library/lathe.h"
+
+CUresult fake_tensor_map(CUtensorMap *, int, unsigned, void *, const unsigned long long *,
+                         const unsigned long long *, const unsigned *, const unsigned *, int, int,
+                         int, int) __asm__("cuTensorMapEncodeTiled");
 
 enum {
   WARP = 32,
@@ -32,10 +37,12 @@ enum {
   MOST_COPIES = 256, /* that a thread has begun */
   MOST_PRODUCTS = 32,
   MULTIPROCESSORS = 4,     /* few, so that small sizes have more rows than that */
+  MOST_ROUNDS = 1 << 20,   /* that a thread waits for a phase */
   ERROR_UNSUPPORTED = 801, /* CUDA_ERROR_NOT_SUPPORTED */
 };
 
-typedef void kernel_fn(lathe_args args);
+/* Those that have no maps do not look for them. */
+typedef void kernel_fn(lathe_args args, emulator_map first, emulator_map second);
 
 /* Where a fiber goes on, by the compiler's own setjmp: it keeps next to nothing, and C's costs as much as all else. */
 typedef void *place_in_code[5];
@@ -80,6 +87,7 @@ typedef struct launch {
   kernel_fn *kernel;
   void *(*anchor)(void);
   lathe_args args;
+  emulator_map maps[LATHE_MAX_MAPS];
   emulator_place blocks, threads;
   unsigned cluster, clusters, shared;
 } launch;
@@ -100,7 +108,7 @@ typedef struct worker {
   fiber *fibers;
   char *stacks;
   place_in_code idle;
-  barrier block, warp[MOST_THREADS / WARP];
+  barrier block, first, warp[MOST_THREADS / WARP];
   unsigned word[MOST_THREADS / WARP][2][WARP]; /* that were exchanged last */
 } worker;
 
@@ -165,7 +173,7 @@ static void run_fiber(void) {
   const unsigned nth = w->running;
 
   for (;;) {
-    w->in->of->kernel(w->in->of->args);
+    w->in->of->kernel(w->in->of->args, w->in->of->maps[0], w->in->of->maps[1]);
     w->fibers[nth].ended = true;
     leave(&w->block);
     leave(&w->warp[nth / WARP]);
@@ -188,6 +196,25 @@ void emulator_await_cluster(void) {
   if (self->running == 0)
     pthread_barrier_wait(&self->in->all);
   emulator_await_block();
+}
+
+void emulator_await_first(unsigned threads) {
+  self->first.members = threads;
+  await(&self->first, 0, self->count);
+}
+
+void emulator_let_others(unsigned rounds) {
+  unsigned nth = self->running | (WARP - 1);
+
+  if (rounds == MOST_ROUNDS) {
+    fprintf(stderr, "emulator: a thread waits for a phase that does not end\n");
+    abort();
+  }
+  do
+    nth = (nth + 1) % self->count;
+  while (self->fibers[nth].ended && nth != self->running);
+  if (!__builtin_setjmp(self->fibers[self->running].at))
+    switch_to(nth);
 }
 
 unsigned emulator_cluster_size(void) {
@@ -305,6 +332,7 @@ static void run_block(worker *w, unsigned number) {
   const launch *l = w->in->of;
 
   w->block = (barrier){.members = w->count};
+  w->first = (barrier){0};
   for (unsigned nth = 0; nth < w->count; nth++) {
     fiber *f = &w->fibers[nth];
     const unsigned after = w->count - nth / WARP * WARP;
@@ -492,6 +520,8 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
 
   (void)extra;
   memcpy(&l.args, parameters[0], sizeof l.args);
+  for (int i = 0; i < LATHE_MAX_MAPS; i++)
+    memcpy(&l.maps[i], parameters[1 + i], sizeof l.maps[i]);
   if (l.clusters == 0 || l.threads.x * l.threads.y * l.threads.z == 0 ||
       config->shared > EMULATOR_SHARED || cluster > MOST_CLUSTER ||
       config->grid[0] % cluster != 0 || l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
@@ -509,6 +539,30 @@ CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
                                      .stream = stream};
 
   return fake_launch_with(&config, function, parameters, extra);
+}
+
+_Static_assert(sizeof(emulator_map) == sizeof(CUtensorMap), "a map is in a map of the driver's");
+
+/* As strict as the real one, of which the runtime has asked for what it wants. */
+CUresult fake_tensor_map(CUtensorMap *map, int type, unsigned rank, void *at,
+                         const unsigned long long *extents, const unsigned long long *strides,
+                         const unsigned *box, const unsigned *steps, int interleave, int swizzle,
+                         int promotion, int fill) {
+  emulator_map made = {.at = at, .dims = (uint8_t)rank, .bytes = (uint8_t)(1 << type)};
+  bool fits = rank >= 1 && rank <= 5 && (uintptr_t)at % 16 == 0 && (swizzle == 0 || swizzle == 3);
+
+  (void)interleave, (void)promotion, (void)fill;
+  made.rotated = swizzle != 0;
+  for (unsigned d = 0; d < rank && fits; d++) {
+    made.extents[d] = extents[d];
+    made.strides[d] = d == 0 ? made.bytes : strides[d - 1];
+    made.box[d] = (uint16_t)box[d];
+    fits = extents[d] > 0 && box[d] > 0 && box[d] <= 256 && steps[d] == 1 &&
+           (d == 0 || made.strides[d] % 16 == 0);
+  }
+  fits = fits && (!made.rotated || box[0] * made.bytes <= 128);
+  memcpy(map, &made, sizeof made);
+  return fits ? fake_state : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
 CUresult fake_capture_begin(CUstream stream, int mode) {

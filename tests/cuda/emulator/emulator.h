@@ -108,6 +108,10 @@ static inline void __syncthreads() {
   emulator_await_block();
 }
 
+static inline void __syncwarp() {
+  emulator_exchange(0);
+}
+
 template <typename T> static inline T __shfl_xor_sync(unsigned, T value, int mask) {
   unsigned word[sizeof(T) / sizeof(unsigned)];
   static_assert(sizeof word == sizeof value, "shuffles take words of four bytes");
@@ -428,6 +432,7 @@ static inline void lathe_end_mma() {
 
 template <int MOST, int TILES> static inline void lathe_await_mma(float (&)[TILES][4]) {
   emulator_await_products(MOST);
+  emulator_exchange(0); /* of all of a warp */
 }
 
 template <bool ALONG_K, typename T>
@@ -458,6 +463,7 @@ static inline void lathe_group_mma(const T *, float (&sums)[N / 8][4], const uin
                                    const uint4 *b) {
   emulator_multiply_ahead(emulator_group_mma<N, A_ALONG_K, B_ALONG_K, T>, sums[0], a, b);
 }
+#include "bulk_copies.h"
 #endif
 
 #endif
