@@ -104,7 +104,7 @@ is 'finds results stored before they are there' fault "$wgmma" fetched.h '__sync
 is 'finds copies whose chunks are not rotated' fault "$wgmma" schedule_contract.lua 'swizzle = 128' 'swizzle = 0'
 is 'finds copies of other lines' fault "$wgmma" contract_step.cu 'across .. " + line"' 'across'
 is 'finds tiles that no block goes on to' fault "$wgmma" tiles.h 'is_there = part < parts' 'is_there = block < gridDim.x'
-sizes=9x8x4864 # a block goes round the stages
+sizes=128x8x4864 # a block goes round the stages
 is 'finds a stage given back too early' fault "$wgmma" fetched.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
 
 summary
