@@ -25,8 +25,14 @@ end
 
 -- Targets of build.ninja.in that no op's takes the name of.
 local targets = {}
-for name in ("always bench cost dist format fuzz install lint test uninstall"):gmatch "%S+" do
+for name in ("always bench cost dist format fuzz install lint screenshot test uninstall"):gmatch "%S+" do
   targets[name] = true
+end
+
+-- The edge of an image as the program carries it; out/planes is a program of build.ninja.in's.
+local function pack(file, packed, made)
+  local rule = file.backend.rule
+  return string.format("build %s: pack_%s %s%s", packed, rule, made, rule == "glsl" and " | out/planes" or "")
 end
 
 -- The edge of an op's sources and those of what they are compiled to; its objects.
@@ -40,7 +46,7 @@ local function op_edges(lines, op, path_in_out, generator)
       .. (#needs > 0 and " | $\n    " .. table.concat(text.map(needs, path_in_out), " $\n    ") or "")
     compiles[#compiles + 1] = flags and "  cflags_backend = $cflags_" .. flags
     if file.image then
-      compiles[#compiles + 1] = string.format("build %s: pack %s", path_in_out(file.parts[1].packed), made)
+      compiles[#compiles + 1] = pack(file, path_in_out(file.parts[1].packed), made)
     else
       objects[#objects + 1] = made
     end
@@ -113,8 +119,8 @@ end
 
 -- What the build makes of a source file, by its ending; and beside it for a whole op. Some of it is there
 -- only where a step of the build was cut short.
-local made = { ".o", ".o.d", ".image", ".image.d", ".image.clusters", ".image.zst", ".image.zst.tmp", ".image.spv",
-  ".image.taken" }
+local made = { ".o", ".o.d", ".image", ".image.d", ".image.clusters", ".image.zst", ".image.zst.tmp",
+  ".image.zst.words", ".image.spv", ".image.taken" }
 local made_of_op = { "expand.d" }
 
 -- The files of an old manifest that a new one lacks, with what was built from them, each ahead of its folder,

@@ -131,9 +131,30 @@ static void test_images(void **state) {
   }
 }
 
+/* "lathe, packe", as gen/tools/planes.c sorts its bytes and `zstd` packs them. */
+static const unsigned char packed_words[] = {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x0c, 0x61, 0x00, 0x00,
+                                             0x6c, 0x65, 0x61, 0x61, 0x2c, 0x63, 0x74, 0x20, 0x6b,
+                                             0x68, 0x70, 0x65, 0xad, 0xe1, 0xc3, 0xc8};
+
+static void test_images_of_words(void **state) {
+  (void)state;
+  const lathe_image whole = {packed_words, packed_words + sizeof packed_words, 0};
+  const lathe_image odd = {packed, packed + sizeof packed, 0};
+  const char *why = NULL;
+  size_t size = 0;
+  char *code = image_unpack_words(&whole, &size, &why);
+  assert_non_null(code);
+  assert_int_equal(size, 12);
+  assert_memory_equal(code, "lathe, packe", 12);
+  free(code);
+  assert_null(image_unpack_words(&odd, &size, &why));
+  assert_non_null(strstr(why, "(it is no words of 4 bytes)"));
+}
+
 const struct CMUnitTest images_tests[] = {
     cmocka_unit_test(test_one_kernel),
     cmocka_unit_test(test_broken_modules),
     cmocka_unit_test(test_images),
+    cmocka_unit_test(test_images_of_words),
 };
 const size_t images_test_count = COUNT(images_tests);

@@ -1,4 +1,4 @@
-/* image.c - unpacks what the build's rule `pack` has made: a frame of Zstandard's with a checksum. */
+/* image.c - unpacks what the build's rules `pack_...` have made: a frame of Zstandard's with a checksum. */
 #include "image.h"
 
 #include <stdio.h>
@@ -37,4 +37,27 @@ void *image_unpack(const lathe_image *image, size_t *size, const char **why) {
   }
   *size = unpacked;
   return code;
+}
+
+void *image_unpack_words(const lathe_image *image, size_t *size, const char **why) {
+  enum { WORD = sizeof(uint32_t) };
+  unsigned char *bytes = image_unpack(image, size, why), *words;
+
+  if (!bytes)
+    return NULL;
+  if (*size % WORD != 0) {
+    free(bytes);
+    return damaged("it is no words of 4 bytes", why);
+  }
+  words = malloc(*size + 1);
+  if (words) {
+    const size_t count = *size / WORD;
+    for (size_t word = 0; word < count; word++)
+      for (size_t plane = 0; plane < WORD; plane++)
+        words[word * WORD + plane] = bytes[plane * count + word];
+  } else {
+    *why = "not enough memory to unpack its code";
+  }
+  free(bytes);
+  return words;
 }

@@ -8,4 +8,7 @@
  * in why, which the next call overwrites. */
 void *image_unpack(const lathe_image *image, size_t *size, const char **why);
 
+/* The same of words whose bytes gen/tools/planes.c has sorted by their places. */
+void *image_unpack_words(const lathe_image *image, size_t *size, const char **why);
+
 #endif

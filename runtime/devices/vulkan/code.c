@@ -126,7 +126,7 @@ static const uint32_t *unpack(vulkan_code *code, const lathe_image *image, size_
                               const char **why) {
   if (code->unpacked_of != image) {
     free(code->unpacked);
-    code->unpacked = image_unpack(image, &code->unpacked_size, why);
+    code->unpacked = image_unpack_words(image, &code->unpacked_size, why);
     code->unpacked_of = code->unpacked ? image : NULL;
   }
   *words = code->unpacked_size / 4;
