@@ -99,11 +99,13 @@ is 'finds a stage filled while it is read' fault "$wgmma" fetched.h 'lathe_await
 is 'finds a last stage that nobody waits for' fault "$wgmma" fetched.h 'lathe_await_mma<0>' 'lathe_await_mma<1>'
 is 'finds results of another row' fault "$wgmma" fetched.h 'half * 8 + lane / 4' 'half * 4 + lane / 4'
 is 'finds results stored before they are there' fault "$wgmma" fetched.h '__syncwarp();
-#pragma unroll 2' '
-#pragma unroll 2'
+      auto' '
+      auto'
 is 'finds copies whose chunks are not rotated' fault "$wgmma" schedule_contract.lua 'swizzle = 128' 'swizzle = 0'
 is 'finds copies of other lines' fault "$wgmma" contract_step.cu 'across .. " + line"' 'across'
 is 'finds tiles that no block goes on to' fault "$wgmma" tiles.h 'is_there = part < parts' 'is_there = block < gridDim.x'
+is 'finds whole tiles of another row' fault "$wgmma" fetched.h 'c.finish_whole(y, x, some, 4)' 'c.finish_whole(y ^ 1, x, some, 4)'
+is 'finds tiles that are not whole' fault "$wgmma" fetched.h 'n + BN <= c.n_count &&' 'n < c.n_count &&'
 sizes=128x8x4864 # a block goes round the stages
 is 'finds a stage given back too early' fault "$wgmma" fetched.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
 

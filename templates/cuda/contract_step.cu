@@ -62,7 +62,11 @@ $(part.k:uniforms("call"))
 //@ if how == "none" then
 raw.$x.pointer$.at[0] = $whole$ || there > 0 ? *($from$) : $(type_of(x.operand))(0.0f);
 //@ elseif how == "unit" then
+//@ if flag == "true" then
+raw.$x.pointer$ = lathe_load_kept<$count$>($from$);
+//@ else
 lathe_load_some<$whole$>(raw.$x.pointer$, $from$, there, $flag$);
+//@ end
 //@ elseif how == "strided" then
 lathe_load_apart<$whole$>(raw.$x.pointer$, $from$, $(S.field(x.operand, along)), there);
 //@ end
@@ -144,17 +148,19 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@ return along, count
 //@ end
 //@ -- The values that follow `count` sums along n: finish stores them; finish_two, of a layer, those that go to memory, and
-//@ -- gives the others that later layers read.
-//@ local function finish(step, P, count, layer)
+//@ -- gives the others that later layers read; finish_whole, all of them, of a tile whose results are all there and aligned.
+//@ local function finish(step, P, count, layer, whole)
 //@ local part, values = step.values, step.of.values
 //@ local given = {}
 //@ for _, value in ipairs(values) do
 //@   given[#given + 1] = layer and layer.next[value.operand.name] and (", number (&%s_next)[%d]"):format(value.operand.name, count)
 //@ end
-__device__ __forceinline__ void $(layer and "finish_two" or "finish")(size_t m, size_t n, const number (&sums)[$count$], long long there$(table.concat(given))) const {
+//@ local name = layer and "finish_two" or whole and "finish_whole" or "finish"
+//@ local flag = whole and "true" or "whole_values"
+__device__ __forceinline__ void $name$(size_t m, size_t n, const number (&sums)[$count$], long long there$(table.concat(given))) const {
   raw_values<$count$> raw;
   (void)raw, (void)m;
-  //@ load(step, part, { m = "m", n = "n" }, "n", count, "false", "whole_values")
+  //@ load(step, part, { m = "m", n = "n" }, "n", count, whole and "true" or "false", flag)
   //@ local function is_stored(value)
   //@   return not layer or layer.stored[value.operand.name]
   //@ end
@@ -181,12 +187,12 @@ __device__ __forceinline__ void $(layer and "finish_two" or "finish")(size_t m, 
   //@ local stride = how == "strided" and S.field(value.operand, "n") or how == "unit" and "1" or "0"
   //@ if is_stored(value) then
   lathe_store_some($value.operand.name$ + $(offset(step, value.operand, { m = "m", n = "n" })), $value.operand.name$_pack,
-      $stride$, there, $(how == "unit" and "whole_values" or "false"));
+      $stride$, there, $(how == "unit" and flag or "false"));
   //@ end
   //@ end
 }
 //@ end
-//@ local function results(step, made, P)
+//@ local function results(step, made, P, maps)
 //@ local count = 128 // k.spelling.bits
 template <int COUNT>
 //@ raw(step, step.values, "raw_values", "n", "COUNT")
@@ -196,6 +202,10 @@ bool whole_values;
 //@ if made.layer then
 
 //@ finish(step, P, 2, made.layer)
+//@ end
+//@ if maps then
+
+//@ finish(step, P, count, nil, true)
 //@ end
 //@ end
 //@ -- maps: whether the copy engine brings factors.
@@ -232,7 +242,7 @@ struct $step.name$ {
   //@ end
   //@ local along_a, count_a = factor(step, made, step.a, "a", "m", P, loops, maps)
   //@ local along_b, count_b = factor(step, made, step.b, "b", "n", P, loops, maps)
-  //@ results(step, made, P)
+  //@ results(step, made, P, maps)
 
   __device__ __forceinline__ $step.name$(const lathe_args &given) {
     args = &given;

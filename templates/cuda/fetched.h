@@ -16,6 +16,17 @@
 #include "bulk.h"
 #include "tensor.h"
 
+/* An access to what nobody writes meanwhile: it may come before stores that stand before it. */
+template <int N, typename T>
+static __device__ __forceinline__ lathe_pack<T, N> lathe_load_kept(const T *from) {
+  typedef typename lathe_access<sizeof(T) * N>::words words;
+  const words read = __ldg(reinterpret_cast<const words *>(from));
+  lathe_pack<T, N> pack;
+
+  memcpy(&pack, &read, sizeof pack);
+  return pack;
+}
+
 template <typename C, int BM, int BN, int STAGES> struct lathe_fetched_sums {
   using element = typename C::element;
   static constexpr int GROUPS = BM / 64, THREADS = GROUPS * 128; /* that multiply */
@@ -122,10 +133,12 @@ template <typename C, int BM, int BN, int STAGES> struct lathe_fetched_sums {
     return lathe_gather<BM * BN, THREADS, true>(work, &sums[0][0], arrived, left);
   }
 
-  /* A warp's 16 rows of results, some columns at a time, through shared memory of its own past the stages. */
+  /* A warp's 16 rows of results, some columns at a time, through shared memory of its own past the stages. Those of whole
+   * tiles are computed without a branch, so that what one waits for others fill. */
   __device__ __forceinline__ void finish(const C &c, uint4 *room, size_t m, size_t n) const {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     float *const lines = reinterpret_cast<float *>(room + STAGES * STAGE) + warp * 16 * PADDED;
+    const bool whole = m + BM <= c.m_count && n + BN <= c.n_count && c.whole_values;
 #pragma unroll
     for (int first = 0; first < BN; first += AT_ONCE) {
 #pragma unroll
@@ -138,13 +151,23 @@ template <typename C, int BM, int BN, int STAGES> struct lathe_fetched_sums {
           lathe_store(lines + (half * 8 + lane / 4) * PADDED + j * 8 + lane % 4 * 2, pack);
         }
       __syncwarp();
-#pragma unroll 2
-      for (int at = lane; at < 16 * AT_ONCE / 4; at += 32) {
+      auto each = [&](int at, auto f) {
         const int row = at / (AT_ONCE / 4), column = at % (AT_ONCE / 4) * 4;
         const auto pack = lathe_load<4>(lines + row * PADDED + column);
-        const size_t y = m + warp * 16 + row, x = n + first + column;
-        if (y < c.m_count && x < c.n_count)
-          c.finish(y, x, pack.at, (long long)(c.n_count - x));
+        f(m + warp * 16 + row, n + first + column, pack.at);
+      };
+      if (whole) {
+#pragma unroll
+        for (int at = 0; at < 16 * AT_ONCE / 4; at += 32)
+          each(at + lane,
+               [&](size_t y, size_t x, const float(&some)[4]) { c.finish_whole(y, x, some, 4); });
+      } else {
+#pragma unroll 1
+        for (int at = 0; at < 16 * AT_ONCE / 4; at += 32)
+          each(at + lane, [&](size_t y, size_t x, const float(&some)[4]) {
+            if (y < c.m_count && x < c.n_count)
+              c.finish(y, x, some, (long long)(c.n_count - x));
+          });
       }
       __syncwarp();
     }

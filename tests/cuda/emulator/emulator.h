@@ -187,6 +187,10 @@ static inline void __threadfence() {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+template <typename T> static inline T __ldg(const T *from) {
+  return *from;
+}
+
 template <typename T> static inline T __ldcs(const T *from) {
   return *from;
 }
