@@ -72,7 +72,85 @@ static void launches_as_many_as_a_call_may_have(void **state) {
   assert_int_equal(launch[7].block[1], 4);
 }
 
+/* A product of matrices of 16 bits: by the copy engine in tiles of two sizes, or in tiles of threads' own copies. */
+static void takes_maps_where_operands_have_them(void **state) {
+  (void)state;
+  static const lathe_tensor_map maps[] = {
+      {.operand = 0, .bytes = 2, .extent = {4, 1}, .box = {64, 128}, .swizzle = 128},
+      {.operand = 1, .bytes = 2, .extent = {2, 4}, .box = {64, 64}, .swizzle = 128}};
+  static const lathe_cut cuts[] = {
+      {.name = "wide",
+       .bm = 128,
+       .bn = 256,
+       .terms = 256,
+       .at_once = 1,
+       .threads = 384,
+       .architecture = 90,
+       .most = 512,
+       .stays = 1,
+       .rate = 1600,
+       .left = 131072,
+       .nmaps = 2,
+       .maps = maps},
+      {.name = "narrow",
+       .bm = 128,
+       .bn = 64,
+       .terms = 256,
+       .at_once = 1,
+       .threads = 384,
+       .architecture = 90,
+       .most = 512,
+       .stays = 1,
+       .rate = 1000,
+       .left = 32768,
+       .nmaps = 2,
+       .maps = maps},
+      {.name = "copied",
+       .bm = 128,
+       .bn = 128,
+       .terms = 256,
+       .at_once = 1,
+       .threads = 256,
+       .most = 512},
+  };
+  static const lathe_step steps[] = {{.m = 1, .n = 2, .k = 4, .cuts = cuts, .ncuts = 3}};
+  static const lathe_schedule schedule = {.work = &work, .steps = steps, .nsteps = 1};
+  static _Alignas(16) char at[32];
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  lathe_limits limits = h100;
+  lathe_args args = {.buf = {at, at, at}, .dim = {4096, 4096, 4096, 1, 1, 1, 1, 1}};
+  uint64_t extents[5], strides[4];
+
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_string_equal(launch[0].kernel, "wide");
+  assert_int_equal(launch[0].grid[0], 132); /* which go on to 512 tiles */
+  assert_ptr_equal(launch[0].maps, maps);
+  args.dim[0] = args.dim[1] = 1024; /* 32 wide tiles leave multiprocessors without */
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_string_equal(launch[0].kernel, "narrow");
+  assert_int_equal(launch[0].grid[0], 128);
+  assert_int_equal(lathe_lay_out(&maps[1], &args, extents, strides), 2);
+  assert_int_equal(extents[0], 1024);
+  assert_int_equal(extents[1], 4096);
+  assert_int_equal(strides[0], 2048);
+  limits.maps = 0;
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_string_equal(launch[0].kernel, "copied");
+  limits = h100;
+  args.buf[1] = at + 8; /* no multiple of 16 bytes */
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_string_equal(launch[0].kernel, "copied");
+  args.buf[1] = at;
+  args.dim[2] = 4095; /* nor are rows of a */
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_string_equal(launch[0].kernel, "copied");
+  assert_int_equal(launch[0].nmaps, 0);
+  args.dim[2] = 0; /* a tensor of nothing */
+  assert_int_equal(lathe_lay_out(&maps[0], &args, extents, strides), 0);
+}
+
 const struct CMUnitTest launch_tests[] = {
+    cmocka_unit_test(takes_maps_where_operands_have_them),
     cmocka_unit_test(takes_the_row_of_its_architecture),
     cmocka_unit_test(launches_as_many_as_a_call_may_have),
 };
