@@ -50,7 +50,7 @@ cp "$tmp/build/libcuda.so.1" .
 is 'configures for faults' configure_emulator --ops=linear,matmul_tn --dtypes=f32,bf16
 is 'takes the runtime for faults' reuse
 is 'builds what is to be faulty' ninja out/bench
-sizes=72x152x712,7x40x521,67x141x333,136x600x72
+sizes=72x152x712,7x40x521,67x141x711,136x600x72
 checked() { emulated --size "$sizes" "$@"; }
 is 'is right without a fault' checked
 cp -R "$tmp/tree/templates" "$tmp/right"
@@ -77,8 +77,7 @@ is 'finds a stride of another axis' fault $tiles contract_step.cu \
   '$(S.field(operand, letter)) = $(S.size(places));' '$(S.field(operand, letter)) = $(S.size(S.core(step, "m")));'
 is 'finds an epilogue of another sum' fault $tiles contract_step.cu '"sums[nth]"' '"sums[0]"'
 is 'finds an epilogue without its operands' fault $tiles contract_step.cu \
-  'load(step, part, { m = "m", n = "n" }, "n", count, "false", "whole_values")' \
-  'load(step, part, { m = "m", n = "0" }, "n", count, "false", "whole_values")'
+  'load(step, part, { m = "m", n = "n" }, "n"' 'load(step, part, { m = "m", n = "0" }, "n"'
 is 'finds few rows without their last term' fault $tiles thin.h 'term < left; term += 32 * V' 'term + 1 < left; term += 32 * V'
 is 'finds few rows by half of a warp' fault $tiles thin.h 'apart = 16' 'apart = 8'
 is 'finds terms past the last' fault "$mma" tensor.h 'terms = to - k < BK ? (int)(to - k) : BK' 'terms = BK'
