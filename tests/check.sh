@@ -66,7 +66,7 @@ reuse() { # in a folder that was configured: its runtime and generator are those
   built=$(dirname "$LATHE_BENCH")
   mkdir -p out/obj/runtime/bench &&
     cp -p "$built/runtime.a" "$built/lathe-gen" out/ && cp -p "$built/obj/runtime/bench/bench.o" out/obj/runtime/bench/ &&
-    awk '/^build/ { built = $2 ~ /^out\/(obj\/runtime\/|obj\/gen\/|runtime\.a:|lathe-gen:)/ }
+    awk '/^build/ { built = $2 ~ /^out\/(obj\/runtime\/|obj\/gen\/|runtime\.a:|lathe-gen:)/ && $2 !~ /gen\/tools\// }
       /^($|[^b ])/ { built = 0 } !built' build.ninja >build.reused && mv build.reused build.ninja
 }
 
