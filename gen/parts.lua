@@ -53,17 +53,22 @@ local function listed_dtypes(list)
   return left
 end
 
+-- The reason for what an option leaves out, on a line of its own in tables.
+local function reason(option, list)
+  local longest = 50
+  return ("left out by configure --%s=%s"):format(option, #list > longest and list:sub(1, longest - 3) .. "..." or list)
+end
+
 -- Marks what is left out, op.left_out where all of an op is, and its planned variants as disabled.
 function parts.choose(ops, op_list, dtype_list)
   local wanted_ops = op_list and listed_ops(op_list, ops)
   local wanted_dtypes = dtype_list and listed_dtypes(dtype_list)
   local any = false
   for _, op in ipairs(ops) do
-    local by_ops = wanted_ops and not wanted_ops[op] and "left out by configure --ops=" .. op_list or nil
+    local by_ops = wanted_ops and not wanted_ops[op] and reason("ops", op_list) or nil
     local built = false
     for _, v in ipairs(op.planned) do
-      local by_dtypes = wanted_dtypes and not wanted_dtypes[v.dtype]
-        and "left out by configure --dtypes=" .. dtype_list or nil
+      local by_dtypes = wanted_dtypes and not wanted_dtypes[v.dtype] and reason("dtypes", dtype_list) or nil
       v.left_out = by_ops or by_dtypes
       v.disabled = v.left_out or v.disabled
       built = built or not v.left_out

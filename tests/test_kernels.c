@@ -18,6 +18,7 @@
 #include "devices/common/buffer.h"
 #include "devices/cpu/device.h"
 #include "library/cpu.h"
+#include "library/span.h"
 #include "library/dtype.h"
 #include "problem/random.h"
 
@@ -174,16 +175,18 @@ typedef struct group {
   size_t first, end; /* in the table */
 } group;
 
-/* Begins with {0}; false after the last group. */
+/* Begins with {0}; false after the last group. What configure left out is none. */
 static bool next_group(group *g) {
-  g->first = g->end;
-  if (g->first == lathe_variant_count)
-    return false;
-  g->op = lathe_variants[g->first].op;
-  g->dtype = lathe_variants[g->first].dtype;
-  while (g->end < lathe_variant_count && lathe_variants[g->end].op == g->op &&
-         lathe_variants[g->end].dtype == g->dtype)
-    g->end++;
+  do {
+    g->first = g->end;
+    if (g->first == lathe_variant_count)
+      return false;
+    g->op = lathe_variants[g->first].op;
+    g->dtype = lathe_variants[g->first].dtype;
+    while (g->end < lathe_variant_count && lathe_variants[g->end].op == g->op &&
+           lathe_variants[g->end].dtype == g->dtype)
+      g->end++;
+  } while (lathe_span_of(g->op, g->dtype).left_out);
   return true;
 }
 
