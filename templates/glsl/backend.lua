@@ -3,6 +3,7 @@
 
 -- What every device that kernels are tested on has for a workgroup, less the word by which workgroups count parts.
 local MOST_INVOCATIONS, MOST_SHARED = 1024, 32768 - 16
+local MOST_BESIDE_MATRICES = 49152 -- shared memory of devices that have matrices
 
 return {
   kind = "vulkan",
@@ -41,7 +42,7 @@ return {
       { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
     rows = {}, -- the shapes of schedule_rows.lua
-    -- bm, bn: rows and columns of a workgroup's tile, in f64 half the columns; bk: terms of a slice, in f64 half.
+    -- bm, bn: rows and columns of a workgroup's tile, in f64 half the columns, of products that are large; bk: terms of a slice, in f64 half.
     -- unit: what multiplies, where both factors are elements of f16 as they are in memory: numbers, or matrices of the
     -- size that the device has (KHR_cooperative_matrix), added up in f32.
     contract = {
@@ -78,9 +79,9 @@ return {
         return "unit = matrix: expected the dtype f16 alone, found " .. table.concat(dtypes, ", ")
       end
       local bytes = (params.bm + params.bn) * (params.bk + 8) * 2 + 8192
-      if bytes > MOST_SHARED then
+      if bytes > MOST_BESIDE_MATRICES then
         return ("(bm + bn) * (bk + 8) * 2 + 8192 = %d: expected at most the %d bytes of shared memory that a workgroup "
-          .. "has"):format(bytes, MOST_SHARED)
+          .. "has"):format(bytes, MOST_BESIDE_MATRICES)
       end
     elseif params.bm then
       local invocations, bytes = params.bm // 8 * (params.bn // 8), params.bk * (params.bm + params.bn + 8) * 4

@@ -18,19 +18,25 @@
 //@   f.slice = ("lathe_halves_%s%dx%d"):format(letter, f.lines, f.line)
 //@   return f
 //@ end
-//@ local function load(step, f)
+//@ -- fast: all of the slice exists, and is aligned.
+//@ local function load(step, f, fast)
 [[unroll]] for (uint nth = 0u; nth < $f.reads$; nth++) {
   const uint at = nth * gl_WorkGroupSize.x + thread, line = at / $f.width$u, within = at % $f.width$u * $V$u;
   //@ local row, term = f.along_k and "line" or "within", f.along_k and "within" or "line"
   const uint64_t $f.across$ = cut.$f.across$ + $row$, k = first + $term$;
+  //@ if fast then
+  const uint there = $V$u;
+  if ($f.all$u % gl_WorkGroupSize.x == 0u || at < $f.all$u)
+  //@ else
   const uint there = at < $f.all$u && $(C.there({ [f.across] = f.across, k = "k" }, f.along, f.along_k and f.across or "k"));
-  //@ C.read(step, f.part, { [f.across] = f.across, k = "k" }, f.along, V, "nth", "whole_" .. f.letter)
+  //@ end
+  //@ C.read(step, f.part, { [f.across] = f.across, k = "k" }, f.along, V, "nth", fast and "true" or "whole_" .. f.letter)
 }
 //@ end
 //@ local function keep(f)
 [[unroll]] for (uint nth = 0u; nth < $f.reads$; nth++) {
   const uint at = nth * gl_WorkGroupSize.x + thread;
-  if (at < $f.all$u)
+  if ($f.all$u % gl_WorkGroupSize.x == 0u || at < $f.all$u)
     $f.slice$[at / $f.width$u * $f.line$u + at % $f.width$u] = $(f.part.point.inputs[1].pointer)_raw[nth];
 }
 //@ end
@@ -69,8 +75,12 @@ shared uvec4 $f.slice$[$(f.lines * f.line)];
     sums[nth] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
   //@ C.begin_terms(step)
     const bool whole_a = $(C.is_whole(step, step.a, a.along, V)), whole_b = $(C.is_whole(step, step.b, b.along, V));
+    const bool fast = whole_a && whole_b && cut.m + $shape.bm$ul <= m_count && cut.n + $shape.bn$ul <= n_count;
     for (uint64_t first = from;; first += $shape.bk$ul) {
-      if (first < to) {
+      if (fast && first < to && to - first >= $shape.bk$ul) {
+        //@ load(step, a, true)
+        //@ load(step, b, true)
+      } else if (first < to) {
         //@ load(step, a)
         //@ load(step, b)
       }

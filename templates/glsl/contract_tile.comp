@@ -32,12 +32,13 @@ if (at >= $f.all$u)
   continue;
 //@ end
 //@ end
-//@ local function load(step, f, shape)
+//@ -- fast: all of the slice exists, and is aligned.
+//@ local function load(step, f, shape, fast)
 [[unroll]] for (uint nth = 0u; nth < $f.reads$u; nth++) {
   //@ where(f, shape)
   const uint64_t $f.across$ = cut.$f.across$ + row, k = first + term;
-  const uint there = $(C.there({ [f.across] = f.across, k = "k" }, f.along, f.along_k and f.across or "k"));
-  //@ C.read(step, f.part, { [f.across] = f.across, k = "k" }, f.along, f.V, "nth", "whole_" .. f.letter)
+  const uint there = $(fast and f.V .. "u" or C.there({ [f.across] = f.across, k = "k" }, f.along, f.along_k and f.across or "k"));
+  //@ C.read(step, f.part, { [f.across] = f.across, k = "k" }, f.along, f.V, "nth", fast and "true" or "whole_" .. f.letter)
 }
 //@ end
 //@ -- Terms from `left` on are none: both factors are zero there, whatever they are computed of.
@@ -85,8 +86,10 @@ shared $vec$ $f.slice$[$(shape.bk * f.line)];
 /* $(step.of.name): tiles of $shape.bm$ x $shape.bn$, of $shape.bk$ terms at a time */
 //@ P.begin_kernel(shape.number)
   //@ C.begin_cut(step, shape)
-  const uint lane = thread % 32u, own_m = thread / $(32 * columns)u * $(lanes_m * down)u + lane / $lanes_n$u,
-             own_n = thread / 32u % $columns$u * $(lanes_n * across)u + lane % $lanes_n$u;
+  /* Of four neighbouring invocations two share rows and two columns, which some devices' shared memory serves faster. */
+  const uint lane = thread % 32u,
+             own_m = thread / $(32 * columns)u * $(lanes_m * down)u + lane % 2u + lane / $(2 * lanes_n)u * 2u,
+             own_n = thread / 32u % $columns$u * $(lanes_n * across)u + lane / 2u % $lanes_n$u;
   //@ C.declare(step, step.a, a.along, a.V, a.reads)
   //@ C.declare(step, step.b, b.along, b.V, b.reads)
   $k.precise$$vec$ sums[$many$];
@@ -94,8 +97,12 @@ shared $vec$ $f.slice$[$(shape.bk * f.line)];
     sums[nth] = $vec$(0);
   //@ C.begin_terms(step)
     const bool whole_a = $(C.is_whole(step, step.a, a.along, a.V)), whole_b = $(C.is_whole(step, step.b, b.along, b.V));
+    const bool fast = whole_a && whole_b && cut.m + $shape.bm$ul <= m_count && cut.n + $shape.bn$ul <= n_count;
     for (uint64_t first = from;; first += $shape.bk$ul) {
-      if (first < to) {
+      if (fast && first < to && to - first >= $shape.bk$ul) {
+        //@ load(step, a, shape, true)
+        //@ load(step, b, shape, true)
+      } else if (first < to) {
         //@ load(step, a, shape)
         //@ load(step, b, shape)
       }
