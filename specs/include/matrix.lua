@@ -44,8 +44,8 @@ return {
     { backend = "cuda", unit = "wgmma", bn = "auto", stages = 4, dtypes = { "f16", "bf16" } },
     { backend = "cuda", unit = "mma", dtypes = { "f16", "bf16" } },
     { backend = "cuda" },
-    { backend = "vulkan" },
-    { backend = "vulkan", unit = "matrix", bm = 128, bn = 128, bk = 32, dtypes = { "f16" } },
+    { backend = "vulkan", unit = "matrix", bm = 128, bn = 256, bk = 32, dtypes = { "f16" } },
+    { backend = "vulkan", bn = 128 },
     { backend = "scalar", mr = 4, nv = 2 },
   },
 }
