@@ -42,7 +42,8 @@ return {
       { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
     rows = {}, -- the shapes of schedule_rows.lua
-    -- bm, bn: rows and columns of a workgroup's tile, in f64 half the columns, of products that are large; bk: terms of a slice, in f64 half.
+    -- bm, bn: rows and columns of a workgroup's tile of a large product, in f64 half the columns; bk: terms of a slice,
+    -- in f64 half.
     -- unit: what multiplies, where both factors are elements of f16 as they are in memory: numbers, or matrices of the
     -- size that the device has (KHR_cooperative_matrix), added up in f32.
     contract = {
