@@ -176,8 +176,8 @@ end
 
 local is_literal = { const = true, iconst = true, tiny = true, unit = true }
 
--- A literal of each operation on nothing but literals: where a compiler computes with these in another precision, one of
--- them has to be a variable that it does not see through.
+-- A literal of each operation on nothing but literals: where a compiler computes with these in another precision, one
+-- of them has to be a variable that it does not see through.
 local function find_hidden(roots)
   local hidden = {}
   expr.visit(roots, function(node)
