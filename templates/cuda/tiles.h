@@ -186,14 +186,17 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
   };
   number sums[TM][TN];
 
-  /* Where in the tile the thread's sums are, which lie in groups of AT_ONCE. */
+  /* Where in the tile the thread's sums are, which lie in groups of AT_ONCE. Of four neighbouring lanes two share rows and
+   * two columns: shared memory serves an access of 16 bytes by 16 lanes at once where lanes that differ in one of their
+   * lowest two bits read the same, and by 8 elsewhere. */
   static __device__ __forceinline__ int at_m(int group) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    return warp / WARPS_N * LANES_M * TM + (group * LANES_M + lane / LANES_N) * AT_ONCE;
+    const int row = lane % 2 + lane / (2 * LANES_N) * 2;
+    return warp / WARPS_N * LANES_M * TM + (group * LANES_M + row) * AT_ONCE;
   }
   static __device__ __forceinline__ int at_n(int group) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    return warp % WARPS_N * LANES_N * TN + (group * LANES_N + lane % LANES_N) * AT_ONCE;
+    return warp % WARPS_N * LANES_N * TN + (group * LANES_N + lane / 2 % LANES_N) * AT_ONCE;
   }
 
   __device__ __forceinline__ lathe_sums() {
