@@ -118,10 +118,10 @@ end
 
 local cut_fields = {
   "name", "rows", "columns", "bm", "bn", "terms", "at_once", "threads", "subgroups", "side", "shared", "architecture",
-  "most", "number", "left", "cluster", "of_cluster", "room", "stays", "rate", "start", "maps",
+  "most", "number", "left", "cluster", "of_cluster", "room", "whole", "stays", "rate", "start", "maps",
 }
 local step_fields = { "m", "n", "k", "matrices", "rooms", "cuts" }
-local room_fields = { "of", "bytes" }
+local room_fields = { "of", "columns", "across", "bytes" }
 
 -- The steps of a variant, with the cuts of each; a cut's kernel has the part's name, then its own.
 local function variant_steps(out, variant, part, scheduled)

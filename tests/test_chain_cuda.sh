@@ -21,8 +21,8 @@ without_f64 "$LATHE_SRC/specs/mlp.lua" mlp.lua
 templates_of_its_own
 mkdir "$tmp/build" "$tmp/faulty"
 checked() { emulated --implementation coopmat "$@"; }
-# Widths of several tiles and slices, with edges, that blocks of a cluster share; more rows than a block has.
-sizes=batch=17xi=70xh=200xl=130xo=150,batch=70xi=48xh=100xl=33xo=20,batch=1xi=1xh=1xl=1xo=1
+# Widths of several tiles, with edges, that blocks of a cluster share; matrices that come slice by slice; one of all.
+sizes=batch=17xi=70xh=200xl=130xo=150,batch=40xi=300xh=300xl=33xo=20,batch=1xi=1xh=1xl=1xo=1
 
 cd "$tmp/build" || exit 1
 is 'builds the driver' emulator_driver
@@ -31,10 +31,12 @@ is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 is 'is right' checked --size S,odd,small
 is 'sizes' checked --op 'mlp*,three_layers*,swish_*,one_layer*' --size "$sizes"
+is 'many rows' checked --op three_layers --size batch=2100xi=9xh=20xl=9xo=7,batch=2100xi=200xh=80xl=9xo=7
+is 'slices for a cluster' checked --op three_layers --size batch=5xi=1000xh=500xl=9xo=7
 is 'a batch of two axes' checked --op residual --size batch=5xseq=7xi=70xh=200
 is 'special values' checked --op 'mlp*' --size small --special nan,inf,zero,denormal
 # Rows that blocks of 64 have no room for, and that no block has.
-is 'wide rows' checked --op one_layer --dtype f32 --size batch=70xi=700xo=20
+is 'wide rows' checked --op one_layer --dtype f32 --size batch=2100xi=700xo=20
 too_wide() { ! checked --op one_layer --dtype f32 --size batch=3xi=5000xo=20 && grep 'no launch for this size' "$tmp/rows"; }
 is 'says what is too wide' too_wide
 
@@ -61,7 +63,7 @@ layers=tensor_layers.h
 is 'finds a number without its second half' fault $layers 'low = lathe_rounded(x - __uint_as_float(high))' 'low = 0'
 is 'finds a NaN that is rounded' fault $layers 'fabsf(x) < INFINITY ? 0x1000 : 0' '0x1000'
 is 'finds sums of parts that are not mended' fault $layers 'fabsf(sum) >= 0x1p-100f || sum == 0' 'true'
-is 'finds copies that nobody waits for' fault $layers 'lathe_await_groups<STAGES - 2>' 'lathe_await_groups<STAGES - 1>'
+is 'finds copies that nobody waits for' fault $layers 'STAGES > 2 ? STAGES - 2' 'STAGES > 2 ? STAGES - 1'
 is 'finds a barrier left out' fault $layers '__syncthreads();
     more();' 'more();'
 is 'finds terms that nobody has' fault $layers '(sharing - 1)) == part' 'sharing) == part'
@@ -71,7 +73,11 @@ is 'finds merging without a barrier' fault $layers 'sums[0][j][nth];
 is 'finds columns that two blocks have' fault $layers 'rank * each' 'rank * 16'
 is 'finds what stays in its own block' fault $layers 'block < blocks; block++' 'block < 1; block++'
 is 'finds the wrong rows' fault $layers 'half * 8 + lane() / 4) * line + k' 'half * 4 + lane() / 4) * line + k'
-is 'finds a slice of other columns' fault $layers 'nth / deep * COLUMNS' 'nth % deep * COLUMNS'
+is 'finds a slice of other columns' fault $layers 'n = mine.first + at_chunk' 'n = mine.first'
+is 'finds a whole matrix without its last lines' fault $layers 'line < all_lines' 'line + 16 < all_lines'
+is 'finds a matrix that nobody waits for' fault chain_matrix.cu 'lathe_await_groups<$(#schedule.layers - nth)>' 'lathe_await_groups<$(#schedule.layers)>'
+is 'finds a layer that begins too early' fault chain_matrix.cu '>();
+  __syncthreads();' '>();'
 is 'finds a cluster that does not wait' fault chain_matrix.cu 'lathe_cluster_arrive();
   lathe_cluster_wait();' ''
 

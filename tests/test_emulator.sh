@@ -46,8 +46,11 @@ is 'points' emulated --op "$maps" --size 70x256
 is 'reductions' emulated --op "$reductions" --size 300x1024
 is 'rows' emulated --op "$results,$values,$gathered" --size "$held"
 is 'chains' emulated --op 'mlp*,three_layers*,swish_*,residual,one_layer' --size S,odd,small,batch=17xi=33xh=20xo=7
-# Blocks that share columns, and of more rows.
-is 'chains of wide layers' emulated --op three_layers --size batch=17xi=70xh=200xl=130xo=20,batch=2100xi=9xh=9xl=9xo=7
+# Blocks that share columns, and of more rows, with whole matrices and with slices of them.
+wide=batch=17xi=70xh=200xl=130xo=20,batch=40xi=300xh=300xl=33xo=20,batch=5xi=1000xh=500xl=9xo=7
+is 'chains of wide layers' emulated --op three_layers --implementation coopmat --size "$wide"
+is 'chains of many rows' emulated --op three_layers --implementation coopmat \
+  --size batch=2100xi=9xh=20xl=9xo=7,batch=2100xi=200xh=80xl=9xo=7
 is 'columns' emulated --op "$columns,$gathered" --size 300x71,70x264
 own_points=dequantise,quantise,requantised,doubled_in_place,scaled_by_one,sum_of_bytes,first_largest_byte
 own_rows=dequantise_*,quantise_*,softmax_of_bytes,picked_bytes,centred_bytes
@@ -63,11 +66,11 @@ is 'packs in place' emulated --in-place --op softmax,dropout --size 37x1000
 is 'packs of special values' emulated --op "softmax,layernorm,row_argmax,argmax,norm_l2" --special nan,inf,zero,denormal \
   --size 33x256,5x3001
 
-echo 'skipped: CUDA kernels of operands that are not aligned alike, of 8192 results of long rows, and of clusters with many rows'
+echo 'skipped: CUDA kernels of operands that are not aligned alike, and of 8192 results of long rows'
 kernels() { # kernels OP...: the names of their kernels, but for these
   for op; do
     grep -oh '[a-z0-9_]*(const __grid_constant__' "out/gen/$op/$op"_*__cuda*.cu
-  done | sed 's/(.*//' | grep -v -e '_apart$' -e 'row_argmax.*_long_' -e '_rows64_cluster$' | sort -u
+  done | sed 's/(.*//' | grep -v -e '_apart$' -e 'row_argmax.*_long_' | sort -u
 }
 all_ran() { # all_ran OP...: says which of their kernels no call has asked for
   kernels "$@" >"$tmp/there"

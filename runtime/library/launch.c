@@ -197,7 +197,8 @@ int lathe_launch_cuda(const lathe_schedule *schedule, const lathe_args *args,
     const int count = lathe_launch_steps(schedule, args, limits, limits->grid, launches);
     for (int i = 0; i < count;
          i++) /* CUDA takes no grid of nothing; the kernel sees that it has none */
-      launches[i].grid[0] += launches[i].grid[0] == 0;
+      if (launches[i].grid[0] == 0)
+        launches[i].grid[0] = launches[i].cluster;
     return count;
   }
 

@@ -113,6 +113,7 @@ typedef struct lathe_cut {
   uint32_t cluster; /* CUDA: the most blocks that share each tile's columns; a power of two, or 0 */
   const char *of_cluster; /* the kernel of those that are more than one */
   uint32_t room;  /* the most shared memory that it takes with the step's rooms, bytes; 0: any */
+  uint32_t whole; /* 1: the rooms of matrices are of these */
   uint32_t stays; /* 1: no more blocks than run at once, which go on to further tiles */
   /* Multiply-adds that a multiprocessor does in a clock, and clocks that a tile takes besides; of cuts that say so the
    * fastest is taken. 0: none. */
@@ -121,9 +122,10 @@ typedef struct lathe_cut {
   const lathe_tensor_map *maps;
 } lathe_cut;
 
-/* Shared memory for the rows of a tile: the dimensions of a row's elements, and their bytes. */
+/* Shared memory, of elements of some bytes: for the rows of a tile, whose dimensions are `of`; or, where there are
+ * `columns`, for a block's share of a matrix with so many and rows of `of`, which lies along these or across. */
 typedef struct lathe_room {
-  uint32_t of, bytes;
+  uint32_t of, columns, across, bytes;
 } lathe_room;
 
 /* One of an op's matrix products, run one after another: of which dimensions the products are its rows, columns and

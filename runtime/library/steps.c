@@ -5,19 +5,31 @@ static size_t times(size_t count, size_t each) {
   return count / each + (count % each != 0);
 }
 
-/* The dynamic shared memory of a cut's blocks. Lines of a room end eight elements past a multiple of 64. */
-static size_t shared_of(const lathe_step *step, const lathe_cut *c, const size_t *dim) {
+static size_t upwards(size_t count, size_t each) {
+  return times(count, each) * each;
+}
+
+/* The dynamic shared memory of a cut's blocks, of which so many are a cluster. Lines of a room end eight elements past a
+ * multiple of 64, or 16 bytes past one of 16. */
+static size_t shared_of(const lathe_step *step, const lathe_cut *c, const size_t *dim,
+                        uint32_t blocks) {
   size_t bytes = c->shared;
 
-  for (const lathe_room *r = step->rooms; r < step->rooms + step->nrooms; r++)
-    bytes += c->bm * (times(lathe_product(dim, r->of), 64) * 64 + 8) * r->bytes;
+  for (const lathe_room *r = step->rooms; r < step->rooms + step->nrooms; r++) {
+    const size_t of = lathe_product(dim, r->of), line = (upwards(of, 64) + 8) * r->bytes;
+    const size_t columns = upwards(times(lathe_product(dim, r->columns), blocks), 16);
+    if (r->columns && !c->whole)
+      continue;
+    bytes += !r->columns ? c->bm * line
+             : r->across ? upwards(of, 16) * (columns * r->bytes + 16)
+                         : columns * line;
+  }
   return bytes;
 }
 
 static bool is_for(const lathe_cut *c, const lathe_step *step, const size_t *dim) {
   return (c->rows == 0 || lathe_product(dim, step->m) <= c->rows) &&
-         (c->columns == 0 || lathe_product(dim, step->n) <= c->columns) &&
-         (c->room == 0 || shared_of(step, c, dim) <= c->room);
+         (c->columns == 0 || lathe_product(dim, step->n) <= c->columns);
 }
 
 /* Its tiles, and by how many of `blocks` blocks the terms of each may be shared. */
@@ -81,8 +93,9 @@ static bool can_be(const lathe_step *step, const lathe_cut *c, const lathe_args 
   for (int i = 0; i < c->nmaps; i++)
     if (!limits->maps || !lathe_lay_out(&c->maps[i], args, extents, strides))
       return false;
-  return threads_of_cut(c, limits) > 0 && limits->shared >= shared_of(step, c, args->dim) &&
-         limits->architecture >= c->architecture;
+  const size_t shared = shared_of(step, c, args->dim, cluster_of(step, c, args->dim, limits));
+  return threads_of_cut(c, limits) > 0 && limits->shared >= shared &&
+         (c->room == 0 || shared <= c->room) && limits->architecture >= c->architecture;
 }
 
 /* How a step is cut, and by how many blocks a tile's terms are shared. */
@@ -150,7 +163,7 @@ int lathe_launch_steps(const lathe_schedule *schedule, const lathe_args *args,
         .grid = {(uint32_t)(c->stays ? lathe_smaller(all, at_once) : all), 1, 1},
         .block = {threads, 1, 1},
         .cluster = cluster,
-        .shared = (uint32_t)shared_of(s, c, args->dim),
+        .shared = (uint32_t)shared_of(s, c, args->dim, cluster),
         .maps = c->maps,
         .nmaps = c->nmaps,
         .constant = {c->number, threads, 0, limits->matrix[0], limits->matrix[1],

@@ -47,6 +47,17 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   all.copy_rows(step$i$, tile$tile.number$, m);
   //@ end
   //@ end
+  //@ if shape.stages == 0 then
+  $k.storage$ *const matrix1 = reinterpret_cast<$k.storage$ *>($last$);
+  //@ for nth, i in ipairs(schedule.layers) do
+  //@ if nth > 1 then
+  $k.storage$ *const matrix$nth$ = matrix$(nth - 1) + all.room_of(step$(schedule.layers[nth - 1]));
+  //@ end
+  all.copy_matrix(step$i$, matrix$nth$);
+  lathe_end_group();
+  //@ end
+  auto more = [] {};
+  //@ else
   auto more = [&]() {
     bool copied = false;
     //@ for nth, i in ipairs(schedule.layers) do
@@ -57,10 +68,11 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   };
   for (int nth = 0; nth < $(shape.stages - 1); nth++)
     more();
+  //@ end
   //@ if blocks ~= "1" then
   lathe_cluster_wait();
   //@ end
-  //@ for _, i in ipairs(schedule.layers) do
+  //@ for nth, i in ipairs(schedule.layers) do
   //@ local layer, step = schedule.steps[i].layer, k.steps[i]
   //@ local left, given = {}, {}
   //@ for _, value in ipairs(step.of.values) do
@@ -69,7 +81,11 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   //@   given[#given + 1] = tile and ", " .. value.operand.name
   //@ end
 
-  all.layer(step$i$, tile$layer.tile.number$, more, [&](int row, size_t n, const $k.number$ (&sums)[2]) {
+  //@ if shape.stages == 0 then
+  lathe_await_groups<$(#schedule.layers - nth)>();
+  __syncthreads();
+  //@ end
+  all.layer(step$i$, tile$layer.tile.number$, $(shape.stages == 0 and "matrix" .. nth or "nullptr"), more, [&](int row, size_t n, const $k.number$ (&sums)[2]) {
     const long long there = (long long)step$i$.n_count - (long long)n;
     //@ for _, of in ipairs(left) do
     $k.number$ $of.name$[2] = {0, 0};
@@ -102,6 +118,8 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
 
 #if __CUDA_ARCH__ >= 900
 //@ for _, shape in ipairs(schedule.shapes) do
+//@ if shape.cluster then
 //@ define(shape, "_cluster", "lathe_cluster_size()")
+//@ end
 //@ end
 #endif

@@ -14,17 +14,20 @@ local TERMS, PAD = 64, 16 -- of a slice of a matrix, as tensor_layers.h has them
 local TOTALLED = 64 -- rows of a batch that are worth a block of their own where they are summed up
 local MERGED = 8192 -- bytes of sums that warps share
 
-local function shape(name, bm, columns, warps_m, warps_n, stages, at_once)
+local function shape(name, bm, columns, warps_m, warps_n, stages, at_once, cluster)
   return {
     name = name, bm = bm, columns = columns, warps_m = warps_m, warps_n = warps_n, stages = stages,
-    threads = warps_m * warps_n * 32, at_once = at_once,
+    threads = warps_m * warps_n * 32, at_once = at_once, cluster = cluster,
   }
 end
 
--- Few rows to a block where rows are few, for what takes longest then is that a block reads its matrices.
+-- Whole matrices where they fit, which stages = 0 stands for. Few rows to a block where rows are few, for what takes
+-- longest then is that a block reads its matrices.
 local function shapes_of(wide)
   return {
-    shape("_rows16", 16, 128, 1, 8, wide and 4 or 7, 1),
+    shape("_whole16", 16, 128, 1, 8, 0, 1, 8),
+    shape("_rows16", 16, 128, 1, 8, wide and 4 or 7, 1, 8),
+    shape("_whole64", 64, 64, 4, 2, 0, 2),
     shape("_rows64", 64, 64, 2, 4, 3, 1),
   }
 end
@@ -112,16 +115,24 @@ return function(facts, work)
   for t, tile in ipairs(made.tiles) do
     rooms[t] = { of = bits_of(tile.run), bytes = tile.kept and facts.bits // 8 or bytes }
   end
+  for _, i in ipairs(made.layers) do
+    local step = record.steps[i]
+    rooms[#rooms + 1] = {
+      of = bits_of(step.k[1]), columns = bits_of(step.n[1]), across = made.steps[i].b.along ~= "k" and 1 or 0,
+      bytes = bytes,
+    }
+  end
   for _, variant in ipairs(made.variants) do
     local first = variant.steps[made.layers[1]]
     local together = { m = first.m, n = 0, k = first.n, matrices = 0, rooms = rooms, cuts = {} }
     -- The last is for tiles that leave no room for more rows.
-    for c, number in ipairs { 1, 2, 1 } do
+    for c, number in ipairs { 1, 2, 3, 4, 2 } do
       local of = made.shapes[number]
       local longest = math.max(of.columns * (TERMS + PAD // bytes), TERMS * (of.columns + PAD // bytes))
       together.cuts[c] = {
-        name = of.name, rows = c == 1 and 2048 or nil, bm = of.bm, bn = 1, terms = 64, at_once = of.at_once,
-        threads = of.threads, most = 1, left = 0, cluster = 8, room = MOST_SHARED,
+        name = of.name, rows = c <= 2 and 2048 or nil, bm = of.bm, bn = 1, terms = 64, at_once = of.at_once,
+        threads = of.threads, most = 1, left = 0, cluster = of.cluster, room = MOST_SHARED // of.at_once,
+        whole = of.stages == 0 and 1 or 0,
         shared = of.stages * longest * bytes + (of.warps_m > 1 and 0 or MERGED),
       }
     end

@@ -6,6 +6,9 @@
  * multiplied as the sum of two of 11 digits each (tf32), of which no digit within f32's bounds is lost: so what is between
  * layers is as good as f32, and never beyond the range of a type of 16 bits.
  *
+ * With STAGES 0 the block's columns of all matrices are there whole: that takes fewer instructions, and no waiting from slice
+ * to slice.
+ *
  * A warp has sums of TILES_M x 16 rows and TILES_N x 8 columns. Where all warps have the same rows and a layer has few
  * columns, several share the terms of the same columns. */
 #ifndef LATHE_TENSOR_LAYERS_H
@@ -29,12 +32,12 @@ static __device__ __forceinline__ void lathe_halve(float x, unsigned &high, unsi
 template <typename T> struct lathe_right {
   unsigned words[4];
 
-  template <bool ALONG_K, int LINE>
-  __device__ __forceinline__ void load(const T *slice, int n, int k) {
+  template <bool ALONG_K>
+  __device__ __forceinline__ void load(const T *slice, int length, int n, int k) {
     const int lane = (int)threadIdx.x % 32, row = lane / 16 * 8 + (ALONG_K ? lane % 8 : 0);
     const int term = lane / 8 % 2 * 8 + (ALONG_K ? 0 : lane % 8);
-    lathe_load_matrices<!ALONG_K>(words, ALONG_K ? slice + (n + row) * LINE + k + term
-                                                 : slice + (k + term) * LINE + n + row);
+    lathe_load_matrices<!ALONG_K>(words, ALONG_K ? slice + (n + row) * length + k + term
+                                                 : slice + (k + term) * length + n + row);
   }
   /* Terms 2t and 2t + 1 of thread t, or those 8 further, of a tile. */
   __device__ __forceinline__ float2 numbers(int tile, int further) const {
@@ -47,16 +50,16 @@ template <typename T> struct lathe_right {
 template <> struct lathe_right<float> {
   float2 all[4];
 
-  template <bool ALONG_K, int LINE>
-  __device__ __forceinline__ void load(const float *slice, int n, int k) {
+  template <bool ALONG_K>
+  __device__ __forceinline__ void load(const float *slice, int length, int n, int k) {
     const int lane = (int)threadIdx.x % 32;
 #pragma unroll
     for (int nth = 0; nth < 4; nth++) {
       const int row = n + nth / 2 * 8 + lane / 4, term = k + nth % 2 * 8 + lane % 4 * 2;
       if (ALONG_K)
-        all[nth] = *reinterpret_cast<const float2 *>(slice + row * LINE + term);
+        all[nth] = *reinterpret_cast<const float2 *>(slice + row * length + term);
       else
-        all[nth] = {slice[term * LINE + row], slice[(term + 1) * LINE + row]};
+        all[nth] = {slice[term * length + row], slice[(term + 1) * length + row]};
     }
   }
   __device__ __forceinline__ float2 numbers(int tile, int further) const {
@@ -108,14 +111,14 @@ struct lathe_tensor_layers {
     return (int)lathe_times(terms, TERMS) * TERMS + 8;
   }
 
-  /* The columns of a layer that are this block's: `columns` from `first` on. */
+  /* The columns of a layer that are this block's, from `first` on. */
   struct share {
-    int first, columns;
+    int first, columns, each; /* each: the most that a block has, a multiple of 16 */
   };
   __device__ __forceinline__ share share_of(size_t columns) const {
     const int each = (int)(((columns + 15) / 16 + blocks - 1) >> shift) * 16;
     const int first = (int)rank * each, left = (int)columns - first;
-    return {first, left < each ? (left < 0 ? 0 : left) : each};
+    return {first, left < each ? (left < 0 ? 0 : left) : each, each};
   }
 
   /* The place in a ring of slices after one. */
@@ -149,6 +152,45 @@ struct lathe_tensor_layers {
         copy(
             tile + row * line + k, [&](int v) { return here.from_a(m + row, k + v); },
             m + row < here.m_count ? terms - k : 0, here.whole_a);
+  }
+
+  /* Elements from one line of a whole matrix to the next, and of all. */
+  template <typename C> __device__ __forceinline__ int length_of(const C &here) const {
+    return C::B_ALONG_K ? line_of(here.k_count) : share_of(here.n_count).each + V;
+  }
+  template <typename C> __device__ __forceinline__ int room_of(const C &here) const {
+    const int lines =
+        C::B_ALONG_K ? share_of(here.n_count).each : ((int)here.k_count + 15) / 16 * 16;
+    return lines * length_of(here);
+  }
+
+  /* Begins to copy the block's columns of a layer's matrix. */
+  template <typename C> __device__ __forceinline__ void copy_matrix(const C &here, T *to) const {
+    const share mine = share_of(here.n_count);
+    const int length = length_of(here), terms = (int)here.k_count, n = mine.first;
+    const int lines = C::B_ALONG_K ? mine.columns : terms,
+              places = C::B_ALONG_K ? terms : mine.columns;
+    const int all_lines = (lines + 15) / 16 * 16, all_places = (places + 15) / 16 * 16;
+    const size_t apart = (C::B_ALONG_K ? here.from_b(1, 0) : here.from_b(0, 1)) - here.from_b(0, 0);
+    int log = 5; /* of the threads of a line */
+    while (log > 0 && V << (log - 1) >= all_places)
+      log--;
+    const int first = (int)threadIdx.x >> log, begin = ((int)threadIdx.x & ((1 << log) - 1)) * V;
+    const T *from = C::B_ALONG_K ? here.from_b(n + first, 0) : here.from_b(n, first);
+#pragma unroll 1
+    for (int line = first; line < all_lines; line += THREADS >> log) {
+#pragma unroll 1
+      for (int place = begin; place < all_places; place += V << log)
+        copy(
+            to + line * length + place,
+            [&](int v) {
+              return here.whole_b   ? from + place
+                     : C::B_ALONG_K ? here.from_b(n + line, place + v)
+                                    : here.from_b(n + place + v, line);
+            },
+            line < lines ? places - place : 0, here.whole_b);
+      from += (THREADS >> log) * apart;
+    }
   }
 
   /* Begins to copy the next slice of layer number `nth`; false where there is none, and it is the next one's turn. */
@@ -201,7 +243,7 @@ struct lathe_tensor_layers {
   /* Waits for the next slice, and begins to copy another one: more(). */
   template <typename More> __device__ __forceinline__ const T *next(More more) {
     const T *const slice = found;
-    lathe_await_groups<STAGES - 2>();
+    lathe_await_groups<(STAGES > 2 ? STAGES - 2 : 0)>();
     __syncthreads();
     more();
     found = after(found);
@@ -210,10 +252,9 @@ struct lathe_tensor_layers {
 
   /* Sums of 16 terms from k on; of a slice the same from `at` on. */
   template <bool ALONG_K>
-  __device__ __forceinline__ void multiply_elements(float (&sums)[TILES_M][TILES_N][4],
-                                                    const T *tile, int line, int k, const T *slice,
-                                                    int column, int columns, int at) const {
-    constexpr int LINE = (ALONG_K ? TERMS : COLUMNS) + PAD;
+  __device__ __forceinline__ void
+  multiply_elements(float (&sums)[TILES_M][TILES_N][4], const T *tile, int line, int k,
+                    const T *slice, int length, int column, int columns, int at) const {
     unsigned a[TILES_M][4];
 #pragma unroll
     for (int i = 0; i < TILES_M; i++)
@@ -224,7 +265,7 @@ struct lathe_tensor_layers {
       lathe_right<T> b;
       if (column + j * 8 >= columns)
         break;
-      b.template load<ALONG_K, LINE>(slice, column + j * 8, at);
+      b.template load<ALONG_K>(slice, length, column + j * 8, at);
 #pragma unroll
       for (int i = 0; i < TILES_M; i++)
 #pragma unroll
@@ -237,8 +278,7 @@ struct lathe_tensor_layers {
   template <bool ALONG_K>
   __device__ __forceinline__ void
   multiply_numbers(float (&sums)[TILES_M][TILES_N][4], const float *tile, int line, int k,
-                   const T *slice, int column, int columns, int at) const {
-    constexpr int LINE = (ALONG_K ? TERMS : COLUMNS) + PAD;
+                   const T *slice, int length, int column, int columns, int at) const {
     constexpr bool EXACT = sizeof(T) == 2; /* elements have no more digits */
     unsigned high[TILES_M][2][4], low[TILES_M][2][4];
 #pragma unroll
@@ -258,7 +298,7 @@ struct lathe_tensor_layers {
       lathe_right<T> b;
       if (column + j * 8 >= columns)
         break;
-      b.template load<ALONG_K, LINE>(slice, column + j * 8, at);
+      b.template load<ALONG_K>(slice, length, column + j * 8, at);
 #pragma unroll
       for (int second = 0; second < 2; second++)
 #pragma unroll
@@ -334,9 +374,21 @@ struct lathe_tensor_layers {
           sums[0][j][nth] += mine[(other * apart * TILES_N * 4 + j * 4 + nth) * 32];
   }
 
-  /* A layer of the rows in a tile: finish(row, n, sums) for each two neighbouring sums that there are; more: as in next. */
+  template <bool ALONG_K, typename A>
+  __device__ __forceinline__ void multiply(float (&sums)[TILES_M][TILES_N][4], const A *tile,
+                                           int line, int k, const T *slice, int length, int column,
+                                           int columns, int at) const {
+    if constexpr (sizeof(A) == 2)
+      multiply_elements<ALONG_K>(sums, tile, line, k, slice, length, column, columns, at);
+    else
+      multiply_numbers<ALONG_K>(sums, tile, line, k, slice, length, column, columns, at);
+  }
+
+  /* A layer of the rows in a tile: finish(row, n, sums) for each two neighbouring sums that there are; more: as in next;
+   * matrix: where it is whole. */
   template <typename C, typename A, typename More, typename Finish>
-  __device__ __forceinline__ void layer(const C &here, const A *tile, More more, Finish finish) {
+  __device__ __forceinline__ void layer(const C &here, const A *tile, const T *matrix, More more,
+                                        Finish finish) {
     const share mine = share_of(here.n_count);
     const int line = line_of(here.k_count), terms = (int)here.k_count;
     for (int chunk = 0; chunk < mine.columns; chunk += COLUMNS) {
@@ -351,16 +403,21 @@ struct lathe_tensor_layers {
       const int column = warp() % WARPS_N % apart * TILES_N * 8;
       float sums[TILES_M][TILES_N][4];
       clear(sums);
-      for (int k = 0; k < terms; k += TERMS) {
-        const T *const slice = next(more);
+      if constexpr (STAGES == 0) {
+        const int length = length_of(here);
+#pragma unroll 2
+        for (int k = part * 16; k < terms; k += sharing * 16)
+          multiply<C::B_ALONG_K>(sums, tile, line, k, matrix, length, chunk + column, mine.columns,
+                                 k);
+      } else {
+        for (int k = 0; k < terms; k += TERMS) {
+          const T *const slice = next(more);
 #pragma unroll
-        for (int at = 0; at < TERMS; at += 16)
-          if (k + at < terms && ((k + at) / 16 & (sharing - 1)) == part) {
-            if constexpr (sizeof(A) == 2)
-              multiply_elements<C::B_ALONG_K>(sums, tile, line, k + at, slice, column, columns, at);
-            else
-              multiply_numbers<C::B_ALONG_K>(sums, tile, line, k + at, slice, column, columns, at);
-          }
+          for (int at = 0; at < TERMS; at += 16)
+            if (k + at < terms && ((k + at) / 16 & (sharing - 1)) == part)
+              multiply<C::B_ALONG_K>(sums, tile, line, k + at, slice,
+                                     (C::B_ALONG_K ? TERMS : COLUMNS) + PAD, column, columns, at);
+        }
       }
       if (sharing > 1)
         merge(sums, apart, sharing);

@@ -334,10 +334,19 @@ static inline void lathe_put(float2 *to, float2 p, unsigned block) {
   *static_cast<float2 *>(emulator_in_block(to, block)) = p;
 }
 
+/* A GPU faults where an access of 16 bytes is not aligned. */
+static inline void emulator_align(const void *at) {
+  if ((uintptr_t)at % 16 != 0)
+    __builtin_trap();
+}
+
 static inline void lathe_copy_some(void *to, const void *from, int bytes) {
   const size_t at = (size_t)((char *)to - (char *)room);
   uint4 line = {};
 
+  emulator_align(to);
+  if (bytes > 0)
+    emulator_align(from);
   memcpy(&line, from, (size_t)bytes);
   emulator_copy(to, &line);
   if (at < sizeof room_shown)
@@ -360,6 +369,7 @@ template <bool TRANSPOSED>
 static inline void lathe_load_matrices(unsigned (&to)[4], const void *from) {
   const uint16_t *line[32];
   const uint64_t at = (uint64_t)from;
+  emulator_align(from);
   const unsigned *words = emulator_exchange((unsigned)at);
   const unsigned lane = emulator_lane();
   uint64_t low[32];
