@@ -1,0 +1,59 @@
+/* tensor_factors.h - factors of layers as tensor cores take them: numbers as two halves, and what a warp has of a matrix for 16
+ * terms and 16 columns (tensor_layers.h). */
+#ifndef LATHE_TENSOR_FACTORS_H
+#define LATHE_TENSOR_FACTORS_H
+
+#include "kernel.h"
+
+/* A number as two of 11 digits, of which tensor cores take no more. Of what is not finite they may be anything that makes
+ * a sum NaN: see mend. */
+static __device__ __forceinline__ unsigned lathe_rounded(float x) {
+  return __float_as_uint(x) + (fabsf(x) < INFINITY ? 0x1000 : 0);
+}
+
+static __device__ __forceinline__ void lathe_halve(float x, unsigned &high, unsigned &low) {
+  high = lathe_rounded(x) & ~0x1fffu;
+  low = lathe_rounded(x - __uint_as_float(high));
+}
+
+/* The right factor of a step of 16 terms: two tiles of 8 columns. Of 16-bit elements, words of neighbouring terms as an mma
+ * has them. */
+template <typename T> struct lathe_right {
+  unsigned words[4];
+
+  template <bool ALONG_K>
+  __device__ __forceinline__ void load(const T *slice, int length, int n, int k) {
+    const int lane = (int)threadIdx.x % 32, row = lane / 16 * 8 + (ALONG_K ? lane % 8 : 0);
+    const int term = lane / 8 % 2 * 8 + (ALONG_K ? 0 : lane % 8);
+    lathe_load_matrices<!ALONG_K>(words, ALONG_K ? slice + (n + row) * length + k + term
+                                                 : slice + (k + term) * length + n + row);
+  }
+  /* Terms 2t and 2t + 1 of thread t, or those 8 further, of a tile. */
+  __device__ __forceinline__ float2 numbers(int tile, int further) const {
+    lathe_pack<T, 2> pack;
+    memcpy(&pack, &words[tile * 2 + further], sizeof pack);
+    return {lathe_number(pack, 0), lathe_number(pack, 1)};
+  }
+};
+
+template <> struct lathe_right<float> {
+  float2 all[4];
+
+  template <bool ALONG_K>
+  __device__ __forceinline__ void load(const float *slice, int length, int n, int k) {
+    const int lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int nth = 0; nth < 4; nth++) {
+      const int row = n + nth / 2 * 8 + lane / 4, term = k + nth % 2 * 8 + lane % 4 * 2;
+      if (ALONG_K)
+        all[nth] = *reinterpret_cast<const float2 *>(slice + row * length + term);
+      else
+        all[nth] = {slice[term * length + row], slice[(term + 1) * length + row]};
+    }
+  }
+  __device__ __forceinline__ float2 numbers(int tile, int further) const {
+    return all[tile * 2 + further];
+  }
+};
+
+#endif
