@@ -47,7 +47,7 @@ is 'reductions' emulated --op "$reductions" --size 300x1024
 is 'rows' emulated --op "$results,$values,$gathered" --size "$held"
 is 'chains' emulated --op 'mlp*,three_layers*,swish_*,residual,one_layer' --size S,odd,small,batch=17xi=33xh=20xo=7
 # Blocks that share columns, and of more rows, with whole matrices and with slices of them.
-wide=batch=17xi=70xh=200xl=130xo=20,batch=40xi=300xh=300xl=33xo=20,batch=5xi=1000xh=500xl=9xo=7
+wide=batch=17xi=70xh=200xl=130xo=20,batch=40xi=300xh=300xl=33xo=20,batch=5xi=600xh=500xl=9xo=7
 is 'chains of wide layers' emulated --op three_layers --implementation coopmat --size "$wide"
 is 'chains of many rows' emulated --op three_layers --implementation coopmat \
   --size batch=2100xi=9xh=20xl=9xo=7,batch=2100xi=200xh=80xl=9xo=7
