@@ -22,7 +22,7 @@ templates_of_its_own
 mkdir "$tmp/build" "$tmp/faulty"
 checked() { emulated --implementation coopmat "$@"; }
 # Widths of several tiles, with edges, that blocks of a cluster share; matrices that come slice by slice; one of all.
-sizes=batch=17xi=70xh=200xl=130xo=150,batch=40xi=300xh=300xl=33xo=20,batch=1xi=1xh=1xl=1xo=1
+sizes=batch=17xi=70xh=200xl=130xo=150,batch=40xi=304xh=304xl=40xo=24,batch=1xi=1xh=1xl=1xo=1,S
 
 cd "$tmp/build" || exit 1
 is 'builds the driver' emulator_driver
