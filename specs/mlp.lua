@@ -23,6 +23,7 @@ local variants = {
   { backend = "cuda", implementation = "for_loop" },
   { backend = "vulkan" },
   { backend = "vulkan", implementation = "for_loop" },
+  { backend = "vulkan", implementation = "coopmat", dtypes = "f16" },
   { backend = "scalar", implementation = "simd", mr = 4, nv = 2 },
   { backend = "scalar", mr = 4, nv = 2 },
 }

@@ -16,7 +16,7 @@ tree
 cp "$LATHE_SRC/tests/specs-chain/chain.lua" "$tmp/tree/specs/"
 templates_of_its_own
 tools=$(cd "$(dirname "$LATHE_BENCH")" && pwd)/tools
-for build in right faulty; do
+for build in right matrix faulty; do
   mkdir -p "$tmp/$build/out"
   [ ! -d "$tools" ] || ln -s "$tools" "$tmp/$build/out/"
 done
@@ -33,17 +33,44 @@ is 'is right' checked
 is 'is right for one row, and for many' checked --op one_layer --size batch=1xi=7xo=5,batch=300xi=5xo=70
 is 'is right with special values' checked --dtype f32 --special nan,inf,zero,denormal --size S
 
+# ---- products of matrices ---------------------------------------------------------------------------------------
+
+# A device that has none gets kernels that make them of numbers, for subgroups of 8, in slices that fit into its shared
+# memory.
+emulate() {
+  templates=$tmp/tree/templates/glsl
+  sed -i 's/needs = { matrix = MATRIX_NEEDS }, *$//; s/features = { matrix = { "VULKAN_MATRIX" } },//' $templates/backend.lua
+  sed -i 's/subgroups = 8, side = { 16, 16, 16 }/threads = 64/; s/256, 64)/128, 32)/; s/256, 32)/128, 16)/' \
+    $templates/schedule_chain.lua
+  sed -i 's/coopmat<[^>]*>(0\.0)/emulated_of(0.0)/; s/coopmat<[^>]*>/emulated/; s/\[\[unroll\]\]/[[dont_unroll]]/
+    s/column\.length()/8u/; s/column\[e\]/column.of_row[e]/g; s/float16_t(0\.0)/0.0/
+    /^layout(constant_id = [567])/d' $templates/chain_layers.comp
+  sed -i "/use \"kernel.comp\"/r $LATHE_SRC/tests/vulkan/matrices.comp" $templates/chain_matrix.comp
+}
+"$LATHE_BENCH" --list-devices >"$tmp/devices" 2>&1
+emulated=
+if grep -A3 'llvmpipe' "$tmp/devices" | grep 'subgroups of 8,' >/dev/null; then
+  emulated=yes
+  cd "$tmp/matrix" || exit 1
+  is 'takes matrices of its own' emulate
+  is 'configures for matrices' configured --ops=three_layers,residual,one_layer* --dtypes=f16
+  is 'builds kernels of matrices' ninja out/bench
+  is 'is right by matrices' checked --implementation coopmat
+  is 'is right by matrices, of more rows' checked --implementation coopmat --op one_layer \
+    --size batch=2100xi=19xo=140,batch=8200xi=9xo=136
+fi
+
 # ---- planted faults ---------------------------------------------------------------------------------------------
 
 cd "$tmp/faulty" || exit 1
 is 'configures for faults' configured --ops=three_layers --dtypes=f32
 is 'builds what is to be faulty' ninja out/bench
 
-# fault FROM TO: with that in place of a text, which is there once, kernels are built, and are wrong
+# fault FILE FROM TO: with that in place of a text, which is there once, kernels are built, and are wrong
 fault() {
-  template=$tmp/tree/templates/glsl/chain_row.comp
+  template=$tmp/tree/templates/glsl/$1
   cp "$template" "$tmp/kept"
-  plant "$template" "$1" "$2" && ninja out/bench
+  plant "$template" "$2" "$3" && ninja out/bench
   built=$?
   checked --size batch=130xi=70xh=67xl=35xo=9 >"$tmp/output" 2>&1
   status=$?
@@ -51,10 +78,21 @@ fault() {
   cat "$tmp/output"
   [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
 }
-is 'finds a slice left out' fault 'first += $shape.terms$ul' 'first += $(2 * shape.terms)ul'
-is 'finds columns left out' fault 'left += $shape.columns$ul' 'left += $(2 * shape.columns)ul'
-is 'finds rows of another workgroup' fault 'lathe_group() * $shape.threads$ul' '0ul'
-is 'finds a slice written too early' fault '      barrier();
+is 'finds a slice left out' fault chain_row.comp 'first += $shape.terms$ul' 'first += $(2 * shape.terms)ul'
+is 'finds columns left out' fault chain_row.comp 'left += $shape.columns$ul' 'left += $(2 * shape.columns)ul'
+is 'finds rows of another workgroup' fault chain_row.comp 'lathe_group() * $shape.threads$ul' '0ul'
+is 'finds a slice written too early' fault chain_row.comp '      barrier();
       //@ keep' '      //@ keep'
+
+if [ "$emulated" ]; then
+  is 'configures for faults of matrices' configured --ops=three_layers --dtypes=f16
+  is 'takes the implementation alone' sed -i '/"for_loop"/d' "$tmp/tree/specs/chain.lua"
+  is 'is right without a fault' checked
+  is 'finds a half left out' fault chain_layers.comp 'f16vec2(lost)' 'f16vec2(0.0)'
+  is 'finds a slice of matrices left out' fault chain_layers.comp 'first > 0ul' 'first > 0ul && first != 64ul'
+  is 'finds the rows of another workgroup' fault chain_layers.comp 'lathe_group() * $shape.bm$ul' '0ul'
+  is 'finds a slice of matrices written too early' fault chain_layers.comp '      barrier();
+      //@ keep(step, a)' '      //@ keep(step, a)'
+fi
 
 summary

@@ -4,6 +4,7 @@
 -- What every device that kernels are tested on has for a workgroup, less the word by which workgroups count parts.
 local MOST_INVOCATIONS, MOST_SHARED = 1024, 32768 - 16
 local MOST_BESIDE_MATRICES = 49152 -- shared memory of devices that have matrices
+local MATRIX_NEEDS = { "GL_KHR_memory_scope_semantics", "GL_KHR_cooperative_matrix" }
 
 return {
   kind = "vulkan",
@@ -49,7 +50,7 @@ return {
     contract = {
       {
         "unit", names = { "vector", "matrix" }, default = "vector", short = { matrix = "matrix" },
-        needs = { matrix = { "GL_KHR_memory_scope_semantics", "GL_KHR_cooperative_matrix" } },
+        needs = { matrix = MATRIX_NEEDS },
         features = { matrix = { "VULKAN_MATRIX" } },
       },
       { "bm", names = { 32, 64, 128, 256, 512 }, default = 64, short = "m" },
@@ -60,9 +61,16 @@ return {
     chain = {
       { "unit", names = { "row" }, default = "row", short = {} },
     },
+    chain_matrix = {
+      {
+        "unit", names = { "matrix" }, default = "matrix", short = {}, needs = { matrix = MATRIX_NEEDS },
+        features = { matrix = { "VULKAN_MATRIX" } },
+      },
+    },
   },
   implementations = {
     for_loop = { family = "chain" },
+    coopmat = { family = "chain_matrix" },
   },
   -- Why an op can have no kernel in a precision, or nil: push constants hold the addresses of its operands
   -- and of the workspace, dimensions and scalars, and not every device has more than 128 bytes of them.
@@ -78,6 +86,8 @@ return {
     if params.unit == "matrix" then
       if #dtypes ~= 1 or dtypes[1] ~= "f16" then
         return "unit = matrix: expected the dtype f16 alone, found " .. table.concat(dtypes, ", ")
+      elseif not params.bm then
+        return nil
       end
       local bytes = (params.bm + params.bn) * (params.bk + 8) * 2 + 8192
       if bytes > MOST_BESIDE_MATRICES then

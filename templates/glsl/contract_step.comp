@@ -165,12 +165,12 @@ $(operand.name)_at = $(home(operand))$(#at > 0 and (" + (%s) * %dul"):format(tab
 //@   return string.format("%s < %s_count && %s < %s_count ? uint(min(%s_count - (%s), 64ul)) : 0u", at[other], other,
 //@     at[along], along, along, at[along])
 //@ end
-//@ -- What a part reads is kept in uvec4s: NAME_raw, in an array of them where `many` is given.
+//@ -- What a part reads is kept in uvec4s, NAME_raw, of `many` reads, a number or GLSL.
 //@ function declare(step, part, along, count, many)
 //@ for _, x in ipairs(part.point.inputs) do
 //@ if x.operand then
 //@ local each = accesses(x.operand, kind(step, x.operand, along), count)
-uvec4 $(x.pointer)_raw[$(type(many) == "string" and many or many * each)];
+uvec4 $(x.pointer)_raw[$(type(many) == "string" and many .. " * " .. each .. "u" or many * each)];
 //@ end
 //@ end
 //@ end

@@ -16,6 +16,8 @@ function schedule.chain(facts)
   return chain(facts, work)
 end
 
+schedule.chain_matrix = schedule.chain
+
 local MOST_BLOCKS = 2048 -- of one phase of a reduction
 local EVERY = { "apart", "packs" } -- modes of what has no rows
 local SLOT, RESULT = 16, 256 -- bytes that a workgroup leaves of a reduction; of a phase's ticket and merged results

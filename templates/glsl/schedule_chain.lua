@@ -1,23 +1,53 @@
 -- How chains are launched: all layers together, then a launch for each sum over the batch, which is cut as that of any
 -- contraction (schedule_contract.lua). The record of a part is that of a contraction's, of whose kernels that of a
 -- variant's layers has no step, and a shape with
---   unit       what multiplies: numbers, "row" (chain_row.comp)
+--   unit       what multiplies: numbers, "row" (chain_row.comp), or a "matrix" (chain_layers.comp)
 --   layers     the numbers of the layers' steps
+--   name, bm   the kernel's ending; a workgroup's rows
 --   threads, columns, terms, line
 --              of "row": of a workgroup; of a slice of a layer's matrix; accesses from one term of that to the next
+--   most_rows, bn, bk, wm, wn, room
+--              of "matrix": the largest batch that it is for (nil: any); the columns of a layer that are computed at
+--              once, terms of a slice; rows and columns of a subgroup; accesses of shared memory
 
 local contract = use "schedule_contract.lua"
 
 -- An invocation a row.
 local function row(facts)
   local number = facts.bits // 8
-  local shape = { unit = "row", bm = 128, threads = 128, columns = 128 // number, terms = 64 }
+  local shape = { unit = "row", name = "_layers", bm = 128, threads = 128, columns = 128 // number, terms = 64 }
   shape.line = shape.columns * number // 16 + 1 -- one apart, so that neighbours are in other banks
   shape.shared = shape.terms * shape.line * 16
   return { shape }
 end
 
-local shapes_of = { row = row }
+-- Eight subgroups, `down` of them one below the other, for so many rows.
+local function matrices(made, layers, most_rows, bm, down, bn, bk)
+  local wm, wn = bm // down, bn // (8 // down)
+  local shape = {
+    unit = "matrix", name = "_layers" .. bm, most_rows = most_rows, bm = bm, bn = bn, bk = bk, wm = wm, wn = wn,
+    subgroups = 8, side = { 16, 16, 16 },
+    room = 8 * 16 * wn // 4, -- accesses: for sums on their way out, and slices
+  }
+  for _, i in ipairs(layers) do
+    local a, b = made.steps[i].a, made.steps[i].b
+    local lines = (a.plain and 1 or 2) * bm * (bk // 8 + 1)
+    lines = lines + (b.along == "k" and bn * (bk // 8 + 1) or bk * (bn // 8 + 1))
+    shape.room = math.max(shape.room, lines)
+  end
+  shape.shared = shape.room * 16 + 4 * bm
+  return shape
+end
+
+-- Workgroups of few rows where rows are few, for then it takes longest to read the matrices.
+local function matrix(_, made, layers)
+  return {
+    matrices(made, layers, 2048, 16, 1, 256, 64), matrices(made, layers, 8192, 64, 2, 256, 32),
+    matrices(made, layers, nil, 128, 2, 256, 32),
+  }
+end
+
+local shapes_of = { row = row, matrix = matrix }
 
 return function(facts, work)
   local kinds, layers, totals = facts.programs.chain.kinds, {}, {}
@@ -39,9 +69,9 @@ return function(facts, work)
       shape.number, shape.layers = #made.kernels, layers
       made.kernels[#made.kernels + 1] = { shape = shape }
       together.cuts[c] = {
-        name = "_layers" .. shape.bm, rows = shape.rows, bm = shape.bm, bn = 1, terms = 1, at_once = 1,
-        threads = shape.threads, subgroups = shape.subgroups, side = shape.side, shared = shape.shared, most = 1,
-        number = shape.number, left = 0,
+        name = shape.name, rows = shape.most_rows, bm = shape.bm, bn = 1, terms = 1, at_once = 1,
+        threads = shape.threads, subgroups = shape.subgroups, side = shape.side, shared = shape.shared,
+        most = 1, number = shape.number, left = 0,
       }
     end
     local steps = { together }

@@ -18,6 +18,7 @@ local function declare(name, inputs, outputs, compute, keys)
       { backend = "cpu", implementation = "simd", mr = 5, nv = { 1, 2 }, rows = 8 },
       { backend = { "cuda", "vulkan" }, implementation = "for_loop" },
       { backend = "cuda", implementation = "coopmat", dtypes = keys.on_tensor_cores },
+      not keys.dtypes and { backend = "vulkan", implementation = "coopmat", dtypes = "f16" } or nil,
     },
   }
 end
