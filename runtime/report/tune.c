@@ -135,21 +135,16 @@ static outcome_of_run write_choices(FILE *to, const report *r) {
 }
 
 static void tell(const char *path, const outcome_of_run *all) {
-  char *text = NULL;
-  size_t length;
-  FILE *to = open_memstream(&text, &length);
+  char text[1024], worst[512] = "";
 
-  if (!to)
-    message_refuse("out of memory");
-  fprintf(to,
-          "calls in %s: the table's own choice takes at most 3 %% longer than the fastest at %zu",
-          path, all->near);
   if (all->worst_at)
-    fprintf(to, ", and %.2f times as long at most (%s)", all->worst, all->worst_at->name);
-  fprintf(to, "; --tuning %s, or LATHE_TUNING=%s, takes the fastest", path, path);
-  fclose(to);
+    snprintf(worst, sizeof worst, ", and %.2f times as long at most (%s)", all->worst,
+             all->worst_at->name);
+  snprintf(text, sizeof text,
+           "calls in %.200s: the table's own choice takes at most 3 %% longer than the fastest at "
+           "%zu%s; --tuning FILE, or LATHE_TUNING=FILE, takes the fastest",
+           path, all->near, worst);
   wrap_print(text, printf("%zu", all->calls), 4);
-  free(text);
 }
 
 bool tune_write(const char *path, const report *r) {
