@@ -38,7 +38,8 @@ def _sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-# The value of a function of one number, and its derivative there, from argument and value.
+# The value of a function of one number, and its derivative there, from argument and value; None where that is 0
+# whatever the argument depends on.
 FUNCTIONS = {
     "sqrt": (np.sqrt, lambda x, y: 0.5 / y),
     "exp": (np.exp, lambda x, y: y),
@@ -54,9 +55,9 @@ FUNCTIONS = {
     "sin": (np.sin, lambda x, y: np.cos(x)),
     "cos": (np.cos, lambda x, y: -np.sin(x)),
     "rsqrt": (lambda x: 1 / np.sqrt(x), lambda x, y: -0.5 * y / x),
-    "floor": (np.floor, lambda x, y: 0 * x),
-    "round": (np.rint, lambda x, y: 0 * x),
-    "sign": (lambda x: np.sign(x) + 0, lambda x, y: 0 * x),
+    "floor": (np.floor, None),
+    "round": (np.rint, None),
+    "sign": (lambda x: np.sign(x) + 0, None),
 }
 COMPARISONS = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
                "eq": np.equal, "ne": np.not_equal}
@@ -135,7 +136,7 @@ class Evaluation:
         f, slope = FUNCTIONS[node.op]
         y = np.asarray(f(x)).astype(self.float)
         y = self.disturbed(node.op, y) if self.noise else y  # which the slope may be made of
-        return y, _times(t, slope(x, y)) if t is not None else None
+        return y, _times(t, slope(x, y)) if t is not None and slope is not None else None
 
     def _neg(self, node):
         (x,), (t,) = self._all(node)
