@@ -32,5 +32,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "planes: %s: it could not be read or written\n", argv[1]);
     return 2;
   }
+  free(bytes);
+  fclose(file);
   return 0;
 }
