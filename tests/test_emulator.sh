@@ -33,7 +33,7 @@ export EMULATOR_RAN
 # What the probe ahead of the sizes runs all of: short, unaligned, in place, with special values. These are the sizes
 # of all kernels that it does not reach: rows that parts of a warp hold, and blocks, of whole packs, as many as fit,
 # or packs that are not whole; blocks that read ahead; and much for few blocks.
-maps=dropout*,waves*,powers,slopes*,inverse_roots*,of_constants,steps*,sizes_of*
+maps=dropout*,waves*,powers,slopes*,inverse_roots*,of_constants,of_clamped_constants,steps*,sizes_of*
 reductions=sum,dot,max,min,argmax,argmin,norm_*
 results=row_argmax,row_max,row_mean,row_sum,logsumexp
 values=softmax,softmax_backward,log_softmax,log_softmax_backward,logsumexp_backward,conditions,layernorm,rmsnorm

@@ -45,7 +45,7 @@ declare("slopes", {
 })
 
 -- A compiler that computes this by itself may do so in another precision, in which tricks with large numbers fail.
-declare("of_constants", {
+declare("of_clamped_constants", {
   doc = "a function of nothing but numbers",
   inputs = { x = { "n", range = { -1, 1 } } },
   outputs = { y = { "n" } },
