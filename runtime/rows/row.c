@@ -245,7 +245,7 @@ bool row_add(row *r, const outcome *o, const device *on, const measure_limits *l
 /* The nearer of the limits is the ceiling. The row is above it where it is also at the slow end of its interval, and by
  * more than the ceiling itself differed from measurement to measurement. */
 static void hold_against_ceilings(row *r, const device *on) {
-  const double little = 1.05; /* by which loops may always differ */
+  const double little = 1.15; /* by which loops may always differ, for where operands lie */
   const double moved = r->bytes_per_second / r->ceiling_bytes_per_second;
   const double computed = r->flops_per_second / r->ceiling_flops_per_second;
   const bool by_arithmetic = !(computed <= moved) && !isnan(computed);
