@@ -60,8 +60,8 @@ fault() {
   [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
 }
 layers=tensor_layers.h
-is 'finds a number without its second half' fault tensor_factors.h 'low = lathe_rounded(x - __uint_as_float(high))' 'low = 0'
-is 'finds a NaN that is rounded' fault tensor_factors.h 'fabsf(x) < INFINITY ? 0x1000 : 0' '0x1000'
+is 'finds a number without its second half' fault tf32.h 'low = lathe_rounded(x - __uint_as_float(high))' 'low = 0'
+is 'finds a NaN that is rounded' fault tf32.h 'fabsf(x) < INFINITY ? 0x1000 : 0' '0x1000'
 is 'finds sums of parts that are not mended' fault $layers 'fabsf(sum) >= 0x1p-100f || sum == 0' 'true'
 is 'finds copies that nobody waits for' fault $layers 'STAGES > 2 ? STAGES - 2' 'STAGES > 2 ? STAGES - 1'
 is 'finds a barrier left out' fault $layers '__syncthreads();

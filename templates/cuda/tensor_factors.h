@@ -1,20 +1,9 @@
-/* tensor_factors.h - factors of layers as tensor cores take them: numbers as two halves, and what a warp has of a matrix for 16
- * terms and 16 columns (tensor_layers.h). */
+/* tensor_factors.h - factors of layers as tensor cores take them: what a warp has of a matrix for 16 terms and 16 columns
+ * (tensor_layers.h). */
 #ifndef LATHE_TENSOR_FACTORS_H
 #define LATHE_TENSOR_FACTORS_H
 
-#include "kernel.h"
-
-/* A number as two of 11 digits, of which tensor cores take no more. Of what is not finite they may be anything that makes
- * a sum NaN: see mend. */
-static __device__ __forceinline__ unsigned lathe_rounded(float x) {
-  return __float_as_uint(x) + (fabsf(x) < INFINITY ? 0x1000 : 0);
-}
-
-static __device__ __forceinline__ void lathe_halve(float x, unsigned &high, unsigned &low) {
-  high = lathe_rounded(x) & ~0x1fffu;
-  low = lathe_rounded(x - __uint_as_float(high));
-}
+#include "tf32.h"
 
 /* The right factor of a step of 16 terms: two tiles of 8 columns. Of 16-bit elements, words of neighbouring terms as an mma
  * has them. */
