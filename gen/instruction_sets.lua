@@ -7,7 +7,7 @@
 --   name, title        in kernels' names, and in messages
 --   processor          that has it, as its compilers define it: __NAME__; "any" for all
 --   flags              of the compiler
---   features           of lathe.h that a processor must have besides, for kernels to run
+--   features           of dispatch.h that a processor must have besides, for kernels to run
 --   f32, f64, h16      by type computed in: vector, integer, mask, the types of variables; bits, of a register; and
 --                      marks of its own in the text of operations
 --   group              "simd" of those with vectors: specs may name them so

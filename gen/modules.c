@@ -2,7 +2,7 @@
 
 #include <lauxlib.h>
 
-#include "../runtime/library/lathe.h"
+#include "../runtime/library/launch.h"
 
 /* One row per module: its file in gen/, put into the program by the assembler, which finds it
  * through -Wa,-I. (clang-format does not agree with itself on these lines.) */
@@ -36,7 +36,7 @@ static const struct {
 #define ENTRY(name) {#name, "@gen/" #name ".lua", lathe_module_##name, lathe_module_##name##_end},
     MODULES(ENTRY)};
 
-/* The module capacity: how much a call has places for, as lathe.h says. */
+/* The module capacity: how much a call has places for, as lathe.h and launch.h say. */
 static int open_capacity(lua_State *L) {
   static const struct {
     const char *name;

@@ -11,7 +11,7 @@
 --   pack          of a type that is computed in: the format of string.pack that rounds to it
 --   c, cuda, glsl its words in each language; number: the type of a variable, f: what ends constants and the names of
 --                 the library; storage, element: the type in memory; see the lowerings
---   needs         what a kind of devices must have besides, by the names of lathe.h, and extensions of its compiler
+--   needs         what a kind of devices must have besides, by the names of dispatch.h, and extensions of its compiler
 
 local text = require "text"
 

@@ -1,4 +1,5 @@
 #include "math_functions.h"
+#include "library/bench.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,8 +60,8 @@ const lathe_variant *math_kernel(const char *name, const lathe_backend *backend,
 }
 
 double math_bound(const lathe_op *op, lathe_dtype dtype) {
-  for (int i = 0; i < op->nbounds; i++)
-    if (op->bounds[i].dtype == dtype)
-      return op->bounds[i].ulp;
+  for (int i = 0; i < op->bench->nbounds; i++)
+    if (op->bench->bounds[i].dtype == dtype)
+      return op->bench->bounds[i].ulp;
   return 0.5;
 }

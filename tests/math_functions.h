@@ -4,7 +4,7 @@
 
 #include <mpfr.h>
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 typedef struct math_function {
   const char *name;

@@ -27,6 +27,7 @@
 #include "devices/cpu/device.h"
 #include "library/dtype.h"
 #include "problem/problem.h"
+#include "library/bench.h"
 
 typedef struct request {
   char op[128], dtype[16], variant[256];
@@ -57,11 +58,11 @@ static void say_op(const lathe_op *op) {
     say_operand(&op->operands[o]);
   for (int s = 0; s < op->nscalars; s++)
     printf("scalar %s\n", op->scalars[s].name);
-  for (int i = 0; i < op->npeers; i++)
-    if (strcmp(op->peers[i].name, "numpy") == 0)
-      printf("numpy %s\n", op->peers[i].expression);
-  for (int b = 0; b < op->nbounds; b++)
-    printf("dtype %s\n", lathe_dtype_name(op->bounds[b].dtype));
+  for (int i = 0; i < op->bench->npeers; i++)
+    if (strcmp(op->bench->peers[i].name, "numpy") == 0)
+      printf("numpy %s\n", op->bench->peers[i].expression);
+  for (int b = 0; b < op->bench->nbounds; b++)
+    printf("dtype %s\n", lathe_dtype_name(op->bench->bounds[b].dtype));
   for (size_t v = 0; v < lathe_variant_count; v++)
     if (lathe_variants[v].op == op && lathe_variants[v].backend->kind == LATHE_CPU &&
         !lathe_why_not(&lathe_variants[v], device_cpu()->features))

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 /* The references of a spec's ops and of their gradients, built in the test's tree (tree.h). They stay when the
  * tree goes. What fails here fails the test. */

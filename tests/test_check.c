@@ -11,6 +11,7 @@
 #include "devices/cpu/device.h"
 #include "library/dtype.h"
 #include "problem/random.h"
+#include "library/bench.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -50,7 +51,7 @@ static check_result judge(lathe_fn *kernel, double (*f)(double), double low, dou
                        .dim = {"n"},
                        .noperands = COUNT(operands),
                        .operands = operands,
-                       .reference_f64 = reference};
+                       .bench = &(const lathe_bench){.reference_f64 = reference}};
   const lathe_backend backend = {.name = "planted"};
   const lathe_variant v = {
       .name = "f_f32__planted", .op = &op, .backend = &backend, .dtype = LATHE_F32, .run = kernel};
@@ -190,10 +191,10 @@ static check_result judge_index(const double *x, size_t n, int64_t index, bool r
                        .dim = {"n"},
                        .noperands = COUNT(operands),
                        .operands = operands,
-                       .nbounds = 1,
-                       .bounds = &bound,
-                       .rounded_terms = rounded ? 1u << R : 0,
-                       .reference_f64 = index_reference};
+                       .bench = &(const lathe_bench){.nbounds = 1,
+                                                     .bounds = &bound,
+                                                     .rounded_terms = rounded ? 1u << R : 0,
+                                                     .reference_f64 = index_reference}};
   const lathe_backend backend = {.name = "planted"};
   const lathe_variant v = {.name = "index_f32__planted",
                            .op = &op,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library/span.h"
+#include "library/bench.h"
 #include "run_bench.h"
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -56,8 +56,8 @@ static void test_lists(void **state) {
   r = BENCH("--list-sizes");
   assert_good(&r);
   for (size_t i = 0; i < lathe_op_count; i++)
-    for (int s = 0; s < lathe_ops[i].nsizes; s++)
-      assert_has(r.out, lathe_ops[i].sizes[s].name);
+    for (int s = 0; s < lathe_ops[i].bench->nsizes; s++)
+      assert_has(r.out, lathe_ops[i].bench->sizes[s].name);
   assert_has(r.out, "    large: 4096x4096\n");
   assert_has(
       r.out,

@@ -15,6 +15,7 @@
 #include "library/reference.h"
 #include "references.h"
 #include "tree.h"
+#include "library/bench.h"
 
 enum { SEED = 20261121, ROWS = 3, COLS = 13 };
 
@@ -58,7 +59,7 @@ static void forward_make(forward *f, const problem *p) {
   memcpy(f->args.dim, p->dim, sizeof f->args.dim);
   for (int s = 0; s < op->nscalars; s++)
     f->args.scalar[s] = op->scalars[s].value;
-  f->args.workspace = numbers(2 * (size_t)op->column_reductions * p->dim[op->ndim - 1] + 1);
+  f->args.workspace = numbers(2 * (size_t)op->bench->column_reductions * p->dim[op->ndim - 1] + 1);
   for (int o = 0; o < op->noperands; o++) {
     const int same = find_operand(p->op, op->operands[o].output ? "d" : "", op->operands[o].name);
     const bool floating = lathe_dtype_numeric(lathe_dtype_of_operand(&op->operands[o], p->dtype));
@@ -100,7 +101,7 @@ static void forward_ask(const forward *f) {
       .args = f->args, .shape = &shape, .count = 1, .blocks = 1, .joined = joined};
 
   part.step = REFERENCE_SHAPE;
-  op->reference_wide(&part.args);
+  op->bench->reference_wide(&part.args);
   assert_true(steps || shape.states <= 16);
   part.state = calloc(shape.states + 1, sizeof(long double));
   assert_non_null(part.state);
@@ -109,18 +110,18 @@ static void forward_ask(const forward *f) {
   do {
     if (steps) {
       part.step = REFERENCE_SHAPE;
-      op->reference_wide(&part.args);
+      op->bench->reference_wide(&part.args);
       part.count = shape.points;
     }
     part.step = REFERENCE_GATHER;
-    op->reference_wide(&part.args);
+    op->bench->reference_wide(&part.args);
     part.step = REFERENCE_JOIN;
     if (joins)
-      op->reference_wide(&part.args);
+      op->bench->reference_wide(&part.args);
   } while (++part.phase < shape.phases);
   part.count = f->args.dim[op->ndim - 1];
-  if (op->column_reductions > 0)
-    op->reference_wide(&part.args);
+  if (op->bench->column_reductions > 0)
+    op->bench->reference_wide(&part.args);
   free(part.state);
 }
 
@@ -177,7 +178,7 @@ static void test_gradients_are_slopes(void **state) {
     const char *why;
     problem *p;
     forward f;
-    if (!op->gradient_of || !op->reference_wide)
+    if (!op->gradient_of || !op->bench->reference_wide)
       continue;
     small_size(op, dim);
     p = problem_make(op, LATHE_F64, dim, SEED, 0, &why);

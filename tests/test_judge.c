@@ -10,6 +10,7 @@
 #include "check/judge.h"
 #include "check/mutate.h"
 #include "library/dtype.h"
+#include "library/bench.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -38,9 +39,8 @@ static judgement judge_all(lathe_dtype own, lathe_dtype dtype, double result, do
                        .dim = {"n"},
                        .noperands = 1,
                        .operands = &constant_operand,
-                       .nbounds = 1,
-                       .bounds = &bound,
-                       .reference_f64 = constant_reference};
+                       .bench = &(const lathe_bench){
+                           .nbounds = 1, .bounds = &bound, .reference_f64 = constant_reference}};
   const size_t n = N;
   const char *why;
   problem *p = problem_make(&op, dtype, &n, 1, 0, &why);
@@ -193,9 +193,8 @@ static judgement judge_rows_off(double off, size_t rows, bool alike) {
                        .dim = {"rows", "cols"},
                        .noperands = 1,
                        .operands = rows ? &in_rows : &in_columns,
-                       .nbounds = 1,
-                       .bounds = &bound,
-                       .reference_f64 = rows_reference};
+                       .bench = &(const lathe_bench){
+                           .nbounds = 1, .bounds = &bound, .reference_f64 = rows_reference}};
   const size_t dim[2] = {rows ? rows : 3, rows ? N / rows : N};
   const char *why;
   problem *p = problem_make(&op, LATHE_F32, dim, 1, 0, &why);
@@ -233,8 +232,8 @@ static void test_rows_off_alike(void **state) {
 /* ---- wrong results of every op --------------------------------------------------------------- */
 
 static bool has_dtype(const lathe_op *op, lathe_dtype dtype) {
-  for (int i = 0; i < op->nbounds; i++)
-    if (op->bounds[i].dtype == dtype)
+  for (int i = 0; i < op->bench->nbounds; i++)
+    if (op->bench->bounds[i].dtype == dtype)
       return true;
   return false;
 }
@@ -247,7 +246,7 @@ static void test_no_mutant_survives(void **state) {
   for (size_t i = 0; i < lathe_op_count; i++)
     for (int dtype = 0; dtype < LATHE_DTYPES; dtype++) {
       const lathe_op *op = &lathe_ops[i];
-      const int count = op->reference_f64 && has_dtype(op, (lathe_dtype)dtype)
+      const int count = op->bench->reference_f64 && has_dtype(op, (lathe_dtype)dtype)
                             ? mutate_survivors(op, (lathe_dtype)dtype, found, COUNT(found))
                             : 0;
       assert_true(count >= 0);
@@ -285,9 +284,8 @@ static void survivors_of(double ulp, double rounded, char *text, size_t size) {
                        .operands = operands,
                        .nscalars = 1,
                        .scalars = &scalar,
-                       .nbounds = 1,
-                       .bounds = &bound,
-                       .reference_f64 = weak_reference};
+                       .bench = &(const lathe_bench){
+                           .nbounds = 1, .bounds = &bound, .reference_f64 = weak_reference}};
   mutate_survivor found[16];
   size_t length = 0;
   int count;

@@ -18,7 +18,7 @@
 #include "devices/common/buffer.h"
 #include "devices/cpu/device.h"
 #include "library/cpu.h"
-#include "library/span.h"
+#include "library/bench.h"
 #include "library/dtype.h"
 #include "problem/random.h"
 
@@ -1030,19 +1030,17 @@ static const lathe_operand plant_operands[] = {
     {"at", LATHE_I64, true, 0, {0}, 0, 0, false},
 };
 static const lathe_bound plant_bound = {LATHE_F32, 0.5001};
-static const lathe_op plant_op = {
-    .name = "plant",
-    .doc = "3 x - 1",
-    .family = "map",
-    .source = __FILE__,
-    .ndim = 1,
-    .dim = {"n"},
-    .noperands = 3,
-    .operands = plant_operands,
-    .nbounds = 1,
-    .bounds = &plant_bound,
-    .reference_f64 = plant_reference,
-};
+static const lathe_op plant_op = {.name = "plant",
+                                  .doc = "3 x - 1",
+                                  .family = "map",
+                                  .source = __FILE__,
+                                  .ndim = 1,
+                                  .dim = {"n"},
+                                  .noperands = 3,
+                                  .operands = plant_operands,
+                                  .bench = &(const lathe_bench){.nbounds = 1,
+                                                                .bounds = &plant_bound,
+                                                                .reference_f64 = plant_reference}};
 static const lathe_backend plant_backend = {.name = "planted"};
 
 static lathe_variant plant(lathe_fn *run) {
@@ -1170,16 +1168,14 @@ static void raise_wrong(const lathe_args *args) {
   ((float *)args->buf[Y])[args->dim[0] - 1] *= 2;
 }
 
-static const lathe_op raise_op = {
-    .name = "raise",
-    .family = "map",
-    .source = __FILE__,
-    .ndim = 1,
-    .dim = {"n"},
-    .noperands = 2,
-    .operands = plant_operands,
-    .reference_f64 = raise_reference,
-};
+static const lathe_op raise_op = {.name = "raise",
+                                  .family = "map",
+                                  .source = __FILE__,
+                                  .ndim = 1,
+                                  .dim = {"n"},
+                                  .noperands = 2,
+                                  .operands = plant_operands,
+                                  .bench = &(const lathe_bench){.reference_f64 = raise_reference}};
 
 static double cut_number(double x) {
   return x > 0 ? x : 0;
@@ -1223,11 +1219,11 @@ static void expect_flushing_judged(const lathe_op *op, lathe_fn *flushed, lathe_
 }
 
 static void test_flushing_devices_are_judged_by_what_they_may(void **state) {
+  static const lathe_bench cut_bench = {.any_zero_sign = true, .reference_f64 = cut_reference};
   lathe_op cut_op = raise_op;
 
   (void)state;
-  cut_op.any_zero_sign = true;
-  cut_op.reference_f64 = cut_reference;
+  cut_op.bench = &cut_bench;
   expect_flushing_judged(&raise_op, raise_flushed, raise_wrong);
   expect_flushing_judged(&cut_op, cut_flushed, cut_wrong);
 }

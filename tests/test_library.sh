@@ -24,6 +24,16 @@ is 'is there' test -s "$objects/select.o"
 is 'names begin with lathe_' nothing strangers "$objects"
 is 'prints nothing and does not end the program' nothing ends "$objects"
 
+# What is written at the head of lathe.h is a program, and takes no other header.
+{
+  echo '#include "lathe.h"'
+  echo 'void call(float *x, float *y, float *out, size_t n);'
+  echo 'void call(float *x, float *y, float *out, size_t n) {'
+  sed -n 's/^ \*   //p' "$LATHE_SRC/runtime/library/lathe.h"
+  echo '}'
+} >"$tmp/user.c"
+is 'the example in lathe.h compiles' cc -std=c11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime/library" -fsyntax-only "$tmp/user.c"
+
 # The faults that this is to find.
 mkdir "$tmp/faulty"
 cat >"$tmp/faulty/faulty.c" <<'C'

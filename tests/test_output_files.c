@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 #include "made_up_report.h"
 #include "run_bench.h"
 

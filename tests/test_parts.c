@@ -16,6 +16,7 @@
 #include "library/dtype.h"
 #include "library/reference.h"
 #include "problem/random.h"
+#include "library/bench.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -142,7 +143,7 @@ static void test_results_do_not_depend_on_threads(void **state) {
 
   (void)state;
   for (size_t k = 0; k < lathe_op_count; k++)
-    for (size_t t = 0; lathe_ops[k].reference_f64 && t < COUNT(dtypes); t++)
+    for (size_t t = 0; lathe_ops[k].bench->reference_f64 && t < COUNT(dtypes); t++)
       for (size_t s = 0; s < COUNT(specials); s++) {
         const lathe_op *op = &lathe_ops[k];
         size_t dim[LATHE_MAX_DIMS];
@@ -352,7 +353,7 @@ static void test_a_part_can_be_asked_for(void **state) {
 
   (void)state;
   lathe_dtype_widen(LATHE_F32, (const float *)p->input[0] + FIRST * COLUMNS, SOME * COLUMNS, x);
-  op->reference_f64(&part.args);
+  op->bench->reference_f64(&part.args);
   assert_memory_equal(y, (const double *)p->expected[1] + FIRST * COLUMNS, sizeof y);
   assert_memory_equal(magnitude, (const double *)p->magnitude[1] + FIRST * COLUMNS,
                       sizeof magnitude);

@@ -10,6 +10,7 @@
 
 #include "bench/worker.h"
 #include "devices/cpu/device.h"
+#include "library/bench.h"
 
 enum {
   LARGE = 5000,     /* more than the probe tries: what is wrong from here on it cannot find */
@@ -93,33 +94,33 @@ static const lathe_op scale = {.name = "scale",
                                .nscalars = 1,
                                .scalars = &factor,
                                .in_place = true,
-                               .reference_f64 = scale_reference};
-static const lathe_op sum = {.name = "sum",
-                             .source = __FILE__,
-                             .ndim = 1,
-                             .dim = {"n"},
-                             .noperands = 2,
-                             .operands = to_number,
-                             .nbounds = 1,
-                             .bounds = &four_ulp,
-                             .reference_f64 = sum_reference};
+                               .bench = &(const lathe_bench){.reference_f64 = scale_reference}};
+static const lathe_op sum = {
+    .name = "sum",
+    .source = __FILE__,
+    .ndim = 1,
+    .dim = {"n"},
+    .noperands = 2,
+    .operands = to_number,
+    .bench =
+        &(const lathe_bench){.nbounds = 1, .bounds = &four_ulp, .reference_f64 = sum_reference}};
 static const lathe_op argmax = {.name = "argmax",
                                 .source = __FILE__,
                                 .ndim = 1,
                                 .dim = {"n"},
                                 .noperands = 2,
                                 .operands = to_index,
-                                .reference_f64 = argmax_reference};
+                                .bench = &(const lathe_bench){.reference_f64 = argmax_reference}};
 static const lathe_op softmax = {.name = "softmax",
                                  .source = __FILE__,
                                  .ndim = 2,
                                  .dim = {"rows", "cols"},
                                  .noperands = 2,
                                  .operands = matrices,
-                                 .nbounds = 1,
-                                 .bounds = &four_ulp,
                                  .in_place = true,
-                                 .reference_f64 = softmax_reference};
+                                 .bench = &(const lathe_bench){.nbounds = 1,
+                                                               .bounds = &four_ulp,
+                                                               .reference_f64 = softmax_reference}};
 
 /* ---- kernels that are right ------------------------------------------------------------------- */
 

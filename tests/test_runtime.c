@@ -15,7 +15,7 @@
 #include "devices/cpu/device.h"
 #include "library/cpu.h"
 #include "library/dtype.h"
-#include "library/span.h"
+#include "library/bench.h"
 #include "measure/measure.h"
 #include "measure/stats.h"
 #include "measure/timing.h"
@@ -271,23 +271,23 @@ static void given_run(const lathe_args *args) {
 }
 
 static const lathe_operand given_operand = {"y", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0, false};
-static const lathe_op given_op = {.name = "given",
-                                  .family = "map",
-                                  .ndim = 1,
-                                  .dim = {"n"},
-                                  .noperands = 1,
-                                  .operands = &given_operand,
-                                  .reference_f64 = given_f64,
-                                  .reference_wide = given_wide};
+static const lathe_op given_op = {
+    .name = "given",
+    .family = "map",
+    .ndim = 1,
+    .dim = {"n"},
+    .noperands = 1,
+    .operands = &given_operand,
+    .bench = &(const lathe_bench){.reference_f64 = given_f64, .reference_wide = given_wide}};
 static const lathe_op lax_op = {.name = "given",
                                 .family = "map",
                                 .ndim = 1,
                                 .dim = {"n"},
                                 .noperands = 1,
                                 .operands = &given_operand,
-                                .any_zero_sign = true,
-                                .reference_f64 = given_f64,
-                                .reference_wide = given_wide};
+                                .bench = &(const lathe_bench){.any_zero_sign = true,
+                                                              .reference_f64 = given_f64,
+                                                              .reference_wide = given_wide}};
 static const lathe_backend given_backend = {.name = "given"};
 
 static double ulp_of(const lathe_op *op, lathe_dtype type, double got, long double expected,
@@ -532,6 +532,9 @@ static void test_spans(void **state) {
       in_all += span.count;
     }
   assert_int_equal(in_all, lathe_variant_count);
+  for (size_t o = 0; o < lathe_op_count; o++)
+    assert_ptr_equal(lathe_find(lathe_ops[o].name), &lathe_ops[o]);
+  assert_null(lathe_find("no_such_op"));
   assert_int_equal(lathe_span_of(&given_op, LATHE_F32).count, 0);
   assert_int_equal(lathe_span_of(&lathe_ops[lathe_op_count], LATHE_F32).count, 0);
   assert_int_equal(lathe_span_of(lathe_ops, LATHE_DTYPES).count, 0);
@@ -661,9 +664,9 @@ static void test_table(void **state) {
     const lathe_op *op = &lathe_ops[i];
     if (i > 0)
       assert_true(strcmp(lathe_ops[i - 1].name, op->name) < 0);
-    assert_true(op->noperands >= 2 && op->ndim >= 1 && op->nsizes > 0);
-    assert_true(!op->reference_f64 == !!selection_left_out(op));
-    assert_true(!op->reference_wide == !op->reference_f64);
+    assert_true(op->noperands >= 2 && op->ndim >= 1 && op->bench->nsizes > 0);
+    assert_true(!op->bench->reference_f64 == !!selection_left_out(op));
+    assert_true(!op->bench->reference_wide == !op->bench->reference_f64);
   }
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_variant *v = &lathe_variants[i];

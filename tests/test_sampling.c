@@ -13,6 +13,7 @@
 #include "library/dtype.h"
 #include "problem/random.h"
 #include "problem/sampling.h"
+#include "library/bench.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -24,7 +25,7 @@ static const unsigned drawn[] = {0, RANDOM_NARROW | RANDOM_SCALARS}; /* as job.c
 
 static const lathe_op *op_called(const char *name) {
   for (size_t i = 0; i < lathe_op_count; i++)
-    if (strcmp(lathe_ops[i].name, name) == 0 && lathe_ops[i].reference_f64)
+    if (strcmp(lathe_ops[i].name, name) == 0 && lathe_ops[i].bench->reference_f64)
       return &lathe_ops[i];
   return NULL;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 #include "run_bench.h"
 #include "tests.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 #include "run_program.h"
 #include "tree.h"
 

@@ -15,6 +15,7 @@
 #include "base/signals.h"
 #include "bench/worker.h"
 #include "devices/cpu/device.h"
+#include "library/bench.h"
 
 static const double limit = 0.3;
 
@@ -127,14 +128,15 @@ static const lathe_op op = {.name = "twice",
                             .dim = {"n"},
                             .noperands = 2,
                             .operands = operands,
-                            .reference_f64 = reference};
+                            .bench = &(const lathe_bench){.reference_f64 = reference}};
 static const lathe_op op_stopped = {.name = "stopped_before",
                                     .family = "map",
                                     .ndim = 1,
                                     .dim = {"n"},
                                     .noperands = 2,
                                     .operands = operands,
-                                    .reference_f64 = reference_stopped};
+                                    .bench =
+                                        &(const lathe_bench){.reference_f64 = reference_stopped}};
 static const lathe_backend backend = {.name = "planted"};
 
 /* Static, as the table's are: the worker finds them where they are here. */

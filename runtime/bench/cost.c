@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #include "base/message.h"
-#include "library/span.h"
+#include "library/bench.h"
+#include "library/launch.h"
 
 static const char own_path[] = "/proc/self/exe";
 

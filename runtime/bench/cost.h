@@ -2,7 +2,7 @@
 #ifndef COST_H
 #define COST_H
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 typedef struct cost {
   double

@@ -12,7 +12,7 @@
 #include "devices/devices.h"
 #include "library/cpu.h"
 #include "library/dtype.h"
-#include "library/span.h"
+#include "library/bench.h"
 #include "measure/ceiling.h"
 
 /* Whether any variant asked for is of the op. */
@@ -89,17 +89,17 @@ static char *describe_sizes(const lathe_op *op) {
 
   if (!to)
     message_refuse("out of memory");
-  for (int n = 0; n < op->nsizes; n++) {
-    const size_shape shape = size_of_dims(op, op->sizes[n].dim);
+  for (int n = 0; n < op->bench->nsizes; n++) {
+    const size_shape shape = size_of_dims(op, op->bench->sizes[n].dim);
     char dims[SIZE_TEXT];
     size_text(&shape, dims);
-    fprintf(to, "%s%s", n ? ", " : "", op->sizes[n].name);
-    if (strcmp(dims, op->sizes[n].name) != 0)
+    fprintf(to, "%s%s", n ? ", " : "", op->bench->sizes[n].name);
+    if (strcmp(dims, op->bench->sizes[n].name) != 0)
       fprintf(to, " (%s)", dims);
   }
-  for (int n = 0; n < op->nsets; n++) {
+  for (int n = 0; n < op->bench->nsets; n++) {
     fputc('\n', to);
-    describe_set(to, &op->sets[n]);
+    describe_set(to, &op->bench->sets[n]);
   }
   fclose(to);
   return text;
@@ -145,8 +145,7 @@ static void list_backends(const selection *s) {
     snprintf(state, sizeof state, "%s%s", why ? "cannot run: " : "ready", why ? why : "");
     wrap_print(
         state,
-        printf("%-12s %-8s %8zu ", b->name, device_kind_of(b->kind)->name, variants_of(s, NULL, b)),
-        32);
+        printf("%-12s %-8s %8zu ", b->name, lathe_kind_name(b->kind), variants_of(s, NULL, b)), 32);
   }
 }
 
@@ -236,7 +235,7 @@ static void list_devices(const selection *s) {
   }
   for (int k = 0; k < DEVICE_KINDS; k++)
     if (device_missing((lathe_kind)k))
-      printf("%s: none: %s\n", device_kind_of((lathe_kind)k)->name, device_missing((lathe_kind)k));
+      printf("%s: none: %s\n", lathe_kind_name((lathe_kind)k), device_missing((lathe_kind)k));
 }
 
 /* Why a variant cannot run here, or the sizes at which dispatch chooses it. */

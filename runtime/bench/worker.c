@@ -307,7 +307,7 @@ static worker_fate ask(const request *r, answer *a, const char **why) {
     return fate;
   progress_clear();
   message_warn("%s: %s; once more, in a new process",
-               r->what == RUN ? r->job.variant->name : device_kind_of(r->kind)->name, *why);
+               r->what == RUN ? r->job.variant->name : lathe_kind_name(r->kind), *why);
   return ask_once(r, a, why);
 }
 

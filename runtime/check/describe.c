@@ -9,6 +9,7 @@
 #include "devices/common/buffer.h"
 #include "library/dtype.h"
 #include "problem/random.h"
+#include "library/bench.h"
 
 /* Text that grows in a buffer of fixed size, and is cut at its end. */
 typedef struct text {
@@ -141,8 +142,8 @@ static void describe_element(text *t, const view *v, const judgement *j) {
     put(t, "%.*Lg", lathe_dtype_computed(v->type)->decimals, problem_expected(p, o, j->at));
     put(t, " (%.4g ulp off, %g allowed", j->at_ulp, j->bound);
     if (judge_may_be_spec(p->op, p->dtype, j)) /* as a sum of few accumulators, once in a while */
-      put(t, ", but %s alone may be off by %g: expected ulp = %g or more", p->op->roughest,
-          p->op->roughest_ulp, ceil(p->op->roughest_ulp));
+      put(t, ", but %s alone may be off by %g: expected ulp = %g or more", p->op->bench->roughest,
+          p->op->bench->roughest_ulp, ceil(p->op->bench->roughest_ulp));
     put(t, ")");
   } else {
     put_element(t, v->type, p->expected[o], j->at);

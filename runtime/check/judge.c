@@ -15,6 +15,7 @@
 #include "ruler.h"
 #include "terms.h"
 #include "ulp.h"
+#include "library/bench.h"
 
 enum {
   BLOCK = 256,       /* elements compared at a time */
@@ -149,7 +150,7 @@ static double element_error(const law *l, const block *b, size_t i) {
   if (l->stored->integer)
     return integer_error(l, b, i, l->bound * spacing_at(l->computed, magnitude));
   if (b->got[i] == 0 && expected == 0 && b->magnitude[i] <= nothing_cancels &&
-      !l->p->op->any_zero_sign && !signbit(b->got[i]) != !signbit(b->expected[i]) &&
+      !l->p->op->bench->any_zero_sign && !signbit(b->got[i]) != !signbit(b->expected[i]) &&
       problem_expected(l->p, l->output, b->start + i) == 0) /* a long double may be below doubles */
     return INFINITY;
   if (l->p->wide && magnitude < DBL_MIN) /* a double has no room for the difference */
@@ -422,7 +423,8 @@ bool judge_is_right(const judgement *j) {
 bool judge_may_be_spec(const lathe_op *op, lathe_dtype dtype, const judgement *j) {
   const double bound = problem_ulp(op, dtype);
 
-  return op->roughest_ulp > bound && bound > 0 && j->at_ulp / j->bound * bound <= op->roughest_ulp;
+  return op->bench->roughest_ulp > bound && bound > 0 &&
+         j->at_ulp / j->bound * bound <= op->bench->roughest_ulp;
 }
 
 /* The right result times a factor, as a kernel would leave it. */

@@ -31,7 +31,7 @@
  * bound leaves open on which side of a tie the number is.
  *
  * Indexes must be equal, but for the index of a largest or smallest term that is rounded
- * (lathe_op.rounded_terms): the first of those that a kernel's precision makes equal may be another, and is right
+ * (lathe_bench.rounded_terms): the first of those that a kernel's precision makes equal may be another, and is right
  * where its term and the reference's differ by no more than if both were as far off as the bound, or half a unit
  * where that is less; so that NaN is still found where it is first.
  *

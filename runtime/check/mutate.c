@@ -12,6 +12,7 @@
 #include "problem/problem.h"
 #include "problem/random.h"
 #include "result.h"
+#include "library/bench.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -277,8 +278,8 @@ int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *sur
   for (int seed = 1; seed <= SEEDS; seed++)
     if (!try_all(op, dtype, seed, list, count))
       return -1;
-  if (op->nsizes > 0 && lathe_contracted_flops(op, op->sizes[0].dim) > 0)
-    found = contraction_mutants(op, dtype, op->sizes[0].dim, survivors, most);
+  if (op->bench->nsizes > 0 && lathe_contracted_flops(op, op->bench->sizes[0].dim) > 0)
+    found = contraction_mutants(op, dtype, op->bench->sizes[0].dim, survivors, most);
   if (found < 0)
     return -1;
   for (int i = 0; i < count; i++)

@@ -4,7 +4,7 @@
 #ifndef MUTATE_H
 #define MUTATE_H
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 typedef struct mutate_survivor {
   const char *output; /* the operand whose wrong result would pass */

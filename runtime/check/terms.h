@@ -1,5 +1,5 @@
 /* terms.h - is the term at the index that a kernel found as good as that at the reference's? Where terms
- * are rounded (lathe_op.rounded_terms), a kernel's may be equal or in another order than the
+ * are rounded (lathe_bench.rounded_terms), a kernel's may be equal or in another order than the
  * reference's, and the first of the largest another one. */
 #ifndef TERMS_H
 #define TERMS_H

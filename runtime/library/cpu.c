@@ -10,7 +10,7 @@
 #include <cpuid.h>
 #endif
 
-#include "lathe.h"
+#include "dispatch.h"
 
 static const struct {
   const char *name;

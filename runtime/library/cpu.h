@@ -16,6 +16,8 @@ typedef struct cpu_cache {
 /* Writes at most limit caches of processor 0; returns how many there are, 0 if unknown. */
 int lathe_cpu_caches(cpu_cache *caches, int limit);
 
+const char *lathe_cpu_name(void);
+
 /* The features' names in one static string, "sse2 avx2 fma". */
 const char *lathe_cpu_feature_names(uint64_t features);
 

@@ -2,7 +2,7 @@
 #ifndef DTYPE_H
 #define DTYPE_H
 
-#include "lathe.h"
+#include "dispatch.h"
 
 /* A row of gen/types.lua. A binary format: its values are m * 2^(e - digits + 1) with |m| < 2^digits and
  * emin <= e <= emax. digits is 0 for indexes and seeds, of which nothing is computed. */

@@ -5,7 +5,47 @@
 #ifndef LAUNCH_H
 #define LAUNCH_H
 
-#include "lathe.h"
+#include "dispatch.h"
+
+enum {
+  LATHE_MAX_LAUNCHES = 8,
+  LATHE_MAX_MAPS = 2, /* of a launch */
+};
+
+/* Device code carried in the program: a fatbin, or SPIR-V. */
+struct lathe_image {
+  const unsigned char *start, *end;
+  int loose; /* its f32 is rounded to 16 bits later, and need not be right to the last bit */
+};
+
+/* What a device says of itself, for choosing launches. */
+typedef struct lathe_limits {
+  uint32_t multiprocessors;
+  uint32_t subgroup;     /* threads that run in step: a warp */
+  uint32_t group;        /* most threads of a block */
+  uint32_t grid;         /* most blocks in one dimension */
+  size_t shared;         /* most shared memory of a block, bytes */
+  uint32_t cluster;      /* most blocks that share memory on every such device; 1 where none do */
+  uint32_t architecture; /* CUDA: 90 for compute capability 9.0; 0 elsewhere */
+  uint32_t maps;         /* CUDA: 1 where the driver makes tensor maps */
+  uint32_t matrix
+      [3]; /* Vulkan: rows, columns and terms of a product of matrices that it computes at once */
+} lathe_limits;
+
+/* One kernel of a call. */
+typedef struct lathe_launch {
+  const char *kernel; /* its name in the image */
+  uint32_t grid[3];   /* blocks */
+  uint32_t block[3];  /* threads of a block */
+  uint32_t cluster;   /* blocks that share memory; 0 or 1 for none */
+  uint32_t resident;  /* 1: of the clusters, no more than may run at once, for they share all */
+  uint32_t shared;    /* dynamic shared memory, bytes */
+  uint32_t
+      constant[6]; /* Vulkan: the module, and its constants THREADS, MODE, and those of a matrix */
+  const struct lathe_tensor_map
+      *maps; /* CUDA: to be made of the operands, and given after the arguments */
+  int nmaps;
+} lathe_launch;
 
 /* How the operands of a call lie: all unlike each other; at multiples of 16 bytes; the same, in rows of just as
  * many elements as a kernel's threads hold; anywhere, but all alike. templates/glsl/kernel.comp has the same. */
@@ -36,7 +76,7 @@ typedef struct lathe_tensor_map {
   uint32_t swizzle; /* bytes: 0, 32, 64 or 128 */
 } lathe_tensor_map;
 
-/* One kernel of a call. */
+/* A row's kernel, of which a call makes a launch. */
 typedef struct lathe_kernel {
   const char *name
       [LATHE_MODES]; /* of each mode; none of FULL: there that of PACKS is; on Vulkan that of PACKS is

@@ -1,6 +1,6 @@
 /* parallel.c - calls that several threads share: cut along the dimension that the op says, into calls of fewer points,
  * each with a workspace of its own. */
-#include "lathe.h"
+#include "dispatch.h"
 
 /* Points of a part, at least: so many that threads do not write to one line of a cache, and that few are not what a
  * kernel takes another way for. */

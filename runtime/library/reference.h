@@ -47,7 +47,8 @@ typedef struct reference_part {
    * JOIN also those of all blocks, one after the other. Of reductions over the rows args.workspace has as much for
    * each block, and the first takes what all came to. */
   void *state, *joined;
-  bool more; /* GATHER over the rows: the block's workspace has what came before */
+  bool narrow; /* the call is in a type of 16 bits */
+  bool more;   /* GATHER over the rows: the block's workspace has what came before */
 } reference_part;
 
 #endif

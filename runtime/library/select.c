@@ -1,10 +1,10 @@
 /* select.c - which variants can run, and which one to call: one loop over an op's rows of the table. */
-#include "lathe.h"
-
 #include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "dispatch.h"
 #include "dtype.h"
-#include "span.h"
 #include "tuning.h"
 
 static const struct {
@@ -37,6 +37,21 @@ static const struct {
 
 static uint64_t missing_of(const lathe_variant *variant, uint64_t features) {
   return (variant->backend->features | variant->features) & ~features;
+}
+
+const char *lathe_kind_name(lathe_kind kind) {
+  static const char *const names[] = {
+      [LATHE_CPU] = "cpu", [LATHE_CUDA] = "cuda", [LATHE_VULKAN] = "vulkan", [LATHE_PEER] = "peer"};
+
+  return names[kind];
+}
+
+static int by_name(const void *name, const void *op) {
+  return strcmp(name, ((const lathe_op *)op)->name);
+}
+
+const lathe_op *lathe_find(const char *name) {
+  return bsearch(name, lathe_ops, lathe_op_count, sizeof *lathe_ops, by_name);
 }
 
 const char *lathe_implementation(const lathe_variant *variant) {

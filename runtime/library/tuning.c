@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "span.h"
-
 const char lathe_tuning_head[] = "lathe-tuning 1";
 
 typedef struct choice {
@@ -23,12 +21,6 @@ static struct {
   choice *at;
   size_t count, room;
 } choices;
-
-static const char *const kinds[] = {"cpu", "cuda", "vulkan"};
-
-const char *lathe_tuning_kind(lathe_kind kind) {
-  return (size_t)kind < sizeof kinds / sizeof *kinds ? kinds[kind] : "";
-}
 
 static size_t number_of(const lathe_op *op, lathe_dtype dtype) {
   return (size_t)(op - lathe_ops) * LATHE_DTYPES + dtype;
@@ -63,10 +55,6 @@ bool lathe_tuning_parse(const char *text, lathe_tuning_line *line) {
          text[end + (int)strspn(text + end, " \r\n")] == '\0';
 }
 
-static int by_name(const void *name, const void *op) {
-  return strcmp(name, ((const lathe_op *)op)->name);
-}
-
 /* False where a size is not an op's. */
 static bool read_size(const lathe_op *op, const char *text, double *log) {
   for (int i = 0; i < op->ndim; i++) {
@@ -82,7 +70,7 @@ static bool read_size(const lathe_op *op, const char *text, double *log) {
 
 /* The choice that a line of this kind stands for; false where it is of other variants than this table's. */
 static bool choice_of(const lathe_tuning_line *line, lathe_kind kind, choice *c) {
-  const lathe_op *op = bsearch(line->op, lathe_ops, lathe_op_count, sizeof *lathe_ops, by_name);
+  const lathe_op *op = lathe_find(line->op);
   lathe_dtype dtype = 0;
   lathe_span span;
 
@@ -152,7 +140,7 @@ static long read_lines(FILE *from, const char *path, lathe_kind kind, const char
     if (text[0] == '\0') {
       continue;
     } else if (sscanf(text, "device %15s %n", of, &name) == 1 && name > 0) {
-      if (strcmp(of, lathe_tuning_kind(kind)) != 0)
+      if (strcmp(of, lathe_kind_name(kind)) != 0)
         continue;
       ours = strcmp(text + name, device) == 0;
       if (ours)
@@ -164,7 +152,7 @@ static long read_lines(FILE *from, const char *path, lathe_kind kind, const char
                "%s:%d: expected an op, type, kind of device, size, variant, ratio and mark, found "
                "'%.60s'",
                path, number, text);
-    } else if (strcmp(line.kind, lathe_tuning_kind(kind)) != 0) {
+    } else if (strcmp(line.kind, lathe_kind_name(kind)) != 0) {
       continue;
     } else if (!ours) {
       snprintf(error, LATHE_TUNING_ERROR, "%s:%d: expected a line 'device %s NAME' before this",

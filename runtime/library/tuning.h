@@ -10,7 +10,7 @@
 #ifndef TUNING_H
 #define TUNING_H
 
-#include "lathe.h"
+#include "dispatch.h"
 
 enum { LATHE_TUNING_NAME = 192, LATHE_TUNING_ERROR = 512 };
 
@@ -31,9 +31,6 @@ typedef struct lathe_tuning_line {
 } lathe_tuning_line;
 
 extern const char lathe_tuning_head[]; /* the first line */
-
-/* "cpu", "cuda", "vulkan". */
-const char *lathe_tuning_kind(lathe_kind kind);
 
 /* What tells the variants of an op and type from others, by their names (FNV-1a). */
 uint32_t lathe_tuning_mark(const lathe_op *op, lathe_dtype dtype);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "random.h"
+#include "library/bench.h"
 
 enum { FEWEST = 4 /* places of a dimension, so long as others have more */ };
 
@@ -31,7 +32,7 @@ void excerpt_space(const lathe_op *op, int output, const size_t *dim, int whole,
     dims_of(op, dim, spacing, left);
     most = -1;
     for (int d = 0; d < op->ndim; d++)
-      if (op->apart[output] & 1u << d && d != whole && left[d] > FEWEST &&
+      if (op->bench->apart[output] & 1u << d && d != whole && left[d] > FEWEST &&
           (most < 0 || left[d] > left[most]))
         most = d;
     if (most >= 0 && lathe_flops(op, left) > flops)

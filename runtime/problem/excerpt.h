@@ -1,5 +1,5 @@
 /* excerpt.h - some results of a problem of which the reference would take too long: those at some places of the
- * dimensions along which results stand for themselves (lathe_op.apart). They are the results of a smaller problem. */
+ * dimensions along which results stand for themselves (lathe_bench.apart). They are the results of a smaller problem. */
 #ifndef EXCERPT_H
 #define EXCERPT_H
 

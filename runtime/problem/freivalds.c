@@ -11,6 +11,7 @@
 #include "library/double_bits.h"
 #include "library/dtype.h"
 #include "random.h"
+#include "library/bench.h"
 
 enum {
   FEWEST = 16,     /* places of a block */
@@ -25,7 +26,7 @@ static const double sigmas = 9, medians = 24, singles = 4;
 bool freivalds_can(const lathe_op *op, lathe_dtype dtype, int output) {
   const lathe_dtype type = lathe_dtype_of_operand(&op->operands[output], dtype);
 
-  return op->linear[output] != 0 && lathe_dtype_numeric(type) &&
+  return op->bench->linear[output] != 0 && lathe_dtype_numeric(type) &&
          !lathe_dtype_format_of(type)->integer;
 }
 
@@ -40,7 +41,7 @@ static blocks choose(const lathe_op *op, const size_t *dim, int output, double f
   blocks b = {.dim = -1, .each = FEWEST};
 
   for (int d = 0; d < op->ndim; d++)
-    if (op->linear[output] & 1u << d && (b.dim < 0 || dim[d] > dim[b.dim]))
+    if (op->bench->linear[output] & 1u << d && (b.dim < 0 || dim[d] > dim[b.dim]))
       b.dim = d;
   memcpy(b.sums, dim, (size_t)op->ndim * sizeof *dim);
   for (;; b.each *= 2) {

@@ -1,5 +1,5 @@
 /* freivalds.h - a test of all results of a contraction in a fraction of its operations (Freivalds 1977). An output that is
- * linear along a dimension in the inputs that have it (lathe_op.linear) is so in sums: of y = a b the sum of some
+ * linear along a dimension in the inputs that have it (lathe_bench.linear) is so in sums: of y = a b the sum of some
  * columns of y, each with a sign that the seed draws, is a times that sum of the columns of b. Places of the dimension
  * are taken together in blocks, and what results come to in each is compared with the reference of the inputs' sums.
  *

@@ -10,6 +10,7 @@
 #include "random.h"
 #include "sampling.h"
 #include "solve.h"
+#include "library/bench.h"
 
 bool problem_is_wide(const lathe_op *op, lathe_dtype dtype) {
   for (int o = 0; o < op->noperands; o++)
@@ -25,13 +26,13 @@ static size_t reference_size(lathe_dtype dtype, bool wide) {
 }
 
 static bool has_terms(const lathe_op *op, int o) {
-  return op->rounded_terms & 1u << o;
+  return op->bench->rounded_terms & 1u << o;
 }
 
 double problem_ulp(const lathe_op *op, lathe_dtype dtype) {
-  for (int i = 0; i < op->nbounds; i++)
-    if (op->bounds[i].dtype == dtype)
-      return op->bounds[i].ulp;
+  for (int i = 0; i < op->bench->nbounds; i++)
+    if (op->bench->bounds[i].dtype == dtype)
+      return op->bench->bounds[i].ulp;
   return 0.5;
 }
 
@@ -66,7 +67,7 @@ double problem_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
 }
 
 lathe_args problem_args(const problem *p) {
-  lathe_args args = {.narrow = lathe_dtype_is_narrow(p->dtype)};
+  lathe_args args = {0};
 
   memcpy(args.dim, p->dim, sizeof args.dim);
   memcpy(args.scalar, p->scalar, sizeof args.scalar);
@@ -208,7 +209,7 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
                       unsigned special, const char **why) {
   problem *p;
 
-  if (!(problem_is_wide(op, dtype) ? op->reference_wide : op->reference_f64)) {
+  if (!(problem_is_wide(op, dtype) ? op->bench->reference_wide : op->bench->reference_f64)) {
     *why = "the op has no reference for this type";
     return NULL;
   }

@@ -3,7 +3,7 @@
 #ifndef PROBLEM_H
 #define PROBLEM_H
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 /* What telling.h has found, until inputs change. */
 typedef struct problem_told {

@@ -3,7 +3,7 @@
 #ifndef RANDOM_H
 #define RANDOM_H
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 /* How inputs are drawn otherwise: a bit each, named in the order of the bits. */
 enum {

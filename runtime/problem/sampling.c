@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "library/dtype.h"
+#include "library/bench.h"
 
 /* Operations that the reference of all results may take; where it computes in long double it takes as long for fewer. */
 static const double usual = 4e9, wide_share = 0.125;
@@ -21,7 +22,7 @@ static double limit(const lathe_op *op, lathe_dtype dtype) {
 /* An output whose elements depend on all that there is has no excerpt that is smaller. */
 bool sampling_is_wanted(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   for (int o = 0; o < op->noperands; o++)
-    if (op->operands[o].output && !op->apart[o])
+    if (op->operands[o].output && !op->bench->apart[o])
       return false;
   return lathe_contracted_flops(op, dim) > limit(op, dtype);
 }
@@ -42,7 +43,7 @@ static int plan_excerpts(const lathe_op *op, lathe_dtype dtype, const size_t *di
     if (!op->operands[o].output)
       continue;
     for (int d = -1; d < op->ndim && count < SAMPLING_EXCERPTS; d++) {
-      const bool whole = d >= 0 && op->apart[o] & 1u << d;
+      const bool whole = d >= 0 && op->bench->apart[o] & 1u << d;
       if (d >= 0 && (!whole || freivalds_can(op, dtype, o)))
         continue;
       plans[count].output = o;

@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "library/dtype.h"
 #include "library/reference.h"
+#include "library/bench.h"
 
 enum {
   POINTS = 8192,     /* of a part, about; of a block that is joined, exactly */
@@ -143,8 +144,8 @@ static void measure(solver *s, const lathe_op *op, lathe_dtype dtype, bool wide)
   for (int o = 0; o < op->noperands; o++)
     if (widens_by_part(op, dtype, o))
       s->scratch_size += part_bytes(s, place_of(op, o), fewer(s->each, s->all));
-  if (op->column_reductions > 0)
-    s->workspace_size = 2 * (size_t)op->column_reductions * s->columns * s->number;
+  if (op->bench->column_reductions > 0)
+    s->workspace_size = 2 * (size_t)op->bench->column_reductions * s->columns * s->number;
   else if (is_steps(op))
     s->workspace_size = shape_of(s, 0).states * s->number;
 }
@@ -161,7 +162,7 @@ static size_t threads_of(const solver *s) {
 }
 
 double solve_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim, bool wide) {
-  solver s = {.reference = wide ? op->reference_wide : op->reference_f64};
+  solver s = {.reference = wide ? op->bench->reference_wide : op->bench->reference_f64};
   double bytes;
 
   memcpy(s.as.args.dim, dim, (size_t)op->ndim * sizeof *dim);
@@ -211,7 +212,7 @@ static void add_beside(solver *s, void *data, size_t size, int o) {
   s->from[s->sources++] = (source){data, size, place_of(s->p->op, o), LATHE_DTYPES};
 }
 
-/* After the operands, what lathe_op.reference_f64 says. */
+/* After the operands, what lathe_bench.reference_f64 says. */
 static bool add_sources(solver *s) {
   const problem *p = s->p;
   const lathe_op *op = p->op;
@@ -338,12 +339,14 @@ static void run_steps(solver *s) {
 }
 
 bool solve(const problem *p) {
-  solver s = {.p = p, .reference = p->wide ? p->op->reference_wide : p->op->reference_f64};
+  solver s = {.p = p,
+              .reference = p->wide ? p->op->bench->reference_wide : p->op->bench->reference_f64};
   reference_shape shape = {0};
   size_t blocks;
   bool ok;
 
   s.as.args = problem_args(p);
+  s.as.narrow = lathe_dtype_is_narrow(p->dtype);
   cut(&s, p->op, p->dim);
   measure(&s, p->op, p->dtype, p->wide);
   ok = s.by_row || !is_joined(p->op) || make_states(&s, &shape);

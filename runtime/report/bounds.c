@@ -8,6 +8,7 @@
 #include "base/terminal.h"
 #include "base/wrap.h"
 #include "library/dtype.h"
+#include "library/bench.h"
 
 /* A row's error in units of the type computed in, as a spec's `ulp` counts it. */
 static double declared_units(const row *r, double shown) {
@@ -51,12 +52,13 @@ bool report_exceeds_alike(row *const *rows, size_t count) {
   }
   if (!exceeding || exceeding != checked || !several)
     return false;
-  if (op->roughest_ulp > bound)
-    snprintf(advice, sizeof advice, " %s alone may be off by %g.", op->roughest, op->roughest_ulp);
+  if (op->bench->roughest_ulp > bound)
+    snprintf(advice, sizeof advice, " %s alone may be off by %g.", op->bench->roughest,
+             op->bench->roughest_ulp);
   snprintf(text, sizeof text,
            "all backends and types are off alike, by up to %.3g ulp where %s allows %g: that is "
            "the rounding of what the spec says, and no kernel's fault.%s Expected ulp = %g or more",
-           worst, op->source, bound, advice, fmax(ceil(1.25 * worst), op->roughest_ulp));
+           worst, op->source, bound, advice, fmax(ceil(1.25 * worst), op->bench->roughest_ulp));
   printf("    %sWRONG%s %s:", terminal_paint(BAD), terminal_paint(PLAIN), op->name);
   wrap_print(text, (int)strlen(op->name) + 11, 6);
   return true;

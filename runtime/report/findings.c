@@ -139,7 +139,7 @@ void report_unasked(const report *r) {
     return;
   snprintf(text, sizeof text,
            "%s (%s) is a processor that emulates a GPU; --backend %s or --device %s runs it",
-           on->id, on->name, device_kind_of(on->kind)->name, on->id);
+           on->id, on->name, lathe_kind_name(on->kind), on->id);
   wrap_print(text, printf("left out:"), 6);
 }
 

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "findings.h"
+#include "library/bench.h"
 
 /* How far results may be from those of the first implementation, as a share of their 2-norm. */
 static const double agreed = 1e-4;
@@ -99,18 +100,18 @@ static bool compare(const place *at, bool first) {
   bool gradient = false;
   int count = 0, width = 0;
 
-  for (int i = 0; i < op->ncompared; i++) {
-    const int length = (int)strlen(op->compared[i].name);
-    count += figures_of(at, &op->compared[i], &f);
+  for (int i = 0; i < op->bench->ncompared; i++) {
+    const int length = (int)strlen(op->bench->compared[i].name);
+    count += figures_of(at, &op->bench->compared[i], &f);
     gradient = gradient || isfinite(f.time[BACKWARD]);
     width = length > width ? length : width;
   }
-  if (count < 2 || !figures_of(at, &op->compared[0], &beside))
+  if (count < 2 || !figures_of(at, &op->bench->compared[0], &beside))
     return false;
   head(at, width, gradient, first);
-  for (int i = 0; i < op->ncompared; i++)
-    if (figures_of(at, &op->compared[i], &f)) {
-      printf("    %-*s", width, op->compared[i].name);
+  for (int i = 0; i < op->bench->ncompared; i++)
+    if (figures_of(at, &op->bench->compared[i], &f)) {
+      printf("    %-*s", width, op->bench->compared[i].name);
       cells(&f, &beside, gradient);
     }
   return true;

@@ -5,7 +5,7 @@
 
 #include "base/wrap.h"
 #include "findings.h"
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 static int batch_of(const lathe_op *op) {
   for (int d = 0; d < op->ndim; d++)

@@ -65,7 +65,7 @@ static void key_of(const task *t, lathe_kind kind, char key[2 * LATHE_TUNING_NAM
 
   lathe_tuning_size(t->op, t->dim, size);
   snprintf(key, (size_t)2 * LATHE_TUNING_NAME, "%s %s %s %s ", t->op->name,
-           lathe_dtype_name(t->dtype), lathe_tuning_kind(kind), size);
+           lathe_dtype_name(t->dtype), lathe_kind_name(kind), size);
 }
 
 static bool is_measured(const report *r, const char *text) {
@@ -90,7 +90,7 @@ static void copy_old(FILE *to, const char *path, const report *r) {
                  strncmp(text, lathe_tuning_head, strlen(lathe_tuning_head)) != 0;
     if (strncmp(text, "device ", 7) == 0)
       for (int kind = 0; kind < DEVICE_KINDS; kind++) {
-        const char *name = lathe_tuning_kind((lathe_kind)kind);
+        const char *name = lathe_kind_name((lathe_kind)kind);
         stays =
             stays && !(has_kind(r, (lathe_kind)kind) && strncmp(text + 7, name, strlen(name)) == 0);
       }
@@ -156,7 +156,7 @@ bool tune_write(const char *path, const report *r) {
     fprintf(file.file, "%s\n", lathe_tuning_head);
     for (int kind = 0; kind < DEVICE_KINDS; kind++)
       if (has_kind(r, (lathe_kind)kind))
-        fprintf(file.file, "device %s %s\n", lathe_tuning_kind((lathe_kind)kind),
+        fprintf(file.file, "device %s %s\n", lathe_kind_name((lathe_kind)kind),
                 selection_device(r->selection, (lathe_kind)kind)->name);
     copy_old(file.file, path, r);
     all = write_choices(file.file, r);

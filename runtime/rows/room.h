@@ -2,7 +2,7 @@
 #ifndef ROOM_H
 #define ROOM_H
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 /* Bytes that are free on a device and on the host; below 0 where that is not known. */
 typedef struct room_left {

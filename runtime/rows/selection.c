@@ -11,7 +11,7 @@
 #include "devices/devices.h"
 #include "library/cpu.h"
 #include "library/dtype.h"
-#include "library/span.h"
+#include "library/bench.h"
 
 static const char sweep_set[] = "sweep";      /* of an op that has one, */
 static const char sweep_sizes[] = "2^4:2^22"; /* and of others */
@@ -48,7 +48,7 @@ static choice mark_backends(const char *list) {
   for (size_t i = 0; i < lathe_backend_count; i++)
     c.name[i] = lathe_backends[i].name;
   for (size_t k = 0; k < DEVICE_KINDS; k++)
-    c.name[lathe_backend_count + k] = device_kind_of((lathe_kind)k)->name;
+    c.name[lathe_backend_count + k] = lathe_kind_name((lathe_kind)k);
   choice_mark(&c, list);
   for (size_t i = 0; i < lathe_backend_count; i++)
     c.marked[i] = c.marked[i] || c.marked[lathe_backend_count + (size_t)lathe_backends[i].kind];
@@ -198,16 +198,16 @@ static void add_named(selection *s, const lathe_op *op, lathe_dtype dtype, const
 }
 
 static const lathe_size *size_named(const lathe_op *op, const char *name) {
-  for (int i = 0; i < op->nsizes; i++)
-    if (strcmp(op->sizes[i].name, name) == 0)
-      return &op->sizes[i];
+  for (int i = 0; i < op->bench->nsizes; i++)
+    if (strcmp(op->bench->sizes[i].name, name) == 0)
+      return &op->bench->sizes[i];
   return NULL;
 }
 
 static const lathe_set *set_named(const lathe_op *op, const char *name) {
-  for (int i = 0; i < op->nsets; i++)
-    if (strcmp(op->sets[i].name, name) == 0)
-      return &op->sets[i];
+  for (int i = 0; i < op->bench->nsets; i++)
+    if (strcmp(op->bench->sets[i].name, name) == 0)
+      return &op->bench->sets[i];
   return NULL;
 }
 
@@ -274,7 +274,7 @@ static const char **names_of_sizes(const selection *s, bool dims, size_t *count)
   size_t limit = SIZE_PLACES;
 
   for (size_t i = 0; i < lathe_op_count; i++)
-    limit += (size_t)(lathe_ops[i].nsizes + lathe_ops[i].nsets) + LATHE_MAX_DIMS;
+    limit += (size_t)(lathe_ops[i].bench->nsizes + lathe_ops[i].bench->nsets) + LATHE_MAX_DIMS;
   names = calloc(limit, sizeof *names);
   if (!names)
     message_refuse("out of memory");
@@ -288,10 +288,10 @@ static const char **names_of_sizes(const selection *s, bool dims, size_t *count)
       asked = s->variant[v] && lathe_variants[v].op == op;
     for (int d = 0; asked && dims && d < op->ndim; d++)
       names[(*count)++] = op->dim[d];
-    for (int n = 0; asked && !dims && n < op->nsizes; n++)
-      names[(*count)++] = op->sizes[n].name;
-    for (int n = 0; asked && !dims && n < op->nsets; n++)
-      names[(*count)++] = op->sets[n].name;
+    for (int n = 0; asked && !dims && n < op->bench->nsizes; n++)
+      names[(*count)++] = op->bench->sizes[n].name;
+    for (int n = 0; asked && !dims && n < op->bench->nsets; n++)
+      names[(*count)++] = op->bench->sets[n].name;
   }
   return names;
 }
@@ -345,8 +345,8 @@ static void add_sizes(const options *o, selection *s, const lathe_op *op, lathe_
     add_sweep(s, op, dtype, items, count);
     return;
   }
-  for (int n = 0; !o->size && n < op->nsizes; n++)
-    add_named(s, op, dtype, &op->sizes[n]);
+  for (int n = 0; !o->size && n < op->bench->nsizes; n++)
+    add_named(s, op, dtype, &op->bench->sizes[n]);
   for (size_t n = 0; n < count; n++)
     add_item(s, op, dtype, &items[n]);
 }

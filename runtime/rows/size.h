@@ -11,7 +11,7 @@
 #ifndef SIZE_H
 #define SIZE_H
 
-#include "library/lathe.h"
+#include "library/bench.h"
 
 enum { SIZE_FACTORS = 8, SIZE_TEXT = 176, SIZE_PLACES = 3 };
 

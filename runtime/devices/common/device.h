@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "kind.h"
-#include "library/lathe.h"
+#include "library/dispatch.h"
 #include "problem/problem.h"
 
 typedef struct device device;

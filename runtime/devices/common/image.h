@@ -2,7 +2,7 @@
 #ifndef IMAGE_H
 #define IMAGE_H
 
-#include "library/lathe.h"
+#include "library/launch.h"
 
 /* Unpacks an image: its code, to be released by free, and the code's bytes in size. Null where that fails, with one line
  * in why, which the next call overwrites. */

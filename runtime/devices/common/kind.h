@@ -2,13 +2,12 @@
 #ifndef KIND_H
 #define KIND_H
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 /* Of those that lists show; peers are asked for apart (devices/peer/peers.h). */
 enum { DEVICE_KINDS = LATHE_VULKAN + 1 };
 
 typedef struct device_kind {
-  const char *name;      /* cpu, cuda: what --backend takes */
   const char *not_asked; /* why its variants do not run where none of its devices was asked for */
   bool
       on_host; /* operands lie in the host's memory, and calls run on its processor, without a driver */

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "devices/common/buffer.h"
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 enum { LINE = 64 };
 

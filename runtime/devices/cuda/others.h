@@ -3,7 +3,7 @@
 #define CUDA_OTHERS_H
 
 #include "driver.h"
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 typedef struct cuda_other {
   /* What calls of a variant need, with the device's context current and the inputs in their buffers, whose results

@@ -2,7 +2,7 @@
 #ifndef BLAS_H
 #define BLAS_H
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 /* The call of OpenBLAS that computes an op whose spec has `blas` among its peers: of the operands' dimensions follows
  * which matrix is transposed. Null with the reason in why, static, where there is none for the op or the type, or no

@@ -10,6 +10,7 @@
 #include "cudnn.h"
 #include "devices/cuda/others.h"
 #include "library/dtype.h"
+#include "library/bench.h"
 
 /* A library at a place. */
 typedef struct peer {
@@ -74,9 +75,9 @@ static const peer *peer_of(const lathe_backend *backend) {
 }
 
 static const char *named(const lathe_op *op, const char *name) {
-  for (int i = 0; i < op->npeers; i++)
-    if (strcmp(op->peers[i].name, name) == 0)
-      return op->peers[i].expression;
+  for (int i = 0; i < op->bench->npeers; i++)
+    if (strcmp(op->bench->peers[i].name, name) == 0)
+      return op->bench->peers[i].expression;
   return NULL;
 }
 
@@ -109,7 +110,7 @@ bool peers_make(const bool *chosen) {
   size_t most = 1;
 
   for (size_t o = 0; o < lathe_op_count; o++)
-    most += (size_t)lathe_ops[o].nbounds * PEERS;
+    most += (size_t)lathe_ops[o].bench->nbounds * PEERS;
   variants = calloc(most, sizeof *variants);
   order = calloc(most, sizeof *order);
   if (!variants || !order)
@@ -118,10 +119,10 @@ bool peers_make(const bool *chosen) {
     if (all[i].cuda)
       cuda_other_put(&all[i].backend, all[i].cuda);
   for (size_t o = 0; o < lathe_op_count; o++)
-    for (int b = 0; b < lathe_ops[o].nbounds; b++)
+    for (int b = 0; b < lathe_ops[o].bench->nbounds; b++)
       for (int i = 0; i < PEERS; i++)
         if (chosen[i] && expression_of(&lathe_ops[o], &all[i], &forward))
-          make(&lathe_ops[o], lathe_ops[o].bounds[b].dtype, &all[i]);
+          make(&lathe_ops[o], lathe_ops[o].bench->bounds[b].dtype, &all[i]);
   peers_narrow(true, true);
   return true;
 }

@@ -3,7 +3,7 @@
 #ifndef PEERS_H
 #define PEERS_H
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 enum { PEERS = 8 };
 

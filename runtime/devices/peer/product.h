@@ -2,7 +2,7 @@
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 typedef struct product {
   int batch, m, n, k; /* where the extents stand in the op's dimensions; batch: -1 for none */

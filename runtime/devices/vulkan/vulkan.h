@@ -2,7 +2,7 @@
 #ifndef VULKAN_H
 #define VULKAN_H
 
-#include "library/lathe.h"
+#include "library/launch.h"
 
 #if __has_include(<vulkan/vulkan_core.h>)
 #define HAVE_VULKAN 1

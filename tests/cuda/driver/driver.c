@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fake.h"
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 enum { CACHE = 1 << 20, RECORDED = 64, SEEN = 1 << 13, OWN = 256 };
 

@@ -20,7 +20,7 @@
 
 #include "bulk_copies.h"
 #include "driver/fake.h"
-#include "library/lathe.h"
+#include "library/dispatch.h"
 
 CUresult fake_tensor_map(CUtensorMap *, int, unsigned, void *, const unsigned long long *,
                          const unsigned long long *, const unsigned *, const unsigned *, int, int,

@@ -1,0 +1,81 @@
+/* bench.h - what of an op only the bench program asks: sizes to run, how far results may be off, references, peers, and
+ * of which files variants were made. A call needs none of it. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "dispatch.h"
+
+typedef struct lathe_size {
+  const char *name;
+  size_t dim[LATHE_MAX_DIMS];
+} lathe_size;
+
+/* Sizes that are run when the set is asked for by name: for each shape its extents, slowest first, each one of some
+ * choices; all are combined. What an op's dimensions become of it: size.h. */
+typedef struct lathe_shape {
+  int ndim;
+  int count[LATHE_MAX_DIMS];
+  const size_t *choice[LATHE_MAX_DIMS];
+} lathe_shape;
+
+typedef struct lathe_set {
+  const char *name;
+  int nshapes;
+  const lathe_shape *shapes;
+} lathe_set;
+
+/* The most that a result may be off, in units of the last place of max(|reference|, magnitude); see judge.h. */
+typedef struct lathe_bound {
+  lathe_dtype dtype;
+  double ulp;
+} lathe_bound;
+
+typedef struct lathe_peer {
+  const char *name;       /* numpy, torch, blas */
+  const char *expression; /* over the operands' names */
+} lathe_peer;
+
+/* A way to compute an op and its gradient, of several that are to be compared: the implementations of both; null for
+ * none of the gradient. */
+typedef struct lathe_compared {
+  const char *name, *forward, *backward;
+} lathe_compared;
+
+struct lathe_bench {
+  int nsizes, nsets, nbounds, npeers, ncompared;
+  const lathe_size *sizes; /* what is run when no size is asked for */
+  const lathe_set *sets;
+  const lathe_bound *bounds;
+  const lathe_peer *peers;
+  const lathe_compared *compared; /* the first with all others */
+  bool any_zero_sign;             /* +0 and -0 are equally right */
+  unsigned
+      rounded_terms; /* a bit for each operand: an index of terms that are rounded; see judge.h */
+  /* The operation of the graph whose kernels may be furthest off by themselves, and by how many ulp of the type
+   * computed in; null where all is exact. */
+  const char *roughest;
+  double roughest_ulp;
+  /* By output, a bit for each dimension: along which its elements stand for themselves, so that those at some places can
+   * be asked for alone; and of these along which it is linear in the inputs that have them, and all inputs' sizes
+   * give at least its size (excerpt.h, freivalds.h). */
+  unsigned apart[LATHE_MAX_OPERANDS], linear[LATHE_MAX_OPERANDS];
+  /* References in higher precision. Floating operands are arrays of double (f64) or long double (wide, for checking f64
+   * itself); after the operands comes one more buffer for each floating output, in order, which takes its magnitude,
+   * and three for each output among the rounded terms: the indexes asked about, their terms (NaN for none), and the
+   * terms' magnitudes. Their workspace has twice column_reductions numbers of that type for each point of the last
+   * dimension. Asked in parts: reference.h. */
+  int column_reductions;
+  lathe_fn *reference_f64, *reference_wide;
+};
+
+/* A file that the build made, below out/gen, and how many variants are in it. */
+typedef struct lathe_made {
+  const char *path; /* null for none */
+  size_t variants;
+} lathe_made;
+
+/* Of each of lathe_variants: the file with its code, and the one with the host's side of it. */
+enum { LATHE_MADE_OF = 2 };
+extern const lathe_made lathe_variants_made[][LATHE_MADE_OF];
+
+#endif

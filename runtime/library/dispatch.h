@@ -1,0 +1,147 @@
+/* dispatch.h - the dispatch table: what an op is, what a variant is, and what a device must have for it. The generator
+ * writes the rows (out/gen/table.c), which are plain constant data.
+ */
+#ifndef DISPATCH_H
+#define DISPATCH_H
+
+#include "lathe.h"
+
+/* Where a backend's kernels run. A peer is another library, which the bench program holds kernels against: the table has
+ * none. */
+typedef enum lathe_kind { LATHE_CPU, LATHE_CUDA, LATHE_VULKAN, LATHE_PEER } lathe_kind;
+
+/* "cpu", "cuda", "vulkan", "peer". */
+const char *lathe_kind_name(lathe_kind kind);
+
+/* What a device must offer for a variant to run: a bit each. */
+enum {
+  LATHE_SSE2 = 1u << 0,
+  LATHE_AVX2 = 1u << 1,
+  LATHE_FMA = 1u << 2,
+  LATHE_F16C = 1u << 3,
+  LATHE_AVX512F = 1u << 4,
+  LATHE_AVX512BW = 1u << 5,
+  LATHE_AVX512DQ = 1u << 6,
+  LATHE_AVX512VL = 1u << 7,
+  LATHE_SM80 = 1u << 16,             /* CUDA's compute capability 8.0 or more */
+  LATHE_VULKAN_F64 = 1u << 17,       /* arithmetic in f64 */
+  LATHE_VULKAN_F16 = 1u << 18,       /* in f16 */
+  LATHE_VULKAN_STORAGE16 = 1u << 19, /* numbers of 16 bits in buffers */
+  LATHE_VULKAN_STORAGE8 = 1u << 20,  /* of 8 bits */
+  LATHE_VULKAN_MATRIX = 1u << 21,    /* products of small matrices of f16, added up in f32 */
+  LATHE_SM90A = 1u << 22,            /* 9.0, whose own instructions no other has */
+  /* The kind of device that it is, which every backend needs. */
+  LATHE_ON_PEER = 1u << 27,
+  LATHE_ON_CPU = 1u << 28,
+  LATHE_ON_CUDA = 1u << 29,
+  LATHE_ON_VULKAN = 1u << 30,
+};
+
+/* Code for a GPU, and what of it a call runs: launch.h. */
+typedef struct lathe_image lathe_image;
+typedef struct lathe_schedule lathe_schedule;
+
+/* What checking and timing ask of an op: bench.h. */
+typedef struct lathe_bench lathe_bench;
+
+typedef struct lathe_operand {
+  const char *name;
+  lathe_dtype dtype;
+  bool output;
+  int ndim;                /* 0: one element */
+  int dim[LATHE_MAX_DIMS]; /* indexes into the op's dimensions, slowest first */
+  double low, high;        /* the range that random inputs are drawn from */
+  int index;               /* 1 + the dimension of the op that elements are places along; 0: none */
+} lathe_operand;
+
+typedef struct lathe_scalar {
+  const char *name;
+  double value; /* what the check and the benchmark use */
+} lathe_scalar;
+
+/* Arithmetic operations: so many at each point of some of the op's dimensions. */
+typedef struct lathe_arithmetic {
+  unsigned dims; /* a bit each, of the first the lowest */
+  unsigned each;
+} lathe_arithmetic;
+
+struct lathe_op {
+  const char *name, *doc;
+  const char *family; /* of templates: map, rows */
+  const char *source; /* specs/add.lua:3 */
+  int ndim;
+  const char *dim[LATHE_MAX_DIMS];
+  int noperands, nscalars, nwork;
+  const lathe_operand *operands;
+  const lathe_scalar *scalars;
+  const lathe_arithmetic *work; /* what the traced graph computes, in all */
+  bool in_place;                /* the first output may be the first input */
+  int cut;                      /* 1 + the dimension along which calls may be cut; 0: none */
+  /* The op of which this one is the gradient, or null: its inputs are those of that op that it needs and d<output>, its
+   * outputs d<input>. */
+  const lathe_op *gradient_of;
+  const lathe_bench *bench;
+};
+
+typedef struct lathe_backend {
+  const char *name; /* avx2 */
+  lathe_kind kind;
+  uint64_t features;
+  const char *disabled; /* why configure left it out, or null */
+} lathe_backend;
+
+struct lathe_variant {
+  const char *name; /* add_f32__avx2_u4: made by one function of the generator, parsed by nobody */
+  const lathe_op *op;
+  const lathe_backend *backend;
+  lathe_dtype dtype;
+  uint64_t features;        /* that it needs besides the backend's */
+  const char *disabled;     /* why configure left it out, or null */
+  lathe_fn *run;            /* on the CPU; null elsewhere and where the backend is disabled */
+  const lathe_image *image; /* elsewhere: the code, and what of it a call runs */
+  const lathe_schedule *schedule;
+  lathe_cost *workspace; /* bytes, on the CPU; null for none; to be called where `run` may be */
+  double prefer_from, prefer_to; /* bytes of all operands between which dispatch may choose it */
+  const char *params;            /* unroll=4 store=streaming */
+  const char *source;            /* specs/include/vector.lua:9 */
+  const char *template_file;     /* templates/c/map.c */
+  const char *implementation; /* the spec's word for this way; null for that of the op's family */
+};
+
+/* The table. Ops are sorted by name; variants by op, dtype, then falling preference, so that the first that fits is the
+ * one to call. */
+extern const lathe_backend lathe_backends[];
+extern const size_t lathe_backend_count;
+extern const lathe_op lathe_ops[];
+extern const size_t lathe_op_count;
+extern const lathe_variant lathe_variants[];
+extern const size_t lathe_variant_count;
+
+/* Where in it the variants of one op and type stand. */
+typedef struct lathe_span {
+  size_t first, count;  /* rows of lathe_variants */
+  const char *left_out; /* by which option of configure none of them was built, or null */
+} lathe_span;
+
+/* Of each of lathe_ops, by type. */
+extern const lathe_span lathe_spans[][LATHE_DTYPES];
+
+/* Empty for an op that is not in the table. */
+lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype);
+
+/* How a variant computes its op: the spec's word, or the family of its templates. */
+const char *lathe_implementation(const lathe_variant *variant);
+
+/* Null where the variant can run on a device with these features; else the reason, static. */
+const char *lathe_why_not(const lathe_variant *variant, uint64_t features);
+
+/* Elements of an operand at a size, and bytes of all operands of a variant's type. */
+size_t lathe_elements(const lathe_op *op, int operand, const size_t *dim);
+double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
+
+/* Arithmetic operations of a call; of them those of contractions, sums over points of which no operand has as many: 2mnk
+ * of a product of matrices, 0 where an op reads as much as it computes. */
+double lathe_flops(const lathe_op *op, const size_t *dim);
+double lathe_contracted_flops(const lathe_op *op, const size_t *dim);
+
+#endif
