@@ -40,14 +40,20 @@
 //@ end
 //@ end
 //@ end
-#ifndef LATHE_CLUSTERS_ALONE
-//@ kernels(false)
-#endif
-//@ local any = false
+//@ local groups = false
 //@ for _, v in ipairs(variants) do
-//@   any = any or v.params.unit == "wgmma"
+//@ for i in ipairs(k.steps) do
+//@ for _, shape in ipairs(v.shape.shapes[i]) do
+//@   groups = groups or shape.architecture ~= nil
 //@ end
-//@ if any then
+//@ end
+//@ end
+//@ if groups then
+#ifndef LATHE_CLUSTERS_ALONE
+//@ end
+//@ kernels(false)
+//@ if groups then
+#endif
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 //@ kernels(true)

@@ -72,13 +72,15 @@ extern "C" __global__ void __launch_bounds__($(table.concat(x.bounds, ", ")))
 
 //@ end
 //@ end
+//@ if schedule.clusters then
 #ifndef LATHE_CLUSTERS_ALONE
+//@ end
 //@ for _, v in ipairs(variants) do
 /* $v.params_text$ */
 //@ define_kernels(v, v.shape.kernels)
 //@ end
-#endif
 //@ if schedule.clusters then
+#endif
 
 #if __CUDA_ARCH__ >= 900
 //@ for _, v in ipairs(variants) do
