@@ -15,6 +15,11 @@ local function number(value)
   return string.format("%.17g", value)
 end
 
+local spaces = setmetatable({}, { __index = function(known, count)
+  known[count] = (" "):rep(count)
+  return known[count]
+end })
+
 -- Lines of cells with their columns aligned.
 local function aligned(rows)
   local widths = {}
@@ -27,11 +32,11 @@ local function aligned(rows)
     end
   end
   return table.concat(text.map(rows, function(row)
-    local cells = {}
-    for i, cell in ipairs(row) do
-      local last = i == #row
-      cells[i] = last and cell or cell .. "," .. (" "):rep(widths[i] - #cell + 1)
+    local cells, last = {}, #row
+    for i = 1, last - 1 do
+      cells[i] = row[i] .. "," .. spaces[widths[i] - #row[i] + 1]
     end
+    cells[last] = row[last]
     return "  { " .. table.concat(cells) .. " },\n"
   end))
 end

@@ -41,6 +41,7 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
                             machine's)
   --ops LIST                build these ops, names or globs, with their gradients; -NAME leaves one out (all)
   --dtypes LIST             build these precisions (all)
+  --spec FILE               read this spec alone, as in --spec specs/add.lua (all below specs/)
   --stage NAME              what show prints: trace, program or schedule (all of them)
   --no-line                 leave #line out of what is generated
   --help                    print this
@@ -87,6 +88,8 @@ local function parse(arguments)
       options.ops = value()
     elseif argument == "--dtypes" then
       options.dtypes = value()
+    elseif argument == "--spec" then
+      options.spec = value()
     elseif argument == "--stage" then
       options.stage = value()
     elseif argument == "--no-line" then
@@ -95,8 +98,8 @@ local function parse(arguments)
       options.help = true
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
-        { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--stage", "--no-line",
-          "--help" }))
+        { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--spec", "--stage",
+          "--no-line", "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -165,14 +168,14 @@ local function prepare(options)
   for _, backend in ipairs(known) do
     table.insert(run.backends, not backend.elsewhere and backend or nil)
   end
-  run.ops = schema.check(load_stage.all(reader))
+  run.ops = schema.check(options.spec and load_stage.file(reader, options.spec) or load_stage.all(reader))
   if #run.ops == 0 then
     text.fail("specs", "expected at least one spec that declares an op, found none")
   end
   for _, op in ipairs(run.ops) do
     op.planned = plan.variants(op, known)
   end
-  parts.choose(run.ops, options.ops, options.dtypes)
+  parts.choose(run.ops, options.ops, options.dtypes, not options.spec)
   parts.group(run.ops)
   for _, op in ipairs(run.ops) do
     op.sources = plan.files(op)
@@ -369,7 +372,7 @@ end
 -- Runs a command line; returns the exit status: 1 for a fault in specs, templates or files, 2 for
 -- a bad call.
 return function(...)
-  collectgarbage("incremental", 400, 400) -- seldom: what is made are lines, of which an op's are gone with it
+  collectgarbage("incremental", 600, 400) -- seldom: what is made are lines, of which an op's are gone with it
   local done, failure = xpcall(run_command, function(failure)
     return text.is_problem(failure) and failure
       or text.problem(debug.traceback("lathe-gen: internal error: " .. tostring(failure), 2))

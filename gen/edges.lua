@@ -55,6 +55,7 @@ local function op_edges(lines, op, path_in_out, generator)
   lines[#lines + 1] = "build $\n" .. table.concat(sources, " $\n") .. ": expand | " .. generator
     .. " out/generator-flags"
   lines[#lines + 1] = "  op = " .. op.name
+  lines[#lines + 1] = "  spec = " .. text.shell_word(op.files[1]):gsub("%$", "$$")
   table.move(compiles, 1, #compiles, #lines + 1, lines)
   return objects
 end

@@ -39,7 +39,7 @@ local function intern(key, make)
   local node = nodes[key]
   if not node then
     count = count + 1
-    make.id = count
+    make.id, make.key = count, " " .. count
     node = setmetatable(make, node_meta)
     nodes[key] = node
   end
@@ -117,29 +117,31 @@ local commutes = { add = true, mul = true, eq = true, ne = true, all_of = true, 
 
 -- Makes a node from arguments that are nodes of the right types already.
 local function make(op, args, k)
-  for i = 1, #args do
-    assert(args[i].id > first, "a node of an earlier graph")
-  end
+  local a, b, c = args[1], args[2], args[3]
+  assert((not a or a.id > first) and (not b or b.id > first) and (not c or c.id > first), "a node of an earlier graph")
   local rule = folds[op]
   if rule then
-    local folded = rule(args[1], args[2], args[3])
+    local folded = rule(a, b, c)
     if folded ~= nil then
       return to_node(type(folded) == "number" and round_folded(folded) or folded, op, 1)
     end
   end
-  if commutes[op] and args[1].id > args[2].id then
-    args[1], args[2] = args[2], args[1]
+  if commutes[op] and a.id > b.id then
+    args[1], args[2] = b, a
+    a, b = b, a
   end
-  local key, mask = op, op == "random" and layout.all or op == "hit" and k or 0
-  for i = 1, #args do
-    key = key .. " " .. args[i].id
-    mask = mask | args[i].axes
+  local key = op .. (a and a.key or "") .. (b and b.key or "") .. (c and c.key or "") .. (k and " " .. k or "")
+  local known = nodes[key]
+  if known then
+    return known
   end
+  local mask = (op == "random" and layout.all or op == "hit" and k or 0) | (a and a.axes or 0) | (b and b.axes or 0)
+    | (c and c.axes or 0)
   local row = operations[op]
   args.op, args.type, args.k = op, row[1], k
   -- A reduction that is no part of a pass: over the rows, at each column.
   args.column = row.reduction and k & layout.outer ~= 0
-  return intern(k and key .. " " .. k or key, set_axes(args, row.reduction and mask & ~k or mask))
+  return intern(key, set_axes(args, row.reduction and mask & ~k or mask))
 end
 expr.make = make
 

@@ -36,6 +36,15 @@ function load_stage.call(where, f, ...)
   text.fail(where, "%s", (message:gsub("%s*\n%s*", "; ")))
 end
 
+local marked = {} -- by path: a source, and what guard made of it; what many specs include is marked once
+
+local function mark(source, path)
+  if not marked[path] or marked[path].source ~= source then
+    marked[path] = { source = source, code = guard.mark(source, path) }
+  end
+  return marked[path].code
+end
+
 -- Compiles a file in an environment; the file is recorded in reads.
 local function compile(reader, path, env, from)
   text.expect_path(from or path, path)
@@ -59,7 +68,7 @@ local function compile(reader, path, env, from)
     return chunk
   end
   compiled(source) -- which tells what is wrong as the source has it
-  return guard.open(compiled(guard.mark(source, path))), source
+  return guard.open(compiled(mark(source, path))), source
 end
 
 -- The paths of the specs in a folder and below it. What specs include stands in folders called `include`.
@@ -208,23 +217,40 @@ function load_stage.file(reader, path)
   return ops
 end
 
+-- The lines of an op that set something, { number, code }.
+local function settings_of(op)
+  local found = {}
+  for number = op.line, op.code and #op.code or 0 do
+    local code = op.code[number]
+    if number > op.line and string.find(code, "^op[%s(\"']") then
+      break
+    elseif string.find(code, "=", 1, true) then
+      found[#found + 1] = { number = number, code = code }
+    end
+  end
+  return found
+end
+
 -- "specs/add.lua:7", the line where a key of an op is set: found by reading the source, since
 -- Lua's tables do not tell; where it is not found, the line of the op. Keys nest: where(op,
 -- "inputs", "x").
 function load_stage.where(op, ...)
   local line_found, wanted, keys = op.line, 1, { ... }
-  for number = op.line, op.code and #op.code or 0 do
-    local code, at = op.code[number], 1
-    if not keys[wanted] or number > op.line and string.find(code, "^op[%s(\"']") then
-      break
-    end
-    while keys[wanted] do
-      local name = string.gsub(tostring(keys[wanted]), "%W", "%%%0")
-      local _, stop = string.find(code, "%f[%w_]" .. name .. "%f[^%w_][\"%]]*%s*=", at)
+  local patterns = text.map(keys, function(key)
+    return "%f[%w_]" .. string.gsub(tostring(key), "%W", "%%%0") .. "%f[^%w_][\"%]]*%s*="
+  end)
+  op.settings = op.settings or settings_of(op)
+  for _, line in ipairs(op.settings) do
+    local at = 1
+    while patterns[wanted] do
+      local _, stop = string.find(line.code, patterns[wanted], at)
       if not stop then
         break
       end
-      line_found, wanted, at = number, wanted + 1, stop
+      line_found, wanted, at = line.number, wanted + 1, stop
+    end
+    if not patterns[wanted] then
+      break
     end
   end
   return op.file .. ":" .. line_found

@@ -72,7 +72,14 @@ local function rules_of(set, target)
   return rules
 end
 
-local filler_cache = {}
+-- By what names a kernel's words, by type, by operation: functions that fill in a text's arguments.
+local fillers = setmetatable({}, { __index = function(by_key, key)
+  by_key[key] = setmetatable({}, { __index = function(by_type, dtype)
+    by_type[dtype] = {}
+    return by_type[dtype]
+  end })
+  return by_key[key]
+end })
 
 -- A function of the arguments that fills the marks in one of the texts above: it is asked for
 -- some hundred times for each file, so it is made once.
@@ -93,11 +100,11 @@ local function filler(self, operation, dtype)
 end
 
 local function filled(self, operation, dtype, ...)
-  local key = self.key .. dtype .. "|" .. operation
-  local fill = filler_cache[key]
+  local known = fillers[self.key][dtype]
+  local fill = known[operation]
   if not fill then
     fill = filler(self, operation, dtype)
-    filler_cache[key] = fill
+    known[operation] = fill
   end
   return fill(...)
 end
@@ -288,10 +295,12 @@ local function collect_uniforms(self, roots)
     end
     seen[node] = true
     local from_outside, is_read = false, node.varying
-    expr.visit(is_read and {} or { node }, function(n)
-      from_outside = from_outside or outside[n.op] ~= nil
-      is_read = is_read or n.op == "input" or n.op == "result"
-    end)
+    if not is_read then
+      expr.visit({ node }, function(n)
+        from_outside = from_outside or outside[n.op] ~= nil
+        is_read = is_read or n.op == "input" or n.op == "result"
+      end)
+    end
     if is_read then
       for i = 1, #node do
         walk(node[i])

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "lines.h"
 #include "modules.h"
 #include "sandbox.h"
 
@@ -28,6 +29,8 @@ static int protected_main(lua_State *L) {
   lua_newtable(L);
   files_push(L);
   lua_setfield(L, -2, "files");
+  lua_pushcfunction(L, lines_new);
+  lua_setfield(L, -2, "lines");
   sandbox_push(L);
   lua_setfield(L, -2, "sandbox");
   char program[PATH_MAX];

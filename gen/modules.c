@@ -12,7 +12,7 @@
   ROW(contraction) ROW(cost) ROW(cut) ROW(definitions) ROW(dispatch) ROW(driver)        \
   ROW(edges) ROW(environment) ROW(expr) ROW(family) ROW(fold) ROW(formula)              \
   ROW(gradient) ROW(graph_size) ROW(guard) ROW(instruction_sets) ROW(keys)              \
-  ROW(launches) ROW(limits) ROW(lines) ROW(load) ROW(loops) ROW(lower) ROW(lower_c)     \
+  ROW(launches) ROW(limits) ROW(load) ROW(loops) ROW(lower) ROW(lower_c)     \
   ROW(lower_cuda) ROW(lower_glsl) ROW(lower_steps) ROW(magnitude) ROW(names)            \
   ROW(narrow) ROW(operands) ROW(operations) ROW(operators) ROW(outside) ROW(parts)      \
   ROW(passes) ROW(plan) ROW(pour) ROW(power) ROW(program) ROW(reductions)               \

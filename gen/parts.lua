@@ -12,8 +12,9 @@ local function pattern_of(glob)
 end
 
 -- The ops that a list such as softmax*,-softmax_backward leaves, as a set: those that its words name, or all where
--- none does, less those after a -. A gradient goes with its op where no word names it.
-local function listed_ops(list, ops)
+-- none does, less those after a -. A gradient goes with its op where no word names it. whole: whether these are
+-- all ops that there are, so that every word has to name one.
+local function listed_ops(list, ops, whole)
   local named, excluded, any = {}, {}, false
   for word in list:gmatch "[^,]+" do
     local glob = word:gsub("^%-", "")
@@ -24,7 +25,7 @@ local function listed_ops(list, ops)
         set[op], found = true, true
       end
     end
-    if not found then
+    if whole and not found then
       text.refuse("--ops: no op is called '%s'%s", glob, text.did_you_mean(glob:gsub("[*?]", ""),
         text.map(ops, function(op)
           return op.name
@@ -59,9 +60,10 @@ local function reason(option, list)
   return ("left out by configure --%s=%s"):format(option, #list > longest and list:sub(1, longest - 3) .. "..." or list)
 end
 
--- Marks what is left out, op.left_out where all of an op is, and its planned variants as disabled.
-function parts.choose(ops, op_list, dtype_list)
-  local wanted_ops = op_list and listed_ops(op_list, ops)
+-- Of ops, and whether these are all that there are: marks what is left out, op.left_out where all of an op is, and its
+-- planned variants as disabled.
+function parts.choose(ops, op_list, dtype_list, whole)
+  local wanted_ops = op_list and listed_ops(op_list, ops, whole)
   local wanted_dtypes = dtype_list and listed_dtypes(dtype_list)
   local any = false
   for _, op in ipairs(ops) do
@@ -76,9 +78,11 @@ function parts.choose(ops, op_list, dtype_list)
     op.left_out = not built and op.planned[1].left_out -- false: a gradient has not that of its op
     any = any or built
   end
-  if not any and not next(wanted_ops or { true }) then
+  if any or not whole then
+    return
+  elseif not next(wanted_ops or { true }) then
     text.refuse("--ops: %s leaves no op", op_list)
-  elseif not any then
+  else
     local of = op_list and " in --ops=" .. op_list or ""
     text.refuse("--dtypes: no op%s has %s", of, (dtype_list or ""):gsub(",", " or "))
   end

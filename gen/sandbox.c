@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pool.h"
+
 /* Far more than the largest spec needs (tracing one op takes some thousands of instructions and
  * some milliseconds), far less than a person waits for. Time is for what runs long inside one
  * call of C, where no hook looks: sorting, say, or repeating nothing for ever. */
@@ -34,6 +36,7 @@ typedef struct place {
 } place;
 
 struct sandbox {
+  pool pool;
   size_t used, cap; /* bytes */
   uint64_t instructions;
   bool running, stopped, refused;
@@ -51,14 +54,13 @@ static void *allocate(void *user, void *old, size_t old_size, size_t size) {
   }
   if (size == 0) {
     box->used -= old_size;
-    free(old);
-    return NULL;
+    return pool_resize(&box->pool, old, old_size, 0);
   }
   if (size > old_size && size - old_size > box->cap - box->used) {
     box->refused = box->running;
     return NULL;
   }
-  void *new = realloc(old, size);
+  void *new = pool_resize(&box->pool, old, old_size, size);
   if (new) {
     box->used += size - old_size;
   }
@@ -73,13 +75,14 @@ sandbox *sandbox_new(lua_State **state) {
   box->cap = SIZE_MAX;
   *state = lua_newstate(allocate, box);
   if (!*state) {
-    free(box);
+    sandbox_free(box);
     return NULL;
   }
   return box;
 }
 
 void sandbox_free(sandbox *box) {
+  pool_free(&box->pool);
   free(box);
 }
 

@@ -16,7 +16,6 @@
 -- #line says where a line is from. A template line that becomes several is named as the generated file's own: what
 -- is in them is written by no template.
 
-local lines = require "lines"
 local text = require "text"
 
 local template = {}
@@ -78,7 +77,7 @@ local function translate(name, source)
       local parts = {}
       for _, piece in ipairs(pieces) do
         if type(piece) == "table" then
-          parts[#parts + 1] = "_paste(" .. piece[1] .. ")"
+          parts[#parts + 1] = piece[1]
         elseif piece ~= "" then
           parts[#parts + 1] = string.format("%q", piece)
         end
@@ -87,8 +86,8 @@ local function translate(name, source)
         code[number] = string.format("_line(%d, %d, %s, %q)", number, #indent, sync, rest)
       else
         local alone = #pieces == 3 and pieces[1] == "" and pieces[3] == ""
-        code[number] = string.format('_lines(%d, %d, %s, %s, "" .. %s)', number, #indent, sync, alone,
-          table.concat(parts, " .. "))
+        code[number] = string.format("_lines(%d, %d, %s, %s, %s)", number, #indent, sync, alone,
+          table.concat(parts, ", "))
       end
     end
   end
@@ -96,14 +95,6 @@ local function translate(name, source)
     code[number] = "" -- nothing stands behind the last line break
   end
   return table.concat(code, "\n"), indents
-end
-
-local function paste(value)
-  if type(value) == "string" or math.type(value) == "integer" then
-    return value
-  end
-  error("expected a string or a whole number to paste, found "
-    .. (value == nil and "nil" or "a " .. (math.type(value) or type(value))), 2)
 end
 
 -- One line for the user from Lua's message, with the template's line shown.
@@ -133,10 +124,6 @@ end
 -- for #line; false: without #line.
 function template.engine(read, options)
   local compiled, sources = {}, {}
-  local line_marks = options.line and setmetatable({}, { __index = function(known, name)
-    known[name] = options.line(name)
-    return known[name]
-  end })
   local indents = {} -- by a chunk's name for Lua: of each line
 
   -- The chunk of a template, a function of its environment.
@@ -171,69 +158,35 @@ function template.engine(read, options)
     return known[f]
   end })
 
-  -- How far in the nearest line of a template begins that called what runs at that level of the stack.
-  local function indent_of_caller(level)
-    while true do
-      level = level + 1 -- past this function
-      local frame = debug.getinfo(level, "fl")
-      if not frame then
-        return 0
-      elseif indents_in[frame.func] then
-        return indents_in[frame.func][frame.currentline]
-      end
-    end
-  end
-
   -- Expands a template with the names in values. Returns a record:
   --   templates             the paths of all that were run, the template's own first
   --   text(prelude, file)   the text, which starts with the prelude, whole lines. file: { path, lines }, the generated
   --                         file's name and how many lines of it there are already, which is kept up to date
   local function expand(name, values)
-    local main = lines.new(line_marks)
-    local current, margin, shift = main, 0, 0
-    local outer = {} -- the margins of the functions that called the one that runs
-    local leave = setmetatable({}, { __close = function()
-      margin = table.remove(outer)
-    end })
+    local lines = host.lines(indents_in)
     local environments = {} -- by name: of the templates that were run here; false of one that is running
     local names_of_pieces, pieces = {}, {}
+    local has_place, serial = false, 0
 
     local run
     local function env_for(from)
+      serial = serial + 1
+      local put_line, put_lines, enter = lines:writers(serial, options.line and options.line(from) or nil)
       local env
       env = {
-        -- Begins a function whose own line stands so far in; what is returned ends it.
-        _enter = function(indent)
-          outer[#outer + 1] = margin
-          margin = margin + indent_of_caller(3) - indent
-          return leave
-        end,
+        _line = put_line, _lines = put_lines, _enter = enter,
         indent = function()
-          shift = shift + 2
+          lines:indent(2)
         end,
         outdent = function()
-          shift = shift - 2
+          lines:indent(-2)
         end,
-        _line = function(number, indent, sync, content)
-          current:put(from, number, margin + shift + indent, sync, content)
-        end,
-        -- The same of what may be several lines, or none.
-        _lines = function(number, indent, sync, alone, content)
-          if content == "" and alone then
-            return
-          elseif not content:find("\n", 1, true) then
-            return current:put(from, number, margin + shift + indent, sync, content)
-          end
-          for line in (content .. "\n"):gmatch "([^\n]*)\n" do
-            current:put_own(margin + shift + indent, sync, line)
-          end
-        end,
-        _paste = paste,
         piece = setmetatable({}, { __newindex = function(_, piece, pour)
           names_of_pieces[#names_of_pieces + 1], pieces[piece] = piece, pour
         end }),
         pieces = function()
-          main:leave_place()
+          has_place = true
+          lines:leave_place()
         end,
         assert = function(condition, message)
           if not condition then
@@ -272,17 +225,15 @@ function template.engine(read, options)
       environments[path] = env
     end
 
-    -- The pieces that these lines name, and those that they name, by name.
+    -- Pours the pieces that a piece of the text names, and those that these name; poured: their numbers by name.
     local function pour_pieces(by, poured)
-      for piece in text.sorted_pairs(by:names()) do
+      for piece in text.sorted_pairs(lines:names(by)) do
         if pieces[piece] and not poured[piece] then
-          poured[piece] = lines.new(line_marks)
-          current = poured[piece]
+          poured[piece] = lines:piece()
           pieces[piece]()
           pour_pieces(poured[piece], poured)
         end
       end
-      return poured
     end
 
     local poured = {}
@@ -292,7 +243,9 @@ function template.engine(read, options)
         error(text.problem(problem), 0)
       end
       run(name, made)
-      poured = main.place and pour_pieces(main, poured)
+      if has_place then
+        pour_pieces(1, poured)
+      end
     end, function(message)
       if type(message) == "string" then
         local explained = explain(message, sources)
@@ -314,7 +267,9 @@ function template.engine(read, options)
     return {
       templates = { name, table.unpack(others) },
       text = function(prelude, file)
-        return main:join(prelude, named, file)
+        local joined
+        joined, file.lines = lines:join(prelude, file.path, file.lines, named)
+        return joined
       end,
     }
   end

@@ -659,6 +659,10 @@ static void expands_one_op_as_it_does_all(void **state) {
   expect_success(GEN("--out", "one", "expand", "golden_map", "golden_rows"));
   expect_same("all/golden_map", "one/golden_map");
   expect_same("all/golden_rows", "one/golden_rows");
+  /* As the build calls it, with words of --ops that name ops of other specs. */
+  expect_success(GEN("--out", "alone", "--spec", "specs/golden.lua", "--ops", "golden_map,other",
+                     "expand", "golden_map"));
+  expect_same("all/golden_map", "alone/golden_map");
 }
 
 /* The head of a file names all templates that made it, and the command that makes it again: with the options that
