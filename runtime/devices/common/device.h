@@ -68,6 +68,9 @@ struct device {
    * device choose; see judge.h. */
   unsigned may_flush;
 
+  /* How operands are read that lie in the device's own memory (remote.h); null for a processor. */
+  const struct remote_kind *remote;
+
   /* Bytes of memory that can be had now. */
   double (*memory)(device *on);
 

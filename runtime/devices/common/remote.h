@@ -9,22 +9,36 @@ enum { REMOTE_GUARD = 4096 /* bytes at least on each side of a buffer's data */ 
 /* What guards are filled with, and outputs before a call. */
 extern const unsigned char remote_guard_byte, remote_poison_byte;
 
-/* Such a call: its device kind's functions, and copies of operands. */
+/* Such a call, the head of its kind's own type, with copies of operands that were read: null where there is none yet. */
 typedef struct remote_call {
-  device_call *call;
-  void **host; /* by operand; null where there is none yet, else to be freed by the device kind */
-
-  /* Guard bytes ahead of an operand's data, or with LATHE_MAX_OPERANDS of the workspace's; 0 where it
-   * has no buffer of its own. */
-  size_t (*lead)(device_call *call, int operand);
-  /* Reads bytes from `at` on, counted from the data's start; false with the reason in call->error. */
-  bool (*read)(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes);
-  /* Told of large copies, once they are there; null for no wish to know. */
-  void (*pin)(void *memory, size_t bytes);
+  device_call head;
+  void *host[LATHE_MAX_OPERANDS];
 } remote_call;
 
-/* For device.h's output and intact. */
-const void *remote_output(const remote_call *r, int operand);
-bool remote_intact(const remote_call *r);
+/* What a kind of devices does in its own way. Of operands LATHE_MAX_OPERANDS is the workspace. False is with the reason
+ * in call->error. */
+typedef struct remote_kind {
+  /* False where no more can be asked of the call. */
+  bool (*usable)(device_call *call);
+  /* Guard bytes ahead of an operand's data; 0 where it has no buffer of its own. */
+  size_t (*lead)(device_call *call, int operand);
+  /* Bytes from `at` on, counted from the data's start. */
+  bool (*read)(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes);
+  bool (*write)(device_call *call, int operand, size_t at, const void *from, size_t bytes);
+  bool (*fill)(device_call *call, int operand, unsigned char value);
+  /* Told of large copies, once they are there, and before they go; null for no wish to know. */
+  void (*pin)(void *memory, size_t bytes);
+  void (*unpin)(void *memory);
+} remote_kind;
+
+/* device.h's functions of the same names. */
+void remote_reset(device_call *call);
+const void *remote_output(device_call *call, int operand);
+bool remote_intact(device_call *call);
+bool remote_peek(device_call *call, int operand, size_t at, void *to, size_t bytes);
+bool remote_poke(device_call *call, int operand, size_t at, const void *from, size_t bytes);
+
+/* The copies. */
+void remote_free(remote_call *r);
 
 #endif

@@ -62,5 +62,31 @@ VkResult vulkan_buffer_make(vulkan_device *d, vulkan_buffer *b, size_t length,
                             VkMemoryPropertyFlags needed, VkMemoryPropertyFlags better);
 void vulkan_buffer_free(vulkan_device *d, vulkan_buffer *b);
 
+/* commands.c */
+
+/* Begins a command buffer, and runs what was recorded, to its end: a launch that has none is ended with the process (see
+ * worker.h). */
+VkResult vulkan_begin(VkCommandBuffer to);
+VkResult vulkan_submit(vulkan_device *d, VkCommandBuffer recorded);
+
+/* The same for what was recorded in d->transfer. */
+VkResult vulkan_finish_transfer(vulkan_device *d);
+
+/* All that was written before is there for all that follows. */
+void vulkan_barrier(VkCommandBuffer to, VkPipelineStageFlags before, VkPipelineStageFlags after);
+
+/* Copies between the host and a buffer, at an offset of it; one of `from` and `to` is null. */
+VkResult vulkan_copy(vulkan_device *d, const vulkan_buffer *b, size_t at, const void *from,
+                     void *to, size_t bytes);
+
+/* Sets the bytes from `at` to `end` of a buffer. */
+VkResult vulkan_fill(vulkan_device *d, const vulkan_buffer *b, size_t at, size_t end,
+                     unsigned char value);
+
+/* What lies between these in d->batch is timed by the device's clock, which vulkan_read_clock reads once that ran. */
+VkResult vulkan_begin_batch(vulkan_device *d);
+VkResult vulkan_end_batch(vulkan_device *d);
+VkResult vulkan_read_clock(vulkan_device *d, double *ns);
+
 #endif
 #endif

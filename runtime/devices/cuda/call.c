@@ -1,0 +1,455 @@
+/* call.c - calls on CUDA devices. */
+#include "call.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+enum {
+  CACHES =
+      3, /* times the cache that copies of operands fill: it does not give up the oldest first */
+  ALIGNMENT = 256,
+};
+
+/* Says what went wrong in a call. Memory that is not there leaves the context as it was; of the
+ * other errors most do not, and to tell them apart is not worth it. */
+static bool fail(device_call *call, CUresult error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool fail(device_call *call, CUresult error, const char *format, ...) {
+  va_list list;
+
+  va_start(list, format);
+  device_fail_list(call, error ? cuda_error_text(error) : NULL, format, list);
+  va_end(list);
+  if (error && error != CUDA_ERROR_OUT_OF_MEMORY)
+    call->on->lost = true;
+  return false;
+}
+
+static bool finished(device_call *call, const char *what) {
+  const CUresult error = cuda_finish(cuda_device_of(call));
+
+  return !error || fail(call, error, "%s failed", what);
+}
+
+static size_t round_up(size_t value, size_t to) {
+  return (value + to - 1) / to * to;
+}
+
+/* An operand in the nth set, as well aligned as in the first. */
+static CUdeviceptr copy_of(const cuda_call *c, int operand, int nth) {
+  const CUdeviceptr data = c->operand[operand].data;
+
+  return c->copies + (size_t)(nth - 1) * c->set_size + c->slot[operand] + data % ALIGNMENT;
+}
+
+/* An address in the form in which the generated code takes it. */
+static void *pointer_to(CUdeviceptr address) {
+  return (void *)(uintptr_t)address; /* NOLINT */
+}
+
+static CUresult allocate(cuda_call *c) {
+  cuda_device *d = cuda_device_of(&c->remote.head);
+  const lathe_variant *v = c->remote.head.variant;
+  const problem *p = c->remote.head.problem;
+  CUresult error = 0;
+
+  for (int o = 0; o < v->op->noperands && !error; o++) {
+    if (device_home(&c->remote.head, o) != o)
+      continue;
+    error = cuda_buffer_make(d, &c->operand[o], p->bytes[o], device_offset(&c->remote.head, o));
+    if (!error && p->input[o])
+      error = cuda.to_device(c->operand[o].data, p->input[o], p->bytes[o]);
+  }
+  for (int o = 0; o < v->op->noperands; o++)
+    c->args.buf[o] = pointer_to(c->operand[device_home(&c->remote.head, o)].data);
+  const size_t workspace = (size_t)lathe_workspace(v, p->dim);
+  if (workspace && !error) {
+    error = cuda_buffer_make(d, &c->workspace, workspace, 0);
+    c->args.workspace = pointer_to(c->workspace.data);
+  }
+  return error;
+}
+
+static void free_graphs(cuda_call *c) {
+  for (size_t g = 0; g < sizeof c->graph / sizeof *c->graph; g++) {
+    if (c->graph[g])
+      cuda.graph_exec_free(c->graph[g]);
+    c->graph[g] = NULL;
+  }
+  if (c->rest)
+    cuda.graph_exec_free(c->rest);
+  c->rest = NULL;
+}
+
+void cuda_release(device_call *call) {
+  cuda_call *c = (cuda_call *)call;
+
+  if (c->others_own)
+    c->other->release(c->others_own, call->on->lost);
+  if (!call->on->lost) { /* else its memory goes with the context */
+    free_graphs(c);
+    if (c->copies)
+      cuda.memory_free(c->copies);
+    for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
+      cuda_buffer_free(cuda_device_of(call), &c->operand[o]);
+      cuda_buffer_free(cuda_device_of(call), &c->input[o]);
+    }
+    cuda_buffer_free(cuda_device_of(call), &c->workspace);
+  }
+  remote_free(&c->remote);
+  free(c);
+}
+/* Calls of one graph: GRAPH_CALLS, or a little less, so that it goes round the sets a whole number of
+ * times. There are as many graphs as it takes to go round once. */
+static int graph_calls(const cuda_call *c) {
+  return c->sets < GRAPH_CALLS ? GRAPH_CALLS / c->sets * c->sets : GRAPH_CALLS;
+}
+
+device_call *cuda_prepare(device *on, const lathe_variant *variant, const problem *p,
+                          device_layout layout, const char **why) {
+  static char text[256];
+  cuda_device *d = (cuda_device *)on;
+  cuda_call *c;
+  CUresult error;
+
+  *why = NULL;
+  if (layout.in_place && !variant->op->in_place) {
+    *why = "the op does not work in place";
+    return NULL;
+  }
+  error = cuda_context_use(d);
+  if (error) {
+    snprintf(text, sizeof text, "no context could be made: %s", cuda_error_text(error));
+    *why = text;
+    return NULL;
+  }
+  c = calloc(1, sizeof *c);
+  if (!c) {
+    *why = "not enough memory";
+    return NULL;
+  }
+  c->remote.head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
+  c->sets = 1;
+  c->remote.head.group = (uint64_t)graph_calls(c);
+  c->args = problem_args(p);
+  error = allocate(c);
+  if (!error)
+    error = c->workspace.data ? cuda.fill(c->workspace.data, 0, c->workspace.size) : 0;
+  if (error == CUDA_ERROR_OUT_OF_MEMORY) {
+    *why = "not enough memory on the device for the operands";
+  } else if (error) {
+    on->lost = true;
+    snprintf(text, sizeof text, "its buffers could not be made: %s", cuda_error_text(error));
+    *why = text;
+  }
+  c->other = cuda_other_of(variant->backend);
+  if (!*why && c->other)
+    c->others_own = c->other->prepare(variant, &c->args, d->stream, why);
+  if (c->other ? !c->others_own : *why || !cuda_load_kernels(c, why)) {
+    cuda_release(&c->remote.head);
+    return NULL;
+  }
+  return &c->remote.head;
+}
+
+bool cuda_load(device_call *call, const problem *p) {
+  cuda_call *c = (cuda_call *)call;
+  const lathe_args with = problem_args(p);
+  CUresult error = 0;
+
+  call->problem = p;
+  memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
+  for (int o = 0; o < p->op->noperands && !error; o++)
+    if (p->input[o])
+      error = cuda.to_device(c->operand[o].data, p->input[o], p->bytes[o]);
+  if (!error)
+    error = cuda.synchronize();
+  return !error || fail(call, error, "the inputs could not be copied");
+}
+
+/* Where the cache that holds the operands would not hold two problems' inputs, a batch has one problem. */
+bool cuda_take_turns(device_call *call, const problem *other) {
+  const double mine = 0.75, beyond = 4; /* of the cache */
+  cuda_call *c = (cuda_call *)call;
+  double bytes = 0, more = 0;
+  CUresult error = 0;
+
+  c->other_args = problem_args(other);
+  memcpy(c->other_args.buf, c->args.buf, sizeof c->args.buf);
+  c->other_args.workspace = c->args.workspace;
+  for (int o = 0; o < other->op->noperands && !error; o++) {
+    bytes += (double)other->bytes[o];
+    if (!other->input[o])
+      continue;
+    more += (double)other->bytes[o];
+    error = cuda_buffer_make(cuda_device_of(call), &c->input[o], other->bytes[o],
+                             device_offset(call, o));
+    if (!error)
+      error = cuda.to_device(c->input[o].data, other->input[o], other->bytes[o]);
+    c->other_args.buf[o] = pointer_to(c->input[o].data);
+  }
+  if (!error)
+    error = cuda.synchronize();
+  if (error) {
+    for (int o = 0; o < other->op->noperands; o++)
+      cuda_buffer_free(cuda_device_of(call), &c->input[o]);
+    return false;
+  }
+  call->other = other;
+  c->by_call = bytes + more <= mine * call->on->cache || bytes > beyond * call->on->cache;
+  return true;
+}
+
+/* Of the nth call, whether it is of the problem that calls take turns with. */
+static bool is_other(const cuda_call *c, int nth) {
+  return c->remote.head.other && (c->by_call ? nth % 2 : c->turn);
+}
+
+/* The map of a call's operand. What it is made of were fit for one when the launch was chosen. */
+static CUresult make_map(CUtensorMap *made, const lathe_tensor_map *map, const lathe_args *args) {
+  static const unsigned steps[5] = {1, 1, 1, 1, 1};
+  uint64_t extents[5], strides[4];
+  unsigned long long extent[5] = {0}, stride[5] = {0};
+  const int rank = lathe_lay_out(map, args, extents, strides);
+  int type = CU_TENSOR_MAP_DATA_TYPE_UINT8, swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+
+  for (int i = 0; i < rank; i++)
+    extent[i] = extents[i];
+  for (int i = 0; i + 1 < rank; i++)
+    stride[i] = strides[i];
+  for (uint32_t bytes = map->bytes; bytes > 1; bytes /= 2)
+    type++;
+  for (uint32_t bytes = map->swizzle; bytes >= 32; bytes /= 2)
+    swizzle++;
+  return cuda.tensor_map(made, type, (unsigned)rank, args->buf[map->operand], extent, stride,
+                         map->box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                         CU_TENSOR_MAP_L2_PROMOTION_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+/* The kernels of one call, on the nth set of operands. */
+static CUresult launch(const void *argument, int nth) {
+  const cuda_call *c = argument;
+  const lathe_op *op = c->remote.head.variant->op;
+  lathe_args args = is_other(c, nth) ? c->other_args : c->args;
+  CUtensorMap maps[LATHE_MAX_MAPS] = {0};
+  void *parameters[] = {&args, &maps[0], &maps[1]};
+  CUresult error = 0;
+
+  nth %= c->sets;
+  for (int o = 0; o < op->noperands && nth > 0; o++)
+    args.buf[o] = pointer_to(copy_of(c, device_home(&c->remote.head, o), nth));
+  if (c->other)
+    return c->other->enqueue(c->others_own, &args, cuda_device_of(&c->remote.head)->stream);
+  for (int l = 0; l < c->count && !error; l++) {
+    const lathe_launch *k = &c->launch[l];
+    const CUstream stream = cuda_device_of(&c->remote.head)->stream;
+    for (int i = 0; i < k->nmaps && !error; i++)
+      error = make_map(&maps[i], &k->maps[i], &args);
+    if (error)
+      break;
+    if (k->cluster > 1) {
+      cuda_launch_attribute attribute;
+      cuda_launch_config config = cuda_cluster_config(k, &attribute);
+      config.stream = stream;
+      error = cuda.launch_with(&config, c->function[l], parameters, NULL);
+    } else {
+      error = cuda.launch(c->function[l], k->grid[0], k->grid[1], k->grid[2], k->block[0],
+                          k->block[1], k->block[2], k->shared, stream, parameters, NULL);
+    }
+  }
+  return error;
+}
+
+static bool usable(device_call *call) {
+  return !call->on->lost || fail(call, 0, "an earlier call failed");
+}
+
+bool cuda_run(device_call *call) {
+  cuda_call *c = (cuda_call *)call;
+  CUresult error;
+
+  if (!usable(call))
+    return false;
+  c->turn = 0;
+  error = launch(call, 0);
+  if (error)
+    return fail(call, error, "the launch failed");
+  return finished(call, "the kernel");
+}
+
+static int graph_count(const cuda_call *c) {
+  return c->sets <= GRAPH_CALLS ? 1 : c->sets / GRAPH_CALLS;
+}
+
+/* A graph of them: that of a batch of the other problem is one more. */
+static CUgraphExec *graph_at(cuda_call *c, int at) {
+  return &c->graph[at + (c->by_call ? 0 : c->turn)];
+}
+
+/* Records some calls of another library, which may take longer to ask for than to compute, from the next on. */
+static CUresult capture_rest(cuda_call *c, int calls) {
+  if (c->rest && c->rest_calls == calls && c->rest_first == c->next_set && c->rest_turn == c->turn)
+    return 0;
+  if (c->rest)
+    cuda.graph_exec_free(c->rest);
+  c->rest = NULL;
+  c->rest_calls = calls;
+  c->rest_first = c->next_set;
+  c->rest_turn = c->turn;
+  return cuda_capture(cuda_device_of(&c->remote.head), launch, c, c->next_set, calls, &c->rest);
+}
+
+/* Events around the batch give the device's time. Many short calls go as graphs: one by one they
+ * would wait for the host. */
+bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
+  cuda_call *c = (cuda_call *)call;
+  cuda_device *d = cuda_device_of(call);
+  const int each = graph_calls(c), graphs = graph_count(c);
+  const uint64_t whole = calls / (uint64_t)each;
+  const uint64_t single = calls - whole * (uint64_t)each;
+  int last = each - 1;
+  CUresult error = 0;
+  float milliseconds;
+  double start;
+
+  if (!usable(call))
+    return false;
+  if (call->other)
+    c->turn = !c->turn;
+  for (int g = 0; g < graphs && (uint64_t)g < whole && !error; g++) {
+    const int at = (c->next_graph + g) % graphs;
+    if (!*graph_at(c, at))
+      error = cuda_capture(d, launch, c, at * each, each, graph_at(c, at));
+  }
+  if (c->other && single > 0 && !error)
+    error = capture_rest(c, (int)single);
+  start = clock_ns();
+  if (!error)
+    error = cuda.event_record(d->begin, d->stream);
+  for (uint64_t g = 0; g < whole && !error; g++) {
+    error = cuda.graph_launch(*graph_at(c, c->next_graph), d->stream);
+    c->next_graph = (c->next_graph + 1) % graphs;
+  }
+  if (c->other && single > 0 && !error)
+    error = cuda.graph_launch(c->rest, d->stream);
+  for (uint64_t s = 0; s < single && !error; s++) {
+    last = c->next_set;
+    if (!c->other)
+      error = launch(c, last);
+    c->next_set = (last + 1) % (c->sets > 1 ? c->sets : 2);
+  }
+  if (!error)
+    error = cuda.event_record(d->end, d->stream);
+  if (error)
+    return fail(call, error, "a launch failed while it was timed");
+  if (!finished(call, "the kernel, while it was timed,"))
+    return false;
+  taken->host = clock_ns() - start;
+  error = cuda.event_elapsed(&milliseconds, d->begin, d->end);
+  if (error)
+    return fail(call, error, "the device's clock could not be read");
+  taken->own = milliseconds * 1e6;
+  call->others = is_other(c, last);
+  return true;
+}
+
+/* The workspace stays one: it is the variant's own, and small. */
+bool cuda_cool(device_call *call) {
+  cuda_call *c = (cuda_call *)call;
+  const lathe_op *op = call->variant->op;
+  const double wanted = CACHES * call->on->cache;
+  size_t bytes = 0, available = 0, total = 0;
+  int sets;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (device_home(&c->remote.head, o) == o) {
+      bytes += c->operand[o].size;
+      c->slot[o] = c->set_size;
+      c->set_size += round_up(c->operand[o].size, ALIGNMENT) + ALIGNMENT;
+    }
+  if (!usable(call) || bytes == 0 || wanted <= 0 || wanted > (double)bytes * MOST_SETS)
+    return false;
+  sets = (int)fmax(2, ceil(wanted / (double)bytes));
+  if (sets > GRAPH_CALLS)
+    sets = (int)round_up((size_t)sets, GRAPH_CALLS);
+  if (cuda.memory_info(&available, &total) || (size_t)(sets - 1) * c->set_size > available / 2 ||
+      cuda.memory_allocate(&c->copies, (size_t)(sets - 1) * c->set_size)) {
+    c->copies = 0;
+    return false;
+  }
+  for (int set = 1; set < sets; set++)
+    for (int o = 0; o < op->noperands; o++)
+      if (call->problem->input[o] && device_home(&c->remote.head, o) == o &&
+          cuda.copy_async(copy_of(c, o, set), c->operand[o].data, c->operand[o].size,
+                          cuda_device_of(call)->stream))
+        return false; /* the launches will say what it is */
+  free_graphs(c);
+  c->next_set = c->next_graph = c->turn = 0;
+  c->sets = sets;
+  call->other = NULL;
+  call->others = false;
+  call->group = (uint64_t)graph_calls(c);
+  return true;
+}
+static size_t lead_of(device_call *call, int operand) {
+  cuda_call *c = (cuda_call *)call;
+  const cuda_buffer *b = operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
+
+  return b->zone ? b->data - b->zone : 0;
+}
+
+static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes) {
+  cuda_call *c = (cuda_call *)call;
+  const cuda_buffer *b = operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
+  CUresult error;
+
+  if (call->on->lost)
+    return false;
+  error = cuda.to_host(to, b->data + (CUdeviceptr)at, bytes);
+  return !error || fail(call, error, "the results could not be read");
+}
+
+static bool write_to(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
+  const cuda_call *c = (const cuda_call *)call;
+  CUresult error;
+
+  if (!usable(call))
+    return false;
+  error = cuda.to_device(c->operand[operand].data + at, from, bytes);
+  if (!error)
+    error = cuda.synchronize();
+  return !error || fail(call, error, "the outputs could not be set");
+}
+
+static bool poison(device_call *call, int operand, unsigned char value) {
+  const cuda_buffer *b = &((cuda_call *)call)->operand[operand];
+  CUresult error = cuda.fill(b->data, value, b->size);
+
+  if (!error)
+    error = cuda.synchronize(); /* kernels will be on another stream */
+  return !error || fail(call, error, "the outputs could not be set");
+}
+
+/* Memory that stays where it is takes what the device sends it several times as fast. */
+static void pin(void *memory, size_t bytes) {
+  if (cuda.host_register)
+    cuda.host_register(memory, bytes, 0); /* a wish */
+}
+
+static void unpin(void *memory) {
+  if (cuda.host_unregister)
+    cuda.host_unregister(memory); /* of what is not registered it says so, to nobody */
+}
+
+const remote_kind cuda_remote = {.usable = usable,
+                                 .lead = lead_of,
+                                 .read = read_back,
+                                 .write = write_to,
+                                 .fill = poison,
+                                 .pin = pin,
+                                 .unpin = unpin};

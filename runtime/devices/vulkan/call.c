@@ -1,0 +1,474 @@
+/* call.c - calls on Vulkan devices.
+ *
+ * Buffers are addresses, which go to a kernel with dimensions and scalars as push constants. A
+ * logical device is made when a call first wants one. Where it is lost, this process has no other; see
+ * worker.h. */
+#include "call.h"
+
+#ifdef HAVE_VULKAN
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+enum {
+  ALIGNMENT = 256,      /* of data, before the layout's offset */
+  MOST_RECORDED = 4096, /* calls of one command buffer */
+  MOST_SETS = 4096,     /* copies of operands that a cold call may take, a power of two like that */
+};
+
+/* Vulkan does not tell how large a GPU's last cache is: about what the largest have, and the smallest. */
+static const double largest_cache = 256 << 20, smallest_cache = 1 << 20;
+
+typedef struct vulkan_call {
+  remote_call remote;
+  vulkan_buffer operand[LATHE_MAX_OPERANDS], workspace;
+  vulkan_buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
+  lathe_args args;
+  bool by_call; /* each call takes its turn, not each batch */
+  unsigned char pushed[VULKAN_PUSHED];
+  uint32_t pushed_size;
+  int count; /* launches of a call */
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  VkPipeline pipeline[LATHE_MAX_LAUNCHES];
+  /* Sets of operands that timed calls take in turn, a power of two: the first is `operand`, the
+   * others lie one after the other in `copies`, each operand in its slot. */
+  uint64_t sets, next_set;
+  vulkan_buffer copies;
+  size_t set_size, slot[LATHE_MAX_OPERANDS];
+  bool broken; /* what went wrong leaves nothing to be done with it */
+} vulkan_call;
+
+static vulkan_device *device_of(const device_call *call) {
+  return (vulkan_device *)call->on;
+}
+
+/* Says what went wrong in a call, which can do no more then. */
+static bool fail(device_call *call, VkResult error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool fail(device_call *call, VkResult error, const char *format, ...) {
+  va_list list;
+
+  va_start(list, format);
+  device_fail_list(call, error ? vulkan_error(error) : NULL, format, list);
+  va_end(list);
+  if (error)
+    ((vulkan_call *)call)->broken = true;
+  return false;
+}
+
+/* An operand's buffer. */
+static VkResult make_operand(vulkan_device *d, vulkan_buffer *b, size_t size, size_t offset) {
+  /* The buffer's own address may be aligned to less. */
+  const size_t length = (REMOTE_GUARD + ALIGNMENT + offset + size + REMOTE_GUARD + 3) / 4 * 4;
+  VkResult error = vulkan_buffer_make(d, b, length, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
+
+  if (error)
+    return error;
+  b->size = size;
+  b->lead = REMOTE_GUARD + (0 - (size_t)b->address) % ALIGNMENT + offset;
+  b->address += b->lead;
+  return vulkan_fill(d, b, 0, length, remote_guard_byte);
+}
+
+/* An address in the form in which the generated code takes it. */
+static void *pointer_to(VkDeviceAddress address) {
+  return (void *)(uintptr_t)address; /* NOLINT */
+}
+
+static VkResult allocate(vulkan_call *c) {
+  vulkan_device *d = device_of(&c->remote.head);
+  const lathe_variant *v = c->remote.head.variant;
+  const problem *p = c->remote.head.problem;
+  VkResult error = VK_SUCCESS;
+
+  for (int o = 0; o < v->op->noperands && !error; o++) {
+    if (device_home(&c->remote.head, o) != o)
+      continue;
+    error = make_operand(d, &c->operand[o], p->bytes[o], device_offset(&c->remote.head, o));
+    if (!error && p->input[o])
+      error = vulkan_copy(d, &c->operand[o], c->operand[o].lead, p->input[o], NULL, p->bytes[o]);
+  }
+  for (int o = 0; o < v->op->noperands; o++)
+    c->args.buf[o] = pointer_to(c->operand[device_home(&c->remote.head, o)].address);
+  const size_t workspace = (size_t)lathe_workspace(v, p->dim);
+  if (workspace && !error) {
+    error = make_operand(d, &c->workspace, workspace, 0);
+    if (!error)
+      error = vulkan_fill(d, &c->workspace, c->workspace.lead,
+                          c->workspace.lead + c->workspace.size, 0);
+    c->args.workspace = pointer_to(c->workspace.address);
+  }
+  return error;
+}
+
+static void push(vulkan_call *c, const void *value, size_t size) {
+  memcpy(c->pushed + c->pushed_size, value, size);
+  c->pushed_size += (uint32_t)size;
+}
+
+/* An operand's address in the nth set, as well aligned as in the first. */
+static VkDeviceAddress address_of(const vulkan_call *c, int operand, uint64_t nth) {
+  const int home = device_home(&c->remote.head, operand);
+  const VkDeviceAddress data = c->operand[home].address;
+
+  return nth && c->sets > 1
+             ? c->copies.address + (nth - 1) * c->set_size + c->slot[home] + data % ALIGNMENT
+             : data;
+}
+
+/* Problems that take turns count as two sets. */
+static uint64_t turns(const vulkan_call *c) {
+  return c->remote.head.other ? 2 : c->sets;
+}
+
+static bool is_other(const vulkan_call *c, uint64_t set) {
+  return c->remote.head.other && set % 2;
+}
+
+/* The arguments in the order of gen/lower_glsl.lua, which sees to it that they fit. */
+static void push_arguments(vulkan_call *c, uint64_t set) {
+  const lathe_op *op = c->remote.head.variant->op;
+  const bool others = is_other(c, set);
+  const lathe_args with = others ? problem_args(c->remote.head.other) : c->args, *args = &with;
+
+  c->pushed_size = 0;
+  for (int o = 0; o < op->noperands; o++) {
+    const VkDeviceAddress address =
+        others && c->input[o].buffer ? c->input[o].address : address_of(c, o, set);
+    push(c, &address, sizeof address);
+  }
+  push(c, &c->workspace.address, sizeof(VkDeviceAddress));
+  for (int i = 0; i < op->ndim; i++) {
+    const uint64_t dim = args->dim[i];
+    push(c, &dim, sizeof dim);
+  }
+  for (int s = 0; s < op->nscalars; s++) {
+    const float number = (float)args->scalar[s];
+    if (c->remote.head.variant->dtype == LATHE_F64)
+      push(c, &args->scalar[s], sizeof(double));
+    else
+      push(c, &number, sizeof number);
+  }
+}
+
+static void free_inputs(vulkan_call *c) {
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    vulkan_buffer_free(device_of(&c->remote.head), &c->input[o]);
+}
+
+void vulkan_release(device_call *call) {
+  vulkan_call *c = (vulkan_call *)call;
+  vulkan_device *d = device_of(call);
+
+  remote_free(&c->remote);
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    vulkan_buffer_free(d, &c->operand[o]);
+  free_inputs(c);
+  vulkan_buffer_free(d, &c->workspace);
+  vulkan_buffer_free(d, &c->copies);
+  if (d->recorded_of == c)
+    d->recorded_of = NULL;
+  free(c);
+}
+
+/* The kernels of a call; false with the reason in why. */
+static bool load_kernels(vulkan_call *c, const char **why) {
+  static char text[320];
+  vulkan_device *d = device_of(&c->remote.head);
+  const lathe_variant *v = c->remote.head.variant;
+
+  c->count = lathe_launch_vulkan(v->schedule, &c->args, &d->limits, c->launch);
+  if (c->count == 0) {
+    *why = "the variant has no launch for this size on this device";
+    return false;
+  }
+  for (int l = 0; l < c->count; l++) {
+    const char *none = vulkan_code_get(&d->code, v->image, &c->launch[l], &c->pipeline[l]);
+    if (none) {
+      snprintf(text, sizeof text, "no pipeline could be made of kernel %s: %s", c->launch[l].kernel,
+               none);
+      *why = text;
+      return false;
+    }
+  }
+  return true;
+}
+
+device_call *vulkan_prepare(device *on, const lathe_variant *variant, const problem *p,
+                            device_layout layout, const char **why) {
+  static char text[256];
+  vulkan_device *d = (vulkan_device *)on;
+  vulkan_call *c;
+  VkResult error;
+
+  *why = NULL;
+  if (on->lost)
+    *why = "an earlier kernel's fault has cost this program the device";
+  else if (layout.in_place && !variant->op->in_place)
+    *why = "the op does not work in place";
+  if (*why)
+    return NULL;
+  error = vulkan_device_open(d);
+  if (error) {
+    snprintf(text, sizeof text, "the device could not be opened: %s", vulkan_error(error));
+    *why = text;
+    return NULL;
+  }
+  c = calloc(1, sizeof *c);
+  if (!c) {
+    *why = "not enough memory";
+    return NULL;
+  }
+  c->remote.head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
+  c->args = problem_args(p);
+  c->sets = 1;
+  error = allocate(c);
+  if (error == VK_ERROR_OUT_OF_DEVICE_MEMORY || error == VK_ERROR_OUT_OF_HOST_MEMORY) {
+    *why = "not enough memory on the device for the operands";
+  } else if (error) {
+    snprintf(text, sizeof text, "its buffers could not be made: %s", vulkan_error(error));
+    *why = text;
+  }
+  if (*why || !load_kernels(c, why)) {
+    vulkan_release(&c->remote.head);
+    return NULL;
+  }
+  return &c->remote.head;
+}
+
+bool vulkan_load(device_call *call, const problem *p) {
+  vulkan_call *c = (vulkan_call *)call;
+  const lathe_args with = problem_args(p);
+  VkResult error = VK_SUCCESS;
+
+  call->problem = p;
+  memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
+  device_of(call)->recorded_of = NULL;
+  for (int o = 0; o < p->op->noperands && !error; o++)
+    if (p->input[o])
+      error = vulkan_copy(device_of(call), &c->operand[o], c->operand[o].lead, p->input[o], NULL,
+                          p->bytes[o]);
+  return !error || fail(call, error, "the inputs could not be copied");
+}
+
+/* Where a cache may hold the operands, but not two problems' inputs, a batch has one problem. */
+bool vulkan_take_turns(device_call *call, const problem *other) {
+  const double beyond = 4; /* times the cache */
+  vulkan_call *c = (vulkan_call *)call;
+  vulkan_device *d = device_of(call);
+  VkResult error = VK_SUCCESS;
+  double bytes = 0, more = 0;
+
+  for (int o = 0; o < other->op->noperands && !error; o++) {
+    bytes += (double)other->bytes[o];
+    if (!other->input[o])
+      continue;
+    more += (double)other->bytes[o];
+    error = make_operand(d, &c->input[o], other->bytes[o], device_offset(call, o));
+    if (!error)
+      error =
+          vulkan_copy(d, &c->input[o], c->input[o].lead, other->input[o], NULL, other->bytes[o]);
+  }
+  if (error) {
+    free_inputs(c);
+    return false;
+  }
+  call->other = other;
+  c->by_call = bytes + more <= smallest_cache || bytes > beyond * largest_cache;
+  d->recorded_of = NULL;
+  return true;
+}
+
+/* Records a batch of calls, one after another. */
+static VkResult record(vulkan_call *c, uint64_t calls) {
+  vulkan_device *d = device_of(&c->remote.head);
+  VkResult error;
+
+  if (d->recorded_of == c && d->recorded == calls && d->recorded_from == c->next_set)
+    return VK_SUCCESS;
+  error = vulkan_begin_batch(d);
+  if (error)
+    return error;
+  for (uint64_t i = 0; i < calls; i++) {
+    if (i == 0 || c->sets > 1 || c->by_call) {
+      push_arguments(c, (c->next_set + (c->by_call || c->sets > 1 ? i : 0)) % turns(c));
+      vk.CmdPushConstants(d->batch, d->code.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, c->pushed_size,
+                          c->pushed);
+    }
+    for (int l = 0; l < c->count; l++) {
+      const uint32_t *grid = c->launch[l].grid;
+      if (i == 0 || c->count > 1)
+        vk.CmdBindPipeline(d->batch, VK_PIPELINE_BIND_POINT_COMPUTE, c->pipeline[l]);
+      vk.CmdDispatch(d->batch, grid[0], grid[1], grid[2]);
+      vulkan_barrier(d->batch, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+    }
+  }
+  error = vulkan_end_batch(d);
+  if (!error) {
+    d->recorded_of = c;
+    d->recorded = calls;
+    d->recorded_from = c->next_set;
+  }
+  return error;
+}
+
+static bool run_recorded(device_call *call, const char *what) {
+  const VkResult error = vulkan_submit(device_of(call), device_of(call)->batch);
+
+  return !error || fail(call, error, "%s failed", what);
+}
+
+/* Else the error says what went wrong before. */
+static bool usable(device_call *call) {
+  return !((vulkan_call *)call)->broken;
+}
+
+bool vulkan_run(device_call *call) {
+  vulkan_call *c = (vulkan_call *)call;
+  VkResult error;
+
+  if (!usable(call))
+    return false;
+  c->next_set = 0;
+  error = record(c, 1);
+  if (error)
+    return fail(call, error, "the launch could not be recorded");
+  return run_recorded(call, "the kernel");
+}
+
+/* Many calls go in one command buffer: one by one they would wait for the host. */
+bool vulkan_time_calls(device_call *call, uint64_t calls, device_time *taken) {
+  vulkan_call *c = (vulkan_call *)call;
+  vulkan_device *d = device_of(call);
+
+  *taken = (device_time){0};
+  if (!usable(call))
+    return false;
+  while (calls > 0) {
+    const uint64_t some = calls < MOST_RECORDED ? calls : MOST_RECORDED;
+    VkResult error = record(c, some);
+    double start, host, own;
+    if (error)
+      return fail(call, error, "the launches could not be recorded");
+    start = clock_ns();
+    if (!run_recorded(call, "the kernel, while it was timed,"))
+      return false;
+    own = host = clock_ns() - start;
+    if (d->clock_mask) {
+      error = vulkan_read_clock(d, &own);
+      if (error)
+        return fail(call, error, "the device's clock could not be read");
+    }
+    taken->host += host;
+    taken->own += own;
+    call->others = is_other(c, c->next_set + (c->by_call ? some - 1 : 0));
+    if (!c->remote.head.other || c->by_call)
+      c->next_set = (c->next_set + some) % turns(c);
+    calls -= some;
+  }
+  if (call->other && !c->by_call)
+    c->next_set = !c->next_set;
+  return true;
+}
+
+/* Copies the inputs into all sets. */
+static VkResult fill_sets(vulkan_call *c) {
+  vulkan_device *d = device_of(&c->remote.head);
+  const VkResult error = vulkan_begin(d->transfer);
+
+  for (uint64_t set = 1; set < c->sets && !error; set++)
+    for (int o = 0; o < c->remote.head.variant->op->noperands; o++)
+      if (c->remote.head.problem->input[o] && device_home(&c->remote.head, o) == o) {
+        const vulkan_buffer *b = &c->operand[o];
+        const VkBufferCopy part = {.srcOffset = b->lead,
+                                   .dstOffset =
+                                       address_of(c, o, set) - c->copies.address + c->copies.lead,
+                                   .size = b->size};
+        vk.CmdCopyBuffer(d->transfer, b->buffer, c->copies.buffer, 1, &part);
+      }
+  return error ? error : vulkan_finish_transfer(d);
+}
+
+/* The workspace stays one: it is the variant's own, and small. */
+bool vulkan_cool(device_call *call) {
+  vulkan_call *c = (vulkan_call *)call;
+  vulkan_device *d = device_of(call);
+  const lathe_op *op = call->variant->op;
+  size_t bytes = 0, length;
+  uint64_t sets = 2;
+  VkResult error;
+
+  for (int o = 0; o < op->noperands; o++)
+    if (device_home(&c->remote.head, o) == o) {
+      bytes += c->operand[o].size;
+      c->slot[o] = c->set_size;
+      c->set_size += (c->operand[o].size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;
+    }
+  if (!usable(call) || bytes == 0 || !call->on->cools)
+    return false;
+  while ((double)bytes * (double)sets < largest_cache)
+    sets *= 2;
+  length = (sets - 1) * c->set_size + ALIGNMENT;
+  if (sets > MOST_SETS || (double)length > vulkan_device_memory(d) / 2 ||
+      vulkan_buffer_make(d, &c->copies, length, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0))
+    return false;
+  c->copies.lead = (0 - (size_t)c->copies.address) % ALIGNMENT;
+  c->copies.address += c->copies.lead;
+  c->sets = sets;
+  c->next_set = 0;
+  c->by_call = call->others = false;
+  call->other = NULL;
+  call->group = sets;
+  d->recorded_of = NULL;
+  error = fill_sets(c);
+  return !error || fail(call, error, "the operands could not be copied");
+}
+
+static const vulkan_buffer *buffer_of(device_call *call, int operand) {
+  vulkan_call *c = (vulkan_call *)call;
+
+  return operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
+}
+
+static size_t lead_of(device_call *call, int operand) {
+  const vulkan_buffer *b = buffer_of(call, operand);
+
+  return b->buffer ? b->lead : 0;
+}
+
+static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes) {
+  const vulkan_buffer *b = buffer_of(call, operand);
+  VkResult error;
+
+  if (!usable(call))
+    return false;
+  error = vulkan_copy(device_of(call), b, b->lead + (size_t)at, NULL, to, bytes);
+  return !error || fail(call, error, "the results could not be read");
+}
+
+static bool write_to(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
+  const vulkan_buffer *b = buffer_of(call, operand);
+  VkResult error;
+
+  if (!usable(call))
+    return false;
+  error = vulkan_copy(device_of(call), b, b->lead + at, from, NULL, bytes);
+  return !error || fail(call, error, "the outputs could not be set");
+}
+
+static bool poison(device_call *call, int operand, unsigned char value) {
+  const vulkan_buffer *b = buffer_of(call, operand);
+  const VkResult error = vulkan_fill(device_of(call), b, b->lead, b->lead + b->size, value);
+
+  return !error || fail(call, error, "the outputs could not be set");
+}
+
+const remote_kind vulkan_remote = {
+    .usable = usable, .lead = lead_of, .read = read_back, .write = write_to, .fill = poison};
+
+#endif
