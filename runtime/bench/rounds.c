@@ -53,6 +53,7 @@ static job job_of(const report *r, const row *line, int round) {
            .special = o->special,
            .layout = o->layout,
            .check_only = o->check_only,
+           .profile = o->profile,
            .peer = line->peer,
            .limits = o->limits,
            .round = round,

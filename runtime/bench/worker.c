@@ -24,14 +24,15 @@
 #include "base/progress.h"
 #include "base/signals.h"
 #include "devices/devices.h"
+#include "measure/overhead.h"
 
 enum { MOST_DEVICES = 16 };
 
-typedef enum wish { FIND, MEMORY, STREAMS, ARITHMETIC, RUN } wish;
+typedef enum wish { FIND, MEMORY, STREAMS, ARITHMETIC, LAUNCH, RUN } wish;
 
 typedef struct request {
   wish what;
-  lathe_kind kind; /* FIND: of what kind; MEMORY, STREAMS, ARITHMETIC: which device */
+  lathe_kind kind; /* FIND: of what kind; other wishes: which device */
   size_t device;
   int streams; /* STREAMS */
   size_t bytes;
@@ -49,9 +50,10 @@ typedef struct description {
 } description;
 
 typedef struct answer {
-  double value;   /* MEMORY, STREAMS, ARITHMETIC */
-  char text[256]; /* FIND: why there are none */
-  size_t count;   /* FIND */
+  double value;      /* MEMORY, STREAMS, ARITHMETIC */
+  device_time taken; /* LAUNCH; NaN where it is not known */
+  char text[256];    /* FIND: why there are none */
+  size_t count;      /* FIND */
   description device[MOST_DEVICES];
   outcome outcome; /* RUN; after the answer come the samples, warm and cold, host and own */
 } answer;
@@ -120,7 +122,7 @@ static bool answer_to(const request *r) {
   case ARITHMETIC:
     a.value = on->arithmetic_rate ? on->arithmetic_rate(on, r->dtype, r->unit) : 0;
     break;
-    break;
+  case LAUNCH: a.taken = overhead_of_launch(on); break;
   case RUN: a.outcome = job_run(&r->job); break;
   }
   sent = put(line, &a, sizeof a) && put_samples(&a.outcome.warm) && put_samples(&a.outcome.cold);
@@ -355,6 +357,17 @@ static double streams_rate(device *on, int streams, size_t bytes) {
   return ask(&r, &a, &why) == WORKER_LIVES ? a.value : 0;
 }
 
+static bool empty_launch(device *on, device_time *taken) {
+  const request r = about(LAUNCH, on);
+  const char *why;
+  answer a;
+
+  if (ask(&r, &a, &why) != WORKER_LIVES || !(a.taken.own > 0))
+    return false;
+  *taken = a.taken;
+  return true;
+}
+
 /* Asks for the devices of a kind, and puts them in the list. */
 static void meet(lathe_kind kind) {
   typedef struct acquaintances {
@@ -389,7 +402,8 @@ static void meet(lathe_kind kind) {
                        .cools = s->about.cools,
                        .memory = memory,
                        .streams_rate = streams_rate,
-                       .arithmetic_rate = arithmetic_rate};
+                       .arithmetic_rate = arithmetic_rate,
+                       .empty_launch = empty_launch};
     here->at[i] = &s->head;
   }
   drivers = drivers || a.count > 0;

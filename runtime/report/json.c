@@ -2,13 +2,16 @@
  * compare.py reads it; what that does not know of are further members. */
 #include "json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/json_values.h"
+#include "devices/devices.h"
 #include "devices/peer/peers.h"
 #include "library/cpu.h"
+#include "measure/counters.h"
 #include "measure/overhead.h"
 #include "params.h"
 
@@ -43,6 +46,20 @@ static json_t *units(void) {
   return all;
 }
 
+/* By device; `own_ns` is what each of many in a row takes, `host_ns` one alone. */
+static json_t *empty_launches(const report *r) {
+  json_t *all = json_object();
+
+  for (size_t i = 0; i < device_count() && !r->options->check_only; i++) {
+    const device_time taken =
+        r->selection->device[i] ? overhead_of_launch(device_at(i)) : (device_time){NAN, NAN};
+    if (isfinite(taken.own))
+      json_object_set_new(all, device_at(i)->id,
+                          json_pack("{s:f, s:f}", "own_ns", taken.own, "host_ns", taken.host));
+  }
+  return all;
+}
+
 static json_t *context(const report *r) {
   json_t *c = json_object();
 
@@ -63,6 +80,8 @@ static json_t *context(const report *r) {
                       json_string(lathe_cpu_feature_names(lathe_cpu_features())));
   json_object_set_new(c, "seed", json_integer((json_int_t)r->options->seed));
   json_object_set_new(c, "timer_overhead_ns", json_real(overhead_of_clock_ns()));
+  json_object_set_new(c, "empty_launches", empty_launches(r));
+  json_object_set_new(c, "counters_missing", json_text_or_null(counters_missing()));
   json_object_set_new(c, "seconds", json_real(r->seconds));
   json_object_set_new(c, "interrupted", json_boolean(r->interrupted));
   json_object_set_new(c, "rows_not_run", json_integer((json_int_t)(r->total - r->count)));

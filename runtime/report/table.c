@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "bounds.h"
+#include "devices/devices.h"
 #include "findings.h"
 #include "library/cpu.h"
 #include "measure/overhead.h"
@@ -51,6 +52,23 @@ bool report_fills(const report *r, const lathe_backend *backend) {
          (r->options->backend || can_run(r, backend) || !can_run(r, NULL));
 }
 
+/* What each device that is used takes for a launch of nothing. */
+static void empty_launches(const report *r) {
+  char text[400] = "";
+  size_t used = 0;
+
+  for (size_t i = 0; i < device_count() && used < sizeof text; i++) {
+    const device_time taken =
+        r->selection->device[i] ? overhead_of_launch(device_at(i)) : (device_time){NAN, NAN};
+    if (isfinite(taken.own))
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s, %s alone",
+                               used ? "; " : "", device_at(i)->id, units_time(taken.own).text,
+                               units_time(taken.host).text);
+  }
+  if (used)
+    wrap_print(text, printf("empty launch, of many in a row:"), 4);
+}
+
 static void head(const report *r) {
   const char *features = lathe_cpu_feature_names(lathe_cpu_features());
   const char *name = lathe_cpu_name();
@@ -65,6 +83,8 @@ static void head(const report *r) {
            r->options->check_only ? "results are checked, not timed" : "medians of a call, ",
            r->options->check_only ? "" : threads, r->options->check_only ? "" : ", warm caches");
   wrap_print(text, printf("seed"), 4);
+  if (!r->options->check_only)
+    empty_launches(r);
   putchar('\n');
 }
 
@@ -221,6 +241,7 @@ void report_table_end(const report *r) {
   if (!r->options->check_only)
     report_crossovers(r);
   report_implementations(r);
+  report_profile(r);
   report_samples(r);
   putchar('\n');
   if (marks)

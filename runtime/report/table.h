@@ -16,6 +16,9 @@ void report_variants_begin(const report *r);
 void report_variants_line(const row *line);
 size_t report_variants_marks(const report *r);
 
+/* Below the table: where the time goes of the rows that were profiled. */
+void report_profile(const report *r);
+
 /* Whether a row was run and is not right, and what it goes as. */
 bool report_failed(const row *r);
 const char *report_failed_as(const row *r);

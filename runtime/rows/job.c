@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/ranges.h"
 #include "check/mutate.h"
 #include "devices/cpu/device.h"
 #include "devices/devices.h"
@@ -105,10 +106,25 @@ static check_result time_call(const job *j, result_watch *w, outcome *out) {
   device *on = call->on;
   check_result r = {0};
 
-  if (!measure(call, &j->limits, j->calls, j->samples, w, &out->warm) || !watch_look_at_all(w))
+  bool ok;
+
+  ranges_begin("time, warm");
+  ok = measure(call, &j->limits, j->calls, j->samples, w, &out->warm) && watch_look_at_all(w);
+  ranges_end();
+  if (!ok)
     return w->found.verdict == CHECK_WRONG ? w->found : check_failed(call);
+  if (j->profile && j->round == 0 && !j->peer) {
+    ranges_begin("profile");
+    ok = profile_call(call, out->warm.calls, &out->profile);
+    ranges_end();
+    if (!ok)
+      return check_failed(call);
+  }
   if (on->cool && on->cool(call)) {
-    if (!measure(call, &j->limits, j->cold_calls, j->samples, NULL, &out->cold))
+    ranges_begin("time, cold");
+    ok = measure(call, &j->limits, j->cold_calls, j->samples, NULL, &out->cold);
+    ranges_end();
+    if (!ok)
       return check_failed(call);
     r = check_same(call, w->right);
   }
@@ -116,7 +132,9 @@ static check_result time_call(const job *j, result_watch *w, outcome *out) {
     r = repeat(j, call, w->right);
   if (r.verdict == CHECK_RIGHT && !on->intact(call))
     r = check_failed(call);
+  ranges_begin("ceilings");
   out->ceilings = ceilings_of(on, j->variant->op, j->variant->dtype, j->dim, j->round);
+  ranges_end();
   return r;
 }
 
@@ -235,12 +253,14 @@ static void judge(const job *j, device_call *call, const problem *other, outcome
   const problem *asked = call->problem;
   proofs p = {0};
 
+  ranges_begin("check");
   if (j->round == 0) {
     p = prove_both(j, call, other, out);
     weigh(j->variant, &out->check);
   } else {
     p.asked = recall(call, j->results, &out->check);
   }
+  ranges_end();
   if (out->check.verdict == CHECK_RIGHT && !j->check_only) {
     /* With the other's inputs where those of the job's problem were: what is remembered by its place is
      * another now. */
@@ -267,14 +287,20 @@ outcome job_run(const job *j) {
 
   layout.drawn = (unsigned)j->round;
   *now = trial_of(j, ASKED);
-  if (on && j->round == 0 && !j->peer)
+  ranges_begin(j->variant->name);
+  if (on && j->round == 0 && !j->peer) {
+    ranges_begin("probe");
     out.check = probe_variant(on, j->variant, j->seed, now);
+    ranges_end();
+  }
   if (out.check.verdict == CHECK_RIGHT) {
     *now = trial_of(j, ASKED);
+    ranges_begin("inputs and reference");
     asked = on ? problem_of(j, on, ASKED, 0, &why) : NULL;
     if (asked && j->round == 0)
       other = problem_of(j, on, OTHER, lathe_bytes(j->variant->op, j->variant->dtype, j->dim),
                          &no_room);
+    ranges_end();
     call = asked ? device_prepare(on, j->variant, asked, layout, &why) : NULL;
     if (call) {
       judge(j, call, other, &out);
@@ -284,6 +310,7 @@ outcome job_run(const job *j) {
       snprintf(out.check.message, sizeof out.check.message, "%s", why);
     }
   }
+  ranges_end();
   out.at = *now;
   out.lost = on && on->lost;
   return out;

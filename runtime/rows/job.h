@@ -6,6 +6,7 @@
 #include "check/probe.h"
 #include "measure/ceiling.h"
 #include "measure/measure.h"
+#include "measure/profile.h"
 
 typedef struct job {
   const lathe_variant *variant; /* constant data: at the same place in a forked process */
@@ -14,7 +15,7 @@ typedef struct job {
   uint64_t seed;
   unsigned special; /* RANDOM_... */
   device_layout layout;
-  bool check_only;
+  bool check_only, profile;
   /* Another library's: it is not tried on other sizes before its own, and may be off by some times the bound, of which
    * a note tells. */
   bool peer;
@@ -31,6 +32,7 @@ typedef struct outcome {
   measurement warm;  /* operands in whatever cache holds them; no samples where nothing was timed */
   measurement cold;  /* operands in memory; no samples where the device has no way to do that */
   uint64_t results;  /* what tells them apart from others; 0: not proved */
+  profile profile;   /* of the first round, where it was asked for */
   ceilings ceilings; /* the device's, at this size, in this round */
   bool lost;         /* the device: this process must do no more with it */
   trial at;          /* what was tried last: where it was wrong, what shows it */

@@ -302,6 +302,10 @@ static const option_row rows[] = {
              "What to show"},
     {"rows", NULL, "a line for each variant, as for one op alone", .set = set_flag,
      .to = TO(o.rows)},
+    {"profile", NULL,
+     "where the time of a call goes: host, launch, kernel,\n"
+     "copies and memory; on a processor what it counts",
+     .set = set_flag, .to = TO(o.profile)},
     {"json", "FILE", "everything, in Google Benchmark's form", .set = set_path, .to = TO(o.json)},
     {"csv", "FILE", "one line for each row", .set = set_path, .to = TO(o.csv)},
     {"html", "FILE", "a page to look at, which needs no network", .set = set_path,
@@ -422,6 +426,8 @@ options options_parse(int argc, char **argv) {
                    "nothing; only "
                    "--list-variants has "
                    "--json");
+  if (o->profile && o->check_only)
+    message_refuse("--profile measures, and --check-only, --special and --in-place do not");
   if (o->layout.page_end && o->layout.offset)
     message_refuse("--offset and --page-end: buffers cannot be placed by both ends");
   if (!r.seeded)

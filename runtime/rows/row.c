@@ -70,6 +70,15 @@ const row_field row_fields[] = {
     FIGURE(ceiling_flops_per_second, "operations/s"),
     FIGURE(ceiling_share, "fraction of the ceiling"),
     FIELD(above_ceiling, ROW_FLAG),
+    FIGURE(host_time, "ns"),
+    FIGURE(launch_time, "ns"),
+    FIGURE(kernel_time, "ns"),
+    FIGURE(copy_in_time, "ns"),
+    FIGURE(copy_out_time, "ns"),
+    FIGURE(memory_time, "ns"),
+    FIGURE(instructions, "instructions"),
+    FIGURE(cycles, "cycles"),
+    FIGURE(cache_misses, "cache misses"),
     FIELD(stop, ROW_TEXT),
     FIGURE(ulp, "units in the last place"),
     FIGURE(ulp_bound, "units in the last place"),
@@ -230,6 +239,17 @@ static void raise_ceilings(row *r, const ceilings *c) {
   }
 }
 
+static void take_profile(row *r, const profile *p) {
+  r->profiled = true;
+  r->host_time = p->host;
+  r->launch_time = p->launch;
+  r->copy_in_time = p->copy_in;
+  r->copy_out_time = p->copy_out;
+  r->instructions = p->instructions;
+  r->cycles = p->cycles;
+  r->cache_misses = p->cache_misses;
+}
+
 bool row_add(row *r, const outcome *o, const device *on, const measure_limits *limits) {
   const bool host = measure_uses_host(on);
 
@@ -238,6 +258,8 @@ bool row_add(row *r, const outcome *o, const device *on, const measure_limits *l
     message_refuse("out of memory");
   if (o->round == 0)
     r->results = o->results;
+  if (o->profile.taken)
+    take_profile(r, &o->profile);
   raise_ceilings(r, &o->ceilings);
   return !r->warm.stop;
 }
@@ -299,6 +321,10 @@ void row_measure(row *r, const device *on) {
   r->bytes_per_second = r->bytes * 1e9 / t->median;
   r->flops_per_second = r->flops * 1e9 / t->median;
   hold_against_ceilings(r, on);
+  if (r->profiled) {
+    r->kernel_time = r->real_time;
+    r->memory_time = r->bytes / r->ceiling_bytes_per_second * 1e9;
+  }
   if (r->cold.rounds > 0) {
     r->cold_sample_count = r->cold.count;
     r->cold_time = r->cold.median;

@@ -24,6 +24,7 @@ typedef struct row {
   uint64_t results;  /* see job.h */
   char bytes_ceiling[32], flops_ceiling[32]; /* what each was measured for */
   bool seen;                                 /* a round has told what becomes of it */
+  bool profiled;
 
   /* The fields. Texts are borrowed, but for these six. */
   char *name;
@@ -58,6 +59,9 @@ typedef struct row {
       least_flops_per_second; /* of all rounds, where those are the most */
   double ceiling_share;       /* of that one which is nearer, and which `ceiling` names */
   bool above_ceiling;         /* by more than measuring is uncertain */
+  /* --profile, of one call: see measure/profile.h; memory_time is what moving the operands' bytes takes at the ceiling. */
+  double host_time, launch_time, kernel_time, copy_in_time, copy_out_time, memory_time;
+  double instructions, cycles, cache_misses;
   const char *stop;
   double ulp, ulp_bound;
   double norm_error, norm_bound; /* of an output as a whole, shares of its 2-norm */

@@ -97,6 +97,13 @@ struct device {
   bool (*run)(device_call *call);
   bool (*time)(device_call *call, uint64_t calls, device_time *taken);
 
+  /* As run; *ns: what asking for the call took the host, before it waited. Null on a processor, which is not asked. */
+  bool (*ask)(device_call *call, double *ns);
+
+  /* Launches a kernel that does nothing: on the host's clock from asking for one until it is known to have ended, and
+   * on the device's own what each of many in a row takes. False where that is not known. */
+  bool (*empty_launch)(device *on, device_time *taken);
+
   /* From here on timed calls take turns with copies of the operands, so many that each call finds
    * its own in memory and in no cache; results are looked at in the first, the call's own. False, with
    * all as it was, where so many cannot be had. Null where a device never does it. */

@@ -1,6 +1,7 @@
 /* device.c - this processor, one thread of it, as a device. */
 #include "device.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,6 +334,28 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   return !crash || device_fail(call, "crashed with %s while it was timed", crash);
 }
 
+static void nothing(const lathe_args *args) {
+  (void)args;
+}
+
+/* A kernel that does nothing, called as all are. */
+static bool empty_launch(device *on, device_time *taken) {
+  enum { TRIES = 21, CALLS = 1 << 14 };
+  const lathe_variant variant = {.run = nothing};
+  cpu_call c = {.head = {.on = on, .variant = &variant}, .calls = CALLS};
+
+  *taken = (device_time){INFINITY, INFINITY};
+  for (int i = 0; i < TRIES; i++) {
+    double start = clock_ns();
+    run(&c.head);
+    taken->host = fmin(taken->host, clock_ns() - start);
+    start = clock_ns();
+    run_batch(&c);
+    taken->own = fmin(taken->own, (clock_ns() - start) / CALLS);
+  }
+  return true;
+}
+
 static const void *output(device_call *call, int operand) {
   return ((cpu_call *)call)->args.buf[operand];
 }
@@ -397,6 +420,7 @@ device *device_cpu(void) {
       .take_turns = take_turns,
       .run = run,
       .time = time_calls,
+      .empty_launch = empty_launch,
       .output = output,
       .intact = intact,
       .peek = peek,

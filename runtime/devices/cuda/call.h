@@ -91,12 +91,14 @@ void cuda_release(device_call *call);
 bool cuda_load(device_call *call, const problem *p);
 bool cuda_take_turns(device_call *call, const problem *other);
 bool cuda_run(device_call *call);
+bool cuda_ask(device_call *call, double *ns);
 bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken);
 bool cuda_cool(device_call *call);
 extern const remote_kind cuda_remote;
 
 /* rates.c: and of what a device can do at best. */
 double cuda_streams_rate(device *on, int streams, size_t bytes);
+bool cuda_empty_launch(device *on, device_time *taken);
 double cuda_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit);
 
 #endif

@@ -139,6 +139,8 @@ static bool describe(cuda_device *d, int i) {
       .load = cuda_load,
       .take_turns = cuda_take_turns,
       .run = cuda_run,
+      .ask = cuda_ask,
+      .empty_launch = cuda_empty_launch,
       .time = cuda_time_calls,
       .cool = cuda_cool,
       .output = remote_output,

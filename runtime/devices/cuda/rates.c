@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "arithmetic.h"
+#include "base/clock.h"
 #include "call.h"
 #include "streams.h"
 
@@ -83,17 +84,39 @@ static double best_streams(cuda_device *d, streams_run *r, int streams, size_t b
   return best;
 }
 
+/* The kernels of streams.h, loaded once. */
+static bool load_streams(cuda_device *d) {
+  const char *ptx = streams_ptx();
+
+  return ptx && cuda_context_use(d) == 0 && (d->streams || cuda.module_load(&d->streams, ptx) == 0);
+}
+
+/* A kernel that is to copy nothing. */
+bool cuda_empty_launch(device *on, device_time *taken) {
+  enum { TRIES = 21 };
+  cuda_device *d = (cuda_device *)on;
+  streams_run r = {.d = d, .blocks = 1, .threads = 32};
+
+  if (!load_streams(d) || cuda.module_function(&r.kernel, d->streams, streams_name(1, 0)))
+    return false;
+  taken->own = best_run(&r, 0) * 1e9;
+  taken->host = INFINITY;
+  for (int i = 0; i < TRIES && !on->lost; i++) {
+    const double start = clock_ns();
+    on->lost = launch_streams(&r, 0) || cuda_finish(d);
+    taken->host = fmin(taken->host, clock_ns() - start);
+  }
+  return !on->lost && isfinite(taken->own);
+}
+
 double cuda_streams_rate(device *on, int streams, size_t bytes) {
   cuda_device *d = (cuda_device *)on;
   const int reads = streams == STREAMS_READING ? 1 : streams;
   const int moved = streams == STREAMS_READING ? 1 : streams + 1;
   streams_run r = {.d = d, .packs = bytes / 16};
-  const char *ptx = streams_ptx();
   double rate = 0;
-  bool ok = ptx && cuda_context_use(d) == 0;
+  bool ok = load_streams(d);
 
-  if (ok && !d->streams)
-    ok = cuda.module_load(&d->streams, ptx) == 0;
   for (int s = 0; s < reads && ok; s++)
     ok = cuda.memory_allocate(&r.from[s], bytes) == 0;
   /* Where nothing is written the loops still name a place. */

@@ -4,6 +4,8 @@
 #ifdef HAVE_VULKAN
 #include <string.h>
 
+#include "base/clock.h"
+
 /* All that was written is there for all that follows. Between launches only shaders' own accesses
  * count: what a driver does for more than is asked for, it does within the time that is measured. */
 void vulkan_barrier(VkCommandBuffer to, VkPipelineStageFlags before, VkPipelineStageFlags after) {
@@ -33,8 +35,10 @@ VkResult vulkan_submit(vulkan_device *d, VkCommandBuffer recorded) {
       .commandBufferCount = 1,
       .pCommandBuffers = &recorded,
   };
+  const double start = clock_ns();
   VkResult error = vk.QueueSubmit(d->queue, 1, &info, d->fence);
 
+  d->asked_ns = clock_ns() - start;
   if (!error)
     error = vk.WaitForFences(d->made, 1, &d->fence, VK_TRUE, UINT64_MAX);
   if (error == VK_ERROR_DEVICE_LOST)

@@ -28,6 +28,8 @@ device_list device_vulkan(void) {
     on->load = vulkan_load;
     on->take_turns = vulkan_take_turns;
     on->run = vulkan_run;
+    on->ask = vulkan_ask;
+    on->empty_launch = vulkan_empty_launch;
     on->time = vulkan_time_calls;
     on->cool = vulkan_cool;
     on->output = remote_output;

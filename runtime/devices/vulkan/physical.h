@@ -37,6 +37,7 @@ typedef struct vulkan_device {
   VkCommandBuffer transfer, batch;
   VkFence fence;
   VkQueryPool clock;
+  double asked_ns; /* what asking for the last batch or copy took the host */
   vulkan_code code;
   vulkan_buffer staging;
   void *mapped;            /* the staging buffer */

@@ -4,6 +4,7 @@
 #ifdef HAVE_VULKAN
 #include <math.h>
 
+#include "base/clock.h"
 #include "library/dtype.h"
 
 /* One way to move memory: streams.comp in so many workgroups, or where there is no pipeline the
@@ -82,6 +83,32 @@ static double best_streams(streams_run *r, int streams) {
       }
   }
   return best;
+}
+
+/* A shader that is to move nothing. */
+bool vulkan_empty_launch(device *on, device_time *taken) {
+  enum { TRIES = 21, RUNS = 64 };
+  vulkan_device *d = (vulkan_device *)on;
+  const lathe_launch launch = {.block = {32, 1, 1}, .constant = {0, 1}};
+  streams_run r = {.d = d, .groups = 1};
+  double own = INFINITY;
+
+  if (!vulkan_streams.start || !d->clock_mask || on->lost || vulkan_device_open(d) ||
+      vulkan_code_get(&d->code, &vulkan_streams, &launch, &r.pipeline))
+    return false;
+  for (int i = 0; i < TRIES; i++)
+    own = fmin(own, time_streams(&r, RUNS) / RUNS);
+  taken->own = own;
+  taken->host = INFINITY;
+  if (!isfinite(time_streams(&r, 1))) /* which stays recorded */
+    return false;
+  for (int i = 0; i < TRIES; i++) {
+    const double start = clock_ns();
+    if (vulkan_submit(d, d->batch))
+      return false;
+    taken->host = fmin(taken->host, clock_ns() - start);
+  }
+  return true;
 }
 
 double vulkan_streams_rate(device *on, int streams, size_t bytes) {
