@@ -18,7 +18,7 @@ void remote_free(remote_call *r) {
   const remote_kind *kind = kind_of(&r->head);
 
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
-    if (r->host[o] && kind->unpin)
+    if (r->pinned[o])
       kind->unpin(r->host[o]);
     free(r->host[o]);
   }
@@ -50,7 +50,7 @@ static void *fetch(device_call *call, int operand) {
     r->host[operand] = memory_make(bytes);
     if (r->host[operand] && kind->pin && bytes >= LARGE) {
       memory_fill(r->host[operand], remote_poison_byte, bytes); /* touched by all */
-      kind->pin(r->host[operand], bytes);
+      r->pinned[operand] = kind->pin(r->host[operand], bytes);
     }
   }
   if (!r->host[operand]) {

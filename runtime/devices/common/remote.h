@@ -13,6 +13,7 @@ extern const unsigned char remote_guard_byte, remote_poison_byte;
 typedef struct remote_call {
   device_call head;
   void *host[LATHE_MAX_OPERANDS];
+  bool pinned[LATHE_MAX_OPERANDS];
 } remote_call;
 
 /* What a kind of devices does in its own way. Of operands LATHE_MAX_OPERANDS is the workspace. False is with the reason
@@ -26,8 +27,8 @@ typedef struct remote_kind {
   bool (*read)(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes);
   bool (*write)(device_call *call, int operand, size_t at, const void *from, size_t bytes);
   bool (*fill)(device_call *call, int operand, unsigned char value);
-  /* Told of large copies, once they are there, and before they go; null for no wish to know. */
-  void (*pin)(void *memory, size_t bytes);
+  /* Pins the memory of a large copy, false where the device cannot, and lets go what is pinned. Null for neither. */
+  bool (*pin)(void *memory, size_t bytes);
   void (*unpin)(void *memory);
 } remote_kind;
 

@@ -445,14 +445,12 @@ static bool poison(device_call *call, int operand, unsigned char value) {
 }
 
 /* Memory that stays where it is takes what the device sends it several times as fast. */
-static void pin(void *memory, size_t bytes) {
-  if (cuda.host_register)
-    cuda.host_register(memory, bytes, 0); /* a wish */
+static bool pin(void *memory, size_t bytes) {
+  return cuda.host_register && cuda.host_unregister && cuda.host_register(memory, bytes, 0) == 0;
 }
 
 static void unpin(void *memory) {
-  if (cuda.host_unregister)
-    cuda.host_unregister(memory); /* of what is not registered it says so, to nobody */
+  cuda.host_unregister(memory);
 }
 
 const remote_kind cuda_remote = {.usable = usable,

@@ -20,7 +20,7 @@
 
 #include "bulk_copies.h"
 #include "driver/fake.h"
-#include "library/dispatch.h"
+#include "library/launch.h"
 
 CUresult fake_tensor_map(CUtensorMap *, int, unsigned, void *, const unsigned long long *,
                          const unsigned long long *, const unsigned *, const unsigned *, int, int,
