@@ -10,6 +10,7 @@
 #include "base/signals.h"
 #include "commands.h"
 #include "devices/peer/peers.h"
+#include "explain.h"
 #include "library/cpu.h"
 #include "library/tuning.h"
 #include "list.h"
@@ -155,7 +156,9 @@ int main(int argc, char **argv) {
   report_files_check(&o);
   if (!tune)
     load_tuning(&o, &s);
-  if (o.list) {
+  if (o.explain) {
+    explain_print(argv[0], &s);
+  } else if (o.list) {
     list_print(&o, &s);
     status = !o.json || list_json(o.json, &s) ? EXIT_RIGHT : EXIT_REQUEST;
   } else {

@@ -24,11 +24,12 @@
 #include "base/progress.h"
 #include "base/signals.h"
 #include "devices/devices.h"
+#include "library/launch.h"
 #include "measure/overhead.h"
 
 enum { MOST_DEVICES = 16 };
 
-typedef enum wish { FIND, MEMORY, STREAMS, ARITHMETIC, LAUNCH, RUN } wish;
+typedef enum wish { FIND, MEMORY, STREAMS, ARITHMETIC, LAUNCH, KERNELS, RUN } wish;
 
 typedef struct request {
   wish what;
@@ -38,7 +39,7 @@ typedef struct request {
   size_t bytes;
   lathe_dtype dtype; /* ARITHMETIC */
   device_unit unit;
-  job job; /* RUN */
+  job job; /* RUN, KERNELS */
 } request;
 
 /* What is told of a device. */
@@ -55,6 +56,8 @@ typedef struct answer {
   char text[256];    /* FIND: why there are none */
   size_t count;      /* FIND */
   description device[MOST_DEVICES];
+  int kernels; /* KERNELS: how many, or -1 with the reason in text */
+  device_kernel kernel[LATHE_MAX_LAUNCHES];
   outcome outcome; /* RUN; after the answer come the samples, warm and cold, host and own */
 } answer;
 
@@ -111,8 +114,10 @@ static bool put_samples(const measurement *m) {
 
 /* False where nobody listens any more. */
 static bool answer_to(const request *r) {
-  device *on = r->what == FIND || r->what == RUN ? NULL : device_own(r->kind).at[r->device];
+  const bool of_job = r->what == RUN || r->what == KERNELS;
+  device *on = r->what == FIND || of_job ? NULL : device_own(r->kind).at[r->device];
   answer a = {0};
+  const char *why = "";
   bool sent;
 
   switch (r->what) {
@@ -123,6 +128,10 @@ static bool answer_to(const request *r) {
     a.value = on->arithmetic_rate ? on->arithmetic_rate(on, r->dtype, r->unit) : 0;
     break;
   case LAUNCH: a.taken = overhead_of_launch(on); break;
+  case KERNELS:
+    a.kernels = job_kernels(&r->job, a.kernel, &why);
+    snprintf(a.text, sizeof a.text, "%s", why ? why : "");
+    break;
   case RUN: a.outcome = job_run(&r->job); break;
   }
   sent = put(line, &a, sizeof a) && put_samples(&a.outcome.warm) && put_samples(&a.outcome.cold);
@@ -438,6 +447,23 @@ worker_fate worker_run(const device *on, const job *j, outcome *out, const char 
   if (fate == WORKER_LIVES)
     *out = a.outcome;
   return fate;
+}
+
+int worker_kernels(const device *on, const job *j, device_kernel *to, const char **why) {
+  static char text[256];
+  request r = {.what = KERNELS, .job = *j};
+  answer a;
+
+  r.job.device = number_of(on);
+  if (alone)
+    return job_kernels(&r.job, to, why);
+  if (ask(&r, &a, why) != WORKER_LIVES)
+    return -1;
+  for (int k = 0; k < a.kernels; k++)
+    to[k] = a.kernel[k];
+  snprintf(text, sizeof text, "%s", a.text);
+  *why = text;
+  return a.kernels;
 }
 
 void worker_renew(void) {

@@ -24,6 +24,9 @@ typedef enum worker_fate {
  * out holds nothing, and *why says how it ended; so too at an interrupt, which signals.h tells of. */
 worker_fate worker_run(const device *on, const job *j, outcome *out, const char **why);
 
+/* The kernels that a job's call launches on a device, as job_kernels says. */
+int worker_kernels(const device *on, const job *j, device_kernel *to, const char **why);
+
 /* Another process, whose memory lies elsewhere, where that costs next to nothing: no driver has to be loaded anew. */
 void worker_renew(void);
 

@@ -62,3 +62,13 @@ const char *device_missing(lathe_kind kind) {
 
   return list.count ? NULL : list.missing;
 }
+
+int device_image_kernels(const lathe_variant *variant, device_kernel *to, int most,
+                         const char **why) {
+  static int (*const tellers[DEVICE_KINDS])(const lathe_variant *, device_kernel *, int,
+                                            const char **) = {[LATHE_CUDA] = cuda_image_kernels};
+
+  *why = "its code tells that only on a device";
+  return tellers[variant->backend->kind] ? tellers[variant->backend->kind](variant, to, most, why)
+                                         : -1;
+}

@@ -15,6 +15,11 @@ void device_put(lathe_kind kind, const device_list *list);
 size_t device_count(void);
 device *device_at(size_t index);
 
+/* The kernels that a variant's calls may launch, of a kind whose code tells without a device, at most so many; how many
+ * there are, or -1 with the reason in why, static. */
+int device_image_kernels(const lathe_variant *variant, device_kernel *to, int most,
+                         const char **why);
+
 /* Why there is no device of a kind; null where there is one. */
 const char *device_missing(lathe_kind kind);
 

@@ -320,3 +320,24 @@ void outcome_free(outcome *o) {
   measure_free(&o->warm);
   measure_free(&o->cold);
 }
+
+int job_kernels(const job *j, device_kernel *to, const char **why) {
+  const lathe_variant *v = j->variant;
+  const device_list list = device_own(v->backend->kind);
+  device *on = j->device < list.count ? list.at[j->device] : NULL;
+  device_call *call = NULL;
+  problem *p = NULL;
+  int count = -1;
+
+  *why = "the device is there no more";
+  if (on)
+    p = problem_draw(v->op, v->dtype, j->dim, j->seed, 0, why);
+  if (p)
+    call = device_prepare(on, v, p, (device_layout){0}, why);
+  if (call) {
+    count = on->kernels ? on->kernels(call, to) : 0;
+    on->release(call);
+  }
+  problem_free(p);
+  return count;
+}

@@ -169,6 +169,21 @@ static void set_list_what(request *r, const option_row *row, const char *value) 
   r->o.list |= row->what;
 }
 
+/* A row is a variant at a size, or at all. */
+static void set_explain(request *r, const option_row *row, const char *value) {
+  const char *slash = strchr(value, '/');
+
+  r->o.explain = name(row->name, value);
+  if (slash == value)
+    message_refuse("--explain %s names no variant; expected VARIANT or VARIANT/SIZE", value);
+  append(&r->o.variant, row->name, value);
+  if (slash)
+    r->o.variant[strlen(r->o.variant) - strlen(slash)] = '\0';
+  if (slash)
+    append(&r->o.size, row->name, slash + 1);
+  append(&r->o.dtype, row->name, "all");
+}
+
 static void print_help(request *r, const option_row *row, const char *value);
 
 static void print_version(request *r, const option_row *row, const char *value) {
@@ -207,6 +222,10 @@ static const option_row rows[] = {
      "why one cannot run here, where dispatch chooses it; with\n"
      "--json FILE, there what each cost to build",
      .set = set_list_what, .what = LIST_VARIANTS},
+    {"explain", "ROW",
+     "all that is known of a variant, or of it at one size, as\n"
+     "rows are named in files: exp_f32__avx2_u4/10K",
+     .set = set_explain},
     {.help = "\n"
              "What to run (comma lists; options of this kind narrow each other)"},
     {"op", "A,B", "ops, or globs: --op 'norm_*'", .set = set_list, .to = TO(o.op)},

@@ -27,6 +27,7 @@ typedef struct options {
   unsigned special; /* RANDOM_... */
   device_layout layout;
   const char *json, *csv, *markdown, *html;
+  const char *explain;          /* a variant, to be told of in the place of a run */
   const char *compare, *tuning; /* files to write and to read, or null */
 } options;
 

@@ -53,6 +53,20 @@ typedef struct device_time {
   double host, own;
 } device_time;
 
+/* A kernel that calls launch; counts are -1 where they are not known. */
+typedef struct device_kernel {
+  char name[112];
+  int architecture; /* CUDA: of its code, 90 for compute capability 9.0; 0: that of the device */
+  uint32_t grid[3], block[3]; /* blocks, and threads of one; 0 where no size says them */
+  uint32_t cluster;           /* blocks that share memory; 0 or 1 for none */
+  uint32_t shared;            /* bytes of a block that the launch asks for */
+  int fixed;                  /* and those that the code has besides */
+  int registers, local; /* of a thread; bytes of it that are in memory, as spilled registers are */
+  int at_once;          /* blocks on a multiprocessor */
+  double
+      occupancy; /* the share of a multiprocessor's threads that these are; NaN where not known */
+} device_kernel;
+
 struct device {
   const char *id;    /* cpu, cuda0: what --device takes */
   const char *name;  /* as the maker calls it */
@@ -99,6 +113,9 @@ struct device {
 
   /* As run; *ns: what asking for the call took the host, before it waited. Null on a processor, which is not asked. */
   bool (*ask)(device_call *call, double *ns);
+
+  /* The kernels of a call, at most LATHE_MAX_LAUNCHES, and how many there are. Null on a processor. */
+  int (*kernels)(device_call *call, device_kernel *to);
 
   /* Launches a kernel that does nothing: on the host's clock from asking for one until it is known to have ended, and
    * on the device's own what each of many in a row takes. False where that is not known. */

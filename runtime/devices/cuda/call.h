@@ -81,6 +81,9 @@ void cuda_buffer_free(cuda_device *d, cuda_buffer *b);
 /* kernels.c: the launches of a call and their kernels; false with the reason in why, static. */
 bool cuda_load_kernels(cuda_call *c, const char **why);
 
+/* device.h's kernels. */
+int cuda_kernels(device_call *call, device_kernel *to);
+
 /* How a kernel of clusters is launched; attribute: room for what it points to. */
 cuda_launch_config cuda_cluster_config(const lathe_launch *k, cuda_launch_attribute *attribute);
 

@@ -140,6 +140,7 @@ static bool describe(cuda_device *d, int i) {
       .take_turns = cuda_take_turns,
       .run = cuda_run,
       .ask = cuda_ask,
+      .kernels = cuda_kernels,
       .empty_launch = cuda_empty_launch,
       .time = cuda_time_calls,
       .cool = cuda_cool,

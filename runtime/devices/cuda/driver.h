@@ -37,6 +37,12 @@ enum {
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
   CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH = 120,
 
+  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
+
+  CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+  CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+  CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
+
   CU_STREAM_NON_BLOCKING = 1,
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
@@ -128,6 +134,9 @@ typedef struct cuda_launch_config {
 #define CUDA_EXTRAS(ROW)                                                                           \
   ROW(host_register, "cuMemHostRegister_v2", (void *at, size_t bytes, unsigned flags))             \
   ROW(host_unregister, "cuMemHostUnregister", (void *at))                                          \
+  ROW(function_attribute, "cuFuncGetAttribute", (int *value, int attribute, CUfunction function))  \
+  ROW(blocks_at_once, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                               \
+      (int *blocks, CUfunction function, int threads, size_t shared))                              \
   ROW(tensor_map, "cuTensorMapEncodeTiled",                                                        \
       (CUtensorMap * map, int type, unsigned rank, void *at, const unsigned long long *extents,    \
        const unsigned long long *strides, const unsigned *box, const unsigned *steps,              \

@@ -1,4 +1,5 @@
 /* kernels.c - the kernels of a call, from the images that the program carries. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,4 +139,41 @@ bool cuda_load_kernels(cuda_call *c, const char **why) {
     d->modules = m;
   }
   return find_kernels(c, m, &d->limits, why);
+}
+
+static int attribute_of(CUfunction function, int which) {
+  int value = -1;
+
+  return cuda.function_attribute && !cuda.function_attribute(&value, which, function) ? value : -1;
+}
+
+int cuda_kernels(device_call *call, device_kernel *to) {
+  const cuda_call *c = (const cuda_call *)call;
+  const int ordinal = cuda_device_of(call)->ordinal;
+  int most = 0;
+
+  if (cuda.device_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, ordinal))
+    most = 0;
+  for (int l = 0; l < c->count; l++) {
+    const lathe_launch *k = &c->launch[l];
+    const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
+    to[l] = (device_kernel){
+        .grid = {k->grid[0], k->grid[1], k->grid[2]},
+        .block = {k->block[0], k->block[1], k->block[2]},
+        .cluster = k->cluster,
+        .shared = k->shared,
+        .fixed = attribute_of(c->function[l], CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+        .registers = attribute_of(c->function[l], CU_FUNC_ATTRIBUTE_NUM_REGS),
+        .local = attribute_of(c->function[l], CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+        .at_once = -1,
+        .occupancy = NAN,
+    };
+    snprintf(to[l].name, sizeof to[l].name, "%s", k->kernel);
+    if (!cuda.blocks_at_once ||
+        cuda.blocks_at_once(&to[l].at_once, c->function[l], threads, k->shared))
+      to[l].at_once = -1;
+    else if (most > 0)
+      to[l].occupancy = (double)to[l].at_once * threads / most;
+  }
+  return c->count;
 }

@@ -341,6 +341,24 @@ bool vulkan_run(device_call *call) {
   return run_recorded(call, "the kernel");
 }
 
+/* Drivers tell no more of them than was asked for. */
+int vulkan_kernels(device_call *call, device_kernel *to) {
+  const vulkan_call *c = (const vulkan_call *)call;
+
+  for (int l = 0; l < c->count; l++) {
+    const lathe_launch *k = &c->launch[l];
+    to[l] = (device_kernel){.grid = {k->grid[0], k->grid[1], k->grid[2]},
+                            .block = {k->block[0], k->block[1], k->block[2]},
+                            .fixed = -1,
+                            .registers = -1,
+                            .local = -1,
+                            .at_once = -1,
+                            .occupancy = NAN};
+    snprintf(to[l].name, sizeof to[l].name, "%s", k->kernel);
+  }
+  return c->count;
+}
+
 bool vulkan_ask(device_call *call, double *ns) {
   const bool ok = vulkan_run(call);
 

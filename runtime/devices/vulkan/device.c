@@ -29,6 +29,7 @@ device_list device_vulkan(void) {
     on->take_turns = vulkan_take_turns;
     on->run = vulkan_run;
     on->ask = vulkan_ask;
+    on->kernels = vulkan_kernels;
     on->empty_launch = vulkan_empty_launch;
     on->time = vulkan_time_calls;
     on->cool = vulkan_cool;

@@ -121,12 +121,13 @@ CUresult fake_device_name(char *name, int size, CUdevice device) {
 
 CUresult fake_device_attribute(int *value, int attribute, CUdevice device) {
   (void)device;
-  *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? 9
-           : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? 0
-           : attribute == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE            ? CACHE
-           : attribute == CU_DEVICE_ATTRIBUTE_WARP_SIZE                ? 32
-           : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT     ? 4
-                                                                       : 1 << 16;
+  *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR         ? 9
+           : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR       ? 0
+           : attribute == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE                  ? CACHE
+           : attribute == CU_DEVICE_ATTRIBUTE_WARP_SIZE                      ? 32
+           : attribute == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? 2048
+           : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT           ? 4
+                                                                             : 1 << 16;
   return fake_state;
 }
 
@@ -136,6 +137,25 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
       (CUfunction)(strncmp(name, "reads", 5) == 0 || strncmp(name, "copies", 6) == 0 ? &mover
                    : strcmp(name, "multiplies") == 0                                 ? &multiplier
                                                                                      : &kernel);
+  return fake_state;
+}
+
+/* Of every kernel: 40 registers, 16 bytes of shared memory, none elsewhere, and 2048 threads on a multiprocessor. */
+CUresult fake_function_attribute(int *value, int attribute,
+                                 CUfunction function) __asm__("cuFuncGetAttribute");
+CUresult fake_function_attribute(int *value, int attribute, CUfunction function) {
+  (void)function;
+  *value = attribute == CU_FUNC_ATTRIBUTE_NUM_REGS            ? 40
+           : attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 16
+                                                              : 0;
+  return fake_state;
+}
+
+CUresult fake_blocks_at_once(int *blocks, CUfunction function, int threads,
+                             size_t shared) __asm__("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+CUresult fake_blocks_at_once(int *blocks, CUfunction function, int threads, size_t shared) {
+  (void)function, (void)shared;
+  *blocks = 1536 / threads;
   return fake_state;
 }
 

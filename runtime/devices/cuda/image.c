@@ -1,0 +1,201 @@
+/* image.c - what an image's own data says of its kernels, without a device: code for a GPU is an ELF file, which has the
+ * kernels' registers and memory in its sections. Images are fat binaries, one after another, of such files and of PTX
+ * (fatbinary_section.h has their heads). */
+#include <elf.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "devices/common/image.h"
+
+enum {
+  KIND_ELF = 2,          /* of a fat binary's part */
+  FORMAT_SIZED = 4,      /* of an entry of .nv.info: its bytes follow */
+  INFO_REGISTERS = 0x2f, /* what it is: (symbol, number) */
+  INFO_FRAME = 0x11,
+};
+
+typedef struct fat_head {
+  uint32_t magic;
+  uint16_t version, bytes;
+  uint64_t rest;
+} fat_head;
+
+typedef struct fat_part {
+  uint16_t kind, version;
+  uint32_t bytes;
+  uint64_t rest;
+  uint32_t unknown[3], architecture;
+} fat_part;
+
+/* Kernels that were asked for, and those found. */
+typedef struct finding {
+  const lathe_schedule *schedule;
+  device_kernel *to;
+  int most, count;
+} finding;
+
+static bool same(const char *name, const char *other) {
+  return other && strcmp(name, other) == 0;
+}
+
+/* Whether calls may launch a kernel of that name. */
+static bool may_launch(const lathe_schedule *s, const char *name) {
+  for (int r = 0; r < s->nrows; r++)
+    for (int k = 0; k < s->rows[r].nkernels; k++)
+      for (int mode = 0; mode < LATHE_MODES; mode++)
+        if (same(name, s->rows[r].kernels[k].name[mode]))
+          return true;
+  for (int t = 0; t < s->nsteps; t++)
+    for (int c = 0; c < s->steps[t].ncuts; c++)
+      if (same(name, s->steps[t].cuts[c].name) || same(name, s->steps[t].cuts[c].of_cluster))
+        return true;
+  return false;
+}
+
+/* A file in memory, of which nothing beyond its end is read. */
+typedef struct elf {
+  const unsigned char *at;
+  size_t size;
+  const Elf64_Shdr *section;
+  int sections;
+  const Elf64_Shdr *names;
+} elf;
+
+static const void *data_of(const elf *e, const Elf64_Shdr *s) {
+  return s->sh_type != SHT_NOBITS && s->sh_offset <= e->size && s->sh_size <= e->size - s->sh_offset
+             ? e->at + s->sh_offset
+             : NULL;
+}
+
+/* The text at an offset of a section of texts; empty where there is none. */
+static const char *text_of(const elf *e, const Elf64_Shdr *s, uint32_t offset) {
+  const char *texts = data_of(e, s);
+
+  return texts && offset < s->sh_size && memchr(texts + offset, 0, s->sh_size - offset)
+             ? texts + offset
+             : "";
+}
+
+static bool open_elf(elf *e) {
+  const Elf64_Ehdr *head = (const void *)e->at;
+
+  if (e->size < sizeof *head || memcmp(e->at, ELFMAG, SELFMAG) != 0 || head->e_shoff > e->size ||
+      head->e_shnum > (e->size - head->e_shoff) / sizeof *e->section ||
+      head->e_shstrndx >= head->e_shnum)
+    return false;
+  e->section = (const void *)(e->at + head->e_shoff);
+  e->sections = head->e_shnum;
+  e->names = &e->section[head->e_shstrndx];
+  return true;
+}
+
+static const Elf64_Shdr *section_named(const elf *e, const char *prefix, const char *name) {
+  const size_t length = strlen(prefix);
+
+  for (int s = 0; s < e->sections; s++) {
+    const char *own = text_of(e, e->names, e->section[s].sh_name);
+    if (strncmp(own, prefix, length) == 0 && strcmp(own + length, name) == 0)
+      return &e->section[s];
+  }
+  return NULL;
+}
+
+static const char *symbol_name(const elf *e, uint32_t nth) {
+  for (int s = 0; s < e->sections; s++) {
+    const Elf64_Sym *symbols = data_of(e, &e->section[s]);
+    if (e->section[s].sh_type == SHT_SYMTAB && symbols &&
+        nth < e->section[s].sh_size / sizeof *symbols &&
+        e->section[s].sh_link < (uint32_t)e->sections)
+      return text_of(e, &e->section[e->section[s].sh_link], symbols[nth].st_name);
+  }
+  return "";
+}
+
+static device_kernel *kernel_of(finding *f, const elf *e, int architecture, const char *name) {
+  const Elf64_Shdr *shared = section_named(e, ".nv.shared.", name);
+
+  for (int k = 0; k < f->count; k++)
+    if (f->to[k].architecture == architecture && strcmp(f->to[k].name, name) == 0)
+      return &f->to[k];
+  if (f->count == f->most || !may_launch(f->schedule, name))
+    return NULL;
+  f->to[f->count] = (device_kernel){.architecture = architecture,
+                                    .fixed = shared ? (int)shared->sh_size : 0,
+                                    .registers = -1,
+                                    .local = -1,
+                                    .at_once = -1,
+                                    .occupancy = NAN};
+  snprintf(f->to[f->count].name, sizeof f->to->name, "%s", name);
+  return &f->to[f->count++];
+}
+
+static void read_elf(finding *f, elf e, int architecture) {
+  const Elf64_Shdr *info = open_elf(&e) ? section_named(&e, ".nv.info", "") : NULL;
+  const unsigned char *at = info ? data_of(&e, info) : NULL;
+  size_t left = at ? info->sh_size : 0;
+
+  while (left >= 4) {
+    uint16_t size;
+    uint32_t value[2];
+    memcpy(&size, at + 2, sizeof size);
+    if (at[0] != FORMAT_SIZED)
+      size = 0;
+    if (size > left - 4)
+      return;
+    if (size >= sizeof value && (at[1] == INFO_REGISTERS || at[1] == INFO_FRAME)) {
+      device_kernel *k;
+      memcpy(value, at + 4, sizeof value);
+      k = kernel_of(f, &e, architecture, symbol_name(&e, value[0]));
+      if (k && at[1] == INFO_REGISTERS)
+        k->registers = (int)value[1];
+      else if (k)
+        k->local = (int)value[1];
+    }
+    at += 4 + size;
+    left -= 4 + (size_t)size;
+  }
+}
+
+static void read_fat(finding *f, const unsigned char *at, size_t left) {
+  fat_head head;
+  fat_part part;
+
+  while (left >= sizeof head) {
+    memcpy(&head, at, sizeof head);
+    if (head.magic != 0xba55ed50 || head.bytes > left || head.rest > left - head.bytes)
+      return;
+    at += head.bytes;
+    left -= head.bytes;
+    for (uint64_t inside = head.rest; inside >= sizeof part;) {
+      memcpy(&part, at, sizeof part);
+      if (part.bytes > inside || part.rest > inside - part.bytes || part.bytes + part.rest == 0)
+        return;
+      if (part.kind == KIND_ELF)
+        read_elf(f, (elf){.at = at + part.bytes, .size = part.rest}, (int)part.architecture);
+      at += part.bytes + part.rest;
+      inside -= part.bytes + part.rest;
+      left -= part.bytes + part.rest;
+    }
+  }
+}
+
+int cuda_image_kernels(const lathe_variant *variant, device_kernel *to, int most,
+                       const char **why) {
+  finding f = {.schedule = variant->schedule, .to = to, .most = most};
+  size_t size;
+  void *code;
+
+  *why = "its code was left out";
+  if (!variant->image || !variant->schedule)
+    return -1;
+  code = image_unpack(variant->image, &size, why);
+  if (!code)
+    return -1;
+  read_fat(&f, code, size);
+  free(code);
+  return f.count;
+}
