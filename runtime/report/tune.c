@@ -31,12 +31,29 @@ void tune_check(const char *path, const report *r) {
   lathe_tuning_clear(); /* the table's own choices are to be seen beside the fastest */
 }
 
-static contest contest_of(const report *r, const task *t, lathe_kind kind) {
+/* A call that was measured on one kind of device. */
+typedef struct call {
+  char key
+      [2 *
+       LATHE_TUNING_NAME]; /* its line without the variant: what two lines for one call have alike */
+  const task *of;
+  lathe_kind kind;
+  contest came_to;
+} call;
+
+/* All of a run, in the order of its rows, and by their keys. */
+typedef struct calls {
+  call *at;
+  const call **by_key;
+  size_t count;
+} calls;
+
+static contest contest_of(row *const *rows, size_t count, lathe_kind kind) {
   contest c = {.slower = 1};
 
-  for (size_t i = 0; i < r->count; i++) {
-    const row *line = r->rows[i];
-    if (line->task != t || line->peer || line->state != ROW_RIGHT || line->sample_count == 0 ||
+  for (size_t i = 0; i < count; i++) {
+    const row *line = rows[i];
+    if (line->peer || line->state != ROW_RIGHT || line->sample_count == 0 ||
         line->of->backend->kind != kind)
       continue;
     if (line->dispatched)
@@ -52,35 +69,64 @@ static contest contest_of(const report *r, const task *t, lathe_kind kind) {
   return c;
 }
 
-static bool has_kind(const report *r, lathe_kind kind) {
-  for (size_t i = 0; i < r->selection->count; i++)
-    if (contest_of(r, &r->selection->tasks[i], kind).best)
+static void add_calls(calls *all, const task *t, row *const *rows, size_t count) {
+  char size[LATHE_TUNING_NAME];
+
+  lathe_tuning_size(t->op, t->dim, size);
+  for (int kind = 0; kind < DEVICE_KINDS; kind++) {
+    call *c = &all->at[all->count];
+    *c = (call){.of = t, .kind = (lathe_kind)kind};
+    c->came_to = contest_of(rows, count, c->kind);
+    snprintf(c->key, sizeof c->key, "%s %s %s %s ", t->op->name, lathe_dtype_name(t->dtype),
+             lathe_kind_name(c->kind), size);
+    all->count += c->came_to.best != NULL;
+  }
+}
+
+static int by_key(const void *a, const void *b) {
+  return strcmp((*(const call *const *)a)->key, (*(const call *const *)b)->key);
+}
+
+/* The rows of a task follow each other. */
+static calls calls_of(const report *r) {
+  const size_t most = (r->selection->count + 1) * DEVICE_KINDS;
+  calls all = {calloc(most, sizeof *all.at), calloc(most, sizeof *all.by_key), 0};
+
+  if (!all.at || !all.by_key)
+    message_refuse("out of memory");
+  for (size_t from = 0, to; from < r->count; from = to) {
+    for (to = from; to < r->count && r->rows[to]->task == r->rows[from]->task;)
+      to++;
+    add_calls(&all, r->rows[from]->task, r->rows + from, to - from);
+  }
+  for (size_t i = 0; i < all.count; i++)
+    all.by_key[i] = &all.at[i];
+  qsort(all.by_key, all.count, sizeof *all.by_key, by_key);
+  return all;
+}
+
+static bool has_kind(const calls *all, lathe_kind kind) {
+  for (size_t i = 0; i < all->count; i++)
+    if (all->at[i].kind == kind)
       return true;
   return false;
 }
 
-/* The line of a call without its variant: what two lines for the same call have alike. */
-static void key_of(const task *t, lathe_kind kind, char key[2 * LATHE_TUNING_NAME]) {
-  char size[LATHE_TUNING_NAME];
+static bool is_measured(const calls *all, const char *text) {
+  const call **found;
+  lathe_tuning_line line;
+  call wanted, *key = &wanted;
 
-  lathe_tuning_size(t->op, t->dim, size);
-  snprintf(key, (size_t)2 * LATHE_TUNING_NAME, "%s %s %s %s ", t->op->name,
-           lathe_dtype_name(t->dtype), lathe_kind_name(kind), size);
-}
-
-static bool is_measured(const report *r, const char *text) {
-  for (size_t i = 0; i < r->selection->count; i++)
-    for (int kind = 0; kind < DEVICE_KINDS; kind++) {
-      char key[2 * LATHE_TUNING_NAME];
-      key_of(&r->selection->tasks[i], (lathe_kind)kind, key);
-      if (strncmp(text, key, strlen(key)) == 0)
-        return contest_of(r, &r->selection->tasks[i], (lathe_kind)kind).best != NULL;
-    }
-  return false;
+  if (!lathe_tuning_parse(text, &line))
+    return false;
+  snprintf(wanted.key, sizeof wanted.key, "%.160s %.15s %.15s %.180s ", line.op, line.dtype,
+           line.kind, line.size);
+  found = bsearch(&key, all->by_key, all->count, sizeof *all->by_key, by_key);
+  return found != NULL;
 }
 
 /* The lines of the file that is there which stay: calls that were not measured now, and devices of other kinds. */
-static void copy_old(FILE *to, const char *path, const report *r) {
+static void copy_old(FILE *to, const char *path, const calls *all) {
   FILE *from = fopen(path, "r");
   char *text = NULL;
   size_t room = 0;
@@ -91,10 +137,10 @@ static void copy_old(FILE *to, const char *path, const report *r) {
     if (strncmp(text, "device ", 7) == 0)
       for (int kind = 0; kind < DEVICE_KINDS; kind++) {
         const char *name = lathe_kind_name((lathe_kind)kind);
-        stays =
-            stays && !(has_kind(r, (lathe_kind)kind) && strncmp(text + 7, name, strlen(name)) == 0);
+        stays = stays &&
+                !(has_kind(all, (lathe_kind)kind) && strncmp(text + 7, name, strlen(name)) == 0);
       }
-    if (stays && !is_measured(r, text))
+    if (stays && !is_measured(all, text))
       fputs(text, to);
   }
   free(text);
@@ -109,29 +155,23 @@ typedef struct outcome_of_run {
   const row *worst_at; /* null: nowhere longer */
 } outcome_of_run;
 
-static outcome_of_run write_choices(FILE *to, const report *r) {
+static outcome_of_run write_choices(FILE *to, const calls *all) {
   const double little = 1.03;
-  outcome_of_run all = {.worst = 1};
+  outcome_of_run sum = {.calls = all->count, .worst = 1};
 
-  for (size_t i = 0; i < r->selection->count; i++)
-    for (int kind = 0; kind < DEVICE_KINDS; kind++) {
-      const task *t = &r->selection->tasks[i];
-      const contest c = contest_of(r, t, (lathe_kind)kind);
-      char key[2 * LATHE_TUNING_NAME];
-      if (!c.best)
-        continue;
-      key_of(t, (lathe_kind)kind, key);
-      fprintf(to, "%s%s %.3g %08x\n", key, c.best->variant,
-              c.chosen ? c.chosen->real_time / c.best->real_time : 1,
-              (unsigned)lathe_tuning_mark(t->op, t->dtype));
-      all.calls++;
-      all.near += c.slower <= little;
-      if (c.slower > all.worst) {
-        all.worst = c.slower;
-        all.worst_at = c.chosen;
-      }
+  for (size_t i = 0; i < all->count; i++) {
+    const call *at = &all->at[i];
+    const contest *c = &at->came_to;
+    fprintf(to, "%s%s %.3g %08x\n", at->key, c->best->variant,
+            c->chosen ? c->chosen->real_time / c->best->real_time : 1,
+            (unsigned)lathe_tuning_mark(at->of->op, at->of->dtype));
+    sum.near += c->slower <= little;
+    if (c->slower > sum.worst) {
+      sum.worst = c->slower;
+      sum.worst_at = c->chosen;
     }
-  return all;
+  }
+  return sum;
 }
 
 static void tell(const char *path, const outcome_of_run *all) {
@@ -149,20 +189,23 @@ static void tell(const char *path, const outcome_of_run *all) {
 
 bool tune_write(const char *path, const report *r) {
   output file = output_open(path);
-  outcome_of_run all = {0};
+  calls all = calls_of(r);
+  outcome_of_run sum = {0};
   bool written;
 
   if (file.file) {
     fprintf(file.file, "%s\n", lathe_tuning_head);
     for (int kind = 0; kind < DEVICE_KINDS; kind++)
-      if (has_kind(r, (lathe_kind)kind))
+      if (has_kind(&all, (lathe_kind)kind))
         fprintf(file.file, "device %s %s\n", lathe_kind_name((lathe_kind)kind),
                 selection_device(r->selection, (lathe_kind)kind)->name);
-    copy_old(file.file, path, r);
-    all = write_choices(file.file, r);
+    copy_old(file.file, path, &all);
+    sum = write_choices(file.file, &all);
   }
+  free(all.at);
+  free(all.by_key);
   written = output_commit(&file);
   if (written)
-    tell(path, &all);
+    tell(path, &sum);
   return written;
 }
