@@ -37,6 +37,8 @@ refused 'takes a list' --dtypes=
 refused 'did you mean --ops?' --op=softmax
 refused 'did you mean --dtypes?' --dtype=f32
 refused 'takes a command' --launcher
+refused 'takes a file' --tuning
+refused "begins with 'lathe-tuning 1'" --tuning=nosuch
 refused 'the path /a:b' --prefix=/a:b
 refused 'line break' "CFLAGS=-O2
 -g"

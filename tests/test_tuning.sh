@@ -30,6 +30,7 @@ is 'measured one again' test "$(lines '^exp f32 cpu 100000 ')" = 1
 
 # What the file says is what is chosen: the slowest kernel, where a line has it.
 sed 's/^\(exp f32 cpu 1000\) [^ ]*/\1 exp_f32__scalar_u1/' choices >planted
+cp choices choices.good
 is 'plants' grep -q '^exp f32 cpu 1000 exp_f32__scalar_u1 ' planted
 bench --op exp --size 1K --backend cpu --fast --iterations 3
 is 'the table chooses another' sh -c '! grep "^[* ]>exp_f32__scalar_u1 " output'
@@ -62,5 +63,28 @@ bench tune choices --check-only
 ends 'tune without measuring' 2
 bench tune no/such/folder/choices --op exp
 ends 'tune into no folder' 2
+
+# A build that is given a file: what only the library's own object knows of it, linked with all else as it is.
+mkdir built && cp "$(dirname "$LATHE_BENCH")/tuning" built/was
+is 'carries nothing unless told' test ! -s built/was
+built=$(dirname "$LATHE_BENCH")
+relink() { # relink FILE: the program with that file in the place of none
+  cp "$1" built/tuning
+  cc -std=gnu11 -O1 ${LATHE_SANITIZE:+-fsanitize="$LATHE_SANITIZE"} -I"$LATHE_SRC/runtime" -Wa,-Ibuilt \
+    -c "$LATHE_SRC/runtime/library/tuning.c" -o built/tuning.o &&
+    (cd "$built/.." && sh -c "$(ninja -t commands out/bench | tail -n 1 |
+      sed "s#-o out/bench#-o $tmp/built/bench#; s# out/obj/# $tmp/built/tuning.o&#")")
+}
+is 'links' relink planted
+if [ -x built/bench ]; then
+  built/bench --op exp --size 1K --backend cpu --fast --iterations 3 >output 2>stderr
+  says 'a file that was built in' '^[* ]>exp_f32__scalar_u1 '
+  built/bench --op exp --size 1K --backend cpu --fast --iterations 3 --tuning choices.good >output 2>stderr
+  is 'one that is named goes before it' sh -c '! grep "^[* ]>exp_f32__scalar_u1 " output'
+  sed 's/^device cpu .*/device cpu another/' planted >elsewhere
+  is 'links' relink elsewhere
+  built/bench --op exp --size 1K --backend cpu --fast --iterations 3 >output 2>stderr
+  is 'on another device there is none' sh -c '! grep "^[* ]>exp_f32__scalar_u1 " output && ! grep tuning stderr'
+fi
 
 summary

@@ -98,14 +98,14 @@ static json_t *load_base(const report *r) {
   return base;
 }
 
-/* Dispatch takes the choices of a file, where one was named. */
+/* Dispatch takes the choices of a file, where one was named, or else of the one that the build was given. */
 static void load_tuning(const options *o, const selection *s) {
   const char *path = o->tuning ? o->tuning : getenv("LATHE_TUNING");
   char error[LATHE_TUNING_ERROR];
   long stale, all_stale = 0;
 
-  if (!path || !*path)
-    return;
+  if (path && !*path)
+    path = NULL;
   for (int kind = 0; kind < DEVICE_KINDS; kind++) {
     const device *on = selection_device(s, (lathe_kind)kind);
     if (on && lathe_tuning_load(path, (lathe_kind)kind, on->name, &stale, error) < 0)
@@ -115,7 +115,7 @@ static void load_tuning(const options *o, const selection *s) {
   if (all_stale)
     message_warn("%ld choices of %s are of other variants than this program has; `bench tune %s` "
                  "measures their calls again",
-                 all_stale, path, path);
+                 all_stale, path ? path : "./configure --tuning", path ? path : "FILE");
 }
 
 /* The file of `bench tune FILE [OPTION]...`, whose words are taken off the command line; null for another command. */

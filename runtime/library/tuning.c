@@ -9,6 +9,17 @@
 
 const char lathe_tuning_head[] = "lathe-tuning 1";
 
+/* The file that the program was built with, put in by the assembler, which finds it through -Wa,-I; empty for none. */
+__asm__(".section .rodata\n"
+        "lathe_tuning_built_in:\n"
+        ".incbin \"tuning\"\n"
+        "lathe_tuning_built_in_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const char lathe_tuning_built_in[], lathe_tuning_built_in_end[];
+
+enum { BAD = -1, ELSEWHERE = -2 }; /* in the place of a number of choices */
+
 typedef struct choice {
   size_t number; /* of the op and type */
   lathe_kind kind;
@@ -123,7 +134,7 @@ void lathe_tuning_clear(void) {
   memset(&choices, 0, sizeof choices);
 }
 
-/* Reads what follows the first line: how many choices, or -1 with a message. */
+/* Reads what follows the first line: how many choices, or BAD or ELSEWHERE with a message. */
 static long read_lines(FILE *from, const char *path, lathe_kind kind, const char *device,
                        long *stale, char error[LATHE_TUNING_ERROR]) {
   char *text = NULL;
@@ -147,6 +158,8 @@ static long read_lines(FILE *from, const char *path, lathe_kind kind, const char
         continue;
       snprintf(error, LATHE_TUNING_ERROR, "%s:%d: expected device '%s', found '%s'", path, number,
                device, text + name);
+      found = ELSEWHERE;
+      continue;
     } else if (!lathe_tuning_parse(text, &line)) {
       snprintf(error, LATHE_TUNING_ERROR,
                "%s:%d: expected an op, type, kind of device, size, variant, ratio and mark, found "
@@ -166,7 +179,7 @@ static long read_lines(FILE *from, const char *path, lathe_kind kind, const char
     } else {
       snprintf(error, LATHE_TUNING_ERROR, "%s: out of memory", path);
     }
-    found = -1;
+    found = BAD;
   }
   free(text);
   return found;
@@ -174,11 +187,19 @@ static long read_lines(FILE *from, const char *path, lathe_kind kind, const char
 
 long lathe_tuning_load(const char *path, lathe_kind kind, const char *device, long *stale,
                        char error[LATHE_TUNING_ERROR]) {
-  FILE *from = fopen(path, "r");
+  const bool built_in = !path;
+  const size_t size = (uintptr_t)lathe_tuning_built_in_end - (uintptr_t)lathe_tuning_built_in;
+  FILE *from;
   char head[sizeof lathe_tuning_head + 2];
-  long found = -1;
+  long found = BAD;
 
   *stale = 0;
+  if (built_in && size == 0) {
+    drop(kind);
+    return 0;
+  }
+  from = built_in ? fmemopen((void *)lathe_tuning_built_in, size, "r") : fopen(path, "r");
+  path = built_in ? "the tuning file of this build" : path;
   if (!from) {
     snprintf(error, LATHE_TUNING_ERROR, "%s: %s", path, strerror(errno));
     return -1;
@@ -197,7 +218,9 @@ long lathe_tuning_load(const char *path, lathe_kind kind, const char *device, lo
   else if (choices.count > 0)
     qsort(choices.at, choices.count, sizeof *choices.at, by_number);
   fclose(from);
-  return found;
+  if (built_in && found == ELSEWHERE)
+    return 0;
+  return found < 0 ? -1 : found;
 }
 
 const lathe_variant *lathe_tuned(const lathe_op *op, lathe_dtype dtype, const size_t *dim,

@@ -14,7 +14,8 @@
 
 enum { LATHE_TUNING_NAME = 192, LATHE_TUNING_ERROR = 512 };
 
-/* Reads the choices for one kind of device, in the place of those read before: how many there are. *stale: how many
+/* Reads the choices for one kind of device, in the place of those read before: how many there are. A null path is for
+ * what `./configure --tuning=FILE` put into the program, of which there are none for another device. *stale: how many
  * more are of other variants than this table's, and are left out. -1, with a message in `error` and no choices for that
  * kind, where a file cannot be read, or is of another device. No other thread may select meanwhile. */
 long lathe_tuning_load(const char *path, lathe_kind kind, const char *device, long *stale,
