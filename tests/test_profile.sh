@@ -48,6 +48,40 @@ else
   is 'as the table says' grep -q 'empty launch.*cuda0 500 ns' list
 fi
 
+# A GPU's clock, of a library that says it: it drops for one reading of three, or stays low after some.
+cat >nvml.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+int nvmlInit_v2(void) { return 0; }
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) {
+  *device = &nvmlInit_v2;
+  return strcmp(uuid, "GPU-00000000-0000-0000-0000-000000000000") != 0;
+}
+int nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz) {
+  static int readings;
+  const char *wish = getenv("FAKE_CLOCK");
+  (void)device;
+  readings++;
+  *mhz = wish && (strcmp(wish, "drops") == 0 ? readings % 3 == 1 : strcmp(wish, "low") == 0 && readings > 8) ? 990 : 1980;
+  return which != 1;
+}
+C
+clocked() { # clocked WISH: a run of some rows with that library
+  FAKE_CLOCK=$1 LD_LIBRARY_PATH=. "$LATHE_BENCH" --fast --rounds 4 --op exp --size 10K --backend cuda --json rows.json >list 2>stderr
+}
+if ! grep -q 'cuda: disabled' list; then
+  is 'compiles' cc -D_GNU_SOURCE -O1 -Wall -shared -fPIC nvml.c -o libnvidia-ml.so.1
+  clocked steady
+  is 'a steady clock' rows 'all(r["clock_low_mhz"] == r["clock_mhz"] == r["clock_high_mhz"] == 1980 and r["retaken"] == 0 for r in rows)'
+  is 'is nothing to tell' sh -c '! grep "clock ran" stderr'
+  clocked drops
+  is 'what it changed in is taken again' rows 'all(r["retaken"] > 0 and r["clock_mhz"] == 1980 for r in rows)'
+  clocked low
+  is 'rows at another clock' rows 'any(r["clock_low_mhz"] == 990 for r in rows) and max(r["clock_high_mhz"] for r in rows) == 1980'
+  is 'are told of' grep -q "cuda0's clock ran at 990 to 1980 MHz" stderr
+  rm libnvidia-ml.so.1
+fi
+
 # What a kernel that counts says: files in which each number read is 1000 more than the last.
 cat >counts.c <<'C'
 #include <dlfcn.h>

@@ -22,6 +22,9 @@ typedef struct measurement {
   double *host, *own;     /* samples in the order taken: host's clock, device's clock */
   size_t count, capacity; /* samples */
   uint64_t calls;         /* in each sample, or one more */
+  double clock_mhz;       /* of the device, as they were taken; 0 where that is not known */
+  double took_ns;         /* the host's time for all */
+  unsigned retaken;       /* how often all were dropped, for the clock changed meanwhile */
 } measurement;
 
 /* Whether a device's calls are judged by the host's clock; else by its own. */

@@ -31,6 +31,7 @@ bool timing_add(timing *t, const measurement *m, bool host) {
       .median = median_of(samples, m->count, sizeof *samples),
       .other = median_of(other, m->count, sizeof *other),
       .samples = m->count,
+      .clock_mhz = m->clock_mhz,
   };
   double *all;
   timing_round *rounds;
@@ -49,6 +50,7 @@ bool timing_add(timing *t, const measurement *m, bool host) {
   t->count += m->count;
   t->round[t->rounds++] = r;
   t->calls = m->calls;
+  t->retaken += m->retaken;
   /* What a sample takes in which another process has the processor is not the call's. */
   t->spent_ns += r.median * (double)m->calls * (double)m->count;
   return !isnan(r.median) && !isnan(r.other);
@@ -108,6 +110,18 @@ timing_ratio timing_compare(const timing *one, const timing *other) {
   return r;
 }
 
+static void judge_clock(timing *t) {
+  t->clock_mhz = median_of(&t->round->clock_mhz, t->rounds, sizeof *t->round);
+  t->clock_low = INFINITY;
+  t->clock_high = 0;
+  for (size_t i = 0; i < t->rounds; i++) {
+    t->clock_low = fmin(t->clock_low, t->round[i].clock_mhz);
+    t->clock_high = fmax(t->clock_high, t->round[i].clock_mhz);
+  }
+  if (!(t->clock_low > 0))
+    t->clock_mhz = t->clock_low = t->clock_high = NAN;
+}
+
 static const char *reason_to_stop(const timing *t, const measure_limits *limits) {
   if (limits->samples > 0)
     return t->count >= (size_t)limits->samples ? "count" : NULL;
@@ -131,6 +145,7 @@ bool timing_judge(timing *t, const measure_limits *limits) {
   free(copy);
   t->median = median_of(&t->round->median, t->rounds, sizeof *t->round);
   t->other_one = median_of(&t->round->other, t->rounds, sizeof *t->round);
+  judge_clock(t);
   t->best = INFINITY;
   for (size_t i = 0; i < t->rounds; i++)
     t->best = fmin(t->best, t->round[i].median);

@@ -13,6 +13,7 @@
 typedef struct timing_round {
   double median, other; /* on the clock that counts, and on the other one */
   size_t samples;
+  double clock_mhz; /* 0: not known */
 } timing_round;
 
 typedef struct timing {
@@ -22,6 +23,7 @@ typedef struct timing {
   size_t rounds;
   uint64_t calls;  /* in each sample, or one more; 0: not known yet */
   double spent_ns; /* in all samples */
+  unsigned retaken;
 
   /* After timing_judge. */
   stats all;        /* of the samples */
@@ -30,6 +32,8 @@ typedef struct timing {
   double low, high; /* the median's 95 % interval; NaN for one round of few samples */
   double noise;     /* half of that interval over the median; infinite where it is not known */
   double best;      /* the least of the rounds' medians */
+  double clock_mhz, clock_low,
+      clock_high; /* the median, least and most of the rounds; NaN: not known */
   const char *
       stop; /* why there are no more rounds: "noise", "time", "count"; null: there are to be more */
 } timing;

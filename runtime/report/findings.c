@@ -224,6 +224,27 @@ void report_notes(const report *r) {
 }
 
 /* Where so few calls were timed that nothing is known of their noise, that is no sign of a busy machine. */
+/* A device whose clock was not the same for all rows: they are less alike than their intervals say. */
+static void warn_of_clock(const report *r, const device *on) {
+  const double drift = 0.1;
+  double low = INFINITY, high = 0;
+  size_t retaken = 0;
+
+  for (size_t i = 0; i < r->count; i++) {
+    const row *of = r->rows[i];
+    if (!of->device || strcmp(of->device, on->id) != 0 || !isfinite(of->clock_mhz))
+      continue;
+    low = fmin(low, of->clock_low_mhz);
+    high = fmax(high, of->clock_high_mhz);
+    retaken += of->retaken;
+  }
+  if (low < (1 - drift) * high)
+    message_warn(
+        "%s's clock ran at %.0f to %.0f MHz (throttled, or shared?); %zu rounds were taken "
+        "again, in which it changed by more than 5 %%",
+        on->id, low, high, retaken);
+}
+
 void report_noise(const report *r) {
   size_t unsteady = 0, unknown = 0;
 
@@ -240,4 +261,6 @@ void report_noise(const report *r) {
     message_warn(
         "%zu rows have too few samples to tell how much they vary (--iterations, --min-time)",
         unknown);
+  for (size_t i = 0; i < device_count(); i++)
+    warn_of_clock(r, device_at(i));
 }

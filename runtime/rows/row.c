@@ -57,6 +57,10 @@ const row_field row_fields[] = {
     FIGURE(high, "ns"),
     FIGURE(best, "ns"),
     FIELD(rounds, ROW_COUNT),
+    FIGURE(clock_mhz, "MHz"),
+    FIGURE(clock_low_mhz, "MHz"),
+    FIGURE(clock_high_mhz, "MHz"),
+    FIELD(retaken, ROW_COUNT),
     FIELD(low_outliers, ROW_COUNT),
     FIELD(high_outliers, ROW_COUNT),
     FIELD(severe_outliers, ROW_COUNT),
@@ -313,6 +317,10 @@ void row_measure(row *r, const device *on) {
   r->low = t->low;
   r->high = t->high;
   r->best = t->best;
+  r->clock_mhz = t->clock_mhz;
+  r->clock_low_mhz = t->clock_low;
+  r->clock_high_mhz = t->clock_high;
+  r->retaken = t->retaken;
   r->noise = t->noise;
   r->low_outliers = s->low_outliers;
   r->high_outliers = s->high_outliers;

@@ -48,8 +48,10 @@ typedef struct row {
   double cold_bytes_per_second;
   uint64_t iterations, sample_count, calls_per_sample, cold_sample_count;
   double mean, stddev, min, max, q1, q3, mad, noise;
-  double low, high; /* the 95 % interval of the median */
-  double best;      /* the least of the rounds' medians */
+  double low, high;                                /* the 95 % interval of the median */
+  double best;                                     /* the least of the rounds' medians */
+  double clock_mhz, clock_low_mhz, clock_high_mhz; /* the device's, of the rounds */
+  uint64_t retaken; /* rounds whose samples were dropped, for the clock changed meanwhile */
   uint64_t rounds, low_outliers, high_outliers, severe_outliers;
   double ns_per_point;
   double bytes, flops; /* of one call */

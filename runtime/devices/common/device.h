@@ -117,6 +117,9 @@ struct device {
   /* The kernels of a call, at most LATHE_MAX_LAUNCHES, and how many there are. Null on a processor. */
   int (*kernels)(device_call *call, device_kernel *to);
 
+  /* MHz of its clock now; 0 where that is not known. Null for a device that never tells. */
+  double (*clock_mhz)(device *on);
+
   /* Launches a kernel that does nothing: on the host's clock from asking for one until it is known to have ended, and
    * on the device's own what each of many in a row takes. False where that is not known. */
   bool (*empty_launch)(device *on, device_time *taken);

@@ -16,6 +16,7 @@
 #include "base/signals.h"
 #include "devices/common/buffer.h"
 #include "library/cpu.h"
+#include "speed.h"
 #include "streams.h"
 
 enum {
@@ -421,6 +422,7 @@ device *device_cpu(void) {
       .run = run,
       .time = time_calls,
       .empty_launch = empty_launch,
+      .clock_mhz = cpu_clock_mhz,
       .output = output,
       .intact = intact,
       .peek = peek,

@@ -19,6 +19,7 @@ typedef struct cuda_device {
   device head;
   char id[16], name[256];
   CUdevice ordinal;
+  CUuuid uuid;
   lathe_limits limits;
   CUcontext context; /* null: to be made */
   CUstream stream;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "nvml.h"
 
 enum { MOST_DEVICES = 8 };
 
@@ -100,6 +101,10 @@ static int attribute(CUdevice ordinal, int which) {
   return cuda.device_attribute(&value, which, ordinal) ? 0 : value;
 }
 
+static double clock_mhz(device *on) {
+  return nvml_clock_mhz(((cuda_device *)on)->uuid.bytes);
+}
+
 static bool describe(cuda_device *d, int i) {
   int major, minor;
 
@@ -108,6 +113,7 @@ static bool describe(cuda_device *d, int i) {
   major = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   minor = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   snprintf(d->id, sizeof d->id, "cuda%d", i);
+  cuda.device_uuid(&d->uuid, d->ordinal);
   if (cuda.device_name(d->name, (int)sizeof d->name, d->ordinal))
     snprintf(d->name, sizeof d->name, "unknown GPU");
   snprintf(d->name + strlen(d->name), sizeof d->name - strlen(d->name),
@@ -142,6 +148,7 @@ static bool describe(cuda_device *d, int i) {
       .ask = cuda_ask,
       .kernels = cuda_kernels,
       .empty_launch = cuda_empty_launch,
+      .clock_mhz = clock_mhz,
       .time = cuda_time_calls,
       .cool = cuda_cool,
       .output = remote_output,

@@ -4,8 +4,16 @@
 #include "call.h"
 
 #ifdef HAVE_VULKAN
+#include "devices/cuda/nvml.h"
+
 static double memory(device *on) {
   return vulkan_device_memory((const vulkan_device *)on);
+}
+
+static double clock_mhz(device *on) {
+  const vulkan_device *d = (const vulkan_device *)on;
+
+  return d->nvidia ? nvml_clock_mhz(d->uuid) : 0;
 }
 
 device_list device_vulkan(void) {
@@ -31,6 +39,7 @@ device_list device_vulkan(void) {
     on->ask = vulkan_ask;
     on->kernels = vulkan_kernels;
     on->empty_launch = vulkan_empty_launch;
+    on->clock_mhz = clock_mhz;
     on->time = vulkan_time_calls;
     on->cool = vulkan_cool;
     on->output = remote_output;
