@@ -60,8 +60,22 @@ static void compare_part(void *context, size_t nth, int thread) {
 
 void memory_keep(void) {
 #if defined __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that it takes */
-  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+#endif
+}
+
+double memory_kept(void) {
+#if defined __GLIBC_PREREQ && __GLIBC_PREREQ(2, 33)
+  return (double)mallinfo2().fordblks;
+#else
+  return 0;
+#endif
+}
+
+void memory_release(void) {
+#if defined __GLIBC__
+  malloc_trim(0);
 #endif
 }
 

@@ -8,8 +8,12 @@
 /* Memory at a multiple of 64 bytes, for free(); null where there is none. Whoever writes it first has it near. */
 void *memory_make(size_t bytes);
 
-/* From here on memory that is freed is kept for the next, and not given back to the system, which clears it anew. */
+/* From here on memory that is freed is kept for the next, and not given back to the system, which clears it anew: that
+ * took a third of a check's time where operands are large. memory_kept is how many bytes these are at most, and
+ * memory_release gives them back. */
 void memory_keep(void);
+double memory_kept(void);
+void memory_release(void);
 
 void memory_copy(void *to, const void *from, size_t bytes);
 void memory_fill(void *to, unsigned char byte, size_t bytes);

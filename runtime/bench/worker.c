@@ -23,6 +23,7 @@
 #include "base/message.h"
 #include "base/progress.h"
 #include "base/signals.h"
+#include "devices/cpu/device.h"
 #include "devices/devices.h"
 #include "library/launch.h"
 #include "measure/overhead.h"
@@ -112,6 +113,15 @@ static bool put_samples(const measurement *m) {
          put(line, m->own, m->count * sizeof *m->own);
 }
 
+/* A worker that waits leaves most of the memory to others. */
+static void keep_little(void) {
+  const double little = 256e6, share = 0.125;
+  const double kept = memory_kept();
+
+  if (kept > little && kept > share * device_memory(device_cpu()))
+    memory_release();
+}
+
 /* False where nobody listens any more. */
 static bool answer_to(const request *r) {
   const bool of_job = r->what == RUN || r->what == KERNELS;
@@ -132,7 +142,10 @@ static bool answer_to(const request *r) {
     a.kernels = job_kernels(&r->job, a.kernel, &why);
     snprintf(a.text, sizeof a.text, "%s", why ? why : "");
     break;
-  case RUN: a.outcome = job_run(&r->job); break;
+  case RUN:
+    a.outcome = job_run(&r->job);
+    keep_little();
+    break;
   }
   sent = put(line, &a, sizeof a) && put_samples(&a.outcome.warm) && put_samples(&a.outcome.cold);
   outcome_free(&a.outcome);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
 #include "base/ranges.h"
 #include "check/mutate.h"
 #include "devices/cpu/device.h"
@@ -54,6 +55,15 @@ static void drop(int which) {
   kept[which] = NULL;
 }
 
+/* Why there is no room for the job beside `taken` bytes of the device; null where there is. */
+static const char *refusal(const job *j, device *on, double taken, bool solve) {
+  room_left left = {.device = device_memory(on), .host = device_memory(device_cpu())};
+
+  if (left.device >= 0)
+    left.device = fmax(0, left.device - taken);
+  return room_refusal(j->variant, j->dim, solve, left);
+}
+
 /* A problem that the job is about, where there is room for it beside `taken` bytes; null with the reason in
  * why. */
 static const problem *problem_of(const job *j, device *on, int which, double taken,
@@ -61,7 +71,6 @@ static const problem *problem_of(const job *j, device *on, int which, double tak
   const lathe_variant *v = j->variant;
   const trial t = trial_of(j, which);
   const bool solved = j->round == 0;
-  room_left left;
 
   for (int i = which; i < PROBLEMS;
        i++) { /* their memory is wanted back before it is asked what is free */
@@ -69,10 +78,11 @@ static const problem *problem_of(const job *j, device *on, int which, double tak
     if (!is_of(kept[i], v, &of, solved))
       drop(i);
   }
-  left = (room_left){.device = device_memory(on), .host = device_memory(device_cpu())};
-  if (left.device >= 0)
-    left.device = fmax(0, left.device - taken);
-  *why = room_refusal(v, j->dim, solved && !kept[which], left);
+  *why = refusal(j, on, taken, solved && !kept[which]);
+  if (*why) {
+    memory_release();
+    *why = refusal(j, on, taken, solved && !kept[which]);
+  }
   if (!*why && !kept[which])
     kept[which] =
         (solved ? problem_make : problem_draw)(v->op, v->dtype, t.dim, t.seed, t.special, why);
