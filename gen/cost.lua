@@ -43,7 +43,7 @@ function cost.generated(ops, backends, texts)
     local cells = { string.format("%-22s", name) }
     for i, column in ipairs(names) do
       local count, size = kernels[column] or 0, bytes[column]
-      cells[i + 1] = string.format("%4s %4s", count > 0 and count or "-",
+      cells[i + 1] = string.format("%3s %4s", count > 0 and count or "-",
         size and string.format("%.0f", size / 1000) or "-")
     end
     lines[#lines + 1] = table.concat(cells, " "):gsub(" +$", "")
@@ -51,7 +51,7 @@ function cost.generated(ops, backends, texts)
   lines[1] = "# Kernels of each op and backend, and kilobytes of their sources: what compiling takes grows with both."
   lines[2] = string.format("%-22s", "op")
   for _, name in ipairs(names) do
-    lines[2] = lines[2] .. string.format(" %9s", name)
+    lines[2] = lines[2] .. string.format(" %8s", name == "reference" and "ref." or name)
   end
   for _, op in ipairs(ops) do
     local kernels, bytes = {}, {}
@@ -151,13 +151,13 @@ function cost.compiled(ops, backends, out, log)
   local function op_line(row)
     local cells = string.format("%-22.22s %8.1f", row.name, row.seconds)
     for _, name in ipairs(names) do
-      cells = cells .. (row[name] and string.format(" %7.1f", row[name]) or "       -")
+      cells = cells .. (row[name] and string.format(" %6.1f", row[name]) or "      -")
     end
     return cells .. string.format(" %8.0f", row.bytes / 1000)
   end
   lines[1] = string.format("%-22s %8s", "op", "seconds")
   for _, name in ipairs(names) do
-    lines[1] = lines[1] .. string.format(" %7s", name == "reference" and "ref." or name)
+    lines[1] = lines[1] .. string.format(" %6s", name == "reference" and "ref." or name)
   end
   lines[1] = lines[1] .. "       KB"
   sorted(rows)

@@ -12,6 +12,8 @@
 --                      marks of its own in the text of operations
 --   group              "simd" of those with vectors: specs may name them so
 --   registers          how many there are for vectors
+--   families           whose kernels use what only this row has: it has no others, and specs must name it; nil: all
+--   tiles              the type of elements that it multiplies as matrices
 --   fused              whether fma is one operation
 --   native             functions that have a text; see lower.lua
 --
@@ -168,6 +170,13 @@ local avx512 = x86_types({
   mask_first = "(size_t)__builtin_ctz({1})",
 }, 512, "epi64", "__mmask{lanes}")
 
+-- A unit that multiplies matrices, beside the vectors of AVX-512.
+local amx = derive(avx512, {
+  name = "amx", processor = "x86_64", flags = "-march=x86-64-v4 -mamx-tile -mamx-bf16",
+  title = "AMX", features = { "AVX512F", "AVX512BW", "AVX512DQ", "AVX512VL", "AMX_BF16" },
+  families = { "contract" }, tiles = "bf16",
+})
+
 local avx2 = x86_types({
   name = "avx2", processor = "x86_64", flags = "-mavx2 -mfma -mf16c",
   title = "AVX2", registers = 16, features = { "AVX2", "FMA", "F16C" },
@@ -312,7 +321,7 @@ for _, dtype in ipairs(types.converted) do
   scalar["store_" .. dtype] = "{1}[{2}] = lathe_to_" .. dtype .. "({3})"
 end
 
-instruction_sets.rows = { neon, avx512, avx2, sse2, scalar }
+instruction_sets.rows = { neon, amx, avx512, avx2, sse2, scalar }
 for _, row in ipairs(instruction_sets.rows) do
   instruction_sets[row.name] = row
 end

@@ -91,7 +91,7 @@ local function backends_of(where, op, backends, row)
       if excluded == "-" and backend.name == name then
         found = true
         is_wanted[backend] = nil
-      elseif backend.name == word or backend.group == word or backend.kind == word then
+      elseif backend.name == word or not backend.apart and (backend.group == word or backend.kind == word) then
         found = true
         if not backend.families[op.family] and not op.lacking and not row.implementation then
           text.fail(where, "variants: backend '%s' has no template for the %s family", backend.name, op.family)

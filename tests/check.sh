@@ -56,7 +56,7 @@ open(sys.argv[3], "wb").write(program)' "$LATHE_BENCH" "$(dirname "$LATHE_BENCH"
 # shellcheck disable=SC2086
 references() { # references FILE: builds a problem-dump of the tree's ops that has no kernels
   "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/references" --disabled scalar=off --disabled sse2=off \
-    --disabled avx2=off --disabled avx512=off --disabled cuda=off --disabled vulkan=off all &&
+    --disabled avx2=off --disabled avx512=off --disabled amx=off --disabled cuda=off --disabled vulkan=off all &&
     cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/runtime/library" -I"$LATHE_SRC/templates/c" -o "$1" "$LATHE_SRC/tests/problem_dump.c" \
       "$tmp/references/table.c" "$tmp"/references/*/*_reference.c "${LATHE_DUMP%/tests/*}/runtime.a" \
       $LATHE_LIBRARIES
@@ -81,7 +81,7 @@ emulator_driver() {
 }
 configure_emulator() { # configure_emulator OPTION...
   configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulator/nvcc" NVCCFLAGS=-Og --cuda-arch=sm_80,sm_90a \
-    --disable-vulkan --disable-avx512 --disable-avx2 --disable-sse2 "$@"
+    --disable-vulkan --disable-amx --disable-avx512 --disable-avx2 --disable-sse2 "$@"
 }
 emulated() { # emulated OPTION...: checks CUDA kernels and says which are not right; true where all are, and there are some
   LD_LIBRARY_PATH=. out/bench --backend cuda --dtype all --check-only "$@" >"$tmp/rows" 2>&1

@@ -467,7 +467,7 @@ static void test_unknown_feature(void **state) {
   (void)state;
   assert_refused(
       &r, "bench: unknown processor feature 'avx3'; did you mean 'avx2'? (LATHE_CPU_FEATURES "
-          "takes sse2, avx2, fma, f16c, avx512f, avx512bw, avx512dq, avx512vl)\n");
+          "takes sse2, avx2, fma, f16c, avx512f, avx512bw, avx512dq, avx512vl, amx_bf16)\n");
   run_free(&r);
   r = BENCH_WITH("LATHE_CPU_FEATURES=foo", "--help");
   assert_good(&r);

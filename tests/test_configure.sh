@@ -70,14 +70,14 @@ configure KERNEL_CFLAGS='-mtune=generic -O1' --disable-cuda --disable-vulkan
 is 'flags for the kernels' test "$status" = 0
 is 'flags for the kernels' grep -x 'cflags_kernel = -O3 -g1 -mtune=generic -O1 .*' build.ninja
 rm build.ninja
-configure --disable-scalar --disable-sse2 --disable-avx2 --disable-avx512 --disable-cuda --disable-vulkan
+configure --disable-scalar --disable-sse2 --disable-avx2 --disable-avx512 --disable-amx --disable-cuda --disable-vulkan
 is 'no backend' test "$status" = 1
 is 'no backend' grep '^  backends  *all are off, so that there is nothing to build$' stderr
 is 'no backend' test ! -e build.ninja
 
 configure --help
 is --help test "$status" = 0
-is --help grep -F -e --disable-avx512 -e 'scalar neon sse2 avx2 avx512' stdout
+is --help grep -F -e --disable-avx512 -e 'scalar neon sse2 avx2 amx avx512' stdout
 
 # Nothing but the shell's own tools: all that is missing is named, with no build.ninja.
 mkdir bin
@@ -115,14 +115,14 @@ is '--install-deps' grep '^Installed, and yet not found: .*gcc.* liblua5.4-dev .
 # A compiler that knows no AVX-512.
 cat >oldcc <<'EOF'
 #!/bin/sh
-case $* in *-mavx512*) exit 1 ;; esac
+case $* in *-mavx512* | *-mamx*) exit 1 ;; esac
 exec cc "$@"
 EOF
 chmod +x oldcc
 configure CC="$tmp/oldcc" --disable-sse2
 is 'with an old compiler' test "$status" = 0
 is 'with an old compiler' grep "OFF: $tmp/oldcc can't build AVX-512 code" stdout
-is 'with an old compiler' grep -F -e "--disabled 'sse2=disabled by --disable-sse2' --disabled 'avx512=" \
+is 'with an old compiler' grep -F -e "--disabled 'sse2=disabled by --disable-sse2' --disabled 'amx=" \
   out/generator-flags
 is 'with an old compiler' test -f build.ninja
 rm build.ninja

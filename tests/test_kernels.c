@@ -1042,6 +1042,7 @@ static const lathe_op plant_op = {.name = "plant",
                                                                 .bounds = &plant_bound,
                                                                 .reference_f64 = plant_reference}};
 static const lathe_backend plant_backend = {.name = "planted"};
+static const lathe_backend flushing_backend = {.name = "planted", .features = LATHE_FLUSHES};
 
 static lathe_variant plant(lathe_fn *run) {
   return (lathe_variant){.name = "plant_f32__planted",
@@ -1213,7 +1214,12 @@ static void expect_flushing_judged(const lathe_op *op, lathe_fn *flushed, lathe_
   other.may_flush = 1u << LATHE_F16;
   assert_int_equal(check_variant(&may, &v, p, (device_layout){0}).verdict, CHECK_RIGHT);
   assert_int_equal(check_variant(&other, &v, p, (device_layout){0}).verdict, CHECK_WRONG);
+  /* A backend may, where its device does not. */
+  v.backend = &flushing_backend;
+  assert_int_equal(check_variant(&other, &v, p, (device_layout){0}).verdict, CHECK_RIGHT);
   v.run = wrong;
+  assert_int_equal(check_variant(&other, &v, p, (device_layout){0}).verdict, CHECK_WRONG);
+  v.backend = &plant_backend;
   assert_int_equal(check_variant(&may, &v, p, (device_layout){0}).verdict, CHECK_WRONG);
   problem_free(p);
 }

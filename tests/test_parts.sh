@@ -26,7 +26,7 @@ cd "$tmp/build" || exit 1
 part() { # part OPTION...: configures the tree; what it says goes to the files stdout and stderr
   rm -f build.ninja
   configure CFLAGS=-O0 KERNEL_CFLAGS=-O0 --disable-cuda --disable-vulkan --disable-sse2 --disable-avx2 \
-    --disable-avx512 "$@" >stdout 2>stderr
+    --disable-avx512 --disable-amx "$@" >stdout 2>stderr
 }
 refused() { # refused LINE OPTION...: with that line and nothing else on standard error, status 2 and no build.ninja
   line=$1
@@ -109,7 +109,7 @@ is 'is JSON alone' test "$(head -n 1 costs)" = '{'
 is 'the table is elsewhere' grep twice_f32__scalar_u1 listed
 is 'a file that cannot be written' test "$(out/bench --list-variants --json /no/such 2>&1 >listed; echo $?)" != 0
 ninja cost >costs
-is 'ops' grep -E '^twice_backward +[0-9.]+ +- +- +- +[0-9.]+ +- +- +[0-9.]+ +[0-9]+$' costs
+is 'ops' grep -E '^twice_backward +[0-9.]+ +- +- +- +- +[0-9.]+ +- +- +[0-9.]+ +[0-9]+$' costs
 is 'files' grep -E '^ +[0-9.]+ +[0-9]+ +[0-9.]+  out/gen/twice/twice__scalar.o$' costs
 is 'all' grep -E '^[0-9.]+ s of compiling in 4 files, and [0-9.]+ s of all else' costs
 is 'in 100 columns' test "$(wc -L <costs)" -le 100

@@ -42,7 +42,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   [ ! -d "$tools" ] || ln -s "$(cd "$tools" && pwd)" "$tmp/build/out/"
   cd "$tmp/build" || exit 1
   is 'configures for unusual rows and functions' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda \
-    --disable-avx512 --disable-avx2 --disable-sse2
+    --disable-avx512 --disable-amx --disable-avx2 --disable-sse2
   is 'takes the runtime' reuse
   is 'builds their kernels' ninja out/bench
   LATHE_BENCH=out/bench

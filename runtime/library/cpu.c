@@ -8,6 +8,10 @@
 #include <string.h>
 #if defined __x86_64__ || defined __i386__
 #include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #endif
 
 #include "dispatch.h"
@@ -18,7 +22,7 @@ static const struct {
 } features_by_name[] = {
     {"sse2", LATHE_SSE2},         {"avx2", LATHE_AVX2},         {"fma", LATHE_FMA},
     {"f16c", LATHE_F16C},         {"avx512f", LATHE_AVX512F},   {"avx512bw", LATHE_AVX512BW},
-    {"avx512dq", LATHE_AVX512DQ}, {"avx512vl", LATHE_AVX512VL},
+    {"avx512dq", LATHE_AVX512DQ}, {"avx512vl", LATHE_AVX512VL}, {"amx_bf16", LATHE_AMX_BF16},
 };
 enum { FEATURES = sizeof features_by_name / sizeof *features_by_name };
 _Static_assert((int)FEATURES == (int)CPU_FEATURES, "CPU_FEATURES is how many features_by_name has");
@@ -33,8 +37,19 @@ static uint64_t saved_states(void) {
   return (uint64_t)high << 32 | low;
 }
 
+/* Whether this process may use the tiles of AMX: Linux wants to be asked, since their state is large. */
+static bool may_use_tiles(void) {
+#if defined __linux__ && defined SYS_arch_prctl
+  enum { REQUEST_STATE = 0x1023, TILES = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
+  return syscall(SYS_arch_prctl, REQUEST_STATE, TILES) == 0;
+#else
+  return false;
+#endif
+}
+
 static uint64_t detect(void) {
-  const uint64_t ymm = 0x6, zmm = 0xe6;
+  const uint64_t ymm = 0x6, zmm = 0xe6, tiles = 0x60000;
+  const uint32_t amx_bf16 = 1u << 22, amx_tile = 1u << 24; /* older compilers' cpuid.h lacks them */
   uint32_t a, b, c, d;
   uint64_t found = 0, states = 0;
 
@@ -63,6 +78,8 @@ static uint64_t detect(void) {
     found |= LATHE_AVX512DQ;
   if (b & bit_AVX512VL)
     found |= LATHE_AVX512VL;
+  if (d & amx_bf16 && d & amx_tile && (states & tiles) == tiles && may_use_tiles())
+    found |= LATHE_AMX_BF16;
   return found;
 }
 

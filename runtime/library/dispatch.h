@@ -23,9 +23,12 @@ enum {
   LATHE_AVX512BW = 1u << 5,
   LATHE_AVX512DQ = 1u << 6,
   LATHE_AVX512VL = 1u << 7,
-  LATHE_SM80 = 1u << 16,             /* CUDA's compute capability 8.0 or more */
-  LATHE_VULKAN_F64 = 1u << 17,       /* arithmetic in f64 */
-  LATHE_VULKAN_F16 = 1u << 18,       /* in f16 */
+  LATHE_AMX_BF16 = 1u << 8, /* tiles of bf16, which the operating system lets this process use */
+  LATHE_FLUSHES =
+      LATHE_AMX_BF16,          /* of these, what may take numbers below the normal range as zero */
+  LATHE_SM80 = 1u << 16,       /* CUDA's compute capability 8.0 or more */
+  LATHE_VULKAN_F64 = 1u << 17, /* arithmetic in f64 */
+  LATHE_VULKAN_F16 = 1u << 18, /* in f16 */
   LATHE_VULKAN_STORAGE16 = 1u << 19, /* numbers of 16 bits in buffers */
   LATHE_VULKAN_STORAGE8 = 1u << 20,  /* of 8 bits */
   LATHE_VULKAN_MATRIX = 1u << 21,    /* products of small matrices of f16, added up in f32 */

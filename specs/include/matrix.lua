@@ -37,6 +37,7 @@ return {
   dtypes = vector.dtypes,
   ulp = vector.ulp(3),
   variants = {
+    { backend = "amx", mr = 14, nv = 2, dtypes = "bf16" },
     { backend = "avx512", mr = 14, nv = 2 },
     { backend = "avx2", mr = 6, nv = 2 },
     { backend = { "simd", "-avx512", "-avx2" }, mr = 4, nv = 2 },

@@ -15,6 +15,7 @@
 //@ local Pack = use "contract_pack.c"
 //@ local Tile = use "contract_tile.c"
 //@ local Dots = use "contract_dots.c"
+//@ local Amx = use "contract_amx.c"
 //@ local L = k.lanes
 //@ local made, dims = {}, {}
 //@ for i = 1, #op.dims do
@@ -38,8 +39,16 @@
 //@ for _, v in ipairs(variants) do
 //@ local MR, NV = v.params.mr, v.params.nv
 //@ local NR = NV * L
-//@ local tile = Tile.define(MR, NV)
 //@ for _, step in ipairs(k.steps) do
+//@ local own = v.name .. "_" .. step.of.name
+//@ local loops, outer, places = S.loops_of(step), {}, {}
+//@ for i, run in ipairs(loops) do
+//@   places[i] = { run = run, index = "loop" .. i }
+//@ end
+//@ if Amx.takes(step) then
+//@ Amx.define(v, step, own, loops, places)
+//@ else
+//@ local tile = Tile.define(MR, NV)
 //@ local one_block = #step.of.k < 2
 //@ local a, b, result = S.plain_factor(step, "a"), S.plain_factor(step, "b"), S.plain_value(step)
 //@ local is_direct = v.params.direct > 0 and one_block and a and b and S.kind(step, b, "n") == "unit"
@@ -59,11 +68,6 @@
 //@ end
 //@ for _, way in ipairs(dots) do
 //@ once(way.name, function() Dots.define(step, way.across, way.name, values) end)
-//@ end
-//@ local own = v.name .. "_" .. step.of.name
-//@ local loops, outer, places = S.loops_of(step), {}, {}
-//@ for i, run in ipairs(loops) do
-//@   places[i] = { run = run, index = "loop" .. i }
 //@ end
 /* A matrix, how its product is computed, and where in the workspace, in numbers: what begins there, and how much it
  * is. */
@@ -203,6 +207,7 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
   }
 }
 
+//@ end
 //@ end
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {

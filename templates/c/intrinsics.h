@@ -18,6 +18,10 @@
 #include <avx512dqintrin.h>
 #include <avx512vlbwintrin.h>
 #endif
+#ifdef __AMX_BF16__
+#include <amxtileintrin.h>
+#include <amxbf16intrin.h>
+#endif
 #undef _IMMINTRIN_H_INCLUDED
 #else
 #include <immintrin.h>

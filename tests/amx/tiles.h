@@ -1,0 +1,86 @@
+/* tiles.h - the tiles of AMX as arrays, for processors that have AVX-512 and no AMX: test_amx.sh puts them into its copy of
+ * templates/c/simd_amx.h. As Intel's manual has it, but for denormal numbers, which are not taken
+ * for zero. Using tiles before they are there, or after they are given back, ends the program. */
+#ifndef TILES_H
+#define TILES_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#undef _tile_loadconfig
+#undef _tile_release
+#undef _tile_zero
+#undef _tile_loadd
+#undef _tile_stored
+#undef _tile_dpbf16ps
+#define _tile_loadconfig tiles_configure
+#define _tile_release tiles_release
+#define _tile_zero tiles_zero
+#define _tile_loadd tiles_load
+#define _tile_stored tiles_store
+#define _tile_dpbf16ps tiles_multiply
+
+static _Thread_local struct {
+  int there;
+  unsigned char row[8][16][64];
+} tiles;
+
+static void tiles_configure(const void *config) {
+  const unsigned char *bytes = config;
+  for (int i = 0; i < 8; i++)
+    if (bytes[0] != 1 || bytes[16 + 2 * i] != 64 || bytes[17 + 2 * i] != 0 || bytes[48 + i] != 16)
+      abort();
+  memset(&tiles, 0xff, sizeof tiles);
+  tiles.there = 1;
+}
+
+static void tiles_release(void) {
+  tiles.there = 0;
+}
+
+static void tiles_zero(int to) {
+  memset(tiles.row[to], 0, sizeof tiles.row[to]);
+}
+
+static void tiles_load(int to, const void *from, size_t apart) {
+  if (!tiles.there)
+    abort();
+  for (size_t i = 0; i < 16; i++)
+    memcpy(tiles.row[to][i], (const char *)from + i * apart, 64);
+}
+
+static void tiles_store(int from, void *to, size_t apart) {
+  if (!tiles.there)
+    abort();
+  for (size_t i = 0; i < 16; i++)
+    memcpy((char *)to + i * apart, tiles.row[from][i], 64);
+}
+
+static float tiles_number(const unsigned char *row, int place) {
+  uint16_t half;
+  memcpy(&half, row + 2 * place, 2);
+  const uint32_t bits = (uint32_t)half << 16;
+  float x;
+  memcpy(&x, &bits, 4);
+  return x;
+}
+
+static void tiles_multiply(int to, int a, int b) {
+  if (!tiles.there || to == a || to == b || a == b)
+    abort();
+  for (int m = 0; m < 16; m++)
+    for (int n = 0; n < 16; n++) {
+      float pair[2] = {0, 0}, sum;
+      for (int k = 0; k < 16; k++)
+        for (int i = 0; i < 2; i++)
+          pair[i] = fmaf(tiles_number(tiles.row[a][m], 2 * k + i),
+                         tiles_number(tiles.row[b][k], 2 * n + i), pair[i]);
+      memcpy(&sum, tiles.row[to][m] + 4 * n, 4);
+      sum += pair[0] + pair[1];
+      memcpy(tiles.row[to][m] + 4 * n, &sum, 4);
+    }
+}
+
+#endif
