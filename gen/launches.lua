@@ -120,7 +120,8 @@ local cut_fields = {
   "name", "rows", "columns", "bm", "bn", "terms", "at_once", "threads", "subgroups", "side", "shared", "architecture",
   "most", "number", "left", "cluster", "of_cluster", "room", "whole", "stays", "rate", "start", "maps",
 }
-local step_fields = { "m", "n", "k", "matrices", "rooms", "cuts" }
+local step_fields = { "m", "n", "k", "matrices", "beside", "rooms", "cuts" }
+local tiles_fields = { "m", "n", "matrices" }
 local room_fields = { "of", "columns", "across", "bytes" }
 
 -- The steps of a variant, with the cuts of each; a cut's kernel has the part's name, then its own.
@@ -150,7 +151,15 @@ local function variant_steps(out, variant, part, scheduled)
           return initializer(room, room_fields)
         end), ", "))
     end
+    local beside = string.format("%s_beside%d", variant.name, i)
+    if step.beside then
+      out[#out + 1] = string.format("static const lathe_tiles %s[] = {%s};\n", beside,
+        table.concat(text.map(step.beside, function(tiles)
+          return initializer(tiles, tiles_fields)
+        end), ", "))
+    end
     lines[i] = "    " .. initializer(step, step_fields, {
+      beside = step.beside and string.format(".beside = %s, .nbeside = %d", beside, #step.beside),
       cuts = string.format(".cuts = %s, .ncuts = %d", cuts, #step.cuts),
       rooms = step.rooms and string.format(".rooms = %s, .nrooms = %d", rooms, #step.rooms),
     }) .. ",\n"

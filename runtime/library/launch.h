@@ -168,6 +168,12 @@ typedef struct lathe_room {
   uint32_t of, columns, across, bytes;
 } lathe_room;
 
+/* The tiles of a product that a launch makes besides its first: the dimensions of its rows and columns, and how many
+ * there are; a bit each. */
+typedef struct lathe_tiles {
+  uint32_t m, n, matrices;
+} lathe_tiles;
+
 /* One of an op's matrix products, run one after another: of which dimensions the products are its rows, columns and
  * terms, and how many there are; a bit each. Of its cuts the first is taken that a matrix's rows and columns, the device
  * and the operands' places fit, and whose room has the step's rooms: of tiles that stay in shared memory for several
@@ -178,6 +184,8 @@ typedef struct lathe_step {
   int ncuts;
   const lathe_room *rooms;
   int nrooms;
+  const lathe_tiles *beside; /* of as many terms, in the same launch */
+  int nbeside;
 } lathe_step;
 
 /* What a variant launches: the first row that holds, or all steps. What steps leave comes after the workspace's bytes. */

@@ -32,10 +32,17 @@ static bool is_for(const lathe_cut *c, const lathe_step *step, const size_t *dim
          (c->columns == 0 || lathe_product(dim, step->n) <= c->columns);
 }
 
-/* Its tiles, and by how many of `blocks` blocks the terms of each may be shared. */
+/* A launch's tiles, and by how many of `blocks` blocks the terms of each may be shared. */
 static size_t tiles_of(const lathe_step *step, const lathe_cut *c, const size_t *dim) {
-  return times(lathe_product(dim, step->m), c->bm) * times(lathe_product(dim, step->n), c->bn) *
-         lathe_product(dim, step->matrices);
+  const lathe_tiles first = {step->m, step->n, step->matrices};
+  size_t tiles = 0;
+
+  for (int i = -1; i < step->nbeside; i++) {
+    const lathe_tiles *t = i < 0 ? &first : &step->beside[i];
+    tiles += times(lathe_product(dim, t->m), c->bm) * times(lathe_product(dim, t->n), c->bn) *
+             lathe_product(dim, t->matrices);
+  }
+  return tiles;
 }
 
 static size_t shares_of(const lathe_step *step, const lathe_cut *c, const size_t *dim,

@@ -1,14 +1,13 @@
 //@ if first then
 /* Layers, of which each row of a batch goes through all (gen/chain.lua), in one launch, by tensor cores (tensor_layers.h).
- * Sums over the batch follow, a launch each, as of any contraction. */
+ * All sums over the batch follow in another (totals.h). */
 //@ end
 //@ local P = use "parts.cu"
 //@ local S = use "../c/contract_step.c"
 //@ local T = use "contract_step.cu"
-//@ local K = use "contract_kernel.cu"
 //@ if first then
 #include "tensor_layers.h"
-#include "thin.h"
+#include "totals.h"
 
 //@ end
 //@ for i, step in ipairs(k.steps) do
@@ -105,14 +104,41 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
 }
 
 //@ end
+//@ local function define_totals()
+//@ local shape, all = schedule.together, {}
+/* Blocks have a tile of one of the sums each, or a part of its terms: the first ones those of the first sum. */
+extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
+    $part.stem$_step2$shape.name$(const __grid_constant__ lathe_args given) {
+  const lathe_args *args = &given;
+  __shared__ lathe_total_shape::slices room;
+  unsigned *const arrived = (unsigned *)args->workspace;
+  float *const left = (float *)((char *)args->workspace + $(T.partials()));
+  //@ for nth, i in ipairs(schedule.totals) do
+  $(k.steps[i].name) step$i$(given);
+  const unsigned tiles$i$ = (unsigned)(lathe_times(step$i$.m_count, $shape.bm$) * lathe_times(step$i$.n_count, $shape.bn$));
+  //@ all[nth] = "tiles" .. i
+  //@ end
+  const unsigned all = $(table.concat(all, " + "));
+  unsigned tile = all > 0 ? blockIdx.x % all : 0;
+  //@ for nth, i in ipairs(schedule.totals) do
+  //@ local made = schedule.steps[i]
+  //@ if nth > 1 then
+  tile -= tiles$(schedule.totals[nth - 1]);
+  //@ end
+  if (tile < tiles$i$) {
+    lathe_total<$(tostring(made.a.exact)), $(tostring(made.b.exact))>(step$i$, room, tile, all, arrived, left);
+    return;
+  }
+  //@ end
+}
+
+//@ end
 #ifndef LATHE_CLUSTERS_ALONE
 //@ for _, shape in ipairs(schedule.shapes) do
 //@ define(shape, "", "1")
 //@ end
-//@ for nth, i in ipairs(schedule.totals) do
-//@ for _, shape in ipairs(variants[1].shape.shapes[i]) do
-//@ K.define(k.steps[i], shape, part.stem .. "_step" .. nth + 1 .. shape.name)
-//@ end
+//@ if #schedule.totals > 0 then
+//@ define_totals()
 //@ end
 #endif
 

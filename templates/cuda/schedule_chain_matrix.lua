@@ -1,17 +1,20 @@
--- How chains are launched whose layers are products of matrices: all layers together, then a launch for each sum over
--- the batch, as in schedule_chain.lua. The record of a part is that of a contraction's with
+-- How chains are launched whose layers are products of matrices: all layers together, then all sums over the batch.
+-- The record of a part is that of a contraction's with
 --   layers, totals   the numbers of the steps of each kind
 --   tiles[t]         what layers read of a block's rows, kept in shared memory: { name, kept, run }; kept: as numbers,
 --                    for a layer before leaves it
 --   steps[i].layer   of each layer: { tile, next, stored }: the number of the tile that it reads; the tiles that it
 --                    leaves, by the operand's name; and which of its values go to memory
+--   steps[i].a.exact whether a factor of a total has no more digits than tensor cores take; the same of b
 --   shapes           the blocks: { name, bm, columns, warps_m, warps_n, stages, threads, at_once }
+--   together         those of the totals (totals.h): { name, bm, bn, terms, threads, at_once, number }
 
 local contract = use "schedule_contract.lua"
 
 local MOST_SHARED = 225 * 1024 -- bytes of a block
 local TERMS, PAD = 64, 16 -- of a slice of a matrix, as tensor_layers.h has them; bytes between its lines
-local TOTALLED = 64 -- rows of a batch that are worth a block of their own where they are summed up
+local TOTALS = { name = "_totals", bm = 64, bn = 64, terms = 64, threads = 256, at_once = 2 } -- as totals.h has them
+local MOST_BLOCKS = 512 -- that share tiles
 local MERGED = 8192 -- bytes of sums that warps share
 
 local function shape(name, bm, columns, warps_m, warps_n, stages, at_once, cluster)
@@ -77,7 +80,7 @@ local function named(list, name)
 end
 
 local function lay_out(made, record, kinds)
-  made.layers, made.totals, made.tiles = {}, {}, {}
+  made.layers, made.totals, made.tiles, made.together = {}, {}, {}, TOTALS
   for i, step in ipairs(record.steps) do
     local list = kinds[i] == "layer" and made.layers or made.totals
     list[#list + 1] = i
@@ -90,6 +93,10 @@ local function lay_out(made, record, kinds)
       end
       made.steps[i].layer = { tile = tile, next = {}, stored = {} }
       made.steps[i].a.plain, made.steps[i].b.plain = not tile.kept, true
+    else
+      for _, letter in ipairs { "a", "b" } do
+        made.steps[i][letter].exact = made.steps[i][letter].plain or step[letter].op == "const"
+      end
     end
   end
   for _, i in ipairs(made.layers) do
@@ -100,6 +107,24 @@ local function lay_out(made, record, kinds)
       layer.stored[operand.name] = not operand.temporary or is_read(record, kinds, i, operand.name)
     end
   end
+end
+
+-- Of the products that are made in one launch, the first, with the others beside it.
+local function totals_of(totals, steps)
+  local first = nil
+  for _, i in ipairs(totals) do
+    local step = steps[i]
+    if first then
+      first.beside = first.beside or {}
+      first.beside[#first.beside + 1] = { m = step.m, n = step.n, matrices = step.matrices }
+    else
+      first = { m = step.m, n = step.n, k = step.k, matrices = step.matrices, cuts = {} }
+    end
+  end
+  if first then
+    first.cuts[1] = setmetatable({ most = MOST_BLOCKS, left = TOTALS.bm * TOTALS.bn * 4 }, { __index = TOTALS })
+  end
+  return first
 end
 
 return function(facts, work)
@@ -136,14 +161,7 @@ return function(facts, work)
         shared = of.stages * longest * bytes + (of.warps_m > 1 and 0 or MERGED),
       }
     end
-    local steps = { together }
-    for _, i in ipairs(made.totals) do
-      steps[#steps + 1] = variant.steps[i]
-      for _, cut in ipairs(variant.steps[i].cuts) do
-        cut.terms = TOTALLED
-      end
-    end
-    variant.steps = steps
+    variant.steps = { together, totals_of(made.totals, variant.steps) }
   end
   return made
 end

@@ -168,6 +168,49 @@ template <int ROWS, int TERMS, int V, bool ALONG_K, int THREADS> struct lathe_re
   }
 };
 
+/* A thread's reads of a slice of BK terms of both factors, on their way to shared memory. */
+template <typename C, int BM, int BN, int BK, int THREADS> struct lathe_slice_reads {
+  using number = typename C::number;
+  using reads_a = lathe_reads<BM, BK, C::VA, C::A_ALONG_K, THREADS>;
+  using reads_b = lathe_reads<BN, BK, C::VB, C::B_ALONG_K, THREADS>;
+  typename C::raw_a a[reads_a::READS];
+  typename C::raw_b b[reads_b::READS];
+
+  template <bool WHOLE>
+  __device__ __forceinline__ void load(const C &c, size_t m, size_t n, size_t k) {
+#pragma unroll
+    for (int nth = 0; nth < reads_a::READS; nth++)
+      c.template load_a<WHOLE>(a[nth], m + reads_a::row(nth), k + reads_a::term(nth));
+#pragma unroll
+    for (int nth = 0; nth < reads_b::READS; nth++)
+      c.template load_b<WHOLE>(b[nth], n + reads_b::row(nth), k + reads_b::term(nth));
+  }
+
+  /* Terms from `more` on are none: both factors are zero there, whatever they are computed of. */
+  template <bool WHOLE, int PADDED_A, int PADDED_B>
+  __device__ __forceinline__ void keep(const C &c, number (*to_a)[PADDED_A],
+                                       number (*to_b)[PADDED_B], int more) const {
+#pragma unroll
+    for (int nth = 0; nth < reads_a::READS; nth++) {
+      number x[C::VA];
+      c.make_a(a[nth], x);
+#pragma unroll
+      for (int v = 0; v < C::VA; v++)
+        x[v] = WHOLE || reads_a::term(nth) + (C::A_ALONG_K ? v : 0) < more ? x[v] : number(0);
+      reads_a::keep(to_a, nth, x);
+    }
+#pragma unroll
+    for (int nth = 0; nth < reads_b::READS; nth++) {
+      number x[C::VB];
+      c.make_b(b[nth], x);
+#pragma unroll
+      for (int v = 0; v < C::VB; v++)
+        x[v] = WHOLE || reads_b::term(nth) + (C::B_ALONG_K ? v : 0) < more ? x[v] : number(0);
+      reads_b::keep(to_b, nth, x);
+    }
+  }
+};
+
 /* The sums of a block's tile. */
 template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums {
   using number = typename C::number;
@@ -175,8 +218,7 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
   static constexpr int THREADS = BM / TM * (BN / TN);
   static constexpr int LANES_N = TN > TM ? 4 : 8, LANES_M = 32 / LANES_N;
   static constexpr int WARPS_N = BN / (LANES_N * TN);
-  using reads_a = lathe_reads<BM, BK, C::VA, C::A_ALONG_K, THREADS>;
-  using reads_b = lathe_reads<BN, BK, C::VB, C::B_ALONG_K, THREADS>;
+  using reads = lathe_slice_reads<C, BM, BN, BK, THREADS>;
   static_assert(BM % (LANES_M * TM) == 0 && BN % (LANES_N * TN) == 0, "a tile is of whole warps");
   static_assert(TM % AT_ONCE == 0 && TN % AT_ONCE == 0, "a thread's sums are of whole accesses");
 
@@ -206,44 +248,6 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
       for (int j = 0; j < TN; j++)
         sums[i][j] = 0;
   }
-
-  struct reads {
-    typename C::raw_a a[reads_a::READS];
-    typename C::raw_b b[reads_b::READS];
-
-    template <bool WHOLE>
-    __device__ __forceinline__ void load(const C &c, size_t m, size_t n, size_t k) {
-#pragma unroll
-      for (int nth = 0; nth < reads_a::READS; nth++)
-        c.template load_a<WHOLE>(a[nth], m + reads_a::row(nth), k + reads_a::term(nth));
-#pragma unroll
-      for (int nth = 0; nth < reads_b::READS; nth++)
-        c.template load_b<WHOLE>(b[nth], n + reads_b::row(nth), k + reads_b::term(nth));
-    }
-
-    /* Terms from `more` on are none: both factors are zero there, whatever they are computed of. */
-    template <bool WHOLE>
-    __device__ __forceinline__ void keep(const C &c, slices &s, int turn, int more) const {
-#pragma unroll
-      for (int nth = 0; nth < reads_a::READS; nth++) {
-        number x[C::VA];
-        c.make_a(a[nth], x);
-#pragma unroll
-        for (int v = 0; v < C::VA; v++)
-          x[v] = WHOLE || reads_a::term(nth) + (C::A_ALONG_K ? v : 0) < more ? x[v] : number(0);
-        reads_a::keep(s.a[turn], nth, x);
-      }
-#pragma unroll
-      for (int nth = 0; nth < reads_b::READS; nth++) {
-        number x[C::VB];
-        c.make_b(b[nth], x);
-#pragma unroll
-        for (int v = 0; v < C::VB; v++)
-          x[v] = WHOLE || reads_b::term(nth) + (C::B_ALONG_K ? v : 0) < more ? x[v] : number(0);
-        reads_b::keep(s.b[turn], nth, x);
-      }
-    }
-  };
 
   static __device__ __forceinline__ void fragments(number (&a)[TM], number (&b)[TN],
                                                    const slices &s, int turn, int k) {
@@ -291,9 +295,9 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
     };
     auto keep = [&](size_t k, int turn) {
       if (to - k >= BK)
-        r.template keep<true>(c, s, turn, BK);
+        r.template keep<true>(c, s.a[turn], s.b[turn], BK);
       else
-        r.template keep<false>(c, s, turn, (int)(to - k));
+        r.template keep<false>(c, s.a[turn], s.b[turn], (int)(to - k));
     };
     if (from >= to)
       return;

@@ -1,0 +1,226 @@
+/* totals.h - sums over a batch of the products of two factors that are computed on their way to shared memory, by tensor
+ * cores. Words as in tiles.h.
+ *
+ * A factor's number is multiplied as the sum of two of 11 digits each (tensor_factors.h), one of 16 bits as it is
+ * (EXACT_A, EXACT_B), so that results are as good as f32's. Tensor cores cut off what they add, so each eight terms are
+ * added up by themselves.
+ *
+ * A block has BM x BN sums, of which half of the warps add up one half of a slice's terms, the others the other. */
+#ifndef LATHE_TOTALS_H
+#define LATHE_TOTALS_H
+
+#include "tensor_factors.h"
+#include "tiles.h"
+
+struct lathe_total_shape {
+  static constexpr int BM = 64, BN = 64, BK = 64, THREADS = 256;
+  static constexpr int PADDED = 72; /* of lines whose distance puts neighbouring terms into other banks */
+
+  struct slices {
+    alignas(16) float a[BK][PADDED];
+    alignas(16) float b[BK][PADDED];
+  };
+};
+
+template <typename C, bool EXACT_A, bool EXACT_B> struct lathe_total_sums : lathe_total_shape {
+  static constexpr int WARPS = THREADS / 64, WARPS_N = 2, WARP = 32; /* of a half; rows and columns of one */
+  static constexpr int TILES_M = WARP / 16, TILES_N = WARP / 8, EACH = BM * BN / THREADS / 4;
+  using reads = lathe_slice_reads<C, BM, BN, BK, THREADS>;
+
+  float sums[TILES_M][TILES_N][4];
+  /* Then those that the thread gives out: four neighbours in each of some rows. */
+  float given[EACH][4];
+
+  __device__ __forceinline__ lathe_total_sums() {
+#pragma unroll
+    for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+      for (int j = 0; j < TILES_N; j++)
+#pragma unroll
+        for (int nth = 0; nth < 4; nth++)
+          sums[i][j][nth] = 0;
+  }
+
+  static __device__ __forceinline__ int half() {
+    return (int)threadIdx.x / 32 / WARPS;
+  }
+  static __device__ __forceinline__ int first_m() {
+    return (int)threadIdx.x / 32 % WARPS / WARPS_N * WARP;
+  }
+  static __device__ __forceinline__ int first_n() {
+    return (int)threadIdx.x / 32 % WARPS_N * WARP;
+  }
+  static __device__ __forceinline__ int lane() {
+    return (int)threadIdx.x % 32;
+  }
+
+  /* Of a number below the normal range nothing may be left: its sums become NaN, and are mended. */
+  template <bool EXACT>
+  static __device__ __forceinline__ void part(float x, unsigned &high, unsigned &low) {
+    if (EXACT) {
+      high = __float_as_uint(x), low = 0;
+      return;
+    }
+    lathe_halve(x, high, low);
+    if (x != 0 && fabsf(x) < 0x1p-126f)
+      low = __float_as_uint(NAN);
+  }
+
+  __device__ __forceinline__ void multiply(const slices &s) {
+#pragma unroll 2
+    for (int eight = half(); eight < BK / 8; eight += 2) {
+      const int k = eight * 8 + lane() % 4;
+      unsigned high[TILES_M][4], low[TILES_M][4];
+#pragma unroll
+      for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+        for (int nth = 0; nth < 4; nth++)
+          part<EXACT_A>(s.a[k + nth / 2 * 4][first_m() + i * 16 + nth % 2 * 8 + lane() / 4],
+                        high[i][nth], low[i][nth]);
+#pragma unroll
+      for (int j = 0; j < TILES_N; j++) {
+        unsigned whole[2], rest[2];
+#pragma unroll
+        for (int nth = 0; nth < 2; nth++)
+          part<EXACT_B>(s.b[k + nth * 4][first_n() + j * 8 + lane() / 4], whole[nth], rest[nth]);
+#pragma unroll
+        for (int i = 0; i < TILES_M; i++) {
+          float few[4] = {0, 0, 0, 0};
+          if (!EXACT_B)
+            lathe_mma_numbers(few, high[i], rest[0], rest[1]);
+          if (!EXACT_A)
+            lathe_mma_numbers(few, low[i], whole[0], whole[1]);
+          lathe_mma_numbers(few, high[i], whole[0], whole[1]);
+#pragma unroll
+          for (int nth = 0; nth < 4; nth++)
+            sums[i][j][nth] += few[nth];
+        }
+      }
+    }
+  }
+
+  /* Adds the terms from `from` to `to`, which is where terms end or a multiple of BK further. */
+  __device__ __forceinline__ void add(const C &c, slices &s, size_t m, size_t n, size_t from,
+                                      size_t to) {
+    const bool whole = m + BM <= c.m_count && n + BN <= c.n_count;
+    reads r;
+    auto load = [&](size_t k) {
+      if (whole && to - k >= BK)
+        r.template load<true>(c, m, n, k);
+      else if (k < to)
+        r.template load<false>(c, m, n, k);
+    };
+    load(from);
+    for (size_t k = from; k < to; k += BK) {
+      if (to - k >= BK)
+        r.template keep<true>(c, s.a, s.b, BK);
+      else
+        r.template keep<false>(c, s.a, s.b, (int)(to - k));
+      __syncthreads();
+      if (to - k > BK)
+        load(k + BK);
+      multiply(s);
+      __syncthreads();
+    }
+    add_halves(s.a);
+  }
+
+  __device__ __forceinline__ void add_halves(float (&lines)[BM][PADDED]) {
+#pragma unroll 1
+    for (int turn = 1; turn >= 0; turn--) {
+      if (half() == turn)
+#pragma unroll
+        for (int i = 0; i < TILES_M; i++)
+#pragma unroll
+          for (int j = 0; j < TILES_N; j++)
+#pragma unroll
+            for (int nth = 0; nth < 4; nth++) {
+              float &to = lines[first_m() + i * 16 + nth / 2 * 8 + lane() / 4]
+                               [first_n() + j * 8 + lane() % 4 * 2 + nth % 2];
+              to = turn == 1 ? sums[i][j][nth] : sums[i][j][nth] + to;
+            }
+      __syncthreads();
+    }
+#pragma unroll
+    for (int nth = 0; nth < EACH; nth++) {
+      const auto pack = lathe_load<4>(&lines[row(nth)][column()]);
+#pragma unroll
+      for (int v = 0; v < 4; v++)
+        given[nth][v] = pack.at[v];
+    }
+  }
+
+  static __device__ __forceinline__ int row(int nth) {
+    return (nth * THREADS + (int)threadIdx.x) / (BN / 4);
+  }
+  static __device__ __forceinline__ int column() {
+    return (int)threadIdx.x % (BN / 4) * 4;
+  }
+
+  __device__ __forceinline__ bool gather(const lathe_work &work, unsigned *arrived, float *left) {
+    return lathe_gather<BM * BN, THREADS>(work, &given[0][0], arrived, left);
+  }
+
+  /* As lathe_tensor_layers::mend, over all terms. */
+  static __device__ __forceinline__ void mend(const C &c, size_t m, size_t n, float &sum) {
+    constexpr int ACROSS_A = C::A_ALONG_K ? 1 : C::VA, ACROSS_B = C::B_ALONG_K ? 1 : C::VB;
+    constexpr int ALONG_A = C::VA / ACROSS_A, ALONG_B = C::VB / ACROSS_B;
+    if (fabsf(sum) >= 0x1p-100f || sum == 0)
+      return;
+    sum = 0;
+#pragma unroll 1
+    for (size_t k = 0; k < c.k_count; k++) {
+      typename C::raw_a raw_a;
+      typename C::raw_b raw_b;
+      float a[C::VA], b[C::VB], x = 0, y = 0;
+      c.template load_a<false>(raw_a, m - m % ACROSS_A, k - k % ALONG_A);
+      c.template load_b<false>(raw_b, n - n % ACROSS_B, k - k % ALONG_B);
+      c.make_a(raw_a, a);
+      c.make_b(raw_b, b);
+#pragma unroll
+      for (int v = 0; v < C::VA; v++)
+        x = (size_t)v == (C::A_ALONG_K ? k % ALONG_A : m % ACROSS_A) ? a[v] : x;
+#pragma unroll
+      for (int v = 0; v < C::VB; v++)
+        y = (size_t)v == (C::B_ALONG_K ? k % ALONG_B : n % ACROSS_B) ? b[v] : y;
+      sum = fmaf(x, y, sum);
+    }
+  }
+
+  __device__ __forceinline__ void finish(const C &c, size_t m, size_t n) {
+#pragma unroll
+    for (int nth = 0; nth < EACH; nth++) {
+      const size_t y = m + row(nth), x = n + column();
+      if (y >= c.m_count || x >= c.n_count)
+        continue;
+      const size_t left = c.n_count - x;
+#pragma unroll
+      for (int v = 0; v < 4; v++)
+        if (v < left)
+          mend(c, y, x + v, given[nth][v]);
+      c.finish(y, x, given[nth], (long long)left);
+    }
+  }
+};
+
+/* What a block has to do where its tile, of `all` in the launch, is number `tile` of a step's. */
+template <bool EXACT_A, bool EXACT_B, typename C>
+static __device__ __forceinline__ void lathe_total(C &here, lathe_total_shape::slices &room,
+                                                   unsigned tile, unsigned all, unsigned *arrived,
+                                                   float *left) {
+  using kind = lathe_total_sums<C, EXACT_A, EXACT_B>;
+  lathe_work work(kind::BM, kind::BN, here.m_count, here.n_count, 1, tile);
+  work.nth = blockIdx.x % all;
+  work.part = blockIdx.x / all;
+  work.parts = gridDim.x / all;
+  const size_t each = lathe_times(lathe_times(here.k_count, kind::BK), work.parts) * kind::BK;
+  const size_t from = work.part * each < here.k_count ? work.part * each : here.k_count;
+  const size_t to = here.k_count - from < each ? here.k_count : from + each;
+  kind sums;
+  here.place();
+  sums.add(here, room, work.m, work.n, from, to);
+  if (sums.gather(work, arrived, left))
+    sums.finish(here, work.m, work.n);
+}
+
+#endif
