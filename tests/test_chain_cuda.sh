@@ -23,6 +23,8 @@ mkdir "$tmp/build" "$tmp/faulty"
 checked() { emulated --implementation coopmat "$@"; }
 # Widths of several tiles, with edges, that blocks of a cluster share; matrices that come slice by slice; one of all.
 sizes=batch=17xi=70xh=200xl=130xo=150,batch=40xi=304xh=304xl=40xo=24,batch=1xi=1xh=1xl=1xo=1,S
+# Sums over a batch of several parts, the last one not whole, in tiles with edges.
+totals=batch=230xi=70xh=130xo=9,batch=64xi=20xh=65xo=70
 
 cd "$tmp/build" || exit 1
 is 'builds the driver' emulator_driver
@@ -31,6 +33,7 @@ is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 is 'is right' checked --size S,odd,small
 is 'sizes' checked --op 'mlp*,three_layers*,swish_*,one_layer*' --size "$sizes"
+is 'sums over the batch' checked --op mlp_backward,swish_of_transposed_backward --size "$totals"
 is 'many rows' checked --op three_layers --size batch=2100xi=9xh=20xl=9xo=7,batch=2100xi=200xh=80xl=9xo=7
 is 'slices for a cluster' checked --op three_layers --size batch=5xi=600xh=500xl=9xo=7
 is 'a batch of two axes' checked --op residual --size batch=5xseq=7xi=70xh=200
@@ -47,14 +50,14 @@ cp "$tmp/build/libcuda.so.1" .
 is 'configures for faults' configure_emulator --ops=one_layer,three_layers,swish_of_transposed_backward
 is 'takes the runtime for faults' reuse
 is 'builds what is to be faulty' ninja out/bench
-is 'is right without a fault' checked --size "$sizes"
+is 'is right without a fault' checked --size "$sizes,$totals"
 cp -R "$tmp/tree/templates" "$tmp/right"
 
 # fault FILE FROM TO: with that in place of a text, which is there once, kernels are built, and are wrong
 fault() {
   plant "$tmp/tree/templates/cuda/$1" "$2" "$3" && ninja out/bench
   built=$?
-  checked --size "$sizes"
+  checked --size "$sizes,$totals"
   wrong=$?
   cp "$tmp/right/cuda/$1" "$tmp/tree/templates/cuda/$1"
   [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
@@ -80,5 +83,16 @@ is 'finds a layer that begins too early' fault chain_matrix.cu '>();
   __syncthreads();' '>();'
 is 'finds a cluster that does not wait' fault chain_matrix.cu 'lathe_cluster_arrive();
   lathe_cluster_wait();' ''
+
+sums=totals.h
+is 'finds terms of some warps left out' fault $sums 'other < SHARING' 'other < SHARING / 2'
+is 'finds a total without second halves' fault $sums 'lathe_mma_numbers(few, low[i], whole[0], whole[1]);' ';'
+is 'finds tiny numbers that are lost' fault tensor_factors.h 'low = __float_as_uint(NAN);' ';'
+is 'finds totals that are not mended' fault $sums 'mend(c, y, x + v, given[nth][v]);' ';'
+is 'finds a part of the terms twice' fault $sums 'work.part * each < here.k_count ? work.part * each' 'work.part * each < here.k_count ? work.part * 0'
+is 'finds the tile of another total' fault $sums 'work.nth = blockIdx.x % all;' 'work.nth = tile;'
+is 'finds a slice of totals written too early' fault $sums 'multiply(s);
+      __syncthreads();' 'multiply(s);'
+is 'finds a total of the wrong tile' fault chain_matrix.cu 'tile -= tiles$(schedule.totals[nth - 1]);' ''
 
 summary

@@ -104,18 +104,18 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
 }
 
 //@ end
-//@ local function define_totals()
-//@ local shape, all = schedule.together, {}
+//@ local function define_totals(shape)
+//@ local all = {}
 /* Blocks have a tile of one of the sums each, or a part of its terms: the first ones those of the first sum. */
 extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
     $part.stem$_step2$shape.name$(const __grid_constant__ lathe_args given) {
   const lathe_args *args = &given;
-  __shared__ lathe_total_shape::slices room;
+  extern __shared__ __align__(1024) uint4 room[];
   unsigned *const arrived = (unsigned *)args->workspace;
   float *const left = (float *)((char *)args->workspace + $(T.partials()));
   //@ for nth, i in ipairs(schedule.totals) do
   $(k.steps[i].name) step$i$(given);
-  const unsigned tiles$i$ = (unsigned)(lathe_times(step$i$.m_count, $shape.bm$) * lathe_times(step$i$.n_count, $shape.bn$));
+  const unsigned tiles$i$ = (unsigned)(lathe_times(step$i$.m_count, $shape.side$) * lathe_times(step$i$.n_count, $shape.side$));
   //@ all[nth] = "tiles" .. i
   //@ end
   const unsigned all = $(table.concat(all, " + "));
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   tile -= tiles$(schedule.totals[nth - 1]);
   //@ end
   if (tile < tiles$i$) {
-    lathe_total<$(tostring(made.a.exact)), $(tostring(made.b.exact))>(step$i$, room, tile, all, arrived, left);
+    lathe_total<$shape.side$, $shape.terms$, $(tostring(made.a.exact)), $(tostring(made.b.exact))>(step$i$, room, tile, all, arrived, left);
     return;
   }
   //@ end
@@ -137,8 +137,8 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
 //@ for _, shape in ipairs(schedule.shapes) do
 //@ define(shape, "", "1")
 //@ end
-//@ if #schedule.totals > 0 then
-//@ define_totals()
+//@ for _, shape in ipairs(#schedule.totals > 0 and schedule.together or {}) do
+//@ define_totals(shape)
 //@ end
 #endif
 

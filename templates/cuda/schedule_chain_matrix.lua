@@ -7,13 +7,17 @@
 --                    leaves, by the operand's name; and which of its values go to memory
 --   steps[i].a.exact whether a factor of a total has no more digits than tensor cores take; the same of b
 --   shapes           the blocks: { name, bm, columns, warps_m, warps_n, stages, threads, at_once }
---   together         those of the totals (totals.h): { name, bm, bn, terms, threads, at_once, number }
+--   together         those of the totals (totals.h): { name, side, terms, threads, at_once, rate, start }
 
 local contract = use "schedule_contract.lua"
 
 local MOST_SHARED = 225 * 1024 -- bytes of a block
 local TERMS, PAD = 64, 16 -- of a slice of a matrix, as tensor_layers.h has them; bytes between its lines
-local TOTALS = { name = "_totals", bm = 64, bn = 64, terms = 64, threads = 256, at_once = 2 } -- as totals.h has them
+-- Of the totals' tiles the small ones are for few terms. What a block does in a clock is about what an H200 does.
+local TOTALS = {
+  { name = "_totals32", side = 32, terms = 256, threads = 256, at_once = 2, rate = 50, start = 3000 },
+  { name = "_totals64", side = 64, terms = 64, threads = 256, at_once = 2, rate = 80, start = 4000 },
+}
 local MOST_BLOCKS = 512 -- that share tiles
 local MERGED = 8192 -- bytes of sums that warps share
 
@@ -121,8 +125,12 @@ local function totals_of(totals, steps)
       first = { m = step.m, n = step.n, k = step.k, matrices = step.matrices, cuts = {} }
     end
   end
-  if first then
-    first.cuts[1] = setmetatable({ most = MOST_BLOCKS, left = TOTALS.bm * TOTALS.bn * 4 }, { __index = TOTALS })
+  for c, of in ipairs(first and TOTALS or {}) do
+    first.cuts[c] = {
+      name = of.name, bm = of.side, bn = of.side, terms = of.terms, at_once = of.at_once, threads = of.threads,
+      shared = 2 * of.terms * (of.side + 8) * 4, most = MOST_BLOCKS, left = of.side * of.side * 4, rate = of.rate,
+      start = of.start,
+    }
   end
   return first
 end

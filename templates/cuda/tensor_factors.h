@@ -5,6 +5,13 @@
 
 #include "tf32.h"
 
+/* A number as two halves. Of one below the normal range nothing may be left: it makes a sum NaN, which is then mended. */
+static __device__ __forceinline__ void lathe_part(float x, unsigned &high, unsigned &low) {
+  lathe_halve(x, high, low);
+  if (x != 0 && fabsf(x) < 0x1p-126f)
+    low = __float_as_uint(NAN);
+}
+
 /* The right factor of a step of 16 terms: two tiles of 8 columns. Of 16-bit elements, words of neighbouring terms as an mma
  * has them. */
 template <typename T> struct lathe_right {

@@ -240,8 +240,8 @@ struct lathe_tensor_layers {
           const float2 two = *reinterpret_cast<const float2 *>(
               tile + (first_row() + i * 16 + half * 8 + lane() / 4) * line + k + further * 8 +
               lane() % 4 * 2);
-          lathe_halve(two.x, high[i][further][half], low[i][further][half]);
-          lathe_halve(two.y, high[i][further][half + 2], low[i][further][half + 2]);
+          lathe_part(two.x, high[i][further][half], low[i][further][half]);
+          lathe_part(two.y, high[i][further][half + 2], low[i][further][half + 2]);
         }
 #pragma unroll
     for (int j = 0; j < TILES_N; j += 2) {
@@ -259,8 +259,8 @@ struct lathe_tensor_layers {
             whole[0] = __float_as_uint(two.x);
             whole[1] = __float_as_uint(two.y);
           } else {
-            lathe_halve(two.x, whole[0], rest[0]);
-            lathe_halve(two.y, whole[1], rest[1]);
+            lathe_part(two.x, whole[0], rest[0]);
+            lathe_part(two.y, whole[1], rest[1]);
           }
 #pragma unroll
           for (int i = 0; i < TILES_M; i++) {

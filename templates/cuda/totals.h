@@ -5,28 +5,25 @@
  * (EXACT_A, EXACT_B), so that results are as good as f32's. Tensor cores cut off what they add, so each eight terms are
  * added up by themselves.
  *
- * A block has BM x BN sums, of which half of the warps add up one half of a slice's terms, the others the other. */
+ * A block has SIDE x SIDE sums, a warp 32 x 32: where that is less than all, warps share a slice's terms by turns of
+ * eight. Where terms are few, small tiles have a slice of all, for which a block waits once. */
 #ifndef LATHE_TOTALS_H
 #define LATHE_TOTALS_H
 
 #include "tensor_factors.h"
 #include "tiles.h"
 
-struct lathe_total_shape {
-  static constexpr int BM = 64, BN = 64, BK = 64, THREADS = 256;
-  static constexpr int PADDED = 72; /* of lines whose distance puts neighbouring terms into other banks */
+template <typename C, int SIDE, int TERMS, bool EXACT_A, bool EXACT_B> struct lathe_total_sums {
+  static constexpr int THREADS = 256, WARP = 32; /* rows and columns of a warp */
+  static constexpr int ACROSS = SIDE / WARP, SHARING = THREADS / 32 / (ACROSS * ACROSS);
+  static constexpr int TILES_M = WARP / 16, TILES_N = WARP / 8, EACH = SIDE * SIDE / THREADS / 4;
+  static constexpr int PADDED = SIDE + 8; /* which puts neighbouring terms into other banks */
+  static_assert(SHARING * SIDE <= 2 * TERMS, "there is room for all warps' sums");
+  using reads = lathe_slice_reads<C, SIDE, SIDE, TERMS, THREADS>;
 
   struct slices {
-    alignas(16) float a[BK][PADDED];
-    alignas(16) float b[BK][PADDED];
+    float a[TERMS][PADDED], b[TERMS][PADDED];
   };
-};
-
-template <typename C, bool EXACT_A, bool EXACT_B> struct lathe_total_sums : lathe_total_shape {
-  static constexpr int WARPS = THREADS / 64, WARPS_N = 2, WARP = 32; /* of a half; rows and columns of one */
-  static constexpr int TILES_M = WARP / 16, TILES_N = WARP / 8, EACH = BM * BN / THREADS / 4;
-  using reads = lathe_slice_reads<C, BM, BN, BK, THREADS>;
-
   float sums[TILES_M][TILES_N][4];
   /* Then those that the thread gives out: four neighbours in each of some rows. */
   float given[EACH][4];
@@ -41,48 +38,45 @@ template <typename C, bool EXACT_A, bool EXACT_B> struct lathe_total_sums : lath
           sums[i][j][nth] = 0;
   }
 
-  static __device__ __forceinline__ int half() {
-    return (int)threadIdx.x / 32 / WARPS;
+  /* Which of the warps that share terms. */
+  static __device__ __forceinline__ int part() {
+    return (int)threadIdx.x / 32 / (ACROSS * ACROSS);
   }
   static __device__ __forceinline__ int first_m() {
-    return (int)threadIdx.x / 32 % WARPS / WARPS_N * WARP;
+    return (int)threadIdx.x / 32 / ACROSS % ACROSS * WARP;
   }
   static __device__ __forceinline__ int first_n() {
-    return (int)threadIdx.x / 32 % WARPS_N * WARP;
+    return (int)threadIdx.x / 32 % ACROSS * WARP;
   }
   static __device__ __forceinline__ int lane() {
     return (int)threadIdx.x % 32;
   }
 
-  /* Of a number below the normal range nothing may be left: its sums become NaN, and are mended. */
   template <bool EXACT>
-  static __device__ __forceinline__ void part(float x, unsigned &high, unsigned &low) {
-    if (EXACT) {
+  static __device__ __forceinline__ void take(float x, unsigned &high, unsigned &low) {
+    if (EXACT)
       high = __float_as_uint(x), low = 0;
-      return;
-    }
-    lathe_halve(x, high, low);
-    if (x != 0 && fabsf(x) < 0x1p-126f)
-      low = __float_as_uint(NAN);
+    else
+      lathe_part(x, high, low);
   }
 
   __device__ __forceinline__ void multiply(const slices &s) {
 #pragma unroll 2
-    for (int eight = half(); eight < BK / 8; eight += 2) {
+    for (int eight = part(); eight < TERMS / 8; eight += SHARING) {
       const int k = eight * 8 + lane() % 4;
       unsigned high[TILES_M][4], low[TILES_M][4];
 #pragma unroll
       for (int i = 0; i < TILES_M; i++)
 #pragma unroll
         for (int nth = 0; nth < 4; nth++)
-          part<EXACT_A>(s.a[k + nth / 2 * 4][first_m() + i * 16 + nth % 2 * 8 + lane() / 4],
+          take<EXACT_A>(s.a[k + nth / 2 * 4][first_m() + i * 16 + nth % 2 * 8 + lane() / 4],
                         high[i][nth], low[i][nth]);
 #pragma unroll
       for (int j = 0; j < TILES_N; j++) {
         unsigned whole[2], rest[2];
 #pragma unroll
         for (int nth = 0; nth < 2; nth++)
-          part<EXACT_B>(s.b[k + nth * 4][first_n() + j * 8 + lane() / 4], whole[nth], rest[nth]);
+          take<EXACT_B>(s.b[k + nth * 4][first_n() + j * 8 + lane() / 4], whole[nth], rest[nth]);
 #pragma unroll
         for (int i = 0; i < TILES_M; i++) {
           float few[4] = {0, 0, 0, 0};
@@ -99,66 +93,68 @@ template <typename C, bool EXACT_A, bool EXACT_B> struct lathe_total_sums : lath
     }
   }
 
-  /* Adds the terms from `from` to `to`, which is where terms end or a multiple of BK further. */
+  /* Adds the terms from `from` to `to`, which is where terms end or a multiple of TERMS further. */
   __device__ __forceinline__ void add(const C &c, slices &s, size_t m, size_t n, size_t from,
                                       size_t to) {
-    const bool whole = m + BM <= c.m_count && n + BN <= c.n_count;
+    const bool whole = m + SIDE <= c.m_count && n + SIDE <= c.n_count;
     reads r;
     auto load = [&](size_t k) {
-      if (whole && to - k >= BK)
+      if (whole && to - k >= TERMS)
         r.template load<true>(c, m, n, k);
       else if (k < to)
         r.template load<false>(c, m, n, k);
     };
     load(from);
-    for (size_t k = from; k < to; k += BK) {
-      if (to - k >= BK)
-        r.template keep<true>(c, s.a, s.b, BK);
+    for (size_t k = from; k < to; k += TERMS) {
+      if (to - k >= TERMS)
+        r.template keep<true>(c, s.a, s.b, TERMS);
       else
         r.template keep<false>(c, s.a, s.b, (int)(to - k));
       __syncthreads();
-      if (to - k > BK)
-        load(k + BK);
+      if (to - k > TERMS)
+        load(k + TERMS);
       multiply(s);
       __syncthreads();
     }
-    add_halves(s.a);
+    add_up(reinterpret_cast<float(*)[PADDED]>(&s));
   }
 
-  __device__ __forceinline__ void add_halves(float (&lines)[BM][PADDED]) {
-#pragma unroll 1
-    for (int turn = 1; turn >= 0; turn--) {
-      if (half() == turn)
+  /* What warps have that share terms, in the order of these. */
+  __device__ __forceinline__ void add_up(float (*lines)[PADDED]) {
 #pragma unroll
-        for (int i = 0; i < TILES_M; i++)
+    for (int i = 0; i < TILES_M; i++)
 #pragma unroll
-          for (int j = 0; j < TILES_N; j++)
+      for (int j = 0; j < TILES_N; j++)
 #pragma unroll
-            for (int nth = 0; nth < 4; nth++) {
-              float &to = lines[first_m() + i * 16 + nth / 2 * 8 + lane() / 4]
-                               [first_n() + j * 8 + lane() % 4 * 2 + nth % 2];
-              to = turn == 1 ? sums[i][j][nth] : sums[i][j][nth] + to;
-            }
-      __syncthreads();
-    }
+        for (int half = 0; half < 2; half++) {
+          lathe_pack<float, 2> pack;
+          pack.at[0] = sums[i][j][half * 2];
+          pack.at[1] = sums[i][j][half * 2 + 1];
+          lathe_store(lines[part() * SIDE + first_m() + i * 16 + half * 8 + lane() / 4] +
+                          first_n() + j * 8 + lane() % 4 * 2,
+                      pack);
+        }
+    __syncthreads();
 #pragma unroll
-    for (int nth = 0; nth < EACH; nth++) {
-      const auto pack = lathe_load<4>(&lines[row(nth)][column()]);
+    for (int nth = 0; nth < EACH; nth++)
 #pragma unroll
-      for (int v = 0; v < 4; v++)
-        given[nth][v] = pack.at[v];
-    }
+      for (int other = 0; other < SHARING; other++) {
+        const auto pack = lathe_load<4>(lines[other * SIDE + row(nth)] + column());
+#pragma unroll
+        for (int v = 0; v < 4; v++)
+          given[nth][v] = other == 0 ? pack.at[v] : given[nth][v] + pack.at[v];
+      }
   }
 
   static __device__ __forceinline__ int row(int nth) {
-    return (nth * THREADS + (int)threadIdx.x) / (BN / 4);
+    return (nth * THREADS + (int)threadIdx.x) / (SIDE / 4);
   }
   static __device__ __forceinline__ int column() {
-    return (int)threadIdx.x % (BN / 4) * 4;
+    return (int)threadIdx.x % (SIDE / 4) * 4;
   }
 
   __device__ __forceinline__ bool gather(const lathe_work &work, unsigned *arrived, float *left) {
-    return lathe_gather<BM * BN, THREADS>(work, &given[0][0], arrived, left);
+    return lathe_gather<SIDE * SIDE, THREADS>(work, &given[0][0], arrived, left);
   }
 
   /* As lathe_tensor_layers::mend, over all terms. */
@@ -204,21 +200,20 @@ template <typename C, bool EXACT_A, bool EXACT_B> struct lathe_total_sums : lath
 };
 
 /* What a block has to do where its tile, of `all` in the launch, is number `tile` of a step's. */
-template <bool EXACT_A, bool EXACT_B, typename C>
-static __device__ __forceinline__ void lathe_total(C &here, lathe_total_shape::slices &room,
-                                                   unsigned tile, unsigned all, unsigned *arrived,
-                                                   float *left) {
-  using kind = lathe_total_sums<C, EXACT_A, EXACT_B>;
-  lathe_work work(kind::BM, kind::BN, here.m_count, here.n_count, 1, tile);
+template <int SIDE, int TERMS, bool EXACT_A, bool EXACT_B, typename C>
+static __device__ __forceinline__ void lathe_total(C &here, uint4 *room, unsigned tile,
+                                                   unsigned all, unsigned *arrived, float *left) {
+  using kind = lathe_total_sums<C, SIDE, TERMS, EXACT_A, EXACT_B>;
+  lathe_work work(SIDE, SIDE, here.m_count, here.n_count, 1, tile);
   work.nth = blockIdx.x % all;
   work.part = blockIdx.x / all;
   work.parts = gridDim.x / all;
-  const size_t each = lathe_times(lathe_times(here.k_count, kind::BK), work.parts) * kind::BK;
+  const size_t each = lathe_times(lathe_times(here.k_count, TERMS), work.parts) * TERMS;
   const size_t from = work.part * each < here.k_count ? work.part * each : here.k_count;
   const size_t to = here.k_count - from < each ? here.k_count : from + each;
   kind sums;
   here.place();
-  sums.add(here, room, work.m, work.n, from, to);
+  sums.add(here, *reinterpret_cast<typename kind::slices *>(room), work.m, work.n, from, to);
   if (sums.gather(work, arrived, left))
     sums.finish(here, work.m, work.n);
 }
