@@ -6,12 +6,26 @@
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
 //@ local V = 8 -- elements of an access
+//@ -- What layers leave for later ones: the number of each by the operand's name, and how many.
+//@ local kept, many = {}, 0
+//@ for _, kernel in ipairs(schedule.kernels) do
+//@ for _, i in ipairs(kernel.shape.layers or {}) do
+//@   local name = k.steps[i].of.a.name
+//@   if not schedule.steps[i].a.plain and not kept[name] then
+//@     kept[name], many = many, many + 1
+//@   end
+//@ end
+//@ end
+//@ -- Where the bits of a row's largest number are, of what layers leave for a step.
+//@ local function largest(name, shape, row)
+//@   return ("lathe_largest%dx%d[%du + %s]"):format(shape.bm, shape.bn, kept[name] * shape.bm, row)
+//@ end
 //@ -- A factor of a layer; room: where its slice begins in shared memory, which has two parts where it is computed.
 //@ local room -- the name of a kernel's shared memory
 //@ local function factor(step, made, shape, letter, room)
 //@   local across = letter == "a" and "m" or "n"
 //@   local f = {
-//@     part = step[letter], letter = letter, across = across, rows = shape["b" .. across], room = room,
+//@     part = step[letter], letter = letter, across = across, shape = shape, rows = shape["b" .. across], room = room,
 //@     along = letter == "a" and "k" or made.b.along, plain = made[letter].plain,
 //@   }
 //@   f.along_k = f.along == "k"
@@ -47,14 +61,15 @@
     //@ C.compute(step, f.part, f.along, V, "nth", function(point)
       made[$point$] = packed;
     //@ end)
-    const float scale = lathe_scale(lathe_largest$f.rows$[at / $f.width$u]);
+    const float scale = lathe_scale($(largest(step.of.a.name, f.shape, ("at / %du"):format(f.width))));
     uvec4 near, rest;
     [[unroll]] for (uint pair = 0u; pair < $(V // 2)u; pair++) {
       const vec2 both = vec2(made[2u * pair], made[2u * pair + 1u]) * scale;
       /* Rounded as bits: of conversions to f16 and back a compiler may think that nothing is lost. */
       const uvec2 bits = floatBitsToUint(both);
-      const vec2 kept = uintBitsToFloat(bits + 0xfffu + (bits >> 13u & 1u) & 0xffffe000u);
-      const vec2 lost = mix(vec2(0.0), both - kept, lessThan(abs(both), vec2(1e38)));
+      const bvec2 finite = lessThan(abs(both), vec2(1e38)); /* NaN, which may be all ones, would become 0 */
+      const vec2 kept = mix(both, uintBitsToFloat(bits + 0xfffu + (bits >> 13u & 1u) & 0xffffe000u), finite);
+      const vec2 lost = mix(vec2(0.0), both - kept, finite);
       near[pair] = packFloat2x16(f16vec2(kept));
       rest[pair] = packFloat2x16(f16vec2(lost));
     }
@@ -63,27 +78,6 @@
     //@ end
   }
 }
-//@ end
-//@ -- The largest number of each row of a computed factor, as bits, which are in the same order.
-//@ local function measure(step, f)
-lathe_special = 0u;
-for (uint at = thread; at < $f.rows$u; at += gl_WorkGroupSize.x)
-  lathe_largest$f.rows$[at] = 0u;
-barrier();
-for (uint64_t first = 0ul; first < k_count; first += $(f.width * V)ul) {
-  //@ load(step, f)
-  [[unroll]] for (uint nth = 0u; nth < $f.reads$; nth++) {
-    const uint at = nth * gl_WorkGroupSize.x + thread;
-    if (at < $f.all$u) {
-      uint largest = 0u;
-      //@ C.compute(step, f.part, f.along, V, "nth", function()
-        largest = max(largest, floatBitsToUint(packed) & 0x7fffffffu);
-      //@ end)
-      atomicMax(lathe_largest$f.rows$[at / $f.width$u], largest);
-    }
-  }
-}
-barrier();
 //@ end
 //@ -- Loads a matrix of a factor's slice, of the rows from `row` on; part: of which of its parts.
 //@ local function fragment(f, to, row, part)
@@ -102,8 +96,8 @@ coopMatLoad($to$, $room$, $(f.room + part * f.part_size)u + $place$, $f.line$u, 
   //@ C.declare(step, step.b, b.along, V, b.reads)
   const bool whole_a = $(C.is_whole(step, step.a, a.along, V)), whole_b = $(C.is_whole(step, step.b, b.along, V));
   const bool whole_values = $(C.are_stored_whole(step, "n"));
-  //@ if not a.plain then
-  //@ measure(step, a)
+  //@ if parts == 2 then
+  lathe_special = 0u;
   //@ end
   for (uint64_t left = 0ul; left < n_count; left += $shape.bn$ul) {
     const uint columns = uint(min(n_count - left, $shape.bn$ul));
@@ -157,11 +151,20 @@ coopMatLoad($to$, $room$, $(f.room + part * f.part_size)u + $place$, $f.line$u, 
       subgroupBarrier();
       for (uint at = gl_SubgroupInvocationID; at < MATRIX_M * $(shape.wn // 4)u; at += SUBGROUP) {
         const uint row = own_m + i * MATRIX_M + at / $(shape.wn // 4)u;
-        //@ local scaled = a.plain and "" or (" * lathe_unscale(lathe_largest%d[row])"):format(shape.bm)
+        //@ local scaled = a.plain and "" or (" * lathe_unscale(%s)"):format(largest(step.of.a.name, shape, "row"))
         const vec4 some = uintBitsToFloat($room$[base + at])$scaled$;
         const uint64_t m = top + row, n = left + own_n + at % $(shape.wn // 4)u * 4u;
         if (m < m_count && n < n_count) {
           //@ C.store(step, { m = "m", n = "n" }, "n", "m")
+          //@ for _, value in ipairs(step.of.values) do
+          //@ if kept[value.operand.name] then
+          uint bits = 0u;
+          [[unroll]] for (uint point = 0u; point < $C.W$u; point++)
+            if (point < there)
+              bits = max(bits, floatBitsToUint($(value.operand.name)_of[point]) & 0x7fffffffu);
+          atomicMax($(largest(value.operand.name, shape, "row")), bits);
+          //@ end
+          //@ end
         }
       }
       subgroupBarrier();
@@ -198,15 +201,22 @@ float lathe_unscale(uint largest) {
   return uintBitsToFloat(254u - lathe_scale_bits(largest) << 23u);
 }
 //@ end
-//@ room = "lathe_room" .. shape.bm
+//@ local ending = shape.bm .. "x" .. shape.bn
+//@ room = "lathe_room" .. ending
 shared uvec4 $room$[$shape.room$]; /* slices; sums on their way out */
-shared uint lathe_largest$shape.bm$[$shape.bm$]; /* the bits of each row's largest number */
+//@ if many > 0 then
+shared uint lathe_largest$ending$[$(many * shape.bm)]; /* the bits of each row's largest number */
+//@ end
 //@ local down = shape.bm // shape.wm -- subgroups one below the other
 
 /* All layers of $shape.bm$ rows. */
 //@ P.begin_kernel(shape.number)
   const uint DOWN = $shape.wm$u / MATRIX_M, ACROSS = $shape.wn$u / MATRIX_N;
   const uint thread = gl_LocalInvocationID.x;
+  //@ if many > 0 then
+  for (uint at = thread; at < $(many * shape.bm)u; at += gl_WorkGroupSize.x)
+    lathe_largest$ending$[at] = 0u;
+  //@ end
   const uint64_t top = lathe_group() * $shape.bm$ul;
   const uint own_m = gl_SubgroupID % $down$u * $shape.wm$u, own_n = gl_SubgroupID / $down$u * $shape.wn$u;
   coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sums[DOWN * ACROSS];

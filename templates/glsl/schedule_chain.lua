@@ -6,11 +6,14 @@
 --   name, bm   the kernel's ending; a workgroup's rows
 --   threads, columns, terms, line
 --              of "row": of a workgroup; of a slice of a layer's matrix; accesses from one term of that to the next
---   most_rows, bn, bk, wm, wn, room
---              of "matrix": the largest batch that it is for (nil: any); the columns of a layer that are computed at
---              once, terms of a slice; rows and columns of a subgroup; accesses of shared memory
+--   most_rows, most_columns, bn, bk, wm, wn, room
+--              of "matrix": the largest batch, and the most columns of the first layer, that it is for (nil: any); the
+--              columns of a layer that are computed at once, terms of a slice; rows and columns of a subgroup; accesses
+--              of shared memory
 
 local contract = use "schedule_contract.lua"
+
+local ALL = 1 << 31 -- columns, of which a workgroup computes however many there are
 
 -- An invocation a row.
 local function row(facts)
@@ -22,28 +25,31 @@ local function row(facts)
 end
 
 -- Eight subgroups, `down` of them one below the other, for so many rows.
-local function matrices(made, layers, most_rows, bm, down, bn, bk)
+local function matrices(made, layers, most_rows, most_columns, bm, down, bn, bk)
   local wm, wn = bm // down, bn // (8 // down)
   local shape = {
-    unit = "matrix", name = "_layers" .. bm, most_rows = most_rows, bm = bm, bn = bn, bk = bk, wm = wm, wn = wn,
+    unit = "matrix", name = ("_layers%dx%d"):format(bm, bn), most_rows = most_rows, most_columns = most_columns, bm = bm, bn = bn, bk = bk, wm = wm, wn = wn,
     subgroups = 8, side = { 16, 16, 16 },
     room = 8 * 16 * wn // 4, -- accesses: for sums on their way out, and slices
   }
+  local kept = 0
   for _, i in ipairs(layers) do
     local a, b = made.steps[i].a, made.steps[i].b
+    kept = kept + (a.plain and 0 or 1)
     local lines = (a.plain and 1 or 2) * bm * (bk // 8 + 1)
     lines = lines + (b.along == "k" and bn * (bk // 8 + 1) or bk * (bn // 8 + 1))
     shape.room = math.max(shape.room, lines)
   end
-  shape.shared = shape.room * 16 + 4 * bm
+  shape.shared = shape.room * 16 + 4 * bm * kept
   return shape
 end
 
--- Workgroups of few rows where rows are few, for then it takes longest to read the matrices.
+-- Workgroups of few rows where rows are few, for then it takes longest to read the matrices; of few columns where a
+-- layer has no more for all subgroups.
 local function matrix(_, made, layers)
   return {
-    matrices(made, layers, 2048, 16, 1, 256, 64), matrices(made, layers, 8192, 64, 2, 256, 32),
-    matrices(made, layers, nil, 128, 2, 256, 32),
+    matrices(made, layers, 2048, nil, 16, 1, 256, 64), matrices(made, layers, nil, 64, 128, 8, 64, 32),
+    matrices(made, layers, 8192, nil, 64, 2, 256, 32), matrices(made, layers, nil, nil, 128, 2, 256, 32),
   }
 end
 
@@ -64,12 +70,14 @@ return function(facts, work)
     return kinds[step] == "total"
   end)
   for i, variant in ipairs(made.variants) do
-    local together = { m = variant.steps[layers[1]].m, n = 0, k = 0, matrices = 0, cuts = {} }
+    local first = variant.steps[layers[1]]
+    local together = { m = first.m, n = first.n, k = 0, matrices = 0, cuts = {} }
     for c, shape in ipairs(shapes_of[facts.variants[i].params.unit](facts, made, layers)) do
       shape.number, shape.layers = #made.kernels, layers
       made.kernels[#made.kernels + 1] = { shape = shape }
       together.cuts[c] = {
-        name = shape.name, rows = shape.most_rows, bm = shape.bm, bn = 1, terms = 1, at_once = 1,
+        name = shape.name, rows = shape.most_rows, columns = shape.most_columns, bm = shape.bm, bn = ALL, terms = 1,
+        at_once = 1,
         threads = shape.threads, subgroups = shape.subgroups, side = shape.side, shared = shape.shared,
         most = 1, number = shape.number, left = 0,
       }
