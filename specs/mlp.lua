@@ -21,9 +21,9 @@ local variants = {
   { backend = "cuda", implementation = "coopmat", dtypes = { "f32", "f16", "bf16" } },
   { backend = "cuda" },
   { backend = "cuda", implementation = "for_loop" },
+  { backend = "vulkan", implementation = "coopmat", dtypes = "f16" },
   { backend = "vulkan" },
   { backend = "vulkan", implementation = "for_loop" },
-  { backend = "vulkan", implementation = "coopmat", dtypes = "f16" },
   { backend = "scalar", implementation = "simd", mr = 4, nv = 2 },
   { backend = "scalar", mr = 4, nv = 2 },
 }

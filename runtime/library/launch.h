@@ -139,7 +139,7 @@ typedef struct lathe_work {
 typedef struct lathe_cut {
   const char *name;
   uint32_t rows, columns; /* the most that a matrix may have; 0: any */
-  uint32_t bm, bn;        /* rows and columns of a tile */
+  uint32_t bm, bn;        /* rows and columns of a tile; no bn: all, be they none */
   uint32_t terms;         /* that are worth a block of their own */
   uint32_t at_once;       /* blocks on a multiprocessor */
   uint32_t threads;       /* of a block; 0: as many as are `subgroups` */

@@ -39,8 +39,8 @@ static size_t tiles_of(const lathe_step *step, const lathe_cut *c, const size_t 
 
   for (int i = -1; i < step->nbeside; i++) {
     const lathe_tiles *t = i < 0 ? &first : &step->beside[i];
-    tiles += times(lathe_product(dim, t->m), c->bm) * times(lathe_product(dim, t->n), c->bn) *
-             lathe_product(dim, t->matrices);
+    tiles += times(lathe_product(dim, t->m), c->bm) *
+             (c->bn ? times(lathe_product(dim, t->n), c->bn) : 1) * lathe_product(dim, t->matrices);
   }
   return tiles;
 }

@@ -1,8 +1,9 @@
-/* samples.c - networks by their samples: for each size which implementation is fastest, and by how much. */
+/* samples.c - networks by their samples: for each size which implementation or library is fastest, and by how much. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "base/wrap.h"
 #include "findings.h"
 #include "library/dispatch.h"
@@ -29,18 +30,32 @@ static double parameters_of(const task *t) {
   return count;
 }
 
-/* The fastest of some rows; other: of those by another implementation than that one's. */
+/* Whether two rows are of one way to compute: an implementation, or another library. */
+static bool is_same_way(const row *a, const row *b) {
+  return a->peer || b->peer ? a->of == b->of
+                            : strcmp(lathe_implementation(a->of), lathe_implementation(b->of)) == 0;
+}
+
+/* The fastest of some right rows, of other libraries too; other: of those by another way than that one's. */
 static const row *fastest_of(row *const *rows, size_t count, const row *other) {
   const row *fastest = NULL;
 
-  for (size_t i = 0; i < count; i++) {
-    const bool fits =
-        rows[i]->sample_count > 0 && !rows[i]->peer &&
-        (!other || strcmp(lathe_implementation(rows[i]->of), lathe_implementation(other->of)) != 0);
-    if (fits && (!fastest || rows[i]->real_time < fastest->real_time))
+  for (size_t i = 0; i < count; i++)
+    if (rows[i]->sample_count > 0 && (!other || !is_same_way(rows[i], other)) &&
+        (!fastest || rows[i]->real_time < fastest->real_time))
       fastest = rows[i];
-  }
   return fastest;
+}
+
+/* The time of a call on both clocks, where it runs on a GPU; else nothing. */
+static void tell_clocks(const row *r, char *text, size_t size) {
+  const lathe_kind kind = r->of->backend->kind;
+
+  text[0] = 0;
+  if ((kind == LATHE_CUDA || kind == LATHE_VULKAN) && isfinite(r->cpu_time))
+    snprintf(text, size, "; %s on the device, %s on the host: %s of launches and waiting",
+             units_time(r->real_time).text, units_time(r->cpu_time).text,
+             units_time(fmax(0, r->cpu_time - r->real_time)).text);
 }
 
 void report_samples(const report *r) {
@@ -57,13 +72,14 @@ void report_samples(const report *r) {
     const row *second = fastest_of(&r->rows[i], count, first);
     if (lines++ == 0)
       puts("\nSamples:");
-    char line[400] = "", than[120] = "";
+    char line[500] = "", than[120] = "", clocks[160];
+    tell_clocks(first, clocks, sizeof clocks);
     if (second)
       snprintf(than, sizeof than, ", %.2f times as fast as %s",
                second->real_time / first->real_time, second->variant);
-    snprintf(line, sizeof line, "%s %s: %.3g M/s, by %s%s; %.0f parameters, %.3g MFLOP a call",
+    snprintf(line, sizeof line, "%s %s: %.3g M/s, by %s%s%s; %.0f parameters, %.3g MFLOP a call",
              t->op->name, t->size, (double)t->dim[batch] * 1e3 / first->real_time, first->variant,
-             than, parameters_of(t), lathe_flops(t->op, t->dim) / 1e6);
+             than, clocks, parameters_of(t), lathe_flops(t->op, t->dim) / 1e6);
     putchar(' ');
     wrap_print(line, 1, 6);
   }

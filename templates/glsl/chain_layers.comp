@@ -84,6 +84,36 @@
 //@ local place = f.along_k and ("(%s) * %du + term / %du"):format(row, f.line, V) or ("term * %du + (%s) / %du"):format(f.line, row, V)
 coopMatLoad($to$, $room$, $(f.room + part * f.part_size)u + $place$, $f.line$u, gl_CooperativeMatrixLayout$(f.along_k == (f.letter == "a") and "Row" or "Column")Major);
 //@ end
+//@ -- Multiplies a slice: some parts of the left factor.
+//@ local function multiply(a, b, from, to)
+[[unroll]] for (uint term = 0u; term < $a.shape.bk$u; term += MATRIX_K) {
+  //@ for part = from, to do
+  coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> rows$part$[DOWN];
+  [[unroll]] for (uint i = 0u; i < DOWN; i++) {
+    //@ fragment(a, ("rows%d[i]"):format(part), "own_m + i * MATRIX_M", part)
+  }
+  //@ end
+  [[unroll]] for (uint j = 0u; j < ACROSS; j++)
+    if (own_n + j * MATRIX_N < columns) {
+      coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> column;
+      //@ fragment(b, "column", "own_n + j * MATRIX_N", 0)
+      //@ for part = from, to do
+      [[unroll]] for (uint i = 0u; i < DOWN; i++)
+        sums[i * ACROSS + j] = coopMatMulAdd(rows$part$[i], column, sums[i * ACROSS + j]);
+      //@ end
+    }
+}
+//@ end
+//@ -- Puts zeros in the place of a slice's infinities and NaN.
+//@ local function clean(f)
+for (uint at = thread; at < $f.all$u; at += gl_WorkGroupSize.x) {
+  const uint place = $f.room$u + at / $f.width$u * $f.line$u + at % $f.width$u;
+  const uvec4 words = $room$[place];
+  const uvec4 low = mix(words & 0xffffu, uvec4(0u), equal(words & 0x7c00u, uvec4(0x7c00u)));
+  const uvec4 high = mix(words & 0xffff0000u, uvec4(0u), equal(words & 0x7c000000u, uvec4(0x7c000000u)));
+  $room$[place] = low | high;
+}
+//@ end
 //@ local function layer(step, made, shape, is_last)
 //@ local a = factor(step, made, shape, "a", 0)
 //@ local b = factor(step, made, shape, "b", a.part_size * (made.a.plain and 1 or 2))
@@ -108,33 +138,22 @@ coopMatLoad($to$, $room$, $(f.room + part * f.part_size)u + $place$, $f.line$u, 
         //@ load(step, a)
         //@ load(step, b)
       }
-      //@ if parts == 2 then
-      /* An infinity is multiplied once: what is left of a number may be 0, or of the other sign. */
-      const bool is_special = lathe_special > 0u;
-      //@ end
-      if (first > 0ul)
-        [[unroll]] for (uint term = 0u; term < $shape.bk$u; term += MATRIX_K) {
-          //@ for part = 0, parts - 1 do
-          coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> rows$part$[DOWN];
-          [[unroll]] for (uint i = 0u; i < DOWN; i++) {
-            //@ fragment(a, ("rows%d[i]"):format(part), "own_m + i * MATRIX_M", part)
-          }
-          //@ end
-          [[unroll]] for (uint j = 0u; j < ACROSS; j++)
-            if (own_n + j * MATRIX_N < columns) {
-              coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> column;
-              //@ fragment(b, "column", "own_n + j * MATRIX_N", 0)
-              //@ for part = 0, parts - 1 do
-              //@ if part == 1 then
-              if (is_special)
-                for (uint e = 0u; e < column.length(); e++)
-                  column[e] = isinf(column[e]) || isnan(column[e]) ? float16_t(0.0) : column[e];
-              //@ end
-              [[unroll]] for (uint i = 0u; i < DOWN; i++)
-                sums[i * ACROSS + j] = coopMatMulAdd(rows$part$[i], column, sums[i * ACROSS + j]);
-              //@ end
-            }
+      if (first > 0ul) {
+        //@ if parts == 2 then
+        /* An infinity is multiplied once: what is left of a number may be 0, or of the other sign. */
+        if (lathe_special > 0u) {
+          //@ multiply(a, b, 0, 0)
+          barrier();
+          //@ clean(b)
+          barrier();
+          //@ multiply(a, b, 1, 1)
+        } else {
+          //@ multiply(a, b, 0, 1)
         }
+        //@ else
+        //@ multiply(a, b, 0, 0)
+        //@ end
+      }
       if (first >= k_count)
         break;
       barrier();

@@ -13,8 +13,6 @@
 
 local contract = use "schedule_contract.lua"
 
-local ALL = 1 << 31 -- columns, of which a workgroup computes however many there are
-
 -- An invocation a row.
 local function row(facts)
   local number = facts.bits // 8
@@ -28,7 +26,8 @@ end
 local function matrices(made, layers, most_rows, most_columns, bm, down, bn, bk)
   local wm, wn = bm // down, bn // (8 // down)
   local shape = {
-    unit = "matrix", name = ("_layers%dx%d"):format(bm, bn), most_rows = most_rows, most_columns = most_columns, bm = bm, bn = bn, bk = bk, wm = wm, wn = wn,
+    unit = "matrix", name = ("_layers%dx%d"):format(bm, bn), most_rows = most_rows, most_columns = most_columns,
+    bm = bm, bn = bn, bk = bk, wm = wm, wn = wn,
     subgroups = 8, side = { 16, 16, 16 },
     room = 8 * 16 * wn // 4, -- accesses: for sums on their way out, and slices
   }
@@ -76,8 +75,7 @@ return function(facts, work)
       shape.number, shape.layers = #made.kernels, layers
       made.kernels[#made.kernels + 1] = { shape = shape }
       together.cuts[c] = {
-        name = shape.name, rows = shape.most_rows, columns = shape.most_columns, bm = shape.bm, bn = ALL, terms = 1,
-        at_once = 1,
+        name = shape.name, rows = shape.most_rows, columns = shape.most_columns, bm = shape.bm, terms = 1, at_once = 1,
         threads = shape.threads, subgroups = shape.subgroups, side = shape.side, shared = shape.shared,
         most = 1, number = shape.number, left = 0,
       }
