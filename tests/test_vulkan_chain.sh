@@ -91,7 +91,7 @@ if [ "$emulated" ]; then
   is 'is right without a fault' checked
   is 'finds a half left out' fault chain_layers.comp 'f16vec2(lost)' 'f16vec2(0.0)'
   is 'finds rows that stay scaled' fault chain_layers.comp 'a.plain and "" or (" * lathe_uns' 'true and "" or (" * lathe_uns'
-  is 'finds the largest number of a row left out' fault chain_layers.comp 'bits = max(bits, ' 'bits = min(bits, '
+  is 'finds a row whose largest number is not looked at' fault chain_layers.comp 'if (point < there)' 'if (point < 1u)'
   is 'finds a slice of matrices left out' fault chain_layers.comp 'first > 0ul' 'first > 0ul && first != 64ul'
   is 'finds the rows of another workgroup' fault chain_layers.comp 'lathe_group() * $shape.bm$ul' '0ul'
   is 'finds a slice of matrices written too early' fault chain_layers.comp '      barrier();
