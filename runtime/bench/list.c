@@ -152,11 +152,13 @@ static void list_backends(const selection *s) {
 static void list_rate(device *on, const char *place, double bytes) {
   const char *name;
   const double read = ceiling_rate(on, bytes, 0, 0, &name);
+  const double written = ceiling_rate(on, 0, bytes, 0, &name);
   const double copy = ceiling_rate(on, bytes / 2, bytes / 2, 0, &name);
 
-  if (read > 0 || copy > 0)
-    printf("    %-20s read %6s GB/s   copy %6s GB/s (both ways)\n", place,
-           units_number(read / 1e9).text, units_number(copy / 1e9).text);
+  if (read > 0 || written > 0 || copy > 0)
+    printf("    %-20s read %6s GB/s   write %6s GB/s   copy %6s GB/s (both ways)\n", place,
+           units_number(read / 1e9).text, units_number(written / 1e9).text,
+           units_number(copy / 1e9).text);
 }
 
 /* The rates at a working set that stays in each level of cache, and at one that does not. */

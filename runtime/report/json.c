@@ -60,6 +60,20 @@ static json_t *empty_launches(const report *r) {
   return all;
 }
 
+/* Those that rows could run on. */
+static json_t *devices(const report *r) {
+  json_t *all = json_array();
+
+  for (size_t i = 0; i < device_count(); i++) {
+    const device *on = device_at(i);
+    if (r->selection->device[i])
+      json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:o}", "id", on->id, "kind",
+                                           lathe_kind_name(on->kind), "name", on->name, "notes",
+                                           json_text_or_null(on->notes)));
+  }
+  return all;
+}
+
 static json_t *context(const report *r) {
   json_t *c = json_object();
 
@@ -78,6 +92,8 @@ static json_t *context(const report *r) {
   json_object_set_new(c, "cpu_name", json_text_or_null(lathe_cpu_name()));
   json_object_set_new(c, "cpu_features",
                       json_string(lathe_cpu_feature_names(lathe_cpu_features())));
+  json_object_set_new(c, "devices", devices(r));
+  json_object_set_new(c, "compiler", json_string(__VERSION__)); /* of this program */
   json_object_set_new(c, "seed", json_integer((json_int_t)r->options->seed));
   json_object_set_new(c, "timer_overhead_ns", json_real(overhead_of_clock_ns()));
   json_object_set_new(c, "empty_launches", empty_launches(r));

@@ -17,7 +17,7 @@ typedef struct cuda_module cuda_module;
 
 typedef struct cuda_device {
   device head;
-  char id[16], name[256];
+  char id[16], name[256], notes[64];
   CUdevice ordinal;
   CUuuid uuid;
   lathe_limits limits;

@@ -106,13 +106,16 @@ static double clock_mhz(device *on) {
 }
 
 static bool describe(cuda_device *d, int i) {
-  int major, minor;
+  int major, minor, version = 0;
 
   if (cuda.device_get(&d->ordinal, i))
     return false;
   major = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   minor = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   snprintf(d->id, sizeof d->id, "cuda%d", i);
+  if (cuda.driver_version(&version) == 0 && version > 0)
+    snprintf(d->notes, sizeof d->notes, "driver for CUDA %d.%d", version / 1000,
+             version % 1000 / 10);
   cuda.device_uuid(&d->uuid, d->ordinal);
   if (cuda.device_name(d->name, (int)sizeof d->name, d->ordinal))
     snprintf(d->name, sizeof d->name, "unknown GPU");
@@ -132,6 +135,7 @@ static bool describe(cuda_device *d, int i) {
   d->head = (device){
       .id = d->id,
       .name = d->name,
+      .notes = d->notes[0] ? d->notes : NULL,
       .kind = LATHE_CUDA,
       .features = LATHE_ON_CUDA | (major >= 8 ? LATHE_SM80 : 0) |
                   (major == 9 && minor == 0 ? LATHE_SM90A : 0),

@@ -22,25 +22,6 @@ enum {
 /* Vulkan does not tell how large a GPU's last cache is: about what the largest have, and the smallest. */
 static const double largest_cache = 256 << 20, smallest_cache = 1 << 20;
 
-typedef struct vulkan_call {
-  remote_call remote;
-  vulkan_buffer operand[LATHE_MAX_OPERANDS], workspace;
-  vulkan_buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
-  lathe_args args;
-  bool by_call; /* each call takes its turn, not each batch */
-  unsigned char pushed[VULKAN_PUSHED];
-  uint32_t pushed_size;
-  int count; /* launches of a call */
-  lathe_launch launch[LATHE_MAX_LAUNCHES];
-  VkPipeline pipeline[LATHE_MAX_LAUNCHES];
-  /* Sets of operands that timed calls take in turn, a power of two: the first is `operand`, the
-   * others lie one after the other in `copies`, each operand in its slot. */
-  uint64_t sets, next_set;
-  vulkan_buffer copies;
-  size_t set_size, slot[LATHE_MAX_OPERANDS];
-  bool broken; /* what went wrong leaves nothing to be done with it */
-} vulkan_call;
-
 static vulkan_device *device_of(const device_call *call) {
   return (vulkan_device *)call->on;
 }
@@ -175,29 +156,6 @@ void vulkan_release(device_call *call) {
   free(c);
 }
 
-/* The kernels of a call; false with the reason in why. */
-static bool load_kernels(vulkan_call *c, const char **why) {
-  static char text[320];
-  vulkan_device *d = device_of(&c->remote.head);
-  const lathe_variant *v = c->remote.head.variant;
-
-  c->count = lathe_launch_vulkan(v->schedule, &c->args, &d->limits, c->launch);
-  if (c->count == 0) {
-    *why = "the variant has no launch for this size on this device";
-    return false;
-  }
-  for (int l = 0; l < c->count; l++) {
-    const char *none = vulkan_code_get(&d->code, v->image, &c->launch[l], &c->pipeline[l]);
-    if (none) {
-      snprintf(text, sizeof text, "no pipeline could be made of kernel %s: %s", c->launch[l].kernel,
-               none);
-      *why = text;
-      return false;
-    }
-  }
-  return true;
-}
-
 device_call *vulkan_prepare(device *on, const lathe_variant *variant, const problem *p,
                             device_layout layout, const char **why) {
   static char text[256];
@@ -233,7 +191,7 @@ device_call *vulkan_prepare(device *on, const lathe_variant *variant, const prob
     snprintf(text, sizeof text, "its buffers could not be made: %s", vulkan_error(error));
     *why = text;
   }
-  if (*why || !load_kernels(c, why)) {
+  if (*why || !vulkan_load_kernels(c, why)) {
     vulkan_release(&c->remote.head);
     return NULL;
   }
@@ -339,24 +297,6 @@ bool vulkan_run(device_call *call) {
   if (error)
     return fail(call, error, "the launch could not be recorded");
   return run_recorded(call, "the kernel");
-}
-
-/* Drivers tell no more of them than was asked for. */
-int vulkan_kernels(device_call *call, device_kernel *to) {
-  const vulkan_call *c = (const vulkan_call *)call;
-
-  for (int l = 0; l < c->count; l++) {
-    const lathe_launch *k = &c->launch[l];
-    to[l] = (device_kernel){.grid = {k->grid[0], k->grid[1], k->grid[2]},
-                            .block = {k->block[0], k->block[1], k->block[2]},
-                            .fixed = -1,
-                            .registers = -1,
-                            .local = -1,
-                            .at_once = -1,
-                            .occupancy = NAN};
-    snprintf(to[l].name, sizeof to[l].name, "%s", k->kernel);
-  }
-  return c->count;
 }
 
 bool vulkan_ask(device_call *call, double *ns) {

@@ -6,17 +6,39 @@
 #include "physical.h"
 
 #ifdef HAVE_VULKAN
+typedef struct vulkan_call {
+  remote_call remote;
+  vulkan_buffer operand[LATHE_MAX_OPERANDS], workspace;
+  vulkan_buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
+  lathe_args args;
+  bool by_call; /* each call takes its turn, not each batch */
+  unsigned char pushed[VULKAN_PUSHED];
+  uint32_t pushed_size;
+  int count; /* launches of a call */
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  VkPipeline pipeline[LATHE_MAX_LAUNCHES];
+  /* Sets of operands that timed calls take in turn, a power of two: the first is `operand`, the
+   * others lie one after the other in `copies`, each operand in its slot. */
+  uint64_t sets, next_set;
+  vulkan_buffer copies;
+  size_t set_size, slot[LATHE_MAX_OPERANDS];
+  bool broken; /* what went wrong leaves nothing to be done with it */
+} vulkan_call;
+
 device_call *vulkan_prepare(device *on, const lathe_variant *variant, const problem *p,
                             device_layout layout, const char **why);
 void vulkan_release(device_call *call);
 bool vulkan_load(device_call *call, const problem *p);
 bool vulkan_take_turns(device_call *call, const problem *other);
 bool vulkan_run(device_call *call);
-int vulkan_kernels(device_call *call, device_kernel *to);
 bool vulkan_ask(device_call *call, double *ns);
 bool vulkan_time_calls(device_call *call, uint64_t calls, device_time *taken);
 bool vulkan_cool(device_call *call);
 extern const remote_kind vulkan_remote;
+
+/* kernels.c: the launches of a call and their pipelines, false with the reason in why, static; device.h's kernels. */
+bool vulkan_load_kernels(vulkan_call *c, const char **why);
+int vulkan_kernels(device_call *call, device_kernel *to);
 
 /* rates.c */
 double vulkan_streams_rate(device *on, int streams, size_t bytes);
