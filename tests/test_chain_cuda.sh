@@ -24,7 +24,7 @@ checked() { emulated --implementation coopmat "$@"; }
 # Widths of several tiles, with edges, that blocks of a cluster share; matrices that come slice by slice; one of all.
 sizes=batch=17xi=70xh=200xl=130xo=150,batch=40xi=304xh=304xl=40xo=24,batch=1xi=1xh=1xl=1xo=1,S
 # Sums over a batch of several parts, the last one not whole, in tiles with edges.
-totals=batch=230xi=70xh=130xo=9,batch=64xi=20xh=65xo=70
+totals=batch=230xi=70xh=130xo=9,batch=64xi=20xh=65xo=70,batch=600xi=20xh=30xo=9
 
 cd "$tmp/build" || exit 1
 is 'builds the driver' emulator_driver
