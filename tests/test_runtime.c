@@ -1069,7 +1069,9 @@ static double some_workspace(const size_t *dim) {
 static void test_room(void **state) {
   enum { MI = 1 << 20 };
   static const lathe_operand x = {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, 0, 1, false};
-  static const lathe_op op = {.name = "v", .ndim = 1, .dim = {"n"}, .noperands = 1, .operands = &x};
+  static const lathe_bench unbounded;
+  static const lathe_op op = {
+      .name = "v", .ndim = 1, .dim = {"n"}, .noperands = 1, .operands = &x, .bench = &unbounded};
   static const lathe_backend cpu = {.name = "c", .kind = LATHE_CPU};
   static const lathe_backend gpu = {.name = "g", .kind = LATHE_CUDA};
   const struct {
