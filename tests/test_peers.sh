@@ -46,6 +46,12 @@ is 'its samples are kept' rows rows.json 'all(len(r["samples"]) == r["sample_cou
 is 'a column of the ratio in CSV' grep -q ',ratio,ratio_low,ratio_high,' rows.csv
 is 'a ratio has an interval where both times have one' rows rows.json \
   'any(r["ratio_low"] and r["ratio_low"] < r["ratio"] < r["ratio_high"] for r in peers)'
+# Of networks a line has the fastest, ours or a library, and by how much.
+bench --op mlp --size small --implementation simd --iterations 3 --warmup 1 --peers numpy
+tr -s ' \n' ' ' <output >samples
+is 'the fastest of a network' grep -E 'by mlp_f32__[a-z0-9_]*, [0-9.]* times as fast as mlp_f32__[a-z0-9_]*; 5200 parameters' samples
+is 'a library among these' grep -E 'by mlp_f32__[^;]*numpy[^;]*; 5200' samples
+
 # The report to read has what the comparison comes to.
 is 'a heading' grep -x '## Beside other libraries' rows.md
 is 'a library with its share' grep -E '^\| numpy \| 10 \| [0-9]+ % \| [0-9]+ % \| [0-9.]+ \|' rows.md
