@@ -149,7 +149,43 @@ static void takes_maps_where_operands_have_them(void **state) {
   assert_int_equal(lathe_lay_out(&maps[0], &args, extents, strides), 0);
 }
 
+/* Products of as many terms in one launch, whose tiles have the same parts of these; and tiles of all columns. */
+static void launches_products_together(void **state) {
+  (void)state;
+  static const lathe_cut cuts[] = {{.name = "together",
+                                    .bm = 32,
+                                    .bn = 32,
+                                    .terms = 64,
+                                    .at_once = 2,
+                                    .threads = 256,
+                                    .most = 512}};
+  static const lathe_cut all[] = {
+      {.name = "all", .columns = 64, .bm = 32, .terms = 1, .at_once = 1, .threads = 256, .most = 1},
+      {.name = "more", .bm = 16, .terms = 1, .at_once = 1, .threads = 256, .most = 1}};
+  static const lathe_tiles beside[] = {{.m = 2, .n = 8}, {.n = 1}};
+  static const lathe_step steps[] = {
+      {.m = 4, .n = 2, .cuts = all, .ncuts = 2},
+      {.m = 1, .n = 2, .k = 4, .cuts = cuts, .ncuts = 1, .beside = beside, .nbeside = 2}};
+  static const lathe_schedule schedule = {.work = &work, .steps = steps, .nsteps = 2};
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  lathe_args args = {.dim = {100, 64, 256, 33, 1, 1, 1, 1}};
+
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), 2);
+  assert_string_equal(launch[0].kernel, "all");
+  assert_int_equal(launch[0].grid[0], 8);
+  assert_int_equal(launch[1].grid[0], (4 * 2 + 2 * 2 + 4) * 4);
+  args.dim[1] = 65;
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), 2);
+  assert_string_equal(launch[0].kernel, "more");
+  assert_int_equal(launch[0].grid[0], 16);
+  args.dim[1] = 0; /* rows of nothing are stored all the same */
+  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), 2);
+  assert_int_equal(launch[0].grid[0], 8);
+  assert_int_equal(launch[1].grid[0], 4 * 4);
+}
+
 const struct CMUnitTest launch_tests[] = {
+    cmocka_unit_test(launches_products_together),
     cmocka_unit_test(takes_maps_where_operands_have_them),
     cmocka_unit_test(takes_the_row_of_its_architecture),
     cmocka_unit_test(launches_as_many_as_a_call_may_have),
