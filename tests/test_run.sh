@@ -18,6 +18,8 @@ says '5 passed, 0 failed'
 run 'sleep 0.5; echo 1 passed, 0 failed' 'echo 2 passed, 0 failed'
 is 'shows them in their order' test "$(grep -x '[0-9]* passed, 0 failed' output | tr '\n' ' ')" = \
   '1 passed, 0 failed 2 passed, 0 failed 3 passed, 0 failed '
+run 'echo 1 passed, 0 failed' 'sleep 1.1; echo 2 passed, 0 failed'
+is 'shows the slowest first' test "$(sed -n '/^seconds/{n;s/ *[1-9] *[0-9]*  //p;}' output)" = 'sleep 1.1; echo 2 passed, 0 failed'
 run 'echo 2 passed, 1 failed; exit 1' 'echo 1 passed, 0 failed; exit 3' 'echo nothing' nosuchprogram
 is 'ends with 1' test "$status" = 1
 says 'FAILED echo 1 passed, 0 failed; exit 3: status 3, yet no test failed'
