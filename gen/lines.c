@@ -54,7 +54,7 @@ static void *grown(lua_State *L, void *old, size_t count, size_t *room, size_t s
 
 /* Room for so many bytes more; returns where they go. */
 static char *extend(lua_State *L, text *t, size_t size) {
-  if (size > t->room - t->length) {
+  if (size >= t->room - t->length) { /* of nothing too there is a place */
     size_t room = 2 * t->room + size + 256;
     char *new = realloc(t->at, room);
     if (!new) {
