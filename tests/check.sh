@@ -6,6 +6,9 @@ failed=0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
+# Of what Mesa's lavapipe takes, compiling kernels is nearly all; they need not be fast.
+export GALLIVM_PERF=nopt
+
 is() { # is WHAT COMMAND...: one test, of what a file `stderr` here may tell more
   what=$1
   shift

@@ -1,5 +1,6 @@
-/* run-tests [PATTERN]: runs the tests whose names match, all of them by default. The last line
- * says "N passed, N failed"; exit status 0 only when something passed and nothing failed. */
+/* run-tests [PATTERN [PART/PARTS]]: runs the tests whose names match, all of them by default; or every PARTS-th of
+ * these from number PART on, for programs that run at once. The last line says "N passed, N failed"; exit status 0
+ * only when something passed and nothing failed. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +17,12 @@ int main(int argc, char **argv) {
       TEST_GROUPS(ROW)
 #undef ROW
   };
-  if (argc > 2) {
-    fprintf(stderr, "usage: %s [PATTERN]\n", argv[0]);
+  size_t part = 1, parts = 1, passed = 0, failed = 0, matched = 0;
+  if (argc > 3 ||
+      (argc == 3 && (sscanf(argv[2], "%zu/%zu", &part, &parts) != 2 || part < 1 || part > parts))) {
+    fprintf(stderr, "usage: %s [PATTERN [PART/PARTS]]\n", argv[0]);
     return 2;
   }
-  size_t passed = 0, failed = 0;
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
     struct CMUnitTest *wanted = malloc((*groups[i].count + 1) * sizeof *wanted);
     size_t count = 0;
@@ -30,7 +32,8 @@ int main(int argc, char **argv) {
     }
     for (size_t t = 0; t < *groups[i].count; t++) {
       if (argc < 2 || fnmatch(argv[1], groups[i].tests[t].name, 0) == 0) {
-        wanted[count++] = groups[i].tests[t];
+        if (matched++ % parts == part - 1)
+          wanted[count++] = groups[i].tests[t];
       }
     }
     if (count > 0) {

@@ -12,7 +12,7 @@ cp -R "$LATHE_SRC/templates" "$tmp/tree/"
 mkdir "$tmp/build" "$tmp/faulty"
 
 cd "$tmp/build" || exit 1
-is 'configures' configure --disable-cuda --disable-vulkan KERNEL_CFLAGS=-O1
+is 'configures' configure --disable-cuda --disable-vulkan CFLAGS=-O0 KERNEL_CFLAGS=-O0
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 bench() { out/bench --backend cpu --dtype all --check-only "$@"; }
@@ -28,7 +28,7 @@ is 'names an unknown implementation' unknown_way
 # ---- planted faults ---------------------------------------------------------------------------------
 
 cd "$tmp/faulty" || exit 1
-is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 KERNEL_CFLAGS=-O1 \
+is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 CFLAGS=-O0 KERNEL_CFLAGS=-O0 \
   --ops=three_layers_trained,three_layers_trained_backward --dtypes=f32
 is 'takes the runtime for faults' reuse
 

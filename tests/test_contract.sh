@@ -12,7 +12,7 @@ templates_of_its_own
 mkdir "$tmp/build" "$tmp/faulty"
 
 cd "$tmp/build" || exit 1
-is 'configures' configure --disable-cuda --disable-vulkan KERNEL_CFLAGS=-O1
+is 'configures' configure --disable-cuda --disable-vulkan CFLAGS=-O0 KERNEL_CFLAGS=-O0
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 bench() { out/bench --backend cpu --dtype all --check-only "$@"; }
@@ -22,7 +22,7 @@ is 'is right with special values' bench --special nan,inf,zero,denormal
 # ---- planted faults ---------------------------------------------------------------------------------
 
 cd "$tmp/faulty" || exit 1
-is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 KERNEL_CFLAGS=-O1 \
+is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 CFLAGS=-O0 KERNEL_CFLAGS=-O0 \
   --ops=product_111,product_121,two_outputs,epilogue --dtypes=f32
 is 'takes the runtime for faults' reuse
 
