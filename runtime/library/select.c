@@ -33,7 +33,7 @@ static const struct {
     {LATHE_AVX512BW, "this processor has no AVX-512BW"},
     {LATHE_AVX512DQ, "this processor has no AVX-512DQ"},
     {LATHE_AVX512VL, "this processor has no AVX-512VL"},
-    {LATHE_AMX_BF16, "this processor has no AMX for bf16 (or this system does not let it be used)"},
+    {LATHE_AMX_BF16, "this processor or this system has no AMX for bf16"},
 };
 
 static uint64_t missing_of(const lathe_variant *variant, uint64_t features) {
