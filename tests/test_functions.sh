@@ -9,7 +9,7 @@ mkdir -p "$tmp/tree/specs/include" "$tmp/build"
 cp "$LATHE_SRC/specs/include/vector.lua" "$tmp/tree/specs/include/"
 cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
 cd "$tmp/build" || exit 1
-is 'configures' configure --disable-cuda --disable-vulkan CFLAGS=-O0 KERNEL_CFLAGS=-O0
+is 'configures' configure --disable-cuda --disable-vulkan
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 bench() { out/bench --backend cpu --dtype all --check-only --size 1003,70x26 "$@"; }
