@@ -140,6 +140,7 @@ static const lathe_bench %s_bench = {
     .noperands = %d, .operands = %s,
     .nscalars = %d, .scalars = %s,
     .nwork = %d, .work = %s,
+    .digits = %d,
     .in_place = %s,
     .cut = %d,
     .gradient_of = %s,
@@ -147,7 +148,7 @@ static const lathe_bench %s_bench = {
   },
 ]], text.c_string(name), text.c_string(op.doc), text.c_string(op.family), text.c_string(op.where()), #op.dims,
     table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, operands, #op.scalars, scalars, #op.work, work,
-    tostring(op.in_place), op.cut,
+    op.digits, tostring(op.in_place), op.cut,
     index_of[op.forward] and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", name)
 end
 
@@ -238,7 +239,7 @@ function dispatch.write(ops, backends)
         text.c_string(v.where),
         not v.backend.families[v.family] and "NULL"
           or text.c_string("templates/" .. v.backend.language .. "/" .. v.family .. v.backend.extension),
-        v.implementation and text.c_string(v.implementation) or "NULL",
+        v.implementation and text.c_string(v.implementation) or "NULL", tostring(v.digits),
       }
     end
   end
@@ -252,7 +253,7 @@ function dispatch.write(ops, backends)
     "const size_t lathe_op_count = sizeof lathe_ops / sizeof *lathe_ops;\n\n",
     table.concat(externs),
     "\n/* name, op, backend, dtype, features, disabled, run, image, schedule, workspace, "
-    .. "prefer from and to, params, source, template, implementation */\n",
+    .. "prefer from and to, params, source, template, implementation, digits */\n",
     "const lathe_variant lathe_variants[] = {\n", aligned(variant_rows), "};\n",
     "const size_t lathe_variant_count = sizeof lathe_variants / sizeof *lathe_variants;\n\n",
     "const lathe_span lathe_spans[][LATHE_DTYPES] = {\n", table.concat(span_rows), "};\n\n",

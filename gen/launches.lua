@@ -31,7 +31,7 @@ local kernel_fields = {
   "name", "deal", "threads", "spread", "held", "rows", "each", "waves", "most", "shared", "cluster", "resident",
   "number", "maps",
 }
-local map_fields = { "operand", "bytes", "extent", "box", "swizzle" }
+local map_fields = { "operand", "bytes", "extent", "box", "swizzle", "rounded" }
 
 local mode_names = { apart = "LATHE_APART", packs = "LATHE_PACKS", full = "LATHE_FULL", ends = "LATHE_ENDS" }
 

@@ -233,8 +233,8 @@ local function needs_of(parameters, params, key)
 end
 
 -- The variants of an op: by dtype, then by preference.
---   { name, op, dtype, backend, implementation, family, params, params_text, params_need, features, needs, from, to,
---     where, disabled }
+--   { name, op, dtype, backend, implementation, family, params, params_text, params_need, features, needs, digits,
+--     from, to, where, disabled }
 -- family: whose templates compute it, the op's own but for some implementations.
 -- features: what its types and parameters need of a device besides what the backend does; needs: the extensions that
 -- the compiler must know, of which params_need is for the parameters' sake.
@@ -278,6 +278,7 @@ function plan.variants(op, backends)
           steps = way.steps, dtypes = dtypes, params = params,
           params_text = table.concat(described, " "), params_need = needs_of(parameters, params, "needs"),
           params_features = needs_of(parameters, params, "features"),
+          digits = types.products[params.products] or 0,
           from = prefer.from or 0, to = prefer.to or math.huge, where = where,
         }
       end

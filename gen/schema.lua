@@ -94,6 +94,16 @@ local function check_peers(op, given, ...)
   return list
 end
 
+-- The digits to which an op lets factors of products be rounded; 0: not at all.
+local function check_products(op)
+  local known, given = text.sorted_keys(types.products), op.keys.products
+  if given and not types.products[given] then
+    text.fail(op.where "products", "products: expected %s, found %s%s", text.one_of(known), text.show(given),
+      text.did_you_mean(given, known))
+  end
+  return types.products[given] or 0
+end
+
 local function one_line(where, doc)
   local line = doc:match("^%s*(.-)%s*$"):gsub("%s+", " ")
   text.expect_plain(where, "doc", line)
@@ -106,6 +116,7 @@ local function check_op(op)
   op.key, op.f = "compute", keys.compute
   op.doc = one_line(op.where "doc", keys.doc)
   op.any_zero_sign = keys.any_zero_sign or false
+  op.digits = check_products(op)
   op.scalars = {}
   for name, value in text.sorted_pairs(keys.scalars or {}) do
     local where = op.where("scalars", name)
@@ -238,6 +249,7 @@ local function derive(op)
     local ulp, ulp_at = get "ulp"
     local given_sizes, sizes_at = get "sizes"
     local variants, variants_at = get "variants"
+    derived.digits = op.digits
     derived.doc = doc and one_line(doc_at, doc) or derived.doc
     derived.ulp = ulp and check_ulp(op, ulp, ulp_at) or op.ulp
     derived.sizes = given_sizes and sizes.check(op, given_sizes, sizes_at) or op.sizes

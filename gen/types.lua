@@ -79,6 +79,9 @@ for _, row in ipairs(types.rows) do
   row.low = row.low or row.high and -row.high
 end
 
+-- To how many digits factors of f32 may be rounded before they are multiplied, by the names that specs have.
+types.products = { tf32 = 11 }
+
 -- The names of those that a test holds for.
 local function names_where(holds)
   local list = {}

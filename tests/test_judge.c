@@ -28,9 +28,10 @@ static void constant_reference(const lathe_args *args) {
   }
 }
 
-/* The judgement on results that are all `result`, of an output in a type of its own or LATHE_VARIANT_DTYPE. */
-static judgement judge_all(lathe_dtype own, lathe_dtype dtype, double result, double ulp,
-                           bool *lets_zero_pass) {
+/* The judgement on results that are all `result`, of an output in a type of its own or LATHE_VARIANT_DTYPE; digits: to which
+ * factors of products were rounded. */
+static judgement judge_all(lathe_dtype own, lathe_dtype dtype, int digits, double result,
+                           double ulp, bool *lets_zero_pass) {
   const lathe_operand constant_operand = {"y", own, true, 1, {0}, 0, 0, false};
   const lathe_bound bound = {dtype, ulp};
   const lathe_op op = {.name = "constant",
@@ -52,7 +53,7 @@ static judgement judge_all(lathe_dtype own, lathe_dtype dtype, double result, do
   for (size_t i = 0; i < N; i++)
     got[i] = result;
   lathe_dtype_narrow(lathe_dtype_of_operand(&constant_operand, dtype), got, N, narrowed);
-  j = judge_output(p, NULL, 0, narrowed);
+  j = judge_products(p, digits, NULL, 0, narrowed);
   *lets_zero_pass = judge_lets_pass(p, 0, 0);
   problem_free(p);
   return j;
@@ -60,7 +61,7 @@ static judgement judge_all(lathe_dtype own, lathe_dtype dtype, double result, do
 
 /* The same where they are the expected one and `off` more. */
 static judgement judge_constant(lathe_dtype dtype, double off, double ulp, bool *lets_zero_pass) {
-  return judge_all(LATHE_VARIANT_DTYPE, dtype, expected + off, ulp, lets_zero_pass);
+  return judge_all(LATHE_VARIANT_DTYPE, dtype, 0, expected + off, ulp, lets_zero_pass);
 }
 
 static void test_laws(void **state) {
@@ -147,7 +148,7 @@ static void test_law_of_integers(void **state) {
     judgement j;
     expected = cases[i].expected;
     magnitude = cases[i].magnitude;
-    j = judge_all(cases[i].type, LATHE_F32, cases[i].got, cases[i].ulp, &zero);
+    j = judge_all(cases[i].type, LATHE_F32, 0, cases[i].got, cases[i].ulp, &zero);
     if (judge_is_right(&j) != cases[i].right)
       fail_msg("%s of %.9g, %g: %zu elements wrong, worst %g of %g",
                lathe_dtype_name(cases[i].type), expected, cases[i].got, j.wrong, j.worst, j.bound);
@@ -172,6 +173,22 @@ static void test_equal_elements(void **state) {
   equal = false;
   j = judge_constant(LATHE_F32, 0x1p-13, 2, &zero);
   assert_true(j.wrong == 0 && !judge_is_right(&j) && !zero);
+}
+
+/* Products of factors with 11 digits (tf32) may be off by as many units of those, and no more. */
+static void test_rounded_factors(void **state) {
+  bool zero;
+  judgement j;
+
+  (void)state;
+  expected = 1;
+  magnitude = 4;
+  j = judge_all(LATHE_VARIANT_DTYPE, LATHE_F32, 11, 1 + 0x1p-9, 2, &zero);
+  assert_true(judge_is_right(&j));
+  j = judge_all(LATHE_VARIANT_DTYPE, LATHE_F32, 11, 1 + 0x1p-6, 2, &zero);
+  assert_true(j.wrong > 0);
+  j = judge_all(LATHE_VARIANT_DTYPE, LATHE_F32, 0, 1 + 0x1p-9, 2, &zero);
+  assert_true(j.wrong > 0);
 }
 
 /* The judgement on N results in so many rows that are off by `off`, all of a row alike, or by turns up and down. */
@@ -359,6 +376,7 @@ const struct CMUnitTest judge_tests[] = {
     cmocka_unit_test(test_laws),
     cmocka_unit_test(test_law_of_integers),
     cmocka_unit_test(test_equal_elements),
+    cmocka_unit_test(test_rounded_factors),
     cmocka_unit_test(test_rows_off_alike),
     cmocka_unit_test(test_no_mutant_survives),
     cmocka_unit_test(test_survivors_are_named),

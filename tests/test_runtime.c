@@ -600,6 +600,27 @@ static void test_select_forced(void **state) {
                                lathe_variants[i].name));
 }
 
+/* What rounds factors of products is chosen where its op allows as much, or by its name. */
+static void test_may_be_chosen(void **state) {
+  lathe_op op = {.name = "op"};
+  lathe_variant v = {.op = &op};
+
+  (void)state;
+  assert_true(lathe_may_be_chosen(&v));
+  v.digits = 11;
+  assert_false(lathe_may_be_chosen(&v));
+  op.digits = 11;
+  assert_true(lathe_may_be_chosen(&v));
+  v.digits = 8;
+  assert_false(lathe_may_be_chosen(&v));
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+    const lathe_variant *chosen =
+        lathe_select(lathe_variants[i].op, lathe_variants[i].dtype, dim, ~0ull, NULL);
+    assert_true(!chosen || lathe_may_be_chosen(chosen));
+  }
+}
+
 static void test_select_of_nothing(void **state) {
   const lathe_variant *v = &lathe_variants[0];
   size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
@@ -1360,6 +1381,7 @@ const struct CMUnitTest runtime_tests[] = {
     cmocka_unit_test(test_spans),
     cmocka_unit_test(test_select_takes_the_widest),
     cmocka_unit_test(test_select_forced),
+    cmocka_unit_test(test_may_be_chosen),
     cmocka_unit_test(test_select_of_nothing),
     cmocka_unit_test(test_select_respects_ranges),
     cmocka_unit_test(test_why_not),

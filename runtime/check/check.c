@@ -19,7 +19,7 @@ static void misdeed(const device_call *call, check_result *r) {
 
 /* Judges some results; flushed: null, or as problem_flushed makes it. */
 static void compare(const view *v, const problem *flushed, check_result *r) {
-  const judgement j = judge_output(v->p, flushed, v->output, v->got);
+  const judgement j = judge_products(v->p, v->call->variant->digits, flushed, v->output, v->got);
 
   if (j.worst > r->ulp) {
     r->ulp = j.worst;
@@ -53,7 +53,7 @@ static void compare_sample(const device_call *call, const sampling *flushed, int
     free(some);
   }
   if (s->test[o] && r->verdict == CHECK_RIGHT) {
-    const freivalds_finding found = freivalds_judge(s->test[o], got);
+    const freivalds_finding found = freivalds_judge(s->test[o], call->variant->digits, got);
     if (found.wrong > 0) {
       r->verdict = CHECK_WRONG;
       describe_sum(call, o, &found, r->message, sizeof r->message);

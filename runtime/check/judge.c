@@ -58,13 +58,12 @@ static double most_magnitude(const law *l) {
   return l->p->wide ? DBL_MAX : 0x1p500;
 }
 
-static law law_of(const problem *p, const problem *flushed, int o) {
-  law l = {.p = p, .flushed = flushed, .output = o};
+static law law_of(const problem *p, const problem *flushed, int o, const dtype_format *computed) {
+  law l = {.p = p, .flushed = flushed, .output = o, .computed = computed};
 
   l.type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
   l.stored = lathe_dtype_format_of(l.type);
   l.narrow = lathe_dtype_is_narrow(l.type);
-  l.computed = lathe_dtype_computed(p->dtype);
   l.bound = problem_ulp(p->op, p->dtype);
   l.shown = shown_bound(l.bound, lathe_dtype_numeric(l.type) ? l.type : p->dtype);
   if (!lathe_dtype_numeric(l.type)) { /* no rounded term is nearer than half a unit */
@@ -409,11 +408,20 @@ static void fill_given(const law *l, const void *from, block *b) {
   lathe_dtype_widen(l->type, (const char *)from + b->start * l->stored->size, b->count, b->got);
 }
 
-judgement judge_output(const problem *p, const problem *flushed, int output, const void *got) {
-  const law l = law_of(p, flushed, output);
+judgement judge_products(const problem *p, int digits, const problem *flushed, int output,
+                         const void *got) {
+  dtype_format computed = *lathe_dtype_computed(p->dtype);
+  law l;
 
+  if (digits)
+    computed.digits = digits;
+  l = law_of(p, flushed, output, &computed);
   return lathe_dtype_numeric(l.type) ? judge_floating(&l, fill_given, got, false)
                                      : judge_integers(&l, got);
+}
+
+judgement judge_output(const problem *p, const problem *flushed, int output, const void *got) {
+  return judge_products(p, 0, flushed, output, got);
 }
 
 bool judge_is_right(const judgement *j) {
@@ -439,7 +447,7 @@ static void fill_scaled(const law *l, const void *from, block *b) {
 }
 
 bool judge_lets_pass(const problem *p, int output, double factor) {
-  const law l = law_of(p, NULL, output);
+  const law l = law_of(p, NULL, output, lathe_dtype_computed(p->dtype));
   const judgement j = judge_floating(&l, fill_scaled, &factor, true);
 
   return judge_is_right(&j);

@@ -62,6 +62,11 @@ double judge_bound(const lathe_op *op, lathe_dtype dtype);
 /* got: in the output's own type. flushed: the problem that problem_flushed makes, or null for a device that keeps
  * numbers below the normal range. */
 judgement judge_output(const problem *p, const problem *flushed, int output, const void *got);
+
+/* The same of a variant that rounds factors of products to so many digits, where that is not 0: the type computed in has
+ * no more. */
+judgement judge_products(const problem *p, int digits, const problem *flushed, int output,
+                         const void *got);
 bool judge_is_right(const judgement *j);
 
 /* Whether what is wrong is no more than the op's roughest operation may be off by itself, but more than the spec's

@@ -78,8 +78,9 @@ struct lathe_op {
   const lathe_operand *operands;
   const lathe_scalar *scalars;
   const lathe_arithmetic *work; /* what the traced graph computes, in all */
-  bool in_place;                /* the first output may be the first input */
-  int cut;                      /* 1 + the dimension along which calls may be cut; 0: none */
+  int digits; /* the fewest to which dispatch may have factors of products rounded; 0: not at all */
+  bool in_place; /* the first output may be the first input */
+  int cut;       /* 1 + the dimension along which calls may be cut; 0: none */
   /* The op of which this one is the gradient, or null: its inputs are those of that op that it needs and d<output>, its
    * outputs d<input>. */
   const lathe_op *gradient_of;
@@ -109,6 +110,7 @@ struct lathe_variant {
   const char *source;            /* specs/include/vector.lua:9 */
   const char *template_file;     /* templates/c/map.c */
   const char *implementation; /* the spec's word for this way; null for that of the op's family */
+  int digits; /* to which it rounds factors of products (11: tf32); 0: it does not */
 };
 
 /* The table. Ops are sorted by name; variants by op, dtype, then falling preference, so that the first that fits is the
@@ -134,6 +136,9 @@ lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype);
 
 /* How a variant computes its op: the spec's word, or the family of its templates. */
 const char *lathe_implementation(const lathe_variant *variant);
+
+/* Whether dispatch may choose it: where it rounds factors of products no further than its op allows. */
+bool lathe_may_be_chosen(const lathe_variant *variant);
 
 /* Null where the variant can run on a device with these features; else the reason, static. */
 const char *lathe_why_not(const lathe_variant *variant, uint64_t features);

@@ -74,6 +74,7 @@ typedef struct lathe_tensor_map {
                        * past the last */
   uint32_t box[5];  /* elements along each that a copy brings */
   uint32_t swizzle; /* bytes: 0, 32, 64 or 128 */
+  uint32_t rounded; /* 1: of f32, whose numbers are rounded to 11 digits on the way (tf32) */
 } lathe_tensor_map;
 
 /* A row's kernel, of which a call makes a launch. */

@@ -78,6 +78,11 @@ static bool can_run(const lathe_variant *variant, uint64_t features) {
   return !variant->disabled && !variant->backend->disabled && !missing_of(variant, features);
 }
 
+bool lathe_may_be_chosen(const lathe_variant *variant) {
+  return variant->digits == 0 ||
+         (variant->op->digits > 0 && variant->digits >= variant->op->digits);
+}
+
 lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype) {
   const uintptr_t at = (uintptr_t)op, first = (uintptr_t)lathe_ops;
 
@@ -105,6 +110,8 @@ const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const s
         return v;
       continue;
     }
+    if (!lathe_may_be_chosen(v))
+      continue;
     if (bytes >= v->prefer_from && bytes < v->prefer_to)
       return v;
     if (!able)

@@ -309,9 +309,9 @@ static void put_total(void *to, size_t sum, const total *t) {
 
 /* How far a sum is off, as a share of what it may be: infinite where it should be a number and is none, NaN where nothing
  * can be said of it. */
-static double share_of(const freivalds *f, size_t sum, const total *t) {
+static double share_of(const freivalds *f, double times, size_t sum, const total *t) {
   const lathe_dtype type = lathe_dtype_of_operand(&f->of->op->operands[f->output], f->of->dtype);
-  const double allowed = f->allowed[sum] + t->rounding;
+  const double allowed = times * f->allowed[sum] + t->rounding;
 
   if (!isfinite(f->allowed[sum]) || !isfinite(f->expected[sum]))
     return NAN;
@@ -349,16 +349,18 @@ static size_t places_of(const summing *s, size_t sum) {
 
 /* The largest share that a sum's error may be of what it may be off. The median is that of such a share times the root
  * of how many results there are, whose errors have random signs. */
-static double most_share(const freivalds *f, size_t sum, const total *t, size_t places,
-                         double median) {
-  const double all = f->allowed[sum] + t->rounding;
-  const double likely = f->allowed[sum] + fmin(t->rounding, sigmas * sqrt(t->squares));
+static double most_share(const freivalds *f, double times, size_t sum, const total *t,
+                         size_t places, double median) {
+  const double all = times * f->allowed[sum] + t->rounding;
+  const double likely = times * f->allowed[sum] + fmin(t->rounding, sigmas * sqrt(t->squares));
   const double usual = medians * median / sqrt((double)places);
 
   return fmin(likely / all, fmax(usual, singles / (double)places));
 }
 
-freivalds_finding freivalds_judge(const freivalds *f, const void *got) {
+freivalds_finding freivalds_judge(const freivalds *f, int digits, const void *got) {
+  const double times = /* as far off as by products of all digits */
+      digits ? double_power_of_two(lathe_dtype_computed(f->of->dtype)->digits - digits) : 1;
   summing s = summing_of(f->of, f->output, got, &f->blocks);
   freivalds_finding found = {.sums = s.outer * s.blocks * s.inner, .stride = s.inner};
   total *totals = memory_make(found.sums * sizeof *totals);
@@ -372,19 +374,19 @@ freivalds_finding freivalds_judge(const freivalds *f, const void *got) {
   s.to = totals;
   sum_all(&s);
   for (size_t i = 0; i < found.sums; i++)
-    shares[i] = share_of(f, i, &totals[i]) * sqrt((double)places_of(&s, i));
+    shares[i] = share_of(f, times, i, &totals[i]) * sqrt((double)places_of(&s, i));
   median = median_of(shares, found.sums);
   for (size_t i = 0; i < found.sums; i++) {
     const size_t places = places_of(&s, i);
     const size_t block = i / s.inner % s.blocks, outer = i / s.inner / s.blocks;
-    const double most = most_share(f, i, &totals[i], places, median);
+    const double most = most_share(f, times, i, &totals[i], places, median);
     if (!(shares[i] > most * sqrt((double)places)) || found.wrong++ > 0)
       continue;
     found.first = (outer * s.extent + block * s.each) * s.inner + i % s.inner;
     found.results = places;
     found.got = (double)totals[i].sum;
     found.expected = (double)f->expected[i];
-    found.allowed = most * (f->allowed[i] + totals[i].rounding);
+    found.allowed = most * (times * f->allowed[i] + totals[i].rounding);
   }
   free(totals);
   free(shares);

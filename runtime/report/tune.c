@@ -53,7 +53,7 @@ static contest contest_of(row *const *rows, size_t count, lathe_kind kind) {
 
   for (size_t i = 0; i < count; i++) {
     const row *line = rows[i];
-    if (line->peer || line->state != ROW_RIGHT || line->sample_count == 0 ||
+    if (line->peer || line->rounds_factors || line->state != ROW_RIGHT || line->sample_count == 0 ||
         line->of->backend->kind != kind)
       continue;
     if (line->dispatched)

@@ -30,6 +30,7 @@ const row_field row_fields[] = {
     FIELD(repro, ROW_TEXT),
     FIELD(fastest, ROW_FLAG),
     FIELD(dispatched, ROW_FLAG),
+    FIELD(rounds_factors, ROW_FLAG),
     FIELD(peer, ROW_FLAG),
     FIELD(against, ROW_TEXT),
     FIGURE(ratio, "times the time of ours"),
@@ -163,6 +164,7 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
   r->source = variant->source;
   r->template_file = variant->template_file;
   r->dispatched = on && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == variant;
+  r->rounds_factors = !lathe_may_be_chosen(variant);
   r->bytes = lathe_bytes(t->op, t->dtype, t->dim);
   r->flops = lathe_flops(t->op, t->dim);
   r->points = points_of(t) < (double)INT64_MAX ? (uint64_t)points_of(t) : INT64_MAX;
@@ -349,7 +351,7 @@ row *row_fastest(row *const *rows, size_t count) {
 
   for (size_t i = 0; i < count; i++)
     if (rows[i]->state == ROW_RIGHT && rows[i]->sample_count > 0 && !rows[i]->peer &&
-        (!best || rows[i]->real_time < best->real_time))
+        !rows[i]->rounds_factors && (!best || rows[i]->real_time < best->real_time))
       best = rows[i];
   return best;
 }

@@ -37,6 +37,7 @@ typedef struct row {
   const char *status; /* right, wrong, unproved, killed, skipped */
   char *checked; /* of which elements of the results that is said: all, or what sampling.h says */
   bool fastest, dispatched;
+  bool rounds_factors; /* further than dispatch may choose: it is compared with nothing */
   /* Of a peer: it is another library's. Its time in units of that of a row of ours, of the variant `against`, with a
    * 95 % interval. */
   bool peer;
@@ -105,7 +106,7 @@ void row_measure(row *r, const device *on);
 /* Ceilings that were measured again for a row that has its figures: it is held against the higher ones. */
 void row_raise_ceilings(row *r, const ceilings *c, const device *on);
 
-/* The fastest of some right rows of a task; null where none was measured. */
+/* The fastest of some right rows of a task that dispatch might choose; null where none was measured. */
 row *row_fastest(row *const *rows, size_t count);
 
 /* What dispatch chooses among the rows of a task on the device of one of them; null where that was not

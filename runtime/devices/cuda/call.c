@@ -224,6 +224,8 @@ static CUresult make_map(CUtensorMap *made, const lathe_tensor_map *map, const l
     stride[i] = strides[i];
   for (uint32_t bytes = map->bytes; bytes > 1; bytes /= 2)
     type++;
+  if (map->rounded)
+    type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
   for (uint32_t bytes = map->swizzle; bytes >= 32; bytes /= 2)
     swizzle++;
   return cuda.tensor_map(made, type, (unsigned)rank, args->buf[map->operand], extent, stride,

@@ -56,6 +56,7 @@ typedef struct CUtensorMap {
 
 enum {
   CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0, /* then of 16 and 32 bits */
+  CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 = 11,
   CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
   CU_TENSOR_MAP_SWIZZLE_NONE = 0, /* then of 32, 64 and 128 bytes */
   CU_TENSOR_MAP_L2_PROMOTION_256B = 3,

@@ -28,7 +28,7 @@ function tasksOf(some) {
   }
   for (const task of tasks.values()) {
     const done = task.ours.filter(timed);
-    task.fastest = done.reduce((best, row) => !best || row.real_time < best.real_time ? row : best, null);
+    task.fastest = done.filter((row) => !row.rounds_factors).reduce((best, row) => !best || row.real_time < best.real_time ? row : best, null);
     task.chosen = done.find((row) => row.dispatched) || task.fastest;
   }
   return [...tasks.values()];
