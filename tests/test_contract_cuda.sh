@@ -25,6 +25,11 @@ is 'configures' configure_emulator --dtypes=f32,bf16
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 is 'is right' emulated
+# Few rows; numbers of 11 digits, of which a factor lies across terms; an odd number of slices, and an even one.
+is 'tensor copies of few rows' emulated --dtype bf16 --variant '*wgmma*' --op 'matmul,matmul_nt,linear' \
+  --size 1x136x264,16x72x1304
+is 'numbers of 11 digits' emulated --dtype f32 --variant '*tf32' --op 'matmul,matmul_n*,matmul_tn,linear,product_*' \
+  --size 67x136x264,136x300x72,3x64x128
 # Tensors that the copy engine can have: rows of multiples of 16 bytes; more tiles than blocks.
 is 'tensor copies' emulated --dtype bf16 --variant '*wgmma*' --op 'matmul,matmul_n*,matmul_tn,linear*' \
   --size 67x136x264,136x600x72,72x64x1304
@@ -65,10 +70,10 @@ fault() {
   cp "$tmp/right/cuda/$2" "$tmp/tree/templates/cuda/$2"
   [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
 }
-tiles=m128_n128_s3 mma='mma*' wgmma='wgmma*'
+tiles=m128_s3 mma='mma*' wgmma='wgmma*'
 is 'finds a tile without an end' fault $tiles tiles.h '(long long)(c.n_count - column)' 'AT_ONCE'
 is 'finds a barrier left out' fault $tiles tiles.h 'keep(k + BK, turn);
-      __syncthreads();' 'keep(k + BK, turn);'
+          __syncthreads();' 'keep(k + BK, turn);'
 is 'finds a part left out' fault $tiles tiles.h 'part < work.parts; part++' 'part + 1 < work.parts; part++'
 is 'finds a part that begins elsewhere' fault $tiles contract_kernel.cu \
   'work.part * each < here.k_count ? work.part * each' 'work.part * each < here.k_count ? work.part * (each + 1)'
@@ -95,8 +100,12 @@ is 'finds sums in other places' fault "$wgmma" tensor.h 'half * 8 + lane / 4' 'h
 # Of stages that the copy engine fills.
 is 'finds a stage that nobody waited for' fault "$wgmma" fetched.h 'lathe_await_phase(r.full + t.stage, t.parity);' ''
 is 'finds a stage filled while it is read' fault "$wgmma" fetched.h 'lathe_await_phase(r.empty + t.stage, t.parity ^ 1);' ''
-is 'finds a last stage that nobody waits for' fault "$wgmma" fetched.h 'lathe_await_mma<0>' 'lathe_await_mma<1>'
-is 'finds results of another row' fault "$wgmma" fetched.h 'half * 8 + lane / 4' 'half * 4 + lane / 4'
+is 'finds a last stage that nobody waits for' fault "$wgmma" fetched.h 'lathe_await_mma<0>(sums);
+    give_back(r, before);
+  }' 'lathe_await_mma<1>(sums);
+    give_back(r, before);
+  }'
+is 'finds results of another row' fault "$wgmma" fetched.h 'half * 8 + below' 'half * 4 + below'
 is 'finds results stored before they are there' fault "$wgmma" fetched.h '__syncwarp();
       auto' '
       auto'
@@ -104,8 +113,27 @@ is 'finds copies whose chunks are not rotated' fault "$wgmma" schedule_contract.
 is 'finds copies of other lines' fault "$wgmma" contract_step.cu 'across .. " + line"' 'across'
 is 'finds tiles that no block goes on to' fault "$wgmma" tiles.h 'is_there = part < parts' 'is_there = block < gridDim.x'
 is 'finds whole tiles of another row' fault "$wgmma" fetched.h 'c.finish_whole(y, x, some, 4)' 'c.finish_whole(y ^ 1, x, some, 4)'
-is 'finds tiles that are not whole' fault "$wgmma" fetched.h 'n + BN <= c.n_count &&' 'n < c.n_count &&'
+is 'finds tiles that are not whole' fault "$wgmma" fetched.h 'n + (TURNED ? ROWS : COLUMNS) <= c.n_count &&' \
+  'n < c.n_count &&'
 sizes=128x8x4864 # a block goes round the stages
 is 'finds a stage given back too early' fault "$wgmma" fetched.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
+sizes=9x136x1304
+is 'finds few rows in the place of the others' fault "$wgmma" fetched.h 'TURNED ? at + left::CHUNKS : at, map_a' 'at, map_a'
+
+# Of numbers of which a factor lies across terms.
+mkdir "$tmp/numbers"
+cd "$tmp/numbers" || exit 1
+cp "$tmp/build/libcuda.so.1" .
+is 'configures for numbers' configure_emulator --ops=matmul --dtypes=f32
+is 'takes the runtime for numbers' reuse
+tf32='*tf32' sizes=136x152x200
+is 'finds factors of other terms' fault "$tf32" fetched.h 'nth / 2 * 4 + term' 'nth / 2 * 2 + term'
+is 'finds rows of one half' fault "$tf32" fetched.h 'nth_of(nth % 2)' 'nth_of(0)'
+is 'finds results that are not turned' fault "$tf32" fetched.h 'lines[(column + 1) * PADDED + row]' \
+  'lines[column * PADDED + row + 1]'
+is 'finds warps whose results lie in one place' fault "$tf32" fetched.h 'n + (TURNED ? row : first + place)' \
+  'n + (TURNED ? place : first + place)'
+is 'finds a last slice left out' fault "$tf32" fetched.h 'stages % 2 == 1' 'stages % 2 == 2'
+is 'finds numbers of other lanes' fault "$tf32" tensor.h 'nth / 2 : nth % 2) * V + lane % 4' 'nth / 2 : nth % 2) * V'
 
 summary

@@ -106,14 +106,23 @@ refused_tile 'bm = 256, bn = 256: expected at most 128 registers in each of 512 
   'unit = "mma", bm = 256, bn = 256, stages = 2'
 refused_tile 'unit = wgmma: expected bn = 128, 256 or auto, found 64' 'unit = "wgmma", bn = 64'
 refused_tile 'unit = wgmma: expected stages of at least 3' 'unit = "wgmma", bn = 128, stages = 2'
-refused_tile 'bn = auto: expected unit = wgmma, found mma' 'unit = "mma", bn = "auto"'
-refused_tile 'unit = mma: expected the dtypes f16 and bf16 alone, found f32' 'unit = "mma", dtypes = { "bf16", "f32" }'
+refused_tile 'bn = auto: expected unit = vector or wgmma, found mma' 'unit = "mma", bn = "auto"'
+refused_tile 'unit = mma: expected the dtypes f16 and bf16 alone, or products = tf32, found f32' \
+  'unit = "mma", dtypes = { "bf16", "f32" }'
+refused_tile 'products = tf32: expected the dtype f32 alone, found bf16' 'unit = "mma", products = "tf32"'
+refused_tile 'products = tf32: expected unit = mma or wgmma, found vector' 'products = "tf32"'
 sed 's/TILE/unit = { "mma", "wgmma" }/' "$tmp/product.lua" >"$tmp/tree/specs/small.lua"
 is 'without sm_90a' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/lacks" --disabled 'cuda:wgmma=no sm_90a' all
 is 'a row says why' grep '"product_bf16__cuda_wgmma_m128_n128_s3".*"no sm_90a", *NULL' "$tmp/lacks/table.c"
 is 'only those rows' test "$(grep -c '"no sm_90a"' "$tmp/lacks/table.c")" = 1
 is 'its kernels are left out' test "$(grep -c '_step1_wgmma' "$tmp/lacks/product/product_bf16__cuda.cu")" = 0
 is 'others are not' grep '_step1_mma128' "$tmp/lacks/product/product_bf16__cuda.cu"
+# Who allows factors to be rounded has that in the table, and the digits that variants leave: dispatch compares them.
+sed 's/"bf16", TILE/"f32", unit = "mma", products = "tf32"/; s/ulp = 3,/ulp = 3, products = "tf32",/' "$tmp/product.lua" \
+  >"$tmp/tree/specs/small.lua"
+is 'rounds factors' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/rounds" all
+is 'an op allows it' grep '\.digits = 11' "$tmp/rounds/table.c"
+is 'one variant does' test "$(grep -c ' 11 },$' "$tmp/rounds/table.c")" = 1
 
 # ---- the bench program --------------------------------------------------------------------------
 

@@ -44,7 +44,9 @@ return {
     -- Tensor cores first: dispatch takes the first that a device can run.
     { backend = "cuda", unit = "wgmma", bn = "auto", stages = 4, dtypes = { "f16", "bf16" } },
     { backend = "cuda", unit = "mma", dtypes = { "f16", "bf16" } },
-    { backend = "cuda" },
+    { backend = "cuda", unit = "wgmma", products = "tf32", bn = "auto", dtypes = { "f32" } },
+    { backend = "cuda", unit = "mma", products = "tf32", dtypes = { "f32" } },
+    { backend = "cuda", bn = "auto" },
     { backend = "vulkan", unit = "matrix", bm = 128, bn = 256, bk = 32, dtypes = { "f16" } },
     { backend = "vulkan", bn = 128 },
     { backend = "scalar", mr = 4, nv = 2 },

@@ -8,8 +8,10 @@ local REGISTERS, OTHERS = 65536, 64 -- of a multiprocessor; those of a thread be
 -- Why tensor cores cannot have a tile, or nil.
 local function refused_tile(p, dtypes)
   for _, dtype in ipairs(dtypes) do
-    if dtype ~= "f16" and dtype ~= "bf16" then
-      return "unit = " .. p.unit .. ": expected the dtypes f16 and bf16 alone, found " .. dtype
+    if p.products == "tf32" and dtype ~= "f32" then
+      return "products = tf32: expected the dtype f32 alone, found " .. dtype
+    elseif p.products ~= "tf32" and dtype ~= "f16" and dtype ~= "bf16" then
+      return "unit = " .. p.unit .. ": expected the dtypes f16 and bf16 alone, or products = tf32, found " .. dtype
     end
   end
   if p.unit == "wgmma" and p.bn == 64 then
@@ -56,8 +58,9 @@ return {
       { "unroll", range = { 1, 16 }, default = 4, short = "u" },
       { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
+    -- products: of factors as they are, or of f32 rounded to tf32, which dispatch leaves to ops that allow it;
     -- unit: what multiplies, where factors allow it: registers or tensor cores; bm, bn: rows and columns of
-    -- a block's tile, of which wgmma can leave the columns to the size of a call; stages: slices of the factors in
+    -- a block's tile, of which auto leaves the columns to the size of a call; stages: slices of the factors in
     -- shared memory at once where threads copy them.
     contract = {
       {
@@ -70,6 +73,7 @@ return {
         short = { [64] = "n64", [128] = "n128", [256] = "n256" },
       },
       { "stages", range = { 2, 6 }, default = 3, short = "s" },
+      { "products", names = { "exact", "tf32" }, default = "exact", short = { tf32 = "tf32" } },
     },
     chain = {},
     chain_matrix = {},
@@ -97,8 +101,11 @@ return {
   },
   constraint = function(params, _, _, dtypes)
     local block, unroll = params.block, params.unroll
-    if params.bn == "auto" and params.unit ~= "wgmma" then
-      return "bn = auto: expected unit = wgmma, found " .. params.unit
+    if params.bn == "auto" and params.unit == "mma" then
+      return "bn = auto: expected unit = vector or wgmma, found mma"
+    end
+    if params.products == "tf32" and params.unit == "vector" then
+      return "products = tf32: expected unit = mma or wgmma, found vector"
     end
     if params.unit == "mma" or params.unit == "wgmma" then
       return refused_tile(params, dtypes)

@@ -6,12 +6,23 @@
 //@ local P = use "parts.cu"
 //@ local T = use "contract_step.cu"
 //@ local K = use "contract_kernel.cu"
+//@ -- Whether variants have a unit multiply.
+//@ local function by(unit)
+//@   for _, v in ipairs(variants) do
+//@     if v.params.unit == unit then
+//@       return true
+//@     end
+//@   end
+//@   return false
+//@ end
 //@ if first then
 #include "points.h"
 #include "thin.h"
 #include "tiles.h"
-//@ if k.width == 8 then
+//@ if by "wgmma" then
 #include "fetched.h"
+//@ end
+//@ if by "wgmma" or by "mma" then
 #include "tensor.h"
 //@ end
 

@@ -4,7 +4,7 @@
 //@ -- The type of a block's sums.
 //@ local types = {
 //@   points = {}, thin = { "bm" }, tile = { "bm", "bn", "bk", "tm", "tn" }, tensor = { "bm", "bn", "warp_m", "warp_n", "stages" },
-//@   fetched = { "bm", "bn", "stages" },
+//@   fetched = { "left", "right", "stages", "turned" },
 //@ }
 //@ local names = {
 //@   points = "lathe_points", thin = "lathe_thin_sums", tile = "lathe_sums", tensor = "lathe_tensor_sums",

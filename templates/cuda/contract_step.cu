@@ -141,7 +141,7 @@ __device__ __forceinline__ const $k.storage$ *from_$letter$(size_t $across$, siz
 template <int ROWS>
 __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, int $across$, int k, unsigned long long *barrier) const {
 #pragma unroll
-  for (int line = 0; line < ROWS; line += $(along == "k" and "ROWS" or "64"))
+  for (int line = 0; line < ROWS; line += $(along == "k" and "ROWS" or 8 * k.width))
     lathe_fetch(to + line * 8, map, barrier, $(table.concat(indexes, ", ")));
 }
 //@ end

@@ -27,14 +27,23 @@ static __device__ __forceinline__ lathe_pack<T, N> lathe_load_kept(const T *from
   return pack;
 }
 
-template <typename C, int BM, int BN, int STAGES> struct lathe_fetched_sums {
+/* ROWS and COLUMNS are what tensor cores call those of a tile; TURNED: they are the tile's columns and rows, and its left
+ * factor is b. Tensor cores want numbers along terms in shared memory; of a left factor that lies across terms each thread
+ * gives them what it has read from there. */
+template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lathe_fetched_sums {
   using element = typename C::element;
-  static constexpr int GROUPS = BM / 64, THREADS = GROUPS * 128; /* that multiply */
-  using slice_a = lathe_slice<element, BM, C::A_ALONG_K, THREADS>;
-  using slice_b = lathe_slice<element, BN, C::B_ALONG_K, 128>;
-  static constexpr int BK = slice_a::TERMS, STAGE = slice_a::CHUNKS + slice_b::CHUNKS;
-  static constexpr int AT_ONCE = 32, PADDED = AT_ONCE + 8; /* columns of results in shared memory */
-  static_assert(BM % 64 == 0 && BN % AT_ONCE == 0, "groups have 64 rows each");
+  static constexpr int GROUPS = ROWS / 64, THREADS = GROUPS * 128; /* that multiply */
+  static constexpr bool LEFT_ALONG_K = TURNED ? C::B_ALONG_K : C::A_ALONG_K,
+                        RIGHT_ALONG_K = TURNED ? C::A_ALONG_K : C::B_ALONG_K;
+  static constexpr bool BY_THREADS = sizeof(element) == 4 && !LEFT_ALONG_K;
+  using left = lathe_slice<element, ROWS, LEFT_ALONG_K, THREADS>;
+  using right = lathe_slice<element, COLUMNS, RIGHT_ALONG_K, 128>;
+  static constexpr int BK = left::TERMS, STEP = BK / 4; /* terms of an mma */
+  static constexpr int STAGE = left::CHUNKS + right::CHUNKS;
+  /* A warp's results in shared memory: some columns at once, as lines along n. */
+  static constexpr int AT_ONCE = COLUMNS < 32 ? COLUMNS : 32, LINE = TURNED ? 16 : AT_ONCE,
+                       LINES = 16 * AT_ONCE / LINE, PADDED = LINE + (TURNED ? 4 : 8);
+  static_assert(ROWS % 64 == 0 && COLUMNS % AT_ONCE == 0, "groups have 64 rows each");
 
   /* When stages are there, and when nobody needs them any more. */
   struct ring {
@@ -83,87 +92,152 @@ template <typename C, int BM, int BN, int STAGES> struct lathe_fetched_sums {
       uint4 *const at = room + t.stage * STAGE;
       lathe_await_phase(r.empty + t.stage, t.parity ^ 1);
       lathe_arrive_before(r.full + t.stage, STAGE * 16);
-      c.template fetch_a<BM>(at, map_a, (int)m, (int)k, r.full + t.stage);
-      c.template fetch_b<BN>(at + slice_a::CHUNKS, map_b, (int)n, (int)k, r.full + t.stage);
+      c.template fetch_a<TURNED ? COLUMNS : ROWS>(TURNED ? at + left::CHUNKS : at, map_a, (int)m,
+                                                  (int)k, r.full + t.stage);
+      c.template fetch_b<TURNED ? ROWS : COLUMNS>(TURNED ? at : at + left::CHUNKS, map_b, (int)n,
+                                                  (int)k, r.full + t.stage);
       t.next();
     }
   }
 
-  float sums[BN / 8][4];
+  float sums[COLUMNS / 8][4];
 
   __device__ __forceinline__ lathe_fetched_sums() {
 #pragma unroll
-    for (int j = 0; j < BN / 8; j++)
+    for (int j = 0; j < COLUMNS / 8; j++)
 #pragma unroll
       for (int nth = 0; nth < 4; nth++)
         sums[j][nth] = 0;
   }
 
+  /* Of a stage before the first there is nothing to give back. */
   static __device__ __forceinline__ void give_back(ring &r, int stage) {
-    if (threadIdx.x % 32 == 0)
+    if (stage >= 0 && threadIdx.x % 32 == 0)
       lathe_arrive(r.empty + stage);
+  }
+
+  static __device__ __forceinline__ const uint4 *await(const uint4 *room, ring &r, const turn &t) {
+    lathe_await_phase(r.full + t.stage, t.parity);
+    return room + t.stage * STAGE;
+  }
+
+  /* The row that a warp's nth of 16 is. Of a left factor that threads read two warps share 32 rows, so that what four
+   * terms have of eight rows lies in different banks. */
+  static __device__ __forceinline__ int row_of(int warp, int nth) {
+    return BY_THREADS ? warp / 2 * 32 + nth / 8 * 16 + warp % 2 * 8 + nth % 8 : warp * 16 + nth;
+  }
+  /* Which of them the first or second of a thread's rows is. */
+  static __device__ __forceinline__ int nth_of(int half) {
+    const int below = (int)threadIdx.x % 32 / 4;
+    return BY_THREADS ? below / 4 * 8 + half * 4 + below % 4 : half * 8 + below;
+  }
+
+  /* Adds what is multiplied ahead, and one stage more: a thread's share of its left factor is read meanwhile. Two shares
+   * are needed in turn. before: the stage that is multiplied, or -1. */
+  __device__ __forceinline__ void add_by_threads(unsigned (&a)[4][4], const uint4 *room, ring &r,
+                                                 turn &t, int &before) {
+    const uint4 *const stage = await(room, r, t);
+    const int warp = (int)threadIdx.x / 32, term = (int)threadIdx.x % 4;
+#pragma unroll
+    for (int nth = 0; nth < 16; nth++) {
+      const int row = row_of(warp, nth_of(nth % 2));
+      const uint4 *const chunk = stage + left::place_of(row, nth / 2 * 4 + term);
+      a[nth / 4][nth % 4] = reinterpret_cast<const unsigned *>(chunk)[row % 4];
+    }
+    lathe_await_mma<0>(sums);
+    give_back(r, before);
+    lathe_begin_mma();
+#pragma unroll
+    for (int nth = 0; nth < 4; nth++)
+      lathe_group_mma_numbers<COLUMNS>(sums, a[nth],
+                                       stage + left::CHUNKS + right::line_of(0, nth * STEP));
+    lathe_end_mma();
+    before = t.stage;
+    t.next();
+  }
+
+  /* Adds a stage while what was multiplied before it goes on. */
+  __device__ __forceinline__ void add_stage(const uint4 *room, ring &r, turn &t, int &before) {
+    const uint4 *const stage = await(room, r, t);
+    const int rows = (int)threadIdx.x / 128 * 64;
+    lathe_begin_mma();
+#pragma unroll
+    for (int term = 0; term < BK; term += STEP)
+      lathe_group_mma<COLUMNS, LEFT_ALONG_K, RIGHT_ALONG_K>(
+          (const element *)nullptr, sums, stage + left::line_of(rows, term),
+          stage + left::CHUNKS + right::line_of(0, term));
+    lathe_end_mma();
+    lathe_await_mma<1>(sums);
+    give_back(r, before);
+    before = t.stage;
+    t.next();
   }
 
   /* Adds the terms from `from` to `to`. */
   __device__ __forceinline__ void add(uint4 *room, ring &r, turn &t, size_t from, size_t to) {
-    const int rows = (int)threadIdx.x / 128 * 64;
     int before = -1;
-    for (size_t k = from; k < to; k += BK) {
-      const uint4 *const stage = room + t.stage * STAGE;
-      lathe_await_phase(r.full + t.stage, t.parity);
-      lathe_begin_mma();
-#pragma unroll
-      for (int term = 0; term < BK; term += 16)
-        lathe_group_mma<BN, C::A_ALONG_K, C::B_ALONG_K>(
-            (const element *)nullptr, sums, stage + slice_a::line_of(rows, term),
-            stage + slice_a::CHUNKS + slice_b::line_of(0, term));
-      lathe_end_mma();
-      lathe_await_mma<1>(sums);
-      if (before >= 0)
-        give_back(r, before);
-      before = t.stage;
-      t.next();
+    if constexpr (BY_THREADS) {
+      unsigned one[4][4], other[4][4];
+      const size_t stages = lathe_times(to - from, BK);
+      for (size_t two = 0; two < stages / 2;
+           two++) { /* without a branch that products go on across */
+        add_by_threads(one, room, r, t, before);
+        add_by_threads(other, room, r, t, before);
+      }
+      if (stages % 2 == 1)
+        add_by_threads(one, room, r, t, before);
+    } else {
+      for (size_t k = from; k < to; k += BK)
+        add_stage(room, r, t, before);
     }
     lathe_await_mma<0>(sums);
-    if (before >= 0)
-      give_back(r, before);
+    give_back(r, before);
   }
 
   __device__ __forceinline__ bool gather(const lathe_work &work, unsigned *arrived, float *left) {
-    return lathe_gather<BM * BN, THREADS, true>(work, &sums[0][0], arrived, left);
+    return lathe_gather<ROWS * COLUMNS, THREADS, true>(work, &sums[0][0], arrived, left);
   }
 
   /* A warp's 16 rows of results, some columns at a time, through shared memory of its own past the stages. Those of whole
    * tiles are computed without a branch, so that what one waits for others fill. */
   __device__ __forceinline__ void finish(const C &c, uint4 *room, size_t m, size_t n) const {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    float *const lines = reinterpret_cast<float *>(room + STAGES * STAGE) + warp * 16 * PADDED;
-    const bool whole = m + BM <= c.m_count && n + BN <= c.n_count && c.whole_values;
+    float *const lines = reinterpret_cast<float *>(room + STAGES * STAGE) + warp * LINES * PADDED;
+    const bool whole = m + (TURNED ? COLUMNS : ROWS) <= c.m_count &&
+                       n + (TURNED ? ROWS : COLUMNS) <= c.n_count && c.whole_values;
 #pragma unroll
-    for (int first = 0; first < BN; first += AT_ONCE) {
+    for (int first = 0; first < COLUMNS; first += AT_ONCE) {
 #pragma unroll
       for (int j = 0; j < AT_ONCE / 8; j++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-          lathe_pack<float, 2> pack;
-          pack.at[0] = sums[first / 8 + j][half * 2];
-          pack.at[1] = sums[first / 8 + j][half * 2 + 1];
-          lathe_store(lines + (half * 8 + lane / 4) * PADDED + j * 8 + lane % 4 * 2, pack);
+          const float(&two)[4] = sums[first / 8 + j];
+          const int row = nth_of(half), column = j * 8 + lane % 4 * 2;
+          if (TURNED) {
+            lines[column * PADDED + row] = two[half * 2];
+            lines[(column + 1) * PADDED + row] = two[half * 2 + 1];
+          } else {
+            lathe_pack<float, 2> pack;
+            pack.at[0] = two[half * 2];
+            pack.at[1] = two[half * 2 + 1];
+            lathe_store(lines + row * PADDED + column, pack);
+          }
         }
       __syncwarp();
       auto each = [&](int at, auto f) {
-        const int row = at / (AT_ONCE / 4), column = at % (AT_ONCE / 4) * 4;
-        const auto pack = lathe_load<4>(lines + row * PADDED + column);
-        f(m + warp * 16 + row, n + first + column, pack.at);
+        const int line = at / (LINE / 4), place = at % (LINE / 4) * 4;
+        const auto pack = lathe_load<4>(lines + line * PADDED + place);
+        const size_t row = row_of(warp, TURNED ? place : line);
+        f(m + (TURNED ? first + line : row), n + (TURNED ? row : first + place), pack.at);
       };
       if (whole) {
 #pragma unroll
-        for (int at = 0; at < 16 * AT_ONCE / 4; at += 32)
+        for (int at = 0; at < LINES * LINE / 4; at += 32)
           each(at + lane,
                [&](size_t y, size_t x, const float(&some)[4]) { c.finish_whole(y, x, some, 4); });
       } else {
 #pragma unroll 1
-        for (int at = 0; at < 16 * AT_ONCE / 4; at += 32)
+        for (int at = 0; at < LINES * LINE / 4; at += 32)
           each(at + lane, [&](size_t y, size_t x, const float(&some)[4]) {
             if (y < c.m_count && x < c.n_count)
               c.finish(y, x, some, (long long)(c.n_count - x));

@@ -289,8 +289,10 @@ static __device__ __forceinline__ unsigned long long lathe_lines(const uint4 *fr
 #define LATHE_SUMS_64 LATHE_SUMS_32(0), LATHE_SUMS_32(8)
 #define LATHE_SUMS_128 LATHE_SUMS_64, LATHE_SUMS_32(16), LATHE_SUMS_32(24)
 
+#define LATHE_PLACES_8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define LATHE_PLACES_32                                                                            \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "     \
+  LATHE_PLACES_8                                                                                   \
+  ", %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "                                   \
   "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define LATHE_PLACES_64                                                                            \
   LATHE_PLACES_32                                                                                  \
@@ -315,7 +317,8 @@ static __device__ __forceinline__ unsigned long long lathe_lines(const uint4 *fr
   template <int N, bool A_ALONG_K, bool B_ALONG_K>                                                 \
   static __device__ __forceinline__ void lathe_group_mma(const T *, float(&sums)[N / 8][4],        \
                                                          const uint4 *a, const uint4 *b) {         \
-    static_assert(N == 64 || N == 128 || N == 256, "those are written out");                       \
+    static_assert(N == 16 || N == 64 || N == 128 || N == 256, "those are written out");            \
+    LATHE_GROUP_MMA_OF(16, TYPE, LATHE_PLACES_8, LATHE_SUMS_8(0), "%8", "%9", "%10", "%11");       \
     LATHE_GROUP_MMA_OF(64, TYPE, LATHE_PLACES_32, LATHE_SUMS_32(0), "%32", "%33", "%34", "%35");   \
     LATHE_GROUP_MMA_OF(128, TYPE, LATHE_PLACES_64, LATHE_SUMS_64, "%64", "%65", "%66", "%67");     \
     LATHE_GROUP_MMA_OF(256, TYPE, LATHE_PLACES_128, LATHE_SUMS_128, "%128", "%129", "%130",        \
@@ -327,6 +330,38 @@ LATHE_GROUP_MMA(__nv_bfloat16, "bf16")
 #ifdef __CUDA_FP16_TYPES_EXIST__
 LATHE_GROUP_MMA(__half, "f16")
 #endif
+
+/* Of numbers, of whose digits 11 count (tf32), and of 8 terms, along which both factors lie; or a is what mma has of it. */
+#define LATHE_GROUP_MMA_OF_NUMBERS(COLUMNS, PLACES, SUMS, A, B, ...)                               \
+  if constexpr (N == COLUMNS)                                                                      \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k8.f32.tf32.tf32 {" PLACES "}, " A    \
+               ", " B ", 1, 1, 1;"                                                                 \
+               : SUMS                                                                              \
+               : __VA_ARGS__, "l"(lathe_lines<true>(b)))
+template <int N, bool A_ALONG_K, bool B_ALONG_K>
+static __device__ __forceinline__ void lathe_group_mma(const float *, float (&sums)[N / 8][4],
+                                                       const uint4 *a, const uint4 *b) {
+  static_assert(A_ALONG_K && B_ALONG_K, "numbers lie along terms");
+  static_assert(N == 64 || N == 128 || N == 256, "those are written out");
+  LATHE_GROUP_MMA_OF_NUMBERS(64, LATHE_PLACES_32, LATHE_SUMS_32(0), "%32", "%33",
+                             "l"(lathe_lines<true>(a)));
+  LATHE_GROUP_MMA_OF_NUMBERS(128, LATHE_PLACES_64, LATHE_SUMS_64, "%64", "%65",
+                             "l"(lathe_lines<true>(a)));
+  LATHE_GROUP_MMA_OF_NUMBERS(256, LATHE_PLACES_128, LATHE_SUMS_128, "%128", "%129",
+                             "l"(lathe_lines<true>(a)));
+}
+
+template <int N>
+static __device__ __forceinline__ void
+lathe_group_mma_numbers(float (&sums)[N / 8][4], const unsigned (&a)[4], const uint4 *b) {
+  static_assert(N == 64 || N == 128 || N == 256, "those are written out");
+  LATHE_GROUP_MMA_OF_NUMBERS(64, LATHE_PLACES_32, LATHE_SUMS_32(0), "{%32, %33, %34, %35}", "%36",
+                             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
+  LATHE_GROUP_MMA_OF_NUMBERS(128, LATHE_PLACES_64, LATHE_SUMS_64, "{%64, %65, %66, %67}", "%68",
+                             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
+  LATHE_GROUP_MMA_OF_NUMBERS(256, LATHE_PLACES_128, LATHE_SUMS_128, "{%128, %129, %130, %131}",
+                             "%132", "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
+}
 #else
 /* Kernels that call these are for sm_90a alone. */
 static __device__ __forceinline__ void lathe_show_tensor_cores() {
@@ -345,6 +380,11 @@ static __device__ __forceinline__ void lathe_await_mma(float (&)[TILES][4]) {
 template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
 static __device__ __forceinline__ void lathe_group_mma(const T *, float (&)[N / 8][4],
                                                        const uint4 *, const uint4 *) {
+}
+
+template <int N>
+static __device__ __forceinline__ void
+lathe_group_mma_numbers(float (&)[N / 8][4], const unsigned (&)[4], const uint4 *) {
 }
 #endif
 

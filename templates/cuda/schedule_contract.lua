@@ -23,15 +23,31 @@ local function points(facts, made)
 end
 
 -- Of 128 x 128 numbers one block at a time has registers for all that is on its way: on an H200 4096 cubed in f32 takes
--- 3.16 ms, and 3.49 where two have half of them.
-local function tile(facts, p)
+-- 3.16 ms, and 3.49 where two have half of them. With 128 x 256 it takes 2.97 ms.
+local function tile(facts, p, columns)
   local bytes = facts.bits // 8
-  local bm, bn, tm, tn = p.bm, math.min(p.bn == "auto" and 128 or p.bn, 128) * 4 // bytes, 8, 32 // bytes
+  local bm, bn, wide = p.bm, columns * 4 // bytes, columns > 128
+  local tm, tn = wide and 16 or 8, 32 // bytes
   local threads = bm // tm * (bn // tn)
   return {
-    sums = "tile", name = ("_tile%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = 64 // bytes, tm = tm, tn = tn,
-    threads = threads, at_once = math.max(1, 256 // threads), numbers = bm * bn,
+    sums = "tile", name = ("_tile%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = (wide and 32 or 64) // bytes, tm = tm,
+    tn = tn, threads = threads, at_once = math.max(1, 256 // threads), numbers = bm * bn,
   }
+end
+
+-- Multiply-adds in a clock and clocks that a tile takes besides, as of one H200.
+local RATE, START = { [128] = 100, [256] = 107 }, 4000
+
+local function tiles(list, facts, p)
+  if p.bn ~= "auto" then
+    list[#list + 1] = tile(facts, p, math.min(p.bn, 128))
+    return
+  end
+  for _, columns in ipairs(p.bm == 128 and facts.width == 4 and { 256, 128 } or { 128 }) do
+    local shape = tile(facts, p, columns)
+    shape.rate, shape.start = RATE[columns], START
+    list[#list + 1] = shape
+  end
 end
 
 local function bits_of(run)
@@ -42,42 +58,73 @@ local function bits_of(run)
   return bits
 end
 
--- The map by which the copy engine brings `rows` rows of 64 terms of a factor: those side by side in memory as lines of
--- 128 bytes, whose chunks it rotates; nil where it has none.
-local function map_of(side, step, across, rows)
+-- The map by which the copy engine brings `rows` rows of a factor's slice: elements side by side in memory as lines of
+-- 128 bytes, whose chunks it rotates, and those of f32 rounded to tf32; nil where it has none. width: elements of a
+-- chunk.
+local function map_of(side, step, across, rows, width)
   local along = side.along == "k" and step.k or step[across]
   local other = side.along == "k" and step[across] or step.k
   local box, extent, has_other = {}, {}, false
   for i, run in ipairs(side.runs) do
     local is_other = run == other[#other]
     has_other = has_other or is_other
-    box[i] = run == along[#along] and 64 or is_other and (side.along == "k" and rows or 64) or 1
+    box[i] = run == along[#along] and 8 * width or is_other and (side.along == "k" and rows or 8 * width) or 1
     extent[i] = bits_of(run)
   end
   return has_other and #box <= 5
-    and { operand = side.operand - 1, bytes = 2, extent = extent, box = box, swizzle = 128 } or nil
+    and {
+      operand = side.operand - 1, bytes = 16 // width, extent = extent, box = box, swizzle = 128,
+      rounded = width == 4 and 1 or nil,
+    } or nil
 end
 
--- The tiles of sums whose factors the copy engine brings.
-local function fetched(list, step, made, p)
-  for _, bn in ipairs(p.bn == "auto" and { 256, 128, 64 } or { p.bn }) do
-    local shape = tensor.fetched(p.bm, bn)
-    local a, b = map_of(made.a, step, "m", p.bm), map_of(made.b, step, "n", bn)
-    shape.maps = { a, b }
-    list[#list + 1] = a and b and shape or nil
+-- A shape whose factors the copy engine can bring is added to a list.
+local function add_fetched(list, facts, step, made, shape)
+  local a, b = map_of(made.a, step, "m", shape.bm, facts.width), map_of(made.b, step, "n", shape.bn, facts.width)
+  shape.maps = { a, b }
+  list[#list + 1] = a and b and shape or nil
+end
+
+-- Few rows are what tensor cores call columns, so that the other factor's go through a deep ring of small stages.
+local function fetched_few(list, facts, step, made, p)
+  if p.products ~= "tf32" and made.a.along == "k" then
+    local shape = tensor.fetched(p, 64, 16, true)
+    shape.rows = 16
+    add_fetched(list, facts, step, made, shape)
+  end
+end
+
+-- The tiles of sums whose factors the copy engine brings. Of tf32 tensor cores take the right factor along terms alone.
+local function fetched(list, facts, step, made, p)
+  local tf32 = p.products == "tf32"
+  local turned = tf32 and made.b.along ~= "k"
+  if turned and made.a.along ~= "k" then
+    return
+  end
+  for _, right in ipairs(p.bn ~= "auto" and { p.bn } or tf32 and { 256, 64 } or { 256, 128, 64 }) do
+    add_fetched(list, facts, step, made, tensor.fetched(p, p.bm, right, turned))
   end
 end
 
 return function(facts, work)
   return contract(facts, work, function(v, step, made)
-    made.plain = made.a.plain and made.b.plain
-    local list = { (#step.k == 0 and points or thin)(facts, made, 1) }
+    local is_tensor = v.params.unit ~= "vector" and made.a.plain and made.b.plain
+    made.plain = made.plain or is_tensor
+    local list = {}
+    if v.params.unit == "wgmma" and is_tensor and #step.m > 0 then
+      fetched_few(list, facts, step, made, v.params)
+    end
+    list[#list + 1] = (#step.k == 0 and points or thin)(facts, made, 1)
     if #step.m > 0 then
-      list[2] = thin(facts, made, 8)
-      if v.params.unit == "wgmma" and made.plain then
-        fetched(list, step, made, v.params)
+      list[#list + 1] = thin(facts, made, 8)
+      if v.params.unit == "wgmma" and is_tensor then
+        fetched(list, facts, step, made, v.params)
       end
-      list[#list + 1] = v.params.unit ~= "vector" and made.plain and tensor.copied(v.params) or tile(facts, v.params)
+      if is_tensor then
+        list[#list + 1] = tensor.copied(v.params)
+      else
+        tiles(list, facts, v.params)
+      end
     end
     return list
   end)

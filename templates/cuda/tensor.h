@@ -1,5 +1,6 @@
-/* tensor.h - sums of products by tensor cores (mma.sync): of factors that are elements of f16 or bf16 as they are in
- * memory, whose products are exact and added up in f32. The rest is as in tiles.h.
+/* tensor.h - sums of products by tensor cores (mma.sync): of factors that are elements as they are in memory. Products of
+ * f16 and bf16 are exact; factors of f32 are rounded to 11 digits (tf32). All are added up in f32. The rest is as in
+ * tiles.h.
  *
  * STAGES slices of BK terms of both factors are in shared memory or on their way there. A step's struct has also
  *   element                   the type of both factors
@@ -7,26 +8,29 @@
 #ifndef LATHE_TENSOR_H
 #define LATHE_TENSOR_H
 
+#include "tf32.h"
 #include "tiles.h"
 
-/* One factor's slice in shared memory, of 64 terms: lines of eight chunks of 16 bytes along the axis that is side by side in
- * memory, one below the other along the other axis; where lines are of rows, 64 rows each, and the next 64 after all lines.
- * The chunks of a line are rotated, so that those of eight lines lie in different banks, as tensor cores want them. */
+/* One factor's slice in shared memory, of 128 bytes of terms: lines of eight chunks of 16 bytes along the axis that is side
+ * by side in memory, one below the other along the other axis; where lines are of rows, as many of them as there are terms,
+ * and the next as many after all lines. The chunks of a line are rotated, so that those of eight lines lie in different
+ * banks, as tensor cores want them. */
 template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
-  static constexpr int V = 16 / sizeof(T), TERMS = 64, CHUNKS = ROWS * TERMS / V,
+  static constexpr int V = 16 / sizeof(T), TERMS = 8 * V, CHUNKS = ROWS * 8,
                        COPIES = CHUNKS / THREADS;
-  static_assert(V == 8 && ROWS % 64 == 0, "lines are of 64 elements");
+  static constexpr bool NUMBERS = sizeof(T) == 4;
+  static_assert(ALONG_K || ROWS % TERMS == 0, "lines are of as many elements as there are terms");
   static_assert(COPIES * THREADS == CHUNKS, "all threads have as many copies");
 
   static __device__ __forceinline__ int place(int line, int chunk) {
     return line * 8 + (chunk ^ line % 8);
   }
-  /* Where a line of a row, or of 64, and a term begins, as if chunks were in their order. */
+  /* Where a line of a row, or of several, and a term begins, as if chunks were in their order. */
   static __device__ __forceinline__ int line_of(int row, int term) {
-    return ALONG_K ? row * 8 + term / V : (row / 64 * TERMS + term) * 8;
+    return ALONG_K ? row * 8 + term / V : (row / TERMS * TERMS + term) * 8;
   }
   static __device__ __forceinline__ int place_of(int row, int term) {
-    return ALONG_K ? place(row, term / V) : place(row / 64 * TERMS + term, row % 64 / V);
+    return ALONG_K ? place(row, term / V) : place(row / TERMS * TERMS + term, row % TERMS / V);
   }
 
   /* Copies what there is from some place on: `rows` rows and `terms` terms; beyond are zeros. from(row, k): an address,
@@ -37,7 +41,7 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
 #pragma unroll 1 /* or their addresses take more registers than there are */
     for (int nth = 0; nth < COPIES; nth++) {
       const int at = nth * THREADS + (int)threadIdx.x, line = at / 8, chunk = at % 8;
-      const int row = ALONG_K ? line : line / TERMS * 64 + chunk * V;
+      const int row = ALONG_K ? line : line / TERMS * TERMS + chunk * V;
       const int term = ALONG_K ? chunk * V : line % TERMS;
       const bool is_there = row < rows && term < terms;
       const int more = ALONG_K ? terms - term : rows - row, there = !is_there  ? 0
@@ -57,20 +61,27 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
     }
   }
 
-  /* Four 8 x 8 matrices from (row, term) on: of rows 0 and 8 and terms 0 and 8 further, in the order that the left factor
-   * of an mma has them, or for a right one those of one row first. */
+  /* Four matrices of 8 rows and V terms from (row, term) on: of rows 0 and 8 and terms 0 and V further, in the order that the
+   * left factor of an mma has them, or for a right one those of one row first. */
   template <bool LEFT>
   static __device__ __forceinline__ void load(unsigned (&to)[4], const uint4 *from, int row,
                                               int term) {
-    const int lane = (int)threadIdx.x % 32, second = lane / 8 % 2 * 8, third = lane / 16 * 8,
+    const int lane = (int)threadIdx.x % 32, second = lane / 8 % 2, third = lane / 16,
               below = lane % 8;
-    const int further_row = LEFT ? second : third, further_term = LEFT ? third : second;
+    const int further_row = (LEFT ? second : third) * 8, further_term = (LEFT ? third : second) * V;
     if (ALONG_K)
       lathe_load_matrices<false>(to,
                                  from + place_of(row + further_row + below, term + further_term));
-    else
+    else if (!NUMBERS)
       lathe_load_matrices<true>(to,
                                 from + place_of(row + further_row, term + further_term + below));
+#pragma unroll
+    for (int nth = 0; nth < 4 && NUMBERS; nth++) {
+      const int at = row + (LEFT ? nth % 2 : nth / 2) * 8 + lane / 4,
+                of = term + (LEFT ? nth / 2 : nth % 2) * V + lane % 4;
+      const unsigned *const chunk = reinterpret_cast<const unsigned *>(from + place_of(at, of));
+      to[nth] = lathe_rounded(__uint_as_float(ALONG_K ? to[nth] : chunk[at % V]));
+    }
   }
 };
 
@@ -81,7 +92,8 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
   using slice_a = lathe_slice<element, BM, C::A_ALONG_K, THREADS>;
   using slice_b = lathe_slice<element, BN, C::B_ALONG_K, THREADS>;
   static constexpr bool GROUPS = WARP_M == 16;
-  static constexpr int BK = slice_a::TERMS, AHEAD = GROUPS ? STAGES - 2 : STAGES - 1;
+  static constexpr int BK = slice_a::TERMS, STEP = BK / 4; /* terms of an mma */
+  static constexpr int AHEAD = GROUPS ? STAGES - 2 : STAGES - 1;
   static constexpr int STAGE = slice_a::CHUNKS + slice_b::CHUNKS;
   static constexpr int TILES_M = WARP_M / 16, TILES_N = WARP_N / 8;
   static constexpr int PADDED = BN + 8; /* of a line of sums in shared memory */
@@ -113,7 +125,7 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
     const int rows = first_m() / 64 * 64;
     lathe_begin_mma();
 #pragma unroll
-    for (int k = 0; k < BK; k += 16)
+    for (int k = 0; k < BK; k += STEP)
       lathe_group_mma<BN, C::A_ALONG_K, C::B_ALONG_K>(
           (const element *)nullptr, sums[0], stage + slice_a::line_of(rows, k),
           stage + slice_a::CHUNKS + slice_b::line_of(0, k));
@@ -122,7 +134,7 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
 
   __device__ __forceinline__ void multiply(const uint4 *stage) {
 #pragma unroll
-    for (int k = 0; k < BK; k += 16) {
+    for (int k = 0; k < BK; k += STEP) {
       unsigned a[TILES_M][4], b[TILES_N / 2][4];
 #pragma unroll
       for (int i = 0; i < TILES_M; i++)

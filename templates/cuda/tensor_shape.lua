@@ -2,30 +2,39 @@
 local tensor = {}
 
 local STAGES = 192 * 1024 -- bytes of shared memory for slices that the copy engine fills
-local RATE = { [64] = 1000, [128] = 1400, [256] = 1700 } -- multiply-adds in a clock, with so many columns
+local RATE = { [64] = 1000, [128] = 1400, [256] = 1700 } -- multiply-adds of 16 bits in a clock, with so many columns
 
--- Of slices that the threads copy.
+-- Terms of a slice, whose lines have 128 bytes.
+local function terms_of(p)
+  return p.products == "tf32" and 32 or 64
+end
+
+-- Of slices that the threads copy, which are there as they are in memory: numbers of f32 are rounded on the way to mma.
 function tensor.copied(p)
-  local groups = p.unit == "wgmma"
+  local groups = p.unit == "wgmma" and p.products ~= "tf32"
   local bn = p.bn == "auto" and 128 or p.bn
   local warp_m, warp_n = groups and 16 or math.min(64, p.bm // 2), groups and bn or math.min(64, bn // 4)
   return {
-    sums = "tensor", name = ("_%s%dx%dx%d"):format(p.unit, p.bm, bn, p.stages), bm = p.bm, bn = bn, bk = 64,
-    warp_m = warp_m, warp_n = warp_n, stages = p.stages, threads = p.bm // warp_m * (bn // warp_n) * 32,
+    sums = "tensor", name = ("_%s%dx%dx%d"):format(groups and "wgmma" or "mma", p.bm, bn, p.stages), bm = p.bm,
+    bn = bn, bk = terms_of(p), warp_m = warp_m, warp_n = warp_n, stages = p.stages,
+    threads = p.bm // warp_m * (bn // warp_n) * 32,
     at_once = (groups or bn == 256) and 1 or 2, numbers = p.bm * bn,
-    shared = math.max(p.stages * (p.bm + bn) * 64 * 2, p.bm * (bn + 8) * 4), architecture = groups and 90 or nil,
+    shared = math.max(p.stages * (p.bm + bn) * 128, p.bm * (bn + 8) * 4), architecture = groups and 90 or nil,
   }
 end
 
--- Of a tile's rows and columns: slices that the copy engine brings to groups of four warps of 64 rows each, while one
--- more group asks for them. rate, start: as of one H200.
-function tensor.fetched(bm, bn)
-  local groups, slice = bm // 64, (bm + bn) * 64 * 2
-  local stages = STAGES // slice
+-- Slices that the copy engine brings to groups of four warps of 64 rows each, while one more group asks for them.
+-- right: columns, as tensor cores call them; turned: what they call rows are the tile's columns. rate, start: as of one
+-- H200.
+function tensor.fetched(p, left, right, turned)
+  local bk = terms_of(p)
+  local groups, slice = left // 64, (left + right) * 128
+  local stages, bm, bn = STAGES // slice, turned and right or left, turned and left or right
   return {
-    sums = "fetched", name = ("_fetched%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = 64, stages = stages,
+    sums = "fetched", name = ("_fetched%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = bk, stages = stages,
+    left = left, right = right, turned = turned,
     threads = (groups + 1) * 128, at_once = 1, numbers = bm * bn, shared = stages * slice + groups * 4 * 16 * 40 * 4,
-    architecture = 90, stays = 1, rate = RATE[bn], start = 2000 + bm * bn // 16,
+    architecture = 90, stays = 1, rate = RATE[right] and RATE[right] * bk // 64, start = 2000 + bm * bn // 16,
   }
 end
 

@@ -16,4 +16,10 @@ static __device__ __forceinline__ void lathe_halve(float x, unsigned &high, unsi
   low = lathe_rounded(x - __uint_as_float(high));
 }
 
+/* As lathe_mma has it of types of 16 bits. */
+static __device__ __forceinline__ void lathe_mma(const float *, float (&sums)[4],
+                                                 const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  lathe_mma_numbers(sums, a, b0, b1);
+}
+
 #endif

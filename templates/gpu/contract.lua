@@ -1,6 +1,6 @@
 -- How contractions are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
 --   steps[i]      of each step: a and b { along, count, plain }: the axis along which a factor is read, how many
---                 elements at once, and whether it is elements of 16 bits as they are in memory, side by side;
+--                 elements at once, and whether it is elements as they are in memory, side by side, of 16 bits or f32;
 --                 of a plain one also operand: its place among the op's, and runs: those of the step that it has, the
 --                 innermost first
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
@@ -85,7 +85,8 @@ local function side(facts, record, step, node, across)
       made.count = math.max(made.count, operand.temporary and 128 // facts.bits or facts.width)
     end
   end
-  made.plain = node.op == "input" and not operands[1].temporary and facts.width == 8 and made.count == 8
+  made.plain = node.op == "input" and not operands[1].temporary and not operands[1].storage and facts.bits == 32
+    and made.count == facts.width
   if made.plain then
     made.operand, made.runs = place_of(record, operands[1]), runs_of(step, operands[1])
   end

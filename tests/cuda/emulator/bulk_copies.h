@@ -12,7 +12,8 @@ typedef struct emulator_map {
   uint64_t extents[5];
   uint16_t box[5];
   uint8_t dims, bytes, rotated; /* rotated: in chunks of 16 bytes, as those of 128 are */
-  char rest[23];
+  uint8_t rounded;              /* numbers, to 11 digits */
+  char rest[22];
 } emulator_map;
 
 #ifdef __cplusplus
@@ -100,6 +101,13 @@ static inline void lathe_fetch(void *to, const lathe_map &map, unsigned long lon
     char element[8] = {};
     if (is_there)
       memcpy(element, from, map.bytes);
+    if (map.rounded) {
+      float number;
+      memcpy(&number, element, sizeof number);
+      const unsigned bits =
+          (__float_as_uint(number) + (fabsf(number) < INFINITY ? 0x1000 : 0)) & ~0x1fffu;
+      memcpy(element, &bits, sizeof bits);
+    }
     memcpy((char *)at, element, map.bytes);
     memcpy((char *)(at - (uint64_t)room + (uint64_t)room_shown), element, map.bytes);
   }

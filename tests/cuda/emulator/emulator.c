@@ -548,7 +548,11 @@ CUresult fake_tensor_map(CUtensorMap *map, int type, unsigned rank, void *at,
                          const unsigned long long *extents, const unsigned long long *strides,
                          const unsigned *box, const unsigned *steps, int interleave, int swizzle,
                          int promotion, int fill) {
-  emulator_map made = {.at = at, .dims = (uint8_t)rank, .bytes = (uint8_t)(1 << type)};
+  const bool rounded = type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  emulator_map made = {.at = at,
+                       .dims = (uint8_t)rank,
+                       .bytes = rounded ? 4 : (uint8_t)(1 << type),
+                       .rounded = rounded};
   bool fits = rank >= 1 && rank <= 5 && (uintptr_t)at % 16 == 0 && (swizzle == 0 || swizzle == 3);
 
   (void)interleave, (void)promotion, (void)fill;

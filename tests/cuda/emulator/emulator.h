@@ -449,12 +449,23 @@ template <int MOST, int TILES> static inline void lathe_await_mma(float (&)[TILE
   emulator_exchange(0); /* of all of a warp */
 }
 
+/* What counts of an element: 11 digits of a number. */
+template <typename T> static inline float emulator_factor(T x) {
+  return float(x);
+}
+
+static inline float emulator_factor(float x) {
+  return __uint_as_float(__float_as_uint(x) & ~0x1fffu);
+}
+
 template <bool ALONG_K, typename T>
 static inline float emulator_element(const void *from, unsigned row, unsigned k) {
+  static_assert(ALONG_K || sizeof(T) == 2, "numbers lie along terms");
   const uint64_t at =
-      (uint64_t)from + (ALONG_K ? row / 8 * 1024 + row % 8 * 128 + k * 2
+      (uint64_t)from + (ALONG_K ? row / 8 * 1024 + row % 8 * 128 + k * sizeof(T)
                                 : row / 64 * 8192 + k / 8 * 1024 + k % 8 * 128 + row % 64 * 2);
-  return float(*(const T *)((at ^ (at >> 7 & 7) << 4) - (uint64_t)room + (uint64_t)room_shown));
+  return emulator_factor(
+      *(const T *)((at ^ (at >> 7 & 7) << 4) - (uint64_t)room + (uint64_t)room_shown));
 }
 
 template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
@@ -465,8 +476,8 @@ static void emulator_group_mma(float *sums, const void *a, const void *b) {
   for (unsigned tile = 0; tile < N / 8; tile++)
     for (unsigned nth = 0; nth < 4; nth++) {
       double sum = sums[tile * 4 + nth];
-      for (unsigned k = 0; k < 16; k++)
-        sum += emulator_element<A_ALONG_K, T>(a, row + nth / 2 * 8, k) *
+      for (unsigned k = 0; k < 32 / sizeof(T); k++)
+        sum += (double)emulator_element<A_ALONG_K, T>(a, row + nth / 2 * 8, k) *
                emulator_element<B_ALONG_K, T>(b, tile * 8 + column + nth % 2, k);
       sums[tile * 4 + nth] = (float)sum;
     }
@@ -476,6 +487,25 @@ template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
 static inline void lathe_group_mma(const T *, float (&sums)[N / 8][4], const uint4 *a,
                                    const uint4 *b) {
   emulator_multiply_ahead(emulator_group_mma<N, A_ALONG_K, B_ALONG_K, T>, sums[0], a, b);
+}
+
+/* Of what a warp has of a, as lathe_mma_numbers. It is multiplied at once. */
+template <int N>
+static inline void lathe_group_mma_numbers(float (&sums)[N / 8][4], const unsigned (&a)[4],
+                                           const uint4 *b) {
+  unsigned all[4][32];
+
+  for (int nth = 0; nth < 4; nth++)
+    memcpy(all[nth], emulator_exchange(a[nth]), sizeof all[nth]);
+  for (unsigned tile = 0; tile < N / 8; tile++)
+    for (unsigned nth = 0; nth < 4; nth++) {
+      const unsigned row = emulator_lane() / 4, column = emulator_lane() % 4 * 2 + nth % 2;
+      double sum = sums[tile][nth];
+      for (unsigned k = 0; k < 8; k++)
+        sum += (double)emulator_factor(__uint_as_float(all[nth / 2 + k / 4 * 2][row * 4 + k % 4])) *
+               emulator_element<true, float>(b, tile * 8 + column, k);
+      sums[tile][nth] = (float)sum;
+    }
 }
 #include "bulk_copies.h"
 #endif
