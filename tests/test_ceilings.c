@@ -17,23 +17,23 @@ static void test_arithmetic_ceilings(void **state) {
 
   (void)state;
 #if defined __x86_64__
-  f32 = ceiling_arithmetic(device_cpu(), LATHE_F32, DEVICE_VECTOR, 0);
-  f64 = ceiling_arithmetic(device_cpu(), LATHE_F64, DEVICE_VECTOR, 0);
+  f32 = ceiling_arithmetic(device_cpu(), LATHE_F32, DEVICE_VECTOR, 1, 0);
+  f64 = ceiling_arithmetic(device_cpu(), LATHE_F64, DEVICE_VECTOR, 1, 0);
   if (!(f32 > 1e9 && f64 > 0.2 * f32 &&
         f64 < 0.8 * f32)) /* a half, on a machine that is not busy */
     fail_msg("%g operations per second in f32, and %g in f64", f32, f64);
-  assert_true(ceiling_arithmetic(device_cpu(), LATHE_F32, DEVICE_VECTOR, 0) ==
+  assert_true(ceiling_arithmetic(device_cpu(), LATHE_F32, DEVICE_VECTOR, 1, 0) ==
               f32); /* remembered */
-  assert_true(ceiling_best_arithmetic(device_cpu(), LATHE_F16, 0, &name) > 0.2 * f32);
+  assert_true(ceiling_best_arithmetic(device_cpu(), LATHE_F16, 1, 0, &name) > 0.2 * f32);
   assert_string_equal(name, "multiply-adds");
 #endif
 }
 
 /* A device that writes 10 bytes a second, and copies 20. */
-static double rate_of_streams(device *on, int streams, size_t bytes) {
+static double rate_of_streams(device *on, int streams, size_t bytes, int threads) {
   static const double rates[] = {10, 20, 20, 20};
 
-  (void)on, (void)bytes;
+  (void)on, (void)bytes, (void)threads;
   return streams == STREAMS_READING ? 40 : rates[streams];
 }
 
@@ -50,7 +50,7 @@ static void test_rates_between_streams(void **state) {
   (void)state;
   for (size_t i = 0; i < COUNT(cases); i++) {
     const double rate =
-        ceiling_rate(&given, cases[i].in * 4096, cases[i].out * 4096, (int)i, &name);
+        ceiling_rate(&given, cases[i].in * 4096, cases[i].out * 4096, 1, (int)i, &name);
     assert_string_equal(name, cases[i].name);
     if (fabs(rate - cases[i].rate) > 1e-9)
       fail_msg("%g in and %g out: %g", cases[i].in, cases[i].out, rate);
@@ -67,11 +67,11 @@ static void test_vulkan_ceilings(void **state) {
     const size_t bytes = 4 << 20;
     if (!on->is_processor)
       continue;
-    assert_true(on->streams_rate(on, STREAMS_READING, bytes) < 1e12);
-    assert_true(on->streams_rate(on, 2, bytes) < 1e12);
-    assert_true(ceiling_arithmetic(on, LATHE_F32, DEVICE_VECTOR, 0) < 1e14);
+    assert_true(on->streams_rate(on, STREAMS_READING, bytes, 1) < 1e12);
+    assert_true(on->streams_rate(on, 2, bytes, 1) < 1e12);
+    assert_true(ceiling_arithmetic(on, LATHE_F32, DEVICE_VECTOR, 1, 0) < 1e14);
     if (!(on->features & LATHE_VULKAN_MATRIX))
-      assert_true(ceiling_arithmetic(on, LATHE_F16, DEVICE_MATRIX, 0) == 0);
+      assert_true(ceiling_arithmetic(on, LATHE_F16, DEVICE_MATRIX, 1, 0) == 0);
   }
 }
 

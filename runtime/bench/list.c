@@ -151,9 +151,9 @@ static void list_backends(const selection *s) {
 
 static void list_rate(device *on, const char *place, double bytes) {
   const char *name;
-  const double read = ceiling_rate(on, bytes, 0, 0, &name);
-  const double written = ceiling_rate(on, 0, bytes, 0, &name);
-  const double copy = ceiling_rate(on, bytes / 2, bytes / 2, 0, &name);
+  const double read = ceiling_rate(on, bytes, 0, 1, 0, &name);
+  const double written = ceiling_rate(on, 0, bytes, 1, 0, &name);
+  const double copy = ceiling_rate(on, bytes / 2, bytes / 2, 1, 0, &name);
 
   if (read > 0 || written > 0 || copy > 0)
     printf("    %-20s read %6s GB/s   write %6s GB/s   copy %6s GB/s (both ways)\n", place,
@@ -203,7 +203,7 @@ static void list_arithmetic(device *on) {
   for (int unit = 0; unit < DEVICE_UNITS; unit++) {
     bool any = false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-      const double rate = ceiling_arithmetic(on, types[i], (device_unit)unit, 0);
+      const double rate = ceiling_arithmetic(on, types[i], (device_unit)unit, 1, 0);
       if (rate <= 0 || (unit == DEVICE_VECTOR && lathe_dtype_is_narrow(types[i])))
         continue; /* vectors compute those in f32 */
       if (!any)

@@ -247,8 +247,8 @@ static void measure_row(const entry *e) {
 
   row_measure(line, e->on);
   for (int tries = 0; tries < TRIES && line->above_ceiling && !line->peer; tries++) {
-    const ceilings c =
-        ceilings_of(e->on, line->task->op, line->task->dtype, line->task->dim, round--);
+    const ceilings c = ceilings_of(e->on, line->task->op, line->task->dtype, line->task->dim,
+                                   (int)line->threads, round--);
     row_raise_ceilings(line, &c, e->on);
   }
 }

@@ -36,6 +36,7 @@ typedef struct request {
   wish what;
   lathe_kind kind; /* FIND: of what kind; other wishes: which device */
   size_t device;
+  int threads; /* STREAMS, ARITHMETIC */
   int streams; /* STREAMS */
   size_t bytes;
   lathe_dtype dtype; /* ARITHMETIC */
@@ -133,9 +134,9 @@ static bool answer_to(const request *r) {
   switch (r->what) {
   case FIND: find(r->kind, &a); break;
   case MEMORY: a.value = device_memory(on); break;
-  case STREAMS: a.value = on->streams_rate(on, r->streams, r->bytes); break;
+  case STREAMS: a.value = on->streams_rate(on, r->streams, r->bytes, r->threads); break;
   case ARITHMETIC:
-    a.value = on->arithmetic_rate ? on->arithmetic_rate(on, r->dtype, r->unit) : 0;
+    a.value = on->arithmetic_rate ? on->arithmetic_rate(on, r->dtype, r->unit, r->threads) : 0;
     break;
   case LAUNCH: a.taken = overhead_of_launch(on); break;
   case KERNELS:
@@ -359,23 +360,25 @@ static double memory(device *on) {
   return ask(&r, &a, &why) == WORKER_LIVES ? a.value : -1;
 }
 
-static double arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit) {
+static double arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads) {
   request r = about(ARITHMETIC, on);
   const char *why;
   answer a;
 
   r.dtype = dtype;
   r.unit = unit;
+  r.threads = threads;
   return ask(&r, &a, &why) == WORKER_LIVES ? a.value : 0;
 }
 
-static double streams_rate(device *on, int streams, size_t bytes) {
+static double streams_rate(device *on, int streams, size_t bytes, int threads) {
   request r = about(STREAMS, on);
   const char *why;
   answer a;
 
   r.streams = streams;
   r.bytes = bytes;
+  r.threads = threads;
   return ask(&r, &a, &why) == WORKER_LIVES ? a.value : 0;
 }
 

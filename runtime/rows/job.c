@@ -143,7 +143,8 @@ static check_result time_call(const job *j, result_watch *w, outcome *out) {
   if (r.verdict == CHECK_RIGHT && !on->intact(call))
     r = check_failed(call);
   ranges_begin("ceilings");
-  out->ceilings = ceilings_of(on, j->variant->op, j->variant->dtype, j->dim, j->round);
+  out->ceilings = ceilings_of(on, j->variant->op, j->variant->dtype, j->dim,
+                              (int)lathe_parts(j->variant, j->dim, j->layout.threads), j->round);
   ranges_end();
   return r;
 }

@@ -141,13 +141,13 @@ struct device {
 
   /* The best rate, in bytes per second of both directions together, at which kernels that only move memory read so
    * many streams (at most STREAMS_MOST, or STREAMS_READING) of some bytes each, and write one, again and again. 0
-   * where it is not known. */
-  double (*streams_rate)(device *on, int streams, size_t bytes);
+   * where it is not known. A processor's threads share the bytes; other devices have no say in threads. */
+  double (*streams_rate)(device *on, int streams, size_t bytes, int threads);
 
   /* The best rate, in operations per second, at which kernels that only multiply numbers of a type and add the products,
    * in the type that it is computed in, did so in a unit: two for each product. 0 where there is no such unit, or it is
    * not known. Null for a device that never tells. */
-  double (*arithmetic_rate)(device *on, lathe_dtype dtype, device_unit unit);
+  double (*arithmetic_rate)(device *on, lathe_dtype dtype, device_unit unit, int threads);
 };
 
 /* The devices of a kind, or else why there are none. */

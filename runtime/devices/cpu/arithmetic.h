@@ -4,7 +4,7 @@
 
 #include "devices/common/device.h"
 
-/* See arithmetic_rate of device.h: loops of every instruction set that the processor has. Types of 16 bits and less are
+/* The rate of one core; see arithmetic_rate of device.h: loops of every instruction set that the processor has. Types of 16 bits and less are
  * computed in f32. */
 double cpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit);
 

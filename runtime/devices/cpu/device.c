@@ -9,15 +9,14 @@
 #include <xmmintrin.h>
 #endif
 
-#include "arithmetic.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/signals.h"
 #include "devices/common/buffer.h"
 #include "library/cpu.h"
+#include "rates.h"
 #include "speed.h"
-#include "streams.h"
 
 enum {
   PATTERNED = 16 << 10, /* bytes of the stack that a kernel finds a pattern in */
@@ -427,8 +426,8 @@ device *device_cpu(void) {
       .intact = intact,
       .peek = peek,
       .poke = poke,
-      .streams_rate = cpu_streams_rate,
-      .arithmetic_rate = cpu_arithmetic_rate,
+      .streams_rate = cpu_threads_streams_rate,
+      .arithmetic_rate = cpu_threads_arithmetic_rate,
   };
 
   if (!cpu.name) {

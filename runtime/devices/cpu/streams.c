@@ -2,6 +2,7 @@
 #include "streams.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -155,7 +156,8 @@ static int lines_of(unsigned nth, int stream) {
 }
 
 double cpu_streams_rate(device *on, int streams, size_t bytes) {
-  static unsigned nth;
+  static atomic_uint measured;
+  const unsigned nth = atomic_fetch_add(&measured, 1);
   const int inputs = streams == STREAMS_READING ? 1 : streams;
   buffer in[STREAMS_MOST] = {0}, out = {0}, sink = {0};
   cpu_streams s = {0};
@@ -170,7 +172,6 @@ double cpu_streams_rate(device *on, int streams, size_t bytes) {
     ok = buffer_make(&out, bytes,
                      (buffer_place){.stagger = inputs, .lines = lines_of(nth, inputs)}) &&
          ok;
-  nth++;
   s.out = (char *)out.data;
   s.sink = (char *)sink.data;
   if (ok) {

@@ -4,7 +4,7 @@
 
 #include "devices/common/device.h"
 
-/* See streams_rate of device.h: tuned loops, of every instruction set that the processor has. */
+/* The rate of one core; see streams_rate of device.h: tuned loops, of every instruction set that the processor has. */
 double cpu_streams_rate(device *on, int streams, size_t bytes);
 
 #endif

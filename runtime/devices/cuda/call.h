@@ -101,8 +101,8 @@ bool cuda_cool(device_call *call);
 extern const remote_kind cuda_remote;
 
 /* rates.c: and of what a device can do at best. */
-double cuda_streams_rate(device *on, int streams, size_t bytes);
+double cuda_streams_rate(device *on, int streams, size_t bytes, int threads);
 bool cuda_empty_launch(device *on, device_time *taken);
-double cuda_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit);
+double cuda_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads);
 
 #endif

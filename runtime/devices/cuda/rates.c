@@ -109,7 +109,7 @@ bool cuda_empty_launch(device *on, device_time *taken) {
   return !on->lost && isfinite(taken->own);
 }
 
-double cuda_streams_rate(device *on, int streams, size_t bytes) {
+double cuda_streams_rate(device *on, int streams, size_t bytes, int threads) {
   cuda_device *d = (cuda_device *)on;
   const int reads = streams == STREAMS_READING ? 1 : streams;
   const int moved = streams == STREAMS_READING ? 1 : streams + 1;
@@ -117,6 +117,7 @@ double cuda_streams_rate(device *on, int streams, size_t bytes) {
   double rate = 0;
   bool ok = load_streams(d);
 
+  (void)threads;
   for (int s = 0; s < reads && ok; s++)
     ok = cuda.memory_allocate(&r.from[s], bytes) == 0;
   /* Where nothing is written the loops still name a place. */
@@ -171,13 +172,14 @@ static double best_arithmetic(cuda_device *d, CUfunction kernel, CUdeviceptr to,
   return best;
 }
 
-double cuda_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit) {
+double cuda_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads) {
   enum { KERNELS = 2 };
   cuda_device *d = (cuda_device *)on;
   CUdeviceptr to = 0;
   double best = 0;
   bool ok = cuda_context_use(d) == 0 && cuda.memory_allocate(&to, sizeof(double)) == 0;
 
+  (void)threads;
   for (int nth = 0; nth < KERNELS && ok; nth++) {
     const arithmetic_kernel k = arithmetic_make(dtype, unit, d->limits.architecture, nth);
     CUmodule loaded; /* for good, as it is asked for once */

@@ -111,7 +111,7 @@ bool vulkan_empty_launch(device *on, device_time *taken) {
   return true;
 }
 
-double vulkan_streams_rate(device *on, int streams, size_t bytes) {
+double vulkan_streams_rate(device *on, int streams, size_t bytes, int threads) {
   vulkan_device *d = (vulkan_device *)on;
   const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
   const int reads = streams == STREAMS_READING ? 1 : streams;
@@ -120,6 +120,7 @@ double vulkan_streams_rate(device *on, int streams, size_t bytes) {
   VkResult error;
   double rate = 0;
 
+  (void)threads;
   if (!vulkan_streams.start || !d->clock_mask || on->lost)
     return 0;
   error = vulkan_device_open(d);
@@ -161,21 +162,22 @@ static double best_arithmetic(streams_run *r, double each) {
 }
 
 /* In f32, which types of 16 bits and less are computed in; in the matrix units of f16, added up in f32. */
-double vulkan_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit) {
+double vulkan_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads) {
   vulkan_device *d = (vulkan_device *)on;
   const bool matrices = unit == DEVICE_MATRIX;
   const lathe_image *image = matrices ? &vulkan_matrices : &vulkan_streams;
-  const uint32_t *sides = d->limits.matrix, threads = d->limits.group < 256 ? d->limits.group : 256;
+  const uint32_t *sides = d->limits.matrix, group = d->limits.group < 256 ? d->limits.group : 256;
   /* As in matrices.comp, and in streams.comp, whose second kernel it is. */
   const double each = matrices
-                          ? 2.0 * 8 * sides[0] * sides[1] * sides[2] * threads / d->limits.subgroup
-                          : 2.0 * 16 * 8 * threads;
-  const lathe_launch launch = {.block = {threads, 1, 1},
+                          ? 2.0 * 8 * sides[0] * sides[1] * sides[2] * group / d->limits.subgroup
+                          : 2.0 * 16 * 8 * group;
+  const lathe_launch launch = {.block = {group, 1, 1},
                                .constant = {!matrices, 0, 0, sides[0], sides[1], sides[2]}};
   streams_run r = {.d = d};
   double rate = 0;
 
-  if ((matrices && (dtype != LATHE_F16 || sides[0] == 0 || threads % d->limits.subgroup != 0)) ||
+  (void)threads;
+  if ((matrices && (dtype != LATHE_F16 || sides[0] == 0 || group % d->limits.subgroup != 0)) ||
       lathe_dtype_format_of(dtype)->computed != LATHE_F32 || !image->start || !d->clock_mask ||
       on->lost || vulkan_device_open(d))
     return 0;

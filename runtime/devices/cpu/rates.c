@@ -1,0 +1,62 @@
+/* rates.c - what the threads of a call move and compute together: each does a core's loops, all at the same time. */
+#include "rates.h"
+
+#include "arithmetic.h"
+#include "base/pool.h"
+#include "streams.h"
+
+enum { MOST_THREADS = 1024 };
+
+typedef struct cores {
+  device *on;
+  int streams;
+  size_t bytes; /* of each core's streams */
+  lathe_dtype dtype;
+  device_unit unit;
+  double rate[MOST_THREADS];
+} cores;
+
+static void move(void *context, size_t core, int thread) {
+  cores *c = context;
+
+  (void)thread;
+  c->rate[core] = cpu_streams_rate(c->on, c->streams, c->bytes);
+}
+
+static void compute(void *context, size_t core, int thread) {
+  cores *c = context;
+
+  (void)thread;
+  c->rate[core] = cpu_arithmetic_rate(c->on, c->dtype, c->unit);
+}
+
+/* No more than there are to work at the same time. */
+static int together(int threads) {
+  const int most = pool_threads() < MOST_THREADS ? pool_threads() : MOST_THREADS;
+
+  return threads < 1 ? 1 : threads < most ? threads : most;
+}
+
+static double sum_of(cores *c, pool_work *work, int threads) {
+  double sum = 0;
+
+  pool_run(work, c, (size_t)threads);
+  for (int i = 0; i < threads; i++)
+    sum += c->rate[i];
+  return sum;
+}
+
+double cpu_threads_streams_rate(device *on, int streams, size_t bytes, int threads) {
+  const size_t line = 64;
+  const int n = together(threads);
+  cores c = {.on = on, .streams = streams};
+
+  c.bytes = (bytes / (size_t)n + line - 1) / line * line;
+  return sum_of(&c, move, n);
+}
+
+double cpu_threads_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads) {
+  cores c = {.on = on, .dtype = dtype, .unit = unit};
+
+  return sum_of(&c, compute, together(threads));
+}
