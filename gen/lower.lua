@@ -726,7 +726,7 @@ end
 
 -- Whether nothing but signs change between the operands and the points.
 local function moves_signs(prog)
-  local only = #prog.phases == 0 and #prog.column_reductions == 0
+  local only = #prog.phases == 0 and #prog.column_reductions == 0 and #prog.totals == 0 and #prog.columns == 0
   expr.visit(text.map(prog.points, function(point)
     return point.node
   end), function(node)

@@ -257,7 +257,8 @@ mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, char *text, si
   size_t length = (size_t)snprintf(text, size, "weak:");
 
   for (int i = 0; i < count && i < (int)COUNT(found); i++) {
-    if (length < size)
+    const bool said = i > 0 && strcmp(found[i].what, found[i - 1].what) == 0;
+    if (length < size && !said)
       length +=
           (size_t)snprintf(text + length, size - length, "%s %s", i ? "," : "", found[i].what);
     verdict =

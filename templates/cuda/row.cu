@@ -64,7 +64,9 @@ enum { ENDS = MODE == LATHE_ENDS ? $most$ : 0 };
 unsigned head = 0;
 $type$ until = count;
 if (MODE == LATHE_ENDS) {
+//@ if rows.first_whole() then
   head = lathe_head<$V$>($(rows.first_whole().name)$(row and " + " .. row .. " * count" or ""), count);
+//@ end
   until = head + (count / $V$ - (head > 0 && count >= $V$)) * $V$;
 }
 const auto end_at = [=](int nth) {

@@ -89,7 +89,8 @@ $(k:pointers(rows.offset))
 //@ -- both ends, fewer than 2 V, are the first invocations', N of each, where `there`. Of a row of operands that are
 //@ -- members of `from`, where pointers are not to the row's data.
 //@ function ends(N, there, from, row)
-const uint head = MODE == ENDS ? lathe_head($(k:as_own(rows.first_whole(), (from or "") .. rows.first_whole().name))$(row and (" + %s * count * %dul"):format(row, k.bytes) or ""), count) : 0u;
+//@ local whole = rows.first_whole()
+const uint head = $(whole and ("MODE == ENDS ? lathe_head(%s%s, count) : "):format(k:as_own(whole, (from or "") .. whole.name), row and (" + %s * count * %dul"):format(row, k.bytes) or "") or "")0u;
 const uint64_t until = MODE == ENDS ? head + (count / $V$ul - (head > 0u && count >= $V$ul ? 1ul : 0ul)) * $V$ul : count;
 //@ for nth = 0, N - 1 do
 //@ local condition = (there and there .. " && " or "") .. (nth > 0 and ("THREADS < %du && "):format(2 * V - 1) or "")

@@ -54,7 +54,8 @@
 //@ function offset(operand)
 //@   return offsets[operand.place]
 //@ end
-//@ -- The first operand with whole rows: those of all others lie as its own, where any lie alike.
+//@ -- The first operand with whole rows: those of all others lie as its own, where any lie alike. Nil where rows have
+//@ -- values alone.
 //@ function first_whole()
 //@   for _, operand in ipairs(k.operands) do
 //@     if operand.place == "whole" then

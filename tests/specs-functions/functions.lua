@@ -146,3 +146,13 @@ declare("slopes_of_erf", {
   compute = function(x) return erf(x) end,
   backward = true,
 })
+
+-- A gradient that is computed of a row's numbers and its length alone: no pass reads an element.
+declare_rows("shifted_by_one_of_a_row", {
+  doc = "sum(c + a), of which only c has a gradient",
+  inputs = { a = { "rows", "cols", range = { -1, 1 } }, c = { "rows", range = { -10, 10 } } },
+  outputs = { y = { "rows" } },
+  dtypes = { "bf16", "f16" },
+  compute = function(a, c) return sum(c + detach(a), "cols") end,
+  backward = true,
+})
