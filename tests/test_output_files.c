@@ -21,6 +21,9 @@ static void check_context(const json_t *root) {
   text_of(context, "host_name");
   text_of(context, "executable");
   text_of(context, "library_build_type");
+  text_of(context, "kernel_flags");
+  assert_int_equal(strlen(text_of(context, "specs_hash")), 16);
+  assert_int_equal(strlen(text_of(context, "templates_hash")), 16);
   assert_true(number_of(context, "num_cpus") >= 1);
   number_of(context, "mhz_per_cpu");
   assert_true(number_of(context, "json_schema_version") == 1);

@@ -12,6 +12,7 @@
 #include "devices/peer/peers.h"
 #include "library/cpu.h"
 #include "measure/counters.h"
+#include "made_of.h"
 #include "measure/overhead.h"
 #include "params.h"
 
@@ -94,6 +95,11 @@ static json_t *context(const report *r) {
                       json_string(lathe_cpu_feature_names(lathe_cpu_features())));
   json_object_set_new(c, "devices", devices(r));
   json_object_set_new(c, "compiler", json_string(__VERSION__)); /* of this program */
+  json_object_set_new(c, "commit", json_text_or_null(made_of_commit));
+  json_object_set_new(c, "kernel_flags", json_text_or_null(made_of_kernel_flags));
+  json_object_set_new(c, "nvcc_flags", json_text_or_null(made_of_nvcc_flags));
+  json_object_set_new(c, "specs_hash", json_text_or_null(made_of_specs));
+  json_object_set_new(c, "templates_hash", json_text_or_null(made_of_templates));
   json_object_set_new(c, "seed", json_integer((json_int_t)r->options->seed));
   json_object_set_new(c, "timer_overhead_ns", json_real(overhead_of_clock_ns()));
   json_object_set_new(c, "empty_launches", empty_launches(r));
