@@ -116,11 +116,12 @@ local function asks_for_extreme(pair)
   return (pair.op == "eq" and better or pair.op == better) and rawequal(extreme_of[1], term)
 end
 
--- What is added to an error where one of some pairs of values may change places: the jump that comes of it.
+-- What is added to an error where one of some pairs of values may change places: the jump that comes of it. A number
+-- and itself, which asks for NaN, never do.
 local function flips(pairs_of, errors, jump)
   local added
   for _, pair in ipairs(pairs_of) do
-    local off = plus(errors(pair[1]), errors(pair[2]))
+    local off = not rawequal(pair[1], pair[2]) and plus(errors(pair[1]), errors(pair[2]))
     if off then
       local near = expr.le(expr.abs(pair[1] - pair[2]), most_units * unit() * off)
       if asks_for_extreme(pair) then
