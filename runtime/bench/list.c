@@ -256,14 +256,22 @@ static void describe(const selection *s, const lathe_variant *v, char *text, siz
 }
 
 static void list_variants(const selection *s) {
-  char text[512];
+  char text[512], line[1024];
 
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_variant *v = &lathe_variants[i];
     if (!s->variant[i])
       continue;
+    const char *params = v->params ? v->params : "";
+    int column = printf("%-32s", v->name);
     describe(s, v, text, sizeof text);
-    wrap_print(text, printf("%-32s %-28s", v->name, v->params ? v->params : ""), 6);
+    if (column + 1 + (int)strlen(params) <= wrap_width()) {
+      column += printf(" %-28s", params);
+      wrap_print(text, column, 6);
+    } else {
+      snprintf(line, sizeof line, "%s %s", params, text);
+      wrap_print(line, column, 6);
+    }
   }
 }
 
