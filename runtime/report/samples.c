@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
+#include "devices/common/kind.h"
 #include "findings.h"
 #include "library/dispatch.h"
 
@@ -49,10 +50,8 @@ static const row *fastest_of(row *const *rows, size_t count, const row *other) {
 
 /* The time of a call on both clocks, where it runs on a GPU; else nothing. */
 static void tell_clocks(const row *r, char *text, size_t size) {
-  const lathe_kind kind = r->of->backend->kind;
-
   text[0] = 0;
-  if ((kind == LATHE_CUDA || kind == LATHE_VULKAN) && isfinite(r->cpu_time))
+  if (!device_kind_of(r->of->backend->kind)->on_host && isfinite(r->cpu_time))
     snprintf(text, size, "; %s on the device, %s on the host: %s of launches and waiting",
              units_time(r->real_time).text, units_time(r->cpu_time).text,
              units_time(fmax(0, r->cpu_time - r->real_time)).text);

@@ -85,7 +85,8 @@ local function named(list, name)
   end
 end
 
-local function lay_out(made, record, kinds)
+-- width: elements of 16 bytes in memory.
+local function lay_out(made, record, kinds, width)
   made.layers, made.totals, made.tiles, made.together = {}, {}, {}, TOTALS
   for i, step in ipairs(record.steps) do
     local list = kinds[i] == "layer" and made.layers or made.totals
@@ -101,7 +102,8 @@ local function lay_out(made, record, kinds)
       made.steps[i].a.plain, made.steps[i].b.plain = not tile.kept, true
     else
       for _, letter in ipairs { "a", "b" } do
-        made.steps[i][letter].exact = made.steps[i][letter].plain or step[letter].op == "const"
+        local few_digits = made.steps[i][letter].plain and width == 8
+        made.steps[i][letter].exact = few_digits or step[letter].op == "const"
       end
     end
   end
@@ -144,7 +146,7 @@ return function(facts, work)
   end
   local record, bytes = facts.programs.steps, 16 // facts.width
   local made = contract(as_contraction, work)
-  lay_out(made, record, facts.programs.chain.kinds)
+  lay_out(made, record, facts.programs.chain.kinds, facts.width)
   made.shapes = shapes_of(bytes == 4)
   local rooms = {}
   for t, tile in ipairs(made.tiles) do
