@@ -372,7 +372,7 @@ end
 -- Runs a command line; returns the exit status: 1 for a fault in specs, templates or files, 2 for
 -- a bad call.
 return function(...)
-  collectgarbage("incremental", 600, 400) -- seldom: what is made are lines, of which an op's are gone with it
+  collectgarbage("incremental", 800, 400) -- seldom: what is made are lines, of which an op's are gone with it
   local done, failure = xpcall(run_command, function(failure)
     return text.is_problem(failure) and failure
       or text.problem(debug.traceback("lathe-gen: internal error: " .. tostring(failure), 2))
