@@ -144,24 +144,21 @@ local function variant_steps(out, variant, part, scheduled)
       }) .. ",\n"
     end)
     out[#out + 1] = string.format("static const lathe_cut %s[] = {\n%s};\n", cuts, table.concat(rows))
-    local rooms = string.format("%s_rooms%d", variant.name, i)
-    if step.rooms then
-      out[#out + 1] = string.format("static const lathe_room %s[] = {%s};\n", rooms,
-        table.concat(text.map(step.rooms, function(room)
-          return initializer(room, room_fields)
-        end), ", "))
+    local function array(key, ctype, fields) -- declares that of what the step has as `key`
+      local name = string.format("%s_%s%d", variant.name, key, i)
+      if step[key] then
+        out[#out + 1] = string.format("static const %s %s[] = {%s};\n", ctype, name,
+          table.concat(text.map(step[key], function(row)
+            return initializer(row, fields)
+          end), ", "))
+        return string.format(".%s = %s, .n%s = %d", key, name, key, #step[key])
+      end
     end
-    local beside = string.format("%s_beside%d", variant.name, i)
-    if step.beside then
-      out[#out + 1] = string.format("static const lathe_tiles %s[] = {%s};\n", beside,
-        table.concat(text.map(step.beside, function(tiles)
-          return initializer(tiles, tiles_fields)
-        end), ", "))
-    end
+    local rooms, beside = array("rooms", "lathe_room", room_fields), array("beside", "lathe_tiles", tiles_fields)
     lines[i] = "    " .. initializer(step, step_fields, {
-      beside = step.beside and string.format(".beside = %s, .nbeside = %d", beside, #step.beside),
+      beside = beside,
       cuts = string.format(".cuts = %s, .ncuts = %d", cuts, #step.cuts),
-      rooms = step.rooms and string.format(".rooms = %s, .nrooms = %d", rooms, #step.rooms),
+      rooms = rooms,
     }) .. ",\n"
   end
   out[#out + 1] = string.format([[
