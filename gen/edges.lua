@@ -14,13 +14,21 @@ local function compile(file)
   if file.image then
     return file.backend.rule, {}, file.backend.name .. "_" .. file.parts[1].dtype
   elseif file.host then
-    return "cc_host", text.map(file.parts, function(part)
-      return part.packed
-    end)
+    return "cc_host", { file.packed }
   elseif file.reference then
     return "cc_reference", {}
   end
   return "cc_kernel", {}, file.backend.name
+end
+
+-- What an image is compiled for, where that is not what its rule says.
+local function target_of(file)
+  for _, extension in ipairs(file.parts[1].needs) do
+    local other = file.backend.targets and file.backend.targets[extension]
+    if other then
+      return "  target = " .. other
+    end
+  end
 end
 
 -- Targets of build.ninja.in that no op's takes the name of.
@@ -29,10 +37,13 @@ for name in ("always bench cost dist format fuzz install lint screenshot test un
   targets[name] = true
 end
 
--- The edge of an image as the program carries it; out/planes is a program of build.ninja.in's.
-local function pack(file, packed, made)
-  local rule = file.backend.rule
-  return string.format("build %s: pack_%s %s%s", packed, rule, made, rule == "glsl" and " | out/planes" or "")
+-- The edge of images as the program carries them; out/bundle is a program of build.ninja.in's.
+local function pack(host, path_in_out)
+  local images = table.concat(text.map(host.parts, function(part)
+    return path_in_out(part.image)
+  end), " $\n    ")
+  return string.format("build %s: pack $\n    %s | out/bundle\n  bundle_flags = $bundle_flags_%s",
+    path_in_out(host.packed), images, host.backend.rule)
 end
 
 -- The edge of an op's sources and those of what they are compiled to; its objects.
@@ -45,11 +56,9 @@ local function op_edges(lines, op, path_in_out, generator)
     compiles[#compiles + 1] = string.format("build %s: %s %s", made, rule, path_in_out(file.path))
       .. (#needs > 0 and " | $\n    " .. table.concat(text.map(needs, path_in_out), " $\n    ") or "")
     compiles[#compiles + 1] = flags and "  cflags_backend = $cflags_" .. flags
-    if file.image then
-      compiles[#compiles + 1] = pack(file, path_in_out(file.parts[1].packed), made)
-    else
-      objects[#objects + 1] = made
-    end
+    compiles[#compiles + 1] = file.image and target_of(file)
+    compiles[#compiles + 1] = file.host and pack(file, path_in_out)
+    objects[#objects + 1] = not file.image and made or nil
   end
   sources[#sources + 1] = op.alone and "    " .. path_in_out(op.alone.table) or nil
   lines[#lines + 1] = "build $\n" .. table.concat(sources, " $\n") .. ": expand | " .. generator
@@ -120,8 +129,8 @@ end
 
 -- What the build makes of a source file, by its ending; and beside it for a whole op. Some of it is there
 -- only where a step of the build was cut short.
-local made = { ".o", ".o.d", ".image", ".image.d", ".image.clusters", ".image.zst", ".image.zst.tmp",
-  ".image.zst.words", ".image.spv", ".image.taken" }
+local made = { ".o", ".o.d", ".image", ".image.d", ".image.clusters", ".image.spv", ".image.taken", ".images.xz",
+  ".images.xz.tmp", ".images.xz.bundle" }
 local made_of_op = { "expand.d" }
 
 -- The files of an old manifest that a new one lacks, with what was built from them, each ahead of its folder,

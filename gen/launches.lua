@@ -5,7 +5,7 @@ local text = require "text"
 
 local launches = {}
 
-local image = [[
+local images = [[
 __asm__(".section .rodata\n"
         ".balign 16\n"
         "$stem_start:\n"
@@ -14,8 +14,11 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 extern const unsigned char $stem_start[], $stem_end[];
+]]
+
+local image = [[
 extern const lathe_image $stem_image;
-const lathe_image $stem_image = {.start = $stem_start, .end = $stem_end, .loose = $loose};
+const lathe_image $stem_image = {.start = $host_start, .end = $host_end, .nth = $nth, .loose = $loose};
 ]]
 
 -- The fields of C's types, in their order, with what a value is beside a number.
@@ -118,11 +121,24 @@ end
 
 local cut_fields = {
   "name", "rows", "columns", "bm", "bn", "terms", "at_once", "threads", "subgroups", "side", "shared", "architecture",
-  "most", "number", "left", "cluster", "of_cluster", "room", "whole", "stays", "rate", "start", "maps",
+  "most", "number", "left", "cluster", "of_cluster", "room", "rooms", "stays", "rate", "start", "maps", "extents",
 }
 local step_fields = { "m", "n", "k", "matrices", "beside", "rooms", "cuts" }
+local extent_fields = { "of", "above", "most" }
 local tiles_fields = { "m", "n", "matrices" }
 local room_fields = { "of", "columns", "across", "bytes" }
+
+-- The texts of the fields that say which rows a record has as `key`: an array of their own, ahead of it.
+local function array_text(out, record, key, ctype, fields, name)
+  if not record[key] then
+    return nil
+  end
+  out[#out + 1] = string.format("static const %s %s[] = {%s};\n", ctype, name,
+    table.concat(text.map(record[key], function(row)
+      return initializer(row, fields)
+    end), ", "))
+  return string.format(".%s = %s, .n%s = %d", key, name, key, #record[key])
+end
 
 -- The steps of a variant, with the cuts of each; a cut's kernel has the part's name, then its own.
 local function variant_steps(out, variant, part, scheduled)
@@ -141,18 +157,12 @@ local function variant_steps(out, variant, part, scheduled)
         of_cluster = cut.cluster and string.format('.of_cluster = "%s_step%d%s_cluster"', part.stem, i, cut.name),
         side = cut.side and ".side = " .. braces(cut.side),
         maps = maps_text(out, cut.maps, cuts .. "_maps" .. c),
+        extents = array_text(out, cut, "extents", "lathe_extent", extent_fields, cuts .. "_extents" .. c),
       }) .. ",\n"
     end)
     out[#out + 1] = string.format("static const lathe_cut %s[] = {\n%s};\n", cuts, table.concat(rows))
-    local function array(key, ctype, fields) -- declares that of what the step has as `key`
-      local name = string.format("%s_%s%d", variant.name, key, i)
-      if step[key] then
-        out[#out + 1] = string.format("static const %s %s[] = {%s};\n", ctype, name,
-          table.concat(text.map(step[key], function(row)
-            return initializer(row, fields)
-          end), ", "))
-        return string.format(".%s = %s, .n%s = %d", key, name, key, #step[key])
-      end
+    local function array(key, ctype, fields)
+      return array_text(out, step, key, ctype, fields, string.format("%s_%s%d", variant.name, key, i))
     end
     local rooms, beside = array("rooms", "lathe_room", room_fields), array("beside", "lathe_tiles", tiles_fields)
     lines[i] = "    " .. initializer(step, step_fields, {
@@ -171,11 +181,20 @@ const lathe_schedule %s_schedule = {.work = &%s_work, .steps = %s_steps, .nsteps
     temporaries)
 end
 
--- The C of a part with its schedule; loose: as in lathe_image.
-function launches.of_part(scheduled, loose)
+local function stem_of(host)
+  return host.path:match "([%w_]+)%.c$"
+end
+
+-- The C that carries the images of all parts of a file.
+function launches.images(host)
+  return (images:gsub("%$(%l+)", { stem = stem_of(host), packed = host.packed }))
+end
+
+-- The C of the nth part of a file with its schedule; loose: as in lathe_image.
+function launches.of_part(scheduled, host, nth, loose)
   local part, out = scheduled.part, {}
   out[1] = image:gsub("%$(%l+)", {
-    stem = part.stem, packed = part.packed, loose = loose and "1" or "0",
+    stem = part.stem, host = stem_of(host), nth = nth - 1, loose = loose and "1" or "0",
   })
   out[2] = string.format("static const lathe_work %s_work = %s;\n\n", part.stem,
     initializer(scheduled.work, work_fields))

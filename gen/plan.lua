@@ -321,10 +321,11 @@ end
 -- The source files of an op, each path below the output folder:
 --   { path, backend, parts }               kernels for the CPU, in all precisions
 --   { path, backend, parts, image }        device code of one part, of which the build makes an image
---   { path, backend, parts, host = true }  what carries the images of all parts, and says how they are launched
+--   { path, backend, parts, host = true, packed }  what carries the images of all parts, packed, and says how they
+--                                          are launched
 --   { path, reference = true }
 -- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, family,
--- needs, variants, image, packed }, one for each precision, enabled backend and implementation, or for a variant whose
+-- needs, variants, image }, one for each precision, enabled backend and implementation, or for a variant whose
 -- parameters need an extension where a backend has these apart. An op that is left out has no files.
 function plan.files(op)
   local files, hosts, parts, by_path = {}, {}, {}, {}
@@ -355,9 +356,8 @@ function plan.files(op)
           add(files, part, { path = op.name .. "/" .. op.name .. of .. backend.extension })
         else
           part.image = own .. ".image"
-          part.packed = part.image .. ".zst"
           add(files, part, { path = own .. backend.extension, image = part.image })
-          add(hosts, part, { path = all .. "_host.c", host = true })
+          add(hosts, part, { path = all .. "_host.c", host = true, packed = all .. "_host.images.xz" })
         end
         parts[stem] = part
       end

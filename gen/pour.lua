@@ -105,9 +105,9 @@ end
 local function host_file(scheduled, file, options, kernel_of)
   local made_from = { { templates = { "templates/" .. file.backend.language .. "/schedule.lua" } } }
   return header(scheduled.op, file.backend, options, made_from, { '#include "launch.h"' })
-    .. table.concat(text.map(file.parts, function(part)
+    .. "\n" .. launches.images(file) .. table.concat(text.map(file.parts, function(part, i)
       local kernel = kernel_of(part)
-      return "\n" .. launches.of_part(scheduled.parts[part], kernel.is_loose and kernel:is_loose())
+      return "\n" .. launches.of_part(scheduled.parts[part], file, i, kernel.is_loose and kernel:is_loose())
     end))
 end
 

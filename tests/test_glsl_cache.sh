@@ -3,8 +3,8 @@
 
 . "$LATHE_SRC/tests/check.sh"
 cd "$tmp" || exit 1
-ZSTD=zstd
-export ZSTD
+XZ=xz
+export XZ
 cache() { sh "$LATHE_SRC/gen/cache.sh" "$@"; }
 lacks() { ! cache take "$@"; }
 entries() { find kept -type f | wc -l; }
@@ -63,8 +63,8 @@ is 'no folder' lacks '' 'tool 1' in got
 is 'no folder' cache keep '' 'tool 1' in out
 is 'a folder that cannot be' cache keep /dev/null/kept 'tool 1' in out
 is 'a folder that cannot be' lacks /dev/null/kept 'tool 1' in got
-ZSTD=/nonexistent
-is 'no zstd' cache keep kept 'tool 1' other out
-is 'no zstd' lacks kept 'tool 1' other got
+XZ=/nonexistent
+is 'no xz' cache keep kept 'tool 1' other out
+is 'no xz' lacks kept 'tool 1' other got
 
 summary

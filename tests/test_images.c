@@ -1,7 +1,9 @@
 /* test_images.c - device code that lies packed in the program, and kernels taken out of modules. */
 #include "tests.h"
 
+#include <lzma.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,60 +103,102 @@ static void test_broken_modules(void **state) {
   }
 }
 
-/* "lathe, packed", as `zstd` packs it. */
-static const unsigned char packed[] = {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x0d, 0x69, 0x00, 0x00,
-                                       0x6c, 0x61, 0x74, 0x68, 0x65, 0x2c, 0x20, 0x70, 0x61,
-                                       0x63, 0x6b, 0x65, 0x64, 0x9f, 0x43, 0x6d, 0x55};
+/* Packs bytes as the build does. */
+static lathe_image packed(unsigned char *to, size_t room, const void *bytes, size_t count) {
+  size_t size = 0;
+  assert_int_equal(
+      lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, bytes, count, to, &size, room), LZMA_OK);
+  return (lathe_image){.start = to, .end = to + size};
+}
+
+/* Three images as gen/tools/bundle.c puts them together. */
+static const unsigned char bundle[] =
+    "\3\0\0\0\0\0\0\0\xd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8\0\0\0\0\0\0\0"
+    "lathe, packedlea,t ha";
+enum { BUNDLE = sizeof bundle - 1 };
 
 static void test_images(void **state) {
   (void)state;
-  unsigned char copy[sizeof packed];
-  lathe_image image = {packed, packed + sizeof packed, 0};
+  unsigned char good[256], copy[256];
+  lathe_image image = packed(good, sizeof good, bundle, BUNDLE);
+  const size_t length = (size_t)(image.end - image.start);
+  static const char *const codes[] = {"lathe, packed", "", "lea,t ha"};
+  image_bundle kept = {0};
   const char *why = NULL;
   size_t size = 0;
-  char *code = image_unpack(&image, &size, &why);
-  assert_non_null(code);
-  assert_int_equal(size, 13);
-  assert_memory_equal(code, "lathe, packed", 13);
-  free(code);
-  for (size_t at = 0; at < sizeof packed; at++) {
-    memcpy(copy, packed, sizeof copy);
-    copy[at] ^= 0x08;
-    image = (lathe_image){copy, copy + sizeof copy, 0};
-    why = NULL;
-    assert_null(image_unpack(&image, &size, &why));
-    assert_non_null(strstr(why, "its code in this program's file is damaged ("));
+
+  for (image.nth = 0; image.nth < COUNT(codes); image.nth++) {
+    char *code = image_unpack(&kept, &image, &size, &why);
+    assert_non_null(code);
+    assert_int_equal(size, strlen(codes[image.nth]));
+    assert_memory_equal(code, codes[image.nth], size);
+    free(code);
   }
-  for (size_t length = 0; length < sizeof packed; length++) {
-    image = (lathe_image){packed, packed + length, 0};
-    assert_null(image_unpack(&image, &size, &why));
+  assert_null(image_unpack(&kept, &image, &size, &why));
+  assert_non_null(strstr(why, "(it has no such image)"));
+  image_forget(&kept);
+  for (size_t at = 0; at < length; at++) {
+    memcpy(copy, good, length);
+    copy[at] ^= 0x08;
+    image = (lathe_image){.start = copy, .end = copy + length};
+    why = NULL;
+    assert_null(image_unpack(&kept, &image, &size, &why));
+    assert_non_null(strstr(why, "its code in this program's file is damaged ("));
+    image = (lathe_image){.start = good, .end = good + at};
+    assert_null(image_unpack(&kept, &image, &size, &why));
   }
 }
 
-/* "lathe, packe", as gen/tools/planes.c sorts its bytes and `zstd` packs them. */
-static const unsigned char packed_words[] = {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x0c, 0x61, 0x00, 0x00,
-                                             0x6c, 0x65, 0x61, 0x61, 0x2c, 0x63, 0x74, 0x20, 0x6b,
-                                             0x68, 0x70, 0x65, 0xad, 0xe1, 0xc3, 0xc8};
-
-static void test_images_of_words(void **state) {
+/* What is packed well, and no bundle. */
+static void test_broken_bundles(void **state) {
   (void)state;
-  const lathe_image whole = {packed_words, packed_words + sizeof packed_words, 0};
-  const lathe_image odd = {packed, packed + sizeof packed, 0};
+  unsigned char bytes[BUNDLE], to[256];
   const char *why = NULL;
   size_t size = 0;
-  char *code = image_unpack_words(&whole, &size, &why);
+
+  for (size_t count = 0; count < BUNDLE; count++) {
+    const lathe_image image = packed(to, sizeof to, bundle, count);
+    image_bundle kept = {0};
+    const lathe_image last = {.start = image.start, .end = image.end, .nth = 2};
+    assert_null(image_unpack(&kept, &last, &size, &why));
+    image_forget(&kept);
+  }
+  for (size_t at = 0; at < 32; at++) {
+    image_bundle kept = {0};
+    memcpy(bytes, bundle, BUNDLE);
+    bytes[at] = 0xff;
+    lathe_image image = packed(to, sizeof to, bytes, BUNDLE);
+    image.nth = 2;
+    assert_null(image_unpack(&kept, &image, &size, &why));
+    image_forget(&kept);
+  }
+}
+
+/* The last image's bytes, "lathe, a", are sorted by their places. */
+static void test_images_of_words(void **state) {
+  (void)state;
+  unsigned char to[256];
+  lathe_image image = packed(to, sizeof to, bundle, BUNDLE);
+  image_bundle kept = {0};
+  const char *why = NULL;
+  size_t size = 0;
+  char *code;
+
+  image.nth = 2;
+  code = image_unpack_words(&kept, &image, &size, &why);
   assert_non_null(code);
-  assert_int_equal(size, 12);
-  assert_memory_equal(code, "lathe, packe", 12);
+  assert_int_equal(size, 8);
+  assert_memory_equal(code, "lathe, a", 8);
   free(code);
-  assert_null(image_unpack_words(&odd, &size, &why));
+  image.nth = 0;
+  assert_null(image_unpack_words(&kept, &image, &size, &why));
   assert_non_null(strstr(why, "(it is no words of 4 bytes)"));
+  image_forget(&kept);
 }
 
 const struct CMUnitTest images_tests[] = {
-    cmocka_unit_test(test_one_kernel),
-    cmocka_unit_test(test_broken_modules),
-    cmocka_unit_test(test_images),
+    cmocka_unit_test(test_one_kernel),      cmocka_unit_test(test_broken_modules),
+    cmocka_unit_test(test_images),          cmocka_unit_test(test_broken_bundles),
     cmocka_unit_test(test_images_of_words),
 };
 const size_t images_test_count = COUNT(images_tests);

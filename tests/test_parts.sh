@@ -10,6 +10,7 @@ cat >"$tmp/tree/specs/three.lua" <<'SPEC'
 local function map(name, row)
   row.doc, row.inputs, row.outputs = name, { x = { "n" } }, { y = { "n" } }
   row.sizes, row.dtypes, row.ulp = { { "S", n = 100 } }, { "f64", "f32", "f16" }, 2
+  row.peers = { numpy = "x * 2" }
   row.variants = { { backend = "scalar" } }
   op(name)(row)
 end
@@ -69,6 +70,8 @@ is 'right' bench 0 --dtype all
 is 'rows of what is there' grep -E '^[0-9]+ rows: 4 right, 0 wrong, 0 skipped' said
 is 'an op left out, by name' bench 3 --op square
 is 'rows with the reason' grep -E '^ *square_f32__scalar[^ ]* .*left out by configure --ops=twice,single$' said
+is 'of other libraries as well' bench 3 --op square --peers numpy
+is 'with the same reason' grep -E '^ *square_f32__numpy .*left out by configure --ops=twice,single$' said
 is 'an op of which nothing was ever' bench 2 --op squar
 is 'a glob of what is there' bench 0 --op 't*'
 is 'no rows of test' test "$(grep -c test_f32 said)" = 0

@@ -9,12 +9,13 @@
 
 enum {
   LATHE_MAX_LAUNCHES = 8,
-  LATHE_MAX_MAPS = 2, /* of a launch */
+  LATHE_MAX_MAPS = 3, /* of a launch */
 };
 
-/* Device code carried in the program: a fatbin, or SPIR-V. */
+/* Device code carried in the program: fatbins, or SPIR-V. */
 struct lathe_image {
-  const unsigned char *start, *end;
+  const unsigned char *start, *end; /* of all of an op's, packed together */
+  uint32_t nth;                     /* which of these it is, from 0 */
   int loose; /* its f32 is rounded to 16 bits later, and need not be right to the last bit */
 };
 
@@ -154,14 +155,21 @@ typedef struct lathe_cut {
   uint32_t cluster; /* CUDA: the most blocks that share each tile's columns; a power of two, or 0 */
   const char *of_cluster; /* the kernel of those that are more than one */
   uint32_t room;  /* the most shared memory that it takes with the step's rooms, bytes; 0: any */
-  uint32_t whole; /* 1: the rooms of matrices are of these */
+  uint32_t rooms; /* which of the step's it has, a bit each */
   uint32_t stays; /* 1: no more blocks than run at once, which go on to further tiles */
   /* Multiply-adds that a multiprocessor does in a clock, and clocks that a tile takes besides; of cuts that say so the
    * fastest is taken. 0: none. */
   uint32_t rate, start;
   int nmaps; /* CUDA: of its factors, without which it is not taken */
   const lathe_tensor_map *maps;
+  int nextents;
+  const struct lathe_extent *extents;
 } lathe_cut;
+
+/* What calls a cut is for: the product of some dimensions, a bit each, is more than `above`, and at most `most`; 0: any. */
+typedef struct lathe_extent {
+  uint32_t of, above, most;
+} lathe_extent;
 
 /* Shared memory, of elements of some bytes: for the rows of a tile, whose dimensions are `of`; or, where there are
  * `columns`, for a block's share of a matrix with so many and rows of `of`, which lies along these or across. */
@@ -176,8 +184,8 @@ typedef struct lathe_tiles {
 } lathe_tiles;
 
 /* One of an op's matrix products, run one after another: of which dimensions the products are its rows, columns and
- * terms, and how many there are; a bit each. Of its cuts the first is taken that a matrix's rows and columns, the device
- * and the operands' places fit, and whose room has the step's rooms: of tiles that stay in shared memory for several
+ * terms, and how many there are; a bit each. Of its cuts the first is taken that a matrix's rows and columns, its
+ * extents, the device and the operands' places fit, and whose room has the step's rooms: of tiles that stay in shared memory for several
  * products; or of those in a row that have a rate the fastest. */
 typedef struct lathe_step {
   uint32_t m, n, k, matrices;
@@ -206,6 +214,10 @@ struct lathe_schedule {
  * have it, which wants all of these bytes and the address to be multiples of 16, or has nothing. */
 int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t extents[5],
                   uint64_t strides[4]);
+
+/* Whether each step of a call is cut in some way for its size, wherever operands lie, and a block that may have so many
+ * bytes of shared memory has room for that; true without steps. */
+bool lathe_steps_fit(const lathe_schedule *schedule, const size_t *dim, size_t shared);
 
 /* Fill in the kernels of one call, run one after another, and return how many there are, at most
  * LATHE_MAX_LAUNCHES; 0 where the variant has no launch for the size on such a device. */

@@ -1,12 +1,14 @@
-/* image.c - unpacks what the build's rules `pack_...` have made: a frame of Zstandard's with a checksum. */
+/* image.c - unpacks what the build's rule `pack` has made: a bundle of gen/tools/bundle.c's, packed by xz with
+ * checksums. */
 #include "image.h"
 
+#include <lzma.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zstd.h>
+#include <string.h>
 
-static const unsigned long long most =
-    1ull << 30; /* no code has as many bytes; a damaged size may say so */
+static const uint64_t most = 1 << 30; /* no code has as many bytes; a damaged size may say so */
 
 static void *damaged(const char *how, const char **why) {
   static char text[160];
@@ -17,47 +19,119 @@ static void *damaged(const char *how, const char **why) {
   return NULL;
 }
 
-void *image_unpack(const lathe_image *image, size_t *size, const char **why) {
-  const size_t packed = (size_t)(image->end - image->start);
-  const unsigned long long wanted = ZSTD_getFrameContentSize(image->start, packed);
-  size_t unpacked;
-  void *code;
-
-  if (wanted == ZSTD_CONTENTSIZE_ERROR || wanted == ZSTD_CONTENTSIZE_UNKNOWN || wanted > most)
-    return damaged("it begins as no frame of Zstandard's that the build makes", why);
-  code = malloc((size_t)wanted + 1);
-  if (!code) {
-    *why = "not enough memory to unpack its code";
-    return NULL;
-  }
-  unpacked = ZSTD_decompress(code, (size_t)wanted, image->start, packed);
-  if (ZSTD_isError(unpacked)) {
-    free(code);
-    return damaged(ZSTD_getErrorName(unpacked), why);
-  }
-  *size = unpacked;
-  return code;
+static void *no_memory(const char **why) {
+  *why = "not enough memory to unpack its code";
+  return NULL;
 }
 
-void *image_unpack_words(const lathe_image *image, size_t *size, const char **why) {
+/* The bytes that a stream of xz's says it will be unpacked; 0 where it does not end as one. */
+static uint64_t size_of_stream(const unsigned char *stream, size_t packed) {
+  const size_t ends = 2 * LZMA_STREAM_HEADER_SIZE;
+  lzma_stream_flags flags;
+  lzma_index *index = NULL;
+  uint64_t memory = most, size = 0;
+  size_t at;
+
+  if (packed <= ends || lzma_stream_footer_decode(&flags, stream + packed - ends / 2) ||
+      flags.backward_size > packed - ends)
+    return 0;
+  at = packed - ends / 2 - (size_t)flags.backward_size;
+  if (!lzma_index_buffer_decode(&index, &memory, NULL, stream, &at, packed - ends / 2))
+    size = lzma_index_uncompressed_size(index);
+  lzma_index_end(index, NULL);
+  return size;
+}
+
+/* Unpacks the bundle that an image is of; false with the reason in why. */
+static bool open_bundle(image_bundle *kept, const lathe_image *image, const char **why) {
+  const size_t packed = (size_t)(image->end - image->start);
+  uint64_t memory = most, size;
+  size_t from = 0;
+  lzma_ret error;
+
+  if (kept->start == image->start)
+    return true;
+  size = size_of_stream(image->start, packed);
+  if (size == 0 || size > most)
+    return damaged("it ends as no stream of xz's that the build makes", why);
+  image_forget(kept);
+  kept->bytes = malloc((size_t)size);
+  if (!kept->bytes)
+    return no_memory(why);
+  error = lzma_stream_buffer_decode(&memory, 0, NULL, image->start, &from, packed, kept->bytes,
+                                    &kept->size, (size_t)size);
+  if (error || from != packed || kept->size != size) {
+    image_forget(kept);
+    return error == LZMA_MEM_ERROR ? no_memory(why)
+                                   : damaged("it is not what its checksums say", why);
+  }
+  kept->start = image->start;
+  return true;
+}
+
+void image_forget(image_bundle *kept) {
+  free(kept->bytes);
+  *kept = (image_bundle){0};
+}
+
+/* The nth of the numbers that a bundle begins with; false where it has no room for them. */
+static bool get_number(const image_bundle *b, uint64_t nth, uint64_t *number) {
+  enum { BYTES = sizeof *number };
+
+  *number = 0;
+  if (nth >= b->size / BYTES)
+    return false;
+  for (int byte = BYTES - 1; byte >= 0; byte--)
+    *number = *number << 8 | b->bytes[nth * BYTES + (uint64_t)byte];
+  return true;
+}
+
+/* Where an image lies in its bundle, and its bytes in size; null with the reason in why. */
+static const unsigned char *find(image_bundle *kept, const lathe_image *image, size_t *size,
+                                 const char **why) {
+  uint64_t count, one, at;
+
+  if (!open_bundle(kept, image, why))
+    return NULL;
+  if (!get_number(kept, 0, &count) || image->nth >= count || !get_number(kept, count, &one))
+    return damaged("it has no such image", why);
+  at = (count + 1) * sizeof count;
+  for (uint32_t before = 0; before <= image->nth; before++) {
+    at += before > 0 ? one : 0;
+    get_number(kept, before + 1, &one);
+    if (at > kept->size || one > kept->size - at)
+      return damaged("an image is longer than all of it", why);
+  }
+  *size = (size_t)one;
+  return kept->bytes + at;
+}
+
+void *image_unpack(image_bundle *kept, const lathe_image *image, size_t *size, const char **why) {
+  const unsigned char *code = find(kept, image, size, why);
+  void *copy = code ? malloc(*size + 1) : NULL;
+
+  if (copy)
+    memcpy(copy, code, *size);
+  else if (code)
+    no_memory(why);
+  return copy;
+}
+
+void *image_unpack_words(image_bundle *kept, const lathe_image *image, size_t *size,
+                         const char **why) {
   enum { WORD = sizeof(uint32_t) };
-  unsigned char *bytes = image_unpack(image, size, why), *words;
+  const unsigned char *bytes = find(kept, image, size, why);
+  unsigned char *words;
 
   if (!bytes)
     return NULL;
-  if (*size % WORD != 0) {
-    free(bytes);
+  if (*size % WORD != 0)
     return damaged("it is no words of 4 bytes", why);
-  }
   words = malloc(*size + 1);
-  if (words) {
-    const size_t count = *size / WORD;
-    for (size_t word = 0; word < count; word++)
-      for (size_t plane = 0; plane < WORD; plane++)
-        words[word * WORD + plane] = bytes[plane * count + word];
-  } else {
-    *why = "not enough memory to unpack its code";
-  }
-  free(bytes);
+  if (!words)
+    return no_memory(why);
+  for (size_t word = 0; word < *size / WORD; word++)
+    for (size_t plane = 0; plane < WORD; plane++)
+      words[word * WORD + plane] = bytes[plane * (*size / WORD) + word];
   return words;
 }

@@ -2,6 +2,8 @@
 #ifndef CUDA_CALL_H
 #define CUDA_CALL_H
 
+#include "arithmetic.h"
+#include "devices/common/image.h"
 #include "devices/common/remote.h"
 #include "driver.h"
 #include "library/launch.h"
@@ -25,7 +27,9 @@ typedef struct cuda_device {
   CUstream stream;
   CUevent begin, end;
   cuda_module *modules;
+  image_bundle bundle;
   CUmodule streams; /* the kernels of streams.h; null: not loaded yet */
+  CUmodule arithmetic[LATHE_DTYPES][DEVICE_UNITS][ARITHMETIC_KERNELS]; /* and of arithmetic.h */
   CUdeviceptr spare[SPARES];
   int spares;
 } cuda_device;
@@ -101,8 +105,8 @@ bool cuda_cool(device_call *call);
 extern const remote_kind cuda_remote;
 
 /* rates.c: and of what a device can do at best. */
-double cuda_streams_rate(device *on, int streams, size_t bytes, int threads);
+double cuda_streams_rate(device *on, int streams, size_t bytes, int threads, int *way);
 bool cuda_empty_launch(device *on, device_time *taken);
-double cuda_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads);
+double cuda_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads, int *way);
 
 #endif

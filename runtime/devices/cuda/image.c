@@ -186,13 +186,15 @@ static void read_fat(finding *f, const unsigned char *at, size_t left) {
 int cuda_image_kernels(const lathe_variant *variant, device_kernel *to, int most,
                        const char **why) {
   finding f = {.schedule = variant->schedule, .to = to, .most = most};
+  image_bundle bundle = {0};
   size_t size;
   void *code;
 
   *why = "its code was left out";
   if (!variant->image || !variant->schedule)
     return -1;
-  code = image_unpack(variant->image, &size, why);
+  code = image_unpack(&bundle, variant->image, &size, why);
+  image_forget(&bundle);
   if (!code)
     return -1;
   read_fat(&f, code, size);

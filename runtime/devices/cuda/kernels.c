@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "call.h"
-#include "devices/common/image.h"
 
 enum { MOST_PARTS = 2 }; /* fat binaries of one image */
 
@@ -81,22 +80,27 @@ static CUresult find_kernel(cuda_module *m, const char *name, CUfunction *functi
 }
 
 /* The launches of a call and their kernels; false with the reason in why. Code for an architecture that has no
- * clusters, which later GPUs' drivers may compile, has no kernels for them. */
+ * clusters or tensor maps, which later GPUs' drivers may compile, has no kernels for them. */
 static bool find_kernels(cuda_call *c, cuda_module *m, const lathe_limits *limits,
                          const char **why) {
   static char text[320];
 
   c->count = lathe_launch_cuda(c->remote.head.variant->schedule, &c->args, limits, c->launch);
   if (c->count == 0) {
-    *why = "the variant has no launch for this size";
+    *why = lathe_steps_fit(c->remote.head.variant->schedule, c->args.dim, limits->shared)
+               ? "the variant has no launch for this size"
+               : "a block's shared memory has no room for rows that long: it has for narrower "
+                 "layers, and plain contractions one after the other need none";
     return false;
   }
   for (int l = 0; l < c->count; l++) {
     lathe_launch *launch = &c->launch[l];
     CUresult error = find_kernel(m, launch->kernel, &c->function[l]);
-    if (error == CUDA_ERROR_NOT_FOUND && launch->cluster > 1) {
+    if (error == CUDA_ERROR_NOT_FOUND &&
+        ((launch->cluster > 1 && limits->cluster > 1) || (launch->nmaps > 0 && limits->maps))) {
       lathe_limits without = *limits;
       without.cluster = 1;
+      without.maps = 0;
       return find_kernels(c, m, &without, why);
     }
     if (!error && launch->shared > 48u << 10)
@@ -129,7 +133,7 @@ bool cuda_load_kernels(cuda_call *c, const char **why) {
       *why = "not enough memory";
       return false;
     }
-    m->code = image_unpack(image, &m->size, why);
+    m->code = image_unpack(&d->bundle, image, &m->size, why);
     if (!m->code) {
       free(m);
       return false;

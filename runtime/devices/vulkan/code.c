@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devices/common/image.h"
 #include "spirv.h"
 
 typedef struct vulkan_module {
@@ -126,7 +125,7 @@ static const uint32_t *unpack(vulkan_code *code, const lathe_image *image, size_
                               const char **why) {
   if (code->unpacked_of != image) {
     free(code->unpacked);
-    code->unpacked = image_unpack_words(image, &code->unpacked_size, why);
+    code->unpacked = image_unpack_words(&code->bundle, image, &code->unpacked_size, why);
     code->unpacked_of = code->unpacked ? image : NULL;
   }
   *words = code->unpacked_size / 4;
@@ -274,5 +273,6 @@ void vulkan_code_drop(vulkan_code *code) {
   free(code->unpacked);
   code->unpacked = NULL;
   code->unpacked_of = NULL;
+  image_forget(&code->bundle);
 }
 #endif

@@ -39,6 +39,7 @@ enum {
   OP_BRANCH_CONDITIONAL = 250,
   OP_SWITCH = 251,
   OP_DECORATE_ID = 332,
+  OP_PER_ELEMENT = 5369, /* of a matrix: calls a function */
   DECORATION_BUILT_IN = 11,
   BUILT_IN_WORKGROUP_SIZE = 25,
 };
@@ -129,6 +130,8 @@ static bool index_module(module *m) {
     }
     if (op == OP_FUNCTION_CALL && (length < 4 || m->words[at + 3] >= m->bound))
       return false;
+    if (op == OP_PER_ELEMENT && (length < 5 || m->words[at + 4] >= m->bound))
+      return false;
   }
   return at == m->count && m->entry < m->bound && m->begins[m->entry];
 }
@@ -154,8 +157,9 @@ static void reach(module *m, uint32_t *queue) {
     const uint32_t function = queue[first++];
     const size_t end = end_of(m, m->begins[function]);
     for (size_t at = m->begins[function]; at < end; at += spirv_length(m->words[at])) {
-      const uint32_t callee =
-          spirv_op(m->words[at]) == OP_FUNCTION_CALL ? m->words[at + 3] : m->entry;
+      const uint32_t op = spirv_op(m->words[at]), callee = op == OP_FUNCTION_CALL ? m->words[at + 3]
+                                                           : op == OP_PER_ELEMENT ? m->words[at + 4]
+                                                                                  : m->entry;
       if (!stays(m, function, at))
         continue;
       use(m, at);

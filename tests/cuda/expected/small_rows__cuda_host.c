@@ -5,14 +5,15 @@
 
 __asm__(".section .rodata\n"
         ".balign 16\n"
-        "small_rows_f32__cuda_start:\n"
-        ".incbin \"small_rows/small_rows_f32__cuda.image.zst\"\n"
-        "small_rows_f32__cuda_end:\n"
+        "small_rows__cuda_host_start:\n"
+        ".incbin \"small_rows/small_rows__cuda_host.images.xz\"\n"
+        "small_rows__cuda_host_end:\n"
         ".byte 0\n"
         ".previous\n");
-extern const unsigned char small_rows_f32__cuda_start[], small_rows_f32__cuda_end[];
+extern const unsigned char small_rows__cuda_host_start[], small_rows__cuda_host_end[];
+
 extern const lathe_image small_rows_f32__cuda_image;
-const lathe_image small_rows_f32__cuda_image = {.start = small_rows_f32__cuda_start, .end = small_rows_f32__cuda_end, .loose = 0};
+const lathe_image small_rows_f32__cuda_image = {.start = small_rows__cuda_host_start, .end = small_rows__cuda_host_end, .nth = 0, .loose = 0};
 static const lathe_work small_rows_f32__cuda_work = {.outer = 1, .inner = 2, .whole = 3, .by_rows = true, .width = 4, .bytes = 131136};
 
 static const lathe_kernel small_rows_f32__cuda_kernels1[] = {

@@ -5,14 +5,15 @@
 
 __asm__(".section .rodata\n"
         ".balign 16\n"
-        "small_map_f32__vulkan_start:\n"
-        ".incbin \"small_map/small_map_f32__vulkan.image.zst\"\n"
-        "small_map_f32__vulkan_end:\n"
+        "small_map__vulkan_host_start:\n"
+        ".incbin \"small_map/small_map__vulkan_host.images.xz\"\n"
+        "small_map__vulkan_host_end:\n"
         ".byte 0\n"
         ".previous\n");
-extern const unsigned char small_map_f32__vulkan_start[], small_map_f32__vulkan_end[];
+extern const unsigned char small_map__vulkan_host_start[], small_map__vulkan_host_end[];
+
 extern const lathe_image small_map_f32__vulkan_image;
-const lathe_image small_map_f32__vulkan_image = {.start = small_map_f32__vulkan_start, .end = small_map_f32__vulkan_end, .loose = 0};
+const lathe_image small_map_f32__vulkan_image = {.start = small_map__vulkan_host_start, .end = small_map__vulkan_host_end, .nth = 0, .loose = 0};
 static const lathe_work small_map_f32__vulkan_work = {.inner = 1, .whole = 7, .width = 4};
 
 static const lathe_kernel small_map_f32__vulkan_b128_u1_kernels1[] = {

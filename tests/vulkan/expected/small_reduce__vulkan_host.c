@@ -5,14 +5,15 @@
 
 __asm__(".section .rodata\n"
         ".balign 16\n"
-        "small_reduce_f32__vulkan_start:\n"
-        ".incbin \"small_reduce/small_reduce_f32__vulkan.image.zst\"\n"
-        "small_reduce_f32__vulkan_end:\n"
+        "small_reduce__vulkan_host_start:\n"
+        ".incbin \"small_reduce/small_reduce__vulkan_host.images.xz\"\n"
+        "small_reduce__vulkan_host_end:\n"
         ".byte 0\n"
         ".previous\n");
-extern const unsigned char small_reduce_f32__vulkan_start[], small_reduce_f32__vulkan_end[];
+extern const unsigned char small_reduce__vulkan_host_start[], small_reduce__vulkan_host_end[];
+
 extern const lathe_image small_reduce_f32__vulkan_image;
-const lathe_image small_reduce_f32__vulkan_image = {.start = small_reduce_f32__vulkan_start, .end = small_reduce_f32__vulkan_end, .loose = 0};
+const lathe_image small_reduce_f32__vulkan_image = {.start = small_reduce__vulkan_host_start, .end = small_reduce__vulkan_host_end, .nth = 0, .loose = 0};
 static const lathe_work small_reduce_f32__vulkan_work = {.inner = 1, .whole = 1, .width = 4, .bytes = 33024};
 
 static const lathe_kernel small_reduce_f32__vulkan_b64_u1_w2_kernels1[] = {
