@@ -149,11 +149,13 @@ static void list_backends(const selection *s) {
   }
 }
 
+static const ceiling_when once = {.threads = 1};
+
 static void list_rate(device *on, const char *place, double bytes) {
   const char *name;
-  const double read = ceiling_rate(on, bytes, 0, 1, 0, &name);
-  const double written = ceiling_rate(on, 0, bytes, 1, 0, &name);
-  const double copy = ceiling_rate(on, bytes / 2, bytes / 2, 1, 0, &name);
+  const double read = ceiling_rate(on, bytes, 0, once, &name);
+  const double written = ceiling_rate(on, 0, bytes, once, &name);
+  const double copy = ceiling_rate(on, bytes / 2, bytes / 2, once, &name);
 
   if (read > 0 || written > 0 || copy > 0)
     printf("    %-20s read %6s GB/s   write %6s GB/s   copy %6s GB/s (both ways)\n", place,
@@ -165,6 +167,7 @@ static void list_rate(device *on, const char *place, double bytes) {
 static void list_core_rates(device *on) {
   cpu_cache cache[16];
   const int count = lathe_cpu_caches(cache, sizeof cache / sizeof *cache);
+  const double plenty = 1 << 30;
   double largest = 0;
 
   for (int i = 0; i < count; i++) {
@@ -177,7 +180,7 @@ static void list_core_rates(device *on) {
     list_rate(on, place, (double)cache[i].size / 2);
   }
   if (largest > 0)
-    list_rate(on, "memory", 4 * largest);
+    list_rate(on, "memory", fmax(2 * largest, fmin(4 * largest, plenty)));
 }
 
 static void list_rates(device *on) {
@@ -197,18 +200,27 @@ static void list_rates(device *on) {
 
 /* Operations per second by type, in a line for each unit that there is. */
 static void list_arithmetic(device *on) {
-  static const lathe_dtype types[] = {LATHE_F64, LATHE_F32, LATHE_F16, LATHE_BF16};
+  static const struct {
+    lathe_dtype dtype;
+    const char *name[DEVICE_UNITS]; /* null where that is computed in another type of these */
+  } types[] = {{LATHE_F64, {"f64", "f64"}},
+               {LATHE_F32, {"f32", "tf32"}},
+               {LATHE_F16, {NULL, "f16"}},
+               {LATHE_BF16, {NULL, "bf16"}},
+               {LATHE_I8, {"i8", "i8"}}};
   static const char *const names[] = {"multiply-adds", "matrix units"};
 
   for (int unit = 0; unit < DEVICE_UNITS; unit++) {
     bool any = false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-      const double rate = ceiling_arithmetic(on, types[i], (device_unit)unit, 1, 0);
-      if (rate <= 0 || (unit == DEVICE_VECTOR && lathe_dtype_is_narrow(types[i])))
-        continue; /* vectors compute those in f32 */
+      const char *type = types[i].name[unit];
+      const double rate =
+          type ? ceiling_arithmetic(on, types[i].dtype, (device_unit)unit, once) : 0;
+      if (rate <= 0)
+        continue;
       if (!any)
         printf("    %-20s", names[unit]);
-      printf("%s %s %s", any ? "," : "", lathe_dtype_name(types[i]), units_count(rate).text);
+      printf("%s %s %s", any ? "," : "", type, units_count(rate).text);
       any = true;
     }
     if (any)

@@ -1,7 +1,6 @@
 /* rounds.c - all rows of a run, checked once and timed in rounds. */
 #include "rounds.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,21 +237,6 @@ static bool ends_op(const report *r, const group *groups, size_t t) {
   return true;
 }
 
-/* A row's figures. A machine that was slow whenever a ceiling was measured gives one that is too low: for a row above
- * it the ceiling is measured again, some times. */
-static void measure_row(const entry *e) {
-  enum { TRIES = 16 };
-  static int round = INT_MAX; /* none that a row had */
-  row *line = e->line;
-
-  row_measure(line, e->on);
-  for (int tries = 0; tries < TRIES && line->above_ceiling && !line->peer; tries++) {
-    const ceilings c = ceilings_of(e->on, line->task->op, line->task->dtype, line->task->dim,
-                                   (int)line->threads, round--);
-    row_raise_ceilings(line, &c, e->on);
-  }
-}
-
 /* The rows of a task that had a turn become the report's, and are printed. */
 static void finish(report *r, const group *groups, size_t nth) {
   const group *g = &groups[nth];
@@ -266,7 +250,7 @@ static void finish(report *r, const group *groups, size_t nth) {
       continue;
     }
     if (line->state == ROW_RIGHT && line->warm.rounds > 0)
-      measure_row(&g->entries[i]);
+      row_measure(line, g->entries[i].on);
     r->rows[r->count++] = line;
   }
   beside_compare(r->rows + from, r->count - from);

@@ -28,47 +28,57 @@ static bool same(const loop *a, const loop *b) {
          a->dtype == b->dtype && a->unit == b->unit && a->threads == b->threads;
 }
 
-/* The best rate of a loop in all rounds, in each of which it is measured once. */
-static double best_rate(device *on, const loop *l, int round) {
-  enum { REMEMBERED = 256 }; /* when that many are known the oldest is given up */
-  static struct {
-    loop of;
-    double rate;
-    int round; /* that it was last measured in */
-  } remembered[REMEMBERED];
-  static size_t count;
-  size_t known = 0;
+/* What is known of a loop. */
+typedef struct known_loop {
+  loop of;
+  int round;   /* that it was last measured in; -1: none */
+  double rate; /* the best of that round */
+  int way;     /* that was the best when all were tried (device.h) */
+} known_loop;
 
-  while (known < count && known < REMEMBERED && !same(&remembered[known].of, l))
-    known++;
-  if (known == count || known == REMEMBERED) {
-    known = count++ % REMEMBERED;
-    remembered[known].of = *l;
-    remembered[known].rate = 0;
-    remembered[known].round = round - 1;
-  }
-  if (remembered[known].round != round) {
-    const double rate = l->streams == ARITHMETIC
-                            ? on->arithmetic_rate(on, l->dtype, l->unit, l->threads)
-                            : on->streams_rate(on, l->streams, l->bytes, l->threads);
-    remembered[known].rate = fmax(remembered[known].rate, rate);
-    remembered[known].round = round;
-  }
-  return remembered[known].rate;
+/* Its place among those that are remembered, which may be that of one that was not asked for lately. */
+static known_loop *look_up(const loop *l) {
+  enum { REMEMBERED = 256 };
+  static known_loop all[REMEMBERED];
+  static size_t count;
+  known_loop *found;
+
+  for (size_t i = 0; i < count && i < REMEMBERED; i++)
+    if (same(&all[i].of, l))
+      return &all[i];
+  found = &all[count++ % REMEMBERED];
+  *found = (known_loop){.of = *l, .round = -1, .way = DEVICE_ANY_WAY};
+  return found;
+}
+
+static double rate_of_loop(device *on, const loop *l, ceiling_when when) {
+  known_loop *known = look_up(l);
+  double rate;
+
+  if (known->round == when.round && when.effort == CEILING_KNOWN)
+    return known->rate;
+  if (when.effort == CEILING_ANEW)
+    known->way = DEVICE_ANY_WAY;
+  rate = l->streams == ARITHMETIC
+             ? on->arithmetic_rate(on, l->dtype, l->unit, l->threads, &known->way)
+             : on->streams_rate(on, l->streams, l->bytes, l->threads, &known->way);
+  known->rate = known->round == when.round ? fmax(known->rate, rate) : rate;
+  known->round = when.round;
+  return known->rate;
 }
 
 /* The rate of a number of streams in for each stream out, or of reading alone, which move so many bytes in all. */
-static double rate_of_streams(device *on, int streams, double bytes, int threads, int round) {
+static double rate_of_streams(device *on, int streams, double bytes, ceiling_when when) {
   const double each = streams == STREAMS_READING ? bytes : bytes / (streams + 1);
   const loop l = {.on = on,
                   .streams = streams,
                   .bytes = ((size_t)each + LINE - 1) / LINE * LINE,
-                  .threads = threads};
+                  .threads = when.threads};
 
-  return l.bytes > 0 ? best_rate(on, &l, round) : 0;
+  return l.bytes > 0 ? rate_of_loop(on, &l, when) : 0;
 }
 
-double ceiling_rate(device *on, double bytes_in, double bytes_out, int threads, int round,
+double ceiling_rate(device *on, double bytes_in, double bytes_out, ceiling_when when,
                     const char **name) {
   static const char *const names[] = {"write", "copy", "two in, one out", "three in, one out"};
   const double out_of_total = 1.0 / 32; /* written bytes below this share do not matter */
@@ -79,31 +89,32 @@ double ceiling_rate(device *on, double bytes_in, double bytes_out, int threads, 
 
   if (bytes_out < bytes * out_of_total) {
     *name = "read";
-    return rate_of_streams(on, STREAMS_READING, bytes_in, threads, round);
+    return rate_of_streams(on, STREAMS_READING, bytes_in, when);
   }
   in = fmin(STREAMS_MOST, bytes_in / bytes_out);
   whole = (int)(in + nearly);
   *name = names[(int)(in + 0.5)];
-  fewer = rate_of_streams(on, whole, bytes, threads, round);
+  fewer = rate_of_streams(on, whole, bytes, when);
   less = fmax(0, in - whole);
   if (less <= nearly || fewer <= 0)
     return fewer;
   /* Between two numbers of streams lies the time for each byte out. */
-  more = rate_of_streams(on, whole + 1, bytes, threads, round);
+  more = rate_of_streams(on, whole + 1, bytes, when);
   return more > 0 ? (in + 1) / ((whole + 1) / fewer * (1 - less) + (whole + 2) / more * less) : 0;
 }
 
-double ceiling_arithmetic(device *on, lathe_dtype dtype, device_unit unit, int threads, int round) {
+double ceiling_arithmetic(device *on, lathe_dtype dtype, device_unit unit, ceiling_when when) {
   const loop l = {
-      .on = on, .streams = ARITHMETIC, .dtype = dtype, .unit = unit, .threads = threads};
+      .on = on, .streams = ARITHMETIC, .dtype = dtype, .unit = unit, .threads = when.threads};
 
-  return on->arithmetic_rate ? best_rate(on, &l, round) : 0;
+  return on->arithmetic_rate ? rate_of_loop(on, &l, when) : 0;
 }
 
-double ceiling_best_arithmetic(device *on, lathe_dtype dtype, int threads, int round,
+double ceiling_best_arithmetic(device *on, lathe_dtype dtype, bool rounded, ceiling_when when,
                                const char **name) {
-  const double vector = ceiling_arithmetic(on, dtype, DEVICE_VECTOR, threads, round);
-  const double matrix = ceiling_arithmetic(on, dtype, DEVICE_MATRIX, threads, round);
+  const double products = dtype == LATHE_F32 && !rounded ? 3 : 1;
+  const double vector = ceiling_arithmetic(on, dtype, DEVICE_VECTOR, when);
+  const double matrix = ceiling_arithmetic(on, dtype, DEVICE_MATRIX, when) / products;
 
   *name = matrix > vector ? "matrix units" : "multiply-adds";
   return fmax(vector, matrix);
@@ -120,17 +131,73 @@ static double bytes_of(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
   return bytes;
 }
 
-ceilings ceilings_of(device *on, const lathe_op *op, lathe_dtype dtype, const size_t *dim,
-                     int threads, int round) {
+static void measure_bytes(ceilings *c, device *on, const lathe_variant *v, const size_t *dim,
+                          ceiling_when when) {
   const char *name = "";
-  ceilings c = {0};
 
-  c.bytes = ceiling_rate(on, bytes_of(op, dtype, dim, false), bytes_of(op, dtype, dim, true),
-                         threads, round, &name);
-  snprintf(c.bytes_name, sizeof c.bytes_name, "%s", name);
-  if (lathe_contracted_flops(op, dim) <= 0)
-    return c;
-  c.flops = ceiling_best_arithmetic(on, dtype, threads, round, &name);
-  snprintf(c.flops_name, sizeof c.flops_name, "%s", name);
+  c->bytes = ceiling_rate(on, bytes_of(v->op, v->dtype, dim, false),
+                          bytes_of(v->op, v->dtype, dim, true), when, &name);
+  snprintf(c->bytes_name, sizeof c->bytes_name, "%s", name);
+}
+
+/* The type of what an op multiplies: the widest of its inputs that have most dimensions. */
+static lathe_dtype type_of_factors(const lathe_op *op, lathe_dtype dtype) {
+  lathe_dtype widest = dtype;
+  int most = -1;
+
+  for (int o = 0; o < op->noperands; o++) {
+    const lathe_operand *operand = &op->operands[o];
+    const lathe_dtype own = lathe_dtype_of_operand(operand, dtype);
+    const bool is_wider = lathe_dtype_size(own) > lathe_dtype_size(widest);
+    if (!operand->output && (operand->ndim > most || (operand->ndim == most && is_wider))) {
+      most = operand->ndim;
+      widest = own;
+    }
+  }
+  return widest;
+}
+
+static void measure_flops(ceilings *c, device *on, const lathe_variant *v, const size_t *dim,
+                          ceiling_when when) {
+  const lathe_dtype factors = type_of_factors(v->op, v->dtype);
+  const bool rounded = v->digits > 0;
+  const char *name = "";
+
+  if (lathe_contracted_flops(v->op, dim) <= 0 || (rounded && factors == LATHE_F16))
+    return;
+  c->flops = ceiling_best_arithmetic(on, factors, rounded, when, &name);
+  snprintf(c->flops_name, sizeof c->flops_name, "%s", name);
+}
+
+double ceilings_share(const ceilings *c, double bytes, double flops, double ns,
+                      bool *by_arithmetic) {
+  const double moved = c->bytes > 0 ? bytes * 1e9 / ns / c->bytes : NAN;
+  const double computed = c->flops > 0 ? flops * 1e9 / ns / c->flops : NAN;
+  const bool nearer = !(computed <= moved) && !isnan(computed);
+
+  if (by_arithmetic)
+    *by_arithmetic = nearer;
+  return nearer ? computed : moved;
+}
+
+ceilings ceilings_beside(device *on, const lathe_variant *v, const size_t *dim, int threads,
+                         int round, double ns) {
+  enum { TRIES = 4 };
+  const double near = 0.85;
+  const double bytes = lathe_bytes(v->op, v->dtype, dim), flops = lathe_flops(v->op, dim);
+  ceiling_when when = {threads, round, CEILING_KNOWN};
+  ceilings c = {0};
+  bool by_arithmetic;
+
+  measure_bytes(&c, on, v, dim, when);
+  measure_flops(&c, on, v, dim, when);
+  when.effort = CEILING_BRIEFLY;
+  for (int tries = 0; tries < TRIES; tries++) {
+    const double share = ceilings_share(&c, bytes, flops, ns, &by_arithmetic);
+    if (!(share > (tries == 0 ? near : 1)))
+      break;
+    (by_arithmetic ? measure_flops : measure_bytes)(&c, on, v, dim, when);
+    when.effort = CEILING_ANEW;
+  }
   return c;
 }

@@ -4,30 +4,54 @@
 
 #include "devices/common/device.h"
 
+/* Each ceiling is measured when a round first asks for it (some milliseconds), and remembered until the next; asked for
+ * again, it becomes the better of both. */
+typedef enum ceiling_effort {
+  CEILING_KNOWN,   /* what the round has measured, if it has */
+  CEILING_BRIEFLY, /* once more, by the loop that was the best */
+  CEILING_ANEW     /* once more, by all loops */
+} ceiling_effort;
+
+typedef struct ceiling_when {
+  int threads; /* that a call has */
+  int round;
+  ceiling_effort effort;
+} ceiling_when;
+
 /* The rate, in bytes per second of both directions together, of the streams that are nearest to what an op reads and
  * writes, when they are moved again and again (so that they come from the cache that holds them): with next to nothing
  * written the reading rate, else that of as many streams in as there are per stream out (none to three), where that is
- * no whole number by the rates of the two next to it, by as many threads as the call has. 0 where it is not known. *name, static, says which is nearest.
- * Measured at a round's first call for a size (some milliseconds); the best of all rounds is remembered. */
-double ceiling_rate(device *on, double bytes_in, double bytes_out, int threads, int round,
+ * no whole number by the rates of the two next to it, by as many threads as the call has. 0 where it is not known. *name,
+ * static, says which is nearest. */
+double ceiling_rate(device *on, double bytes_in, double bytes_out, ceiling_when when,
                     const char **name);
 
 /* The most operations per second that a device can do in a unit with numbers of a type, two for each multiply-add; see
- * arithmetic_rate of device.h. Measured and remembered as rates are. */
-double ceiling_arithmetic(device *on, lathe_dtype dtype, device_unit unit, int threads, int round);
+ * arithmetic_rate of device.h. */
+double ceiling_arithmetic(device *on, lathe_dtype dtype, device_unit unit, ceiling_when when);
 
-/* The same in the unit where that is most; *name, static, says which. */
-double ceiling_best_arithmetic(device *on, lathe_dtype dtype, int threads, int round,
+/* The same in the unit where that is most; *name, static, says which. rounded: whether factors may be rounded to what a
+ * unit has for them. Where they may not, those of f32 take three products of tf32 each. */
+double ceiling_best_arithmetic(device *on, lathe_dtype dtype, bool rounded, ceiling_when when,
                                const char **name);
 
 /* What a call may be held against: bytes and operations per second, each 0 where it is not known, and what was measured
- * for each. Of arithmetic only where the op computes more than it reads. */
+ * for each. Of arithmetic only where the op computes more than it reads, and not where a
+ * variant rounds sums of f16, which some units add twice as fast as those of f32. */
 typedef struct ceilings {
   double bytes, flops;
   char bytes_name[32], flops_name[32];
 } ceilings;
 
-ceilings ceilings_of(device *on, const lathe_op *op, lathe_dtype dtype, const size_t *dim,
-                     int threads, int round);
+/* Those of a call that took so long in this round. Where it comes near to one, that is measured again, now, by the loop
+ * that was the best: the call and its ceiling then find the machine alike. Where it takes less time than the ceiling
+ * says, all loops have some more tries. */
+ceilings ceilings_beside(device *on, const lathe_variant *v, const size_t *dim, int threads,
+                         int round, double ns);
+
+/* What of the ceilings a call that takes so long reaches: the share of the nearer; NaN where none is known.
+ * *by_arithmetic, where not null, says which that is. */
+double ceilings_share(const ceilings *c, double bytes, double flops, double ns,
+                      bool *by_arithmetic);
 
 #endif

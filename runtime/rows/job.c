@@ -143,8 +143,9 @@ static check_result time_call(const job *j, result_watch *w, outcome *out) {
   if (r.verdict == CHECK_RIGHT && !on->intact(call))
     r = check_failed(call);
   ranges_begin("ceilings");
-  out->ceilings = ceilings_of(on, j->variant->op, j->variant->dtype, j->dim,
-                              (int)lathe_parts(j->variant, j->dim, j->layout.threads), j->round);
+  out->ceilings = ceilings_beside(on, j->variant, j->dim,
+                                  (int)lathe_parts(j->variant, j->dim, j->layout.threads), j->round,
+                                  measure_median(&out->warm, on));
   ranges_end();
   return r;
 }

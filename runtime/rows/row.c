@@ -57,6 +57,7 @@ const row_field row_fields[] = {
     FIGURE(low, "ns"),
     FIGURE(high, "ns"),
     FIGURE(best, "ns"),
+    FIGURE(best_noise, "fraction of best"),
     FIELD(rounds, ROW_COUNT),
     FIGURE(clock_mhz, "MHz"),
     FIGURE(clock_low_mhz, "MHz"),
@@ -74,12 +75,16 @@ const row_field row_fields[] = {
     FIGURE(ceiling_bytes_per_second, "bytes/s"),
     FIGURE(ceiling_flops_per_second, "operations/s"),
     FIGURE(ceiling_share, "fraction of the ceiling"),
+    FIGURE(ceiling_share_low, "fraction of the ceiling"),
+    FIGURE(ceiling_share_high, "fraction of the ceiling"),
     FIELD(above_ceiling, ROW_FLAG),
     FIGURE(host_time, "ns"),
     FIGURE(launch_time, "ns"),
     FIGURE(kernel_time, "ns"),
     FIGURE(copy_in_time, "ns"),
     FIGURE(copy_out_time, "ns"),
+    FIGURE(pinned_in_time, "ns"),
+    FIGURE(pinned_out_time, "ns"),
     FIGURE(memory_time, "ns"),
     FIGURE(instructions, "instructions"),
     FIGURE(cycles, "cycles"),
@@ -148,7 +153,6 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
       *(double *)((char *)r + row_fields[i].offset) = NAN;
   r->task = t;
   r->of = variant;
-  r->least_bytes_per_second = r->least_flops_per_second = INFINITY;
   snprintf(name, sizeof name, "%s/%s", variant->name, t->size);
   r->name = copy(name);
   r->op = t->op->name;
@@ -179,6 +183,7 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
 void row_free(row *r) {
   timing_free(&r->warm);
   timing_free(&r->cold);
+  timing_free(&r->at_ceiling);
   free(r->name);
   free(r->reason);
   free(r->note);
@@ -228,21 +233,25 @@ void row_judge(row *r, const check_result *result, const char *repro) {
   }
 }
 
-static void raise_ceilings(row *r, const ceilings *c) {
-  if (c->bytes > 0) {
-    r->least_bytes_per_second = fmin(r->least_bytes_per_second, c->bytes);
-    if (!(c->bytes <= r->ceiling_bytes_per_second)) {
-      r->ceiling_bytes_per_second = c->bytes;
-      memcpy(r->bytes_ceiling, c->bytes_name, sizeof r->bytes_ceiling);
-    }
+/* The better of each, under its name. */
+static void raise_ceilings(ceilings *best, const ceilings *c) {
+  if (c->bytes > best->bytes) {
+    best->bytes = c->bytes;
+    memcpy(best->bytes_name, c->bytes_name, sizeof best->bytes_name);
   }
-  if (c->flops > 0) {
-    r->least_flops_per_second = fmin(r->least_flops_per_second, c->flops);
-    if (!(c->flops <= r->ceiling_flops_per_second)) {
-      r->ceiling_flops_per_second = c->flops;
-      memcpy(r->flops_ceiling, c->flops_name, sizeof r->flops_ceiling);
-    }
+  if (c->flops > best->flops) {
+    best->flops = c->flops;
+    memcpy(best->flops_name, c->flops_name, sizeof best->flops_name);
   }
+}
+
+/* What a round measured; false where there is no memory. */
+static bool add_ceilings(row *r, const ceilings *c) {
+  double ns = ceilings_share(c, r->bytes, r->flops, 1, NULL);
+  const measurement one = {.host = &ns, .own = &ns, .count = 1, .calls = 1};
+
+  raise_ceilings(&r->ceilings, c);
+  return isnan(ns) || timing_add(&r->at_ceiling, &one, true);
 }
 
 static void take_profile(row *r, const profile *p) {
@@ -251,6 +260,8 @@ static void take_profile(row *r, const profile *p) {
   r->launch_time = p->launch;
   r->copy_in_time = p->copy_in;
   r->copy_out_time = p->copy_out;
+  r->pinned_in_time = p->pinned_in;
+  r->pinned_out_time = p->pinned_out;
   r->instructions = p->instructions;
   r->cycles = p->cycles;
   r->cache_misses = p->cache_misses;
@@ -260,42 +271,41 @@ bool row_add(row *r, const outcome *o, const device *on, const measure_limits *l
   const bool host = measure_uses_host(on);
 
   if (!timing_add(&r->warm, &o->warm, host) || !timing_add(&r->cold, &o->cold, host) ||
-      !timing_judge(&r->warm, limits) || (r->cold.rounds > 0 && !timing_judge(&r->cold, limits)))
+      !add_ceilings(r, &o->ceilings) || !timing_judge(&r->warm, limits) ||
+      (r->cold.rounds > 0 && !timing_judge(&r->cold, limits)))
     message_refuse("out of memory");
   if (o->round == 0)
     r->results = o->results;
   if (o->profile.taken)
     take_profile(r, &o->profile);
-  raise_ceilings(r, &o->ceilings);
   return !r->warm.stop;
 }
 
-/* The nearer of the limits is the ceiling. The row is above it where it is also at the slow end of its interval, and by
- * more than the ceiling itself differed from measurement to measurement. */
+/* The row is above its ceiling where it is so in all of the interval, by more than kernels and the ceiling's loops differ in
+ * how they begin and end: add of 1,000 doubles takes 3 % less time than the loop on a Xeon (Sapphire Rapids). What emulates
+ * a GPU has other limits. */
 static void hold_against_ceilings(row *r, const device *on) {
-  const double little = 1.15; /* by which loops may always differ, for where operands lie */
-  const double moved = r->bytes_per_second / r->ceiling_bytes_per_second;
-  const double computed = r->flops_per_second / r->ceiling_flops_per_second;
-  const bool by_arithmetic = !(computed <= moved) && !isnan(computed);
+  const double most = 1.1;
+  const double by_chance = 1.15; /* of what one or two rounds say */
+  timing_ratio share;
+  bool by_arithmetic;
 
-  double uncertain;
-
-  if (isnan(moved) && isnan(computed))
+  if (r->ceilings.bytes > 0)
+    r->ceiling_bytes_per_second = r->ceilings.bytes;
+  if (r->ceilings.flops > 0)
+    r->ceiling_flops_per_second = r->ceilings.flops;
+  if (r->at_ceiling.rounds == 0 || r->at_ceiling.rounds != r->warm.rounds)
     return;
-  uncertain = by_arithmetic ? r->ceiling_flops_per_second / r->least_flops_per_second
-                            : r->ceiling_bytes_per_second / r->least_bytes_per_second;
-  free(r->ceiling);
-  r->ceiling = copy(by_arithmetic ? r->flops_ceiling : r->bytes_ceiling);
-  r->ceiling_share = by_arithmetic ? computed : moved;
-  r->above_ceiling = r->ceiling_share * r->real_time / r->high > fmax(little, uncertain) &&
-                     !on->is_processor; /* what emulates a GPU has other limits */
+  share = timing_compare(&r->at_ceiling, &r->warm);
+  ceilings_share(&r->ceilings, r->bytes, r->flops, r->real_time, &by_arithmetic);
+  r->ceiling = copy(by_arithmetic ? r->ceilings.flops_name : r->ceilings.bytes_name);
+  r->ceiling_share = share.median;
+  r->ceiling_share_low = share.low;
+  r->ceiling_share_high = share.high;
+  r->above_ceiling =
+      (isnan(share.low) ? share.median / by_chance : share.low) > most && !on->is_processor;
   if (!device_kind_of(on->kind)->on_host)
     r->gpu_efficiency = 100 * r->ceiling_share;
-}
-
-void row_raise_ceilings(row *r, const ceilings *c, const device *on) {
-  raise_ceilings(r, c);
-  hold_against_ceilings(r, on);
 }
 
 void row_measure(row *r, const device *on) {
@@ -319,6 +329,7 @@ void row_measure(row *r, const device *on) {
   r->low = t->low;
   r->high = t->high;
   r->best = t->best;
+  r->best_noise = t->best_noise;
   r->clock_mhz = t->clock_mhz;
   r->clock_low_mhz = t->clock_low;
   r->clock_high_mhz = t->clock_high;

@@ -21,9 +21,11 @@ typedef struct row {
   const lathe_variant *of;
   row_state state;
   timing warm, cold; /* cold: operands in memory; no rounds where that is not timed */
+  timing
+      at_ceiling; /* what the call would take at the nearer of its ceilings, as each round measured them */
   uint64_t results;  /* see job.h */
-  char bytes_ceiling[32], flops_ceiling[32]; /* what each was measured for */
-  bool seen;                                 /* a round has told what becomes of it */
+  ceilings ceilings; /* the best of all rounds */
+  bool seen;         /* a round has told what becomes of it */
   bool profiled;
 
   /* The fields. Texts are borrowed, but for these six. */
@@ -50,20 +52,21 @@ typedef struct row {
   uint64_t iterations, sample_count, calls_per_sample, cold_sample_count;
   double mean, stddev, min, max, q1, q3, mad, noise;
   double low, high;                                /* the 95 % interval of the median */
-  double best;                                     /* the least of the rounds' medians */
+  double best, best_noise;                         /* see timing.h */
   double clock_mhz, clock_low_mhz, clock_high_mhz; /* the device's, of the rounds */
   uint64_t retaken; /* rounds whose samples were dropped, for the clock changed meanwhile */
   uint64_t rounds, low_outliers, high_outliers, severe_outliers;
   double ns_per_point;
   double bytes, flops; /* of one call */
   double bytes_per_second, flops_per_second;
-  double ceiling_bytes_per_second, ceiling_flops_per_second;
-  double least_bytes_per_second,
-      least_flops_per_second; /* of all rounds, where those are the most */
-  double ceiling_share;       /* of that one which is nearer, and which `ceiling` names */
-  bool above_ceiling;         /* by more than measuring is uncertain */
+  double ceiling_bytes_per_second, ceiling_flops_per_second; /* the best of all rounds */
+  /* Of that one which is nearer, and which `ceiling` names, with a 95 % interval: of the rounds, each of which measured
+   * both. */
+  double ceiling_share, ceiling_share_low, ceiling_share_high;
+  bool above_ceiling; /* by more than the interval */
   /* --profile, of one call: see measure/profile.h; memory_time is what moving the operands' bytes takes at the ceiling. */
-  double host_time, launch_time, kernel_time, copy_in_time, copy_out_time, memory_time;
+  double host_time, launch_time, kernel_time, memory_time;
+  double copy_in_time, copy_out_time, pinned_in_time, pinned_out_time;
   double instructions, cycles, cache_misses;
   const char *stop;
   double ulp, ulp_bound;
@@ -102,9 +105,6 @@ bool row_add(row *r, const outcome *o, const device *on, const measure_limits *l
 
 /* After the last round: the fields. */
 void row_measure(row *r, const device *on);
-
-/* Ceilings that were measured again for a row that has its figures: it is held against the higher ones. */
-void row_raise_ceilings(row *r, const ceilings *c, const device *on);
 
 /* The fastest of some right rows of a task that dispatch might choose; null where none was measured. */
 row *row_fastest(row *const *rows, size_t count);

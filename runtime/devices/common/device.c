@@ -49,6 +49,22 @@ size_t device_offset(const device_call *call, int operand) {
   return (wanted + element - 1) / element * element;
 }
 
+double device_best_way(double (*rate)(void *argument, int way), void *argument, int count,
+                       int *way) {
+  double best = 0;
+
+  if (*way != DEVICE_ANY_WAY)
+    return rate(argument, *way);
+  for (int i = 0; i < count; i++) {
+    const double found = rate(argument, i);
+    if (found > best) {
+      best = found;
+      *way = i;
+    }
+  }
+  return best;
+}
+
 /* ---- steps -------------------------------------------------------------------------------------- */
 
 static device_steps *steps;

@@ -14,6 +14,7 @@ typedef struct device device;
 enum {
   STREAMS_MOST = 3,     /* streams that are read, at most */
   STREAMS_READING = -1, /* in place of their number: one is read, and nothing is written */
+  DEVICE_ANY_WAY = -1,  /* see streams_rate */
 };
 
 /* Which part of a device computes: that for any arithmetic, or that for products of matrices, as tensor cores are. */
@@ -141,13 +142,15 @@ struct device {
 
   /* The best rate, in bytes per second of both directions together, at which kernels that only move memory read so
    * many streams (at most STREAMS_MOST, or STREAMS_READING) of some bytes each, and write one, again and again. 0
-   * where it is not known. A processor's threads share the bytes; other devices have no say in threads. */
-  double (*streams_rate)(device *on, int streams, size_t bytes, int threads);
+   * where it is not known. A processor's threads share the bytes; other devices have no say in threads.
+   * *way: DEVICE_ANY_WAY tries all of the device's kernels and grids, and becomes the best of them, which alone is
+   * measured where a later call names it; a process remembers it (ceiling.c), and a processor's rounds have one each. */
+  double (*streams_rate)(device *on, int streams, size_t bytes, int threads, int *way);
 
   /* The best rate, in operations per second, at which kernels that only multiply numbers of a type and add the products,
    * in the type that it is computed in, did so in a unit: two for each product. 0 where there is no such unit, or it is
-   * not known. Null for a device that never tells. */
-  double (*arithmetic_rate)(device *on, lathe_dtype dtype, device_unit unit, int threads);
+   * not known. *way: as of streams_rate. Null for a device that never tells. */
+  double (*arithmetic_rate)(device *on, lathe_dtype dtype, device_unit unit, int threads, int *way);
 };
 
 /* The devices of a kind, or else why there are none. */
@@ -169,6 +172,11 @@ int device_home(const device_call *call, int operand);
  * the first two operands twice that, so that not all lie alike, rounded up to an element's size, which C and
  * the devices want it on; or as many as make it end at such a boundary. */
 size_t device_offset(const device_call *call, int operand);
+
+/* For streams_rate and arithmetic_rate: the rate of a way, or the best of the ways from 0 to count - 1, whose number *way
+ * becomes. rate gives 0 for one that there is not, or that fails. */
+double device_best_way(double (*rate)(void *argument, int way), void *argument, int count,
+                       int *way);
 
 /* What may wait for a device counts its steps where device_watch says, for another process that looks
  * there: a launch that does not end cannot be called back. Null, as at first, is for nobody to see. */

@@ -65,40 +65,29 @@
 #define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #include "arithmetic_loops.h"
 
-#if __has_include(<amxbf16intrin.h>)
-/* Four products of tiles of bf16 in a round, each added to a tile of its own. */
-__attribute__((target("amx-tile,amx-bf16"))) static double amx_bf16(size_t rounds) {
-  static const struct {
-    uint8_t palette, start, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-  } all = {.palette = 1, .row_bytes = {64, 64, 64, 64, 64, 64}, .rows = {16, 16, 16, 16, 16, 16}};
-  static uint16_t halves[16][32]; /* each 0.5 */
-  float sum[16][16];
+#define LOOP avx512_bytes
+#define TARGET __attribute__((target("avx512f,avx512vnni")))
+#define vector __m512i
+#define number int
+#define SUMS 12 /* of more, gcc 12 copies registers to and fro */
+#define SET(x) _mm512_set1_epi32(x)
+#define FMA(a, b, c) _mm512_dpbusd_epi32(a, b, c)
+#include "arithmetic_loops.h"
 
-  for (int i = 0; i < 16; i++)
-    for (int j = 0; j < 32; j++)
-      halves[i][j] = 0x3f00;
-  __asm__ volatile("" : : : "memory");
-  _tile_loadconfig(&all);
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  _tile_loadd(4, halves, 64);
-  _tile_loadd(5, halves, 64);
-  for (size_t round = 0; round < rounds; round++) {
-    _tile_dpbf16ps(0, 4, 5);
-    _tile_dpbf16ps(1, 4, 5);
-    _tile_dpbf16ps(2, 4, 5);
-    _tile_dpbf16ps(3, 4, 5);
-  }
-  _tile_stored(0, sum, 64);
-  _tile_release();
-  __asm__ volatile("" : : : "memory");
-  return (double)sum[0][0];
-}
-#define AMX_LOOPS {LATHE_AMX_BF16, DEVICE_MATRIX, LATHE_BF16, 4 * 2 * 16 * 16 * 32, amx_bf16},
+#if __has_include(<amxbf16intrin.h>)
+#define LOOP amx_halves
+#define TARGET __attribute__((target("amx-tile,amx-bf16")))
+#define MULTIPLY(to, a, b) _tile_dpbf16ps(to, a, b)
+#include "arithmetic_tiles.h"
+
+#define LOOP amx_bytes
+#define TARGET __attribute__((target("amx-tile,amx-int8")))
+#define MULTIPLY(to, a, b) _tile_dpbssd(to, a, b)
+#include "arithmetic_tiles.h"
+
+#define AMX_LOOPS                                                                                  \
+  {LATHE_AMX_BF16, DEVICE_MATRIX, LATHE_BF16, 4 * 2 * 16 * 16 * 32, amx_halves},                   \
+      {LATHE_AMX_INT8, DEVICE_MATRIX, LATHE_I8, 4 * 2 * 16 * 16 * 64, amx_bytes},
 #else
 #define AMX_LOOPS
 #endif
@@ -108,7 +97,7 @@ typedef double loop(size_t rounds);
 static const struct {
   uint64_t features;
   device_unit unit;
-  lathe_dtype dtype; /* of vectors, the one that is computed in */
+  lathe_dtype dtype; /* of vectors, the one that is computed in, or i8 */
   double each;       /* operations of a round */
   loop *run;
 } loops[] = {{LATHE_SSE2, DEVICE_VECTOR, LATHE_F32, 2 * 12 * 4, sse2_float},
@@ -117,6 +106,7 @@ static const struct {
              {LATHE_AVX2 | LATHE_FMA, DEVICE_VECTOR, LATHE_F64, 2 * 12 * 4, avx2_double},
              {LATHE_AVX512F, DEVICE_VECTOR, LATHE_F32, 2 * 24 * 16, avx512_float},
              {LATHE_AVX512F, DEVICE_VECTOR, LATHE_F64, 2 * 24 * 8, avx512_double},
+             {LATHE_AVX512VNNI, DEVICE_VECTOR, LATHE_I8, 2 * 12 * 64, avx512_bytes},
              AMX_LOOPS};
 
 /* Nanoseconds of a round at its best: batches of some 20 us, for about two milliseconds. */
@@ -136,22 +126,36 @@ static double best_time(loop *run) {
   return best;
 }
 
-double cpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit) {
-  const lathe_dtype multiplied =
-      unit == DEVICE_VECTOR ? lathe_dtype_format_of(dtype)->computed : dtype;
-  double best = 0;
+/* What is to be computed: of a type, or of that which it is computed in. */
+typedef struct task {
+  uint64_t features;
+  lathe_dtype dtype, computed;
+  device_unit unit;
+} task;
 
-  for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
-    if (loops[i].unit == unit && loops[i].dtype == multiplied &&
-        !(loops[i].features & ~on->features))
-      best = fmax(best, loops[i].each * 1e9 / best_time(loops[i].run));
-  return best;
+/* Operations per second of a loop. */
+static double rate_of_way(void *argument, int way) {
+  const task *t = argument;
+
+  if (loops[way].unit != t->unit ||
+      (loops[way].dtype != t->dtype && loops[way].dtype != t->computed) ||
+      loops[way].features & ~t->features)
+    return 0;
+  return loops[way].each * 1e9 / best_time(loops[way].run);
+}
+
+double cpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int *way) {
+  task t = {on->features, dtype == LATHE_U8 ? LATHE_I8 : dtype, dtype, unit};
+
+  if (unit == DEVICE_VECTOR)
+    t.computed = lathe_dtype_format_of(dtype)->computed;
+  return device_best_way(rate_of_way, &t, sizeof loops / sizeof *loops, way);
 }
 
 #else
 
-double cpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit) {
-  (void)on, (void)dtype, (void)unit;
+double cpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int *way) {
+  (void)on, (void)dtype, (void)unit, (void)way;
   return 0;
 }
 

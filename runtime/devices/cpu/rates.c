@@ -14,20 +14,21 @@ typedef struct cores {
   lathe_dtype dtype;
   device_unit unit;
   double rate[MOST_THREADS];
+  int way[MOST_THREADS]; /* each finds its own, but where one is asked for */
 } cores;
 
 static void move(void *context, size_t core, int thread) {
   cores *c = context;
 
   (void)thread;
-  c->rate[core] = cpu_streams_rate(c->on, c->streams, c->bytes);
+  c->rate[core] = cpu_streams_rate(c->on, c->streams, c->bytes, &c->way[core]);
 }
 
 static void compute(void *context, size_t core, int thread) {
   cores *c = context;
 
   (void)thread;
-  c->rate[core] = cpu_arithmetic_rate(c->on, c->dtype, c->unit);
+  c->rate[core] = cpu_arithmetic_rate(c->on, c->dtype, c->unit, &c->way[core]);
 }
 
 /* No more than there are to work at the same time. */
@@ -37,26 +38,30 @@ static int together(int threads) {
   return threads < 1 ? 1 : threads < most ? threads : most;
 }
 
-static double sum_of(cores *c, pool_work *work, int threads) {
+static double sum_of(cores *c, pool_work *work, int threads, int *way) {
   double sum = 0;
 
+  for (int i = 0; i < threads; i++)
+    c->way[i] = *way;
   pool_run(work, c, (size_t)threads);
   for (int i = 0; i < threads; i++)
     sum += c->rate[i];
+  *way = c->way[0];
   return sum;
 }
 
-double cpu_threads_streams_rate(device *on, int streams, size_t bytes, int threads) {
+double cpu_threads_streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
   const size_t line = 64;
   const int n = together(threads);
   cores c = {.on = on, .streams = streams};
 
   c.bytes = (bytes / (size_t)n + line - 1) / line * line;
-  return sum_of(&c, move, n);
+  return sum_of(&c, move, n, way);
 }
 
-double cpu_threads_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads) {
+double cpu_threads_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads,
+                                   int *way) {
   cores c = {.on = on, .dtype = dtype, .unit = unit};
 
-  return sum_of(&c, compute, together(threads));
+  return sum_of(&c, compute, together(threads), way);
 }

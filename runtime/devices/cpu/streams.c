@@ -105,14 +105,15 @@ static const struct {
 #endif
 };
 
-/* Nanoseconds of one call at its best: batches of some 20 us, for about a quarter of a millisecond. */
+/* Nanoseconds of one call at its best: batches of some 20 us, for about a quarter of a millisecond; a call that takes
+ * long, as beyond a large cache, is not made again. */
 static double best_time(loop *run, const cpu_streams *s, size_t bytes) {
-  const double batch_ns = 20e3, total_ns = 0.25e6;
+  const double batch_ns = 20e3, total_ns = 0.25e6, long_ns = 50e6;
   const int rounds_at_least = 4;
   double best = INFINITY, spent = 0;
   size_t calls = 1;
 
-  for (int round = 0; round < rounds_at_least || spent < total_ns; round++) {
+  for (int round = 0; (round < rounds_at_least && spent < long_ns) || spent < total_ns; round++) {
     const double start = clock_ns();
     double taken;
     run(s, bytes, calls);
@@ -125,27 +126,30 @@ static double best_time(loop *run, const cpu_streams *s, size_t bytes) {
   return best;
 }
 
-/* The shortest time to move one stream's bytes, over instruction sets and kinds of store. */
-static double best_loop(uint64_t features, cpu_streams *s, int streams, size_t bytes) {
-  /* Below this, stores past the caches only lose. */
-  const size_t streaming_from = 256 << 10;
-  double best = INFINITY;
+/* What is to be moved. */
+typedef struct task {
+  cpu_streams s;
+  uint64_t features;
+  int streams;
+  size_t bytes; /* of a stream */
+} task;
 
-  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-    if (sets[i].features & ~features)
-      continue;
-    if (streams == STREAMS_READING) {
-      best = fmin(best, best_time(sets[i].read, s, bytes));
-      continue;
-    }
-    s->streams = streams;
-    s->streaming = false;
-    best = fmin(best, best_time(sets[i].write, s, bytes));
-    s->streaming = true;
-    if (bytes >= streaming_from)
-      best = fmin(best, best_time(sets[i].write, s, bytes));
-  }
-  return best;
+enum { KINDS_OF_STORE = 2, WAYS = KINDS_OF_STORE * (int)(sizeof sets / sizeof *sets) };
+
+/* Bytes per second of an instruction set's loop, with one of both kinds of store. */
+static double rate_of_way(void *argument, int way) {
+  const size_t past_caches_from = 256 << 10; /* below, such stores only lose */
+  task *t = argument;
+  const bool reading = t->streams == STREAMS_READING;
+  const int set = way / KINDS_OF_STORE, moved = reading ? 1 : t->streams + 1;
+
+  t->s.streams = t->streams;
+  t->s.streaming = way % KINDS_OF_STORE;
+  if (sets[set].features & ~t->features ||
+      (t->s.streaming && (reading || t->bytes < past_caches_from)))
+    return 0;
+  return moved * (double)t->bytes * 1e9 /
+         best_time(reading ? sets[set].read : sets[set].write, &t->s, t->bytes);
 }
 
 /* Where a stream lies, in cache lines, in the nth measurement: as for kernels' operands, each has other neighbours. */
@@ -155,29 +159,27 @@ static int lines_of(unsigned nth, int stream) {
   return (int)(mixed >> 28);
 }
 
-double cpu_streams_rate(device *on, int streams, size_t bytes) {
+double cpu_streams_rate(device *on, int streams, size_t bytes, int *way) {
   static atomic_uint measured;
   const unsigned nth = atomic_fetch_add(&measured, 1);
   const int inputs = streams == STREAMS_READING ? 1 : streams;
   buffer in[STREAMS_MOST] = {0}, out = {0}, sink = {0};
-  cpu_streams s = {0};
+  task t = {.features = on->features, .streams = streams, .bytes = bytes};
   double rate = 0;
   bool ok = buffer_make(&sink, LINE, (buffer_place){0});
 
   for (int i = 0; i < inputs; i++) {
     ok = buffer_make(&in[i], bytes, (buffer_place){.stagger = i, .lines = lines_of(nth, i)}) && ok;
-    s.in[i] = (const char *)in[i].data;
+    t.s.in[i] = (const char *)in[i].data;
   }
   if (streams != STREAMS_READING)
     ok = buffer_make(&out, bytes,
                      (buffer_place){.stagger = inputs, .lines = lines_of(nth, inputs)}) &&
          ok;
-  s.out = (char *)out.data;
-  s.sink = (char *)sink.data;
-  if (ok) {
-    const int moved = streams == STREAMS_READING ? 1 : streams + 1;
-    rate = (double)moved * (double)bytes * 1e9 / best_loop(on->features, &s, streams, bytes);
-  }
+  t.s.out = (char *)out.data;
+  t.s.sink = (char *)sink.data;
+  if (ok)
+    rate = device_best_way(rate_of_way, &t, WAYS, way);
   for (int i = 0; i < STREAMS_MOST; i++)
     buffer_free(&in[i]);
   buffer_free(&out);
@@ -187,8 +189,8 @@ double cpu_streams_rate(device *on, int streams, size_t bytes) {
 
 #else
 
-double cpu_streams_rate(device *on, int streams, size_t bytes) {
-  (void)on, (void)streams, (void)bytes;
+double cpu_streams_rate(device *on, int streams, size_t bytes, int *way) {
+  (void)on, (void)streams, (void)bytes, (void)way;
   return 0;
 }
 

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "arithmetic.h"
 #include "base/clock.h"
 #include "call.h"
 #include "streams.h"
@@ -33,55 +32,90 @@ static CUresult launch_streams(const void *argument, int nth) {
                      NULL);
 }
 
+/* Seconds that a device takes for what `work` puts on its stream; infinite where it fails. */
+static double time_work(cuda_device *d, CUresult (*work)(const void *, int), const void *argument) {
+  float milliseconds = 0;
+  CUresult error = cuda.event_record(d->begin, d->stream);
+
+  if (!error)
+    error = work(argument, 0);
+  if (!error)
+    error = cuda.event_record(d->end, d->stream);
+  if (!error)
+    error = cuda_finish(d);
+  if (!error)
+    error = cuda.event_elapsed(&milliseconds, d->begin, d->end);
+  d->head.lost = d->head.lost || error;
+  return error ? INFINITY : milliseconds * 1e-3;
+}
+
+/* Calls that were recorded. */
+typedef struct recorded_calls {
+  cuda_device *d;
+  CUgraphExec graph;
+} recorded_calls;
+
+static CUresult launch_recorded(const void *argument, int nth) {
+  const recorded_calls *r = argument;
+
+  (void)nth;
+  return cuda.graph_launch(r->graph, r->d->stream);
+}
+
 /* Seconds of one run at its best; infinite where it fails. */
 static double best_run(const streams_run *r, size_t bytes) {
   const int rounds = 4, calls = bytes < large ? GRAPH_CALLS : FEW_CALLS;
-  cuda_device *d = r->d;
-  CUgraphExec graph = NULL;
-  CUresult error = cuda_capture(d, launch_streams, r, 0, calls, &graph);
+  recorded_calls recorded = {r->d, NULL};
   double best = INFINITY;
-  float milliseconds = 0;
 
-  for (int round = 0; round < rounds && !error; round++) {
-    error = cuda.event_record(d->begin, d->stream);
-    if (!error)
-      error = cuda.graph_launch(graph, d->stream);
-    if (!error)
-      error = cuda.event_record(d->end, d->stream);
-    if (!error)
-      error = cuda_finish(d);
-    if (!error)
-      error = cuda.event_elapsed(&milliseconds, d->begin, d->end);
-    if (!error)
-      best = fmin(best, milliseconds * 1e-3 / calls);
-  }
-  if (graph)
-    cuda.graph_exec_free(graph);
-  d->head.lost = d->head.lost || error;
+  if (cuda_capture(r->d, launch_streams, r, 0, calls, &recorded.graph))
+    r->d->head.lost = true;
+  for (int round = 0; round < rounds && !r->d->head.lost; round++)
+    best = fmin(best, time_work(r->d, launch_recorded, &recorded) / calls);
+  if (recorded.graph)
+    cuda.graph_exec_free(recorded.graph);
   return best;
 }
 
-/* The best over both kinds of accesses and over grids: a tile for each block, of few threads where
- * there is little to move; or some blocks for each multiprocessor, that go on from tile to tile. */
-static double best_streams(cuda_device *d, streams_run *r, int streams, size_t bytes) {
-  double best = streams == 1 ? best_run(r, bytes) : INFINITY;
+/* What is to be moved. */
+typedef struct streams_task {
+  streams_run run;
+  int streams;
+  size_t bytes; /* of a stream */
+} streams_task;
 
-  for (int once = 0; once < 2; once++) {
-    if (cuda.module_function(&r->kernel, d->streams, streams_name(streams, once)))
-      return INFINITY;
-    for (r->threads = 32; r->threads <= 512; r->threads *= 4) {
-      const unsigned tile = r->threads * STREAMS_ACCESSES;
-      const unsigned tiles = (unsigned)((r->packs + tile - 1) / tile);
-      r->blocks = tiles;
-      best = fmin(best, best_run(r, bytes));
-      for (unsigned each = 1024 / r->threads; each <= 2048 / r->threads; each *= 2) {
-        r->blocks = each * d->limits.multiprocessors;
-        if (r->blocks < tiles)
-          best = fmin(best, best_run(r, bytes));
-      }
-    }
+enum {
+  KINDS_OF_ACCESS = 2, /* see streams.h */
+  GRIDS = 3,
+  BLOCK_SIZES = 3,
+  DRIVERS_COPY = 0, /* a way; the others come after it */
+  STREAMS_WAYS = 1 + KINDS_OF_ACCESS * GRIDS * BLOCK_SIZES,
+};
+
+/* Bytes per second of a kind of accesses, in a grid: a tile for each block, of few threads where there is little to
+ * move; or some blocks for each multiprocessor, that go on from tile to tile. */
+static double streams_rate_of_way(void *argument, int way) {
+  static const unsigned threads[BLOCK_SIZES] = {32, 128, 512};
+  streams_task *t = argument;
+  streams_run *r = &t->run;
+  const int moved = t->streams == STREAMS_READING ? 1 : t->streams + 1;
+
+  r->kernel = NULL;
+  if (way == DRIVERS_COPY && t->streams != 1)
+    return 0;
+  if (way != DRIVERS_COPY) {
+    const int nth = way - 1, grid = nth / KINDS_OF_ACCESS % GRIDS;
+    unsigned tile, tiles;
+    r->threads = threads[nth / KINDS_OF_ACCESS / GRIDS];
+    tile = r->threads * STREAMS_ACCESSES;
+    tiles = (unsigned)((r->packs + tile - 1) / tile);
+    r->blocks = grid ? (unsigned)grid * 1024 / r->threads * r->d->limits.multiprocessors : tiles;
+    if ((grid && r->blocks >= tiles) ||
+        cuda.module_function(&r->kernel, r->d->streams,
+                             streams_name(t->streams, nth % KINDS_OF_ACCESS)))
+      return 0;
   }
-  return best;
+  return moved * (double)t->bytes / best_run(r, t->bytes);
 }
 
 /* The kernels of streams.h, loaded once. */
@@ -109,87 +143,96 @@ bool cuda_empty_launch(device *on, device_time *taken) {
   return !on->lost && isfinite(taken->own);
 }
 
-double cuda_streams_rate(device *on, int streams, size_t bytes, int threads) {
+double cuda_streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
   cuda_device *d = (cuda_device *)on;
   const int reads = streams == STREAMS_READING ? 1 : streams;
-  const int moved = streams == STREAMS_READING ? 1 : streams + 1;
-  streams_run r = {.d = d, .packs = bytes / 16};
+  streams_task t = {{.d = d, .packs = bytes / 16}, streams, bytes};
+  streams_run *r = &t.run;
   double rate = 0;
   bool ok = load_streams(d);
 
   (void)threads;
   for (int s = 0; s < reads && ok; s++)
-    ok = cuda.memory_allocate(&r.from[s], bytes) == 0;
+    ok = cuda.memory_allocate(&r->from[s], bytes) == 0;
   /* Where nothing is written the loops still name a place. */
-  ok = ok && cuda.memory_allocate(&r.to, moved > reads ? bytes : 16) == 0;
+  ok = ok && cuda.memory_allocate(&r->to, streams == STREAMS_READING ? 16 : bytes) == 0;
   if (ok)
-    rate = moved * (double)bytes / best_streams(d, &r, streams, bytes);
+    rate = device_best_way(streams_rate_of_way, &t, STREAMS_WAYS, way);
   for (int s = 0; s < reads; s++)
-    if (r.from[s])
-      cuda.memory_free(r.from[s]);
-  if (r.to)
-    cuda.memory_free(r.to);
+    if (r->from[s])
+      cuda.memory_free(r->from[s]);
+  if (r->to)
+    cuda.memory_free(r->to);
   return rate;
 }
 
-/* Seconds of one launch of a kernel of arithmetic.h; infinite where it fails. */
-static double time_arithmetic(cuda_device *d, CUfunction kernel, unsigned blocks, CUdeviceptr to,
-                              unsigned rounds) {
-  void *parameters[] = {&to, &rounds};
-  float milliseconds = 0;
-  CUresult error = cuda.event_record(d->begin, d->stream);
+/* A kernel of arithmetic.h, and how it is launched. */
+typedef struct arithmetic_run {
+  cuda_device *d;
+  CUfunction kernel;
+  CUdeviceptr to;
+  unsigned blocks, rounds;
+} arithmetic_run;
 
-  if (!error)
-    error =
-        cuda.launch(kernel, blocks, 1, 1, ARITHMETIC_THREADS, 1, 1, 0, d->stream, parameters, NULL);
-  if (!error)
-    error = cuda.event_record(d->end, d->stream);
-  if (!error)
-    error = cuda_finish(d);
-  if (!error)
-    error = cuda.event_elapsed(&milliseconds, d->begin, d->end);
-  d->head.lost = d->head.lost || error;
-  return error ? INFINITY : milliseconds * 1e-3;
+static CUresult launch_arithmetic(const void *argument, int nth) {
+  const arithmetic_run *r = argument;
+  void *parameters[] = {(void *)&r->to, (void *)&r->rounds};
+
+  (void)nth;
+  return cuda.launch(r->kernel, r->blocks, 1, 1, ARITHMETIC_THREADS, 1, 1, 0, r->d->stream,
+                     parameters, NULL);
 }
 
-/* Operations per second at their best, of launches that are long enough for the clock, of some blocks for each
- * multiprocessor; each: operations of a block in a round. */
-static double best_arithmetic(cuda_device *d, CUfunction kernel, CUdeviceptr to, double each) {
+enum { BLOCK_COUNTS = 6 };
+
+/* What is to be computed: operations of a block in a round, by each kernel; none where it is 0. */
+typedef struct arithmetic_task {
+  arithmetic_run run[ARITHMETIC_KERNELS];
+  double each[ARITHMETIC_KERNELS];
+} arithmetic_task;
+
+/* Operations per second at their best, of launches that are long enough for the clock, of a kernel in some blocks for
+ * each multiprocessor. */
+static double arithmetic_rate_of_way(void *argument, int way) {
+  static const unsigned blocks[BLOCK_COUNTS] = {1, 2, 3, 4, 8, 16};
   const double long_enough = 500e-6;
-  const unsigned most_rounds = 1u << 20, most_blocks = 16;
-  const int times = 3;
-  unsigned rounds = 64;
+  const unsigned most_rounds = 1u << 20;
+  const int times = 3, nth = way / BLOCK_COUNTS;
+  const arithmetic_task *t = argument;
+  arithmetic_run r = t->run[nth];
   double best = 0;
 
-  while (rounds < most_rounds &&
-         time_arithmetic(d, kernel, d->limits.multiprocessors, to, rounds) < long_enough)
-    rounds *= 2;
-  for (unsigned blocks = 1; blocks <= most_blocks; blocks += blocks < 4 ? 1 : blocks)
-    for (int i = 0; i < times && !d->head.lost; i++) {
-      const unsigned all = blocks * d->limits.multiprocessors;
-      best = fmax(best, each * all * rounds / time_arithmetic(d, kernel, all, to, rounds));
-    }
+  r.rounds = 64;
+  r.blocks = blocks[way % BLOCK_COUNTS] * r.d->limits.multiprocessors;
+  while (t->each[nth] > 0 && r.rounds < most_rounds &&
+         time_work(r.d, launch_arithmetic, &r) < long_enough)
+    r.rounds *= 2;
+  for (int i = 0; i < times && t->each[nth] > 0 && !r.d->head.lost; i++)
+    best = fmax(best, t->each[nth] * r.blocks * r.rounds / time_work(r.d, launch_arithmetic, &r));
   return best;
 }
 
-double cuda_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads) {
-  enum { KERNELS = 2 };
+double cuda_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads,
+                            int *way) {
   cuda_device *d = (cuda_device *)on;
+  CUmodule *loaded = d->arithmetic[dtype][unit];
+  arithmetic_task t = {0};
   CUdeviceptr to = 0;
-  double best = 0;
+  double rate = 0;
   bool ok = cuda_context_use(d) == 0 && cuda.memory_allocate(&to, sizeof(double)) == 0;
 
   (void)threads;
-  for (int nth = 0; nth < KERNELS && ok; nth++) {
+  for (int nth = 0; nth < ARITHMETIC_KERNELS && ok; nth++) {
     const arithmetic_kernel k = arithmetic_make(dtype, unit, d->limits.architecture, nth);
-    CUmodule loaded; /* for good, as it is asked for once */
-    CUfunction kernel;
-    if (k.ptx && !cuda.module_load(&loaded, k.ptx) &&
-        !cuda.module_function(&kernel, loaded, k.name))
-      best = fmax(best, best_arithmetic(d, kernel, to, k.each));
+    t.run[nth] = (arithmetic_run){.d = d, .to = to};
+    if (k.ptx && (loaded[nth] || !cuda.module_load(&loaded[nth], k.ptx)) &&
+        !cuda.module_function(&t.run[nth].kernel, loaded[nth], k.name))
+      t.each[nth] = k.each;
     free(k.ptx);
   }
+  if (ok)
+    rate = device_best_way(arithmetic_rate_of_way, &t, ARITHMETIC_KERNELS * BLOCK_COUNTS, way);
   if (to)
     cuda.memory_free(to);
-  return best;
+  return rate;
 }

@@ -313,8 +313,8 @@ static bool poke(device_call *call, int operand, size_t at, const void *from, si
   return true;
 }
 
-static double streams_rate(device *on, int streams, size_t bytes, int threads) {
-  (void)on, (void)streams, (void)bytes, (void)threads;
+static double streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
+  (void)on, (void)streams, (void)bytes, (void)threads, (void)way;
   return 0;
 }
 

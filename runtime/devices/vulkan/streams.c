@@ -7,7 +7,7 @@
   __asm__(".section .rodata\n"                                                                     \
           ".balign 16\n"                                                                           \
           "vulkan_" #name "_start:\n"                                                              \
-          ".incbin \"" #name ".image.zst\"\n"                                                      \
+          ".incbin \"" #name ".images.xz\"\n"                                                      \
           "vulkan_" #name "_end:\n"                                                                \
           ".byte 0\n"                                                                              \
           ".previous\n");                                                                          \
