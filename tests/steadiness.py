@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 TIMES = "real_time cpu_time low high best mean min max q1 q3".split()
-OPTIONS = ["--backend", "cpu", "--op", "add,exp,sum,softmax,gelu,layernorm", "--size", "1K,10K,100K"]
+OPTIONS = ["--backend", "cpu", "--op", "add,exp,sum,softmax,gelu,layernorm", "--size", "1K,10K,100K", "--rounds", "10"]
 
 
 def run(bench, options, path):

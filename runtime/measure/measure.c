@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "stats.h"
 
 /* A batch's least length: a thousand readings of the host's clock, and of a GPU's many more of its
  * ticks than the gap that there is before a batch. */
@@ -125,6 +126,10 @@ bool measure(device_call *call, const measure_limits *limits, uint64_t calls, lo
            m->retaken < RETAKES && ++m->retaken);
   m->clock_mhz = (before + after) / 2;
   return true;
+}
+
+double measure_median(const measurement *m, const device *on) {
+  return stats_median(measure_uses_host(on) ? m->host : m->own, m->count, sizeof *m->host);
 }
 
 void measure_free(measurement *m) {

@@ -38,4 +38,7 @@ bool measure(device_call *call, const measure_limits *limits, uint64_t calls, lo
              result_watch *w, measurement *m);
 void measure_free(measurement *m);
 
+/* Of the samples, by the clock that counts on the device; NaN where there are none, or no memory. */
+double measure_median(const measurement *m, const device *on);
+
 #endif

@@ -3,9 +3,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "counters.h"
+#include "devices/common/remote.h"
 #include "overhead.h"
 #include "stats.h"
 
@@ -46,34 +49,81 @@ static bool ask(device_call *call, void *argument, double *ns) {
   return ok;
 }
 
-static bool copy_in(device_call *call, void *argument, double *ns) {
-  (void)argument, (void)ns;
-  return call->on->load(call, call->problem);
+/* Memory of the host's for each operand, of which the inputs are there. */
+typedef struct host_copies {
+  void *of[LATHE_MAX_OPERANDS];
+  bool pinned[LATHE_MAX_OPERANDS];
+} host_copies;
+
+static bool make_copies(const problem *p, host_copies *h) {
+  for (int o = 0; o < p->op->noperands; o++) {
+    h->of[o] = memory_make(p->bytes[o]);
+    if (!h->of[o])
+      return false;
+    if (p->input[o])
+      memcpy(h->of[o], p->input[o], p->bytes[o]);
+    else
+      memset(h->of[o], 0, p->bytes[o]); /* touches its pages */
+  }
+  return true;
 }
 
-static bool copy_out(device_call *call, void *to, double *ns) {
-  const lathe_op *op = call->variant->op;
+/* False where some of them cannot be pinned. */
+static bool pin_copies(const device_call *call, host_copies *h) {
+  const struct remote_kind *kind = call->on->remote;
+
+  if (!kind || !kind->pin)
+    return false;
+  for (int o = 0; o < call->problem->op->noperands; o++) {
+    h->pinned[o] = kind->pin(h->of[o], call->problem->bytes[o]);
+    if (!h->pinned[o])
+      return false;
+  }
+  return true;
+}
+
+static void free_copies(const device_call *call, host_copies *h) {
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
+    if (h->pinned[o])
+      call->on->remote->unpin(h->of[o]);
+    free(h->of[o]);
+  }
+}
+
+static bool copy_in(device_call *call, void *copies, double *ns) {
+  const problem *p = call->problem;
+  const host_copies *h = copies;
 
   (void)ns;
-  for (int o = 0; o < op->noperands; o++)
-    if (op->operands[o].output && !call->on->peek(call, o, 0, to, call->problem->bytes[o]))
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->input[o] && !call->on->poke(call, o, 0, h->of[o], p->bytes[o]))
       return false;
   return true;
 }
 
-static bool time_copies(device_call *call, profile *p) {
-  size_t most = 1;
-  void *to;
-  bool ok;
+static bool copy_out(device_call *call, void *copies, double *ns) {
+  const problem *p = call->problem;
+  const host_copies *h = copies;
 
-  for (int o = 0; o < call->variant->op->noperands; o++)
-    if (call->problem->bytes[o] > most)
-      most = call->problem->bytes[o];
-  to = malloc(most);
-  if (!to)
-    return device_fail(call, "not enough memory for a copy of the results");
-  ok = time_part(call, copy_in, NULL, &p->copy_in) && time_part(call, copy_out, to, &p->copy_out);
-  free(to);
+  (void)ns;
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->op->operands[o].output && !call->on->peek(call, o, 0, h->of[o], p->bytes[o]))
+      return false;
+  return true;
+}
+
+/* Where the host has no memory for them, nothing is known of copies. Inputs stay what they were. */
+static bool time_copies(device_call *call, profile *p) {
+  host_copies h = {0};
+  bool ok = true;
+
+  if (make_copies(call->problem, &h)) {
+    ok = time_part(call, copy_in, &h, &p->copy_in) && time_part(call, copy_out, &h, &p->copy_out);
+    if (ok && pin_copies(call, &h))
+      ok = time_part(call, copy_in, &h, &p->pinned_in) &&
+           time_part(call, copy_out, &h, &p->pinned_out);
+  }
+  free_copies(call, &h);
   return ok;
 }
 
@@ -94,7 +144,7 @@ static bool count(device_call *call, uint64_t calls, profile *p) {
 bool profile_call(device_call *call, uint64_t calls, profile *p) {
   const bool on_host = device_kind_of(call->on->kind)->on_host;
 
-  *p = (profile){true, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  *p = (profile){true, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   if (!time_part(call, call_alone, NULL, &p->host) ||
       (call->on->ask && !time_part(call, ask, NULL, &p->launch)))
     return false;

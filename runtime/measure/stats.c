@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int compare(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -91,4 +92,15 @@ stats stats_of(double *samples, size_t count) {
     s.noise = (s.high - s.low) / 2 / s.median;
   }
   return s;
+}
+
+double stats_median(const double *first, size_t count, size_t apart) {
+  double *copy = malloc(count * sizeof *copy), median = NAN;
+
+  for (size_t i = 0; copy && i < count; i++)
+    memcpy(&copy[i], (const char *)first + i * apart, sizeof *copy);
+  if (copy)
+    median = stats_of(copy, count).median;
+  free(copy);
+  return median;
 }

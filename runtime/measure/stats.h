@@ -19,4 +19,7 @@ typedef struct stats {
 /* Sorts the samples. All figures are NaN where there are none. */
 stats stats_of(double *samples, size_t count);
 
+/* The median of numbers so many bytes apart, which stay in their order; NaN where there are none, or no memory. */
+double stats_median(const double *first, size_t count, size_t apart);
+
 #endif

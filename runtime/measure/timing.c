@@ -13,23 +13,11 @@ enum {
   RESAMPLES = 999, /* of the bootstrap */
 };
 
-/* The median of numbers so many bytes apart, which stay in their order; NaN where there are none, or no memory. */
-static double median_of(const double *first, size_t count, size_t apart) {
-  double *copy = malloc(count * sizeof *copy), median = NAN;
-
-  for (size_t i = 0; copy && i < count; i++)
-    memcpy(&copy[i], (const char *)first + i * apart, sizeof *copy);
-  if (copy)
-    median = stats_of(copy, count).median;
-  free(copy);
-  return median;
-}
-
 bool timing_add(timing *t, const measurement *m, bool host) {
   const double *samples = host ? m->host : m->own, *other = host ? m->own : m->host;
   const timing_round r = {
-      .median = median_of(samples, m->count, sizeof *samples),
-      .other = median_of(other, m->count, sizeof *other),
+      .median = stats_median(samples, m->count, sizeof *samples),
+      .other = stats_median(other, m->count, sizeof *other),
       .samples = m->count,
       .clock_mhz = m->clock_mhz,
   };
@@ -62,9 +50,25 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The 95 % interval of a median: of as many values, drawn among these again and again. The factor and term are
+/* A figure of some values, whose order may change. */
+typedef double figure(double *values, size_t count);
+
+static double median_of(double *values, size_t count) {
+  return stats_of(values, count).median;
+}
+
+static double least_of(double *values, size_t count) {
+  double least = INFINITY;
+
+  for (size_t i = 0; i < count; i++)
+    least = fmin(least, values[i]);
+  return least;
+}
+
+/* The 95 % interval of a figure: of as many values, drawn among these again and again. The factor and term are
  * Knuth's, of MMIX; the same values have the same interval. False where there is no memory. */
-static bool draw_interval(const double *values, size_t count, double *low, double *high) {
+static bool draw_interval(const double *values, size_t count, figure *of, double *low,
+                          double *high) {
   double drawn[RESAMPLES], *some = malloc(count * sizeof *some);
   uint64_t chance = count;
 
@@ -75,7 +79,7 @@ static bool draw_interval(const double *values, size_t count, double *low, doubl
       chance = chance * 6364136223846793005u + 1442695040888963407u;
       some[n] = values[(size_t)((double)(chance >> 11) * 0x1p-53 * (double)count)];
     }
-    drawn[i] = stats_of(some, count).median;
+    drawn[i] = of(some, count);
   }
   free(some);
   qsort(drawn, RESAMPLES, sizeof *drawn, compare);
@@ -87,10 +91,14 @@ static bool draw_interval(const double *values, size_t count, double *low, doubl
 static bool interval_of_rounds(timing *t) {
   double *medians = malloc(t->rounds * sizeof *medians);
   bool ok = medians != NULL;
+  double low, high;
 
   for (size_t i = 0; ok && i < t->rounds; i++)
     medians[i] = t->round[i].median;
-  ok = ok && draw_interval(medians, t->rounds, &t->low, &t->high);
+  ok = ok && draw_interval(medians, t->rounds, median_of, &t->low, &t->high) &&
+       draw_interval(medians, t->rounds, least_of, &low, &high);
+  if (ok)
+    t->best_noise = (high - low) / 2 / t->best;
   free(medians);
   return ok;
 }
@@ -103,15 +111,15 @@ timing_ratio timing_compare(const timing *one, const timing *other) {
   for (size_t i = 0; ratios && i < rounds; i++)
     ratios[i] = one->round[i].median / other->round[i].median;
   if (ratios)
-    r.median = median_of(ratios, rounds, sizeof *ratios);
-  if (ratios && rounds >= FEWEST && !draw_interval(ratios, rounds, &r.low, &r.high))
+    r.median = stats_median(ratios, rounds, sizeof *ratios);
+  if (ratios && rounds >= FEWEST && !draw_interval(ratios, rounds, median_of, &r.low, &r.high))
     r.median = NAN;
   free(ratios);
   return r;
 }
 
 static void judge_clock(timing *t) {
-  t->clock_mhz = median_of(&t->round->clock_mhz, t->rounds, sizeof *t->round);
+  t->clock_mhz = stats_median(&t->round->clock_mhz, t->rounds, sizeof *t->round);
   t->clock_low = INFINITY;
   t->clock_high = 0;
   for (size_t i = 0; i < t->rounds; i++) {
@@ -143,13 +151,13 @@ bool timing_judge(timing *t, const measure_limits *limits) {
   memcpy(copy, t->samples, t->count * sizeof *copy);
   t->all = stats_of(copy, t->count);
   free(copy);
-  t->median = median_of(&t->round->median, t->rounds, sizeof *t->round);
-  t->other_one = median_of(&t->round->other, t->rounds, sizeof *t->round);
+  t->median = stats_median(&t->round->median, t->rounds, sizeof *t->round);
+  t->other_one = stats_median(&t->round->other, t->rounds, sizeof *t->round);
   judge_clock(t);
   t->best = INFINITY;
   for (size_t i = 0; i < t->rounds; i++)
     t->best = fmin(t->best, t->round[i].median);
-  t->low = t->high = NAN;
+  t->low = t->high = t->best_noise = NAN;
   if (t->rounds >= FEWEST) {
     if (!interval_of_rounds(t))
       return false;

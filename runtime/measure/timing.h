@@ -26,12 +26,13 @@ typedef struct timing {
   unsigned retaken;
 
   /* After timing_judge. */
-  stats all;        /* of the samples */
-  double median;    /* of the rounds' medians */
-  double other_one; /* the same on the other clock */
-  double low, high; /* the median's 95 % interval; NaN for one round of few samples */
-  double noise;     /* half of that interval over the median; infinite where it is not known */
-  double best;      /* the least of the rounds' medians */
+  stats all;         /* of the samples */
+  double median;     /* of the rounds' medians */
+  double other_one;  /* the same on the other clock */
+  double low, high;  /* the median's 95 % interval; NaN for one round of few samples */
+  double noise;      /* half of that interval over the median; infinite where it is not known */
+  double best;       /* the least of the rounds' medians */
+  double best_noise; /* half of its 95 % interval over it; NaN where it is not known */
   double clock_mhz, clock_low,
       clock_high; /* the median, least and most of the rounds; NaN: not known */
   const char *
