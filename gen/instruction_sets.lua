@@ -13,7 +13,7 @@
 --   group              "simd" of those with vectors: specs may name them so
 --   registers          how many there are for vectors
 --   families           whose kernels use what only this row has: it has no others, and specs must name it; nil: all
---   tiles              the type of elements that it multiplies as matrices
+--   tiles              what multiplies elements as matrices, by the types of both factors
 --   fused              whether fma is one operation
 --   native             functions that have a text; see lower.lua
 --
@@ -172,9 +172,13 @@ local avx512 = x86_types({
 
 -- A unit that multiplies matrices, beside the vectors of AVX-512.
 local amx = derive(avx512, {
-  name = "amx", processor = "x86_64", flags = "-march=x86-64-v4 -mamx-tile -mamx-bf16",
-  title = "AMX", features = { "AVX512F", "AVX512BW", "AVX512DQ", "AVX512VL", "AMX_BF16" },
-  families = { "contract" }, tiles = "bf16",
+  name = "amx", processor = "x86_64", flags = "-march=x86-64-v4 -mamx-tile -mamx-bf16 -mamx-int8",
+  title = "AMX", features = { "AVX512F", "AVX512BW", "AVX512DQ", "AVX512VL", "AMX_BF16", "AMX_INT8" },
+  families = { "contract" },
+  tiles = {
+    bf16_bf16 = "_tile_dpbf16ps", i8_i8 = "_tile_dpbssd", i8_u8 = "_tile_dpbsud", u8_i8 = "_tile_dpbusd",
+    u8_u8 = "_tile_dpbuud",
+  },
 })
 
 local avx2 = x86_types({

@@ -61,9 +61,14 @@ function c.methods:scalars(op)
   end), "\n")
 end
 
+-- The type of an operand's elements in memory.
+function c.methods:element_type(operand)
+  local own = operand.dtype or operand.temporary and self.compute or self.own_type[operand.name]
+  return own and (types[own].c.storage or types[own].c.number) or self.storage
+end
+
 local function pointer(self, operand, i, offset)
-  local own = operand.dtype or self.own_type[operand.name]
-  local ctype = own and (types[own].c.storage or types[own].c.number) or self.storage
+  local ctype = self:element_type(operand)
   local const = operand.output and "" or "const "
   if not offset then
     return string.format("%s%s *%s = args->buf[%d];", const, ctype, operand.name, i - 1)

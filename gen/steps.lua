@@ -184,11 +184,8 @@ local function plainly(values, all)
 end
 
 -- Why there are no steps for some values, or nil.
-local function unable(op, values)
+local function unable(values)
   local reason
-  for _, operand in ipairs(op.operands) do
-    reason = operand.storage and "operands of a type of their own" or reason
-  end
   expr.visit(text.map(values, function(value)
     return value.node
   end), function(node)
@@ -374,7 +371,7 @@ end
 -- the values. how: points, whether values of no sum are steps too; stored, whether what is summed is stored before.
 function steps.make(op, values, how)
   how = how or {}
-  local reason = unable(op, values)
+  local reason = unable(values)
   if reason then
     return nil, reason
   end

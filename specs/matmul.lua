@@ -18,8 +18,8 @@ for name, row in pairs(ops) do
     sets = matrix.sets,
     dtypes = matrix.dtypes,
     ulp = matrix.ulp,
-    backward = row.gradient and { peers = { numpy = row.gradient } },
-    variants = matrix.variants,
+    backward = row.gradient and { variants = matrix.variants, peers = { numpy = row.gradient } },
+    variants = row.gradient and matrix.all_variants or matrix.variants,
     peers = { numpy = row[4], torch = row[4], blas = "gemm" },
   }
 end

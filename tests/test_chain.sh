@@ -52,19 +52,19 @@ is 'finds a total that begins again in each block' fault chain.c '", first > 0"'
 is 'finds operands that stay at the first block' fault chain.c \
   'rows * ($(per_row(operand)))' '0 * ($(per_row(operand)))'
 is 'finds a total without its last columns' fault chain.c 'const bool whole = columns == $NR$;' 'const bool whole = true;'
-is 'finds a panel that is not filled up' fault chain_factor.c 'panels[(term + lane) * $NR$ + n]' 'panels[term * $NR$ + n]'
+is 'finds a panel of other columns' fault chain.c '+ column * terms, column,' '+ column * terms, 0,'
 is 'finds a tile of too many rows' fault chain_tile.c 'height = $height$;' 'height = $height$ + (rows - i > 6);'
 is 'finds a term left out' fault chain_tile.c 'term < terms; term++' 'term + 1 < terms; term++'
 
 # ---- what is no chain -------------------------------------------------------------------------------
 
-# refused TEXT LINE: the generator has that line of a spec with this function and row of variants
+# refused INPUTS FUNCTION IMPLEMENTATION LINE [BACKEND]: the generator has that line of such a spec
 refused() {
   cat >"$tmp/tree/specs/chain.lua" <<SPEC
 op "refused" {
   doc = "refused", inputs = { $1 }, outputs = { y = { "m", "n" } }, compute = $2,
   sizes = { { "S", m = 4, n = 4, k = 4 } }, dtypes = { "f32" }, ulp = 4,
-  variants = { { backend = "avx2", implementation = $3 } },
+  variants = { { backend = "${5-avx2}", implementation = $3 } },
 }
 SPEC
   ! "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/refused" all 2>"$tmp/line" && grep -F "$4" "$tmp/line"
@@ -77,6 +77,8 @@ is 'says what is no chain' refused 'a = { "k", "m" }, b = { "k", "n" }' "$produc
 implementation, found 'a' without the batch outermost"
 is 'says what has no steps' refused 'a = { "m", "n" }, b = { "k" }' \
   'function(a, b) return a * max(b, "k") end' '"simd"' 'for this implementation, found a reduction other than a sum'
+is 'says which matrix has another type' refused 'a = { "m", "k" }, b = { "k", "n", dtype = "f16" }' "$product" '"coopmat"' \
+  "are operands as they are in memory for this implementation, found 'b' with a dtype of its own" cuda
 
 cat >"$tmp/tree/specs/chain.lua" <<'SPEC'
 op "deep" {

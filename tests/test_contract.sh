@@ -7,9 +7,9 @@
 . "$LATHE_SRC/tests/check.sh"
 
 tree
-cp "$LATHE_SRC/tests/specs-contract/contract.lua" "$tmp/tree/specs/"
+cp "$LATHE_SRC/tests/specs-contract/contract.lua" "$LATHE_SRC/tests/specs-contract/bytes.lua" "$tmp/tree/specs/"
 templates_of_its_own
-mkdir "$tmp/build" "$tmp/faulty"
+mkdir "$tmp/build" "$tmp/faulty" "$tmp/bytes"
 
 cd "$tmp/build" || exit 1
 is 'configures' configure --disable-cuda --disable-vulkan CFLAGS=-O0 KERNEL_CFLAGS=-O0
@@ -23,7 +23,7 @@ is 'is right with special values' bench --special nan,inf,zero,denormal
 
 cd "$tmp/faulty" || exit 1
 is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 CFLAGS=-O0 KERNEL_CFLAGS=-O0 \
-  --ops=product_111,product_121,two_outputs,epilogue --dtypes=f32
+  --ops=product_111,product_121,two_outputs,epilogue,typed_bytes --dtypes=f32
 is 'takes the runtime for faults' reuse
 
 # fault OP FILE FROM TO: with that in place of a text, which is there once, the op's kernels are built, and are wrong
@@ -56,6 +56,23 @@ is 'finds a dot product without its last term' fault product_121 contract_dots.c
 is 'finds dot products with another column' fault product_121 contract_dots.c '"term + " .. j .. " * row_of"' '"term"'
 is 'finds an epilogue without its operands' fault two_outputs contract_step.c 'from, element, nil, lanes));' \
   'from, along == "n" and at.m == "row" and "0" or element, nil, lanes));'
+is 'finds whole numbers that are cut off' fault typed_bytes contract_step.c '$(k:access(operand, "store_number",' \
+  '$(k:text("store_number",'
+
+"$LATHE_BENCH" --list-devices >"$tmp/devices"
+if grep -q avx512vnni "$tmp/devices"; then
+  cd "$tmp/bytes" || exit 1
+  is 'configures for faults of bytes' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx2 --disable-amx \
+    --disable-scalar CFLAGS=-O0 KERNEL_CFLAGS=-O0 --ops=bytes_ss,bytes_us
+  is 'takes the runtime for faults of bytes' reuse
+  is 'finds a shift that is not taken off' fault bytes_ss contract_vnni.c '_mm512_setzero_si512(), before0)' \
+    '_mm512_setzero_si512(), before1)'
+  is 'finds bytes that are not shifted' fault bytes_ss panels.h '(int)0x80808080' '(int)0x80808000'
+  is 'finds rows of another tile' fault bytes_us contract_vnni.c '(2 * block + row / 16)' '(2 * block)'
+  is 'finds signs of the other factor' fault bytes_us contract_vnni.c 'types == "u8_i8"' 'types == "i8_u8"'
+else
+  echo 'skipped: faults of products of bytes: this processor has no AVX-512 VNNI'
+fi
 
 # ---- refusals ---------------------------------------------------------------------------------------
 
@@ -69,6 +86,7 @@ refused() {
     [ "$(wc -l <"$tmp/refusal")" = 1 ] && grep -q "$3" "$tmp/refusal"
 }
 is 'refuses a tile of too many registers' refused 8 3 "takes 28 registers .* expected at most 16 for 'avx2'"
+is 'refuses a unit that others have' refused 3 '2, unit = "vnni"' "unit = vnni: expected backend 'avx512', found 'avx2'"
 is 'refuses it for the widest vectors' refused 16 2 "takes 35 registers .* expected at most 32 for 'avx512'"
 
 summary

@@ -20,9 +20,17 @@ static const struct {
   const char *name;
   uint64_t bit;
 } features_by_name[] = {
-    {"sse2", LATHE_SSE2},         {"avx2", LATHE_AVX2},         {"fma", LATHE_FMA},
-    {"f16c", LATHE_F16C},         {"avx512f", LATHE_AVX512F},   {"avx512bw", LATHE_AVX512BW},
-    {"avx512dq", LATHE_AVX512DQ}, {"avx512vl", LATHE_AVX512VL}, {"amx_bf16", LATHE_AMX_BF16},
+    {"sse2", LATHE_SSE2},
+    {"avx2", LATHE_AVX2},
+    {"fma", LATHE_FMA},
+    {"f16c", LATHE_F16C},
+    {"avx512f", LATHE_AVX512F},
+    {"avx512bw", LATHE_AVX512BW},
+    {"avx512dq", LATHE_AVX512DQ},
+    {"avx512vl", LATHE_AVX512VL},
+    {"amx_bf16", LATHE_AMX_BF16},
+    {"amx_int8", LATHE_AMX_INT8},
+    {"avx512vnni", LATHE_AVX512VNNI},
 };
 enum { FEATURES = sizeof features_by_name / sizeof *features_by_name };
 _Static_assert((int)FEATURES == (int)CPU_FEATURES, "CPU_FEATURES is how many features_by_name has");
@@ -49,7 +57,8 @@ static bool may_use_tiles(void) {
 
 static uint64_t detect(void) {
   const uint64_t ymm = 0x6, zmm = 0xe6, tiles = 0x60000;
-  const uint32_t amx_bf16 = 1u << 22, amx_tile = 1u << 24; /* older compilers' cpuid.h lacks them */
+  /* Older compilers' cpuid.h lacks them. */
+  const uint32_t amx_bf16 = 1u << 22, amx_tile = 1u << 24, amx_int8 = 1u << 25;
   uint32_t a, b, c, d;
   uint64_t found = 0, states = 0;
 
@@ -78,8 +87,10 @@ static uint64_t detect(void) {
     found |= LATHE_AVX512DQ;
   if (b & bit_AVX512VL)
     found |= LATHE_AVX512VL;
-  if (d & amx_bf16 && d & amx_tile && (states & tiles) == tiles && may_use_tiles())
-    found |= LATHE_AMX_BF16;
+  if (c & bit_AVX512VNNI)
+    found |= LATHE_AVX512VNNI;
+  if (d & amx_tile && (states & tiles) == tiles && may_use_tiles())
+    found |= (d & amx_bf16 ? LATHE_AMX_BF16 : 0) | (d & amx_int8 ? LATHE_AMX_INT8 : 0);
   return found;
 }
 

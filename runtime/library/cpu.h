@@ -33,7 +33,7 @@ uint64_t lathe_cpu_hidden_features(void);
 bool lathe_cpu_unknown_feature(const char *list, char *word, size_t size);
 
 /* The names that it may have; how many there are. */
-enum { CPU_FEATURES = 9 };
+enum { CPU_FEATURES = 11 };
 size_t lathe_cpu_features_known(const char *names[CPU_FEATURES]);
 
 /* Clock rate in MHz as the system states it, 0 if unknown; whether it is left to scale. */

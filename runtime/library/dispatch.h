@@ -24,15 +24,19 @@ enum {
   LATHE_AVX512DQ = 1u << 6,
   LATHE_AVX512VL = 1u << 7,
   LATHE_AMX_BF16 = 1u << 8, /* tiles of bf16, which the operating system lets this process use */
+  LATHE_AMX_INT8 = 1u << 9, /* and of 8 bits */
+  LATHE_AVX512VNNI = 1u << 10,
   LATHE_FLUSHES =
       LATHE_AMX_BF16,          /* of these, what may take numbers below the normal range as zero */
   LATHE_SM80 = 1u << 16,       /* CUDA's compute capability 8.0 or more */
   LATHE_VULKAN_F64 = 1u << 17, /* arithmetic in f64 */
   LATHE_VULKAN_F16 = 1u << 18, /* in f16 */
-  LATHE_VULKAN_STORAGE16 = 1u << 19, /* numbers of 16 bits in buffers */
-  LATHE_VULKAN_STORAGE8 = 1u << 20,  /* of 8 bits */
-  LATHE_VULKAN_MATRIX = 1u << 21,    /* products of small matrices of f16, added up in f32 */
-  LATHE_SM90A = 1u << 22,            /* 9.0, whose own instructions no other has */
+  LATHE_VULKAN_STORAGE16 = 1u << 19,        /* numbers of 16 bits in buffers */
+  LATHE_VULKAN_STORAGE8 = 1u << 20,         /* of 8 bits */
+  LATHE_VULKAN_MATRIX = 1u << 21,           /* products of small matrices of f16, added up in f32 */
+  LATHE_SM90A = 1u << 22,                   /* 9.0, whose own instructions no other has */
+  LATHE_VULKAN_WORKGROUP_MATRIX = 1u << 23, /* products of such matrices by whole workgroups */
+  LATHE_VULKAN_VECTOR = 1u << 24, /* products of a matrix and an invocation's vector of f16 */
   /* The kind of device that it is, which every backend needs. */
   LATHE_ON_PEER = 1u << 27,
   LATHE_ON_CPU = 1u << 28,
@@ -78,7 +82,7 @@ struct lathe_op {
   const lathe_operand *operands;
   const lathe_scalar *scalars;
   const lathe_arithmetic *work; /* what the traced graph computes, in all */
-  int digits; /* the fewest to which dispatch may have factors of products rounded; 0: not at all */
+  int digits;    /* the fewest to which dispatch may have products rounded; 0: not at all */
   bool in_place; /* the first output may be the first input */
   int cut;       /* 1 + the dimension along which calls may be cut; 0: none */
   /* The op of which this one is the gradient, or null: its inputs are those of that op that it needs and d<output>, its
@@ -110,7 +114,7 @@ struct lathe_variant {
   const char *source;            /* specs/include/vector.lua:9 */
   const char *template_file;     /* templates/c/map.c */
   const char *implementation; /* the spec's word for this way; null for that of the op's family */
-  int digits; /* to which it rounds factors of products (11: tf32); 0: it does not */
+  int digits; /* to which it rounds factors of products (11: tf32) or sums of them (8: f16); 0: it does not */
 };
 
 /* The table. Ops are sorted by name; variants by op, dtype, then falling preference, so that the first that fits is the
@@ -137,7 +141,7 @@ lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype);
 /* How a variant computes its op: the spec's word, or the family of its templates. */
 const char *lathe_implementation(const lathe_variant *variant);
 
-/* Whether dispatch may choose it: where it rounds factors of products no further than its op allows. */
+/* Whether dispatch may choose it: where it rounds products no further than its op allows. */
 bool lathe_may_be_chosen(const lathe_variant *variant);
 
 /* Null where the variant can run on a device with these features; else the reason, static. */

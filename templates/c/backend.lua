@@ -47,8 +47,13 @@ return {
       { "accumulators", range = { 1, 16 }, default = 4, short = "a" },
       { "unroll", range = { 1, 16 }, default = 1, short = "u" },
     },
-    -- A tile's rows and vectors of columns; terms, rows and columns of a block, 0: as the caches have room.
+    -- A tile's rows and vectors of columns; terms, rows and columns of a block, 0: as the caches have room; what
+    -- multiplies factors of 8 bits as they are in memory.
     contract = {
+      {
+        "unit", names = { "vector", "vnni" }, default = "vector", short = { vnni = "vnni" },
+        features = { vnni = { "AVX512VNNI" } },
+      },
       { "mr", range = { 1, 16 }, default = 4, short = "r" },
       { "nv", range = { 1, 8 }, default = 2, short = "v" },
       { "kc", range = { 0, 4096 }, default = 0, short = unless(0, "k") },
@@ -80,6 +85,8 @@ return {
     local reason = too_wide(params, backend)
     if reason then
       return reason
+    elseif params.unit == "vnni" and backend ~= "avx512" then
+      return "unit = vnni: expected backend 'avx512', found '" .. backend .. "'"
     elseif params.store == "streaming" and backend == "scalar" then
       return "store = 'streaming' needs vectors: expected backend 'simd'"
     elseif params.values ~= "table" then

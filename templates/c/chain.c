@@ -2,8 +2,11 @@
 /* Layers, of which each row of a batch goes through all (gen/chain.lua): `rows` rows at a time, so that what is between
  * layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after the
  * other, so that their order is always the same. */
+#include "turn.h"
+
 //@ end
 //@ local S = use "contract_step.c"
+//@ local Pack = use "contract_pack.c"
 //@ local Tile = use "chain_tile.c"
 //@ local Factor = use "chain_factor.c"
 //@ local L = k.lanes
@@ -89,7 +92,7 @@ static $v.name$_room $v.name$_measure(const lathe_args *args) {
 //@ once(rows_a, function() Factor.define_rows(step, step.a, is_layer and "m" or "k", across, rows_a) end)
 //@ end
 //@ if is_layer then
-//@ once(panels, function() Factor.define_panels(step, step.b, NR, panels) end)
+//@ once(panels, function() Pack.define(step, step.b, "n", NR, panels) end)
 //@ else
 //@ once(rows_b, function() Factor.define_rows(step, step.b, "k", "n", rows_b) end)
 //@ end
@@ -162,7 +165,7 @@ void $v.name$(const lathe_args *args) {
     //@ else
     //@ for place, given in ipairs(op.operands) do
     //@ if given.name == operand.name then
-    .$operand.name$ = ($k.storage$ *)args->buf[$(place - 1)],
+    .$operand.name$ = ($(k:element_type(given)) *)args->buf[$(place - 1)],
     //@ end
     //@ end
     //@ end
@@ -177,7 +180,8 @@ void $v.name$(const lathe_args *args) {
   //@ end
   //@ for i, step in ipairs(k.steps) do
   //@ if k.chain.kinds[i] == "layer" then
-  $step.name$_panels$NR$(&$step.of.name$, room + r.$step.of.name$, $(S.size(S.core(step, "k"))), $(S.size(S.core(step, "n"))));
+  for (size_t column = 0, all = $(S.size(S.core(step, "n"))), terms = $(S.size(S.core(step, "k"))); column < all; column += $NR$)
+    $step.name$_panels$NR$(&$step.of.name$, room + r.$step.of.name$ + column * terms, column, all - column < $NR$ ? all - column : $NR$, $NR$, 0, terms);
   //@ end
   //@ end
   /* Without rows a total has a result too. */

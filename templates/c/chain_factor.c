@@ -5,7 +5,7 @@
 //@ local function is_plain(node)
 //@   for _, operand in ipairs(node.op == "input" and k.record.operands or {}) do
 //@     if operand.name == node.name then
-//@       return operand.temporary or k.storage == k.number and not operand.storage
+//@       return k:type_of(operand) == k.compute
 //@     end
 //@   end
 //@   return false
@@ -59,46 +59,6 @@ static void $name$(const $step.name$ *here, $k.number$ *to, size_t width, size_t
     }
     for (size_t i = some; i < width; i++)
       to[i] = 0;
-  }
-}
-
-//@ end
-//@ -- Packs a layer's matrix into panels: term by term `NR` columns, those past the end 0.
-//@ function define_panels(step, part, NR, name)
-//@ local along = "n"
-//@ for _, x in ipairs(part.point.inputs) do
-//@   along = x.operand and S.kind(step, x.operand, "k") == "unit" and #x.operand.dim_index > 1 and "k" or along
-//@ end
-static void $name$(const $step.name$ *here, $k.number$ *panels, size_t terms, size_t columns) {
-  //@ S.prelude(part)
-  //@ if #part.point.inputs == 0 then
-  (void)here;
-  //@ end
-  for (size_t column = 0; column < columns; column += $NR$, panels += $NR$ * terms) {
-    const size_t some = columns - column < $NR$ ? columns - column : $NR$;
-    //@ if along == "k" then
-    for (size_t n = 0; n < some; n++)
-      for (size_t term = 0; term < terms; term += $k.lanes$) {
-        //@ full_and_rest("term", "terms", function(lanes)
-        //@ S.call(step, part, { n = "(column + n)", k = "term" }, "k", lanes)
-        $k.number$ numbers[$k.lanes$];
-        $(k.own:text("store_own", "numbers", "0", "packed"));
-        for (size_t lane = 0; lane < $(lanes or k.lanes); lane++)
-          panels[(term + lane) * $NR$ + n] = numbers[lane];
-        //@ end)
-      }
-    //@ else
-    for (size_t term = 0; term < terms; term++)
-      for (size_t n = 0; n < some; n += $k.lanes$) {
-        //@ full_and_rest("n", "some", function(lanes)
-        //@ S.call(step, part, { n = "(column + n)", k = "term" }, "n", lanes)
-        $(k.own:text("store_own", "(panels + term * " .. NR .. ")", "n", "packed"));
-        //@ end)
-      }
-    //@ end
-    for (size_t term = 0; term < terms; term++)
-      for (size_t n = some; n < $NR$; n++)
-        panels[term * $NR$ + n] = 0;
   }
 }
 

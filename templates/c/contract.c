@@ -15,7 +15,7 @@
 //@ local Pack = use "contract_pack.c"
 //@ local Tile = use "contract_tile.c"
 //@ local Dots = use "contract_dots.c"
-//@ local Amx = use "contract_amx.c"
+//@ local Panels = use "contract_panels.c"
 //@ local L = k.lanes
 //@ local made, dims = {}, {}
 //@ for i = 1, #op.dims do
@@ -45,20 +45,14 @@
 //@ for i, run in ipairs(loops) do
 //@   places[i] = { run = run, index = "loop" .. i }
 //@ end
-//@ if Amx.takes(step) then
-//@ Amx.define(v, step, own, loops, places)
+//@ if Panels.takes(v, step) then
+//@ Panels.define(v, step, own, loops, places, once)
 //@ else
 //@ local tile = Tile.define(MR, NV)
 //@ local one_block = #step.of.k < 2
 //@ local a, b, result = S.plain_factor(step, "a"), S.plain_factor(step, "b"), S.plain_value(step)
 //@ local is_direct = v.params.direct > 0 and one_block and a and b and S.kind(step, b, "n") == "unit"
-//@ -- The ways of dots: few columns for many rows, and the other way round.
-//@ local dots = {}
-//@ for _, way in ipairs { { "a", "m", "rows", "columns" }, { "b", "n", "columns", "rows" } } do
-//@   if one_block and Pack.direction(step, step[way[1]], way[2]) == "k" then
-//@     dots[#dots + 1] = { across = way[2], many = way[3], few = way[4], name = step.name .. "_dots_" .. way[2] }
-//@   end
-//@ end
+//@ local dots = Dots.ways(step)
 //@ local pack_a, pack_b = step.name .. "_pack_a" .. MR, step.name .. "_pack_b" .. NR
 //@ local values = step.name .. "_values"
 //@ once(pack_a, function() Pack.define(step, step.a, "m", MR, pack_a) end)

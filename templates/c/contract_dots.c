@@ -1,6 +1,7 @@
 //@ -- A matrix product of few columns, or of few rows, whose other factor, of many, lies along the terms: dot products,
 //@ -- for which that factor is read once, in order. The factor of few is computed ahead of them.
 //@ local S = use "contract_step.c"
+//@ local Pack = use "contract_pack.c"
 //@ local L = k.lanes
 //@ local block = 1024 * L -- terms of a sum
 //@ local together, most_at_once = L > 1 and 8 or 4, 64
@@ -10,6 +11,16 @@
 //@   return few == 1 and together or k.set.mask_type and 4 or 2
 //@ end
 
+//@ -- The ways of dots that a step has: few columns for many rows, and the other way round.
+//@ function ways(step)
+//@   local list = {}
+//@   for _, way in ipairs { { "a", "m", "rows", "columns" }, { "b", "n", "columns", "rows" } } do
+//@     if #step.of.k < 2 and Pack.direction(step, step[way[1]], way[2]) == "k" then
+//@       list[#list + 1] = { across = way[2], many = way[3], few = way[4], name = step.name .. "_dots_" .. way[2] }
+//@     end
+//@   end
+//@   return list
+//@ end
 //@ -- The factor of a part at a vector of terms, or at the first `lanes` of them and zero at the others.
 //@ local function define_factor(step, part, across, name, lanes)
 static inline $k.vector$ $name$(const $step.name$ *here, size_t place, size_t term$(lanes and ", size_t lanes" or "")) {

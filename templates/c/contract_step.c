@@ -63,9 +63,6 @@
 //@   end
 //@   return false
 //@ end
-//@ function type_of(operand)
-//@   return operand.temporary and k.number or k.storage
-//@ end
 //@ -- How far apart an operand's elements are along m, n or k, where `here` is a variable.
 //@ function stride(step, operand, letter)
 //@   local how = kind(step, operand, letter)
@@ -75,7 +72,7 @@
 //@ function plain_factor(step, letter)
 //@   local node = step.of[letter]
 //@   for _, operand in ipairs(node.op == "input" and step.of.operands or {}) do
-//@     if operand.name == node.name and type_of(operand) == k.number then
+//@     if operand.name == node.name and k:type_of(operand) == k.compute then
 //@       return operand
 //@     end
 //@   end
@@ -85,7 +82,7 @@
 //@ function plain_value(step)
 //@   local value = step.of.values[1]
 //@   local is_plain = #step.of.values == 1 and value.node.op == "result"
-//@     and type_of(value.operand) == k.number and kind(step, value.operand, "n") == "unit"
+//@     and k:type_of(value.operand) == k.compute and kind(step, value.operand, "n") == "unit"
 //@   return is_plain and value.operand or nil
 //@ end
 //@ -- The type of `here`, and the point functions of a step.
@@ -101,7 +98,7 @@ static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
 typedef struct $step.name$ {
   const lathe_args *args;
   //@ for _, operand in ipairs(step.of.operands) do
-  $(type_of(operand)) *$operand.name$;
+  $(k:element_type(operand)) *$operand.name$;
   //@ for _, letter in ipairs(letters) do
   //@ if kind(step, operand, letter) == "strided" then
   size_t $(field(operand, letter));
@@ -143,7 +140,7 @@ $step.name$ here = {
 //@   end
 //@   for i, given in ipairs(op.operands) do
 //@     if given.name == operand.name then
-//@       return string.format("(%s *)args->buf[%d]", k.storage, i - 1)
+//@       return string.format("(%s *)args->buf[%d]", k:element_type(given), i - 1)
 //@     end
 //@   end
 //@ end
@@ -177,18 +174,18 @@ $(part.k:uniforms("call"))
 //@ for _, x in ipairs(part.point.inputs) do
 //@ local operand = x.operand
 //@ local how = operand and kind(step, operand, along)
-//@ local t, from = operand and operand.temporary and k.own or part.k, operand and "here->" .. operand.name
+//@ local from = operand and "here->" .. operand.name
 //@ local element = operand and offset(step, operand, at)
 //@ if x.kind == "result" then
 const $k.vector$ $x.variable$ = $result$;
 //@ elseif how == "none" then
-const $k.vector$ $x.variable$ = $(k.own:text("splat", t:text("load_number", "(" .. from .. " + " .. element .. ")")));
+const $k.vector$ $x.variable$ = $(k.own:text("splat", part.k:access(operand, "load_number", "(" .. from .. " + " .. element .. ")")));
 //@ elseif how == "unit" or k.lanes == 1 then
-const $k.vector$ $x.variable$ = $(t:text(lanes and "load_part" or "load", from, element, nil, lanes));
+const $k.vector$ $x.variable$ = $(part.k:access(operand, lanes and "load_part" or "load", from, element, nil, lanes));
 //@ else
 $k.number$ $x.variable$lanes[$k.lanes$] = {0};
 for (size_t lane = 0; lane < $(lanes or k.lanes); lane++)
-  $x.variable$lanes[lane] = $(t:text("load_number", "(" .. from .. " + " .. element .. " + lane * here->" .. field(operand, along) .. ")"));
+  $x.variable$lanes[lane] = $(part.k:access(operand, "load_number", "(" .. from .. " + " .. element .. " + lane * here->" .. field(operand, along) .. ")"));
 const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "lanes", "0"));
 //@ end
 //@ end
@@ -197,17 +194,17 @@ $part.point.call$
 //@ -- Stores a vector of an operand's elements.
 //@ function store(step, operand, at, along, lanes, value)
 //@ local how = kind(step, operand, along)
-//@ local t, to = operand.temporary and k.own or k, "here->" .. operand.name
+//@ local to = "here->" .. operand.name
 //@ local element = offset(step, operand, at)
 //@ if how == "unit" or k.lanes == 1 then
-$(t:text(lanes and "store_part" or "store", to, element, value, lanes));
+$(k:access(operand, lanes and "store_part" or "store", to, element, value, lanes));
 //@ else
 {
   $k.number$ lane_of[$k.lanes$];
   $(k.own:text("store_own", "lane_of", "0", value));
   for (size_t lane = 0; lane < $(lanes or k.lanes); lane++)
     //@ local by = how == "strided" and " + lane * here->" .. field(operand, along) or ""
-    $(t:text("store_number", "(" .. to .. " + " .. element .. by .. ")", "lane_of[lane]"));
+    $(k:access(operand, "store_number", "(" .. to .. " + " .. element .. by .. ")", "lane_of[lane]"));
 }
 //@ end
 //@ end

@@ -17,10 +17,12 @@
 #include <avx512bwintrin.h>
 #include <avx512dqintrin.h>
 #include <avx512vlbwintrin.h>
+#include <avx512vnniintrin.h>
 #endif
 #ifdef __AMX_BF16__
 #include <amxtileintrin.h>
 #include <amxbf16intrin.h>
+#include <amxint8intrin.h>
 #endif
 #undef _IMMINTRIN_H_INCLUDED
 #else

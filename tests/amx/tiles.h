@@ -15,12 +15,20 @@
 #undef _tile_loadd
 #undef _tile_stored
 #undef _tile_dpbf16ps
+#undef _tile_dpbssd
+#undef _tile_dpbsud
+#undef _tile_dpbusd
+#undef _tile_dpbuud
 #define _tile_loadconfig tiles_configure
 #define _tile_release tiles_release
 #define _tile_zero tiles_zero
 #define _tile_loadd tiles_load
 #define _tile_stored tiles_store
 #define _tile_dpbf16ps tiles_multiply
+#define _tile_dpbssd(to, a, b) tiles_multiply_whole(to, a, b, 1, 1)
+#define _tile_dpbsud(to, a, b) tiles_multiply_whole(to, a, b, 1, 0)
+#define _tile_dpbusd(to, a, b) tiles_multiply_whole(to, a, b, 0, 1)
+#define _tile_dpbuud(to, a, b) tiles_multiply_whole(to, a, b, 0, 0)
 
 static _Thread_local struct {
   int there;
@@ -79,6 +87,22 @@ static void tiles_multiply(int to, int a, int b) {
                          tiles_number(tiles.row[b][k], 2 * n + i), pair[i]);
       memcpy(&sum, tiles.row[to][m] + 4 * n, 4);
       sum += pair[0] + pair[1];
+      memcpy(tiles.row[to][m] + 4 * n, &sum, 4);
+    }
+}
+
+/* Sums wrap around, as those of the instructions. */
+static void tiles_multiply_whole(int to, int a, int b, int sign_a, int sign_b) {
+  if (!tiles.there || to == a || to == b || a == b)
+    abort();
+  for (int m = 0; m < 16; m++)
+    for (int n = 0; n < 16; n++) {
+      uint32_t sum;
+      memcpy(&sum, tiles.row[to][m] + 4 * n, 4);
+      for (int k = 0; k < 64; k++) {
+        const unsigned char x = tiles.row[a][m][k], y = tiles.row[b][k / 4][4 * n + k % 4];
+        sum += (uint32_t)((sign_a ? (signed char)x : x) * (sign_b ? (signed char)y : y));
+      }
       memcpy(tiles.row[to][m] + 4 * n, &sum, 4);
     }
 }

@@ -104,3 +104,24 @@ declare("mlp", { x = { "batch", "i" }, w1 = { "h", "i" }, b1 = { "h" }, w2 = { "
   function(x, w1, b1, w2, b2) return sum(w2 * max(sum(w1 * x, "i") + b1, 0), "h") + b2 end, { backward = true })
 declare("chain", { a = { "i", "j" }, b = { "j", "l" }, c = { "l", "n" } }, { r = { "i", "n" } },
   function(a, b, c) return sum(sum(a * b, "j") * c, "l") end, { backward = true })
+
+-- Operands with types of their own: narrower and wider than the op's, along the terms and across them, in factors and
+-- in what follows the sum.
+declare("typed_weights", {
+  x = { "m", "k" }, w = { "n", "k", dtype = "i8", range = { -9, 9 } }, scale = { "n", dtype = "f32" },
+}, { y = { "m", "n" } }, function(x, w, scale) return sum(x * (w * scale), "k") end,
+  { backward = true, also = { { "typed", m = 33, n = 35, k = 70 }, few[1], few[2] } })
+declare("typed_across", {
+  a = { "k", "m", dtype = "f16" }, b = { "k", "n", dtype = "u8", range = { 0, 9 } }, c = { "m", "n", dtype = "bf16" },
+}, { y = { "m", "n", dtype = "f32" } }, function(a, b, c) return sum(a * b, "k") + c end,
+  { also = { { "typed", m = 33, n = 35, k = 70 }, few[1], few[2] } })
+declare("typed_bytes", {
+  a = { "m", "k", dtype = "i8" }, b = { "n", "k", dtype = "i8" },
+  scale = { "n", dtype = "f32", range = { 0.001, 0.01 } },
+}, { y = { "n", "m", dtype = "i8" }, s = { "m", "n" } }, function(a, b, scale)
+  local z = sum(a * b, "k") * scale
+  return { y = z, s = z }
+end, { also = { { "typed", m = 33, n = 35, k = 70 }, few[1], few[2] } })
+declare("typed_batches", {
+  a = { "b", "m", "k", dtype = "bf16" }, b = { "k", "b", "n", dtype = "i8", range = { -9, 9 } },
+}, { y = { "b", "m", "n" } }, product)
