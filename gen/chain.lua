@@ -5,6 +5,7 @@
 --   "total"    k is the batch: what rows make is summed over all of them; nothing later reads that
 -- All operands with the batch have it outermost.
 
+local expr = require "expr"
 local steps = require "steps"
 
 local chain = {}
@@ -53,14 +54,58 @@ local function computed_factor(record, step)
   end
 end
 
--- { batch, kinds }: the batch's run, and each step's kind; or nil and what stands against a chain. of_matrices: whether
--- layers are to be products of operands and of what earlier layers leave, as these are: of which type, or false.
+-- Where a result jumps with the least change of an argument, besides comparisons.
+local jumps = { floor = true, round = true, sign = true, copysign = true }
+
+local function jumps_at(node)
+  return jumps[node.op] or node.type == "m" and #node == 2 and node[1].type == "r"
+end
+
+-- Which steps' sums decide something, as a set by their numbers: where rounding a factor may put a result off not by a
+-- little but by a jump, as that of a gradient which a hidden value's sign lets pass.
+local function deciding(record)
+  local decides, wanted = {}, {} -- wanted: operands by name, and other nodes
+  local function want_all(nodes)
+    expr.visit(nodes, function(node)
+      wanted[node.op == "input" and node.name or node] = true
+    end)
+  end
+  for i = #record.steps, 1, -1 do
+    local step = record.steps[i]
+    local nodes = { step.a, step.b }
+    for _, value in ipairs(step.values) do
+      nodes[#nodes + 1] = value.node
+      if wanted[value.operand.name] then
+        want_all { value.node }
+      end
+    end
+    expr.visit(nodes, function(node)
+      if jumps_at(node) then
+        want_all { node }
+      end
+    end)
+    decides[i] = wanted[step.leaf]
+    if decides[i] then
+      want_all { step.a, step.b }
+    end
+  end
+  return decides
+end
+
+-- { batch, kinds, decides }: the batch's run, each step's kind, and those whose sums decide something; or nil and what
+-- stands against a chain. of_matrices: whether layers are to be products of operands and of what earlier layers leave,
+-- as these are: of which type, or false.
 function chain.of(record, of_matrices)
   local batch, kinds = record.steps[1].m[1], {}
   if not batch then
     return nil, "a first product without rows"
   elseif of_matrices == "f64" then
     return nil, "f64"
+  end
+  for _, operand in ipairs(of_matrices and record.operands or {}) do
+    if operand.storage and operand.storage ~= of_matrices then
+      return nil, "'" .. (operand.called or operand.name) .. "' with a dtype of its own"
+    end
   end
   for i, step in ipairs(record.steps) do
     kinds[i] = kind_of(step, batch)
@@ -77,7 +122,7 @@ function chain.of(record, of_matrices)
       return nil, "'" .. (operand.called or operand.name) .. "' without the batch outermost"
     end
   end
-  return { batch = batch, kinds = kinds }
+  return { batch = batch, kinds = kinds, decides = deciding(record) }
 end
 
 return chain

@@ -18,15 +18,16 @@ local types = require "types"
 local program = {}
 
 -- The steps of an op for the templates of a family, which is not always the op's own.
+local of_matrices = "layers whose matrices are operands as they are in memory"
 local wanted = {
   contract = "contractions", chain = "layers of a batch's rows, one after the other,",
-  chain_matrix = "layers whose matrices are operands as they are in memory",
+  chain_matrix = of_matrices, chain_vector = of_matrices,
 }
 local function by_steps(op, part)
   local record, reason = steps.make(op, op.values, part.steps)
   local links
   if record and part.family ~= "contract" then
-    links, reason = chain.of(record, part.family == "chain_matrix" and part.dtype)
+    links, reason = chain.of(record, wanted[part.family] == of_matrices and part.dtype)
   end
   if reason then
     text.fail(op.where "variants", "variants: %s: expected %s for this implementation, found %s", op.name,

@@ -19,10 +19,13 @@ without_f64 "$LATHE_SRC/specs/include/vector.lua" include/vector.lua
 without_f64 "$LATHE_SRC/tests/specs-chain/chain.lua" chain.lua
 without_f64 "$LATHE_SRC/specs/mlp.lua" mlp.lua
 templates_of_its_own
+plant "$tmp/tree/templates/cuda/schedule_chain_matrix.lua" 'MANY = 2048' 'MANY = 512' # of two layers, to take less time
 mkdir "$tmp/build" "$tmp/faulty"
 checked() { emulated --implementation coopmat "$@"; }
 # Widths of several tiles, with edges, that blocks of a cluster share; matrices that come slice by slice; one of all.
 sizes=batch=17xi=70xh=200xl=130xo=150,batch=40xi=304xh=304xl=40xo=24,batch=1xi=1xh=1xl=1xo=1,S
+# Two layers of many rows, of which blocks take several tiles in turn, with edges.
+pairs=batch=660xi=72xh=136xo=40
 # Sums over a batch of several parts, the last one not whole, in tiles with edges.
 totals=batch=230xi=70xh=130xo=9,batch=64xi=20xh=65xo=70,batch=600xi=20xh=30xo=9
 
@@ -38,16 +41,50 @@ is 'many rows' checked --op three_layers --size batch=2100xi=9xh=20xl=9xo=7,batc
 is 'slices for a cluster' checked --op three_layers --size batch=5xi=600xh=500xl=9xo=7
 is 'a batch of two axes' checked --op residual --size batch=5xseq=7xi=70xh=200
 is 'special values' checked --op 'mlp*' --size small --special nan,inf,zero,denormal
+# Two layers of many rows: matrices that stay and that come again, hidden values of several chunks, edges of each.
+is 'two layers of many rows' checked --op mlp --dtype f16 --size batch=640xi=72xh=136xo=20,batch=513xi=640xh=136xo=128
+is 'matrices across' checked --op swish_of_transposed --dtype bf16 --size "$pairs"
+is 'special values of many rows' checked --op mlp --dtype f16,bf16 --size batch=700xi=16xh=16xo=8 --special nan,inf,zero,denormal
 # Rows that blocks of 64 have no room for, and that no block has.
 is 'wide rows' checked --op one_layer --dtype f32 --size batch=2100xi=700xo=20
-too_wide() { ! checked --op one_layer --dtype f32 --size batch=3xi=5000xo=20 && grep 'no launch for this size' "$tmp/rows"; }
+too_wide() {
+  ! checked --op one_layer --dtype f32 --size batch=3xi=5000xo=20 && tr -s '\n ' ' ' <"$tmp/rows" |
+    grep "a block's shared memory has no room for rows that long"
+}
 is 'says what is too wide' too_wide
+# Which of mlp's variants dispatch chooses.
+chosen() { # chosen DTYPE SIZE VARIANT
+  LD_LIBRARY_PATH=. out/bench --op mlp --backend cuda --dtype "$1" --list-variants --size "$2" |
+    tr -s '\n ' ' ' | grep "$3 [^_]*dispatch chooses it"
+}
+is 'chooses products of matrices' chosen f32 batch=3xi=64xh=64xo=16 mlp_f32__cuda_coopmat
+is 'chooses plain contractions for what is too wide' chosen f32 batch=3xi=6000xh=64xo=16 mlp_f32__cuda_m128_n128_s3
+# What has room for many rows alone, where the copy engine can bring them.
+is 'chooses them for what may not fit' chosen f16 batch=4000xi=64xh=3000xo=16 mlp_f16__cuda_m128_n128_s3
+
+# fault_of_mlp FILE FROM TO OPTION...: with that in place of a text, which is there once, mlp's kernels are wrong.
+fault_of_mlp() {
+  template=$1
+  plant "$tmp/tree/templates/cuda/$template" "$2" "$3" && ninja out/bench
+  built=$?
+  shift 3
+  checked "$@"
+  wrong=$?
+  cp "$LATHE_SRC/templates/cuda/$template" "$tmp/tree/templates/cuda/"
+  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
+}
+# Of products rounded to tf32: a hidden value near 0 of the wrong sign.
+is 'finds signs of rounded sums' fault_of_mlp chain_matrix.cu ' and not k.chain.decides[i]))>(step' '))>(step' \
+  --op mlp_backward --dtype f32 --variant '*tf32' --size small
+is 'finds second parts that are too large' fault_of_mlp two_layers.h \
+  'fmaf(sums[1][tile][nth], 1 / LARGER, sums[0][tile][nth])' 'sums[1][tile][nth] + sums[0][tile][nth]' \
+  --op mlp --dtype f16 --size batch=640xi=72xh=136xo=20
 
 # ---- planted faults -------------------------------------------------------------------------------------------
 
 cd "$tmp/faulty" || exit 1
 cp "$tmp/build/libcuda.so.1" .
-is 'configures for faults' configure_emulator --ops=one_layer,three_layers,swish_of_transposed_backward
+is 'configures for faults' configure_emulator --ops=one_layer,three_layers,swish_of_transposed
 is 'takes the runtime for faults' reuse
 is 'builds what is to be faulty' ninja out/bench
 is 'is right without a fault' checked --size "$sizes,$totals"
@@ -84,6 +121,22 @@ is 'finds a layer that begins too early' fault chain_matrix.cu '>();
   __syncthreads();' '>();'
 is 'finds a cluster that does not wait' fault chain_matrix.cu 'lathe_cluster_arrive();
   lathe_cluster_wait();' ''
+
+pair() { # pair FROM TO: the same of two layers of many rows, the second's factors in parts
+  plant "$tmp/tree/templates/cuda/two_layers.h" "$1" "$2" && ninja out/bench
+  built=$?
+  checked --op swish_of_transposed --dtype bf16 --size "$pairs"
+  wrong=$?
+  cp "$tmp/right/cuda/two_layers.h" "$tmp/tree/templates/cuda/two_layers.h"
+  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
+}
+is 'finds hidden values without their last parts' pair 'return x - part;' 'return 0;'
+is 'finds the second matrix of other hidden values' pair 'n * HIDDEN + part * TERMS' 'part * TERMS'
+is 'finds results that nobody waits for' pair '% 2 * 2, pack);
+        }
+        __syncwarp();' '% 2 * 2, pack);
+        }'
+is 'finds rows of the tile before' pair 'first_row = row;' ';'
 
 sums=totals.h
 is 'finds terms of some warps left out' fault $sums 'other < SHARING' 'other < SHARING / 2'

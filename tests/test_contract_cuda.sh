@@ -38,7 +38,7 @@ is 'tensor copies of batches' emulated --dtype bf16 --variant '*wgmma*' --op 'ma
 # One term; one row, or as many as are few; one column; edges of tiles; terms that blocks share.
 is 'sizes' emulated --op 'matmul,matmul_n*,matmul_tn,linear*' \
   --size 1x1x1,1x130x700,8x67x257,131x1x67,67x131x257,9x5x1300
-is 'products' emulated --op 'product_*,dequantised,alpha_beta,scaled_inside,beyond_zero,outer_sum,chain' \
+is 'products' emulated --op 'product_*,dequantised,alpha_beta,scaled_inside,beyond_zero,outer_sum,chain,typed_*' \
   --size 67x131x65,9x5x600
 is 'groups of axes' emulated --op 'batch_*,heads,out_of_heads,terms_*,mlp*' --size 3x67x35x70
 is 'batches' emulated --op matmul_batched --size 1x67x131x65,3x8x40x300
@@ -89,7 +89,7 @@ is 'finds terms past the last' fault "$mma" tensor.h 'terms = to - k < BK ? (int
 is 'finds copies that nobody waits for' fault "$mma" tensor.h 'lathe_await_groups<AHEAD - 1>' 'lathe_await_groups<AHEAD>'
 is 'finds a barrier left out of tensor cores' fault "$mma" tensor.h '__syncthreads();
         copy(k' 'copy(k'
-is 'finds matrices of other rows' fault "$mma" tensor.h 'second = lane / 8 % 2 * 8' 'second = lane / 8 % 2 * 0'
+is 'finds matrices of other rows' fault "$mma" tensor.h 'second = lane / 8 % 2,' 'second = lane / 8 % 2 * 0,'
 is 'finds a slice copied too early' fault "$wgmma" tensor.h 'STAGES - 2 : STAGES - 1' 'STAGES - 1 : STAGES - 1'
 is 'finds what tensor cores were not shown' fault "$wgmma" tensor.h 'lathe_show_tensor_cores();' ''
 is 'finds sums that are not at rest' fault "$wgmma" tensor.h 'lathe_begin_mma();' ''
@@ -109,7 +109,7 @@ is 'finds results of another row' fault "$wgmma" fetched.h 'half * 8 + below' 'h
 is 'finds results stored before they are there' fault "$wgmma" fetched.h '__syncwarp();
       auto' '
       auto'
-is 'finds copies whose chunks are not rotated' fault "$wgmma" schedule_contract.lua 'swizzle = 128' 'swizzle = 0'
+is 'finds copies whose chunks are not rotated' fault "$wgmma" tensor_shape.lua 'swizzle = 128' 'swizzle = 0'
 is 'finds copies of other lines' fault "$wgmma" contract_step.cu 'across .. " + line"' 'across'
 is 'finds tiles that no block goes on to' fault "$wgmma" tiles.h 'is_there = part < parts' 'is_there = block < gridDim.x'
 is 'finds whole tiles of another row' fault "$wgmma" fetched.h 'c.finish_whole(y, x, some, 4)' 'c.finish_whole(y ^ 1, x, some, 4)'

@@ -19,7 +19,7 @@ for op in map reduce rows; do
     is "golden $file" diff -u "$golden" "$tmp/out/small_$op/$file"
   done
   # The host's side is C that the table calls: it must compile whether there is an nvcc or not.
-  : >"$tmp/out/small_$op/small_${op}_f32__cuda.image.zst"
+  : >"$tmp/out/small_$op/small_${op}__cuda_host.images.xz"
   is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime/library" \
     -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}__cuda_host.c" -o "$tmp/host.o"
 done
@@ -192,7 +192,7 @@ else
   goes_wrong crash 'crashed with SIGSEGV'
   goes_wrong waver 'y\[5\] differs from one run to the next'
 
-  is 'a damaged image' damaged_bench exp/exp_f32__cuda.image.zst
+  is 'a damaged image' damaged_bench exp/exp__cuda_host.images.xz
   LD_LIBRARY_PATH=$tmp "$tmp/damaged" --op exp --size 100 --check-only --csv "$tmp/rows.csv" >"$tmp/list"
   is 'a damaged image is a row with its reason' grep '"cuda".*"skipped",[^,]*,"its code in this program.s file is damaged (' \
     "$tmp/rows.csv"

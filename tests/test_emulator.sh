@@ -11,17 +11,19 @@ if ! command -v "${CXX:-c++}" >/dev/null; then
 fi
 
 # Their tree has ops of each kind, and functions that C's library has as exactly as CUDA's. It has no f64, whose
-# kernels are f32's.
+# kernels are f32's, and of bf16, whose kernels but for matrices are f16's with other conversions, no more than some.
 tree
-mkdir "$tmp/build"
-for name in include axes.lua dropout.lua norms.lua quantise.lua reductions.lua softmax.lua mlp.lua; do
-  cp -r "$LATHE_SRC/specs/$name" "$tmp/tree/specs/"
+mkdir "$tmp/build" "$tmp/tree/specs/include"
+without() { sed -E 's/, '"$1"' = (bound|narrow)//g; s/"'"$1"'", //; s/, "'"$1"'"//; s/'"$1"' = 6, //'; }
+without f64 <"$LATHE_SRC/specs/include/vector.lua" >"$tmp/tree/specs/include/vector.lua"
+without bf16 <"$tmp/tree/specs/include/vector.lua" >"$tmp/tree/specs/include/without_bf16.lua"
+for name in axes dropout norms reductions softmax; do
+  sed 's,include/vector,include/without_bf16,' "$LATHE_SRC/specs/$name.lua" >"$tmp/tree/specs/$name.lua"
 done
-without_f64() { sed 's/, f64 = bound//; s/"f64", //; s/f64 = 6, //' "$1" >"$tmp/tree/specs/$2"; }
-without_f64 "$LATHE_SRC/specs/include/vector.lua" include/vector.lua
-without_f64 "$LATHE_SRC/tests/specs-rows/rows.lua" unusual.lua
-without_f64 "$LATHE_SRC/tests/specs-chain/chain.lua" chain.lua
-cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$LATHE_SRC/tests/specs-types/types.lua" "$tmp/tree/specs/"
+without f64 <"$LATHE_SRC/tests/specs-rows/rows.lua" >"$tmp/tree/specs/unusual.lua"
+without f64 <"$LATHE_SRC/tests/specs-chain/chain.lua" >"$tmp/tree/specs/chain.lua"
+cp "$LATHE_SRC/specs/mlp.lua" "$LATHE_SRC/specs/quantise.lua" "$LATHE_SRC/tests/specs-functions/functions.lua" \
+  "$LATHE_SRC/tests/specs-types/types.lua" "$tmp/tree/specs/"
 cd "$tmp/build" || exit 1
 is 'builds the driver' emulator_driver
 is 'configures' configure_emulator

@@ -5,6 +5,7 @@
 
 #include "dispatch.h"
 #include "dtype.h"
+#include "launch.h"
 #include "tuning.h"
 
 static const struct {
@@ -19,6 +20,10 @@ static const struct {
     {LATHE_VULKAN_F16, "this device does not compute in f16 (shaderFloat16)"},
     {LATHE_VULKAN_MATRIX,
      "this device has no products of matrices of f16 added up in f32 (VK_KHR_cooperative_matrix)"},
+    {LATHE_VULKAN_WORKGROUP_MATRIX,
+     "this device has no products of matrices of f16 by workgroups (VK_NV_cooperative_matrix2)"},
+    {LATHE_VULKAN_VECTOR,
+     "this device has no products of a matrix and a vector of f16 (VK_NV_cooperative_vector)"},
     {LATHE_VULKAN_STORAGE8,
      "this device has no numbers of 8 bits in buffers (storageBuffer8BitAccess)"},
     {LATHE_VULKAN_STORAGE16,
@@ -33,7 +38,9 @@ static const struct {
     {LATHE_AVX512BW, "this processor has no AVX-512BW"},
     {LATHE_AVX512DQ, "this processor has no AVX-512DQ"},
     {LATHE_AVX512VL, "this processor has no AVX-512VL"},
+    {LATHE_AVX512VNNI, "this processor has no AVX-512 VNNI"},
     {LATHE_AMX_BF16, "this processor or this system has no AMX for bf16"},
+    {LATHE_AMX_INT8, "this processor or this system has no AMX for 8 bits"},
 };
 
 static uint64_t missing_of(const lathe_variant *variant, uint64_t features) {
@@ -83,6 +90,13 @@ bool lathe_may_be_chosen(const lathe_variant *variant) {
          (variant->op->digits > 0 && variant->digits >= variant->op->digits);
 }
 
+/* Of GPUs whose kind is not known, as much as the least of them has. */
+static bool has_room(const lathe_variant *variant, const size_t *dim, uint64_t features) {
+  const size_t shared = features & LATHE_SM90A ? 227 << 10 : 99 << 10;
+
+  return !variant->schedule || lathe_steps_fit(variant->schedule, dim, shared);
+}
+
 lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype) {
   const uintptr_t at = (uintptr_t)op, first = (uintptr_t)lathe_ops;
 
@@ -110,7 +124,7 @@ const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const s
         return v;
       continue;
     }
-    if (!lathe_may_be_chosen(v))
+    if (!lathe_may_be_chosen(v) || !has_room(v, dim, features))
       continue;
     if (bytes >= v->prefer_from && bytes < v->prefer_to)
       return v;

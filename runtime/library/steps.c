@@ -18,7 +18,7 @@ static size_t shared_of(const lathe_step *step, const lathe_cut *c, const size_t
   for (const lathe_room *r = step->rooms; r < step->rooms + step->nrooms; r++) {
     const size_t of = lathe_product(dim, r->of), line = (upwards(of, 64) + 8) * r->bytes;
     const size_t columns = upwards(times(lathe_product(dim, r->columns), blocks), 16);
-    if (r->columns && !c->whole)
+    if (!(c->rooms >> (r - step->rooms) & 1))
       continue;
     bytes += !r->columns ? c->bm * line
              : r->across ? upwards(of, 16) * (columns * r->bytes + 16)
@@ -28,6 +28,11 @@ static size_t shared_of(const lathe_step *step, const lathe_cut *c, const size_t
 }
 
 static bool is_for(const lathe_cut *c, const lathe_step *step, const size_t *dim) {
+  for (const lathe_extent *b = c->extents; b < c->extents + c->nextents; b++) {
+    const size_t extent = lathe_product(dim, b->of);
+    if (extent <= b->above || (b->most && extent > b->most))
+      return false;
+  }
   return (c->rows == 0 || lathe_product(dim, step->m) <= c->rows) &&
          (c->columns == 0 || lathe_product(dim, step->n) <= c->columns);
 }
@@ -81,6 +86,25 @@ double lathe_left_by_steps(const lathe_schedule *schedule, const size_t *dim) {
     most +=
         (double)((lathe_product(dim, schedule->temporaries[i]) * schedule->number + 63) / 64 * 64);
   return most;
+}
+
+/* Whether a size alone says that a cut can be: tensor maps depend on where operands lie. */
+static bool fits(const lathe_cut *c, const lathe_step *step, const size_t *dim, size_t shared) {
+  const size_t room = c->room < shared ? c->room : shared;
+
+  return c->nmaps == 0 && is_for(c, step, dim) &&
+         (c->room == 0 || shared_of(step, c, dim, 1) <= room);
+}
+
+bool lathe_steps_fit(const lathe_schedule *schedule, const size_t *dim, size_t shared) {
+  for (const lathe_step *s = schedule->steps; s < schedule->steps + schedule->nsteps; s++) {
+    bool any = false;
+    for (const lathe_cut *c = s->cuts; c < s->cuts + s->ncuts && !any; c++)
+      any = fits(c, s, dim, shared);
+    if (!any)
+      return false;
+  }
+  return true;
 }
 
 /* The threads of a block, 0 where a device's are too few or its matrices do not fit. */

@@ -5,12 +5,19 @@ local tensor = use "tensor_shape.lua"
 local MOST_SHARED = 227 * 1024 - 2048 -- bytes that a block may have besides what a kernel declares, on the largest GPUs
 local REGISTERS, OTHERS = 65536, 64 -- of a multiprocessor; those of a thread besides its sums
 
+-- Why products cannot be rounded to tf32, or nil.
+local function refused_rounding(p, dtypes)
+  for _, dtype in ipairs(p.products == "tf32" and dtypes or {}) do
+    if dtype ~= "f32" then
+      return "products = tf32: expected the dtype f32 alone, found " .. dtype
+    end
+  end
+end
+
 -- Why tensor cores cannot have a tile, or nil.
 local function refused_tile(p, dtypes)
   for _, dtype in ipairs(dtypes) do
-    if p.products == "tf32" and dtype ~= "f32" then
-      return "products = tf32: expected the dtype f32 alone, found " .. dtype
-    elseif p.products ~= "tf32" and dtype ~= "f16" and dtype ~= "bf16" then
+    if p.products ~= "tf32" and dtype ~= "f16" and dtype ~= "bf16" then
       return "unit = " .. p.unit .. ": expected the dtypes f16 and bf16 alone, or products = tf32, found " .. dtype
     end
   end
@@ -76,7 +83,10 @@ return {
       { "products", names = { "exact", "tf32" }, default = "exact", short = { tf32 = "tf32" } },
     },
     chain = {},
-    chain_matrix = {},
+    -- products: as those of contract.
+    chain_matrix = {
+      { "products", names = { "exact", "tf32" }, default = "exact", short = { tf32 = "tf32" } },
+    },
     rows = {
       {
         "threads", names = { 128, 256, 512, 1024 }, default = 512,
@@ -107,8 +117,9 @@ return {
     if params.products == "tf32" and params.unit == "vector" then
       return "products = tf32: expected unit = mma or wgmma, found vector"
     end
-    if params.unit == "mma" or params.unit == "wgmma" then
-      return refused_tile(params, dtypes)
+    local refused = refused_rounding(params, dtypes)
+    if refused or params.unit == "mma" or params.unit == "wgmma" then
+      return refused or refused_tile(params, dtypes)
     end
     if block and block & (block - 1) ~= 0 then
       return "block = " .. block .. ": expected a power of two"

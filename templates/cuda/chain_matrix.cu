@@ -8,13 +8,20 @@
 //@ if first then
 #include "tensor_layers.h"
 #include "totals.h"
+//@ if #schedule.pairs > 0 then
+#include "two_layers.h"
+//@ end
 
 //@ end
 //@ for i, step in ipairs(k.steps) do
-//@ T.define(step, schedule.steps[i], P)
+//@ T.define(step, schedule.steps[i], P, #schedule.pairs > 0)
 //@ end
 //@ local function type_of(tile)
 //@   return tile.kept and k.number or k.storage
+//@ end
+//@ -- What a factor's numbers are multiplied as, by its record and whether a shape rounds.
+//@ local function factor_of(factor, rounds)
+//@   return factor.exact and "LATHE_AS_IT_IS" or rounds and "LATHE_ROUNDED" or "LATHE_HALVED"
 //@ end
 //@ -- The kernel of a shape, for a cluster's blocks or for one alone.
 //@ local function define(shape, ending, blocks)
@@ -84,7 +91,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   lathe_await_groups<$(#schedule.layers - nth)>();
   __syncthreads();
   //@ end
-  all.layer(step$i$, tile$layer.tile.number$, $(shape.stages == 0 and "matrix" .. nth or "nullptr"), more, [&](int row, size_t n, const $k.number$ (&sums)[2]) {
+  all.template layer<$(factor_of({}, shape.rounds and not k.chain.decides[i]))>(step$i$, tile$layer.tile.number$, $(shape.stages == 0 and "matrix" .. nth or "nullptr"), more, [&](int row, size_t n, const $k.number$ (&sums)[2]) {
     const long long there = (long long)step$i$.n_count - (long long)n;
     //@ for _, of in ipairs(left) do
     $k.number$ $of.name$[2] = {0, 0};
@@ -101,6 +108,23 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   //@ end
   //@ end
   lathe_await_groups<0>();
+}
+
+//@ end
+//@ -- The kernel of two layers that take turns.
+//@ local function define_pair(shape)
+//@ local first, second = k.steps[1].name, k.steps[2].name
+extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
+    $part.stem$_step1$shape.name$(const __grid_constant__ lathe_args given, const __grid_constant__ lathe_map rows,
+        const __grid_constant__ lathe_map matrix1, const __grid_constant__ lathe_map matrix2) {
+  typedef lathe_two_layers<$first$, $second$, $shape.hidden$, $shape.columns$, $shape.at_once$> layers;
+  extern __shared__ __align__(1024) uint4 room[];
+  __shared__ layers::ring ring;
+  $first$ step1(given);
+  $second$ step2(given);
+  step1.place();
+  step2.place();
+  layers::run(step1, step2, room, ring, rows, matrix1, matrix2);
 }
 
 //@ end
@@ -122,11 +146,12 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   unsigned tile = all > 0 ? blockIdx.x % all : 0;
   //@ for nth, i in ipairs(schedule.totals) do
   //@ local made = schedule.steps[i]
+  //@ local rounds = shape.rounds and not k.chain.decides[i]
   //@ if nth > 1 then
   tile -= tiles$(schedule.totals[nth - 1]);
   //@ end
   if (tile < tiles$i$) {
-    lathe_total<$shape.side$, $shape.terms$, $(tostring(made.a.exact)), $(tostring(made.b.exact))>(step$i$, room, tile, all, arrived, left);
+    lathe_total<$shape.side$, $shape.terms$, $(factor_of(made.a, rounds)), $(factor_of(made.b, rounds))>(step$i$, room, tile, all, arrived, left);
     return;
   }
   //@ end
@@ -142,6 +167,14 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
 //@ end
 #endif
 
+//@ if #schedule.pairs > 0 then
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+//@ for _, shape in ipairs(schedule.pairs) do
+//@ define_pair(shape)
+//@ end
+#endif
+
+//@ end
 #if __CUDA_ARCH__ >= 900
 //@ for _, shape in ipairs(schedule.shapes) do
 //@ if shape.cluster then

@@ -14,16 +14,13 @@
 //@ function partials()
 //@   return COUNTS .. " + " .. S.bytes_of_temporaries()
 //@ end
-//@ local function type_of(operand)
-//@   return operand.temporary and k.number or k.storage
-//@ end
 //@ -- C: whether all whole accesses, of `count` elements, to some operands of a part along an axis are aligned.
 //@ local function aligned(step, operands, along, count)
 //@   local list, seen = {}, {}
 //@   for _, operand in ipairs(operands) do
 //@     if not seen[operand] and S.kind(step, operand, along) == "unit" then
 //@       seen[operand] = true
-//@       list[#list + 1] = string.format("(size_t)%s %% sizeof(lathe_pack<%s, %d>) == 0", operand.name, type_of(operand), count)
+//@       list[#list + 1] = string.format("(size_t)%s %% sizeof(lathe_pack<%s, %d>) == 0", operand.name, k:element_type(operand), count)
 //@       for _, letter in ipairs { "m", "n", "k" } do
 //@         if S.kind(step, operand, letter) == "strided" then
 //@           list[#list + 1] = S.field(operand, letter) .. " % " .. count .. " == 0"
@@ -60,7 +57,7 @@ $(part.k:uniforms("call"))
 //@ local how = x.operand and S.kind(step, x.operand, along)
 //@ local from = x.operand and x.operand.name .. " + " .. offset(step, x.operand, at)
 //@ if how == "none" then
-raw.$x.pointer$.at[0] = $whole$ || there > 0 ? *($from$) : $(type_of(x.operand))(0.0f);
+raw.$x.pointer$.at[0] = $whole$ || there > 0 ? *($from$) : $(k:element_type(x.operand))(0.0f);
 //@ elseif how == "unit" then
 //@ if flag == "true" then
 raw.$x.pointer$ = lathe_load_kept<$count$>($from$);
@@ -76,7 +73,7 @@ lathe_load_apart<$whole$>(raw.$x.pointer$, $from$, $(S.field(x.operand, along)),
 struct $name$ {
   //@ for _, x in ipairs(part.point.inputs) do
   //@ if x.operand then
-  lathe_pack<$(type_of(x.operand)), $(S.kind(step, x.operand, along) == "none" and "1" or count)> $x.pointer$;
+  lathe_pack<$(k:element_type(x.operand)), $(S.kind(step, x.operand, along) == "none" and "1" or count)> $x.pointer$;
   //@ end
   //@ end
 };
@@ -131,7 +128,7 @@ __device__ __forceinline__ const $k.storage$ *from_$letter$(size_t $across$, siz
   return $operand.name$ + $(offset(step, operand, { [across] = across, k = "k" }));
 }
 //@ end
-//@ if maps then
+//@ if maps and made[letter].runs then
 //@ local indexes = {}
 //@ for i, run in ipairs(made[letter].runs) do
 //@   indexes[i] = run == step.of.k[#step.of.k] and "k" or run == step.of[across][#step.of[across]] and across .. " + line"
@@ -141,7 +138,7 @@ __device__ __forceinline__ const $k.storage$ *from_$letter$(size_t $across$, siz
 template <int ROWS>
 __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, int $across$, int k, unsigned long long *barrier) const {
 #pragma unroll
-  for (int line = 0; line < ROWS; line += $(along == "k" and "ROWS" or 8 * k.width))
+  for (int line = 0; line < ROWS; line += $(along == "k" and "ROWS" or 128 // k:bytes_of(part.point.inputs[1].operand)))
     lathe_fetch(to + line * 8, map, barrier, $(table.concat(indexes, ", ")));
 }
 //@ end
@@ -166,7 +163,7 @@ __device__ __forceinline__ void $name$(size_t m, size_t n, const number (&sums)[
   //@ end
   //@ for _, value in ipairs(values) do
   //@ if is_stored(value) then
-  lathe_pack<$(type_of(value.operand)), $count$> $value.operand.name$_pack;
+  lathe_pack<$(k:element_type(value.operand)), $count$> $value.operand.name$_pack;
   //@ end
   //@ end
   //@ prelude(part)
@@ -233,7 +230,7 @@ struct $step.name$ {
   int $loop.index$_;
   //@ end
   //@ for _, operand in ipairs(step.of.operands) do
-  $(type_of(operand)) *$operand.name$;
+  $(k:element_type(operand)) *$operand.name$;
   //@ for _, letter in ipairs { "m", "n", "k" } do
   //@ if S.kind(step, operand, letter) == "strided" then
   size_t $(S.field(operand, letter));

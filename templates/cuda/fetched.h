@@ -16,17 +16,6 @@
 #include "bulk.h"
 #include "tensor.h"
 
-/* An access to what nobody writes meanwhile: it may come before stores that stand before it. */
-template <int N, typename T>
-static __device__ __forceinline__ lathe_pack<T, N> lathe_load_kept(const T *from) {
-  typedef typename lathe_access<sizeof(T) * N>::words words;
-  const words read = __ldg(reinterpret_cast<const words *>(from));
-  lathe_pack<T, N> pack;
-
-  memcpy(&pack, &read, sizeof pack);
-  return pack;
-}
-
 /* ROWS and COLUMNS are what tensor cores call those of a tile; TURNED: they are the tile's columns and rows, and its left
  * factor is b. Tensor cores want numbers along terms in shared memory; of a left factor that lies across terms each thread
  * gives them what it has read from there. */

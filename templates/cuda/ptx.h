@@ -220,6 +220,21 @@ static __device__ __forceinline__ void lathe_load_matrices(unsigned (&to)[4], co
                  : "memory");
 }
 
+/* Two numbers rounded to elements of a type, as tensor cores take neighbours. */
+#define LATHE_ROUND_TWO(T, TYPE)                                                                   \
+  static __device__ __forceinline__ unsigned lathe_round_two(const T *, float first,               \
+                                                             float second) {                       \
+    unsigned word;                                                                                 \
+    asm("cvt.rn." TYPE ".f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));                 \
+    return word;                                                                                   \
+  }
+#ifdef __CUDA_BF16_TYPES_EXIST__
+LATHE_ROUND_TWO(__nv_bfloat16, "bf16x2")
+#endif
+#ifdef __CUDA_FP16_TYPES_EXIST__
+LATHE_ROUND_TWO(__half, "f16x2")
+#endif
+
 /* sums += a * b, of 16 x 16 and 16 x 8 elements of a type, by C's name and by PTX's. */
 #define LATHE_MMA(T, TYPE)                                                                         \
   static __device__ __forceinline__ void lathe_mma(                                                \
@@ -286,14 +301,15 @@ static __device__ __forceinline__ unsigned long long lathe_lines(const uint4 *fr
 #define LATHE_SUMS_4(t) "+f"(sums[t][0]), "+f"(sums[t][1]), "+f"(sums[t][2]), "+f"(sums[t][3])
 #define LATHE_SUMS_32(t)                                                                           \
   LATHE_SUMS_8(t), LATHE_SUMS_8(t + 2), LATHE_SUMS_8(t + 4), LATHE_SUMS_8(t + 6)
+#define LATHE_SUMS_16(t) LATHE_SUMS_8(t), LATHE_SUMS_8(t + 2)
 #define LATHE_SUMS_64 LATHE_SUMS_32(0), LATHE_SUMS_32(8)
 #define LATHE_SUMS_128 LATHE_SUMS_64, LATHE_SUMS_32(16), LATHE_SUMS_32(24)
 
 #define LATHE_PLACES_8 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define LATHE_PLACES_16 LATHE_PLACES_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define LATHE_PLACES_32                                                                            \
-  LATHE_PLACES_8                                                                                   \
-  ", %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "                                   \
-  "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+  LATHE_PLACES_16                                                                                  \
+  ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define LATHE_PLACES_64                                                                            \
   LATHE_PLACES_32                                                                                  \
   ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "   \
@@ -329,6 +345,35 @@ LATHE_GROUP_MMA(__nv_bfloat16, "bf16")
 #endif
 #ifdef __CUDA_FP16_TYPES_EXIST__
 LATHE_GROUP_MMA(__half, "f16")
+#endif
+
+/* The same where each thread gives what mma has of a. */
+#define LATHE_GROUP_MMA_BY_THREADS(COLUMNS, TYPE, PLACES, SUMS, A, B, TURN)                        \
+  if constexpr (N == COLUMNS)                                                                      \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE "." TYPE " {" PLACES   \
+               "}, {" A "}, " B ", 1, 1, 1, " TURN ";"                                             \
+               : SUMS                                                                              \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(lathe_lines<B_ALONG_K>(b)),       \
+                 "n"(!B_ALONG_K))
+#define LATHE_GROUP_MMA_OF_THREADS(T, TYPE)                                                        \
+  template <int N, bool B_ALONG_K>                                                                 \
+  static __device__ __forceinline__ void lathe_group_mma_of_threads(                               \
+      const T *, float(&sums)[N / 8][4], const unsigned(&a)[4], const uint4 *b) {                  \
+    static_assert(N == 16 || N == 32 || N == 64 || N == 128, "those are written out");             \
+    LATHE_GROUP_MMA_BY_THREADS(16, TYPE, LATHE_PLACES_8, LATHE_SUMS_8(0), "%8, %9, %10, %11",      \
+                               "%12", "%13");                                                      \
+    LATHE_GROUP_MMA_BY_THREADS(32, TYPE, LATHE_PLACES_16, LATHE_SUMS_16(0), "%16, %17, %18, %19",  \
+                               "%20", "%21");                                                      \
+    LATHE_GROUP_MMA_BY_THREADS(64, TYPE, LATHE_PLACES_32, LATHE_SUMS_32(0), "%32, %33, %34, %35",  \
+                               "%36", "%37");                                                      \
+    LATHE_GROUP_MMA_BY_THREADS(128, TYPE, LATHE_PLACES_64, LATHE_SUMS_64, "%64, %65, %66, %67",    \
+                               "%68", "%69");                                                      \
+  }
+#ifdef __CUDA_BF16_TYPES_EXIST__
+LATHE_GROUP_MMA_OF_THREADS(__nv_bfloat16, "bf16")
+#endif
+#ifdef __CUDA_FP16_TYPES_EXIST__
+LATHE_GROUP_MMA_OF_THREADS(__half, "f16")
 #endif
 
 /* Of numbers, of whose digits 11 count (tf32), and of 8 terms, along which both factors lie; or a is what mma has of it. */
@@ -380,6 +425,11 @@ static __device__ __forceinline__ void lathe_await_mma(float (&)[TILES][4]) {
 template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
 static __device__ __forceinline__ void lathe_group_mma(const T *, float (&)[N / 8][4],
                                                        const uint4 *, const uint4 *) {
+}
+
+template <int N, bool B_ALONG_K, typename T>
+static __device__ __forceinline__ void
+lathe_group_mma_of_threads(const T *, float (&)[N / 8][4], const unsigned (&)[4], const uint4 *) {
 }
 
 template <int N>

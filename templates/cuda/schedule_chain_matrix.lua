@@ -6,40 +6,62 @@
 --   steps[i].layer   of each layer: { tile, next, stored }: the number of the tile that it reads; the tiles that it
 --                    leaves, by the operand's name; and which of its values go to memory
 --   steps[i].a.exact whether a factor of a total has no more digits than tensor cores take; the same of b
---   shapes           the blocks: { name, bm, columns, warps_m, warps_n, stages, threads, at_once }
---   together         those of the totals (totals.h): { name, side, terms, threads, at_once, rate, start }
+--   shapes           the blocks: { name, rounds, bm, columns, warps_m, warps_n, stages, threads, at_once }
+--                    rounds: whether f32 is rounded to tf32, but in layers that decide something (gen/chain.lua)
+--   pairs            those of two layers of many rows (two_layers.h): { name, hidden, columns, at_once, maps, threads }
+--   together         those of the totals (totals.h): { name, rounds, side, terms, threads, at_once, rate, start }
 
 local contract = use "schedule_contract.lua"
+local tensor = use "tensor_shape.lua"
 
 local MOST_SHARED = 225 * 1024 -- bytes of a block
 local TERMS, PAD = 64, 16 -- of a slice of a matrix, as tensor_layers.h has them; bytes between its lines
--- Of the totals' tiles the small ones are for few terms. What a block does in a clock is about what an H200 does.
-local TOTALS = {
-  { name = "_totals32", side = 32, terms = 256, threads = 256, at_once = 2, rate = 50, start = 3000 },
-  { name = "_totals64", side = 64, terms = 64, threads = 256, at_once = 2, rate = 80, start = 4000 },
-}
 local MOST_BLOCKS = 512 -- that share tiles
 local CLUSTER = 4 -- the most blocks that share a layer's columns
 local MERGED = 8192 -- bytes of sums that warps share
 
-local function shape(name, bm, columns, warps_m, warps_n, stages, at_once, cluster)
+-- The names of shapes that round end so.
+local ENDING = { [true] = "_tf32", [false] = "" }
+
+-- Of the totals' tiles the small ones are for few terms. What a block does in a clock is about what an H200 does.
+local function totals_shapes(rounds)
+  local function tile(side, terms, rate, start)
+    return {
+      name = "_totals" .. side .. ENDING[rounds], rounds = rounds, side = side, terms = terms, threads = 256,
+      at_once = 2, rate = rate, start = start,
+    }
+  end
+  return { tile(32, 256, 50, 3000), tile(64, 64, 80, 4000) }
+end
+
+local function shape(name, rounds, bm, columns, warps_m, warps_n, stages, at_once, cluster)
   return {
-    name = name, bm = bm, columns = columns, warps_m = warps_m, warps_n = warps_n, stages = stages,
-    threads = warps_m * warps_n * 32, at_once = at_once, cluster = cluster,
+    name = name .. ENDING[rounds], rounds = rounds, bm = bm, columns = columns, warps_m = warps_m, warps_n = warps_n,
+    stages = stages, threads = warps_m * warps_n * 32, at_once = at_once, cluster = cluster,
   }
 end
 
 -- Whole matrices where they fit, which stages = 0 stands for. Few rows to a block where rows are few, for what takes
 -- longest then is that a block reads its matrices. An H200 does not run 16 clusters of eight at once: with those xlarge
 -- takes 20.4 us at batch 256, with clusters of four 14.3.
-local function shapes_of(wide)
+local function shapes_of(wide, rounds)
   return {
-    shape("_whole16", 16, 128, 1, 8, 0, 1, CLUSTER),
-    shape("_rows16", 16, 128, 1, 8, wide and 4 or 7, 1, CLUSTER),
-    shape("_whole64", 64, 64, 4, 2, 0, 2),
-    shape("_rows64", 64, 64, 2, 4, 3, 1),
+    shape("_whole16", rounds, 16, 128, 1, 8, 0, 1, CLUSTER),
+    shape("_rows16", rounds, 16, 128, 1, 8, wide and 4 or 7, 1, CLUSTER),
+    shape("_whole64", rounds, 64, 64, 4, 2, 0, 2),
+    shape("_rows64", rounds, 64, 64, 2, 4, 3, 1),
   }
 end
+
+-- Rows of a block, its threads, and shared memory, as two_layers.h has them: slots of so many bytes on a
+-- multiprocessor, of which rows leave some to matrices. Of fewer rows than MANY most multiprocessors would have none.
+local PAIR = { rows = 128, slots = 14, slot = 16384, left = 4, threads = 384 }
+local MANY = 2048
+-- By columns, from few to many: numbers between layers at once, and blocks on a multiprocessor.
+local PAIRS = {
+  { columns = 16, hidden = 64, at_once = 2 }, { columns = 32, hidden = 64, at_once = 2 },
+  { columns = 64, hidden = 128, at_once = 1 }, { columns = 128, hidden = 128, at_once = 1 },
+}
 
 local function bits_of(run)
   local bits = 0
@@ -85,9 +107,38 @@ local function named(list, name)
   end
 end
 
+-- The shapes for two layers and no more, of whose numbers the second reads those that the first leaves and nothing else
+-- reads them.
+local function add_pairs(made, record, width)
+  local first, second = made.steps[1], made.steps[2]
+  if width ~= 8 or #record.steps ~= 2 or #made.layers ~= 2 or not first.a.plain or not second.layer.tile.kept then
+    return
+  end
+  local given = 0
+  for _, value in ipairs(record.steps[1].values) do
+    given = given + (first.layer.next[value.operand.name] and 1 or 0)
+    if value.operand.temporary and first.layer.stored[value.operand.name] then
+      return
+    end
+  end
+  for _, of in ipairs(first.a.along == "k" and given == 1 and PAIRS or {}) do
+    local maps = {
+      tensor.map_of(first.a, record.steps[1], "m", PAIR.rows, width),
+      tensor.map_of(first.b, record.steps[1], "n", of.hidden, width),
+      tensor.map_of(second.b, record.steps[2], "n", of.columns, width),
+    }
+    local is_slice = second.b.along == "k" or of.columns % 64 == 0
+    made.pairs[#made.pairs + 1] = is_slice and maps[1] and maps[2] and maps[3]
+      and {
+        name = "_pair" .. of.columns, hidden = of.hidden, columns = of.columns, at_once = of.at_once, maps = maps,
+        threads = PAIR.threads,
+      } or nil
+  end
+end
+
 -- width: elements of 16 bytes in memory.
 local function lay_out(made, record, kinds, width)
-  made.layers, made.totals, made.tiles, made.together = {}, {}, {}, TOTALS
+  made.layers, made.totals, made.tiles, made.pairs = {}, {}, {}, {}
   for i, step in ipairs(record.steps) do
     local list = kinds[i] == "layer" and made.layers or made.totals
     list[#list + 1] = i
@@ -115,10 +166,11 @@ local function lay_out(made, record, kinds, width)
       layer.stored[operand.name] = not operand.temporary or is_read(record, kinds, i, operand.name)
     end
   end
+  add_pairs(made, record, width)
 end
 
--- Of the products that are made in one launch, the first, with the others beside it.
-local function totals_of(totals, steps)
+-- Of the products that are made in one launch by tiles of some shapes, the first, with the others beside it.
+local function totals_of(totals, steps, shapes)
   local first = nil
   for _, i in ipairs(totals) do
     local step = steps[i]
@@ -129,7 +181,7 @@ local function totals_of(totals, steps)
       first = { m = step.m, n = step.n, k = step.k, matrices = step.matrices, cuts = {} }
     end
   end
-  for c, of in ipairs(first and TOTALS or {}) do
+  for c, of in ipairs(first and shapes or {}) do
     first.cuts[c] = {
       name = of.name, bm = of.side, bn = of.side, terms = of.terms, at_once = of.at_once, threads = of.threads,
       shared = 2 * of.terms * (of.side + 8) * 4, most = MOST_BLOCKS, left = of.side * of.side * 4, rate = of.rate,
@@ -147,7 +199,7 @@ return function(facts, work)
   local record, bytes = facts.programs.steps, 16 // facts.width
   local made = contract(as_contraction, work)
   lay_out(made, record, facts.programs.chain.kinds, facts.width)
-  made.shapes = shapes_of(bytes == 4)
+  made.shapes, made.together = {}, {}
   local rooms = {}
   for t, tile in ipairs(made.tiles) do
     rooms[t] = { of = bits_of(tile.run), bytes = tile.kept and facts.bits // 8 or bytes }
@@ -159,21 +211,38 @@ return function(facts, work)
       bytes = bytes,
     }
   end
-  for _, variant in ipairs(made.variants) do
+  local shapes_by, together_by = {}, {}
+  for i, variant in ipairs(made.variants) do
+    local rounds = facts.variants[i].params.products == "tf32"
+    if not shapes_by[rounds] then
+      shapes_by[rounds], together_by[rounds] = shapes_of(bytes == 4, rounds), totals_shapes(rounds)
+      table.move(shapes_by[rounds], 1, #shapes_by[rounds], #made.shapes + 1, made.shapes)
+      table.move(together_by[rounds], 1, #together_by[rounds], #made.together + 1, made.together)
+    end
     local first = variant.steps[made.layers[1]]
     local together = { m = first.m, n = 0, k = first.n, matrices = 0, rooms = rooms, cuts = {} }
+    for c, pair in ipairs(made.pairs) do
+      local slots = PAIR.slots // pair.at_once
+      together.cuts[c] = {
+        name = pair.name, bm = PAIR.rows, bn = 1, terms = 64, at_once = pair.at_once, threads = pair.threads, most = 1,
+        left = 0, stays = 1, shared = slots * PAIR.slot, architecture = 90, maps = pair.maps, extents = {
+          { of = first.m, above = MANY }, { of = first.k, most = (slots - PAIR.left) * 64 },
+          { of = variant.steps[2].n, most = pair.columns },
+        },
+      }
+    end
     -- The last is for tiles that leave no room for more rows.
     for c, number in ipairs { 1, 2, 3, 4, 2 } do
-      local of = made.shapes[number]
+      local of = shapes_by[rounds][number]
       local longest = math.max(of.columns * (TERMS + PAD // bytes), TERMS * (of.columns + PAD // bytes))
-      together.cuts[c] = {
+      together.cuts[#together.cuts + 1] = {
         name = of.name, rows = c <= 2 and 2048 or nil, bm = of.bm, bn = 1, terms = 64, at_once = of.at_once,
         threads = of.threads, most = 1, left = 0, cluster = of.cluster, room = MOST_SHARED // of.at_once,
-        whole = of.stages == 0 and 1 or 0,
+        rooms = (1 << (of.stages == 0 and #rooms or #made.tiles)) - 1,
         shared = of.stages * longest * bytes + (of.warps_m > 1 and 0 or MERGED),
       }
     end
-    variant.steps = { together, totals_of(made.totals, variant.steps) }
+    variant.steps = { together, totals_of(made.totals, variant.steps, together_by[rounds]) }
   end
   return made
 end

@@ -50,37 +50,10 @@ local function tiles(list, facts, p)
   end
 end
 
-local function bits_of(run)
-  local bits = 0
-  for _, place in ipairs(run) do
-    bits = bits | 1 << place - 1
-  end
-  return bits
-end
-
--- The map by which the copy engine brings `rows` rows of a factor's slice: elements side by side in memory as lines of
--- 128 bytes, whose chunks it rotates, and those of f32 rounded to tf32; nil where it has none. width: elements of a
--- chunk.
-local function map_of(side, step, across, rows, width)
-  local along = side.along == "k" and step.k or step[across]
-  local other = side.along == "k" and step[across] or step.k
-  local box, extent, has_other = {}, {}, false
-  for i, run in ipairs(side.runs) do
-    local is_other = run == other[#other]
-    has_other = has_other or is_other
-    box[i] = run == along[#along] and 8 * width or is_other and (side.along == "k" and rows or 8 * width) or 1
-    extent[i] = bits_of(run)
-  end
-  return has_other and #box <= 5
-    and {
-      operand = side.operand - 1, bytes = 16 // width, extent = extent, box = box, swizzle = 128,
-      rounded = width == 4 and 1 or nil,
-    } or nil
-end
-
 -- A shape whose factors the copy engine can bring is added to a list.
 local function add_fetched(list, facts, step, made, shape)
-  local a, b = map_of(made.a, step, "m", shape.bm, facts.width), map_of(made.b, step, "n", shape.bn, facts.width)
+  local a = tensor.map_of(made.a, step, "m", shape.bm, facts.width)
+  local b = tensor.map_of(made.b, step, "n", shape.bn, facts.width)
   shape.maps = { a, b }
   list[#list + 1] = a and b and shape or nil
 end

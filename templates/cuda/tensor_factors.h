@@ -5,8 +5,19 @@
 
 #include "tf32.h"
 
-/* A number as two halves. Of one below the normal range nothing may be left: it makes a sum NaN, which is then mended. */
+/* What a factor's numbers are multiplied as: as they are, for they have no more than 11 digits; rounded to 11; or the sum of
+ * two of 11 digits each, with no digit lost. */
+enum lathe_factor { LATHE_AS_IT_IS, LATHE_ROUNDED, LATHE_HALVED };
+
+/* A number as a factor's `high` and, of one that is halved, `low`. Of one below the normal range nothing may be left: it
+ * makes a sum NaN, which is then mended. */
+template <lathe_factor HOW>
 static __device__ __forceinline__ void lathe_part(float x, unsigned &high, unsigned &low) {
+  if (HOW != LATHE_HALVED) {
+    high = HOW == LATHE_ROUNDED ? lathe_rounded(x) : __float_as_uint(x);
+    low = 0;
+    return;
+  }
   lathe_halve(x, high, low);
   if (x != 0 && fabsf(x) < 0x1p-126f)
     low = __float_as_uint(NAN);

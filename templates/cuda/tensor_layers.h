@@ -4,7 +4,8 @@
  * left. Its matrix comes in slices of TERMS terms and COLUMNS columns, STAGES of which are there or on their way, also those
  * of the layers to come. Elements of 16 bits are multiplied as they are, with products that are exact. A number is
  * multiplied as the sum of two of 11 digits each (tf32), of which no digit within f32's bounds is lost: so what is between
- * layers is as good as f32, and never beyond the range of a type of 16 bits.
+ * layers is as good as f32, and never beyond the range of a type of 16 bits. A layer of f32 may have its factors rounded to
+ * 11 digits instead (LATHE_ROUNDED), for a third of the products.
  *
  * With STAGES 0 the block's columns of all matrices are there whole: that takes fewer instructions, and no waiting from slice
  * to slice.
@@ -225,11 +226,11 @@ struct lathe_tensor_layers {
     }
   }
 
-  template <bool ALONG_K>
+  template <bool ALONG_K, lathe_factor LEFT>
   __device__ __forceinline__ void
   multiply_numbers(float (&sums)[TILES_M][TILES_N][4], const float *tile, int line, int k,
                    const T *slice, int length, int column, int columns, int at) const {
-    constexpr bool EXACT = sizeof(T) == 2; /* elements have no more digits */
+    constexpr lathe_factor RIGHT = sizeof(T) == 2 ? LATHE_AS_IT_IS : LEFT;
     unsigned high[TILES_M][2][4], low[TILES_M][2][4];
 #pragma unroll
     for (int i = 0; i < TILES_M; i++)
@@ -240,8 +241,8 @@ struct lathe_tensor_layers {
           const float2 two = *reinterpret_cast<const float2 *>(
               tile + (first_row() + i * 16 + half * 8 + lane() / 4) * line + k + further * 8 +
               lane() % 4 * 2);
-          lathe_part(two.x, high[i][further][half], low[i][further][half]);
-          lathe_part(two.y, high[i][further][half + 2], low[i][further][half + 2]);
+          lathe_part<LEFT>(two.x, high[i][further][half], low[i][further][half]);
+          lathe_part<LEFT>(two.y, high[i][further][half + 2], low[i][further][half + 2]);
         }
 #pragma unroll
     for (int j = 0; j < TILES_N; j += 2) {
@@ -255,23 +256,19 @@ struct lathe_tensor_layers {
         for (int further = 0; further < 2; further++) {
           const float2 two = b.numbers(second, further);
           unsigned whole[2], rest[2];
-          if (EXACT) {
-            whole[0] = __float_as_uint(two.x);
-            whole[1] = __float_as_uint(two.y);
-          } else {
-            lathe_part(two.x, whole[0], rest[0]);
-            lathe_part(two.y, whole[1], rest[1]);
-          }
+          lathe_part<RIGHT>(two.x, whole[0], rest[0]);
+          lathe_part<RIGHT>(two.y, whole[1], rest[1]);
 #pragma unroll
           for (int i = 0; i < TILES_M; i++) {
             float few[4] = {0, 0, 0, 0}; /* tensor cores cut off what they add, f32 rounds it */
-            float(&to)[4] = EXACT ? sums[i][j + second] : few;
-            if (!EXACT)
+            float(&to)[4] = RIGHT == LATHE_HALVED ? few : sums[i][j + second];
+            if (RIGHT == LATHE_HALVED)
               lathe_mma_numbers(to, high[i][further], rest[0], rest[1]);
-            lathe_mma_numbers(to, low[i][further], whole[0], whole[1]);
+            if (LEFT == LATHE_HALVED)
+              lathe_mma_numbers(to, low[i][further], whole[0], whole[1]);
             lathe_mma_numbers(to, high[i][further], whole[0], whole[1]);
 #pragma unroll
-            for (int nth = 0; nth < 4 && !EXACT; nth++)
+            for (int nth = 0; nth < 4 && RIGHT == LATHE_HALVED; nth++)
               sums[i][j + second][nth] += few[nth];
           }
         }
@@ -324,19 +321,19 @@ struct lathe_tensor_layers {
           sums[0][j][nth] += mine[(other * apart * TILES_N * 4 + j * 4 + nth) * 32];
   }
 
-  template <bool ALONG_K, typename A>
+  template <bool ALONG_K, lathe_factor LEFT, typename A>
   __device__ __forceinline__ void multiply(float (&sums)[TILES_M][TILES_N][4], const A *tile,
                                            int line, int k, const T *slice, int length, int column,
                                            int columns, int at) const {
     if constexpr (sizeof(A) == 2)
       multiply_elements<ALONG_K>(sums, tile, line, k, slice, length, column, columns, at);
     else
-      multiply_numbers<ALONG_K>(sums, tile, line, k, slice, length, column, columns, at);
+      multiply_numbers<ALONG_K, LEFT>(sums, tile, line, k, slice, length, column, columns, at);
   }
 
   /* A layer of the rows in a tile: finish(row, n, sums) for each two neighbouring sums that there are; more: as in next;
-   * matrix: where it is whole. */
-  template <typename C, typename A, typename More, typename Finish>
+   * matrix: where it is whole; LEFT: what numbers of a row are multiplied as. */
+  template <lathe_factor LEFT, typename C, typename A, typename More, typename Finish>
   __device__ __forceinline__ void layer(const C &here, const A *tile, const T *matrix, More more,
                                         Finish finish) {
     const share mine = share_of(here.n_count);
@@ -357,16 +354,17 @@ struct lathe_tensor_layers {
         const int length = length_of(here);
 #pragma unroll 2
         for (int k = part * 16; k < terms; k += sharing * 16)
-          multiply<C::B_ALONG_K>(sums, tile, line, k, matrix, length, chunk + column, mine.columns,
-                                 k);
+          multiply<C::B_ALONG_K, LEFT>(sums, tile, line, k, matrix, length, chunk + column,
+                                       mine.columns, k);
       } else {
         for (int k = 0; k < terms; k += TERMS) {
           const T *const slice = next(more);
 #pragma unroll
           for (int at = 0; at < TERMS; at += 16)
             if (k + at < terms && ((k + at) / 16 & (sharing - 1)) == part)
-              multiply<C::B_ALONG_K>(sums, tile, line, k + at, slice,
-                                     (C::B_ALONG_K ? TERMS : COLUMNS) + PAD, column, columns, at);
+              multiply<C::B_ALONG_K, LEFT>(sums, tile, line, k + at, slice,
+                                           (C::B_ALONG_K ? TERMS : COLUMNS) + PAD, column, columns,
+                                           at);
         }
       }
       if (sharing > 1)

@@ -23,6 +23,34 @@ function tensor.copied(p)
   }
 end
 
+local function bits_of(run)
+  local bits = 0
+  for _, place in ipairs(run) do
+    bits = bits | 1 << place - 1
+  end
+  return bits
+end
+
+-- The map by which the copy engine brings `rows` rows of a factor's slice: elements side by side in memory as lines of
+-- 128 bytes, whose chunks it rotates, and those of f32 rounded to tf32; nil where it has none. width: elements of a
+-- chunk.
+function tensor.map_of(side, step, across, rows, width)
+  local along = side.along == "k" and step.k or step[across]
+  local other = side.along == "k" and step[across] or step.k
+  local box, extent, has_other = {}, {}, false
+  for i, run in ipairs(side.runs) do
+    local is_other = run == other[#other]
+    has_other = has_other or is_other
+    box[i] = run == along[#along] and 8 * width or is_other and (side.along == "k" and rows or 8 * width) or 1
+    extent[i] = bits_of(run)
+  end
+  return has_other and #box <= 5
+    and {
+      operand = side.operand - 1, bytes = 16 // width, extent = extent, box = box, swizzle = 128,
+      rounded = width == 4 and 1 or nil,
+    } or nil
+end
+
 -- Slices that the copy engine brings to groups of four warps of 64 rows each, while one more group asks for them.
 -- right: columns, as tensor cores call them; turned: what they call rows are the tile's columns. rate, start: as of one
 -- H200.

@@ -53,6 +53,17 @@ static __device__ __forceinline__ void lathe_store_some(T *to, const lathe_pack<
       to[nth * stride] = pack.at[nth];
 }
 
+/* An access to what nobody writes meanwhile: it may come before stores that stand before it. */
+template <int N, typename T>
+static __device__ __forceinline__ lathe_pack<T, N> lathe_load_kept(const T *from) {
+  typedef typename lathe_access<sizeof(T) * N>::words words;
+  const words read = __ldg(reinterpret_cast<const words *>(from));
+  lathe_pack<T, N> pack;
+
+  memcpy(&pack, &read, sizeof pack);
+  return pack;
+}
+
 static __device__ __forceinline__ float lathe_multiply_add(float x, float y, float sum) {
   return fmaf(x, y, sum);
 }

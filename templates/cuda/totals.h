@@ -1,8 +1,8 @@
 /* totals.h - sums over a batch of the products of two factors that are computed on their way to shared memory, by tensor
  * cores. Words as in tiles.h.
  *
- * A factor's number is multiplied as the sum of two of 11 digits each (tensor_factors.h), one of 16 bits as it is
- * (EXACT_A, EXACT_B), so that results are as good as f32's. Tensor cores cut off what they add, so each eight terms are
+ * A and B say what the factors' numbers are multiplied as (tensor_factors.h): those of 16 bits as they are, others as two
+ * halves, so that results are as good as f32's, or rounded. Tensor cores cut off what they add, so each eight terms are
  * added up by themselves.
  *
  * A block has SIDE x SIDE sums, a warp 32 x 32: where that is less than all, warps share a slice's terms by turns of
@@ -13,7 +13,7 @@
 #include "tensor_factors.h"
 #include "tiles.h"
 
-template <typename C, int SIDE, int TERMS, bool EXACT_A, bool EXACT_B> struct lathe_total_sums {
+template <typename C, int SIDE, int TERMS, lathe_factor A, lathe_factor B> struct lathe_total_sums {
   static constexpr int THREADS = 256, WARP = 32; /* rows and columns of a warp */
   static constexpr int ACROSS = SIDE / WARP, SHARING = THREADS / 32 / (ACROSS * ACROSS);
   static constexpr int TILES_M = WARP / 16, TILES_N = WARP / 8, EACH = SIDE * SIDE / THREADS / 4;
@@ -52,14 +52,6 @@ template <typename C, int SIDE, int TERMS, bool EXACT_A, bool EXACT_B> struct la
     return (int)threadIdx.x % 32;
   }
 
-  template <bool EXACT>
-  static __device__ __forceinline__ void take(float x, unsigned &high, unsigned &low) {
-    if (EXACT)
-      high = __float_as_uint(x), low = 0;
-    else
-      lathe_part(x, high, low);
-  }
-
   __device__ __forceinline__ void multiply(const slices &s) {
 #pragma unroll 2
     for (int eight = part(); eight < TERMS / 8; eight += SHARING) {
@@ -69,20 +61,20 @@ template <typename C, int SIDE, int TERMS, bool EXACT_A, bool EXACT_B> struct la
       for (int i = 0; i < TILES_M; i++)
 #pragma unroll
         for (int nth = 0; nth < 4; nth++)
-          take<EXACT_A>(s.a[k + nth / 2 * 4][first_m() + i * 16 + nth % 2 * 8 + lane() / 4],
+          lathe_part<A>(s.a[k + nth / 2 * 4][first_m() + i * 16 + nth % 2 * 8 + lane() / 4],
                         high[i][nth], low[i][nth]);
 #pragma unroll
       for (int j = 0; j < TILES_N; j++) {
         unsigned whole[2], rest[2];
 #pragma unroll
         for (int nth = 0; nth < 2; nth++)
-          take<EXACT_B>(s.b[k + nth * 4][first_n() + j * 8 + lane() / 4], whole[nth], rest[nth]);
+          lathe_part<B>(s.b[k + nth * 4][first_n() + j * 8 + lane() / 4], whole[nth], rest[nth]);
 #pragma unroll
         for (int i = 0; i < TILES_M; i++) {
           float few[4] = {0, 0, 0, 0};
-          if (!EXACT_B)
+          if (B == LATHE_HALVED)
             lathe_mma_numbers(few, high[i], rest[0], rest[1]);
-          if (!EXACT_A)
+          if (A == LATHE_HALVED)
             lathe_mma_numbers(few, low[i], whole[0], whole[1]);
           lathe_mma_numbers(few, high[i], whole[0], whole[1]);
 #pragma unroll
@@ -200,10 +192,10 @@ template <typename C, int SIDE, int TERMS, bool EXACT_A, bool EXACT_B> struct la
 };
 
 /* What a block has to do where its tile, of `all` in the launch, is number `tile` of a step's. */
-template <int SIDE, int TERMS, bool EXACT_A, bool EXACT_B, typename C>
+template <int SIDE, int TERMS, lathe_factor A, lathe_factor B, typename C>
 static __device__ __forceinline__ void lathe_total(C &here, uint4 *room, unsigned tile,
                                                    unsigned all, unsigned *arrived, float *left) {
-  using kind = lathe_total_sums<C, SIDE, TERMS, EXACT_A, EXACT_B>;
+  using kind = lathe_total_sums<C, SIDE, TERMS, A, B>;
   lathe_work work(SIDE, SIDE, here.m_count, here.n_count, 1, tile);
   work.nth = blockIdx.x % all;
   work.part = blockIdx.x / all;

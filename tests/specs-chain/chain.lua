@@ -1,5 +1,5 @@
--- Chains of contractions for test_chain.sh, test_vulkan_chain.sh and test_emulator.sh: depths, activations, with and without bias, orders of a matrix's axes,
--- batches of two axes, and rows that come in again later.
+-- Chains of contractions for test_chain.sh, test_chain_cuda.sh, test_vulkan_chain.sh and test_emulator.sh: depths,
+-- activations, with and without bias, orders of a matrix's axes, batches of two axes, and rows that come in again later.
 
 local function declare(name, inputs, outputs, compute, keys)
   keys = keys or {}
@@ -9,17 +9,21 @@ local function declare(name, inputs, outputs, compute, keys)
       size[dim], odd[dim] = 12, odd[dim] or 19 + 2 * d
     end
   end
-  keys.on_tensor_cores = keys.on_tensor_cores or keys.dtypes
+  -- Blocks far smaller than those that are fast, so that small sizes are several.
+  local variants = {
+    { backend = "cpu", implementation = "simd", mr = 5, nv = { 1, 2 }, rows = 8 },
+    { backend = { "cuda", "vulkan" }, implementation = "for_loop" },
+    { backend = "cuda", implementation = "coopmat", dtypes = keys.dtypes },
+  }
+  if keys.rounded then
+    variants[#variants + 1] = { backend = "cuda", implementation = "coopmat", products = "tf32", dtypes = "f32" }
+  end
+  for _, how in ipairs(keys.dtypes and {} or { "coopmat", "coopvec" }) do
+    variants[#variants + 1] = { backend = "vulkan", implementation = how, dtypes = "f16" }
+  end
   op(name) {
     doc = name, inputs = inputs, outputs = outputs, compute = compute, sizes = { size, odd },
-    dtypes = keys.dtypes or { "f32", "f16" }, ulp = 4, backward = keys.backward,
-    -- Blocks far smaller than those that are fast, so that small sizes are several.
-    variants = {
-      { backend = "cpu", implementation = "simd", mr = 5, nv = { 1, 2 }, rows = 8 },
-      { backend = { "cuda", "vulkan" }, implementation = "for_loop" },
-      { backend = "cuda", implementation = "coopmat", dtypes = keys.on_tensor_cores },
-      not keys.dtypes and { backend = "vulkan", implementation = "coopmat", dtypes = "f16" } or nil,
-    },
+    dtypes = keys.dtypes or { "f32", "f16" }, ulp = 4, backward = keys.backward, variants = variants,
   }
 end
 
@@ -45,7 +49,7 @@ declare("swish_of_transposed", {
   x = { "batch", "i" }, w1 = { "i", "h" }, b1 = { "h" }, w2 = { "h", "o" },
 }, { y = { "batch", "o" } }, function(x, w1, b1, w2)
   return sum(w2 * swish(sum(w1 * x, "i") + b1), "h")
-end, { backward = true, dtypes = { "f32", "bf16" } })
+end, { backward = true, dtypes = { "f32", "bf16" }, rounded = true })
 
 declare("residual", {
   x = { "batch", "seq", "i" }, w1 = { "h", "i" }, w2 = { "i", "h" },

@@ -239,7 +239,7 @@ static CUresult launch(const void *argument, int nth) {
   const lathe_op *op = c->remote.head.variant->op;
   lathe_args args = is_other(c, nth) ? c->other_args : c->args;
   CUtensorMap maps[LATHE_MAX_MAPS] = {0};
-  void *parameters[] = {&args, &maps[0], &maps[1]};
+  void *parameters[] = {&args, &maps[0], &maps[1], &maps[2]};
   CUresult error = 0;
 
   nth %= c->sets;

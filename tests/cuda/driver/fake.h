@@ -6,6 +6,10 @@
 CUDA_FUNCTIONS(NAMED)
 #undef NAMED
 
+/* And of those that can be done without, these. */
+CUresult fake_host_register(void *at, size_t bytes, unsigned flags) __asm__("cuMemHostRegister_v2");
+CUresult fake_host_unregister(void *at) __asm__("cuMemHostUnregister");
+
 /* What every function returns, once a launch has gone wrong: the real driver does that as well, until
  * the process ends. */
 extern CUresult fake_state;

@@ -42,7 +42,8 @@ enum {
 };
 
 /* Those that have no maps do not look for them. */
-typedef void kernel_fn(lathe_args args, emulator_map first, emulator_map second);
+typedef void kernel_fn(lathe_args args, emulator_map first, emulator_map second,
+                       emulator_map third);
 
 /* Where a fiber goes on, by the compiler's own setjmp: it keeps next to nothing, and C's costs as much as all else. */
 typedef void *place_in_code[5];
@@ -173,7 +174,7 @@ static void run_fiber(void) {
   const unsigned nth = w->running;
 
   for (;;) {
-    w->in->of->kernel(w->in->of->args, w->in->of->maps[0], w->in->of->maps[1]);
+    w->in->of->kernel(w->in->of->args, w->in->of->maps[0], w->in->of->maps[1], w->in->of->maps[2]);
     w->fibers[nth].ended = true;
     leave(&w->block);
     leave(&w->warp[nth / WARP]);

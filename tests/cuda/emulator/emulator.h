@@ -141,6 +141,13 @@ static inline unsigned __reduce_max_sync(unsigned, unsigned word) {
   return word;
 }
 
+static inline unsigned __reduce_or_sync(unsigned, unsigned word) {
+  const unsigned *of = emulator_exchange(word);
+  for (int lane = 0; lane < 32; lane++)
+    word |= of[lane];
+  return word;
+}
+
 static inline unsigned __reduce_min_sync(unsigned, unsigned word) {
   return ~__reduce_max_sync(0, ~word);
 }
@@ -265,6 +272,10 @@ static inline double rsqrt(double x) {
   return 1 / sqrt(x);
 }
 
+static inline float exp(float x) {
+  return expf(x);
+}
+
 /* ---- ptx.h -------------------------------------------------------------------------------------- */
 
 #define LATHE_PTX_H
@@ -387,6 +398,15 @@ static inline void lathe_load_matrices(unsigned (&to)[4], const void *from) {
   }
 }
 
+template <typename T> static inline unsigned lathe_round_two(const T *, float first, float second) {
+  return T(first).bits | (unsigned)T(second).bits << 16;
+}
+
+/* What tensor cores make of a sum: their NaN has all bits set but the sign. */
+static inline float emulator_sum(double sum) {
+  return sum == sum ? (float)sum : __uint_as_float(0x7fffffff);
+}
+
 /* Of 16 x 16 elements of a, and 16 x 8 of b: what each thread has of them. */
 template <typename T>
 static inline void lathe_mma(const T *, float (&sums)[4], const unsigned (&a)[4], unsigned b0,
@@ -406,7 +426,7 @@ static inline void lathe_mma(const T *, float (&sums)[4], const unsigned (&a)[4]
     double sum = sums[nth];
     for (unsigned k = 0; k < 16; k++)
       sum += half((int)(nth / 2 + k / 8 * 2), row, k % 8) * half((int)(4 + k / 8), column, k % 8);
-    sums[nth] = (float)sum;
+    sums[nth] = emulator_sum(sum);
   }
 }
 
@@ -426,7 +446,7 @@ static inline void lathe_mma_numbers(float (&sums)[4], const unsigned (&a)[4], u
     double sum = sums[nth];
     for (unsigned k = 0; k < 8; k++)
       sum += (double)number(nth / 2 + k / 4 * 2, row, k % 4) * number(4 + k / 4, column, k % 4);
-    sums[nth] = (float)sum;
+    sums[nth] = emulator_sum(sum);
   }
 }
 
@@ -479,7 +499,7 @@ static void emulator_group_mma(float *sums, const void *a, const void *b) {
       for (unsigned k = 0; k < 32 / sizeof(T); k++)
         sum += (double)emulator_element<A_ALONG_K, T>(a, row + nth / 2 * 8, k) *
                emulator_element<B_ALONG_K, T>(b, tile * 8 + column + nth % 2, k);
-      sums[tile * 4 + nth] = (float)sum;
+      sums[tile * 4 + nth] = emulator_sum(sum);
     }
 }
 
@@ -487,6 +507,27 @@ template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
 static inline void lathe_group_mma(const T *, float (&sums)[N / 8][4], const uint4 *a,
                                    const uint4 *b) {
   emulator_multiply_ahead(emulator_group_mma<N, A_ALONG_K, B_ALONG_K, T>, sums[0], a, b);
+}
+
+/* Of what a warp has of a, as lathe_mma. It is multiplied at once. */
+template <int N, bool B_ALONG_K, typename T>
+static inline void lathe_group_mma_of_threads(const T *, float (&sums)[N / 8][4],
+                                              const unsigned (&a)[4], const uint4 *b) {
+  unsigned all[4][32];
+
+  for (int nth = 0; nth < 4; nth++)
+    memcpy(all[nth], emulator_exchange(a[nth]), sizeof all[nth]);
+  for (unsigned tile = 0; tile < N / 8; tile++)
+    for (unsigned nth = 0; nth < 4; nth++) {
+      const unsigned row = emulator_lane() / 4, column = emulator_lane() % 4 * 2 + nth % 2;
+      double sum = sums[tile][nth];
+      for (unsigned k = 0; k < 16; k++) {
+        T x;
+        x.bits = (uint16_t)(all[nth / 2 + k / 8 * 2][row * 4 + k / 2 % 4] >> k % 2 * 16);
+        sum += (double)float(x) * emulator_element<B_ALONG_K, T>(b, tile * 8 + column, k);
+      }
+      sums[tile][nth] = emulator_sum(sum);
+    }
 }
 
 /* Of what a warp has of a, as lathe_mma_numbers. It is multiplied at once. */
@@ -504,7 +545,7 @@ static inline void lathe_group_mma_numbers(float (&sums)[N / 8][4], const unsign
       for (unsigned k = 0; k < 8; k++)
         sum += (double)emulator_factor(__uint_as_float(all[nth / 2 + k / 4 * 2][row * 4 + k % 4])) *
                emulator_element<true, float>(b, tile * 8 + column, k);
-      sums[tile][nth] = (float)sum;
+      sums[tile][nth] = emulator_sum(sum);
     }
 }
 #include "bulk_copies.h"
