@@ -56,7 +56,7 @@ local set = operators.added_to {
   reciprocal = "lathe_reciprocal({1})",
 }
 
-set.native = { floor = true, round = true }
+set.native = { floor = true, round = "f32" } -- of -0 in f64, lavapipe's without AVX-512 is +0
 set.narrow_exp = "bf16" -- of which an element's exp is narrow.lua's
 
 glsl.sets = { vulkan = set }
@@ -310,9 +310,9 @@ function glsl.methods:pack(values, node, operand)
   return "uvec4(" .. table.concat(words, ", ") .. ")"
 end
 
--- The uvec4 of so many values that they are up to 16 bytes.
-function glsl.methods:pack_some(values)
-  return self.spelling.bits == 64 and self:pack_numbers(values) or pack_of_type(self.dtype, values)
+-- The uvec4 of so many values that they are up to 16 bytes, as an operand has them.
+function glsl.methods:pack_some(values, operand)
+  return self.spelling.bits == 64 and self:pack_numbers(values) or pack_of_type(self:type_of(operand), values)
 end
 
 -- The type in gather.comp that gathers the terms of a reduction.

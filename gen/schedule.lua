@@ -15,13 +15,17 @@ local types = require "types"
 local schedule = {}
 
 -- What a language's schedule is made from: the op and the part with its programs and variants; the operands of which
--- rows that are read again are read element by element; how many elements an access of 16 bytes has, whether operands
--- have types of their own, and the bits of the numbers computed with.
+-- rows that are read again are read element by element; how many elements an access of 16 bytes has, of steps those of
+-- the part's type, whether operands have types of their own, and the bits of the numbers computed with; element_of: the
+-- row of types.lua of an operand's elements.
 local function facts(op, part, programs)
-  local width, mixed = types.access(op.operands, part.dtype)
+  local width, mixed = types.access(programs.steps and {} or op.operands, part.dtype)
   return {
     op = op, part = part, programs = programs, variants = part.variants, width = width, mixed = mixed,
     bits = 8 * types[types.compute(part.dtype)].bytes, elements = programs.again and passes.elements(programs.again),
+    element_of = function(operand)
+      return types[operand.temporary and types.compute(part.dtype) or operand.dtype or operand.storage or part.dtype]
+    end,
   }
 end
 

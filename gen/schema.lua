@@ -94,7 +94,7 @@ local function check_peers(op, given, ...)
   return list
 end
 
--- The digits to which an op lets factors of products be rounded; 0: not at all.
+-- The digits to which an op lets products be rounded; 0: not at all.
 local function check_products(op)
   local known, given = text.sorted_keys(types.products), op.keys.products
   if given and not types.products[given] then

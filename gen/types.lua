@@ -79,8 +79,10 @@ for _, row in ipairs(types.rows) do
   row.low = row.low or row.high and -row.high
 end
 
--- To how many digits factors of f32 may be rounded before they are multiplied, by the names that specs have.
-types.products = { tf32 = 11 }
+-- How many digits products have, by the names that specs have: factors of f32 may be rounded to tf32 before they are
+-- multiplied; sums of f16 are rounded with every few terms. Theirs are what sums of some 30,000 terms keep; those of
+-- the layers that cooperative vectors are for have some hundred.
+types.products = { tf32 = 11, f16 = 8, f16_vectors = 11 }
 
 -- The names of those that a test holds for.
 local function names_where(holds)
@@ -124,7 +126,7 @@ function types.access(operands, dtype)
       widest = math.max(widest, types[own].bytes)
     end
   end
-  return mixed and math.min(8, 16 // widest) or 16 // types[dtype].bytes, mixed
+  return mixed and widest > 0 and math.min(8, 16 // widest) or 16 // types[dtype].bytes, mixed
 end
 
 -- The type that a type is computed in.

@@ -584,7 +584,8 @@ const struct CMUnitTest schema_tests[] = {
         "specs/t.lua:9: variants[2]: 'scalar_u1' is made by variants[1] already; expected other "
         "parameters"),
     REFUSES("products of no such precision", 8, "  ulp = { f32 = 1 }, products = \"tf23\",",
-            "specs/t.lua:8: products: expected 'tf32', found 'tf23' (did you mean 'tf32'?)"),
+            "specs/t.lua:8: products: expected 'f16', 'f16_vectors' or 'tf32', found 'tf23' (did "
+            "you mean 'tf32'?)"),
     REFUSES("a comparison without a name", 8, "  ulp = { f32 = 1 }, compared = { { 3, \"map\" } },",
             "specs/t.lua:8: compared[1]: expected a name and one or two implementations, such as { "
             "\"unfused\", \"unfused\" }"),

@@ -19,7 +19,7 @@ golden small_map/small_map_f32__vulkan.comp # those of the other families are lo
 for op in map reduce rows; do
   golden small_$op/small_${op}__vulkan_host.c
   # The host's side is C that the table calls: it must compile whether there is a glslang or not.
-  : >"$tmp/out/small_$op/small_${op}_f32__vulkan.image.zst"
+  : >"$tmp/out/small_$op/small_${op}__vulkan_host.images.xz"
   is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime/library" \
     -Wa,-I"$tmp/out" -c "$tmp/out/small_$op/small_${op}__vulkan_host.c" -o "$tmp/host.o"
 done
@@ -70,7 +70,7 @@ small("lowered", grid, { compute = function(x, y) return x - max(y, "n") end })
 EOF
 is 'generates a division' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/loose" --no-line --backend vulkan all
 for name in ratio_f32:0 product_f32:0 ratio_f16:0 product_f16:1; do
-  is "rounds again: $name" grep "${name%:*}__vulkan_end, .loose = ${name#*:}}" \
+  is "rounds again: $name" grep "${name%:*}__vulkan_image = .*, .loose = ${name#*:}}" \
     "$tmp/loose/${name%_*}/${name%_*}__vulkan_host.c"
 done
 for name in ratio: product:_near centred:_near lowered:; do
@@ -189,7 +189,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'runs under the validation layer' grep -q 'VkLayer_khronos_validation' "$tmp/validated"
   is 'has nothing for the layer to say' sh -c '! grep -E "VUID|UNASSIGNED|SYNC-|Validation" "$1"' - "$tmp/validated"
 
-  is 'a damaged image' damaged_bench add/add_f32__vulkan.image.zst
+  is 'a damaged image' damaged_bench add/add__vulkan_host.images.xz
   "$tmp/damaged" --backend vulkan --check-only --op add,mul --size 100 --csv "$tmp/rows.csv" >"$tmp/stdout" 2>&1
   is 'a damaged image is a row with its reason' grep \
     '"add".*skipped.*no pipeline .* kernel add_f32__vulkan.*: its code in this program.s file is damaged (' "$tmp/rows.csv"

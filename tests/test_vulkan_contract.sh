@@ -13,8 +13,7 @@ if ! grep -q '^vulkan .* ready' "$tmp/backends"; then
 fi
 
 tree
-rm "$tmp/tree/templates"
-cp -R "$LATHE_SRC/templates" "$tmp/tree/"
+templates_of_its_own
 {
   sed 's/variants = {/& { backend = "vulkan", bm = 32, bn = 64, bk = 8 },/' "$LATHE_SRC/tests/specs-contract/contract.lua"
   cat <<'EOF2'
@@ -23,7 +22,7 @@ declare("shifted", { x = { "m", "k" }, w = { "n", "k" }, bias = { "n" } }, { y =
 EOF2
 } >"$tmp/tree/specs/contract.lua"
 tools=$(cd "$(dirname "$LATHE_BENCH")" && pwd)/tools
-for build in right faulty; do
+for build in right matrix faulty; do
   mkdir -p "$tmp/$build/out"
   [ ! -d "$tools" ] || ln -s "$tools" "$tmp/$build/out/"
 done
@@ -36,15 +35,76 @@ checked() { out/bench --backend vulkan --dtype all --check-only --timeout 300 "$
 cd "$tmp/right" || exit 1
 matrices=product_111,product_122,product_212,product_221,dequantised,scaled_inside,two_outputs,shifted
 batches=batch_between,batch_inside,out_of_heads,terms_of_one,mlp_backward
-is 'configures' configured "--ops=$matrices,$batches,matrix_vector,total,two_products*"
+is 'configures' configured "--ops=$matrices,$batches,matrix_vector,total,two_products*,typed_bytes,typed_across"
 is 'builds the kernels' ninja out/bench
 is 'is right' checked --dtype f32 --op "$matrices" --size 67x70x19
 is 'is right in batches' checked --dtype f32 --op "$batches" --size 9x10x11x12
 is 'is right without columns' checked --dtype f32 --op matrix_vector,total
-is 'is right in other types' checked --dtype f64,f16,bf16 --op two_products,product_122,shifted --size 67x70x19
+is 'is right in other types' checked --dtype f64,f16,bf16 --op 'two_products,product_122,shifted,typed_*' --size 67x70x19
 is 'is right of few rows and columns' checked --dtype f32 --op shifted,product_211 --size 1x67x9,7x67x35,67x1x9,67x8x35
 is 'is right where workgroups share terms' checked --dtype f32 --op shifted --size 9x10x1500,3x9x2500,9x3x1501
 is 'is right with special values' checked --op shifted --special nan,inf,zero,denormal --size 33x65x9
+
+# ---- products of matrices ---------------------------------------------------------------------------------------
+
+# A device that has none gets kernels that make them of numbers, for subgroups of 8 and for workgroups of 256.
+cat >"$tmp/matrices.lua" <<'EOF2'
+for order, axes in ipairs { { { "b", "m", "k" }, { "k", "n" } }, { { "b", "k", "m" }, { "n", "k" } } } do
+  op("matrices_" .. order) {
+    doc = "by matrices", inputs = { a = axes[1], w = axes[2], bias = { "n" } }, outputs = { c = { "b", "m", "n" } },
+    compute = function(a, w, bias) return sum(a * w, "k") + bias end,
+    sizes = { { "S", b = 2, m = 72, n = 136, k = 40 } }, -- of which some tiles are whole
+    dtypes = { "f16" }, ulp = 3,
+    variants = {
+      { backend = "vulkan", unit = "matrix", products = { "exact", "f16" }, bm = 64, bn = 128, bk = 16 },
+      { backend = "vulkan", unit = "workgroup", products = { "exact", "f16" }, bm = 64, bn = 64, bk = 16 },
+    },
+  }
+end
+EOF2
+emulate() {
+  templates=$tmp/tree/templates/glsl
+  cp "$tmp/matrices.lua" "$tmp/tree/specs/" &&
+    sed -i 's/^ *needs = { matrix = MATRIX_NEEDS.*},$//; s/^ *features = { matrix = { "VULKAN_MATRIX" }.*},$//' \
+      $templates/backend.lua &&
+    sed -i 's/subgroups = subgroups, side = { wm, wn, p.bk }/threads = 64/' $templates/schedule_contract.lua &&
+    sed -i 's/float \.\. "(sums\[nth\])"/"sums[nth]"/; s/\$sum\$(0\.0)/emulated_of(0.0)/; s/coopmat<[^>]*>/emulated/
+      s/\[\[unroll\]\]/[[dont_unroll]]/; /^layout(constant_id = [567])/d' $templates/contract_matrix.comp &&
+    sed -i 's/= \$sum\$(0\.0)/= emulated_of_all(float[16](0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))/
+      s/ = \$float\$(sums)/ = sums/; s/("coopmat<[^>]*>")/("emulated_of_all%.s%.s%.s%.s")/; s/tensorLayoutNV<[^>]*>/emulated_layout/
+      s/tensorViewNV<[^>]*>/bool/; s/", turned" or ""/", true" or ", false"/
+      s/coopMatPerElementNV(results, results, \([^,]*\),/for (uint of = 0u; of < 16u; of++)\n\1(thread \/ 4u, thread % 4u * 16u + of, results.of[of],/' \
+      $templates/contract_workgroup.comp &&
+    sed -i "/use \"kernel.comp\"/{
+      r $LATHE_SRC/tests/vulkan/matrices.comp
+      r $LATHE_SRC/tests/vulkan/workgroup_matrices.comp
+    }" $templates/contract.comp
+}
+# A fault of matrices: in a copy of what is right.
+wrong_by() { # wrong_by UNIT FILE FROM TO
+  template=$tmp/tree/templates/glsl/contract_$2.comp
+  cp "$template" "$tmp/kept"
+  plant "$template" "$3" "$4" && ninja out/bench
+  built=$?
+  checked --op matrices_2 --variant "*_$1_*" >"$tmp/output" 2>&1
+  status=$?
+  cp "$tmp/kept" "$template"
+  cat "$tmp/output"
+  [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
+}
+"$LATHE_BENCH" --list-devices >"$tmp/devices" 2>&1
+if grep -A3 'llvmpipe' "$tmp/devices" | grep 'subgroups of 8,' >/dev/null; then
+  cd "$tmp/matrix" || exit 1
+  cp -R "$tmp/tree/templates" "$tmp/templates"
+  is 'takes matrices of its own' emulate
+  is 'configures for matrices' configured "--ops=matrices_*"
+  is 'builds kernels of matrices' ninja out/bench
+  is 'is right by matrices' checked
+  is 'finds a slice of the next place' wrong_by matrix matrix '$f.letter$_from += $f.letter$_next;' ''
+  is 'finds a matrix that is not turned' wrong_by workgroup workgroup '(letter == "b")' '(letter == "a")'
+  rm -r "$tmp/tree/templates" "$tmp/tree/specs/matrices.lua"
+  mv "$tmp/templates" "$tmp/tree/"
+fi
 
 # ---- planted faults ---------------------------------------------------------------------------------------------
 
@@ -58,12 +118,7 @@ is 'is right without a fault' checked
 fault() {
   template=$tmp/tree/templates/glsl/contract_$3.comp
   cp "$template" "$tmp/kept"
-  "$LATHE_PYTHON" -c '
-import sys
-path, old, new = sys.argv[1:]
-text = open(path).read()
-assert text.count(old) == 1, text.count(old)
-open(path, "w").write(text.replace(old, new))' "$template" "$4" "$5" && ninja out/bench
+  plant "$template" "$4" "$5" && ninja out/bench
   built=$?
   checked --op "$1" --size "$2" >"$tmp/output" 2>&1
   status=$?

@@ -63,7 +63,7 @@ double judge_bound(const lathe_op *op, lathe_dtype dtype);
  * numbers below the normal range. */
 judgement judge_output(const problem *p, const problem *flushed, int output, const void *got);
 
-/* The same of a variant that rounds factors of products to so many digits, where that is not 0: the type computed in has
+/* The same of a variant that rounds products to so many digits, where that is not 0: the type computed in has
  * no more. */
 judgement judge_products(const problem *p, int digits, const problem *flushed, int output,
                          const void *got);

@@ -40,7 +40,7 @@ typedef struct freivalds_finding {
   double got, expected, allowed; /* what it is, should be, and how far these may be apart */
 } freivalds_finding;
 
-/* got: all results, in the output's own type; digits: to which factors of products were rounded; 0: not at all. */
+/* got: all results, in the output's own type; digits: to which products were rounded; 0: not at all. */
 freivalds_finding freivalds_judge(const freivalds *f, int digits, const void *got);
 
 #endif

@@ -19,6 +19,11 @@ bool problem_is_wide(const lathe_op *op, lathe_dtype dtype) {
   return false;
 }
 
+bool problem_has_reference(const lathe_op *op, lathe_dtype dtype) {
+  return (problem_is_wide(op, dtype) ? op->bench->reference_wide : op->bench->reference_f64) !=
+         NULL;
+}
+
 static size_t reference_size(lathe_dtype dtype, bool wide) {
   if (!lathe_dtype_numeric(dtype))
     return lathe_dtype_size(dtype);
@@ -209,7 +214,7 @@ problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
                       unsigned special, const char **why) {
   problem *p;
 
-  if (!(problem_is_wide(op, dtype) ? op->bench->reference_wide : op->bench->reference_f64)) {
+  if (!problem_has_reference(op, dtype)) {
     *why = "the op has no reference for this type";
     return NULL;
   }

@@ -85,6 +85,9 @@ double problem_ulp(const lathe_op *op, lathe_dtype dtype);
 /* Whether references are in long double: f64 is judged by a wider type, everything narrower by f64. */
 bool problem_is_wide(const lathe_op *op, lathe_dtype dtype);
 
+/* Whether the program has the op's reference for a type: not of what configure left out. */
+bool problem_has_reference(const lathe_op *op, lathe_dtype dtype);
+
 /* The call's arguments but for its buffers. */
 lathe_args problem_args(const problem *p);
 

@@ -4,7 +4,9 @@
 -- What every device that kernels are tested on has for a workgroup, less the word by which workgroups count parts.
 local MOST_INVOCATIONS, MOST_SHARED = 1024, 32768 - 16
 local MOST_BESIDE_MATRICES = 49152 -- shared memory of devices that have matrices
+local VECTOR_NEEDS = { "GL_NV_cooperative_vector" }
 local MATRIX_NEEDS = { "GL_KHR_memory_scope_semantics", "GL_KHR_cooperative_matrix" }
+local WORKGROUP_NEEDS = { "GL_NV_cooperative_matrix2", table.unpack(MATRIX_NEEDS) }
 
 return {
   kind = "vulkan",
@@ -26,10 +28,12 @@ return {
     "GL_EXT_shader_explicit_arithmetic_types_float16",
     "GL_EXT_shader_explicit_arithmetic_types_float64",
     "GL_KHR_cooperative_matrix",
-    "GL_NV_cooperative_matrix2", -- SPIR-V 1.6: for vulkan1.3, where the rule glsl says vulkan1.2
+    "GL_NV_cooperative_matrix2",
     "GL_NV_cooperative_vector",
   },
   needs_apart = true,
+  -- What kernels that need an extension are compiled for, where the rule glsl says vulkan1.2.
+  targets = { GL_NV_cooperative_matrix2 = "vulkan1.3" },
   -- block: invocations of a workgroup; unroll: 16-byte accesses of an invocation in flight at once;
   -- waves: most workgroups for each multiprocessor.
   families = {
@@ -45,17 +49,20 @@ return {
     rows = {}, -- the shapes of schedule_rows.lua
     -- bm, bn: rows and columns of a workgroup's tile of a large product, in f64 half the columns; bk: terms of a slice,
     -- in f64 half.
-    -- unit: what multiplies, where both factors are elements of f16 as they are in memory: numbers, or matrices of the
-    -- size that the device has (KHR_cooperative_matrix), added up in f32.
+    -- unit: what multiplies, where both factors are elements of f16 as they are in memory: numbers, matrices of the
+    -- size that the device has (KHR_cooperative_matrix), or those of whole workgroups (NV_cooperative_matrix2).
+    -- products: of matrices, added up in f32 or in f16, which dispatch leaves to ops that allow it.
     contract = {
       {
-        "unit", names = { "vector", "matrix" }, default = "vector", short = { matrix = "matrix" },
-        needs = { matrix = MATRIX_NEEDS },
-        features = { matrix = { "VULKAN_MATRIX" } },
+        "unit", names = { "vector", "matrix", "workgroup" }, default = "vector",
+        short = { matrix = "matrix", workgroup = "workgroup" },
+        needs = { matrix = MATRIX_NEEDS, workgroup = WORKGROUP_NEEDS },
+        features = { matrix = { "VULKAN_MATRIX" }, workgroup = { "VULKAN_WORKGROUP_MATRIX" } },
       },
       { "bm", names = { 32, 64, 128, 256, 512 }, default = 64, short = "m" },
       { "bn", names = { 64, 128, 256 }, default = 64, short = "n" },
       { "bk", names = { 8, 16, 32 }, default = 16, short = "k" },
+      { "products", names = { "exact", "f16" }, default = "exact", short = { f16 = "f16" } },
     },
     -- unit: what multiplies.
     chain = {
@@ -67,10 +74,18 @@ return {
         features = { matrix = { "VULKAN_MATRIX" } },
       },
     },
+    chain_vector = {
+      {
+        "unit", names = { "coopvec" }, default = "coopvec", short = {}, needs = { coopvec = VECTOR_NEEDS },
+        features = { coopvec = { "VULKAN_VECTOR" } },
+      },
+      { "products", names = { "f16_vectors" }, default = "f16_vectors", short = {} },
+    },
   },
   implementations = {
     for_loop = { family = "chain" },
     coopmat = { family = "chain_matrix" },
+    coopvec = { family = "chain_vector" },
   },
   -- Why an op can have no kernel in a precision, or nil: push constants hold the addresses of its operands
   -- and of the workspace, dimensions and scalars, and not every device has more than 128 bytes of them.
@@ -83,15 +98,17 @@ return {
   end,
   constraint = function(params, _, _, dtypes)
     local block, unroll = params.block, params.unroll
-    if params.unit == "matrix" then
+    if params.products == "f16" and params.unit == "vector" then
+      return "products = f16: expected unit = matrix or workgroup, found vector"
+    elseif params.unit == "matrix" or params.unit == "workgroup" or params.unit == "coopvec" then
       if #dtypes ~= 1 or dtypes[1] ~= "f16" then
-        return "unit = matrix: expected the dtype f16 alone, found " .. table.concat(dtypes, ", ")
-      elseif not params.bm then
+        return ("unit = %s: expected the dtype f16 alone, found %s"):format(params.unit, table.concat(dtypes, ", "))
+      elseif not params.bm or params.unit == "workgroup" then
         return nil
       end
-      local bytes = (params.bm + params.bn) * (params.bk + 8) * 2 + 8192
+      local bytes = (params.bm + params.bn) * (params.bk + 8) * 2
       if bytes > MOST_BESIDE_MATRICES then
-        return ("(bm + bn) * (bk + 8) * 2 + 8192 = %d: expected at most the %d bytes of shared memory that a workgroup "
+        return ("(bm + bn) * (bk + 8) * 2 = %d: expected at most the %d bytes of shared memory that a workgroup "
           .. "has"):format(bytes, MOST_BESIDE_MATRICES)
       end
     elseif params.bm then

@@ -1,20 +1,4 @@
-/* Layers, of which each row of a batch goes through all (gen/chain.lua), in one launch; sums over the batch follow, a
- * launch each, as of any contraction. */
+/* Layers of a batch's rows by an invocation each. */
 
 //@ use "kernel.comp"
-//@ local P = use "parts.comp"
-//@ local C = use "contract_step.comp"
-//@ local layers = { row = use("chain_row.comp").define }
-//@ local kinds = { thin = use("contract_thin.comp").define, tile = use("contract_tile.comp").define }
-//@ for _, step in ipairs(k.steps) do
-//@ C.define(step)
-//@ end
-//@ for _, kernel in ipairs(schedule.kernels) do
-//@ if kernel.step then
-//@ kinds[kernel.shape.sums](k.steps[kernel.step], schedule.steps[kernel.step], kernel.shape)
-//@ else
-//@ layers[kernel.shape.unit](kernel.shape)
-//@ end
-
-//@ end
-//@ P.main(#schedule.kernels)
+//@ use("chain_kernels.comp").define(use("chain_row.comp").define)

@@ -7,6 +7,7 @@
 //@ local C = use "contract_step.comp"
 //@ local kinds = { thin = use("contract_thin.comp").define, tile = use("contract_tile.comp").define }
 //@ kinds.matrix = use("contract_matrix.comp").define
+//@ kinds.workgroup = use("contract_workgroup.comp").define
 //@ for _, step in ipairs(k.steps) do
 //@ C.define(step)
 //@ end

@@ -9,9 +9,12 @@
 //@ function component(nth) return ("xyzw"):sub(nth % W + 1, nth % W + 1) end
 //@
 //@ -- Elements of so many bytes in memory, `count` of them in a uvec4.
-//@ local words = { [2] = "lathe_half", [4] = "lathe_pack4", [8] = "lathe_pack8" }
+//@ local words = { [1] = "lathe_byte", [2] = "lathe_half", [4] = "lathe_pack4", [8] = "lathe_pack8" }
 //@ local wholes = { [4] = { "lathe_pack4", "x" }, [8] = { "lathe_pack8", "xy" }, [16] = { "lathe_pack", "xyzw" } }
 //@ local elements = {
+//@   [1] = {
+//@     get = "words[nth / 4u] |= uint(%s) << nth %% 4u * 8u;", put = "%s = uint8_t(words[nth / 4u] >> nth %% 4u * 8u & 0xffu);",
+//@   },
 //@   [2] = {
 //@     get = "words[nth / 2u] |= uint(%s) << nth %% 2u * 16u;", put = "%s = uint16_t(words[nth / 2u] >> nth %% 2u * 16u);",
 //@   },
@@ -24,6 +27,12 @@
 //@ function piece.lathe_half()
 layout(buffer_reference, std430, buffer_reference_align = 2) buffer lathe_half {
   uint16_t at;
+};
+//@ end
+
+//@ function piece.lathe_byte()
+layout(buffer_reference, std430, buffer_reference_align = 1) buffer lathe_byte {
+  uint8_t at;
 };
 //@ end
 
@@ -68,8 +77,6 @@ void lathe_store$bytes$x$count$(uint64_t from, uint64_t apart, uvec4 words, uint
 //@ function size(places)
 //@   return (S.size(places):gsub("args%->", "args."))
 //@ end
-//@ local function lowering(operand) return operand.temporary and k.own or k end
-//@ local function bytes_of(operand) return operand.temporary and k.spelling.bits // 8 or k.bytes end
 //@ -- Bytes of the temporaries, or of those before one.
 //@ function bytes_of_temporaries(before)
 //@   local list = {}
@@ -86,9 +93,13 @@ void lathe_store$bytes$x$count$(uint64_t from, uint64_t apart, uvec4 words, uint
 //@     or "args." .. operand.name
 //@ end
 //@ -- The address of an element; at: the indexes along m, n and k.
-//@ local function address(step, operand, at)
-//@   return string.format("%s_at + (%s) * %dul", operand.name, (S.offset(step, operand, at):gsub("here%->", "")),
-//@     bytes_of(operand))
+//@ function address(step, operand, at)
+//@   local indexes = {}
+//@   for letter, index in pairs(at) do
+//@     indexes[letter] = index:find " " and "(" .. index .. ")" or index
+//@   end
+//@   return string.format("%s_at + (%s) * %dul", operand.name, (S.offset(step, operand, indexes):gsub("here%->", "")),
+//@     k:bytes_of(operand))
 //@ end
 //@ -- The points of a step's three parts.
 //@ function define(step)
@@ -119,7 +130,7 @@ const uint64_t $(field(operand, letter)) = $(size(places));
 //@       local places = k.stride(operand, loop.run)
 //@       at[#at + 1] = places and loop.index .. (#places > 0 and " * " .. size(places) or "") or nil
 //@     end
-$(operand.name)_at = $(home(operand))$(#at > 0 and (" + (%s) * %dul"):format(table.concat(at, " + "), bytes_of(operand)) or "");
+$(operand.name)_at = $(home(operand))$(#at > 0 and (" + (%s) * %dul"):format(table.concat(at, " + "), k:bytes_of(operand)) or "");
 //@   end
 //@ end
 //@ local function operands_of(part)
@@ -131,7 +142,7 @@ $(operand.name)_at = $(home(operand))$(#at > 0 and (" + (%s) * %dul"):format(tab
 //@ end
 //@ -- How many accesses it takes to read `count` elements, and how many one has.
 //@ local function accesses(operand, how, count)
-//@   local each = how == "none" and 1 or math.min(count, 16 // bytes_of(operand))
+//@   local each = how == "none" and 1 or math.min(count, 16 // k:bytes_of(operand))
 //@   return how == "none" and 1 or count // each, each
 //@ end
 //@ -- GLSL: whether all accesses of `count` elements to some operands along an axis are aligned.
@@ -141,7 +152,7 @@ $(operand.name)_at = $(home(operand))$(#at > 0 and (" + (%s) * %dul"):format(tab
 //@     if not seen[operand] and kind(step, operand, along) == "unit" then
 //@       local _, each = accesses(operand, "unit", count)
 //@       seen[operand] = true
-//@       list[#list + 1] = string.format("%s_at %% %dul == 0ul", operand.name, each * bytes_of(operand))
+//@       list[#list + 1] = string.format("%s_at %% %dul == 0ul", operand.name, each * k:bytes_of(operand))
 //@       for _, letter in ipairs { "m", "n", "k" } do
 //@         if kind(step, operand, letter) == "strided" then
 //@           list[#list + 1] = string.format("%s %% %dul == 0ul", field(operand, letter), each)
@@ -178,7 +189,7 @@ uvec4 $(x.pointer)_raw[$(type(many) == "string" and many .. " * " .. each .. "u"
 //@ function read(step, part, at, along, count, nth, whole)
 //@ for _, x in ipairs(part.point.inputs) do
 //@ if x.operand then
-//@ local how, bytes = kind(step, x.operand, along), bytes_of(x.operand)
+//@ local how, bytes = kind(step, x.operand, along), k:bytes_of(x.operand)
 //@ local many, each = accesses(x.operand, how, count)
 //@ local apart = how == "strided" and ("%s * %dul"):format(field(x.operand, along), bytes) or bytes .. "ul"
 //@ for access = 0, many - 1 do
@@ -212,35 +223,36 @@ $(part.k:uniforms("call"))
     //@   local how = kind(step, x.operand, along)
     //@   local many, one = accesses(x.operand, how, count)
     //@   local at = how == "none" and 0 or point
-    //@   return lowering(x.operand):unpack(("%s_raw[%s * %du + %du]"):format(x.pointer, nth, many, at // one), at % one)
+    //@   return k:unpack(("%s_raw[%s * %du + %du]"):format(x.pointer, nth, many, at // one), at % one, x.operand)
     //@ end)
     //@ each(point)
   }
   //@ end
 }
 //@ end
-//@ -- Computes and stores the results of the sums in `some`, a vec, from the indexes `at` on along an axis.
-//@ function store(step, at, along, other)
-//@ local part = step.values
+//@ -- Computes and stores the results of the sums in `some`, a vec, from the indexes `at` on along an axis: all of its, or
+//@ -- the first `count`.
+//@ function store(step, at, along, other, count)
+//@ local part, count = step.values, count or W
 const uint there = $(there(at, along, other));
-//@ declare(step, part, along, W, 1)
-//@ read(step, part, at, along, W, "0u", "whole_values")
+//@ declare(step, part, along, count, 1)
+//@ read(step, part, at, along, count, "0u", "whole_values")
 //@ for _, value in ipairs(step.of.values) do
-$k.number$ $(value.operand.name)_of[$W$];
+$k.number$ $(value.operand.name)_of[$count$];
 //@ end
-//@ compute(step, part, along, W, "0u", function(point)
+//@ compute(step, part, along, count, "0u", function(point)
   //@ for _, value in ipairs(step.of.values) do
   $(value.operand.name)_of[$point$] = $(value.operand.name)_;
   //@ end
 //@ end, function(point) return "some." .. component(point) end)
 //@ for _, value in ipairs(step.of.values) do
 //@ local operand, list = value.operand, {}
-//@ local how, bytes = kind(step, operand, along), bytes_of(operand)
+//@ local how, bytes = kind(step, operand, along), k:bytes_of(operand)
 //@ for point = 0, W - 1 do
-//@   list[point + 1] = operand.name .. "_of[" .. point .. "]"
+//@   list[point + 1] = operand.name .. "_of[" .. math.min(point, count - 1) .. "]"
 //@ end
 //@ local apart = how == "strided" and ("%s * %dul"):format(field(operand, along), bytes) or bytes .. "ul"
-lathe_store$bytes$x$W$($(address(step, operand, at)), $apart$, $(lowering(operand):pack_some(list)), $(how == "none" and "min(there, 1u)" or "there"), $(how == "unit" and "whole_values" or "false"));
+lathe_store$bytes$x$count$($(address(step, operand, at)), $apart$, $(k:pack_some(list, operand)), $(how == "none" and "min(there, 1u)" or "there"), $(how == "unit" and "whole_values" or "false"));
 //@ end
 //@ end
 //@
@@ -320,9 +332,13 @@ for (uint64_t outer$i$ = 0ul; outer$i$ < $(size(step.of.k[i])); outer$i$++)
 {
   //@ place(step, outer_loops(step, function(i) return "outer" .. i end))
 //@ end
+//@ -- Points at what the results of the sums have, and what they are computed with.
+//@ function place_results(step)
+//@   place(step, outer_loops(step, function() return "0ul" end))
+//@ end
 //@ function end_terms(step)
 }
-//@ place(step, outer_loops(step, function() return "0ul" end))
+//@ place_results(step)
 //@ end
 //@
 //@ function piece.lathe_order()

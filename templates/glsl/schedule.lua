@@ -16,7 +16,7 @@ function schedule.chain(facts)
   return chain(facts, work)
 end
 
-schedule.chain_matrix = schedule.chain
+schedule.chain_matrix, schedule.chain_vector = schedule.chain, schedule.chain
 
 local MOST_BLOCKS = 2048 -- of one phase of a reduction
 local EVERY = { "apart", "packs" } -- modes of what has no rows

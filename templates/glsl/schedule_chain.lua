@@ -1,11 +1,15 @@
 -- How chains are launched: all layers together, then a launch for each sum over the batch, which is cut as that of any
 -- contraction (schedule_contract.lua). The record of a part is that of a contraction's, of whose kernels that of a
 -- variant's layers has no step, and a shape with
---   unit       what multiplies: numbers, "row" (chain_row.comp), or a "matrix" (chain_layers.comp)
+--   unit       what multiplies: numbers, "row" (chain_row.comp), a "matrix" (chain_layers.comp), or "coopvec"
+--              (chain_vectors.comp)
 --   layers     the numbers of the layers' steps
 --   name, bm   the kernel's ending; a workgroup's rows
 --   threads, columns, terms, line
 --              of "row": of a workgroup; of a slice of a layer's matrix; accesses from one term of that to the next
+--   threads, most_rows, across, wide, bk, line
+--              of "coopvec": invocations that share a row's columns; how many of these each may have at once; terms of
+--              a slice; accesses of shared memory from one row to the next
 --   most_rows, most_columns, bn, bk, wm, wn, room
 --              of "matrix": the largest batch, and the most columns of the first layer, that it is for (nil: any); the
 --              columns of a layer that are computed at once, terms of a slice; rows and columns of a subgroup; accesses
@@ -52,7 +56,21 @@ local function matrix(_, made, layers)
   }
 end
 
-local shapes_of = { row = row, matrix = matrix }
+-- So many rows, of which each is `across` invocations'.
+local function vectors(most_rows, bm, across, bk, wide)
+  local shape = {
+    unit = "coopvec", name = "_layers" .. bm, most_rows = most_rows, bm = bm, across = across, bk = bk, wide = wide,
+    threads = bm * across, line = math.max(bk, across * wide[#wide]) // 8 + 1, -- one apart, as above
+  }
+  shape.shared = shape.line * bm * 16
+  return shape
+end
+
+local function coopvec()
+  return { vectors(2048, 32, 8, 256, { 16, 32, 64 }), vectors(nil, 128, 1, 64, { 16, 32, 64 }) }
+end
+
+local shapes_of = { row = row, matrix = matrix, coopvec = coopvec }
 
 return function(facts, work)
   local kinds, layers, totals = facts.programs.chain.kinds, {}, {}

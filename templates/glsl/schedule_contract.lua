@@ -1,10 +1,12 @@
--- How contractions are cut: templates/gpu/contract.lua, with shapes whose sums are "thin", "tile" or "matrix". The
--- record of a part has also kernels, the module's by number from 0 on: { step, shape }; shape.number is that.
+-- How contractions are cut: templates/gpu/contract.lua, with shapes whose sums are "thin", "tile", "matrix" or
+-- "workgroup". The record of a part has also kernels, the module's by number from 0 on: { step, shape }; shape.number
+-- is that.
 
 local contract = use "../gpu/contract.lua"
 
 local THIN = 256 -- invocations of a workgroup for few rows or columns
 local GROUPS = THIN // 32
+local SUMS = { exact = "float", f16 = "float16_t" } -- of matrices, by a variant's products
 local FEW = 1024 -- rows and columns of a product that has few large tiles
 
 -- Few rows of the factor few_of; made: the step's record of the other.
@@ -39,35 +41,65 @@ local function tile(facts, bm, columns, terms)
   }
 end
 
-local function matrix(bm, bn, bk)
-  local down = bm < bn and 2 or 4 -- subgroups, of 8
-  local wm, wn = bm // down, bn // (8 // down) -- of a subgroup
+-- What the names of shapes end in whose products are rounded.
+local function ending(p)
+  return p.products == "exact" and "" or "_" .. p.products
+end
+
+-- Of a tile each subgroup has 32 x 32 sums, 64 x 64, or 64 x 128 of f16, which take as many registers.
+local function matrix(bm, bn, p)
+  local wm = bm <= 64 and 32 or 64
+  local wn = wm == 64 and bn == 256 and p.products == "f16" and 128 or wm
+  local subgroups = bm // wm * (bn // wn)
   return {
-    sums = "matrix", name = ("_matrix%dx%dx%d"):format(bm, bn, bk), bm = bm, bn = bn, bk = bk, wm = wm, wn = wn,
-    subgroups = 8, side = { wm, wn, bk }, at_once = 2, numbers = 0,
+    sums = "matrix", name = ("_matrix%dx%dx%d"):format(bm, bn, p.bk) .. ending(p),
+    bm = bm, bn = bn, bk = p.bk, wm = wm, wn = wn,
+    subgroups = subgroups, side = { wm, wn, p.bk }, at_once = 2, numbers = 0, sum = SUMS[p.products],
     terms = 0xffffffff, -- which workgroups do not share
-    shared = (bm + bn) * (bk + 8) * 2 + 8192,
+    shared = math.max((bm + bn) * (p.bk + 8) * 2, subgroups * 1024),
+  }
+end
+
+-- By all of a workgroup, for whose matrices the device has shared memory of its own.
+local function workgroup(p)
+  return {
+    sums = "workgroup", name = ("_workgroup%dx%dx%d"):format(p.bm, p.bn, p.bk) .. ending(p),
+    bm = p.bm, bn = p.bn, bk = p.bk,
+    threads = 256, at_once = 1, numbers = 0, sum = SUMS[p.products],
+    terms = 0xffffffff, -- which workgroups do not share
   }
 end
 
 -- Products with few rows and columns have smaller tiles, so that there are more. On an H200, of 1024 cubed in f16
--- matrices of 64 x 128 take 20 us and of 128 x 256 41; of 2048 cubed 99 us and 77.
+-- matrices of 64 x 128 take 18 us, of 128 x 128 25.7 and of 256 x 256 29; of 2048 cubed 109, 70 and 115.
+local function matrices(list, p)
+  for _, small in ipairs { { 64, 128, FEW }, { 128, 128, 2 * FEW } } do
+    local bm, bn, most = table.unpack(small)
+    if bm * bn < p.bm * p.bn then
+      local shape = matrix(bm, bn, p)
+      shape.rows, shape.columns = most, most
+      list[#list + 1] = shape
+    end
+  end
+  list[#list + 1] = matrix(p.bm, p.bn, p)
+end
+
 local function tiles(list, facts, made, p)
-  local shape, small
-  if p.unit == "matrix" and made.a.plain and made.b.plain then
-    shape = matrix(p.bm, p.bn, p.bk)
-    small = p.bn == 256 and matrix(p.bm // 2, p.bn // 2, p.bk)
-  elseif p.unit == "matrix" then
-    shape = tile(facts, 64, 64, 16)
+  local plain = made.a.plain and made.b.plain
+  if p.unit == "matrix" and plain then
+    matrices(list, p)
+  elseif p.unit == "workgroup" and plain then
+    list[#list + 1] = workgroup(p)
+  elseif p.unit ~= "vector" then
+    list[#list + 1] = tile(facts, 64, 64, 16)
   else
-    shape = tile(facts, p.bm, p.bn, p.bk)
-    small = p.bm == 64 and p.bn == 128 and tile(facts, p.bm, 64, p.bk)
+    if p.bm == 64 and p.bn == 128 then
+      local small = tile(facts, p.bm, 64, p.bk)
+      small.rows, small.columns = FEW, FEW
+      list[#list + 1] = small
+    end
+    list[#list + 1] = tile(facts, p.bm, p.bn, p.bk)
   end
-  if small then
-    small.rows, small.columns = FEW, FEW
-    list[#list + 1] = small
-  end
-  list[#list + 1] = shape
 end
 
 -- wanted: whether a step, by its number, has kernels of its own; all have where it is left out.

@@ -68,6 +68,11 @@ local function runs_of(step, operand)
   return list
 end
 
+-- How many elements of an operand are read at once: 16 bytes, but no more elements than of the kernel's type.
+local function at_once(facts, operand)
+  return math.min(16 // facts.element_of(operand).bytes, facts.width)
+end
+
 -- A factor is read along the axis in which the operand with most axes has its elements side by side, by accesses of 16
 -- bytes of the narrowest that has them so.
 local function side(facts, record, step, node, across)
@@ -82,11 +87,11 @@ local function side(facts, record, step, node, across)
   end
   for _, operand in ipairs(operands) do
     if kind(operand, core(step, made.along)) == "unit" then
-      made.count = math.max(made.count, operand.temporary and 128 // facts.bits or facts.width)
+      made.count = math.max(made.count, at_once(facts, operand))
     end
   end
-  made.plain = node.op == "input" and not operands[1].temporary and not operands[1].storage and facts.bits == 32
-    and made.count == facts.width
+  made.plain = node.op == "input" and not operands[1].temporary and facts.bits == 32
+    and facts.element_of(operands[1]).name == facts.part.dtype and made.count == facts.width
   if made.plain then
     made.operand, made.runs = place_of(record, operands[1]), runs_of(step, operands[1])
   end

@@ -1,5 +1,5 @@
-//@ -- Matrices of 8 x 8 as subgroups of 8 have them, in place of KHR_cooperative_matrix: for test_vulkan_chain.sh, on
-//@ -- devices that lack that.
+//@ -- Matrices of 8 x 8 as subgroups of 8 have them, in place of KHR_cooperative_matrix: for test_vulkan_chain.sh and
+//@ -- test_vulkan_contract.sh, on devices that lack that.
 const uint MATRIX_M = 8u, MATRIX_N = 8u, MATRIX_K = 8u;
 #define gl_CooperativeMatrixLayoutRowMajor true
 #define gl_CooperativeMatrixLayoutColumnMajor false

@@ -13,7 +13,7 @@ VkInstance vulkan_open(char *why, size_t size) {
   const VkApplicationInfo application = {
       .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
       .pApplicationName = "lathe",
-      .apiVersion = VK_API_VERSION_1_2,
+      .apiVersion = VK_API_VERSION_1_3,
   };
   const VkInstanceCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
@@ -48,6 +48,12 @@ VkInstance vulkan_open(char *why, size_t size) {
   vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
       (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)find(
           instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+  vk.GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV =
+      (PFN_vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV)find(
+          instance, "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV");
+  vk.GetPhysicalDeviceCooperativeVectorPropertiesNV =
+      (PFN_vkGetPhysicalDeviceCooperativeVectorPropertiesNV)find(
+          instance, "vkGetPhysicalDeviceCooperativeVectorPropertiesNV");
   VULKAN_FUNCTIONS(FIND)
 #undef FIND
   return instance;

@@ -41,9 +41,10 @@ bool vulkan_load_kernels(vulkan_call *c, const char **why);
 int vulkan_kernels(device_call *call, device_kernel *to);
 
 /* rates.c */
-double vulkan_streams_rate(device *on, int streams, size_t bytes, int threads);
+double vulkan_streams_rate(device *on, int streams, size_t bytes, int threads, int *way);
 bool vulkan_empty_launch(device *on, device_time *taken);
-double vulkan_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads);
+double vulkan_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads,
+                              int *way);
 #endif
 
 #endif

@@ -1,228 +1,11 @@
-/* physical.c - see physical.h; what is asked of a device, and what is then enabled. */
+/* physical.c - which devices there are, and what each can do. */
 #include "physical.h"
 
 #ifdef HAVE_VULKAN
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- memory ------------------------------------------------------------------------------------- */
-
-/* A type of memory that has all the properties; of several the one with `better` too. -1 for none. */
-static int memory_type(const vulkan_device *d, uint32_t allowed, VkMemoryPropertyFlags needed,
-                       VkMemoryPropertyFlags better) {
-  VkPhysicalDeviceMemoryProperties2 memory = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
-  const VkPhysicalDeviceMemoryProperties *p = &memory.memoryProperties;
-  int found = -1;
-
-  vk.GetPhysicalDeviceMemoryProperties2(d->physical, &memory);
-  for (uint32_t i = p->memoryTypeCount; i-- > 0;) {
-    const VkMemoryPropertyFlags has = p->memoryTypes[i].propertyFlags;
-    if (allowed & 1u << i && (has & needed) == needed &&
-        (found < 0 || (has & better) == better ||
-         (p->memoryTypes[found].propertyFlags & better) != better))
-      found = (int)i;
-  }
-  return found;
-}
-
-void vulkan_buffer_free(vulkan_device *d, vulkan_buffer *b) {
-  vk.DestroyBuffer(d->made, b->buffer, NULL);
-  vk.FreeMemory(d->made, b->memory, NULL);
-  *b = (vulkan_buffer){0};
-}
-
-VkResult vulkan_buffer_make(vulkan_device *d, vulkan_buffer *b, size_t length,
-                            VkMemoryPropertyFlags needed, VkMemoryPropertyFlags better) {
-  const VkBufferCreateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-      .size = length,
-      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-               VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
-  };
-  const VkMemoryAllocateFlagsInfo flags = {
-      .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-      .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
-  };
-  VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                     .pNext = &flags};
-  VkBufferDeviceAddressInfo address = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
-  VkMemoryRequirements wanted;
-  VkResult error;
-  int type;
-
-  *b = (vulkan_buffer){.length = length};
-  if ((double)length > d->most_allocated)
-    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  error = vk.CreateBuffer(d->made, &info, NULL, &b->buffer);
-  if (error)
-    return error;
-  vk.GetBufferMemoryRequirements(d->made, b->buffer, &wanted);
-  type = memory_type(d, wanted.memoryTypeBits, needed, better);
-  allocation.allocationSize = wanted.size;
-  allocation.memoryTypeIndex = (uint32_t)type;
-  error = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY
-                   : vk.AllocateMemory(d->made, &allocation, NULL, &b->memory);
-  if (!error)
-    error = vk.BindBufferMemory(d->made, b->buffer, b->memory, 0);
-  if (error) {
-    vulkan_buffer_free(d, b);
-    return error;
-  }
-  address.buffer = b->buffer;
-  b->address = vk.GetBufferDeviceAddress(d->made, &address);
-  return VK_SUCCESS;
-}
-
-double vulkan_device_memory(const vulkan_device *d) {
-  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
-  VkPhysicalDeviceMemoryProperties2 all = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
-      .pNext = d->budget ? &budget : NULL};
-  const int type = memory_type(d, ~0u, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
-  uint32_t heap;
-
-  if (type < 0)
-    return -1;
-  vk.GetPhysicalDeviceMemoryProperties2(d->physical, &all);
-  heap = all.memoryProperties.memoryTypes[type].heapIndex;
-  if (d->budget)
-    return fmax(0, (double)budget.heapBudget[heap] - (double)budget.heapUsage[heap]);
-  return (double)all.memoryProperties.memoryHeaps[heap].size;
-}
-
-/* ---- the logical device ------------------------------------------------------------------------- */
-
-static void drop(vulkan_device *d) {
-  vulkan_code_drop(&d->code);
-  vulkan_buffer_free(d, &d->staging);
-  vk.DestroyPipelineLayout(d->made, d->code.layout, NULL);
-  vk.DestroyQueryPool(d->made, d->clock, NULL);
-  vk.DestroyFence(d->made, d->fence, NULL);
-  vk.DestroyCommandPool(d->made, d->pool, NULL);
-  vk.DestroyDevice(d->made, NULL);
-  d->made = NULL;
-  d->code.layout = VK_NULL_HANDLE;
-  d->clock = VK_NULL_HANDLE;
-  d->fence = VK_NULL_HANDLE;
-  d->pool = VK_NULL_HANDLE;
-  d->recorded_of = NULL;
-}
-
-static VkResult make(vulkan_device *d) {
-  const float priority = 1;
-  const VkDeviceQueueCreateInfo queue = {
-      .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-      .queueFamilyIndex = d->family,
-      .queueCount = 1,
-      .pQueuePriorities = &priority,
-  };
-  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT size = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT,
-      .subgroupSizeControl = d->code.size_varies,
-      .computeFullSubgroups = d->code.full,
-  };
-  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrix = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
-      .pNext = d->size_control ? &size : NULL,
-      .cooperativeMatrix = VK_TRUE,
-  };
-  VkPhysicalDeviceVulkan12Features v12 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-      .pNext = d->limits.matrix[0] ? &matrix : matrix.pNext,
-      .bufferDeviceAddress = VK_TRUE,
-      .shaderFloat16 = d->f16,
-      .storageBuffer8BitAccess = d->storage8,
-  };
-  VkPhysicalDeviceVulkan11Features v11 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
-      .pNext = &v12,
-      .storageBuffer16BitAccess = d->storage16,
-  };
-  const VkPhysicalDeviceFeatures2 features = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-      .pNext = &v11,
-      .features = {.shaderInt64 = VK_TRUE, .shaderFloat64 = d->f64},
-  };
-  const char *extensions[2];
-  uint32_t count = 0;
-  if (d->size_control)
-    extensions[count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
-  if (d->limits.matrix[0])
-    extensions[count++] = VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME;
-  const VkDeviceCreateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-      .pNext = &features,
-      .queueCreateInfoCount = 1,
-      .pQueueCreateInfos = &queue,
-      .enabledExtensionCount = count,
-      .ppEnabledExtensionNames = extensions,
-  };
-  const VkCommandPoolCreateInfo pool = {
-      .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-      .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-      .queueFamilyIndex = d->family,
-  };
-  const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-  const VkQueryPoolCreateInfo clock = {
-      .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-      .queryType = VK_QUERY_TYPE_TIMESTAMP,
-      .queryCount = 2,
-  };
-  const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, VULKAN_PUSHED};
-  const VkPipelineLayoutCreateInfo layout = {
-      .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-      .pushConstantRangeCount = 1,
-      .pPushConstantRanges = &range,
-  };
-  VkCommandBufferAllocateInfo buffers = {
-      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-      .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-      .commandBufferCount = 1,
-  };
-  VkResult error = vk.CreateDevice(d->physical, &info, NULL, &d->made);
-
-  if (error) {
-    d->made = NULL;
-    return error;
-  }
-  if (d->nvidia)
-    gpu_clocks_hold(d->uuid);
-  d->code.device = d->made;
-  vk.GetDeviceQueue(d->made, d->family, 0, &d->queue);
-  error = vk.CreateCommandPool(d->made, &pool, NULL, &d->pool);
-  buffers.commandPool = d->pool;
-  if (!error)
-    error = vk.AllocateCommandBuffers(d->made, &buffers, &d->transfer);
-  if (!error)
-    error = vk.AllocateCommandBuffers(d->made, &buffers, &d->batch);
-  if (!error)
-    error = vk.CreateFence(d->made, &fence, NULL, &d->fence);
-  if (!error)
-    error = vk.CreateQueryPool(d->made, &clock, NULL, &d->clock);
-  if (!error)
-    error = vk.CreatePipelineLayout(d->made, &layout, NULL, &d->code.layout);
-  if (!error)
-    error = vulkan_buffer_make(d, &d->staging, VULKAN_STAGING,
-                               VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                                   VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                               VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
-  if (!error)
-    error = vk.MapMemory(d->made, d->staging.memory, 0, VK_WHOLE_SIZE, 0, &d->mapped);
-  if (error)
-    drop(d);
-  return error;
-}
-
-VkResult vulkan_device_open(vulkan_device *d) {
-  return d->made ? VK_SUCCESS : make(d);
-}
-
-/* ---- finding devices ---------------------------------------------------------------------------- */
 
 static bool has_extension(VkPhysicalDevice physical, const char *name) {
   VkExtensionProperties *all;
@@ -298,6 +81,7 @@ static const char *find_features(vulkan_device *d) {
   d->budget = has_extension(d->physical, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   d->f64 = features.features.shaderFloat64;
   d->f16 = v12.shaderFloat16;
+  d->memory_model = v12.vulkanMemoryModel;
   d->storage16 = v11.storageBuffer16BitAccess;
   d->storage8 = v12.storageBuffer8BitAccess;
   d->code.size_varies = size.subgroupSizeControl;
@@ -364,7 +148,7 @@ static void find_matrix(vulkan_device *d) {
   uint32_t count = sizeof found / sizeof *found;
   uint64_t largest = 0;
 
-  if (!vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR || !d->f16 ||
+  if (!vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR || !d->f16 || !d->memory_model ||
       !has_extension(d->physical, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME))
     return;
   for (uint32_t i = 0; i < count; i++)
@@ -384,6 +168,71 @@ static void find_matrix(vulkan_device *d) {
       d->limits.matrix[2] = m->KSize;
     }
   }
+}
+
+/* Whether workgroups of 256 compute products of matrices of f16, of multiples of 64 rows and columns and 16 terms, and add
+ * them up in f32 and in f16. */
+static bool has_workgroup_matrix(const vulkan_device *d, uint32_t version) {
+  VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrix = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV};
+  VkPhysicalDeviceMaintenance4Features sizes = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES, .pNext = &matrix};
+  VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                        .pNext = &sizes};
+  VkCooperativeMatrixFlexibleDimensionsPropertiesNV found[64];
+  uint32_t count = sizeof found / sizeof *found;
+  bool f32 = false, f16 = false;
+
+  if (!vk.GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV ||
+      d->limits.matrix[0] == 0 || version < VK_API_VERSION_1_3 ||
+      !has_extension(d->physical, VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME))
+    return false;
+  vk.GetPhysicalDeviceFeatures2(d->physical, &features);
+  for (uint32_t i = 0; i < count; i++)
+    found[i] = (VkCooperativeMatrixFlexibleDimensionsPropertiesNV){
+        .sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS_PROPERTIES_NV};
+  if (vk.GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(d->physical, &count,
+                                                                          found) < 0)
+    return false;
+  for (const VkCooperativeMatrixFlexibleDimensionsPropertiesNV *m = found; m < found + count; m++)
+    if (m->AType == VK_COMPONENT_TYPE_FLOAT16_KHR && m->BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+        m->CType == m->ResultType && m->scope == VK_SCOPE_WORKGROUP_KHR &&
+        m->workgroupInvocations == 256 && 64 % m->MGranularity == 0 && 64 % m->NGranularity == 0 &&
+        16 % m->KGranularity == 0) {
+      f32 = f32 || m->CType == VK_COMPONENT_TYPE_FLOAT32_KHR;
+      f16 = f16 || m->CType == VK_COMPONENT_TYPE_FLOAT16_KHR;
+    }
+  return f32 && f16 && sizes.maintenance4 && matrix.cooperativeMatrixWorkgroupScope &&
+         matrix.cooperativeMatrixFlexibleDimensions &&
+         matrix.cooperativeMatrixPerElementOperations && matrix.cooperativeMatrixTensorAddressing;
+}
+
+/* Whether it multiplies a matrix with an invocation's vector, all of f16. */
+static bool has_vector(const vulkan_device *d) {
+  VkPhysicalDeviceCooperativeVectorFeaturesNV vector = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_VECTOR_FEATURES_NV};
+  VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                        .pNext = &vector};
+  VkCooperativeVectorPropertiesNV found[64];
+  uint32_t count = sizeof found / sizeof *found;
+
+  if (!vk.GetPhysicalDeviceCooperativeVectorPropertiesNV || !d->f16 || !d->memory_model ||
+      !has_extension(d->physical, VK_NV_COOPERATIVE_VECTOR_EXTENSION_NAME))
+    return false;
+  vk.GetPhysicalDeviceFeatures2(d->physical, &features);
+  for (uint32_t i = 0; i < count; i++)
+    found[i] = (VkCooperativeVectorPropertiesNV){
+        .sType = VK_STRUCTURE_TYPE_COOPERATIVE_VECTOR_PROPERTIES_NV};
+  if (!vector.cooperativeVector ||
+      vk.GetPhysicalDeviceCooperativeVectorPropertiesNV(d->physical, &count, found) < 0)
+    return false;
+  for (const VkCooperativeVectorPropertiesNV *p = found; p < found + count; p++)
+    if (p->inputType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+        p->inputInterpretation == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+        p->matrixInterpretation == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+        p->resultType == VK_COMPONENT_TYPE_FLOAT16_KHR)
+      return true;
+  return false;
 }
 
 /* What it keeps of something, "f16 f32". */
@@ -443,6 +292,8 @@ static bool add(vulkan_device *d, size_t nth, VkPhysicalDevice physical, char *w
     return false;
   }
   find_matrix(d);
+  d->workgroup_matrix = has_workgroup_matrix(d, p->apiVersion);
+  d->vector = has_vector(d);
   snprintf(d->id, sizeof d->id, "vulkan%zu", nth);
   d->head = (device){
       .id = d->id,
@@ -453,7 +304,9 @@ static bool add(vulkan_device *d, size_t nth, VkPhysicalDevice physical, char *w
                   (d->f16 && d->code.floats.nearest[0] ? LATHE_VULKAN_F16 : 0) |
                   (d->storage16 ? LATHE_VULKAN_STORAGE16 : 0) |
                   (d->storage8 ? LATHE_VULKAN_STORAGE8 : 0) |
-                  (d->limits.matrix[0] ? LATHE_VULKAN_MATRIX : 0),
+                  (d->limits.matrix[0] ? LATHE_VULKAN_MATRIX : 0) |
+                  (d->workgroup_matrix ? LATHE_VULKAN_WORKGROUP_MATRIX : 0) |
+                  (d->vector ? LATHE_VULKAN_VECTOR : 0),
       .is_processor = d->type == VK_PHYSICAL_DEVICE_TYPE_CPU,
       .cools = d->type != VK_PHYSICAL_DEVICE_TYPE_CPU,
   };

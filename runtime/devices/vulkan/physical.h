@@ -1,4 +1,4 @@
-/* physical.h - Vulkan devices: which there are, what each can do, and memory on one. */
+/* physical.h - Vulkan devices: which there are, what each can do, memory on one, and commands to it. */
 #ifndef VULKAN_PHYSICAL_H
 #define VULKAN_PHYSICAL_H
 
@@ -27,7 +27,8 @@ typedef struct vulkan_device {
   uint64_t clock_mask;   /* the bits of a timestamp that count; 0: it has no clock */
   double clock_ns;       /* nanoseconds of one tick */
   double most_allocated; /* bytes of one allocation */
-  bool size_control, budget, f64, f16, storage16, storage8, nvidia;
+  bool size_control, budget, f64, f16, storage16, storage8, memory_model, workgroup_matrix, vector,
+      nvidia;
   unsigned char uuid[VK_UUID_SIZE];
   lathe_limits limits;
 
@@ -50,9 +51,13 @@ typedef struct vulkan_device {
  * Where one is left out, and where there is none, the reason is in why. */
 size_t vulkan_device_find(vulkan_device found[VULKAN_DEVICES], char *why, size_t size);
 
+/* logical.c */
+
 /* Makes the logical device, where that is not done: all from `made` to `mapped`. On failure nothing is
  * left of it. */
 VkResult vulkan_device_open(vulkan_device *d);
+
+/* memory.c */
 
 /* Bytes of its own memory that can be had now; -1 where it has none. */
 double vulkan_device_memory(const vulkan_device *d);

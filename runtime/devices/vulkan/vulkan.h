@@ -2,6 +2,7 @@
 #ifndef VULKAN_H
 #define VULKAN_H
 
+#include "devices/common/image.h"
 #include "library/launch.h"
 
 #if __has_include(<vulkan/vulkan_core.h>)
@@ -15,7 +16,12 @@
 #define VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR                          \
   ((VkStructureType)1000506000)
 #define VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR ((VkStructureType)1000506001)
-enum { VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR, VK_SCOPE_SUBGROUP_KHR = 3 };
+enum {
+  VK_COMPONENT_TYPE_FLOAT16_KHR,
+  VK_COMPONENT_TYPE_FLOAT32_KHR,
+  VK_SCOPE_WORKGROUP_KHR = 2,
+  VK_SCOPE_SUBGROUP_KHR = 3
+};
 typedef struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
   VkStructureType sType;
   void *pNext;
@@ -31,6 +37,55 @@ typedef struct VkCooperativeMatrixPropertiesKHR {
 } VkCooperativeMatrixPropertiesKHR;
 typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(
     VkPhysicalDevice, uint32_t *, VkCooperativeMatrixPropertiesKHR *);
+#endif
+
+/* The same of headers of before 1.4.304. */
+#ifndef VK_NV_cooperative_matrix2
+#define VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME "VK_NV_cooperative_matrix2"
+#define VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV                         \
+  ((VkStructureType)1000593000)
+#define VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS_PROPERTIES_NV                     \
+  ((VkStructureType)1000593001)
+typedef struct VkPhysicalDeviceCooperativeMatrix2FeaturesNV {
+  VkStructureType sType;
+  void *pNext;
+  VkBool32 cooperativeMatrixWorkgroupScope, cooperativeMatrixFlexibleDimensions,
+      cooperativeMatrixReductions, cooperativeMatrixConversions,
+      cooperativeMatrixPerElementOperations, cooperativeMatrixTensorAddressing,
+      cooperativeMatrixBlockLoads;
+} VkPhysicalDeviceCooperativeMatrix2FeaturesNV;
+typedef struct VkCooperativeMatrixFlexibleDimensionsPropertiesNV {
+  VkStructureType sType;
+  void *pNext;
+  uint32_t MGranularity, NGranularity, KGranularity;
+  int AType, BType, CType, ResultType;
+  VkBool32 saturatingAccumulation;
+  int scope;
+  uint32_t workgroupInvocations;
+} VkCooperativeMatrixFlexibleDimensionsPropertiesNV;
+typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV)(
+    VkPhysicalDevice, uint32_t *, VkCooperativeMatrixFlexibleDimensionsPropertiesNV *);
+#endif
+
+/* The same, of before 1.4.307. */
+#ifndef VK_NV_cooperative_vector
+#define VK_NV_COOPERATIVE_VECTOR_EXTENSION_NAME "VK_NV_cooperative_vector"
+#define VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_VECTOR_FEATURES_NV                           \
+  ((VkStructureType)1000491000)
+#define VK_STRUCTURE_TYPE_COOPERATIVE_VECTOR_PROPERTIES_NV ((VkStructureType)1000491002)
+typedef struct VkPhysicalDeviceCooperativeVectorFeaturesNV {
+  VkStructureType sType;
+  void *pNext;
+  VkBool32 cooperativeVector, cooperativeVectorTraining;
+} VkPhysicalDeviceCooperativeVectorFeaturesNV;
+typedef struct VkCooperativeVectorPropertiesNV {
+  VkStructureType sType;
+  void *pNext;
+  int inputType, inputInterpretation, matrixInterpretation, biasInterpretation, resultType;
+  VkBool32 transpose;
+} VkCooperativeVectorPropertiesNV;
+typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeVectorPropertiesNV)(
+    VkPhysicalDevice, uint32_t *, VkCooperativeVectorPropertiesNV *);
 #endif
 
 /* Those that need no instance, and those that do: a row each. */
@@ -85,9 +140,13 @@ typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKH
   ROW(WaitForFences)
 
 typedef struct vulkan_api {
-  /* Null where no driver has the extension. */
+  /* Null where no driver has their extensions. */
   PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR
       GetPhysicalDeviceCooperativeMatrixPropertiesKHR;
+  PFN_vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV
+      GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV;
+  PFN_vkGetPhysicalDeviceCooperativeVectorPropertiesNV
+      GetPhysicalDeviceCooperativeVectorPropertiesNV;
 #define MEMBER(name) PFN_vk##name name;
   VULKAN_GLOBAL_FUNCTIONS(MEMBER) VULKAN_FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -129,6 +188,7 @@ typedef struct vulkan_code {
       unpacked; /* the SPIR-V of the last image that was asked for, its bytes, and which that was */
   size_t unpacked_size;
   const lathe_image *unpacked_of;
+  image_bundle bundle;
   struct vulkan_module *modules;
   struct vulkan_pipeline *pipelines;
 } vulkan_code;
