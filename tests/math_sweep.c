@@ -302,10 +302,19 @@ static bool report(const math_function *f, const lathe_variant *v,
   return good;
 }
 
+/* Whether a backend has kernels of functions of one element: a unit for products of matrices has none. */
+static bool has_functions(const lathe_backend *backend) {
+  for (size_t v = 0; v < lathe_variant_count; v++)
+    if (lathe_variants[v].backend == backend && strcmp(lathe_variants[v].op->family, "map") == 0)
+      return true;
+  return false;
+}
+
 /* Chooses the kernels of a backend, or says why it cannot run. Returns how many are missing. */
 static int choose(size_t backend) {
   const lathe_variant probe = {.backend = &lathe_backends[backend]};
-  const char *why = lathe_why_not(&probe, lathe_cpu_features());
+  const char *why = has_functions(probe.backend) ? lathe_why_not(&probe, lathe_cpu_features())
+                                                 : "it has no functions of one element";
   int missing = 0;
 
   if (why)

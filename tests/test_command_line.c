@@ -269,6 +269,14 @@ static void test_sweep(void **state) {
   }
   json_decref(root);
   run_free(&r);
+  r = BENCH("--op", "mlp", "--variant", "*_f32__scalar_simd*", "--sweep", "--size", "medium,small",
+            "--batch-size", "3", "--check-only", "--json", "j");
+  all = rows_of(&r, &root);
+  assert_int_equal(json_array_size(all), 2); /* as the sweep has them */
+  assert_string_equal(text_of(json_array_get(all, 0), "size"), "3x16x64x64");
+  assert_string_equal(text_of(json_array_get(all, 1), "size"), "3x32x128x128");
+  json_decref(root);
+  run_free(&r);
   r = BENCH("--op", "add", "--variant", "*_f32__scalar_u1", "--sweep", "--size", "2^3:2^6",
             "--check-only", "--json", "j");
   all = rows_of(&r, &root);
@@ -339,8 +347,10 @@ static void test_bad_calls(void **state) {
        "unknown size 'larg'; did you mean 'large'? (--list-sizes lists them)"},
       {{"--op", "add", "--size", "widht=4"},
        "unknown dimension 'widht'; did you mean 'width'? (--list-ops shows each op's)"},
-      {{"--sweep", "--size", "large"},
-       "--sweep is narrowed by numbers such as --size width=64, and was given 'large'"},
+      {{"--op=gelu", "--sweep", "--size", "large"},
+       "--size large: no sweep of the ops asked for has such a size (--list-sizes shows them)"},
+      {{"--op=gelu", "--sweep", "--size", "larg"},
+       "unknown size 'larg'; did you mean 'large'? (--list-sizes lists them)"},
       {{"--sweep", "--size", "100"},
        "--size 100: no sweep of the ops asked for has such a size (--list-sizes shows them)"},
       {{"--op", "add", "--variant", "exp_*"},
@@ -473,7 +483,8 @@ static void test_unknown_feature(void **state) {
   (void)state;
   assert_refused(
       &r, "bench: unknown processor feature 'avx3'; did you mean 'avx2'? (LATHE_CPU_FEATURES "
-          "takes sse2, avx2, fma, f16c, avx512f, avx512bw, avx512dq, avx512vl, amx_bf16)\n");
+          "takes sse2, avx2, fma, f16c, avx512f, avx512bw, avx512dq, avx512vl, amx_bf16, "
+          "amx_int8, avx512vnni)\n");
   run_free(&r);
   r = BENCH_WITH("LATHE_CPU_FEATURES=foo", "--help");
   assert_good(&r);

@@ -184,8 +184,9 @@ static void removes_all_of_a_deleted_op(void **state) {
   static const char *const made[] = {"expand.d",
                                      "u_reference.o",
                                      "u_f32__vulkan.image",
-                                     "u_f32__vulkan.image.zst",
                                      "u_f32__vulkan.image.spv",
+                                     "u__vulkan_host.images.xz",
+                                     "u__vulkan_host.images.xz.bundle",
                                      "u__vulkan_host.o"};
   static const char *const names[] = {"t", "u"};
   char text[512], path[64];

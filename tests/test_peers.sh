@@ -114,6 +114,19 @@ EOS
 LATHE_PYTHON=$tmp/crash bench --op add,exp --size 100 --peers numpy --json rows.json
 fails 'ended with signal 11'
 
+as_python stillborn <<EOS
+#!/bin/sh
+echo begun >>'$tmp/begun'
+[ ! "\$ALWAYS" ] && [ "\$(grep -c . '$tmp/begun')" = 2 ] || kill -KILL \$\$
+exec '$LATHE_PYTHON' "\$@"
+EOS
+ALWAYS=1 LATHE_PYTHON=$tmp/stillborn bench --op add,exp --size 100 --peers numpy --json rows.json
+fails 'ended with signal 9'
+is 'is tried twice' test "$(grep -c . begun)" = 2
+rm begun
+LATHE_PYTHON=$tmp/stillborn bench --op add,exp --size 100 --peers numpy --json rows.json
+is 'one that another program ended' rows rows.json 'len(peers) == 2 and all(r["status"] == "right" for r in peers)'
+
 as_python hang <<'EOS'
 #!/bin/sh
 eval "echo 'ok a library' >&$4"

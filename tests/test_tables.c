@@ -191,16 +191,19 @@ static void fill_mark_unseen(row *const *rows, size_t count) {
   mark(rows[count - 1]);
 }
 
-/* A mark is explained where it is shown. */
+/* Rows above the ceiling are named, also those that have no line of their own. */
 static void test_marks(void **state) {
   char *table = made_up_report(fill_mark_of_fastest, show_grid);
 
   (void)state;
   assert_has(table, " !130% ");
-  assert_has(table, "\n!: 1 rows above the ceiling");
+  assert_has(table, "\n!: above the ceiling, ");
+  assert_has(table, " 130.0%, add_f32__");
   free(table);
   table = made_up_report(fill_mark_unseen, show_grid);
-  assert_lacks(table, "!");
+  assert_lacks(table, "!130%");
+  assert_has(table, "\n!: above the ceiling, ");
+  assert_has(table, "/100 130.0%");
   free(table);
 }
 

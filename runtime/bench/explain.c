@@ -129,11 +129,10 @@ static void say_dispatch(const selection *s, const task *t, const lathe_variant 
                  ? "the first of those that can run here and prefer so many bytes"
                  : "the first of those that can run here, none of which prefers so many bytes");
   else if (!lathe_may_be_chosen(v))
-    snprintf(
-        text, sizeof text,
-        "passed over: it rounds factors of products to %d digits, which the op's spec does not "
-        "allow; --variant takes it all the same",
-        v->digits);
+    snprintf(text, sizeof text,
+             "passed over: it rounds products to %d digits, which the op's spec does not "
+             "allow; --variant takes it all the same",
+             v->digits);
   else if (tuned)
     snprintf(text, sizeof text, "passed over: a tuning file has %s as the fastest", chosen->name);
   else if (!prefers)

@@ -1,7 +1,4 @@
-/* worker.c - devices are used in a process of their own.
- *
- * A request and its answer go through a socket as they lie in memory: both processes are one
- * program, forked, in which constant data has the same address. */
+/* worker.c - devices are used in a process of their own: starts it, asks it (serve.h), and sees how it ends. */
 #include "worker.h"
 
 #include <errno.h>
@@ -14,54 +11,13 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#if defined __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/message.h"
 #include "base/progress.h"
 #include "base/signals.h"
-#include "devices/cpu/device.h"
 #include "devices/devices.h"
-#include "library/launch.h"
-#include "measure/overhead.h"
-
-enum { MOST_DEVICES = 16 };
-
-typedef enum wish { FIND, MEMORY, STREAMS, ARITHMETIC, LAUNCH, KERNELS, RUN } wish;
-
-typedef struct request {
-  wish what;
-  lathe_kind kind; /* FIND: of what kind; other wishes: which device */
-  size_t device;
-  int threads; /* STREAMS, ARITHMETIC */
-  int streams; /* STREAMS */
-  size_t bytes;
-  lathe_dtype dtype; /* ARITHMETIC */
-  device_unit unit;
-  job job; /* RUN, KERNELS */
-} request;
-
-/* What is told of a device. */
-typedef struct description {
-  char id[16], name[256], notes[256];
-  uint64_t features;
-  double cache;
-  bool is_processor, cools;
-} description;
-
-typedef struct answer {
-  double value;      /* MEMORY, STREAMS, ARITHMETIC */
-  device_time taken; /* LAUNCH; NaN where it is not known */
-  char text[256];    /* FIND: why there are none */
-  size_t count;      /* FIND */
-  description device[MOST_DEVICES];
-  int kernels; /* KERNELS: how many, or -1 with the reason in text */
-  device_kernel kernel[LATHE_MAX_LAUNCHES];
-  outcome outcome; /* RUN; after the answer come the samples, warm and cold, host and own */
-} answer;
+#include "serve.h"
 
 /* A device as this process knows it. */
 typedef struct stranger {
@@ -76,100 +32,6 @@ static device_steps *steps; /* the worker's, in memory that both processes have 
 static double limit;        /* seconds that a launch may take */
 static bool alone;          /* there is to be no worker */
 static bool drivers;        /* some device is another one than the processor */
-
-/* ---- the worker --------------------------------------------------------------------------------- */
-
-static bool put(int to, const void *from, size_t bytes) {
-  const char *at = from;
-
-  while (bytes > 0) {
-    const ssize_t sent = send(to, at, bytes, MSG_NOSIGNAL);
-    if (sent < 0 && errno != EINTR)
-      return false;
-    at += sent > 0 ? sent : 0;
-    bytes -= sent > 0 ? (size_t)sent : 0;
-  }
-  return true;
-}
-
-static void find(lathe_kind kind, answer *a) {
-  const device_list list = device_own(kind);
-
-  snprintf(a->text, sizeof a->text, "%s", list.missing ? list.missing : "");
-  for (; a->count < list.count && a->count < MOST_DEVICES; a->count++) {
-    const device *on = list.at[a->count];
-    description *d = &a->device[a->count];
-    snprintf(d->id, sizeof d->id, "%s", on->id);
-    snprintf(d->name, sizeof d->name, "%s", on->name);
-    snprintf(d->notes, sizeof d->notes, "%s", on->notes ? on->notes : "");
-    d->features = on->features;
-    d->cache = on->cache;
-    d->is_processor = on->is_processor;
-    d->cools = on->cools;
-  }
-}
-
-static bool put_samples(const measurement *m) {
-  return put(line, m->host, m->count * sizeof *m->host) &&
-         put(line, m->own, m->count * sizeof *m->own);
-}
-
-/* A worker that waits leaves most of the memory to others. */
-static void keep_little(void) {
-  const double little = 256e6, share = 0.125;
-  const double kept = memory_kept();
-
-  if (kept > little && kept > share * device_memory(device_cpu()))
-    memory_release();
-}
-
-/* False where nobody listens any more. */
-static bool answer_to(const request *r) {
-  const bool of_job = r->what == RUN || r->what == KERNELS;
-  device *on = r->what == FIND || of_job ? NULL : device_own(r->kind).at[r->device];
-  answer a = {0};
-  const char *why = "";
-  bool sent;
-
-  switch (r->what) {
-  case FIND: find(r->kind, &a); break;
-  case MEMORY: a.value = device_memory(on); break;
-  case STREAMS: a.value = on->streams_rate(on, r->streams, r->bytes, r->threads); break;
-  case ARITHMETIC:
-    a.value = on->arithmetic_rate ? on->arithmetic_rate(on, r->dtype, r->unit, r->threads) : 0;
-    break;
-  case LAUNCH: a.taken = overhead_of_launch(on); break;
-  case KERNELS:
-    a.kernels = job_kernels(&r->job, a.kernel, &why);
-    snprintf(a.text, sizeof a.text, "%s", why ? why : "");
-    break;
-  case RUN:
-    a.outcome = job_run(&r->job);
-    keep_little();
-    break;
-  }
-  sent = put(line, &a, sizeof a) && put_samples(&a.outcome.warm) && put_samples(&a.outcome.cold);
-  outcome_free(&a.outcome);
-  return sent && !a.outcome.lost;
-}
-
-/* Serves until the line is closed. Ends by _exit: what the program does when it ends is not this
- * process's business. */
-_Noreturn static void serve(void) {
-  request r;
-
-#if defined __linux__
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where the line's end would be seen too late */
-#endif
-  signals_begin_child();
-  memory_keep();
-  device_watch(steps);
-  while (recv(line, &r, sizeof r, MSG_WAITALL) == (ssize_t)sizeof r && answer_to(&r))
-    ;
-  _exit(0);
-}
-
-/* ---- this side of the line ---------------------------------------------------------------------- */
 
 static const int look_ms = 100; /* how often the worker is looked at, and an interrupt noticed */
 
@@ -221,7 +83,7 @@ static void start(void) {
   line = ends[child == 0];
   close(ends[child != 0]);
   if (child == 0)
-    serve();
+    serve(line, steps);
 }
 
 /* A crash's signals, which what the process did itself brings about; others come from elsewhere. */
@@ -307,7 +169,7 @@ static worker_fate ask_once(const request *r, answer *a, const char **why) {
   start();
   watch.last_ns = clock_ns();
   watch.spent_ns = 0;
-  if (put(line, r, sizeof *r) && get(a, sizeof *a)) {
+  if (serve_put(line, r, sizeof *r) && get(a, sizeof *a)) {
     const bool lost = a->outcome.lost;
     const bool warm = get_samples(&a->outcome.warm);
     if (warm && get_samples(&a->outcome.cold)) {
@@ -360,26 +222,34 @@ static double memory(device *on) {
   return ask(&r, &a, &why) == WORKER_LIVES ? a.value : -1;
 }
 
-static double arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads) {
-  request r = about(ARITHMETIC, on);
+static double rate(request *r, int *way) {
   const char *why;
   answer a;
+
+  r->way = *way;
+  if (ask(r, &a, &why) != WORKER_LIVES)
+    return 0;
+  *way = a.way;
+  return a.value;
+}
+
+static double arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads,
+                              int *way) {
+  request r = about(ARITHMETIC, on);
 
   r.dtype = dtype;
   r.unit = unit;
   r.threads = threads;
-  return ask(&r, &a, &why) == WORKER_LIVES ? a.value : 0;
+  return rate(&r, way);
 }
 
-static double streams_rate(device *on, int streams, size_t bytes, int threads) {
+static double streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
   request r = about(STREAMS, on);
-  const char *why;
-  answer a;
 
   r.streams = streams;
   r.bytes = bytes;
   r.threads = threads;
-  return ask(&r, &a, &why) == WORKER_LIVES ? a.value : 0;
+  return rate(&r, way);
 }
 
 static bool empty_launch(device *on, device_time *taken) {

@@ -63,7 +63,7 @@ uint64_t lathe_cpu_features(void);
 
 /* The variant to call for an op, type and size (all of the op's dimensions) on a device with these features; null where
  * none can run. With force not null, only variants whose name matches that glob are considered, whatever size they
- * prefer and however they round factors of products. */
+ * prefer and however they round products. */
 const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
                                   uint64_t features, const char *force);
 

@@ -155,6 +155,30 @@ void report_next(const report *r) {
       printf("next:"), 6);
 }
 
+void report_above_ceiling(const report *r) {
+  const size_t most = 5; /* rows that are named */
+  size_t length, count = 0;
+  char *text = NULL;
+  FILE *to = open_memstream(&text, &length);
+
+  if (!to)
+    return;
+  fputs(
+      "above the ceiling, which was measured too low, or the row's bytes are fewer; this counts as "
+      "a failure:",
+      to);
+  for (size_t i = 0; i < r->count; i++)
+    if (r->rows[i]->above_ceiling && !r->rows[i]->peer && ++count <= most)
+      fprintf(to, "%s %s %.1f%%", count > 1 ? "," : "", r->rows[i]->name,
+              100 * r->rows[i]->ceiling_share);
+  if (count > most)
+    fprintf(to, ", and %zu more", count - most);
+  fclose(to);
+  if (count)
+    wrap_print(text, printf("!:"), 3);
+  free(text);
+}
+
 /* The first row of a backend, where all of its rows were skipped; else null. */
 static const row *left_out(const report *r, const lathe_backend *backend) {
   const row *first = NULL;
@@ -223,7 +247,6 @@ void report_notes(const report *r) {
   free(said);
 }
 
-/* Where so few calls were timed that nothing is known of their noise, that is no sign of a busy machine. */
 /* A device whose clock was not the same for all rows: they are less alike than their intervals say. */
 static void warn_of_clock(const report *r, const device *on) {
   const double drift = 0.1;
@@ -239,12 +262,11 @@ static void warn_of_clock(const report *r, const device *on) {
     retaken += of->retaken;
   }
   if (low < (1 - drift) * high)
-    message_warn(
-        "%s's clock ran at %.0f to %.0f MHz (throttled, or shared?); %zu rounds were taken "
-        "again, in which it changed by more than 5 %%",
-        on->id, low, high, retaken);
+    message_warn("%s's clock went from %.0f to %.0f MHz (throttled?); %zu rounds taken again",
+                 on->id, low, high, retaken);
 }
 
+/* Where so few calls were timed that nothing is known of their noise, that is no sign of a busy machine. */
 void report_noise(const report *r) {
   size_t unsteady = 0, unknown = 0;
 

@@ -18,6 +18,8 @@ void report_crossovers(const report *r);
 void report_implementations(const report *r);
 /* Of networks, whose rows of a batch share parameters, who is fastest at each size, and by how much. */
 void report_samples(const report *r);
+/* Rows that take less time than their ceiling says, which make the run fail. */
+void report_above_ceiling(const report *r);
 /* Why rows were skipped, each reason of a backend once. */
 void report_skips(const report *r);
 /* Which device was left out because it is a processor that emulates a GPU. */

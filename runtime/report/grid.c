@@ -264,15 +264,3 @@ void report_grid_line(const report *r, row *const *rows, size_t count) {
   }
   report_columns_end();
 }
-
-size_t report_grid_marks(const report *r) {
-  size_t marks = 0, count;
-
-  for (size_t i = 0; i < r->count && timed[CEILING].shown; i += count) {
-    const row *fastest;
-    count = report_task_rows(r, i);
-    fastest = row_fastest(&r->rows[i], count);
-    marks += fastest && fastest->above_ceiling;
-  }
-  return marks;
-}

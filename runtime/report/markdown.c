@@ -36,7 +36,7 @@ static void put_row(FILE *to, const row *r) {
             report_arithmetic_rate(r).text);
     if (isfinite(r->ceiling_share))
       fprintf(to, "%.0f %% of %s%s", 100 * r->ceiling_share, r->ceiling,
-              r->above_ceiling ? ", which was measured too low" : "");
+              r->above_ceiling ? ", too much" : "");
   } else {
     fputs("right | | | | | ", to);
   }
@@ -81,11 +81,18 @@ static void put_failures(FILE *to, const report *r) {
 
   for (size_t i = 0; i < r->count; i++) {
     const row *line = r->rows[i];
-    if (!report_failed(line))
+    const bool above = line->above_ceiling && !line->peer;
+    if (!report_failed(line) && !above)
       continue;
     begin(to, &begun, "What was not right",
           "| variant | size | status | reason | again |\n| --- | --- | --- | --- | --- |");
-    fprintf(to, "| %s | %s | %s | ", line->variant, line->size, line->status);
+    fprintf(to, "| %s | %s | %s%s | ", line->variant, line->size, line->peer ? "peer " : "",
+            above ? "above its ceiling" : line->status);
+    if (above) {
+      fprintf(to, "%.1f %% of %s: that was measured too low, or its bytes are fewer | |\n",
+              100 * line->ceiling_share, line->ceiling);
+      continue;
+    }
     put_cell(to, line->reason);
     fputs(" | `", to);
     put_cell(to, line->repro);
@@ -231,10 +238,11 @@ static void put_details(FILE *to, const report *r) {
 
 void report_markdown(FILE *to, const report *r) {
   put_machine(to, r);
+  markdown_peers_summary(to, r);
   put_failures(to, r);
   put_skips(to, r);
   put_notes(to, r);
   put_tasks(to, r);
-  markdown_peers(to, r);
+  markdown_peers_rows(to, r);
   put_details(to, r);
 }

@@ -99,46 +99,48 @@ static const row *named(row *const *rows, size_t count, const char *variant) {
   return i < count ? rows[i] : NULL;
 }
 
-static void put_comparisons(FILE *to, const report *r) {
+void markdown_peers_rows(FILE *to, const report *r) {
+  bool begun = false;
   size_t count;
 
-  fputs("\n| op | type | size | library | its time | ours | speedup | 95 % interval | rating | its "
-        "ulp | ours |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        to);
   for (size_t i = 0; i < r->count; i += count) {
     count = report_task_rows(r, i);
     for (size_t j = i; j < i + count; j++) {
       const row *ours =
           is_compared(r->rows[j]) ? named(&r->rows[i], count, r->rows[j]->against) : NULL;
-      if (ours)
-        put_comparison(to, r->rows[j], ours);
+      if (!ours)
+        continue;
+      if (!begun)
+        fputs(
+            "\n## Each comparison\n\nTimes are means of a call with their standard deviation, ours "
+            "that of dispatch's choice. The speedup is\nthe ratio of the medians, above 1 where "
+            "ours "
+            "is faster. Its rating: excellent from 0.8, good from 0.5,\nfair from 0.2.\n\n| op | "
+            "type "
+            "| size | library | its time | ours | speedup | 95 % interval | rating | its ulp | our "
+            "ulp "
+            "|\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+            to);
+      begun = true;
+      put_comparison(to, r->rows[j], ours);
     }
   }
 }
 
-void markdown_peers(FILE *to, const report *r) {
+void markdown_peers_summary(FILE *to, const report *r) {
   bool any = false;
 
   for (size_t i = 0; i < r->count; i++) {
     if (!is_compared(r->rows[i]) || was_before(r, i))
       continue;
     if (!any)
-      fputs("\n## Beside other libraries\n\n| library | comparisons | ours as fast or faster | "
-            "within 20 % | geometric "
-            "mean of the speedups | from 10K points |\n| --- | --- | --- | --- | --- | --- |\n",
-            to);
+      fprintf(to,
+              "\n## Beside other libraries\n\n| library | comparisons | ours as fast or faster | "
+              "within 20 %% | geometric mean of the speedups | that from %llu points on |\n"
+              "| --- | --- | --- | --- | --- | --- |\n",
+              (unsigned long long)large);
     any = true;
     put_tally(to, r, r->rows[i]->backend);
   }
-  if (!any)
-    return;
   put_aim(to, r);
-  fputs("\nTimes are means of a call with their standard deviation, ours that of dispatch's "
-        "choice. The speedup is "
-        "the\nratio of the medians, above 1 where ours is faster. Its rating: excellent from 0.8, "
-        "good from 0.5, fair "
-        "from\n0.2.\n",
-        to);
-  put_comparisons(to, r);
 }

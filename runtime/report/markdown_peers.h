@@ -4,8 +4,10 @@
 
 #include "report.h"
 
-/* How often ours is at least as fast as each library, and within a fifth of it; then each op and size: mean and
- * deviation of both, the speedup with its interval, and a rating. Nothing where no library was timed. */
-void markdown_peers(FILE *to, const report *r);
+/* How often ours is at least as fast as each library, and within a fifth of it. Nothing where no library was timed. */
+void markdown_peers_summary(FILE *to, const report *r);
+
+/* Each op and size: mean and deviation of both, the speedup with its interval, and a rating. */
+void markdown_peers_rows(FILE *to, const report *r);
 
 #endif

@@ -10,15 +10,30 @@
 #include "measure/counters.h"
 #include "table.h"
 
-enum { HOST, LAUNCH, KERNEL, COPY_IN, COPY_OUT, MEMORY, PER_CYCLE, CYCLES, MISSES, COLUMNS };
+enum {
+  HOST,
+  LAUNCH,
+  KERNEL,
+  COPY_IN,
+  COPY_OUT,
+  PINNED_IN,
+  PINNED_OUT,
+  MEMORY,
+  PER_CYCLE,
+  CYCLES,
+  MISSES,
+  COLUMNS
+};
 
 static report_column columns[COLUMNS] = {
-    [HOST] = {.head = "host", .width = 8, .rank = 1},
-    [LAUNCH] = {.head = "launch", .width = 8, .rank = 2},
-    [KERNEL] = {.head = "kernel", .width = 8, .rank = 0},
-    [COPY_IN] = {.head = "copy in", .width = 8, .rank = 4},
+    [HOST] = {.head = "host", .width = 7, .rank = 1},
+    [LAUNCH] = {.head = "launch", .width = 7, .rank = 2},
+    [KERNEL] = {.head = "kernel", .width = 7, .rank = 0},
+    [COPY_IN] = {.head = "copy in", .width = 7, .rank = 4},
     [COPY_OUT] = {.head = "copy out", .width = 8, .rank = 5},
-    [MEMORY] = {.head = "memory", .width = 8, .rank = 3},
+    [PINNED_IN] = {.head = "pin in", .width = 7, .rank = 9},
+    [PINNED_OUT] = {.head = "pin out", .width = 7, .rank = 10},
+    [MEMORY] = {.head = "memory", .width = 7, .rank = 3},
     [PER_CYCLE] = {.head = "inst/cyc", .width = 8, .rank = 6},
     [CYCLES] = {.head = "cycles", .width = 6, .rank = 7},
     [MISSES] = {.head = "misses", .width = 6, .rank = 8},
@@ -39,6 +54,8 @@ static void line(const row *r, int variant_width, int size_width) {
   report_columns_cell(&columns[KERNEL], time_of(r->kernel_time).text);
   report_columns_cell(&columns[COPY_IN], time_of(r->copy_in_time).text);
   report_columns_cell(&columns[COPY_OUT], time_of(r->copy_out_time).text);
+  report_columns_cell(&columns[PINNED_IN], time_of(r->pinned_in_time).text);
+  report_columns_cell(&columns[PINNED_OUT], time_of(r->pinned_out_time).text);
   report_columns_cell(&columns[MEMORY], time_of(r->memory_time).text);
   report_columns_cell(&columns[PER_CYCLE], isfinite(r->instructions / r->cycles)
                                                ? units_number(r->instructions / r->cycles).text
@@ -51,7 +68,7 @@ static void line(const row *r, int variant_width, int size_width) {
 void report_profile(const report *r) {
   const char *missing = counters_missing();
   int variant_width = (int)strlen("variant"), size_width = report_size_width(r);
-  bool any = false, elsewhere = false, processor = false;
+  bool any = false, elsewhere = false, pinned = false, processor = false;
 
   for (size_t i = 0; i < r->count; i++) {
     const row *of = r->rows[i];
@@ -59,6 +76,7 @@ void report_profile(const report *r) {
       continue;
     any = true;
     elsewhere = elsewhere || isfinite(of->launch_time);
+    pinned = pinned || isfinite(of->pinned_in_time);
     processor = processor || !isfinite(of->launch_time);
     if ((int)strlen(of->variant) > variant_width)
       variant_width = (int)strlen(of->variant);
@@ -66,14 +84,21 @@ void report_profile(const report *r) {
   if (!any)
     return;
   columns[LAUNCH].unwanted = columns[COPY_IN].unwanted = columns[COPY_OUT].unwanted = !elsewhere;
+  columns[PINNED_IN].unwanted = columns[PINNED_OUT].unwanted = !pinned;
   columns[PER_CYCLE].unwanted = columns[CYCLES].unwanted = columns[MISSES].unwanted =
       !processor || missing;
   report_columns_fit(columns, COLUMNS, 2 + variant_width + 1 + size_width);
   putchar('\n');
-  wrap_print("host: one alone, until it is known to have ended; launch: of that for which the host "
-             "asks; kernel: one of many in a row; copy: all inputs to the device, all outputs from "
-             "there; memory: the operands' bytes at the ceiling",
-             printf("Where the time of a call goes;"), 2);
+  wrap_print(
+      elsewhere
+          ? "host: one alone, until it is known to have ended, with no copies; launch: of that for "
+            "which the host asks; kernel: one of many in a row; copy: all inputs to the device, "
+            "all "
+            "outputs from there, in the host's usual memory; pin: the same in memory that the "
+            "device reads and writes itself; memory: the operands' bytes at the ceiling"
+          : "host: one alone; kernel: one of many in a row; memory: the operands' bytes at the "
+            "ceiling",
+      printf("Where the time of a call goes;"), 2);
   if (processor && missing)
     wrap_print(missing, printf("Instructions, cycles and cache misses are not counted:"), 2);
   printf("%s  %-*s %*s", terminal_paint(STRONG), variant_width, "variant", size_width, "size");

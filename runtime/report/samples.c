@@ -8,6 +8,7 @@
 #include "devices/common/kind.h"
 #include "findings.h"
 #include "library/dispatch.h"
+#include "library/dtype.h"
 
 static int batch_of(const lathe_op *op) {
   for (int d = 0; d < op->ndim; d++)
@@ -37,12 +38,19 @@ static bool is_same_way(const row *a, const row *b) {
                             : strcmp(lathe_implementation(a->of), lathe_implementation(b->of)) == 0;
 }
 
+/* Whether a row's products keep as many digits as its type has. One that rounds them further, as tf32 does numbers of
+ * f32, is compared with none that does not. */
+static bool keeps_digits(const row *r) {
+  return !r->rounds_factors || r->of->digits >= lathe_dtype_format_of(r->task->dtype)->digits;
+}
+
 /* The fastest of some right rows, of other libraries too; other: of those by another way than that one's. */
 static const row *fastest_of(row *const *rows, size_t count, const row *other) {
   const row *fastest = NULL;
 
   for (size_t i = 0; i < count; i++)
-    if (rows[i]->sample_count > 0 && (!other || !is_same_way(rows[i], other)) &&
+    if (rows[i]->sample_count > 0 && keeps_digits(rows[i]) &&
+        (!other || !is_same_way(rows[i], other)) &&
         (!fastest || rows[i]->real_time < fastest->real_time))
       fastest = rows[i];
   return fastest;

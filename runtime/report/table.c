@@ -224,19 +224,7 @@ static void totals(const report *r) {
   free(text);
 }
 
-static void above_ceiling(size_t rows) {
-  char text[200];
-
-  snprintf(text, sizeof text,
-           "%zu rows above the ceiling: it was measured too low (a busy machine?), or their bytes "
-           "are fewer; this counts as a failure",
-           rows);
-  wrap_print(text, printf("!:"), 3);
-}
-
 void report_table_end(const report *r) {
-  const size_t marks = by_variants(r) ? report_variants_marks(r) : report_grid_marks(r);
-
   progress_clear();
   if (!r->options->check_only)
     report_crossovers(r);
@@ -244,8 +232,7 @@ void report_table_end(const report *r) {
   report_profile(r);
   report_samples(r);
   putchar('\n');
-  if (marks)
-    above_ceiling(marks);
+  report_above_ceiling(r);
   if (!by_variants(r))
     report_skips(r);
   report_unasked(r);

@@ -8,13 +8,10 @@
 /* The grid: a column for each backend, a line for each (op, type, size). */
 void report_grid_begin(const report *r);
 void report_grid_line(const report *r, row *const *rows, size_t count);
-/* How many of its lines mark a share as above the ceiling. */
-size_t report_grid_marks(const report *r);
 
 /* A line for each variant. */
 void report_variants_begin(const report *r);
 void report_variants_line(const row *line);
-size_t report_variants_marks(const report *r);
 
 /* Below the table: where the time goes of the rows that were profiled. */
 void report_profile(const report *r);

@@ -123,11 +123,3 @@ void report_variants_line(const row *line) {
   if (isfinite(line->ratio))
     printf("  %*s= %s of %s\n", variant_width - 2, "", report_ratio(line).text, line->against);
 }
-
-size_t report_variants_marks(const report *r) {
-  size_t marks = 0;
-
-  for (size_t i = 0; i < r->count && columns[CEILING].shown; i++)
-    marks += r->rows[i]->above_ceiling;
-  return marks;
-}

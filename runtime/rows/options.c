@@ -249,7 +249,8 @@ static const option_row rows[] = {
      .set = set_list, .to = TO(o.size)},
     {"sweep", NULL,
      "the sets 'sweep' of the specs, 2^4:2^22 where there is\n"
-     "none; --size narrows it: --size batch=16xwidth=8:64",
+     "none; --size narrows it: --size batch=16xwidth=8:64,\n"
+     "or --size small, by name",
      .set = set_flag, .to = TO(o.sweep)},
     {"batch-size", "N", "in place of the sizes' dimension 'batch'", .set = set_bytes,
      .to = TO(o.batch_size), .least = 1, .most = (uint64_t)1 << 40},
@@ -341,9 +342,10 @@ static const option_row rows[] = {
     {"help", NULL, "this", .set = print_help},
     {"version", NULL, "of this program", .set = print_version},
     {.help = "\n"
-             "Exit status: 0 all right, 1 a result was wrong or proves nothing, 2 a bad\n"
-             "             request or output, 3 nothing can run here, 4 killed from outside,\n"
-             "             128 + N signal N\n"
+             "Exit status: 0 all right, 1 a result was wrong or proves nothing, or a row is\n"
+             "             above its ceiling, or slower, with --compare, 2 a bad request or\n"
+             "             output, 3 nothing can run here, 4 killed from outside, 128 + N\n"
+             "             signal N\n"
              "\n"
              "Dispatch\n"
              "  bench tune FILE [OPTION]...   the fastest variant for each of the calls that\n"

@@ -211,12 +211,37 @@ static const lathe_set *set_named(const lathe_op *op, const char *name) {
   return NULL;
 }
 
+static bool is_same(const size_shape *shape, const size_shape *other) {
+  return shape->ndim == other->ndim &&
+         memcmp(shape->extent, other->extent, (size_t)shape->ndim * sizeof *shape->extent) == 0;
+}
+
+/* Whether a shape is what an op calls by a name: a size, or one of a set. */
+static bool goes_by(const size_shape *shape, const lathe_op *op, const char *name) {
+  const lathe_size *size = size_named(op, name);
+  const lathe_set *set = set_named(op, name);
+  size_shape other;
+
+  if (size) {
+    other = size_of_dims(op, size->dim);
+    return is_same(shape, &other);
+  }
+  for (int n = 0; set && n < set->nshapes; n++)
+    for (size_t i = 0; i < size_shape_count(&set->shapes[n]); i++) {
+      other = size_shape_at(&set->shapes[n], i);
+      if (is_same(shape, &other))
+        return true;
+    }
+  return false;
+}
+
 /* Whether a size of a sweep is among those that it was narrowed to, if it was. */
 static bool among(const size_shape *shape, const lathe_op *op, size_item *items, size_t count) {
   bool any = count == 0;
 
   for (size_t i = 0; i < count; i++)
-    if (!items[i].wrong && size_matches(&items[i].pattern, op, shape))
+    if (goes_by(shape, op, items[i].text) ||
+        (!items[i].wrong && size_matches(&items[i].pattern, op, shape)))
       any = items[i].used = true;
   return any;
 }
@@ -299,20 +324,22 @@ static const char **names_of_sizes(const selection *s, bool dims, size_t *count)
 /* No op asked for has such a size: says why. */
 _Noreturn static void refuse_size(const size_item *item, const selection *s, bool sweep) {
   const bool number = isdigit((unsigned char)item->text[0]) || strpbrk(item->text, "-=:.");
+  static const size_pattern none;
+  const size_pattern *pattern = item->wrong ? &none : &item->pattern;
+  bool known = false;
   const char **names;
   size_t count;
 
   if (item->wrong && number)
     message_refuse("--size %s: %s (--help shows how sizes are given)", item->text, item->wrong);
-  if (item->wrong && sweep)
-    message_refuse("--sweep is narrowed by numbers such as --size width=64, and was given '%s'",
-                   item->text);
   names = names_of_sizes(s, number, &count);
-  if (!number)
+  for (size_t n = 0; n < count && !number; n++)
+    known = known || strcmp(names[n], item->text) == 0;
+  if (!number && !known)
     message_unknown("size", item->text, names, count, "--list-sizes lists them");
-  for (int i = 0; i < item->pattern.count; i++) {
+  for (int i = 0; i < pattern->count; i++) {
     char name[SIZE_TEXT];
-    snprintf(name, sizeof name, "%s", item->pattern.factor[i].name);
+    snprintf(name, sizeof name, "%s", pattern->factor[i].name);
     for (size_t n = 0; n < count && name[0]; n++)
       if (strcmp(names[n], name) == 0)
         name[0] = 0;
@@ -321,12 +348,12 @@ _Noreturn static void refuse_size(const size_item *item, const selection *s, boo
   }
   free(names);
   for (size_t v = 0; v < lathe_variant_count; v++)
-    if (s->variant[v] && size_repeats(&item->pattern, lathe_variants[v].op))
+    if (s->variant[v] && size_repeats(pattern, lathe_variants[v].op))
       message_refuse("--size %s: a dimension of %s is given twice (--list-ops shows each op's)",
                      item->text, lathe_variants[v].op->name);
   for (size_t v = 0; v < lathe_variant_count && !sweep; v++) {
     const lathe_op *op = lathe_variants[v].op;
-    const char *missing = s->variant[v] ? size_missing(&item->pattern, op) : NULL;
+    const char *missing = s->variant[v] ? size_missing(pattern, op) : NULL;
     if (missing)
       message_refuse("--size %s: %s of %s is missing, as in %sx%s=64 (--list-ops shows each op's)",
                      item->text, missing, op->name, item->text, missing);

@@ -11,6 +11,7 @@
 #include "devices/cuda/others.h"
 #include "library/dtype.h"
 #include "library/bench.h"
+#include "problem/problem.h"
 
 /* A library at a place. */
 typedef struct peer {
@@ -89,9 +90,18 @@ static const char *expression_of(const lathe_op *op, const peer *p, const lathe_
   return *forward ? named(*forward, p->expression) : own;
 }
 
+/* Why nothing of an op can be judged, as our own variants of it say; null where it can. */
+static const char *left_out(const lathe_op *op, lathe_dtype dtype) {
+  for (size_t i = 0; i < lathe_variant_count && !problem_has_reference(op, dtype); i++)
+    if (lathe_variants[i].op == op && lathe_variants[i].dtype == dtype &&
+        lathe_variants[i].disabled)
+      return lathe_variants[i].disabled;
+  return NULL;
+}
+
 static void make(const lathe_op *op, lathe_dtype dtype, const peer *p) {
-  const char *why = NULL;
-  lathe_fn *function = p->function ? p->function(op, dtype, &why) : NULL;
+  const char *why = left_out(op, dtype);
+  lathe_fn *function = p->function && !why ? p->function(op, dtype, &why) : NULL;
   made *m = &variants[count++];
 
   snprintf(m->name, sizeof m->name, "%s_%s__%s", op->name, lathe_dtype_name(dtype),

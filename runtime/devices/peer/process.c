@@ -27,7 +27,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char lathe_peer_script[];
 
-enum { LIBRARIES = 8, ANSWER = 300, PATH = 4096 };
+enum { LIBRARIES = 8, ANSWER = 300, PATH = 4096, NO_SUCH_PROGRAM = 127 /* as shells say it */ };
 
 typedef struct process {
   const char *library;
@@ -87,7 +87,7 @@ _Noreturn static void become(const char *python, const char *library, int line) 
   line = dup(line); /* which an exec keeps */
   snprintf(number, sizeof number, "%d", line);
   execlp(python, python, "-c", lathe_peer_script, library, number, (char *)NULL);
-  _exit(127);
+  _exit(NO_SUCH_PROGRAM);
 }
 
 /* An answer's line without its newline; false where the process has ended. */
@@ -102,8 +102,8 @@ static bool read_answer(process *p, char answer[ANSWER]) {
   return end != NULL;
 }
 
-/* Waits for the process's end, and says how it came to it. */
-static void bury(process *p, char why[PEER_WHY]) {
+/* Waits for the process's end, and says how it came to it. False where there was none to begin with. */
+static bool bury(process *p, char why[PEER_WHY]) {
   int status = 0;
 
   fclose(p->line);
@@ -117,17 +117,21 @@ static void bury(process *p, char why[PEER_WHY]) {
              strsignal(WTERMSIG(status)));
   else
     snprintf(why, PEER_WHY, "%s's process ended with status %d", p->library, WEXITSTATUS(status));
+  return !WIFEXITED(status) || WEXITSTATUS(status) != NO_SUCH_PROGRAM;
 }
 
-/* Starts the library in one Python; false with the reason in why. */
-static bool start_in(process *p, const char *python, char why[PEER_WHY]) {
+/* What becomes of a library in one Python. */
+typedef enum beginning { BEGUN, LACKING, ENDED } beginning;
+
+/* Where it has not begun why says more. */
+static beginning start_in(process *p, const char *python, char why[PEER_WHY]) {
   char answer[ANSWER] = "";
   int ends[2];
 
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 || (p->pid = fork()) < 0) {
     p->pid = 0;
     snprintf(why, PEER_WHY, "no process for %s: %s", p->library, strerror(errno));
-    return false;
+    return ENDED;
   }
   if (p->pid == 0)
     become(python, p->library, ends[1]);
@@ -135,30 +139,43 @@ static bool start_in(process *p, const char *python, char why[PEER_WHY]) {
   p->line = fdopen(ends[0], "r+");
   if (p->line && read_answer(p, answer) && strncmp(answer, "ok ", 3) == 0) {
     memcpy(p->version, answer + 3, sizeof answer - 3);
-    return true;
+    return BEGUN;
   }
-  if (strncmp(answer, "no ", 3) == 0)
-    snprintf(p->refusal, sizeof p->refusal, " (%.110s)", answer + 3);
-  bury(p, why);
-  return false;
+  if (!bury(p, why))
+    return LACKING;
+  if (strncmp(answer, "no ", 3) != 0)
+    return ENDED;
+  snprintf(p->refusal, sizeof p->refusal, " (%.110s)", answer + 3);
+  return LACKING;
 }
 
 static bool start(process *p, char why[PEER_WHY]) {
   const char *python;
+  char ended[PEER_WHY] = "";
 
   if (p->missing[0]) {
     snprintf(why, PEER_WHY, "%s", p->missing);
     return false;
   }
-  for (int place = 0; (python = python_at(place)); place++)
-    if (start_in(p, python, why))
+  for (int place = 0; (python = python_at(place)); place++) {
+    beginning b = start_in(p, python, why);
+    if (b ==
+        ENDED) /* another program may have done that, as the system does when memory is short */
+      b = start_in(p, python, why);
+    if (b == BEGUN)
       return true;
-  if (!p->version[0]) /* one that was there may be again */
-    snprintf(p->missing, sizeof p->missing,
-             "%s was found in no Python here%s; ./configure --install-deps=peers installs it, "
-             "and LATHE_PYTHON names a Python",
+    if (b == ENDED)
+      snprintf(ended, sizeof ended, "%s", why);
+  }
+  if (ended[0])
+    snprintf(why, PEER_WHY, "%s", ended);
+  else
+    snprintf(why, PEER_WHY,
+             "%s was found in no Python here%s; ./configure --install-deps=peers installs it, and "
+             "LATHE_PYTHON names a Python",
              p->library, p->refusal);
-  snprintf(why, PEER_WHY, "%s", p->missing);
+  if (!p->version[0]) /* one that was there may be again */
+    snprintf(p->missing, sizeof p->missing, "%s", why);
   return false;
 }
 

@@ -32,22 +32,25 @@ function against(tasks, name) {
     atLeast: ratios.filter((r) => r >= 1).length / ratios.length, within: ratios.filter((r) => r >= 1 / 1.2).length / ratios.length };
 }
 
+const isFailed = (row) => ["wrong", "unproved", "killed"].includes(row.status);
+
 function drawMeaning(some, tasks) {
   const ours = some.filter((row) => !row.peer), right = ours.filter((row) => row.status === "right").length;
-  const failed = ours.filter((row) => ["wrong", "unproved", "killed"].includes(row.status)).length;
+  const failed = ours.filter(isFailed).length, above = ours.filter((row) => row.above_ceiling).length;
   const skipped = ours.length - right - failed;
   const shares = tasks.map((task) => task.chosen && task.chosen.ceiling_share).filter((share) => share > 0);
   const losses = tasks.filter((task) => task.fastest).map((task) => task.chosen.real_time / task.fastest.real_time - 1);
   const peers = ordered(some.filter((row) => row.peer).map((row) => row.backend)).map((name) => against(tasks, name)).filter(Boolean);
   fill("meaning",
     element("p", {}, `${plural(ours.length, "row")} of ${plural(ordered(ours.map((row) => row.op)).length, "op")}: ${number(right)} right, `,
-      element("span", { class: failed ? "bad" : "" }, `${number(failed)} wrong or not proved right`), `, ${number(skipped)} could not run here.`),
+      element("span", { class: failed ? "bad" : "" }, `${number(failed)} wrong or not proved right`),
+      above ? element("span", { class: "bad" }, `, ${number(above)} above the ceiling`) : "", `, ${number(skipped)} could not run here.`),
     losses.length ? element("p", {}, `Dispatch's choice is within 5 % of the fastest variant in ${percent(losses.filter((loss) => loss <= 0.05).length
       / losses.length)} of ${plural(losses.length, "task")}` + (shares.length ? `, and moves a median of ${percent(median(shares))} of what this machine `
       + "was measured to move at that size." : ".")) : null,
     element("p", {}, peers.length ? peers.map((p) => `Beside ${p.name}, ours is at least as fast in ${percent(p.atLeast)} of ${number(p.count)} `
       + `comparisons, ${ratioText(p.mean)} as fast in the geometric mean`
-      + (p.large ? `, ${ratioText(p.large)} from ${countText(largeFrom)} points on.` : ".")).join(" ")
+      + (p.large ? `, ${ratioText(p.large)} from ${short(countText(largeFrom))} points on.` : ".")).join(" ")
       : "No other library was timed beside it: --peers numpy,torch does that."));
 }
 
@@ -77,13 +80,14 @@ function drawFilters() {
 }
 
 function drawProblems(some) {
-  const bad = some.filter((row) => ["wrong", "unproved", "killed"].includes(row.status));
+  const bad = some.filter((row) => isFailed(row) || (row.above_ceiling && !row.peer));
   const reasons = Map.groupBy(some.filter((row) => row.status === "skipped"), (row) => `${row.backend}\n${row.reason}`);
   if (!bad.length && !reasons.size) return fill("problems");
   fill("problems", heading("What was not right, or did not run"),
     element("div", { class: "scroll" }, element("table", {}, element("tbody", {},
       ...bad.slice(0, 50).map((row) => element("tr", { class: row.peer ? "" : "failed" }, element("td", {}, rowLink(row, row.variant)),
-        element("td", { class: "n" }, row.size), element("td", {}, row.peer ? "peer " + row.status : row.status), element("td", {}, row.reason))),
+        element("td", { class: "n" }, row.size), element("td", {}, row.peer ? "peer " + row.status : row.above_ceiling ? "above its ceiling" : row.status),
+        element("td", {}, row.above_ceiling ? `${percent(row.ceiling_share)} of ${row.ceiling}: that was measured too low, or its bytes are fewer` : row.reason))),
       ...[...reasons.values()].map((list) => element("tr", {}, element("td", {}, list[0].backend), element("td", { class: "n" }, plural(list.length, "row")),
         element("td", {}, "skipped"), element("td", {}, list[0].reason)))))));
 }
@@ -94,10 +98,10 @@ function drawPeersSection(tasks) {
   const names = ordered(tasks.flatMap((task) => task.peers).map((row) => row.backend));
   fill("peers", heading("Ours against the peers", "How many times as long as dispatch's choice each library takes on the same inputs, "
       + "checked by the same bound; the bar is the ratio's 95 % interval, and a diamond is a size."),
-    element("table", {}, element("thead", {}, element("tr", {}, ...["peer", "comparisons", "at least as fast", "within 20 % of it", "geometric mean", `from ${countText(largeFrom)} points`]
+    element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...["peer", "comparisons", "at least as fast", "within 20 % of it", "geometric mean", `that from ${short(countText(largeFrom))} points on`]
       .map((text, i) => element("th", { class: i ? "n" : "" }, text)))), element("tbody", {}, ...names.map((name) => against(tasks, name)).filter(Boolean)
       .map((p) => element("tr", {}, element("td", {}, p.name), element("td", { class: "n" }, number(p.count)),
-        element("td", { class: "n" }, percent(p.atLeast)), element("td", { class: "n" }, percent(p.within)), element("td", { class: "n" }, ratioText(p.mean)), element("td", { class: "n" }, p.large ? ratioText(p.large) : ""))))),
+        element("td", { class: "n" }, percent(p.atLeast)), element("td", { class: "n" }, percent(p.within)), element("td", { class: "n" }, ratioText(p.mean)), element("td", { class: "n" }, p.large ? ratioText(p.large) : "")))))),
     chart);
 }
 
@@ -145,7 +149,7 @@ function drawRows(some) {
     element("div", { class: "scroll" }, element("table", {},
       element("thead", {}, element("tr", {}, ...heads.map((head, i) => element("th", { class: i > 3 && i < 9 ? "n" : "", scope: "col" }, head)))),
       element("tbody", {}, ...list.slice(0, most).map((row) => element("tr",
-        { class: row.fastest ? "fastest" : ["wrong", "unproved", "killed"].includes(row.status) && !row.peer ? "failed" : "" },
+        { class: row.fastest ? "fastest" : isFailed(row) && !row.peer ? "failed" : "" },
         element("td", {}, row.op), element("td", {}, row.dtype), element("td", {}, row.size),
         element("td", {}, rowLink(row, (row.dispatched ? "▸ " : "") + (row.variant.split("__")[1] || row.variant))),
         element("td", { class: "n" }, timed(row) ? timeText(row.real_time) : row.status),
