@@ -63,14 +63,6 @@ local PAIRS = {
   { columns = 64, hidden = 128, at_once = 1 }, { columns = 128, hidden = 128, at_once = 1 },
 }
 
-local function bits_of(run)
-  local bits = 0
-  for _, place in ipairs(run) do
-    bits = bits | 1 << place - 1
-  end
-  return bits
-end
-
 -- Whether a graph reads an operand.
 local function reads(node, name, seen)
   seen = seen or {}
@@ -202,12 +194,13 @@ return function(facts, work)
   made.shapes, made.together = {}, {}
   local rooms = {}
   for t, tile in ipairs(made.tiles) do
-    rooms[t] = { of = bits_of(tile.run), bytes = tile.kept and facts.bits // 8 or bytes }
+    rooms[t] = { of = tensor.bits_of(tile.run), bytes = tile.kept and facts.bits // 8 or bytes }
   end
   for _, i in ipairs(made.layers) do
     local step = record.steps[i]
     rooms[#rooms + 1] = {
-      of = bits_of(step.k[1]), columns = bits_of(step.n[1]), across = made.steps[i].b.along ~= "k" and 1 or 0,
+      of = tensor.bits_of(step.k[1]), columns = tensor.bits_of(step.n[1]),
+      across = made.steps[i].b.along ~= "k" and 1 or 0,
       bytes = bytes,
     }
   end

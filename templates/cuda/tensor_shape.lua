@@ -23,7 +23,8 @@ function tensor.copied(p)
   }
 end
 
-local function bits_of(run)
+-- The dimensions of a run, a bit each.
+function tensor.bits_of(run)
   local bits = 0
   for _, place in ipairs(run) do
     bits = bits | 1 << place - 1
@@ -42,7 +43,7 @@ function tensor.map_of(side, step, across, rows, width)
     local is_other = run == other[#other]
     has_other = has_other or is_other
     box[i] = run == along[#along] and 8 * width or is_other and (side.along == "k" and rows or 8 * width) or 1
-    extent[i] = bits_of(run)
+    extent[i] = tensor.bits_of(run)
   end
   return has_other and #box <= 5
     and {

@@ -509,44 +509,46 @@ static inline void lathe_group_mma(const T *, float (&sums)[N / 8][4], const uin
   emulator_multiply_ahead(emulator_group_mma<N, A_ALONG_K, B_ALONG_K, T>, sums[0], a, b);
 }
 
-/* Of what a warp has of a, as lathe_mma. It is multiplied at once. */
-template <int N, bool B_ALONG_K, typename T>
-static inline void lathe_group_mma_of_threads(const T *, float (&sums)[N / 8][4],
-                                              const unsigned (&a)[4], const uint4 *b) {
+/* Of what a warp has of a, multiplied at once: TERMS products are added to each sum, product(its half of a, the row's first
+ * lane, the column, the term). */
+template <unsigned TERMS, int TILES, typename F>
+static inline void emulator_multiply_at_once(float (&sums)[TILES][4], const unsigned (&a)[4],
+                                             F product) {
   unsigned all[4][32];
 
   for (int nth = 0; nth < 4; nth++)
     memcpy(all[nth], emulator_exchange(a[nth]), sizeof all[nth]);
-  for (unsigned tile = 0; tile < N / 8; tile++)
+  for (unsigned tile = 0; tile < TILES; tile++)
     for (unsigned nth = 0; nth < 4; nth++) {
-      const unsigned row = emulator_lane() / 4, column = emulator_lane() % 4 * 2 + nth % 2;
+      const unsigned column = emulator_lane() % 4 * 2 + nth % 2;
       double sum = sums[tile][nth];
-      for (unsigned k = 0; k < 16; k++) {
-        T x;
-        x.bits = (uint16_t)(all[nth / 2 + k / 8 * 2][row * 4 + k / 2 % 4] >> k % 2 * 16);
-        sum += (double)float(x) * emulator_element<B_ALONG_K, T>(b, tile * 8 + column, k);
-      }
+      for (unsigned k = 0; k < TERMS; k++)
+        sum += product(all + nth / 2, emulator_lane() / 4 * 4, tile * 8 + column, k);
       sums[tile][nth] = emulator_sum(sum);
     }
 }
 
-/* Of what a warp has of a, as lathe_mma_numbers. It is multiplied at once. */
+/* As lathe_mma. */
+template <int N, bool B_ALONG_K, typename T>
+static inline void lathe_group_mma_of_threads(const T *, float (&sums)[N / 8][4],
+                                              const unsigned (&a)[4], const uint4 *b) {
+  emulator_multiply_at_once<16>(
+      sums, a, [b](const unsigned(*half)[32], unsigned lane, unsigned column, unsigned k) {
+        T x;
+        x.bits = (uint16_t)(half[k / 8 * 2][lane + k / 2 % 4] >> k % 2 * 16);
+        return (double)float(x) * emulator_element<B_ALONG_K, T>(b, column, k);
+      });
+}
+
+/* As lathe_mma_numbers. */
 template <int N>
 static inline void lathe_group_mma_numbers(float (&sums)[N / 8][4], const unsigned (&a)[4],
                                            const uint4 *b) {
-  unsigned all[4][32];
-
-  for (int nth = 0; nth < 4; nth++)
-    memcpy(all[nth], emulator_exchange(a[nth]), sizeof all[nth]);
-  for (unsigned tile = 0; tile < N / 8; tile++)
-    for (unsigned nth = 0; nth < 4; nth++) {
-      const unsigned row = emulator_lane() / 4, column = emulator_lane() % 4 * 2 + nth % 2;
-      double sum = sums[tile][nth];
-      for (unsigned k = 0; k < 8; k++)
-        sum += (double)emulator_factor(__uint_as_float(all[nth / 2 + k / 4 * 2][row * 4 + k % 4])) *
-               emulator_element<true, float>(b, tile * 8 + column, k);
-      sums[tile][nth] = emulator_sum(sum);
-    }
+  emulator_multiply_at_once<8>(
+      sums, a, [b](const unsigned(*half)[32], unsigned lane, unsigned column, unsigned k) {
+        return (double)emulator_factor(__uint_as_float(half[k / 4 * 2][lane + k % 4])) *
+               emulator_element<true, float>(b, column, k);
+      });
 }
 #include "bulk_copies.h"
 #endif
