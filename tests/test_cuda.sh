@@ -172,8 +172,8 @@ is 'one that hangs costs the other kinds nothing' test $status = 0
 is 'and they are right' grep ' 0 wrong, ' "$tmp/list"
 fake '' --list-devices
 is 'lists a device' grep '^cuda0: a fake, .* 4.00 GiB of memory free' "$tmp/list"
-is 'and how fast its vectors are' grep '^    multiply-adds  *f64 210 T, f32 210 T FLOP/s' "$tmp/list"
-is 'and its tensor cores' grep '^    matrix units  *f64 105 T, f16 13.4 P, bf16 13.4 P FLOP/s' "$tmp/list"
+is 'and how fast its vectors are' grep '^    multiply-adds  *f64 210 T, f32 210 T, i8 210 T FLOP/s' "$tmp/list"
+is 'and its tensor cores' grep '^    matrix units  *f64 105 T, tf32 6.71 P, f16 13.4 P, bf16 13.4 P FLOP/s' "$tmp/list"
 
 # goes_wrong WISH REASON: all rows of CUDA fail for that reason, and the others are right
 goes_wrong() {
