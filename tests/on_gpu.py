@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""What only a machine with a GPU can show. On one, after `ninja`:
+
+usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] check|faults|figures...
+
+  check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
+  faults   some of each template run clean under compute-sanitizer, and under Vulkan's validation layer
+  figures  the times of runtime/README.md's tables, with those of PyTorch and cuBLAS in the same run
+
+Each step of them has N seconds (500). Rows that are not right are shown; exit status 1 where there are some, where a
+step took too long, or where a fault was found.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+CHAINS = [f"batch={batch}xi={i}xh={h}xo={o}" for batch in (1, 17, 256, 4096) for i, h, o in ((64, 64, 16), (48, 100, 9))]
+CHECKS = [
+    ["--size", "100,70x255,37x1000"],
+    ["--op", "sum,argmax,column_*,*softmax*,*norm*,cross_entropy*", "--size", "3x5001,2x40000,4099x33"],
+    ["--size", "1003,9x77", "--special", "nan,inf,zero,denormal"],
+    ["--op", "matmul*,linear*", "--size", "1x1x1,67x129x35,1x300x70,300x1x257,512x384x640"],
+    ["--op", "mlp*", "--size", ",".join(CHAINS)],
+]
+FAULTS = ["--op", "gelu,sum,softmax,layernorm_backward,matmul,linear_gelu,mlp,mlp_backward", "--dtype", "f32,f16"]
+SMALL = ["--size", "1003,9x77,40x72x80,batch=70xi=64xh=72xo=16"]
+FIGURES = [
+    ["--op", "softmax,layernorm,layernorm_backward,cross_entropy", "--dtype", "f16", "--size", "4096x4096,16384x8192"],
+    ["--op", "matmul", "--dtype", "bf16,f16", "--size", "1024x1024x1024,2048x2048x2048,4096x4096x4096,8192x8192x8192"],
+    ["--op", "matmul", "--dtype", "f32", "--size", "1024x1024x1024,2048x2048x2048,4096x4096x4096"],
+    ["--op", "matmul", "--dtype", "bf16", "--size", "8x8192x8192,1x8192x8192"],
+    ["--op", "weighted_sum,weighted_sum_backward", "--dtype", "f32", "--size", "1024x2048,16384x8192"],
+    ["--op", "mlp,mlp_backward", "--dtype", "f16"],
+    ["--op", "mlp", "--dtype", "f16", "--batch-size", "65536"],
+]
+
+
+def run(asked, options):
+    """The rows of a run, and whether it ended well."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.json"
+        command = [asked.bench, *options, "--json", str(path)]
+        try:
+            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=asked.seconds)
+        except subprocess.TimeoutExpired:
+            print(f"not done within {asked.seconds} s: {' '.join(command)}")
+            return [], False
+        rows = json.loads(path.read_text())["benchmarks"] if path.exists() else []
+    failed = [row for row in rows if row["status"] not in ("right", "skipped") and not row["peer"]]
+    for row in failed:
+        print(f"  {row['name']}: {row['status']}: {row['reason']}")
+    if done.returncode not in (0, 1) or done.returncode == 1 and not failed:
+        print(f"status {done.returncode}: {' '.join(command)}\n{done.stderr.strip()}")
+    return rows, done.returncode == 0
+
+
+def check(asked):
+    well = True
+    for options in CHECKS:
+        rows, right = run(asked, ["--check-only", "--dtype", "all", "--backend", asked.backends, *options])
+        count = {status: sum(row["status"] == status for row in rows) for status in ("right", "skipped")}
+        print(f"{' '.join(options)}: {len(rows)} rows, {count['right']} right, {count['skipped']} skipped", flush=True)
+        well = well and right
+    return well
+
+
+def faults(asked):
+    well = True
+    tools = {
+        "cuda": ["compute-sanitizer", "--target-processes", "all", "--error-exitcode", "9"],
+        "vulkan": ["env", "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation",
+                   "VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT"],
+    }
+    for backend in asked.backends.split(","):
+        command = [*tools[backend], asked.bench, "--backend", backend, "--check-only", *FAULTS, *SMALL]
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=asked.seconds)
+        except (subprocess.TimeoutExpired, FileNotFoundError) as error:
+            print(f"{backend}: {error}")
+            well = False
+            continue
+        clean = done.returncode == 0 and "Validation Error" not in done.stdout
+        print(f"{backend}: {'clean' if clean else 'FAULTS'}", flush=True)
+        if not clean:
+            print(done.stdout[-3000:])
+        well = well and clean
+    return well
+
+
+def best(rows, **wanted):
+    """The shortest time in us of the right rows that have these values; infinite where there is none."""
+    return min((row["real_time"] / 1e3 for row in rows if row["status"] == "right" and row["real_time"]
+                and all(row[key] == value for key, value in wanted.items())), default=float("inf"))
+
+
+def figures(asked):
+    well = True
+    backends = asked.backends.split(",")
+    columns = " ".join(f"{column:>10}" for column in [*backends, "peer", "ratio"])
+    print(f"{'op':22} {'type':5} {'size':>26} {columns}  (us, the best of each)")
+    for options in FIGURES:
+        rows, right = run(asked, ["--fast", "--backend", asked.backends, "--peers", "torch,cublas", *options])
+        for op, dtype, size in dict.fromkeys((row["op"], row["dtype"], row["size"]) for row in rows):
+            same = {"op": op, "dtype": dtype, "size": size}
+            ours = [best(rows, **same, backend=backend, peer=False) for backend in backends]
+            other = best(rows, **same, peer=True)
+            times = " ".join(f"{time:10.2f}" for time in [*ours, other, other / min(ours)])
+            print(f"{op:22} {dtype:5} {size:>26} {times}", flush=True)
+        well = well and right
+    return well
+
+
+def main():
+    parts = {"check": check, "faults": faults, "figures": figures}
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
+    parser.add_argument("--bench", default="out/bench")
+    parser.add_argument("--backends", default="cuda,vulkan")
+    parser.add_argument("--seconds", type=int, default=500)
+    parser.add_argument("parts", nargs="+", choices=parts)
+    asked = parser.parse_args()
+    asked.bench = os.path.abspath(asked.bench)
+    sys.exit(0 if all([parts[part](asked) for part in asked.parts]) else 1)
+
+
+if __name__ == "__main__":
+    main()
