@@ -94,19 +94,23 @@ class Evaluation:
                 value, tangent = getattr(self, "_" + node.op, self._function)(node)
                 if self.noise and value.dtype == self.float:
                     value = self.disturbed(node.op, value)
+                    if tangent is not None and node.op not in EXACT:
+                        tangent = self.blurred(tangent)
             self.memo[node] = value, tangent
         return self.memo[node]
 
     def disturbed(self, op, value):
         """What another right evaluation might have: rounded otherwise, a zero or a NaN of another sign."""
         if op not in EXACT:
-            noise = self.noise.uniform(np.shape(value))
-            value = value * (1 + NOISE[self.float] * noise).astype(self.float)
+            value = self.blurred(value)
         chance = np.isnan(value) if op not in ("input", "neg", "copysign") else np.zeros(np.shape(value), bool)
         chance = chance | (value == 0) if op in UNSIGNED else chance
         if chance.any():
             value = np.where(chance, np.copysign(value, self.noise.sign(np.shape(value))), value)
         return value.astype(self.float)
+
+    def blurred(self, value):
+        return value * (1 + NOISE[self.float] * self.noise.uniform(np.shape(value))).astype(self.float)
 
     def _all(self, node):
         pairs = [self.of(arg) for arg in node.args]
