@@ -72,12 +72,12 @@ local function rules_of(set, target)
   return rules
 end
 
--- Statements for the plain numbers of the operands that have one element, for a row or in all: reals
--- are NAME_number, integers NAME_value.
-function kernel:row_values()
+-- Statements for the plain numbers of the operands that have one element, for a row or in all, or of those that are
+-- wanted by name: reals are NAME_number, integers NAME_value.
+function kernel:row_values(wanted)
   local lines = {}
   for _, operand in ipairs(self.operands) do
-    local single = operand.place == "row" or operand.place == "single"
+    local single = (operand.place == "row" or operand.place == "single") and (not wanted or wanted[operand.name])
     if not operand.output and single and operand.dtype then
       lines[#lines + 1] = string.format("const %s %s_value = %s;", self.language.integer_type, operand.name,
         self:text("load_index", operand.name))
@@ -185,7 +185,7 @@ local function lower_program(self)
   table.move(reductions, 1, #reductions, #results + 1, results)
   self.last = #results > 0 and self:point("point", results) or nil
   table.insert(self.points, self.last)
-  self.finish = #prog.columns > 0 and self:point("finish", self:results(prog.columns)) or nil
+  self.finish = #prog.columns > 0 and self:point("finish", self:results(prog.columns), true) or nil
   self.totals = text.map(prog.totals, function(total)
     local operand = total.operand
     local how = operand.dtype and "store_index" or "store_number"

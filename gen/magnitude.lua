@@ -172,11 +172,11 @@ local function added_in_order(sum)
   return 0.5 * expr.sqrt(expr.count(sum.k)) * rounded(sum)
 end
 
--- What changes by 1 at edges: where an argument may lie on either side of one.
+-- What changes by 1 at edges: where an argument may lie on either side of one; and by more where that lies further off.
 local function stepped(edge)
   return function(_, errors, a)
     local off = errors(a)
-    return off and expr.select(expr.le(expr.abs(a - edge(a)), most_units * unit() * off), 4 / unit(), 0)
+    return off and expr.select(expr.le(expr.abs(a - edge(a)), most_units * unit() * off), 4 / unit() + off, 0)
   end
 end
 

@@ -126,8 +126,8 @@ local function name_uniform(self, node)
   return self.uniform_names[node]
 end
 
--- Names all such values that the roots need; returns them.
-local function collect_uniforms(self, roots)
+-- All such values that the roots need.
+local function collect_uniforms(roots)
   local used, seen = {}, {}
   local function walk(node)
     if seen[node] then
@@ -147,7 +147,6 @@ local function collect_uniforms(self, roots)
       end
     elseif from_outside then -- else it is made of constants, which stay in the point function
       used[#used + 1] = node
-      name_uniform(self, node)
     end
   end
   for _, root in ipairs(roots) do
@@ -231,22 +230,30 @@ end
 --     "random"                       a random number from seed and offset
 --     "column"                       what was gathered over the rows under a name
 --     "result"                       what a step's sum comes to: steps.lua
+--   uniforms, names                the values that stay the same over a pass, and their variables
+--   singles                        by name, the operands of one element that these are made of
 --   call                           a statement that declares each result's variable and sets it
-function kernel:point(name, results)
+-- alone: whether it comes after the last row, so that no pass's values are there; see kernel:alone.
+function kernel:point(name, results, alone)
   local point = { name = self.name .. "_" .. name, results = results }
   local roots, names, lines, parameters, arguments = {}, {}, {}, {}, {}
   for i, result in ipairs(results) do
     roots[i] = self:expand(result.node)
   end
-  local uniforms = collect_uniforms(self, roots)
+  local uniforms = collect_uniforms(roots)
+  point.uniforms, point.names, point.singles = uniforms, {}, {}
   point.inputs = find_inputs(self, roots)
   for _, input in ipairs(point.inputs) do
     names[input.node] = input.variable
     parameters[#parameters + 1] = type_of(self, input.node) .. " " .. input.variable
     arguments[#arguments + 1] = input.variable
   end
-  for _, node in ipairs(uniforms) do
-    names[node] = self.uniform_names[node]
+  for n, node in ipairs(uniforms) do
+    names[node] = not alone and name_uniform(self, node) or outside[node.op] and node.name .. "_" or "u" .. n
+    point.names[node] = names[node]
+    expr.visit({ node }, function(leaf)
+      point.singles[leaf.name or false] = leaf.op == "shared" or nil
+    end)
     parameters[#parameters + 1] = type_of(self, node) .. " " .. names[node]
     arguments[#arguments + 1] = names[node]
   end
@@ -288,6 +295,21 @@ local function step_of(self, node)
   return order == 0 and "call" or order == 0.5 and "row" or order
 end
 
+-- Statements for a value that stays the same over a pass, under its name; names: what has been declared.
+local function emit_uniform(self, node, name, names, lines)
+  expr.visit({ node }, function(n)
+    if outside[n.op] and not names[n] then
+      names[n] = n.name .. "_"
+      lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, self.vector, names[n],
+        self:text("splat", outside[n.op].plain(self, n)))
+    end
+  end)
+  emit(self, { node }, names, lines, name .. "_")
+  if names[node] ~= name then
+    lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), name, names[node])
+  end
+end
+
 -- Statements for the values that stay the same over a pass, by when they can be computed: "call"
 -- (ahead of all), "row" (after row_values), or p (after phase p). Ask when every point function and
 -- total has been made.
@@ -302,24 +324,24 @@ function kernel:uniforms(step)
       local lines = {}
       for _, node in ipairs(self.uniforms_used) do
         if step_of(self, node) == now then
-          expr.visit({ node }, function(n)
-            if outside[n.op] and not names[n] then
-              names[n] = n.name .. "_"
-              lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, self.vector, names[n],
-                self:text("splat", outside[n.op].plain(self, n)))
-            end
-          end)
-          local name = self.uniform_names[node]
-          emit(self, { node }, names, lines, name .. "_")
-          if names[node] ~= name then
-            lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), name, names[node])
-          end
+          emit_uniform(self, node, self.uniform_names[node], names, lines)
         end
       end
       self.uniform_texts[now] = table.concat(lines, "\n")
     end
   end
   return self.uniform_texts[step]
+end
+
+-- Statements for all of a point function's values that stay the same, where it stands alone, and for the numbers of its
+-- operands of one element, whose pointers there are.
+function kernel:alone(point)
+  local names, numbers = {}, self:row_values(point.singles)
+  local lines = { numbers ~= "" and numbers or nil }
+  for _, node in ipairs(point.uniforms) do
+    emit_uniform(self, node, point.names[node], names, lines)
+  end
+  return table.concat(lines, "\n")
 end
 
 -- The expression, a plain number, for a value per row or in all (after the last pass).

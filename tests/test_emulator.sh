@@ -37,11 +37,11 @@ export EMULATOR_RAN
 # or packs that are not whole; blocks that read ahead; and much for few blocks.
 maps=dropout*,waves*,powers,slopes*,inverse_roots*,of_constants,of_clamped_constants,steps*,sizes_of*
 reductions=sum,dot,max,min,argmax,argmin,norm_*
-results=row_argmax,row_max,row_mean,row_sum,logsumexp
+results=row_argmax,row_max,row_mean,row_sum,logsumexp,far_steps
 values=softmax,softmax_backward,log_softmax,log_softmax_backward,logsumexp_backward,conditions,layernorm,rmsnorm
 values=$values,batch_norm
 gathered=layernorm_backward,rmsnorm_backward,batch_norm_backward,centred,totals_alone
-columns=column_*,weighted,many
+columns=column_*,weighted,many,scaled_columns
 held=5x32,5x64,5x40,5x72,5x69,5x96,5x128,5x129,5x136,5x160,5x256,5x257,5x264,5x512,5x513,5x520,5x525,5x768,5x1024
 held=$held,5x1025,5x2048,5x2049,5x2056
 is 'points' emulated --op "$maps" --size 70x256
@@ -65,7 +65,7 @@ is 'long rows' emulated --op softmax,layernorm,row_argmax,softmax_backward \
   --size "$long,8x8200,8x16392,8x32769,8x32776,8x65544,4x131073,4x131080"
 is 'long rows with columns' emulated --op layernorm_backward,centred --size 1x8200,1x16392,1x16385
 is 'packs in place' emulated --in-place --op softmax,dropout --size 37x1000
-is 'packs of special values' emulated --op "softmax,layernorm,row_argmax,argmax,norm_l2" --special nan,inf,zero,denormal \
+is 'packs of special values' emulated --op "softmax,layernorm,row_argmax,argmax,norm_l2,signs" --special nan,inf,zero,denormal \
   --size 33x256,5x3001
 
 echo 'skipped: CUDA kernels of operands that are not aligned alike, and of 8192 results of long rows'

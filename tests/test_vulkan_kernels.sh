@@ -49,9 +49,12 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'takes the runtime' reuse
   is 'builds their kernels' ninja out/bench
   LATHE_BENCH=out/bench
-  rows=totals_alone,weighted,centred,many,conditions
+  rows=totals_alone,weighted,centred,many,conditions,scaled_columns
   is 'is right on unusual rows' right --dtype f16 --op $rows --size 300x71,900x6,70x1024,9x9000
-  is 'is right on unusual rows of other precisions' right --dtype f64,f32 --op $rows --size 9x70
+  is 'is right on unusual rows of other precisions' right --dtype f64,f32 --op $rows,far_steps --size 9x70
+  is 'keeps signs of NaN' right --dtype f32,bf16 --op signs --size 9x77 --special nan,alone
+  is 'is right on unusual rows by loops' out/bench --backend scalar --check-only --dtype all --op $rows,far_steps \
+    --size 300x71,9x70
   is 'is right on types of their own' right --dtype f32 --size 9x77 \
     --op requantised,doubled_in_place,scaled_by_one,sum_of_bytes,first_largest_byte,picked_bytes
   is 'is right on types of their own over rows' right --dtype f32,f16 --size 9x77,3x264,70x1030 \

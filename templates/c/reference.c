@@ -11,6 +11,9 @@
 //@ local function is_no_column(operand)
 //@   return operand.place ~= "column"
 //@ end
+//@ local function is_read_alone(operand)
+//@   return finish.singles[operand.name]
+//@ end
 //@ local G = use "gather.c"
 //@ local function gather(phase, pass)
 //@ G.begin(phase.reductions)
@@ -171,7 +174,7 @@ void $k.name$(const lathe_args *args) {
   $(k:scalars(op))
   const size_t count = $(k:product("args->dim", per_row and #op.dims or 1, #op.dims));
   $(k:pointers(nil, is_column))
-  //@ if k:uniforms("call"):find "rows_" then
+  //@ if (k:uniforms("call") .. (finish and k:alone(finish) or "")):find "rows_" then
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   //@ end
   $(k:uniforms("call"))
@@ -180,6 +183,8 @@ void $k.name$(const lathe_args *args) {
   //@ begin_columns()
   if (part->step == REFERENCE_JOIN) {
     //@ join_columns()
+    $(k:pointers(nil, is_read_alone))
+    $(k:alone(finish))
     //@ P.for_each_point(finish, k.program.columns, "part->count", 1)
     return;
   }

@@ -15,6 +15,9 @@
 //@ local function is_no_column(operand)
 //@   return operand.place ~= "column"
 //@ end
+//@ local function is_read_alone(operand)
+//@   return finish.singles[operand.name]
+//@ end
 //@ for _, v in ipairs(variants) do
 //@ if finish then
 extern lathe_cost $v.name$_workspace;
@@ -53,7 +56,11 @@ void $v.name$(const lathe_args *args) {
   }
   //@ if finish then
   //@ P.end_columns("count")
-  //@ P.for_each_point(finish, k.program.columns, "count", 1)
+  {
+    $(k:pointers(nil, is_read_alone))
+    $(k:alone(finish))
+    //@ P.for_each_point(finish, k.program.columns, "count", 1)
+  }
   //@ end
 }
 

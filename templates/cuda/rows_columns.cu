@@ -217,7 +217,7 @@ static __device__ __forceinline__ void $k.name$_merged(const lathe_args &args) {
   if (threadIdx.y > 0 || i >= count)
     return;
   $(k:pointers())
-  $(program.uniforms("call"))
+  $(k:alone(finish))
   //@ P.call(finish, function(x)
   //@   return x.kind == "column" and "all[0][threadIdx.x]." .. x.name .. ".result()" or x.pointer .. "[i]"
   //@ end)

@@ -61,9 +61,9 @@ uint lathe_bf16_number_near(float x) {
 //@ end
 
 //@ function piece.lathe_bf16()
-/* The same where NaN stays one. */
+/* The same where NaN stays one, of the same sign. */
 uint lathe_bf16(float x) {
-  return x != x ? 0x7fc00000u : lathe_bf16_number(x);
+  return x != x ? floatBitsToUint(x) | 0x400000u : lathe_bf16_number(x);
 }
 //@ end
 

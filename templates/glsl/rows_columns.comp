@@ -183,7 +183,7 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
   const uint64_t column = lathe_group() * $over.merge_columns$ul + invocation % $over.merge_columns$u;
   const bool inside = column < count;
   const uint partials = lathe_word(args.workspace).at;
-  $(program.uniforms("call"))
+  $(k:alone(finish))
   //@ local AT_ONCE = 8 -- reads in flight
   //@ local function value(x)
   //@   return x.kind == "column" and x.name .. "_total" or ("%s(%s + column * %dul)"):format(k:get(x.operand), x.pointer, k:bytes_of(x.operand))

@@ -1,9 +1,9 @@
 -- Programs over rows that no spec of the project has: what they need of kernels together.
 
 local function unusual(name, row)
-  row.dtypes, row.ulp = { "f64", "f32", "f16" }, { f64 = 6, f32 = 6, f16 = 18 }
+  row.dtypes, row.ulp = row.dtypes or { "f64", "f32", "f16" }, row.ulp or { f64 = 6, f32 = 6, f16 = 18 }
   row.sizes = { { "S", rows = 9, cols = 70 } }
-  row.variants = { { backend = "cuda" }, { backend = "vulkan" } }
+  row.variants = { { backend = "cuda" }, { backend = "vulkan" }, { backend = "scalar" } }
   op(name)(row)
 end
 
@@ -30,6 +30,33 @@ unusual("centred", {
   compute = function(x, w)
     return { c = sum(w * (x - mean(x, "cols")), "rows"), d = sum(x, "rows"), e = sum(abs(x), "rows") }
   end,
+})
+
+-- What the last row is followed by reads an element that all rows have, alone and in a term of its own.
+unusual("scaled_columns", {
+  doc = "s (the sum of x + s down each column) + (s + alpha)^2",
+  inputs = { x = { "rows", "cols" }, s = {} },
+  outputs = { c = { "cols" } },
+  scalars = { alpha = 0.5 },
+  compute = function(x, s, alpha) return s * sum(x + s, "rows") + (s + alpha) * (s + alpha) end,
+})
+
+-- NaN has a sign where it is moved alone, also through what a row's elements are kept in.
+unusual("signs", {
+  doc = "x with the signs of s; the sum of each row of x",
+  inputs = { x = { "rows", "cols" }, s = { "rows", "cols" } },
+  outputs = { y = { "rows", "cols" }, t = { "rows" } },
+  dtypes = { "f32", "bf16" }, ulp = { f32 = 6, bf16 = 18 },
+  compute = function(x, s) return { y = copysign(x, s), t = sum(x, "cols") } end,
+})
+
+-- Whole numbers whose argument is off by more than 1.
+unusual("far_steps", {
+  doc = "floor(2^(60 mean(|x|))) of each row",
+  inputs = { x = { "rows", "cols" } },
+  outputs = { y = { "rows" } },
+  dtypes = { "f64", "f32" }, ulp = 6,
+  compute = function(x) return floor(exp2(60 * mean(abs(x), "cols"))) end,
 })
 
 -- More than fits a block's shared memory for all of its threads.
