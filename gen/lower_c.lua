@@ -28,6 +28,7 @@ local reference = setmetatable({
   -- Of the kernels that each one checks.
   tiny = { f64 = 0x1p-126, wide = 0x1p-1022 },
   unit = { f64 = 0x1p-23, wide = 0x1p-52 },
+  narrow = "part->narrow",
   sqrt = "sqrt{f}({1})",
   abs = "fabs{f}({1})",
   copysign = "copysign{f}({1}, {2})",

@@ -20,6 +20,7 @@ static void drop(vulkan_device *d) {
 
 static VkResult make(vulkan_device *d) {
   const float priority = 1;
+  const bool matrices = d->limits.matrix[0] || d->vector;
   const VkDeviceQueueCreateInfo queue = {
       .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
       .queueFamilyIndex = d->family,
@@ -61,7 +62,8 @@ static VkResult make(vulkan_device *d) {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
       .pNext = d->vector ? &vector : vector.pNext,
       .bufferDeviceAddress = VK_TRUE,
-      .vulkanMemoryModel = d->limits.matrix[0] || d->vector, /* which both of these take */
+      .vulkanMemoryModel = matrices, /* whose kernels have barriers for the whole device, too */
+      .vulkanMemoryModelDeviceScope = matrices,
       .shaderFloat16 = d->f16,
       .storageBuffer8BitAccess = d->storage8,
   };

@@ -81,7 +81,7 @@ static const char *find_features(vulkan_device *d) {
   d->budget = has_extension(d->physical, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   d->f64 = features.features.shaderFloat64;
   d->f16 = v12.shaderFloat16;
-  d->memory_model = v12.vulkanMemoryModel;
+  d->memory_model = v12.vulkanMemoryModel && v12.vulkanMemoryModelDeviceScope;
   d->storage16 = v11.storageBuffer16BitAccess;
   d->storage8 = v12.storageBuffer8BitAccess;
   d->code.size_varies = size.subgroupSizeControl;
