@@ -73,17 +73,28 @@ static void test_memory_in_parts(void **state) {
   const size_t bytes = (5u << 20) + 77;
   unsigned char *a = memory_make(bytes), *b = memory_make(bytes);
   const size_t places[] = {0, 1, (1u << 20) - 1, 1u << 20, bytes - 1};
+  uint64_t sum;
 
   (void)state;
   pool_use(3);
   memory_fill(a, 0xfb, bytes);
   memory_copy(b, a, bytes);
   assert_int_equal(memory_differs(a, b, bytes), bytes);
+  sum = memory_sum(a, bytes, 1);
+  assert_true(memory_sum(b, bytes, 1) == sum && memory_sum(b, bytes, 2) != sum);
   for (size_t i = COUNT(places); i-- > 0;) { /* each is before those that there are */
     assert_int_equal(a[places[i]], 0xfb);
     b[places[i]] = 0;
     assert_int_equal(memory_differs(a, b, bytes), places[i]);
+    assert_true(memory_sum(b, bytes, 1) != sum);
+    sum = memory_sum(b, bytes, 1);
   }
+  memory_fill(a, 1, 1u << 20); /* two parts change places */
+  memory_copy(b, a, bytes);
+  memory_fill(a + (1u << 20), 2, 1u << 20);
+  memory_fill(b, 2, 1u << 20);
+  memory_fill(b + (1u << 20), 1, 1u << 20);
+  assert_true(memory_sum(a, bytes, 1) != memory_sum(b, bytes, 1));
   free(a);
   free(b);
 }

@@ -149,16 +149,23 @@ LATHE_PYTHON=$tmp/idle bench --op add,exp --size 100 --peers numpy --json rows.j
 fails 'was never written'
 says 'PEER add_f32__numpy: '
 
-# NumPy itself with a wrong sum, in the way of the real script.
+# NumPy itself with wrong results, in the way of the real script: what PART says in the place of `part`.
 as_python wrong <<EOS
 #!/bin/sh
-script=\$(printf '%s' "\$2" | sed 's/np.copyto(view, part/np.copyto(view, part * 1.01/')
+script=\$(printf '%s' "\$2" | sed "s/np.copyto(view, part/np.copyto(view, \$PART/")
 exec '$LATHE_PYTHON' -c "\$script" "\$3" "\$4"
 EOS
+export PART='part * 1.01'
 LATHE_PYTHON=$tmp/wrong bench --op add,exp --size 100 --peers numpy --json rows.json
 fails 'ulp off'
 LATHE_PYTHON=$tmp/wrong bench --op argmax,argmin --size 1K --peers numpy --json rows.json
 fails 'r is '
+# One NaN or infinity is no rounding, however many results are right.
+for value in nan inf; do
+  PART="self.np.where(self.np.arange(part.size) == 5, self.np.$value, part)"
+  LATHE_PYTHON=$tmp/wrong bench --op add,exp --size 1K --peers numpy --json rows.json
+  fails ' ulp off'
+done
 
 bench --op add --peers nump
 ends 2

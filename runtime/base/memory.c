@@ -28,6 +28,8 @@ typedef struct pieces {
   unsigned char byte;
   size_t bytes;
   atomic_size_t differs;
+  uint64_t start;
+  atomic_uint_least64_t sum;
 } pieces;
 
 static void copy_part(void *context, size_t nth, int thread) {
@@ -56,6 +58,33 @@ static void compare_part(void *context, size_t nth, int thread) {
     at++;
   while (at < first && !atomic_compare_exchange_weak(&p->differs, &first, at))
     ;
+}
+
+/* Words are hashed by multiplication (Knuth), in lanes that do not wait for each other. */
+static void sum_part(void *context, size_t nth, int thread) {
+  enum { LANES = 4 };
+  const uint64_t factor = 0x9e3779b97f4a7c15; /* 2^64 over the golden ratio */
+  pieces *p = context;
+  const unsigned char *bytes = p->from + nth * part_size;
+  const size_t size = pool_part_size(p->bytes, part_size, nth);
+  uint64_t lane[LANES], word[LANES];
+
+  (void)thread;
+  for (int i = 0; i < LANES; i++)
+    lane[i] = p->start + nth * LANES + (uint64_t)i;
+  for (size_t at = 0; at < size; at += sizeof word) {
+    const size_t left = size - at;
+    if (left < sizeof word)
+      memset(word, 0, sizeof word);
+    memcpy(word, bytes + at, left < sizeof word ? left : sizeof word);
+    for (int i = 0; i < LANES; i++) {
+      lane[i] = (lane[i] ^ word[i]) * factor;
+      lane[i] ^= lane[i] >> 32;
+    }
+  }
+  for (int i = 1; i < LANES; i++)
+    lane[0] = (lane[0] ^ lane[i]) * factor;
+  atomic_fetch_add(&p->sum, lane[0]);
 }
 
 void memory_keep(void) {
@@ -96,4 +125,11 @@ size_t memory_differs(const void *a, const void *b, size_t bytes) {
 
   pool_run(compare_part, &p, pool_parts(bytes, part_size));
   return p.differs;
+}
+
+uint64_t memory_sum(const void *p, size_t bytes, uint64_t start) {
+  pieces all = {.from = p, .bytes = bytes, .start = start};
+
+  pool_run(sum_part, &all, pool_parts(bytes, part_size));
+  return atomic_load(&all.sum) + start;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Memory at a multiple of 64 bytes, for free(); null where there is none. Whoever writes it first has it near. */
 void *memory_make(size_t bytes);
@@ -20,5 +21,8 @@ void memory_fill(void *to, unsigned char byte, size_t bytes);
 
 /* The first byte in which two pieces differ; bytes where they are the same. */
 size_t memory_differs(const void *a, const void *b, size_t bytes);
+
+/* A number that pieces with other bytes, or another `start`, are not likely to share. */
+uint64_t memory_sum(const void *p, size_t bytes, uint64_t start);
 
 #endif

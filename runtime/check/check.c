@@ -29,6 +29,7 @@ static void compare(const view *v, const problem *flushed, check_result *r) {
     r->off = j.off;
     r->off_allowed = j.off_allowed;
   }
+  r->unlike = r->unlike || j.unlike > 0;
   if (!judge_is_right(&j) && r->verdict == CHECK_RIGHT) {
     r->verdict = CHECK_WRONG;
     describe_results(v, &j, r->message, sizeof r->message);
@@ -156,33 +157,12 @@ const void *check_kept_output(const check_kept *kept, int operand) {
   return kept->output[operand];
 }
 
-/* Words are hashed by multiplication (Knuth), in lanes that do not wait for each other. */
-static uint64_t sum_of(const char *bytes, size_t size, uint64_t sum) {
-  enum { LANES = 4 };
-  const uint64_t factor = 0x9e3779b97f4a7c15; /* 2^64 over the golden ratio */
-  uint64_t lane[LANES] = {sum, sum + 1, sum + 2, sum + 3}, word[LANES];
-
-  for (size_t at = 0; at < size; at += sizeof word) {
-    const size_t left = size - at;
-    if (left < sizeof word)
-      memset(word, 0, sizeof word);
-    memcpy(word, bytes + at, left < sizeof word ? left : sizeof word);
-    for (int i = 0; i < LANES; i++) {
-      lane[i] = (lane[i] ^ word[i]) * factor;
-      lane[i] ^= lane[i] >> 32;
-    }
-  }
-  for (int i = 1; i < LANES; i++)
-    lane[0] = (lane[0] ^ lane[i]) * factor;
-  return lane[0];
-}
-
 uint64_t check_kept_sum(const device_call *call, const check_kept *kept) {
   uint64_t sum = 0;
 
   for (int o = 0; o < call->problem->op->noperands; o++)
     if (kept->output[o])
-      sum = sum_of(kept->output[o], call->problem->bytes[o], sum);
+      sum = memory_sum(kept->output[o], call->problem->bytes[o], sum);
   return sum ? sum : 1;
 }
 

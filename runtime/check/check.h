@@ -19,6 +19,8 @@ typedef struct check_result {
   double bound; /* what the spec allows for the variant's type */
   /* The error of an output as a whole and what is allowed, shares of its 2-norm: of the worst. */
   double off, off_allowed;
+  bool
+      unlike; /* some result is NaN or infinite, where the right one is not, or the other way round */
   char checked[64];  /* which elements were compared, as sampling_tell says; empty: all */
   char message[768]; /* why not right, or how little that shows; one line, mostly empty */
 } check_result;

@@ -316,6 +316,9 @@ static void judge_block(const law *l, block *b, part *to) {
       to->j.at = b->start + i;
       to->j.at_ulp = error;
     }
+    to->j.unlike += error > l->shown &&
+                    (isnan(b->got[i]) != isnan(b->expected[i]) ||
+                     isinf(b->got[i]) != !(fabs(b->expected[i]) <= lathe_dtype_max(l->type)));
   }
   norms_add(&to->n, b->difference, b->expected, b->magnitude,
             b->count); /* zeros in the place of others */
@@ -347,6 +350,7 @@ static void join(part *all, const part *next) {
   }
   all->j.worst = fmax(all->j.worst, next->j.worst);
   all->j.wrong += next->j.wrong;
+  all->j.unlike += next->j.unlike;
   all->j.unjudged += next->j.unjudged;
   norms_join(&all->n, &next->n);
 }

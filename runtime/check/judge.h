@@ -47,10 +47,12 @@
  * off by as much as the first law allows. */
 typedef struct judgement {
   double bound;
-  double worst;    /* the largest error */
-  size_t wrong;    /* how many elements are beyond the bound */
-  size_t at;       /* the first of them */
-  double at_ulp;   /* its error */
+  double worst;  /* the largest error */
+  size_t wrong;  /* how many elements are beyond the bound */
+  size_t at;     /* the first of them */
+  double at_ulp; /* its error */
+  size_t
+      unlike; /* how many of them are NaN or infinite, where the right result is not, or the other way round */
   size_t unjudged; /* elements of which nothing can be said */
   double off,
       off_allowed; /* the second law: shares of the result's 2-norm; 0 where it does not apply */

@@ -157,7 +157,7 @@ static void forgive(const lathe_variant *v, check_result *r) {
   const double whole = units * ldexp(1, -lathe_dtype_format_of(v->dtype)->digits);
   const bool rounding = r->ulp > r->bound || r->off > r->off_allowed;
 
-  if (r->verdict != CHECK_WRONG || !rounding || r->off > whole ||
+  if (r->verdict != CHECK_WRONG || !rounding || r->unlike || r->off > whole ||
       (r->ulp > times * r->bound && r->off_allowed == 0))
     return;
   r->verdict = CHECK_RIGHT;
