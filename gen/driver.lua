@@ -173,8 +173,10 @@ local function prepare(options)
     text.fail("specs", "expected at least one spec that declares an op, found none")
   end
   for _, op in ipairs(run.ops) do
+    text.about(op)
     op.planned = plan.variants(op, known)
   end
+  text.about(nil)
   parts.choose(run.ops, options.ops, options.dtypes, not options.spec)
   parts.group(run.ops)
   for _, op in ipairs(run.ops) do

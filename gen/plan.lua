@@ -187,7 +187,8 @@ local function refuse_parameter(where, ways, key, number)
     end), ", "))
 end
 
-local function check_row(where, ways, row, number)
+-- untemplated: no template does the op, so that nobody knows which parameters one would have.
+local function check_row(where, ways, row, number, untemplated)
   if type(row) ~= "table" then
     text.fail(where, "variants[%d]: expected a table of tuning parameters, found a %s", number, type(row))
   end
@@ -198,7 +199,7 @@ local function check_row(where, ways, row, number)
     end
   end
   for key in text.sorted_pairs(row) do
-    if not known[key] then
+    if not known[key] and not untemplated then
       refuse_parameter(where, ways, key, number)
     end
   end
@@ -249,7 +250,7 @@ function plan.variants(op, backends)
     if type(row) == "table" then
       wanted, here = backends_of(where, op, backends, row)
     end
-    local prefer = check_row(where, ways_of(where, op, wanted, row, number), row, number)
+    local prefer = check_row(where, ways_of(where, op, wanted, row, number), row, number, op.untemplated)
     local dtypes = dtypes_of(where, op, row, number)
     for _, way in ipairs(ways_of(where, op, here, row, number)) do
       local backend, parameters = way.backend, way.parameters

@@ -249,7 +249,7 @@ local function derive(op)
     local ulp, ulp_at = get "ulp"
     local given_sizes, sizes_at = get "sizes"
     local variants, variants_at = get "variants"
-    derived.digits = op.digits
+    derived.digits, derived.shares_line = op.digits, op.shares_line
     derived.doc = doc and one_line(doc_at, doc) or derived.doc
     derived.ulp = ulp and check_ulp(op, ulp, ulp_at) or op.ulp
     derived.sizes = given_sizes and sizes.check(op, given_sizes, sizes_at) or op.sizes
@@ -280,6 +280,7 @@ function schema.check(loaded)
       return load_stage.where(op, ...)
     end
     add(op)
+    text.about(op)
     check_op(op)
     local gradients = op.keys.backward and derive(op) or {}
     for _, derived in ipairs(gradients) do
@@ -287,6 +288,7 @@ function schema.check(loaded)
       add(derived)
     end
     op.compared = check_compared(op, gradients)
+    text.about(nil)
   end
   table.sort(ops, function(a, b)
     return a.name < b.name

@@ -21,9 +21,17 @@ local function shorten(s, most)
   return #s > most and s:sub(1, most - 3) .. "..." or s
 end
 
+local subject -- an op's name, or nil
+
+-- What text.fail says from here on is about this op; nil: about none. It is named where others have the same line in
+-- their spec, as those that a function declares have.
+function text.about(op)
+  subject = op and op.shares_line and op.name
+end
+
 -- Raises such an error: one line, `where: what`, whatever a spec put into it.
 function text.fail(where, format, ...)
-  local line = where .. ": " .. string.format(format, ...)
+  local line = where .. ": " .. (subject and "op \"" .. subject .. "\": " or "") .. string.format(format, ...)
   error(text.problem((string.gsub(shorten(line, longest_message), "%c", function(c)
     return c == "\t" and c or string.format("\\%d", c:byte())
   end))), 0)

@@ -333,6 +333,7 @@ end
 
 -- Traces an op's function into a graph of its own.
 function trace.op(op)
+  text.about(op)
   if op.forward then
     op.values = values_of(op, backward(op.forward, op.layout))
   else
@@ -354,6 +355,7 @@ function trace.op(op)
   op.roughest, op.roughest_ulp = magnitude.roughest(roots_of(op))
   op.column_reductions = count_column_reductions(op)
   mark_rounded(op)
+  text.about(nil)
 end
 
 return trace

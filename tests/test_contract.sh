@@ -89,4 +89,22 @@ is 'refuses a tile of too many registers' refused 8 3 "takes 28 registers .* exp
 is 'refuses a unit that others have' refused 3 '2, unit = "vnni"' "unit = vnni: expected backend 'avx512', found 'avx2'"
 is 'refuses it for the widest vectors' refused 16 2 "takes 35 registers .* expected at most 32 for 'avx512'"
 
+# idle BACKEND DTYPE WHAT: a unit that would have nothing to multiply is refused, where its kernels would be of vectors
+idle() {
+  mkdir -p "$tmp/idle/specs"
+  ln -sfn "$LATHE_SRC/templates" "$tmp/idle/templates"
+  cat >"$tmp/idle/specs/idle.lua" <<EOS
+op "idle" {
+  doc = "a b", inputs = { a = { "m", "k" }, b = { "k", "n" } }, outputs = { c = { "m", "n" } },
+  compute = function(a, b) return sum(a * b, "k") end,
+  sizes = { { "64", m = 64, n = 64, k = 64 } }, dtypes = { "$2" }, ulp = 15,
+  variants = { { backend = $1 } },
+}
+EOS
+  ! "$LATHE_GEN" --src "$tmp/idle" --out "$tmp/idle/out" all >"$tmp/refusal" 2>&1 && cat "$tmp/refusal" &&
+    [ "$(wc -l <"$tmp/refusal")" = 1 ] && grep -q "specs/idle.lua:5: variants: $3: found none in $2; " "$tmp/refusal"
+}
+is 'refuses AMX for f32' idle '"amx"' f32 "backend 'amx' multiplies two inputs of bf16, or two of i8 or u8"
+is 'refuses VNNI for bf16' idle '"avx512", unit = "vnni"' bf16 'unit = vnni multiplies two inputs of i8 or u8'
+
 summary

@@ -29,6 +29,32 @@ local function too_wide(params, backend)
   end
 end
 
+-- What units multiply: pairs of inputs in memory whose types are of one of these lists.
+local multiplies = {
+  amx = { { bf16 = true }, { i8 = true, u8 = true }, named = "two inputs of bf16, or two of i8 or u8" },
+  vnni = { { i8 = true, u8 = true }, named = "two inputs of i8 or u8" },
+}
+
+-- Why a unit has nothing to multiply in one of some precisions of an op, or nil. as: what a spec asks for it by.
+local function idle(unit, as, op, dtypes)
+  for i = 1, #dtypes do
+    local most = 0
+    for _, types in ipairs(multiplies[unit]) do
+      local count = 0
+      for j = 1, #op.operands do
+        local operand = op.operands[j]
+        local fits = not operand.output and #operand.dims > 0 and types[operand.storage or dtypes[i]]
+        count = count + (fits and 1 or 0)
+      end
+      most = math.max(most, count)
+    end
+    if most < 2 then
+      return ("%s multiplies %s: found %s in %s; a row's dtypes = { ... } names its precisions"):format(as,
+        multiplies[unit].named, most == 1 and "one" or "none", dtypes[i])
+    end
+  end
+end
+
 return {
   kind = "cpu",
   lowering = "lower_c",
@@ -87,6 +113,10 @@ return {
       return reason
     elseif params.unit == "vnni" and backend ~= "avx512" then
       return "unit = vnni: expected backend 'avx512', found '" .. backend .. "'"
+    elseif params.unit == "vnni" then
+      return idle("vnni", "unit = vnni", op, dtypes)
+    elseif backend == "amx" then
+      return idle("amx", "backend 'amx'", op, dtypes)
     elseif params.store == "streaming" and backend == "scalar" then
       return "store = 'streaming' needs vectors: expected backend 'simd'"
     elseif params.values ~= "table" then
