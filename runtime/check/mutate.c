@@ -21,6 +21,7 @@ enum {
   COLUMNS = 13,
   LAST = 5,   /* elements of the last vector, which a kernel may have left out */
   SEEDS = 96, /* problems until a mutant counts as a survivor */
+  ZEROS = 0,  /* the mutant of which all results are zero comes first */
   MUTANTS = 8 + 2 * (LATHE_MAX_OPERANDS + LATHE_MAX_SCALARS),
 };
 
@@ -250,6 +251,25 @@ static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *lis
   return ok;
 }
 
+/* Whether zeros are right for all outputs, whatever the inputs are: of no result were they tried as wrong. */
+static bool zeros_are_right(const lathe_op *op, const mutant *zeros) {
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output && zeros->tried[o])
+      return false;
+  return true;
+}
+
+static void add_survivor(mutate_survivor *survivors, int most, int *found, const lathe_op *op,
+                         const mutant *m, int o) {
+  if (*found < most) {
+    mutate_survivor *s = &survivors[*found];
+    s->output = op->operands[o].name;
+    s->gross = m->how == SCALED;
+    name_mutant(op, m, s->what, sizeof s->what);
+  }
+  ++*found;
+}
+
 mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, char *text, size_t size) {
   mutate_survivor found[MUTANTS];
   const int count = mutate_survivors(op, dtype, found, COUNT(found));
@@ -285,13 +305,8 @@ int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *sur
     return -1;
   for (int i = 0; i < count; i++)
     for (int o = 0; o < op->noperands; o++)
-      if (list[i].tried[o] && !list[i].found[o]) {
-        if (found < most) {
-          survivors[found].output = op->operands[o].name;
-          survivors[found].gross = list[i].how == SCALED;
-          name_mutant(op, &list[i], survivors[found].what, sizeof survivors[found].what);
-        }
-        found++;
-      }
+      if ((list[i].tried[o] && !list[i].found[o]) ||
+          (i == ZEROS && op->operands[o].output && zeros_are_right(op, &list[i])))
+        add_survivor(survivors, most, &found, op, &list[i], o);
   return found;
 }
