@@ -226,7 +226,19 @@ static bool solve_wrongly(const problem *p, const mutant *m, int seed, problem *
   return *other && (m->how == CUT || solve_with(*other, m));
 }
 
-static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *list, int count) {
+/* Whether every result of a problem is zero. */
+static bool is_zero(const problem *p) {
+  for (int o = 0; o < p->op->noperands; o++)
+    for (size_t i = 0; p->op->operands[o].output && i < p->elements[o]; i++)
+      if (!lathe_dtype_numeric(lathe_dtype_of_operand(&p->op->operands[o], p->dtype)) ||
+          problem_expected(p, o, i) != 0)
+        return false;
+  return true;
+}
+
+/* zero: whether every result of this problem and of those before it is. */
+static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *list, int count,
+                    bool *zero) {
   problem *p = make(op, dtype, seed, COLUMNS);
   char *right[LATHE_MAX_OPERANDS] = {NULL};
   bool ok = p != NULL;
@@ -236,6 +248,7 @@ static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *lis
       right[o] = result_right(p, o);
       ok = right[o] != NULL;
     }
+  *zero = *zero && ok && is_zero(p);
   for (int i = 0; i < count && ok; i++) {
     problem *other;
     if (is_done(op, &list[i]))
@@ -249,14 +262,6 @@ static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *lis
     free(right[o]);
   problem_free(p);
   return ok;
-}
-
-/* Whether zeros are right for all outputs, whatever the inputs are: of no result were they tried as wrong. */
-static bool zeros_are_right(const lathe_op *op, const mutant *zeros) {
-  for (int o = 0; o < op->noperands; o++)
-    if (op->operands[o].output && zeros->tried[o])
-      return false;
-  return true;
 }
 
 static void add_survivor(mutate_survivor *survivors, int most, int *found, const lathe_op *op,
@@ -295,9 +300,10 @@ int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *sur
   mutant list[MUTANTS];
   const int count = list_mutants(op, dtype, list);
   int found = 0;
+  bool zero = true;
 
   for (int seed = 1; seed <= SEEDS; seed++)
-    if (!try_all(op, dtype, seed, list, count))
+    if (!try_all(op, dtype, seed, list, count, &zero))
       return -1;
   if (op->bench->nsizes > 0 && lathe_contracted_flops(op, op->bench->sizes[0].dim) > 0)
     found = contraction_mutants(op, dtype, op->bench->sizes[0].dim, survivors, most);
@@ -305,8 +311,7 @@ int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *sur
     return -1;
   for (int i = 0; i < count; i++)
     for (int o = 0; o < op->noperands; o++)
-      if ((list[i].tried[o] && !list[i].found[o]) ||
-          (i == ZEROS && op->operands[o].output && zeros_are_right(op, &list[i])))
+      if ((list[i].tried[o] && !list[i].found[o]) || (zero && i == ZEROS && op->operands[o].output))
         add_survivor(survivors, most, &found, op, &list[i], o);
   return found;
 }
