@@ -17,6 +17,7 @@ local glsl = {
 glsl.types = types.spelt "glsl"
 
 glsl.folds_otherwise = true -- glslang, in double
+glsl.drops_zeros = true -- lavapipe
 glsl.gathers_two = true -- see passes.together
 glsl.ways = { "held" }
 glsl.integer_type, glsl.cast = types.i64.glsl.element, "%s(%s)"
@@ -27,6 +28,7 @@ glsl.require = "#extension %s : require"
 local set = operators.added_to {
   fused = true,
   div = "lathe_quotient({1}, {2})", -- functions.comp, as are all such names
+  zero = "lathe_zero()",
   sqrt = "sqrt({1})",
   abs = "abs({1})",
   copysign = "lathe_copysign({1}, {2})",

@@ -40,6 +40,20 @@ local function find_hidden(roots)
   return hidden
 end
 
+local arithmetic = { add = true, sub = true, mul = true, div = true, fma = true, mad = true, quotient = true }
+
+-- The zeros that something is computed with, where compilers take 0 * x and 0 / x for 0, and x + 0 for x, which is no
+-- longer so where x is NaN, infinite or -0: they are to be numbers that nobody sees through.
+local function find_zeros(roots)
+  local zeros = {}
+  expr.visit(roots, function(node)
+    for i = 1, arithmetic[node.op] and #node or 0 do
+      zeros[node[i]] = node[i].op == "const" and node[i].value == 0 or nil
+    end
+  end)
+  return zeros
+end
+
 -- Writes what the roots need as statements, arguments first. names: what is known already,
 -- and what this makes known.
 local function emit(self, roots, names, lines, prefix)
@@ -47,6 +61,7 @@ local function emit(self, roots, names, lines, prefix)
   local walk
   local let, variable = self.let .. " ", self.let:gsub("const ?", ""):gsub("%S$", "%0 ")
   local hidden = self.language.folds_otherwise and find_hidden(roots) or {}
+  local zeros = self.language.drops_zeros and find_zeros(roots) or {}
   local function declare(node, qualifier, value)
     serial = serial + 1
     names[node] = prefix .. serial
@@ -78,7 +93,9 @@ local function emit(self, roots, names, lines, prefix)
       walk(node[i])
     end
     local value
-    if node.op == "const" then
+    if zeros[node] then
+      value = (1 / node.value < 0 and "-" or "") .. self:text "zero"
+    elseif node.op == "const" then
       value = self:constant(node.value)
     elseif node.op == "iconst" then
       value = self:text("isplat", self:integer_literal(node.value))

@@ -59,10 +59,11 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
     --op requantised,doubled_in_place,scaled_by_one,sum_of_bytes,first_largest_byte,picked_bytes
   is 'is right on types of their own over rows' right --dtype f32,f16 --size 9x77,3x264,70x1030 \
     --op softmax_of_bytes,centred_bytes
-  # Not of_constants, which adds 0 to what may be -0: lavapipe takes that sum for no sum.
-  functions=waves,waves_backward,powers,slopes,slopes_backward,inverse_roots,inverse_roots_backward,of_clamped_constants
+  functions=waves,waves_backward,powers,slopes,slopes_backward,inverse_roots,inverse_roots_backward
+  functions=$functions,of_constants,of_clamped_constants
   is 'has the functions right' right --dtype all --size 1003 \
     --op "$functions,steps,steps_backward,sizes_of,sizes_of_backward"
+  is 'computes with zeros' right --dtype all --op with_zeros,of_constants --size 1003 --special nan,inf,zero
 fi
 
 summary

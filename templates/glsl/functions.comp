@@ -12,6 +12,13 @@ $k.number$ lathe_copysign($k.number$ magnitude, $k.number$ sign) {
 }
 //@ end
 
+//@ function piece.lathe_zero()
+/* A zero that no compiler sees through, the number of workgroups in the last dimension being 1. */
+$k.number$ lathe_zero() {
+  return $k.number$(uintBitsToFloat(gl_NumWorkGroups.z - 1u));
+}
+//@ end
+
 //@ function piece.lathe_quotient()
 $k.number$ lathe_quotient($k.number$ a, $k.number$ b) {
   const $k.precise$$k.number$ q = a / b;

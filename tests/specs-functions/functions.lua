@@ -52,6 +52,19 @@ declare("of_clamped_constants", {
   compute = function(x) return x + exp2(clamp(0.1, -0.39, 0.96)) end,
 })
 
+-- A compiler that takes 0 * x for 0, or x + 0 for x, is wrong of NaN, infinities and -0.
+declare("with_zeros", {
+  doc = "sums, products and quotients of zeros",
+  inputs = { x = { "n", range = { 0.1, 10 } }, z = { "n" } },
+  outputs = { products = { "n" }, quotients = { "n" }, fused = { "n" }, sums = { "n" }, differences = { "n" } },
+  compute = function(x, z)
+    return {
+      products = z + x * 0, quotients = z + 0 / x, fused = z + fma(-0.0, x, z), sums = copysign(z, x + 0),
+      differences = copysign(z, 0 - x),
+    }
+  end,
+})
+
 declare("inverse_roots", {
   doc = "1 / sqrt(x)",
   inputs = { x = { "n", range = { 0.1, 10 } } },
