@@ -79,7 +79,10 @@ local function read(op, key, output, list)
           text.fail(where, "%s.%s: expected range = { low, high }", key, name)
         end
         text.expect_number(where, name .. ".range", value[1], -text.largest, text.largest)
-        text.expect_number(where, name .. ".range", value[2], value[1], text.largest)
+        text.expect_number(where, name .. ".range", value[2], -text.largest, text.largest)
+        if value[1] > value[2] then
+          text.fail(where, "%s.range: expected { low, high } with low first, found { %g, %g }", name, value[1], value[2])
+        end
         operand.low, operand.high = value[1] * 1.0, value[2] * 1.0
         if operand.high - operand.low > text.largest then
           text.fail(where, "%s.range: expected high - low to be a finite number, found %g and %g", name, value[1],
@@ -114,6 +117,9 @@ local function put_in_order(op, inputs, outputs)
     end
   end
   local info = debug.getinfo(op.f, "u")
+  if info.isvararg then
+    text.fail(where, "%s: expected a function whose parameters are the names of inputs and scalars, found '...'", op.key)
+  end
   local candidates = table.move(op.scalars, 1, #op.scalars, #inputs + 1, { table.unpack(inputs) })
   local ordered = { inputs = {}, scalars = {} }
   for i = 1, info.nparams do

@@ -219,8 +219,8 @@ local function check_count(op)
   local outputs = #op.values
   if places_of(op) > capacity.operands then
     text.fail(op.where(op.key), "op \"%s\": expected at most %d operands, outputs that are numbers counted twice "
-      .. "(their checks need a place too), found %d inputs and %d outputs; %s", op.name, capacity.operands,
-      #op.operands - outputs, outputs,
+      .. "(their checks need a place too), found %d with %d output%s; %s", op.name, capacity.operands, places_of(op),
+      outputs, outputs == 1 and "" or "s",
       op.forward and "write detach(...) around inputs whose gradient is not needed" or "make several ops of it")
   end
 end

@@ -511,7 +511,7 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:3: x.range: expected high - low to be a finite number, found -1e+308 and "
             "1e+308"),
     REFUSES("a range that is empty", 3, "  inputs = { x = { \"n\", range = { 2, 1 } } },",
-            "specs/t.lua:3: x.range: expected a number of at least 2, found 1"),
+            "specs/t.lua:3: x.range: expected { low, high } with low first, found { 2, 1 }"),
     REFUSES("a dimension that stands twice", 3, "  inputs = { x = { \"n\", \"n\" } },",
             "specs/t.lua:3: op \"t\": dimension 'n' stands twice"),
     REFUSES(
@@ -528,7 +528,20 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("a parameter that is no operand", 5, "  compute = function(x, xx) return x end,",
             "specs/t.lua:5: compute: parameter 'xx' is no input and no scalar (did you mean 'x'?)"),
     REFUSES("parameters without names", 5, "  compute = function(...) return 1 end,",
-            "specs/t.lua:5: compute: 'x' is declared but is no parameter of the function"),
+            "specs/t.lua:5: compute: expected a function whose parameters are the names of inputs "
+            "and scalars, found '...'"),
+    REFUSES("one of several ops that a line declares", 0,
+            "local function map(name, backend)\n"
+            "  op(name) {\n"
+            "    doc = 'x', inputs = { x = { 'n' } }, outputs = { y = { 'n' } },\n"
+            "    compute = function(x) return x end, sizes = { { 'S', n = 1 } },\n"
+            "    dtypes = { 'f32' }, ulp = 0, variants = { { backend = backend, unrol = 4 } },\n"
+            "  }\n"
+            "end\n"
+            "map('first', 'scalar')\n"
+            "map('second', 'scalar')\n",
+            "specs/t.lua:5: op \"first\": variants[1]: unknown parameter 'unrol' (did you mean "
+            "'unroll'?); the map family has for scalar 'unroll' or 'store'"),
     REFUSES("an unknown peer", 8, "  ulp = { f32 = 1 }, peers = { nmpy = \"x\" },",
             "specs/t.lua:8: peers: unknown peer 'nmpy' (did you mean 'numpy'?); expected 'blas', "
             "'cudnn', 'numpy' or 'torch'"),
@@ -818,11 +831,10 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("more operands than there are places for", 0,
             MANY("u = V, v = V, w = V, x = V, y = V, z = V",
                  "{ u = a, v = b, w = c, x = d, y = e, z = g }", ""),
-            "specs/t.lua:5: op \"t\": " PLACES "6 inputs and 6 outputs; make several ops of it"),
+            "specs/t.lua:5: op \"t\": " PLACES "18 with 6 outputs; make several ops of it"),
     REFUSES("a gradient of more operands than there are places for", 0,
             MANY("y = V", "a * b * c * d * e * g", "backward = true,"),
-            "specs/t.lua:10: op \"t_backward\": " PLACES
-            "7 inputs and 6 outputs; write detach(...) "
+            "specs/t.lua:10: op \"t_backward\": " PLACES "19 with 6 outputs; write detach(...) "
             "around inputs whose gradient is not needed"),
 
     REFUSES("more reductions of reductions than a call has launches", 0,
