@@ -167,6 +167,10 @@ for value in nan inf; do
   fails ' ulp off'
 done
 
+bench --op add --size 100 --peers cudnn,numpy --check-only
+ends 0
+is 'says which library has nothing to compute' grep 'no rows of cudnn: no spec of these ops has a text for it' stderr
+is 'and of no other' test "$(grep -c 'no rows of' stderr)" = 1
 bench --op add --peers nump
 ends 2
 is 'names the nearest peer' grep "unknown peer 'nump'; did you mean 'numpy'" stderr

@@ -9,6 +9,8 @@
 #include "devices/devices.h"
 #include "devices/peer/peers.h"
 
+static bool chosen[PEERS];
+
 void beside_choose(const char *list) {
   static char names[128];
   choice c = choice_of("peer", names, PEERS);
@@ -23,12 +25,33 @@ void beside_choose(const char *list) {
     choice_mark(&c, list);
   if (list && !peers_make(c.marked))
     message_refuse("out of memory");
+  memcpy(chosen, c.marked, sizeof chosen);
   choice_free(&c);
 }
 
 static bool is_on_host(const lathe_variant *v) {
   return peers_has(v->backend) ? !peers_on_gpu(v->backend)
                                : device_kind_of(v->backend->kind)->on_host;
+}
+
+static bool is_selected(const selection *s, const lathe_op *op) {
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (s->variant[i] && lathe_variants[i].op == op)
+      return true;
+  return false;
+}
+
+/* Says which libraries have nothing to compute. */
+static void tell_idle(const selection *s) {
+  for (int p = 0; p < PEERS; p++) {
+    bool has = !chosen[p] || (p > 0 && strcmp(peers_name(p), peers_name(p - 1)) == 0);
+    for (size_t i = 0; i < peers_count() && !has; i++)
+      has = strcmp(peers_library(peers_at(i)->backend), peers_name(p)) == 0 &&
+            is_selected(s, peers_at(i)->op);
+    if (!has)
+      message_warn("no rows of %s: no spec of these ops has a text for it under `peers`",
+                   peers_name(p));
+  }
 }
 
 void beside_place(const selection *s) {
@@ -39,6 +62,7 @@ void beside_place(const selection *s) {
     gpu = gpu || (s->variant[i] && !is_on_host(&lathe_variants[i]));
   }
   peers_narrow(host, gpu);
+  tell_idle(s);
 }
 
 /* The GPU that a peer runs on; null where there is none, or none was asked for. */
