@@ -116,9 +116,9 @@ local function asks_for_extreme(pair)
   return (pair.op == "eq" and better or pair.op == better) and rawequal(extreme_of[1], term)
 end
 
--- What is added to an error where one of some pairs of values may change places: the jump that comes of it. A number
--- and itself, which asks for NaN, never do.
-local function flips(pairs_of, errors, jump)
+-- What is added to an error where one of some pairs of values may change places: the jump that comes of it, and the
+-- error of what is jumped to. A number and itself, which asks for NaN, never do.
+local function flips(pairs_of, errors, jump, error_there)
   local added
   for _, pair in ipairs(pairs_of) do
     local off = not rawequal(pair[1], pair[2]) and plus(errors(pair[1]), errors(pair[2]))
@@ -127,7 +127,7 @@ local function flips(pairs_of, errors, jump)
       if asks_for_extreme(pair) then
         near = expr.all_of(near, expr.gt(expr.sum(expr.select(near, 1, 0), pair[2].k), 1))
       end
-      added = expr.select(near, jumped(jump), added or 0)
+      added = expr.select(near, plus(jumped(jump), error_there), added or 0)
     end
   end
   return added
@@ -229,7 +229,7 @@ local rules = {
   select = function(_, errors, mask, a, b)
     local off_a, off_b = errors(a), errors(b)
     local taken = (off_a or off_b) and expr.select(mask, off_a or 0, off_b or 0)
-    return plus(taken, flips(comparisons(mask), errors, expr.abs(a - b)))
+    return plus(taken, flips(comparisons(mask), errors, expr.abs(a - b), plus(off_a, off_b)))
   end,
   sum = summed,
   maximum = reduced(expr.maximum),

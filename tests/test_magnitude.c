@@ -55,6 +55,12 @@ static const known_case cases[] = {
      {1, 2, 3},
      {0.1, 0.1, 0.1},
      "..s"},
+    /* Where it may be another that is the smallest, what is infinite for that one may be the result. */
+    {"rows",
+     "select(gt(x * x, min(x * x, \"cols\")), 0, x * sum(1 / z, \"cols\"))",
+     {1e-30, 2e-30, 1},
+     {1e-40, 1, 1},
+     "??."},
     {"map", "max(x, z)", {0, -1, -0.0}, {-0.0, -0.0, 1}, "0.."},
     {"map", "1 / min(x, z)", {0, -0.0, 0}, {-0.0, 1, -1}, "?.."},
     {"map", "min(max(x, z), 1)", {0, 1, -0.0}, {-0.0, 0, 1}, "0.."},
