@@ -30,8 +30,19 @@ EXACT = set("input scalar const neg abs max min select copysign detach maximum m
             "sign random argmax argmin".split())
 
 _erf = np.vectorize(problems.math.erf, otypes=[np.float64])
-_erfc = np.vectorize(problems.math.erfc, otypes=[np.float64])
+_erfc_double = np.vectorize(problems.math.erfc, otypes=[np.float64])
 _slope = 2 / np.sqrt(np.longdouble(np.pi))
+
+
+def _erfc(x):
+    """Where that is below what a double has, by its asymptotic series (Abramowitz and Stegun 7.1.23)."""
+    x = np.asarray(x, np.longdouble)
+    far = np.where(x > 25, x, np.longdouble(30))
+    series, t = np.longdouble(1), 1 / (2 * far * far)
+    for odd in (11, 9, 7, 5, 3, 1):
+        series = 1 - odd * t * series
+    beyond = np.exp(-far * far) / (far * np.sqrt(np.longdouble(np.pi))) * series
+    return np.where(x > 25, beyond, _erfc_double(x))
 
 
 def _sigmoid(x):
