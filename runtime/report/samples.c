@@ -84,9 +84,9 @@ void report_samples(const report *r) {
     if (second)
       snprintf(than, sizeof than, ", %.2f times as fast as %s",
                second->real_time / first->real_time, second->variant);
-    snprintf(line, sizeof line, "%s %s: %.3g M/s, by %s%s%s; %.0f parameters, %.3g MFLOP a call",
+    snprintf(line, sizeof line, "%s %s: %.3g M/s, by %s%s%s; %.0f parameters, %sFLOP a call",
              t->op->name, t->size, (double)t->dim[batch] * 1e3 / first->real_time, first->variant,
-             than, clocks, parameters_of(t), lathe_flops(t->op, t->dim) / 1e6);
+             than, clocks, parameters_of(t), units_count(lathe_flops(t->op, t->dim)).text);
     putchar(' ');
     wrap_print(line, 1, 6);
   }

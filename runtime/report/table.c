@@ -241,7 +241,9 @@ void report_table_end(const report *r) {
   totals(r);
   report_next(r);
   output_flush_standard();
-  if (r->interrupted)
+  if (r->interrupted && r->total > r->count)
     message_warn("interrupted: %zu rows not run", r->total - r->count);
+  else if (r->interrupted)
+    message_warn("interrupted: all rows have run, but not in as many rounds as were wanted");
   report_noise(r);
 }
