@@ -18,6 +18,16 @@ static inline $point.type$ $point.name$($point.parameters$) {
 //@ define(k.finish)
 //@ end
 //@ end
+//@ -- Which operands lie along the columns, which do not, and which the finish reads the only element of.
+//@ function is_column(operand)
+//@   return operand.place == "column"
+//@ end
+//@ function is_no_column(operand)
+//@   return operand.place ~= "column"
+//@ end
+//@ function is_read_alone(operand)
+//@   return k.finish.singles[operand.name]
+//@ end
 //@ -- The names of the arrays in the workspace that a reduction over the rows has: what it came to, and
 //@ -- of a sum what rounding took from it.
 //@ function arrays_of(r)

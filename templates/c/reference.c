@@ -5,15 +5,6 @@
 //@ P.define_all()
 //@ local per_row, joins = op.family == "rows", op.family == "reduce"
 //@ local points = per_row and "count" or "part->count"
-//@ local function is_column(operand)
-//@   return operand.place == "column"
-//@ end
-//@ local function is_no_column(operand)
-//@   return operand.place ~= "column"
-//@ end
-//@ local function is_read_alone(operand)
-//@   return finish.singles[operand.name]
-//@ end
 //@ local G = use "gather.c"
 //@ local function gather(phase, pass)
 //@ G.begin(phase.reductions)
@@ -173,7 +164,7 @@ void $k.name$(const lathe_args *args) {
   }
   $(k:scalars(op))
   const size_t count = $(k:product("args->dim", per_row and #op.dims or 1, #op.dims));
-  $(k:pointers(nil, is_column))
+  $(k:pointers(nil, P.is_column))
   //@ if (k:uniforms("call") .. (finish and k:alone(finish) or "")):find "rows_" then
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   //@ end
@@ -183,14 +174,14 @@ void $k.name$(const lathe_args *args) {
   //@ begin_columns()
   if (part->step == REFERENCE_JOIN) {
     //@ join_columns()
-    $(k:pointers(nil, is_read_alone))
+    $(k:pointers(nil, P.is_read_alone))
     $(k:alone(finish))
     //@ P.for_each_point(finish, k.program.columns, "part->count", 1)
     return;
   }
   //@ end
   for (size_t row = 0; row < $(per_row and "part->count" or "1"); row++) {
-    $(k:pointers({ whole = "row * count", row = "row" }, is_no_column))
+    $(k:pointers({ whole = "row * count", row = "row" }, P.is_no_column))
     $(k:row_values())
     $(k:uniforms("row"))
     //@ if joins then

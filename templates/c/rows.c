@@ -9,15 +9,6 @@
 //@ local P = R.P
 //@ local passes, point, finish, totals = k.passes, k.last, k.finish, k.totals
 //@ P.define_all()
-//@ local function is_column(operand)
-//@   return operand.place == "column"
-//@ end
-//@ local function is_no_column(operand)
-//@   return operand.place ~= "column"
-//@ end
-//@ local function is_read_alone(operand)
-//@   return finish.singles[operand.name]
-//@ end
 //@ for _, v in ipairs(variants) do
 //@ if finish then
 extern lathe_cost $v.name$_workspace;
@@ -33,11 +24,11 @@ void $v.name$(const lathe_args *args) {
   $(k:scalars(op))
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   const size_t count = args->dim[$(#op.dims - 1)];
-  $(k:pointers(nil, is_column))
+  $(k:pointers(nil, P.is_column))
   $(k:uniforms("call"))
   //@ P.begin_columns()
   for (size_t row = 0; row < rows; row++) {
-    $(k:pointers({ whole = "row * count", row = "row" }, is_no_column))
+    $(k:pointers({ whole = "row * count", row = "row" }, P.is_no_column))
     $(k:row_values())
     $(k:uniforms("row"))
     //@ for p, phase in ipairs(k.program.phases) do
@@ -57,7 +48,7 @@ void $v.name$(const lathe_args *args) {
   //@ if finish then
   //@ P.end_columns("count")
   {
-    $(k:pointers(nil, is_read_alone))
+    $(k:pointers(nil, P.is_read_alone))
     $(k:alone(finish))
     //@ P.for_each_point(finish, k.program.columns, "count", 1)
   }
