@@ -22,6 +22,11 @@
   GROUP(build)                                                                                     \
   GROUP(images)                                                                                    \
   GROUP(runtime)                                                                                   \
+  GROUP(statistics)                                                                                \
+  GROUP(formats)                                                                                   \
+  GROUP(random)                                                                                    \
+  GROUP(select)                                                                                    \
+  GROUP(sizes)                                                                                     \
   GROUP(ceilings)                                                                                  \
   GROUP(tuning)                                                                                    \
   GROUP(launch)                                                                                    \

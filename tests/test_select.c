@@ -1,0 +1,295 @@
+/* test_select.c - the dispatch table: which variant is chosen, what an op takes; what this processor has. */
+#include "tests.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "close.h"
+#include "library/bench.h"
+#include "library/cpu.h"
+#include "library/dtype.h"
+#include "rows/selection.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- the dispatch table ---------------------------------------------------------------------- */
+
+/* One that the table has not. */
+static const lathe_op other_op = {.name = "other", .ndim = 1, .dim = {"n"}};
+
+static int bits_in(uint64_t bits) {
+  return __builtin_popcountll(bits);
+}
+
+/* What is looked at to choose a variant: all of the op and type, and no other. */
+static void test_spans(void **state) {
+  size_t in_all = 0;
+
+  (void)state;
+  for (size_t o = 0; o < lathe_op_count; o++)
+    for (int d = 0; d < LATHE_DTYPES; d++) {
+      const lathe_span span = lathe_span_of(&lathe_ops[o], (lathe_dtype)d);
+      for (size_t i = 0; i < span.count; i++) {
+        assert_ptr_equal(lathe_variants[span.first + i].op, &lathe_ops[o]);
+        assert_int_equal(lathe_variants[span.first + i].dtype, d);
+      }
+      in_all += span.count;
+    }
+  assert_int_equal(in_all, lathe_variant_count);
+  for (size_t o = 0; o < lathe_op_count; o++)
+    assert_ptr_equal(lathe_find(lathe_ops[o].name), &lathe_ops[o]);
+  assert_null(lathe_find("no_such_op"));
+  assert_int_equal(lathe_span_of(&other_op, LATHE_F32).count, 0);
+  assert_int_equal(lathe_span_of(&lathe_ops[lathe_op_count], LATHE_F32).count, 0);
+  assert_int_equal(lathe_span_of(lathe_ops, LATHE_DTYPES).count, 0);
+}
+
+/* For every op, type, size and backend's features: the variant chosen can run; it prefers the
+ * size unless none that can run does; and none of those asks for more of the processor. */
+static void test_select_takes_the_widest(void **state) {
+  (void)state;
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_op *op = lathe_variants[i].op;
+    const lathe_dtype dtype = lathe_variants[i].dtype;
+    if (i > 0 && op == lathe_variants[i - 1].op && dtype == lathe_variants[i - 1].dtype)
+      continue;
+    for (size_t b = 0; b < lathe_backend_count; b++)
+      for (int power = 0; power <= 30; power += 5) {
+        const uint64_t features = lathe_backends[b].features;
+        size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+        const lathe_variant *chosen;
+        double bytes;
+        bool fits;
+        dim[op->ndim - 1] = (size_t)1 << power;
+        bytes = lathe_bytes(op, dtype, dim);
+        chosen = lathe_select(op, dtype, dim, features, NULL);
+        if (!chosen)
+          continue; /* it must be that none can run: seen below */
+        assert_ptr_equal(chosen->op, op);
+        assert_int_equal(chosen->dtype, dtype);
+        assert_null(lathe_why_not(chosen, features));
+        fits = bytes >= chosen->prefer_from && bytes < chosen->prefer_to;
+        for (size_t j = 0; j < lathe_variant_count; j++) {
+          const lathe_variant *v = &lathe_variants[j];
+          const bool other_fits = bytes >= v->prefer_from && bytes < v->prefer_to;
+          if (v->op != op || v->dtype != dtype || lathe_why_not(v, features) || !other_fits)
+            continue;
+          assert_true(fits);
+          assert_true(bits_in(chosen->backend->features) >= bits_in(v->backend->features));
+        }
+      }
+  }
+}
+
+static void test_select_forced(void **state) {
+  const lathe_variant *last = &lathe_variants[lathe_variant_count - 1];
+  const uint64_t all = ~0ull;
+  size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+
+  (void)state;
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    if (v->disabled || v->backend->disabled)
+      continue;
+    /* Whatever size it prefers. */
+    assert_ptr_equal(lathe_select(v->op, v->dtype, dim, all, v->name), v);
+    assert_null(lathe_select(v->op, v->dtype, dim, all, "no_such_*"));
+  }
+  /* A name of another op, and one that the processor cannot run. */
+  if (last->op != lathe_variants[0].op)
+    assert_null(lathe_select(last->op, last->dtype, dim, all, lathe_variants[0].name));
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (lathe_variants[i].backend->features != 0)
+      assert_null(lathe_select(lathe_variants[i].op, lathe_variants[i].dtype, dim, 0,
+                               lathe_variants[i].name));
+}
+
+/* What rounds factors of products is chosen where its op allows as much, or by its name. */
+static void test_may_be_chosen(void **state) {
+  lathe_op op = {.name = "op"};
+  lathe_variant v = {.op = &op};
+
+  (void)state;
+  assert_true(lathe_may_be_chosen(&v));
+  v.digits = 11;
+  assert_false(lathe_may_be_chosen(&v));
+  op.digits = 11;
+  assert_true(lathe_may_be_chosen(&v));
+  v.digits = 8;
+  assert_false(lathe_may_be_chosen(&v));
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+    const lathe_variant *chosen =
+        lathe_select(lathe_variants[i].op, lathe_variants[i].dtype, dim, ~0ull, NULL);
+    assert_true(!chosen || lathe_may_be_chosen(chosen));
+  }
+}
+
+static void test_select_of_nothing(void **state) {
+  const lathe_variant *v = &lathe_variants[0];
+  size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+
+  (void)state;
+  assert_null(lathe_select(v->op, LATHE_I64, dim, ~0ull, NULL));
+  assert_null(lathe_select(&other_op, LATHE_F32, dim, ~0ull, NULL));
+}
+
+/* Below the sizes that it prefers a variant is not chosen; from there on it is, or one before it
+ * that prefers them as well. */
+static void test_select_respects_ranges(void **state) {
+  size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
+  size_t tried = 0;
+
+  (void)state;
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i], *chosen;
+    const uint64_t features = v->backend->features | v->features;
+    const int last = v->op->ndim - 1;
+    double bytes;
+    if (v->prefer_from <= 0 || v->backend->disabled || lathe_span_of(v->op, v->dtype).left_out)
+      continue;
+    dim[last] = 1;
+    while (lathe_bytes(v->op, v->dtype, dim) < v->prefer_from)
+      dim[last] *= 2;
+    while (lathe_bytes(v->op, v->dtype, dim) >= v->prefer_from)
+      dim[last]--;
+    chosen = lathe_select(v->op, v->dtype, dim, features, NULL);
+    if (!chosen || chosen == v)
+      fail_msg("of sizes too small for %s %s is chosen", v->name, chosen ? "it" : "nothing");
+    dim[last]++;
+    bytes = lathe_bytes(v->op, v->dtype, dim);
+    chosen = lathe_select(v->op, v->dtype, dim, features, NULL);
+    assert_non_null(chosen);
+    assert_true(chosen <= v);
+    assert_true(bytes >= chosen->prefer_from && bytes < chosen->prefer_to);
+    tried++;
+  }
+  if (tried == 0)
+    skip(); /* no variant of this table has such a range */
+}
+
+static void test_why_not(void **state) {
+  const lathe_backend wide = {.name = "wide", .features = LATHE_AVX2 | LATHE_FMA};
+  const lathe_backend off = {.name = "off", .disabled = "was not asked for"};
+  lathe_variant v = {.backend = &wide};
+
+  (void)state;
+  assert_null(lathe_why_not(&v, LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA));
+  assert_string_equal(lathe_why_not(&v, LATHE_SSE2), "this processor has no AVX2");
+  assert_string_equal(lathe_why_not(&v, LATHE_AVX2), "this processor has no FMA");
+  v.backend = &off;
+  assert_string_equal(lathe_why_not(&v, ~0ull), "was not asked for");
+}
+
+/* What else depends on: sorted ops, whole rows. */
+static void test_table(void **state) {
+  (void)state;
+  assert_true(lathe_op_count > 0);
+  for (size_t i = 0; i < lathe_op_count; i++) {
+    const lathe_op *op = &lathe_ops[i];
+    if (i > 0)
+      assert_true(strcmp(lathe_ops[i - 1].name, op->name) < 0);
+    assert_true(op->noperands >= 2 && op->ndim >= 1 && op->bench->nsizes > 0);
+    assert_true(!op->bench->reference_f64 == !!selection_left_out(op));
+    assert_true(!op->bench->reference_wide == !op->bench->reference_f64);
+  }
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    const bool on_cpu = v->backend->kind == LATHE_CPU;
+    const bool off = v->disabled || v->backend->disabled || lathe_span_of(v->op, v->dtype).left_out;
+    assert_true(!v->run == (off || !on_cpu));
+    assert_true(!v->image == (off || on_cpu));
+    assert_true(!v->schedule == !v->image);
+    for (size_t j = 0; j < i; j++)
+      assert_string_not_equal(lathe_variants[j].name, v->name);
+  }
+}
+
+static void test_elements_and_bytes(void **state) {
+  static const lathe_operand operands[] = {
+      {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, 0, 1, false},
+      {"w", LATHE_F64, false, 1, {1}, 0, 1, false},
+      {"at", LATHE_I64, true, 0, {0}, 0, 0, false},
+  };
+  const lathe_op op = {.ndim = 2, .noperands = 3, .operands = operands};
+  const size_t dim[] = {3, 5}, huge[] = {(size_t)1 << 40, (size_t)1 << 40};
+
+  (void)state;
+  assert_int_equal(lathe_elements(&op, 0, dim), 15);
+  assert_int_equal(lathe_elements(&op, 1, dim), 5);
+  assert_int_equal(lathe_elements(&op, 2, dim), 1);
+  assert_close(lathe_bytes(&op, LATHE_F16, dim), 15 * 2 + 5 * 8 + 8);
+  assert_close(lathe_bytes(&op, LATHE_F16, huge), 0x1p80 * 2 + 0x1p40 * 8 + 8);
+}
+
+static void test_flops(void **state) {
+  static const struct {
+    const char *op;
+    size_t dim[LATHE_MAX_DIMS];
+    double flops, contracted;
+  } cases[] = {
+      {"add", {7}, 7, 0},
+      {"sum", {7}, 7, 0},
+      {"weighted_sum", {3, 5}, 2 * 15, 0},
+      {"matmul", {3, 5, 7}, 2 * 105, 2 * 105},
+      {"matmul_batched", {2, 3, 5, 7}, 2 * 210, 2 * 210},
+      {"linear", {3, 5, 7}, 2 * 105 + 15, 2 * 105}, /* a bias once for each result, not each term */
+  };
+
+  (void)state;
+  for (size_t c = 0; c < COUNT(cases); c++)
+    for (size_t i = 0; i < lathe_op_count; i++)
+      if (strcmp(lathe_ops[i].name, cases[c].op) == 0) {
+        if (lathe_flops(&lathe_ops[i], cases[c].dim) != cases[c].flops ||
+            lathe_contracted_flops(&lathe_ops[i], cases[c].dim) != cases[c].contracted)
+          fail_msg("%s has %g flops, %g of them contracted, expected %g and %g", cases[c].op,
+                   lathe_flops(&lathe_ops[i], cases[c].dim),
+                   lathe_contracted_flops(&lathe_ops[i], cases[c].dim), cases[c].flops,
+                   cases[c].contracted);
+      }
+}
+
+/* ---- this processor -------------------------------------------------------------------------- */
+
+/* Features are looked at once, by whichever thread comes first: a change of the environment comes late. */
+static void test_cpu_features(void **state) {
+  const uint64_t all = lathe_cpu_features();
+
+  (void)state;
+#if defined __x86_64__
+  assert_true(all & LATHE_SSE2);
+  assert_true(!!(all & LATHE_AVX2) == !!__builtin_cpu_supports("avx2"));
+  assert_true(!!(all & LATHE_FMA) == !!__builtin_cpu_supports("fma"));
+  assert_true(!!(all & LATHE_AVX512F) == !!__builtin_cpu_supports("avx512f"));
+  assert_true(!!(all & LATHE_AVX512VL) == !!__builtin_cpu_supports("avx512vl"));
+#endif
+  setenv("LATHE_CPU_FEATURES", "sse2", 1);
+  assert_int_equal(lathe_cpu_features(), all);
+  assert_int_equal(lathe_cpu_hidden_features(), 0);
+  unsetenv("LATHE_CPU_FEATURES");
+  assert_int_equal(lathe_cpu_features_named(NULL) & all, all);
+  assert_int_equal(lathe_cpu_features_named("sse2"), LATHE_SSE2);
+  assert_int_equal(lathe_cpu_features_named("sse2,avx2, fma nonsense"),
+                   LATHE_SSE2 | LATHE_AVX2 | LATHE_FMA);
+  assert_int_equal(lathe_cpu_features_named(""), 0);
+  assert_int_equal(lathe_cpu_features_named("avx"), 0); /* no part of avx2 */
+  assert_string_equal(lathe_cpu_feature_names(LATHE_SSE2 | LATHE_FMA), "sse2 fma");
+  assert_true(*lathe_cpu_name() != 0);
+}
+
+const struct CMUnitTest select_tests[] = {
+    cmocka_unit_test(test_spans),
+    cmocka_unit_test(test_select_takes_the_widest),
+    cmocka_unit_test(test_select_forced),
+    cmocka_unit_test(test_may_be_chosen),
+    cmocka_unit_test(test_select_of_nothing),
+    cmocka_unit_test(test_select_respects_ranges),
+    cmocka_unit_test(test_why_not),
+    cmocka_unit_test(test_table),
+    cmocka_unit_test(test_elements_and_bytes),
+    cmocka_unit_test(test_flops),
+    cmocka_unit_test(test_cpu_features),
+};
+const size_t select_test_count = COUNT(select_tests);
