@@ -82,6 +82,29 @@ local function passed_by_factor(size, factor, error)
     passed(size, error))
 end
 
+-- Whether a node is at least 0, or NaN, however it is rounded.
+local stays_positive = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, count = true, sqrt = true }
+local of_positives = {
+  add = 2, mul = 2, div = 2, max = 2, min = 2, detach = 1, sum = 1, maximum = 1, minimum = 1, floor = 1, round = 1,
+}
+local function is_never_negative(node)
+  local op, arguments = node.op, of_positives[node.op]
+  if stays_positive[op] or op == "const" and node.value >= 0 or op == "mul" and rawequal(node[1], node[2]) then
+    return true
+  elseif op == "max" and (is_never_negative(node[1]) or is_never_negative(node[2])) then
+    return true
+  elseif op == "fma" then
+    return (rawequal(node[1], node[2]) or is_never_negative(node[1]) and is_never_negative(node[2]))
+      and is_never_negative(node[3])
+  end
+  for i = 1, arguments or 0 do
+    if not is_never_negative(node[i]) then
+      return false
+    end
+  end
+  return arguments ~= nil
+end
+
 local function is_power_of_two(node)
   local bits = node.op == "const" and string.format("%a", node.value)
   return bits and bits:find "^-?0x1p" ~= nil
@@ -151,10 +174,12 @@ local function same(_, errors, a)
   return errors(a)
 end
 
-local function reduced(by)
+-- The largest, or the smallest, of a row is off by as much as one that it may be taken from: distance(node, term) is
+-- how far that lies below it, or above.
+local function of_extreme(distance)
   return function(node, errors, term)
     local off = errors(term)
-    return off and by(off, node.k)
+    return off and expr.maximum(expr.select(expr.gt(distance(node, term), most_units * unit() * off), 0, off), node.k)
   end
 end
 
@@ -202,11 +227,15 @@ local rules = {
     local off = plus(passed(expr.abs(b), errors(a)), passed(expr.abs(a), errors(b)))
     return plus(rounded_product(node), plus(off, errors(c)))
   end,
-  -- The root of an error where that is more than what it is the error of.
+  -- The root of an error where that is more than what it is the error of; and of what may be negative to a kernel, NaN.
   sqrt = function(node, errors, a)
     local off = errors(a)
-    local most = off and expr.minraw(off * 0.5 / node, expr.sqrt(off / unit()))
-    return plus(rounded(node), most and expr.select(expr.eq(off, 0), 0, most))
+    if not off then
+      return rounded(node)
+    end
+    local most = expr.minraw(off * 0.5 / expr.abs(node), expr.sqrt(off / unit()))
+    local all = plus(rounded(node), expr.select(expr.eq(off, 0), 0, most))
+    return is_never_negative(a) and all or unless_zero(a, off, all)
   end,
   neg = same,
   abs = same,
@@ -232,8 +261,8 @@ local rules = {
     return plus(taken, flips(comparisons(mask), errors, expr.abs(a - b), plus(off_a, off_b)))
   end,
   sum = summed,
-  maximum = reduced(expr.maximum),
-  minimum = reduced(expr.maximum),
+  maximum = of_extreme(function(node, term) return node - term end),
+  minimum = of_extreme(function(node, term) return term - node end),
   pick = function(node, errors, term)
     local off = errors(term)
     return off and expr.pick(off, node[2], node.k)

@@ -264,7 +264,7 @@ function plan.variants(op, backends)
         end
         for _, dtype in ipairs(dtypes) do
           local made = dtype .. "__" .. how
-          if taken[made] then
+          if taken[made] and not op.untemplated then
             text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
               number, how, taken[made])
           end

@@ -55,6 +55,14 @@ static const known_case cases[] = {
      {1, 2, 3},
      {0.1, 0.1, 0.1},
      "..s"},
+    /* A product below the normal range may be -0 to a kernel, of which the root is no NaN. */
+    {"map", "sqrt(x * z)", {1e-38, 1, 2}, {-1e-38, 1, 3}, "?.."},
+    {"map", "sqrt(x * x + z * z)", {1, 0.5, 2}, {1, 0, 3}, "..."},
+    {"rows",
+     "x + sqrt(sum(z * z, \"cols\") / (count(\"cols\") - 4))",
+     {1, -0.0, 0},
+     {0, 0, 0},
+     "???"},
     /* Where it may be another that is the smallest, what is infinite for that one may be the result. */
     {"rows",
      "select(gt(x * x, min(x * x, \"cols\")), 0, x * sum(1 / z, \"cols\"))",

@@ -107,7 +107,7 @@ void golden_reduce_reference_f64(const lathe_args *args) {
     const bool u2_11 = u2_4 == u2_10;
     const double u2_12 = 0.5;
     const double u2_13 = u2_12 * u2_10;
-    const double u2_14 = u2_13 / u1_1;
+    const double u2_14 = u2_13 / u2_1;
     const double u2_15 = 1.1920928955078125e-07;
     const double u2_16 = u2_10 / u2_15;
     const double u2_17 = sqrt(u2_16);
@@ -229,7 +229,7 @@ void golden_reduce_reference_wide(const lathe_args *args) {
     const bool u2_11 = u2_4 == u2_10;
     const long double u2_12 = 0.5L;
     const long double u2_13 = u2_12 * u2_10;
-    const long double u2_14 = u2_13 / u1_1;
+    const long double u2_14 = u2_13 / u2_1;
     const long double u2_15 = 2.220446049250313e-16L;
     const long double u2_16 = u2_10 / u2_15;
     const long double u2_17 = sqrtl(u2_16);
