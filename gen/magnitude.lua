@@ -179,7 +179,8 @@ end
 local function of_extreme(distance)
   return function(node, errors, term)
     local off = errors(term)
-    return off and expr.maximum(expr.select(expr.gt(distance(node, term), most_units * unit() * off), 0, off), node.k)
+    local near = off and expr.select(expr.gt(distance(node, term), most_units * unit() * off), 0, off)
+    return near and expr.maximum(near, node.k)
   end
 end
 
@@ -193,8 +194,8 @@ end
 -- What is added to a sum's error where terms are added one after the other: each is added to what came before, which
 -- for terms of one sign is as much as the sum, and rounding errors add up like the steps of a random walk (Higham and
 -- Mary 2019). Tensor cores, which multiply numbers of 16 bits, cut off what they add instead of rounding it, so that
--- errors are all to one side (Fasi et al. 2021): sums of 8192 terms are 730 units short on an H200, those that allow for
--- twice as much being 15 times this.
+-- errors are all to one side (Fasi et al. 2021): sums of 8192 terms are 730 units short on an H200. A bound of 15 times
+-- this allows for twice as much.
 local function added_in_order(sum)
   local count = expr.count(sum.k)
   return (0.5 * expr.sqrt(count) + expr.leaf("narrow", "") * count / 128) * rounded(sum)

@@ -26,6 +26,8 @@ local function set_type(where, operand, value, range)
     if not range then
       operand.low, operand.high = 0.0, 2.0 ^ 31
     end
+  elseif value == "i64" then
+    operand.says_index = true
   elseif text.contains(types.of_operands, value) then
     operand.storage = value
     if row.integer and not range then
@@ -81,7 +83,8 @@ local function read(op, key, output, list)
         text.expect_number(where, name .. ".range", value[1], -text.largest, text.largest)
         text.expect_number(where, name .. ".range", value[2], -text.largest, text.largest)
         if value[1] > value[2] then
-          text.fail(where, "%s.range: expected { low, high } with low first, found { %g, %g }", name, value[1], value[2])
+          text.fail(where, "%s.range: expected { low, high } with low first, found { %g, %g }", name, value[1],
+            value[2])
         end
         operand.low, operand.high = value[1] * 1.0, value[2] * 1.0
         if operand.high - operand.low > text.largest then
@@ -118,7 +121,8 @@ local function put_in_order(op, inputs, outputs)
   end
   local info = debug.getinfo(op.f, "u")
   if info.isvararg then
-    text.fail(where, "%s: expected a function whose parameters are the names of inputs and scalars, found '...'", op.key)
+    text.fail(where, "%s: expected a function whose parameters are the names of inputs and scalars, found '...'",
+      op.key)
   end
   local candidates = table.move(op.scalars, 1, #op.scalars, #inputs + 1, { table.unpack(inputs) })
   local ordered = { inputs = {}, scalars = {} }

@@ -199,7 +199,8 @@ local function check_backward(op, said, more, ...)
   for key, value in text.sorted_pairs(said) do
     local where = op.where("backward", ...)
     if not text.contains(known, key) then
-      text.fail(where, "%s: unknown key %s%s", what, text.show(key), text.did_you_mean(key, known))
+      text.fail(where, "%s: unknown key %s%s; expected %s", what, text.show(key), text.did_you_mean(key, known),
+        text.one_of(known))
     elseif not text.contains(more, key) then
       key_rows.expect_type(where, what .. "." .. key, key, value)
     elseif type(value) ~= "table" then

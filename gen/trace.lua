@@ -303,6 +303,19 @@ local function magnitudes_of(op)
   return found
 end
 
+-- Gives outputs that are indexes their type, which a spec may say, and no other.
+local function set_index_types(op)
+  for _, value in ipairs(op.values) do
+    local operand, is_index = value.operand, value.node.type == "n"
+    local said = operand.storage or operand.says_index and "i64"
+    if said and is_index ~= (said == "i64") then
+      text.fail(op.where("outputs", operand.name), "outputs.%s: %s, found dtype = '%s'", operand.name, is_index
+        and "an index is i64: expected no other dtype" or "only indexes are i64: expected another dtype", said)
+    end
+    operand.dtype = is_index and "i64" or nil
+  end
+end
+
 -- What at(...) reads of a row may be another thread's to write, before or after: such an operand is not overwritten.
 local function check_in_place(op)
   local first = op.operands[1]
@@ -339,9 +352,7 @@ function trace.op(op)
   else
     op.values = forward(op, op.layout)
   end
-  for _, value in ipairs(op.values) do
-    value.operand.dtype = value.node.type == "n" and "i64" or nil
-  end
+  set_index_types(op)
   check_count(op)
   check_finite(op)
   check_depth(op)

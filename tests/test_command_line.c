@@ -374,10 +374,14 @@ static void test_bad_calls(void **state) {
       {{"--special", ""}, "--special needs a name, and was given nothing"},
       {{"--json", ""}, "--json needs a name, and was given nothing"},
       {{"--list-ops", "--json", "f"},
-       "--json, --csv, --markdown, --html and --compare are for a run, and a list runs nothing; "
-       "only "
-       "--list-variants "
-       "has --json"},
+       "--json, --csv, --markdown, --html and --compare are for a run, and lists and --explain run "
+       "nothing; only --list-variants has --json"},
+      {{"--explain", "add_f32__scalar_u1", "--csv", "f"},
+       "--json, --csv, --markdown, --html and --compare are for a run, and lists and --explain run "
+       "nothing; only --list-variants has --json"},
+      {{"--check-only", "--compare", "f"},
+       "--compare measures, and --check-only, --special and --in-place do not"},
+      {{"--fast=1"}, "--fast takes no value (--help tells more)"},
       {{"--csv="}, "--csv needs a name, and was given nothing"},
       {{"--markdown", ""}, "--markdown needs a name, and was given nothing"},
       {{"--special", "odd"},

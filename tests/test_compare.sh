@@ -69,6 +69,19 @@ new[7].update(best=base["benchmarks"][7]["best"] * 1.08, real_time=base["benchma
 compare base.json new.json
 ends 'longer at best' 1
 says 'is' '^SLOWER  op7/1K  *7.[0-9]* us  *8.[0-9]* us  *+8.0%'
+# A comparison of nothing is none, and no file that is compared with is written over.
+"$LATHE_PYTHON" -c 'import json
+run = json.load(open("base.json"))
+for row in run["benchmarks"]:
+    row["name"] += "/other"
+json.dump(run, open("other.json", "w"))'
+compare base.json other.json
+ends 'nothing to compare' 1
+says 'is told' '^0 rows compared: .* 200 in the base alone, 200 new$'
+cp base.json kept.json
+"$LATHE_BENCH" --op add --size 100 --backend scalar --compare base.json --json ./base.json 2>stderr
+is 'the base in the place of a file is refused' test $? = 2
+is 'and is kept' cmp base.json kept.json
 # 1 % is seen, and is nothing to speak of; where the machine is restless 8 % are not told from chance, and 80 % are.
 runs 1 0 'for row, old in zip(new, base["benchmarks"]): row["noise"] = old["noise"] = 0.0001; row["real_time"] = old["real_time"] * 1.01'
 compare base.json new.json

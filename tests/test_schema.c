@@ -762,6 +762,14 @@ const struct CMUnitTest schema_tests[] = {
             ROWS_WITH("{ \"rows\", dtype = \"i64\" }", "{ \"rows\" }", "sum(x, \"cols\")", ""),
             "specs/t.lua:3: inputs.t: expected dtype = \"i64\" with a single value, { dtype = "
             "\"i64\" }"),
+    REFUSES("an index of another type", 0,
+            NAMED("y = { \"rows\", dtype = \"f64\" }", "argmax(x * w, \"cols\")", ""),
+            "specs/t.lua:4: outputs.y: an index is i64: expected no other dtype, found dtype = "
+            "'f64'"),
+    REFUSES("a number of the type of indexes", 0,
+            NAMED("y = { \"rows\", dtype = \"i64\" }", "sum(x * w, \"cols\")", ""),
+            "specs/t.lua:4: outputs.y: only indexes are i64: expected another dtype, found dtype = "
+            "'i64'"),
     REFUSES("another dtype of an input", 0,
             ROWS_WITH("{ dtype = \"i32\" }", "{ \"rows\" }", "sum(x, \"cols\")", ""),
             "specs/t.lua:3: inputs.t: an operand has the precisions under 'dtypes', or a dtype of "
@@ -788,7 +796,8 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: backward: nothing of what 't' reads has a derivative"),
     REFUSES("an unknown key of a gradient", 9,
             "  variants = { { backend = \"scalar\" } }, backward = { ulps = { f32 = 2 } },",
-            "specs/t.lua:9: backward: unknown key 'ulps' (did you mean 'ulp'?)"),
+            "specs/t.lua:9: backward: unknown key 'ulps' (did you mean 'ulp'?); expected 'doc', "
+            "'peers', 'sizes', 'ulp' or 'variants'"),
     REFUSES("peers of several ops of a gradient together", 0,
             ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
                       "backward = { peers = { numpy = \"dy\" } },"),
@@ -797,7 +806,8 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("an unknown key of one of the ops of a gradient", 0,
             ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
                       "backward = { dx = { peer = {} }, variants = {} },"),
-            "specs/t.lua:10: backward.dx: unknown key 'peer' (did you mean 'peers'?)"),
+            "specs/t.lua:10: backward.dx: unknown key 'peer' (did you mean 'peers'?); expected "
+            "'doc', 'peers', 'sizes', 'ulp' or 'variants'"),
     REFUSES("one of the ops of a gradient without variants of its family", 0,
             ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t", "backward = true,"),
             "specs/t.lua:10: backward: expected variants of the reduce family, which "

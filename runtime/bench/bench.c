@@ -145,15 +145,16 @@ int main(int argc, char **argv) {
     return other(argc - 1, argv + 1);
   tune = take_tune(&argc, &argv);
   o = options_parse(argc, argv);
-  if (tune && (o.check_only || o.list || o.tuning))
-    message_refuse("tune measures, and takes no options that only check or list, and no --tuning");
+  if (tune && (o.check_only || o.list || o.explain || o.tuning))
+    message_refuse(
+        "tune measures, and takes no options that only check, list or explain, and no --tuning");
   check_features_variable();
   job_share();
   beside_choose(o.peers);
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
   beside_place(&s);
-  report_files_check(&o);
+  report_files_check(&o, tune);
   if (!tune)
     load_tuning(&o, &s);
   if (o.explain) {

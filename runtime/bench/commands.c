@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/message.h"
@@ -12,13 +13,17 @@
 #include "report/page.h"
 #include "report/stored.h"
 
-static const char report_usage[] = "report FILE.json... [--html PAGE.html]";
+static const char report_usage[] = "report FILE.json... [--html PAGE.html (report.html)]";
 static const char compare_usage[] = "compare BASE.json NEW.json [--any-machine]";
 
 /* Takes the next option, of which there is one; false where there is none left. */
 static bool next_option(int argc, char **argv, const struct option *known, const char *usage) {
   const int c = getopt_long(argc, argv, ":", known, NULL);
 
+  if (c == '?' && strcmp(argv[optind - 1], "--help") == 0) {
+    printf("usage: %s\n", usage);
+    exit(EXIT_RIGHT);
+  }
   if (c == ':')
     message_refuse("%s needs a value; expected %s", argv[optind - 1], usage);
   if (c == '?')
@@ -37,8 +42,11 @@ static int report_command(int argc, char **argv) {
     path = optarg;
   if (optind == argc)
     message_refuse("no file; expected %s", report_usage);
-  for (int i = optind; i < argc; i++)
+  for (int i = optind; i < argc; i++) {
+    if (output_same(path, argv[i]))
+      message_refuse("--html %s would overwrite %s: name another file", path, argv[i]);
     json_array_append_new(runs, stored_load(argv[i]));
+  }
   page = output_open(path);
   if (page.file)
     page_write(page.file, runs);

@@ -31,7 +31,7 @@ typedef struct pair {
 
 typedef struct pairs {
   pair *at;
-  size_t count, only_base, only_now;
+  size_t count, untimed, only_base, only_now;
 } pairs;
 
 const char *compare_refusal(const json_t *base, const json_t *new_run) {
@@ -126,6 +126,8 @@ static void add(pairs *p, const json_t *base, const json_t *now) {
   } else if (is_timed(base) && is_timed(now)) {
     *made = compared(base, now);
     p->count++;
+  } else {
+    p->untimed++;
   }
 }
 
@@ -276,10 +278,15 @@ bool compare_print(const json_t *base, const json_t *new_run) {
          of[SLOWER], of[FASTER], of[SAME], of[UNKNOWN]);
   if (of[BROKEN])
     printf(", %zu no longer right", of[BROKEN]);
-  printf("; %zu in the base alone, %zu new\n", p.only_base, p.only_now);
+  printf("; %zu in the base alone, %zu new", p.only_base, p.only_now);
+  if (p.untimed)
+    printf(", %zu not timed in both", p.untimed);
+  putchar('\n');
+  if (p.count == 0)
+    message_warn("nothing was compared: no row is timed in both runs");
   if (spread > 0)
     printf("between the runs times differ by %.1f%% (one standard deviation)\n",
            100 * expm1(spread));
   free(p.at);
-  return of[SLOWER] + of[BROKEN] == 0;
+  return p.count > 0 && of[SLOWER] + of[BROKEN] == 0;
 }

@@ -22,11 +22,20 @@ static const char *path_of(const options *o, int file) {
   return *(const char *const *)((const char *)o + files[file].path);
 }
 
-void report_files_check(const options *o) {
+/* Refuses a file that is to be written and is read, too. */
+static void refuse_input(const char *option, const char *path, const char *read, const char *as) {
+  if (read && output_same(read, path))
+    message_refuse("%s %s would overwrite %s %s: name another file", option, path, as, read);
+}
+
+void report_files_check(const options *o, const char *tune) {
   for (int i = 0; i < FILES; i++) {
     const char *path = path_of(o, i);
     if (!path)
       continue;
+    refuse_input(files[i].option, path, o->compare, "--compare");
+    refuse_input(files[i].option, path, o->tuning, "--tuning");
+    refuse_input(files[i].option, path, tune, "tune");
     for (int j = 0; j < i; j++)
       if (path_of(o, j) && output_same(path_of(o, j), path))
         message_refuse("%s %s and %s %s are the same file", files[j].option, path_of(o, j),

@@ -218,8 +218,8 @@ static void put_tasks(FILE *to, const report *r) {
 static void put_details(FILE *to, const report *r) {
   const task *last = NULL;
 
-  fputs("\n# All rows\n\nTimes are medians of one call, on one thread, with the data in whatever "
-        "cache holds it;\n+- is half of the median's 95 % interval; the fastest of a size is in "
+  fputs("\n# All rows\n\nTimes are medians of one call, with the data in whatever cache holds "
+        "it;\n+- is half of the median's 95 % interval; the fastest of a size is in "
         "bold, `>` is before dispatch's\nchoice. GB/s counts each operand once, in 10^9 bytes; its "
         "ceiling is what this machine was seen to\nmove at that size, or to compute where that is "
         "nearer.\n",

@@ -388,7 +388,8 @@ static void print_help(request *r, const option_row *row, const char *value) {
   exit(EXIT_RIGHT);
 }
 
-_Noreturn static void unknown_option(const char *word) {
+/* known: it is one, but has a value that it does not take. */
+_Noreturn static void unknown_option(const char *word, bool known) {
   const char *names[ROWS];
   char given[64];
   size_t count = 0;
@@ -399,6 +400,8 @@ _Noreturn static void unknown_option(const char *word) {
   while (*word == '-')
     word++;
   snprintf(given, sizeof given, "%.*s", (int)strcspn(word, "="), word);
+  if (known)
+    message_refuse("--%s takes no value (--help tells more)", given);
   message_unknown("option", given, names, count, "--help lists them");
 }
 
@@ -436,19 +439,18 @@ options options_parse(int argc, char **argv) {
     if (c == ':')
       message_refuse("%s needs a value (--help tells more)", argv[optind - 1]);
     else if (c == '?')
-      unknown_option(argv[optind - 1]);
+      unknown_option(argv[optind - 1], optopt >= FIRST);
     else
       rows[c - FIRST].set(&r, &rows[c - FIRST], optarg);
   if (optind < argc)
     message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
-  if (o->list &&
+  if ((o->list || o->explain) &&
       (o->csv || o->markdown || o->html || o->compare || (o->json && o->list != LIST_VARIANTS)))
-    message_refuse("--json, --csv, --markdown, --html and --compare are for a run, and a list runs "
-                   "nothing; only "
-                   "--list-variants has "
-                   "--json");
-  if (o->profile && o->check_only)
-    message_refuse("--profile measures, and --check-only, --special and --in-place do not");
+    message_refuse("--json, --csv, --markdown, --html and --compare are for a run, and lists and "
+                   "--explain run nothing; only --list-variants has --json");
+  if ((o->profile || o->compare) && o->check_only)
+    message_refuse("%s measures, and --check-only, --special and --in-place do not",
+                   o->profile ? "--profile" : "--compare");
   if (o->layout.page_end && o->layout.offset)
     message_refuse("--offset and --page-end: buffers cannot be placed by both ends");
   if (!r.seeded)
