@@ -214,12 +214,13 @@ function load_stage.file(reader, path)
   if pending then
     text.fail(pending.file .. ":" .. pending.line, "op \"%s\": expected a table { ... } after the name", pending.name)
   end
-  local by_line = {}
+  local first = {} -- by line
   for _, op in ipairs(ops) do
     local where = op.file .. ":" .. op.line
-    by_line[where] = by_line[where] or op
-    by_line[where].shares_line = by_line[where] ~= op
-    op.shares_line = by_line[where].shares_line
+    if first[where] then
+      first[where].shares_line, op.shares_line = true, true
+    end
+    first[where] = first[where] or op
   end
   return ops
 end

@@ -85,24 +85,27 @@ end
 -- Whether a node is at least 0, or NaN, however it is rounded.
 local stays_positive = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, count = true, sqrt = true }
 local of_positives = {
-  add = 2, mul = 2, div = 2, max = 2, min = 2, detach = 1, sum = 1, maximum = 1, minimum = 1, floor = 1, round = 1,
+  add = 2, mul = 2, div = 2, min = 2, detach = 1, sum = 1, maximum = 1, minimum = 1, floor = 1, round = 1,
 }
+local never_negative = setmetatable({}, { __mode = "k" }) -- of nodes, what is known
 local function is_never_negative(node)
-  local op, arguments = node.op, of_positives[node.op]
-  if stays_positive[op] or op == "const" and node.value >= 0 or op == "mul" and rawequal(node[1], node[2]) then
-    return true
-  elseif op == "max" and (is_never_negative(node[1]) or is_never_negative(node[2])) then
-    return true
-  elseif op == "fma" then
-    return (rawequal(node[1], node[2]) or is_never_negative(node[1]) and is_never_negative(node[2]))
-      and is_never_negative(node[3])
-  end
-  for i = 1, arguments or 0 do
-    if not is_never_negative(node[i]) then
-      return false
+  if never_negative[node] == nil then
+    local op, a, b, c = node.op, node[1], node[2], node[3]
+    local arguments, found = of_positives[op], stays_positive[op]
+    if op == "const" then
+      found = node.value >= 0
+    elseif op == "mul" and rawequal(a, b) then
+      found = true
+    elseif op == "max" then
+      found = is_never_negative(a) or is_never_negative(b)
+    elseif op == "fma" then
+      found = (rawequal(a, b) or is_never_negative(a) and is_never_negative(b)) and is_never_negative(c)
+    elseif arguments then
+      found = is_never_negative(a) and (arguments == 1 or is_never_negative(b))
     end
+    never_negative[node] = found or false
   end
-  return arguments ~= nil
+  return never_negative[node]
 end
 
 local function is_power_of_two(node)

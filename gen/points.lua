@@ -21,7 +21,7 @@ local function type_of(self, node)
   return node.type == "m" and self.mask or node.type == "i" and self.integer or self.vector
 end
 
-local is_literal = { const = true, iconst = true, tiny = true, unit = true, narrow = true }
+local is_literal = { const = true, iconst = true, tiny = true, unit = true }
 
 -- A literal of each operation on nothing but literals: where a compiler computes with these in another precision, one
 -- of them has to be a variable that it does not see through.

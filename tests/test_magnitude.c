@@ -58,6 +58,13 @@ static const known_case cases[] = {
     /* A product below the normal range may be -0 to a kernel, of which the root is no NaN. */
     {"map", "sqrt(x * z)", {1e-38, 1, 2}, {-1e-38, 1, 3}, "?.."},
     {"map", "sqrt(x * x + z * z)", {1, 0.5, 2}, {1, 0, 3}, "..."},
+    /* Nodes with many paths to them are looked at once. */
+    {"map",
+     "(function() local v = abs(x) for i = 1, 40 do v = max(v * 0.5, v) + min(v, v * 2) end return "
+     "sqrt(v) end)()",
+     {1, 0.5, 2},
+     {1, 0, 3},
+     "..."},
     {"rows",
      "x + sqrt(sum(z * z, \"cols\") / (count(\"cols\") - 4))",
      {1, -0.0, 0},

@@ -264,17 +264,6 @@ static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *lis
   return ok;
 }
 
-static void add_survivor(mutate_survivor *survivors, int most, int *found, const lathe_op *op,
-                         const mutant *m, int o) {
-  if (*found < most) {
-    mutate_survivor *s = &survivors[*found];
-    s->output = op->operands[o].name;
-    s->gross = m->how == SCALED;
-    name_mutant(op, m, s->what, sizeof s->what);
-  }
-  ++*found;
-}
-
 mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, char *text, size_t size) {
   mutate_survivor found[MUTANTS];
   const int count = mutate_survivors(op, dtype, found, COUNT(found));
@@ -311,7 +300,14 @@ int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *sur
     return -1;
   for (int i = 0; i < count; i++)
     for (int o = 0; o < op->noperands; o++)
-      if ((list[i].tried[o] && !list[i].found[o]) || (zero && i == ZEROS && op->operands[o].output))
-        add_survivor(survivors, most, &found, op, &list[i], o);
+      if ((list[i].tried[o] && !list[i].found[o]) ||
+          (zero && i == ZEROS && op->operands[o].output)) {
+        if (found < most) {
+          survivors[found].output = op->operands[o].name;
+          survivors[found].gross = list[i].how == SCALED;
+          name_mutant(op, &list[i], survivors[found].what, sizeof survivors[found].what);
+        }
+        found++;
+      }
   return found;
 }
