@@ -69,11 +69,14 @@ local function may_be_beyond(node)
   return beyond[node]
 end
 
--- Infinite where a value may be zero within its error, or to a device that knows no numbers below the normal range,
--- else what is given.
+-- Where a value may be zero within its error, or to a device that knows no numbers below the normal range.
+local function near_zero(value, error)
+  return expr.gt(expr.maxraw(most_units * unit() * error, expr.leaf("tiny", "")), expr.abs(value))
+end
+
+-- Infinite there, else what is given.
 local function unless_zero(value, error, given)
-  local least = expr.maxraw(most_units * unit() * error, expr.leaf("tiny", ""))
-  return expr.select(expr.all_of(expr.gt(error, 0), expr.gt(least, expr.abs(value))), math.huge, given)
+  return expr.select(expr.all_of(expr.gt(error, 0), near_zero(value, error)), math.huge, given)
 end
 
 -- What a factor's error makes of a product. An infinity times what is not zero is infinite for sure.
@@ -339,14 +342,24 @@ local function error_of(node, memo)
   return memo[node]
 end
 
+-- Adds to a memo what is asked of signs.
+local function begun(memo)
+  memo.signs = memo.signs or {
+    may_be_zero = function(node)
+      local off = error_of(node, memo)
+      return off and near_zero(node, off) or expr.eq(node, 0)
+    end,
+  }
+  return memo
+end
+
 -- As much as says that the sign of a zero is left open: judge.c.
 local some = 128
 
 -- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}, or as { in_order = true }
 -- where kernels add the terms of sums in their order, not in blocks whose rounding errors they carry along.
 function magnitude.of(node, memo)
-  memo.signs = memo.signs or {}
-  local off, open = error_of(node, memo) or nil, zero.open(node, memo.signs)
+  local off, open = error_of(node, begun(memo)) or nil, zero.open(node, memo.signs)
   local either = open and expr.select(expr.all_of(expr.eq(node, 0), open), some * expr.leaf("tiny", ""), 0)
   return plus(off, either) or expr.const(0)
 end
@@ -371,7 +384,7 @@ end
 
 -- Whether anything is rounded on the way to a node.
 function magnitude.rounds(node)
-  return error_of(node, { signs = {} }) ~= false
+  return error_of(node, begun {}) ~= false
 end
 
 return magnitude

@@ -59,7 +59,7 @@ local function find(node, memo)
   if is_plain(node, memo.plain) then
     return nil
   elseif op == "max" or op == "min" then
-    return either(either(open(a), open(b)), expr.eq(expr.abs(a) + expr.abs(b), 0))
+    return either(either(open(a), open(b)), expr.all_of(memo.may_be_zero(a), memo.may_be_zero(b)))
   elseif by_order[op] then
     return expr.eq(node, 0)
   elseif op == "select" then
@@ -78,7 +78,8 @@ local function find(node, memo)
   return found
 end
 
--- memo carries what is done already from call to call; it begins as {}.
+-- memo carries what is done already from call to call; it begins as { may_be_zero = ... }, a function of a node: the
+-- mask where a kernel, which rounds, may come to a zero.
 function zero.open(node, memo)
   memo.plain = memo.plain or {}
   if memo[node] == nil then

@@ -79,6 +79,9 @@ static const known_case cases[] = {
     {"map", "max(x, z)", {0, -1, -0.0}, {-0.0, -0.0, 1}, "0.."},
     {"map", "1 / min(x, z)", {0, -0.0, 0}, {-0.0, 1, -1}, "?.."},
     {"map", "min(max(x, z), 1)", {0, 1, -0.0}, {-0.0, 0, 1}, "0.."},
+    /* What is below the normal range may be a zero of either sign to a kernel, which meets another zero then. */
+    {"map", "max(x, z * abs(z))", {0, -0.0, 0}, {-1e-30, -1e-30, 1}, "00."},
+    {"map", "max(x, 1 - z * 1.1 - 1)", {0, 0, 0}, {1e-30, 1e-8, 1}, "00."},
     /* Of zeros that do not meet, and NaNs that are moved alone, signs are those of the operands. */
     {"map", "x * z", {0, -0.0, 0}, {-1, -1, 1}, "..."},
     {"map", "copysign(x, -z)", {1, 2, 3}, {NAN, -NAN, -0.0}, "..."},
