@@ -35,14 +35,16 @@ _slope = 2 / np.sqrt(np.longdouble(np.pi))
 
 
 def _erfc(x):
-    """Where that is below what a double has, by its asymptotic series (Abramowitz and Stegun 7.1.23)."""
+    """Where that is below what a double has, by its asymptotic series (Abramowitz and Stegun 7.1.23). Of negative numbers
+    by that of positive ones, which a double has more digits of."""
     x = np.asarray(x, np.longdouble)
     far = np.where(x > 25, x, np.longdouble(30))
     series, t = np.longdouble(1), 1 / (2 * far * far)
     for odd in (11, 9, 7, 5, 3, 1):
         series = 1 - odd * t * series
     beyond = np.exp(-far * far) / (far * np.sqrt(np.longdouble(np.pi))) * series
-    return np.where(x > 25, beyond, _erfc_double(x))
+    near = _erfc_double(np.abs(x)).astype(np.longdouble)
+    return np.where(x > 25, beyond, np.where(x < 0, 2 - near, near))
 
 
 def _sigmoid(x):
