@@ -279,16 +279,12 @@ static bool judge_plain(const law *l, const block *b, part *to) {
   const problem *p = l->p;
   const double *expected = (const double *)p->expected[l->output] + b->start;
   const double *magnitude = (const double *)p->magnitude[l->output] + b->start;
-  double error[BLOCK], worst = to->j.worst;
   ruler_sums sums;
 
-  if (p->wide || !ruler_measure(&l->ruler, b->got, expected, magnitude, b->count, error, &sums))
+  if (p->wide || !ruler_measure(&l->ruler, b->got, expected, magnitude, b->count, &sums) ||
+      sums.worst > l->shown)
     return false;
-  for (size_t i = 0; i < b->count; i++)
-    worst = error[i] > worst ? error[i] : worst;
-  if (worst > l->shown)
-    return false;
-  to->j.worst = worst;
+  to->j.worst = fmax(to->j.worst, sums.worst);
   to->n.count += b->count;
   to->n.off += sums.off;
   to->n.expected += sums.expected;

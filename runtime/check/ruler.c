@@ -1,10 +1,11 @@
-/* ruler.c - the errors of many results at a time: loops without branches, which compilers make vectors of. */
+/* ruler.c - the errors of many results at a time. */
 #include "ruler.h"
 
 #include <float.h>
 #include <math.h>
 
 #include "library/double_bits.h"
+#include "library/lathe.h"
 
 enum { LANES = 8 /* sums side by side, always of the same elements */ };
 
@@ -29,62 +30,40 @@ static double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-static bool all_ordinary(const ruler *r, const double *got, const double *expected,
-                         const double *magnitude, size_t count) {
-  uint64_t odd = 0;
-
-  for (size_t i = 0; i < count; i++) {
-    const bool fits = (fabs(got[i]) <= r->largest) & (fabs(expected[i]) <= r->largest) &
-                      (magnitude[i] <= DBL_MAX);
-    const bool other_zero =
-        (got[i] == expected[i]) & (double_bits(got[i]) != double_bits(expected[i]));
-    odd |= !fits | other_zero; /* branches would be guessed wrong half of the time */
-  }
-  return !odd;
+static double smaller(double a, double b) {
+  return a < b ? a : b;
 }
 
-/* Adds the squares of up to LANES elements, each to the sums of its lane. */
-typedef struct lanes {
-  double off[LANES], expected[LANES], magnitude[LANES], fourth[LANES];
-} lanes;
+#define MEASURE measure_anywhere
+#define TARGET
+#include "ruler_loops.h"
 
-static void add_squares(lanes *to, const double *got, const double *expected,
-                        const double *magnitude, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    const double apart = got[i] - expected[i];
-    const double most = larger(magnitude[i], fabs(expected[i])), square = most * most;
-    to->off[i] += apart * apart;
-    to->expected[i] += expected[i] * expected[i];
-    to->magnitude[i] += square;
-    to->fourth[i] += square * square;
-  }
+#if defined __x86_64__
+#define MEASURE measure_avx2
+#define TARGET __attribute__((target("avx2")))
+#include "ruler_loops.h"
+
+#define MEASURE measure_avx512
+#define TARGET __attribute__((target("avx512f,avx512dq,prefer-vector-width=512")))
+#include "ruler_loops.h"
+#endif
+
+typedef bool measure(const ruler *r, const double *got, const double *expected,
+                     const double *magnitude, size_t count, ruler_sums *sums);
+
+static measure *measure_here(void) {
+#if defined __x86_64__
+  const uint64_t avx512 = LATHE_AVX512F | LATHE_AVX512DQ, here = lathe_cpu_features();
+
+  if ((here & avx512) == avx512)
+    return measure_avx512;
+  if (here & LATHE_AVX2)
+    return measure_avx2;
+#endif
+  return measure_anywhere;
 }
 
 bool ruler_measure(const ruler *r, const double *got, const double *expected,
-                   const double *magnitude, size_t count, double *error, ruler_sums *sums) {
-  lanes all = {{0}, {0}, {0}, {0}};
-  size_t done = 0;
-
-  if (!all_ordinary(r, got, expected, magnitude, count))
-    return false;
-  for (size_t i = 0; i < count; i++) {
-    const double at = fabs(expected[i]);
-    const double most = magnitude[i] < r->most ? magnitude[i] : r->most;
-    const double stored = r->stored_unit * power_below(larger(at, r->stored_least));
-    const double computed =
-        r->computed_unit * power_below(larger(larger(at, most), r->computed_least));
-    error[i] =
-        r->times * fabs(got[i] - expected[i]) / (r->stored * stored + r->computed * computed);
-  }
-  for (; count - done >= LANES; done += LANES)
-    add_squares(&all, got + done, expected + done, magnitude + done, LANES);
-  add_squares(&all, got + done, expected + done, magnitude + done, count - done);
-  *sums = (ruler_sums){0, 0, 0, 0};
-  for (int lane = 0; lane < LANES; lane++) {
-    sums->off += all.off[lane];
-    sums->expected += all.expected[lane];
-    sums->magnitude += all.magnitude[lane];
-    sums->fourth += all.fourth[lane];
-  }
-  return true;
+                   const double *magnitude, size_t count, ruler_sums *sums) {
+  return measure_here()(r, got, expected, magnitude, count, sums);
 }

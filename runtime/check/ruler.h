@@ -20,14 +20,14 @@ typedef struct ruler {
 ruler ruler_of(const dtype_format *stored, const dtype_format *computed, double largest,
                double most);
 
-/* Sums of the squares of differences, references and magnitudes, and of these to the fourth. */
+/* The worst error, and sums of the squares of differences, references and magnitudes, and of these to the fourth. */
 typedef struct ruler_sums {
-  double off, expected, magnitude, fourth;
+  double worst, off, expected, magnitude, fourth;
 } ruler_sums;
 
-/* The errors of count elements, and their sums. False, with nothing of use, where one is no ordinary number: not
+/* The worst error of count elements, and their sums. False, with nothing of use, where one is no ordinary number: not
  * finite or beyond the format, with a magnitude that is not finite, or a zero of the other sign. */
 bool ruler_measure(const ruler *r, const double *got, const double *expected,
-                   const double *magnitude, size_t count, double *error, ruler_sums *sums);
+                   const double *magnitude, size_t count, ruler_sums *sums);
 
 #endif
