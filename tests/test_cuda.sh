@@ -201,6 +201,9 @@ else
   fake '' --in-process --op exp --dtype f32 --size 100 --check-only --rows
   is 'one process will do' test $status = 0
   is 'and has the device' grep '^ >exp_f32__cuda' "$tmp/list"
+  fake '' --op exp --dtype f32 --backend cuda --variant '*_u1' --size 10M --check-only --rows
+  is 'inputs that are sent in pieces are there' grep '^ >*exp_f32__cuda' "$tmp/list"
+  is 'as they are' test $status = 0
   fake fault --in-process --op exp --size 100 --check-only --csv "$tmp/rows.csv"
   is 'a fault costs that process the device' test $status = 1
   is 'as later rows say' grep 'lost with an earlier row' "$tmp/rows.csv"

@@ -1242,15 +1242,19 @@ static void test_later_mistakes_are_caught(void **state) {
   const char *why;
   device_call *call = cpu->prepare(cpu, &v, p, (device_layout){0}, &why);
   device_time taken;
+  check_kept *left;
   check_result r;
 
   (void)state;
   catch_crashes();
   assert_non_null(call);
-  r = check_run(call);
+  r = check_run(call, NULL);
   assert_int_equal(r.verdict, CHECK_RIGHT);
   assert_true(cpu->time(call, 3, &taken));
-  r = check_outputs(call);
+  left = check_keep(call, &r);
+  assert_non_null(left);
+  r = check_judge(call, left);
+  check_drop(left);
   assert_int_equal(r.verdict, CHECK_WRONG);
   assert_non_null(strstr(r.message, "y[1] is"));
   cpu->release(call);
@@ -1268,8 +1272,7 @@ static check_result run_twice(lathe_fn *run) {
   check_result r;
 
   assert_non_null(call);
-  assert_int_equal(check_run(call).verdict, CHECK_RIGHT);
-  first = check_keep(call);
+  assert_int_equal(check_run(call, &first).verdict, CHECK_RIGHT);
   assert_non_null(first);
   cpu->reset(call);
   assert_true(cpu->run(call));

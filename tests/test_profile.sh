@@ -153,8 +153,8 @@ int InitializeInjectionNvtx2(const void *(*tables)(uint32_t)) {
 C
 is 'compiles a tool' cc -O1 -Wall -shared -fPIC tool.c -o tool.so
 NVTX_INJECTION64_PATH=$tmp/tool.so "$LATHE_BENCH" --fast --profile --op exp --size 1K --backend scalar >list 2>stderr
-for name in exp_f32__scalar probe 'inputs and reference' check 'time, warm' profile ceilings; do
-  is "a range of $name" grep -q "begin [01] $name" ranges
+for name in exp_f32__scalar probe inputs reference 'operands and kernels' 'first call' compare 'second call' release check 'time, warm' profile ceilings; do
+  is "a range of $name" grep -q "begin [0-2] $name" ranges
 done
 is 'each ends' test "$(grep -c ' begin ' ranges)" = "$(grep -c ' end ' ranges)"
 is 'at its own depth' sh -c '! grep -q "end -" ranges && grep -q " end 0" ranges'

@@ -91,6 +91,7 @@ void memory_keep(void) {
 #if defined __GLIBC__
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, -1);
+  mallopt(M_ARENA_MAX, 1); /* of all threads */
 #endif
 }
 

@@ -13,6 +13,7 @@ enum { MOST_THREADS = 256 };
 
 /* What is to be done. Threads wake when `round` changes; those that are not needed sleep on. */
 static struct {
+  pthread_mutex_t turn; /* whose work it is */
   pthread_mutex_t lock;
   pthread_cond_t begin, end;
   unsigned round;
@@ -23,7 +24,8 @@ static struct {
   void *context;
   size_t parts;
   atomic_size_t next;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+} pool = {.turn = PTHREAD_MUTEX_INITIALIZER,
+          .lock = PTHREAD_MUTEX_INITIALIZER,
           .begin = PTHREAD_COND_INITIALIZER,
           .end = PTHREAD_COND_INITIALIZER,
           .started = 1};
@@ -81,6 +83,7 @@ static void *serve(void *number) {
 
 /* A forked process has the thread that forked alone. */
 static void forget_threads(void) {
+  pthread_mutex_init(&pool.turn, NULL);
   pthread_mutex_init(&pool.lock, NULL);
   pthread_cond_init(&pool.begin, NULL);
   pthread_cond_init(&pool.end, NULL);
@@ -114,7 +117,7 @@ void pool_run(pool_work *work, void *context, size_t parts) {
 
   if ((size_t)wanted > parts)
     wanted = (int)parts;
-  if (wanted <= 1) {
+  if (wanted <= 1 || pthread_mutex_trylock(&pool.turn) != 0) {
     for (size_t part = 0; part < parts; part++)
       work(context, part, 0);
     return;
@@ -136,6 +139,7 @@ void pool_run(pool_work *work, void *context, size_t parts) {
   while (pool.working > 0)
     pthread_cond_wait(&pool.end, &pool.lock);
   pthread_mutex_unlock(&pool.lock);
+  pthread_mutex_unlock(&pool.turn);
 }
 
 size_t pool_parts(size_t all, size_t each) {

@@ -10,8 +10,8 @@
 typedef void pool_work(void *context, size_t part, int thread);
 
 /* Does all parts, and returns when they are done: from then on all threads but the caller's sleep, so that nothing
- * is disturbed that is timed. One part is done by the caller alone. To be called by one thread at a time, and not
- * out of work. */
+ * is disturbed that is timed. One part is done by the caller alone, and so are all while the others work for another
+ * caller. Not to be called out of work. */
 void pool_run(pool_work *work, void *context, size_t parts);
 
 /* How many threads work together, the caller's among them. */

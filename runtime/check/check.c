@@ -1,6 +1,7 @@
 /* check.c - is a variant's result right? */
 #include "check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,24 +63,22 @@ static void compare_sample(const device_call *call, const sampling *flushed, int
   }
 }
 
+struct check_kept {
+  void *output[LATHE_MAX_OPERANDS];
+};
+
 /* Compares all outputs; flushed: null, or as problem_flushed makes it. */
-static check_result compare_outputs(device_call *call, const problem *flushed) {
+static check_result compare_outputs(const device_call *call, const check_kept *kept,
+                                    const problem *flushed) {
   const problem *p = call->problem;
   check_result r = {.bound = judge_bound(p->op, p->dtype)};
 
   if (p->sample)
     sampling_tell(p, r.checked, sizeof r.checked);
   for (int o = 0; o < p->op->noperands; o++) {
-    const void *got;
+    const void *got = kept->output[o];
     if (!p->op->operands[o].output)
       continue;
-    call->error[0] = 0;
-    got = call->on->output(call, o);
-    if (call->error[0]) { /* nothing could be had of it */
-      misdeed(call, &r);
-      return r;
-    }
-    call->seen[o] = got;
     if (p->sample) {
       compare_sample(call, flushed ? flushed->sample : NULL, o, got, &r);
     } else {
@@ -97,17 +96,15 @@ static bool may_flush(const device_call *call) {
          call->variant->backend->features & LATHE_FLUSHES;
 }
 
-check_result check_outputs(device_call *call) {
-  check_result r = compare_outputs(call, NULL);
+check_result check_judge(const device_call *call, const check_kept *kept) {
+  check_result r = compare_outputs(call, kept, NULL);
 
-  if (r.verdict == CHECK_WRONG && !call->error[0] && may_flush(call)) {
+  if (r.verdict == CHECK_WRONG && may_flush(call)) {
     problem *flushed = problem_flushed(call->problem);
     if (flushed)
-      r = compare_outputs(call, flushed);
+      r = compare_outputs(call, kept, flushed);
     problem_free(flushed);
   }
-  if (r.verdict == CHECK_RIGHT && !call->on->intact(call))
-    misdeed(call, &r);
   if (r.verdict == CHECK_RIGHT && !telling_proves(call->problem, r.message, sizeof r.message)) {
     r.verdict = CHECK_UNPROVED;
     describe_setting(call, r.message, sizeof r.message);
@@ -115,36 +112,69 @@ check_result check_outputs(device_call *call) {
   return r;
 }
 
-check_result check_run(device_call *call) {
-  call->on->reset(call);
-  return device_run(call) ? check_outputs(call) : check_failed(call);
-}
-
-struct check_kept {
-  void *output[LATHE_MAX_OPERANDS];
-};
-
-check_kept *check_keep(device_call *call) {
+check_kept *check_keep(device_call *call, check_result *found) {
   const problem *p = call->problem;
   check_kept *kept = calloc(1, sizeof *kept);
   bool ok = kept != NULL;
 
+  call->error[0] = 0;
   for (int o = 0; o < p->op->noperands && ok; o++) {
-    if (!p->op->operands[o].output)
+    const void *now = p->op->operands[o].output ? call->on->output(call, o) : NULL;
+    if (!now)
       continue;
     kept->output[o] = memory_make(p->bytes[o]);
-    ok = kept->output[o] != NULL;
-    if (ok) {
-      const void *now = call->seen[o] ? call->seen[o] : call->on->output(call, o);
-      ok = now != NULL;
-      if (ok)
-        memory_copy(kept->output[o], now, p->bytes[o]);
-    }
+    ok = kept->output[o] && !call->error[0]; /* else nothing could be had of it */
+    if (ok)
+      memory_copy(kept->output[o], now, p->bytes[o]);
   }
   if (ok)
     return kept;
+  if (call->error[0]) {
+    *found = check_failed(call);
+  } else {
+    found->verdict = CHECK_UNABLE;
+    snprintf(found->message, sizeof found->message, "not enough memory for a copy of the results");
+  }
   check_drop(kept);
   return NULL;
+}
+
+check_kept *check_ask(device_call *call, check_result *found) {
+  check_kept *kept = NULL;
+
+  *found = (check_result){.bound = judge_bound(call->problem->op, call->problem->dtype)};
+  call->on->reset(call);
+  if (device_run(call))
+    kept = check_keep(call, found);
+  else
+    *found = check_failed(call);
+  if (kept && !call->on->intact(call))
+    *found = check_failed(call);
+  return kept;
+}
+
+void check_take(check_result *found, const check_result *more) {
+  const double ulp = fmax(found->ulp, more->ulp);
+
+  if (found->verdict == CHECK_RIGHT ? more->verdict != CHECK_RIGHT
+                                    : found->verdict != CHECK_WRONG && more->verdict == CHECK_WRONG)
+    *found = *more;
+  found->ulp = ulp;
+}
+
+check_result check_run(device_call *call, check_kept **kept) {
+  check_result asked, r;
+  check_kept *got = check_ask(call, &asked);
+
+  if (!got)
+    return asked;
+  r = check_judge(call, got);
+  check_take(&r, &asked);
+  if (kept)
+    *kept = got;
+  else
+    check_drop(got);
+  return r;
 }
 
 void check_drop(check_kept *kept) {
@@ -207,7 +237,7 @@ check_result check_variant(device *on, const lathe_variant *variant, const probl
     snprintf(r.message, sizeof r.message, "%s", why);
     return r;
   }
-  r = check_run(call);
+  r = check_run(call, NULL);
   on->release(call);
   return r;
 }

@@ -30,16 +30,26 @@ typedef struct check_result {
 check_result check_variant(device *on, const lathe_variant *variant, const problem *p,
                            device_layout layout);
 
-/* The same in parts, for a caller that goes on to time the call: run it once and judge, or
- * judge what earlier runs left. */
-check_result check_run(device_call *call);
-check_result check_outputs(device_call *call);
-
-/* What check_run or check_outputs has just judged, kept to be compared bit for bit with what a later run leaves: the
- * same call is to have the same result. Null where memory is short. */
+/* What a run has left in the outputs, kept to be judged, and to be compared bit for bit with what a later run leaves:
+ * the same call is to have the same result. */
 typedef struct check_kept check_kept;
-check_kept *check_keep(device_call *call);
+
+/* Null where they cannot be had, with *found saying why. */
+check_kept *check_keep(device_call *call, check_result *found);
 void check_drop(check_kept *kept);
+
+/* Runs a call once, and keeps what it leaves. *found: right, unless the run went wrong, or wrote what it must not. */
+check_kept *check_ask(device_call *call, check_result *found);
+
+/* Judges such results. Of the call it needs what was asked for, and nothing of what the device has. */
+check_result check_judge(const device_call *call, const check_kept *kept);
+
+/* All of these, for a caller that wants the results, or not: kept may be null. */
+check_result check_run(device_call *call, check_kept **kept);
+
+/* The error of both, and what is wrong of either, or else not proved. */
+void check_take(check_result *found, const check_result *more);
+
 const void *check_kept_output(const check_kept *kept, int operand);
 
 /* A number that tells results apart from others, with next to no error: never 0. */
@@ -48,9 +58,9 @@ uint64_t check_kept_sum(const device_call *call, const check_kept *kept);
 /* Right, unless the outputs are other bits now. */
 check_result check_same(device_call *call, const check_kept *kept);
 
-/* Judges what the last run left of a call that draws its own random numbers. An element that is zero by one drawing and
+/* As check_judge, of a call that draws its own random numbers. An element that is zero by one drawing and
  * not by the other says nothing; all others are held to the bound, and there are to be as many zeros as chance allows. */
-check_result check_drawn(device_call *call);
+check_result check_drawn(const device_call *call, const check_kept *kept);
 
 /* The verdict on a call that went wrong as its error says. Like a repro command, it takes of the
  * call only what was asked for, and nothing of the device or of the problem's data. */

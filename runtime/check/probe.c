@@ -223,8 +223,7 @@ static check_result take_turns(device *on, const lathe_variant *v, const plan *p
     if (!on->load(w.call, step[turn].problem)) {
       r = check_failed(w.call);
     } else if (!first[turn]) {
-      r = check_run(w.call);
-      first[turn] = check_keep(w.call);
+      r = check_run(w.call, &first[turn]);
     } else {
       on->reset(w.call);
       r = call_again(w.call, first[turn]);

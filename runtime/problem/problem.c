@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/ranges.h"
 #include "library/dtype.h"
 #include "random.h"
 #include "sampling.h"
@@ -193,16 +194,20 @@ static problem *make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, u
   for (int s = 0; s < op->nscalars; s++)
     p->scalar[s] = scalar_of(p, s);
   set_sizes(p);
+  ranges_begin("inputs");
   ok = ok && make_inputs(p);
   for (int o = 0; o < op->noperands && ok; o++)
     if (p->input[o])
       draw(p, o, lathe_dtype_of_operand(&op->operands[o], dtype));
+  ranges_end();
+  ranges_begin("reference");
   if (ok && solved && sampling_is_wanted(op, dtype, dim)) {
     p->sample = sampling_make(p);
     ok = p->sample != NULL;
   } else if (solved) {
     ok = ok && make_results(p) && problem_solve(p);
   }
+  ranges_end();
   if (!ok) {
     problem_free(p);
     return NULL;

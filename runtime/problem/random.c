@@ -20,7 +20,7 @@ const char *const random_names[RANDOM_NAMES] = {"nan",  "inf",    "zero",    "de
                                                 "ties", "narrow", "scalars", "small"};
 
 const char *random_special_names(unsigned special) {
-  static char names[80];
+  static _Thread_local char names[80];
   size_t length = 0;
 
   names[0] = 0;

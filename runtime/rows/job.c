@@ -6,9 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/aside.h"
 #include "base/memory.h"
 #include "base/ranges.h"
 #include "check/mutate.h"
+#include "devices/common/remote.h"
 #include "devices/cpu/device.h"
 #include "devices/devices.h"
 #include "library/dtype.h"
@@ -80,6 +82,7 @@ static const problem *problem_of(const job *j, device *on, int which, double tak
   }
   *why = refusal(j, on, taken, solved && !kept[which]);
   if (*why) {
+    remote_forget();
     memory_release();
     *why = refusal(j, on, taken, solved && !kept[which]);
   }
@@ -99,15 +102,6 @@ static check_result repeat(const job *j, device_call *call, const check_kept *fi
   else if (!watch_spoil(&w))
     return check_failed(call);
   return device_run(call) ? check_same(call, first) : check_failed(call);
-}
-
-/* The error of both, and what is wrong of either. */
-static void take(check_result *found, const check_result *more) {
-  const double ulp = fmax(found->ulp, more->ulp);
-
-  if (more->verdict != CHECK_RIGHT && found->verdict == CHECK_RIGHT)
-    *found = *more;
-  found->ulp = ulp;
 }
 
 /* Measures warm, and cold where that can be had. */
@@ -165,25 +159,63 @@ static void forgive(const lathe_variant *v, check_result *r) {
            v->backend->name);
 }
 
-/* Runs the problem that is there and judges; null, or the results where they are right. */
-static check_kept *prove(const job *j, device_call *call, check_result *found) {
-  check_result r = check_run(call);
-  check_kept *first;
+/* What is there of a problem on the way to its proof. */
+typedef struct proof {
+  const job *j;
+  device_call call; /* as it was when they were kept: the device goes on to another problem */
+  check_kept *kept; /* the results; null where the run left none */
+  check_result ran, again, judged; /* the run, a second one, the results */
+} proof;
 
-  if (r.verdict == CHECK_WRONG && call->draws)
-    r = check_drawn(call);
-  if (j->peer)
-    forgive(j->variant, &r);
-  first = r.verdict == CHECK_RIGHT ? check_keep(call) : NULL;
-  if (r.verdict == CHECK_RIGHT && !first) {
-    r.verdict = CHECK_UNABLE;
-    snprintf(r.message, sizeof r.message, "not enough memory for a copy of the results");
-  } else if (first) {
-    const check_result again = repeat(j, call, first);
-    take(&r, &again);
-  }
-  *found = r;
-  return first;
+static proof ask(const job *j, device_call *call) {
+  proof p = {.j = j, .judged = {.verdict = CHECK_RIGHT}, .again = {.verdict = CHECK_RIGHT}};
+
+  ranges_begin("first call");
+  p.kept = check_ask(call, &p.ran);
+  ranges_end();
+  p.call = *call;
+  return p;
+}
+
+static void *judge_results(void *context) {
+  proof *p = context;
+
+  if (!p->kept)
+    return NULL;
+  ranges_begin("compare");
+  p->judged = check_judge(&p->call, p->kept);
+  if (p->judged.verdict == CHECK_WRONG && p->call.draws)
+    p->judged = check_drawn(&p->call, p->kept);
+  if (p->j->peer)
+    forgive(p->j->variant, &p->judged);
+  ranges_end();
+  return NULL;
+}
+
+/* A device that computes by itself goes on while its results are judged. */
+static void begin_to_judge(aside *a, proof *p) {
+  if (p->kept && p->call.on->remote)
+    aside_begin(a, judge_results, p);
+  else
+    judge_results(p);
+}
+
+static void run_again(proof *p, device_call *call) {
+  ranges_begin("second call");
+  if (p->kept)
+    p->again = repeat(p->j, call, p->kept);
+  ranges_end();
+}
+
+/* The results where they are right; else null. */
+static check_kept *settle(proof *p, check_result *found) {
+  *found = p->kept ? p->judged : p->ran;
+  check_take(found, &p->ran);
+  check_take(found, &p->again);
+  if (found->verdict == CHECK_RIGHT)
+    return p->kept;
+  check_drop(p->kept);
+  return NULL;
 }
 
 /* As prove, in a later round: the results are to be those that were proved right in the first. */
@@ -196,11 +228,8 @@ static check_kept *recall(device_call *call, uint64_t results, check_result *fou
     *found = check_failed(call);
     return NULL;
   }
-  first = check_keep(call);
-  if (!first) {
-    found->verdict = CHECK_UNABLE;
-    snprintf(found->message, sizeof found->message, "not enough memory for a copy of the results");
-  } else if (check_kept_sum(call, first) != results) {
+  first = check_keep(call, found);
+  if (first && check_kept_sum(call, first) != results) {
     snprintf(call->error, sizeof call->error,
              "has other results, of the same inputs, than when it was proved right");
     *found = check_failed(call);
@@ -238,24 +267,42 @@ typedef struct proofs {
 
 static proofs prove_both(const job *j, device_call *call, const problem *other, outcome *out) {
   const problem *asked = call->problem;
-  proofs p = {.asked = prove(j, call, &out->check)};
+  proof one = ask(j, call), two = {.kept = NULL};
   check_result r = {0};
+  aside judging = {.begun = false};
+  proofs p = {0};
 
+  begin_to_judge(&judging, &one);
+  run_again(&one, call);
+  if (one.kept && other) {
+    *now = trial_of(j, OTHER);
+    ranges_begin("operands and kernels");
+    const bool loaded = call->on->load(call, other);
+    ranges_end();
+    if (loaded)
+      two = ask(j, call);
+    else
+      two.ran = check_failed(call);
+  }
+  aside_end(&judging);
+  p.asked = settle(&one, &out->check);
   if (p.asked)
     out->results = check_kept_sum(call, p.asked);
-  if (out->check.verdict != CHECK_RIGHT || !other)
+  if (out->check.verdict != CHECK_RIGHT || !other) {
+    *now = trial_of(j, ASKED);
+    check_drop(two.kept);
     return p;
-  *now = trial_of(j, OTHER);
-  if (call->on->load(call, other))
-    p.other = prove(j, call, &r);
-  else
-    r = check_failed(call);
+  }
+  begin_to_judge(&judging, &two);
+  run_again(&two, call);
+  aside_end(&judging);
+  p.other = settle(&two, &r);
   /* A part of the range may prove nothing where the whole does; it is not timed then. */
   if (r.verdict == CHECK_UNPROVED && !call->on->load(call, asked))
     r = check_failed(call);
   else if (r.verdict == CHECK_UNPROVED)
     r = (check_result){.verdict = CHECK_RIGHT};
-  take(&out->check, &r);
+  check_take(&out->check, &r);
   return p;
 }
 
@@ -282,7 +329,7 @@ static void judge(const job *j, device_call *call, const problem *other, outcome
                       .others = turns ? p.asked : NULL,
                       .drawn = j->seed + (uint64_t)j->round};
     const check_result r = time_call(j, &w, out);
-    take(&out->check, &r);
+    check_take(&out->check, &r);
   }
   check_drop(p.asked);
   check_drop(p.other);
@@ -307,16 +354,18 @@ outcome job_run(const job *j) {
   }
   if (out.check.verdict == CHECK_RIGHT) {
     *now = trial_of(j, ASKED);
-    ranges_begin("inputs and reference");
     asked = on ? problem_of(j, on, ASKED, 0, &why) : NULL;
     if (asked && j->round == 0)
       other = problem_of(j, on, OTHER, lathe_bytes(j->variant->op, j->variant->dtype, j->dim),
                          &no_room);
-    ranges_end();
+    ranges_begin("operands and kernels");
     call = asked ? device_prepare(on, j->variant, asked, layout, &why) : NULL;
+    ranges_end();
     if (call) {
       judge(j, call, other, &out);
+      ranges_begin("release");
       on->release(call);
+      ranges_end();
     } else {
       out.check.verdict = CHECK_UNABLE;
       snprintf(out.check.message, sizeof out.check.message, "%s", why);

@@ -43,8 +43,7 @@ typedef struct device_call {
   bool others;
   bool draws; /* its random numbers are its own, and not those of the op: check_drawn judges it */
   size_t poked[LATHE_MAX_OPERANDS];
-  const void *seen[LATHE_MAX_OPERANDS]; /* outputs as they were when check.c last judged them */
-  char error[256];                      /* what went wrong last */
+  char error[256]; /* what went wrong last */
 } device_call;
 
 /* Nanoseconds that a batch of calls took: on the host's clock, and on the device's (where that

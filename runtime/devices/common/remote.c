@@ -14,14 +14,91 @@ static const remote_kind *kind_of(const device_call *call) {
   return call->on->remote;
 }
 
-void remote_free(remote_call *r) {
-  const remote_kind *kind = kind_of(&r->head);
+/* Pinned copies that calls have done with, for the next: pinning takes longer than the copy, and results are much alike
+ * in size. The last ones, in their order. */
+enum { SPARES = 4 };
+static const size_t spare_most = (size_t)2 << 30; /* bytes of all */
+static struct spare {
+  const remote_kind *kind;
+  void *at;
+  size_t bytes;
+} spare[SPARES];
+static int spares;
 
-  for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
-    if (r->pinned[o])
-      kind->unpin(r->host[o]);
-    free(r->host[o]);
+static struct spare remove_spare(int i) {
+  const struct spare s = spare[i];
+
+  memmove(&spare[i], &spare[i + 1], (size_t)(--spares - i) * sizeof s);
+  return s;
+}
+
+static void drop_spare(int i) {
+  const struct spare s = remove_spare(i);
+
+  s.kind->unpin(s.at);
+  free(s.at);
+}
+
+static void keep_spare(const struct spare *s) {
+  size_t bytes = s->bytes;
+
+  for (int i = 0; i < spares; i++)
+    bytes += spare[i].bytes;
+  while (spares > 0 && (bytes > spare_most || spares == SPARES)) {
+    bytes -= spare[0].bytes;
+    drop_spare(0);
   }
+  spare[spares++] = *s;
+}
+
+void remote_forget(void) {
+  while (spares > 0)
+    drop_spare(0);
+}
+
+/* The smallest that is large enough; null where there is none. */
+static void *take_spare(const remote_kind *kind, size_t *bytes) {
+  int best = -1;
+
+  for (int i = 0; i < spares; i++)
+    if (spare[i].kind == kind && spare[i].bytes >= *bytes &&
+        (best < 0 || spare[i].bytes < spare[best].bytes))
+      best = i;
+  if (best < 0)
+    return NULL;
+  *bytes = spare[best].bytes;
+  return remove_spare(best).at;
+}
+
+/* Memory for a copy of so many bytes; *pinned: so many of it are, 0 for none. */
+static void *copy_make(const remote_kind *kind, size_t bytes, size_t *pinned) {
+  void *copy;
+
+  *pinned = 0;
+  if (!kind->pin || bytes < LARGE)
+    return memory_make(bytes);
+  *pinned = bytes;
+  copy = take_spare(kind, pinned);
+  if (copy)
+    return copy;
+  copy = memory_make(bytes);
+  if (copy)
+    memory_fill(copy, remote_poison_byte, bytes); /* touched by all */
+  if (!copy || !kind->pin(copy, bytes))
+    *pinned = 0;
+  return copy;
+}
+
+static void copy_free(const remote_kind *kind, void *copy, size_t pinned) {
+  if (pinned)
+    keep_spare(&(struct spare){kind, copy, pinned});
+  else
+    free(copy);
+}
+
+void remote_free(remote_call *r) {
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    copy_free(kind_of(&r->head), r->host[o], r->pinned[o]);
 }
 
 void remote_reset(device_call *call) {
@@ -46,13 +123,8 @@ static void *fetch(device_call *call, int operand) {
   const remote_kind *kind = kind_of(call);
   const size_t bytes = call->problem->bytes[operand];
 
-  if (!r->host[operand]) {
-    r->host[operand] = memory_make(bytes);
-    if (r->host[operand] && kind->pin && bytes >= LARGE) {
-      memory_fill(r->host[operand], remote_poison_byte, bytes); /* touched by all */
-      r->pinned[operand] = kind->pin(r->host[operand], bytes);
-    }
-  }
+  if (!r->host[operand])
+    r->host[operand] = copy_make(kind, bytes, &r->pinned[operand]);
   if (!r->host[operand]) {
     device_fail(call, "not enough memory for a copy of the results");
     return NULL;
@@ -60,6 +132,13 @@ static void *fetch(device_call *call, int operand) {
   if (!kind->read(call, device_home(call, operand), 0, r->host[operand], bytes))
     memset(r->host[operand], remote_poison_byte, bytes);
   return r->host[operand];
+}
+
+/* Does without one. */
+static void let_go(remote_call *r, int operand) {
+  copy_free(kind_of(&r->head), r->host[operand], r->pinned[operand]);
+  r->host[operand] = NULL;
+  r->pinned[operand] = 0;
 }
 
 const void *remote_output(device_call *call, int operand) {
@@ -112,6 +191,7 @@ static bool holds(device_call *call, int operand, size_t bytes, const void *expe
   const size_t whole = kind_of(call)->lead(call, operand);
   const size_t lead = whole < 2 * REMOTE_GUARD ? whole : 2 * REMOTE_GUARD;
   const void *now;
+  bool held;
 
   if (whole == 0)
     return true;
@@ -127,7 +207,9 @@ static bool holds(device_call *call, int operand, size_t bytes, const void *expe
   if (!expected)
     return true;
   now = fetch(call, operand);
-  return now && data_holds(call, now, expected, bytes, name);
+  held = now && data_holds(call, now, expected, bytes, name);
+  let_go((remote_call *)call, operand);
+  return held;
 }
 
 /* What an operand is to hold still; null for an output, and an input that is one as well. */

@@ -13,7 +13,7 @@ extern const unsigned char remote_guard_byte, remote_poison_byte;
 typedef struct remote_call {
   device_call head;
   void *host[LATHE_MAX_OPERANDS];
-  bool pinned[LATHE_MAX_OPERANDS];
+  size_t pinned[LATHE_MAX_OPERANDS]; /* bytes of these, 0 for none */
 } remote_call;
 
 /* What a kind of devices does in its own way. Of operands LATHE_MAX_OPERANDS is the workspace. False is with the reason
@@ -39,7 +39,10 @@ bool remote_intact(device_call *call);
 bool remote_peek(device_call *call, int operand, size_t at, void *to, size_t bytes);
 bool remote_poke(device_call *call, int operand, size_t at, const void *from, size_t bytes);
 
-/* The copies. */
+/* The copies. Of those that are pinned some are kept, for calls to come. */
 void remote_free(remote_call *r);
+
+/* Gives these back. */
+void remote_forget(void);
 
 #endif

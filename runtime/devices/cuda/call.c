@@ -63,7 +63,7 @@ static CUresult allocate(cuda_call *c) {
       continue;
     error = cuda_buffer_make(d, &c->operand[o], p->bytes[o], device_offset(&c->remote.head, o));
     if (!error && p->input[o])
-      error = cuda.to_device(c->operand[o].data, p->input[o], p->bytes[o]);
+      error = cuda_send(d, c->operand[o].data, p->input[o], p->bytes[o]);
   }
   for (int o = 0; o < v->op->noperands; o++)
     c->args.buf[o] = pointer_to(c->operand[device_home(&c->remote.head, o)].data);
@@ -166,9 +166,7 @@ bool cuda_load(device_call *call, const problem *p) {
   memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
   for (int o = 0; o < p->op->noperands && !error; o++)
     if (p->input[o])
-      error = cuda.to_device(c->operand[o].data, p->input[o], p->bytes[o]);
-  if (!error)
-    error = cuda.synchronize();
+      error = cuda_send(cuda_device_of(call), c->operand[o].data, p->input[o], p->bytes[o]);
   return !error || fail(call, error, "the inputs could not be copied");
 }
 
@@ -190,11 +188,9 @@ bool cuda_take_turns(device_call *call, const problem *other) {
     error = cuda_buffer_make(cuda_device_of(call), &c->input[o], other->bytes[o],
                              device_offset(call, o));
     if (!error)
-      error = cuda.to_device(c->input[o].data, other->input[o], other->bytes[o]);
+      error = cuda_send(cuda_device_of(call), c->input[o].data, other->input[o], other->bytes[o]);
     c->other_args.buf[o] = pointer_to(c->input[o].data);
   }
-  if (!error)
-    error = cuda.synchronize();
   if (error) {
     for (int o = 0; o < other->op->noperands; o++)
       cuda_buffer_free(cuda_device_of(call), &c->input[o]);
@@ -431,9 +427,7 @@ static bool write_to(device_call *call, int operand, size_t at, const void *from
 
   if (!usable(call))
     return false;
-  error = cuda.to_device(c->operand[operand].data + at, from, bytes);
-  if (!error)
-    error = cuda.synchronize();
+  error = cuda_send(cuda_device_of(call), c->operand[operand].data + at, from, bytes);
   return !error || fail(call, error, "the outputs could not be set");
 }
 

@@ -12,6 +12,7 @@
 enum {
   GRAPH_CALLS = 64, /* calls that one graph has */
   MOST_SETS = 4096, /* copies of operands that a cold call may take; in whole graphs */
+  STAGES = 2,       /* pieces that a large copy to the device has under way */
   SPARES = 64,      /* zones of small buffers that are kept for the next */
 };
 
@@ -32,6 +33,8 @@ typedef struct cuda_device {
   CUmodule arithmetic[LATHE_DTYPES][DEVICE_UNITS][ARITHMETIC_KERNELS]; /* and of arithmetic.h */
   CUdeviceptr spare[SPARES];
   int spares;
+  void *stage[STAGES]; /* pinned memory that large copies to the device pass through */
+  CUevent passed[STAGES];
 } cuda_device;
 
 typedef struct cuda_buffer {
@@ -82,6 +85,9 @@ CUresult cuda_capture(cuda_device *d, CUresult (*call)(const void *, int), const
 /* memory.c: a buffer of some bytes, with guards around it, that starts so many bytes after a boundary. */
 CUresult cuda_buffer_make(cuda_device *d, cuda_buffer *b, size_t size, size_t offset);
 void cuda_buffer_free(cuda_device *d, cuda_buffer *b);
+
+/* Copies to the device, and waits for it. */
+CUresult cuda_send(cuda_device *d, CUdeviceptr to, const void *from, size_t bytes);
 
 /* kernels.c: the launches of a call and their kernels; false with the reason in why, static. */
 bool cuda_load_kernels(cuda_call *c, const char **why);

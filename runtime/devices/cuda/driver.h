@@ -135,6 +135,9 @@ typedef struct cuda_launch_config {
 #define CUDA_EXTRAS(ROW)                                                                           \
   ROW(host_register, "cuMemHostRegister_v2", (void *at, size_t bytes, unsigned flags))             \
   ROW(host_unregister, "cuMemHostUnregister", (void *at))                                          \
+  ROW(to_device_async, "cuMemcpyHtoDAsync_v2",                                                     \
+      (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                           \
+  ROW(event_synchronize, "cuEventSynchronize", (CUevent event))                                    \
   ROW(function_attribute, "cuFuncGetAttribute", (int *value, int attribute, CUfunction function))  \
   ROW(blocks_at_once, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                               \
       (int *blocks, CUfunction function, int threads, size_t shared))                              \

@@ -65,3 +65,30 @@ CUresult fake_to_host(void *to, CUdeviceptr from, size_t bytes) {
   memcpy(to, (const void *)(size_t)from, bytes);
   return fake_state;
 }
+
+static struct copy {
+  void *to;
+  const void *from;
+  size_t bytes;
+} late[8];
+static int copies;
+
+void fake_catch_up(void) {
+  for (int i = 0; i < copies; i++)
+    memcpy(late[i].to, late[i].from, late[i].bytes);
+  copies = 0;
+}
+
+CUresult fake_to_device_async(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
+  (void)stream;
+  if (copies == sizeof late / sizeof *late)
+    abort();
+  late[copies++] = (struct copy){(void *)(size_t)to, from, bytes};
+  return fake_state;
+}
+
+CUresult fake_event_synchronize(CUevent event) {
+  (void)event;
+  fake_catch_up();
+  return fake_state;
+}

@@ -189,6 +189,7 @@ CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
 
 CUresult fake_stream_query(CUstream stream) {
   (void)stream;
+  fake_catch_up();
   return asked("spin") ? CUDA_ERROR_NOT_READY : fake_state;
 }
 

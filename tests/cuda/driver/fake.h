@@ -9,10 +9,16 @@ CUDA_FUNCTIONS(NAMED)
 /* And of those that can be done without, these. */
 CUresult fake_host_register(void *at, size_t bytes, unsigned flags) __asm__("cuMemHostRegister_v2");
 CUresult fake_host_unregister(void *at) __asm__("cuMemHostUnregister");
+CUresult fake_to_device_async(CUdeviceptr to, const void *from, size_t bytes,
+                              CUstream stream) __asm__("cuMemcpyHtoDAsync_v2");
+CUresult fake_event_synchronize(CUevent event) __asm__("cuEventSynchronize");
 
 /* What every function returns, once a launch has gone wrong: the real driver does that as well, until
  * the process ends. */
 extern CUresult fake_state;
+
+/* device.c: copies to the device that nobody has waited for, which are made as late as that. */
+void fake_catch_up(void);
 
 /* driver.c: what another library puts on the stream: a call with so many bytes of its own, at most 256. */
 CUresult fake_call(void (*call)(const void *own), const void *own, size_t bytes);
