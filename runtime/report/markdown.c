@@ -63,10 +63,8 @@ static void put_machine(FILE *to, const report *r) {
   fprintf(to, "| timer overhead | %s |\n", units_time(overhead_of_clock_ns()).text);
   fprintf(to, "| rows | %zu right, %zu wrong, %zu unproved, %zu killed, %zu skipped, in %.1f s |\n",
           r->right, r->wrong, r->unproved, r->killed, r->skipped, r->seconds);
-  if (r->interrupted && r->total > r->count)
-    fprintf(to, "| interrupted | %zu rows not run |\n", r->total - r->count);
-  else if (r->interrupted)
-    fputs("| interrupted | all rows have run, but not in as many rounds as were wanted |\n", to);
+  if (r->interrupted)
+    fprintf(to, "| interrupted | %s |\n", report_interruption(r).text);
 }
 
 /* ---- the summary -------------------------------------------------------------------------------- */

@@ -184,6 +184,14 @@ report_share report_ratio(const row *peer) {
   return share;
 }
 
+report_cut report_interruption(const report *r) {
+  report_cut cut = {"all rows have run, but not in as many rounds as were wanted"};
+
+  if (r->total > r->count)
+    snprintf(cut.text, sizeof cut.text, "%zu rows not run", r->total - r->count);
+  return cut;
+}
+
 void report_table_task(const report *r, row *const *rows, size_t count, bool last_of_op) {
   progress_clear();
   if (by_variants(r)) {
@@ -241,9 +249,7 @@ void report_table_end(const report *r) {
   totals(r);
   report_next(r);
   output_flush_standard();
-  if (r->interrupted && r->total > r->count)
-    message_warn("interrupted: %zu rows not run", r->total - r->count);
-  else if (r->interrupted)
-    message_warn("interrupted: all rows have run, but not in as many rounds as were wanted");
+  if (r->interrupted)
+    message_warn("interrupted: %s", report_interruption(r).text);
   report_noise(r);
 }

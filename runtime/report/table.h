@@ -45,4 +45,10 @@ const char *report_ceiling_legend(const report *r);
  * as the ratio, or not known. */
 report_share report_ratio(const row *peer);
 
+/* What an interrupt cut off of a run. */
+typedef struct report_cut {
+  char text[64];
+} report_cut;
+report_cut report_interruption(const report *r);
+
 #endif
