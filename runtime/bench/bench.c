@@ -118,14 +118,18 @@ static void load_tuning(const options *o, const selection *s) {
                  all_stale, path ? path : "./configure --tuning", path ? path : "FILE");
 }
 
+static const char tune_usage[] = "tune FILE [OPTION]...";
+
 /* The file of `bench tune FILE [OPTION]...`, whose words are taken off the command line; null for another command. */
 static const char *take_tune(int *argc, char ***argv) {
   char **all = *argv;
 
   if (*argc < 2 || strcmp(all[1], "tune") != 0)
     return NULL;
+  if (*argc > 2 && strcmp(all[2], "--help") == 0)
+    command_help(tune_usage);
   if (*argc < 3 || all[2][0] == '-')
-    message_refuse("no file; expected tune FILE [OPTION]...");
+    message_refuse("no file; expected %s", tune_usage);
   all[1] = all[2];
   all[2] = all[0];
   *argc -= 2;
