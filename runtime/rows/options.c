@@ -275,8 +275,9 @@ static const option_row rows[] = {
     {"min-time", "SECONDS", "measure each row at least this long", .set = set_real,
      .to = TO(min_time), .most = MOST_SECONDS, .suffix = "s"},
     {"rounds", "N",
-     "at least N rounds (4): all rows are timed once in each,\n"
-     "in an order that the seed draws",
+     "at least N rounds (4; with --fast 3, with --min-time 10):\n"
+     "all rows are timed once in each, in an order that the\n"
+     "seed draws",
      .set = set_rounds, .least = 1, .most = MOST_ROUNDS},
     {"max-noise", "PERCENT", "stop when the median is known within this (1)", .set = set_percent,
      .to = TO(o.limits.max_noise), .most = 100, .suffix = "%"},
