@@ -253,6 +253,34 @@ static void test_sets(void **state) {
   run_free(&r);
 }
 
+/* Sizes that overlap, and those that only their batches told apart, are run once. */
+static void test_sizes_are_run_once(void **state) {
+  static const char *const sizes[] = {"1K", "512", "1024", "2048"};
+  run_result r = BENCH("--op", "add", "--variant", "add_f32__scalar_u1", "--size",
+                       "1K,1000,1K,2^9:2^10,1x1024,1024:2048", "--check-only", "--json", "j");
+  json_t *root;
+  const json_t *all = rows_of(&r, &root);
+
+  (void)state;
+  assert_int_equal(json_array_size(all), COUNT(sizes));
+  for (size_t i = 0; i < COUNT(sizes); i++)
+    assert_string_equal(text_of(json_array_get(all, i), "size"), sizes[i]);
+  json_decref(root);
+  run_free(&r);
+  r = BENCH("--op", "softmax", "--variant", "softmax_f32__scalar_*", "--size", "4x64,1x4x64,2x2x64",
+            "--check-only", "--json", "j");
+  all = rows_of(&r, &root);
+  assert_int_equal(json_array_size(all), 2); /* as many rows in another shape have other words */
+  json_decref(root);
+  run_free(&r);
+  r = BENCH("--op", "mlp", "--variant", "*_f32__scalar_simd*", "--size", "2x8x8x8,4x8x8x8",
+            "--batch-size", "3", "--check-only", "--json", "j");
+  all = rows_of(&r, &root);
+  assert_int_equal(json_array_size(all), 1);
+  json_decref(root);
+  run_free(&r);
+}
+
 /* An op's own sweep, narrowed; others have powers of two. */
 static void test_sweep(void **state) {
   run_result r = BENCH("--op", "gelu,softmax", "--variant", "*_f32__scalar_*u1", "--sweep",
@@ -523,6 +551,7 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_filters),
     TEST(test_sets),
     TEST(test_sweep),
+    TEST(test_sizes_are_run_once),
     TEST(test_bad_calls),
     TEST(test_missing_instruction_set),
     TEST(test_less_of_a_processor),
