@@ -73,6 +73,12 @@ static void test_lists(void **state) {
   assert_has(r.out, "cpu: ");
   assert_has(r.out, " GB/s");
   run_free(&r);
+  r = BENCH("--list-devices", "--backend", "scalar");
+  assert_good(&r);
+  assert_has(r.out, "cpu: ");
+  assert_lacks(r.out, "cuda: ");
+  assert_lacks(r.out, "vulkan");
+  run_free(&r);
   r = BENCH("--list-variants", "--dtype", "all");
   assert_good(&r);
   for (size_t i = 0; i < lathe_variant_count; i++)
@@ -402,13 +408,29 @@ static void test_bad_calls(void **state) {
       {{"--special", ""}, "--special needs a name, and was given nothing"},
       {{"--json", ""}, "--json needs a name, and was given nothing"},
       {{"--list-ops", "--json", "f"},
-       "--json, --csv, --markdown, --html and --compare are for a run, and lists and --explain run "
-       "nothing; only --list-variants has --json"},
+       "--list-ops with --json: of these only --list-variants writes a file; leave one of them "
+       "out"},
       {{"--explain", "add_f32__scalar_u1", "--csv", "f"},
-       "--json, --csv, --markdown, --html and --compare are for a run, and lists and --explain run "
-       "nothing; only --list-variants has --json"},
+       "--explain with --csv: nothing is run; leave one of them out"},
+      {{"--list-sizes", "--rounds", "5"},
+       "--list-sizes with --rounds: nothing is run; leave one of them out"},
+      {{"--explain", "add_f32__scalar_u1", "--list-ops"},
+       "--list-ops with --explain: each shows something else; leave one of them out"},
       {{"--check-only", "--compare", "f"},
-       "--compare measures, and --check-only, --special and --in-place do not"},
+       "--check-only with --compare: what is only checked is not measured; leave one of them out"},
+      {{"--rounds", "5", "--check-only"},
+       "--check-only with --rounds: what is only checked is not measured; leave one of them out"},
+      {{"--special", "nan", "--iterations", "5"},
+       "--special with --iterations: what is only checked is not measured; leave one of them out"},
+      {{"--min-time", "1", "--iterations", "5"},
+       "--iterations with --min-time: so many samples are taken whatever their time and noise; "
+       "leave one of them out"},
+      {{"--rounds", "6", "--iterations", "5"},
+       "--iterations 5 with --rounds 6: each round takes a sample at least; ask for as many "
+       "samples, or for fewer rounds"},
+      {{"--json", "x", "--json", "y"},
+       "--json is given twice, as 'x' and 'y'; leave one of them out"},
+      {{"--seed", "1", "--seed=2"}, "--seed is given twice, as '1' and '2'; leave one of them out"},
       {{"--fast=1"}, "--fast takes no value (--help tells more)"},
       {{"--csv="}, "--csv needs a name, and was given nothing"},
       {{"--markdown", ""}, "--markdown needs a name, and was given nothing"},
@@ -421,7 +443,7 @@ static void test_bad_calls(void **state) {
       {{"--op=add", "--dtype", "f64", "--offset=4"},
        "--offset 4: elements of f64 lie at multiples of 8 bytes"},
       {{"--offset", "4", "--page-end"},
-       "--offset and --page-end: buffers cannot be placed by both ends"},
+       "--offset with --page-end: buffers cannot be placed by both ends; leave one of them out"},
       {{"--offset", "5000"}, "--offset takes a whole number from 0 to 4096, and was given '5000'"},
   };
 

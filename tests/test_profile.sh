@@ -32,7 +32,7 @@ is 'and in CSV' grep -q 'host_time,launch_time,kernel_time,copy_in_time,copy_out
 is 'counts, or says once why not' rows "(context['counters_missing'] is None) == all(r['cycles'] is not None for r in rows)"
 [ "$(grep -c 'are not counted:' list)" = 1 ] || is 'a reason is not needed' rows 'context["counters_missing"] is None'
 
-is 'measures' sh -c '"$LATHE_BENCH" --profile --check-only 2>&1 | grep -q "profile measures"'
+is 'measures' sh -c '"$LATHE_BENCH" --profile --check-only 2>&1 | grep -q "check-only with --profile: what is only checked is not measured"'
 
 # A driver in which a launch that moves memory takes 0.5 us, and any other one 1 us.
 cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -Wno-unused-parameter -shared -fPIC \
