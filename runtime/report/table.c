@@ -31,6 +31,10 @@ int report_size_width(const report *r) {
   return (int)width;
 }
 
+bool report_shares_calls(const report *r) {
+  return r->options->layout.threads > 1;
+}
+
 /* Whether any variant of a backend, or null: of all, was asked for and can run. */
 static bool can_run(const report *r, const lathe_backend *backend) {
   for (size_t i = 0; i < lathe_variant_count; i++)
@@ -74,7 +78,7 @@ static void head(const report *r) {
   const char *name = lathe_cpu_name();
   char text[200], threads[32] = "one thread";
 
-  if (r->options->layout.threads > 1)
+  if (report_shares_calls(r))
     snprintf(threads, sizeof threads, "up to %d threads", r->options->layout.threads);
   printf("%s%s%s:", terminal_paint(STRONG), name, terminal_paint(PLAIN));
   wrap_print(*features ? features : "no features known", (int)strlen(name) + 1, 4);
