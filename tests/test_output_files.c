@@ -499,7 +499,7 @@ static void test_unwritable_files(void **state) {
 
   (void)state;
   for (size_t i = 0; i < COUNT(files); i++) {
-    run_result r = BENCH("--op", "add", "--size", "100", "--json", "good", files[i], "no/file");
+    run_result r = BENCH("--op", "add", "--size", "100", "--html", "good", files[i], "no/file");
     assert_refused(&r, "bench: cannot write no/file: No such file or directory\n");
     run_free(&r);
     r = BENCH("--op", "add", "--size", "100", files[i], ".");
