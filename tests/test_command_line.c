@@ -320,6 +320,37 @@ static void test_sweep(void **state) {
   run_free(&r);
 }
 
+/* A name that other options leave out of the run is no silence. */
+static void test_names_that_are_left_out(void **state) {
+  static const struct {
+    const char *options[7], *message;
+  } cases[] = {
+      {{"--op=add,gelu", "--size=100", "--backend=scalar", "--check-only"}, ""},
+      {{"--op=add,gelu", "--size=100", "--variant=add_f32__scalar_*", "--check-only"},
+       "bench: warning: no rows of op 'gelu': --variant add_f32__scalar_* leaves it out\n"},
+      {{"--op=add,weighted_sum", "--size=7x3", "--implementation=unfused", "--backend=scalar",
+        "--check-only"},
+       "bench: warning: no rows of op 'add': --implementation unfused leaves it out\n"},
+      {{"--op=add", "--size=100", "--backend=scalar", "--dtype=f32,i64", "--check-only"},
+       "bench: warning: no rows of dtype 'i64': --op add leaves it out\n"},
+      {{"--op=gelu,cross_entropy", "--size=n=100", "--backend=scalar", "--check-only"},
+       "bench: warning: no rows of op 'cross_entropy': --size n=100 leaves it out\n"},
+      {{"--op=mlp,gelu", "--size=small", "--sweep", "--backend=scalar", "--list-variants"},
+       "bench: warning: no rows of op 'gelu': --size small leaves it out\n"},
+      {{"--op=add,exp", "--size=100", "--backend=scalar,sse2", "--variant=*_scalar_*",
+        "--check-only"},
+       "bench: warning: no rows of backend 'sse2': --variant *_scalar_* leaves it out\n"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    run_result r = bench_with(NULL, cases[i].options);
+    assert_int_equal(r.status, RIGHT);
+    assert_string_equal(r.err, cases[i].message);
+    run_free(&r);
+  }
+}
+
 /* ---- bad calls ------------------------------------------------------------------------------- */
 
 static void test_bad_calls(void **state) {
@@ -574,6 +605,7 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_sets),
     TEST(test_sweep),
     TEST(test_sizes_are_run_once),
+    TEST(test_names_that_are_left_out),
     TEST(test_bad_calls),
     TEST(test_missing_instruction_set),
     TEST(test_less_of_a_processor),

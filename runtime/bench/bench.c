@@ -22,6 +22,7 @@
 #include "report/tune.h"
 #include "rounds.h"
 #include "rows/beside.h"
+#include "rows/missing.h"
 #include "worker.h"
 
 static char *join(int argc, char **argv) {
@@ -157,6 +158,7 @@ int main(int argc, char **argv) {
   beside_choose(o.peers);
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
+  missing_tell(&o, &s);
   beside_place(&s);
   report_files_check(&o, tune);
   if (!tune)
