@@ -21,15 +21,12 @@ double stored_number(const json_t *of, const char *member) {
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static bool is_null_or_no_less_than_0(const json_t *value) {
-  return json_is_null(value) || (json_is_number(value) && json_number_value(value) >= 0);
-}
-
 /* Whether a value is one that a row's field of a type may have. */
 static bool fits(const json_t *value, row_type type) {
   switch (type) {
   case ROW_TEXT: return json_is_null(value) || json_is_string(value);
-  case ROW_REAL: return is_null_or_no_less_than_0(value);
+  case ROW_REAL:
+    return json_is_null(value) || (json_is_number(value) && json_number_value(value) >= 0);
   case ROW_COUNT: return json_is_integer(value) && json_integer_value(value) >= 0;
   case ROW_FLAG: return json_is_boolean(value);
   }
