@@ -73,6 +73,12 @@ static void test_lists(void **state) {
   assert_has(r.out, "cpu: ");
   assert_has(r.out, " GB/s");
   run_free(&r);
+  r = BENCH("--list-devices", "--backend", "scalar");
+  assert_good(&r);
+  assert_has(r.out, "cpu: ");
+  assert_lacks(r.out, "cuda: ");
+  assert_lacks(r.out, "vulkan");
+  run_free(&r);
   r = BENCH("--list-variants", "--dtype", "all");
   assert_good(&r);
   for (size_t i = 0; i < lathe_variant_count; i++)
@@ -253,6 +259,34 @@ static void test_sets(void **state) {
   run_free(&r);
 }
 
+/* Sizes that overlap, and those that only their batches told apart, are run once. */
+static void test_sizes_are_run_once(void **state) {
+  static const char *const sizes[] = {"1K", "512", "1024", "2048"};
+  run_result r = BENCH("--op", "add", "--variant", "add_f32__scalar_u1", "--size",
+                       "1K,1000,1K,2^9:2^10,1x1024,1024:2048", "--check-only", "--json", "j");
+  json_t *root;
+  const json_t *all = rows_of(&r, &root);
+
+  (void)state;
+  assert_int_equal(json_array_size(all), COUNT(sizes));
+  for (size_t i = 0; i < COUNT(sizes); i++)
+    assert_string_equal(text_of(json_array_get(all, i), "size"), sizes[i]);
+  json_decref(root);
+  run_free(&r);
+  r = BENCH("--op", "softmax", "--variant", "softmax_f32__scalar_*", "--size", "4x64,1x4x64,2x2x64",
+            "--check-only", "--json", "j");
+  all = rows_of(&r, &root);
+  assert_int_equal(json_array_size(all), 2); /* as many rows in another shape have other words */
+  json_decref(root);
+  run_free(&r);
+  r = BENCH("--op", "mlp", "--variant", "*_f32__scalar_simd*", "--size", "2x8x8x8,4x8x8x8",
+            "--batch-size", "3", "--check-only", "--json", "j");
+  all = rows_of(&r, &root);
+  assert_int_equal(json_array_size(all), 1);
+  json_decref(root);
+  run_free(&r);
+}
+
 /* An op's own sweep, narrowed; others have powers of two. */
 static void test_sweep(void **state) {
   run_result r = BENCH("--op", "gelu,softmax", "--variant", "*_f32__scalar_*u1", "--sweep",
@@ -284,6 +318,37 @@ static void test_sweep(void **state) {
   assert_string_equal(text_of(json_array_get(all, 0), "size"), "16");
   json_decref(root);
   run_free(&r);
+}
+
+/* A name that other options leave out of the run is no silence. */
+static void test_names_that_are_left_out(void **state) {
+  static const struct {
+    const char *options[7], *message;
+  } cases[] = {
+      {{"--op=add,gelu", "--size=100", "--backend=scalar", "--check-only"}, ""},
+      {{"--op=add,gelu", "--size=100", "--variant=add_f32__scalar_*", "--check-only"},
+       "bench: warning: no rows of op 'gelu': --variant add_f32__scalar_* leaves it out\n"},
+      {{"--op=add,weighted_sum", "--size=7x3", "--implementation=unfused", "--backend=scalar",
+        "--check-only"},
+       "bench: warning: no rows of op 'add': --implementation unfused leaves it out\n"},
+      {{"--op=add", "--size=100", "--backend=scalar", "--dtype=f32,i64", "--check-only"},
+       "bench: warning: no rows of dtype 'i64': --op add leaves it out\n"},
+      {{"--op=gelu,cross_entropy", "--size=n=100", "--backend=scalar", "--check-only"},
+       "bench: warning: no rows of op 'cross_entropy': --size n=100 leaves it out\n"},
+      {{"--op=mlp,gelu", "--size=small", "--sweep", "--backend=scalar", "--list-variants"},
+       "bench: warning: no rows of op 'gelu': --size small leaves it out\n"},
+      {{"--op=add,exp", "--size=100", "--backend=scalar,sse2", "--variant=*_scalar_*",
+        "--check-only"},
+       "bench: warning: no rows of backend 'sse2': --variant *_scalar_* leaves it out\n"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    run_result r = bench_with(NULL, cases[i].options);
+    assert_int_equal(r.status, RIGHT);
+    assert_string_equal(r.err, cases[i].message);
+    run_free(&r);
+  }
 }
 
 /* ---- bad calls ------------------------------------------------------------------------------- */
@@ -374,13 +439,29 @@ static void test_bad_calls(void **state) {
       {{"--special", ""}, "--special needs a name, and was given nothing"},
       {{"--json", ""}, "--json needs a name, and was given nothing"},
       {{"--list-ops", "--json", "f"},
-       "--json, --csv, --markdown, --html and --compare are for a run, and lists and --explain run "
-       "nothing; only --list-variants has --json"},
+       "--list-ops with --json: of these only --list-variants writes a file; leave one of them "
+       "out"},
       {{"--explain", "add_f32__scalar_u1", "--csv", "f"},
-       "--json, --csv, --markdown, --html and --compare are for a run, and lists and --explain run "
-       "nothing; only --list-variants has --json"},
+       "--explain with --csv: nothing is run; leave one of them out"},
+      {{"--list-sizes", "--rounds", "5"},
+       "--list-sizes with --rounds: nothing is run; leave one of them out"},
+      {{"--explain", "add_f32__scalar_u1", "--list-ops"},
+       "--list-ops with --explain: each shows something else; leave one of them out"},
       {{"--check-only", "--compare", "f"},
-       "--compare measures, and --check-only, --special and --in-place do not"},
+       "--check-only with --compare: what is only checked is not measured; leave one of them out"},
+      {{"--rounds", "5", "--check-only"},
+       "--check-only with --rounds: what is only checked is not measured; leave one of them out"},
+      {{"--special", "nan", "--iterations", "5"},
+       "--special with --iterations: what is only checked is not measured; leave one of them out"},
+      {{"--min-time", "1", "--iterations", "5"},
+       "--iterations with --min-time: so many samples are taken whatever their time and noise; "
+       "leave one of them out"},
+      {{"--rounds", "6", "--iterations", "5"},
+       "--iterations 5 with --rounds 6: each round takes a sample at least; ask for as many "
+       "samples, or for fewer rounds"},
+      {{"--json", "x", "--json", "y"},
+       "--json is given twice, as 'x' and 'y'; leave one of them out"},
+      {{"--seed", "1", "--seed=2"}, "--seed is given twice, as '1' and '2'; leave one of them out"},
       {{"--fast=1"}, "--fast takes no value (--help tells more)"},
       {{"--csv="}, "--csv needs a name, and was given nothing"},
       {{"--markdown", ""}, "--markdown needs a name, and was given nothing"},
@@ -393,7 +474,7 @@ static void test_bad_calls(void **state) {
       {{"--op=add", "--dtype", "f64", "--offset=4"},
        "--offset 4: elements of f64 lie at multiples of 8 bytes"},
       {{"--offset", "4", "--page-end"},
-       "--offset and --page-end: buffers cannot be placed by both ends"},
+       "--offset with --page-end: buffers cannot be placed by both ends; leave one of them out"},
       {{"--offset", "5000"}, "--offset takes a whole number from 0 to 4096, and was given '5000'"},
   };
 
@@ -523,6 +604,8 @@ const struct CMUnitTest command_line_tests[] = {
     TEST(test_filters),
     TEST(test_sets),
     TEST(test_sweep),
+    TEST(test_sizes_are_run_once),
+    TEST(test_names_that_are_left_out),
     TEST(test_bad_calls),
     TEST(test_missing_instruction_set),
     TEST(test_less_of_a_processor),

@@ -124,6 +124,22 @@ echo '[]' >list.json
 refused "list.json: it has no object 'context'" base.json list.json
 echo '{"context": {}, "benchmarks": [{"name": "a", "status": "right"}, 3]}' >odd.json
 refused "odd.json: row 2 of 'benchmarks' has no 'name' and 'status'" base.json odd.json
+odd() { # odd WORDS EDIT: a run is refused, with where it is wrong; EDIT is Python that changes `row`, the second, or `context`
+  runs 1 0 "context = base['context']; row = base['benchmarks'][1]; $2"
+  refused "$1" base.json new.json
+}
+row="base.json: row 2 of 'benchmarks', op1/1K: "
+odd "$row'real_time' is -5, expected a number of 0 or more, or null" 'row["real_time"] = -5'
+odd "$row'real_time' is \"fast\", expected a number of 0 or more, or null" 'row["real_time"] = "fast"'
+odd "$row'device' is 3, expected a text or null" 'row["device"] = 3'
+odd "$row'sample_count' is 2.5, expected a whole number of 0 or more" 'row["sample_count"] = 2.5'
+odd "$row'fastest' is null, expected true or false" 'row["fastest"] = None'
+odd "$row'samples' is \"foo\", expected a list" 'row["samples"] = "foo"'
+odd "$row'samples[1]' is -1.5, expected a number of 0 or more, or null" 'row["samples"] = [1, -1.5]'
+odd "$row'sizes' is [], expected an object" 'row["sizes"] = []'
+odd "base.json: 'context': 'json_schema_version' is 99, expected 1, which this program knows" \
+  'context["json_schema_version"] = 99'
+odd "base.json: 'context': 'json_schema_version' is \"1\", expected 1" 'context["json_schema_version"] = "1"'
 refused '1 files; expected compare BASE.json NEW.json' base.json
 refused "unknown option '--all'" base.json new.json --all
 

@@ -367,16 +367,10 @@ static void test_markdown_of_a_killed_row(void **state) {
   free(text);
 }
 
-/* In a Markdown table all lines have as many cells as its head. */
-static void test_markdown(void **state) {
-  run_result r = BENCH("--fast", "--op", "abs,add", "--size", "100", "--markdown", "out.md");
-  char *text = tree_read("out.md");
+/* How many tables a text in Markdown has, all lines of which have as many cells as its head. */
+static size_t tables_of(const char *text) {
   size_t columns = 0, tables = 0;
 
-  (void)state;
-  assert_int_equal(r.status, RIGHT);
-  assert_int_equal(text[0], '#');
-  assert_has(text, "## add f32");
   for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
     if (strncmp(line, "| ", 2) != 0) {
       columns = 0;
@@ -390,7 +384,31 @@ static void test_markdown(void **state) {
       fail_msg("%zu bars, expected %zu: %.*s", bars_of(line), columns, (int)strcspn(line, "\n"),
                line);
   }
-  assert_int_equal(tables, 4 + (strstr(text, "\n## What was skipped\n") != NULL)); /* and two ops */
+  return tables;
+}
+
+static void test_markdown(void **state) {
+  run_result r = BENCH("--fast", "--op", "abs,add", "--size", "100", "--markdown", "out.md");
+  char *text = tree_read("out.md");
+
+  (void)state;
+  assert_int_equal(r.status, RIGHT);
+  assert_int_equal(text[0], '#');
+  assert_has(text, "## add f32");
+  assert_int_equal(tables_of(text), 4 + (strstr(text, "\n## What was skipped\n") != NULL));
+  assert_lacks(text, "threads");
+  free(text);
+  run_free(&r);
+  r = BENCH_WITH("LATHE_CPU_FEATURES=", "--fast", "--op", "add", "--size", "100,2^20", "--backend",
+                 "scalar,sse2", "--threads", "2", "--profile", "--markdown", "out.md");
+  text = tree_read("out.md");
+  assert_int_equal(r.status, RIGHT);
+  assert_int_equal(tables_of(text), 4 + (strstr(text, "\n## What was skipped\n") != NULL));
+  assert_has(text, "\n| threads | up to 2 |\n");
+  assert_has(text, "\n## Where the time of a call goes\n");
+  assert_has(text, "\n| size | variant | threads | time | ");
+  assert_has(text, " | 1 | "); /* the small size */
+  assert_has(text, " | 2 | ");
   free(text);
   run_free(&r);
 }
@@ -481,7 +499,7 @@ static void test_unwritable_files(void **state) {
 
   (void)state;
   for (size_t i = 0; i < COUNT(files); i++) {
-    run_result r = BENCH("--op", "add", "--size", "100", "--json", "good", files[i], "no/file");
+    run_result r = BENCH("--op", "add", "--size", "100", "--html", "good", files[i], "no/file");
     assert_refused(&r, "bench: cannot write no/file: No such file or directory\n");
     run_free(&r);
     r = BENCH("--op", "add", "--size", "100", files[i], ".");

@@ -5,8 +5,8 @@
 . "$LATHE_SRC/tests/check.sh"
 cd "$tmp" || exit 1
 
-"$LATHE_BENCH" --fast --seed 1 --backend cpu --op add,exp,sum --size 100,1K,10K --peers numpy --json run.json \
-  --html run.html >output 2>stderr
+"$LATHE_BENCH" --fast --seed 1 --backend cpu --op add,exp,sum --size 100,1K,10K --peers numpy --profile \
+  --threads 2 --json run.json --html run.html >output 2>stderr
 is 'a run writes its page' test -s run.html
 is 'that is whole' grep -q '^</html>' run.html
 is 'and needs no network' sh -c '! grep -Eo "(src|href|url\()=?[\"'\''(]?(https?:)?//[^\"'\'' )]*" run.html'
@@ -94,6 +94,9 @@ shows run.html 'document.querySelector("#peers svg [role=button]").dispatchEvent
   const detail = document.getElementById("detail");
   return [detail.open, detail.querySelectorAll("svg circle").length > 2, detail.textContent.includes("--peers numpy --size")].join()'
 has 'a click shows the samples and the command' 'true,true,true'
+shows run.html 'document.querySelector("#rows tbody button").click();
+  return /goes tohost [0-9.]+ .?s, kernel [0-9.]+ .?s, memory /.test(document.getElementById("detail").textContent)'
+has 'and where the time of a call goes' true
 shows run.html 'const mark = document.querySelector("#sizes svg [role=button]");
   mark.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", cancelable: true })); return document.getElementById("detail").open'
 has 'and so does a key' true

@@ -22,17 +22,19 @@ is 'a run without it' "$LATHE_BENCH" --fast --op exp --size 1K --backend scalar 
 is 'has no such figures' rows "all(r[f] is None for r in rows for f in $fields)"
 is 'knows what an empty call takes' rows '0 < context["empty_launches"]["cpu"]["own_ns"] < context["empty_launches"]["cpu"]["host_ns"]'
 
-"$LATHE_BENCH" --fast --profile --op exp --size 100K --backend scalar --json rows.json --csv rows.csv >list 2>stderr
+"$LATHE_BENCH" --fast --profile --op exp --size 100K --backend scalar --json rows.json --csv rows.csv --markdown rows.md >list 2>stderr
 is 'a processor' rows 'all(r["kernel_time"] == r["real_time"] and r["memory_time"] < r["kernel_time"] for r in rows)'
 is 'alone a call takes longer than nothing' rows 'all(r["host_time"] > r["kernel_time"] / 2 for r in rows)'
 is 'which is not asked' rows 'all(r["launch_time"] is None and r["copy_in_time"] is None for r in rows)'
 is 'nor told of copies' sh -c '! grep -q copy list'
 is 'in the table' grep -q '^Where the time of a call goes' list
 is 'and in CSV' grep -q 'host_time,launch_time,kernel_time,copy_in_time,copy_out_time,pinned_in_time,pinned_out_time,memory_time,instructions' rows.csv
+is 'and in Markdown' grep -q '^## Where the time of a call goes' rows.md
+is 'with its figures' grep -Eq '^\| exp_f32__scalar_u1 \| 100K \| [0-9.]+ us \| [0-9.]+ us \| [0-9.]+ us \|' rows.md
 is 'counts, or says once why not' rows "(context['counters_missing'] is None) == all(r['cycles'] is not None for r in rows)"
 [ "$(grep -c 'are not counted:' list)" = 1 ] || is 'a reason is not needed' rows 'context["counters_missing"] is None'
 
-is 'measures' sh -c '"$LATHE_BENCH" --profile --check-only 2>&1 | grep -q "profile measures"'
+is 'measures' sh -c '"$LATHE_BENCH" --profile --check-only 2>&1 | grep -q "check-only with --profile: what is only checked is not measured"'
 
 # A driver in which a launch that moves memory takes 0.5 us, and any other one 1 us.
 cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -Wno-unused-parameter -shared -fPIC \

@@ -285,19 +285,19 @@ static void strip(char *text) {
 /* On a terminal its own width counts, for the table, the progress, and what is said below. */
 static void test_width_of_the_terminal(void **state) {
   static const struct {
-    const char *form, *backends;
+    const char *form[2], *backends;
     unsigned short columns;
-  } cases[] = {{"--fast", "cpu", 80},
-               {"--rows", "cpu", 80},
-               {"--check-only", "cpu,cuda,vulkan", 80},
-               {"--fast", "cpu", 72},
-               {"--check-only", "cpu,cuda,vulkan", 64}};
+  } cases[] = {{{"--fast", "--iterations=5"}, "cpu", 80},
+               {{"--rows", "--iterations=5"}, "cpu", 80},
+               {{"--check-only"}, "cpu,cuda,vulkan", 80},
+               {{"--fast", "--iterations=5"}, "cpu", 72},
+               {{"--check-only"}, "cpu,cuda,vulkan", 64}};
 
   (void)state;
   for (size_t i = 0; i < COUNT(cases); i++) {
     char *text = ON_TERMINAL(
         cases[i].columns, NULL, "--op", "add,cross_entropy_backward,log_softmax_backward", "--size",
-        "100,1024x1024", "--iterations", "5", "--backend", cases[i].backends, cases[i].form);
+        "100,1024x1024", "--backend", cases[i].backends, cases[i].form[0], cases[i].form[1]);
     strip(text);
     assert_has(text, " rows: ");
     assert_narrow(text, cases[i].columns);

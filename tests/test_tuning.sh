@@ -28,6 +28,10 @@ ends 'tune again' 0
 is 'keeps other calls, and has one line for each' test "$(lines ' f32 cpu ')" = 5
 is 'measured one again' test "$(lines '^exp f32 cpu 100000 ')" = 1
 
+bench tune --help
+ends 'tune --help' 0
+says 'tells how it is used' '^usage: tune FILE \[OPTION\]\.\.\.$'
+
 # What the file says is what is chosen: the slowest kernel, where a line has it.
 sed 's/^\(exp f32 cpu 1000\) [^ ]*/\1 exp_f32__scalar_u1/' choices >planted
 cp choices choices.good

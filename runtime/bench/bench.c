@@ -22,6 +22,7 @@
 #include "report/tune.h"
 #include "rounds.h"
 #include "rows/beside.h"
+#include "rows/missing.h"
 #include "worker.h"
 
 static char *join(int argc, char **argv) {
@@ -118,14 +119,18 @@ static void load_tuning(const options *o, const selection *s) {
                  all_stale, path ? path : "./configure --tuning", path ? path : "FILE");
 }
 
+static const char tune_usage[] = "tune FILE [OPTION]...";
+
 /* The file of `bench tune FILE [OPTION]...`, whose words are taken off the command line; null for another command. */
 static const char *take_tune(int *argc, char ***argv) {
   char **all = *argv;
 
   if (*argc < 2 || strcmp(all[1], "tune") != 0)
     return NULL;
+  if (*argc > 2 && strcmp(all[2], "--help") == 0)
+    command_help(tune_usage);
   if (*argc < 3 || all[2][0] == '-')
-    message_refuse("no file; expected tune FILE [OPTION]...");
+    message_refuse("no file; expected %s", tune_usage);
   all[1] = all[2];
   all[2] = all[0];
   *argc -= 2;
@@ -153,6 +158,7 @@ int main(int argc, char **argv) {
   beside_choose(o.peers);
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
+  missing_tell(&o, &s);
   beside_place(&s);
   report_files_check(&o, tune);
   if (!tune)

@@ -16,14 +16,17 @@
 static const char report_usage[] = "report FILE.json... [--html PAGE.html (report.html)]";
 static const char compare_usage[] = "compare BASE.json NEW.json [--any-machine]";
 
+_Noreturn void command_help(const char *usage) {
+  printf("usage: %s\n", usage);
+  exit(EXIT_RIGHT);
+}
+
 /* Takes the next option, of which there is one; false where there is none left. */
 static bool next_option(int argc, char **argv, const struct option *known, const char *usage) {
   const int c = getopt_long(argc, argv, ":", known, NULL);
 
-  if (c == '?' && strcmp(argv[optind - 1], "--help") == 0) {
-    printf("usage: %s\n", usage);
-    exit(EXIT_RIGHT);
-  }
+  if (c == '?' && strcmp(argv[optind - 1], "--help") == 0)
+    command_help(usage);
   if (c == ':')
     message_refuse("%s needs a value; expected %s", argv[optind - 1], usage);
   if (c == '?')

@@ -8,4 +8,7 @@ typedef int command(int argc, char **argv);
 /* The command of that name, null where there is none. */
 command *command_of(const char *name);
 
+/* Prints how a command is used, and ends the program well. */
+_Noreturn void command_help(const char *usage);
+
 #endif

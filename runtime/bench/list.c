@@ -228,11 +228,19 @@ static void list_arithmetic(device *on) {
   }
 }
 
+/* Whether any variant asked for runs on such devices. */
+static bool has_kind(const selection *s, lathe_kind kind) {
+  for (size_t b = 0; b < lathe_backend_count; b++)
+    if (lathe_backends[b].kind == kind && variants_of(s, NULL, &lathe_backends[b]) > 0)
+      return true;
+  return false;
+}
+
 static void list_devices(const selection *s) {
   for (size_t i = 0; i < device_count(); i++) {
     device *on = device_at(i);
     char text[320];
-    if (!s->device[i])
+    if (!s->device[i] || !has_kind(s, on->kind))
       continue;
     snprintf(text, sizeof text, "%s, %s of memory free", on->name,
              units_bytes(device_memory(on)).text);
@@ -248,7 +256,7 @@ static void list_devices(const selection *s) {
     list_arithmetic(on);
   }
   for (int k = 0; k < DEVICE_KINDS; k++)
-    if (device_missing((lathe_kind)k))
+    if (has_kind(s, (lathe_kind)k) && device_missing((lathe_kind)k))
       printf("%s: none: %s\n", lathe_kind_name((lathe_kind)k), device_missing((lathe_kind)k));
 }
 

@@ -15,6 +15,7 @@
 #include "made_of.h"
 #include "measure/overhead.h"
 #include "params.h"
+#include "stored.h"
 
 static json_t *caches(void) {
   cpu_cache cache[16];
@@ -87,7 +88,7 @@ static json_t *context(const report *r) {
   json_object_set_new(c, "caches", caches());
   json_object_set_new(c, "load_avg", load_average());
   json_object_set_new(c, "library_build_type", json_string("release"));
-  json_object_set_new(c, "json_schema_version", json_integer(1));
+  json_object_set_new(c, "json_schema_version", json_integer(STORED_SCHEMA));
   /* Ours. */
   json_object_set_new(c, "command", json_text_or_null(r->command));
   json_object_set_new(c, "cpu_name", json_text_or_null(lathe_cpu_name()));

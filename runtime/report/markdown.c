@@ -19,10 +19,14 @@ static void put_cell(FILE *to, const char *text) {
   }
 }
 
-static void put_row(FILE *to, const row *r) {
+static void put_row(FILE *to, const row *r, bool with_threads) {
   const char *bold = r->fastest ? "**" : "";
 
   fprintf(to, "| %s | %s%s%s%s | ", r->size, r->dispatched ? "> " : "", bold, r->variant, bold);
+  if (with_threads && r->state == ROW_RIGHT)
+    fprintf(to, "%llu ", (unsigned long long)r->threads);
+  if (with_threads)
+    fputs("| ", to);
   if (r->state != ROW_RIGHT) {
     fprintf(to, "%s: ", r->status);
     put_cell(to, r->reason);
@@ -60,13 +64,13 @@ static void put_machine(FILE *to, const report *r) {
       fprintf(to, "| level %d cache | %s |\n", cache[i].level,
               units_bytes((double)cache[i].size).text);
   fprintf(to, "| seed | %llu |\n", (unsigned long long)r->options->seed);
+  if (report_shares_calls(r))
+    fprintf(to, "| threads | up to %d |\n", r->options->layout.threads);
   fprintf(to, "| timer overhead | %s |\n", units_time(overhead_of_clock_ns()).text);
   fprintf(to, "| rows | %zu right, %zu wrong, %zu unproved, %zu killed, %zu skipped, in %.1f s |\n",
           r->right, r->wrong, r->unproved, r->killed, r->skipped, r->seconds);
-  if (r->interrupted && r->total > r->count)
-    fprintf(to, "| interrupted | %zu rows not run |\n", r->total - r->count);
-  else if (r->interrupted)
-    fputs("| interrupted | all rows have run, but not in as many rounds as were wanted |\n", to);
+  if (r->interrupted)
+    fprintf(to, "| interrupted | %s |\n", report_interruption(r).text);
 }
 
 /* ---- the summary -------------------------------------------------------------------------------- */
@@ -216,6 +220,7 @@ static void put_tasks(FILE *to, const report *r) {
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
 static void put_details(FILE *to, const report *r) {
+  const bool with_threads = report_shares_calls(r);
   const task *last = NULL;
 
   fputs("\n# All rows\n\nTimes are medians of one call, with the data in whatever cache holds "
@@ -229,11 +234,12 @@ static void put_details(FILE *to, const report *r) {
     if (!last || t->op != last->op || t->dtype != last->dtype) {
       fprintf(to, "\n## %s %s\n\n%s (%s)\n\n", t->op->name, lathe_dtype_name(t->dtype),
               t->op->doc ? t->op->doc : "", t->op->source);
-      fputs("| size | variant | time | +- | ns/point | GB/s | FLOP/s | ceiling | ulp |\n"
-            "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-            to);
+      fprintf(to,
+              "| size | variant |%s time | +- | ns/point | GB/s | FLOP/s | ceiling | ulp |\n"
+              "| --- | --- |%s --- | --- | --- | --- | --- | --- | --- |\n",
+              with_threads ? " threads |" : "", with_threads ? " --- |" : "");
     }
-    put_row(to, r->rows[i]);
+    put_row(to, r->rows[i], with_threads);
     last = t;
   }
 }
@@ -246,5 +252,6 @@ void report_markdown(FILE *to, const report *r) {
   put_notes(to, r);
   put_tasks(to, r);
   markdown_peers_rows(to, r);
+  report_profile_markdown(to, r);
   put_details(to, r);
 }

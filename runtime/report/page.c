@@ -62,7 +62,19 @@ static const char *const fields[] = {"op",
                                      "template",
                                      "ceiling_flops_per_second",
                                      "samples",
-                                     "sample_count"};
+                                     "sample_count",
+                                     "threads",
+                                     "host_time",
+                                     "launch_time",
+                                     "kernel_time",
+                                     "memory_time",
+                                     "copy_in_time",
+                                     "copy_out_time",
+                                     "pinned_in_time",
+                                     "pinned_out_time",
+                                     "instructions",
+                                     "cycles",
+                                     "cache_misses"};
 enum { FIELDS = sizeof fields / sizeof *fields, SAMPLES = 64 /* of a row, that are drawn */ };
 
 /* So many samples, evenly among all. */

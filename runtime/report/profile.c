@@ -1,4 +1,4 @@
-/* profile.c - below the table: where the time of each row's call goes. */
+/* profile.c - where the time of each row's call goes: below the table, and in the report to read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,60 +47,95 @@ static units_text count_of(double count) {
   return isfinite(count) ? units_count(count) : (units_text){"-"};
 }
 
-static void line(const row *r, int variant_width, int size_width) {
-  printf("  %-*s %*s", variant_width, r->variant, size_width, r->size);
-  report_columns_cell(&columns[HOST], time_of(r->host_time).text);
-  report_columns_cell(&columns[LAUNCH], time_of(r->launch_time).text);
-  report_columns_cell(&columns[KERNEL], time_of(r->kernel_time).text);
-  report_columns_cell(&columns[COPY_IN], time_of(r->copy_in_time).text);
-  report_columns_cell(&columns[COPY_OUT], time_of(r->copy_out_time).text);
-  report_columns_cell(&columns[PINNED_IN], time_of(r->pinned_in_time).text);
-  report_columns_cell(&columns[PINNED_OUT], time_of(r->pinned_out_time).text);
-  report_columns_cell(&columns[MEMORY], time_of(r->memory_time).text);
-  report_columns_cell(&columns[PER_CYCLE], isfinite(r->instructions / r->cycles)
-                                               ? units_number(r->instructions / r->cycles).text
-                                               : "-");
-  report_columns_cell(&columns[CYCLES], count_of(r->cycles).text);
-  report_columns_cell(&columns[MISSES], count_of(r->cache_misses).text);
-  report_columns_end();
+/* A row's figures, by column. */
+typedef struct figures {
+  units_text of[COLUMNS];
+} figures;
+
+static figures figures_of(const row *r) {
+  const double per_cycle = r->instructions / r->cycles;
+
+  return (figures){{
+      [HOST] = time_of(r->host_time),
+      [LAUNCH] = time_of(r->launch_time),
+      [KERNEL] = time_of(r->kernel_time),
+      [COPY_IN] = time_of(r->copy_in_time),
+      [COPY_OUT] = time_of(r->copy_out_time),
+      [PINNED_IN] = time_of(r->pinned_in_time),
+      [PINNED_OUT] = time_of(r->pinned_out_time),
+      [MEMORY] = time_of(r->memory_time),
+      [PER_CYCLE] = isfinite(per_cycle) ? units_number(per_cycle) : (units_text){"-"},
+      [CYCLES] = count_of(r->cycles),
+      [MISSES] = count_of(r->cache_misses),
+  }};
 }
 
-void report_profile(const report *r) {
-  const char *missing = counters_missing();
-  int variant_width = (int)strlen("variant"), size_width = report_size_width(r);
-  bool any = false, elsewhere = false, pinned = false, processor = false;
+/* What there is to show. */
+typedef struct shown {
+  bool any;
+  bool elsewhere;      /* than on a processor are calls, which the host asks for */
+  const char *missing; /* why a processor's calls are not counted; null where none were to be */
+} shown;
+
+/* Finds out what there is, and which columns that takes. */
+static shown choose(const report *r) {
+  bool pinned = false, processor = false;
+  shown s = {0};
 
   for (size_t i = 0; i < r->count; i++) {
     const row *of = r->rows[i];
     if (!of->profiled)
       continue;
-    any = true;
-    elsewhere = elsewhere || isfinite(of->launch_time);
+    s.any = true;
+    s.elsewhere = s.elsewhere || isfinite(of->launch_time);
     pinned = pinned || isfinite(of->pinned_in_time);
     processor = processor || !isfinite(of->launch_time);
-    if ((int)strlen(of->variant) > variant_width)
-      variant_width = (int)strlen(of->variant);
   }
-  if (!any)
-    return;
-  columns[LAUNCH].unwanted = columns[COPY_IN].unwanted = columns[COPY_OUT].unwanted = !elsewhere;
+  s.missing = processor ? counters_missing() : NULL;
+  columns[LAUNCH].unwanted = columns[COPY_IN].unwanted = columns[COPY_OUT].unwanted = !s.elsewhere;
   columns[PINNED_IN].unwanted = columns[PINNED_OUT].unwanted = !pinned;
   columns[PER_CYCLE].unwanted = columns[CYCLES].unwanted = columns[MISSES].unwanted =
-      !processor || missing;
+      !processor || s.missing;
+  return s;
+}
+
+static const char title[] = "Where the time of a call goes";
+static const char not_counted[] = "Instructions, cycles and cache misses are not counted:";
+
+static const char *legend(const shown *s) {
+  return s->elsewhere
+             ? "host: one alone, until it is known to have ended, with no copies; launch: of that "
+               "for which the host asks; kernel: one of many in a row; copy: all inputs to the "
+               "device, all outputs from there, in the host's usual memory; pin: the same in "
+               "memory that the device reads and writes itself; memory: the operands' bytes at the "
+               "ceiling"
+             : "host: one alone; kernel: one of many in a row; memory: the operands' bytes at the "
+               "ceiling";
+}
+
+static void line(const row *r, int variant_width, int size_width) {
+  const figures f = figures_of(r);
+
+  printf("  %-*s %*s", variant_width, r->variant, size_width, r->size);
+  for (int c = 0; c < COLUMNS; c++)
+    report_columns_cell(&columns[c], f.of[c].text);
+  report_columns_end();
+}
+
+void report_profile(const report *r) {
+  const shown s = choose(r);
+  int variant_width = (int)strlen("variant"), size_width = report_size_width(r);
+
+  if (!s.any)
+    return;
+  for (size_t i = 0; i < r->count; i++)
+    if (r->rows[i]->profiled && (int)strlen(r->rows[i]->variant) > variant_width)
+      variant_width = (int)strlen(r->rows[i]->variant);
   report_columns_fit(columns, COLUMNS, 2 + variant_width + 1 + size_width);
   putchar('\n');
-  wrap_print(
-      elsewhere
-          ? "host: one alone, until it is known to have ended, with no copies; launch: of that for "
-            "which the host asks; kernel: one of many in a row; copy: all inputs to the device, "
-            "all "
-            "outputs from there, in the host's usual memory; pin: the same in memory that the "
-            "device reads and writes itself; memory: the operands' bytes at the ceiling"
-          : "host: one alone; kernel: one of many in a row; memory: the operands' bytes at the "
-            "ceiling",
-      printf("Where the time of a call goes;"), 2);
-  if (processor && missing)
-    wrap_print(missing, printf("Instructions, cycles and cache misses are not counted:"), 2);
+  wrap_print(legend(&s), printf("%s;", title), 2);
+  if (s.missing)
+    wrap_print(s.missing, printf("%s", not_counted), 2);
   printf("%s  %-*s %*s", terminal_paint(STRONG), variant_width, "variant", size_width, "size");
   report_columns_heads(columns, COLUMNS);
   fputs(terminal_paint(PLAIN), stdout);
@@ -108,4 +143,33 @@ void report_profile(const report *r) {
   for (size_t i = 0; i < r->count; i++)
     if (r->rows[i]->profiled)
       line(r->rows[i], variant_width, size_width);
+}
+
+void report_profile_markdown(FILE *to, const report *r) {
+  const shown s = choose(r);
+
+  if (!s.any)
+    return;
+  fprintf(to, "\n## %s\n\n%s.\n", title, legend(&s));
+  if (s.missing)
+    fprintf(to, "%s %s.\n", not_counted, s.missing);
+  fputs("\n| variant | size |", to);
+  for (int c = 0; c < COLUMNS; c++)
+    if (!columns[c].unwanted)
+      fprintf(to, " %s |", columns[c].head);
+  fputs("\n| --- | --- |", to);
+  for (int c = 0; c < COLUMNS; c++)
+    if (!columns[c].unwanted)
+      fputs(" --- |", to);
+  fputc('\n', to);
+  for (size_t i = 0; i < r->count; i++) {
+    const figures f = figures_of(r->rows[i]);
+    if (!r->rows[i]->profiled)
+      continue;
+    fprintf(to, "| %s | %s |", r->rows[i]->variant, r->rows[i]->size);
+    for (int c = 0; c < COLUMNS; c++)
+      if (!columns[c].unwanted)
+        fprintf(to, " %s |", f.of[c].text);
+    fputc('\n', to);
+  }
 }

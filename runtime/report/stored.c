@@ -2,11 +2,12 @@
 #include "stored.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/message.h"
-
-static const char expected[] = "expected what out/bench --json writes";
+#include "rows/row.h"
 
 const char *stored_text(const json_t *of, const char *member) {
   const char *text = json_string_value(json_object_get(of, member));
@@ -20,37 +21,117 @@ double stored_number(const json_t *of, const char *member) {
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* Whether a value is one that a row's field of a type may have. */
+static bool fits(const json_t *value, row_type type) {
+  switch (type) {
+  case ROW_TEXT: return json_is_null(value) || json_is_string(value);
+  case ROW_REAL:
+    return json_is_null(value) || (json_is_number(value) && json_number_value(value) >= 0);
+  case ROW_COUNT: return json_is_integer(value) && json_integer_value(value) >= 0;
+  case ROW_FLAG: return json_is_boolean(value);
+  }
+  return false;
+}
+
+static const char *const fitting[] = {
+    [ROW_TEXT] = "a text or null",
+    [ROW_REAL] = "a number of 0 or more, or null",
+    [ROW_COUNT] = "a whole number of 0 or more",
+    [ROW_FLAG] = "true or false",
+};
+
+/* Where in a file something is wrong, and what. */
+static char wrong[320];
+
+static const char *unfit(const char *where, const char *member, const json_t *value,
+                         const char *fitting_is) {
+  char *found = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+  snprintf(wrong, sizeof wrong, "%.100s: '%s' is %.60s, expected %s", where, member,
+           found ? found : "?", fitting_is);
+  free(found);
+  return wrong;
+}
+
+/* The first of a list's items that does not fit; null where all do, or there is no list. */
+static const char *wrong_in_list(const char *where, const json_t *of, const char *member,
+                                 row_type type) {
+  const json_t *list = json_object_get(of, member);
+  char item[64];
+
+  if (list && !json_is_array(list))
+    return unfit(where, member, list, "a list");
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (!fits(json_array_get(list, i), type)) {
+      snprintf(item, sizeof item, "%s[%zu]", member, i);
+      return unfit(where, item, json_array_get(list, i), fitting[type]);
+    }
+  return NULL;
+}
+
+static const char *wrong_in_row(const json_t *of, size_t index) {
+  static const struct {
+    const char *name;
+    row_type type;
+  } lists[] = {{"samples", ROW_REAL}, {"round_samples", ROW_COUNT}, {"cold_samples", ROW_REAL}};
+  static const char *const objects[] = {"sizes", "params"};
+  const char *found = NULL;
+  char where[128];
+
+  snprintf(where, sizeof where, "row %zu of 'benchmarks'", index + 1);
+  if (!*stored_text(of, "name") || !*stored_text(of, "status")) {
+    snprintf(wrong, sizeof wrong, "%s has no 'name' and 'status'", where);
+    return wrong;
+  }
+  snprintf(where + strlen(where), sizeof where - strlen(where), ", %.80s", stored_text(of, "name"));
+  for (size_t f = 0; f < row_field_count; f++) {
+    const json_t *value = json_object_get(of, row_fields[f].name);
+    if (value && !fits(value, row_fields[f].type))
+      return unfit(where, row_fields[f].name, value, fitting[row_fields[f].type]);
+  }
+  for (size_t i = 0; i < sizeof lists / sizeof *lists && !found; i++)
+    found = wrong_in_list(where, of, lists[i].name, lists[i].type);
+  for (size_t i = 0; i < sizeof objects / sizeof *objects && !found; i++) {
+    const json_t *value = json_object_get(of, objects[i]);
+    if (value && !json_is_object(value))
+      found = unfit(where, objects[i], value, "an object");
+  }
+  return found;
+}
+
 /* What of a file shows that it is no run; null where nothing does. */
 static const char *wrong_in(const json_t *root) {
   const json_t *rows = json_object_get(root, "benchmarks");
-  static char text[96];
+  const json_t *context = json_object_get(root, "context");
+  const json_t *version = json_object_get(context, "json_schema_version");
+  const char *found = NULL;
+  char known[64];
 
-  if (!json_is_object(json_object_get(root, "context")))
+  if (!json_is_object(context))
     return "it has no object 'context'";
   if (!json_is_array(rows))
     return "it has no list 'benchmarks'";
-  for (size_t i = 0; i < json_array_size(rows); i++) {
-    const json_t *row = json_array_get(rows, i);
-    if (*stored_text(row, "name") && *stored_text(row, "status"))
-      continue;
-    snprintf(text, sizeof text, "row %zu of 'benchmarks' has no 'name' and 'status'", i + 1);
-    return text;
-  }
-  return NULL;
+  snprintf(known, sizeof known, "%d, which this program knows", STORED_SCHEMA);
+  if (version && json_integer_value(version) != STORED_SCHEMA)
+    return unfit("'context'", "json_schema_version", version, known);
+  for (size_t i = 0; i < json_array_size(rows) && !found; i++)
+    found = wrong_in_row(json_array_get(rows, i), i);
+  return found;
 }
 
 json_t *stored_load(const char *path) {
   json_error_t error;
   json_t *root = json_load_file(path, 0, &error);
-  const char *wrong;
+  const char *found;
 
   if (!root && error.line < 0)
     message_refuse("%s", error.text);
   if (!root)
-    message_refuse("%s:%d: %s: no JSON; %s", path, error.line, error.text, expected);
-  wrong = wrong_in(root);
-  if (wrong)
-    message_refuse("%s: %s; %s", path, wrong, expected);
+    message_refuse("%s:%d: %s: no JSON; expected what out/bench --json writes", path, error.line,
+                   error.text);
+  found = wrong_in(root);
+  if (found)
+    message_refuse("%s: %s (a stored run is what out/bench --json writes)", path, found);
   json_object_set_new(root, "file", json_string(path));
   return root;
 }

@@ -4,8 +4,10 @@
 
 #include <jansson.h>
 
+enum { STORED_SCHEMA = 1 /* the json_schema_version of what is written, and read */ };
+
 /* The run of a file, to be released; its member `file` is the path. Ends the program with one line where the file
- * cannot be read, or holds no run. */
+ * cannot be read, or holds no run: each member of a row that --json writes is of its type, or not there. */
 json_t *stored_load(const char *path);
 
 /* Text members of a row or a context; "" where there is none. And numbers: NaN. */

@@ -31,6 +31,10 @@ int report_size_width(const report *r) {
   return (int)width;
 }
 
+bool report_shares_calls(const report *r) {
+  return r->options->layout.threads > 1;
+}
+
 /* Whether any variant of a backend, or null: of all, was asked for and can run. */
 static bool can_run(const report *r, const lathe_backend *backend) {
   for (size_t i = 0; i < lathe_variant_count; i++)
@@ -74,7 +78,7 @@ static void head(const report *r) {
   const char *name = lathe_cpu_name();
   char text[200], threads[32] = "one thread";
 
-  if (r->options->layout.threads > 1)
+  if (report_shares_calls(r))
     snprintf(threads, sizeof threads, "up to %d threads", r->options->layout.threads);
   printf("%s%s%s:", terminal_paint(STRONG), name, terminal_paint(PLAIN));
   wrap_print(*features ? features : "no features known", (int)strlen(name) + 1, 4);
@@ -184,6 +188,14 @@ report_share report_ratio(const row *peer) {
   return share;
 }
 
+report_cut report_interruption(const report *r) {
+  report_cut cut = {"all rows have run, but not in as many rounds as were wanted"};
+
+  if (r->total > r->count)
+    snprintf(cut.text, sizeof cut.text, "%zu rows not run", r->total - r->count);
+  return cut;
+}
+
 void report_table_task(const report *r, row *const *rows, size_t count, bool last_of_op) {
   progress_clear();
   if (by_variants(r)) {
@@ -241,9 +253,7 @@ void report_table_end(const report *r) {
   totals(r);
   report_next(r);
   output_flush_standard();
-  if (r->interrupted && r->total > r->count)
-    message_warn("interrupted: %zu rows not run", r->total - r->count);
-  else if (r->interrupted)
-    message_warn("interrupted: all rows have run, but not in as many rounds as were wanted");
+  if (r->interrupted)
+    message_warn("interrupted: %s", report_interruption(r).text);
   report_noise(r);
 }

@@ -13,8 +13,12 @@ void report_grid_line(const report *r, row *const *rows, size_t count);
 void report_variants_begin(const report *r);
 void report_variants_line(const row *line);
 
-/* Below the table: where the time goes of the rows that were profiled. */
+/* Below the table, and in Markdown: where the time goes of the rows that were profiled. */
 void report_profile(const report *r);
+void report_profile_markdown(FILE *to, const report *r);
+
+/* Whether calls may have had more than one thread. */
+bool report_shares_calls(const report *r);
 
 /* Whether a row was run and is not right, and what it goes as. */
 bool report_failed(const row *r);
@@ -44,5 +48,11 @@ const char *report_ceiling_legend(const report *r);
 /* What a peer takes in units of ours, with half of the interval: "2.31x+-3%"; "+-?" where that is as much
  * as the ratio, or not known. */
 report_share report_ratio(const row *peer);
+
+/* What an interrupt cut off of a run. */
+typedef struct report_cut {
+  char text[64];
+} report_cut;
+report_cut report_interruption(const report *r);
 
 #endif

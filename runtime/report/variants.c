@@ -51,7 +51,7 @@ static void measure_columns(const report *r) {
   for (int c = 0; c < COLUMNS; c++)
     columns[c].unwanted = (r->options->check_only && c != ERROR) ||
                           c == (cold ? PER_POINT : COLD) || (c == ARITHMETIC && !contracts) ||
-                          (c == THREADS && r->options->layout.threads <= 1);
+                          (c == THREADS && !report_shares_calls(r));
   report_columns_fit(columns, COLUMNS, 2 + variant_width + 1 + size_width);
 }
 

@@ -275,8 +275,9 @@ static const option_row rows[] = {
     {"min-time", "SECONDS", "measure each row at least this long", .set = set_real,
      .to = TO(min_time), .most = MOST_SECONDS, .suffix = "s"},
     {"rounds", "N",
-     "at least N rounds (4): all rows are timed once in each,\n"
-     "in an order that the seed draws",
+     "at least N rounds (4; with --fast 3, with --min-time 10):\n"
+     "all rows are timed once in each, in an order that the\n"
+     "seed draws",
      .set = set_rounds, .least = 1, .most = MOST_ROUNDS},
     {"max-noise", "PERCENT", "stop when the median is known within this (1)", .set = set_percent,
      .to = TO(o.limits.max_noise), .most = 100, .suffix = "%"},
@@ -423,8 +424,60 @@ static void set_times(request *r) {
   }
 }
 
+#define LISTS "list-ops list-sizes list-backends list-devices list-variants"
+#define CHECKS "check-only special in-place"
+#define MEASURES "warmup iterations min-time rounds max-noise profile compare"
+#define RUNS "fast threads seed offset page-end peers rows csv html markdown"
+
+/* Options of which one would do nothing beside another one. */
+static const struct {
+  const char *some, *others; /* names, with a space between */
+  const char *why;
+} conflicts[] = {
+    {LISTS, "explain", "each shows something else"},
+    {LISTS " explain", CHECKS " " MEASURES " " RUNS, "nothing is run"},
+    {"list-ops list-sizes list-backends list-devices explain", "json",
+     "of these only --list-variants writes a file"},
+    {CHECKS, MEASURES, "what is only checked is not measured"},
+    {"iterations", "min-time max-noise", "so many samples are taken whatever their time and noise"},
+    {"offset", "page-end", "buffers cannot be placed by both ends"},
+};
+
+/* The first of some options that was given; null where none was. given: by row, or null. */
+static const char *first_given(const char *names, const char *const *given) {
+  for (const char *at = names; *at; at += strspn(at, " ")) {
+    const size_t length = strcspn(at, " ");
+    for (int i = 0; i < ROWS; i++)
+      if (given[i] && strncmp(rows[i].name, at, length) == 0 && !rows[i].name[length])
+        return rows[i].name;
+    at += length;
+  }
+  return NULL;
+}
+
+static void refuse_conflicts(const char *const *given) {
+  for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++) {
+    const char *one = first_given(conflicts[i].some, given);
+    const char *other = first_given(conflicts[i].others, given);
+    if (one && other)
+      message_refuse("--%s with --%s: %s; leave one of them out", one, other, conflicts[i].why);
+  }
+}
+
+/* Takes an option's value; of two values for what has one, neither would be meant more than the other. */
+static void take(request *r, const option_row *row, const char *value, const char **given) {
+  const bool adds_up = !row->value || row->set == set_list || row->set == set_special;
+
+  if (*given && !adds_up)
+    message_refuse("--%s is given twice, as '%s' and '%s'; leave one of them out", row->name,
+                   *given, value);
+  row->set(r, row, value);
+  *given = value ? value : "";
+}
+
 options options_parse(int argc, char **argv) {
   enum { FIRST = 256 }; /* of what getopt_long returns for rows, beyond all letters */
+  const char *given[ROWS] = {NULL};
   request r = {.o = {.limits = {.warmup = -1, .max_noise = 0.01}, .timeout = 60}};
   struct option table[ROWS + 1] = {{0}};
   options *o = &r.o;
@@ -441,18 +494,14 @@ options options_parse(int argc, char **argv) {
     else if (c == '?')
       unknown_option(argv[optind - 1], optopt >= FIRST);
     else
-      rows[c - FIRST].set(&r, &rows[c - FIRST], optarg);
+      take(&r, &rows[c - FIRST], optarg, &given[c - FIRST]);
   if (optind < argc)
     message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
-  if ((o->list || o->explain) &&
-      (o->csv || o->markdown || o->html || o->compare || (o->json && o->list != LIST_VARIANTS)))
-    message_refuse("--json, --csv, --markdown, --html and --compare are for a run, and lists and "
-                   "--explain run nothing; only --list-variants has --json");
-  if ((o->profile || o->compare) && o->check_only)
-    message_refuse("%s measures, and --check-only, --special and --in-place do not",
-                   o->profile ? "--profile" : "--compare");
-  if (o->layout.page_end && o->layout.offset)
-    message_refuse("--offset and --page-end: buffers cannot be placed by both ends");
+  refuse_conflicts(given);
+  if (o->limits.samples > 0 && o->limits.samples < r.rounds)
+    message_refuse("--iterations %ld with --rounds %d: each round takes a sample at least; ask for "
+                   "as many samples, or for fewer rounds",
+                   o->limits.samples, r.rounds);
   if (!r.seeded)
     o->seed = random_seed();
   set_times(&r);

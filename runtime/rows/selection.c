@@ -211,9 +211,16 @@ static const lathe_set *set_named(const lathe_op *op, const char *name) {
   return NULL;
 }
 
+/* The extent of a shape's dimension, counted from the last; 1 before its first. */
+static size_t extent_at(const size_shape *shape, int place) {
+  return place < shape->ndim ? shape->extent[shape->ndim - 1 - place] : 1;
+}
+
 static bool is_same(const size_shape *shape, const size_shape *other) {
-  return shape->ndim == other->ndim &&
-         memcmp(shape->extent, other->extent, (size_t)shape->ndim * sizeof *shape->extent) == 0;
+  for (int place = 0; place < shape->ndim || place < other->ndim; place++)
+    if (extent_at(shape, place) != extent_at(other, place))
+      return false;
+  return true;
 }
 
 /* Whether a shape is what an op calls by a name: a size, or one of a set. */
@@ -432,6 +439,24 @@ static void set_batch(selection *s, size_t batch) {
                    batch);
 }
 
+/* Sizes may overlap, and be alike once their batch is another: each is run once, under the first of its names. The
+ * tasks of an op and type follow each other. */
+static void drop_repeats(selection *s) {
+  size_t kept = 0, of_op = 0;
+
+  for (size_t i = 0; i < s->count; i++) {
+    const task t = s->tasks[i];
+    bool repeats = false;
+    if (kept > 0 && (s->tasks[kept - 1].op != t.op || s->tasks[kept - 1].dtype != t.dtype))
+      of_op = kept;
+    for (size_t j = of_op; j < kept && !repeats; j++)
+      repeats = is_same(&s->tasks[j].shape, &t.shape);
+    if (!repeats)
+      s->tasks[kept++] = t;
+  }
+  s->count = kept;
+}
+
 /* Elements lie at multiples of their size, here as anywhere. An offset that is none of the smallest
  * elements asked for is none of any; larger ones have it rounded up (device_offset). */
 static void check_offset(const options *o, const selection *s) {
@@ -456,6 +481,7 @@ selection selection_make(const options *o) {
     choose_sizes(o, &s);
   if (s.count > 0 && o->batch_size > 0)
     set_batch(&s, o->batch_size);
+  drop_repeats(&s);
   if (s.count == 0)
     message_refuse("no variant matches all of what was asked for (--list-variants lists them)");
   check_offset(o, &s);

@@ -18,7 +18,8 @@ function drawMachines() {
       ["processor", c.cpu_name], ["features", c.cpu_features], ["date", c.date], ["seed", c.seed], ["file", report.file],
       ["peers", (c.peers || []).join("; ")],
       ["command", element("code", {}, c.command || "")],
-      ["interrupted", c.interrupted ? `${number(c.rows_not_run)} rows were not run` : null]]));
+      ["interrupted", !c.interrupted ? null : c.rows_not_run ? `${number(c.rows_not_run)} rows not run`
+        : "all rows have run, but not in as many rounds as were wanted"]]));
   })));
 }
 
@@ -161,6 +162,12 @@ function drawRows(some) {
     list.length > most ? element("button", { type: "button", onclick: () => { most *= 10; draw(); } }, `Show more of ${plural(list.length, "row")}`) : null);
 }
 
+// What --profile found of a row, under the names that the terminal has for it.
+const profileOf = (row) => [["host", row.host_time], ["launch", row.launch_time], ["kernel", row.kernel_time],
+  ["copy in", row.copy_in_time], ["copy out", row.copy_out_time], ["pin in", row.pinned_in_time],
+  ["pin out", row.pinned_out_time], ["memory", row.memory_time]]
+  .filter(([, ns]) => Number.isFinite(ns)).map(([name, ns]) => `${name} ${timeText(ns)}`).join(", ");
+
 function showDetail(row) {
   const dialog = byId("detail");
   const text = command(row);
@@ -171,7 +178,11 @@ function showDetail(row) {
     facts([["status", row.reason ? `${row.status}: ${row.reason}` : row.status], ["note", row.note],
       ["time", timed(row) ? `${timeText(row.real_time)}, mean ${timeText(row.mean)} ± ${timeText(row.stddev)}, ${timeText(row.min)} to ${timeText(row.max)}, `
         + `${number(row.sample_count)} samples` : null],
+      ["threads", row.threads > 1 ? row.threads : null],
       ["cold", row.cold_time ? timeText(row.cold_time) : null],
+      ["goes to", profileOf(row)],
+      ["counts", row.cycles ? `${digits(row.instructions / row.cycles)} instructions a cycle, ${countText(row.cycles)} cycles, `
+        + `${countText(row.cache_misses)} cache misses` : null],
       ["against ours", row.ratio ? `${ratioText(row.ratio)} the time of ${row.against} (${digits(row.ratio_low)} to ${digits(row.ratio_high)})` : null],
       ["moves", timed(row) ? `${digits(row.bytes_per_second / 1e9)} GB/s` + (row.ceiling_share ? `, ${percent(row.ceiling_share)} of ${row.ceiling}` : "") : null],
       ["error", row.ulp_bound ? `${digits(row.ulp)} of ${digits(row.ulp_bound)} ulp allowed` : null],
