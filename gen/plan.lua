@@ -135,7 +135,8 @@ local function ways_of(where, op, backends, row, number)
   return ways
 end
 
--- The op's precisions that a row is for: all of them where it does not say.
+-- The op's precisions that a row is for: all of them where it does not say. Others that it names are passed over, so
+-- that ops of fewer precisions can share lists of rows.
 local function dtypes_of(where, op, row, number)
   if row.dtypes == nil then
     return op.dtypes
@@ -145,13 +146,12 @@ local function dtypes_of(where, op, row, number)
   if #wanted == 0 then
     text.fail(where, "variants[%d]: expected at least one of %s for 'dtypes'", number, text.one_of(op.dtypes))
   end
+  local here = {}
   for _, dtype in ipairs(wanted) do
-    if not text.contains(op.dtypes, dtype) then
-      text.fail(where, "variants[%d]: dtypes: %s is not among the op's dtypes%s", number, text.show(dtype),
-        text.did_you_mean(dtype, op.dtypes))
-    end
+    types.expect_precision(where, string.format("variants[%d]", number), dtype)
+    here[#here + 1] = text.contains(op.dtypes, dtype) and dtype or nil
   end
-  return wanted
+  return here
 end
 
 -- The names of the parameters that a way leaves to a row.
@@ -252,7 +252,7 @@ function plan.variants(op, backends)
     end
     local prefer = check_row(where, ways_of(where, op, wanted, row, number), row, number, op.untemplated)
     local dtypes = dtypes_of(where, op, row, number)
-    for _, way in ipairs(ways_of(where, op, here, row, number)) do
+    for _, way in ipairs(#dtypes > 0 and ways_of(where, op, here, row, number) or {}) do
       local backend, parameters = way.backend, way.parameters
       local rows = by_backend[backend] or {}
       by_backend[backend] = rows

@@ -16,7 +16,6 @@
 
 local call = require "call"
 local key_rows = require "keys"
-local limits = require "limits"
 local load_stage = require "load"
 local names = require "names"
 local operands = require "operands"
@@ -37,11 +36,8 @@ local function check_precisions(op)
   end
   text.expect_list(where, "dtypes", op.dtypes)
   for _, dtype in ipairs(op.dtypes) do
-    if not text.contains(types.of_variants, dtype) then
-      local limit = limits.of_dtype(dtype)
-      text.fail(where, "dtypes: unknown dtype %s%s; expected %s", text.show(dtype),
-        limit and "; " .. limit or text.did_you_mean(dtype, types.of_variants), text.one_of(types.of_variants))
-    elseif seen[dtype] then
+    types.expect_precision(where, "dtypes", dtype)
+    if seen[dtype] then
       text.fail(where, "dtypes: '%s' stands twice", dtype)
     end
     seen[dtype] = true
@@ -52,10 +48,7 @@ end
 -- computed in.
 local function check_ulp(op, given, where)
   for dtype in text.sorted_pairs(type(given) == "table" and given or {}) do
-    if not text.contains(types.of_variants, dtype) then
-      text.fail(where, "ulp: unknown dtype %s%s; expected %s", text.show(dtype),
-        text.did_you_mean(dtype, types.of_variants), text.one_of(types.of_variants))
-    end
+    types.expect_precision(where, "ulp", dtype)
   end
   local bounds = {}
   for _, dtype in ipairs(op.dtypes) do

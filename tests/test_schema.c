@@ -64,6 +64,38 @@ static void refuses_a_missing_folder_of_specs(void **state) {
       "specs: cannot list: No such file or directory; expected a folder of spec files\n");
 }
 
+/* Ops of one precision take the lists of rows that specs share, in which rows are of others. */
+static void accepts_shared_rows_of_more_dtypes_than_the_op_has(void **state) {
+  (void)state;
+  run_result result;
+  tree_copy("templates/.", "templates");
+  tree_copy("specs/include", "specs/include");
+  tree_write(
+      SMALL_SPEC,
+      "local vector, matrix = include \"include/vector.lua\", include \"include/matrix.lua\"\n"
+      "local function ops(lists, inputs, outputs, compute, size)\n"
+      "  for list, variants in pairs(lists) do\n"
+      "    for _, dtype in ipairs(vector.dtypes) do\n"
+      "      op(list .. \"_\" .. dtype) {\n"
+      "        doc = \"test\", inputs = inputs, outputs = { y = outputs }, compute = compute,\n"
+      "        sizes = { size }, dtypes = { dtype }, ulp = vector.ulp(3), variants = variants,\n"
+      "      }\n"
+      "    end\n"
+      "  end\n"
+      "end\n"
+      "ops({ map = vector.map, costly = vector.map_of_costly, costliest = vector.map_of_costliest "
+      "},\n"
+      "  { x = { \"n\" } }, { \"n\" }, function(x) return exp(x) end, { \"a\", n = 2 })\n"
+      "ops({ variants = matrix.variants, all = matrix.all_variants, typed = matrix.typed_variants "
+      "},\n"
+      "  { a = { \"m\", \"k\" }, b = { \"n\", \"k\" } }, { \"m\", \"n\" },\n"
+      "  function(a, b) return sum(a * b, \"k\") end, { \"a\", m = 2, n = 3, k = 4 })\n");
+  result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
+  assert_string_equal(result.err, "");
+  assert_int_equal(result.status, 0);
+  run_free(&result);
+}
+
 #define REFUSES(name, line, text, message)                                                         \
   SMALL_REFUSES("schema: refuses " name, line, text, message)
 #define ACCEPTS(name, line, text) SMALL_ACCEPTS("schema: accepts " name, line, text)
@@ -622,9 +654,16 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("a preference of no size", 9,
             "  variants = { { backend = \"scalar\", prefer = { from = 10, to = 5 } } },",
             "specs/t.lua:9: variants[1]: expected prefer.from below prefer.to, found 10 and 5"),
-    REFUSES("a variant in a precision that the op has not", 9,
-            "  variants = { { backend = \"scalar\" }, { backend = \"avx2\", dtypes = \"f16\" } },",
-            "specs/t.lua:9: variants[2]: dtypes: 'f16' is not among the op's dtypes"),
+    ACCEPTS("a variant in a precision that the op has not", 9,
+            "  variants = { { backend = \"scalar\" }, { backend = \"avx2\", dtypes = \"f16\" } },"),
+    REFUSES("variants in precisions that the op has not alone", 9,
+            "  variants = { { backend = \"scalar\", dtypes = { \"f16\", \"bf16\" } } },",
+            "specs/t.lua:9: variants: expected at least one row for 'f32', found none"),
+    REFUSES(
+        "a variant in a precision that there is not", 9,
+        "  variants = { { backend = \"scalar\", dtypes = \"f23\" } },",
+        "specs/t.lua:9: variants[1]: unknown dtype 'f23'; expected 'f64', 'f32', 'f16' or 'bf16'"),
+    TEST("schema", accepts_shared_rows_of_more_dtypes_than_the_op_has),
     REFUSES("a variant in no precision", 9,
             "  variants = { { backend = \"scalar\", dtypes = {} } },",
             "specs/t.lua:9: variants[1]: expected at least one of 'f32' for 'dtypes'"),
