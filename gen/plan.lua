@@ -164,7 +164,7 @@ local function parameter_names(way)
 end
 
 -- Refuses a parameter that none of a row's ways has, and says which they have.
-local function refuse_parameter(where, ways, key, number)
+local function refuse_parameter(where, op, ways, key, number)
   local known, lists = { "backend", "implementation", "prefer", "dtypes" }, {}
   for _, way in ipairs(ways) do
     local names = parameter_names(way)
@@ -181,14 +181,15 @@ local function refuse_parameter(where, ways, key, number)
       said[#said + 1] = list
     end
   end
-  text.fail(where, "variants[%d]: unknown parameter %s%s; the %s family has %s", number, text.show(key),
+  text.fail(where, "variants[%d]: unknown parameter %s%s; the %s family has %s%s", number, text.show(key),
     text.did_you_mean(key, known), ways[1].family, table.concat(text.map(said, function(list)
       return "for " .. list[1] .. " " .. list[2]
-    end), ", "))
+    end), ", "), op.says_alone
+      and string.format("; variants of '%s' alone stand in backward = { %s = { variants = ... } }", op.name,
+        op.says_alone) or "")
 end
 
--- untemplated: no template does the op, so that nobody knows which parameters one would have.
-local function check_row(where, ways, row, number, untemplated)
+local function check_row(where, op, ways, row, number)
   if type(row) ~= "table" then
     text.fail(where, "variants[%d]: expected a table of tuning parameters, found a %s", number, type(row))
   end
@@ -199,8 +200,9 @@ local function check_row(where, ways, row, number, untemplated)
     end
   end
   for key in text.sorted_pairs(row) do
-    if not known[key] and not untemplated then
-      refuse_parameter(where, ways, key, number)
+    -- Where no template does the op nobody knows which parameters one would have.
+    if not known[key] and not op.untemplated then
+      refuse_parameter(where, op, ways, key, number)
     end
   end
   local prefer = row.prefer or {}
@@ -250,7 +252,7 @@ function plan.variants(op, backends)
     if type(row) == "table" then
       wanted, here = backends_of(where, op, backends, row)
     end
-    local prefer = check_row(where, ways_of(where, op, wanted, row, number), row, number, op.untemplated)
+    local prefer = check_row(where, op, ways_of(where, op, wanted, row, number), row, number)
     local dtypes = dtypes_of(where, op, row, number)
     for _, way in ipairs(#dtypes > 0 and ways_of(where, op, here, row, number) or {}) do
       local backend, parameters = way.backend, way.parameters

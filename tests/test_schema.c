@@ -849,8 +849,32 @@ const struct CMUnitTest schema_tests[] = {
             "'doc', 'peers', 'sizes', 'ulp' or 'variants'"),
     REFUSES("one of the ops of a gradient without variants of its family", 0,
             ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t", "backward = true,"),
-            "specs/t.lua:10: backward: expected variants of the reduce family, which "
-            "'r_backward_t' belongs to"),
+            "specs/t.lua:10: backward: expected variants of the reduce "
+            "family, which "
+            "'r_backward_t' belongs to; write backward = { dt = { variants = { { backend = \"cpu\" "
+            "} } } }"),
+    REFUSES(
+        "variants of several ops of a gradient that one of them has not", 0,
+        ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
+                  "backward = { variants = { { backend = \"scalar\", unroll = 2 } } },"),
+        "specs/t.lua:10: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the reduce "
+        "family has for scalar 'accumulators'; variants of 'r_backward_t' alone stand in "
+        "backward = { dt = { variants = ... } }"),
+    REFUSES(
+        "variants of one of the ops of a gradient that it has not", 0,
+        ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
+                  "backward = {\n"
+                  "    dx = { variants = { { backend = \"scalar\" } } },\n"
+                  "    dt = { variants = { { backend = \"scalar\", unroll = 2 } } },\n"
+                  "  },"),
+        "specs/t.lua:12: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the reduce "
+        "family has for scalar 'accumulators'"),
+    REFUSES(
+        "a derivative's keys where the gradient is one op", 9,
+        "  variants = { { backend = \"scalar\" } }, backward = { dx = { ulp = 2 } },",
+        "specs/t.lua:9: backward: unknown key 'dx'; the gradient is one op, 't_backward': write "
+        "what stands there in backward itself, such as backward = { variants = ... }; expected "
+        "'doc', 'peers', 'sizes', 'ulp' or 'variants'"),
     ACCEPTS(
         "what differs between the ops of a gradient", 0,
         ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
@@ -874,7 +898,7 @@ const struct CMUnitTest schema_tests[] = {
         "  backward = true,\n"
         "}\n",
         "specs/t.lua:10: backward: expected variants of the map family, which the gradient belongs "
-        "to"),
+        "to; write backward = { variants = { { backend = \"cpu\" } } }"),
 
     /* how many operands a call has places for */
     REFUSES("more operands than there are places for", 0,
