@@ -181,6 +181,9 @@ static void accepts_shared_rows_of_more_dtypes_than_the_op_has(void **state) {
 #define NO_BOOLEAN                                                                                 \
   "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, "  \
   "ge, eq or ne, and select(condition, a, b)"
+#define NO_AXIS                                                                                    \
+  "expected what varies over some axis, found what is the same at every point; write x * "         \
+  "count(\"cols\") for the sum of an x along an axis, and x for its mean, max and min"
 #define ONE_SIZE "{ \"a\", rows = 2, cols = 3 }"
 
 static const struct pattern {
@@ -330,6 +333,31 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("an operand that is indexed", 5, "  compute = function(x) return x[i, j] end,",
             "specs/t.lua:5: ']' expected near ','; an operand is not indexed: it is read at each "
             "point's own place, and a product of matrices is sum(x * w, \"k\")"),
+    REFUSES("a power as Python has it", 5, "  compute = function(x) return x ** 2 end,",
+            "specs/t.lua:5: unexpected symbol near '*'; write x ^ 2 for a power"),
+    REFUSES("inequality as C has it", 5, "  compute = function(x) return select(x != 0, x, 1) end,",
+            "specs/t.lua:5: ')' expected near '!'; write ne(a, b), or a ~= b of plain values"),
+    REFUSES(
+        "a negation as C has it", 5, "  compute = function(x) return select(!lt(x, 0), x, 1) end,",
+        "specs/t.lua:5: unexpected symbol near '!'; write negate(a), or not a of a plain value"),
+    REFUSES("two conditions as C has them", 5,
+            "  compute = function(x) return select(lt(x, 0) && gt(x, -1), x, 1) end,",
+            "specs/t.lua:5: unexpected symbol near '&'; write all_of(a, b), or a and b of plain "
+            "values"),
+    REFUSES(
+        "one of two conditions as C has it", 5,
+        "  compute = function(x) return select(lt(x, 0) ||\n    gt(x, 1), x, 1) end,",
+        "specs/t.lua:5: unexpected symbol near '|'; write any_of(a, b), or a or b of plain values"),
+    REFUSES("a choice as C has it", 5, "  compute = function(x) return lt(x, 0) ? 1 : x end,",
+            "specs/t.lua:5: 'end' expected near '?'; write select(condition, a, b)"),
+    REFUSES("two conditions as NumPy has them", 5,
+            "  compute = function(x) return select(lt(x, 0) & gt(x, -1), x, 1) end,",
+            "specs/t.lua:5: a symbolic value knows + - * / ^ and the functions of a spec, not &; "
+            "write all_of(a, b)"),
+    REFUSES("a negation as NumPy has it", 5,
+            "  compute = function(x) return select(~lt(x, 0), x, 1) end,",
+            "specs/t.lua:5: a symbolic value knows + - * / ^ and the functions of a spec, not ~; "
+            "write negate(a)"),
     REFUSES("arithmetic of integers", 5, "  compute = function(x) return x & 1 end,",
             "specs/t.lua:5: a symbolic value knows + - * / ^ and the functions of a spec, not &; "
             "there is no arithmetic "
@@ -387,8 +415,9 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: max: expected axes out of those of its argument, { \"cols\" }; found { "
             "\"rows\" }"),
     REFUSES("a reduction of what is the same everywhere", 0, NAMED("y = RC", "x - w - sum(2)", ""),
-            "specs/t.lua:5: sum: expected what varies over some axis, found what is the same at "
-            "every point"),
+            "specs/t.lua:5: sum: " NO_AXIS),
+    REFUSES("a reduction of a constant over an axis", 0,
+            NAMED("y = RC", "x - w - sum(1, \"cols\")", ""), "specs/t.lua:5: sum: " NO_AXIS),
     REFUSES("a number in the place of an axis", 0, NAMED("y = RC", "x - w - sum(x, 2)", ""),
             "specs/t.lua:5: sum: expected the names of axes after the argument, as in sum(x, "
             "\"cols\"), found a number"),
@@ -522,6 +551,16 @@ const struct CMUnitTest schema_tests[] = {
             "  inputs = { x = { \"n\", dtype = \"f64\" } },",
             "specs/t.lua:3: inputs.x: numbers of f64 are computed in f64, those of f32 in f32; "
             "expected dtypes without f32"),
+    REFUSES(
+        "a type in the place of a dimension", 3, "  inputs = { x = { \"n\", \"i8\" } },",
+        "specs/t.lua:3: inputs.x: expected names of dimensions, found the type 'i8'; write dtype "
+        "= \"i8\" beside them, as in { \"n\", dtype = \"i8\" }; there are 'f64', 'f32', 'f16', "
+        "'bf16', 'i8' or 'u8', or \"i64\" for one integer in all"),
+    REFUSES("a type in the place of an output's dimension", 4,
+            "  outputs = { y = { \"n\", \"i64\" } },",
+            "specs/t.lua:4: outputs.y: expected names of dimensions, found the type 'i64'; write "
+            "dtype = \"i64\" beside them, as in { \"n\", dtype = \"i8\" }; there are 'f64', 'f32', "
+            "'f16', 'bf16', 'i8' or 'u8'"),
     REFUSES("a range beyond that of an operand's type", 3,
             "  inputs = { x = { \"n\", dtype = \"u8\", range = { -1, 1 } } },",
             "specs/t.lua:3: inputs.x: expected a range within that of u8, 0 to 255, found -1 to 1"),
@@ -699,7 +738,13 @@ const struct CMUnitTest schema_tests[] = {
         "an operand that is nil", 5, "  compute = function(x) local y; return 1 / (x * y) end,",
         "specs/t.lua:5: mul: expected a number or a symbolic value as argument 2, found nothing"),
     REFUSES("a comparison in arithmetic", 5, "  compute = function(x) return exp(lt(x, 1)) end,",
-            "specs/t.lua:5: exp: expected a number as argument 1, found a comparison"),
+            "specs/t.lua:5: exp: expected a number as argument 1, found a comparison; write "
+            "select(condition, 1, 0)"),
+    REFUSES("a mask of integers as a condition", 5,
+            "  inputs = { x = { \"n\", dtype = \"u8\" } }, compute = function(x) return select(x, "
+            "1, 2) end,",
+            "specs/t.lua:5: select: expected a comparison as argument 1, found a number; write "
+            "ne(x, 0)"),
     REFUSES("too many arguments", 5, "  compute = function(x) return exp(x, x) end,",
             "specs/t.lua:5: exp: expected 1 argument, found 2"),
     REFUSES(
@@ -736,7 +781,8 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: math.fmod is for plain numbers, found a symbolic value"),
     REFUSES("a wrong argument by the name that was called", 5,
             "  compute = function(x) return clamp(x, 0, lt(x, 1)) end,",
-            "specs/t.lua:5: clamp: expected a number as argument 3, found a comparison"),
+            "specs/t.lua:5: clamp: expected a number as argument 3, found a comparison; write "
+            "select(condition, 1, 0)"),
     REFUSES("no argument by the name that was called", 5,
             "  compute = function(x) return mean() end,",
             "specs/t.lua:5: mean: expected 1 argument, found 0"),
@@ -795,8 +841,10 @@ const struct CMUnitTest schema_tests[] = {
                       "in_place = true,"),
             "specs/t.lua:10: in_place: the result cannot be in the place of 'x', of which at(...) "
             "reads any element; leave in_place out"),
-    REFUSES("a number as an index", 0, ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "at(x, t)", ""),
-            "specs/t.lua:5: at: expected an index operand as argument 2, found a number"),
+    REFUSES(
+        "a number as an index", 0, ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "at(x, t)", ""),
+        "specs/t.lua:5: at: expected an index operand as argument 2, found a number; write index = "
+        "\"cols\" beside the operand's axes, { \"rows\", index = \"cols\" }"),
     REFUSES("integers other than a single one", 0,
             ROWS_WITH("{ \"rows\", dtype = \"i64\" }", "{ \"rows\" }", "sum(x, \"cols\")", ""),
             "specs/t.lua:3: inputs.t: expected dtype = \"i64\" with a single value, { dtype = "
