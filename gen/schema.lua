@@ -98,7 +98,12 @@ local function check_products(op)
 end
 
 local function one_line(where, doc)
-  local line = doc:match("^%s*(.-)%s*$"):gsub("%s+", " ")
+  local line = doc:match "^%s*(.-)%s*$"
+  if line == "" or line:find "[\r\n]" then
+    text.fail(where, "doc: expected one line that says what the op computes, found %s", line == "" and "none"
+      or "a line break in it; longer texts are comments of the spec")
+  end
+  line = line:gsub("%s+", " ")
   text.expect_plain(where, "doc", line)
   return line
 end
