@@ -163,9 +163,11 @@ local function parameter_names(way)
   return names
 end
 
+local keys_of_rows = { "backend", "implementation", "prefer", "dtypes" } -- besides parameters
+
 -- Refuses a parameter that none of a row's ways has, and says which they have.
 local function refuse_parameter(where, op, ways, key, number)
-  local known, lists = { "backend", "implementation", "prefer", "dtypes" }, {}
+  local known, lists = { table.unpack(keys_of_rows) }, {}
   for _, way in ipairs(ways) do
     local names = parameter_names(way)
     table.move(names, 1, #names, #known + 1, known)
@@ -189,11 +191,26 @@ local function refuse_parameter(where, op, ways, key, number)
         op.says_alone) or "")
 end
 
+-- What a row says of parameters, as text, for an op that no template does: which of them a template would have is not
+-- known, so that they are in no name.
+local function unknown_parameters(op, row)
+  local said = {}
+  for key, value in text.sorted_pairs(op.untemplated and row or {}) do
+    if not text.contains(keys_of_rows, key) then
+      said[#said + 1] = key .. "=" .. table.concat(text.map(as_list(value), tostring), ",")
+    end
+  end
+  return table.concat(said, " ")
+end
+
 local function check_row(where, op, ways, row, number)
   if type(row) ~= "table" then
     text.fail(where, "variants[%d]: expected a table of tuning parameters, found a %s", number, type(row))
   end
-  local known = { backend = true, implementation = true, prefer = true, dtypes = true }
+  local known = {}
+  for _, key in ipairs(keys_of_rows) do
+    known[key] = true
+  end
   for _, way in ipairs(ways) do
     for _, name in ipairs(parameter_names(way)) do
       known[name] = true
@@ -246,7 +263,7 @@ function plan.variants(op, backends)
   if #op.variants == 0 then
     text.fail(where, "variants: expected at least one row such as { backend = \"scalar\" }, found none")
   end
-  local by_backend, taken = {}, {}
+  local by_backend, taken, named = {}, {}, {}
   for number, row in ipairs(op.variants) do
     local wanted, here = {}, {}
     if type(row) == "table" then
@@ -264,13 +281,17 @@ function plan.variants(op, backends)
           how = how .. short_name(parameter, params[parameter[1]])
           described[#described + 1] = parameter[1] .. "=" .. tostring(params[parameter[1]])
         end
+        local made_here = {} -- the precisions in which no row before has made one of this name
         for _, dtype in ipairs(dtypes) do
           local made = dtype .. "__" .. how
-          if taken[made] and not op.untemplated then
+          local asked = made .. " " .. unknown_parameters(op, row)
+          if taken[asked] then
             text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
-              number, how, taken[made])
+              number, how, taken[asked])
           end
-          taken[made] = number
+          taken[asked] = number
+          made_here[#made_here + 1] = not named[made] and dtype or nil
+          named[made] = true
         end
         if #rows == most_variants then
           text.fail(where, "variants[%d]: expected at most %d variants for '%s', found more", number, most_variants,
@@ -278,7 +299,7 @@ function plan.variants(op, backends)
         end
         rows[#rows + 1] = {
           how = how, op = op, backend = backend, implementation = way.name, family = way.family,
-          steps = way.steps, dtypes = dtypes, params = params,
+          steps = way.steps, dtypes = made_here, params = params,
           params_text = table.concat(described, " "), params_need = needs_of(parameters, params, "needs"),
           params_features = needs_of(parameters, params, "features"),
           digits = types.products[params.products] or 0,

@@ -171,10 +171,12 @@ static void accepts_shared_rows_of_more_dtypes_than_the_op_has(void **state) {
   "  outputs = { y = " outputs " }, compute = function(x, w) return " body " end,\n"               \
   "  sizes = { { \"a\", m = 2, n = 3, k = 4 } }, dtypes = { \"f64\" }, ulp = 1,\n"                 \
   "  variants = { { backend = \"scalar\" } } }\n"
-#define VECTOR(body)                                                                               \
+#define VECTOR(body) VECTOR_OF(body, "{ backend = \"scalar\" }")
+#define VECTOR_OF(body, variants)                                                                  \
   "op \"t\" { doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"          \
   "  compute = function(x) return " body " end, sizes = { { \"a\", n = 2 } },\n"                   \
-  "  dtypes = { \"f64\" }, ulp = 1, variants = { { backend = \"scalar\" } } }\n"
+  "  dtypes = { \"f64\" }, ulp = 1,\n"                                                             \
+  "  variants = { " variants " } }\n"
 #define PLACES                                                                                     \
   "expected at most 16 operands, outputs that are numbers counted twice (their checks need a "     \
   "place too), found "
@@ -240,6 +242,23 @@ static void says_what_no_template_does(void **state) {
       fail_msg("found nowhere: %s", patterns[i].reason);
     free(table);
   }
+}
+
+/* Rows with other parameters make one variant of an op that no template does: they would be in no name. */
+static void makes_one_variant_of_a_name(void **state) {
+  (void)state;
+  run_result result;
+  char *table, *first;
+  tree_write(SMALL_SPEC, VECTOR_OF("x / sum(x)",
+                                   "{ backend = \"scalar\", unroll = 1 }, { backend = \"cpu\" }"));
+  result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
+  assert_string_equal(result.err, "");
+  run_free(&result);
+  table = tree_read("out/gen/table.c");
+  first = strstr(table, "\"t_f64__scalar\"");
+  assert_non_null(first);
+  assert_null(strstr(first + 1, "\"t_f64__scalar\""));
+  free(table);
 }
 
 const struct CMUnitTest schema_tests[] = {
@@ -676,6 +695,12 @@ const struct CMUnitTest schema_tests[] = {
         "  variants = { { backend = \"scalar\" }, { backend = \"cpu\", unroll = { 2, 1 } } },",
         "specs/t.lua:9: variants[2]: 'scalar_u1' is made by variants[1] already; expected other "
         "parameters"),
+    REFUSES("variants of the same name of an op that no template does", 0,
+            VECTOR_OF("x / sum(x)", "{ backend = \"cpu\", unroll = { 1, 4 } },\n"
+                                    "    { backend = \"scalar\", unroll = { 1, 4 } }"),
+            "specs/t.lua:4: variants[2]: 'scalar' is made by variants[1] already; expected other "
+            "parameters"),
+    TEST("schema", makes_one_variant_of_a_name),
     REFUSES("products of no such precision", 8, "  ulp = { f32 = 1 }, products = \"tf23\",",
             "specs/t.lua:8: products: expected 'f16', 'f16_vectors' or 'tf32', found 'tf23' (did "
             "you mean 'tf32'?)"),
