@@ -165,8 +165,9 @@ end
 function expr.argument(value, want, name, position)
   local node = to_node(value, name, position)
   if node.type ~= want then
-    error(string.format("%s: expected %s as argument %d, found %s", name, type_names[want], position,
-      type_names[node.type]), 0)
+    local instead = operation_rows.instead[want] and operation_rows.instead[want][node.type]
+    error(string.format("%s: expected %s as argument %d, found %s%s", name, type_names[want], position,
+      type_names[node.type], instead and "; write " .. instead or ""), 0)
   end
   return node
 end

@@ -91,23 +91,39 @@ function limits.of_dtype(dtype)
   return type(dtype) == "string" and string.find(dtype, "^u?i%w*%d+$") and known.int or nil
 end
 
--- What to write in place of an operator that symbolic values lack, or nil.
+-- What to write in place of an operator that symbolic values lack, or nil. of_comparison: whether one of them is a
+-- comparison.
 local operators = { ["//"] = "write floor(a / b)", ["%"] = "write a - b * floor(a / b)" }
 for _, sign in ipairs { "&", "|", "~", "<<", ">>" } do
   operators[sign] = known.int
 end
-function limits.of_operator(sign)
-  return operators[sign]
+local of_comparisons = { ["&"] = "write all_of(a, b)", ["|"] = "write any_of(a, b)", ["~"] = "write negate(a)" }
+function limits.of_operator(sign, of_comparison)
+  return of_comparison and of_comparisons[sign] or operators[sign]
 end
 
 -- What to say of x[i].
 limits.index = "an operand is not indexed: it is read at each point's own place"
 
--- A message of Lua's compiler, with what a spec's author may have meant. (Strings have few methods while an include
--- is read.)
-function limits.explain(message)
-  if string.find(message, "']' expected near ','", 1, true) then
-    return message .. "; " .. limits.index .. ", and a product of matrices is sum(x * w, \"k\")"
+-- What is no Lua, but is written so in other languages: where Lua's compiler stops, what stands in the line, and what
+-- to say. Of two that fit the first is meant.
+local foreign = {
+  { "']' expected near ','", "[", limits.index .. ", and a product of matrices is sum(x * w, \"k\")" },
+  { "near '*'", "**", "write x ^ 2 for a power" },
+  { "near '!'", "!=", "write ne(a, b), or a ~= b of plain values" },
+  { "near '!'", "!", "write negate(a), or not a of a plain value" },
+  { "near '&'", "&&", "write all_of(a, b), or a and b of plain values" },
+  { "near '|'", "||", "write any_of(a, b), or a or b of plain values" },
+  { "near '?'", "?", "write select(condition, a, b)" },
+}
+
+-- A message of Lua's compiler about a line, with what its author may have meant. (Strings have few methods while an
+-- include is read.)
+function limits.explain(message, line)
+  for _, row in ipairs(foreign) do
+    if string.find(message, row[1], 1, true) and string.find(line, row[2], 1, true) then
+      return message .. "; " .. row[3]
+    end
   end
   return message
 end

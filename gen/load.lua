@@ -45,6 +45,18 @@ local function mark(source, path)
   return marked[path].code
 end
 
+-- A line of a source, counted from 1.
+local function line_of(source, number)
+  local at = 0
+  for line in string.gmatch(source .. "\n", "([^\n]*)\n") do
+    at = at + 1
+    if at == number then
+      return line
+    end
+  end
+  return ""
+end
+
 -- Compiles a file in an environment; the file is recorded in reads.
 local function compile(reader, path, env, from)
   text.expect_path(from or path, path)
@@ -60,10 +72,12 @@ local function compile(reader, path, env, from)
     local _, chunk
     _, chunk, message = pcall(load, code, "@" .. path, "t", env) -- what nests too deep is an error raised
     if not chunk then
-      local at, rest = string.match(message, "^(.-:%d+): (.*)$")
-      text.fail(at or path, "%s", not at and string.find(message, "C stack overflow", 1, true)
-        and "parentheses, tables or functions are too deep in each other; expected at most some 100 levels"
-        or limits.explain(rest or message))
+      local number, rest = string.match(message, "^.-:(%d+): (.*)$")
+      if number then
+        text.fail(path .. ":" .. number, "%s", limits.explain(rest, line_of(source, tonumber(number))))
+      end
+      text.fail(path, "%s", string.find(message, "C stack overflow", 1, true)
+        and "parentheses, tables or functions are too deep in each other; expected at most some 100 levels" or message)
     end
     return chunk
   end

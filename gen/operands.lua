@@ -8,12 +8,20 @@ local types = require "types"
 
 local operands = {}
 
+-- The types that an operand may have of its own, for messages.
+local function own_types(output)
+  return text.one_of(types.of_operands) .. (output and "" or ", or \"i64\" for one integer in all")
+end
+
 -- The dimension at a place of an operand's shape.
-local function check_dim(where, what, shape, at)
+local function check_dim(where, what, shape, at, output)
   if at < 1 or at > #shape then
     text.fail(where, "%s: expected a list of dimensions such as { \"n\" }, found the key %d in it", what, at)
   elseif not text.is_name(shape[at]) then
     text.fail(where, "%s: expected names of dimensions such as \"n\", found %s", what, text.show(shape[at]))
+  elseif text.contains(types.of_operands, shape[at]) or shape[at] == "i64" then
+    text.fail(where, "%s: expected names of dimensions, found the type %s; write dtype = \"%s\" beside them, as in "
+      .. "{ \"n\", dtype = \"i8\" }; there are %s", what, text.show(shape[at]), shape[at], own_types(output))
   end
   return shape[at]
 end
@@ -34,9 +42,8 @@ local function set_type(where, operand, value, range)
       operand.low, operand.high = row.low, row.high
     end
   else
-    text.fail(where, "%s.%s: an operand has the precisions under 'dtypes', or a dtype of its own; expected %s%s, found "
-      .. "dtype = %s%s", operand.key, operand.name, text.one_of(types.of_operands),
-      operand.output and "" or ", or \"i64\" for one integer in all", text.show(value),
+    text.fail(where, "%s.%s: an operand has the precisions under 'dtypes', or a dtype of its own; expected %s, found "
+      .. "dtype = %s%s", operand.key, operand.name, own_types(operand.output), text.show(value),
       text.did_you_mean(value, types.of_operands))
   end
 end
@@ -75,7 +82,7 @@ local function read(op, key, output, list)
     local operand = { name = name, output = output, dims = {}, low = -1.0, high = 1.0, key = key }
     for k, value in text.sorted_pairs(shape) do
       if math.type(k) == "integer" then
-        operand.dims[k] = check_dim(where, key .. "." .. name, shape, k)
+        operand.dims[k] = check_dim(where, key .. "." .. name, shape, k, output)
       elseif k == "range" and not output then
         if type(value) ~= "table" or #value ~= 2 then
           text.fail(where, "%s.%s: expected range = { low, high }", key, name)

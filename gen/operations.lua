@@ -72,4 +72,11 @@ local type_names = {
   s = "a single i64 operand",
 }
 
-return { rows = rows, type_names = type_names }
+-- What to write where one type is expected, by the type that is found.
+local instead = {
+  m = { r = "ne(x, 0)" },
+  r = { m = "select(condition, 1, 0)" },
+  x = { r = "index = \"cols\" beside the operand's axes, { \"rows\", index = \"cols\" }" },
+}
+
+return { rows = rows, type_names = type_names, instead = instead }

@@ -135,7 +135,8 @@ local function ways_of(where, op, backends, row, number)
   return ways
 end
 
--- The op's precisions that a row is for: all of them where it does not say.
+-- The op's precisions that a row is for: all of them where it does not say. Others that it names are passed over, so
+-- that ops of fewer precisions can share lists of rows.
 local function dtypes_of(where, op, row, number)
   if row.dtypes == nil then
     return op.dtypes
@@ -145,13 +146,12 @@ local function dtypes_of(where, op, row, number)
   if #wanted == 0 then
     text.fail(where, "variants[%d]: expected at least one of %s for 'dtypes'", number, text.one_of(op.dtypes))
   end
+  local here = {}
   for _, dtype in ipairs(wanted) do
-    if not text.contains(op.dtypes, dtype) then
-      text.fail(where, "variants[%d]: dtypes: %s is not among the op's dtypes%s", number, text.show(dtype),
-        text.did_you_mean(dtype, op.dtypes))
-    end
+    types.expect_precision(where, string.format("variants[%d]", number), dtype)
+    here[#here + 1] = text.contains(op.dtypes, dtype) and dtype or nil
   end
-  return wanted
+  return here
 end
 
 -- The names of the parameters that a way leaves to a row.
@@ -163,9 +163,11 @@ local function parameter_names(way)
   return names
 end
 
+local keys_of_rows = { "backend", "implementation", "prefer", "dtypes" } -- besides parameters
+
 -- Refuses a parameter that none of a row's ways has, and says which they have.
-local function refuse_parameter(where, ways, key, number)
-  local known, lists = { "backend", "implementation", "prefer", "dtypes" }, {}
+local function refuse_parameter(where, op, ways, key, number)
+  local known, lists = { table.unpack(keys_of_rows) }, {}
   for _, way in ipairs(ways) do
     local names = parameter_names(way)
     table.move(names, 1, #names, #known + 1, known)
@@ -181,26 +183,43 @@ local function refuse_parameter(where, ways, key, number)
       said[#said + 1] = list
     end
   end
-  text.fail(where, "variants[%d]: unknown parameter %s%s; the %s family has %s", number, text.show(key),
+  text.fail(where, "variants[%d]: unknown parameter %s%s; the %s family has %s%s", number, text.show(key),
     text.did_you_mean(key, known), ways[1].family, table.concat(text.map(said, function(list)
       return "for " .. list[1] .. " " .. list[2]
-    end), ", "))
+    end), ", "), op.says_alone
+      and string.format("; variants of '%s' alone stand in backward = { %s = { variants = ... } }", op.name,
+        op.says_alone) or "")
 end
 
--- untemplated: no template does the op, so that nobody knows which parameters one would have.
-local function check_row(where, ways, row, number, untemplated)
+-- What a row says of parameters, as text, for an op that no template does: which of them a template would have is not
+-- known, so that they are in no name.
+local function unknown_parameters(op, row)
+  local said = {}
+  for key, value in text.sorted_pairs(op.untemplated and row or {}) do
+    if not text.contains(keys_of_rows, key) then
+      said[#said + 1] = key .. "=" .. table.concat(text.map(as_list(value), tostring), ",")
+    end
+  end
+  return table.concat(said, " ")
+end
+
+local function check_row(where, op, ways, row, number)
   if type(row) ~= "table" then
     text.fail(where, "variants[%d]: expected a table of tuning parameters, found a %s", number, type(row))
   end
-  local known = { backend = true, implementation = true, prefer = true, dtypes = true }
+  local known = {}
+  for _, key in ipairs(keys_of_rows) do
+    known[key] = true
+  end
   for _, way in ipairs(ways) do
     for _, name in ipairs(parameter_names(way)) do
       known[name] = true
     end
   end
   for key in text.sorted_pairs(row) do
-    if not known[key] and not untemplated then
-      refuse_parameter(where, ways, key, number)
+    -- Where no template does the op nobody knows which parameters one would have.
+    if not known[key] and not op.untemplated then
+      refuse_parameter(where, op, ways, key, number)
     end
   end
   local prefer = row.prefer or {}
@@ -244,15 +263,15 @@ function plan.variants(op, backends)
   if #op.variants == 0 then
     text.fail(where, "variants: expected at least one row such as { backend = \"scalar\" }, found none")
   end
-  local by_backend, taken = {}, {}
+  local by_backend, taken, named = {}, {}, {}
   for number, row in ipairs(op.variants) do
     local wanted, here = {}, {}
     if type(row) == "table" then
       wanted, here = backends_of(where, op, backends, row)
     end
-    local prefer = check_row(where, ways_of(where, op, wanted, row, number), row, number, op.untemplated)
+    local prefer = check_row(where, op, ways_of(where, op, wanted, row, number), row, number)
     local dtypes = dtypes_of(where, op, row, number)
-    for _, way in ipairs(ways_of(where, op, here, row, number)) do
+    for _, way in ipairs(#dtypes > 0 and ways_of(where, op, here, row, number) or {}) do
       local backend, parameters = way.backend, way.parameters
       local rows = by_backend[backend] or {}
       by_backend[backend] = rows
@@ -262,13 +281,17 @@ function plan.variants(op, backends)
           how = how .. short_name(parameter, params[parameter[1]])
           described[#described + 1] = parameter[1] .. "=" .. tostring(params[parameter[1]])
         end
+        local made_here = {} -- the precisions in which no row before has made one of this name
         for _, dtype in ipairs(dtypes) do
           local made = dtype .. "__" .. how
-          if taken[made] and not op.untemplated then
+          local asked = made .. " " .. unknown_parameters(op, row)
+          if taken[asked] then
             text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
-              number, how, taken[made])
+              number, how, taken[asked])
           end
-          taken[made] = number
+          taken[asked] = number
+          made_here[#made_here + 1] = not named[made] and dtype or nil
+          named[made] = true
         end
         if #rows == most_variants then
           text.fail(where, "variants[%d]: expected at most %d variants for '%s', found more", number, most_variants,
@@ -276,7 +299,7 @@ function plan.variants(op, backends)
         end
         rows[#rows + 1] = {
           how = how, op = op, backend = backend, implementation = way.name, family = way.family,
-          steps = way.steps, dtypes = dtypes, params = params,
+          steps = way.steps, dtypes = made_here, params = params,
           params_text = table.concat(described, " "), params_need = needs_of(parameters, params, "needs"),
           params_features = needs_of(parameters, params, "features"),
           digits = types.products[params.products] or 0,

@@ -16,7 +16,6 @@
 
 local call = require "call"
 local key_rows = require "keys"
-local limits = require "limits"
 local load_stage = require "load"
 local names = require "names"
 local operands = require "operands"
@@ -37,11 +36,8 @@ local function check_precisions(op)
   end
   text.expect_list(where, "dtypes", op.dtypes)
   for _, dtype in ipairs(op.dtypes) do
-    if not text.contains(types.of_variants, dtype) then
-      local limit = limits.of_dtype(dtype)
-      text.fail(where, "dtypes: unknown dtype %s%s; expected %s", text.show(dtype),
-        limit and "; " .. limit or text.did_you_mean(dtype, types.of_variants), text.one_of(types.of_variants))
-    elseif seen[dtype] then
+    types.expect_precision(where, "dtypes", dtype)
+    if seen[dtype] then
       text.fail(where, "dtypes: '%s' stands twice", dtype)
     end
     seen[dtype] = true
@@ -52,10 +48,7 @@ end
 -- computed in.
 local function check_ulp(op, given, where)
   for dtype in text.sorted_pairs(type(given) == "table" and given or {}) do
-    if not text.contains(types.of_variants, dtype) then
-      text.fail(where, "ulp: unknown dtype %s%s; expected %s", text.show(dtype),
-        text.did_you_mean(dtype, types.of_variants), text.one_of(types.of_variants))
-    end
+    types.expect_precision(where, "ulp", dtype)
   end
   local bounds = {}
   for _, dtype in ipairs(op.dtypes) do
@@ -105,7 +98,12 @@ local function check_products(op)
 end
 
 local function one_line(where, doc)
-  local line = doc:match("^%s*(.-)%s*$"):gsub("%s+", " ")
+  local line = doc:match "^%s*(.-)%s*$"
+  if line == "" or line:find "[\r\n]" then
+    text.fail(where, "doc: expected one line that says what the op computes, found %s", line == "" and "none"
+      or "a line break in it; longer texts are comments of the spec")
+  end
+  line = line:gsub("%s+", " ")
   text.expect_plain(where, "doc", line)
   return line
 end
@@ -188,17 +186,25 @@ local function check_compared(op, gradients)
   return list
 end
 
+local function name_of(operand)
+  return operand.name
+end
+
 -- What backward = { ... } may say of all ops of a gradient; of the one by an input x alone, where there are several,
 -- dx = { ... } in it.
 local backward_keys = { "doc", "peers", "sizes", "ulp", "variants" }
 
--- Refuses what a spec says under backward, or under one derivative in it, that is none of these. more: further keys.
-local function check_backward(op, said, more, ...)
+-- Refuses what a spec says under backward, or under one derivative in it, that is none of these. more: further keys;
+-- whole: the one op of a gradient, of whose derivatives none has keys of its own.
+local function check_backward(op, said, more, whole, ...)
   local known = table.move(more, 1, #more, #backward_keys + 1, { table.unpack(backward_keys) })
   local what = table.concat({ "backward", ... }, ".")
   for key, value in text.sorted_pairs(said) do
     local where = op.where("backward", ...)
-    if not text.contains(known, key) then
+    if whole and text.contains(text.map(call.outputs_of(whole), name_of), key) then
+      text.fail(where, "backward: unknown key '%s'; the gradient is one op, '%s': write what stands there in backward "
+        .. "itself, such as backward = { variants = ... }; expected %s", key, whole.name, text.one_of(known))
+    elseif not text.contains(known, key) then
       text.fail(where, "%s: unknown key %s%s; expected %s", what, text.show(key), text.did_you_mean(key, known),
         text.one_of(known))
     elseif not text.contains(more, key) then
@@ -231,26 +237,33 @@ local function derive(op)
   for _, derived in ipairs(#ops > 1 and ops or {}) do
     by[#by + 1] = call.outputs_of(derived)[1].name
   end
-  check_backward(op, said, by)
+  check_backward(op, said, by, #ops == 1 and ops[1])
   if said.peers and #ops > 1 then
     text.fail(op.where("backward", "peers"), "backward.peers: the gradient is %d ops; expected peers for each, under "
       .. "%s, such as %s = { peers = { ... } }", #ops, text.one_of(by), by[1])
   end
   for i, derived in ipairs(ops) do
     local own = said[by[i]] or {}
-    check_backward(op, own, {}, by[i])
+    check_backward(op, own, {}, nil, by[i])
+    function derived.where(key)
+      if own[key] ~= nil then
+        return op.where("backward", by[i], key)
+      end
+      return op.where("backward", said[key] ~= nil and key or nil)
+    end
     local function get(key)
       if own[key] ~= nil then
-        return own[key], op.where("backward", by[i], key)
+        return own[key], derived.where(key)
       end
-      return said[key], op.where("backward", key)
+      return said[key], derived.where(key)
     end
     check_derivatives(op.where "backward", derived, op)
     local doc, doc_at = get "doc"
     local ulp, ulp_at = get "ulp"
     local given_sizes, sizes_at = get "sizes"
     local variants, variants_at = get "variants"
-    derived.digits, derived.shares_line = op.digits, op.shares_line
+    derived.digits, derived.shares_line = op.digits, op.shares_line or #ops > 1
+    derived.says_alone = not own.variants and by[i]
     derived.doc = doc and one_line(doc_at, doc) or derived.doc
     derived.ulp = ulp and check_ulp(op, ulp, ulp_at) or op.ulp
     derived.sizes = given_sizes and sizes.check(op, given_sizes, sizes_at) or op.sizes
@@ -258,8 +271,10 @@ local function derive(op)
     if variants then
       text.expect_list(variants_at, "variants", variants)
     elseif derived.family ~= op.family and not derived.untemplated then
-      text.fail(op.where "backward", "backward: expected variants of the %s family, which %s belongs to",
-        derived.family, #ops > 1 and "'" .. derived.name .. "'" or "the gradient")
+      local rows = "variants = { { backend = \"cpu\" } }"
+      text.fail(op.where "backward", "backward: expected variants of the %s family, which %s belongs to; write "
+        .. "backward = { %s }", derived.family, by[i] and "'" .. derived.name .. "'" or "the gradient",
+        by[i] and by[i] .. " = { " .. rows .. " }" or rows)
     end
     derived.variants = variants or op.variants
   end

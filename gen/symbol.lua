@@ -111,9 +111,14 @@ local function refuse(message)
   end
 end
 function meta.__index(_, key)
-  local is_element = type(key) == "number" or symbol.is(key)
+  local instead = limits.of(key)
+  if type(key) == "number" or symbol.is(key) then
+    instead = limits.index
+  elseif symbol.vocabulary[key] then
+    instead = string.format("the value is a function's first argument: write %s(x)", key)
+  end
   symbol.fail("a symbolic value has no fields, elements or methods that a spec could read%s",
-    is_element and "; " .. limits.index or "")
+    instead and "; " .. instead or "")
 end
 meta.__newindex = refuse "a symbolic value cannot be assigned to"
 meta.__len = refuse "a symbolic value has no length that is known before the op runs; write count()"
@@ -126,7 +131,7 @@ for event, sign in pairs { mod = "%", idiv = "//", concat = "..", band = "&", bo
     if other and other[name] then
       return other[name](a, b) -- guard.lua has an operator of its own
     end
-    local limit = limits.of_operator(sign)
+    local limit = limits.of_operator(sign, symbol.is_comparison(a) or symbol.is_comparison(b))
     symbol.fail("a symbolic value knows + - * / ^ and the functions of a spec, not %s%s", sign,
       limit and "; " .. limit or "")
   end

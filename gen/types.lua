@@ -13,6 +13,7 @@
 --                 the library; storage, element: the type in memory; see the lowerings
 --   needs         what a kind of devices must have besides, by the names of dispatch.h, and extensions of its compiler
 
+local limits = require "limits"
 local text = require "text"
 
 local types = {}
@@ -104,6 +105,15 @@ end)
 types.converted = names_where(function(row)
   return row.compute
 end)
+
+-- Refuses what is no precision of an op.
+function types.expect_precision(where, what, dtype)
+  if not text.contains(types.of_variants, dtype) then
+    local limit = limits.of_dtype(dtype)
+    text.fail(where, "%s: unknown dtype %s%s; expected %s", what, text.show(dtype),
+      limit and "; " .. limit or text.did_you_mean(dtype, types.of_variants), text.one_of(types.of_variants))
+  end
+end
 
 -- The types that a variant has in memory, its own and those of its operands.
 function types.in_memory(op, dtype)

@@ -5,10 +5,16 @@ local expr = require "expr"
 
 local layout = expr.layout
 
+-- The name of an axis, for an example.
+local function some_axis()
+  return layout().names[#layout().names] or "cols"
+end
+
 -- What a reduction goes over: axes that its argument has.
 local function expect_axes(node, set, name)
-  if set == 0 then
-    error(name .. ": expected what varies over some axis, found what is the same at every point", 0)
+  if node.axes == 0 then
+    error(string.format("%s: expected what varies over some axis, found what is the same at every point; write x * "
+      .. "count(\"%s\") for the sum of an x along an axis, and x for its mean, max and min", name, some_axis()), 0)
   elseif set & ~node.axes ~= 0 then
     error(string.format("%s: expected axes out of those of its argument, %s; found %s", name,
       axes.show(layout().names, node.axes), axes.show(layout().names, set)), 0)
@@ -23,7 +29,7 @@ local function reducer(op, name)
     local given = select("#", ...)
     if given > 1 and type((select(2, ...))) ~= "string" then
       error(string.format("%s: expected the names of axes after the argument, as in %s(x, \"%s\"), found a %s", name,
-        name, layout().names[#layout().names] or "cols", type((select(2, ...)))), 0)
+        name, some_axis(), type((select(2, ...)))), 0)
     end
     expr.expect_count(name, 1, math.min(given, 1))
     local node = expr.argument((...), "r", name, 1)

@@ -300,7 +300,7 @@ class Fuzzer:
                     continue
                 self.counts["alive"] += 1
                 shown = fuzz_mutants.shows(dump, mutant, SIZES[len(mutant.op.dims)], self.seed())
-                weak = [re.search(r"^weak: .* would pass for (\w+)$", row.get("note") or "") for row in rows]
+                weak = [re.search(r"^weak: .* would pass for (\w+),", row.get("note") or "") for row in rows]
                 if shown and shown.split(" ")[0] not in [said[1] for said in weak if said]:
                     self.finding(mutant.op, f"the bench calls a mutant right: {mutant.row} {mutant.dtype} on "
                                  f"{mutant.backend}, {mutant.change}: {shown}", mutant.change)

@@ -64,6 +64,38 @@ static void refuses_a_missing_folder_of_specs(void **state) {
       "specs: cannot list: No such file or directory; expected a folder of spec files\n");
 }
 
+/* Ops of one precision take the lists of rows that specs share, in which rows are of others. */
+static void accepts_shared_rows_of_more_dtypes_than_the_op_has(void **state) {
+  (void)state;
+  run_result result;
+  tree_copy("templates/.", "templates");
+  tree_copy("specs/include", "specs/include");
+  tree_write(
+      SMALL_SPEC,
+      "local vector, matrix = include \"include/vector.lua\", include \"include/matrix.lua\"\n"
+      "local function ops(lists, inputs, outputs, compute, size)\n"
+      "  for list, variants in pairs(lists) do\n"
+      "    for _, dtype in ipairs(vector.dtypes) do\n"
+      "      op(list .. \"_\" .. dtype) {\n"
+      "        doc = \"test\", inputs = inputs, outputs = { y = outputs }, compute = compute,\n"
+      "        sizes = { size }, dtypes = { dtype }, ulp = vector.ulp(3), variants = variants,\n"
+      "      }\n"
+      "    end\n"
+      "  end\n"
+      "end\n"
+      "ops({ map = vector.map, costly = vector.map_of_costly, costliest = vector.map_of_costliest "
+      "},\n"
+      "  { x = { \"n\" } }, { \"n\" }, function(x) return exp(x) end, { \"a\", n = 2 })\n"
+      "ops({ variants = matrix.variants, all = matrix.all_variants, typed = matrix.typed_variants "
+      "},\n"
+      "  { a = { \"m\", \"k\" }, b = { \"n\", \"k\" } }, { \"m\", \"n\" },\n"
+      "  function(a, b) return sum(a * b, \"k\") end, { \"a\", m = 2, n = 3, k = 4 })\n");
+  result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
+  assert_string_equal(result.err, "");
+  assert_int_equal(result.status, 0);
+  run_free(&result);
+}
+
 #define REFUSES(name, line, text, message)                                                         \
   SMALL_REFUSES("schema: refuses " name, line, text, message)
 #define ACCEPTS(name, line, text) SMALL_ACCEPTS("schema: accepts " name, line, text)
@@ -139,16 +171,21 @@ static void refuses_a_missing_folder_of_specs(void **state) {
   "  outputs = { y = " outputs " }, compute = function(x, w) return " body " end,\n"               \
   "  sizes = { { \"a\", m = 2, n = 3, k = 4 } }, dtypes = { \"f64\" }, ulp = 1,\n"                 \
   "  variants = { { backend = \"scalar\" } } }\n"
-#define VECTOR(body)                                                                               \
+#define VECTOR(body) VECTOR_OF(body, "{ backend = \"scalar\" }")
+#define VECTOR_OF(body, variants)                                                                  \
   "op \"t\" { doc = \"test\", inputs = { x = { \"n\" } }, outputs = { y = { \"n\" } },\n"          \
   "  compute = function(x) return " body " end, sizes = { { \"a\", n = 2 } },\n"                   \
-  "  dtypes = { \"f64\" }, ulp = 1, variants = { { backend = \"scalar\" } } }\n"
+  "  dtypes = { \"f64\" }, ulp = 1,\n"                                                             \
+  "  variants = { " variants " } }\n"
 #define PLACES                                                                                     \
   "expected at most 16 operands, outputs that are numbers counted twice (their checks need a "     \
   "place too), found "
 #define NO_BOOLEAN                                                                                 \
   "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, "  \
   "ge, eq or ne, and select(condition, a, b)"
+#define NO_AXIS                                                                                    \
+  "expected what varies over some axis, found what is the same at every point; write x * "         \
+  "count(\"cols\") for the sum of an x along an axis, and x for its mean, max and min"
 #define ONE_SIZE "{ \"a\", rows = 2, cols = 3 }"
 
 static const struct pattern {
@@ -207,6 +244,23 @@ static void says_what_no_template_does(void **state) {
   }
 }
 
+/* Rows with other parameters make one variant of an op that no template does: they would be in no name. */
+static void makes_one_variant_of_a_name(void **state) {
+  (void)state;
+  run_result result;
+  char *table, *first;
+  tree_write(SMALL_SPEC, VECTOR_OF("x / sum(x)",
+                                   "{ backend = \"scalar\", unroll = 1 }, { backend = \"cpu\" }"));
+  result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
+  assert_string_equal(result.err, "");
+  run_free(&result);
+  table = tree_read("out/gen/table.c");
+  first = strstr(table, "\"t_f64__scalar\"");
+  assert_non_null(first);
+  assert_null(strstr(first + 1, "\"t_f64__scalar\""));
+  free(table);
+}
+
 const struct CMUnitTest schema_tests[] = {
     ACCEPTS("the small spec", 2, "  doc = \"test\","),
 
@@ -219,6 +273,15 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("a key that is a number", 2, "  \"test\",", "specs/t.lua:1: op \"t\": unknown key 1"),
     REFUSES("a wrong type", 2, "  doc = 3,",
             "specs/t.lua:2: op \"t\": doc: expected a string, found a number"),
+    REFUSES("an op that says nothing of itself", 2, "  doc = \" \",",
+            "specs/t.lua:2: doc: expected one line that says what the op computes, found none"),
+    REFUSES(
+        "a doc of two lines", 2, "  doc = \"one\\ntwo\",",
+        "specs/t.lua:2: doc: expected one line that says what the op computes, found a line break "
+        "in it; longer texts are comments of the spec"),
+    REFUSES("a gradient that says nothing of itself", 9,
+            "  variants = { { backend = \"scalar\" } }, backward = { doc = \"\" },",
+            "specs/t.lua:9: doc: expected one line that says what the op computes, found none"),
     REFUSES("a function of a wrong type", 5, "  compute = \"x\",",
             "specs/t.lua:5: op \"t\": compute: expected a function, found a string"),
     REFUSES("a missing field", 2, NULL,
@@ -298,6 +361,31 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("an operand that is indexed", 5, "  compute = function(x) return x[i, j] end,",
             "specs/t.lua:5: ']' expected near ','; an operand is not indexed: it is read at each "
             "point's own place, and a product of matrices is sum(x * w, \"k\")"),
+    REFUSES("a power as Python has it", 5, "  compute = function(x) return x ** 2 end,",
+            "specs/t.lua:5: unexpected symbol near '*'; write x ^ 2 for a power"),
+    REFUSES("inequality as C has it", 5, "  compute = function(x) return select(x != 0, x, 1) end,",
+            "specs/t.lua:5: ')' expected near '!'; write ne(a, b), or a ~= b of plain values"),
+    REFUSES(
+        "a negation as C has it", 5, "  compute = function(x) return select(!lt(x, 0), x, 1) end,",
+        "specs/t.lua:5: unexpected symbol near '!'; write negate(a), or not a of a plain value"),
+    REFUSES("two conditions as C has them", 5,
+            "  compute = function(x) return select(lt(x, 0) && gt(x, -1), x, 1) end,",
+            "specs/t.lua:5: unexpected symbol near '&'; write all_of(a, b), or a and b of plain "
+            "values"),
+    REFUSES(
+        "one of two conditions as C has it", 5,
+        "  compute = function(x) return select(lt(x, 0) ||\n    gt(x, 1), x, 1) end,",
+        "specs/t.lua:5: unexpected symbol near '|'; write any_of(a, b), or a or b of plain values"),
+    REFUSES("a choice as C has it", 5, "  compute = function(x) return lt(x, 0) ? 1 : x end,",
+            "specs/t.lua:5: 'end' expected near '?'; write select(condition, a, b)"),
+    REFUSES("two conditions as NumPy has them", 5,
+            "  compute = function(x) return select(lt(x, 0) & gt(x, -1), x, 1) end,",
+            "specs/t.lua:5: a symbolic value knows + - * / ^ and the functions of a spec, not &; "
+            "write all_of(a, b)"),
+    REFUSES("a negation as NumPy has it", 5,
+            "  compute = function(x) return select(~lt(x, 0), x, 1) end,",
+            "specs/t.lua:5: a symbolic value knows + - * / ^ and the functions of a spec, not ~; "
+            "write negate(a)"),
     REFUSES("arithmetic of integers", 5, "  compute = function(x) return x & 1 end,",
             "specs/t.lua:5: a symbolic value knows + - * / ^ and the functions of a spec, not &; "
             "there is no arithmetic "
@@ -355,8 +443,9 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: max: expected axes out of those of its argument, { \"cols\" }; found { "
             "\"rows\" }"),
     REFUSES("a reduction of what is the same everywhere", 0, NAMED("y = RC", "x - w - sum(2)", ""),
-            "specs/t.lua:5: sum: expected what varies over some axis, found what is the same at "
-            "every point"),
+            "specs/t.lua:5: sum: " NO_AXIS),
+    REFUSES("a reduction of a constant over an axis", 0,
+            NAMED("y = RC", "x - w - sum(1, \"cols\")", ""), "specs/t.lua:5: sum: " NO_AXIS),
     REFUSES("a number in the place of an axis", 0, NAMED("y = RC", "x - w - sum(x, 2)", ""),
             "specs/t.lua:5: sum: expected the names of axes after the argument, as in sum(x, "
             "\"cols\"), found a number"),
@@ -490,6 +579,16 @@ const struct CMUnitTest schema_tests[] = {
             "  inputs = { x = { \"n\", dtype = \"f64\" } },",
             "specs/t.lua:3: inputs.x: numbers of f64 are computed in f64, those of f32 in f32; "
             "expected dtypes without f32"),
+    REFUSES(
+        "a type in the place of a dimension", 3, "  inputs = { x = { \"n\", \"i8\" } },",
+        "specs/t.lua:3: inputs.x: expected names of dimensions, found the type 'i8'; write dtype "
+        "= \"i8\" beside them, as in { \"n\", dtype = \"i8\" }; there are 'f64', 'f32', 'f16', "
+        "'bf16', 'i8' or 'u8', or \"i64\" for one integer in all"),
+    REFUSES("a type in the place of an output's dimension", 4,
+            "  outputs = { y = { \"n\", \"i64\" } },",
+            "specs/t.lua:4: outputs.y: expected names of dimensions, found the type 'i64'; write "
+            "dtype = \"i64\" beside them, as in { \"n\", dtype = \"i8\" }; there are 'f64', 'f32', "
+            "'f16', 'bf16', 'i8' or 'u8'"),
     REFUSES("a range beyond that of an operand's type", 3,
             "  inputs = { x = { \"n\", dtype = \"u8\", range = { -1, 1 } } },",
             "specs/t.lua:3: inputs.x: expected a range within that of u8, 0 to 255, found -1 to 1"),
@@ -596,6 +695,12 @@ const struct CMUnitTest schema_tests[] = {
         "  variants = { { backend = \"scalar\" }, { backend = \"cpu\", unroll = { 2, 1 } } },",
         "specs/t.lua:9: variants[2]: 'scalar_u1' is made by variants[1] already; expected other "
         "parameters"),
+    REFUSES("variants of the same name of an op that no template does", 0,
+            VECTOR_OF("x / sum(x)", "{ backend = \"cpu\", unroll = { 1, 4 } },\n"
+                                    "    { backend = \"scalar\", unroll = { 1, 4 } }"),
+            "specs/t.lua:4: variants[2]: 'scalar' is made by variants[1] already; expected other "
+            "parameters"),
+    TEST("schema", makes_one_variant_of_a_name),
     REFUSES("products of no such precision", 8, "  ulp = { f32 = 1 }, products = \"tf23\",",
             "specs/t.lua:8: products: expected 'f16', 'f16_vectors' or 'tf32', found 'tf23' (did "
             "you mean 'tf32'?)"),
@@ -622,9 +727,16 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("a preference of no size", 9,
             "  variants = { { backend = \"scalar\", prefer = { from = 10, to = 5 } } },",
             "specs/t.lua:9: variants[1]: expected prefer.from below prefer.to, found 10 and 5"),
-    REFUSES("a variant in a precision that the op has not", 9,
-            "  variants = { { backend = \"scalar\" }, { backend = \"avx2\", dtypes = \"f16\" } },",
-            "specs/t.lua:9: variants[2]: dtypes: 'f16' is not among the op's dtypes"),
+    ACCEPTS("a variant in a precision that the op has not", 9,
+            "  variants = { { backend = \"scalar\" }, { backend = \"avx2\", dtypes = \"f16\" } },"),
+    REFUSES("variants in precisions that the op has not alone", 9,
+            "  variants = { { backend = \"scalar\", dtypes = { \"f16\", \"bf16\" } } },",
+            "specs/t.lua:9: variants: expected at least one row for 'f32', found none"),
+    REFUSES(
+        "a variant in a precision that there is not", 9,
+        "  variants = { { backend = \"scalar\", dtypes = \"f23\" } },",
+        "specs/t.lua:9: variants[1]: unknown dtype 'f23'; expected 'f64', 'f32', 'f16' or 'bf16'"),
+    TEST("schema", accepts_shared_rows_of_more_dtypes_than_the_op_has),
     REFUSES("a variant in no precision", 9,
             "  variants = { { backend = \"scalar\", dtypes = {} } },",
             "specs/t.lua:9: variants[1]: expected at least one of 'f32' for 'dtypes'"),
@@ -660,7 +772,13 @@ const struct CMUnitTest schema_tests[] = {
         "an operand that is nil", 5, "  compute = function(x) local y; return 1 / (x * y) end,",
         "specs/t.lua:5: mul: expected a number or a symbolic value as argument 2, found nothing"),
     REFUSES("a comparison in arithmetic", 5, "  compute = function(x) return exp(lt(x, 1)) end,",
-            "specs/t.lua:5: exp: expected a number as argument 1, found a comparison"),
+            "specs/t.lua:5: exp: expected a number as argument 1, found a comparison; write "
+            "select(condition, 1, 0)"),
+    REFUSES("a mask of integers as a condition", 5,
+            "  inputs = { x = { \"n\", dtype = \"u8\" } }, compute = function(x) return select(x, "
+            "1, 2) end,",
+            "specs/t.lua:5: select: expected a comparison as argument 1, found a number; write "
+            "ne(x, 0)"),
     REFUSES("too many arguments", 5, "  compute = function(x) return exp(x, x) end,",
             "specs/t.lua:5: exp: expected 1 argument, found 2"),
     REFUSES(
@@ -697,7 +815,8 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: math.fmod is for plain numbers, found a symbolic value"),
     REFUSES("a wrong argument by the name that was called", 5,
             "  compute = function(x) return clamp(x, 0, lt(x, 1)) end,",
-            "specs/t.lua:5: clamp: expected a number as argument 3, found a comparison"),
+            "specs/t.lua:5: clamp: expected a number as argument 3, found a comparison; write "
+            "select(condition, 1, 0)"),
     REFUSES("no argument by the name that was called", 5,
             "  compute = function(x) return mean() end,",
             "specs/t.lua:5: mean: expected 1 argument, found 0"),
@@ -756,8 +875,10 @@ const struct CMUnitTest schema_tests[] = {
                       "in_place = true,"),
             "specs/t.lua:10: in_place: the result cannot be in the place of 'x', of which at(...) "
             "reads any element; leave in_place out"),
-    REFUSES("a number as an index", 0, ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "at(x, t)", ""),
-            "specs/t.lua:5: at: expected an index operand as argument 2, found a number"),
+    REFUSES(
+        "a number as an index", 0, ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "at(x, t)", ""),
+        "specs/t.lua:5: at: expected an index operand as argument 2, found a number; write index = "
+        "\"cols\" beside the operand's axes, { \"rows\", index = \"cols\" }"),
     REFUSES("integers other than a single one", 0,
             ROWS_WITH("{ \"rows\", dtype = \"i64\" }", "{ \"rows\" }", "sum(x, \"cols\")", ""),
             "specs/t.lua:3: inputs.t: expected dtype = \"i64\" with a single value, { dtype = "
@@ -810,8 +931,32 @@ const struct CMUnitTest schema_tests[] = {
             "'doc', 'peers', 'sizes', 'ulp' or 'variants'"),
     REFUSES("one of the ops of a gradient without variants of its family", 0,
             ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t", "backward = true,"),
-            "specs/t.lua:10: backward: expected variants of the reduce family, which "
-            "'r_backward_t' belongs to"),
+            "specs/t.lua:10: backward: expected variants of the reduce "
+            "family, which "
+            "'r_backward_t' belongs to; write backward = { dt = { variants = { { backend = \"cpu\" "
+            "} } } }"),
+    REFUSES(
+        "variants of several ops of a gradient that one of them has not", 0,
+        ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
+                  "backward = { variants = { { backend = \"scalar\", unroll = 2 } } },"),
+        "specs/t.lua:10: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the reduce "
+        "family has for scalar 'accumulators'; variants of 'r_backward_t' alone stand in "
+        "backward = { dt = { variants = ... } }"),
+    REFUSES(
+        "variants of one of the ops of a gradient that it has not", 0,
+        ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
+                  "backward = {\n"
+                  "    dx = { variants = { { backend = \"scalar\" } } },\n"
+                  "    dt = { variants = { { backend = \"scalar\", unroll = 2 } } },\n"
+                  "  },"),
+        "specs/t.lua:12: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the reduce "
+        "family has for scalar 'accumulators'"),
+    REFUSES(
+        "a derivative's keys where the gradient is one op", 9,
+        "  variants = { { backend = \"scalar\" } }, backward = { dx = { ulp = 2 } },",
+        "specs/t.lua:9: backward: unknown key 'dx'; the gradient is one op, 't_backward': write "
+        "what stands there in backward itself, such as backward = { variants = ... }; expected "
+        "'doc', 'peers', 'sizes', 'ulp' or 'variants'"),
     ACCEPTS(
         "what differs between the ops of a gradient", 0,
         ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
@@ -835,7 +980,7 @@ const struct CMUnitTest schema_tests[] = {
         "  backward = true,\n"
         "}\n",
         "specs/t.lua:10: backward: expected variants of the map family, which the gradient belongs "
-        "to"),
+        "to; write backward = { variants = { { backend = \"cpu\" } } }"),
 
     /* how many operands a call has places for */
     REFUSES("more operands than there are places for", 0,

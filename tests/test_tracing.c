@@ -391,6 +391,10 @@ const struct CMUnitTest tracing_tests[] = {
             NO_INDEX),
     REFUSES("its pairs", "function(x) for _, v in pairs(x) do v.op = \"scalar\" end return x end",
             2, "pairs: expected a table, found a symbolic value"),
+    REFUSES("its methods", "function(x) return x:abs() end", 2,
+            NO_FIELDS "; the value is a function's first argument: write abs(x)"),
+    REFUSES("its methods elsewhere", "function(x) return x:silu() end", 2,
+            NO_FIELDS "; write x * sigmoid(x)"),
     REFUSES("what it is made of", "function(x) local t = x * 2 return x + t.value end", 2,
             NO_FIELDS),
     REFUSES("what it is made of, changed",
@@ -487,7 +491,7 @@ const struct CMUnitTest tracing_tests[] = {
     /* conditions */
     {"tracing: computes_conditions", computes_conditions, tree_setup, tree_teardown, NULL},
     REFUSES("a condition of numbers", "function(x) return select(all_of(x, gt(x, 0)), x, 0) end", 2,
-            "all_of: expected a comparison as argument 1, found a number"),
+            "all_of: expected a comparison as argument 1, found a number; write ne(x, 0)"),
     REFUSES("one condition of several", "function(x) return select(any_of(gt(x, 0)), x, 0) end", 2,
             "any_of: expected 2 arguments, found 1"),
 };

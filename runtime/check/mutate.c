@@ -279,7 +279,11 @@ mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, char *text, si
         found[i].gross || verdict == MUTATE_GROSS_PASSES ? MUTATE_GROSS_PASSES : MUTATE_SOME_PASS;
   }
   if (length < size)
-    snprintf(text + length, size - length, " would pass for %s", count > 0 ? found[0].output : "");
+    snprintf(
+        text + length, size - length,
+        " would pass for %s, as the bound is wider than the difference: give the inputs a range "
+        "where results differ by more, or the op a smaller ulp (%s)",
+        count > 0 ? found[0].output : "", op->source);
   if (verdict == MUTATE_NONE_PASSES)
     text[0] = 0;
   return verdict;

@@ -22,7 +22,8 @@ typedef enum mutate_verdict {
   MUTATE_GROSS_PASSES /* the right result times a factor */
 } mutate_verdict;
 
-/* The same in a line: "weak: a result of 0, the next row's result would pass for y"; empty where none would. */
+/* The same in a line: "weak: a result of 0, the next row's result would pass for y", and what to change in the spec;
+ * empty where none would. */
 mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, char *text, size_t size);
 
 #endif
