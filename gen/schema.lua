@@ -98,12 +98,10 @@ local function check_products(op)
 end
 
 local function one_line(where, doc)
-  local line = doc:match "^%s*(.-)%s*$"
-  if line == "" or line:find "[\r\n]" then
-    text.fail(where, "doc: expected one line that says what the op computes, found %s", line == "" and "none"
-      or "a line break in it; longer texts are comments of the spec")
+  local line = doc:match("^%s*(.-)%s*$"):gsub("%s+", " ")
+  if line == "" then
+    text.fail(where, "doc: expected what the op computes, found none")
   end
-  line = line:gsub("%s+", " ")
   text.expect_plain(where, "doc", line)
   return line
 end

@@ -323,6 +323,22 @@ static void leaves_out_a_precision_with_its_reason(void **state) {
   free(table);
 }
 
+/* What is said in a list of ops has one line. */
+static void folds_a_description_of_several_lines(void **state) {
+  (void)state;
+  char *spec = tree_read("specs/t.lua"), with[2048];
+  char *doc = strstr(spec, "\"test\"");
+  assert_non_null(doc);
+  snprintf(with, sizeof with, "%.*s[[\n    one,\n    two\n  ]]%s", (int)(doc - spec), spec,
+           doc + strlen("\"test\""));
+  tree_write("specs/t.lua", with);
+  expect_success(GEN("index"));
+  char *table = tree_read("out/gen/table.c");
+  expect_in(table, ".doc = \"one, two\"");
+  free(table);
+  free(spec);
+}
+
 /* Without --backend all are on but those that --disabled names. */
 static void leaves_out_no_other_backend(void **state) {
   (void)state;
@@ -729,6 +745,7 @@ const struct CMUnitTest generator_tests[] = {
     TEST(leaves_the_old_files_when_a_spec_is_broken),
     TEST(leaves_out_a_backend_with_its_reason),
     TEST(leaves_out_no_other_backend),
+    TEST(folds_a_description_of_several_lines),
     TEST(names_all_that_an_op_is_made_from),
     TEST(defines_every_key_for_editors),
     {"generator: writes_the_same_bytes_anywhere", writes_the_same_bytes_anywhere, tree_setup,
