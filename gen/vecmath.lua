@@ -50,7 +50,9 @@ local function power_of_two(exponent, format)
 end
 
 -- p 2^n, rounded once; exponent: n + 2 bias in the lowest bits. Where ldexp is not at hand 2^n,
--- which need not be in range itself, is the product of two halves.
+-- which need not be in range itself, is the product of two halves. Of the lowest n, -2 bias, both are 0: there the
+-- ranges of exp and exp2 end, so that what is far below (a masked score) costs no more than other numbers. A product
+-- that falls below the normal range takes x86 some 150 cycles.
 local function scale_by_power(p, n, exponent, format, t)
   if t.scalef then
     return expr.ldexp(p, n)

@@ -332,7 +332,7 @@ static void test_names_that_are_left_out(void **state) {
         "--check-only"},
        "bench: warning: no rows of op 'add': --implementation unfused leaves it out\n"},
       {{"--op=add", "--size=100", "--backend=scalar", "--dtype=f32,i64", "--check-only"},
-       "bench: warning: no rows of dtype 'i64': --op add leaves it out\n"},
+       "bench: warning: no rows of dtype 'i64': no op of this program has it\n"},
       {{"--op=gelu,cross_entropy", "--size=n=100", "--backend=scalar", "--check-only"},
        "bench: warning: no rows of op 'cross_entropy': --size n=100 leaves it out\n"},
       {{"--op=mlp,gelu", "--size=small", "--sweep", "--backend=scalar", "--list-variants"},

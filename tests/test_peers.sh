@@ -158,6 +158,16 @@ EOS
 export PART='part * 1.01'
 LATHE_PYTHON=$tmp/wrong bench --op add,exp --size 100 --peers numpy --json rows.json
 fails 'ulp off'
+is 'with the text that may be at fault' rows rows.json \
+  'all("; peers of specs/" in r["reason"] and "says \x27" in r["reason"] for r in peers) and peers'
+PART='(part * 1.0000004).astype(part.dtype)'
+for seed in 5 6 7; do # by the second problem's results, or the first one's
+  LATHE_PYTHON=$tmp/wrong "$LATHE_BENCH" --fast --backend scalar --op exp --size 1K --peers numpy --seed $seed \
+    --json rows.json >output 2>stderr
+  is "less exact than ours, seed $seed" rows rows.json \
+    'all(r["status"] == "right" and (r["ulp"] <= r["ulp_bound"] or "is less exact than" in r["note"]) for r in peers) and peers'
+done
+PART='part * 1.01'
 LATHE_PYTHON=$tmp/wrong bench --op argmax,argmin --size 1K --peers numpy --json rows.json
 fails 'r is '
 # One NaN or infinity is no rounding, however many results are right.
@@ -166,6 +176,15 @@ for value in nan inf; do
   LATHE_PYTHON=$tmp/wrong bench --op add,exp --size 1K --peers numpy --json rows.json
   fails ' ulp off'
 done
+
+as_python unknown <<EOS
+#!/bin/sh
+script=\$(printf '%s' "\$2" | sed "s/self.expression = rest/self.expression = rest + ' + xx'/")
+exec '$LATHE_PYTHON' -c "\$script" "\$3" "\$4"
+EOS
+LATHE_PYTHON=$tmp/unknown bench --op add --size 100 --peers numpy --json rows.json
+is 'a text that is refused is named' rows rows.json \
+  'all("NameError" in r["reason"] and "peers of specs/arithmetic.lua:" in r["reason"] for r in peers) and peers'
 
 bench --op add --size 100 --peers cudnn,numpy --check-only
 ends 0

@@ -28,9 +28,21 @@ ends 'tune again' 0
 is 'keeps other calls, and has one line for each' test "$(lines ' f32 cpu ')" = 5
 is 'measured one again' test "$(lines '^exp f32 cpu 100000 ')" = 1
 
+# A run that leaves out the table's own choice knows of nothing that is faster.
+cp choices choices.before
+tune --op exp,sum --size 1K --variant 'exp_f32__scalar_u1,sum*'
+ends 'tune of a part' 0
+complains 'tells of calls that it leaves out' '^bench: warning: 1 calls are not in choices: '
+says 'and counts them not' '^1 calls in choices: '
+is 'their lines stay' test "$(grep '^exp f32 cpu 1000 ' choices)" = "$(grep '^exp f32 cpu 1000 ' choices.before)"
+bench tune nothing --op exp --size 1K --fast --iterations 3 --variant exp_f32__scalar_u1
+ends 'tune of nothing' 2
+complains 'tells that nothing was measured' 'no call was measured with all of its variants: nothing is left as it was'
+is 'writes no file' test ! -e nothing
+
 bench tune --help
 ends 'tune --help' 0
-says 'tells how it is used' '^usage: tune FILE \[OPTION\]\.\.\.$'
+says 'tells how it is used' '^usage: bench tune FILE \[OPTION\]\.\.\.$'
 
 # What the file says is what is chosen: the slowest kernel, where a line has it.
 sed 's/^\(exp f32 cpu 1000\) [^ ]*/\1 exp_f32__scalar_u1/' choices >planted

@@ -17,7 +17,7 @@ static const char report_usage[] = "report FILE.json... [--html PAGE.html (repor
 static const char compare_usage[] = "compare BASE.json NEW.json [--any-machine]";
 
 _Noreturn void command_help(const char *usage) {
-  printf("usage: %s\n", usage);
+  printf("usage: bench %s\n", usage);
   exit(EXIT_RIGHT);
 }
 
@@ -54,6 +54,8 @@ static int report_command(int argc, char **argv) {
   if (page.file)
     page_write(page.file, runs);
   written = output_commit(&page);
+  if (written && strcmp(path, "-") != 0)
+    printf("%s\n", path);
   json_decref(runs);
   return written ? EXIT_RIGHT : EXIT_REQUEST;
 }

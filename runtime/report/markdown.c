@@ -166,7 +166,7 @@ static void put_fastest(FILE *to, row *const *rows, size_t count) {
           units_number(fastest->gigabytes_per_second).text, report_arithmetic_rate(fastest).text);
   if (isfinite(fastest->ceiling_share))
     fprintf(to, "%.0f %%", 100 * fastest->ceiling_share);
-  fprintf(to, " | %s | ", chosen ? chosen->variant : "none");
+  fprintf(to, " | %s | ", chosen ? chosen->variant : "not in this run");
   if (chosen == fastest)
     fputs("the same", to);
   else if (isfinite(loss))

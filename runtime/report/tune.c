@@ -13,7 +13,8 @@
 
 /* The rows of one call on one kind of device, and what they come to. */
 typedef struct contest {
-  const row *chosen; /* by the table; null where that one was not right */
+  bool whole;        /* the table's choice is among them */
+  const row *chosen; /* that one; null where it was not right */
   const row *best;   /* the fastest, or `chosen` where that is not known to take longer */
   double slower; /* how many times as long `chosen` takes as the fastest; 1 where it is not there */
 } contest;
@@ -46,6 +47,7 @@ typedef struct calls {
   call *at;
   const call **by_key;
   size_t count;
+  size_t narrowed; /* others, of which the run left out what the table chooses */
 } calls;
 
 static contest contest_of(row *const *rows, size_t count, lathe_kind kind) {
@@ -53,8 +55,10 @@ static contest contest_of(row *const *rows, size_t count, lathe_kind kind) {
 
   for (size_t i = 0; i < count; i++) {
     const row *line = rows[i];
-    if (line->peer || line->rounds_factors || line->state != ROW_RIGHT || line->sample_count == 0 ||
-        line->of->backend->kind != kind)
+    if (line->peer || line->of->backend->kind != kind)
+      continue;
+    c.whole = c.whole || line->dispatched;
+    if (line->rounds_factors || line->state != ROW_RIGHT || line->sample_count == 0)
       continue;
     if (line->dispatched)
       c.chosen = line;
@@ -79,7 +83,8 @@ static void add_calls(calls *all, const task *t, row *const *rows, size_t count)
     c->came_to = contest_of(rows, count, c->kind);
     snprintf(c->key, sizeof c->key, "%s %s %s %s ", t->op->name, lathe_dtype_name(t->dtype),
              lathe_kind_name(c->kind), size);
-    all->count += c->came_to.best != NULL;
+    all->count += c->came_to.best && c->came_to.whole;
+    all->narrowed += c->came_to.best && !c->came_to.whole;
   }
 }
 
@@ -90,7 +95,7 @@ static int by_key(const void *a, const void *b) {
 /* The rows of a task follow each other. */
 static calls calls_of(const report *r) {
   const size_t most = (r->selection->count + 1) * DEVICE_KINDS;
-  calls all = {calloc(most, sizeof *all.at), calloc(most, sizeof *all.by_key), 0};
+  calls all = {.at = calloc(most, sizeof *all.at), .by_key = calloc(most, sizeof *all.by_key)};
 
   if (!all.at || !all.by_key)
     message_refuse("out of memory");
@@ -187,25 +192,37 @@ static void tell(const char *path, const outcome_of_run *all) {
   wrap_print(text, printf("%zu", all->calls), 4);
 }
 
-bool tune_write(const char *path, const report *r) {
+static bool write_calls(const char *path, const report *r, const calls *all) {
   output file = output_open(path);
-  calls all = calls_of(r);
   outcome_of_run sum = {0};
   bool written;
 
   if (file.file) {
     fprintf(file.file, "%s\n", lathe_tuning_head);
     for (int kind = 0; kind < DEVICE_KINDS; kind++)
-      if (has_kind(&all, (lathe_kind)kind))
+      if (has_kind(all, (lathe_kind)kind))
         fprintf(file.file, "device %s %s\n", lathe_kind_name((lathe_kind)kind),
                 selection_device(r->selection, (lathe_kind)kind)->name);
-    copy_old(file.file, path, &all);
-    sum = write_choices(file.file, &all);
+    copy_old(file.file, path, all);
+    sum = write_choices(file.file, all);
   }
-  free(all.at);
-  free(all.by_key);
   written = output_commit(&file);
   if (written)
     tell(path, &sum);
+  return written;
+}
+
+bool tune_write(const char *path, const report *r) {
+  calls all = calls_of(r);
+  const bool written = all.count > 0 && write_calls(path, r, &all);
+
+  if (all.narrowed > 0)
+    message_warn("%zu calls are not in %s: the run left out the variant that the table chooses for "
+                 "them, so that it is not known to be slower; tune with all variants of a device",
+                 all.narrowed, path);
+  if (all.count == 0)
+    message_warn("no call was measured with all of its variants: %s is left as it was", path);
+  free(all.at);
+  free(all.by_key);
   return written;
 }

@@ -9,7 +9,7 @@
 void tune_check(const char *path, const report *r);
 
 /* Writes the choices of a run, and of the file that is there those for other calls; prints what they come to. False,
- * with a message printed, where it cannot be written. */
+ * with a message printed, where it cannot be written, or no call was measured with all of its variants. */
 bool tune_write(const char *path, const report *r);
 
 #endif

@@ -13,6 +13,7 @@
 #include "devices/common/remote.h"
 #include "devices/cpu/device.h"
 #include "devices/devices.h"
+#include "devices/peer/peers.h"
 #include "library/dtype.h"
 #include "problem/random.h"
 #include "room.h"
@@ -151,9 +152,13 @@ static void forgive(const lathe_variant *v, check_result *r) {
   const double whole = units * ldexp(1, -lathe_dtype_format_of(v->dtype)->digits);
   const bool rounding = r->ulp > r->bound || r->off > r->off_allowed;
 
-  if (r->verdict != CHECK_WRONG || !rounding || r->unlike || r->off > whole ||
-      (r->ulp > times * r->bound && r->off_allowed == 0))
+  if (r->verdict != CHECK_WRONG)
     return;
+  if (!rounding || r->unlike || r->off > whole ||
+      (r->ulp > times * r->bound && r->off_allowed == 0)) {
+    peers_blame(v, r->message, sizeof r->message);
+    return;
+  }
   r->verdict = CHECK_RIGHT;
   snprintf(r->message, sizeof r->message, "%s is less exact than is asked of ours",
            v->backend->name);
@@ -302,6 +307,8 @@ static proofs prove_both(const job *j, device_call *call, const problem *other, 
     r = check_failed(call);
   else if (r.verdict == CHECK_UNPROVED)
     r = (check_result){.verdict = CHECK_RIGHT};
+  if (j->peer && !out->check.message[0]) /* less exact in the second one alone */
+    memcpy(out->check.message, r.message, sizeof r.message);
   check_take(&out->check, &r);
   return p;
 }

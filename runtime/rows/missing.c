@@ -134,6 +134,10 @@ static void tell(const options *o, const selection *s, int filter, const char *w
   int by = 0;
 
   snprintf(named, sizeof named, "%s '%s'", filters[filter].option, word);
+  if (!any_in(set, set)) {
+    message_warn("no rows of %s: no op of this program has it", named);
+    return;
+  }
   while (by < FILTERS && (by == filter || !list_of(o, by) || keep(set, by, list_of(o, by))))
     by++;
   if (by < FILTERS)

@@ -24,6 +24,7 @@ void $v.name$(const lathe_args *args) {
   $(k:scalars(op))
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   const size_t count = args->dim[$(#op.dims - 1)];
+  (void)count; /* nothing is read along the rows where a result is of what is alike in each */
   $(k:pointers(nil, P.is_column))
   $(k:uniforms("call"))
   //@ P.begin_columns()

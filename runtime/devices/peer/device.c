@@ -150,6 +150,8 @@ static bool tell(peer_call *c, char why[PEER_WHY]) {
   }
   put_load(to, c);
   ok = fclose(to) == 0 && peer_ask(c->library, request, &draws, why);
+  if (!ok && peer_refused(c->library))
+    peers_blame(v, why, PEER_WHY);
   free(request);
   c->head.draws = draws == 1;
   c->told = ok;

@@ -190,6 +190,14 @@ const char *peers_expression(const lathe_variant *variant) {
   return expression_of(variant->op, peer_of(variant->backend), &forward);
 }
 
+void peers_blame(const lathe_variant *variant, char *text, size_t size) {
+  const size_t most = 120, length = strlen(text),
+               kept = length < size - most - 1 ? length : size - most - 1;
+
+  snprintf(text + kept, size - kept, "; peers of %.60s says '%.40s'", variant->op->source,
+           peers_expression(variant));
+}
+
 const lathe_op *peers_forward(const lathe_variant *variant) {
   const lathe_op *forward;
 

@@ -34,6 +34,7 @@ typedef struct process {
   pid_t pid; /* 0: none */
   FILE *line;
   unsigned ended;
+  bool refused; /* what it was last asked */
   char version[ANSWER];
   char refusal[128];      /* what the last one said that has no such library, in brackets */
   char missing[PEER_WHY]; /* why there is none for good; or empty */
@@ -183,6 +184,7 @@ bool peer_ask(const char *library, const char *request, double *figure, char why
   process *p = process_of(library);
   char answer[ANSWER];
 
+  p->refused = false;
   if (!p->pid && !start(p, why))
     return false;
   if (fputs(request, p->line) < 0 || fflush(p->line) != 0 || !read_answer(p, answer)) {
@@ -191,6 +193,7 @@ bool peer_ask(const char *library, const char *request, double *figure, char why
   }
   if (sscanf(answer, "ok %lf", figure) == 1)
     return true;
+  p->refused = true;
   snprintf(why, PEER_WHY, "%s", strncmp(answer, "no ", 3) == 0 ? answer + 3 : answer);
   return false;
 }
@@ -199,6 +202,10 @@ const char *peer_version(const char *library) {
   const process *p = process_of(library);
 
   return p->version[0] ? p->version : NULL;
+}
+
+bool peer_refused(const char *library) {
+  return process_of(library)->refused;
 }
 
 unsigned peer_ended(const char *library) {

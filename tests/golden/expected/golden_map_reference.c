@@ -39,6 +39,7 @@ void golden_map_reference_f64(const lathe_args *args) {
   }
   const double arg_s = (double)args->scalar[0];
   const size_t count = args->dim[0];
+  (void)count; /* as in rows.c */
   const double arg_s_ = arg_s;
   for (size_t row = 0; row < 1; row++) {
     const double *in_x = (const double *)args->buf[0] + row * count;
@@ -91,6 +92,7 @@ void golden_map_reference_wide(const lathe_args *args) {
   }
   const long double arg_s = (long double)args->scalar[0];
   const size_t count = args->dim[0];
+  (void)count; /* as in rows.c */
   const long double arg_s_ = arg_s;
   for (size_t row = 0; row < 1; row++) {
     const long double *in_x = (const long double *)args->buf[0] + row * count;

@@ -25,6 +25,7 @@ void golden_reduce_reference_f64(const lathe_args *args) {
     return;
   }
   const size_t count = args->dim[0];
+  (void)count; /* as in rows.c */
   for (size_t row = 0; row < 1; row++) {
     const double *in_x = (const double *)args->buf[0] + row * count;
     double *out_r = args->buf[1];
@@ -147,6 +148,7 @@ void golden_reduce_reference_wide(const lathe_args *args) {
     return;
   }
   const size_t count = args->dim[0];
+  (void)count; /* as in rows.c */
   for (size_t row = 0; row < 1; row++) {
     const long double *in_x = (const long double *)args->buf[0] + row * count;
     long double *out_r = args->buf[1];

@@ -38,6 +38,7 @@ void golden_rows_reference_f64(const lathe_args *args) {
     return;
   }
   const size_t count = args->dim[1];
+  (void)count; /* as in rows.c */
   for (size_t row = 0; row < part->count; row++) {
     const double *in_x = (const double *)args->buf[0] + row * count;
     double *out_y = (double *)args->buf[1] + row * count;
@@ -97,6 +98,7 @@ void golden_rows_reference_wide(const lathe_args *args) {
     return;
   }
   const size_t count = args->dim[1];
+  (void)count; /* as in rows.c */
   for (size_t row = 0; row < part->count; row++) {
     const long double *in_x = (const long double *)args->buf[0] + row * count;
     long double *out_y = (long double *)args->buf[1] + row * count;
