@@ -146,7 +146,7 @@ void lathe_dtype_widen_long(lathe_dtype dtype, const void *from, size_t count, l
   }
   /* Everything else is exact in a double. */
   for (size_t i = 0; i < count; i++) {
-    double value;
+    double value = 0; /* for compilers that see no type set it */
     lathe_dtype_widen(dtype, (const char *)from + i * lathe_dtype_size(dtype), 1, &value);
     to[i] = value;
   }
