@@ -386,8 +386,8 @@ static void add_sizes(const options *o, selection *s, const lathe_op *op, lathe_
 }
 
 static void choose_sizes(const options *o, selection *s) {
+  static size_item *items; /* static, so that it is no leak where a refusal ends the program */
   words w = {0};
-  size_item *items = NULL;
   const lathe_variant *last = NULL;
 
   if (o->size) {
@@ -415,6 +415,7 @@ static void choose_sizes(const options *o, selection *s) {
   if (o->size)
     words_free(&w);
   free(items);
+  items = NULL;
 }
 
 /* Puts another extent in the place of the batch of all sizes whose ops have one. */
