@@ -1,4 +1,4 @@
-/* aside.h - work beside the caller's, in a thread of its own, which takes no signals. */
+/* aside.h - work beside the caller's, in threads that take no signals: those are the main thread's to heed. */
 #ifndef ASIDE_H
 #define ASIDE_H
 
@@ -10,7 +10,10 @@ typedef struct aside {
   bool begun;
 } aside;
 
-/* Begins it; what it returns is not looked at. Where no thread is to be had it is done before this returns. */
+/* Starts such a thread; false where none is to be had. */
+bool aside_start(pthread_t *thread, void *(*work)(void *context), void *context);
+
+/* Begins work that is waited for; what it returns is not looked at. Where no thread is to be had it is done before this returns. */
 void aside_begin(aside *a, void *(*work)(void *context), void *context);
 
 /* Waits until it is done. */

@@ -4,10 +4,11 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "aside.h"
 
 enum { MOST_THREADS = 256 };
 
@@ -90,26 +91,21 @@ static void forget_threads(void) {
   pool.started = 1;
 }
 
-/* Starts threads until there are as many, or no more to be had. They take no signals: those are the main thread's
- * to heed. */
+/* Starts threads until there are as many, or no more to be had. */
 static void start_threads(int wanted) {
   static bool prepared;
-  sigset_t all, before;
 
   if (pool.started >= wanted)
     return;
   if (!prepared)
     prepared = pthread_atfork(NULL, NULL, forget_threads) == 0;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   while (prepared && pool.started < wanted) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, serve, (void *)(intptr_t)pool.started) != 0) /* NOLINT */
+    if (!aside_start(&thread, serve, (void *)(intptr_t)pool.started)) /* NOLINT */
       break;
     pthread_detach(thread);
     pool.started++;
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void pool_run(pool_work *work, void *context, size_t parts) {

@@ -34,10 +34,10 @@ const char *peers_library(const lathe_backend *backend);
 /* What the op's spec has for such a variant; and where that is for the op of which the variant's is the gradient, to be
  * derived by the library itself, that op, else null. */
 const char *peers_expression(const lathe_variant *variant);
-
-/* Adds to what is wrong with a library's results, or what it refuses, where it was asked for that: the text of a spec's
- * peers may be at fault. */
-void peers_blame(const lathe_variant *variant, char *text, size_t size);
 const lathe_op *peers_forward(const lathe_variant *variant);
+
+/* Adds to what is wrong with a library's results, or what it refuses, what it was asked for: the text of a spec's peers may
+ * be at fault. */
+void peers_blame(const lathe_variant *variant, char *text, size_t size);
 
 #endif
