@@ -23,7 +23,8 @@
 --   require   the line by which a file asks for an extension that a backend.lua names as needed
 --   folds_otherwise  whether its compilers compute with literals in another precision than with variables
 --   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.prologue (the
---             lines that a file begins with), and k.let where `const` is not what declares a value
+--             lines that a file begins with), and k.let where `const` is not what declares a value,
+--             k.let_exactly where another word keeps compilers from exchanging roundings
 --   methods   further methods of the class; integer_literal(value) is needed
 
 local cheaper = require "cheaper"

@@ -390,7 +390,9 @@ function glsl.setup(k)
   k.marks = {}
   -- Computed in f32 and rounded to half its bits: a rounding less there does not show.
   k.precise = k.narrow and "" or "precise "
-  k.let = k.precise == "" and "const" or "const precise"
+  -- NVIDIA's compiler takes x + c - c for x where neither is precise.
+  k.let_exactly = "const precise"
+  k.let = k.narrow and "const" or k.let_exactly
   k.vector, k.mask = k.number, "bool"
   k.integer = k.spelling.bits == 64 and "uint64_t" or "uint"
   k.bytes = glsl.types[k.dtype].bytes

@@ -54,12 +54,21 @@ local function find_zeros(roots)
   return zeros
 end
 
+-- Whether functions of numbers work with the bits of one: then some sums are of a large constant, and of use as they are
+-- rounded.
+local function takes_bits(roots)
+  local found = false
+  expr.visit(roots, function(node) found = found or node.type == "i" end)
+  return found
+end
+
 -- Writes what the roots need as statements, arguments first. names: what is known already,
 -- and what this makes known.
 local function emit(self, roots, names, lines, prefix)
   local serial = 0
   local walk
-  local let, variable = self.let .. " ", self.let:gsub("const ?", ""):gsub("%S$", "%0 ")
+  local declared = self.let_exactly and takes_bits(roots) and self.let_exactly or self.let
+  local let, variable = declared .. " ", declared:gsub("const ?", ""):gsub("%S$", "%0 ")
   local hidden = self.language.folds_otherwise and find_hidden(roots) or {}
   local zeros = self.language.drops_zeros and find_zeros(roots) or {}
   local function declare(node, qualifier, value)

@@ -12,23 +12,6 @@ $k.number$ lathe_$name$($k.number$ a, $k.number$ b) {
 //@ end
 //@ end
 
-//@ if not wide then
-//@ function piece.lathe_key()
-/* Numbers as integers in the same order, or if not `larger` in the opposite one, NaN above all. */
-uint lathe_key(float x, bool larger) {
-  const uint bits = floatBitsToUint(x), rising = bits >> 31 != 0u ? ~bits : bits | 1u << 31;
-  return x != x ? ~0u : larger ? rising : ~rising;
-}
-//@ end
-
-//@ function piece.lathe_unkey()
-float lathe_unkey(uint key, bool larger) {
-  const uint rising = larger ? key : ~key;
-  return uintBitsToFloat(key == ~0u ? 0x7fc00000u : rising >> 31 != 0u ? rising & ~(1u << 31) : ~rising);
-}
-//@ end
-
-//@ end
 //@ if k.bytes == 2 then
 //@ for name, format in pairs { largest = "max(%s, %s)", smallest = "min(%s, %s)", sum = "%s + %s" } do
 //@ piece["lathe_" .. name .. "_of"] = function()
@@ -144,9 +127,15 @@ lathe_powers lathe_exchange(lathe_powers mine, uint mask) {
   return lathe_powers(lathe_exchange(mine.value, mask), lathe_exchange(mine.total, mask));
 }
 
-/* Brings all of a subgroup to the largest of it. */
+/* Brings all of a subgroup to the largest of it. By shuffles: of keys, NVIDIA's subgroupMax (driver 580) has made NaN in
+ * kernels that were short of registers. */
 void lathe_merge_subgroup(inout $k.precise$lathe_powers mine) {
-  lathe_raise(mine, lathe_unkey(subgroupMax(lathe_key(mine.value, true)), true));
+  float largest = mine.value;
+  //@ for step = 6, 0, -1 do
+  if (SUBGROUP > $(1 << step)u)
+    largest = lathe_larger(largest, lathe_exchange(largest, $(1 << step)u));
+  //@ end
+  lathe_raise(mine, largest);
 }
 
 float lathe_second(lathe_powers mine) {
@@ -173,14 +162,6 @@ void lathe_merge(inout $type$ mine, $type$ other) {
 $type$ lathe_exchange($type$ mine, uint mask) {
   return $type$(lathe_exchange(mine.value, mask));
 }
-
-//@ if not wide then
-/* Of a whole subgroup. */
-void lathe_merge_subgroup(inout $type$ mine) {
-  mine.value = lathe_unkey(subgroupMax(lathe_key(mine.value, $larger$)), $larger$);
-}
-
-//@ end
 //@ end
 //@ end
 
@@ -216,18 +197,5 @@ $type$ lathe_exchange($type$ mine, uint mask) {
   const uvec2 index = subgroupShuffleXor(uvec2(uint(mine.index), uint(mine.index >> 32)), mask);
   return $type$(lathe_exchange(mine.value, mask), uint64_t(index.x) | uint64_t(index.y) << 32);
 }
-
-//@ if not wide then
-/* Of a whole subgroup: the first of those that have the best, the two zeros being equal. */
-void lathe_merge_subgroup(inout $type$ mine) {
-  const uint key = lathe_key(mine.value == 0.0 ? 0.0 : mine.value, $larger$), best = subgroupMax(key);
-  const uvec2 place = uvec2(uint(mine.index), uint(mine.index >> 32));
-  const uint high = subgroupMin(key == best ? place.y : ~0u);
-  const uint low = subgroupMin(key == best && place.y == high ? place.x : ~0u);
-
-  mine = $type$(lathe_unkey(best, $larger$), uint64_t(low) | uint64_t(high) << 32);
-}
-
-//@ end
 //@ end
 //@ end

@@ -52,29 +52,23 @@ void lathe_merge(inout $k.precise$$type$ mine, $type$ other) {
   //@ end
 }
 
-//@ local keyed = {}
-//@ for i, r in ipairs(phase.reductions) do
-//@   keyed[i] = k:is_extremum(r.kind) and k.spelling.bits == 32
-//@ end
 void lathe_merge_lane(inout $k.precise$$type$ mine, uint mask, bool all) {
-  //@ for i, r in ipairs(phase.reductions) do
+  //@ for _, r in ipairs(phase.reductions) do
   //@ if r.kind == "powers" then
   if (all)
     mine.$r.name$.total += lathe_exchange(mine.$r.name$.total, mask);
   else
-  //@ elseif keyed[i] then
-  if (!all)
   //@ end
     lathe_merge(mine.$r.name$, lathe_exchange(mine.$r.name$, mask));
   //@ end
 }
 
 /* Merges what `threads` neighbouring invocations of a subgroup have, or where what `all` of it have may be
- * merged as well, for it is the same again, that: subgroups have operations for the largest key and the least
- * place. No loop: drivers, which know `threads` when they compile, keep one that they meet. */
+ * merged as well, for it is the same again, that: powers then have one largest to be brought to. No loop: drivers,
+ * which know `threads` when they compile, keep one that they meet. */
 void lathe_merge_lanes(inout $k.precise$$type$ mine, uint threads, bool all) {
-  //@ for i, r in ipairs(phase.reductions) do
-  //@ if keyed[i] or r.kind == "powers" then
+  //@ for _, r in ipairs(phase.reductions) do
+  //@ if r.kind == "powers" then
   if (all)
     lathe_merge_subgroup(mine.$r.name$);
   //@ end
