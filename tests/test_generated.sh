@@ -102,4 +102,25 @@ for compile in cc:compile_c:.c nvcc:compile_cuda:.cu glslangValidator:compile_gl
   done
 done
 
+# What a function's steps are rounded to counts for some of them; of a sum of products compilers may make one step.
+rm -r specs out
+mkdir specs
+cat >specs/roundings.lua <<'SPEC'
+local function declare(name, compute)
+  op(name) {
+    doc = "a function", inputs = { x = { "n" } }, outputs = { y = { "n" } }, compute = compute,
+    sizes = { { "1K", n = 1000 } }, dtypes = { "f16", "bf16" }, ulp = 15, variants = { { backend = "vulkan" } },
+  }
+end
+declare("error_function", function(x) return erf(x) end)
+declare("polynomial", function(x) return x * x + x end)
+SPEC
+is 'writes functions of 16 bits for Vulkan' "$LATHE_GEN" all
+for type in f16 bf16; do
+  is "has the sums of erf in $type rounded as they stand" \
+    grep -q 'precise float t[0-9]* = t[0-9]* - t' "out/gen/error_function/error_function_${type}__vulkan.comp"
+  is "leaves the sums of a polynomial in $type to compilers" \
+    sh -c "! grep "precise float t[0-9]" out/gen/polynomial/polynomial_${type}__vulkan.comp"
+done
+
 summary
