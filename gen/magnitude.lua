@@ -13,7 +13,7 @@ local magnitude = {}
 
 -- Errors in units of one rounding, times this, are errors in value: the spacing of numbers next to 1.
 local function unit()
-  return expr.leaf("unit", "")
+  return expr.leaf("unit", "unit")
 end
 
 -- Errors up to this many units are planned for where a bound turns on whether two values may meet.
@@ -37,14 +37,14 @@ local function passed(slope, error)
     nothing(error))
 end
 
--- What a result is rounded by: nothing where it is infinite or NaN.
+-- What a result is rounded by: nothing where it is infinite or NaN. A device may take it as zero where it is below the
+-- smallest normal number, and what comes of it may be large again.
 local function rounded(node)
   local size = expr.abs(node)
-  return expr.select(expr.lt(size, math.huge), size, 0)
+  return expr.maxraw(expr.leaf("flushed", "flushed"), expr.select(expr.lt(size, math.huge), size, 0))
 end
 
--- A product below the smallest normal number is rounded as if it were as large, and what comes of it may be large
--- again.
+-- A product below the smallest normal number is rounded as if it were as large.
 local function rounded_product(node)
   return expr.maxraw(expr.leaf("tiny", ""), rounded(node))
 end
@@ -221,7 +221,8 @@ local rules = {
   mul = function(node, errors, a, b)
     local off_a, off_b = passed_by_factor(expr.abs(b), a, errors(a)), passed_by_factor(expr.abs(a), b, errors(b))
     local scales = is_power_of_two(a) or is_power_of_two(b)
-    return plus(scales and expr.leaf("tiny", "") or rounded_product(node), plus(off_a, off_b))
+    local least = expr.maxraw(expr.leaf("tiny", ""), expr.leaf("flushed", "flushed"))
+    return plus(scales and least or rounded_product(node), plus(off_a, off_b))
   end,
   div = function(node, errors, a, b)
     local size, off_a, off_b = expr.abs(b), errors(a), errors(b)
