@@ -269,8 +269,8 @@ function step_class:compute(node, is_root)
     return self:declare(node, kernel:text("load", copy and copy.name or name, place_at(copy and copy.axes or order)))
   elseif op == "const" then
     return self:declare(node, kernel:constant(node.value))
-  elseif op == "tiny" or op == "unit" then
-    return self:declare(node, kernel:constant(kernel.set[op][kernel.dtype]))
+  elseif op == "tiny" then
+    return self:declare(node, kernel:constant(kernel.set.tiny[kernel.dtype]))
   elseif op == "points" or op == "count" or op == "rows" then
     local layout = from.layout
     local set = op == "points" and node.k or op == "count" and layout.inner or layout.outer

@@ -27,7 +27,8 @@ local reference = setmetatable({
   one_type = true, -- numbers are read and written in the type that it computes in
   -- Of the kernels that each one checks.
   tiny = { f64 = 0x1p-126, wide = 0x1p-1022 },
-  unit = { f64 = 0x1p-23, wide = 0x1p-52 },
+  unit = "part->unit",
+  flushed = "part->flushed",
   narrow = "part->narrow",
   sqrt = "sqrt{f}({1})",
   abs = "fabs{f}({1})",

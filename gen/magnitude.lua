@@ -13,7 +13,7 @@ local magnitude = {}
 
 -- Errors in units of one rounding, times this, are errors in value: the spacing of numbers next to 1.
 local function unit()
-  return expr.leaf("unit", "")
+  return expr.leaf("unit", "unit")
 end
 
 -- Errors up to this many units are planned for where a bound turns on whether two values may meet.
@@ -37,14 +37,14 @@ local function passed(slope, error)
     nothing(error))
 end
 
--- What a result is rounded by: nothing where it is infinite or NaN.
+-- What a result is rounded by: nothing where it is infinite or NaN. A device may take it as zero where it is below the
+-- smallest normal number, and what comes of it may be large again.
 local function rounded(node)
   local size = expr.abs(node)
-  return expr.select(expr.lt(size, math.huge), size, 0)
+  return expr.maxraw(expr.leaf("flushed", "flushed"), expr.select(expr.lt(size, math.huge), size, 0))
 end
 
--- A product below the smallest normal number is rounded as if it were as large, and what comes of it may be large
--- again.
+-- A product below the smallest normal number is rounded as if it were as large.
 local function rounded_product(node)
   return expr.maxraw(expr.leaf("tiny", ""), rounded(node))
 end
@@ -207,6 +207,31 @@ local function added_in_order(sum)
   return (0.5 * expr.sqrt(count) + expr.leaf("narrow", "") * count / 128) * rounded(sum)
 end
 
+local function factors_of(product, found)
+  for i = 1, 2 do
+    local factor = product[i]
+    if factor.op == "mul" then
+      factors_of(factor, found)
+    elseif factor.op ~= "const" then
+      found[#found + 1] = expr.abs(factor)
+    end
+  end
+  return found
+end
+
+-- What is added to the error of a product of three factors or more where kernels group them as their operands lie: some
+-- may come below the normal range before the others are multiplied, which may be large or infinite. Nil for two.
+local function regrouped(product)
+  local factors = factors_of(product, {})
+  local small, large = expr.const(1), expr.const(1)
+  for _, size in ipairs(factors) do
+    small, large = small * expr.minraw(size, 1), large * expr.maxraw(size, 1)
+  end
+  local tiny = expr.leaf("tiny", "")
+  local vanishes = expr.all_of(expr.gt(small, 0), expr.lt(small, tiny))
+  return #factors > 2 and expr.select(vanishes, expr.maxraw(tiny, expr.leaf("flushed", "flushed")) * large, 0) or nil
+end
+
 -- What changes by 1 at edges: where an argument may lie on either side of one; and by more where that lies further off.
 local function stepped(edge)
   return function(_, errors, a)
@@ -221,7 +246,8 @@ local rules = {
   mul = function(node, errors, a, b)
     local off_a, off_b = passed_by_factor(expr.abs(b), a, errors(a)), passed_by_factor(expr.abs(a), b, errors(b))
     local scales = is_power_of_two(a) or is_power_of_two(b)
-    return plus(scales and expr.leaf("tiny", "") or rounded_product(node), plus(off_a, off_b))
+    local least = expr.maxraw(expr.leaf("tiny", ""), expr.leaf("flushed", "flushed"))
+    return plus(scales and least or rounded_product(node), plus(off_a, off_b))
   end,
   div = function(node, errors, a, b)
     local size, off_a, off_b = expr.abs(b), errors(a), errors(b)
@@ -333,7 +359,9 @@ local function error_of(node, memo)
         return known and may_be_beyond(argument) and unless_beyond(argument, known) or known
       end, table.unpack(node, 1, #node))
       off = plus(off, added_by_sign(node, memo))
-      off = node.op == "sum" and memo.in_order and off + added_in_order(node) or off
+      if memo.in_order then -- as contractions do
+        off = plus(off, node.op == "sum" and added_in_order(node) or node.op == "mul" and regrouped(node) or nil)
+      end
     elseif node.op == "const" and not is_exact(node.value) then
       off = expr.abs(node)
     end
@@ -357,7 +385,8 @@ end
 local some = 128
 
 -- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}, or as { in_order = true }
--- where kernels add the terms of sums in their order, not in blocks whose rounding errors they carry along.
+-- where kernels add the terms of sums in their order, not in blocks whose rounding errors they carry along, and multiply
+-- factors in theirs.
 function magnitude.of(node, memo)
   local off, open = error_of(node, begun(memo)) or nil, zero.open(node, memo.signs)
   local either = open and expr.select(expr.all_of(expr.eq(node, 0), open), some * expr.leaf("tiny", ""), 0)

@@ -21,7 +21,7 @@ local function type_of(self, node)
   return node.type == "m" and self.mask or node.type == "i" and self.integer or self.vector
 end
 
-local is_literal = { const = true, iconst = true, tiny = true, unit = true }
+local is_literal = { const = true, iconst = true, tiny = true }
 
 -- A literal of each operation on nothing but literals: where a compiler computes with these in another precision, one
 -- of them has to be a variable that it does not see through.
@@ -108,8 +108,8 @@ local function emit(self, roots, names, lines, prefix)
       value = self:constant(node.value)
     elseif node.op == "iconst" then
       value = self:text("isplat", self:integer_literal(node.value))
-    elseif node.op == "tiny" or node.op == "unit" then
-      value = self:constant(self.set[node.op][self.dtype])
+    elseif node.op == "tiny" then
+      value = self:constant(self.set.tiny[self.dtype])
     else
       local a, b, c = node[1], node[2], node[3]
       value = self:text(node.op, names[a], b and names[b], c and names[c], node.k)
@@ -129,10 +129,15 @@ end
 local function plain_count(self, node)
   return string.format(self.language.cast, self.number, node.name)
 end
+local function plain_text(self, node)
+  return self:text(node.op)
+end
 local outside = {
   scalar = { step = "call", plain = plain_scalar },
   count = { step = "call", plain = plain_count },
   rows = { step = "call", plain = plain_count },
+  unit = { step = "call", plain = plain_text },
+  flushed = { step = "call", plain = plain_text },
   shared = {
     step = "row",
     plain = function(_, node)

@@ -48,6 +48,7 @@ lathe_fn *references_find(void *library, const char *format, size_t number) {
 void references_ask(lathe_fn *reference, const char *family, lathe_args args) {
   const bool rows = strcmp(family, "rows") == 0;
   const reference_part part = {.args = args,
+                               .unit = 0x1p-23,
                                .step = REFERENCE_GATHER,
                                .count = rows ? args.dim[0] : args.dim[0] * args.dim[1]};
 

@@ -98,7 +98,7 @@ static void forward_ask(const forward *f) {
   long double joined[16];
   reference_shape shape = {0};
   reference_part part = {
-      .args = f->args, .shape = &shape, .count = 1, .blocks = 1, .joined = joined};
+      .args = f->args, .shape = &shape, .count = 1, .blocks = 1, .joined = joined, .unit = 0x1p-52};
 
   part.step = REFERENCE_SHAPE;
   op->bench->reference_wide(&part.args);

@@ -1210,8 +1210,8 @@ static void expect_flushing_judged(const lathe_op *op, lathe_fn *flushed, lathe_
   device may = *device_cpu(), other = *device_cpu();
 
   v.op = op;
-  may.may_flush = 1u << LATHE_F32;
-  other.may_flush = 1u << LATHE_F16;
+  may.may_flush[LATHE_F32].types = 1u << LATHE_F32;
+  other.may_flush[LATHE_F16].types = 1u << LATHE_F16;
   assert_int_equal(check_variant(&may, &v, p, (device_layout){0}).verdict, CHECK_RIGHT);
   assert_int_equal(check_variant(&other, &v, p, (device_layout){0}).verdict, CHECK_WRONG);
   /* A backend may, where its device does not. */

@@ -360,6 +360,7 @@ static void test_a_part_can_be_asked_for(void **state) {
       .step = REFERENCE_GATHER,
       .first = FIRST,
       .count = SOME,
+      .unit = 0x1p-23,
   };
 
   (void)state;

@@ -18,9 +18,9 @@ static void misdeed(const device_call *call, check_result *r) {
   describe_misdeed(call, r->message, sizeof r->message);
 }
 
-/* Judges some results; flushed: null, or as problem_flushed makes it. */
-static void compare(const view *v, const problem *flushed, check_result *r) {
-  const judgement j = judge_products(v->p, v->call->variant->digits, flushed, v->output, v->got);
+/* Judges some results; views: see judge.h. */
+static void compare(const view *v, const problem_views *views, check_result *r) {
+  const judgement j = judge_products(v->p, v->call->variant->digits, views, v->output, v->got);
 
   if (j.worst > r->ulp) {
     r->ulp = j.worst;
@@ -38,20 +38,23 @@ static void compare(const view *v, const problem *flushed, check_result *r) {
 }
 
 /* The same of an output whose results are not all expected. */
-static void compare_sample(const device_call *call, const sampling *flushed, int o, const void *got,
-                           check_result *r) {
+static void compare_sample(const device_call *call, const problem_views *views, int o,
+                           const void *got, check_result *r) {
   const sampling *s = call->problem->sample;
 
   for (int i = 0; i < s->count; i++) {
     const excerpt *e = s->excerpt[i];
     char *some = e->output == o ? memory_make(e->problem->bytes[o]) : NULL;
     const view v = describe_view(call, e, o, some);
+    problem_views of_some = *views;
     if (e->output != o)
       continue;
     if (!some)
       message_refuse("out of memory");
     excerpt_take(e, call->problem, o, got, some);
-    compare(&v, flushed ? flushed->excerpt[i]->problem : NULL, r);
+    for (int n = 0; n < views->count; n++)
+      of_some.of[n] = views->of[n]->sample->excerpt[i]->problem;
+    compare(&v, &of_some, r);
     free(some);
   }
   if (s->test[o] && r->verdict == CHECK_RIGHT) {
@@ -67,9 +70,9 @@ struct check_kept {
   void *output[LATHE_MAX_OPERANDS];
 };
 
-/* Compares all outputs; flushed: null, or as problem_flushed makes it. */
+/* Compares all outputs. */
 static check_result compare_outputs(const device_call *call, const check_kept *kept,
-                                    const problem *flushed) {
+                                    const problem_views *views) {
   const problem *p = call->problem;
   check_result r = {.bound = judge_bound(p->op, p->dtype)};
 
@@ -80,30 +83,39 @@ static check_result compare_outputs(const device_call *call, const check_kept *k
     if (!p->op->operands[o].output)
       continue;
     if (p->sample) {
-      compare_sample(call, flushed ? flushed->sample : NULL, o, got, &r);
+      compare_sample(call, views, o, got, &r);
     } else {
       const view v = describe_view(call, NULL, o, got);
-      compare(&v, flushed, &r);
+      compare(&v, views, &r);
     }
   }
   return r;
 }
 
-/* Whether numbers below the normal range may count as zero: as the device lets itself, or what the variant computes
- * by. */
-static bool may_flush(const device_call *call) {
-  return call->on->may_flush & 1u << call->problem->dtype ||
-         call->variant->backend->features & LATHE_FLUSHES;
+/* What the device lets itself in a call that has numbers of these types, and what the variant computes by. */
+static problem_leeway leeway_of(const device_call *call) {
+  const problem *p = call->problem;
+  const bool flushes = call->variant->backend->features & LATHE_FLUSHES;
+  problem_leeway l = {
+      .digits = call->variant->digits,
+      .between = call->on->may_flush[p->dtype].between || flushes,
+      .flushed = call->on->may_flush[p->dtype].types | (flushes ? 1u << p->dtype : 0),
+  };
+
+  for (int o = 0; o < p->op->noperands; o++)
+    l.flushed |= call->on->may_flush[lathe_dtype_of_operand(&p->op->operands[o], p->dtype)].types;
+  return l;
 }
 
 check_result check_judge(const device_call *call, const check_kept *kept) {
-  check_result r = compare_outputs(call, kept, NULL);
+  problem_views views = {.count = 0};
+  check_result r = compare_outputs(call, kept, &views);
 
-  if (r.verdict == CHECK_WRONG && may_flush(call)) {
-    problem *flushed = problem_flushed(call->problem);
-    if (flushed)
-      r = compare_outputs(call, kept, flushed);
-    problem_free(flushed);
+  if (r.verdict == CHECK_WRONG) {
+    views = problem_views_make(call->problem, leeway_of(call));
+    if (views.count > 0)
+      r = compare_outputs(call, kept, &views);
+    problem_views_free(&views);
   }
   if (r.verdict == CHECK_RIGHT && !telling_proves(call->problem, r.message, sizeof r.message)) {
     r.verdict = CHECK_UNPROVED;

@@ -24,7 +24,8 @@ enum {
 
 /* By what an output is judged. */
 typedef struct law {
-  const problem *p, *flushed;
+  const problem *p;
+  const problem_views *views; /* what else it may be; null for nothing */
   int output;
   lathe_dtype type;
   const dtype_format *stored, *computed;
@@ -58,8 +59,9 @@ static double most_magnitude(const law *l) {
   return l->p->wide ? DBL_MAX : 0x1p500;
 }
 
-static law law_of(const problem *p, const problem *flushed, int o, const dtype_format *computed) {
-  law l = {.p = p, .flushed = flushed, .output = o, .computed = computed};
+static law law_of(const problem *p, const problem_views *views, int o,
+                  const dtype_format *computed) {
+  law l = {.p = p, .views = views, .output = o, .computed = computed};
 
   l.type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
   l.stored = lathe_dtype_format_of(l.type);
@@ -167,26 +169,30 @@ static double element_error(const law *l, const block *b, size_t i) {
          (0.5 * spacing_at(l->stored, expected) + l->bound * spacing_at(l->computed, magnitude));
 }
 
-/* Whether an element is right on a device that may take numbers below the normal range as zero: also
- * one on the way to the result, which may be several times as much, and one that is handed out as it is
- * because it was taken as zero. */
-static bool right_if_flushed(const law *l, const block *found, size_t i) {
-  const int emin = l->stored->emin, several = 5; /* as a power of two */
-  const size_t at = found->start + i;
-  const long double expected = problem_expected(l->p, l->output, at);
-  law without = *l;
-  block b = {.start = at, .count = 1, .got = {found->got[i]}};
-  double error;
+/* Whether an element is right to kernels to which the problem is another, by what they may do on the way: as far off
+ * as that makes it, whatever the spec's bound is, and as a result that counts as zero. */
+static bool right_in_view(const law *l, const block *found, size_t i, const problem *view) {
+  const bool flushes = l->views->leeway.flushed & 1u << l->type;
+  law by = *l;
+  block b = {.start = found->start + i, .count = 1, .got = {found->got[i]}};
+  double error, more;
 
-  without.p = l->flushed;
-  compare_block(&without, &b);
-  if (!l->stored->integer && expected != 0 &&
-      fabsl(b.got[0] - expected) <= ldexpl(1, emin + several))
-    return true;
-  if (!l->stored->integer && b.got[0] != 0 && fabs(b.got[0]) < ldexp(1, emin) && b.expected[0] == 0)
-    return true;
-  error = element_error(&without, &b, 0);
-  return isnan(error) || error <= l->shown;
+  by.p = view;
+  compare_block(&by, &b);
+  error = element_error(&by, &b, 0);
+  if (isnan(error) || error <= l->shown || l->stored->integer)
+    return isnan(error) || error <= l->shown;
+  more = fmax(b.magnitude[0] - fmax(found->magnitude[i], 0), 0) *
+             ldexp(1, 1 - l->computed->digits) +
+         (l->narrow ? 0.5 * spacing_at(l->stored, b.expected[0]) : 0);
+  return fabs(b.difference[0]) < more + (flushes ? ldexp(1, l->stored->emin) : 0);
+}
+
+static bool right_in_some_view(const law *l, const block *found, size_t i) {
+  for (int v = 0; l->views && v < l->views->count; v++)
+    if (right_in_view(l, found, i, l->views->of[v]))
+      return true;
+  return false;
 }
 
 typedef void fill_block(const law *l, const void *from, block *b);
@@ -299,12 +305,12 @@ static void judge_block(const law *l, block *b, part *to) {
   for (size_t i = 0; i < b->count; i++) {
     const double error = element_error(l, b, i);
     const bool unknown = isnan(error);
-    const bool flushed = error > l->shown && l->flushed && right_if_flushed(l, b, i);
+    const bool otherwise = error > l->shown && right_in_some_view(l, b, i);
     b->magnitude[i] = fmax(b->magnitude[i], fabs(b->expected[i]));
-    if (unknown || flushed || !isfinite(b->difference[i]))
+    if (unknown || otherwise || !isfinite(b->difference[i]))
       leave_out_of_norms(b, i);
     to->j.unjudged += unknown;
-    if (unknown || flushed)
+    if (unknown || otherwise)
       continue;
     if (error > to->j.worst)
       to->j.worst = error;
@@ -374,33 +380,47 @@ static judgement judge_floating(const law *l, fill_block *fill, const void *from
   return all.j;
 }
 
+/* What is asked of indexes in a problem, as soon as there is one that is not the reference's. */
+typedef struct asked {
+  const problem *p;
+  bool made;
+  terms *near;
+} asked;
+
+static double index_error(asked *a, int output, const void *got, size_t i) {
+  const problem *p = a->p;
+  const size_t size = p->bytes[output] / p->elements[output];
+
+  if (memcmp((const char *)got + i * size, (const char *)p->expected[output] + i * size, size) == 0)
+    return 0;
+  if (!a->made) {
+    a->made = true;
+    a->near = terms_make(p, output, got);
+  }
+  return a->near ? terms_error(a->near, i) : INFINITY;
+}
+
 /* Integers must be equal; but an index may be another, where its term is as good. */
 static judgement judge_integers(const law *l, const void *got) {
-  const problem *p = l->p;
-  const int o = l->output;
-  const size_t size = l->stored->size;
+  asked in[1 + PROBLEM_VIEWS] = {{.p = l->p}};
+  const int count = 1 + (l->views ? l->views->count : 0);
   judgement j = {.bound = l->shown};
-  terms *near = NULL;
 
-  for (size_t i = 0; i < p->elements[o]; i++) {
-    const char *element = (const char *)got + i * size;
-    double error = INFINITY;
-    if (memcmp(element, (const char *)p->expected[o] + i * size, size) == 0 ||
-        (l->flushed &&
-         memcmp(element, (const char *)l->flushed->expected[o] + i * size, size) == 0))
-      continue;
-    if (!near && j.wrong == 0)
-      near = terms_make(p, o, got);
-    if (near) {
-      error = terms_error(near, i);
+  for (int v = 1; v < count; v++)
+    in[v].p = l->views->of[v - 1];
+  for (size_t i = 0; i < l->p->elements[l->output]; i++) {
+    double error = index_error(&in[0], l->output, got, i);
+    for (int v = 1; v < count && !(error <= l->shown); v++)
+      error = fmin(error, index_error(&in[v], l->output, got, i));
+    if (in[0].near || error == 0)
       j.worst = fmax(j.worst, error);
-    }
     if (!(error <= l->shown) && j.wrong++ == 0) {
       j.at = i;
       j.at_ulp = error;
     }
   }
-  terms_free(near);
+  for (int v = 0; v < count; v++)
+    terms_free(in[v].near);
   return j;
 }
 
@@ -408,20 +428,20 @@ static void fill_given(const law *l, const void *from, block *b) {
   lathe_dtype_widen(l->type, (const char *)from + b->start * l->stored->size, b->count, b->got);
 }
 
-judgement judge_products(const problem *p, int digits, const problem *flushed, int output,
+judgement judge_products(const problem *p, int digits, const problem_views *views, int output,
                          const void *got) {
   dtype_format computed = *lathe_dtype_computed(p->dtype);
   law l;
 
   if (digits)
     computed.digits = digits;
-  l = law_of(p, flushed, output, &computed);
+  l = law_of(p, views, output, &computed);
   return lathe_dtype_numeric(l.type) ? judge_floating(&l, fill_given, got, false)
                                      : judge_integers(&l, got);
 }
 
-judgement judge_output(const problem *p, const problem *flushed, int output, const void *got) {
-  return judge_products(p, 0, flushed, output, got);
+judgement judge_output(const problem *p, const problem_views *views, int output, const void *got) {
+  return judge_products(p, 0, views, output, got);
 }
 
 bool judge_is_right(const judgement *j) {

@@ -35,9 +35,12 @@
  * where its term and the reference's differ by no more than if both were as far off as the bound, or half a unit
  * where that is less; so that NaN is still found where it is first.
  *
- * A device that may count numbers below the normal range as zero (device.may_flush) is also right where it is off
- * by no more than 32 times the smallest normal number, or has the result of the inputs with those numbers
- * replaced by zero. */
+ * What kernels may do besides (problem_leeway) is asked of an element that is wrong without it. On a device that may
+ * count numbers below the normal range as zero (device.may_flush), every operation may be off by the smallest normal
+ * number: by what its graph makes of that an element may be off. Or it is the result, as far off, of the inputs with
+ * those numbers replaced by zero. A result that counts as zero is off by less than that smallest number. Of a variant
+ * that rounds products to fewer digits, values meet at its errors: max, select and floor are as far off as either
+ * branch. */
 #ifndef JUDGE_H
 #define JUDGE_H
 
@@ -61,13 +64,12 @@ typedef struct judgement {
 /* The most that a result of an op in a type may be off, in the units of judgement.worst. */
 double judge_bound(const lathe_op *op, lathe_dtype dtype);
 
-/* got: in the output's own type. flushed: the problem that problem_flushed makes, or null for a device that keeps
- * numbers below the normal range. */
-judgement judge_output(const problem *p, const problem *flushed, int output, const void *got);
+/* got: in the output's own type. views: what the problem may be to the kernel besides; null for nothing. */
+judgement judge_output(const problem *p, const problem_views *views, int output, const void *got);
 
 /* The same of a variant that rounds products to so many digits, where that is not 0: the type computed in has
  * no more. */
-judgement judge_products(const problem *p, int digits, const problem *flushed, int output,
+judgement judge_products(const problem *p, int digits, const problem_views *views, int output,
                          const void *got);
 bool judge_is_right(const judgement *j);
 

@@ -48,6 +48,9 @@ typedef struct reference_part {
    * each block, and the first takes what all came to. */
   void *state, *joined;
   bool narrow; /* the call is in a type of 16 bits */
+  /* Of the kernels that are checked: the spacing of numbers next to 1, and the smallest normal number in such units
+   * where they may take what is below as zero, else 0. */
+  double unit, flushed;
   bool more;   /* GATHER over the rows: the block's workspace has what came before */
 } reference_part;
 

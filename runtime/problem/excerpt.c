@@ -114,16 +114,16 @@ excerpt *excerpt_make(const problem *of, int output, const size_t *spacing) {
   return NULL;
 }
 
-excerpt *excerpt_flushed(const excerpt *e) {
-  excerpt *flushed = calloc(1, sizeof *flushed);
+excerpt *excerpt_by(const excerpt *e, problem_leeway leeway) {
+  excerpt *by = calloc(1, sizeof *by);
 
-  if (!flushed)
+  if (!by)
     return NULL;
-  flushed->output = e->output;
-  flushed->problem = problem_flushed(e->problem);
-  if (flushed->problem)
-    return flushed;
-  free(flushed);
+  by->output = e->output;
+  by->problem = problem_by(e->problem, leeway);
+  if (by->problem)
+    return by;
+  free(by);
   return NULL;
 }
 

@@ -25,8 +25,8 @@ void excerpt_space(const lathe_op *op, int output, const size_t *dim, int whole,
 excerpt *excerpt_make(const problem *of, int output, const size_t *spacing);
 void excerpt_free(excerpt *e);
 
-/* The same places of the same inputs with zero where a device may count numbers as that: problem_flushed. */
-excerpt *excerpt_flushed(const excerpt *e);
+/* The same places of the same problem to kernels that have a leeway: problem_by. */
+excerpt *excerpt_by(const excerpt *e, problem_leeway leeway);
 
 /* An operand's elements at the excerpt's places; all: of the larger problem. */
 void excerpt_take(const excerpt *e, const problem *of, int operand, const void *all, void *to);

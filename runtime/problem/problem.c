@@ -310,32 +310,67 @@ problem *problem_copy(const problem *p) {
   return NULL;
 }
 
-/* The same of a problem whose results are all expected. */
-static problem *flushed_copy(const problem *p) {
-  problem *flushed = problem_copy(p);
+/* The types whose numbers may be below a normal range, of a problem's inputs. */
+static unsigned input_types(const problem *p) {
+  unsigned types = 0;
 
-  for (int o = 0; flushed && o < p->op->noperands; o++) {
+  for (int o = 0; o < p->op->noperands; o++) {
     const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
-    if (p->input[o] && lathe_dtype_numeric(type) && !lathe_dtype_format_of(type)->integer)
-      flush(type, flushed->input[o], p->elements[o]);
+    if (!p->op->operands[o].output && lathe_dtype_numeric(type) &&
+        !lathe_dtype_format_of(type)->integer)
+      types |= 1u << type;
   }
-  if (flushed && problem_solve(flushed))
-    return flushed;
-  problem_free(flushed);
+  return types;
+}
+
+/* The same of a problem whose results are all expected. */
+static problem *copy_by(const problem *p, problem_leeway leeway) {
+  problem *copy = problem_copy(p);
+
+  for (int o = 0; copy && o < p->op->noperands; o++) {
+    const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
+    if (p->input[o] && leeway.flushed & input_types(p) & 1u << type)
+      flush(type, copy->input[o], p->elements[o]);
+  }
+  if (copy)
+    copy->leeway = leeway;
+  if (copy && problem_solve(copy))
+    return copy;
+  problem_free(copy);
   return NULL;
 }
 
-problem *problem_flushed(const problem *p) {
-  problem *flushed = p->sample ? copy_head(p, p->dim) : flushed_copy(p);
+problem *problem_by(const problem *p, problem_leeway leeway) {
+  problem *by = p->sample ? copy_head(p, p->dim) : copy_by(p, leeway);
 
-  if (flushed && p->sample) {
-    flushed->sample = sampling_flushed(p->sample);
-    if (!flushed->sample) {
-      problem_free(flushed);
+  if (by && p->sample) {
+    by->leeway = leeway;
+    by->sample = sampling_by(p->sample, leeway);
+    if (!by->sample) {
+      problem_free(by);
       return NULL;
     }
   }
-  return flushed;
+  return by;
+}
+
+problem_views problem_views_make(const problem *p, problem_leeway leeway) {
+  problem_views v = {.leeway = leeway};
+  const unsigned all = leeway.flushed & input_types(p);
+
+  for (unsigned some = all;; some = (some - 1) & all) { /* each subset, the empty one last */
+    leeway.flushed = some;
+    if (v.count < PROBLEM_VIEWS && (some || leeway.digits || leeway.between))
+      v.of[v.count] = problem_by(p, leeway);
+    v.count += v.of[v.count] != NULL;
+    if (!some)
+      return v;
+  }
+}
+
+void problem_views_free(problem_views *v) {
+  while (v->count > 0)
+    problem_free(v->of[--v->count]);
 }
 
 void problem_free(problem *p) {

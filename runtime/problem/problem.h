@@ -13,6 +13,13 @@ typedef struct problem_told {
 
 typedef struct sampling sampling;
 
+/* What kernels may do besides rounding results to the type that is computed in. Bits are dtypes. */
+typedef struct problem_leeway {
+  int digits;       /* to which they round products; 0: all of the type */
+  bool between;     /* what is computed may count as zero where it is below the normal range, */
+  unsigned flushed; /* and so may operands of these types */
+} problem_leeway;
+
 typedef struct problem {
   const lathe_op *op;
   lathe_dtype dtype;
@@ -40,6 +47,7 @@ typedef struct problem {
    * else null. */
   sampling *sample;
   problem_told *told;
+  problem_leeway leeway; /* by which magnitudes are found; of its types, those whose operands were flushed */
 } problem;
 
 /* Makes the inputs and runs the reference; null with the reason in why (static) where there
@@ -57,9 +65,21 @@ bool problem_solve(problem *p);
 /* The same about the indexes in asked, for their terms and the magnitudes of these. */
 bool problem_ask(const problem *p);
 
-/* The same problem with zero, of the same sign, in the place of the inputs below the normal range;
- * null where there is no memory. */
-problem *problem_flushed(const problem *p);
+/* The same problem to kernels that have a leeway: with zero, of the same sign, in the place of the inputs below the
+ * normal range of its types; null where there is no memory. */
+problem *problem_by(const problem *p, problem_leeway leeway);
+
+/* All that a problem may be to kernels that have some leeway: of which types they flush operands is open. */
+enum { PROBLEM_VIEWS = 16 };
+typedef struct problem_views {
+  problem_leeway leeway;
+  int count;
+  problem *of[PROBLEM_VIEWS];
+} problem_views;
+
+/* Those for which there is memory, none of a leeway of nothing. */
+problem_views problem_views_make(const problem *p, problem_leeway leeway);
+void problem_views_free(problem_views *v);
 
 /* An element of an array in the reference type. */
 long double problem_number(const problem *p, const void *numbers, size_t element);

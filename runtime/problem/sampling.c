@@ -75,18 +75,18 @@ sampling *sampling_make(const problem *p) {
   return NULL;
 }
 
-sampling *sampling_flushed(const sampling *s) {
-  sampling *flushed = calloc(1, sizeof *flushed);
-  bool ok = flushed != NULL;
+sampling *sampling_by(const sampling *s, problem_leeway leeway) {
+  sampling *by = calloc(1, sizeof *by);
+  bool ok = by != NULL;
 
   for (int i = 0; ok && i < s->count; i++) {
-    flushed->excerpt[i] = excerpt_flushed(s->excerpt[i]);
-    ok = flushed->excerpt[i] != NULL;
-    flushed->count += ok;
+    by->excerpt[i] = excerpt_by(s->excerpt[i], leeway);
+    ok = by->excerpt[i] != NULL;
+    by->count += ok;
   }
   if (ok)
-    return flushed;
-  sampling_free(flushed);
+    return by;
+  sampling_free(by);
   return NULL;
 }
 

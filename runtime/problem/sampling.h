@@ -22,7 +22,7 @@ void sampling_beyond(double flops);
 
 /* Of a problem whose inputs are there; null where memory is short. */
 sampling *sampling_make(const problem *p);
-sampling *sampling_flushed(const sampling *s); /* see problem_flushed; without tests */
+sampling *sampling_by(const sampling *s, problem_leeway leeway); /* see problem_by; without tests */
 void sampling_free(sampling *s);
 double sampling_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 

@@ -2,6 +2,7 @@
 #include "solve.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -341,12 +342,15 @@ static void run_steps(solver *s) {
 bool solve(const problem *p) {
   solver s = {.p = p,
               .reference = p->wide ? p->op->bench->reference_wide : p->op->bench->reference_f64};
+  const dtype_format *computed = lathe_dtype_computed(p->dtype);
   reference_shape shape = {0};
   size_t blocks;
   bool ok;
 
   s.as.args = problem_args(p);
   s.as.narrow = lathe_dtype_is_narrow(p->dtype);
+  s.as.unit = ldexp(1, 1 - (p->leeway.digits ? p->leeway.digits : computed->digits));
+  s.as.flushed = p->leeway.between ? ldexp(1, computed->emin) / s.as.unit : 0;
   cut(&s, p->op, p->dim);
   measure(&s, p->op, p->dtype, p->wide);
   ok = s.by_row || !is_joined(p->op) || make_states(&s, &shape);

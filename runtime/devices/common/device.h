@@ -78,9 +78,11 @@ struct device {
   bool is_processor; /* one that emulates a GPU, as Mesa's lavapipe does */
   bool cools;        /* it has a way to time calls whose operands are in no cache: see cool */
   bool lost; /* an error has cost this process the device; another process may still have it */
-  /* A bit for each dtype: numbers below its normal range may count as zero, as Vulkan lets a
-   * device choose; see judge.h. */
-  unsigned may_flush;
+  /* What may count as zero in a call in a type, where it is below the normal range: see problem_leeway. */
+  struct {
+    unsigned types; /* operands and results of these, a bit for each dtype */
+    bool between;   /* what is computed */
+  } may_flush[LATHE_DTYPES];
 
   /* How operands are read that lie in the device's own memory (remote.h); null for a processor. */
   const struct remote_kind *remote;

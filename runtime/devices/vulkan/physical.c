@@ -246,6 +246,24 @@ static const char *widths(const VkBool32 *kept, char *text) {
   return text[0] ? text : "no type";
 }
 
+/* By what it keeps, and what kernels ask of that (code.c): of f32 nothing beside f16. Functions and quotients of f32
+ * may flush their results on any device. */
+static void say_flushed(vulkan_device *d) {
+  const vulkan_floats *floats = &d->code.floats;
+  const bool alike = floats->denormals_apart == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+  const unsigned f16 = 1u << LATHE_F16, f32 = 1u << LATHE_F32 | 1u << LATHE_BF16;
+  const unsigned f64 = 1u << LATHE_F64;
+
+  for (int dtype = 0; dtype < LATHE_DTYPES; dtype++) {
+    const bool in_f64 = dtype == LATHE_F64, in_f16 = dtype == LATHE_F16;
+    d->head.may_flush[dtype].types = (floats->denormals[1] && !in_f16 ? 0 : f32) |
+                                     (in_f64 && !floats->denormals[2] ? f64 : 0);
+    if (in_f16 && (!floats->denormals[0] || (alike && !floats->denormals[1])))
+      d->head.may_flush[dtype].types |= f16;
+    d->head.may_flush[dtype].between = !in_f64 || !floats->denormals[2];
+  }
+}
+
 static void describe(vulkan_device *d, const VkPhysicalDeviceVulkan12Properties *v12,
                      const VkPhysicalDeviceProperties *p) {
   const vulkan_floats *floats = &d->code.floats;
@@ -260,11 +278,7 @@ static void describe(vulkan_device *d, const VkPhysicalDeviceVulkan12Properties 
       d->limits.multiprocessors, widths(floats->specials, specials),
       widths(floats->denormals, denormals), widths(floats->nearest, nearest),
       d->clock_mask ? "" : "; it has no clock: times are the host's");
-  /* The compute type's, and for f16 also that of the conversion. */
-  for (int dtype = 0; dtype < LATHE_DTYPES; dtype++)
-    if (!floats->denormals[dtype == LATHE_F64 ? 2 : 1] ||
-        (dtype == LATHE_F16 && !floats->denormals[0]))
-      d->head.may_flush |= 1u << dtype;
+  say_flushed(d);
 }
 
 /* Fills in the nth device where the kernels can run on this one; else false, and says why not. */
