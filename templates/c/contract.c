@@ -76,8 +76,7 @@ typedef struct $own$_plan {
 
 /* The room for tiles, after what is packed. */
 static void $own$_set_room($own$_plan *p) {
-  const bool is_long = (double)p->blocks * (double)p->kc > LATHE_DEPTH;
-  p->depth = is_long && p->blocks > 1 ? lathe_depth(p->kc) : 0;
+  p->depth = p->blocks > 1 && lathe_is_long(p->blocks * p->kc) ? lathe_depth(p->kc) : 0;
   p->apart = p->blocks > 1 ? p->rows * p->nc : $(MR * NR);
   p->all = p->tiles + (p->depth ? 3 : 1) * p->apart;
 }

@@ -32,6 +32,10 @@ static inline size_t lathe_cache(int level) {
 /* Sums of more terms carry along what rounding takes from them; each block has no more than LATHE_TERMS. */
 enum { LATHE_DEPTH = 4096, LATHE_TERMS = 1024 };
 
+static inline int lathe_is_long(size_t terms) {
+  return terms > LATHE_DEPTH;
+}
+
 /* How many blocks of kc terms are added up before that. */
 static inline size_t lathe_depth(size_t kc) {
   return kc < LATHE_DEPTH ? LATHE_DEPTH / kc : 1;

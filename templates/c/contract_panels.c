@@ -82,7 +82,7 @@ static $name$_plan $name$_make_plan(const lathe_args *args) {
   //@ local each = 4 // unit.bytes
   p.packs_b = p.mc * p.kc / $each$; /* $each$ elements for a number */
   p.tiles = p.packs_b + p.nc * p.kc / $each$;
-  p.depth = p.blocks > 1 && p.terms > LATHE_DEPTH ? lathe_depth(p.kc) : 0;
+  p.depth = p.blocks > 1 && lathe_is_long(p.terms) ? lathe_depth(p.kc) : 0;
   p.apart = p.blocks > 1 ? (p.rows + $(LINES - 1)) / $LINES$ * $LINES$ * p.nc : $(LINES * LINES);
   p.all = p.tiles + (p.depth ? 3 : 1) * p.apart;
   return p;
