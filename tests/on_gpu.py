@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What only a machine with a GPU can show. On one, after `ninja`:
 
-usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] check|faults|figures...
+usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] check|faults|figures|long...
 
   check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
   faults   some of each template run clean under compute-sanitizer, and under Vulkan's validation layer
   figures  the times of runtime/README.md's tables, with those of PyTorch and cuBLAS in the same run
+  long     sums of 2^20 to 2^30 terms, results of 2^27 to 2^31 elements, more than 65,535 blocks in a dimension are right
 
 Each step of them has N seconds (500). Rows that are not right are shown; exit status 1 where there are some, where a
 step took too long, or where a fault was found.
@@ -39,6 +40,30 @@ FIGURES = [
     ["--op", "weighted_sum,weighted_sum_backward", "--dtype", "f32", "--size", "1024x2048,16384x8192"],
     ["--op", "mlp,mlp_backward", "--dtype", "f16"],
     ["--op", "mlp", "--dtype", "f16", "--batch-size", "65536"],
+]
+# 64 GiB of the GPU's memory and 110 GiB of the host's are enough for each.
+LONG = [
+    ["--op", "matmul,matmul_tn,matmul_nt", "--dtype", "all", "--size", "32x32x524288,1x1x4194304,3x70x1048577,70x3x300001"],
+    ["--op", "matmul,matmul_tn,matmul_nt", "--dtype", "all", "--size", "1x1x2^28,9x8x2^24,130x140x4194304"],
+    ["--op", "matmul*,linear*", "--dtype", "f32,f16,bf16", "--size", "40x5000000x3,5000000x40x3,1x70000000x2,70000000x1x2"],
+    ["--op", "matmul,matmul_nt", "--dtype", "f16", "--size", "46341x46341x32,65537x32768x16"],
+    ["--op", "matmul_batched", "--dtype", "f32,f16", "--size", "70000x9x10x11,70000x1x70x33,2200000x16x16x16"],
+    ["--op", "linear*", "--dtype", "f32,f16", "--size", "1048577x64x48,64x48x1048577"],
+    ["--op", "sum,max,argmax,argmin,norm_*,dot,mse", "--dtype", "f32,f16,bf16", "--size", "2^20,134217731,2^30"],
+    ["--op", "sum,argmax,norm_l2", "--dtype", "f16", "--size", "2^31,2147483657"],
+    ["--op", "max,argmin", "--dtype", "f16,bf16", "--size", "4294967301"],
+    ["--op", "sum,argmax", "--dtype", "f64", "--size", "2^30"],
+    ["--op", "add,gelu,dropout", "--dtype", "f16", "--size", "1073741827,2147483653"],
+    ["--op", "quantise,dequantise", "--dtype", "f16", "--size", "2147483653"],
+    ["--op", "exp,gelu_backward", "--dtype", "f32", "--size", "536870913,1073741825"],
+    ["--op", "*softmax*,*norm,*norm_backward,cross_entropy*,row_*", "--dtype", "f32,f16", "--size", "70000x3,3x7000000"],
+    ["--op", "softmax,layernorm,cross_entropy,row_argmax,row_sum", "--dtype", "f16", "--size", "3x70000000,70000000x3"],
+    ["--op", "softmax,rmsnorm", "--dtype", "f16", "--size", "65536x32769,2147483659x1,1x2147483659"],
+    ["--op", "column_*,batch_norm", "--dtype", "f32,f16", "--size", "4194305x65,70000000x5,5x70000000,1x134217731"],
+    ["--op", "layernorm_backward,rmsnorm_backward", "--dtype", "f32,f16", "--size", "4194305x64,1048577x257"],
+    ["--op", "weighted_sum*", "--dtype", "f32,f16", "--size", "4194305x65,33554433x8,3x30000001"],
+    ["--op", "mlp,mlp_backward", "--dtype", "f32,f16", "--size", "batch=1048577xi=64xh=64xo=16,batch=4194305xi=8xh=16xo=3"],
+    ["--op", "mlp,mlp_backward", "--dtype", "f32,f16", "--size", "batch=17xi=64xh=1048577xo=16"],
 ]
 
 
@@ -82,6 +107,19 @@ def check(asked):
             print(f"{patterns} {' '.join(options)}: {len(rows)} rows, {count['right']} right, {count['skipped']} skipped",
                   flush=True)
             well = well and all(right for _, right in runs)
+    return well
+
+
+def long(asked):
+    """A run at a time, of one size: operands take most of the memory."""
+    well = True
+    for options in LONG:
+        for size in options[-1].split(","):
+            rows, right = run(asked, ["--check-only", "--backend", asked.backends, *options[:-1], size])
+            skipped = sorted({row["reason"] for row in rows if row["status"] == "skipped"})
+            print(f"{' '.join(options[:-1])} {size}: {len(rows)} rows, {'well' if right else 'NOT WELL'}", *skipped, sep="\n    ",
+                  flush=True)
+            well = well and right
     return well
 
 
@@ -134,7 +172,7 @@ def figures(asked):
 
 
 def main():
-    parts = {"check": check, "faults": faults, "figures": figures}
+    parts = {"check": check, "faults": faults, "figures": figures, "long": long}
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("--bench", default="out/bench")
     parser.add_argument("--backends", default="cuda,vulkan")

@@ -41,9 +41,9 @@ is 'finds an edge tile of wrong width' fault product_111 contract.c 'p.columns -
 is 'finds an edge tile that is left out' fault product_111 contract.c 'left > 0; row += high' 'left > 1; row += high'
 is 'finds a stride of another axis' fault product_121 contract_step.c '.$(field(operand, letter)) = $(size(places)),' \
   '.$(field(operand, letter)) = $(size(core(step, "m"))),'
-is 'finds an epilogue before the last block' fault epilogue contract.c 'last = "block + 1 >= p.blocks"' 'last = "block == 0"'
-is 'finds a sum that begins again' fault product_111 contract.c 'more = "block > 0"' 'more = "false"'
-is 'finds a sum that begins again in place' fault product_111 contract.c 'more = "term > 0"' 'more = "false"'
+is 'finds an epilogue before the last block' fault epilogue contract.c 'last = block + 1 >= p.blocks' 'last = block == 0'
+is 'finds a sum that begins again' fault product_111 contract.c '> 0 : block > 0, lanes' '> 0 : false, lanes'
+is 'finds a sum that begins again in place' fault product_111 contract.c '"m")), block > 0, lanes' '"m")), false, lanes'
 is 'finds a tail of terms left out' fault product_111 contract.c 'p.blocks = (p.terms + p.kc - 1) / p.kc;' \
   'p.blocks = p.terms < p.kc ? 1 : p.terms / p.kc;'
 is 'finds a term left out' fault product_111 contract_tile.c 'term < terms; term++' 'term + 1 < terms; term++'

@@ -22,6 +22,25 @@ static uint32_t blocks(size_t points, size_t each, size_t most) {
   return (uint32_t)(some ? some : 1);
 }
 
+/* The blocks that a kernel has to have, each for work of its own; 0: those that go on to further work. */
+static size_t wanted(const lathe_kernel *k, const call_facts *f) {
+  const size_t each = k->deal == LATHE_ROWS                                ? k->rows
+                      : k->deal == LATHE_TILES || k->deal == LATHE_MERGE   ? k->each
+                                                                           : 1;
+  const size_t points = k->deal == LATHE_ROWS || k->deal == LATHE_BLOCKS ? f->rows
+                        : k->deal == LATHE_TILES || k->deal == LATHE_MERGE ? f->count
+                                                                           : 0;
+  return (points / each + (points % each != 0)) * (k->cluster > 1 ? k->cluster : 1);
+}
+
+/* Whether all kernels of a row have no more blocks than a launch may have. */
+static bool have_room(const lathe_row *row, const call_facts *f, size_t most) {
+  for (int i = 0; i < row->nkernels; i++)
+    if (wanted(&row->kernels[i], f) > most)
+      return false;
+  return true;
+}
+
 static size_t partials_of(const lathe_work *w, size_t count) {
   const size_t some = w->numbers / (count ? count : 1);
 
@@ -165,7 +184,7 @@ static lathe_launch deal_cuda(const lathe_kernel *k, const call_facts *f) {
     set3(l.grid, blocks(f->rows, k->rows, grid), 1);
     set3(l.block, threads, k->rows);
     break;
-  case LATHE_BLOCKS: set3(l.grid, (uint32_t)f->rows * (k->cluster > 1 ? k->cluster : 1), 1); break;
+  case LATHE_BLOCKS: set3(l.grid, (uint32_t)wanted(k, f), 1); break;
   case LATHE_STAY: {
     const uint32_t at_once = k->rows / threads;
     const size_t most = lathe_smaller(machine * k->waves, f->partials ? f->partials : SIZE_MAX);
@@ -206,7 +225,7 @@ int lathe_launch_cuda(const lathe_schedule *schedule, const lathe_args *args,
 
   for (const lathe_row *row = schedule->rows; row < schedule->rows + schedule->nrows; row++) {
     int count = 0;
-    if (!holds(&row->when, &f))
+    if (!holds(&row->when, &f) || !have_room(row, &f, limits->grid))
       continue;
     for (int i = 0; i < row->nkernels; i++) {
       launches[count] = deal_cuda(&row->kernels[i], &f);
@@ -299,7 +318,8 @@ int lathe_launch_vulkan(const lathe_schedule *schedule, const lathe_args *args,
   if (f.mode == LATHE_APART) /* of elements, the last need not be as many */
     f.accesses += f.count % w->width != 0;
   for (const lathe_row *row = schedule->rows; row < schedule->rows + schedule->nrows; row++) {
-    bool fits = holds(&row->when, &f);
+    const size_t grid = limits->grid, most = grid < 1 << 16 ? grid * grid : UINT32_MAX;
+    bool fits = holds(&row->when, &f) && have_room(row, &f, most);
     for (int i = 0; fits && i < row->nkernels; i++) {
       launches[i] = deal_vulkan(&row->kernels[i], &f);
       fits = launches[i].grid[0] > 0;

@@ -50,11 +50,21 @@ static size_t tiles_of(const lathe_step *step, const lathe_cut *c, const size_t 
   return tiles;
 }
 
+/* By how many blocks the terms of each tile have to be shared, so that none adds up too many. */
+static size_t fewest_shares(const lathe_step *step, const lathe_cut *c, const size_t *dim) {
+  const size_t terms = lathe_product(dim, step->k);
+
+  return c->depth > 0 && terms > c->depth && tiles_of(step, c, dim) <= c->most
+             ? times(terms, c->depth)
+             : 1;
+}
+
 static size_t shares_of(const lathe_step *step, const lathe_cut *c, const size_t *dim,
                         size_t blocks) {
-  const size_t tiles = tiles_of(step, c, dim),
+  const size_t tiles = tiles_of(step, c, dim), fewest = fewest_shares(step, c, dim),
                slices = times(lathe_product(dim, step->k), c->terms);
-  const size_t most = tiles > 0 && tiles < blocks ? blocks / tiles : 1;
+  const size_t some = tiles > 0 && tiles < blocks ? blocks / tiles : 1;
+  const size_t most = some > fewest ? some : fewest;
 
   return slices < most ? (slices ? slices : 1) : most;
 }
@@ -142,15 +152,16 @@ static way fastest(const lathe_step *step, const lathe_cut *c, const size_t *dim
   const double moved = 16;
   const size_t tiles = tiles_of(step, c, dim);
   const size_t slices = times(lathe_product(dim, step->k), c->terms);
+  const size_t first = fewest_shares(step, c, dim);
   way best = {0};
 
-  for (size_t shares = 1; shares <= most; shares++) {
+  for (size_t shares = first; shares <= most; shares++) {
     const size_t waves = times(tiles * shares, (size_t)limits->multiprocessors * c->at_once);
     const double terms = (double)times(slices, shares) * c->terms;
     const double gathered = shares > 1 ? c->left * (double)(shares + 1) / moved : 0;
     const double clocks =
         (double)waves * ((double)c->bm * c->bn * terms / c->rate + c->start) + gathered;
-    if (shares == 1 || clocks < best.clocks)
+    if (shares == first || clocks < best.clocks)
       best = (way){c, shares, clocks};
   }
   return best;

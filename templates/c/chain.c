@@ -1,14 +1,15 @@
 //@ if first then
 /* Layers, of which each row of a batch goes through all (gen/chain.lua): `rows` rows at a time, so that what is between
  * layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after the
- * other, so that their order is always the same. */
-#include "turn.h"
+ * other, so that their order is always the same; of many rows they carry their rounding errors along. */
+#include "contract.h"
 
 //@ end
 //@ local S = use "contract_step.c"
 //@ local Pack = use "contract_pack.c"
 //@ local Tile = use "chain_tile.c"
 //@ local Factor = use "chain_factor.c"
+//@ local carry = (use "contract_tile.c").define_carry()
 //@ local L = k.lanes
 //@ local made, dims = {}, {}
 //@ for i = 1, #op.dims do
@@ -67,7 +68,7 @@ static $v.name$_room $v.name$_measure(const lathe_args *args) {
     //@ if k.chain.kinds[i] == "layer" then
     const size_t width = $(S.size(S.core(step, "k"))), numbers = columns * width;
     //@ else
-    const size_t width = $(S.size(S.core(step, "m"))), numbers = columns * width;
+    const size_t width = $(S.size(S.core(step, "m"))), numbers = (lathe_is_long($batch$) ? 3 : 1) * columns * width;
     //@ end
     at += numbers + $NR$;
     a = width > a ? width : a;
@@ -97,12 +98,13 @@ static $v.name$_room $v.name$_measure(const lathe_args *args) {
 //@ once(rows_b, function() Factor.define_rows(step, step.b, "k", "n", rows_b) end)
 //@ end
 /* $(is_layer and "A layer: what it makes of a block's rows." or "A total: what a block's rows add to it.") */
-static void $own$(const $step.name$ *here, const $v.name$_room *r, $k.number$ *room, size_t $(is_layer and "rows" or "terms")$(is_layer and "" or ", bool more")) {
+static void $own$(const $step.name$ *here, const $v.name$_room *r, $k.number$ *room, size_t $(is_layer and "rows" or "terms, size_t block, size_t blocks")) {
   const lathe_args *args = here->args;
   //@ if is_layer then
   const size_t terms = $(S.size(S.core(step, "k")));
   //@ else
-  const size_t rows = $(S.size(S.core(step, "m")));
+  const size_t rows = $(S.size(S.core(step, "m"))), depth = lathe_is_long($batch$) ? lathe_depth($ROWS$) : blocks;
+  const bool last = block + 1 == blocks;
   //@ end
   const size_t all = $(S.size(S.core(step, "n")));
   //@ if a then
@@ -136,8 +138,10 @@ static void $own$(const $step.name$ *here, const $v.name$_room *r, $k.number$ *r
     //@ end
       $rows_b$(here, room + r->b, $NR$, terms, column, columns);
     for (size_t i = 0; i < rows; i += height) {
-      //@ Tile.choose(tile, MR, NV, ("terms, a + i * a_row, a_row, a_term, b, b_term, sums + i * %d, %d, more"):format(NR, NR))
+      //@ Tile.choose(tile, MR, NV, ("terms, a + i * a_row, a_row, a_term, b, b_term, sums + i * %d, %d, block %% depth > 0"):format(NR, NR))
     }
+    if (depth < blocks && (last || (block + 1) % depth == 0))
+      $carry$(sums, (all + $(NR - 1)) / $NR$ * $NR$ * rows, rows * $NR$, block >= depth, last);
     //@ end
   }
 }
@@ -154,7 +158,7 @@ double $v.name$_workspace(const size_t *dim) {
 void $v.name$(const lathe_args *args) {
   const $v.name$_room r = $v.name$_measure(args);
   $k.number$ *room = args->workspace;
-  const size_t batch = $batch$;
+  const size_t batch = $batch$, blocks = batch > $ROWS$ ? (batch + $(ROWS - 1)) / $ROWS$ : 1;
   size_t first = 0;
   //@ for i, step in ipairs(k.steps) do
   $step.name$ $step.of.name$ = {
@@ -188,7 +192,7 @@ void $v.name$(const lathe_args *args) {
   do {
     const size_t rows = batch - first < $ROWS$ ? batch - first : $ROWS$;
     //@ for i, step in ipairs(k.steps) do
-    $v.name$_$step.of.name$(&$step.of.name$, &r, room, rows$(k.chain.kinds[i] == "layer" and "" or ", first > 0"));
+    $v.name$_$step.of.name$(&$step.of.name$, &r, room, rows$(k.chain.kinds[i] == "layer" and "" or ", first / " .. ROWS .. ", blocks"));
     //@ end
     //@ for _, step in ipairs(k.steps) do
     //@ for _, operand in ipairs(step.of.operands) do

@@ -100,13 +100,15 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, 1)
   kind::turn turn;
   if (here.m_count == 0 || here.n_count == 0 || $matrices$ == 0)
     return;
+  //@ local tiles = ("lathe_times(here.m_count, %d) * lathe_times(here.n_count, %d) * %s"):format(shape.bm, shape.bn, matrices)
+  const unsigned fewest = lathe_fewest($tiles$, $schedule.most_shared$, here.k_count, $shape.depth$);
   ring.open();
   if (threadIdx.x >= kind::THREADS) {
     kind::begin_fetching();
     if (threadIdx.x > kind::THREADS)
       return;
     for (unsigned block = blockIdx.x;; block += gridDim.x) {
-      //@ begin(shape, loops, matrices, ", block")
+      //@ begin(shape, loops, matrices, ", fewest, block")
       if (!work.is_there)
         return;
       //@ terms(shape, loops)
@@ -119,7 +121,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, 1)
   } else {
     kind::begin_multiplying();
     for (unsigned block = blockIdx.x;; block += gridDim.x) {
-      //@ begin(shape, loops, matrices, ", block")
+      //@ begin(shape, loops, matrices, ", fewest, block")
       if (!work.is_there)
         return;
       //@ terms(shape, loops)

@@ -17,6 +17,7 @@ local tensor = use "tensor_shape.lua"
 local MOST_SHARED = 225 * 1024 -- bytes of a block
 local TERMS, PAD = 64, 16 -- of a slice of a matrix, as tensor_layers.h has them; bytes between its lines
 local MOST_BLOCKS = 512 -- that share tiles
+local DEPTH = 8 * 32768 -- terms that a block adds up at most, each eight by themselves: templates/gpu/contract.lua
 local CLUSTER = 4 -- the most blocks that share a layer's columns
 local MERGED = 8192 -- bytes of sums that warps share
 
@@ -176,7 +177,7 @@ local function totals_of(totals, steps, shapes)
   for c, of in ipairs(first and shapes or {}) do
     first.cuts[c] = {
       name = of.name, bm = of.side, bn = of.side, terms = of.terms, at_once = of.at_once, threads = of.threads,
-      shared = 2 * of.terms * (of.side + 8) * 4, most = MOST_BLOCKS, left = of.side * of.side * 4, rate = of.rate,
+      shared = 2 * of.terms * (of.side + 8) * 4, most = MOST_BLOCKS, depth = DEPTH, left = of.side * of.side * 4, rate = of.rate,
       start = of.start,
     }
   end

@@ -13,7 +13,7 @@ local function thin(facts, made, rows)
   return {
     sums = "thin", name = "_rows" .. rows, rows = rows, bm = rows,
     bn = made.b.along == "k" and THIN // 32 * at_once or 32 * made.b.count, bk = 32768 // facts.bits, threads = THIN,
-    at_once = rows > 1 and 2 or facts.width == 8 and 3 or 4, numbers = THIN * rows * at_once,
+    at_once = rows > 1 and 2 or facts.width == 8 and 3 or 4, numbers = THIN * rows * at_once, chains = THIN // 32,
   }
 end
 

@@ -78,29 +78,39 @@ static __device__ __forceinline__ size_t lathe_times(size_t count, size_t each) 
 
 /* What a block has of a launch: a tile of one of the matrices, and a part of its terms. The tiles of blocks that run
  * at the same time share rows and columns, which so stay in the cache: tiles go in groups of a few rows, down each
- * column of a group. Where there are fewer blocks than tiles, each goes on to the tile as many further as blocks are. */
+ * column of a group. Where there are fewer blocks than tiles, each goes on to the tile as many further as blocks are. fewest: parts of
+ * each tile's terms. */
 struct lathe_work {
   size_t m, n;                       /* the tile's first */
-  unsigned nth, matrix, part, parts; /* nth: its number among all */
+  unsigned all, nth, matrix, part, parts; /* tiles; nth: its number among them */
   bool is_there;
 
   __device__ __forceinline__ lathe_work(unsigned bm, unsigned bn, size_t m_count, size_t n_count,
-                                        size_t matrices, unsigned block = blockIdx.x) {
+                                        size_t matrices, unsigned fewest = 1,
+                                        unsigned block = blockIdx.x) {
     const unsigned GROUP = 8;
     const unsigned rows = (unsigned)lathe_times(m_count, bm),
                    columns = (unsigned)lathe_times(n_count, bn);
-    const unsigned tiles = rows * columns, all = tiles * (unsigned)matrices, at = block % tiles;
+    const unsigned tiles = rows * columns, at = block % tiles;
     const unsigned group = at / (GROUP * columns), within = at % (GROUP * columns);
     const unsigned left = rows - group * GROUP, height = left < GROUP ? left : GROUP;
+    all = tiles * (unsigned)matrices;
     m = (size_t)(group * GROUP + within % height) * bm;
     n = (size_t)(within / height) * bn;
     nth = block % all;
     matrix = nth / tiles;
     part = block / all;
     parts = gridDim.x > all ? gridDim.x / all : 1;
+    parts = parts < fewest ? fewest : parts;
     is_there = part < parts;
   }
 };
+
+/* The fewest parts that the terms of some tiles have, so that no block adds up more than `depth` of them. */
+static __device__ __forceinline__ unsigned lathe_fewest(size_t tiles, size_t most, size_t terms,
+                                                        size_t depth) {
+  return tiles <= most && terms > depth ? (unsigned)lathe_times(terms, depth) : 1;
+}
 
 /* Where blocks have parts of the same tile's terms, all but the last to come here leave their sums behind and are
  * done: false. That one adds up all in the order of the parts, so that results are the same in every run. sums: the
@@ -111,7 +121,6 @@ static __device__ __forceinline__ bool lathe_gather(const lathe_work &work, N *s
                                                     unsigned *arrived, N *left) {
   if (work.parts == 1)
     return true;
-  const size_t tiles = gridDim.x / work.parts;
   __shared__ unsigned order;
   auto await = [] {
     if constexpr (ALONE)
@@ -119,7 +128,7 @@ static __device__ __forceinline__ bool lathe_gather(const lathe_work &work, N *s
     else
       __syncthreads();
   };
-  N *const mine = left + (work.nth + work.part * tiles) * SUMS + threadIdx.x;
+  N *const mine = left + (work.nth + (size_t)work.part * work.all) * SUMS + threadIdx.x;
 #pragma unroll
   for (int nth = 0; nth < SUMS / THREADS; nth++)
     mine[nth * THREADS] = sums[nth];
@@ -137,7 +146,7 @@ static __device__ __forceinline__ bool lathe_gather(const lathe_work &work, N *s
   for (int nth = 0; nth < SUMS / THREADS; nth++)
     sums[nth] = 0;
   for (size_t part = 0; part < work.parts; part++) {
-    const N *const from = left + (work.nth + part * tiles) * SUMS + threadIdx.x;
+    const N *const from = left + (work.nth + part * work.all) * SUMS + threadIdx.x;
 #pragma unroll
     for (int nth = 0; nth < SUMS / THREADS; nth++)
       sums[nth] += __ldcg(from + nth * THREADS);

@@ -197,6 +197,7 @@ static __device__ __forceinline__ void lathe_total(C &here, uint4 *room, unsigne
                                                    unsigned all, unsigned *arrived, float *left) {
   using kind = lathe_total_sums<C, SIDE, TERMS, A, B>;
   lathe_work work(SIDE, SIDE, here.m_count, here.n_count, 1, tile);
+  work.all = all;
   work.nth = blockIdx.x % all;
   work.part = blockIdx.x / all;
   work.parts = gridDim.x / all;

@@ -278,13 +278,15 @@ struct lathe_cut {
   uint tiles, nth, matrix, part, parts;
 };
 
-lathe_cut lathe_cut_of(uint bm, uint bn, uint64_t m_count, uint64_t n_count, uint64_t matrices) {
+/* Where workgroups are dealt out in two dimensions, some may have nothing to do: there are `shared_by` parts of each tile's
+ * terms, of no more than `most` tiles. */
+lathe_cut lathe_cut_of(uint bm, uint bn, uint64_t m_count, uint64_t n_count, uint64_t matrices, uint most, uint64_t shared_by) {
   const uint HEIGHT = 8u;
   const uint rows = uint(lathe_times(m_count, bm)), columns = uint(lathe_times(n_count, bn));
   const uint group = uint(lathe_group()), tiles = rows * columns, all = tiles * uint(matrices);
   const uint at = group % tiles, above = at / (HEIGHT * columns) * HEIGHT;
   const uint within = at % (HEIGHT * columns), height = min(rows - above, HEIGHT);
-  const uint parts = gl_NumWorkGroups.x * gl_NumWorkGroups.y / all;
+  const uint parts = gl_NumWorkGroups.y == 1u ? gl_NumWorkGroups.x / all : all <= most ? uint(shared_by) : 1u;
   const uint nth = group % all;
   return lathe_cut(uint64_t(above + within % height) * bm, uint64_t(within / height) * bn, all, nth, nth / tiles,
                    group / all, parts);
@@ -301,7 +303,8 @@ const uint thread = gl_LocalInvocationID.x;
 const uint64_t loops$i$ = $(size(run));
 //@ end
 const uint64_t matrices = $(#loops > 0 and table.concat(matrices, " * ") or "1ul");
-const lathe_cut cut = lathe_cut_of($shape.bm$u, $shape.bn$u, m_count, n_count, matrices);
+//@ local shared_by = shape.depth and ("max(lathe_times(k_count, %dul), 1ul)"):format(shape.depth) or "1ul"
+const lathe_cut cut = lathe_cut_of($shape.bm$u, $shape.bn$u, m_count, n_count, matrices, $schedule.most_shared$u, $shared_by$);
 if (cut.part >= cut.parts)
   return;
 //@ if #loops > 0 then

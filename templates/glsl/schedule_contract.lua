@@ -17,7 +17,7 @@ local function thin(facts, made, few_of, few)
   local bk = (few == 1 and 32768 or 16384) // facts.bits
   local shape = {
     sums = "thin", few_of = few_of, few = few, many = many, groups = GROUPS, bk = bk, threads = THIN,
-    at_once = few == 1 and 4 or 2, numbers = few * many,
+    at_once = few == 1 and 4 or 2, numbers = few * many, chains = GROUPS,
     -- Accesses of shared memory: for the slice, or for what one of the few leaves to be added up.
     room = math.max(few * bk // width, along_k and THIN or math.max(1, THIN * made.count // width)),
   }

@@ -3,15 +3,21 @@
 --                 elements at once, and whether it is elements as they are in memory, side by side, of 16 bits or f32;
 --                 of a plain one also operand: its place among the op's, and runs: those of the step that it has, the
 --                 innermost first
+--   most_shared   tiles whose terms blocks may share
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
 --   variants[i]   { steps, shapes }: shapes[i] are the ways to cut a step, of which the first is taken that a
 --                 matrix's rows and columns fit; steps are the same for the host's side
 -- A shape is { sums, name, rows, columns, bm, bn, bk, threads, at_once, numbers, ... }: which template adds up its
 -- sums, its kernel's ending, the most rows and columns (nil: any), a tile, slices of terms, threads and blocks at once
--- of a multiprocessor, and the numbers that a block leaves of a part of its terms; fields of a lathe_cut of
+-- of a multiprocessor, and the numbers that a block leaves of a part of its terms. chains: threads that have a share each of a
+-- sum's terms (nil: 1); depth, which follows: the terms that a block adds up at most. Fields of a lathe_cut of
 -- runtime/library/launch.h beside these go there.
 
 local MOST_BLOCKS = 512 -- that share tiles
+-- Terms that are added up one after the other, at most. Of f32 between 0 and 1 sums of so many are 100 units short, of
+-- ten times as many 1,000: what is added is small beside the sum, and more often rounded down. Tensor cores cut off:
+-- sums of so many terms are 2,900 units short on an H200.
+local DEPTH = 32768
 local LETTERS = { "m", "n", "k" }
 
 local function core(step, letter)
@@ -122,7 +128,7 @@ end
 -- shapes_of(variant, step, made, number): the list of a step's shapes, made being its record of `steps`.
 return function(facts, work, shapes_of)
   local record = facts.programs.steps
-  local made = { steps = {}, variants = {}, counts = 4 * MOST_BLOCKS }
+  local made = { steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, most_shared = MOST_BLOCKS }
   made.work = work(facts, false, { bytes = made.counts })
   for i, step in ipairs(record.steps) do
     made.steps[i] = {
@@ -139,12 +145,13 @@ return function(facts, work, shapes_of)
       shapes[s], steps[s] = shapes_of(v, step, made.steps[s], s), extents(step)
       steps[s].cuts = {}
       for c, shape in ipairs(shapes[s]) do
+        shape.depth = shape.numbers > 0 and DEPTH * (shape.chains or 1) or nil
         steps[s].cuts[c] = {
           name = shape.name, rows = shape.rows, columns = shape.columns, bm = shape.bm, bn = shape.bn,
           terms = shape.terms or math.max(256, shape.bk),
           at_once = shape.at_once, threads = shape.threads,
           subgroups = shape.subgroups, side = shape.side, shared = shape.shared, architecture = shape.architecture,
-          most = MOST_BLOCKS, number = shape.number, left = shape.numbers * facts.bits // 8,
+          most = MOST_BLOCKS, depth = shape.depth, number = shape.number, left = shape.numbers * facts.bits // 8,
           stays = shape.stays, rate = shape.rate, start = shape.start, maps = shape.maps,
         }
       end
