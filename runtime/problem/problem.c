@@ -96,6 +96,25 @@ bool problem_solve(problem *p) {
   return ok && (!again || problem_ask(p));
 }
 
+/* Puts a few other values in places that chance chooses: both ends of the range, so that an extreme is another, and what
+ * the range has otherwise. */
+static void poke(problem *p, int o, lathe_dtype type, double low, double high) {
+  enum { PLACES = 4, STREAM = LATHE_MAX_OPERANDS };
+  const size_t size = lathe_dtype_size(type);
+  char values[PLACES * sizeof(int64_t)];
+
+  random_fill(type, values, PLACES, 1, low, high, p->seed, (uint64_t)o + STREAM, 0);
+  if (lathe_dtype_numeric(type)) {
+    lathe_dtype_narrow(type, &low, 1, values);
+    lathe_dtype_narrow(type, &high, 1, values + size);
+  }
+  for (size_t i = 0; i < PLACES && p->elements[o] > 0; i++) {
+    const uint64_t nth = (uint64_t)o * PLACES + i;
+    const size_t place = random_below(p->seed + STREAM, nth, p->elements[o]);
+    memcpy((char *)p->input[o] + place * size, values + i * size, size);
+  }
+}
+
 /* The input's random values. */
 static void draw(problem *p, int o, lathe_dtype type) {
   const lathe_operand *operand = &p->op->operands[o];
@@ -107,6 +126,8 @@ static void draw(problem *p, int o, lathe_dtype type) {
   if (operand->index) {
     low = 0;
     high = (double)p->dim[operand->index - 1] - 1;
+  } else if (p->special & RANDOM_NEGATIVE && low < 0) {
+    high = fmin(high, lathe_dtype_format_of(type)->integer ? -1 : 0);
   } else if (p->special & RANDOM_NARROW && lathe_dtype_numeric(type)) {
     low = low == -high ? 0 : low;
     high = low + part * (high - low);
@@ -116,6 +137,8 @@ static void draw(problem *p, int o, lathe_dtype type) {
     high *= small;
   }
   random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, p->special);
+  if (p->special & RANDOM_POKED)
+    poke(p, o, type, low, high);
 }
 
 static void set_sizes(problem *p) {
@@ -164,9 +187,9 @@ static bool make_inputs(problem *p) {
 static double scalar_of(const problem *p, int s) {
   double value = p->op->scalars[s].value;
 
-  if (p->special & RANDOM_SCALARS) { /* of the type, for an op that hands it out */
+  if (p->special & (RANDOM_SCALARS | RANDOM_FAR)) { /* of the type, for an op that hands it out */
     unsigned char narrow[sizeof value];
-    value = random_near(value, p->seed, s);
+    value = (p->special & RANDOM_FAR ? random_far : random_near)(value, p->seed, s);
     lathe_dtype_narrow(p->dtype, &value, 1, narrow);
     lathe_dtype_widen(p->dtype, narrow, 1, &value);
   }
