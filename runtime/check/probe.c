@@ -191,6 +191,7 @@ static void add_values(plan *p) {
 /* The plan that is kept, or one in its place. */
 static const plan *plan_of(const lathe_variant *v, lathe_kind kind, uint64_t seed) {
   static plan kept;
+  trial other;
 
   if (kept.op == v->op && kept.dtype == v->dtype && kept.kind == kind && kept.seed == seed)
     return &kept;
@@ -204,7 +205,9 @@ static const plan *plan_of(const lathe_variant *v, lathe_kind kind, uint64_t see
   add_values(&kept);
   /* The two that take turns. */
   add(&kept, trial_of(&kept, FEW_ROWS, LONGEST, 0));
-  add(&kept, trial_of(&kept, FEW_ROWS, LONGEST, RANDOM_NARROW | RANDOM_SCALARS));
+  other = trial_of(&kept, FEW_ROWS, LONGEST, RANDOM_NARROW | RANDOM_SCALARS);
+  other.seed++;
+  add(&kept, other);
   return &kept;
 }
 
@@ -237,7 +240,8 @@ static check_result take_turns(device *on, const lathe_variant *v, const plan *p
     } else if (!first[turn]) {
       r = check_run(w.call, &first[turn]);
     } else {
-      on->reset(w.call);
+      if (i / 2 % 2) /* else a workspace is as the other problem left it, for inputs at the same place */
+        on->reset(w.call);
       r = call_again(w.call, first[turn]);
     }
     if (!first[turn])

@@ -158,7 +158,7 @@ static double end_at(const filling *f, size_t index) {
 
 /* Numbers of a range, with all the digits that the type has there: of doubles that are multiples of 2^-52 sums
  * would be exact. */
-static void draw(const filling *f, size_t start, size_t n, double *block) {
+static void draw_any(const filling *f, size_t start, size_t n, double *block) {
   const double levels = 4; /* of ties */
   const double width = f->high - f->low;
 
@@ -178,6 +178,23 @@ static void draw(const filling *f, size_t start, size_t n, double *block) {
     for (size_t i = 0; i < n; i++)
       block[i] = (double)(f->low + (long double)bits_of(f, start + i) * 0x1p-64L *
                                        ((long double)f->high - f->low));
+}
+
+/* A number near one of the range, and in it, of so few digits that many of them have an exact sum: what sums of equal
+ * numbers are rounded by does not average out. */
+static double of_few_digits(const filling *f, double value) {
+  const int digits = 5;
+  const double step = ldexp(1, ilogb(value) + 1 - digits);
+  const double near = value == 0 ? 0 : nearbyint(value / step) * step;
+
+  return near < f->low ? near + step : near > f->high ? near - step : near;
+}
+
+static void draw(const filling *f, size_t start, size_t n, double *block) {
+  draw_any(f, start, n, block);
+  if (f->special & RANDOM_EQUAL && f->format->digits && !f->format->integer)
+    for (size_t i = 0; i < n; i++)
+      block[i] = of_few_digits(f, block[i]);
 }
 
 /* What stands in the place of an element that is to be special. */

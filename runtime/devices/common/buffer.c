@@ -14,7 +14,7 @@ enum {
   STAGGER = 1088, /* a bit over a quarter of a page, in whole cache lines */
 };
 
-const unsigned char buffer_poison_byte = 0xfb;
+const unsigned char buffer_poison_huge = 0xfb, buffer_poison_nan = 0xff;
 
 /* Arrays this large are put on huge pages where the system has them: what of a cache small pages fall into is luck. */
 static const size_t huge_from = 256u << 10, huge_page = 2u << 20;
@@ -161,15 +161,15 @@ void buffer_forget(void) {
   }
 }
 
-void buffer_poison(buffer *b) {
-  memory_fill(b->data, buffer_poison_byte, b->size);
+void buffer_poison(buffer *b, unsigned char with) {
+  memory_fill(b->data, with, b->size);
 }
 
 bool buffer_is_poison(const void *element, size_t size) {
-  for (size_t i = 0; i < size; i++)
-    if (((const unsigned char *)element)[i] != buffer_poison_byte)
-      return false;
-  return true;
+  const unsigned char *bytes = element;
+
+  return (*bytes == buffer_poison_huge || *bytes == buffer_poison_nan) &&
+         memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
 const unsigned char *buffer_overrun(const buffer *b) {

@@ -34,11 +34,12 @@ void buffer_free(buffer *b);
 /* What is made from here on lies in other memory than what was freed before. */
 void buffer_forget(void);
 
-extern const unsigned char buffer_poison_byte;
+/* Bytes that memory is filled with before a call writes it: hugely negative numbers in every floating format, that no
+ * right result has, and NaN, which what is multiplied by 0 keeps. */
+extern const unsigned char buffer_poison_huge, buffer_poison_nan;
 
-/* Fills the data with a value that no right result has: finite and hugely negative in every
- * floating format. */
-void buffer_poison(buffer *b);
+/* Fills the data. */
+void buffer_poison(buffer *b, unsigned char with);
 bool buffer_is_poison(const void *element, size_t size);
 
 /* Null where the guards are as they were; else the first byte changed, which lies before data

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "buffer.h"
 #include "library/dtype.h"
 
 bool device_fail_list(device_call *call, const char *why, const char *format, va_list list) {
@@ -33,6 +34,15 @@ int device_home(const device_call *call, int operand) {
   while (!op->operands[output].output)
     output++;
   return operand == output ? input : operand;
+}
+
+unsigned char device_poison(const device_call *call) {
+  const problem *p = call->problem;
+  uint64_t sum = p->seed;
+
+  for (int d = 0; d < p->op->ndim; d++)
+    sum += p->dim[d];
+  return sum % 2 ? buffer_poison_nan : buffer_poison_huge;
 }
 
 size_t device_offset(const device_call *call, int operand) {

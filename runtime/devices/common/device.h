@@ -167,6 +167,10 @@ bool device_fail_list(device_call *call, const char *why, const char *format, va
 /* The operand whose buffer an operand of a call uses: its own, but for the output of an in-place call. */
 int device_home(const device_call *call, int operand);
 
+/* What outputs are filled with before a call, and a processor's workspace: buffer_poison_nan of one of two problems with
+ * seeds or lengths next to each other, else buffer_poison_huge. */
+unsigned char device_poison(const device_call *call);
+
 /* How many bytes after a boundary, of 64 bytes or more, an operand's buffer starts: the layout's offset, for all but
  * the first two operands twice that, so that not all lie alike, rounded up to an element's size, which C and
  * the devices want it on; or as many as make it end at such a boundary. */

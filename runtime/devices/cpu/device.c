@@ -20,7 +20,8 @@
 
 enum {
   PATTERNED = 16 << 10, /* bytes of the stack that a kernel finds a pattern in */
-  POKED = 8,            /* bytes of an output that are poisoned at a time */
+  POKED = 8,            /* bytes of an output that are spoilt at a time */
+  FRESH = 1000,         /* ns, about, after which an input has another element */
   TOGETHER = 64,        /* calls of which one finds that */
   TURNS = 8,            /* batches, about, until the other problem has its turn; see take_turns */
 };
@@ -32,6 +33,7 @@ typedef struct cpu_call {
   lathe_args args, other_args;
   uint64_t drawn; /* what chance has come to */
   uint64_t calls; /* how many the next batch makes */
+  double ns;      /* of a call of the last one; 0: not known */
   size_t parts;   /* that threads share of each */
 } cpu_call;
 
@@ -148,13 +150,13 @@ static void reset(device_call *call) {
 
   for (int o = 0; o < op->noperands; o++)
     if (op->operands[o].output && device_home(&c->head, o) == o)
-      buffer_poison(&c->operand[o]);
+      buffer_poison(&c->operand[o], device_poison(call));
   if (call->layout.in_place) {
     const int input = first_operand(op, false);
     memory_copy(c->operand[input].data, call->problem->input[input], call->problem->bytes[input]);
   }
   if (c->workspace.data)
-    buffer_poison(&c->workspace);
+    buffer_poison(&c->workspace, device_poison(call));
 }
 
 static bool load(device_call *call, const problem *p) {
@@ -203,7 +205,7 @@ static uint32_t draw(cpu_call *c) {
   return (uint32_t)(c->drawn >> 32);
 }
 
-/* Poisons each output somewhere. */
+/* Spoils each output somewhere. */
 static void poke_somewhere(cpu_call *c) {
   const lathe_op *op = c->head.variant->op;
 
@@ -211,7 +213,8 @@ static void poke_somewhere(cpu_call *c) {
     const buffer *b = &c->operand[o];
     const size_t places = b->size / POKED;
     const size_t place = places <= UINT32_MAX ? (draw(c) * (uint64_t)places) >> 32 : draw(c);
-    memset(b->data + place * POKED, buffer_poison_byte, b->size < POKED ? b->size : POKED);
+    const uint64_t bits = (uint64_t)draw(c) << 32 | draw(c);
+    memcpy(b->data + place * POKED, &bits, b->size < POKED ? b->size : POKED);
     c->head.poked[o] = place * POKED;
   }
 }
@@ -244,19 +247,58 @@ static void run_kernel(const cpu_call *c, const lathe_args *args) {
     c->head.variant->run(args);
 }
 
-/* Before the last of some calls outputs are poisoned somewhere: too seldom to take time, and where a kernel that
- * finds its result there leaves the poison. */
+/* An element of an input that has another one's place. */
+typedef struct fresh_element {
+  char *at; /* null: there is none */
+  size_t size;
+  uint64_t was;
+} fresh_element;
+
+static void put_back(fresh_element *e) {
+  if (e->at)
+    memcpy(e->at, &e->was, e->size);
+  e->at = NULL;
+}
+
+/* Puts an element of an input in the place of another. */
+static void freshen(cpu_call *c, const lathe_args *args, fresh_element *e) {
+  const problem *p = c->head.problem;
+  const int o = (int)(draw(c) % (uint32_t)p->op->noperands);
+  const size_t count = p->elements[o] < UINT32_MAX ? p->elements[o] : UINT32_MAX;
+  const size_t to = (draw(c) * (uint64_t)count) >> 32, from = (draw(c) * (uint64_t)count) >> 32;
+  char *data = args->buf[o];
+
+  if (p->op->operands[o].output || count < 2 || (c->head.layout.in_place && o == first_operand(p->op, false)))
+    return;
+  e->size = p->bytes[o] / p->elements[o];
+  e->at = data + to * e->size;
+  memcpy(&e->was, e->at, e->size);
+  memcpy(e->at, data + from * e->size, e->size);
+}
+
+/* Every microsecond or so an element of an input is another one, so that a result that is kept for such inputs is of no
+ * use; the last call has the inputs as they were. Before it, and of others before the last of some, outputs are spoilt
+ * somewhere, where a kernel that finds its result there leaves that. Both are too seldom to take time. */
 static void run_batch(void *argument) {
   cpu_call *c = argument;
   const lathe_args *args = c->head.others ? &c->other_args : &c->args;
-  uint64_t some = 1 + draw(c) % TOGETHER;
+  const uint64_t apart = c->ns >= FRESH ? 1 : c->ns > 0 ? (uint64_t)(FRESH / c->ns) + 1 : TOGETHER;
+  uint64_t to_spoil = 1 + draw(c) % TOGETHER, to_freshen = apart;
+  fresh_element fresh = {NULL};
 
-  for (uint64_t left = c->calls; left > 0; left -= some, some = TOGETHER) {
-    some = some < left ? some : left;
-    for (uint64_t i = 1; i < some; i++)
-      run_kernel(c, args);
-    if (c->head.other)
+  for (uint64_t left = c->head.other ? 0 : c->calls; left > 0; left--)
+    run_kernel(c, args);
+  for (uint64_t left = c->head.other ? c->calls : 0; left > 0; left--) {
+    if (left == 1 || --to_freshen == 0) {
+      put_back(&fresh);
+      if (left > 1)
+        freshen(c, args, &fresh);
+      to_freshen = apart;
+    }
+    if (left == 1 || --to_spoil == 0) {
       poke_somewhere(c);
+      to_spoil = TOGETHER;
+    }
     run_kernel(c, args);
   }
 }
@@ -271,7 +313,7 @@ __attribute__((noinline)) static void fill_stack(unsigned char pattern) {
 
 /* One call, on a stack that holds other numbers each time. */
 static void run_once(void *argument) {
-  const unsigned char patterns[] = {0x3f, buffer_poison_byte};
+  const unsigned char patterns[] = {0x3f, buffer_poison_huge};
   static unsigned turn;
   cpu_call *c = argument;
 
@@ -331,6 +373,7 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   crash = signals_guard(run_batch, c);
   taken->host = clock_ns() - host;
   taken->own = clock_cpu_ns() - own;
+  c->ns = calls ? taken->host / (double)calls : 0;
   return !crash || device_fail(call, "crashed with %s while it was timed", crash);
 }
 
