@@ -95,6 +95,8 @@ static bool holds(result_watch *w, int o) {
 
 bool watch_look(result_watch *w) {
   w->call->error[0] = 0;
+  if (w->call->fresh)
+    return true;
   for (int o = 0; o < w->call->variant->op->noperands; o++)
     if (is_output(w, o) && !holds(w, o))
       return !w->call->error[0] && watch_look_at_all(w);
@@ -104,6 +106,8 @@ bool watch_look(result_watch *w) {
 bool watch_look_at_all(result_watch *w) {
   const problem *own = w->call->problem;
 
+  if (w->call->fresh)
+    return true;
   if (w->call->others)
     w->call->problem = w->call->other;
   w->found = check_same(w->call, expected(w));

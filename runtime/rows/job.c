@@ -116,8 +116,10 @@ static check_result time_fresh(const job *j, device_call *call, const problem *f
   check_result r = {.verdict = CHECK_RIGHT};
   check_kept *left = NULL;
   device_time taken;
+  const uint64_t chance = call->chance;
   bool ok = call->on->load(call, fresh);
 
+  call->chance = 0;
   *now = trial_of(j, FRESH);
   for (int turn = 0; ok && (turn == 0 || call->others) && turn < TURNS; turn++) {
     call->others = false;
@@ -130,6 +132,7 @@ static check_result time_fresh(const job *j, device_call *call, const problem *f
   if (left)
     r = check_judge(call, left);
   check_drop(left);
+  call->chance = chance;
   if (r.verdict == CHECK_WRONG)
     return r;
   *now = trial_of(j, ASKED);
@@ -374,6 +377,7 @@ static void judge(const job *j, device_call *call, const problem *other, const p
                       .right = p.other ? p.other : p.asked,
                       .others = turns ? p.asked : NULL,
                       .drawn = j->seed + (uint64_t)j->round};
+    call->chance = w.drawn + 1;
     const check_result r = time_call(j, &w, p.other ? fresh : NULL, out);
     check_take(&out->check, &r);
   }

@@ -148,7 +148,14 @@ bool buffer_make(buffer *b, size_t size, buffer_place place) {
   return true;
 }
 
+void buffer_protect(buffer *b, bool from_writing) {
+  if (b->map && b->is_protected != from_writing &&
+      mprotect(b->zone, b->zone_size, from_writing ? PROT_READ : PROT_READ | PROT_WRITE) == 0)
+    b->is_protected = from_writing;
+}
+
 void buffer_free(buffer *b) {
+  buffer_protect(b, false);
   if (b->map)
     keep_spare(b);
   memset(b, 0, sizeof *b);

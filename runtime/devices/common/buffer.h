@@ -13,6 +13,7 @@ typedef struct buffer {
   /* The writable zone around data: guards on both sides. */
   unsigned char *zone;
   size_t zone_size;
+  bool is_protected;
   void *map;
   size_t map_size;
 } buffer;
@@ -37,6 +38,9 @@ void buffer_forget(void);
 /* Bytes that memory is filled with before a call writes it: hugely negative numbers in every floating format, that no
  * right result has, and NaN, which what is multiplied by 0 keeps. */
 extern const unsigned char buffer_poison_huge, buffer_poison_nan;
+
+/* From here on the data and its guards can only be read, or written as well, as at first and when freed. */
+void buffer_protect(buffer *b, bool from_writing);
 
 /* Fills the data. */
 void buffer_poison(buffer *b, unsigned char with);

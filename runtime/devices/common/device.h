@@ -43,6 +43,10 @@ typedef struct device_call {
   bool others;
   bool draws; /* its random numbers are its own, and not those of the op: check_drawn judges it */
   size_t poked[LATHE_MAX_OPERANDS];
+  /* What chance has come to, not 0 where timed calls on a processor are to find other elements in their inputs now and
+   * then, and their outputs spoilt; and whether the last one had such inputs, so that nothing is known of its results. */
+  uint64_t chance;
+  bool fresh;
   char error[256]; /* what went wrong last */
 } device_call;
 

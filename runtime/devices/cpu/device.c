@@ -22,6 +22,8 @@ enum {
   PATTERNED = 16 << 10, /* bytes of the stack that a kernel finds a pattern in */
   POKED = 8,            /* bytes of an output that are spoilt at a time */
   FRESH = 1000,         /* ns, about, after which an input has another element */
+  FEW = 8,              /* inputs in a batch, of which the last is then known */
+  KNOWN = 4,            /* batches of fewer, about, of which that is so in one */
   TOGETHER = 64,        /* calls of which one finds that */
   TURNS = 8,            /* batches, about, until the other problem has its turn; see take_turns */
 };
@@ -31,7 +33,6 @@ typedef struct cpu_call {
   buffer operand[LATHE_MAX_OPERANDS], workspace;
   buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
   lathe_args args, other_args;
-  uint64_t drawn; /* what chance has come to */
   uint64_t calls; /* how many the next batch makes */
   double ns;      /* of a call of the last one; 0: not known */
   size_t parts;   /* that threads share of each */
@@ -88,6 +89,15 @@ static int lines_of(device_layout layout, int nth) {
   return layout.drawn && !layout.page_end ? (int)(mixed >> 28) : 0;
 }
 
+/* From here on inputs are only read, or written as well: what a kernel writes there and takes back is seen as well. */
+static void keep_inputs(cpu_call *c, bool from_writing) {
+  const problem *p = c->head.problem;
+
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->input[o] && !(c->head.layout.in_place && o == first_operand(p->op, false)))
+      buffer_protect(&c->operand[o], from_writing);
+}
+
 static bool allocate(cpu_call *c) {
   const lathe_variant *v = c->head.variant;
   const problem *p = c->head.problem;
@@ -106,6 +116,8 @@ static bool allocate(cpu_call *c) {
   }
   for (int o = 0; o < v->op->noperands; o++)
     c->args.buf[o] = c->operand[device_home(&c->head, o)].data;
+  if (c->head.layout.page_end)
+    keep_inputs(c, true);
   if (v->workspace) {
     place = (buffer_place){.stagger = v->op->noperands,
                            .lines = lines_of(c->head.layout, v->op->noperands)};
@@ -164,6 +176,7 @@ static bool load(device_call *call, const problem *p) {
   const lathe_args with = problem_args(p);
 
   call->problem = p;
+  keep_inputs(c, false);
   memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
   for (int o = 0; o < p->op->noperands; o++)
     if (p->input[o])
@@ -195,14 +208,13 @@ static bool take_turns(device_call *call, const problem *other) {
     c->other_args.buf[o] = c->input[o].data;
   }
   call->other = other;
-  c->drawn = other->seed;
   return true;
 }
 
 /* A number that no kernel can know. */
 static uint32_t draw(cpu_call *c) {
-  c->drawn = c->drawn * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)(c->drawn >> 32);
+  c->head.chance = c->head.chance * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(c->head.chance >> 32);
 }
 
 /* Spoils each output somewhere. */
@@ -260,16 +272,29 @@ static void put_back(fresh_element *e) {
   e->at = NULL;
 }
 
+static bool may_freshen(const cpu_call *c, int o) {
+  const lathe_op *op = c->head.variant->op;
+
+  return !op->operands[o].output && c->head.problem->elements[o] > 1 &&
+         !(c->head.layout.in_place && o == first_operand(op, false));
+}
+
 /* Puts an element of an input in the place of another. */
 static void freshen(cpu_call *c, const lathe_args *args, fresh_element *e) {
   const problem *p = c->head.problem;
-  const int o = (int)(draw(c) % (uint32_t)p->op->noperands);
-  const size_t count = p->elements[o] < UINT32_MAX ? p->elements[o] : UINT32_MAX;
-  const size_t to = (draw(c) * (uint64_t)count) >> 32, from = (draw(c) * (uint64_t)count) >> 32;
-  char *data = args->buf[o];
+  const int first = (int)(draw(c) % (uint32_t)p->op->noperands);
+  int o = first, tried = 0;
+  size_t count, to, from;
+  char *data;
 
-  if (p->op->operands[o].output || count < 2 || (c->head.layout.in_place && o == first_operand(p->op, false)))
+  while (tried < p->op->noperands && !may_freshen(c, o))
+    o = (first + ++tried) % p->op->noperands;
+  if (tried == p->op->noperands)
     return;
+  count = p->elements[o] < UINT32_MAX ? p->elements[o] : UINT32_MAX;
+  to = (draw(c) * (uint64_t)count) >> 32;
+  from = (draw(c) * (uint64_t)count) >> 32;
+  data = args->buf[o];
   e->size = p->bytes[o] / p->elements[o];
   e->at = data + to * e->size;
   memcpy(&e->was, e->at, e->size);
@@ -277,21 +302,24 @@ static void freshen(cpu_call *c, const lathe_args *args, fresh_element *e) {
 }
 
 /* Every microsecond or so an element of an input is another one, so that a result that is kept for such inputs is of no
- * use; the last call has the inputs as they were. Before it, and of others before the last of some, outputs are spoilt
- * somewhere, where a kernel that finds its result there leaves that. Both are too seldom to take time. */
+ * use. The last call has the inputs as they were; of few, by chance alone. Before it, and of others before the last of
+ * some, outputs are spoilt somewhere, where a kernel that finds its result there leaves that. Both are too seldom to
+ * take time. */
 static void run_batch(void *argument) {
   cpu_call *c = argument;
   const lathe_args *args = c->head.others ? &c->other_args : &c->args;
+  const bool watched = c->head.chance != 0;
   const uint64_t apart = c->ns >= FRESH ? 1 : c->ns > 0 ? (uint64_t)(FRESH / c->ns) + 1 : TOGETHER;
-  uint64_t to_spoil = 1 + draw(c) % TOGETHER, to_freshen = apart;
+  uint64_t to_spoil = TOGETHER, to_freshen = apart;
   fresh_element fresh = {NULL};
 
-  for (uint64_t left = c->head.other ? 0 : c->calls; left > 0; left--)
+  c->head.fresh = watched && c->calls / apart < FEW && draw(c) % KNOWN != 0;
+  for (uint64_t left = watched ? 0 : c->calls; left > 0; left--)
     run_kernel(c, args);
-  for (uint64_t left = c->head.other ? c->calls : 0; left > 0; left--) {
+  for (uint64_t left = watched ? c->calls : 0; left > 0; left--) {
     if (left == 1 || --to_freshen == 0) {
       put_back(&fresh);
-      if (left > 1)
+      if (left > 1 || c->head.fresh)
         freshen(c, args, &fresh);
       to_freshen = apart;
     }
@@ -301,6 +329,7 @@ static void run_batch(void *argument) {
     }
     run_kernel(c, args);
   }
+  put_back(&fresh);
 }
 
 /* Leaves a pattern where a kernel will have its stack. */
@@ -366,7 +395,8 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   double host, own;
 
   c->calls = calls;
-  if (call->other && draw(c) % TURNS == 0)
+  keep_inputs(c, false);
+  if (call->other && call->chance && draw(c) % TURNS == 0)
     call->others = !call->others;
   own = clock_cpu_ns();
   host = clock_ns();
