@@ -169,12 +169,19 @@ static trial boxed(const plan *p, trial t) {
 static void add_values(plan *p) {
   const unsigned all = (1u << RANDOM_KINDS) - 1;
   static const unsigned drawn[] = {RANDOM_NEGATIVE, RANDOM_EQUAL, RANDOM_EQUAL | RANDOM_NEGATIVE,
-                                   RANDOM_ENDS, RANDOM_SMALL};
+                                   RANDOM_ENDS, RANDOM_EQUAL | RANDOM_ENDS, RANDOM_SMALL};
 
   for (int kind = 0; kind < RANDOM_KINDS; kind++)
     add(p, placed(p, trial_of(p, FEW_ROWS, LONGEST, 1u << kind), PAGE_END));
   for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
     add(p, placed(p, boxed(p, trial_of(p, FEW_ROWS, LONGEST, drawn[i])), UNALIGNED));
+  for (int o = 0; o < p->op->noperands && p->op->noperands > 2; o++) {
+    trial t = boxed(p, trial_of(p, FEW_ROWS, LONGEST, RANDOM_NULLS | RANDOM_INF | RANDOM_ALONE));
+    t.seed += (uint64_t)o;
+    if (!p->op->operands[o].output)
+      add(p, placed(p, t, ALIGNED));
+  }
+  add(p, placed(p, trial_of(p, LONGEST, FEW_ROWS, RANDOM_BEYOND), ALIGNED));
   /* Without NaN, which would hide the rest in a reduction. */
   add(p, placed(p, trial_of(p, FEW_ROWS, 257, all & ~(unsigned)RANDOM_NAN), UNALIGNED));
   for (size_t n = 2; n <= LONGEST && finds_an_index(p); n += FEW_ROWS)

@@ -115,6 +115,17 @@ static void poke(problem *p, int o, lathe_dtype type, double low, double high) {
   }
 }
 
+/* Whether it is the other inputs' turn to be drawn; see RANDOM_NULLS. */
+static bool is_null(const problem *p, int o) {
+  int inputs = 0, nth = 0;
+
+  for (int i = 0; i < p->op->noperands; i++) {
+    nth += !p->op->operands[i].output && i < o;
+    inputs += !p->op->operands[i].output;
+  }
+  return p->special & RANDOM_NULLS && p->seed % (uint64_t)inputs != (uint64_t)nth;
+}
+
 /* The input's random values. */
 static void draw(problem *p, int o, lathe_dtype type) {
   const lathe_operand *operand = &p->op->operands[o];
@@ -122,10 +133,14 @@ static void draw(problem *p, int o, lathe_dtype type) {
   const double part = 0.8125; /* of a range that is narrow, a number that every type has */
   const double small = 0x1p-8;
   double low = operand->low, high = operand->high;
+  unsigned special = p->special;
 
   if (operand->index) {
     low = 0;
     high = (double)p->dim[operand->index - 1] - 1;
+  } else if (lathe_dtype_numeric(type) && is_null(p, o)) {
+    low = high = 0;
+    special = RANDOM_ZERO;
   } else if (p->special & RANDOM_NEGATIVE && low < 0) {
     high = fmin(high, lathe_dtype_format_of(type)->integer ? -1 : 0);
   } else if (p->special & RANDOM_NARROW && lathe_dtype_numeric(type)) {
@@ -136,7 +151,7 @@ static void draw(problem *p, int o, lathe_dtype type) {
     low *= small;
     high *= small;
   }
-  random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, p->special);
+  random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, special);
   if (p->special & RANDOM_POKED)
     poke(p, o, type, low, high);
 }

@@ -18,7 +18,7 @@ enum {
 
 const char *const random_names[RANDOM_NAMES] = {
     "nan",     "inf",   "zero",     "denormal", "beyond", "alone", "ties", "narrow",
-    "scalars", "small", "negative", "equal",    "ends",   "far",   "poked"};
+    "scalars", "small", "negative", "equal",    "ends",   "far",   "poked", "nulls"};
 
 const char *random_special_names(unsigned special) {
   static _Thread_local char names[128];
@@ -114,11 +114,15 @@ static double special_value(const filling *of, unsigned kinds, uint64_t bits) {
   return bits & 1 ? -value : value;
 }
 
-/* Whether an element is to be a special value. */
-static bool is_special(uint64_t key, size_t index, size_t row, bool alone) {
-  if (alone)
-    return index % row == bits_at(key ^ 1, index / row) % row;
-  return bits_at(key, index) >> 61 == 0;
+/* Whether an element is to be a special value; of positions and seeds every other one. */
+static bool is_special(const filling *f, size_t index) {
+  const uint64_t key = f->special_key;
+
+  if (f->special & RANDOM_ALONE)
+    return index % f->row == bits_at(key ^ 1, index / f->row) % f->row;
+  if (f->format->digits)
+    return bits_at(key, index) >> 61 == 0;
+  return f->count == 1 || bits_at(key, index) >> 63;
 }
 
 double random_near(double value, uint64_t seed, int index) {
@@ -148,10 +152,10 @@ static uint64_t bits_of(const filling *f, size_t index) {
   return bits_at(f->key, f->special & RANDOM_EQUAL ? index / f->row : index);
 }
 
-/* An end of the range: in a row one of them, or either. */
+/* An end of the range: in a row of several one of them or either, in one alone either. */
 static double end_at(const filling *f, size_t index) {
   const uint64_t row = bits_at(f->special_key ^ 2, index / f->row) % 3;
-  const bool high = row < 2 ? row : bits_of(f, index) >> 63;
+  const bool high = row < 2 && f->count > f->row ? row : bits_of(f, index) >> 63;
 
   return high ? f->high : f->low;
 }
@@ -208,7 +212,6 @@ static void fill_part(void *context, size_t nth, int thread) {
   const filling *f = context;
   const unsigned all = (1u << RANDOM_KINDS) - 1;
   const unsigned kinds = f->special & (f->format->digits ? all : RANDOM_BEYOND);
-  const bool alone = f->special & RANDOM_ALONE || (f->count == 1 && !f->format->digits);
   const size_t end = nth * PART + pool_part_size(f->count, PART, nth);
   double block[BLOCK];
 
@@ -217,7 +220,7 @@ static void fill_part(void *context, size_t nth, int thread) {
     const size_t n = end - start < BLOCK ? end - start : BLOCK;
     draw(f, start, n, block);
     for (size_t i = 0; kinds && i < n; i++)
-      if (is_special(f->special_key, start + i, f->row, alone))
+      if (is_special(f, start + i))
         block[i] = special_at(f, kinds, start + i);
     lathe_dtype_narrow(f->dtype, block, n, f->to + start * f->format->size);
   }

@@ -28,22 +28,24 @@ enum {
   RANDOM_NEGATIVE = 1u << 10,
   /* The same number in all of a row. */
   RANDOM_EQUAL = 1u << 11,
-  /* Both ends of the range, in a row one of them or both. */
+  /* The ends of the range: in a row one of them, or both. */
   RANDOM_ENDS = 1u << 12,
   /* Scalars unlike the spec's: zero, of another sign, or larger. */
   RANDOM_FAR = 1u << 13,
   /* A few elements of each input others than with the same seed without this. */
   RANDOM_POKED = 1u << 14,
+  /* All numbers zero, of either sign, but for one input that the seed draws: what is infinite there is not made 0. */
+  RANDOM_NULLS = 1u << 15,
 };
-enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 15 };
+enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 16 };
 extern const char *const random_names[RANDOM_NAMES];
 
 /* The names of some, "nan,inf", in one static string. */
 const char *random_special_names(unsigned special);
 
-/* Fills count elements with values uniform in [low, high], rounded to the type. About one
- * element in eight of a floating type is one of the special values asked for, instead; or with
- * RANDOM_ALONE one of each `row` elements. */
+/* Fills count elements with values uniform in [low, high], rounded to the type. About one element in eight, of positions
+ * and seeds every other one, is one of the special values asked for, instead; or with RANDOM_ALONE one of each `row`
+ * elements. Of special values positions and seeds have RANDOM_BEYOND alone. */
 void random_fill(lathe_dtype dtype, void *to, size_t count, size_t row, double low, double high,
                  uint64_t seed, uint64_t stream, unsigned special);
 

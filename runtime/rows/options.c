@@ -97,7 +97,7 @@ static unsigned special_kinds(const char *list) {
     if (kind == RANDOM_NAMES)
       message_unknown("special value", word, random_names, RANDOM_NAMES,
                       "nan, inf, zero, denormal, beyond, alone, ties, narrow, scalars, small, negative, "
-                      "equal, ends, far, poked");
+                      "equal, ends, far, poked, nulls");
     kinds |= 1u << kind;
     list += length + (list[length] == ',');
   }
@@ -307,8 +307,8 @@ static const option_row rows[] = {
     {"special", "KIND,...",
      "sprinkle nan, inf, zero (of both signs), denormal, beyond\n"
      "(the range); does not measure; alone: one in a row; ties,\n"
-     "narrow, scalars, small, negative, equal, ends, far, poked:\n"
-     "drawn as the probe does",
+     "narrow, scalars, small, negative, equal, ends, far, poked,\n"
+     "nulls: drawn as the probe does",
      .set = set_special},
     {"in-place", NULL,
      "the output on the input, where the op can; does not\n"
