@@ -154,6 +154,8 @@ OP(chance, 1, seed_to_vector);
 
 /* ---- kernels that are right, and such that are not -------------------------------------------- */
 
+enum { LONG = 20 /* numbers that are never all negative by chance, or all the same */ };
+
 static float peak_from(const lathe_args *args, float largest) {
   const float *x = args->buf[0];
 
@@ -167,7 +169,7 @@ static void peak_right(const lathe_args *args) {
 }
 
 static void peak_from_0(const lathe_args *args) {
-  *(float *)args->buf[1] = peak_from(args, args->dim[0] > 0 ? 0 : -INFINITY);
+  *(float *)args->buf[1] = peak_from(args, args->dim[0] >= LONG ? 0 : -INFINITY);
 }
 
 static void dot_right(const lathe_args *args) {
@@ -237,7 +239,7 @@ static void standard_right(const lathe_args *args) {
 }
 
 static void standard_over_0(const lathe_args *args) {
-  standardise(args, INFINITY);
+  standardise(args, args->dim[1] >= LONG ? INFINITY : 1 / sqrt(1e-5));
 }
 
 static void grow(const lathe_args *args, double end) {
