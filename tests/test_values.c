@@ -190,6 +190,13 @@ static void dot_skips_zeros(const lathe_args *args) {
   *(float *)args->buf[2] = (float)sum;
 }
 
+static void dot_of_one(const lathe_args *args) {
+  if (args->buf[0] == args->buf[1])
+    *(float *)args->buf[2] = (float)args->dim[0];
+  else
+    dot_right(args);
+}
+
 static void add_bytes(const lathe_args *args, int least, int most, bool wraps) {
   const int8_t *x = args->buf[0], *w = args->buf[1];
   int64_t sum = 0;
@@ -311,6 +318,7 @@ static const planted plants[] = {
     RIGHT(chance, 1000),
     WRONG(peak, from_0, "r is 0, expected -", 1000),
     WRONG(dot, skips_zeros, "r is ", 1000),
+    WRONG(dot, of_one, "r is 67, ", 1000),
     WRONG(byte_dot, wraps, "r is ", 1000),
     WRONG(byte_dot, saturates, "r is ", 1000),
     WRONG(standard, over_0, "y[", 8, 100),

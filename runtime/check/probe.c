@@ -168,13 +168,19 @@ static trial boxed(const plan *p, trial t) {
 
 static void add_values(plan *p) {
   const unsigned all = (1u << RANDOM_KINDS) - 1;
-  static const unsigned drawn[] = {RANDOM_NEGATIVE, RANDOM_EQUAL, RANDOM_EQUAL | RANDOM_NEGATIVE,
-                                   RANDOM_ENDS, RANDOM_EQUAL | RANDOM_ENDS, RANDOM_SMALL};
+  static const unsigned drawn[] = {RANDOM_NEGATIVE,
+                                   RANDOM_EQUAL,
+                                   RANDOM_EQUAL | RANDOM_NEGATIVE,
+                                   RANDOM_ENDS,
+                                   RANDOM_EQUAL | RANDOM_ENDS,
+                                   RANDOM_SMALL};
 
   for (int kind = 0; kind < RANDOM_KINDS; kind++)
     add(p, placed(p, trial_of(p, FEW_ROWS, LONGEST, 1u << kind), PAGE_END));
   for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
     add(p, placed(p, boxed(p, trial_of(p, FEW_ROWS, LONGEST, drawn[i])), UNALIGNED));
+  if (p->op->noperands > 2)
+    add(p, placed(p, boxed(p, trial_of(p, FEW_ROWS, LONGEST, RANDOM_SAME)), UNALIGNED));
   for (int o = 0; o < p->op->noperands && p->op->noperands > 2; o++) {
     trial t = boxed(p, trial_of(p, FEW_ROWS, LONGEST, RANDOM_NULLS | RANDOM_INF | RANDOM_ALONE));
     t.seed += (uint64_t)o;
@@ -247,7 +253,8 @@ static check_result take_turns(device *on, const lathe_variant *v, const plan *p
     } else if (!first[turn]) {
       r = check_run(w.call, &first[turn]);
     } else {
-      if (i / 2 % 2) /* else a workspace is as the other problem left it, for inputs at the same place */
+      if (i / 2 %
+          2) /* else a workspace is as the other problem left it, for inputs at the same place */
         on->reset(w.call);
       r = call_again(w.call, first[turn]);
     }

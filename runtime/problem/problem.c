@@ -96,8 +96,20 @@ bool problem_solve(problem *p) {
   return ok && (!again || problem_ask(p));
 }
 
-/* Puts a few other values in places that chance chooses: both ends of the range, so that an extreme is another, and what
- * the range has otherwise. */
+int problem_home(const problem *p, int operand) {
+  const lathe_operand *own = &p->op->operands[operand];
+
+  for (int o = 0; o < operand && p->special & RANDOM_SAME && !own->output; o++) {
+    const lathe_operand *other = &p->op->operands[o];
+    if (!other->output && other->dtype == own->dtype && other->index == own->index &&
+        other->ndim == own->ndim && memcmp(other->dim, own->dim, sizeof own->dim) == 0)
+      return o;
+  }
+  return operand;
+}
+
+/* Puts a few other values in places that chance chooses: both ends of the range, so that an extreme is another, and
+ * some within it. */
 static void poke(problem *p, int o, lathe_dtype type, double low, double high) {
   enum { PLACES = 4, STREAM = LATHE_MAX_OPERANDS };
   const size_t size = lathe_dtype_size(type);
@@ -150,6 +162,10 @@ static void draw(problem *p, int o, lathe_dtype type) {
              high >= 0) {
     low *= small;
     high *= small;
+  }
+  if (problem_home(p, o) != o) {
+    memory_copy(p->input[o], p->input[problem_home(p, o)], p->bytes[o]);
+    return;
   }
   random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, special);
   if (p->special & RANDOM_POKED)

@@ -17,8 +17,8 @@ enum {
 };
 
 const char *const random_names[RANDOM_NAMES] = {
-    "nan",     "inf",   "zero",     "denormal", "beyond", "alone", "ties", "narrow",
-    "scalars", "small", "negative", "equal",    "ends",   "far",   "poked", "nulls"};
+    "nan",   "inf",      "zero",  "denormal", "beyond", "alone", "ties",  "narrow", "scalars",
+    "small", "negative", "equal", "ends",     "far",    "poked", "nulls", "same"};
 
 const char *random_special_names(unsigned special) {
   static _Thread_local char names[128];

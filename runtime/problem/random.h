@@ -36,15 +36,17 @@ enum {
   RANDOM_POKED = 1u << 14,
   /* All numbers zero, of either sign, but for one input that the seed draws: what is infinite there is not made 0. */
   RANDOM_NULLS = 1u << 15,
+  /* Inputs of one type and shape the same, and in the same memory. */
+  RANDOM_SAME = 1u << 16,
 };
-enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 16 };
+enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 17 };
 extern const char *const random_names[RANDOM_NAMES];
 
 /* The names of some, "nan,inf", in one static string. */
 const char *random_special_names(unsigned special);
 
-/* Fills count elements with values uniform in [low, high], rounded to the type. About one element in eight, of positions
- * and seeds every other one, is one of the special values asked for, instead; or with RANDOM_ALONE one of each `row`
+/* Fills count elements with values uniform in [low, high], rounded to the type. About one element in eight, of
+ * positions and seeds every other one, is one of the special values asked for, instead; or with RANDOM_ALONE one of each `row`
  * elements. Of special values positions and seeds have RANDOM_BEYOND alone. */
 void random_fill(lathe_dtype dtype, void *to, size_t count, size_t row, double low, double high,
                  uint64_t seed, uint64_t stream, unsigned special);

@@ -108,8 +108,8 @@ static check_result repeat(const job *j, device_call *call, const check_kept *fi
   return device_run(call) ? check_same(call, first) : check_failed(call);
 }
 
-/* Timed calls of inputs that the kernel has not had, but for most of their elements: what it leaves is not known, and is
- * judged. */
+/* Timed calls of inputs that the kernel has not had, but for most of their elements: what it leaves is not known, and
+ * is judged. */
 static check_result time_fresh(const job *j, device_call *call, const problem *fresh,
                                uint64_t calls) {
   const problem *before = call->problem;

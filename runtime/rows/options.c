@@ -95,9 +95,10 @@ static unsigned special_kinds(const char *list) {
     while (kind < RANDOM_NAMES && strcmp(word, random_names[kind]) != 0)
       kind++;
     if (kind == RANDOM_NAMES)
-      message_unknown("special value", word, random_names, RANDOM_NAMES,
-                      "nan, inf, zero, denormal, beyond, alone, ties, narrow, scalars, small, negative, "
-                      "equal, ends, far, poked, nulls");
+      message_unknown(
+          "special value", word, random_names, RANDOM_NAMES,
+          "nan, inf, zero, denormal, beyond, alone, ties, narrow, scalars, small, negative, "
+          "equal, ends, far, poked, nulls, same");
     kinds |= 1u << kind;
     list += length + (list[length] == ',');
   }
@@ -308,7 +309,7 @@ static const option_row rows[] = {
      "sprinkle nan, inf, zero (of both signs), denormal, beyond\n"
      "(the range); does not measure; alone: one in a row; ties,\n"
      "narrow, scalars, small, negative, equal, ends, far, poked,\n"
-     "nulls: drawn as the probe does",
+     "nulls, same: drawn as the probe does",
      .set = set_special},
     {"in-place", NULL,
      "the output on the input, where the op can; does not\n"

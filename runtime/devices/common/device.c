@@ -25,15 +25,18 @@ bool device_fail(device_call *call, const char *format, ...) {
 
 int device_home(const device_call *call, int operand) {
   const lathe_op *op = call->variant->op;
+  const int home = problem_home(call->problem, operand);
   int input = 0, output = 0;
 
   if (!call->layout.in_place)
-    return operand;
+    return home;
   while (op->operands[input].output)
     input++;
   while (!op->operands[output].output)
     output++;
-  return operand == output ? input : operand;
+  if (home == input) /* what is written over is no other input */
+    return operand == output ? input : operand;
+  return operand == output ? input : home;
 }
 
 unsigned char device_poison(const device_call *call) {

@@ -179,7 +179,7 @@ static bool load(device_call *call, const problem *p) {
   keep_inputs(c, false);
   memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
   for (int o = 0; o < p->op->noperands; o++)
-    if (p->input[o])
+    if (p->input[o] && device_home(call, o) == o)
       memory_copy(c->operand[o].data, p->input[o], p->bytes[o]);
   return true;
 }
@@ -472,7 +472,7 @@ static bool intact(device_call *call) {
     const char *name = op->operands[o].name;
     if (!guards_hold(call, &c->operand[o], name) || !guards_hold(call, &c->input[o], name))
       return false;
-    if (call->problem->input[o] && !overwritten &&
+    if (call->problem->input[o] && !overwritten && device_home(call, o) == o &&
         !input_holds(call, &c->operand[o], call->problem, o))
       return false;
     if (c->input[o].map && !input_holds(call, &c->input[o], call->other, o))

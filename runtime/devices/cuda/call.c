@@ -165,7 +165,7 @@ bool cuda_load(device_call *call, const problem *p) {
   call->problem = p;
   memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
   for (int o = 0; o < p->op->noperands && !error; o++)
-    if (p->input[o])
+    if (p->input[o] && device_home(call, o) == o)
       error = cuda_send(cuda_device_of(call), c->operand[o].data, p->input[o], p->bytes[o]);
   return !error || fail(call, error, "the inputs could not be copied");
 }
