@@ -129,9 +129,9 @@ static void crooked_reset(device_call *call) {
 
   for (int o = 0; o < call->variant->op->noperands; o++)
     if (call->variant->op->operands[o].output)
-      buffer_poison(&c->operand[o]);
+      buffer_poison(&c->operand[o], device_poison(call));
   if (c->workspace.data)
-    buffer_poison(&c->workspace);
+    buffer_poison(&c->workspace, device_poison(call));
 }
 
 static bool crooked_run(device_call *call) {

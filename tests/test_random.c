@@ -60,11 +60,12 @@ static void test_random_special_values(void **state) {
   (void)state;
   for (int kind = 0; kind < RANDOM_KINDS; kind++) {
     size_t special = 0, negative = 0;
+    const bool of_either_sign = kind != 0 && 1u << kind != RANDOM_BEYOND; /* the range has one */
     random_fill(LATHE_F64, x, N, N, 1, 2, 7, 0, 1u << kind);
     for (size_t i = 0; i < N; i++) {
       const int class = fpclassify(x[i]);
-      static const int classes[] = {FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL};
-      if (class == FP_NORMAL)
+      static const int classes[] = {FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL, FP_NORMAL};
+      if (x[i] >= 1 && x[i] < 2)
         continue;
       assert_int_equal(class, classes[kind]);
       special++;
@@ -72,7 +73,7 @@ static void test_random_special_values(void **state) {
     }
     /* One in eight, five deviations either way; both signs alike. */
     assert_in_range(special, 1000 - 148, 1000 + 148);
-    if (kind != 0)
+    if (of_either_sign)
       assert_in_range(negative, special / 2 - 80, special / 2 + 80);
   }
   assert_string_equal(random_special_names(RANDOM_NAN | RANDOM_DENORMAL), "nan,denormal");
@@ -105,7 +106,43 @@ static void test_random_drawn_otherwise(void **state) {
     assert_true(random_near(5, seed, 0) < random_near(6, seed, 1));
   }
   assert_string_equal(random_special_names((1u << RANDOM_NAMES) - 1),
-                      "nan,inf,zero,denormal,alone,ties,narrow,scalars,small");
+                      "nan,inf,zero,denormal,beyond,alone,ties,narrow,scalars,small,negative,equal,"
+                      "ends,far,poked,nulls,same");
+}
+
+static void test_random_of_rows(void **state) {
+  enum { ROW = 100, ROWS = 30 };
+  double x[ROW * ROWS];
+  int8_t bytes[ROW * ROWS];
+  int64_t at[ROW * ROWS];
+  size_t ends[3] = {0}, others = 0, whole = 0;
+
+  (void)state;
+  random_fill(LATHE_F64, x, ROW * ROWS, ROW, 0.1, 2, 7, 0, RANDOM_EQUAL);
+  for (size_t i = 0; i < ROW * ROWS; i++)
+    assert_true(x[i] == x[i / ROW * ROW] && x[i] >= 0.1 && x[i] <= 2);
+  assert_true(x[0] != x[ROW]);
+  random_fill(LATHE_I8, bytes, ROW * ROWS, ROW, -128, 127, 7, 0, RANDOM_ENDS);
+  for (size_t row = 0; row < ROWS; row++) {
+    size_t low = 0;
+    for (size_t i = 0; i < ROW; i++) {
+      assert_true(bytes[row * ROW + i] == -128 || bytes[row * ROW + i] == 127);
+      low += bytes[row * ROW + i] == -128;
+    }
+    ends[low == ROW ? 0 : low == 0 ? 1 : 2]++;
+  }
+  assert_true(ends[0] > 0 && ends[1] > 0 && ends[2] > 0);
+  random_fill(LATHE_I64, at, ROW * ROWS, ROW, 0, 9, 7, 0, RANDOM_BEYOND);
+  for (size_t i = 0; i < ROW * ROWS; i++) {
+    others += at[i] < 0 || at[i] > 9;
+    whole += (at[i] < 0 || at[i] > 9) && (int32_t)at[i] >= 0 && (int32_t)at[i] <= 9;
+  }
+  assert_in_range(others, ROW * ROWS / 2 - 140, ROW * ROWS / 2 + 140);
+  assert_true(whole > others / 4);
+  for (uint64_t seed = 0; seed < 3; seed++) {
+    const double three[] = {random_far(2, seed, 0), random_far(2, seed, 1), random_far(2, seed, 2)};
+    assert_true(three[0] + three[1] + three[2] == 6 && three[0] != three[1]);
+  }
 }
 
 const struct CMUnitTest random_tests[] = {
@@ -113,5 +150,6 @@ const struct CMUnitTest random_tests[] = {
     cmocka_unit_test(test_random_range),
     cmocka_unit_test(test_random_special_values),
     cmocka_unit_test(test_random_drawn_otherwise),
+    cmocka_unit_test(test_random_of_rows),
 };
 const size_t random_test_count = COUNT(random_tests);

@@ -60,7 +60,11 @@ static void test_buffer_poison(void **state) {
   (void)state;
   assert_true(buffer_make(&b, 40, (buffer_place){0}));
   assert_int_equal(b.data[0], 0);
-  buffer_poison(&b);
+  buffer_poison(&b, buffer_poison_nan);
+  assert_true(buffer_is_poison(b.data, 40));
+  memcpy(&value, b.data, sizeof value);
+  assert_true(isnan(value));
+  buffer_poison(&b, buffer_poison_huge);
   assert_true(buffer_is_poison(b.data, 40));
   memcpy(&value, b.data, sizeof value);
   assert_true(isfinite(value) && value < -1e30f);

@@ -43,6 +43,7 @@
   GROUP(tables)                                                                                    \
   GROUP(signals)                                                                                   \
   GROUP(planted)                                                                                   \
+  GROUP(values)                                                                                    \
   GROUP(training)                                                                                  \
   GROUP(worker)
 

@@ -132,6 +132,8 @@ static void describe_element(text *t, const view *v, const judgement *j) {
   put_index(t, p, v->of, o, at);
   if (buffer_is_poison(element, lathe_dtype_size(v->type))) {
     put(t, " was never written");
+    if (*element == (char)buffer_poison_nan)
+      put(t, ", or read before that");
   } else {
     put(t, " is ");
     put_element(t, v->type, v->got, j->at);

@@ -21,8 +21,8 @@ typedef struct result_watch {
  * that went wrong, with the reason in the call's error. */
 bool watch_spoil(result_watch *w);
 
-/* Before a batch, and after it; and after the last one, with all of the results. False where they were wrong,
- * or else could not be had, as the call's error says then. */
+/* Before a batch, and after it; and after the last one, with all of the results. False where they were wrong, or else
+ * could not be had, as the call's error says then; where nothing is known of them (device_call.fresh), true. */
 bool watch_poison(result_watch *w);
 bool watch_look(result_watch *w);
 bool watch_look_at_all(result_watch *w);

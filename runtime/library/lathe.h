@@ -37,7 +37,9 @@ typedef enum lathe_dtype {
 const char *lathe_dtype_name(lathe_dtype dtype);
 size_t lathe_dtype_size(lathe_dtype dtype);
 
-/* One call: buffers in operand order, scalars and dimensions in the op's order. workspace has at least
+/* One call: buffers in operand order, scalars and dimensions in the op's order. Inputs may be the same memory as each
+ * other, and are only read; an output shares none with another operand, but the first with the first input, where the
+ * op works in place. workspace has at least
  * lathe_workspace(variant, dim) bytes at a multiple of 64, or is null where that is none; on a device other than the
  * CPU it is zero before the first call, and a call leaves it fit for the next. */
 typedef struct lathe_args {

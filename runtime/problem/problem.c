@@ -96,6 +96,48 @@ bool problem_solve(problem *p) {
   return ok && (!again || problem_ask(p));
 }
 
+int problem_home(const problem *p, int operand) {
+  const lathe_operand *own = &p->op->operands[operand];
+
+  for (int o = 0; o < operand && p->special & RANDOM_SAME && !own->output; o++) {
+    const lathe_operand *other = &p->op->operands[o];
+    if (!other->output && other->dtype == own->dtype && other->index == own->index &&
+        other->ndim == own->ndim && memcmp(other->dim, own->dim, sizeof own->dim) == 0)
+      return o;
+  }
+  return operand;
+}
+
+/* Puts a few other values in places that chance chooses: both ends of the range, so that an extreme is another, and
+ * some within it. */
+static void poke(problem *p, int o, lathe_dtype type, double low, double high) {
+  enum { PLACES = 4, STREAM = LATHE_MAX_OPERANDS };
+  const size_t size = lathe_dtype_size(type);
+  char values[PLACES * sizeof(int64_t)];
+
+  random_fill(type, values, PLACES, 1, low, high, p->seed, (uint64_t)o + STREAM, 0);
+  if (lathe_dtype_numeric(type)) {
+    lathe_dtype_narrow(type, &low, 1, values);
+    lathe_dtype_narrow(type, &high, 1, values + size);
+  }
+  for (size_t i = 0; i < PLACES && p->elements[o] > 0; i++) {
+    const uint64_t nth = (uint64_t)o * PLACES + i;
+    const size_t place = random_below(p->seed + STREAM, nth, p->elements[o]);
+    memcpy((char *)p->input[o] + place * size, values + i * size, size);
+  }
+}
+
+/* Whether it is the other inputs' turn to be drawn; see RANDOM_NULLS. */
+static bool is_null(const problem *p, int o) {
+  int inputs = 0, nth = 0;
+
+  for (int i = 0; i < p->op->noperands; i++) {
+    nth += !p->op->operands[i].output && i < o;
+    inputs += !p->op->operands[i].output;
+  }
+  return p->special & RANDOM_NULLS && p->seed % (uint64_t)inputs != (uint64_t)nth;
+}
+
 /* The input's random values. */
 static void draw(problem *p, int o, lathe_dtype type) {
   const lathe_operand *operand = &p->op->operands[o];
@@ -103,10 +145,16 @@ static void draw(problem *p, int o, lathe_dtype type) {
   const double part = 0.8125; /* of a range that is narrow, a number that every type has */
   const double small = 0x1p-8;
   double low = operand->low, high = operand->high;
+  unsigned special = p->special;
 
   if (operand->index) {
     low = 0;
     high = (double)p->dim[operand->index - 1] - 1;
+  } else if (lathe_dtype_numeric(type) && is_null(p, o)) {
+    low = high = 0;
+    special = RANDOM_ZERO;
+  } else if (p->special & RANDOM_NEGATIVE && low < 0) {
+    high = fmin(high, lathe_dtype_format_of(type)->integer ? -1 : 0);
   } else if (p->special & RANDOM_NARROW && lathe_dtype_numeric(type)) {
     low = low == -high ? 0 : low;
     high = low + part * (high - low);
@@ -115,7 +163,13 @@ static void draw(problem *p, int o, lathe_dtype type) {
     low *= small;
     high *= small;
   }
-  random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, p->special);
+  if (problem_home(p, o) != o) {
+    memory_copy(p->input[o], p->input[problem_home(p, o)], p->bytes[o]);
+    return;
+  }
+  random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, special);
+  if (p->special & RANDOM_POKED)
+    poke(p, o, type, low, high);
 }
 
 static void set_sizes(problem *p) {
@@ -164,9 +218,9 @@ static bool make_inputs(problem *p) {
 static double scalar_of(const problem *p, int s) {
   double value = p->op->scalars[s].value;
 
-  if (p->special & RANDOM_SCALARS) { /* of the type, for an op that hands it out */
+  if (p->special & (RANDOM_SCALARS | RANDOM_FAR)) { /* of the type, for an op that hands it out */
     unsigned char narrow[sizeof value];
-    value = random_near(value, p->seed, s);
+    value = (p->special & RANDOM_FAR ? random_far : random_near)(value, p->seed, s);
     lathe_dtype_narrow(p->dtype, &value, 1, narrow);
     lathe_dtype_widen(p->dtype, narrow, 1, &value);
   }

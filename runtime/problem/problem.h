@@ -59,6 +59,9 @@ problem *problem_draw(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
                       unsigned special, const char **why);
 void problem_free(problem *p);
 
+/* The operand whose memory an input shares: its own, but for RANDOM_SAME. */
+int problem_home(const problem *p, int operand);
+
 /* Runs the reference again, on inputs that have changed; false where there is no memory. */
 bool problem_solve(problem *p);
 

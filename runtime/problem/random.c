@@ -16,11 +16,12 @@ enum {
   PART = 64 * BLOCK, /* by one thread */
 };
 
-const char *const random_names[RANDOM_NAMES] = {"nan",  "inf",    "zero",    "denormal", "alone",
-                                                "ties", "narrow", "scalars", "small"};
+const char *const random_names[RANDOM_NAMES] = {
+    "nan",   "inf",      "zero",  "denormal", "beyond", "alone", "ties",  "narrow", "scalars",
+    "small", "negative", "equal", "ends",     "far",    "poked", "nulls", "same"};
 
 const char *random_special_names(unsigned special) {
-  static _Thread_local char names[80];
+  static _Thread_local char names[128];
   size_t length = 0;
 
   names[0] = 0;
@@ -45,9 +46,45 @@ static double uniform(uint64_t bits) {
   return (double)(int64_t)(bits >> 11) * 0x1p-53;
 }
 
+/* What random_fill is asked for. */
+typedef struct filling {
+  lathe_dtype dtype;
+  const dtype_format *format;
+  char *to;
+  size_t count, row;
+  double low, high;
+  uint64_t key, special_key;
+  unsigned special;
+} filling;
+
+/* A number that the range has not, though so near that what is made of it is seldom too large; of the range's sign,
+ * where that has one. */
+static double beyond(const filling *f, uint64_t bits) {
+  const double least = 2048, times = 64;
+  const double end = fmax(fmax(fabs(f->low), fabs(f->high)), 1);
+  const double size = end * pow(fmax(least / end, times), uniform(bits));
+
+  return f->low >= 0 || (f->high > 0 && bits & 1) ? fmin(size, f->format->high)
+                                                  : fmax(-size, f->format->low);
+}
+
+/* The same of a position or a seed: next to the range, or of the range but for bits above the last 31 or 32. */
+static double index_beyond(const filling *f, uint64_t bits) {
+  const double within = fmin(floor(f->low + uniform(bits) * (f->high - f->low + 1)), f->high);
+
+  switch (bits % 5) {
+  case 0: return f->low - 1;
+  case 1: return f->high + 1;
+  case 2: return within + 0x1p31;
+  case 3: return within + 0x1p32;
+  default: return within - 0x1p32;
+  }
+}
+
 /* One of the kinds asked for (at least one), by the bits; the sign is drawn apart. In integer types an end of the
- * range stands for NaN and infinity, and 1 for what is below the normal range. */
-static double special_value(const dtype_format *f, unsigned kinds, uint64_t bits) {
+ * range stands for NaN, infinity and what is beyond, and 1 for what is below the normal range. */
+static double special_value(const filling *of, unsigned kinds, uint64_t bits) {
+  const dtype_format *f = of->format;
   const uint64_t below_normal = (1ull << (f->digits - 1)) - 1;
   const double end = bits & 1 ? f->low : f->high;
   unsigned chosen[RANDOM_KINDS] = {0}, count = 0;
@@ -67,6 +104,7 @@ static double special_value(const dtype_format *f, unsigned kinds, uint64_t bits
       return end;
     value = INFINITY;
     break;
+  case RANDOM_BEYOND: return f->integer ? end : beyond(of, mix(bits));
   case RANDOM_DENORMAL:
     value =
         f->integer ? 1 : ldexp((double)(1 + (bits >> 16) % below_normal), f->emin - f->digits + 1);
@@ -76,11 +114,15 @@ static double special_value(const dtype_format *f, unsigned kinds, uint64_t bits
   return bits & 1 ? -value : value;
 }
 
-/* Whether an element is to be a special value. */
-static bool is_special(uint64_t key, size_t index, size_t row, bool alone) {
-  if (alone)
-    return index % row == bits_at(key ^ 1, index / row) % row;
-  return bits_at(key, index) >> 61 == 0;
+/* Whether an element is to be a special value; of positions and seeds every other one. */
+static bool is_special(const filling *f, size_t index) {
+  const uint64_t key = f->special_key;
+
+  if (f->special & RANDOM_ALONE)
+    return index % f->row == bits_at(key ^ 1, index / f->row) % f->row;
+  if (f->format->digits)
+    return bits_at(key, index) >> 61 == 0;
+  return f->count == 1 || bits_at(key, index) >> 63;
 }
 
 double random_near(double value, uint64_t seed, int index) {
@@ -91,45 +133,85 @@ double random_near(double value, uint64_t seed, int index) {
   return (value == 0 ? 0.25 : value) * all * own;
 }
 
+double random_far(double value, uint64_t seed, int index) {
+  const double other = value == 0 ? 1 : value;
+
+  switch ((seed + (uint64_t)index) % 3) {
+  case 0: return value == 0 ? -4 : 0;
+  case 1: return -other;
+  default: return 4 * other;
+  }
+}
+
 size_t random_below(uint64_t seed, uint64_t index, size_t limit) {
   return (size_t)(uniform(bits_at(mix(seed ^ 0x91aceu), index)) * (double)limit);
 }
 
-/* What random_fill is asked for. */
-typedef struct filling {
-  lathe_dtype dtype;
-  const dtype_format *format;
-  char *to;
-  size_t count, row;
-  double low, high;
-  uint64_t key, special_key;
-  unsigned special;
-} filling;
+/* The bits that an element is drawn by. */
+static uint64_t bits_of(const filling *f, size_t index) {
+  return bits_at(f->key, f->special & RANDOM_EQUAL ? index / f->row : index);
+}
+
+/* An end of the range: in a row of several one of them or either, in one alone either. */
+static double end_at(const filling *f, size_t index) {
+  const uint64_t row = bits_at(f->special_key ^ 2, index / f->row) % 3;
+  const bool high = row < 2 && f->count > f->row ? row : bits_of(f, index) >> 63;
+
+  return high ? f->high : f->low;
+}
 
 /* Numbers of a range, with all the digits that the type has there: of doubles that are multiples of 2^-52 sums
  * would be exact. */
-static void draw(const filling *f, size_t start, size_t n, double *block) {
+static void draw_any(const filling *f, size_t start, size_t n, double *block) {
   const double levels = 4; /* of ties */
   const double width = f->high - f->low;
 
-  if (f->format->integer)
+  if (f->special & RANDOM_ENDS)
     for (size_t i = 0; i < n; i++)
-      block[i] = fmin(floor(f->low + uniform(bits_at(f->key, start + i)) * (width + 1)), f->high);
+      block[i] = end_at(f, start + i);
+  else if (f->format->integer)
+    for (size_t i = 0; i < n; i++)
+      block[i] = fmin(floor(f->low + uniform(bits_of(f, start + i)) * (width + 1)), f->high);
   else if (f->special & RANDOM_TIES)
     for (size_t i = 0; i < n; i++)
-      block[i] = f->low + floor(levels * uniform(bits_at(f->key, start + i))) / levels * width;
+      block[i] = f->low + floor(levels * uniform(bits_of(f, start + i))) / levels * width;
   else if (f->format->digits < 53)
     for (size_t i = 0; i < n; i++)
-      block[i] = f->low + uniform(bits_at(f->key, start + i)) * width;
+      block[i] = f->low + uniform(bits_of(f, start + i)) * width;
   else
     for (size_t i = 0; i < n; i++)
-      block[i] = (double)(f->low + (long double)bits_at(f->key, start + i) * 0x1p-64L *
+      block[i] = (double)(f->low + (long double)bits_of(f, start + i) * 0x1p-64L *
                                        ((long double)f->high - f->low));
+}
+
+/* A number near one of the range, and in it, of so few digits that many of them have an exact sum: what sums of equal
+ * numbers are rounded by does not average out. */
+static double of_few_digits(const filling *f, double value) {
+  const int digits = 5;
+  const double step = ldexp(1, ilogb(value) + 1 - digits);
+  const double near = value == 0 ? 0 : nearbyint(value / step) * step;
+
+  return near < f->low ? near + step : near > f->high ? near - step : near;
+}
+
+static void draw(const filling *f, size_t start, size_t n, double *block) {
+  draw_any(f, start, n, block);
+  if (f->special & RANDOM_EQUAL && f->format->digits && !f->format->integer)
+    for (size_t i = 0; i < n; i++)
+      block[i] = of_few_digits(f, block[i]);
+}
+
+/* What stands in the place of an element that is to be special. */
+static double special_at(const filling *f, unsigned kinds, size_t index) {
+  const uint64_t bits = bits_at(f->special_key, index);
+
+  return f->format->digits ? special_value(f, kinds, bits) : index_beyond(f, mix(bits));
 }
 
 static void fill_part(void *context, size_t nth, int thread) {
   const filling *f = context;
-  const unsigned kinds = f->special & ((1u << RANDOM_KINDS) - 1);
+  const unsigned all = (1u << RANDOM_KINDS) - 1;
+  const unsigned kinds = f->special & (f->format->digits ? all : RANDOM_BEYOND);
   const size_t end = nth * PART + pool_part_size(f->count, PART, nth);
   double block[BLOCK];
 
@@ -137,9 +219,9 @@ static void fill_part(void *context, size_t nth, int thread) {
   for (size_t start = nth * PART; start < end; start += BLOCK) {
     const size_t n = end - start < BLOCK ? end - start : BLOCK;
     draw(f, start, n, block);
-    for (size_t i = 0; kinds && f->format->digits != 0 && i < n; i++)
-      if (is_special(f->special_key, start + i, f->row, f->special & RANDOM_ALONE))
-        block[i] = special_value(f->format, kinds, bits_at(f->special_key, start + i));
+    for (size_t i = 0; kinds && i < n; i++)
+      if (is_special(f, start + i))
+        block[i] = special_at(f, kinds, start + i);
     lathe_dtype_narrow(f->dtype, block, n, f->to + start * f->format->size);
   }
 }

@@ -18,8 +18,9 @@
 #include "problem/random.h"
 #include "room.h"
 
-/* The problems of the last job: the one asked for, and another. */
-enum { ASKED, OTHER, PROBLEMS };
+/* The problems of the last job: the one asked for, another, and that with a few other elements. */
+enum { ASKED, OTHER, FRESH, PROBLEMS };
+enum { TURNS = 20 /* batches of which one or another ends with a call of the problem itself */ };
 static problem *kept[PROBLEMS];
 
 static trial own, *now = &own;
@@ -39,10 +40,12 @@ static trial trial_of(const job *j, int which) {
   trial t = {.seed = j->seed, .special = j->special, .layout = j->layout};
 
   memcpy(t.dim, j->dim, sizeof t.dim);
-  if (which == OTHER) {
+  if (which != ASKED) {
     t.seed++;
     t.special |= RANDOM_NARROW | RANDOM_SCALARS;
   }
+  if (which == FRESH)
+    t.special |= RANDOM_POKED;
   return t;
 }
 
@@ -105,8 +108,39 @@ static check_result repeat(const job *j, device_call *call, const check_kept *fi
   return device_run(call) ? check_same(call, first) : check_failed(call);
 }
 
-/* Measures warm, and cold where that can be had. */
-static check_result time_call(const job *j, result_watch *w, outcome *out) {
+/* Timed calls of inputs that the kernel has not had, but for most of their elements: what it leaves is not known, and
+ * is judged. */
+static check_result time_fresh(const job *j, device_call *call, const problem *fresh,
+                               uint64_t calls) {
+  const problem *before = call->problem;
+  check_result r = {.verdict = CHECK_RIGHT};
+  check_kept *left = NULL;
+  device_time taken;
+  const uint64_t chance = call->chance;
+  bool ok = call->on->load(call, fresh);
+
+  call->chance = 0;
+  *now = trial_of(j, FRESH);
+  for (int turn = 0; ok && (turn == 0 || call->others) && turn < TURNS; turn++) {
+    call->others = false;
+    ok = device_time_calls(call, calls + (uint64_t)turn % 2, &taken);
+  }
+  if (!ok)
+    r = check_failed(call);
+  else if (!call->others)
+    left = check_keep(call, &r);
+  if (left)
+    r = check_judge(call, left);
+  check_drop(left);
+  call->chance = chance;
+  if (r.verdict == CHECK_WRONG)
+    return r;
+  *now = trial_of(j, ASKED);
+  return call->on->load(call, before) ? (check_result){.verdict = CHECK_RIGHT} : check_failed(call);
+}
+
+/* Measures warm, and cold where that can be had; fresh: null, or a problem that the kernel has not had. */
+static check_result time_call(const job *j, result_watch *w, const problem *fresh, outcome *out) {
   device_call *call = w->call;
   device *on = call->on;
   check_result r = {0};
@@ -118,6 +152,13 @@ static check_result time_call(const job *j, result_watch *w, outcome *out) {
   ranges_end();
   if (!ok)
     return w->found.verdict == CHECK_WRONG ? w->found : check_failed(call);
+  if (fresh) {
+    ranges_begin("fresh inputs");
+    r = time_fresh(j, call, fresh, out->warm.calls);
+    ranges_end();
+    if (r.verdict != CHECK_RIGHT)
+      return r;
+  }
   if (j->profile && j->round == 0 && !j->peer) {
     ranges_begin("profile");
     ok = profile_call(call, out->warm.calls, &out->profile);
@@ -315,7 +356,8 @@ static proofs prove_both(const job *j, device_call *call, const problem *other, 
 
 /* The job's problem, and in the first round the other; then the time of both. That a call computes anew, and does not
  * hand out what it has, is proved then. */
-static void judge(const job *j, device_call *call, const problem *other, outcome *out) {
+static void judge(const job *j, device_call *call, const problem *other, const problem *fresh,
+                  outcome *out) {
   const problem *asked = call->problem;
   proofs p = {0};
 
@@ -335,7 +377,8 @@ static void judge(const job *j, device_call *call, const problem *other, outcome
                       .right = p.other ? p.other : p.asked,
                       .others = turns ? p.asked : NULL,
                       .drawn = j->seed + (uint64_t)j->round};
-    const check_result r = time_call(j, &w, out);
+    call->chance = w.drawn + 1;
+    const check_result r = time_call(j, &w, p.other ? fresh : NULL, out);
     check_take(&out->check, &r);
   }
   check_drop(p.asked);
@@ -347,9 +390,10 @@ outcome job_run(const job *j) {
   device *on = j->device < list.count ? list.at[j->device] : NULL;
   const char *why = "the device is there no more", *no_room;
   outcome out = {.round = j->round, .check = {.verdict = CHECK_RIGHT}};
-  const problem *asked, *other = NULL;
+  const problem *asked, *other = NULL, *fresh = NULL;
   device_call *call = NULL;
   device_layout layout = j->layout;
+  const double taken = lathe_bytes(j->variant->op, j->variant->dtype, j->dim);
 
   layout.drawn = (unsigned)j->round;
   *now = trial_of(j, ASKED);
@@ -363,13 +407,14 @@ outcome job_run(const job *j) {
     *now = trial_of(j, ASKED);
     asked = on ? problem_of(j, on, ASKED, 0, &why) : NULL;
     if (asked && j->round == 0)
-      other = problem_of(j, on, OTHER, lathe_bytes(j->variant->op, j->variant->dtype, j->dim),
-                         &no_room);
+      other = problem_of(j, on, OTHER, taken, &no_room);
+    if (other && !j->check_only && !j->peer)
+      fresh = problem_of(j, on, FRESH, 2 * taken, &no_room);
     ranges_begin("operands and kernels");
     call = asked ? device_prepare(on, j->variant, asked, layout, &why) : NULL;
     ranges_end();
     if (call) {
-      judge(j, call, other, &out);
+      judge(j, call, other, fresh, &out);
       ranges_begin("release");
       on->release(call);
       ranges_end();

@@ -45,7 +45,8 @@ void job_share(void);
 trial job_now(void);
 
 /* Runs in this process, on its own device: the probe, then the problem with the job's seed, and another with
- * the next seed, other scalars and a narrower range; where these are right, timed calls take turns with both.
+ * the next seed, other scalars and a narrower range; where these are right, timed calls take turns with both, and the
+ * last ones have the other with a few elements that the kernel has not had.
  * A later round has the inputs of the first problem, and its results are held against those that were proved right.
  * Buffers lie elsewhere in each round. The problems are kept for the next job, which often has the same. */
 outcome job_run(const job *j);

@@ -95,8 +95,10 @@ static unsigned special_kinds(const char *list) {
     while (kind < RANDOM_NAMES && strcmp(word, random_names[kind]) != 0)
       kind++;
     if (kind == RANDOM_NAMES)
-      message_unknown("special value", word, random_names, RANDOM_NAMES,
-                      "nan, inf, zero, denormal, alone, ties, narrow, scalars, small");
+      message_unknown(
+          "special value", word, random_names, RANDOM_NAMES,
+          "nan, inf, zero, denormal, beyond, alone, ties, narrow, scalars, small, negative, "
+          "equal, ends, far, poked, nulls, same");
     kinds |= 1u << kind;
     list += length + (list[length] == ',');
   }
@@ -304,9 +306,10 @@ static const option_row rows[] = {
     {"seed", "N", "the inputs' seed, as an earlier run printed it", .set = set_seed, .least = 0,
      .most = INT64_MAX},
     {"special", "KIND,...",
-     "sprinkle nan, inf, zero (of both signs), denormal; does\n"
-     "not measure; alone: one in a row; ties, narrow, small,\n"
-     "scalars: drawn as the probe does",
+     "sprinkle nan, inf, zero (of both signs), denormal, beyond\n"
+     "(the range); does not measure; alone: one in a row; ties,\n"
+     "narrow, scalars, small, negative, equal, ends, far, poked,\n"
+     "nulls, same: drawn as the probe does",
      .set = set_special},
     {"in-place", NULL,
      "the output on the input, where the op can; does not\n"

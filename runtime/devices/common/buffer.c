@@ -14,7 +14,7 @@ enum {
   STAGGER = 1088, /* a bit over a quarter of a page, in whole cache lines */
 };
 
-const unsigned char buffer_poison_byte = 0xfb;
+const unsigned char buffer_poison_huge = 0xfb, buffer_poison_nan = 0xff;
 
 /* Arrays this large are put on huge pages where the system has them: what of a cache small pages fall into is luck. */
 static const size_t huge_from = 256u << 10, huge_page = 2u << 20;
@@ -148,7 +148,14 @@ bool buffer_make(buffer *b, size_t size, buffer_place place) {
   return true;
 }
 
+void buffer_protect(buffer *b, bool from_writing) {
+  if (b->map && b->is_protected != from_writing &&
+      mprotect(b->zone, b->zone_size, from_writing ? PROT_READ : PROT_READ | PROT_WRITE) == 0)
+    b->is_protected = from_writing;
+}
+
 void buffer_free(buffer *b) {
+  buffer_protect(b, false);
   if (b->map)
     keep_spare(b);
   memset(b, 0, sizeof *b);
@@ -161,15 +168,15 @@ void buffer_forget(void) {
   }
 }
 
-void buffer_poison(buffer *b) {
-  memory_fill(b->data, buffer_poison_byte, b->size);
+void buffer_poison(buffer *b, unsigned char with) {
+  memory_fill(b->data, with, b->size);
 }
 
 bool buffer_is_poison(const void *element, size_t size) {
-  for (size_t i = 0; i < size; i++)
-    if (((const unsigned char *)element)[i] != buffer_poison_byte)
-      return false;
-  return true;
+  const unsigned char *bytes = element;
+
+  return (*bytes == buffer_poison_huge || *bytes == buffer_poison_nan) &&
+         memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
 const unsigned char *buffer_overrun(const buffer *b) {

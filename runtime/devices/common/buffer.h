@@ -13,6 +13,7 @@ typedef struct buffer {
   /* The writable zone around data: guards on both sides. */
   unsigned char *zone;
   size_t zone_size;
+  bool is_protected;
   void *map;
   size_t map_size;
 } buffer;
@@ -34,11 +35,15 @@ void buffer_free(buffer *b);
 /* What is made from here on lies in other memory than what was freed before. */
 void buffer_forget(void);
 
-extern const unsigned char buffer_poison_byte;
+/* Bytes that memory is filled with before a call writes it: hugely negative numbers in every floating format, that no
+ * right result has, and NaN, which what is multiplied by 0 keeps. */
+extern const unsigned char buffer_poison_huge, buffer_poison_nan;
 
-/* Fills the data with a value that no right result has: finite and hugely negative in every
- * floating format. */
-void buffer_poison(buffer *b);
+/* From here on the data and its guards can only be read, or written as well, as at first and when freed. */
+void buffer_protect(buffer *b, bool from_writing);
+
+/* Fills the data. */
+void buffer_poison(buffer *b, unsigned char with);
 bool buffer_is_poison(const void *element, size_t size);
 
 /* Null where the guards are as they were; else the first byte changed, which lies before data

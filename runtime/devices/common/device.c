@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "buffer.h"
 #include "library/dtype.h"
 
 bool device_fail_list(device_call *call, const char *why, const char *format, va_list list) {
@@ -24,15 +25,27 @@ bool device_fail(device_call *call, const char *format, ...) {
 
 int device_home(const device_call *call, int operand) {
   const lathe_op *op = call->variant->op;
+  const int home = problem_home(call->problem, operand);
   int input = 0, output = 0;
 
   if (!call->layout.in_place)
-    return operand;
+    return home;
   while (op->operands[input].output)
     input++;
   while (!op->operands[output].output)
     output++;
-  return operand == output ? input : operand;
+  if (home == input) /* what is written over is no other input */
+    return operand == output ? input : operand;
+  return operand == output ? input : home;
+}
+
+unsigned char device_poison(const device_call *call) {
+  const problem *p = call->problem;
+  uint64_t sum = p->seed;
+
+  for (int d = 0; d < p->op->ndim; d++)
+    sum += p->dim[d];
+  return sum % 2 ? buffer_poison_nan : buffer_poison_huge;
 }
 
 size_t device_offset(const device_call *call, int operand) {

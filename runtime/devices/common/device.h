@@ -43,6 +43,10 @@ typedef struct device_call {
   bool others;
   bool draws; /* its random numbers are its own, and not those of the op: check_drawn judges it */
   size_t poked[LATHE_MAX_OPERANDS];
+  /* What chance has come to, not 0 where timed calls on a processor are to find other elements in their inputs now and
+   * then, and their outputs spoilt; and whether the last one had such inputs: nothing is known of its results then. */
+  uint64_t chance;
+  bool fresh;
   char error[256]; /* what went wrong last */
 } device_call;
 
@@ -166,8 +170,13 @@ bool device_fail(device_call *call, const char *format, ...) __attribute__((form
 bool device_fail_list(device_call *call, const char *why, const char *format, va_list list)
     __attribute__((format(printf, 3, 0)));
 
-/* The operand whose buffer an operand of a call uses: its own, but for the output of an in-place call. */
+/* The operand whose buffer an operand of a call uses: its own, but for the output of an in-place call, and inputs that
+ * share memory (problem_home). */
 int device_home(const device_call *call, int operand);
+
+/* What outputs are filled with before a call, and a processor's workspace: buffer_poison_nan of one of two problems
+ * with seeds or lengths next to each other, else buffer_poison_huge. */
+unsigned char device_poison(const device_call *call);
 
 /* How many bytes after a boundary, of 64 bytes or more, an operand's buffer starts: the layout's offset, for all but
  * the first two operands twice that, so that not all lie alike, rounded up to an element's size, which C and

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "buffer.h"
 
-const unsigned char remote_guard_byte = 0x7e, remote_poison_byte = 0xfb;
+const unsigned char remote_guard_byte = 0x7e;
 
 enum { LARGE = 4 << 20 /* bytes of a copy that is read again and again at some cost */ };
 
@@ -83,7 +84,7 @@ static void *copy_make(const remote_kind *kind, size_t bytes, size_t *pinned) {
     return copy;
   copy = memory_make(bytes);
   if (copy)
-    memory_fill(copy, remote_poison_byte, bytes); /* touched by all */
+    memory_fill(copy, buffer_poison_huge, bytes); /* touched by all */
   if (!copy || !kind->pin(copy, bytes))
     *pinned = 0;
   return copy;
@@ -104,14 +105,16 @@ void remote_free(remote_call *r) {
 void remote_reset(device_call *call) {
   const lathe_op *op = call->variant->op;
 
+  if (!kind_of(call)->usable(call))
+    return;
+  if (kind_of(call)->lead(call, LATHE_MAX_OPERANDS)) /* a workspace is another, as good as new */
+    kind_of(call)->fill(call, LATHE_MAX_OPERANDS, 0);
   for (int o = 0; o < op->noperands; o++) {
     const int home = device_home(call, o);
     if (!op->operands[o].output)
       continue;
-    if (!kind_of(call)->usable(call))
-      return;
     if (home == o)
-      kind_of(call)->fill(call, o, remote_poison_byte);
+      kind_of(call)->fill(call, o, device_poison(call));
     else /* an input that the last call wrote over */
       kind_of(call)->write(call, home, 0, call->problem->input[home], call->problem->bytes[home]);
   }
@@ -130,7 +133,7 @@ static void *fetch(device_call *call, int operand) {
     return NULL;
   }
   if (!kind->read(call, device_home(call, operand), 0, r->host[operand], bytes))
-    memset(r->host[operand], remote_poison_byte, bytes);
+    memset(r->host[operand], buffer_poison_huge, bytes);
   return r->host[operand];
 }
 

@@ -6,8 +6,8 @@
 
 enum { REMOTE_GUARD = 4096 /* bytes at least on each side of a buffer's data */ };
 
-/* What guards are filled with, and outputs before a call. */
-extern const unsigned char remote_guard_byte, remote_poison_byte;
+/* What guards are filled with. */
+extern const unsigned char remote_guard_byte;
 
 /* Such a call, the head of its kind's own type, with copies of operands that were read: null where there is none yet. */
 typedef struct remote_call {

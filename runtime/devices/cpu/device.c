@@ -20,7 +20,10 @@
 
 enum {
   PATTERNED = 16 << 10, /* bytes of the stack that a kernel finds a pattern in */
-  POKED = 8,            /* bytes of an output that are poisoned at a time */
+  POKED = 8,            /* bytes of an output that are spoilt at a time */
+  FRESH = 1000,         /* ns, about, after which an input has another element */
+  FEW = 8,              /* inputs in a batch, of which the last is then known */
+  KNOWN = 4,            /* batches of fewer, about, of which that is so in one */
   TOGETHER = 64,        /* calls of which one finds that */
   TURNS = 8,            /* batches, about, until the other problem has its turn; see take_turns */
 };
@@ -30,8 +33,8 @@ typedef struct cpu_call {
   buffer operand[LATHE_MAX_OPERANDS], workspace;
   buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
   lathe_args args, other_args;
-  uint64_t drawn; /* what chance has come to */
   uint64_t calls; /* how many the next batch makes */
+  double ns;      /* of a call of the last one; 0: not known */
   size_t parts;   /* that threads share of each */
 } cpu_call;
 
@@ -86,6 +89,15 @@ static int lines_of(device_layout layout, int nth) {
   return layout.drawn && !layout.page_end ? (int)(mixed >> 28) : 0;
 }
 
+/* From here on inputs are only read, or written as well: what a kernel writes there and takes back is seen as well. */
+static void keep_inputs(cpu_call *c, bool from_writing) {
+  const problem *p = c->head.problem;
+
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->input[o] && !(c->head.layout.in_place && o == first_operand(p->op, false)))
+      buffer_protect(&c->operand[o], from_writing);
+}
+
 static bool allocate(cpu_call *c) {
   const lathe_variant *v = c->head.variant;
   const problem *p = c->head.problem;
@@ -104,6 +116,8 @@ static bool allocate(cpu_call *c) {
   }
   for (int o = 0; o < v->op->noperands; o++)
     c->args.buf[o] = c->operand[device_home(&c->head, o)].data;
+  if (c->head.layout.page_end)
+    keep_inputs(c, true);
   if (v->workspace) {
     place = (buffer_place){.stagger = v->op->noperands,
                            .lines = lines_of(c->head.layout, v->op->noperands)};
@@ -148,13 +162,13 @@ static void reset(device_call *call) {
 
   for (int o = 0; o < op->noperands; o++)
     if (op->operands[o].output && device_home(&c->head, o) == o)
-      buffer_poison(&c->operand[o]);
+      buffer_poison(&c->operand[o], device_poison(call));
   if (call->layout.in_place) {
     const int input = first_operand(op, false);
     memory_copy(c->operand[input].data, call->problem->input[input], call->problem->bytes[input]);
   }
   if (c->workspace.data)
-    buffer_poison(&c->workspace);
+    buffer_poison(&c->workspace, device_poison(call));
 }
 
 static bool load(device_call *call, const problem *p) {
@@ -162,9 +176,10 @@ static bool load(device_call *call, const problem *p) {
   const lathe_args with = problem_args(p);
 
   call->problem = p;
+  keep_inputs(c, false);
   memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
   for (int o = 0; o < p->op->noperands; o++)
-    if (p->input[o])
+    if (p->input[o] && device_home(call, o) == o)
       memory_copy(c->operand[o].data, p->input[o], p->bytes[o]);
   return true;
 }
@@ -193,17 +208,16 @@ static bool take_turns(device_call *call, const problem *other) {
     c->other_args.buf[o] = c->input[o].data;
   }
   call->other = other;
-  c->drawn = other->seed;
   return true;
 }
 
 /* A number that no kernel can know. */
 static uint32_t draw(cpu_call *c) {
-  c->drawn = c->drawn * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)(c->drawn >> 32);
+  c->head.chance = c->head.chance * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(c->head.chance >> 32);
 }
 
-/* Poisons each output somewhere. */
+/* Spoils each output somewhere. */
 static void poke_somewhere(cpu_call *c) {
   const lathe_op *op = c->head.variant->op;
 
@@ -211,7 +225,8 @@ static void poke_somewhere(cpu_call *c) {
     const buffer *b = &c->operand[o];
     const size_t places = b->size / POKED;
     const size_t place = places <= UINT32_MAX ? (draw(c) * (uint64_t)places) >> 32 : draw(c);
-    memset(b->data + place * POKED, buffer_poison_byte, b->size < POKED ? b->size : POKED);
+    const uint64_t bits = (uint64_t)draw(c) << 32 | draw(c);
+    memcpy(b->data + place * POKED, &bits, b->size < POKED ? b->size : POKED);
     c->head.poked[o] = place * POKED;
   }
 }
@@ -244,21 +259,77 @@ static void run_kernel(const cpu_call *c, const lathe_args *args) {
     c->head.variant->run(args);
 }
 
-/* Before the last of some calls outputs are poisoned somewhere: too seldom to take time, and where a kernel that
- * finds its result there leaves the poison. */
+/* An element of an input that has another one's place. */
+typedef struct fresh_element {
+  char *at; /* null: there is none */
+  size_t size;
+  uint64_t was;
+} fresh_element;
+
+static void put_back(fresh_element *e) {
+  if (e->at)
+    memcpy(e->at, &e->was, e->size);
+  e->at = NULL;
+}
+
+static bool may_freshen(const cpu_call *c, int o) {
+  const lathe_op *op = c->head.variant->op;
+
+  return !op->operands[o].output && c->head.problem->elements[o] > 1 &&
+         !(c->head.layout.in_place && o == first_operand(op, false));
+}
+
+/* Puts an element of an input in the place of another. */
+static void freshen(cpu_call *c, const lathe_args *args, fresh_element *e) {
+  const problem *p = c->head.problem;
+  const int first = (int)(draw(c) % (uint32_t)p->op->noperands);
+  int o = first, tried = 0;
+  size_t count, to, from;
+  char *data;
+
+  while (tried < p->op->noperands && !may_freshen(c, o))
+    o = (first + ++tried) % p->op->noperands;
+  if (tried == p->op->noperands)
+    return;
+  count = p->elements[o] < UINT32_MAX ? p->elements[o] : UINT32_MAX;
+  to = (draw(c) * (uint64_t)count) >> 32;
+  from = (draw(c) * (uint64_t)count) >> 32;
+  data = args->buf[o];
+  e->size = p->bytes[o] / p->elements[o];
+  e->at = data + to * e->size;
+  memcpy(&e->was, e->at, e->size);
+  memcpy(e->at, data + from * e->size, e->size);
+}
+
+/* Every microsecond or so an element of an input is another one, so that a result that is kept for such inputs is of no
+ * use. The last call has the inputs as they were; of few, by chance alone. Before it, and of others before the last of
+ * some, outputs are spoilt somewhere, where a kernel that finds its result there leaves that. Both are too seldom to
+ * take time. */
 static void run_batch(void *argument) {
   cpu_call *c = argument;
   const lathe_args *args = c->head.others ? &c->other_args : &c->args;
-  uint64_t some = 1 + draw(c) % TOGETHER;
+  const bool watched = c->head.chance != 0;
+  const uint64_t apart = c->ns >= FRESH ? 1 : c->ns > 0 ? (uint64_t)(FRESH / c->ns) + 1 : TOGETHER;
+  uint64_t to_spoil = TOGETHER, to_freshen = apart;
+  fresh_element fresh = {NULL};
 
-  for (uint64_t left = c->calls; left > 0; left -= some, some = TOGETHER) {
-    some = some < left ? some : left;
-    for (uint64_t i = 1; i < some; i++)
-      run_kernel(c, args);
-    if (c->head.other)
+  c->head.fresh = watched && c->calls / apart < FEW && draw(c) % KNOWN != 0;
+  for (uint64_t left = watched ? 0 : c->calls; left > 0; left--)
+    run_kernel(c, args);
+  for (uint64_t left = watched ? c->calls : 0; left > 0; left--) {
+    if (left == 1 || --to_freshen == 0) {
+      put_back(&fresh);
+      if (left > 1 || c->head.fresh)
+        freshen(c, args, &fresh);
+      to_freshen = apart;
+    }
+    if (left == 1 || --to_spoil == 0) {
       poke_somewhere(c);
+      to_spoil = TOGETHER;
+    }
     run_kernel(c, args);
   }
+  put_back(&fresh);
 }
 
 /* Leaves a pattern where a kernel will have its stack. */
@@ -271,7 +342,7 @@ __attribute__((noinline)) static void fill_stack(unsigned char pattern) {
 
 /* One call, on a stack that holds other numbers each time. */
 static void run_once(void *argument) {
-  const unsigned char patterns[] = {0x3f, buffer_poison_byte};
+  const unsigned char patterns[] = {0x3f, buffer_poison_huge};
   static unsigned turn;
   cpu_call *c = argument;
 
@@ -324,13 +395,15 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   double host, own;
 
   c->calls = calls;
-  if (call->other && draw(c) % TURNS == 0)
+  keep_inputs(c, false);
+  if (call->other && call->chance && draw(c) % TURNS == 0)
     call->others = !call->others;
   own = clock_cpu_ns();
   host = clock_ns();
   crash = signals_guard(run_batch, c);
   taken->host = clock_ns() - host;
   taken->own = clock_cpu_ns() - own;
+  c->ns = calls ? taken->host / (double)calls : 0;
   return !crash || device_fail(call, "crashed with %s while it was timed", crash);
 }
 
@@ -399,7 +472,7 @@ static bool intact(device_call *call) {
     const char *name = op->operands[o].name;
     if (!guards_hold(call, &c->operand[o], name) || !guards_hold(call, &c->input[o], name))
       return false;
-    if (call->problem->input[o] && !overwritten &&
+    if (call->problem->input[o] && !overwritten && device_home(call, o) == o &&
         !input_holds(call, &c->operand[o], call->problem, o))
       return false;
     if (c->input[o].map && !input_holds(call, &c->input[o], call->other, o))

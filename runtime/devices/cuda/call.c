@@ -165,7 +165,7 @@ bool cuda_load(device_call *call, const problem *p) {
   call->problem = p;
   memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
   for (int o = 0; o < p->op->noperands && !error; o++)
-    if (p->input[o])
+    if (p->input[o] && device_home(call, o) == o)
       error = cuda_send(cuda_device_of(call), c->operand[o].data, p->input[o], p->bytes[o]);
   return !error || fail(call, error, "the inputs could not be copied");
 }
@@ -403,16 +403,20 @@ bool cuda_cool(device_call *call) {
   call->group = (uint64_t)graph_calls(c);
   return true;
 }
-static size_t lead_of(device_call *call, int operand) {
+static const cuda_buffer *buffer_of(device_call *call, int operand) {
   cuda_call *c = (cuda_call *)call;
-  const cuda_buffer *b = operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
+
+  return operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
+}
+
+static size_t lead_of(device_call *call, int operand) {
+  const cuda_buffer *b = buffer_of(call, operand);
 
   return b->zone ? b->data - b->zone : 0;
 }
 
 static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes) {
-  cuda_call *c = (cuda_call *)call;
-  const cuda_buffer *b = operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
+  const cuda_buffer *b = buffer_of(call, operand);
   CUresult error;
 
   if (call->on->lost)
@@ -432,7 +436,7 @@ static bool write_to(device_call *call, int operand, size_t at, const void *from
 }
 
 static bool poison(device_call *call, int operand, unsigned char value) {
-  const cuda_buffer *b = &((cuda_call *)call)->operand[operand];
+  const cuda_buffer *b = buffer_of(call, operand);
   CUresult error = cuda.fill(b->data, value, b->size);
 
   if (!error)

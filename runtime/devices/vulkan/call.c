@@ -207,7 +207,7 @@ bool vulkan_load(device_call *call, const problem *p) {
   memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
   device_of(call)->recorded_of = NULL;
   for (int o = 0; o < p->op->noperands && !error; o++)
-    if (p->input[o])
+    if (p->input[o] && device_home(call, o) == o)
       error = vulkan_copy(device_of(call), &c->operand[o], c->operand[o].lead, p->input[o], NULL,
                           p->bytes[o]);
   return !error || fail(call, error, "the inputs could not be copied");
