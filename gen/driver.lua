@@ -57,7 +57,7 @@ local function parse(arguments)
   local i = 1
   local function value()
     i = i + 1
-    if not arguments[i] then
+    if (arguments[i] or "") == "" then
       text.refuse("%s: expected a value after it; see lathe-gen --help", arguments[i - 1])
     end
     return arguments[i]

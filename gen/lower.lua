@@ -265,7 +265,7 @@ function lower.kernel(language, set_name, dtype, name, operands, prog, dims)
     language = language, set = set, isa = set_name, dtype = dtype, compute = compute, name = name,
     spelling = language.types[compute], storage = storage.storage or storage.number,
     number = language.types[compute].number, operands = operands, program = of_kernel(prog), dims = dims,
-    key = set_name .. "|" .. dtype .. "|", memo = {}, uniform_names = {}, uniforms_used = {},
+    key = set_name .. "|" .. dtype .. "|", memo = {}, facts = {}, uniform_names = {}, uniforms_used = {},
     phase_of = {}, let = "const", own_type = own, mixed = next(own) ~= nil,
     narrow = dtype ~= compute and rounds_all(operands, own),
   }, class_of(language))

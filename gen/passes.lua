@@ -133,7 +133,8 @@ end
 
 -- Gathers sums with the reductions whose results they need, in one pass, for what can merge both: squares
 -- with a mean (Chan, Golub and LeVeque 1979), powers with the largest (Milakov and Gimelshein 2018).
--- find(reduction, firsts) gives the one of the reductions of the kind's first, by name, that it may go with.
+-- find(reduction, firsts, p) gives the one of the reductions of the kind's first, by name, that it may go with, for one
+-- of phase p.
 local function gather_together(phases, kind, find)
   local first, firsts = reductions_of[kind].first, {}
   for _, phase in ipairs(phases) do
@@ -144,7 +145,7 @@ local function gather_together(phases, kind, find)
   for p = #phases, 2, -1 do
     local others = {}
     for _, reduction in ipairs(phases[p].reductions) do
-      local found = find(reduction, firsts)
+      local found = find(reduction, firsts, p)
       if found and found.kind == first then
         found.kind, found.second = kind, reduction.name
       else
@@ -158,20 +159,17 @@ local function gather_together(phases, kind, find)
   end
 end
 
--- Whether a node is needed for some root or for the term of some other reduction.
-local function is_needed(node, roots, phases)
-  local needed = false
-  local function look(list)
-    expr.visit(list, function(part)
-      needed = needed or rawequal(part, node)
-    end)
-  end
-  look(roots)
+-- The nodes that are needed for some root, or below the term of some reduction.
+local function needed_for(roots, phases)
+  local needed, list = {}, { table.unpack(roots) }
   for _, phase in ipairs(phases) do
     for _, reduction in ipairs(phase.reductions) do
-      look(rawequal(reduction.term, node) and {} or { reduction.term })
+      table.move(reduction.term, 1, #reduction.term, #list + 1, list)
     end
   end
+  expr.visit(list, function(node)
+    needed[node] = true
+  end)
   return needed
 end
 
@@ -258,6 +256,23 @@ function passes.none(values)
   }
 end
 
+-- How many operations the passes have together: each computes anew what it needs of those before it.
+function passes.operations(result)
+  local count = 0
+  local function add(list, key)
+    expr.visit(text.map(list, function(item)
+      return item[key]
+    end), function()
+      count = count + 1
+    end)
+  end
+  for _, phase in ipairs(result.phases) do
+    add(phase.reductions, "term")
+  end
+  add(result.points, "node")
+  return count
+end
+
 -- The names of the operands of which some pass of a program reads an element at each point.
 function passes.elements(result)
   local roots, names, found = {}, {}, {}
@@ -304,9 +319,13 @@ function passes.make(values, keep, overwritten, together, indexes_apart)
     gather_together(phases, "moments", about_mean)
   end
   if together.powers then
-    gather_together(phases, "powers", function(reduction, largest)
-      local again = together.powers == "once" and is_needed(reduction.term, roots, phases)
-      return not again and below_largest(reduction, largest)
+    local needed, when = {}, nil
+    gather_together(phases, "powers", function(reduction, largest, p)
+      local found = below_largest(reduction, largest)
+      if found and together.powers == "once" and when ~= p then
+        needed, when = needed_for(roots, phases), p -- of a later phase some are gone
+      end
+      return not needed[reduction.term] and found
     end)
   end
   local result = { phases = phases, column_reductions = column_reductions, points = {}, totals = {}, columns = {} }

@@ -157,26 +157,41 @@ local function name_uniform(self, node)
   return self.uniform_names[node]
 end
 
+-- What is below a node, found once for all nodes of a kernel: `from_outside` of what stays the same over a pass,
+-- `is_read` whether something is read at each point, and from when on its value can be computed (step_of).
+local order_of = { call = 0, row = 0.5 }
+local function facts_of(self, node)
+  local facts = self.facts[node]
+  if not facts then
+    local from = outside[node.op]
+    facts = {
+      from_outside = from ~= nil, is_read = node.op == "input" or node.op == "result",
+      order = from and (self.phase_of[node.name] or order_of[from.step]) or 0,
+    }
+    for i = 1, #node do
+      local below = facts_of(self, node[i])
+      facts.from_outside, facts.is_read = facts.from_outside or below.from_outside, facts.is_read or below.is_read
+      facts.order = math.max(facts.order, below.order)
+    end
+    self.facts[node] = facts
+  end
+  return facts
+end
+
 -- All such values that the roots need.
-local function collect_uniforms(roots)
+local function collect_uniforms(self, roots)
   local used, seen = {}, {}
   local function walk(node)
     if seen[node] then
       return
     end
     seen[node] = true
-    local from_outside, is_read = false, node.varying
-    if not is_read then
-      expr.visit({ node }, function(n)
-        from_outside = from_outside or outside[n.op] ~= nil
-        is_read = is_read or n.op == "input" or n.op == "result"
-      end)
-    end
-    if is_read then
+    local facts = facts_of(self, node)
+    if node.varying or facts.is_read then
       for i = 1, #node do
         walk(node[i])
       end
-    elseif from_outside then -- else it is made of constants, which stay in the point function
+    elseif facts.from_outside then -- else it is made of constants, which stay in the point function
       used[#used + 1] = node
     end
   end
@@ -271,7 +286,7 @@ function kernel:point(name, results, alone)
   for i, result in ipairs(results) do
     roots[i] = self:expand(result.node)
   end
-  local uniforms = collect_uniforms(roots)
+  local uniforms = collect_uniforms(self, roots)
   point.uniforms, point.names, point.singles = uniforms, {}, {}
   point.inputs = find_inputs(self, roots)
   for _, input in ipairs(point.inputs) do
@@ -282,12 +297,12 @@ function kernel:point(name, results, alone)
   for n, node in ipairs(uniforms) do
     names[node] = not alone and name_uniform(self, node) or outside[node.op] and node.name .. "_" or "u" .. n
     point.names[node] = names[node]
-    expr.visit({ node }, function(leaf)
-      point.singles[leaf.name or false] = leaf.op == "shared" or nil
-    end)
     parameters[#parameters + 1] = type_of(self, node) .. " " .. names[node]
     arguments[#arguments + 1] = names[node]
   end
+  expr.visit(uniforms, function(leaf)
+    point.singles[leaf.name or false] = leaf.op == "shared" or nil
+  end)
   emit(self, roots, names, lines, "t")
   if #results == 1 then
     point.type = self.vector
@@ -314,27 +329,28 @@ end
 
 -- From when on a value can be computed: "call", "row", or the last phase whose results it needs.
 local function step_of(self, node)
-  local order = 0
-  local at = { call = 0, row = 0.5 }
-  expr.visit({ node }, function(n)
-    if n.op == "reduced" then
-      order = math.max(order, self.phase_of[n.name])
-    elseif outside[n.op] then
-      order = math.max(order, at[outside[n.op].step])
-    end
-  end)
+  local order = facts_of(self, node).order
   return order == 0 and "call" or order == 0.5 and "row" or order
 end
 
 -- Statements for a value that stays the same over a pass, under its name; names: what has been declared.
 local function emit_uniform(self, node, name, names, lines)
-  expr.visit({ node }, function(n)
-    if outside[n.op] and not names[n] then
+  local seen = {}
+  local function walk(n)
+    if names[n] or seen[n] then
+      return -- with all that is below it
+    end
+    seen[n] = true
+    for i = 1, #n do
+      walk(n[i])
+    end
+    if outside[n.op] then
       names[n] = n.name .. "_"
       lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, self.vector, names[n],
         self:text("splat", outside[n.op].plain(self, n)))
     end
-  end)
+  end
+  walk(node)
   emit(self, { node }, names, lines, name .. "_")
   if names[node] ~= name then
     lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), name, names[node])

@@ -9,8 +9,12 @@
 local expr = require "expr"
 local magnitude = require "magnitude"
 local passes = require "passes"
+local text = require "text"
 
 local reference = {}
+
+-- More than that take minutes to compile. The largest of the project's own ops has 620.
+local most_operations = 200000
 
 local has_passes = { map = true, reduce = true, rows = true }
 
@@ -42,10 +46,14 @@ function reference.of(op)
     end
   end
   local steps = not has_passes[op.family]
-  return {
-    values = values, operands = operands, steps = steps,
-    program = steps and passes.none(values) or passes.make(values, true),
-  }
+  local program = steps and passes.none(values) or passes.make(values, true)
+  local operations = passes.operations(program)
+  if operations > most_operations then
+    text.fail(op.where "compute", "compute: %s: expected at most %d operations in all passes over the data, found %d in "
+      .. "%d passes; a reduction of what others come to is a pass more, which computes anew what it needs", op.name,
+      most_operations, operations, #program.phases + 1)
+  end
+  return { values = values, operands = operands, steps = steps, program = program }
 end
 
 return reference

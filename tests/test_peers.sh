@@ -135,6 +135,39 @@ EOS
 LATHE_PYTHON=$tmp/hang bench --op add,exp --size 100 --peers numpy --timeout 1 --json rows.json
 fails 'did not end within 1 s'
 
+# What a Python has begun ends with it, however that comes to its end.
+as_python parent <<EOS
+#!/bin/sh
+sleep 300 &
+echo \$! >'$tmp/begun'
+\$THEN
+exec '$LATHE_PYTHON' "\$@"
+EOS
+ended() { # ended WHEN: the process that the last Python began is no more
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    kill -0 "$(cat begun)" 2>/dev/null || break
+    sleep 0.2
+  done
+  is "what a Python began ends with $1" test "$(kill -0 "$(cat begun)" 2>&1)"
+  rm begun
+}
+export THEN=true
+LATHE_PYTHON=$tmp/parent bench --op add --size 100 --peers numpy --json rows.json
+is 'a Python that began something' rows rows.json 'peers and all(r["status"] == "right" for r in peers)'
+ended 'the run'
+for THEN in 'exec sleep 300' 'exit 3' 'exec sh -c "kill -SEGV $$"'; do
+  LATHE_PYTHON=$tmp/parent bench --op add --size 100 --peers numpy --timeout 1
+  ended "$THEN"
+done
+THEN='exec sleep 300'
+for signal in TERM KILL; do
+  LATHE_PYTHON=$tmp/parent "$LATHE_BENCH" --fast --backend scalar --op add --size 100 --peers numpy >output 2>&1 &
+  while [ ! -s begun ]; do sleep 0.1; done
+  kill -$signal $!
+  ended "$signal"
+  wait $!
+done
+
 # It answers everything, and computes nothing.
 as_python idle <<'EOS'
 #!/bin/sh

@@ -132,6 +132,27 @@ static void test_quit(void **state) {
   end_by(SIGQUIT);
 }
 
+/* Timers, limits, and what people send: any that would end a program. */
+static void test_other_signals(void **state) {
+  const int others[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU,   SIGPROF,
+                        SIGIO,   SIGPWR,  SIGXFSZ, SIGVTALRM, SIGRTMIN};
+  (void)state;
+  for (size_t i = 0; i < COUNT(others); i++) {
+    const pid_t child = START(0, "--op", "add", "--backend", "scalar", "--size", "16,32,64",
+                              "--min-time", "0.1", "--rounds", "1", "--json", "out.json");
+    json_t *root;
+    wait_for_rows();
+    assert_int_equal(kill(child, others[i]), 0);
+    assert_int_equal(status_of(child), ENDED + others[i]);
+    root = load("out.json");
+    assert_true(flag_of(json_object_get(root, "context"), "interrupted"));
+    assert_true(json_array_size(json_object_get(root, "benchmarks")) > 0);
+    json_decref(root);
+    tree_remove("out");
+    tree_remove("out.json");
+  }
+}
+
 /* A terminal that is gone tells all of its processes, and their shell tells them again. */
 static void test_hangup(void **state) {
   const pid_t child = start_long_run();
@@ -243,6 +264,7 @@ const struct CMUnitTest signals_tests[] = {
     TEST(test_interrupt),
     TEST(test_terminated),
     TEST(test_quit),
+    TEST(test_other_signals),
     TEST(test_hangup),
     TEST(test_same_signal_twice),
     TEST(test_insistent),

@@ -1,4 +1,5 @@
 /* message.c - what the bench program says of bad requests and of trouble. */
+#define _GNU_SOURCE /* vasprintf */
 #include "message.h"
 
 #include <ctype.h>
@@ -9,10 +10,48 @@
 
 enum { LONGEST = 64 }; /* names longer than this are not compared */
 
+/* Bytes of the character that a text begins with, in UTF-8; 0 where that is none, or shows as nothing, or turns what
+ * is beside it: controls, line ends and marks of direction. */
+static int shown(const unsigned char *s) {
+  static const struct {
+    unsigned from, to;
+  } unseen[] = {{0, 0x1f},         {0x7f, 0x9f},     {0x61c, 0x61c},   {0x200b, 0x200f},
+                {0x2028, 0x202e}, {0x2060, 0x206f}, {0xd800, 0xdfff}, {0xfeff, 0xfeff}};
+  static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const int bytes = *s < 0x80 ? 1 : *s < 0xc0 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf8 ? 4 : 0;
+  unsigned code = bytes > 1 ? *s & (0x7fu >> bytes) : *s;
+
+  for (int i = 1; i < bytes; i++) {
+    if ((s[i] & 0xc0) != 0x80)
+      return 0;
+    code = code << 6 | (s[i] & 0x3f);
+  }
+  for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++)
+    if (code >= unseen[i].from && code <= unseen[i].to)
+      return 0;
+  return code >= least[bytes] && code < 0x110000 ? bytes : 0;
+}
+
+char *message_plain(const char *text) {
+  char *plain = malloc(4 * strlen(text) + 1), *to = plain;
+
+  while (plain && *text) {
+    const int bytes = shown((const unsigned char *)text);
+    to += bytes ? sprintf(to, "%.*s", bytes, text) : sprintf(to, "\\x%02x", (unsigned char)*text);
+    text += bytes ? bytes : 1;
+  }
+  if (plain)
+    *to = '\0';
+  return plain;
+}
+
+/* What is quoted may be foreign: of a file, or a library. */
 static void say(const char *prefix, const char *format, va_list list) {
-  fprintf(stderr, "bench: %s", prefix);
-  vfprintf(stderr, format, list);
-  fputc('\n', stderr);
+  char *text = NULL, *plain = vasprintf(&text, format, list) < 0 ? NULL : message_plain(text);
+
+  fprintf(stderr, "bench: %s%s\n", prefix, plain ? plain : "out of memory");
+  free(plain);
+  free(text);
 }
 
 _Noreturn void message_refuse(const char *format, ...) {

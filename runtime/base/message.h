@@ -14,7 +14,11 @@ enum {
   EXIT_SIGNAL = 128
 };
 
-/* Prints "bench: ..." and a newline on standard error, and ends with EXIT_REQUEST. */
+/* A copy of a text that a terminal shows as it is, whatever its bytes: those of no character, and of one that is not
+ * seen, as \x1b. Free it; null without memory. */
+char *message_plain(const char *text);
+
+/* Prints "bench: ..." as such a text, and a newline on standard error, and ends with EXIT_REQUEST. */
 _Noreturn void message_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Refuses a name, naming the nearest right one: kind is "op", where tells of a list. */

@@ -148,6 +148,8 @@ void output_check(const char *path) {
   struct stat about;
   int fd;
 
+  if (!*path)
+    message_refuse("a file to write needs a name, and was given nothing");
   if (is_standard(path))
     return;
   if (in_place(path)) {

@@ -7,6 +7,12 @@
 #include <stddef.h>
 #include <time.h>
 
+#ifdef SIGRTMAX
+#define LAST SIGRTMAX
+#else
+#define LAST (NSIG - 1)
+#endif
+
 static const struct {
   int number;
   const char *name;
@@ -67,15 +73,25 @@ const char *signals_guard(void (*function)(void *), void *argument) {
   return signals_name(number);
 }
 
-/* What asks the program to end. */
-static const struct {
-  int number;
-  bool insistent; /* a second one is somebody who will not wait */
-} requests[] = {
-    {SIGINT, true},  {SIGQUIT, true},  {SIGTERM, true},
-    {SIGHUP, false}, {SIGPIPE, false}, {SIGXFSZ, false},
-};
-enum { REQUESTS = sizeof requests / sizeof *requests };
+/* Whether a signal asks the program to end: each that would and can be caught, but for those that a fault raises. */
+static bool is_request(int number) {
+  static const int others[] = {
+      SIGKILL, SIGSTOP,                               /* cannot be caught */
+      SIGCHLD, SIGCONT, SIGURG,  SIGWINCH,            /* tell of something */
+      SIGTSTP, SIGTTIN, SIGTTOU,                      /* stop */
+      SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,   SIGABRT, SIGTRAP, SIGSYS,
+  };
+
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (others[i] == number)
+      return false;
+  return true;
+}
+
+/* A second one is somebody who will not wait. */
+static bool is_insistent(int number) {
+  return number == SIGINT || number == SIGQUIT || number == SIGTERM;
+}
 
 static void (*before_death)(void);
 
@@ -99,13 +115,12 @@ static void on_request(int number) {
     noted = number;
     return;
   }
-  for (int i = 0; i < REQUESTS && !again; i++)
-    if (requests[i].number == number && requests[i].insistent) {
-      if (before_death)
-        before_death();
-      signal(number, SIG_DFL);
-      raise(number); /* comes when this handler has returned */
-    }
+  if (is_insistent(number) && !again) {
+    if (before_death)
+      before_death();
+    signal(number, SIG_DFL);
+    raise(number); /* comes when this handler has returned */
+  }
 }
 
 void signals_note_interrupts(void (*last)(void)) {
@@ -113,11 +128,12 @@ void signals_note_interrupts(void (*last)(void)) {
 
   before_death = last;
   sigemptyset(&action.sa_mask);
-  for (int i = 0; i < REQUESTS; i++)
-    sigaddset(&action.sa_mask, requests[i].number);
-  for (int i = 0; i < REQUESTS; i++)
-    if (sigaction(requests[i].number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-      sigaction(requests[i].number, &action, NULL);
+  for (int i = 1; i <= LAST; i++)
+    if (is_request(i))
+      sigaddset(&action.sa_mask, i);
+  for (int i = 1; i <= LAST; i++)
+    if (is_request(i) && sigaction(i, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+      sigaction(i, &action, NULL);
 }
 
 int signals_interrupted(void) {
@@ -129,7 +145,9 @@ void signals_begin_child(void) {
     signal(crashes[i].number, SIG_DFL);
   installed = false;
   signal(SIGABRT, SIG_DFL);
-  for (int i = 0; i < REQUESTS; i++)
-    signal(requests[i].number, SIG_IGN);
+  for (int i = 1; i <= LAST; i++)
+    if (is_request(i))
+      signal(i, SIG_IGN);
   signal(SIGTERM, SIG_DFL); /* whoever sends it to a child means that child */
+  signal(SIGXCPU, SIG_DFL); /* as does a limit that it has used up itself */
 }

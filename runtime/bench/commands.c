@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "base/output.h"
+#include "devices/peer/process.h"
 #include "report/compare.h"
 #include "report/page.h"
 #include "report/stored.h"
@@ -50,6 +51,7 @@ static int report_command(int argc, char **argv) {
       message_refuse("--html %s would overwrite %s: name another file", path, argv[i]);
     json_array_append_new(runs, stored_load(argv[i]));
   }
+  output_check(path);
   page = output_open(path);
   if (page.file)
     page_write(page.file, runs);
@@ -85,7 +87,9 @@ command *command_of(const char *name) {
   static const struct {
     const char *name;
     command *run;
-  } commands[] = {{"report", report_command}, {"compare", compare_command}};
+  } commands[] = {{"report", report_command},
+                  {"compare", compare_command},
+                  {peer_keep_command, peer_keep}}; /* which no person calls */
 
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (strcmp(commands[i].name, name) == 0)

@@ -119,11 +119,38 @@ static const char *wrong_in(const json_t *root) {
   return found;
 }
 
+static json_t *json_plain(const char *text) {
+  char *plain = message_plain(text);
+  json_t *value = json_string(plain);
+
+  free(plain);
+  return value;
+}
+
+/* A value of which all texts are plain: a terminal gets them, and other files. */
+static json_t *plain_of(const json_t *value) {
+  json_t *copy = json_is_object(value) ? json_object() : json_is_array(value) ? json_array() : NULL;
+  const char *key;
+  json_t *item;
+  size_t i;
+
+  if (json_is_string(value))
+    return json_plain(json_string_value(value));
+  if (!copy)
+    return json_deep_copy(value);
+  json_array_foreach(value, i, item)
+    json_array_append_new(copy, plain_of(item));
+  json_object_foreach((json_t *)value, key, item)
+    json_object_set_new(copy, key, plain_of(item));
+  return copy;
+}
+
 json_t *stored_load(const char *path) {
   json_error_t error;
-  json_t *root = json_load_file(path, 0, &error);
+  json_t *read = json_load_file(path, 0, &error), *root = plain_of(read);
   const char *found;
 
+  json_decref(read);
   if (!root && error.line < 0)
     message_refuse("%s", error.text);
   if (!root)
@@ -132,6 +159,6 @@ json_t *stored_load(const char *path) {
   found = wrong_in(root);
   if (found)
     message_refuse("%s: %s (a stored run is what out/bench --json writes)", path, found);
-  json_object_set_new(root, "file", json_string(path));
+  json_object_set_new(root, "file", json_plain(path));
   return root;
 }

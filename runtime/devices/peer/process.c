@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include "base/message.h"
 #include "base/signals.h"
 
 /* peer.py and the parts before it, put in by the assembler, which finds them through -Wa,-I. */
@@ -71,36 +72,77 @@ static const char *python_at(int place) {
   return own;
 }
 
-/* In the new process. */
-_Noreturn static void become(const char *python, const char *library, int line) {
+/* In the new process: this program again, as small as it began, keeps Python. */
+_Noreturn static void become(const char *python, const char *library, int line, pid_t above) {
   static const char *const one_thread[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
                                            "MKL_NUM_THREADS"};
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  char number[16];
+  char number[16], parent[16];
 
-#if defined __linux__
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
   for (int fd = 0; fd <= STDERR_FILENO; fd++)
     dup2(nothing, fd);
   for (size_t i = 0; i < sizeof one_thread / sizeof *one_thread; i++)
     setenv(one_thread[i], "1", 1);
   line = dup(line); /* which an exec keeps */
   snprintf(number, sizeof number, "%d", line);
-  execlp(python, python, "-c", lathe_peer_script, library, number, (char *)NULL);
+  snprintf(parent, sizeof parent, "%d", (int)above);
+  execl("/proc/self/exe", "bench", peer_keep_command, parent, python, "-c", lathe_peer_script,
+        library, number, (char *)NULL);
+  _exit(NO_SUCH_PROGRAM);
+}
+
+const char peer_keep_command[] = "keep";
+
+int peer_keep(int argc, char **argv) {
+  sigset_t noted, before;
+  int status = 0, number = 0;
+  pid_t group;
+
+  if (argc < 4)
+    message_refuse("keep is for this program's own use");
+#if defined __linux__
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  prctl(PR_SET_DUMPABLE, 0); /* Python's core is enough */
+#endif
+  sigfillset(&noted);
+  sigprocmask(SIG_SETMASK, &noted, &before);
+  group = fork();
+  if (group == 0) {
+    setpgid(0, 0);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    execvp(argv[2], argv + 2);
+  }
+  if (group <= 0)
+    _exit(NO_SUCH_PROGRAM);
+  setpgid(group, group);
+  close(atoi(argv[argc - 1])); /* whose end is to be seen */
+  sigemptyset(&noted);
+  sigaddset(&noted, SIGTERM);
+  sigaddset(&noted, SIGCHLD);
+  while (number != SIGTERM && getppid() == atoi(argv[1]) &&
+         waitpid(group, &status, WNOHANG) == 0)
+    sigwait(&noted, &number);
+  kill(-group, SIGKILL);
+  waitpid(group, &status, 0); /* leaves the status of one that was waited for */
+  if (WIFEXITED(status))
+    _exit(WEXITSTATUS(status));
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  raise(WTERMSIG(status));
   _exit(NO_SUCH_PROGRAM);
 }
 
 /* An answer's line without its newline; false where the process has ended. */
 static bool read_answer(process *p, char answer[ANSWER]) {
-  char *end;
+  char *end, *plain;
 
-  if (!fgets(answer, ANSWER, p->line))
+  if (!fgets(answer, ANSWER, p->line) || !(end = strchr(answer, '\n')))
     return false;
-  end = strchr(answer, '\n');
-  if (end)
-    *end = 0;
-  return end != NULL;
+  *end = 0;
+  plain = message_plain(answer);
+  if (plain)
+    snprintf(answer, ANSWER, "%s", plain);
+  free(plain);
+  return plain != NULL;
 }
 
 /* Waits for the process's end, and says how it came to it. False where there was none to begin with. */
@@ -108,8 +150,7 @@ static bool bury(process *p, char why[PEER_WHY]) {
   int status = 0;
 
   fclose(p->line);
-  kill(p->pid,
-       SIGKILL); /* where it left the line and goes on; one that has ended keeps its status */
+  kill(p->pid, SIGTERM); /* in case Python left the line and goes on */
   waitpid(p->pid, &status, 0);
   p->pid = 0;
   p->ended++;
@@ -126,6 +167,7 @@ typedef enum beginning { BEGUN, LACKING, ENDED } beginning;
 
 /* Where it has not begun why says more. */
 static beginning start_in(process *p, const char *python, char why[PEER_WHY]) {
+  const pid_t above = getpid();
   char answer[ANSWER] = "";
   int ends[2];
 
@@ -135,7 +177,7 @@ static beginning start_in(process *p, const char *python, char why[PEER_WHY]) {
     return ENDED;
   }
   if (p->pid == 0)
-    become(python, p->library, ends[1]);
+    become(python, p->library, ends[1], above);
   close(ends[1]);
   p->line = fdopen(ends[0], "r+");
   if (p->line && read_answer(p, answer) && strncmp(answer, "ok ", 3) == 0) {
