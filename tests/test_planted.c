@@ -50,6 +50,14 @@ static void argmax_reference(const lathe_args *args) {
   *(int64_t *)args->buf[1] = best;
 }
 
+/* The same of each row. */
+static void row_argmax_reference(const lathe_args *args) {
+  for (size_t row = 0; row < args->dim[0]; row++)
+    argmax_reference(&(lathe_args){.buf = {(double *)args->buf[0] + row * args->dim[1],
+                                           (int64_t *)args->buf[1] + row},
+                                   .dim = {args->dim[1]}});
+}
+
 static void softmax_reference(const lathe_args *args) {
   const size_t columns = args->dim[1];
 
@@ -77,6 +85,10 @@ static const lathe_operand to_number[] = {
 static const lathe_operand to_index[] = {
     {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
     {"r", LATHE_I64, true, 0, {0}, 0, 0, false},
+};
+static const lathe_operand to_indexes[] = {
+    {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, -1, 1, false},
+    {"r", LATHE_I64, true, 1, {0}, 0, 0, false},
 };
 static const lathe_operand matrices[] = {
     {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, -10, 10, false},
@@ -111,6 +123,14 @@ static const lathe_op argmax = {.name = "argmax",
                                 .noperands = 2,
                                 .operands = to_index,
                                 .bench = &(const lathe_bench){.reference_f64 = argmax_reference}};
+static const lathe_op row_argmax = {
+    .name = "row_argmax",
+    .source = __FILE__,
+    .ndim = 2,
+    .dim = {"rows", "cols"},
+    .noperands = 2,
+    .operands = to_indexes,
+    .bench = &(const lathe_bench){.reference_f64 = row_argmax_reference}};
 static const lathe_op softmax = {.name = "softmax",
                                  .source = __FILE__,
                                  .ndim = 2,
@@ -383,6 +403,46 @@ static void argmax_last(const lathe_args *args) {
   memcpy(args->buf[1], &best, sizeof best);
 }
 
+/* Without one element of some in a row, which is not the first. */
+static int64_t index_of_others(const float *x, size_t n, size_t without, size_t each) {
+  int64_t best = 0;
+
+  for (size_t i = 1; i < n; i++)
+    if (i % each != without && !isnan(x[best]) && (x[i] > x[best] || isnan(x[i])))
+      best = (int64_t)i;
+  return best;
+}
+
+static void argmax_but_one_of_64(const lathe_args *args) {
+  *(int64_t *)args->buf[1] = index_of_others(args->buf[0], args->dim[0], 37, 64);
+}
+
+static void argmax_but_one_of_4096(const lathe_args *args) {
+  *(int64_t *)args->buf[1] = index_of_others(args->buf[0], args->dim[0], 2777, 4096);
+}
+
+static void argmax_but_the_last(const lathe_args *args) {
+  const size_t n = args->dim[0], last = n > 256 ? 8 : 0;
+
+  *(int64_t *)args->buf[1] = index_of(args->buf[0], n - last);
+}
+
+static void row_argmax_of_some(const lathe_args *args, size_t most) {
+  const size_t columns = args->dim[1];
+
+  for (size_t row = 0; row < args->dim[0]; row++)
+    ((int64_t *)args->buf[1])[row] =
+        index_of((const float *)args->buf[0] + row * columns, columns < most ? columns : most);
+}
+
+static void row_argmax_right(const lathe_args *args) {
+  row_argmax_of_some(args, SIZE_MAX);
+}
+
+static void row_argmax_but_wide(const lathe_args *args) {
+  row_argmax_of_some(args, 2048);
+}
+
 static void softmax_row(const lathe_args *args, size_t row) {
   if (row < args->dim[0] && args->dim[1] > 0)
     ((float *)args->buf[1])[row * args->dim[1]] *= 1.25f;
@@ -424,6 +484,7 @@ static const struct {
     {PLANT(sum, right), {LARGE}, NULL, NULL},
     {PLANT(argmax, right), {LARGE}, NULL, NULL},
     {PLANT(softmax, right), {8, 1000}, NULL, NULL},
+    {PLANT(row_argmax, right), {8, 1000}, NULL, NULL},
 #define PROBE "in the probe before its sizes: "
     {PLANT(scale, tail), {1000}, PROBE "y[0] is ", PROBE "y[0] is "},
     {PLANT(scale, unwritten), {1000}, PROBE "y[2] was never written", PROBE "y[2] was never"},
@@ -450,6 +511,10 @@ static const struct {
     {PLANT(sum, naive), {1000000}, "r is ", "r is "},
     {PLANT(sum, remembers), {LARGE}, "r is ", "r is "},
     {PLANT(argmax, last), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, but_one_of_64), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, but_one_of_4096), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, but_the_last), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(row_argmax, but_wide), {1, 4099}, PROBE "r[0] is ", PROBE "r[0] is "},
     {PLANT(softmax, fifth_row), {1, 1000}, PROBE "y[4,0] is ", PROBE "y[4,0] is "},
     {PLANT(softmax, many_rows), {1, 1000}, PROBE "y[1024,0] is ", PROBE "y[1024,0] is "},
     {PLANT(softmax, many_wide_rows), {1, 1000}, PROBE "y[66,0] is ", PROBE "y[66,0] is "},

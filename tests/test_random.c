@@ -105,7 +105,8 @@ static void test_random_drawn_otherwise(void **state) {
     assert_true(random_near(5, seed, 0) < random_near(6, seed, 1));
   }
   assert_string_equal(random_special_names((1u << RANDOM_NAMES) - 1),
-                      "nan,inf,zero,denormal,alone,ties,narrow,scalars,small");
+                      "nan,inf,zero,denormal,beyond,alone,ties,narrow,scalars,small,negative,"
+                      "equal,ends,far,poked,peak");
 }
 
 const struct CMUnitTest random_tests[] = {

@@ -34,8 +34,10 @@ enum {
   RANDOM_FAR = 1u << 13,
   /* A few elements of each input others than with the same seed without this. */
   RANDOM_POKED = 1u << 14,
+  /* One element of each input is an end of its range, all others lie in the middle: see problem_peak_seed. */
+  RANDOM_PEAK = 1u << 15,
 };
-enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 15 };
+enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 16 };
 extern const char *const random_names[RANDOM_NAMES];
 
 /* The names of some, "nan,inf", in one static string. */

@@ -97,7 +97,7 @@ static unsigned special_kinds(const char *list) {
     if (kind == RANDOM_NAMES)
       message_unknown("special value", word, random_names, RANDOM_NAMES,
                       "nan, inf, zero, denormal, beyond, alone, ties, narrow, scalars, small, negative, "
-                      "equal, ends, far, poked");
+                      "equal, ends, far, poked, peak");
     kinds |= 1u << kind;
     list += length + (list[length] == ',');
   }
