@@ -7,7 +7,8 @@
  *            is computed, for blocks of kc terms, mc rows and nc columns, which fit the caches
  * Tiles share the rows evenly, so that none has rows to spare. Sums that are stored as they are gather where they
  * belong; others in the workspace, from where what is made of them is computed after the last block of terms. A sum
- * adds its terms in their order, or as dots the lanes of a vector. */
+ * adds the terms of a block in their order, or as dots the lanes of a vector, and then the blocks. Those of more than
+ * LATHE_DEPTH terms gather in the workspace too, and carry their rounding errors along. */
 #include "contract.h"
 
 //@ end
@@ -57,9 +58,8 @@
 //@ local values = step.name .. "_values"
 //@ once(pack_a, function() Pack.define(step, step.a, "m", MR, pack_a) end)
 //@ once(pack_b, function() Pack.define(step, step.b, "n", NR, pack_b) end)
-//@ if not result or #dots > 0 then
+//@ local carry = Tile.define_carry()
 //@ once(values, function() Tile.define_values(step, values) end)
-//@ end
 //@ for _, way in ipairs(dots) do
 //@ once(way.name, function() Dots.define(step, way.across, way.name, values) end)
 //@ end
@@ -68,16 +68,26 @@
 typedef struct $own$_plan {
   size_t rows, columns, terms, blocks; /* blocks of terms in all */
   size_t kc, mc, nc;
-  size_t packs_b, tiles, all;
+  size_t depth;               /* blocks that are added up before rounding errors are carried; 0: all */
+  size_t packs_b, tiles, all; /* tiles: of which there are `apart` numbers, or three times as many */
+  size_t apart;
   enum { $own$_PACKED, $own$_DIRECT, $own$_DOTS_m, $own$_DOTS_n } way;
 } $own$_plan;
+
+/* The room for tiles, after what is packed. */
+static void $own$_set_room($own$_plan *p) {
+  const bool is_long = (double)p->blocks * (double)p->kc > LATHE_DEPTH;
+  p->depth = is_long && p->blocks > 1 ? lathe_depth(p->kc) : 0;
+  p->apart = p->blocks > 1 ? p->rows * p->nc : $(MR * NR);
+  p->all = p->tiles + (p->depth ? 3 : 1) * p->apart;
+}
 
 static $own$_plan $own$_make_plan(const lathe_args *args) {
   $own$_plan p = {.rows = $(S.size(S.core(step, "m"))), .columns = $(S.size(S.core(step, "n"))), .terms = $(S.size(S.core(step, "k")))};
   //@ for _, way in ipairs(dots) do
   if (lathe_is_dots(p.$way.many$, p.$way.few$, p.terms, $Dots.most_few$, $L$)) {
     p.way = $own$_DOTS_$way.across$;
-    p.all = (p.$way.few$ + 3) * (p.terms + $L$);
+    p.all = (p.$way.few$ == 1 ? 1 : p.$way.few$ + 3) * (p.terms + $L$);
     return p;
   }
   //@ end
@@ -86,9 +96,10 @@ static $own$_plan $own$_make_plan(const lathe_args *args) {
     const size_t bytes = p.columns * p.terms * sizeof($k.number$);
     p.way = $own$_DIRECT;
     /* A few terms at a time, so that a large factor is read in the order of memory. */
-    p.kc = p.rows <= $(2 * MR) && bytes > lathe_cache(2) / 2 ? 16 : p.terms > 0 ? p.terms : 1;
+    lathe_cut(&p.kc, p.terms, p.rows <= $(2 * MR) && bytes > lathe_cache(2) / 2 ? 16 : LATHE_TERMS, 1);
     p.nc = $(lines("p.columns + " .. NR - 1));
-    p.all = p.kc < p.terms ? p.rows * p.nc : $(MR * NR);
+    p.blocks = (p.terms + p.kc - 1) / p.kc;
+    $own$_set_room(&p);
     return p;
   }
   //@ end
@@ -101,21 +112,26 @@ static $own$_plan $own$_make_plan(const lathe_args *args) {
   //@ end
   p.packs_b = $(lines("p.mc * (p.kc + " .. L .. ")"));
   p.tiles = p.packs_b + $(lines("p.nc * p.kc"));
-  p.all = p.tiles + (p.blocks > 1 ? p.rows * p.nc : $(MR * NR));
+  $own$_set_room(&p);
   return p;
 }
 
-//@ -- A tile at rows i and columns j. at: where it is, and from where it reads.
+//@ -- A tile at rows i and columns j. at: where it is, from where it reads, and its block of terms.
 //@ local function one_tile(at)
 const size_t vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
 //@ if result then
-$tile$[high - 1][vectors - 1][lanes < $L$]($at.terms$, $at.a$, $at.b$, here.$result.name$ + ($at.row$) * $(S.stride(step, result, "m")) + ($at.column$), $(S.stride(step, result, "m")), $at.more$, lanes);
-//@ else
-$k.number$ *const place = $at.place$;
-$tile$[high - 1][vectors - 1][$at.part$]($at.terms$, $at.a$, $at.b$, place, $NR$, $at.more$, lanes);
-if ($at.last$)
-  $values$(&here, place, $NR$, $at.row$, high, $at.column$, wide);
+if (!p.depth) {
+  $tile$[high - 1][vectors - 1][lanes < $L$]($at.terms$, $at.a$, $at.b$, here.$result.name$ + ($at.row$) * $(S.stride(step, result, "m")) + ($at.column$), $(S.stride(step, result, "m")), block > 0, lanes);
+  continue;
+}
 //@ end
+$k.number$ *const place = packs + p.tiles + (p.blocks > 1 ? ($at.row$) * p.nc + $at.across$ * high : 0);
+const bool last = block + 1 >= p.blocks;
+$tile$[high - 1][vectors - 1][$at.part$]($at.terms$, $at.a$, $at.b$, place, $NR$, p.depth ? block % p.depth > 0 : block > 0, lanes);
+if (p.depth && (last || (block + 1) % p.depth == 0))
+  $carry$(place, p.apart, high * $NR$, block >= p.depth, last);
+if (last)
+  $values$(&here, place, $NR$, $at.row$, high, $at.column$, wide);
 //@ end
 static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) {
   const $own$_plan p = $own$_make_plan(args);
@@ -137,9 +153,9 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
     //@ if is_direct then
     if (p.way == $own$_DIRECT) {
       const size_t tiles = (p.rows + $(MR - 1)) / $MR$;
-      for (size_t term = 0; term == 0 || term < p.terms; term += p.kc)
+      for (size_t block = 0; block == 0 || block < p.blocks; block++)
         for (size_t column = 0; column < p.columns; column += $NR$) {
-          const size_t wide = p.columns - column < $NR$ ? p.columns - column : $NR$;
+          const size_t wide = p.columns - column < $NR$ ? p.columns - column : $NR$, term = block * p.kc;
           const size_t terms = p.terms - term < p.kc ? p.terms - term : p.kc;
           for (size_t row = 0, high, left = tiles; left > 0; row += high, left--) {
             high = (p.rows - row + left - 1) / left;
@@ -149,8 +165,7 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
             //@     letter == "m" and along .. ", " or "", by_term)
             //@ end
             //@ one_tile { terms = "terms", a = at(a, "m", "row"), b = at(b, "n", "column"), row = "row",
-            //@   column = "column", more = "term > 0", place = "packs + (p.kc < p.terms ? row * p.nc + column * high : 0)",
-            //@   part = "lanes < " .. L, last = "term + terms >= p.terms" }
+            //@   column = "column", across = "column", part = "lanes < " .. L }
           }
         }
     } else
@@ -192,7 +207,7 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
             for (size_t i = 0, high, left = tiles; left > 0; i += high, left--) {
               high = (rows - i + left - 1) / left;
               //@ one_tile { terms = "terms", a = "packs + i * terms + (tiles - left) * " .. L .. ", 1, high", b = "packs_b + j * terms, (wide + " .. L - 1 .. ") / " .. L .. " * " .. L, row = "row + i", column = "column + j",
-              //@   more = "block > 0", place = "packs + p.tiles + (p.blocks > 1 ? (row + i) * p.nc + j * high : 0)", part = "false", last = "block + 1 >= p.blocks" }
+              //@   across = "j", part = "false" }
             }
           }
         }

@@ -29,10 +29,19 @@ static inline size_t lathe_cache(int level) {
   return bytes;
 }
 
+/* Sums of more terms carry along what rounding takes from them; each block has no more than LATHE_TERMS. */
+enum { LATHE_DEPTH = 4096, LATHE_TERMS = 1024 };
+
+/* How many blocks of kc terms are added up before that. */
+static inline size_t lathe_depth(size_t kc) {
+  return kc < LATHE_DEPTH ? LATHE_DEPTH / kc : 1;
+}
+
 /* The most terms of a block, whose rows of `bytes` for each term half the first cache is to hold; the most rows of
  * `bytes` that half the second is to hold; and the most columns, for a quarter of the third. */
 static inline size_t lathe_terms(size_t bytes) {
-  return lathe_cache(1) / bytes;
+  const size_t terms = lathe_cache(1) / bytes;
+  return terms < LATHE_TERMS ? terms : LATHE_TERMS;
 }
 
 static inline size_t lathe_rows(size_t bytes) {

@@ -3,7 +3,8 @@
 //@ local S = use "contract_step.c"
 //@ local Pack = use "contract_pack.c"
 //@ local L = k.lanes
-//@ local block = 1024 * L -- terms of a sum
+//@ local block = 1024 * L -- terms of a sum, between which rounding errors are carried
+//@ local add_exactly = use("parts.c").add_exactly
 //@ local together, most_at_once = L > 1 and 8 or 4, 64
 //@ -- The most that few are, and how many of them are multiplied at once, with how many of the many.
 //@ most_few = L > 1 and L // 2 or 1
@@ -62,29 +63,48 @@ static void $name$_$(count)x$few$(const $step.name$ *here, size_t terms, size_t 
   //@ end
   //@ end
   //@ end
+  //@ local function each(what)
+  //@ for i = 0, count - 1 do
+  //@ for j = 0, few - 1 do
+  //@ what("sum" .. i .. "_" .. j, "[" .. i * few + j .. "]")
+  //@ end
+  //@ end
+  //@ end
+  $k.vector$ totals[$(count * few)], lost[$(count * few)]; /* what blocks before came to, and what rounding took from it */
   size_t term = 0;
-  while (term + $L$ <= terms) {
-    /* Sums of sums, so that rounding errors do not grow with the length. */
+  for (bool more = false;; more = true) {
     const size_t end = terms - term < $block$ ? terms : term + $block$;
-    //@ for i = 0, count - 1 do
-    //@ for j = 0, few - 1 do
-    $k.vector$ before$i$_$j$ = sum$i$_$j$;
-    sum$i$_$j$ = $(k:constant(0));
-    //@ end
-    //@ end
-    for (; term + $L$ <= end; term += $L$) {
+    for (; end - term >= $L$; term += $L$) {
       //@ add("", "")
     }
-    //@ for i = 0, count - 1 do
-    //@ for j = 0, few - 1 do
-    sum$i$_$j$ = $(k.own:text("add", "before" .. i .. "_" .. j, "sum" .. i .. "_" .. j));
+    //@ if L > 1 then
+    if (term < end) {
+      //@ add("_part", ", terms - term")
+      term = end;
+    }
     //@ end
-    //@ end
+    if (terms <= $block$)
+      break;
+    //@ each(function(sum, nth)
+    {
+      $k.vector$ total = more ? totals$nth$ : $(k:constant(0)), taken_off = more ? lost$nth$ : $(k:constant(0));
+      //@ add_exactly("total", "taken_off", sum)
+      totals$nth$ = total;
+      lost$nth$ = taken_off;
+      $sum$ = $(k:constant(0));
+    }
+    //@ end)
+    if (term < terms)
+      continue;
+    /* An infinite sum has no error to add: infinity less infinity is NaN. */
+    //@ each(function(sum, nth)
+    //@ local is_none = k.own:text("unordered", "lost" .. nth, "lost" .. nth)
+    //@ local off = k.own:text("select", "(" .. is_none .. ")", k:constant(0), "lost" .. nth)
+    $sum$ = $(k.own:text("add", "totals" .. nth, "(" .. off .. ")"));
+    //@ end)
+    break;
   }
   //@ if L > 1 then
-  if (term < terms) {
-    //@ add("_part", ", terms - term")
-  }
   $k.number$ lane_of[$L$];
   //@ end
   //@ for i = 0, count - 1 do

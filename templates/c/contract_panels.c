@@ -53,6 +53,7 @@ lathe_pack_panel($to$, $(tostring(letter == "a")), here.$operand.name$ + ($first
 //@   kc = ("%s < %d ? %s : %d"):format(kc, MOST_WHOLE, kc, MOST_WHOLE)
 //@ end
 //@ once(values, function() Tile.define_values(step, values) end)
+//@ local carry = Tile.define_carry()
 //@ for _, way in ipairs(dots) do
 //@ once(way.name, function() Dots.define(step, way.across, way.name, values) end)
 //@ end
@@ -61,7 +62,7 @@ lathe_pack_panel($to$, $(tostring(letter == "a")), here.$operand.name$ + ($first
 typedef struct $name$_plan {
   size_t rows, columns, terms, blocks;
   size_t kc, mc, nc;
-  size_t packs_b, tiles, all;
+  size_t depth, packs_b, tiles, all, apart; /* as contract.c has them */
   enum { $name$_PACKED, $name$_DOTS_m, $name$_DOTS_n } way;
 } $name$_plan;
 
@@ -70,7 +71,7 @@ static $name$_plan $name$_make_plan(const lathe_args *args) {
   //@ for _, way in ipairs(dots) do
   if (p.$way.few$ == 1) {
     p.way = $name$_DOTS_$way.across$;
-    p.all = 4 * (p.terms + $k.lanes$);
+    p.all = p.terms + $k.lanes$;
     return p;
   }
   //@ end
@@ -81,7 +82,9 @@ static $name$_plan $name$_make_plan(const lathe_args *args) {
   //@ local each = 4 // unit.bytes
   p.packs_b = p.mc * p.kc / $each$; /* $each$ elements for a number */
   p.tiles = p.packs_b + p.nc * p.kc / $each$;
-  p.all = p.tiles + (p.blocks > 1 ? (p.rows + $(LINES - 1)) / $LINES$ * $LINES$ * p.nc : $(LINES * LINES));
+  p.depth = p.blocks > 1 && p.terms > LATHE_DEPTH ? lathe_depth(p.kc) : 0;
+  p.apart = p.blocks > 1 ? (p.rows + $(LINES - 1)) / $LINES$ * $LINES$ * p.nc : $(LINES * LINES);
+  p.all = p.tiles + (p.depth ? 3 : 1) * p.apart;
   return p;
 }
 
@@ -128,8 +131,11 @@ static void $name$(const lathe_args *args, char *temporaries, $k.number$ *packs)
             for (size_t i = 0; i < rows; i += $LINES$) {
               const size_t high = rows - i < $LINES$ ? rows - i : $LINES$;
               $k.number$ *const place = packs + p.tiles + (p.blocks > 1 ? (row + i) * p.nc + j * $LINES$ : 0);
-              $multiply$(blocks, packs_a + i / $LINES$ * panel, packs_b + j / $LINES$ * panel, place, block > 0, high, wide);
-              if (block + 1 >= p.blocks)
+              const bool last = block + 1 >= p.blocks;
+              $multiply$(blocks, packs_a + i / $LINES$ * panel, packs_b + j / $LINES$ * panel, place, p.depth ? block % p.depth > 0 : block > 0, high, wide);
+              if (p.depth && (last || (block + 1) % p.depth == 0))
+                $carry$(place, p.apart, $(LINES * LINES), block >= p.depth, last);
+              if (last)
                 $values$(&here, place, $LINES$, row + i, high, column + j, wide);
             }
           }

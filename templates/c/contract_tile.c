@@ -22,13 +22,6 @@ static void $name$_$(R)x$V$$(part and "_part" or "")(size_t terms, const $k.numb
   $k.vector$ sum$i$_$j$ = $(k:constant(0));
   //@ end
   //@ end
-  if (more) {
-    //@ for i = 0, R - 1 do
-    //@ for j = 0, V - 1 do
-    sum$i$_$j$ = $(k.own:text(lanes_of(j) and "load_part" or "load_own", "c", i .. " * c_row + " .. j * L, nil, lanes_of(j)));
-    //@ end
-    //@ end
-  }
   for (size_t term = 0; term < terms; term++) {
     //@ for j = 0, V - 1 do
     const $k.vector$ b$j$ = $(k.own:text(lanes_of(j) and "load_part" or "load_own", "b", j * L, nil, lanes_of(j)));
@@ -46,6 +39,14 @@ static void $name$_$(R)x$V$$(part and "_part" or "")(size_t terms, const $k.numb
     //@ end
     b += b_term;
   }
+  if (more) {
+    //@ for i = 0, R - 1 do
+    //@ for j = 0, V - 1 do
+    //@ local sum, before = "sum" .. i .. "_" .. j, k.own:text(lanes_of(j) and "load_part" or "load_own", "c", i .. " * c_row + " .. j * L, nil, lanes_of(j))
+    $sum$ = $(k.own:text("add", before, sum));
+    //@ end
+    //@ end
+  }
   //@ for i = 0, R - 1 do
   //@ for j = 0, V - 1 do
   $(k.own:text(lanes_of(j) and "store_part" or "store_own", "c", i .. " * c_row + " .. j * L, "sum" .. i .. "_" .. j, lanes_of(j)));
@@ -54,6 +55,32 @@ static void $name$_$(R)x$V$$(part and "_part" or "")(size_t terms, const $k.numb
   (void)lanes; /* where vectors are whole */
 }
 
+//@ end
+//@ -- The name of a function that ends some blocks of terms: of each sum their part, what blocks before them came to and
+//@ -- what rounding took from that lie `apart` (the exact error of a sum of two, Knuth 1969). The last leaves all in the
+//@ -- part's place.
+//@ function define_carry()
+//@ local name = "carry_" .. k.compute
+//@ if shared[name] then
+//@   return name
+//@ end
+//@ shared[name] = true
+static void $name$($k.number$ *part, size_t apart, size_t count, bool more, bool last) {
+  $k.number$ *totals = part + apart, *lost = totals + apart;
+  for (size_t i = 0; i < count; i++) {
+    const $k.number$ total = more ? totals[i] : 0, sum = total + part[i], taken = sum - total;
+    const $k.number$ off = (total - (sum - taken)) + (part[i] - taken), all = more ? lost[i] + off : off;
+    if (last) {
+      /* An infinite sum has no error to add: infinity less infinity is NaN. */
+      part[i] = all == all ? sum + all : sum;
+    } else {
+      totals[i] = sum;
+      lost[i] = all;
+    }
+  }
+}
+
+//@ return name
 //@ end
 //@ -- The name of the tile functions of up to MR rows and NV vectors. All precisions that are computed in one type share
 //@ -- those of a file.
