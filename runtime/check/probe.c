@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "library/dtype.h"
+#include "library/launch.h"
 #include "problem/random.h"
 #include "watch.h"
 
@@ -36,10 +37,13 @@ typedef struct plan {
   lathe_kind kind;
   uint64_t seed;
   size_t count, capacity;
+  size_t products; /* from where on they are those of products */
+  uint64_t whose;  /* variants whose steps are added */
   struct step {
     trial at;
     problem *problem; /* null: there is no memory, or no reference for it */
     bool again;       /* the same problem as in the step before */
+    uint64_t whose;   /* variants, a bit each: see bit_of */
   } * step;
 } plan;
 
@@ -66,7 +70,7 @@ static void add(plan *p, trial at) {
     p->capacity = capacity;
   }
   step = &p->step[p->count];
-  *step = (struct step){.at = at};
+  *step = (struct step){.at = at, .whose = p->whose};
   if (p->count > 0) {
     const struct step *last = step - 1;
     step->again = last->at.seed == at.seed && last->at.special == at.special &&
@@ -188,21 +192,129 @@ static void add_values(plan *p) {
   }
 }
 
+/* ---- products of matrices --------------------------------------------------------------------- */
+
+/* A matrix product of so many rows, columns and terms; little of all else. */
+static void add_product(plan *p, const lathe_way *w, size_t rows, size_t columns, size_t terms) {
+  const uint32_t of[] = {w->m, w->n, w->k};
+  const size_t extents[] = {rows, columns, terms};
+  trial t = {.dim = {1, 1, 1, 1, 1, 1, 1, 1}, .seed = p->seed};
+
+  for (int d = 0; d < p->op->ndim; d++)
+    t.dim[d] = (of[0] | of[1] | of[2]) >> d & 1 ? 1 : 2;
+  for (int i = 0; i < 3; i++)
+    for (int d = p->op->ndim - 1; d >= 0; d--)
+      if (of[i] >> d & 1) {
+        t.dim[d] = extents[i];
+        break;
+      }
+  for (size_t i = p->products; i < p->count; i++)
+    if (memcmp(p->step[i].at.dim, t.dim, sizeof t.dim) == 0) {
+      p->step[i].whose |= p->whose;
+      return;
+    }
+  add(p, placed(p, t, p->count % 2 ? PAGE_END : UNALIGNED));
+}
+
+/* Some of the tiles that are whole or less, each height with widths of each part of the widest. */
+static void add_some(plan *p, const lathe_way *w, size_t most, size_t terms) {
+  enum { PARTS = 4 };
+  const size_t each = most / PARTS < w->tile[0] ? most / PARTS : w->tile[0];
+
+  for (size_t i = 0; i < each * PARTS; i++) {
+    const size_t rows = (i % each + 1) * w->tile[0] / each, part = i / each + 1;
+    const size_t columns = (w->tile[1] * part + PARTS - 1) / PARTS - (part % 2 && i % 2);
+    add_product(p, w, w->above[0] + rows, w->above[1] + w->tile[1] + columns, terms);
+  }
+}
+
+/* Each tile, or some; then more rows, columns and terms than a block has. */
+static void add_way(plan *p, const lathe_way *w, bool all) {
+  enum { MOST = 600, SOME = 32, FEW = 8, FEWER = 4, LONG = 256 };
+  const size_t area = (size_t)w->tile[0] * w->tile[1];
+  const bool quick = device_kind_of(p->kind)->quick;
+  const size_t some = w->above[2] >= LONG ? FEWER : quick ? SOME : FEW;
+
+  if (all && quick && area <= MOST && w->above[2] < LONG)
+    for (size_t i = 0; i < area; i++)
+      add_product(p, w, w->above[0] + 1 + i / w->tile[1], w->above[1] + 1 + i % w->tile[1],
+                  w->above[2] + 1 + i % 5);
+  add_some(p, w, some, w->above[2] + 3);
+  for (int i = 0; i < 4; i++) {
+    size_t extents[3];
+    for (int j = 0; j < 3; j++)
+      extents[j] = w->above[j] + (j < 2 ? w->tile[j] : 0) + 1;
+    if (w->block[i] == 0 || w->block[i] <= w->above[i < 2 ? i : 2])
+      continue;
+    if (i == 2)
+      add_some(p, w, all ? some : FEW, w->block[i] + 2);
+    extents[i < 2 ? i : 2] = 2 * (size_t)w->block[i] + 3;
+    add_product(p, w, extents[0], extents[1], extents[2]);
+  }
+}
+
+/* On a processor as the kernels say; elsewhere by the tiles of the launches. */
+static void add_ways(plan *p, const lathe_variant *v) {
+  const lathe_schedule *s = v->schedule;
+
+  for (const lathe_way *w = v->ways; w && w->tile[0] > 0; w++)
+    add_way(p, w, w->m == v->ways->m && w->n == v->ways->n);
+  for (int i = 0; s && i < s->nsteps; i++) {
+    const lathe_step *step = &s->steps[i];
+    lathe_way w = {.m = step->m, .n = step->n, .k = step->k};
+    for (const lathe_cut *c = step->cuts; c < step->cuts + step->ncuts; c++) {
+      w.tile[0] = c->bm;
+      w.tile[1] = c->bn ? c->bn : FEW_ROWS;
+      w.block[2] = c->terms;
+      add_way(p, &w, false);
+      w.above[0] = c->rows > w.above[0] ? c->rows : w.above[0];
+      w.above[1] = c->columns > w.above[1] ? c->columns : w.above[1];
+    }
+  }
+}
+
+/* Which of an op's variants of a type one is, a bit; those past the last share it. */
+static uint64_t bit_of(const lathe_variant *v) {
+  const lathe_span span = lathe_span_of(v->op, v->dtype);
+  const size_t nth = span.count ? (size_t)(v - lathe_variants) - span.first : 0, last = 63;
+
+  return (uint64_t)1 << (nth < last ? nth : last);
+}
+
+/* Of all variants that such a device may run, so that they share problems; of one that is in no table its own. */
+static void add_products(plan *p, const lathe_variant *own, uint64_t features) {
+  const lathe_span span = lathe_span_of(p->op, p->dtype);
+
+  p->products = p->count;
+  p->whose = bit_of(own);
+  if (span.count == 0)
+    add_ways(p, own);
+  for (size_t i = span.first; i < span.first + span.count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    p->whose = bit_of(v);
+    if (v->backend->kind == p->kind && !lathe_why_not(v, features))
+      add_ways(p, v);
+  }
+  p->whose = UINT64_MAX;
+}
+
 /* The plan that is kept, or one in its place. */
-static const plan *plan_of(const lathe_variant *v, lathe_kind kind, uint64_t seed) {
+static const plan *plan_of(const lathe_variant *v, const device *on, uint64_t seed) {
+  const lathe_kind kind = on->kind;
   static plan kept;
   trial other;
 
   if (kept.op == v->op && kept.dtype == v->dtype && kept.kind == kind && kept.seed == seed)
     return &kept;
   plan_free(&kept);
-  kept = (plan){.op = v->op, .dtype = v->dtype, .kind = kind, .seed = seed};
+  kept = (plan){.op = v->op, .dtype = v->dtype, .kind = kind, .seed = seed, .whose = UINT64_MAX};
   add_short(&kept);
   if (v->op->ndim > 2)
     add_boxes(&kept);
   else
     add_shapes(&kept);
   add_values(&kept);
+  add_products(&kept, v, on->features);
   /* The two that take turns. */
   add(&kept, trial_of(&kept, FEW_ROWS, LONGEST, 0));
   other = trial_of(&kept, FEW_ROWS, LONGEST, RANDOM_NARROW | RANDOM_SCALARS);
@@ -427,12 +539,12 @@ static check_result try_peaks(device *on, const lathe_variant *v, uint64_t seed,
 /* ---- all of it -------------------------------------------------------------------------------- */
 
 static check_result try_all(device *on, const lathe_variant *v, uint64_t seed, trial *now) {
-  const plan *p = plan_of(v, on->kind, seed);
+  const plan *p = plan_of(v, on, seed);
   check_result r = {.verdict = CHECK_RIGHT};
 
   for (size_t i = 0; i < p->count && r.verdict != CHECK_WRONG && !on->lost; i++) {
     *now = p->step[i].at;
-    if (p->step[i].problem)
+    if (p->step[i].problem && p->step[i].whose & bit_of(v))
       r = check_variant(on, v, p->step[i].problem, now->layout);
   }
   if (r.verdict != CHECK_WRONG && !on->lost)

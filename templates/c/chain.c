@@ -2,6 +2,7 @@
 /* Layers, of which each row of a batch goes through all (gen/chain.lua): `rows` rows at a time, so that what is between
  * layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after the
  * other, so that their order is always the same. */
+#include "dispatch.h"
 #include "turn.h"
 
 //@ end
@@ -149,6 +150,15 @@ double $v.name$_workspace(const size_t *dim) {
 
   return (double)$v.name$_measure(&sizes).all * sizeof($k.number$);
 }
+
+extern const lathe_way $v.name$_ways[];
+const lathe_way $v.name$_ways[] = {
+  //@ for i, step in ipairs(k.steps) do
+  //@ local is_layer = k.chain.kinds[i] == "layer"
+  //@ S.way(step, { 0, 0, 0 }, { MR, NR }, { is_layer and ROWS or 0, 0, is_layer and 0 or ROWS })
+  //@ end
+  {0},
+};
 
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
