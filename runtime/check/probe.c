@@ -216,19 +216,37 @@ static void add_product(plan *p, const lathe_way *w, size_t rows, size_t columns
   add(p, placed(p, t, p->count % 2 ? PAGE_END : UNALIGNED));
 }
 
-/* Some of the tiles that are whole or less, each height with widths of each part of the widest. */
+/* Some of the tiles that are whole or less, each height with widths of each part of the widest; alone, and after whole
+ * ones. */
 static void add_some(plan *p, const lathe_way *w, size_t most, size_t terms) {
   enum { PARTS = 4 };
   const size_t each = most / PARTS < w->tile[0] ? most / PARTS : w->tile[0];
 
   for (size_t i = 0; i < each * PARTS; i++) {
-    const size_t rows = (i % each + 1) * w->tile[0] / each, part = i / each + 1;
-    const size_t columns = (w->tile[1] * part + PARTS - 1) / PARTS - (part % 2 && i % 2);
-    add_product(p, w, w->above[0] + rows, w->above[1] + w->tile[1] + columns, terms);
+    const size_t part = i / each + 1, less = part % 2 && (i % 2 || each == 1);
+    const size_t rows = w->above[0] + (i % each + 1) * w->tile[0] / each;
+    const size_t columns = w->above[1] + (w->tile[1] * part + PARTS - 1) / PARTS - less;
+    if (columns > w->above[1])
+      add_product(p, w, rows, columns, terms);
+    add_product(p, w, rows + w->tile[0], columns + w->tile[1], terms);
   }
 }
 
-/* Each tile, or some; then more rows, columns and terms than a block has. */
+/* More rows, columns or terms than a block has; of tiles that are one row or column more than whole. */
+static void add_past(plan *p, const lathe_way *w, int which) {
+  for (int i = 0; i < 4; i++) {
+    const int more = i / 2;
+    size_t extents[3] = {1, 1, 1};
+    extents[more] = w->tile[more] + 1;
+    extents[!more] = i % 2 ? w->tile[!more] : 1;
+    for (int d = 0; d < 3; d++)
+      extents[d] += w->above[d];
+    extents[which < 2 ? which : 2] = 2 * (size_t)w->block[which] + 3;
+    add_product(p, w, extents[0], extents[1], extents[2]);
+  }
+}
+
+/* Each tile, or some; then more than a block has. */
 static void add_way(plan *p, const lathe_way *w, bool all) {
   enum { MOST = 600, SOME = 32, FEW = 8, FEWER = 4, LONG = 256 };
   const size_t area = (size_t)w->tile[0] * w->tile[1];
@@ -240,17 +258,12 @@ static void add_way(plan *p, const lathe_way *w, bool all) {
       add_product(p, w, w->above[0] + 1 + i / w->tile[1], w->above[1] + 1 + i % w->tile[1],
                   w->above[2] + 1 + i % 5);
   add_some(p, w, some, w->above[2] + 3);
-  for (int i = 0; i < 4; i++) {
-    size_t extents[3];
-    for (int j = 0; j < 3; j++)
-      extents[j] = w->above[j] + (j < 2 ? w->tile[j] : 0) + 1;
-    if (w->block[i] == 0 || w->block[i] <= w->above[i < 2 ? i : 2])
-      continue;
-    if (i == 2)
-      add_some(p, w, all ? some : FEW, w->block[i] + 2);
-    extents[i < 2 ? i : 2] = 2 * (size_t)w->block[i] + 3;
-    add_product(p, w, extents[0], extents[1], extents[2]);
-  }
+  for (int i = 0; i < 4; i++)
+    if (w->block[i] > w->above[i < 2 ? i : 2]) {
+      if (i == 2)
+        add_some(p, w, all ? some : FEW, w->block[i] + 2);
+      add_past(p, w, i);
+    }
 }
 
 /* On a processor as the kernels say; elsewhere by the tiles of the launches. */
