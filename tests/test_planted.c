@@ -74,6 +74,22 @@ static void softmax_reference(const lathe_args *args) {
   memset(args->buf[2], 0, args->dim[0] * columns * sizeof(double));
 }
 
+static void product_reference(const lathe_args *args) {
+  const size_t rows = args->dim[0], columns = args->dim[1], terms = args->dim[2];
+  const double *a = args->buf[0], *b = args->buf[1];
+
+  for (size_t i = 0; i < rows * columns; i++) {
+    double sum = 0, magnitude = 0;
+    for (size_t k = 0; k < terms; k++) {
+      const double product = a[i / columns * terms + k] * b[k * columns + i % columns];
+      sum += product;
+      magnitude += fabs(product);
+    }
+    ((double *)args->buf[2])[i] = sum;
+    ((double *)args->buf[3])[i] = magnitude;
+  }
+}
+
 static const lathe_operand vectors[] = {
     {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
     {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false},
@@ -93,6 +109,11 @@ static const lathe_operand to_indexes[] = {
 static const lathe_operand matrices[] = {
     {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, -10, 10, false},
     {"y", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false},
+};
+static const lathe_operand factors[] = {
+    {"a", LATHE_VARIANT_DTYPE, false, 2, {0, 2}, -1, 1, false},
+    {"b", LATHE_VARIANT_DTYPE, false, 2, {2, 1}, -1, 1, false},
+    {"c", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false},
 };
 static const lathe_scalar factor = {"s", 1.7};
 static const lathe_bound four_ulp = {LATHE_F32, 4};
@@ -142,6 +163,21 @@ static const lathe_op softmax = {.name = "softmax",
                                                                .bounds = &four_ulp,
                                                                .reference_f64 = softmax_reference}};
 
+static const lathe_op product = {
+    .name = "product",
+    .source = __FILE__,
+    .ndim = 3,
+    .dim = {"m", "n", "k"},
+    .noperands = 3,
+    .operands = factors,
+    .bench = &(const lathe_bench){
+        .nbounds = 1, .bounds = &four_ulp, .reference_f64 = product_reference}};
+/* By tiles of 6 rows and 16 columns, and blocks of 512 terms. */
+static const lathe_way by_tiles[] = {
+    {1, 2, 4, {0, 0, 0}, {6, 16}, {0, 0, 512, 0}},
+    {0},
+};
+
 /* ---- kernels that are right ------------------------------------------------------------------- */
 
 static void scale_right(const lathe_args *args) {
@@ -187,6 +223,18 @@ static void softmax_right(const lathe_args *args) {
       all += exp(x[i] - largest);
     for (size_t i = 0; i < columns; i++)
       y[i] = (float)(exp(x[i] - largest) / all);
+  }
+}
+
+static void product_right(const lathe_args *args) {
+  const size_t rows = args->dim[0], columns = args->dim[1], terms = args->dim[2];
+  const float *a = args->buf[0], *b = args->buf[1];
+
+  for (size_t i = 0; i < rows * columns; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < terms; k++)
+      sum += (double)a[i / columns * terms + k] * b[k * columns + i % columns];
+    ((float *)args->buf[2])[i] = (float)sum;
   }
 }
 
@@ -443,6 +491,21 @@ static void row_argmax_but_wide(const lathe_args *args) {
   row_argmax_of_some(args, 2048);
 }
 
+static void product_off(const lathe_args *args, bool off) {
+  product_right(args);
+  if (off)
+    ((float *)args->buf[2])[args->dim[0] * args->dim[1] - 1] += 1;
+}
+
+/* In the last tile, where that has 6 rows and 13 columns. */
+static void product_edge_tile(const lathe_args *args) {
+  product_off(args, args->dim[0] % 6 == 0 && args->dim[0] > 0 && args->dim[1] % 16 == 13);
+}
+
+static void product_second_block(const lathe_args *args) {
+  product_off(args, args->dim[2] > 512 && args->dim[0] % 6 == 5 && args->dim[1] > 16);
+}
+
 static void softmax_row(const lathe_args *args, size_t row) {
   if (row < args->dim[0] && args->dim[1] > 0)
     ((float *)args->buf[1])[row * args->dim[1]] *= 1.25f;
@@ -468,13 +531,18 @@ static void softmax_many_rows(const lathe_args *args) {
 
 static const lathe_backend backend = {.name = "planted"};
 
+#define PLANT_WAYS(of, how)                                                                        \
+  {                                                                                                \
+    .name = #of "_" #how, .op = &(of), .backend = &backend, .dtype = LATHE_F32,                    \
+    .run = of##_##how, .ways = by_tiles                                                            \
+  }
 #define PLANT(of, how)                                                                             \
   { .name = #of "_" #how, .op = &(of), .backend = &backend, .dtype = LATHE_F32, .run = of##_##how }
 
 /* Static, as the table's are: the worker finds them where they are here, and knows them again. */
 static const struct {
   lathe_variant variant;
-  size_t dim[2];
+  size_t dim[3];
   const char *checking; /* what a check alone says; null: nothing */
   const char *timing;   /* what is said where calls are timed as well */
 } plants[] = {
@@ -485,6 +553,7 @@ static const struct {
     {PLANT(argmax, right), {LARGE}, NULL, NULL},
     {PLANT(softmax, right), {8, 1000}, NULL, NULL},
     {PLANT(row_argmax, right), {8, 1000}, NULL, NULL},
+    {PLANT_WAYS(product, right), {64, 64, 64}, NULL, NULL},
 #define PROBE "in the probe before its sizes: "
     {PLANT(scale, tail), {1000}, PROBE "y[0] is ", PROBE "y[0] is "},
     {PLANT(scale, unwritten), {1000}, PROBE "y[2] was never written", PROBE "y[2] was never"},
@@ -515,6 +584,8 @@ static const struct {
     {PLANT(argmax, but_one_of_4096), {1000}, PROBE "r is ", PROBE "r is "},
     {PLANT(argmax, but_the_last), {1000}, PROBE "r is ", PROBE "r is "},
     {PLANT(row_argmax, but_wide), {1, 4099}, PROBE "r[0] is ", PROBE "r[0] is "},
+    {PLANT_WAYS(product, edge_tile), {64, 64, 64}, PROBE "c[", PROBE "c["},
+    {PLANT_WAYS(product, second_block), {64, 64, 64}, PROBE "c[", PROBE "c["},
     {PLANT(softmax, fifth_row), {1, 1000}, PROBE "y[4,0] is ", PROBE "y[4,0] is "},
     {PLANT(softmax, many_rows), {1, 1000}, PROBE "y[1024,0] is ", PROBE "y[1024,0] is "},
     {PLANT(softmax, many_wide_rows), {1, 1000}, PROBE "y[66,0] is ", PROBE "y[66,0] is "},
@@ -529,7 +600,7 @@ static void expect(const lathe_variant *v, const size_t *dim, bool check_only, c
   const char *why;
   outcome out;
 
-  memcpy(j.dim, dim, 2 * sizeof *dim);
+  memcpy(j.dim, dim, 3 * sizeof *dim);
   assert_int_equal(worker_run(device_cpu(), &j, &out, &why), WORKER_LIVES);
   if (out.check.verdict != (said ? CHECK_WRONG : CHECK_RIGHT) ||
       strncmp(out.check.message, said ? said : "", said ? strlen(said) : 1) != 0)

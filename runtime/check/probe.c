@@ -233,8 +233,8 @@ static void add_some(plan *p, const lathe_way *w, size_t most, size_t terms) {
 }
 
 /* More rows, columns or terms than a block has; of tiles that are one row or column more than whole. */
-static void add_past(plan *p, const lathe_way *w, int which) {
-  for (int i = 0; i < 4; i++) {
+static void add_past(plan *p, const lathe_way *w, int which, bool all) {
+  for (int i = all ? 0 : 1; i < (all ? 4 : 3); i++) {
     const int more = i / 2;
     size_t extents[3] = {1, 1, 1};
     extents[more] = w->tile[more] + 1;
@@ -262,7 +262,7 @@ static void add_way(plan *p, const lathe_way *w, bool all) {
     if (w->block[i] > w->above[i < 2 ? i : 2]) {
       if (i == 2)
         add_some(p, w, all ? some : FEW, w->block[i] + 2);
-      add_past(p, w, i);
+      add_past(p, w, i, all);
     }
 }
 
