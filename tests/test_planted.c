@@ -53,9 +53,9 @@ static void argmax_reference(const lathe_args *args) {
 /* The same of each row. */
 static void row_argmax_reference(const lathe_args *args) {
   for (size_t row = 0; row < args->dim[0]; row++)
-    argmax_reference(&(lathe_args){.buf = {(double *)args->buf[0] + row * args->dim[1],
-                                           (int64_t *)args->buf[1] + row},
-                                   .dim = {args->dim[1]}});
+    argmax_reference(&(lathe_args){
+        .buf = {(double *)args->buf[0] + row * args->dim[1], (int64_t *)args->buf[1] + row},
+        .dim = {args->dim[1]}});
 }
 
 static void softmax_reference(const lathe_args *args) {
@@ -163,15 +163,15 @@ static const lathe_op softmax = {.name = "softmax",
                                                                .bounds = &four_ulp,
                                                                .reference_f64 = softmax_reference}};
 
-static const lathe_op product = {
-    .name = "product",
-    .source = __FILE__,
-    .ndim = 3,
-    .dim = {"m", "n", "k"},
-    .noperands = 3,
-    .operands = factors,
-    .bench = &(const lathe_bench){
-        .nbounds = 1, .bounds = &four_ulp, .reference_f64 = product_reference}};
+static const lathe_op product = {.name = "product",
+                                 .source = __FILE__,
+                                 .ndim = 3,
+                                 .dim = {"m", "n", "k"},
+                                 .noperands = 3,
+                                 .operands = factors,
+                                 .bench = &(const lathe_bench){.nbounds = 1,
+                                                               .bounds = &four_ulp,
+                                                               .reference_f64 = product_reference}};
 /* By tiles of 6 rows and 16 columns, and blocks of 512 terms. */
 static const lathe_way by_tiles[] = {
     {1, 2, 4, {0, 0, 0}, {6, 16}, {0, 0, 512, 0}},
@@ -533,8 +533,8 @@ static const lathe_backend backend = {.name = "planted"};
 
 #define PLANT_WAYS(of, how)                                                                        \
   {                                                                                                \
-    .name = #of "_" #how, .op = &(of), .backend = &backend, .dtype = LATHE_F32,                    \
-    .run = of##_##how, .ways = by_tiles                                                            \
+    .name = #of "_" #how, .op = &(of), .backend = &backend, .dtype = LATHE_F32, .run = of##_##how, \
+    .ways = by_tiles                                                                               \
   }
 #define PLANT(of, how)                                                                             \
   { .name = #of "_" #how, .op = &(of), .backend = &backend, .dtype = LATHE_F32, .run = of##_##how }

@@ -266,12 +266,30 @@ static void add_way(plan *p, const lathe_way *w, bool all) {
     }
 }
 
+/* Where launches are rows: on both sides of each limit of a row's length; and few, many and long rows, of which partial
+ * results are merged. */
+static void add_launches(plan *p, const lathe_schedule *s) {
+  static const size_t larger[][2] = {{1, 65539}, {1, 262147}, {3, 16411}, {4099, 67}, {16411, 3}};
+  const lathe_way all = {.m = s->work->outer, .n = s->work->inner};
+
+  for (const lathe_row *row = s->rows; row < s->rows + s->nrows; row++) {
+    const size_t limits[] = {row->when.above, row->when.to};
+    for (int i = 0; i < 2; i++)
+      for (size_t more = 0; more < 2 && limits[i] > 0 && limits[i] < UINT16_MAX; more++)
+        add_product(p, &all, FEW_ROWS, (limits[i] + more) * s->work->width + more * (size_t)i, 1);
+  }
+  for (size_t i = 0; i < sizeof larger / sizeof *larger; i++)
+    add_product(p, &all, larger[i][0], larger[i][1], 1);
+}
+
 /* On a processor as the kernels say; elsewhere by the tiles of the launches. */
 static void add_ways(plan *p, const lathe_variant *v) {
   const lathe_schedule *s = v->schedule;
 
   for (const lathe_way *w = v->ways; w && w->tile[0] > 0; w++)
     add_way(p, w, w->m == v->ways->m && w->n == v->ways->n);
+  if (s && s->nrows > 0)
+    add_launches(p, s);
   for (int i = 0; s && i < s->nsteps; i++) {
     const lathe_step *step = &s->steps[i];
     lathe_way w = {.m = step->m, .n = step->n, .k = step->k};
@@ -365,7 +383,8 @@ static check_result take_turns(device *on, const lathe_variant *v, const plan *p
     } else if (!first[turn]) {
       r = check_run(w.call, &first[turn]);
     } else {
-      if (i / 2 % 2) /* else a workspace is as the other problem left it, for inputs at the same place */
+      if (i / 2 %
+          2) /* else a workspace is as the other problem left it, for inputs at the same place */
         on->reset(w.call);
       r = call_again(w.call, first[turn]);
     }
@@ -388,7 +407,8 @@ static check_result take_turns(device *on, const lathe_variant *v, const plan *p
 typedef struct peaks {
   device_call *call;
   size_t elements; /* of the largest input */
-  char *before[LATHE_MAX_OPERANDS], *now[LATHE_MAX_OPERANDS]; /* outputs without a peak, and with one */
+  char *before[LATHE_MAX_OPERANDS],
+      *now[LATHE_MAX_OPERANDS]; /* outputs without a peak, and with one */
 } peaks;
 
 static bool has_peak(const problem *p, int o) {
@@ -436,9 +456,8 @@ static unsigned unchanged(const peaks *k, unsigned outputs) {
 static size_t next_place(const peaks *k, size_t at) {
   const size_t some = 192, last = 16, step = k->elements / some | 1;
 
-  return device_kind_of(k->call->on->kind)->quick || at + last + step >= k->elements
-             ? at + 1
-             : at + step;
+  return device_kind_of(k->call->on->kind)->quick || at + last + step >= k->elements ? at + 1
+                                                                                     : at + step;
 }
 
 /* Moves the peak along. Where an output stays as it was, the reference is asked: *outputs are those that nearly all
