@@ -17,7 +17,7 @@ extern const lathe_backend planted_backend;
 
 typedef struct planted {
   lathe_variant variant;
-  size_t dim[2];
+  size_t dim[3];
   const char *checking; /* what a check alone says, or begins with; null: nothing */
   const char *timing;   /* what is said where calls are timed as well */
 } planted;

@@ -51,6 +51,14 @@ static void argmax_reference(const lathe_args *args) {
   *(int64_t *)args->buf[1] = best;
 }
 
+/* The same of each row. */
+static void row_argmax_reference(const lathe_args *args) {
+  for (size_t row = 0; row < args->dim[0]; row++)
+    argmax_reference(&(lathe_args){
+        .buf = {(double *)args->buf[0] + row * args->dim[1], (int64_t *)args->buf[1] + row},
+        .dim = {args->dim[1]}});
+}
+
 static void softmax_reference(const lathe_args *args) {
   const size_t columns = args->dim[1];
 
@@ -67,6 +75,22 @@ static void softmax_reference(const lathe_args *args) {
   memset(args->buf[2], 0, args->dim[0] * columns * sizeof(double));
 }
 
+static void product_reference(const lathe_args *args) {
+  const size_t rows = args->dim[0], columns = args->dim[1], terms = args->dim[2];
+  const double *a = args->buf[0], *b = args->buf[1];
+
+  for (size_t i = 0; i < rows * columns; i++) {
+    double sum = 0, magnitude = 0;
+    for (size_t k = 0; k < terms; k++) {
+      const double product = a[i / columns * terms + k] * b[k * columns + i % columns];
+      sum += product;
+      magnitude += fabs(product);
+    }
+    ((double *)args->buf[2])[i] = sum;
+    ((double *)args->buf[3])[i] = magnitude;
+  }
+}
+
 static const lathe_operand vectors[] = {
     {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
     {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false},
@@ -79,9 +103,18 @@ static const lathe_operand to_index[] = {
     {"x", LATHE_VARIANT_DTYPE, false, 1, {0}, -1, 1, false},
     {"r", LATHE_I64, true, 0, {0}, 0, 0, false},
 };
+static const lathe_operand to_indexes[] = {
+    {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, -1, 1, false},
+    {"r", LATHE_I64, true, 1, {0}, 0, 0, false},
+};
 static const lathe_operand matrices[] = {
     {"x", LATHE_VARIANT_DTYPE, false, 2, {0, 1}, -10, 10, false},
     {"y", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false},
+};
+static const lathe_operand factors[] = {
+    {"a", LATHE_VARIANT_DTYPE, false, 2, {0, 2}, -1, 1, false},
+    {"b", LATHE_VARIANT_DTYPE, false, 2, {2, 1}, -1, 1, false},
+    {"c", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false},
 };
 static const lathe_scalar factor = {"s", 1.7};
 static const lathe_bound four_ulp = {LATHE_F32, 4};
@@ -112,6 +145,14 @@ static const lathe_op argmax = {.name = "argmax",
                                 .noperands = 2,
                                 .operands = to_index,
                                 .bench = &(const lathe_bench){.reference_f64 = argmax_reference}};
+static const lathe_op row_argmax = {
+    .name = "row_argmax",
+    .source = __FILE__,
+    .ndim = 2,
+    .dim = {"rows", "cols"},
+    .noperands = 2,
+    .operands = to_indexes,
+    .bench = &(const lathe_bench){.reference_f64 = row_argmax_reference}};
 static const lathe_op softmax = {.name = "softmax",
                                  .source = __FILE__,
                                  .ndim = 2,
@@ -122,6 +163,21 @@ static const lathe_op softmax = {.name = "softmax",
                                  .bench = &(const lathe_bench){.nbounds = 1,
                                                                .bounds = &four_ulp,
                                                                .reference_f64 = softmax_reference}};
+
+static const lathe_op product = {.name = "product",
+                                 .source = __FILE__,
+                                 .ndim = 3,
+                                 .dim = {"m", "n", "k"},
+                                 .noperands = 3,
+                                 .operands = factors,
+                                 .bench = &(const lathe_bench){.nbounds = 1,
+                                                               .bounds = &four_ulp,
+                                                               .reference_f64 = product_reference}};
+/* By tiles of 6 rows and 16 columns, and blocks of 512 terms. */
+static const lathe_way by_tiles[] = {
+    {1, 2, 4, {0, 0, 0}, {6, 16}, {0, 0, 512, 0}},
+    {0},
+};
 
 /* ---- kernels that are right ------------------------------------------------------------------- */
 
@@ -168,6 +224,18 @@ static void softmax_right(const lathe_args *args) {
       all += exp(x[i] - largest);
     for (size_t i = 0; i < columns; i++)
       y[i] = (float)(exp(x[i] - largest) / all);
+  }
+}
+
+static void product_right(const lathe_args *args) {
+  const size_t rows = args->dim[0], columns = args->dim[1], terms = args->dim[2];
+  const float *a = args->buf[0], *b = args->buf[1];
+
+  for (size_t i = 0; i < rows * columns; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < terms; k++)
+      sum += (double)a[i / columns * terms + k] * b[k * columns + i % columns];
+    ((float *)args->buf[2])[i] = (float)sum;
   }
 }
 
@@ -507,6 +575,61 @@ static void argmax_last(const lathe_args *args) {
   memcpy(args->buf[1], &best, sizeof best);
 }
 
+/* Without one element of some in a row, which is not the first. */
+static int64_t index_of_others(const float *x, size_t n, size_t without, size_t each) {
+  int64_t best = 0;
+
+  for (size_t i = 1; i < n; i++)
+    if (i % each != without && !isnan(x[best]) && (x[i] > x[best] || isnan(x[i])))
+      best = (int64_t)i;
+  return best;
+}
+
+static void argmax_but_one_of_64(const lathe_args *args) {
+  *(int64_t *)args->buf[1] = index_of_others(args->buf[0], args->dim[0], 37, 64);
+}
+
+static void argmax_but_one_of_4096(const lathe_args *args) {
+  *(int64_t *)args->buf[1] = index_of_others(args->buf[0], args->dim[0], 2777, 4096);
+}
+
+static void argmax_but_the_last(const lathe_args *args) {
+  const size_t n = args->dim[0], last = n > 256 ? 8 : 0;
+
+  *(int64_t *)args->buf[1] = index_of(args->buf[0], n - last);
+}
+
+static void row_argmax_of_some(const lathe_args *args, size_t most) {
+  const size_t columns = args->dim[1];
+
+  for (size_t row = 0; row < args->dim[0]; row++)
+    ((int64_t *)args->buf[1])[row] =
+        index_of((const float *)args->buf[0] + row * columns, columns < most ? columns : most);
+}
+
+static void row_argmax_right(const lathe_args *args) {
+  row_argmax_of_some(args, SIZE_MAX);
+}
+
+static void row_argmax_but_wide(const lathe_args *args) {
+  row_argmax_of_some(args, 2048);
+}
+
+static void product_off(const lathe_args *args, bool off) {
+  product_right(args);
+  if (off)
+    ((float *)args->buf[2])[args->dim[0] * args->dim[1] - 1] += 1;
+}
+
+/* In the last tile, where that has 6 rows and 13 columns. */
+static void product_edge_tile(const lathe_args *args) {
+  product_off(args, args->dim[0] % 6 == 0 && args->dim[0] > 0 && args->dim[1] % 16 == 13);
+}
+
+static void product_second_block(const lathe_args *args) {
+  product_off(args, args->dim[2] > 512 && args->dim[0] % 6 == 5 && args->dim[1] > 16);
+}
+
 static void softmax_row(const lathe_args *args, size_t row) {
   if (row < args->dim[0] && args->dim[1] > 0)
     ((float *)args->buf[1])[row * args->dim[1]] *= 1.25f;
@@ -542,6 +665,12 @@ static double packed_bytes(const size_t *dim) {
     .run = scale_##how, .workspace = packed_bytes                                                  \
   }
 
+#define PLANT_WAYS(of, how)                                                                        \
+  {                                                                                                \
+    .name = #of "_" #how, .op = &(of), .backend = &planted_backend, .dtype = LATHE_F32,            \
+    .run = of##_##how, .ways = by_tiles                                                            \
+  }
+
 static const planted plants[] = {
     {PLANT(scale, right), {100}, NULL, NULL},
     {PLANT(scale, right), {LARGE}, NULL, NULL},
@@ -549,6 +678,8 @@ static const planted plants[] = {
     {PLANT(sum, right), {LARGE}, NULL, NULL},
     {PLANT(argmax, right), {LARGE}, NULL, NULL},
     {PLANT(softmax, right), {8, 1000}, NULL, NULL},
+    {PLANT(row_argmax, right), {8, 1000}, NULL, NULL},
+    {PLANT_WAYS(product, right), {64, 64, 64}, NULL, NULL},
     {PLANT(scale, tail), {1000}, PROBE "y[0] is ", PROBE "y[0] is "},
     {PLANT(scale, unwritten), {1000}, PROBE "y[2] was never written", PROBE "y[2] was never"},
     {PLANT(scale, reads_on), {1000}, PROBE "crashed with SIGSEGV; n = 1;", PROBE "crashed"},
@@ -584,6 +715,12 @@ static const planted plants[] = {
     {PLANT(sum, naive), {1000000}, "r is ", "r is "},
     {PLANT(sum, remembers), {LARGE}, "r is ", "r is "},
     {PLANT(argmax, last), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, but_one_of_64), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, but_one_of_4096), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, but_the_last), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(row_argmax, but_wide), {1, 4099}, PROBE "r[0] is ", PROBE "r[0] is "},
+    {PLANT_WAYS(product, edge_tile), {64, 64, 64}, PROBE "c[", PROBE "c["},
+    {PLANT_WAYS(product, second_block), {64, 64, 64}, PROBE "c[", PROBE "c["},
     {PLANT(softmax, fifth_row), {1, 1000}, PROBE "y[4,0] is ", PROBE "y[4,0] is "},
     {PLANT(softmax, many_rows), {1, 1000}, PROBE "y[1024,0] is ", PROBE "y[1024,0] is "},
     {PLANT(softmax, many_wide_rows), {1, 1000}, PROBE "y[66,0] is ", PROBE "y[66,0] is "},
@@ -598,7 +735,7 @@ static void expect(const lathe_variant *v, const size_t *dim, bool check_only, c
   const char *why;
   outcome out;
 
-  memcpy(j.dim, dim, 2 * sizeof *dim);
+  memcpy(j.dim, dim, 3 * sizeof *dim);
   assert_int_equal(worker_run(device_cpu(), &j, &out, &why), WORKER_LIVES);
   if (out.check.verdict != (said ? CHECK_WRONG : CHECK_RIGHT) ||
       strncmp(out.check.message, said ? said : "", said ? strlen(said) : 1) != 0)

@@ -107,7 +107,7 @@ static void test_random_drawn_otherwise(void **state) {
   }
   assert_string_equal(random_special_names((1u << RANDOM_NAMES) - 1),
                       "nan,inf,zero,denormal,beyond,alone,ties,narrow,scalars,small,negative,equal,"
-                      "ends,far,poked,nulls,same");
+                      "ends,far,poked,nulls,same,peak");
 }
 
 static void test_random_of_rows(void **state) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "library/dtype.h"
+#include "library/launch.h"
 #include "problem/random.h"
 #include "watch.h"
 
@@ -36,10 +37,13 @@ typedef struct plan {
   lathe_kind kind;
   uint64_t seed;
   size_t count, capacity;
+  size_t products; /* from where on they are those of products */
+  uint64_t whose;  /* variants whose steps are added */
   struct step {
     trial at;
     problem *problem; /* null: there is no memory, or no reference for it */
     bool again;       /* the same problem as in the step before */
+    uint64_t whose;   /* variants, a bit each: see bit_of */
   } * step;
 } plan;
 
@@ -66,7 +70,7 @@ static void add(plan *p, trial at) {
     p->capacity = capacity;
   }
   step = &p->step[p->count];
-  *step = (struct step){.at = at};
+  *step = (struct step){.at = at, .whose = p->whose};
   if (p->count > 0) {
     const struct step *last = step - 1;
     step->again = last->at.seed == at.seed && last->at.special == at.special &&
@@ -201,21 +205,160 @@ static void add_values(plan *p) {
   }
 }
 
+/* ---- products of matrices --------------------------------------------------------------------- */
+
+/* A matrix product of so many rows, columns and terms; little of all else. */
+static void add_product(plan *p, const lathe_way *w, size_t rows, size_t columns, size_t terms) {
+  const uint32_t of[] = {w->m, w->n, w->k};
+  const size_t extents[] = {rows, columns, terms};
+  trial t = {.dim = {1, 1, 1, 1, 1, 1, 1, 1}, .seed = p->seed};
+
+  for (int d = 0; d < p->op->ndim; d++)
+    t.dim[d] = (of[0] | of[1] | of[2]) >> d & 1 ? 1 : 2;
+  for (int i = 0; i < 3; i++)
+    for (int d = p->op->ndim - 1; d >= 0; d--)
+      if (of[i] >> d & 1) {
+        t.dim[d] = extents[i];
+        break;
+      }
+  for (size_t i = p->products; i < p->count; i++)
+    if (memcmp(p->step[i].at.dim, t.dim, sizeof t.dim) == 0) {
+      p->step[i].whose |= p->whose;
+      return;
+    }
+  add(p, placed(p, t, p->count % 2 ? PAGE_END : UNALIGNED));
+}
+
+/* Some of the tiles that are whole or less, each height with widths of each part of the widest; alone, and after whole
+ * ones. */
+static void add_some(plan *p, const lathe_way *w, size_t most, size_t terms) {
+  enum { PARTS = 4 };
+  const size_t each = most / PARTS < w->tile[0] ? most / PARTS : w->tile[0];
+
+  for (size_t i = 0; i < each * PARTS; i++) {
+    const size_t part = i / each + 1, less = part % 2 && (i % 2 || each == 1);
+    const size_t rows = w->above[0] + (i % each + 1) * w->tile[0] / each;
+    const size_t columns = w->above[1] + (w->tile[1] * part + PARTS - 1) / PARTS - less;
+    if (columns > w->above[1])
+      add_product(p, w, rows, columns, terms);
+    add_product(p, w, rows + w->tile[0], columns + w->tile[1], terms);
+  }
+}
+
+/* More rows, columns or terms than a block has; of tiles that are one row or column more than whole. */
+static void add_past(plan *p, const lathe_way *w, int which, bool all) {
+  for (int i = all ? 0 : 1; i < (all ? 4 : 3); i++) {
+    const int more = i / 2;
+    size_t extents[3] = {1, 1, 1};
+    extents[more] = w->tile[more] + 1;
+    extents[!more] = i % 2 ? w->tile[!more] : 1;
+    for (int d = 0; d < 3; d++)
+      extents[d] += w->above[d];
+    extents[which < 2 ? which : 2] = 2 * (size_t)w->block[which] + 3;
+    add_product(p, w, extents[0], extents[1], extents[2]);
+  }
+}
+
+/* Each tile, or some; then more than a block has. */
+static void add_way(plan *p, const lathe_way *w, bool all) {
+  enum { MOST = 600, SOME = 32, FEW = 8, FEWER = 4, LONG = 256 };
+  const size_t area = (size_t)w->tile[0] * w->tile[1];
+  const bool quick = device_kind_of(p->kind)->quick;
+  const size_t some = w->above[2] >= LONG ? FEWER : quick ? SOME : FEW;
+
+  if (all && quick && area <= MOST && w->above[2] < LONG)
+    for (size_t i = 0; i < area; i++)
+      add_product(p, w, w->above[0] + 1 + i / w->tile[1], w->above[1] + 1 + i % w->tile[1],
+                  w->above[2] + 1 + i % 5);
+  add_some(p, w, some, w->above[2] + 3);
+  for (int i = 0; i < 4; i++)
+    if (w->block[i] > w->above[i < 2 ? i : 2]) {
+      if (i == 2)
+        add_some(p, w, all ? some : FEW, w->block[i] + 2);
+      add_past(p, w, i, all);
+    }
+}
+
+/* Where launches are rows: on both sides of each limit of a row's length; and few, many and long rows, of which partial
+ * results are merged. */
+static void add_launches(plan *p, const lathe_schedule *s) {
+  static const size_t larger[][2] = {{1, 65539}, {1, 262147}, {3, 16411}, {4099, 67}, {16411, 3}};
+  const lathe_way all = {.m = s->work->outer, .n = s->work->inner};
+
+  for (const lathe_row *row = s->rows; row < s->rows + s->nrows; row++) {
+    const size_t limits[] = {row->when.above, row->when.to};
+    for (int i = 0; i < 2; i++)
+      for (size_t more = 0; more < 2 && limits[i] > 0 && limits[i] < UINT16_MAX; more++)
+        add_product(p, &all, FEW_ROWS, (limits[i] + more) * s->work->width + more * (size_t)i, 1);
+  }
+  for (size_t i = 0; i < sizeof larger / sizeof *larger; i++)
+    add_product(p, &all, larger[i][0], larger[i][1], 1);
+}
+
+/* On a processor as the kernels say; elsewhere by the tiles of the launches. */
+static void add_ways(plan *p, const lathe_variant *v) {
+  const lathe_schedule *s = v->schedule;
+
+  for (const lathe_way *w = v->ways; w && w->tile[0] > 0; w++)
+    add_way(p, w, w->m == v->ways->m && w->n == v->ways->n);
+  if (s && s->nrows > 0)
+    add_launches(p, s);
+  for (int i = 0; s && i < s->nsteps; i++) {
+    const lathe_step *step = &s->steps[i];
+    lathe_way w = {.m = step->m, .n = step->n, .k = step->k};
+    for (const lathe_cut *c = step->cuts; c < step->cuts + step->ncuts; c++) {
+      w.tile[0] = c->bm;
+      w.tile[1] = c->bn ? c->bn : FEW_ROWS;
+      w.block[2] = c->terms;
+      add_way(p, &w, false);
+      w.above[0] = c->rows > w.above[0] ? c->rows : w.above[0];
+      w.above[1] = c->columns > w.above[1] ? c->columns : w.above[1];
+    }
+  }
+}
+
+/* Which of an op's variants of a type one is, a bit; those past the last share it. */
+static uint64_t bit_of(const lathe_variant *v) {
+  const lathe_span span = lathe_span_of(v->op, v->dtype);
+  const size_t nth = span.count ? (size_t)(v - lathe_variants) - span.first : 0, last = 63;
+
+  return (uint64_t)1 << (nth < last ? nth : last);
+}
+
+/* Of all variants that such a device may run, so that they share problems; of one that is in no table its own. */
+static void add_products(plan *p, const lathe_variant *own, uint64_t features) {
+  const lathe_span span = lathe_span_of(p->op, p->dtype);
+
+  p->products = p->count;
+  p->whose = bit_of(own);
+  if (span.count == 0)
+    add_ways(p, own);
+  for (size_t i = span.first; i < span.first + span.count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    p->whose = bit_of(v);
+    if (v->backend->kind == p->kind && !lathe_why_not(v, features))
+      add_ways(p, v);
+  }
+  p->whose = UINT64_MAX;
+}
+
 /* The plan that is kept, or one in its place. */
-static const plan *plan_of(const lathe_variant *v, lathe_kind kind, uint64_t seed) {
+static const plan *plan_of(const lathe_variant *v, const device *on, uint64_t seed) {
+  const lathe_kind kind = on->kind;
   static plan kept;
   trial other;
 
   if (kept.op == v->op && kept.dtype == v->dtype && kept.kind == kind && kept.seed == seed)
     return &kept;
   plan_free(&kept);
-  kept = (plan){.op = v->op, .dtype = v->dtype, .kind = kind, .seed = seed};
+  kept = (plan){.op = v->op, .dtype = v->dtype, .kind = kind, .seed = seed, .whose = UINT64_MAX};
   add_short(&kept);
   if (v->op->ndim > 2)
     add_boxes(&kept);
   else
     add_shapes(&kept);
   add_values(&kept);
+  add_products(&kept, v, on->features);
   /* The two that take turns. */
   add(&kept, trial_of(&kept, FEW_ROWS, LONGEST, 0));
   other = trial_of(&kept, FEW_ROWS, LONGEST, RANDOM_NARROW | RANDOM_SCALARS);
@@ -270,16 +413,188 @@ static check_result take_turns(device *on, const lathe_variant *v, const plan *p
   return r;
 }
 
+/* ---- each element by itself ------------------------------------------------------------------- */
+
+/* A call whose inputs are all in the middle of their ranges, but for one element of each, which is an end: what an
+ * extreme is or where it lies depends on that alone, wherever the element is. */
+typedef struct peaks {
+  device_call *call;
+  size_t elements; /* of the largest input */
+  char *before[LATHE_MAX_OPERANDS],
+      *now[LATHE_MAX_OPERANDS]; /* outputs without a peak, and with one */
+} peaks;
+
+static bool has_peak(const problem *p, int o) {
+  const lathe_operand *operand = &p->op->operands[o];
+
+  return !operand->output && !operand->index && p->elements[o] > 1 &&
+         lathe_dtype_numeric(lathe_dtype_of_operand(operand, p->dtype));
+}
+
+/* Puts a peak at a place, or takes it away; the problem's own is in the first. */
+static bool move_peak(const peaks *k, size_t at, bool there) {
+  const problem *p = k->call->problem;
+  bool ok = true;
+
+  for (int o = 0; o < p->op->noperands && ok; o++) {
+    const size_t size = lathe_dtype_size(lathe_dtype_of_operand(&p->op->operands[o], p->dtype));
+    const size_t to = has_peak(p, o) ? at % p->elements[o] : 0;
+    const size_t from = there ? 0 : to > 0 ? to : 1;
+    if (has_peak(p, o))
+      ok = k->call->on->poke(k->call, o, to * size, (char *)p->input[o] + from * size, size);
+  }
+  return ok;
+}
+
+/* Calls the kernel; to: what becomes of its outputs. */
+static bool call_for(const peaks *k, char *const *to) {
+  const problem *p = k->call->problem;
+  bool ok = device_run(k->call);
+
+  for (int o = 0; o < p->op->noperands && ok; o++)
+    if (to[o])
+      ok = k->call->on->peek(k->call, o, 0, to[o], p->bytes[o]);
+  return ok;
+}
+
+/* Of outputs, a bit each, those that a peak has not changed. */
+static unsigned unchanged(const peaks *k, unsigned outputs) {
+  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+    if (outputs & 1u << o && memcmp(k->before[o], k->now[o], k->call->problem->bytes[o]) != 0)
+      outputs &= ~(1u << o);
+  return outputs;
+}
+
+/* The element after one that is tried: each; where calls take long, some, and all of the last. */
+static size_t next_place(const peaks *k, size_t at) {
+  const size_t some = 192, last = 16, step = k->elements / some | 1;
+
+  return device_kind_of(k->call->on->kind)->quick || at + last + step >= k->elements ? at + 1
+                                                                                     : at + step;
+}
+
+/* Moves the peak along. Where an output stays as it was, the reference is asked: *outputs are those that nearly all
+ * places changed. */
+static check_result move_along(const peaks *k, unsigned ends, uint64_t seed, unsigned *outputs,
+                               trial *now) {
+  enum { STAY = 3 };
+  const lathe_variant *v = k->call->variant;
+  const trial first = *now;
+  check_result r = {.verdict = CHECK_RIGHT};
+  int stayed[LATHE_MAX_OPERANDS] = {0};
+
+  k->call->on->reset(k->call);
+  if (!move_peak(k, 0, false) || !call_for(k, k->before))
+    return check_failed(k->call);
+  for (size_t at = 0; at < k->elements && *outputs; at = next_place(k, at)) {
+    if (!move_peak(k, at, true) || !call_for(k, k->now) || !move_peak(k, at, false))
+      return check_failed(k->call);
+    const unsigned same = unchanged(k, *outputs);
+    problem *p;
+    const char *why;
+    if (!same)
+      continue;
+    now->seed = problem_peak_seed(at, k->elements, ends, seed);
+    p = problem_make(v->op, v->dtype, now->dim, now->seed, now->special, &why);
+    if (p)
+      r = check_variant(k->call->on, v, p, now->layout);
+    problem_free(p);
+    if (r.verdict == CHECK_WRONG)
+      return r;
+    *now = first;
+    for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
+      if (same & 1u << o && ++stayed[o] > STAY)
+        *outputs &= ~(1u << o);
+  }
+  return (check_result){.verdict = CHECK_RIGHT};
+}
+
+/* Of an op whose outputs have fewer elements than its inputs: with one end of the ranges and another, until each output
+ * has shown that it depends on each element. */
+static check_result try_peaks_of(device *on, const lathe_variant *v, uint64_t seed, trial *now) {
+  static const unsigned ends[] = {0x0000, 0xffff, 0x5555, 0xaaaa};
+  check_result r = {.verdict = CHECK_RIGHT};
+  unsigned left = 0;
+  bool again = true;
+  const trial shape = *now;
+
+  for (size_t i = 0; i < sizeof ends / sizeof *ends && again && r.verdict != CHECK_WRONG; i++) {
+    peaks k = {0};
+    const char *why;
+    size_t inputs = 0, results = 0;
+    problem *p;
+    for (int o = 0; o < v->op->noperands; o++) {
+      const size_t elements = lathe_elements(v->op, o, shape.dim);
+      if (v->op->operands[o].output)
+        results += elements;
+      else if (elements > k.elements)
+        k.elements = elements;
+    }
+    if (2 * results > k.elements)
+      break;
+    *now = shape;
+    now->seed = problem_peak_seed(0, k.elements, ends[i], seed);
+    p = problem_draw(v->op, v->dtype, now->dim, now->seed, now->special, &why);
+    k.call = p ? device_prepare(on, v, p, now->layout, &why) : NULL;
+    again = k.call != NULL;
+    for (int o = 0; o < v->op->noperands && again; o++) {
+      inputs += has_peak(p, o);
+      if (!v->op->operands[o].output)
+        continue;
+      k.before[o] = malloc(p->bytes[o]);
+      k.now[o] = malloc(p->bytes[o]);
+      again = k.before[o] && k.now[o];
+      left |= i == 0 ? 1u << o : 0;
+    }
+    if (again && inputs > 0) {
+      unsigned shown = left;
+      r = move_along(&k, ends[i], seed, &shown, now);
+      left &= ~shown;
+    }
+    again = again && left && i + 1 < (inputs > 1 ? 4 : 2);
+    for (int o = 0; o < v->op->noperands; o++) {
+      free(k.before[o]);
+      free(k.now[o]);
+    }
+    if (k.call)
+      on->release(k.call);
+    problem_free(p);
+  }
+  return r;
+}
+
+/* Long in each direction, one row after the other. */
+static check_result try_peaks(device *on, const lathe_variant *v, uint64_t seed, trial *now) {
+  static const size_t rows[] = {3, 2, 1};
+  const int ndim = v->op->ndim, first = ndim > 3 ? ndim - 3 : 0;
+  check_result r = {.verdict = CHECK_RIGHT};
+
+  for (int d = first; d < ndim; d++)
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths && r.verdict != CHECK_WRONG; i++) {
+      *now = (trial){.dim = {1, 1, 1, 1, 1, 1, 1, 1}, .special = RANDOM_PEAK};
+      for (int other = first; other < ndim; other++)
+        now->dim[other] = other == d ? lengths[i] : rows[i];
+      now->layout.offset = i % 2 ? lathe_dtype_size(v->dtype) : 0;
+      if (lathe_contracted_flops(v->op, now->dim) == 0)
+        r = try_peaks_of(on, v, seed, now);
+    }
+  return r;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
 static check_result try_all(device *on, const lathe_variant *v, uint64_t seed, trial *now) {
-  const plan *p = plan_of(v, on->kind, seed);
+  const plan *p = plan_of(v, on, seed);
   check_result r = {.verdict = CHECK_RIGHT};
 
   for (size_t i = 0; i < p->count && r.verdict != CHECK_WRONG && !on->lost; i++) {
     *now = p->step[i].at;
-    if (p->step[i].problem)
+    if (p->step[i].problem && p->step[i].whose & bit_of(v))
       r = check_variant(on, v, p->step[i].problem, now->layout);
   }
-  return r.verdict == CHECK_WRONG || on->lost ? r : take_turns(on, v, p, now);
+  if (r.verdict != CHECK_WRONG && !on->lost)
+    r = take_turns(on, v, p, now);
+  return r.verdict == CHECK_WRONG || on->lost ? r : try_peaks(on, v, seed, now);
 }
 
 check_result probe_variant(device *on, const lathe_variant *variant, uint64_t seed, trial *now) {

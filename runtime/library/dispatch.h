@@ -91,6 +91,14 @@ struct lathe_op {
   const lathe_bench *bench;
 };
 
+/* A way in which a kernel on a processor computes a product of matrices, for what tries all of its code. */
+typedef struct lathe_way {
+  uint32_t m, n, k;  /* the dimensions whose products are its rows, columns and terms: a bit each */
+  uint32_t above[3]; /* for more rows, columns and terms than these */
+  uint32_t tile[2];  /* rows and columns that are taken at once, at most; 0: this ends a list */
+  uint32_t block[4]; /* past so many rows, columns, terms and terms again it begins anew; 0: never */
+} lathe_way;
+
 typedef struct lathe_backend {
   const char *name; /* avx2 */
   lathe_kind kind;
@@ -109,6 +117,7 @@ struct lathe_variant {
   const lathe_image *image; /* elsewhere: the code, and what of it a call runs */
   const lathe_schedule *schedule;
   lathe_cost *workspace; /* bytes, on the CPU; null for none; to be called where `run` may be */
+  const lathe_way *ways; /* of its products, on the CPU; null for none */
   double prefer_from, prefer_to; /* bytes of all operands between which dispatch may choose it */
   const char *params;            /* unroll=4 store=streaming */
   const char *source;            /* specs/include/vector.lua:9 */

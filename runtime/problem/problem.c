@@ -138,6 +138,18 @@ static bool is_null(const problem *p, int o) {
   return p->special & RANDOM_NULLS && p->seed % (uint64_t)inputs != (uint64_t)nth;
 }
 
+uint64_t problem_peak_seed(size_t place, size_t elements, unsigned ends, uint64_t seed) {
+  return place + elements * ((uint64_t)ends + (seed % UINT16_MAX << LATHE_MAX_OPERANDS));
+}
+
+/* Puts an end of the range where the seed says. */
+static void put_peak(problem *p, int o, lathe_dtype type, double low, double high) {
+  const size_t elements = p->elements[o], place = p->seed % elements;
+  const double end = p->seed / elements >> o & 1 ? high : low;
+
+  lathe_dtype_narrow(type, &end, 1, (char *)p->input[o] + place * lathe_dtype_size(type));
+}
+
 /* The input's random values. */
 static void draw(problem *p, int o, lathe_dtype type) {
   const lathe_operand *operand = &p->op->operands[o];
@@ -146,6 +158,8 @@ static void draw(problem *p, int o, lathe_dtype type) {
   const double small = 0x1p-8;
   double low = operand->low, high = operand->high;
   unsigned special = p->special;
+  const double width = high - low;
+  const bool peak = p->special & RANDOM_PEAK && lathe_dtype_numeric(type) && p->elements[o] > 0;
 
   if (operand->index) {
     low = 0;
@@ -162,6 +176,9 @@ static void draw(problem *p, int o, lathe_dtype type) {
              high >= 0) {
     low *= small;
     high *= small;
+  } else if (peak) {
+    low += 0.375 * width;
+    high -= 0.375 * width;
   }
   if (problem_home(p, o) != o) {
     memory_copy(p->input[o], p->input[problem_home(p, o)], p->bytes[o]);
@@ -170,6 +187,8 @@ static void draw(problem *p, int o, lathe_dtype type) {
   random_fill(type, p->input[o], p->elements[o], row, low, high, p->seed, (uint64_t)o, special);
   if (p->special & RANDOM_POKED)
     poke(p, o, type, low, high);
+  if (peak && !operand->index)
+    put_peak(p, o, type, operand->low, operand->high);
 }
 
 static void set_sizes(problem *p) {

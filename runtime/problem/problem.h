@@ -54,6 +54,10 @@ typedef struct problem {
  * is no memory, or the op has no reference for the type. */
 problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
                       unsigned special, const char **why);
+/* The seed with which RANDOM_PEAK has its peak at a place of inputs with so many elements, at the high end of the range of
+ * operands whose bits are in `ends`, at the low end of others'; other elements are drawn by a seed that this one gives. */
+uint64_t problem_peak_seed(size_t place, size_t elements, unsigned ends, uint64_t seed);
+
 /* The same inputs alone, for results that are known. */
 problem *problem_draw(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
                       unsigned special, const char **why);

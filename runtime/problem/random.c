@@ -18,7 +18,7 @@ enum {
 
 const char *const random_names[RANDOM_NAMES] = {
     "nan",   "inf",      "zero",  "denormal", "beyond", "alone", "ties",  "narrow", "scalars",
-    "small", "negative", "equal", "ends",     "far",    "poked", "nulls", "same"};
+    "small", "negative", "equal", "ends",     "far",    "poked", "nulls", "same",   "peak"};
 
 const char *random_special_names(unsigned special) {
   static _Thread_local char names[128];

@@ -38,8 +38,10 @@ enum {
   RANDOM_NULLS = 1u << 15,
   /* Inputs of one type and shape the same, and in the same memory. */
   RANDOM_SAME = 1u << 16,
+  /* One element of each input is an end of its range, all others lie in the middle: see problem_peak_seed. */
+  RANDOM_PEAK = 1u << 17,
 };
-enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 17 };
+enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 18 };
 extern const char *const random_names[RANDOM_NAMES];
 
 /* The names of some, "nan,inf", in one static string. */

@@ -98,7 +98,7 @@ static unsigned special_kinds(const char *list) {
       message_unknown(
           "special value", word, random_names, RANDOM_NAMES,
           "nan, inf, zero, denormal, beyond, alone, ties, narrow, scalars, small, negative, "
-          "equal, ends, far, poked, nulls, same");
+          "equal, ends, far, poked, nulls, same, peak");
     kinds |= 1u << kind;
     list += length + (list[length] == ',');
   }

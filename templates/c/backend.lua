@@ -106,6 +106,8 @@ return {
   workspace = function(op, family)
     return family == "contract" or family == "chain" or op.column_reductions > 0
   end,
+  -- The families whose templates define NAME_ways for each variant: of steps.
+  ways = { contract = true, chain = true },
   -- What a combination must satisfy for an op in some precisions; returns the reason where it does not.
   constraint = function(params, backend, op, dtypes)
     local reason = too_wide(params, backend)

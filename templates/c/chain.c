@@ -3,6 +3,7 @@
  * layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after the
  * other, so that their order is always the same; of many rows they carry their rounding errors along. */
 #include "contract.h"
+#include "dispatch.h"
 
 //@ end
 //@ local S = use "contract_step.c"
@@ -153,6 +154,15 @@ double $v.name$_workspace(const size_t *dim) {
 
   return (double)$v.name$_measure(&sizes).all * sizeof($k.number$);
 }
+
+extern const lathe_way $v.name$_ways[];
+const lathe_way $v.name$_ways[] = {
+  //@ for i, step in ipairs(k.steps) do
+  //@ local is_layer = k.chain.kinds[i] == "layer"
+  //@ S.way(step, { 0, 0, 0 }, { MR, NR }, { is_layer and ROWS or 0, 0, is_layer and 0 or ROWS })
+  //@ end
+  {0},
+};
 
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {

@@ -10,6 +10,7 @@
  * adds the terms of a block in their order, or as dots the lanes of a vector, and then the blocks. Those of more than
  * LATHE_DEPTH terms gather in the workspace too, and carry their rounding errors along. */
 #include "contract.h"
+#include "dispatch.h"
 
 //@ end
 //@ local S = use "contract_step.c"
@@ -29,6 +30,11 @@
 //@     made[name] = true
 //@   end
 //@   return name
+//@ end
+//@ -- Whether a variant reads the factors of some products where they are.
+//@ local function is_direct(v, step)
+//@   return v.params.direct > 0 and #step.of.k < 2 and S.plain_factor(step, "a") and S.plain_factor(step, "b")
+//@     and S.kind(step, S.plain_factor(step, "b"), "n") == "unit"
 //@ end
 //@ -- Places in the workspace, in numbers, are whole lines of a cache.
 //@ local function lines(numbers)
@@ -52,7 +58,6 @@
 //@ local tile = Tile.define(MR, NV)
 //@ local one_block = #step.of.k < 2
 //@ local a, b, result = S.plain_factor(step, "a"), S.plain_factor(step, "b"), S.plain_value(step)
-//@ local is_direct = v.params.direct > 0 and one_block and a and b and S.kind(step, b, "n") == "unit"
 //@ local dots = Dots.ways(step)
 //@ local pack_a, pack_b = step.name .. "_pack_a" .. MR, step.name .. "_pack_b" .. NR
 //@ local values = step.name .. "_values"
@@ -90,7 +95,7 @@ static $own$_plan $own$_make_plan(const lathe_args *args) {
     return p;
   }
   //@ end
-  //@ if is_direct then
+  //@ if is_direct(v, step) then
   if (lathe_is_direct(p.rows, p.columns, p.terms, $(2 * MR), $NR$, $v.params.direct$)) {
     const size_t bytes = p.columns * p.terms * sizeof($k.number$);
     p.way = $own$_DIRECT;
@@ -149,7 +154,7 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
       $way.name$(&here, p.terms, p.$way.many$, p.$way.few$, packs);
     } else
     //@ end
-    //@ if is_direct then
+    //@ if is_direct(v, step) then
     if (p.way == $own$_DIRECT) {
       const size_t tiles = (p.rows + $(MR - 1)) / $MR$;
       for (size_t block = 0; block == 0 || block < p.blocks; block++)
@@ -227,6 +232,29 @@ double $v.name$_workspace(const size_t *dim) {
   //@ end
   return (double)($(S.bytes_of_temporaries())) + (double)most * sizeof($k.number$);
 }
+
+extern const lathe_way $v.name$_ways[];
+const lathe_way $v.name$_ways[] = {
+  //@ for _, step in ipairs(k.steps) do
+  //@ for _, way in ipairs(Dots.ways(step)) do
+  //@ local tile = way.across == "m" and { Dots.together, Dots.most_few } or { Dots.most_few, Dots.together }
+  //@ S.way(step, { 0, 0, 4 * L - 1 }, tile, { 0, 0, 0, Dots.block })
+  //@ end
+  //@ if Panels.takes(v, step) then
+  //@ S.way(step, { 0, 0, 0 }, { Panels.lines, Panels.lines }, { v.params.mc, v.params.nc, v.params.kc })
+  //@ else
+  //@ local blocks = { v.params.mc, v.params.nc, v.params.kc > 0 and v.params.kc or "LATHE_TERMS", "2 * LATHE_DEPTH" }
+  //@ if is_direct(v, step) then
+  //@ local terms = math.min(v.params.direct ^ 3 // ((2 * MR + 1) * (NR + 1)), 1 << 20)
+  //@ S.way(step, { 0, 0, 0 }, { MR, NR }, { 0, 0, "LATHE_TERMS", "2 * LATHE_DEPTH" })
+  //@ S.way(step, { 2 * MR, NR, string.format("%d", terms) }, { MR, NR }, blocks)
+  //@ else
+  //@ S.way(step, { 0, 0, 0 }, { MR, NR }, blocks)
+  //@ end
+  //@ end
+  //@ end
+  {0},
+};
 
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {

@@ -3,9 +3,10 @@
 //@ local S = use "contract_step.c"
 //@ local Pack = use "contract_pack.c"
 //@ local L = k.lanes
-//@ local block = 1024 * L -- terms of a sum, between which rounding errors are carried
+//@ block = 1024 * L -- terms of a sum, between which rounding errors are carried
 //@ local add_exactly = use("parts.c").add_exactly
-//@ local together, most_at_once = L > 1 and 8 or 4, 64
+//@ together = L > 1 and 8 or 4
+//@ local most_at_once = 64
 //@ -- The most that few are, and how many of them are multiplied at once, with how many of the many.
 //@ most_few = L > 1 and L // 2 or 1
 //@ local function shape_of(few)

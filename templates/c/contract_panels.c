@@ -9,6 +9,7 @@
 //@ local units = { vector = use "contract_amx.c", vnni = use "contract_vnni.c" } -- by a variant's parameter
 
 //@ local LINES, MOST_WHOLE = 32, 32768 -- lines of a panel; terms of a block of 8 bits
+//@ lines = LINES
 //@ assert(MOST_WHOLE * 255 * 255 < 1 << 31, "a block's sums are to fit i32")
 //@ -- The operand that a factor is element by element as it is in memory, or nil.
 //@ local function element_factor(step, letter)

@@ -122,6 +122,17 @@ $step.name$ here = {
   //@ end
 };
 //@ end
+//@ -- A row of lathe_way, of numbers or texts: what it is above, the tile, and blocks, each { rows, columns, terms, ... }.
+//@ function way(step, above, tile, block)
+//@   local bits = {}
+//@   for i, letter in ipairs(letters) do
+//@     bits[i] = 0
+//@     for _, place in ipairs(core(step, letter) or {}) do
+//@       bits[i] = bits[i] | 1 << place - 1
+//@     end
+//@   end
+  {$(table.concat(bits, ", ")), {$(table.concat(above, ", "))}, {$(table.concat(tile, ", "))}, {$(table.concat(block, ", "))}},
+//@ end
 //@ -- The bytes of the temporaries, or of those before one.
 //@ function bytes_of_temporaries(before)
 //@   local list = {}
