@@ -37,30 +37,22 @@ static void compare(const view *v, const problem *flushed, check_result *r) {
   }
 }
 
-/* The same of an output whose results are not all expected. */
-static void compare_sample(const device_call *call, const sampling *flushed, int o, const void *got,
+/* The same of an output whose results repeat. */
+static void compare_layers(const device_call *call, const sampling *flushed, int o, const void *got,
                            check_result *r) {
-  const sampling *s = call->problem->sample;
+  const problem *p = call->problem;
+  const size_t layers = sampling_layers(p, o);
+  char *some = memory_make(p->sample->of[o]->bytes[o]);
 
-  for (int i = 0; i < s->count; i++) {
-    const excerpt *e = s->excerpt[i];
-    char *some = e->output == o ? memory_make(e->problem->bytes[o]) : NULL;
-    const view v = describe_view(call, e, o, some);
-    if (e->output != o)
-      continue;
-    if (!some)
-      message_refuse("out of memory");
-    excerpt_take(e, call->problem, o, got, some);
-    compare(&v, flushed ? flushed->excerpt[i]->problem : NULL, r);
-    free(some);
+  if (!some)
+    message_refuse("out of memory");
+  for (size_t i = 0; i < layers; i++) {
+    const sampling_layer layer = sampling_layer_of(p, o, i);
+    const view v = describe_view(call, &layer, o, some);
+    sampling_take(p, &layer, got, some);
+    compare(&v, flushed ? flushed->of[o] : NULL, r);
   }
-  if (s->test[o] && r->verdict == CHECK_RIGHT) {
-    const freivalds_finding found = freivalds_judge(s->test[o], call->variant->digits, got);
-    if (found.wrong > 0) {
-      r->verdict = CHECK_WRONG;
-      describe_sum(call, o, &found, r->message, sizeof r->message);
-    }
-  }
+  free(some);
 }
 
 struct check_kept {
@@ -80,7 +72,7 @@ static check_result compare_outputs(const device_call *call, const check_kept *k
     if (!p->op->operands[o].output)
       continue;
     if (p->sample) {
-      compare_sample(call, flushed ? flushed->sample : NULL, o, got, &r);
+      compare_layers(call, flushed ? flushed->sample : NULL, o, got, &r);
     } else {
       const view v = describe_view(call, NULL, o, got);
       compare(&v, flushed, &r);

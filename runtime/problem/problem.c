@@ -177,7 +177,7 @@ static double scalar_of(const problem *p, int s) {
 static problem *make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
                      unsigned special, bool solved) {
   problem *p;
-  bool ok;
+  bool ok, sampled;
 
   p = calloc(1, sizeof *p);
   if (!p)
@@ -199,9 +199,12 @@ static problem *make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, u
   for (int o = 0; o < op->noperands && ok; o++)
     if (p->input[o])
       draw(p, o, lathe_dtype_of_operand(&op->operands[o], dtype));
+  sampled = sampling_is_wanted(op, dtype, dim);
+  if (ok && sampled)
+    sampling_repeat(p);
   ranges_end();
   ranges_begin("reference");
-  if (ok && solved && sampling_is_wanted(op, dtype, dim)) {
+  if (ok && solved && sampled) {
     p->sample = sampling_make(p);
     ok = p->sample != NULL;
   } else if (solved) {
