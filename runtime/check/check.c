@@ -212,6 +212,21 @@ check_result check_same(device_call *call, const check_kept *kept) {
   return r;
 }
 
+check_result check_again(device_call *call, const check_kept *kept, device_load load) {
+  static const char *const under[DEVICE_LOADS] = {
+      [DEVICE_BUSY] = "with copies of memory beside it",
+      [DEVICE_THRASHED] = "with caches that hold something else",
+      [DEVICE_CROWDED] = "called right after itself",
+  };
+  check_result r = device_run_under(call, load) ? check_same(call, kept) : check_failed(call);
+
+  if (r.verdict == CHECK_WRONG && under[load]) {
+    const check_result found = r;
+    snprintf(r.message, sizeof r.message, "%s: %.700s", under[load], found.message);
+  }
+  return r;
+}
+
 check_result check_failed(const device_call *call) {
   check_result r = {.bound = judge_bound(call->problem->op, call->problem->dtype)};
 

@@ -58,6 +58,9 @@ uint64_t check_kept_sum(const device_call *call, const check_kept *kept);
 /* Right, unless the outputs are other bits now. */
 check_result check_same(device_call *call, const check_kept *kept);
 
+/* Runs a call once more on a device under some load: right, unless it leaves other bits than it has left before. */
+check_result check_again(device_call *call, const check_kept *kept, device_load load);
+
 /* As check_judge, of a call that draws its own random numbers. An element that is zero by one drawing and
  * not by the other says nothing; all others are held to the bound, and there are to be as many zeros as chance allows. */
 check_result check_drawn(const device_call *call, const check_kept *kept);
