@@ -64,8 +64,8 @@ static int longest(const lathe_op *op, int output, const size_t *dim, const size
   return most;
 }
 
-/* As many as leave no smaller problem with more operations than its share, as far as that can be had. */
-static void choose(const lathe_op *op, lathe_dtype dtype, const size_t *dim, size_t *different) {
+/* No smaller problem has more operations than its share, as far as that can be had. */
+void sampling_choose(const lathe_op *op, lathe_dtype dtype, const size_t *dim, size_t *different) {
   size_t small[LATHE_MAX_DIMS];
   int outputs = 0;
 
@@ -93,34 +93,33 @@ static size_t rotation_of(const problem *p, int d, size_t block, size_t differen
 
 /* ---- inputs that repeat --------------------------------------------------------------------------- */
 
-/* What an operand has under one index of each of its dimensions before `level`; bytes: how much that is. Places that
- * are alike are all made the first of them, which come before. */
-static void repeat(const problem *p, const size_t *different, const lathe_operand *operand,
-                   int level, size_t bytes, char *at) {
+/* What an operand has under one index of each of its dimensions before `level`; bytes: how much that is. The first
+ * places are the given ones, and others are copied from those that they are like. Returns the rest of what is given. */
+static const char *repeat(const problem *p, const size_t *different, const lathe_operand *operand,
+                          int level, size_t bytes, const char *from, char *to) {
   const int d = level < operand->ndim ? operand->dim[level] : -1;
-  const size_t count = d < 0 ? 0 : different[d];
+  const size_t each = d < 0 ? bytes : bytes / p->dim[d], count = d < 0 ? 1 : different[d];
 
-  if (d < 0 || bytes == 0)
-    return;
-  const size_t each = bytes / p->dim[d];
   for (size_t i = 0; i < count && level + 1 < operand->ndim; i++)
-    repeat(p, different, operand, level + 1, each, at + i * each);
-  for (size_t first = count; first < p->dim[d]; first += count) {
+    from = repeat(p, different, operand, level + 1, each, from, to + i * each);
+  if (level + 1 >= operand->ndim) {
+    memcpy(to, from, count * each);
+    from += count * each;
+  }
+  for (size_t first = count; d >= 0 && first < p->dim[d]; first += count) {
     const size_t rotation = rotation_of(p, d, first / count, count);
     const size_t some = pool_part_size(p->dim[d], count, first / count);
     const size_t straight = some < count - rotation ? some : count - rotation;
-    memcpy(at + first * each, at + rotation * each, straight * each);
-    memcpy(at + (first + straight) * each, at, (some - straight) * each);
+    memcpy(to + first * each, to + rotation * each, straight * each);
+    memcpy(to + (first + straight) * each, to, (some - straight) * each);
   }
+  return from;
 }
 
-void sampling_repeat(problem *p) {
-  size_t different[LATHE_MAX_DIMS];
-
-  choose(p->op, p->dtype, p->dim, different);
+void sampling_repeat(problem *p, const problem *few) {
   for (int o = 0; o < p->op->noperands; o++)
     if (p->input[o])
-      repeat(p, different, &p->op->operands[o], 0, p->bytes[o], p->input[o]);
+      repeat(p, few->dim, &p->op->operands[o], 0, p->bytes[o], few->input[o], p->input[o]);
 }
 
 /* Copies the places that a smaller problem has, the first of each dimension. */
@@ -157,7 +156,7 @@ sampling *sampling_make(const problem *p) {
   bool ok = s != NULL;
 
   if (ok)
-    choose(p->op, p->dtype, p->dim, s->different);
+    sampling_choose(p->op, p->dtype, p->dim, s->different);
   for (int o = 0; o < p->op->noperands && ok; o++)
     if (p->op->operands[o].output) {
       dims_of(p->op, o, p->dim, s->different, small);
@@ -195,7 +194,7 @@ double sampling_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   size_t different[LATHE_MAX_DIMS], small[LATHE_MAX_DIMS];
   double bytes = 0;
 
-  choose(op, dtype, dim, different);
+  sampling_choose(op, dtype, dim, different);
   for (int o = 0; o < op->noperands; o++)
     if (op->operands[o].output) {
       dims_of(op, o, dim, different, small);

@@ -25,8 +25,11 @@ bool sampling_is_wanted(const lathe_op *op, lathe_dtype dtype, const size_t *dim
 /* Sets how many in place of these; 0: these. For tests. */
 void sampling_beyond(double flops);
 
-/* Makes the inputs repeat; all that were drawn for other places are lost. */
-void sampling_repeat(problem *p);
+/* How many different places each dimension has. */
+void sampling_choose(const lathe_op *op, lathe_dtype dtype, const size_t *dim, size_t *different);
+
+/* Makes inputs of a problem that has these places alone. */
+void sampling_repeat(problem *p, const problem *few);
 
 /* Of a problem whose inputs repeat; null where memory is short. */
 sampling *sampling_make(const problem *p);
