@@ -268,7 +268,8 @@ static double spacing(const dtype_format *f, double value) {
 }
 
 /* Results that are off by three times what each may be, all to one side. */
-static void push_off(const fault *f, const problem *whole, size_t batch, double side, char *result) {
+static void push_off(const fault *f, const problem *whole, size_t batch, double side,
+                     char *result) {
   const int output = whole->op->noperands - 1;
   const dtype_format *stored = lathe_dtype_format_of(whole->dtype),
                      *computed = lathe_dtype_computed(whole->dtype);
@@ -279,8 +280,8 @@ static void push_off(const fault *f, const problem *whole, size_t batch, double 
       const double expected = (double)problem_expected(whole, output, at);
       const double magnitude = (double)problem_number(whole, whole->magnitude[output], at);
       const double rounding = lathe_dtype_is_narrow(whole->dtype) ? spacing(stored, expected) : 0;
-      const double bound = problem_ulp(whole->op, whole->dtype) *
-                           spacing(computed, fmax(fabs(expected), magnitude));
+      const double bound =
+          problem_ulp(whole->op, whole->dtype) * spacing(computed, fmax(fabs(expected), magnitude));
       const double off = expected + side * 3 * (bound + rounding / 2);
       lathe_dtype_narrow(whole->dtype, &off, 1, result + at * lathe_dtype_size(whole->dtype));
     }
@@ -390,7 +391,8 @@ static void try_shape(const lathe_op *op, uint64_t seed) {
   for (int o = 0; o < op->noperands; o++)
     if (result[o]) {
       const size_t size = lathe_dtype_size(lathe_dtype_of_operand(&op->operands[o], LATHE_F32));
-      char *at = result[o] + random_below(seed, LATHE_MAX_DIMS + (uint64_t)o, p->elements[o]) * size;
+      char *at =
+          result[o] + random_below(seed, LATHE_MAX_DIMS + (uint64_t)o, p->elements[o]) * size;
       at[size - 1] ^= 0x40; /* in f32 its exponent's first bit */
       r = judge_made_up(p);
       if (r.verdict != CHECK_WRONG)

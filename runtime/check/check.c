@@ -220,7 +220,7 @@ check_result check_again(device_call *call, const check_kept *kept, device_load 
   };
   check_result r = device_run_under(call, load) ? check_same(call, kept) : check_failed(call);
 
-  if (r.verdict == CHECK_WRONG && under[load]) {
+  if (r.verdict == CHECK_WRONG && under[load] && (load == DEVICE_CROWDED || call->on->remote)) {
     const check_result found = r;
     snprintf(r.message, sizeof r.message, "%s: %.700s", under[load], found.message);
   }

@@ -153,7 +153,8 @@ static void describe_element(text *t, const view *v, const judgement *j) {
       put(t, " (terms that far apart are %.4g ulp off each, %g allowed)", j->at_ulp, j->bound);
   }
   put_inputs(t, v, at);
-  put(t, "; %zu of %zu%s wrong", j->wrong, p->elements[o], v->layer ? " that were compared at a time" : "");
+  put(t, "; %zu of %zu%s wrong", j->wrong, p->elements[o],
+      v->layer ? " that were compared at a time" : "");
 }
 
 void describe_results(const view *v, const judgement *j, char *to, size_t size) {

@@ -271,8 +271,8 @@ void sampling_tell(const problem *p, char *text, size_t size) {
 
   for (int d = 0; d < op->ndim && length < size; d++)
     if (p->sample->different[d] < p->dim[d]) {
-      length += (size_t)snprintf(text + length, size - length, "%s %zu of %zu %s",
-                                 some ? "," : ";", p->sample->different[d], p->dim[d], op->dim[d]);
+      length += (size_t)snprintf(text + length, size - length, "%s %zu of %zu %s", some ? "," : ";",
+                                 p->sample->different[d], p->dim[d], op->dim[d]);
       some = true;
     }
   if (some && length < size)

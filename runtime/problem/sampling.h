@@ -16,7 +16,8 @@
 
 struct sampling { /* problem.h has its name */
   size_t different[LATHE_MAX_DIMS];
-  problem *of[LATHE_MAX_OPERANDS]; /* by output: the smaller problem, solved; of its others it has nothing of use */
+  problem *of
+      [LATHE_MAX_OPERANDS]; /* by output: the smaller problem, solved; of its others it has nothing of use */
 };
 
 /* Whether the reference of all results would take more operations than 2^32; 2^30 for results judged by long double. */

@@ -311,7 +311,8 @@ bool cuda_run_under(device_call *call, device_load load) {
   }
   if (!error && !now)
     error = cuda.stream_synchronize(on);
-  return (!error && !now) || fail(call, error ? error : now, "the kernel, on a busy device, failed");
+  return (!error && !now) ||
+         fail(call, error ? error : now, "the kernel, on a busy device, failed");
 }
 
 static int graph_count(const cuda_call *c) {

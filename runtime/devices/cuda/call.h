@@ -36,7 +36,8 @@ typedef struct cuda_device {
   int spares;
   void *stage[STAGES]; /* pinned memory that large copies to the device pass through */
   CUevent passed[STAGES];
-  CUdeviceptr traffic; /* memory that is copied for the device to be busy, or its cache full of it; 0: none yet */
+  CUdeviceptr
+      traffic; /* memory that is copied for the device to be busy, or its cache full of it; 0: none yet */
 } cuda_device;
 
 typedef struct cuda_buffer {
