@@ -191,6 +191,9 @@ else
   goes_wrong spin 'did not end within 0.5 s'
   goes_wrong crash 'crashed with SIGSEGV'
   goes_wrong waver 'y\[5\] differs from one run to the next'
+  goes_wrong 'race with copies' 'with copies of memory beside it: y\[5\] differs'
+  goes_wrong 'race with caches' 'with caches that hold something else: y\[5\] differs'
+  goes_wrong 'race with itself' 'called right after itself: y\[5\] differs'
 
   is 'a damaged image' damaged_bench exp/exp__cuda_host.images.xz
   LD_LIBRARY_PATH=$tmp "$tmp/damaged" --op exp --size 100 --check-only --csv "$tmp/rows.csv" >"$tmp/list"

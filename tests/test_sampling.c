@@ -86,23 +86,27 @@ static char *result_of(const problem *p, int output, size_t terms) {
 
 /* ---- a kernel that leaves results made up here ------------------------------------------------------- */
 
-static const char *made_up;
+static const char *made_up[LATHE_MAX_OPERANDS];
 static const problem *made_of;
 
 static void leave(const lathe_args *args) {
   for (int o = 0; o < made_of->op->noperands; o++)
     if (made_of->op->operands[o].output)
-      memcpy(args->buf[o], made_up, made_of->bytes[o]);
+      memcpy(args->buf[o], made_up[o], made_of->bytes[o]);
 }
 
-static check_result judge(const problem *p, const char *result) {
+static check_result judge_made_up(const problem *p) {
   const lathe_backend backend = {.name = "planted"};
   const lathe_variant v = {
       .name = "planted", .op = p->op, .backend = &backend, .dtype = p->dtype, .run = leave};
 
-  made_up = result;
   made_of = p;
   return check_variant(device_cpu(), &v, p, (device_layout){0});
+}
+
+static check_result judge(const problem *p, const char *result) {
+  made_up[p->op->noperands - 1] = result;
+  return judge_made_up(p);
 }
 
 static problem *make(const char *name, lathe_dtype dtype, uint64_t seed, unsigned special) {
@@ -157,24 +161,45 @@ static void plant(const fault *f, const problem *p, const char *right, char *res
   }
 }
 
-/* Whether a fault is found in one of the two problems that each size is checked with; text: how, at last. */
-static bool finds(const char *op, lathe_dtype dtype, const fault *f, char *text, size_t size) {
+/* The two problems that each size is checked with, and what is right of them. */
+typedef struct trials {
+  problem *p[COUNT(drawn)];
+  char *right[COUNT(drawn)];
+} trials;
+
+static trials make_trials(const char *op, lathe_dtype dtype, size_t terms) {
+  trials t;
+
+  for (size_t i = 0; i < COUNT(drawn); i++) {
+    t.p[i] = make(op, dtype, SEED + i, drawn[i]);
+    t.right[i] = result_of(t.p[i], t.p[i]->op->noperands - 1, terms);
+  }
+  return t;
+}
+
+static void free_trials(trials *t) {
+  for (size_t i = 0; i < COUNT(drawn); i++) {
+    free(t->right[i]);
+    problem_free(t->p[i]);
+  }
+}
+
+/* Whether a fault is found in one of both; text: how, at last. */
+static bool finds(const trials *t, const fault *f, char *text, size_t size) {
   bool found = false;
 
   for (size_t i = 0; i < COUNT(drawn) && !found; i++) {
-    problem *p = make(op, dtype, SEED + i, drawn[i]);
+    const problem *p = t->p[i];
     const int output = p->op->noperands - 1;
-    char *right = result_of(p, output, f->terms ? f->terms : K), *result = malloc(p->bytes[output]);
+    char *result = malloc(p->bytes[output]);
     check_result r;
     assert_non_null(result);
-    memcpy(result, right, p->bytes[output]);
-    plant(f, p, right, result);
+    memcpy(result, t->right[i], p->bytes[output]);
+    plant(f, p, t->right[i], result);
     r = judge(p, result);
     found = r.verdict == CHECK_WRONG;
     snprintf(text, size, "%s", r.message);
-    free(right);
     free(result);
-    problem_free(p);
   }
   return found;
 }
@@ -207,11 +232,18 @@ static void test_faults_are_found(void **state) {
 
   (void)state;
   for (size_t i = 0; i < COUNT(ops); i++)
-    for (size_t d = 0; d < COUNT(dtypes) && op_called(ops[i]); d++)
-      for (size_t f = 0; f < COUNT(faults); f++)
-        if ((faults[f].terms == 0 || strncmp(ops[i], "matmul", 6) == 0) &&
-            !finds(ops[i], dtypes[d], &faults[f], text, sizeof text))
+    for (size_t d = 0; d < COUNT(dtypes) && op_called(ops[i]); d++) {
+      const bool product = strncmp(ops[i], "matmul", 6) == 0;
+      trials all = make_trials(ops[i], dtypes[d], K);
+      for (size_t f = 0; f < COUNT(faults) && (product || faults[f].terms == 0); f++) {
+        trials few_terms = faults[f].terms ? make_trials(ops[i], dtypes[d], faults[f].terms) : all;
+        if (!finds(&few_terms, &faults[f], text, sizeof text))
           fail_msg("%s %s: %s is not found", ops[i], lathe_dtype_name(dtypes[d]), faults[f].what);
+        if (faults[f].terms)
+          free_trials(&few_terms);
+      }
+      free_trials(&all);
+    }
   sampling_beyond(0);
 }
 
@@ -236,7 +268,8 @@ static double spacing(const dtype_format *f, double value) {
 }
 
 /* Results that are off by three times what each may be, all to one side. */
-static void push_off(const fault *f, const problem *whole, size_t batch, double side, char *result) {
+static void push_off(const fault *f, const problem *whole, size_t batch, double side,
+                     char *result) {
   const int output = whole->op->noperands - 1;
   const dtype_format *stored = lathe_dtype_format_of(whole->dtype),
                      *computed = lathe_dtype_computed(whole->dtype);
@@ -247,8 +280,8 @@ static void push_off(const fault *f, const problem *whole, size_t batch, double 
       const double expected = (double)problem_expected(whole, output, at);
       const double magnitude = (double)problem_number(whole, whole->magnitude[output], at);
       const double rounding = lathe_dtype_is_narrow(whole->dtype) ? spacing(stored, expected) : 0;
-      const double bound = problem_ulp(whole->op, whole->dtype) *
-                           spacing(computed, fmax(fabs(expected), magnitude));
+      const double bound =
+          problem_ulp(whole->op, whole->dtype) * spacing(computed, fmax(fabs(expected), magnitude));
       const double off = expected + side * 3 * (bound + rounding / 2);
       lathe_dtype_narrow(whole->dtype, &off, 1, result + at * lathe_dtype_size(whole->dtype));
     }
@@ -325,6 +358,77 @@ static void test_places_are_told_apart(void **state) {
   sampling_beyond(0);
 }
 
+/* Outputs of any op that is cut up: right ones pass, and an element of any of them that is another is found. */
+static void try_shape(const lathe_op *op, uint64_t seed) {
+  enum { LONGEST = 40, SHARE = 6 };
+  size_t dim[LATHE_MAX_DIMS] = {0};
+  char *result[LATHE_MAX_OPERANDS] = {NULL};
+  problem *p, *whole;
+  check_result r;
+  const char *why;
+
+  for (int d = 0; d < op->ndim; d++)
+    dim[d] = 1 + random_below(seed, (uint64_t)d, LONGEST);
+  sampling_beyond(lathe_contracted_flops(op, dim) / SHARE);
+  p = problem_make(op, LATHE_F32, dim, seed, drawn[seed % 2], &why);
+  assert_non_null(p);
+  assert_non_null(p->sample);
+  whole = whole_of(p);
+  for (int o = 0; o < op->noperands; o++)
+    if (op->operands[o].output) {
+      const lathe_dtype type = lathe_dtype_of_operand(&op->operands[o], LATHE_F32);
+      result[o] = malloc(p->bytes[o]);
+      assert_non_null(result[o]);
+      for (size_t i = 0; i < p->elements[o]; i++) {
+        const double value = (double)problem_expected(whole, o, i);
+        lathe_dtype_narrow(type, &value, 1, result[o] + i * lathe_dtype_size(type));
+      }
+      made_up[o] = result[o];
+    }
+  r = judge_made_up(p);
+  if (r.verdict == CHECK_WRONG)
+    fail_msg("%s: %s", op->name, r.message);
+  for (int o = 0; o < op->noperands; o++)
+    if (result[o]) {
+      const size_t size = lathe_dtype_size(lathe_dtype_of_operand(&op->operands[o], LATHE_F32));
+      char *at =
+          result[o] + random_below(seed, LATHE_MAX_DIMS + (uint64_t)o, p->elements[o]) * size;
+      at[size - 1] ^= 0x40; /* in f32 its exponent's first bit */
+      r = judge_made_up(p);
+      if (r.verdict != CHECK_WRONG)
+        fail_msg("%s: seed %llu: another element of %s is not found", op->name,
+                 (unsigned long long)seed, op->operands[o].name);
+      at[size - 1] ^= 0x40;
+    }
+  for (int o = 0; o < op->noperands; o++)
+    free(result[o]);
+  problem_free(whole);
+  problem_free(p);
+}
+
+static void test_all_contractions(void **state) {
+  enum { SEEDS = 40 };
+  size_t tried = 0;
+
+  (void)state;
+  for (size_t i = 0; i < lathe_op_count; i++) {
+    const lathe_op *op = &lathe_ops[i];
+    size_t ones[LATHE_MAX_DIMS];
+    bool can = problem_has_reference(op, LATHE_F32);
+    for (int d = 0; d < op->ndim; d++)
+      ones[d] = 1;
+    for (int o = 0; o < op->noperands; o++)
+      can = can && (!op->operands[o].output || op->bench->apart[o]);
+    for (uint64_t seed = 0; can && lathe_contracted_flops(op, ones) > 0 && seed < SEEDS; seed++) {
+      try_shape(op, SEED + seed);
+      tried++;
+    }
+  }
+  sampling_beyond(0);
+  if (tried == 0)
+    skip();
+}
+
 /* Later rounds draw without a reference, and are to have the same inputs. */
 static void test_inputs_are_drawn_alike(void **state) {
   problem *solved = make("matmul", LATHE_F32, SEED, 0), *alone;
@@ -345,15 +449,18 @@ static void test_inputs_are_drawn_alike(void **state) {
 static void test_messages(void **state) {
   const fault one = {"", 100, 1, 100, 1, 0, 0}, corner = {"", M - 1, 1, N - 1, 1, 0, 0};
   char text[768];
+  trials t;
 
   (void)state;
   if (!op_called("matmul"))
     skip();
-  assert_true(finds("matmul", LATHE_F32, &one, text, sizeof text));
+  t = make_trials("matmul", LATHE_F32, K);
+  assert_true(finds(&t, &one, text, sizeof text));
   assert_non_null(strstr(text, "c[100,100] is 0, expected "));
   assert_non_null(strstr(text, " that were compared at a time wrong; m = 251, n = 257, k = 192; "));
-  assert_true(finds("matmul", LATHE_F32, &corner, text, sizeof text));
+  assert_true(finds(&t, &corner, text, sizeof text));
   assert_non_null(strstr(text, "c[250,256] is 0, expected "));
+  free_trials(&t);
   sampling_beyond(0);
 }
 
@@ -402,6 +509,7 @@ const struct CMUnitTest sampling_tests[] = {
     {"sampling: faults are found", test_faults_are_found, NULL, NULL, NULL},
     {"sampling: errors beyond the bound, anywhere", test_errors_beyond_the_bound, NULL, NULL, NULL},
     {"sampling: places are told apart", test_places_are_told_apart, NULL, NULL, NULL},
+    {"sampling: all contractions", test_all_contractions, NULL, NULL, NULL},
     {"sampling: inputs are drawn alike", test_inputs_are_drawn_alike, NULL, NULL, NULL},
     {"sampling: messages name the place", test_messages, NULL, NULL, NULL},
     {"sampling: terms that tensor cores cut off", test_terms_cut_off, NULL, NULL, NULL},

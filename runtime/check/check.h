@@ -21,7 +21,7 @@ typedef struct check_result {
   double off, off_allowed;
   bool
       unlike; /* some result is NaN or infinite, where the right one is not, or the other way round */
-  char checked[64];  /* which elements were compared, as sampling_tell says; empty: all */
+  char checked[96];  /* which elements were compared, as sampling_tell says; empty: all */
   char message[768]; /* why not right, or how little that shows; one line, mostly empty */
 } check_result;
 
@@ -57,6 +57,9 @@ uint64_t check_kept_sum(const device_call *call, const check_kept *kept);
 
 /* Right, unless the outputs are other bits now. */
 check_result check_same(device_call *call, const check_kept *kept);
+
+/* Runs a call once more on a device under some load: right, unless it leaves other bits than it has left before. */
+check_result check_again(device_call *call, const check_kept *kept, device_load load);
 
 /* As check_judge, of a call that draws its own random numbers. An element that is zero by one drawing and
  * not by the other says nothing; all others are held to the bound, and there are to be as many zeros as chance allows. */

@@ -40,11 +40,12 @@ static void put_element(text *t, lathe_dtype type, const void *base, size_t i) {
   put(t, "%.*Lg", lathe_dtype_format_of(type)->decimals, value);
 }
 
-view describe_view(const device_call *call, const excerpt *of, int output, const void *got) {
+view describe_view(const device_call *call, const sampling_layer *layer, int output,
+                   const void *got) {
   return (view){
       .call = call,
-      .p = of ? of->problem : call->problem,
-      .of = of,
+      .p = layer ? call->problem->sample->of[output] : call->problem,
+      .layer = layer,
       .output = output,
       .type = lathe_dtype_of_operand(&call->problem->op->operands[output], call->problem->dtype),
       .got = got};
@@ -61,13 +62,14 @@ static void coordinates(const problem *p, int o, size_t index, size_t *at) {
   }
 }
 
-/* of: null, or the excerpt that the coordinates are in. */
-static void put_index(text *t, const problem *p, const excerpt *of, int o, const size_t *at) {
+/* Of an operand of a problem; layer: null, or the one that the coordinates are in. */
+static void put_index(text *t, const problem *p, const sampling_layer *layer, int o,
+                      const size_t *at) {
   const lathe_operand *operand = &p->op->operands[o];
 
   for (int i = 0; i < operand->ndim; i++) {
     const int d = operand->dim[i];
-    put(t, "%s%zu", i ? "," : "[", of && of->place[d] ? of->place[d][at[d]] : at[d]);
+    put(t, "%s%zu", i ? "," : "[", layer ? sampling_place(p, layer, d, at[d]) : at[d]);
   }
   if (operand->ndim)
     put(t, "]");
@@ -93,7 +95,7 @@ static void put_inputs(text *t, const view *v, const size_t *at) {
     if (!has_one)
       continue;
     put(t, ", %s", input->name);
-    put_index(t, p, v->of, i, at);
+    put_index(t, v->call->problem, v->layer, i, at);
     put(t, " = ");
     put_element(t, lathe_dtype_of_operand(input, p->dtype), p->input[i], index);
   }
@@ -129,7 +131,7 @@ static void describe_element(text *t, const view *v, const judgement *j) {
 
   coordinates(p, o, j->at, at);
   put(t, "%s", p->op->operands[o].name);
-  put_index(t, p, v->of, o, at);
+  put_index(t, v->call->problem, v->layer, o, at);
   if (buffer_is_poison(element, lathe_dtype_size(v->type))) {
     put(t, " was never written");
     if (*element == (char)buffer_poison_nan)
@@ -153,7 +155,8 @@ static void describe_element(text *t, const view *v, const judgement *j) {
       put(t, " (terms that far apart are %.4g ulp off each, %g allowed)", j->at_ulp, j->bound);
   }
   put_inputs(t, v, at);
-  put(t, "; %zu of %zu%s wrong", j->wrong, p->elements[o], v->of ? " that the seed drew are" : "");
+  put(t, "; %zu of %zu%s wrong", j->wrong, p->elements[o],
+      v->layer ? " that were compared at a time" : "");
 }
 
 void describe_results(const view *v, const judgement *j, char *to, size_t size) {
@@ -165,25 +168,6 @@ void describe_results(const view *v, const judgement *j, char *to, size_t size) 
     put(&t, "%s as a whole is off by %.3g of its 2-norm, expected at most %.3g",
         v->p->op->operands[v->output].name, j->off, j->off_allowed);
   put_setting(&t, v->call);
-}
-
-void describe_sum(const device_call *call, int o, const freivalds_finding *f, char *to,
-                  size_t size) {
-  const problem *p = call->problem;
-  text t = {to, size};
-  size_t at[LATHE_MAX_DIMS] = {0};
-
-  put(&t, "%s", p->op->operands[o].name);
-  coordinates(p, o, f->first, at);
-  put_index(&t, p, NULL, o, at);
-  coordinates(p, o, f->first + (f->results - 1) * f->stride, at);
-  put(&t, " to ");
-  put_index(&t, p, NULL, o, at);
-  put(&t,
-      ", with signs that the seed drew, come to %.9g, expected %.9g (at most %.3g off); %zu of "
-      "%zu such sums wrong",
-      f->got, f->expected, f->allowed, f->wrong, f->sums);
-  put_setting(&t, call);
 }
 
 void describe_misdeed(const device_call *call, char *to, size_t size) {

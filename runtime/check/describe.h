@@ -5,25 +5,23 @@
 
 #include "devices/common/device.h"
 #include "judge.h"
-#include "problem/excerpt.h"
-#include "problem/freivalds.h"
+#include "problem/sampling.h"
 
-/* Results of an output that are judged together: all of them, or those of an excerpt. */
+/* Results of an output that are judged together: all of them, or those of a layer. */
 typedef struct view {
   const device_call *call;
-  const problem *p;  /* whose results they are */
-  const excerpt *of; /* null: of all */
+  const problem *p;            /* whose results they are */
+  const sampling_layer *layer; /* null: of all */
   int output;
   lathe_dtype type;
   const void *got;
 } view;
 
-view describe_view(const device_call *call, const excerpt *of, int output, const void *got);
+view describe_view(const device_call *call, const sampling_layer *layer, int output,
+                   const void *got);
 
-/* What is wrong of such results; of a sum of all; and of a call that went wrong as its error says. */
+/* What is wrong of such results; and of a call that went wrong as its error says. */
 void describe_results(const view *v, const judgement *j, char *to, size_t size);
-void describe_sum(const device_call *call, int output, const freivalds_finding *f, char *to,
-                  size_t size);
 void describe_misdeed(const device_call *call, char *to, size_t size);
 
 /* As the call's error: an element of an output that is another from one run to the next. */

@@ -369,9 +369,23 @@ static const plan *plan_of(const lathe_variant *v, const device *on, uint64_t se
 
 /* ---- trying it -------------------------------------------------------------------------------- */
 
-/* What a call is to leave that has left something before: right, or how it is another thing now. */
-static check_result call_again(device_call *call, const check_kept *first) {
-  return device_run(call) ? check_same(call, first) : check_failed(call);
+/* The problem that is there under each load; then with another one's calls between its own, none of which is waited for. */
+static check_result try_loads(result_watch *w, const problem *other) {
+  const uint64_t calls = 4; /* and one, that the last is of each */
+  check_result r = {.verdict = CHECK_RIGHT};
+  device_time taken;
+
+  for (int load = DEVICE_QUIET + 1; load < DEVICE_LOADS && r.verdict != CHECK_WRONG; load++)
+    r = watch_spoil(w) ? check_again(w->call, w->right, (device_load)load) : check_failed(w->call);
+  if (r.verdict == CHECK_WRONG || !w->call->on->take_turns(w->call, other))
+    return r;
+  for (uint64_t i = 0; i < 2 && r.verdict != CHECK_WRONG; i++) {
+    if (!device_time_calls(w->call, calls + i, &taken))
+      return check_failed(w->call);
+    watch_look_at_all(w);
+    r = w->found;
+  }
+  return r;
 }
 
 /* Two problems, that are the plan's last, take turns in one call, each called twice: each is to have the same
@@ -399,12 +413,18 @@ static check_result take_turns(device *on, const lathe_variant *v, const plan *p
       if (i / 2 %
           2) /* else a workspace is as the other problem left it, for inputs at the same place */
         on->reset(w.call);
-      r = call_again(w.call, first[turn]);
+      r = check_again(w.call, first[turn], DEVICE_QUIET);
     }
     if (!first[turn])
       break; /* for want of memory */
     if (r.verdict != CHECK_WRONG)
-      r = watch_spoil(&w) ? call_again(w.call, first[turn]) : check_failed(w.call);
+      r = watch_spoil(&w) ? check_again(w.call, first[turn], DEVICE_QUIET) : check_failed(w.call);
+  }
+  if (first[0] && first[1] && r.verdict != CHECK_WRONG) {
+    const int last = (rounds - 1) % 2;
+    w.right = first[last];
+    w.others = first[!last];
+    r = try_loads(&w, step[!last].problem);
   }
   check_drop(first[0]);
   check_drop(first[1]);

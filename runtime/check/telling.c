@@ -216,8 +216,8 @@ static bool proves(const problem *p, char *text, size_t size) {
 bool telling_proves(const problem *p, char *text, size_t size) {
   problem_told *told = p->told;
 
-  for (int i = 0; p->sample && i < p->sample->count; i++)
-    if (!telling_proves(p->sample->excerpt[i]->problem, text, size))
+  for (int o = 0; p->sample && o < p->op->noperands; o++)
+    if (p->sample->of[o] && !telling_proves(p->sample->of[o], text, size))
       return false;
   if (p->sample)
     return true;

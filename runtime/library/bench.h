@@ -56,9 +56,8 @@ struct lathe_bench {
   const char *roughest;
   double roughest_ulp;
   /* By output, a bit for each dimension: along which its elements stand for themselves, so that those at some places can
-   * be asked for alone; and of these along which it is linear in the inputs that have them, and all inputs' sizes
-   * give at least its size (excerpt.h, freivalds.h). */
-  unsigned apart[LATHE_MAX_OPERANDS], linear[LATHE_MAX_OPERANDS];
+   * be asked for alone (sampling.h). */
+  unsigned apart[LATHE_MAX_OPERANDS];
   /* References in higher precision. Floating operands are arrays of double (f64) or long double (wide, for checking f64
    * itself); after the operands comes one more buffer for each floating output, in order, which takes its magnitude,
    * and three for each output among the rounded terms: the indexes asked about, their terms (NaN for none), and the

@@ -246,11 +246,54 @@ static double scalar_of(const problem *p, int s) {
   return p->dtype == LATHE_F64 ? value : (float)value;
 }
 
+static bool draw_all(problem *p) {
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->input[o])
+      draw(p, o, lathe_dtype_of_operand(&p->op->operands[o], p->dtype));
+  return true;
+}
+
+/* A problem that differs in its dimensions alone, without inputs and results; null where there is no memory. */
+static problem *copy_head(const problem *p, const size_t *dim) {
+  problem *copy = calloc(1, sizeof *copy);
+
+  if (!copy)
+    return NULL;
+  *copy = (problem){.op = p->op,
+                    .dtype = p->dtype,
+                    .seed = p->seed,
+                    .special = p->special,
+                    .wide = p->wide,
+                    .told = calloc(1, sizeof *copy->told)};
+  memcpy(copy->dim, dim, (size_t)p->op->ndim * sizeof *dim);
+  memcpy(copy->scalar, p->scalar, sizeof copy->scalar);
+  set_sizes(copy);
+  if (copy->told)
+    return copy;
+  free(copy);
+  return NULL;
+}
+
+/* The same of inputs that repeat; false where there is no memory. */
+static bool draw_few(problem *p) {
+  size_t different[LATHE_MAX_DIMS] = {0};
+  problem *few;
+  bool ok;
+
+  sampling_choose(p->op, p->dtype, p->dim, different);
+  few = copy_head(p, different);
+  ok = few && make_inputs(few) && draw_all(few);
+  if (ok)
+    sampling_repeat(p, few);
+  problem_free(few);
+  return ok;
+}
+
 /* Null where there is no memory. */
 static problem *make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
                      unsigned special, bool solved) {
   problem *p;
-  bool ok;
+  bool ok, sampled;
 
   p = calloc(1, sizeof *p);
   if (!p)
@@ -268,13 +311,11 @@ static problem *make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, u
     p->scalar[s] = scalar_of(p, s);
   set_sizes(p);
   ranges_begin("inputs");
-  ok = ok && make_inputs(p);
-  for (int o = 0; o < op->noperands && ok; o++)
-    if (p->input[o])
-      draw(p, o, lathe_dtype_of_operand(&op->operands[o], dtype));
+  sampled = sampling_is_wanted(op, dtype, dim);
+  ok = ok && make_inputs(p) && (sampled ? draw_few(p) : draw_all(p));
   ranges_end();
   ranges_begin("reference");
-  if (ok && solved && sampling_is_wanted(op, dtype, dim)) {
+  if (ok && solved && sampled) {
     p->sample = sampling_make(p);
     ok = p->sample != NULL;
   } else if (solved) {
@@ -307,27 +348,6 @@ problem *problem_draw(const lathe_op *op, lathe_dtype dtype, const size_t *dim, 
 
   *why = p ? NULL : "not enough memory for the inputs";
   return p;
-}
-
-/* The same of a problem but for its dimensions, without inputs and results. */
-static problem *copy_head(const problem *p, const size_t *dim) {
-  problem *copy = calloc(1, sizeof *copy);
-
-  if (!copy)
-    return NULL;
-  *copy = (problem){.op = p->op,
-                    .dtype = p->dtype,
-                    .seed = p->seed,
-                    .special = p->special,
-                    .wide = p->wide,
-                    .told = calloc(1, sizeof *copy->told)};
-  memcpy(copy->dim, dim, (size_t)p->op->ndim * sizeof *dim);
-  memcpy(copy->scalar, p->scalar, sizeof copy->scalar);
-  set_sizes(copy);
-  if (copy->told)
-    return copy;
-  free(copy);
-  return NULL;
 }
 
 problem *problem_like(const problem *p, const size_t *dim) {

@@ -1,14 +1,20 @@
 /* sampling.c - how results are checked where the reference of all would take too long. */
 #include "sampling.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "library/dtype.h"
+#include "base/memory.h"
+#include "base/pool.h"
 #include "library/bench.h"
+#include "random.h"
+
+enum { FEWEST = 4 /* different places of a dimension that has more */ };
 
 /* Operations that the reference of all results may take; where it computes in long double it takes as long for fewer. */
-static const double usual = 4e9, wide_share = 0.125;
+static const double usual = 0x1p32, wide_share = 0.25;
 static double set;
 
 void sampling_beyond(double flops) {
@@ -19,7 +25,7 @@ static double limit(const lathe_op *op, lathe_dtype dtype) {
   return (set > 0 ? set : usual) * (problem_is_wide(op, dtype) ? wide_share : 1);
 }
 
-/* An output whose elements depend on all that there is has no excerpt that is smaller. */
+/* An output whose elements depend on all that there is has no smaller problem. */
 bool sampling_is_wanted(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   for (int o = 0; o < op->noperands; o++)
     if (op->operands[o].output && !op->bench->apart[o])
@@ -27,47 +33,135 @@ bool sampling_is_wanted(const lathe_op *op, lathe_dtype dtype, const size_t *dim
   return lathe_contracted_flops(op, dim) > limit(op, dtype);
 }
 
-/* An excerpt about an output. */
-typedef struct plan {
-  int output;
-  size_t spacing[LATHE_MAX_DIMS];
-} plan;
+/* ---- which places are different ------------------------------------------------------------------- */
 
-/* For each output one, of places in all directions; and where no test looks at the rest also one for each dimension,
- * of all places of that at few of the others, so that a row or a column that is wrong is found for sure. */
-static int plan_excerpts(const lathe_op *op, lathe_dtype dtype, const size_t *dim, plan *plans) {
-  const double share = limit(op, dtype) / 4;
-  int count = 0;
+static bool stands_apart(const lathe_op *op, int output, int d) {
+  return op->bench->apart[output] & 1u << d;
+}
 
-  for (int o = 0; o < op->noperands; o++) {
-    if (!op->operands[o].output)
-      continue;
-    for (int d = -1; d < op->ndim && count < SAMPLING_EXCERPTS; d++) {
-      const bool whole = d >= 0 && op->bench->apart[o] & 1u << d;
-      if (d >= 0 && (!whole || freivalds_can(op, dtype, o)))
-        continue;
-      plans[count].output = o;
-      excerpt_space(op, o, dim, d, share, plans[count++].spacing);
+/* The dimensions of the smaller problem about an output. */
+static void dims_of(const lathe_op *op, int output, const size_t *dim, const size_t *different,
+                    size_t *to) {
+  for (int d = 0; d < op->ndim; d++)
+    to[d] = stands_apart(op, output, d) ? different[d] : dim[d];
+}
+
+/* So many that there are no more blocks than these. */
+static size_t fewest_of(size_t extent) {
+  const size_t root = (size_t)ceil(sqrt((double)extent));
+
+  return root > FEWEST ? root : FEWEST;
+}
+
+/* The longest dimension that a smaller problem may have less of; -1: none. */
+static int longest(const lathe_op *op, int output, const size_t *dim, const size_t *different) {
+  int most = -1;
+
+  for (int d = 0; d < op->ndim; d++)
+    if (stands_apart(op, output, d) && different[d] > fewest_of(dim[d]) &&
+        (most < 0 || different[d] > different[most]))
+      most = d;
+  return most;
+}
+
+/* No smaller problem has more operations than its share, as far as that can be had. */
+void sampling_choose(const lathe_op *op, lathe_dtype dtype, const size_t *dim, size_t *different) {
+  size_t small[LATHE_MAX_DIMS];
+  int outputs = 0;
+
+  for (int o = 0; o < op->noperands; o++)
+    outputs += op->operands[o].output;
+  memcpy(different, dim, (size_t)op->ndim * sizeof *dim);
+  for (int o = 0; o < op->noperands; o++)
+    while (op->operands[o].output) {
+      const int d = longest(op, o, dim, different);
+      dims_of(op, o, dim, different, small);
+      if (d < 0 || lathe_flops(op, small) <= limit(op, dtype) / outputs)
+        break;
+      different[d] = (different[d] + 1) / 2;
+      if (different[d] < fewest_of(dim[d]))
+        different[d] = fewest_of(dim[d]);
     }
+}
+
+/* By how much a block of a dimension is rotated. */
+static size_t rotation_of(const problem *p, int d, size_t block, size_t different) {
+  const size_t drawn = random_below((uint64_t)d, block, different);
+
+  return block ? (drawn + block % different * (p->seed % different)) % different : 0;
+}
+
+/* ---- inputs that repeat --------------------------------------------------------------------------- */
+
+/* What an operand has under one index of each of its dimensions before `level`; bytes: how much that is. The first
+ * places are the given ones, and others are copied from those that they are like. Returns the rest of what is given. */
+static const char *repeat(const problem *p, const size_t *different, const lathe_operand *operand,
+                          int level, size_t bytes, const char *from, char *to) {
+  const int d = level < operand->ndim ? operand->dim[level] : -1;
+  const size_t each = d < 0 ? bytes : bytes / p->dim[d], count = d < 0 ? 1 : different[d];
+
+  for (size_t i = 0; i < count && level + 1 < operand->ndim; i++)
+    from = repeat(p, different, operand, level + 1, each, from, to + i * each);
+  if (level + 1 >= operand->ndim) {
+    memcpy(to, from, count * each);
+    from += count * each;
   }
-  return count;
+  for (size_t first = count; d >= 0 && first < p->dim[d]; first += count) {
+    const size_t rotation = rotation_of(p, d, first / count, count);
+    const size_t some = pool_part_size(p->dim[d], count, first / count);
+    const size_t straight = some < count - rotation ? some : count - rotation;
+    memcpy(to + first * each, to + rotation * each, straight * each);
+    memcpy(to + (first + straight) * each, to, (some - straight) * each);
+  }
+  return from;
+}
+
+void sampling_repeat(problem *p, const problem *few) {
+  for (int o = 0; o < p->op->noperands; o++)
+    if (p->input[o])
+      repeat(p, few->dim, &p->op->operands[o], 0, p->bytes[o], few->input[o], p->input[o]);
+}
+
+/* Copies the places that a smaller problem has, the first of each dimension. */
+static char *take_first(const problem *small, const problem *p, const lathe_operand *operand,
+                        int level, size_t bytes, const char *from, char *to) {
+  const int d = level < operand->ndim ? operand->dim[level] : -1;
+  const size_t each = d < 0 ? bytes : bytes / p->dim[d], count = d < 0 ? 1 : small->dim[d];
+
+  if (level + 1 >= operand->ndim) {
+    memcpy(to, from, count * each);
+    return to + count * each;
+  }
+  for (size_t i = 0; i < count; i++)
+    to = take_first(small, p, operand, level + 1, each, from + i * each, to);
+  return to;
+}
+
+static bool take_inputs(problem *small, const problem *p) {
+  bool ok = true;
+
+  for (int o = 0; o < p->op->noperands && ok; o++)
+    if (p->input[o]) {
+      small->input[o] = memory_make(small->bytes[o]);
+      ok = small->input[o] != NULL;
+      if (ok && small->bytes[o] > 0)
+        take_first(small, p, &p->op->operands[o], 0, p->bytes[o], p->input[o], small->input[o]);
+    }
+  return ok;
 }
 
 sampling *sampling_make(const problem *p) {
-  plan plans[SAMPLING_EXCERPTS];
-  const int count = plan_excerpts(p->op, p->dtype, p->dim, plans);
   sampling *s = calloc(1, sizeof *s);
+  size_t small[LATHE_MAX_DIMS];
   bool ok = s != NULL;
 
-  for (int i = 0; i < count && ok; i++) {
-    s->excerpt[i] = excerpt_make(p, plans[i].output, plans[i].spacing);
-    ok = s->excerpt[i] != NULL;
-    s->count += ok;
-  }
+  if (ok)
+    sampling_choose(p->op, p->dtype, p->dim, s->different);
   for (int o = 0; o < p->op->noperands && ok; o++)
-    if (p->op->operands[o].output && freivalds_can(p->op, p->dtype, o)) {
-      s->test[o] = freivalds_make(p, o, limit(p->op, p->dtype));
-      ok = s->test[o] != NULL;
+    if (p->op->operands[o].output) {
+      dims_of(p->op, o, p->dim, s->different, small);
+      s->of[o] = problem_like(p, small);
+      ok = s->of[o] && take_inputs(s->of[o], p) && problem_solve(s->of[o]);
     }
   if (ok)
     return s;
@@ -79,11 +173,11 @@ sampling *sampling_by(const sampling *s, problem_leeway leeway) {
   sampling *by = calloc(1, sizeof *by);
   bool ok = by != NULL;
 
-  for (int i = 0; ok && i < s->count; i++) {
-    by->excerpt[i] = excerpt_by(s->excerpt[i], leeway);
-    ok = by->excerpt[i] != NULL;
-    by->count += ok;
-  }
+  for (int o = 0; o < LATHE_MAX_OPERANDS && ok; o++)
+    if (s->of[o]) {
+      by->of[o] = problem_by(s->of[o], leeway);
+      ok = by->of[o] != NULL;
+    }
   if (ok)
     return by;
   sampling_free(by);
@@ -91,40 +185,96 @@ sampling *sampling_by(const sampling *s, problem_leeway leeway) {
 }
 
 void sampling_free(sampling *s) {
-  if (!s)
-    return;
-  for (int i = 0; i < s->count; i++)
-    excerpt_free(s->excerpt[i]);
-  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
-    freivalds_free(s->test[o]);
+  for (int o = 0; s && o < LATHE_MAX_OPERANDS; o++)
+    problem_free(s->of[o]);
   free(s);
 }
 
 double sampling_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
-  plan plans[SAMPLING_EXCERPTS];
-  const int count = plan_excerpts(op, dtype, dim, plans);
+  size_t different[LATHE_MAX_DIMS], small[LATHE_MAX_DIMS];
   double bytes = 0;
 
-  for (int i = 0; i < count; i++)
-    bytes += excerpt_cost(op, dtype, dim, plans[i].spacing);
+  sampling_choose(op, dtype, dim, different);
   for (int o = 0; o < op->noperands; o++)
-    if (op->operands[o].output && freivalds_can(op, dtype, o))
-      bytes += freivalds_cost(op, dtype, dim, o, limit(op, dtype));
+    if (op->operands[o].output) {
+      dims_of(op, o, dim, different, small);
+      bytes += problem_solved_cost(op, dtype, small);
+    }
   return bytes;
 }
 
-void sampling_tell(const problem *p, char *text, size_t size) {
-  const sampling *s = p->sample;
-  size_t elements = 0, all = 0;
-  bool tested = true;
+/* ---- all results ---------------------------------------------------------------------------------- */
 
-  for (int i = 0; i < s->count; i++)
-    elements += s->excerpt[i]->problem->elements[s->excerpt[i]->output];
-  for (int o = 0; o < p->op->noperands; o++)
-    if (p->op->operands[o].output) {
-      all += p->elements[o];
-      tested = tested && s->test[o];
+static size_t blocks_of(const problem *p, int output, int d) {
+  return pool_parts(p->dim[d], p->sample->of[output]->dim[d]);
+}
+
+size_t sampling_layers(const problem *p, int output) {
+  const lathe_operand *operand = &p->op->operands[output];
+  size_t layers = 1;
+
+  for (int i = 0; i < operand->ndim; i++)
+    layers *= blocks_of(p, output, operand->dim[i]);
+  return layers;
+}
+
+sampling_layer sampling_layer_of(const problem *p, int output, size_t nth) {
+  const lathe_operand *operand = &p->op->operands[output];
+  sampling_layer l = {.output = output};
+
+  for (int i = operand->ndim - 1; i >= 0; i--) {
+    const int d = operand->dim[i];
+    const size_t different = p->sample->of[output]->dim[d], block = nth % blocks_of(p, output, d);
+    nth /= blocks_of(p, output, d);
+    l.first[d] = block * different;
+    l.rotation[d] = rotation_of(p, d, block, different);
+  }
+  return l;
+}
+
+size_t sampling_place(const problem *p, const sampling_layer *l, int d, size_t place) {
+  const size_t different = p->sample->of[l->output]->dim[d], rotation = l->rotation[d];
+  const size_t at = l->first[d] + (place < rotation ? place + different : place) - rotation;
+
+  return at < p->dim[d] ? at : place;
+}
+
+static char *take(const problem *p, const sampling_layer *l, int level, size_t bytes,
+                  const char *from, char *to) {
+  const lathe_operand *operand = &p->op->operands[l->output];
+  const int d = operand->dim[level];
+  const size_t each = bytes / p->dim[d], count = p->sample->of[l->output]->dim[d];
+
+  for (size_t i = 0, run = 1; i < count; i += run) {
+    const size_t at = sampling_place(p, l, d, i);
+    if (level + 1 < operand->ndim) {
+      to = take(p, l, level + 1, each, from + at * each, to);
+      continue;
     }
-  snprintf(text, size, "%zu of %zu elements%s", elements, all,
-           tested ? ", and all by Freivalds' test" : "");
+    for (run = 1; i + run < count && sampling_place(p, l, d, i + run) == at + run;)
+      run++;
+    memcpy(to, from + at * each, run * each);
+    to += run * each;
+  }
+  return to;
+}
+
+void sampling_take(const problem *p, const sampling_layer *l, const void *all, void *to) {
+  if (p->bytes[l->output] > 0)
+    take(p, l, 0, p->bytes[l->output], all, to);
+}
+
+void sampling_tell(const problem *p, char *text, size_t size) {
+  const lathe_op *op = p->op;
+  size_t length = (size_t)snprintf(text, size, "all");
+  bool some = false;
+
+  for (int d = 0; d < op->ndim && length < size; d++)
+    if (p->sample->different[d] < p->dim[d]) {
+      length += (size_t)snprintf(text + length, size - length, "%s %zu of %zu %s", some ? "," : ";",
+                                 p->sample->different[d], p->dim[d], op->dim[d]);
+      some = true;
+    }
+  if (some && length < size)
+    snprintf(text + length, size - length, " repeat");
 }

@@ -96,16 +96,17 @@ static const problem *problem_of(const job *j, device *on, int which, double tak
   return *why ? NULL : kept[which];
 }
 
-/* A second call, of the problem that is there, which is to have the same result to the bit: on a device that
- * deals work out by chance, on a stack that holds other numbers, and where most of its result is there. */
-static check_result repeat(const job *j, device_call *call, const check_kept *first) {
+/* Another call, of the problem that is there, which is to have the same result to the bit: on a device that
+ * deals work out by chance, under some load, on a stack that holds other numbers, and where most of its result is there. */
+static check_result repeat(const job *j, device_call *call, const check_kept *first,
+                           device_load load) {
   result_watch w = {.call = call, .drawn = j->seed};
 
   if (j->layout.in_place) /* the input is to be there again */
     call->on->reset(call);
   else if (!watch_spoil(&w))
     return check_failed(call);
-  return device_run(call) ? check_same(call, first) : check_failed(call);
+  return check_again(call, first, load);
 }
 
 /* Timed calls of inputs that the kernel has not had, but for most of their elements: what it leaves is not known, and
@@ -175,7 +176,7 @@ static check_result time_call(const job *j, result_watch *w, const problem *fres
     r = check_same(call, w->right);
   }
   if (r.verdict == CHECK_RIGHT && j->round == 0)
-    r = repeat(j, call, w->right);
+    r = repeat(j, call, w->right, DEVICE_QUIET);
   if (r.verdict == CHECK_RIGHT && !on->intact(call))
     r = check_failed(call);
   ranges_begin("ceilings");
@@ -246,10 +247,10 @@ static void begin_to_judge(aside *a, proof *p) {
     judge_results(p);
 }
 
-static void run_again(proof *p, device_call *call) {
+static void run_again(proof *p, device_call *call, device_load load) {
   ranges_begin("second call");
   if (p->kept)
-    p->again = repeat(p->j, call, p->kept);
+    p->again = repeat(p->j, call, p->kept, load);
   ranges_end();
 }
 
@@ -319,7 +320,7 @@ static proofs prove_both(const job *j, device_call *call, const problem *other, 
   proofs p = {0};
 
   begin_to_judge(&judging, &one);
-  run_again(&one, call);
+  run_again(&one, call, DEVICE_BUSY);
   if (one.kept && other) {
     *now = trial_of(j, OTHER);
     ranges_begin("operands and kernels");
@@ -340,7 +341,7 @@ static proofs prove_both(const job *j, device_call *call, const problem *other, 
     return p;
   }
   begin_to_judge(&judging, &two);
-  run_again(&two, call);
+  run_again(&two, call, DEVICE_THRASHED);
   aside_end(&judging);
   p.other = settle(&two, &r);
   /* A part of the range may prove nothing where the whole does; it is not timed then. */

@@ -124,6 +124,21 @@ bool device_run(device_call *call) {
   return ok;
 }
 
+bool device_run_under(device_call *call, device_load load) {
+  const uint64_t calls = 3;
+  device_time taken;
+  bool ok;
+
+  if (load == DEVICE_CROWDED)
+    return device_time_calls(call, calls, &taken);
+  if (load == DEVICE_QUIET || !call->on->run_under)
+    return device_run(call);
+  device_step_begins();
+  ok = call->on->run_under(call, load);
+  device_step_ends();
+  return ok;
+}
+
 bool device_time_calls(device_call *call, uint64_t calls, device_time *taken) {
   bool ok;
 

@@ -50,6 +50,15 @@ typedef struct device_call {
   char error[256]; /* what went wrong last */
 } device_call;
 
+/* What a call finds on the device that is run once more. */
+typedef enum device_load {
+  DEVICE_QUIET,    /* nothing else */
+  DEVICE_BUSY,     /* copies of memory beside it, for another stream */
+  DEVICE_THRASHED, /* caches that hold something else */
+  DEVICE_CROWDED,  /* calls right before it, which are not waited for */
+  DEVICE_LOADS,
+} device_load;
+
 /* Nanoseconds that a batch of calls took: on the host's clock, and on the device's (where that
  * is a processor, the time that the thread had it). Reports give the host's time for a processor and
  * the device's own for others, where the host's is mostly that of asking and waiting. */
@@ -116,6 +125,10 @@ struct device {
   /* Calls the kernel, and waits for it. False with the reason in call->error. */
   bool (*run)(device_call *call);
   bool (*time)(device_call *call, uint64_t calls, device_time *taken);
+
+  /* As run, of a device that is made busy or thrashed; as run alone where there is no memory for it. Null on a device
+   * that never does it. */
+  bool (*run_under)(device_call *call, device_load load);
 
   /* As run; *ns: what asking for the call took the host, before it waited. Null on a processor, which is not asked. */
   bool (*ask)(device_call *call, double *ns);
@@ -200,6 +213,7 @@ double device_memory(device *on);
 device_call *device_prepare(device *on, const lathe_variant *variant, const problem *p,
                             device_layout layout, const char **why);
 bool device_run(device_call *call);
+bool device_run_under(device_call *call, device_load load);
 bool device_time_calls(device_call *call, uint64_t calls, device_time *taken);
 
 #endif

@@ -9,6 +9,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "base/aside.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -389,6 +390,45 @@ static bool run(device_call *call) {
   return true;
 }
 
+/* Copies memory until it is told to stop. */
+static void *keep_busy(void *stop) {
+  enum { HALF = 1 << 20 };
+  char *memory = calloc(2, HALF);
+
+  while (memory && !atomic_load((atomic_bool *)stop))
+    memcpy(memory, memory + HALF, HALF);
+  free(memory);
+  return NULL;
+}
+
+static void leave_caches(const buffer *b) {
+#if defined __x86_64__
+  for (size_t at = 0; at < b->size; at += 64)
+    _mm_clflush(b->data + at);
+#else
+  (void)b;
+#endif
+}
+
+/* One thread alone has nobody to race with. */
+static bool run_under(device_call *call, device_load load) {
+  cpu_call *c = (cpu_call *)call;
+  atomic_bool stop = false;
+  pthread_t busy;
+  bool begun, ok;
+
+  if (c->parts < 2)
+    return run(call);
+  for (int o = 0; o < call->variant->op->noperands && load == DEVICE_THRASHED; o++)
+    leave_caches(&c->operand[o]);
+  begun = load == DEVICE_BUSY && aside_start(&busy, keep_busy, &stop);
+  ok = run(call);
+  atomic_store(&stop, true);
+  if (begun)
+    pthread_join(busy, NULL);
+  return ok;
+}
+
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   cpu_call *c = (cpu_call *)call;
   const char *crash;
@@ -492,6 +532,7 @@ device *device_cpu(void) {
       .load = load,
       .take_turns = take_turns,
       .run = run,
+      .run_under = run_under,
       .time = time_calls,
       .empty_launch = empty_launch,
       .clock_mhz = cpu_clock_mhz,

@@ -289,6 +289,32 @@ bool cuda_run(device_call *call) {
   return cuda_ask(call, &ns);
 }
 
+/* Copies go on for as long as the call does. */
+bool cuda_run_under(device_call *call, device_load load) {
+  cuda_call *c = (cuda_call *)call;
+  cuda_device *d = cuda_device_of(call);
+  const CUstream on = load == DEVICE_BUSY ? d->beside : d->stream;
+  CUresult error, now = CUDA_ERROR_NOT_READY;
+
+  if (!usable(call))
+    return false;
+  error = cuda_traffic(d, on);
+  if (error == CUDA_ERROR_OUT_OF_MEMORY)
+    return cuda_run(call);
+  c->turn = 0;
+  if (!error)
+    error = launch(call, 0);
+  while (!error && now == CUDA_ERROR_NOT_READY) {
+    if (load == DEVICE_BUSY && cuda.stream_query(on) != CUDA_ERROR_NOT_READY)
+      error = cuda_traffic(d, on);
+    now = cuda.stream_query(d->stream);
+  }
+  if (!error && !now)
+    error = cuda.stream_synchronize(on);
+  return (!error && !now) ||
+         fail(call, error ? error : now, "the kernel, on a busy device, failed");
+}
+
 static int graph_count(const cuda_call *c) {
   return c->sets <= GRAPH_CALLS ? 1 : c->sets / GRAPH_CALLS;
 }

@@ -26,6 +26,7 @@ typedef struct cuda_device {
   lathe_limits limits;
   CUcontext context; /* null: to be made */
   CUstream stream;
+  CUstream beside; /* of what keeps the device busy beside calls */
   CUevent begin, end;
   cuda_module *modules;
   image_bundle bundle;
@@ -35,6 +36,8 @@ typedef struct cuda_device {
   int spares;
   void *stage[STAGES]; /* pinned memory that large copies to the device pass through */
   CUevent passed[STAGES];
+  CUdeviceptr
+      traffic; /* memory that is copied for the device to be busy, or its cache full of it; 0: none yet */
 } cuda_device;
 
 typedef struct cuda_buffer {
@@ -89,6 +92,9 @@ void cuda_buffer_free(cuda_device *d, cuda_buffer *b);
 /* Copies to the device, and waits for it. */
 CUresult cuda_send(cuda_device *d, CUdeviceptr to, const void *from, size_t bytes);
 
+/* Puts a copy on a stream that fills the cache. */
+CUresult cuda_traffic(cuda_device *d, CUstream on);
+
 /* kernels.c: the launches of a call and their kernels; false with the reason in why, static. */
 bool cuda_load_kernels(cuda_call *c, const char **why);
 
@@ -105,6 +111,7 @@ void cuda_release(device_call *call);
 bool cuda_load(device_call *call, const problem *p);
 bool cuda_take_turns(device_call *call, const problem *other);
 bool cuda_run(device_call *call);
+bool cuda_run_under(device_call *call, device_load load);
 bool cuda_ask(device_call *call, double *ns);
 bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken);
 bool cuda_cool(device_call *call);

@@ -47,6 +47,8 @@ CUresult cuda_context_use(cuda_device *d) {
   if (!error)
     error = cuda.stream_create(&d->stream, CU_STREAM_NON_BLOCKING);
   if (!error)
+    error = cuda.stream_create(&d->beside, CU_STREAM_NON_BLOCKING);
+  if (!error)
     error = cuda.event_create(&d->begin, 0);
   if (!error)
     error = cuda.event_create(&d->end, 0);
@@ -149,6 +151,7 @@ static bool describe(cuda_device *d, int i) {
       .load = cuda_load,
       .take_turns = cuda_take_turns,
       .run = cuda_run,
+      .run_under = cuda_run_under,
       .ask = cuda_ask,
       .kernels = cuda_kernels,
       .empty_launch = cuda_empty_launch,

@@ -83,3 +83,20 @@ CUresult cuda_send(cuda_device *d, CUdeviceptr to, const void *from, size_t byte
   }
   return error ? error : cuda_finish(d);
 }
+
+CUresult cuda_traffic(cuda_device *d, CUstream on) {
+  const size_t least = 1u << 20, cache = (size_t)d->head.cache;
+  const size_t each = cache > least / 2 ? 2 * cache : least;
+  CUresult error = 0;
+
+  if (!d->traffic) {
+    error = cuda.memory_allocate(&d->traffic, 2 * each);
+    if (error)
+      d->traffic = 0;
+    else
+      error = cuda.fill(d->traffic, 0, 2 * each);
+    if (!error)
+      error = cuda.synchronize();
+  }
+  return error ? error : cuda.copy_async(d->traffic + each, d->traffic, each, on);
+}

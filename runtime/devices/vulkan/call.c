@@ -16,6 +16,7 @@
 enum {
   ALIGNMENT = 256,      /* of data, before the layout's offset */
   MOST_RECORDED = 4096, /* calls of one command buffer */
+  TRAFFIC = 5,          /* parts of memory of which one is copied to the others */
   MOST_SETS = 4096,     /* copies of operands that a cold call may take, a power of two like that */
 };
 
@@ -241,16 +242,32 @@ bool vulkan_take_turns(device_call *call, const problem *other) {
   return true;
 }
 
-/* Records a batch of calls, one after another. */
-static VkResult record(vulkan_call *c, uint64_t calls) {
+/* Copies to some parts of memory that nothing else has, from the first of it. */
+static void record_copies(vulkan_device *d, size_t part, size_t end) {
+  const size_t bytes = d->traffic.length / TRAFFIC;
+
+  for (; part < end; part++) {
+    const VkBufferCopy copy = {.dstOffset = part * bytes, .size = bytes};
+    vk.CmdCopyBuffer(d->batch, d->traffic.buffer, d->traffic.buffer, 1, &copy);
+  }
+}
+
+/* Records a batch of calls, one after another. A device is busy with copies that none of them waits for, and thrashed by
+ * such as all wait for. */
+static VkResult record(vulkan_call *c, uint64_t calls, device_load load) {
   vulkan_device *d = device_of(&c->remote.head);
+  const size_t before = load == DEVICE_QUIET ? 1 : load == DEVICE_BUSY ? TRAFFIC / 2 : TRAFFIC;
   VkResult error;
 
-  if (d->recorded_of == c && d->recorded == calls && d->recorded_from == c->next_set)
+  if (d->recorded_of == c && d->recorded == calls && d->recorded_from == c->next_set &&
+      load == DEVICE_QUIET)
     return VK_SUCCESS;
   error = vulkan_begin_batch(d);
   if (error)
     return error;
+  record_copies(d, 1, before);
+  if (load == DEVICE_THRASHED)
+    vulkan_barrier(d->batch, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
   for (uint64_t i = 0; i < calls; i++) {
     if (i == 0 || c->sets > 1 || c->by_call) {
       push_arguments(c, (c->next_set + (c->by_call || c->sets > 1 ? i : 0)) % turns(c));
@@ -266,8 +283,10 @@ static VkResult record(vulkan_call *c, uint64_t calls) {
                      VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
     }
   }
+  if (load == DEVICE_BUSY)
+    record_copies(d, before, TRAFFIC);
   error = vulkan_end_batch(d);
-  if (!error) {
+  if (!error && load == DEVICE_QUIET) {
     d->recorded_of = c;
     d->recorded = calls;
     d->recorded_from = c->next_set;
@@ -286,17 +305,32 @@ static bool usable(device_call *call) {
   return !((vulkan_call *)call)->broken;
 }
 
-bool vulkan_run(device_call *call) {
+static bool run(device_call *call, device_load load) {
   vulkan_call *c = (vulkan_call *)call;
   VkResult error;
 
   if (!usable(call))
     return false;
   c->next_set = 0;
-  error = record(c, 1);
+  error = record(c, 1, load);
   if (error)
     return fail(call, error, "the launch could not be recorded");
   return run_recorded(call, "the kernel");
+}
+
+bool vulkan_run(device_call *call) {
+  return run(call, DEVICE_QUIET);
+}
+
+bool vulkan_run_under(device_call *call, device_load load) {
+  vulkan_device *d = device_of(call);
+  const size_t part = call->on->is_processor ? (size_t)smallest_cache : (size_t)largest_cache / 4;
+
+  if (!d->traffic.buffer &&
+      (vulkan_buffer_make(d, &d->traffic, TRAFFIC * part, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0) ||
+       vulkan_fill(d, &d->traffic, 0, d->traffic.length, 0)))
+    return vulkan_run(call);
+  return run(call, load);
 }
 
 bool vulkan_ask(device_call *call, double *ns) {
@@ -316,7 +350,7 @@ bool vulkan_time_calls(device_call *call, uint64_t calls, device_time *taken) {
     return false;
   while (calls > 0) {
     const uint64_t some = calls < MOST_RECORDED ? calls : MOST_RECORDED;
-    VkResult error = record(c, some);
+    VkResult error = record(c, some, DEVICE_QUIET);
     double start, host, own;
     if (error)
       return fail(call, error, "the launches could not be recorded");

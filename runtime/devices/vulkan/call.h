@@ -31,6 +31,7 @@ void vulkan_release(device_call *call);
 bool vulkan_load(device_call *call, const problem *p);
 bool vulkan_take_turns(device_call *call, const problem *other);
 bool vulkan_run(device_call *call);
+bool vulkan_run_under(device_call *call, device_load load);
 bool vulkan_ask(device_call *call, double *ns);
 bool vulkan_time_calls(device_call *call, uint64_t calls, device_time *taken);
 bool vulkan_cool(device_call *call);

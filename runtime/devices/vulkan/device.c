@@ -36,6 +36,7 @@ device_list device_vulkan(void) {
     on->load = vulkan_load;
     on->take_turns = vulkan_take_turns;
     on->run = vulkan_run;
+    on->run_under = vulkan_run_under;
     on->ask = vulkan_ask;
     on->kernels = vulkan_kernels;
     on->empty_launch = vulkan_empty_launch;

@@ -5,6 +5,7 @@
 static void drop(vulkan_device *d) {
   vulkan_code_drop(&d->code);
   vulkan_buffer_free(d, &d->staging);
+  vulkan_buffer_free(d, &d->traffic);
   vk.DestroyPipelineLayout(d->made, d->code.layout, NULL);
   vk.DestroyQueryPool(d->made, d->clock, NULL);
   vk.DestroyFence(d->made, d->fence, NULL);

@@ -41,6 +41,7 @@ typedef struct vulkan_device {
   double asked_ns; /* what asking for the last batch or copy took the host */
   vulkan_code code;
   vulkan_buffer staging;
+  vulkan_buffer traffic;   /* that is copied for the device to be busy; none yet */
   void *mapped;            /* the staging buffer */
   const void *recorded_of; /* the call that the batch is of, */
   uint64_t recorded;       /* how many times it has it, */

@@ -18,6 +18,7 @@ typedef struct work {
   void (*call)(const void *own);
   char own[OWN];
   lathe_args args;
+  int races; /* with what else is under way */
 } work;
 
 typedef struct recording {
@@ -27,6 +28,8 @@ typedef struct recording {
 
 static recording *being_made; /* null: launches run */
 static double now_us;
+static CUstream copying;    /* where copies are that nobody has waited for; null: none are */
+static int under_way;       /* launches that nobody has waited for */
 static const char kernel, mover, multiplier; /* stand for functions */
 
 static int asked(const char *what) {
@@ -61,7 +64,7 @@ static void compute(const work *w) {
 
   for (size_t i = 0; i < w->args.dim[0]; i++)
     y[i] = expf(x[i]);
-  if (asked("waver") && w->args.dim[0] > 5 && calls++ % 2)
+  if ((w->races || (asked("waver") && calls++ % 2)) && w->args.dim[0] > 5)
     y[5] = nextafterf(y[5], 0);
 }
 
@@ -160,9 +163,9 @@ CUresult fake_blocks_at_once(int *blocks, CUfunction function, int threads, size
 }
 
 CUresult fake_copy_async(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  (void)stream;
   if (being_made)
     return take(&(work){.moves = 1});
+  copying = stream;
   memcpy((void *)(size_t)to, (const void *)(size_t)from, bytes);
   return fake_state;
 }
@@ -173,13 +176,17 @@ CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
   work w = {.moves = (const char *)function == &mover};
 
   (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y;
-  (void)block_z, (void)shared, (void)stream, (void)extra;
+  (void)block_z, (void)shared, (void)extra;
   if ((const char *)function == &multiplier) { /* 10 ns a round, whatever the number of blocks */
     now_us += 0.01 * *(const unsigned *)parameters[1];
     return fake_state;
   }
   if (!w.moves)
     memcpy(&w.args, parameters[0], sizeof w.args);
+  if (!being_made && !w.moves)
+    w.races = (asked("race with copies") && copying && copying != stream) ||
+              (asked("race with caches") && copying == stream) ||
+              (asked("race with itself") && under_way++ > 0);
   if (asked("crash"))
     raise(SIGSEGV);
   if (asked("fault"))
@@ -188,9 +195,15 @@ CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
 }
 
 CUresult fake_stream_query(CUstream stream) {
-  (void)stream;
+  if (copying == stream)
+    copying = NULL;
+  under_way = 0;
   fake_catch_up();
   return asked("spin") ? CUDA_ERROR_NOT_READY : fake_state;
+}
+
+CUresult fake_stream_synchronize(CUstream stream) {
+  return fake_stream_query(stream);
 }
 
 CUresult fake_capture_begin(CUstream stream, int mode) {
