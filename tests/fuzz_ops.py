@@ -21,6 +21,7 @@ class Input:
     low: float = -1.0
     high: float = 1.0
     kind: str = "float"
+    dtype: str = ""  # where that is not the op's
 
 
 @dataclasses.dataclass
@@ -37,6 +38,7 @@ class FuzzOp:
     rows: list  # of `variants`, as Lua
     gradient_rows: list  # the same of its gradient
     lua: str = ""
+    types: dict = dataclasses.field(default_factory=dict)  # of outputs whose type is not the op's
 
     def nodes(self):
         """All of them, arguments first."""

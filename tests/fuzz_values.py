@@ -22,6 +22,7 @@ class Node:
     place: str = "point"  # point, row, column, or single: what it differs along
     varying: bool = False  # as the generator has it: it differs along a row
     detached: bool = False  # an input that has no derivative
+    over: tuple = ()  # of a sum whose places are axes by their names: those that it goes over
 
 
 # What is as exact as its arguments.

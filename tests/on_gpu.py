@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What only a machine with a GPU can show. On one, after `ninja`:
 
-usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] check|faults|figures...
+usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--seeds A,B] check|faults|figures|fuzz...
 
   check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
   faults   some of each template run clean under compute-sanitizer, and under Vulkan's validation layer
+  fuzz     all kernels of a pack of random specs, that `fuzz.py --pack N` made, are right with each of some seeds
   figures  the times of runtime/README.md's tables, with those of PyTorch and cuBLAS in the same run
 
 Each step of them has N seconds (500). Rows that are not right are shown; exit status 1 where there are some, where a
@@ -19,6 +20,8 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import fuzz_run
 
 CHAINS = [f"batch={batch}xi={i}xh={h}xo={o}" for batch in (1, 17, 256, 4096) for i, h, o in ((64, 64, 16), (48, 100, 9))]
 CHECKS = [
@@ -134,11 +137,13 @@ def figures(asked):
 
 
 def main():
-    parts = {"check": check, "faults": faults, "figures": figures}
+    parts = {"check": check, "faults": faults, "figures": figures, "fuzz": fuzz_run.fuzz}
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("--bench", default="out/bench")
     parser.add_argument("--backends", default="cuda,vulkan")
     parser.add_argument("--seconds", type=int, default=500)
+    parser.add_argument("--pack", default=".pack")
+    parser.add_argument("--seeds", default="1,2,3,4,5")
     parser.add_argument("parts", nargs="+", choices=parts)
     asked = parser.parse_args()
     asked.bench = os.path.abspath(asked.bench)

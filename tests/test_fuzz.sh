@@ -10,7 +10,7 @@ fuzz() { # fuzz FOLDER OPTION...: its status is in $status, its output in $tmp/o
   status=0
   folder=$1
   shift
-  (cd "$tmp" && PYTHONDONTWRITEBYTECODE=1 "$LATHE_PYTHON" "$LATHE_SRC/tests/fuzz_specs.py" --folder "$tmp/$folder" \
+  (cd "$tmp" && PYTHONDONTWRITEBYTECODE=1 "$LATHE_PYTHON" "$LATHE_SRC/tests/fuzz.py" --folder "$tmp/$folder" \
     --rounds 1 --kinds cpu --seed 875 "$@") >"$tmp/output" 2>&1 || status=$?
 }
 ends() { is "ends with $1" sh -c '[ "$1" = "$2" ] || { cat "$3"; exit 1; }' - "$status" "$1" "$tmp/output"; }
@@ -37,7 +37,7 @@ ends 1
 is 'finds the derivative' grep -E 'FOUND .*_backward .* by the reference, .* by the evaluator; ' "$tmp/output"
 is 'finds the mean' grep -E 'FOUND (f0_[0-9]+): \1 .* by the reference, .* by the evaluator; ' "$tmp/output"
 is 'keeps the specs' sh -c 'grep -l mean "$1"/*.lua' - "$tmp/planted/found"
-again=$(sed -n 's/.*FOUND.* by the evaluator; .*; again: fuzz_specs.py //p' "$tmp/output" | head -n 1)
+again=$(sed -n 's/.*FOUND.* by the evaluator; .*; again: fuzz.py //p' "$tmp/output" | head -n 1)
 # shellcheck disable=SC2086
 fuzz planted $again --mutants 0
 is 'says how to find it again' grep -E 'FOUND .* by the evaluator; ' "$tmp/output"
