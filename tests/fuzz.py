@@ -31,8 +31,8 @@ import numpy as np
 
 import fuzz_build
 import fuzz_mutants
-import fuzz_ops
 import fuzz_pack
+import fuzz_products
 import fuzz_truths
 from fuzz_build import SOURCE, forward_of
 from problems import Dump, Refused
@@ -41,9 +41,10 @@ BACKENDS = {"cpu": ["avx2", "scalar"], "wide": ["avx512", "sse2"], "cuda": ["cud
 TURNS = ["cpu", "wide", "cpu", "cuda", "cpu", "wide", "cpu", "vulkan"]
 SLOW = {"cuda": 3, "vulkan": 4}  # by how much fewer ops a round has
 SIZES = {1: [(1,), (33,), (257,)], 2: [(1, 1), (1, 17), (7, 65), (19, 3)], 3: [(1, 1, 1), (3, 1, 9), (2, 5, 34)]}
+PRODUCT_SIZES = [(1,) * 8, (3, 2, 4, 5, 2, 3, 2, 2), (5, 9, 1, 3, 2, 1, 2, 2)]
 EMPTY = {1: [(0,)], 2: [(0, 5)], 3: [(2, 0, 3)]}
 CHECKS = [
-    ("--size", "1,7,33,1003,10007,1x65,5x129,17x4,2x3001,3x5x33"),
+    ("--size", "1,7,33,1003,10007,1x65,5x129,17x4,2x3001,3x5x33,2x9x17x33,2x3x4x5x9"),
     ("--size", "67,3x100,2x3x21", "--special", "nan,inf,zero,denormal"),
     ("--size", "259,9x77", "--offset", "8"),
     ("--size", "65,7x33", "--in-place"),
@@ -54,6 +55,16 @@ SLACK = {"f64": 1e-12, "f32": 1e-4, "f16": 1e-2, "bf16": 0.1}  # relative errors
 
 class Finding(Exception):
     """What stops a round."""
+
+
+def sizes_of(op):
+    """Some sizes, of products small ones: each element of their inputs is a direction for the evaluator."""
+    return [shape[:len(op.dims)] for shape in PRODUCT_SIZES] if op.key in fuzz_pack.PRODUCTS else SIZES[len(op.dims)]
+
+
+def empty(row):
+    """A size with nothing along one axis."""
+    return EMPTY.get(len(row.dims), [(2, 0, 3, 2, 2, 2, 2, 2)[:len(row.dims)]])
 
 
 def gradients_of(dump, op):
@@ -167,7 +178,7 @@ class Fuzzer:
             variant = row["variant"] if self.kind in ("cpu", "wide") else "-"
             problem = dump.problem(dump.ops[row["op"]], row["dtype"], shape, int(asked["seed"]), special, variant)
         find = fuzz_truths.truths if row["op"] == op.name else fuzz_truths.gradient_truths
-        for name, truth in find(op, problem, shape, self.seed(), True).items():
+        for name, truth in find(op, problem, shape, self.seed(), dump.ops[row["op"]].dims, True).items():
             if not problem.got:  # of a device that the dump does not know: wherever that may be
                 if truth.is_open(SLACK[row["dtype"]]):
                     return True
@@ -188,18 +199,18 @@ class Fuzzer:
         with Dump(str(folder / "out/tests/problem-dump")) as dump:
             for op in ops:
                 for dtype in op.dtypes:
-                    for shape in SIZES[len(op.dims)]:
+                    for shape in sizes_of(op):
                         for special in (0, 7):
                             self.compare(dump, op, dump.ops[op.name], dtype, shape, special)
                         for row in gradients_of(dump, op):
-                            self.compare(dump, op, row, dtype, shape, 0)
+                            self.compare(dump, op, row, dtype, shape[:len(row.dims)], 0)
                 self.run_on_nothing(dump, op)
 
     def compare(self, dump, op, row, dtype, shape, special):
         gradient = row.name != op.name
         problem = dump.problem(row, dtype, shape, self.seed(), special)
         find = fuzz_truths.gradient_truths if gradient else fuzz_truths.truths
-        for name, truth in find(op, problem, shape, self.seed()).items():
+        for name, truth in find(op, problem, shape, self.seed(), row.dims).items():
             self.counts["gradients" if gradient else "results"] += truth.exact.size
             at = truth.disagrees(problem.expected[name])
             if at is not None:
@@ -212,13 +223,13 @@ class Fuzzer:
         """Kernels on sizes with no points: they end, and what they leave is the reference's."""
         for row in [dump.ops[op.name], *gradients_of(dump, op)]:
             for dtype, names in row.variants.items():
-                for shape, variant in [(s, v) for s in EMPTY[len(op.dims)] for v in names]:
+                for shape, variant in [(s, v) for s in empty(row) for v in names]:
                     try:
                         problem = dump.problem(row, dtype, shape, 1, 0, variant)
                     except Refused as error:
                         self.finding(op, f"{variant} on {'x'.join(map(str, shape))}: {error}")
                         continue
-                    truth = fuzz_truths.truths(op, problem, shape, self.seed()) if row.name == op.name else {}
+                    truth = fuzz_truths.truths(op, problem, shape, self.seed(), row.dims) if row.name == op.name else {}
                     for output, got in problem.got.items():
                         if not np.allclose(got, problem.expected[output], SLACK[dtype], equal_nan=True) and (
                                 output not in truth  # where the sign of an empty sum decides either is right
@@ -244,7 +255,7 @@ class Fuzzer:
                 if "wrong" in said or "right" not in said:  # unproved, it vouches for nothing
                     continue
                 self.counts["alive"] += 1
-                shown = fuzz_mutants.shows(dump, mutant, SIZES[len(mutant.op.dims)], self.seed())
+                shown = fuzz_mutants.shows(dump, mutant, sizes_of(mutant.op), self.seed())
                 weak = [re.search(r"^weak: .* would pass for (\w+),", row.get("note") or "") for row in rows]
                 if shown and shown.split(" ")[0] not in [said[1] for said in weak if said]:
                     self.finding(mutant.op, f"the bench calls a mutant right: {mutant.row} {mutant.dtype} on "
@@ -283,7 +294,7 @@ class Fuzzer:
             return
         wanted, made = max(1, options.ops // SLOW.get(self.kind, 1)), []
         while len(made) < wanted:
-            op = fuzz_ops.make_op(rng, f"f{self.round}_{len(made)}", BACKENDS[self.kind])
+            op = fuzz_products.make_any(rng, f"f{self.round}_{len(made)}", BACKENDS[self.kind])
             made += [op] if op else []
         self.counts["specs"] += len(made)
         ops = fuzz_build.build(folder, made, ["out/bench", "out/tests/problem-dump"], self.failed)

@@ -2,7 +2,9 @@
 
 import os
 import re
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 SOURCE = Path(os.environ.get("LATHE_SRC", Path(__file__).resolve().parent.parent))
@@ -15,6 +17,7 @@ REFUSALS = [
     r"nothing of what '.*' reads has a derivative",
     r"expected at most 16 operands",
     r"expected at most 8 reductions",
+    r"expected layers whose matrices are operands",  # of a chain that fuzz_products.py has too few layers for
     r"; the \w+ family has for",  # not the parameters of the family that fuzz_ops.py takes it for
 ]
 
@@ -45,9 +48,22 @@ def configure(folder, options, environment):
     return (done.stderr or done.stdout).strip().splitlines()[-1] if done.returncode else ""
 
 
-def build(folder, ops, targets, failed):
+def ninja(folder, targets, ends):
+    """The status of a build and its output; no status where the time that it should end at came first."""
+    with subprocess.Popen(["ninja", "-k", "0", *targets], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True) as process:
+        try:
+            output, _ = process.communicate(timeout=ends and max(1, ends - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+            return None, ""
+    return process.returncode, output
+
+
+def build(folder, ops, targets, failed, ends=None):
     """Builds what can be built of the ops and returns it. failed: is told of each other, with the generator's reason or
-    None, and all output; it is an error where it is none's."""
+    None, and all output; it is an error where it is none's. ends: when ops that are not built by then are left out."""
     ops = {op.name: op for op in ops}
     specs = folder / "tree" / "specs"
     for old in specs.glob("*.lua"):
@@ -55,10 +71,16 @@ def build(folder, ops, targets, failed):
     for op in ops.values():
         (specs / f"{op.name}.lua").write_text(op.lua)
     while ops:
-        done = subprocess.run(["ninja", "-k", "0", *targets], cwd=folder, capture_output=True, text=True)
-        if done.returncode == 0:
+        status, output = ninja(folder, targets, ends)
+        if status == 0:
             return list(ops.values())
-        output = done.stdout + done.stderr
+        if status is None:
+            _, output = ninja(folder, ["-n", *targets], None)
+            for name in {forward_of(name) for name in re.findall(r"] (?:NVCC|GLSL|EXPAND|CC) (?:out/gen/)?(\w+)", output)} & ops.keys():
+                (specs / f"{name}.lua").unlink()
+                del ops[name]
+            ends = None
+            continue
         bad = {}
         for name, reason in re.findall(r"^(?:lathe-gen: )?specs/(\w+)\.lua:\d+: (.*)$", output, re.M):
             bad.setdefault(name, reason)

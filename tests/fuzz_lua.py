@@ -102,7 +102,7 @@ def spec_of(op, rng):
     outputs = ", ".join(f"{name} = {of_output(name)}" for name in op.outputs)
     scalars = ", ".join(f"{name} = {value!r}" for name, value in sorted(op.scalars.items()))
     ulp = ", ".join(f"{d} = vector.ulp({bound_of(op)}).{d}" for d in op.dtypes)
-    sizes = ", ".join(f"{d} = {e}" for d, e in zip(op.dims, [11, 5, 37, 6, 3, 2, 2, 2][-len(op.dims):]))
+    sizes = ", ".join(f"{d} = {e}" for d, e in zip(op.dims, [11, 5, 37, 6, 35, 9, 4, 20][-len(op.dims):]))
     backward = ""
     if op.backward:
         backward = f"  backward = {{ variants = {{ {', '.join(op.gradient_rows)} }} }},\n"
@@ -172,6 +172,8 @@ def gpu_products(rng, key, dtypes, backends, plain):
                 row(backend, dtype, unit=rng.choice(["matrix", "matrix", "workgroup"]), bm=128, bn=128, bk=32, **rounded)
             elif backend == "vulkan":
                 row(backend, dtype, bm=rng.choice([32, 64]), bn=rng.choice([64, 128]), bk=rng.choice([8, 16]))
+            elif key == "chain" and backend != "cuda" and rng.random() < 0.5:
+                row(backend, dtype, implementation="simd", mr=rng.choice([2, 5]), nv=rng.choice([1, 2]), rows=8)
             else:
                 row(backend, dtype, mr=rng.choice([2, 4, 6]), nv=rng.choice([1, 2]), kc=rng.choice([16, 256]), mc=96)
     return rows
@@ -180,7 +182,8 @@ def gpu_products(rng, key, dtypes, backends, plain):
 def tables(rng, op, backends):
     """A row of look-ups, for ops that may have one."""
     narrow = [d for d in op.dtypes if d in ("f16", "bf16")]
-    alone = len(op.inputs) == 1 and op.inputs[0].kind == "float" and op.inputs[0].place == "point" and not op.scalars
+    alone = len(op.inputs) == 1 and op.inputs[0].kind == "float" and op.inputs[0].place == "point" and not op.scalars \
+        and not op.inputs[0].dtype and not op.types
     if op.key != "map" or not narrow or not alone or len(op.outputs) > 1 or backends[0] in ("cuda", "vulkan") \
             or rng.random() < 0.5:
         return []

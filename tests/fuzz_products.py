@@ -3,7 +3,7 @@
 import math
 
 from fuzz_lua import gpu_products, spec_of
-from fuzz_ops import FuzzOp, Input, has_gradient, prune
+from fuzz_ops import FuzzOp, Input, has_gradient, make_op, prune
 from fuzz_values import Node
 
 NAMES = "a b c d e p q v w z".split()
@@ -34,7 +34,7 @@ class Factory:
             dtype = rng.choice(["i8", "u8", "f16", "bf16", "f32"])
             low, high = rng.choice(BYTES[dtype]) if dtype in BYTES else (low, high)
         self.inputs.append(Input(name, tuple(axes), low, high, dtype=dtype))
-        return Node("input", name=name, place=frozenset(axes), detached=dtype in BYTES)
+        return Node("input", name=name, place=frozenset(axes))
 
     def made(self, op, *args):
         return Node(op, args, place=frozenset().union(*(a.place for a in args)))
@@ -164,12 +164,25 @@ def chain(rng, made_by):
     return values
 
 
+def walk(nodes):
+    """All nodes below some."""
+    seen, stack = set(), list(nodes)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += node.args
+    return seen
+
+
 def make_product(rng, name, backends):
     """A random op of products, or None where it comes to nothing that an op may be."""
     dtypes = rng.choice(PRECISIONS)
     factory = Factory(rng, dtypes)
     key = "chain" if rng.random() < 0.3 else "contract"
     outputs = (chain if key == "chain" else contraction)(rng, factory)
+    if sum(node.op == "sum" for node in walk(outputs.values())) < 2:
+        key = "contract"
     place = {}
     for output, node in outputs.items():
         axes = sorted(node.place)
@@ -185,7 +198,14 @@ def make_product(rng, name, backends):
     op.dims = sorted({axis for i in op.inputs for axis in i.place})
     op.backward = op.backward and has_gradient(op)
     whole = all(not i.dtype for i in op.inputs)
+    if key == "contract" and "f64" not in dtypes and not op.backward and rng.random() < 0.15:
+        op.types = {rng.choice(sorted(outputs)): rng.choice(["i8", "u8", "f32"])}
     op.rows = gpu_products(rng, key, dtypes, backends, whole)
     op.gradient_rows = gpu_products(rng, key, dtypes, backends, whole)
     op.lua = spec_of(op, rng)
     return op
+
+
+def make_any(rng, name, backends):
+    """A random op of any kind, or None."""
+    return (make_product if rng.random() < 0.45 else make_op)(rng, name, backends)

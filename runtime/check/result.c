@@ -3,7 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "check.h"
+#include "judge.h"
 #include "library/dtype.h"
 
 void *result_right(const problem *p, int o) {
@@ -15,6 +18,36 @@ void *result_right(const problem *p, int o) {
     lathe_dtype_narrow(type, &value, 1, result + i * lathe_dtype_size(type));
   }
   return result;
+}
+
+void *result_of(const result_source *from, const problem *p, int o) {
+  device_call *call;
+  check_result found;
+  check_kept *kept;
+  const char *why;
+  void *result = NULL;
+
+  if (!from)
+    return result_right(p, o);
+  call = device_prepare(from->on, from->variant, p, (device_layout){0}, &why);
+  if (!call)
+    return NULL;
+  kept = check_ask(call, &found);
+  if (kept)
+    result = malloc(p->bytes[o] + 1);
+  if (result)
+    memcpy(result, check_kept_output(kept, o), p->bytes[o]);
+  check_drop(kept);
+  from->on->release(call);
+  return result;
+}
+
+bool result_passes(const result_source *from, const problem *p, int o, const void *result) {
+  if (!from) {
+    const judgement j = judge_output(p, NULL, o, result);
+    return judge_is_right(&j);
+  }
+  return check_passes(from->on, from->variant, p, o, result);
 }
 
 bool result_is_same(const problem *p, int o, const char *a, const char *b) {
