@@ -1,8 +1,8 @@
 """Random specs of all families, compiled, checked and mutated, against an evaluator that shares nothing
 with lathe. `ninja fuzz` runs it for an hour.
 
-usage: fuzz.py [--seconds N] [--seed N] [--first N] [--rounds N] [--ops N] [--kinds A,B]
-                     [--folder DIR]
+usage: fuzz.py [--seconds N] [--seed N] [--first N] [--rounds N] [--ops N] [--kinds A,B] [--folder DIR]
+       fuzz.py --pack N|--shrink SPEC... [--seconds N] [--seed N] [--kinds A] [--folder DIR] [--out DIR]
 
 A round makes some ops of its seed and number alone and builds them for one kind of backend: cpu, wide
 (AVX-512 and SSE2), cuda (on the processor, by tests/cuda/emulator) or vulkan. Then
@@ -14,7 +14,11 @@ A round makes some ops of its seed and number alone and builds them for one kind
   * a kernel with a step exchanged is called wrong by the bench, unless its results are right all the same.
 
 What is found is a line, with the command that repeats it; its spec is kept in DIR/found. Exit status 1
-where something was found. LATHE_FUZZ in the environment has options that come before those given.
+where something was found.
+
+--pack builds N specs into DIR, for CUDA and Vulkan unless --kinds says another kind: a program, the specs, and on_gpu.py,
+whose part `fuzz` runs them where there is a GPU. --shrink does so with parts of specs of packs that were found there:
+each is the value of a node below the output. LATHE_FUZZ in the environment has options that come before those given.
 """
 
 import argparse
@@ -37,7 +41,7 @@ import fuzz_truths
 from fuzz_build import SOURCE, forward_of
 from problems import Dump, Refused
 
-BACKENDS = {"cpu": ["avx2", "scalar"], "wide": ["avx512", "sse2"], "cuda": ["cuda"], "vulkan": ["vulkan"]}
+BACKENDS = {"gpu": ["cuda", "vulkan"], "cpu": ["avx2", "scalar"], "wide": ["avx512", "sse2"], "cuda": ["cuda"], "vulkan": ["vulkan"]}
 TURNS = ["cpu", "wide", "cpu", "cuda", "cpu", "wide", "cpu", "vulkan"]
 SLOW = {"cuda": 3, "vulkan": 4}  # by how much fewer ops a round has
 SIZES = {1: [(1,), (33,), (257,)], 2: [(1, 1), (1, 17), (7, 65), (19, 3)], 3: [(1, 1, 1), (3, 1, 9), (2, 5, 34)]}
@@ -118,7 +122,8 @@ class Fuzzer:
             everything = sum(BACKENDS.values(), [])
             options = [f"--disable-{b}" for b in everything if b not in BACKENDS[kind]]
             options += [f"--enable-{b}" for b in BACKENDS[kind]]
-            wrong = fuzz_build.configure(folder, options + (emulator(folder) if kind == "cuda" else []),
+            options += emulator(folder) if kind == "cuda" else ["--cuda-arch=sm_90a"] if kind == "gpu" else []
+            wrong = fuzz_build.configure(folder, options,
                                          {"CFLAGS": "-O1", "KERNEL_CFLAGS": "-O1"})
             if wrong:
                 self.say(f"no rounds of {kind}: {wrong}")
@@ -337,11 +342,13 @@ def main():
     parser.add_argument("--folder", default="out/fuzz")
     parser.add_argument("--pack", type=int, default=0)
     parser.add_argument("--out")
-    parser.add_argument("--configure", action="append", default=[])
+    parser.add_argument("--shrink", nargs="+")
     options = parser.parse_args(os.environ.get("LATHE_FUZZ", "").split() + sys.argv[1:])
-    if options.pack:
-        return fuzz_pack.make_pack(options)
-    return Fuzzer(options).run()
+    fuzzer = Fuzzer(options)
+    if options.pack or options.shrink:
+        kind = options.kinds or "gpu"
+        return fuzz_pack.make_pack(options, fuzzer, kind, BACKENDS[kind])
+    return fuzzer.run()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 SOURCE = Path(os.environ.get("LATHE_SRC", Path(__file__).resolve().parent.parent))
-CPU = ["scalar", "sse2", "avx2", "avx512", "amx", "neon"]
 
 # What a random spec may be refused for, rightly.
 REFUSALS = [

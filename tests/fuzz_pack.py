@@ -1,8 +1,8 @@
-"""Packs of random specs: a bench program with their kernels for CUDA and Vulkan, to be run where there is a GPU."""
+"""Packs of random specs: a bench program with their kernels, to be run by on_gpu.py where there is a GPU."""
 
 import json
+import pickle
 import random
-import re
 import shutil
 import subprocess
 import time
@@ -11,9 +11,9 @@ from pathlib import Path
 import fuzz_build
 import fuzz_products
 
-BACKENDS = ["cuda", "vulkan"]
 PRODUCTS = ("contract", "chain")  # what asks for sizes by the names of its axes
 MOST_BYTES = 40 << 20  # of the program
+ALONE = ["on_gpu.py", "fuzz_run.py"]  # what runs a pack, and goes with it
 
 
 def make_specs(count, seed, backends):
@@ -24,41 +24,45 @@ def make_specs(count, seed, backends):
     return made
 
 
-def make_pack(options):
+def smaller_specs(paths):
+    """Of specs of packs, given by their files, those with a part of what they compute."""
+    made = []
+    for path in map(Path, paths):
+        ops = {op.name: op for op in pickle.loads((path.parent.parent / "ops.pickle").read_bytes())}
+        made += fuzz_products.parts_of(ops[path.stem], random.Random(path.stem))
+    return made
+
+
+def make_pack(options, fuzzer, kind, backends):
     """The status: 0, or 1 where a spec was not built that should have been."""
-    started, seed, found = time.monotonic(), options.seed, []
-    out = Path(options.out or f"out/packs/{seed}").absolute()
-    folder = Path(options.folder).absolute() / "pack"
-    settings = [f"--disable-{b}" for b in fuzz_build.CPU] + [f"--enable-{b}" for b in BACKENDS]
-    wrong = fuzz_build.configure(folder, [*settings, "--cuda-arch=sm_90a", *options.configure], {"CFLAGS": "-O1"})
-    if wrong:
-        print(f"no pack: {wrong}")
+    started, seed = time.monotonic(), options.seed
+    fuzzer.kind = kind
+    folder = fuzzer.build_folder(kind)
+    if not folder:
         return 1
-    refused = 0
-
-    def failed(op, reason, output):
-        nonlocal refused
-        refused += 1
-        if not reason or not any(re.search(allowed, reason) for allowed in fuzz_build.REFUSALS):
-            found.append(op.name)
-            (out / "found").mkdir(parents=True, exist_ok=True)
-            (out / "found" / f"{op.name}.lua").write_text(op.lua)
-            (out / "found" / f"{op.name}.txt").write_text(output)
-            print(f"FOUND {op.name}: {reason or 'is not built'}; {out}/found/{op.name}.lua", flush=True)
-
+    out = Path(options.out or f"out/packs/{seed}").absolute()
     shutil.rmtree(out, ignore_errors=True)
     (out / "specs").mkdir(parents=True)
-    ops = fuzz_build.build(folder, make_specs(options.pack, seed, BACKENDS), ["out/bench"], failed,
-                           started + options.seconds)
-    made = len(ops) + refused
+    specs = smaller_specs(options.shrink) if options.shrink else make_specs(options.pack, seed, backends)
+    failed = 0
+
+    def fail(*what):
+        nonlocal failed
+        failed += 1
+        fuzzer.failed(*what)
+
+    ops = fuzz_build.build(folder, specs, ["out/bench"], fail, started + options.seconds)
     subprocess.run(["strip", "-o", str(out / "bench"), str(folder / "out" / "bench")], check=True)
     for op in ops:
         (out / "specs" / f"{op.name}.lua").write_text(op.lua)
-    size, seconds = (out / "bench").stat().st_size, time.monotonic() - started
-    for name in ("on_gpu.py", "fuzz_run.py"):  # so that a pack runs by itself
+    (out / "ops.pickle").write_bytes(pickle.dumps(ops))
+    for name in ALONE:
         shutil.copy(fuzz_build.SOURCE / "tests" / name, out)
-    (out / "pack.json").write_text(json.dumps({"seed": seed, "ops": {op.name: op.dims if op.key in PRODUCTS else [] for op in ops}}))
-    print(f"{out}: {len(ops)} specs, {refused} refused, {options.pack - made} not built in time, {len(found)} findings; {size / 2**20:.1f} MiB, {seconds:.0f} s")
+    about = {"seed": seed, "backends": backends, "ops": {op.name: op.dims if op.key in PRODUCTS else [] for op in ops}}
+    (out / "pack.json").write_text(json.dumps(about))
+    size, late = (out / "bench").stat().st_size, len(specs) - len(ops) - failed
+    print(f"{out}: {len(ops)} specs, {fuzzer.counts['refused']} refused, {late} not built in time, {fuzzer.found} findings; "
+          f"{size / 2**20:.1f} MiB, {time.monotonic() - started:.0f} s")
     if size > MOST_BYTES:
         print(f"the program has more than {MOST_BYTES >> 20} MiB: ask for fewer specs")
-    return 1 if found or size > MOST_BYTES else 0
+    return 1 if fuzzer.found or size > MOST_BYTES or not ops else 0

@@ -1,5 +1,6 @@
 """Random sums of products for the fuzzer: contractions of any structure, and chains of them."""
 
+import dataclasses
 import math
 
 from fuzz_lua import gpu_products, spec_of
@@ -8,6 +9,7 @@ from fuzz_values import Node
 
 NAMES = "a b c d e p q v w z".split()
 BYTES = {"i8": [(-128, 127), (-9, 9)], "u8": [(0, 255), (0, 9)]}
+TRUTHS = set("lt le gt ge eq ne isnan all_of any_of negate".split())  # what is no number
 PRECISIONS = [["f32"], ["f32"], ["f16"], ["bf16"], ["f16"], ["f64"], ["f32", "bf16"]]
 
 
@@ -209,3 +211,20 @@ def make_product(rng, name, backends):
 def make_any(rng, name, backends):
     """A random op of any kind, or None."""
     return (make_product if rng.random() < 0.45 else make_op)(rng, name, backends)
+
+
+def parts_of(op, rng):
+    """Ops that compute a part of what an op does: the value of a node that is no operand, with the op's variants."""
+    made = []
+    nodes = [n for n in op.nodes() if n.args and n not in op.outputs.values() and n.op not in TRUTHS]
+    for node in nodes[::-1]:
+        place = tuple(sorted(node.place)) if isinstance(node.place, frozenset) else node.place
+        part = dataclasses.replace(op, name=f"{op.name}_part{len(made)}", inputs=list(op.inputs), scalars=dict(op.scalars),
+                                   outputs={"r": node}, place={"r": place}, types={})
+        prune(part)
+        if isinstance(node.place, frozenset):
+            part.dims = sorted({axis for i in part.inputs for axis in i.place})
+        part.backward = part.backward and has_gradient(part)
+        part.lua = spec_of(part, rng)
+        made.append(part)
+    return made

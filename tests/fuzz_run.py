@@ -2,6 +2,7 @@
 
 import collections
 import json
+import math
 import os
 import random
 import re
@@ -23,18 +24,20 @@ SETTINGS = [["--special", "nan,inf,zero,denormal"], ["--offset", "4"], ["--in-pl
 TRIES = 40  # of a finding, at the most, to make it smaller
 
 
-def sizes_of(rng, dims, large):
-    """Some sizes of an op. Of products by the names of their axes: dims has these, and is empty for other ops."""
+def points_of(size):
+    return math.prod(int(extent) for extent in size.split("x"))
+
+
+def sizes_of(rng, dims, large, points):
+    """Some sizes of an op, of so many points at the most. Of products by the names of their axes: dims has these, and is
+    empty for other ops."""
     if not dims:
-        return rng.sample(PLAIN, 8) + ([rng.choice(LARGE)] if large else [])
+        return [size for size in rng.sample(PLAIN, 8) + ([rng.choice(LARGE)] if large else []) if points_of(size) <= points]
     sizes = []
     while len(sizes) < 6 + large:
-        most = MOST_WORK << (4 if large and not sizes else 0)
+        most = min(points, MOST_WORK << (4 if large and not sizes else 0))
         extents = [rng.choice([*EXTENTS, 1024, 2000] if most > MOST_WORK else EXTENTS) for _ in dims]
-        work = 1
-        for extent in extents:
-            work *= extent
-        if work <= most and max(extents) * sorted(extents)[-2 if len(extents) > 1 else 0] <= MOST_POINTS:
+        if math.prod(extents) <= most and max(extents) * sorted(extents)[-2 if len(extents) > 1 else 0] <= MOST_POINTS:
             sizes.append("x".join(f"{dim}={extent}" for dim, extent in zip(dims, extents)))
         elif rng.random() < 0.3:
             dims = dims[1:] + dims[:1]
@@ -43,7 +46,7 @@ def sizes_of(rng, dims, large):
 
 class PackRun:
     def __init__(self, asked):
-        self.pack, self.backends = Path(asked.pack), asked.backends
+        self.pack, self.backends, self.points = Path(asked.pack), asked.backends, asked.points
         about = json.loads((self.pack / "pack.json").read_text())
         self.seed, self.ops = about["seed"], about["ops"]
         self.bench = os.path.abspath(self.pack / "bench")
@@ -72,7 +75,7 @@ class PackRun:
             if time.monotonic() > self.ends:
                 self.counts["runs left out"] += 1
                 continue
-            sizes = sizes_of(rng, self.ops[op], large=not setting and turn % 2 == 0)
+            sizes = sizes_of(rng, self.ops[op], not setting and turn % 2 == 0, self.points)
             rows, wrong = self.rows(["--op", f"{op},{op}_backward*" if self.gradients[op] else op, "--dtype", "all",
                                      "--backend", self.backends, "--seed", str(seed), "--size", ",".join(sizes), *setting])
             if wrong:

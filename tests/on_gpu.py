@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What only a machine with a GPU can show. On one, after `ninja`:
 
-usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--seeds A,B] [--sample N]
-                 [--layers DIR] check|faults|figures|fuzz|mutants...
+usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--seeds A,B] [--points N]
+                 [--sample N] [--layers DIR] check|faults|figures|fuzz|mutants...
 
   check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
   faults   some of each template, or so many ops of a pack, run clean under compute-sanitizer, and under Vulkan's
            validation layer, which is looked for in DIR, where its Debian package was unpacked
-  fuzz     all kernels of a pack of random specs, that `fuzz.py --pack N` made, are right with each of some seeds
+  fuzz     all kernels of a pack of random specs, that `fuzz.py --pack N` made, are right with each of some seeds,
+           at sizes of up to N points
   mutants  results of all kernels, made wrong in each of some ways, are called wrong
   figures  the times of runtime/README.md's tables, with those of PyTorch and cuBLAS in the same run
 
@@ -112,7 +113,7 @@ def faults(asked):
     if asked.pack:
         ops = sorted(json.loads((Path(asked.pack) / "pack.json").read_text())["ops"])
         drawn = random.Random(asked.seeds).sample(ops, min(asked.sample, len(ops)))
-        chosen = ["--op", ",".join(f"{op},{op}_backward*" for op in drawn), "--dtype", "all"]
+        chosen = ["--op", ",".join(op for op in ops_of(asked, "*") if op.partition("_backward")[0] in drawn), "--dtype", "all"]
     well = True
     for backend in asked.backends.split(","):
         for tool, (command, fault) in faults_of(asked, backend).items():
@@ -185,6 +186,7 @@ def main():
     parser.add_argument("--backends", default="cuda,vulkan")
     parser.add_argument("--seconds", type=int, default=500)
     parser.add_argument("--pack", help="in place of --bench")
+    parser.add_argument("--points", type=int, default=1 << 28)
     parser.add_argument("--sample", type=int, default=24)
     parser.add_argument("--layers", help="where the Debian package vulkan-validationlayers is unpacked")
     parser.add_argument("--seeds", default="1,2,3,4,5")

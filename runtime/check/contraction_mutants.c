@@ -168,7 +168,7 @@ static problem *taken_wrongly(const problem *p, const mutant *m) {
 }
 
 /* False where memory is short. */
-static bool try_mutant(const result_source *from, const problem *p, mutant *m) {
+static bool try_mutant(result_source *from, const problem *p, mutant *m) {
   problem *other = m->how == TILE ? NULL : taken_wrongly(p, m);
   bool ok = m->how == TILE || other;
 

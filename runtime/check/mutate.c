@@ -103,7 +103,7 @@ static problem *cut(const problem *p, int seed) {
 
 /* Makes a result wrong in place; false where the mutant is none of such a result. other: a problem with the wrong
  * inputs, where the mutant wants one. */
-static bool spoil(const result_source *from, const problem *p, const mutant *m,
+static bool spoil(result_source *from, const problem *p, const mutant *m,
                   const problem *other, int o, char *result) {
   const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
   const size_t size = lathe_dtype_size(type), count = p->elements[o];
@@ -147,7 +147,7 @@ static bool spoil(const result_source *from, const problem *p, const mutant *m,
 
 /* Judges a mutant's results by the problem; right: what a right kernel would leave of each output; other: see
  * spoil. */
-static void try_mutant(const result_source *from, const problem *p, char *const *right, mutant *m,
+static void try_mutant(result_source *from, const problem *p, char *const *right, mutant *m,
                        const problem *other) {
   for (int o = 0; o < p->op->noperands; o++) {
     char *wrong;
@@ -238,7 +238,7 @@ static bool is_zero(const problem *p) {
 }
 
 /* zero: whether every result of this problem and of those before it is. */
-static bool try_all(const lathe_op *op, lathe_dtype dtype, const result_source *from, int seed,
+static bool try_all(const lathe_op *op, lathe_dtype dtype, result_source *from, int seed,
                     mutant *list, int count, bool *zero) {
   problem *p = make(op, dtype, seed, COLUMNS);
   char *right[LATHE_MAX_OPERANDS] = {NULL};

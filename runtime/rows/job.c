@@ -272,6 +272,7 @@ static check_result try_mutants(const job *j, device *on) {
   check_result r = {.verdict = CHECK_RIGHT};
   const mutate_verdict found = mutate_note(v->op, v->dtype, &from, r.message, sizeof r.message);
 
+  result_source_free(&from);
   snprintf(r.checked, sizeof r.checked, "%d mutants", from.tried);
   if (found == MUTATE_UNABLE) {
     r.verdict = CHECK_WRONG;
