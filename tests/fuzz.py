@@ -2,7 +2,7 @@
 with lathe. `ninja fuzz` runs it for an hour.
 
 usage: fuzz.py [--seconds N] [--seed N] [--first N] [--rounds N] [--ops N] [--kinds A,B] [--folder DIR]
-       fuzz.py --pack N|--shrink SPEC... [--seconds N] [--seed N] [--kinds A] [--folder DIR] [--out DIR]
+       fuzz.py --pack N|--shrink SPEC...|--again PACK [--seconds N] [--seed N] [--kinds A] [--folder DIR] [--out DIR]
 
 A round makes some ops of its seed and number alone and builds them for one kind of backend: cpu, wide
 (AVX-512 and SSE2), cuda (on the processor, by tests/cuda/emulator) or vulkan. Then
@@ -18,7 +18,7 @@ where something was found.
 
 --pack builds N specs into DIR, for CUDA and Vulkan unless --kinds says another kind: a program, the specs, and on_gpu.py,
 whose part `fuzz` runs them where there is a GPU. --shrink does so with parts of specs of packs that were found there:
-each is the value of a node below the output. LATHE_FUZZ in the environment has options that come before those given.
+each is the value of a node below the output. --again builds a pack's specs with the kernels and verdicts of now. LATHE_FUZZ in the environment has options that come before those given.
 """
 
 import argparse
@@ -343,9 +343,10 @@ def main():
     parser.add_argument("--pack", type=int, default=0)
     parser.add_argument("--out")
     parser.add_argument("--shrink", nargs="+")
+    parser.add_argument("--again")
     options = parser.parse_args(os.environ.get("LATHE_FUZZ", "").split() + sys.argv[1:])
     fuzzer = Fuzzer(options)
-    if options.pack or options.shrink:
+    if options.pack or options.shrink or options.again:
         kind = options.kinds or "gpu"
         return fuzz_pack.make_pack(options, fuzzer, kind, BACKENDS[kind])
     return fuzzer.run()

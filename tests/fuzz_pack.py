@@ -41,9 +41,12 @@ def make_pack(options, fuzzer, kind, backends):
     if not folder:
         return 1
     out = Path(options.out or f"out/packs/{seed}").absolute()
+    if options.again:
+        specs = pickle.loads((Path(options.again) / "ops.pickle").read_bytes())
+    else:
+        specs = smaller_specs(options.shrink) if options.shrink else make_specs(options.pack, seed, backends)
     shutil.rmtree(out, ignore_errors=True)
     (out / "specs").mkdir(parents=True)
-    specs = smaller_specs(options.shrink) if options.shrink else make_specs(options.pack, seed, backends)
     failed = 0
 
     def fail(*what):

@@ -4,6 +4,7 @@ import collections
 import json
 import math
 import os
+import queue
 import random
 import re
 import shlex
@@ -19,8 +20,12 @@ MOST_WORK, MOST_POINTS = 1 << 24, 1 << 21  # of a product: multiplications, and 
 PLAIN = ["1", "7", "33", "257", "1003", "4099", "10007", "70001", "1x65", "5x129", "17x4", "37x1000", "3x5001", "4099x33",
          "1x8193", "9x77", "300x71", "3x5x33", "2x70x264", "129x1"]
 LARGE = ["1100003", "9000011", "2x300007", "70001x19", "600x2049", "40x33x517", "5x1000003", "3001x640"]
-SETTINGS = [["--special", "nan,inf,zero,denormal"], ["--offset", "4"], ["--in-place"], ["--special", "denormal"],
-            ["--special", "nan,inf"], ["--offset", "8"], ["--special", "ties"], ["--special", "zero"]]
+# Every second seed of an op has one of these; the others have sizes alone, the first of them a large one.
+SETTINGS = [["--special", "nan,inf,zero,denormal"], ["--offset"], ["--in-place"], ["--special", "denormal"],
+            ["--special", "nan,inf"], ["--offset"], ["--special", "ties"], ["--special", "zero"]]
+PROCESSORS = queue.SimpleQueue()
+for processor in sorted(os.sched_getaffinity(0)):
+    PROCESSORS.put(processor)
 TRIES = 40  # of a finding, at the most, to make it smaller
 
 
@@ -44,6 +49,22 @@ def sizes_of(rng, dims, large, points):
     return sizes
 
 
+def offset_of(spec):
+    """The smallest number of bytes that operands of an op may be off a boundary by."""
+    types = re.search(r"^  dtypes = (.*)", spec, re.M)[1]
+    return "8" if "f64" in types else "2" if "16" in types else "4"
+
+
+def run_alone(command, seconds):
+    """A program on one processor, which it shares with no other of these: else each would compute references on all."""
+    own = PROCESSORS.get()
+    try:
+        return subprocess.run(["taskset", "-c", str(own), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=seconds)
+    finally:
+        PROCESSORS.put(own)
+
+
 class PackRun:
     def __init__(self, asked):
         self.pack, self.backends, self.points = Path(asked.pack), asked.backends, asked.points
@@ -61,7 +82,7 @@ class PackRun:
             command = [self.bench, "--check-only", "--rows", *options, "--json", str(path)]
             text = shlex.join([str(self.pack / "bench"), "--check-only", *options])
             try:
-                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=seconds)
+                done = run_alone(command, seconds)
             except subprocess.TimeoutExpired:
                 return [], f"not done within {seconds} s: {text}"
             ended = done.returncode in (0, 1, 3, 4) and path.exists()
@@ -69,32 +90,33 @@ class PackRun:
         return rows, None if ended else f"status {done.returncode}: {text}\n{done.stderr[-600:]}"
 
     def job(self, op, seed, turn):
-        """One op and its gradient with a seed: as it is, and in one setting."""
+        """One op and its gradient with a seed."""
         rng = random.Random(f"{self.seed}:{op}:{seed}")
-        for setting in ([], SETTINGS[(turn + len(op) + sum(map(ord, op))) % len(SETTINGS)]):
-            if time.monotonic() > self.ends:
-                self.counts["runs left out"] += 1
-                continue
-            sizes = sizes_of(rng, self.ops[op], not setting and turn % 2 == 0, self.points)
-            rows, wrong = self.rows(["--op", f"{op},{op}_backward*" if self.gradients[op] else op, "--dtype", "all",
-                                     "--backend", self.backends, "--seed", str(seed), "--size", ",".join(sizes), *setting])
-            if wrong:
-                self.broken.append(wrong)
-            for row in rows:
-                self.counts["rows"] += 1
-                self.counts[row["status"]] += 1
-                if row["status"] == "skipped":
-                    self.skipped[f"{row['backend']}: {row['reason']}"] += 1
-                elif row["status"] in ("wrong", "killed"):
-                    key = (row["op"], row["dtype"], row["variant"])
-                    self.found.setdefault(key, []).append((seed, setting, row))
+        if time.monotonic() > self.ends:
+            self.counts["runs left out"] += 1
+            return
+        setting = SETTINGS[(turn // 2 + sum(map(ord, op))) % len(SETTINGS)] if turn % 2 else []
+        if setting == ["--offset"]:
+            setting = ["--offset", offset_of((self.pack / "specs" / f"{op}.lua").read_text())]
+        sizes = sizes_of(rng, self.ops[op], turn == 0, self.points)
+        rows, wrong = self.rows(["--op", f"{op},{op}_backward*" if self.gradients[op] else op, "--dtype", "all",
+                                 "--backend", self.backends, "--seed", str(seed), "--size", ",".join(sizes), *setting])
+        if wrong:
+            self.broken.append(wrong)
+        for row in rows:
+            self.counts["rows"] += 1
+            self.counts[row["status"]] += 1
+            if row["status"] == "skipped":
+                self.skipped[f"{row['backend']}: {row['reason']}"] += 1
+            elif row["status"] in ("wrong", "killed"):
+                self.found.setdefault((row["op"], row["dtype"], row["variant"]), []).append((seed, setting, row))
 
     def run(self, seeds):
         done = subprocess.run([self.bench, "--list-ops"], stdout=subprocess.PIPE, text=True, check=True)
         listed = [line.split()[0] for line in done.stdout.splitlines()[1:] if line[:1].isalnum()]
         self.gradients = {op: any(name.startswith(op + "_backward") for name in listed) for op in self.ops}
         jobs = [(op, seed, turn) for turn, seed in enumerate(seeds) for op in self.ops]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(PROCESSORS.qsize()) as pool:
             list(pool.map(lambda job: self.job(*job), jobs))
             findings = list(pool.map(self.smallest, self.found.values()))
         return findings

@@ -51,13 +51,14 @@ FIGURES = [
 ]
 
 
-def run(asked, options):
-    """The rows of a run, and whether it ended well."""
+def run(asked, options, alone=False):
+    """The rows of a run, and whether it ended well; alone: on a processor of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.json"
         command = [asked.bench, *options, "--json", str(path)]
         try:
-            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=asked.seconds)
+            done = fuzz_run.run_alone(command, asked.seconds) if alone else subprocess.run(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=asked.seconds)
         except subprocess.TimeoutExpired:
             print(f"not done within {asked.seconds} s: {' '.join(command)}")
             return [], False
@@ -143,10 +144,10 @@ def mutants(asked):
     well = True
     abreast = os.cpu_count()
     ops = ops_of(asked, "*")
-    parts = [ops[first::abreast] for first in range(min(abreast, len(ops)))]
+    parts = [ops[first:first + 2] for first in range(0, len(ops), 2)]
     common = ["--mutants", "--rows", "--dtype", "all", "--backend", asked.backends, "--size", "1"]
     with ThreadPoolExecutor(abreast) as pool:
-        runs = list(pool.map(lambda part: run(asked, [*common, "--op", ",".join(part)]), parts))
+        runs = list(pool.map(lambda part: run(asked, [*common, "--op", ",".join(part)], alone=True), parts))
     rows = [row for found, _ in runs for row in found]
     tried = sum(int(row["checked"].split()[0]) for row in rows if (row["checked"] or "").endswith("mutants"))
     count = {status: sum(row["status"] == status for row in rows) for status in ("right", "unproved", "wrong", "skipped")}

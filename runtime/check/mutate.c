@@ -103,8 +103,8 @@ static problem *cut(const problem *p, int seed) {
 
 /* Makes a result wrong in place; false where the mutant is none of such a result. other: a problem with the wrong
  * inputs, where the mutant wants one. */
-static bool spoil(result_source *from, const problem *p, const mutant *m,
-                  const problem *other, int o, char *result) {
+static bool spoil(result_source *from, const problem *p, const mutant *m, const problem *other,
+                  int o, char *result) {
   const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
   const size_t size = lathe_dtype_size(type), count = p->elements[o];
   const size_t by = m->which == 1 ? size : row_length(p, o) * size;
@@ -172,8 +172,9 @@ static bool is_done(const lathe_op *op, const mutant *m) {
   return true;
 }
 
-static int list_mutants(const lathe_op *op, lathe_dtype dtype, mutant *list) {
-  const double slightly = lathe_dtype_is_narrow(dtype) ? 1.1 : 1.01;
+/* rough: whether results have few digits. */
+static int list_mutants(const lathe_op *op, bool rough, mutant *list) {
+  const double slightly = rough ? 1.1 : 1.01;
   int count = 0;
 
   list[count++] = (mutant){.how = SCALED, .number = 0};
@@ -294,7 +295,8 @@ mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, result_source 
 int mutate_survivors(const lathe_op *op, lathe_dtype dtype, result_source *from,
                      mutate_survivor *survivors, int most) {
   mutant list[MUTANTS];
-  const int count = list_mutants(op, dtype, list);
+  const bool rough = lathe_dtype_is_narrow(dtype) || (from && from->variant->digits > 0);
+  const int count = list_mutants(op, rough, list);
   int found = 0;
   bool zero = true;
 

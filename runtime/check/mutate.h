@@ -22,7 +22,7 @@ int mutate_survivors(const lathe_op *op, lathe_dtype dtype, result_source *from,
 
 typedef enum mutate_verdict {
   MUTATE_NONE_PASSES,
-  MUTATE_SOME_PASS,   /* some that are wrong in part */
+  MUTATE_SOME_PASS,    /* some that are wrong in part */
   MUTATE_GROSS_PASSES, /* the right result times a factor */
   MUTATE_UNABLE        /* -1 above */
 } mutate_verdict;
