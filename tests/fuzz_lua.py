@@ -51,6 +51,8 @@ class Writer:
 
     def axes(self, node):
         """The names of the axes that a reduction goes over, quoted; none for all."""
+        if node.over:
+            return [f'"{axis}"' for axis in node.over]
         if node.op not in REDUCTIONS - {"pick"} or node.place == "single":
             return []
         return [f'"{d}"' for d in (self.op.dims[-1:] if node.place == "row" else self.op.dims[:-1])]
@@ -65,7 +67,8 @@ class Writer:
 
 
 def dims_of(place, dims):
-    return {"point": dims, "row": dims[:-1], "column": dims[-1:], "single": []}[place]
+    """The axes of what has a place, which may be these themselves."""
+    return list(place) if isinstance(place, tuple) else {"point": dims, "row": dims[:-1], "column": dims[-1:], "single": []}[place]
 
 
 def bound_of(op):
@@ -89,13 +92,17 @@ def spec_of(op, rng):
             return shape(op.dims[:-1], f'index = "{op.dims[-1]}"')
         if i.kind == "integer":
             return '{ dtype = "i64" }'
-        return shape(dims_of(i.place, op.dims), f"range = {{ {i.low!r}, {i.high!r} }}")
+        typed = [f'dtype = "{i.dtype}"'] if i.dtype else []
+        return shape(dims_of(i.place, op.dims), *typed, f"range = {{ {i.low!r}, {i.high!r} }}")
+
+    def of_output(name):
+        return shape(dims_of(op.place[name], op.dims), *[f'dtype = "{d}"' for d in [op.types.get(name)] if d])
 
     inputs = ", ".join(f"{i.name} = {of_input(i)}" for i in op.inputs)
-    outputs = ", ".join(f"{name} = {shape(dims_of(op.place[name], op.dims))}" for name in op.outputs)
+    outputs = ", ".join(f"{name} = {of_output(name)}" for name in op.outputs)
     scalars = ", ".join(f"{name} = {value!r}" for name, value in sorted(op.scalars.items()))
     ulp = ", ".join(f"{d} = vector.ulp({bound_of(op)}).{d}" for d in op.dtypes)
-    sizes = ", ".join(f"{d} = {e}" for d, e in zip(op.dims, [11, 5, 37][-len(op.dims):]))
+    sizes = ", ".join(f"{d} = {e}" for d, e in zip(op.dims, [11, 5, 37, 6, 35, 9, 4, 20][-len(op.dims):]))
     backward = ""
     if op.backward:
         backward = f"  backward = {{ variants = {{ {', '.join(op.gradient_rows)} }} }},\n"
@@ -136,10 +143,47 @@ def gpu_parameters(rng, family, backend):
     return chosen | ({"waves": rng.choice([1, 2, 4])} if family == "reduce" else {})
 
 
+def gpu_products(rng, key, dtypes, backends, plain):
+    """Rows of `variants` of sums of products; plain: of operands of the op's own type alone."""
+    rows = []
+
+    def row(backend, dtype, **parameters):
+        listed = "".join(f", {p} = " + (f'"{v}"' if isinstance(v, str) else str(v)) for p, v in parameters.items())
+        rows.append(f"{{ backend = '{backend}', dtypes = '{dtype}'{listed} }}")
+
+    for dtype in dtypes:
+        for backend in backends:
+            unit = rng.choice(["vector", "mma", "wgmma"]) if dtype != "f64" and plain else "vector"
+            if backend == "cuda" and key == "chain" and rng.random() < 0.6:
+                how = rng.choice(["for_loop", "coopmat"] if dtype != "f64" else ["for_loop"])
+                rounded = {"products": "tf32"} if how == "coopmat" and dtype == "f32" and rng.random() < 0.6 else {}
+                row(backend, dtype, implementation=how, **rounded)
+            elif backend == "cuda" and unit != "vector":
+                rounded = {"products": "tf32"} if dtype == "f32" else {}
+                tile = rng.choice([(64, 128), (128, 128), (64, 256)] + ([(128, "auto")] if unit == "wgmma" else [(64, 64)]))
+                row(backend, dtype, unit=unit, bm=tile[0], bn=tile[1], stages=rng.choice([3, 4]), **rounded)
+            elif backend == "cuda":
+                row(backend, dtype, bm=rng.choice([64, 128]), bn=rng.choice([64, 128, "auto"]), stages=rng.choice([2, 3]))
+            elif backend == "vulkan" and key == "chain" and rng.random() < 0.6:
+                row(backend, dtype, implementation=rng.choice(["for_loop", "coopmat", "coopvec"] if dtype == "f16"
+                                                              else ["for_loop"]))
+            elif backend == "vulkan" and dtype == "f16" and plain and rng.random() < 0.6:
+                rounded = {"products": "f16"} if rng.random() < 0.4 else {}
+                row(backend, dtype, unit=rng.choice(["matrix", "matrix", "workgroup"]), bm=128, bn=128, bk=32, **rounded)
+            elif backend == "vulkan":
+                row(backend, dtype, bm=rng.choice([32, 64]), bn=rng.choice([64, 128]), bk=rng.choice([8, 16]))
+            elif key == "chain" and backend != "cuda" and rng.random() < 0.5:
+                row(backend, dtype, implementation="simd", mr=rng.choice([2, 5]), nv=rng.choice([1, 2]), rows=8)
+            else:
+                row(backend, dtype, mr=rng.choice([2, 4, 6]), nv=rng.choice([1, 2]), kc=rng.choice([16, 256]), mc=96)
+    return rows
+
+
 def tables(rng, op, backends):
     """A row of look-ups, for ops that may have one."""
     narrow = [d for d in op.dtypes if d in ("f16", "bf16")]
-    alone = len(op.inputs) == 1 and op.inputs[0].kind == "float" and op.inputs[0].place == "point" and not op.scalars
+    alone = len(op.inputs) == 1 and op.inputs[0].kind == "float" and op.inputs[0].place == "point" and not op.scalars \
+        and not op.inputs[0].dtype and not op.types
     if op.key != "map" or not narrow or not alone or len(op.outputs) > 1 or backends[0] in ("cuda", "vulkan") \
             or rng.random() < 0.5:
         return []

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from fuzz_lua import REDUCTIONS, spec_of, tables, variants
-from fuzz_values import FUNCTIONS, Evaluation, Node
+from fuzz_values import FUNCTIONS, INTEGERS, Evaluation, Node
 
 NAMES = "a b c d e p q v w z".split()  # of inputs; those that the templates want for themselves are none
 DIMS = [["n"], ["m", "n"], ["k", "m", "n"]]
@@ -21,6 +21,10 @@ class Input:
     low: float = -1.0
     high: float = 1.0
     kind: str = "float"
+    dtype: str = ""  # where that is not the op's
+
+    def whole(self):
+        return self.dtype in INTEGERS
 
 
 @dataclasses.dataclass
@@ -37,6 +41,7 @@ class FuzzOp:
     rows: list  # of `variants`, as Lua
     gradient_rows: list  # the same of its gradient
     lua: str = ""
+    types: dict = dataclasses.field(default_factory=dict)  # of outputs whose type is not the op's
 
     def nodes(self):
         """All of them, arguments first."""
@@ -282,7 +287,8 @@ def make_op(rng, name, backends):
     elif key == "reduce" and len(dims) > 1:
         kinds = [rng.choice(["single", "row", "column"])]
     kinds = kinds * rng.choice([1, 1, 1, 2]) if len(kinds) == 1 else kinds
-    inputs = random_inputs(rng, key)
+    dtypes = some(rng, ["f64", "f32", "f16", "bf16"])
+    inputs = random_inputs(rng, key, "f64" not in dtypes)
     backward = backward and "column" not in kinds and (key != "reduce" or len(kinds) == 1)
     scalars = {s: round(rng.uniform(-2, 2), 3) for s in rng.choice([[], [], ["alpha"], ["alpha", "beta"]])}
     grower = Grower(rng, key, kinds[0], dims, inputs, scalars, backward)
@@ -296,7 +302,6 @@ def make_op(rng, name, backends):
         outputs[result], place[result] = node, kind
     if "map" == key and any(i.kind == "integer" for i in inputs):
         inputs += [Input("offset", "single", kind="integer")]
-    dtypes = some(rng, ["f64", "f32", "f16", "bf16"])
     op = FuzzOp(name, key, dims, inputs, scalars, outputs, place, backward, dtypes, [], [])
     prune(op)
     if not any(i.place == "point" for i in op.inputs) or len(op.nodes()) > 60 \
@@ -305,6 +310,9 @@ def make_op(rng, name, backends):
     op.backward = op.backward and has_gradient(op)
     op.rows = variants(rng, family_of(op), backends) + tables(rng, op, backends)
     op.gradient_rows = variants(rng, gradient_family_of(op), backends)
+    if "f64" not in dtypes and not op.backward:
+        op.types = {r: rng.choice(["i8", "u8", "f32"]) for r, node in outputs.items()
+                    if rng.random() < 0.08 and node.op not in ("argmax", "argmin")}
     op.lua = spec_of(op, rng)
     return op
 
@@ -313,7 +321,8 @@ def some(rng, list_of):
     return sorted(rng.sample(list_of, rng.choice([1, 1, 2])), key=list_of.index)
 
 
-def random_inputs(rng, key):
+def random_inputs(rng, key, typed):
+    """typed: whether some may have a type of their own."""
     ranges = [(-1.0, 1.0), (-1.0, 1.0), (0.5, 1.5), (-10.0, 10.0), (0.0, 1.0), (-0.1, 0.1)]
     places = ["point"] * rng.choice([1, 2, 2, 3])
     if key == "rows":
@@ -321,6 +330,10 @@ def random_inputs(rng, key):
     elif rng.random() < 0.2:
         places.append("single")
     inputs = [Input(NAMES[i], place, *rng.choice(ranges)) for i, place in enumerate(places)]
+    for i in inputs if typed and rng.random() < 0.25 else []:
+        if rng.random() < 0.5:
+            i.dtype = rng.choice(["i8", "u8", "f16", "f32"])
+            i.low, i.high = (INTEGERS[i.dtype] if rng.random() < 0.4 else (0, 9)) if i.whole() else (i.low, i.high)
     if key == "rows" and rng.random() < 0.3:
         inputs.append(Input("target", "row", kind="index"))
     if key == "map" and rng.random() < 0.15:
@@ -380,5 +393,5 @@ def has_gradient(op):
         if node.op not in NO_DERIVATIVE:
             reached.add(node)
             stack += node.args
-    floats = {i.name for i in op.inputs if i.kind == "float"}
+    floats = {i.name for i in op.inputs if i.kind == "float" and not i.whole()}
     return any(n.op == "input" and n.name in floats and not n.detached for n in reached)

@@ -2,36 +2,42 @@
 
 import numpy as np
 
-from fuzz_values import Evaluation, expand, truth_of
+from fuzz_values import Evaluation, expand, truth_of, written
 
 
-def shape_of(place, shape):
+def shape_of(place, shape, dims):
+    if isinstance(place, tuple):
+        return tuple(shape[dims.index(dim)] for dim in place)
     return {"point": shape, "row": shape[:-1], "column": shape[-1:], "single": ()}[place]
 
 
-def truths(op, problem, shape, seed, own_type=False):
-    """What the outputs should be for a problem's inputs; own_type: where noisy evaluations are in the type that
-    kernels compute in."""
-    values = operands(op, problem, len(shape))
+def truths(op, problem, shape, seed, dims, own_type=False):
+    """What the outputs should be for a problem's inputs; dims: the names of the shape's axes; own_type: where noisy
+    evaluations are in the type that kernels compute in."""
+    values = operands(op, problem, dims)
 
     def evaluate(noise):
-        run = Evaluation(shape, values, problem.dtype, noise, None, own_type)
-        return {name: result(run.of(node)[0], op.place[name], shape) for name, node in op.outputs.items()}
+        run = Evaluation(shape, values, problem.dtype, noise, None, own_type, dims)
+        return {name: written(result(run.of(node)[0], op.place[name], shape, dims), op.types.get(name))
+                for name, node in op.outputs.items()}
 
     return truth_of(evaluate, seed)
 
 
-def gradient_truths(op, problem, shape, seed, own_type=False):
+def gradient_truths(op, problem, shape, seed, dims, own_type=False):
     """What the outputs of its gradient should be: of each input that has one, d<input>. Where the gradient
     of an input is a sum over the rows, as for a column's, every column is a direction of its own."""
-    values = operands(op, problem, len(shape))
+    values = operands(op, problem, dims)
     wanted = [i for i in op.inputs if "d" + i.name in problem.expected]
-    missing = {n: np.zeros(shape_of(p, shape)) for n, p in op.place.items() if "d" + n not in problem.inputs}
-    given = {n: expand(problem.inputs.get("d" + n, missing.get(n)), p, len(shape)) for n, p in op.place.items()}
+    missing = {n: np.zeros(shape_of(p, shape, dims)) for n, p in op.place.items() if "d" + n not in problem.inputs}
+    given = {n: expand(problem.inputs.get("d" + n, missing.get(n)), p, dims) for n, p in op.place.items()}
 
     def evaluate(noise):
         found = {}
         for i in wanted:
+            if isinstance(i.place, tuple):
+                found["d" + i.name] = gathered_by_element(op, problem, given, values, i, shape, dims, noise, own_type)
+                continue
             along = op.key != "map" and "single" not in op.place.values() and i.place in ("point", "column")
             ones = np.eye(shape[-1]).reshape((shape[-1],) + (1,) * (len(shape) - 1) + shape[-1:]) if along \
                 else np.ones((1,) * len(shape))
@@ -42,9 +48,23 @@ def gradient_truths(op, problem, shape, seed, own_type=False):
     return truth_of(evaluate, seed, derived=True)
 
 
+def gathered_by_element(op, problem, given, values, i, shape, dims, noise, own_type):
+    """The gradient of an input whose place is its axes: each of its elements is a direction."""
+    own = shape_of(i.place, shape, dims)
+    count = int(np.prod(own))
+    ones = expand(np.eye(count).reshape((count,) + own), i.place, dims)
+    run = Evaluation(shape, values, problem.dtype, noise, {i.name: ones}, own_type, dims)
+    total = np.zeros(count, run.float)
+    for name, node in op.outputs.items():
+        tangent = run.of(node)[1]
+        if tangent is not None:
+            total = total + np.where(tangent == 0, 0, tangent * given[name]).reshape(count, -1).sum(-1)
+    return total.reshape(own)
+
+
 def gathered(op, run, given, i, shape, along):
     """The gradient of one input, from the tangents of all outputs."""
-    total = np.zeros(shape_of(i.place, shape), run.float)
+    total = np.zeros(shape_of(i.place, shape, op.dims), run.float)
     for name, node in op.outputs.items():
         alone = op.place[name] == "single"  # a sum, each of whose terms is a point's own
         tangent = run.of(node.args[0] if alone else node)[1]
@@ -68,12 +88,17 @@ def operands(op, problem, dims):
     values = {name: np.float64(value) for name, value in (op.scalars | problem.scalars).items()}
     for i in op.inputs:
         kind = np.float64 if i.kind == "float" else np.int64
-        array = problem.inputs.get(i.name, np.full((1,) * dims, (i.low + i.high) / 2, kind))
+        array = problem.inputs.get(i.name, np.full((1,) * len(dims), (i.low + i.high) / 2, kind))
         values[i.name] = expand(array, i.place, dims) if i.name in problem.inputs else array
     return values
 
 
-def result(value, place, shape):
+def result(value, place, shape, dims):
+    if isinstance(place, tuple):
+        kept = sorted(place, key=dims.index)
+        value = np.broadcast_to(value, tuple(e if d in place else 1 for d, e in zip(dims, shape)))
+        value = value.reshape(tuple(shape[dims.index(dim)] for dim in kept))
+        return np.transpose(value, [kept.index(dim) for dim in place])
     wide = {"point": shape, "row": shape[:-1] + (1,), "single": (1,) * len(shape),
             "column": (1,) * (len(shape) - 1) + shape[-1:]}[place]
-    return np.broadcast_to(value, wide).reshape(shape_of(place, shape))
+    return np.broadcast_to(value, wide).reshape(shape_of(place, shape, dims))

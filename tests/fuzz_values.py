@@ -11,6 +11,7 @@ import problems
 # Several times what any right evaluation is off by at each step, in double and in f32.
 NOISE = {np.float64: 2.0**-44, np.float32: 2.0**-18}
 NOISY_RUNS = 4
+INTEGERS = {"i8": (-128, 127), "u8": (0, 255)}
 
 
 @dataclasses.dataclass(eq=False)
@@ -22,6 +23,7 @@ class Node:
     place: str = "point"  # point, row, column, or single: what it differs along
     varying: bool = False  # as the generator has it: it differs along a row
     detached: bool = False  # an input that has no derivative
+    over: tuple = ()  # of a sum whose places are axes by their names: those that it goes over
 
 
 # What is as exact as its arguments.
@@ -94,8 +96,8 @@ class Evaluation:
     """One evaluation of expressions over arrays that all have the op's dimensions, of extent 1 where they
     do not differ. A tangent has one dimension more in front where there are several directions."""
 
-    def __init__(self, shape, values, dtype="f64", noise=None, tangents=None, own_type=False):
-        self.shape, self.noise = shape, noise
+    def __init__(self, shape, values, dtype="f64", noise=None, tangents=None, own_type=False, dims=()):
+        self.shape, self.noise, self.dims = shape, noise, dims
         self.float = np.longdouble if not noise else np.float32 if own_type and dtype != "f64" else np.float64
         self.values, self.tangents, self.memo = values, tangents or {}, {}
         self.narrow = dtype in ("f16", "bf16")
@@ -240,20 +242,24 @@ class Evaluation:
 
     _lt = _le = _gt = _ge = _eq = _ne = _compare
 
-    def _axes(self, place):
+    def _axes(self, node):
         dims = len(self.shape)
-        return {"row": (-1,), "column": tuple(range(-dims, -1)), "single": tuple(range(-dims, 0))}[place]
+        if node.over:
+            return tuple(self.dims.index(axis) - dims for axis in node.over)
+        return {"row": (-1,), "column": tuple(range(-dims, -1)), "single": tuple(range(-dims, 0))}[node.place]
 
-    def _points(self, place):
-        return int(np.prod([self.shape[axis] for axis in self._axes(place)]))
+    def _points(self, node):
+        return int(np.prod([self.shape[axis] for axis in self._axes(node)]))
 
     def _term(self, node):
         """A reduction's argument at every point."""
         value, tangent = self.of(node.args[0])
+        if node.over:  # which it has, and other axes may be missing
+            return value, tangent, self._axes(node)
         value = np.broadcast_to(value, self.shape)
         if tangent is not None:
             tangent = np.broadcast_to(tangent, tangent.shape[:tangent.ndim - len(self.shape)] + self.shape)
-        return value, tangent, self._axes(node.place)
+        return value, tangent, self._axes(node)
 
     def _sum(self, node):
         value, tangent, axes = self._term(node)
@@ -261,7 +267,7 @@ class Evaluation:
 
     def _mean(self, node):
         value, tangent = self._sum(node)
-        count = self._points(node.place)
+        count = self._points(node)
         return value / count, None if tangent is None else tangent / count
 
     def _largest(self, node, choose):
@@ -318,10 +324,23 @@ def _where(mask, tangent):
 
 
 def expand(array, place, dims):
-    """An operand's array with all of the op's dimensions."""
+    """An operand's array with all of the op's dimensions, whose names are dims."""
+    if isinstance(place, tuple):
+        lead = array.ndim - len(place)
+        order = sorted(range(len(place)), key=lambda at: dims.index(place[at]))
+        array = np.transpose(array, [*range(lead), *(lead + at for at in order)])
+        extents = dict(zip([place[at] for at in order], array.shape[lead:]))
+        return array.reshape(array.shape[:lead] + tuple(extents.get(dim, 1) for dim in dims))
     if place == "row":
         return array[..., None]
-    return array.reshape((1,) * (dims - array.ndim) + array.shape)
+    return array.reshape((1,) * (len(dims) - array.ndim) + array.shape)
+
+
+def written(value, dtype):
+    """What is stored of it: the nearest integer of the type's range, and 0 for NaN."""
+    if dtype not in INTEGERS:
+        return value
+    return np.where(np.isnan(value), 0, np.clip(np.rint(value), *INTEGERS[dtype]))
 
 
 @dataclasses.dataclass

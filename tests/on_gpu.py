@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """What only a machine with a GPU can show. On one, after `ninja`:
 
-usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] check|faults|figures|long...
+usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--seeds A,B] [--points N]
+                 [--sample N] [--layers DIR] check|faults|figures|fuzz|mutants|long...
 
   check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
-  faults   some of each template run clean under compute-sanitizer, and under Vulkan's validation layer
+  faults   some of each template, or so many ops of a pack, run clean under compute-sanitizer, and under Vulkan's
+           validation layer, which is looked for in DIR, where its Debian package was unpacked
+  fuzz     all kernels of a pack of random specs, that `fuzz.py --pack N` made, are right with each of some seeds,
+           at sizes of up to N points
+  mutants  results of all kernels, made wrong in each of some ways, are called wrong
   figures  the times of runtime/README.md's tables, with those of PyTorch and cuBLAS in the same run
   long     sums of 2^20 to 2^30 terms, results of 2^27 to 2^31 elements, more than 65,535 blocks in a dimension are right
 
@@ -15,11 +20,15 @@ step took too long, or where a fault was found.
 import argparse
 import json
 import os
+import random
+import re
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import fuzz_run
 
 CHAINS = [f"batch={batch}xi={i}xh={h}xo={o}" for batch in (1, 17, 256, 4096) for i, h, o in ((64, 64, 16), (48, 100, 9))]
 CHECKS = [
@@ -67,13 +76,14 @@ LONG = [
 ]
 
 
-def run(asked, options):
-    """The rows of a run, and whether it ended well."""
+def run(asked, options, alone=False):
+    """The rows of a run, and whether it ended well; alone: on a processor of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.json"
         command = [asked.bench, *options, "--json", str(path)]
         try:
-            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=asked.seconds)
+            done = fuzz_run.run_alone(command, asked.seconds) if alone else subprocess.run(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=asked.seconds)
         except subprocess.TimeoutExpired:
             print(f"not done within {asked.seconds} s: {' '.join(command)}")
             return [], False
@@ -123,27 +133,64 @@ def long(asked):
     return well
 
 
+def faults_of(asked, backend):
+    """The commands that a run comes after, by their names, each with the words of what it finds."""
+    if backend == "cuda":
+        common = ["compute-sanitizer", "--target-processes", "all", "--error-exitcode", "9", "--report-api-errors", "no"]
+        return {tool: ([*common, "--tool", tool], "=========    ")
+                for tool in ("memcheck", "racecheck", "initcheck", "synccheck")}
+    layers = [f"VK_LAYER_PATH={asked.layers}/usr/share/vulkan/explicit_layer.d",
+              f"LD_LIBRARY_PATH={asked.layers}/usr/lib/x86_64-linux-gnu"] if asked.layers else []
+    settings = ["VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation", "VK_LOADER_DEBUG=layer",
+                "VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT"]
+    return {"validation": (["env", *layers, *settings], "Validation Error|Validation Warning|SYNC-HAZARD")}
+
+
 def faults(asked):
+    """Kernels of each template, or of a pack, under what looks for faults of memory and of synchronisation."""
+    chosen = FAULTS
+    if asked.pack:
+        ops = sorted(json.loads((Path(asked.pack) / "pack.json").read_text())["ops"])
+        drawn = random.Random(asked.seeds).sample(ops, min(asked.sample, len(ops)))
+        chosen = ["--op", ",".join(op for op in ops_of(asked, "*") if op.partition("_backward")[0] in drawn), "--dtype", "all"]
     well = True
-    tools = {
-        "cuda": ["compute-sanitizer", "--target-processes", "all", "--error-exitcode", "9", "--report-api-errors", "no"],
-        "vulkan": ["env", "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation",
-                   "VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT"],
-    }
     for backend in asked.backends.split(","):
-        command = [*tools[backend], asked.bench, "--backend", backend, "--check-only", *FAULTS, *SMALL]
-        try:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=asked.seconds)
-        except (subprocess.TimeoutExpired, FileNotFoundError) as error:
-            print(f"{backend}: {error}")
-            well = False
-            continue
-        clean = done.returncode == 0 and "Validation Error" not in done.stdout
-        print(f"{backend}: {'clean' if clean else 'FAULTS'}", flush=True)
-        if not clean:
-            print(done.stdout[-3000:])
-        well = well and clean
+        for tool, (command, fault) in faults_of(asked, backend).items():
+            command = [*command, asked.bench, "--in-process", "--rows", "--backend", backend, "--check-only", *chosen,
+                       *(["--size", "3x77"] if asked.pack else SMALL)]
+            try:
+                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                      timeout=asked.seconds)
+            except (subprocess.TimeoutExpired, FileNotFoundError) as error:
+                print(f"{backend} {tool}: {error}")
+                well = False
+                continue
+            ran = re.search(r"rows: [1-9]\d* right|[1-9]\d* right", done.stdout) and (
+                tool != "validation" or re.search(r"[Ii]nsert.*VK_LAYER_KHRONOS_validation", done.stdout))
+            found = [line for line in done.stdout.splitlines() if re.search(fault, line)]
+            clean = ran and not found and done.returncode in (0, 1)
+            words = "clean" if clean else "FAULTS" if ran else "NOT RUN: no row was right, or the tool is not there"
+            print(f"{backend} {tool}: {words}", flush=True)
+            if not clean:
+                print("\n".join(found[:40]) or done.stdout[-3000:])
+            well = well and bool(clean)
     return well
+
+
+def mutants(asked):
+    """Results of all kernels, made wrong in each of some ways: the bench is to call each of them wrong."""
+    well = True
+    abreast = os.cpu_count()
+    ops = ops_of(asked, "*")
+    parts = [ops[first:first + 2] for first in range(0, len(ops), 2)]
+    common = ["--mutants", "--rows", "--dtype", "all", "--backend", asked.backends, "--size", "1"]
+    with ThreadPoolExecutor(abreast) as pool:
+        runs = list(pool.map(lambda part: run(asked, [*common, "--op", ",".join(part)], alone=True), parts))
+    rows = [row for found, _ in runs for row in found]
+    tried = sum(int(row["checked"].split()[0]) for row in rows if (row["checked"] or "").endswith("mutants"))
+    count = {status: sum(row["status"] == status for row in rows) for status in ("right", "unproved", "wrong", "skipped")}
+    print(f"mutants: {tried} of {len(rows)} rows; " + ", ".join(f"{n} {status}" for status, n in count.items()), flush=True)
+    return well and tried > 0 and all(right for _, right in runs)
 
 
 def best(rows, **wanted):
@@ -172,14 +219,19 @@ def figures(asked):
 
 
 def main():
-    parts = {"check": check, "faults": faults, "figures": figures, "long": long}
+    parts = {"check": check, "faults": faults, "figures": figures, "fuzz": fuzz_run.fuzz, "mutants": mutants, "long": long}
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("--bench", default="out/bench")
     parser.add_argument("--backends", default="cuda,vulkan")
     parser.add_argument("--seconds", type=int, default=500)
+    parser.add_argument("--pack", help="in place of --bench")
+    parser.add_argument("--points", type=int, default=1 << 28)
+    parser.add_argument("--sample", type=int, default=24)
+    parser.add_argument("--layers", help="where the Debian package vulkan-validationlayers is unpacked")
+    parser.add_argument("--seeds", default="1,2,3,4,5")
     parser.add_argument("parts", nargs="+", choices=parts)
     asked = parser.parse_args()
-    asked.bench = os.path.abspath(asked.bench)
+    asked.bench = os.path.abspath(Path(asked.pack) / "bench" if asked.pack else asked.bench)
     sys.exit(0 if all([parts[part](asked) for part in asked.parts]) else 1)
 
 

@@ -1,17 +1,27 @@
 #!/bin/sh
 # test_fuzz.sh - the fuzzer finds nothing in a few ops, and what is planted: a derivative that is wrong, and a
-# function that means something else to kernels and references alike. Needs LATHE_SRC and LATHE_PYTHON, a Python
-# with NumPy.
+# function that means something else to kernels and references alike. In packs of ops, a kernel that leaves out an
+# element, and a verdict that says right of everything. Needs LATHE_SRC and LATHE_PYTHON, a Python with NumPy.
 
 . "$LATHE_SRC/tests/check.sh"
 
 unset LATHE_FUZZ
-fuzz() { # fuzz FOLDER OPTION...: its status is in $status, its output in $tmp/output
+export PYTHONDONTWRITEBYTECODE=1
+ran() { # ran COMMAND...: its status is in $status, its output in $tmp/output
   status=0
+  (cd "$tmp" && "$LATHE_PYTHON" "$@") >"$tmp/output" 2>&1 || status=$?
+}
+fuzz() { # fuzz FOLDER OPTION...
   folder=$1
   shift
-  (cd "$tmp" && PYTHONDONTWRITEBYTECODE=1 "$LATHE_PYTHON" "$LATHE_SRC/tests/fuzz_specs.py" --folder "$tmp/$folder" \
-    --rounds 1 --kinds cpu --seed 875 "$@") >"$tmp/output" 2>&1 || status=$?
+  ran "$LATHE_SRC/tests/fuzz.py" --folder "$tmp/$folder" --rounds 1 --kinds cpu --seed 1094 "$@"
+}
+pack() { # pack FOLDER OPTION...: builds a pack and runs it
+  fuzz "$1" --pack 2 --seed 31 --out "$tmp/$1/built"
+  ends 0
+  folder=$1
+  shift
+  ran "$tmp/$folder/built/on_gpu.py" --pack "$tmp/$folder/built" --backends cpu --points 2000 --seeds 1,2 "$@"
 }
 ends() { is "ends with $1" sh -c '[ "$1" = "$2" ] || { cat "$3"; exit 1; }' - "$status" "$1" "$tmp/output"; }
 
@@ -20,6 +30,11 @@ ends 0
 is 'tries something of each kind' grep -E '^\[.* round 0 \(cpu\): 4 specs, .* [1-9][0-9]* rows, [0-9]* unproved, [1-9][0-9]* results, [1-9][0-9]* gradients, [1-9][0-9]* mutants, .*; 0 found$' \
   "$tmp/output"
 is 'sums up' grep '^4 specs, 0 findings$' "$tmp/output"
+pack clean fuzz mutants
+ends 0
+is 'runs a pack' grep -E '^pack 31: 2 specs, 2 seeds, [1-9][0-9]* rows, [1-9].* right, 0 wrong, 0 killed, .* 0 runs broken; 0 variants found$' \
+  "$tmp/output"
+is 'tries mutants' grep -E '^mutants: [1-9][0-9]* of [0-9]* rows; [1-9][0-9]* right, 0 unproved, 0 wrong, 0 skipped$' "$tmp/output"
 
 mkdir "$tmp/source"
 for name in configure build.ninja.in gen templates runtime tests specs; do
@@ -37,9 +52,19 @@ ends 1
 is 'finds the derivative' grep -E 'FOUND .*_backward .* by the reference, .* by the evaluator; ' "$tmp/output"
 is 'finds the mean' grep -E 'FOUND (f0_[0-9]+): \1 .* by the reference, .* by the evaluator; ' "$tmp/output"
 is 'keeps the specs' sh -c 'grep -l mean "$1"/*.lua' - "$tmp/planted/found"
-again=$(sed -n 's/.*FOUND.* by the evaluator; .*; again: fuzz_specs.py //p' "$tmp/output" | head -n 1)
+again=$(sed -n 's/.*FOUND.* by the evaluator; .*; again: fuzz.py //p' "$tmp/output" | head -n 1)
 # shellcheck disable=SC2086
 fuzz planted $again --mutants 0
 is 'says how to find it again' grep -E 'FOUND .* by the evaluator; ' "$tmp/output"
+
+plant templates/c/parts.c 'if (i < \$count\$) {' 'if (i + 1 < $count$) {'
+pack planted fuzz
+ends 1
+is 'finds the element' grep -E '^FOUND p31_.*__avx2' "$tmp/output"
+is 'makes it smaller' grep -E '^  .*bench --check-only --op p31_.* --size [1-9](x[1-9])* ' "$tmp/output"
+plant runtime/check/check.c 'r->verdict = CHECK_WRONG;' 'r->verdict = CHECK_RIGHT;'
+pack planted mutants
+ends 1
+is 'finds the verdict' grep -E 'weak: a result of 0, .* would pass' "$tmp/output"
 
 summary

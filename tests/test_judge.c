@@ -264,7 +264,7 @@ static void test_no_mutant_survives(void **state) {
     for (int dtype = 0; dtype < LATHE_DTYPES; dtype++) {
       const lathe_op *op = &lathe_ops[i];
       const int count = op->bench->reference_f64 && has_dtype(op, (lathe_dtype)dtype)
-                            ? mutate_survivors(op, (lathe_dtype)dtype, found, COUNT(found))
+                            ? mutate_survivors(op, (lathe_dtype)dtype, NULL, found, COUNT(found))
                             : 0;
       assert_true(count >= 0);
       for (int s = 0; s < count && s < (int)COUNT(found); s++)
@@ -308,7 +308,7 @@ static void survivors_of(double ulp, double rounded, char *text, size_t size) {
   int count;
 
   magnitude = rounded;
-  count = mutate_survivors(&op, LATHE_F32, found, COUNT(found));
+  count = mutate_survivors(&op, LATHE_F32, NULL, found, COUNT(found));
   assert_in_range(count, 0, COUNT(found));
   text[0] = 0;
   for (int i = 0; i < count; i++)

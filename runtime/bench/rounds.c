@@ -52,6 +52,7 @@ static job job_of(const report *r, const row *line, int round) {
            .special = o->special,
            .layout = o->layout,
            .check_only = o->check_only,
+           .mutants = o->mutants,
            .profile = o->profile,
            .peer = line->peer,
            .limits = o->limits,
@@ -103,6 +104,8 @@ static bool run_row(const report *r, row *line, device *on, int round) {
     beside_repro(line, r->program, repro, sizeof repro);
   else
     describe_repro(&call, r->program, repro, sizeof repro);
+  if (r->options->mutants)
+    snprintf(repro + strlen(repro), sizeof repro - strlen(repro), " --mutants");
   line->seen = true;
   if (fate == WORKER_KILLED) {
     row_kill(line, why, repro);

@@ -44,6 +44,10 @@ check_kept *check_ask(device_call *call, check_result *found);
 /* Judges such results. Of the call it needs what was asked for, and nothing of what the device has. */
 check_result check_judge(const device_call *call, const check_kept *kept);
 
+/* Whether a result of one output, whoever made it, would not be called wrong. */
+bool check_passes(device *on, const lathe_variant *variant, const problem *p, int output,
+                  const void *result);
+
 /* All of these, for a caller that wants the results, or not: kept may be null. */
 check_result check_run(device_call *call, check_kept **kept);
 

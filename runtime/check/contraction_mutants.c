@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge.h"
 #include "library/dtype.h"
 #include "problem/random.h"
-#include "result.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -170,7 +168,7 @@ static problem *taken_wrongly(const problem *p, const mutant *m) {
 }
 
 /* False where memory is short. */
-static bool try_mutant(const problem *p, mutant *m) {
+static bool try_mutant(result_source *from, const problem *p, mutant *m) {
   problem *other = m->how == TILE ? NULL : taken_wrongly(p, m);
   bool ok = m->how == TILE || other;
 
@@ -178,15 +176,14 @@ static bool try_mutant(const problem *p, mutant *m) {
     char *right, *wrong;
     if (!p->op->operands[o].output || m->found[o])
       continue;
-    right = result_right(p, o);
-    wrong = result_right(other ? other : p, o);
+    right = result_of(from, p, o);
+    wrong = result_of(from, other ? other : p, o);
     ok = right && wrong;
     if (ok && m->how == TILE && p->op->operands[o].ndim > 0)
       leave_out_tile(p, wrong, o);
     if (ok && !result_is_same(p, o, right, wrong)) {
-      const judgement j = judge_output(p, NULL, o, wrong);
       m->tried[o] = true;
-      m->found[o] = !judge_is_right(&j);
+      m->found[o] = !result_passes(from, p, o, wrong);
     }
     free(right);
     free(wrong);
@@ -195,8 +192,8 @@ static bool try_mutant(const problem *p, mutant *m) {
   return ok;
 }
 
-int contraction_mutants(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
-                        mutate_survivor *survivors, int most) {
+int contraction_mutants(const lathe_op *op, lathe_dtype dtype, result_source *from,
+                        const size_t *dim, mutate_survivor *survivors, int most) {
   static const unsigned drawn[] = {0, RANDOM_NARROW | RANDOM_SCALARS}; /* as job.c has it */
   mutant list[MUTANTS];
   size_t small[LATHE_MAX_DIMS];
@@ -216,7 +213,7 @@ int contraction_mutants(const lathe_op *op, lathe_dtype dtype, const size_t *dim
       if (!p)
         p = problem_make(op, dtype, small, (uint64_t)seed, drawn[(size_t)seed % COUNT(drawn)],
                          &why);
-      if (!p || !try_mutant(p, &list[i])) {
+      if (!p || !try_mutant(from, p, &list[i])) {
         problem_free(p);
         return -1;
       }
@@ -224,7 +221,9 @@ int contraction_mutants(const lathe_op *op, lathe_dtype dtype, const size_t *dim
     problem_free(p);
   }
   for (int i = 0; i < count; i++)
-    for (int o = 0; o < op->noperands; o++)
+    for (int o = 0; o < op->noperands; o++) {
+      if (from)
+        from->tried += list[i].tried[o];
       if (list[i].tried[o] && !list[i].found[o]) {
         if (found < most) {
           survivors[found] = (mutate_survivor){.output = op->operands[o].name};
@@ -232,5 +231,6 @@ int contraction_mutants(const lathe_op *op, lathe_dtype dtype, const size_t *dim
         }
         found++;
       }
+    }
   return found;
 }

@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "contraction_mutants.h"
-#include "judge.h"
 #include "library/dtype.h"
 #include "problem/problem.h"
 #include "problem/random.h"
-#include "result.h"
 #include "library/bench.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -105,7 +103,8 @@ static problem *cut(const problem *p, int seed) {
 
 /* Makes a result wrong in place; false where the mutant is none of such a result. other: a problem with the wrong
  * inputs, where the mutant wants one. */
-static bool spoil(const problem *p, const mutant *m, const problem *other, int o, char *result) {
+static bool spoil(result_source *from, const problem *p, const mutant *m, const problem *other,
+                  int o, char *result) {
   const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
   const size_t size = lathe_dtype_size(type), count = p->elements[o];
   const size_t by = m->which == 1 ? size : row_length(p, o) * size;
@@ -116,7 +115,9 @@ static bool spoil(const problem *p, const mutant *m, const problem *other, int o
     if (!lathe_dtype_numeric(type) && m->number != 0)
       return false;
     for (size_t i = 0; i < count; i++) {
-      const double value = (double)problem_expected(p, o, i) * m->number;
+      double value;
+      lathe_dtype_widen(type, result + i * size, 1, &value);
+      value *= m->number;
       lathe_dtype_narrow(type, &value, 1, result + i * size);
     }
     return true;
@@ -136,7 +137,7 @@ static bool spoil(const problem *p, const mutant *m, const problem *other, int o
       memset(result + ((row + 1) * COLUMNS - LAST) * stride, 0, LAST * stride);
     return true;
   }
-  moved = result_right(other, o);
+  moved = result_of(from, other, o);
   if (!moved)
     return false;
   memcpy(result, moved, p->bytes[o]);
@@ -146,7 +147,8 @@ static bool spoil(const problem *p, const mutant *m, const problem *other, int o
 
 /* Judges a mutant's results by the problem; right: what a right kernel would leave of each output; other: see
  * spoil. */
-static void try_mutant(const problem *p, char *const *right, mutant *m, const problem *other) {
+static void try_mutant(result_source *from, const problem *p, char *const *right, mutant *m,
+                       const problem *other) {
   for (int o = 0; o < p->op->noperands; o++) {
     char *wrong;
     if (!p->op->operands[o].output || m->found[o])
@@ -155,10 +157,9 @@ static void try_mutant(const problem *p, char *const *right, mutant *m, const pr
     if (!wrong)
       continue;
     memcpy(wrong, right[o], p->bytes[o]);
-    if (spoil(p, m, other, o, wrong) && !result_is_same(p, o, right[o], wrong)) {
-      const judgement j = judge_output(p, NULL, o, wrong);
+    if (spoil(from, p, m, other, o, wrong) && !result_is_same(p, o, right[o], wrong)) {
       m->tried[o] = true;
-      m->found[o] = !judge_is_right(&j);
+      m->found[o] = !result_passes(from, p, o, wrong);
     }
     free(wrong);
   }
@@ -171,8 +172,9 @@ static bool is_done(const lathe_op *op, const mutant *m) {
   return true;
 }
 
-static int list_mutants(const lathe_op *op, lathe_dtype dtype, mutant *list) {
-  const double slightly = lathe_dtype_is_narrow(dtype) ? 1.1 : 1.01;
+/* rough: whether results have few digits. */
+static int list_mutants(const lathe_op *op, bool rough, mutant *list) {
+  const double slightly = rough ? 1.1 : 1.01;
   int count = 0;
 
   list[count++] = (mutant){.how = SCALED, .number = 0};
@@ -237,16 +239,16 @@ static bool is_zero(const problem *p) {
 }
 
 /* zero: whether every result of this problem and of those before it is. */
-static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *list, int count,
-                    bool *zero) {
+static bool try_all(const lathe_op *op, lathe_dtype dtype, result_source *from, int seed,
+                    mutant *list, int count, bool *zero) {
   problem *p = make(op, dtype, seed, COLUMNS);
   char *right[LATHE_MAX_OPERANDS] = {NULL};
   bool ok = p != NULL;
 
   for (int o = 0; o < op->noperands && ok; o++)
     if (op->operands[o].output) {
-      right[o] = result_right(p, o);
-      ok = right[o] != NULL;
+      right[o] = result_of(from, p, o);
+      ok = right[o] && (!from || result_passes(from, p, o, right[o]));
     }
   *zero = *zero && ok && is_zero(p);
   for (int i = 0; i < count && ok; i++) {
@@ -255,7 +257,7 @@ static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *lis
       continue;
     ok = solve_wrongly(p, &list[i], seed, &other);
     if (ok)
-      try_mutant(p, right, &list[i], other);
+      try_mutant(from, p, right, &list[i], other);
     problem_free(other);
   }
   for (int o = 0; o < op->noperands; o++)
@@ -264,10 +266,11 @@ static bool try_all(const lathe_op *op, lathe_dtype dtype, int seed, mutant *lis
   return ok;
 }
 
-mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, char *text, size_t size) {
+mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, result_source *from, char *text,
+                           size_t size) {
   mutate_survivor found[MUTANTS];
-  const int count = mutate_survivors(op, dtype, found, COUNT(found));
-  mutate_verdict verdict = MUTATE_NONE_PASSES;
+  const int count = mutate_survivors(op, dtype, from, found, COUNT(found));
+  mutate_verdict verdict = count < 0 ? MUTATE_UNABLE : MUTATE_NONE_PASSES;
   size_t length = (size_t)snprintf(text, size, "weak:");
 
   for (int i = 0; i < count && i < (int)COUNT(found); i++) {
@@ -284,26 +287,30 @@ mutate_verdict mutate_note(const lathe_op *op, lathe_dtype dtype, char *text, si
         " would pass for %s, as the bound is wider than the difference: give the inputs a range "
         "where results differ by more, or the op a smaller ulp (%s)",
         count > 0 ? found[0].output : "", op->source);
-  if (verdict == MUTATE_NONE_PASSES)
+  if (count <= 0)
     text[0] = 0;
   return verdict;
 }
 
-int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *survivors, int most) {
+int mutate_survivors(const lathe_op *op, lathe_dtype dtype, result_source *from,
+                     mutate_survivor *survivors, int most) {
   mutant list[MUTANTS];
-  const int count = list_mutants(op, dtype, list);
+  const bool rough = lathe_dtype_is_narrow(dtype) || (from && from->variant->digits > 0);
+  const int count = list_mutants(op, rough, list);
   int found = 0;
   bool zero = true;
 
   for (int seed = 1; seed <= SEEDS; seed++)
-    if (!try_all(op, dtype, seed, list, count, &zero))
+    if (!try_all(op, dtype, from, seed, list, count, &zero))
       return -1;
   if (op->bench->nsizes > 0 && lathe_contracted_flops(op, op->bench->sizes[0].dim) > 0)
-    found = contraction_mutants(op, dtype, op->bench->sizes[0].dim, survivors, most);
+    found = contraction_mutants(op, dtype, from, op->bench->sizes[0].dim, survivors, most);
   if (found < 0)
     return -1;
   for (int i = 0; i < count; i++)
-    for (int o = 0; o < op->noperands; o++)
+    for (int o = 0; o < op->noperands; o++) {
+      if (from)
+        from->tried += list[i].tried[o];
       if ((list[i].tried[o] && !list[i].found[o]) ||
           (zero && i == ZEROS && op->operands[o].output)) {
         if (found < most) {
@@ -313,5 +320,6 @@ int mutate_survivors(const lathe_op *op, lathe_dtype dtype, mutate_survivor *sur
         }
         found++;
       }
+    }
   return found;
 }

@@ -2,10 +2,30 @@
 #ifndef RESULT_H
 #define RESULT_H
 
+#include "devices/common/device.h"
 #include "problem/problem.h"
+
+/* A variant whose results are made wrong on purpose, and how many were so far; and its calls, of some sizes. */
+typedef struct result_source {
+  device *on;
+  const lathe_variant *variant;
+  int tried;
+  struct {
+    device_call *call;
+    size_t dim[LATHE_MAX_DIMS];
+  } kept[2];
+} result_source;
+
+void result_source_free(result_source *from);
 
 /* What a right kernel would leave; to be freed, null where memory is short. */
 void *result_right(const problem *p, int output);
+
+/* The same, or where `from` is not null what that variant leaves; null also where it can't be run. */
+void *result_of(result_source *from, const problem *p, int output);
+
+/* Whether a result would pass for right: as the device's own, or where `from` is null as any kernel's. */
+bool result_passes(const result_source *from, const problem *p, int output, const void *result);
 
 /* Whether two results have the same numbers; -0 is 0. */
 bool result_is_same(const problem *p, int output, const char *a, const char *b);

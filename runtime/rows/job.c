@@ -286,25 +286,53 @@ static check_kept *recall(device_call *call, uint64_t results, check_result *fou
   return first;
 }
 
-/* Whether what is wrong with such an op would be found out, told of rows that are right; see mutate.h. */
-static void weigh(const lathe_variant *v, check_result *found) {
-  static struct {
-    const lathe_op *op;
-    lathe_dtype dtype;
-    mutate_verdict verdict;
-    char text[sizeof found->message];
-  } known;
+/* What would pass for right of such an op, whichever variant leaves it: mutate.h. */
+typedef struct weakness {
+  const lathe_op *op;
+  lathe_dtype dtype;
+  mutate_verdict verdict;
+  char text[sizeof((check_result *)0)->message];
+} weakness;
+
+static const weakness *weakness_of(const lathe_variant *v) {
+  static weakness known;
 
   if (known.op != v->op || known.dtype != v->dtype) {
     known.op = v->op;
     known.dtype = v->dtype;
-    known.verdict = mutate_note(v->op, v->dtype, known.text, sizeof known.text);
+    known.verdict = mutate_note(v->op, v->dtype, NULL, known.text, sizeof known.text);
   }
-  if (found->verdict != CHECK_RIGHT || known.verdict == MUTATE_NONE_PASSES)
+  return &known;
+}
+
+/* Tells rows that are right of it. */
+static void weigh(const lathe_variant *v, check_result *found) {
+  const weakness *known = weakness_of(v);
+
+  if (found->verdict != CHECK_RIGHT || !known->text[0])
     return;
-  if (known.verdict == MUTATE_GROSS_PASSES)
+  if (known->verdict == MUTATE_GROSS_PASSES)
     found->verdict = CHECK_UNPROVED;
-  snprintf(found->message, sizeof found->message, "%s", known.text);
+  snprintf(found->message, sizeof found->message, "%s", known->text);
+}
+
+/* In the place of a size: the variant's own results, made wrong, are to be called so, but for those that would pass of any
+ * variant. */
+static check_result try_mutants(const job *j, device *on) {
+  const lathe_variant *v = j->variant;
+  result_source from = {.on = on, .variant = v};
+  check_result r = {.verdict = CHECK_RIGHT};
+  const mutate_verdict found = mutate_note(v->op, v->dtype, &from, r.message, sizeof r.message);
+
+  result_source_free(&from);
+  snprintf(r.checked, sizeof r.checked, "%d mutants", from.tried);
+  if (found == MUTATE_UNABLE) {
+    r.verdict = CHECK_WRONG;
+    snprintf(r.message, sizeof r.message, "has no right result that could be made wrong");
+  } else if (found != MUTATE_NONE_PASSES && strcmp(r.message, weakness_of(v)->text) != 0) {
+    r.verdict = CHECK_UNPROVED;
+  }
+  return r;
 }
 
 /* The results of both problems; null where they are not right, or are not to be timed. */
@@ -399,12 +427,14 @@ outcome job_run(const job *j) {
   layout.drawn = (unsigned)j->round;
   *now = trial_of(j, ASKED);
   ranges_begin(j->variant->name);
-  if (on && j->round == 0 && !j->peer) {
+  if (on && j->mutants) {
+    out.check = try_mutants(j, on);
+  } else if (on && j->round == 0 && !j->peer) {
     ranges_begin("probe");
     out.check = probe_variant(on, j->variant, j->seed, now);
     ranges_end();
   }
-  if (out.check.verdict == CHECK_RIGHT) {
+  if (out.check.verdict == CHECK_RIGHT && !(on && j->mutants)) {
     *now = trial_of(j, ASKED);
     asked = on ? problem_of(j, on, ASKED, 0, &why) : NULL;
     if (asked && j->round == 0)

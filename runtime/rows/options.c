@@ -156,9 +156,9 @@ static void set_percent(request *r, const option_row *row, const char *value) {
 }
 
 /* What is checked otherwise than it is used is not measured. */
-static void set_in_place(request *r, const option_row *row, const char *value) {
-  (void)row, (void)value;
-  r->o.layout.in_place = r->o.check_only = true;
+static void set_check(request *r, const option_row *row, const char *value) {
+  (void)value;
+  *(bool *)member(r, row) = r->o.check_only = true;
 }
 
 static void set_special(request *r, const option_row *row, const char *value) {
@@ -314,7 +314,7 @@ static const option_row rows[] = {
     {"in-place", NULL,
      "the output on the input, where the op can; does not\n"
      "measure",
-     .set = set_in_place},
+     .set = set_check, .to = TO(o.layout.in_place)},
     {"offset", "BYTES",
      "start buffers so far from a 64-byte boundary, all but an\n"
      "op's first two twice as far; a multiple of the smallest\n"
@@ -322,6 +322,11 @@ static const option_row rows[] = {
      .set = set_bytes, .to = TO(o.layout.offset), .least = 0, .most = MOST_OFFSET},
     {"page-end", NULL, "end buffers where memory ends", .set = set_flag,
      .to = TO(o.layout.page_end)},
+    {"mutants", NULL,
+     "in place of a size, a kernel's results made wrong in each\n"
+     "of some ways: a row is right where all are called wrong;\n"
+     "does not measure",
+     .set = set_check, .to = TO(o.mutants)},
     {.help = "\n"
              "What to show"},
     {"rows", NULL, "a line for each variant, as for one op alone", .set = set_flag,
@@ -428,7 +433,7 @@ static void set_times(request *r) {
 }
 
 #define LISTS "list-ops list-sizes list-backends list-devices list-variants"
-#define CHECKS "check-only special in-place"
+#define CHECKS "check-only special in-place mutants"
 #define MEASURES "warmup iterations min-time rounds max-noise profile compare"
 #define RUNS "fast threads seed offset page-end peers rows csv html markdown"
 

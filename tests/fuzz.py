@@ -1,8 +1,8 @@
 """Random specs of all families, compiled, checked and mutated, against an evaluator that shares nothing
 with lathe. `ninja fuzz` runs it for an hour.
 
-usage: fuzz_specs.py [--seconds N] [--seed N] [--first N] [--rounds N] [--ops N] [--kinds A,B]
-                     [--folder DIR]
+usage: fuzz.py [--seconds N] [--seed N] [--first N] [--rounds N] [--ops N] [--kinds A,B] [--folder DIR]
+       fuzz.py --pack N|--shrink SPEC...|--again PACK [--seconds N] [--seed N] [--kinds A] [--folder DIR] [--out DIR]
 
 A round makes some ops of its seed and number alone and builds them for one kind of backend: cpu, wide
 (AVX-512 and SSE2), cuda (on the processor, by tests/cuda/emulator) or vulkan. Then
@@ -14,7 +14,11 @@ A round makes some ops of its seed and number alone and builds them for one kind
   * a kernel with a step exchanged is called wrong by the bench, unless its results are right all the same.
 
 What is found is a line, with the command that repeats it; its spec is kept in DIR/found. Exit status 1
-where something was found. LATHE_FUZZ in the environment has options that come before those given.
+where something was found.
+
+--pack builds N specs into DIR, for CUDA and Vulkan unless --kinds says another kind: a program, the specs, and on_gpu.py,
+whose part `fuzz` runs them where there is a GPU. --shrink does so with parts of specs of packs that were found there:
+each is the value of a node below the output. --again builds a pack's specs with the kernels and verdicts of now. LATHE_FUZZ in the environment has options that come before those given.
 """
 
 import argparse
@@ -29,19 +33,22 @@ from pathlib import Path
 
 import numpy as np
 
+import fuzz_build
 import fuzz_mutants
-import fuzz_ops
+import fuzz_pack
+import fuzz_products
 import fuzz_truths
+from fuzz_build import SOURCE, forward_of
 from problems import Dump, Refused
 
-SOURCE = Path(os.environ.get("LATHE_SRC", Path(__file__).resolve().parent.parent))
-BACKENDS = {"cpu": ["avx2", "scalar"], "wide": ["avx512", "sse2"], "cuda": ["cuda"], "vulkan": ["vulkan"]}
+BACKENDS = {"gpu": ["cuda", "vulkan"], "cpu": ["avx2", "scalar"], "wide": ["avx512", "sse2"], "cuda": ["cuda"], "vulkan": ["vulkan"]}
 TURNS = ["cpu", "wide", "cpu", "cuda", "cpu", "wide", "cpu", "vulkan"]
 SLOW = {"cuda": 3, "vulkan": 4}  # by how much fewer ops a round has
 SIZES = {1: [(1,), (33,), (257,)], 2: [(1, 1), (1, 17), (7, 65), (19, 3)], 3: [(1, 1, 1), (3, 1, 9), (2, 5, 34)]}
+PRODUCT_SIZES = [(1,) * 8, (3, 2, 4, 5, 2, 3, 2, 2), (5, 9, 1, 3, 2, 1, 2, 2)]
 EMPTY = {1: [(0,)], 2: [(0, 5)], 3: [(2, 0, 3)]}
 CHECKS = [
-    ("--size", "1,7,33,1003,10007,1x65,5x129,17x4,2x3001,3x5x33"),
+    ("--size", "1,7,33,1003,10007,1x65,5x129,17x4,2x3001,3x5x33,2x9x17x33,2x3x4x5x9"),
     ("--size", "67,3x100,2x3x21", "--special", "nan,inf,zero,denormal"),
     ("--size", "259,9x77", "--offset", "8"),
     ("--size", "65,7x33", "--in-place"),
@@ -49,29 +56,36 @@ CHECKS = [
 ]
 SPECIAL = "nan inf zero denormal alone ties narrow scalars".split()  # the bits of random.h
 SLACK = {"f64": 1e-12, "f32": 1e-4, "f16": 1e-2, "bf16": 0.1}  # relative errors that are no matter beside others
-# What a random spec may be refused for, rightly.
-REFUSALS = [
-    r"expected what varies over some axis",
-    r"expected axes out of those of its argument",
-    r"nothing of what '.*' reads has a derivative",
-    r"expected at most 16 operands",
-    r"expected at most 8 reductions",
-    r"; the \w+ family has for",  # not the parameters of the family that fuzz_ops.py takes it for
-]
-
 
 class Finding(Exception):
     """What stops a round."""
 
 
-def forward_of(name):
-    """The name of the op that an op belongs to: its own, or the one whose gradient it computes."""
-    return name.partition("_backward")[0]
+def sizes_of(op):
+    """Some sizes, of products small ones: each element of their inputs is a direction for the evaluator."""
+    return [shape[:len(op.dims)] for shape in PRODUCT_SIZES] if op.key in fuzz_pack.PRODUCTS else SIZES[len(op.dims)]
+
+
+def empty(row):
+    """A size with nothing along one axis."""
+    return EMPTY.get(len(row.dims), [(2, 0, 3, 2, 2, 2, 2, 2)[:len(row.dims)]])
 
 
 def gradients_of(dump, op):
     """The ops that compute an op's gradient: one, or one for each input."""
     return [row for name, row in sorted(dump.ops.items()) if forward_of(name) == op.name != name]
+
+
+def emulator(folder):
+    """The options that build for the emulator of CUDA, whose driver is put into the folder."""
+    tests = SOURCE / "tests" / "cuda"
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-U_FORTIFY_SOURCE", "-O1", "-shared", "-fPIC",
+               f"-I{SOURCE / 'runtime'}", f"-I{tests / 'emulator'}", f"-I{tests}", str(tests / "emulator/emulator.c"),
+               str(tests / "driver/device.c"), str(tests / "driver/defaults.c"), "-o", str(folder / "libcuda.so.1"),
+               "-lm", "-lpthread"]
+    subprocess.run(command, check=True)
+    return [f"NVCC={tests / 'emulator' / 'nvcc'}", "NVCCFLAGS=-O0", "--cuda-arch=sm_90a"]
 
 
 class Fuzzer:
@@ -96,87 +110,34 @@ class Fuzzer:
         (keep / f"{op.name}.lua").write_text(op.lua)
         if about:
             (keep / f"{op.name}.txt").write_text(about)
-        self.say(f"FOUND {op.name}: {what}; {keep / op.name}.lua; again: fuzz_specs.py --seed {self.options.seed} "
+        self.say(f"FOUND {op.name}: {what}; {keep / op.name}.lua; again: fuzz.py --seed {self.options.seed} "
                  f"--first {self.round} --rounds 1 --kinds {self.kind} --ops {self.options.ops}")
 
     # -- building ---------------------------------------------------------------------------------
 
     def build_folder(self, kind):
-        """A source tree whose specs are the fuzzer's, and a build folder that is configured for it."""
+        """A build folder that is configured for a kind; None, and a line, where this machine lacks what that takes."""
         if kind not in self.ready:
             folder = self.folder / kind
-            specs = folder / "tree" / "specs"
-            specs.mkdir(parents=True, exist_ok=True)
-            for name in ("configure", "build.ninja.in", "gen", "templates", "runtime", "tests"):
-                link = folder / "tree" / name
-                if not link.is_symlink():
-                    link.symlink_to(SOURCE / name)
-            if not (specs / "include").is_symlink():
-                (specs / "include").symlink_to(SOURCE / "specs" / "include")
-            self.ready[kind] = folder if self.configure(kind, folder) else None
+            everything = sum(BACKENDS.values(), [])
+            options = [f"--disable-{b}" for b in everything if b not in BACKENDS[kind]]
+            options += [f"--enable-{b}" for b in BACKENDS[kind]]
+            options += emulator(folder) if kind == "cuda" else ["--cuda-arch=sm_90a"] if kind == "gpu" else []
+            wrong = fuzz_build.configure(folder, options,
+                                         {"CFLAGS": "-O1", "KERNEL_CFLAGS": "-O1"})
+            if wrong:
+                self.say(f"no rounds of {kind}: {wrong}")
+            self.ready[kind] = None if wrong else folder
         return self.ready[kind]
 
-    def configure(self, kind, folder):
-        """False where this machine lacks what that takes, with a line that says so."""
-        everything = sum(BACKENDS.values(), [])
-        options = [f"--disable-{b}" for b in everything if b not in BACKENDS[kind]]
-        options += [f"--enable-{b}" for b in BACKENDS[kind]]
-        if kind == "cuda":
-            emulator = SOURCE / "tests" / "cuda" / "emulator"
-            options += [f"NVCC={emulator / 'nvcc'}", "NVCCFLAGS=-O0", "--cuda-arch=sm_90a"]
-            driver = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-U_FORTIFY_SOURCE", "-O1", "-shared", "-fPIC",
-                      f"-I{SOURCE / 'runtime'}", f"-I{emulator}", f"-I{SOURCE / 'tests' / 'cuda'}",
-                      str(emulator / "emulator.c"), str(SOURCE / "tests/cuda/driver/device.c"),
-                      str(SOURCE / "tests/cuda/driver/defaults.c"), "-o", str(folder / "libcuda.so.1"), "-lm",
-                      "-lpthread"]
-            subprocess.run(driver, check=True)
-        if os.environ.get("LATHE_LAUNCHER"):
-            options.append(f"--launcher={os.environ['LATHE_LAUNCHER']}")
-        tools = Path("out", "tools").absolute()
-        (folder / "out").mkdir(exist_ok=True)
-        if tools.is_dir() and not (folder / "out" / "tools").exists():
-            (folder / "out" / "tools").symlink_to(tools)
-        environment = os.environ | {"CFLAGS": "-O1", "KERNEL_CFLAGS": "-O1"}
-        done = subprocess.run(["tree/configure", *options], cwd=folder, env=environment, capture_output=True, text=True)
-        if done.returncode:
-            self.say(f"no rounds of {kind}: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
-        return done.returncode == 0
-
-    def build(self, folder, ops):
-        """Builds what can be built of the ops and returns it."""
-        ops = {op.name: op for op in ops}
-        specs = folder / "tree" / "specs"
-        for old in specs.glob("*.lua"):
-            old.unlink()
-        for op in ops.values():
-            (specs / f"{op.name}.lua").write_text(op.lua)
-        while ops:
-            done = subprocess.run(["ninja", "-k", "0", "out/bench", "out/tests/problem-dump"], cwd=folder,
-                                  capture_output=True, text=True)
-            if done.returncode == 0:
-                return list(ops.values())
-            bad = self.failures(done.stdout + done.stderr, ops)
-            for name in bad:
-                (specs / f"{name}.lua").unlink()
-                del ops[name]
-        return []
-
-    def failures(self, output, ops):
-        """The ops that a build failed for, each judged."""
-        bad = set()
-        for name, reason in re.findall(r"^(?:lathe-gen: )?specs/(\w+)\.lua:\d+: (.*)$", output, re.M):
-            if name in ops and name not in bad:
-                bad.add(name)
-                self.counts["refused"] += 1
-                if not any(re.search(allowed, reason) for allowed in REFUSALS):
-                    self.finding(ops[name], f"refused: {reason}", output)
-        for name in re.findall(r"out/gen/(\w+?)/", "\n".join(re.findall(r"^FAILED: (.*)$", output, re.M))):
-            if forward_of(name) in ops and forward_of(name) not in bad:
-                bad.add(forward_of(name))
-                self.finding(ops[forward_of(name)], "is not built", output)
-        if not bad:
-            raise Finding(f"a build failed for no op: {output[-2000:]}")
-        return bad
+    def failed(self, op, reason, output):
+        """What to make of an op that is not built."""
+        if not reason:
+            self.finding(op, "is not built", output)
+            return
+        self.counts["refused"] += 1
+        if not any(re.search(allowed, reason) for allowed in fuzz_build.REFUSALS):
+            self.finding(op, f"refused: {reason}", output)
 
     # -- the bench --------------------------------------------------------------------------------
 
@@ -222,7 +183,7 @@ class Fuzzer:
             variant = row["variant"] if self.kind in ("cpu", "wide") else "-"
             problem = dump.problem(dump.ops[row["op"]], row["dtype"], shape, int(asked["seed"]), special, variant)
         find = fuzz_truths.truths if row["op"] == op.name else fuzz_truths.gradient_truths
-        for name, truth in find(op, problem, shape, self.seed(), True).items():
+        for name, truth in find(op, problem, shape, self.seed(), dump.ops[row["op"]].dims, True).items():
             if not problem.got:  # of a device that the dump does not know: wherever that may be
                 if truth.is_open(SLACK[row["dtype"]]):
                     return True
@@ -243,18 +204,18 @@ class Fuzzer:
         with Dump(str(folder / "out/tests/problem-dump")) as dump:
             for op in ops:
                 for dtype in op.dtypes:
-                    for shape in SIZES[len(op.dims)]:
+                    for shape in sizes_of(op):
                         for special in (0, 7):
                             self.compare(dump, op, dump.ops[op.name], dtype, shape, special)
                         for row in gradients_of(dump, op):
-                            self.compare(dump, op, row, dtype, shape, 0)
+                            self.compare(dump, op, row, dtype, shape[:len(row.dims)], 0)
                 self.run_on_nothing(dump, op)
 
     def compare(self, dump, op, row, dtype, shape, special):
         gradient = row.name != op.name
         problem = dump.problem(row, dtype, shape, self.seed(), special)
         find = fuzz_truths.gradient_truths if gradient else fuzz_truths.truths
-        for name, truth in find(op, problem, shape, self.seed()).items():
+        for name, truth in find(op, problem, shape, self.seed(), row.dims).items():
             self.counts["gradients" if gradient else "results"] += truth.exact.size
             at = truth.disagrees(problem.expected[name])
             if at is not None:
@@ -267,13 +228,13 @@ class Fuzzer:
         """Kernels on sizes with no points: they end, and what they leave is the reference's."""
         for row in [dump.ops[op.name], *gradients_of(dump, op)]:
             for dtype, names in row.variants.items():
-                for shape, variant in [(s, v) for s in EMPTY[len(op.dims)] for v in names]:
+                for shape, variant in [(s, v) for s in empty(row) for v in names]:
                     try:
                         problem = dump.problem(row, dtype, shape, 1, 0, variant)
                     except Refused as error:
                         self.finding(op, f"{variant} on {'x'.join(map(str, shape))}: {error}")
                         continue
-                    truth = fuzz_truths.truths(op, problem, shape, self.seed()) if row.name == op.name else {}
+                    truth = fuzz_truths.truths(op, problem, shape, self.seed(), row.dims) if row.name == op.name else {}
                     for output, got in problem.got.items():
                         if not np.allclose(got, problem.expected[output], SLACK[dtype], equal_nan=True) and (
                                 output not in truth  # where the sign of an empty sum decides either is right
@@ -299,7 +260,7 @@ class Fuzzer:
                 if "wrong" in said or "right" not in said:  # unproved, it vouches for nothing
                     continue
                 self.counts["alive"] += 1
-                shown = fuzz_mutants.shows(dump, mutant, SIZES[len(mutant.op.dims)], self.seed())
+                shown = fuzz_mutants.shows(dump, mutant, sizes_of(mutant.op), self.seed())
                 weak = [re.search(r"^weak: .* would pass for (\w+),", row.get("note") or "") for row in rows]
                 if shown and shown.split(" ")[0] not in [said[1] for said in weak if said]:
                     self.finding(mutant.op, f"the bench calls a mutant right: {mutant.row} {mutant.dtype} on "
@@ -338,10 +299,10 @@ class Fuzzer:
             return
         wanted, made = max(1, options.ops // SLOW.get(self.kind, 1)), []
         while len(made) < wanted:
-            op = fuzz_ops.make_op(rng, f"f{self.round}_{len(made)}", BACKENDS[self.kind])
+            op = fuzz_products.make_any(rng, f"f{self.round}_{len(made)}", BACKENDS[self.kind])
             made += [op] if op else []
         self.counts["specs"] += len(made)
-        ops = self.build(folder, made)
+        ops = fuzz_build.build(folder, made, ["out/bench", "out/tests/problem-dump"], self.failed)
         if not ops:
             return
         self.check_kernels(folder, ops)
@@ -358,9 +319,9 @@ class Fuzzer:
                 (not options.rounds or self.round < options.first + options.rounds):
             try:
                 self.run_round()
-            except (Finding, EOFError) as error:
+            except (Finding, EOFError, RuntimeError) as error:
                 self.found += 1
-                self.say(f"FOUND in round {self.round}: {error}; again: fuzz_specs.py --seed {options.seed} "
+                self.say(f"FOUND in round {self.round}: {error}; again: fuzz.py --seed {options.seed} "
                          f"--first {self.round} --rounds 1 --kinds {self.kind} --ops {options.ops}")
             self.round += 1
             self.say(f"round {self.round - 1} ({self.kind}): " +
@@ -379,7 +340,16 @@ def main():
     parser.add_argument("--mutants", type=int, default=12)
     parser.add_argument("--kinds")
     parser.add_argument("--folder", default="out/fuzz")
-    return Fuzzer(parser.parse_args(os.environ.get("LATHE_FUZZ", "").split() + sys.argv[1:])).run()
+    parser.add_argument("--pack", type=int, default=0)
+    parser.add_argument("--out")
+    parser.add_argument("--shrink", nargs="+")
+    parser.add_argument("--again")
+    options = parser.parse_args(os.environ.get("LATHE_FUZZ", "").split() + sys.argv[1:])
+    fuzzer = Fuzzer(options)
+    if options.pack or options.shrink or options.again:
+        kind = options.kinds or "gpu"
+        return fuzz_pack.make_pack(options, fuzzer, kind, BACKENDS[kind])
+    return fuzzer.run()
 
 
 if __name__ == "__main__":
