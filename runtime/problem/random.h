@@ -48,8 +48,8 @@ extern const char *const random_names[RANDOM_NAMES];
 const char *random_special_names(unsigned special);
 
 /* Fills count elements with values uniform in [low, high], rounded to the type. About one element in eight, of
- * positions and seeds every other one, is one of the special values asked for, instead; or with RANDOM_ALONE one of each `row`
- * elements. Of special values positions and seeds have RANDOM_BEYOND alone. */
+ * positions and seeds every other one, is one of the special values asked for, instead; or with RANDOM_ALONE one of
+ * each `row` elements. Of special values positions and seeds have RANDOM_BEYOND alone. */
 void random_fill(lathe_dtype dtype, void *to, size_t count, size_t row, double low, double high,
                  uint64_t seed, uint64_t stream, unsigned special);
 

@@ -137,7 +137,8 @@ static check_result time_fresh(const job *j, device_call *call, const problem *f
   if (r.verdict == CHECK_WRONG)
     return r;
   *now = trial_of(j, ASKED);
-  return call->on->load(call, before) ? (check_result){.verdict = CHECK_RIGHT} : check_failed(call);
+  r = (check_result){.verdict = CHECK_RIGHT};
+  return call->on->load(call, before) ? r : check_failed(call);
 }
 
 /* Measures warm, and cold where that can be had; fresh: null, or a problem that the kernel has not had. */

@@ -306,10 +306,10 @@ static const option_row rows[] = {
     {"seed", "N", "the inputs' seed, as an earlier run printed it", .set = set_seed, .least = 0,
      .most = INT64_MAX},
     {"special", "KIND,...",
-     "sprinkle nan, inf, zero (of both signs), denormal, beyond\n"
-     "(the range); does not measure; alone: one in a row; ties,\n"
-     "narrow, scalars, small, negative, equal, ends, far, poked,\n"
-     "nulls, same: drawn as the probe does",
+     "sprinkle nan, inf, zero (of both signs), denormal,\n"
+     "beyond (the range); does not measure; alone: one in a\n"
+     "row; ties, narrow, scalars, small, negative, equal,\n"
+     "ends, far, poked, nulls, same: drawn as the probe does",
      .set = set_special},
     {"in-place", NULL,
      "the output on the input, where the op can; does not\n"
