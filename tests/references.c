@@ -46,9 +46,15 @@ lathe_fn *references_find(void *library, const char *format, size_t number) {
 }
 
 void references_ask(lathe_fn *reference, const char *family, lathe_args args) {
+  references_ask_of(reference, family, args, 0x1p-23, 0);
+}
+
+void references_ask_of(lathe_fn *reference, const char *family, lathe_args args, double unit,
+                       double flushed) {
   const bool rows = strcmp(family, "rows") == 0;
   const reference_part part = {.args = args,
-                               .unit = 0x1p-23,
+                               .unit = unit,
+                               .flushed = flushed,
                                .step = REFERENCE_GATHER,
                                .count = rows ? args.dim[0] : args.dim[0] * args.dim[1]};
 

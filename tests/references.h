@@ -15,5 +15,8 @@ lathe_fn *references_find(void *library, const char *format, size_t number);
 
 /* Asks the reference of a map or of rows, of two dimensions, for everything, in one part (reference.h). */
 void references_ask(lathe_fn *reference, const char *family, lathe_args args);
+/* The same of kernels that compute by such units, and of which `flushed` is what reference_part has it for. */
+void references_ask_of(lathe_fn *reference, const char *family, lathe_args args, double unit,
+                       double flushed);
 
 #endif

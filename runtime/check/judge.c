@@ -182,9 +182,9 @@ static bool right_in_view(const law *l, const block *found, size_t i, const prob
   error = element_error(&by, &b, 0);
   if (isnan(error) || error <= l->shown || l->stored->integer)
     return isnan(error) || error <= l->shown;
-  more = fmax(b.magnitude[0] - fmax(found->magnitude[i], 0), 0) *
-             ldexp(1, 1 - l->computed->digits) +
-         (l->narrow ? 0.5 * spacing_at(l->stored, b.expected[0]) : 0);
+  more =
+      fmax(b.magnitude[0] - fmax(found->magnitude[i], 0), 0) * ldexp(1, 1 - l->computed->digits) +
+      (l->narrow ? 0.5 * spacing_at(l->stored, b.expected[0]) : 0);
   return fabs(b.difference[0]) < more + (flushes ? ldexp(1, l->stored->emin) : 0);
 }
 

@@ -51,7 +51,7 @@ typedef struct reference_part {
   /* Of the kernels that are checked: the spacing of numbers next to 1, and the smallest normal number in such units
    * where they may take what is below as zero, else 0. */
   double unit, flushed;
-  bool more;   /* GATHER over the rows: the block's workspace has what came before */
+  bool more; /* GATHER over the rows: the block's workspace has what came before */
 } reference_part;
 
 #endif

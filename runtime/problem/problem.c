@@ -375,19 +375,25 @@ long double problem_expected(const problem *p, int output, size_t element) {
   return value;
 }
 
-static void flush(lathe_dtype type, void *values, size_t count) {
+/* Whether an operand has numbers below the normal range of its type; with `away` they become zero, of the same sign. */
+static bool flush(const problem *p, int o, bool away) {
+  const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
   const dtype_format *f = lathe_dtype_format_of(type);
   const double smallest = ldexp(1, f->emin);
+  bool has = false;
 
-  for (size_t i = 0; i < count; i++) {
-    char *at = (char *)values + i * f->size;
+  for (size_t i = 0; i < p->elements[o]; i++) {
+    char *at = (char *)p->input[o] + i * f->size;
     double value;
     lathe_dtype_widen(type, at, 1, &value);
     if (fabs(value) < smallest && value != 0) {
+      has = true;
       value = copysign(0, value);
-      lathe_dtype_narrow(type, &value, 1, at);
+      if (away)
+        lathe_dtype_narrow(type, &value, 1, at);
     }
   }
+  return has;
 }
 
 problem *problem_copy(const problem *p) {
@@ -403,28 +409,13 @@ problem *problem_copy(const problem *p) {
   return NULL;
 }
 
-/* The types whose numbers may be below a normal range, of a problem's inputs. */
-static unsigned input_types(const problem *p) {
-  unsigned types = 0;
-
-  for (int o = 0; o < p->op->noperands; o++) {
-    const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
-    if (!p->op->operands[o].output && lathe_dtype_numeric(type) &&
-        !lathe_dtype_format_of(type)->integer)
-      types |= 1u << type;
-  }
-  return types;
-}
-
 /* The same of a problem whose results are all expected. */
 static problem *copy_by(const problem *p, problem_leeway leeway) {
   problem *copy = problem_copy(p);
 
-  for (int o = 0; copy && o < p->op->noperands; o++) {
-    const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
-    if (p->input[o] && leeway.flushed & input_types(p) & 1u << type)
-      flush(type, copy->input[o], p->elements[o]);
-  }
+  for (int o = 0; copy && o < p->op->noperands; o++)
+    if (leeway.operands & 1u << o)
+      flush(copy, o, true);
   if (copy)
     copy->leeway = leeway;
   if (copy && problem_solve(copy))
@@ -447,18 +438,38 @@ problem *problem_by(const problem *p, problem_leeway leeway) {
   return by;
 }
 
+/* The operands of some types that have numbers to flush. */
+static unsigned flushable(const problem *p, unsigned types) {
+  unsigned found = 0;
+
+  for (int o = 0; o < p->op->noperands; o++) {
+    const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
+    if (p->input[o] && types & 1u << type && lathe_dtype_numeric(type) &&
+        !lathe_dtype_format_of(type)->integer && flush(p, o, false))
+      found |= 1u << o;
+  }
+  return found;
+}
+
 problem_views problem_views_make(const problem *p, problem_leeway leeway) {
   problem_views v = {.leeway = leeway};
-  const unsigned all = leeway.flushed & input_types(p);
+  const unsigned all = flushable(p, leeway.flushed);
 
-  for (unsigned some = all;; some = (some - 1) & all) { /* each subset, the empty one last */
-    leeway.flushed = some;
-    if (v.count < PROBLEM_VIEWS && (some || leeway.digits || leeway.between))
-      v.of[v.count] = problem_by(p, leeway);
-    v.count += v.of[v.count] != NULL;
-    if (!some)
-      return v;
-  }
+  /* All, none, each alone and all but each, and of what is left as many as there is room for. */
+  for (int turn = 0; turn < 2; turn++)
+    for (unsigned some = all;; some = (some - 1) & all) {
+      const unsigned rest = all & ~some;
+      const bool first = !(some & (some - 1)) || !(rest & (rest - 1));
+      leeway.operands = some;
+      if (first == (turn == 0) && v.count < PROBLEM_VIEWS &&
+          (some || leeway.digits || leeway.between)) {
+        v.of[v.count] = problem_by(p, leeway);
+        v.count += v.of[v.count] != NULL;
+      }
+      if (!some || (turn == 1 && v.count == PROBLEM_VIEWS))
+        break;
+    }
+  return v;
 }
 
 void problem_views_free(problem_views *v) {

@@ -13,11 +13,12 @@ typedef struct problem_told {
 
 typedef struct sampling sampling;
 
-/* What kernels may do besides rounding results to the type that is computed in. Bits are dtypes. */
+/* What kernels may do besides rounding results to the type that is computed in. */
 typedef struct problem_leeway {
-  int digits;       /* to which they round products; 0: all of the type */
-  bool between;     /* what is computed may count as zero where it is below the normal range, */
-  unsigned flushed; /* and so may operands of these types */
+  int digits;        /* to which they round products; 0: all of the type */
+  bool between;      /* what is computed may count as zero where it is below the normal range, */
+  unsigned flushed;  /* and so may operands and results of these types, a bit for each dtype: */
+  unsigned operands; /* of a problem that is solved for it, these are flushed, a bit for each */
 } problem_leeway;
 
 typedef struct problem {
@@ -47,7 +48,7 @@ typedef struct problem {
    * else null. */
   sampling *sample;
   problem_told *told;
-  problem_leeway leeway; /* by which magnitudes are found; of its types, those whose operands were flushed */
+  problem_leeway leeway; /* by which it is solved */
 } problem;
 
 /* Makes the inputs and runs the reference; null with the reason in why (static) where there
@@ -72,11 +73,11 @@ bool problem_solve(problem *p);
 /* The same about the indexes in asked, for their terms and the magnitudes of these. */
 bool problem_ask(const problem *p);
 
-/* The same problem to kernels that have a leeway: with zero, of the same sign, in the place of the inputs below the
- * normal range of its types; null where there is no memory. */
+/* The same problem to kernels that have a leeway: with zero, of the same sign, in the place of the numbers of its
+ * operands that are below the normal range; null where there is no memory. */
 problem *problem_by(const problem *p, problem_leeway leeway);
 
-/* All that a problem may be to kernels that have some leeway: of which types they flush operands is open. */
+/* All that a problem may be to kernels that have some leeway: which operands they flush is open. */
 enum { PROBLEM_VIEWS = 16 };
 typedef struct problem_views {
   problem_leeway leeway;

@@ -256,8 +256,8 @@ static void say_flushed(vulkan_device *d) {
 
   for (int dtype = 0; dtype < LATHE_DTYPES; dtype++) {
     const bool in_f64 = dtype == LATHE_F64, in_f16 = dtype == LATHE_F16;
-    d->head.may_flush[dtype].types = (floats->denormals[1] && !in_f16 ? 0 : f32) |
-                                     (in_f64 && !floats->denormals[2] ? f64 : 0);
+    d->head.may_flush[dtype].types =
+        (floats->denormals[1] && !in_f16 ? 0 : f32) | (in_f64 && !floats->denormals[2] ? f64 : 0);
     if (in_f16 && (!floats->denormals[0] || (alike && !floats->denormals[1])))
       d->head.may_flush[dtype].types |= f16;
     d->head.may_flush[dtype].between = !in_f64 || !floats->denormals[2];
