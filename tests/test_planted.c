@@ -232,10 +232,10 @@ static void product_right(const lathe_args *args) {
   const float *a = args->buf[0], *b = args->buf[1];
 
   for (size_t i = 0; i < rows * columns; i++) {
-    double sum = 0;
+    double all = 0;
     for (size_t k = 0; k < terms; k++)
-      sum += (double)a[i / columns * terms + k] * b[k * columns + i % columns];
-    ((float *)args->buf[2])[i] = (float)sum;
+      all += (double)a[i / columns * terms + k] * b[k * columns + i % columns];
+    ((float *)args->buf[2])[i] = (float)all;
   }
 }
 
