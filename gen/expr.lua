@@ -61,9 +61,9 @@ end
 -- "integer" (the same of type i64), "count" and "rows" (how many points a pass has, and how many rows there are),
 -- "points" (how many points the axes k have),
 -- "reduced" (a reduction's result), "column" (the same of one over the rows), "result" (of a step: steps.lua), "tiny"
--- (the type's smallest normal number), "unit" (the spacing of numbers next to 1, of the digits that kernels compute by),
--- "flushed" (that smallest number in such units where a kernel may take what is below as zero, else 0), "narrow" (1 where
--- results are of a type of 16 bits, else 0).
+-- (the type's smallest normal number), "unit" (the spacing of numbers next to 1, of the digits that kernels compute
+-- by), "flushed" (that smallest number in such units where a kernel may take what is below as zero, else 0), "narrow"
+-- (1 where results are of a type of 16 bits, else 0).
 -- mask: the axes that it varies over, none where it is left out.
 function expr.leaf(op, name, node_type, mask)
   return intern(op .. " " .. name, set_axes({ op = op, type = node_type or "r", name = name }, mask or 0))

@@ -384,9 +384,9 @@ end
 -- As much as says that the sign of a zero is left open: judge.c.
 local some = 128
 
--- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}, or as { in_order = true }
--- where kernels add the terms of sums in their order, not in blocks whose rounding errors they carry along, and multiply
--- factors in theirs.
+-- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}, or as
+-- { in_order = true } where kernels add the terms of sums in their order, not in blocks whose rounding errors they
+-- carry along, and multiply factors in theirs.
 function magnitude.of(node, memo)
   local off, open = error_of(node, begun(memo)) or nil, zero.open(node, memo.signs)
   local either = open and expr.select(expr.all_of(expr.eq(node, 0), open), some * expr.leaf("tiny", ""), 0)

@@ -9,7 +9,7 @@
  * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
 /* r = select(lt(x, 0), nan, s + x * y) */
-static inline void golden_map_reference_f64_point(double in_x_, double in_y_, double arg_s_, double *out_r_to, double *out_r_magnitude_to) {
+static inline void golden_map_reference_f64_point(double in_x_, double in_y_, double arg_s_, double flushed_, double *out_r_to, double *out_r_magnitude_to) {
   const double t1 = 0.0;
   const bool t2 = in_x_ < t1;
   const double t3 = __builtin_nan("");
@@ -20,15 +20,17 @@ static inline void golden_map_reference_f64_point(double in_x_, double in_y_, do
   const double t8 = __builtin_inf();
   const bool t9 = t7 < t8;
   const double t10 = t9 ? t7 : t1;
-  const double t11 = 1.1754943508222875e-38;
-  const double t12 = fabs(t4);
-  const bool t13 = t12 < t8;
-  const double t14 = t13 ? t12 : t1;
-  const double t15 = t11 > t14 ? t11 : t14;
-  const double t16 = t10 + t15;
-  const double t17 = t2 ? t1 : t16;
+  const double t11 = flushed_ > t10 ? flushed_ : t10;
+  const double t12 = 1.1754943508222875e-38;
+  const double t13 = fabs(t4);
+  const bool t14 = t13 < t8;
+  const double t15 = t14 ? t13 : t1;
+  const double t16 = flushed_ > t15 ? flushed_ : t15;
+  const double t17 = t12 > t16 ? t12 : t16;
+  const double t18 = t11 + t17;
+  const double t19 = t2 ? t1 : t18;
   *out_r_to = t6;
-  *out_r_magnitude_to = t17;
+  *out_r_magnitude_to = t19;
 }
 
 void golden_map_reference_f64(const lathe_args *args) {
@@ -41,6 +43,7 @@ void golden_map_reference_f64(const lathe_args *args) {
   const size_t count = args->dim[0];
   (void)count; /* as in rows.c */
   const double arg_s_ = arg_s;
+  const double flushed_ = part->flushed;
   for (size_t row = 0; row < 1; row++) {
     const double *in_x = (const double *)args->buf[0] + row * count;
     const double *in_y = (const double *)args->buf[1] + row * count;
@@ -51,7 +54,7 @@ void golden_map_reference_f64(const lathe_args *args) {
       const double in_x_ = in_x[i];
       const double in_y_ = in_y[i];
       double out_r_, out_r_magnitude_;
-      golden_map_reference_f64_point(in_x_, in_y_, arg_s_, &out_r_, &out_r_magnitude_);
+      golden_map_reference_f64_point(in_x_, in_y_, arg_s_, flushed_, &out_r_, &out_r_magnitude_);
       out_r[i] = out_r_;
       out_r_magnitude[i] = out_r_magnitude_;
     }
@@ -62,7 +65,7 @@ void golden_map_reference_f64(const lathe_args *args) {
  * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
 /* r = select(lt(x, 0), nan, s + x * y) */
-static inline void golden_map_reference_wide_point(long double in_x_, long double in_y_, long double arg_s_, long double *out_r_to, long double *out_r_magnitude_to) {
+static inline void golden_map_reference_wide_point(long double in_x_, long double in_y_, long double arg_s_, long double flushed_, long double *out_r_to, long double *out_r_magnitude_to) {
   const long double t1 = 0.0L;
   const bool t2 = in_x_ < t1;
   const long double t3 = __builtin_nanl("");
@@ -73,15 +76,17 @@ static inline void golden_map_reference_wide_point(long double in_x_, long doubl
   const long double t8 = __builtin_infl();
   const bool t9 = t7 < t8;
   const long double t10 = t9 ? t7 : t1;
-  const long double t11 = 2.2250738585072014e-308L;
-  const long double t12 = fabsl(t4);
-  const bool t13 = t12 < t8;
-  const long double t14 = t13 ? t12 : t1;
-  const long double t15 = t11 > t14 ? t11 : t14;
-  const long double t16 = t10 + t15;
-  const long double t17 = t2 ? t1 : t16;
+  const long double t11 = flushed_ > t10 ? flushed_ : t10;
+  const long double t12 = 2.2250738585072014e-308L;
+  const long double t13 = fabsl(t4);
+  const bool t14 = t13 < t8;
+  const long double t15 = t14 ? t13 : t1;
+  const long double t16 = flushed_ > t15 ? flushed_ : t15;
+  const long double t17 = t12 > t16 ? t12 : t16;
+  const long double t18 = t11 + t17;
+  const long double t19 = t2 ? t1 : t18;
   *out_r_to = t6;
-  *out_r_magnitude_to = t17;
+  *out_r_magnitude_to = t19;
 }
 
 void golden_map_reference_wide(const lathe_args *args) {
@@ -94,6 +99,7 @@ void golden_map_reference_wide(const lathe_args *args) {
   const size_t count = args->dim[0];
   (void)count; /* as in rows.c */
   const long double arg_s_ = arg_s;
+  const long double flushed_ = part->flushed;
   for (size_t row = 0; row < 1; row++) {
     const long double *in_x = (const long double *)args->buf[0] + row * count;
     const long double *in_y = (const long double *)args->buf[1] + row * count;
@@ -104,7 +110,7 @@ void golden_map_reference_wide(const lathe_args *args) {
       const long double in_x_ = in_x[i];
       const long double in_y_ = in_y[i];
       long double out_r_, out_r_magnitude_;
-      golden_map_reference_wide_point(in_x_, in_y_, arg_s_, &out_r_, &out_r_magnitude_);
+      golden_map_reference_wide_point(in_x_, in_y_, arg_s_, flushed_, &out_r_, &out_r_magnitude_);
       out_r[i] = out_r_;
       out_r_magnitude[i] = out_r_magnitude_;
     }

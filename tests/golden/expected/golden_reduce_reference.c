@@ -8,14 +8,15 @@
 /* The op in double, for checking kernels against: plain loops, the C library's functions, sums
  * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
-static inline void golden_reduce_reference_f64_pass1(double in_x_, double *sum1_term_to, double *sum2_term_to) {
+static inline void golden_reduce_reference_f64_pass1(double in_x_, double flushed_, double *sum1_term_to, double *sum2_term_to) {
   const double t1 = fabs(in_x_);
   const double t2 = __builtin_inf();
   const bool t3 = t1 < t2;
   const double t4 = 0.0;
   const double t5 = t3 ? t1 : t4;
+  const double t6 = flushed_ > t5 ? flushed_ : t5;
   *sum1_term_to = t1;
-  *sum2_term_to = t5;
+  *sum2_term_to = t6;
 }
 
 void golden_reduce_reference_f64(const lathe_args *args) {
@@ -26,6 +27,7 @@ void golden_reduce_reference_f64(const lathe_args *args) {
   }
   const size_t count = args->dim[0];
   (void)count; /* as in rows.c */
+  const double flushed_ = part->flushed;
   for (size_t row = 0; row < 1; row++) {
     const double *in_x = (const double *)args->buf[0] + row * count;
     double *out_r = args->buf[1];
@@ -40,7 +42,7 @@ void golden_reduce_reference_f64(const lathe_args *args) {
       for (size_t i = 0; i < part->count; i++) {
         const double in_x_ = in_x[i];
         double sum1_term, sum2_term;
-        golden_reduce_reference_f64_pass1(in_x_, &sum1_term, &sum2_term);
+        golden_reduce_reference_f64_pass1(in_x_, flushed_, &sum1_term, &sum2_term);
         const double sum1_new = sum1_sum + sum1_term;
         sum1_error += !isfinite(sum1_new) ? 0
             : fabs(sum1_sum) >= fabs(sum1_term)
@@ -92,53 +94,55 @@ void golden_reduce_reference_f64(const lathe_args *args) {
     const double sum1 = all[0] + all[1];
     const double sum2 = all[2] + all[3];
     const double sum1_ = sum1;
-    const double u1_1 = sqrt(sum1_);
-    const double u1 = u1_1;
+    const double u2_1 = sqrt(sum1_);
+    const double u2 = u2_1;
     const double sum2_ = sum2;
-    const double u2_1 = fabs(u1_1);
-    const double u2_2 = __builtin_inf();
-    const bool u2_3 = u2_1 < u2_2;
-    const double u2_4 = 0.0;
-    const double u2_5 = u2_3 ? u2_1 : u2_4;
-    const double u2_6 = 1.1754943508222875e-38;
-    const double u2_7 = u2_6 * sum2_;
-    const double u2_8 = 2.0;
-    const bool u2_9 = u2_7 > u2_8;
-    const double u2_10 = u2_9 ? u2_2 : sum2_;
-    const bool u2_11 = u2_4 == u2_10;
-    const double u2_12 = 0.5;
-    const double u2_13 = u2_12 * u2_10;
-    const double u2_14 = u2_13 / u2_1;
-    const double u2_15 = 1.1920928955078125e-07;
-    const double u2_16 = u2_10 / u2_15;
-    const double u2_17 = sqrt(u2_16);
-    const double u2_18 = u2_14 < u2_17 ? u2_14 : u2_17;
-    const double u2_19 = u2_11 ? u2_4 : u2_18;
-    const double u2_20 = u2_5 + u2_19;
-    const bool u2_21 = u2_4 == sum1_;
-    const bool u2_22 = u2_4 == u1_1;
-    const bool u2_23 = u2_21 & u2_22;
-    const double u2_24 = 128.0;
-    const double u2_25 = u2_6 * u2_24;
-    const double u2_26 = u2_23 ? u2_25 : u2_4;
-    const double u2_27 = u2_20 + u2_26;
-    const double u2 = u2_27;
-    out_r[0] = u1;
-    out_r_magnitude[0] = u2;
+    const double unit_ = part->unit;
+    const double u3_1 = fabs(u2_1);
+    const double u3_2 = __builtin_inf();
+    const bool u3_3 = u3_1 < u3_2;
+    const double u3_4 = 0.0;
+    const double u3_5 = u3_3 ? u3_1 : u3_4;
+    const double u3_6 = flushed_ > u3_5 ? flushed_ : u3_5;
+    const double u3_7 = 1.1754943508222875e-38;
+    const double u3_8 = u3_7 * sum2_;
+    const double u3_9 = 2.0;
+    const bool u3_10 = u3_8 > u3_9;
+    const double u3_11 = u3_10 ? u3_2 : sum2_;
+    const bool u3_12 = u3_4 == u3_11;
+    const double u3_13 = 0.5;
+    const double u3_14 = u3_13 * u3_11;
+    const double u3_15 = u3_14 / u3_1;
+    const double u3_16 = u3_11 / unit_;
+    const double u3_17 = sqrt(u3_16);
+    const double u3_18 = u3_15 < u3_17 ? u3_15 : u3_17;
+    const double u3_19 = u3_12 ? u3_4 : u3_18;
+    const double u3_20 = u3_6 + u3_19;
+    const bool u3_21 = u3_4 == sum1_;
+    const bool u3_22 = u3_4 == u2_1;
+    const bool u3_23 = u3_21 & u3_22;
+    const double u3_24 = 128.0;
+    const double u3_25 = u3_7 * u3_24;
+    const double u3_26 = u3_23 ? u3_25 : u3_4;
+    const double u3_27 = u3_20 + u3_26;
+    const double u3 = u3_27;
+    out_r[0] = u2;
+    out_r_magnitude[0] = u3;
   }
 }
 
 /* The op in long double, for checking kernels against: plain loops, the C library's functions, sums
  * that carry their rounding errors along (Neumaier 1974). It is asked in parts, and joins them: see reference.h. */
 
-static inline void golden_reduce_reference_wide_pass1(long double in_x_, long double *sum1_term_to, long double *sum2_term_to) {
+static inline void golden_reduce_reference_wide_pass1(long double in_x_, long double flushed_, long double *sum1_term_to, long double *sum2_term_to) {
   const long double t1 = fabsl(in_x_);
   const long double t2 = __builtin_infl();
   const bool t3 = t1 < t2;
   const long double t4 = 0.0L;
   const long double t5 = t3 ? t1 : t4;
+  const long double t6 = flushed_ > t5 ? flushed_ : t5;
   *sum1_term_to = t1;
-  *sum2_term_to = t5;
+  *sum2_term_to = t6;
 }
 
 void golden_reduce_reference_wide(const lathe_args *args) {
@@ -149,6 +153,7 @@ void golden_reduce_reference_wide(const lathe_args *args) {
   }
   const size_t count = args->dim[0];
   (void)count; /* as in rows.c */
+  const long double flushed_ = part->flushed;
   for (size_t row = 0; row < 1; row++) {
     const long double *in_x = (const long double *)args->buf[0] + row * count;
     long double *out_r = args->buf[1];
@@ -163,7 +168,7 @@ void golden_reduce_reference_wide(const lathe_args *args) {
       for (size_t i = 0; i < part->count; i++) {
         const long double in_x_ = in_x[i];
         long double sum1_term, sum2_term;
-        golden_reduce_reference_wide_pass1(in_x_, &sum1_term, &sum2_term);
+        golden_reduce_reference_wide_pass1(in_x_, flushed_, &sum1_term, &sum2_term);
         const long double sum1_new = sum1_sum + sum1_term;
         sum1_error += !isfinite(sum1_new) ? 0
             : fabsl(sum1_sum) >= fabsl(sum1_term)
@@ -215,38 +220,39 @@ void golden_reduce_reference_wide(const lathe_args *args) {
     const long double sum1 = all[0] + all[1];
     const long double sum2 = all[2] + all[3];
     const long double sum1_ = sum1;
-    const long double u1_1 = sqrtl(sum1_);
-    const long double u1 = u1_1;
+    const long double u2_1 = sqrtl(sum1_);
+    const long double u2 = u2_1;
     const long double sum2_ = sum2;
-    const long double u2_1 = fabsl(u1_1);
-    const long double u2_2 = __builtin_infl();
-    const bool u2_3 = u2_1 < u2_2;
-    const long double u2_4 = 0.0L;
-    const long double u2_5 = u2_3 ? u2_1 : u2_4;
-    const long double u2_6 = 2.2250738585072014e-308L;
-    const long double u2_7 = u2_6 * sum2_;
-    const long double u2_8 = 2.0L;
-    const bool u2_9 = u2_7 > u2_8;
-    const long double u2_10 = u2_9 ? u2_2 : sum2_;
-    const bool u2_11 = u2_4 == u2_10;
-    const long double u2_12 = 0.5L;
-    const long double u2_13 = u2_12 * u2_10;
-    const long double u2_14 = u2_13 / u2_1;
-    const long double u2_15 = 2.220446049250313e-16L;
-    const long double u2_16 = u2_10 / u2_15;
-    const long double u2_17 = sqrtl(u2_16);
-    const long double u2_18 = u2_14 < u2_17 ? u2_14 : u2_17;
-    const long double u2_19 = u2_11 ? u2_4 : u2_18;
-    const long double u2_20 = u2_5 + u2_19;
-    const bool u2_21 = u2_4 == sum1_;
-    const bool u2_22 = u2_4 == u1_1;
-    const bool u2_23 = u2_21 & u2_22;
-    const long double u2_24 = 128.0L;
-    const long double u2_25 = u2_6 * u2_24;
-    const long double u2_26 = u2_23 ? u2_25 : u2_4;
-    const long double u2_27 = u2_20 + u2_26;
-    const long double u2 = u2_27;
-    out_r[0] = u1;
-    out_r_magnitude[0] = u2;
+    const long double unit_ = part->unit;
+    const long double u3_1 = fabsl(u2_1);
+    const long double u3_2 = __builtin_infl();
+    const bool u3_3 = u3_1 < u3_2;
+    const long double u3_4 = 0.0L;
+    const long double u3_5 = u3_3 ? u3_1 : u3_4;
+    const long double u3_6 = flushed_ > u3_5 ? flushed_ : u3_5;
+    const long double u3_7 = 2.2250738585072014e-308L;
+    const long double u3_8 = u3_7 * sum2_;
+    const long double u3_9 = 2.0L;
+    const bool u3_10 = u3_8 > u3_9;
+    const long double u3_11 = u3_10 ? u3_2 : sum2_;
+    const bool u3_12 = u3_4 == u3_11;
+    const long double u3_13 = 0.5L;
+    const long double u3_14 = u3_13 * u3_11;
+    const long double u3_15 = u3_14 / u3_1;
+    const long double u3_16 = u3_11 / unit_;
+    const long double u3_17 = sqrtl(u3_16);
+    const long double u3_18 = u3_15 < u3_17 ? u3_15 : u3_17;
+    const long double u3_19 = u3_12 ? u3_4 : u3_18;
+    const long double u3_20 = u3_6 + u3_19;
+    const bool u3_21 = u3_4 == sum1_;
+    const bool u3_22 = u3_4 == u2_1;
+    const bool u3_23 = u3_21 & u3_22;
+    const long double u3_24 = 128.0L;
+    const long double u3_25 = u3_7 * u3_24;
+    const long double u3_26 = u3_23 ? u3_25 : u3_4;
+    const long double u3_27 = u3_20 + u3_26;
+    const long double u3 = u3_27;
+    out_r[0] = u2;
+    out_r_magnitude[0] = u3;
   }
 }

@@ -13,22 +13,23 @@ static inline double golden_rows_reference_f64_pass1(double in_x_) {
 }
 
 /* y = x - max1 */
-static inline void golden_rows_reference_f64_point(double in_x_, double max1_, bool u2, double *out_y_to, double *out_y_magnitude_to) {
+static inline void golden_rows_reference_f64_point(double in_x_, double max1_, double flushed_, bool u3, double *out_y_to, double *out_y_magnitude_to) {
   const double t1 = in_x_ - max1_;
   const double t2 = fabs(t1);
   const double t3 = __builtin_inf();
   const bool t4 = t2 < t3;
   const double t5 = 0.0;
   const double t6 = t4 ? t2 : t5;
-  const bool t7 = t5 == t1;
-  const bool t8 = u2 & t7;
-  const double t9 = 1.1754943508222875e-38;
-  const double t10 = 128.0;
-  const double t11 = t9 * t10;
-  const double t12 = t8 ? t11 : t5;
-  const double t13 = t6 + t12;
+  const double t7 = flushed_ > t6 ? flushed_ : t6;
+  const bool t8 = t5 == t1;
+  const bool t9 = u3 & t8;
+  const double t10 = 1.1754943508222875e-38;
+  const double t11 = 128.0;
+  const double t12 = t10 * t11;
+  const double t13 = t9 ? t12 : t5;
+  const double t14 = t7 + t13;
   *out_y_to = t1;
-  *out_y_magnitude_to = t13;
+  *out_y_magnitude_to = t14;
 }
 
 void golden_rows_reference_f64(const lathe_args *args) {
@@ -39,6 +40,7 @@ void golden_rows_reference_f64(const lathe_args *args) {
   }
   const size_t count = args->dim[1];
   (void)count; /* as in rows.c */
+  const double flushed_ = part->flushed;
   for (size_t row = 0; row < part->count; row++) {
     const double *in_x = (const double *)args->buf[0] + row * count;
     double *out_y = (double *)args->buf[1] + row * count;
@@ -51,14 +53,14 @@ void golden_rows_reference_f64(const lathe_args *args) {
     }
     const double max1 = max1_best;
     const double max1_ = max1;
-    const double u2_1 = 0.0;
-    const bool u2_2 = u2_1 == max1_;
-    const bool u2 = u2_2;
+    const double u3_1 = 0.0;
+    const bool u3_2 = u3_1 == max1_;
+    const bool u3 = u3_2;
     size_t i = 0;
     for (; count - i >= 1; i += 1) {
       const double in_x_ = in_x[i];
       double out_y_, out_y_magnitude_;
-      golden_rows_reference_f64_point(in_x_, max1_, u2, &out_y_, &out_y_magnitude_);
+      golden_rows_reference_f64_point(in_x_, max1_, flushed_, u3, &out_y_, &out_y_magnitude_);
       out_y[i] = out_y_;
       out_y_magnitude[i] = out_y_magnitude_;
     }
@@ -73,22 +75,23 @@ static inline long double golden_rows_reference_wide_pass1(long double in_x_) {
 }
 
 /* y = x - max1 */
-static inline void golden_rows_reference_wide_point(long double in_x_, long double max1_, bool u2, long double *out_y_to, long double *out_y_magnitude_to) {
+static inline void golden_rows_reference_wide_point(long double in_x_, long double max1_, long double flushed_, bool u3, long double *out_y_to, long double *out_y_magnitude_to) {
   const long double t1 = in_x_ - max1_;
   const long double t2 = fabsl(t1);
   const long double t3 = __builtin_infl();
   const bool t4 = t2 < t3;
   const long double t5 = 0.0L;
   const long double t6 = t4 ? t2 : t5;
-  const bool t7 = t5 == t1;
-  const bool t8 = u2 & t7;
-  const long double t9 = 2.2250738585072014e-308L;
-  const long double t10 = 128.0L;
-  const long double t11 = t9 * t10;
-  const long double t12 = t8 ? t11 : t5;
-  const long double t13 = t6 + t12;
+  const long double t7 = flushed_ > t6 ? flushed_ : t6;
+  const bool t8 = t5 == t1;
+  const bool t9 = u3 & t8;
+  const long double t10 = 2.2250738585072014e-308L;
+  const long double t11 = 128.0L;
+  const long double t12 = t10 * t11;
+  const long double t13 = t9 ? t12 : t5;
+  const long double t14 = t7 + t13;
   *out_y_to = t1;
-  *out_y_magnitude_to = t13;
+  *out_y_magnitude_to = t14;
 }
 
 void golden_rows_reference_wide(const lathe_args *args) {
@@ -99,6 +102,7 @@ void golden_rows_reference_wide(const lathe_args *args) {
   }
   const size_t count = args->dim[1];
   (void)count; /* as in rows.c */
+  const long double flushed_ = part->flushed;
   for (size_t row = 0; row < part->count; row++) {
     const long double *in_x = (const long double *)args->buf[0] + row * count;
     long double *out_y = (long double *)args->buf[1] + row * count;
@@ -111,14 +115,14 @@ void golden_rows_reference_wide(const lathe_args *args) {
     }
     const long double max1 = max1_best;
     const long double max1_ = max1;
-    const long double u2_1 = 0.0L;
-    const bool u2_2 = u2_1 == max1_;
-    const bool u2 = u2_2;
+    const long double u3_1 = 0.0L;
+    const bool u3_2 = u3_1 == max1_;
+    const bool u3 = u3_2;
     size_t i = 0;
     for (; count - i >= 1; i += 1) {
       const long double in_x_ = in_x[i];
       long double out_y_, out_y_magnitude_;
-      golden_rows_reference_wide_point(in_x_, max1_, u2, &out_y_, &out_y_magnitude_);
+      golden_rows_reference_wide_point(in_x_, max1_, flushed_, u3, &out_y_, &out_y_magnitude_);
       out_y[i] = out_y_;
       out_y_magnitude[i] = out_y_magnitude_;
     }
