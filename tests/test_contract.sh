@@ -18,21 +18,24 @@ is 'builds the kernels' ninja out/bench
 bench() { out/bench --backend cpu --dtype all --check-only "$@"; }
 is 'is right' bench
 is 'is right with special values' bench --special nan,inf,zero,denormal
+long=m=1xn=1xk=2^20,m=9xn=70xk=20011
+is 'is right of long sums' bench --dtype f32 --op product_111,product_121,product_211 --size $long,m=70xn=1xk=40001
 
 # ---- planted faults ---------------------------------------------------------------------------------
 
 cd "$tmp/faulty" || exit 1
 is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 CFLAGS=-O0 KERNEL_CFLAGS=-O0 \
-  --ops=product_111,product_121,two_outputs,epilogue,typed_bytes --dtypes=f32
+  --ops=product_111,product_121,product_211,two_outputs,epilogue,typed_bytes --dtypes=f32
 is 'takes the runtime for faults' reuse
 
-# fault OP FILE FROM TO: with that in place of a text, which is there once, the op's kernels are built, and are wrong
+# fault OP FILE FROM TO SIZE: with that in place of a text, which is there once, the op's kernels are built, and are
+# wrong; SIZE: of all, or left out
 fault() {
   template=$tmp/tree/templates/c/$2
   cp "$template" "$tmp/right"
   plant "$template" "$3" "$4" && ninja "$1"
   built=$?
-  "out/bench-$1" --op "$1" --backend cpu --check-only >"$tmp/output" 2>&1
+  "out/bench-$1" --op "$1" --backend cpu --check-only ${5:+--size "$5"} >"$tmp/output" 2>&1
   status=$?
   cp "$tmp/right" "$template"
   [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
@@ -42,12 +45,15 @@ is 'finds an edge tile that is left out' fault product_111 contract.c 'left > 0;
 is 'finds a stride of another axis' fault product_121 contract_step.c '.$(field(operand, letter)) = $(size(places)),' \
   '.$(field(operand, letter)) = $(size(core(step, "m"))),'
 is 'finds an epilogue before the last block' fault epilogue contract.c 'last = block + 1 >= p.blocks' 'last = block == 0'
-is 'finds a sum that begins again' fault product_111 contract.c '> 0 : block > 0, lanes' '> 0 : false, lanes'
+is 'finds a sum that begins again' fault epilogue contract.c '> 0 : block > 0, lanes' '> 0 : false, lanes'
 is 'finds a sum that begins again in place' fault product_111 contract.c '"m")), block > 0, lanes' '"m")), false, lanes'
-is 'finds a tail of terms left out' fault product_111 contract.c 'p.blocks = (p.terms + p.kc - 1) / p.kc;' \
-  'p.blocks = p.terms < p.kc ? 1 : p.terms / p.kc;'
+is 'finds a tail of terms left out' fault product_111 contract.c 'p.blocks = (p.terms + p.kc - 1) / p.kc;
+  //@' 'p.blocks = p.terms < p.kc ? 1 : p.terms / p.kc;
+  //@'
 is 'finds a term left out' fault product_111 contract_tile.c 'term < terms; term++' 'term + 1 < terms; term++'
 is 'finds part of a vector taken for all' fault product_111 contract_tile.c 'return part and j == V - 1' 'return nil and j == V - 1'
+is 'finds blocks of a long sum that are forgotten' fault product_111 contract_tile.c 'more ? totals[i] : 0, sum' '0, sum' $long
+is 'finds long dot products that begin again' fault product_121 contract_dots.c 'more ? totals$nth$ : ' '' $long
 is 'finds panels that overlap' fault product_111 contract.c '$pack_a$(&here, packs + i * terms + (tiles - left) * $L$' \
   '$pack_a$(&here, packs + i * terms'
 is 'finds a square half turned' fault product_111 turn.h '_mm256_permute2f128_ps(b[i], b[i + 4], 0x31)' \

@@ -10,7 +10,11 @@
 //@ local Pack = use "contract_pack.c"
 //@ local Tile = use "chain_tile.c"
 //@ local Factor = use "chain_factor.c"
-//@ local carry = (use "contract_tile.c").define_carry()
+//@ local has_totals = false
+//@ for _, kind in ipairs(k.chain.kinds) do
+//@   has_totals = has_totals or kind == "total"
+//@ end
+//@ local carry = has_totals and use("contract_tile.c").define_carry()
 //@ local L = k.lanes
 //@ local made, dims = {}, {}
 //@ for i = 1, #op.dims do
@@ -168,7 +172,10 @@ const lathe_way $v.name$_ways[] = {
 void $v.name$(const lathe_args *args) {
   const $v.name$_room r = $v.name$_measure(args);
   $k.number$ *room = args->workspace;
-  const size_t batch = $batch$, blocks = batch > $ROWS$ ? (batch + $(ROWS - 1)) / $ROWS$ : 1;
+  const size_t batch = $batch$;
+  //@ if has_totals then
+  const size_t blocks = batch > $ROWS$ ? (batch + $(ROWS - 1)) / $ROWS$ : 1;
+  //@ end
   size_t first = 0;
   //@ for i, step in ipairs(k.steps) do
   $step.name$ $step.of.name$ = {
