@@ -200,7 +200,7 @@ static void add_product(plan *p, const lathe_way *w, size_t rows, size_t columns
   const size_t extents[] = {rows, columns, terms};
   trial t = {.dim = {1, 1, 1, 1, 1, 1, 1, 1}, .seed = p->seed};
 
-  for (int d = 0; d < p->op->ndim; d++)
+  for (int d = 0; d < LATHE_MAX_DIMS && d < p->op->ndim; d++)
     t.dim[d] = (of[0] | of[1] | of[2]) >> d & 1 ? 1 : 2;
   for (int i = 0; i < 3; i++)
     for (int d = p->op->ndim - 1; d >= 0; d--)
@@ -222,7 +222,7 @@ static void add_some(plan *p, const lathe_way *w, size_t most, size_t terms) {
   enum { PARTS = 4 };
   const size_t each = most / PARTS < w->tile[0] ? most / PARTS : w->tile[0];
 
-  for (size_t i = 0; i < each * PARTS; i++) {
+  for (size_t i = 0; each > 0 && i < each * PARTS; i++) {
     const size_t part = i / each + 1, less = part % 2 && (i % 2 || each == 1);
     const size_t rows = w->above[0] + (i % each + 1) * w->tile[0] / each;
     const size_t columns = w->above[1] + (w->tile[1] * part + PARTS - 1) / PARTS - less;
