@@ -213,7 +213,7 @@ static void add_product(plan *p, const lathe_way *w, size_t rows, size_t columns
   const size_t extents[] = {rows, columns, terms};
   trial t = {.dim = {1, 1, 1, 1, 1, 1, 1, 1}, .seed = p->seed};
 
-  for (int d = 0; d < p->op->ndim; d++)
+  for (int d = 0; d < LATHE_MAX_DIMS && d < p->op->ndim; d++)
     t.dim[d] = (of[0] | of[1] | of[2]) >> d & 1 ? 1 : 2;
   for (int i = 0; i < 3; i++)
     for (int d = p->op->ndim - 1; d >= 0; d--)
@@ -235,7 +235,7 @@ static void add_some(plan *p, const lathe_way *w, size_t most, size_t terms) {
   enum { PARTS = 4 };
   const size_t each = most / PARTS < w->tile[0] ? most / PARTS : w->tile[0];
 
-  for (size_t i = 0; i < each * PARTS; i++) {
+  for (size_t i = 0; each > 0 && i < each * PARTS; i++) {
     const size_t part = i / each + 1, less = part % 2 && (i % 2 || each == 1);
     const size_t rows = w->above[0] + (i % each + 1) * w->tile[0] / each;
     const size_t columns = w->above[1] + (w->tile[1] * part + PARTS - 1) / PARTS - less;
@@ -583,17 +583,18 @@ static check_result try_peaks_of(device *on, const lathe_variant *v, uint64_t se
   return r;
 }
 
-/* Long in each direction, one row after the other. */
+/* Long in each direction, one row after the other; where each call takes long, also of what many blocks share. */
 static check_result try_peaks(device *on, const lathe_variant *v, uint64_t seed, trial *now) {
-  static const size_t rows[] = {3, 2, 1};
+  static const size_t rows[] = {3, 2, 1, 1}, extents[] = {257, 1031, 4099, 65539};
+  const size_t count = device_kind_of(on->kind)->quick ? 3 : 4;
   const int ndim = v->op->ndim, first = ndim > 3 ? ndim - 3 : 0;
   check_result r = {.verdict = CHECK_RIGHT};
 
   for (int d = first; d < ndim; d++)
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths && r.verdict != CHECK_WRONG; i++) {
+    for (size_t i = 0; i < count && r.verdict != CHECK_WRONG; i++) {
       *now = (trial){.dim = {1, 1, 1, 1, 1, 1, 1, 1}, .special = RANDOM_PEAK};
       for (int other = first; other < ndim; other++)
-        now->dim[other] = other == d ? lengths[i] : rows[i];
+        now->dim[other] = other == d ? extents[i] : rows[i];
       now->layout.offset = i % 2 ? lathe_dtype_size(v->dtype) : 0;
       if (lathe_contracted_flops(v->op, now->dim) == 0)
         r = try_peaks_of(on, v, seed, now);
