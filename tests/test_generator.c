@@ -71,8 +71,9 @@ static void refuses_unknown_options(void **state) {
   expect_failure(GEN("index", "-x"), 2, "lathe-gen: unknown option '-x'; see lathe-gen --help\n");
   expect_failure(GEN("index", "--out"), 2,
                  "lathe-gen: --out: expected a value after it; see lathe-gen --help\n");
-  static const char *const taking[] = {"--src",    "--out", "--backend", "--disabled", "--processor",
-                                       "--dtypes", "--ops", "--spec",    "--stage"};
+  static const char *const taking[] = {"--src",      "--out",       "--backend",
+                                       "--disabled", "--processor", "--dtypes",
+                                       "--ops",      "--spec",      "--stage"};
   for (size_t i = 0; i < sizeof taking / sizeof *taking; i++) {
     char message[100];
     snprintf(message, sizeof message,

@@ -138,10 +138,8 @@ static json_t *plain_of(const json_t *value) {
     return json_plain(json_string_value(value));
   if (!copy)
     return json_deep_copy(value);
-  json_array_foreach(value, i, item)
-    json_array_append_new(copy, plain_of(item));
-  json_object_foreach((json_t *)value, key, item)
-    json_object_set_new(copy, key, plain_of(item));
+  json_array_foreach(value, i, item) json_array_append_new(copy, plain_of(item));
+  json_object_foreach((json_t *)value, key, item) json_object_set_new(copy, key, plain_of(item));
   return copy;
 }
 

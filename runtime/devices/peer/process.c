@@ -119,8 +119,7 @@ int peer_keep(int argc, char **argv) {
   sigemptyset(&noted);
   sigaddset(&noted, SIGTERM);
   sigaddset(&noted, SIGCHLD);
-  while (number != SIGTERM && getppid() == atoi(argv[1]) &&
-         waitpid(group, &status, WNOHANG) == 0)
+  while (number != SIGTERM && getppid() == atoi(argv[1]) && waitpid(group, &status, WNOHANG) == 0)
     sigwait(&noted, &number);
   kill(-group, SIGKILL);
   waitpid(group, &status, 0); /* leaves the status of one that was waited for */
