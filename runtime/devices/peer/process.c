@@ -125,6 +125,8 @@ int peer_keep(int argc, char **argv) {
   waitpid(group, &status, 0); /* leaves the status of one that was waited for */
   if (WIFEXITED(status))
     _exit(WEXITSTATUS(status));
+  signal(SIGTERM, SIG_IGN); /* forgets one that came meanwhile */
+  signal(WTERMSIG(status), SIG_DFL);
   sigprocmask(SIG_SETMASK, &before, NULL);
   raise(WTERMSIG(status));
   _exit(NO_SUCH_PROGRAM);
