@@ -63,15 +63,15 @@ static void refuses_what_code_would_call_the_same(void **state) {
 /* The rows of an op are `rows_` in C, and a scalar n_rows is not. */
 static void tells_scalars_from_its_own(void **state) {
   (void)state;
-  tree_write(
-      SMALL_SPEC,
-      "op \"t\" {\n"
-      "  doc = \"test\", inputs = { x = { \"rows\", \"n\" } }, outputs = { y = { \"rows\" } },\n"
-      "  scalars = { n_rows = 2 },\n"
-      "  compute = function(x, n_rows) return sum(x, \"n\") * n_rows end,\n"
-      "  sizes = { { \"1K\", rows = 10, n = 100 } }, dtypes = { \"f32\" }, ulp = 1,\n"
-      "  variants = { { backend = \"scalar\" } },\n"
-      "}\n");
+  tree_write(SMALL_SPEC,
+             "op \"t\" {\n"
+             "  doc = \"test\", inputs = { x = { \"rows\", \"n\" } }, outputs = { y = { \"rows\", "
+             "\"n\" } },\n"
+             "  scalars = { n_rows = 2 },\n"
+             "  compute = function(x, n_rows) return (x - max(x, \"n\")) * n_rows end,\n"
+             "  sizes = { { \"1K\", rows = 10, n = 100 } }, dtypes = { \"f32\" }, ulp = 1,\n"
+             "  variants = { { backend = \"scalar\" } },\n"
+             "}\n");
   tree_remove("templates");
   tree_copy("templates", "templates");
   run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "all");
