@@ -176,6 +176,10 @@ function load_stage.file(reader, path)
       text.fail(file .. ":" .. line, "op: expected %s, found %s", text.a_name,
         type(name) == "string" and text.show(name) or "a " .. type(name))
     end
+    if string.find(name, "^lathe%f[_\0]") then
+      text.fail(file .. ":" .. line, "op: expected a name that is not 'lathe', nor begins with 'lathe_', as names of "
+        .. "the library do, found %s", text.show(name))
+    end
     pending = { name = name, file = file, line = line }
     return function(keys)
       expect_reading "op"

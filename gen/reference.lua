@@ -49,8 +49,8 @@ function reference.of(op)
   local program = steps and passes.none(values) or passes.make(values, true)
   local operations = passes.operations(program)
   if operations > most_operations then
-    text.fail(op.where "compute", "compute: %s: expected at most %d operations in all passes over the data, found %d in "
-      .. "%d passes; a reduction of what others come to is a pass more, which computes anew what it needs", op.name,
+    text.fail(op.where "compute", "compute: %s: expected at most %d operations in all passes over the data, found %d "
+      .. "in %d passes; a reduction of what others come to is a pass more, which computes anew what it needs", op.name,
       most_operations, operations, #program.phases + 1)
   end
   return { values = values, operands = operands, steps = steps, program = program }

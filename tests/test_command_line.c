@@ -591,9 +591,32 @@ static void test_too_large_for_memory(void **state) {
   run_free(&r);
 }
 
+/* A stack that is too small is no fault of kernels: it is made larger, or told of where the system does not let it. */
+static void test_small_stack(void **state) {
+  static const char *const words[] = {"-Ss 64", "-s 256"}; /* root may do more than a limit says */
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(words); i++) {
+    char line[200];
+    run_result r;
+    snprintf(line, sizeof line,
+             "ulimit %s; exec \"$LATHE_BENCH\" --op exp --backend scalar --threads 2 --size 1M "
+             "--check-only",
+             words[i]);
+    r = RUN(tree_root(), "sh", "-c", line);
+    if (r.status == RIGHT)
+      assert_has(r.out, "0 wrong");
+    else
+      assert_refused(&r, "bench: the stack may have 256 KiB, and kernels need 1024: raise its "
+                         "limit, as by `ulimit -s 8192`\n");
+    run_free(&r);
+  }
+}
+
 const struct CMUnitTest command_line_tests[] = {
     TEST(test_help),
     TEST(test_version),
+    TEST(test_small_stack),
     TEST(test_lists),
     TEST(test_lists_are_narrowed),
     TEST(test_list_of_what_cannot_run),

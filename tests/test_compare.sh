@@ -172,4 +172,15 @@ is 'and is written all the same' test -s later.json
 bench --compare cut.json
 ends 'a base that is none' 2
 
+# What a stored run or a command line says is text: not what a terminal, Markdown or a spreadsheet does.
+runs 1 0 'new[0]["status"] = "wrong"; new[0]["reason"] = "\x1b[31m\u202e"; new[1]["real_time"] *= 9; new[1]["name"] += "\x07"
+base["benchmarks"][1]["name"] += "\x07"'
+compare base.json new.json
+is 'escapes are shown' grep -F '\x1b[31m\xe2\x80\xae' output
+is 'no byte of them is left' test -z "$(tr -d '\n -~' <output)"
+compare "$(printf 'no\033[31m\233such')" new.json
+is 'in messages too' grep -F 'no\x1b[31m\x9bsuch' stderr
+LATHE_PYTHON=/nonexistent "$LATHE_BENCH" --op add --size 16 --check-only --variant '*scalar_u1' --csv 'a|<b>`' \
+  --markdown run.md >output 2>&1
+is 'no end of a cell or of code in Markdown' grep -e '^| command | `` .*a\\|<b>` .* `` |$' run.md
 summary

@@ -63,6 +63,26 @@ static void says_that_its_usage_cannot_be_written(void **state) {
   expect_failure(result, 1, "lathe-gen: cannot write standard output: No space left on device\n");
 }
 
+/* Each pass computes anew what it needs of those before it. */
+static void refuses_passes_without_measure(void **state) {
+  (void)state;
+  tree_write("specs/t.lua",
+             "op \"t\" {\n"
+             "  doc = \"test\", inputs = { x = { \"rows\", \"n\" } }, outputs = { y = { \"rows\", "
+             "\"n\" } },\n"
+             "  compute = function(x)\n"
+             "    for _ = 1, 300 do x = x - max(x, \"n\") end\n"
+             "    return x\n"
+             "  end,\n"
+             "  sizes = { { \"1K\", rows = 10, n = 100 } }, dtypes = { \"f32\" }, ulp = 1,\n"
+             "  variants = { { backend = \"scalar\" } },\n"
+             "}\n");
+  expect_failure(GEN("all"), 1,
+                 "specs/t.lua:3: compute: t: expected at most 200000 operations in all passes over "
+                 "the data, found 364500 in 302 passes; a reduction of what others come to is a "
+                 "pass more, which computes anew what it needs\n");
+}
+
 static void refuses_unknown_options(void **state) {
   (void)state;
   expect_failure(
@@ -71,8 +91,9 @@ static void refuses_unknown_options(void **state) {
   expect_failure(GEN("index", "-x"), 2, "lathe-gen: unknown option '-x'; see lathe-gen --help\n");
   expect_failure(GEN("index", "--out"), 2,
                  "lathe-gen: --out: expected a value after it; see lathe-gen --help\n");
-  static const char *const taking[] = {"--src",    "--out", "--backend", "--disabled", "--processor",
-                                       "--dtypes", "--ops", "--spec",    "--stage"};
+  static const char *const taking[] = {"--src",      "--out",       "--backend",
+                                       "--disabled", "--processor", "--dtypes",
+                                       "--ops",      "--spec",      "--stage"};
   for (size_t i = 0; i < sizeof taking / sizeof *taking; i++) {
     char message[100];
     snprintf(message, sizeof message,
@@ -740,6 +761,7 @@ static void matches_the_golden_files(void **state) {
 const struct CMUnitTest generator_tests[] = {
     TEST(prints_its_usage),
     TEST(says_that_its_usage_cannot_be_written),
+    TEST(refuses_passes_without_measure),
     TEST(refuses_unknown_options),
     TEST(refuses_unknown_commands),
     TEST(refuses_an_unknown_op),

@@ -309,6 +309,33 @@ static void fill_one_wrong(row *const *rows, size_t count) {
 }
 
 /* What a reader wants first comes first: what was wrong, what is fastest, what dispatch chooses. */
+static void fill_hostile(row *const *rows, size_t count) {
+  row *r = made_up_other(rows, count);
+
+  r->state = ROW_WRONG;
+  r->status = "wrong";
+  r->reason = "=1+1 <script>alert(1)</script> [a](b) `c`";
+  r->repro = "bench | `a``b`";
+}
+
+static void show_csv(const report *r) {
+  report_csv(stdout, r);
+}
+
+/* What is quoted is text, whatever a spreadsheet or a page would make of it. */
+static void test_hostile_texts(void **state) {
+  char *markdown = made_up_report(fill_hostile, show_markdown);
+  char *csv = made_up_report(fill_hostile, show_csv);
+
+  (void)state;
+  assert_has(markdown,
+             "=1+1 \\<script>alert(1)\\</script> [a]\\(b) \\`c\\` | ``` bench \\| `a``b` ``` |\n");
+  assert_lacks(markdown, " <script>");
+  assert_has(csv, ",\"'=1+1 <script>");
+  free(markdown);
+  free(csv);
+}
+
 static void test_markdown_summary(void **state) {
   char *text = made_up_report(fill_one_wrong, show_markdown);
   const char *wrong = strstr(text, "\n## What was not right\n"),
@@ -546,6 +573,7 @@ const struct CMUnitTest output_files_tests[] = {
     TEST(test_fields_of_a_row),
     TEST(test_units_of_figures),
     TEST(test_markdown_summary),
+    TEST(test_hostile_texts),
     TEST(test_markdown_of_a_row_above_its_ceiling),
     TEST(test_markdown_of_a_killed_row),
     TEST(test_markdown),

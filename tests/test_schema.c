@@ -637,6 +637,12 @@ const struct CMUnitTest schema_tests[] = {
             "map('second', 'scalar')\n",
             "specs/t.lua:5: op \"first\": variants[1]: unknown parameter 'unrol' (did you mean "
             "'unroll'?); the map family has for scalar 'unroll' or 'store'"),
+    REFUSES("a word of Python in a peer's text", 5,
+            "  compute = function(x, lambda) return x * lambda end, scalars = { lambda = 2 }, "
+            "peers = { torch = \"x\" },",
+            "specs/t.lua:5: peers.torch: expected operands with names that Python takes, found "
+            "'lambda', a word of its "
+            "own"),
     REFUSES("an unknown peer", 8, "  ulp = { f32 = 1 }, peers = { nmpy = \"x\" },",
             "specs/t.lua:8: peers: unknown peer 'nmpy' (did you mean 'numpy'?); expected 'blas', "
             "'cudnn', 'numpy' or 'torch'"),

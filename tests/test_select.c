@@ -46,6 +46,67 @@ static void test_spans(void **state) {
   assert_int_equal(lathe_span_of(lathe_ops, LATHE_DTYPES).count, 0);
 }
 
+/* Whatever a program passes comes to nothing, not to a crash; sizes that no memory has are sizes of no variant. */
+static void test_hostile_arguments(void **state) {
+  static const size_t extents[] = {0, 1, 65, (size_t)1 << 57, SIZE_MAX / 2, SIZE_MAX};
+  const size_t none[LATHE_MAX_DIMS] = {0};
+  const lathe_args args = {.dim = {0}};
+
+  (void)state;
+  assert_null(lathe_find(NULL));
+  assert_null(lathe_find(""));
+  assert_null(lathe_select(lathe_find("typo"), LATHE_F32, none, ~(uint64_t)0, NULL));
+  assert_null(lathe_select(&other_op, LATHE_F32, none, ~(uint64_t)0, "*"));
+  assert_null(lathe_select(lathe_find("add"), LATHE_F32, NULL, ~(uint64_t)0, NULL));
+  assert_null(lathe_select(lathe_find("add"), (lathe_dtype)99, none, ~(uint64_t)0, NULL));
+  assert_true(lathe_workspace(NULL, none) == 0 && lathe_workspace_of_parts(NULL, none, 3) == 0);
+  assert_int_equal(lathe_parts(NULL, none, 3), 1);
+  assert_int_equal(lathe_dtype_size((lathe_dtype)99), 0);
+  lathe_run_parts(NULL, &args, 1, NULL);
+  for (size_t i = 0; i < lathe_variant_count; i++) {
+    const lathe_variant *v = &lathe_variants[i];
+    assert_true(lathe_workspace(v, NULL) == 0 && lathe_workspace_of_parts(v, NULL, 3) == 0);
+    assert_int_equal(lathe_parts(v, NULL, 3), 1);
+    lathe_run_parts(v, NULL, 3, NULL);
+    for (size_t e = 0; e < COUNT(extents) * COUNT(extents); e++) {
+      size_t dim[LATHE_MAX_DIMS];
+      for (int d = 0; d < LATHE_MAX_DIMS; d++)
+        dim[d] = extents[d % 2 ? e % COUNT(extents) : e / COUNT(extents)];
+      if (dim[0] > (size_t)1 << 56)
+        assert_null(lathe_select(v->op, v->dtype, dim, ~(uint64_t)0, NULL));
+      assert_false(signbit(lathe_workspace(v, dim)));
+      assert_true(lathe_workspace_of_parts(v, dim, SIZE_MAX) >=
+                  lathe_workspace_of_parts(v, dim, 0));
+      assert_true(lathe_parts(v, dim, INT32_MAX) > 0 && lathe_parts(v, dim, INT32_MIN) == 1);
+    }
+  }
+}
+
+/* Parts more than there are points, none, and no threads for them: the same results. */
+static void test_any_number_of_parts(void **state) {
+  static const size_t parts[] = {0, 1, 3, 1000, SIZE_MAX};
+  enum { N = 300 };
+  const lathe_op *op = lathe_find("add");
+  const size_t n = N;
+  const lathe_variant *v = lathe_select(op, LATHE_F32, &n, lathe_cpu_features(), NULL);
+  float x[N], y[N], out[N];
+
+  (void)state;
+  assert_non_null(v);
+  for (size_t p = 0; p < COUNT(parts); p++)
+    for (size_t some = 0; some <= N; some += N) {
+      const lathe_args args = {.buf = {x, y, out}, .dim = {some}};
+      for (int i = 0; i < N; i++) {
+        x[i] = (float)i;
+        y[i] = 1;
+        out[i] = -1;
+      }
+      lathe_run_parts(v, &args, parts[p], NULL);
+      for (size_t i = 0; i < N; i++)
+        assert_true(out[i] == (i < some ? (float)i + 1 : -1));
+    }
+}
+
 /* For every op, type, size and backend's features: the variant chosen can run; it prefers the
  * size unless none that can run does; and none of those asks for more of the processor. */
 static void test_select_takes_the_widest(void **state) {
@@ -281,6 +342,8 @@ static void test_cpu_features(void **state) {
 
 const struct CMUnitTest select_tests[] = {
     cmocka_unit_test(test_spans),
+    cmocka_unit_test(test_hostile_arguments),
+    cmocka_unit_test(test_any_number_of_parts),
     cmocka_unit_test(test_select_takes_the_widest),
     cmocka_unit_test(test_select_forced),
     cmocka_unit_test(test_may_be_chosen),

@@ -261,16 +261,9 @@ static void test_limited_file(void **state) {
 }
 
 const struct CMUnitTest signals_tests[] = {
-    TEST(test_interrupt),
-    TEST(test_terminated),
-    TEST(test_quit),
-    TEST(test_other_signals),
-    TEST(test_hangup),
-    TEST(test_same_signal_twice),
-    TEST(test_insistent),
-    TEST(test_ignored_hangup),
-    TEST(test_killed),
-    TEST(test_broken_pipe),
-    TEST(test_limited_file),
+    TEST(test_interrupt),     TEST(test_terminated),     TEST(test_quit),
+    TEST(test_other_signals), TEST(test_hangup),         TEST(test_same_signal_twice),
+    TEST(test_insistent),     TEST(test_ignored_hangup), TEST(test_killed),
+    TEST(test_broken_pipe),   TEST(test_limited_file),
 };
 const size_t signals_test_count = COUNT(signals_tests);

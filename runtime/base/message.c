@@ -15,10 +15,15 @@ enum { LONGEST = 64 }; /* names longer than this are not compared */
 static int shown(const unsigned char *s) {
   static const struct {
     unsigned from, to;
-  } unseen[] = {{0, 0x1f},         {0x7f, 0x9f},     {0x61c, 0x61c},   {0x200b, 0x200f},
+  } unseen[] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},   {0x200b, 0x200f},
                 {0x2028, 0x202e}, {0x2060, 0x206f}, {0xd800, 0xdfff}, {0xfeff, 0xfeff}};
   static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const int bytes = *s < 0x80 ? 1 : *s < 0xc0 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf8 ? 4 : 0;
+  const int bytes = *s < 0x80   ? 1
+                    : *s < 0xc0 ? 0
+                    : *s < 0xe0 ? 2
+                    : *s < 0xf0 ? 3
+                    : *s < 0xf8 ? 4
+                                : 0;
   unsigned code = bytes > 1 ? *s & (0x7fu >> bytes) : *s;
 
   for (int i = 1; i < bytes; i++) {

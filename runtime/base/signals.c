@@ -76,9 +76,9 @@ const char *signals_guard(void (*function)(void *), void *argument) {
 /* Whether a signal asks the program to end: each that would and can be caught, but for those that a fault raises. */
 static bool is_request(int number) {
   static const int others[] = {
-      SIGKILL, SIGSTOP,                               /* cannot be caught */
-      SIGCHLD, SIGCONT, SIGURG,  SIGWINCH,            /* tell of something */
-      SIGTSTP, SIGTTIN, SIGTTOU,                      /* stop */
+      SIGKILL, SIGSTOP,                    /* cannot be caught */
+      SIGCHLD, SIGCONT, SIGURG,  SIGWINCH, /* tell of something */
+      SIGTSTP, SIGTTIN, SIGTTOU,           /* stop */
       SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,   SIGABRT, SIGTRAP, SIGSYS,
   };
 

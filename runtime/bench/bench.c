@@ -1,7 +1,10 @@
 /* bench.c - the bench program: checks what was asked for, times what is right, and reports. */
+#define _GNU_SOURCE /* pthread_setattr_default_np */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -138,6 +141,27 @@ static const char *take_tune(int *argc, char ***argv) {
   return all[1];
 }
 
+/* Kernels and their checks have what they need of a stack where the system lets them, threads' stacks too. */
+static void find_stack(void) {
+  const rlim_t wanted = 8 << 20, least = 1 << 20;
+  struct rlimit stack;
+
+  if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= wanted)
+    return;
+  stack.rlim_cur = stack.rlim_max < wanted ? stack.rlim_max : wanted;
+  if (setrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur < least)
+    message_refuse("the stack may have %llu KiB, and kernels need %llu: raise its limit, as by "
+                   "`ulimit -s 8192`",
+                   (unsigned long long)stack.rlim_cur >> 10, (unsigned long long)least >> 10);
+#ifdef __GLIBC__
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack.rlim_cur);
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+#endif
+}
+
 int main(int argc, char **argv) {
   command *other = argc > 1 ? command_of(argv[1]) : NULL;
   const char *tune;
@@ -154,6 +178,7 @@ int main(int argc, char **argv) {
     message_refuse(
         "tune measures, and takes no options that only check, list or explain, and no --tuning");
   check_features_variable();
+  find_stack();
   job_share();
   beside_choose(o.peers);
   worker_begin(o.timeout, o.in_process);

@@ -160,6 +160,9 @@ const char *lathe_why_not(const lathe_variant *variant, uint64_t features);
 size_t lathe_elements(const lathe_op *op, int operand, const size_t *dim);
 double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 
+/* Whether no memory has such a size: of a dimension, or of all operands. */
+bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
+
 /* Arithmetic operations of a call; of them those of contractions, sums over points of which no operand has as many: 2mnk
  * of a product of matrices, 0 where an op reads as much as it computes. */
 double lathe_flops(const lathe_op *op, const size_t *dim);

@@ -6,6 +6,9 @@
  *   lathe_args args = {.buf = {x, y, out}, .dim = {n}};
  *   lathe_run_parts(v, &args, 1, NULL);
  *
+ * What is null where it may not be, or no row of the table, comes to null, 0 or nothing, so that only lathe_select's
+ * result needs to be looked at. What buffers hold is not.
+ *
  * dispatch.h has the rows of the table, such as an op's operands in their order, and launch.h what calls launch on a GPU.
  */
 #ifndef LATHE_H
@@ -64,12 +67,13 @@ const lathe_op *lathe_find(const char *name);
 uint64_t lathe_cpu_features(void);
 
 /* The variant to call for an op, type and size (all of the op's dimensions) on a device with these features; null where
- * none can run. With force not null, only variants whose name matches that glob are considered, whatever size they
- * prefer and however they round products. */
+ * none can run, or no memory has such a size. With force not null, only variants whose name matches that glob are
+ * considered, whatever size they prefer and however they round products. */
 const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
                                   uint64_t features, const char *force);
 
-/* Bytes of workspace that a variant's calls want, 0 for none; where the variant can run. */
+/* Bytes of workspace that a variant's calls want, 0 for none, infinite where no memory has such a size; where the
+ * variant can run. */
 double lathe_workspace(const lathe_variant *variant, const size_t *dim);
 
 /* Calls on a processor, which several threads may share. run(pool, work, context, parts) calls work(context, nth) for
@@ -87,7 +91,8 @@ size_t lathe_parts(const lathe_variant *variant, const size_t *dim, int threads)
 /* Bytes of workspace, at a multiple of 64, that a call in parts wants. */
 double lathe_workspace_of_parts(const lathe_variant *variant, const size_t *dim, size_t parts);
 
-/* Makes a call in parts; threads: may be null for one. */
+/* Makes a call in parts, or as many of these as it can have; one after the other where threads is null. On a processor
+ * alone. */
 void lathe_run_parts(const lathe_variant *variant, const lathe_args *args, size_t parts,
                      const lathe_threads *threads);
 

@@ -1,5 +1,7 @@
 #include "launch.h"
 
+#include <math.h>
+
 #include "steps.h"
 
 /* A call, as rows and kernels ask about it. */
@@ -50,6 +52,10 @@ static size_t partials_of(const lathe_work *w, size_t count) {
 /* ---- workspaces ------------------------------------------------------------------------------ */
 
 double lathe_workspace(const lathe_variant *v, const size_t *dim) {
+  if (!v || !dim)
+    return 0;
+  if (lathe_is_beyond(v->op, v->dtype, dim))
+    return INFINITY;
   if (v->workspace)
     return v->workspace(dim);
   if (!v->schedule)

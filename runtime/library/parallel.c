@@ -1,5 +1,7 @@
 /* parallel.c - calls that several threads share: cut along the dimension that the op says, into calls of fewer points,
  * each with a workspace of its own. */
+#include <math.h>
+
 #include "dispatch.h"
 
 /* Points of a part, at least: so many that threads do not write to one line of a cache, and that few are not what a
@@ -31,22 +33,30 @@ static double time_of(const lathe_variant *variant, const size_t *dim) {
   return memory > arithmetic ? memory : arithmetic;
 }
 
+/* As many parts as were asked for, or as a call can have. */
+static size_t parts_of(const lathe_variant *variant, const size_t *dim, size_t parts) {
+  const int cut = variant->run ? variant->op->cut : 0;
+  const size_t most = cut > 0 ? dim[cut - 1] / POINTS : 1;
+
+  parts = parts < most ? parts : most;
+  return parts > 1 ? parts : 1;
+}
+
 size_t lathe_parts(const lathe_variant *variant, const size_t *dim, int threads) {
-  const lathe_op *op = variant->op;
   size_t parts = threads > 1 ? (size_t)threads : 1;
 
-  if (op->cut == 0 || !variant->run)
+  if (!variant || !dim)
     return 1;
-  if (parts > dim[op->cut - 1] / POINTS)
-    parts = dim[op->cut - 1] / POINTS;
+  parts = parts_of(variant, dim, parts);
   if ((double)parts > time_of(variant, dim) / worth)
     parts = (size_t)(time_of(variant, dim) / worth);
   return parts > 1 ? parts : 1;
 }
 
 /* Bytes from one part's workspace to the next one's: what the part that wants most does, in whole lines of a cache. */
-static size_t room_of(const lathe_variant *variant, const size_t *dim, size_t parts) {
-  size_t part[LATHE_MAX_DIMS] = {0}, room = 0;
+static double room_of(const lathe_variant *variant, const size_t *dim, size_t parts) {
+  size_t part[LATHE_MAX_DIMS] = {0};
+  double room = 0;
 
   if (!variant->workspace)
     return 0;
@@ -57,15 +67,16 @@ static size_t room_of(const lathe_variant *variant, const size_t *dim, size_t pa
       const size_t all = dim[variant->op->cut - 1];
       part[variant->op->cut - 1] = start_of(all, parts, nth + 1) - start_of(all, parts, nth);
     }
-    const size_t wanted = (size_t)variant->workspace(part);
-    room = wanted > room ? wanted : room;
+    room = fmax(room, variant->workspace(part));
   }
-  return (room + 63) / 64 * 64;
+  return 64 * ceil(room / 64);
 }
 
 double lathe_workspace_of_parts(const lathe_variant *variant, const size_t *dim, size_t parts) {
-  return variant->run ? (double)room_of(variant, dim, parts) * (double)parts
-                      : lathe_workspace(variant, dim);
+  if (!variant || !dim || !variant->run || lathe_is_beyond(variant->op, variant->dtype, dim))
+    return lathe_workspace(variant, dim);
+  parts = parts_of(variant, dim, parts);
+  return room_of(variant, dim, parts) * (double)parts;
 }
 
 static void run_part(void *context, size_t nth) {
@@ -84,16 +95,23 @@ static void run_part(void *context, size_t nth) {
   }
   args.dim[op->cut - 1] = start_of(all, call->parts, nth + 1) - first;
   if (args.workspace)
-    args.workspace = (char *)args.workspace + nth * room_of(v, call->args->dim, call->parts);
+    args.workspace =
+        (char *)args.workspace + nth * (size_t)room_of(v, call->args->dim, call->parts);
   v->run(&args);
 }
 
 void lathe_run_parts(const lathe_variant *variant, const lathe_args *args, size_t parts,
                      const lathe_threads *threads) {
-  shared_call call = {variant, args, parts};
+  shared_call call = {variant, args, 1};
 
-  if (parts > 1)
-    threads->run(threads->pool, run_part, &call, parts);
-  else
+  if (!variant || !args || !variant->run)
+    return;
+  call.parts = parts_of(variant, args->dim, parts);
+  if (call.parts == 1)
     variant->run(args);
+  else if (threads && threads->run)
+    threads->run(threads->pool, run_part, &call, call.parts);
+  else
+    for (size_t nth = 0; nth < call.parts; nth++)
+      run_part(&call, nth);
 }

@@ -8,6 +8,10 @@
 #include "launch.h"
 #include "tuning.h"
 
+/* Bytes of all operands, and points of a dimension: some bits fewer than addresses have, so that what is made of them,
+ * such as their sum with a tile's, is a size too. */
+static const double largest = 0x1p56;
+
 static const struct {
   uint64_t feature;
   const char *missing;
@@ -59,7 +63,7 @@ static int by_name(const void *name, const void *op) {
 }
 
 const lathe_op *lathe_find(const char *name) {
-  return bsearch(name, lathe_ops, lathe_op_count, sizeof *lathe_ops, by_name);
+  return !name ? NULL : bsearch(name, lathe_ops, lathe_op_count, sizeof *lathe_ops, by_name);
 }
 
 const char *lathe_implementation(const lathe_variant *variant) {
@@ -105,14 +109,24 @@ lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype) {
   return lathe_spans[op - lathe_ops][dtype];
 }
 
+bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+  for (int d = 0; d < op->ndim; d++)
+    if ((double)dim[d] > largest)
+      return true;
+  return lathe_bytes(op, dtype, dim) > largest;
+}
+
 const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
                                   uint64_t features, const char *force) {
   const lathe_span span = lathe_span_of(op, dtype);
-  const double bytes = lathe_bytes(op, dtype, dim);
-  /* The first that can run, should none prefer this size. */
-  const lathe_variant *able =
-      span.count > 0 && !force ? lathe_tuned(op, dtype, dim, features) : NULL;
+  const lathe_variant *able = NULL; /* the first that can run, should none prefer this size */
+  double bytes;
 
+  if (span.count == 0 || !dim || lathe_is_beyond(op, dtype, dim))
+    return NULL;
+  bytes = lathe_bytes(op, dtype, dim);
+  if (!force)
+    able = lathe_tuned(op, dtype, dim, features);
   if (able)
     return able;
   for (size_t i = 0; i < span.count; i++) {

@@ -8,8 +8,9 @@
 #include "params.h"
 #include "report.h"
 
+/* What a spreadsheet would take for a formula begins with an apostrophe, as it shows texts. */
 static void put_text(FILE *to, const char *text) {
-  fputc('"', to);
+  fputs(*text && strchr("=+-@\t\r", *text) ? "\"'" : "\"", to);
   for (; *text; text++) {
     if (*text == '"')
       fputc('"', to);

@@ -10,13 +10,37 @@
 #include "report.h"
 #include "table.h"
 
-/* Text as a table's cell: a bar or the end of a line would end it. */
+/* Text as a table's cell, or as a line: nothing in it ends that, or is Markdown or HTML. */
 static void put_cell(FILE *to, const char *text) {
+  for (char last = 0; *text; last = *text++) {
+    if (strchr("|\\`*<&", *text) || (last == ']' && *text == '('))
+      fputc('\\', to);
+    fputc(*text == '\n' || *text == '\r' ? ' ' : *text, to);
+  }
+}
+
+/* A command as a cell: between more backticks than it has in a row. */
+static void put_code(FILE *to, const char *text) {
+  size_t fence = 1;
+
+  for (const char *at = text; *at; at += *at != '\0') {
+    const size_t ticks = strspn(at, "`");
+    fence = ticks >= fence ? ticks + 1 : fence;
+    at += ticks;
+  }
+  for (size_t i = 0; i < fence; i++)
+    fputc('`', to);
+  if (fence > 1)
+    fputc(' ', to);
   for (; *text; text++) {
     if (*text == '|')
       fputc('\\', to);
-    fputc(*text == '\n' ? ' ' : *text, to);
+    fputc(*text == '\n' || *text == '\r' ? ' ' : *text, to);
   }
+  if (fence > 1)
+    fputc(' ', to);
+  for (size_t i = 0; i < fence; i++)
+    fputc('`', to);
 }
 
 static void put_row(FILE *to, const row *r, bool with_threads) {
@@ -51,13 +75,16 @@ static void put_machine(FILE *to, const report *r) {
   cpu_cache cache[16];
   const int caches = lathe_cpu_caches(cache, sizeof cache / sizeof *cache);
 
-  fprintf(to, "# Kernels of %s\n\n", r->host);
+  fputs("# Kernels of ", to);
+  put_cell(to, r->host);
+  fputs("\n\n", to);
   fprintf(to, "| | |\n| --- | --- |\n");
   fprintf(to, "| date | %s |\n", r->date);
-  fputs("| command | `", to);
-  put_cell(to, r->command);
-  fputs("` |\n", to);
-  fprintf(to, "| processor | %s |\n", lathe_cpu_name());
+  fputs("| command | ", to);
+  put_code(to, r->command);
+  fputs(" |\n| processor | ", to);
+  put_cell(to, lathe_cpu_name());
+  fputs(" |\n", to);
   fprintf(to, "| features | %s |\n", lathe_cpu_feature_names(lathe_cpu_features()));
   for (int i = 0; i < caches; i++)
     if (strcmp(cache[i].type, "Instruction") != 0)
@@ -100,9 +127,9 @@ static void put_failures(FILE *to, const report *r) {
       continue;
     }
     put_cell(to, line->reason);
-    fputs(" | `", to);
-    put_cell(to, line->repro);
-    fputs("` |\n", to);
+    fputs(" | ", to);
+    put_code(to, line->repro);
+    fputs(" |\n", to);
   }
 }
 
@@ -232,8 +259,9 @@ static void put_details(FILE *to, const report *r) {
   for (size_t i = 0; i < r->count; i++) {
     const task *t = r->rows[i]->task;
     if (!last || t->op != last->op || t->dtype != last->dtype) {
-      fprintf(to, "\n## %s %s\n\n%s (%s)\n\n", t->op->name, lathe_dtype_name(t->dtype),
-              t->op->doc ? t->op->doc : "", t->op->source);
+      fprintf(to, "\n## %s %s\n\n", t->op->name, lathe_dtype_name(t->dtype));
+      put_cell(to, t->op->doc ? t->op->doc : "");
+      fprintf(to, " (%s)\n\n", t->op->source);
       fprintf(to,
               "| size | variant |%s time | +- | ns/point | GB/s | FLOP/s | ceiling | ulp |\n"
               "| --- | --- |%s --- | --- | --- | --- | --- | --- | --- |\n",

@@ -130,18 +130,16 @@ static json_t *json_plain(const char *text) {
 /* A value of which all texts are plain: a terminal gets them, and other files. */
 static json_t *plain_of(const json_t *value) {
   json_t *copy = json_is_object(value) ? json_object() : json_is_array(value) ? json_array() : NULL;
-  const char *key;
-  json_t *item;
-  size_t i;
 
   if (json_is_string(value))
     return json_plain(json_string_value(value));
   if (!copy)
     return json_deep_copy(value);
-  json_array_foreach(value, i, item)
-    json_array_append_new(copy, plain_of(item));
-  json_object_foreach((json_t *)value, key, item)
-    json_object_set_new(copy, key, plain_of(item));
+  for (size_t i = 0; i < json_array_size(value); i++)
+    json_array_append_new(copy, plain_of(json_array_get(value, i)));
+  for (void *at = json_object_iter((json_t *)value); at;
+       at = json_object_iter_next((json_t *)value, at))
+    json_object_set_new(copy, json_object_iter_key(at), plain_of(json_object_iter_value(at)));
   return copy;
 }
 

@@ -265,7 +265,7 @@ static const option_row rows[] = {
     {"peers", "P,...",
      "other libraries beside them, on the same inputs, where a\n"
      "spec says how: numpy, torch, torch.compile, openblas,\n"
-     "cublas, cudnn",
+     "cublas, cudnn; runs Python of the specs, in no sandbox",
      .set = set_list, .to = TO(o.peers)},
     {.help = "\n"
              "How to measure"},

@@ -166,7 +166,7 @@ void $k.name$(const lathe_args *args) {
   const size_t count = $(k:product("args->dim", per_row and #op.dims or 1, #op.dims));
   (void)count; /* as in rows.c */
   $(k:pointers(nil, P.is_column))
-  //@ if (k:uniforms("call") .. (finish and k:alone(finish) or "")):find "rows_" then
+  //@ if (k:uniforms("call") .. (finish and k:alone(finish) or "")):find "%f[%w_]rows_" then
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
   //@ end
   $(k:uniforms("call"))

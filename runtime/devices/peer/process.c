@@ -119,13 +119,14 @@ int peer_keep(int argc, char **argv) {
   sigemptyset(&noted);
   sigaddset(&noted, SIGTERM);
   sigaddset(&noted, SIGCHLD);
-  while (number != SIGTERM && getppid() == atoi(argv[1]) &&
-         waitpid(group, &status, WNOHANG) == 0)
+  while (number != SIGTERM && getppid() == atoi(argv[1]) && waitpid(group, &status, WNOHANG) == 0)
     sigwait(&noted, &number);
   kill(-group, SIGKILL);
   waitpid(group, &status, 0); /* leaves the status of one that was waited for */
   if (WIFEXITED(status))
     _exit(WEXITSTATUS(status));
+  signal(SIGTERM, SIG_IGN); /* forgets one that came meanwhile */
+  signal(WTERMSIG(status), SIG_DFL);
   sigprocmask(SIG_SETMASK, &before, NULL);
   raise(WTERMSIG(status));
   _exit(NO_SUCH_PROGRAM);
