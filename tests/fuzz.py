@@ -16,9 +16,10 @@ A round makes some ops of its seed and number alone and builds them for one kind
 What is found is a line, with the command that repeats it; its spec is kept in DIR/found. Exit status 1
 where something was found.
 
---pack builds N specs into DIR, for CUDA and Vulkan unless --kinds says another kind: a program, the specs, and on_gpu.py,
-whose part `fuzz` runs them where there is a GPU. --shrink does so with parts of specs of packs that were found there:
-each is the value of a node below the output. --again builds a pack's specs with the kernels and verdicts of now. LATHE_FUZZ in the environment has options that come before those given.
+--pack builds N specs into DIR, for CUDA and Vulkan unless --kinds says another kind: a program, the specs, and
+on_gpu.py, whose part `fuzz` runs them where there is a GPU. --shrink does so with parts of specs that were found:
+each is the value of a node below the output. --again builds a pack's specs with the kernels and verdicts of now.
+LATHE_FUZZ in the environment has options that come before those given.
 """
 
 import argparse
@@ -41,7 +42,8 @@ import fuzz_truths
 from fuzz_build import SOURCE, forward_of
 from problems import Dump, Refused
 
-BACKENDS = {"gpu": ["cuda", "vulkan"], "cpu": ["avx2", "scalar"], "wide": ["avx512", "sse2"], "cuda": ["cuda"], "vulkan": ["vulkan"]}
+BACKENDS = {"gpu": ["cuda", "vulkan"], "cpu": ["avx2", "scalar"], "wide": ["avx512", "sse2"], "cuda": ["cuda"],
+            "vulkan": ["vulkan"]}
 TURNS = ["cpu", "wide", "cpu", "cuda", "cpu", "wide", "cpu", "vulkan"]
 SLOW = {"cuda": 3, "vulkan": 4}  # by how much fewer ops a round has
 SIZES = {1: [(1,), (33,), (257,)], 2: [(1, 1), (1, 17), (7, 65), (19, 3)], 3: [(1, 1, 1), (3, 1, 9), (2, 5, 34)]}

@@ -75,7 +75,8 @@ def build(folder, ops, targets, failed, ends=None):
             return list(ops.values())
         if status is None:
             _, output = ninja(folder, ["-n", *targets], None)
-            for name in {forward_of(name) for name in re.findall(r"] (?:NVCC|GLSL|EXPAND|CC) (?:out/gen/)?(\w+)", output)} & ops.keys():
+            late = re.findall(r"] (?:NVCC|GLSL|EXPAND|CC) (?:out/gen/)?(\w+)", output)
+            for name in {forward_of(name) for name in late} & ops.keys():
                 (specs / f"{name}.lua").unlink()
                 del ops[name]
             ends = None

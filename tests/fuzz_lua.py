@@ -68,7 +68,9 @@ class Writer:
 
 def dims_of(place, dims):
     """The axes of what has a place, which may be these themselves."""
-    return list(place) if isinstance(place, tuple) else {"point": dims, "row": dims[:-1], "column": dims[-1:], "single": []}[place]
+    if isinstance(place, tuple):
+        return list(place)
+    return {"point": dims, "row": dims[:-1], "column": dims[-1:], "single": []}[place]
 
 
 def bound_of(op):
@@ -160,16 +162,19 @@ def gpu_products(rng, key, dtypes, backends, plain):
                 row(backend, dtype, implementation=how, **rounded)
             elif backend == "cuda" and unit != "vector":
                 rounded = {"products": "tf32"} if dtype == "f32" else {}
-                tile = rng.choice([(64, 128), (128, 128), (64, 256)] + ([(128, "auto")] if unit == "wgmma" else [(64, 64)]))
+                more = (128, "auto") if unit == "wgmma" else (64, 64)
+                tile = rng.choice([(64, 128), (128, 128), (64, 256), more])
                 row(backend, dtype, unit=unit, bm=tile[0], bn=tile[1], stages=rng.choice([3, 4]), **rounded)
             elif backend == "cuda":
-                row(backend, dtype, bm=rng.choice([64, 128]), bn=rng.choice([64, 128, "auto"]), stages=rng.choice([2, 3]))
+                row(backend, dtype, bm=rng.choice([64, 128]), bn=rng.choice([64, 128, "auto"]),
+                    stages=rng.choice([2, 3]))
             elif backend == "vulkan" and key == "chain" and rng.random() < 0.6:
                 row(backend, dtype, implementation=rng.choice(["for_loop", "coopmat", "coopvec"] if dtype == "f16"
                                                               else ["for_loop"]))
             elif backend == "vulkan" and dtype == "f16" and plain and rng.random() < 0.6:
                 rounded = {"products": "f16"} if rng.random() < 0.4 else {}
-                row(backend, dtype, unit=rng.choice(["matrix", "matrix", "workgroup"]), bm=128, bn=128, bk=32, **rounded)
+                row(backend, dtype, unit=rng.choice(["matrix", "matrix", "workgroup"]), bm=128, bn=128, bk=32,
+                    **rounded)
             elif backend == "vulkan":
                 row(backend, dtype, bm=rng.choice([32, 64]), bn=rng.choice([64, 128]), bk=rng.choice([8, 16]))
             elif key == "chain" and backend != "cuda" and rng.random() < 0.5:

@@ -64,8 +64,8 @@ def make_pack(options, fuzzer, kind, backends):
     about = {"seed": seed, "backends": backends, "ops": {op.name: op.dims if op.key in PRODUCTS else [] for op in ops}}
     (out / "pack.json").write_text(json.dumps(about))
     size, late = (out / "bench").stat().st_size, len(specs) - len(ops) - failed
-    print(f"{out}: {len(ops)} specs, {fuzzer.counts['refused']} refused, {late} not built in time, {fuzzer.found} findings; "
-          f"{size / 2**20:.1f} MiB, {time.monotonic() - started:.0f} s")
+    print(f"{out}: {len(ops)} specs, {fuzzer.counts['refused']} refused, {late} not built in time, "
+          f"{fuzzer.found} findings; {size / 2**20:.1f} MiB, {time.monotonic() - started:.0f} s")
     if size > MOST_BYTES:
         print(f"the program has more than {MOST_BYTES >> 20} MiB: ask for fewer specs")
     return 1 if fuzzer.found or size > MOST_BYTES or not ops else 0

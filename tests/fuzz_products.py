@@ -110,7 +110,8 @@ class Factory:
             elif kind < 0.65:
                 z = made(rng.choice(["mul", "add"]), z, self.scalar())
             elif kind < 0.73 and axes:
-                mask = made(rng.choice(["lt", "le", "gt", "ge"]), self.operand(self.some(axes)), self.operand(self.some(axes)))
+                both = self.operand(self.some(axes)), self.operand(self.some(axes))
+                mask = made(rng.choice(["lt", "le", "gt", "ge"]), *both)
                 z = made("select", mask, z, self.number(rng.choice([0.0, -1.0])))
             elif kind < 0.78:
                 z = made("div", z, made("add", self.number(1.5), made("abs", self.operand(self.some(axes)))))
@@ -219,8 +220,8 @@ def parts_of(op, rng):
     nodes = [n for n in op.nodes() if n.args and n not in op.outputs.values() and n.op not in TRUTHS]
     for node in nodes[::-1]:
         place = tuple(sorted(node.place)) if isinstance(node.place, frozenset) else node.place
-        part = dataclasses.replace(op, name=f"{op.name}_part{len(made)}", inputs=list(op.inputs), scalars=dict(op.scalars),
-                                   outputs={"r": node}, place={"r": place}, types={})
+        part = dataclasses.replace(op, name=f"{op.name}_part{len(made)}", inputs=list(op.inputs),
+                                   scalars=dict(op.scalars), outputs={"r": node}, place={"r": place}, types={})
         prune(part)
         if isinstance(node.place, frozenset):
             part.dims = sorted({axis for i in part.inputs for axis in i.place})

@@ -17,8 +17,8 @@ from pathlib import Path
 EXTENTS = [1, 2, 3, 5, 7, 8, 16, 17, 31, 33, 48, 64, 65, 70, 96, 100, 127, 128, 129, 130, 200, 255, 257, 300, 384, 513]
 MOST_WORK, MOST_POINTS = 1 << 24, 1 << 21  # of a product: multiplications, and elements of an operand
 # What takes each row of launches: few and many blocks, parts of them, rows that stay in registers and that do not.
-PLAIN = ["1", "7", "33", "257", "1003", "4099", "10007", "70001", "1x65", "5x129", "17x4", "37x1000", "3x5001", "4099x33",
-         "1x8193", "9x77", "300x71", "3x5x33", "2x70x264", "129x1"]
+PLAIN = ["1", "7", "33", "257", "1003", "4099", "10007", "70001", "1x65", "5x129", "17x4", "37x1000", "3x5001",
+         "4099x33", "1x8193", "9x77", "300x71", "3x5x33", "2x70x264", "129x1"]
 LARGE = ["1100003", "9000011", "2x300007", "70001x19", "600x2049", "40x33x517", "5x1000003", "3001x640"]
 # Every second seed of an op has one of these; the others have sizes alone, the first of them a large one.
 SETTINGS = [["--special", "nan,inf,zero,denormal"], ["--offset"], ["--in-place"], ["--special", "denormal"],
@@ -29,15 +29,23 @@ for processor in sorted(os.sched_getaffinity(0)):
 TRIES = 40  # of a finding, at the most, to make it smaller
 
 
+def ops_of(bench, patterns="*"):
+    """The names of the ops that match."""
+    done = subprocess.run([bench, "--list-ops", "--op", patterns], stdout=subprocess.PIPE, text=True, check=True)
+    return [line.split()[0] for line in done.stdout.splitlines()[1:]
+            if line[:1].isalnum() and not line.startswith("left out by ")]
+
+
 def points_of(size):
     return math.prod(int(extent) for extent in size.split("x"))
 
 
 def sizes_of(rng, dims, large, points):
-    """Some sizes of an op, of so many points at the most. Of products by the names of their axes: dims has these, and is
-    empty for other ops."""
+    """Some sizes of an op, of so many points at the most. Of products by the names of their axes: dims has these, and
+    is empty for other ops."""
     if not dims:
-        return [size for size in rng.sample(PLAIN, 8) + ([rng.choice(LARGE)] if large else []) if points_of(size) <= points]
+        sizes = rng.sample(PLAIN, 8) + ([rng.choice(LARGE)] if large else [])
+        return [size for size in sizes if points_of(size) <= points]
     sizes = []
     while len(sizes) < 6 + large:
         most = min(points, MOST_WORK << (4 if large and not sizes else 0))
@@ -112,8 +120,7 @@ class PackRun:
                 self.found.setdefault((row["op"], row["dtype"], row["variant"]), []).append((seed, setting, row))
 
     def run(self, seeds):
-        done = subprocess.run([self.bench, "--list-ops"], stdout=subprocess.PIPE, text=True, check=True)
-        listed = [line.split()[0] for line in done.stdout.splitlines()[1:] if line[:1].isalnum()]
+        listed = ops_of(self.bench)
         self.gradients = {op: any(name.startswith(op + "_backward") for name in listed) for op in self.ops}
         jobs = [(op, seed, turn) for turn, seed in enumerate(seeds) for op in self.ops]
         with ThreadPoolExecutor(PROCESSORS.qsize()) as pool:
@@ -126,8 +133,10 @@ class PackRun:
     def smallest(self, rows):
         """The least that is wrong in the same way: its message, its command, and how many rows were so."""
         row = min((row for _, _, row in rows), key=lambda row: row["points"] or 0)
-        finding = {"op": row["op"], "variant": row["variant"], "rows": len(rows), "seeds": len({seed for seed, _, _ in rows}),
-                   "sizes": sorted({row["size"] for _, _, row in rows})[:6], "message": row["reason"], "again": row["repro"]}
+        finding = {"op": row["op"], "variant": row["variant"], "rows": len(rows),
+                   "seeds": len({seed for seed, _, _ in rows}),
+                   "sizes": sorted({row["size"] for _, _, row in rows})[:6],
+                   "message": row["reason"], "again": row["repro"]}
         options = shlex.split(row["repro"] or "")[1:]
         if not options:
             return finding
@@ -189,7 +198,8 @@ def fuzz(asked):
     for finding in findings:
         op = finding["op"].partition("_backward")[0]
         text = (f"FOUND {finding['variant']}: {finding['rows']} rows of {finding['seeds']} seeds, "
-                f"{', '.join(finding['sizes'])}\n  {' '.join(finding['message'].split())[:400]}\n  {finding['again']}\n")
+                f"{', '.join(finding['sizes'])}\n  {' '.join(finding['message'].split())[:400]}\n"
+                f"  {finding['again']}\n")
         if op not in shown:
             text += spec_text(run.pack, op)
         if len(text) > room:
@@ -204,8 +214,8 @@ def fuzz(asked):
         print(f"BROKEN {text[:800]}")
     for reason, count in run.skipped.most_common(12):
         print(f"  {count} skipped: {reason[:160]}")
-    counts = ", ".join(f"{run.counts[name]} {name}" for name in ("rows", "right", "wrong", "killed", "unproved", "skipped",
-                                                                 "runs left out"))
+    names = ("rows", "right", "wrong", "killed", "unproved", "skipped", "runs left out")
+    counts = ", ".join(f"{run.counts[name]} {name}" for name in names)
     print(f"pack {run.seed}: {len(run.ops)} specs, {len(seeds)} seeds, {counts}, {len(run.broken)} runs broken; "
           f"{len(findings)} variants found")
     return not findings and not run.broken and run.counts["right"] > 0

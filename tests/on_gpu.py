@@ -97,9 +97,7 @@ def run(asked, options, alone=False):
 
 
 def ops_of(asked, patterns):
-    """The names of the ops that match."""
-    done = subprocess.run([asked.bench, "--list-ops", "--op", patterns], stdout=subprocess.PIPE, text=True, check=True)
-    return [line.split()[0] for line in done.stdout.splitlines()[1:] if line[:1].isalnum()]
+    return fuzz_run.ops_of(asked.bench, patterns)
 
 
 def check(asked):
@@ -136,7 +134,8 @@ def long(asked):
 def faults_of(asked, backend):
     """The commands that a run comes after, by their names, each with the words of what it finds."""
     if backend == "cuda":
-        common = ["compute-sanitizer", "--target-processes", "all", "--error-exitcode", "9", "--report-api-errors", "no"]
+        common = ["compute-sanitizer", "--target-processes", "all", "--error-exitcode", "9",
+                  "--report-api-errors", "no"]
         return {tool: ([*common, "--tool", tool], "=========    ")
                 for tool in ("memcheck", "racecheck", "initcheck", "synccheck")}
     layers = [f"VK_LAYER_PATH={asked.layers}/usr/share/vulkan/explicit_layer.d",
@@ -152,7 +151,8 @@ def faults(asked):
     if asked.pack:
         ops = sorted(json.loads((Path(asked.pack) / "pack.json").read_text())["ops"])
         drawn = random.Random(asked.seeds).sample(ops, min(asked.sample, len(ops)))
-        chosen = ["--op", ",".join(op for op in ops_of(asked, "*") if op.partition("_backward")[0] in drawn), "--dtype", "all"]
+        with_gradients = [op for op in ops_of(asked, "*") if op.partition("_backward")[0] in drawn]
+        chosen = ["--op", ",".join(with_gradients), "--dtype", "all"]
     well = True
     for backend in asked.backends.split(","):
         for tool, (command, fault) in faults_of(asked, backend).items():
@@ -188,8 +188,9 @@ def mutants(asked):
         runs = list(pool.map(lambda part: run(asked, [*common, "--op", ",".join(part)], alone=True), parts))
     rows = [row for found, _ in runs for row in found]
     tried = sum(int(row["checked"].split()[0]) for row in rows if (row["checked"] or "").endswith("mutants"))
-    count = {status: sum(row["status"] == status for row in rows) for status in ("right", "unproved", "wrong", "skipped")}
-    print(f"mutants: {tried} of {len(rows)} rows; " + ", ".join(f"{n} {status}" for status, n in count.items()), flush=True)
+    states = ("right", "unproved", "wrong", "skipped")
+    counts = ", ".join(f"{sum(row['status'] == state for row in rows)} {state}" for state in states)
+    print(f"mutants: {tried} of {len(rows)} rows; {counts}", flush=True)
     return well and tried > 0 and all(right for _, right in runs)
 
 

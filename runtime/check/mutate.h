@@ -1,7 +1,7 @@
 /* mutate.h - would wrong kernels of an op be found out? The results of kernels that are wrong on purpose are judged as
  * a kernel's own would be, on small problems: nothing is compiled. The results are right
- * ones, for which no kernel runs, or where `from` is not null a variant's own, judged as its device's. One that would pass on all of
- * them is a survivor: either the bound says nothing, or the inputs' ranges show nothing. */
+ * ones, for which no kernel runs, or where `from` is not null a variant's own, judged as its device's. One that
+ * would pass on all of them is a survivor: either the bound says nothing, or the inputs' ranges show nothing. */
 #ifndef MUTATE_H
 #define MUTATE_H
 
@@ -15,8 +15,8 @@ typedef struct mutate_survivor {
 } mutate_survivor;
 
 /* Judges wrong results of every output in a type. Writes at most `most` survivors and returns how many there are; -1
- * where memory is short, the op has no reference for the type, or a variant's results are wrong by themselves. It is the
- * same from run to run. */
+ * where memory is short, the op has no reference for the type, or a variant's results are wrong by themselves. It is
+ * the same from run to run. */
 int mutate_survivors(const lathe_op *op, lathe_dtype dtype, result_source *from,
                      mutate_survivor *survivors, int most);
 

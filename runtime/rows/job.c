@@ -317,8 +317,8 @@ static void weigh(const lathe_variant *v, check_result *found) {
   snprintf(found->message, sizeof found->message, "%s", known->text);
 }
 
-/* In the place of a size: the variant's own results, made wrong, are to be called so, but for those that would pass of any
- * variant. */
+/* In the place of a size: the variant's own results, made wrong, are to be called so, but for those that would pass of
+ * any variant. */
 static check_result try_mutants(const job *j, device *on) {
   const lathe_variant *v = j->variant;
   result_source from = {.on = on, .variant = v};
