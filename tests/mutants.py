@@ -159,8 +159,11 @@ class Build:
         self.edges = {e["output"]: e for e in json.loads(self.ninja("compdb cc_kernel nvcc glsl pack cc_host"))}
 
     def ninja(self, tool):
-        return subprocess.run(f"ninja -t {tool}", shell=True, cwd=self.folder, check=True, capture_output=True,
+        """What a tool of ninja says, with the source tree's path in it as every folder has it."""
+        said = subprocess.run(f"ninja -t {tool}", shell=True, cwd=self.folder, check=True, capture_output=True,
                               text=True).stdout
+        tree = re.search(r"^src = (.*)$", (self.folder / "build.ninja").read_text(), re.M)[1]
+        return said.replace(tree + "/", f"{(self.folder / tree).resolve()}/") if tree.startswith("..") else said
 
     @functools.cache
     def chain(self, source):

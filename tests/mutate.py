@@ -40,7 +40,7 @@ class Kernel:
         self.source, self.op, self.backend, self.dtype, self.family = str(path), op, backend, dtype, family
         self.variants = {row["variant"] for row in rows}
         self.smallest = min(rows, key=lambda row: row["points"])["size"]
-        self.path = build.folder / path
+        self.path, self.same = build.folder / path, False
 
     @functools.cached_property
     def lines(self):
@@ -81,7 +81,7 @@ class Run:
         """Rows of an op, or the words that the program ended with."""
         rows = self.work / f"rows-{threading.get_ident()}.json"
         rows.unlink(missing_ok=True)
-        command = ["timeout", "-k", "1", "600", "out/bench", "--check-only", "--op", op, "--backend", backend,
+        command = ["timeout", "-k", "1", "1800", "out/bench", "--check-only", "--op", op, "--backend", backend,
                    "--seed", str(self.options.seed), "--timeout", str(LIMIT.get(backend, 3)), "--json", str(rows),
                    *options]
         done = subprocess.run(command, cwd=folder, env=self.environment, capture_output=True, text=True, errors="replace",
@@ -100,12 +100,15 @@ class Run:
             options += ["--variant", variant]
         elif dtype:
             options[1] = dtype[1]
-        for size in (["--size", kernel.smallest], []):
+        for size in ([self.sizes()] if self.options.size else [["--size", kernel.smallest], []]):
             rows = self.bench(folder, kernel.op, kernel.backend, *options, *size)
             said = {row["status"] for row in rows} if isinstance(rows, list) else {"ended"}
             if said != {"right"}:
                 break
         return said
+
+    def sizes(self):
+        return ["--size", self.options.size] if self.options.size else []
 
     def kernels(self):
         """Files of ops whose kernels are right as they are, by family and backend."""
@@ -124,7 +127,9 @@ class Run:
                             found.setdefault((backend, op, dtype), []).append(path.relative_to(self.build.folder))
         groups = {}
         named = [",".join(sorted({key[i] for key in found})) for i in (1, 0)]
-        rows = self.bench(self.build.folder, *named, "--dtype", "all") if found else []
+        rows = self.bench(self.build.folder, *named, "--dtype", "all", *self.sizes()) if found else []
+        if isinstance(rows, str):
+            sys.exit(f"out/bench ended with {rows}")
         for (backend, op, dtype), paths in found.items():
             own = [row for row in rows if (row["backend"], row["op"]) == (backend, op) and dtype in ("", row["dtype"])]
             bad = next((row for row in own if row["status"] != "right"), None)
@@ -139,6 +144,9 @@ class Run:
     def compile(self, copy, kernel, seed):
         """A change of a kernel that is compiled to something else, or None after some that are not."""
         rng, said = random.Random(seed), []
+        if not kernel.same and copy.compile(kernel.source, "\n".join(kernel.lines)):
+            raise mutants.Failed(f"{kernel.source} with its headers in it is another")
+        kernel.same = True
         for _ in range(10):
             change = kernel.draw(rng)
             try:
@@ -202,7 +210,7 @@ class Run:
                 kernels = groups[group][:]
                 self.rng.shuffle(kernels)
                 for kernel in kernels:
-                    key = (kernel.op, kernel.backend, kernel.dtype)
+                    key = (kernel.op, kernel.backend)
                     if left > 0 and key not in ops and len(chosen) < self.options.batch:
                         ops.add(key)
                         chosen.append(kernel)
@@ -229,6 +237,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(20))
     parser.add_argument("--seconds", type=float, default=86400)
+    parser.add_argument("--size")
     parser.add_argument("--json")
     return Run(parser.parse_args()).run()
 
