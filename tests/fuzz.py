@@ -27,6 +27,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -39,6 +40,7 @@ import fuzz_mutants
 import fuzz_pack
 import fuzz_products
 import fuzz_truths
+import mutants
 from fuzz_build import SOURCE, forward_of
 from problems import Dump, Refused
 
@@ -249,13 +251,17 @@ class Fuzzer:
 
     def check_mutants(self, folder, ops, rng):
         """Each kernel file gets one step exchanged; the bench is to say so of every row that shows it."""
-        mutants = fuzz_mutants.plant(folder / "out" / "gen", ops, rng, self.options.mutants)
-        if not mutants:
+        drawn = fuzz_mutants.draw(folder / "out" / "gen", ops, rng, self.options.mutants)
+        shutil.rmtree(folder / "out" / "mutants", ignore_errors=True)
+        copy = mutants.Copy(mutants.Build(folder), folder / "out" / "mutants")
+        drawn = [m for m in drawn if copy.compile(str(m.path.relative_to(folder)), m.text)]
+        if not drawn:
             return
-        self.rebuild(folder, mutants)
-        seen = self.bench(folder, *CHECKS[0])
-        with Dump(str(folder / "out/tests/problem-dump")) as dump:
-            for mutant in mutants:
+        for program in ("out/bench", "out/tests/problem-dump"):
+            copy.link(program)
+        seen = self.bench(copy.path, *CHECKS[0])
+        with Dump(str(copy.path / "out/tests/problem-dump")) as dump:
+            for mutant in drawn:
                 rows = [r for r in seen if r["op"] == mutant.row and r["dtype"] == mutant.dtype
                         and r["backend"] == mutant.backend]
                 self.counts["mutants"] += 1
@@ -268,27 +274,6 @@ class Fuzzer:
                 if shown and shown.split(" ")[0] not in [said[1] for said in weak if said]:
                     self.finding(mutant.op, f"the bench calls a mutant right: {mutant.row} {mutant.dtype} on "
                                  f"{mutant.backend}, {mutant.change}: {shown}", mutant.change)
-
-    def rebuild(self, folder, mutants):
-        """Builds the programs with the mutants, past ninja, which would have the generator write these files anew;
-        and removes what that leaves, so that it does so afterwards."""
-        def run(command):
-            done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True)
-            if done.returncode:
-                raise Finding(f"mutants were not built: {command}: {(done.stderr or done.stdout)[-2000:]}")
-            return done.stdout
-
-        compiles = {entry["file"]: entry for entry in json.loads(run("ninja -t compdb cc_kernel"))}
-        objects = []
-        for mutant in mutants:
-            entry = compiles[str(mutant.path.relative_to(folder))]
-            run(entry["command"])
-            objects.append(entry["output"])
-        run(f"ar r out/gen/kernels.a {' '.join(objects)}")
-        for program in ("out/bench", "out/tests/problem-dump"):
-            run(run(f"ninja -t commands -s {program}"))
-        for path in [mutant.path for mutant in mutants] + [folder / name for name in objects]:
-            path.unlink()
 
     # -- rounds -----------------------------------------------------------------------------------
 
@@ -322,7 +307,7 @@ class Fuzzer:
                 (not options.rounds or self.round < options.first + options.rounds):
             try:
                 self.run_round()
-            except (Finding, EOFError, RuntimeError) as error:
+            except (Finding, mutants.Failed, EOFError, RuntimeError) as error:
                 self.found += 1
                 self.say(f"FOUND in round {self.round}: {error}; again: fuzz.py --seed {options.seed} "
                          f"--first {self.round} --rounds 1 --kinds {self.kind} --ops {options.ops}")

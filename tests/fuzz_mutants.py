@@ -6,13 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-# An intrinsic, or an operator of scalar code, becomes another.
-EXCHANGES = [
-    (r"_mm\d*_add_p", "_add_", "_sub_"), (r"_mm\d*_sub_p", "_sub_", "_add_"), (r"_mm\d*_mul_p", "_mul_", "_add_"),
-    (r"_mm\d*_div_p", "_div_", "_mul_"), (r"_mm\d*_max_p", "_max_", "_min_"), (r"_mm\d*_min_p", "_min_", "_max_"),
-    (r"_mm\d*_fmadd_p", "_fmadd_", "_fmsub_"), (r"= \w+ \+ \w+;", " + ", " - "), (r"= \w+ - \w+;", " - ", " + "),
-    (r"= \w+ \* \w+;", " * ", " + "), (r"= \w+ / \w+;", " / ", " * "),
-]
+from mutants import NAMES, OPERATORS
+
 # The relative error of all results together that no right kernel has.
 CLEARLY = {"f64": 1e-9, "f32": 1e-2, "f16": 0.1, "bf16": 0.2}
 # The smallest number of each type: a right result may be off by as much, however small it is.
@@ -27,26 +22,28 @@ class Mutant:
     backend: str
     path: Path
     change: str
+    text: str
 
 
 def steps(text):
     """The lines of a kernel file that can be exchanged, each as it is and as it would be, and of which precision."""
-    found, lines, inside = [], text.split("\n"), False
-    for number, line in enumerate(lines):
+    found, inside = [], False
+    for number, line in enumerate(text.split("\n")):
         function = re.match(r"static inline .*\b\w+_([a-z]+\d+)__\w+_(point|pass\d+|term\d*)\(", line)
         if function:
             inside, dtype = True, function[1]
         elif line.startswith("}"):
             inside = False
-        elif inside and re.match(r"  const [\w ]+ t\d+ = ", line):
-            for pattern, old, new in EXCHANGES:
-                if re.search(pattern, line) and "epi" not in line:
-                    found.append((number, line, line.replace(old, new, 1), dtype))
+        elif inside and "epi" not in line:
+            step = re.match(r"  const [\w ]+ t\d+ = (?:_mm\d*(_[a-z]+_)p|\w+( [+*/-] )\w+;)", line)
+            if step and (step[1] or step[2]) in (NAMES | OPERATORS):
+                old = step[1] or step[2]
+                found.append((number, line, line.replace(old, (NAMES | OPERATORS)[old], 1), dtype))
     return found
 
 
-def plant(gen, ops, rng, most):
-    """Changes up to `most` kernel files below the folder of generated code, each in one step."""
+def draw(gen, ops, rng, most):
+    """Mutants of up to `most` kernel files below the folder of generated code, each of one step."""
     files = []
     for op in ops:
         for folder in [Path(gen) / op.name, *sorted(Path(gen).glob(f"{op.name}_backward*"))]:
@@ -61,10 +58,9 @@ def plant(gen, ops, rng, most):
         number, old, new, dtype = rng.choice(found)
         lines = text.split("\n")
         lines[number] = new
-        path.write_text("\n".join(lines))
         backend = path.stem.removeprefix(row + "__")
         change = f"{path.name}:{number + 1}: '{old.strip()}' as '{new.strip()}'"
-        mutants.append(Mutant(op, row, dtype, backend, path, change))
+        mutants.append(Mutant(op, row, dtype, backend, path, change, "\n".join(lines)))
     return mutants
 
 
