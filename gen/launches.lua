@@ -121,7 +121,8 @@ end
 
 local cut_fields = {
   "name", "rows", "columns", "bm", "bn", "terms", "at_once", "threads", "subgroups", "side", "shared", "architecture",
-  "most", "depth", "number", "left", "cluster", "of_cluster", "room", "rooms", "stays", "rate", "start", "maps", "extents",
+  "most", "depth", "number", "left", "cluster", "of_cluster", "room", "rooms", "stays", "rate", "start", "maps",
+  "extents",
 }
 local step_fields = { "m", "n", "k", "matrices", "beside", "rooms", "cuts" }
 local extent_fields = { "of", "above", "most" }

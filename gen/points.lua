@@ -54,8 +54,8 @@ local function find_zeros(roots)
   return zeros
 end
 
--- Whether functions of numbers work with the bits of one: then some sums are of a large constant, and of use as they are
--- rounded.
+-- Whether functions of numbers work with the bits of one: then some sums are of a large constant, and of use as they
+-- are rounded.
 local function takes_bits(roots)
   local found = false
   expr.visit(roots, function(node) found = found or node.type == "i" end)

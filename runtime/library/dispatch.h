@@ -96,7 +96,8 @@ typedef struct lathe_way {
   uint32_t m, n, k;  /* the dimensions whose products are its rows, columns and terms: a bit each */
   uint32_t above[3]; /* for more rows, columns and terms than these */
   uint32_t tile[2];  /* rows and columns that are taken at once, at most; 0: this ends a list */
-  uint32_t block[4]; /* past so many rows, columns, terms and terms again it begins anew; 0: never */
+  uint32_t
+      block[4]; /* past so many rows, columns, terms and terms again it begins anew; 0: never */
 } lathe_way;
 
 typedef struct lathe_backend {

@@ -26,10 +26,10 @@ static uint32_t blocks(size_t points, size_t each, size_t most) {
 
 /* The blocks that a kernel has to have, each for work of its own; 0: those that go on to further work. */
 static size_t wanted(const lathe_kernel *k, const call_facts *f) {
-  const size_t each = k->deal == LATHE_ROWS                                ? k->rows
-                      : k->deal == LATHE_TILES || k->deal == LATHE_MERGE   ? k->each
-                                                                           : 1;
-  const size_t points = k->deal == LATHE_ROWS || k->deal == LATHE_BLOCKS ? f->rows
+  const size_t each = k->deal == LATHE_ROWS                              ? k->rows
+                      : k->deal == LATHE_TILES || k->deal == LATHE_MERGE ? k->each
+                                                                         : 1;
+  const size_t points = k->deal == LATHE_ROWS || k->deal == LATHE_BLOCKS   ? f->rows
                         : k->deal == LATHE_TILES || k->deal == LATHE_MERGE ? f->count
                                                                            : 0;
   return (points / each + (points % each != 0)) * (k->cluster > 1 ? k->cluster : 1);

@@ -150,8 +150,8 @@ typedef struct lathe_cut {
   uint32_t shared;        /* dynamic shared memory, bytes */
   uint32_t architecture;  /* CUDA: at least, 90 for compute capability 9.0 */
   uint32_t most;          /* blocks that share tiles, of all tiles together */
-  uint32_t depth; /* the most terms that a block adds up, of no more tiles than `most`; 0: any */
-  uint32_t number;        /* Vulkan: the kernel's in its module */
+  uint32_t depth;   /* the most terms that a block adds up, of no more tiles than `most`; 0: any */
+  uint32_t number;  /* Vulkan: the kernel's in its module */
   double left;      /* bytes of the workspace that a block leaves for the last one of its tile */
   uint32_t cluster; /* CUDA: the most blocks that share each tile's columns; a power of two, or 0 */
   const char *of_cluster; /* the kernel of those that are more than one */

@@ -177,7 +177,8 @@ local function totals_of(totals, steps, shapes)
   for c, of in ipairs(first and shapes or {}) do
     first.cuts[c] = {
       name = of.name, bm = of.side, bn = of.side, terms = of.terms, at_once = of.at_once, threads = of.threads,
-      shared = 2 * of.terms * (of.side + 8) * 4, most = MOST_BLOCKS, depth = DEPTH, left = of.side * of.side * 4, rate = of.rate,
+      shared = 2 * of.terms * (of.side + 8) * 4, most = MOST_BLOCKS, depth = DEPTH, left = of.side * of.side * 4,
+      rate = of.rate,
       start = of.start,
     }
   end

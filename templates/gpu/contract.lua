@@ -9,9 +9,9 @@
 --                 matrix's rows and columns fit; steps are the same for the host's side
 -- A shape is { sums, name, rows, columns, bm, bn, bk, threads, at_once, numbers, ... }: which template adds up its
 -- sums, its kernel's ending, the most rows and columns (nil: any), a tile, slices of terms, threads and blocks at once
--- of a multiprocessor, and the numbers that a block leaves of a part of its terms. chains: threads that have a share each of a
--- sum's terms (nil: 1); depth, which follows: the terms that a block adds up at most. Fields of a lathe_cut of
--- runtime/library/launch.h beside these go there.
+-- of a multiprocessor, and the numbers that a block leaves of a part of its terms. chains: threads that have a share
+-- each of a sum's terms (nil: 1); depth, which follows: the terms that a block adds up at most. Fields of a lathe_cut
+-- of runtime/library/launch.h beside these go there.
 
 local MOST_BLOCKS = 512 -- that share tiles
 -- Terms that are added up one after the other, at most. Of f32 between 0 and 1 sums of so many are 100 units short, of

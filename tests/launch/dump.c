@@ -86,9 +86,11 @@ static bool covers(const lathe_launch *l, const lathe_kernel *k, size_t rows, si
   return needed <= blocks && blocks < needed + spare && l->grid[1] <= 65535;
 }
 
-static void check_large(const lathe_schedule *s, const char *name, bool vulkan, const lathe_limits *limits) {
-  static const size_t large[] = {1,          65535,          65537,      (1ul << 31) - 1,  1ul << 31, (1ul << 31) + 9,
-                                 1ul << 32, (1ul << 32) + 5, 1ul << 34, (1ul << 40) + 1};
+static void check_large(const lathe_schedule *s, const char *name, bool vulkan,
+                        const lathe_limits *limits) {
+  static const size_t large[] = {1,         65535,           65537,     (1ul << 31) - 1,
+                                 1ul << 31, (1ul << 31) + 9, 1ul << 32, (1ul << 32) + 5,
+                                 1ul << 34, (1ul << 40) + 1};
   const size_t n = sizeof large / sizeof *large;
 
   for (size_t i = 0; i < n * n; i++) {
@@ -101,12 +103,14 @@ static void check_large(const lathe_schedule *s, const char *name, bool vulkan, 
       args.dim[0] = rows * count, args.dim[1] = 1;
     for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
       args.buf[o] = operand[o];
-    const int launches = (vulkan ? lathe_launch_vulkan : lathe_launch_cuda)(s, &args, limits, launch);
+    const int launches =
+        (vulkan ? lathe_launch_vulkan : lathe_launch_cuda)(s, &args, limits, launch);
     for (int l = 0; l < launches; l++) {
       const lathe_kernel *k = kernel_of(s, &launch[l], vulkan);
-      if (!k || !covers(&launch[l], k, s->work->by_rows ? rows : 1, s->work->by_rows ? count : rows * count))
-        printf("%s %zux%zu: %s has %u,%u blocks\n", name, rows, count, launch[l].kernel, launch[l].grid[0],
-               launch[l].grid[1]);
+      if (!k || !covers(&launch[l], k, s->work->by_rows ? rows : 1,
+                        s->work->by_rows ? count : rows * count))
+        printf("%s %zux%zu: %s has %u,%u blocks\n", name, rows, count, launch[l].kernel,
+               launch[l].grid[0], launch[l].grid[1]);
     }
   }
 }

@@ -28,8 +28,8 @@ typedef struct recording {
 
 static recording *being_made; /* null: launches run */
 static double now_us;
-static CUstream copying;    /* where copies are that nobody has waited for; null: none are */
-static int under_way;       /* launches that nobody has waited for */
+static CUstream copying; /* where copies are that nobody has waited for; null: none are */
+static int under_way;    /* launches that nobody has waited for */
 static const char kernel, mover, multiplier; /* stand for functions */
 
 static int asked(const char *what) {
