@@ -21,8 +21,8 @@ NAMES = {"_add_": "_sub_", "_sub_": "_add_", "_mul_": "_add_", "_div_": "_mul_",
 TYPE = r"(?:unsigned |struct )?[A-Za-z_]\w*"
 DECLARED = re.compile(rf"\b(?!return|else|goto|case|const)({TYPE}) (\*?)(?:const )?(?:restrict |__restrict__ )?(\w+)"
                       r"(?: =|;|,|\)|\[)")
-STATEMENT = re.compile(r"\s+(?:\*?\(?[\w.>\-]+\)?(?:\[[^=]*\])?(?:[.>\-]\w+)* (?:[+*/|&^-]|<<|>>)?= .*|(?!return)\w+(?:\+\+|--)"
-                       r"|(?!return|for|while|if|do)[\w.]+\(.*\));$")
+STATEMENT = re.compile(r"\s+(?:\*?\(?[\w.>\-]+\)?(?:\[[^=]*\])?(?:[.>\-]\w+)* (?:[+*/|&^-]|<<|>>)?= .*"
+                       r"|(?!return)\w+(?:\+\+|--)|(?!return|for|while|if|do)[\w.]+\(.*\));$")
 NUMBER = re.compile(r"(?<![\w.])(\d+)(\.\d+(?:e[+-]?\d+)?)?(?![\w.]*\.)([uUlLf]*)(?!\w)")
 INCLUDE = re.compile(r'#include "([\w.]+)"$')
 
@@ -144,7 +144,10 @@ def of_line(line, declared):
         for names in declared.values():
             if m[0] in names:
                 for other in [name for name in list(names)[-6:] if name != m[0]]:
-                    yield "variable", line[:start] + other + line[end:]
+                    new = line[:start] + other + line[end:]
+                    target = re.search(r"(\w+) = ", new)  # that is no value for itself
+                    if not (right and re.search(rf"\b{target[1]}\b", new[target.end():])):
+                        yield "variable", new
 
 
 class Failed(Exception):

@@ -84,8 +84,8 @@ class Run:
         command = ["timeout", "-k", "1", "1800", "out/bench", "--check-only", "--op", op, "--backend", backend,
                    "--seed", str(self.options.seed), "--timeout", str(LIMIT.get(backend, 3)), "--json", str(rows),
                    *options]
-        done = subprocess.run(command, cwd=folder, env=self.environment, capture_output=True, text=True, errors="replace",
-                              check=False)
+        done = subprocess.run(command, cwd=folder, env=self.environment, capture_output=True, text=True,
+                              errors="replace", check=False)
         if not rows.exists():
             return f"{done.returncode}: {(done.stderr + done.stdout)[-500:]}"
         return json.loads(rows.read_text())["benchmarks"]
@@ -102,7 +102,7 @@ class Run:
             options[1] = dtype[1]
         for size in ([self.sizes()] if self.options.size else [["--size", kernel.smallest], []]):
             rows = self.bench(folder, kernel.op, kernel.backend, *options, *size)
-            said = {row["status"] for row in rows} if isinstance(rows, list) else {"ended"}
+            said = {row["status"] for row in rows} - {"skipped"} if isinstance(rows, list) else {"ended"}
             if said != {"right"}:
                 break
         return said
@@ -132,7 +132,8 @@ class Run:
             sys.exit(f"out/bench ended with {rows}")
         for (backend, op, dtype), paths in found.items():
             own = [row for row in rows if (row["backend"], row["op"]) == (backend, op) and dtype in ("", row["dtype"])]
-            bad = next((row for row in own if row["status"] != "right"), None)
+            bad = next((row for row in own if row["status"] not in ("right", "skipped")), None)
+            own = [row for row in own if row["status"] == "right"]
             if bad or not own:
                 print(f"left out: {op} on {backend}: {bad and (bad['error_message'] or bad['status'])}")
                 continue
@@ -184,7 +185,8 @@ class Run:
     def judge(self, kernel, change, said):
         reason = None
         if said == {"right"}:
-            reason = next((reason for pattern, reason in self.equal if re.search(pattern, str(change))), None)
+            text = f"{kernel.source}: {change}"
+            reason = next((reason for pattern, reason in self.equal if re.search(pattern, text)), None)
         verdict = "killed" if said != {"right"} else "listed" if reason else "survived"
         self.count(kernel)[verdict] += 1
         entry = {"family": kernel.family, "backend": kernel.backend, "op": kernel.op, "dtype": kernel.dtype,
@@ -197,24 +199,31 @@ class Run:
         if verdict == "survived":
             print(f"survived: {kernel.source}: {change}", flush=True)
 
+    def choose(self, groups):
+        """Files for a batch, of groups that lack most, none of the same op and backend."""
+        chosen, seen = [], set()
+        left = {group: self.options.count - sum(self.counts.get(group, {}).get(name, 0)
+                                                for name in ("killed", "listed", "survived")) for group in groups}
+        kernels = [(group, kernel) for group in groups for kernel in groups[group]]
+        self.rng.shuffle(kernels)
+        while len(chosen) < self.options.batch:
+            free = [(group, kernel) for group, kernel in kernels
+                    if left[group] > 0 and (kernel.op, kernel.backend) not in seen]
+            if not free:
+                break
+            group, kernel = max(free, key=lambda pair: left[pair[0]])
+            left[group] -= 1
+            seen.add((kernel.op, kernel.backend))
+            chosen.append(kernel)
+        return chosen
+
     def run(self):
         print(f"seed {self.options.seed}", flush=True)
         self.work.mkdir(exist_ok=True)
         groups = self.kernels()
         number = 0
         while time.monotonic() - self.started < self.options.seconds:
-            chosen, ops = [], set()
-            for group in sorted(groups):
-                count = self.counts.get(group, {})
-                left = self.options.count - sum(count.get(name, 0) for name in ("killed", "listed", "survived"))
-                kernels = groups[group][:]
-                self.rng.shuffle(kernels)
-                for kernel in kernels:
-                    key = (kernel.op, kernel.backend)
-                    if left > 0 and key not in ops and len(chosen) < self.options.batch:
-                        ops.add(key)
-                        chosen.append(kernel)
-                        left -= 1
+            chosen = self.choose(groups)
             if not chosen:
                 break
             self.batch(number, chosen)

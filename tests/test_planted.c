@@ -420,6 +420,15 @@ static void scale_beyond(const lathe_args *args) {
     ((float *)args->buf[1])[2000000] += 1;
 }
 
+/* Right, and as far before its result as that is long it puts back the number that it finds. */
+static void scale_far_before(const lathe_args *args) {
+  volatile float *before = (float *)args->buf[1] - args->dim[0];
+
+  if (args->dim[0] >= LARGE)
+    *before = *before;
+  scale_right(args);
+}
+
 /* What it was to write, and no more than 0 times what was there. */
 static void scale_reads_result(const lathe_args *args) {
   const float *x = args->buf[0], s = (float)args->scalar[0];
@@ -712,6 +721,7 @@ static const planted plants[] = {
     {PLANT(scale, part_when_timed), {LARGER}, NULL, "y["},
     {PLANT(scale, writes_on_when_timed), {LARGE}, NULL, "wrote after the end of y"},
     {PLANT(scale, beyond), {2097155}, "y[2000000] is ", "y[2000000] is "},
+    {PLANT(scale, far_before), {LARGE}, "crashed with SIGSEGV", "crashed with SIGSEGV"},
     {PLANT(sum, naive), {1000000}, "r is ", "r is "},
     {PLANT(sum, remembers), {LARGE}, "r is ", "r is "},
     {PLANT(argmax, last), {1000}, PROBE "r is ", PROBE "r is "},

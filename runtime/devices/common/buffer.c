@@ -19,6 +19,8 @@ const unsigned char buffer_poison_huge = 0xfb, buffer_poison_nan = 0xff;
 /* Arrays this large are put on huge pages where the system has them: what of a cache small pages fall into is luck. */
 static const size_t huge_from = 256u << 10, huge_page = 2u << 20;
 
+static const size_t untouchable_most = (size_t)1 << 30; /* bytes beyond each end of a buffer */
+
 static size_t round_up(size_t value, size_t to) {
   return (value + to - 1) / to * to;
 }
@@ -80,13 +82,13 @@ static bool take_spare(buffer *b, size_t map_size) {
 }
 
 static void keep_spare(const buffer *b) {
-  size_t bytes = b->map_size;
+  size_t bytes = b->zone_size;
 
   for (int i = 0; i < spares; i++)
-    bytes += spare[i].map_size;
+    bytes += spare[i].zone_size;
   while (spares > 0 && (bytes > spare_most || spares == SPARES)) {
     const buffer oldest = remove_spare(0);
-    bytes -= oldest.map_size;
+    bytes -= oldest.zone_size;
     munmap(oldest.map, oldest.map_size);
   }
   if (bytes > spare_most)
@@ -95,10 +97,11 @@ static void keep_spare(const buffer *b) {
     spare[spares++] = *b;
 }
 
-/* A writable zone of whole pages between pages that are not. */
+/* A writable zone of whole pages between pages that are not: as many on each side, so that what is off by the zone's
+ * size does not end up in another's. They are addresses alone. */
 static bool make_zone(buffer *b, size_t zone_size, bool huge) {
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  const size_t map_size = zone_size + 2 * page + (huge ? huge_page : 0);
+  const size_t beyond = zone_size < untouchable_most ? zone_size : untouchable_most;
+  const size_t map_size = zone_size + 2 * beyond + (huge ? huge_page : 0);
   unsigned char *map;
 
   if (take_spare(b, map_size))
@@ -109,7 +112,7 @@ static bool make_zone(buffer *b, size_t zone_size, bool huge) {
   if (map == MAP_FAILED)
     return false;
   b->map = map;
-  b->zone = map + page;
+  b->zone = map + beyond;
   if (huge)
     b->zone = (unsigned char *)round_up((uintptr_t)b->zone, huge_page);
   if (mprotect(b->zone, b->zone_size, PROT_READ | PROT_WRITE) != 0) {
