@@ -35,6 +35,8 @@ typedef struct plan {
   const lathe_op *op;
   lathe_dtype dtype;
   lathe_kind kind;
+  bool
+      emulated; /* by a processor, for which a GPU's trials would take minutes: only the shortest are made */
   uint64_t seed;
   size_t count, capacity;
   size_t products; /* from where on they are those of products */
@@ -291,7 +293,7 @@ static void add_launches(plan *p, const lathe_schedule *s) {
       for (size_t more = 0; more < 2 && limits[i] > 0 && limits[i] < UINT16_MAX; more++)
         add_product(p, &all, FEW_ROWS, (limits[i] + more) * s->work->width + more * (size_t)i, 1);
   }
-  for (size_t i = 0; i < sizeof larger / sizeof *larger; i++)
+  for (size_t i = 0; i < (p->emulated ? 1 : sizeof larger / sizeof *larger); i++)
     add_product(p, &all, larger[i][0], larger[i][1], 1);
 }
 
@@ -303,7 +305,7 @@ static void add_ways(plan *p, const lathe_variant *v) {
     add_way(p, w, w->m == v->ways->m && w->n == v->ways->n);
   if (s && s->nrows > 0)
     add_launches(p, s);
-  for (int i = 0; s && i < s->nsteps; i++) {
+  for (int i = 0; s && !p->emulated && i < s->nsteps; i++) {
     const lathe_step *step = &s->steps[i];
     lathe_way w = {.m = step->m, .n = step->n, .k = step->k};
     for (const lathe_cut *c = step->cuts; c < step->cuts + step->ncuts; c++) {
@@ -351,7 +353,12 @@ static const plan *plan_of(const lathe_variant *v, const device *on, uint64_t se
   if (kept.op == v->op && kept.dtype == v->dtype && kept.kind == kind && kept.seed == seed)
     return &kept;
   plan_free(&kept);
-  kept = (plan){.op = v->op, .dtype = v->dtype, .kind = kind, .seed = seed, .whose = UINT64_MAX};
+  kept = (plan){.op = v->op,
+                .dtype = v->dtype,
+                .kind = kind,
+                .emulated = on->is_processor,
+                .seed = seed,
+                .whose = UINT64_MAX};
   add_short(&kept);
   if (v->op->ndim > 2)
     add_boxes(&kept);
@@ -487,7 +494,8 @@ static unsigned unchanged(const peaks *k, unsigned outputs) {
 
 /* The element after one that is tried: each; where calls take long, some, and all of the last. */
 static size_t next_place(const peaks *k, size_t at) {
-  const size_t some = 192, last = 16, step = k->elements / some | 1;
+  const size_t some = k->call->on->is_processor ? 24 : 192, last = 16,
+               step = k->elements / some | 1;
 
   return device_kind_of(k->call->on->kind)->quick || at + last + step >= k->elements ? at + 1
                                                                                      : at + step;
@@ -586,7 +594,7 @@ static check_result try_peaks_of(device *on, const lathe_variant *v, uint64_t se
 /* Long in each direction, one row after the other; where each call takes long, also of what many blocks share. */
 static check_result try_peaks(device *on, const lathe_variant *v, uint64_t seed, trial *now) {
   static const size_t rows[] = {3, 2, 1, 1}, extents[] = {257, 1031, 4099, 65539};
-  const size_t count = device_kind_of(on->kind)->quick ? 3 : 4;
+  const size_t count = on->is_processor ? 2 : device_kind_of(on->kind)->quick ? 3 : 4;
   const int ndim = v->op->ndim, first = ndim > 3 ? ndim - 3 : 0;
   check_result r = {.verdict = CHECK_RIGHT};
 

@@ -78,8 +78,8 @@ static __device__ __forceinline__ size_t lathe_times(size_t count, size_t each) 
 
 /* What a block has of a launch: a tile of one of the matrices, and a part of its terms. The tiles of blocks that run
  * at the same time share rows and columns, which so stay in the cache: tiles go in groups of a few rows, down each
- * column of a group. Where there are fewer blocks than tiles, each goes on to the tile as many further as blocks are. fewest: parts of
- * each tile's terms. */
+ * column of a group. Where there are fewer blocks than tiles, each goes on to the tile as many further as blocks are.
+ * fewest: parts of each tile's terms. */
 struct lathe_work {
   size_t m, n;                       /* the tile's first */
   unsigned all, nth, matrix, part, parts; /* tiles; nth: its number among them */

@@ -196,7 +196,7 @@ template <int SIDE, int TERMS, lathe_factor A, lathe_factor B, typename C>
 static __device__ __forceinline__ void lathe_total(C &here, uint4 *room, unsigned tile,
                                                    unsigned all, unsigned *arrived, float *left) {
   using kind = lathe_total_sums<C, SIDE, TERMS, A, B>;
-  lathe_work work(SIDE, SIDE, here.m_count, here.n_count, 1, tile);
+  lathe_work work(SIDE, SIDE, here.m_count, here.n_count, 1, 1, tile);
   work.all = all;
   work.nth = blockIdx.x % all;
   work.part = blockIdx.x / all;

@@ -143,6 +143,7 @@ static bool describe(cuda_device *d, int i) {
       .features = LATHE_ON_CUDA | (major >= 8 ? LATHE_SM80 : 0) |
                   (major == 9 && minor == 0 ? LATHE_SM90A : 0),
       .cache = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
+      .is_processor = strstr(d->name, "emulat") != NULL, /* as a driver that is one says */
       .cools = true,
       .remote = &cuda_remote,
       .memory = memory,
