@@ -65,6 +65,9 @@ static void test_hostile_arguments(void **state) {
   lathe_run_parts(NULL, &args, 1, NULL);
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_variant *v = &lathe_variants[i];
+    /* How much of a workspace it wants a processor's kernel says itself, in instructions of its own set. */
+    if (v->backend->kind == LATHE_CPU && lathe_why_not(v, lathe_cpu_features()))
+      continue;
     assert_true(lathe_workspace(v, NULL) == 0 && lathe_workspace_of_parts(v, NULL, 3) == 0);
     assert_int_equal(lathe_parts(v, NULL, 3), 1);
     lathe_run_parts(v, NULL, 3, NULL);
