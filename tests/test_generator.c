@@ -78,7 +78,7 @@ static void refuses_passes_without_measure(void **state) {
              "  variants = { { backend = \"scalar\" } },\n"
              "}\n");
   expect_failure(GEN("all"), 1,
-                 "specs/t.lua:3: compute: t: expected at most 200000 operations in all passes over "
+                 "specs/t.lua:3: compute: t: expected at most 300000 operations in all passes over "
                  "the data, found 409950 in 302 passes; a reduction of what others come to is a "
                  "pass more, which computes anew what it needs\n");
 }
