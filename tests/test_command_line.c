@@ -466,8 +466,8 @@ static void test_bad_calls(void **state) {
       {{"--csv="}, "--csv needs a name, and was given nothing"},
       {{"--markdown", ""}, "--markdown needs a name, and was given nothing"},
       {{"--special", "odd"},
-       "unknown special value 'odd' (nan, inf, zero, denormal, alone, ties, narrow, scalars, "
-       "small)"},
+       "unknown special value 'odd' (nan, inf, zero, denormal, beyond, alone, ties, narrow, "
+       "scalars, small, negative, equal, ends, far, poked, nulls, same, peak)"},
       {{"--offset", "3"}, "--offset 3: elements of f32 lie at multiples of 4 bytes"},
       {{"--op=add", "--dtype", "f16,f64", "--offset=1"},
        "--offset 1: elements of f16 lie at multiples of 2 bytes"},

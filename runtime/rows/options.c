@@ -323,8 +323,8 @@ static const option_row rows[] = {
     {"page-end", NULL, "end buffers where memory ends", .set = set_flag,
      .to = TO(o.layout.page_end)},
     {"mutants", NULL,
-     "in place of a size, a kernel's results made wrong in each\n"
-     "of some ways: a row is right where all are called wrong;\n"
+     "in place of a size, a kernel's results made wrong in\n"
+     "some ways: a row is right where all are called wrong;\n"
      "does not measure",
      .set = set_check, .to = TO(o.mutants)},
     {.help = "\n"
