@@ -48,7 +48,7 @@ open(path, "w").write(text.replace(old, new))' "$template" "$2" "$3" && ninja ou
   cp "$tmp/right" "$template"
   [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
 }
-is 'finds a total that begins again in each block' fault chain.c '", first > 0"' '", false"'
+is 'finds a total that begins again in each block' fault chain.c '", first / "' '", 0 * first / "'
 is 'finds operands that stay at the first block' fault chain.c \
   'rows * ($(per_row(operand)))' '0 * ($(per_row(operand)))'
 is 'finds a total without its last columns' fault chain.c 'const bool whole = columns == $NR$;' 'const bool whole = true;'
