@@ -94,8 +94,11 @@ shows run.html 'document.querySelector("#peers svg [role=button]").dispatchEvent
   const detail = document.getElementById("detail");
   return [detail.open, detail.querySelectorAll("svg circle").length > 2, detail.textContent.includes("--peers numpy --size")].join()'
 has 'a click shows the samples and the command' 'true,true,true'
-shows run.html 'document.querySelector("#rows tbody button").click();
-  return /goes tohost [0-9.]+ .?s, kernel [0-9.]+ .?s, memory /.test(document.getElementById("detail").textContent)'
+# Of a row that this machine can run: the first may want instructions that it lacks.
+shows run.html 'return [...document.querySelectorAll("#rows tbody button")].some((button) => {
+    button.click();
+    return /goes tohost [0-9.]+ .?s, kernel [0-9.]+ .?s, memory /.test(document.getElementById("detail").textContent);
+  })'
 has 'and where the time of a call goes' true
 shows run.html 'const mark = document.querySelector("#sizes svg [role=button]");
   mark.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", cancelable: true })); return document.getElementById("detail").open'
