@@ -424,8 +424,11 @@ static void scale_beyond(const lathe_args *args) {
 static void scale_far_before(const lathe_args *args) {
   volatile float *before = (float *)args->buf[1] - args->dim[0];
 
-  if (args->dim[0] >= LARGE)
-    *before = *before;
+  if (args->dim[0] >= LARGE) {
+    const float found = *before;
+
+    *before = found;
+  }
   scale_right(args);
 }
 

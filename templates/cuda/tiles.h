@@ -81,7 +81,7 @@ static __device__ __forceinline__ size_t lathe_times(size_t count, size_t each) 
  * column of a group. Where there are fewer blocks than tiles, each goes on to the tile as many further as blocks are.
  * fewest: parts of each tile's terms. */
 struct lathe_work {
-  size_t m, n;                       /* the tile's first */
+  size_t m, n;                            /* the tile's first */
   unsigned all, nth, matrix, part, parts; /* tiles; nth: its number among them */
   bool is_there;
 
