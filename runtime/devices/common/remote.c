@@ -102,13 +102,12 @@ void remote_free(remote_call *r) {
     copy_free(kind_of(&r->head), r->host[o], r->pinned[o]);
 }
 
+/* The workspace stays as the last call left it: counts in it begin at 0 by the kernel's own doing. */
 void remote_reset(device_call *call) {
   const lathe_op *op = call->variant->op;
 
   if (!kind_of(call)->usable(call))
     return;
-  if (kind_of(call)->lead(call, LATHE_MAX_OPERANDS)) /* a workspace is another, as good as new */
-    kind_of(call)->fill(call, LATHE_MAX_OPERANDS, 0);
   for (int o = 0; o < op->noperands; o++) {
     const int home = device_home(call, o);
     if (!op->operands[o].output)
