@@ -12,7 +12,7 @@ templates_of_its_own
 mkdir "$tmp/build" "$tmp/faulty" "$tmp/bytes"
 
 cd "$tmp/build" || exit 1
-is 'configures' configure --disable-cuda --disable-vulkan CFLAGS=-O0 KERNEL_CFLAGS=-O0
+is 'configures' configure --disable-cuda --disable-vulkan CFLAGS=-O0 KERNEL_CFLAGS=-O1
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 bench() { out/bench --backend cpu --dtype all --check-only "$@"; }
