@@ -1,8 +1,7 @@
 #!/bin/sh
 # test_contract.sh - contractions by the C kernels of every instruction set that there is: all orders of axes, batches,
 # groups of axes, prologues, epilogues, steps, in every way that there is; and faults planted in their templates, which
-# the check must find. Needs
-# LATHE_SRC and LATHE_BENCH.
+# the check must find. Needs LATHE_SRC and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
 

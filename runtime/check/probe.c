@@ -417,8 +417,8 @@ static check_result take_turns(device *on, const lathe_variant *v, const plan *p
     } else if (!first[turn]) {
       r = check_run(w.call, &first[turn]);
     } else {
-      if (i / 2 %
-          2) /* else a workspace is as the other problem left it, for inputs at the same place */
+      /* Else a processor's workspace is as the other problem left it, for inputs at the same place. */
+      if (i / 2 % 2)
         on->reset(w.call);
       r = check_again(w.call, first[turn], DEVICE_QUIET);
     }

@@ -64,7 +64,8 @@ static void compute(const work *w) {
 
   for (size_t i = 0; i < w->args.dim[0]; i++)
     y[i] = expf(x[i]);
-  if ((w->races || (asked("waver") && calls++ % 2)) && w->args.dim[0] > 5)
+  /* By one ulp: the number next to infinity is wrong for another reason. */
+  if ((w->races || (asked("waver") && calls++ % 2)) && w->args.dim[0] > 5 && !isinf(y[5]))
     y[5] = nextafterf(y[5], 0);
 }
 
