@@ -26,6 +26,7 @@ SETTINGS = [["--special", "nan,inf,zero,denormal"], ["--offset"], ["--in-place"]
 PROCESSORS = queue.SimpleQueue()
 for processor in sorted(os.sched_getaffinity(0)):
     PROCESSORS.put(processor)
+ABREAST = {"cuda": 4}  # runs of a backend at once; contexts take turns on a GPU, so that more of them wait for each other
 TRIES = 40  # of a finding, at the most, to make it smaller
 
 
@@ -73,9 +74,17 @@ def run_alone(command, seconds):
         PROCESSORS.put(own)
 
 
+def at_once(work, jobs):
+    """What work makes of each job, whose first value is its backend: as many at once as that bears."""
+    backends = {backend for backend, *_ in jobs}
+    pools = {backend: ThreadPoolExecutor(ABREAST.get(backend, os.cpu_count())) for backend in backends}
+    waiting = [pools[backend].submit(work, backend, *rest) for backend, *rest in jobs]
+    return [done.result() for done in waiting]
+
+
 class PackRun:
     def __init__(self, asked):
-        self.pack, self.backends, self.points = Path(asked.pack), asked.backends, asked.points
+        self.pack, self.backends, self.points = Path(asked.pack), asked.backends.split(","), asked.points
         about = json.loads((self.pack / "pack.json").read_text())
         self.seed, self.ops = about["seed"], about["ops"]
         self.bench = os.path.abspath(self.pack / "bench")
@@ -97,8 +106,8 @@ class PackRun:
             rows = json.loads(path.read_text())["benchmarks"] if path.exists() else []
         return rows, None if ended else f"status {done.returncode}: {text}\n{done.stderr[-600:]}"
 
-    def job(self, op, seed, turn):
-        """One op and its gradient with a seed."""
+    def job(self, backend, op, seed, turn):
+        """One op and its gradient with a seed, on one backend."""
         rng = random.Random(f"{self.seed}:{op}:{seed}")
         if time.monotonic() > self.ends:
             self.counts["runs left out"] += 1
@@ -108,7 +117,7 @@ class PackRun:
             setting = ["--offset", offset_of((self.pack / "specs" / f"{op}.lua").read_text())]
         sizes = sizes_of(rng, self.ops[op], turn == 0, self.points)
         rows, wrong = self.rows(["--op", f"{op},{op}_backward*" if self.gradients[op] else op, "--dtype", "all",
-                                 "--backend", self.backends, "--seed", str(seed), "--size", ",".join(sizes), *setting])
+                                 "--backend", backend, "--seed", str(seed), "--size", ",".join(sizes), *setting])
         if wrong:
             self.broken.append(wrong)
         for row in rows:
@@ -122,11 +131,10 @@ class PackRun:
     def run(self, seeds):
         listed = ops_of(self.bench)
         self.gradients = {op: any(name.startswith(op + "_backward") for name in listed) for op in self.ops}
-        jobs = [(op, seed, turn) for turn, seed in enumerate(seeds) for op in self.ops]
+        at_once(self.job, [(backend, op, seed, turn) for turn, seed in enumerate(seeds) for op in self.ops
+                           for backend in self.backends])
         with ThreadPoolExecutor(PROCESSORS.qsize()) as pool:
-            list(pool.map(lambda job: self.job(*job), jobs))
-            findings = list(pool.map(self.smallest, self.found.values()))
-        return findings
+            return list(pool.map(self.smallest, self.found.values()))
 
     # -- making a finding smaller -------------------------------------------------------------------
 

@@ -247,17 +247,27 @@ static void add_some(plan *p, const lathe_way *w, size_t most, size_t terms) {
   }
 }
 
-/* More rows, columns or terms than a block has; of tiles that are one row or column more than whole. */
-static void add_past(plan *p, const lathe_way *w, int which, bool all) {
+/* More rows or columns than a block has: a whole block, and of the next one tile and a part. */
+static void add_past(plan *p, const lathe_way *w, int which) {
+  size_t extents[3];
+
+  for (int d = 0; d < 3; d++)
+    extents[d] = w->above[d] + (d < 2 ? w->tile[d] : 0) + 1;
+  extents[which] = w->block[which] + w->tile[which] + 1;
+  add_product(p, w, extents[0], extents[1], extents[2]);
+}
+
+/* More terms than a block has; of tiles that are one row or column more than whole. */
+static void add_long(plan *p, const lathe_way *w, size_t block, bool all) {
+  enum { SHORT = 2048 };
+
+  all = all && block < SHORT;
   for (int i = all ? 0 : 1; i < (all ? 4 : 3); i++) {
     const int more = i / 2;
-    size_t extents[3] = {1, 1, 1};
-    extents[more] = w->tile[more] + 1;
-    extents[!more] = i % 2 ? w->tile[!more] : 1;
-    for (int d = 0; d < 3; d++)
-      extents[d] += w->above[d];
-    extents[which < 2 ? which : 2] = 2 * (size_t)w->block[which] + 3;
-    add_product(p, w, extents[0], extents[1], extents[2]);
+    size_t extents[2] = {w->above[0], w->above[1]};
+    extents[more] += w->tile[more] + 1;
+    extents[!more] += i % 2 ? w->tile[!more] : 1;
+    add_product(p, w, extents[0], extents[1], 2 * block + 3);
   }
 }
 
@@ -273,11 +283,14 @@ static void add_way(plan *p, const lathe_way *w, bool all) {
       add_product(p, w, w->above[0] + 1 + i / w->tile[1], w->above[1] + 1 + i % w->tile[1],
                   w->above[2] + 1 + i % 5);
   add_some(p, w, some, w->above[2] + 3);
-  for (int i = 0; i < 4; i++)
-    if (w->block[i] > w->above[i < 2 ? i : 2]) {
+  for (int i = 0; i < 2; i++)
+    if (w->block[i] > w->above[i])
+      add_past(p, w, i);
+  for (int i = 2; i < 4; i++)
+    if (w->block[i] > w->above[2]) {
       if (i == 2)
         add_some(p, w, all ? some : FEW, w->block[i] + 2);
-      add_past(p, w, i, all);
+      add_long(p, w, w->block[i], all);
     }
 }
 
@@ -612,10 +625,25 @@ static check_result try_peaks(device *on, const lathe_variant *v, uint64_t seed,
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
+/* Has the device make the code of all trials of a variant. */
+static void expect_trials(device *on, const lathe_variant *v, const plan *p) {
+  device_call *calls = on->expect ? calloc(p->count + 1, sizeof *calls) : NULL;
+  size_t count = 0;
+
+  for (size_t i = 0; i < p->count && calls; i++)
+    if (p->step[i].problem && p->step[i].whose & bit_of(v))
+      calls[count++] = (device_call){
+          .on = on, .variant = v, .problem = p->step[i].problem, .layout = p->step[i].at.layout};
+  if (calls)
+    on->expect(on, calls, count);
+  free(calls);
+}
+
 static check_result try_all(device *on, const lathe_variant *v, uint64_t seed, trial *now) {
   const plan *p = plan_of(v, on, seed);
   check_result r = {.verdict = CHECK_RIGHT};
 
+  expect_trials(on, v, p);
   for (size_t i = 0; i < p->count && r.verdict != CHECK_WRONG && !on->lost; i++) {
     *now = p->step[i].at;
     if (p->step[i].problem && p->step[i].whose & bit_of(v))

@@ -17,6 +17,15 @@
 
 #include "lathe.h"
 
+/* Loops of a reference are compiled for wide vectors too; the loader takes what the processor has. None of them has
+ * multiply-adds, so that results have the same bits. Sanitizers are not there yet when the loader asks. */
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && \
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#define REFERENCE_SETS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define REFERENCE_SETS
+#endif
+
 /* How a reference gathers, as it says itself. */
 typedef struct reference_shape {
   int phases; /* of a reduction over everything: each is gathered and joined before the next is; steps; else 0 */

@@ -19,7 +19,9 @@ at_ /= args->dim[$axis$];
 //@ local function begin(step)
 //@ for _, r in ipairs(step.reductions) do
 //@ if r.kind == "sum" then
-$k.number$ $r.name$_terms[LANES_] = {0}, $r.name$_sum[LANES_] = {0}, $r.name$_error[LANES_] = {0};
+$k.number$ $r.name$_terms[LANES_], $r.name$_sum[LANES_], $r.name$_error[LANES_];
+for (size_t lane_ = 0; lane_ < lanes_; lane_++)
+  $r.name$_terms[lane_] = $r.name$_sum[lane_] = $r.name$_error[lane_] = 0;
 //@ else
 $k.number$ $r.name$_best[LANES_];
 for (size_t lane_ = 0; lane_ < lanes_; lane_++)
@@ -137,7 +139,7 @@ $s.name$[$s.at$] = $(s.integer and "(int64_t)" or "")$s.value$;
 //@ end
 //@ close()
 //@ end
-void $k.name$(const lathe_args *args) {
+REFERENCE_SETS void $k.name$(const lathe_args *args) {
   /* Neighbours that are computed together, and terms that are added up before what rounding takes of them is kept. */
   enum { LANES_ = 64, TERMS_ = 256 };
   const reference_part *part = (const reference_part *)args;

@@ -109,6 +109,10 @@ struct device {
                           device_layout layout, const char **why);
   void (*release)(device_call *call);
 
+  /* Has the code of calls to come made by all processors: of a variant with these problems and layouts, of which the
+   * calls are heads alone. What cannot be made is told of by prepare. Null where code is there already. */
+  void (*expect)(device *on, const device_call *calls, size_t count);
+
   /* Before a call whose results are to be looked at: outputs poisoned, and an input that the
    * last call wrote over put back. */
   void (*reset)(device_call *call);

@@ -37,8 +37,10 @@ bool vulkan_time_calls(device_call *call, uint64_t calls, device_time *taken);
 bool vulkan_cool(device_call *call);
 extern const remote_kind vulkan_remote;
 
-/* kernels.c: the launches of a call and their pipelines, false with the reason in why, static; device.h's kernels. */
+/* kernels.c: the launches of a call and their pipelines, false with the reason in why, static; device.h's expect and
+ * kernels. */
 bool vulkan_load_kernels(vulkan_call *c, const char **why);
+void vulkan_expect(device *on, const device_call *calls, size_t count);
 int vulkan_kernels(device_call *call, device_kernel *to);
 
 /* rates.c */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "spirv.h"
 
 typedef struct vulkan_module {
@@ -17,6 +18,7 @@ typedef struct vulkan_module {
 typedef struct vulkan_pipeline {
   struct vulkan_pipeline *next;
   const lathe_image *image;
+  VkShaderModule module;
   uint32_t block, constant[6];
   VkPipeline made;
 } vulkan_pipeline;
@@ -189,7 +191,8 @@ static const char *get_module(vulkan_code *code, const lathe_image *image, uint3
   return NULL;
 }
 
-static VkResult make_pipeline(const vulkan_code *code, VkShaderModule module, vulkan_pipeline *p) {
+/* Any thread may make one. */
+static VkResult make_pipeline(const vulkan_code *code, vulkan_pipeline *p) {
   /* As templates/glsl/kernel.comp and contract_matrix.comp declare them, numbered from 0; a module may lack some. */
   const uint32_t constants[] = {p->block,       code->subgroup, p->constant[0], p->constant[1],
                                 p->constant[2], p->constant[3], p->constant[4], p->constant[5]};
@@ -214,7 +217,7 @@ static VkResult make_pipeline(const vulkan_code *code, VkShaderModule module, vu
               .pNext = code->size_varies ? &size : NULL,
               .flags = full ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT : 0,
               .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-              .module = module,
+              .module = p->module,
               .pName = "main",
               .pSpecializationInfo = &specialization,
           },
@@ -226,35 +229,98 @@ static VkResult make_pipeline(const vulkan_code *code, VkShaderModule module, vu
   return vk.CreateComputePipelines(code->device, VK_NULL_HANDLE, 1, &info, NULL, &p->made);
 }
 
+static vulkan_pipeline *find(vulkan_pipeline *among, const lathe_image *image,
+                             const lathe_launch *launch) {
+  while (among && (among->image != image || among->block != launch->block[0] ||
+                   memcmp(among->constant, launch->constant, sizeof among->constant) != 0))
+    among = among->next;
+  return among;
+}
+
+/* A pipeline that is to be made, and its module; null with the reason in why. */
+static vulkan_pipeline *begin_pipeline(vulkan_code *code, const lathe_image *image,
+                                       const lathe_launch *launch, const char **why) {
+  VkShaderModule module = VK_NULL_HANDLE;
+  vulkan_pipeline *p;
+
+  *why = get_module(code, image, launch->constant[0], &module);
+  if (*why)
+    return NULL;
+  p = calloc(1, sizeof *p);
+  if (!p) {
+    *why = vulkan_error(VK_ERROR_OUT_OF_HOST_MEMORY);
+    return NULL;
+  }
+  p->image = image;
+  p->module = module;
+  p->block = launch->block[0];
+  memcpy(p->constant, launch->constant, sizeof p->constant);
+  return p;
+}
+
+static void keep(vulkan_code *code, vulkan_pipeline *p) {
+  p->next = code->pipelines;
+  code->pipelines = p;
+}
+
 const char *vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
                             VkPipeline *pipeline) {
-  vulkan_pipeline *p = code->pipelines;
-  VkShaderModule module = VK_NULL_HANDLE;
+  vulkan_pipeline *p = find(code->pipelines, image, launch);
   const char *why;
 
-  while (p && (p->image != image || p->block != launch->block[0] ||
-               memcmp(p->constant, launch->constant, sizeof p->constant) != 0))
-    p = p->next;
   if (!p) {
-    why = get_module(code, image, launch->constant[0], &module);
-    if (why)
-      return why;
-    p = calloc(1, sizeof *p);
+    p = begin_pipeline(code, image, launch, &why);
     if (!p)
-      return vulkan_error(VK_ERROR_OUT_OF_HOST_MEMORY);
-    p->image = image;
-    p->block = launch->block[0];
-    memcpy(p->constant, launch->constant, sizeof p->constant);
-    const VkResult error = make_pipeline(code, module, p);
+      return why;
+    const VkResult error = make_pipeline(code, p);
     if (error) {
       free(p);
       return vulkan_error(error);
     }
-    p->next = code->pipelines;
-    code->pipelines = p;
+    keep(code, p);
   }
   *pipeline = p->made;
   return NULL;
+}
+
+typedef struct pipelines {
+  const vulkan_code *code;
+  vulkan_pipeline **one;
+} pipelines;
+
+static void make_one(void *context, size_t part, int thread) {
+  const pipelines *all = context;
+
+  (void)thread;
+  if (make_pipeline(all->code, all->one[part]))
+    all->one[part]->made = VK_NULL_HANDLE;
+}
+
+void vulkan_code_expect(vulkan_code *code, const lathe_image *image, const lathe_launch *launches,
+                        size_t count) {
+  pipelines all = {.code = code, .one = calloc(count + 1, sizeof *all.one)};
+  vulkan_pipeline *begun = NULL;
+  size_t ready = 0;
+  const char *why;
+
+  for (size_t i = 0; i < count && all.one; i++) {
+    vulkan_pipeline *p;
+    if (find(code->pipelines, image, &launches[i]) || find(begun, image, &launches[i]))
+      continue;
+    p = begin_pipeline(code, image, &launches[i], &why);
+    if (!p)
+      continue;
+    p->next = begun;
+    begun = p;
+    all.one[ready++] = p;
+  }
+  pool_run(make_one, &all, ready);
+  for (size_t i = 0; i < ready; i++)
+    if (all.one[i]->made)
+      keep(code, all.one[i]);
+    else
+      free(all.one[i]);
+  free(all.one);
 }
 
 void vulkan_code_drop(vulkan_code *code) {

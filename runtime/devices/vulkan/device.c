@@ -32,6 +32,7 @@ device_list device_vulkan(void) {
     on->memory = memory;
     on->prepare = vulkan_prepare;
     on->release = vulkan_release;
+    on->expect = vulkan_expect;
     on->reset = remote_reset;
     on->load = vulkan_load;
     on->take_turns = vulkan_take_turns;

@@ -3,7 +3,9 @@
 
 #ifdef HAVE_VULKAN
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 bool vulkan_load_kernels(vulkan_call *c, const char **why) {
   static char text[320];
@@ -25,6 +27,32 @@ bool vulkan_load_kernels(vulkan_call *c, const char **why) {
     }
   }
   return true;
+}
+
+/* Which kernels a call launches depends on how its operands lie, not on where. */
+static int launches_of(const vulkan_device *d, const device_call *call, lathe_launch *to) {
+  const uintptr_t anywhere = 1u << 20;
+  lathe_args args = problem_args(call->problem);
+
+  for (int o = 0; o < call->variant->op->noperands; o++)
+    args.buf[o] = (void *)(anywhere + device_offset(call, device_home(call, o))); /* NOLINT */
+  args.workspace = (void *)anywhere; /* NOLINT */
+  return lathe_launch_vulkan(call->variant->schedule, &args, &d->limits, to);
+}
+
+void vulkan_expect(device *on, const device_call *calls, size_t count) {
+  vulkan_device *d = (vulkan_device *)on;
+  lathe_launch *launches = NULL;
+  size_t found = 0;
+
+  if (count == 0 || on->lost || vulkan_device_open(d))
+    return;
+  launches = calloc(count * LATHE_MAX_LAUNCHES, sizeof *launches);
+  for (size_t i = 0; i < count && launches; i++)
+    found += (size_t)launches_of(d, &calls[i], launches + found);
+  if (launches)
+    vulkan_code_expect(&d->code, calls->variant->image, launches, found);
+  free(launches);
 }
 
 /* Drivers tell no more of them than was asked for. */

@@ -200,6 +200,10 @@ enum { VULKAN_PUSHED = 128 }; /* what every device has */
 const char *vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
                             VkPipeline *pipeline);
 
+/* Makes those that are not there yet, all processors at once; those that cannot be made vulkan_code_get tells of. */
+void vulkan_code_expect(vulkan_code *code, const lathe_image *image, const lathe_launch *launches,
+                        size_t count);
+
 /* Forgets and frees all. */
 void vulkan_code_drop(vulkan_code *code);
 
