@@ -64,12 +64,13 @@ def offset_of(spec):
     return "8" if "f64" in types else "2" if "16" in types else "4"
 
 
-def run_alone(command, seconds):
-    """A program on one processor, which it shares with no other of these: else each would compute references on all."""
+def run_alone(command, seconds, ends=math.inf):
+    """A program on one processor, which it shares with no other of these: else each would compute references on all. It
+    has so many seconds, and ends by a time of the monotonic clock."""
     own = PROCESSORS.get()
     try:
         return subprocess.run(["taskset", "-c", str(own), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=seconds)
+                              text=True, timeout=max(min(seconds, ends - time.monotonic()), 0))
     finally:
         PROCESSORS.put(own)
 
@@ -89,19 +90,21 @@ class PackRun:
         self.seed, self.ops = about["seed"], about["ops"]
         self.bench = os.path.abspath(self.pack / "bench")
         self.ends = time.monotonic() + asked.seconds
+        self.runs_end = self.ends - asked.seconds / 4  # the rest is for making findings smaller
         self.counts = collections.Counter()
         self.skipped, self.found, self.broken = collections.Counter(), {}, []
 
-    def rows(self, options, seconds=150):
-        """The rows of a run, and its command where it ended in another way than it should."""
+    def rows(self, options, seconds, ends):
+        """The rows of a run, and its command where it ended in another way than it should; no rows of one that was late."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "rows.json"
             command = [self.bench, "--check-only", "--rows", *options, "--json", str(path)]
             text = shlex.join([str(self.pack / "bench"), "--check-only", *options])
             try:
-                done = run_alone(command, seconds)
+                done = run_alone(command, seconds, ends)
             except subprocess.TimeoutExpired:
-                return [], f"not done within {seconds} s: {text}"
+                self.counts["runs left out"] += 1
+                return [], None if time.monotonic() >= ends else f"not done within {seconds} s: {text}"
             ended = done.returncode in (0, 1, 3, 4) and path.exists()
             rows = json.loads(path.read_text())["benchmarks"] if path.exists() else []
         return rows, None if ended else f"status {done.returncode}: {text}\n{done.stderr[-600:]}"
@@ -109,15 +112,12 @@ class PackRun:
     def job(self, backend, op, seed, turn):
         """One op and its gradient with a seed, on one backend."""
         rng = random.Random(f"{self.seed}:{op}:{seed}")
-        if time.monotonic() > self.ends:
-            self.counts["runs left out"] += 1
-            return
         setting = SETTINGS[(turn // 2 + sum(map(ord, op))) % len(SETTINGS)] if turn % 2 else []
         if setting == ["--offset"]:
             setting = ["--offset", offset_of((self.pack / "specs" / f"{op}.lua").read_text())]
         sizes = sizes_of(rng, self.ops[op], turn == 0, self.points)
         rows, wrong = self.rows(["--op", f"{op},{op}_backward*" if self.gradients[op] else op, "--dtype", "all",
-                                 "--backend", backend, "--seed", str(seed), "--size", ",".join(sizes), *setting])
+                                 "--backend", backend, "--seed", str(seed), "--size", ",".join(sizes), *setting], 150, self.runs_end)
         if wrong:
             self.broken.append(wrong)
         for row in rows:
@@ -152,10 +152,10 @@ class PackRun:
 
         def is_wrong(options):
             nonlocal tries
-            if tries == 0 or time.monotonic() > self.ends + 60:
+            if tries == 0 or time.monotonic() > self.ends:
                 return False
             tries -= 1
-            rows, _ = self.rows(options, 60)
+            rows, _ = self.rows(options, 60, self.ends)
             bad = [row for row in rows if row["status"] in ("wrong", "killed")]
             if bad:
                 finding["message"], finding["again"] = bad[0]["reason"], bad[0]["repro"]
