@@ -13,7 +13,7 @@ function apart.of(value)
     local row = expr.operations[node.op]
     if row and row.reduction or node.op == "hit" or node.op == "points" then
       set = set & ~node.k
-    elseif node.op == "random" or node.op == "count" or node.op == "rows" then
+    elseif node.op == "random" then
       known = false
     end
   end)

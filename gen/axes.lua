@@ -1,17 +1,9 @@
--- The axes of an op: its dimensions by name, each one bit of a set, the first the lowest. A layout says how a
--- family's passes go over them:
---   all       the op's axes
---   names     their names, in order
---   inner     those that a pass goes over, point by point; none before the family is known
---   outer     the others: there is a pass for each of their points, a row
--- Nodes of a graph carry the sets that they vary over: expr.lua.
+-- The axes of an op: its dimensions by name, each one bit of a set, the first the lowest. Nodes of a graph carry the
+-- sets that they vary over: expr.lua.
 
 local text = require "text"
 
 local axes = {}
-
--- What there is before an op is known.
-axes.none = { names = {}, all = 0, inner = 0, outer = 0 }
 
 -- The axis at a place of an op's dimensions, from 1, as a set.
 function axes.at(place)
@@ -36,16 +28,9 @@ function axes.indexes(set)
   return list
 end
 
--- The layout of an op with these axes, with passes over the last `inner` of them.
-function axes.layout(names, inner)
-  local all = (1 << #names) - 1
-  local outer = (1 << #names - inner) - 1
-  return { names = names, all = all, inner = all & ~outer, outer = outer }
-end
-
--- The same while the family is not known.
-function axes.unplanned(names)
-  return { names = names, all = (1 << #names) - 1, inner = 0, outer = 0 }
+-- The set of all axes with these names.
+function axes.all(names)
+  return (1 << #names) - 1
 end
 
 -- A list of names as a spec writes it.
@@ -62,17 +47,17 @@ function axes.show(names, set)
   return axes.list(list)
 end
 
--- The set that some names stand for in a layout; what: the function that they are given to.
-function axes.named(layout, what, ...)
+-- The set that some of the names of all axes stand for; what: the function that they are given to.
+function axes.named(names, what, ...)
   local set = 0
   for _, name in ipairs { ... } do
     local found
-    for place, known in ipairs(layout.names) do
+    for place, known in ipairs(names) do
       found = known == name and axes.at(place) or found
     end
     if not found then
-      error(string.format("%s: unknown axis %s%s; expected %s", what, text.show(name),
-        text.did_you_mean(name, layout.names), text.one_of(layout.names)), 0)
+      error(string.format("%s: unknown axis %s%s; expected %s", what, text.show(name), text.did_you_mean(name, names),
+        text.one_of(names)), 0)
     end
     set = set | found
   end

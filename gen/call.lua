@@ -13,14 +13,11 @@ local call = {}
 -- The leaf that stands for an operand: expr.leaf's name of it, and its type.
 function call.leaf_of(operand)
   if operand.index then
-    local leaf = expr.leaf("index", operand.name, "x", operand.axes)
-    leaf.along = operand.along
-    return leaf
+    return expr.leaf("index", operand.name, "x", operand.axes, operand.along)
   elseif operand.dtype then
     return expr.leaf("integer", operand.name, "s")
   end
-  local at_points = operand.place == "whole" or operand.place == "column"
-  return expr.leaf(at_points and "input" or "shared", operand.name, "r", operand.axes)
+  return expr.leaf("input", operand.name, "r", operand.axes)
 end
 
 -- The nodes that an op's functions are given, by name.

@@ -107,6 +107,7 @@ end
 function cheaper.summed(k, term)
   local x = term.op == "exp" and is_narrow(k) and k.set.power_near and term[1]
   local largest = x and x.op == "sub" and x[2].op == "reduced" and kind_of(k, x[2].name) == "maximum"
+  expr.enter(term.graph)
   return largest and expr.make("exp_summed", { x }) or term
 end
 
@@ -134,8 +135,8 @@ end
 function forms.add(k, args, node)
   for i = 1, is_narrow(k) and 2 or 0 do
     local sum, other = args[i], args[3 - i]
-    local products = sum.op == "add" and sum[1].op == "mul" and sum[2].op == "mul" and node[i].varying
-    if products and (other.op ~= "mul" or not node[3 - i].varying) then
+    local products = sum.op == "add" and sum[1].op == "mul" and sum[2].op == "mul" and k:varies(node[i])
+    if products and (other.op ~= "mul" or not k:varies(node[3 - i])) then
       return sum[1] + (sum[2] + other)
     end
   end
@@ -169,15 +170,15 @@ function forms.div(k, args, node)
     end
     return inexact and expr.make("quotient", { expr.const(1), args[2] }) or 1 / args[2]
   end
-  if node[1].varying and not by.varying and rounded then
+  if k:varies(node[1]) and not k:varies(by) and rounded then
     return args[1] * reciprocal()
-  elseif inexact and not node.varying then
+  elseif inexact and not k:varies(node) then
     return (by.op == "count" or args[2].op == "root") and args[1] * reciprocal() or expr.make("quotient", args)
   end
 end
 
 function forms.sqrt(k, args, node)
-  return is_narrow(k) and k.set.root and not node.varying and expr.make("root", args)
+  return is_narrow(k) and k.set.root and not k:varies(node) and expr.make("root", args)
 end
 
 -- kernel:expand of lower.lua, with these.

@@ -19,17 +19,10 @@ local function lies_outside(op, place)
 end
 
 -- Whether a node's value at a point depends on the axis as a whole.
-local function goes_over(op, node, axis)
-  local last = axes.at(#op.dims)
-  if node.op == "random" then
-    return true
-  elseif node.op == "rows" then
-    return axis ~= last
-  elseif node.op == "count" then
-    return axis == last
-  end
+local function goes_over(node, axis)
   local row = expr.operations[node.op]
-  return (node.op == "points" or node.op == "hit" or row and row.reduction) and node.k & axis ~= 0
+  return node.op == "random"
+    or (node.op == "points" or node.op == "hit" or row and row.reduction) and node.k & axis ~= 0
 end
 
 -- The place of that dimension, or 0. roots: the nodes of the op's values.
@@ -37,7 +30,7 @@ function cut.of(op, roots)
   for place = 1, #op.dims do
     local fits = lies_outside(op, place)
     expr.visit(fits and roots or {}, function(node)
-      fits = fits and not goes_over(op, node, axes.at(place))
+      fits = fits and not goes_over(node, axes.at(place))
     end)
     if fits then
       return place

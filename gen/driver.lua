@@ -219,7 +219,7 @@ end
 local function expand_all(run, engine, take)
   for _, op in ipairs(run.ops) do
     expand_op(op, engine, run.options, take)
-    op.values, op.magnitudes = nil, nil -- the graph is done with, and may be large
+    op.called, op.graph, op.values, op.magnitudes, op.steps = nil, nil, nil, nil, nil -- done with, and may be large
   end
 end
 

@@ -1,6 +1,9 @@
 -- The graph of what a spec's function computes. The function is called with nodes in place of numbers, wrapped by
 -- symbol.lua so that it can do nothing but compute. Equal nodes are one node, so common subexpressions are shared by
 -- construction.
+--
+-- A node belongs to a graph, node.graph, and knows the axes of that which it varies over, node.axes. How a kernel goes
+-- over these axes is no part of it: program.lua.
 
 local axes = require "axes"
 local fold = require "fold"
@@ -13,65 +16,56 @@ expr.operations, expr.type_names = operations, type_names
 
 local node_meta = { __metatable = "a node" }
 
-local nodes, adopted -- of the graph being built: by key; and by the node of an earlier graph
-local layout -- of its op: axes.lua
-local count, first = 0, 0 -- of the nodes of all graphs; and when this one was begun
+local current -- the graph that nodes are made in: { axes, nodes: by their keys }
+local count = 0 -- of the nodes of all graphs: a number that two had would make one node of what is made of either
 
--- Starts a new graph. Nodes of an earlier one must not meet those of it, but as adopt() makes them again. The
--- count goes on: a number that two nodes had would make one node of what is made of either.
-function expr.begin(of)
-  nodes, adopted, first, layout = {}, {}, count, of
+-- Makes a graph over axes by these names, in which nodes are made from now on. Nodes of another one must not meet those
+-- of it, but as adopt() makes them again.
+function expr.begin(names)
+  current = { axes = { names = names, all = axes.all(names) }, nodes = {} }
+  return current
 end
-expr.begin(axes.none)
+expr.begin {}
 
--- The layout of the graph being built.
-function expr.layout()
-  return layout
-end
-
--- A node's `axes` are those of the op that it varies over; `varying`: whether it differs from point to point of a pass.
-local function set_axes(node, mask)
-  node.axes, node.varying = mask, mask & layout.inner ~= 0
-  return node
+-- Has nodes made in a graph that was begun before.
+function expr.enter(graph)
+  current = graph
 end
 
-local function intern(key, make)
-  local node = nodes[key]
+-- The axes of that graph: their names, in order, and all as a set.
+function expr.axes()
+  return current.axes
+end
+
+local function intern(key, make, mask)
+  local node = current.nodes[key]
   if not node then
     count = count + 1
-    make.id, make.key = count, " " .. count
+    make.id, make.key, make.axes, make.graph = count, " " .. count, mask, current
     node = setmetatable(make, node_meta)
-    nodes[key] = node
+    current.nodes[key] = node
   end
   return node
 end
 
 -- A real constant; the double is rounded to the compute type where it is used.
 function expr.const(value)
-  return intern(string.format("const %a", value), set_axes({ op = "const", type = "r", value = value * 1.0 }, 0))
+  return intern(string.format("const %a", value), { op = "const", type = "r", value = value * 1.0 }, 0)
 end
 
 -- An integer constant of the compute type's width.
 function expr.iconst(value)
-  return intern("iconst " .. value, set_axes({ op = "iconst", type = "i", value = value }, 0))
+  return intern("iconst " .. value, { op = "iconst", type = "i", value = value }, 0)
 end
 
--- A value from outside: "input" (an operand's element), "stash" (a point kept by an earlier pass),
--- "scalar" (an argument of the op), "shared" (an operand's only element, for a row or in all),
--- "integer" (the same of type i64), "count" and "rows" (how many points a pass has, and how many rows there are),
--- "points" (how many points the axes k have),
--- "reduced" (a reduction's result), "column" (the same of one over the rows), "result" (of a step: steps.lua), "tiny"
--- (the type's smallest normal number), "unit" (the spacing of numbers next to 1, of the digits that kernels compute
--- by), "flushed" (that smallest number in such units where a kernel may take what is below as zero, else 0), "narrow"
--- (1 where results are of a type of 16 bits, else 0).
+-- A value from outside: "input" (an operand's element), "integer" (an operand's only one, of type i64), "index" (a
+-- position along the axis k), "scalar" (an argument of the op), "points" (how many points the axes k have), "result"
+-- (of a step: steps.lua), "tiny" (the type's smallest normal number), "unit" (the spacing of numbers next to 1, of the
+-- digits that kernels compute by), "flushed" (that smallest number in such units where a kernel may take what is below
+-- as zero, else 0), "narrow" (1 where results are of a type of 16 bits, else 0); and those of passes.lua.
 -- mask: the axes that it varies over, none where it is left out.
-function expr.leaf(op, name, node_type, mask)
-  return intern(op .. " " .. name, set_axes({ op = op, type = node_type or "r", name = name }, mask or 0))
-end
-
--- What is gathered over the rows under a name: it has a value at each point of a row.
-function expr.column(name)
-  return expr.leaf("column", name, "r", layout.inner)
+function expr.leaf(op, name, node_type, mask, k)
+  return intern(op .. " " .. name, { op = op, type = node_type or "r", name = name, k = k }, mask or 0)
 end
 
 function expr.is_node(value)
@@ -120,7 +114,8 @@ local commutes = { add = true, mul = true, eq = true, ne = true, all_of = true, 
 -- Makes a node from arguments that are nodes of the right types already.
 local function make(op, args, k)
   local a, b, c = args[1], args[2], args[3]
-  assert((not a or a.id > first) and (not b or b.id > first) and (not c or c.id > first), "a node of an earlier graph")
+  assert((not a or a.graph == current) and (not b or b.graph == current) and (not c or c.graph == current),
+    "a node of another graph")
   local rule = folds[op]
   if rule then
     local folded = rule(a, b, c)
@@ -133,34 +128,17 @@ local function make(op, args, k)
     a, b = b, a
   end
   local key = op .. (a and a.key or "") .. (b and b.key or "") .. (c and c.key or "") .. (k and " " .. k or "")
-  local known = nodes[key]
+  local known = current.nodes[key]
   if known then
     return known
   end
-  local mask = (op == "random" and layout.all or op == "hit" and k or 0) | (a and a.axes or 0) | (b and b.axes or 0)
-    | (c and c.axes or 0)
+  local mask = (op == "random" and current.axes.all or op == "hit" and k or 0) | (a and a.axes or 0)
+    | (b and b.axes or 0) | (c and c.axes or 0)
   local row = operations[op]
   args.op, args.type, args.k = op, row[1], k
-  -- A reduction that is no part of a pass: over the rows, at each column.
-  args.column = row.reduction and k & layout.outer ~= 0
-  return intern(key, set_axes(args, row.reduction and mask & ~k or mask))
+  return intern(key, args, row.reduction and mask & ~k or mask)
 end
 expr.make = make
-
--- A node of an earlier graph, made again in this one.
-function expr.adopt(node)
-  if node.id > first then
-    return node
-  elseif not adopted[node] then
-    local args = {}
-    for i = 1, #node do
-      args[i] = expr.adopt(node[i])
-    end
-    adopted[node] = node.op == "const" and expr.const(node.value)
-      or #node == 0 and expr.leaf(node.op, node.name, node.type, node.axes) or make(node.op, args, node.k)
-  end
-  return adopted[node]
-end
 
 -- An argument of a function called `name` as a node of a type; a wrong one is an error that says which.
 function expr.argument(value, want, name, position)
@@ -227,12 +205,7 @@ end
 
 -- How many points some axes have together.
 function expr.count(mask)
-  if mask == layout.inner or mask == layout.outer then
-    return mask == layout.inner and expr.leaf("count", "count") or expr.leaf("rows", "rows")
-  end
-  local node = expr.leaf("points", "points" .. mask)
-  node.k = mask
-  return node
+  return expr.leaf("points", "points" .. mask, "r", 0, mask)
 end
 
 -- Visits every node under the roots once, arguments first.
@@ -252,14 +225,15 @@ function expr.visit(roots, f)
   end
 end
 
--- Rebuilds what is under a root with some nodes replaced: rules[op](node, arguments) gives the
--- new node, or nil for the same operation on the new arguments. memo carries what is done
+-- Rebuilds what is under a root with some nodes replaced, in its graph: rules[op](node, arguments) gives
+-- the new node, or nil for the same operation on the new arguments. memo carries what is done
 -- already from call to call.
 function expr.rewrite(root, rules, memo)
   local done = memo[root]
   if done then
     return done
   end
+  current = root.graph
   local args = {}
   for i = 1, #root do
     args[i] = expr.rewrite(root[i], rules, memo)
@@ -271,6 +245,29 @@ function expr.rewrite(root, rules, memo)
   end
   memo[root] = new
   return new
+end
+
+-- Nodes of another graph, with all that they are made of, made again in this one: by the others, those of it. They are
+-- made in the order that they were made in there, so that sums and products have their arguments in the same one.
+-- leaf_of(leaf), where it is given: what is in the place of a leaf, nil for its like.
+function expr.adopt(roots, leaf_of)
+  local list, adopted = {}, {}
+  expr.visit(roots, function(node)
+    list[#list + 1] = node
+  end)
+  table.sort(list, function(a, b)
+    return a.id < b.id
+  end)
+  for _, node in ipairs(list) do
+    local args = {}
+    for i = 1, #node do
+      args[i] = adopted[node[i]]
+    end
+    adopted[node] = node.op == "const" and expr.const(node.value) or #node > 0 and make(node.op, args, node.k)
+      or leaf_of and leaf_of(node) or expr.leaf(node.op, node.name, node.type, node.axes, node.k)
+    adopted[node].called = adopted[node].called or node.called
+  end
+  return adopted
 end
 
 -- Arithmetic operations as a function of the size: { axes, each }, so many at each point of some axes, the most axes

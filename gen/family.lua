@@ -23,7 +23,7 @@ local family = {}
 -- Where an operand stands among an op's axes: "whole", "row" (all but the innermost), "column" (the innermost
 -- alone) or "single"; nil for anything else.
 function family.place_of(op, operand)
-  local all = (1 << #op.dims) - 1
+  local all = axes.all(op.dims)
   local last = axes.at(#op.dims)
   for i = 2, #operand.dim_index do
     if operand.dim_index[i] < operand.dim_index[i - 1] then
@@ -40,16 +40,16 @@ local function is_reduction(node)
   return row and row.reduction
 end
 
--- What the patterns look at, of an op whose function gives some values:
---   op, values
+-- What the patterns look at, of an op:
+--   op, values         the op, and what it computes
 --   all, last, outer   all axes, the innermost, and all but that, as sets
 --   reductions         { node, over }: those under the values, and counts, with the axes that they go over
 --   reduces            whether any is a reduction
 --   contractions       { node, over, a, b }: those that are contractions, of factors a and b
 --   above[node]        whether there is a contraction under a node, or it is one
 --   is_random          whether there are random numbers
-local function facts_of(op, values)
-  local all, last = (1 << #op.dims) - 1, axes.at(#op.dims)
+local function facts_of(op)
+  local values, all, last = op.values, axes.all(op.dims), axes.at(#op.dims)
   local facts = {
     op = op, values = values, all = all, last = last, outer = all & ~last, reductions = {}, contractions = {},
     above = {}, reduces = false, is_random = false,
@@ -257,11 +257,11 @@ local function describe_reductions(facts)
         .. "those over both", named(facts, facts.last), named(facts, facts.outer))
 end
 
--- inner: the innermost axes that a pass goes over; all where it is left out.
+-- in_rows: whether a pass goes over the innermost axis alone, not over all.
 local patterns = {
   { name = "map", matches = is_map },
   { name = "reduce", matches = is_reduce },
-  { name = "rows", matches = is_rows, inner = 1 },
+  { name = "rows", matches = is_rows, in_rows = true },
   { name = "attention", matches = normalised, describe = describe_attention },
   { name = "chain", matches = later_contraction, describe = describe_chain },
   {
@@ -286,20 +286,25 @@ local patterns = {
   },
 }
 
--- The family of an op whose function gives these values, in a graph of any layout; the number of its innermost axes
--- that a pass goes over; and, where not every backend has a template that does the pattern, a line that says of one
--- which has none that there is none, with the nearest that would.
-function family.find(op, values)
-  local facts = facts_of(op, values)
+-- Finds the family of an op that has values:
+--   family    its name
+--   inner     the axes that a pass goes over, as a set: passes.lua
+--   steps     of a contraction, its record of steps; else false
+--   lacking   where not every backend has a template that does the pattern, a line that says of one which has none
+--             that there is none, with the nearest that would; else nil
+function family.find(op)
+  local facts = facts_of(op)
   for _, pattern in ipairs(patterns) do
     if pattern.matches(facts) then
-      local there, nearest
+      local found = {
+        family = pattern.name, inner = pattern.in_rows and facts.last or facts.all, steps = false,
+      }
       if pattern.describe then
-        there, nearest = pattern.describe(facts)
+        found.steps = steps.make(op, op.values) or false
+        found.family = found.steps and "contract" or "other"
+        found.lacking = string.format("no template does %s; the nearest that one does: %s", pattern.describe(facts))
       end
-      return pattern.describe and (steps.make(op, values) and "contract" or "other") or pattern.name,
-        pattern.inner or #op.dims,
-        there and string.format("no template does %s; the nearest that one does: %s", there, nearest)
+      return found
     end
   end
 end

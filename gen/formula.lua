@@ -18,14 +18,25 @@ function formula.number(value)
   return value ~= value and "nan" or tostring(value)
 end
 
+-- A set of axes by their names, as a spec gives them to a function.
+local function axes_of(set, dims)
+  local list = {}
+  for place, name in ipairs(dims) do
+    list[#list + 1] = set & axes.at(place) ~= 0 and '"' .. name .. '"' or nil
+  end
+  return list
+end
+
 -- The text of a leaf, or nil.
-local function leaf(node)
+local function leaf(node, dims)
   if node.op == "const" then
     return formula.number(node.value)
   elseif node.op == "iconst" then
     return string.format("0x%x", node.value)
   elseif node.op == "stash" then
     return "kept(" .. (node.called or node.name) .. ")"
+  elseif node.op == "points" then
+    return "count(" .. table.concat(axes_of(node.k, dims), ", ") .. ")"
   end
   local name = node.called or node.name
   return #node == 0 and (name ~= "" and name or node.op) or nil
@@ -55,7 +66,7 @@ function formula.lines(roots, dims, taken, stem)
 
   -- A node's text where operators that bind less than `least` need parentheses.
   local function write(node, least)
-    local known = leaf(node) or names[node]
+    local known = leaf(node, dims) or names[node]
     local operator = infix[node.op]
     if known then
       return least > 2 and known:find "^%-" and "(" .. known .. ")" or known
@@ -73,15 +84,13 @@ function formula.lines(roots, dims, taken, stem)
     if math.type(node.k) == "integer" and (node.op == "ishl" or node.op == "ishr") then
       arguments[#arguments + 1] = tostring(node.k)
     elseif node.k then
-      for place, name in ipairs(dims) do
-        arguments[#arguments + 1] = node.k & axes.at(place) ~= 0 and '"' .. name .. '"' or nil
-      end
+      table.move(axes_of(node.k, dims), 1, #dims, #arguments + 1, arguments)
     end
     return (spec_words[node.op] or node.op) .. "(" .. table.concat(arguments, ", ") .. ")"
   end
 
   function show(node, least)
-    if uses[node] > 1 and not leaf(node) and not names[node] then
+    if uses[node] > 1 and not leaf(node, dims) and not names[node] then
       local made = write(node, 0)
       taken = taken + 1
       names[node] = (stem or "t") .. taken

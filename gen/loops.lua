@@ -4,7 +4,7 @@
 -- bias) is a step that sums, and one that finds y. An operand whose elements would be read far apart is held as well,
 -- transposed.
 --
--- loops.plan(kernel, layout, values) is { held, steps }. held: the arrays in memory, { name, axes } with the axes in
+-- loops.plan(kernel, values) is { held, steps }. held: the arrays in memory, { name, axes } with the axes in
 -- their order there. A step goes over the points of its outer axes, and for each over LANES neighbours along the axis
 -- `vector` at a time, which the loop inside of all others goes over:
 --   vector, outer, over       an axis or nil, and lists: of the step's points, and of its reductions
@@ -263,7 +263,7 @@ function step_class:compute(node, is_root)
   elseif op == "scalar" then
     self.names[node] = node.name
     return
-  elseif op == "input" or op == "shared" or not is_root and from.arrays[node] then
+  elseif op == "input" or not is_root and from.arrays[node] then
     local name, order = from:home(node)
     local copy = self.copies[node]
     return self:declare(node, kernel:text("load", copy and copy.name or name, place_at(copy and copy.axes or order)))
@@ -271,15 +271,13 @@ function step_class:compute(node, is_root)
     return self:declare(node, kernel:constant(node.value))
   elseif op == "tiny" then
     return self:declare(node, kernel:constant(kernel.set.tiny[kernel.dtype]))
-  elseif op == "points" or op == "count" or op == "rows" then
-    local layout = from.layout
-    local set = op == "points" and node.k or op == "count" and layout.inner or layout.outer
-    return self:declare(node, string.format("(%s)(%s)", kernel.number, points_of(axes.indexes(set))))
+  elseif op == "points" then
+    return self:declare(node, string.format("(%s)(%s)", kernel.number, points_of(axes.indexes(node.k))))
   elseif op == "hit" then
     return self:declare(node, kernel:text("hit", self:element(node[1]), "i" .. axes.indexes(node.k)[1]))
   elseif op == "random" then
     return self:declare(node, kernel:text("random_at", self:element(node[1]), self:element(node[2]),
-      place_among(from.layout.all)))
+      place_among(axes.all(kernel.dims))))
   end
   local names = {}
   for i = 1, #node do
@@ -298,7 +296,7 @@ function planner:make_step(group)
         return
       end
       seen[node] = not is_root
-      if not is_root and self.arrays[node] or node.op == "input" or node.op == "shared" then
+      if not is_root and self.arrays[node] or node.op == "input" then
         sources[#sources + 1] = node
       elseif node.op ~= "hit" and node.op ~= "random" then
         for i = 1, #node do
@@ -344,9 +342,9 @@ function planner:put_item(step, item)
 end
 
 -- values: { operand, node } of the outputs.
-function loops.plan(kernel, layout, values)
+function loops.plan(kernel, values)
   local self = setmetatable({
-    kernel = kernel, layout = layout, operands = {}, stage = {}, groups = {}, order = {}, held = {}, arrays = {},
+    kernel = kernel, operands = {}, stage = {}, groups = {}, order = {}, held = {}, arrays = {},
     transposed = {}, steps = {}, serial = 0,
   }, planner)
   for _, operand in ipairs(kernel.operands) do

@@ -100,6 +100,11 @@ function kernel:access_bytes(operand)
   return self.width * self:bytes_of(operand)
 end
 
+-- Whether a node differs from point to point of a pass.
+function kernel:varies(node)
+  return node.axes & self.program.inner ~= 0
+end
+
 -- Whether all that a phase gathers is compared as it is in memory, where some languages can compare two numbers
 -- of 16 bits at once.
 function kernel:is_as_stored(phase)

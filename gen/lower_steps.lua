@@ -32,8 +32,10 @@ end
 local function lowering(language, part, dtype, name, record, dims)
   local pass = { reductions = {}, picks = {}, stash = {} }
   return lower.kernel(language, part.backend.name, dtype, name, record.operands,
-    { phases = { pass }, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, random = false },
-    dims)
+    {
+      phases = { pass }, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, random = false,
+      inner = axes.all(dims),
+    }, dims)
 end
 
 -- The part of a step that has these results.

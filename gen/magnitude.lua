@@ -86,7 +86,7 @@ local function passed_by_factor(size, factor, error)
 end
 
 -- Whether a node is at least 0, or NaN, however it is rounded.
-local stays_positive = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, count = true, sqrt = true }
+local stays_positive = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, points = true, sqrt = true }
 local of_positives = {
   add = 2, mul = 2, div = 2, min = 2, detach = 1, sum = 1, maximum = 1, minimum = 1, floor = 1, round = 1,
 }

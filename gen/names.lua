@@ -36,10 +36,27 @@ function names.check_together(where, what, ...)
 end
 
 -- The leaves of a graph that are called as an operand or scalar.
-local named = { input = true, shared = true, integer = true, index = true, scalar = true }
+local named = { input = true, integer = true, index = true, scalar = true }
 
--- A traced op as generated code has it: what is in its lists is called so, in its graph too; `called` is what the spec
--- calls it.
+-- The nodes in a record, whatever it has them in.
+local function nodes_in(record)
+  local found, seen = {}, {}
+  local function walk(value)
+    if expr.is_node(value) then
+      found[#found + 1] = value
+    elseif type(value) == "table" and not seen[value] then
+      seen[value] = true
+      for _, field in next, value do
+        walk(field)
+      end
+    end
+  end
+  walk(record)
+  return found
+end
+
+-- A traced op as generated code has it: what is in its lists is called so, and in a graph of its own; `called` is what
+-- the spec calls it.
 function names.in_code(op)
   local code_name, copies = {}, {}
   local function renamed(list, role)
@@ -50,19 +67,30 @@ function names.in_code(op)
       return copies[item]
     end)
   end
-  local code = { operands = renamed(op.operands), scalars = renamed(op.scalars, "arg_") }
-  local roots = {}
-  for _, key in ipairs { "values", "magnitudes" } do
-    code[key] = text.map(op[key], function(value)
-      roots[#roots + 1] = value.node
-      return { operand = copies[value.operand], node = value.node }
-    end)
-  end
-  expr.visit(roots, function(node)
-    if named[node.op] then
-      node.name, node.called = code_name[node.name], node.name
+  local code = { operands = renamed(op.operands), scalars = renamed(op.scalars, "arg_"), graph = expr.begin(op.dims) }
+  local computed = { values = op.values, magnitudes = op.magnitudes, steps = op.steps }
+  local nodes = expr.adopt(nodes_in(computed), function(leaf)
+    local name = named[leaf.op] and code_name[leaf.name]
+    local copy = name and expr.leaf(leaf.op, name, leaf.type, leaf.axes, leaf.k)
+    if copy then
+      copy.called = leaf.name
     end
+    return copy
   end)
+  local function copy_of(value)
+    if type(value) ~= "table" or nodes[value] then
+      return nodes[value] or value
+    elseif not copies[value] then
+      copies[value] = {}
+      for key, field in next, value do
+        copies[value][key] = copy_of(field)
+      end
+    end
+    return copies[value]
+  end
+  for key, value in pairs(computed) do
+    code[key] = copy_of(value)
+  end
   return setmetatable(code, { __index = op })
 end
 

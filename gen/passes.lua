@@ -15,9 +15,13 @@
 --   program.columns        { operand, node }: outputs with one value per column
 --   program.kinds          those of the reductions, as a text: what differs between programs of one op
 --   program.random         whether some point asks for random numbers
+--   program.inner          the axes that a pass goes over, point by point, as a set. A row is what it goes over; there
+--                          is one for each point of the others
 --
--- Below a node, a reduction's result is the leaf "reduced", one over the rows the leaf "column" and a
--- kept point the leaf "stash". Picks need no pass: a phase may have nothing else.
+-- Leaves of a program say how it goes over the axes. An operand that has none of those of a pass is the leaf "shared":
+-- its only element, for a row or in all. A pass has "count" points, and there are "rows" of them. Below a node, a
+-- reduction's result is the leaf "reduced", one over the rows the leaf "column" and a kept point the leaf "stash".
+-- Picks need no pass: a phase may have nothing else.
 
 local expr = require "expr"
 local reductions_of = require "reductions"
@@ -38,11 +42,24 @@ end
 
 -- Replaces the reductions under the roots by leaves and lists them by phase: a reduction over
 -- terms that need another's result is one phase later than that. Those over the rows have a list of
--- their own.
-local function split(roots)
+-- their own. inner: the axes that a pass goes over.
+local function split(roots, inner)
   local phases, column_reductions, counts = {}, {}, {}
   local level = {} -- of a node: the last phase whose results it needs
-  local rules, memo = {}, {}
+  local all, memo = roots[1].graph.axes.all, {}
+  local rules = {
+    input = function(node)
+      local shared = node.axes & inner == 0 and expr.leaf("shared", node.name, "r", node.axes)
+      if shared then
+        shared.called = node.called
+      end
+      return shared
+    end,
+    points = function(node)
+      return node.k == inner and expr.leaf("count", "count")
+        or node.k == all & ~inner and expr.leaf("rows", "rows")
+    end,
+  }
   local function next_name(stem)
     counts[stem] = (counts[stem] or 0) + 1
     return stem .. counts[stem]
@@ -50,12 +67,12 @@ local function split(roots)
   local function over_rows(node, term)
     local name = next_name "column"
     column_reductions[#column_reductions + 1] = { name = name, kind = node.op, term = term }
-    return expr.column(name)
+    return expr.leaf("column", name, "r", inner)
   end
   for _, op in ipairs(reductions) do
     rules[op] = function(node, args)
       local term = args[1]
-      if node.column then
+      if node.k & ~inner ~= 0 then
         return over_rows(node, term)
       end
       local p = level[term] + 1
@@ -185,7 +202,7 @@ local function keep_points(result, overwritten)
     for _, reduction in ipairs(phase.reductions) do
       expr.visit({ reduction.term }, function(node)
         computed_in[node] = computed_in[node] or p
-        costly[node] = node.varying and expensive[node.op] or false
+        costly[node] = node.axes & result.inner ~= 0 and expensive[node.op] or false
         for i = 1, #node do
           costly[node] = costly[node] or costly[node[i]]
         end
@@ -198,7 +215,7 @@ local function keep_points(result, overwritten)
       return
     end
     seen[node] = true
-    if computed_in[node] and costly[node] and node.varying and node.type == "r" then
+    if computed_in[node] and costly[node] and node.axes & result.inner ~= 0 and node.type == "r" then
       kept[#kept + 1] = node
       return
     end
@@ -247,9 +264,10 @@ local function has_random(roots)
 end
 
 -- Of values that no family has a place for: loops.lua orders them.
-function passes.none(values)
+function passes.none(values, inner)
   return {
     phases = {}, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, kinds = "",
+    inner = inner,
     random = has_random(text.map(values, function(value)
       return value.node
     end)),
@@ -304,15 +322,15 @@ function passes.together(compute, powers)
   return { moments = true, powers = compute == "f32" and powers or nil }
 end
 
--- Makes the program of values { operand, node } for outputs. keep: costly points are stored between
--- passes; overwritten: the input that the first output may take the place of, or nil; together: the kinds
--- with two results that reductions may be of, moments = true, powers = "always" or where they are not
--- computed again for something else ("once"), not beside reductions over the rows; indexes_apart: whether
--- a pass that finds an index does nothing else.
-function passes.make(values, keep, overwritten, together, indexes_apart)
+-- Makes the program of values { operand, node } for outputs, of passes over the axes `inner`. keep: costly
+-- points are stored between passes; overwritten: the input that the first output may take the place of, or
+-- nil; together: the kinds with two results that reductions may be of, moments = true, powers = "always" or
+-- where they are not computed again for something else ("once"), not beside reductions over the rows;
+-- indexes_apart: whether a pass that finds an index does nothing else.
+function passes.make(values, inner, keep, overwritten, together, indexes_apart)
   local roots, phases, column_reductions = split(text.map(values, function(value)
     return value.node
-  end))
+  end), inner)
   phases = indexes_apart and set_indexes_apart(phases) or phases
   together = #column_reductions == 0 and together or {}
   if together.moments then
@@ -328,7 +346,9 @@ function passes.make(values, keep, overwritten, together, indexes_apart)
       return not needed[reduction.term] and found
     end)
   end
-  local result = { phases = phases, column_reductions = column_reductions, points = {}, totals = {}, columns = {} }
+  local result = {
+    phases = phases, column_reductions = column_reductions, points = {}, totals = {}, columns = {}, inner = inner,
+  }
   result.kinds = table.concat(text.map(phases, function(phase)
     return table.concat(text.map(phase.reductions, function(reduction)
       return reduction.kind

@@ -187,7 +187,7 @@ local function collect_uniforms(self, roots)
     end
     seen[node] = true
     local facts = facts_of(self, node)
-    if node.varying or facts.is_read then
+    if self:varies(node) or facts.is_read then
       for i = 1, #node do
         walk(node[i])
       end

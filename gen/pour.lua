@@ -119,7 +119,7 @@ local function reference_file(engine, op, reference, file, options)
     local kernel = lower.kernel(c, "reference", dtype, plan.reference_name(op, dtype), reference.operands,
       reference.program, op.dims)
     local function steps()
-      return loops.plan(kernel, op.layout, reference.values)
+      return loops.plan(kernel, reference.values)
     end
     expanded[i] = engine(template_file, { k = kernel, op = op, steps = steps, points_of = loops.points_of })
     prologue = prologue or kernel.prologue

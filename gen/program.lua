@@ -24,8 +24,10 @@ local wanted = {
   chain_matrix = of_matrices, chain_vector = of_matrices,
 }
 local function by_steps(op, part)
-  local record, reason = steps.make(op, op.values, part.steps)
-  local links
+  local record, reason, links = op.steps, nil, nil
+  if part.steps or not record then
+    record, reason = steps.make(op, op.values, part.steps)
+  end
   if record and part.family ~= "contract" then
     links, reason = chain.of(record, wanted[part.family] == of_matrices and part.dtype)
   end
@@ -51,14 +53,14 @@ function program.of_part(op, language, part)
     keeps = keeps and not (operand.output and operand.storage)
   end
   local together = is_rows and language.gathers_two and passes.together(computed, "always")
-  local again = passes.make(op.values, keeps, op.in_place and op.operands[1].name, together,
+  local again = passes.make(op.values, op.inner, keeps, op.in_place and op.operands[1].name, together,
     language.indexes_apart)
   local made = { again = again, held = again, short = again }
   if not is_rows or not language.ways or #again.column_reductions > 0 then
     return made
   end
   for _, way in ipairs { "held", "short" } do
-    local kept = passes.make(op.values, true, nil, way == "held" and passes.together(computed, "once"))
+    local kept = passes.make(op.values, op.inner, true, nil, way == "held" and passes.together(computed, "once"))
     made[way] = (not keeps or kept.kinds ~= again.kinds) and kept or again
   end
   made.short = made.short.kinds == made.held.kinds and made.held or made.short

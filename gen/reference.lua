@@ -20,6 +20,7 @@ local has_passes = { map = true, reduce = true, rows = true }
 
 -- The record of a traced op.
 function reference.of(op)
+  expr.enter(op.graph)
   local values, operands = { table.unpack(op.values) }, { table.unpack(op.operands) }
   local magnitudes = {}
   for _, value in ipairs(op.magnitudes) do
@@ -40,13 +41,13 @@ function reference.of(op)
     elseif operand.rounded then
       local asked = beside(operand, { name = operand.name .. "_asked", output = false })
       local term, over = value.node[1], value.node.k
-      local index = expr.leaf("index", asked.name, "x", operand.axes)
+      local index = expr.leaf("index", asked.name, "x", operand.axes, over)
       compute(operand, "_term", expr.pick(term, index, over))
       compute(operand, "_magnitude", expr.pick(magnitude.of(term, {}), index, over))
     end
   end
   local steps = not has_passes[op.family]
-  local program = steps and passes.none(values) or passes.make(values, true)
+  local program = steps and passes.none(values, op.inner) or passes.make(values, op.inner, true)
   local operations = passes.operations(program)
   if operations > most_operations then
     text.fail(op.where "compute", "compute: %s: expected at most %d operations in all passes over the data, found %d "

@@ -8,8 +8,9 @@
 --                 axes: which of the op's dimensions it has; place: family.lua
 --                 index: the dimension that an operand of indexes points into, `along` as a set
 --   op.key, op.f  the key of the function, and the function
---   op.family, op.layout   family.lua, axes.lua; op.lacking: of a pattern that not every backend has a
---                 template for, what is said of one that has none; op.untemplated: the same where none has
+--   op.called, op.graph, op.values   trace.lua
+--   op.family, op.inner, op.steps    family.lua; op.lacking: of a pattern that not every backend has a template for,
+--                 what is said of one that has none; op.untemplated: the same where none has
 --   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
 --   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.peers { name, expression }  op.variants
@@ -131,7 +132,7 @@ local function check_op(op)
     op.scalars[#op.scalars + 1] = { name = name, value = value * 1.0 }
   end
   operands.check(op)
-  trace.find_family(op)
+  trace.call(op)
   check_precisions(op)
   operands.check_types(op)
   op.ulp = check_ulp(op, keys.ulp, op.where "ulp")

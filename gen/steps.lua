@@ -165,24 +165,6 @@ end
 
 -- ---- what is computed where ----------------------------------------------------------------------------------
 
--- Nodes as steps read them: an operand's element is an "input" however few there are of it, a number of points says
--- which axes have them, and what stops gradients is gone.
-local function plainly(values, all)
-  local rules = {
-    detach = function(_, args) return args[1] end,
-    shared = function(node) return expr.leaf("input", node.name, "r", node.axes) end,
-    count = function()
-      local node = expr.leaf("points", "points" .. all)
-      node.k = all
-      return node
-    end,
-  }
-  local memo = {}
-  return text.map(values, function(value)
-    return { operand = value.operand, node = expr.rewrite(value.node, rules, memo) }
-  end)
-end
-
 -- Why there are no steps for some values, or nil.
 local function unable(values)
   local reason
@@ -237,9 +219,17 @@ function splitter:from_before(node)
   return self.before[node]
 end
 
+-- A name that no operand has.
+function splitter:new_name()
+  repeat
+    self.named = self.named + 1
+  until not text.contains(self.taken, "temporary" .. self.named)
+  return "temporary" .. self.named
+end
+
 function splitter:temporary(node, s)
   if not self.kept[node] then
-    local operand = { name = "temporary" .. #self.temporaries + 1, axes = node.axes, temporary = true }
+    local operand = { name = self:new_name(), axes = node.axes, temporary = true }
     self.temporaries[#self.temporaries + 1] = operand
     self.kept[node] = expr.leaf("input", operand.name, "r", node.axes)
     table.insert(self.steps[s].values, { operand = operand, node = self:in_step(node, s) })
@@ -375,9 +365,13 @@ function steps.make(op, values, how)
   if reason then
     return nil, reason
   end
-  values = plainly(values, (1 << #op.dims) - 1)
-  local self = setmetatable({ steps = {}, temporaries = {}, number = {}, known = {}, kept = {}, before = {} },
-    splitter)
+  expr.enter(values[1].node.graph)
+  local self = setmetatable({
+    steps = {}, temporaries = {}, number = {}, known = {}, kept = {}, before = {}, named = 0,
+    taken = text.map(op.operands, function(operand)
+      return operand.name
+    end),
+  }, splitter)
   expr.visit(text.map(values, function(value)
     return value.node
   end), function(node)

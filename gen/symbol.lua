@@ -61,7 +61,7 @@ local function node_of(value)
   if not record then
     return value
   end
-  return record.call == loading and expr.adopt(record.node) or record.node
+  return record.call == loading and expr.adopt({ record.node })[record.node] or record.node
 end
 symbol.node_of = node_of
 

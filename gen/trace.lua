@@ -1,5 +1,9 @@
--- Calls an op's function with symbolic values and checks the graph that it leaves: op.values for the
--- outputs, op.magnitudes for those that are numbers. Derives the ops that compute gradients.
+-- Calls an op's function with symbolic values, once, and checks the graph that it leaves:
+--   op.called       what the function gave, { operand, node } for each output, in a graph that gradients are derived in
+--   op.graph        one of its own, so that what is generated for an op does not depend on what else was derived
+--   op.values       what it computes, in that: the same without detach, or a gradient
+--   op.magnitudes   those of the values that are numbers, in that
+-- Derives the ops that compute gradients.
 
 local apart = require "apart"
 local axes = require "axes"
@@ -63,12 +67,24 @@ local function check_use(op)
   end
 end
 
-local function without_detach(values)
+-- Sets what an op computes, in a graph of its own in which nothing is left that stops gradients, and finds the family
+-- of that. Operands get their places.
+local function set_values(op, values)
+  op.graph = expr.begin(op.dims)
+  local adopted = expr.adopt(text.map(values, function(value)
+    return value.node
+  end))
   local rules = { detach = function(_, args) return args[1] end }
   local memo = {}
-  return text.map(values, function(value)
-    return { operand = value.operand, node = expr.rewrite(value.node, rules, memo) }
+  op.values = text.map(values, function(value)
+    return { operand = value.operand, node = expr.rewrite(adopted[value.node], rules, memo) }
   end)
+  local found = family.find(op)
+  op.family, op.inner, op.lacking, op.steps = found.family, found.inner, found.lacking, found.steps
+  op.untemplated = op.family == "other" and op.lacking or nil
+  for _, operand in ipairs(op.operands) do
+    operand.place = family.place_of(op, operand)
+  end
 end
 
 -- What an output varies over, it must have.
@@ -83,21 +99,21 @@ local function check_axes(op, values)
   end
 end
 
--- What the function of a spec computes, detach still in it, in a graph of a layout.
-local function forward(op, layout)
-  expr.begin(layout)
-  local values = call.values(op)
-  graph_size.check(op.where(op.key), op.key, values)
-  check_axes(op, values)
-  return values
+-- Calls the function of an op, and finds its family.
+function trace.call(op)
+  expr.begin(op.dims)
+  op.called = call.values(op)
+  graph_size.check(op.where(op.key), op.key, op.called)
+  check_axes(op, op.called)
+  set_values(op, op.called)
 end
 
 -- The values of an op's gradient, by the name of the input that they belong to.
-local function backward(op, layout)
+local function derivatives_of(op)
   local outputs, leaves, names = {}, {}, {}
-  for i, value in ipairs(forward(op, layout)) do
+  for i, value in ipairs(op.called) do
     local operand = value.operand
-    local derivative = call.leaf_of { name = "d" .. operand.name, place = operand.place, axes = operand.axes }
+    local derivative = call.leaf_of { name = "d" .. operand.name, axes = operand.axes }
     local whole = operand.storage and types[operand.storage].integer
     if value.node.type == "n" or whole then
       text.fail(op.where "backward", "backward: '%s' is %s, which has no gradient", operand.name,
@@ -120,21 +136,6 @@ local function backward(op, layout)
     values[operand.name] = names[operand.name] and derivatives[names[operand.name]]
   end
   return values
-end
-
--- Finds the family of an op that computes these values, and gives its operands their places.
-local function set_family(op, values)
-  local inner
-  op.family, inner, op.lacking = family.find(op, values)
-  op.untemplated = op.family == "other" and op.lacking or nil
-  op.layout = axes.layout(op.dims, inner)
-  for _, operand in ipairs(op.operands) do
-    operand.place = family.place_of(op, operand)
-  end
-end
-
-function trace.find_family(op)
-  set_family(op, forward(op, axes.unplanned(op.dims)))
 end
 
 -- The values { operand, node } that a gradient's outputs have, of those by the names of inputs.
@@ -188,7 +189,7 @@ local function gradient_op(op, name, values)
       table.insert(derived.scalars, scalar)
     end
   end
-  set_family(derived, values_of(derived, values))
+  set_values(derived, values_of(derived, values))
   local first = derived.operands[1]
   derived.in_place = inputs > 0 and first.place == outputs[1].place and first.storage == outputs[1].storage
     and not derived.lacking
@@ -199,7 +200,8 @@ end
 -- the op that they need and d<output>, their outputs d<input> for each input that has a derivative. It is one op
 -- where one family has a place for all of it, else one for each input.
 function trace.backward_of(op)
-  local values = backward(op, axes.unplanned(op.dims))
+  expr.enter(op.called[1].node.graph)
+  local values = derivatives_of(op)
   if not next(values) then
     text.fail(op.where "backward", "backward: nothing of what '%s' reads has a derivative", op.name)
   end
@@ -277,7 +279,8 @@ local function count_column_reductions(op)
     end
   end
   expr.visit(roots, function(node)
-    found = found + (node.column and 1 or 0)
+    local row = expr.operations[node.op]
+    found = found + (row and row.reduction and node.k & ~op.inner ~= 0 and 1 or 0)
   end)
   return found
 end
@@ -344,19 +347,14 @@ local function by_operand(op, find)
   return found
 end
 
--- Traces an op's function into a graph of its own.
+-- Checks what an op computes, and finds what follows from its graph.
 function trace.op(op)
   text.about(op)
-  if op.forward then
-    op.values = values_of(op, backward(op.forward, op.layout))
-  else
-    op.values = forward(op, op.layout)
-  end
+  expr.enter(op.graph)
   set_index_types(op)
   check_count(op)
   check_finite(op)
   check_depth(op)
-  op.values = without_detach(op.values)
   check_use(op)
   check_in_place(op)
   op.magnitudes = magnitudes_of(op)

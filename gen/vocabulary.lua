@@ -3,11 +3,10 @@
 local axes = require "axes"
 local expr = require "expr"
 
-local layout = expr.layout
-
 -- The name of an axis, for an example.
 local function some_axis()
-  return layout().names[#layout().names] or "cols"
+  local names = expr.axes().names
+  return names[#names] or "cols"
 end
 
 -- What a reduction goes over: axes that its argument has.
@@ -17,7 +16,7 @@ local function expect_axes(node, set, name)
       .. "count(\"%s\") for the sum of an x along an axis, and x for its mean, max and min", name, some_axis()), 0)
   elseif set & ~node.axes ~= 0 then
     error(string.format("%s: expected axes out of those of its argument, %s; found %s", name,
-      axes.show(layout().names, node.axes), axes.show(layout().names, set)), 0)
+      axes.show(expr.axes().names, node.axes), axes.show(expr.axes().names, set)), 0)
   end
   return set
 end
@@ -33,7 +32,7 @@ local function reducer(op, name)
     end
     expr.expect_count(name, 1, math.min(given, 1))
     local node = expr.argument((...), "r", name, 1)
-    local set = given > 1 and axes.named(layout(), name, select(2, ...)) or node.axes
+    local set = given > 1 and axes.named(expr.axes().names, name, select(2, ...)) or node.axes
     return expr.make(op, { node }, expect_axes(node, set, name))
   end
 end
@@ -74,13 +73,13 @@ local vocabulary = {
   argmin = reducer("argmin", "argmin"),
   mean = mean,
   count = function(...)
-    return expr.count(select("#", ...) > 0 and axes.named(layout(), "count", ...) or layout().all)
+    return expr.count(select("#", ...) > 0 and axes.named(expr.axes().names, "count", ...) or expr.axes().all)
   end,
   at = function(...)
     local x, index = ...
     expr.expect_count("at", 2, select("#", ...))
     x, index = expr.argument(x, "r", "at", 1), expr.argument(index, "x", "at", 2)
-    return expr.make("pick", { x, index }, index.along)
+    return expr.make("pick", { x, index }, index.k)
   end,
   all_of = joined "all_of",
   any_of = joined "any_of",

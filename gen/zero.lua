@@ -10,7 +10,7 @@ local by_order = {
   max = true, min = true, maximum = true, minimum = true, sum = true,
 }
 -- Zero is never -0 here, whatever the arguments are.
-local plain = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, log = true, count = true,
+local plain = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, log = true, points = true,
   cos = true, rsqrt = true, sign = true }
 
 -- Whether a node is never -0.
@@ -40,7 +40,7 @@ local function of_select(open, mask, a, b)
 end
 
 -- What a NaN goes through with its sign.
-local moves = { input = true, shared = true, scalar = true, const = true, neg = true, abs = true, detach = true }
+local moves = { input = true, scalar = true, const = true, neg = true, abs = true, detach = true }
 
 -- Whether the sign of a NaN that a node may be says something.
 local function has_signed_nan(node)

@@ -538,6 +538,50 @@ static void says_what_the_spec_leaves_open(void **state) {
   }
 }
 
+/* An op of a matrix x, and an s with these axes, with a function's body and `more` keys. */
+static void write_matrix_op(const char *axes, const char *output, const char *body,
+                            const char *more) {
+  char spec[1024];
+  snprintf(spec, sizeof spec,
+           "op \"t\" {\n  doc = \"test\",\n"
+           "  inputs = { x = { \"rows\", \"cols\" }, s = { %s } }, outputs = { y = { %s } },\n"
+           "  compute = function(x, s) %s end,\n"
+           "  sizes = { { \"a\", rows = 2, cols = 3 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+           "  variants = { { backend = \"scalar\" } }, %s\n}\n",
+           axes, output, body, more);
+  tree_write("specs/golden.lua", spec);
+}
+
+/* A call is not cut along an axis whose points the function counts, whether it goes over that or not. */
+static void cuts_no_call_whose_points_are_counted(void **state) {
+  (void)state;
+  static const char row[] = "\"rows\"", both[] = "\"rows\", \"cols\"";
+  static const struct {
+    const char *axes, *output, *body, *more, *cut;
+  } cases[] = {
+      {row, both, "return s * x", "", ".cut = 1,"},
+      {row, both, "return s * x / count(\"cols\")", "", ".cut = 1,"},
+      {row, both, "return s * x / count(\"rows\")", "", ".cut = 0,"},
+      {row, both, "return s * x / count()", "", ".cut = 0,"},
+      {both, both, "return s * x", "", ".cut = 1,"},
+      {both, both, "return s * x / count()", "", ".cut = 0,"},
+      {both, "", "return mean(s * x)", "backward = { variants = { { backend = \"scalar\" } } },",
+       ".cut = 0,"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_matrix_op(cases[i].axes, cases[i].output, cases[i].body, cases[i].more);
+    expect_success(GEN("index"));
+    char *table = tree_read("out/gen/table.c");
+    const char *found = strstr(table, ".cut = ");
+    for (; found; found = strstr(found + 1, ".cut = ")) {
+      if (strncmp(found, cases[i].cut, strlen(cases[i].cut)) != 0) {
+        fail_msg("%s: expected '%s', found '%.10s'", cases[i].body, cases[i].cut, found);
+      }
+    }
+    free(table);
+  }
+}
+
 /* The processor's seconds for an op of so many terms and its gradient. */
 static double seconds_of_terms(int terms) {
   char spec[1024];
@@ -682,6 +726,22 @@ static void writes_the_same_bytes_anywhere(void **state) {
   run_free(&found);
 }
 
+/* A function is called once, and its op and the gradient have graphs of their own that begin with what it gave: what is
+ * made of the op is the same with and without a gradient. */
+static void makes_an_op_alike_beside_its_gradient(void **state) {
+  (void)state;
+  static const char row[] = "\"rows\"", both[] = "\"rows\", \"cols\"";
+  static const char body[] = "local e = exp(s * x - detach(max(x, \"cols\")))\n"
+                             "    return s * e / sum(e * x, \"cols\") + s / count(\"cols\")";
+  write_matrix_op(row, both, body, "");
+  expect_success(GEN("--no-line", "--out", "alone", "all"));
+  write_matrix_op(row, both, body, "backward = true");
+  expect_success(GEN("--no-line", "--out", "both", "all"));
+  expect_success(
+      RUN(tree_root(), "cp", "alone/t/table.c", "both/t/table.c")); /* has the gradient */
+  expect_same("alone/t", "both/t");
+}
+
 /* `expand` of one op writes what `all` writes for it. */
 static void expands_one_op_as_it_does_all(void **state) {
   (void)state;
@@ -784,9 +844,11 @@ const struct CMUnitTest generator_tests[] = {
     GOLDEN(leaves_out_a_precision_with_its_reason),
     GOLDEN(finds_indexes_in_passes_of_their_own),
     GOLDEN(says_what_the_spec_leaves_open),
+    GOLDEN(cuts_no_call_whose_points_are_counted),
     GOLDEN(takes_time_in_proportion),
     GOLDEN(refuses_tables_of_what_one_number_does_not_say),
     GOLDEN(makes_tables_in_the_precisions_asked_for),
+    GOLDEN(makes_an_op_alike_beside_its_gradient),
     GOLDEN(expands_one_op_as_it_does_all),
     GOLDEN(heads_a_file_with_how_it_is_made),
     GOLDEN(matches_the_golden_files),
