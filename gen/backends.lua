@@ -37,9 +37,9 @@ local function check_tried(backend, extension)
 end
 
 -- Every backend that the folders of templates/ describe, in order of preference:
--- { name, group, kind, lowering, language, extension, features, families, apart, constraint, schedule, enabled,
--- disabled, lacking, elsewhere }. apart: whether a spec must name it, for it has few families, and its group and kind
--- do not stand for it. enabled: a set of names, or nil for all. reasons: why some are off, by name, or by
+-- { name, group, kind, lowering, language, extension, features, families, apart, constraint, schedule, defaults,
+-- enabled, disabled, lacking, elsewhere }. apart: whether a spec must name it, for it has few families, and its group
+-- and kind do not stand for it. enabled: a set of names, or nil for all. reasons: why some are off, by name, or by
 -- name:extension where a backend's compiler lacks one of its extensions; lacking is the reason by extension.
 -- elsewhere: whether other processors than `processor` have it, so that specs may name it and no variants come of that.
 function backends.read(reader, enabled, reasons, processor)

@@ -168,7 +168,7 @@ local function prepare(options)
   for _, backend in ipairs(known) do
     table.insert(run.backends, not backend.elsewhere and backend or nil)
   end
-  run.ops = schema.check(options.spec and load_stage.file(reader, options.spec) or load_stage.all(reader))
+  run.ops = schema.check(options.spec and load_stage.file(reader, options.spec) or load_stage.all(reader), known)
   if #run.ops == 0 then
     text.fail("specs", "expected at least one spec that declares an op, found none")
   end

@@ -40,9 +40,10 @@ keys.rows = {
   { "backward", "boolean", "table", optional = true, luals = "boolean|lathe.backward",
     doc = "Whether an op NAME_backward computes its gradient; a table says what differs from the op itself: ulp, "
       .. "variants, sizes, peers." },
-  { "variants", "table", luals = "lathe.variant[]",
+  { "variants", "table", optional = true, luals = "(lathe.variant|\"default\")[]",
     doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out. dtypes = \"f16\" "
-      .. "makes a row one of some precisions only." },
+      .. "makes a row one of some precisions only. \"default\" stands for the rows that ops of its kind have without "
+      .. "this key." },
   { "compared", "table", optional = true, luals = "string[][]",
     doc = "Implementations of the op and of its gradient that a table compares, the first with all others: "
       .. "{ { \"matrix product\", \"product\", \"product\" }, { \"fused\", \"rows\", \"rows\" } }. The family's own "

@@ -9,7 +9,7 @@
 /* clang-format off */
 #define MODULES(ROW)                                                                    \
   ROW(apart) ROW(axes) ROW(backends) ROW(call) ROW(chain) ROW(cheaper) ROW(coefficients)\
-  ROW(contraction) ROW(cost) ROW(cut) ROW(definitions) ROW(dispatch) ROW(driver)        \
+  ROW(contraction) ROW(cost) ROW(cut) ROW(defaults) ROW(definitions) ROW(dispatch) ROW(driver) \
   ROW(edges) ROW(environment) ROW(expr) ROW(family) ROW(fold) ROW(formula) ROW(gradient)\
   ROW(graph_size) ROW(guard) ROW(instruction_sets) ROW(keys) ROW(launches) ROW(limits)  \
   ROW(load) ROW(loops) ROW(lower) ROW(lower_c) ROW(lower_cuda) ROW(lower_glsl)          \

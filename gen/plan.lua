@@ -2,6 +2,7 @@
 -- precisions and backends, and checks the rows against what the templates accept. The one place
 -- that makes a variant's name and a file's name; nothing parses them.
 
+local defaults = require "defaults"
 local text = require "text"
 local types = require "types"
 
@@ -39,8 +40,9 @@ end
 
 local most_combinations, most_variants = 1000, 10000 -- of a row, and of an op for a backend
 
--- Every combination of a row's values for one backend, each a table by parameter name.
-local function combinations(where, op, way, row, dtypes)
+-- Every combination of a row's values for one backend, each a table by parameter name. is_default: whether those that
+-- the op cannot have are left out, not refused.
+local function combinations(where, op, way, row, dtypes, is_default)
   local sets, backend, parameters = { {} }, way.backend, way.parameters
   for _, parameter in ipairs(parameters) do
     local name = parameter[1]
@@ -65,14 +67,16 @@ local function combinations(where, op, way, row, dtypes)
     end
     sets = more
   end
+  local possible = {}
   for _, set in ipairs(sets) do
     local is_known = backend.families[way.family] and backend.constraint
     local reason = is_known and backend.constraint(set, backend.name, op, dtypes)
-    if reason then
+    if reason and not is_default then
       text.fail(where, "variants: %s", reason)
     end
+    possible[#possible + 1] = not reason and set or nil
   end
-  return sets
+  return possible
 end
 
 -- The backends a row names, by name, group or kind, in the order of preference, of which -NAME leaves one out; and
@@ -165,6 +169,20 @@ end
 
 local keys_of_rows = { "backend", "implementation", "prefer", "dtypes" } -- besides parameters
 
+-- Whether a parameter is one of another family than a row's, so that the row is one for ops of another kind.
+local function is_of_another_family(ways, key)
+  for _, way in ipairs(ways) do
+    for _, parameters in pairs(way.backend.families) do
+      for _, parameter in ipairs(parameters) do
+        if parameter[1] == key then
+          return true
+        end
+      end
+    end
+  end
+  return false
+end
+
 -- Refuses a parameter that none of a row's ways has, and says which they have.
 local function refuse_parameter(where, op, ways, key, number)
   local known, lists = { table.unpack(keys_of_rows) }, {}
@@ -183,12 +201,17 @@ local function refuse_parameter(where, op, ways, key, number)
       said[#said + 1] = list
     end
   end
+  local more = op.says_alone and string.format("; variants of '%s' alone stand in backward = { %s = { variants = "
+    .. "... } }", op.name, op.says_alone) or ""
+  if is_of_another_family(ways, key) then
+    more = more .. "; " .. defaults.described(op, text.map(ways, function(way)
+      return way.backend
+    end))
+  end
   text.fail(where, "variants[%d]: unknown parameter %s%s; the %s family has %s%s", number, text.show(key),
     text.did_you_mean(key, known), ways[1].family, table.concat(text.map(said, function(list)
       return "for " .. list[1] .. " " .. list[2]
-    end), ", "), op.says_alone
-      and string.format("; variants of '%s' alone stand in backward = { %s = { variants = ... } }", op.name,
-        op.says_alone) or "")
+    end), ", "), more)
 end
 
 -- What a row says of parameters, as text, for an op that no template does: which of them a template would have is not
@@ -205,7 +228,8 @@ end
 
 local function check_row(where, op, ways, row, number)
   if type(row) ~= "table" then
-    text.fail(where, "variants[%d]: expected a table of tuning parameters, found a %s", number, type(row))
+    text.fail(where, "variants[%d]: expected a table of tuning parameters or \"default\", found %s", number,
+      text.show(row))
   end
   local known = {}
   for _, key in ipairs(keys_of_rows) do
@@ -264,8 +288,8 @@ function plan.variants(op, backends)
     text.fail(where, "variants: expected at least one row such as { backend = \"scalar\" }, found none")
   end
   local by_backend, taken, named = {}, {}, {}
-  for number, row in ipairs(op.variants) do
-    local wanted, here = {}, {}
+  for _, variant in ipairs(op.variants) do
+    local row, number, wanted, here = variant.row, variant.number, {}, {}
     if type(row) == "table" then
       wanted, here = backends_of(where, op, backends, row)
     end
@@ -275,7 +299,7 @@ function plan.variants(op, backends)
       local backend, parameters = way.backend, way.parameters
       local rows = by_backend[backend] or {}
       by_backend[backend] = rows
-      for _, params in ipairs(combinations(where, op, way, row, dtypes)) do
+      for _, params in ipairs(combinations(where, op, way, row, dtypes, variant.default)) do
         local how, described = backend.name .. (way.name and "_" .. way.name or ""), {}
         for _, parameter in ipairs(parameters) do
           how = how .. short_name(parameter, params[parameter[1]])
@@ -285,11 +309,11 @@ function plan.variants(op, backends)
         for _, dtype in ipairs(dtypes) do
           local made = dtype .. "__" .. how
           local asked = made .. " " .. unknown_parameters(op, row)
-          if taken[asked] then
+          if taken[asked] and not variant.default then
             text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
               number, how, taken[asked])
           end
-          taken[asked] = number
+          taken[asked] = taken[asked] or number
           made_here[#made_here + 1] = not named[made] and dtype or nil
           named[made] = true
         end

@@ -13,9 +13,11 @@
 --                 what is said of one that has none; op.untemplated: the same where none has
 --   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
 --   op.sets { name, shapes: lists of extents, each a list of choices }
---   op.in_place  op.any_zero_sign  op.peers { name, expression }  op.variants
+--   op.in_place  op.any_zero_sign  op.peers { name, expression }
+--   op.variants   the rows of its list, and those that it has by default: defaults.lua
 
 local call = require "call"
+local defaults = require "defaults"
 local key_rows = require "keys"
 local load_stage = require "load"
 local names = require "names"
@@ -117,7 +119,13 @@ local function one_line(where, doc)
   return line
 end
 
-local function check_op(op)
+-- The rows of an op's list of variants, which may be left out.
+local function check_variants(op, list, where, backends)
+  text.expect_list(where, "variants", list or {})
+  return defaults.resolve(op, list, backends)
+end
+
+local function check_op(op, backends)
   local keys = op.keys
   key_rows.check(op)
   op.key, op.f = "compute", keys.compute
@@ -152,8 +160,7 @@ local function check_op(op)
   op.in_place = same_shape and not op.lacking and first.storage == result.storage and keys.in_place ~= false
   op.wants_in_place = keys.in_place
   op.peers = check_peers(op, keys.peers, "peers")
-  text.expect_list(op.where "variants", "variants", keys.variants)
-  op.variants = keys.variants
+  op.variants = check_variants(op, keys.variants, op.where "variants", backends)
 end
 
 -- The rows { name, forward, backward } of what an op's table compares, of implementations that the op and its gradient
@@ -166,8 +173,8 @@ local function check_compared(op, gradients)
     end
     for _, of in ipairs(ops) do
       add(of.family)
-      for _, row in ipairs(of.variants) do
-        local own = type(row) == "table" and row.implementation or {}
+      for _, variant in ipairs(of.variants) do
+        local own = type(variant.row) == "table" and variant.row.implementation or {}
         for _, each in ipairs(type(own) == "table" and own or { own }) do
           add(each)
         end
@@ -240,7 +247,7 @@ local function check_derivatives(where, derived, op)
 end
 
 -- The ops that compute another's gradient: what its spec says under backward, the rest as the op itself.
-local function derive(op)
+local function derive(op, backends)
   local said = op.keys.backward == true and {} or op.keys.backward
   local ops, by = trace.backward_of(op), {}
   for _, derived in ipairs(#ops > 1 and ops or {}) do
@@ -277,21 +284,20 @@ local function derive(op)
     derived.ulp = ulp and check_ulp(op, ulp, ulp_at) or op.ulp
     derived.sizes = given_sizes and sizes.check(op, given_sizes, sizes_at) or op.sizes
     derived.peers = check_peers(op, (get "peers"), "backward", by[i] or "peers", by[i] and "peers")
-    if variants then
-      text.expect_list(variants_at, "variants", variants)
-    elseif derived.family ~= op.family and not derived.untemplated then
-      local rows = "variants = { { backend = \"cpu\" } }"
+    if op.keys.variants and not variants and derived.family ~= op.family and not derived.untemplated then
+      local rows = "variants = { \"default\" }"
       text.fail(op.where "backward", "backward: expected variants of the %s family, which %s belongs to; write "
         .. "backward = { %s }", derived.family, by[i] and "'" .. derived.name .. "'" or "the gradient",
         by[i] and by[i] .. " = { " .. rows .. " }" or rows)
     end
-    derived.variants = variants or op.variants
+    derived.variants = check_variants(derived, variants or op.keys.variants, variants_at, backends)
   end
   return ops
 end
 
--- Checks the loaded ops; returns them and those that compute their gradients, sorted by name.
-function schema.check(loaded)
+-- Checks the loaded ops; returns them and those that compute their gradients, sorted by name. backends: what
+-- backends.read gives.
+function schema.check(loaded, backends)
   local ops, first = {}, {}
   local function add(op)
     if first[op.name] then
@@ -306,8 +312,8 @@ function schema.check(loaded)
     end
     add(op)
     text.about(op)
-    check_op(op)
-    local gradients = op.keys.backward and derive(op) or {}
+    check_op(op, backends)
+    local gradients = op.keys.backward and derive(op, backends) or {}
     for _, derived in ipairs(gradients) do
       derived.compared = {}
       add(derived)

@@ -135,6 +135,11 @@ def variants(rng, family, backends):
     return rows
 
 
+def or_default(rng, rows):
+    """These rows, or now and then those that the generator has for ops of the kind."""
+    return ["'default'"] if rng.random() < 0.15 else rows
+
+
 def gpu_parameters(rng, family, backend):
     if family is None:
         return {}

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from fuzz_lua import REDUCTIONS, spec_of, tables, variants
+from fuzz_lua import REDUCTIONS, or_default, spec_of, tables, variants
 from fuzz_values import FUNCTIONS, INTEGERS, Evaluation, Node
 
 NAMES = "a b c d e p q v w z".split()  # of inputs; those that the templates want for themselves are none
@@ -308,8 +308,8 @@ def make_op(rng, name, backends):
             or reads(op) != reads(op, lambda node: not is_one(node)):
         return None
     op.backward = op.backward and has_gradient(op)
-    op.rows = variants(rng, family_of(op), backends) + tables(rng, op, backends)
-    op.gradient_rows = variants(rng, gradient_family_of(op), backends)
+    op.rows = or_default(rng, variants(rng, family_of(op), backends) + tables(rng, op, backends))
+    op.gradient_rows = or_default(rng, variants(rng, gradient_family_of(op), backends))
     if "f64" not in dtypes and not op.backward:
         op.types = {r: rng.choice(["i8", "u8", "f32"]) for r, node in outputs.items()
                     if rng.random() < 0.08 and node.op not in ("argmax", "argmin")}

@@ -83,11 +83,10 @@ static void accepts_shared_rows_of_more_dtypes_than_the_op_has(void **state) {
       "    end\n"
       "  end\n"
       "end\n"
-      "ops({ map = vector.map, costly = vector.map_of_costly, costliest = vector.map_of_costliest "
-      "},\n"
+      "ops({ map = { \"default\" }, costly = vector.map_of_costly,\n"
+      "    costliest = vector.map_of_costliest },\n"
       "  { x = { \"n\" } }, { \"n\" }, function(x) return exp(x) end, { \"a\", n = 2 })\n"
-      "ops({ variants = matrix.variants, all = matrix.all_variants, typed = matrix.typed_variants "
-      "},\n"
+      "ops({ variants = { \"default\" }, all = matrix.all_variants },\n"
       "  { a = { \"m\", \"k\" }, b = { \"n\", \"k\" } }, { \"m\", \"n\" },\n"
       "  function(a, b) return sum(a * b, \"k\") end, { \"a\", m = 2, n = 3, k = 4 })\n");
   result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
@@ -658,7 +657,8 @@ const struct CMUnitTest schema_tests[] = {
             "found "
             "none"),
     REFUSES("a variant that is no table", 9, "  variants = { 3 },",
-            "specs/t.lua:9: variants[1]: expected a table of tuning parameters, found a number"),
+            "specs/t.lua:9: variants[1]: expected a table of tuning parameters or \"default\", "
+            "found 3"),
     REFUSES("a variant without a backend", 9, "  variants = { { unroll = 4 } },",
             "specs/t.lua:9: variants: expected backend = 'avx2' or 'scalar'"),
     REFUSES("an unknown backend", 9, "  variants = { { backend = \"avx3\" } },",
@@ -672,7 +672,9 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("a parameter of another family", 9,
             "  variants = { { backend = { \"avx2\", \"scalar\" }, accumulators = 2 } },",
             "specs/t.lua:9: variants[1]: unknown parameter 'accumulators'; the map family has for "
-            "avx2, scalar 'unroll' or 'store'"),
+            "avx2, scalar 'unroll' or 'store'; 't' computes values at each point, without "
+            "reductions: \"default\" stands for { backend = \"avx2\", prefer = { from = 1024 }, "
+            "unroll = 4 }, { backend = \"scalar\", unroll = { 1, 2 } }"),
     REFUSES(
         "values that multiply out to too much", 9,
         "  variants = { { backend = \"scalar\", unroll = (function()\n"
@@ -935,15 +937,16 @@ const struct CMUnitTest schema_tests[] = {
             ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t", "backward = true,"),
             "specs/t.lua:10: backward: expected variants of the reduce "
             "family, which "
-            "'r_backward_t' belongs to; write backward = { dt = { variants = { { backend = \"cpu\" "
-            "} } } }"),
+            "'r_backward_t' belongs to; write backward = { dt = { variants = { \"default\" } } }"),
     REFUSES(
         "variants of several ops of a gradient that one of them has not", 0,
         ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
                   "backward = { variants = { { backend = \"scalar\", unroll = 2 } } },"),
         "specs/t.lua:10: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the reduce "
         "family has for scalar 'accumulators'; variants of 'r_backward_t' alone stand in "
-        "backward = { dt = { variants = ... } }"),
+        "backward = { dt = { variants = ... } }; 'r_backward_t' computes reductions over "
+        "everything: \"default\" stands for { accumulators = 8, backend = { \"avx2\", \"scalar\" } "
+        "}"),
     REFUSES(
         "variants of one of the ops of a gradient that it has not", 0,
         ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
@@ -952,7 +955,24 @@ const struct CMUnitTest schema_tests[] = {
                   "    dt = { variants = { { backend = \"scalar\", unroll = 2 } } },\n"
                   "  },"),
         "specs/t.lua:12: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the reduce "
-        "family has for scalar 'accumulators'"),
+        "family has for scalar 'accumulators'; 'r_backward_t' computes reductions over everything: "
+        "\"default\" stands for { accumulators = 8, backend = { \"avx2\", \"scalar\" } }"),
+    ACCEPTS("an op without variants, and a gradient of another family", 0,
+            "op \"r\" {\n"
+            "  doc = \"x\", inputs = { x = { \"n\" } }, outputs = { y = {} },\n"
+            "  compute = function(x) return sum(x * x) end,\n"
+            "  sizes = { { \"a\", n = 3 } }, dtypes = { \"f64\" }, ulp = 1, backward = true,\n"
+            "}\n"),
+    ACCEPTS("default rows beside others that are the same", 9,
+            "  variants = { { backend = \"avx2\", unroll = 4 }, \"default\" },"),
+    REFUSES("a row that a default one before it has made", 9,
+            "  variants = { \"default\", { backend = \"avx2\", unroll = 4 } },",
+            "specs/t.lua:9: variants[2]: 'avx2_u4' is made by variants[1] already; expected other "
+            "parameters"),
+    REFUSES(
+        "another word for the default rows", 9, "  variants = { \"defaults\" },",
+        "specs/t.lua:9: variants[1]: expected a table of tuning parameters or \"default\", found "
+        "'defaults'"),
     REFUSES(
         "a derivative's keys where the gradient is one op", 9,
         "  variants = { { backend = \"scalar\" } }, backward = { dx = { ulp = 2 } },",
@@ -982,7 +1002,7 @@ const struct CMUnitTest schema_tests[] = {
         "  backward = true,\n"
         "}\n",
         "specs/t.lua:10: backward: expected variants of the map family, which the gradient belongs "
-        "to; write backward = { variants = { { backend = \"cpu\" } } }"),
+        "to; write backward = { variants = { \"default\" } }"),
 
     /* how many operands a call has places for */
     REFUSES("more operands than there are places for", 0,

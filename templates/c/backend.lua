@@ -59,6 +59,7 @@ return {
   kind = "cpu",
   lowering = "lower_c",
   extension = ".c",
+  defaults = use "defaults.lua",
   backends = instruction_sets,
   families = {
     map = {

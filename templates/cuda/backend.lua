@@ -44,6 +44,7 @@ return {
   extension = ".cu",
   rule = "nvcc",
   schedule = use "schedule.lua",
+  defaults = use "defaults.lua",
   backends = {
     { name = "cuda", features = { "SM80" } },
   },

@@ -14,6 +14,7 @@ return {
   extension = ".comp",
   rule = "glsl",
   schedule = use "schedule.lua",
+  defaults = use "defaults.lua",
   backends = {
     { name = "vulkan", features = {} },
   },

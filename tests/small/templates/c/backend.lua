@@ -15,4 +15,9 @@ return {
     reduce = { { "accumulators", range = { 1, 16 }, default = 4, short = "a" } },
     rows = {},
   },
+  defaults = {
+    map = { { backend = "avx2", unroll = 4, prefer = { from = 1024 } }, { backend = "scalar", unroll = { 1, 2 } } },
+    reduce = { { backend = { "avx2", "scalar" }, accumulators = 8 } },
+    rows = { { backend = "cpu" } },
+  },
 }
