@@ -37,8 +37,8 @@ local function check_tried(backend, extension)
 end
 
 -- Every backend that the folders of templates/ describe, in order of preference:
--- { name, group, kind, lowering, language, extension, features, families, apart, constraint, schedule, defaults,
--- enabled, disabled, lacking, elsewhere }. apart: whether a spec must name it, for it has few families, and its group
+-- { name, group, kind, lowering, language, extension, features, templates, apart, constraint, schedule, defaults,
+-- enabled, disabled, lacking, elsewhere }. apart: whether a spec must name it, for it has few templates, and its group
 -- and kind do not stand for it. enabled: a set of names, or nil for all. reasons: why some are off, by name, or by
 -- name:extension where a backend's compiler lacks one of its extensions; lacking is the reason by extension.
 -- elsewhere: whether other processors than `processor` have it, so that specs may name it and no variants come of that.
@@ -53,10 +53,10 @@ function backends.read(reader, enabled, reasons, processor)
     for _, backend in ipairs(description.backends) do
       local row = setmetatable({ language = language }, { __index = description })
       row.name, row.features, row.group = backend.name, backend.features, backend.group
-      if backend.families then
-        row.families, row.apart = {}, true
-        for _, family in ipairs(backend.families) do
-          row.families[family] = description.families[family]
+      if backend.templates then
+        row.templates, row.apart = {}, true
+        for _, template in ipairs(backend.templates) do
+          row.templates[template] = description.templates[template]
         end
       end
       row.elsewhere = (backend.processor or "any") ~= "any" and backend.processor ~= processor

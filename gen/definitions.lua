@@ -1,5 +1,5 @@
 -- A definition file for LuaLS, by which an editor completes a spec: the keys, the tuning parameters of every
--- family and backend, and the vocabulary of a spec's functions.
+-- template and backend, and the vocabulary of a spec's functions.
 
 local keys = require "keys"
 local text = require "text"
@@ -14,10 +14,10 @@ local function quoted(names)
   end), " | ")
 end
 
--- "map on cuda: 32 to 1024 (256)": which values a family's parameter has for a kind of backends, and the default.
-local function values_of(parameter, family, kind)
+-- "map on cuda: 32 to 1024 (256)": which values a template's parameter has for a kind of backends, and the default.
+local function values_of(parameter, template, kind)
   local range = parameter.range
-  return string.format("%s on %s: %s (%s)", family, kind, range and range[1] .. " to " .. range[2]
+  return string.format("%s on %s: %s (%s)", template, kind, range and range[1] .. " to " .. range[2]
     or table.concat(text.map(parameter.names, tostring), ", "), parameter.default)
 end
 
@@ -31,11 +31,11 @@ local function variant_fields(backends)
     end
     if not kinds[backend.kind] then
       kinds[backend.kind] = true
-      for family, parameters in text.sorted_pairs(backend.families) do
+      for template, parameters in text.sorted_pairs(backend.templates) do
         for _, parameter in ipairs(parameters) do
           local name = parameter[1]
           values[name], luals_types[name] = values[name] or {}, luals_types[name] or {}
-          table.insert(values[name], values_of(parameter, family, backend.kind))
+          table.insert(values[name], values_of(parameter, template, backend.kind))
           luals_types[name][parameter.range and "integer" or quoted(parameter.names)] = true
         end
       end
@@ -49,7 +49,7 @@ local function variant_fields(backends)
   local lines = {
     "---@alias lathe.backend " .. quoted(names), "---@class lathe.variant",
     "---@field backend lathe.backend|lathe.backend[] Which instruction sets or devices the row is for.",
-    "---@field implementation? string|string[] Another way to compute it than that of the op's family.",
+    "---@field implementation? string|string[] Another way to compute it than by the op's own template.",
     "---@field dtypes? lathe.dtype|lathe.dtype[] Which of the op's precisions it is for; all where it does not say.",
     "---@field prefer? { from?: number, to?: number } For which sizes, in bytes, dispatch takes it first.",
   }

@@ -133,7 +133,7 @@ static const lathe_bench %s_bench = {
   {
     .name = %s,
     .doc = %s,
-    .family = %s,
+    .template_name = %s,
     .source = %s,
     .ndim = %d,
     .dim = { %s },
@@ -146,7 +146,7 @@ static const lathe_bench %s_bench = {
     .gradient_of = %s,
     .bench = &%s_bench,
   },
-]], text.c_string(name), text.c_string(op.doc), text.c_string(op.family), text.c_string(op.where()), #op.dims,
+]], text.c_string(name), text.c_string(op.doc), text.c_string(op.template), text.c_string(op.where()), #op.dims,
     table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, operands, #op.scalars, scalars, #op.work, work,
     op.digits, tostring(op.in_place), op.cut,
     index_of[op.forward] and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", name)
@@ -227,11 +227,11 @@ function dispatch.write(ops, backends)
         run = v.name
         externs[#externs + 1] = "extern lathe_fn " .. run .. ";\n"
       end
-      if enabled and v.backend.workspace and v.backend.workspace(op, v.family) then
+      if enabled and v.backend.workspace and v.backend.workspace(op, v.template) then
         workspace = v.name .. "_workspace"
         externs[#externs + 1] = "extern lathe_cost " .. workspace .. ";\n"
       end
-      if enabled and v.backend.ways and v.backend.ways[v.family] then
+      if enabled and v.backend.ways and v.backend.ways[v.template] then
         ways = v.name .. "_ways"
         externs[#externs + 1] = "extern const lathe_way " .. ways .. "[];\n"
       end
@@ -241,8 +241,8 @@ function dispatch.write(ops, backends)
         #features > 0 and table.concat(features, " | ") or "0", v.disabled and text.c_string(v.disabled) or "NULL",
         run, image, schedule, workspace, ways, number(v.from), number(v.to), text.c_string(v.params_text),
         text.c_string(v.where),
-        not v.backend.families[v.family] and "NULL"
-          or text.c_string("templates/" .. v.backend.language .. "/" .. v.family .. v.backend.extension),
+        not v.backend.templates[v.template] and "NULL"
+          or text.c_string("templates/" .. v.backend.language .. "/" .. v.template .. v.backend.extension),
         v.implementation and text.c_string(v.implementation) or "NULL", tostring(v.digits),
       }
     end

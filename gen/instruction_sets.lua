@@ -12,7 +12,7 @@
 --                      marks of its own in the text of operations
 --   group              "simd" of those with vectors: specs may name them so
 --   registers          how many there are for vectors
---   families           whose kernels use what only this row has: it has no others, and specs must name it; nil: all
+--   templates          whose kernels use what only this row has: it has no others, and specs must name it; nil: all
 --   tiles              what multiplies elements as matrices, by the types of both factors
 --   fused              whether fma is one operation
 --   native             functions that have a text; see lower.lua
@@ -174,7 +174,7 @@ local avx512 = x86_types({
 local amx = derive(avx512, {
   name = "amx", processor = "x86_64", flags = "-march=x86-64-v4 -mamx-tile -mamx-bf16 -mamx-int8",
   title = "AMX", features = { "AVX512F", "AVX512BW", "AVX512DQ", "AVX512VL", "AMX_BF16", "AMX_INT8" },
-  families = { "contract" },
+  templates = { "contract" },
   tiles = {
     bf16_bf16 = "_tile_dpbf16ps", i8_i8 = "_tile_dpbssd", i8_u8 = "_tile_dpbsud", u8_i8 = "_tile_dpbusd",
     u8_u8 = "_tile_dpbuud",

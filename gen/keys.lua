@@ -46,8 +46,8 @@ keys.rows = {
       .. "this key." },
   { "compared", "table", optional = true, luals = "string[][]",
     doc = "Implementations of the op and of its gradient that a table compares, the first with all others: "
-      .. "{ { \"matrix product\", \"product\", \"product\" }, { \"fused\", \"rows\", \"rows\" } }. The family's own "
-      .. "has the family's name; without a third text a row is of the op alone." },
+      .. "{ { \"matrix product\", \"product\", \"product\" }, { \"fused\", \"rows\", \"rows\" } }. That by the op's "
+      .. "own template has its name; without a third text a row is of the op alone." },
   { "peers", "table", optional = true, luals = "table<string, string>",
     doc = "The same computation for others: { numpy = \"x + y\", torch = \"x + y\" }. Statements may come first, "
       .. "each with a ; after it; several outputs are parted by commas, in their order." },

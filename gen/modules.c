@@ -10,11 +10,11 @@
 #define MODULES(ROW)                                                                    \
   ROW(apart) ROW(axes) ROW(backends) ROW(call) ROW(chain) ROW(cheaper) ROW(coefficients)\
   ROW(contraction) ROW(cost) ROW(cut) ROW(defaults) ROW(definitions) ROW(dispatch) ROW(driver) \
-  ROW(edges) ROW(environment) ROW(expr) ROW(family) ROW(fold) ROW(formula) ROW(gradient)\
-  ROW(graph_size) ROW(guard) ROW(instruction_sets) ROW(keys) ROW(launches) ROW(limits)  \
+  ROW(edges) ROW(environment) ROW(expr) ROW(fold) ROW(formula) ROW(gradient)\
+  ROW(graph_size) ROW(guard) ROW(instruction_sets) ROW(keys) ROW(kind) ROW(launches) ROW(limits)  \
   ROW(load) ROW(loops) ROW(lower) ROW(lower_c) ROW(lower_cuda) ROW(lower_glsl)          \
   ROW(lower_steps) ROW(magnitude) ROW(names) ROW(narrow) ROW(operands) ROW(operations)  \
-  ROW(operators) ROW(outside) ROW(parts) ROW(passes) ROW(plan) ROW(points) ROW(pour)    \
+  ROW(operators) ROW(outside) ROW(parts) ROW(passes) ROW(pattern) ROW(plan) ROW(points) ROW(pour)    \
   ROW(power) ROW(program) ROW(reductions) ROW(reference) ROW(schedule) ROW(schema)      \
   ROW(show) ROW(sizes) ROW(steps) ROW(symbol) ROW(template) ROW(text) ROW(trace)        \
   ROW(types) ROW(vecmath) ROW(vocabulary) ROW(wording) ROW(zero)

@@ -1,5 +1,6 @@
 -- From what a spec's function computes to a program, passes over the data: what is computed at each point, which
--- reductions it needs, and in which order. All families share this form; they differ in what the points are.
+-- reductions it needs, and in which order. All ops but contractions share this form; they differ in what the points
+-- are.
 --
 --   program.phases[p]      one pass over the data each:
 --     .reductions            { name, kind, term }: name = kind over all points of term; with two results, of
@@ -263,7 +264,7 @@ local function has_random(roots)
   return found
 end
 
--- Of values that no family has a place for: loops.lua orders them.
+-- Of values that no template has a place for: loops.lua orders them.
 function passes.none(values, inner)
   return {
     phases = {}, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, kinds = "",

@@ -69,7 +69,7 @@ local function combinations(where, op, way, row, dtypes, is_default)
   end
   local possible = {}
   for _, set in ipairs(sets) do
-    local is_known = backend.families[way.family] and backend.constraint
+    local is_known = backend.templates[way.template] and backend.constraint
     local reason = is_known and backend.constraint(set, backend.name, op, dtypes)
     if reason and not is_default then
       text.fail(where, "variants: %s", reason)
@@ -97,8 +97,8 @@ local function backends_of(where, op, backends, row)
         is_wanted[backend] = nil
       elseif backend.name == word or not backend.apart and (backend.group == word or backend.kind == word) then
         found = true
-        if not backend.families[op.family] and not op.lacking and not row.implementation then
-          text.fail(where, "variants: backend '%s' has no template for the %s family", backend.name, op.family)
+        if not backend.templates[op.template] and not op.lacking and not row.implementation then
+          text.fail(where, "variants: backend '%s' has no template '%s'", backend.name, op.template)
         end
         is_wanted[backend] = true
       end
@@ -116,9 +116,9 @@ local function backends_of(where, op, backends, row)
   return wanted, here
 end
 
--- The ways in which a row computes the op: { backend, name, family, parameters, sets, steps }, by the templates of a
--- family, with those parameters, of which some are set; name: of the implementation, nil for the op's own family;
--- steps: what steps.make is to do otherwise than for contractions.
+-- The ways in which a row computes the op: { backend, name, template, parameters, sets, steps }, by a template with
+-- those parameters, of which some are set; name: of the implementation, nil for the op's own template; steps: what
+-- steps.make is to do otherwise than for contractions.
 local function ways_of(where, op, backends, row, number)
   local ways = {}
   for _, backend in ipairs(backends) do
@@ -129,9 +129,9 @@ local function ways_of(where, op, backends, row, number)
           text.show(name), backend.name, text.did_you_mean(name, text.sorted_keys(known)),
           next(known) and text.one_of(text.sorted_keys(known)) or "none")
       end
-      local family = name and known[name].family or op.family
+      local template = name and known[name].template or op.template
       ways[#ways + 1] = {
-        backend = backend, name = name or nil, family = family, parameters = backend.families[family] or {},
+        backend = backend, name = name or nil, template = template, parameters = backend.templates[template] or {},
         sets = name and known[name].sets or {}, steps = name and known[name].steps,
       }
     end
@@ -169,10 +169,10 @@ end
 
 local keys_of_rows = { "backend", "implementation", "prefer", "dtypes" } -- besides parameters
 
--- Whether a parameter is one of another family than a row's, so that the row is one for ops of another kind.
-local function is_of_another_family(ways, key)
+-- Whether a parameter is one of another template than a row's, so that the row is one for ops of another kind.
+local function is_of_another_template(ways, key)
   for _, way in ipairs(ways) do
-    for _, parameters in pairs(way.backend.families) do
+    for _, parameters in pairs(way.backend.templates) do
       for _, parameter in ipairs(parameters) do
         if parameter[1] == key then
           return true
@@ -203,13 +203,13 @@ local function refuse_parameter(where, op, ways, key, number)
   end
   local more = op.says_alone and string.format("; variants of '%s' alone stand in backward = { %s = { variants = "
     .. "... } }", op.name, op.says_alone) or ""
-  if is_of_another_family(ways, key) then
+  if is_of_another_template(ways, key) then
     more = more .. "; " .. defaults.described(op, text.map(ways, function(way)
       return way.backend
     end))
   end
-  text.fail(where, "variants[%d]: unknown parameter %s%s; the %s family has %s%s", number, text.show(key),
-    text.did_you_mean(key, known), ways[1].family, table.concat(text.map(said, function(list)
+  text.fail(where, "variants[%d]: unknown parameter %s%s; the template %s has %s%s", number, text.show(key),
+    text.did_you_mean(key, known), ways[1].template, table.concat(text.map(said, function(list)
       return "for " .. list[1] .. " " .. list[2]
     end), ", "), more)
 end
@@ -277,9 +277,9 @@ local function needs_of(parameters, params, key)
 end
 
 -- The variants of an op: by dtype, then by preference.
---   { name, op, dtype, backend, implementation, family, params, params_text, params_need, features, needs, digits,
+--   { name, op, dtype, backend, implementation, template, params, params_text, params_need, features, needs, digits,
 --     from, to, where, disabled }
--- family: whose templates compute it, the op's own but for some implementations.
+-- template: what computes it, the op's own but for some implementations.
 -- features: what its types and parameters need of a device besides what the backend does; needs: the extensions that
 -- the compiler must know, of which params_need is for the parameters' sake.
 function plan.variants(op, backends)
@@ -322,7 +322,7 @@ function plan.variants(op, backends)
             backend.name)
         end
         rows[#rows + 1] = {
-          how = how, op = op, backend = backend, implementation = way.name, family = way.family,
+          how = how, op = op, backend = backend, implementation = way.name, template = way.template,
           steps = way.steps, dtypes = made_here, params = params,
           params_text = table.concat(described, " "), params_need = needs_of(parameters, params, "needs"),
           params_features = needs_of(parameters, params, "features"),
@@ -342,7 +342,7 @@ function plan.variants(op, backends)
           local variant = {
             dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how, features = { table.unpack(features) },
             needs = { table.unpack(extensions) },
-            disabled = not backend.families[row.family] and op.lacking or backend.disabled,
+            disabled = not backend.templates[row.template] and op.lacking or backend.disabled,
           }
           table.move(row.params_need, 1, #row.params_need, #variant.needs + 1, variant.needs)
           table.move(row.params_features, 1, #row.params_features, #variant.features + 1, variant.features)
@@ -372,7 +372,7 @@ end
 --   { path, backend, parts, host = true, packed }  what carries the images of all parts, packed, and says how they
 --                                          are launched
 --   { path, reference = true }
--- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, family,
+-- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, template,
 -- needs, variants, image }, one for each precision, enabled backend and implementation, or for a variant whose
 -- parameters need an extension where a backend has these apart. An op that is left out has no files.
 function plan.files(op)
@@ -396,7 +396,7 @@ function plan.files(op)
       local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. of
       if not parts[stem] then
         local part = {
-          stem = stem, dtype = variant.dtype, backend = backend, family = variant.family, needs = variant.needs,
+          stem = stem, dtype = variant.dtype, backend = backend, template = variant.template, needs = variant.needs,
           implementation = variant.implementation, steps = variant.steps, variants = {},
         }
         local own, all = op.name .. "/" .. stem, op.name .. "/" .. op.name .. "__" .. backend.name

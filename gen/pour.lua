@@ -87,9 +87,9 @@ local function parts_file(engine, scheduled, file, options, kernel_of)
   local op = scheduled.op
   local begun, shared = {}, {}
   local expanded = text.map(file.parts, function(part)
-    local of_part, first = scheduled.parts[part], not begun[part.family]
-    begun[part.family] = true
-    return engine("templates/" .. file.backend.language .. "/" .. part.family .. file.backend.extension, {
+    local of_part, first = scheduled.parts[part], not begun[part.template]
+    begun[part.template] = true
+    return engine("templates/" .. file.backend.language .. "/" .. part.template .. file.backend.extension, {
       k = kernel_of(part), op = op, part = part, first = first, shared = shared, variants = variants_of(of_part),
       schedule = of_part,
     })

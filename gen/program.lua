@@ -17,7 +17,7 @@ local types = require "types"
 
 local program = {}
 
--- The steps of an op for the templates of a family, which is not always the op's own.
+-- The steps of an op for a template, which is not always the op's own.
 local of_matrices = "layers whose matrices are operands as they are in memory"
 local wanted = {
   contract = "contractions", chain = "layers of a batch's rows, one after the other,",
@@ -28,12 +28,12 @@ local function by_steps(op, part)
   if part.steps or not record then
     record, reason = steps.make(op, op.values, part.steps)
   end
-  if record and part.family ~= "contract" then
-    links, reason = chain.of(record, wanted[part.family] == of_matrices and part.dtype)
+  if record and part.template ~= "contract" then
+    links, reason = chain.of(record, wanted[part.template] == of_matrices and part.dtype)
   end
   if reason then
     text.fail(op.where "variants", "variants: %s: expected %s for this implementation, found %s", op.name,
-      wanted[part.family], reason)
+      wanted[part.template], reason)
   end
   return { steps = record, chain = links }
 end
@@ -42,13 +42,13 @@ end
 -- output is too narrow for it, and what can be merged is gathered in one pass, or of short rows in two: few threads
 -- wait for each other, and then merge sums alone.
 function program.of_part(op, language, part)
-  local dtype, family = part.dtype, part.family
-  if wanted[family] then
+  local dtype, template = part.dtype, part.template
+  if wanted[template] then
     return by_steps(op, part)
   end
   -- An output of a narrower type than is computed in is no place to keep anything.
   local compute = types[dtype].compute
-  local is_rows, computed, keeps = family == "rows", compute or dtype, not compute
+  local is_rows, computed, keeps = template == "rows", compute or dtype, not compute
   for _, operand in ipairs(op.operands) do
     keeps = keeps and not (operand.output and operand.storage)
   end

@@ -4,7 +4,7 @@
 --               terms that are rounded: an index that is asked about, the term there and its magnitude
 --   operands    the op's, and after them those buffers
 --   program     its passes: passes.lua
---   steps       whether it is steps (loops.lua), not passes: of all families but three, as problem/solve.c has it
+--   steps       whether it is steps (loops.lua), not passes: of all templates but three, as problem/solve.c has it
 
 local expr = require "expr"
 local magnitude = require "magnitude"
@@ -46,7 +46,7 @@ function reference.of(op)
       compute(operand, "_magnitude", expr.pick(magnitude.of(term, {}), index, over))
     end
   end
-  local steps = not has_passes[op.family]
+  local steps = not has_passes[op.template]
   local program = steps and passes.none(values, op.inner) or passes.make(values, op.inner, true)
   local operations = passes.operations(program)
   if operations > most_operations then

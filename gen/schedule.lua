@@ -45,10 +45,10 @@ function schedule.of(programs)
   local op, parts = programs.op, {}
   for _, file in ipairs(op.sources) do
     for _, part in ipairs(file.parts or {}) do
-      local of_family = part.backend.schedule and part.backend.schedule[part.family]
+      local of_template = part.backend.schedule and part.backend.schedule[part.template]
       if not parts[part] then
         local own = programs.parts[part]
-        local made = of_family and of_family(facts(op, part, own)) or { variants = {} }
+        local made = of_template and of_template(facts(op, part, own)) or { variants = {} }
         made.part, made.programs = part, own
         check_launches(op, made)
         parts[part] = made

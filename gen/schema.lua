@@ -5,11 +5,12 @@
 --                 { name, output, dims, dim_index, place, low, high, dtype, index, storage }
 --                 dtype: "i64" for indexes and seeds; storage: of numbers, the type in memory where it is not the
 --                 variant's
---                 axes: which of the op's dimensions it has; place: family.lua
+--                 axes: which of the op's dimensions it has; place: pattern.lua
 --                 index: the dimension that an operand of indexes points into, `along` as a set
 --   op.key, op.f  the key of the function, and the function
 --   op.called, op.graph, op.values   trace.lua
---   op.family, op.inner, op.steps    family.lua; op.lacking: of a pattern that not every backend has a template for,
+--   op.kind, op.kind_says   kind.lua
+--   op.template, op.inner, op.steps   pattern.lua; op.lacking: of a pattern that not every backend has a template for,
 --                 what is said of one that has none; op.untemplated: the same where none has
 --   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
 --   op.sets { name, shapes: lists of extents, each a list of choices }
@@ -172,7 +173,7 @@ local function check_compared(op, gradients)
       known[#known + 1] = not text.contains(known, own) and own or nil
     end
     for _, of in ipairs(ops) do
-      add(of.family)
+      add(of.template)
       for _, variant in ipairs(of.variants) do
         local own = type(variant.row) == "table" and variant.row.implementation or {}
         for _, each in ipairs(type(own) == "table" and own or { own }) do
@@ -284,10 +285,10 @@ local function derive(op, backends)
     derived.ulp = ulp and check_ulp(op, ulp, ulp_at) or op.ulp
     derived.sizes = given_sizes and sizes.check(op, given_sizes, sizes_at) or op.sizes
     derived.peers = check_peers(op, (get "peers"), "backward", by[i] or "peers", by[i] and "peers")
-    if op.keys.variants and not variants and derived.family ~= op.family and not derived.untemplated then
+    if op.keys.variants and not variants and derived.template ~= op.template and not derived.untemplated then
       local rows = "variants = { \"default\" }"
-      text.fail(op.where "backward", "backward: expected variants of the %s family, which %s belongs to; write "
-        .. "backward = { %s }", derived.family, by[i] and "'" .. derived.name .. "'" or "the gradient",
+      text.fail(op.where "backward", "backward: expected variants of the template %s, by which %s is computed; write "
+        .. "backward = { %s }", derived.template, by[i] and "'" .. derived.name .. "'" or "the gradient",
         by[i] and by[i] .. " = { " .. rows .. " }" or rows)
     end
     derived.variants = check_variants(derived, variants or op.keys.variants, variants_at, backends)

@@ -31,7 +31,7 @@ function show.trace(op, lines)
   for _, scalar in ipairs(op.scalars) do
     put(lines, "  ", "scalar   " .. scalar.name .. " = " .. formula.number(scalar.value))
   end
-  put(lines, "  ", "family   " .. op.family)
+  put(lines, "  ", "kind     " .. op.kind .. ": " .. op.kind_says)
   put(lines, "  ", table.unpack((formula.lines(roots_of(op.values), op.dims, 0))))
 end
 

@@ -1,5 +1,5 @@
 -- Splits what an op computes at its sums into steps: passes over some axes each, one launch on a GPU, one after the
--- other, with what is kept between them in a workspace. For ops that are contractions: family.lua.
+-- other, with what is kept between them in a workspace. For ops that are contractions: pattern.lua.
 --
 --   record.steps[i]        what is computed from the operands and the temporaries of earlier steps:
 --     .name                  "step1"

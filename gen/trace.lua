@@ -11,10 +11,11 @@ local call = require "call"
 local capacity = require "capacity"
 local cut = require "cut"
 local expr = require "expr"
-local family = require "family"
 local gradient = require "gradient"
 local graph_size = require "graph_size"
+local kind = require "kind"
 local magnitude = require "magnitude"
+local pattern = require "pattern"
 local text = require "text"
 local types = require "types"
 
@@ -67,8 +68,8 @@ local function check_use(op)
   end
 end
 
--- Sets what an op computes, in a graph of its own in which nothing is left that stops gradients, and finds the family
--- of that. Operands get their places.
+-- Sets what an op computes, in a graph of its own in which nothing is left that stops gradients, and finds the pattern
+-- and the kind of that. Operands get their places.
 local function set_values(op, values)
   op.graph = expr.begin(op.dims)
   local adopted = expr.adopt(text.map(values, function(value)
@@ -79,12 +80,13 @@ local function set_values(op, values)
   op.values = text.map(values, function(value)
     return { operand = value.operand, node = expr.rewrite(adopted[value.node], rules, memo) }
   end)
-  local found = family.find(op)
-  op.family, op.inner, op.lacking, op.steps = found.family, found.inner, found.lacking, found.steps
-  op.untemplated = op.family == "other" and op.lacking or nil
+  local found = pattern.find(op)
+  op.template, op.inner, op.lacking, op.steps = found.template, found.inner, found.lacking, found.steps
+  op.untemplated = op.template == "other" and op.lacking or nil
   for _, operand in ipairs(op.operands) do
-    operand.place = family.place_of(op, operand)
+    operand.place = pattern.place_of(op, operand)
   end
+  op.kind, op.kind_says = kind.of(op)
 end
 
 -- What an output varies over, it must have.
@@ -99,7 +101,7 @@ local function check_axes(op, values)
   end
 end
 
--- Calls the function of an op, and finds its family.
+-- Calls the function of an op, and finds what kind of op it is.
 function trace.call(op)
   expr.begin(op.dims)
   op.called = call.values(op)
@@ -198,7 +200,7 @@ end
 
 -- The ops that compute the gradient of another, as records of the same kind: their inputs are those of
 -- the op that they need and d<output>, their outputs d<input> for each input that has a derivative. It is one op
--- where one family has a place for all of it, else one for each input.
+-- where one template has a place for all of it, else one for each input.
 function trace.backward_of(op)
   expr.enter(op.called[1].node.graph)
   local values = derivatives_of(op)
@@ -236,7 +238,7 @@ local function check_depth(op)
       below = math.max(below, depth[node[i]])
     end
     depth[node] = below + (row and row.reduction and 1 or 0)
-    if op.family == "reduce" and depth[node] > capacity.launches then
+    if op.template == "reduce" and depth[node] > capacity.launches then
       text.fail(op.where(op.key), "%s: expected at most %d reductions over everything, each of which needs the one "
         .. "before, found more", op.key, capacity.launches)
     end
@@ -288,11 +290,11 @@ end
 -- Whether some kernel adds up terms one after the other, as those of contractions do.
 local function sums_in_order(op)
   for _, variant in ipairs(op.planned) do
-    if variant.family == "contract" then
+    if variant.template == "contract" then
       return true
     end
   end
-  return op.family == "contract"
+  return op.template == "contract"
 end
 
 -- The magnitudes of the outputs that are numbers: an index has none.

@@ -7,7 +7,7 @@
 # No Vulkan here: a processor that emulates a GPU takes long to show how fast its memory is.
 export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
 
-# ---- what the templates make of one small op of each family -------------------------------------
+# ---- what the templates make of one small op for each template -------------------------------------
 
 mkdir "$tmp/tree"
 cp -r "$LATHE_SRC/tests/cuda/specs" "$LATHE_SRC/templates" "$tmp/tree/"

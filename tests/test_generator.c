@@ -674,7 +674,7 @@ static void says_what_a_list_of_another_kind_should_be(void **state) {
       "  sizes = { { \"a\", m = 2, n = 3, k = 4 } }, dtypes = { \"f32\" }, ulp = 3,\n"
       "  variants = { { backend = \"avx2\", accumulators = 4 } },\n}\n");
   run_result result = GEN("index");
-  expect_in(result.err, "variants[1]: unknown parameter 'accumulators'; the contract family has");
+  expect_in(result.err, "variants[1]: unknown parameter 'accumulators'; the template contract has");
   expect_in(result.err,
             "; 't' computes sums of products: \"default\" stands for { backend = \"amx\", ");
   expect_in(result.err, ", { backend = \"avx2\", mr = 6, nv = 2 }, ");
@@ -881,7 +881,7 @@ static void heads_a_file_with_how_it_is_made(void **state) {
 
 /* ---- golden files ------------------------------------------------------------------------- */
 
-/* What the project's templates make of small specs, a file per family and instruction set. With
+/* What the project's templates make of small specs, a file per template and instruction set. With
  * LATHE_UPDATE_GOLDEN=1 in the environment the files are written anew. */
 static void matches_the_golden_files(void **state) {
   (void)state;

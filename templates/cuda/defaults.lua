@@ -1,4 +1,4 @@
--- The rows of variants that ops have on CUDA where their specs do not say: by the kinds of gen/defaults.lua. Dispatch
+-- The rows of variants that ops have on CUDA where their specs do not say: by the kinds of gen/kind.lua. Dispatch
 -- calls the first that prefers the size, in bytes of all operands together, and that a device can run.
 
 return {

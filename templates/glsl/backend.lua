@@ -37,7 +37,7 @@ return {
   targets = { GL_NV_cooperative_matrix2 = "vulkan1.3" },
   -- block: invocations of a workgroup; unroll: 16-byte accesses of an invocation in flight at once;
   -- waves: most workgroups for each multiprocessor.
-  families = {
+  templates = {
     map = {
       { "block", range = { 32, 1024 }, default = 256, short = "b" },
       { "unroll", range = { 1, 16 }, default = 2, short = "u" },
@@ -84,9 +84,9 @@ return {
     },
   },
   implementations = {
-    for_loop = { family = "chain" },
-    coopmat = { family = "chain_matrix" },
-    coopvec = { family = "chain_vector" },
+    for_loop = { template = "chain" },
+    coopmat = { template = "chain_matrix" },
+    coopvec = { template = "chain_vector" },
   },
   -- Why an op can have no kernel in a precision, or nil: push constants hold the addresses of its operands
   -- and of the workspace, dimensions and scalars, and not every device has more than 128 bytes of them.

@@ -1,4 +1,4 @@
--- Operands of types of their own in every family, beside each other and alone.
+-- Operands of types of their own by every template, beside each other and alone.
 
 local vector = include "include/vector.lua"
 

@@ -7,7 +7,7 @@ return {
     { name = "avx2", features = { "AVX2", "FMA" } },
     { name = "scalar", features = {} },
   },
-  families = {
+  templates = {
     map = {
       { "unroll", range = { 1, 16 }, default = 1, short = "u" },
       { "store", names = { "temporal", "streaming" }, default = "temporal", short = { streaming = "nt" } },

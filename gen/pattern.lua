@@ -1,4 +1,4 @@
--- Finds an op's family: the pattern that its axes make. Nothing of a spec says which.
+-- Finds the pattern that an op's axes make, and by it the template that computes the op. Nothing of a spec says which.
 --
 --   map        no reduction; operands have all of the op's axes or none
 --   reduce     reductions over all axes, and nothing left but single values
@@ -9,8 +9,8 @@
 --   contract   the sum of a product of which two factors each have axes that the other lacks
 --   other      everything else
 --
--- `patterns` has a row for each, in the order they are looked for. Backends have templates for those without
--- `describe`.
+-- `patterns` has a row for each, in the order they are looked for. Those without `describe` have a template of their
+-- own name; what the others are, the template "contract" does where it comes to steps.
 
 local axes = require "axes"
 local contractions = require "contraction"
@@ -18,11 +18,11 @@ local expr = require "expr"
 local steps = require "steps"
 local text = require "text"
 
-local family = {}
+local pattern = {}
 
 -- Where an operand stands among an op's axes: "whole", "row" (all but the innermost), "column" (the innermost
 -- alone) or "single"; nil for anything else.
-function family.place_of(op, operand)
+function pattern.place_of(op, operand)
   local all = axes.all(op.dims)
   local last = axes.at(#op.dims)
   for i = 2, #operand.dim_index do
@@ -77,7 +77,7 @@ end
 -- Whether all operands have one of the places, and the outputs one of theirs.
 local function stand_at(op, inputs, outputs)
   for _, operand in ipairs(op.operands) do
-    if not text.contains(operand.output and outputs or inputs, family.place_of(op, operand)) then
+    if not text.contains(operand.output and outputs or inputs, pattern.place_of(op, operand)) then
       return false
     end
   end
@@ -130,7 +130,7 @@ end
 -- A value with an index at each point, which is a result of its own for each row.
 local function index_at_points(facts)
   for _, value in ipairs(facts.values) do
-    if value.node.type == "n" and family.place_of(facts.op, value.operand) == "whole" then
+    if value.node.type == "n" and pattern.place_of(facts.op, value.operand) == "whole" then
       return value
     end
   end
@@ -152,7 +152,7 @@ local function is_rows(facts)
     end
   end
   for _, value in ipairs(facts.values) do
-    local is_column = family.place_of(facts.op, value.operand) == "column"
+    local is_column = pattern.place_of(facts.op, value.operand) == "column"
     local is_gathered = not is_column or reduces_over(value.node, facts.outer)
     if not is_gathered or not are_in_rows(value.node, facts.last, is_column) then
       return false
@@ -215,7 +215,7 @@ end
 -- The first operand that has no place among the op's axes, or nil.
 local function misplaced(facts)
   for _, operand in ipairs(facts.op.operands) do
-    if not family.place_of(facts.op, operand) then
+    if not pattern.place_of(facts.op, operand) then
       return operand
     end
   end
@@ -286,27 +286,27 @@ local patterns = {
   },
 }
 
--- Finds the family of an op that has values:
---   family    its name
+-- Finds the pattern of an op that has values:
+--   template  the name of the template that does it; "other" where none does
 --   inner     the axes that a pass goes over, as a set: passes.lua
 --   steps     of a contraction, its record of steps; else false
 --   lacking   where not every backend has a template that does the pattern, a line that says of one which has none
 --             that there is none, with the nearest that would; else nil
-function family.find(op)
+function pattern.find(op)
   local facts = facts_of(op)
-  for _, pattern in ipairs(patterns) do
-    if pattern.matches(facts) then
+  for _, row in ipairs(patterns) do
+    if row.matches(facts) then
       local found = {
-        family = pattern.name, inner = pattern.in_rows and facts.last or facts.all, steps = false,
+        template = row.name, inner = row.in_rows and facts.last or facts.all, steps = false,
       }
-      if pattern.describe then
+      if row.describe then
         found.steps = steps.make(op, op.values) or false
-        found.family = found.steps and "contract" or "other"
-        found.lacking = string.format("no template does %s; the nearest that one does: %s", pattern.describe(facts))
+        found.template = found.steps and "contract" or "other"
+        found.lacking = string.format("no template does %s; the nearest that one does: %s", row.describe(facts))
       end
       return found
     end
   end
 end
 
-return family
+return pattern
