@@ -1,4 +1,4 @@
-/* test_magnitude.c - how far off the generator takes results to be (gen/magnitude.lua) where values are no
+/* test_magnitude.c - how far off the generator takes results to be (gen/trace/magnitude.lua) where values are no
  * ordinary numbers: what is known for sure, what only the sign of a zero or a NaN decides that nobody orders, and
  * what may be anything, for something on the way is beyond the range of the type computed in. */
 #include "tests.h"

@@ -1,5 +1,5 @@
 -- Kernels in C for the CPU: the parameters of each template. The instruction sets are rows of
--- gen/instruction_sets.lua.
+-- gen/pour/instruction_sets.lua.
 --
 -- A parameter's values are a range { least, most } of whole numbers or a list of names; short
 -- gives the letters that a variant's name carries, or one entry per value. The first that a

@@ -1,4 +1,4 @@
--- The rows of variants that ops have on the CPU where their specs do not say: by the kinds of gen/kind.lua.
+-- The rows of variants that ops have on the CPU where their specs do not say: by the kinds of gen/trace/kind.lua.
 --
 -- Of the rows for the widest instruction set that a processor has, dispatch calls the first that prefers the size;
 -- sizes here are bytes of all operands together.

@@ -20,7 +20,7 @@ return {
   },
   -- What the compiler must know besides GLSL itself and what all kernels use. configure tries each of
   -- these; a variant that needs one that is lacking is a row with the reason. Element types need some
-  -- (gen/types.lua), and so can a parameter's value: needs = { [value] = { ... } } beside its short name. What
+  -- (gen/base/types.lua), and so can a parameter's value: needs = { [value] = { ... } } beside its short name. What
   -- needs more than its types do is a module of its own, which only devices that know the extension are given:
   -- needs_apart.
   tried_extensions = {

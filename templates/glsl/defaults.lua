@@ -1,5 +1,5 @@
--- The rows of variants that ops have on Vulkan where their specs do not say: by the kinds of gen/kind.lua. Dispatch
--- calls the first that prefers the size, in bytes of all operands together, and that a device can run.
+-- The rows of variants that ops have on Vulkan where their specs do not say: by the kinds of gen/trace/kind.lua.
+-- Dispatch calls the first that prefers the size, in bytes of all operands together, and that a device can run.
 
 return {
   map = { { backend = "vulkan", block = { 128, 256 }, unroll = 1 } },

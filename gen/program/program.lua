@@ -2,8 +2,8 @@
 -- record, all of it expression graphs (passes.lua) and none of it text:
 --
 --   { op, parts, reference }
---   parts[part]     the programs of a part (plan.lua): of contractions `steps` (steps.lua), of chains of these `chain`
---                   (chain.lua) as well; else `again` of what is read again in each pass, and where rows
+--   parts[part]     the programs of a part (sources.lua): of contractions `steps` (steps.lua), of chains of these
+--                   `chain` (chain.lua) as well; else `again` of what is read again in each pass, and where rows
 --                   stay in registers `held`, and `short` of those that few threads share: each may be one of
 --                   the others
 --   reference       that of the references: reference.lua

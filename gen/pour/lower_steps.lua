@@ -65,7 +65,7 @@ local function part_of(k, op, results)
   return { k = k, point = k:point("point", results), results = results, scalars = scalars, points = points }
 end
 
--- What the contract template of a language gets for a part of plan.lua's and the op's record of steps.
+-- What the contract template of a language gets for a part of sources.lua's and the op's record of steps.
 function lower_steps.kernel(language, op, part, record)
   local k = lowering(language, part, part.dtype, part.stem, record, op.dims)
   k.stride, k.record, k.own = steps.stride, record, lowering(language, part, k.compute, part.stem, record, op.dims)

@@ -1,10 +1,10 @@
--- Pours scheduled ops into templates: the text of each source file that plan.lua lists.
+-- Pours scheduled ops into templates: the text of each source file that sources.lua lists.
 
 local launches = require "launches"
 local loops = require "loops"
 local lower = require "lower"
 local lower_steps = require "lower_steps"
-local plan = require "plan"
+local sources = require "sources"
 local text = require "text"
 
 local pour = {}
@@ -116,7 +116,7 @@ local function reference_file(engine, op, reference, file, options)
   local template_file = "templates/c/" .. (reference.steps and "loops.c" or "reference.c")
   local c, expanded, prologue = require "lower_c", {}, nil
   for i, dtype in ipairs { "f64", "wide" } do
-    local kernel = lower.kernel(c, "reference", dtype, plan.reference_name(op, dtype), reference.operands,
+    local kernel = lower.kernel(c, "reference", dtype, sources.reference_name(op, dtype), reference.operands,
       reference.program, op.dims)
     local function steps()
       return loops.plan(kernel, reference.values)

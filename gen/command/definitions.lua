@@ -60,7 +60,7 @@ local function variant_fields(backends)
   return lines
 end
 
--- The text of the file. backends: from plan.lua.
+-- The text of the file. backends: from backends.lua.
 function definitions.write(backends)
   local out = {
     "---@meta", "-- Made by `lathe-gen definitions`: what a spec may say, for editors.", "",

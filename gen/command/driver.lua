@@ -6,7 +6,6 @@ local definitions = require "definitions"
 local edges = require "edges"
 local load_stage = require "load"
 local parts = require "parts"
-local plan = require "plan"
 local names = require "names"
 local pour = require "pour"
 local program = require "program"
@@ -14,10 +13,12 @@ local schedule = require "schedule"
 local schema = require "schema"
 local show = require "show"
 local dispatch = require "dispatch"
+local sources = require "sources"
 local template = require "template"
 local text = require "text"
 local trace = require "trace"
 local types = require "types"
+local variants = require "variants"
 
 local usage = [[
 lathe-gen: makes kernels, their dispatch table and their build edges from specs and templates
@@ -174,13 +175,13 @@ local function prepare(options)
   end
   for _, op in ipairs(run.ops) do
     text.about(op)
-    op.planned = plan.variants(op, known)
+    op.planned = variants.of(op, known)
   end
   text.about(nil)
   parts.choose(run.ops, options.ops, options.dtypes, not options.spec)
   parts.group(run.ops)
   for _, op in ipairs(run.ops) do
-    op.sources = plan.files(op)
+    op.sources = sources.of(op)
   end
   return run
 end

@@ -261,7 +261,7 @@ local function comment_of(self, results, roots)
   end)
   for module, functions in text.sorted_pairs(by_module) do
     local list = table.concat(text.sorted_keys(functions), ", ")
-    lines[#lines + 1] = list ~= "" and list .. ": gen/" .. module .. ".lua" or nil
+    lines[#lines + 1] = list ~= "" and list .. ": gen/pour/" .. module .. ".lua" or nil
   end
   return #lines > 0 and text.comment(lines) or ""
 end

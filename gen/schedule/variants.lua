@@ -1,12 +1,12 @@
 -- Decides which variants there are: multiplies out each row of an op's tuning parameters over its
 -- precisions and backends, and checks the rows against what the templates accept. The one place
--- that makes a variant's name and a file's name; nothing parses them.
+-- that makes a variant's name; nothing parses it.
 
 local defaults = require "defaults"
 local text = require "text"
 local types = require "types"
 
-local plan = {}
+local variants = {}
 
 local function as_list(value)
   return type(value) == "table" and value or { value }
@@ -282,7 +282,7 @@ end
 -- template: what computes it, the op's own but for some implementations.
 -- features: what its types and parameters need of a device besides what the backend does; needs: the extensions that
 -- the compiler must know, of which params_need is for the parameters' sake.
-function plan.variants(op, backends)
+function variants.of(op, backends)
   local where = op.where "variants"
   if #op.variants == 0 then
     text.fail(where, "variants: expected at least one row such as { backend = \"scalar\" }, found none")
@@ -332,9 +332,9 @@ function plan.variants(op, backends)
       end
     end
   end
-  local variants = {}
+  local list = {}
   for _, dtype in ipairs(op.dtypes) do
-    local made = #variants
+    local made = #list
     for _, backend in ipairs(backends) do
       for _, row in ipairs(by_backend[backend] or {}) do
         if text.contains(row.dtypes, dtype) then
@@ -350,75 +350,15 @@ function plan.variants(op, backends)
             variant.disabled = variant.disabled or backend.lacking[extension]
           end
           variant.disabled = variant.disabled or backend.unable and backend.unable(op, dtype)
-          variants[#variants + 1] = setmetatable(variant, { __index = row })
+          list[#list + 1] = setmetatable(variant, { __index = row })
         end
       end
     end
-    if #variants == made then
+    if #list == made then
       text.fail(where, "variants: expected at least one row for '%s', found none", dtype)
     end
   end
-  return variants
+  return list
 end
 
--- The C name of an op's reference, "f64" or "wide".
-function plan.reference_name(op, dtype)
-  return op.name .. "_reference_" .. dtype
-end
-
--- The source files of an op, each path below the output folder:
---   { path, backend, parts }               kernels for the CPU, in all precisions
---   { path, backend, parts, image }        device code of one part, of which the build makes an image
---   { path, backend, parts, host = true, packed }  what carries the images of all parts, packed, and says how they
---                                          are launched
---   { path, reference = true }
--- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, template,
--- needs, variants, image }, one for each precision, enabled backend and implementation, or for a variant whose
--- parameters need an extension where a backend has these apart. An op that is left out has no files.
-function plan.files(op)
-  local files, hosts, parts, by_path = {}, {}, {}, {}
-  if op.left_out then
-    return files
-  end
-  local function add(list, part, file)
-    if not by_path[file.path] then
-      by_path[file.path] = file
-      file.backend, file.parts = part.backend, {}
-      list[#list + 1] = file
-    end
-    table.insert(by_path[file.path].parts, part)
-  end
-  for _, variant in ipairs(op.planned) do
-    local backend = variant.backend
-    if not variant.disabled then
-      local alone = backend.needs_apart and #variant.params_need > 0
-      local of = "__" .. backend.name .. (variant.implementation and "_" .. variant.implementation or "")
-      local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. of
-      if not parts[stem] then
-        local part = {
-          stem = stem, dtype = variant.dtype, backend = backend, template = variant.template, needs = variant.needs,
-          implementation = variant.implementation, steps = variant.steps, variants = {},
-        }
-        local own, all = op.name .. "/" .. stem, op.name .. "/" .. op.name .. "__" .. backend.name
-        if backend.kind == "cpu" then
-          add(files, part, { path = op.name .. "/" .. op.name .. of .. backend.extension })
-        else
-          part.image = own .. ".image"
-          add(files, part, { path = own .. backend.extension, image = part.image })
-          add(hosts, part, { path = all .. "_host.c", host = true, packed = all .. "_host.images.xz" })
-        end
-        parts[stem] = part
-      end
-      table.insert(parts[stem].variants, variant)
-      variant.part = parts[stem]
-    end
-  end
-  table.move(hosts, 1, #hosts, #files + 1, files)
-  files[#files + 1] = { path = op.name .. "/" .. op.name .. "_reference.c", reference = true }
-  for _, file in ipairs(files) do
-    file.made = file.path:gsub("%.%w+$", file.image and ".image" or ".o")
-  end
-  return files
-end
-
-return plan
+return variants

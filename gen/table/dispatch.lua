@@ -1,7 +1,7 @@
 -- Writes the dispatch table: the rows of the types of dispatch.h and bench.h as constant C data, one row per fact.
 
 local axes = require "axes"
-local plan = require "plan"
+local sources = require "sources"
 local text = require "text"
 
 local dispatch = {}
@@ -66,7 +66,7 @@ local function op_row(out, op, index_of)
   local name = op.name
   local f64, wide = "NULL", "NULL"
   if not op.left_out then
-    f64, wide = plan.reference_name(op, "f64"), plan.reference_name(op, "wide")
+    f64, wide = sources.reference_name(op, "f64"), sources.reference_name(op, "wide")
     out[#out + 1] = string.format("extern lathe_fn %s, %s;", f64, wide)
   end
   local operands = array(out, "lathe_operand", name .. "_operands", text.map(op.operands, function(o)
