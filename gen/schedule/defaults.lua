@@ -32,7 +32,7 @@ end
 -- A row as a spec writes it.
 local function written(value)
   if type(value) ~= "table" then
-    return type(value) == "string" and '"' .. value .. '"' or tostring(value)
+    return type(value) == "string" and '"' .. value .. '"' or tostring(math.tointeger(value) or value)
   end
   local cells = {}
   for key, field in text.sorted_pairs(value) do
