@@ -13,7 +13,7 @@
 #include "modules.h"
 #include "sandbox.h"
 
-/* As gen/instruction_sets.lua has it: what the compiler of this program defines. */
+/* As gen/pour/instruction_sets.lua has it: what the compiler of this program defines. */
 #if defined __x86_64__
 #define PROCESSOR "x86_64"
 #elif defined __aarch64__

@@ -4,26 +4,35 @@
 
 #include "../runtime/library/launch.h"
 
-/* One row per module: its file in gen/, put into the program by the assembler, which finds it
- * through -Wa,-I. (clang-format does not agree with itself on these lines.) */
+/* One row per module, its folder in gen/ and its name: put into the program by the assembler, which finds the file
+ * through -Wa,-I, and build.ninja.in what this file depends on. (clang-format does not agree with itself on
+ * these lines.) */
 /* clang-format off */
-#define MODULES(ROW)                                                                    \
-  ROW(apart) ROW(axes) ROW(backends) ROW(call) ROW(chain) ROW(cheaper) ROW(coefficients)\
-  ROW(contraction) ROW(cost) ROW(cut) ROW(definitions) ROW(dispatch) ROW(driver)        \
-  ROW(edges) ROW(environment) ROW(expr) ROW(family) ROW(fold) ROW(formula) ROW(gradient)\
-  ROW(graph_size) ROW(guard) ROW(instruction_sets) ROW(keys) ROW(launches) ROW(limits)  \
-  ROW(load) ROW(loops) ROW(lower) ROW(lower_c) ROW(lower_cuda) ROW(lower_glsl)          \
-  ROW(lower_steps) ROW(magnitude) ROW(names) ROW(narrow) ROW(operands) ROW(operations)  \
-  ROW(operators) ROW(outside) ROW(parts) ROW(passes) ROW(plan) ROW(points) ROW(pour)    \
-  ROW(power) ROW(program) ROW(reductions) ROW(reference) ROW(schedule) ROW(schema)      \
-  ROW(show) ROW(sizes) ROW(steps) ROW(symbol) ROW(template) ROW(text) ROW(trace)        \
-  ROW(types) ROW(vecmath) ROW(vocabulary) ROW(wording) ROW(zero)
+#define MODULES(ROW) \
+  ROW(base, axes) ROW(base, text) ROW(base, types) \
+  ROW(command, cost) ROW(command, definitions) ROW(command, driver) ROW(command, show) \
+  ROW(load, environment) ROW(load, guard) ROW(load, keys) ROW(load, limits) ROW(load, load) \
+  ROW(load, names) ROW(load, operands) ROW(load, outside) ROW(load, schema) \
+  ROW(load, sizes) \
+  ROW(trace, apart) ROW(trace, call) ROW(trace, contraction) ROW(trace, cut) ROW(trace, expr) \
+  ROW(trace, fold) ROW(trace, formula) ROW(trace, gradient) ROW(trace, graph_size) \
+  ROW(trace, kind) ROW(trace, magnitude) ROW(trace, operations) ROW(trace, pattern) \
+  ROW(trace, power) ROW(trace, symbol) ROW(trace, trace) ROW(trace, vocabulary) ROW(trace, zero) \
+  ROW(program, chain) ROW(program, passes) ROW(program, program) ROW(program, reductions) \
+  ROW(program, reference) ROW(program, steps) \
+  ROW(schedule, backends) ROW(schedule, defaults) ROW(schedule, parts) \
+  ROW(schedule, schedule) ROW(schedule, sources) ROW(schedule, variants) \
+  ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, instruction_sets) ROW(pour, launches) \
+  ROW(pour, loops) ROW(pour, lower) ROW(pour, lower_c) ROW(pour, lower_cuda) ROW(pour, lower_glsl) \
+  ROW(pour, lower_steps) ROW(pour, narrow) ROW(pour, operators) ROW(pour, points) \
+  ROW(pour, pour) ROW(pour, template) ROW(pour, vecmath) ROW(pour, wording) \
+  ROW(table, dispatch) ROW(table, edges)
 /* clang-format on */
 
-#define EMBED(name)                                                                                \
+#define EMBED(folder, name)                                                                        \
   __asm__(".section .rodata\n"                                                                     \
           "lathe_module_" #name ":\n"                                                              \
-          ".incbin \"" #name ".lua\"\n"                                                            \
+          ".incbin \"" #folder "/" #name ".lua\"\n"                                                \
           "lathe_module_" #name "_end:\n"                                                          \
           ".byte 0\n"                                                                              \
           ".previous\n");                                                                          \
@@ -33,7 +42,8 @@ MODULES(EMBED)
 static const struct {
   const char *name, *file, *start, *end;
 } modules[] = {
-#define ENTRY(name) {#name, "@gen/" #name ".lua", lathe_module_##name, lathe_module_##name##_end},
+#define ENTRY(folder, name)                                                                        \
+  {#name, "@gen/" #folder "/" #name ".lua", lathe_module_##name, lathe_module_##name##_end},
     MODULES(ENTRY)};
 
 /* The module capacity: how much a call has places for, as lathe.h and launch.h say. */

@@ -5,7 +5,7 @@ local vector = include "include/vector.lua"
 local function activation(name, row)
   row.inputs = { x = { "n", range = { -10, 10 } } }
   row.outputs = { y = { "n" } }
-  row.sizes, row.dtypes, row.variants = vector.sizes, vector.dtypes, row.variants or vector.map
+  row.sizes, row.dtypes = vector.sizes, vector.dtypes
   row.sets = row.sets or vector.sets
   op(name)(row)
 end
@@ -58,7 +58,7 @@ activation("gelu", {
   ulp = vector.ulp(2),
   variants = vector.map_of_costliest,
   backward = {
-    variants = vector.map,
+    variants = { "default" },
     peers = {
       numpy = "dy * (0.5 * (1 + erf(x / np.sqrt(2))) + x * np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi))",
     },
@@ -82,7 +82,6 @@ op "bias_gelu" {
         .. "d = dy * (0.5 * (1 + erf(z / np.sqrt(2))) + z * np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)); d, d.sum(0)",
     },
   },
-  variants = vector.rows,
   peers = { numpy = "z = x + bias; 0.5 * z * (1 + erf(z / np.sqrt(2)))", torch = "F.gelu(x + bias)" },
 }
 
@@ -96,7 +95,7 @@ activation("gelu_tanh", {
   ulp = vector.ulp(2),
   variants = vector.map_of_costliest,
   backward = {
-    variants = vector.map,
+    variants = { "default" },
     peers = {
       numpy = "t = np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)); "
         .. "0.5 * dy * (1 + t + x * (1 - t * t) * np.sqrt(2 / np.pi) * (1 + 3 * 0.044715 * x * x))",
@@ -115,7 +114,7 @@ activation("swish", {
   ulp = vector.ulp(2),
   variants = vector.map_of_costly,
   backward = {
-    variants = vector.map,
+    variants = { "default" },
     peers = { numpy = "s = 1 / (1 + np.exp(-x)); dy * s * (1 + x * (1 - s))" },
   },
   peers = { numpy = "x / (1 + np.exp(-x))", torch = "F.silu(x)" },

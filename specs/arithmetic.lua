@@ -19,7 +19,6 @@ for name, row in pairs(ops) do
     sets = vector.sets,
     dtypes = vector.dtypes,
     ulp = vector.ulp(0.5),
-    variants = vector.map,
     peers = { numpy = row[1], torch = row[1] },
   }
 end

@@ -16,6 +16,5 @@ op "dropout" {
   dtypes = vector.dtypes,
   ulp = vector.ulp(2.5), -- 1 - p, its reciprocal and the product are rounded
   backward = { peers = { numpy = "np.where(random(seed, offset, dy.size) >= p, dy / (1 - p), 0)" } },
-  variants = vector.map,
   peers = { numpy = "np.where(random(seed, offset, x.size) >= p, x / (1 - p), 0)", torch = "F.dropout(x, p)" },
 }

@@ -4,7 +4,7 @@ local vector = include "include/vector.lua"
 
 local function element_wise(name, row)
   row.outputs = { r = { "n" } }
-  row.sizes, row.sets, row.dtypes, row.variants = vector.sizes, vector.sets, vector.dtypes, vector.map
+  row.sizes, row.sets, row.dtypes = vector.sizes, vector.sets, vector.dtypes
   op(name)(row)
 end
 

@@ -37,7 +37,6 @@ op "linear_gelu" {
         .. "d @ w, d.T @ x, d.sum(0)",
     },
   },
-  variants = matrix.variants,
   peers = {
     numpy = "z = x @ w.T + bias; 0.5 * z * erfc(-z / np.sqrt(2))",
     torch = "F.gelu(F.linear(x, w, bias))",
@@ -57,7 +56,6 @@ op "linear_i8" {
   sets = matrix.sets,
   dtypes = { "f32", "bf16" },
   ulp = matrix.ulp,
-  variants = matrix.typed_variants,
   peers = {
     numpy = "x @ w.T * scale + bias",
     torch = "F.linear(x, w.to(x.dtype)) * scale + bias",
@@ -79,7 +77,7 @@ op "linear_i8_i8" {
   ulp = matrix.ulp,
   variants = {
     { backend = "amx", mr = 14, nv = 2 }, { backend = "avx512", unit = "vnni", mr = 14, nv = 2 },
-    table.unpack(matrix.typed_variants),
+    "default",
   },
   peers = {
     numpy = "x.astype(bias.dtype) @ w.astype(bias.dtype).T * (scale_x[:, None] * scale_w) + bias",

@@ -13,8 +13,7 @@ op "mse" {
   sets = vector.swept,
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
-  backward = { variants = vector.map, peers = { numpy = "dx = 2 * dr * (x - t) / x.size; dx, -dx" } },
-  variants = vector.reduce,
+  backward = { peers = { numpy = "dx = 2 * dr * (x - t) / x.size; dx, -dx" } },
   peers = { numpy = "np.mean((x - t) ** 2)", torch = "F.mse_loss(x, t)" },
 }
 
@@ -31,13 +30,11 @@ op "cross_entropy" {
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
   backward = {
-    variants = vector.rows,
     peers = {
       numpy = "e = np.exp(x - x.max(-1, keepdims=True)); "
         .. "dloss[:, None] * (e / e.sum(-1, keepdims=True) - (np.arange(x.shape[-1]) == target[:, None]))",
     },
   },
-  variants = vector.row_totals,
   peers = {
     numpy = "m = x.max(-1, keepdims=True); "
       .. "(m + np.log(np.exp(x - m).sum(-1, keepdims=True)) - np.take_along_axis(x, target[:, None], -1))[:, 0]",

@@ -28,7 +28,6 @@ op "layernorm" {
         .. "(dy * n).sum(0), dy.sum(0)",
     },
   },
-  variants = vector.rows,
   peers = {
     numpy = "(x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * gamma + beta",
     torch = "F.layer_norm(x, x.shape[-1:], gamma, beta, eps)",
@@ -54,7 +53,6 @@ op "rmsnorm" {
         .. "s * (g - x * s * s * (g * x).mean(-1, keepdims=True)), (dy * x * s).sum(0)",
     },
   },
-  variants = vector.rows,
   peers = {
     numpy = "x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * gamma",
     torch = "F.rms_norm(x, x.shape[-1:], gamma, eps)",
@@ -87,7 +85,6 @@ op "batch_norm" {
         .. "d, -d.sum(0), -0.5 * (d * n).sum(0) * s, (dy * n).sum(0), dy.sum(0)",
     },
   },
-  variants = vector.rows,
   peers = {
     numpy = "(x - mu) / np.sqrt(variance + eps) * gamma + beta",
     torch = "F.batch_norm(x, mu, variance, gamma, beta, eps=eps)",

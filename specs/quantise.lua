@@ -15,7 +15,6 @@ op "dequantise" {
   sizes = vector.sizes,
   dtypes = dtypes,
   ulp = ulp,
-  variants = vector.map,
   peers = { numpy = "(q - zero) * scale", torch = "(q - zero) * scale" },
 }
 
@@ -27,7 +26,6 @@ op "dequantise_rows" {
   sizes = vector.grid_sizes,
   dtypes = dtypes,
   ulp = ulp,
-  variants = vector.rows,
   peers = { numpy = "q * scale[:, None]", torch = "q * scale[:, None]" },
 }
 
@@ -43,7 +41,6 @@ op "dequantise_columns" {
   sizes = vector.grid_sizes,
   dtypes = dtypes,
   ulp = ulp,
-  variants = vector.rows,
   -- Differences of numbers without a sign would wrap around.
   peers = { numpy = "np.subtract(q, zero, dtype=scale.dtype) * scale", torch = "(q.to(scale.dtype) - zero) * scale" },
 }
@@ -57,7 +54,6 @@ op "quantise" {
   sizes = vector.sizes,
   dtypes = dtypes,
   ulp = ulp,
-  variants = vector.map,
   peers = {
     numpy = "np.clip(np.rint(np.nan_to_num(x / scale + zero)), -128, 127)",
     torch = "(x / scale + zero).round().clamp(-128, 127)",
@@ -76,7 +72,6 @@ op "quantise_columns" {
   sizes = vector.grid_sizes,
   dtypes = dtypes,
   ulp = ulp,
-  variants = vector.rows,
   peers = {
     numpy = "np.clip(np.rint(np.nan_to_num(x / scale + zero)), 0, 255)",
     torch = "(x / scale + zero).round().clamp(0, 255)",
@@ -94,7 +89,6 @@ op "quantise_dynamic" {
   sizes = vector.grid_sizes,
   dtypes = dtypes,
   ulp = ulp,
-  variants = vector.rows,
   peers = {
     numpy = "m = np.abs(x).max(-1, keepdims=True); np.rint(np.nan_to_num(x * 127 / m)), m[:, 0] / 127",
     torch = "m = x.abs().amax(-1, keepdim=True); (x * 127 / m).round(), m[:, 0] / 127",

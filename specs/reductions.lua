@@ -17,11 +17,11 @@ local ops = {
   },
   argmax = {
     "the index of the first largest element, or of the first NaN", function(x) return argmax(x) end,
-    ulp = 0, variants = vector.index, numpy = "x.argmax()", torch = "x.argmax()",
+    ulp = 0, numpy = "x.argmax()", torch = "x.argmax()",
   },
   argmin = {
     "the index of the first smallest element, or of the first NaN", function(x) return argmin(x) end,
-    ulp = 0, variants = vector.index, numpy = "x.argmin()", torch = "x.argmin()",
+    ulp = 0, numpy = "x.argmin()", torch = "x.argmin()",
   },
   norm_l1 = {
     "the sum of absolute values", function(x) return sum(abs(x)) end,
@@ -47,7 +47,6 @@ for name, row in pairs(ops) do
     sets = vector.sets,
     dtypes = vector.dtypes,
     ulp = vector.ulp(row.ulp or vector.sum_ulp),
-    variants = row.variants or vector.reduce,
     peers = { numpy = row.numpy, torch = row.torch },
   }
 end
@@ -61,6 +60,5 @@ op "dot" {
   sets = vector.sets,
   dtypes = vector.dtypes,
   ulp = vector.ulp(vector.sum_ulp),
-  variants = vector.reduce,
   peers = { numpy = "np.dot(x, y)", torch = "torch.dot(x, y)" },
 }

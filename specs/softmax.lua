@@ -22,7 +22,6 @@ op "softmax" {
       numpy = numpy_exp .. "y = e / e.sum(-1, keepdims=True); y * (dy - (dy * y).sum(-1, keepdims=True))",
     },
   },
-  variants = vector.rows,
   peers = { numpy = numpy_exp .. "e / e.sum(-1, keepdims=True)", torch = "F.softmax(x, -1)", cudnn = "softmax" },
 }
 
@@ -39,7 +38,6 @@ op "log_softmax" {
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
   backward = { peers = { numpy = numpy_exp .. "dy - e / e.sum(-1, keepdims=True) * dy.sum(-1, keepdims=True)" } },
-  variants = vector.rows,
   peers = {
     numpy = "s = x - x.max(-1, keepdims=True); s - np.log(np.exp(s).sum(-1, keepdims=True))",
     torch = "F.log_softmax(x, -1)",
@@ -60,10 +58,8 @@ op "logsumexp" {
   dtypes = vector.dtypes,
   ulp = vector.ulp(2),
   backward = {
-    variants = vector.rows,
     peers = { numpy = numpy_exp .. "dr[..., None] * e / e.sum(-1, keepdims=True)" },
   },
-  variants = vector.row_totals,
   peers = {
     numpy = "m = x.max(-1, keepdims=True); m[..., 0] + np.log(np.exp(x - m).sum(-1))",
     torch = "torch.logsumexp(x, -1)",

@@ -1,4 +1,4 @@
-"""Random specs of all families, compiled, checked and mutated, against an evaluator that shares nothing
+"""Random specs of all kinds, compiled, checked and mutated, against an evaluator that shares nothing
 with lathe. `ninja fuzz` runs it for an hour.
 
 usage: fuzz.py [--seconds N] [--seed N] [--first N] [--rounds N] [--ops N] [--kinds A,B] [--folder DIR]

@@ -17,7 +17,7 @@ REFUSALS = [
     r"expected at most 16 operands",
     r"expected at most 8 reductions",
     r"expected layers whose matrices are operands",  # of a chain that fuzz_products.py has too few layers for
-    r"; the \w+ family has for",  # not the parameters of the family that fuzz_ops.py takes it for
+    r"; the template \w+ has for",  # not the parameters of the template that fuzz_ops.py takes it for
 ]
 
 

@@ -117,32 +117,37 @@ def spec_of(op, rng):
             f"  ulp = {{ {ulp} }},\n{backward}  variants = {{ {', '.join(op.rows)} }},\n}}\n").replace("'", '"')
 
 
-def variants(rng, family, backends):
-    """Rows of `variants`, with parameters of a family; without any where that is None."""
+def variants(rng, template, backends):
+    """Rows of `variants`, with parameters of a template; without any where that is None."""
     rows = []
     for backend in backends:
         if backend in ("cuda", "vulkan"):
-            chosen = gpu_parameters(rng, family, backend)
+            chosen = gpu_parameters(rng, template, backend)
         else:
             parameters = {"map": ["unroll"], "reduce": ["accumulators"], "rows": ["accumulators", "unroll"],
-                          None: []}[family]
+                          None: []}[template]
             # With fewer accumulators more roundings follow each other than the bound is for.
             choices = {"unroll": [1, 1, 2, 4, 4, 8, 3], "accumulators": [4, 4, 4, 6, 8, 8, 16]}
             chosen = {p: rng.choice(choices[p]) for p in parameters}
-            if family == "map" and backend != "scalar" and rng.random() < 0.2:
+            if template == "map" and backend != "scalar" and rng.random() < 0.2:
                 chosen["store"] = '"streaming"'
         rows.append(f'{{ backend = "{backend}"' + "".join(f", {p} = {v}" for p, v in chosen.items()) + " }")
     return rows
 
 
-def gpu_parameters(rng, family, backend):
-    if family is None:
+def or_default(rng, rows):
+    """These rows, or now and then those that the generator has for ops of the kind."""
+    return ["'default'"] if rng.random() < 0.15 else rows
+
+
+def gpu_parameters(rng, template, backend):
+    if template is None:
         return {}
-    if family == "rows":
+    if template == "rows":
         return {"threads": rng.choice([128, 256, 512, 1024]), "hold": rng.choice(['"auto"', 1, 2, 4]),
                 "ahead": rng.choice(['"auto"', '"never"', '"always"'])} if backend == "cuda" else {}
     chosen = {"block": rng.choice([32, 64, 128, 256, 512]), "unroll": rng.choice([1, 2, 4])}
-    return chosen | ({"waves": rng.choice([1, 2, 4])} if family == "reduce" else {})
+    return chosen | ({"waves": rng.choice([1, 2, 4])} if template == "reduce" else {})
 
 
 def gpu_products(rng, key, dtypes, backends, plain):

@@ -1,10 +1,10 @@
-"""Random ops of all families for the fuzzer: expression trees."""
+"""Random ops of all kinds for the fuzzer: expression trees."""
 
 import dataclasses
 
 import numpy as np
 
-from fuzz_lua import REDUCTIONS, spec_of, tables, variants
+from fuzz_lua import REDUCTIONS, or_default, spec_of, tables, variants
 from fuzz_values import FUNCTIONS, INTEGERS, Evaluation, Node
 
 NAMES = "a b c d e p q v w z".split()  # of inputs; those that the templates want for themselves are none
@@ -30,7 +30,7 @@ class Input:
 @dataclasses.dataclass
 class FuzzOp:
     name: str
-    key: str  # how its expressions are grown, after the family that most of them make: map, reduce or rows
+    key: str  # how its expressions are grown, after the template of most of them: map, reduce or rows
     dims: list
     inputs: list
     scalars: dict
@@ -259,8 +259,8 @@ def has_axes(term, place):
     return term.place == "point" or term.place == {"row": "column", "column": "row"}.get(place)
 
 
-def family_of(op):
-    """The family that the generator finds, but where it has no template for the op."""
+def template_of(op):
+    """The template that the generator finds, but where it has none for the op."""
     places = {i.place for i in op.inputs} - {"point", "single"}
     reductions = {node.place for node in op.nodes() if node.op in REDUCTIONS}
     if not places and not reductions and set(op.place.values()) == {"point"}:
@@ -268,11 +268,11 @@ def family_of(op):
     return "reduce" if not places and reductions == {"single"} == set(op.place.values()) else "rows"
 
 
-def gradient_family_of(op):
+def gradient_template_of(op):
     """The same of its gradient, None where it depends on more."""
-    family = family_of(op)
+    template = template_of(op)
     by_row = "row" in op.place.values() or any(i.place == "row" for i in op.inputs)
-    return "map" if family != "rows" else "rows" if by_row else None
+    return "map" if template != "rows" else "rows" if by_row else None
 
 
 def make_op(rng, name, backends):
@@ -308,8 +308,8 @@ def make_op(rng, name, backends):
             or reads(op) != reads(op, lambda node: not is_one(node)):
         return None
     op.backward = op.backward and has_gradient(op)
-    op.rows = variants(rng, family_of(op), backends) + tables(rng, op, backends)
-    op.gradient_rows = variants(rng, gradient_family_of(op), backends)
+    op.rows = or_default(rng, variants(rng, template_of(op), backends) + tables(rng, op, backends))
+    op.gradient_rows = or_default(rng, variants(rng, gradient_template_of(op), backends))
     if "f64" not in dtypes and not op.backward:
         op.types = {r: rng.choice(["i8", "u8", "f32"]) for r, node in outputs.items()
                     if rng.random() < 0.08 and node.op not in ("argmax", "argmin")}

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 
-from fuzz_lua import gpu_products, spec_of
+from fuzz_lua import gpu_products, or_default, spec_of
 from fuzz_ops import FuzzOp, Input, has_gradient, make_op, prune
 from fuzz_values import Node
 
@@ -203,8 +203,8 @@ def make_product(rng, name, backends):
     whole = all(not i.dtype for i in op.inputs)
     if key == "contract" and "f64" not in dtypes and not op.backward and rng.random() < 0.15:
         op.types = {rng.choice(sorted(outputs)): rng.choice(["i8", "u8", "f32"])}
-    op.rows = gpu_products(rng, key, dtypes, backends, whole)
-    op.gradient_rows = gpu_products(rng, key, dtypes, backends, whole)
+    op.rows = or_default(rng, gpu_products(rng, key, dtypes, backends, whole))
+    op.gradient_rows = or_default(rng, gpu_products(rng, key, dtypes, backends, whole))
     op.lua = spec_of(op, rng)
     return op
 

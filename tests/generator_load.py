@@ -19,7 +19,7 @@ import time
 SECONDS, MEGABYTES = 2.0, 200.0  # for 10,000 variants
 SLACK = 1.2
 
-# family, output, function over x and y, tuning rows, variants per op
+# template, output, function over x and y, tuning rows, variants per op
 WIDE = '{ "sse2", "avx2", "avx512" }'
 MAP_ROWS = f"""{{
     {{ backend = {WIDE}, unroll = 4, store = "streaming", prefer = {{ from = 2 ^ 25 }} }},
@@ -39,8 +39,8 @@ SHAPES = [
 
 
 def op(number):
-    family, output, function, rows, count = SHAPES[number % len(SHAPES)]
-    dims, size = ('"n"', "n = 1000") if family != "rows" else ('"rows", "n"', "rows = 10, n = 100")
+    template, output, function, rows, count = SHAPES[number % len(SHAPES)]
+    dims, size = ('"n"', "n = 1000") if template != "rows" else ('"rows", "n"', "rows = 10, n = 100")
     return count, f"""op "op_{number}" {{
   doc = "synthetic",
   inputs = {{ x = {{ {dims} }}, y = {{ {dims} }} }},

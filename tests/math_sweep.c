@@ -305,7 +305,8 @@ static bool report(const math_function *f, const lathe_variant *v,
 /* Whether a backend has kernels of functions of one element: a unit for products of matrices has none. */
 static bool has_functions(const lathe_backend *backend) {
   for (size_t v = 0; v < lathe_variant_count; v++)
-    if (lathe_variants[v].backend == backend && strcmp(lathe_variants[v].op->family, "map") == 0)
+    if (lathe_variants[v].backend == backend &&
+        strcmp(lathe_variants[v].op->template_name, "map") == 0)
       return true;
   return false;
 }

@@ -3,7 +3,7 @@
 usage: mutate.py [--build DIR] [--ops GLOBS] [--backends A,B] [--count N] [--seed N] [--jobs N]
                  [--seconds N] [--json FILE]
 
-Of each family and backend that the build has, N mutants are drawn: first a line of the templates, then a line that
+Of each template and backend that the build has, N mutants are drawn: first a line of the templates, then a line that
 was made of it, then a change (mutants.py). A mutant that is not compiled does not count; one of the same object code
 is equal. All others are checked as `out/bench --check-only` does it, at the sizes that it takes by itself. A survivor,
 which the bench calls right, is reported, unless mutants.equal says why it is none. Exit status 1 where one is, or
@@ -36,8 +36,8 @@ FILES = {"c": "*__{backend}*.c", "cu": "*_{dtype}__cuda*.cu", "comp": "*_{dtype}
 class Kernel:
     """A file of an op's kernels."""
 
-    def __init__(self, build, path, op, backend, dtype, family, rows):
-        self.source, self.op, self.backend, self.dtype, self.family = str(path), op, backend, dtype, family
+    def __init__(self, build, path, op, backend, dtype, template, rows):
+        self.source, self.op, self.backend, self.dtype, self.template = str(path), op, backend, dtype, template
         self.variants = {row["variant"] for row in rows}
         self.smallest = min(rows, key=lambda row: row["points"])["size"]
         self.path, self.same = build.folder / path, False
@@ -111,7 +111,7 @@ class Run:
         return ["--size", self.options.size] if self.options.size else []
 
     def kernels(self):
-        """Files of ops whose kernels are right as they are, by family and backend."""
+        """Files of ops whose kernels are right as they are, by template and backend."""
         found = {}
         for backend in self.options.backends.split(","):
             for folder in sorted(self.build.folder.glob("out/gen/*/")):
@@ -137,9 +137,9 @@ class Run:
             if bad or not own:
                 print(f"left out: {op} on {backend}: {bad and (bad['error_message'] or bad['status'])}")
                 continue
-            family = re.search(r"(\w+)\.\w+$", own[0]["template"])[1]
-            groups.setdefault((family, backend), []).extend(
-                Kernel(self.build, path, op, backend, dtype, family, own) for path in paths)
+            template = re.search(r"(\w+)\.\w+$", own[0]["template"])[1]
+            groups.setdefault((template, backend), []).extend(
+                Kernel(self.build, path, op, backend, dtype, template, own) for path in paths)
         return groups
 
     def compile(self, copy, kernel, seed):
@@ -179,7 +179,7 @@ class Run:
         shutil.rmtree(folder)
 
     def count(self, kernel):
-        return self.counts.setdefault((kernel.family, kernel.backend), dict.fromkeys(
+        return self.counts.setdefault((kernel.template, kernel.backend), dict.fromkeys(
             ["killed", "listed", "survived", "equal", "not compiled"], 0))
 
     def judge(self, kernel, change, said):
@@ -189,7 +189,7 @@ class Run:
             reason = next((reason for pattern, reason in self.equal if re.search(pattern, text)), None)
         verdict = "killed" if said != {"right"} else "listed" if reason else "survived"
         self.count(kernel)[verdict] += 1
-        entry = {"family": kernel.family, "backend": kernel.backend, "op": kernel.op, "dtype": kernel.dtype,
+        entry = {"template": kernel.template, "backend": kernel.backend, "op": kernel.op, "dtype": kernel.dtype,
                  "verdict": verdict, "said": sorted(said), "place": change.place, "function": change.function,
                  "kind": change.kind, "old": change.old.strip(), "new": change.new.strip(), "reason": reason,
                  "file": kernel.source}
@@ -229,8 +229,8 @@ class Run:
             self.batch(number, chosen)
             number += 1
             print(f"[{time.monotonic() - self.started:5.0f} s] batch {number}: {len(chosen)} files", flush=True)
-        for (family, backend), count in sorted(self.counts.items()):
-            print(f"{family:9} {backend:7} " + ", ".join(f"{n} {name}" for name, n in count.items()))
+        for (template, backend), count in sorted(self.counts.items()):
+            print(f"{template:9} {backend:7} " + ", ".join(f"{n} {name}" for name, n in count.items()))
         survived = sum(count["survived"] for count in self.counts.values())
         killed = sum(count["killed"] for count in self.counts.values())
         return 1 if survived or not killed else 0

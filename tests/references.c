@@ -45,13 +45,13 @@ lathe_fn *references_find(void *library, const char *format, size_t number) {
   return found;
 }
 
-void references_ask(lathe_fn *reference, const char *family, lathe_args args) {
-  references_ask_of(reference, family, args, 0x1p-23, 0);
+void references_ask(lathe_fn *reference, const char *template_name, lathe_args args) {
+  references_ask_of(reference, template_name, args, 0x1p-23, 0);
 }
 
-void references_ask_of(lathe_fn *reference, const char *family, lathe_args args, double unit,
+void references_ask_of(lathe_fn *reference, const char *template_name, lathe_args args, double unit,
                        double flushed) {
-  const bool rows = strcmp(family, "rows") == 0;
+  const bool rows = strcmp(template_name, "rows") == 0;
   const reference_part part = {.args = args,
                                .unit = unit,
                                .flushed = flushed,

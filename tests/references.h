@@ -14,9 +14,9 @@ void *references_build(const char *spec);
 lathe_fn *references_find(void *library, const char *format, size_t number);
 
 /* Asks the reference of a map or of rows, of two dimensions, for everything, in one part (reference.h). */
-void references_ask(lathe_fn *reference, const char *family, lathe_args args);
+void references_ask(lathe_fn *reference, const char *template_name, lathe_args args);
 /* The same of kernels that compute by such units, and of which `flushed` is what reference_part has it for. */
-void references_ask_of(lathe_fn *reference, const char *family, lathe_args args, double unit,
+void references_ask_of(lathe_fn *reference, const char *template_name, lathe_args args, double unit,
                        double flushed);
 
 #endif

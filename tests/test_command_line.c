@@ -493,7 +493,7 @@ static void test_bad_calls(void **state) {
 /* The first backend that a processor with only SSE2 cannot run and that was built; or null. */
 static const lathe_backend *beyond_sse2(void) {
   const lathe_op *op =
-      lathe_find("softmax"); /* which backends of few families have no kernels of */
+      lathe_find("softmax"); /* which backends of few templates have no kernels of */
 
   for (size_t i = 0; i < lathe_variant_count; i++) {
     const lathe_backend *backend = lathe_variants[i].backend;
@@ -543,7 +543,7 @@ static void test_missing_instruction_set(void **state) {
   run_free(&r);
 }
 
-/* Something could run: that it was right is what counts. Of each family one op: they share how they are left out. */
+/* Something could run: that it was right is what counts. Of each template one op: they share how they are left out. */
 static void test_less_of_a_processor(void **state) {
   static const char *const features[] = {"LATHE_CPU_FEATURES=", "LATHE_CPU_FEATURES=sse2",
                                          "LATHE_CPU_FEATURES=sse2,avx2",

@@ -7,7 +7,7 @@
 # No Vulkan here: a processor that emulates a GPU takes long to show how fast its memory is.
 export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
 
-# ---- what the templates make of one small op of each family -------------------------------------
+# ---- what the templates make of one small op for each template -------------------------------------
 
 mkdir "$tmp/tree"
 cp -r "$LATHE_SRC/tests/cuda/specs" "$LATHE_SRC/templates" "$tmp/tree/"
@@ -62,7 +62,7 @@ gatherers powers powers_again 1 # of rows that are read again: e is in registers
 gatherers powers below_another 0
 
 # In 16 bits the halves of erfc that are the normal distribution's are computed as such, and so is its bell:
-# gen/narrow.lua begins the one with |x| + 2.828427, and makes the other of one power.
+# gen/pour/narrow.lua begins the one with |x| + 2.828427, and makes the other of one power.
 lines() { # lines TEXT OP DTYPE NUMBER: how many lines of the op's point functions have a text
   is "$1 in $2, $3" test "$(grep -c "^  const float t[0-9]* = .*$1" "$tmp/two/$2/$2_$3__cuda.cu")" = "$4"
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_emulator.sh - CUDA kernels of all families, run on the processor by tests/cuda/emulator: what they
+# test_emulator.sh - CUDA kernels of all templates, run on the processor by tests/cuda/emulator: what they
 # compute, each of them at least once. Needs LATHE_SRC and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"

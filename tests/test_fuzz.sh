@@ -47,8 +47,8 @@ plant() { # plant FILE FROM TO: a fault in the generator
   is "plants a fault in $1" sh -c 'sed "s|$2|$3|" "$4/$1" >"$4/new" && ! cmp -s "$4/new" "$4/$1" && mv "$4/new" "$4/$1"' \
     - "$1" "$2" "$3" "$tmp/source"
 }
-plant gen/gradient.lua '{ g \* b, g \* a } end' '{ g * b, g * b } end'
-plant gen/vocabulary.lua 'return total / expr.count(total.k)' 'return total / (expr.count(total.k) + 1)'
+plant gen/trace/gradient.lua '{ g \* b, g \* a } end' '{ g * b, g * b } end'
+plant gen/trace/vocabulary.lua 'return total / expr.count(total.k)' 'return total / (expr.count(total.k) + 1)'
 LATHE_SRC=$tmp/source
 fuzz planted --ops 4 --mutants 0
 ends 1

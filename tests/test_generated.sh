@@ -67,7 +67,7 @@ if have glslangValidator; then
   try compile_glsl one/one_f32__vulkan.comp templates/glsl/parts.comp
 fi
 
-# Words of languages, of templates, and of what generated code has of other operands, in every family.
+# Words of languages, of templates, and of what generated code has of other operands, in every template.
 rm -r specs out
 mkdir specs
 cat >specs/words.lua <<'SPEC'

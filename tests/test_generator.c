@@ -456,7 +456,7 @@ static void defines_every_key_for_editors(void **state) {
       "---@field dtypes ",
       "---@field any_zero_sign? boolean ",
       "---@field in_place? boolean ",
-      "---@field variants ",
+      "---@field variants? (lathe.variant|\"default\")[] ",
       "---@field peers? ",
       "\"f64\" | \"f32\"",
       "function op(name) end",
@@ -536,6 +536,151 @@ static void says_what_the_spec_leaves_open(void **state) {
     }
     free(table);
   }
+}
+
+/* An op of a matrix x, and an s with these axes, with a function's body and `more` keys. */
+static void write_matrix_op(const char *axes, const char *output, const char *body,
+                            const char *more) {
+  char spec[1024];
+  snprintf(spec, sizeof spec,
+           "op \"t\" {\n  doc = \"test\",\n"
+           "  inputs = { x = { \"rows\", \"cols\" }, s = { %s } }, outputs = { y = { %s } },\n"
+           "  compute = function(x, s) %s end,\n"
+           "  sizes = { { \"a\", rows = 2, cols = 3 } }, dtypes = { \"f32\" }, ulp = { f32 = 1 },\n"
+           "  variants = { { backend = \"scalar\" } }, %s\n}\n",
+           axes, output, body, more);
+  tree_write("specs/golden.lua", spec);
+}
+
+/* A call is not cut along an axis whose points the function counts, whether it goes over that or not. */
+static void cuts_no_call_whose_points_are_counted(void **state) {
+  (void)state;
+  static const char row[] = "\"rows\"", both[] = "\"rows\", \"cols\"";
+  static const struct {
+    const char *axes, *output, *body, *more, *cut;
+  } cases[] = {
+      {row, both, "return s * x", "", ".cut = 1,"},
+      {row, both, "return s * x / count(\"cols\")", "", ".cut = 1,"},
+      {row, both, "return s * x / count(\"rows\")", "", ".cut = 0,"},
+      {row, both, "return s * x / count()", "", ".cut = 0,"},
+      {both, both, "return s * x", "", ".cut = 1,"},
+      {both, both, "return s * x / count()", "", ".cut = 0,"},
+      {both, "", "return mean(s * x)", "backward = { variants = { { backend = \"scalar\" } } },",
+       ".cut = 0,"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_matrix_op(cases[i].axes, cases[i].output, cases[i].body, cases[i].more);
+    expect_success(GEN("index"));
+    char *table = tree_read("out/gen/table.c");
+    const char *found = strstr(table, ".cut = ");
+    for (; found; found = strstr(found + 1, ".cut = ")) {
+      if (strncmp(found, cases[i].cut, strlen(cases[i].cut)) != 0) {
+        fail_msg("%s: expected '%s', found '%.10s'", cases[i].body, cases[i].cut, found);
+      }
+    }
+    free(table);
+  }
+}
+
+/* Which rows an op has whose spec has no list: by its kind, and none that it cannot have. */
+static void chooses_the_variants_that_a_spec_leaves_out(void **state) {
+  (void)state;
+#define BOTH "\"rows\", \"cols\""
+#define MATRIX "rows = 2, cols = 3", "x = { " BOTH " }"
+#define LAYER "x = { \"b\", \"i\" }, w = { \"o\", \"i\" }"
+#define LAYERS_BODY "return sum(v * max(sum(x * w, \"i\"), 0), \"o\")"
+  static const struct {
+    const char *sizes, *inputs, *output, *parameters, *body, *has, *lacks;
+  } cases[] = {
+      {MATRIX, BOTH, "x", "return exp(x)", "\"t_f32__avx2_u4_nt\"", "table\""},
+      {MATRIX, "", "x", "return sum(x)", "\"t_f32__cuda_b512_u2_w4\"", "b256"},
+      {MATRIX, "", "x", "return argmax(x)", "\"t_f32__cuda_b256_u4_w4\"", "b512"},
+      {MATRIX, BOTH, "x", "return x / sum(x, \"cols\")", "__avx2_a4_u4\"", "_nt\""},
+      {MATRIX, "\"rows\"", "x", "return sum(x, \"cols\")", "__avx2_a4_u1\"", "a4_u4\""},
+      {MATRIX, "\"cols\"", "x", "return sum(x, \"rows\")", "__avx2_a4_u4\"", "_nt\""},
+      {"b = 2, i = 3, o = 4", LAYER, "\"b\", \"o\"", "x, w", "return sum(x * w, \"i\")",
+       "__cuda_wgmma_m128_s4\"", "simd"},
+      /* AMX multiplies numbers as they are in memory. */
+      {"b = 2, i = 3, o = 4", LAYER, "\"b\", \"o\"", "x, w", "return sum(x * w, \"i\")",
+       "t_bf16__amx_r14_v2\"", "_nt\""},
+      {"a = 2, b = 3, c = 4", "x = { \"a\", \"b\", \"c\" }", "\"a\", \"c\"", "x",
+       "return sum(sum(x, \"c\") * sum(x, \"a\"), \"b\")", "__avx2_r6_v2\"", "__amx"},
+      {"b = 2, i = 3, o = 4", "x = { \"b\", \"i\" }, w = { \"o\", \"i\", dtype = \"i8\" }",
+       "\"b\", \"o\"", "x, w", "return sum(x * w, \"i\")", "__avx512_r14_v2\"", "wgmma"},
+      {"b = 2, i = 3, o = 4, p = 5", LAYER ", v = { \"p\", \"o\" }", "\"b\", \"p\"", "x, w, v",
+       LAYERS_BODY, "__avx512_simd_r8_v2_b96\"", "wgmma"},
+      {"b = 2, i = 3, o = 4, p = 5", LAYER ", v = { \"p\", \"o\", dtype = \"f32\" }",
+       "\"b\", \"p\"", "x, w, v", LAYERS_BODY, "__avx512_r14_v2\"", "simd"},
+      {"a = 2, b = 3, c = 4", "x = { \"a\", \"b\", \"c\" }", "\"b\"", "x",
+       "return max(x, \"a\", \"c\")", "no template does", "_u4\""},
+  };
+#undef BOTH
+#undef MATRIX
+#undef LAYER
+#undef LAYERS_BODY
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char spec[1024];
+    snprintf(spec, sizeof spec,
+             "op \"t\" {\n  doc = \"test\", inputs = { %s }, outputs = { y = { %s } },\n"
+             "  compute = function(%s) %s end, sizes = { { \"a\", %s } },\n"
+             "  dtypes = { \"f32\", \"bf16\" }, ulp = 3,\n}\n",
+             cases[i].inputs, cases[i].output, cases[i].parameters, cases[i].body, cases[i].sizes);
+    tree_write("specs/golden.lua", spec);
+    expect_success(GEN("--processor", "x86_64", "all"));
+    char *table = tree_read("out/gen/table.c");
+    if (!strstr(table, cases[i].has) || strstr(table, cases[i].lacks)) {
+      fail_msg("%s: expected a variant '%s', and none '%s'", cases[i].body, cases[i].has,
+               cases[i].lacks);
+    }
+    free(table);
+  }
+}
+
+/* The gradient of a layer is products after each other, whose kernels are those of products all the same; that of two
+ * layers goes through both of them for each row. */
+static void chooses_a_gradients_variants_by_its_own_kind(void **state) {
+  (void)state;
+  static const char one[] =
+      "op \"t\" {\n  doc = \"test\", inputs = { x = { \"b\", \"i\" }, w = { \"o\", \"i\" } },\n"
+      "  outputs = { y = { \"b\", \"o\" } }, backward = true,\n"
+      "  compute = function(x, w) return tanh(sum(x * w, \"i\")) end,\n"
+      "  sizes = { { \"a\", b = 2, i = 3, o = 4 } }, dtypes = { \"f32\" }, ulp = 3,\n}\n";
+  static const char two[] =
+      "op \"t\" {\n  doc = \"test\", outputs = { y = { \"b\", \"p\" } }, backward = true,\n"
+      "  inputs = { x = { \"b\", \"i\" }, w = { \"o\", \"i\" }, v = { \"p\", \"o\" } },\n"
+      "  compute = function(x, w, v) return sum(v * tanh(sum(x * w, \"i\")), \"o\") end,\n"
+      "  sizes = { { \"a\", b = 2, i = 3, o = 4, p = 5 } }, dtypes = { \"f32\" }, ulp = 3,\n}\n";
+  tree_write("specs/golden.lua", one);
+  expect_success(GEN("--processor", "x86_64", "all"));
+  char *table = tree_read("out/gen/table.c");
+  expect_in(table, "\"t_backward_f32__avx512_r14_v2\"");
+  assert_null(strstr(table, "simd"));
+  free(table);
+  tree_write("specs/golden.lua", two);
+  expect_success(GEN("--processor", "x86_64", "all"));
+  table = tree_read("out/gen/table.c");
+  expect_in(table, "\"t_backward_f32__avx512_simd_r8_v2_b96\"");
+  free(table);
+}
+
+/* A list for another kind of op is refused with what the op is, and what it has by default. */
+static void says_what_a_list_of_another_kind_should_be(void **state) {
+  (void)state;
+  tree_write(
+      "specs/golden.lua",
+      "op \"t\" {\n  doc = \"test\", inputs = { x = { \"m\", \"k\" }, w = { \"n\", \"k\" } },\n"
+      "  outputs = { y = { \"m\", \"n\" } },\n"
+      "  compute = function(x, w) return sum(x * w, \"k\") end,\n"
+      "  sizes = { { \"a\", m = 2, n = 3, k = 4 } }, dtypes = { \"f32\" }, ulp = 3,\n"
+      "  variants = { { backend = \"avx2\", accumulators = 4 } },\n}\n");
+  run_result result = GEN("index");
+  expect_in(result.err, "variants[1]: unknown parameter 'accumulators'; the template contract has");
+  expect_in(result.err,
+            "; 't' computes sums of products: \"default\" stands for { backend = \"amx\", ");
+  expect_in(result.err, ", { backend = \"avx2\", mr = 6, nv = 2 }, ");
+  assert_null(strstr(result.err, "cuda"));
+  assert_int_equal(result.status, 1);
+  run_free(&result);
 }
 
 /* The processor's seconds for an op of so many terms and its gradient. */
@@ -682,6 +827,22 @@ static void writes_the_same_bytes_anywhere(void **state) {
   run_free(&found);
 }
 
+/* A function is called once, and its op and the gradient have graphs of their own that begin with what it gave: what is
+ * made of the op is the same with and without a gradient. */
+static void makes_an_op_alike_beside_its_gradient(void **state) {
+  (void)state;
+  static const char row[] = "\"rows\"", both[] = "\"rows\", \"cols\"";
+  static const char body[] = "local e = exp(s * x - detach(max(x, \"cols\")))\n"
+                             "    return s * e / sum(e * x, \"cols\") + s / count(\"cols\")";
+  write_matrix_op(row, both, body, "");
+  expect_success(GEN("--no-line", "--out", "alone", "all"));
+  write_matrix_op(row, both, body, "backward = true");
+  expect_success(GEN("--no-line", "--out", "both", "all"));
+  expect_success(
+      RUN(tree_root(), "cp", "alone/t/table.c", "both/t/table.c")); /* has the gradient */
+  expect_same("alone/t", "both/t");
+}
+
 /* `expand` of one op writes what `all` writes for it. */
 static void expands_one_op_as_it_does_all(void **state) {
   (void)state;
@@ -720,7 +881,7 @@ static void heads_a_file_with_how_it_is_made(void **state) {
 
 /* ---- golden files ------------------------------------------------------------------------- */
 
-/* What the project's templates make of small specs, a file per family and instruction set. With
+/* What the project's templates make of small specs, a file per template and instruction set. With
  * LATHE_UPDATE_GOLDEN=1 in the environment the files are written anew. */
 static void matches_the_golden_files(void **state) {
   (void)state;
@@ -784,9 +945,14 @@ const struct CMUnitTest generator_tests[] = {
     GOLDEN(leaves_out_a_precision_with_its_reason),
     GOLDEN(finds_indexes_in_passes_of_their_own),
     GOLDEN(says_what_the_spec_leaves_open),
+    GOLDEN(cuts_no_call_whose_points_are_counted),
+    GOLDEN(chooses_the_variants_that_a_spec_leaves_out),
+    GOLDEN(chooses_a_gradients_variants_by_its_own_kind),
+    GOLDEN(says_what_a_list_of_another_kind_should_be),
     GOLDEN(takes_time_in_proportion),
     GOLDEN(refuses_tables_of_what_one_number_does_not_say),
     GOLDEN(makes_tables_in_the_precisions_asked_for),
+    GOLDEN(makes_an_op_alike_beside_its_gradient),
     GOLDEN(expands_one_op_as_it_does_all),
     GOLDEN(heads_a_file_with_how_it_is_made),
     GOLDEN(matches_the_golden_files),

@@ -93,8 +93,9 @@ static void forward_free(forward *f) {
 /* Asks the reference for everything, in one block; of steps for all points of each. */
 static void forward_ask(const forward *f) {
   const lathe_op *op = f->op;
-  const bool rows = strcmp(op->family, "rows") == 0, joins = strcmp(op->family, "reduce") == 0,
-             steps = !rows && !joins && strcmp(op->family, "map") != 0;
+  const bool rows = strcmp(op->template_name, "rows") == 0,
+             joins = strcmp(op->template_name, "reduce") == 0,
+             steps = !rows && !joins && strcmp(op->template_name, "map") != 0;
   long double joined[16];
   reference_shape shape = {0};
   reference_part part = {
@@ -207,7 +208,7 @@ enum { POINTS = 3 };
 
 /* A function of x at some points, one row of them, and the derivatives of the sum of what it gives. */
 typedef struct slope_case {
-  const char *family, *body;
+  const char *template_name, *body;
   double x[POINTS], dx[POINTS];
 } slope_case;
 
@@ -338,7 +339,8 @@ static void test_what_is_not_taken_has_no_slope(void **state) {
     double x[POINTS], dy[POINTS] = {1, 1, 1}, dx[POINTS], magnitude[POINTS];
     const lathe_args args = {.buf = {x, dy, dx, magnitude}, .dim = {1, POINTS}};
     memcpy(x, c->x, sizeof x);
-    references_ask(references_find(library, "s%zu_backward_reference_f64", i), c->family, args);
+    references_ask(references_find(library, "s%zu_backward_reference_f64", i), c->template_name,
+                   args);
     for (int k = 0; k < POINTS; k++)
       if (!(isnan(c->dx[k]) ? isnan(dx[k]) : fabs(dx[k] - c->dx[k]) < 1e-14)) {
         print_error("%s at %g: found %g, not %g\n", c->body, c->x[k], dx[k], c->dx[k]);

@@ -384,7 +384,7 @@ static void test_special_value_at_each_place(void **state) {
   (void)state;
   catch_crashes();
   while (next_group(&g)) {
-    if (strcmp(g.op->family, "map") == 0)
+    if (strcmp(g.op->template_name, "map") == 0)
       continue; /* its elements do not meet: the next test is for them */
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
       const size_t n = lengths[l];
@@ -423,7 +423,7 @@ static void test_special_values_together(void **state) {
     size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1}, combinations = 1, i = g.first;
     const lathe_variant *v;
     problem *p;
-    if (strcmp(g.op->family, "map") != 0)
+    if (strcmp(g.op->template_name, "map") != 0)
       continue;
     for (int o = 0; o < g.op->noperands; o++)
       combinations *= g.op->operands[o].output || g.op->operands[o].ndim == 0 ? 1 : KINDS;
@@ -1032,7 +1032,7 @@ static const lathe_operand plant_operands[] = {
 static const lathe_bound plant_bound = {LATHE_F32, 0.5001};
 static const lathe_op plant_op = {.name = "plant",
                                   .doc = "3 x - 1",
-                                  .family = "map",
+                                  .template_name = "map",
                                   .source = __FILE__,
                                   .ndim = 1,
                                   .dim = {"n"},
@@ -1170,7 +1170,7 @@ static void raise_wrong(const lathe_args *args) {
 }
 
 static const lathe_op raise_op = {.name = "raise",
-                                  .family = "map",
+                                  .template_name = "map",
                                   .source = __FILE__,
                                   .ndim = 1,
                                   .dim = {"n"},

@@ -1,4 +1,4 @@
-/* test_magnitude.c - how far off the generator takes results to be (gen/magnitude.lua) where values are no
+/* test_magnitude.c - how far off the generator takes results to be (gen/trace/magnitude.lua) where values are no
  * ordinary numbers: what is known for sure, what only the sign of a zero or a NaN decides that nobody orders, and
  * what may be anything, for something on the way is beyond the range of the type computed in. */
 #include "tests.h"
@@ -17,7 +17,7 @@ enum { POINTS = 3 };
 /* A function of x and z at some points, one row of them. known, by point: '.', for sure, with the sign of a zero;
  * '0', a zero of either sign; 's', a number of either sign; '?', anything. */
 typedef struct known_case {
-  const char *family, *body;
+  const char *template_name, *body;
   double x[POINTS], z[POINTS];
   const char *known;
 } known_case;
@@ -119,7 +119,7 @@ static char kind_of(double y, double magnitude) {
 /* What kernels may come to at a point where they flush, or have fewer digits, and where they do not. Rows of one
  * element. */
 typedef struct leeway_case {
-  const char *family, *body;
+  const char *template_name, *body;
   double x, z, got;
   int digits; /* of kernels */
   bool flushes;
@@ -183,7 +183,7 @@ static void test_what_is_known(void **state) {
     const lathe_args args = {.buf = {x, z, y, magnitude}, .dim = {1, POINTS}};
     memcpy(x, c->x, sizeof x);
     memcpy(z, c->z, sizeof z);
-    references_ask(references_find(library, "m%zu_reference_f64", i), c->family, args);
+    references_ask(references_find(library, "m%zu_reference_f64", i), c->template_name, args);
     for (int k = 0; k < POINTS; k++)
       known[k] = kind_of(y[k], magnitude[k]);
     if (strcmp(known, c->known) != 0) {
@@ -200,7 +200,7 @@ static bool is_allowed(lathe_fn *reference, const leeway_case *c, int digits, bo
   double x = c->x, z = c->z, y, magnitude;
   const lathe_args args = {.buf = {&x, &z, &y, &magnitude}, .dim = {1, 1}};
 
-  references_ask_of(reference, c->family, args, unit, flushes ? FLT_MIN / unit : 0);
+  references_ask_of(reference, c->template_name, args, unit, flushes ? FLT_MIN / unit : 0);
   return fabs(c->got - y) <= unit * fmax(fabs(y), magnitude);
 }
 

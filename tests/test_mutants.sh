@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_mutants.sh - kernels with one line changed, of which the bench is to find all (mutate.py): a few, and that they
-# survive where the check is blind. As test_mutants.sh all, more of each family and backend. Needs LATHE_SRC,
+# survive where the check is blind. As test_mutants.sh all, more of each template and backend. Needs LATHE_SRC,
 # LATHE_BENCH and LATHE_PYTHON.
 
 . "$LATHE_SRC/tests/check.sh"

@@ -58,7 +58,7 @@ local vector = include "include/vector.lua"
 for name, peers in pairs { silent = {}, broken = { numpy = "x +* y" }, other = { numpy = "(x, x)" } } do
   op(name) {
     doc = "x", inputs = { x = { "n" } }, outputs = { y = { "n" } }, compute = function(x) return 2 * x end,
-    sizes = vector.sizes, dtypes = vector.dtypes, ulp = vector.ulp(1), variants = vector.map, peers = peers,
+    sizes = vector.sizes, dtypes = vector.dtypes, ulp = vector.ulp(1), peers = peers,
   }
 end
 SPEC

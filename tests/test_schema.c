@@ -83,11 +83,10 @@ static void accepts_shared_rows_of_more_dtypes_than_the_op_has(void **state) {
       "    end\n"
       "  end\n"
       "end\n"
-      "ops({ map = vector.map, costly = vector.map_of_costly, costliest = vector.map_of_costliest "
-      "},\n"
+      "ops({ map = { \"default\" }, costly = vector.map_of_costly,\n"
+      "    costliest = vector.map_of_costliest },\n"
       "  { x = { \"n\" } }, { \"n\" }, function(x) return exp(x) end, { \"a\", n = 2 })\n"
-      "ops({ variants = matrix.variants, all = matrix.all_variants, typed = matrix.typed_variants "
-      "},\n"
+      "ops({ variants = { \"default\" }, all = matrix.all_variants },\n"
       "  { a = { \"m\", \"k\" }, b = { \"n\", \"k\" } }, { \"m\", \"n\" },\n"
       "  function(a, b) return sum(a * b, \"k\") end, { \"a\", m = 2, n = 3, k = 4 })\n");
   result = RUN(tree_root(), test_variable("LATHE_GEN"), "index");
@@ -636,7 +635,7 @@ const struct CMUnitTest schema_tests[] = {
             "map('first', 'scalar')\n"
             "map('second', 'scalar')\n",
             "specs/t.lua:5: op \"first\": variants[1]: unknown parameter 'unrol' (did you mean "
-            "'unroll'?); the map family has for scalar 'unroll' or 'store'"),
+            "'unroll'?); the template map has for scalar 'unroll' or 'store'"),
     REFUSES("a word of Python in a peer's text", 5,
             "  compute = function(x, lambda) return x * lambda end, scalars = { lambda = 2 }, "
             "peers = { torch = \"x\" },",
@@ -658,21 +657,25 @@ const struct CMUnitTest schema_tests[] = {
             "found "
             "none"),
     REFUSES("a variant that is no table", 9, "  variants = { 3 },",
-            "specs/t.lua:9: variants[1]: expected a table of tuning parameters, found a number"),
+            "specs/t.lua:9: variants[1]: expected a table of tuning parameters or \"default\", "
+            "found 3"),
     REFUSES("a variant without a backend", 9, "  variants = { { unroll = 4 } },",
             "specs/t.lua:9: variants: expected backend = 'avx2' or 'scalar'"),
     REFUSES("an unknown backend", 9, "  variants = { { backend = \"avx3\" } },",
             "specs/t.lua:9: variants: unknown backend 'avx3' (did you mean 'avx2'?); expected "
             "'avx2' or "
             "'scalar'"),
+    REFUSES("an unknown tuning parameter", 9,
+            "  variants = { { backend = \"scalar\", unrol = 2 } },",
+            "specs/t.lua:9: variants[1]: unknown parameter 'unrol' (did you mean 'unroll'?); the "
+            "template map has for scalar 'unroll' or 'store'"),
     REFUSES(
-        "an unknown tuning parameter", 9, "  variants = { { backend = \"scalar\", unrol = 2 } },",
-        "specs/t.lua:9: variants[1]: unknown parameter 'unrol' (did you mean 'unroll'?); the map "
-        "family has for scalar 'unroll' or 'store'"),
-    REFUSES("a parameter of another family", 9,
-            "  variants = { { backend = { \"avx2\", \"scalar\" }, accumulators = 2 } },",
-            "specs/t.lua:9: variants[1]: unknown parameter 'accumulators'; the map family has for "
-            "avx2, scalar 'unroll' or 'store'"),
+        "a parameter of another template", 9,
+        "  variants = { { backend = { \"avx2\", \"scalar\" }, accumulators = 2 } },",
+        "specs/t.lua:9: variants[1]: unknown parameter 'accumulators'; the template map has for "
+        "avx2, scalar 'unroll' or 'store'; 't' computes values at each point, without "
+        "reductions: \"default\" stands for { backend = \"avx2\", prefer = { from = 1024 }, "
+        "unroll = 4 }, { backend = \"scalar\", unroll = { 1, 2 } }"),
     REFUSES(
         "values that multiply out to too much", 9,
         "  variants = { { backend = \"scalar\", unroll = (function()\n"
@@ -931,28 +934,45 @@ const struct CMUnitTest schema_tests[] = {
                       "backward = { dx = { peer = {} }, variants = {} },"),
             "specs/t.lua:10: backward.dx: unknown key 'peer' (did you mean 'peers'?); expected "
             "'doc', 'peers', 'sizes', 'ulp' or 'variants'"),
-    REFUSES("one of the ops of a gradient without variants of its family", 0,
+    REFUSES("one of the ops of a gradient without variants of its template", 0,
             ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t", "backward = true,"),
-            "specs/t.lua:10: backward: expected variants of the reduce "
-            "family, which "
-            "'r_backward_t' belongs to; write backward = { dt = { variants = { { backend = \"cpu\" "
-            "} } } }"),
+            "specs/t.lua:10: backward: expected variants of the template reduce, by which "
+            "'r_backward_t' is computed; write backward = { dt = { variants = { \"default\" } } }"),
     REFUSES(
         "variants of several ops of a gradient that one of them has not", 0,
         ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
                   "backward = { variants = { { backend = \"scalar\", unroll = 2 } } },"),
-        "specs/t.lua:10: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the reduce "
-        "family has for scalar 'accumulators'; variants of 'r_backward_t' alone stand in "
-        "backward = { dt = { variants = ... } }"),
+        "specs/t.lua:10: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the "
+        "template reduce has for scalar 'accumulators'; variants of 'r_backward_t' alone stand in "
+        "backward = { dt = { variants = ... } }; 'r_backward_t' computes reductions over "
+        "everything: \"default\" stands for { accumulators = 8, backend = { \"avx2\", \"scalar\" } "
+        "}"),
+    REFUSES("variants of one of the ops of a gradient that it has not", 0,
+            ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
+                      "backward = {\n"
+                      "    dx = { variants = { { backend = \"scalar\" } } },\n"
+                      "    dt = { variants = { { backend = \"scalar\", unroll = 2 } } },\n"
+                      "  },"),
+            "specs/t.lua:12: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the "
+            "template reduce has for scalar 'accumulators'; 'r_backward_t' computes reductions "
+            "over everything: "
+            "\"default\" stands for { accumulators = 8, backend = { \"avx2\", \"scalar\" } }"),
+    ACCEPTS("an op without variants, and a gradient by another template", 0,
+            "op \"r\" {\n"
+            "  doc = \"x\", inputs = { x = { \"n\" } }, outputs = { y = {} },\n"
+            "  compute = function(x) return sum(x * x) end,\n"
+            "  sizes = { { \"a\", n = 3 } }, dtypes = { \"f64\" }, ulp = 1, backward = true,\n"
+            "}\n"),
+    ACCEPTS("default rows beside others that are the same", 9,
+            "  variants = { { backend = \"avx2\", unroll = 4 }, \"default\" },"),
+    REFUSES("a row that a default one before it has made", 9,
+            "  variants = { \"default\", { backend = \"avx2\", unroll = 4 } },",
+            "specs/t.lua:9: variants[2]: 'avx2_u4' is made by variants[1] already; expected other "
+            "parameters"),
     REFUSES(
-        "variants of one of the ops of a gradient that it has not", 0,
-        ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
-                  "backward = {\n"
-                  "    dx = { variants = { { backend = \"scalar\" } } },\n"
-                  "    dt = { variants = { { backend = \"scalar\", unroll = 2 } } },\n"
-                  "  },"),
-        "specs/t.lua:12: op \"r_backward_t\": variants[1]: unknown parameter 'unroll'; the reduce "
-        "family has for scalar 'accumulators'"),
+        "another word for the default rows", 9, "  variants = { \"defaults\" },",
+        "specs/t.lua:9: variants[1]: expected a table of tuning parameters or \"default\", found "
+        "'defaults'"),
     REFUSES(
         "a derivative's keys where the gradient is one op", 9,
         "  variants = { { backend = \"scalar\" } }, backward = { dx = { ulp = 2 } },",
@@ -969,7 +989,7 @@ const struct CMUnitTest schema_tests[] = {
             "  variants = { { backend = \"scalar\" } }, backward = { ulp = { f64 = 2 } },",
             "specs/t.lua:9: ulp: expected a bound for 'f32', found none"),
     REFUSES(
-        "a gradient of another family without variants", 0,
+        "a gradient by another template without variants", 0,
         "op \"r\" {\n"
         "  doc = \"x\",\n"
         "  inputs = { x = { \"n\" } },\n"
@@ -981,8 +1001,8 @@ const struct CMUnitTest schema_tests[] = {
         "  variants = { { backend = \"scalar\" } },\n"
         "  backward = true,\n"
         "}\n",
-        "specs/t.lua:10: backward: expected variants of the map family, which the gradient belongs "
-        "to; write backward = { variants = { { backend = \"cpu\" } } }"),
+        "specs/t.lua:10: backward: expected variants of the template map, by which the gradient "
+        "is computed; write backward = { variants = { \"default\" } }"),
 
     /* how many operands a call has places for */
     REFUSES("more operands than there are places for", 0,

@@ -5,7 +5,7 @@
 
 . "$LATHE_SRC/tests/check.sh"
 
-# ---- what the templates make of one small op of each family -------------------------------------
+# ---- what the templates make of one small op for each template -------------------------------------
 
 mkdir "$tmp/tree"
 cp -r "$LATHE_SRC/tests/vulkan/specs" "$LATHE_SRC/templates" "$tmp/tree/"
@@ -15,7 +15,7 @@ golden() { # golden FILE
   [ -z "${LATHE_UPDATE_GOLDEN-}" ] || cp "$tmp/out/$1" "$expected"
   is "golden $1" diff -u "$expected" "$tmp/out/$1"
 }
-golden small_map/small_map_f32__vulkan.comp # those of the other families are long, and run below
+golden small_map/small_map_f32__vulkan.comp # those of the other templates are long, and run below
 for op in map reduce rows; do
   golden small_$op/small_${op}__vulkan_host.c
   # The host's side is C that the table calls: it must compile whether there is a glslang or not.

@@ -7,13 +7,13 @@
  * where bound is the spec's `ulp`; the spacing of a type's numbers at a value is never below that at its smallest
  * normal number; the second term is there where results are rounded once more, to a type narrower than the one
  * computed in (f16 and bf16 are computed in f32). The magnitude is that of the reference or of what rounding may put
- * it off in units of one rounding (gen/magnitude.lua), whichever is larger. A bound of 0 allows nothing at all. A
+ * it off in units of one rounding (gen/trace/magnitude.lua), whichever is larger. A bound of 0 allows nothing at all. A
  * reference beyond the largest finite value is taken as the infinity that it rounds to, one unit beyond; NaN must be
  * NaN, a true infinity the same infinity, and a true zero, where nothing cancels, of the same sign unless the op
  * says otherwise. Where a magnitude is infinite nothing can be said of the element: a divisor may be zero, or
  * something on the way is beyond the range of the type, and the reference's is wider. Where the order of evaluation
  * says which of zeros of both signs is the largest, or their sum, or what the sign of a NaN is, either is right, and
- * what copysign or a quotient makes of either: a magnitude is as large as that (gen/zero.lua).
+ * what copysign or a quotient makes of either: a magnitude is as large as that (gen/trace/zero.lua).
  *
  * The second is for an output as a whole. Rounding errors do not all point one way, nor are all as large as they
  * may be, as those of a wrong formula are. So in the 2-norm all elements together are off by no more than

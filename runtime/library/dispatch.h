@@ -74,8 +74,8 @@ typedef struct lathe_arithmetic {
 
 struct lathe_op {
   const char *name, *doc;
-  const char *family; /* of templates: map, rows */
-  const char *source; /* specs/add.lua:3 */
+  const char *template_name; /* of its kernels, where an implementation has no other: map, rows */
+  const char *source;        /* specs/add.lua:3 */
   int ndim;
   const char *dim[LATHE_MAX_DIMS];
   int noperands, nscalars, nwork;
@@ -123,7 +123,8 @@ struct lathe_variant {
   const char *params;            /* unroll=4 store=streaming */
   const char *source;            /* specs/include/vector.lua:9 */
   const char *template_file;     /* templates/c/map.c */
-  const char *implementation; /* the spec's word for this way; null for that of the op's family */
+  const char
+      *implementation; /* the spec's word for this way; null for that by the op's own template */
   int digits; /* to which it rounds factors of products (11: tf32) or sums of them (8: f16); 0: it does not */
 };
 
@@ -148,7 +149,7 @@ extern const lathe_span lathe_spans[][LATHE_DTYPES];
 /* Empty for an op that is not in the table. */
 lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype);
 
-/* How a variant computes its op: the spec's word, or the family of its templates. */
+/* How a variant computes its op: the spec's word, or the name of its template. */
 const char *lathe_implementation(const lathe_variant *variant);
 
 /* Whether dispatch may choose it: where it rounds products no further than its op allows. */

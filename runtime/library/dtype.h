@@ -4,7 +4,7 @@
 
 #include "dispatch.h"
 
-/* A row of gen/types.lua. A binary format: its values are m * 2^(e - digits + 1) with |m| < 2^digits and
+/* A row of gen/base/types.lua. A binary format: its values are m * 2^(e - digits + 1) with |m| < 2^digits and
  * emin <= e <= emax. digits is 0 for indexes and seeds, of which nothing is computed. */
 typedef struct dtype_format {
   const char *name;

@@ -8,7 +8,7 @@
  * the one that is found. A reduction over the rows is gathered over blocks of rows, and joined at each column in the
  * same way (Knuth 1969).
  *
- * A reference of any other family is steps, each a phase: what it holds in memory for the steps that follow, or
+ * A reference of what any other template computes is steps, each a phase: what it holds in memory for the steps that follow, or
  * results. Points of a step stand for themselves, a part is any range of them. */
 #ifndef REFERENCE_H
 #define REFERENCE_H

@@ -67,7 +67,7 @@ const lathe_op *lathe_find(const char *name) {
 }
 
 const char *lathe_implementation(const lathe_variant *variant) {
-  return variant->implementation ? variant->implementation : variant->op->family;
+  return variant->implementation ? variant->implementation : variant->op->template_name;
 }
 
 const char *lathe_why_not(const lathe_variant *variant, uint64_t features) {

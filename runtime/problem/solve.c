@@ -50,20 +50,20 @@ typedef struct solver {
   reference_part as; /* what all parts are asked, but for what is theirs */
 } solver;
 
-static bool is_of(const lathe_op *op, const char *family) {
-  return op->family && strcmp(op->family, family) == 0;
+static bool is_of(const lathe_op *op, const char *name) {
+  return op->template_name && strcmp(op->template_name, name) == 0;
 }
 
 static bool goes_by_row(const lathe_op *op) {
   return is_of(op, "rows");
 }
 
-/* A reference written by hand, of an op without a family, has one part. */
+/* A reference written by hand, of an op without a template, has one part. */
 static bool is_whole(const lathe_op *op) {
-  return !op->family;
+  return !op->template_name;
 }
 
-/* A reference of no family that is known here is steps, which see all operands. */
+/* A reference of no template that is known here is steps, which see all operands. */
 static bool is_steps(const lathe_op *op) {
   return !is_whole(op) && !is_of(op, "map") && !is_of(op, "rows") && !is_of(op, "reduce");
 }

@@ -258,7 +258,7 @@ static const option_row rows[] = {
      .to = TO(o.batch_size), .least = 1, .most = (uint64_t)1 << 40},
     {"implementation", "A,B",
      "ways to compute an op, where its spec names several\n"
-     "(simd, for_loop), or the family's own (contract)",
+     "(simd, for_loop), or the op's own template (contract)",
      .set = set_list, .to = TO(o.implementation)},
     {"variant", "GLOB", "variants by name", .set = set_list, .to = TO(o.variant)},
     {"device", "D,...", "devices by name", .set = set_list, .to = TO(o.device)},

@@ -88,7 +88,7 @@ static choice mark_variants(const char *list) {
   return c;
 }
 
-/* Ways to compute an op go by the spec's word for them, or by the family of its templates. */
+/* Ways to compute an op go by the spec's word for them, or by the name of its template. */
 static choice mark_implementations(const char *list) {
   choice c = choice_of("implementation", "--list-variants lists them", lathe_variant_count);
 

@@ -1,5 +1,5 @@
--- Kernels in C for the CPU: the parameters of each family's template. The instruction sets are rows of
--- gen/instruction_sets.lua.
+-- Kernels in C for the CPU: the parameters of each template. The instruction sets are rows of
+-- gen/pour/instruction_sets.lua.
 --
 -- A parameter's values are a range { least, most } of whole numbers or a list of names; short
 -- gives the letters that a variant's name carries, or one entry per value. The first that a
@@ -59,8 +59,9 @@ return {
   kind = "cpu",
   lowering = "lower_c",
   extension = ".c",
+  defaults = use "defaults.lua",
   backends = instruction_sets,
-  families = {
+  templates = {
     map = {
       { "unroll", range = { 1, 16 }, default = 1, short = "u" },
       { "store", names = { "temporal", "streaming" }, default = "temporal", short = { streaming = "nt" } },
@@ -96,17 +97,17 @@ return {
     },
   },
   implementations = {
-    simd = { family = "chain" },
+    simd = { template = "chain" },
     -- Sums of products as products of matrices, and values of no sum for themselves; each sum of what is stored before.
-    product = { family = "contract", steps = { points = true } },
-    unfused = { family = "contract", steps = { points = true, stored = true } },
+    product = { template = "contract", steps = { points = true } },
+    unfused = { template = "contract", steps = { points = true, stored = true } },
   },
-  -- Whether the variants of an op by templates of a family have a function NAME_workspace: where rows are summed by
+  -- Whether the variants of an op by a template have a function NAME_workspace: where rows are summed by
   -- column, and of steps.
-  workspace = function(op, family)
-    return family == "contract" or family == "chain" or op.column_reductions > 0
+  workspace = function(op, template)
+    return template == "contract" or template == "chain" or op.column_reductions > 0
   end,
-  -- The families whose templates define NAME_ways for each variant: of steps.
+  -- The templates that define NAME_ways for each variant: of steps.
   ways = { contract = true, chain = true },
   -- What a combination must satisfy for an op in some precisions; returns the reason where it does not.
   constraint = function(params, backend, op, dtypes)

@@ -1,6 +1,6 @@
 //@ if first then
-/* Layers, of which each row of a batch goes through all (gen/chain.lua): `rows` rows at a time, so that what is between
- * layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after the
+/* Layers, of which each row of a batch goes through all (gen/program/chain.lua): `rows` rows at a time, so that what is
+ * between layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after the
  * other, so that their order is always the same; of many rows they carry their rounding errors along. */
 #include "contract.h"
 #include "dispatch.h"

@@ -1,5 +1,5 @@
 //@ -- One pass of reductions over `count` points: for each reduction named r, leaves the plain
-//@ -- number r. The rows and the reduce family share it.
+//@ -- number r. The templates rows.c and reduce.c share it.
 //@ --
 //@ -- Limited by reading: each vector is a load and one to three operations, and enough
 //@ -- accumulators hide the latency of the combination. Points are taken in blocks of DEPTH terms

@@ -3,7 +3,7 @@
 //@ local P = use "parts.c"
 //@ local passes, point, finish, totals = k.passes, k.last, k.finish, k.totals
 //@ P.define_all()
-//@ local per_row, joins = op.family == "rows", op.family == "reduce"
+//@ local per_row, joins = op.template == "rows", op.template == "reduce"
 //@ local points = per_row and "count" or "part->count"
 //@ local G = use "gather.c"
 //@ local function gather(phase, pass)

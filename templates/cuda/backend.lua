@@ -44,6 +44,7 @@ return {
   extension = ".cu",
   rule = "nvcc",
   schedule = use "schedule.lua",
+  defaults = use "defaults.lua",
   backends = {
     { name = "cuda", features = { "SM80" } },
   },
@@ -54,7 +55,7 @@ return {
   -- blocks for each multiprocessor; cache: what is read and written `once` leaves the caches first;
   -- threads: most of a block that shares a row, hold: 16-byte accesses that a thread holds of a row; ahead: whether
   -- blocks stay for many rows and read them before their turn.
-  families = {
+  templates = {
     map = {
       { "block", range = { 32, 1024 }, default = 256, short = "b" },
       { "unroll", range = { 1, 16 }, default = 2, short = "u" },
@@ -103,11 +104,11 @@ return {
     },
   },
   implementations = {
-    for_loop = { family = "chain" },
-    coopmat = { family = "chain_matrix" },
+    for_loop = { template = "chain" },
+    coopmat = { template = "chain_matrix" },
     -- Sums of products as products of matrices, and values of no sum for themselves; each sum of what is stored before.
-    product = { family = "contract", steps = { points = true } },
-    unfused = { family = "contract", steps = { points = true, stored = true } },
+    product = { template = "contract", steps = { points = true } },
+    unfused = { template = "contract", steps = { points = true, stored = true } },
   },
   constraint = function(params, _, _, dtypes)
     local block, unroll = params.block, params.unroll

@@ -1,6 +1,6 @@
 //@ if first then
-/* Layers, of which each row of a batch goes through all (gen/chain.lua), in one launch, by a thread a row (chain.h). Sums
- * over the batch follow, a launch each, as of any contraction. */
+/* Layers, of which each row of a batch goes through all (gen/program/chain.lua), in one launch, by a thread a row
+ * (chain.h). Sums over the batch follow, a launch each, as of any contraction. */
 //@ end
 //@ local P = use "parts.cu"
 //@ local T = use "contract_step.cu"

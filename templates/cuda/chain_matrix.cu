@@ -1,6 +1,6 @@
 //@ if first then
-/* Layers, of which each row of a batch goes through all (gen/chain.lua), in one launch, by tensor cores (tensor_layers.h).
- * All sums over the batch follow in another (totals.h). */
+/* Layers, of which each row of a batch goes through all (gen/program/chain.lua), in one launch, by tensor cores
+ * (tensor_layers.h). All sums over the batch follow in another (totals.h). */
 //@ end
 //@ local P = use "parts.cu"
 //@ local S = use "../c/contract_step.c"

@@ -9,7 +9,7 @@ static __device__ __forceinline__ float lathe_exp_near_f16(float x) {
   return lathe_power(x * 0x1.715476p0f);
 }
 
-/* erfc by the polynomials of gen/vecmath.lua. Below 7/8 it is (1 - x) - x p(x^2), above
+/* erfc by the polynomials of gen/pour/vecmath.lua. Below 7/8 it is (1 - x) - x p(x^2), above
  * e^(-x^2) u p(u), with a polynomial of its own. */
 static __device__ __forceinline__ float lathe_erfc_below(float x, float square) {
   float near = -0x1.44aba8p-11f;

@@ -1,5 +1,5 @@
 -- How the work of CUDA's kernels is cut: what the kernels and the host's side must agree on. Each function makes the
--- record of a part's kernels, with one for each variant under `variants`; see gen/schedule.lua for what it is given.
+-- record of a part's kernels, with one for each variant under `variants`, of what gen/schedule/schedule.lua gives it.
 --   work               what the kernels work on: templates/gpu/work.lua
 --   variants[i]        with `launches`, which kernels calls launch: rows { when, kernels } of runtime/library/launch.h
 

@@ -7,7 +7,7 @@
 --                    leaves, by the operand's name; and which of its values go to memory
 --   steps[i].a.exact whether a factor of a total has no more digits than tensor cores take; the same of b
 --   shapes           the blocks: { name, rounds, bm, columns, warps_m, warps_n, stages, threads, at_once }
---                    rounds: whether f32 is rounded to tf32, but in layers that decide something (gen/chain.lua)
+--                    rounds: whether f32 is rounded to tf32, but where layers decide something (gen/program/chain.lua)
 --   pairs            those of two layers of many rows (two_layers.h): { name, hidden, columns, at_once, maps, threads }
 --   together         those of the totals (totals.h): { name, rounds, side, terms, threads, at_once, rate, start }
 

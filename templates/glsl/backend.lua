@@ -14,12 +14,13 @@ return {
   extension = ".comp",
   rule = "glsl",
   schedule = use "schedule.lua",
+  defaults = use "defaults.lua",
   backends = {
     { name = "vulkan", features = {} },
   },
   -- What the compiler must know besides GLSL itself and what all kernels use. configure tries each of
   -- these; a variant that needs one that is lacking is a row with the reason. Element types need some
-  -- (gen/types.lua), and so can a parameter's value: needs = { [value] = { ... } } beside its short name. What
+  -- (gen/base/types.lua), and so can a parameter's value: needs = { [value] = { ... } } beside its short name. What
   -- needs more than its types do is a module of its own, which only devices that know the extension are given:
   -- needs_apart.
   tried_extensions = {
@@ -36,7 +37,7 @@ return {
   targets = { GL_NV_cooperative_matrix2 = "vulkan1.3" },
   -- block: invocations of a workgroup; unroll: 16-byte accesses of an invocation in flight at once;
   -- waves: most workgroups for each multiprocessor.
-  families = {
+  templates = {
     map = {
       { "block", range = { 32, 1024 }, default = 256, short = "b" },
       { "unroll", range = { 1, 16 }, default = 2, short = "u" },
@@ -83,9 +84,9 @@ return {
     },
   },
   implementations = {
-    for_loop = { family = "chain" },
-    coopmat = { family = "chain_matrix" },
-    coopvec = { family = "chain_vector" },
+    for_loop = { template = "chain" },
+    coopmat = { template = "chain_matrix" },
+    coopvec = { template = "chain_vector" },
   },
   -- Why an op can have no kernel in a precision, or nil: push constants hold the addresses of its operands
   -- and of the workspace, dimensions and scalars, and not every device has more than 128 bytes of them.

@@ -1,4 +1,4 @@
-//@ -- Functions of numbers: what GLSL lacks, or computes to fewer digits. Cheaper forms are gen/narrow.lua's.
+//@ -- Functions of numbers: what GLSL lacks, or computes to fewer digits. Cheaper forms are gen/pour/narrow.lua's.
 //@ local wide = k.number == "double"
 //@ function piece.lathe_copysign()
 $k.number$ lathe_copysign($k.number$ magnitude, $k.number$ sign) {

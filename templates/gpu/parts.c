@@ -1,4 +1,4 @@
-//@ -- What the templates of all families share on any GPU.
+//@ -- What all templates share on any GPU.
 //@
 //@ -- Calls a point function; value(x) is the text of each input.
 //@ function call(point, value)

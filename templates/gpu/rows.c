@@ -2,11 +2,11 @@
 //@ -- their point functions read.
 //@
 //@ -- What a kernel is written from, a lowered program of which the point functions are defined here:
-//@ --   phases, active           of the program, see gen/passes.lua
+//@ --   phases, active           of the program, see gen/program/passes.lua
 //@ --   outputs                  its points
 //@ --   passes, point            the point functions of the phases, false for one without a pass, and of the outputs
 //@ --   all                      both in one list
-//@ --   totals, uniforms(step)   statements, see gen/lower.lua
+//@ --   totals, uniforms(step)   statements, see gen/pour/lower.lua
 //@ --   gathered(p)              the type of what phase p gathers
 //@ -- define(point) and define_gatherer(type, phase) write definitions. Programs with reductions of the same kinds
 //@ -- share gatherers.

@@ -1,4 +1,4 @@
--- Operands of types of their own in every family, beside each other and alone.
+-- Operands of types of their own by every template, beside each other and alone.
 
 local vector = include "include/vector.lua"
 
@@ -19,35 +19,35 @@ with("requantised", {
   inputs = { x = typed("i8", "n"), z = typed("u8", "n") },
   outputs = { y = typed("u8", "n") },
   compute = function(x, z) return x * 0.375 + z * 0.5 end,
-  sizes = vector.sizes, variants = vector.map,
+  sizes = vector.sizes,
 })
 
 with("doubled_in_place", {
   inputs = { x = typed("i8", "n") },
   outputs = { y = typed("i8", "n") },
   compute = function(x) return 2 * x end,
-  sizes = vector.sizes, variants = vector.map, in_place = true,
+  sizes = vector.sizes, in_place = true,
 })
 
 with("scaled_by_one", {
   inputs = { x = { "n" }, scale = typed("bf16") },
   outputs = { y = typed("f16", "n"), q = typed("i8", "n") },
   compute = function(x, scale) return { y = x * scale, q = 100 * x } end,
-  sizes = vector.sizes, variants = vector.map,
+  sizes = vector.sizes,
 })
 
 with("sum_of_bytes", {
   inputs = { x = typed("i8", "n"), w = { "n" } },
   outputs = { r = {} },
   compute = function(x, w) return sum(x * w) end,
-  sizes = vector.sizes, variants = vector.reduce,
+  sizes = vector.sizes,
 })
 
 with("first_largest_byte", {
   inputs = { x = typed("u8", "n") },
   outputs = { r = {}, largest = typed("u8") },
   compute = function(x) return { r = argmax(x), largest = max(x) } end,
-  sizes = vector.sizes, variants = vector.reduce,
+  sizes = vector.sizes,
 })
 
 with("softmax_of_bytes", {
@@ -59,14 +59,14 @@ with("softmax_of_bytes", {
     local s = sum(e, "cols")
     return { y = 255 * e / s * 4, total = s }
   end,
-  sizes = vector.grid_sizes, variants = vector.rows,
+  sizes = vector.grid_sizes,
 })
 
 with("picked_bytes", {
   inputs = { x = typed("i8", "rows", "cols"), target = { "rows", index = "cols" } },
   outputs = { y = typed("i8", "rows") },
   compute = function(x, target) return at(x, target) - mean(x, "cols") end,
-  sizes = vector.grid_sizes, variants = vector.row_totals,
+  sizes = vector.grid_sizes,
 })
 
 with("centred_bytes", {
@@ -76,5 +76,5 @@ with("centred_bytes", {
     local y = x - mean(x, "cols")
     return { y = y * 0.5, c = sum(y * w, "rows") * 0.125 }
   end,
-  sizes = vector.grid_sizes, variants = vector.rows,
+  sizes = vector.grid_sizes,
 })

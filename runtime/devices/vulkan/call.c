@@ -111,7 +111,7 @@ static bool is_other(const vulkan_call *c, uint64_t set) {
   return c->remote.head.other && set % 2;
 }
 
-/* The arguments in the order of gen/lower_glsl.lua, which sees to it that they fit. */
+/* The arguments in the order of gen/pour/lower_glsl.lua, which sees to it that they fit. */
 static void push_arguments(vulkan_call *c, uint64_t set) {
   const lathe_op *op = c->remote.head.variant->op;
   const bool others = is_other(c, set);

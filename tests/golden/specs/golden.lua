@@ -1,4 +1,4 @@
--- One op per family, for the golden files: short, and apart from the project's own specs.
+-- One op per template, for the golden files: short, and apart from the project's own specs.
 
 local backends = { "scalar", "sse2", "avx2", "avx512" }
 

@@ -1,4 +1,4 @@
--- One op of each family, for the golden files of the GLSL templates.
+-- One op for each template, for the golden files of the GLSL templates.
 
 local function small(name, row)
   row.dtypes, row.ulp = { "f32" }, { f32 = 4 }

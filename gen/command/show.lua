@@ -1,0 +1,174 @@
+-- Prints the records of the stages for a person to read.
+
+local axes = require "axes"
+local formula = require "formula"
+local text = require "text"
+
+local show = {}
+
+-- Outputs as roots of formulas.
+local function roots_of(values)
+  return text.map(values, function(value)
+    return { begins = value.operand.name .. " =", node = value.node }
+  end)
+end
+
+local function put(lines, indent, ...)
+  for _, line in ipairs { ... } do
+    lines[#lines + 1] = indent .. line
+  end
+end
+
+-- ---- trace ----------------------------------------------------------------------------------------
+
+-- The op's operands with their axes, and what its outputs are.
+function show.trace(op, lines)
+  local inputs, outputs = {}, {}
+  for _, operand in ipairs(op.operands) do
+    table.insert(operand.output and outputs or inputs, operand.name .. " " .. axes.list(operand.dims))
+  end
+  put(lines, "  ", "inputs   " .. table.concat(inputs, ", "), "outputs  " .. table.concat(outputs, ", "))
+  for _, scalar in ipairs(op.scalars) do
+    put(lines, "  ", "scalar   " .. scalar.name .. " = " .. formula.number(scalar.value))
+  end
+  put(lines, "  ", "kind     " .. op.kind .. ": " .. op.kind_says)
+  put(lines, "  ", table.unpack((formula.lines(roots_of(op.values), op.dims, 0))))
+end
+
+-- ---- program --------------------------------------------------------------------------------------
+
+local function reduction_roots(reductions)
+  return text.map(reductions, function(reduction)
+    local names = reduction.second and reduction.name .. ", " .. reduction.second or reduction.name
+    return { begins = names .. " = " .. reduction.kind .. " of", node = reduction.term }
+  end)
+end
+
+-- One program: its phases, and what follows from them.
+local function show_passes(prog, dims, lines)
+  local taken = 0
+  local function write(title, roots)
+    if #roots > 0 then
+      local made
+      made, taken = formula.lines(roots, dims, taken)
+      put(lines, "    ", title)
+      put(lines, "      ", table.unpack(made))
+    end
+  end
+  for p, phase in ipairs(prog.phases) do
+    local roots = reduction_roots(phase.reductions)
+    for _, kept in ipairs(phase.stash) do
+      roots[#roots + 1] = { begins = "kept(" .. kept.operand.name .. ") =", node = kept.node }
+    end
+    for _, pick in ipairs(phase.picks) do
+      roots[#roots + 1] = { begins = pick.name .. " = at " .. pick.index .. " of", node = pick.term }
+    end
+    write("phase " .. p, roots)
+  end
+  write("points", roots_of(prog.points))
+  write("over the rows", reduction_roots(prog.column_reductions))
+  write("columns", roots_of(prog.columns))
+  write("totals", roots_of(prog.totals))
+end
+
+-- What a contraction's steps are.
+local function show_steps(record, dims, lines)
+  local taken = 0
+  for _, step in ipairs(record.steps) do
+    local groups = text.map({ "batch", "m", "n", "k" }, function(group)
+      return group .. " = { " .. table.concat(text.map(step[group], function(run)
+        return table.concat(text.map(run, function(place)
+          return dims[place]
+        end), " ")
+      end), ", ") .. " }"
+    end)
+    put(lines, "    ", step.name .. ": sum of a * b, " .. table.concat(groups, ", "))
+    local roots = { { begins = "a =", node = step.a }, { begins = "b =", node = step.b } }
+    table.move(roots_of(step.values), 1, #step.values, 3, roots)
+    local made
+    made, taken = formula.lines(roots, dims, taken)
+    put(lines, "      ", table.unpack(made))
+  end
+end
+
+-- The programs of an op's parts, each once with the parts and ways that have it; not that of the references, which is
+-- mostly of bounds of errors.
+function show.program(programs, lines)
+  local list, of = {}, {}
+  local function add(prog, who)
+    if not of[prog] then
+      of[prog] = {}
+      list[#list + 1] = prog
+    end
+    table.insert(of[prog], who)
+  end
+  for _, file in ipairs(programs.op.sources) do
+    for _, part in ipairs(not file.host and file.parts or {}) do
+      local made = programs.parts[part]
+      local seen = {}
+      if made.steps then
+        add(made.steps, part.stem)
+      end
+      for _, way in ipairs(made.steps and {} or { "again", "held", "short" }) do
+        if not seen[made[way]] then
+          seen[made[way]] = true
+          add(made[way], part.stem .. (way ~= "again" and " " .. way or ""))
+        end
+      end
+    end
+  end
+  for _, prog in ipairs(list) do
+    put(lines, "  ", (prog.steps and "steps" or "passes") .. " of " .. table.concat(of[prog], ", "))
+    local how = prog.steps and show_steps or show_passes
+    how(prog, programs.op.dims, lines)
+  end
+end
+
+-- ---- schedule -------------------------------------------------------------------------------------
+
+local widest = 110
+
+-- A plain record on one line: its list, then its fields by name.
+local function one_line(value)
+  if type(value) ~= "table" then
+    return tostring(value)
+  end
+  local cells = {}
+  for key, field in text.sorted_pairs(value) do
+    cells[#cells + 1] = (math.type(key) == "integer" and "" or key .. " = ") .. one_line(field)
+  end
+  return "{ " .. table.concat(cells, ", ") .. " }"
+end
+
+-- Its fields a line each, and those deeper that have no room on one.
+local function show_record(record, lines, indent)
+  for key, value in text.sorted_pairs(record) do
+    local name = math.type(key) == "integer" and "-" or key .. " ="
+    local line = indent .. name .. " " .. one_line(value)
+    if type(value) ~= "table" or #line <= widest then
+      lines[#lines + 1] = line
+    else
+      put(lines, indent, name)
+      show_record(value, lines, indent .. "  ")
+    end
+  end
+end
+
+function show.schedule(scheduled, lines)
+  for _, file in ipairs(scheduled.op.sources) do
+    for _, part in ipairs(not file.host and file.parts or {}) do
+      local made, shared = scheduled.parts[part], {}
+      for key, value in next, made do
+        shared[key] = key ~= "part" and key ~= "programs" and key ~= "variants" and value or nil
+      end
+      put(lines, "  ", "part " .. part.stem .. " in " .. file.path)
+      show_record(shared, lines, "    ")
+      for i, variant in ipairs(part.variants) do
+        put(lines, "    ", "variant " .. variant.name, variant.params_text ~= "" and "  " .. variant.params_text or nil)
+        show_record(made.variants[i] or {}, lines, "      ")
+      end
+    end
+  end
+end
+
+return show

@@ -1,0 +1,88 @@
+-- Lowers an op's steps (steps.lua) to one language, for its contract template. What that gets is a lowering of
+-- lower.lua's, `k`, with
+--   k.record   the op's record of steps; k.stride: steps.stride; k.chain: that of chain.lua, where it is one
+--   k.own      the same lowering, of what is in memory in the type that is computed in, as temporaries are
+--   k.steps    for each step { name, of, a, b, values }: `of` is what the record has of it; a and b are the parts of
+--              its factors, with the one result "packed"; values is the part of what it stores
+-- A part has what it takes to compute its graphs at a point:
+--   part.k         the lowering: its uniforms("call") are wanted ahead of the point function's calls
+--   part.point     the point function; its inputs of kind "element" are those of operands and temporaries, that of
+--                  kind "result" is what the step's sum comes to
+--   part.results   { name, node }: the variables that the point function sets
+--   part.scalars   { name, place }: the op's scalars that it reads; part.points: { name, places }: the axes whose
+--                  points it counts, which are scalars to it
+
+local axes = require "axes"
+local expr = require "expr"
+local lower = require "lower"
+local steps = require "steps"
+local text = require "text"
+
+local lower_steps = {}
+
+local function places_of(set)
+  local places = {}
+  for place = 1, 62 do
+    places[#places + 1] = set & axes.at(place) ~= 0 and place or nil
+  end
+  return places
+end
+
+-- A lowering for the operands of a record, under a name of its own.
+local function lowering(language, part, dtype, name, record, dims)
+  local pass = { reductions = {}, picks = {}, stash = {} }
+  return lower.kernel(language, part.backend.name, dtype, name, record.operands,
+    {
+      phases = { pass }, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, random = false,
+      inner = axes.all(dims),
+    }, dims)
+end
+
+-- The part of a step that has these results.
+local function part_of(k, op, results)
+  local scalars, points, known, memo = {}, {}, {}, {}
+  local counted = {
+    points = function(node)
+      if not known[node] then
+        known[node] = expr.leaf("scalar", node.name)
+        points[#points + 1] = { name = node.name, places = places_of(node.k) }
+      end
+      return known[node]
+    end,
+  }
+  results = text.map(results, function(result)
+    return { name = result.name, node = expr.rewrite(result.node, counted, memo) }
+  end)
+  local is_read = {}
+  expr.visit(text.map(results, function(result)
+    return result.node
+  end), function(node)
+    is_read[node.op == "scalar" and node.name or node] = true
+  end)
+  for place, scalar in ipairs(op.scalars) do
+    scalars[#scalars + 1] = is_read[scalar.name] and { name = scalar.name, place = place } or nil
+  end
+  return { k = k, point = k:point("point", results), results = results, scalars = scalars, points = points }
+end
+
+-- What the contract template of a language gets for a part of sources.lua's and the op's record of steps.
+function lower_steps.kernel(language, op, part, record)
+  local k = lowering(language, part, part.dtype, part.stem, record, op.dims)
+  k.stride, k.record, k.own = steps.stride, record, lowering(language, part, k.compute, part.stem, record, op.dims)
+  k.steps = text.map(record.steps, function(step)
+    local name = part.stem .. "_" .. step.name
+    local function of(ending, results)
+      return part_of(lowering(language, part, part.dtype, name .. ending, record, op.dims), op, results)
+    end
+    return {
+      name = name, of = step,
+      a = of("_a", { { name = "packed", node = step.a } }), b = of("_b", { { name = "packed", node = step.b } }),
+      values = of("_values", text.map(step.values, function(value)
+        return { name = value.operand.name .. "_", node = value.node }
+      end)),
+    }
+  end)
+  return k
+end
+
+return lower_steps

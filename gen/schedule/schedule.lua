@@ -1,0 +1,61 @@
+-- The stage between the programs and the text: how each kernel's work is cut. What there is to decide is a language's
+-- own, and stands beside its templates in schedule.lua, with the measurements that speak for it. An op's record, in
+-- which nothing is text:
+--
+--   { op, parts, reference }
+--   parts[part]     { part, programs, variants, ... }: variants has a record for each of the part's, and what is
+--                   said of all of them stands beside; see templates/*/schedule.lua
+--   reference       as in program.lua
+
+local capacity = require "capacity"
+local passes = require "passes"
+local text = require "text"
+local types = require "types"
+
+local schedule = {}
+
+-- What a language's schedule is made from: the op and the part with its programs and variants; the operands of which
+-- rows that are read again are read element by element; how many elements an access of 16 bytes has, of steps those of
+-- the part's type, whether operands have types of their own, and the bits of the numbers computed with; element_of: the
+-- row of types.lua of an operand's elements.
+local function facts(op, part, programs)
+  local width, mixed = types.access(programs.steps and {} or op.operands, part.dtype)
+  return {
+    op = op, part = part, programs = programs, variants = part.variants, width = width, mixed = mixed,
+    bits = 8 * types[types.compute(part.dtype)].bytes, elements = programs.again and passes.elements(programs.again),
+    element_of = function(operand)
+      return types[operand.temporary and types.compute(part.dtype) or operand.dtype or operand.storage or part.dtype]
+    end,
+  }
+end
+
+-- Refuses variants of more steps than a call has places for launches.
+local function check_launches(op, made)
+  for i, variant in ipairs(made.variants) do
+    if variant.steps and #variant.steps > capacity.launches then
+      text.fail(op.where "variants", "variants: %s: expected at most the %d launches that a call has, found %d for "
+        .. "'%s': one for each sum, but for those that an implementation does together", op.name, capacity.launches,
+        #variant.steps, made.part.variants[i].how)
+    end
+  end
+end
+
+-- The record of an op from that of its programs.
+function schedule.of(programs)
+  local op, parts = programs.op, {}
+  for _, file in ipairs(op.sources) do
+    for _, part in ipairs(file.parts or {}) do
+      local of_template = part.backend.schedule and part.backend.schedule[part.template]
+      if not parts[part] then
+        local own = programs.parts[part]
+        local made = of_template and of_template(facts(op, part, own)) or { variants = {} }
+        made.part, made.programs = part, own
+        check_launches(op, made)
+        parts[part] = made
+      end
+    end
+  end
+  return { op = op, parts = parts, reference = programs.reference }
+end
+
+return schedule

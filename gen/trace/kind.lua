@@ -1,0 +1,75 @@
+-- What kind of work an op is, finer than by the template that computes it: what its default variants depend on.
+
+local chain = require "chain"
+local expr = require "expr"
+
+local kind = {}
+
+local function any(list, is)
+  for _, item in ipairs(list) do
+    if is(item) then
+      return true
+    end
+  end
+  return false
+end
+
+-- Whether a factor of some product has a type of its own.
+local function is_typed(op)
+  local own, found = {}, false
+  for _, operand in ipairs(op.operands) do
+    own[operand.name] = operand.storage
+  end
+  for _, step in ipairs(op.steps.steps) do
+    expr.visit({ step.a, step.b }, function(node)
+      found = found or node.op == "input" and own[node.name]
+    end)
+  end
+  return found
+end
+
+-- Whether a batch's rows go through several layers, whatever type they are computed in; or it is the gradient of an op
+-- whose rows do: that of a single layer is products after each other too, of matrices as large as the layer's.
+local function is_chain(op)
+  local made, layers = op.steps and chain.of(op.steps, "any"), 0
+  for _, of_step in ipairs(made and made.kinds or {}) do
+    layers = layers + (of_step == "layer" and 1 or 0)
+  end
+  return layers > 1 and (not op.forward or is_chain(op.forward))
+end
+
+-- { name, says, template, is }: what it is in words; and the template that computes its ops, of which is(op) tells
+-- those of the kind. The first that fits is an op's.
+local kinds = {
+  { "map", "values at each point, without reductions", "map" },
+  {
+    "reduce_to_index", "reductions over everything, one of them to an index", "reduce",
+    function(op)
+      return any(op.values, function(value) return value.node.type == "n" end)
+    end,
+  },
+  { "reduce", "reductions over everything", "reduce" },
+  {
+    "rows_to_totals", "reductions of each row, and nothing else", "rows",
+    function(op)
+      return not any(op.operands, function(operand) return operand.output and operand.place ~= "row" end)
+    end,
+  },
+  { "rows", "reductions of rows, and values that are made of them", "rows" },
+  { "chain", "sums of products after each other, for each row of a batch", "contract", is_chain },
+  { "contract_typed", "sums of products, some of whose factors have a type of their own", "contract", is_typed },
+  { "contract", "sums of products", "contract" },
+  { "other", "what no template does", "other" },
+}
+
+-- The kind of an op that has a template: its name, and what that is in words.
+function kind.of(op)
+  for _, row in ipairs(kinds) do
+    local name, says, template, is = table.unpack(row)
+    if op.template == template and (not is or is(op)) then
+      return name, says
+    end
+  end
+end
+
+return kind

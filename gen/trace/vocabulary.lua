@@ -1,0 +1,103 @@
+-- The functions of specs, by name, as functions of nodes (expr.lua).
+
+local axes = require "axes"
+local expr = require "expr"
+
+-- The name of an axis, for an example.
+local function some_axis()
+  local names = expr.axes().names
+  return names[#names] or "cols"
+end
+
+-- What a reduction goes over: axes that its argument has.
+local function expect_axes(node, set, name)
+  if node.axes == 0 then
+    error(string.format("%s: expected what varies over some axis, found what is the same at every point; write x * "
+      .. "count(\"%s\") for the sum of an x along an axis, and x for its mean, max and min", name, some_axis()), 0)
+  elseif set & ~node.axes ~= 0 then
+    error(string.format("%s: expected axes out of those of its argument, %s; found %s", name,
+      axes.show(expr.axes().names, node.axes), axes.show(expr.axes().names, set)), 0)
+  end
+  return set
+end
+
+-- A function that makes reductions, and goes by a name in messages. The names of the axes to go over follow its
+-- argument; without names it goes over all that the argument has.
+local function reducer(op, name)
+  return function(...)
+    local given = select("#", ...)
+    if given > 1 and type((select(2, ...))) ~= "string" then
+      error(string.format("%s: expected the names of axes after the argument, as in %s(x, \"%s\"), found a %s", name,
+        name, some_axis(), type((select(2, ...)))), 0)
+    end
+    expr.expect_count(name, 1, math.min(given, 1))
+    local node = expr.argument((...), "r", name, 1)
+    local set = given > 1 and axes.named(expr.axes().names, name, select(2, ...)) or node.axes
+    return expr.make(op, { node }, expect_axes(node, set, name))
+  end
+end
+
+-- Of one argument, and names of axes, a reduction; of two the element-wise operation of that name, as in mathematics.
+local function either(name, one)
+  local two = expr[name]
+  return function(...)
+    local reduces = select("#", ...) == 1 or type((select(2, ...))) == "string"
+    return (reduces and one or two)(...)
+  end
+end
+
+-- Two comparisons, or more, as one.
+local function joined(name)
+  local two = expr[name]
+  return function(...)
+    local given = select("#", ...)
+    local all = given > 2 and ... or two(...)
+    for i = 2, given > 2 and given or 0 do
+      all = two(all, (select(i, ...)))
+    end
+    return all
+  end
+end
+
+local sum_for_mean = reducer("sum", "mean")
+local function mean(...)
+  local total = sum_for_mean(...)
+  return total / expr.count(total.k)
+end
+
+local vocabulary = {
+  max = either("max", reducer("maximum", "max")),
+  min = either("min", reducer("minimum", "min")),
+  sum = reducer("sum", "sum"),
+  argmax = reducer("argmax", "argmax"),
+  argmin = reducer("argmin", "argmin"),
+  mean = mean,
+  count = function(...)
+    return expr.count(select("#", ...) > 0 and axes.named(expr.axes().names, "count", ...) or expr.axes().all)
+  end,
+  at = function(...)
+    local x, index = ...
+    expr.expect_count("at", 2, select("#", ...))
+    x, index = expr.argument(x, "r", "at", 1), expr.argument(index, "x", "at", 2)
+    return expr.make("pick", { x, index }, index.k)
+  end,
+  all_of = joined "all_of",
+  any_of = joined "any_of",
+  clamp = function(x, low, high)
+    x, low = expr.argument(x, "r", "clamp", 1), expr.argument(low, "r", "clamp", 2)
+    return expr.min(expr.max(x, low), expr.argument(high, "r", "clamp", 3))
+  end,
+  isnan = function(x)
+    x = expr.argument(x, "r", "isnan", 1)
+    return expr.ne(x, x)
+  end,
+}
+for _, name in ipairs {
+  "abs", "sqrt", "fma", "copysign", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid",
+  "erf", "erfc", "sin", "cos", "pow", "rsqrt", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne", "negate",
+  "select", "random", "detach",
+} do
+  vocabulary[name] = expr[name]
+end
+
+return vocabulary

@@ -1,0 +1,34 @@
+-- The rows of variants that ops have on CUDA where their specs do not say: by the kinds of gen/trace/kind.lua.
+-- Dispatch calls the first that prefers the size, in bytes of all operands together, and that a device can run.
+
+return {
+  map = { { backend = "cuda", block = { 128, 256 }, unroll = 1 } },
+  -- Short inputs are a matter of many threads; with more than that of two operands of 16 bits in each thread's
+  -- registers, long ones of few. dot of 2^20 and 2^24 in f16 takes 3.27 and 27.3 us in the first form on an H200,
+  -- 3.39 and 20.5 in the second; sum of 2^20, 2.67 and 2.89.
+  reduce = {
+    { backend = "cuda", block = 512, unroll = 2, waves = 4, prefer = { to = 2 ^ 24 } },
+    { backend = "cuda", block = 512, unroll = 4, waves = 2 },
+  },
+  -- The more elements a thread takes at a time, the less often it compares; short inputs are a matter of the one time
+  -- that it looks for the place among them.
+  reduce_to_index = { { backend = "cuda", block = 256, unroll = 4, waves = 4 } },
+  rows = { { backend = "cuda" } },
+  rows_to_totals = { { backend = "cuda" } },
+  -- Tensor cores first.
+  contract = {
+    { backend = "cuda", unit = "wgmma", bn = "auto", stages = 4, dtypes = { "f16", "bf16" } },
+    { backend = "cuda", unit = "mma", dtypes = { "f16", "bf16" } },
+    { backend = "cuda", unit = "wgmma", products = "tf32", bn = "auto", dtypes = "f32" },
+    { backend = "cuda", unit = "mma", products = "tf32", dtypes = "f32" },
+    { backend = "cuda", bn = "auto" },
+  },
+  contract_typed = { { backend = "cuda" } },
+  chain = {
+    { backend = "cuda", implementation = "coopmat", products = "tf32", dtypes = "f32" },
+    { backend = "cuda", implementation = "coopmat", dtypes = { "f32", "f16", "bf16" } },
+    { backend = "cuda" },
+    { backend = "cuda", implementation = "for_loop" },
+  },
+  other = { { backend = "cuda" } },
+}

@@ -1,0 +1,26 @@
+-- The rows of variants that ops have on Vulkan where their specs do not say: by the kinds of gen/trace/kind.lua.
+-- Dispatch calls the first that prefers the size, in bytes of all operands together, and that a device can run.
+
+return {
+  map = { { backend = "vulkan", block = { 128, 256 }, unroll = 1 } },
+  -- As on CUDA.
+  reduce = {
+    { backend = "vulkan", block = 512, unroll = 2, waves = 4, prefer = { to = 2 ^ 24 } },
+    { backend = "vulkan", block = 512, unroll = 4, waves = 2 },
+  },
+  reduce_to_index = { { backend = "vulkan", block = 256, unroll = 4, waves = 4 } },
+  rows = { { backend = "vulkan" } },
+  rows_to_totals = { { backend = "vulkan" } },
+  -- Matrices first.
+  contract = {
+    { backend = "vulkan", unit = "matrix", bm = 128, bn = 128, bk = 32, dtypes = "f16" },
+    { backend = "vulkan", bn = 128 },
+  },
+  contract_typed = { { backend = "vulkan", bn = 128 } },
+  chain = {
+    { backend = "vulkan", implementation = "coopmat", dtypes = "f16" },
+    { backend = "vulkan" },
+    { backend = "vulkan", implementation = "for_loop" },
+  },
+  other = { { backend = "vulkan" } },
+}
