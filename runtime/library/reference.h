@@ -19,7 +19,7 @@
 
 /* Loops of a reference are compiled for wide vectors too; the loader takes what the processor has. None of them has
  * multiply-adds, so that results have the same bits. Sanitizers are not there yet when the loader asks. */
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && \
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ &&                           \
     !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define REFERENCE_SETS __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

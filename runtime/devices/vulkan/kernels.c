@@ -36,7 +36,7 @@ static int launches_of(const vulkan_device *d, const device_call *call, lathe_la
 
   for (int o = 0; o < call->variant->op->noperands; o++)
     args.buf[o] = (void *)(anywhere + device_offset(call, device_home(call, o))); /* NOLINT */
-  args.workspace = (void *)anywhere; /* NOLINT */
+  args.workspace = (void *)anywhere;                                              /* NOLINT */
   return lathe_launch_vulkan(call->variant->schedule, &args, &d->limits, to);
 }
 
