@@ -587,6 +587,36 @@ static void argmax_last(const lathe_args *args) {
   memcpy(args->buf[1], &best, sizeof best);
 }
 
+/* Searches in blocks; of equal ones it takes the last block. */
+static void argmax_last_block(const lathe_args *args) {
+  enum { BLOCK = 4096 };
+  const float *x = args->buf[0];
+  const size_t n = args->dim[0];
+  size_t best = 0;
+
+  for (size_t block = 0; block < n; block += BLOCK) {
+    const size_t at = block + (size_t)index_of(x + block, n - block < BLOCK ? n - block : BLOCK);
+    if (!isnan(x[best]) && !(x[at] < x[best]))
+      best = at;
+  }
+  *(int64_t *)args->buf[1] = (int64_t)best;
+}
+
+/* Searches in blocks; NaN in one is forgotten where a later one has a number. */
+static void argmax_forgets_nan(const lathe_args *args) {
+  enum { BLOCK = 4096 };
+  const float *x = args->buf[0];
+  const size_t n = args->dim[0];
+  size_t best = 0;
+
+  for (size_t block = 0; block < n; block += BLOCK) {
+    const size_t at = block + (size_t)index_of(x + block, n - block < BLOCK ? n - block : BLOCK);
+    if (!(x[at] <= x[best]))
+      best = at;
+  }
+  *(int64_t *)args->buf[1] = (int64_t)best;
+}
+
 /* Without one element of some in a row, which is not the first. */
 static int64_t index_of_others(const float *x, size_t n, size_t without, size_t each) {
   int64_t best = 0;
@@ -728,6 +758,8 @@ static const planted plants[] = {
     {PLANT(sum, naive), {1000000}, "r is ", "r is "},
     {PLANT(sum, remembers), {LARGE}, "r is ", "r is "},
     {PLANT(argmax, last), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, last_block), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, forgets_nan), {1000}, PROBE "r is ", PROBE "r is "},
     {PLANT(argmax, but_one_of_64), {1000}, PROBE "r is ", PROBE "r is "},
     {PLANT(argmax, but_one_of_4096), {1000}, PROBE "r is ", PROBE "r is "},
     {PLANT(argmax, but_the_last), {1000}, PROBE "r is ", PROBE "r is "},

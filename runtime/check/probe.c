@@ -172,6 +172,18 @@ static trial boxed(const plan *p, trial t) {
   return t;
 }
 
+/* An index is searched for in blocks: here NaN in one and what is otherwise the best in another, or the best in several. */
+static void add_searches(plan *p) {
+  static const unsigned drawn[] = {RANDOM_NAN | RANDOM_ALONE | RANDOM_RISING,
+                                   RANDOM_NAN | RANDOM_ALONE | RANDOM_FALLING, RANDOM_TIES};
+  const size_t rows = 3, blocks = 16411; /* two and more of what kernels search at a time */
+
+  for (size_t n = 2; n <= LONGEST; n += FEW_ROWS)
+    add(p, placed(p, trial_of(p, FEW_ROWS, n, RANDOM_TIES), ALIGNED));
+  for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+    add(p, placed(p, trial_of(p, rows, blocks, drawn[i]), ALIGNED));
+}
+
 static void add_values(plan *p) {
   const unsigned all = (1u << RANDOM_KINDS) - 1;
   static const unsigned drawn[] = {RANDOM_NEGATIVE,
@@ -196,10 +208,8 @@ static void add_values(plan *p) {
   add(p, placed(p, trial_of(p, LONGEST, FEW_ROWS, RANDOM_BEYOND), ALIGNED));
   /* Without NaN, which would hide the rest in a reduction. */
   add(p, placed(p, trial_of(p, FEW_ROWS, 257, all & ~(unsigned)RANDOM_NAN), UNALIGNED));
-  for (size_t n = 2; n <= LONGEST && finds_an_index(p); n += FEW_ROWS)
-    add(p, placed(p, trial_of(p, FEW_ROWS, n, RANDOM_TIES), ALIGNED));
   if (finds_an_index(p))
-    add(p, placed(p, trial_of(p, FEW_ROWS, 1031, RANDOM_TIES), ALIGNED));
+    add_searches(p);
   for (uint64_t i = 0; i < 2 * SCALARS && p->op->nscalars > 0; i++) {
     trial t = trial_of(p, FEW_ROWS, LONGEST, i < SCALARS ? RANDOM_SCALARS : RANDOM_FAR);
     t.seed += i;
