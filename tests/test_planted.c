@@ -173,8 +173,10 @@ static const lathe_op product = {.name = "product",
                                  .bench = &(const lathe_bench){.nbounds = 1,
                                                                .bounds = &four_ulp,
                                                                .reference_f64 = product_reference}};
-/* By tiles of 6 rows and 16 columns, and blocks of 512 terms. */
+/* By tiles of 6 rows and 16 columns, and blocks of 512 terms; of 4 columns or fewer by 64 rows at a time, and blocks of
+ * 4096 terms. */
 static const lathe_way by_tiles[] = {
+    {1, 2, 4, {0, 0, 31}, {8, 4}, {64, 0, 0, 4096}},
     {1, 2, 4, {0, 0, 0}, {6, 16}, {0, 0, 512, 0}},
     {0},
 };
@@ -672,6 +674,20 @@ static void product_second_block(const lathe_args *args) {
   product_off(args, args->dim[2] > 512 && args->dim[0] % 6 == 5 && args->dim[1] > 16);
 }
 
+/* Where fewer rows are left of 64 than there are columns. */
+static void product_few_rows_left(const lathe_args *args) {
+  product_off(args, args->dim[0] > 64 && args->dim[0] % 64 < args->dim[1] && args->dim[1] == 4);
+}
+
+/* One column, of more than 64 rows. */
+static void product_column(const lathe_args *args) {
+  product_off(args, args->dim[0] > 64 && args->dim[1] == 1 && args->dim[2] > 31);
+}
+
+static void product_long_column(const lathe_args *args) {
+  product_off(args, args->dim[0] > 1 && args->dim[1] == 1 && args->dim[2] > 4096);
+}
+
 static void softmax_row(const lathe_args *args, size_t row) {
   if (row < args->dim[0] && args->dim[1] > 0)
     ((float *)args->buf[1])[row * args->dim[1]] *= 1.25f;
@@ -766,6 +782,9 @@ static const planted plants[] = {
     {PLANT(row_argmax, but_wide), {1, 4099}, PROBE "r[0] is ", PROBE "r[0] is "},
     {PLANT_WAYS(product, edge_tile), {64, 64, 64}, PROBE "c[", PROBE "c["},
     {PLANT_WAYS(product, second_block), {64, 64, 64}, PROBE "c[", PROBE "c["},
+    {PLANT_WAYS(product, few_rows_left), {64, 64, 64}, PROBE "c[", PROBE "c["},
+    {PLANT_WAYS(product, column), {64, 64, 64}, PROBE "c[", PROBE "c["},
+    {PLANT_WAYS(product, long_column), {64, 64, 64}, PROBE "c[", PROBE "c["},
     {PLANT(softmax, fifth_row), {1, 1000}, PROBE "y[4,0] is ", PROBE "y[4,0] is "},
     {PLANT(softmax, many_rows), {1, 1000}, PROBE "y[1024,0] is ", PROBE "y[1024,0] is "},
     {PLANT(softmax, many_wide_rows), {1, 1000}, PROBE "y[66,0] is ", PROBE "y[66,0] is "},
