@@ -172,7 +172,8 @@ static trial boxed(const plan *p, trial t) {
   return t;
 }
 
-/* An index is searched for in blocks: here NaN in one and what is otherwise the best in another, or the best in several. */
+/* An index is searched for in blocks: here NaN is in one and what is otherwise the best in another, or the best in
+ * several. */
 static void add_searches(plan *p) {
   static const unsigned drawn[] = {RANDOM_NAN | RANDOM_ALONE | RANDOM_RISING,
                                    RANDOM_NAN | RANDOM_ALONE | RANDOM_FALLING, RANDOM_TIES};
