@@ -151,10 +151,11 @@ size_t random_below(uint64_t seed, uint64_t index, size_t limit) {
 /* The bits that an element is drawn by: in a row that rises or falls, of the part that is its place's. */
 static uint64_t bits_of(const filling *f, size_t index) {
   const uint64_t bits = bits_at(f->key, f->special & RANDOM_EQUAL ? index / f->row : index);
-  const uint64_t part = UINT64_MAX / f->row, place = index % f->row;
 
-  if (f->special & (RANDOM_RISING | RANDOM_FALLING))
+  if (f->special & (RANDOM_RISING | RANDOM_FALLING)) {
+    const uint64_t part = UINT64_MAX / f->row, place = index % f->row;
     return (f->special & RANDOM_RISING ? place : f->row - 1 - place) * part + bits % part;
+  }
   return bits;
 }
 
