@@ -59,7 +59,8 @@ CHECKS = [
     ("--size", "35,5x31", "--page-end"),
 ]
 # The bits of random.h.
-SPECIAL = "nan inf zero denormal beyond alone ties narrow scalars small negative equal ends far poked nulls same".split()
+SPECIAL = ("nan inf zero denormal beyond alone ties narrow scalars small negative equal ends far poked nulls same peak "
+           "rising falling").split()
 SLACK = {"f64": 1e-12, "f32": 1e-4, "f16": 1e-2, "bf16": 0.1}  # relative errors that are no matter beside others
 
 class Finding(Exception):

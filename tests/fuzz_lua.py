@@ -137,7 +137,10 @@ def variants(rng, template, backends):
 
 def or_default(rng, rows):
     """These rows, or now and then those that the generator has for ops of the kind."""
-    return ["'default'"] if rng.random() < 0.15 else rows
+    state = rng.getstate()
+    is_default = rng.random() < 0.15
+    rng.setstate(state)  # so that what is drawn next does not depend on it
+    return ["'default'"] if is_default else rows
 
 
 def gpu_parameters(rng, template, backend):

@@ -467,7 +467,8 @@ static void test_bad_calls(void **state) {
       {{"--markdown", ""}, "--markdown needs a name, and was given nothing"},
       {{"--special", "odd"},
        "unknown special value 'odd' (nan, inf, zero, denormal, beyond, alone, ties, narrow, "
-       "scalars, small, negative, equal, ends, far, poked, nulls, same, peak)"},
+       "scalars, small, negative, equal, ends, far, poked, nulls, same, peak, rising, "
+       "falling)"},
       {{"--offset", "3"}, "--offset 3: elements of f32 lie at multiples of 4 bytes"},
       {{"--op=add", "--dtype", "f16,f64", "--offset=1"},
        "--offset 1: elements of f16 lie at multiples of 2 bytes"},

@@ -55,6 +55,9 @@ is 'finds blocks of a long sum that are forgotten' fault product_111 contract_ti
 is 'finds long dot products that begin again' fault product_121 contract_dots.c 'more ? totals$nth$ : ' '' $long
 is 'finds panels that overlap' fault product_111 contract.c '$pack_a$(&here, packs + i * terms + (tiles - left) * $L$' \
   '$pack_a$(&here, packs + i * terms'
+is 'finds columns of another block' fault product_111 contract.c 'packs_b + j * terms, column + j' 'packs_b + j * terms, j'
+is 'finds rows of another block' fault product_111 contract.c '(tiles - left) * $L$, row + i, high' \
+  '(tiles - left) * $L$, i, high'
 is 'finds a square half turned' fault product_111 turn.h '_mm256_permute2f128_ps(b[i], b[i + 4], 0x31)' \
   '_mm256_permute2f128_ps(b[i], b[i + 4], 0x20)'
 is 'finds a dot product without its last term' fault product_121 contract_dots.c '", terms - term")' '", terms - term - 1")'

@@ -173,8 +173,10 @@ static const lathe_op product = {.name = "product",
                                  .bench = &(const lathe_bench){.nbounds = 1,
                                                                .bounds = &four_ulp,
                                                                .reference_f64 = product_reference}};
-/* By tiles of 6 rows and 16 columns, and blocks of 512 terms. */
+/* By tiles of 6 rows and 16 columns, and blocks of 512 terms; of 4 columns or fewer by 64 rows at a time, and blocks of
+ * 4096 terms. */
 static const lathe_way by_tiles[] = {
+    {1, 2, 4, {0, 0, 31}, {8, 4}, {64, 0, 0, 4096}},
     {1, 2, 4, {0, 0, 0}, {6, 16}, {0, 0, 512, 0}},
     {0},
 };
@@ -587,6 +589,36 @@ static void argmax_last(const lathe_args *args) {
   memcpy(args->buf[1], &best, sizeof best);
 }
 
+/* Searches in blocks; of equal ones it takes the last block. */
+static void argmax_last_block(const lathe_args *args) {
+  enum { BLOCK = 4096 };
+  const float *x = args->buf[0];
+  const size_t n = args->dim[0];
+  size_t best = 0;
+
+  for (size_t block = 0; block < n; block += BLOCK) {
+    const size_t at = block + (size_t)index_of(x + block, n - block < BLOCK ? n - block : BLOCK);
+    if (!isnan(x[best]) && !(x[at] < x[best]))
+      best = at;
+  }
+  *(int64_t *)args->buf[1] = (int64_t)best;
+}
+
+/* Searches in blocks; NaN in one is forgotten where a later one has a number. */
+static void argmax_forgets_nan(const lathe_args *args) {
+  enum { BLOCK = 4096 };
+  const float *x = args->buf[0];
+  const size_t n = args->dim[0];
+  size_t best = 0;
+
+  for (size_t block = 0; block < n; block += BLOCK) {
+    const size_t at = block + (size_t)index_of(x + block, n - block < BLOCK ? n - block : BLOCK);
+    if (!(x[at] <= x[best]))
+      best = at;
+  }
+  *(int64_t *)args->buf[1] = (int64_t)best;
+}
+
 /* Without one element of some in a row, which is not the first. */
 static int64_t index_of_others(const float *x, size_t n, size_t without, size_t each) {
   int64_t best = 0;
@@ -640,6 +672,20 @@ static void product_edge_tile(const lathe_args *args) {
 
 static void product_second_block(const lathe_args *args) {
   product_off(args, args->dim[2] > 512 && args->dim[0] % 6 == 5 && args->dim[1] > 16);
+}
+
+/* Where fewer rows are left of 64 than there are columns. */
+static void product_few_rows_left(const lathe_args *args) {
+  product_off(args, args->dim[0] > 64 && args->dim[0] % 64 < args->dim[1] && args->dim[1] == 4);
+}
+
+/* One column, of more than 64 rows. */
+static void product_column(const lathe_args *args) {
+  product_off(args, args->dim[0] > 64 && args->dim[1] == 1 && args->dim[2] > 31);
+}
+
+static void product_long_column(const lathe_args *args) {
+  product_off(args, args->dim[0] > 1 && args->dim[1] == 1 && args->dim[2] > 4096);
 }
 
 static void softmax_row(const lathe_args *args, size_t row) {
@@ -728,12 +774,17 @@ static const planted plants[] = {
     {PLANT(sum, naive), {1000000}, "r is ", "r is "},
     {PLANT(sum, remembers), {LARGE}, "r is ", "r is "},
     {PLANT(argmax, last), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, last_block), {1000}, PROBE "r is ", PROBE "r is "},
+    {PLANT(argmax, forgets_nan), {1000}, PROBE "r is ", PROBE "r is "},
     {PLANT(argmax, but_one_of_64), {1000}, PROBE "r is ", PROBE "r is "},
     {PLANT(argmax, but_one_of_4096), {1000}, PROBE "r is ", PROBE "r is "},
     {PLANT(argmax, but_the_last), {1000}, PROBE "r is ", PROBE "r is "},
     {PLANT(row_argmax, but_wide), {1, 4099}, PROBE "r[0] is ", PROBE "r[0] is "},
     {PLANT_WAYS(product, edge_tile), {64, 64, 64}, PROBE "c[", PROBE "c["},
     {PLANT_WAYS(product, second_block), {64, 64, 64}, PROBE "c[", PROBE "c["},
+    {PLANT_WAYS(product, few_rows_left), {64, 64, 64}, PROBE "c[", PROBE "c["},
+    {PLANT_WAYS(product, column), {64, 64, 64}, PROBE "c[", PROBE "c["},
+    {PLANT_WAYS(product, long_column), {64, 64, 64}, PROBE "c[", PROBE "c["},
     {PLANT(softmax, fifth_row), {1, 1000}, PROBE "y[4,0] is ", PROBE "y[4,0] is "},
     {PLANT(softmax, many_rows), {1, 1000}, PROBE "y[1024,0] is ", PROBE "y[1024,0] is "},
     {PLANT(softmax, many_wide_rows), {1, 1000}, PROBE "y[66,0] is ", PROBE "y[66,0] is "},

@@ -96,6 +96,12 @@ static void test_random_drawn_otherwise(void **state) {
     assert_int_equal(nans, 1);
   }
   assert_true(places > 0);
+  random_fill(LATHE_F64, x, ROW * ROWS, ROW, 1, 2, 7, 0, RANDOM_RISING);
+  for (size_t i = 0; i < ROW * ROWS; i++)
+    assert_true(x[i] >= 1 && x[i] <= 2 && (i % ROW == 0 || x[i] > x[i - 1]));
+  random_fill(LATHE_F64, x, ROW * ROWS, ROW, 1, 2, 7, 0, RANDOM_FALLING);
+  for (size_t i = 0; i < ROW * ROWS; i++)
+    assert_true(x[i] >= 1 && x[i] <= 2 && (i % ROW == 0 || x[i] < x[i - 1]));
   random_fill(LATHE_F64, x, ROW, ROW, 1, 2, 7, 0, RANDOM_TIES);
   for (size_t i = 0; i < ROW; i++)
     assert_true(x[i] >= 1 && x[i] < 2 && fmod(4 * x[i], 1) == 0);
@@ -107,7 +113,7 @@ static void test_random_drawn_otherwise(void **state) {
   }
   assert_string_equal(random_special_names((1u << RANDOM_NAMES) - 1),
                       "nan,inf,zero,denormal,beyond,alone,ties,narrow,scalars,small,negative,equal,"
-                      "ends,far,poked,nulls,same,peak");
+                      "ends,far,poked,nulls,same,peak,rising,falling");
 }
 
 static void test_random_of_rows(void **state) {

@@ -1,5 +1,5 @@
 /* tests.h - the groups of tests that main.c runs, in order. Each test_NAME.c defines NAME_tests
- * and NAME_test_count; a new one is a row here and an object in build.ninja.in. */
+ * and NAME_test_count; a new one is a row here; configure finds its file. */
 #ifndef TESTS_H
 #define TESTS_H
 

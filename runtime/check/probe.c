@@ -172,6 +172,19 @@ static trial boxed(const plan *p, trial t) {
   return t;
 }
 
+/* An index is searched for in blocks: here NaN is in one and what is otherwise the best in another, or the best in
+ * several. */
+static void add_searches(plan *p) {
+  static const unsigned drawn[] = {RANDOM_NAN | RANDOM_ALONE | RANDOM_RISING,
+                                   RANDOM_NAN | RANDOM_ALONE | RANDOM_FALLING, RANDOM_TIES};
+  const size_t rows = 3, blocks = 16411; /* two and more of what kernels search at a time */
+
+  for (size_t n = 2; n <= LONGEST; n += FEW_ROWS)
+    add(p, placed(p, trial_of(p, FEW_ROWS, n, RANDOM_TIES), ALIGNED));
+  for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+    add(p, placed(p, trial_of(p, rows, blocks, drawn[i]), ALIGNED));
+}
+
 static void add_values(plan *p) {
   const unsigned all = (1u << RANDOM_KINDS) - 1;
   static const unsigned drawn[] = {RANDOM_NEGATIVE,
@@ -196,10 +209,8 @@ static void add_values(plan *p) {
   add(p, placed(p, trial_of(p, LONGEST, FEW_ROWS, RANDOM_BEYOND), ALIGNED));
   /* Without NaN, which would hide the rest in a reduction. */
   add(p, placed(p, trial_of(p, FEW_ROWS, 257, all & ~(unsigned)RANDOM_NAN), UNALIGNED));
-  for (size_t n = 2; n <= LONGEST && finds_an_index(p); n += FEW_ROWS)
-    add(p, placed(p, trial_of(p, FEW_ROWS, n, RANDOM_TIES), ALIGNED));
   if (finds_an_index(p))
-    add(p, placed(p, trial_of(p, FEW_ROWS, 1031, RANDOM_TIES), ALIGNED));
+    add_searches(p);
   for (uint64_t i = 0; i < 2 * SCALARS && p->op->nscalars > 0; i++) {
     trial t = trial_of(p, FEW_ROWS, LONGEST, i < SCALARS ? RANDOM_SCALARS : RANDOM_FAR);
     t.seed += i;
@@ -247,27 +258,32 @@ static void add_some(plan *p, const lathe_way *w, size_t most, size_t terms) {
   }
 }
 
-/* More rows or columns than a block has: a whole block, and of the next one tile and a part. */
+/* More rows or columns than a block has: a whole block, and of the next one tile and a part; beside one of the others,
+ * and more than a tile of them. Beside a whole tile of them the next block has less than half a tile. */
 static void add_past(plan *p, const lathe_way *w, int which) {
-  size_t extents[3];
+  const int other = !which;
+  const size_t tile = w->tile[which], beside[] = {1, w->tile[other], w->tile[other] + 1};
 
-  for (int d = 0; d < 3; d++)
-    extents[d] = w->above[d] + (d < 2 ? w->tile[d] : 0) + 1;
-  extents[which] = w->block[which] + w->tile[which] + 1;
-  add_product(p, w, extents[0], extents[1], extents[2]);
+  for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+    size_t extents[2];
+    extents[which] = w->block[which] + (i == 1 && tile > 2 ? (tile - 1) / 2 : tile + 1);
+    extents[other] = w->above[other] + beside[i];
+    add_product(p, w, extents[0], extents[1], w->above[2] + 1);
+  }
 }
 
-/* More terms than a block has; of tiles that are one row or column more than whole. */
+/* More terms than a block has; of tiles that are one row or column more than whole, beside a whole tile and beside one
+ * of the others. Where blocks are long, not all of these. */
 static void add_long(plan *p, const lathe_way *w, size_t block, bool all) {
-  enum { SHORT = 2048 };
+  enum { SHORT = 2048, MOST = 1200000 };
 
-  all = all && block < SHORT;
-  for (int i = all ? 0 : 1; i < (all ? 4 : 3); i++) {
+  for (int i = 0; i < 4; i++) {
     const int more = i / 2;
     size_t extents[2] = {w->above[0], w->above[1]};
     extents[more] += w->tile[more] + 1;
     extents[!more] += i % 2 ? w->tile[!more] : 1;
-    add_product(p, w, extents[0], extents[1], 2 * block + 3);
+    if (i == 1 || i == 2 || (all && block < SHORT) || extents[0] * extents[1] * block <= MOST)
+      add_product(p, w, extents[0], extents[1], 2 * block + 3);
   }
 }
 

@@ -8,7 +8,7 @@
 #include "dispatch.h"
 
 enum {
-  LATHE_MAX_LAUNCHES = 8,
+  LATHE_MAX_LAUNCHES = 24,
   LATHE_MAX_MAPS = 3, /* of a launch */
 };
 

@@ -17,8 +17,9 @@ enum {
 };
 
 const char *const random_names[RANDOM_NAMES] = {
-    "nan",   "inf",      "zero",  "denormal", "beyond", "alone", "ties",  "narrow", "scalars",
-    "small", "negative", "equal", "ends",     "far",    "poked", "nulls", "same",   "peak"};
+    "nan",    "inf",     "zero",  "denormal", "beyond", "alone",  "ties",
+    "narrow", "scalars", "small", "negative", "equal",  "ends",   "far",
+    "poked",  "nulls",   "same",  "peak",     "rising", "falling"};
 
 const char *random_special_names(unsigned special) {
   static _Thread_local char names[128];
@@ -147,9 +148,15 @@ size_t random_below(uint64_t seed, uint64_t index, size_t limit) {
   return (size_t)(uniform(bits_at(mix(seed ^ 0x91aceu), index)) * (double)limit);
 }
 
-/* The bits that an element is drawn by. */
+/* The bits that an element is drawn by: in a row that rises or falls, of the part that is its place's. */
 static uint64_t bits_of(const filling *f, size_t index) {
-  return bits_at(f->key, f->special & RANDOM_EQUAL ? index / f->row : index);
+  const uint64_t bits = bits_at(f->key, f->special & RANDOM_EQUAL ? index / f->row : index);
+
+  if (f->special & (RANDOM_RISING | RANDOM_FALLING)) {
+    const uint64_t part = UINT64_MAX / f->row, place = index % f->row;
+    return (f->special & RANDOM_RISING ? place : f->row - 1 - place) * part + bits % part;
+  }
+  return bits;
 }
 
 /* An end of the range: in a row of several one of them or either, in one alone either. */

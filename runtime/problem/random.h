@@ -40,8 +40,11 @@ enum {
   RANDOM_SAME = 1u << 16,
   /* One element of each input is an end of its range, all others lie in the middle: see problem_peak_seed. */
   RANDOM_PEAK = 1u << 17,
+  /* Each number of a row larger than those before it, or smaller: the last is what an extreme is. */
+  RANDOM_RISING = 1u << 18,
+  RANDOM_FALLING = 1u << 19,
 };
-enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 18 };
+enum { RANDOM_KINDS = 5 /* of special values */, RANDOM_NAMES = 20 };
 extern const char *const random_names[RANDOM_NAMES];
 
 /* The names of some, "nan,inf", in one static string. */

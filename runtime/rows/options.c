@@ -98,7 +98,7 @@ static unsigned special_kinds(const char *list) {
       message_unknown(
           "special value", word, random_names, RANDOM_NAMES,
           "nan, inf, zero, denormal, beyond, alone, ties, narrow, scalars, small, negative, "
-          "equal, ends, far, poked, nulls, same, peak");
+          "equal, ends, far, poked, nulls, same, peak, rising, falling");
     kinds |= 1u << kind;
     list += length + (list[length] == ',');
   }
@@ -309,7 +309,8 @@ static const option_row rows[] = {
      "sprinkle nan, inf, zero (of both signs), denormal,\n"
      "beyond (the range); does not measure; alone: one in a\n"
      "row; ties, narrow, scalars, small, negative, equal,\n"
-     "ends, far, poked, nulls, same: drawn as the probe does",
+     "ends, far, poked, nulls, same, rising, falling: drawn\n"
+     "as the probe does",
      .set = set_special},
     {"in-place", NULL,
      "the output on the input, where the op can; does not\n"

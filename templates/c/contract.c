@@ -237,8 +237,10 @@ extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
   //@ for _, step in ipairs(k.steps) do
   //@ for _, way in ipairs(Dots.ways(step)) do
-  //@ local tile = way.across == "m" and { Dots.together, Dots.most_few } or { Dots.most_few, Dots.together }
-  //@ S.way(step, { 0, 0, 4 * L - 1 }, tile, { 0, 0, 0, Dots.block })
+  //@ local across_m = way.across == "m"
+  //@ local tile = across_m and { Dots.together, Dots.most_few } or { Dots.most_few, Dots.together }
+  //@ local block = across_m and { Dots.most_at_once, 0, 0, Dots.block } or { 0, Dots.most_at_once, 0, Dots.block }
+  //@ S.way(step, { 0, 0, 4 * L - 1 }, tile, block)
   //@ end
   //@ if Panels.takes(v, step) then
   //@ S.way(step, { 0, 0, 0 }, { Panels.lines, Panels.lines }, { v.params.mc, v.params.nc, v.params.kc })

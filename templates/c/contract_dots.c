@@ -6,7 +6,7 @@
 //@ block = 1024 * L -- terms of a sum, between which rounding errors are carried
 //@ local add_exactly = use("parts.c").add_exactly
 //@ together = L > 1 and 8 or 4
-//@ local most_at_once = 64
+//@ most_at_once = 64 -- of the many, whose sums lie side by side
 //@ -- The most that few are, and how many of them are multiplied at once, with how many of the many.
 //@ most_few = L > 1 and L // 2 or 1
 //@ local function shape_of(few)
