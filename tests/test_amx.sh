@@ -63,7 +63,7 @@ fault() {
   cp "$tmp/right" "$template"
   [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
 }
-is 'finds a sum that begins again' fault product_111 contract_panels.c 'place, block > 0' 'place, false'
+is 'finds a sum that begins again' fault product_111 contract_panels.c 'p.depth ? block % p.depth > 0 : block > 0' false
 is 'finds rows of a second tile left out' fault product_111 contract_amx.c 'high > 16' 'high > 32'
 is 'finds columns of a second tile left out' fault product_111 contract_amx.c 'wide > 16) {' 'wide > 32) {'
 is 'finds a block of terms left out' fault product_111 contract_panels.c '(terms + $(TERMS - 1)) / $TERMS$' 'terms / $TERMS$'
