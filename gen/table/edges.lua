@@ -33,7 +33,7 @@ end
 
 -- Targets of build.ninja.in that no op's takes the name of.
 local targets = {}
-for name in ("always bench cost dist format fuzz install lint screenshot test uninstall"):gmatch "%S+" do
+for name in ("always bench cost dist format fuzz install lines lint screenshot test uninstall"):gmatch "%S+" do
   targets[name] = true
 end
 

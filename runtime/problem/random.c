@@ -195,9 +195,12 @@ static void draw_any(const filling *f, size_t start, size_t n, double *block) {
  * numbers are rounded by does not average out. */
 static double of_few_digits(const filling *f, double value) {
   const int digits = 5;
-  const double step = ldexp(1, ilogb(value) + 1 - digits);
-  const double near = value == 0 ? 0 : nearbyint(value / step) * step;
+  double step, near;
 
+  if (value == 0)
+    return value;
+  step = ldexp(1, ilogb(value) + 1 - digits);
+  near = nearbyint(value / step) * step;
   return near < f->low ? near + step : near > f->high ? near - step : near;
 }
 
