@@ -589,8 +589,8 @@ static void argmax_last(const lathe_args *args) {
   memcpy(args->buf[1], &best, sizeof best);
 }
 
-/* Searches in blocks; of equal ones it takes the last block. */
-static void argmax_last_block(const lathe_args *args) {
+/* Searches in blocks; takes the last block's of equal ones, or forgets NaN where a later block has a number. */
+static void argmax_of_blocks(const lathe_args *args, bool forgets_nan) {
   enum { BLOCK = 4096 };
   const float *x = args->buf[0];
   const size_t n = args->dim[0];
@@ -598,25 +598,18 @@ static void argmax_last_block(const lathe_args *args) {
 
   for (size_t block = 0; block < n; block += BLOCK) {
     const size_t at = block + (size_t)index_of(x + block, n - block < BLOCK ? n - block : BLOCK);
-    if (!isnan(x[best]) && !(x[at] < x[best]))
+    if (forgets_nan ? !(x[at] <= x[best]) : !isnan(x[best]) && !(x[at] < x[best]))
       best = at;
   }
   *(int64_t *)args->buf[1] = (int64_t)best;
 }
 
-/* Searches in blocks; NaN in one is forgotten where a later one has a number. */
-static void argmax_forgets_nan(const lathe_args *args) {
-  enum { BLOCK = 4096 };
-  const float *x = args->buf[0];
-  const size_t n = args->dim[0];
-  size_t best = 0;
+static void argmax_last_block(const lathe_args *args) {
+  argmax_of_blocks(args, false);
+}
 
-  for (size_t block = 0; block < n; block += BLOCK) {
-    const size_t at = block + (size_t)index_of(x + block, n - block < BLOCK ? n - block : BLOCK);
-    if (!(x[at] <= x[best]))
-      best = at;
-  }
-  *(int64_t *)args->buf[1] = (int64_t)best;
+static void argmax_forgets_nan(const lathe_args *args) {
+  argmax_of_blocks(args, true);
 }
 
 /* Without one element of some in a row, which is not the first. */
