@@ -21,7 +21,7 @@
  * multiply-adds, so that results have the same bits. Sanitizers are not there yet when the loader asks. */
 #if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ &&                           \
     !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-#define REFERENCE_SETS __attribute__((target_clones("avx512f", "avx2", "default")))
+#define REFERENCE_SETS __attribute__((target_clones("avx2", "default")))
 #else
 #define REFERENCE_SETS
 #endif
