@@ -121,14 +121,23 @@ local function is_exact(value)
   return value ~= value or string.unpack("<f", string.pack("<f", value)) == value
 end
 
--- The comparisons that a mask is made of.
+-- The comparisons that a mask is made of, but for those that what is compared is made of: its error has these.
 local function comparisons(mask)
-  local found = {}
-  expr.visit({ mask }, function(node)
-    if node.type == "m" and #node == 2 and node[1].type == "r" then
-      found[#found + 1] = node
+  local found, seen = {}, {}
+  local function walk(node)
+    if seen[node] or node.type ~= "m" then
+      return
     end
-  end)
+    seen[node] = true
+    if #node == 2 and node[1].type == "r" then
+      found[#found + 1] = node
+      return
+    end
+    for i = 1, #node do
+      walk(node[i])
+    end
+  end
+  walk(mask)
   return found
 end
 

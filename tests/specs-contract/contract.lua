@@ -105,6 +105,12 @@ declare("mlp", { x = { "batch", "i" }, w1 = { "h", "i" }, b1 = { "h" }, w2 = { "
 declare("chain", { a = { "i", "j" }, b = { "j", "l" }, c = { "l", "n" } }, { r = { "i", "n" } },
   function(a, b, c) return sum(sum(a * b, "j") * c, "l") end, { backward = true })
 
+-- A choice of what is summed, and of a sum of that.
+declare("chosen", { a = { "m", "k" }, b = { "k", "l" }, c = { "l", "n" } }, { r = { "m", "n" } }, function(a, b, c)
+  local function leaky(x) return select(gt(x, 0), x, x / 8) end
+  return leaky(sum(leaky(sum(a * b, "k")) * c, "l"))
+end)
+
 -- Operands with types of their own: narrower and wider than the op's, along the terms and across them, in factors and
 -- in what follows the sum.
 declare("typed_weights", {
