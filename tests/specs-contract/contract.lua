@@ -21,7 +21,7 @@ local function declare(name, inputs, outputs, compute, keys)
         direct = keys.direct or 100,
       },
       { backend = "cuda", bm = 64, bn = 64 },
-      { backend = "cuda", unit = "mma", bm = 64, bn = 64, stages = 2, dtypes = dtypes[2] },
+      { backend = "cuda", unit = "mma", bm = 64, bn = 64, stages = 3, dtypes = dtypes[2] }, -- 48 KiB of shared memory
       { backend = "cuda", unit = "wgmma", bm = 64, bn = 128, stages = 3, dtypes = dtypes[2] },
       dtypes[1] == "f32" and {
         backend = "cuda", unit = "wgmma", products = "tf32", bm = 64, bn = 128, dtypes = "f32",

@@ -103,7 +103,7 @@ static bool find_kernels(cuda_call *c, cuda_module *m, const lathe_limits *limit
       without.maps = 0;
       return find_kernels(c, m, &without, why);
     }
-    if (!error && launch->shared > 48u << 10)
+    if (!error && launch->shared > 0) /* 48 KiB need no asking, but a kernel has some itself */
       error = cuda.function_set(c->function[l], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                 (int)launch->shared);
     if (!error && launch->resident)

@@ -37,6 +37,7 @@ enum {
   MOST_COPIES = 256, /* that a thread has begun */
   MOST_PRODUCTS = 32,
   MULTIPROCESSORS = 4,     /* few, so that small sizes have more rows than that */
+  UNASKED = (48 << 10) - 64, /* bytes beside the shared memory that a kernel has by itself */
   MOST_ROUNDS = 1 << 20,   /* that a thread waits for a phase */
   ERROR_UNSUPPORTED = 801, /* CUDA_ERROR_NOT_SUPPORTED */
 };
@@ -480,6 +481,7 @@ CUresult fake_module_load(CUmodule *module, const void *image) {
 typedef struct found {
   kernel_fn *kernel;
   void *(*anchor)(void);
+  unsigned shared; /* bytes that a launch may ask for */
 } found;
 
 CUresult fake_module_function(CUfunction *function, CUmodule module, const char *name) {
@@ -495,8 +497,16 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
   }
   *(void **)&f->kernel = dlsym(module, name);
   *(void **)&f->anchor = dlsym(module, "emulator_anchor");
+  f->shared = UNASKED;
   *function = (CUfunction)f;
   return f->kernel && f->anchor ? fake_state : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult fake_function_set(CUfunction function, int attribute, int value) {
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value > EMULATOR_SHARED)
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+  ((found *)function)->shared = (unsigned)value;
+  return fake_state;
 }
 
 /* Few, so that small sizes have more rows than that. */
@@ -524,7 +534,7 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
   for (int i = 0; i < LATHE_MAX_MAPS; i++)
     memcpy(&l.maps[i], parameters[1 + i], sizeof l.maps[i]);
   if (l.clusters == 0 || l.threads.x * l.threads.y * l.threads.z == 0 ||
-      config->shared > EMULATOR_SHARED || cluster > MOST_CLUSTER ||
+      config->shared > f->shared || cluster > MOST_CLUSTER ||
       config->grid[0] % cluster != 0 || l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
     return fake_state = CUDA_ERROR_ILLEGAL_ADDRESS;
   run_launch(&l);
