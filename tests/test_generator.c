@@ -612,7 +612,7 @@ static void chooses_the_variants_that_a_spec_leaves_out(void **state) {
       {"b = 2, i = 3, o = 4, p = 5", LAYER ", v = { \"p\", \"o\", dtype = \"f32\" }",
        "\"b\", \"p\"", "x, w, v", LAYERS_BODY, "__avx512_r14_v2\"", "simd"},
       {"a = 2, b = 3, c = 4", "x = { \"a\", \"b\", \"c\" }", "\"b\"", "x",
-       "return max(x, \"a\", \"c\")", "no template does", "_u4\""},
+       "return max(x, \"a\", \"c\")", "__avx2_u4\"", "_a4\""},
   };
 #undef BOTH
 #undef MATRIX

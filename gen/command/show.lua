@@ -32,6 +32,9 @@ function show.trace(op, lines)
     put(lines, "  ", "scalar   " .. scalar.name .. " = " .. formula.number(scalar.value))
   end
   put(lines, "  ", "kind     " .. op.kind .. ": " .. op.kind_says)
+  if op.template == "nest" then
+    put(lines, "    ", table.unpack(text.wrap(op.lacking, 110, "  ")))
+  end
   put(lines, "  ", table.unpack((formula.lines(roots_of(op.values), op.dims, 0))))
 end
 
@@ -91,13 +94,40 @@ local function show_steps(record, dims, lines)
   end
 end
 
+-- What the nests of an op are.
+local function show_nests(record, dims, lines)
+  local taken = 0
+  local function named(places)
+    return table.concat(text.map(places, function(place)
+      return dims[place]
+    end), ", ")
+  end
+  for _, step in ipairs(record.steps) do
+    local over = step.over ~= 0 and ", over { " .. named(step.loops) .. " }" or ""
+    put(lines, "    ", step.name .. ": at { " .. named(step.keep) .. " }" .. over)
+    local roots = {}
+    for _, r in ipairs(step.gathered) do
+      roots[#roots + 1] = { begins = r.name .. " = " .. r.kind .. " of", node = r.term }
+    end
+    for _, value in ipairs(step.values) do
+      roots[#roots + 1] = value.node and { begins = value.operand.name .. " =", node = value.node } or nil
+      put(lines, "      ", table.unpack(value.name and { value.operand.name .. " = " .. value.name } or {}))
+    end
+    local made
+    made, taken = formula.lines(roots, dims, taken)
+    put(lines, "      ", table.unpack(made))
+  end
+end
+
+local shown_as = { passes = show_passes, steps = show_steps, nest = show_nests }
+
 -- The programs of an op's parts, each once with the parts and ways that have it; not that of the references, which is
 -- mostly of bounds of errors.
 function show.program(programs, lines)
   local list, of = {}, {}
-  local function add(prog, who)
+  local function add(kind, prog, who)
     if not of[prog] then
-      of[prog] = {}
+      of[prog] = { kind = kind }
       list[#list + 1] = prog
     end
     table.insert(of[prog], who)
@@ -106,21 +136,22 @@ function show.program(programs, lines)
     for _, part in ipairs(not file.host and file.parts or {}) do
       local made = programs.parts[part]
       local seen = {}
-      if made.steps then
-        add(made.steps, part.stem)
+      for _, kind in ipairs { "steps", "nest" } do
+        if made[kind] then
+          add(kind, made[kind], part.stem)
+        end
       end
-      for _, way in ipairs(made.steps and {} or { "again", "held", "short" }) do
+      for _, way in ipairs((made.steps or made.nest) and {} or { "again", "held", "short" }) do
         if not seen[made[way]] then
           seen[made[way]] = true
-          add(made[way], part.stem .. (way ~= "again" and " " .. way or ""))
+          add("passes", made[way], part.stem .. (way ~= "again" and " " .. way or ""))
         end
       end
     end
   end
   for _, prog in ipairs(list) do
-    put(lines, "  ", (prog.steps and "steps" or "passes") .. " of " .. table.concat(of[prog], ", "))
-    local how = prog.steps and show_steps or show_passes
-    how(prog, programs.op.dims, lines)
+    put(lines, "  ", of[prog].kind .. " of " .. table.concat(of[prog], ", "))
+    shown_as[of[prog].kind](prog, programs.op.dims, lines)
   end
 end
 

@@ -11,7 +11,7 @@
 --   op.called, op.graph, op.values   trace.lua
 --   op.kind, op.kind_says   kind.lua
 --   op.template, op.inner, op.steps   pattern.lua; op.lacking: of a pattern that not every backend has a template for,
---                 what is said of one that has none; op.untemplated: the same where none has
+--                 what is said of one that has none
 --   op.scalars { name, value }   op.dims   op.sizes { name, dim }   op.dtypes   op.ulp
 --   op.sets { name, shapes: lists of extents, each a list of choices }
 --   op.in_place  op.any_zero_sign  op.peers { name, expression }
@@ -285,13 +285,9 @@ local function derive(op, backends)
     derived.ulp = ulp and check_ulp(op, ulp, ulp_at) or op.ulp
     derived.sizes = given_sizes and sizes.check(op, given_sizes, sizes_at) or op.sizes
     derived.peers = check_peers(op, (get "peers"), "backward", by[i] or "peers", by[i] and "peers")
-    if op.keys.variants and not variants and derived.template ~= op.template and not derived.untemplated then
-      local rows = "variants = { \"default\" }"
-      text.fail(op.where "backward", "backward: expected variants of the template %s, by which %s is computed; write "
-        .. "backward = { %s }", derived.template, by[i] and "'" .. derived.name .. "'" or "the gradient",
-        by[i] and by[i] .. " = { " .. rows .. " }" or rows)
-    end
-    derived.variants = check_variants(derived, variants or op.keys.variants, variants_at, backends)
+    -- An op's list is none for another template: the gradient then has the default rows.
+    local fits = derived.template == op.template and op.keys.variants or nil
+    derived.variants = check_variants(derived, variants or fits, variants_at, backends)
   end
   return ops
 end

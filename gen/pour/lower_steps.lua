@@ -28,18 +28,18 @@ local function places_of(set)
   return places
 end
 
--- A lowering for the operands of a record, under a name of its own.
-local function lowering(language, part, dtype, name, record, dims)
+-- A lowering for the operands of a record, under a name of its own. random: whether it has random numbers.
+local function lowering(language, part, dtype, name, record, dims, random)
   local pass = { reductions = {}, picks = {}, stash = {} }
   return lower.kernel(language, part.backend.name, dtype, name, record.operands,
     {
-      phases = { pass }, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, random = false,
+      phases = { pass }, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, random = random or false,
       inner = axes.all(dims),
     }, dims)
 end
 
--- The part of a step that has these results.
-local function part_of(k, op, results)
+-- The part of a step that has these results. name: of its point function.
+local function part_of(k, op, name, results)
   local scalars, points, known, memo = {}, {}, {}, {}
   local counted = {
     points = function(node)
@@ -62,7 +62,7 @@ local function part_of(k, op, results)
   for place, scalar in ipairs(op.scalars) do
     scalars[#scalars + 1] = is_read[scalar.name] and { name = scalar.name, place = place } or nil
   end
-  return { k = k, point = k:point("point", results), results = results, scalars = scalars, points = points }
+  return { k = k, point = k:point(name, results), results = results, scalars = scalars, points = points }
 end
 
 -- What the contract template of a language gets for a part of sources.lua's and the op's record of steps.
@@ -72,7 +72,7 @@ function lower_steps.kernel(language, op, part, record)
   k.steps = text.map(record.steps, function(step)
     local name = part.stem .. "_" .. step.name
     local function of(ending, results)
-      return part_of(lowering(language, part, part.dtype, name .. ending, record, op.dims), op, results)
+      return part_of(lowering(language, part, part.dtype, name .. ending, record, op.dims), op, "point", results)
     end
     return {
       name = name, of = step,
@@ -80,6 +80,37 @@ function lower_steps.kernel(language, op, part, record)
       values = of("_values", text.map(step.values, function(value)
         return { name = value.operand.name .. "_", node = value.node }
       end)),
+    }
+  end)
+  return k
+end
+
+-- What the nest template of a language gets for a part and the op's record of nests (nest.lua): a lowering with `record`
+-- and `own` as above, and
+--   k.steps    for each step { name, of, terms, values, places, k }: terms has a result NAME_term for each that is
+--              gathered, values one for each that is stored and no index; their inputs of kind "hit" and "random" say
+--              by place and places at which axes; places: of the loops, in their order, by which indexes count; k: the
+--              lowering of both parts
+function lower_steps.nest(language, op, part, record)
+  local k = lowering(language, part, part.dtype, part.stem, record, op.dims, record.random)
+  k.record, k.own = record, lowering(language, part, k.compute, part.stem, record, op.dims)
+  k.steps = text.map(record.steps, function(step)
+    local own = lowering(language, part, part.dtype, part.stem .. "_" .. step.name, record, op.dims)
+    local function of(name, list)
+      local results = {}
+      for _, item in ipairs(list) do
+        results[#results + 1] = item.kind and { name = item.name .. "_term", node = item.term }
+          or item.node and { name = item.operand.name .. "_", node = item.node } or nil
+      end
+      local made = part_of(own, op, name, results)
+      for _, x in ipairs(made.point.inputs) do
+        x.place, x.places = x.kind == "hit" and places_of(x.node.k)[1], places_of(axes.all(op.dims))
+      end
+      return made
+    end
+    return {
+      name = part.stem .. "_" .. step.name, of = step, k = own, places = places_of(step.over),
+      terms = of("terms", step.gathered), values = of("values", step.values),
     }
   end)
   return k

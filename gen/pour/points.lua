@@ -165,7 +165,7 @@ local function facts_of(self, node)
   if not facts then
     local from = outside[node.op]
     facts = {
-      from_outside = from ~= nil, is_read = node.op == "input" or node.op == "result",
+      from_outside = from ~= nil, is_read = node.op == "input" or node.op == "result" or node.op == "column",
       order = from and (self.phase_of[node.name] or order_of[from.step]) or 0,
     }
     for i = 1, #node do

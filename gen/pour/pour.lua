@@ -60,6 +60,8 @@ local function lowered(op, scheduled)
     local kernel = lower_steps.kernel(language, op, part, programs.steps)
     kernel.chain = programs.chain
     return kernel
+  elseif programs.nest then
+    return lower_steps.nest(language, op, part, programs.nest)
   end
   local by_program = {}
   local function kernel_of(prog, ending)

@@ -3,12 +3,13 @@
 --
 --   { op, parts, reference }
 --   parts[part]     the programs of a part (sources.lua): of contractions `steps` (steps.lua), of chains of these
---                   `chain` (chain.lua) as well; else `again` of what is read again in each pass, and where rows
+--                   `chain` (chain.lua) as well; `nest` (nest.lua) of what has no faster program; else `again` of what is read again in each pass, and where rows
 --                   stay in registers `held`, and `short` of those that few threads share: each may be one of
 --                   the others
 --   reference       that of the references: reference.lua
 
 local chain = require "chain"
+local nest = require "nest"
 local passes = require "passes"
 local reference = require "reference"
 local steps = require "steps"
@@ -45,6 +46,8 @@ function program.of_part(op, language, part)
   local dtype, template = part.dtype, part.template
   if wanted[template] then
     return by_steps(op, part)
+  elseif template == "nest" then
+    return { nest = nest.make(op, op.values) }
   end
   -- An output of a narrower type than is computed in is no place to keep anything.
   local compute = types[dtype].compute

@@ -214,18 +214,6 @@ local function refuse_parameter(where, op, ways, key, number)
     end), ", "), more)
 end
 
--- What a row says of parameters, as text, for an op that no template does: which of them a template would have is not
--- known, so that they are in no name.
-local function unknown_parameters(op, row)
-  local said = {}
-  for key, value in text.sorted_pairs(op.untemplated and row or {}) do
-    if not text.contains(keys_of_rows, key) then
-      said[#said + 1] = key .. "=" .. table.concat(text.map(as_list(value), tostring), ",")
-    end
-  end
-  return table.concat(said, " ")
-end
-
 local function check_row(where, op, ways, row, number)
   if type(row) ~= "table" then
     text.fail(where, "variants[%d]: expected a table of tuning parameters or \"default\", found %s", number,
@@ -241,8 +229,7 @@ local function check_row(where, op, ways, row, number)
     end
   end
   for key in text.sorted_pairs(row) do
-    -- Where no template does the op nobody knows which parameters one would have.
-    if not known[key] and not op.untemplated then
+    if not known[key] then
       refuse_parameter(where, op, ways, key, number)
     end
   end
@@ -287,7 +274,7 @@ function variants.of(op, backends)
   if #op.variants == 0 then
     text.fail(where, "variants: expected at least one row such as { backend = \"scalar\" }, found none")
   end
-  local by_backend, taken, named = {}, {}, {}
+  local by_backend, taken = {}, {}
   for _, variant in ipairs(op.variants) do
     local row, number, wanted, here = variant.row, variant.number, {}, {}
     if type(row) == "table" then
@@ -308,14 +295,12 @@ function variants.of(op, backends)
         local made_here = {} -- the precisions in which no row before has made one of this name
         for _, dtype in ipairs(dtypes) do
           local made = dtype .. "__" .. how
-          local asked = made .. " " .. unknown_parameters(op, row)
-          if taken[asked] and not variant.default then
+          if taken[made] and not variant.default then
             text.fail(where, "variants[%d]: '%s' is made by variants[%d] already; expected other parameters",
-              number, how, taken[asked])
+              number, how, taken[made])
           end
-          taken[asked] = taken[asked] or number
-          made_here[#made_here + 1] = not named[made] and dtype or nil
-          named[made] = true
+          made_here[#made_here + 1] = not taken[made] and dtype or nil
+          taken[made] = taken[made] or number
         end
         if #rows == most_variants then
           text.fail(where, "variants[%d]: expected at most %d variants for '%s', found more", number, most_variants,

@@ -59,7 +59,7 @@ local kinds = {
   { "chain", "sums of products after each other, for each row of a batch", "contract", is_chain },
   { "contract_typed", "sums of products, some of whose factors have a type of their own", "contract", is_typed },
   { "contract", "sums of products", "contract" },
-  { "other", "what no template does", "other" },
+  { "nest", "what only nests of plain loops do", "nest" },
 }
 
 -- The kind of an op that has a template: its name, and what that is in words.

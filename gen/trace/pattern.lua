@@ -7,10 +7,10 @@
 --   attention  a contraction of what a reduction makes of another one, over the axes that the reduction goes over
 --   chain      a contraction of what is made of another one
 --   contract   the sum of a product of which two factors each have axes that the other lacks
---   other      everything else
+--   nest       everything else
 --
 -- `patterns` has a row for each, in the order they are looked for. Those without `describe` have a template of their
--- own name; what the others are, the template "contract" does where it comes to steps.
+-- own name; what the others are, the template "contract" does where it comes to steps, and else "nest".
 
 local axes = require "axes"
 local contractions = require "contraction"
@@ -270,16 +270,16 @@ local patterns = {
       return #facts.contractions > 0
     end,
   },
-  { name = "other", matches = misplaced, describe = describe_operand },
+  { name = "nest", matches = misplaced, describe = describe_operand },
   {
-    name = "other", describe = describe_random,
+    name = "nest", describe = describe_random,
     matches = function(facts)
       return facts.is_random
     end,
   },
-  { name = "other", matches = index_at_points, describe = describe_index },
+  { name = "nest", matches = index_at_points, describe = describe_index },
   {
-    name = "other", describe = describe_reductions,
+    name = "nest", describe = describe_reductions,
     matches = function()
       return true
     end,
@@ -287,7 +287,7 @@ local patterns = {
 }
 
 -- Finds the pattern of an op that has values:
---   template  the name of the template that does it; "other" where none does
+--   template  the name of the template that does it: "nest" does what no other does
 --   inner     the axes that a pass goes over, as a set: passes.lua
 --   steps     of a contraction, its record of steps; else false
 --   lacking   where not every backend has a template that does the pattern, a line that says of one which has none
@@ -301,8 +301,8 @@ function pattern.find(op)
       }
       if row.describe then
         found.steps = steps.make(op, op.values) or false
-        found.template = found.steps and "contract" or "other"
-        found.lacking = string.format("no template does %s; the nearest that one does: %s", row.describe(facts))
+        found.template = found.steps and "contract" or "nest"
+        found.lacking = string.format("no faster template does %s; the nearest that one does: %s", row.describe(facts))
       end
       return found
     end

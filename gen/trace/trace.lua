@@ -82,7 +82,6 @@ local function set_values(op, values)
   end)
   local found = pattern.find(op)
   op.template, op.inner, op.lacking, op.steps = found.template, found.inner, found.lacking, found.steps
-  op.untemplated = op.template == "other" and op.lacking or nil
   for _, operand in ipairs(op.operands) do
     operand.place = pattern.place_of(op, operand)
   end
@@ -209,7 +208,7 @@ function trace.backward_of(op)
   end
   local name = op.name .. "_backward"
   local whole = gradient_op(op, name, values)
-  if not whole.untemplated or not next(values, (next(values))) then
+  if whole.template ~= "nest" or not next(values, (next(values))) then
     return { whole }
   end
   local ops = {}

@@ -74,6 +74,10 @@ return {
       { "accumulators", range = { 1, 16 }, default = 4, short = "a" },
       { "unroll", range = { 1, 16 }, default = 1, short = "u" },
     },
+    -- Neighbouring vectors that are computed together.
+    nest = {
+      { "unroll", range = { 1, 16 }, default = 4, short = "u" },
+    },
     -- A tile's rows and vectors of columns; terms, rows and columns of a block, 0: as the caches have room; what
     -- multiplies factors of 8 bits as they are in memory.
     contract = {
@@ -105,7 +109,7 @@ return {
   -- Whether the variants of an op by a template have a function NAME_workspace: where rows are summed by
   -- column, and of steps.
   workspace = function(op, template)
-    return template == "contract" or template == "chain" or op.column_reductions > 0
+    return template == "contract" or template == "chain" or template == "nest" or op.column_reductions > 0
   end,
   -- The templates that define NAME_ways for each variant: of steps.
   ways = { contract = true, chain = true },

@@ -51,5 +51,5 @@ return {
     { backend = "scalar", implementation = "simd", mr = 4, nv = 2 },
     { backend = "scalar", mr = 4, nv = 2 },
   },
-  other = { { backend = "cpu" } },
+  nest = { { backend = "cpu", unroll = 4 } },
 }

@@ -83,6 +83,7 @@ return {
       { "stages", range = { 2, 6 }, default = 3, short = "s" },
       { "products", names = { "exact", "tf32" }, default = "exact", short = { tf32 = "tf32" } },
     },
+    nest = {},
     chain = {},
     -- products: as those of contract.
     chain_matrix = {

@@ -30,5 +30,5 @@ return {
     { backend = "cuda" },
     { backend = "cuda", implementation = "for_loop" },
   },
-  other = { { backend = "cuda" } },
+  nest = { { backend = "cuda" } },
 }

@@ -3,7 +3,7 @@
 --   work               what the kernels work on: templates/gpu/work.lua
 --   variants[i]        with `launches`, which kernels calls launch: rows { when, kernels } of runtime/library/launch.h
 
-local rows, work = use "schedule_rows.lua", use "../gpu/work.lua"
+local nest, rows, work = use "../gpu/nest.lua", use "schedule_rows.lua", use "../gpu/work.lua"
 
 local chain, contract = use "schedule_chain.lua", use "schedule_contract.lua"
 local chain_matrix = use "schedule_chain_matrix.lua"
@@ -56,6 +56,10 @@ end
 
 function schedule.contract(facts)
   return contract(facts, work)
+end
+
+function schedule.nest(facts)
+  return nest(facts, work)
 end
 
 function schedule.chain(facts)

@@ -65,6 +65,7 @@ return {
       { "bk", names = { 8, 16, 32 }, default = 16, short = "k" },
       { "products", names = { "exact", "f16" }, default = "exact", short = { f16 = "f16" } },
     },
+    nest = {},
     -- unit: what multiplies.
     chain = {
       { "unit", names = { "row" }, default = "row", short = {} },

@@ -22,5 +22,5 @@ return {
     { backend = "vulkan" },
     { backend = "vulkan", implementation = "for_loop" },
   },
-  other = { { backend = "vulkan" } },
+  nest = { { backend = "vulkan" } },
 }

@@ -57,6 +57,47 @@ lathe_sum lathe_exchange(lathe_sum mine, uint mask) {
 }
 //@ end
 
+//@ function piece.lathe_carried()
+/* A sum, and what rounding took from it: of a sum of two that is known exactly (Knuth 1969). */
+struct lathe_carried {
+  $k.number$ value, lost;
+};
+
+void lathe_clear(out lathe_carried mine) {
+  mine = lathe_carried($(k:neutral("sum")), $(k:literal(0)));
+}
+
+void lathe_take(inout precise lathe_carried mine, $k.number$ term) {
+  precise const $k.number$ sum = mine.value + term, taken = sum - mine.value;
+  precise const $k.number$ off = (mine.value - (sum - taken)) + (term - taken);
+  mine.lost += off;
+  mine.value = sum;
+}
+
+void lathe_merge(inout precise lathe_carried mine, lathe_carried other) {
+  lathe_take(mine, other.value);
+  mine.lost += other.lost;
+}
+
+/* An infinite sum has no error to add: infinity less infinity is NaN. */
+$k.number$ lathe_result(lathe_carried mine) {
+  return mine.lost == mine.lost && mine.lost != $(k:literal(0)) ? mine.value + mine.lost : mine.value;
+}
+//@ end
+
+//@ function piece.lathe_picked()
+/* The term at an index; NaN where there is none. */
+struct lathe_picked {
+  $k.number$ value;
+};
+
+void lathe_clear(out lathe_picked mine) {
+  mine.value = $(k:literal(0 / 0));
+}
+
+void lathe_merge(inout lathe_picked mine, lathe_picked other) {}
+//@ end
+
 //@ function piece.lathe_moments()
 /* The sum, and that of the squares about the mean, as in templates/cuda/gather.h. */
 struct lathe_moments {

@@ -3,7 +3,7 @@
 --   work               what the kernels work on: templates/gpu/work.lua
 --   variants[i]        with `launches`, which kernels calls launch: rows { when, kernels } of runtime/library/launch.h
 
-local rows, work = use "schedule_rows.lua", use "../gpu/work.lua"
+local nest, rows, work = use "../gpu/nest.lua", use "schedule_rows.lua", use "../gpu/work.lua"
 local chain, contract = use "schedule_chain.lua", use "schedule_contract.lua"
 
 local schedule = { rows = rows }
@@ -14,6 +14,10 @@ end
 
 function schedule.chain(facts)
   return chain(facts, work)
+end
+
+function schedule.nest(facts)
+  return nest(facts, work)
 end
 
 schedule.chain_matrix, schedule.chain_vector = schedule.chain, schedule.chain

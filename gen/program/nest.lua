@@ -1,0 +1,264 @@
+-- What an op computes as nests of loops, for ops that no faster template has a place for: any axes and orders, several
+-- reductions, one after the other. Every op has such a program.
+--
+--   record.steps[i]      a nest, from the operands and the temporaries of earlier steps:
+--     .name                "step1"
+--     .axes, .over         sets: the axes of its points, and those that it reduces over
+--     .keep, .loops        places of these in the op's dimensions, outermost first; the last of one of them is `along`
+--     .along               the place along which most of what the step reads and writes lies side by side; nil of none
+--     .gathered            { name, kind, term }: what is gathered of a term over the loops. Of a kind "pick" it is the
+--                            term at an index: index is the operand with it
+--     .values              { operand, node }: outputs and temporaries with a value at each point; or { operand, name }
+--                            of one that is an index, which is what was gathered
+--     .operands            those that it reads and writes, in their order in record.operands
+--   record.temporaries   { name, axes, dims, dim_index, temporary = true }: in the type that is computed in
+--   record.operands      the op's, then the temporaries
+--   record.random        whether there are random numbers
+--
+-- Graphs have the leaves "input" (an operand or temporary), "scalar", "points" and "column" (what the step gathered).
+-- An index that is wanted at more points than it has is gathered at each of them.
+
+local axes = require "axes"
+local expr = require "expr"
+local text = require "text"
+
+local nest = {}
+
+local function is_gathered(node)
+  local row = expr.operations[node.op]
+  return node.op == "pick" or row and row.reduction or false
+end
+
+-- What is gathered under a node, itself left out.
+local function gathered_below(node)
+  local found, seen = {}, {}
+  local function walk(n)
+    if not seen[n] then
+      seen[n] = true
+      if is_gathered(n) then
+        found[#found + 1] = n
+        return
+      end
+      for i = 1, #n do
+        walk(n[i])
+      end
+    end
+  end
+  for i = 1, #node do
+    walk(node[i])
+  end
+  return found
+end
+
+local maker = {}
+maker.__index = maker
+
+-- The step that computes this, made where there is none: those of one kind at the same points, over the same axes and
+-- after the same number of others are one.
+function maker:step_for(stage, kind, set, over)
+  local key = string.format("%d %s %d %d", stage, kind, set, over)
+  local step = self.by_key[key]
+  if not step then
+    step = { stage = stage, nth = #self.steps, kind = kind, axes = set, over = over, gathered = {}, values = {} }
+    self.by_key[key] = step
+    self.steps[#self.steps + 1] = step
+  end
+  return step
+end
+
+-- The step that gathers a node at the points of a set, after those of what its term needs.
+function maker:gather(node, set)
+  local key = node.key .. " " .. set
+  local stage = 1
+  if self.step_of[key] then
+    return self.step_of[key]
+  end
+  for _, below in ipairs(gathered_below(node)) do
+    stage = math.max(stage, self:gather(below, below.axes).stage + 1)
+  end
+  local kind = node.op == "pick" and "pick " .. node[2].name or "reduce"
+  local step = self:step_for(stage, kind, set, node.k)
+  self.named = self.named + 1
+  table.insert(step.gathered, { node = node, name = node.op:gsub("imum$", "") .. self.named, kind = node.op })
+  self.step_of[key] = step
+  return step
+end
+
+-- A value of an output: in the last step that gathers for it, where its points are those of the output.
+function maker:compute(operand, node)
+  local needs, last = gathered_below { node }, nil
+  if node.type == "n" then
+    local step = self:gather(node, operand.axes)
+    table.insert(step.values, { operand = operand, root = node })
+    return
+  end
+  for _, below in ipairs(needs) do
+    local step = self:gather(below, below.axes)
+    last = (not last or step.stage > last.stage) and step or last
+  end
+  local fits = last and last.axes == operand.axes
+  for _, below in ipairs(fits and needs or {}) do
+    local step = self:gather(below, below.axes)
+    fits = fits and (step == last or step.stage < last.stage)
+  end
+  local step = fits and last or self:step_for((last and last.stage or 0) + 1, "map", operand.axes, 0)
+  table.insert(step.values, { operand = operand, root = node })
+end
+
+-- The temporary in which what a step gathered is kept.
+function maker:temporary(node)
+  local found = self.kept[node]
+  if not found then
+    local name
+    repeat
+      self.count = self.count + 1
+      name = "temporary" .. self.count
+    until not text.contains(self.taken, name)
+    found = { name = name, axes = node.axes, temporary = true, output = true, called = false }
+    self.kept[node] = found
+    self.temporaries[#self.temporaries + 1] = found
+    local step = self.step_of[node.key .. " " .. node.axes]
+    table.insert(step.values, { operand = found, root = node })
+  end
+  return found
+end
+
+-- A graph in a step: what it gathers is a leaf, and so is what others have kept. is_term: whether it is gathered itself.
+function maker:in_step(step, root, is_term)
+  local memo, rules, own = {}, {}, {}
+  for _, gathered in ipairs(is_term and {} or step.gathered) do
+    own[gathered.node] = gathered.name
+  end
+  for _, node in ipairs(gathered_below { root }) do
+    local leaf = own[node] and expr.leaf("column", own[node], "r", node.axes)
+    memo[node] = leaf or expr.leaf("input", self:temporary(node).name, "r", node.axes)
+  end
+  return expr.rewrite(root, rules, memo)
+end
+
+-- The operands that a step reads and writes, in their order among all.
+local function operands_of(record, step)
+  local names, roots = {}, {}
+  for _, gathered in ipairs(step.gathered) do
+    roots[#roots + 1], names[gathered.index or false] = gathered.term, true
+  end
+  for _, value in ipairs(step.values) do
+    names[value.operand.name] = true
+    roots[#roots + 1] = value.node
+  end
+  expr.visit(roots, function(node)
+    names[node.name or false] = true
+  end)
+  local list = {}
+  for _, operand in ipairs(record.operands) do
+    list[#list + 1] = names[operand.name] and operand or nil
+  end
+  return list
+end
+
+-- The places of a set, with one of them last.
+local function with_last(set, last)
+  local list = {}
+  for _, index in ipairs(axes.indexes(set)) do
+    list[#list + 1] = index + 1 ~= last and index + 1 or nil
+  end
+  list[#list + 1] = last and set & axes.at(last) ~= 0 and last or nil
+  return list
+end
+
+-- Along which of its axes the most of a step's operands have their elements side by side, those of more axes before
+-- others: of two the later, and one of the points before one that is reduced.
+local function along_of(step)
+  local best, most = nil, 0
+  for _, set in ipairs { step.kind == "reduce" and step.over or 0, step.axes } do
+    for _, index in ipairs(axes.indexes(set)) do
+      local weight = 0
+      for _, operand in ipairs(step.operands) do
+        local order = operand.dim_index or {}
+        weight = weight + (order[#order] == index + 1 and 1 << 2 * #order or 0)
+      end
+      if weight >= most then
+        best, most = index + 1, weight
+      end
+    end
+  end
+  return best
+end
+
+-- Whether a step gathers the place of a term: the first is found where loops go by their places.
+local function finds_index(step)
+  for _, gathered in ipairs(step.gathered) do
+    if gathered.node.type == "n" then
+      return true
+    end
+  end
+  return false
+end
+
+-- The order of a step's loops, and with it that of the temporaries which it keeps.
+local function lay_out(op, record, step)
+  step.operands = operands_of(record, step)
+  step.along = along_of(step)
+  step.keep = with_last(step.axes, step.along)
+  step.loops = with_last(step.over, not finds_index(step) and step.along)
+  for _, value in ipairs(step.values) do
+    local operand = value.operand
+    if operand.temporary then
+      operand.dim_index = step.keep
+      operand.dims = text.map(step.keep, function(place) return op.dims[place] end)
+    end
+  end
+end
+
+-- The record of an op's values { operand, node }.
+function nest.make(op, values)
+  expr.enter(values[1].node.graph)
+  local self = setmetatable({
+    steps = {}, by_key = {}, step_of = {}, kept = {}, temporaries = {}, named = 0, count = 0,
+    taken = text.map(op.operands, function(operand)
+      return operand.name
+    end),
+  }, maker)
+  for _, value in ipairs(values) do
+    self:compute(value.operand, value.node)
+  end
+  table.sort(self.steps, function(a, b)
+    if a.stage ~= b.stage then
+      return a.stage < b.stage
+    end
+    return a.nth < b.nth
+  end)
+  -- From the last on: what a step needs is kept by those before it.
+  for i = #self.steps, 1, -1 do
+    local step = self.steps[i]
+    for _, gathered in ipairs(step.gathered) do
+      gathered.term = self:in_step(step, gathered.node[1], true)
+      gathered.index = gathered.kind == "pick" and gathered.node[2].name or nil
+    end
+    for _, value in ipairs(step.values) do
+      if value.root.type ~= "n" then
+        value.node = self:in_step(step, value.root)
+      end
+    end
+  end
+  local record = { steps = self.steps, temporaries = self.temporaries, operands = { table.unpack(op.operands) } }
+  table.move(self.temporaries, 1, #self.temporaries, #record.operands + 1, record.operands)
+  for i, step in ipairs(record.steps) do
+    step.name = "step" .. i
+    for _, value in ipairs(step.values) do
+      for _, gathered in ipairs(value.node and {} or step.gathered) do
+        value.name = gathered.node == value.root and gathered.name or value.name
+      end
+    end
+    lay_out(op, record, step)
+  end
+  record.random = false
+  expr.visit(text.map(values, function(value)
+    return value.node
+  end), function(node)
+    record.random = record.random or node.op == "random"
+  end)
+  return record
+end
+
+return nest

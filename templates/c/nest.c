@@ -1,0 +1,407 @@
+//@ if first then
+/* Nests of loops, one after the other: any axes in any order, for ops that no faster template has a place for. The
+ * innermost vectors go along the axis that most operands have side by side; where that is one of the points, each
+ * lane is a point, else lanes gather together. Limited by how far apart the elements of the other operands are. A sum adds
+ * TERMS at a time, and carries the rounding errors of the rest along. */
+#include "dispatch.h"
+
+//@ end
+//@ local add_exactly = use("parts.c").add_exactly
+//@ local S = use "nest_step.c"
+//@ local dims = {}
+//@ for i = 1, #op.dims do
+//@   dims[i] = "dim[" .. i - 1 .. "]"
+//@ end
+//@ local L, own, TERMS = k.lanes, k.own, 64
+//@ local function at(step, operand, more) return S.at(operand.dim_index, step.of.along, more) end
+//@ -- How an operand's elements lie along the step's `along`: "none", "unit" or "apart".
+//@ local function lie(step, operand)
+//@   local order, how = operand.dim_index, "none"
+//@   for i, place in ipairs(order) do
+//@     if place == step.of.along then
+//@       how = i == #order and "unit" or "apart"
+//@     end
+//@   end
+//@   return how
+//@ end
+//@ local function element(part, step, operand, more)
+//@   return part.k:access(operand, operand.dtype and "load_index" or "load_number", ("(%s + %s)"):format(operand.name, at(step, operand, more)))
+//@ end
+//@ -- A number at each lane of a vector, by a text of it at `lane`; of the first `lanes`.
+//@ local function by_lane(variable, lanes, text)
+$k.number$ $variable$of[$L$] = {0};
+for (size_t lane = 0; lane < $lanes$; lane++)
+  $variable$of[lane] = $text$;
+const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
+//@ end
+//@ -- What a part's point function reads, and its call. lanes: nil for a whole vector, "1" for one point in all lanes, or how
+//@ -- many of a vector there are.
+//@ local function call(step, part, lanes)
+//@ local single = lanes == "1" or L == 1
+//@ local more = not single and "lane" or nil
+//@ for _, x in ipairs(part.point.inputs) do
+//@ local variable = x.variable
+//@ if x.kind == "column" then
+//@ elseif x.kind == "hit" then
+//@ local hit = ("%s == (int64_t)(i%d%s) ? 1 : 0"):format(element(part, step, S.operand_of(x.index), more), x.place, more and x.place == step.of.along and " + lane" or "")
+//@ if single then
+const $k.mask$ $variable$ = $(own:text("ne", own:text("splat", "(" .. k.number .. ")(" .. hit .. ")"), k:constant(0)));
+//@ else
+//@ by_lane(variable .. "numbers", lanes or L, hit)
+const $k.mask$ $variable$ = $(own:text("ne", variable .. "numbers", k:constant(0)));
+//@ end
+//@ elseif x.kind == "random" then
+//@ local random = ("(%s)lathe_random(%s[0], %s[0], %s, %s)"):format(k.number, x.seed, x.offset, S.at(x.places, step.of.along, more), tostring(k.spelling.bits == 32 and k.dtype ~= k.compute))
+//@ if single then
+const $k.vector$ $variable$ = $(own:text("splat", random));
+//@ else
+//@ by_lane(variable, lanes or L, random)
+//@ end
+//@ else
+//@ local how = lie(step, x.operand)
+//@ if single or how == "none" then
+const $k.vector$ $variable$ = $(own:text("splat", element(part, step, x.operand)));
+//@ elseif how == "unit" then
+const $k.vector$ $variable$ = $(part.k:access(x.operand, lanes and "load_part" or "load", x.operand.name, at(step, x.operand), nil, lanes));
+//@ else
+//@ by_lane(variable, lanes or L, element(part, step, x.operand, more))
+//@ end
+//@ end
+//@ end
+$part.point.call$
+//@ end
+//@ local function store(step, part, operand, value, lanes)
+//@ local how, single = lie(step, operand), lanes == "1" or L == 1
+//@ local function number(more) return ("(%s + %s)"):format(operand.name, at(step, operand, more)) end
+//@ if single then
+$(part.k:access(operand, "store_number", number(), own:text("first_lane", value)));
+//@ elseif how == "unit" then
+$(part.k:access(operand, lanes and "store_part" or "store", operand.name, at(step, operand), value, lanes));
+//@ else
+{
+  $k.number$ of[$L$];
+  $(own:text("store_own", "of", "0", value));
+  for (size_t lane = 0; lane < $(lanes or L); lane++)
+    $(part.k:access(operand, "store_number", number("lane"), "of[lane]"));
+}
+//@ end
+//@ end
+//@ local function open(list, skip)
+//@ for _, place in ipairs(list) do
+//@ if place ~= skip then
+for (size_t i$place$ = 0; i$place$ < args->dim[$(place - 1)]; i$place$++) {
+//@ end
+//@ end
+//@ end
+//@ local function close(list, skip)
+//@ for _, place in ipairs(list) do
+//@ if place ~= skip then
+}
+//@ end
+//@ end
+//@ end
+//@ -- What is gathered, as nothing: r_acc, what the last terms come to; of sums r_total and r_lost besides, of indexes r_at.
+//@ local function begin(step, suffix)
+//@ for _, r in ipairs(step.of.gathered) do
+//@ local name = r.name .. suffix
+//@ if r.kind == "pick" then
+$k.vector$ $name$_acc = $(k:constant(0 / 0));
+//@ else
+$k.vector$ $name$_acc = $(k:neutral(r.kind));
+//@ end
+//@ if r.kind == "sum" then
+$k.vector$ $name$_total = $(k:neutral(r.kind)), $name$_lost = $(k:constant(0));
+//@ elseif k:is_index(r.kind) then
+int64_t $name$_at = -1;
+//@ end
+//@ end
+//@ end
+//@ -- A vector of terms, r_term, of which `inside` counts where that is given. The place of an index is among all points of
+//@ -- the loops.
+//@ local function take(step, suffix, inside)
+//@ for _, r in ipairs(step.of.gathered) do
+//@ local name, term = r.name .. suffix, r.name .. "_term"
+//@ if inside then
+const $k.vector$ $name$_inside = $(own:text("select", inside, term, k:neutral(r.kind)));
+//@ term = name .. "_inside"
+//@ end
+//@ if r.kind == "pick" then
+$name$_acc = $term$;
+//@ elseif r.kind == "sum" then
+$name$_acc = $(own:text("add", name .. "_acc", term));
+//@ elseif k:is_index(r.kind) then
+{
+  const $k.number$ term = $(own:text("first_lane", term)), best = $(own:text("first_lane", name .. "_acc"));
+  if ($name$_at < 0 || term $(k:better(r.kind) == "gt" and ">" or "<") best || (term != term && best == best)) {
+    $name$_acc = $term$;
+    $name$_at = (int64_t)($(S.at(step.places)));
+  }
+}
+//@ else
+{
+  const $k.vector$ term = $term$;
+  $name$_acc = $(k:combine_columns(r.kind, name .. "_acc", "term"));
+}
+//@ end
+//@ end
+//@ end
+//@ local function carry(step, suffix)
+//@ for _, r in ipairs(step.of.gathered) do
+//@ if r.kind == "sum" then
+//@ local name = r.name .. suffix
+//@ add_exactly(name .. "_total", name .. "_lost", name .. "_acc")
+$name$_acc = $(k:neutral(r.kind));
+//@ end
+//@ end
+//@ end
+//@ -- The results, vectors of the names that what was gathered has: of sums that have carried errors with these, but for
+//@ -- infinite ones, where infinity less infinity is NaN.
+//@ local function results(step, suffix)
+//@ for _, r in ipairs(step.of.gathered) do
+//@ local name, result = r.name .. suffix, r.name .. "_"
+//@ if r.kind == "sum" then
+const $k.vector$ $result$ = carries ? $(own:text("select", "(" .. own:text("eq", name .. "_lost", name .. "_lost") .. ")", own:text("add", name .. "_total", name .. "_lost"), name .. "_total")) : $name$_acc;
+//@ elseif not k:is_index(r.kind) then
+const $k.vector$ $result$ = $name$_acc;
+//@ end
+//@ end
+//@ end
+//@ -- Stores what follows at a point or at a vector of points.
+//@ local function finish(step, suffix, lanes)
+//@ results(step, suffix)
+//@ if #step.values.results > 0 then
+//@ call(step, step.values, lanes)
+//@ end
+//@ for _, value in ipairs(step.of.values) do
+//@ if value.name then
+$(k:access(value.operand, "store_index", ("(%s + %s)"):format(value.operand.name, at(step, value.operand)), value.name .. suffix .. "_at"));
+//@ else
+//@ store(step, step.values, value.operand, value.operand.name .. "_", lanes)
+//@ end
+//@ end
+//@ end
+//@ -- After each term: sums of TERMS of them are added to what they come to in all.
+//@ local function count_terms(step, suffixes)
+//@ if S.gathers(step, "sum") then
+if (++taken == $TERMS$) {
+  //@ for _, suffix in ipairs(suffixes) do
+  //@ carry(step, suffix)
+  //@ end
+  carries = true;
+  taken = 0;
+}
+//@ end
+//@ end
+//@ local function end_terms(step, suffixes)
+//@ if S.gathers(step, "sum") then
+if (carries) {
+  //@ for _, suffix in ipairs(suffixes) do
+  //@ carry(step, suffix)
+  //@ end
+}
+//@ end
+//@ end
+//@ local function begin_terms(step)
+//@ if S.gathers(step, "sum") then
+size_t taken = 0;
+bool carries = false;
+//@ end
+//@ end
+//@ -- Vectors of points, `many` of them: lanes as call() has them.
+//@ local function points(step, many, lanes)
+//@ local along, suffixes = step.of.along, {}
+//@ for u = 1, many do
+//@   suffixes[u] = many > 1 and tostring(u) or ""
+//@ end
+//@ begin_terms(step)
+//@ for _, suffix in ipairs(suffixes) do
+//@ begin(step, suffix)
+//@ end
+//@ local function each(u, body)
+//@ if many > 1 then
+{
+  const size_t i$along$ = first + $((u - 1) * L);
+  //@ body()
+}
+//@ else
+//@ body()
+//@ end
+//@ end
+//@ local pick = step.of.gathered[1] and step.of.gathered[1].index
+//@ if pick then
+{
+  const int64_t index = $(element(step.terms, step, S.operand_of(pick)));
+  if ((uint64_t)index < args->dim[$(step.of.loops[1] - 1)]) {
+    const size_t i$(step.of.loops[1]) = (size_t)index;
+    //@ call(step, step.terms, lanes)
+    //@ take(step, "")
+  }
+}
+//@ elseif step.of.over ~= 0 then
+//@ open(step.of.loops)
+//@ for u, suffix in ipairs(suffixes) do
+//@ each(u, function()
+//@ call(step, step.terms, lanes)
+//@ take(step, suffix)
+//@ end)
+//@ end
+//@ count_terms(step, suffixes)
+//@ close(step.of.loops)
+//@ end
+//@ end_terms(step, suffixes)
+//@ for u, suffix in ipairs(suffixes) do
+//@ each(u, function() finish(step, suffix, lanes) end)
+//@ end
+//@ end
+//@ -- Lanes gather together along the innermost of the loops.
+//@ local function together(step, unroll)
+//@ local along, suffixes = step.of.along, {}
+//@ for u = 1, unroll do
+//@   suffixes[u] = tostring(u)
+//@ end
+//@ begin_terms(step)
+//@ for _, suffix in ipairs(suffixes) do
+//@ begin(step, suffix)
+//@ end
+//@ open(step.of.loops, along)
+size_t i$along$ = 0;
+//@ for _, width in ipairs(unroll > 1 and { unroll, 1 } or { 1 }) do
+for (; args->dim[$(along - 1)] - i$along$ >= $(width * L); i$along$ += $(width * L)) {
+  //@ for u = 1, width do
+  //@ if width > 1 then
+  {
+    const size_t first = i$along$, i$along$ = first + $((u - 1) * L);
+    //@ end
+    //@ call(step, step.terms)
+    //@ take(step, suffixes[u])
+    //@ if width > 1 then
+  }
+  //@ end
+  //@ end
+  //@ count_terms(step, suffixes)
+}
+//@ end
+//@ if L > 1 then
+if (i$along$ < args->dim[$(along - 1)]) {
+  const size_t lanes = args->dim[$(along - 1)] - i$along$;
+  const $k.mask$ inside = $(own:text("mask_part", "lanes"));
+  //@ call(step, step.terms, "lanes")
+  //@ take(step, suffixes[1], "inside")
+  //@ count_terms(step, suffixes)
+}
+//@ end
+//@ close(step.of.loops, along)
+//@ -- All as one: what is gathered becomes one lane's.
+$k.number$ of[$L$];
+(void)of;
+//@ for _, r in ipairs(step.of.gathered) do
+//@ local name = r.name
+//@ if r.kind == "sum" then
+$k.vector$ $name$_total = $(k:constant(0)), $name$_lost = $(k:constant(0)), $name$_acc = $(k:neutral(r.kind));
+{
+  //@ for u, suffix in ipairs(suffixes) do
+  //@ add_exactly(name .. suffix .. "_total", name .. suffix .. "_lost", name .. suffix .. "_acc")
+  $k.number$ total$u$[$L$], lost$u$[$L$];
+  $(own:text("store_own", "total" .. u, "0", name .. suffix .. "_total"));
+  $(own:text("store_own", "lost" .. u, "0", name .. suffix .. "_lost"));
+  //@ end
+  $k.number$ sum = $(k:neutral_number(r.kind)), error = 0;
+  for (size_t lane = 0; lane < $L$; lane++) {
+    //@ for u = 1, unroll do
+    {
+      const $k.number$ term = total$u$[lane], old = sum;
+      sum = old + term;
+      const $k.number$ taken_up = sum - old;
+      error += (old - (sum - taken_up)) + (term - taken_up) + lost$u$[lane];
+    }
+    //@ end
+  }
+  $name$_acc = $(own:text("splat", "error == error && error != 0 ? sum + error : sum"));
+}
+//@ else
+$k.vector$ $name$_acc = $(k:neutral(r.kind));
+//@ for _, suffix in ipairs(suffixes) do
+$(own:text("store_own", "of", "0", name .. suffix .. "_acc"));
+for (size_t lane = 0; lane < $L$; lane++) {
+  const $k.vector$ term = $(own:text("splat", "of[lane]"));
+  $name$_acc = $(k:combine_columns(r.kind, name .. "_acc", "term"));
+}
+//@ end
+//@ end
+//@ end
+//@ if S.gathers(step, "sum") then
+carries = false;
+//@ end
+{
+  //@ finish(step, "", "1")
+}
+//@ end
+//@ for _, step in ipairs(k.steps) do
+//@ for _, part in ipairs { step.terms, step.values } do
+//@ if #part.results > 0 then
+$part.point.comment$
+static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
+  $part.point.body$
+}
+
+//@ end
+//@ end
+//@ end
+//@ for _, v in ipairs(variants) do
+//@ for _, step in ipairs(k.steps) do
+//@ local along, unroll = step.of.along, v.params.unroll
+//@ local scalar = S.gathers(step, "index") or S.gathers(step, "pick")
+//@ local by_points = not along or step.of.axes >> along - 1 & 1 ~= 0
+static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries) {
+  (void)temporaries;
+  //@ S.pointers(step, "temporaries")
+  //@ S.prelude(step)
+  //@ if scalar or not by_points and L == 1 and unroll == 1 then
+  //@ open(step.of.keep)
+  //@ points(step, 1, "1")
+  //@ close(step.of.keep)
+  //@ elseif by_points then
+  //@ open(step.of.keep, along)
+  //@ if along then
+  size_t first = 0;
+  //@ for _, width in ipairs(unroll > 1 and { unroll, 1 } or { 1 }) do
+  for (; args->dim[$(along - 1)] - first >= $(width * L); first += $(width * L)) {
+    //@ if width == 1 then
+    const size_t i$along$ = first;
+    //@ end
+    //@ points(step, width)
+  }
+  //@ end
+  //@ if L > 1 then
+  if (first < args->dim[$(along - 1)]) {
+    const size_t i$along$ = first, lanes = args->dim[$(along - 1)] - first;
+    //@ points(step, 1, "lanes")
+  }
+  //@ end
+  //@ else
+  //@ points(step, 1, "1")
+  //@ end
+  //@ close(step.of.keep, along)
+  //@ else
+  //@ open(step.of.keep)
+  //@ together(step, unroll)
+  //@ close(step.of.keep)
+  //@ end
+}
+
+//@ end
+extern lathe_cost $v.name$_workspace;
+double $v.name$_workspace(const size_t *dim) {
+  const lathe_args sizes = {.dim = {$(table.concat(dims, ", "))}}, *args = &sizes;
+  (void)args;
+  return (double)($(S.bytes_of_temporaries()));
+}
+
+/* $v.params_text$ */
+void $v.name$(const lathe_args *args) {
+  //@ for _, step in ipairs(k.steps) do
+  $v.name$_$step.of.name$(args, args->workspace);
+  //@ end
+}
+
+//@ end

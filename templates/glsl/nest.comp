@@ -1,0 +1,238 @@
+/* Nests of loops, a launch each: any axes in any order. A workgroup has some points, each of which a few invocations
+ * share, who take terms in turn: of terms that lie side by side neighbours, else neighbours have points that do. Where there
+ * are few points, workgroups share the terms: all but the last to come leave what they gathered, and that one merges it in
+ * order. Limited by how far apart elements are that neighbours read. */
+
+//@ use "kernel.comp"
+//@ local P = use "parts.comp"
+//@ local S = use "../c/nest_step.c"
+//@ local function glsl(text) return (text:gsub("args%->", "args."):gsub("sizeof%(%w+%)", k.spelling.bits // 8 .. "ul"):gsub(" 63%) / 64 %* 64", " 63ul) / 64ul * 64ul")) end
+//@ -- The address of an element.
+//@ local function address(operand)
+//@   local home = operand.temporary and ("args.workspace + %dul + %s"):format(schedule.counts, glsl(S.bytes_of_temporaries(operand)):gsub("^0$", "0ul"))
+//@     or "args." .. operand.name
+//@   local bytes = operand.dtype and 8 or operand.temporary and k.spelling.bits // 8 or k:bytes_of(operand)
+//@   return ("%s + (%s) * %dul"):format(home, glsl(S.at(operand.dim_index)):gsub("^0$", "0ul"), bytes)
+//@ end
+//@ local function get(operand)
+//@   return operand.dtype and ("lathe_integer(%s).at"):format(address(operand)) or operand.temporary and ("lathe_number(%s).at"):format(address(operand))
+//@     or k:get(operand) .. "(" .. address(operand) .. ")"
+//@ end
+//@ local function input(x)
+//@   if x.kind == "column" then
+//@     return x.name .. "_result"
+//@   elseif x.kind == "hit" then
+//@     return ("%s == int64_t(i%d)"):format(get(S.operand_of(x.index)), x.place)
+//@   elseif x.kind == "random" then
+//@     local place, each = glsl(S.at(x.places)), k.bytes == 2 and 8 or 4
+//@     return ("lathe_random(lathe_philox(lathe_integer(args.%s).at, lathe_integer(args.%s).at, (%s) / %dul), uint((%s) %% %dul))"):format(x.seed, x.offset, place, each, place, each)
+//@   end
+//@   return get(x.operand)
+//@ end
+//@ local function words(step, gathered)
+//@   local list = {}
+//@   for _, r in ipairs(step.of.gathered) do
+//@     for _, word in ipairs(k:words(S.gathered_as(r), gathered .. "." .. r.name)) do
+//@       list[#list + 1] = word
+//@     end
+//@   end
+//@   return list
+//@ end
+//@ local function from_words(step, word)
+//@   local members, at = {}, 0
+//@   for i, r in ipairs(step.of.gathered) do
+//@     local own = {}
+//@     for w in ipairs(k:words(S.gathered_as(r), "")) do
+//@       own[w] = word(at)
+//@       at = at + 1
+//@     end
+//@     members[i] = k:from_words(S.gathered_as(r), own)
+//@   end
+//@   return step.name .. "_gathered(" .. table.concat(members, ", ") .. ")"
+//@ end
+//@ -- Indexes from a number of points or terms.
+//@ local function decode(places, number)
+//@ for i = #places, 1, -1 do
+//@ local place = places[i]
+uint64_t i$place$ = $number$$(i > 1 and " % args.dim[" .. place - 1 .. "]" or "");
+//@ if i > 1 then
+$number$ /= args.dim[$(place - 1)];
+//@ end
+//@ end
+//@ end
+//@ local function take(step)
+//@ P.call(step.terms.point, input)
+//@ for _, r in ipairs(step.of.gathered) do
+//@ local mine, term = "mine." .. r.name, r.name .. "_term"
+//@ if r.kind == "sum" then
+lathe_take($mine$, $term$);
+//@ elseif r.kind == "pick" then
+$mine$.value = $term$;
+//@ elseif k:is_index(r.kind) then
+lathe_merge($mine$, $(k:gatherer(r.kind))($term$, $(glsl(S.at(step.places)))));
+//@ else
+lathe_merge($mine$, $(k:gatherer(r.kind))($term$));
+//@ end
+//@ end
+//@ end
+//@ local function terms(step, lanes)
+//@ local pick, loops = S.gathers(step, "pick"), step.of.loops
+//@ if pick then
+const int64_t index = $(get(S.operand_of(pick.index)));
+if (from < to && uint64_t(index) < args.dim[$(loops[1] - 1)]) {
+  const uint64_t i$(loops[1]) = uint64_t(index);
+  //@ take(step)
+}
+//@ else
+uint64_t first = from + lane;
+if (first < to) {
+  uint64_t nth = first;
+  //@ decode(loops, "nth")
+  for (; first < to; first += $lanes$ul) {
+    //@ take(step)
+    i$(loops[#loops]) += $lanes$ul;
+    //@ for i = #loops, 2, -1 do
+    if (i$(loops[i]) >= args.dim[$(loops[i] - 1)]) {
+      const uint64_t carried = i$(loops[i]) / args.dim[$(loops[i] - 1)];
+      i$(loops[i]) -= carried * args.dim[$(loops[i] - 1)];
+      i$(loops[i - 1]) += carried;
+    }
+    //@ end
+  }
+}
+//@ end
+//@ end
+//@ -- What the invocations of a point have becomes that of the first.
+//@ local function join(step, shape, room, count)
+//@ local half = shape.lanes // 2
+//@ while half > 0 do
+barrier();
+if (lane >= $half$u && lane < $(2 * half)u) {
+  //@ for w, word in ipairs(words(step, "mine")) do
+  $room$[((lane - $half$u) * $shape.points$u + own) * $count$u + $(w - 1)u] = $word$;
+  //@ end
+}
+barrier();
+if (lane < $half$u)
+  lathe_merge(mine, $(from_words(step, function(w) return ("%s[(lane * %du + own) * %du + %du]"):format(room, shape.points, count, w) end)));
+//@ half = half // 2
+//@ end
+//@ end
+//@ for _, step in ipairs(k.steps) do
+//@ for _, part in ipairs { step.terms, step.values } do
+//@ if #part.results > 0 then
+//@ P.define(part.point)
+//@ end
+//@ end
+//@ if #step.of.gathered > 0 then
+struct $step.name$_gathered {
+  //@ for _, r in ipairs(step.of.gathered) do
+  $(k:gatherer(S.gathered_as(r))) $r.name$;
+  //@ end
+};
+
+void lathe_merge(inout precise $step.name$_gathered mine, $step.name$_gathered other) {
+  //@ for _, r in ipairs(step.of.gathered) do
+  lathe_merge(mine.$r.name$, other.$r.name$);
+  //@ end
+}
+
+//@ end
+//@ end
+shared uint lathe_order; /* how many workgroups of the points have come before this one */
+
+//@ for _, kernel in ipairs(schedule.kernels) do
+//@ local step, shape = k.steps[kernel.step], kernel.shape
+//@ local together, gathers = schedule.steps[kernel.step].together, #step.of.gathered > 0
+//@ local count, room = #words(step, "mine"), "lathe_room_" .. shape.number
+//@ if shape.lanes > 1 then
+shared uint $room$[$(shape.points * shape.lanes // 2 * count)];
+
+//@ end
+/* $(step.of.name) */
+//@ P.begin_kernel(shape.number)
+  const uint thread = gl_LocalInvocationID.x;
+  const uint lane = $(together and "thread % " .. shape.lanes .. "u" or "thread / " .. shape.points .. "u");
+  const uint own = $(together and "thread / " .. shape.lanes .. "u" or "thread % " .. shape.points .. "u");
+  const uint64_t points = $(glsl(S.size(step.of.keep)):gsub("^1$", "1ul"));
+  const uint64_t tiles = points / $shape.points$ul + (points % $shape.points$ul != 0ul ? 1ul : 0ul);
+  if (tiles == 0ul)
+    return;
+  const uint64_t group = lathe_group(), tile = group % tiles, part = group / tiles;
+  const uint64_t parts = gl_NumWorkGroups.y == 1u ? gl_NumWorkGroups.x / tiles : 1ul;
+  if (part >= parts)
+    return;
+  const uint64_t point = tile * $shape.points$ul + own;
+  const bool is_there = point < points;
+  uint64_t rest = is_there ? point : 0ul;
+  //@ decode(step.of.keep, "rest")
+  //@ for _, item in ipairs(S.given(step)) do
+  const $k.number$ $item.name$ = $(item.place and "args." .. item.name or k.number .. "(" .. glsl(S.size(item.places)) .. ")");
+  //@ end
+  $(step.k:uniforms("call"))
+  //@ if gathers then
+  const uint64_t terms = $(S.gathers(step, "pick") and "1ul" or glsl(S.size(step.of.loops)));
+  const uint64_t each = terms / parts + (terms % parts != 0ul ? 1ul : 0ul);
+  const uint64_t from = min(part * each, terms), to = min(from + each, terms);
+  precise $step.name$_gathered mine;
+  //@ for _, r in ipairs(step.of.gathered) do
+  lathe_clear(mine.$r.name$);
+  //@ end
+  if (is_there) {
+    //@ terms(step, shape.lanes)
+  }
+  //@ join(step, shape, room, count)
+  if (parts > 1ul) {
+    const uint64_t arrived = args.workspace + tile * 4ul;
+    const uint64_t left = args.workspace + $schedule.counts$ul + $(glsl(S.bytes_of_temporaries()):gsub("^0$", "0ul")) + (tile * parts * $shape.points$ul + own) * $(count * 4)ul;
+    if (lane == 0u) {
+      //@ for w, word in ipairs(words(step, "mine")) do
+      lathe_word(left + part * $(shape.points * count * 4)ul + $(4 * (w - 1))ul).at = $word$;
+      //@ end
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (thread == 0u)
+      lathe_order = atomicAdd(lathe_word(arrived).at, 1u);
+    barrier();
+    if (lathe_order + 1u < parts)
+      return;
+    memoryBarrierBuffer();
+    if (thread == 0u)
+      lathe_word(arrived).at = 0u;
+    //@ for _, r in ipairs(step.of.gathered) do
+    lathe_clear(mine.$r.name$);
+    //@ end
+    for (uint64_t of = lane; of < parts; of += $shape.lanes$ul)
+      lathe_merge(mine, $(from_words(step, function(w) return ("lathe_word(left + of * %dul + %dul).at"):format(shape.points * count * 4, 4 * w) end)));
+    //@ join(step, shape, room, count)
+  }
+  //@ end
+  if (lane == 0u && is_there) {
+    //@ for _, r in ipairs(step.of.gathered) do
+    //@ if r.kind == "sum" then
+    const $k.number$ $r.name$_result = lathe_result(mine.$r.name$);
+    //@ elseif k:is_index(r.kind) then
+    const int64_t $r.name$_result = mine.$r.name$.index == lathe_nowhere ? int64_t(-1) : int64_t(mine.$r.name$.index);
+    //@ else
+    const $k.number$ $r.name$_result = mine.$r.name$.value;
+    //@ end
+    //@ end
+    //@ if #step.values.results > 0 then
+    //@ P.call(step.values.point, input)
+    //@ end
+    //@ for _, value in ipairs(step.of.values) do
+    //@ local operand, name = value.operand, value.operand.name
+    //@ if value.name then
+    lathe_integer($(address(operand))).at = $value.name$_result;
+    //@ elseif operand.temporary then
+    lathe_number($(address(operand))).at = $name$_;
+    //@ else
+    $(k:put(operand))($(address(operand)), $name$_);
+    //@ end
+    //@ end
+  }
+//@ P.end_kernel()
+
+//@ end
+//@ P.main(#schedule.kernels)

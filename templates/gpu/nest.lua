@@ -1,0 +1,68 @@
+-- How nests of loops are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
+--   steps[i]      of each step: together: whether its terms lie side by side, else its points
+--   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
+--   kernels       { step, shape }: of the module, by number from 0 on, which shape.number is
+--   variants[i]   { shapes, steps, temporaries, number }: shapes[i] are the ways to cut a step, { name, points, lanes,
+--                 threads, at_once }, of which the first is taken that its points and terms fit
+
+local MOST_BLOCKS = 512 -- that share points
+local THREADS, AT_ONCE = 256, 4
+local GATHERED = 16 -- bytes of what is gathered of one reduction, at the most
+local FEW = 32 -- terms that one thread takes
+
+local function bits_of(places)
+  local bits = 0
+  for _, place in ipairs(places) do
+    bits = bits | 1 << place - 1
+  end
+  return bits
+end
+
+-- A way to cut a step whose points are shared by `lanes` threads each; it is for at most so many points and terms.
+local function shape(name, lanes, points, terms)
+  return {
+    name = name, lanes = lanes, points = THREADS // lanes, threads = THREADS, at_once = AT_ONCE, most_points = points,
+    most_terms = terms,
+  }
+end
+
+local function shapes_of(step, together)
+  if #step.gathered == 0 or step.gathered[1].kind == "pick" then
+    return { shape("_points", 1) }
+  elseif together then
+    return { shape("_short", 1, nil, FEW), shape("_block", THREADS, 1024), shape("_warp", 32) }
+  end
+  return { shape("_short", 1, nil, FEW), shape("_few", 8, 16384), shape("_points", 1) }
+end
+
+return function(facts, work)
+  local record = facts.programs.nest
+  local made = { steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, kernels = {} }
+  made.work = work(facts, false, { bytes = made.counts })
+  local shapes, steps = {}, {}
+  for i, step in ipairs(record.steps) do
+    local together = step.along and step.over >> step.along - 1 & 1 ~= 0 or false
+    local over = step.kind == "reduce" and bits_of(step.loops) or 0
+    made.steps[i] = { together = together }
+    shapes[i] = shapes_of(step, together)
+    steps[i] = { m = 0, n = bits_of(step.keep), k = over, matrices = 0, cuts = {} }
+    for c, way in ipairs(shapes[i]) do
+      way.number = #made.kernels
+      made.kernels[way.number + 1] = { step = i, shape = way }
+      steps[i].cuts[c] = {
+        name = way.name, columns = way.most_points, bm = 1, bn = way.points, terms = FEW * way.lanes,
+        at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
+        left = way.points * GATHERED * #step.gathered,
+        extents = way.most_terms and { { of = over, above = 0, most = way.most_terms } } or nil,
+      }
+    end
+  end
+  local temporaries = {}
+  for i, operand in ipairs(record.temporaries) do
+    temporaries[i] = bits_of(operand.dim_index)
+  end
+  for i in ipairs(facts.variants) do
+    made.variants[i] = { shapes = shapes, steps = steps, temporaries = temporaries, number = facts.bits // 8 }
+  end
+  return made
+end
