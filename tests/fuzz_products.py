@@ -209,11 +209,6 @@ def make_product(rng, name, backends):
     return op
 
 
-def make_any(rng, name, backends):
-    """A random op of any kind, or None."""
-    return (make_product if rng.random() < 0.45 else make_op)(rng, name, backends)
-
-
 def parts_of(op, rng):
     """Ops that compute a part of what an op does: the value of a node that is no operand, with the op's variants."""
     made = []

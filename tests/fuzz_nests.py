@@ -1,0 +1,101 @@
+"""Random ops over any axes for the fuzzer: operands with some of them in any order, reductions over some, one after the
+other."""
+
+from fuzz_lua import spec_of
+from fuzz_ops import FuzzOp, has_gradient, make_op, prune
+from fuzz_products import PRECISIONS, Factory, make_product
+from fuzz_values import Node
+
+AXES = "g h s t".split()
+REDUCTIONS = ["sum", "sum", "mean", "maximum", "minimum"]
+
+
+class Nest:
+    """Grows values whose places are the names of the axes that they differ along."""
+
+    def __init__(self, rng, factory, axes):
+        self.rng, self.factory, self.axes = rng, factory, axes
+        self.made, self.number = factory.made, factory.number
+        self.values = [factory.operand(axes)]
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            self.values.append(factory.operand(factory.some(axes, 1), typed=rng.random() < 0.15))
+
+    def map(self, x):
+        """A function that is defined everywhere."""
+        rng, made = self.rng, self.made
+        kind = rng.choice(["exp", "sqrt", "tanh", "sigmoid", "square", "relu", "affine", "neg", "abs"])
+        if kind == "exp":
+            return made("exp", made("neg", made("abs", x)))
+        if kind == "sqrt":
+            return made("sqrt", made("add", made("abs", x), self.number(0.25)))
+        if kind == "relu":
+            return made("max", x, self.number(0.125))
+        if kind == "affine":
+            return made("add", made("mul", x, self.factory.scalar()), self.number(rng.choice([0.5, -1.5])))
+        return made(kind, x)
+
+    def combine(self, x, y):
+        rng, made = self.rng, self.made
+        op = rng.choice(["add", "sub", "mul", "mul", "max", "min", "select", "div"])
+        if op == "div":
+            return made("div", x, made("add", made("abs", y), self.number(0.5)))
+        if op == "select":
+            return made("select", made("lt", x, y), x, made("mul", y, self.number(0.5)))
+        return made(op, x, y)
+
+    def reduce(self, x, kind):
+        over = self.factory.some(x.place, 1)
+        if kind in ("argmax", "argmin"):
+            over = self.rng.choice([over[:1], tuple(sorted(x.place))])
+        return Node(kind, (x,), place=x.place - set(over), over=tuple(over))
+
+    def step(self):
+        rng = self.rng
+        x = rng.choice(self.values[-3:])
+        if rng.random() < 0.5:
+            x = self.map(x)
+        if rng.random() < 0.6:
+            x = self.combine(x, rng.choice(self.values))
+        if x.place and rng.random() < 0.6:
+            x = self.reduce(x, rng.choice(REDUCTIONS))
+        self.values.append(x)
+
+    def output(self):
+        """The last value or another one, an index of its extreme, or what is beside an operand again."""
+        rng, x = self.rng, self.rng.choice(self.values[-2:])
+        kind = rng.random()
+        if x.place and kind < 0.12:
+            return self.reduce(x, rng.choice(["argmax", "argmin"]))
+        return self.combine(self.values[0], x) if kind < 0.5 else x
+
+
+def make_nest(rng, name):
+    """A random op over any axes, or None where it comes to nothing that an op may be."""
+    dtypes = rng.choice(PRECISIONS)
+    factory = Factory(rng, dtypes)
+    nest = Nest(rng, factory, AXES[:rng.choice([2, 2, 3, 3, 4])])
+    for _ in range(rng.choice([1, 2, 2, 3, 4])):
+        nest.step()
+    outputs, place = {}, {}
+    for nth in range(rng.choice([1, 1, 1, 2])):
+        node = nest.output()
+        if node.op == "input" or node in outputs.values():
+            return None
+        axes = sorted(node.place)
+        rng.shuffle(axes)
+        outputs[f"r{nth}"], place[f"r{nth}"] = node, tuple(axes)
+    op = FuzzOp(name, "nest", [], factory.inputs, factory.scalars, outputs, place, rng.random() < 0.4, dtypes,
+                ["'default'"], ["'default'"])
+    prune(op)
+    op.dims = sorted({axis for i in op.inputs for axis in i.place})
+    op.backward = op.backward and has_gradient(op) and all(n.op not in ("argmax", "argmin") for n in outputs.values())
+    op.lua = spec_of(op, rng)
+    return op
+
+
+def make_any(rng, name, backends):
+    """A random op of any kind, or None."""
+    kind = rng.random()
+    if kind < 0.25:
+        return make_nest(rng, name)
+    return (make_product if kind < 0.6 else make_op)(rng, name, backends)

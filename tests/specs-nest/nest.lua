@@ -1,0 +1,52 @@
+-- Ops that are nests of loops, for test_nest.sh: vectors along points and along what is reduced, several reductions at
+-- once and after each other, indexes, random numbers, operands of all orders and types.
+
+local function declare(name, inputs, outputs, compute, keys)
+  keys = keys or {}
+  local size = { "S" }
+  for _, shape in pairs(inputs) do
+    for _, dim in ipairs(shape) do
+      size[dim] = 7
+    end
+  end
+  op(name) {
+    doc = name, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
+    dtypes = { "f32", "f16" }, ulp = { f32 = 6, f16 = 1 }, backward = keys.backward,
+  }
+end
+
+declare("softmax_first", { x = { "t", "n" } }, { y = { "t", "n" } }, function(x)
+  local e = exp(x - max(x, "t"))
+  return e / sum(e, "t")
+end, { backward = true })
+
+declare("batch_norm", { x = { "n", "c", "h" }, g = { "c" }, b = { "c" } }, { y = { "n", "c", "h" } }, function(x, g, b)
+  local centred = x - mean(x, "n", "h")
+  return centred * rsqrt(mean(centred ^ 2, "n", "h") + 1e-5) * g + b
+end)
+
+declare("attention", { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e" } }, { o = { "s", "e" } }, function(q, k, v)
+  local score = sum(q * k, "d")
+  local p = exp(score - detach(max(score, "t")))
+  return sum(p * v, "t") / sum(p, "t")
+end)
+
+declare("extremes", { x = { "a", "b", "c" } }, { lo = { "b" }, hi = { "a", "c" }, all = {} }, function(x)
+  return { lo = min(x, "a", "c"), hi = max(x, "b"), all = sum(x, "a", "b", "c") }
+end)
+
+declare("transposed", { x = { "a", "b", "c" } }, { y = { "c", "a", "b" } }, function(x) return x end)
+
+declare("index_spread", { x = { "a", "b" } }, { y = { "a", "b" }, j = { "a", "b" }, i = { "b" } }, function(x)
+  return { y = x - min(x, "a"), j = argmin(x, "b"), i = argmax(x, "a") }
+end)
+
+declare("dropped", { x = { "a", "b" }, seed = { dtype = "i64" }, offset = { dtype = "i64" } }, { y = { "a", "b" } },
+  function(x, seed, offset) return select(lt(random(seed, offset), 0.5), x, 0) - mean(x, "a") end)
+
+declare("picked", { x = { "a", "b" }, i = { "b", index = "a" } }, { y = { "b" } },
+  function(x, i) return at(x, i) * 2 + log(sum(exp(x), "a")) end, { backward = true })
+
+declare("scaled", { x = { "a", "b", "c" }, w = { "c", "a" } }, { y = { "b", "a", dtype = "i8" }, z = { "c" } },
+  function(x, w, alpha) return { y = sum(x * w, "c") * alpha + alpha, z = max(x * alpha, "a", "b") } end,
+  { scalars = { alpha = 0.5 } })

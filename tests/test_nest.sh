@@ -1,0 +1,90 @@
+#!/bin/sh
+# test_nest.sh - nests of loops over any axes (tests/specs-nest) on processors, by Vulkan on whatever device there is, and
+# by CUDA on tests/cuda/emulator; and faults planted in their templates, which the check must find. Needs LATHE_SRC and
+# LATHE_BENCH.
+
+. "$LATHE_SRC/tests/check.sh"
+
+tree
+templates_of_its_own
+cp "$LATHE_SRC"/tests/specs-nest/* "$tmp/tree/specs/"
+cp -R "$tmp/tree/templates" "$tmp/right"
+tools=$(cd "$(dirname "$LATHE_BENCH")" && pwd)/tools
+
+# Few and many points of few and many terms, which side by side are one or the other; a last vector, blocks that share.
+sizes=5x3x40,130x2x9,2x300x5,1x1x2000,40x33,7x700,2000x3
+prepare() { # prepare FOLDER
+  mkdir -p "$tmp/$1/out" && cd "$tmp/$1" || exit 1
+  [ ! -d "$tools" ] || [ -e out/tools ] || ln -s "$tools" out/
+}
+# fault CHECK FILE FROM TO OPTION...: with that in place of a text, which is there once, some rows are wrong
+fault() {
+  checked=$1 file=$2
+  plant "$tmp/tree/templates/$file" "$3" "$4" && ninja out/bench
+  built=$?
+  shift 4
+  "$checked" "$@" >"$tmp/rows" 2>&1
+  wrong=$?
+  cp "$tmp/right/$file" "$tmp/tree/templates/$file"
+  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
+}
+
+# ---- processors -------------------------------------------------------------------------------------------------
+
+prepare cpu
+by_cpu() { out/bench --backend cpu --dtype all --check-only "$@"; }
+is 'configures for processors' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --disable-vulkan --disable-cuda
+is 'takes the runtime' reuse
+is 'builds kernels for processors' ninja out/bench
+is 'is right on processors' by_cpu --size "$sizes"
+is 'is right of special values' by_cpu --special nan,inf,zero,denormal --size 60x7,5x9x13
+# shellcheck disable=SC2016
+is 'finds vectors in the place of others' fault by_cpu c/nest.c 'first + $((u - 1) * L);
+  //@ body' 'first;
+  //@ body' --op softmax_first
+# shellcheck disable=SC2016
+is 'finds lanes past the end' fault by_cpu c/nest.c 'take(step, suffixes[1], "inside")' 'take(step, suffixes[1])' --op extremes
+is 'finds a NaN that is no extreme' fault by_cpu c/nest.c ' || (term != term && best == best)' '' --op index_spread \
+  --special nan
+is 'finds rounding errors that are lost' fault by_cpu c/nest.c 'carries = true;' '' --op extremes --size 1x1x70000
+
+# ---- Vulkan -----------------------------------------------------------------------------------------------------
+
+"$LATHE_BENCH" --list-backends >"$tmp/backends"
+if grep -q '^vulkan .* ready' "$tmp/backends"; then
+  prepare vulkan
+  by_vulkan() { out/bench --backend vulkan --dtype all --check-only --timeout 300 "$@"; }
+  is 'configures for Vulkan' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda --disable-avx512 \
+    --disable-avx2 --disable-sse2 --disable-scalar
+  is 'takes the runtime for Vulkan' reuse
+  is 'builds kernels for Vulkan' ninja out/bench
+  is 'is right by Vulkan' by_vulkan --size "$sizes"
+  is 'finds invocations that are not joined' fault by_vulkan glsl/nest.comp 'local half = shape.lanes // 2' \
+    'local half = shape.lanes // 4' --dtype f32 --op extremes
+  is 'finds a workgroup left out' fault by_vulkan glsl/nest.comp 'of < parts; of +=' 'of + 1ul < parts; of +=' \
+    --dtype f32 --op extremes --size 1x1x20000
+  is 'finds an index carried wrongly' fault by_vulkan glsl/nest.comp '+= carried;' '+= 1ul;' --dtype f32 --op batch_norm
+else
+  echo 'skipped: nests by Vulkan: there is no device'
+fi
+
+# ---- CUDA -------------------------------------------------------------------------------------------------------
+
+if command -v "${CXX:-c++}" >/dev/null; then
+  prepare cuda
+  by_cuda() { LD_LIBRARY_PATH=. out/bench --backend cuda --dtype all --check-only "$@"; }
+  is 'builds the driver' emulator_driver
+  is 'configures for CUDA' configure_emulator
+  is 'takes the runtime for CUDA' reuse
+  is 'builds kernels for CUDA' ninja out/bench
+  is 'is right by CUDA' emulated --size "$sizes"
+  is 'finds threads that are not joined' fault by_cuda cuda/nest.h 'half = LANES / 2' 'half = LANES / 4' --dtype f32 \
+    --op extremes
+  is 'finds counts that stay' fault by_cuda cuda/nest.h 'arrived[tile] = 0;' ';' --dtype f32 --op extremes
+  is 'finds points past the end' fault by_cuda cuda/nest.h 'if (lane == 0 && point < points)' 'if (lane == 0)' \
+    --dtype f32 --op softmax_first
+else
+  echo 'skipped: nests by CUDA on the processor: there is no C++ compiler'
+fi
+
+summary
