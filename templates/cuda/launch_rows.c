@@ -1,5 +1,4 @@
-//@ -- Which kernels of rows are launched when, from the record of schedule_rows.lua; the first that holds and has room is a
-//@ -- call's.
+//@ -- Which kernels of rows are launched when, from the record of schedule_rows.lua.
 //@ local call = use "../gpu/launch_call.c"
 //@ local s, over, split, leaves = shape, schedule.over_rows, schedule.split, schedule.programs.again.leaves
 //@ local has_points, WARP = #schedule.programs.again.points > 0, 32
@@ -30,8 +29,8 @@
 //@ end
 //@ end
 
-//@ -- Rows split into parts, where they are not for clusters: of fewer than an eighth for each multiprocessor, or too long
-//@ -- for those, or where there are none.
+//@ -- Rows split into parts, where they are not for clusters: of fewer than an eighth for each multiprocessor, or too
+//@ -- long for those, or where there are none.
 //@ local function launch_parts(when, parts, accesses, threads_of_last)
 //@   local list = {}
 //@   for step = 1, split.steps do

@@ -1,5 +1,4 @@
-//@ -- Which kernels of rows are launched when, from the record of schedule_rows.lua; the first that holds and has room is a
-//@ -- call's.
+//@ -- Which kernels of rows are launched when, from the record of schedule_rows.lua.
 //@ local call = use "../gpu/launch_call.c"
 //@ local over, split, number, program = schedule.over_rows, schedule.split, schedule.number, schedule.programs.again
 //@ local merge = over and {

@@ -1,6 +1,6 @@
-//@ -- What begins and ends the functions of a variant whose kernels go over points, or over rows of points: between
-//@ -- open() and close() a template says which kernels a call `c` launches, the first way that has room for it. The part's
-//@ -- record `work` is that of work.lua.
+//@ -- What begins and ends the functions of a variant whose kernels go over points, or over rows of points. Between
+//@ -- open() and close() a template says which kernels a call `c` launches: the first that hold and have room. The
+//@ -- record `work` of a part is that of work.lua.
 //@ local work, limits, known = schedule.work, {}, {}
 
 //@ -- A condition on the accesses of a row, which what tries a variant learns of.
@@ -63,8 +63,9 @@ static int $(defines "launches")(const lathe_schedule *self, const lathe_args *a
 static double $(defines "workspace")(const size_t *dim) {
   const size_t count = $(product(work.inner));
   const double partials = (double)lathe_partials(count, $work.numbers$, $work.fewest$, $work.most$);
+  const double rows = (double)($(product(work.outer)));
 
-  return $work.bytes$ + $work.bytes_of_partial$ * partials * (double)count + $work.bytes_of_row$ * (double)($(product(work.outer)));
+  return $work.bytes$ + $work.bytes_of_partial$ * partials * (double)count + $work.bytes_of_row$ * rows;
 }
 
 //@ elseif work.bytes then

@@ -1,5 +1,5 @@
-/* launches.h - what the generated functions share that say which kernels a call launches on a GPU (launch_*.c beside the
- * templates of each language): how much work there is, and how many blocks have it. Accesses are of 16 bytes.
+/* launches.h - what the generated functions share that say which kernels a call launches on a GPU (launch_*.c beside
+ * the templates): how much work there is, and how many blocks have it. Accesses are of 16 bytes.
  */
 #ifndef LAUNCHES_H
 #define LAUNCHES_H
