@@ -1,85 +1,66 @@
-/* test_launch.c - what rows of launches may say that those of today's kernels do not: code for one architecture, tensor
- * maps, as many kernels as a call may have. Those of today's kernels: test_launch.sh. */
-#include "library/launch.h"
+/* test_launch.c - what the functions share that say what calls launch (templates/gpu/launches.h), where today's kernels do
+ * not try it, or by chance alone: which cut of a step is taken, tensor maps, products in one launch, as many kernels as a
+ * call may have. What today's kernels launch: test_launch.sh. */
 #include "tests.h"
 
-static const lathe_work work = {.outer = 1, .inner = 2, .whole = 3, .by_rows = true, .width = 8};
-static const lathe_limits h100 = {132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, 1, {0}};
+#include "../templates/gpu/launches.h"
 
-static lathe_args call(size_t rows, size_t count) {
-  return (lathe_args){.dim = {rows, count, 1, 1, 1, 1, 1, 1}};
+static const lathe_limits h100 = {132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, 1, {0}};
+static const char *const names[] = {"wide", "narrow", "copied", "together", "all",
+                                    "more", "nth",    "nth",    "nth",      "nth"};
+static const lathe_schedule schedule = {.kernels = names, .nkernels = 10};
+
+static int launch_steps(lathe_steps *steps, const lathe_args *args, const lathe_limits *limits,
+                        lathe_launch *to) {
+  return lathe_launch_steps(steps, false, &schedule, args, limits, to);
 }
 
-static void takes_the_row_of_its_architecture(void **state) {
-  (void)state;
-  static const lathe_tensor_map maps[] = {{.operand = 1, .box = {64, 8}, .swizzle = 128},
-                                          {.operand = 2, .box = {64, 128}}};
-  static const lathe_kernel own[] = {{.name = {[LATHE_PACKS] = "own"},
-                                      .deal = LATHE_BLOCKS,
-                                      .threads = 128,
-                                      .shared = 100 << 10,
-                                      .cluster = 2,
-                                      .nmaps = 2,
-                                      .maps = maps}};
-  static const lathe_kernel any[] = {
-      {.name = {[LATHE_PACKS] = "any"}, .deal = LATHE_BLOCKS, .threads = 256}};
-  static const lathe_row rows[] = {
-      {.when = {.modes = 1 << LATHE_PACKS, .architecture = 90, .architecture_below = 100},
-       .kernels = own,
-       .nkernels = 1},
-      {.when = {.modes = 1 << LATHE_PACKS}, .kernels = any, .nkernels = 1},
-  };
-  static const lathe_schedule schedule = {.work = &work, .rows = rows, .nrows = 2};
-  lathe_launch launch[LATHE_MAX_LAUNCHES];
-  lathe_limits limits = h100;
-  lathe_args args = call(5, 64);
+static int launch_many(size_t rows, lathe_launch *to) {
+  lathe_call c = {
+      .self = &schedule, .limits = &h100, .to = to, .rows = rows, .count = 64, .width = 8};
+  const lathe_args args = {0};
 
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
-  assert_string_equal(launch[0].kernel, "own");
-  assert_int_equal(launch[0].grid[0], 10);
-  assert_int_equal(launch[0].cluster, 2);
-  assert_int_equal(launch[0].shared, 100 << 10);
-  assert_int_equal(launch[0].nmaps, 2);
-  assert_ptr_equal(launch[0].maps, maps);
-  for (limits.architecture = 80; limits.architecture <= 100; limits.architecture += 20) {
-    assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
-    assert_string_equal(launch[0].kernel, "any");
+  lathe_measure(&c, &args, 3, 0);
+  for (uint32_t i = 0; i < LATHE_MAX_LAUNCHES; i++) {
+    const lathe_kernel k = {6, .threads = 32, .each = 8, .rows = 4, .number = i};
+    assert_true((i % 2 ? lathe_merge : lathe_blocks)(&c, &k));
   }
-  args.dim[1] = 63; /* no mode of these rows */
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 0);
+  return c.launches;
 }
 
 static void launches_as_many_as_a_call_may_have(void **state) {
   (void)state;
-  lathe_kernel kernels[LATHE_MAX_LAUNCHES];
-  const lathe_row row = {
-      .when = {.modes = 1 << LATHE_PACKS}, .kernels = kernels, .nkernels = LATHE_MAX_LAUNCHES};
-  const lathe_schedule schedule = {.work = &work, .rows = &row, .nrows = 1};
   lathe_launch launch[LATHE_MAX_LAUNCHES];
-  lathe_args args = call(0, 64);
 
-  for (int i = 0; i < LATHE_MAX_LAUNCHES; i++)
-    kernels[i] = (lathe_kernel){.name = {[LATHE_PACKS] = "nth"},
-                                .deal = i % 2 ? LATHE_MERGE : LATHE_BLOCKS,
-                                .threads = 32,
-                                .each = 8,
-                                .rows = 4,
-                                .number = (uint32_t)i};
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), LATHE_MAX_LAUNCHES / 2);
-  args.dim[0] = 1;
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), LATHE_MAX_LAUNCHES);
+  assert_int_equal(launch_many(0, launch), LATHE_MAX_LAUNCHES / 2);
+  assert_int_equal(launch_many(1, launch), LATHE_MAX_LAUNCHES);
   assert_int_equal(launch[7].grid[0], 8);
   assert_int_equal(launch[7].block[1], 4);
 }
 
-/* A product of matrices of 16 bits: by the copy engine in tiles of two sizes, or in tiles of threads' own copies. */
-static void takes_maps_where_operands_have_them(void **state) {
+/* Of what a device has no room for there are no launches, nor of what was added before. */
+static void has_no_launch_without_room(void **state) {
   (void)state;
-  static const lathe_tensor_map maps[] = {
-      {.operand = 0, .bytes = 2, .extent = {4, 1}, .box = {64, 128}, .swizzle = 128},
-      {.operand = 1, .bytes = 2, .extent = {2, 4}, .box = {64, 64}, .swizzle = 128}};
-  static const lathe_cut cuts[] = {
-      {.name = "wide",
+  const lathe_kernel k = {6, .threads = 32, .each = 8, .rows = 4};
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  lathe_call c = {
+      .self = &schedule, .limits = &h100, .to = launch, .rows = 0x80000000, .count = 64};
+
+  assert_true(lathe_tiles(&c, &k));
+  assert_false(lathe_blocks(&c, &k));
+  assert_int_equal(c.launches, 0);
+  assert_true(lathe_rows(&c, &k));
+  assert_int_equal(launch[0].grid[0], 0x20000000);
+}
+
+/* A product of matrices of 16 bits: by the copy engine in tiles of two sizes, or in tiles of threads' own copies. */
+static const lathe_tensor_map maps[] = {
+    {.operand = 0, .bytes = 2, .extent = {4, 1}, .box = {64, 128}, .swizzle = 128},
+    {.operand = 1, .bytes = 2, .extent = {2, 4}, .box = {64, 64}, .swizzle = 128}};
+
+static bool product(lathe_query *q) {
+  static const lathe_cut cut[] = {
+      {.name = 0,
        .bm = 128,
        .bn = 256,
        .terms = 256,
@@ -92,7 +73,7 @@ static void takes_maps_where_operands_have_them(void **state) {
        .left = 131072,
        .nmaps = 2,
        .maps = maps},
-      {.name = "narrow",
+      {.name = 1,
        .bm = 128,
        .bn = 64,
        .terms = 256,
@@ -105,28 +86,30 @@ static void takes_maps_where_operands_have_them(void **state) {
        .left = 32768,
        .nmaps = 2,
        .maps = maps},
-      {.name = "copied",
-       .bm = 128,
-       .bn = 128,
-       .terms = 256,
-       .at_once = 1,
-       .threads = 256,
-       .most = 512},
+      {.name = 2, .bm = 128, .bn = 128, .terms = 256, .at_once = 1, .threads = 256, .most = 512},
   };
-  static const lathe_step steps[] = {{.m = 1, .n = 2, .k = 4, .cuts = cuts, .ncuts = 3}};
-  static const lathe_schedule schedule = {.work = &work, .steps = steps, .nsteps = 1};
+  const lathe_matrices of[] = {{q->dim[0], q->dim[1], 1}};
+  const lathe_step s = {of, 1, q->dim[2]};
+
+  for (int c = 0; c < 3; c++)
+    lathe_try(q, &s, true, &cut[c], 0);
+  return lathe_take(q, &s);
+}
+
+static void takes_maps_where_operands_have_them(void **state) {
+  (void)state;
   static _Alignas(16) char at[32];
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   lathe_limits limits = h100;
   lathe_args args = {.buf = {at, at, at}, .dim = {4096, 4096, 4096, 1, 1, 1, 1, 1}};
   uint64_t extents[5], strides[4];
 
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_int_equal(launch_steps(product, &args, &limits, launch), 1);
   assert_string_equal(launch[0].kernel, "wide");
   assert_int_equal(launch[0].grid[0], 132); /* which go on to 512 tiles */
   assert_ptr_equal(launch[0].maps, maps);
   args.dim[0] = args.dim[1] = 1024; /* 32 wide tiles leave multiprocessors without */
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_int_equal(launch_steps(product, &args, &limits, launch), 1);
   assert_string_equal(launch[0].kernel, "narrow");
   assert_int_equal(launch[0].grid[0], 128);
   assert_int_equal(lathe_lay_out(&maps[1], &args, extents, strides), 2);
@@ -134,52 +117,61 @@ static void takes_maps_where_operands_have_them(void **state) {
   assert_int_equal(extents[1], 4096);
   assert_int_equal(strides[0], 2048);
   limits.maps = 0;
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_int_equal(launch_steps(product, &args, &limits, launch), 1);
   assert_string_equal(launch[0].kernel, "copied");
   limits = h100;
   args.buf[1] = at + 8; /* no multiple of 16 bytes */
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_int_equal(launch_steps(product, &args, &limits, launch), 1);
   assert_string_equal(launch[0].kernel, "copied");
   args.buf[1] = at;
   args.dim[2] = 4095; /* nor are rows of a */
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &limits, launch), 1);
+  assert_int_equal(launch_steps(product, &args, &limits, launch), 1);
   assert_string_equal(launch[0].kernel, "copied");
   assert_int_equal(launch[0].nmaps, 0);
+  args.dim[2] = 4096;
+  limits.architecture = 80;
+  assert_int_equal(launch_steps(product, &args, &limits, launch), 1);
+  assert_string_equal(launch[0].kernel, "copied");
   args.dim[2] = 0; /* a tensor of nothing */
   assert_int_equal(lathe_lay_out(&maps[0], &args, extents, strides), 0);
 }
 
 /* Products of as many terms in one launch, whose tiles have the same parts of these; and tiles of all columns. */
+static bool products(lathe_query *q) {
+  static const lathe_cut together = {
+      .name = 3, .bm = 32, .bn = 32, .terms = 64, .at_once = 2, .threads = 256, .most = 512};
+  static const lathe_cut all = {
+      .name = 4, .bm = 32, .terms = 1, .at_once = 1, .threads = 256, .most = 1};
+  static const lathe_cut more = {
+      .name = 5, .bm = 16, .terms = 1, .at_once = 1, .threads = 256, .most = 1};
+  const size_t *dim = q->dim;
+  const lathe_matrices rows[] = {{dim[2], dim[1], 1}};
+  const lathe_matrices sums[] = {{dim[0], dim[1], 1}, {dim[1], dim[3], 1}, {1, dim[0], 1}};
+  const lathe_step first = {rows, 1, 1}, second = {sums, 3, dim[2]};
+
+  lathe_try(q, &first, dim[1] <= 64, &all, 0);
+  lathe_try(q, &first, true, &more, 0);
+  if (!lathe_take(q, &first))
+    return false;
+  lathe_try(q, &second, true, &together, 0);
+  return lathe_take(q, &second);
+}
+
 static void launches_products_together(void **state) {
   (void)state;
-  static const lathe_cut cuts[] = {{.name = "together",
-                                    .bm = 32,
-                                    .bn = 32,
-                                    .terms = 64,
-                                    .at_once = 2,
-                                    .threads = 256,
-                                    .most = 512}};
-  static const lathe_cut all[] = {
-      {.name = "all", .columns = 64, .bm = 32, .terms = 1, .at_once = 1, .threads = 256, .most = 1},
-      {.name = "more", .bm = 16, .terms = 1, .at_once = 1, .threads = 256, .most = 1}};
-  static const lathe_tiles beside[] = {{.m = 2, .n = 8}, {.n = 1}};
-  static const lathe_step steps[] = {
-      {.m = 4, .n = 2, .cuts = all, .ncuts = 2},
-      {.m = 1, .n = 2, .k = 4, .cuts = cuts, .ncuts = 1, .beside = beside, .nbeside = 2}};
-  static const lathe_schedule schedule = {.work = &work, .steps = steps, .nsteps = 2};
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   lathe_args args = {.dim = {100, 64, 256, 33, 1, 1, 1, 1}};
 
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), 2);
+  assert_int_equal(launch_steps(products, &args, &h100, launch), 2);
   assert_string_equal(launch[0].kernel, "all");
   assert_int_equal(launch[0].grid[0], 8);
   assert_int_equal(launch[1].grid[0], (4 * 2 + 2 * 2 + 4) * 4);
   args.dim[1] = 65;
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), 2);
+  assert_int_equal(launch_steps(products, &args, &h100, launch), 2);
   assert_string_equal(launch[0].kernel, "more");
   assert_int_equal(launch[0].grid[0], 16);
   args.dim[1] = 0; /* rows of nothing are stored all the same */
-  assert_int_equal(lathe_launch_cuda(&schedule, &args, &h100, launch), 2);
+  assert_int_equal(launch_steps(products, &args, &h100, launch), 2);
   assert_int_equal(launch[0].grid[0], 8);
   assert_int_equal(launch[1].grid[0], 4 * 4);
 }
@@ -187,7 +179,7 @@ static void launches_products_together(void **state) {
 const struct CMUnitTest launch_tests[] = {
     cmocka_unit_test(launches_products_together),
     cmocka_unit_test(takes_maps_where_operands_have_them),
-    cmocka_unit_test(takes_the_row_of_its_architecture),
+    cmocka_unit_test(has_no_launch_without_room),
     cmocka_unit_test(launches_as_many_as_a_call_may_have),
 };
 const size_t launch_test_count = sizeof launch_tests / sizeof *launch_tests;

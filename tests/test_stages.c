@@ -44,6 +44,16 @@ static void matches_the_golden_files(void **state) {
   }
 }
 
+static void shows_the_functions_of_launches(void **state) {
+  (void)state;
+  run_result shown = SHOW("small_rows", "--stage", "launch");
+  assert_string_equal(shown.err, "");
+  assert_non_null(
+      strstr(shown.out, "  part small_rows_f32__cuda in small_rows/small_rows__cuda_host.c\n"));
+  assert_non_null(strstr(shown.out, "static int small_rows_f32__cuda_launches("));
+  run_free(&shown);
+}
+
 static void expect_refused(run_result result, const char *message) {
   assert_string_equal(result.err, message);
   assert_int_equal(result.status, 2);
@@ -54,8 +64,8 @@ static void expect_refused(run_result result, const char *message) {
 static void refuses_what_there_is_not(void **state) {
   (void)state;
   expect_refused(SHOW("small_rows", "--stage", "programs"),
-                 "lathe-gen: --stage: expected 'trace', 'program' or 'schedule', found 'programs' "
-                 "(did you mean 'program'?)\n");
+                 "lathe-gen: --stage: expected 'trace', 'program', 'schedule' or 'launch', found "
+                 "'programs' (did you mean 'program'?)\n");
   expect_refused(SHOW("small_row"),
                  "lathe-gen: show: unknown op 'small_row' (did you mean 'small_rows'?)\n");
   expect_refused(SHOW("small_map", "--ops", "small_rows"),
@@ -65,6 +75,8 @@ static void refuses_what_there_is_not(void **state) {
 const struct CMUnitTest stages_tests[] = {
     {"stages: matches_the_golden_files", matches_the_golden_files, stages_tree, tree_teardown,
      NULL},
+    {"stages: shows_the_functions_of_launches", shows_the_functions_of_launches, stages_tree,
+     tree_teardown, NULL},
     {"stages: refuses_what_there_is_not", refuses_what_there_is_not, stages_tree, tree_teardown,
      NULL},
 };

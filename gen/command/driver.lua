@@ -27,7 +27,7 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   lathe-gen [options] expand OP...      write the sources of some ops
   lathe-gen [options] all               both, for every op
   lathe-gen [options] show OP...        print what the stages make of some ops: the graph, the passes over the data, how
-                                        each kernel's work is cut
+                                        each kernel's work is cut, what a call launches
   lathe-gen [options] ops               list the ops that are built, a line each
   lathe-gen [options] size              count the kernels and kilobytes that all of it would be
   lathe-gen [options] cost              tell what was dear in the last build, by ninja's log
@@ -43,7 +43,7 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   --ops LIST                build these ops, names or globs, with their gradients; -NAME leaves one out (all)
   --dtypes LIST             build these precisions (all)
   --spec FILE               read this spec alone, as in --spec specs/add.lua (all below specs/)
-  --stage NAME              what show prints: trace, program or schedule (all of them)
+  --stage NAME              what show prints: trace, program, schedule or launch (all of them)
   --no-line                 leave #line out of what is generated
   --help                    print this
 
@@ -289,20 +289,21 @@ local function all(options)
 end
 
 local function show_some(options, words)
-  local stages = { "trace", "program", "schedule" }
+  local stages = { "trace", "program", "schedule", "launch" }
   if options.stage and not text.contains(stages, options.stage) then
     text.refuse("--stage: expected %s, found '%s'%s", text.one_of(stages), options.stage,
       text.did_you_mean(options.stage, stages))
   end
-  local lines = {}
-  for _, op in ipairs(named_ops(prepare(options), words, "show")) do
+  local lines, run = {}, prepare(options)
+  for _, op in ipairs(named_ops(run, words, "show")) do
     trace.op(op)
     local programs = program.of(op)
-    local records = { trace = op, program = programs, schedule = schedule.of(programs) }
+    local scheduled = schedule.of(programs)
+    local records = { trace = op, program = programs, schedule = scheduled, launch = scheduled }
     for _, stage in ipairs(stages) do
       if stage == (options.stage or stage) then
         lines[#lines + 1] = op.name .. ": " .. stage
-        show[stage](records[stage], lines)
+        show[stage](records[stage], lines, run.reader)
       end
     end
   end

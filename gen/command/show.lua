@@ -2,6 +2,8 @@
 
 local axes = require "axes"
 local formula = require "formula"
+local launches = require "launches"
+local template = require "template"
 local text = require "text"
 
 local show = {}
@@ -199,6 +201,19 @@ function show.schedule(scheduled, lines)
         show_record(made.variants[i] or {}, lines, "      ")
       end
     end
+  end
+end
+
+-- ---- launch ---------------------------------------------------------------------------------------
+
+-- The functions that say what calls launch on a GPU.
+function show.launch(scheduled, lines, reader)
+  local engine = template.engine(reader.read, {})
+  for _, file in ipairs(scheduled.op.sources) do
+    local function begin(part)
+      return "  part " .. part.stem .. " in " .. file.path .. "\n"
+    end
+    lines[#lines + 1] = file.host and launches.of(engine, scheduled.parts, file, file.path, "", begin) or nil
   end
 end
 

@@ -1,5 +1,5 @@
--- Writes the host's side of an op's device code: the images, and as constant C data the rows that say which kernels
--- a call launches (runtime/library/launch.h).
+-- Writes the host's side of an op's device code: the images, and the functions that say which kernels a call launches,
+-- poured from launch_*.c beside the templates.
 
 local text = require "text"
 
@@ -21,165 +21,55 @@ extern const lathe_image $stem_image;
 const lathe_image $stem_image = {.start = $host_start, .end = $host_end, .nth = $nth, .loose = $loose};
 ]]
 
--- The fields of C's types, in their order, with what a value is beside a number.
-local work_fields = {
-  "outer", "inner", "whole", "column", "by_rows", "width", "numbers", "fewest", "most", "bytes", "bytes_of_partial",
-  "bytes_of_row",
-}
-local when_fields = {
-  "modes", "above", "to", "rows_above", "rows_below", "shared", "cluster", "cluster_below", "architecture",
-  "architecture_below", "parts_waves", "parts_most",
-}
-local kernel_fields = {
-  "name", "deal", "threads", "spread", "held", "rows", "each", "waves", "most", "shared", "cluster", "resident",
-  "number", "maps",
-}
-local map_fields = { "operand", "bytes", "extent", "box", "swizzle", "rounded" }
+local schedule = [[
+static const char *const $name_kernels[] = {
+    $kernels,
+};
+extern const lathe_schedule $name_schedule;
+const lathe_schedule $name_schedule = {.kernels = $name_kernels, .nkernels = $count$fields};
+]]
 
-local mode_names = { apart = "LATHE_APART", packs = "LATHE_PACKS", full = "LATHE_FULL", ends = "LATHE_ENDS" }
-
--- An initializer of the fields that are not 0; texts: what those are that are no plain numbers.
-local function initializer(record, fields, texts)
-  local cells = {}
-  for _, field in ipairs(fields) do
-    local value = record[field]
-    if texts and texts[field] then
-      cells[#cells + 1] = texts[field]
-    elseif value and value ~= 0 then
-      cells[#cells + 1] = "." .. field .. " = " .. tostring(value)
+-- The fields of a record that are not 0, but for some, as an initializer after a first one has them.
+local function fields(record, ...)
+  local cells, left_out = {}, { ... }
+  for key, value in text.sorted_pairs(record) do
+    if value ~= 0 and not text.contains(left_out, key) then
+      local list = type(value) == "table" and "{" .. table.concat(value, ", ") .. "}"
+      cells[#cells + 1] = ", ." .. key .. " = " .. (list or tostring(value))
     end
   end
-  for key in text.sorted_pairs(record) do
-    assert(text.contains(fields, key) or key == "of_part", "no field of launch.h: " .. key)
-  end
-  return "{" .. table.concat(cells, ", ") .. "}"
+  return table.concat(cells)
 end
 
-local function braces(list)
-  return "{" .. table.concat(list, ", ") .. "}"
+-- The product of some dimensions, a bit each.
+local function product(bits)
+  local list = {}
+  for d = 0, 63 do
+    list[#list + 1] = bits >> d & 1 == 1 and ("dim[%d]"):format(d) or nil
+  end
+  return #list > 0 and table.concat(list, " * ") or "1"
 end
 
--- The texts of the fields that say which maps something has, which are an array of their own, ahead of it.
-local function maps_text(out, maps, name)
-  if not maps then
-    return nil
-  end
-  out[#out + 1] = string.format("static const lathe_tensor_map %s[] = {\n%s};\n", name,
-    table.concat(text.map(maps, function(map)
-      return "    " .. initializer(map, map_fields, {
-        operand = ".operand = " .. map.operand, extent = ".extent = " .. braces(map.extent),
-        box = ".box = " .. braces(map.box),
-      }) .. ",\n"
-    end)))
-  return string.format(".maps = %s, .nmaps = %d", name, #maps)
-end
-
-local function kernel_row(out, kernel, variant, part, name_of_maps)
-  local names = {}
-  for mode, ending in text.sorted_pairs(kernel.name) do
-    names[#names + 1] = string.format('[%s] = "%s%s"', mode_names[mode], kernel.of_part and part.stem or variant.name,
-      ending)
-  end
-  return initializer(kernel, kernel_fields, {
-    name = ".name = {" .. table.concat(names, ", ") .. "}", deal = ".deal = LATHE_" .. kernel.deal:upper(),
-    maps = maps_text(out, kernel.maps, name_of_maps),
+-- A variant's functions, as the fields of its lathe_schedule, with the texts of its kernels' names.
+local function pour(engine, scheduled, variant, shape)
+  local made, names = {}, {}
+  local poured = engine(scheduled.launch, {
+    name = variant.name, backend = variant.backend, shape = shape, part = scheduled.part, schedule = scheduled,
+    fields = fields, product = product,
+    defines = function(field)
+      made[field] = variant.name .. "_" .. field
+      return made[field]
+    end,
+    -- The place of the first of some kernels among the variant's.
+    kernels = function(...)
+      local first = #names
+      for _, name in ipairs { ... } do
+        names[#names + 1] = name and text.c_string(name) or "NULL"
+      end
+      return first
+    end,
   })
-end
-
-local function when_row(when)
-  local bits = {}
-  for i, mode in ipairs(when.modes) do
-    bits[i] = "1 << " .. mode_names[mode]
-  end
-  return initializer(when, when_fields, { modes = ".modes = " .. table.concat(bits, " | ") })
-end
-
--- The rows of a variant; lists of kernels that many rows have are written once.
-local function variant_rows(out, variant, part, rows)
-  local known, count, lines = {}, 0, {}
-  for i, row in ipairs(rows) do
-    if not known[row.kernels] then
-      count = count + 1
-      known[row.kernels] = variant.name .. "_kernels" .. count
-      local kernels = text.map(row.kernels, function(kernel)
-        return "    " .. kernel_row(out, kernel, variant, part, variant.name .. "_maps" .. count) .. ",\n"
-      end)
-      out[#out + 1] = string.format("static const lathe_kernel %s[] = {\n%s};\n", known[row.kernels],
-        table.concat(kernels))
-    end
-    lines[i] = string.format("    {.when = %s, .kernels = %s, .nkernels = %d},\n", when_row(row.when),
-      known[row.kernels], #row.kernels)
-  end
-  out[#out + 1] = string.format([[
-static const lathe_row %s_rows[] = {
-%s};
-extern const lathe_schedule %s_schedule;
-const lathe_schedule %s_schedule = {.work = &%s_work, .rows = %s_rows, .nrows = %d};
-
-]], variant.name, table.concat(lines), variant.name, variant.name, part.stem, variant.name, #rows)
-end
-
-local cut_fields = {
-  "name", "rows", "columns", "bm", "bn", "terms", "at_once", "threads", "subgroups", "side", "shared", "architecture",
-  "most", "depth", "number", "left", "cluster", "of_cluster", "room", "rooms", "stays", "rate", "start", "maps",
-  "extents",
-}
-local step_fields = { "m", "n", "k", "matrices", "beside", "rooms", "cuts" }
-local extent_fields = { "of", "above", "most" }
-local tiles_fields = { "m", "n", "matrices" }
-local room_fields = { "of", "columns", "across", "bytes" }
-
--- The texts of the fields that say which rows a record has as `key`: an array of their own, ahead of it.
-local function array_text(out, record, key, ctype, fields, name)
-  if not record[key] then
-    return nil
-  end
-  out[#out + 1] = string.format("static const %s %s[] = {%s};\n", ctype, name,
-    table.concat(text.map(record[key], function(row)
-      return initializer(row, fields)
-    end), ", "))
-  return string.format(".%s = %s, .n%s = %d", key, name, key, #record[key])
-end
-
--- The steps of a variant, with the cuts of each; a cut's kernel has the part's name, then its own.
-local function variant_steps(out, variant, part, scheduled)
-  local steps, lines, temporaries = scheduled.steps, {}, ""
-  if #scheduled.temporaries > 0 then
-    out[#out + 1] = string.format("static const uint32_t %s_temporaries[] = {%s};\n", variant.name,
-      table.concat(scheduled.temporaries, ", "))
-    temporaries = string.format(", .temporaries = %s_temporaries, .ntemporaries = %d, .number = %d", variant.name,
-      #scheduled.temporaries, scheduled.number)
-  end
-  for i, step in ipairs(steps) do
-    local cuts = string.format("%s_step%d", variant.name, i)
-    local rows = text.map(step.cuts, function(cut, c)
-      return "    " .. initializer(cut, cut_fields, {
-        name = string.format('.name = "%s_step%d%s"', part.stem, i, cut.name),
-        of_cluster = cut.cluster and string.format('.of_cluster = "%s_step%d%s_cluster"', part.stem, i, cut.name),
-        side = cut.side and ".side = " .. braces(cut.side),
-        maps = maps_text(out, cut.maps, cuts .. "_maps" .. c),
-        extents = array_text(out, cut, "extents", "lathe_extent", extent_fields, cuts .. "_extents" .. c),
-      }) .. ",\n"
-    end)
-    out[#out + 1] = string.format("static const lathe_cut %s[] = {\n%s};\n", cuts, table.concat(rows))
-    local function array(key, ctype, fields)
-      return array_text(out, step, key, ctype, fields, string.format("%s_%s%d", variant.name, key, i))
-    end
-    local rooms, beside = array("rooms", "lathe_room", room_fields), array("beside", "lathe_tiles", tiles_fields)
-    lines[i] = "    " .. initializer(step, step_fields, {
-      beside = beside,
-      cuts = string.format(".cuts = %s, .ncuts = %d", cuts, #step.cuts),
-      rooms = rooms,
-    }) .. ",\n"
-  end
-  out[#out + 1] = string.format([[
-static const lathe_step %s_steps[] = {
-%s};
-extern const lathe_schedule %s_schedule;
-const lathe_schedule %s_schedule = {.work = &%s_work, .steps = %s_steps, .nsteps = %d%s};
-
-]], variant.name, table.concat(lines), variant.name, variant.name, part.stem, variant.name, #steps,
-    temporaries)
+  return made, names, poured
 end
 
 local function stem_of(host)
@@ -191,23 +81,33 @@ function launches.images(host)
   return (images:gsub("%$(%l+)", { stem = stem_of(host), packed = host.packed }))
 end
 
--- The C of the nth part of a file with its schedule; loose: as in lathe_image.
-function launches.of_part(scheduled, host, nth, loose)
-  local part, out = scheduled.part, {}
-  out[1] = image:gsub("%$(%l+)", {
+-- The C of an image; nth: of its file's, from 1; loose: as in lathe_image.
+function launches.image(part, host, nth, loose)
+  return (image:gsub("%$(%l+)", {
     stem = part.stem, host = stem_of(host), nth = nth - 1, loose = loose and "1" or "0",
-  })
-  out[2] = string.format("static const lathe_work %s_work = %s;\n\n", part.stem,
-    initializer(scheduled.work, work_fields))
-  for i, variant in ipairs(part.variants) do
-    local scheduled_variant = scheduled.variants[i]
-    if scheduled_variant.steps then
-      variant_steps(out, variant, part, scheduled_variant)
-    else
-      variant_rows(out, variant, part, scheduled_variant.launches)
+  }))
+end
+
+-- The C of a file's parts from their schedules: begins, then what begin(part, nth) gives and the functions of each. A
+-- function that is the same as an earlier variant's is written once.
+function launches.of(engine, schedules, host, path, begins, begin)
+  local lines, known, pieces, before = 0, {}, {}, begins
+  for nth, part in ipairs(host.parts) do
+    before = before .. begin(part, nth)
+    for i, variant in ipairs(part.variants) do
+      local made, names, poured = pour(engine, schedules[part], variant, schedules[part].variants[i])
+      local file = { path = path, lines = lines }
+      local c = poured.text(before, file)
+      local key = c:sub(#before + 1):gsub("#line [^\n]*", ""):gsub(variant.name .. "%f[^%w]", "")
+      if not known[key] then
+        known[key], pieces[#pieces + 1], lines, before = made, c, file.lines, ""
+      end
+      before = before .. schedule:gsub("%$(%l+)", {
+        name = variant.name, count = #names, kernels = table.concat(names, ",\n    "), fields = fields(known[key]),
+      })
     end
   end
-  return table.concat(out)
+  return table.concat(pieces) .. before
 end
 
 return launches

@@ -103,14 +103,17 @@ local function parts_file(engine, scheduled, file, options, kernel_of)
   end))
 end
 
--- The host's side of parts: what carries their images, and the rows of their launches.
-local function host_file(scheduled, file, options, kernel_of)
-  local made_from = { { templates = { "templates/" .. file.backend.language .. "/schedule.lua" } } }
-  return header(scheduled.op, file.backend, options, made_from, { '#include "launch.h"' })
-    .. "\n" .. launches.images(file) .. table.concat(text.map(file.parts, function(part, i)
-      local kernel = kernel_of(part)
-      return "\n" .. launches.of_part(scheduled.parts[part], file, i, kernel.is_loose and kernel:is_loose())
-    end))
+-- The host's side of parts: what carries their images, and the functions of their launches.
+local function host_file(engine, scheduled, file, options, kernel_of)
+  local made_from = text.map(file.parts, function(part)
+    return { templates = { "templates/" .. file.backend.language .. "/schedule.lua", scheduled.parts[part].launch } }
+  end)
+  local begins = header(scheduled.op, file.backend, options, made_from, { '#include "launches.h"' })
+    .. "\n" .. launches.images(file)
+  return launches.of(engine, scheduled.parts, file, named(file.path), begins, function(part, nth)
+    local kernel = kernel_of(part)
+    return "\n" .. launches.image(part, file, nth, kernel.is_loose and kernel:is_loose())
+  end)
 end
 
 -- Both references of an op: in double, and in long double for checking double itself.
@@ -147,7 +150,7 @@ function pour.op(engine, scheduled, options, write)
   end
   for _, file in ipairs(op.sources) do
     write(file.path, file.reference and reference_file(engine, op, scheduled.reference, file, options)
-      or file.host and host_file(scheduled, file, options, kernel_of)
+      or file.host and host_file(engine, scheduled, file, options, kernel_of)
       or parts_file(engine, scheduled, file, options, kernel_of))
   end
 end

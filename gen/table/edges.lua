@@ -5,6 +5,9 @@ local text = require "text"
 
 local edges = {}
 
+-- What the functions of launches share, which build.ninja.in compiles.
+local LAUNCHES = "out/obj/launches.o"
+
 local function ninja_path(path)
   return (path:gsub("[$ :]", "$%0"))
 end
@@ -72,7 +75,7 @@ end
 -- The edges of the bench program of one op, and the targets that go by the names of what is in it.
 local function own_edges(lines, op, path_in_out, objects)
   local object, program = path_in_out(op.alone.table:gsub("%.c$", ".o")), "out/bench-" .. op.name
-  local own = { object }
+  local own = { object, LAUNCHES }
   for _, member in ipairs(op.alone.ops) do
     table.move(objects[member], 1, #objects[member], #own + 1, own)
   end
@@ -94,7 +97,7 @@ function edges.ninja(ops, out, generator)
   local function path_in_out(path)
     return ninja_path(out .. "/" .. path)
   end
-  local objects, all = {}, { path_in_out "table.o" }
+  local objects, all = {}, { path_in_out "table.o", LAUNCHES }
   for _, op in ipairs(ops) do
     if not op.left_out then
       objects[op] = op_edges(lines, op, path_in_out, generator)

@@ -310,41 +310,27 @@ static void add_way(plan *p, const lathe_way *w, bool all) {
     }
 }
 
-/* Where launches are rows: on both sides of each limit of a row's length; and few, many and long rows, of which partial
- * results are merged. */
-static void add_launches(plan *p, const lathe_schedule *s) {
+/* Where launches depend on a row's length: on both sides of a limit of that; without one few, many and long rows, of
+ * which partial results are merged. */
+static void add_limit(plan *p, const lathe_way *w) {
   static const size_t larger[][2] = {{1, 65539}, {1, 262147}, {3, 16411}, {4099, 67}, {16411, 3}};
-  const lathe_way all = {.m = s->work->outer, .n = s->work->inner};
+  const size_t limit = w->above[1], access = w->tile[0];
 
-  for (const lathe_row *row = s->rows; row < s->rows + s->nrows; row++) {
-    const size_t limits[] = {row->when.above, row->when.to};
-    for (int i = 0; i < 2; i++)
-      for (size_t more = 0; more < 2 && limits[i] > 0 && limits[i] < UINT16_MAX; more++)
-        add_product(p, &all, FEW_ROWS, (limits[i] + more) * s->work->width + more * (size_t)i, 1);
-  }
-  for (size_t i = 0; i < (p->emulated ? 1 : sizeof larger / sizeof *larger); i++)
-    add_product(p, &all, larger[i][0], larger[i][1], 1);
+  for (size_t more = 0; more < 2 && limit > 0 && limit / access < UINT16_MAX; more++)
+    add_product(p, w, FEW_ROWS, limit + more * (access + 1), 1);
+  for (size_t i = 0; limit == 0 && i < (p->emulated ? 1 : sizeof larger / sizeof *larger); i++)
+    add_product(p, w, larger[i][0], larger[i][1], 1);
 }
 
-/* On a processor as the kernels say; elsewhere by the tiles of the launches. */
+/* On a processor as the kernels say; elsewhere as the launches. */
 static void add_ways(plan *p, const lathe_variant *v) {
-  const lathe_schedule *s = v->schedule;
+  const lathe_way *first = v->schedule ? v->schedule->ways : v->ways;
 
-  for (const lathe_way *w = v->ways; w && w->tile[0] > 0; w++)
-    add_way(p, w, w->m == v->ways->m && w->n == v->ways->n);
-  if (s && s->nrows > 0)
-    add_launches(p, s);
-  for (int i = 0; s && !p->emulated && i < s->nsteps; i++) {
-    const lathe_step *step = &s->steps[i];
-    lathe_way w = {.m = step->m, .n = step->n, .k = step->k};
-    for (const lathe_cut *c = step->cuts; c < step->cuts + step->ncuts; c++) {
-      w.tile[0] = c->bm;
-      w.tile[1] = c->bn ? c->bn : FEW_ROWS;
-      w.block[2] = c->terms;
-      add_way(p, &w, false);
-      w.above[0] = c->rows > w.above[0] ? c->rows : w.above[0];
-      w.above[1] = c->columns > w.above[1] ? c->columns : w.above[1];
-    }
+  for (const lathe_way *w = first; w && w->tile[0] > 0; w++) {
+    if (w->tile[1] == 0)
+      add_limit(p, w);
+    else if (!v->schedule || !p->emulated)
+      add_way(p, w, !v->schedule && w->m == first->m && w->n == first->n);
   }
 }
 

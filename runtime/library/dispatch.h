@@ -91,11 +91,14 @@ struct lathe_op {
   const lathe_bench *bench;
 };
 
-/* A way in which a kernel on a processor computes a product of matrices, for what tries all of its code. */
+/* A way in which a kernel computes a product of matrices, for what tries all of its code. */
 typedef struct lathe_way {
   uint32_t m, n, k;  /* the dimensions whose products are its rows, columns and terms: a bit each */
   uint32_t above[3]; /* for more rows, columns and terms than these */
-  uint32_t tile[2];  /* rows and columns that are taken at once, at most; 0: this ends a list */
+  /* Rows and columns that are taken at once, at most; 0: this ends a list. On a GPU also of rows that are no product:
+   * for more columns than `above`, or with 0 there any number, another kernel, whose accesses are of tile[0] of them;
+   * tile[1] is 0. */
+  uint32_t tile[2];
   uint32_t
       block[4]; /* past so many rows, columns, terms and terms again it begins anew; 0: never */
 } lathe_way;

@@ -96,9 +96,7 @@ bool lathe_may_be_chosen(const lathe_variant *variant) {
 
 /* Of GPUs whose kind is not known, as much as the least of them has. */
 static bool has_room(const lathe_variant *variant, const size_t *dim, uint64_t features) {
-  const size_t shared = features & LATHE_SM90A ? 227 << 10 : 99 << 10;
-
-  return !variant->schedule || lathe_steps_fit(variant->schedule, dim, shared);
+  return lathe_fits(variant, dim, features & LATHE_SM90A ? 227 << 10 : 99 << 10);
 }
 
 lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype) {

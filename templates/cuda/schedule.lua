@@ -1,7 +1,8 @@
 -- How the work of CUDA's kernels is cut: what the kernels and the host's side must agree on. Each function makes the
 -- record of a part's kernels, with one for each variant under `variants`, of what gen/schedule/schedule.lua gives it.
 --   work               what the kernels work on: templates/gpu/work.lua
---   variants[i]        with `launches`, which kernels calls launch: rows { when, kernels } of runtime/library/launch.h
+--   launch             the template of the functions that say which kernels a call launches
+--   variants[i]        with what that template reads: `kernels`, as templates/gpu/launch_call.c has them
 
 local nest, rows, work = use "../gpu/nest.lua", use "schedule_rows.lua", use "../gpu/work.lua"
 
@@ -11,17 +12,17 @@ local chain_matrix = use "schedule_chain_matrix.lua"
 local schedule = { rows = rows }
 
 local MOST_BLOCKS = 2048 -- of one phase of a reduction
-local EVERY = { "apart", "packs" } -- modes of what has no rows
+local POINTS = "templates/gpu/launch_points.c"
 local SLOT, RESULT = 32, 256 -- bytes of a reduction's slot, and of a phase's merged results
 
 function schedule.map(facts)
-  local made = { work = work(facts, false, {}), variants = {} }
+  local made = { work = work(facts, false, {}), launch = POINTS, variants = {} }
   for i, v in ipairs(facts.variants) do
     local block, unroll = v.params.block, v.params.unroll
     local each = block * unroll * facts.width
     local kernel = { name = { apart = "_apart", packs = "" }, deal = "tiles", threads = block, each = each }
     made.variants[i] = {
-      block = block, unroll = unroll, each = each, launches = { { when = { modes = EVERY }, kernels = { kernel } } },
+      block = block, unroll = unroll, each = each, kernels = { kernel },
     }
   end
   return made
@@ -30,7 +31,7 @@ end
 -- The workspace: the merged results of each phase, then its slots.
 function schedule.reduce(facts)
   local phases = facts.programs.again.phases
-  local made = { variants = {}, most_blocks = MOST_BLOCKS, result_at = {}, slots_at = {} }
+  local made = { launch = POINTS, variants = {}, most_blocks = MOST_BLOCKS, result_at = {}, slots_at = {} }
   local at = RESULT * #phases
   for p, phase in ipairs(phases) do
     made.result_at[p], made.slots_at[p] = RESULT * (p - 1), at
@@ -47,8 +48,7 @@ function schedule.reduce(facts)
       }
     end
     made.variants[i] = {
-      block = block, unroll = unroll, waves = v.params.waves,
-      launches = { { when = { modes = EVERY }, kernels = kernels } },
+      block = block, unroll = unroll, waves = v.params.waves, kernels = kernels,
     }
   end
   return made

@@ -202,7 +202,7 @@ return function(facts, work)
     local step = record.steps[i]
     rooms[#rooms + 1] = {
       of = tensor.bits_of(step.k[1]), columns = tensor.bits_of(step.n[1]),
-      across = made.steps[i].b.along ~= "k" and 1 or 0,
+      across = made.steps[i].b.along ~= "k",
       bytes = bytes,
     }
   end
@@ -233,7 +233,7 @@ return function(facts, work)
       together.cuts[#together.cuts + 1] = {
         name = of.name, rows = c <= 2 and 2048 or nil, bm = of.bm, bn = 1, terms = 64, at_once = of.at_once,
         threads = of.threads, most = 1, left = 0, cluster = of.cluster, room = MOST_SHARED // of.at_once,
-        rooms = (1 << (of.stages == 0 and #rooms or #made.tiles)) - 1,
+        rooms = of.stages == 0 and #rooms or #made.tiles,
         shared = of.stages * longest * bytes + (of.warps_m > 1 and 0 or MERGED),
       }
     end

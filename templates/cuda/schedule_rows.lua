@@ -7,12 +7,11 @@
 --   ahead_threads      of a block that reads ahead
 --   over_rows          of reductions over the rows, or nil: see over_rows_of
 --   work               templates/gpu/work.lua
---   variants[i]        { hold, long_hold, threads, short, ahead, kernels, cluster_kernels, launches }
+--   variants[i]        { hold, long_hold, threads, short, ahead, kernels, cluster_kernels }
 -- A shape of rows is { threads, hold, ... }: threads that share one, and the accesses of 16 bytes that each holds of
 -- each operand. A kernel is { name, bounds, does, mode, ... }: its name's ending, the most threads of its block and the
 -- fewest blocks of a multiprocessor, which function of the template it is, and what for.
 
-local launches_of = use "launch_rows.lua"
 local split, work = use "../gpu/split.lua", use "../gpu/work.lua"
 
 local SHORT_THREADS = 128 -- of a block of short rows
@@ -198,7 +197,8 @@ return function(facts)
   end
 
   local made = {
-    modes = modes_of(facts), split = split.of(again), cluster = CLUSTER, most_clustered = MOST_CLUSTERED,
+    launch = "templates/cuda/launch_rows.c", modes = modes_of(facts), split = split.of(again), cluster = CLUSTER,
+    most_clustered = MOST_CLUSTERED,
     -- Where rows would be read again otherwise.
     clusters = not finish and (#again.points > 0 or #again.active > 1), columns_last = columns_last,
     ahead_threads = AHEAD_THREADS, short_threads = SHORT_THREADS, long_threads = LONG_THREADS,
@@ -285,7 +285,6 @@ return function(facts)
     end
     s.kernels = kernels_of(s, v)
     s.cluster_kernels = made.clusters and cluster_kernels_of(s, v) or {}
-    s.launches = launches_of(made, s, again)
     made.variants[i] = s
   end
   return made

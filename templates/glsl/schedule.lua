@@ -1,7 +1,8 @@
 -- How the work of GLSL's kernels is cut: what the kernels and the host's side must agree on. Each function makes the
 -- record of a part's kernels, with one for each variant under `variants`, of what gen/schedule/schedule.lua gives it.
 --   work               what the kernels work on: templates/gpu/work.lua
---   variants[i]        with `launches`, which kernels calls launch: rows { when, kernels } of runtime/library/launch.h
+--   launch             the template of the functions that say which kernels a call launches
+--   variants[i]        with what that template reads: `kernels`, as templates/gpu/launch_call.c has them
 
 local nest, rows, work = use "../gpu/nest.lua", use "schedule_rows.lua", use "../gpu/work.lua"
 local chain, contract = use "schedule_chain.lua", use "schedule_contract.lua"
@@ -23,12 +24,12 @@ end
 schedule.chain_matrix, schedule.chain_vector = schedule.chain, schedule.chain
 
 local MOST_BLOCKS = 2048 -- of one phase of a reduction
-local EVERY = { "apart", "packs" } -- modes of what has no rows
+local POINTS = "templates/gpu/launch_points.c"
 local SLOT, RESULT = 16, 256 -- bytes that a workgroup leaves of a reduction; of a phase's ticket and merged results
 
 -- The module has a kernel for each value of unroll, whatever the block.
 function schedule.map(facts)
-  local made, number = { work = work(facts, false, {}), unrolls = {}, variants = {} }, {}
+  local made, number = { work = work(facts, false, {}), launch = POINTS, unrolls = {}, variants = {} }, {}
   for i, v in ipairs(facts.variants) do
     local block, unroll = v.params.block, v.params.unroll
     if not number[unroll] then
@@ -39,7 +40,7 @@ function schedule.map(facts)
       name = { packs = "" }, deal = "tiles", threads = block, each = block * unroll * facts.width,
       number = number[unroll],
     }
-    made.variants[i] = { launches = { { when = { modes = EVERY }, kernels = { kernel } } } }
+    made.variants[i] = { kernels = { kernel } }
   end
   return made
 end
@@ -48,7 +49,7 @@ end
 -- A variant has a kernel for each phase.
 function schedule.reduce(facts)
   local phases = facts.programs.again.phases
-  local made = { variants = {}, most_blocks = MOST_BLOCKS, result_at = {}, left_at = {} }
+  local made = { launch = POINTS, variants = {}, most_blocks = MOST_BLOCKS, result_at = {}, left_at = {} }
   local at = RESULT * #phases
   for p, phase in ipairs(phases) do
     made.result_at[p], made.left_at[p] = RESULT * (p - 1), at
@@ -65,9 +66,7 @@ function schedule.reduce(facts)
         number = (i - 1) * #phases + p - 1,
       }
     end
-    made.variants[i] = {
-      block = block, unroll = unroll, launches = { { when = { modes = EVERY }, kernels = kernels } },
-    }
+    made.variants[i] = { block = block, unroll = unroll, kernels = kernels }
   end
   return made
 end

@@ -89,62 +89,13 @@ local function over_rows_of(again)
   }
 end
 
-local ANY = { "apart", "packs", "ends" }
-
--- Which kernels are launched when: rows of runtime/library/launch.h, of which the first that holds is a call's.
-local function launches_of(made, again)
-  local over, number, list = made.over_rows, made.number, {}
-  local merge = over and {
-    name = { packs = "_finish" }, of_part = true, deal = "merge", threads = over.merge_columns * over.merge_lanes,
-    each = over.merge_columns, number = number.finish,
-  }
-  for _, s in ipairs(made.shapes) do
-    local held = {
-      name = { packs = "_" .. s.name, full = "_" .. s.name }, deal = over and "stay" or "rows",
-      threads = s.alone and 0 or s.threads, spread = s.alone and 32 or 0, held = s.hold, rows = s.rows,
-      waves = over and 1 or 0, number = number["held" .. s.hold],
-    }
-    list[#list + 1] = { when = { modes = ANY, to = s.threads * s.hold }, kernels = { held, merge } }
-  end
-  local parts = made.split
-  for _, few in ipairs(parts and (parts.always and { true, false } or { true }) or {}) do
-    local kernels = {}
-    for step = 1, parts.steps do
-      local p = again.active[step] or #again.phases + 1
-      kernels[step] = {
-        name = { packs = "_part" .. p }, deal = step == parts.steps and #again.points == 0 and "join" or "parts",
-        threads = parts.threads, each = few and parts.few or parts.many, number = number["part" .. p],
-      }
-    end
-    list[#list + 1] = {
-      when = {
-        modes = ANY, rows_below = few and 8 or 0, parts_waves = few and parts.few_parts or 0,
-        parts_most = few and 0 or parts.most_parts,
-      },
-      kernels = kernels,
-    }
-  end
-  local kernels = {}
-  if number.longer then
-    kernels[1] = { name = { packs = "_longer" }, deal = "blocks", threads = 1024, number = number.longer }
-  end
-  if over then
-    kernels[#kernels + 1] = {
-      name = { packs = "_columns" }, deal = "columns", threads = over.threads, each = over.rows_at_once,
-      waves = over.waves, number = number.columns,
-    }
-    kernels[#kernels + 1] = merge
-  end
-  list[#list + 1] = { when = { modes = ANY }, kernels = kernels }
-  return list
-end
-
 return function(facts)
   local again = facts.programs.again
   local finish = #again.columns > 0
   local made = {
-    shapes = shapes_of(facts, finish), holds = {}, at_once = {}, kernels = {}, number = {}, long_hold = LONG_HOLD,
-    split = split.of(again), over_rows = finish and over_rows_of(again) or nil, variants = {},
+    launch = "templates/glsl/launch_rows.c", shapes = shapes_of(facts, finish), holds = {}, at_once = {}, kernels = {},
+    number = {}, long_hold = LONG_HOLD, split = split.of(again), over_rows = finish and over_rows_of(again) or nil,
+    variants = {},
   }
   local function add(name)
     made.number[name] = #made.kernels
@@ -176,8 +127,5 @@ return function(facts)
     numbers = over.numbers, fewest = over.fewest, most = over.most, bytes = over.partials_at,
     bytes_of_partial = #again.column_reductions * facts.bits // 8, bytes_of_row = over.row_bytes,
   } or { bytes = made.split and made.split.workspace or 0 })
-  for i in ipairs(facts.variants) do
-    made.variants[i] = { launches = launches_of(made, again) }
-  end
   return made
 end

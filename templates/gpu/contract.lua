@@ -11,7 +11,7 @@
 -- sums, its kernel's ending, the most rows and columns (nil: any), a tile, slices of terms, threads and blocks at once
 -- of a multiprocessor, and the numbers that a block leaves of a part of its terms. chains: threads that have a share
 -- each of a sum's terms (nil: 1); depth, which follows: the terms that a block adds up at most. Fields of a lathe_cut
--- of runtime/library/launch.h beside these go there.
+-- of launches.h beside these go there.
 
 local MOST_BLOCKS = 512 -- that share tiles
 -- Terms that are added up one after the other, at most. Of f32 between 0 and 1 sums of so many are 100 units short, of
@@ -128,7 +128,10 @@ end
 -- shapes_of(variant, step, made, number): the list of a step's shapes, made being its record of `steps`.
 return function(facts, work, shapes_of)
   local record = facts.programs.steps
-  local made = { steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, most_shared = MOST_BLOCKS }
+  local made = {
+    launch = "templates/gpu/launch_steps.c", steps = {}, variants = {}, counts = 4 * MOST_BLOCKS,
+    most_shared = MOST_BLOCKS,
+  }
   made.work = work(facts, false, { bytes = made.counts })
   for i, step in ipairs(record.steps) do
     made.steps[i] = {

@@ -37,7 +37,9 @@ end
 
 return function(facts, work)
   local record = facts.programs.nest
-  local made = { steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, kernels = {} }
+  local made = {
+    launch = "templates/gpu/launch_steps.c", steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, kernels = {},
+  }
   made.work = work(facts, false, { bytes = made.counts })
   local shapes, steps = {}, {}
   for i, step in ipairs(record.steps) do
@@ -53,7 +55,7 @@ return function(facts, work)
         name = way.name, columns = way.most_points, bm = 1, bn = way.points, terms = FEW * way.lanes,
         at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
         left = way.points * GATHERED * #step.gathered,
-        extents = way.most_terms and { { of = over, above = 0, most = way.most_terms } } or nil,
+        extents = way.most_terms and { { of = over, most = way.most_terms } } or nil,
       }
     end
   end

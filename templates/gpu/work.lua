@@ -1,4 +1,9 @@
--- What the kernels of a part work on, as the host's side measures a call: see lathe_work in runtime/library/launch.h.
+-- What the kernels of a part work on, as the host's side measures a call (launch_call.c):
+--   outer, inner       dimensions whose product is how many rows there are, and a row's points: a bit each
+--   whole, column      operands with an element at each point, and those read at each column: a bit each
+--   width              elements of an access
+--   numbers, fewest, most  partial results of a column: about so many numbers in all, but between these; nil: none
+--   bytes, bytes_of_partial, bytes_of_row  of the workspace: always, for each partial result, for each row; nil: none
 -- by_rows: accesses are in rows; more: what there is besides.
 
 return function(facts, by_rows, more)

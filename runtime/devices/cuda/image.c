@@ -38,21 +38,11 @@ typedef struct finding {
   int most, count;
 } finding;
 
-static bool same(const char *name, const char *other) {
-  return other && strcmp(name, other) == 0;
-}
-
 /* Whether calls may launch a kernel of that name. */
 static bool may_launch(const lathe_schedule *s, const char *name) {
-  for (int r = 0; r < s->nrows; r++)
-    for (int k = 0; k < s->rows[r].nkernels; k++)
-      for (int mode = 0; mode < LATHE_MODES; mode++)
-        if (same(name, s->rows[r].kernels[k].name[mode]))
-          return true;
-  for (int t = 0; t < s->nsteps; t++)
-    for (int c = 0; c < s->steps[t].ncuts; c++)
-      if (same(name, s->steps[t].cuts[c].name) || same(name, s->steps[t].cuts[c].of_cluster))
-        return true;
+  for (int k = 0; k < s->nkernels; k++)
+    if (s->kernels[k] && strcmp(s->kernels[k], name) == 0)
+      return true;
   return false;
 }
 

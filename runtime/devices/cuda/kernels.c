@@ -85,9 +85,11 @@ static bool find_kernels(cuda_call *c, cuda_module *m, const lathe_limits *limit
                          const char **why) {
   static char text[320];
 
-  c->count = lathe_launch_cuda(c->remote.head.variant->schedule, &c->args, limits, c->launch);
+  const lathe_variant *v = c->remote.head.variant;
+
+  c->count = v->schedule->launches(v->schedule, &c->args, limits, c->launch);
   if (c->count == 0) {
-    *why = lathe_steps_fit(c->remote.head.variant->schedule, c->args.dim, limits->shared)
+    *why = lathe_fits(v, c->args.dim, limits->shared)
                ? "the variant has no launch for this size"
                : "a block's shared memory has no room for rows that long: it has for narrower "
                  "layers, and plain contractions one after the other need none";

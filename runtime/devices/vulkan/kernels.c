@@ -12,7 +12,7 @@ bool vulkan_load_kernels(vulkan_call *c, const char **why) {
   vulkan_device *d = (vulkan_device *)c->remote.head.on;
   const lathe_variant *v = c->remote.head.variant;
 
-  c->count = lathe_launch_vulkan(v->schedule, &c->args, &d->limits, c->launch);
+  c->count = v->schedule->launches(v->schedule, &c->args, &d->limits, c->launch);
   if (c->count == 0) {
     *why = "the variant has no launch for this size on this device";
     return false;
@@ -37,7 +37,7 @@ static int launches_of(const vulkan_device *d, const device_call *call, lathe_la
   for (int o = 0; o < call->variant->op->noperands; o++)
     args.buf[o] = (void *)(anywhere + device_offset(call, device_home(call, o))); /* NOLINT */
   args.workspace = (void *)anywhere;                                              /* NOLINT */
-  return lathe_launch_vulkan(call->variant->schedule, &args, &d->limits, to);
+  return call->variant->schedule->launches(call->variant->schedule, &args, &d->limits, to);
 }
 
 void vulkan_expect(device *on, const device_call *calls, size_t count) {

@@ -1,5 +1,6 @@
 -- Ops whose kernels are launched in all the ways that there are: maps, reductions of two phases, rows with points and
--- without, by columns too, and reductions over the rows with something known of each row and without.
+-- without, by columns too, and reductions over the rows with something known of each row and without; products of
+-- matrices, and chains of such.
 
 local gpus = { "cuda", "vulkan" }
 
@@ -32,8 +33,8 @@ rows_op("launch_points", {
 })
 
 rows_op("launch_totals", {
-  inputs = { x = { "rows", "cols" } }, outputs = { y = { "rows" } },
-  compute = function(x) return log(sum(exp(x - max(x, "cols")), "cols")) end,
+  inputs = { x = { "rows", "cols" }, z = { "rows", "cols" } }, outputs = { y = { "rows" } },
+  compute = function(x, z) return sum(x * z, "cols") end,
 })
 
 rows_op("launch_columns", {
@@ -50,6 +51,26 @@ rows_op("launch_over_rows", {
 })
 
 rows_op("launch_column_sum", {
-  inputs = { x = { "rows", "cols" } }, outputs = { y = { "cols" } },
-  compute = function(x) return sum(x, "rows") end,
+  inputs = { x = { "rows", "cols" }, z = { "rows", "cols" } }, outputs = { y = { "cols" } },
+  compute = function(x, z) return sum(x * z, "rows") end,
 })
+
+op "launch_product" {
+  doc = "launch_product", inputs = { a = { "m", "k" }, b = { "n", "k" } }, outputs = { c = { "m", "n" } },
+  compute = function(a, b) return sum(a * b, "k") end,
+  sizes = { { "S", m = 5, n = 3, k = 7 } }, dtypes = { "f32", "f16" }, ulp = { f32 = 4, f16 = 1 },
+  variants = {
+    { backend = "cuda", unit = "wgmma", dtypes = { "f16" } }, { backend = "cuda", dtypes = { "f32" } },
+    { backend = "vulkan" }, { backend = "vulkan", unit = "matrix", dtypes = { "f16" } },
+  },
+}
+
+op "launch_chain" {
+  doc = "launch_chain", inputs = { x = { "b", "i" }, v = { "h", "i" }, w = { "o", "h" } }, outputs = { y = { "b", "o" } },
+  compute = function(x, v, w)
+    return sum(max(sum(x * v, "i"), 0) * w, "h")
+  end,
+  backward = { variants = { { backend = gpus, implementation = "coopmat" } } },
+  sizes = { { "S", b = 5, i = 3, h = 7, o = 2 } }, dtypes = { "f16" }, ulp = { f16 = 1 },
+  variants = { { backend = gpus, implementation = "coopmat" }, { backend = gpus, implementation = "for_loop" } },
+}

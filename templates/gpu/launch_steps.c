@@ -1,0 +1,111 @@
+//@ -- The steps of a contraction or a chain, each in the first way to cut it that suits a call (contract.lua).
+//@ local work, kept = schedule.work, false
+
+//@ -- When a cut is for a size.
+//@ local function is_for(cut)
+//@   local list = {}
+//@   list[#list + 1] = cut.rows and "of->m <= " .. cut.rows or nil
+//@   list[#list + 1] = cut.columns and "of->n <= " .. cut.columns or nil
+//@   for _, extent in ipairs(cut.extents or {}) do
+//@     list[#list + 1] = extent.above and ("%s > %d"):format(product(extent.of), extent.above)
+//@       or ("%s <= %d"):format(product(extent.of), extent.most)
+//@   end
+//@   return #list > 0 and table.concat(list, " && ") or "true"
+//@ end
+
+//@ -- The bytes of a cut's rooms, the first of the step's: a tile's rows, or a block's share of a matrix.
+//@ local function rooms_of(step, cut, number)
+//@   local list = {}
+//@   for i = 1, cut.rooms or 0 do
+//@     local r = step.rooms[i]
+//@     list[i] = not r.columns and ("%d * lathe_line(%s, %d)"):format(cut.bm, product(r.of), r.bytes)
+//@       or ("lathe_room(%s, %d, %s, %s, lathe_cluster(q, &s, &cut[%d]))"):format(product(r.of), r.bytes,
+//@         product(r.columns), r.across, number)
+//@     kept = true
+//@   end
+//@   return #list > 0 and table.concat(list, " + ") or "0"
+//@ end
+
+//@ -- What a step's tiles are of: its own matrices, and those whose tiles the same launch makes.
+//@ local function matrices(of)
+        {$(product(of.m)), $(product(of.n)), $(product(of.matrices))},
+//@ end
+
+//@ -- A cut as C's lathe_cut has it, with the kernels' names.
+//@ local function cut_row(cut, stem, maps)
+//@ local first = kernels(stem .. cut.name, cut.cluster and stem .. cut.name .. "_cluster")
+//@ local array = cut.maps and (", .nmaps = %d, .maps = %s"):format(#cut.maps, maps) or ""
+        {$first$$(fields(cut, "name", "rows", "columns", "extents", "rooms", "maps"))$array$},
+//@ end
+
+//@ for s, step in ipairs(shape.steps) do
+//@ for c, cut in ipairs(step.cuts) do
+//@ if cut.maps then
+static const lathe_tensor_map $name$_maps$s$_$c$[] = {
+//@ for _, map in ipairs(cut.maps) do
+    {$map.operand$$(fields(map, "operand"))},
+//@ end
+};
+//@ end
+//@ end
+//@ end
+static bool $name$_steps(lathe_query *q) {
+  const size_t *dim = q->dim;
+
+//@ for s, step in ipairs(shape.steps) do
+  {
+    const lathe_matrices of[] = {
+//@ matrices(step)
+//@ for _, beside in ipairs(step.beside or {}) do
+//@ matrices(beside)
+//@ end
+    };
+    const lathe_step s = {of, $(1 + #(step.beside or {})), $(product(step.k))};
+    static const lathe_cut cut[] = {
+//@ for c, cut in ipairs(step.cuts) do
+//@ cut_row(cut, part.stem .. "_step" .. s, ("%s_maps%d_%d"):format(name, s, c))
+//@ end
+    };
+//@ for c, cut in ipairs(step.cuts) do
+    lathe_try(q, &s, $(is_for(cut)), &cut[$(c - 1)], $(rooms_of(step, cut, c - 1)));
+//@ end
+    if (!lathe_take(q, &s))
+      return false;
+  }
+//@ end
+  return true;
+}
+
+static int $(defines "launches")(const lathe_schedule *self, const lathe_args *args,
+    const lathe_limits *limits, lathe_launch *to) {
+  return lathe_launch_steps($name$_steps, $(tostring(backend.kind == "vulkan")), self, args, limits, to);
+}
+
+static double $(defines "workspace")(const size_t *dim) {
+  size_t temporaries = 0;
+
+//@ for _, of in ipairs(shape.temporaries) do
+  temporaries += lathe_upwards($(product(of)) * $shape.number$, 64);
+//@ end
+  return $work.bytes$ + lathe_left_by_steps($name$_steps, dim) + (double)temporaries;
+}
+
+//@ if kept then
+static bool $(defines "fits")(const size_t *dim, size_t shared) {
+  return lathe_steps_fit($name$_steps, dim, shared);
+}
+
+//@ end
+//@ -- A way for each cut, past the sizes that those before it are for; where a tile has all columns, with a few of them.
+//@ local FEW = 7
+static const lathe_way $(defines "ways")[] = {
+//@ for _, step in ipairs(shape.steps) do
+//@ local rows, columns = 0, 0
+//@ for _, cut in ipairs(step.cuts) do
+    {.m = $step.m$, .n = $step.n$, .k = $step.k$, .above = {$rows$, $columns$},
+     .tile = {$cut.bm$, $(cut.bn or FEW)}, .block = {0, 0, $cut.terms$}},
+//@ rows, columns = math.max(rows, cut.rows or 0), math.max(columns, cut.columns or 0)
+//@ end
+//@ end
+    {0},
+};
