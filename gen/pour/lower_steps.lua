@@ -33,8 +33,8 @@ local function lowering(language, part, dtype, name, record, dims, random)
   local pass = { reductions = {}, picks = {}, stash = {} }
   return lower.kernel(language, part.backend.name, dtype, name, record.operands,
     {
-      phases = { pass }, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, random = random or false,
-      inner = axes.all(dims),
+      phases = { pass }, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {},
+      random = random or false, inner = axes.all(dims),
     }, dims)
 end
 
@@ -85,8 +85,8 @@ function lower_steps.kernel(language, op, part, record)
   return k
 end
 
--- What the nest template of a language gets for a part and the op's record of nests (nest.lua): a lowering with `record`
--- and `own` as above, and
+-- What the nest template of a language gets for a part and the op's record of nests (nest.lua): a lowering with
+-- `record` and `own` as above, and
 --   k.steps    for each step { name, of, terms, values, places, k }: terms has a result NAME_term for each that is
 --              gathered, values one for each that is stored and no index; their inputs of kind "hit" and "random" say
 --              by place and places at which axes; places: of the loops, in their order, by which indexes count; k: the

@@ -123,7 +123,8 @@ function maker:temporary(node)
   return found
 end
 
--- A graph in a step: what it gathers is a leaf, and so is what others have kept. is_term: whether it is gathered itself.
+-- A graph in a step: what that gathers is a leaf, and so is what others have kept. is_term: whether the graph is what
+-- is gathered.
 function maker:in_step(step, root, is_term)
   local memo, rules, own = {}, {}, {}
   for _, gathered in ipairs(is_term and {} or step.gathered) do

@@ -3,9 +3,9 @@
 --
 --   { op, parts, reference }
 --   parts[part]     the programs of a part (sources.lua): of contractions `steps` (steps.lua), of chains of these
---                   `chain` (chain.lua) as well; `nest` (nest.lua) of what has no faster program; else `again` of what is read again in each pass, and where rows
---                   stay in registers `held`, and `short` of those that few threads share: each may be one of
---                   the others
+--                   `chain` (chain.lua) as well; `nest` (nest.lua) of what has no faster program; else `again`
+--                   of what is read again in each pass, and where rows stay in registers `held`, and `short` of
+--                   those that few threads share: each may be one of the others
 --   reference       that of the references: reference.lua
 
 local chain = require "chain"

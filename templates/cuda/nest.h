@@ -48,7 +48,8 @@ template <typename T> struct lathe_picked {
   __device__ __forceinline__ void take(T term) {
     value = term;
   }
-  __device__ __forceinline__ void merge(const lathe_picked &) {}
+  __device__ __forceinline__ void merge(const lathe_picked &) {
+  }
   __device__ __forceinline__ T result() const {
     return value;
   }
