@@ -97,13 +97,14 @@ static bool $(defines "fits")(const size_t *dim, size_t shared) {
 
 //@ end
 //@ -- A way for each cut, past the sizes that those before it are for; where a tile has all columns, with a few of them.
-//@ local FEW = 7
+//@ -- Terms that blocks do not share go in slices, of which so many are several.
+//@ local FEW, SLICES = 7, 256
 static const lathe_way $(defines "ways")[] = {
 //@ for _, step in ipairs(shape.steps) do
 //@ local rows, columns = 0, 0
 //@ for _, cut in ipairs(step.cuts) do
     {.m = $step.m$, .n = $step.n$, .k = $step.k$, .above = {$rows$, $columns$},
-     .tile = {$cut.bm$, $(cut.bn or FEW)}, .block = {0, 0, $cut.terms$}},
+     .tile = {$cut.bm$, $(cut.bn or FEW)}, .block = {0, 0, $(cut.left > 0 and cut.terms or SLICES)}},
 //@ rows, columns = math.max(rows, cut.rows or 0), math.max(columns, cut.columns or 0)
 //@ end
 //@ end

@@ -196,6 +196,8 @@ int main(void) {
     const bool on_vulkan = strstr(variants[v].name, "__vulkan") != NULL;
     bool launched[KERNELS] = {false};
     of = variants[v].name;
+    for (const lathe_way *w = s->ways; w->tile[0] > 0; w++)
+      expect(w->block[2] <= 1 << 16, "blocks of more terms than are ever tried", &none);
     for (int i = 0; i < CALLS; i++) {
       const lathe_limits *limits = &(on_vulkan ? vulkan : cuda)[drawn(3)];
       lathe_launch launches[LATHE_MAX_LAUNCHES];

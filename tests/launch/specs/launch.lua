@@ -74,3 +74,14 @@ op "launch_chain" {
   sizes = { { "S", b = 5, i = 3, h = 7, o = 2 } }, dtypes = { "f16" }, ulp = { f16 = 1 },
   variants = { { backend = gpus, implementation = "coopmat" }, { backend = gpus, implementation = "for_loop" } },
 }
+
+-- Nests of loops: of terms side by side, and of points.
+op "spread" {
+  doc = "a maximum over all but the middle axis, and what is beside a mean over the first",
+  inputs = { x = { "a", "b", "c" } },
+  outputs = { y = { "b" }, z = { "a", "b", "c" } },
+  compute = function(x) return { y = max(x, "a", "c"), z = x - mean(x, "a") } end,
+  sizes = { { "S", a = 2, b = 3, c = 4 } },
+  dtypes = { "f32" },
+  ulp = 4,
+}
