@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "../gpu/modes.h"
 #include "functions.h"
 #include "gather.h"
 
@@ -206,11 +207,6 @@ struct lathe_cluster {
     p.template merge_lanes<32>();
   }
 };
-
-/* How a row's elements are read and written: by packs of 16 bytes, all of which lie within it; the
- * same, some beyond its end; where it starts anywhere, by those packs that lie in it whole, and the elements at
- * both its ends apart; each apart. */
-enum { LATHE_FULL, LATHE_PACKS, LATHE_ENDS, LATHE_APART };
 
 /* How many of a row's elements lie ahead of the first that a pack may start at. */
 template <int N, typename T, typename C>

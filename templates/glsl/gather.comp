@@ -128,7 +128,7 @@ void lathe_merge(inout $k.precise$lathe_moments mine, lathe_moments other) {
 lathe_moments lathe_exchange(lathe_moments mine, uint mask) {
   const bool all = (THREADS & (THREADS - 1u)) == 0u; /* else some of a subgroup have nothing to merge */
   return lathe_moments(lathe_exchange(mine.value, mask), lathe_exchange(mine.squares, mask),
-                       MODE == FULL && all ? mine.count : lathe_exchange(mine.count, mask));
+                       MODE == LATHE_FULL && all ? mine.count : lathe_exchange(mine.count, mask));
 }
 
 $k.number$ lathe_second(lathe_moments mine) {

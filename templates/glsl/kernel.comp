@@ -3,11 +3,8 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint SUBGROUP = 32; /* invocations of a subgroup, a power of two */
 layout(constant_id = 3) const uint THREADS = 32;  /* neighbouring invocations that gather together */
-layout(constant_id = 4) const uint MODE = 0;      /* how memory is accessed: */
-const uint APART = 0, /* by one element each */
-    PACKS = 1, /* by 16 bytes, all operands being at multiples of that */
-    FULL = 2,  /* by 16 bytes, as many as a kernel has room for: none is left out */
-    ENDS = 3;  /* by 16 bytes where these lie in a row whole, the elements at both its ends apart */
+layout(constant_id = 4) const uint MODE = 0;      /* of those that follow */
+//@ use "../gpu/modes.h"
 
 layout(push_constant, std430) uniform lathe_args {
   $(k:arguments(op))

@@ -33,7 +33,7 @@ $(k:uniforms("row"))
   const uint64_t first = lathe_group() * (BLOCK * $(U * V)u);
   const uint thread = gl_LocalInvocationID.x;
 
-  if (MODE != APART && first + BLOCK * $(U * V)u <= count) {
+  if (MODE != LATHE_APART && first + BLOCK * $(U * V)u <= count) {
     const uint64_t at = first + thread * $V$u;
     //@ for _, x in ipairs(point.inputs) do
     //@ for slot = 0, x.pointer and U - 1 or -1 do

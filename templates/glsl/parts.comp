@@ -176,7 +176,7 @@ void lathe_find(uint64_t at, uint64_t place, uint64_t count, out $type$ mine) {
   found += $(there(nth)) ? 1u : 0u;
   //@ end
   const $k.precise$$k.number$ count = $k.number$(found), sum = $(k:fold("sum", terms));
-  const $k.precise$$k.number$ mean = MODE == FULL ? sum * $(k:literal(1 / N)) : sum / count;
+  const $k.precise$$k.number$ mean = MODE == LATHE_FULL ? sum * $(k:literal(1 / N)) : sum / count;
   //@ for nth = 0, N - 1 do
   const $k.precise$$k.number$ off$nth$ = $(there(nth)) ? $(terms[nth + 1]) - mean : $(k:literal(0));
   //@ end

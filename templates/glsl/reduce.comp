@@ -79,7 +79,7 @@ shared uint lathe_last; /* whether this workgroup has the last ticket */
   $k.precise$$gathered$ mine;
 
   lathe_clear(mine);
-  if (MODE != APART) {
+  if (MODE != LATHE_APART) {
     const uint64_t packs = count / $V$ul, tail = count % $V$ul;
     for (uint64_t tile = group * $(B * U)ul; tile < packs; tile += groups * $(B * U)ul) {
       const uint64_t at = (tile + thread) * $V$ul;

@@ -46,7 +46,7 @@ uvec4 lathe_past(uvec4 pack, uvec4 next, uint past) {
 $(k:scalars(op))
 const uint64_t rows = $(k:product("args.dim", 1, #op.dims - 1)), count = args.dim[$(#op.dims - 1)];
 const uint invocation = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID, thread = invocation % THREADS;
-const uint start = MODE == APART ? thread : thread * $V$u, step = MODE == APART ? THREADS : 1u;
+const uint start = MODE == LATHE_APART ? thread : thread * $V$u, step = MODE == LATHE_APART ? THREADS : 1u;
 $(program.uniforms("call"))
 //@ end
 //@
@@ -81,7 +81,7 @@ $(k:pointers(rows.offset))
 //@ end
 //@ function inside(nth)
 //@   local packed = at(nth // V * V) .. " < end"
-//@   return string.format("(MODE == FULL || (MODE != APART ? %s : %s < end))", nth < sure * V and "true" or packed, at(nth))
+//@   return string.format("(MODE == LATHE_FULL || (MODE != LATHE_APART ? %s : %s < end))", nth < sure * V and "true" or packed, at(nth))
 //@ end
 //@
 //@ -- Of a row that starts anywhere: how many elements lie ahead of the first multiple of 16 bytes, and where the
@@ -90,11 +90,11 @@ $(k:pointers(rows.offset))
 //@ -- members of `from`, where pointers are not to the row's data.
 //@ function ends(N, there, from, row)
 //@ local whole = rows.first_whole()
-const uint head = $(whole and ("MODE == ENDS ? lathe_head(%s%s, count) : "):format(k:as_own(whole, (from or "") .. whole.name), row and (" + %s * count * %dul"):format(row, k.bytes) or "") or "")0u;
-const uint64_t until = MODE == ENDS ? head + (count / $V$ul - (head > 0u && count >= $V$ul ? 1ul : 0ul)) * $V$ul : count;
+const uint head = $(whole and ("MODE == LATHE_ENDS ? lathe_head(%s%s, count) : "):format(k:as_own(whole, (from or "") .. whole.name), row and (" + %s * count * %dul"):format(row, k.bytes) or "") or "")0u;
+const uint64_t until = MODE == LATHE_ENDS ? head + (count / $V$ul - (head > 0u && count >= $V$ul ? 1ul : 0ul)) * $V$ul : count;
 //@ for nth = 0, N - 1 do
 //@ local condition = (there and there .. " && " or "") .. (nth > 0 and ("THREADS < %du && "):format(2 * V - 1) or "")
-const uint64_t end_at$nth$ = $condition$MODE == ENDS ? lathe_end(thread + $nth$u * THREADS, head, until, count) : ~0ul;
+const uint64_t end_at$nth$ = $condition$MODE == LATHE_ENDS ? lathe_end(thread + $nth$u * THREADS, head, until, count) : ~0ul;
 //@ end
 //@ end
 //@ -- Of a row's accesses from `tile` on, with what there is ahead of them: where that is, and where they end.
@@ -105,7 +105,7 @@ const uint end = uint($(most and ("min(until - base, %s)"):format(most) or "unti
 //@ -- Where a workgroup, number `group` of `groups`, works on many rows: the nth of those that it may meet, which
 //@ -- all start alike. Sets where their accesses start and end, as `ends` has it.
 //@ function share_rows(group, groups, there)
-const uint64_t PERIOD = MODE == ENDS ? $V$ul : 1ul, share = $groups$ / PERIOD, own = $group$ % PERIOD;
+const uint64_t PERIOD = MODE == LATHE_ENDS ? $V$ul : 1ul, share = $groups$ / PERIOD, own = $group$ % PERIOD;
 //@ ends(AT_ENDS, there, "args.", "own")
 //@ end
 //@ function row_of(nth) return ("(%s) * PERIOD + own"):format(nth) end
@@ -127,9 +127,9 @@ uvec4 $pack$$slot$ = uvec4(0u);
 //@ for lane = 0, V - 1 do
 //@   lanes[lane + 1] = "lane" .. lane
 //@ end
-if (MODE != APART && $(inside(slot * V))) {
+if (MODE != LATHE_APART && $(inside(slot * V))) {
   $pack$$slot$ = $(k:load_pack(operand, place(slot)));
-} else if (MODE == APART && $(inside(slot * V))) {
+} else if (MODE == LATHE_APART && $(inside(slot * V))) {
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
   const $k.number$ lane$lane$ = $(inside(nth)) ? $(k:get(operand))($address$ + uint64_t($(at(nth))) * $(bytes)ul) : 0;
@@ -138,7 +138,7 @@ if (MODE != APART && $(inside(slot * V))) {
 }
 //@ end
 //@ if column then
-if (MODE == ENDS && head > 0u) {
+if (MODE == LATHE_ENDS && head > 0u) {
   //@ for slot = 0, H - 1 do
   const uvec4 next$slot$ = $(inside(slot * V)) ? $(k:load_pack(operand, ("%s + %dul"):format(place(slot), k:access_bytes(operand)))) : uvec4(0u);
   //@ end
@@ -172,10 +172,10 @@ const $k.number$ $x.pointer$_end$nth$ = end_at$nth$ < count ? $(k:get(x.operand)
 //@ for lane = 0, V - 1 do
 //@   values[lane + 1] = name .. "_out" .. slot * V + lane
 //@ end
-if (MODE != APART && $(inside(slot * V))) {
+if (MODE != LATHE_APART && $(inside(slot * V))) {
   //@ local place = ("%s + %s + uint64_t(start) * %dul + %dul * (THREADS * %dul)"):format(name, k:of_own(y.operand, "from"), k:bytes_of(y.operand), slot, k:access_bytes(y.operand))
   $(k:store_pack(y.operand, place, k:pack(values, y.node, y.operand)));
-} else if (MODE == APART && $(inside(slot * V))) {
+} else if (MODE == LATHE_APART && $(inside(slot * V))) {
   //@ for lane = 0, V - 1 do
   //@ local nth = slot * V + lane
   if ($(inside(nth)))

@@ -77,7 +77,7 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
 //@ function leave(N, group, share)
 {
   //@ merge(held_columns(N))
-  if (MODE == ENDS) {
+  if (MODE == LATHE_ENDS) {
     //@ merge(at_ends)
   }
   if (invocation == 0u && gl_WorkGroupID.x == 0u && gl_WorkGroupID.y == 0u)
@@ -88,7 +88,7 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
     //@ for i, r in ipairs(columns) do
     {
       const uint64_t whole = lathe_partial($(i - 1), $group$, count), left = whole + base * $bytes$ul;
-      if (MODE == FULL || MODE == PACKS) {
+      if (MODE == LATHE_FULL || MODE == LATHE_PACKS) {
         //@ for first = 0, N - 1, each do
         //@ local totals = {}
         //@ for nth = first, first + each - 1 do

@@ -6,4 +6,3 @@
 #define LATHE_PACKS 1
 #define LATHE_FULL 2
 #define LATHE_ENDS 3
-#define LATHE_MODES 4
