@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library/reference.h"
+#include "problem/solve.h"
 #include "run_program.h"
 #include "tests.h"
 #include "tree.h"
@@ -45,18 +45,12 @@ lathe_fn *references_find(void *library, const char *format, size_t number) {
   return found;
 }
 
-void references_ask(lathe_fn *reference, const char *template_name, lathe_args args) {
-  references_ask_of(reference, template_name, args, 0x1p-23, 0);
-}
+void references_ask(lathe_fn *reference, bool wide, const lathe_args *args, double unit,
+                    double flushed) {
+  reference_part part = {
+      .args = *args, .read = solve_reader(wide), .unit = unit, .flushed = flushed};
 
-void references_ask_of(lathe_fn *reference, const char *template_name, lathe_args args, double unit,
-                       double flushed) {
-  const bool rows = strcmp(template_name, "rows") == 0;
-  const reference_part part = {.args = args,
-                               .unit = unit,
-                               .flushed = flushed,
-                               .step = REFERENCE_GATHER,
-                               .count = rows ? args.dim[0] : args.dim[0] * args.dim[1]};
-
-  reference(&part.args);
+  for (int b = 0; b < LATHE_MAX_OPERANDS; b++)
+    part.type[b] = LATHE_DTYPES;
+  assert_true(solve_by(reference, &part, wide ? sizeof(long double) : sizeof(double)));
 }

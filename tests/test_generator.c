@@ -77,10 +77,11 @@ static void refuses_passes_without_measure(void **state) {
              "  sizes = { { \"1K\", rows = 10, n = 100 } }, dtypes = { \"f32\" }, ulp = 1,\n"
              "  variants = { { backend = \"scalar\" } },\n"
              "}\n");
-  expect_failure(GEN("all"), 1,
-                 "specs/t.lua:3: compute: t: expected at most 300000 operations in all passes over "
-                 "the data, found 409950 in 302 passes; a reduction of what others come to is a "
-                 "pass more, which computes anew what it needs\n");
+  expect_failure(
+      GEN("all"), 1,
+      "specs/t.lua:3: compute: t: expected at most 300000 operations in all steps of "
+      "its reference, found 365399 in 601 steps; a reduction of what others come to is a "
+      "step more, which computes anew what it needs\n");
 }
 
 static void refuses_unknown_options(void **state) {
@@ -406,7 +407,7 @@ static void names_all_that_an_op_is_made_from(void **state) {
                              "  specs/include/a\\ b.lua \\\n"
                              "  templates/c/map.c \\\n"
                              "  templates/c/parts.c \\\n"
-                             "  templates/c/reference.c\n");
+                             "  templates/c/loops.c\n");
   free(needs);
   needs = tree_read("out/gen/kernels.ninja.d");
   expect_in(needs, "  specs \\\n");

@@ -12,7 +12,6 @@
 #include "check/check.h"
 #include "devices/common/buffer.h"
 #include "library/dtype.h"
-#include "library/reference.h"
 #include "references.h"
 #include "tree.h"
 #include "library/bench.h"
@@ -59,7 +58,6 @@ static void forward_make(forward *f, const problem *p) {
   memcpy(f->args.dim, p->dim, sizeof f->args.dim);
   for (int s = 0; s < op->nscalars; s++)
     f->args.scalar[s] = op->scalars[s].value;
-  f->args.workspace = numbers(2 * (size_t)op->bench->column_reductions * p->dim[op->ndim - 1] + 1);
   for (int o = 0; o < op->noperands; o++) {
     const int same = find_operand(p->op, op->operands[o].output ? "d" : "", op->operands[o].name);
     const bool floating = lathe_dtype_numeric(lathe_dtype_of_operand(&op->operands[o], p->dtype));
@@ -87,50 +85,13 @@ static void forward_free(forward *f) {
     free(f->args.buf[o]);
     free(f->weight[o]);
   }
-  free(f->args.workspace);
-}
-
-/* Asks the reference for everything, in one block; of steps for all points of each. */
-static void forward_ask(const forward *f) {
-  const lathe_op *op = f->op;
-  const bool rows = strcmp(op->template_name, "rows") == 0,
-             joins = strcmp(op->template_name, "reduce") == 0,
-             steps = !rows && !joins && strcmp(op->template_name, "map") != 0;
-  long double joined[16];
-  reference_shape shape = {0};
-  reference_part part = {
-      .args = f->args, .shape = &shape, .count = 1, .blocks = 1, .joined = joined, .unit = 0x1p-52};
-
-  part.step = REFERENCE_SHAPE;
-  op->bench->reference_wide(&part.args);
-  assert_true(steps || shape.states <= 16);
-  part.state = calloc(shape.states + 1, sizeof(long double));
-  assert_non_null(part.state);
-  for (int d = 0; d < op->ndim - rows; d++)
-    part.count *= f->args.dim[d];
-  do {
-    if (steps) {
-      part.step = REFERENCE_SHAPE;
-      op->bench->reference_wide(&part.args);
-      part.count = shape.points;
-    }
-    part.step = REFERENCE_GATHER;
-    op->bench->reference_wide(&part.args);
-    part.step = REFERENCE_JOIN;
-    if (joins)
-      op->bench->reference_wide(&part.args);
-  } while (++part.phase < shape.phases);
-  part.count = f->args.dim[op->ndim - 1];
-  if (op->bench->column_reductions > 0)
-    op->bench->reference_wide(&part.args);
-  free(part.state);
 }
 
 /* The final result: all outputs, each by its weight. */
 static long double forward_result(forward *f) {
   long double sum = 0;
 
-  forward_ask(f);
+  references_ask(f->op->bench->reference_wide, true, &f->args, 0x1p-52, 0);
   for (int o = 0; o < f->op->noperands; o++)
     for (size_t i = 0; f->weight[o] && i < f->elements[o]; i++)
       sum += f->weight[o][i] * ((long double *)f->args.buf[o])[i];
@@ -208,71 +169,61 @@ enum { POINTS = 3 };
 
 /* A function of x at some points, one row of them, and the derivatives of the sum of what it gives. */
 typedef struct slope_case {
-  const char *template_name, *body;
+  const char *body;
   double x[POINTS], dx[POINTS];
 } slope_case;
 
 static const slope_case slope_cases[] = {
     /* What is not taken counts as nothing, though it is NaN, infinite or steep without end there. */
-    {"map", "select(gt(x, 0), sqrt(x), 0)", {-1, 0, 4}, {0, 0, 0.25}},
-    {"map", "select(gt(x, 0), x * log(x), x)", {-1, 0, 1}, {1, 1, 1}},
-    {"map", "select(lt(x, 0), exp(x), x + 1)", {1e6, 1, 0}, {1, 1, 1}},
-    {"map", "select(ne(x, 0), 1 / x, 3 * x)", {0, 2, -2}, {3, -0.25, -0.25}},
-    {"map", "select(lt(abs(x), 1), x * x * x, x)", {1e300, -1, 0.5}, {1, 1, 0.75}},
-    {"map",
-     "1e15 * tanh(x)",
+    {"select(gt(x, 0), sqrt(x), 0)", {-1, 0, 4}, {0, 0, 0.25}},
+    {"select(gt(x, 0), x * log(x), x)", {-1, 0, 1}, {1, 1, 1}},
+    {"select(lt(x, 0), exp(x), x + 1)", {1e6, 1, 0}, {1, 1, 1}},
+    {"select(ne(x, 0), 1 / x, 3 * x)", {0, 2, -2}, {3, -0.25, -0.25}},
+    {"select(lt(abs(x), 1), x * x * x, x)", {1e300, -1, 0.5}, {1, 1, 0.75}},
+    {"1e15 * tanh(x)",
      {20, 19, -20},
      {0.016993417021166355, 0.1255653116819212, 0.016993417021166355}},
-    {"map",
-     "1e15 * expm1(x)",
+    {"1e15 * expm1(x)",
      {-40, -45, -50},
      {0.004248354255291589, 2.8625185805493937e-05, 1.928749847963918e-07}},
-    {"map", "max(log(x), -100)", {0, 2, 4}, {0, 0.5, 0.25}},
-    {"map", "select(gt(x, 0), select(gt(x, 1), sqrt(x - 1), -x), 0)", {-1, 0.5, 5}, {0, -1, 0.25}},
-    {"map",
-     "select(gt(x, 0), -sqrt(x), select(lt(x, -4), 3 * sqrt(-x), 0))",
+    {"max(log(x), -100)", {0, 2, 4}, {0, 0.5, 0.25}},
+    {"select(gt(x, 0), select(gt(x, 1), sqrt(x - 1), -x), 0)", {-1, 0.5, 5}, {0, -1, 0.25}},
+    {"select(gt(x, 0), -sqrt(x), select(lt(x, -4), 3 * sqrt(-x), 0))",
      {-9, -1, 4},
      {-0.5, 0, -0.25}},
-    {"map",
-     "select(gt(x, 0), sqrt(x), 0) + select(gt(x, 1), 3 * sqrt(x), 0)",
-     {-1, 0.25, 4},
-     {0, 1, 1}},
-    {"map", "select(gt(x, 0), sqrt(x), 0) + sqrt(x)", {1, 0.25, 4}, {1, 2, 0.5}},
-    {"map", "log(select(gt(x, 0), sqrt(x), 3 * sqrt(-x)))", {-1, 0.25, 1}, {-0.5, 2, 0.5}},
-    {"map", "select(all_of(gt(x, 0), lt(x, 2)), sqrt(x), 0)", {-1, 0.25, 4}, {0, 1, 0}},
-    {"map", "select(any_of(lt(x, 0), gt(x, 2), isnan(x)), 0, sqrt(x))", {-1, 0.25, 4}, {0, 1, 0}},
-    {"map", "select(negate(gt(x, 0)), -x, sqrt(x))", {-1, 0.25, 4}, {-1, 1, 0.25}},
+    {"select(gt(x, 0), sqrt(x), 0) + select(gt(x, 1), 3 * sqrt(x), 0)", {-1, 0.25, 4}, {0, 1, 1}},
+    {"select(gt(x, 0), sqrt(x), 0) + sqrt(x)", {1, 0.25, 4}, {1, 2, 0.5}},
+    {"log(select(gt(x, 0), sqrt(x), 3 * sqrt(-x)))", {-1, 0.25, 1}, {-0.5, 2, 0.5}},
+    {"select(all_of(gt(x, 0), lt(x, 2)), sqrt(x), 0)", {-1, 0.25, 4}, {0, 1, 0}},
+    {"select(any_of(lt(x, 0), gt(x, 2), isnan(x)), 0, sqrt(x))", {-1, 0.25, 4}, {0, 1, 0}},
+    {"select(negate(gt(x, 0)), -x, sqrt(x))", {-1, 0.25, 4}, {-1, 1, 0.25}},
     /* NaN has no slope, but where it is not taken. */
-    {"map", "abs(x)", {NAN, 0, -3}, {NAN, 0, -1}},
-    {"map", "copysign(x, -2)", {NAN, 0, -3}, {NAN, 0, 1}},
-    {"map", "select(eq(x, x), abs(x), 0)", {NAN, 0, -3}, {0, 0, -1}},
-    {"map", "max(abs(x), 1)", {0.5, 2, -3}, {0, 1, -1}},
+    {"abs(x)", {NAN, 0, -3}, {NAN, 0, -1}},
+    {"copysign(x, -2)", {NAN, 0, -3}, {NAN, 0, 1}},
+    {"select(eq(x, x), abs(x), 0)", {NAN, 0, -3}, {0, 0, -1}},
+    {"max(abs(x), 1)", {0.5, 2, -3}, {0, 1, -1}},
     /* What is a whole number or a sign does not change. */
-    {"map", "x * floor(x)", {1.5, -1.5, 2}, {1, -2, 2}},
-    {"map", "x * round(x)", {1.5, 2.5, -0.5}, {2, 2, 0}},
-    {"map", "x * sign(x)", {1.5, -2, 0}, {1, -1, 0}},
+    {"x * floor(x)", {1.5, -1.5, 2}, {1, -2, 2}},
+    {"x * round(x)", {1.5, 2.5, -0.5}, {2, 2, 0}},
+    {"x * sign(x)", {1.5, -2, 0}, {1, -1, 0}},
     /* Powers where one of the factors of their slope is none, or infinite. */
-    {"map", "pow(x, 2)", {0, -3, 2}, {0, -6, 4}},
-    {"map", "pow(x, 0)", {0, INFINITY, 2}, {0, 0, 0}},
-    {"map", "pow(x, 1)", {0, -3, 2}, {1, 1, 1}},
-    {"map", "pow(0 * x, x) + pow(2, x - x) * x", {1, 2, 3}, {1, 1, 1}},
-    {"map", "x ^ 3 + x ^ -2 + x ^ 0", {1, -1, 2}, {1, 5, 11.75}},
-    {"map", "x ^ 2.5 + x ^ -0.5 + x ^ 0.5", {1, 4, 16}, {2.5, 20.1875, 160.1171875}},
-    {"map", "2 ^ (x / x) * x", {1, -1, 4}, {2, 2, 2}},
+    {"pow(x, 2)", {0, -3, 2}, {0, -6, 4}},
+    {"pow(x, 0)", {0, INFINITY, 2}, {0, 0, 0}},
+    {"pow(x, 1)", {0, -3, 2}, {1, 1, 1}},
+    {"pow(0 * x, x) + pow(2, x - x) * x", {1, 2, 3}, {1, 1, 1}},
+    {"x ^ 3 + x ^ -2 + x ^ 0", {1, -1, 2}, {1, 5, 11.75}},
+    {"x ^ 2.5 + x ^ -0.5 + x ^ 0.5", {1, 4, 16}, {2.5, 20.1875, 160.1171875}},
+    {"2 ^ (x / x) * x", {1, -1, 4}, {2, 2, 2}},
     /* Signs of numbers whose product is none. */
-    {"map", "copysign(x, -2e-300)", {1e-200, -1e-200, 0}, {-1, 1, 0}},
+    {"copysign(x, -2e-300)", {1e-200, -1e-200, 0}, {-1, 1, 0}},
     /* Of an extreme, shared among equals; all of a row where it is NaN, which is the extreme of what has one. */
-    {"rows", "max(x, \"cols\") + 0 * x", {1, 3, 3}, {0, 1.5, 1.5}},
-    {"rows", "min(x, \"cols\") + 0 * x", {INFINITY, 1, -INFINITY}, {0, 0, 3}},
-    {"rows", "max(x, \"cols\") + 0 * x", {1, NAN, 3}, {NAN, NAN, NAN}},
-    {"rows", "min(x, \"cols\") + 0 * x", {NAN, NAN, -INFINITY}, {NAN, NAN, NAN}},
-    {"rows", "x * sum(select(gt(x, 0), sqrt(x), 0), \"cols\")", {-1, 4, 0}, {2, 2.75, 2}},
-    {"rows",
-     "x * select(gt(sum(x, \"cols\"), 9), sqrt(sum(x, \"cols\") - 9), 1)",
-     {1, 2, 3},
-     {1, 1, 1}},
-    {"rows",
-     "x * select(gt(sum(x, \"cols\"), 9), sqrt(sum(x, \"cols\") - 9), 1)",
+    {"max(x, \"cols\") + 0 * x", {1, 3, 3}, {0, 1.5, 1.5}},
+    {"min(x, \"cols\") + 0 * x", {INFINITY, 1, -INFINITY}, {0, 0, 3}},
+    {"max(x, \"cols\") + 0 * x", {1, NAN, 3}, {NAN, NAN, NAN}},
+    {"min(x, \"cols\") + 0 * x", {NAN, NAN, -INFINITY}, {NAN, NAN, NAN}},
+    {"x * sum(select(gt(x, 0), sqrt(x), 0), \"cols\")", {-1, 4, 0}, {2, 2.75, 2}},
+    {"x * select(gt(sum(x, \"cols\"), 9), sqrt(sum(x, \"cols\") - 9), 1)", {1, 2, 3}, {1, 1, 1}},
+    {"x * select(gt(sum(x, \"cols\"), 9), sqrt(sum(x, \"cols\") - 9), 1)",
      {1, 2, 10},
      {5.25, 5.25, 5.25}},
 };
@@ -339,8 +290,8 @@ static void test_what_is_not_taken_has_no_slope(void **state) {
     double x[POINTS], dy[POINTS] = {1, 1, 1}, dx[POINTS], magnitude[POINTS];
     const lathe_args args = {.buf = {x, dy, dx, magnitude}, .dim = {1, POINTS}};
     memcpy(x, c->x, sizeof x);
-    references_ask(references_find(library, "s%zu_backward_reference_f64", i), c->template_name,
-                   args);
+    references_ask(references_find(library, "s%zu_backward_reference_f64", i), false, &args,
+                   0x1p-23, 0);
     for (int k = 0; k < POINTS; k++)
       if (!(isnan(c->dx[k]) ? isnan(dx[k]) : fabs(dx[k] - c->dx[k]) < 1e-14)) {
         print_error("%s at %g: found %g, not %g\n", c->body, c->x[k], dx[k], c->dx[k]);
@@ -362,13 +313,15 @@ static void test_functions_have_slopes(void **state) {
     lathe_fn *const slope = references_find(library, "f%zu_backward_reference_wide", i);
     long double x[2][POINTS], y[2][POINTS] = {{0}}, dy[POINTS] = {1, 1, 1}, dx[POINTS],
                               size[POINTS];
-    references_ask(slope, "map",
-                   (lathe_args){.buf = {(void *)c->x, dy, dx, size}, .dim = {1, POINTS}});
+    references_ask(slope, true,
+                   &(lathe_args){.buf = {(void *)c->x, dy, dx, size}, .dim = {1, POINTS}}, 0x1p-23,
+                   0);
     for (int side = 0; side < 2; side++) {
       for (int k = 0; k < POINTS; k++)
         x[side][k] = c->x[k] + (side ? step : -step);
-      references_ask(value, "map",
-                     (lathe_args){.buf = {x[side], y[side], size}, .dim = {1, POINTS}});
+      references_ask(value, true,
+                     &(lathe_args){.buf = {x[side], y[side], size}, .dim = {1, POINTS}}, 0x1p-23,
+                     0);
     }
     for (int k = 0; k < POINTS; k++) {
       const long double expected = (y[1][k] - y[0][k]) / (2 * step);

@@ -14,8 +14,8 @@
 #include "base/pool.h"
 #include "check/judge.h"
 #include "library/dtype.h"
-#include "library/reference.h"
 #include "problem/random.h"
+#include "problem/solve.h"
 #include "library/bench.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -200,7 +200,7 @@ static const lathe_op *op_called(const char *name) {
 
 /* ---- sums and the like that are joined -------------------------------------------------------- */
 
-enum { MANY = 5 * 8192 + 11, BLOCK = 8192 /* of solve.c */ };
+enum { BLOCK = 8192 /* of reference.h */, MANY = 5 * BLOCK + 11 };
 
 /* A problem of an op of one input of one dimension, in f32, whose inputs are given. */
 static problem *reduce(const char *name, const float *x) {
@@ -261,9 +261,8 @@ static void test_the_first_index_wins(void **state) {
   free(x);
 }
 
-/* Wide rows, of which a block has more than are worked on at a time, and a few more than a block has. */
 static void test_columns_are_joined(void **state) {
-  enum { ROWS = 2 * 32 + 5, COLUMNS = 2053 };
+  enum { ROWS = 2 * BLOCK + 5, COLUMNS = 131 };
   const size_t dim[LATHE_MAX_DIMS] = {ROWS, COLUMNS};
   problem *sum = solve_with(3, op_called("column_sum"), LATHE_F32, dim, 0);
   problem *largest = solve_with(3, op_called("column_max"), LATHE_F32, dim, 0);
@@ -346,30 +345,27 @@ static void test_judgements_do_not_depend_on_threads(void **state) {
   }
 }
 
-/* ---- asking for a part ------------------------------------------------------------------------ */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
-/* A reference that stands for some rows alone has the same results there. */
-static void test_a_part_can_be_asked_for(void **state) {
-  enum { COLUMNS = 131, FIRST = 40, SOME = 3 };
-  const size_t dim[LATHE_MAX_DIMS] = {67, COLUMNS};
+/* Rows of which so many are solved one slice after the other have the results that they have at once. */
+static void test_slices_are_the_same(void **state) {
+  enum { ROWS = 1500000, COLUMNS = 3, NUMBERS = ROWS * COLUMNS };
+  const size_t dim[LATHE_MAX_DIMS] = {ROWS, COLUMNS};
   const lathe_op *op = op_called("softmax");
   problem *p = solve_with(2, op, LATHE_F32, dim, 0);
-  double x[SOME * COLUMNS], y[SOME * COLUMNS], magnitude[SOME * COLUMNS];
-  const reference_part part = {
-      .args = {.buf = {x, y, magnitude}, .dim = {67, COLUMNS}},
-      .step = REFERENCE_GATHER,
-      .first = FIRST,
-      .count = SOME,
-      .unit = 0x1p-23,
-  };
+  double *y = malloc(2 * NUMBERS * sizeof *y), *magnitude = y + NUMBERS;
+  const reference_part part = {.args = {.buf = {p->input[0], y, magnitude}, .dim = {ROWS, COLUMNS}},
+                               .read = solve_reader(false),
+                               .type = {LATHE_F32},
+                               .unit = 0x1p-23};
 
   (void)state;
-  lathe_dtype_widen(LATHE_F32, (const float *)p->input[0] + FIRST * COLUMNS, SOME * COLUMNS, x);
-  op->bench->reference_f64(&part.args);
-  assert_memory_equal(y, (const double *)p->expected[1] + FIRST * COLUMNS, sizeof y);
-  assert_memory_equal(magnitude, (const double *)p->magnitude[1] + FIRST * COLUMNS,
-                      sizeof magnitude);
+  assert_true(solve_cost(op, LATHE_F32, dim, false) <= 0x1p26);
+  assert_true(solve_by(op->bench->reference_f64, &part, sizeof *y));
+  assert_memory_equal(y, p->expected[1], NUMBERS * sizeof *y);
+  assert_memory_equal(magnitude, p->magnitude[1], NUMBERS * sizeof *y);
   problem_free(p);
+  free(y);
 }
 
 const struct CMUnitTest parts_tests[] = {
@@ -383,6 +379,6 @@ const struct CMUnitTest parts_tests[] = {
     cmocka_unit_test_teardown(test_columns_are_joined, restore_threads),
     cmocka_unit_test_teardown(test_one_wrong_element_is_found_in_any_part, restore_threads),
     cmocka_unit_test_teardown(test_judgements_do_not_depend_on_threads, restore_threads),
-    cmocka_unit_test_teardown(test_a_part_can_be_asked_for, restore_threads),
+    cmocka_unit_test_teardown(test_slices_are_the_same, restore_threads),
 };
 const size_t parts_test_count = COUNT(parts_tests);

@@ -35,7 +35,6 @@ local reference = setmetatable({
   copysign = "copysign{f}({1}, {2})",
   fma = "fma{f}({1}, {2}, {3})",
   mad = "fma{f}({1}, {2}, {3})",
-  random = "lathe_random({1}, {2}, part->first + {3}, part->narrow)",
   random_at = "lathe_random({1}, {2}, {3}, part->narrow)",
   sigmoid = "1 / (1 + exp{f}(-{1}))",
   rsqrt = "1 / sqrt{f}({1})",

@@ -118,7 +118,6 @@ end
 
 -- Both references of an op: in double, and in long double for checking double itself.
 local function reference_file(engine, op, reference, file, options)
-  local template_file = "templates/c/" .. (reference.steps and "loops.c" or "reference.c")
   local c, expanded, prologue = require "lower_c", {}, nil
   for i, dtype in ipairs { "f64", "wide" } do
     local kernel = lower.kernel(c, "reference", dtype, sources.reference_name(op, dtype), reference.operands,
@@ -126,7 +125,7 @@ local function reference_file(engine, op, reference, file, options)
     local function steps()
       return loops.plan(kernel, reference.values)
     end
-    expanded[i] = engine(template_file, { k = kernel, op = op, steps = steps, points_of = loops.points_of })
+    expanded[i] = engine("templates/c/loops.c", { k = kernel, op = op, steps = steps, loops = loops, text = text })
     prologue = prologue or kernel.prologue
   end
   local made = { path = named(file.path), lines = 0 }

@@ -275,23 +275,6 @@ function passes.none(values, inner)
   }
 end
 
--- How many operations the passes have together: each computes anew what it needs of those before it.
-function passes.operations(result)
-  local count = 0
-  local function add(list, key)
-    expr.visit(text.map(list, function(item)
-      return item[key]
-    end), function()
-      count = count + 1
-    end)
-  end
-  for _, phase in ipairs(result.phases) do
-    add(phase.reductions, "term")
-  end
-  add(result.points, "node")
-  return count
-end
-
 -- The names of the operands of which some pass of a program reads an element at each point.
 function passes.elements(result)
   local roots, names, found = {}, {}, {}

@@ -3,8 +3,7 @@
 --   values      { operand, node }: outputs, one buffer per floating output for its magnitude, and three per index of
 --               terms that are rounded: an index that is asked about, the term there and its magnitude
 --   operands    the op's, and after them those buffers
---   program     its passes: passes.lua
---   steps       whether it is steps (loops.lua), not passes: of all templates but three, as problem/solve.c has it
+--   program     one of no passes: what steps it takes, loops.lua finds
 
 local expr = require "expr"
 local magnitude = require "magnitude"
@@ -13,10 +12,35 @@ local text = require "text"
 
 local reference = {}
 
--- More than that take minutes to compile. The largest of the project's own ops has 620.
+-- More than that take minutes to compile. The largest of the project's own ops has some thousands.
 local most_operations = 300000
 
-local has_passes = { map = true, reduce = true, rows = true }
+-- How many operations the steps have together, and how many steps there may be: each computes anew what it needs but
+-- what others gather.
+local function count_operations(values)
+  local count, known = 0, {}
+  local steps = text.map(values, function(value)
+    return value.node
+  end)
+  local seen
+  local function walk(node, is_root)
+    local row = expr.operations[node.op]
+    if not is_root and (node.op == "pick" or row and row.reduction) then
+      steps[#steps + 1], known[node] = not known[node] and node or nil, true
+    elseif not seen[node] then
+      seen[node], count = true, count + 1
+      for i = 1, #node do
+        walk(node[i])
+      end
+    end
+  end
+  local at = 0
+  while at < #steps do
+    at, seen = at + 1, {}
+    walk(steps[at], true)
+  end
+  return count, at
+end
 
 -- The record of a traced op.
 function reference.of(op)
@@ -46,15 +70,13 @@ function reference.of(op)
       compute(operand, "_magnitude", expr.pick(magnitude.of(term, {}), index, over))
     end
   end
-  local steps = not has_passes[op.template]
-  local program = steps and passes.none(values, op.inner) or passes.make(values, op.inner, true)
-  local operations = passes.operations(program)
+  local operations, steps = count_operations(values)
   if operations > most_operations then
-    text.fail(op.where "compute", "compute: %s: expected at most %d operations in all passes over the data, found %d "
-      .. "in %d passes; a reduction of what others come to is a pass more, which computes anew what it needs", op.name,
-      most_operations, operations, #program.phases + 1)
+    text.fail(op.where "compute", "compute: %s: expected at most %d operations in all steps of its reference, found %d "
+      .. "in %d steps; a reduction of what others come to is a step more, which computes anew what it needs", op.name,
+      most_operations, operations, steps)
   end
-  return { values = values, operands = operands, steps = steps, program = program }
+  return { values = values, operands = operands, program = passes.none(values, op.inner) }
 end
 
 return reference

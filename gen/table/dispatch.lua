@@ -122,13 +122,12 @@ static const lathe_bench %s_bench = {
   .rounded_terms = %d,
   .roughest = %s, .roughest_ulp = %s,
   .apart = %s,
-  .column_reductions = %d,
   .reference_f64 = %s,
   .reference_wide = %s,
 };
 ]], name, #op.sizes, sizes, #op.sets, sets, #op.dtypes, bounds, #op.peers, peers, #op.compared, compared,
     tostring(op.any_zero_sign), rounded_terms, op.roughest and text.c_string(op.roughest) or "NULL",
-    number(op.roughest_ulp), by_operand(op.apart), op.column_reductions, f64, wide)
+    number(op.roughest_ulp), by_operand(op.apart), f64, wide)
   return string.format([[
   {
     .name = %s,

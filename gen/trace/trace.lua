@@ -271,15 +271,10 @@ local function check_finite(op)
   end)
 end
 
--- How many reductions over the rows the references make.
+-- How many reductions over the rows there are.
 local function count_column_reductions(op)
-  local roots, found = {}, 0
-  for _, list in ipairs { op.values, op.magnitudes } do
-    for _, value in ipairs(list) do
-      roots[#roots + 1] = value.node
-    end
-  end
-  expr.visit(roots, function(node)
+  local found = 0
+  expr.visit(roots_of(op), function(node)
     local row = expr.operations[node.op]
     found = found + (row and row.reduction and node.k & ~op.inner ~= 0 and 1 or 0)
   end)

@@ -145,10 +145,12 @@ void lathe_dtype_widen_long(lathe_dtype dtype, const void *from, size_t count, l
     return;
   }
   /* Everything else is exact in a double. */
-  for (size_t i = 0; i < count; i++) {
-    double value = 0; /* for compilers that see no type set it */
-    lathe_dtype_widen(dtype, (const char *)from + i * lathe_dtype_size(dtype), 1, &value);
-    to[i] = value;
+  for (size_t i = 0, some; i < count; i += some) {
+    double values[64] = {0}; /* for compilers that see no type set them */
+    some = count - i < 64 ? count - i : 64;
+    lathe_dtype_widen(dtype, (const char *)from + i * lathe_dtype_size(dtype), some, values);
+    for (size_t j = 0; j < some; j++)
+      to[i + j] = values[j];
   }
 }
 

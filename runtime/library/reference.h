@@ -1,15 +1,7 @@
-/* reference.h - an op's reference is asked part by part, so that all processors work on it, and so that a part alone
- * can be asked for where all of it would take too long. How a problem is cut depends on its size alone, and so do the
- * results.
- *
- * Points of a map, and rows, stand for themselves: a part is any range of them, of rows always whole ones. A reduction
- * over everything is gathered over blocks of points, each as one loop would; then what the blocks came to is
- * joined, in their order: sums with all that rounding took from them (Neumaier 1974), and of equal terms the first is
- * the one that is found. A reduction over the rows is gathered over blocks of rows, and joined at each column in the
- * same way (Knuth 1969).
- *
- * A reference of what any other template computes is steps, each a phase: what it holds in memory for the steps that follow, or
- * results. Points of a step stand for themselves, a part is any range of them. */
+/* reference.h - an op's reference is steps over its axes, each a phase: what it holds in memory for the steps that
+ * follow, or results. It is asked part by part, so that all processors work on it. Points of a phase stand for
+ * themselves, a part is any range of them. What a reduction takes is divided into blocks by how much it is alone, and
+ * what blocks came to is merged in their order, by the phase that follows. So results depend on nothing else. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
@@ -26,41 +18,90 @@
 #define REFERENCE_SETS
 #endif
 
-/* How a reference gathers, as it says itself. */
+/* What there is to be asked of a reference. */
 typedef struct reference_shape {
-  int phases; /* of a reduction over everything: each is gathered and joined before the next is; steps; else 0 */
-  /* Numbers that a block leaves in all phases; that steps hold, which part.state has place for. */
-  size_t states;
-  size_t points; /* of the step that is the part's phase */
+  int phases;
+  size_t states; /* numbers that steps hold, which part.state has place for */
+  size_t points; /* of the part's phase; none where nothing is to be merged */
+  size_t terms;  /* that these take, all together */
 } reference_shape;
 
-/* What is asked of a reference. */
-typedef enum reference_step {
-  REFERENCE_SHAPE,  /* how it gathers */
-  REFERENCE_GATHER, /* what a part comes to; of rows and maps their results as well */
-  REFERENCE_JOIN /* what the parts come to together, and with the last phase the results of that */
-} reference_step;
+/* The argument of a reference is the first member of one. Buffers are whole: inputs that are numbers as `read` takes
+ * them, all else of the reference's type. */
+typedef struct reference_part reference_part;
 
-/* The argument of a reference is the first member of one. Buffers begin with the part, but those of one value and, as
- * long as rows are gathered, those of one value per column; dim is that of the whole problem. */
-typedef struct reference_part {
+/* Widens elements of the input in a buffer, each `stride` after the one before. */
+typedef void reference_read(const reference_part *part, int buffer, size_t first, size_t stride,
+                            size_t count, void *to);
+
+struct reference_part {
   lathe_args args;
-  reference_step step;
-  reference_shape *shape; /* SHAPE: to be filled in */
+  reference_shape *shape; /* to be filled in, and nothing is computed; else null */
   int phase;              /* from 0 on */
-  /* The part: a range of rows; of maps, steps and reductions over everything of points; in a JOIN over the rows of
-   * columns. */
-  size_t first, count;
-  size_t blocks; /* JOIN: of how many blocks */
-  /* Of reductions over everything, states of GATHER: the block's own; of JOIN and after it: what phases came to; of
-   * JOIN also those of all blocks, one after the other. Of reductions over the rows args.workspace has as much for
-   * each block, and the first takes what all came to. */
-  void *state, *joined;
-  bool narrow; /* the call is in a type of 16 bits */
+  size_t first, count;    /* the part: a range of the phase's points */
+  void *state;
+  reference_read *read;
+  lathe_dtype
+      type[LATHE_MAX_OPERANDS]; /* for `read`: an input's; LATHE_DTYPES: the reference's own */
+  bool narrow;                  /* the call is in a type of 16 bits */
   /* Of the kernels that are checked: the spacing of numbers next to 1, and the smallest normal number in such units
    * where they may take what is below as zero, else 0. */
   double unit, flushed;
-  bool more; /* GATHER over the rows: the block's workspace has what came before */
-} reference_part;
+};
+
+static inline double reference_one_f64(const reference_part *part, int buffer, size_t at) {
+  double number;
+
+  part->read(part, buffer, at, 1, 1, &number);
+  return number;
+}
+
+static inline long double reference_one_wide(const reference_part *part, int buffer, size_t at) {
+  long double number;
+
+  part->read(part, buffer, at, 1, 1, &number);
+  return number;
+}
+
+/* The longest of a reduction's dimensions, by which it is divided, and how much of that a block has: so that blocks
+ * have some 8192 terms. */
+static inline int reference_longest(const size_t *dim, unsigned over, size_t *each) {
+  enum { TERMS = 8192 };
+  int longest = 0;
+  size_t others = 1;
+
+  for (int d = 0; d < LATHE_MAX_DIMS; d++)
+    if (over & 1u << d && (!(over & 1u << longest) || dim[d] > dim[longest]))
+      longest = d;
+  for (int d = 0; d < LATHE_MAX_DIMS; d++)
+    if (over & 1u << d && d != longest)
+      others *= dim[d];
+  *each = others > 0 && others < TERMS ? TERMS / others : 1;
+  return longest;
+}
+
+/* How many blocks a reduction has; one where it is of nothing. */
+static inline size_t reference_blocks(const size_t *dim, unsigned over) {
+  size_t each;
+  const size_t length = dim[reference_longest(dim, over, &each)];
+
+  return length > each ? (length - 1) / each + 1 : 1;
+}
+
+/* Where a block begins and ends in the dimensions of a reduction. */
+static inline void reference_range(const size_t *dim, unsigned over, size_t block, size_t *begin,
+                                   size_t *end) {
+  size_t each;
+  const int longest = reference_longest(dim, over, &each);
+
+  for (int d = 0; d < LATHE_MAX_DIMS; d++)
+    if (over & 1u << d) {
+      begin[d] = 0;
+      end[d] = dim[d];
+    }
+  begin[longest] = block * each;
+  if (dim[longest] - begin[longest] > each)
+    end[longest] = begin[longest] + each;
+}
 
 #endif

@@ -9,365 +9,258 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "library/dtype.h"
-#include "library/reference.h"
 #include "library/bench.h"
 
 enum {
-  POINTS = 8192,     /* of a part, about; of a block that is joined, exactly */
-  COLUMNS = 1024,    /* that are joined at a time */
-  FEWEST_ROWS = 32,  /* of a block of rows that is joined with others */
-  MOST_BLOCKS = 64,  /* of rows */
-  MOST_PARTS = 1024, /* of a step */
-  BUFFER_ALIGN = 64, /* bytes */
+  MOST_PARTS = 1024,    /* of a phase */
+  FEWEST_TERMS = 8192,  /* of a part, about */
+  MOST_STATES = 1 << 26 /* bytes that steps hold of slices, but for what all slices have */
 };
 
-/* Which elements of an operand belong to a part. */
-typedef enum place { OF_ALL, OF_COLUMN, OF_ROW, OF_POINT } place;
-
-/* A buffer of the reference's: an input that is widened on the way, or memory to be used as it is. */
-typedef struct source {
-  char *data;
-  size_t size; /* bytes of an element there */
-  place place;
-  lathe_dtype type; /* of an input that is widened for each part; LATHE_DTYPES for others */
-} source;
-
 typedef struct solver {
-  const problem *p;
   lathe_fn *reference;
-  size_t number;             /* bytes of a number of the reference's */
-  size_t rows, columns, all; /* a map and a reduction over everything have points in one row */
-  bool by_row;
-  int sources;
-  source from[LATHE_MAX_OPERANDS];
-  void *whole[LATHE_MAX_OPERANDS]; /* inputs widened once, for all parts */
-  size_t each;                     /* rows or points that are worked on at a time */
-  size_t block;        /* rows or points of a block; of what need not be joined, as many as each */
-  size_t scratch_size; /* bytes of a thread's widened inputs */
-  char *scratch;
-  size_t workspace_size; /* bytes of a block's workspace or states */
-  char *workspace, *joined;
-  reference_part as; /* what all parts are asked, but for what is theirs */
+  reference_part part; /* what all parts are asked, but for what is theirs */
+  size_t each;         /* points of a part */
 } solver;
-
-static bool is_of(const lathe_op *op, const char *name) {
-  return op->template_name && strcmp(op->template_name, name) == 0;
-}
-
-static bool goes_by_row(const lathe_op *op) {
-  return is_of(op, "rows");
-}
-
-/* A reference written by hand, of an op without a template, has one part. */
-static bool is_whole(const lathe_op *op) {
-  return !op->template_name;
-}
-
-/* A reference of no template that is known here is steps, which see all operands. */
-static bool is_steps(const lathe_op *op) {
-  return !is_whole(op) && !is_of(op, "map") && !is_of(op, "rows") && !is_of(op, "reduce");
-}
-
-static place place_of(const lathe_op *op, int o) {
-  const lathe_operand *operand = &op->operands[o];
-
-  if (operand->ndim == 0 || is_steps(op) || is_whole(op))
-    return OF_ALL;
-  if (operand->ndim == op->ndim)
-    return OF_POINT;
-  return operand->dim[operand->ndim - 1] == op->ndim - 1 ? OF_COLUMN : OF_ROW;
-}
-
-/* Whether something is left when all parts are done: results over everything, or by columns. */
-static bool is_joined(const lathe_op *op) {
-  bool is = is_of(op, "reduce");
-
-  for (int o = 0; o < op->noperands; o++)
-    is = is || (goes_by_row(op) && op->operands[o].output && place_of(op, o) == OF_COLUMN);
-  return is;
-}
-
-/* ---- how it is cut ----------------------------------------------------------------------------- */
 
 static size_t at_least(size_t value, size_t least) {
   return value < least ? least : value;
 }
 
-static void cut(solver *s, const lathe_op *op, const size_t *dim) {
-  size_t outer = 1;
+/* ---- a reference ------------------------------------------------------------------------------- */
 
-  for (int d = 0; d < op->ndim - 1; d++)
-    outer *= dim[d];
-  s->by_row = goes_by_row(op);
-  s->columns = dim[op->ndim - 1];
-  s->rows = s->by_row ? outer : 1;
-  s->all = s->by_row ? outer : outer * s->columns;
-  s->each = s->by_row ? at_least(POINTS / at_least(s->columns, 1), 1) : POINTS;
-  if (is_whole(op))
-    s->each = at_least(s->all, 1);
-  s->block = s->each;
-  if (s->by_row && is_joined(op))
-    s->block = at_least(pool_parts(s->all, MOST_BLOCKS), FEWEST_ROWS);
-}
-
-/* Bytes of an input's elements in a part of n rows or points, as numbers. */
-static size_t part_bytes(const solver *s, place where, size_t n) {
-  const size_t elements = where == OF_POINT && s->by_row ? n * s->columns : n;
-  const size_t bytes = elements * s->number;
-
-  return (bytes + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
-}
-
-static size_t fewer(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
-static bool widens_by_part(const lathe_op *op, lathe_dtype dtype, int o) {
-  return !op->operands[o].output &&
-         lathe_dtype_numeric(lathe_dtype_of_operand(&op->operands[o], dtype)) &&
-         place_of(op, o) >= OF_ROW;
-}
-
-/* How a reference gathers; of steps also what one of them goes over. */
 static reference_shape shape_of(const solver *s, int phase) {
   reference_shape shape = {0};
-  reference_part part = s->as;
+  reference_part part = s->part;
 
-  part.step = REFERENCE_SHAPE;
   part.shape = &shape;
   part.phase = phase;
   s->reference(&part.args);
   return shape;
 }
 
-static void measure(solver *s, const lathe_op *op, lathe_dtype dtype, bool wide) {
-  s->number = wide ? sizeof(long double) : sizeof(double);
-  for (int o = 0; o < op->noperands; o++)
-    if (widens_by_part(op, dtype, o))
-      s->scratch_size += part_bytes(s, place_of(op, o), fewer(s->each, s->all));
-  if (op->bench->column_reductions > 0)
-    s->workspace_size = 2 * (size_t)op->bench->column_reductions * s->columns * s->number;
-  else if (is_steps(op))
-    s->workspace_size = shape_of(s, 0).states * s->number;
+static void take(void *context, size_t nth, int thread) {
+  const solver *s = context;
+  reference_part part = s->part;
+
+  (void)thread;
+  part.first = nth * s->each;
+  part.count = pool_part_size(s->part.count, s->each, nth);
+  s->reference(&part.args);
 }
 
-/* Rows of which there are none are joined all the same: columns have results. Steps share what they hold. */
-static size_t blocks_of(const solver *s, const lathe_op *op) {
-  return is_steps(op) || is_whole(op)
-             ? 1
-             : at_least(pool_parts(s->all, s->block), s->by_row && is_joined(op));
+/* All phases, one after the other. */
+static void run(solver *s) {
+  const int phases = shape_of(s, 0).phases;
+
+  for (int phase = 0; phase < phases; phase++) {
+    const reference_shape shape = shape_of(s, phase);
+    const size_t parts = at_least(shape.terms / FEWEST_TERMS, 1);
+    s->part.phase = phase;
+    s->part.count = shape.points;
+    s->each = at_least(pool_parts(shape.points, parts < MOST_PARTS ? parts : MOST_PARTS), 1);
+    pool_run(take, s, pool_parts(shape.points, s->each));
+  }
 }
 
-static size_t threads_of(const solver *s) {
-  return fewer((size_t)pool_threads(), at_least(pool_parts(s->all, s->block), 1));
+bool solve_by(lathe_fn *reference, const reference_part *part, size_t number) {
+  solver s = {.reference = reference, .part = *part};
+
+  s.part.state = memory_make(shape_of(&s, 0).states * number);
+  if (!s.part.state)
+    return false;
+  run(&s);
+  free(s.part.state);
+  return true;
 }
 
-double solve_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim, bool wide) {
-  solver s = {.reference = wide ? op->bench->reference_wide : op->bench->reference_f64};
-  double bytes;
+/* ---- a problem --------------------------------------------------------------------------------- */
 
-  memcpy(s.as.args.dim, dim, (size_t)op->ndim * sizeof *dim);
-  cut(&s, op, dim);
-  measure(&s, op, dtype, wide);
-  bytes = (double)s.scratch_size * (double)threads_of(&s) +
-          (double)s.workspace_size * (double)blocks_of(&s, op);
-  for (int o = 0; o < op->noperands; o++)
-    if (!op->operands[o].output && !widens_by_part(op, dtype, o))
-      bytes += (double)lathe_elements(op, o, dim) * (double)s.number;
-  return bytes;
+static size_t number_size(bool wide) {
+  return wide ? sizeof(long double) : sizeof(double);
 }
-
-/* ---- the buffers ------------------------------------------------------------------------------- */
 
 static void widen(bool wide, lathe_dtype type, const void *from, size_t count, void *to) {
-  if (wide)
+  if (type == LATHE_DTYPES)
+    memcpy(to, from, count * number_size(wide));
+  else if (wide)
     lathe_dtype_widen_long(type, from, count, to);
   else
     lathe_dtype_widen(type, from, count, to);
 }
 
-static bool add_input(solver *s, int o) {
-  const problem *p = s->p;
-  const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
-  source from = {p->input[o], lathe_dtype_size(type), place_of(p->op, o), LATHE_DTYPES};
+static void read_as(bool wide, const reference_part *part, int buffer, size_t first, size_t stride,
+                    size_t count, void *to) {
+  const size_t number = number_size(wide);
+  const lathe_dtype type = part->type[buffer];
+  const size_t size = type == LATHE_DTYPES ? number : lathe_dtype_size(type);
+  const char *from = (const char *)part->args.buf[buffer] + first * size;
 
-  if (p->number[o]) {
-    from.data = p->number[o];
-    from.size = s->number;
-  } else if (widens_by_part(p->op, p->dtype, o)) {
-    from.type = type;
-  } else if (lathe_dtype_numeric(type)) {
-    s->whole[o] = memory_make(p->elements[o] * s->number);
-    if (!s->whole[o])
-      return false;
-    widen(p->wide, type, p->input[o], p->elements[o], s->whole[o]);
-    from.data = s->whole[o];
-    from.size = s->number;
-  }
-  s->from[o] = from;
-  return true;
+  if (stride == 1)
+    widen(wide, type, from, count, to);
+  else
+    for (size_t i = 0; i < count; i++)
+      widen(wide, type, from + i * stride * size, 1, (char *)to + i * number);
 }
 
-static void add_beside(solver *s, void *data, size_t size, int o) {
-  assert(s->sources < LATHE_MAX_OPERANDS);
-  s->from[s->sources++] = (source){data, size, place_of(s->p->op, o), LATHE_DTYPES};
+static void read_f64(const reference_part *part, int buffer, size_t first, size_t stride,
+                     size_t count, void *to) {
+  read_as(false, part, buffer, first, stride, count, to);
 }
 
-/* After the operands, what lathe_bench.reference_f64 says. */
-static bool add_sources(solver *s) {
-  const problem *p = s->p;
+static void read_wide(const reference_part *part, int buffer, size_t first, size_t stride,
+                      size_t count, void *to) {
+  read_as(true, part, buffer, first, stride, count, to);
+}
+
+reference_read *solve_reader(bool wide) {
+  return wide ? read_wide : read_f64;
+}
+
+/* An array in the place of each of a call's buffers. */
+typedef struct buffers {
+  int count;
+  int operand[LATHE_MAX_OPERANDS]; /* of which each is */
+  size_t size[LATHE_MAX_OPERANDS]; /* bytes of an element */
+} buffers;
+
+static void add(buffers *b, reference_part *part, int operand, const void *data, size_t size) {
+  assert(b->count < LATHE_MAX_OPERANDS);
+  b->operand[b->count] = operand;
+  b->size[b->count] = size;
+  part->args.buf[b->count++] = (void *)data;
+}
+
+/* The operands, and after them what lathe_bench.reference_f64 says. */
+static buffers buffers_of(const problem *p, size_t number, reference_part *part) {
   const lathe_op *op = p->op;
+  buffers b = {0};
 
-  s->sources = op->noperands;
   for (int o = 0; o < op->noperands; o++) {
     const lathe_dtype type = lathe_dtype_of_operand(&op->operands[o], p->dtype);
-    const size_t size = lathe_dtype_numeric(type) ? s->number : lathe_dtype_size(type);
-    if (op->operands[o].output)
-      s->from[o] = (source){p->expected[o], size, place_of(op, o), LATHE_DTYPES};
-    else if (!add_input(s, o))
-      return false;
+    const bool plain = op->operands[o].output || p->number[o];
+    part->type[o] = plain ? LATHE_DTYPES : type;
+    add(&b, part, o,
+        op->operands[o].output ? p->expected[o]
+        : p->number[o]         ? p->number[o]
+                               : p->input[o],
+        plain && lathe_dtype_numeric(type) ? number : lathe_dtype_size(type));
+  }
+  for (int o = 0; o < op->noperands; o++) {
     if (p->asked[o]) {
-      add_beside(s, p->asked[o], size, o);
-      add_beside(s, p->term[o], s->number, o);
+      add(&b, part, o, p->asked[o], b.size[o]);
+      add(&b, part, o, p->term[o], number);
     }
     if (p->magnitude[o])
-      add_beside(s, p->magnitude[o], s->number, o);
+      add(&b, part, o, p->magnitude[o], number);
+  }
+  return b;
+}
+
+/* Whether results at some places of the first dimension are those of a smaller problem, whose operands lie together. */
+static bool can_be_sliced(const lathe_op *op) {
+  for (int o = 0; o < op->noperands; o++) {
+    const lathe_operand *operand = &op->operands[o];
+    if (operand->output && !(op->bench->apart[o] & 1))
+      return false;
+    for (int d = 1; d < operand->ndim; d++)
+      if (operand->dim[d] == 0)
+        return false;
   }
   return true;
 }
 
-/* A part's buffers; scratch: null where columns are joined, which are of no input that is widened. */
-static void point_to(const solver *s, reference_part *part, char *scratch) {
-  const bool join = part->step == REFERENCE_JOIN;
+static double states_bytes(const solver *s, size_t length, size_t number) {
+  solver of = *s;
 
-  for (int b = 0; b < s->sources; b++) {
-    const source *from = &s->from[b];
-    const size_t unit = from->place == OF_POINT && s->by_row ? s->columns : 1;
-    const bool moves = join ? s->by_row && from->place == OF_COLUMN : from->place >= OF_ROW;
-    char *data = from->data + (moves ? part->first * unit * from->size : 0);
-    if (from->type != LATHE_DTYPES && scratch) {
-      widen(s->p->wide, from->type, data, part->count * unit, scratch);
-      data = scratch;
-      scratch += part_bytes(s, from->place, part->count);
+  of.part.args.dim[0] = length;
+  return (double)shape_of(&of, 0).states * (double)number;
+}
+
+/* How much of the first dimension is solved at once. */
+static size_t slice_of(const solver *s, const lathe_op *op, size_t number) {
+  const size_t all = s->part.args.dim[0];
+  const double once = states_bytes(s, 0, number), bytes = states_bytes(s, all, number) - once;
+  const double most = once > MOST_STATES ? once : MOST_STATES;
+
+  if (bytes <= most || !can_be_sliced(op))
+    return at_least(all, 1);
+  return at_least((size_t)(most / bytes * (double)all), 1);
+}
+
+static void slice(const lathe_op *op, const buffers *b, const solver *s, reference_part *part,
+                  size_t first, size_t count) {
+  part->args.dim[0] = count;
+  for (int i = 0; i < b->count; i++) {
+    const lathe_operand *operand = &op->operands[b->operand[i]];
+    const size_t elements = lathe_elements(op, b->operand[i], s->part.args.dim);
+    if (operand->ndim > 0 && operand->dim[0] == 0)
+      part->args.buf[i] =
+          (char *)s->part.args.buf[i] + elements / s->part.args.dim[0] * first * b->size[i];
+  }
+}
+
+static lathe_fn *reference_of(const lathe_op *op, bool wide) {
+  return wide ? op->bench->reference_wide : op->bench->reference_f64;
+}
+
+/* A reference written by hand, of an op without a template, takes all at once, inputs widened. */
+static bool solve_whole(const problem *p, lathe_fn *reference, reference_part *part) {
+  void *wide[LATHE_MAX_OPERANDS] = {0};
+  bool ok = true;
+
+  for (int o = 0; o < p->op->noperands && ok; o++)
+    if (part->type[o] != LATHE_DTYPES && lathe_dtype_numeric(part->type[o])) {
+      wide[o] = memory_make(p->elements[o] * number_size(p->wide));
+      ok = wide[o] != NULL;
+      if (ok)
+        widen(p->wide, part->type[o], p->input[o], p->elements[o], wide[o]);
+      part->args.buf[o] = wide[o];
     }
-    part->args.buf[b] = data;
-  }
-}
-
-/* ---- its steps --------------------------------------------------------------------------------- */
-
-static void gather(void *context, size_t nth, int thread) {
-  const solver *s = context;
-  const size_t first = nth * s->block, count = pool_part_size(s->all, s->block, nth);
-  reference_part part = s->as;
-
-  if (s->by_row)
-    part.args.workspace = s->workspace + nth * s->workspace_size;
-  else
-    part.state = s->workspace + nth * s->workspace_size;
-  for (size_t done = 0; done == 0 || done < count; done += s->each) {
-    part.first = first + done;
-    part.count = fewer(s->each, count - done);
-    part.more = done > 0;
-    point_to(s, &part, s->scratch + (size_t)thread * s->scratch_size);
-    s->reference(&part.args);
-  }
-}
-
-/* Some points of a step. */
-static void take_step(void *context, size_t nth, int thread) {
-  const solver *s = context;
-  reference_part part = s->as;
-
-  (void)thread;
-  part.first = nth * s->block;
-  part.count = pool_part_size(s->all, s->block, nth);
-  part.state = s->workspace;
-  point_to(s, &part, NULL);
-  s->reference(&part.args);
-}
-
-static void join_columns(void *context, size_t nth, int thread) {
-  const solver *s = context;
-  reference_part part = s->as;
-
-  (void)thread;
-  part.first = nth * COLUMNS;
-  part.count = pool_part_size(s->columns, COLUMNS, nth);
-  point_to(s, &part, NULL);
-  s->reference(&part.args);
-}
-
-/* The states of a reduction over everything, of which the reference alone knows how many there are. */
-static bool make_states(solver *s, reference_shape *shape) {
-  *shape = shape_of(s, 0);
-  s->workspace_size = shape->states * s->number;
-  s->joined = memory_make(s->workspace_size);
-  s->as.joined = s->joined;
-  return s->joined != NULL;
-}
-
-static void run(solver *s, const reference_shape *shape, size_t blocks) {
-  s->as.blocks = blocks;
-  for (int phase = 0; phase < (shape->phases > 0 ? shape->phases : 1); phase++) {
-    s->as.phase = phase;
-    s->as.step = REFERENCE_GATHER;
-    pool_run(gather, s, blocks);
-    s->as.step = REFERENCE_JOIN;
-    if (s->by_row && is_joined(s->p->op)) {
-      s->as.args.workspace = s->workspace;
-      pool_run(join_columns, s, pool_parts(s->columns, COLUMNS));
-    } else if (is_joined(s->p->op)) {
-      reference_part part = s->as;
-      part.state = s->workspace;
-      point_to(s, &part, NULL);
-      s->reference(&part.args);
-    }
-  }
-}
-
-/* All steps, one after the other. */
-static void run_steps(solver *s) {
-  const int steps = shape_of(s, 0).phases;
-
-  s->as.step = REFERENCE_GATHER;
-  for (int step = 0; step < steps; step++) {
-    s->as.phase = step;
-    s->all = shape_of(s, step).points;
-    s->block = at_least(s->all / MOST_PARTS, 1);
-    pool_run(take_step, s, pool_parts(s->all, s->block));
-  }
+  if (ok)
+    reference(&part->args);
+  for (int o = 0; o < p->op->noperands; o++)
+    free(wide[o]);
+  return ok;
 }
 
 bool solve(const problem *p) {
-  solver s = {.p = p,
-              .reference = p->wide ? p->op->bench->reference_wide : p->op->bench->reference_f64};
   const dtype_format *computed = lathe_dtype_computed(p->dtype);
-  reference_shape shape = {0};
-  size_t blocks;
-  bool ok;
+  const size_t number = number_size(p->wide);
+  solver s = {.reference = reference_of(p->op, p->wide)};
+  buffers b;
+  size_t each;
+  bool ok = true;
 
-  s.as.args = problem_args(p);
-  s.as.narrow = lathe_dtype_is_narrow(p->dtype);
-  s.as.unit = ldexp(1, 1 - (p->leeway.digits ? p->leeway.digits : computed->digits));
-  s.as.flushed = p->leeway.between ? ldexp(1, computed->emin) / s.as.unit : 0;
-  cut(&s, p->op, p->dim);
-  measure(&s, p->op, p->dtype, p->wide);
-  ok = s.by_row || !is_joined(p->op) || make_states(&s, &shape);
-  blocks = blocks_of(&s, p->op);
-  if (ok) {
-    s.scratch = memory_make(s.scratch_size * threads_of(&s));
-    s.workspace = memory_make(s.workspace_size * blocks);
+  s.part.args = problem_args(p);
+  s.part.read = solve_reader(p->wide);
+  s.part.narrow = lathe_dtype_is_narrow(p->dtype);
+  s.part.unit = ldexp(1, 1 - (p->leeway.digits ? p->leeway.digits : computed->digits));
+  s.part.flushed = p->leeway.between ? ldexp(1, computed->emin) / s.part.unit : 0;
+  b = buffers_of(p, number, &s.part);
+  if (!p->op->template_name)
+    return solve_whole(p, s.reference, &s.part);
+  each = slice_of(&s, p->op, number);
+  for (size_t first = 0; ok && (first == 0 || first < p->dim[0]); first += each) {
+    reference_part part = s.part;
+    if (each < p->dim[0])
+      slice(p->op, &b, &s, &part, first, pool_part_size(p->dim[0], each, first / each));
+    ok = solve_by(s.reference, &part, number);
   }
-  ok = ok && s.scratch && s.workspace && add_sources(&s);
-  if (ok && is_steps(p->op))
-    run_steps(&s);
-  else if (ok)
-    run(&s, &shape, blocks);
-  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
-    free(s.whole[o]);
-  free(s.scratch);
-  free(s.workspace);
-  free(s.joined);
   return ok;
+}
+
+double solve_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim, bool wide) {
+  const size_t number = number_size(wide);
+  solver s = {.reference = reference_of(op, wide)};
+  double bytes = 0;
+
+  memcpy(s.part.args.dim, dim, (size_t)op->ndim * sizeof *dim);
+  if (op->template_name)
+    return states_bytes(&s, slice_of(&s, op, number), number);
+  for (int o = 0; o < op->noperands; o++)
+    if (!op->operands[o].output &&
+        lathe_dtype_numeric(lathe_dtype_of_operand(&op->operands[o], dtype)))
+      bytes += (double)lathe_elements(op, o, dim) * (double)number;
+  return bytes;
 }

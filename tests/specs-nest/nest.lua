@@ -41,6 +41,10 @@ declare("index_spread", { x = { "a", "b" } }, { y = { "a", "b" }, j = { "a", "b"
   return { y = x - min(x, "a"), j = argmin(x, "b"), i = argmax(x, "a") }
 end)
 
+-- Of terms that are rounded: the reference is asked for that at an index which counts the points of two axes.
+declare("index_in_planes", { x = { "a", "b", "c" } }, { i = { "c" } },
+  function(x) return argmin(x * x - 0.3 * x, "a", "b") end)
+
 declare("dropped", { x = { "a", "b" }, seed = { dtype = "i64" }, offset = { dtype = "i64" } }, { y = { "a", "b" } },
   function(x, seed, offset) return select(lt(random(seed, offset), 0.5), x, 0) - mean(x, "a") end)
 
