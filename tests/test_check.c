@@ -45,7 +45,6 @@ static check_result judge(lathe_fn *kernel, double (*f)(double), double low, dou
       [Y] = {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false},
   };
   const lathe_op op = {.name = "f",
-                       .template_name = "map",
                        .source = "specs/f.lua:3",
                        .ndim = 1,
                        .dim = {"n"},
@@ -185,7 +184,6 @@ static check_result judge_index(const double *x, size_t n, int64_t index, bool r
   };
   const lathe_bound bound = {LATHE_F32, ulp};
   const lathe_op op = {.name = "index",
-                       .template_name = "map",
                        .source = "specs/index.lua:3",
                        .ndim = 1,
                        .dim = {"n"},

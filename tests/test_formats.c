@@ -158,14 +158,12 @@ static void given_run(const lathe_args *args) {
 static const lathe_operand given_operand = {"y", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0, false};
 static const lathe_op given_op = {
     .name = "given",
-    .template_name = "map",
     .ndim = 1,
     .dim = {"n"},
     .noperands = 1,
     .operands = &given_operand,
     .bench = &(const lathe_bench){.reference_f64 = given_f64, .reference_wide = given_wide}};
 static const lathe_op lax_op = {.name = "given",
-                                .template_name = "map",
                                 .ndim = 1,
                                 .dim = {"n"},
                                 .noperands = 1,

@@ -35,7 +35,6 @@ static judgement judge_all(lathe_dtype own, lathe_dtype dtype, int digits, doubl
   const lathe_operand constant_operand = {"y", own, true, 1, {0}, 0, 0, false};
   const lathe_bound bound = {dtype, ulp};
   const lathe_op op = {.name = "constant",
-                       .template_name = "map",
                        .ndim = 1,
                        .dim = {"n"},
                        .noperands = 1,
@@ -205,7 +204,6 @@ static judgement judge_rows_off(double off, size_t rows, bool alike) {
   static const lathe_operand in_columns = {"y", LATHE_VARIANT_DTYPE, true, 1, {1}, 0, 0, false};
   static const lathe_bound bound = {LATHE_F32, 4};
   const lathe_op op = {.name = "rows",
-                       .template_name = "map",
                        .ndim = 2,
                        .dim = {"rows", "cols"},
                        .noperands = 1,
@@ -294,7 +292,6 @@ static void survivors_of(double ulp, double rounded, char *text, size_t size) {
   static const lathe_scalar scalar = {"a", 3};
   const lathe_bound bound = {LATHE_F32, ulp};
   const lathe_op op = {.name = "weak",
-                       .template_name = "map",
                        .ndim = 2,
                        .dim = {"rows", "cols"},
                        .noperands = COUNT(operands),

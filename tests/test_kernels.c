@@ -1032,7 +1032,6 @@ static const lathe_operand plant_operands[] = {
 static const lathe_bound plant_bound = {LATHE_F32, 0.5001};
 static const lathe_op plant_op = {.name = "plant",
                                   .doc = "3 x - 1",
-                                  .template_name = "map",
                                   .source = __FILE__,
                                   .ndim = 1,
                                   .dim = {"n"},
@@ -1170,7 +1169,6 @@ static void raise_wrong(const lathe_args *args) {
 }
 
 static const lathe_op raise_op = {.name = "raise",
-                                  .template_name = "map",
                                   .source = __FILE__,
                                   .ndim = 1,
                                   .dim = {"n"},

@@ -98,7 +98,6 @@ static void one_f32(const lathe_args *args) {
 
 static const lathe_operand one_operand = {"y", LATHE_VARIANT_DTYPE, true, 0, {0}, 0, 0, false};
 static const lathe_op one_op = {.name = "one",
-                                .template_name = "map",
                                 .ndim = 1,
                                 .dim = {"n"},
                                 .noperands = 1,

@@ -123,14 +123,12 @@ static const lathe_operand operands[] = {
     {"y", LATHE_VARIANT_DTYPE, true, 1, {0}, 0, 0, false},
 };
 static const lathe_op op = {.name = "twice",
-                            .template_name = "map",
                             .ndim = 1,
                             .dim = {"n"},
                             .noperands = 2,
                             .operands = operands,
                             .bench = &(const lathe_bench){.reference_f64 = reference}};
 static const lathe_op op_stopped = {.name = "stopped_before",
-                                    .template_name = "map",
                                     .ndim = 1,
                                     .dim = {"n"},
                                     .noperands = 2,

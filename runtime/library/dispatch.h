@@ -74,7 +74,9 @@ typedef struct lathe_arithmetic {
 
 struct lathe_op {
   const char *name, *doc;
-  const char *template_name; /* of its kernels, where an implementation has no other: map, rows */
+  /* Of its kernels, where an implementation has no other: map, rows. Null: it is of no table, and its reference written
+   * by hand (solve.c). */
+  const char *template_name;
   const char *source;        /* specs/add.lua:3 */
   int ndim;
   const char *dim[LATHE_MAX_DIMS];
