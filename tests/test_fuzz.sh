@@ -34,7 +34,7 @@ pack clean fuzz mutants
 ends 0
 is 'runs a pack' grep -E '^pack 31: 2 specs, 2 seeds, [1-9][0-9]* rows, [1-9].* right, 0 wrong, 0 killed, .* 0 runs broken; 0 variants found$' \
   "$tmp/output"
-is 'tries mutants' grep -E '^mutants: [1-9][0-9]* of [0-9]* rows; [1-9][0-9]* right, 0 unproved, 0 wrong, 0 skipped$' "$tmp/output"
+is 'tries mutants' grep -E '^mutants: [1-9][0-9]* of [0-9]* rows; [1-9][0-9]* right, 0 unproved, 0 wrong, [0-9]* skipped$' "$tmp/output"
 ran "$tmp/clean/built/on_gpu.py" --pack "$tmp/clean/built" --backends cpu --seconds 0 fuzz
 ends 1
 is 'ends when its time is over' grep -E '^pack 31: .* 0 right, .* [1-9][0-9]* runs left out, 0 runs broken;' "$tmp/output"

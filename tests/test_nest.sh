@@ -29,15 +29,24 @@ fault() {
   [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
 }
 
+# The ops that faults are looked for in.
+few='--ops=extremes,softmax_first,batch_norm,index_spread --dtypes=f32'
+
 # ---- processors -------------------------------------------------------------------------------------------------
 
 prepare cpu
 by_cpu() { out/bench --backend cpu --dtype all --check-only "$@"; }
-is 'configures for processors' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --disable-vulkan --disable-cuda
+is 'configures for processors' configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-vulkan --disable-cuda --disable-amx \
+  --disable-avx512 --disable-sse2
 is 'takes the runtime' reuse
 is 'builds kernels for processors' ninja out/bench
 is 'is right on processors' by_cpu --size "$sizes"
 is 'is right of special values' by_cpu --special nan,inf,zero,denormal --size 60x7,5x9x13
+prepare cpu_faults
+# shellcheck disable=SC2086
+is 'configures for faults' configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-vulkan --disable-cuda --disable-amx \
+  --disable-avx512 --disable-sse2 $few
+is 'takes the runtime for faults' reuse
 # shellcheck disable=SC2016
 is 'finds vectors in the place of others' fault by_cpu c/nest.c 'first + $((u - 1) * L);
   //@ body' 'first;
@@ -46,7 +55,8 @@ is 'finds vectors in the place of others' fault by_cpu c/nest.c 'first + $((u - 
 is 'finds lanes past the end' fault by_cpu c/nest.c 'take(step, suffixes[1], "inside")' 'take(step, suffixes[1])' --op extremes
 is 'finds a NaN that is no extreme' fault by_cpu c/nest.c ' || (term != term && best == best)' '' --op index_spread \
   --special nan
-is 'finds rounding errors that are lost' fault by_cpu c/nest.c 'carries = true;' '' --op extremes --size 1x1x70000
+is 'finds rounding errors that are lost' fault by_cpu c/nest.c 'carries = true;' '' --op softmax_first \
+  --size 200x5
 
 # ---- Vulkan -----------------------------------------------------------------------------------------------------
 
@@ -58,7 +68,13 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
     --disable-avx2 --disable-sse2 --disable-scalar
   is 'takes the runtime for Vulkan' reuse
   is 'builds kernels for Vulkan' ninja out/bench
-  is 'is right by Vulkan' by_vulkan --size "$sizes"
+  is 'is right by Vulkan' by_vulkan --dtype f32 --size "$sizes"
+is 'is right by Vulkan in f16' by_vulkan --dtype f16 --op 'batch_norm,scaled,picked'
+  prepare vulkan_faults
+  # shellcheck disable=SC2086
+  is 'configures for faults of Vulkan' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda \
+    --disable-avx512 --disable-avx2 --disable-sse2 --disable-scalar $few
+  is 'takes the runtime for faults of Vulkan' reuse
   is 'finds invocations that are not joined' fault by_vulkan glsl/nest.comp 'local half = shape.lanes // 2' \
     'local half = shape.lanes // 4' --dtype f32 --op extremes
   is 'finds a workgroup left out' fault by_vulkan glsl/nest.comp 'of < parts; of +=' 'of + 1ul < parts; of +=' \
@@ -77,10 +93,16 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'configures for CUDA' configure_emulator
   is 'takes the runtime for CUDA' reuse
   is 'builds kernels for CUDA' ninja out/bench
-  is 'is right by CUDA' emulated --size "$sizes"
+  is 'is right by CUDA' emulated --dtype f32 --size "$sizes"
+  prepare cuda_faults
+  cp ../cuda/libcuda.so.1 .
+  # shellcheck disable=SC2086
+  is 'configures for faults of CUDA' configure_emulator $few
+  is 'takes the runtime for faults of CUDA' reuse
   is 'finds threads that are not joined' fault by_cuda cuda/nest.h 'half = LANES / 2' 'half = LANES / 4' --dtype f32 \
     --op extremes
-  is 'finds counts that stay' fault by_cuda cuda/nest.h 'arrived[tile] = 0;' ';' --dtype f32 --op extremes
+  is 'finds a block left out' fault by_cuda cuda/nest.h 'of < parts; of +=' 'of + 1 < parts; of +=' --dtype f32 --op extremes \
+    --size 1x1x20000
   is 'finds points past the end' fault by_cuda cuda/nest.h 'if (lane == 0 && point < points)' 'if (lane == 0)' \
     --dtype f32 --op softmax_first
 else

@@ -77,7 +77,7 @@ struct lathe_op {
   /* Of its kernels, where an implementation has no other: map, rows. Null: it is of no table, and its reference written
    * by hand (solve.c). */
   const char *template_name;
-  const char *source;        /* specs/add.lua:3 */
+  const char *source; /* specs/add.lua:3 */
   int ndim;
   const char *dim[LATHE_MAX_DIMS];
   int noperands, nscalars, nwork;
