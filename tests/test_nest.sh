@@ -35,17 +35,18 @@ few='--ops=extremes,softmax_first,batch_norm,index_spread --dtypes=f32'
 # ---- processors -------------------------------------------------------------------------------------------------
 
 prepare cpu
+configured_cpu() { # configured_cpu OPTION...
+  configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-vulkan --disable-cuda --disable-amx --disable-avx512 --disable-sse2 "$@"
+}
 by_cpu() { out/bench --backend cpu --dtype all --check-only "$@"; }
-is 'configures for processors' configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-vulkan --disable-cuda --disable-amx \
-  --disable-avx512 --disable-sse2
+is 'configures for processors' configured_cpu
 is 'takes the runtime' reuse
 is 'builds kernels for processors' ninja out/bench
 is 'is right on processors' by_cpu --size "$sizes"
 is 'is right of special values' by_cpu --special nan,inf,zero,denormal --size 60x7,5x9x13
 prepare cpu_faults
 # shellcheck disable=SC2086
-is 'configures for faults' configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-vulkan --disable-cuda --disable-amx \
-  --disable-avx512 --disable-sse2 $few
+is 'configures for faults' configured_cpu $few
 is 'takes the runtime for faults' reuse
 # shellcheck disable=SC2016
 is 'finds vectors in the place of others' fault by_cpu c/nest.c 'first + $((u - 1) * L);
@@ -63,17 +64,19 @@ is 'finds rounding errors that are lost' fault by_cpu c/nest.c 'carries = true;'
 "$LATHE_BENCH" --list-backends >"$tmp/backends"
 if grep -q '^vulkan .* ready' "$tmp/backends"; then
   prepare vulkan
+  configured_vulkan() { # configured_vulkan OPTION...
+    configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 --disable-sse2 \
+      --disable-scalar "$@"
+  }
   by_vulkan() { out/bench --backend vulkan --dtype all --check-only --timeout 300 "$@"; }
-  is 'configures for Vulkan' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda --disable-avx512 \
-    --disable-avx2 --disable-sse2 --disable-scalar
+  is 'configures for Vulkan' configured_vulkan
   is 'takes the runtime for Vulkan' reuse
   is 'builds kernels for Vulkan' ninja out/bench
   is 'is right by Vulkan' by_vulkan --dtype f32 --size "$sizes"
 is 'is right by Vulkan in f16' by_vulkan --dtype f16 --op 'batch_norm,scaled,picked'
   prepare vulkan_faults
   # shellcheck disable=SC2086
-  is 'configures for faults of Vulkan' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda \
-    --disable-avx512 --disable-avx2 --disable-sse2 --disable-scalar $few
+  is 'configures for faults of Vulkan' configured_vulkan $few
   is 'takes the runtime for faults of Vulkan' reuse
   is 'finds invocations that are not joined' fault by_vulkan glsl/nest.comp 'local half = shape.lanes // 2' \
     'local half = shape.lanes // 4' --dtype f32 --op extremes

@@ -64,12 +64,6 @@ function loops.points_among(set)
   return points_of(axes.indexes(set))
 end
 
--- Whether a value is a reduction, or what is at an index.
-local function gathers(node)
-  local row = expr.operations[node.op]
-  return node.op == "pick" or row and row.reduction
-end
-
 -- Operations that take as long as a step through memory.
 local cheap = {}
 for name in ([[add sub mul neg abs detach select maxraw minraw max min lt le gt ge eq ne unordered all_of any_of negate
@@ -114,7 +108,7 @@ end
 
 -- Whether a value is held for an item. An output takes the place of one that a reduction would compute again.
 function planner:is_held(node, item)
-  if gathers(node) then
+  if expr.reduces(node) then
     return true
   end
   if node.axes == item.set | item.over then
@@ -126,7 +120,7 @@ end
 -- Takes up a value to be held, and all that it is made of; returns the number of the stage that it is known after.
 function planner:hold(node)
   if not self.stage[node] then
-    local is_gathered, output = gathers(node), self.outputs[node]
+    local is_gathered, output = expr.reduces(node), self.outputs[node]
     self.stage[node] = self:enter {
       node = node, root = is_gathered and node[1] or node, set = node.axes, over = is_gathered and node.k or 0,
       kind = node.op == "pick" and "pick" or is_gathered and "reduce" or "store", is_held = true,
@@ -494,7 +488,7 @@ function loops.plan(kernel, values)
   for _, is_candidate in ipairs { false, true } do -- those that some reduction holds are there before the others
     for _, item in ipairs(items) do
       local is_its_own = self.outputs[item.root] == item
-      if is_its_own and gathers(item.root) then
+      if is_its_own and expr.reduces(item.root) then
         self:hold(item.root)
       elseif is_its_own == is_candidate and not (is_its_own and self.stage[item.root]) then
         self:enter(item)

@@ -20,14 +20,10 @@
 
 local axes = require "axes"
 local expr = require "expr"
+local passes = require "passes"
 local text = require "text"
 
 local nest = {}
-
-local function is_gathered(node)
-  local row = expr.operations[node.op]
-  return node.op == "pick" or row and row.reduction or false
-end
 
 -- What is gathered under a node, itself left out.
 local function gathered_below(node)
@@ -35,7 +31,7 @@ local function gathered_below(node)
   local function walk(n)
     if not seen[n] then
       seen[n] = true
-      if is_gathered(n) then
+      if expr.reduces(n) then
         found[#found + 1] = n
         return
       end
@@ -253,12 +249,9 @@ function nest.make(op, values)
     end
     lay_out(op, record, step)
   end
-  record.random = false
-  expr.visit(text.map(values, function(value)
+  record.random = passes.has_random(text.map(values, function(value)
     return value.node
-  end), function(node)
-    record.random = record.random or node.op == "random"
-  end)
+  end))
   return record
 end
 

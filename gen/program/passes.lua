@@ -256,7 +256,7 @@ local function keep_points(result, overwritten)
 end
 
 -- Whether some point asks for random numbers.
-local function has_random(roots)
+function passes.has_random(roots)
   local found = false
   expr.visit(roots, function(node)
     found = found or node.op == "random"
@@ -269,7 +269,7 @@ function passes.none(values, inner)
   return {
     phases = {}, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {}, kinds = "",
     inner = inner,
-    random = has_random(text.map(values, function(value)
+    random = passes.has_random(text.map(values, function(value)
       return value.node
     end)),
   }
@@ -338,7 +338,7 @@ function passes.make(values, inner, keep, overwritten, together, indexes_apart)
       return reduction.kind
     end), " ")
   end), ", ")
-  result.random = has_random(roots)
+  result.random = passes.has_random(roots)
   local lists = { whole = result.points, row = result.totals, single = result.totals, column = result.columns }
   for i, value in ipairs(values) do
     table.insert(lists[value.operand.place], { operand = value.operand, node = roots[i] })

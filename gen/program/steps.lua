@@ -27,11 +27,6 @@ local steps = {}
 
 local most_factors = 10 -- that are parted in all ways
 
-local function is_reduction(node)
-  local row = expr.operations[node.op]
-  return row and row.reduction
-end
-
 -- The places of a set, in the order of some operand's dimensions as far as it has them.
 local function places_of(set, order)
   local list, seen = {}, 0
@@ -67,7 +62,7 @@ local plain_leaves = { const = true, scalar = true, points = true }
 local function is_plain(node)
   local plain = true
   expr.visit({ node }, function(n)
-    plain = plain and (#n > 0 and not is_reduction(n) or plain_leaves[n.op])
+    plain = plain and (#n > 0 and not expr.reduces(n) or plain_leaves[n.op])
   end)
   return plain
 end
@@ -171,7 +166,7 @@ local function unable(values)
   expr.visit(text.map(values, function(value)
     return value.node
   end), function(node)
-    if is_reduction(node) and node.op ~= "sum" then
+    if expr.reduces(node) and node.op ~= "sum" then
       reason = reason or "a reduction other than a sum"
     elseif node.op == "random" or node.op == "index" or node.op == "integer" then
       reason = reason or "integers or random numbers"
@@ -375,7 +370,7 @@ function steps.make(op, values, how)
   expr.visit(text.map(values, function(value)
     return value.node
   end), function(node)
-    if is_reduction(node) then
+    if expr.reduces(node) then
       local term = node[1]
       if how.stored and #term > 0 and not self.number[term] then
         self:add_points(term)

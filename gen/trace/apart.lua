@@ -10,8 +10,7 @@ local apart = {}
 function apart.of(value)
   local set, known = value.operand.axes, true
   expr.visit({ value.node }, function(node)
-    local row = expr.operations[node.op]
-    if row and row.reduction or node.op == "hit" or node.op == "points" then
+    if expr.reduces(node) or node.op == "hit" or node.op == "points" then
       set = set & ~node.k
     elseif node.op == "random" then
       known = false

@@ -208,6 +208,12 @@ function expr.count(mask)
   return expr.leaf("points", "points" .. mask, "r", 0, mask)
 end
 
+-- Whether a node is a reduction of its argument over the axes k, or what is at an index of it there.
+function expr.reduces(node)
+  local row = operations[node.op]
+  return row ~= nil and row.reduction == true
+end
+
 -- Visits every node under the roots once, arguments first.
 function expr.visit(roots, f)
   local seen = {}

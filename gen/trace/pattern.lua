@@ -35,11 +35,6 @@ function pattern.place_of(op, operand)
     or nil
 end
 
-local function is_reduction(node)
-  local row = expr.operations[node.op]
-  return row and row.reduction
-end
-
 -- What the patterns look at, of an op:
 --   op, values         the op, and what it computes
 --   all, last, outer   all axes, the innermost, and all but that, as sets
@@ -61,7 +56,7 @@ local function facts_of(op)
     for i = 1, #node do
       facts.above[node] = facts.above[node] or facts.above[node[i]]
     end
-    if is_reduction(node) or node.op == "points" then
+    if expr.reduces(node) or node.op == "points" then
       table.insert(facts.reductions, { node = node, over = node.k })
       facts.reduces = facts.reduces or node.op ~= "points"
     end
@@ -94,10 +89,10 @@ local function are_in_rows(node, last, over_rows)
       return
     end
     seen[above][n] = true
-    if is_reduction(n) and n.k ~= last then
+    if expr.reduces(n) and n.k ~= last then
       fine = fine and over_rows and above == "nothing" and (n.op == "sum" or n.op == "maximum" or n.op == "minimum")
       above = "rows"
-    elseif is_reduction(n) then
+    elseif expr.reduces(n) then
       fine = fine and (not over_rows or above == "rows")
       above = above == "nothing" and "points" or above
     end
@@ -140,7 +135,7 @@ end
 local function reduces_over(node, set)
   local found = false
   expr.visit({ node }, function(n)
-    found = found or is_reduction(n) and n.k == set
+    found = found or expr.reduces(n) and n.k == set
   end)
   return found
 end

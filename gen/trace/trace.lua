@@ -232,11 +232,11 @@ end
 local function check_depth(op)
   local depth = {}
   expr.visit(roots_of(op), function(node)
-    local row, below = expr.operations[node.op], 0
+    local below = 0
     for i = 1, #node do
       below = math.max(below, depth[node[i]])
     end
-    depth[node] = below + (row and row.reduction and 1 or 0)
+    depth[node] = below + (expr.reduces(node) and 1 or 0)
     if op.template == "reduce" and depth[node] > capacity.launches then
       text.fail(op.where(op.key), "%s: expected at most %d reductions over everything, each of which needs the one "
         .. "before, found more", op.key, capacity.launches)
@@ -275,8 +275,7 @@ end
 local function count_column_reductions(op)
   local found = 0
   expr.visit(roots_of(op), function(node)
-    local row = expr.operations[node.op]
-    found = found + (row and row.reduction and node.k & ~op.inner ~= 0 and 1 or 0)
+    found = found + (expr.reduces(node) and node.k & ~op.inner ~= 0 and 1 or 0)
   end)
   return found
 end

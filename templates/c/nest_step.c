@@ -1,30 +1,13 @@
 //@ -- What the nest templates share: where an element is, and what point functions are given that stays the same.
 
-//@ -- The number of points of some places.
-//@ function size(places)
-//@   local list = {}
-//@   for i, place in ipairs(places) do
-//@     list[i] = "args->dim[" .. place - 1 .. "]"
-//@   end
-//@   return #list > 0 and table.concat(list, " * ") or "1"
-//@ end
+//@ local S = use "contract_step.c"
+//@ size, bytes_of_temporaries = S.size, S.bytes_of_temporaries
 //@ function size_list(places)
 //@   local list = {}
 //@   for i, place in ipairs(places) do
 //@     list[i] = size { place }
 //@   end
 //@   return table.concat(list, ", ")
-//@ end
-//@ -- The bytes of the temporaries, or of those before one.
-//@ function bytes_of_temporaries(before)
-//@   local list = {}
-//@   for _, operand in ipairs(k.record.temporaries) do
-//@     if operand == before then
-//@       break
-//@     end
-//@     list[#list + 1] = string.format("(%s * sizeof(%s) + 63) / 64 * 64", size(operand.dim_index), k.number)
-//@   end
-//@   return #list > 0 and table.concat(list, " + ") or "0"
 //@ end
 //@ -- Where an element is at the indexes i<place> of some places, outermost first; more: added to that of one of them.
 //@ function at(places, along, more)
@@ -50,9 +33,13 @@
 //@     end
 //@   end
 //@ end
-//@ -- The kind of gatherer that a reduction has on a GPU.
-//@ function gathered_as(r)
-//@   return r.kind == "sum" and "carried" or r.kind
+//@ -- What a step gathers as a GPU does, in the form that its templates have a phase: sums carry their errors.
+//@ function phase_of(step)
+//@   local list = {}
+//@   for i, r in ipairs(step.of.gathered) do
+//@     list[i] = { name = r.name, kind = r.kind == "sum" and "carried" or r.kind }
+//@   end
+//@   return { reductions = list }
 //@ end
 //@ -- Pointers to a step's operands; temporaries: C for where those are.
 //@ function pointers(step, temporaries)

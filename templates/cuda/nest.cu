@@ -31,8 +31,8 @@
 /* $(step.of.name) */
 struct $step.name$ {
   struct gathered {
-    //@ for _, r in ipairs(step.of.gathered) do
-    $(k:gatherer(S.gathered_as(r))) $r.name$;
+    //@ for _, r in ipairs(S.phase_of(step).reductions) do
+    $(k:gatherer(r.kind)) $r.name$;
     //@ end
 
     __device__ __forceinline__ void clear() {

@@ -6,10 +6,11 @@
 //@ use "kernel.comp"
 //@ local P = use "parts.comp"
 //@ local S = use "../c/nest_step.c"
-//@ local function glsl(text) return (text:gsub("args%->", "args."):gsub("sizeof%(%w+%)", k.spelling.bits // 8 .. "ul"):gsub(" 63%) / 64 %* 64", " 63ul) / 64ul * 64ul")) end
+//@ local C = use "contract_step.comp"
+//@ local function glsl(text) return (text:gsub("args%->", "args.")) end
 //@ -- The address of an element.
 //@ local function address(operand)
-//@   local home = operand.temporary and ("args.workspace + %dul + %s"):format(schedule.counts, glsl(S.bytes_of_temporaries(operand)):gsub("^0$", "0ul"))
+//@   local home = operand.temporary and ("args.workspace + %dul + %s"):format(schedule.counts, C.bytes_of_temporaries(operand))
 //@     or "args." .. operand.name
 //@   local bytes = operand.dtype and 8 or operand.temporary and k.spelling.bits // 8 or k:bytes_of(operand)
 //@   return ("%s + (%s) * %dul"):format(home, glsl(S.at(operand.dim_index)):gsub("^0$", "0ul"), bytes)
@@ -29,27 +30,8 @@
 //@   end
 //@   return get(x.operand)
 //@ end
-//@ local function words(step, gathered)
-//@   local list = {}
-//@   for _, r in ipairs(step.of.gathered) do
-//@     for _, word in ipairs(k:words(S.gathered_as(r), gathered .. "." .. r.name)) do
-//@       list[#list + 1] = word
-//@     end
-//@   end
-//@   return list
-//@ end
-//@ local function from_words(step, word)
-//@   local members, at = {}, 0
-//@   for i, r in ipairs(step.of.gathered) do
-//@     local own = {}
-//@     for w in ipairs(k:words(S.gathered_as(r), "")) do
-//@       own[w] = word(at)
-//@       at = at + 1
-//@     end
-//@     members[i] = k:from_words(S.gathered_as(r), own)
-//@   end
-//@   return step.name .. "_gathered(" .. table.concat(members, ", ") .. ")"
-//@ end
+//@ local function words(step) return P.words(S.phase_of(step), "mine") end
+//@ local function from_words(step, word) return P.from_words(step.name .. "_gathered", S.phase_of(step), word) end
 //@ -- Indexes from a number of points or terms.
 //@ local function decode(places, number)
 //@ for i = #places, 1, -1 do
@@ -108,7 +90,7 @@ if (first < to) {
 //@ while half > 0 do
 barrier();
 if (lane >= $half$u && lane < $(2 * half)u) {
-  //@ for w, word in ipairs(words(step, "mine")) do
+  //@ for w, word in ipairs(words(step)) do
   $room$[((lane - $half$u) * $shape.points$u + own) * $count$u + $(w - 1)u] = $word$;
   //@ end
 }
@@ -126,8 +108,8 @@ if (lane < $half$u)
 //@ end
 //@ if #step.of.gathered > 0 then
 struct $step.name$_gathered {
-  //@ for _, r in ipairs(step.of.gathered) do
-  $(k:gatherer(S.gathered_as(r))) $r.name$;
+  //@ for _, r in ipairs(S.phase_of(step).reductions) do
+  $(k:gatherer(r.kind)) $r.name$;
   //@ end
 };
 
@@ -139,12 +121,10 @@ void lathe_merge(inout precise $step.name$_gathered mine, $step.name$_gathered o
 
 //@ end
 //@ end
-shared uint lathe_order; /* how many workgroups of the points have come before this one */
-
 //@ for _, kernel in ipairs(schedule.kernels) do
 //@ local step, shape = k.steps[kernel.step], kernel.shape
 //@ local together, gathers = schedule.steps[kernel.step].together, #step.of.gathered > 0
-//@ local count, room = #words(step, "mine"), "lathe_room_" .. shape.number
+//@ local count, room = #words(step), "lathe_room_" .. shape.number
 //@ if shape.lanes > 1 then
 shared uint $room$[$(shape.points * shape.lanes // 2 * count)];
 
@@ -154,7 +134,7 @@ shared uint $room$[$(shape.points * shape.lanes // 2 * count)];
   const uint thread = gl_LocalInvocationID.x;
   const uint lane = $(together and "thread % " .. shape.lanes .. "u" or "thread / " .. shape.points .. "u");
   const uint own = $(together and "thread / " .. shape.lanes .. "u" or "thread % " .. shape.points .. "u");
-  const uint64_t points = $(glsl(S.size(step.of.keep)):gsub("^1$", "1ul"));
+  const uint64_t points = $(C.size(step.of.keep):gsub("^1$", "1ul"));
   const uint64_t tiles = points / $shape.points$ul + (points % $shape.points$ul != 0ul ? 1ul : 0ul);
   if (tiles == 0ul)
     return;
@@ -167,11 +147,11 @@ shared uint $room$[$(shape.points * shape.lanes // 2 * count)];
   uint64_t rest = is_there ? point : 0ul;
   //@ decode(step.of.keep, "rest")
   //@ for _, item in ipairs(S.given(step)) do
-  const $k.number$ $item.name$ = $(item.place and "args." .. item.name or k.number .. "(" .. glsl(S.size(item.places)) .. ")");
+  const $k.number$ $item.name$ = $(item.place and "args." .. item.name or k.number .. "(" .. C.size(item.places) .. ")");
   //@ end
   $(step.k:uniforms("call"))
   //@ if gathers then
-  const uint64_t terms = $(S.gathers(step, "pick") and "1ul" or glsl(S.size(step.of.loops)));
+  const uint64_t terms = $(S.gathers(step, "pick") and "1ul" or C.size(step.of.loops));
   const uint64_t each = terms / parts + (terms % parts != 0ul ? 1ul : 0ul);
   const uint64_t from = min(part * each, terms), to = min(from + each, terms);
   precise $step.name$_gathered mine;
@@ -184,9 +164,9 @@ shared uint $room$[$(shape.points * shape.lanes // 2 * count)];
   //@ join(step, shape, room, count)
   if (parts > 1ul) {
     const uint64_t arrived = args.workspace + tile * 4ul;
-    const uint64_t left = args.workspace + $schedule.counts$ul + $(glsl(S.bytes_of_temporaries()):gsub("^0$", "0ul")) + (tile * parts * $shape.points$ul + own) * $(count * 4)ul;
+    const uint64_t left = args.workspace + $schedule.counts$ul + $(C.bytes_of_temporaries()) + (tile * parts * $shape.points$ul + own) * $(count * 4)ul;
     if (lane == 0u) {
-      //@ for w, word in ipairs(words(step, "mine")) do
+      //@ for w, word in ipairs(words(step)) do
       lathe_word(left + part * $(shape.points * count * 4)ul + $(4 * (w - 1))ul).at = $word$;
       //@ end
     }

@@ -19,7 +19,7 @@ $point.type$ $point.name$($point.parameters$) {
 //@   end
 //@   return list
 //@ end
-//@ local function from_words(type, phase, word)
+//@ function from_words(type, phase, word)
 //@   local members, at = {}, 0
 //@   for i, r in ipairs(phase.reductions) do
 //@     local mine = {}

@@ -140,7 +140,7 @@ return function(facts, work, shapes_of)
   end
   local temporaries = {}
   for i, operand in ipairs(record.temporaries) do
-    temporaries[i] = bits_of { operand.dim_index }
+    temporaries[i] = operand.axes
   end
   for i, v in ipairs(facts.variants) do
     local shapes, steps = {}, {}

@@ -10,14 +10,6 @@ local THREADS, AT_ONCE = 256, 4
 local GATHERED = 16 -- bytes of what is gathered of one reduction, at the most
 local FEW = 32 -- terms that one thread takes
 
-local function bits_of(places)
-  local bits = 0
-  for _, place in ipairs(places) do
-    bits = bits | 1 << place - 1
-  end
-  return bits
-end
-
 -- A way to cut a step whose points are shared by `lanes` threads each; it is for at most so many points and terms.
 local function shape(name, lanes, points, terms)
   return {
@@ -44,10 +36,10 @@ return function(facts, work)
   local shapes, steps = {}, {}
   for i, step in ipairs(record.steps) do
     local together = step.along and step.over >> step.along - 1 & 1 ~= 0 or false
-    local over = step.kind == "reduce" and bits_of(step.loops) or 0
+    local over = step.kind == "reduce" and step.over or 0
     made.steps[i] = { together = together }
     shapes[i] = shapes_of(step, together)
-    steps[i] = { m = 0, n = bits_of(step.keep), k = over, matrices = 0, cuts = {} }
+    steps[i] = { m = 0, n = step.axes, k = over, matrices = 0, cuts = {} }
     for c, way in ipairs(shapes[i]) do
       way.number = #made.kernels
       made.kernels[way.number + 1] = { step = i, shape = way }
@@ -61,7 +53,7 @@ return function(facts, work)
   end
   local temporaries = {}
   for i, operand in ipairs(record.temporaries) do
-    temporaries[i] = bits_of(operand.dim_index)
+    temporaries[i] = operand.axes
   end
   for i in ipairs(facts.variants) do
     made.variants[i] = { shapes = shapes, steps = steps, temporaries = temporaries, number = facts.bits // 8 }
