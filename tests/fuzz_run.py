@@ -26,7 +26,7 @@ SETTINGS = [["--special", "nan,inf,zero,denormal"], ["--offset"], ["--in-place"]
 PROCESSORS = queue.SimpleQueue()
 for processor in sorted(os.sched_getaffinity(0)):
     PROCESSORS.put(processor)
-ABREAST = {"cuda": 4}  # runs of a backend at once; contexts take turns on a GPU, so that more of them wait for each other
+TOGETHER = 8  # ops of a run: making a context takes 0.4 to 0.8 s, in which a driver lets no other program make one
 TRIES = 40  # of a finding, at the most, to make it smaller
 
 
@@ -42,19 +42,16 @@ def points_of(size):
 
 
 def sizes_of(rng, dims, large, points):
-    """Some sizes of an op, of so many points at the most. Of products by the names of their axes: dims has these, and
-    is empty for other ops."""
+    """Some sizes, of so many points at the most: of products with so many axes, or of other ops, whose dims are 0."""
     if not dims:
         sizes = rng.sample(PLAIN, 8) + ([rng.choice(LARGE)] if large else [])
         return [size for size in sizes if points_of(size) <= points]
     sizes = []
     while len(sizes) < 6 + large:
         most = min(points, MOST_WORK << (4 if large and not sizes else 0))
-        extents = [rng.choice([*EXTENTS, 1024, 2000] if most > MOST_WORK else EXTENTS) for _ in dims]
+        extents = [rng.choice([*EXTENTS, 1024, 2000] if most > MOST_WORK else EXTENTS) for _ in range(dims)]
         if math.prod(extents) <= most and max(extents) * sorted(extents)[-2 if len(extents) > 1 else 0] <= MOST_POINTS:
-            sizes.append("x".join(f"{dim}={extent}" for dim, extent in zip(dims, extents)))
-        elif rng.random() < 0.3:
-            dims = dims[1:] + dims[:1]
+            sizes.append("x".join(map(str, extents)))
     return sizes
 
 
@@ -76,11 +73,15 @@ def run_alone(command, seconds, ends=math.inf):
 
 
 def at_once(work, jobs):
-    """What work makes of each job, whose first value is its backend: as many at once as that bears."""
-    backends = {backend for backend, *_ in jobs}
-    pools = {backend: ThreadPoolExecutor(ABREAST.get(backend, os.cpu_count())) for backend in backends}
-    waiting = [pools[backend].submit(work, backend, *rest) for backend, *rest in jobs]
-    return [done.result() for done in waiting]
+    """What work makes of each job: as many at once as there are processors."""
+    with ThreadPoolExecutor(PROCESSORS.qsize()) as pool:
+        return list(pool.map(lambda job: work(*job), jobs))
+
+
+def together(ops):
+    """The ops in groups, each for one run; neighbours are in different groups, since an op's gradients take long."""
+    groups = -(-len(ops) // TOGETHER)
+    return [ops[first::groups] for first in range(groups)]
 
 
 class PackRun:
@@ -109,15 +110,25 @@ class PackRun:
             rows = json.loads(path.read_text())["benchmarks"] if path.exists() else []
         return rows, None if ended else f"status {done.returncode}: {text}\n{done.stderr[-600:]}"
 
-    def job(self, backend, op, seed, turn):
-        """One op and its gradient with a seed, on one backend."""
-        rng = random.Random(f"{self.seed}:{op}:{seed}")
-        setting = SETTINGS[(turn // 2 + sum(map(ord, op))) % len(SETTINGS)] if turn % 2 else []
-        if setting == ["--offset"]:
-            setting = ["--offset", offset_of((self.pack / "specs" / f"{op}.lua").read_text())]
-        sizes = sizes_of(rng, self.ops[op], turn == 0, self.points)
-        rows, wrong = self.rows(["--op", f"{op},{op}_backward*" if self.gradients[op] else op, "--dtype", "all",
-                                 "--backend", backend, "--seed", str(seed), "--size", ",".join(sizes), *setting], 150, self.runs_end)
+    def jobs(self, seeds):
+        """The runs of all ops: each of some with as many axes, and with a setting for all."""
+        offsets = {op: offset_of((self.pack / "specs" / f"{op}.lua").read_text()) for op in self.ops}
+        kinds = sorted({(len(dims), offsets[op]) for op, dims in self.ops.items()})
+        groups = [(dims, offset, group) for dims, offset in kinds
+                  for group in together([op for op in self.ops if (len(self.ops[op]), offsets[op]) == (dims, offset)])]
+        for turn, seed in enumerate(seeds):
+            for number, (dims, offset, group) in enumerate(groups):
+                setting = SETTINGS[(turn // 2 + number) % len(SETTINGS)] if turn % 2 else []
+                setting = [*setting, offset] if setting == ["--offset"] else setting
+                sizes = sizes_of(random.Random(f"{self.seed}:{group[0]}:{seed}"), dims, turn == 0, self.points)
+                for backend in self.backends:
+                    yield backend, group, seed, setting, sizes
+
+    def job(self, backend, group, seed, setting, sizes):
+        """Some ops and their gradients with a seed, on one backend."""
+        ops = [name for op in group for name in ([op, f"{op}_backward*"] if op in self.with_gradients else [op])]
+        rows, wrong = self.rows(["--op", ",".join(ops), "--dtype", "all", "--backend", backend, "--seed", str(seed),
+                                 "--size", ",".join(sizes), *setting], 150, self.runs_end)
         if wrong:
             self.broken.append(wrong)
         for row in rows:
@@ -129,12 +140,9 @@ class PackRun:
                 self.found.setdefault((row["op"], row["dtype"], row["variant"]), []).append((seed, setting, row))
 
     def run(self, seeds):
-        listed = ops_of(self.bench)
-        self.gradients = {op: any(name.startswith(op + "_backward") for name in listed) for op in self.ops}
-        at_once(self.job, [(backend, op, seed, turn) for turn, seed in enumerate(seeds) for op in self.ops
-                           for backend in self.backends])
-        with ThreadPoolExecutor(PROCESSORS.qsize()) as pool:
-            return list(pool.map(self.smallest, self.found.values()))
+        self.with_gradients = {name.partition("_backward")[0] for name in ops_of(self.bench, "*_backward*")}
+        at_once(self.job, self.jobs(seeds))
+        return at_once(self.smallest, [[rows] for rows in self.found.values()])
 
     # -- making a finding smaller -------------------------------------------------------------------
 

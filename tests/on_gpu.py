@@ -102,16 +102,19 @@ def ops_of(asked, patterns):
     return fuzz_run.ops_of(asked.bench, patterns)
 
 
+def runs_of(asked, patterns, options):
+    """Runs of some ops each, on one backend."""
+    def run_ops(backend, ops):
+        return run(asked, [*options, "--dtype", "all", "--backend", backend, "--op", ",".join(ops)], alone=True)
+
+    return fuzz_run.at_once(run_ops, [(backend, ops) for ops in fuzz_run.together(ops_of(asked, patterns))
+                                      for backend in asked.backends.split(",")])
+
+
 def check(asked):
-    """Drivers of Vulkan take a second and more for the kernels of an op: a run has one op."""
     well = True
-
-    def check_op(backend, options, op):
-        return run(asked, ["--check-only", "--dtype", "all", "--backend", backend, *options, "--op", op], alone=True)
-
     for patterns, options in CHECKS:
-        runs = fuzz_run.at_once(check_op, [(backend, options, op) for op in ops_of(asked, patterns)
-                                           for backend in asked.backends.split(",")])
+        runs = runs_of(asked, patterns, ["--check-only", *options])
         rows = [row for found, _ in runs for row in found]
         count = {status: sum(row["status"] == status for row in rows) for status in ("right", "skipped")}
         print(f"{patterns} {' '.join(options)}: {len(rows)} rows, {count['right']} right, {count['skipped']} skipped, "
@@ -181,18 +184,13 @@ def faults(asked):
 
 def mutants(asked):
     """Results of all kernels, made wrong in each of some ways: the bench is to call each of them wrong."""
-    well = True
-
-    def mutate_op(backend, op):
-        return run(asked, ["--mutants", "--rows", "--dtype", "all", "--backend", backend, "--size", "1", "--op", op], alone=True)
-
-    runs = fuzz_run.at_once(mutate_op, [(backend, op) for op in ops_of(asked, "*") for backend in asked.backends.split(",")])
+    runs = runs_of(asked, "*", ["--mutants", "--rows", "--size", "1"])
     rows = [row for found, _ in runs for row in found]
     tried = sum(int(row["checked"].split()[0]) for row in rows if (row["checked"] or "").endswith("mutants"))
     states = ("right", "unproved", "wrong", "skipped")
     counts = ", ".join(f"{sum(row['status'] == state for row in rows)} {state}" for state in states)
     print(f"mutants: {tried} of {len(rows)} rows; {counts}", flush=True)
-    return well and tried > 0 and all(right for _, right in runs)
+    return tried > 0 and all(right for _, right in runs)
 
 
 def best(rows, **wanted):
