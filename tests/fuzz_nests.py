@@ -20,9 +20,26 @@ class Nest:
         for _ in range(rng.choice([0, 1, 1, 2])):
             self.values.append(factory.operand(factory.some(axes, 1), typed=rng.random() < 0.15))
 
+    def position(self):
+        """Where a point is along an axis."""
+        return Node("position", place=frozenset(self.rng.choice(self.axes)))
+
+    def mask(self):
+        """A comparison of places: of two axes, of one and what is not far from it, or of whole numbers made of one."""
+        rng, made = self.rng, self.made
+        here = self.position()
+        if rng.random() < 0.3:
+            here = made("floor", made("mul", here, self.number(rng.choice([0.5, 0.25]))))
+        there = self.position() if rng.random() < 0.6 else self.number(rng.choice([0.0, 2.0, 9.0]))
+        if rng.random() < 0.4:
+            here, there = made("abs", made("sub", here, there)), self.number(rng.choice([1.0, 4.0]))
+        return made(rng.choice(["lt", "le", "gt", "ge", "eq", "ne"]), here, there)
+
     def map(self, x):
         """A function that is defined everywhere."""
         rng, made = self.rng, self.made
+        if rng.random() < 0.1:
+            return made("div", x, made("add", self.position(), self.number(1.0)))
         kind = rng.choice(["exp", "sqrt", "tanh", "sigmoid", "square", "relu", "affine", "neg", "abs"])
         if kind == "exp":
             return made("exp", made("neg", made("abs", x)))
@@ -36,9 +53,11 @@ class Nest:
 
     def combine(self, x, y):
         rng, made = self.rng, self.made
-        op = rng.choice(["add", "sub", "mul", "mul", "max", "min", "select", "div"])
+        op = rng.choice(["add", "sub", "mul", "mul", "max", "min", "select", "masked", "div"])
         if op == "div":
             return made("div", x, made("add", made("abs", y), self.number(0.5)))
+        if op == "masked":
+            return made("select", self.mask(), x, made("mul", y, self.number(0.5)))
         if op == "select":
             return made("select", made("lt", x, y), x, made("mul", y, self.number(0.5)))
         return made(op, x, y)
@@ -88,6 +107,8 @@ def make_nest(rng, name):
                 ["'default'"], ["'default'"])
     prune(op)
     op.dims = sorted({axis for i in op.inputs for axis in i.place})
+    if any(node.op == "position" and not node.place <= set(op.dims) for node in op.nodes()):
+        return None
     op.backward = op.backward and has_gradient(op) and all(n.op not in ("argmax", "argmin") for n in outputs.values())
     op.lua = spec_of(op, rng)
     return op

@@ -29,7 +29,7 @@ class Node:
 # What is as exact as its arguments.
 UNSIGNED = set("sum mean max min maximum minimum".split())  # where zeros of both signs meet: in any order
 EXACT = set("input scalar const neg abs max min select copysign detach maximum minimum pick clamp count floor round "
-            "sign random argmax argmin".split())
+            "sign random argmax argmin position".split())
 
 _erf = np.vectorize(problems.math.erf, otypes=[np.float64])
 _erfc_double = np.vectorize(problems.math.erfc, otypes=[np.float64])
@@ -144,6 +144,11 @@ class Evaluation:
 
     def _count(self, node):
         return np.full((1,) * len(self.shape), self._points(node.place), self.float), None
+
+    def _position(self, node):
+        axis = self.dims.index(*node.place)
+        shape = [extent if nth == axis else 1 for nth, extent in enumerate(self.shape)]
+        return np.arange(self.shape[axis]).reshape(shape).astype(self.float), None
 
     def _random(self, node):
         seed, offset = (int(self.values[arg.name].ravel()[0]) for arg in node.args)

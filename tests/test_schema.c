@@ -429,6 +429,16 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("an unknown axis", 0, NAMED("y = RC", "x - max(x, \"cosl\")", ""),
             "specs/t.lua:5: max: unknown axis 'cosl' (did you mean 'cols'?); expected 'rows' or "
             "'cols'"),
+    REFUSES(
+        "the place along an unknown axis", 0, NAMED("y = RC", "x * position \"cosl\"", ""),
+        "specs/t.lua:5: position: unknown axis 'cosl' (did you mean 'cols'?); expected 'rows' or "
+        "'cols'"),
+    REFUSES(
+        "the place along what is no name", 0, NAMED("y = RC", "x * position(w)", ""),
+        "specs/t.lua:5: position: expected the name of an axis, as in position \"cols\", found a "
+        "symbolic value"),
+    REFUSES("the place along two axes", 0, NAMED("y = RC", "x * position(\"rows\", \"cols\")", ""),
+            "specs/t.lua:5: position: expected 1 argument, found 2"),
     REFUSES("an axis that the argument lacks", 0, NAMED("y = RC", "x - max(w, \"rows\")", ""),
             "specs/t.lua:5: max: expected axes out of those of its argument, { \"cols\" }; found { "
             "\"rows\" }"),

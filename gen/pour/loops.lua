@@ -388,6 +388,8 @@ function step_class:compute(node, is_root)
     return self:declare(node, kernel:constant(kernel.set.tiny[kernel.dtype]))
   elseif op == "points" then
     return self:declare(node, string.format("(%s)(%s)", kernel.number, points_of(axes.indexes(node.k))))
+  elseif op == "position" then
+    return self:declare(node, string.format("(%s)i%d", kernel.number, axes.indexes(node.k)[1]))
   elseif op == "hit" then
     return self:declare(node, kernel:text("hit", self:element(node[1]), "i" .. axes.indexes(node.k)[1]))
   elseif op == "random" then

@@ -160,12 +160,13 @@ end
 -- What is below a node, found once for all nodes of a kernel: `from_outside` of what stays the same over a pass,
 -- `is_read` whether something is read at each point, and from when on its value can be computed (step_of).
 local order_of = { call = 0, row = 0.5 }
+local given_at_points = { input = true, result = true, column = true, position = true }
 local function facts_of(self, node)
   local facts = self.facts[node]
   if not facts then
     local from = outside[node.op]
     facts = {
-      from_outside = from ~= nil, is_read = node.op == "input" or node.op == "result" or node.op == "column",
+      from_outside = from ~= nil, is_read = given_at_points[node.op] or false,
       order = from and (self.phase_of[node.name] or order_of[from.step]) or 0,
     }
     for i = 1, #node do
@@ -210,6 +211,8 @@ local function find_inputs(self, roots)
       found[node.name] = node
     elseif node.op == "hit" then
       inputs[#inputs + 1] = { kind = "hit", node = node, index = node[1].name, variable = node[1].name .. "_hit" }
+    elseif node.op == "position" then
+      inputs[#inputs + 1] = { kind = "position", node = node, variable = node.name .. "_" }
     elseif node.op == "random" then
       inputs[#inputs + 1] = {
         kind = "random", node = node, seed = node[1].name, offset = node[2].name, variable = "random_",
@@ -273,6 +276,7 @@ end
 --   inputs                         what it reads at each point, { kind, variable }:
 --     "element", "stash"             the element of an operand at pointer; "stash": kept there
 --     "hit"                          whether the point is the one that index names
+--     "position"                     the point's place along an axis
 --     "random"                       a random number from seed and offset
 --     "column"                       what was gathered over the rows under a name
 --     "result"                       what a step's sum comes to: steps.lua

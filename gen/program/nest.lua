@@ -15,7 +15,8 @@
 --   record.operands      the op's, then the temporaries
 --   record.random        whether there are random numbers
 --
--- Graphs have the leaves "input" (an operand or temporary), "scalar", "points" and "column" (what the step gathered).
+-- Graphs have the leaves "input" (an operand or temporary), "scalar", "points", "position" and "column" (what the step
+-- gathered).
 -- An index that is wanted at more points than it has is gathered at each of them.
 
 local axes = require "axes"

@@ -59,10 +59,11 @@ function expr.iconst(value)
 end
 
 -- A value from outside: "input" (an operand's element), "integer" (an operand's only one, of type i64), "index" (a
--- position along the axis k), "scalar" (an argument of the op), "points" (how many points the axes k have), "result"
--- (of a step: steps.lua), "tiny" (the type's smallest normal number), "unit" (the spacing of numbers next to 1, of the
--- digits that kernels compute by), "flushed" (that smallest number in such units where a kernel may take what is below
--- as zero, else 0), "narrow" (1 where results are of a type of 16 bits, else 0); and those of passes.lua.
+-- position along the axis k), "scalar" (an argument of the op), "points" (how many points the axes k have), "position"
+-- (the point's place along the axis k), "result" (of a step: steps.lua), "tiny" (the type's smallest normal number),
+-- "unit" (the spacing of numbers next to 1, of the digits that kernels compute by), "flushed" (that smallest number in
+-- such units where a kernel may take what is below as zero, else 0), "narrow" (1 where results are of a type of 16
+-- bits, else 0); and those of passes.lua.
 -- mask: the axes that it varies over, none where it is left out.
 function expr.leaf(op, name, node_type, mask, k)
   return intern(op .. " " .. name, { op = op, type = node_type or "r", name = name, k = k }, mask or 0)
@@ -206,6 +207,11 @@ end
 -- How many points some axes have together.
 function expr.count(mask)
   return expr.leaf("points", "points" .. mask, "r", 0, mask)
+end
+
+-- The place of a point along an axis, from 0 on.
+function expr.position(axis)
+  return expr.leaf("position", "position" .. axis, "r", axis, axis)
 end
 
 -- Whether a node is a reduction of its argument over the axes k, or what is at an index of it there.

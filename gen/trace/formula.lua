@@ -37,6 +37,8 @@ local function leaf(node, dims)
     return "kept(" .. (node.called or node.name) .. ")"
   elseif node.op == "points" then
     return "count(" .. table.concat(axes_of(node.k, dims), ", ") .. ")"
+  elseif node.op == "position" then
+    return "position(" .. axes_of(node.k, dims)[1] .. ")"
   end
   local name = node.called or node.name
   return #node == 0 and (name ~= "" and name or node.op) or nil

@@ -75,6 +75,15 @@ local vocabulary = {
   count = function(...)
     return expr.count(select("#", ...) > 0 and axes.named(expr.axes().names, "count", ...) or expr.axes().all)
   end,
+  position = function(...)
+    local name = ...
+    expr.expect_count("position", 1, select("#", ...))
+    if type(name) ~= "string" then
+      error(string.format("position: expected the name of an axis, as in position \"%s\", found a %s", some_axis(),
+        expr.is_node(name) and "symbolic value" or type(name)), 0)
+    end
+    return expr.position(axes.named(expr.axes().names, "position", name))
+  end,
   at = function(...)
     local x, index = ...
     expr.expect_count("at", 2, select("#", ...))

@@ -11,7 +11,7 @@ local by_order = {
 }
 -- Zero is never -0 here, whatever the arguments are.
 local plain = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, log = true, points = true,
-  cos = true, rsqrt = true, sign = true }
+  cos = true, rsqrt = true, sign = true, position = true }
 
 -- Whether a node is never -0.
 local function is_plain(node, memo)

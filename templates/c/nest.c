@@ -50,6 +50,14 @@ const $k.mask$ $variable$ = $(own:text("ne", own:text("splat", "(" .. k.number .
 //@ by_lane(variable .. "numbers", lanes or L, hit)
 const $k.mask$ $variable$ = $(own:text("ne", variable .. "numbers", k:constant(0)));
 //@ end
+//@ elseif x.kind == "position" then
+//@ local along = not single and x.place == step.of.along
+//@ local position = ("(%s)(i%d%s)"):format(k.number, x.place, along and " + lane" or "")
+//@ if along then
+//@ by_lane(variable, lanes or L, position)
+//@ else
+const $k.vector$ $variable$ = $(own:text("splat", position));
+//@ end
 //@ elseif x.kind == "random" then
 //@ local random = ("(%s)lathe_random(%s[0], %s[0], %s, %s)"):format(k.number, x.seed, x.offset, S.at(x.places, step.of.along, more), tostring(k.spelling.bits == 32 and k.dtype ~= k.compute))
 //@ if single then

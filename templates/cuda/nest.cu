@@ -14,6 +14,8 @@
 //@       return "gathered." .. x.name .. ".result()"
 //@     elseif x.kind == "hit" then
 //@       return ("%s[%s] == (long long)i%d"):format(x.index, at(step, S.operand_of(x.index)), x.place)
+//@     elseif x.kind == "position" then
+//@       return ("(%s)i%d"):format(k.number, x.place)
 //@     elseif x.kind == "random" then
 //@       return ("lathe_random_at<%s, %s>(%s[0], %s[0], %s)"):format(tostring(k.dtype ~= k.compute), k.number, x.seed, x.offset, S.at(x.places))
 //@     end

@@ -24,6 +24,8 @@
 //@     return x.name .. "_result"
 //@   elseif x.kind == "hit" then
 //@     return ("%s == int64_t(i%d)"):format(get(S.operand_of(x.index)), x.place)
+//@   elseif x.kind == "position" then
+//@     return ("%s(i%d)"):format(k.number, x.place)
 //@   elseif x.kind == "random" then
 //@     local place, each = glsl(S.at(x.places)), k.bytes == 2 and 8 or 4
 //@     return ("lathe_random(lathe_philox(lathe_integer(args.%s).at, lathe_integer(args.%s).at, (%s) / %dul), uint((%s) %% %dul))"):format(x.seed, x.offset, place, each, place, each)

@@ -54,3 +54,27 @@ declare("picked", { x = { "a", "b" }, i = { "b", index = "a" } }, { y = { "b" } 
 declare("scaled", { x = { "a", "b", "c" }, w = { "c", "a" } }, { y = { "b", "a", dtype = "i8" }, z = { "c" } },
   function(x, w, alpha) return { y = sum(x * w, "c") * alpha + alpha, z = max(x * alpha, "a", "b") } end,
   { scalars = { alpha = 0.5 } })
+
+-- The places of points: of terms and of values, of one axis and of several, in what is picked and in a gradient.
+declare("causal", { x = { "s", "t" } }, { y = { "s", "t" } }, function(x)
+  local seen = le(position "t", position "s")
+  local e = select(seen, exp(x - detach(max(select(seen, x, -math.huge), "t"))), 0)
+  return e / sum(e, "t")
+end, { backward = true })
+
+declare("windowed", { x = { "h", "s", "t" }, slope = { "h" } }, { y = { "s", "h" }, last = { "h", "t" } },
+  function(x, slope, width)
+    local distance = position "s" - position "t"
+    local near = le(abs(distance * 2), width)
+    return { y = max(select(near, x - slope * distance, -100), "t"), last = sum(x * position "s", "s") }
+  end, { scalars = { width = 6 } })
+
+declare("triangular", { x = { "m", "k" }, w = { "k", "n" } }, { y = { "m", "n" } },
+  function(x, w) return sum(select(ge(position "m", position "k"), x, 0) * w, "k") end)
+
+declare("placed", { x = { "n" } }, { y = { "n" } },
+  function(x) return select(ne(position "n", 6), x * (position "n" + 1), 0.5) end, { backward = true })
+
+declare("placed_index", { x = { "a", "b" }, i = { "b", index = "a" } }, { y = { "b" }, j = { "a" } }, function(x, i)
+  return { y = at(x + position "a" * 0.5, i), j = argmax(x - floor(position "b" / 4), "b") }
+end)
