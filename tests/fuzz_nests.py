@@ -24,6 +24,28 @@ class Nest:
         """Where a point is along an axis."""
         return Node("position", place=frozenset(self.rng.choice(self.axes)))
 
+    def place(self, axis):
+        """A place along an axis, mostly on it."""
+        rng, made, number = self.rng, self.made, self.number
+        here, kind = Node("position", place=frozenset(axis)), rng.random()
+        if kind < 0.35:
+            return made(rng.choice(["add", "sub"]), here, number(rng.choice([1.0, 2.0, 7.0])))
+        if kind < 0.5:
+            return made("sub", number(rng.choice([3.0, 30.0])), here)
+        if kind < 0.65:
+            return made("sub", made("add", here, self.position()), number(1.0))
+        if kind < 0.75:
+            return made("floor", made("div", self.position(), number(rng.choice([2.0, 3.0]))))
+        return made("sub", made("mul", self.position(), number(2.0)), number(rng.choice([0.0, 3.0])))
+
+    def elsewhere(self, x):
+        """What is at other places along some of its axes."""
+        over = self.factory.some(x.place, 1)
+        places = tuple(self.place(axis) for axis in over)
+        place = frozenset(x.place - set(over)).union(*(p.place for p in places))
+        outside = self.rng.choice([0.0, 0.0, 1.5, -2.0])
+        return Node("at", (x, *places), place=place, over=over, number=outside)
+
     def mask(self):
         """A comparison of places: of two axes, of one and what is not far from it, or of whole numbers made of one."""
         rng, made = self.rng, self.made
@@ -75,6 +97,8 @@ class Nest:
             x = self.map(x)
         if rng.random() < 0.6:
             x = self.combine(x, rng.choice(self.values))
+        if x.place and rng.random() < 0.25:
+            x = self.elsewhere(x)
         if x.place and rng.random() < 0.6:
             x = self.reduce(x, rng.choice(REDUCTIONS))
         self.values.append(x)

@@ -10,7 +10,7 @@ local apart = {}
 function apart.of(value)
   local set, known = value.operand.axes, true
   expr.visit({ value.node }, function(node)
-    if expr.reduces(node) or node.op == "hit" or node.op == "points" or node.op == "position" then
+    if expr.reduces(node) or node.op == "points" or expr.asks_for_place(node) then
       set = set & ~node.k
     elseif node.op == "random" then
       known = false

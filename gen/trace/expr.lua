@@ -110,13 +110,14 @@ local folds = fold.rules(function(node)
   return expr.abs(node)
 end)
 
-local commutes = { add = true, mul = true, eq = true, ne = true, all_of = true, any_of = true }
+local commutes = { add = true, mul = true, eq = true, ne = true, all_of = true, any_of = true, same = true }
 
 -- Makes a node from arguments that are nodes of the right types already.
 local function make(op, args, k)
   local a, b, c = args[1], args[2], args[3]
-  assert((not a or a.graph == current) and (not b or b.graph == current) and (not c or c.graph == current),
-    "a node of another graph")
+  for i = 1, #args do
+    assert(args[i].graph == current, "a node of another graph")
+  end
   local rule = folds[op]
   if rule then
     local folded = rule(a, b, c)
@@ -128,13 +129,20 @@ local function make(op, args, k)
     args[1], args[2] = b, a
     a, b = b, a
   end
-  local key = op .. (a and a.key or "") .. (b and b.key or "") .. (c and c.key or "") .. (k and " " .. k or "")
+  local key = op .. (a and a.key or "") .. (b and b.key or "") .. (c and c.key or "")
+  for i = 4, #args do
+    key = key .. args[i].key
+  end
+  key = key .. (k and " " .. k or "")
   local known = current.nodes[key]
   if known then
     return known
   end
-  local mask = (op == "random" and current.axes.all or op == "hit" and k or 0) | (a and a.axes or 0)
-    | (b and b.axes or 0) | (c and c.axes or 0)
+  local mask = (op == "random" and current.axes.all or op == "hit" and k or 0)
+    | (a and (op == "read" and a.axes & ~k or a.axes) or 0)
+  for i = 2, #args do
+    mask = mask | args[i].axes
+  end
   local row = operations[op]
   args.op, args.type, args.k = op, row[1], k
   return intern(key, args, row.reduction and mask & ~k or mask)
@@ -144,7 +152,9 @@ expr.make = make
 -- An argument of a function called `name` as a node of a type; a wrong one is an error that says which.
 function expr.argument(value, want, name, position)
   local node = to_node(value, name, position)
-  if node.type ~= want then
+  if want == "r" and node.type == "x" then
+    return make("whole", { node })
+  elseif node.type ~= want then
     local instead = operation_rows.instead[want] and operation_rows.instead[want][node.type]
     error(string.format("%s: expected %s as argument %d, found %s%s", name, type_names[want], position,
       type_names[node.type], instead and "; write " .. instead or ""), 0)
@@ -218,6 +228,12 @@ end
 function expr.reduces(node)
   local row = operations[node.op]
   return row ~= nil and row.reduction == true
+end
+
+-- Whether a node depends on where points are along the axes k, or on what is elsewhere along these.
+local of_places = { position = true, hit = true, read = true, inside = true }
+function expr.asks_for_place(node)
+  return of_places[node.op] or false
 end
 
 -- Visits every node under the roots once, arguments first.

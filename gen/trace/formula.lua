@@ -5,7 +5,7 @@ local axes = require "axes"
 local formula = {}
 
 local infix = { add = { " + ", 1 }, sub = { " - ", 1 }, mul = { " * ", 2 }, div = { " / ", 2 } }
-local spec_words = { maximum = "max", minimum = "min", pick = "at" }
+local spec_words = { maximum = "max", minimum = "min", pick = "at", read = "at" }
 
 -- A constant by the fewest digits that read back as the same number.
 function formula.number(value)

@@ -57,7 +57,7 @@ local digits_by = {
     end
     return digits
   end,
-  position = none, points = none,
+  position = none, points = none, whole = none,
 }
 local digits_of_results = {
   neg = math.max, abs = math.max, add = math.max, sub = math.max, min = math.max, max = math.max, mul = sum_of,
@@ -71,7 +71,7 @@ local function digits_of(node)
     for i = 1, digits_of_results[node.op] and #node or 0 do
       list[i] = node[i].type == "m" and 0 or digits_of(node[i])
     end
-    if #node > 0 and #list == #node then
+    if digits_of_results[node.op] and #list == #node then
       digits = digits_of_results[node.op](table.unpack(list))
     end
     digits_known[node] = digits and digits <= most_digits and digits or false
@@ -177,7 +177,7 @@ local function comparisons(mask)
       return
     end
     seen[node] = true
-    if #node == 2 and node[1].type == "r" then
+    if #node == 2 and node[1].type == "r" and node.op ~= "same" then
       found[#found + 1] = node
       return
     end
@@ -306,6 +306,7 @@ end
 -- rules[op](node, errors, ...): the error of a node with these arguments; errors(argument) is that of one.
 local rules = {
   position = rounded_place,
+  whole = rounded_place,
   add = function(node, errors, a, b)
     return plus(is_of_places(node) and rounded_place(node) or rounded(node), plus(errors(a), errors(b)))
   end,
