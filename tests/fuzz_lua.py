@@ -98,6 +98,8 @@ def spec_of(op, rng):
         return "{ " + ", ".join([f'"{d}"' for d in dims] + list(more)) + " }"
 
     def of_input(i):
+        if i.along:
+            return shape(i.place, f'index = "{i.along}"')
         if i.kind == "index":
             return shape(op.dims[:-1], f'index = "{op.dims[-1]}"')
         if i.kind == "integer":

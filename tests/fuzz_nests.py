@@ -2,7 +2,7 @@
 other."""
 
 from fuzz_lua import spec_of
-from fuzz_ops import FuzzOp, has_gradient, make_op, prune
+from fuzz_ops import FuzzOp, Input, has_gradient, make_op, prune
 from fuzz_products import PRECISIONS, Factory, make_product
 from fuzz_values import Node
 
@@ -24,10 +24,19 @@ class Nest:
         """Where a point is along an axis."""
         return Node("position", place=frozenset(self.rng.choice(self.axes)))
 
+    def index(self, along):
+        """A new operand of indexes."""
+        name, axes = self.factory.free.pop(0), self.factory.some(set(self.axes) - {along})
+        self.factory.inputs.append(Input(name, axes, kind="index", along=along))
+        return Node("input", name=name, place=frozenset(axes))
+
     def place(self, axis):
         """A place along an axis, mostly on it."""
         rng, made, number = self.rng, self.made, self.number
         here, kind = Node("position", place=frozenset(axis)), rng.random()
+        if kind < 0.2 and len(self.axes) > 1 and self.factory.free:
+            index = made("whole", self.index(axis))
+            return index if rng.random() < 0.5 else made("sub", index, number(1.0))
         if kind < 0.35:
             return made(rng.choice(["add", "sub"]), here, number(rng.choice([1.0, 2.0, 7.0])))
         if kind < 0.5:
@@ -131,7 +140,8 @@ def make_nest(rng, name):
                 ["'default'"], ["'default'"])
     prune(op)
     op.dims = sorted({axis for i in op.inputs for axis in i.place})
-    if any(node.op == "position" and not node.place <= set(op.dims) for node in op.nodes()):
+    asked = {axis for node in op.nodes() if node.op == "position" for axis in node.place} | {i.along for i in op.inputs}
+    if not asked <= {*op.dims, ""}:
         return None
     op.backward = op.backward and has_gradient(op) and all(n.op not in ("argmax", "argmin") for n in outputs.values())
     op.lua = spec_of(op, rng)
