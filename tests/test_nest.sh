@@ -54,8 +54,7 @@ is 'finds vectors in the place of others' fault by_cpu c/nest.c 'first + $((u - 
   //@ body' --op softmax_first
 # shellcheck disable=SC2016
 is 'finds lanes past the end' fault by_cpu c/nest.c 'take(step, suffixes[1], "inside")' 'take(step, suffixes[1])' --op extremes
-is 'finds places that lanes share' fault by_cpu c/nest.c 'x.place, along and " + lane"' 'x.place, along and ""' \
-  --op placed
+is 'finds places that lanes share' fault by_cpu c/nest.c '")(" .. index(x.place)' '")(i" .. x.place' --op placed
 is 'finds places past the end of an axis' fault by_cpu c/nest_step.c '< args->dim[%d]' '<= args->dim[%d]' --op stencil
 is 'finds a NaN that is no extreme' fault by_cpu c/nest.c ' || (term != term && best == best)' '' --op index_spread \
   --special nan
