@@ -5,7 +5,7 @@ BOUND = 4  # what each operation may be off by, in ulp: as much as the least exa
 # The same where a sum has many equal terms, whose roundings go to one side: of 64, which kernels add one after the
 # other, up to 16, and of the equal sums of 64 that a thread has of long rows up to 16 once more.
 EQUAL_BOUND = 36
-EQUALS = set("select max min clamp floor round sign copysign".split())  # what may be the same at many points
+EQUALS = set("select max min clamp floor round sign copysign position at".split())  # what may be the same at many points
 REDUCTIONS = set("sum mean maximum minimum pick argmax argmin".split())
 
 
@@ -19,7 +19,7 @@ class Writer:
                 self.uses[arg] = self.uses.get(arg, 0) + 1
         for node in op.nodes():
             fixed = all(arg.op == "const" for arg in node.args)
-            if node.op in ("input", "scalar", "const", "count"):
+            if node.op in ("input", "scalar", "const", "count", "position", "whole"):
                 continue
             if fixed or self.uses.get(node, 0) > 1 or rng.random() < 0.2:
                 line = f"local v{len(self.local) + 1}_ = {self.of(node)}"
@@ -37,6 +37,14 @@ class Writer:
             return f"detach({node.name})" if node.detached else node.name
         if node.op == "const":
             return repr(node.number) if node.number >= 0 else f"({node.number!r})"
+        if node.op == "position":
+            return f"position '{[*node.place][0]}'"
+        if node.op == "whole":
+            return args[0]
+        if node.op == "at":
+            places = ", ".join(f"{axis} = {place}" for axis, place in zip(node.over, args[1:]))
+            outside = "" if node.number != node.number else f", {node.number!r}"
+            return f"at({args[0]}, {{ {places} }}{outside})"
         if node.op == "neg":
             return f"(-{args[0]})"
         if node.op == "square":
@@ -90,6 +98,8 @@ def spec_of(op, rng):
         return "{ " + ", ".join([f'"{d}"' for d in dims] + list(more)) + " }"
 
     def of_input(i):
+        if i.along:
+            return shape(i.place, f'index = "{i.along}"')
         if i.kind == "index":
             return shape(op.dims[:-1], f'index = "{op.dims[-1]}"')
         if i.kind == "integer":

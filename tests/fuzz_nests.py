@@ -2,7 +2,7 @@
 other."""
 
 from fuzz_lua import spec_of
-from fuzz_ops import FuzzOp, has_gradient, make_op, prune
+from fuzz_ops import FuzzOp, Input, has_gradient, make_op, prune
 from fuzz_products import PRECISIONS, Factory, make_product
 from fuzz_values import Node
 
@@ -20,9 +20,57 @@ class Nest:
         for _ in range(rng.choice([0, 1, 1, 2])):
             self.values.append(factory.operand(factory.some(axes, 1), typed=rng.random() < 0.15))
 
+    def position(self):
+        """Where a point is along an axis."""
+        return Node("position", place=frozenset(self.rng.choice(self.axes)))
+
+    def index(self, along):
+        """A new operand of indexes."""
+        name, axes = self.factory.free.pop(0), self.factory.some(set(self.axes) - {along})
+        self.factory.inputs.append(Input(name, axes, kind="index", along=along))
+        return Node("input", name=name, place=frozenset(axes))
+
+    def place(self, axis):
+        """A place along an axis, mostly on it."""
+        rng, made, number = self.rng, self.made, self.number
+        here, kind = Node("position", place=frozenset(axis)), rng.random()
+        if kind < 0.2 and len(self.axes) > 1 and self.factory.free:
+            index = made("whole", self.index(axis))
+            return index if rng.random() < 0.5 else made("sub", index, number(1.0))
+        if kind < 0.35:
+            return made(rng.choice(["add", "sub"]), here, number(rng.choice([1.0, 2.0, 7.0])))
+        if kind < 0.5:
+            return made("sub", number(rng.choice([3.0, 30.0])), here)
+        if kind < 0.65:
+            return made("sub", made("add", here, self.position()), number(1.0))
+        if kind < 0.75:
+            return made("floor", made("div", self.position(), number(rng.choice([2.0, 3.0]))))
+        return made("sub", made("mul", self.position(), number(2.0)), number(rng.choice([0.0, 3.0])))
+
+    def elsewhere(self, x):
+        """What is at other places along some of its axes."""
+        over = self.factory.some(x.place, 1)
+        places = tuple(self.place(axis) for axis in over)
+        place = frozenset(x.place - set(over)).union(*(p.place for p in places))
+        outside = self.rng.choice([0.0, 0.0, 1.5, -2.0])
+        return Node("at", (x, *places), place=place, over=over, number=outside)
+
+    def mask(self):
+        """A comparison of places: of two axes, of one and what is not far from it, or of whole numbers made of one."""
+        rng, made = self.rng, self.made
+        here = self.position()
+        if rng.random() < 0.3:
+            here = made("floor", made("mul", here, self.number(rng.choice([0.5, 0.25]))))
+        there = self.position() if rng.random() < 0.6 else self.number(rng.choice([0.0, 2.0, 9.0]))
+        if rng.random() < 0.4:
+            here, there = made("abs", made("sub", here, there)), self.number(rng.choice([1.0, 4.0]))
+        return made(rng.choice(["lt", "le", "gt", "ge", "eq", "ne"]), here, there)
+
     def map(self, x):
         """A function that is defined everywhere."""
         rng, made = self.rng, self.made
+        if rng.random() < 0.1:
+            return made("div", x, made("add", self.position(), self.number(1.0)))
         kind = rng.choice(["exp", "sqrt", "tanh", "sigmoid", "square", "relu", "affine", "neg", "abs"])
         if kind == "exp":
             return made("exp", made("neg", made("abs", x)))
@@ -36,9 +84,11 @@ class Nest:
 
     def combine(self, x, y):
         rng, made = self.rng, self.made
-        op = rng.choice(["add", "sub", "mul", "mul", "max", "min", "select", "div"])
+        op = rng.choice(["add", "sub", "mul", "mul", "max", "min", "select", "masked", "div"])
         if op == "div":
             return made("div", x, made("add", made("abs", y), self.number(0.5)))
+        if op == "masked":
+            return made("select", self.mask(), x, made("mul", y, self.number(0.5)))
         if op == "select":
             return made("select", made("lt", x, y), x, made("mul", y, self.number(0.5)))
         return made(op, x, y)
@@ -56,6 +106,8 @@ class Nest:
             x = self.map(x)
         if rng.random() < 0.6:
             x = self.combine(x, rng.choice(self.values))
+        if x.place and rng.random() < 0.25:
+            x = self.elsewhere(x)
         if x.place and rng.random() < 0.6:
             x = self.reduce(x, rng.choice(REDUCTIONS))
         self.values.append(x)
@@ -88,6 +140,9 @@ def make_nest(rng, name):
                 ["'default'"], ["'default'"])
     prune(op)
     op.dims = sorted({axis for i in op.inputs for axis in i.place})
+    asked = {axis for node in op.nodes() if node.op == "position" for axis in node.place} | {i.along for i in op.inputs}
+    if not asked <= {*op.dims, ""}:
+        return None
     op.backward = op.backward and has_gradient(op) and all(n.op not in ("argmax", "argmin") for n in outputs.values())
     op.lua = spec_of(op, rng)
     return op

@@ -22,6 +22,7 @@ class Input:
     high: float = 1.0
     kind: str = "float"
     dtype: str = ""  # where that is not the op's
+    along: str = ""  # of an index, the axis; the innermost where it does not say
 
     def whole(self):
         return self.dtype in INTEGERS

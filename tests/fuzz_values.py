@@ -29,7 +29,7 @@ class Node:
 # What is as exact as its arguments.
 UNSIGNED = set("sum mean max min maximum minimum".split())  # where zeros of both signs meet: in any order
 EXACT = set("input scalar const neg abs max min select copysign detach maximum minimum pick clamp count floor round "
-            "sign random argmax argmin".split())
+            "sign random argmax argmin position whole at".split())
 
 _erf = np.vectorize(problems.math.erf, otypes=[np.float64])
 _erfc_double = np.vectorize(problems.math.erfc, otypes=[np.float64])
@@ -144,6 +144,31 @@ class Evaluation:
 
     def _count(self, node):
         return np.full((1,) * len(self.shape), self._points(node.place), self.float), None
+
+    def _position(self, node):
+        axis = self.dims.index(*node.place)
+        shape = [extent if nth == axis else 1 for nth, extent in enumerate(self.shape)]
+        return np.arange(self.shape[axis]).reshape(shape).astype(self.float), None
+
+    def _whole(self, node):
+        return self.values[node.args[0].name].astype(self.float), None
+
+    def _at(self, node):
+        """The first argument at places along the axes `over`, which follow it; outside of it a number."""
+        (value, *places), (tangent, *_) = self._all(node)
+        named = [self.dims.index(axis) for axis in node.over]
+        rest = [1 if axis in named else extent for axis, extent in enumerate(value.shape)]
+        whole = np.broadcast_shapes(rest, *(place.shape for place in places))
+        if 0 in value.shape:
+            return np.full(whole, node.number, self.float), None
+        index, inside = np.meshgrid(*map(np.arange, whole), indexing="ij", sparse=True), np.ones(whole, bool)
+        index = [where if extent > 1 else where * 0 for where, extent in zip(index, value.shape)]
+        for axis, place in zip(named, places):
+            place = place.astype(np.int64)
+            inside = inside & (place >= 0) & (place < value.shape[axis])
+            index[axis] = np.clip(place, 0, value.shape[axis] - 1)
+        value = np.where(inside, value[tuple(index)], np.asarray(node.number, self.float))
+        return value, None if tangent is None else np.where(inside, tangent[(..., *index)], 0)
 
     def _random(self, node):
         seed, offset = (int(self.values[arg.name].ravel()[0]) for arg in node.args)

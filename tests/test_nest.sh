@@ -30,7 +30,7 @@ fault() {
 }
 
 # The ops that faults are looked for in.
-few='--ops=extremes,softmax_first,batch_norm,index_spread --dtypes=f32'
+few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil --dtypes=f32'
 
 # ---- processors -------------------------------------------------------------------------------------------------
 
@@ -54,6 +54,8 @@ is 'finds vectors in the place of others' fault by_cpu c/nest.c 'first + $((u - 
   //@ body' --op softmax_first
 # shellcheck disable=SC2016
 is 'finds lanes past the end' fault by_cpu c/nest.c 'take(step, suffixes[1], "inside")' 'take(step, suffixes[1])' --op extremes
+is 'finds places that lanes share' fault by_cpu c/nest.c '")(" .. index(x.place)' '")(i" .. x.place' --op placed
+is 'finds places past the end of an axis' fault by_cpu c/nest_step.c '< args->dim[%d]' '<= args->dim[%d]' --op stencil
 is 'finds a NaN that is no extreme' fault by_cpu c/nest.c ' || (term != term && best == best)' '' --op index_spread \
   --special nan
 is 'finds rounding errors that are lost' fault by_cpu c/nest.c 'carries = true;' '' --op softmax_first \

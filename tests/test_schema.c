@@ -337,20 +337,21 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:5: unknown name 'column_mean'; write mean(x, \"cols\"), with the names of "
             "the axes to go over"),
     REFUSES("a gather", 5, "  compute = function(x) return gather(x, 1) end,",
-            "specs/t.lua:5: unknown name 'gather'; there are no gathers, but at(x, index): one "
-            "element along an axis, at a position that an operand names"),
+            "specs/t.lua:5: unknown name 'gather'; write at(x, { v = index }) of an operand of "
+            "indexes, index = { \"rows\", index = \"v\" }"),
     REFUSES("sorting", 5, "  compute = function(x) return topk(x, 3) end,",
             "specs/t.lua:5: unknown name 'topk'; there is no sorting: of the elements along an "
             "axis there are the largest and the smallest (max, min, argmax, argmin)"),
     REFUSES("neighbours", 5, "  compute = function(x) return conv(x, 3) end,",
-            "specs/t.lua:5: unknown name 'conv'; a point has no neighbours: it reads operands at "
-            "its own place, or sums along whole axes"),
+            "specs/t.lua:5: unknown name 'conv'; write at(x, { h = place }, outside), what is "
+            "elsewhere, of a place such as position \"o\" * 2 + position \"r\" - 1"),
     REFUSES("a name that NumPy has for something else", 5,
             "  compute = function(x) return where(gt(x, 0), x, 0) end,",
             "specs/t.lua:5: unknown name 'where'; write select(condition, a, b)"),
     REFUSES("an operand that is indexed", 5, "  compute = function(x) return x[i, j] end,",
             "specs/t.lua:5: ']' expected near ','; an operand is not indexed: it is read at each "
-            "point's own place, and a product of matrices is sum(x * w, \"k\")"),
+            "point's own place, or by at(x, { t = place }) elsewhere, and a product of matrices is "
+            "sum(x * w, \"k\")"),
     REFUSES("a power as Python has it", 5, "  compute = function(x) return x ** 2 end,",
             "specs/t.lua:5: unexpected symbol near '*'; write x ^ 2 for a power"),
     REFUSES("inequality as C has it", 5, "  compute = function(x) return select(x != 0, x, 1) end,",
@@ -429,6 +430,45 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("an unknown axis", 0, NAMED("y = RC", "x - max(x, \"cosl\")", ""),
             "specs/t.lua:5: max: unknown axis 'cosl' (did you mean 'cols'?); expected 'rows' or "
             "'cols'"),
+    REFUSES(
+        "the place along an unknown axis", 0, NAMED("y = RC", "x * position \"cosl\"", ""),
+        "specs/t.lua:5: position: unknown axis 'cosl' (did you mean 'cols'?); expected 'rows' or "
+        "'cols'"),
+    REFUSES(
+        "the place along what is no name", 0, NAMED("y = RC", "x * position(w)", ""),
+        "specs/t.lua:5: position: expected the name of an axis, as in position \"cols\", found a "
+        "symbolic value"),
+    REFUSES("the place along two axes", 0, NAMED("y = RC", "x * position(\"rows\", \"cols\")", ""),
+            "specs/t.lua:5: position: expected 1 argument, found 2"),
+    ACCEPTS("what is elsewhere", 0,
+            NAMED("y = RC",
+                  "at(x + w, { cols = position \"rows\" * 2, rows = count \"rows\" - 1 - position "
+                  "\"rows\" }, 0)",
+                  "")),
+    REFUSES("a place that is no whole number", 0,
+            NAMED("y = RC", "at(x, { cols = position \"cols\" / 2 }) + w", ""),
+            "specs/t.lua:5: at: expected a whole number made of position(...), count(...), whole "
+            "constants and index operands by + - * min max and floor(a / 2), found another value"),
+    REFUSES("places along an axis that is not there", 0,
+            NAMED("y = RC", "x + at(w, { rows = 0 })", ""),
+            "specs/t.lua:5: at: expected axes out of those of what is read, { \"cols\" }; found "
+            "'rows'"),
+    REFUSES("no places", 0, NAMED("y = RC", "at(x, {}) + w", ""),
+            "specs/t.lua:5: at: expected places by the names of axes, as in { cols = position "
+            "\"cols\" - 1 }, found none"),
+    REFUSES(
+        "a place that varies over what is summed", 0,
+        NAMED("y = RC", "x + at(w * sum(x, \"rows\"), { cols = position \"rows\" })", ""),
+        "specs/t.lua:5: at: a place varies over { \"rows\" }, which what is read there is reduced "
+        "over; give one of these another name"),
+    REFUSES(
+        "a gradient by places that are not undone", 0,
+        NAMED("y = RC", "at(x, { cols = position \"cols\" * 2 }, 0) + w", "backward = true,"),
+        "specs/t.lua:8: backward: at(...) along an axis of its result by other steps than 1 has "
+        "no derivative; expected detach(...) around it"),
+    REFUSES("an axis of inputs among the others", 0,
+            NAMED("y = RC", "x + w", "axes = { \"cols\" },"),
+            "specs/t.lua:8: axes: expected names of axes that no input has, found 'cols'"),
     REFUSES("an axis that the argument lacks", 0, NAMED("y = RC", "x - max(w, \"rows\")", ""),
             "specs/t.lua:5: max: expected axes out of those of its argument, { \"cols\" }; found { "
             "\"rows\" }"),
@@ -861,9 +901,8 @@ const struct CMUnitTest schema_tests[] = {
         ROWS_WITH("{ \"cols\", index = \"cols\" }", "{ \"rows\" }", "at(x, t)", ""),
         "specs/t.lua:3: inputs.t: expected an index along a dimension of the op that 't' itself "
         "lacks, found 'cols'"),
-    REFUSES("an index in arithmetic", 0,
-            ROWS_WITH("{ \"rows\", index = \"cols\" }", "{ \"rows\", \"cols\" }", "x + t", ""),
-            "specs/t.lua:5: add: expected a number as argument 2, found an index operand"),
+    ACCEPTS("an index in arithmetic", 0,
+            ROWS_WITH("{ \"rows\", index = \"cols\" }", "{ \"rows\", \"cols\" }", "x + t", "")),
     REFUSES("a result in the place of what at reads", 0,
             ROWS_WITH("{ \"rows\", index = \"cols\" }", "{ \"rows\", \"cols\" }", "x + at(x, t)",
                       "in_place = true,"),

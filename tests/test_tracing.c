@@ -252,7 +252,9 @@ static void computes_conditions(void **state) {
 #define NO_BOOLEAN "a comparison of symbolic values is not a Lua boolean: write "
 #define WRITE_SELECT NO_BOOLEAN "select(condition, a, b)"
 #define NO_FIELDS "a symbolic value has no fields, elements or methods that a spec could read"
-#define NO_INDEX NO_FIELDS "; an operand is not indexed: it is read at each point's own place"
+#define NO_INDEX                                                                                   \
+  NO_FIELDS "; an operand is not indexed: it is read at each point's own place, or by at(x, { t "  \
+            "= place }) elsewhere"
 #define LATER "is not known before the op runs"
 #define CHANGES(name)                                                                              \
   "compute: the function changes '" name                                                           \

@@ -16,6 +16,8 @@ keys.rows = {
   { "outputs", "table", luals = "table<string, lathe.operand>",
     doc = "The operands written: name = { \"n\" }, {} for one value, { \"rows\" } or { \"cols\" } for one a row or "
       .. "column; dtype = \"i8\" and the like for numbers of a type of their own." },
+  { "axes", "table", optional = true, luals = "string[]",
+    doc = "Axes that no input has: of outputs, and of windows that at(...) reads. `sizes` says how long they are." },
   { "scalars", "table", optional = true, luals = "table<string, number>",
     doc = "Plain numbers that the op takes: name = the value that checks and benchmarks use." },
   { "compute", "function",

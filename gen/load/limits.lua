@@ -14,7 +14,7 @@ end
 say("cumsum cumprod cummax cummin logcumsumexp scan prefix_sum associative_scan",
   "there are no scans: a result is of its own point, or of all points along an axis (sum, max)")
 say("transpose permute swapaxes moveaxis reshape view flatten squeeze unsqueeze expand broadcast_to cat concat "
-  .. "concatenate stack split chunk tile flip",
+  .. "concatenate stack split chunk tile",
   "nothing is moved or given another shape: an operand lists its axes in the order that they lie in memory, and one "
   .. "that lacks some of the op's, as { \"cols\" }, is the same along those")
 say("matmul mm bmm addmm einsum tensordot inner outer linear",
@@ -22,11 +22,13 @@ say("matmul mm bmm addmm einsum tensordot inner outer linear",
 say("attention scaled_dot_product_attention",
   "write it out: sum(q * k, \"d\") for the scores, their softmax, and a sum of that times v")
 say("conv conv1d conv2d conv3d convolve correlate max_pool avg_pool max_pool1d max_pool2d avg_pool1d avg_pool2d shift "
-  .. "roll pad diff interp interpolate unfold",
-  "a point has no neighbours: it reads operands at its own place, or sums along whole axes")
-say("gather scatter scatter_add index_select take take_along_axis embedding nonzero masked_select one_hot bincount "
-  .. "histogram searchsorted unique",
-  "there are no gathers, but at(x, index): one element along an axis, at a position that an operand names")
+  .. "roll pad diff interp interpolate unfold flip",
+  "write at(x, { h = place }, outside), what is elsewhere, of a place such as position \"o\" * 2 + position \"r\" - 1")
+say("gather index_select take take_along_axis embedding",
+  "write at(x, { v = index }) of an operand of indexes, index = { \"rows\", index = \"v\" }")
+say("one_hot", "write select(eq(position \"v\", index), 1, 0)")
+say("scatter scatter_add nonzero masked_select bincount histogram searchsorted unique",
+  "a result is not put at a place that is computed: each point reads what it is made of, as at(x, { v = index }) does")
 say("sort argsort topk kthvalue median quantile percentile mode",
   "there is no sorting: of the elements along an axis there are the largest and the smallest (max, min, argmax, "
   .. "argmin)")
@@ -103,7 +105,7 @@ function limits.of_operator(sign, of_comparison)
 end
 
 -- What to say of x[i].
-limits.index = "an operand is not indexed: it is read at each point's own place"
+limits.index = "an operand is not indexed: it is read at each point's own place, or by at(x, { t = place }) elsewhere"
 
 -- What is no Lua, but is written so in other languages: where Lua's compiler stops, what stands in the line, and what
 -- to say. Of two that fit the first is meant.

@@ -170,8 +170,22 @@ local function united(lists)
   return all
 end
 
+-- The axes that a spec says no input has. lists: those that inputs have.
+local function own_axes(op, lists)
+  local where, given = op.where "axes", op.keys.axes or {}
+  text.expect_list(where, "axes", given)
+  for i, name in ipairs(given) do
+    check_dim(where, "axes", given, i)
+    if text.contains(united(lists), name) then
+      text.fail(where, "axes: expected names of axes that no input has, found '%s'", name)
+    end
+  end
+  op.own_axes = given
+  return given
+end
+
 -- The op's dimensions are those of its largest input, and what other inputs have besides. Where there is something
--- besides, those of the first output come first: m, n, k for a product of matrices.
+-- besides, those of the first output come first: m, n, k for a product of matrices. Those under `axes` come last.
 local function find_dims(op)
   op.dims = {}
   for _, operand in ipairs(op.operands) do
@@ -195,6 +209,7 @@ local function find_dims(op)
     lists[#lists + 1] = not operand.output and operand.dims or nil
     first_output = first_output or operand.output and operand.dims
   end
+  lists[#lists + 1] = own_axes(op, lists)
   local all = united(lists)
   table.insert(lists, 1, first_output)
   local in_order = united(lists)

@@ -5,7 +5,7 @@
 -- An input is widened as it is read, lanes at a time, by a step that reads each element once. Others read a copy, which
 -- is transposed where elements would be read far apart.
 --
--- loops.plan(kernel, values) is { held, steps }. held: the arrays in memory, { name, axes } with the axes in
+-- loops.plan(kernel, values, reads) is { held, steps }. held: the arrays in memory, { name, axes } with the axes in
 -- their order there. A step goes over the points of its outer axes, and for each over `lanes` neighbours along the axis
 -- `vector` at a time, which the loop inside of all others goes over:
 --   vector, outer, over       an axis or nil, and lists: of the step's points, and of its reductions
@@ -37,11 +37,12 @@ local function bits(axis)
   return axis and 1 << axis or 0
 end
 
--- Where an element is at the indexes of some axes, in their order in memory.
-local function place_at(list)
+-- Where an element is at the indexes of some axes, in their order in memory; instead: by axis, other indexes.
+local function place_at(list, instead)
   local at
   for _, axis in ipairs(list) do
-    at = at and string.format("(%s * args->dim[%d] + i%d)", at, axis, axis) or "i" .. axis
+    local index = instead and instead[axis] or "i" .. axis
+    at = at and string.format("(%s * args->dim[%d] + %s)", at, axis, index) or index
   end
   return at or "0"
 end
@@ -102,7 +103,7 @@ local planner = {}
 planner.__index = planner
 
 local function can_be_held(node)
-  local is_made = #node > 0 and node.op ~= "random" and node.op ~= "hit"
+  local is_made = #node > 0 and node.op ~= "random" and node.op ~= "hit" and node.op ~= "whole"
   return is_made and node.type == "r" and node.axes ~= 0 and is_dear(node)
 end
 
@@ -371,6 +372,30 @@ function step_class:read(node)
   return name .. "[lane_]"
 end
 
+-- What is read elsewhere, or asked of places.
+function step_class:elsewhere(node)
+  local from, kernel = self.planner, self.planner.kernel
+  local words = {
+    number = function(value) return "(int64_t)" .. value end,
+    position = function(axis) return "(int64_t)i" .. axes.indexes(axis)[1] end,
+    points = function(set) return "(int64_t)(" .. points_of(axes.indexes(set)) .. ")" end,
+    whole = function(leaf) return self:element(leaf) end,
+  }
+  local function place(of) return kernel.place(of, words) end
+  local function is_inside(of, axis) return string.format("(size_t)%s < args->dim[%d]", place(of), axis) end
+  if node.op == "same" then
+    return place(node[1]) .. " == " .. place(node[2])
+  elseif node.op == "inside" then
+    return is_inside(node[1], axes.indexes(node.k)[1])
+  end
+  local inside, instead = {}, {}
+  for i, axis in ipairs(axes.indexes(node.k)) do
+    inside[i], instead[axis] = is_inside(node[i + 1], axis), "(size_t)" .. place(node[i + 1])
+  end
+  return string.format("%s ? reference_one_%s(part, %d, %s) : %s", table.concat(inside, " && "), kernel.dtype,
+    from.numbers[node[1].name], place_at(order_of(from.operands[node[1].name]), instead), kernel:literal(0 / 0))
+end
+
 -- Declares a value and all that it is made of.
 function step_class:compute(node, is_root)
   local from, kernel = self.planner, self.planner.kernel
@@ -388,6 +413,12 @@ function step_class:compute(node, is_root)
     return self:declare(node, kernel:constant(kernel.set.tiny[kernel.dtype]))
   elseif op == "points" then
     return self:declare(node, string.format("(%s)(%s)", kernel.number, points_of(axes.indexes(node.k))))
+  elseif op == "position" then
+    return self:declare(node, string.format("(%s)i%d", kernel.number, axes.indexes(node.k)[1]))
+  elseif op == "whole" then
+    return self:declare(node, string.format("(%s)%s", kernel.number, self:element(node[1])))
+  elseif from.reads[node.name] then
+    return self:declare(node, self:elsewhere(from.reads[node.name]))
   elseif op == "hit" then
     return self:declare(node, kernel:text("hit", self:element(node[1]), "i" .. axes.indexes(node.k)[1]))
   elseif op == "random" then
@@ -414,7 +445,7 @@ function planner:make_step(group)
       if not is_root and self.arrays[node] or node.op == "input" then
         sources[#sources + 1] = node
         once[#once + 1] = node.axes == full and node or nil
-      elseif node.op ~= "hit" and node.op ~= "random" then
+      elseif node.op ~= "hit" and node.op ~= "random" and node.op ~= "whole" then
         for i = 1, #node do
           walk(node[i])
         end
@@ -468,11 +499,11 @@ function planner:put_item(step, item)
   end
 end
 
--- values: { operand, node } of the outputs.
-function loops.plan(kernel, values)
+-- values: { operand, node } of the outputs; reads: what leaves of these stand for, by name (reads.lua).
+function loops.plan(kernel, values, reads)
   local self = setmetatable({
     kernel = kernel, operands = {}, numbers = {}, stage = {}, groups = {}, order = {}, held = {}, arrays = {},
-    copies = {}, steps = {}, outputs = {}, serial = 0,
+    copies = {}, steps = {}, outputs = {}, serial = 0, reads = reads,
   }, planner)
   for i, operand in ipairs(kernel.operands) do
     self.operands[operand.name], self.numbers[operand.name] = operand, i - 1

@@ -88,9 +88,9 @@ end
 -- What the nest template of a language gets for a part and the op's record of nests (nest.lua): a lowering with
 -- `record` and `own` as above, and
 --   k.steps    for each step { name, of, terms, values, places, k }: terms has a result NAME_term for each that is
---              gathered, values one for each that is stored and no index; their inputs of kind "hit" and "random" say
---              by place and places at which axes; places: of the loops, in their order, by which indexes count; k: the
---              lowering of both parts
+--              gathered, values one for each that is stored and no index; their inputs of kind "hit", "position" and
+--              "random" say by place and places at which axes, those of reads.lua by `of` what they are; places: of
+--              the loops, in their order, by which indexes count; k: the lowering of both parts
 function lower_steps.nest(language, op, part, record)
   local k = lowering(language, part, part.dtype, part.stem, record, op.dims, record.random)
   k.record, k.own = record, lowering(language, part, k.compute, part.stem, record, op.dims)
@@ -104,7 +104,9 @@ function lower_steps.nest(language, op, part, record)
       end
       local made = part_of(own, op, name, results)
       for _, x in ipairs(made.point.inputs) do
-        x.place, x.places = x.kind == "hit" and places_of(x.node.k)[1], places_of(axes.all(op.dims))
+        local is_at_axis = x.kind == "hit" or x.kind == "position"
+        x.of = record.reads[x.node.name]
+        x.place, x.places = is_at_axis and places_of(x.node.k)[1], places_of(axes.all(op.dims))
       end
       return made
     end

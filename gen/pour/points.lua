@@ -3,6 +3,7 @@
 
 local expr = require "expr"
 local formula = require "formula"
+local move = require "move"
 local narrow = require "narrow"
 local text = require "text"
 local vecmath = require "vecmath"
@@ -160,12 +161,15 @@ end
 -- What is below a node, found once for all nodes of a kernel: `from_outside` of what stays the same over a pass,
 -- `is_read` whether something is read at each point, and from when on its value can be computed (step_of).
 local order_of = { call = 0, row = 0.5 }
+local given_at_points = {
+  input = true, result = true, column = true, position = true, whole = true, read = true, inside = true, same = true,
+}
 local function facts_of(self, node)
   local facts = self.facts[node]
   if not facts then
     local from = outside[node.op]
     facts = {
-      from_outside = from ~= nil, is_read = node.op == "input" or node.op == "result" or node.op == "column",
+      from_outside = from ~= nil, is_read = given_at_points[node.op] or false,
       order = from and (self.phase_of[node.name] or order_of[from.step]) or 0,
     }
     for i = 1, #node do
@@ -201,6 +205,8 @@ local function collect_uniforms(self, roots)
   return used
 end
 
+local kept_apart = { position = true, read = true, inside = true, same = true }
+
 -- What of a graph a point function is given for each point: the names of its leaves, in the order of
 -- the operands, with what comes from elsewhere last.
 local function find_inputs(self, roots)
@@ -210,6 +216,10 @@ local function find_inputs(self, roots)
       found[node.name] = node
     elseif node.op == "hit" then
       inputs[#inputs + 1] = { kind = "hit", node = node, index = node[1].name, variable = node[1].name .. "_hit" }
+    elseif node.op == "whole" then
+      inputs[#inputs + 1] = { kind = "whole", node = node, index = node[1].name, variable = node[1].name .. "_whole" }
+    elseif kept_apart[node.op] then
+      inputs[#inputs + 1] = { kind = node.op, node = node, variable = node.name .. "_" }
     elseif node.op == "random" then
       inputs[#inputs + 1] = {
         kind = "random", node = node, seed = node[1].name, offset = node[2].name, variable = "random_",
@@ -273,6 +283,9 @@ end
 --   inputs                         what it reads at each point, { kind, variable }:
 --     "element", "stash"             the element of an operand at pointer; "stash": kept there
 --     "hit"                          whether the point is the one that index names
+--     "position", "whole"            the point's place along an axis; an index
+--     "read"                         an element of an operand at other places: reads.lua
+--     "inside", "same"               what is asked of places
 --     "random"                       a random number from seed and offset
 --     "column"                       what was gathered over the rows under a name
 --     "result"                       what a step's sum comes to: steps.lua
@@ -325,6 +338,33 @@ function kernel:point(name, results, alone)
   point.parameters = table.concat(parameters, ", ")
   point.body, point.comment = table.concat(lines, "\n"), comment_of(self, results, roots)
   return point
+end
+
+-- The text of a place (move.lua). words: number(value), position(axis), points(axes), whole(index), in integers of 64
+-- bits.
+local infix = { add = "(%s + %s)", sub = "(%s - %s)", mul = "(%s * %s)", neg = "(-%s)" }
+local better = { min = "<", max = ">" }
+function kernel.place(node, words)
+  local function of(n)
+    if n.op == "const" then
+      return words.number(math.tointeger(n.value))
+    elseif n.op == "position" or n.op == "points" then
+      return words[n.op](n.k)
+    elseif n.op == "whole" then
+      return words.whole(n[1])
+    elseif n.op == "floor" then
+      local divided, by = move.quotient(n[1])
+      local a, zero, most = of(divided), words.number(0), words.number(math.tointeger(by) - 1)
+      return string.format("((%s - (%s < %s ? %s : %s)) / %s)", a, a, zero, most, zero,
+        words.number(math.tointeger(by)))
+    end
+    local a, b = of(n[1]), n[2] and of(n[2])
+    if better[n.op] then
+      return string.format("(%s %s %s ? %s : %s)", a, better[n.op], b, a, b)
+    end
+    return string.format(infix[n.op], a, b)
+  end
+  return of(node)
 end
 
 -- From when on a value can be computed: "call", "row", or the last phase whose results it needs.

@@ -123,7 +123,7 @@ local function reference_file(engine, op, reference, file, options)
     local kernel = lower.kernel(c, "reference", dtype, sources.reference_name(op, dtype), reference.operands,
       reference.program, op.dims)
     local function steps()
-      return loops.plan(kernel, reference.values)
+      return loops.plan(kernel, reference.values, reference.reads)
     end
     expanded[i] = engine("templates/c/loops.c", { k = kernel, op = op, steps = steps, loops = loops, text = text })
     prologue = prologue or kernel.prologue

@@ -14,13 +14,16 @@
 --   record.temporaries   { name, axes, dims, dim_index, temporary = true }: in the type that is computed in
 --   record.operands      the op's, then the temporaries
 --   record.random        whether there are random numbers
+--   record.reads         what the leaves "read", "inside" and "same" stand for, by name: reads.lua
 --
--- Graphs have the leaves "input" (an operand or temporary), "scalar", "points" and "column" (what the step gathered).
+-- Graphs have the leaves "input" (an operand or temporary), "scalar", "points", "position", "whole" (of an index),
+-- those of reads.lua and "column" (what the step gathered).
 -- An index that is wanted at more points than it has is gathered at each of them.
 
 local axes = require "axes"
 local expr = require "expr"
 local passes = require "passes"
+local reads = require "reads"
 local text = require "text"
 
 local nest = {}
@@ -143,9 +146,13 @@ local function operands_of(record, step)
     names[value.operand.name] = true
     roots[#roots + 1] = value.node
   end
-  expr.visit(roots, function(node)
+  local function note(node)
     names[node.name or false] = true
-  end)
+    if record.reads[node.name] then
+      expr.visit({ record.reads[node.name] }, note)
+    end
+  end
+  expr.visit(roots, note)
   local list = {}
   for _, operand in ipairs(record.operands) do
     list[#list + 1] = names[operand.name] and operand or nil
@@ -216,7 +223,8 @@ function nest.make(op, values)
       return operand.name
     end),
   }, maker)
-  for _, value in ipairs(values) do
+  local given, nodes = reads.apart(values)
+  for _, value in ipairs(given) do
     self:compute(value.operand, value.node)
   end
   table.sort(self.steps, function(a, b)
@@ -238,7 +246,9 @@ function nest.make(op, values)
       end
     end
   end
-  local record = { steps = self.steps, temporaries = self.temporaries, operands = { table.unpack(op.operands) } }
+  local record = {
+    steps = self.steps, temporaries = self.temporaries, operands = { table.unpack(op.operands) }, reads = nodes,
+  }
   table.move(self.temporaries, 1, #self.temporaries, #record.operands + 1, record.operands)
   for i, step in ipairs(record.steps) do
     step.name = "step" .. i

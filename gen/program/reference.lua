@@ -3,11 +3,13 @@
 --   values      { operand, node }: outputs, one buffer per floating output for its magnitude, and three per index of
 --               terms that are rounded: an index that is asked about, the term there and its magnitude
 --   operands    the op's, and after them those buffers
+--   reads       what leaves of their graphs stand for, by name: reads.lua
 --   program     one of no passes: what steps it takes, loops.lua finds
 
 local expr = require "expr"
 local magnitude = require "magnitude"
 local passes = require "passes"
+local reads = require "reads"
 local text = require "text"
 
 local reference = {}
@@ -75,7 +77,8 @@ function reference.of(op)
       .. "in %d steps; a reduction of what others come to is a step more, which computes anew what it needs", op.name,
       most_operations, operations, steps)
   end
-  return { values = values, operands = operands, program = passes.none(values, op.inner) }
+  local given, nodes = reads.apart(values)
+  return { values = given, operands = operands, program = passes.none(given, op.inner), reads = nodes }
 end
 
 return reference

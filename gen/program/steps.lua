@@ -168,8 +168,8 @@ local function unable(values)
   end), function(node)
     if expr.reduces(node) and node.op ~= "sum" then
       reason = reason or "a reduction other than a sum"
-    elseif node.op == "random" or node.op == "index" or node.op == "integer" then
-      reason = reason or "integers or random numbers"
+    elseif node.op == "random" or node.op == "index" or node.op == "integer" or expr.asks_for_place(node) then
+      reason = reason or "integers, places or random numbers"
     end
   end)
   return reason

@@ -6,11 +6,11 @@ local expr = require "expr"
 local apart = {}
 
 -- The axes of a value along which its elements stand for themselves: it reduces over none of them, reads nothing at
--- another place of them, and does not depend on how many places they have.
+-- another place of them, and does not depend on how many places they have or which one a point has.
 function apart.of(value)
   local set, known = value.operand.axes, true
   expr.visit({ value.node }, function(node)
-    if expr.reduces(node) or node.op == "hit" or node.op == "points" then
+    if expr.reduces(node) or node.op == "points" or expr.asks_for_place(node) then
       set = set & ~node.k
     elseif node.op == "random" then
       known = false

@@ -21,7 +21,7 @@ end
 -- Whether a node's value at a point depends on the axis as a whole.
 local function goes_over(node, axis)
   return node.op == "random"
-    or (node.op == "points" or node.op == "hit" or expr.reduces(node)) and node.k & axis ~= 0
+    or (expr.asks_for_place(node) or node.op == "points" or expr.reduces(node)) and node.k & axis ~= 0
 end
 
 -- The place of that dimension, or 0. roots: the nodes of the op's values.

@@ -59,10 +59,11 @@ function expr.iconst(value)
 end
 
 -- A value from outside: "input" (an operand's element), "integer" (an operand's only one, of type i64), "index" (a
--- position along the axis k), "scalar" (an argument of the op), "points" (how many points the axes k have), "result"
--- (of a step: steps.lua), "tiny" (the type's smallest normal number), "unit" (the spacing of numbers next to 1, of the
--- digits that kernels compute by), "flushed" (that smallest number in such units where a kernel may take what is below
--- as zero, else 0), "narrow" (1 where results are of a type of 16 bits, else 0); and those of passes.lua.
+-- position along the axis k), "scalar" (an argument of the op), "points" (how many points the axes k have), "position"
+-- (the point's place along the axis k), "result" (of a step: steps.lua), "tiny" (the type's smallest normal number),
+-- "unit" (the spacing of numbers next to 1, of the digits that kernels compute by), "flushed" (that smallest number in
+-- such units where a kernel may take what is below as zero, else 0), "narrow" (1 where results are of a type of 16
+-- bits, else 0); and those of passes.lua.
 -- mask: the axes that it varies over, none where it is left out.
 function expr.leaf(op, name, node_type, mask, k)
   return intern(op .. " " .. name, { op = op, type = node_type or "r", name = name, k = k }, mask or 0)
@@ -109,13 +110,14 @@ local folds = fold.rules(function(node)
   return expr.abs(node)
 end)
 
-local commutes = { add = true, mul = true, eq = true, ne = true, all_of = true, any_of = true }
+local commutes = { add = true, mul = true, eq = true, ne = true, all_of = true, any_of = true, same = true }
 
 -- Makes a node from arguments that are nodes of the right types already.
 local function make(op, args, k)
   local a, b, c = args[1], args[2], args[3]
-  assert((not a or a.graph == current) and (not b or b.graph == current) and (not c or c.graph == current),
-    "a node of another graph")
+  for i = 1, #args do
+    assert(args[i].graph == current, "a node of another graph")
+  end
   local rule = folds[op]
   if rule then
     local folded = rule(a, b, c)
@@ -127,13 +129,20 @@ local function make(op, args, k)
     args[1], args[2] = b, a
     a, b = b, a
   end
-  local key = op .. (a and a.key or "") .. (b and b.key or "") .. (c and c.key or "") .. (k and " " .. k or "")
+  local key = op .. (a and a.key or "") .. (b and b.key or "") .. (c and c.key or "")
+  for i = 4, #args do
+    key = key .. args[i].key
+  end
+  key = key .. (k and " " .. k or "")
   local known = current.nodes[key]
   if known then
     return known
   end
-  local mask = (op == "random" and current.axes.all or op == "hit" and k or 0) | (a and a.axes or 0)
-    | (b and b.axes or 0) | (c and c.axes or 0)
+  local mask = (op == "random" and current.axes.all or op == "hit" and k or 0)
+    | (a and (op == "read" and a.axes & ~k or a.axes) or 0)
+  for i = 2, #args do
+    mask = mask | args[i].axes
+  end
   local row = operations[op]
   args.op, args.type, args.k = op, row[1], k
   return intern(key, args, row.reduction and mask & ~k or mask)
@@ -143,7 +152,9 @@ expr.make = make
 -- An argument of a function called `name` as a node of a type; a wrong one is an error that says which.
 function expr.argument(value, want, name, position)
   local node = to_node(value, name, position)
-  if node.type ~= want then
+  if want == "r" and node.type == "x" then
+    return make("whole", { node })
+  elseif node.type ~= want then
     local instead = operation_rows.instead[want] and operation_rows.instead[want][node.type]
     error(string.format("%s: expected %s as argument %d, found %s%s", name, type_names[want], position,
       type_names[node.type], instead and "; write " .. instead or ""), 0)
@@ -208,10 +219,21 @@ function expr.count(mask)
   return expr.leaf("points", "points" .. mask, "r", 0, mask)
 end
 
+-- The place of a point along an axis, from 0 on.
+function expr.position(axis)
+  return expr.leaf("position", "position" .. axis, "r", axis, axis)
+end
+
 -- Whether a node is a reduction of its argument over the axes k, or what is at an index of it there.
 function expr.reduces(node)
   local row = operations[node.op]
   return row ~= nil and row.reduction == true
+end
+
+-- Whether a node depends on where points are along the axes k, or on what is elsewhere along these.
+local of_places = { position = true, hit = true, read = true, inside = true }
+function expr.asks_for_place(node)
+  return of_places[node.op] or false
 end
 
 -- Visits every node under the roots once, arguments first.

@@ -5,7 +5,7 @@ local axes = require "axes"
 local formula = {}
 
 local infix = { add = { " + ", 1 }, sub = { " - ", 1 }, mul = { " * ", 2 }, div = { " / ", 2 } }
-local spec_words = { maximum = "max", minimum = "min", pick = "at" }
+local spec_words = { maximum = "max", minimum = "min", pick = "at", read = "at" }
 
 -- A constant by the fewest digits that read back as the same number.
 function formula.number(value)
@@ -37,6 +37,8 @@ local function leaf(node, dims)
     return "kept(" .. (node.called or node.name) .. ")"
   elseif node.op == "points" then
     return "count(" .. table.concat(axes_of(node.k, dims), ", ") .. ")"
+  elseif node.op == "position" then
+    return "position(" .. axes_of(node.k, dims)[1] .. ")"
   end
   local name = node.called or node.name
   return #node == 0 and (name ~= "" and name or node.op) or nil

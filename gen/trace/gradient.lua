@@ -14,6 +14,7 @@
 
 local contraction = require "contraction"
 local expr = require "expr"
+local move = require "move"
 
 local gradient = {}
 
@@ -131,9 +132,14 @@ local rules = {
   maximum = extreme(expr.lt),
   minimum = extreme(expr.gt),
   pick = function(node, g, _, index) return { zero_unless(expr.hit(index, node.k), g) } end,
+  read = function(node, g)
+    local back = move.adjoint(node, g)
+    return back and { back }
+  end,
+  whole = function() return {} end,
   detach = function() return {} end,
 }
-for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne", "all_of", "any_of", "negate" } do
+for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne", "all_of", "any_of", "negate", "inside", "same" } do
   rules[comparison] = function() return {} end
 end
 
@@ -275,7 +281,8 @@ local function passed_on(node, derivative, fail)
   end
   local guarded = derivative.value and (not guard or is_plain(node)) and by(derivative.value) or {}
   local result = {}
-  for k, given in pairs(by(derivative.everywhere)) do
+  local given_to = by(derivative.everywhere) or fail "at(...) along an axis of its result by other steps than 1"
+  for k, given in pairs(given_to) do
     local with = guarded[k]
     if given and given.mask then
       result[k] = {
@@ -319,7 +326,7 @@ function gradient.of(outputs, leaves, innermost, fail)
     local node = order[i]
     if depends[node] and contributions[node] then
       local derivative = total(node, contributions[node], innermost)
-      if derivative and contraction.factors(node) then
+      if derivative and (contraction.factors(node) or node.op == "read") then
         derivative = unguarded(value_of(derivative))
       end
       found[node] = derivative

@@ -44,6 +44,52 @@ local function rounded(node)
   return expr.maxraw(expr.leaf("flushed", "flushed"), expr.select(expr.lt(size, math.huge), size, 0))
 end
 
+-- How many binary digits after the point a number has that is made of places along axes, numbers of points and
+-- constants by operations which leave few; nil of others.
+local most_digits = 12
+local function none() return 0 end
+local function sum_of(a, b) return a + b end
+local digits_by = {
+  const = function(node)
+    local digits = 0
+    while digits <= most_digits and node.value * 2 ^ digits % 1 ~= 0 do
+      digits = digits + 1
+    end
+    return digits
+  end,
+  position = none, points = none, whole = none,
+}
+local digits_of_results = {
+  neg = math.max, abs = math.max, add = math.max, sub = math.max, min = math.max, max = math.max, mul = sum_of,
+  floor = none, round = none, sign = none,
+  select = function(_, a, b) return math.max(a, b) end,
+}
+local digits_known = setmetatable({}, { __mode = "k" }) -- of nodes, false for nil
+local function digits_of(node)
+  if digits_known[node] == nil then
+    local digits, list = digits_by[node.op] and digits_by[node.op](node), {}
+    for i = 1, digits_of_results[node.op] and #node or 0 do
+      list[i] = node[i].type == "m" and 0 or digits_of(node[i])
+    end
+    if digits_of_results[node.op] and #list == #node then
+      digits = digits_of_results[node.op](table.unpack(list))
+    end
+    digits_known[node] = digits and digits <= most_digits and digits or false
+  end
+  return digits_known[node] or nil
+end
+
+-- Whether a node is such a number of places.
+local function is_of_places(node)
+  return node.axes ~= 0 and digits_of(node) ~= nil
+end
+
+-- What such a number is rounded by: nothing up to the largest that has no gaps.
+local function rounded_place(node)
+  local largest = expr.select(expr.gt(expr.leaf("tiny", ""), 0x1p-200), 0x1p24, 0x1p53)
+  return expr.select(expr.gt(expr.abs(node), largest * 2.0 ^ -digits_of(node)), expr.abs(node), 0)
+end
+
 -- A product below the smallest normal number is rounded as if it were as large.
 local function rounded_product(node)
   return expr.maxraw(expr.leaf("tiny", ""), rounded(node))
@@ -86,7 +132,9 @@ local function passed_by_factor(size, factor, error)
 end
 
 -- Whether a node is at least 0, or NaN, however it is rounded.
-local stays_positive = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, points = true, sqrt = true }
+local stays_positive = {
+  abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, points = true, position = true, sqrt = true,
+}
 local of_positives = {
   add = 2, mul = 2, div = 2, min = 2, detach = 1, sum = 1, maximum = 1, minimum = 1, floor = 1, round = 1,
 }
@@ -129,7 +177,7 @@ local function comparisons(mask)
       return
     end
     seen[node] = true
-    if #node == 2 and node[1].type == "r" then
+    if #node == 2 and node[1].type == "r" and node.op ~= "same" then
       found[#found + 1] = node
       return
     end
@@ -154,6 +202,12 @@ local function asks_for_extreme(pair)
   return (pair.op == "eq" and better or pair.op == better) and rawequal(extreme_of[1], term)
 end
 
+-- Whether two values may change places that are that far off together: places that are exact do not.
+local function is_near(a, b, off)
+  local near = expr.le(expr.abs(a - b), most_units * unit() * off)
+  return (is_of_places(a) or is_of_places(b)) and expr.all_of(expr.gt(off, 0), near) or near
+end
+
 -- What is added to an error where one of some pairs of values may change places: the jump that comes of it, and the
 -- error of what is jumped to. A number and itself, which asks for NaN, never do.
 local function flips(pairs_of, errors, jump, error_there)
@@ -161,7 +215,7 @@ local function flips(pairs_of, errors, jump, error_there)
   for _, pair in ipairs(pairs_of) do
     local off = not rawequal(pair[1], pair[2]) and plus(errors(pair[1]), errors(pair[2]))
     if off then
-      local near = expr.le(expr.abs(pair[1] - pair[2]), most_units * unit() * off)
+      local near = is_near(pair[1], pair[2], off)
       if asks_for_extreme(pair) then
         near = expr.all_of(near, expr.gt(expr.sum(expr.select(near, 1, 0), pair[2].k), 1))
       end
@@ -245,18 +299,23 @@ end
 local function stepped(edge)
   return function(_, errors, a)
     local off = errors(a)
-    return off and expr.select(expr.le(expr.abs(a - edge(a)), most_units * unit() * off), 4 / unit() + off, 0)
+    return off and expr.select(is_near(a, edge(a), off), 4 / unit() + off, 0)
   end
 end
 
 -- rules[op](node, errors, ...): the error of a node with these arguments; errors(argument) is that of one.
 local rules = {
-  add = function(node, errors, a, b) return plus(rounded(node), plus(errors(a), errors(b))) end,
+  position = rounded_place,
+  whole = rounded_place,
+  add = function(node, errors, a, b)
+    return plus(is_of_places(node) and rounded_place(node) or rounded(node), plus(errors(a), errors(b)))
+  end,
   mul = function(node, errors, a, b)
     local off_a, off_b = passed_by_factor(expr.abs(b), a, errors(a)), passed_by_factor(expr.abs(a), b, errors(b))
     local scales = is_power_of_two(a) or is_power_of_two(b)
     local least = expr.maxraw(expr.leaf("tiny", ""), expr.leaf("flushed", "flushed"))
-    return plus(scales and least or rounded_product(node), plus(off_a, off_b))
+    local own = is_of_places(node) and rounded_place(node) or scales and least or rounded_product(node)
+    return plus(own, plus(off_a, off_b))
   end,
   div = function(node, errors, a, b)
     local size, off_a, off_b = expr.abs(b), errors(a), errors(b)

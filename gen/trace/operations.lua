@@ -64,6 +64,11 @@ local rows = {
   argmin = { "n", "rk", cost = 1, reduction = true },
   pick = { "r", "rxk", cost = 0, reduction = true }, -- the term at an index along k; NaN outside of that axis
   hit = { "m", "xk", cost = 0 }, -- where the point is the one that an index along k names
+  -- Of places, which are whole numbers (move.lua), at any point:
+  read = { "r", "rk", cost = 0 }, -- an operand at places along the axes k, which follow it; NaN outside of it
+  inside = { "m", "rk", cost = 0 }, -- whether a place is one along the axis k
+  same = { "m", "rr", cost = 0 }, -- whether two places are one
+  whole = { "r", "x", cost = 0 }, -- an index as a number
   random = { "r", "ss", cost = 1 }, -- see templates/c/philox.h; another one at each point of the op
   detach = { "r", "r", cost = 0 }, -- the argument, but for gradients a constant
 }

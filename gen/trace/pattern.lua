@@ -43,16 +43,18 @@ end
 --   contractions       { node, over, a, b }: those that are contractions, of factors a and b
 --   above[node]        whether there is a contraction under a node, or it is one
 --   is_random          whether there are random numbers
+--   elsewhere          whether points' places are asked for, or anything is read at another place
 local function facts_of(op)
   local values, all, last = op.values, axes.all(op.dims), axes.at(#op.dims)
   local facts = {
     op = op, values = values, all = all, last = last, outer = all & ~last, reductions = {}, contractions = {},
-    above = {}, reduces = false, is_random = false,
+    above = {}, reduces = false, is_random = false, elsewhere = #op.own_axes > 0,
   }
   expr.visit(text.map(values, function(value)
     return value.node
   end), function(node)
     facts.is_random = facts.is_random or node.op == "random"
+    facts.elsewhere = facts.elsewhere or node.op == "whole" or node.op ~= "hit" and expr.asks_for_place(node)
     for i = 1, #node do
       facts.above[node] = facts.above[node] or facts.above[node[i]]
     end
@@ -252,8 +254,18 @@ local function describe_reductions(facts)
         .. "those over both", named(facts, facts.last), named(facts, facts.outer))
 end
 
+local function describe_places()
+  return "places along axes, or axes that no input has", "operands made outside, read at the point"
+end
+
 -- in_rows: whether a pass goes over the innermost axis alone, not over all.
 local patterns = {
+  {
+    name = "nest", describe = describe_places,
+    matches = function(facts)
+      return facts.elsewhere
+    end,
+  },
   { name = "map", matches = is_map },
   { name = "reduce", matches = is_reduce },
   { name = "rows", matches = is_rows, in_rows = true },

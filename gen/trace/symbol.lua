@@ -65,13 +65,20 @@ local function node_of(value)
 end
 symbol.node_of = node_of
 
--- A function of nodes as one of values.
+-- A function of nodes as one of values, which may be in a table.
 local function on_values(name, f)
   return function(...)
     local arguments, nodes = { ... }, {}
     local count = select("#", ...)
     for i = 1, count do
       nodes[i] = node_of(arguments[i])
+      if type(nodes[i]) == "table" and rawequal(nodes[i], arguments[i]) then
+        nodes[i] = {}
+        for key, value in next, arguments[i] do
+          nodes[i][key] = node_of(value)
+          arguments[#arguments + 1] = value
+        end
+      end
     end
     return wrap(f(table.unpack(nodes, 1, count)), name, arguments)
   end

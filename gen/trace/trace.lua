@@ -318,7 +318,7 @@ end
 local function check_in_place(op)
   local first = op.operands[1]
   expr.visit(op.in_place and roots_of(op) or {}, function(node)
-    expr.visit(node.op == "pick" and { node[1] } or {}, function(read)
+    expr.visit((node.op == "pick" or node.op == "read") and { node[1] } or {}, function(read)
       if read.op == "input" and read.name == first.name then
         op.in_place = false
       end

@@ -2,6 +2,8 @@
 
 local axes = require "axes"
 local expr = require "expr"
+local move = require "move"
+local text = require "text"
 
 -- The name of an axis, for an example.
 local function some_axis()
@@ -65,6 +67,24 @@ local function mean(...)
   return total / expr.count(total.k)
 end
 
+-- What is at places along axes, by the names of these.
+local function at_places(x, given, outside)
+  local places = {}
+  for name, value in text.sorted_pairs(given) do
+    local axis = axes.named(expr.axes().names, "at", name)
+    if x.axes & axis == 0 then
+      error(string.format("at: expected axes out of those of what is read, %s; found '%s'",
+        axes.show(expr.axes().names, x.axes), name), 0)
+    end
+    places[axis] = move.place(value, "at")
+  end
+  if not next(places) then
+    error(string.format("at: expected places by the names of axes, as in { %s = position \"%s\" - 1 }, found none",
+      some_axis(), some_axis()), 0)
+  end
+  return move.at(x, places, outside and expr.argument(outside, "r", "at", 3))
+end
+
 local vocabulary = {
   max = either("max", reducer("maximum", "max")),
   min = either("min", reducer("minimum", "min")),
@@ -75,10 +95,23 @@ local vocabulary = {
   count = function(...)
     return expr.count(select("#", ...) > 0 and axes.named(expr.axes().names, "count", ...) or expr.axes().all)
   end,
+  position = function(...)
+    local name = ...
+    expr.expect_count("position", 1, select("#", ...))
+    if type(name) ~= "string" then
+      error(string.format("position: expected the name of an axis, as in position \"%s\", found a %s", some_axis(),
+        expr.is_node(name) and "symbolic value" or type(name)), 0)
+    end
+    return expr.position(axes.named(expr.axes().names, "position", name))
+  end,
   at = function(...)
-    local x, index = ...
+    local x, index, outside = ...
+    x = expr.argument(x, "r", "at", 1)
+    if type(index) == "table" and not expr.is_node(index) then
+      return at_places(x, index, outside)
+    end
     expr.expect_count("at", 2, select("#", ...))
-    x, index = expr.argument(x, "r", "at", 1), expr.argument(index, "x", "at", 2)
+    index = expr.argument(index, "x", "at", 2)
     return expr.make("pick", { x, index }, index.k)
   end,
   all_of = joined "all_of",

@@ -11,7 +11,7 @@ local by_order = {
 }
 -- Zero is never -0 here, whatever the arguments are.
 local plain = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, log = true, points = true,
-  cos = true, rsqrt = true, sign = true }
+  cos = true, rsqrt = true, sign = true, position = true, whole = true }
 
 -- Whether a node is never -0.
 local function is_plain(node, memo)
@@ -40,7 +40,7 @@ local function of_select(open, mask, a, b)
 end
 
 -- What a NaN goes through with its sign.
-local moves = { input = true, scalar = true, const = true, neg = true, abs = true, detach = true }
+local moves = { input = true, read = true, scalar = true, const = true, neg = true, abs = true, detach = true }
 
 -- Whether the sign of a NaN that a node may be says something.
 local function has_signed_nan(node)

@@ -24,8 +24,27 @@
 //@   end
 //@   return how
 //@ end
-//@ local function element(part, step, operand, more)
-//@   return part.k:access(operand, operand.dtype and "load_index" or "load_number", ("(%s + %s)"):format(operand.name, at(step, operand, more)))
+//@ local function element(part, step, operand, more, instead)
+//@   local at = S.at(operand.dim_index, step.of.along, more, instead)
+//@   return part.k:access(operand, operand.dtype and "load_index" or "load_number", ("(%s + %s)"):format(operand.name, at))
+//@ end
+//@ -- The text of an input of a point function that is no element there, a number or a condition.
+//@ local function text_of(step, part, x, more)
+//@   local function index(place) return "i" .. place .. (more and place == step.of.along and " + " .. more or "") end
+//@   local function whole(name) return element(part, step, S.operand_of(name), more) end
+//@   if x.kind == "hit" then
+//@     return whole(x.index) .. " == (int64_t)(" .. index(x.place) .. ")"
+//@   elseif x.kind == "position" then
+//@     return "(" .. k.number .. ")(" .. index(x.place) .. ")"
+//@   elseif x.kind == "whole" then
+//@     return "(" .. k.number .. ")" .. whole(x.index)
+//@   elseif x.kind == "random" then
+//@     local narrow = tostring(k.spelling.bits == 32 and k.dtype ~= k.compute)
+//@     return ("(%s)lathe_random(%s[0], %s[0], %s, %s)"):format(k.number, x.seed, x.offset, S.at(x.places, step.of.along, more), narrow)
+//@   end
+//@   return S.elsewhere(x, S.words(function(place) return "(int64_t)(" .. index(place) .. ")" end, whole, "(size_t)"), function(operand, instead)
+//@     return element(part, step, operand, more, instead)
+//@   end)
 //@ end
 //@ -- A number at each lane of a vector, by a text of it at `lane`; of the first `lanes`.
 //@ local function by_lane(variable, lanes, text)
@@ -42,20 +61,16 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@ for _, x in ipairs(part.point.inputs) do
 //@ local variable = x.variable
 //@ if x.kind == "column" then
-//@ elseif x.kind == "hit" then
-//@ local hit = ("%s == (int64_t)(i%d%s) ? 1 : 0"):format(element(part, step, S.operand_of(x.index), more), x.place, more and x.place == step.of.along and " + lane" or "")
-//@ if single then
-const $k.mask$ $variable$ = $(own:text("ne", own:text("splat", "(" .. k.number .. ")(" .. hit .. ")"), k:constant(0)));
+//@ elseif x.kind ~= "element" then
+//@ local is_mask = x.node.type == "m"
+//@ local numbers, number = variable .. (is_mask and "numbers" or ""), text_of(step, part, x, more) .. (is_mask and " ? 1 : 0" or "")
+//@ if more and step.of.along and x.node.axes >> step.of.along - 1 & 1 ~= 0 then
+//@ by_lane(numbers, lanes or L, number)
 //@ else
-//@ by_lane(variable .. "numbers", lanes or L, hit)
-const $k.mask$ $variable$ = $(own:text("ne", variable .. "numbers", k:constant(0)));
+const $k.vector$ $numbers$ = $(own:text("splat", "(" .. k.number .. ")(" .. text_of(step, part, x) .. (is_mask and " ? 1 : 0" or "") .. ")"));
 //@ end
-//@ elseif x.kind == "random" then
-//@ local random = ("(%s)lathe_random(%s[0], %s[0], %s, %s)"):format(k.number, x.seed, x.offset, S.at(x.places, step.of.along, more), tostring(k.spelling.bits == 32 and k.dtype ~= k.compute))
-//@ if single then
-const $k.vector$ $variable$ = $(own:text("splat", random));
-//@ else
-//@ by_lane(variable, lanes or L, random)
+//@ if is_mask then
+const $k.mask$ $variable$ = $(own:text("ne", numbers, k:constant(0)));
 //@ end
 //@ else
 //@ local how = lie(step, x.operand)

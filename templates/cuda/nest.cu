@@ -7,13 +7,24 @@
 //@ local P = use "parts.cu"
 //@ local S = use "../c/nest_step.c"
 //@ local function at(step, operand) return S.at(operand.dim_index) end
+//@ -- The words of places.
+//@ local function whole(name) return ("%s[%s]"):format(name, S.at(S.operand_of(name).dim_index)) end
+//@ local words = S.words(function(place) return "(int64_t)i" .. place end, whole, "(size_t)")
 //@ -- The text of each input of a point function.
 //@ local function input(step)
 //@   return function(x)
 //@     if x.kind == "column" then
 //@       return "gathered." .. x.name .. ".result()"
 //@     elseif x.kind == "hit" then
-//@       return ("%s[%s] == (long long)i%d"):format(x.index, at(step, S.operand_of(x.index)), x.place)
+//@       return ("%s == (long long)i%d"):format(whole(x.index), x.place)
+//@     elseif x.kind == "position" then
+//@       return ("(%s)i%d"):format(k.number, x.place)
+//@     elseif x.kind == "whole" then
+//@       return ("(%s)%s"):format(k.number, whole(x.index))
+//@     elseif x.of then
+//@       return S.elsewhere(x, words, function(operand, instead)
+//@         return ("(%s)%s[%s]"):format(k.number, operand.name, S.at(operand.dim_index, nil, nil, instead))
+//@       end)
 //@     elseif x.kind == "random" then
 //@       return ("lathe_random_at<%s, %s>(%s[0], %s[0], %s)"):format(tostring(k.dtype ~= k.compute), k.number, x.seed, x.offset, S.at(x.places))
 //@     end

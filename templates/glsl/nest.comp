@@ -9,21 +9,35 @@
 //@ local C = use "contract_step.comp"
 //@ local function glsl(text) return (text:gsub("args%->", "args.")) end
 //@ -- The address of an element.
-//@ local function address(operand)
+//@ local function address(operand, instead)
 //@   local home = operand.temporary and ("args.workspace + %dul + %s"):format(schedule.counts, C.bytes_of_temporaries(operand))
 //@     or "args." .. operand.name
 //@   local bytes = operand.dtype and 8 or operand.temporary and k.spelling.bits // 8 or k:bytes_of(operand)
-//@   return ("%s + (%s) * %dul"):format(home, glsl(S.at(operand.dim_index)):gsub("^0$", "0ul"), bytes)
+//@   return ("%s + (%s) * %dul"):format(home, glsl(S.at(operand.dim_index, nil, nil, instead)):gsub("^0$", "0ul"), bytes)
 //@ end
-//@ local function get(operand)
-//@   return operand.dtype and ("lathe_integer(%s).at"):format(address(operand)) or operand.temporary and ("lathe_number(%s).at"):format(address(operand))
-//@     or k:get(operand) .. "(" .. address(operand) .. ")"
+//@ local function get(operand, instead)
+//@   local address = address(operand, instead)
+//@   return operand.dtype and ("lathe_integer(%s).at"):format(address) or operand.temporary and ("lathe_number(%s).at"):format(address)
+//@     or k:get(operand) .. "(" .. address .. ")"
 //@ end
+//@ -- The words of places.
+//@ local words = {
+//@   unsigned = "uint64_t", number = function(value) return ("%dl"):format(value) end,
+//@   position = function(axis) return "int64_t(i" .. S.places_of(axis)[1] .. ")" end,
+//@   points = function(set) return "int64_t(" .. C.size(S.places_of(set)) .. ")" end,
+//@   whole = function(leaf) return get(S.operand_of(leaf.name)) end,
+//@ }
 //@ local function input(x)
 //@   if x.kind == "column" then
 //@     return x.name .. "_result"
 //@   elseif x.kind == "hit" then
 //@     return ("%s == int64_t(i%d)"):format(get(S.operand_of(x.index)), x.place)
+//@   elseif x.kind == "position" then
+//@     return ("%s(i%d)"):format(k.number, x.place)
+//@   elseif x.kind == "whole" then
+//@     return ("%s(%s)"):format(k.number, get(S.operand_of(x.index)))
+//@   elseif x.of then
+//@     return glsl(S.elsewhere(x, words, get))
 //@   elseif x.kind == "random" then
 //@     local place, each = glsl(S.at(x.places)), k.bytes == 2 and 8 or 4
 //@     return ("lathe_random(lathe_philox(lathe_integer(args.%s).at, lathe_integer(args.%s).at, (%s) / %dul), uint((%s) %% %dul))"):format(x.seed, x.offset, place, each, place, each)

@@ -9,8 +9,11 @@ local function declare(name, inputs, outputs, compute, keys)
       size[dim] = 7
     end
   end
+  for _, dim in ipairs(keys.axes or {}) do
+    size[dim] = 5
+  end
   op(name) {
-    doc = name, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
+    doc = name, axes = keys.axes, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
     dtypes = { "f32", "f16" }, ulp = { f32 = 6, f16 = 1 }, backward = keys.backward,
   }
 end
@@ -54,3 +57,55 @@ declare("picked", { x = { "a", "b" }, i = { "b", index = "a" } }, { y = { "b" } 
 declare("scaled", { x = { "a", "b", "c" }, w = { "c", "a" } }, { y = { "b", "a", dtype = "i8" }, z = { "c" } },
   function(x, w, alpha) return { y = sum(x * w, "c") * alpha + alpha, z = max(x * alpha, "a", "b") } end,
   { scalars = { alpha = 0.5 } })
+
+-- The places of points: of terms and of values, of one axis and of several, in what is picked and in a gradient.
+declare("causal", { x = { "s", "t" } }, { y = { "s", "t" } }, function(x)
+  local seen = le(position "t", position "s")
+  local e = select(seen, exp(x - detach(max(select(seen, x, -math.huge), "t"))), 0)
+  return e / sum(e, "t")
+end, { backward = true })
+
+declare("windowed", { x = { "h", "s", "t" }, slope = { "h" } }, { y = { "s", "h" }, last = { "h", "t" } },
+  function(x, slope, width)
+    local distance = position "s" - position "t"
+    local near = le(abs(distance * 2), width)
+    return { y = max(select(near, x - slope * distance, -100), "t"), last = sum(x * position "s", "s") }
+  end, { scalars = { width = 6 } })
+
+declare("triangular", { x = { "m", "k" }, w = { "k", "n" } }, { y = { "m", "n" } },
+  function(x, w) return sum(select(ge(position "m", position "k"), x, 0) * w, "k") end)
+
+declare("placed", { x = { "n" } }, { y = { "n" } },
+  function(x) return select(ne(position "n", 6), x * (position "n" + 1), 0.5) end, { backward = true })
+
+declare("placed_index", { x = { "a", "b" }, i = { "b", index = "a" } }, { y = { "b" }, j = { "a" } }, function(x, i)
+  return { y = at(x + position "a" * 0.5, i), j = argmax(x - floor(position "b" / 4), "b") }
+end)
+
+-- What is elsewhere: windows with and without padding, strides, reversals, gathers and what is made of them, gradients.
+declare("convolved", { x = { "b", "h", "c" }, w = { "r", "c", "k" } }, { y = { "b", "o", "k" } }, function(x, w)
+  return sum(at(x, { h = position "o" * 2 + position "r" - 1 }, 0) * w, "r", "c")
+end, { axes = { "o" }, backward = true })
+
+declare("stencil", { x = { "h", "w" } }, { y = { "h", "w" } }, function(x)
+  local north, east = at(x, { h = position "h" - 1 }, 0), at(x * 2, { w = position "w" + 1, h = position "h" }, 1)
+  return north + east - 4 * x + at(x, { w = count "w" - 1 - position "w" })
+end, { backward = true })
+
+declare("pooled", { x = { "h", "c" } }, { y = { "o", "c" }, i = { "o", "c" } }, function(x)
+  local window = at(x, { h = position "o" * 3 + position "r" }, -math.huge)
+  return { y = max(window, "r"), i = argmax(window, "r") }
+end, { axes = { "o", "r" } })
+
+declare("gathered", { x = { "v", "d" }, ids = { "b", "t", index = "v" } }, { y = { "b", "t", "d" } },
+  function(x, ids) return at(x, { v = ids }) + at(x * x, { v = ids * 2 - 1 }, 0.25) end, { backward = true })
+
+declare("one_hot", { x = { "b" }, ids = { "b", index = "v" } }, { y = { "b", "v" } },
+  function(x, ids) return select(eq(position "v", ids), x, 0) end, { axes = { "v" } })
+
+declare("upsampled", { x = { "c", "h" } }, { y = { "o", "c" } },
+  function(x) return at(x, { h = floor(position "o" / 2) }, 0) + at(x, { h = floor((position "o" - 3) / 3) }, -1) end,
+  { axes = { "o" } })
+
+declare("transposed_there", { x = { "s", "t" } }, { y = { "s", "t" } },
+  function(x) return at(x, { s = position "t", t = position "s" }, 0) end)
