@@ -7,8 +7,7 @@
 
 tree
 cp "$LATHE_SRC/tests/specs-chain/chain.lua" "$tmp/tree/specs/"
-rm "$tmp/tree/templates"
-cp -R "$LATHE_SRC/templates" "$tmp/tree/"
+templates_of_its_own
 mkdir "$tmp/build" "$tmp/faulty"
 
 cd "$tmp/build" || exit 1
@@ -17,11 +16,11 @@ is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 bench() { out/bench --backend cpu --dtype all --check-only "$@"; }
 is 'is right' bench
-is 'is right with special values' bench --special nan,inf,zero,denormal
-is 'is right for one row, and for many' bench --op one_layer --size batch=1xi=7xo=5,batch=1000xi=7xo=5
-another_batch() { bench --op one_layer --size S --batch-size 3 | grep ' 3x12x12 '; }
+is 'is right with special values' bench --no-probe --special nan,inf,zero,denormal
+is 'is right for one row, and for many' bench --no-probe --op one_layer --size batch=1xi=7xo=5,batch=1000xi=7xo=5
+another_batch() { bench --no-probe --op one_layer --size S --batch-size 3 | grep ' 3x12x12 '; }
 is 'takes another batch' another_batch
-is 'takes an implementation' bench --op one_layer --implementation simd
+is 'takes an implementation' bench --no-probe --op one_layer --implementation simd
 unknown_way() { ! bench --implementation simt 2>"$tmp/line" && grep "unknown implementation 'simt'" "$tmp/line"; }
 is 'names an unknown implementation' unknown_way
 
@@ -36,12 +35,7 @@ is 'takes the runtime for faults' reuse
 fault() {
   template=$tmp/tree/templates/c/$1
   cp "$template" "$tmp/right"
-  "$LATHE_PYTHON" -c '
-import sys
-path, old, new = sys.argv[1:]
-text = open(path).read()
-assert text.count(old) == 1, text.count(old)
-open(path, "w").write(text.replace(old, new))' "$template" "$2" "$3" && ninja out/bench
+  plant "$template" "$2" "$3" && ninja out/bench
   built=$?
   out/bench --backend cpu --check-only >"$tmp/output" 2>&1
   status=$?

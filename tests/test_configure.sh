@@ -7,7 +7,7 @@ cd "$tmp" || exit 1
 unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_VAL XZ
 
 # For what hangs on no backend that is looked for at length.
-few='--disable-sse2 --disable-avx2 --disable-avx512 --disable-vulkan'
+few='--disable-sse2 --disable-avx2 --disable-avx512 --disable-amx --disable-vulkan'
 
 # configure ARGUMENT...: its status goes to $status, what it says to the files stdout and stderr.
 configure() {
@@ -292,7 +292,7 @@ echo 1 >reachable
 with_glsl() {
   rm -f apt-get.log
   PATH=$tmp/glsl:$PATH configure CFLAGS="-I$tmp/include" --disable-cuda --disable-sse2 --disable-avx2 \
-    --disable-avx512 "$@"
+    --disable-avx512 --disable-amx "$@"
 }
 
 with_glsl

@@ -24,9 +24,21 @@ without f64 <"$LATHE_SRC/tests/specs-rows/rows.lua" >"$tmp/tree/specs/unusual.lu
 without f64 <"$LATHE_SRC/tests/specs-chain/chain.lua" >"$tmp/tree/specs/chain.lua"
 cp "$LATHE_SRC/specs/mlp.lua" "$LATHE_SRC/specs/quantise.lua" "$LATHE_SRC/tests/specs-functions/functions.lua" \
   "$LATHE_SRC/tests/specs-types/types.lua" "$tmp/tree/specs/"
+# Those that are run.
+maps=dropout*,waves*,powers,slopes*,inverse_roots*,of_constants,of_clamped_constants,steps*,sizes_of*,signs
+reductions=sum,dot,max,min,argmax,argmin,norm_*
+results=row_argmax,row_max,row_mean,row_sum,logsumexp,far_steps
+values=softmax,softmax_backward,log_softmax,log_softmax_backward,logsumexp_backward,conditions,layernorm,rmsnorm
+values=$values,batch_norm
+gathered=layernorm_backward,rmsnorm_backward,batch_norm_backward,centred,totals_alone
+columns=column_*,weighted,many,scaled_columns
+chains='mlp*,three_layers*,swish_*,residual,one_layer'
+own_points=dequantise,quantise,requantised,doubled_in_place,scaled_by_one,sum_of_bytes,first_largest_byte
+own_rows=dequantise_*,quantise_*,softmax_of_bytes,picked_bytes,centred_bytes
+ops=$maps,$reductions,$results,$values,$gathered,$columns,$chains,$own_points,$own_rows
 cd "$tmp/build" || exit 1
 is 'builds the driver' emulator_driver
-is 'configures' configure_emulator
+is 'configures' configure_emulator --ops="$ops"
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 
@@ -35,38 +47,30 @@ export EMULATOR_RAN
 # What the probe ahead of the sizes runs all of: short, unaligned, in place, with special values. These are the sizes
 # of all kernels that it does not reach: rows that parts of a warp hold, and blocks, of whole packs, as many as fit,
 # or packs that are not whole; blocks that read ahead; and much for few blocks.
-maps=dropout*,waves*,powers,slopes*,inverse_roots*,of_constants,of_clamped_constants,steps*,sizes_of*
-reductions=sum,dot,max,min,argmax,argmin,norm_*
-results=row_argmax,row_max,row_mean,row_sum,logsumexp,far_steps
-values=softmax,softmax_backward,log_softmax,log_softmax_backward,logsumexp_backward,conditions,layernorm,rmsnorm
-values=$values,batch_norm
-gathered=layernorm_backward,rmsnorm_backward,batch_norm_backward,centred,totals_alone
-columns=column_*,weighted,many,scaled_columns
 held=5x32,5x64,5x40,5x72,5x69,5x96,5x128,5x129,5x136,5x160,5x256,5x257,5x264,5x512,5x513,5x520,5x525,5x768,5x1024
 held=$held,5x1025,5x2048,5x2049,5x2056
 is 'points' emulated --op "$maps" --size 70x256
 is 'reductions' emulated --op "$reductions" --size 300x1024
 is 'rows' emulated --op "$results,$values,$gathered" --size "$held"
-is 'chains' emulated --op 'mlp*,three_layers*,swish_*,residual,one_layer' --size S,odd,small,batch=17xi=33xh=20xo=7
+is 'chains' emulated --op "$chains" --size S,odd,small,batch=17xi=33xh=20xo=7
 # Blocks that share columns, and of more rows, with whole matrices and with slices of them.
 wide=batch=17xi=70xh=200xl=130xo=20,batch=40xi=300xh=300xl=33xo=20,batch=5xi=600xh=500xl=9xo=7
-is 'chains of wide layers' emulated --op three_layers --implementation coopmat --size "$wide"
-is 'chains of many rows' emulated --op three_layers --implementation coopmat \
+is 'chains of wide layers' emulated --no-probe --op three_layers --implementation coopmat --size "$wide"
+is 'chains of many rows' emulated --no-probe --op three_layers --implementation coopmat \
   --size batch=2100xi=9xh=20xl=9xo=7,batch=2100xi=200xh=80xl=9xo=7
-is 'columns' emulated --op "$columns,$gathered" --size 300x71,70x264
-own_points=dequantise,quantise,requantised,doubled_in_place,scaled_by_one,sum_of_bytes,first_largest_byte
-own_rows=dequantise_*,quantise_*,softmax_of_bytes,picked_bytes,centred_bytes
+is 'columns' emulated --op "$columns" --size 300x71,70x264
+is 'columns of what is gathered' emulated --no-probe --op "$gathered" --size 300x71,70x264
 is 'types of their own' emulated --op "$own_points" --size 70x256
 is 'types of their own over rows' emulated --op "$own_rows" --size "$held,300x71,1x8193,1x24577"
 
 # Rows that clusters of blocks hold, that are split among blocks, or are read again: of one op of each shape.
 long=1x8193,1x8200,1x12288,1x16392,1x24576,1x32769,1x32776,1x49152,1x65537,1x65544,1x98304,1x131073,1x131080,1x131081
-is 'long rows' emulated --op softmax,layernorm,row_argmax,softmax_backward \
+is 'long rows' emulated --no-probe --op softmax,layernorm,row_argmax,softmax_backward \
   --size "$long,8x8200,8x16392,8x32769,8x32776,8x65544,4x131073,4x131080"
-is 'long rows with columns' emulated --op layernorm_backward,centred --size 1x8200,1x16392,1x16385
-is 'packs in place' emulated --in-place --op softmax,dropout --size 37x1000
-is 'packs of special values' emulated --op "softmax,layernorm,row_argmax,argmax,norm_l2,signs" --special nan,inf,zero,denormal \
-  --size 33x256,5x3001
+is 'long rows with columns' emulated --no-probe --op layernorm_backward,centred --size 1x8200,1x16392,1x16385
+is 'packs in place' emulated --no-probe --in-place --op softmax,dropout --size 37x1000
+is 'packs of special values' emulated --no-probe --special nan,inf,zero,denormal \
+  --op "softmax,layernorm,row_argmax,argmax,norm_l2,signs" --size 33x256,5x3001
 
 echo 'skipped: CUDA kernels of operands that are not aligned alike, and of 8192 results of long rows'
 kernels() { # kernels OP...: the names of their kernels, but for these

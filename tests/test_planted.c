@@ -826,6 +826,21 @@ static void test_planted_faults_are_found(void **state) {
   munmap(remembered, sizeof *remembered);
 }
 
+/* What the probe alone finds is right where it is left out. */
+static void test_probe_can_be_left_out(void **state) {
+  static const lathe_variant faulty = PLANT(scale, not_in_place);
+  const job j = {.variant = &faulty, .dim = {1000}, .check_only = true, .no_probe = true};
+  const char *why;
+  outcome out;
+
+  (void)state;
+  worker_begin(60, false);
+  assert_int_equal(worker_run(device_cpu(), &j, &out, &why), WORKER_LIVES);
+  assert_int_equal(out.check.verdict, CHECK_RIGHT);
+  outcome_free(&out);
+  worker_end();
+}
+
 /* Results that are right, though kept, are no fault; but they are of next to no use to whom is timed. */
 static void test_kept_results_are_seldom_of_use(void **state) {
   static const planted hashes = {PLANT(scale, hashes_all), {LARGE}, NULL, NULL};
@@ -840,6 +855,7 @@ static void test_kept_results_are_seldom_of_use(void **state) {
 
 const struct CMUnitTest planted_tests[] = {
     cmocka_unit_test(test_planted_faults_are_found),
+    cmocka_unit_test(test_probe_can_be_left_out),
     cmocka_unit_test(test_kept_results_are_seldom_of_use),
 };
 const size_t planted_test_count = sizeof planted_tests / sizeof *planted_tests;

@@ -41,8 +41,8 @@ cd "$tmp/right" || exit 1
 is 'configures' configured
 is 'builds the kernels' ninja out/bench
 is 'is right' checked
-is 'is right for one row, and for many' checked --op one_layer --size batch=1xi=7xo=5,batch=300xi=5xo=70
-is 'is right with special values' checked --dtype f32 --special nan,inf,zero,denormal --size S
+is 'is right for one row, and for many' checked --no-probe --op one_layer --size batch=1xi=7xo=5,batch=300xi=5xo=70
+is 'is right with special values' checked --no-probe --dtype f32 --special nan,inf,zero,denormal --size S
 
 # ---- products of matrices ---------------------------------------------------------------------------------------
 
@@ -66,9 +66,9 @@ if grep -A3 'llvmpipe' "$tmp/devices" | grep 'subgroups of 8,' >/dev/null; then
   is 'configures for matrices' configured --ops=three_layers,residual,one_layer* --dtypes=f16
   is 'builds kernels of matrices' ninja out/bench
   is 'is right by matrices' checked --implementation coopmat
-  is 'is right by matrices, of more rows' checked --implementation coopmat --op one_layer \
+  is 'is right by matrices, of more rows' checked --no-probe --implementation coopmat --op one_layer \
     --size batch=2100xi=19xo=140,batch=8200xi=9xo=136
-  is 'is right by matrices, of few columns' checked --implementation coopmat --op three_layers \
+  is 'is right by matrices, of few columns' checked --no-probe --implementation coopmat --op three_layers \
     --size batch=2100xi=9xh=30xl=40xo=7
 fi
 
@@ -91,11 +91,13 @@ is 'takes vectors of its own' emulate_vectors
 is 'configures for vectors' configured --ops=three_layers,residual,one_layer* --dtypes=f16
 is 'builds kernels of vectors' ninja out/bench
 is 'is right by vectors' by_vectors
-is 'is right by vectors, of matrices in whole parts' by_vectors --op three_layers,residual \
+is 'is right by vectors, of matrices in whole parts' by_vectors --no-probe --op three_layers,residual \
   --size batch=70xi=64xh=64xl=192xo=48,batch=40xseq=3xi=64xh=144
-is 'is right by vectors, of what parts leave over' by_vectors --op three_layers --size batch=130xi=136xh=80xl=72xo=9
-is 'is right by vectors, of matrices across' by_vectors --op one_layer_backward --size batch=70xi=144xo=64
-is 'is right by vectors, with special values' by_vectors --op one_layer,one_layer_backward --special nan,inf,zero \
+is 'is right by vectors, of what parts leave over' by_vectors --no-probe --op three_layers \
+  --size batch=130xi=136xh=80xl=72xo=9
+is 'is right by vectors, of matrices across' by_vectors --no-probe --op one_layer_backward --size batch=70xi=144xo=64
+is 'is right by vectors, with special values' by_vectors --no-probe \
+  --op one_layer,one_layer_backward --special nan,inf,zero \
   --size batch=20xi=72xo=80
 
 # ---- planted faults ---------------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ static job job_of(const report *r, const row *line, int round) {
            .layout = o->layout,
            .check_only = o->check_only,
            .mutants = o->mutants,
+           .no_probe = o->no_probe,
            .profile = o->profile,
            .peer = line->peer,
            .limits = o->limits,

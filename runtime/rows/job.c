@@ -430,7 +430,7 @@ outcome job_run(const job *j) {
   ranges_begin(j->variant->name);
   if (on && j->mutants) {
     out.check = try_mutants(j, on);
-  } else if (on && j->round == 0 && !j->peer) {
+  } else if (on && j->round == 0 && !j->peer && !j->no_probe) {
     ranges_begin("probe");
     out.check = probe_variant(on, j->variant, j->seed, now);
     ranges_end();

@@ -16,7 +16,8 @@ typedef struct job {
   unsigned special; /* RANDOM_... */
   device_layout layout;
   bool check_only, profile;
-  bool mutants; /* not a size, but results made wrong on purpose: mutate.h */
+  bool no_probe; /* the size alone */
+  bool mutants;  /* not a size, but results made wrong on purpose: mutate.h */
   /* Another library's: it is not tried on other sizes before its own, and may be off by some times the bound, of which
    * a note tells. */
   bool peer;

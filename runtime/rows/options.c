@@ -328,6 +328,10 @@ static const option_row rows[] = {
      "some ways: a row is right where all are called wrong;\n"
      "does not measure",
      .set = set_check, .to = TO(o.mutants)},
+    {"no-probe", NULL,
+     "not the trials ahead of a variant's sizes, which another\n"
+     "run has made; does not measure",
+     .set = set_check, .to = TO(o.no_probe)},
     {.help = "\n"
              "What to show"},
     {"rows", NULL, "a line for each variant, as for one op alone", .set = set_flag,
@@ -434,7 +438,7 @@ static void set_times(request *r) {
 }
 
 #define LISTS "list-ops list-sizes list-backends list-devices list-variants"
-#define CHECKS "check-only special in-place mutants"
+#define CHECKS "check-only special in-place mutants no-probe"
 #define MEASURES "warmup iterations min-time rounds max-noise profile compare"
 #define RUNS "fast threads seed offset page-end peers rows csv html markdown"
 

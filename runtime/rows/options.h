@@ -19,7 +19,7 @@ typedef struct options {
   /* Comma lists as given, null for what was not asked. */
   char *op, *backend, *dtype, *size, *device, *implementation, *variant, *peers;
   size_t batch_size; /* 0: as the sizes have it */
-  bool fast, sweep, check_only, mutants, rows, profile;
+  bool fast, sweep, check_only, mutants, no_probe, rows, profile;
   measure_limits limits;
   double timeout;  /* seconds that a launch may take */
   bool in_process; /* devices are used in this process */
