@@ -26,6 +26,7 @@ SETTINGS = [["--special", "nan,inf,zero,denormal"], ["--offset"], ["--in-place"]
 PROCESSORS = queue.SimpleQueue()
 for processor in sorted(os.sched_getaffinity(0)):
     PROCESSORS.put(processor)
+ABREAST = {"cuda": 4}  # runs of a backend at once; contexts take turns on a GPU, so that more of them wait for each other
 TOGETHER = 8  # ops of a run: making a context takes 0.4 to 0.8 s, in which a driver lets no other program make one
 TRIES = 40  # of a finding, at the most, to make it smaller
 
@@ -73,9 +74,11 @@ def run_alone(command, seconds, ends=math.inf):
 
 
 def at_once(work, jobs):
-    """What work makes of each job: as many at once as there are processors."""
-    with ThreadPoolExecutor(PROCESSORS.qsize()) as pool:
-        return list(pool.map(lambda job: work(*job), jobs))
+    """What work makes of each job, whose first value is its backend: as many at once as that bears."""
+    jobs = list(jobs)
+    pools = {backend: ThreadPoolExecutor(ABREAST.get(backend, PROCESSORS.qsize())) for backend, *_ in jobs}
+    waiting = [pools[backend].submit(work, backend, *rest) for backend, *rest in jobs]
+    return [done.result() for done in waiting]
 
 
 def together(ops):
@@ -140,9 +143,10 @@ class PackRun:
                 self.found.setdefault((row["op"], row["dtype"], row["variant"]), []).append((seed, setting, row))
 
     def run(self, seeds):
-        self.with_gradients = {name.partition("_backward")[0] for name in ops_of(self.bench, "*_backward*")}
+        self.with_gradients = {name.partition("_backward")[0] for name in ops_of(self.bench) if "_backward" in name}
         at_once(self.job, self.jobs(seeds))
-        return at_once(self.smallest, [[rows] for rows in self.found.values()])
+        with ThreadPoolExecutor(PROCESSORS.qsize()) as pool:
+            return list(pool.map(self.smallest, self.found.values()))
 
     # -- making a finding smaller -------------------------------------------------------------------
 

@@ -81,7 +81,8 @@ void lathe_merge(inout precise lathe_carried mine, lathe_carried other) {
 
 /* An infinite sum has no error to add: infinity less infinity is NaN. */
 $k.number$ lathe_result(lathe_carried mine) {
-  return mine.lost == mine.lost && mine.lost != $(k:literal(0)) ? mine.value + mine.lost : mine.value;
+  precise const $k.number$ sum = mine.value + mine.lost;
+  return mine.lost == mine.lost && mine.lost != $(k:literal(0)) ? sum : mine.value;
 }
 //@ end
 
