@@ -18,14 +18,14 @@
   ROW(trace, fold) ROW(trace, formula) ROW(trace, gradient) ROW(trace, graph_size) \
   ROW(trace, kind) ROW(trace, magnitude) ROW(trace, move) ROW(trace, operations) ROW(trace, pattern) \
   ROW(trace, power) ROW(trace, symbol) ROW(trace, trace) ROW(trace, vocabulary) ROW(trace, zero) \
-  ROW(program, chain) ROW(program, nest) ROW(program, passes) ROW(program, program) ROW(program, reads) ROW(program, reductions) \
-  ROW(program, reference) ROW(program, steps) \
+  ROW(program, chain) ROW(program, nest) ROW(program, passes) ROW(program, program) ROW(program, reads) \
+  ROW(program, reductions) ROW(program, reference) ROW(program, steps) ROW(program, stream) \
   ROW(schedule, backends) ROW(schedule, defaults) ROW(schedule, parts) \
   ROW(schedule, schedule) ROW(schedule, sources) ROW(schedule, variants) \
   ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, instruction_sets) ROW(pour, launches) \
   ROW(pour, loops) ROW(pour, lower) ROW(pour, lower_c) ROW(pour, lower_cuda) ROW(pour, lower_glsl) \
   ROW(pour, lower_steps) ROW(pour, narrow) ROW(pour, operators) ROW(pour, points) \
-  ROW(pour, pour) ROW(pour, template) ROW(pour, vecmath) ROW(pour, wording) \
+  ROW(pour, pour) ROW(pour, ranges) ROW(pour, template) ROW(pour, vecmath) ROW(pour, wording) \
   ROW(table, dispatch) ROW(table, edges)
 /* clang-format on */
 

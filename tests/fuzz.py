@@ -38,7 +38,7 @@ import numpy as np
 import fuzz_build
 import fuzz_mutants
 import fuzz_pack
-import fuzz_nests
+import fuzz_streams
 import fuzz_truths
 import mutants
 from fuzz_build import SOURCE, forward_of
@@ -288,7 +288,7 @@ class Fuzzer:
             return
         wanted, made = max(1, options.ops // SLOW.get(self.kind, 1)), []
         while len(made) < wanted:
-            op = fuzz_nests.make_any(rng, f"f{self.round}_{len(made)}", BACKENDS[self.kind])
+            op = fuzz_streams.make_any(rng, f"f{self.round}_{len(made)}", BACKENDS[self.kind])
             made += [op] if op else []
         self.counts["specs"] += len(made)
         ops = fuzz_build.build(folder, made, ["out/bench", "out/tests/problem-dump"], self.failed)

@@ -2,8 +2,8 @@
 other."""
 
 from fuzz_lua import spec_of
-from fuzz_ops import FuzzOp, Input, has_gradient, make_op, prune
-from fuzz_products import PRECISIONS, Factory, make_product
+from fuzz_ops import FuzzOp, Input, has_gradient, prune
+from fuzz_products import PRECISIONS, Factory
 from fuzz_values import Node
 
 AXES = "g h s t".split()
@@ -146,11 +146,3 @@ def make_nest(rng, name):
     op.backward = op.backward and has_gradient(op) and all(n.op not in ("argmax", "argmin") for n in outputs.values())
     op.lua = spec_of(op, rng)
     return op
-
-
-def make_any(rng, name, backends):
-    """A random op of any kind, or None."""
-    kind = rng.random()
-    if kind < 0.25:
-        return make_nest(rng, name)
-    return (make_product if kind < 0.6 else make_op)(rng, name, backends)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import fuzz_build
-import fuzz_nests
+import fuzz_streams
 import fuzz_products
 
 PRODUCTS = ("contract", "chain", "nest")  # what asks for sizes by the names of its axes
@@ -20,7 +20,7 @@ ALONE = ["on_gpu.py", "fuzz_run.py"]  # what runs a pack, and goes with it
 def make_specs(count, seed, backends):
     rng, made = random.Random(f"pack:{seed}"), []
     while len(made) < count:
-        op = fuzz_nests.make_any(rng, f"p{seed}_{len(made)}", backends)
+        op = fuzz_streams.make_any(rng, f"p{seed}_{len(made)}", backends)
         made += [op] if op else []
     return made
 

@@ -116,12 +116,14 @@ is 'a row says why' grep '"product_bf16__cuda_wgmma_m128_n128_s3".*"no sm_90a", 
 is 'only those rows' test "$(grep -c '"no sm_90a"' "$tmp/lacks/table.c")" = 1
 is 'its kernels are left out' test "$(grep -c '_step1_wgmma' "$tmp/lacks/product/product_bf16__cuda.cu")" = 0
 is 'others are not' grep '_step1_mma128' "$tmp/lacks/product/product_bf16__cuda.cu"
-# Who allows factors to be rounded has that in the table, and the digits that variants leave: dispatch compares them.
+# The table has the digits that a variant leaves, and that dispatch may choose it.
 sed 's/"bf16", TILE/"f32", unit = "mma", products = "tf32"/; s/ulp = 3,/ulp = 3, products = "tf32",/' "$tmp/product.lua" \
   >"$tmp/tree/specs/small.lua"
 is 'rounds factors' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/rounds" all
-is 'an op allows it' grep '\.digits = 11' "$tmp/rounds/table.c"
-is 'one variant does' test "$(grep -c ' 11 },$' "$tmp/rounds/table.c")" = 1
+is 'its op allows it' test "$(grep -c ' 11, 0, false },$' "$tmp/rounds/table.c")" = 1
+sed -i 's/ulp = 3, products = "tf32",/ulp = 3,/' "$tmp/tree/specs/small.lua"
+is 'rounds factors by its name' "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/by_name" all
+is 'no op allows it' test "$(grep -c ' 11, 0, true },$' "$tmp/by_name/table.c")" = 1
 
 # ---- the bench program --------------------------------------------------------------------------
 

@@ -170,25 +170,22 @@ static void test_select_forced(void **state) {
                                lathe_variants[i].name));
 }
 
-/* What rounds factors of products is chosen where its op allows as much, or by its name. */
-static void test_may_be_chosen(void **state) {
-  lathe_op op = {.name = "op"};
-  lathe_variant v = {.op = &op};
+/* What rounds products is chosen where its op allows as much, or by its name. */
+static void test_rounding_is_chosen_where_allowed(void **state) {
+  int allowed = 0, by_name = 0;
 
   (void)state;
-  assert_true(lathe_may_be_chosen(&v));
-  v.digits = 11;
-  assert_false(lathe_may_be_chosen(&v));
-  op.digits = 11;
-  assert_true(lathe_may_be_chosen(&v));
-  v.digits = 8;
-  assert_false(lathe_may_be_chosen(&v));
   for (size_t i = 0; i < lathe_variant_count; i++) {
     size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
-    const lathe_variant *chosen =
-        lathe_select(lathe_variants[i].op, lathe_variants[i].dtype, dim, ~0ull, NULL);
-    assert_true(!chosen || lathe_may_be_chosen(chosen));
+    const lathe_variant *v = &lathe_variants[i];
+    const lathe_variant *chosen = lathe_select(v->op, v->dtype, dim, ~0ull, NULL);
+    assert_true(!chosen || !chosen->by_name);
+    assert_true(!v->by_name || v->digits > 0 || v->narrowed > 0);
+    by_name += v->by_name && !strcmp(v->op->name, "matmul");
+    allowed += !v->by_name && v->narrowed == 8 && v->dtype == LATHE_BF16 &&
+               !strcmp(v->op->name, "attention");
   }
+  assert_true(by_name > 0 && allowed > 0);
 }
 
 static void test_select_of_nothing(void **state) {
@@ -349,7 +346,7 @@ const struct CMUnitTest select_tests[] = {
     cmocka_unit_test(test_any_number_of_parts),
     cmocka_unit_test(test_select_takes_the_widest),
     cmocka_unit_test(test_select_forced),
-    cmocka_unit_test(test_may_be_chosen),
+    cmocka_unit_test(test_rounding_is_chosen_where_allowed),
     cmocka_unit_test(test_select_of_nothing),
     cmocka_unit_test(test_select_respects_ranges),
     cmocka_unit_test(test_why_not),

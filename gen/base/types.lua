@@ -82,8 +82,18 @@ end
 
 -- How many digits products have, by the names that specs have: factors of f32 may be rounded to tf32 before they are
 -- multiplied; sums of f16 are rounded with every few terms. Theirs are what sums of some 30,000 terms keep; those of
--- the layers that cooperative vectors are for have some hundred.
-types.products = { tf32 = 11, f16 = 8, f16_vectors = 11 }
+-- the layers that cooperative vectors are for have some hundred. What is between two products may be rounded to a
+-- narrow kernel's type, and nothing else.
+types.products = { tf32 = 11, f16 = 8, f16_vectors = 11, narrow = 0 }
+
+-- Whether dispatch may choose a variant of such products for an op that allows others, or nil, which allows none.
+function types.may_round(allowed, products)
+  local digits = types.products[products]
+  if not digits or not allowed or allowed == products then
+    return not digits or allowed == products
+  end
+  return products ~= "narrow" and allowed ~= "narrow" and digits >= types.products[allowed]
+end
 
 -- The names of those that a test holds for.
 local function names_where(holds)

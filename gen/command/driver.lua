@@ -220,7 +220,8 @@ end
 local function expand_all(run, engine, take)
   for _, op in ipairs(run.ops) do
     expand_op(op, engine, run.options, take)
-    op.called, op.graph, op.values, op.magnitudes, op.steps = nil, nil, nil, nil, nil -- done with, and may be large
+    -- Done with, and may be large.
+    op.called, op.graph, op.values, op.magnitudes, op.steps, op.stream = nil, nil, nil, nil, nil, nil
   end
 end
 

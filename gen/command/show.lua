@@ -76,23 +76,29 @@ local function show_passes(prog, dims, lines)
   write("totals", roots_of(prog.totals))
 end
 
+-- A step of products, and how many names its lines took with those before.
+local function show_step(step, dims, lines, taken)
+  local groups = text.map({ "batch", "m", "n", "k" }, function(group)
+    return group .. " = { " .. table.concat(text.map(step[group], function(run)
+      return table.concat(text.map(run, function(place)
+        return dims[place]
+      end), " ")
+    end), ", ") .. " }"
+  end)
+  put(lines, "    ", step.name .. ": sum of a * b, " .. table.concat(groups, ", "))
+  local roots = { { begins = "a =", node = step.a }, { begins = "b =", node = step.b } }
+  table.move(roots_of(step.values), 1, #step.values, 3, roots)
+  local made
+  made, taken = formula.lines(roots, dims, taken)
+  put(lines, "      ", table.unpack(made))
+  return taken
+end
+
 -- What a contraction's steps are.
 local function show_steps(record, dims, lines)
   local taken = 0
   for _, step in ipairs(record.steps) do
-    local groups = text.map({ "batch", "m", "n", "k" }, function(group)
-      return group .. " = { " .. table.concat(text.map(step[group], function(run)
-        return table.concat(text.map(run, function(place)
-          return dims[place]
-        end), " ")
-      end), ", ") .. " }"
-    end)
-    put(lines, "    ", step.name .. ": sum of a * b, " .. table.concat(groups, ", "))
-    local roots = { { begins = "a =", node = step.a }, { begins = "b =", node = step.b } }
-    table.move(roots_of(step.values), 1, #step.values, 3, roots)
-    local made
-    made, taken = formula.lines(roots, dims, taken)
-    put(lines, "      ", table.unpack(made))
+    taken = show_step(step, dims, lines, taken)
   end
 end
 
@@ -121,7 +127,30 @@ local function show_nests(record, dims, lines)
   end
 end
 
-local shown_as = { passes = show_passes, steps = show_steps, nest = show_nests }
+-- Both steps of a stream, and between them what a column of the first comes to and what is gathered of those.
+local function show_stream(record, dims, lines)
+  local first, second = table.unpack(record.steps)
+  local taken = show_step(first, dims, lines, 0)
+  local power, named = record.peak and "e^(power - " .. record.peak .. ")", {}
+  for _, value in ipairs(first.values) do
+    named[value.operand.name] = true
+  end
+  local function term(name, powered)
+    local list = { named[name] and name or nil }
+    list[#list + 1] = powered and power or nil
+    return #list > 0 and table.concat(list, " * ") or "1"
+  end
+  put(lines, "    ", "between the two:")
+  put(lines, "      ", record.peak and record.peak .. " = maximum of power" or nil)
+  for _, sum in ipairs(record.sums) do
+    put(lines, "      ", sum.name .. " = sum of " .. term(sum.name, sum.powered))
+  end
+  put(lines, "      ", "between = " .. term("weight", record.powered))
+  taken = show_step(second, dims, lines, taken)
+  put(lines, "      ", table.unpack((formula.lines(roots_of(record.rows), dims, taken))))
+end
+
+local shown_as = { passes = show_passes, steps = show_steps, nest = show_nests, stream = show_stream }
 
 -- The programs of an op's parts, each once with the parts and ways that have it; not that of the references, which is
 -- mostly of bounds of errors.
@@ -138,12 +167,12 @@ function show.program(programs, lines)
     for _, part in ipairs(not file.host and file.parts or {}) do
       local made = programs.parts[part]
       local seen = {}
-      for _, kind in ipairs { "steps", "nest" } do
+      for _, kind in ipairs { "steps", "stream", "nest" } do
         if made[kind] then
           add(kind, made[kind], part.stem)
         end
       end
-      for _, way in ipairs((made.steps or made.nest) and {} or { "again", "held", "short" }) do
+      for _, way in ipairs((made.steps or made.stream or made.nest) and {} or { "again", "held", "short" }) do
         if not seen[made[way]] then
           seen[made[way]] = true
           add("passes", made[way], part.stem .. (way ~= "again" and " " .. way or ""))

@@ -125,7 +125,7 @@ function environment.names()
   local names = {
     assert = checked_assert, error = error, ipairs = ipairs, pairs = pairs_in_order, tostring = as_text, type = type_of,
     tonumber = for_plain("tonumber", tonumber),
-    math = frozen(plain_math(), "math"),
+    math = frozen(plain_math(), "math"), inf = math.huge,
     string = frozen(environment.string_methods, "string"),
     table = frozen({
       concat = table.concat, insert = table.insert, remove = table.remove, sort = sort, unpack = table.unpack,

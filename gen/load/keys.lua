@@ -30,9 +30,10 @@ keys.rows = {
   { "dtypes", "table", luals = "lathe.dtype[]", doc = "The precisions wanted: { \"f32\", \"f64\" }." },
   { "ulp", "table", "number", luals = "number|table<lathe.dtype, number>",
     doc = "The most a result may be off, in units of the last place: a number, or one for each precision." },
-  { "products", "string", optional = true, luals = "\"tf32\"|\"f16\"|\"f16_vectors\"",
+  { "products", "string", optional = true, luals = "\"tf32\"|\"f16\"|\"f16_vectors\"|\"narrow\"",
     doc = "To what dispatch may choose variants that round products: factors of f32 to \"tf32\", 11 digits; sums of "
-      .. "f16 to \"f16\", 8 of whose digits are sure, or as \"f16_vectors\" 11. Without it only those who name such a "
+      .. "f16 to \"f16\", 8 of whose digits are sure, or as \"f16_vectors\" 11; what is between two products to the "
+      .. "operands' type, \"narrow\". Without it only those who name such a "
       .. "variant get it." },
   { "any_zero_sign", "boolean", optional = true,
     doc = "Whether +0 and -0 are equally right everywhere, not just where a max, a min or a sum of zeros decides." },

@@ -68,7 +68,7 @@ function names.in_code(op)
     end)
   end
   local code = { operands = renamed(op.operands), scalars = renamed(op.scalars, "arg_"), graph = expr.begin(op.dims) }
-  local computed = { values = op.values, magnitudes = op.magnitudes, steps = op.steps }
+  local computed = { values = op.values, magnitudes = op.magnitudes, steps = op.steps, stream = op.stream }
   local nodes = expr.adopt(nodes_in(computed), function(leaf)
     local name = named[leaf.op] and code_name[leaf.name]
     local copy = name and expr.leaf(leaf.op, name, leaf.type, leaf.axes, leaf.k)

@@ -101,14 +101,14 @@ local function check_peers(op, given, ...)
   return list
 end
 
--- The digits to which an op lets products be rounded; 0: not at all.
+-- How an op lets products be rounded; nil: not at all.
 local function check_products(op)
   local known, given = text.sorted_keys(types.products), op.keys.products
   if given and not types.products[given] then
     text.fail(op.where "products", "products: expected %s, found %s%s", text.one_of(known), text.show(given),
       text.did_you_mean(given, known))
   end
-  return types.products[given] or 0
+  return given
 end
 
 local function one_line(where, doc)
@@ -132,7 +132,7 @@ local function check_op(op, backends)
   op.key, op.f = "compute", keys.compute
   op.doc = one_line(op.where "doc", keys.doc)
   op.any_zero_sign = keys.any_zero_sign or false
-  op.digits = check_products(op)
+  op.products = check_products(op)
   op.scalars = {}
   for name, value in text.sorted_pairs(keys.scalars or {}) do
     local where = op.where("scalars", name)

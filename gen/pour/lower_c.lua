@@ -29,6 +29,8 @@ local reference = setmetatable({
   tiny = { f64 = 0x1p-126, wide = 0x1p-1022 },
   unit = "part->unit",
   flushed = "part->flushed",
+  narrowed = "part->narrowed",
+  vanishing = "part->vanishing",
   narrow = "part->narrow",
   sqrt = "sqrt{f}({1})",
   abs = "fabs{f}({1})",

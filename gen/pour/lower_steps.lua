@@ -7,7 +7,8 @@
 -- A part has what it takes to compute its graphs at a point:
 --   part.k         the lowering: its uniforms("call") are wanted ahead of the point function's calls
 --   part.point     the point function; its inputs of kind "element" are those of operands and temporaries, that of
---                  kind "result" is what the step's sum comes to
+--                  kind "result" is what the step's sum comes to; those of kind "hit", "position" and "random" say by
+--                  place and places at which axes
 --   part.results   { name, node }: the variables that the point function sets
 --   part.scalars   { name, place }: the op's scalars that it reads; part.points: { name, places }: the axes whose
 --                  points it counts, which are scalars to it
@@ -15,6 +16,7 @@
 local axes = require "axes"
 local expr = require "expr"
 local lower = require "lower"
+local ranges = require "ranges"
 local steps = require "steps"
 local text = require "text"
 
@@ -62,11 +64,17 @@ local function part_of(k, op, name, results)
   for place, scalar in ipairs(op.scalars) do
     scalars[#scalars + 1] = is_read[scalar.name] and { name = scalar.name, place = place } or nil
   end
-  return { k = k, point = k:point(name, results), results = results, scalars = scalars, points = points }
+  local point = k:point(name, results)
+  for _, x in ipairs(point.inputs) do
+    local is_at_axis = x.kind == "hit" or x.kind == "position"
+    x.place, x.places = is_at_axis and places_of(x.node.k)[1], places_of(axes.all(op.dims))
+  end
+  return { k = k, point = point, results = results, scalars = scalars, points = points }
 end
 
--- What the contract template of a language gets for a part of sources.lua's and the op's record of steps.
-function lower_steps.kernel(language, op, part, record)
+-- What the parts of a record's steps are, and k: see above. more(step, of) gives a step further fields; of(ending,
+-- results) makes a part of results { name, node }.
+local function of_record(language, op, part, record, more)
   local k = lowering(language, part, part.dtype, part.stem, record, op.dims)
   k.stride, k.record, k.own = steps.stride, record, lowering(language, part, k.compute, part.stem, record, op.dims)
   k.steps = text.map(record.steps, function(step)
@@ -74,23 +82,96 @@ function lower_steps.kernel(language, op, part, record)
     local function of(ending, results)
       return part_of(lowering(language, part, part.dtype, name .. ending, record, op.dims), op, "point", results)
     end
-    return {
+    local made = {
       name = name, of = step,
       a = of("_a", { { name = "packed", node = step.a } }), b = of("_b", { { name = "packed", node = step.b } }),
       values = of("_values", text.map(step.values, function(value)
         return { name = value.operand.name .. "_", node = value.node }
       end)),
     }
+    return more and more(made, of) or made
   end)
   return k
+end
+
+-- What the contract template of a language gets for a part of sources.lua's and the op's record of steps.
+function lower_steps.kernel(language, op, part, record)
+  return of_record(language, op, part, record)
+end
+
+-- What the stream template of a language gets for a part and the op's record (stream.lua): as above, and of the first
+-- step
+--   gathered   of each step: the record's list, and by their names their places there
+--   rows       of the second step, the part of the values of rows; nil of none
+--   largest    the text of a number that no power of a tile is above, where places rule some out: made of the names
+--              below, and of NAME_lo and NAME_hi of each place along an axis; nil where it is not known
+--   restricted, free   when a mask that places decide may rule out some of a tile's keys, and the part of the values
+--              without such masks; nil where there are none
+--   places, scalars, points   { name, place }, { name, place }, { name, places } of what that reads
+--   powers     the part of record.powers, whose result is "powers_"
+local function add_largest(k, op, made)
+  local node = made.of.values[1].node
+  local places, points, scalars = {}, {}, {}
+  local range, decided = ranges.of(node, function(leaf)
+    local name = leaf.name and leaf.name .. "_"
+    if leaf.op == "position" then
+      places[#places + 1] = { name = name, place = places_of(leaf.k)[1] }
+      return { lo = name .. "lo", hi = name .. "hi" }
+    elseif leaf.op == "points" then
+      points[#points + 1] = { name = name, places = places_of(leaf.k) }
+    elseif leaf.op == "const" then
+      name = k:constant(leaf.value)
+    elseif leaf.op == "scalar" then
+      for place, scalar in ipairs(op.scalars) do
+        scalars[#scalars + 1] = scalar.name == leaf.name and { name = name, place = place } or nil
+      end
+    else
+      return nil
+    end
+    return { lo = name, hi = name }
+  end)
+  local masked = {}
+  made.free = expr.rewrite(node, {
+    select = function(of, args)
+      masked[#masked + 1] = decided[of[1]]
+      return decided[of[1]] and args[2]
+    end,
+  }, {})
+  made.restricted = #masked > 0 and table.concat(masked, " || ") or nil
+  if #places > 0 then
+    made.largest, made.places, made.points, made.scalars = range.hi, places, points, scalars
+  end
+end
+
+function lower_steps.stream(language, op, part, record)
+  return of_record(language, op, part, record, function(made, of)
+    made.gathered = {}
+    for i, name in ipairs(record.gathered) do
+      made.gathered[i], made.gathered[name] = name, i
+    end
+    if made.of == record.steps[2] and #record.rows > 0 then
+      made.rows = of("_rows", text.map(record.rows, function(value)
+        return { name = value.operand.name .. "_", node = value.node }
+      end))
+    end
+    if made.of == record.steps[1] then
+      if record.peak and #made.of.values == 1 then
+        add_largest(lowering(language, part, part.dtype, part.stem, record, op.dims), op, made)
+        local name = made.of.values[1].operand.name .. "_"
+        made.free = made.restricted and of("_free", { { name = name, node = made.free } })
+      end
+      made.powers = of("_powers", { { name = "powers_", node = record.powers } })
+    end
+    return made
+  end)
 end
 
 -- What the nest template of a language gets for a part and the op's record of nests (nest.lua): a lowering with
 -- `record` and `own` as above, and
 --   k.steps    for each step { name, of, terms, values, places, k }: terms has a result NAME_term for each that is
---              gathered, values one for each that is stored and no index; their inputs of kind "hit", "position" and
---              "random" say by place and places at which axes, those of reads.lua by `of` what they are; places: of
---              the loops, in their order, by which indexes count; k: the lowering of both parts
+--              gathered, values one for each that is stored and no index; their inputs that reads.lua has say by `of`
+--              what they are; places: of the loops, in their order, by which indexes count; k: the lowering of both
+--              parts
 function lower_steps.nest(language, op, part, record)
   local k = lowering(language, part, part.dtype, part.stem, record, op.dims, record.random)
   k.record, k.own = record, lowering(language, part, k.compute, part.stem, record, op.dims)
@@ -104,9 +185,7 @@ function lower_steps.nest(language, op, part, record)
       end
       local made = part_of(own, op, name, results)
       for _, x in ipairs(made.point.inputs) do
-        local is_at_axis = x.kind == "hit" or x.kind == "position"
         x.of = record.reads[x.node.name]
-        x.place, x.places = is_at_axis and places_of(x.node.k)[1], places_of(axes.all(op.dims))
       end
       return made
     end

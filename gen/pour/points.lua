@@ -139,6 +139,8 @@ local outside = {
   rows = { step = "call", plain = plain_count },
   unit = { step = "call", plain = plain_text },
   flushed = { step = "call", plain = plain_text },
+  narrowed = { step = "call", plain = plain_text },
+  vanishing = { step = "call", plain = plain_text },
   shared = {
     step = "row",
     plain = function(_, node)

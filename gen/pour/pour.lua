@@ -60,6 +60,8 @@ local function lowered(op, scheduled)
     local kernel = lower_steps.kernel(language, op, part, programs.steps)
     kernel.chain = programs.chain
     return kernel
+  elseif programs.stream then
+    return lower_steps.stream(language, op, part, programs.stream)
   elseif programs.nest then
     return lower_steps.nest(language, op, part, programs.nest)
   end

@@ -3,7 +3,8 @@
 --
 --   { op, parts, reference }
 --   parts[part]     the programs of a part (sources.lua): of contractions `steps` (steps.lua), of chains of these
---                   `chain` (chain.lua) as well; `nest` (nest.lua) of what has no faster program; else `again`
+--                   `chain` (chain.lua) as well; `stream` (stream.lua) of two products with reductions between them;
+--                   `nest` (nest.lua) of what has no faster program; else `again`
 --                   of what is read again in each pass, and where rows stay in registers `held`, and `short` of
 --                   those that few threads share: each may be one of the others
 --   reference       that of the references: reference.lua
@@ -13,6 +14,7 @@ local nest = require "nest"
 local passes = require "passes"
 local reference = require "reference"
 local steps = require "steps"
+local stream = require "stream"
 local text = require "text"
 local types = require "types"
 
@@ -46,6 +48,9 @@ function program.of_part(op, language, part)
   local dtype, template = part.dtype, part.template
   if wanted[template] then
     return by_steps(op, part)
+  elseif template == "stream" then
+    return { stream = op.stream or text.fail(op.where "variants", "variants: %s: expected two products with reductions "
+      .. "between them for this implementation, found %s", op.name, select(2, stream.make(op, op.values))) }
   elseif template == "nest" then
     return { nest = nest.make(op, op.values) }
   end

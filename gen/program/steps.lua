@@ -112,7 +112,7 @@ end
 
 -- Parts a sum's term into two factors, of which neither has more axes than need be; one may be the constant 1, and is
 -- where the term is left whole. Plain numbers are left for the sum: scaled(node) is what they make of it.
-local function part(sum, whole)
+function steps.part(sum, whole)
   local term = sum[1]
   if whole then
     return expr.const(1), term, function(result)
@@ -249,8 +249,10 @@ end
 
 -- ---- how the axes lie ----------------------------------------------------------------------------------------
 
--- Joins places of a list that follow each other in every operand that has one of them.
-local function runs_of(places, operands)
+-- The places of a set, in some order as far as that has them, as runs: those that follow each other in every operand
+-- that has one of them are one.
+function steps.runs(set, order, operands)
+  local places = places_of(set, order)
   local function joined(p, q)
     for _, operand in ipairs(operands) do
       local at
@@ -275,7 +277,8 @@ local function runs_of(places, operands)
   return runs
 end
 
-local function operands_of(record, step)
+-- The operands of a step, in their order among all of its record.
+function steps.operands_of(record, step)
   local used, list = {}, {}
   local roots = { step.a, step.b }
   for i, value in ipairs(step.values) do
@@ -303,7 +306,7 @@ local function order_of(step)
 end
 
 -- Of several operands the order of dimensions of the one that has most of a set.
-local function order_in(operands, set)
+function steps.order_in(operands, set)
   local order, most = {}, 0
   for _, operand in ipairs(operands) do
     local count = count_of(operand.axes & set)
@@ -324,14 +327,14 @@ local function lay_out(record, step)
   if inner and step.a.axes & inner ~= 0 then
     step.a, step.b = step.b, step.a
   end
-  step.operands = operands_of(record, step)
+  step.operands = steps.operands_of(record, step)
   local a, b = step.a.axes, step.b.axes
   local function runs(set, of)
-    return runs_of(places_of(set, of), step.operands)
+    return steps.runs(set, of, step.operands)
   end
   step.batch, step.m = runs(a & b & ~step.over, order), runs(a & ~b & ~step.over, order)
   step.n = runs(b & ~a & ~step.over, order)
-  step.k = runs(step.over, order_in(step.operands, step.over))
+  step.k = runs(step.over, steps.order_in(step.operands, step.over))
 end
 
 -- A step for what a node comes to at each point of its axes: the sum of a times b over some.
@@ -375,7 +378,7 @@ function steps.make(op, values, how)
       if how.stored and #term > 0 and not self.number[term] then
         self:add_points(term)
       end
-      self:add(node, node.k, part(node, how.stored))
+      self:add(node, node.k, steps.part(node, how.stored))
     end
   end)
   for _, value in ipairs(values) do

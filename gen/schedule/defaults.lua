@@ -5,11 +5,13 @@ local text = require "text"
 
 local defaults = {}
 
--- The default rows of an op, of all languages that some backends are of.
+-- The default rows of an op, of all languages that some backends are of: those of its kind, or of its template where a
+-- language has none of that kind.
 local function rows_of(op, backends)
   local rows, seen = {}, {}
   for _, backend in ipairs(backends) do
-    local own = not seen[backend.language] and backend.defaults and backend.defaults[op.kind] or {}
+    local of_kinds = not seen[backend.language] and backend.defaults or {}
+    local own = of_kinds[op.kind] or of_kinds[op.template] or {}
     seen[backend.language] = true
     table.move(own, 1, #own, #rows + 1, rows)
   end

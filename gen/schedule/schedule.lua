@@ -19,7 +19,7 @@ local schedule = {}
 -- the part's type, whether operands have types of their own, and the bits of the numbers computed with; element_of: the
 -- row of types.lua of an operand's elements.
 local function facts(op, part, programs)
-  local width, mixed = types.access(programs.steps and {} or op.operands, part.dtype)
+  local width, mixed = types.access((programs.steps or programs.stream) and {} or op.operands, part.dtype)
   return {
     op = op, part = part, programs = programs, variants = part.variants, width = width, mixed = mixed,
     bits = 8 * types[types.compute(part.dtype)].bytes, elements = programs.again and passes.elements(programs.again),

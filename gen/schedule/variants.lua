@@ -311,7 +311,6 @@ function variants.of(op, backends)
           steps = way.steps, dtypes = made_here, params = params,
           params_text = table.concat(described, " "), params_need = needs_of(parameters, params, "needs"),
           params_features = needs_of(parameters, params, "features"),
-          digits = types.products[params.products] or 0,
           from = prefer.from or 0, to = prefer.to or math.huge, where = where,
         }
       end
@@ -324,7 +323,10 @@ function variants.of(op, backends)
       for _, row in ipairs(by_backend[backend] or {}) do
         if text.contains(row.dtypes, dtype) then
           local features, extensions = types.needs(types.in_memory(op, dtype), backend.kind)
+          local products = row.params.products
           local variant = {
+            digits = types.products[products] or 0, narrowed = products == "narrow" and types[dtype].digits or 0,
+            by_name = not types.may_round(op.products, products),
             dtype = dtype, name = op.name .. "_" .. dtype .. "__" .. row.how, features = { table.unpack(features) },
             needs = { table.unpack(extensions) },
             disabled = not backend.templates[row.template] and op.lacking or backend.disabled,

@@ -139,7 +139,6 @@ static const lathe_bench %s_bench = {
     .noperands = %d, .operands = %s,
     .nscalars = %d, .scalars = %s,
     .nwork = %d, .work = %s,
-    .digits = %d,
     .in_place = %s,
     .cut = %d,
     .gradient_of = %s,
@@ -147,7 +146,7 @@ static const lathe_bench %s_bench = {
   },
 ]], text.c_string(name), text.c_string(op.doc), text.c_string(op.template), text.c_string(op.where()), #op.dims,
     table.concat(text.map(op.dims, text.c_string), ", "), #op.operands, operands, #op.scalars, scalars, #op.work, work,
-    op.digits, tostring(op.in_place), op.cut,
+    tostring(op.in_place), op.cut,
     index_of[op.forward] and string.format("&lathe_ops[%d]", index_of[op.forward] - 1) or "NULL", name)
 end
 
@@ -242,7 +241,8 @@ function dispatch.write(ops, backends)
         text.c_string(v.where),
         not v.backend.templates[v.template] and "NULL"
           or text.c_string("templates/" .. v.backend.language .. "/" .. v.template .. v.backend.extension),
-        v.implementation and text.c_string(v.implementation) or "NULL", tostring(v.digits),
+        v.implementation and text.c_string(v.implementation) or "NULL", tostring(v.digits), tostring(v.narrowed),
+        tostring(v.by_name),
       }
     end
   end
@@ -256,7 +256,7 @@ function dispatch.write(ops, backends)
     "const size_t lathe_op_count = sizeof lathe_ops / sizeof *lathe_ops;\n\n",
     table.concat(externs),
     "\n/* name, op, backend, dtype, features, disabled, run, image, schedule, workspace, ways, "
-    .. "prefer from and to, params, source, template, implementation, digits */\n",
+    .. "prefer from and to, params, source, template, implementation, digits, narrowed, by_name */\n",
     "const lathe_variant lathe_variants[] = {\n", aligned(variant_rows), "};\n",
     "const size_t lathe_variant_count = sizeof lathe_variants / sizeof *lathe_variants;\n\n",
     "const lathe_span lathe_spans[][LATHE_DTYPES] = {\n", table.concat(span_rows), "};\n\n",

@@ -62,8 +62,9 @@ end
 -- position along the axis k), "scalar" (an argument of the op), "points" (how many points the axes k have), "position"
 -- (the point's place along the axis k), "result" (of a step: steps.lua), "tiny" (the type's smallest normal number),
 -- "unit" (the spacing of numbers next to 1, of the digits that kernels compute by), "flushed" (that smallest number in
--- such units where a kernel may take what is below as zero, else 0), "narrow" (1 where results are of a type of 16
--- bits, else 0); and those of passes.lua.
+-- such units where a kernel may take what is below as zero, else 0), "narrowed" (in these units, how far what is
+-- between two products is rounded, or 0), "vanishing" (below what that is lost), "narrow" (1 where results are of a
+-- type of 16 bits, else 0); and those of passes.lua.
 -- mask: the axes that it varies over, none where it is left out.
 function expr.leaf(op, name, node_type, mask, k)
   return intern(op .. " " .. name, { op = op, type = node_type or "r", name = name, k = k }, mask or 0)

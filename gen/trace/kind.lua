@@ -59,6 +59,12 @@ local kinds = {
   { "chain", "sums of products after each other, for each row of a batch", "contract", is_chain },
   { "contract_typed", "sums of products, some of whose factors have a type of their own", "contract", is_typed },
   { "contract", "sums of products", "contract" },
+  {
+    "stream", "two products with reductions between them, over the columns of the first", "nest",
+    function(op)
+      return op.stream ~= false
+    end,
+  },
   { "nest", "what only nests of plain loops do", "nest" },
 }
 

@@ -270,6 +270,17 @@ local function added_in_order(sum)
   return (0.5 * expr.sqrt(count) + expr.leaf("narrow", "") * count / 128) * rounded(sum)
 end
 
+-- What is added to the error of a stream's second product, { sum, factor, other }. What comes of the first one,
+-- `factor`, may be rounded to elements, or vanish where it is below what those tell from 0. Where it is 0, as a mask
+-- makes it, the other factor may not be read, whatever that is.
+local function between(product)
+  local by, least = expr.leaf("narrowed", "narrowed"), expr.leaf("vanishing", "vanishing")
+  local off = by * rounded(product.sum[1]) + least / unit() * rounded(product.other)
+  local is_finite = expr.lt(expr.abs(product.other), math.huge)
+  local unread = expr.all_of(expr.eq(product.factor, 0), expr.negate(is_finite))
+  return expr.sum(expr.select(unread, math.huge, expr.select(expr.gt(by, 0), off, 0)), product.sum.k)
+end
+
 local function factors_of(product, found)
   for i = 1, 2 do
     local factor = product[i]
@@ -341,8 +352,12 @@ local rules = {
   neg = same,
   abs = same,
   detach = same,
+  -- A NaN of 16 bits has lost its sign where a device has converted it.
   copysign = function(_, errors, a, b)
-    return plus(errors(a), flips({ { b, expr.const(0) } }, errors, 2 * expr.abs(a)))
+    local jump = 2 * expr.abs(a)
+    local is_lost = expr.all_of(expr.ne(b, b), expr.gt(expr.leaf("narrow", ""), 0))
+    local lost = expr.select(is_lost, jumped(jump), 0)
+    return plus(plus(errors(a), flips({ { b, expr.const(0) } }, errors, jump)), lost)
   end,
   pow = function(node, errors, a, b)
     local off_a, off_b = errors(a), errors(b)
@@ -427,6 +442,8 @@ local function error_of(node, memo)
         return known and may_be_beyond(argument) and unless_beyond(argument, known) or known
       end, table.unpack(node, 1, #node))
       off = plus(off, added_by_sign(node, memo))
+      local second = memo.second_product
+      off = plus(off, second and rawequal(node, second.sum) and between(second) or nil)
       if memo.in_order then -- as contractions do
         off = plus(off, node.op == "sum" and added_in_order(node) or node.op == "mul" and regrouped(node) or nil)
       end
@@ -452,9 +469,9 @@ end
 -- As much as says that the sign of a zero is left open: judge.c.
 local some = 128
 
--- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}, or as
--- { in_order = true } where kernels add the terms of sums in their order, not in blocks whose rounding errors they
--- carry along, and multiply factors in theirs.
+-- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}, or with in_order = true
+-- where kernels add the terms of sums in their order, not in blocks whose rounding errors they carry along, and
+-- multiply factors in theirs; and with second_product, that of a stream (stream.lua).
 function magnitude.of(node, memo)
   local off, open = error_of(node, begun(memo)) or nil, zero.open(node, memo.signs)
   local either = open and expr.select(expr.all_of(expr.eq(node, 0), open), some * expr.leaf("tiny", ""), 0)

@@ -16,6 +16,7 @@ local axes = require "axes"
 local contractions = require "contraction"
 local expr = require "expr"
 local steps = require "steps"
+local stream = require "stream"
 local text = require "text"
 
 local pattern = {}
@@ -297,6 +298,7 @@ local patterns = {
 --   template  the name of the template that does it: "nest" does what no other does
 --   inner     the axes that a pass goes over, as a set: passes.lua
 --   steps     of a contraction, its record of steps; else false
+--   stream    of two products with reductions between them, their record (stream.lua); else false
 --   lacking   where not every backend has a template that does the pattern, a line that says of one which has none
 --             that there is none, with the nearest that would; else nil
 function pattern.find(op)
@@ -304,12 +306,14 @@ function pattern.find(op)
   for _, row in ipairs(patterns) do
     if row.matches(facts) then
       local found = {
-        template = row.name, inner = row.in_rows and facts.last or facts.all, steps = false,
+        template = row.name, inner = row.in_rows and facts.last or facts.all, steps = false, stream = false,
       }
       if row.describe then
         found.steps = steps.make(op, op.values) or false
         found.template = found.steps and "contract" or "nest"
-        found.lacking = string.format("no faster template does %s; the nearest that one does: %s", row.describe(facts))
+        found.stream = not found.steps and stream.make(op, op.values) or false
+        found.lacking = (found.stream and "on CUDA a stream; on others " or "")
+          .. string.format("no faster template does %s; the nearest that one does: %s", row.describe(facts))
       end
       return found
     end

@@ -81,7 +81,8 @@ local function set_values(op, values)
     return { operand = value.operand, node = expr.rewrite(adopted[value.node], rules, memo) }
   end)
   local found = pattern.find(op)
-  op.template, op.inner, op.lacking, op.steps = found.template, found.inner, found.lacking, found.steps
+  op.template, op.inner, op.lacking = found.template, found.inner, found.lacking
+  op.steps, op.stream = found.steps, found.stream
   for _, operand in ipairs(op.operands) do
     operand.place = pattern.place_of(op, operand)
   end
@@ -283,7 +284,7 @@ end
 -- Whether some kernel adds up terms one after the other, as those of contractions do.
 local function sums_in_order(op)
   for _, variant in ipairs(op.planned) do
-    if variant.template == "contract" then
+    if variant.template == "contract" or variant.template == "stream" then
       return true
     end
   end
@@ -292,7 +293,8 @@ end
 
 -- The magnitudes of the outputs that are numbers: an index has none.
 local function magnitudes_of(op)
-  local found, memo = {}, { in_order = sums_in_order(op) }
+  local found = {}
+  local memo = { in_order = sums_in_order(op), second_product = op.stream and op.stream.second_product }
   for _, value in ipairs(op.values) do
     if value.node.type == "r" then
       found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }

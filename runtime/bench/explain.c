@@ -128,7 +128,7 @@ static void say_dispatch(const selection *s, const task *t, const lathe_variant 
              : prefers
                  ? "the first of those that can run here and prefer so many bytes"
                  : "the first of those that can run here, none of which prefers so many bytes");
-  else if (!lathe_may_be_chosen(v))
+  else if (v->by_name)
     snprintf(text, sizeof text,
              "passed over: it rounds products to %d digits, which the op's spec does not "
              "allow; --variant takes it all the same",

@@ -90,6 +90,7 @@ static problem_leeway leeway_of(const device_call *call) {
   const bool flushes = call->variant->backend->features & LATHE_FLUSHES;
   problem_leeway l = {
       .digits = call->variant->digits,
+      .narrowed = call->variant->narrowed,
       .between = call->on->may_flush[p->dtype].between || flushes,
       .flushed = call->on->may_flush[p->dtype].types | (flushes ? 1u << p->dtype : 0),
   };

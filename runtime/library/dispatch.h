@@ -84,9 +84,8 @@ struct lathe_op {
   const lathe_operand *operands;
   const lathe_scalar *scalars;
   const lathe_arithmetic *work; /* what the traced graph computes, in all */
-  int digits;    /* the fewest to which dispatch may have products rounded; 0: not at all */
-  bool in_place; /* the first output may be the first input */
-  int cut;       /* 1 + the dimension along which calls may be cut; 0: none */
+  bool in_place;                /* the first output may be the first input */
+  int cut;                      /* 1 + the dimension along which calls may be cut; 0: none */
   /* The op of which this one is the gradient, or null: its inputs are those of that op that it needs and d<output>, its
    * outputs d<input>. */
   const lathe_op *gradient_of;
@@ -131,6 +130,8 @@ struct lathe_variant {
   const char
       *implementation; /* the spec's word for this way; null for that by the op's own template */
   int digits; /* to which it rounds factors of products (11: tf32) or sums of them (8: f16); 0: it does not */
+  int narrowed; /* to which it rounds what is between two products; 0: it does not */
+  bool by_name; /* it rounds them further than its op allows: it is for who names it */
 };
 
 /* The table. Ops are sorted by name; variants by op, dtype, then falling preference, so that the first that fits is the
@@ -156,9 +157,6 @@ lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype);
 
 /* How a variant computes its op: the spec's word, or the name of its template. */
 const char *lathe_implementation(const lathe_variant *variant);
-
-/* Whether dispatch may choose it: where it rounds products no further than its op allows. */
-bool lathe_may_be_chosen(const lathe_variant *variant);
 
 /* Null where the variant can run on a device with these features; else the reason, static. */
 const char *lathe_why_not(const lathe_variant *variant, uint64_t features);

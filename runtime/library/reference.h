@@ -45,8 +45,9 @@ struct reference_part {
       type[LATHE_MAX_OPERANDS]; /* for `read`: an input's; LATHE_DTYPES: the reference's own */
   bool narrow;                  /* the call is in a type of 16 bits */
   /* Of the kernels that are checked: the spacing of numbers next to 1, and the smallest normal number in such units
-   * where they may take what is below as zero, else 0. */
-  double unit, flushed;
+   * where they may take what is below as zero, else 0. What is between two products is rounded by so many units,
+   * and vanishes where it is below so much. */
+  double unit, flushed, narrowed, vanishing;
 };
 
 static inline double reference_one_f64(const reference_part *part, int buffer, size_t at) {

@@ -89,11 +89,6 @@ static bool can_run(const lathe_variant *variant, uint64_t features) {
   return !variant->disabled && !variant->backend->disabled && !missing_of(variant, features);
 }
 
-bool lathe_may_be_chosen(const lathe_variant *variant) {
-  return variant->digits == 0 ||
-         (variant->op->digits > 0 && variant->digits >= variant->op->digits);
-}
-
 /* Of GPUs whose kind is not known, as much as the least of them has. */
 static bool has_room(const lathe_variant *variant, const size_t *dim, uint64_t features) {
   return lathe_fits(variant, dim, features & LATHE_SM90A ? 227 << 10 : 99 << 10);
@@ -136,7 +131,7 @@ const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const s
         return v;
       continue;
     }
-    if (!lathe_may_be_chosen(v) || !has_room(v, dim, features))
+    if (v->by_name || !has_room(v, dim, features))
       continue;
     if (bytes >= v->prefer_from && bytes < v->prefer_to)
       return v;

@@ -96,7 +96,7 @@ static bool choice_of(const lathe_tuning_line *line, lathe_kind kind, choice *c)
   for (size_t i = 0; i < span.count; i++) {
     c->variant = &lathe_variants[span.first + i];
     if (strcmp(c->variant->name, line->variant) == 0)
-      return c->variant->backend->kind == kind && lathe_may_be_chosen(c->variant);
+      return c->variant->backend->kind == kind && !c->variant->by_name;
   }
   return false;
 }

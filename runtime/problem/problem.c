@@ -462,7 +462,7 @@ problem_views problem_views_make(const problem *p, problem_leeway leeway) {
       const bool first = !(some & (some - 1)) || !(rest & (rest - 1));
       leeway.operands = some;
       if (first == (turn == 0) && v.count < PROBLEM_VIEWS &&
-          (some || leeway.digits || leeway.between)) {
+          (some || leeway.digits || leeway.narrowed || leeway.between)) {
         v.of[v.count] = problem_by(p, leeway);
         v.count += v.of[v.count] != NULL;
       }

@@ -16,6 +16,7 @@ typedef struct sampling sampling;
 /* What kernels may do besides rounding results to the type that is computed in. */
 typedef struct problem_leeway {
   int digits;        /* to which they round products; 0: all of the type */
+  int narrowed;      /* the same of what is between two products */
   bool between;      /* what is computed may count as zero where it is below the normal range, */
   unsigned flushed;  /* and so may operands and results of these types, a bit for each dtype: */
   unsigned operands; /* of a problem that is solved for it, these are flushed, a bit for each */

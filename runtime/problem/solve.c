@@ -224,6 +224,13 @@ static bool solve_whole(const problem *p, lathe_fn *reference, reference_part *p
   return ok;
 }
 
+/* Half of the smallest element of a type above zero, or what numbers of f32 may be taken for zero below. */
+static double vanishing(lathe_dtype dtype) {
+  const dtype_format *f = lathe_dtype_format_of(dtype), *computed = lathe_dtype_computed(dtype);
+
+  return fmax(ldexp(0.5, f->emin - f->digits + 1), ldexp(1, computed->emin));
+}
+
 bool solve(const problem *p) {
   const dtype_format *computed = lathe_dtype_computed(p->dtype);
   const size_t number = number_size(p->wide);
@@ -236,6 +243,8 @@ bool solve(const problem *p) {
   s.part.read = solve_reader(p->wide);
   s.part.narrow = lathe_dtype_is_narrow(p->dtype);
   s.part.unit = ldexp(1, 1 - (p->leeway.digits ? p->leeway.digits : computed->digits));
+  s.part.narrowed = p->leeway.narrowed ? ldexp(0.5, computed->digits - p->leeway.narrowed) : 0;
+  s.part.vanishing = p->leeway.narrowed ? vanishing(p->dtype) : 0;
   s.part.flushed = p->leeway.between ? ldexp(1, computed->emin) / s.part.unit : 0;
   b = buffers_of(p, number, &s.part);
   if (!p->op->template_name)

@@ -168,7 +168,7 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
   r->source = variant->source;
   r->template_file = variant->template_file;
   r->dispatched = on && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == variant;
-  r->rounds_factors = !lathe_may_be_chosen(variant);
+  r->rounds_factors = variant->by_name;
   r->bytes = lathe_bytes(t->op, t->dtype, t->dim);
   r->flops = lathe_flops(t->op, t->dim);
   r->points = points_of(t) < (double)INT64_MAX ? (uint64_t)points_of(t) : INT64_MAX;

@@ -14,6 +14,15 @@ local function refused_rounding(p, dtypes)
   end
 end
 
+-- Why what is between products cannot be rounded, or nil.
+local function refused_narrowing(p, dtypes)
+  for _, dtype in ipairs(p.products == "narrow" and dtypes or {}) do
+    if dtype ~= "f16" and dtype ~= "bf16" then
+      return "products = narrow: expected the dtypes f16 and bf16 alone, found " .. dtype
+    end
+  end
+end
+
 -- Why tensor cores cannot have a tile, or nil.
 local function refused_tile(p, dtypes)
   for _, dtype in ipairs(dtypes) do
@@ -84,6 +93,10 @@ return {
       { "products", names = { "exact", "tf32" }, default = "exact", short = { tf32 = "tf32" } },
     },
     nest = {},
+    -- products: narrow ones are of what is between them rounded to the operands' type, by tensor cores.
+    stream = {
+      { "products", names = { "exact", "narrow" }, default = "exact", short = { narrow = "narrow" } },
+    },
     chain = {},
     -- products: as those of contract.
     chain_matrix = {
@@ -107,6 +120,7 @@ return {
   implementations = {
     for_loop = { template = "chain" },
     coopmat = { template = "chain_matrix" },
+    stream = { template = "stream" },
     -- Sums of products as products of matrices, and values of no sum for themselves; each sum of what is stored before.
     product = { template = "contract", steps = { points = true } },
     unfused = { template = "contract", steps = { points = true, stored = true } },
@@ -119,7 +133,7 @@ return {
     if params.products == "tf32" and params.unit == "vector" then
       return "products = tf32: expected unit = mma or wgmma, found vector"
     end
-    local refused = refused_rounding(params, dtypes)
+    local refused = refused_rounding(params, dtypes) or refused_narrowing(params, dtypes)
     if refused or params.unit == "mma" or params.unit == "wgmma" then
       return refused or refused_tile(params, dtypes)
     end

@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
     $k.number$ $of.name$[2] = {0, 0};
     //@ end
     if (m + row < step$i$.m_count && there > 0)
-      step$i$.finish_two(m + row, n, sums, there$(table.concat(given)));
+      step$i$.finish_layer(m + row, n, sums, there$(table.concat(given)));
     //@ for _, of in ipairs(left) do
     all.leave(tile$of.tile.number$, line$of.tile.number$, row, n, step$i$.n_count, $of.name$);
     //@ end

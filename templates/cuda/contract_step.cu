@@ -78,11 +78,37 @@ struct $name$ {
   //@ end
 };
 //@ end
+//@ -- The index that an axis has a part of, of those of m, n and the loops: its name, how many points of that one of the
+//@ -- axis has, and the axis's extent, nil where nothing is around it.
+//@ function index_of(step, place)
+//@   local runs = { m = S.core(step, "m"), n = S.core(step, "n") }
+//@   for i, run in ipairs(S.loops_of(step)) do
+//@     runs["loop" .. i .. "_"] = run
+//@   end
+//@   for index, run in pairs(runs) do
+//@     for i, of in ipairs(run) do
+//@       if of == place then
+//@         return index, S.size { table.unpack(run, i + 1) }, i > 1 and S.size { place } or nil
+//@       end
+//@     end
+//@   end
+//@ end
+//@ -- Where a point is along an axis.
+//@ local function position(step, place)
+//@   local index, within, extent = index_of(step, place)
+//@   index = index == "n" and "(n + nth)" or index
+//@   local from = within ~= "1" and ("(%s / (%s))"):format(index, within) or index
+//@   return extent and ("(%s %% %s)"):format(from, extent) or from
+//@ end
 //@ -- The point function of a part at point `nth` of what was read.
 //@ local function compute(step, part, along, count, P, result)
 //@ P.call(part.point, function(x)
 //@   if x.kind == "result" then
 //@     return result
+//@   elseif x.kind == "position" then
+//@     return ("(%s)%s"):format(k.number, position(step, x.place))
+//@   elseif x.kind == "column" then
+//@     return ("gathered[(m - first_m) * %d + %d]"):format(#step.gathered, step.gathered[x.name] - 1)
 //@   end
 //@   local single = count == 1 or S.kind(step, x.operand, along) == "none"
 //@   return (single and "raw.%s.at[0]" or "lathe_number(raw.%s, nth)"):format(x.pointer)
@@ -96,7 +122,30 @@ struct $name$ {
 //@     end
 //@   end
 //@ end
+//@ -- The left factor of a second product, which is in shared memory: stream.h.
+//@ local function factor_between()
+static constexpr int VA = 1;
+static constexpr bool A_ALONG_K = false;
+struct raw_a {
+  number at;
+};
+const number *between, *gathered; /* of the tile's rows: of each term a line, and of each row what was gathered */
+int line;
+size_t first_m, first_k;
+
+template <bool WHOLE> __device__ __forceinline__ void load_a(raw_a &raw, size_t m, size_t k) const {
+  raw.at = between[(k - first_k) * line + (m - first_m)];
+}
+
+__device__ __forceinline__ void make_a(const raw_a &raw, number (&x)[1]) const {
+  x[0] = raw.at;
+}
+//@ return "m", 1
+//@ end
 //@ local function factor(step, made, part, letter, across, P, loops, maps)
+//@ if step.of[letter].op == "column" then
+//@   return factor_between()
+//@ end
 //@ local along, count = made[letter].along, made[letter].count
 //@ local L = letter:upper()
 static constexpr int V$L$ = $count$;
@@ -144,15 +193,15 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@ end
 //@ return along, count
 //@ end
-//@ -- The values that follow `count` sums along n: finish stores them; finish_two, of a layer, those that go to memory, and
-//@ -- gives the others that later layers read; finish_whole, all of them, of a tile whose results are all there and aligned.
-//@ local function finish(step, P, count, layer, whole)
-//@ local part, values = step.values, step.of.values
+//@ -- The values that follow `count` sums along n: finish stores them; finish_layer, of a layer, those that go to memory, and
+//@ -- gives the others that later layers read, and so does finish_free, of values without some masks; finish_whole, all of them, of a tile whose results are all there and aligned.
+//@ local function finish(step, P, count, layer, whole, free)
+//@ local part, values = free or step.values, step.of.values
 //@ local given = {}
 //@ for _, value in ipairs(values) do
 //@   given[#given + 1] = layer and layer.next[value.operand.name] and (", number (&%s_next)[%d]"):format(value.operand.name, count)
 //@ end
-//@ local name = layer and "finish_two" or whole and "finish_whole" or "finish"
+//@ local name = free and "finish_free" or layer and "finish_layer" or whole and "finish_whole" or "finish"
 //@ local flag = whole and "true" or "whole_values"
 __device__ __forceinline__ void $name$(size_t m, size_t n, const number (&sums)[$count$], long long there$(table.concat(given))) const {
   raw_values<$count$> raw;
@@ -180,12 +229,30 @@ __device__ __forceinline__ void $name$(size_t m, size_t n, const number (&sums)[
     //@ end
   }
   //@ for _, value in ipairs(values) do
-  //@ local how = S.kind(step, value.operand, "n")
-  //@ local stride = how == "strided" and S.field(value.operand, "n") or how == "unit" and "1" or "0"
-  //@ if is_stored(value) then
+  //@ local how = is_stored(value) and S.kind(step, value.operand, "n")
+  //@ if how then
   lathe_store_some($value.operand.name$ + $(offset(step, value.operand, { m = "m", n = "n" })), $value.operand.name$_pack,
-      $stride$, there, $(how == "unit" and flag or "false"));
+      $(how == "strided" and S.field(value.operand, "n") or "1"), there, $(how == "unit" and flag or "false"));
   //@ end
+  //@ end
+}
+//@ end
+//@ -- The values of a row, of what was gathered of it.
+//@ local function finish_rows(step, P)
+//@ local part = step.rows
+//@ raw(step, part, "raw_rows", "n", "1")
+
+__device__ __forceinline__ void finish_rows(size_t m) const {
+  raw_rows raw;
+  const size_t n = 0;
+  const long long there = 1;
+  const int nth = 0;
+  (void)raw, (void)n, (void)there, (void)nth;
+  //@ load(step, part, { m = "m" }, "n", 1, "true", "false")
+  //@ prelude(part)
+  //@ compute(step, part, "n", 1, P)
+  //@ for _, value in ipairs(k.record.rows) do
+  $value.operand.name$[$(offset(step, value.operand, { m = "m" }))] = $value.operand.name$_;
   //@ end
 }
 //@ end
@@ -195,20 +262,32 @@ template <int COUNT>
 //@ raw(step, step.values, "raw_values", "n", "COUNT")
 bool whole_values;
 
+//@ if not made.layer or not made.layer.unstored then
 //@ finish(step, P, count)
-//@ if made.layer then
-
-//@ finish(step, P, 2, made.layer)
 //@ end
-//@ if maps then
+//@ if step.rows then
+
+//@ finish_rows(step, P)
+//@ end
+//@ for _, few in ipairs(made.layer and made.layer.counts or {}) do
+
+//@ finish(step, P, few, made.layer)
+//@ if step.free then
+
+//@ finish(step, P, few, made.layer, nil, step.free)
+//@ end
+//@ end
+//@ if maps and not (made.layer and made.layer.unstored) then
 
 //@ finish(step, P, count, nil, true)
 //@ end
 //@ end
 //@ -- maps: whether the copy engine brings factors.
 //@ function define(step, made, P, maps)
-//@ for _, part in ipairs { step.a, step.b, step.values } do
+//@ for _, part in ipairs { step.a, step.b, step.values, step.free or step.rows } do
+//@ if part ~= step.a or step.of.a.op ~= "column" then
 //@ P.define(part.point)
+//@ end
 //@ end
 //@ local loops, names = {}, {}
 //@ for i, run in ipairs(S.loops_of(step)) do
@@ -226,7 +305,7 @@ struct $step.name$ {
   using element = $k.storage$;
   const lathe_args *args;
   size_t m_count, n_count, k_count;
-  //@ for _, loop in ipairs(maps and loops or {}) do
+  //@ for _, loop in ipairs(loops) do
   int $loop.index$_;
   //@ end
   //@ for _, operand in ipairs(step.of.operands) do
@@ -259,7 +338,7 @@ struct $step.name$ {
   /* Points at what the operands have at the indexes of loops around the matrix products. */
   __device__ __forceinline__ void place($(table.concat(names, ", "))) {
     $step.name$ &here = *this;
-    //@ for _, loop in ipairs(maps and loops or {}) do
+    //@ for _, loop in ipairs(loops) do
     $loop.index$_ = (int)$loop.index$;
     //@ end
     char *const temporaries = (char *)args->workspace + $COUNTS$;
@@ -267,9 +346,11 @@ struct $step.name$ {
     //@ S.place(step, loops)
     //@ local stored = operands_of(step.values)
     //@ for _, value in ipairs(step.of.values) do
-    //@   stored[#stored + 1] = value.operand
+    //@   stored[#stored + 1] = (value.operand.output or value.operand.temporary) and value.operand or nil
     //@ end
+    //@ if step.of.a.op ~= "column" then
     whole_a = $(aligned(step, operands_of(step.a), along_a, count_a));
+    //@ end
     whole_b = $(aligned(step, operands_of(step.b), along_b, count_b));
     whole_values = $(aligned(step, stored, "n", 128 // k.spelling.bits));
   }

@@ -30,5 +30,10 @@ return {
     { backend = "cuda" },
     { backend = "cuda", implementation = "for_loop" },
   },
+  stream = {
+    { backend = "cuda", implementation = "stream", products = "narrow", dtypes = { "f16", "bf16" } },
+    { backend = "cuda", implementation = "stream" },
+    { backend = "cuda" },
+  },
   nest = { { backend = "cuda" } },
 }

@@ -202,6 +202,15 @@ template <int THREADS> static __device__ __forceinline__ void lathe_await_first(
   asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
 }
 
+/* Two groups of threads that take turns: one waits for its own, which the other gives it. They differ in time alone. */
+template <int THREADS> static __device__ __forceinline__ void lathe_await_turn(int turn) {
+  asm volatile("bar.sync %0, %1;" ::"r"(turn + 2), "n"(THREADS) : "memory");
+}
+
+template <int THREADS> static __device__ __forceinline__ void lathe_give_turn(int turn) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(turn + 2), "n"(THREADS) : "memory");
+}
+
 /* Four 8 x 8 matrices of 16-bit elements from shared memory, the rows of the nth at the addresses that threads 8 nth ...
  * 8 nth + 7 of a warp have: of each, thread t gets elements 2 (t % 4) and the next of row t / 4, or of a matrix that is
  * TRANSPOSED on the way. */
@@ -277,16 +286,21 @@ static __device__ __forceinline__ void lathe_end_mma() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
+/* What is computed of sums ahead of here is done before what comes after. */
+template <int TILES> static __device__ __forceinline__ void lathe_settle(float (&sums)[TILES][4]) {
+#pragma unroll
+  for (int tile = 0; tile < TILES; tile++)
+    asm volatile(""
+                 : "+f"(sums[tile][0]), "+f"(sums[tile][1]), "+f"(sums[tile][2]),
+                   "+f"(sums[tile][3])::"memory");
+}
+
 /* Waits for all but the last MOST that were ended; sums are to be touched after that alone. */
 template <int MOST, int TILES>
 static __device__ __forceinline__ void lathe_await_mma(float (&sums)[TILES][4]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(MOST) : "memory");
   if (MOST == 0)
-#pragma unroll
-    for (int tile = 0; tile < TILES; tile++)
-      asm volatile(""
-                   : "+f"(sums[tile][0]), "+f"(sums[tile][1]), "+f"(sums[tile][2]),
-                     "+f"(sums[tile][3])::"memory");
+    lathe_settle(sums);
 }
 
 /* How lines lie: 1024 bytes from eight to the next, and with lines of rows 8192 from 64 rows to the next. */
@@ -416,6 +430,9 @@ static __device__ __forceinline__ void lathe_begin_mma() {
 }
 
 static __device__ __forceinline__ void lathe_end_mma() {
+}
+
+template <int TILES> static __device__ __forceinline__ void lathe_settle(float (&)[TILES][4]) {
 }
 
 template <int MOST, int TILES>

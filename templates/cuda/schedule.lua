@@ -7,7 +7,7 @@
 local nest, rows, work = use "../gpu/nest.lua", use "schedule_rows.lua", use "../gpu/work.lua"
 
 local chain, contract = use "schedule_chain.lua", use "schedule_contract.lua"
-local chain_matrix = use "schedule_chain_matrix.lua"
+local chain_matrix, stream = use "schedule_chain_matrix.lua", use "schedule_stream.lua"
 
 local schedule = { rows = rows }
 
@@ -64,6 +64,10 @@ end
 
 function schedule.chain(facts)
   return chain(facts, work)
+end
+
+function schedule.stream(facts)
+  return stream(facts, work)
 end
 
 function schedule.chain_matrix(facts)

@@ -3,8 +3,9 @@
 --   layers, totals   the numbers of the steps of each kind
 --   tiles[t]         what layers read of a block's rows, kept in shared memory: { name, kept, run }; kept: as numbers,
 --                    for a layer before leaves it
---   steps[i].layer   of each layer: { tile, next, stored }: the number of the tile that it reads; the tiles that it
---                    leaves, by the operand's name; and which of its values go to memory
+--   steps[i].layer   of each layer: { tile, next, stored, counts }: the number of the tile that it reads; the tiles
+--                    that it leaves, by the operand's name; which of its values go to memory; and how many of them
+--                    are wanted at once
 --   steps[i].a.exact whether a factor of a total has no more digits than tensor cores take; the same of b
 --   shapes           the blocks: { name, rounds, bm, columns, warps_m, warps_n, stages, threads, at_once }
 --                    rounds: whether f32 is rounded to tf32, but where layers decide something (gen/program/chain.lua)
@@ -142,7 +143,7 @@ local function lay_out(made, record, kinds, width)
         made.tiles[#made.tiles + 1] = tile
         tile.number = #made.tiles
       end
-      made.steps[i].layer = { tile = tile, next = {}, stored = {} }
+      made.steps[i].layer = { tile = tile, next = {}, stored = {}, counts = { 2 } }
       made.steps[i].a.plain, made.steps[i].b.plain = not tile.kept, true
     else
       for _, letter in ipairs { "a", "b" } do

@@ -132,16 +132,17 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
     lathe_end_mma();
   }
 
-  __device__ __forceinline__ void multiply(const uint4 *stage) {
+  /* Of a slice of each factor. */
+  __device__ __forceinline__ void multiply(const uint4 *left, const uint4 *right) {
 #pragma unroll
     for (int k = 0; k < BK; k += STEP) {
       unsigned a[TILES_M][4], b[TILES_N / 2][4];
 #pragma unroll
       for (int i = 0; i < TILES_M; i++)
-        slice_a::template load<true>(a[i], stage, first_m() + i * 16, k);
+        slice_a::template load<true>(a[i], left, first_m() + i * 16, k);
 #pragma unroll
       for (int j = 0; j < TILES_N / 2; j++)
-        slice_b::template load<false>(b[j], stage + slice_a::CHUNKS, first_n() + j * 16, k);
+        slice_b::template load<false>(b[j], right, first_n() + j * 16, k);
 #pragma unroll
       for (int i = 0; i < TILES_M; i++)
 #pragma unroll
@@ -186,7 +187,7 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
       } else {
         __syncthreads();
         copy(k + (size_t)AHEAD * BK, next);
-        multiply(room + stage * STAGE);
+        multiply(room + stage * STAGE, room + stage * STAGE + slice_a::CHUNKS);
       }
       stage = stage + 1 == STAGES ? 0 : stage + 1;
       next = next + 1 == STAGES ? 0 : next + 1;

@@ -15,6 +15,7 @@
 
 #include "bulk.h"
 #include "tensor.h"
+#include "tensor_results.h"
 
 /* Numbers as sums of elements. The second of f16, whose least digits would be below f16's range, is this many times as
  * large, and its products have sums of their own. */
@@ -71,9 +72,7 @@ struct lathe_two_layers {
   static constexpr int PARTS = HIDDEN / TERMS, TILES = HIDDEN / 8, LAST_TILES = COLUMNS / 8;
   static constexpr int STAYING = 32; /* the most slices of matrices that stay */
   static_assert(first::CHUNKS <= SLOT && second::CHUNKS <= SLOT, "a slot has any slice");
-  /* A warp's results in shared memory: half of its rows, some columns at once. */
-  static constexpr int LINE = COLUMNS < 64 ? COLUMNS : 64, CHUNKS = LINE / 4;
-  static_assert(COLUMNS % LINE == 0, "lines are of as many columns");
+  using results = lathe_results_of_warp<COLUMNS>;
 
   /* When slices are there, and when nobody needs them any more. */
   struct ring {
@@ -193,7 +192,7 @@ struct lathe_two_layers {
         const long long there = WHOLE ? 2 : (long long)a.n_count - (long long)column;
         float hidden[2] = {0, 0};
         if (WHOLE || (row < a.m_count && there > 0))
-          known.finish_two(row, column, two, there, hidden);
+          known.finish_layer(row, column, two, there, hidden);
         if (!WHOLE && there < 2)
           hidden[1] = 0;
 #pragma unroll
@@ -208,45 +207,6 @@ struct lathe_two_layers {
       }
   }
 
-  /* Where in shared memory four columns of a row are: in other banks than those of the rows beside it. */
-  static __device__ __forceinline__ int place_of(int row, int chunk) {
-    return row * CHUNKS + (chunk ^ (CHUNKS < 8 ? row : row * 2) % CHUNKS / 2 * 2);
-  }
-
-  /* Stores the results of the warp's sums, but for `lost` rows, a bit for each: through shared memory of its own, for
-   * memory takes whole lines several times as fast. */
-  template <bool WHOLE>
-  static __device__ __forceinline__ void finish(const Second &b, const float (&sums)[LAST_TILES][4],
-                                                uint4 *lines, size_t m, unsigned lost) {
-#pragma unroll
-    for (int half = 0; half < 2; half++)
-#pragma unroll
-      for (int first_of = 0; first_of < COLUMNS; first_of += LINE) {
-#pragma unroll
-        for (int tile = 0; tile < LINE / 8; tile++) {
-          const float(&four)[4] = sums[first_of / 8 + tile];
-          lathe_pack<float, 2> pack;
-          pack.at[0] = four[half * 2];
-          pack.at[1] = four[half * 2 + 1];
-          uint4 *const line = lines + place_of(lane() / 4, tile * 2 + lane() % 4 / 2);
-          lathe_store(reinterpret_cast<float *>(line) + lane() % 2 * 2, pack);
-        }
-        __syncwarp();
-#pragma unroll
-        for (int at = lane(); at < 8 * CHUNKS; at += 32) {
-          const int row = at / CHUNKS, column = first_of + at % CHUNKS * 4;
-          const auto pack =
-              lathe_load<4>(reinterpret_cast<const float *>(lines + place_of(row, at % CHUNKS)));
-          if (WHOLE)
-            b.finish_whole(m + half * 8 + row, column, pack.at, 4);
-          else if (m + half * 8 + row < b.m_count && column < b.n_count &&
-                   !(lost >> (half * 8 + row) & 1))
-            b.finish(m + half * 8 + row, column, pack.at, (long long)(b.n_count - column));
-        }
-        __syncwarp();
-      }
-  }
-
   /* The results of one row by plain arithmetic: hidden values by a thread each, which all of a warp then multiply. */
   static __device__ __forceinline__ void mend(const First &a, const Second &b, size_t row) {
     float sums[(COLUMNS + 31) / 32] = {};
@@ -258,7 +218,7 @@ struct lathe_two_layers {
 #pragma unroll 1
         for (size_t k = 0; k < a.k_count; k++)
           sum[0] = fmaf(float(*a.from_a(row, k)), float(*a.from_b(n, k)), sum[0]);
-        a.finish_two(row, n, sum, 1, hidden);
+        a.finish_layer(row, n, sum, 1, hidden);
       }
 #pragma unroll 1
       for (int nth = 0; nth < 32 && first_of + nth < a.n_count; nth++) {
@@ -367,9 +327,9 @@ struct lathe_two_layers {
         }
       lost = __reduce_or_sync(0xffffffff, lost);
       if (m + ROWS <= b.m_count && b.n_count == COLUMNS && b.whole_values && lost == 0)
-        finish<true>(b, sums[0], lines, first_of, 0);
+        results::template finish<true>(b, sums[0], lines, first_of, 0, 0);
       else
-        finish<false>(b, sums[0], lines, first_of, lost);
+        results::template finish<false>(b, sums[0], lines, first_of, 0, lost);
       lathe_show_tensor_cores();
       __syncwarp();
       give_back(last_row);

@@ -127,7 +127,7 @@ end
 
 -- shapes_of(variant, step, made, number): the list of a step's shapes, made being its record of `steps`.
 return function(facts, work, shapes_of)
-  local record = facts.programs.steps
+  local record = facts.programs.steps or facts.programs.stream
   local made = {
     launch = "templates/gpu/launch_steps.c", steps = {}, variants = {}, counts = 4 * MOST_BLOCKS,
     most_shared = MOST_BLOCKS,
@@ -150,12 +150,15 @@ return function(facts, work, shapes_of)
       for c, shape in ipairs(shapes[s]) do
         shape.depth = shape.numbers > 0 and DEPTH * (shape.chains or 1) or nil
         steps[s].cuts[c] = {
-          name = shape.name, rows = shape.rows, columns = shape.columns, bm = shape.bm, bn = shape.bn,
+          name = shape.name, rows = shape.rows, columns = shape.columns, bm = shape.bm,
+          bn = not shape.of_rows and shape.bn or nil,
           terms = shape.terms or math.max(256, shape.bk),
           at_once = shape.at_once, threads = shape.threads,
           subgroups = shape.subgroups, side = shape.side, shared = shape.shared, architecture = shape.architecture,
-          most = MOST_BLOCKS, depth = shape.depth, number = shape.number, left = shape.numbers * facts.bits // 8,
+          most = shape.most or MOST_BLOCKS, depth = shape.depth, number = shape.number,
+          left = shape.numbers * facts.bits // 8,
           stays = shape.stays, rate = shape.rate, start = shape.start, maps = shape.maps,
+          extents = shape.extents,
         }
       end
     end

@@ -124,6 +124,12 @@ template <int REGISTERS> static inline void lathe_take_registers() {
 template <int THREADS> static inline void lathe_await_first() {
   emulator_await_first(THREADS);
 }
+
+template <int THREADS> static inline void lathe_await_turn(int) {
+}
+
+template <int THREADS> static inline void lathe_give_turn(int) {
+}
 #endif
 
 #endif

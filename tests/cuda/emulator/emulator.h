@@ -464,6 +464,9 @@ static inline void lathe_end_mma() {
   emulator_end_multiplying();
 }
 
+template <int TILES> static inline void lathe_settle(float (&)[TILES][4]) {
+}
+
 template <int MOST, int TILES> static inline void lathe_await_mma(float (&)[TILES][4]) {
   emulator_await_products(MOST);
   emulator_exchange(0); /* of all of a warp */

@@ -1,0 +1,116 @@
+-- Between which numbers a graph lies over a range of points, as text: for kernels that leave out what a mask rules out.
+-- Only places, counts, scalars and constants are known; whatever else is read may be any number. Arithmetic is the
+-- kernels' own, whose rounding keeps the order of numbers, so that what they compute at a point of the range is within.
+-- The text is of C++, in which `number` is the type that is computed in.
+
+local ranges = {}
+
+local ANY = { lo = "-INFINITY", hi = "INFINITY", any = true } -- any number, NaN too
+local EITHER = { may = "true", may_not = "true" }
+
+local function less(a, b, or_equal)
+  local op = or_equal and "<=" or "<"
+  return { may = ("(%s %s %s)"):format(a.lo, op, b.hi), may_not = ("!(%s %s %s)"):format(a.hi, op, b.lo) }
+end
+
+local function equal(a, b)
+  return {
+    may = ("(%s <= %s && %s <= %s)"):format(a.lo, b.hi, b.lo, a.hi),
+    may_not = ("!(%s == %s && %s == %s)"):format(a.lo, b.hi, b.lo, a.hi),
+  }
+end
+
+-- Of comparisons: when one may hold, and when it may not.
+local comparisons = {
+  lt = function(a, b) return less(a, b) end, le = function(a, b) return less(a, b, true) end,
+  gt = function(a, b) return less(b, a) end, ge = function(a, b) return less(b, a, true) end,
+  eq = equal,
+  ne = function(a, b)
+    local is = equal(a, b)
+    return { may = is.may_not, may_not = is.may }
+  end,
+}
+local masks = {
+  all_of = function(a, b)
+    return { may = ("(%s && %s)"):format(a.may, b.may), may_not = ("(%s || %s)"):format(a.may_not, b.may_not) }
+  end,
+  any_of = function(a, b)
+    return { may = ("(%s || %s)"):format(a.may, b.may), may_not = ("(%s && %s)"):format(a.may_not, b.may_not) }
+  end,
+  negate = function(a) return { may = a.may_not, may_not = a.may } end,
+}
+
+local function both(f, a, b)
+  return { lo = ("%s(%s, %s)"):format(f, a.lo, b.lo), hi = ("%s(%s, %s)"):format(f, a.hi, b.hi) }
+end
+
+-- Of numbers that are all known.
+local numbers = {
+  add = function(a, b)
+    return { lo = ("(%s + %s)"):format(a.lo, b.lo), hi = ("(%s + %s)"):format(a.hi, b.hi) }
+  end,
+  sub = function(a, b)
+    return { lo = ("(%s - %s)"):format(a.lo, b.hi), hi = ("(%s - %s)"):format(a.hi, b.lo) }
+  end,
+  neg = function(a) return { lo = ("(-%s)"):format(a.hi), hi = ("(-%s)"):format(a.lo) } end,
+  abs = function(a)
+    local most = "lathe_most<number>(%s, %s)"
+    return { lo = most:format(most:format(a.lo, "-" .. a.hi), "0"), hi = most:format("-" .. a.lo, a.hi) }
+  end,
+  min = function(a, b) return both("lathe_least<number>", a, b) end,
+  max = function(a, b) return both("lathe_most<number>", a, b) end,
+  floor = function(a) return { lo = ("floor(%s)"):format(a.lo), hi = ("floor(%s)"):format(a.hi) } end,
+}
+
+-- A factor or divisor that is a constant above zero: places are multiplied by such, and divided.
+local function by_constant(op)
+  return function(node, of)
+    for at = op == "*" and 1 or 2, 2 do
+      local constant, other = node[at], of(node[3 - at])
+      if constant.op == "const" and constant.value > 0 and constant.value < math.huge and not other.any then
+        local by = of(constant).lo
+        return { lo = ("(%s %s %s)"):format(other.lo, op, by), hi = ("(%s %s %s)"):format(other.hi, op, by) }
+      end
+    end
+    return ANY
+  end
+end
+local products = { mul = by_constant "*", div = by_constant "/" }
+
+-- The range { lo, hi } of a node of numbers; any is set where nothing is known of it. leaf(node) gives that of a place,
+-- a count, a scalar or a constant, or nil. Then a table of the masks under it that places decide: when one may not
+-- hold.
+function ranges.of(root, leaf)
+  local known, decided = {}, {}
+  local function of(node)
+    if known[node] then
+      return known[node]
+    end
+    local a, b, c = node[1] and of(node[1]), node[2] and of(node[2]), node[3] and of(node[3])
+    local made = #node == 0 and leaf(node)
+    if made then
+      known[node] = made
+    elseif comparisons[node.op] then
+      known[node] = (a.any or b.any) and EITHER or comparisons[node.op](a, b)
+      decided[node] = known[node] ~= EITHER and known[node].may_not or nil
+    elseif node.type == "m" then
+      known[node] = masks[node.op] and masks[node.op](a, b) or EITHER
+      decided[node] = decided[node[1]] and (not node[2] or decided[node[2]]) and known[node].may_not or nil
+    elseif node.op == "select" then
+      known[node] = {
+        lo = ("(%s ? %s ? lathe_least<number>(%s, %s) : %s : %s)"):format(a.may, a.may_not, b.lo, c.lo, b.lo, c.lo),
+        hi = ("(%s ? %s ? lathe_most<number>(%s, %s) : %s : %s)"):format(a.may, a.may_not, b.hi, c.hi, b.hi, c.hi),
+        any = b.any and c.any,
+      }
+    elseif products[node.op] then
+      known[node] = products[node.op](node, of)
+    else
+      local rule = numbers[node.op]
+      known[node] = rule and not (a.any or b and b.any) and rule(a, b) or ANY
+    end
+    return known[node]
+  end
+  return of(root), decided
+end
+
+return ranges

@@ -1,0 +1,91 @@
+/* stream_rows.h - what is gathered of rows between two products (stream.h, stream_tensor.h).
+ *
+ * A struct Rows says what:
+ *   number, PEAK, POWERED           whether there is a peak, and whether the second's factor is below it
+ *   RESULTS, SUMS                   how many numbers there are at a point, and sums over a row
+ *   results(c, m, n, sums, there, to)   the numbers at points of the first product
+ *   rows_at(c, m, rows)             where some rows lie along axes, of which masks are made
+ *   skips(at, c, n, keys)           whether no key of a tile counts in any of these
+ *   FREE, is_free(at, c, n, keys)   whether masks by places are told apart, and all keys of a tile count by them
+ *   power(x, peak)                  e^(x - peak)
+ *   scale(sums, by)                 makes the sums that are below a peak smaller
+ *   take(sums, power, of)           adds the terms at a point
+ *   factor(power, of)               the second product's factor there
+ *   finish_rows(c, m)               stores the values of a row of the second product */
+#ifndef LATHE_STREAM_ROWS_H
+#define LATHE_STREAM_ROWS_H
+
+#include "kernel.h"
+
+/* The places along an axis that a range of indexes has, of which each `within` have one; extent: 0 where nothing is
+ * around the axis. */
+struct lathe_range {
+  size_t from, to;
+};
+
+static __device__ __forceinline__ lathe_range lathe_places(size_t from, size_t to, size_t within,
+                                                           size_t extent) {
+  const size_t first = from / within, last = to / within;
+  if (extent == 0)
+    return {first, last};
+  if (first / extent != last / extent)
+    return {0, extent - 1};
+  return {first % extent, last % extent};
+}
+
+template <typename N> static __device__ __forceinline__ N lathe_least(N a, N b) {
+  return a < b ? a : b;
+}
+
+template <typename N> static __device__ __forceinline__ N lathe_most(N a, N b) {
+  return a > b ? a : b;
+}
+
+/* The next tile of keys that counts, from one on; where there is none, the number of keys. */
+template <typename Rows, int KEYS, typename First>
+static __device__ __forceinline__ size_t lathe_next_tile(const typename Rows::rows_at &at,
+                                                         const First &c, size_t key) {
+  while (key < c.n_count && Rows::skips(at, c, key, KEYS))
+    key += KEYS;
+  return key < c.n_count ? key : c.n_count;
+}
+
+/* The larger of two; NaN where either is. */
+static __device__ __forceinline__ double lathe_peak_of(double a, double b) {
+  return a != a || a > b ? a : b;
+}
+
+static __device__ __forceinline__ float lathe_peak_of(float a, float b) {
+  return lathe_extreme_of<true>(a, b);
+}
+
+/* A peak that powers can be below: 0 where they all were -infinity so far, so that they are 0. Where that is so to the
+ * end, lathe_lost. */
+template <typename N> static __device__ __forceinline__ N lathe_peak_below(N peak) {
+  return peak == -INFINITY ? N(0) : peak;
+}
+
+/* By how much what was gathered below one peak is larger than below the next. */
+template <typename Rows, typename N>
+static __device__ __forceinline__ N lathe_shrink(N from, N to) {
+  return from == to ? N(1) : Rows::power(from, to);
+}
+
+/* The same, and e^x below, of what is rounded to 16 bits later: off by 2 ulp, and nothing below the normal range. */
+static constexpr float LATHE_LOG2_E = 1.44269504f;
+
+static __device__ __forceinline__ float lathe_shrink_near(float from, float to) {
+  return from == to ? 1 : lathe_power((from - to) * LATHE_LOG2_E);
+}
+
+static __device__ __forceinline__ float lathe_power_near(float x, float peak_of_two) {
+  return lathe_power(fmaf(x, LATHE_LOG2_E, -peak_of_two));
+}
+
+/* What a row's sums are multiplied by in the end: NaN where infinity was subtracted from itself at each of some keys. */
+template <typename Rows, typename N>
+static __device__ __forceinline__ N lathe_lost(N peak, size_t keys) {
+  return Rows::PEAK && peak == -INFINITY && keys > 0 ? N(NAN) : N(1);
+}
+
+#endif

@@ -1,0 +1,62 @@
+-- Two products with reductions between them, for test_stream.sh: masks by places, operands and functions between the
+-- products, outputs of rows, operands of any order, and what no tile of tensor cores has.
+
+local function declare(name, dtypes, inputs, outputs, compute, keys)
+  keys = keys or {}
+  local size = { "S" }
+  for _, shape in pairs(inputs) do
+    for _, dim in ipairs(shape) do
+      size[dim] = 9
+    end
+  end
+  op(name) {
+    doc = name, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
+    dtypes = dtypes, ulp = { f64 = 6, f32 = 6, f16 = 1, bf16 = 1 }, products = keys.products,
+  }
+end
+
+local narrow = { products = "narrow" }
+local by_heads = { q = { "b", "h", "g", "s", "d" }, k = { "b", "h", "t", "d" }, v = { "b", "h", "t", "e" } }
+
+-- Queries of a group are rows of one tile, of which each begins its places anew; the last query sees all keys.
+declare("causal", { "f32", "f16", "bf16" }, by_heads, { o = { "b", "h", "g", "s", "e" } }, function(q, k, v)
+  local score = select(le(position "t", position "s" + count "t" - count "s"), sum(q * k, "d"), -inf)
+  local p = exp(score - max(score, "t"))
+  return sum(p * v, "t") / sum(p, "t")
+end, narrow)
+
+-- A window, of whose keys none may be left; scores that are bounded and biased by distance, by heads; rows' sums too.
+declare("window", { "f16" }, { q = by_heads.q, k = by_heads.k, v = by_heads.v, slope = { "h" } },
+  { o = { "b", "h", "g", "s", "e" }, l = { "b", "h", "g", "s" } }, function(q, k, v, slope, width)
+    local away = position "s" - position "t"
+    local score = 30 * tanh(sum(q * k, "d") / 30) - slope * abs(away)
+    score = select(lt(abs(away), width), score, -inf)
+    local m = max(score, "t")
+    local p = exp(score - m)
+    return { o = sum(p * v, "t") / sum(p, "t"), l = m + log(sum(p, "t")) }
+  end, { scalars = { width = 70 }, products = "narrow" })
+
+-- A bias at each point, and a key that is not there; softmax ahead of the product; heads between the axes of a matrix.
+declare("biased", { "f16" },
+  { q = { "b", "s", "h", "d" }, k = { "b", "t", "h", "d" }, v = { "b", "t", "h", "e" }, bias = { "h", "s", "t" }, sink = { "h" } },
+  { o = { "b", "s", "h", "e" } }, function(q, k, v, bias, sink)
+    local score = sum(q * k, "d") + bias
+    local m = max(score, "t")
+    local p = exp(score - m)
+    return sum(p / (sum(p, "t") + exp(sink - m)) * v, "t")
+  end, narrow)
+
+-- Two numbers at each point, and a key whose elements are far apart.
+declare("weighted", { "f64", "f32" }, { q = { "s", "d" }, k = { "d", "t" }, v = { "e", "t" }, w = { "s", "t" } },
+  { o = { "s", "e" } }, function(q, k, v, w)
+    local score = 0.25 * sum(q * k, "d")
+    local p = exp(score - max(score, "t"))
+    return sum(p * w * v, "t") / sum(p, "t")
+  end)
+
+-- No power at all.
+declare("normed", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e" } }, { o = { "s", "e" } },
+  function(q, k, v)
+    local score = max(sum(q * k, "d"), 0)
+    return sum(score * v, "t") / (max(score, "t") + 1)
+  end)
