@@ -99,16 +99,7 @@ function lower_steps.kernel(language, op, part, record)
   return of_record(language, op, part, record)
 end
 
--- What the stream template of a language gets for a part and the op's record (stream.lua): as above, and of the first
--- step
---   gathered   of each step: the record's list, and by their names their places there
---   rows       of the second step, the part of the values of rows; nil of none
---   largest    the text of a number that no power of a tile is above, where places rule some out: made of the names
---              below, and of NAME_lo and NAME_hi of each place along an axis; nil where it is not known
---   restricted, free   when a mask that places decide may rule out some of a tile's keys, and the part of the values
---              without such masks; nil where there are none
---   places, scalars, points   { name, place }, { name, place }, { name, places } of what that reads
---   powers     the part of record.powers, whose result is "powers_"
+-- Gives the first step of a stream `largest`, and what stands below it there.
 local function add_largest(k, op, made)
   local node = made.of.values[1].node
   local places, points, scalars = {}, {}, {}
@@ -143,6 +134,16 @@ local function add_largest(k, op, made)
   end
 end
 
+-- What the stream template of a language gets for a part and the op's record (stream.lua): as above, and of the first
+-- step
+--   gathered   of each step: the record's list, and by their names their places there
+--   rows       of the second step, the part of the values of rows; nil of none
+--   largest    the text of a number that no power of a tile is above, where places rule some out: made of the names
+--              below, and of NAME_lo and NAME_hi of each place along an axis; nil where it is not known
+--   restricted, free   when a mask that places decide may rule out some of a tile's keys, and the part of the values
+--              without such masks; nil where there are none
+--   places, scalars, points   { name, place }, { name, place }, { name, places } of what that reads
+--   powers     the part of record.powers, whose result is "powers_"
 function lower_steps.stream(language, op, part, record)
   return of_record(language, op, part, record, function(made, of)
     made.gathered = {}

@@ -67,12 +67,12 @@ local function is_plain(node)
   return plain
 end
 
--- The factors of a term, in the order of a walk through its products, and what is a plain number. A quotient is one
--- factor, for (a * b) / c may be finite where a / c is not.
-local function factors_of(term)
+-- The factors of a term, in the order of a walk through its products, and those that is_apart tells to be apart: for
+-- steps.scaled. A quotient is one factor, for (a * b) / c may be finite where a / c is not.
+function steps.factors_of(term, is_apart)
   local factors, plain = {}, {}
   local function walk(node)
-    if is_plain(node) then
+    if is_apart(node) then
       plain[#plain + 1] = { node = node }
     elseif node.op == "mul" then
       walk(node[1])
@@ -80,7 +80,7 @@ local function factors_of(term)
     elseif node.op == "neg" then
       plain[#plain + 1] = { node = expr.const(-1) }
       walk(node[1])
-    elseif node.op == "div" and is_plain(node[2]) then
+    elseif node.op == "div" and is_apart(node[2]) then
       walk(node[1])
       plain[#plain + 1] = { node = node[2], divides = true }
     else
@@ -89,6 +89,14 @@ local function factors_of(term)
   end
   walk(term)
   return factors, plain
+end
+
+-- What the factors that are apart make of the sum of the others' products.
+function steps.scaled(node, plain)
+  for _, number in ipairs(plain) do
+    node = number.divides and node / number.node or node * number.node
+  end
+  return node
 end
 
 -- The product of those factors of a term that are `wanted` by their number, as the term puts them together; nil for
@@ -119,7 +127,7 @@ function steps.part(sum, whole)
       return result
     end
   end
-  local factors, plain = factors_of(term)
+  local factors, plain = steps.factors_of(term, is_plain)
   local best
   local ways = #factors <= most_factors and 1 << math.max(#factors - 1, 0) or 1
   for way = 0, ways - 1 do -- the bits say which factors after the first are b's
@@ -149,13 +157,9 @@ function steps.part(sum, whole)
     local of_b = i > 1 and best.way & 1 << i - 2 ~= 0
     in_a[i], in_b[i] = not of_b, of_b
   end
-  local function scaled(node)
-    for _, number in ipairs(plain) do
-      node = number.divides and node / number.node or node * number.node
-    end
-    return node
+  return gather(term, in_a) or expr.const(1), gather(term, in_b) or expr.const(1), function(result)
+    return steps.scaled(result, plain)
   end
-  return gather(term, in_a) or expr.const(1), gather(term, in_b) or expr.const(1), scaled
 end
 
 -- ---- what is computed where ----------------------------------------------------------------------------------

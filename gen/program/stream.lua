@@ -26,6 +26,7 @@
 local contraction = require "contraction"
 local expr = require "expr"
 local steps = require "steps"
+local text = require "text"
 
 local stream = {}
 
@@ -81,33 +82,22 @@ end
 -- The factors of a sum's term: { powered, inside, outside(node) }: whether one is e^(x - peak), a list of the others,
 -- and what makes of the sum of their products that of the term.
 local function parse(sum, peak)
-  local made, around = { powered = false, inside = {} }, {}
-  local function walk(node)
+  local made = { powered = false, inside = {} }
+  local factors, around = steps.factors_of(sum[1], function(node)
+    return node.axes & sum.k == 0
+  end)
+  for _, node in ipairs(factors) do
     local below = node.op == "exp" and node[1].op == "sub" and node[1]
-    if node.axes & sum.k == 0 then
-      around[#around + 1] = { node = node }
-    elseif node.op == "mul" then
-      walk(node[1])
-      walk(node[2])
-    elseif node.op == "neg" then
-      around[#around + 1] = { node = expr.const(-1) }
-      walk(node[1])
-    elseif node.op == "div" and node[2].axes & sum.k == 0 then
-      around[#around + 1] = { node = node[2], divides = true }
-      walk(node[1])
-    elseif peak and below and rawequal(below[2], peak) and rawequal(below[1], peak[1]) and not made.powered then
+    if peak and below and rawequal(below[2], peak) and rawequal(below[1], peak[1]) and not made.powered then
       made.powered = true
     else
       table.insert(made.inside, node)
     end
   end
-  walk(sum[1])
   function made.outside(node, rewrite)
-    for _, factor in ipairs(around) do
-      local by = rewrite(factor.node)
-      node = factor.divides and node / by or node * by
-    end
-    return node
+    return steps.scaled(node, text.map(around, function(factor)
+      return { node = rewrite(factor.node), divides = factor.divides }
+    end))
   end
   return made
 end
@@ -148,11 +138,10 @@ function stream.make(op, values)
   second.leaf = expr.leaf("result", second.name, "r", second.axes)
   local record = {
     steps = { first, second }, peak = found.peak and "peak" or nil, sums = {}, gathered = {}, rows = {},
-    temporaries = {},
-    operands = { table.unpack(op.operands) },
+    temporaries = {}, operands = { table.unpack(op.operands) },
   }
   local in_tile = { [product] = scaled(first.leaf) }
-  -- What is computed of a column of the product; nil where that is of something else as well.
+  -- Takes up what is computed of a column of the product; false where that is of something else as well.
   local function between(name, node)
     node = expr.rewrite(node, {}, in_tile)
     if node.op ~= "const" or node.value ~= 1 then

@@ -132,7 +132,7 @@ static void say_dispatch(const selection *s, const task *t, const lathe_variant 
     snprintf(text, sizeof text,
              "passed over: it rounds products to %d digits, which the op's spec does not "
              "allow; --variant takes it all the same",
-             v->digits);
+             v->digits ? v->digits : v->narrowed);
   else if (tuned)
     snprintf(text, sizeof text, "passed over: a tuning file has %s as the fastest", chosen->name);
   else if (!prefers)

@@ -35,12 +35,16 @@ here.place($(table.concat(places, ", ")));
 //@ local function begin(shape, loops, matrices, block)
 const lathe_work work($shape.bm$, $shape.bn$, here.m_count, here.n_count, $matrices$$block$);
 //@ end
-//@ local function terms(shape, loops)
+//@ -- The indexes of the loops around the matrix of a block's work.
+//@ function matrix_of(loops)
 size_t rest = work.matrix;
 //@ for i = #loops, 1, -1 do
 const size_t loop$i$ = rest % loops$i$;
 rest /= loops$i$;
 //@ end
+//@ end
+//@ local function terms(shape, loops)
+//@ matrix_of(loops)
 const size_t each = lathe_times(lathe_times(here.k_count, $shape.bk$), work.parts) * $shape.bk$;
 const size_t from = work.part * each < here.k_count ? work.part * each : here.k_count;
 const size_t to = here.k_count - from < each ? here.k_count : from + each;

@@ -8,6 +8,7 @@
 //@ local P = use "parts.cu"
 //@ local S = use "../c/contract_step.c"
 //@ local T = use "contract_step.cu"
+//@ local K = use "contract_kernel.cu"
 //@ local record = k.record
 //@ local first, second = k.steps[1], k.steps[2]
 //@ for i, step in ipairs(k.steps) do
@@ -191,11 +192,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   if (step2.m_count == 0 || $columns$ == 0 || $matrices$ == 0)
     return;
   const lathe_work work($shape.bm$, $shape.bn$, step2.m_count, $columns$, $matrices$);
-  size_t rest = work.matrix;
-  //@ for i = #loops, 1, -1 do
-  const size_t loop$i$ = rest % loops$i$;
-  rest /= loops$i$;
-  //@ end
+  //@ K.matrix_of(loops)
   //@ local m = "work.m"
   //@ if first.largest then
   //@ m = "m"
