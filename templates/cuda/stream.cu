@@ -100,9 +100,8 @@ struct $rows$ {
     //@ end
 
     __device__ __forceinline__ rows_at(const $first.name$ &c, size_t m, int rows) {
-      const lathe_args *args = c.args;
-      const size_t last = c.m_count - m < rows ? c.m_count - 1 : m + rows - 1;
-      (void)args, (void)last;
+      [[maybe_unused]] const lathe_args *args = c.args;
+      [[maybe_unused]] const size_t last = c.m_count - m < rows ? c.m_count - 1 : m + rows - 1;
       //@ for _, of in ipairs(first.places or {}) do
       //@ local index = T.index_of(first, of.place)
       //@ if not is_of_keys(of) then
