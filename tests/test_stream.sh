@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_stream.sh - streams (tests/specs-stream) by CUDA on tests/cuda/emulator, in each way to cut them, and faults planted
-# in their templates, which the check must find. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH.
+# test_stream.sh - streams (tests/specs-stream) on this processor, and by CUDA on tests/cuda/emulator in each way to cut them;
+# and faults planted in their templates, which the check must find. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -11,11 +11,52 @@ cp "$LATHE_SRC"/tests/specs-stream/* "$tmp/tree/specs/"
 shows() { # shows OP TEXT: what its program is
   "$LATHE_GEN" --src "$tmp/tree" show "$1" --stage program | tr -s ' \n' ' ' | grep -F -e "$2"
 }
-is 'finds streams' shows causal 'stream of causal_f32__cuda_stream'
+is 'finds streams' shows causal 'stream of causal_f32__avx512_stream'
 is 'has queries of a group as rows' shows causal 'm = { g s }, n = { t }, k = { d }'
 is 'finds what is gathered with a maximum' shows window 'sum1 = sum of e^(power - peak)'
 is 'takes what does not vary over keys out of a sum' shows biased 'step2 / (sum1 + exp('
 is 'has sums without powers' shows normed 'between = weight'
+
+# fault RUN FILE FROM TO OPTION...: with that in place of a text of templates/FILE, RUN OPTION... finds wrong rows
+fault() {
+  run=$1 file=$2
+  plant "$tmp/tree/templates/$file" "$3" "$4" && ninja out/bench
+  built=$?
+  shift 4
+  "$run" --check-only --seed 3470038501 --variant '*stream*' "$@" >"$tmp/rows" 2>&1
+  wrong=$?
+  cp "$LATHE_SRC/templates/$file" "$tmp/tree/templates/$file"
+  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
+}
+grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40
+
+mkdir -p "$tmp/cpu/out" && cd "$tmp/cpu" || exit 1
+is 'configures for processors' configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-vulkan --disable-cuda --disable-amx
+is 'takes the runtime' reuse
+is 'builds kernels in C' ninja out/bench
+on_cpu() { out/bench --backend cpu "$@"; }
+right_on_cpu() { # all rows are, and there are some
+  on_cpu --dtype all --check-only --variant '*stream*' "$@" >"$tmp/rows" 2>&1
+  grep -E -A 3 'wrong' "$tmp/rows"
+  grep -q -E '^[0-9]+ rows: [1-9][0-9]* right, 0 wrong' "$tmp/rows"
+}
+# Parts of tiles, of vectors and of blocks of keys; rows for several blocks; values that are packed, and that are not.
+is 'is right in C' right_on_cpu --size "$grouped,b=2xh=1xg=3xs=150xt=300xd=72xe=136,b=1xh=1xg=1xs=1xt=1xd=1xe=1" \
+  --op causal,window
+is 'is right in C of biases at points' right_on_cpu --op biased --size b=2xh=3xs=70xt=540xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
+is 'is right in C without powers, and of keys that lie apart' right_on_cpu --op weighted,normed \
+  --size s=70xt=540xd=24xe=40,s=9xt=70xd=72xe=136,s=3xt=20xd=2100xe=3
+is 'is right in C of special values' right_on_cpu --op causal,window --special nan,inf,zero,denormal \
+  --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
+is 'finds sums that are not made smaller' fault on_cpu c/stream.c 'sums[(i + nth) * r->width + j] *= by;' ';' \
+  --op weighted --dtype f32 --size s=20xt=600xd=24xe=40
+is 'finds a row whose last keys are not gathered' fault on_cpu c/stream.c '//@ vectors("keys", function(lanes)
+  //@ for i = 0' '//@ vectors("(keys - 1)", function(lanes)
+  //@ for i = 0' --op weighted --dtype f32 --size s=20xt=60xd=24xe=40
+is 'finds a tile left out' fault on_cpu c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
+  --op window --dtype f16 --size "$grouped"
+is 'finds a mask that is not asked' fault on_cpu c/stream.c 'const bool is_free = ' 'const bool is_free = true || ' \
+  --op causal --dtype f16 --size "$grouped"
 
 if ! command -v "${CXX:-c++}" >/dev/null; then
   echo 'skipped: streams by CUDA on the processor: there is no C++ compiler'
@@ -30,7 +71,6 @@ is 'takes the runtime' reuse
 is 'builds kernels' ninja out/bench
 streams() { emulated --variant '*stream*' "$@"; }
 # Tiles of 64 and 128 rows, keys and columns, and parts of them; terms for both depths, and beyond both.
-grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40
 is 'is right' streams --op causal,window --size "$grouped,b=2xh=1xg=1xs=150xt=200xd=72xe=136"
 is 'is right of biases at points' streams --op biased --size b=2xh=3xs=70xt=140xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right by plain arithmetic' streams --op weighted,normed --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
@@ -38,22 +78,14 @@ is 'is right of many terms' streams --op causal --size b=1xh=1xg=3xs=20xt=90xd=2
 is 'is right where rows are not aligned' streams --op causal --size b=1xh=2xg=1xs=40xt=70xd=23xe=21
 is 'is right of special values' streams --op causal,window --special nan,inf,zero,denormal --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
 
-# fault OP DTYPE FILE FROM TO SIZE: with that in place of a text some rows are wrong
-fault() {
-  plant "$tmp/tree/templates/cuda/$3" "$4" "$5" && ninja out/bench
-  built=$?
-  LD_LIBRARY_PATH=. out/bench --backend cuda --check-only --seed 3470038501 --variant '*stream*' --op "$1" --dtype "$2" \
-    --size "$6" >"$tmp/rows" 2>&1
-  wrong=$?
-  cp "$LATHE_SRC/templates/cuda/$3" "$tmp/tree/templates/cuda/$3"
-  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
-}
-is 'finds sums that are not made smaller' fault causal bf16 stream_tensor.h 'shrink(second, i, half, by);' '' "$grouped"
-is 'finds keys that are not gathered' fault weighted f32 stream.h 'sums.add(b, r.s.second, m, n, key, key + keys);' \
-  'sums.add(b, r.s.second, m, n, key, key + keys - 1);' s=70xt=140xd=24xe=40
-is 'finds a tile left out' fault window f16 stream_rows.h 'from / within, last = to / within' \
-  'from / within, last = from / within' "$grouped"
-is 'finds a mask that is not asked' fault causal bf16 stream_tensor.h 'Rows::FREE && Rows::is_free(at, a, key, KEYS)' \
-  'Rows::FREE' "$grouped"
+on_emulator() { LD_LIBRARY_PATH=. out/bench --backend cuda "$@"; }
+is 'finds sums that are not made smaller' fault on_emulator cuda/stream_tensor.h 'shrink(second, i, half, by);' '' \
+  --op causal --dtype bf16 --size "$grouped"
+is 'finds keys that are not gathered' fault on_emulator cuda/stream.h 'sums.add(b, r.s.second, m, n, key, key + keys);' \
+  'sums.add(b, r.s.second, m, n, key, key + keys - 1);' --op weighted --dtype f32 --size s=70xt=140xd=24xe=40
+is 'finds a tile left out' fault on_emulator c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
+  --op window --dtype f16 --size "$grouped"
+is 'finds a mask that is not asked' fault on_emulator cuda/stream_tensor.h \
+  'Rows::FREE && Rows::is_free(at, a, key, KEYS)' 'Rows::FREE' --op causal --dtype bf16 --size "$grouped"
 
 summary

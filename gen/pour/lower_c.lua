@@ -48,6 +48,8 @@ for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "
   reference[name] = name .. "{f}({1})"
 end
 
+-- What ranges.lua asks of numbers.
+c.range_words = { least = "lathe_least_{t}(%s, %s)", most = "lathe_most_{t}(%s, %s)", floor = "floor{f}(%s)" }
 c.integer_type, c.cast = types.i64.c.storage, "(%s)%s"
 c.sets = setmetatable({ reference = reference }, { __index = instruction_sets })
 

@@ -19,6 +19,8 @@ cuda.types = types.spelt "cuda"
 -- stay two roundings in f32 and f64, for nvcc is told -fmad=false there.
 cuda.gathers_two = true -- see passes.together
 cuda.ways = { "held", "short" }
+-- What ranges.lua asks of numbers.
+cuda.range_words = { least = "lathe_least<number>(%s, %s)", most = "lathe_most<number>(%s, %s)", floor = "floor(%s)" }
 cuda.integer_type, cuda.cast = types.i64.cuda.storage, "(%s)%s"
 
 local set = operators.added_to {

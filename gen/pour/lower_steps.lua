@@ -72,7 +72,7 @@ local function part_of(k, op, name, results)
   return { k = k, point = point, results = results, scalars = scalars, points = points }
 end
 
--- What the parts of a record's steps are, and k: see above. more(step, of) gives a step further fields; of(ending,
+-- What the parts of a record's steps are, and k: see above. more(step, of, k) gives a step further fields; of(ending,
 -- results) makes a part of results { name, node }.
 local function of_record(language, op, part, record, more)
   local k = lowering(language, part, part.dtype, part.stem, record, op.dims)
@@ -89,7 +89,7 @@ local function of_record(language, op, part, record, more)
         return { name = value.operand.name .. "_", node = value.node }
       end)),
     }
-    return more and more(made, of) or made
+    return more and more(made, of, k) or made
   end)
   return k
 end
@@ -99,11 +99,15 @@ function lower_steps.kernel(language, op, part, record)
   return of_record(language, op, part, record)
 end
 
--- Gives the first step of a stream `largest`, and what stands below it there.
-local function add_largest(k, op, made)
-  local node = made.of.values[1].node
+-- What is known of a number by the places at which it is: largest, restricted, places, scalars and points of
+-- lower_steps.stream below. Then its node without masks that places decide.
+function lower_steps.by_places(k, op, node)
+  local words, known = {}, {}
+  for name, word in pairs(k.language.range_words) do
+    words[name] = word:gsub("{(%w)}", k.marks)
+  end
   local places, points, scalars = {}, {}, {}
-  local range, decided = ranges.of(node, function(leaf)
+  local range, decided = ranges.of(node, words, function(leaf)
     local name = leaf.name and leaf.name .. "_"
     if leaf.op == "position" then
       places[#places + 1] = { name = name, place = places_of(leaf.k)[1] }
@@ -111,7 +115,7 @@ local function add_largest(k, op, made)
     elseif leaf.op == "points" then
       points[#points + 1] = { name = name, places = places_of(leaf.k) }
     elseif leaf.op == "const" then
-      name = k:constant(leaf.value)
+      name = k:literal(leaf.value)
     elseif leaf.op == "scalar" then
       for place, scalar in ipairs(op.scalars) do
         scalars[#scalars + 1] = scalar.name == leaf.name and { name = name, place = place } or nil
@@ -122,16 +126,18 @@ local function add_largest(k, op, made)
     return { lo = name, hi = name }
   end)
   local masked = {}
-  made.free = expr.rewrite(node, {
+  local free = expr.rewrite(node, {
     select = function(of, args)
       masked[#masked + 1] = decided[of[1]]
       return decided[of[1]] and args[2]
     end,
   }, {})
-  made.restricted = #masked > 0 and table.concat(masked, " || ") or nil
-  if #places > 0 then
-    made.largest, made.places, made.points, made.scalars = range.hi, places, points, scalars
+  known.restricted = #masked > 0 and table.concat(masked, " || ") or nil
+  known.largest = #places > 0 and range.hi or nil
+  if known.largest or known.restricted then
+    known.places, known.points, known.scalars = places, points, scalars
   end
+  return known, free
 end
 
 -- What the stream template of a language gets for a part and the op's record (stream.lua): as above, and of the first
@@ -143,9 +149,9 @@ end
 --   restricted, free   when a mask that places decide may rule out some of a tile's keys, and the part of the values
 --              without such masks; nil where there are none
 --   places, scalars, points   { name, place }, { name, place }, { name, places } of what that reads
---   powers     the part of record.powers, whose result is "powers_"
+--   powers     the part of record.powers, whose result is "powers_"; nil without a peak
 function lower_steps.stream(language, op, part, record)
-  return of_record(language, op, part, record, function(made, of)
+  return of_record(language, op, part, record, function(made, of, k)
     made.gathered = {}
     for i, name in ipairs(record.gathered) do
       made.gathered[i], made.gathered[name] = name, i
@@ -157,11 +163,14 @@ function lower_steps.stream(language, op, part, record)
     end
     if made.of == record.steps[1] then
       if record.peak and #made.of.values == 1 then
-        add_largest(lowering(language, part, part.dtype, part.stem, record, op.dims), op, made)
-        local name = made.of.values[1].operand.name .. "_"
-        made.free = made.restricted and of("_free", { { name = name, node = made.free } })
+        local value = made.of.values[1]
+        local known, free = lower_steps.by_places(k, op, value.node)
+        for name, what in pairs(known) do
+          made[name] = what
+        end
+        made.free = made.restricted and of("_free", { { name = value.operand.name .. "_", node = free } })
       end
-      made.powers = of("_powers", { { name = "powers_", node = record.powers } })
+      made.powers = record.peak and of("_powers", { { name = "powers_", node = record.powers } })
     end
     return made
   end)

@@ -118,7 +118,7 @@ local function host_file(engine, scheduled, file, options, kernel_of)
   end)
 end
 
--- Both references of an op: in double, and in long double for checking double itself.
+-- Both references of an op: in double, and in long double for checking double itself; and what masks by places leave.
 local function reference_file(engine, op, reference, file, options)
   local c, expanded, prologue = require "lower_c", {}, nil
   for i, dtype in ipairs { "f64", "wide" } do
@@ -129,6 +129,11 @@ local function reference_file(engine, op, reference, file, options)
     end
     expanded[i] = engine("templates/c/loops.c", { k = kernel, op = op, steps = steps, loops = loops, text = text })
     prologue = prologue or kernel.prologue
+    if dtype == "f64" and op.masked ~= 0 then
+      local mask = lower_steps.by_places(kernel, op, op.stream.steps[1].values[1].node)
+      expanded[3] = engine("templates/c/share.c", { k = kernel, op = op, mask = mask, text = text })
+      prologue[#prologue + 1] = '#include "places.h"'
+    end
   end
   local made = { path = named(file.path), lines = 0 }
   return table.concat(text.map(expanded, function(part, i)

@@ -1,7 +1,6 @@
 -- Between which numbers a graph lies over a range of points, as text: for kernels that leave out what a mask rules out.
 -- Only places, counts, scalars and constants are known; whatever else is read may be any number. Arithmetic is the
 -- kernels' own, whose rounding keeps the order of numbers, so that what they compute at a point of the range is within.
--- The text is of C++, in which `number` is the type that is computed in.
 
 local ranges = {}
 
@@ -40,11 +39,12 @@ local masks = {
   negate = function(a) return { may = a.may_not, may_not = a.may } end,
 }
 
-local function both(f, a, b)
-  return { lo = ("%s(%s, %s)"):format(f, a.lo, b.lo), hi = ("%s(%s, %s)"):format(f, a.hi, b.hi) }
+-- The results { lo, hi } of a word for a function that rises with what it is given.
+local function rising(word, a, b)
+  return { lo = word:format(a.lo, b and b.lo), hi = word:format(a.hi, b and b.hi) }
 end
 
--- Of numbers that are all known.
+-- Of numbers that are all known. words: by name, the text of a function in the kernels' language.
 local numbers = {
   add = function(a, b)
     return { lo = ("(%s + %s)"):format(a.lo, b.lo), hi = ("(%s + %s)"):format(a.hi, b.hi) }
@@ -53,13 +53,13 @@ local numbers = {
     return { lo = ("(%s - %s)"):format(a.lo, b.hi), hi = ("(%s - %s)"):format(a.hi, b.lo) }
   end,
   neg = function(a) return { lo = ("(-%s)"):format(a.hi), hi = ("(-%s)"):format(a.lo) } end,
-  abs = function(a)
-    local most = "lathe_most<number>(%s, %s)"
+  abs = function(a, _, words)
+    local most = words.most
     return { lo = most:format(most:format(a.lo, "-" .. a.hi), "0"), hi = most:format("-" .. a.lo, a.hi) }
   end,
-  min = function(a, b) return both("lathe_least<number>", a, b) end,
-  max = function(a, b) return both("lathe_most<number>", a, b) end,
-  floor = function(a) return { lo = ("floor(%s)"):format(a.lo), hi = ("floor(%s)"):format(a.hi) } end,
+  min = function(a, b, words) return rising(words.least, a, b) end,
+  max = function(a, b, words) return rising(words.most, a, b) end,
+  floor = function(a, _, words) return rising(words.floor, a) end,
 }
 
 -- A factor or divisor that is a constant above zero: places are multiplied by such, and divided.
@@ -78,9 +78,9 @@ end
 local products = { mul = by_constant "*", div = by_constant "/" }
 
 -- The range { lo, hi } of a node of numbers; any is set where nothing is known of it. leaf(node) gives that of a place,
--- a count, a scalar or a constant, or nil. Then a table of the masks under it that places decide: when one may not
+-- a count, a scalar or a constant, or nil; words: those of `numbers`. Then a table of the masks under it that places decide: when one may not
 -- hold.
-function ranges.of(root, leaf)
+function ranges.of(root, words, leaf)
   local known, decided = {}, {}
   local function of(node)
     if known[node] then
@@ -98,15 +98,15 @@ function ranges.of(root, leaf)
       decided[node] = decided[node[1]] and (not node[2] or decided[node[2]]) and known[node].may_not or nil
     elseif node.op == "select" then
       known[node] = {
-        lo = ("(%s ? %s ? lathe_least<number>(%s, %s) : %s : %s)"):format(a.may, a.may_not, b.lo, c.lo, b.lo, c.lo),
-        hi = ("(%s ? %s ? lathe_most<number>(%s, %s) : %s : %s)"):format(a.may, a.may_not, b.hi, c.hi, b.hi, c.hi),
+        lo = ("(%s ? %s ? %s : %s : %s)"):format(a.may, a.may_not, words.least:format(b.lo, c.lo), b.lo, c.lo),
+        hi = ("(%s ? %s ? %s : %s : %s)"):format(a.may, a.may_not, words.most:format(b.hi, c.hi), b.hi, c.hi),
         any = b.any and c.any,
       }
     elseif products[node.op] then
       known[node] = products[node.op](node, of)
     else
       local rule = numbers[node.op]
-      known[node] = rule and not (a.any or b and b.any) and rule(a, b) or ANY
+      known[node] = rule and not (a.any or b and b.any) and rule(a, b, words) or ANY
     end
     return known[node]
   end

@@ -15,6 +15,7 @@
 --   record.powers     e^(power - peak), whose leaves are of the kind "column"
 --   record.powered    whether the second product's factor is times the power
 --   record.second_product   { sum, factor, other }: the sum that it is, and its two factors, as the op's values have it
+--   record.masked   the set of axes whose places say which columns count in a row; 0 of none
 --   record.temporaries, record.operands   as in steps.lua; there are no temporaries
 --
 -- The values of the second step have the leaves "result" and "column": the name of a sum or of the peak.
@@ -95,9 +96,11 @@ local function parse(sum, peak)
     end
   end
   function made.outside(node, rewrite)
-    return steps.scaled(node, text.map(around, function(factor)
+    local scaled = steps.scaled(node, text.map(around, function(factor)
       return { node = rewrite(factor.node), divides = factor.divides }
     end))
+    -- A sum of nothing is 0, whatever its factors would be.
+    return #around > 0 and expr.select(expr.gt(expr.count(sum.k), 0), scaled, 0) or scaled
   end
   return made
 end
@@ -110,11 +113,11 @@ local function product_of(list)
   return product or expr.const(1)
 end
 
--- Whether the place of a point is read under a node, which factors of products are not told.
-local function is_placed(node)
-  local found = false
+-- The axes along which the place of a point is read under a node.
+local function placed(node)
+  local found = 0
   expr.visit({ node }, function(n)
-    found = found or n.op == "position"
+    found = found | (n.op == "position" and n.k or 0)
   end)
   return found
 end
@@ -179,7 +182,7 @@ function stream.make(op, values)
   record.second_product = {
     sum = last, factor = power and product_of { power, table.unpack(left) } or product_of(left), other = second.b,
   }
-  fits = fits and not is_reduced(second.b) and not (is_placed(a) or is_placed(b) or is_placed(second.b))
+  fits = fits and not is_reduced(second.b) and placed(a) | placed(b) | placed(second.b) == 0 -- factors are not told
     and b.axes & over == over and a.axes & over == 0 and a.axes & ~first.axes & ~first.over == 0
   for _, value in ipairs(fits and values or {}) do
     local node = of_row(value.node)
@@ -190,6 +193,7 @@ function stream.make(op, values)
   if not fits then
     return nil, "values that tiles of the products do not have"
   end
+  record.masked = found.peak and #first.values == 1 and placed(first.values[1].node) or 0
   return stream.lay_out(record)
 end
 

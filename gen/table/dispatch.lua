@@ -69,6 +69,10 @@ local function op_row(out, op, index_of)
     f64, wide = sources.reference_name(op, "f64"), sources.reference_name(op, "wide")
     out[#out + 1] = string.format("extern lathe_fn %s, %s;", f64, wide)
   end
+  local share = op.masked ~= 0 and not op.left_out and name .. "_share" or "NULL"
+  if share ~= "NULL" then
+    out[#out + 1] = string.format("extern lathe_cost %s;", share)
+  end
   local operands = array(out, "lathe_operand", name .. "_operands", text.map(op.operands, function(o)
     local own = o.dtype or o.storage
     return {
@@ -122,12 +126,13 @@ static const lathe_bench %s_bench = {
   .rounded_terms = %d,
   .roughest = %s, .roughest_ulp = %s,
   .apart = %s,
+  .masked = 0x%x, .share = %s,
   .reference_f64 = %s,
   .reference_wide = %s,
 };
 ]], name, #op.sizes, sizes, #op.sets, sets, #op.dtypes, bounds, #op.peers, peers, #op.compared, compared,
     tostring(op.any_zero_sign), rounded_terms, op.roughest and text.c_string(op.roughest) or "NULL",
-    number(op.roughest_ulp), by_operand(op.apart), f64, wide)
+    number(op.roughest_ulp), by_operand(op.apart), op.masked, share, f64, wide)
   return string.format([[
   {
     .name = %s,

@@ -312,7 +312,7 @@ function pattern.find(op)
         found.steps = steps.make(op, op.values) or false
         found.template = found.steps and "contract" or "nest"
         found.stream = not found.steps and stream.make(op, op.values) or false
-        found.lacking = (found.stream and "on CUDA a stream; on others " or "")
+        found.lacking = (found.stream and "on processors and CUDA a stream; on Vulkan " or "")
           .. string.format("no faster template does %s; the nearest that one does: %s", row.describe(facts))
       end
       return found

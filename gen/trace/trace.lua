@@ -356,6 +356,7 @@ function trace.op(op)
   check_in_place(op)
   op.magnitudes = magnitudes_of(op)
   op.work = expr.work(roots_of(op))
+  op.masked = op.stream and op.stream.masked or 0
   op.apart = by_operand(op, apart.of)
   op.cut = cut.of(op, roots_of(op))
   op.roughest, op.roughest_ulp = magnitude.roughest(roots_of(op))

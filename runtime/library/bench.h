@@ -58,6 +58,10 @@ struct lathe_bench {
   /* By output, a bit for each dimension: along which its elements stand for themselves, so that those at some places can
    * be asked for alone (sampling.h). */
   unsigned apart[LATHE_MAX_OPERANDS];
+  /* The dimensions whose places say which of their points masks leave, a bit each, and the share that they leave of
+   * some extents; null where all count. */
+  unsigned masked;
+  lathe_cost *share;
   /* References in higher precision. Floating operands are arrays of double (f64) or long double (wide, for checking f64
    * itself); after the operands comes one more buffer for each floating output, in order, which takes its magnitude,
    * and three for each output among the rounded terms: the indexes asked about, their terms (NaN for none), and the

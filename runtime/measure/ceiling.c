@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "library/bench.h"
 #include "library/dtype.h"
 
 enum {
@@ -169,6 +170,20 @@ static void measure_flops(ceilings *c, device *on, const lathe_variant *v, const
   snprintf(c->flops_name, sizeof c->flops_name, "%s", name);
 }
 
+double ceilings_flops(const lathe_op *op, const size_t *dim) {
+  const unsigned masked = op->bench->masked;
+  const double share = op->bench->share ? op->bench->share(dim) : 1;
+  double flops = 0;
+
+  for (int i = 0; i < op->nwork; i++) {
+    double points = op->work[i].each;
+    for (int d = 0; d < op->ndim; d++)
+      points *= op->work[i].dims & 1u << d ? (double)dim[d] : 1;
+    flops += masked & ~op->work[i].dims ? points : points * share;
+  }
+  return flops;
+}
+
 double ceilings_share(const ceilings *c, double bytes, double flops, double ns,
                       bool *by_arithmetic) {
   const double moved = c->bytes > 0 ? bytes * 1e9 / ns / c->bytes : NAN;
@@ -184,7 +199,7 @@ ceilings ceilings_beside(device *on, const lathe_variant *v, const size_t *dim, 
                          int round, double ns) {
   enum { TRIES = 4 };
   const double near = 0.85;
-  const double bytes = lathe_bytes(v->op, v->dtype, dim), flops = lathe_flops(v->op, dim);
+  const double bytes = lathe_bytes(v->op, v->dtype, dim), flops = ceilings_flops(v->op, dim);
   ceiling_when when = {threads, round, CEILING_KNOWN};
   ceilings c = {0};
   bool by_arithmetic;

@@ -49,6 +49,9 @@ typedef struct ceilings {
 ceilings ceilings_beside(device *on, const lathe_variant *v, const size_t *dim, int threads,
                          int round, double ns);
 
+/* Arithmetic operations of a call, less those at points that masks by places rule out. */
+double ceilings_flops(const lathe_op *op, const size_t *dim);
+
 /* What of the ceilings a call that takes so long reaches: the share of the nearer; NaN where none is known.
  * *by_arithmetic, where not null, says which that is. */
 double ceilings_share(const ceilings *c, double bytes, double flops, double ns,

@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "devices/peer/peers.h"
+#include "measure/ceiling.h"
 
 #define FIELD(name, type)                                                                          \
   { #name, type, offsetof(row, name), NULL }
@@ -170,7 +171,7 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
   r->dispatched = on && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == variant;
   r->rounds_factors = variant->by_name;
   r->bytes = lathe_bytes(t->op, t->dtype, t->dim);
-  r->flops = lathe_flops(t->op, t->dim);
+  r->flops = ceilings_flops(t->op, t->dim);
   r->points = points_of(t) < (double)INT64_MAX ? (uint64_t)points_of(t) : INT64_MAX;
   r->memory_mb = r->bytes;
   if (on && !lathe_why_not(variant, on->features))

@@ -55,6 +55,9 @@ local function idle(unit, as, op, dtypes)
   end
 end
 
+-- The templates of steps.
+local steps = { contract = true, chain = true, stream = true }
+
 return {
   kind = "cpu",
   lowering = "lower_c",
@@ -99,9 +102,16 @@ return {
       { "nv", range = { 1, 8 }, default = 2, short = "v" },
       { "rows", range = { 1, 4096 }, default = 96, short = "b" },
     },
+    -- A tile's rows and vectors of keys or columns; keys of a block, of numbers of 4 bytes.
+    stream = {
+      { "mr", range = { 1, 16 }, default = 4, short = "r" },
+      { "nv", range = { 1, 8 }, default = 2, short = "v" },
+      { "keys", range = { 16, 4096 }, default = 256, short = unless(256, "k") },
+    },
   },
   implementations = {
     simd = { template = "chain" },
+    stream = { template = "stream" },
     -- Sums of products as products of matrices, and values of no sum for themselves; each sum of what is stored before.
     product = { template = "contract", steps = { points = true } },
     unfused = { template = "contract", steps = { points = true, stored = true } },
@@ -109,10 +119,10 @@ return {
   -- Whether the variants of an op by a template have a function NAME_workspace: where rows are summed by
   -- column, and of steps.
   workspace = function(op, template)
-    return template == "contract" or template == "chain" or template == "nest" or op.column_reductions > 0
+    return steps[template] or template == "nest" or op.column_reductions > 0
   end,
   -- The templates that define NAME_ways for each variant: of steps.
-  ways = { contract = true, chain = true },
+  ways = steps,
   -- What a combination must satisfy for an op in some precisions; returns the reason where it does not.
   constraint = function(params, backend, op, dtypes)
     local reason = too_wide(params, backend)

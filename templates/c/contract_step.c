@@ -32,6 +32,26 @@
 //@   local places = run and k.stride(operand, run)
 //@   return not places and "none" or #places == 0 and "unit" or "strided", places
 //@ end
+//@ -- The index that an axis has a part of, of those of m, n and the loops: its name, how many points of that one of the
+//@ -- axis has, and the axis's extent, nil where nothing is around it.
+//@ function index_of(step, place)
+//@   local runs = { m = core(step, "m"), n = core(step, "n") }
+//@   for i, run in ipairs(loops_of(step)) do
+//@     runs["loop" .. i .. "_"] = run
+//@   end
+//@   for index, run in pairs(runs) do
+//@     for i, of in ipairs(run) do
+//@       if of == place then
+//@         return index, size { table.unpack(run, i + 1) }, i > 1 and size { place } or nil
+//@       end
+//@     end
+//@   end
+//@ end
+//@ -- Where a point is along an axis, by an index and what index_of says of it besides.
+//@ function place_of(index, within, extent)
+//@   local from = within ~= "1" and ("(%s / (%s))"):format(index, within) or index
+//@   return extent and ("(%s %% %s)"):format(from, extent) or from
+//@ end
 //@ function field(operand, letter)
 //@   return operand.name .. "_" .. letter .. "_"
 //@ end
@@ -85,9 +105,34 @@
 //@     and k:type_of(value.operand) == k.compute and kind(step, value.operand, "n") == "unit"
 //@   return is_plain and value.operand or nil
 //@ end
+//@ -- The parts that a step has.
+//@ local function parts_of(step)
+//@   local parts = { step.a, step.b, step.values }
+//@   for _, name in ipairs { "free", "rows", "powers" } do -- of streams
+//@     parts[#parts + 1] = step[name]
+//@   end
+//@   return parts
+//@ end
+//@ -- Whether a part reads where points are along axes.
+//@ local function is_placed(part)
+//@   for _, x in ipairs(part.point.inputs) do
+//@     if x.kind == "position" then
+//@       return true
+//@     end
+//@   end
+//@   return false
+//@ end
+//@ -- The loops around a step's matrices where it reads places along axes, or where tiles do; else an empty list.
+//@ function placed_loops(step)
+//@   local is_read = step.places ~= nil
+//@   for _, part in ipairs(parts_of(step)) do
+//@     is_read = is_read or is_placed(part)
+//@   end
+//@   return is_read and loops_of(step) or {}
+//@ end
 //@ -- The type of `here`, and the point functions of a step.
 //@ function define(step)
-//@   for _, part in ipairs { step.a, step.b, step.values } do
+//@   for _, part in ipairs(parts_of(step)) do
 $part.point.comment$
 static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
   $part.point.body$
@@ -104,6 +149,9 @@ typedef struct $step.name$ {
   size_t $(field(operand, letter));
   //@ end
   //@ end
+  //@ end
+  //@ for i in ipairs(placed_loops(step)) do
+  size_t loop$i$_;
   //@ end
 } $step.name$;
 
@@ -168,8 +216,9 @@ here.$operand.name$ = $(home(operand))$(table.concat(at));
 //@ end
 //@ -- What a part's point function is given that stays the same.
 //@ function prelude(part)
-//@   if #part.scalars + #part.points > 0 then
+//@   if #part.scalars + #part.points > 0 or is_placed(part) then
 const lathe_args *args = here->args;
+(void)args;
 //@   end
 //@   for _, scalar in ipairs(part.scalars) do
 const $k.number$ $scalar.name$ = ($k.number$)args->scalar[$(scalar.place - 1)];
@@ -179,8 +228,23 @@ const $k.number$ $points.name$ = ($k.number$)($(size(points.places)));
 //@   end
 $(part.k:uniforms("call"))
 //@ end
+//@ -- The places along an axis of a vector of points: see call.
+//@ local function positions(step, x, at, along)
+//@ local index, within, extent = index_of(step, x.place)
+//@ if index ~= along then
+const $k.vector$ $x.variable$ = $(k.own:text("splat", ("(%s)%s"):format(k.number, place_of(at[index] or "here->" .. index, within, extent))));
+//@ elseif k.lanes == 1 then
+const $k.vector$ $x.variable$ = ($k.number$)$(place_of(at[along], within, extent));
+//@ else
+$k.number$ $x.variable$places[$k.lanes$];
+for (size_t lane = 0; lane < $k.lanes$; lane++)
+  $x.variable$places[lane] = ($k.number$)(int64_t)$(place_of("(" .. at[along] .. " + lane)", within, extent));
+const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places", "0"));
+//@ end
+//@ end
 //@ -- One vector of points from indexes `at` on along m, n or k, `lanes` of them where that is given: what the point
-//@ -- function reads, and its call. result: the text of what the step's sum comes to there.
+//@ -- function reads, and its call. result: the text of what the step's sum comes to there; at.column(name): that of what
+//@ -- is gathered of a row.
 //@ function call(step, part, at, along, lanes, result)
 //@ for _, x in ipairs(part.point.inputs) do
 //@ local operand = x.operand
@@ -189,6 +253,10 @@ $(part.k:uniforms("call"))
 //@ local element = operand and offset(step, operand, at)
 //@ if x.kind == "result" then
 const $k.vector$ $x.variable$ = $result$;
+//@ elseif x.kind == "column" then
+const $k.vector$ $x.variable$ = $(at.column(x.name));
+//@ elseif x.kind == "position" then
+//@ positions(step, x, at, along)
 //@ elseif how == "none" then
 const $k.vector$ $x.variable$ = $(k.own:text("splat", part.k:access(operand, "load_number", "(" .. from .. " + " .. element .. ")")));
 //@ elseif how == "unit" or k.lanes == 1 then

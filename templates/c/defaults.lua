@@ -51,5 +51,11 @@ return {
     { backend = "scalar", implementation = "simd", mr = 4, nv = 2 },
     { backend = "scalar", mr = 4, nv = 2 },
   },
+  stream = {
+    { backend = "avx512", implementation = "stream", mr = 14, nv = 2 },
+    { backend = "avx2", implementation = "stream", mr = 6, nv = 2 },
+    { backend = { "simd", "-avx512", "-avx2" }, implementation = "stream", mr = 4, nv = 2 },
+    { backend = "scalar", implementation = "stream", mr = 4, nv = 2 },
+  },
   nest = { { backend = "cpu", unroll = 4 } },
 }

@@ -78,27 +78,10 @@ struct $name$ {
   //@ end
 };
 //@ end
-//@ -- The index that an axis has a part of, of those of m, n and the loops: its name, how many points of that one of the
-//@ -- axis has, and the axis's extent, nil where nothing is around it.
-//@ function index_of(step, place)
-//@   local runs = { m = S.core(step, "m"), n = S.core(step, "n") }
-//@   for i, run in ipairs(S.loops_of(step)) do
-//@     runs["loop" .. i .. "_"] = run
-//@   end
-//@   for index, run in pairs(runs) do
-//@     for i, of in ipairs(run) do
-//@       if of == place then
-//@         return index, S.size { table.unpack(run, i + 1) }, i > 1 and S.size { place } or nil
-//@       end
-//@     end
-//@   end
-//@ end
 //@ -- Where a point is along an axis.
 //@ local function position(step, place)
-//@   local index, within, extent = index_of(step, place)
-//@   index = index == "n" and "(n + nth)" or index
-//@   local from = within ~= "1" and ("(%s / (%s))"):format(index, within) or index
-//@   return extent and ("(%s %% %s)"):format(from, extent) or from
+//@   local index, within, extent = S.index_of(step, place)
+//@   return S.place_of(index == "n" and "(n + nth)" or index, within, extent)
 //@ end
 //@ -- The point function of a part at point `nth` of what was read.
 //@ local function compute(step, part, along, count, P, result)

@@ -9,6 +9,7 @@
 //@ local S = use "../c/contract_step.c"
 //@ local T = use "contract_step.cu"
 //@ local K = use "contract_kernel.cu"
+//@ local Masks = use "../c/stream_masks.c"
 //@ local record = k.record
 //@ local first, second = k.steps[1], k.steps[2]
 //@ for i, step in ipairs(k.steps) do
@@ -28,39 +29,7 @@
 //@   list[#list + 1] = place_of[name] and "of[" .. place_of[name] .. "]" or nil
 //@   return #list > 0 and table.concat(list, " * ") or "number(1)"
 //@ end
-//@ -- The range of places along an axis, of an index from one on to another.
-//@ local function range(of, from, to)
-//@   local _, within, extent = T.index_of(first, of.place)
-//@   return ("lathe_places(%s, %s, %s, %s)"):format(from, to, within, extent or "0")
-//@ end
-//@ local function is_of_keys(of)
-//@   return T.index_of(first, of.place) == "n"
-//@ end
-//@ -- What is asked of a tile, by where it lies along axes; false where it is not known.
-//@ local function asks(what)
-//@ if what then
-const size_t last = c.n_count - n < keys ? c.n_count - 1 : n + keys - 1;
-(void)last;
-//@ for _, of in ipairs(first.places) do
-//@ if is_of_keys(of) then
-const lathe_range $of.name$ = $(range(of, "n", "last"));
-const number $of.name$lo = (number)$of.name$.from, $of.name$hi = (number)$of.name$.to;
-//@ else
-const number $of.name$lo = at.$of.name$lo, $of.name$hi = at.$of.name$hi;
-//@ end
-//@ end
-//@ for _, of in ipairs(first.points) do
-const number $of.name$ = at.$of.name$;
-//@ end
-//@ for _, of in ipairs(first.scalars) do
-const number $of.name$ = at.$of.name$;
-//@ end
-return $what$;
-//@ else
-(void)at, (void)c, (void)n, (void)keys;
-return false;
-//@ end
-//@ end
+//@ local has = { fields = "at.", loop = "c.", rows = "c.m_count", keys = "c.n_count" }
 //@ local rows = part.stem .. "_rows"
 //@ local results = #first.of.values
 /* What is gathered of rows between the products. */
@@ -87,43 +56,29 @@ struct $rows$ {
   }
   /* Where some rows lie along axes, and what masks by places are made of besides. */
   struct rows_at {
-    //@ for _, of in ipairs(first.places or {}) do
-    //@ if not is_of_keys(of) then
-    number $of.name$lo, $of.name$hi;
-    //@ end
-    //@ end
-    //@ for _, of in ipairs(first.points or {}) do
-    number $of.name$;
-    //@ end
-    //@ for _, of in ipairs(first.largest and first.scalars or {}) do
-    number $of.name$;
-    //@ end
+    //@ Masks.fields()
 
     __device__ __forceinline__ rows_at(const $first.name$ &c, size_t m, int rows) {
       [[maybe_unused]] const lathe_args *args = c.args;
-      [[maybe_unused]] const size_t last = c.m_count - m < rows ? c.m_count - 1 : m + rows - 1;
-      //@ for _, of in ipairs(first.places or {}) do
-      //@ local index = T.index_of(first, of.place)
-      //@ if not is_of_keys(of) then
-      const lathe_range $of.name$ = $(index == "m" and range(of, "m", "last") or range(of, "c." .. index, "c." .. index));
-      $of.name$lo = (number)$of.name$.from;
-      $of.name$hi = (number)$of.name$.to;
-      //@ end
-      //@ end
-      //@ for _, of in ipairs(first.points or {}) do
-      $of.name$ = (number)($(S.size(of.places)));
-      //@ end
-      //@ for _, of in ipairs(first.largest and first.scalars or {}) do
-      $of.name$ = (number)args->scalar[$(of.place - 1)];
-      //@ end
+      //@ Masks.rows_of { fields = "", loop = "c.", rows = "c.m_count" }
     }
   };
   /* Whether no key of a tile counts in any of its rows, and whether all do by their places. */
   static __device__ __forceinline__ bool skips(const rows_at &at, const $first.name$ &c, size_t n, int keys) {
-    //@ asks(first.largest and first.largest .. " == -INFINITY")
+    //@ if first.largest then
+    //@ Masks.skips(has)
+    //@ else
+    (void)at, (void)c, (void)n, (void)keys;
+    return false;
+    //@ end
   }
   static __device__ __forceinline__ bool is_free(const rows_at &at, const $first.name$ &c, size_t n, int keys) {
-    //@ asks(first.restricted and "!(" .. first.restricted .. ")")
+    //@ if first.restricted then
+    //@ Masks.is_free(has)
+    //@ else
+    (void)at, (void)c, (void)n, (void)keys;
+    return false;
+    //@ end
   }
   static __device__ __forceinline__ number power(number x, number peak) {
     //@ if record.peak then

@@ -15,23 +15,8 @@
 #ifndef LATHE_STREAM_ROWS_H
 #define LATHE_STREAM_ROWS_H
 
+#include "../c/places.h"
 #include "kernel.h"
-
-/* The places along an axis that a range of indexes has, of which each `within` have one; extent: 0 where nothing is
- * around the axis. */
-struct lathe_range {
-  size_t from, to;
-};
-
-static __device__ __forceinline__ lathe_range lathe_places(size_t from, size_t to, size_t within,
-                                                           size_t extent) {
-  const size_t first = from / within, last = to / within;
-  if (extent == 0)
-    return {first, last};
-  if (first / extent != last / extent)
-    return {0, extent - 1};
-  return {first % extent, last % extent};
-}
 
 template <typename N> static __device__ __forceinline__ N lathe_least(N a, N b) {
   return a < b ? a : b;

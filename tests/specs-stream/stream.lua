@@ -46,12 +46,12 @@ declare("biased", { "f16" },
     return sum(p / (sum(p, "t") + exp(sink - m)) * v, "t")
   end, narrow)
 
--- Two numbers at each point, and a key whose elements are far apart.
+-- Two numbers at each point, a key whose elements are far apart, and a factor that no sum of nothing has.
 declare("weighted", { "f64", "f32" }, { q = { "s", "d" }, k = { "d", "t" }, v = { "e", "t" }, w = { "s", "t" } },
   { o = { "s", "e" } }, function(q, k, v, w)
     local score = 0.25 * sum(q * k, "d")
     local p = exp(score - max(score, "t"))
-    return sum(p * w * v, "t") / sum(p, "t")
+    return sum(p * w / sum(p, "t") * v, "t")
   end)
 
 -- No power at all.

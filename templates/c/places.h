@@ -1,0 +1,50 @@
+/* places.h - where points of a matrix's rows or columns lie along an axis: in kernels of C and of CUDA. A run of axes has
+ * one index. `within` of its points have the same place along an axis, whose extent is 0 where no axis is around it. */
+#ifndef LATHE_PLACES_H
+#define LATHE_PLACES_H
+
+#include <stddef.h>
+
+#ifdef __CUDACC__
+#define LATHE_PLACES static __device__ __forceinline__
+#else
+#define LATHE_PLACES static inline
+
+static inline float lathe_least_f32(float a, float b) {
+  return a < b ? a : b;
+}
+
+static inline float lathe_most_f32(float a, float b) {
+  return a > b ? a : b;
+}
+
+static inline double lathe_least_f64(double a, double b) {
+  return a < b ? a : b;
+}
+
+static inline double lathe_most_f64(double a, double b) {
+  return a > b ? a : b;
+}
+#endif
+
+/* The first and the last place that a range of indexes has. */
+typedef struct lathe_range {
+  size_t from, to;
+} lathe_range;
+
+LATHE_PLACES size_t lathe_place(size_t index, size_t within, size_t extent) {
+  return extent == 0 ? index / within : index / within % extent;
+}
+
+LATHE_PLACES lathe_range lathe_places(size_t from, size_t to, size_t within, size_t extent) {
+  lathe_range r;
+  r.from = lathe_place(from, within, extent);
+  r.to = lathe_place(to, within, extent);
+  if (extent != 0 && from / within / extent != to / within / extent) {
+    r.from = 0;
+    r.to = extent - 1;
+  }
+  return r;
+}
+
+#endif
