@@ -33,7 +33,14 @@ static int exact_rsqrt(mpfr_t y, const mpfr_t x, mpfr_rnd_t round) {
 }
 
 const math_function math_functions[MATH_FUNCTIONS] = {
+    {"acos", acos, mpfr_acos},
+    {"acosh", acosh, mpfr_acosh},
+    {"asin", asin, mpfr_asin},
+    {"asinh", asinh, mpfr_asinh},
+    {"atan", atan, mpfr_atan},
+    {"atanh", atanh, mpfr_atanh},
     {"cos", cos, mpfr_cos},
+    {"cosh", cosh, mpfr_cosh},
     {"erf", erf, mpfr_erf},
     {"erfc", erfc, mpfr_erfc},
     {"exp", exp, mpfr_exp},
@@ -41,12 +48,15 @@ const math_function math_functions[MATH_FUNCTIONS] = {
     {"expm1", expm1, mpfr_expm1},
     {"floor", floor, mpfr_rint_floor},
     {"log", log, mpfr_log},
+    {"log10", log10, mpfr_log10},
     {"log1p", log1p, mpfr_log1p},
+    {"log2", log2, mpfr_log2},
     {"round", rint, mpfr_rint_roundeven},
     {"rsqrt", rsqrt, exact_rsqrt},
     {"sigmoid", sigmoid, exact_sigmoid},
     {"sign", sign, exact_sign},
     {"sin", sin, mpfr_sin},
+    {"sinh", sinh, mpfr_sinh},
     {"tanh", tanh, mpfr_tanh},
 };
 
