@@ -135,9 +135,9 @@ local vocabulary = {
 
 -- Functions that are formulas of others, of numbers.
 local function truncated(x) return expr.copysign(expr.floor(expr.abs(x)), x) end
--- x - q y, and whether it is beyond 0 because the quotient was rounded up to q.
+-- x - q y, of an infinite y too, and whether it is beyond 0 because the quotient was rounded up to q.
 local function rest(x, y, q)
-  local left = expr.fma(-q, y, x)
+  local left = expr.select(expr.eq(q, 0), x, expr.fma(-q, y, x))
   return left, expr.lt(left * expr.copysign(1, y), 0)
 end
 local formulas = {
@@ -150,8 +150,8 @@ local formulas = {
   isnan = function(x) return expr.ne(x, x) end,
   floor_divide = function(x, y)
     local q = expr.floor(x / y)
-    local _, is_beyond = rest(x, y, q)
-    return expr.select(is_beyond, q - 1, q)
+    local left, is_beyond = rest(x, y, q)
+    return expr.select(expr.any_of(expr.eq(left, left), expr.eq(y, 0)), expr.select(is_beyond, q - 1, q), left)
   end,
   remainder = function(x, y)
     local left, is_beyond = rest(x, y, expr.floor(x / y))
