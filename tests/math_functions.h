@@ -14,7 +14,7 @@ typedef struct math_function {
 } math_function;
 
 /* Those of one argument, by name. */
-enum { MATH_FUNCTIONS = 25 };
+enum { MATH_FUNCTIONS = 26 };
 extern const math_function math_functions[MATH_FUNCTIONS];
 
 /* The kernel of a function; null where there is none. */

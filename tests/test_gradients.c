@@ -255,6 +255,7 @@ static const smooth_case smooth_cases[] = {
     {"atan2(x, 1 - x)", {-2, 0.5L, 3}},
     {"hypot(x, 3)", {-2, 0, 4}},
     {"asinh(x) + acosh(x * x + 2)", {-2, 0, 4}},
+    {"erfinv(x)", {-0.75L, 0, 0.5L}},
     {"atanh(x)", {-0.75L, 0, 0.5L}},
     {"x * floor(x) + x * round(x) + x * sign(x)", {-1.75L, 0.75L, 3.25L}},
 };

@@ -37,7 +37,7 @@ say("sort argsort topk kthvalue median quantile percentile mode",
   .. "argmin)")
 say("int int8 int16 int32 int64 uint8 long bitwise_and bitwise_or bitwise_xor left_shift right_shift",
   "there is no arithmetic of integers: numbers have a fraction, which floor and round take away")
-say("cbrt lgamma digamma gamma erfinv i0",
+say("cbrt lgamma digamma gamma i0",
   "of these functions there are sqrt pow " .. table.concat(text.sorted_keys(elementary), " "))
 for name, other in pairs { arcsin = "asin", arccos = "acos", arctan = "atan", arctan2 = "atan2", arcsinh = "asinh" } do
   say(name, "write " .. other .. "(...)")

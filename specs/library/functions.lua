@@ -29,6 +29,11 @@ local functions = {
   atanh = { "np.arctanh(x)", atanh, { -0.9, 0.9 } },
   erf = { "erf(x)", erf, { -3, 3 } },
   erfc = { "erfc(x)", erfc, { -3, 3 } },
+  erfinv = {
+    "y = np.where(np.abs(x) < 1, np.sqrt(np.pi) / 2 * x, np.nan); "
+      .. "[y := y - (erf(y) - x) * np.sqrt(np.pi) / 2 * np.exp(y * y) for _ in range(50)][-1]",
+    erfinv, { -0.9, 0.9 },
+  },
   logit = { "np.log(x / (1 - x))", function(x) return log(x / (1 - x)) end, { 0.1, 0.9 } },
   sinc = {
     "np.sinc(x)", function(x) return select(eq(x, 0), 1, sin(math.pi * x) / (math.pi * x)) end, { -3, 3 },

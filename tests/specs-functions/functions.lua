@@ -92,11 +92,11 @@ declare("hyperbolic", {
 })
 
 declare("angles", {
-  doc = "angles by their functions",
+  doc = "angles by their functions, and the inverse of erf",
   inputs = { x = { "n", range = { -0.9, 0.9 } }, y = { "n" } },
-  outputs = { s = { "n" }, c = { "n" }, t = { "n" }, turn = { "n" }, r = { "n" } },
+  outputs = { s = { "n" }, c = { "n" }, t = { "n" }, turn = { "n" }, r = { "n" }, e = { "n" } },
   compute = function(x, y)
-    return { s = asin(x), c = acos(x), t = atan(3 * x), turn = atan2(y, x), r = hypot(y, x) }
+    return { s = asin(x), c = acos(x), t = atan(3 * x), turn = atan2(y, x), r = hypot(y, x), e = erfinv(x) }
   end,
   backward = true,
 })
