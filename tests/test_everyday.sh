@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_everyday.sh - the ops of specs/library: what they compute is what their peers.numpy says, their gradients are
-# slopes of that, and some of them have right kernels on processors and on Vulkan; all of them for `test_everyday.sh all`.
+# slopes of that, and some of them have right kernels on processors and on Vulkan: all for `test_everyday.sh all`.
 # Needs LATHE_SRC, LATHE_GEN, LATHE_BENCH, LATHE_LIBRARIES and LATHE_PYTHON, a Python with NumPy.
 
 . "$LATHE_SRC/tests/check.sh"
@@ -25,14 +25,19 @@ lathe_gen --out "$tmp/gen" index
 is 'has no row of them' sh -c '! grep -q celu "$1"' - "$tmp/gen/table.c"
 is 'has a target for each' grep -qx 'build celu_backward: phony out/bench-celu' "$tmp/gen/kernels.ninja"
 
-ops='mish,swiglu,hypot,remainder,less,nll_loss*,gaussian_nll_loss,group_norm,row_var,column_logsumexp,adamw,rotary'
+ops='remainder,less,nll_loss,row_var,adamw,rotary'
 [ "${1-}" != all ] || ops='*'
 cd "$tmp/build" || exit 1
-is 'configures' configure KERNEL_CFLAGS=-O0 --ops="$ops" --dtypes=f32,f16 --disable-cuda --disable-avx512 --disable-sse2
+is 'configures' configure KERNEL_CFLAGS=-O0 --ops="$ops" --dtypes=f32 --disable-cuda --disable-avx512 --disable-sse2
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
-bench() { out/bench --dtype f32,f16 --check-only "$@"; }
-is 'is right on processors' bench --backend cpu
-is 'is right on Vulkan' bench --backend vulkan
+# A row whose results are nearly all zero proves nothing: a gradient that a probe's extents leave without terms.
+right() {
+  out/bench --dtype f32 --check-only --size 1003,70x26,5x3x8 "$@" >rows 2>&1
+  grep -E -A 3 'WRONG' rows
+  grep -q -E '^[0-9]+ rows: [1-9][0-9]* right, 0 wrong' rows || { tail -n 5 rows; false; }
+}
+is 'is right on processors' right --backend cpu
+is 'is right on Vulkan' right --backend vulkan
 
 summary

@@ -97,22 +97,18 @@ for name, row in pairs(functions) do
   }
 end
 
--- Truths, in bytes: of numbers, and of what is not 0.
+-- Truths, as bytes, of numbers or of bytes below `most`.
 local truths = {
   less = { "x < y", lt }, less_equal = { "x <= y", le }, greater = { "x > y", gt }, greater_equal = { "x >= y", ge },
-  equal = { "x == y", eq }, not_equal = { "x != y", ne },
-  logical_and = { "(x != 0) & (y != 0)", function(x, y) return all_of(ne(x, 0), ne(y, 0)) end },
-  logical_or = { "(x != 0) | (y != 0)", function(x, y) return any_of(ne(x, 0), ne(y, 0)) end },
-  logical_xor = { "(x != 0) ^ (y != 0)", function(x, y) return one_of(ne(x, 0), ne(y, 0)) end },
-  logical_not = { "x == 0", function(x) return eq(x, 0) end, true },
-  isnan = { "np.isnan(x)", isnan, true }, isinf = { "np.isinf(x)", isinf, true },
-  isfinite = { "np.isfinite(x)", isfinite, true },
+  equal = { "x == y", eq, most = 3 }, not_equal = { "x != y", ne, most = 3 },
+  logical_and = { "(x != 0) & (y != 0)", function(x, y) return all_of(ne(x, 0), ne(y, 0)) end, most = 1 },
+  logical_or = { "(x != 0) | (y != 0)", function(x, y) return any_of(ne(x, 0), ne(y, 0)) end, most = 1 },
+  logical_xor = { "(x != 0) ^ (y != 0)", function(x, y) return one_of(ne(x, 0), ne(y, 0)) end, most = 1 },
 }
 for name, row in pairs(truths) do
-  local f = row[2]
+  local operand = { "n", dtype = row.most and "u8", range = row.most and { 0, row.most } }
   library(name) {
-    row[1], "1.0 * (" .. row[1] .. ")", inputs = { x = { "n" }, y = not row[3] and { "n" } or nil },
-    outputs = { r = { "n", dtype = "u8" } }, backward = false, ulp = 0, dtypes = { "f32", "f16", "bf16" },
-    compute = row[3] and function(x) return f(x) end or function(x, y) return f(x, y) end,
+    row[1], "1.0 * (" .. row[1] .. ")", inputs = { x = operand, y = operand }, outputs = { r = { "n", dtype = "u8" } },
+    backward = false, ulp = 0, dtypes = { "f32", "f16", "bf16" }, compute = function(x, y) return row[2](x, y) end,
   }
 end
