@@ -57,10 +57,13 @@ open(sys.argv[3], "wb").write(program)' "$LATHE_BENCH" "$(dirname "$LATHE_BENCH"
 }
 
 # shellcheck disable=SC2086
-references() { # references FILE: builds a problem-dump of the tree's ops that has no kernels
+references() { # references FILE OPTION...: builds a problem-dump of the tree's ops that has no kernels
+  program=$1
+  shift
   "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/references" --disabled scalar=off --disabled sse2=off \
-    --disabled avx2=off --disabled avx512=off --disabled amx=off --disabled cuda=off --disabled vulkan=off all &&
-    cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/runtime/library" -I"$LATHE_SRC/templates/c" -o "$1" "$LATHE_SRC/tests/problem_dump.c" \
+    --disabled avx2=off --disabled avx512=off --disabled amx=off --disabled cuda=off --disabled vulkan=off "$@" all &&
+    cc -std=gnu11 -O0 -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/runtime/library" -I"$LATHE_SRC/templates/c" -o "$program" \
+      "$LATHE_SRC/tests/problem_dump.c" \
       "$tmp/references/table.c" "$tmp"/references/*/*_reference.c "${LATHE_DUMP%/tests/*}/runtime.a" \
       $LATHE_LIBRARIES
 }

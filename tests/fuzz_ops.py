@@ -132,10 +132,17 @@ class Grower:
 
     def function(self, op, x):
         absolute = self.made("abs", x)
-        if op in ("sqrt", "log", "rsqrt"):
+        if op in ("sqrt", "log", "log2", "log10", "rsqrt"):
             x = self.safe(x, lambda low, high: low > 0.05, lambda _: self.plus(absolute, 0.25))
         elif op == "log1p":
             x = self.safe(x, lambda low, high: low > -0.8, lambda _: absolute)
+        elif op == "acosh":
+            x = self.safe(x, lambda low, high: low > 1.05, lambda _: self.plus(absolute, 1.25))
+        elif op in ("asin", "acos", "atanh"):
+            x = self.safe(x, lambda low, high: -0.9 < low and high < 0.9,
+                          lambda _: self.made("mul", self.made("sin", x), self.number(0.8)))
+        elif op in ("sinh", "cosh"):
+            x = self.safe(x, lambda low, high: -5 < low and high < 5, lambda _: self.made("sin", x))
         elif op in ("exp", "exp2", "expm1"):
             x = self.safe(x, lambda low, high: high < 5, lambda _: self.made("neg", absolute))
         return self.made(op, x)

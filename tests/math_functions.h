@@ -10,10 +10,11 @@ typedef struct math_function {
   const char *name;
   double (*approximate)(double);                  /* off by a few ulp of double */
   int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t); /* may round into its argument */
+  int (*exact_of_two)(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t); /* in the place of both */
 } math_function;
 
 /* Those of one argument, by name. */
-enum { MATH_FUNCTIONS = 15 };
+enum { MATH_FUNCTIONS = 26 };
 extern const math_function math_functions[MATH_FUNCTIONS];
 
 /* The kernel of a function; null where there is none. */

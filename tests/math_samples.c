@@ -1,5 +1,5 @@
-/* math_samples.c - the vector mathematics where not every argument can be tried: all functions in f64, and pow, of
- * two arguments, in f32 too, against MPFR.
+/* math_samples.c - the vector mathematics where not every argument can be tried: all functions in f64, and those of
+ * two arguments in f32 too, against MPFR.
  *
  *   math-samples [--seed N] [--count N] [FUNCTION]...
  *
@@ -117,9 +117,10 @@ static double sample(const format *t) {
   }
 }
 
-/* Two arguments of pow: any bits; a power in the type's range; a base near 1; small numbers in halves. */
+/* Two arguments: any bits; of pow a power in the type's range, and a base near 1; numbers of near sizes; small numbers
+ * in halves. */
 static void sample_pair(const format *t, double *x, double *y) {
-  switch (next() % 4) {
+  switch (next() % 5) {
   case 0:
     *x = any_bits(t);
     *y = any_bits(t);
@@ -132,9 +133,18 @@ static void sample_pair(const format *t, double *x, double *y) {
     *x = rounded(t, 1 + signed_power(-t->digits, -1));
     *y = between(t->least - t->digits, t->most) / log2(*x);
     break;
+  case 3:
+    *x = rounded(t, signed_power(t->least, t->most));
+    *y = *x * between(-4, 4);
+    break;
   default: *x = rint(between(-30, 30)) / 2; *y = rint(between(-60, 60)) / 2;
   }
 }
+
+static const math_function of_two[] = {{"atan2", .exact_of_two = mpfr_atan2},
+                                       {"hypot", .exact_of_two = mpfr_hypot},
+                                       {"pow", .exact_of_two = mpfr_pow}};
+enum { OF_TWO = sizeof of_two / sizeof *of_two };
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -206,10 +216,10 @@ static void expect(const math_function *f, size_t count) {
   for (size_t i = 0; i < count; i++) {
     mpfr_set_d(x, first[i], MPFR_RNDN);
     mpfr_set_d(y, second[i], MPFR_RNDN);
-    if (f)
+    if (f->exact)
       f->exact(y, x, MPFR_RNDN);
     else
-      mpfr_pow(y, x, y, MPFR_RNDN);
+      f->exact_of_two(y, x, y, MPFR_RNDN);
     expected[i] = mpfr_get_ld(y, MPFR_RNDN);
   }
 }
@@ -234,31 +244,31 @@ static size_t fill(const format *t, bool pair, size_t from, size_t total) {
   return count;
 }
 
-/* Tries a function, pow where there is none; adds to how many kernels passed and failed. */
+/* Tries a function; adds to how many kernels passed and failed. */
 static void try_function(const math_function *f, const format *t, size_t total, int *passed,
                          int *failed) {
-  const char *name = f ? f->name : "pow";
+  const bool pair = f->exact_of_two;
   finding found[BACKENDS] = {0};
   size_t count;
 
   for (size_t b = 0; b < lathe_backend_count && b < BACKENDS; b++) {
     const lathe_variant probe = {.backend = &lathe_backends[b]};
     if (!lathe_why_not(&probe, lathe_cpu_features()))
-      found[b].kernel = math_kernel(name, probe.backend, t->dtype);
+      found[b].kernel = math_kernel(f->name, probe.backend, t->dtype);
   }
-  for (size_t from = 0; (count = fill(t, !f, from, total)) > 0; from += count) {
+  for (size_t from = 0; (count = fill(t, pair, from, total)) > 0; from += count) {
     expect(f, count);
     for (int b = 0; b < BACKENDS; b++)
       if (found[b].kernel)
-        try_kernel(t, &found[b], count, !f);
+        try_kernel(t, &found[b], count, pair);
   }
   for (int b = 0; b < BACKENDS; b++) {
     const finding *k = &found[b];
     if (!k->kernel)
       continue;
-    printf("%s %-8s %s %-8s %.4Lf ulp of %g at %a", k->wrong ? "FAILED" : "ok    ", name, t->name,
-           k->kernel->backend->name, k->ulp, math_bound(k->kernel->op, t->dtype), k->x);
-    if (!f)
+    printf("%s %-8s %s %-8s %.4Lf ulp of %g at %a", k->wrong ? "FAILED" : "ok    ", f->name,
+           t->name, k->kernel->backend->name, k->ulp, math_bound(k->kernel->op, t->dtype), k->x);
+    if (pair)
       printf(", %a", k->y);
     printf(", where it is %a", k->got);
     if (k->wrong)
@@ -295,13 +305,13 @@ int main(int argc, char **argv) {
     default: exit(2);
     }
   printf("seed %llu\n", (unsigned long long)state);
-  for (int k = 0; k <= MATH_FUNCTIONS; k++) {
-    const math_function *f = k < MATH_FUNCTIONS ? &math_functions[k] : NULL;
+  for (int k = 0; k < MATH_FUNCTIONS + OF_TWO; k++) {
+    const math_function *f = k < MATH_FUNCTIONS ? &math_functions[k] : &of_two[k - MATH_FUNCTIONS];
     bool wanted = optind == argc;
     for (int i = optind; i < argc; i++)
-      wanted = wanted || strcmp(argv[i], f ? f->name : "pow") == 0;
-    for (size_t t = f ? 1 : 0; wanted && t < sizeof formats / sizeof *formats; t++)
-      try_function(f, &formats[t], f ? total : 4 * total, &passed, &failed);
+      wanted = wanted || strcmp(argv[i], f->name) == 0;
+    for (size_t t = f->exact ? 1 : 0; wanted && t < sizeof formats / sizeof *formats; t++)
+      try_function(f, &formats[t], f->exact ? total : 4 * total, &passed, &failed);
   }
   printf("%d passed, %d failed\n", passed, failed);
   return passed > 0 && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -201,13 +201,15 @@ static void add_few(batch *b, float point) {
 static void add_special_points(batch *b) {
   /* Where f32 results end: exp at 88.72, -87.34, -103.97; tanh is 1 from 9.01, erf from 3.92,
    * erfc is 0 from 10.06, sigmoid 1 from 17; and where programs change their ways: sin and cos
-   * at 6430. */
+   * at 6430. sinh and cosh end at 89.416, and asinh and acosh are logarithms above 2^60. */
   static const float points[] = {
-      0,           INFINITY, NAN,        0x1.fffffep127f, 88.722839f,  87.336548f,
-      103.97208f,  104,      9.0109129f, 8.3177662f,      3.9192059f,  10.0546875f,
-      17.32868f,   149.5f,   150,        0.70710678f,     1.4142136f,  0.41421356f,
-      0.29289323f, 0.84375f, 1.25f,      0.921875f,       0.34657359f, 1.0397208f,
-      0.625f,      0.55f,    1e-4f,      1e-8f,           6430,
+      0,           INFINITY,    NAN,         0x1.fffffep127f, 88.722839f,
+      87.336548f,  103.97208f,  104,         9.0109129f,      8.3177662f,
+      3.9192059f,  10.0546875f, 17.32868f,   149.5f,          150,
+      0.70710678f, 1.4142136f,  0.41421356f, 0.29289323f,     0.84375f,
+      1.25f,       0.921875f,   0.34657359f, 1.0397208f,      0.625f,
+      89.415986f,  0.5f,        1,           0.55f,           1e-4f,
+      1e-8f,       6430,
   };
 
   for (size_t i = 0; i < sizeof points / sizeof *points; i++)

@@ -1,10 +1,10 @@
 """What lathe's references compute, held against what the specs give as NumPy's way to the same.
 
-usage: oracle.py [--dump FILE] [--op A,B]
+usage: oracle.py [--dump FILE] [--op A,B] [--forward]
 
 Kernels and references come from one trace of a spec, so that neither sees where the spec says something
 else than it should. Its `peers.numpy` does not share the trace: here it is evaluated in float64 on the
-inputs that the reference was given. An op without one is a failure. Prints a line for each failure and
+inputs that the reference was given. An op without one is a failure, but with --forward a gradient. Prints a line for each failure and
 then "N passed, N failed"; exit status 0 only where something passed and nothing failed.
 """
 
@@ -101,11 +101,14 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix("usage: "))
     parser.add_argument("--dump", default=os.environ.get("LATHE_DUMP", "out/tests/problem-dump"))
     parser.add_argument("--op")
+    parser.add_argument("--forward", action="store_true")
     options = parser.parse_args()
     passed = failed = 0
     with Dump(options.dump) as dump:
         for op in dump.ops.values():
-            if options.op and op.name not in options.op.split(","):
+            if not op.dtypes or options.op and op.name not in options.op.split(","):
+                continue
+            if options.forward and "_backward" in op.name and not op.numpy:
                 continue
             wrong = check(dump, op)
             passed, failed = passed + (not wrong), failed + bool(wrong)

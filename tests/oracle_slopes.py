@@ -43,7 +43,7 @@ def check(dump, forward, backward, size, seed):
         if got.shape != expected.shape:
             return f"expected {output.name} of shape {expected.shape}, found {got.shape}"
         expected = np.where(np.isnan(expected), got, expected)  # beside an index outside of its axis
-        if not np.allclose(got, expected, rtol=0, atol=TOLERANCE * max(1, scale_of(got))):
+        if not np.allclose(got, expected, rtol=0, atol=TOLERANCE * max(1, scale_of(got)), equal_nan=True):
             return f"{output.name} is {got.tolist()} by the graph, {expected.tolist()} by differences"
     return None
 
@@ -56,7 +56,7 @@ def main():
     with Dump(options.dump) as dump:
         for op in dump.ops.values():
             name, mark, _ = op.name.partition("_backward")
-            if not mark:
+            if not mark or "f64" not in op.dtypes:
                 continue
             for seed, size in enumerate(sizes_of(op)[:3], 1):
                 wrong = check(dump, dump.ops[name], op, size, seed)

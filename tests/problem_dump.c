@@ -62,7 +62,8 @@ static void say_op(const lathe_op *op) {
     if (strcmp(op->bench->peers[i].name, "numpy") == 0)
       printf("numpy %s\n", op->bench->peers[i].expression);
   for (int b = 0; b < op->bench->nbounds; b++)
-    printf("dtype %s\n", lathe_dtype_name(op->bench->bounds[b].dtype));
+    if (problem_has_reference(op, op->bench->bounds[b].dtype))
+      printf("dtype %s\n", lathe_dtype_name(op->bench->bounds[b].dtype));
   for (size_t v = 0; v < lathe_variant_count; v++)
     if (lathe_variants[v].op == op && lathe_variants[v].backend->kind == LATHE_CPU &&
         !lathe_why_not(&lathe_variants[v], device_cpu()->features))

@@ -149,11 +149,13 @@ def random(seed, offset, n, narrow):
 
 def evaluate(op, problem):
     """The outputs by the op's peers.numpy, a list of float64 or int64 arrays in the order of its outputs. It
-    may use np, erf, erfc and random(seed, offset, n)."""
+    may use np, erf, erfc, random(seed, offset, n) and `shape`, that of the first output."""
     def random_of(seed, offset, n):
         return random(seed, offset, n, problem.dtype in ("f16", "bf16"))
 
-    names = {"np": np, "erf": erf, "erfc": erfc, "random": random_of} | problem.scalars | problem.inputs
+    shape = problem.expected[op.outputs[0].name].shape
+    names = {"np": np, "erf": erf, "erfc": erfc, "random": random_of, "shape": shape}
+    names |= problem.scalars | problem.inputs
     *statements, last = ast.parse(op.numpy).body
     with np.errstate(all="ignore"):
         exec(compile(ast.Module(statements, []), "peers.numpy", "exec"), names)

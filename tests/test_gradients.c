@@ -248,6 +248,15 @@ static const smooth_case smooth_cases[] = {
     {"x ^ 1.5 - x ^ -2.5", {0.25L, 1, 9}},
     {"x ^ 11 + x ^ 0.3", {0.25L, 1, 2}},
     {"3 ^ x + 2 ^ x + x ^ x", {0.25L, 1, 2}},
+    {"log2(x) + x * log10(x)", {0.25L, 1, 9}},
+    {"sinh(x) + cosh(2 * x)", {-2, 0, 0.5L}},
+    {"asin(x) + acos(x / 2)", {-0.75L, 0, 0.5L}},
+    {"atan(x)", {-2, 0, 3}},
+    {"atan2(x, 1 - x)", {-2, 0.5L, 3}},
+    {"hypot(x, 3)", {-2, 0, 4}},
+    {"asinh(x) + acosh(x * x + 2)", {-2, 0, 4}},
+    {"erfinv(x)", {-0.75L, 0, 0.5L}},
+    {"atanh(x)", {-0.75L, 0, 0.5L}},
     {"x * floor(x) + x * round(x) + x * sign(x)", {-1.75L, 0.75L, 3.25L}},
 };
 enum { SMOOTH = sizeof smooth_cases / sizeof *smooth_cases };

@@ -162,6 +162,7 @@ local function checked(result, message)
   return result
 end
 
+-- What a command works on: run.all are the ops that there are, run.ops those of them that are not aside.
 local function prepare(options)
   local reader = recording_reader(options.src)
   local run = { options = options, reader = reader, backends = {} }
@@ -180,8 +181,10 @@ local function prepare(options)
   text.about(nil)
   parts.choose(run.ops, options.ops, options.dtypes, not options.spec)
   parts.group(run.ops)
-  for _, op in ipairs(run.ops) do
+  run.all, run.ops = run.ops, {}
+  for _, op in ipairs(run.all) do
     op.sources = sources.of(op)
+    run.ops[#run.ops + 1] = not op.aside and op or nil
   end
   return run
 end
@@ -192,7 +195,7 @@ end
 
 local function write_index(run)
   local out = run.options.out
-  local manifest = edges.manifest(run.ops)
+  local manifest = edges.manifest(run.all)
   local old = host.files.read(out .. "/manifest.txt")
   if old and old ~= manifest then
     for _, path in ipairs(edges.stale(old, manifest)) do
@@ -202,7 +205,7 @@ local function write_index(run)
   write(run, "manifest.txt", manifest)
   write(run, "table.c", dispatch.write(run.ops, run.backends))
   write(run, "types.h", types.header())
-  write(run, "kernels.ninja", edges.ninja(run.ops, out, "out/lathe-gen"))
+  write(run, "kernels.ninja", edges.ninja(run.all, out, "out/lathe-gen"))
   checked(host.files.write(out .. "/kernels.ninja.d", edges.depfile(out .. "/kernels.ninja", run.reader.reads)))
 end
 
@@ -235,7 +238,7 @@ end
 -- The ops with these names, for a command.
 local function named_ops(run, wanted, command)
   local by_name = {}
-  for _, op in ipairs(run.ops) do
+  for _, op in ipairs(run.all) do
     by_name[op.name] = op
   end
   return text.map(wanted, function(name)

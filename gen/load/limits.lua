@@ -1,6 +1,9 @@
 -- What specs of arrays elsewhere use and a spec of ours does not have: by name, a line that says what there is
 -- instead. A limit of lathe's is named as one; for the rest it is what to write.
 
+local elementary = require "elementary"
+local text = require "text"
+
 local limits = {}
 
 local known = {}
@@ -34,9 +37,11 @@ say("sort argsort topk kthvalue median quantile percentile mode",
   .. "argmin)")
 say("int int8 int16 int32 int64 uint8 long bitwise_and bitwise_or bitwise_xor left_shift right_shift",
   "there is no arithmetic of integers: numbers have a fraction, which floor and round take away")
-say("asin acos atan atan2 arcsin arccos arctan arctan2 sinh cosh asinh acosh atanh cbrt lgamma digamma gamma erfinv "
-  .. "i0",
-  "of these functions there are sin cos tanh exp exp2 expm1 log log1p erf erfc sigmoid sqrt rsqrt pow")
+say("cbrt lgamma digamma gamma i0",
+  "of these functions there are sqrt pow " .. table.concat(text.sorted_keys(elementary), " "))
+for name, other in pairs { arcsin = "asin", arccos = "acos", arctan = "atan", arctan2 = "atan2", arcsinh = "asinh" } do
+  say(name, "write " .. other .. "(...)")
+end
 say("prod cumulative_product row_prod",
   "there are no products along an axis; of numbers above 0 it is exp(sum(log(x), \"cols\"))")
 say("randn normal bernoulli randint multinomial", "random(seed, offset) is a number in [0, 1), and all that is random")
@@ -53,14 +58,11 @@ say("square", "write x ^ 2")
 say("reciprocal", "write 1 / x")
 say("absolute fabs", "write abs(x)")
 say("rint", "write round(x)")
-say("ceil", "write -floor(-x)")
-say("tan", "write sin(x) / cos(x)")
-say("trunc fix", "write copysign(floor(abs(x)), x)")
-say("mod fmod remainder", "write x - y * floor(x / y)")
-say("log2", "write log(x) / math.log(2)")
-say("log10", "write log(x) / math.log(10)")
-say("isinf", "write eq(abs(x), math.huge)")
-say("isfinite", "write lt(abs(x), math.huge)")
+say("fix", "write trunc(x)")
+say("mod", "write remainder(x, y), whose sign is that of y, or fmod(x, y)")
+say("logical_xor", "write one_of(a, b)")
+say("any", "write any_of(condition, \"cols\")")
+say("all", "write all_of(condition, \"cols\")")
 say("relu", "write max(x, 0)")
 say("silu swish", "write x * sigmoid(x)")
 say("gelu", "write 0.5 * x * erfc(-x * math.sqrt(0.5))")
@@ -95,7 +97,7 @@ end
 
 -- What to write in place of an operator that symbolic values lack, or nil. of_comparison: whether one of them is a
 -- comparison.
-local operators = { ["//"] = "write floor(a / b)", ["%"] = "write a - b * floor(a / b)" }
+local operators = { ["//"] = "write floor_divide(a, b)", ["%"] = "write remainder(a, b)" }
 for _, sign in ipairs { "&", "|", "~", "<<", ">>" } do
   operators[sign] = known.int
 end

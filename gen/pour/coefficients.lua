@@ -5,10 +5,13 @@
 --              and half of it has, too
 --   tiny       the smallest normal number
 --   ln2        in two parts: the first times a whole number of the exponent's range is exact
+--   half_turn  pi / 2: its nearest number and the rest
+--   per_e      by base, the logarithm of e in two parts; per_two: that of 2, the first as in ln2
 --   *_range    beyond it the function has the same value as at its end
 --
--- The polynomials are Sollya's, rounded to the compute type, lowest power first. Above each stand
--- the command that makes it and the largest error that it leaves, relative to the result.
+-- The polynomials are Sollya's, or by Remez' exchange in mpmath (remez(f(x), degree, range, weight)), rounded to the
+-- compute type, lowest power first. Above each stand the command that makes it and the largest error that it leaves,
+-- relative to the result.
 
 local coefficients = {
   f32 = {
@@ -24,6 +27,13 @@ local coefficients = {
     expm1_range = { -30, 89 },
     exp2_range = { -254, 129 },
     tanh_limit = 9.5,
+    sinh_limit = 89.45,
+    half_turn = { 0x1.921fb6p0, -0x1.777a5cf72cecep-25 },
+    per_e = {
+      log2 = { 1, 0x1.c551d94ae0bf8p-2 },
+      log10 = { 0x1.bcb7b2p-2, -0x1.5b235e39ab2a9p-27 },
+    },
+    per_two = { log2 = { 1 }, log10 = { 0x1.344p-2, 0x1.3509f79fef312p-18 } },
     erf_limit = 3.95,
     erfc_limit = 10.1,
     erf_split = 0.875,
@@ -91,6 +101,19 @@ local coefficients = {
       0x1.20e142p-1, 0x1.b09eaep-1, 0x1.0343dep0, 0x1.77b83p-2, 0x1.27492ep0, -0x1.0c85cap3,
       0x1.65c872p3, -0x1.3eee68p2,
     },
+
+    -- asin x = x + x^3 p(x^2)
+    -- remez((asin(sqrt(x)) / sqrt(x) - 1) / x, 4, [0;1/4], x * sqrt(x) / asin(sqrt(x))): 4.93e-9
+    asin = {
+      0x1.5555c8p-3, 0x1.330204p-4, 0x1.747bb4p-5, 0x1.8c3e96p-6, 0x1.595becp-5,
+    },
+
+    -- atan x = x + x^3 p(x^2)
+    -- remez((atan(sqrt(x)) / sqrt(x) - 1) / x, 8, [0;1], x * sqrt(x) / atan(sqrt(x))): 2.86e-9
+    atan = {
+      -0x1.55553ep-2, 0x1.9991e4p-3, -0x1.2420acp-3, 0x1.c09128p-4, -0x1.58242ap-4, 0x1.dab6e2p-5,
+      -0x1.fef626p-6, 0x1.66199cp-7, -0x1.d779dep-10,
+    },
   },
 
   f64 = {
@@ -106,6 +129,13 @@ local coefficients = {
     expm1_range = { -50, 710 },
     exp2_range = { -2046, 1025 },
     tanh_limit = 19.5,
+    sinh_limit = 710.5,
+    half_turn = { 0x1.921fb54442d18p0, 0x1.1a62633145c07p-54 },
+    per_e = {
+      log2 = { 1, 0x1.c551d94ae0bf8p-2 },
+      log10 = { 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57 },
+    },
+    per_two = { log2 = { 1 }, log10 = { 0x1.34413509f8p-2, -0x1.80433b83b532ap-44 } },
     erf_limit = 6,
     erfc_limit = 27.3,
     erf_split = 1,
@@ -185,6 +215,25 @@ local coefficients = {
       -0x1.13cdc96586b1ap14, 0x1.f4e8f0f64eb99p15, -0x1.4efa96cd99fcap17, 0x1.46e6d1f3e93a4p18,
       -0x1.cefe63640ee04p18, 0x1.d21b4f993f56cp18, -0x1.3d9480b7a9657p18, 0x1.07594d5820cafp17,
       -0x1.92003d1e010f2p14,
+    },
+
+    -- asin x = x + x^3 p(x^2)
+    -- remez((asin(sqrt(x)) / sqrt(x) - 1) / x, 11, [0;1/4], x * sqrt(x) / asin(sqrt(x))): 1.49e-17
+    asin = {
+      0x1.555555555539p-3, 0x1.333333336e7acp-4, 0x1.6db6db427dab1p-5, 0x1.f1c72c38096a4p-6,
+      0x1.6e89f45455781p-6, 0x1.1c6be09154dc9p-6, 0x1.c6fdd559dfd61p-7, 0x1.8ec28476561d4p-7,
+      0x1.abd32bf08684dp-8, 0x1.3ff23358dd08ep-6, -0x1.09cf7c7030f26p-6, 0x1.056c38f13688dp-5,
+    },
+
+    -- atan x = x + x^3 p(x^2)
+    -- remez((atan(sqrt(x)) / sqrt(x) - 1) / x, 20, [0;1], x * sqrt(x) / atan(sqrt(x))): 7.56e-19
+    atan = {
+      -0x1.555555555554dp-2, 0x1.9999999998c27p-3, -0x1.2492492456ab6p-3, 0x1.c71c71b629147p-4,
+      -0x1.745d15d031235p-4, 0x1.3b139bce8fc34p-4, -0x1.11103267ce2d5p-4, 0x1.e1d4870911217p-5,
+      -0x1.aeda519c7ad82p-5, 0x1.84b44e5130159p-5, -0x1.5f241d55ecda2p-5, 0x1.3904465b28fbdp-5,
+      -0x1.0c93f7e007e1ap-5, 0x1.ac77e598bd192p-6, -0x1.30f97b13138d6p-6, 0x1.72db2bcdaad17p-7,
+      -0x1.6fd0195c7a73ap-8, 0x1.1a034130e0995p-9, -0x1.36d8caaee3f52p-11, 0x1.b3abbd071ec77p-14,
+      -0x1.22634247f972ap-17,
     },
   },
 }

@@ -28,6 +28,7 @@
 -- Axes are numbers from 0 on; the index of one is i<axis>.
 
 local axes = require "axes"
+local elementary = require "elementary"
 local expr = require "expr"
 local text = require "text"
 
@@ -94,9 +95,9 @@ local function is_dear(node)
 end
 
 -- Functions that are called, which no compiler makes vectors of.
-local called = {}
-for name in ("exp exp2 expm1 log log1p tanh sigmoid erf erfc sin cos pow"):gmatch "%S+" do
-  called[name] = true
+local called = { pow = true }
+for op in pairs(elementary) do
+  called[op] = op ~= "rsqrt"
 end
 
 local planner = {}

@@ -1,6 +1,7 @@
 -- C as a target language (see lower.lua): kernels by the rows of instruction_sets.lua, and the reference in higher
 -- precision.
 
+local elementary = require "elementary"
 local instruction_sets = require "instruction_sets"
 local text = require "text"
 local types = require "types"
@@ -38,14 +39,13 @@ local reference = setmetatable({
   fma = "fma{f}({1}, {2}, {3})",
   mad = "fma{f}({1}, {2}, {3})",
   random_at = "lathe_random({1}, {2}, {3}, part->narrow)",
-  sigmoid = "1 / (1 + exp{f}(-{1}))",
-  rsqrt = "1 / sqrt{f}({1})",
   pow = "pow{f}({1}, {2})",
+  floor = "floor{f}({1})",
   round = "rint{f}({1})",
   sign = "{1} != {1} ? {1} : ({1} > 0) - ({1} < 0)",
 }, { __index = scalar })
-for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "erfc", "sin", "cos", "floor" } do
-  reference[name] = name .. "{f}({1})"
+for op, row in pairs(elementary) do
+  reference[op] = row.reference or op .. (row.arguments == 2 and "{f}({1}, {2})" or "{f}({1})")
 end
 
 -- What ranges.lua asks of numbers.

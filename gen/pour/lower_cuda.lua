@@ -2,6 +2,7 @@
 -- variable is a plain number; what makes it fast is in templates/cuda.
 
 local cheaper = require "cheaper"
+local elementary = require "elementary"
 local operators = require "operators"
 local reductions = require "reductions"
 local text = require "text"
@@ -53,14 +54,12 @@ local set = operators.added_to {
   reciprocal = "lathe_rcp({1})",
 }
 
--- What CUDA's library computes to 2 ulp (CUDA C++ Programming Guide, "Mathematical Functions"), and
--- in f32 erfc, which is off by 3.8. The library's erfc is off by 4, in f64 by 5, its pow in f32 by 4, and
--- sigmoid and sign it lacks: these are of vecmath.lua.
-set.native = { erfc = "f32", pow = "f64", round = true }
-set.pow, set.round = "pow({1}, {2})", "rint{f}({1})"
-for _, name in ipairs { "exp", "exp2", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos", "rsqrt", "floor" } do
-  set.native[name] = true
-  set[name] = name .. "{f}({1})"
+-- What CUDA's library computes to 2 ulp, and in f32 erfc of functions.h, which is off by 3.8. The library's erfc is off
+-- by 4, in f64 by 5, its pow in f32 by 4: these and what it lacks are of vecmath.lua.
+set.native = { pow = "f64", floor = true, round = true }
+set.pow, set.floor, set.round = "pow({1}, {2})", "floor{f}({1})", "rint{f}({1})"
+for op, row in pairs(elementary) do
+  set.native[op], set[op] = row.cuda, set[op] or op .. "{f}({1})"
 end
 
 cuda.sets = { cuda = set }

@@ -24,6 +24,7 @@
 -- reduction's result is the leaf "reduced", one over the rows the leaf "column" and a kept point the leaf "stash".
 -- Picks need no pass: a phase may have nothing else.
 
+local elementary = require "elementary"
 local expr = require "expr"
 local reductions_of = require "reductions"
 local text = require "text"
@@ -31,10 +32,10 @@ local text = require "text"
 local passes = {}
 
 -- Worth storing and loading again rather than computing twice.
-local expensive = {
-  exp = true, exp2 = true, expm1 = true, log = true, log1p = true, tanh = true, sigmoid = true,
-  erf = true, erfc = true, sin = true, cos = true, pow = true, rsqrt = true, div = true, sqrt = true,
-}
+local expensive = { pow = true, div = true, sqrt = true }
+for op in pairs(elementary) do
+  expensive[op] = true
+end
 
 local reductions = {}
 for op, row in text.sorted_pairs(expr.operations) do

@@ -1,5 +1,6 @@
 -- Which part of all there is gets built: the ops and precisions that configure's --ops and --dtypes name. What is
--- left out stays in the table, with that as its reason, and has no files.
+-- left out stays in the table, with that as its reason, and has no files. Ops of specs/library are built by name alone:
+-- those that --ops names, and each into a bench program of its own (`ninja OP`).
 
 local text = require "text"
 local types = require "types"
@@ -9,6 +10,10 @@ local parts = {}
 -- A glob over names, of which only * and ? are special, as a pattern of Lua's.
 local function pattern_of(glob)
   return "^" .. glob:gsub("[^%w_*?]", "%%%0"):gsub("[*?]", { ["*"] = ".*", ["?"] = "." }) .. "$"
+end
+
+local function is_of_library(op)
+  return op.files[1]:sub(1, 14) == "specs/library/"
 end
 
 -- The ops that a list such as softmax*,-softmax_backward leaves, as a set: those that its words name, or all where
@@ -34,7 +39,7 @@ local function listed_ops(list, ops, whole)
   end
   local left = {}
   for _, op in ipairs(ops) do
-    local by_name = not any or named[op]
+    local by_name = not any and not is_of_library(op) or named[op]
     local with_forward = named[op.forward] and not excluded[op.forward]
     local forward_excluded = excluded[op.forward] and not named[op]
     left[op] = not excluded[op] and not forward_excluded and (by_name or with_forward) or nil
@@ -61,13 +66,15 @@ local function reason(option, list)
 end
 
 -- Of ops, and whether these are all that there are: marks what is left out, op.left_out where all of an op is, and its
--- planned variants as disabled.
+-- planned variants as disabled; and op.aside, what is in no program but its own.
 function parts.choose(ops, op_list, dtype_list, whole)
   local wanted_ops = op_list and listed_ops(op_list, ops, whole)
   local wanted_dtypes = dtype_list and listed_dtypes(dtype_list)
   local any = false
   for _, op in ipairs(ops) do
-    local by_ops = wanted_ops and not wanted_ops[op] and reason("ops", op_list) or nil
+    local is_named = wanted_ops and wanted_ops[op]
+    op.aside = is_of_library(op) and not is_named
+    local by_ops = wanted_ops and not is_named and not op.aside and reason("ops", op_list) or nil
     local built = false
     for _, v in ipairs(op.planned) do
       local by_dtypes = wanted_dtypes and not wanted_dtypes[v.dtype] and reason("dtypes", dtype_list) or nil
@@ -76,7 +83,7 @@ function parts.choose(ops, op_list, dtype_list, whole)
       built = built or not v.left_out
     end
     op.left_out = not built and op.planned[1].left_out -- false: a gradient has not that of its op
-    any = any or built
+    any = any or built and not op.aside
   end
   if any or not whole then
     return

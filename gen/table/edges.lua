@@ -101,7 +101,7 @@ function edges.ninja(ops, out, generator)
   for _, op in ipairs(ops) do
     if not op.left_out then
       objects[op] = op_edges(lines, op, path_in_out, generator)
-      table.move(objects[op], 1, #objects[op], #all + 1, all)
+      table.move(objects[op], 1, op.aside and 0 or #objects[op], #all + 1, all)
       lines[#lines + 1] = ""
     elseif not targets[op.name] then
       lines[#lines + 1] = "build " .. op.name .. ": left_out\n  why = " .. op.name .. " is " .. op.left_out .. "\n"

@@ -70,9 +70,10 @@ local function node_of(value, where, key, name)
     text.fail(where, "%s: expected a value for the output '%s', found %s", key, name, text.show(value))
   end
   local node = type(value) == "number" and expr.const(value) or symbol.node_of(value)
-  if node.type ~= "r" and node.type ~= "n" then
-    text.fail(where, "%s: '%s' is %s; expected a number%s", key, name, expr.type_names[node.type],
-      node.type == "m" and ", such as select(condition, 1, 0)" or "")
+  if node.type == "m" then
+    return expr.select(node, 1, 0)
+  elseif node.type ~= "r" and node.type ~= "n" then
+    text.fail(where, "%s: '%s' is %s; expected a number", key, name, expr.type_names[node.type])
   end
   return node
 end

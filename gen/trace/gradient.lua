@@ -13,6 +13,7 @@
 -- multiplied with 0 there, so that the derivatives by them are contractions too.
 
 local contraction = require "contraction"
+local elementary = require "elementary"
 local expr = require "expr"
 local move = require "move"
 
@@ -68,9 +69,6 @@ local function zero_where(mask, value)
   return { mask = mask, taken = false, value = value }
 end
 
--- The slope of erf at 0.
-local two_over_root_pi = 2 / math.sqrt(math.pi)
-
 local function by_sign_of(g, x)
   return zero_where(expr.eq(x, 0), g * expr.sign(x))
 end
@@ -104,19 +102,6 @@ local rules = {
   max = function(_, g, a, b) return { zero_unless(expr.gt(a, b), g), beside(expr.gt, expr.ge, g, b, a) } end,
   min = function(_, g, a, b) return { zero_unless(expr.lt(a, b), g), beside(expr.lt, expr.le, g, b, a) } end,
   copysign = function(node, g, a) return { by_sign_of(g * expr.copysign(1, node), a) } end,
-  exp = function(node, g) return { g * node } end,
-  exp2 = function(node, g) return { g * node * math.log(2) } end,
-  -- expm1(x) + 1 would lose its digits where x is far below 0, as 1 - tanh(x)^2 in the tails.
-  expm1 = function(_, g, a) return { g * expr.exp(a) } end,
-  log = function(_, g, a) return { g / a } end,
-  log1p = function(_, g, a) return { g / (1 + a) } end,
-  tanh = function(_, g, a) return { g * (4 * (expr.sigmoid(2 * a) * expr.sigmoid(-2 * a))) } end,
-  sigmoid = function(_, g, a) return { g * (expr.sigmoid(a) * expr.sigmoid(-a)) } end,
-  erf = function(_, g, a) return { g * (two_over_root_pi * expr.exp(-(a * a))) } end,
-  erfc = function(_, g, a) return { -(g * (two_over_root_pi * expr.exp(-(a * a)))) } end,
-  sin = function(_, g, a) return { g * expr.cos(a) } end,
-  cos = function(_, g, a) return { -(g * expr.sin(a)) } end,
-  rsqrt = function(node, g, a) return { -0.5 * g * node / a } end,
   pow = function(node, g, a, b)
     -- Of 0 to a power that is not negative the logarithm's part is 0.
     local ends = expr.eq(expr.select(expr.ge(b, 0), a, 1), 0)
@@ -139,6 +124,9 @@ local rules = {
   whole = function() return {} end,
   detach = function() return {} end,
 }
+for op, row in pairs(elementary) do
+  rules[op] = function(node, g, ...) return { row.back(expr, node, g, ...) } end
+end
 for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne", "all_of", "any_of", "negate", "inside", "same" } do
   rules[comparison] = function() return {} end
 end

@@ -6,6 +6,7 @@
 -- Where a first-order bound says nothing, for a divisor may be zero within its error, or what is off is multiplied by
 -- an infinity, it is infinite.
 
+local elementary = require "elementary"
 local expr = require "expr"
 local zero = require "zero"
 
@@ -104,7 +105,7 @@ local function unless_beyond(node, given)
 end
 
 -- What may be beyond the largest number of operands of everyday sizes, and products of such.
-local grows = { exp = true, exp2 = true, expm1 = true, pow = true, div = true }
+local grows = { pow = true, div = true }
 
 local beyond = setmetatable({}, { __mode = "k" }) -- of nodes, what is known
 local function may_be_beyond(node)
@@ -132,9 +133,7 @@ local function passed_by_factor(size, factor, error)
 end
 
 -- Whether a node is at least 0, or NaN, however it is rounded.
-local stays_positive = {
-  abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, points = true, position = true, sqrt = true,
-}
+local stays_positive = { abs = true, points = true, position = true, sqrt = true }
 local of_positives = {
   add = 2, mul = 2, div = 2, min = 2, detach = 1, sum = 1, maximum = 1, minimum = 1, floor = 1, round = 1,
 }
@@ -386,32 +385,32 @@ local rules = {
 }
 rules.sub = rules.add
 
--- How much of its argument's error a function passes on, slope(node, x); where the argument must not be zero
--- within it, `pole` is what must not.
-local two_over_root_pi = 2 / math.sqrt(math.pi)
-local functions = {
-  exp = { slope = function(y) return y end, tiny = true },
-  exp2 = { slope = function(y) return y * math.log(2) end, tiny = true },
-  expm1 = { slope = function(y) return y + 1 end },
-  log = { slope = function(_, x) return 1 / expr.abs(x) end, pole = function(x) return x end },
-  log1p = { slope = function(_, x) return 1 / expr.abs(1 + x) end, pole = function(x) return 1 + x end },
-  tanh = { slope = function(y) return 1 - y * y end },
-  sin = { slope = function(_, x) return expr.abs(expr.cos(x)) end },
-  cos = { slope = function(_, x) return expr.abs(expr.sin(x)) end },
-  rsqrt = { slope = function(y, x) return 0.5 * y / expr.abs(x) end, pole = function(x) return x end },
-  sigmoid = { slope = function(y) return y * (1 - y) end, tiny = true },
-  erf = { slope = function(_, x) return two_over_root_pi * expr.exp(-(x * x)) end },
-  erfc = { slope = function(_, x) return two_over_root_pi * expr.exp(-(x * x)) end, tiny = true },
-}
-for op, f in pairs(functions) do
-  rules[op] = function(node, errors, x)
-    local own, off = f.tiny and rounded_product(node) or rounded(node), errors(x)
-    if not off then
-      return own
-    end
-    local all = own + passed(f.slope(node, x), off)
-    return f.pole and unless_zero(f.pole(x), off, all) or all
+-- How much of an argument's error an elementary function passes on.
+local function passed_on(row, node, i)
+  if row.passes then
+    return row.passes(expr, node, node[i])
   end
+  local slope = select(i, row.back(expr, node, expr.const(1), table.unpack(node, 1, #node)))
+  slope = slope.op == "neg" and slope[1] or slope
+  return is_never_negative(slope) and slope or expr.abs(slope)
+end
+
+for op, row in pairs(elementary) do
+  rules[op] = function(node, errors, ...)
+    local all, off = row.tiny and rounded_product(node) or rounded(node), nil
+    for i = 1, #node do
+      local own = errors(node[i])
+      off = plus(off, own)
+      all = plus(all, own and passed(passed_on(row, node, i), own))
+    end
+    return off and row.pole and unless_zero(row.pole(expr, ...), off, all) or all
+  end
+end
+
+-- Below 0 the angle of a point turns with the sign of what it is above it.
+local of_angle = rules.atan2
+rules.atan2 = function(node, errors, y, x)
+  return plus(of_angle(node, errors, y, x), flips({ { y, expr.const(0) } }, errors, 2 * expr.abs(node)))
 end
 
 -- What the sign of an argument decides that may be a zero, or a NaN, of either sign: added to an error there.
@@ -419,16 +418,24 @@ local function infinite(node)
   return expr.select(expr.eq(expr.abs(node), math.huge), math.huge, 0)
 end
 local by_sign = {
-  copysign = { 2, function(_, a) return expr.select(expr.eq(a, a), jumped(2 * expr.abs(a)), 0) end },
-  div = { 2, infinite },
-  pow = { 1, infinite },
-  rsqrt = { 1, infinite },
+  copysign = { [2] = function(_, a) return expr.select(expr.eq(a, a), jumped(2 * expr.abs(a)), 0) end },
+  div = { [2] = infinite },
+  pow = { infinite },
+  rsqrt = { infinite },
+  atan2 = {
+    function(node) return jumped(2 * expr.abs(node)) end,
+    function(_, y) return expr.select(expr.eq(y, 0), jumped(expr.const(math.pi)), 0) end,
+  },
 }
 
 local function added_by_sign(node, memo)
-  local decides = by_sign[node.op]
-  local open = decides and zero.has_open_sign(node[decides[1]], memo.signs)
-  return open and expr.select(open, decides[2](node, node[1]), 0)
+  local added
+  for i = 1, by_sign[node.op] and #node or 0 do
+    local jump = by_sign[node.op][i]
+    local open = jump and zero.has_open_sign(node[i], memo.signs)
+    added = plus(added, open and expr.select(open, jump(node, node[1]), 0) or nil)
+  end
+  return added
 end
 
 -- The error of a node, nil where it is exact. memo carries what is done already from call to call.
@@ -481,9 +488,11 @@ end
 -- By how many ulp the kernels of an operation may be off by themselves, on the backend where that is most; a sum,
 -- where 64 equal terms, which are added one after the other, all round to one side.
 local rough = {
-  add = 0.5, sub = 0.5, mul = 0.5, div = 0.5, fma = 0.5, sqrt = 0.5,
-  exp = 2, exp2 = 2, expm1 = 2, log = 2, log1p = 2, tanh = 2, sigmoid = 2.5, erf = 2, erfc = 4, sum = 16,
+  add = 0.5, sub = 0.5, mul = 0.5, div = 0.5, fma = 0.5, sqrt = 0.5, sum = 16,
 }
+for op, row in pairs(elementary) do
+  grows[op], stays_positive[op], rough[op] = row.grows, row.positive, row.ulp
+end
 
 -- The operation under some nodes whose own rounding is the widest, and by how many ulp; nil where all is exact.
 function magnitude.roughest(nodes)

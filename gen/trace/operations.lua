@@ -1,5 +1,7 @@
 -- The operations that a graph is made of (expr.lua), one row each.
 
+local elementary = require "elementary"
+
 -- One row per operation: its result's type, then its arguments' types. r is a real number of the
 -- compute type, m a mask (true or false in each lane), i an integer as wide as the real, x an index
 -- operand, s a single integer, k a plain number of the generator's: a count, or a set of axes.
@@ -21,19 +23,7 @@ local rows = {
   maxraw = { "r", "rr", cost = 1 }, -- a > b ? a : b
   copysign = { "r", "rr", cost = 1 }, -- magnitude, sign
   ldexp = { "r", "rr", cost = 1 }, -- a * 2^b, b a whole number
-  exp = { "r", "r", cost = 1 },
-  exp2 = { "r", "r", cost = 1 },
-  expm1 = { "r", "r", cost = 1 },
-  log = { "r", "r", cost = 1 },
-  log1p = { "r", "r", cost = 1 },
-  tanh = { "r", "r", cost = 1 },
-  sigmoid = { "r", "r", cost = 1 }, -- 1 / (1 + exp(-x))
-  erf = { "r", "r", cost = 1 },
-  erfc = { "r", "r", cost = 1 },
-  sin = { "r", "r", cost = 1 },
-  cos = { "r", "r", cost = 1 },
   pow = { "r", "rr", cost = 1 }, -- as C's
-  rsqrt = { "r", "r", cost = 1 }, -- 1 / sqrt(x)
   floor = { "r", "r", cost = 1 },
   round = { "r", "r", cost = 1 }, -- to the nearest whole number, of two the even one
   sign = { "r", "r", cost = 1 }, -- -1, +0 or 1; NaN stays
@@ -72,6 +62,10 @@ local rows = {
   random = { "r", "ss", cost = 1 }, -- see templates/c/philox.h; another one at each point of the op
   detach = { "r", "r", cost = 0 }, -- the argument, but for gradients a constant
 }
+for name, row in pairs(elementary) do
+  rows[name] = { "r", row.arguments == 2 and "rr" or "r", cost = 1 }
+end
+
 local type_names = {
   r = "a number", m = "a comparison", i = "integer bits", n = "an index", x = "an index operand",
   s = "a single i64 operand",

@@ -1,6 +1,7 @@
 -- The functions of specs, by name, as functions of nodes (expr.lua).
 
 local axes = require "axes"
+local elementary = require "elementary"
 local expr = require "expr"
 local move = require "move"
 local text = require "text"
@@ -39,18 +40,8 @@ local function reducer(op, name)
   end
 end
 
--- Of one argument, and names of axes, a reduction; of two the element-wise operation of that name, as in mathematics.
-local function either(name, one)
-  local two = expr[name]
-  return function(...)
-    local reduces = select("#", ...) == 1 or type((select(2, ...))) == "string"
-    return (reduces and one or two)(...)
-  end
-end
-
--- Two comparisons, or more, as one.
-local function joined(name)
-  local two = expr[name]
+-- A function of two arguments as one of two or more.
+local function joined(two)
   return function(...)
     local given = select("#", ...)
     local all = given > 2 and ... or two(...)
@@ -59,6 +50,22 @@ local function joined(name)
     end
     return all
   end
+end
+
+-- Of one argument, and names of axes, a reduction; of more the element-wise operation of that name, as in mathematics.
+local function either(name, one)
+  local several = joined(expr[name])
+  return function(...)
+    local reduces = select("#", ...) == 1 or type((select(2, ...))) == "string"
+    return (reduces and one or several)(...)
+  end
+end
+
+-- Whether a comparison holds at all points of some axes (reduce: the smallest of 1 and 0), or at any.
+local function holds(name, reduce)
+  return either(name, function(mask, ...)
+    return expr.ne(reduce(expr.select(expr.argument(mask, "m", name, 1), 1, 0), ...), 0)
+  end)
 end
 
 local sum_for_mean = reducer("sum", "mean")
@@ -114,22 +121,62 @@ local vocabulary = {
     index = expr.argument(index, "x", "at", 2)
     return expr.make("pick", { x, index }, index.k)
   end,
-  all_of = joined "all_of",
-  any_of = joined "any_of",
+  all_of = holds("all_of", reducer("minimum", "all_of")),
+  any_of = holds("any_of", reducer("maximum", "any_of")),
+  one_of = function(a, b)
+    a, b = expr.argument(a, "m", "one_of", 1), expr.argument(b, "m", "one_of", 2)
+    return expr.any_of(expr.all_of(a, expr.negate(b)), expr.all_of(b, expr.negate(a)))
+  end,
   clamp = function(x, low, high)
     x, low = expr.argument(x, "r", "clamp", 1), expr.argument(low, "r", "clamp", 2)
     return expr.min(expr.max(x, low), expr.argument(high, "r", "clamp", 3))
   end,
-  isnan = function(x)
-    x = expr.argument(x, "r", "isnan", 1)
-    return expr.ne(x, x)
+}
+
+-- Functions that are formulas of others, of numbers.
+local function truncated(x) return expr.copysign(expr.floor(expr.abs(x)), x) end
+-- x - q y, of an infinite y too, and whether it is beyond 0 because the quotient was rounded up to q.
+local function rest(x, y, q)
+  local left = expr.select(expr.eq(q, 0), x, expr.fma(-q, y, x))
+  return left, expr.lt(left * expr.copysign(1, y), 0)
+end
+local formulas = {
+  tan = function(x) return expr.sin(x) / expr.cos(x) end,
+  ceil = function(x) return -expr.floor(-x) end,
+  trunc = truncated,
+  frac = function(x) return x - truncated(x) end,
+  isinf = function(x) return expr.eq(expr.abs(x), math.huge) end,
+  isfinite = function(x) return expr.lt(expr.abs(x), math.huge) end,
+  isnan = function(x) return expr.ne(x, x) end,
+  floor_divide = function(x, y)
+    local q = expr.floor(x / y)
+    local left, is_beyond = rest(x, y, q)
+    return expr.select(expr.any_of(expr.eq(left, left), expr.eq(y, 0)), expr.select(is_beyond, q - 1, q), left)
+  end,
+  remainder = function(x, y)
+    local left, is_beyond = rest(x, y, expr.floor(x / y))
+    return expr.select(is_beyond, left + y, left)
+  end,
+  fmod = function(x, y)
+    local left, is_beyond = rest(expr.abs(x), expr.abs(y), expr.floor(expr.abs(x / y)))
+    return expr.copysign(expr.select(is_beyond, left + expr.abs(y), left), x)
   end,
 }
+for name, formula in pairs(formulas) do
+  local count = debug.getinfo(formula, "u").nparams
+  vocabulary[name] = function(...)
+    expr.expect_count(name, count, select("#", ...))
+    local x, y = ...
+    return formula(expr.argument(x, "r", name, 1), count == 2 and expr.argument(y, "r", name, 2) or nil)
+  end
+end
 for _, name in ipairs {
-  "abs", "sqrt", "fma", "copysign", "exp", "exp2", "expm1", "log", "log1p", "tanh", "sigmoid",
-  "erf", "erfc", "sin", "cos", "pow", "rsqrt", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne", "negate",
+  "abs", "sqrt", "fma", "copysign", "pow", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne", "negate",
   "select", "random", "detach",
 } do
+  vocabulary[name] = expr[name]
+end
+for name in pairs(elementary) do
   vocabulary[name] = expr[name]
 end
 

@@ -2,6 +2,7 @@
 -- which of them is the largest, the smallest or the sum, and every backend has an order of its own; and a number
 -- to begin a sum with, which that of nothing is. NaN has a sign where it is moved alone.
 
+local elementary = require "elementary"
 local expr = require "expr"
 
 local zero = {}
@@ -10,8 +11,10 @@ local by_order = {
   max = true, min = true, maximum = true, minimum = true, sum = true,
 }
 -- Zero is never -0 here, whatever the arguments are.
-local plain = { abs = true, exp = true, exp2 = true, sigmoid = true, erfc = true, log = true, points = true,
-  cos = true, rsqrt = true, sign = true, position = true, whole = true }
+local plain = { abs = true, points = true, sign = true, position = true, whole = true }
+for op, row in pairs(elementary) do
+  plain[op] = row.positive or row.plain
+end
 
 -- Whether a node is never -0.
 local function is_plain(node, memo)

@@ -18,6 +18,24 @@
 #define REFERENCE_SETS
 #endif
 
+/* The inverse of erf: Winitzki's formula (2008), off by 0.002, and steps of Halley's. */
+static inline long double lathe_erfinvl(long double x) {
+  const long double size = fabsl(x), half_root_pi = 0.886226925452758013649L;
+  const long double logarithm = logl((1 - size) * (1 + size)), t = 4.33L + logarithm / 2;
+  long double y = size < 0.1L ? half_root_pi * size : sqrtl(sqrtl(t * t - logarithm / 0.147L) - t);
+
+  for (int i = 0; i < 4; i++) {
+    const long double excess = size > 0.5L ? 1 - size - erfcl(y) : erfl(y) - size;
+    const long double step = excess * half_root_pi * expl(y * y);
+    y -= step / (1 + y * step);
+  }
+  return size == 1 ? x * (long double)INFINITY : copysignl(y, x);
+}
+
+static inline double lathe_erfinv(double x) {
+  return (double)lathe_erfinvl(x);
+}
+
 /* What there is to be asked of a reference. */
 typedef struct reference_shape {
   int phases;

@@ -73,6 +73,47 @@ declare("inverse_roots", {
   backward = true,
 })
 
+declare("logarithms", {
+  doc = "by other bases",
+  inputs = { x = { "n", range = { 0.1, 10 } } },
+  outputs = { two = { "n" }, ten = { "n" } },
+  compute = function(x) return { two = log2(x), ten = log10(x) } end,
+  backward = true,
+})
+
+declare("hyperbolic", {
+  doc = "hyperbolic functions and their inverses",
+  inputs = { x = { "n", range = { -0.9, 0.9 } } },
+  outputs = { c = { "n" }, s = { "n" }, ac = { "n" }, as = { "n" }, at = { "n" } },
+  compute = function(x)
+    return { c = cosh(3 * x), s = sinh(3 * x), ac = acosh(x * x + 1.5), as = asinh(3 * x), at = atanh(x) }
+  end,
+  backward = true,
+})
+
+declare("angles", {
+  doc = "angles by their functions, and the inverse of erf",
+  inputs = { x = { "n", range = { -0.9, 0.9 } }, y = { "n" } },
+  outputs = { s = { "n" }, c = { "n" }, t = { "n" }, turn = { "n" }, r = { "n" }, e = { "n" } },
+  compute = function(x, y)
+    return { s = asin(x), c = acos(x), t = atan(3 * x), turn = atan2(y, x), r = hypot(y, x), e = erfinv(x) }
+  end,
+  backward = true,
+})
+
+declare("divisions", {
+  doc = "whole quotients and what is left",
+  inputs = { x = { "n", range = { -9, 9 } }, y = { "n", range = { 0.5, 3 } } },
+  outputs = { q = { "n" }, r = { "n" }, f = { "n" }, c = { "n" }, t = { "n" }, p = { "n" } },
+  compute = function(x, y)
+    return {
+      q = floor_divide(x, y), r = remainder(x, -y), f = fmod(x, y), c = ceil(x), t = trunc(x) + tan(y / 3),
+      p = max(frac(x), y, 1),
+    }
+  end,
+  backward = true,
+})
+
 declare("steps", {
   doc = "whole numbers and signs",
   inputs = { x = { "n", range = { -4, 4 } } },
@@ -96,12 +137,30 @@ declare("of_constants", {
   compute = function(x) return { r = round(0.5) + round(2.5) * x, e = exp(0.5) * x, s = floor(-0.5) + sin(3) * x } end,
 })
 
+declare("truths", {
+  doc = "comparisons as numbers, and what is made of several",
+  inputs = { x = { "n" }, y = { "n" } },
+  outputs = { less = { "n" }, one = { "n" }, whole = { "n" } },
+  compute = function(x, y)
+    return { less = lt(x, y), one = one_of(gt(x, 0), gt(y, 0)), whole = any_of(isnan(x), isinf(y), isfinite(y)) }
+  end,
+})
+
 -- Rows with these functions.
 local function declare_rows(name, keys)
   keys.dtypes, keys.ulp, keys.sizes = keys.dtypes or { "f32" }, 4, { { "S", rows = 7, cols = 26 } }
   keys.variants = { { backend = { "cpu", "cuda", "vulkan" } } }
   op(name)(keys)
 end
+
+declare_rows("rows_of_truths", {
+  doc = "whether a comparison holds somewhere in a row, and everywhere",
+  inputs = { a = { "rows", "cols" }, b = { "rows", "cols", range = { 0.9, 2 } } },
+  outputs = { some = { "rows" }, all = { "rows" } },
+  compute = function(a, b)
+    return { some = any_of(gt(a, 0.9), "cols"), all = all_of(lt(a, b), "cols") }
+  end,
+})
 
 -- The gradient asks for the sign of exp(b) more than once: a comparison is nothing that an output has room for.
 declare_rows("signs_of_exponentials", {

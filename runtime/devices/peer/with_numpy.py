@@ -55,14 +55,15 @@ class Numpy:
             if isinstance(node, ast.Name) and node.id in ("erf", "erfc", "random") and node.id not in self.known:
                 raise Refused(f"NumPy has no {node.id}" + (", which SciPy has" if node.id != "random" else ""))
         inputs, out = work.inputs, next(iter(work.outputs.values()))
-        plain = Loop(loop_of(statements, value, inputs, dict(self.known)), inputs)
+        known = self.known | {"shape": out.shape}
+        plain = Loop(loop_of(statements, value, inputs, dict(known)), inputs)
         _, result = plain.time(1)
         # A result of another type or shape, as of a mean over integers, has no place in the op's own.
         if not (isinstance(result, self.np.ndarray) and result.shape == out.shape and result.dtype == out.dtype
                 and result.ndim):
             return plain
         inputs = inputs | {"_out": self.np.empty_like(out)}
-        return Loop(loop_of(statements, self.into(value), inputs, dict(self.known)), inputs)
+        return Loop(loop_of(statements, self.into(value), inputs, known), inputs)
 
     def flat(self, result):
         return self.np.reshape(result, -1)
