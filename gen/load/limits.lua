@@ -11,8 +11,8 @@ local function say(names, line)
   end
 end
 
-say("cumsum cumprod cummax cummin logcumsumexp scan prefix_sum associative_scan",
-  "there are no scans: a result is of its own point, or of all points along an axis (sum, max)")
+say("logcumsumexp scan prefix_sum associative_scan cumulative_product cumulative_sum lfilter",
+  "of scans there are cumsum cumprod cummax cummin, and recurrence(a, b, \"t\") for h = a * h + b")
 say("transpose permute swapaxes moveaxis reshape view flatten squeeze unsqueeze expand broadcast_to cat concat "
   .. "concatenate stack split chunk tile",
   "nothing is moved or given another shape: an operand lists its axes in the order that they lie in memory, and one "
@@ -37,7 +37,7 @@ say("int int8 int16 int32 int64 uint8 long bitwise_and bitwise_or bitwise_xor le
 say("asin acos atan atan2 arcsin arccos arctan arctan2 sinh cosh asinh acosh atanh cbrt lgamma digamma gamma erfinv "
   .. "i0",
   "of these functions there are sin cos tanh exp exp2 expm1 log log1p erf erfc sigmoid sqrt rsqrt pow")
-say("prod cumulative_product row_prod",
+say("prod row_prod",
   "there are no products along an axis; of numbers above 0 it is exp(sum(log(x), \"cols\"))")
 say("randn normal bernoulli randint multinomial", "random(seed, offset) is a number in [0, 1), and all that is random")
 
