@@ -1,11 +1,13 @@
 """The Lua of the fuzzer's ops: their specs, and random rows of `variants`."""
 
+from fuzz_values import SCANS
+
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 BOUND = 4  # what each operation may be off by, in ulp: as much as the least exact function
 # The same where a sum has many equal terms, whose roundings go to one side: of 64, which kernels add one after the
 # other, up to 16, and of the equal sums of 64 that a thread has of long rows up to 16 once more.
 EQUAL_BOUND = 36
-EQUALS = set("select max min clamp floor round sign copysign position at".split())  # what may be the same at many points
+EQUALS = set("select max min clamp floor round sign copysign position at cummax cummin".split())  # what may be the same at many points
 REDUCTIONS = set("sum mean maximum minimum pick argmax argmin".split())
 
 
@@ -54,6 +56,9 @@ class Writer:
                 f"(({args[0]}) ^ {node.args[1].number!r})"
         if node.op in INFIX:
             return f"({args[0]} {INFIX[node.op]} {args[1]})"
+        if node.op in SCANS:
+            how = [name + " = true" for bit, name in enumerate(("exclusive", "reverse")) if int(node.number) >> bit & 1]
+            return f"{node.op}({', '.join(args + self.axes(node))}" + (f", {{ {', '.join(how)} }})" if how else ")")
         names = {"maximum": "max", "minimum": "min", "pick": "at"}
         return f"{names.get(node.op, node.op)}({', '.join(args + self.axes(node))})"
 
@@ -83,7 +88,7 @@ def dims_of(place, dims):
 
 def bound_of(op):
     """The op's `ulp`."""
-    stack = [node.args[0] for node in op.nodes() if node.op in ("sum", "mean")]
+    stack = [node.args[0] for node in op.nodes() if node.op in ("sum", "mean", "cumsum")]
     while stack:
         node = stack.pop()
         if node.op in EQUALS:

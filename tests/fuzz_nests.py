@@ -99,6 +99,18 @@ class Nest:
             over = self.rng.choice([over[:1], tuple(sorted(x.place))])
         return Node(kind, (x,), place=x.place - set(over), over=tuple(over))
 
+    def scan(self, x):
+        """What x comes to along one of its axes. A product's factors, and a recurrence's, are not far from 1."""
+        kind = self.rng.choice(["cumsum", "cumsum", "cumprod", "cummax", "cummin", "recurrence"])
+        args = [x]
+        if kind in ("cumprod", "recurrence"):
+            args = [self.made(self.rng.choice(["tanh", "sigmoid"]), x)]
+        if kind == "recurrence":
+            args.append(self.rng.choice([*self.values, self.number(1.0)]))
+        place = frozenset().union(*(arg.place for arg in args))
+        return Node(kind, tuple(args), number=float(self.rng.choice([0, 0, 1, 2, 3])), place=place,
+                    over=(self.rng.choice(sorted(place)),))
+
     def step(self):
         rng = self.rng
         x = rng.choice(self.values[-3:])
@@ -108,6 +120,8 @@ class Nest:
             x = self.combine(x, rng.choice(self.values))
         if x.place and rng.random() < 0.25:
             x = self.elsewhere(x)
+        if x.place and rng.random() < 0.2:
+            x = self.scan(x)
         if x.place and rng.random() < 0.6:
             x = self.reduce(x, rng.choice(REDUCTIONS))
         self.values.append(x)

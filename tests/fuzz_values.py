@@ -19,7 +19,7 @@ class Node:
     op: str
     args: tuple = ()
     name: str = ""  # an input's or a scalar's
-    number: float = 0.0  # a constant's
+    number: float = 0.0  # a constant's; a scan's: of 1 where it is exclusive and 2 where it goes back, the sum
     place: str = "point"  # point, row, column, or single: what it differs along
     varying: bool = False  # as the generator has it: it differs along a row
     detached: bool = False  # an input that has no derivative
@@ -27,9 +27,10 @@ class Node:
 
 
 # What is as exact as its arguments.
-UNSIGNED = set("sum mean max min maximum minimum".split())  # where zeros of both signs meet: in any order
+SCANS = set("cumsum cumprod cummax cummin recurrence".split())
+UNSIGNED = {*"sum mean max min maximum minimum".split(), *SCANS}  # where zeros of both signs meet: in any order
 EXACT = set("input scalar const neg abs max min select copysign detach maximum minimum pick clamp count floor round "
-            "sign random argmax argmin position whole at".split())
+            "sign random argmax argmin position whole at cummax cummin".split())
 
 _erf = np.vectorize(problems.math.erf, otypes=[np.float64])
 _erfc_double = np.vectorize(problems.math.erfc, otypes=[np.float64])
@@ -318,6 +319,65 @@ class Evaluation:
 
     def _minimum(self, node):
         return self._largest(node, np.min)
+
+    def _scan(self, node, begin, take):
+        """What take(h, dh, values, tangents), h from `begin` on, makes along an axis, at each of its places."""
+        values, tangents = self._all(node)
+        axis, back = self._axes(node)[0], bool(int(node.number) & 2)
+        shape = np.broadcast_shapes(*(value.shape for value in values))
+        extent = shape[axis]
+        front = max((t.ndim for t in tangents if t is not None), default=0)
+        tangents = [None if t is None else np.broadcast_to(t, t.shape[:front - len(shape)] + shape) for t in tangents]
+        values = [np.broadcast_to(value, shape) for value in values]
+        h, dh, found, slopes = np.full(np.take(values[0], [], axis).sum(axis).shape, begin, self.float), None, [], []
+        for place in reversed(range(extent)) if back else range(extent):
+            before = h, dh
+            here = [np.take(value, place, axis) for value in values]
+            h, dh = take(h, dh, here, [None if t is None else np.take(t, place, axis) for t in tangents])
+            if self.noise and node.op not in EXACT:
+                h, dh = self.blurred(h), None if dh is None else self.blurred(dh)
+            kept = before if int(node.number) & 1 else (h, dh)
+            found.append(kept[0])
+            slopes.append(kept[1])
+        if back:
+            found, slopes = found[::-1], slopes[::-1]
+        if extent == 0:
+            return np.zeros(shape, self.float), None
+        some = next((s for s in slopes if s is not None), None)
+        if some is not None:
+            some = np.stack([np.zeros_like(some) if s is None else s for s in slopes], axis)
+        return np.stack(found, axis).astype(self.float), some
+
+    def _cumsum(self, node):
+        return self._scan(node, 0, lambda h, dh, x, t: (h + x[0], _plus(dh, t[0])))
+
+    def _cumprod(self, node):
+        return self._scan(node, 1, lambda h, dh, x, t: (h * x[0], _plus(_times(dh, x[0]), _times(t[0], h))))
+
+    def _recurrence(self, node):
+        return self._scan(node, 0, lambda h, dh, x, t: (
+            x[0] * h + x[1], _plus(_plus(_times(dh, x[0]), _times(t[0], h)), t[1])))
+
+    def _so_far(self, node, begin, better, choose):
+        """The best so far: equals share its derivative."""
+        count = 0
+
+        def take(h, dh, x, t):
+            nonlocal count
+            ahead, equal = better(x[0], h), x[0] == h
+            count = np.where(ahead, 1, count + equal)
+            if t[0] is not None:
+                dh = np.zeros_like(t[0]) if dh is None else dh
+                dh = np.where(ahead, t[0], np.where(equal, dh + (t[0] - dh) / np.maximum(count, 1), dh))
+            return choose(h, x[0]), dh
+
+        return self._scan(node, begin, take)
+
+    def _cummax(self, node):
+        return self._so_far(node, -np.inf, np.greater, np.maximum)
+
+    def _cummin(self, node):
+        return self._so_far(node, np.inf, np.less, np.minimum)
 
     def _place(self, node, find):
         value, _, axes = self._term(node)

@@ -30,7 +30,7 @@ fault() {
 }
 
 # The ops that faults are looked for in.
-few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil --dtypes=f32'
+few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back --dtypes=f32'
 
 # ---- processors -------------------------------------------------------------------------------------------------
 
@@ -58,6 +58,17 @@ is 'finds places that lanes share' fault by_cpu c/nest.c '")(" .. index(x.place)
 is 'finds places past the end of an axis' fault by_cpu c/nest_step.c '< args->dim[%d]' '<= args->dim[%d]' --op stencil
 is 'finds a NaN that is no extreme' fault by_cpu c/nest.c ' || (term != term && best == best)' '' --op index_spread \
   --special nan
+is 'finds a first element that is left out' fault by_cpu c/nest.c 'for (size_t nth = 0; nth < args->dim[$(axis - 1)]' \
+  'for (size_t nth = 1; nth < args->dim[$(axis - 1)]' --op scanned
+is 'finds an exclusive scan with the place itself' fault by_cpu c/nest.c 'if r.exclusive then' 'if false then' --op scanned
+is 'finds a reverse scan from the front' fault by_cpu c/nest_step.c 'return step.of.reverse and' 'return false and' --op scanned
+# shellcheck disable=SC2016
+is 'finds what blocks of a scan leave lost' fault by_cpu c/nest.c '$name$_base = $(total(name));' '' --op scanned
+is 'finds a NaN that a scan forgets' fault by_cpu c/nest.c '$(k:combine_columns(r.kind, acc, term));
+//@ else
+$acc$' '$(k:combine(r.kind, acc, term));
+//@ else
+$acc$' --op scanned_back --special nan
 is 'finds rounding errors that are lost' fault by_cpu c/nest.c 'carries = true;' '' --op softmax_first \
   --size 200x5
 
@@ -84,6 +95,8 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
     'local half = shape.lanes // 4' --dtype f32 --op extremes
   is 'finds a workgroup left out' fault by_vulkan glsl/nest.comp 'of < parts; of +=' 'of + 1ul < parts; of +=' \
     --dtype f32 --op extremes --size 1x1x20000
+  is 'finds an exclusive scan with the place itself by Vulkan' fault by_vulkan glsl/nest.comp 'if not r.exclusive then' \
+    'if true then' --dtype f32 --op scanned
   is 'finds an index carried wrongly' fault by_vulkan glsl/nest.comp '+= carried;' '+= 1ul;' --dtype f32 --op batch_norm
 else
   echo 'skipped: nests by Vulkan: there is no device'
@@ -108,6 +121,8 @@ if command -v "${CXX:-c++}" >/dev/null; then
     --op extremes
   is 'finds a block left out' fault by_cuda cuda/nest.h 'of < parts; of +=' 'of + 1 < parts; of +=' --dtype f32 --op extremes \
     --size 1x1x20000
+  is 'finds an exclusive scan with the place itself by CUDA' fault by_cuda cuda/nest.cu 'if not r.exclusive then' \
+    'if true then' --dtype f32 --op scanned
   is 'finds points past the end' fault by_cuda cuda/nest.h 'if (lane == 0 && point < points)' 'if (lane == 0)' \
     --dtype f32 --op softmax_first
 else

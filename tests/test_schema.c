@@ -320,9 +320,9 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:7: dtypes: unknown dtype 'i32'; there is no arithmetic of integers: "
             "numbers have a "
             "fraction, which floor and round take away; expected 'f64', 'f32', 'f16' or 'bf16'"),
-    REFUSES("a scan", 5, "  compute = function(x) return cumsum(x) end,",
-            "specs/t.lua:5: unknown name 'cumsum'; there are no scans: a result is of its own "
-            "point, or of all points along an axis (sum, max)"),
+    REFUSES("a scan that there is none of", 5, "  compute = function(x) return scan(x) end,",
+            "specs/t.lua:5: unknown name 'scan'; of scans there are cumsum cumprod cummax cummin, "
+            "and recurrence(a, b, \"t\") for h = a * h + b"),
     REFUSES("a transpose", 5, "  compute = function(x) return transpose(x) end,",
             "specs/t.lua:5: unknown name 'transpose'; nothing is moved or given another shape: "
             "an operand lists its axes in the order that they lie in memory, and one that lacks "
@@ -467,6 +467,41 @@ const struct CMUnitTest schema_tests[] = {
         NAMED("y = RC", "at(x, { cols = position \"cols\" * 2 }, 0) + w", "backward = true,"),
         "specs/t.lua:8: backward: at(...) along an axis of its result by other steps than 1 has "
         "no derivative; expected detach(...) around it"),
+    ACCEPTS("scans", 0,
+            NAMED("y = RC",
+                  "cumsum(x, \"rows\", { exclusive = true, reverse = false }) + recurrence(w, 1, "
+                  "\"cols\")",
+                  "backward = true,")),
+    REFUSES("a scan along nothing", 0, NAMED("y = RC", "x + cumsum(w)", ""),
+            "specs/t.lua:5: cumsum: expected the name of an axis, as in cumsum(x, \"cols\"), found "
+            "nothing"),
+    REFUSES("a recurrence without its second argument", 0,
+            NAMED("y = RC", "x + recurrence(w, \"cols\")", ""),
+            "specs/t.lua:5: recurrence: expected a number or a symbolic value as argument 2, found "
+            "a string"),
+    REFUSES(
+        "a scan along two axes", 0, NAMED("y = RC", "w + cumprod(x, \"rows\", \"cols\")", ""),
+        "specs/t.lua:5: cumprod: expected one axis, found \"rows\" and \"cols\"; along two axes "
+        "it is a scan of a scan"),
+    REFUSES(
+        "a scan along an axis that its argument lacks", 0,
+        NAMED("y = RC", "x + cummax(w, \"rows\")", ""),
+        "specs/t.lua:5: cummax: expected an axis out of those of what is scanned, { \"cols\" }; "
+        "found { \"rows\" }"),
+    REFUSES("a scan along an unknown axis", 0, NAMED("y = RC", "x + cummin(w, \"cosl\")", ""),
+            "specs/t.lua:5: cummin: unknown axis 'cosl' (did you mean 'cols'?); expected 'rows' or "
+            "'cols'"),
+    REFUSES("a scan of a comparison", 0, NAMED("y = RC", "x + cumsum(gt(w, 0), \"cols\")", ""),
+            "specs/t.lua:5: cumsum: expected a number as argument 1, found a comparison; write "
+            "select(condition, 1, 0)"),
+    REFUSES("a scan in an unknown way", 0,
+            NAMED("y = RC", "x + cumsum(w, \"cols\", { reversed = true })", ""),
+            "specs/t.lua:5: cumsum: expected exclusive = true or reverse = true, found reversed = "
+            "true (did you mean 'reverse'?)"),
+    REFUSES(
+        "a scan with a number after the axis", 0, NAMED("y = RC", "x + cumsum(w, \"cols\", 1)", ""),
+        "specs/t.lua:5: cumsum: expected nothing after the axis but { exclusive = true, reverse "
+        "= true }"),
     REFUSES("an axis of inputs among the others", 0,
             NAMED("y = RC", "x + w", "axes = { \"cols\" },"),
             "specs/t.lua:8: axes: expected names of axes that no input has, found 'cols'"),

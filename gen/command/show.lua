@@ -112,10 +112,15 @@ local function show_nests(record, dims, lines)
   end
   for _, step in ipairs(record.steps) do
     local over = step.over ~= 0 and ", over { " .. named(step.loops) .. " }" or ""
+    over = step.scanned and ", along " .. dims[step.scanned] .. (step.reverse and " from its end" or "") or over
     put(lines, "    ", step.name .. ": at { " .. named(step.keep) .. " }" .. over)
     local roots = {}
     for _, r in ipairs(step.gathered) do
       roots[#roots + 1] = { begins = r.name .. " = " .. r.kind .. " of", node = r.term }
+    end
+    for _, r in ipairs(step.scans) do
+      roots[#roots + 1] = r.factor and { begins = r.name .. " by", node = r.factor } or nil
+      roots[#roots + 1] = { begins = r.name .. " of", node = r.term }
     end
     for _, value in ipairs(step.values) do
       roots[#roots + 1] = value.node and { begins = value.operand.name .. " =", node = value.node } or nil

@@ -14,8 +14,8 @@ local function say(names, line)
   end
 end
 
-say("cumsum cumprod cummax cummin logcumsumexp scan prefix_sum associative_scan",
-  "there are no scans: a result is of its own point, or of all points along an axis (sum, max)")
+say("logcumsumexp scan prefix_sum associative_scan cumulative_product cumulative_sum lfilter",
+  "of scans there are cumsum cumprod cummax cummin, and recurrence(a, b, \"t\") for h = a * h + b")
 say("transpose permute swapaxes moveaxis reshape view flatten squeeze unsqueeze expand broadcast_to cat concat "
   .. "concatenate stack split chunk tile",
   "nothing is moved or given another shape: an operand lists its axes in the order that they lie in memory, and one "
@@ -42,7 +42,7 @@ say("cbrt lgamma digamma gamma i0",
 for name, other in pairs { arcsin = "asin", arccos = "acos", arctan = "atan", arctan2 = "atan2", arcsinh = "asinh" } do
   say(name, "write " .. other .. "(...)")
 end
-say("prod cumulative_product row_prod",
+say("prod row_prod",
   "there are no products along an axis; of numbers above 0 it is exp(sum(log(x), \"cols\"))")
 say("randn normal bernoulli randint multinomial", "random(seed, offset) is a number in [0, 1), and all that is random")
 

@@ -20,6 +20,8 @@
 --                             axes; in each loop of `over`; "lane"; "place": where a pick's index is one of its axis
 --   loops                     those over lanes, one after the other: lists { load, declare, save } of what is declared;
 --                             calls have loops of their own, so that compilers make vectors of all else
+--   scanned, reverse          the axis that a step of scans goes along, which is in `over` too; whether from its end
+--   scans                     { name, kind, exclusive, term, factor, array, at }
 --   reductions                { name, kind, term, place, array, at }: a term, of indexes its place among the
 --                             reduction's, and the element of an array that takes the result
 --   place                     that of the first of some lanes
@@ -110,7 +112,7 @@ end
 
 -- Whether a value is held for an item. An output takes the place of one that a reduction would compute again.
 function planner:is_held(node, item)
-  if expr.reduces(node) then
+  if expr.gathers(node) then
     return true
   end
   if node.axes == item.set | item.over then
@@ -122,11 +124,13 @@ end
 -- Takes up a value to be held, and all that it is made of; returns the number of the stage that it is known after.
 function planner:hold(node)
   if not self.stage[node] then
-    local is_gathered, output = expr.reduces(node), self.outputs[node]
+    local is_gathered, output, scan = expr.gathers(node), self.outputs[node], expr.scans(node)
     self.stage[node] = self:enter {
-      node = node, root = is_gathered and node[1] or node, set = node.axes, over = is_gathered and node.k or 0,
-      kind = node.op == "pick" and "pick" or is_gathered and "reduce" or "store", is_held = true,
-      operand = output and output.operand,
+      node = node, root = is_gathered and node[1] or node, set = scan and node.axes & ~node.k or node.axes,
+      over = is_gathered and node.k or 0, is_held = true, operand = output and output.operand,
+      kind = node.op == "pick" and "pick" or scan and (scan.reverse and "scan back" or "scan")
+        or is_gathered and "reduce" or "store",
+      more = scan and node[2] or nil,
     }
   end
   return self.stage[node]
@@ -150,6 +154,9 @@ function planner:enter(item)
   end
   -- What is held itself is not its own source; what a reduction or an output is of may be.
   walk(item.root, item.kind == "store" and item.is_held)
+  if item.more then
+    walk(item.more)
+  end
   stage = stage + 1
   local index = item.kind == "pick" and item.node[2].name or ""
   local key = string.format("%s %s %d %d %s", item.is_held and stage or "output", item.kind, item.set, item.over, index)
@@ -243,19 +250,24 @@ end
 local step_class = {}
 step_class.__index = step_class
 
+local function is_scan(group)
+  return group.kind == "scan" or group.kind == "scan back"
+end
+
 function planner:begin_step(group)
   local vector = group.vector
   local step = setmetatable({
     planner = self, kind = group.kind, vector = vector, set = group.set,
     outer = axes.indexes(group.set & ~bits(vector)), across = group.kind == "reduce" and group.over or 0,
+    scanned = is_scan(group) and axes.indexes(group.over)[1], reverse = group.kind == "scan back",
     once = group.once, lanes = (group.once or group.kind ~= "reduce") and 128 or 64,
-    along = vector ~= nil and group.kind ~= "reduce" and not group.turns,
+    along = vector ~= nil and group.kind ~= "reduce" and not is_scan(group) and not group.turns,
     pick = group.kind == "pick" and group.over or 0, levels = { ahead = {}, outer = {}, lane = {}, place = {} },
-    roots = {}, loops = {}, names = {}, copies = {}, reads = {}, reductions = {}, picks = {}, stores = {},
+    roots = {}, loops = {}, names = {}, copies = {}, reads = {}, reductions = {}, picks = {}, scans = {}, stores = {},
     index = false, place = false,
   }, step_class)
   step.folds = vector ~= nil and has(step.across, vector)
-  step.over = axes.indexes(step.across & ~bits(vector))
+  step.over = axes.indexes((step.across | bits(step.scanned)) & ~bits(vector))
   for _, axis in ipairs(step.over) do
     step.levels[axis] = {}
   end
@@ -393,8 +405,11 @@ function step_class:elsewhere(node)
   for i, axis in ipairs(axes.indexes(node.k)) do
     inside[i], instead[axis] = is_inside(node[i + 1], axis), "(size_t)" .. place(node[i + 1])
   end
-  return string.format("%s ? reference_one_%s(part, %d, %s) : %s", table.concat(inside, " && "), kernel.dtype,
-    from.numbers[node[1].name], place_at(order_of(from.operands[node[1].name]), instead), kernel:literal(0 / 0))
+  local name, order = from:home(node[1])
+  local at = place_at(order, instead)
+  return string.format("%s ? %s : %s", table.concat(inside, " && "), from.arrays[node[1]]
+    and kernel:text("load", name, at)
+    or string.format("reference_one_%s(part, %d, %s)", kernel.dtype, from.numbers[name], at), kernel:literal(0 / 0))
 end
 
 -- Declares a value and all that it is made of.
@@ -418,8 +433,8 @@ function step_class:compute(node, is_root)
     return self:declare(node, string.format("(%s)i%d", kernel.number, axes.indexes(node.k)[1]))
   elseif op == "whole" then
     return self:declare(node, string.format("(%s)%s", kernel.number, self:element(node[1])))
-  elseif from.reads[node.name] then
-    return self:declare(node, self:elsewhere(from.reads[node.name]))
+  elseif from.reads[node.name] or op == "read" then
+    return self:declare(node, self:elsewhere(from.reads[node.name] or node))
   elseif op == "hit" then
     return self:declare(node, kernel:text("hit", self:element(node[1]), "i" .. axes.indexes(node.k)[1]))
   elseif op == "random" then
@@ -453,6 +468,9 @@ function planner:make_step(group)
       end
     end
     walk(item.root, item.kind == "store" and item.is_held)
+    if item.more then
+      walk(item.more)
+    end
   end
   group.vector, group.once = self:choose_vector(group, sources, once), #once > 0
   local copies = {}
@@ -471,8 +489,9 @@ function planner:put_item(step, item)
   step:compute(item.root, item.kind == "store" and item.is_held)
   table.insert(step.roots, item.root)
   local name = step.names[item.root]
+  local set = item.set | bits(step.scanned)
   local array = item.operand and { name = item.operand.name, axes = order_of(item.operand) }
-    or self:array(step.vector and not step.folds and with_last(item.set, step.vector) or axes.indexes(item.set))
+    or self:array(step.vector and not step.folds and with_last(set, step.vector) or axes.indexes(set))
   if item.is_held then
     self.arrays[item.node] = array
   end
@@ -480,6 +499,18 @@ function planner:put_item(step, item)
   if item.kind == "store" then
     step.stores[#step.stores + 1] = { name = array.name, at = at, value = name,
       integer = item.operand and item.operand.dtype == "i64" }
+    return
+  end
+  local scan = expr.scans(item.node)
+  if scan then
+    if item.more then
+      step:compute(item.more)
+      table.insert(step.roots, item.more)
+    end
+    table.insert(step.scans, {
+      name = scan.name .. #step.scans + 1, kind = scan.kind, exclusive = scan.exclusive, array = array.name, at = at,
+      factor = item.more and name, term = step.names[item.more or item.root],
+    })
     return
   end
   local result = { name = item.node.op:gsub("imum$", "") .. #step.reductions + 1, kind = item.node.op, term = name,
@@ -520,7 +551,7 @@ function loops.plan(kernel, values, reads)
   for _, is_candidate in ipairs { false, true } do -- those that some reduction holds are there before the others
     for _, item in ipairs(items) do
       local is_its_own = self.outputs[item.root] == item
-      if is_its_own and expr.reduces(item.root) then
+      if is_its_own and expr.gathers(item.root) then
         self:hold(item.root)
       elseif is_its_own == is_candidate and not (is_its_own and self.stage[item.root]) then
         self:enter(item)

@@ -179,9 +179,9 @@ end
 -- What the nest template of a language gets for a part and the op's record of nests (nest.lua): a lowering with
 -- `record` and `own` as above, and
 --   k.steps    for each step { name, of, terms, values, places, k }: terms has a result NAME_term for each that is
---              gathered, values one for each that is stored and no index; their inputs that reads.lua has say by `of`
---              what they are; places: of the loops, in their order, by which indexes count; k: the lowering of both
---              parts
+--              gathered or scanned, and NAME_factor of recurrences; values one for each that is stored and no index;
+--              their inputs that reads.lua has say by `of` what they are; places: of the loops, in their order, by
+--              which indexes count; k: the lowering of both parts
 function lower_steps.nest(language, op, part, record)
   local k = lowering(language, part, part.dtype, part.stem, record, op.dims, record.random)
   k.record, k.own = record, lowering(language, part, k.compute, part.stem, record, op.dims)
@@ -192,6 +192,7 @@ function lower_steps.nest(language, op, part, record)
       for _, item in ipairs(list) do
         results[#results + 1] = item.kind and { name = item.name .. "_term", node = item.term }
           or item.node and { name = item.operand.name .. "_", node = item.node } or nil
+        results[#results + 1] = item.factor and { name = item.name .. "_factor", node = item.factor } or nil
       end
       local made = part_of(own, op, name, results)
       for _, x in ipairs(made.point.inputs) do
@@ -201,7 +202,7 @@ function lower_steps.nest(language, op, part, record)
     end
     return {
       name = part.stem .. "_" .. step.name, of = step, k = own, places = places_of(step.over),
-      terms = of("terms", step.gathered), values = of("values", step.values),
+      terms = of("terms", #step.scans > 0 and step.scans or step.gathered), values = of("values", step.values),
     }
   end)
   return k

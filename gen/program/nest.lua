@@ -4,10 +4,13 @@
 --   record.steps[i]      a nest, from the operands and the temporaries of earlier steps:
 --     .name                "step1"
 --     .axes, .over         sets: the axes of its points, and those that it reduces over
+--     .scanned, .reverse   of scans: the place that each point goes along, from 1 on, and whether from its end; values
+--                            are stored at each place on the way
 --     .keep, .loops        places of these in the op's dimensions, outermost first; the last of one of them is `along`
 --     .along               the place along which most of what the step reads and writes lies side by side; nil of none
 --     .gathered            { name, kind, term }: what is gathered of a term over the loops. Of a kind "pick" it is the
 --                            term at an index: index is the operand with it
+--     .scans               { name, kind, exclusive, term, factor }: what is kept along that; of recurrences `factor`
 --     .values              { operand, node }: outputs and temporaries with a value at each point; or { operand, name }
 --                            of one that is an index, which is what was gathered
 --     .operands            those that it reads and writes, in their order in record.operands
@@ -17,7 +20,7 @@
 --   record.reads         what the leaves "read", "inside" and "same" stand for, by name: reads.lua
 --
 -- Graphs have the leaves "input" (an operand or temporary), "scalar", "points", "position", "whole" (of an index),
--- those of reads.lua and "column" (what the step gathered).
+-- those of reads.lua and "column" (what the step gathered, or scanned so far).
 -- An index that is wanted at more points than it has is gathered at each of them.
 
 local axes = require "axes"
@@ -28,13 +31,14 @@ local text = require "text"
 
 local nest = {}
 
--- What is gathered under a node, itself left out.
+-- What is gathered under a node, itself left out; is_read: of scans, whether they are read elsewhere.
 local function gathered_below(node)
-  local found, seen = {}, {}
+  local found, seen = { is_read = {} }, {}
   local function walk(n)
+    found.is_read[n.op == "read" and n[1] or false] = true
     if not seen[n] then
       seen[n] = true
-      if expr.reduces(n) then
+      if expr.gathers(n) then
         found[#found + 1] = n
         return
       end
@@ -53,12 +57,15 @@ local maker = {}
 maker.__index = maker
 
 -- The step that computes this, made where there is none: those of one kind at the same points, over the same axes and
--- after the same number of others are one.
-function maker:step_for(stage, kind, set, over)
-  local key = string.format("%d %s %d %d", stage, kind, set, over)
+-- after the same number of others are one. scanned: the axis that its points go along, or 0.
+function maker:step_for(stage, kind, set, over, scanned)
+  local key = string.format("%d %s %d %d %d", stage, kind, set, over, scanned)
   local step = self.by_key[key]
   if not step then
-    step = { stage = stage, nth = #self.steps, kind = kind, axes = set, over = over, gathered = {}, values = {} }
+    step = {
+      stage = stage, nth = #self.steps, kind = kind, axes = set, over = over, gathered = {}, scans = {}, values = {},
+      stored = set | scanned, scanned = scanned ~= 0 and axes.indexes(scanned)[1] + 1 or nil,
+    }
     self.by_key[key] = step
     self.steps[#self.steps + 1] = step
   end
@@ -75,11 +82,25 @@ function maker:gather(node, set)
   for _, below in ipairs(gathered_below(node)) do
     stage = math.max(stage, self:gather(below, below.axes).stage + 1)
   end
-  local kind = node.op == "pick" and "pick " .. node[2].name or "reduce"
-  local step = self:step_for(stage, kind, set, node.k)
   self.named = self.named + 1
-  table.insert(step.gathered, { node = node, name = node.op:gsub("imum$", "") .. self.named, kind = node.op })
-  self.step_of[key] = step
+  self.step_of[key] = self:add(node, set, stage, expr.scans(node))
+  return self.step_of[key]
+end
+
+-- Has the step of a stage gather a node, or scan it.
+function maker:add(node, set, stage, scan)
+  local step
+  if scan then
+    step = self:step_for(stage, scan.reverse and "scan back" or "scan", set & ~node.k, 0, node.k)
+    step.reverse = scan.reverse
+    table.insert(step.scans, {
+      node = node, name = scan.name .. self.named, kind = scan.kind, exclusive = scan.exclusive,
+    })
+  else
+    local kind = node.op == "pick" and "pick " .. node[2].name or "reduce"
+    step = self:step_for(stage, kind, set, node.k, 0)
+    table.insert(step.gathered, { node = node, name = node.op:gsub("imum$", "") .. self.named, kind = node.op })
+  end
   return step
 end
 
@@ -95,12 +116,12 @@ function maker:compute(operand, node)
     local step = self:gather(below, below.axes)
     last = (not last or step.stage > last.stage) and step or last
   end
-  local fits = last and last.axes == operand.axes
+  local fits = last and last.stored == operand.axes
   for _, below in ipairs(fits and needs or {}) do
     local step = self:gather(below, below.axes)
-    fits = fits and (step == last or step.stage < last.stage)
+    fits = fits and (step == last and not needs.is_read[below] or step.stage < last.stage)
   end
-  local step = fits and last or self:step_for((last and last.stage or 0) + 1, "map", operand.axes, 0)
+  local step = fits and last or self:step_for((last and last.stage or 0) + 1, "map", operand.axes, 0, 0)
   table.insert(step.values, { operand = operand, root = node })
 end
 
@@ -125,15 +146,19 @@ end
 -- A graph in a step: what that gathers is a leaf, and so is what others have kept. is_term: whether the graph is what
 -- is gathered.
 function maker:in_step(step, root, is_term)
-  local memo, rules, own = {}, {}, {}
-  for _, gathered in ipairs(is_term and {} or step.gathered) do
-    own[gathered.node] = gathered.name
+  local memo, own = {}, {}
+  for _, list in ipairs(is_term and {} or { step.gathered, step.scans }) do
+    for _, gathered in ipairs(list) do
+      own[gathered.node] = gathered.name
+    end
   end
   for _, node in ipairs(gathered_below { root }) do
     local leaf = own[node] and expr.leaf("column", own[node], "r", node.axes)
     memo[node] = leaf or expr.leaf("input", self:temporary(node).name, "r", node.axes)
   end
-  return expr.rewrite(root, rules, memo)
+  local made
+  made, self.reads = reads.apart { { node = expr.rewrite(root, {}, memo) } }
+  return made[1].node
 end
 
 -- The operands that a step reads and writes, in their order among all.
@@ -141,6 +166,9 @@ local function operands_of(record, step)
   local names, roots = {}, {}
   for _, gathered in ipairs(step.gathered) do
     roots[#roots + 1], names[gathered.index or false] = gathered.term, true
+  end
+  for _, scan in ipairs(step.scans) do
+    roots[#roots + 1], roots[#roots + 2] = scan.term, scan.factor
   end
   for _, value in ipairs(step.values) do
     names[value.operand.name] = true
@@ -174,7 +202,7 @@ end
 -- others: of two the later, and one of the points before one that is reduced.
 local function along_of(step)
   local best, most = nil, 0
-  for _, set in ipairs { step.kind == "reduce" and step.over or 0, step.axes } do
+  for _, set in ipairs { step.kind == "reduce" and step.over or step.stored & ~step.axes, step.axes } do
     for _, index in ipairs(axes.indexes(set)) do
       local weight = 0
       for _, operand in ipairs(step.operands) do
@@ -208,8 +236,8 @@ local function lay_out(op, record, step)
   for _, value in ipairs(step.values) do
     local operand = value.operand
     if operand.temporary then
-      operand.dim_index = step.keep
-      operand.dims = text.map(step.keep, function(place) return op.dims[place] end)
+      operand.dim_index = with_last(step.stored, step.along)
+      operand.dims = text.map(operand.dim_index, function(place) return op.dims[place] end)
     end
   end
 end
@@ -223,8 +251,7 @@ function nest.make(op, values)
       return operand.name
     end),
   }, maker)
-  local given, nodes = reads.apart(values)
-  for _, value in ipairs(given) do
+  for _, value in ipairs(values) do
     self:compute(value.operand, value.node)
   end
   table.sort(self.steps, function(a, b)
@@ -240,6 +267,10 @@ function nest.make(op, values)
       gathered.term = self:in_step(step, gathered.node[1], true)
       gathered.index = gathered.kind == "pick" and gathered.node[2].name or nil
     end
+    for _, scan in ipairs(step.scans) do
+      scan.term = self:in_step(step, scan.node[#scan.node], true)
+      scan.factor = #scan.node > 1 and self:in_step(step, scan.node[1], true) or nil
+    end
     for _, value in ipairs(step.values) do
       if value.root.type ~= "n" then
         value.node = self:in_step(step, value.root)
@@ -247,7 +278,8 @@ function nest.make(op, values)
     end
   end
   local record = {
-    steps = self.steps, temporaries = self.temporaries, operands = { table.unpack(op.operands) }, reads = nodes,
+    steps = self.steps, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
+    reads = self.reads or {},
   }
   table.move(self.temporaries, 1, #self.temporaries, #record.operands + 1, record.operands)
   for i, step in ipairs(record.steps) do

@@ -28,7 +28,10 @@ function reads.apart(values)
     known.nodes[name], made.called = node, called(node)
     return made
   end
-  local rules = { read = leaf, inside = leaf, same = leaf }
+  local function read(node, args)
+    return args[1].op == "input" and leaf(node) or nil -- a scan is no operand yet
+  end
+  local rules = { read = read, inside = leaf, same = leaf }
   return text.map(values, function(value)
     return { operand = value.operand, node = expr.rewrite(value.node, rules, known.memo) }
   end), known.nodes

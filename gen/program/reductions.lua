@@ -1,4 +1,5 @@
 -- Reductions, a row each, by the kinds that programs have (passes.lua): what is gathered of terms, and how it combines.
+-- Scans keep what a reduction gathers at each place: they have the same rows.
 -- Kernels gather in forms of their own in each language; what kinds are and how they differ is said here alone.
 --
 --   neutral      what changes nothing when it is combined; none of a kind with two results
@@ -30,6 +31,9 @@ return {
     neutral = inf, combine = "minraw", better = "lt", index = true, state = { "value" },
     cuda = "lathe_index<%s, false>", glsl = "lathe_first_smallest",
   },
+  -- Of scans alone, as the last is, which is made of a factor as well as of a term (expr.recurrence).
+  product = { neutral = 1, combine = "mul" },
+  recurrence = { neutral = 0, combine = "mad" },
   -- A sum with what rounding took from it (Knuth 1969), as nests gather it on GPUs; and the term at an index.
   carried = { state = { "value", "lost" }, cuda = "lathe_carried<%s>", glsl = "lathe_carried" },
   pick = { state = { "value" }, cuda = "lathe_picked<%s>", glsl = "lathe_picked" },

@@ -26,7 +26,7 @@ local function count_operations(values)
   end)
   local seen
   local function walk(node, is_root)
-    if not is_root and expr.reduces(node) then
+    if not is_root and expr.gathers(node) then
       steps[#steps + 1], known[node] = not known[node] and node or nil, true
     elseif not seen[node] then
       seen[node], count = true, count + 1

@@ -173,7 +173,7 @@ local function unable(values)
     if expr.reduces(node) and node.op ~= "sum" then
       reason = reason or "a reduction other than a sum"
     elseif node.op == "random" or node.op == "index" or node.op == "integer" or expr.asks_for_place(node) then
-      reason = reason or "integers, places or random numbers"
+      reason = reason or "integers, places, scans or random numbers"
     end
   end)
   return reason

@@ -51,8 +51,8 @@ local function find(values)
   end
   local reason, later = nil, {}
   expr.visit(roots, function(node)
-    if elsewhere[node.op] or node.type == "n" then
-      reason = reason or "indexes, integers, random numbers or what is read elsewhere"
+    if elsewhere[node.op] or expr.scans(node) or node.type == "n" then
+      reason = reason or "indexes, integers, random numbers, scans or what is read elsewhere"
     elseif contraction.factors(node) and not is_reduced(node[1]) then
       reason = reason or found.product and "more than one product of operands"
       found.product = node

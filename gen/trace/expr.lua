@@ -146,7 +146,7 @@ local function make(op, args, k)
   end
   local row = operations[op]
   args.op, args.type, args.k = op, row[1], k
-  return intern(key, args, row.reduction and mask & ~k or mask)
+  return intern(key, args, row.reduction and mask & ~k or row.scan and mask | k or mask)
 end
 expr.make = make
 
@@ -231,10 +231,26 @@ function expr.reduces(node)
   return row ~= nil and row.reduction == true
 end
 
+-- What a scan along the axis k is, its row's `scan`; nil of other nodes.
+function expr.scans(node)
+  local row = operations[node.op]
+  return row and row.scan
+end
+
+-- Makes a scan of such a kind, of one argument or two.
+function expr.scan(name, how, args, k)
+  return make(name .. (how.exclusive and "_exclusive" or "") .. (how.reverse and "_reverse" or ""), args, k)
+end
+
+-- Whether what a node comes to is gathered from several points.
+function expr.gathers(node)
+  return expr.reduces(node) or expr.scans(node) ~= nil
+end
+
 -- Whether a node depends on where points are along the axes k, or on what is elsewhere along these.
 local of_places = { position = true, hit = true, read = true, inside = true }
 function expr.asks_for_place(node)
-  return of_places[node.op] or false
+  return of_places[node.op] or expr.scans(node) ~= nil
 end
 
 -- Visits every node under the roots once, arguments first.

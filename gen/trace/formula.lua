@@ -1,6 +1,7 @@
 -- Graphs as a person reads them: in the words of specs, what is used more than once under a name of its own.
 
 local axes = require "axes"
+local operations = require "operations"
 
 local formula = {}
 
@@ -88,7 +89,12 @@ function formula.lines(roots, dims, taken, stem)
     elseif node.k then
       table.move(axes_of(node.k, dims), 1, #dims, #arguments + 1, arguments)
     end
-    return (spec_words[node.op] or node.op) .. "(" .. table.concat(arguments, ", ") .. ")"
+    local scan = operations.rows[node.op] and operations.rows[node.op].scan
+    if scan and (scan.exclusive or scan.reverse) then
+      arguments[#arguments + 1] = "{ " .. (scan.exclusive and "exclusive = true" or "")
+        .. (scan.exclusive and scan.reverse and ", " or "") .. (scan.reverse and "reverse = true" or "") .. " }"
+    end
+    return (scan and scan.name or spec_words[node.op] or node.op) .. "(" .. table.concat(arguments, ", ") .. ")"
   end
 
   function show(node, least)

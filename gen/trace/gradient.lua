@@ -131,6 +131,51 @@ for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne", "all_of", "any
   rules[comparison] = function() return {} end
 end
 
+-- What the derivative by h of each place of h = a * h + b is, along the way that a scan goes: g there, and what comes
+-- from the place after it through the a there. Of an exclusive scan all comes from there.
+local function by_places(node, g, a)
+  local how = expr.scans(node)
+  local function back(term)
+    return expr.scan("recurrence", { exclusive = true, reverse = not how.reverse }, { a, term }, node.k)
+  end
+  return how.exclusive and back(g) or g + back(a * g)
+end
+
+-- What a scan's argument takes over from, one place before.
+local function before(node, name, ...)
+  return expr.scan(name, { exclusive = true, reverse = expr.scans(node).reverse }, { ... }, node.k)
+end
+
+-- The largest or smallest so far: equals share a derivative, as those of a reduction do. better, worse: of a term and
+-- what there was before.
+local function extreme_so_far(name, better, worse)
+  return function(node, g, term)
+    local how = expr.scans(node)
+    local last = before(node, name, term)
+    local stays = expr.select(better(term, last), 0, 1)
+    local equals = expr.scan("recurrence", how, { stays, expr.select(worse(term, last), 0, 1) }, node.k)
+    local share = expr.select(expr.eq(node, node), g / (how.exclusive and expr.max(equals, 1) or equals), 0 / 0)
+    return { zero_where(worse(term, last), by_places(node, share, stays)) }
+  end
+end
+
+local scans = {
+  sum = function(node, g)
+    local how = expr.scans(node)
+    return { expr.scan("cumsum", { exclusive = how.exclusive, reverse = not how.reverse }, { g }, node.k) }
+  end,
+  product = function(node, g, x) return { by_places(node, g, x) * before(node, "cumprod", x) } end,
+  maximum = extreme_so_far("cummax", expr.gt, expr.lt),
+  minimum = extreme_so_far("cummin", expr.lt, expr.gt),
+  recurrence = function(node, g, a, b)
+    local found = by_places(node, g, a)
+    return { found * before(node, "recurrence", a, b), found }
+  end,
+}
+for op, row in pairs(expr.operations) do
+  rules[op] = row.scan and scans[row.scan.kind] or rules[op]
+end
+
 -- A product as factors that stay the same over some axes, and those that do not (nil for none).
 local function factors(node, over)
   if node.axes & over == 0 then
@@ -314,7 +359,7 @@ function gradient.of(outputs, leaves, innermost, fail)
     local node = order[i]
     if depends[node] and contributions[node] then
       local derivative = total(node, contributions[node], innermost)
-      if derivative and (contraction.factors(node) or node.op == "read") then
+      if derivative and (contraction.factors(node) or node.op == "read" or expr.scans(node)) then
         derivative = unguarded(value_of(derivative))
       end
       found[node] = derivative

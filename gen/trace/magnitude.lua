@@ -8,6 +8,7 @@
 
 local elementary = require "elementary"
 local expr = require "expr"
+local move = require "move"
 local zero = require "zero"
 
 local magnitude = {}
@@ -259,6 +260,45 @@ local function summed(node, errors, term)
   return expr.select(expr.gt(all * expr.leaf("tiny", ""), 2), math.huge, all)
 end
 
+-- The same along an axis. What a factor multiplies is off by as much as it multiplies that: of an infinite one, unless
+-- that is 0; of NaN nothing is left to be off.
+local function along(node, name, how, ...)
+  local all = expr.scan(name, how, { ... }, node.k)
+  return expr.select(expr.lt(all * expr.leaf("tiny", ""), 2), all, math.huge)
+end
+
+local function by_factors(node, factor, off)
+  local size = expr.select(expr.eq(factor, factor), expr.abs(factor), 0)
+  return along(node, "recurrence", expr.scans(node), size, off)
+end
+
+local function last_of(node, name, ...)
+  return expr.scan(name, { exclusive = true, reverse = expr.scans(node).reverse }, { ... }, node.k)
+end
+
+-- By the kind of a scan. Products of factors and sums of them are each rounded, and multiplied by the factors after.
+local scans = {
+  sum = function(node, errors, term)
+    return along(node, "cumsum", expr.scans(node), plus(rounded(term), errors(term)))
+  end,
+  product = function(node, errors, x)
+    local off, whole = errors(x), expr.scan("cumprod", { reverse = expr.scans(node).reverse }, { x }, node.k)
+    local own = unless_beyond(whole, rounded_product(whole))
+    return by_factors(node, x, plus(own, off and passed(expr.abs(last_of(node, "cumprod", x)), off)))
+  end,
+  maximum = function(node, errors, term)
+    return errors(term) and expr.scan("cummax", expr.scans(node), { errors(term) }, node.k)
+  end,
+  recurrence = function(node, errors, a, b)
+    local off_a, off_b = errors(a), errors(b)
+    local whole = expr.scan("recurrence", { reverse = expr.scans(node).reverse }, { a, b }, node.k)
+    local own = unless_beyond(whole, 2 * rounded_product(whole) + rounded(b))
+    local off = off_a and passed(expr.abs(last_of(node, "recurrence", a, b)), off_a)
+    return by_factors(node, a, plus(own, plus(off, off_b)))
+  end,
+}
+scans.minimum = scans.maximum
+
 -- What is added to a sum's error where terms are added one after the other: each is added to what came before, which
 -- for terms of one sign is as much as the sum, and rounding errors add up like the steps of a random walk (Higham and
 -- Mary 2019). Tensor cores, which multiply numbers of 16 bits, cut off what they add instead of rounding it, so that
@@ -382,8 +422,15 @@ local rules = {
     local off = errors(term)
     return off and expr.pick(off, node[2], node.k)
   end,
+  read = function(node, errors, x)
+    local off = errors(x)
+    return off and move.as_read(node, off)
+  end,
 }
 rules.sub = rules.add
+for op, row in pairs(expr.operations) do
+  rules[op] = row.scan and scans[row.scan.kind] or rules[op]
+end
 
 -- How much of an argument's error an elementary function passes on.
 local function passed_on(row, node, i)

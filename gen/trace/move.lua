@@ -1,5 +1,6 @@
 -- Reads what is computed elsewhere than at the point: at(x, { h = place }) is x with the point's place along h
 -- replaced. So it is made of what x is made of, there: of operands, positions, and what is read elsewhere itself.
+-- What a scan comes to along such an axis is read as an operand is.
 --
 -- A place is a whole number that kernels find in integers of 64 bits: of positions, numbers of points, whole constants
 -- and indexes, by + - * min max, and floor of a quotient by a whole constant.
@@ -68,7 +69,7 @@ local function moved(root, places, set, varies)
     end
     return args
   end
-  -- An operand, and its places so far, by axes.
+  -- An operand or a scan, and its places so far, by axes.
   local function read(leaf, known)
     local args, named = { leaf }, 0
     for _, index in ipairs(axes.indexes(leaf.axes)) do
@@ -103,7 +104,8 @@ local function moved(root, places, set, varies)
         refuse(string.format("a place varies over %s, which what is read there is reduced over; give one of these "
           .. "another name", axes.show(expr.axes().names, node.k & varies)))
       end
-      local rule = rules[node.op]
+      local stays = expr.scans(node) and node.k & (set | varies) ~= 0
+      local rule = stays and rules.input or rules[node.op]
       memo[node] = rule and rule(node) or expr.make(node.op, all(node, 1), node.k)
     end
     return memo[node]
@@ -120,6 +122,15 @@ function move.at(x, places, outside)
   end
   local there = moved(x, places, set, varies)
   return x.op == "input" and not outside and there or expr.select(mask, there, outside or 0 / 0)
+end
+
+-- What is made of x as a read is of its operand, and 0 outside.
+function move.as_read(read, x)
+  local places = {}
+  for i, index in ipairs(axes.indexes(read.k)) do
+    places[1 << index] = read[i + 1]
+  end
+  return move.at(x, places, expr.const(0))
 end
 
 -- a + b, or a - b, of which b may be 0.

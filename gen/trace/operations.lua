@@ -7,6 +7,7 @@ local elementary = require "elementary"
 -- operand, s a single integer, k a plain number of the generator's: a count, or a set of axes.
 -- cost: how many arithmetic operations a point of it counts as in a row's flop figure.
 -- reduction: over axes of its argument, which its k names as a set. It varies over the others.
+-- scan: along the axis k, { kind, exclusive, reverse }: reductions.lua.
 local rows = {
   add = { "r", "rr", cost = 1 },
   sub = { "r", "rr", cost = 1 },
@@ -55,7 +56,7 @@ local rows = {
   pick = { "r", "rxk", cost = 0, reduction = true }, -- the term at an index along k; NaN outside of that axis
   hit = { "m", "xk", cost = 0 }, -- where the point is the one that an index along k names
   -- Of places, which are whole numbers (move.lua), at any point:
-  read = { "r", "rk", cost = 0 }, -- an operand at places along the axes k, which follow it; NaN outside of it
+  read = { "r", "rk", cost = 0 }, -- an operand or scan at places along the axes k, which follow it; NaN outside of it
   inside = { "m", "rk", cost = 0 }, -- whether a place is one along the axis k
   same = { "m", "rr", cost = 0 }, -- whether two places are one
   whole = { "r", "x", cost = 0 }, -- an index as a number
@@ -64,6 +65,20 @@ local rows = {
 }
 for name, row in pairs(elementary) do
   rows[name] = { "r", row.arguments == 2 and "rr" or "r", cost = 1 }
+end
+
+-- What all places up to a point's come to. An exclusive scan leaves out the place itself, a reverse one begins at the
+-- end. recurrence(a, b) is a times what it was one place before, and b.
+for name, kind in pairs {
+  cumsum = "sum", cumprod = "product", cummax = "maximum", cummin = "minimum", recurrence = "recurrence",
+} do
+  for i = 0, 3 do
+    local exclusive, reverse = i & 1 ~= 0, i & 2 ~= 0
+    rows[name .. (exclusive and "_exclusive" or "") .. (reverse and "_reverse" or "")] = {
+      "r", kind == "recurrence" and "rrk" or "rk", cost = kind == "recurrence" and 2 or 1,
+      scan = { name = name, kind = kind, exclusive = exclusive, reverse = reverse },
+    }
+  end
 end
 
 local type_names = {

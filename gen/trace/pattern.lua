@@ -44,7 +44,7 @@ end
 --   contractions       { node, over, a, b }: those that are contractions, of factors a and b
 --   above[node]        whether there is a contraction under a node, or it is one
 --   is_random          whether there are random numbers
---   elsewhere          whether points' places are asked for, or anything is read at another place
+--   elsewhere          whether points' places are asked for, or anything is read at another place or scanned
 local function facts_of(op)
   local values, all, last = op.values, axes.all(op.dims), axes.at(#op.dims)
   local facts = {
@@ -256,7 +256,7 @@ local function describe_reductions(facts)
 end
 
 local function describe_places()
-  return "places along axes, or axes that no input has", "operands made outside, read at the point"
+  return "places along axes, scans, or axes that no input has", "operands made outside, read at the point"
 end
 
 -- in_rows: whether a pass goes over the innermost axis alone, not over all.

@@ -74,6 +74,44 @@ local function mean(...)
   return total / expr.count(total.k)
 end
 
+-- What a scan goes along, and how: what follows its arguments.
+local function axis_of_scan(name, example, axis, how, ...)
+  if type(axis) ~= "string" then
+    error(string.format("%s: expected the name of an axis, as in %s, found %s", name, example,
+      axis == nil and "nothing" or "a " .. (expr.is_node(axis) and "symbolic value" or type(axis))), 0)
+  elseif type(how) == "string" then
+    error(string.format("%s: expected one axis, found \"%s\" and \"%s\"; along two axes it is a scan of a scan", name,
+      axis, how), 0)
+  elseif how ~= nil and (type(how) ~= "table" or expr.is_node(how)) or select("#", ...) > 0 then
+    error(string.format("%s: expected nothing after the axis but { exclusive = true, reverse = true }", name), 0)
+  end
+  for key, value in text.sorted_pairs(how or {}) do
+    if key ~= "exclusive" and key ~= "reverse" or type(value) ~= "boolean" then
+      error(string.format("%s: expected exclusive = true or reverse = true, found %s = %s%s", name, key,
+        text.show(value), text.did_you_mean(key, { "exclusive", "reverse" })), 0)
+    end
+  end
+  return axes.named(expr.axes().names, name, axis), how or {}
+end
+
+-- A function that makes scans of so many arguments.
+local function scanner(name, count)
+  return function(...)
+    local args, set = {}, 0
+    for i = 1, count do
+      args[i] = expr.argument((select(i, ...)), "r", name, i)
+      set = set | args[i].axes
+    end
+    local example = string.format("%s(%s, \"%s\")", name, count > 1 and "a, b" or "x", some_axis())
+    local axis, how = axis_of_scan(name, example, select(count + 1, ...))
+    if set & axis == 0 then
+      error(string.format("%s: expected an axis out of those of what is scanned, %s; found %s", name,
+        axes.show(expr.axes().names, set), axes.show(expr.axes().names, axis)), 0)
+    end
+    return expr.scan(name, how, args, axis)
+  end
+end
+
 -- What is at places along axes, by the names of these.
 local function at_places(x, given, outside)
   local places = {}
@@ -98,6 +136,11 @@ local vocabulary = {
   sum = reducer("sum", "sum"),
   argmax = reducer("argmax", "argmax"),
   argmin = reducer("argmin", "argmin"),
+  cumsum = scanner("cumsum", 1),
+  cumprod = scanner("cumprod", 1),
+  cummax = scanner("cummax", 1),
+  cummin = scanner("cummin", 1),
+  recurrence = scanner("recurrence", 2),
   mean = mean,
   count = function(...)
     return expr.count(select("#", ...) > 0 and axes.named(expr.axes().names, "count", ...) or expr.axes().all)

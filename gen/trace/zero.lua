@@ -63,7 +63,7 @@ local function find(node, memo)
     return nil
   elseif op == "max" or op == "min" then
     return either(either(open(a), open(b)), expr.all_of(memo.may_be_zero(a), memo.may_be_zero(b)))
-  elseif by_order[op] then
+  elseif by_order[op] or expr.scans(op == "read" and a or node) then
     return expr.eq(node, 0)
   elseif op == "select" then
     return of_select(open, a, b, c)

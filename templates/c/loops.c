@@ -3,8 +3,10 @@
 //@ local plan = steps()
 //@ local T, points_of, kinds = k.dtype, loops.points_of, {}
 //@ for _, step in ipairs(plan.steps) do
-//@   for _, r in ipairs(step.reductions) do
-//@     kinds[r.kind] = true
+//@   for _, list in ipairs { step.reductions, step.scans } do
+//@     for _, r in ipairs(list) do
+//@       kinds[r.kind] = true
+//@     end
 //@   end
 //@ end
 //@ -- The numbers that a reduction gathers, and what they are of nothing. A sum has with it what rounding takes of it,
@@ -39,6 +41,14 @@ static inline void take_sum_$T$($k.number$ *sum, $k.number$ *error, $k.number$ t
   const $k.number$ total = *sum + term, taken = total - *sum;
   *error += ((*sum - (total - taken)) + (term - taken)) + lost;
   *sum = total;
+}
+//@ elseif kind == "product" then
+static inline void take_product_$T$($k.number$ *best, $k.number$ term) {
+  *best *= term;
+}
+//@ elseif kind == "recurrence" then
+static inline void take_recurrence_$T$($k.number$ *best, $k.number$ factor, $k.number$ term) {
+  *best = factor * *best + term;
 }
 //@ elseif k:is_index(kind) then
 static inline void take_$kind$_$T$($k.number$ *best, $k.number$ *at, $k.number$ term, $k.number$ place) {
@@ -265,6 +275,37 @@ for (size_t lane_ = 0; lane_ < $(step.folds and "1" or "lanes_"); lane_++) {
   }
 }
 //@ end
+//@ -- Goes along an axis, and keeps what scans come to at each place.
+//@ local function scan(step)
+//@ for _, r in ipairs(step.scans) do
+//@ for _, number in ipairs(state_of(r.kind)) do
+$k.number$ $r.name$_$(number[1])[$step.lanes$];
+//@ end
+//@ end
+for (size_t lane_ = 0; lane_ < lanes_; lane_++) {
+  //@ for _, r in ipairs(step.scans) do
+  //@ for _, number in ipairs(state_of(r.kind)) do
+  $r.name$_$(number[1])[lane_] = $(number[2]);
+  //@ end
+  //@ end
+}
+for (size_t nth_ = 0; nth_ < args->dim[$step.scanned$]; nth_++) {
+  //@ indent()
+const size_t i$step.scanned$ = $(step.reverse and "args->dim[" .. step.scanned .. "] - 1 - nth_" or "nth_");
+//@ declare(step.levels[step.scanned])
+//@ compute(step)
+//@ for _, r in ipairs(step.scans) do
+//@ if r.exclusive then
+$r.array$[$r.at$] = $(result(r, "lane_"));
+//@ end
+//@ take(r, "lane_", r.factor and { r.factor, r.term } or { r.term, r.kind == "sum" and "0" or nil })
+//@ if not r.exclusive then
+$r.array$[$r.at$] = $(result(r, "lane_"));
+//@ end
+//@ end
+//@ close()
+//@ close()
+//@ end
 //@ -- Merges what blocks left of some results.
 //@ local function merge(step)
 const size_t all_ = $(loops.points_among(step.set));
@@ -348,7 +389,7 @@ $(T == "f64" and "REFERENCE_SETS " or "")void $k.name$(const lathe_args *args) {
     const size_t points_[][2] = {
       //@ for nth, step in ipairs(plan.steps) do
       //@ local all = loops.points_among(step.set)
-      //@ local terms = loops.points_among(step.set | step.across)
+      //@ local terms = loops.points_among(step.set | step.across | (step.scanned and 1 << step.scanned or 0))
       {$(points_in(step))$(step.across ~= 0 and " * blocks" .. nth .. "_" or ""), $terms$},
       //@ if step.across ~= 0 then
       {blocks$nth$_ > 1 ? $all$ : 0, blocks$nth$_ * $all$},
@@ -390,6 +431,8 @@ $(T == "f64" and "REFERENCE_SETS " or "")void $k.name$(const lathe_args *args) {
       //@ if step.across ~= 0 then
       const size_t block_ = point_ / ($around$)$(chunks and " / (" .. chunks .. ")" or "");
       //@ reduce(step)
+      //@ elseif step.scanned then
+      //@ scan(step)
       //@ else
       //@ store(step)
       //@ end

@@ -2,7 +2,7 @@
 /* Nests of loops, one after the other: any axes in any order, for ops that no faster template has a place for. The
  * innermost vectors go along the axis that most operands have side by side; where that is one of the points, each
  * lane is a point, else lanes gather together. Limited by how far apart the elements of the other operands are. A sum adds
- * TERMS at a time, and carries the rounding errors of the rest along. */
+ * TERMS at a time, and carries the rounding errors of the rest along. A scan goes along its axis at each point. */
 #include "dispatch.h"
 
 //@ end
@@ -12,7 +12,8 @@
 //@ for i = 1, #op.dims do
 //@   dims[i] = "dim[" .. i - 1 .. "]"
 //@ end
-//@ local L, own, TERMS = k.lanes, k.own, 64
+//@ -- TERMS: that a sum adds up before it carries what rounding takes of them; of scans, each of whose results is judged.
+//@ local L, own, TERMS, SCANNED = k.lanes, k.own, 64, 16
 //@ local function at(step, operand, more) return S.at(operand.dim_index, step.of.along, more) end
 //@ -- How an operand's elements lie along the step's `along`: "none", "unit" or "apart".
 //@ local function lie(step, operand)
@@ -169,21 +170,23 @@ $name$_acc = $(k:neutral(r.kind));
 //@ end
 //@ end
 //@ end
-//@ -- The results, vectors of the names that what was gathered has: of sums that have carried errors with these, but for
-//@ -- infinite ones, where infinity less infinity is NaN.
+//@ -- A sum with the errors that it carries, but for infinite ones, where infinity less infinity is NaN.
+//@ local function total(name)
+//@   local is_finite = own:text("eq", name .. "_lost", name .. "_lost")
+//@   return own:text("select", "(" .. is_finite .. ")", own:text("add", name .. "_total", name .. "_lost"), name .. "_total")
+//@ end
+//@ -- The results, vectors of the names that what was gathered has: of sums that have carried errors with these.
 //@ local function results(step, suffix)
 //@ for _, r in ipairs(step.of.gathered) do
 //@ local name, result = r.name .. suffix, r.name .. "_"
 //@ if r.kind == "sum" then
-const $k.vector$ $result$ = carries ? $(own:text("select", "(" .. own:text("eq", name .. "_lost", name .. "_lost") .. ")", own:text("add", name .. "_total", name .. "_lost"), name .. "_total")) : $name$_acc;
+const $k.vector$ $result$ = carries ? $(total(name)) : $name$_acc;
 //@ elseif not k:is_index(r.kind) then
 const $k.vector$ $result$ = $name$_acc;
 //@ end
 //@ end
 //@ end
-//@ -- Stores what follows at a point or at a vector of points.
-//@ local function finish(step, suffix, lanes)
-//@ results(step, suffix)
+//@ local function store_values(step, suffix, lanes)
 //@ if #step.values.results > 0 then
 //@ call(step, step.values, lanes)
 //@ end
@@ -194,6 +197,11 @@ $(k:access(value.operand, "store_index", ("(%s + %s)"):format(value.operand.name
 //@ store(step, step.values, value.operand, value.operand.name .. "_", lanes)
 //@ end
 //@ end
+//@ end
+//@ -- Stores what follows at a point or at a vector of points.
+//@ local function finish(step, suffix, lanes)
+//@ results(step, suffix)
+//@ store_values(step, suffix, lanes)
 //@ end
 //@ -- After each term: sums of TERMS of them are added to what they come to in all.
 //@ local function count_terms(step, suffixes)
@@ -222,15 +230,78 @@ size_t taken = 0;
 bool carries = false;
 //@ end
 //@ end
+//@ -- What is scanned at a place, name_, and what is kept for the next one. A sum of some places is added to `base`, what all
+//@ -- before them come to.
+//@ local function scan(r, suffix)
+//@ local name, term = r.name .. suffix, r.name .. "_term"
+//@ local acc = name .. "_acc"
+//@ local function now()
+//@ if r.kind == "sum" then
+$r.name$_ = $(own:text("add", name .. "_base", acc));
+//@ else
+$r.name$_ = $acc$;
+//@ end
+//@ end
+//@ if r.exclusive then
+//@ now()
+//@ end
+//@ if r.kind == "recurrence" then
+$acc$ = $(own:text("mad", r.name .. "_factor", acc, term));
+//@ elseif k:is_extremum(r.kind) then
+$acc$ = $(k:combine_columns(r.kind, acc, term));
+//@ else
+$acc$ = $(k:combine(r.kind, acc, term));
+//@ end
+//@ if not r.exclusive then
+//@ now()
+//@ end
+//@ end
+//@ -- Points that go along an axis, as points() has them: at each place the scans, and what is stored there.
+//@ local function scan_points(step, each, suffixes, lanes)
+//@ local axis = step.of.scanned
+//@ local sums = {}
+//@ for _, suffix in ipairs(suffixes) do
+//@ for _, r in ipairs(step.of.scans) do
+//@ local name = r.name .. suffix
+$k.vector$ $name$_acc = $(k:neutral(r.kind));
+//@ if r.kind == "sum" then
+//@ sums[#sums + 1] = name
+$k.vector$ $name$_base = $(k:neutral(r.kind)), $name$_total = $name$_base, $name$_lost = $(k:constant(0));
+//@ end
+//@ end
+//@ end
+for (size_t nth = 0; nth < args->dim[$(axis - 1)]; nth++) {
+  const size_t i$axis$ = $(S.scanned_index(step));
+  //@ for u, suffix in ipairs(suffixes) do
+  //@ each(u, function()
+  //@ for _, r in ipairs(step.of.scans) do
+  $k.vector$ $r.name$_;
+  //@ end
+  {
+    //@ call(step, step.terms, lanes)
+    //@ for _, r in ipairs(step.of.scans) do
+    //@ scan(r, suffix)
+    //@ end
+  }
+  //@ store_values(step, "", lanes)
+  //@ end)
+  //@ end
+  //@ if #sums > 0 then
+  if (nth % $SCANNED$ == $(SCANNED - 1)) {
+    //@ for _, name in ipairs(sums) do
+    //@ add_exactly(name .. "_total", name .. "_lost", name .. "_acc")
+    $name$_acc = $(k:neutral("sum"));
+    $name$_base = $(total(name));
+    //@ end
+  }
+  //@ end
+}
+//@ end
 //@ -- Vectors of points, `many` of them: lanes as call() has them.
 //@ local function points(step, many, lanes)
 //@ local along, suffixes = step.of.along, {}
 //@ for u = 1, many do
 //@   suffixes[u] = many > 1 and tostring(u) or ""
-//@ end
-//@ begin_terms(step)
-//@ for _, suffix in ipairs(suffixes) do
-//@ begin(step, suffix)
 //@ end
 //@ local function each(u, body)
 //@ if many > 1 then
@@ -241,6 +312,13 @@ bool carries = false;
 //@ else
 //@ body()
 //@ end
+//@ end
+//@ if step.of.scanned then
+//@ return scan_points(step, each, suffixes, lanes)
+//@ end
+//@ begin_terms(step)
+//@ for _, suffix in ipairs(suffixes) do
+//@ begin(step, suffix)
 //@ end
 //@ local pick = step.of.gathered[1] and step.of.gathered[1].index
 //@ if pick then
@@ -365,7 +443,7 @@ static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
 //@ for _, v in ipairs(variants) do
 //@ for _, step in ipairs(k.steps) do
 //@ local along, unroll = step.of.along, v.params.unroll
-//@ local scalar = S.gathers(step, "index") or S.gathers(step, "pick")
+//@ local scalar = S.gathers(step, "index") or S.gathers(step, "pick") or along and step.of.scanned == along
 //@ local by_points = not along or step.of.axes >> along - 1 & 1 ~= 0
 static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries) {
   (void)temporaries;

@@ -69,6 +69,20 @@
 //@     end
 //@   end
 //@ end
+//@ -- The index of a scanned axis at the `nth` place on the way.
+//@ function scanned_index(step)
+//@   return step.of.reverse and "args->dim[" .. step.of.scanned - 1 .. "] - 1 - nth" or "nth"
+//@ end
+//@ -- A scan's next number, of what it was, in a language of plain numbers: all but sums, which carry their errors.
+//@ function next_scanned(r)
+//@   local acc, term = r.name .. "_acc", r.name .. "_term"
+//@   if r.kind == "recurrence" then
+//@     return k:text("mad", r.name .. "_factor", acc, term)
+//@   elseif k:is_extremum(r.kind) then
+//@     return ("%s != %s || %s %s %s ? %s : %s"):format(acc, acc, acc, k:better(r.kind) == "gt" and ">" or "<", term, acc, term)
+//@   end
+//@   return k:combine(r.kind, acc, term)
+//@ end
 //@ -- What a step gathers as a GPU does, in the form that its templates have a phase: sums carry their errors.
 //@ function phase_of(step)
 //@   local list = {}

@@ -13,7 +13,9 @@
 //@ -- The text of each input of a point function.
 //@ local function input(step)
 //@   return function(x)
-//@     if x.kind == "column" then
+//@     if x.kind == "column" and step.of.scanned then
+//@       return x.name .. "_now"
+//@     elseif x.kind == "column" then
 //@       return "gathered." .. x.name .. ".result()"
 //@     elseif x.kind == "hit" then
 //@       return ("%s == (long long)i%d"):format(whole(x.index), x.place)
@@ -30,6 +32,45 @@
 //@     end
 //@     return ("(%s)%s[%s]"):format(k.number, x.operand.name, at(step, x.operand))
 //@   end
+//@ end
+//@ local function store(step)
+//@ if #step.values.results > 0 then
+//@ P.call(step.values.point, input(step))
+//@ end
+//@ for _, value in ipairs(step.of.values) do
+$value.operand.name$[$(at(step, value.operand))] = $(value.name and "gathered." .. value.name .. ".result()" or value.operand.name .. "_");
+//@ end
+//@ end
+//@ -- Goes along an axis: at each place the scans, and what is stored there.
+//@ local function scan(step)
+//@ for _, r in ipairs(step.of.scans) do
+//@ if r.kind == "sum" then
+lathe_carried<$k.number$> $r.name$_acc;
+$r.name$_acc.clear();
+//@ else
+$k.number$ $r.name$_acc = $(k:neutral_number(r.kind));
+//@ end
+//@ end
+for (size_t nth = 0; nth < args->dim[$(step.of.scanned - 1)]; nth++) {
+  const size_t i$step.of.scanned$ = $(S.scanned_index(step));
+  //@ for _, r in ipairs(step.of.scans) do
+  $k.number$ $r.name$_now = $r.name$_acc$(r.kind == "sum" and ".result()" or "");
+  //@ end
+  {
+    //@ P.call(step.terms.point, input(step))
+    //@ for _, r in ipairs(step.of.scans) do
+    //@ if r.kind == "sum" then
+    $r.name$_acc.take($r.name$_term);
+    //@ else
+    $r.name$_acc = $(S.next_scanned(r));
+    //@ end
+    //@ if not r.exclusive then
+    $r.name$_now = $r.name$_acc$(r.kind == "sum" and ".result()" or "");
+    //@ end
+    //@ end
+  }
+  //@ store(step)
+}
 //@ end
 //@ local temporaries = S.bytes_of_temporaries():gsub("args%->", "args.")
 //@ for nth, step in ipairs(k.steps) do
@@ -120,11 +161,10 @@ struct $step.name$ {
     (void)gathered;
     //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
     //@ S.prelude(step)
-    //@ if #step.values.results > 0 then
-    //@ P.call(step.values.point, input(step))
-    //@ end
-    //@ for _, value in ipairs(step.of.values) do
-    $value.operand.name$[$(at(step, value.operand))] = $(value.name and "gathered." .. value.name .. ".result()" or value.operand.name .. "_");
+    //@ if step.of.scanned then
+    //@ scan(step)
+    //@ else
+    //@ store(step)
     //@ end
   }
 };

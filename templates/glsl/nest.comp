@@ -28,7 +28,7 @@
 //@   whole = function(leaf) return get(S.operand_of(leaf.name)) end,
 //@ }
 //@ local function input(x)
-//@   if x.kind == "column" then
+//@   if x.kind == "column" then -- of what is gathered or scanned
 //@     return x.name .. "_result"
 //@   elseif x.kind == "hit" then
 //@     return ("%s == int64_t(i%d)"):format(get(S.operand_of(x.index)), x.place)
@@ -97,6 +97,53 @@ if (first < to) {
   }
 }
 //@ end
+//@ end
+//@ local function store(step)
+//@ if #step.values.results > 0 then
+//@ P.call(step.values.point, input)
+//@ end
+//@ for _, value in ipairs(step.of.values) do
+//@ local operand, name = value.operand, value.operand.name
+//@ if value.name then
+lathe_integer($(address(operand))).at = $value.name$_result;
+//@ elseif operand.temporary then
+lathe_number($(address(operand))).at = $name$_;
+//@ else
+$(k:put(operand))($(address(operand)), $name$_);
+//@ end
+//@ end
+//@ end
+//@ -- Goes along an axis: at each place the scans, and what is stored there.
+//@ local function scan(step)
+//@ for _, r in ipairs(step.of.scans) do
+//@ if r.kind == "sum" then
+precise lathe_carried $r.name$_acc;
+lathe_clear($r.name$_acc);
+//@ else
+$k.number$ $r.name$_acc = $(k:neutral_number(r.kind));
+//@ end
+//@ end
+for (uint64_t nth = 0ul; nth < args.dim[$(step.of.scanned - 1)]; nth++) {
+  const uint64_t i$step.of.scanned$ = $(glsl(S.scanned_index(step)):gsub(" 1 ", " 1ul "));
+  //@ for _, r in ipairs(step.of.scans) do
+  //@ local now = r.kind == "sum" and "lathe_result(" .. r.name .. "_acc)" or r.name .. "_acc"
+  $k.number$ $r.name$_result = $now$;
+  //@ end
+  {
+    //@ P.call(step.terms.point, input)
+    //@ for _, r in ipairs(step.of.scans) do
+    //@ if r.kind == "sum" then
+    lathe_take($r.name$_acc, $r.name$_term);
+    //@ else
+    $r.name$_acc = $(S.next_scanned(r));
+    //@ end
+    //@ if not r.exclusive then
+    $r.name$_result = $(r.kind == "sum" and "lathe_result(" .. r.name .. "_acc)" or r.name .. "_acc");
+    //@ end
+    //@ end
+  }
+  //@ store(step)
+}
 //@ end
 //@ -- What the invocations of a point have becomes that of the first.
 //@ local function join(step, shape, room, count)
@@ -212,18 +259,10 @@ shared uint $room$[$(shape.points * shape.lanes // 2 * count)];
     const $k.number$ $r.name$_result = mine.$r.name$.value;
     //@ end
     //@ end
-    //@ if #step.values.results > 0 then
-    //@ P.call(step.values.point, input)
-    //@ end
-    //@ for _, value in ipairs(step.of.values) do
-    //@ local operand, name = value.operand, value.operand.name
-    //@ if value.name then
-    lathe_integer($(address(operand))).at = $value.name$_result;
-    //@ elseif operand.temporary then
-    lathe_number($(address(operand))).at = $name$_;
+    //@ if step.of.scanned then
+    //@ scan(step)
     //@ else
-    $(k:put(operand))($(address(operand)), $name$_);
-    //@ end
+    //@ store(step)
     //@ end
   }
 //@ P.end_kernel()
