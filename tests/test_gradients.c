@@ -207,8 +207,8 @@ static const slope_case slope_cases[] = {
     {"x * round(x)", {1.5, 2.5, -0.5}, {2, 2, 0}},
     {"x * sign(x)", {1.5, -2, 0}, {1, -1, 0}},
     /* Scans: what a place gives to those after it. Products with zeros, and shares of equals. */
-    {"cumsum(x, \"cols\")", {2, 0, 3}, {3, 2, 1}},
-    {"cumsum(x, \"cols\", { exclusive = true, reverse = true })", {2, 0, 3}, {0, 1, 2}},
+    {"cumsum(x * x, \"cols\")", {2, 0, 3}, {12, 0, 6}},
+    {"cumsum(x * x, \"cols\", { exclusive = true, reverse = true })", {2, 0, 3}, {0, 0, 12}},
     {"cumprod(x, \"cols\")", {2, 0, 3}, {1, 8, 0}},
     {"cumprod(x, \"cols\")", {0, 2, 0}, {3, 0, 0}},
     {"cumprod(x, \"cols\", { exclusive = true })", {0, 5, 7}, {6, 0, 0}},
@@ -218,7 +218,7 @@ static const slope_case slope_cases[] = {
     {"cummin(x, \"cols\")", {1, 1, 1}, {11.0 / 6, 5.0 / 6, 1.0 / 3}},
     {"max(cummax(x, \"cols\", { exclusive = true }), -9)", {3, 1, 3}, {2, 0, 0}},
     {"cummin(x, \"cols\", { reverse = true })", {5, 2, 4}, {0, 2, 1}},
-    {"recurrence(2, x, \"cols\")", {5, -1, 4}, {7, 3, 1}},
+    {"recurrence(2, x * x, \"cols\")", {5, -1, 4}, {70, -6, 8}},
     {"recurrence(x, x, \"cols\")", {2, 3, 0}, {4, 3, 10}},
     {"recurrence(x, 1, \"cols\", { exclusive = true })", {2, 3, 5}, {0, 1, 0}},
     /* Powers where one of the factors of their slope is none, or infinite. */

@@ -171,8 +171,9 @@ static void measure_flops(ceilings *c, device *on, const lathe_variant *v, const
 }
 
 double ceilings_flops(const lathe_op *op, const size_t *dim) {
-  const unsigned masked = op->bench->masked;
-  const double share = op->bench->share ? op->bench->share(dim) : 1;
+  const lathe_bench *bench = op->bench;
+  const unsigned masked = bench ? bench->masked : 0;
+  const double share = bench && bench->share ? bench->share(dim) : 1;
   double flops = 0;
 
   for (int i = 0; i < op->nwork; i++) {
