@@ -108,7 +108,8 @@ class Nest:
         if kind == "recurrence":
             args.append(self.rng.choice([*self.values, self.number(1.0)]))
         place = frozenset().union(*(arg.place for arg in args))
-        return Node(kind, tuple(args), number=float(self.rng.choice([0, 0, 1, 2, 3])), place=place,
+        ways = [0, 2] if kind in ("cummax", "cummin") else [0, 0, 1, 2, 3]  # the extreme of nothing is infinite
+        return Node(kind, tuple(args), number=float(self.rng.choice(ways)), place=place,
                     over=(self.rng.choice(sorted(place)),))
 
     def step(self):

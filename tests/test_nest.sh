@@ -95,8 +95,12 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
     'local half = shape.lanes // 4' --dtype f32 --op extremes
   is 'finds a workgroup left out' fault by_vulkan glsl/nest.comp 'of < parts; of +=' 'of + 1ul < parts; of +=' \
     --dtype f32 --op extremes --size 1x1x20000
-  is 'finds an exclusive scan with the place itself by Vulkan' fault by_vulkan glsl/nest.comp 'if not r.exclusive then' \
-    'if true then' --dtype f32 --op scanned
+  # shellcheck disable=SC2016
+  is 'finds an exclusive scan with the place itself by Vulkan' fault by_vulkan glsl/nest.comp \
+    'lathe_merge(before, $(got "lane - 1u"));' 'lathe_merge(before, mine);' --dtype f32 --op scanned --size 1x300x5
+  # shellcheck disable=SC2016
+  is 'finds a workgroup that forgets what it has scanned' fault by_vulkan glsl/nest.comp \
+    'lathe_merge(so_far, $(got(lanes - 1 .. "u")));' '' --dtype f32 --op scanned --size 1x1x2000
   is 'finds an index carried wrongly' fault by_vulkan glsl/nest.comp '+= carried;' '+= 1ul;' --dtype f32 --op batch_norm
 else
   echo 'skipped: nests by Vulkan: there is no device'
@@ -121,8 +125,10 @@ if command -v "${CXX:-c++}" >/dev/null; then
     --op extremes
   is 'finds a block left out' fault by_cuda cuda/nest.h 'of < parts; of +=' 'of + 1 < parts; of +=' --dtype f32 --op extremes \
     --size 1x1x20000
-  is 'finds an exclusive scan with the place itself by CUDA' fault by_cuda cuda/nest.cu 'if not r.exclusive then' \
-    'if true then' --dtype f32 --op scanned
+  is 'finds an exclusive scan with the place itself by CUDA' fault by_cuda cuda/nest.cu \
+    '(r.exclusive and "before" or "now")' '("now")' --dtype f32 --op scanned
+  is 'finds a block that forgets what it has scanned' fault by_cuda cuda/nest.h 'so_far.merge(shared[LANES - 1]);' '' \
+    --dtype f32 --op scanned --size 1x1x2000
   is 'finds points past the end' fault by_cuda cuda/nest.h 'if (lane == 0 && point < points)' 'if (lane == 0)' \
     --dtype f32 --op softmax_first
 else

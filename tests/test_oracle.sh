@@ -41,6 +41,8 @@ plant reductions.lua 'return argmax(x)' 'return argmin(x)' argmax
 plant reductions.lua 'max(abs(x))' 'max(x)' norm_linf
 plant quantise.lua 'return (q - zero) * scale' 'return q - zero * scale' dequantise
 plant quantise.lua 'max(abs(x), "cols")' 'max(x, "cols")' quantise_dynamic
+plant scans.lua 'cumsum(x, row[2])' 'cumsum(x, row[2], { exclusive = true })' cumsum cumsum_backward cumsum_outer cumsum_outer_backward
+plant scans.lua 'recurrence(a, b, "t")' 'recurrence(b, a, "t")' recurrence recurrence_backward_a recurrence_backward_b
 plant softmax.lua 'sum(e, "cols")' 'detach(sum(e, "cols"))' softmax_backward
 plant softmax.lua 'shifted - log' 'x - log' log_softmax
 

@@ -5,7 +5,7 @@
 --     .name                "step1"
 --     .axes, .over         sets: the axes of its points, and those that it reduces over
 --     .scanned, .reverse   of scans: the place that each point goes along, from 1 on, and whether from its end; values
---                            are stored at each place on the way
+--                            are stored at each place on the way. merges: whether parts of these can be merged
 --     .keep, .loops        places of these in the op's dimensions, outermost first; the last of one of them is `along`
 --     .along               the place along which most of what the step reads and writes lies side by side; nil of none
 --     .gathered            { name, kind, term }: what is gathered of a term over the loops. Of a kind "pick" it is the
@@ -27,6 +27,7 @@ local axes = require "axes"
 local expr = require "expr"
 local passes = require "passes"
 local reads = require "reads"
+local reductions_of = require "reductions"
 local text = require "text"
 
 local nest = {}
@@ -92,7 +93,7 @@ function maker:add(node, set, stage, scan)
   local step
   if scan then
     step = self:step_for(stage, scan.reverse and "scan back" or "scan", set & ~node.k, 0, node.k)
-    step.reverse = scan.reverse
+    step.reverse, step.merges = scan.reverse, step.merges ~= false and reductions_of[scan.kind].state ~= nil
     table.insert(step.scans, {
       node = node, name = scan.name .. self.named, kind = scan.kind, exclusive = scan.exclusive,
     })

@@ -31,7 +31,8 @@ return {
     neutral = inf, combine = "minraw", better = "lt", index = true, state = { "value" },
     cuda = "lathe_index<%s, false>", glsl = "lathe_first_smallest",
   },
-  -- Of scans alone, as the last is, which is made of a factor as well as of a term (expr.recurrence).
+  -- Of scans alone, and not merged: a part may come to 0 times infinity where the whole does not. A recurrence has a
+  -- factor besides.
   product = { neutral = 1, combine = "mul" },
   recurrence = { neutral = 0, combine = "mad" },
   -- A sum with what rounding took from it (Knuth 1969), as nests gather it on GPUs; and the term at an index.

@@ -73,21 +73,19 @@
 //@ function scanned_index(step)
 //@   return step.of.reverse and "args->dim[" .. step.of.scanned - 1 .. "] - 1 - nth" or "nth"
 //@ end
-//@ -- A scan's next number, of what it was, in a language of plain numbers: all but sums, which carry their errors.
-//@ function next_scanned(r)
-//@   local acc, term = r.name .. "_acc", r.name .. "_term"
+//@ -- A scan's next number, of what it was, on a GPU; nil of kinds that have gatherers.
+//@ function next_scanned(r, was)
 //@   if r.kind == "recurrence" then
-//@     return k:text("mad", r.name .. "_factor", acc, term)
-//@   elseif k:is_extremum(r.kind) then
-//@     return ("%s != %s || %s %s %s ? %s : %s"):format(acc, acc, acc, k:better(r.kind) == "gt" and ">" or "<", term, acc, term)
+//@     return k:text("mad", r.name .. "_factor", was, r.name .. "_term")
+//@   elseif r.kind == "product" then
+//@     return k:combine(r.kind, was, r.name .. "_term")
 //@   end
-//@   return k:combine(r.kind, acc, term)
 //@ end
-//@ -- What a step gathers as a GPU does, in the form that its templates have a phase: sums carry their errors.
+//@ -- What a step gathers or scans as a GPU does, in the form that its templates have a phase: sums carry their errors.
 //@ function phase_of(step)
 //@   local list = {}
-//@   for i, r in ipairs(step.of.gathered) do
-//@     list[i] = { name = r.name, kind = r.kind == "sum" and "carried" or r.kind }
+//@   for _, r in ipairs(step.of.scanned and step.of.scans or step.of.gathered) do
+//@     list[#list + 1] = not next_scanned(r, "") and { name = r.name, kind = r.kind == "sum" and "carried" or r.kind } or nil
 //@   end
 //@   return { reductions = list }
 //@ end

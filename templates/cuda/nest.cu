@@ -33,6 +33,16 @@
 //@     return ("(%s)%s[%s]"):format(k.number, x.operand.name, at(step, x.operand))
 //@   end
 //@ end
+//@ local function take(step, r)
+//@ if r.kind == "sum" or r.kind == "pick" then
+gathered.$r.name$.take($r.name$_term);
+//@ else
+{
+  const $k.number$ one[1] = {$r.name$_term};
+  gathered.$r.name$.take(one, [&](int) { return $(S.at(step.places)); });
+}
+//@ end
+//@ end
 //@ local function store(step)
 //@ if #step.values.results > 0 then
 //@ P.call(step.values.point, input(step))
@@ -41,36 +51,37 @@
 $value.operand.name$[$(at(step, value.operand))] = $(value.name and "gathered." .. value.name .. ".result()" or value.operand.name .. "_");
 //@ end
 //@ end
-//@ -- Goes along an axis: at each place the scans, and what is stored there.
+//@ -- A step's own of what scans have come to: takes what the nth place adds, and stores what follows there.
 //@ local function scan(step)
-//@ for _, r in ipairs(step.of.scans) do
-//@ if r.kind == "sum" then
-lathe_carried<$k.number$> $r.name$_acc;
-$r.name$_acc.clear();
-//@ else
-$k.number$ $r.name$_acc = $(k:neutral_number(r.kind));
-//@ end
-//@ end
-for (size_t nth = 0; nth < args->dim[$(step.of.scanned - 1)]; nth++) {
-  const size_t i$step.of.scanned$ = $(S.scanned_index(step));
-  //@ for _, r in ipairs(step.of.scans) do
-  $k.number$ $r.name$_now = $r.name$_acc$(r.kind == "sum" and ".result()" or "");
-  //@ end
-  {
+//@ local place = step.of.scanned
+  __device__ __forceinline__ size_t places() const {
+    return args->dim[$(place - 1)];
+  }
+  __device__ __forceinline__ void take_place(gathered &gathered, size_t nth) const {
+    //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
+    //@ S.prelude(step)
+    const size_t i$place$ = $(S.scanned_index(step));
     //@ P.call(step.terms.point, input(step))
     //@ for _, r in ipairs(step.of.scans) do
-    //@ if r.kind == "sum" then
-    $r.name$_acc.take($r.name$_term);
+    //@ local next = S.next_scanned(r, "gathered." .. r.name)
+    //@ if next then
+    gathered.$r.name$ = $next$;
     //@ else
-    $r.name$_acc = $(S.next_scanned(r));
-    //@ end
-    //@ if not r.exclusive then
-    $r.name$_now = $r.name$_acc$(r.kind == "sum" and ".result()" or "");
+    //@ take(step, r)
     //@ end
     //@ end
   }
-  //@ store(step)
-}
+  /* before: without the place itself. */
+  __device__ __forceinline__ void store_place(const gathered &now, const gathered &before, size_t nth) const {
+    (void)now, (void)before;
+    //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
+    //@ S.prelude(step)
+    const size_t i$place$ = $(S.scanned_index(step));
+    //@ for _, r in ipairs(step.of.scans) do
+    const $k.number$ $r.name$_now = $(r.exclusive and "before" or "now").$r.name$$(S.next_scanned(r, "") and "" or ".result()");
+    //@ end
+    //@ store(step)
+  }
 //@ end
 //@ local temporaries = S.bytes_of_temporaries():gsub("args%->", "args.")
 //@ for nth, step in ipairs(k.steps) do
@@ -86,15 +97,25 @@ struct $step.name$ {
     //@ for _, r in ipairs(S.phase_of(step).reductions) do
     $(k:gatherer(r.kind)) $r.name$;
     //@ end
+    //@ for _, r in ipairs(step.of.scans) do
+    //@ if S.next_scanned(r, "") then
+    $k.number$ $r.name$;
+    //@ end
+    //@ end
 
     __device__ __forceinline__ void clear() {
-      //@ for _, r in ipairs(step.of.gathered) do
+      //@ for _, r in ipairs(S.phase_of(step).reductions) do
       $r.name$.clear();
+      //@ end
+      //@ for _, r in ipairs(step.of.scans) do
+      //@ if S.next_scanned(r, "") then
+      $r.name$ = $(k:neutral_number(r.kind));
+      //@ end
       //@ end
     }
     __device__ __forceinline__ void merge(const gathered &other) {
       (void)other;
-      //@ for _, r in ipairs(step.of.gathered) do
+      //@ for _, r in ipairs(S.phase_of(step).reductions) do
       $r.name$.merge(other.$r.name$);
       //@ end
     }
@@ -122,6 +143,7 @@ struct $step.name$ {
     //@ end
     //@ end
   }
+  //@ if not step.of.scanned then
   /* Takes terms from one on, each so many after the one before. */
   __device__ __forceinline__ void take(gathered &gathered, size_t from, size_t to, size_t apart) const {
     (void)gathered, (void)from, (void)to, (void)apart;
@@ -144,29 +166,23 @@ struct $step.name$ {
     //@ end
       //@ P.call(step.terms.point, input(step))
       //@ for _, r in ipairs(step.of.gathered) do
-      //@ if r.kind == "sum" or r.kind == "pick" then
-      gathered.$r.name$.take($r.name$_term);
-      //@ else
-      {
-        const $k.number$ one[1] = {$r.name$_term};
-        gathered.$r.name$.take(one, [&](int) { return $(S.at(step.places)); });
-      }
-      //@ end
+      //@ take(step, r)
       //@ end
     }
     //@ end
   }
+  //@ end
+  //@ if step.of.scanned then
+  //@ scan(step)
+  //@ else
   /* Stores what follows at the point. */
   __device__ __forceinline__ void finish(const gathered &gathered) const {
     (void)gathered;
     //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
     //@ S.prelude(step)
-    //@ if step.of.scanned then
-    //@ scan(step)
-    //@ else
     //@ store(step)
-    //@ end
   }
+  //@ end
 };
 
 //@ local made = {}
@@ -176,7 +192,11 @@ struct $step.name$ {
 //@ made[shape.name] = true
 extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
     $step.name$$shape.name$(const __grid_constant__ lathe_args args) {
+  //@ if step.of.scanned then
+  lathe_scan<$step.name$, $shape.points$, $shape.lanes$>(args);
+  //@ else
   lathe_nest<$step.name$, $shape.points$, $shape.lanes$>(args, (unsigned *)args.workspace, (char *)args.workspace + $schedule.counts$ + $temporaries$);
+  //@ end
 }
 
 //@ end

@@ -8,7 +8,10 @@
  *   points(), terms()           how many there are
  *   place(point)                makes it the step of one point
  *   take(gathered, from, to, apart)   takes the terms from one on, each so many after the one before
- *   finish(gathered)            stores what follows */
+ *   finish(gathered)            stores what follows
+ * One of scans has in the place of the last three what is done at a place on the way:
+ *   places()                    how many there are
+ *   take_place(gathered, nth), store_place(now, before, nth) */
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
 
@@ -100,6 +103,57 @@ static __device__ __forceinline__ void lathe_join(G &mine, G *shared, unsigned l
     __syncthreads();
     if (lane < half)
       mine.merge(shared[(lane + half) * POINTS + nth]);
+  }
+}
+
+/* Scans: a point's threads take a place each, and then the next so many. Those of a block merge what they have with what
+ * threads before them have, in the order of places. */
+template <typename N, unsigned POINTS, unsigned LANES>
+static __device__ __forceinline__ void lathe_scan(const lathe_args &args) {
+  typedef typename N::gathered gathered;
+  N step(args);
+  const unsigned lane = threadIdx.x % LANES;
+  const size_t point = (size_t)blockIdx.x * POINTS + threadIdx.x / LANES, places = step.places();
+  gathered so_far;
+  if (point >= step.points())
+    return;
+  step.place(point);
+  so_far.clear();
+  if constexpr (LANES == 1) {
+    for (size_t nth = 0; nth < places; nth++) {
+      const gathered before = so_far;
+      step.take_place(so_far, nth);
+      step.store_place(so_far, before, nth);
+    }
+  } else {
+    __shared__ __align__(16) char room[sizeof(gathered) * LANES];
+    gathered *const shared = reinterpret_cast<gathered *>(room);
+    for (size_t from = 0; from < places; from += LANES) {
+      const size_t nth = from + lane;
+      gathered mine, now = so_far, before = so_far;
+      mine.clear();
+      if (nth < places)
+        step.take_place(mine, nth);
+      for (unsigned apart = 1; apart < LANES; apart *= 2) {
+        shared[lane] = mine;
+        __syncthreads();
+        if (lane >= apart) {
+          gathered all = shared[lane - apart];
+          all.merge(mine);
+          mine = all;
+        }
+        __syncthreads();
+      }
+      shared[lane] = mine;
+      __syncthreads();
+      now.merge(mine);
+      if (lane > 0)
+        before.merge(shared[lane - 1]);
+      if (nth < places)
+        step.store_place(now, before, nth);
+      so_far.merge(shared[LANES - 1]);
+      __syncthreads();
+    }
   }
 }
 

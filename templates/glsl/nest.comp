@@ -58,9 +58,12 @@ $number$ /= args.dim[$(place - 1)];
 //@ end
 //@ local function take(step)
 //@ P.call(step.terms.point, input)
-//@ for _, r in ipairs(step.of.gathered) do
+//@ for _, r in ipairs(step.of.scanned and step.of.scans or step.of.gathered) do
+//@ local next = S.next_scanned(r, r.name .. "_so_far")
 //@ local mine, term = "mine." .. r.name, r.name .. "_term"
-//@ if r.kind == "sum" then
+//@ if next then
+$r.name$_so_far = $next$;
+//@ elseif r.kind == "sum" then
 lathe_take($mine$, $term$);
 //@ elseif r.kind == "pick" then
 $mine$.value = $term$;
@@ -113,36 +116,92 @@ $(k:put(operand))($(address(operand)), $name$_);
 //@ end
 //@ end
 //@ end
-//@ -- Goes along an axis: at each place the scans, and what is stored there.
-//@ local function scan(step)
+//@ -- What scans come to, NAME_result, by the gatherers of the place itself and of all before it.
+//@ local function scan_results(step, exclusive)
 //@ for _, r in ipairs(step.of.scans) do
-//@ if r.kind == "sum" then
-precise lathe_carried $r.name$_acc;
-lathe_clear($r.name$_acc);
-//@ else
-$k.number$ $r.name$_acc = $(k:neutral_number(r.kind));
+//@ if (r.exclusive or false) == exclusive then
+//@ local of = (exclusive and "before." or "now.") .. r.name
+//@ local result = S.next_scanned(r, "") and r.name .. "_so_far" or r.kind == "sum" and "lathe_result(" .. of .. ")" or of .. ".value"
+$r.name$_result = $result$;
 //@ end
 //@ end
-for (uint64_t nth = 0ul; nth < args.dim[$(step.of.scanned - 1)]; nth++) {
-  const uint64_t i$step.of.scanned$ = $(glsl(S.scanned_index(step)):gsub(" 1 ", " 1ul "));
-  //@ for _, r in ipairs(step.of.scans) do
-  //@ local now = r.kind == "sum" and "lathe_result(" .. r.name .. "_acc)" or r.name .. "_acc"
-  $k.number$ $r.name$_result = $now$;
+//@ end
+//@ -- Goes along an axis: a point's invocations take a place each, and then the next so many. Those of a workgroup merge what
+//@ -- they have with what those before them have, in the order of places.
+//@ local function scan(step, lanes, room, count)
+//@ local place, merged, type = step.of.scanned, S.phase_of(step).reductions, step.name .. "_gathered"
+//@ local function clear(name)
+//@ if #merged > 0 then
+precise $type$ $name$;
+//@ for _, r in ipairs(merged) do
+lathe_clear($name$.$r.name$);
+//@ end
+//@ end
+//@ end
+//@ local function put(lane)
+//@ for w, word in ipairs(words(step)) do
+$room$[$lane$ * $count$u + $(w - 1)u] = $word$;
+//@ end
+barrier();
+//@ end
+//@ local function got(lane) return from_words(step, function(w) return ("%s[(%s) * %du + %du]"):format(room, lane, count, w) end) end
+//@ clear(lanes == 1 and "mine" or "so_far")
+//@ for _, r in ipairs(step.of.scans) do
+//@ if S.next_scanned(r, "") then
+$k.number$ $r.name$_so_far = $(k:neutral_number(r.kind));
+//@ end
+//@ end
+const uint64_t places = args.dim[$(place - 1)];
+//@ if lanes == 1 then
+for (uint64_t nth = 0ul; is_there && nth < places; nth++) {
+  //@ else
+for (uint64_t from = 0ul; from < places; from += $lanes$ul) {
+  const uint64_t nth = from + lane;
+  //@ clear "mine"
   //@ end
+  const uint64_t i$place$ = $(step.of.reverse and "places - 1ul - nth" or "nth");
+  //@ for _, r in ipairs(step.of.scans) do
+  $k.number$ $r.name$_result;
+  //@ end
+  //@ if lanes == 1 then
+  //@ if #merged > 0 then
+  const $type$ before = mine;
+  //@ end
+  //@ scan_results(step, true)
   {
-    //@ P.call(step.terms.point, input)
-    //@ for _, r in ipairs(step.of.scans) do
-    //@ if r.kind == "sum" then
-    lathe_take($r.name$_acc, $r.name$_term);
-    //@ else
-    $r.name$_acc = $(S.next_scanned(r));
-    //@ end
-    //@ if not r.exclusive then
-    $r.name$_result = $(r.kind == "sum" and "lathe_result(" .. r.name .. "_acc)" or r.name .. "_acc");
-    //@ end
-    //@ end
+    //@ take(step)
   }
+  //@ if #merged > 0 then
+  const $type$ now = mine;
+  //@ end
+  //@ scan_results(step, false)
   //@ store(step)
+  //@ else
+  if (nth < places) {
+    //@ take(step)
+  }
+  [[dont_unroll]] for (uint apart = 1u; apart < $lanes$u; apart *= 2u) {
+    //@ put "lane"
+    if (lane >= apart) {
+      precise $type$ all = $(got "lane - apart");
+      lathe_merge(all, mine);
+      mine = all;
+    }
+    barrier();
+  }
+  //@ put "lane"
+  precise $type$ now = so_far, before = so_far;
+  lathe_merge(now, mine);
+  if (lane > 0u)
+    lathe_merge(before, $(got "lane - 1u"));
+  lathe_merge(so_far, $(got(lanes - 1 .. "u")));
+  if (nth < places) {
+    //@ scan_results(step, true)
+    //@ scan_results(step, false)
+    //@ store(step)
+  }
+  barrier();
+  //@ end
 }
 //@ end
 //@ -- What the invocations of a point have becomes that of the first.
@@ -167,7 +226,7 @@ if (lane < $half$u)
 //@ P.define(part.point)
 //@ end
 //@ end
-//@ if #step.of.gathered > 0 then
+//@ if #S.phase_of(step).reductions > 0 then
 struct $step.name$_gathered {
   //@ for _, r in ipairs(S.phase_of(step).reductions) do
   $(k:gatherer(r.kind)) $r.name$;
@@ -175,7 +234,7 @@ struct $step.name$_gathered {
 };
 
 void lathe_merge(inout precise $step.name$_gathered mine, $step.name$_gathered other) {
-  //@ for _, r in ipairs(step.of.gathered) do
+  //@ for _, r in ipairs(S.phase_of(step).reductions) do
   lathe_merge(mine.$r.name$, other.$r.name$);
   //@ end
 }
@@ -187,7 +246,7 @@ void lathe_merge(inout precise $step.name$_gathered mine, $step.name$_gathered o
 //@ local together, gathers = schedule.steps[kernel.step].together, #step.of.gathered > 0
 //@ local count, room = #words(step), "lathe_room_" .. shape.number
 //@ if shape.lanes > 1 then
-shared uint $room$[$(shape.points * shape.lanes // 2 * count)];
+shared uint $room$[$(step.of.scanned and shape.lanes * count or shape.points * shape.lanes // 2 * count)];
 
 //@ end
 /* $(step.of.name) */
@@ -249,6 +308,9 @@ shared uint $room$[$(shape.points * shape.lanes // 2 * count)];
     //@ join(step, shape, room, count)
   }
   //@ end
+  //@ if step.of.scanned then
+  //@ scan(step, shape.lanes, room, count)
+  //@ else
   if (lane == 0u && is_there) {
     //@ for _, r in ipairs(step.of.gathered) do
     //@ if r.kind == "sum" then
@@ -259,12 +321,9 @@ shared uint $room$[$(shape.points * shape.lanes // 2 * count)];
     const $k.number$ $r.name$_result = mine.$r.name$.value;
     //@ end
     //@ end
-    //@ if step.of.scanned then
-    //@ scan(step)
-    //@ else
     //@ store(step)
-    //@ end
   }
+  //@ end
 //@ P.end_kernel()
 
 //@ end

@@ -9,6 +9,7 @@ local MOST_BLOCKS = 512 -- that share points
 local THREADS, AT_ONCE = 256, 4
 local GATHERED = 16 -- bytes of what is gathered of one reduction, at the most
 local FEW = 32 -- terms that one thread takes
+local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
 
 -- A way to cut a step whose points are shared by `lanes` threads each; it is for at most so many points and terms.
 local function shape(name, lanes, points, terms)
@@ -19,6 +20,11 @@ local function shape(name, lanes, points, terms)
 end
 
 local function shapes_of(step, together)
+  if step.scanned then
+    local short, one = shape("_short", 1, nil, FEW), shape("_points", 1)
+    return not step.merges and { one } or step.along == step.scanned and { short, shape("_block", THREADS) }
+      or { short, shape("_block", THREADS, MOST_SCANNED), one }
+  end
   if #step.gathered == 0 or step.gathered[1].kind == "pick" then
     return { shape("_points", 1) }
   elseif together then
@@ -37,6 +43,7 @@ return function(facts, work)
   for i, step in ipairs(record.steps) do
     local together = step.along and step.over >> step.along - 1 & 1 ~= 0 or false
     local over = step.kind == "reduce" and step.over or 0
+    local terms = step.scanned and 1 << step.scanned - 1 or over
     made.steps[i] = { together = together }
     shapes[i] = shapes_of(step, together)
     steps[i] = { m = 0, n = step.axes, k = over, matrices = 0, cuts = {} }
@@ -47,7 +54,7 @@ return function(facts, work)
         name = way.name, columns = way.most_points, bm = 1, bn = way.points, terms = FEW * way.lanes,
         at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
         left = way.points * GATHERED * #step.gathered,
-        extents = way.most_terms and { { of = over, most = way.most_terms } } or nil,
+        extents = way.most_terms and { { of = terms, most = way.most_terms } } or nil,
       }
     end
   end

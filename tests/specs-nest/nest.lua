@@ -112,21 +112,28 @@ declare("transposed_there", { x = { "s", "t" } }, { y = { "s", "t" } },
 
 -- Scans: of all kinds, along inner and outer axes, both ways and with or without the place itself; of each other, of
 -- reductions and under them; read elsewhere.
-declare("scanned", { x = { "a", "b", "c" } }, { first = { "a", "b", "c" }, middle = { "a", "b", "c" }, last = { "c", "a", "b" } },
-  function(x) return { first = cumsum(x, "a"), middle = cumsum(x, "b", { exclusive = true }), last = cumsum(x, "c", { reverse = true }) } end,
-  { backward = true })
+declare("scanned", { x = { "a", "b", "c" } },
+  { first = { "a", "b", "c" }, middle = { "a", "b", "c" }, last = { "c", "a", "b" } }, function(x)
+    local middle, last = cumsum(x, "b", { exclusive = true }), cumsum(x, "c", { reverse = true })
+    return { first = cumsum(x, "a"), middle = middle, last = last }
+  end, { backward = true })
 
 declare("scanned_back", { x = { "a", "b" } }, { y = { "a", "b" }, z = { "b", "a" } }, function(x)
   local back = { reverse = true, exclusive = true }
-  return { y = cumprod(x * 0.5 + 1, "a", { reverse = true }) - cummax(x, "b", back), z = cumprod(x, "b", back) + cummin(x, "a") }
+  return {
+    y = cumprod(x * 0.5 + 1, "a", { reverse = true }) - cummax(x, "b", back),
+    z = cumprod(x, "b", back) + cummin(x, "a"),
+  }
 end, { backward = true })
 
-declare("recurring", { a = { "t", "n" }, b = { "n", "t" }, c = { "n" } }, { y = { "n", "t" }, z = { "t", "n" } }, function(a, b, c)
-  return { y = recurrence(a, b, "t") * position "t", z = recurrence(sigmoid(c), a, "t", { exclusive = true, reverse = true }) }
-end, { backward = true })
+declare("recurring", { a = { "t", "n" }, b = { "n", "t" }, c = { "n" } }, { y = { "n", "t" }, z = { "t", "n" } },
+  function(a, b, c)
+    local z = recurrence(sigmoid(c), a, "t", { exclusive = true, reverse = true })
+    return { y = recurrence(a, b, "t") * position "t", z = z }
+  end, { backward = true })
 
-declare("scans_of_scans", { x = { "a", "b", "c" }, g = { "c" } }, { y = { "c", "b", "a" }, z = { "b", "c" } }, function(x, g)
-  local p = cumsum(at(x * g, { a = position "a" - 1 }, 0), "a")
-  local q = cummax(x - mean(x, "c"), "c", { reverse = true })
-  return { y = exp(-abs(p)) + q, z = sum(at(p, { a = position "a" - 2 }, 1) * q, "a") + max(cumsum(cummin(x, "b"), "a"), "a") }
+declare("scans_of_scans", { x = { "a", "c" }, g = { "c" } }, { y = { "c", "a" }, z = { "c" } }, function(x, g)
+  local p = cumsum(at(x * g, { a = position "a" - 1 }, 0) + mean(x, "c"), "a")
+  local q, r = cummax(x, "c", { reverse = true }), cumsum(cummin(x, "c"), "a")
+  return { y = exp(-abs(p)) + q, z = sum(at(p, { a = position "a" - 2 }, 1) * q, "a") + max(r, "a") }
 end, { backward = true })
