@@ -77,9 +77,9 @@ local function by_constant(op)
 end
 local products = { mul = by_constant "*", div = by_constant "/" }
 
--- The range { lo, hi } of a node of numbers; any is set where nothing is known of it. leaf(node) gives that of a place,
--- a count, a scalar or a constant, or nil; words: those of `numbers`. Then a table of the masks under it that places decide: when one may not
--- hold.
+-- The range { lo, hi } of a node of numbers; any is set where nothing is known of it. words: those of `numbers`;
+-- leaf(node) gives the range of a place, a count, a scalar or a constant, or nil. Then a table of the masks under it
+-- that places decide: when one may not hold.
 function ranges.of(root, words, leaf)
   local known, decided = {}, {}
   local function of(node)
