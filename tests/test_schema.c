@@ -943,6 +943,12 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:10: in_place: the result cannot be in the place of 'x', of which at(...) "
             "reads any element; leave in_place out"),
     REFUSES(
+        "a gradient by places that an index does not go back", 0,
+        ROWS_WITH("{ \"rows\", index = \"cols\" }", "{ \"rows\", \"cols\" }",
+                  "at(x, { rows = position \"rows\" - 1 }, 0) * at(x, t)", "backward = true,"),
+        "specs/t.lua:10: backward: at(...) times what an index along the same axis reads has no "
+        "derivative; expected detach(...) around it"),
+    REFUSES(
         "a number as an index", 0, ROWS_WITH("{ \"rows\" }", "{ \"rows\" }", "at(x, t)", ""),
         "specs/t.lua:5: at: expected an index operand as argument 2, found a number; write index = "
         "\"cols\" beside the operand's axes, { \"rows\", index = \"cols\" }"),

@@ -118,8 +118,8 @@ local rules = {
   minimum = extreme(expr.gt),
   pick = function(node, g, _, index) return { zero_unless(expr.hit(index, node.k), g) } end,
   read = function(node, g)
-    local back = move.adjoint(node, g)
-    return back and { back }
+    local back, reason = move.adjoint(node, g)
+    return back and { back }, reason
   end,
   whole = function() return {} end,
   detach = function() return {} end,
@@ -314,7 +314,8 @@ local function passed_on(node, derivative, fail)
   end
   local guarded = derivative.value and (not guard or is_plain(node)) and by(derivative.value) or {}
   local result = {}
-  local given_to = by(derivative.everywhere) or fail "at(...) along an axis of its result by other steps than 1"
+  local given_to, reason = by(derivative.everywhere)
+  given_to = given_to or fail(reason)
   for k, given in pairs(given_to) do
     local with = guarded[k]
     if given and given.mask then

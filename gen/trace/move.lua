@@ -113,6 +113,16 @@ local function moved(root, places, set, varies)
   return walk(root)
 end
 
+-- Whether something under a node is known at the point alone, along some axes.
+local at_point_alone = { whole = true, hit = true, pick = true, random = true }
+local function stays(root, set)
+  local found = false
+  expr.visit({ root }, function(node)
+    found = found or at_point_alone[node.op] and node.axes & set ~= 0
+  end)
+  return found
+end
+
 -- at(x, places, outside), places by their axes, as sets of one: nodes. outside: a node, NaN where it is nil.
 function move.at(x, places, outside)
   local set, varies, mask = 0, 0, nil
@@ -162,9 +172,9 @@ local function by_position(node, axis)
 end
 
 -- What an operand gets of a derivative by a read of it: a sum over the points, wherever these read it. That along an
--- axis which the read has itself goes back the way of the place, or is nil where there is no such way.
+-- axis which the read has itself goes back the way of the place. Where there is no such way: nil, and what it is.
 function move.adjoint(read, derivative)
-  local back, mask = {}, nil
+  local back, mask, set = {}, nil, 0
   for i, index in ipairs(axes.indexes(read.k)) do
     local axis, place = 1 << index, read[i + 1]
     if read.axes & axis == 0 then
@@ -173,10 +183,14 @@ function move.adjoint(read, derivative)
     else
       local by, rest = by_position(place, axis)
       if (by ~= 1 and by ~= -1) or rest.axes & read.k & read.axes ~= 0 then
-        return nil
+        return nil, "at(...) along an axis of its result by other steps than 1"
       end
+      set = set | axis
       back[axis] = by > 0 and sum(expr.position(axis), rest, -1) or sum(rest, expr.position(axis), -1)
     end
+  end
+  if stays(derivative, set) then
+    return nil, "at(...) times what an index along the same axis reads"
   end
   local at_point = mask and expr.select(mask, derivative, 0) or derivative
   return next(back) and move.at(at_point, back, expr.const(0)) or at_point
