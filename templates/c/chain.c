@@ -16,18 +16,6 @@
 //@ end
 //@ local carry = has_totals and use("contract_tile.c").define_carry()
 //@ local L = k.lanes
-//@ local made, dims = {}, {}
-//@ for i = 1, #op.dims do
-//@   dims[i] = "dim[" .. i - 1 .. "]"
-//@ end
-//@ -- Defines something under a name once.
-//@ local function once(name, define)
-//@   if not made[name] then
-//@     define()
-//@     made[name] = true
-//@   end
-//@   return name
-//@ end
 //@ local batch = S.size(k.chain.batch)
 //@ -- The elements that an operand has in each row of the batch, as C.
 //@ local function per_row(operand)
@@ -40,7 +28,7 @@
 //@ local MR, NV, ROWS = v.params.mr, v.params.nv, v.params.rows
 //@ local NR = NV * L
 //@ local tile = k.name .. "_tile" .. MR .. "x" .. NV
-//@ once(tile, function()
+//@ S.once(tile, function()
 //@   for _, height in ipairs(Tile.heights(MR)) do
 //@     for vectors = 1, NV do
 //@       Tile.define(tile .. "_" .. height .. "x" .. vectors, height, vectors)
@@ -88,19 +76,19 @@ static $v.name$_room $v.name$_measure(const lathe_args *args) {
 
 //@ for i, step in ipairs(k.steps) do
 //@ local own = v.name .. "_" .. step.of.name
-//@ local values = once(step.name .. "_values", function() Tile.define_values(step, step.name .. "_values") end)
+//@ local values = S.once(step.name .. "_values", function() Tile.define_values(step, step.name .. "_values") end)
 //@ local is_layer = k.chain.kinds[i] == "layer"
 //@ local across = is_layer and "k" or "m"
 //@ local a, b = Factor.direct(step, step.of.a, { "m", "k" }), Factor.direct(step, step.of.b, { "n", "k" })
 //@ local rows_a, rows_b = step.name .. "_rows_a", step.name .. "_rows_b"
 //@ local panels = step.name .. "_panels" .. NR
 //@ if not a then
-//@ once(rows_a, function() Factor.define_rows(step, step.a, is_layer and "m" or "k", across, rows_a) end)
+//@ S.once(rows_a, function() Factor.define_rows(step, step.a, is_layer and "m" or "k", across, rows_a) end)
 //@ end
 //@ if is_layer then
-//@ once(panels, function() Pack.define(step, step.b, "n", NR, panels) end)
+//@ S.once(panels, function() Pack.define(step, step.b, "n", NR, panels) end)
 //@ else
-//@ once(rows_b, function() Factor.define_rows(step, step.b, "k", "n", rows_b) end)
+//@ S.once(rows_b, function() Factor.define_rows(step, step.b, "k", "n", rows_b) end)
 //@ end
 /* $(is_layer and "A layer: what it makes of a block's rows." or "A total: what a block's rows add to it.") */
 static void $own$(const $step.name$ *here, const $v.name$_room *r, $k.number$ *room, size_t $(is_layer and "rows" or "terms, size_t block, size_t blocks")) {
@@ -154,7 +142,7 @@ static void $own$(const $step.name$ *here, const $v.name$_room *r, $k.number$ *r
 //@ end
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
-  const lathe_args sizes = {.dim = {$(table.concat(dims, ", "))}};
+  const lathe_args sizes = {.dim = {$(S.dims())}};
 
   return (double)$v.name$_measure(&sizes).all * sizeof($k.number$);
 }

@@ -19,18 +19,6 @@
 //@ local Dots = use "contract_dots.c"
 //@ local Panels = use "contract_panels.c"
 //@ local L = k.lanes
-//@ local made, dims = {}, {}
-//@ for i = 1, #op.dims do
-//@   dims[i] = "dim[" .. i - 1 .. "]"
-//@ end
-//@ -- Defines something under a name once.
-//@ local function once(name, define)
-//@   if not made[name] then
-//@     define()
-//@     made[name] = true
-//@   end
-//@   return name
-//@ end
 //@ -- Whether a variant reads the factors of some products where they are.
 //@ local function is_direct(v, step)
 //@   return v.params.direct > 0 and #step.of.k < 2 and S.plain_factor(step, "a") and S.plain_factor(step, "b")
@@ -53,7 +41,7 @@
 //@   places[i] = { run = run, index = "loop" .. i }
 //@ end
 //@ if Panels.takes(v, step) then
-//@ Panels.define(v, step, own, loops, places, once)
+//@ Panels.define(v, step, own, loops, places, S.once)
 //@ else
 //@ local tile = Tile.define(MR, NV)
 //@ local one_block = #step.of.k < 2
@@ -61,12 +49,12 @@
 //@ local dots = Dots.ways(step)
 //@ local pack_a, pack_b = step.name .. "_pack_a" .. MR, step.name .. "_pack_b" .. NR
 //@ local values = step.name .. "_values"
-//@ once(pack_a, function() Pack.define(step, step.a, "m", MR, pack_a) end)
-//@ once(pack_b, function() Pack.define(step, step.b, "n", NR, pack_b) end)
+//@ S.once(pack_a, function() Pack.define(step, step.a, "m", MR, pack_a) end)
+//@ S.once(pack_b, function() Pack.define(step, step.b, "n", NR, pack_b) end)
 //@ local carry = Tile.define_carry()
-//@ once(values, function() Tile.define_values(step, values) end)
+//@ S.once(values, function() Tile.define_values(step, values) end)
 //@ for _, way in ipairs(dots) do
-//@ once(way.name, function() Dots.define(step, way.across, way.name, values) end)
+//@ S.once(way.name, function() Dots.define(step, way.across, way.name, values) end)
 //@ end
 /* A matrix, how its product is computed, and where in the workspace, in numbers: what begins there, and how much it
  * is. */
@@ -224,7 +212,7 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
 //@ end
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
-  const lathe_args sizes = {.dim = {$(table.concat(dims, ", "))}}, *args = &sizes;
+  const lathe_args sizes = {.dim = {$(S.dims())}}, *args = &sizes;
   size_t most = 0;
   //@ for _, step in ipairs(k.steps) do
   const size_t $step.of.name$ = $v.name$_$step.of.name$_make_plan(args).all;

@@ -36,7 +36,7 @@
 //@   local line, term = S.stride(step, operand, across), S.stride(step, operand, "k")
 lathe_pack_panel($to$, $(tostring(letter == "a")), here.$operand.name$ + ($first$) * $line$ + term * $term$, $(k:bytes_of(operand)), $lines$, $line$, terms, $term$);
 //@ end
-//@ -- Defines NAME_make_plan and NAME, as contract.c does. One row, or one column, is for dots. once: as contract.c has it.
+//@ -- Defines NAME_make_plan and NAME, as contract.c does. One row, or one column, is for dots. once: contract_step.c's.
 //@ function define(v, step, name, loops, places, once)
 //@ local values, unit, dots = step.name .. "_values", unit_of(v, step), Dots.ways(step)
 //@ if not shared.panels then

@@ -18,6 +18,23 @@
 //@   end
 //@   return list
 //@ end
+//@ local made = {}
+//@ -- Defines something under a name once.
+//@ function once(name, define)
+//@   if not made[name] then
+//@     define()
+//@     made[name] = true
+//@   end
+//@   return name
+//@ end
+//@ -- The extents of a call, which are `dim`.
+//@ function dims()
+//@   local list = {}
+//@   for i = 1, #op.dims do
+//@     list[i] = "dim[" .. i - 1 .. "]"
+//@   end
+//@   return table.concat(list, ", ")
+//@ end
 //@ -- The number of points of some places.
 //@ function size(places)
 //@   local list = {}

@@ -8,10 +8,6 @@
 //@ end
 //@ local add_exactly = use("parts.c").add_exactly
 //@ local S = use "nest_step.c"
-//@ local dims = {}
-//@ for i = 1, #op.dims do
-//@   dims[i] = "dim[" .. i - 1 .. "]"
-//@ end
 //@ -- TERMS: that a sum adds up before it carries what rounding takes of them; of scans, each of whose results is judged.
 //@ local L, own, TERMS, SCANNED = k.lanes, k.own, 64, 16
 //@ local function at(step, operand, more) return S.at(operand.dim_index, step.of.along, more) end
@@ -485,7 +481,7 @@ static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries) {
 //@ end
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
-  const lathe_args sizes = {.dim = {$(table.concat(dims, ", "))}}, *args = &sizes;
+  const lathe_args sizes = {.dim = {$(S.dims())}}, *args = &sizes;
   (void)args;
   return (double)($(S.bytes_of_temporaries()));
 }

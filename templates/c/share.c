@@ -9,7 +9,7 @@
 //@ local most = math.tointeger(2 ^ (16 // count))
 /* Of all points the share that masks by places leave, asked at places evenly along each axis. */
 double $op.name$_share(const size_t *dim) {
-  const lathe_args sizes = {.dim = {$(table.concat(text.map(op.dims, function(_, i) return "dim[" .. i - 1 .. "]" end), ", "))}}, *args = &sizes;
+  const lathe_args sizes = {.dim = {$(S.dims())}}, *args = &sizes;
   double asked = 0, left = 0;
   //@ for _, of in ipairs(mask.points) do
   const double $of.name$ = (double)($(S.size(of.places)));

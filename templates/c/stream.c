@@ -16,15 +16,12 @@
 //@ local Masks = use "stream_masks.c"
 //@ local record, L, own = k.record, k.lanes, k.own
 //@ local first, second = k.steps[1], k.steps[2]
-//@ local loops, dims, place_of = S.loops_of(first), {}, {}
-//@ for i = 1, #op.dims do
-//@   dims[i] = "dim[" .. i - 1 .. "]"
-//@ end
+//@ local loops, place_of = S.loops_of(first), {}
 //@ for i, value in ipairs(first.of.values) do
 //@   place_of[value.operand.name] = i - 1
 //@ end
 //@ local one = L > 1 and "1" or nil -- lanes of what is one number
-//@ local NUMBERS, SUMS, GATHERED = #first.of.values, #record.sums, #first.gathered
+//@ local NUMBERS, GATHERED = #first.of.values, #first.gathered
 //@ local peak = record.peak ~= nil
 //@ local has = { fields = "at->", loop = "here->", rows = S.size(S.core(first, "m")), keys = S.size(S.core(first, "n")) }
 //@ -- What a name comes to at a vector of points, times the power there.
@@ -216,14 +213,6 @@ static void $part.stem$_finish(const $second.name$ *here, const $part.stem$_row 
   //@ end)
 }
 
-//@ local made = {}
-//@ local function once(name, define)
-//@   if not made[name] then
-//@     define()
-//@     made[name] = true
-//@   end
-//@   return name
-//@ end
 //@ for _, v in ipairs(variants) do
 //@ local MR, NV = v.params.mr, v.params.nv
 //@ local NR, TILES = NV * L, 8
@@ -232,10 +221,10 @@ static void $part.stem$_finish(const $second.name$ *here, const $part.stem$_row 
 //@ local values = Factor.direct(second, second.of.b, { "n", "k" })
 //@ values = values and values.n == "1" and values
 //@ local pack_rows, pack_keys, pack_values = first.name .. "_pack_rows" .. MR, first.name .. "_pack_keys" .. NR, second.name .. "_pack" .. NR
-//@ once(pack_rows, function() Pack.define(first, first.a, "m", MR, pack_rows) end)
-//@ once(pack_keys, function() Pack.define(first, first.b, "n", NR, pack_keys) end)
+//@ S.once(pack_rows, function() Pack.define(first, first.a, "m", MR, pack_rows) end)
+//@ S.once(pack_keys, function() Pack.define(first, first.b, "n", NR, pack_keys) end)
 //@ if not values then
-//@ once(pack_values, function() Pack.define(second, second.b, "n", NR, pack_values) end)
+//@ S.once(pack_values, function() Pack.define(second, second.b, "n", NR, pack_values) end)
 //@ end
 /* Where in the workspace, in numbers: packed keys and values of a matrix, packed rows of a block, what is at the points of
  * a tile, sums of a block's rows, and what is gathered of them; how much in all. */
@@ -338,7 +327,7 @@ static void $v.name$_block(const $first.name$ *step1, const $second.name$ *step2
 
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
-  const lathe_args sizes = {.dim = {$(table.concat(dims, ", "))}};
+  const lathe_args sizes = {.dim = {$(S.dims())}};
 
   return (double)$v.name$_measure(&sizes).all * sizeof($k.number$);
 }
