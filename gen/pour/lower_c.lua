@@ -49,7 +49,7 @@ for op, row in pairs(elementary) do
 end
 
 -- What ranges.lua asks of numbers.
-c.range_words = { least = "lathe_least_{t}(%s, %s)", most = "lathe_most_{t}(%s, %s)", floor = "floor{f}(%s)" }
+c.range_words = { least = "lathe_min_{t}(%s, %s)", most = "lathe_max_{t}(%s, %s)", floor = "floor{f}(%s)" }
 c.integer_type, c.cast = types.i64.c.storage, "(%s)%s"
 c.sets = setmetatable({ reference = reference }, { __index = instruction_sets })
 

@@ -132,7 +132,7 @@ local function reference_file(engine, op, reference, file, options)
     if dtype == "f64" and op.masked ~= 0 then
       local mask = lower_steps.by_places(kernel, op, op.stream.steps[1].values[1].node)
       expanded[3] = engine("templates/c/share.c", { k = kernel, op = op, mask = mask, text = text })
-      prologue[#prologue + 1] = '#include "places.h"'
+      prologue[#prologue + 1] = '#include "scalar.h"'
     end
   end
   local made = { path = named(file.path), lines = 0 }

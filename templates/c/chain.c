@@ -140,13 +140,7 @@ static void $own$(const $step.name$ *here, const $v.name$_room *r, $k.number$ *r
 }
 
 //@ end
-extern lathe_cost $v.name$_workspace;
-double $v.name$_workspace(const size_t *dim) {
-  const lathe_args sizes = {.dim = {$(S.dims())}};
-
-  return (double)$v.name$_measure(&sizes).all * sizeof($k.number$);
-}
-
+//@ S.define_workspace(v)
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
   //@ for i, step in ipairs(k.steps) do

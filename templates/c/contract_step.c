@@ -35,6 +35,16 @@
 //@   end
 //@   return table.concat(list, ", ")
 //@ end
+//@ -- Defines what a variant says of its workspace: the numbers that its `measure` finds in all.
+//@ function define_workspace(v)
+extern lathe_cost $v.name$_workspace;
+double $v.name$_workspace(const size_t *dim) {
+  const lathe_args sizes = {.dim = {$(dims())}};
+
+  return (double)$v.name$_measure(&sizes).all * sizeof($k.number$);
+}
+
+//@ end
 //@ -- The number of points of some places.
 //@ function size(places)
 //@   local list = {}

@@ -9,22 +9,6 @@
 #define LATHE_PLACES static __device__ __forceinline__
 #else
 #define LATHE_PLACES static inline
-
-static inline float lathe_least_f32(float a, float b) {
-  return a < b ? a : b;
-}
-
-static inline float lathe_most_f32(float a, float b) {
-  return a > b ? a : b;
-}
-
-static inline double lathe_least_f64(double a, double b) {
-  return a < b ? a : b;
-}
-
-static inline double lathe_most_f64(double a, double b) {
-  return a > b ? a : b;
-}
 #endif
 
 /* The first and the last place that a range of indexes has. */

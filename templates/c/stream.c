@@ -325,13 +325,7 @@ static void $v.name$_block(const $first.name$ *step1, const $second.name$ *step2
     $part.stem$_finish(step2, gathered + i, sums + i * r->width, row + i, r->keys, r->columns);
 }
 
-extern lathe_cost $v.name$_workspace;
-double $v.name$_workspace(const size_t *dim) {
-  const lathe_args sizes = {.dim = {$(S.dims())}};
-
-  return (double)$v.name$_measure(&sizes).all * sizeof($k.number$);
-}
-
+//@ S.define_workspace(v)
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
   //@ S.way(first, { 0, 0, 0 }, { MR, NR }, { TILES * MR, KEYS, "LATHE_TERMS" })
