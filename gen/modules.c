@@ -18,8 +18,8 @@
   ROW(trace, expr) ROW(trace, fold) ROW(trace, formula) ROW(trace, gradient) \
   ROW(trace, graph_size) ROW(trace, kind) ROW(trace, magnitude) ROW(trace, move) ROW(trace, operations) ROW(trace, pattern) \
   ROW(trace, power) ROW(trace, symbol) ROW(trace, trace) ROW(trace, vocabulary) ROW(trace, zero) \
-  ROW(program, chain) ROW(program, nest) ROW(program, passes) ROW(program, program) ROW(program, reads) \
-  ROW(program, reductions) ROW(program, reference) ROW(program, steps) ROW(program, stream) \
+  ROW(program, chain) ROW(program, nest) ROW(program, passes) ROW(program, products) ROW(program, program) \
+  ROW(program, reads) ROW(program, reductions) ROW(program, reference) ROW(program, steps) ROW(program, stream) \
   ROW(schedule, backends) ROW(schedule, defaults) ROW(schedule, parts) \
   ROW(schedule, schedule) ROW(schedule, sources) ROW(schedule, variants) \
   ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, instruction_sets) ROW(pour, launches) \

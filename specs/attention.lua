@@ -7,7 +7,10 @@ local function size(name, batch, heads, each, s, t, d, e)
 end
 
 -- What attention is over scores to which a mask has been applied.
-local function attention(name, doc, masked, numpy, torch)
+-- mask: the same by NumPy, of scores x.
+local function attention(name, doc, masked, mask, torch)
+  local scores = "x = np.einsum('bhgsd,bhtd->bhgst', q, k) / q.shape[-1] ** 0.5; " .. mask
+    .. "p = np.exp(x - x.max(-1, keepdims=True)); p = p / p.sum(-1, keepdims=True); "
   op(name) {
     doc = doc,
     inputs = {
@@ -24,14 +27,16 @@ local function attention(name, doc, masked, numpy, torch)
     dtypes = vector.dtypes,
     ulp = vector.ulp(3),
     products = "narrow",
-    peers = { numpy = numpy, torch = torch },
+    backward = {
+      peers = {
+        numpy = scores .. "e = np.einsum('bhgse,bhte->bhgst', do, v); "
+          .. "e = p * (e - (p * e).sum(-1, keepdims=True)) / q.shape[-1] ** 0.5; "
+          .. "np.einsum('bhgst,bhtd->bhgsd', e, k), np.einsum('bhgst,bhgsd->bhtd', e, q), "
+          .. "np.einsum('bhgst,bhgse->bhte', p, do)",
+      },
+    },
+    peers = { numpy = scores .. "np.einsum('bhgst,bhte->bhgse', p, v)", torch = torch },
   }
-end
-
-local function by_numpy(mask)
-  return "x = np.einsum('bhgsd,bhtd->bhgst', q, k) / q.shape[-1] ** 0.5; " .. mask
-    .. "p = np.exp(x - x.max(-1, keepdims=True)); "
-    .. "np.einsum('bhgst,bhte->bhgse', p / p.sum(-1, keepdims=True), v)"
 end
 
 local function by_torch(more)
@@ -41,10 +46,10 @@ end
 
 attention("attention", "softmax(q k / sqrt(d)) v", function(score)
   return score
-end, by_numpy "", by_torch "")
+end, "", by_torch "")
 
 -- The last query sees all keys. With fewer queries than keys the first one of PyTorch's sees the first key alone.
 attention("attention_causal", "the same, of which no query sees keys after its own", function(score)
   return select(le(position "t", position "s" + count "t" - count "s"), score, -inf)
-end, by_numpy "x = np.where(np.tri(*x.shape[-2:], x.shape[-1] - x.shape[-2], dtype=bool), x, -np.inf); ",
+end, "x = np.where(np.tri(*x.shape[-2:], x.shape[-1] - x.shape[-2], dtype=bool), x, -np.inf); ",
   by_torch ", is_causal=True")

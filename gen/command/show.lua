@@ -132,27 +132,35 @@ local function show_nests(record, dims, lines)
   end
 end
 
--- Both steps of a stream, and between them what a column of the first comes to and what is gathered of those.
+-- The passes of a stream: of each the products at rows and columns, what is gathered of those, products over columns.
 local function show_stream(record, dims, lines)
-  local first, second = table.unpack(record.steps)
-  local taken = show_step(first, dims, lines, 0)
-  local power, named = record.peak and "e^(power - " .. record.peak .. ")", {}
-  for _, value in ipairs(first.values) do
-    named[value.operand.name] = true
+  local taken = 0
+  for nth, pass in ipairs(record.passes) do
+    local power, named = pass.peak and "e^(power - " .. pass.peak .. ")", {}
+    for _, value in ipairs(pass.values) do
+      named[value.operand.name] = true
+    end
+    local function term(name, powered)
+      local list = { named[name] and name or nil }
+      list[#list + 1] = powered and power or nil
+      return #list > 0 and table.concat(list, " * ") or "1"
+    end
+    put(lines, "    ", ("pass %d:"):format(nth))
+    for _, step in ipairs(pass.firsts) do
+      taken = show_step(step, dims, lines, taken)
+    end
+    put(lines, "      ", pass.peak and pass.peak .. " = maximum of power" or nil)
+    for _, sum in ipairs(pass.sums) do
+      put(lines, "      ", sum.name .. " = sum of " .. term(sum.name, sum.powered))
+    end
+    for i, step in ipairs(pass.lasts) do
+      put(lines, "      ", "between = " .. term("weight" .. i, step.powered))
+      taken = show_step(step, dims, lines, taken)
+    end
+    local made
+    made, taken = formula.lines(roots_of(pass.rows_of), dims, taken)
+    put(lines, "      ", table.unpack(made))
   end
-  local function term(name, powered)
-    local list = { named[name] and name or nil }
-    list[#list + 1] = powered and power or nil
-    return #list > 0 and table.concat(list, " * ") or "1"
-  end
-  put(lines, "    ", "between the two:")
-  put(lines, "      ", record.peak and record.peak .. " = maximum of power" or nil)
-  for _, sum in ipairs(record.sums) do
-    put(lines, "      ", sum.name .. " = sum of " .. term(sum.name, sum.powered))
-  end
-  put(lines, "      ", "between = " .. term("weight", record.powered))
-  taken = show_step(second, dims, lines, taken)
-  put(lines, "      ", table.unpack((formula.lines(roots_of(record.rows), dims, taken))))
 end
 
 local shown_as = { passes = show_passes, steps = show_steps, nest = show_nests, stream = show_stream }

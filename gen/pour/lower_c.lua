@@ -101,10 +101,12 @@ function c.methods:integer_literal(value)
   return string.format("%s0x%x", self.lanes > 1 and "(int)" or "", value & 0xffffffff)
 end
 
--- C that combines the lanes of an array, pairwise; four lanes a line.
-function c.methods:fold_lanes(kind, array)
+-- C that combines the lanes of an array, pairwise; four lanes a line. extreme: what extremes are found by, if not by
+-- max and min, which lose NaN.
+function c.methods:fold_lanes(kind, array, extreme)
   local better = self:better(kind)
-  local call = better and string.format("lathe_%s_%s", better == "gt" and "max" or "min", self.compute)
+  local word = better and (extreme or better == "gt" and "max" or "min")
+  local call = word and string.format("lathe_%s_%s", word, self.compute)
   local function fold(from, to, depth)
     if from == to then
       return array .. "[" .. from .. "]"

@@ -99,81 +99,136 @@ function lower_steps.kernel(language, op, part, record)
   return of_record(language, op, part, record)
 end
 
--- What is known of a number by the places at which it is: largest, restricted, places, scalars and points of
--- lower_steps.stream below. Then its node without masks that places decide.
-function lower_steps.by_places(k, op, node)
-  local words, known = {}, {}
+-- Numbers of a type that is computed in: the largest.
+local LARGEST = { f32 = 0x1.fffffep127, f64 = 0x1.fffffffffffffp1023 }
+
+-- What places decide of some values of a stream's pass: rules_out, restricted, places, scalars, points and finite of
+-- lower_steps.stream below. Then the values' nodes without masks that places decide. without: which values say where
+-- nothing counts: "power", for the first is -infinity there; "zero", for all are 0; nil for none.
+function lower_steps.by_places(k, op, nodes, without)
+  local words, known, seen = {}, { places = {}, points = {}, scalars = {}, finite = {} }, {}
   for name, word in pairs(k.language.range_words) do
     words[name] = word:gsub("{(%w)}", k.marks)
   end
-  local places, points, scalars = {}, {}, {}
-  local range, decided = ranges.of(node, words, function(leaf)
+  local function note(list, row)
+    list[#list + 1] = not seen[row.name] and row or nil
+    seen[row.name] = true
+  end
+  local function range_of(leaf)
     local name = leaf.name and leaf.name .. "_"
     if leaf.op == "position" then
-      places[#places + 1] = { name = name, place = places_of(leaf.k)[1] }
+      note(known.places, { name = name, place = places_of(leaf.k)[1] })
       return { lo = name .. "lo", hi = name .. "hi" }
     elseif leaf.op == "points" then
-      points[#points + 1] = { name = name, places = places_of(leaf.k) }
+      note(known.points, { name = name, places = places_of(leaf.k) })
     elseif leaf.op == "const" then
       name = k:literal(leaf.value)
     elseif leaf.op == "scalar" then
       for place, scalar in ipairs(op.scalars) do
-        scalars[#scalars + 1] = scalar.name == leaf.name and { name = name, place = place } or nil
+        if scalar.name == leaf.name then
+          note(known.scalars, { name = name, place = place })
+        end
       end
     else
+      for _, operand in ipairs(k.record and k.record.temporaries or {}) do
+        if leaf.op == "input" and operand.name == leaf.name then
+          note(known.finite, { name = name, operand = operand, largest = k:literal(LARGEST[k.compute]) })
+          return { lo = name .. "lo", hi = name .. "hi" }
+        end
+      end
       return nil
     end
     return { lo = name, hi = name }
-  end)
-  local masked = {}
-  local free = expr.rewrite(node, {
-    select = function(of, args)
-      masked[#masked + 1] = decided[of[1]]
-      return decided[of[1]] and args[2]
-    end,
-  }, {})
-  known.restricted = #masked > 0 and table.concat(masked, " || ") or nil
-  known.largest = #places > 0 and range.hi or nil
-  if known.largest or known.restricted then
-    known.places, known.points, known.scalars = places, points, scalars
   end
+  local masked, ruled_out, free = {}, {}, {}
+  for i, node in ipairs(nodes) do
+    local range, decided = ranges.of(node, words, range_of)
+    free[i] = expr.rewrite(node, {
+      select = function(of, args)
+        local mask = decided[of[1]]
+        masked[#masked + 1] = mask and not seen[mask] and mask or nil
+        seen[mask or false] = true
+        return mask and args[2]
+      end,
+    }, {})
+    if without == "zero" or without == "power" and i == 1 then
+      ruled_out[i] = without == "power" and range.hi .. " == -INFINITY"
+        or ("%s == 0 && %s == 0"):format(range.lo, range.hi)
+    end
+  end
+  known.restricted = #masked > 0 and table.concat(masked, " || ") or nil
+  known.rules_out = #known.places > 0 and #ruled_out > 0 and table.concat(ruled_out, " && ") or nil
+  local finite = {}
+  for _, of in ipairs(known.finite) do
+    finite[#finite + 1] = known.rules_out and known.rules_out:find(of.name, 1, true) and of or nil
+  end
+  known.finite = finite
   return known, free
 end
 
--- What the stream template of a language gets for a part and the op's record (stream.lua): as above, and of the first
--- step
---   gathered   of each step: the record's list, and by their names their places there
---   rows       of the second step, the part of the values of rows; nil of none
---   largest    the text of a number that no power of a tile is above, where places rule some out: made of the names
---              below, and of NAME_lo and NAME_hi of each place along an axis; nil where it is not known
---   restricted, free   when a mask that places decide may rule out some of a tile's keys, and the part of the values
+-- What the stream template of a language gets for a part and the op's record (stream.lua): as above, and
+--   k.passes   of each pass { of, firsts, lasts, inner }: its steps, and the last of its firsts, whose values are what
+--              there is at a row and a column
+-- Of steps
+--   pass       the record's
+--   gathered   the pass's list, and by their names their places there
+-- and of an inner one
+--   rows       the part of the values of rows; nil of none
+--   powers     the part of the pass's powers, whose result is "powers_"; nil without a peak
+--   rules_out  when no row and column of a tile counts, where places tell: made of the names below, and of NAME_lo and
+--              NAME_hi of each place along an axis; nil where it is not known
+--   restricted, free   when a mask that places decide may rule out some of a tile's columns, and the part of the values
 --              without such masks; nil where there are none
---   places, scalars, points   { name, place }, { name, place }, { name, places } of what that reads
---   powers     the part of record.powers, whose result is "powers_"; nil without a peak
+--   places, scalars, points   { name, place }, { name, place }, { name, places } of what those read
+--   finite     { name, operand, largest } of the temporaries that rules_out takes for finite numbers, between -largest
+--              and largest: they are NAME_lo and NAME_hi
 function lower_steps.stream(language, op, part, record)
-  return of_record(language, op, part, record, function(made, of, k)
-    made.gathered = {}
-    for i, name in ipairs(record.gathered) do
-      made.gathered[i], made.gathered[name] = name, i
+  local pass_of = {}
+  for _, pass in ipairs(record.passes) do
+    for _, list in ipairs { pass.firsts, pass.lasts } do
+      for _, step in ipairs(list) do
+        pass_of[step] = pass
+      end
     end
-    if made.of == record.steps[2] and #record.rows > 0 then
-      made.rows = of("_rows", text.map(record.rows, function(value)
+  end
+  local k = of_record(language, op, part, record, function(made, of, k)
+    local pass = pass_of[made.of]
+    local function part_of_values(ending, values)
+      return of(ending, text.map(values, function(value)
         return { name = value.operand.name .. "_", node = value.node }
       end))
     end
-    if made.of == record.steps[1] then
-      if record.peak and #made.of.values == 1 then
-        local value = made.of.values[1]
-        local known, free = lower_steps.by_places(k, op, value.node)
-        for name, what in pairs(known) do
-          made[name] = what
-        end
-        made.free = made.restricted and of("_free", { { name = value.operand.name .. "_", node = free } })
+    made.pass, made.gathered = pass, {}
+    for i, name in ipairs(pass.gathered) do
+      made.gathered[i], made.gathered[name] = name, i
+    end
+    if made.of == pass.firsts[#pass.firsts] then
+      made.rows = #pass.rows_of > 0 and part_of_values("_rows", pass.rows_of) or nil
+      made.powers = pass.powers and of("_powers", { { name = "powers_", node = pass.powers } }) or nil
+      local known, free = lower_steps.by_places(k, op, text.map(pass.values, function(value)
+        return value.node
+      end), pass.without)
+      for name, what in pairs((known.restricted or known.rules_out) and known or {}) do
+        made[name] = what
       end
-      made.powers = record.peak and of("_powers", { { name = "powers_", node = record.powers } })
+      made.free = made.restricted and part_of_values("_free", text.map(pass.values, function(value, i)
+        return { operand = value.operand, node = free[i] }
+      end)) or nil
     end
     return made
   end)
+  local of_step = {}
+  for _, step in ipairs(k.steps) do
+    of_step[step.of] = step
+  end
+  local function made_of(step)
+    return of_step[step]
+  end
+  k.passes = text.map(record.passes, function(pass)
+    local firsts = text.map(pass.firsts, made_of)
+    return { of = pass, firsts = firsts, lasts = text.map(pass.lasts, made_of), inner = firsts[#firsts] }
+  end)
+  return k
 end
 
 -- What the nest template of a language gets for a part and the op's record of nests (nest.lua): a lowering with

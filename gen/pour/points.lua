@@ -212,7 +212,7 @@ local kept_apart = { position = true, read = true, inside = true, same = true }
 -- What of a graph a point function is given for each point: the names of its leaves, in the order of
 -- the operands, with what comes from elsewhere last.
 local function find_inputs(self, roots)
-  local found, inputs = {}, {}
+  local found, inputs, results = {}, {}, 0
   expr.visit(roots, function(node)
     if node.op == "input" or node.op == "stash" then
       found[node.name] = node
@@ -229,7 +229,9 @@ local function find_inputs(self, roots)
     elseif node.op == "column" then
       inputs[#inputs + 1] = { kind = "column", node = node, name = node.name, variable = node.name .. "_" }
     elseif node.op == "result" then
-      inputs[#inputs + 1] = { kind = "result", node = node, variable = "result_" }
+      results = results + 1
+      local variable = "result" .. (results > 1 and results or "") .. "_"
+      inputs[#inputs + 1] = { kind = "result", node = node, name = node.name, variable = variable }
     end
   end)
   local at = 0

@@ -130,7 +130,7 @@ local function reference_file(engine, op, reference, file, options)
     expanded[i] = engine("templates/c/loops.c", { k = kernel, op = op, steps = steps, loops = loops, text = text })
     prologue = prologue or kernel.prologue
     if dtype == "f64" and op.masked ~= 0 then
-      local mask = lower_steps.by_places(kernel, op, op.stream.steps[1].values[1].node)
+      local mask = lower_steps.by_places(kernel, op, { op.stream.mask }, "power")
       expanded[3] = engine("templates/c/share.c", { k = kernel, op = op, mask = mask, text = text })
       prologue[#prologue + 1] = '#include "scalar.h"'
     end

@@ -60,6 +60,7 @@ local numbers = {
   min = function(a, b, words) return rising(words.least, a, b) end,
   max = function(a, b, words) return rising(words.most, a, b) end,
   floor = function(a, _, words) return rising(words.floor, a) end,
+  exp = function(a) return { lo = "0", hi = ("(%s == -INFINITY ? 0 : INFINITY)"):format(a.hi) } end,
 }
 
 -- A factor or divisor that is a constant above zero: places are multiplied by such, and divided.
@@ -76,6 +77,16 @@ local function by_constant(op)
   end
 end
 local products = { mul = by_constant "*", div = by_constant "/" }
+
+local function is_zero(a)
+  return ("(%s == 0 && %s == 0)"):format(a.lo, a.hi)
+end
+
+-- Of two factors that are no constants it is known where they are 0.
+local function product(a, b)
+  local zero = not (a.any or b.any) and is_zero(a) .. " || " .. is_zero(b)
+  return zero and { lo = ("(%s ? 0 : -INFINITY)"):format(zero), hi = ("(%s ? 0 : INFINITY)"):format(zero) } or ANY
+end
 
 -- The range { lo, hi } of a node of numbers; any is set where nothing is known of it. words: those of `numbers`;
 -- leaf(node) gives the range of a place, a count, a scalar or a constant, or nil. Then a table of the masks under it
@@ -104,6 +115,9 @@ function ranges.of(root, words, leaf)
       }
     elseif products[node.op] then
       known[node] = products[node.op](node, of)
+      if node.op == "mul" and known[node] == ANY then
+        known[node] = product(a, b)
+      end
     else
       local rule = numbers[node.op]
       known[node] = rule and not (a.any or b and b.any) and rule(a, b, words) or ANY

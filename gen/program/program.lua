@@ -3,7 +3,7 @@
 --
 --   { op, parts, reference }
 --   parts[part]     the programs of a part (sources.lua): of contractions `steps` (steps.lua), of chains of these
---                   `chain` (chain.lua) as well; `stream` (stream.lua) of two products with reductions between them;
+--                   `chain` (chain.lua) as well; `stream` (stream.lua) of products whose results are only reduced;
 --                   `nest` (nest.lua) of what has no faster program; else `again`
 --                   of what is read again in each pass, and where rows stay in registers `held`, and `short` of
 --                   those that few threads share: each may be one of the others
@@ -49,8 +49,8 @@ function program.of_part(op, language, part)
   if wanted[template] then
     return by_steps(op, part)
   elseif template == "stream" then
-    return { stream = op.stream or text.fail(op.where "variants", "variants: %s: expected two products with reductions "
-      .. "between them for this implementation, found %s", op.name, select(2, stream.make(op, op.values))) }
+    return { stream = op.stream or text.fail(op.where "variants", "variants: %s: expected products that "
+      .. "are only reduced for this implementation, found %s", op.name, select(2, stream.make(op, op.values))) }
   elseif template == "nest" then
     return { nest = nest.make(op, op.values) }
   end

@@ -1,117 +1,49 @@
--- Finds in what an op computes two products with reductions between them over one axis, which is walked in chunks: the
--- columns of the first product are the terms of the second (attention). Nothing of that size is ever in memory.
+-- Finds in what an op computes products whose results at rows and columns are only reduced, over the one or over the
+-- other: attention and its gradients. Tiles of these results are made again in each pass over them; nothing of their
+-- number is ever in memory.
 --
---   record.steps      { first, second }, as in steps.lua, but for what is between them. The first has its rows in a,
---                     the second in what is between; both have the same batch and m. n of the first is k of the second
---   record.peak       the name of the largest `power` of a row, which the powers are below; nil of none
---   steps[1].values   { operand = { name }, node }: what a column of the first product comes to in each row, which is
---                     never in memory, in the leaf "result":
---                       "power"    x in e^(x - its largest); none without a peak
---                       "weight"   what is multiplied by the second product's b, times that power where powered is set
---                       of each sum its term, likewise; none of these where they are 1
---   record.sums       { name, powered }: of each row the sum of its terms over the columns
---   record.gathered   the names of the peak and of the sums
---   record.rows       { operand, node }: outputs with a value for each row
---   record.powers     e^(power - peak), whose leaves are of the kind "column"
---   record.powered    whether the second product's factor is times the power
---   record.second_product   { sum, factor, other }: the sum that it is, and its two factors, as the op's values have it
---   record.masked   the set of axes whose places say which columns count in a row; 0 of none
---   record.temporaries, record.operands   as in steps.lua; there are no temporaries
+--   record.passes[i]   from the operands and the temporaries of earlier passes:
+--     .over, .rows       sets: the axes of its columns, which are walked in chunks, and those of its rows
+--     .firsts            steps as in steps.lua, of which a has the rows and b the columns: one or two
+--     .lasts             steps whose terms are the columns: two at most, or none. a is the leaf "between"; .weight is
+--                        the name of what is multiplied by b, .powered whether times the power too
+--     .values            { operand = { name }, node }: of the last of firsts: what there is at a row and a column, in
+--                        the leaves "result" of all firsts:
+--                          "power"    x in e^(x - its largest); none without a peak
+--                          of each sum its term, and of each of the lasts its weight; none of these where they are 1
+--     .peak              the name of the largest `power` of a row, which the powers are below; nil of none
+--     .sums              { name, powered }: of each row the sum of its terms over the columns
+--     .gathered          the names of the peak and of the sums
+--     .without           how its points tell that they do not count: "power", as the power is -infinity; "zero", as all
+--                        values are 0; nil where neither is so
+--     .rows_of           { operand, node }: outputs and temporaries with a value for each row
+--     .powers            e^(power - peak), whose leaves are of the kind "column"
+--   record.steps         those of all passes, in their order
+--   record.temporaries   { name, axes, dims, dim_index, temporary = true }: of rows, in the type that is computed in
+--   record.operands      the op's, then the temporaries
+--   record.products      { sum, factor, other }: the lasts as the op's values have them, with their two factors
+--   record.masked, record.mask   the axes whose places say which columns count in a row, and a number that is -infinity
+--                        where they do not; 0 of none
 --
--- The values of the second step have the leaves "result" and "column": the name of a sum or of the peak.
+-- The values of lasts and of rows have the leaves "result" and "column": the name of a sum or of the peak.
 --
 -- A sum over columns of what has e^(x - max(x)) as a factor is gathered as columns come (Milakov and Gimelshein 2018;
 -- Rabe and Staats 2021): where a larger x comes, what was gathered is made smaller. Factors that do not vary over the
--- columns are taken out of the sums.
+-- columns are taken out of the sums. What needs another reduction of the results is of a later pass.
 
+local axes = require "axes"
 local contraction = require "contraction"
 local expr = require "expr"
+local products = require "products"
 local steps = require "steps"
 local text = require "text"
 
 local stream = {}
 
+local MOST = 2 -- products of one kind in a pass
+
 -- What is not computed of a point's elements and places alone.
 local elsewhere = { random = true, index = true, integer = true, read = true, inside = true, same = true, pick = true }
-
--- Whether a reduction is under a node, but for what is known as a leaf.
-local function is_reduced(node)
-  local found = false
-  expr.visit({ node }, function(n)
-    found = found or expr.reduces(n)
-  end)
-  return found
-end
-
--- What reductions there are under some values: { product, peak, sums, last }; or nil and what stands against a stream.
-local function find(values)
-  local found, roots = { sums = {} }, {}
-  for i, value in ipairs(values) do
-    roots[i] = value.node
-  end
-  local reason, later = nil, {}
-  expr.visit(roots, function(node)
-    if elsewhere[node.op] or expr.scans(node) or node.type == "n" then
-      reason = reason or "indexes, integers, random numbers, scans or what is read elsewhere"
-    elseif contraction.factors(node) and not is_reduced(node[1]) then
-      reason = reason or found.product and "more than one product of operands"
-      found.product = node
-    elseif expr.reduces(node) then
-      later[#later + 1] = node
-    end
-  end)
-  for _, node in ipairs(found.product and later or {}) do
-    found.over = found.over or node.k
-    if node.k ~= found.over or found.over & found.product.axes ~= found.over then
-      reason = reason or "reductions over other axes than columns of the product"
-    elseif node.op == "maximum" then
-      reason = reason or found.peak and "more than one maximum"
-      found.peak = node
-    elseif node.op ~= "sum" then
-      reason = reason or "a reduction other than a sum or a maximum"
-    elseif node.axes & ~found.product.axes == 0 then
-      found.sums[#found.sums + 1] = node
-    else
-      reason = reason or found.last and "more than one product after the first"
-      found.last = node
-    end
-  end
-  reason = reason or not found.last and "no product after the first"
-  return not reason and found or nil, reason
-end
-
--- The factors of a sum's term: { powered, inside, outside(node) }: whether one is e^(x - peak), a list of the others,
--- and what makes of the sum of their products that of the term.
-local function parse(sum, peak)
-  local made = { powered = false, inside = {} }
-  local factors, around = steps.factors_of(sum[1], function(node)
-    return node.axes & sum.k == 0
-  end)
-  for _, node in ipairs(factors) do
-    local below = node.op == "exp" and node[1].op == "sub" and node[1]
-    if peak and below and rawequal(below[2], peak) and rawequal(below[1], peak[1]) and not made.powered then
-      made.powered = true
-    else
-      table.insert(made.inside, node)
-    end
-  end
-  function made.outside(node, rewrite)
-    local scaled = steps.scaled(node, text.map(around, function(factor)
-      return { node = rewrite(factor.node), divides = factor.divides }
-    end))
-    -- A sum of nothing is 0, whatever its factors would be.
-    return #around > 0 and expr.select(expr.gt(expr.count(sum.k), 0), scaled, 0) or scaled
-  end
-  return made
-end
-
-local function product_of(list)
-  local product
-  for _, node in ipairs(list) do
-    product = product and product * node or node
-  end
-  return product or expr.const(1)
-end
 
 -- The axes along which the place of a point is read under a node.
 local function placed(node)
@@ -122,106 +54,446 @@ local function placed(node)
   return found
 end
 
--- The record of an op's values { operand, node }, or nil and why there is none.
-function stream.make(op, values)
-  local found, reason = find(values)
-  if not found then
-    return nil, reason
-  end
-  expr.enter(values[1].node.graph)
-  local product, last, over = found.product, found.last, found.over
-  local rows = product.axes & ~over
-  local a, b, scaled = steps.part(product)
-  if a.axes & over ~= 0 then
-    a, b = b, a
-  end
-  local first = { name = "step1", over = product.k, axes = product.axes, a = a, b = b, values = {} }
-  local second = { name = "step2", over = over, axes = last.axes, values = {} }
-  first.leaf = expr.leaf("result", first.name, "r", first.axes)
-  second.leaf = expr.leaf("result", second.name, "r", second.axes)
-  local record = {
-    steps = { first, second }, peak = found.peak and "peak" or nil, sums = {}, gathered = {}, rows = {},
-    temporaries = {}, operands = { table.unpack(op.operands) },
-  }
-  local in_tile = { [product] = scaled(first.leaf) }
-  -- Takes up what is computed of a column of the product; false where that is of something else as well.
-  local function between(name, node)
-    node = expr.rewrite(node, {}, in_tile)
-    if node.op ~= "const" or node.value ~= 1 then
-      table.insert(first.values, { operand = { name = name }, node = node })
-    end
-    return node.axes & ~first.axes == 0 and not is_reduced(node)
-  end
-  local fits = not found.peak or between("power", found.peak[1])
-  local memo, left, right = {}, {}, {}
-  local function of_row(node)
-    return expr.rewrite(node, {}, memo)
-  end
-  if found.peak then
-    memo[found.peak] = expr.leaf("column", record.peak, "r", rows)
-    record.powers = expr.exp(expr.leaf("column", "power", "r", first.axes) - memo[found.peak])
-    record.gathered[1] = record.peak
-  end
-  for i, sum in ipairs(found.sums) do
-    local term, name = parse(sum, found.peak), "sum" .. i
-    fits = fits and between(name, product_of(term.inside))
-    record.sums[i] = { name = name, powered = term.powered }
-    table.insert(record.gathered, name)
-    memo[sum] = term.outside(expr.leaf("column", name, "r", rows), of_row)
-  end
-  local term = parse(last, found.peak)
-  for _, node in ipairs(term.inside) do
-    local list = node.axes & ~first.axes == 0 and left or right
-    list[#list + 1] = node
-  end
-  record.powered = term.powered
-  fits = fits and between("weight", product_of(left))
-  memo[last] = term.outside(second.leaf, of_row)
-  second.a, second.b = expr.leaf("column", "between", "r", first.axes), product_of(right)
-  local power = term.powered and expr.exp(found.peak[1] - found.peak)
-  record.second_product = {
-    sum = last, factor = power and product_of { power, table.unpack(left) } or product_of(left), other = second.b,
-  }
-  fits = fits and not is_reduced(second.b) and placed(a) | placed(b) | placed(second.b) == 0 -- factors are not told
-    and b.axes & over == over and a.axes & over == 0 and a.axes & ~first.axes & ~first.over == 0
-  for _, value in ipairs(fits and values or {}) do
-    local node = of_row(value.node)
-    local axes = value.operand.axes
-    fits = fits and not is_reduced(node) and node.axes & ~axes == 0 and (axes == second.axes or axes == rows)
-    table.insert(axes == rows and record.rows or second.values, { operand = value.operand, node = node })
-  end
-  if not fits then
-    return nil, "values that tiles of the products do not have"
-  end
-  record.masked = found.peak and #first.values == 1 and placed(first.values[1].node) or 0
-  return stream.lay_out(record)
+-- ---- which pass has what ------------------------------------------------------------------------------------------
+
+local maker = {}
+maker.__index = maker
+
+function maker:fail(reason)
+  self.reason = self.reason or reason
 end
 
--- The groups of axes of both steps.
-function stream.lay_out(record)
-  local first, second = table.unpack(record.steps)
-  local over, rows = second.over, first.axes & ~second.over
-  first.operands = steps.operands_of(record, first)
-  local stored = { table.unpack(second.values) }
-  table.move(record.rows, 1, #record.rows, #stored + 1, stored)
-  second.operands = steps.operands_of(record, { a = second.a, b = second.b, values = stored })
-  local all = { table.unpack(first.operands) }
-  table.move(second.operands, 1, #second.operands, #all + 1, all)
-  local order = {}
-  for _, value in ipairs(second.values) do
-    order = value.operand.axes == second.axes and value.operand.dim_index or order
+-- The reductions right under a node: those for which is_wanted(reduction).
+local function under(node, is_wanted)
+  local found, seen = {}, {}
+  local function walk(n)
+    if not seen[n] then
+      seen[n] = true
+      found[#found + 1] = expr.reduces(n) and is_wanted(n) and n or nil
+      for i = 1, expr.reduces(n) and 0 or #n do
+        walk(n[i])
+      end
+    end
   end
-  local shared = (first.b.axes | second.b.axes) & rows
-  local batch, m = steps.runs(shared, order, all), steps.runs(rows & ~shared, order, all)
-  local columns = steps.runs(over, steps.order_in(all, over), all)
-  local n = steps.runs(second.axes & ~first.axes, order, all)
-  local k = steps.runs(first.over, steps.order_in(all, first.over), all)
-  for _, step in ipairs { first, second } do
-    step.batch, step.m = batch, m
+  walk(node)
+  return found
+end
+
+-- The reductions right under a node that are no products of operands.
+function maker:gathered_under(node)
+  return under(node, function(below)
+    return not self.is_product[below]
+  end)
+end
+
+-- The level after those of what was gathered for some nodes.
+function maker:after(nodes)
+  local last = 0
+  for _, node in ipairs(nodes) do
+    for _, below in ipairs(self:gathered_under(node)) do
+      last = math.max(last, self.term[below].level)
+    end
   end
-  first.n, first.k, second.n, second.k = columns, k, n, columns
-  if #m == 0 or #columns ~= 1 or #n ~= 1 or #k ~= 1 then
-    return nil, "products whose rows, columns or terms do not lie together"
+  return last + 1
+end
+
+-- What is e^(x - the largest x over some axes): that maximum, else nil.
+local function peak_of(node, over)
+  local below = node.op == "exp" and node[1].op == "sub" and node[1]
+  local peak = below and below[2]
+  return peak and peak.op == "maximum" and peak.k == over and rawequal(below[1], peak[1]) and peak or nil
+end
+
+-- Finds the level of a reduction, and the factors of its term: { level, peak, inside, outside }.
+function maker:parse(node)
+  local term = { inside = { node[1] }, level = self:after { node[1] } }
+  if node.op == "sum" then
+    local inside, outside = products.taken_out(node)
+    local others, peak = {}, nil
+    for _, factor in ipairs(inside) do
+      local of = not peak and peak_of(factor, node.k)
+      peak = peak or of
+      others[#others + 1] = not of and factor or nil
+    end
+    term = { inside = inside, outside = outside, level = self:after(inside) }
+    local level = peak and math.max(self.term[peak].level, self:after(others))
+    if level and level == self.term[peak].level then
+      term.peak, term.inside, term.level = peak, others, level
+    end
+  elseif node.op ~= "maximum" then
+    self:fail "a reduction other than a sum or a maximum"
+  end
+  self.term[node] = term
+  return term
+end
+
+-- The pass over some axes that has the reductions of a level.
+function maker:pass_for(level, over)
+  local key = level .. " " .. over
+  local pass = self.by_key[key]
+  if not pass then
+    pass = {
+      level = level, over = over, rows = self.tile & ~over, nth = #self.passes, firsts = {}, lasts = {}, values = {},
+      sums = {}, gathered = {}, rows_of = {}, in_tile = {}, of_rows = {},
+    }
+    self.by_key[key] = pass
+    self.passes[#self.passes + 1] = pass
+  end
+  return pass
+end
+
+-- Gives each reduction its pass.
+function maker:deal(nodes)
+  expr.visit(nodes, function(node)
+    if elsewhere[node.op] or expr.scans(node) or node.type == "n" then
+      self:fail "indexes, integers, random numbers, scans or what is read elsewhere"
+    end
+    self.is_product[node] = products.is_product(node) or nil
+  end)
+  expr.visit(nodes, function(node)
+    if expr.reduces(node) and not self.is_product[node] and not self.reason then
+      local is_product = function(below) return self.is_product[below] end
+      for _, product in ipairs(under(node[1], is_product)) do
+        self.tile = self.tile or product.axes
+        if product.axes ~= self.tile then
+          self:fail "products of different axes"
+        end
+      end
+      local level = self:parse(node).level
+      if not self.tile or node.k & ~self.tile ~= 0 then
+        return self:fail "reductions over other axes than a product's"
+      end
+      local pass = self:pass_for(level, node.k)
+      self.pass_of[node] = pass
+      local list = node.axes & ~self.tile ~= 0 and pass.lasts or node.op == "sum" and pass.sums or pass
+      if list == pass and pass.peak then
+        self:fail "more than one maximum"
+      elseif list == pass then
+        pass.peak = node
+      else
+        list[#list + 1] = { node = node }
+      end
+    end
+  end)
+end
+
+-- The last of the passes that has a reduction right under a node; nil of none.
+function maker:last_under(node)
+  local last
+  for _, below in ipairs(self:gathered_under(node)) do
+    local pass = self.pass_of[below]
+    last = (not last or pass.level > last.level) and pass or last
+  end
+  return last
+end
+
+-- ---- what is computed where ---------------------------------------------------------------------------------------
+
+-- A step of one of a pass's lists.
+function maker:add(list, made)
+  self.count = self.count + 1
+  made.name, made.values = "step" .. self.count, made.values or {}
+  made.leaf = expr.leaf("result", made.name, "r", made.axes)
+  list[#list + 1] = made
+  return made
+end
+
+-- What a product of operands is in a pass: what is made of a first step's result.
+function maker:first(pass, product)
+  local a, b, scaled = steps.part(product)
+  if a.axes & pass.over ~= 0 then
+    a, b = b, a
+  end
+  if b.axes & pass.over ~= pass.over or a.axes & pass.over ~= 0 or a.axes & ~product.axes & ~product.k ~= 0
+    or placed(a) | placed(b) ~= 0 then -- factors are not told where they are
+    self:fail "factors of a product that rows and columns share"
+  end
+  return scaled(self:add(pass.firsts, { over = product.k, axes = product.axes, a = a, b = b }).leaf)
+end
+
+-- The temporary that a pass keeps of a value of its rows.
+function maker:temporary(pass, node)
+  if not self.kept[node] then
+    local name
+    repeat
+      self.named = self.named + 1
+      name = "temporary" .. self.named
+    until not text.contains(self.taken, name)
+    local operand = { name = name, axes = node.axes, temporary = true }
+    self.temporaries[#self.temporaries + 1] = operand
+    self.kept[node] = expr.leaf("input", name, "r", node.axes)
+    table.insert(pass.rows_of, { operand = operand, node = self:of_rows(pass, node) })
+  end
+  return self.kept[node]
+end
+
+-- A node as a pass computes it: at a point, or of a row, where what the pass gathers is known: `own`.
+function maker:at(pass, node, own)
+  local memo = own and pass.of_rows or pass.in_tile
+  if memo[node] then
+    return memo[node]
+  elseif self.is_product[node] and not own then
+    memo[node] = self:first(pass, node)
+    return memo[node]
+  elseif not products.is_reduced(node) then
+    return node
+  end
+  local from = self:last_under(node)
+  if from and from.level < pass.level and node.axes == from.rows and node.type == "r" then
+    memo[node] = self:temporary(from, node)
+  elseif #node == 0 or expr.reduces(node) then
+    self:fail "values that tiles of the products do not have"
+    return node
+  else
+    local args = {}
+    for i = 1, #node do
+      args[i] = self:at(pass, node[i], own)
+    end
+    memo[node] = expr.make(node.op, args, node.k)
+  end
+  return memo[node]
+end
+
+function maker:in_tile(pass, node)
+  return self:at(pass, node, false)
+end
+
+function maker:of_rows(pass, node)
+  return self:at(pass, node, true)
+end
+
+-- Takes up what a pass computes at a point under a name; the name, nil where that is 1.
+function maker:between(pass, name, node)
+  node = self:in_tile(pass, node)
+  if node.axes & ~self.tile ~= 0 then
+    self:fail "values that tiles of the products do not have"
+  end
+  if node.op == "const" and node.value == 1 then
+    return nil
+  end
+  table.insert(pass.values, { operand = { name = name }, node = node })
+  return name
+end
+
+-- A quotient whose divisor alone the rows and columns have is parted: its divisor is one of what they have.
+local function divided(factors, tile)
+  local others, divisors = {}, {}
+  for _, factor in ipairs(factors) do
+    local is_apart = factor.op == "div" and factor.axes & ~tile ~= 0 and factor[2].axes & ~tile == 0
+    others[#others + 1] = is_apart and factor[1] or factor
+    divisors[#divisors + 1] = is_apart and { node = factor[2], divides = true } or nil
+  end
+  return others, divisors
+end
+
+-- The two factors of a product over columns: that of what is at its points, and that of operands.
+function maker:factors_of(inside)
+  local left, right = {}, {}
+  local others, divisors = divided(inside, self.tile)
+  for _, node in ipairs(others) do
+    local list = node.axes & ~self.tile == 0 and left or right
+    list[#list + 1] = node
+  end
+  left[#left + 1] = #divisors > 0 and steps.scaled(expr.const(1), divisors) or nil
+  return products.of(left), products.of(right)
+end
+
+-- One of a pass's products over its columns.
+function maker:last(pass, node, nth)
+  local term = self.term[node]
+  local left, right = self:factors_of(term.inside)
+  if products.is_reduced(right) or placed(right) ~= 0 then
+    self:fail "values that tiles of the products do not have"
+  end
+  local step = self:add(pass.lasts, {
+    over = pass.over, axes = node.axes, a = expr.leaf("column", "between", "r", self.tile), b = right,
+    weight = self:between(pass, "weight" .. nth, left), powered = term.peak ~= nil,
+  })
+  pass.of_rows[node] = term.outside(step.leaf, function(factor)
+    return self:of_rows(pass, factor)
+  end)
+end
+
+-- What a pass gathers, and its products.
+function maker:fill(pass)
+  local peak, sums, lasts = pass.peak, pass.sums, pass.lasts
+  pass.sums, pass.lasts = {}, {}
+  if peak then
+    pass.peak = "peak"
+    if not self:between(pass, "power", peak[1]) then
+      self:fail "the largest of constants"
+    end
+    pass.of_rows[peak] = expr.leaf("column", pass.peak, "r", pass.rows)
+    pass.powers = expr.exp(expr.leaf("column", "power", "r", self.tile) - pass.of_rows[peak])
+    pass.gathered[1] = pass.peak
+  end
+  for i, sum in ipairs(sums) do
+    local name, term = "sum" .. i, self.term[sum.node]
+    self:between(pass, name, products.of(term.inside))
+    pass.sums[i] = { name = name, powered = term.peak ~= nil }
+    table.insert(pass.gathered, name)
+    pass.of_rows[sum.node] = term.outside(expr.leaf("column", name, "r", pass.rows), function(factor)
+      return self:of_rows(pass, factor)
+    end)
+  end
+  for i, last in ipairs(lasts) do
+    self:last(pass, last.node, i)
+  end
+  if #pass.firsts == 0 or #pass.firsts > MOST or #pass.lasts > MOST then
+    self:fail(#pass.firsts == 0 and "a reduction of no product" or "more than two products of one kind")
+  end
+end
+
+-- Stores a value where the last of its reductions is.
+function maker:store(value, node)
+  local pass, set = self:last_under(node), value.operand.axes
+  if not pass then
+    return self:fail "values of no reduction"
+  end
+  node = self:of_rows(pass, node)
+  if set == pass.rows and node.axes & ~set == 0 then
+    table.insert(pass.rows_of, { operand = value.operand, node = node })
+    return
+  end
+  local last
+  for _, step in ipairs(pass.lasts) do
+    expr.visit({ node }, function(n)
+      if rawequal(n, step.leaf) then
+        self:fail(last and last ~= step and "values of two products")
+        last = step
+      end
+    end)
+  end
+  if not last or last.axes ~= set or node.axes & ~set ~= 0 then
+    return self:fail "values that tiles of the products do not have"
+  end
+  table.insert(last.values, { operand = value.operand, node = node })
+end
+
+-- ---- the record ---------------------------------------------------------------------------------------------------
+
+-- By what a pass's points tell that they do not count: by "power" where all that is gathered is below the peak, by
+-- "zero" where there is none; else nil.
+local function without(pass)
+  local powered = pass.peak ~= nil
+  for _, list in ipairs { pass.sums, pass.lasts } do
+    for _, of in ipairs(list) do
+      powered = powered and of.powered
+    end
+  end
+  return powered and "power" or not pass.peak and "zero" or nil
+end
+
+-- The places of a set in the order of the operand that has most of it.
+local function order_of(set, operands)
+  local list, seen = {}, 0
+  local function add(place)
+    list[#list + 1] = set & ~seen & axes.at(place) ~= 0 and place or nil
+    seen = seen | axes.at(place)
+  end
+  for _, place in ipairs(steps.order_in(operands, set)) do
+    add(place)
+  end
+  for _, index in ipairs(axes.indexes(set)) do
+    add(index + 1)
+  end
+  return list
+end
+
+-- The groups of axes of a pass's steps, and the operands of each; why they are none for tiles, or nil.
+local function lay_out(record, pass)
+  local all, shared, inner = {}, 0, pass.firsts[#pass.firsts]
+  inner.values = pass.values
+  for _, list in ipairs { pass.firsts, pass.lasts } do
+    for _, step in ipairs(list) do
+      local values = { table.unpack(step.values) }
+      table.move(pass.rows_of, 1, step == inner and #pass.rows_of or 0, #values + 1, values)
+      step.operands = steps.operands_of(record, { a = step.a, b = step.b, values = values })
+      table.move(step.operands, 1, #step.operands, #all + 1, all)
+      shared = shared | step.b.axes & pass.rows
+      record.steps[#record.steps + 1] = step
+    end
+  end
+  local order = order_of(pass.rows, all)
+  local batch, m = steps.runs(shared, order, all), steps.runs(pass.rows & ~shared, order, all)
+  local columns = steps.runs(pass.over, order_of(pass.over, all), all)
+  local alone = #m > 0 and #columns == 1
+  for _, step in ipairs(pass.firsts) do
+    step.batch, step.m, step.n = batch, m, columns
+    step.k = steps.runs(step.over, order_of(step.over, all), all)
+    alone = alone and #step.k == 1
+  end
+  for _, step in ipairs(pass.lasts) do
+    local set = step.axes & ~pass.rows
+    step.batch, step.m, step.n, step.k = batch, m, steps.runs(set, order_of(set, all), all), columns
+    alone = alone and #step.n == 1
+  end
+  return not alone and "products whose rows, columns or terms do not lie together" or nil
+end
+
+-- The products over columns as an op's values have them.
+function maker:products_of(values)
+  local found, roots = {}, {}
+  for i, value in ipairs(values) do
+    roots[i] = value.node
+  end
+  expr.visit(roots, function(node)
+    if contraction.factors(node) and products.is_reduced(node[1]) then
+      local factor, other = self:factors_of((products.taken_out(node)))
+      found[#found + 1] = { sum = node, factor = factor, other = other }
+    end
+  end)
+  return found
+end
+
+-- The record of an op's values { operand, node }, or nil and why there is none.
+function stream.make(op, values)
+  expr.enter(values[1].node.graph)
+  local self = setmetatable({
+    is_product = {}, term = {}, by_key = {}, passes = {}, pass_of = {}, kept = {}, temporaries = {},
+    count = 0, named = 0,
+    taken = text.map(op.operands, function(operand)
+      return operand.name
+    end),
+  }, maker)
+  local nodes = products.parted(values)
+  self:deal(nodes)
+  table.sort(self.passes, function(a, b)
+    if a.level ~= b.level then
+      return a.level < b.level
+    end
+    return a.nth < b.nth
+  end)
+  for _, pass in ipairs(not self.reason and self.passes or {}) do
+    self:fill(pass)
+  end
+  for i, value in ipairs(not self.reason and values or {}) do
+    self:store(value, nodes[i])
+  end
+  if self.reason or #self.passes == 0 then
+    return nil, self.reason or "no products"
+  end
+  local record = {
+    passes = self.passes, steps = {}, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
+    products = self:products_of(values), masked = 0,
+  }
+  for _, operand in ipairs(record.temporaries) do
+    operand.dim_index = order_of(operand.axes, op.operands)
+    operand.dims = text.map(operand.dim_index, function(place)
+      return op.dims[place]
+    end)
+    record.operands[#record.operands + 1] = operand
+  end
+  for _, pass in ipairs(record.passes) do
+    local reason = lay_out(record, pass)
+    if reason then
+      return nil, reason
+    end
+    pass.without = without(pass)
+    if pass.without == "power" and record.masked == 0 then
+      record.mask = pass.values[1].node
+      record.masked = placed(record.mask)
+    end
   end
   return record
 end

@@ -60,7 +60,7 @@ local kinds = {
   { "contract_typed", "sums of products, some of whose factors have a type of their own", "contract", is_typed },
   { "contract", "sums of products", "contract" },
   {
-    "stream", "two products with reductions between them, over the columns of the first", "nest",
+    "stream", "products of operands, reduced over their rows or columns alone", "nest",
     function(op)
       return op.stream ~= false
     end,

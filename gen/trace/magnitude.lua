@@ -309,9 +309,9 @@ local function added_in_order(sum)
   return (0.5 * expr.sqrt(count) + expr.leaf("narrow", "") * count / 128) * rounded(sum)
 end
 
--- What is added to the error of a stream's second product, { sum, factor, other }. What comes of the first one,
--- `factor`, may be rounded to elements, or vanish where it is below what those tell from 0. Where it is 0, as a mask
--- makes it, the other factor may not be read, whatever that is.
+-- What is added to the error of a stream's product over columns, { sum, factor, other }. `factor`, which comes of
+-- tiles of other products, may be rounded to elements, or vanish where it is below what those tell from 0. Where it is 0, as a
+-- mask makes it, the other factor may not be read, whatever that is.
 local function between(product)
   local by, least = expr.leaf("narrowed", "narrowed"), expr.leaf("vanishing", "vanishing")
   local off = by * rounded(product.sum[1]) + least / unit() * rounded(product.other)
@@ -496,8 +496,9 @@ local function error_of(node, memo)
         return known and may_be_beyond(argument) and unless_beyond(argument, known) or known
       end, table.unpack(node, 1, #node))
       off = plus(off, added_by_sign(node, memo))
-      local second = memo.second_product
-      off = plus(off, second and rawequal(node, second.sum) and between(second) or nil)
+      for _, product in ipairs(memo.products or {}) do
+        off = plus(off, rawequal(node, product.sum) and between(product) or nil)
+      end
       if memo.in_order then -- as contractions do
         off = plus(off, node.op == "sum" and added_in_order(node) or node.op == "mul" and regrouped(node) or nil)
       end
@@ -525,7 +526,7 @@ local some = 128
 
 -- The magnitude of a node, as a node: its error in units of one rounding. memo begins as {}, or with in_order = true
 -- where kernels add the terms of sums in their order, not in blocks whose rounding errors they carry along, and
--- multiply factors in theirs; and with second_product, that of a stream (stream.lua).
+-- multiply factors in theirs; and with products, those over the columns of a stream (stream.lua).
 function magnitude.of(node, memo)
   local off, open = error_of(node, begun(memo)) or nil, zero.open(node, memo.signs)
   local either = open and expr.select(expr.all_of(expr.eq(node, 0), open), some * expr.leaf("tiny", ""), 0)

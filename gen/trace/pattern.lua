@@ -298,7 +298,7 @@ local patterns = {
 --   template  the name of the template that does it: "nest" does what no other does
 --   inner     the axes that a pass goes over, as a set: passes.lua
 --   steps     of a contraction, its record of steps; else false
---   stream    of two products with reductions between them, their record (stream.lua); else false
+--   stream    of products whose results are only reduced, their record (stream.lua); else false
 --   lacking   where not every backend has a template that does the pattern, a line that says of one which has none
 --             that there is none, with the nearest that would; else nil
 function pattern.find(op)

@@ -200,7 +200,7 @@ end
 
 -- The ops that compute the gradient of another, as records of the same kind: their inputs are those of
 -- the op that they need and d<output>, their outputs d<input> for each input that has a derivative. It is one op
--- where one template has a place for all of it, else one for each input.
+-- where one template has a place for all of it, else one for each input, but for inputs whose streams are one.
 function trace.backward_of(op)
   expr.enter(op.called[1].node.graph)
   local values = derivatives_of(op)
@@ -209,12 +209,19 @@ function trace.backward_of(op)
   end
   local name = op.name .. "_backward"
   local whole = gradient_op(op, name, values)
-  if whole.template ~= "nest" or not next(values, (next(values))) then
+  if whole.template ~= "nest" or whole.stream or not next(values, (next(values))) then
     return { whole }
   end
-  local ops = {}
+  local ops, alone, streams, names = {}, {}, {}, {}
   for input, node in text.sorted_pairs(values) do
-    ops[#ops + 1] = gradient_op(op, name .. "_" .. input, { [input] = node })
+    local made = gradient_op(op, name .. "_" .. input, { [input] = node })
+    local list = made.stream and alone or ops
+    list[#list + 1] = made
+    streams[input], names[#names + 1] = made.stream and node or nil, made.stream and input or nil
+  end
+  local joined = #alone > 1 and gradient_op(op, name .. "_" .. table.concat(names, "_"), streams)
+  for _, made in ipairs(joined and joined.stream and { joined } or alone) do
+    ops[#ops + 1] = made
   end
   return ops
 end
@@ -294,7 +301,7 @@ end
 -- The magnitudes of the outputs that are numbers: an index has none.
 local function magnitudes_of(op)
   local found = {}
-  local memo = { in_order = sums_in_order(op), second_product = op.stream and op.stream.second_product }
+  local memo = { in_order = sums_in_order(op), products = op.stream and op.stream.products }
   for _, value in ipairs(op.values) do
     if value.node.type == "r" then
       found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }

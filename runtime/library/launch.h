@@ -8,7 +8,7 @@
 
 enum {
   LATHE_MAX_LAUNCHES = 24,
-  LATHE_MAX_MAPS = 3, /* of a launch */
+  LATHE_MAX_MAPS = 6, /* of a launch */
 };
 
 /* Device code carried in the program: fatbins, or SPIR-V. */

@@ -35,13 +35,13 @@
 //@   end
 //@   return table.concat(list, ", ")
 //@ end
-//@ -- Defines what a variant says of its workspace: the numbers that its `measure` finds in all.
-//@ function define_workspace(v)
+//@ -- Defines what a variant says of its workspace: the numbers that its `measure` finds in all, or those of a text.
+//@ function define_workspace(v, numbers)
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
   const lathe_args sizes = {.dim = {$(dims())}};
 
-  return (double)$v.name$_measure(&sizes).all * sizeof($k.number$);
+  return (double)$(numbers or v.name .. "_measure(&sizes).all") * sizeof($k.number$);
 }
 
 //@ end
@@ -270,8 +270,8 @@ const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places",
 //@ end
 //@ end
 //@ -- One vector of points from indexes `at` on along m, n or k, `lanes` of them where that is given: what the point
-//@ -- function reads, and its call. result: the text of what the step's sum comes to there; at.column(name): that of what
-//@ -- is gathered of a row.
+//@ -- function reads, and its call. result: the text of what the step's sum comes to there, or a function that gives it by
+//@ -- the step's name; at.column(name): that of what is gathered of a row.
 //@ function call(step, part, at, along, lanes, result)
 //@ for _, x in ipairs(part.point.inputs) do
 //@ local operand = x.operand
@@ -279,7 +279,7 @@ const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places",
 //@ local from = operand and "here->" .. operand.name
 //@ local element = operand and offset(step, operand, at)
 //@ if x.kind == "result" then
-const $k.vector$ $x.variable$ = $result$;
+const $k.vector$ $x.variable$ = $(type(result) == "function" and result(x.name) or result);
 //@ elseif x.kind == "column" then
 const $k.vector$ $x.variable$ = $(at.column(x.name));
 //@ elseif x.kind == "position" then

@@ -24,7 +24,7 @@ double $op.name$_share(const size_t *dim) {
     const double $of.name$lo = floor(((double)i$i$ + 0.5) / (double)some$i$ * (double)all$i$), $of.name$hi = $of.name$lo;
     //@ end
     asked++;
-    left += $mask.largest$ == -INFINITY ? 0 : 1;
+    left += $mask.rules_out$ ? 0 : 1;
     //@ for _ = 1, count do
   }
   //@ end

@@ -83,11 +83,12 @@ struct $name$ {
 //@   local index, within, extent = S.index_of(step, place)
 //@   return S.place_of(index == "n" and "(n + nth)" or index, within, extent)
 //@ end
-//@ -- The point function of a part at point `nth` of what was read.
+//@ -- The point function of a part at point `nth` of what was read. result: the text of what the step's sum comes to there,
+//@ -- or a function that gives it by the step's name.
 //@ local function compute(step, part, along, count, P, result)
 //@ P.call(part.point, function(x)
 //@   if x.kind == "result" then
-//@     return result
+//@     return type(result) == "function" and result(x.name) or result
 //@   elseif x.kind == "position" then
 //@     return ("(%s)%s"):format(k.number, position(step, x.place))
 //@   elseif x.kind == "column" then
@@ -186,7 +187,17 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@ end
 //@ local name = free and "finish_free" or layer and "finish_layer" or whole and "finish_whole" or "finish"
 //@ local flag = whole and "true" or "whole_values"
-__device__ __forceinline__ void $name$(size_t m, size_t n, const number (&sums)[$count$], long long there$(table.concat(given))) const {
+//@ local several = layer and layer.results
+//@ local sums = several and ("(&sums)[%d][%d]"):format(#several, count) or ("(&sums)[%d]"):format(count)
+//@ local function result(of)
+//@   for i, name in ipairs(several or {}) do
+//@     if name == of then
+//@       return ("sums[%d][nth]"):format(i - 1)
+//@     end
+//@   end
+//@   return "sums[nth]"
+//@ end
+__device__ __forceinline__ void $name$(size_t m, size_t n, const number $sums$, long long there$(table.concat(given))) const {
   raw_values<$count$> raw;
   (void)raw, (void)m;
   //@ load(step, part, { m = "m", n = "n" }, "n", count, whole and "true" or "false", flag)
@@ -201,7 +212,7 @@ __device__ __forceinline__ void $name$(size_t m, size_t n, const number (&sums)[
   //@ prelude(part)
 #pragma unroll
   for (int nth = 0; nth < $count$; nth++) {
-    //@ compute(step, part, "n", count, P, "sums[nth]")
+    //@ compute(step, part, "n", count, P, result)
     //@ for _, value in ipairs(values) do
     //@ if is_stored(value) then
     $value.operand.name$_pack.at[nth] = $value.operand.name$_;
@@ -234,7 +245,7 @@ __device__ __forceinline__ void finish_rows(size_t m) const {
   //@ load(step, part, { m = "m" }, "n", 1, "true", "false")
   //@ prelude(part)
   //@ compute(step, part, "n", 1, P)
-  //@ for _, value in ipairs(k.record.rows) do
+  //@ for _, value in ipairs(step.pass.rows_of) do
   $value.operand.name$[$(offset(step, value.operand, { m = "m" }))] = $value.operand.name$_;
   //@ end
 }
@@ -267,9 +278,9 @@ bool whole_values;
 //@ end
 //@ -- maps: whether the copy engine brings factors.
 //@ function define(step, made, P, maps)
-//@ for _, part in ipairs { step.a, step.b, step.values, step.free or step.rows } do
-//@ if part ~= step.a or step.of.a.op ~= "column" then
-//@ P.define(part.point)
+//@ for _, name in ipairs { "a", "b", "values", "free", "rows" } do
+//@ if step[name] and (name ~= "a" or step.of.a.op ~= "column") then
+//@ P.define(step[name].point)
 //@ end
 //@ end
 //@ local loops, names = {}, {}
@@ -301,6 +312,10 @@ struct $step.name$ {
   //@ end
   //@ local along_a, count_a = factor(step, made, step.a, "a", "m", P, loops, maps)
   //@ local along_b, count_b = factor(step, made, step.b, "b", "n", P, loops, maps)
+  //@ if made.layer and made.layer.results then
+  const number *gathered; /* of the tile's rows: of each row what was gathered */
+  size_t first_m;
+  //@ end
   //@ results(step, made, P, maps)
 
   __device__ __forceinline__ $step.name$(const lathe_args &given) {

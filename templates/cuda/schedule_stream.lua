@@ -1,106 +1,179 @@
--- How two products with reductions between them are cut (gen/program/stream.lua): a block has bm rows of both and bn
--- columns of the second, and walks over the columns of the first, `keys` at a time. The record of a part is that of a
--- contraction's with
---   steps[1].layer   what is between: as schedule_chain_matrix.lua has it; unstored: that it has no values in memory
---   shapes           the blocks: { sums, name, bm, bn, keys, bk, tm, tn, threads, at_once, shared }
+-- How the passes of a stream are cut (gen/program/stream.lua): a block has bm rows and bn columns of the products of
+-- keys, and walks over the keys, `keys` at a time. The record of a part is that of a contraction's with
+--   steps[i].layer   of what is at rows and keys: as schedule_chain_matrix.lua has it; unstored: that it has no values
+--                    in memory; results: of the inner one, the names of the steps whose sums its values are made of
+--   fetches          whether the copy engine brings factors
+-- A shape is { sums, name, bm, bn, keys, bk, tm, tn, threads, at_once, shared }.
 
 local contract, tensor = use "../gpu/contract.lua", use "tensor_shape.lua"
 
 local KEYS, ROWS, THREADS = 64, 64, 128
+local ROOM = 227 * 1024 -- bytes of shared memory that a block can have
+
+-- How many places a pass has at a row and a key.
+local function places_of(pass)
+  return math.max(#pass.firsts, #pass.values, #pass.lasts)
+end
 
 -- Of plain arithmetic, of which a thread has tm x tn sums of each product: stream.h.
-local function plain(facts, columns)
+local function plain(facts, pass, columns)
   local bytes, bits = facts.bits // 8, facts.bits
   local bk, tm = 64 // bytes, 8
   local pad = 128 // bits
   local slices = 2 * bk * (ROWS + pad + math.max(columns, KEYS) + pad) * bytes
-  local stored, gathered = facts.programs.stream.steps[1].values, facts.programs.stream.gathered
+  local lines = math.max(#pass.values, 1) + math.max(#pass.lasts, 1)
   return {
     sums = "stream", name = "_stream" .. columns, columns = columns < 128 and columns or nil, bm = ROWS, bn = columns,
     keys = KEYS, bk = bk, tm = tm, tn = columns // 16, tn_first = KEYS // 16, threads = THREADS,
     at_once = bytes == 4 and 2 or 1, numbers = 0, most = 1,
-    shared = slices + ((#stored + 1) * KEYS * (ROWS + pad) + (#gathered + 4) * ROWS) * bytes,
+    shared = slices + (lines * KEYS * (ROWS + pad) + (#pass.gathered + 4) * ROWS) * bytes,
   }
+end
+
+-- The terms of a pass's first products, all of at most `depth`.
+local function extents_of(pass, depth)
+  local extents = {}
+  for i, first in ipairs(pass.firsts) do
+    extents[i] = { of = tensor.bits_of(first.k[1]), most = depth }
+  end
+  return extents
 end
 
 -- Of tensor cores, of rows of up to `depth` terms: stream_tensor.h.
-local function by_tensor_cores(facts, _, depth, columns)
-  local first = facts.programs.stream.steps[1]
-  local warps, slice = 4, 128
-  local rows = warps * 32
-  local slices = (depth // 64 * (rows + 2 * KEYS) + 2 * columns) * slice
+local function by_tensor_cores(_, pass, _, depth, columns)
+  local warps, slice, tiles = 4, 128, places_of(pass) == 1 and 2 or 1
+  local rows = warps * tiles * 16
+  local slices = (#pass.firsts * (depth // 64 * (rows + 2 * KEYS)) + 2 * #pass.lasts * columns) * slice
   return {
     sums = "tensor_stream", name = ("_tensor%dx%d"):format(depth, columns), columns = columns < 128 and columns or nil,
-    bm = rows, bn = columns, bk = 64, depth_of_first = depth, warps = warps, threads = THREADS,
-    at_once = depth <= 128 and 2 or 1, numbers = 0, most = 1,
-    extents = { { of = tensor.bits_of(first.k[1]), most = depth } },
-    shared = slices + rows * #facts.programs.stream.gathered * 4,
+    bm = rows, bn = columns, bk = 64, depth_of_first = depth, warps = warps, tiles = tiles, threads = THREADS,
+    at_once = depth <= 128 and places_of(pass) == 1 and 2 or 1, numbers = 0, most = 1,
+    extents = extents_of(pass, depth), shared = slices + rows * #pass.gathered * 4,
   }
 end
 
--- The same of factors that the copy engine brings, or nil: stream_fetched.h. More than 64 KiB of keys leave no room for
--- two tiles of them.
-local function fetched(facts, sides, depth, columns)
-  local first, second = table.unpack(facts.programs.stream.steps)
-  local groups, slice = 2, 128
-  local rows, keys = groups * 64, depth <= 128 and 128 or 64
-  local maps = {
-    tensor.map_of(sides[1].a, first, "m", rows, 8), tensor.map_of(sides[1].b, first, "n", keys, 8),
-    tensor.map_of(sides[2].b, second, "n", columns, 8),
-  }
-  local slices = (depth // 64 * (rows + 2 * keys) + 2 * keys // 64 * columns) * slice
+-- The same of factors that the copy engine brings, or nil: stream_fetched.h. Where two tiles of 128 keys have no room
+-- in shared memory, or in registers, they are of 64.
+local function fetched(_, pass, sides, depth, columns)
+  local groups, slice, maps = 2, 128, {}
+  local rows, keys = groups * 64, depth <= 128 and places_of(pass) == 1 and 128 or 64
+  local function add(side, step, letter, count)
+    maps[#maps + 1] = tensor.map_of(side, step, letter, count, 8)
+  end
+  for _, first in ipairs(pass.firsts) do
+    add(sides[first].a, first, "m", rows)
+    add(sides[first].b, first, "n", keys)
+  end
+  for _, last in ipairs(pass.lasts) do
+    add(sides[last].b, last, "n", columns)
+  end
+  local slices = (#pass.firsts * (depth // 64 * (rows + 2 * keys)) + 2 * #pass.lasts * keys // 64 * columns) * slice
   local lines = groups * 4 * 8 * 64 * 4
-  return maps[1] and maps[2] and maps[3] and {
+  return #maps == 2 * #pass.firsts + #pass.lasts and {
     sums = "fetched_stream", name = ("_fetched%dx%d"):format(depth, columns),
     columns = columns < 128 and columns or nil, bm = rows, bn = columns, bk = 64, depth_of_first = depth,
     groups = groups, keys = keys, threads = (groups + 1) * 128,
-    at_once = 1, numbers = 0, most = 1, extents = { { of = tensor.bits_of(first.k[1]), most = depth } },
-    shared = slices + lines + rows * #facts.programs.stream.gathered * 4, architecture = 90, maps = maps,
+    at_once = 1, numbers = 0, most = 1, extents = extents_of(pass, depth),
+    shared = slices + lines + rows * #pass.gathered * 4, architecture = 90, maps = maps,
   } or nil
 end
 
--- Tensor cores take factors as they are in memory, and have one number for each point between.
-local function shapes_of(facts, sides, v)
-  local first, list = facts.programs.stream.steps[1], {}
-  if v.params.products == "narrow" and sides[1].a.plain and sides[1].b.plain and sides[2].b.plain
-    and #first.values <= 1 then
-    sides[1].plain, sides[2].plain = true, true
+-- Whether tensor cores take a pass's factors: as they are in memory.
+local function is_narrow(pass, sides, v)
+  local narrow = v.params.products == "narrow" and places_of(pass) <= 2
+  for _, first in ipairs(pass.firsts) do
+    narrow = narrow and sides[first].a.plain and sides[first].b.plain
+  end
+  for _, last in ipairs(pass.lasts) do
+    narrow = narrow and sides[last].b.plain
+  end
+  return narrow
+end
+
+-- The shapes of a pass, of which the first is taken that fits.
+local function shapes_of(facts, pass, sides, v)
+  local list = {}
+  if is_narrow(pass, sides, v) then
+    for _, steps in ipairs { pass.firsts, pass.lasts } do
+      for _, step in ipairs(steps) do
+        sides[step].plain = true
+      end
+    end
     for _, shape in ipairs { fetched, by_tensor_cores } do
       for _, depth in ipairs { 128, 256 } do
-        for _, columns in ipairs { 64, 128 } do
-          list[#list + 1] = shape(facts, sides, depth, columns)
+        for _, columns in ipairs(#pass.lasts > 0 and { 64, 128 } or { 64 }) do
+          local made = shape(facts, pass, sides, depth, columns)
+          list[#list + 1] = made and made.shared <= ROOM and made or nil
         end
       end
     end
   end
-  list[#list + 1], list[#list + 2] = plain(facts, 64), plain(facts, 128)
-  -- Rows have values where there are no columns.
-  if #facts.programs.stream.rows > 0 then
-    local of_rows = plain(facts, 64)
-    of_rows.of_rows, of_rows.columns = true, 0
-    table.insert(list, 1, of_rows)
+  list[#list + 1], list[#list + 2] = plain(facts, pass, 64), #pass.lasts > 0 and plain(facts, pass, 128) or nil
+  if #pass.lasts == 0 then
+    for _, shape in ipairs(list) do
+      shape.of_rows, shape.columns = true, nil
+    end
+  elseif #pass.rows_of > 0 then -- rows have values where there are no columns
+    local rows = plain(facts, pass, 64)
+    rows.of_rows, rows.columns = true, 0
+    table.insert(list, 1, rows)
   end
   return list
 end
 
+-- The columns of a pass's products of keys.
+local function columns_of(pass)
+  local columns = {}
+  for i, last in ipairs(pass.lasts) do
+    columns[i] = tensor.bits_of(last.n[1])
+  end
+  return columns
+end
+
+-- What is at rows and keys of a step: see above.
+local function layer_of(facts, pass, step, side)
+  local layer = { next = {}, stored = {}, unstored = true, counts = {} }
+  if step == pass.firsts[#pass.firsts] then
+    layer.counts, layer.results = { 128 // facts.bits, side.plain and 2 or nil }, {}
+    for _, value in ipairs(pass.values) do
+      layer.next[value.operand.name] = true
+    end
+    for i, first in ipairs(pass.firsts) do
+      layer.results[i] = first.name
+    end
+  end
+  return layer
+end
+
 return function(facts, work)
-  local sides = {}
-  local made = contract(facts, work, function(v, _, side, number)
-    sides[number] = side
-    return number == 2 and shapes_of(facts, sides, v) or {}
+  local record, sides, last_of = facts.programs.stream, {}, {}
+  for _, pass in ipairs(record.passes) do
+    local list = #pass.lasts > 0 and pass.lasts or pass.firsts
+    last_of[list[#list]] = pass
+  end
+  local made = contract(facts, work, function(v, step, side)
+    sides[step] = side
+    return last_of[step] and shapes_of(facts, last_of[step], sides, v) or {}
   end)
-  local first = facts.programs.stream.steps[1]
-  made.steps[1].layer = {
-    next = {}, stored = {}, unstored = true, counts = { 128 // facts.bits, sides[1].plain and 2 or nil },
-  }
-  for _, value in ipairs(first.values) do
-    made.steps[1].layer.next[value.operand.name] = true
+  for i, step in ipairs(record.steps) do
+    for _, pass in ipairs(record.passes) do
+      for _, first in ipairs(pass.firsts) do
+        made.steps[i].layer = first == step and layer_of(facts, pass, step, made.steps[i]) or made.steps[i].layer
+      end
+    end
   end
   for _, variant in ipairs(made.variants) do
-    for _, shape in ipairs(variant.shapes[2]) do
-      made.fetches = made.fetches or shape.maps ~= nil
+    local shapes, steps = {}, {} -- of passes
+    for i, step in ipairs(record.steps) do
+      if last_of[step] then
+        shapes[#shapes + 1], steps[#steps + 1] = variant.shapes[i], variant.steps[i]
+        variant.steps[i].columns = columns_of(last_of[step])
+        for _, shape in ipairs(variant.shapes[i]) do
+          made.fetches = made.fetches or shape.maps ~= nil
+        end
+      end
     end
-    variant.shapes, variant.steps = variant.shapes[2], { variant.steps[2] }
+    variant.shapes, variant.steps = shapes, steps
   end
   return made
 end

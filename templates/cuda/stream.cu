@@ -1,6 +1,7 @@
 //@ if first then
-/* Two products and reductions between them, in one launch (stream.h). Limited by arithmetic: of each row of a tile
- * 2 * (terms + columns) operations for each key, and a power. */
+/* Products of operands whose results are reduced over their rows or columns alone (gen/program/stream.lua): a launch for
+ * each pass (stream.h). Limited by arithmetic: of each row of a tile 2 operations for each key and term of each product,
+ * and a power. */
 #include "stream.h"
 #include "stream_fetched.h"
 
@@ -10,16 +11,21 @@
 //@ local T = use "contract_step.cu"
 //@ local K = use "contract_kernel.cu"
 //@ local Masks = use "../c/stream_masks.c"
-//@ local record = k.record
-//@ local first, second = k.steps[1], k.steps[2]
 //@ for i, step in ipairs(k.steps) do
 //@ T.define(step, schedule.steps[i], P, schedule.fetches)
 //@ end
-//@ if record.peak then
-//@ P.define(first.powers.point)
+//@ local function list_of(steps)
+//@   local names = {}
+//@   for i, step in ipairs(steps) do
+//@     names[i] = step.name
+//@   end
+//@   return "lathe_list<" .. table.concat(names, ", ") .. ">"
 //@ end
-//@ local place_of = {}
-//@ for i, value in ipairs(first.of.values) do
+//@ -- What is gathered of rows between the products of a pass: a struct of that name.
+//@ local function define_rows(pass, rows)
+//@ local of, first = pass.of, pass.inner
+//@ local place_of, results = {}, #of.values
+//@ for i, value in ipairs(of.values) do
 //@   place_of[value.operand.name] = i - 1
 //@ end
 //@ -- What a name comes to at a point, times the power there; "1" for one that is none.
@@ -30,17 +36,24 @@
 //@   return #list > 0 and table.concat(list, " * ") or "number(1)"
 //@ end
 //@ local has = { fields = "at.", loop = "c.", rows = "c.m_count", keys = "c.n_count" }
-//@ local rows = part.stem .. "_rows"
-//@ local results = #first.of.values
-/* What is gathered of rows between the products. */
+//@ if of.peak then
+//@ P.define(first.powers.point)
+//@ end
 struct $rows$ {
   using number = $k.number$;
-  static constexpr bool PEAK = $(tostring(record.peak ~= nil)), POWERED = $(tostring(record.powered));
-  static constexpr bool FREE = $(tostring(first.restricted ~= nil));
-  static constexpr int RESULTS = $results$, SUMS = $(#record.sums);
+  static constexpr bool PEAK = $(tostring(of.peak ~= nil)), FREE = $(tostring(first.restricted ~= nil));
+  static constexpr int FIRSTS = $(#pass.firsts), RESULTS = $results$, SUMS = $(#of.sums), LASTS = $(#pass.lasts);
 
+  //@ local powered = {}
+  //@ for i, last in ipairs(of.lasts) do
+  //@   powered[i] = ("last == %d ? %s : "):format(i - 1, tostring(last.powered))
+  //@ end
+  static __device__ __forceinline__ constexpr bool powered(int last) {
+    (void)last;
+    return $(table.concat(powered))false;
+  }
   template <bool FREE_OF_MASKS = false, int COUNT, int NUMBERS>
-  static __device__ __forceinline__ void results(const $first.name$ &c, size_t m, size_t n, const number (&sums)[COUNT],
+  static __device__ __forceinline__ void results(const $first.name$ &c, size_t m, size_t n, const number (&sums)[FIRSTS][COUNT],
       long long there, number (&to)[NUMBERS][COUNT]) {
     //@ local given = {}
     //@ for i = 1, results do
@@ -56,17 +69,18 @@ struct $rows$ {
   }
   /* Where some rows lie along axes, and what masks by places are made of besides. */
   struct rows_at {
-    //@ Masks.fields()
+    //@ Masks.fields(first)
 
     __device__ __forceinline__ rows_at(const $first.name$ &c, size_t m, int rows) {
       [[maybe_unused]] const lathe_args *args = c.args;
-      //@ Masks.rows_of { fields = "", loop = "c.", rows = "c.m_count" }
+      //@ Masks.rows_of(first, { fields = "", loop = "c.", rows = "c.m_count" })
     }
   };
   /* Whether no key of a tile counts in any of its rows, and whether all do by their places. */
   static __device__ __forceinline__ bool skips(const rows_at &at, const $first.name$ &c, size_t n, int keys) {
-    //@ if first.largest then
-    //@ Masks.skips(has)
+    //@ if first.rules_out then
+    [[maybe_unused]] const lathe_args *args = c.args;
+    //@ Masks.skips(first, has)
     //@ else
     (void)at, (void)c, (void)n, (void)keys;
     return false;
@@ -74,14 +88,15 @@ struct $rows$ {
   }
   static __device__ __forceinline__ bool is_free(const rows_at &at, const $first.name$ &c, size_t n, int keys) {
     //@ if first.restricted then
-    //@ Masks.is_free(has)
+    [[maybe_unused]] const lathe_args *args = c.args;
+    //@ Masks.is_free(first, has)
     //@ else
     (void)at, (void)c, (void)n, (void)keys;
     return false;
     //@ end
   }
   static __device__ __forceinline__ number power(number x, number peak) {
-    //@ if record.peak then
+    //@ if of.peak then
     $(first.powers.k:uniforms("call"))
     //@ P.call(first.powers.point, function(x) return x.name == "power" and "x" or "peak" end)
     return powers_;
@@ -90,7 +105,7 @@ struct $rows$ {
     //@ end
   }
   template <int SOME> static __device__ __forceinline__ void scale(number (&sums)[SOME], number by) {
-    //@ for i, sum in ipairs(record.sums) do
+    //@ for i, sum in ipairs(of.sums) do
     //@ if sum.powered then
     sums[$(i - 1)] *= by;
     //@ end
@@ -98,78 +113,110 @@ struct $rows$ {
   }
   template <int SOME, int NUMBERS>
   static __device__ __forceinline__ void take(number (&sums)[SOME], number power, const number (&of)[NUMBERS]) {
-    //@ for i, sum in ipairs(record.sums) do
+    //@ for i, sum in ipairs(of.sums) do
     sums[$(i - 1)] += $(at_point(sum.name, sum.powered));
     //@ end
   }
-  static __device__ __forceinline__ void finish_rows(const $second.name$ &c, size_t m) {
-    //@ if second.rows then
+  static __device__ __forceinline__ void finish_rows(const $first.name$ &c, size_t m) {
+    //@ if first.rows then
     c.finish_rows(m);
     //@ else
     (void)c, (void)m;
     //@ end
   }
-  template <int NUMBERS>
+  template <int LAST, int NUMBERS>
   static __device__ __forceinline__ number factor(number power, const number (&of)[NUMBERS]) {
-    return $(at_point("weight", record.powered));
+    //@ for i, last in ipairs(of.lasts) do
+    if constexpr (LAST == $(i - 1))
+      return $(at_point(last.weight, last.powered));
+    //@ end
+    return 0;
   }
 };
 
-//@ local loops, places = S.loops_of(first), {}
+//@ end
 //@ local types = {
-//@   stream = { "bm", "keys", "bn", "bk", "tm", "tn_first", "tn" }, tensor_stream = { "warps", "depth_of_first", "bn" },
+//@   stream = { "bm", "keys", "bn", "bk", "tm", "tn_first", "tn" }, tensor_stream = { "warps", "tiles", "depth_of_first", "bn" },
 //@   fetched_stream = { "groups", "depth_of_first", "bn", "keys" },
 //@ }
-//@ local function define(shape)
-//@ local list = { first.name, second.name, rows }
+//@ -- A pass's kernel in some shape. rows: the struct of what it gathers.
+//@ local function define(pass, nth, rows, shape)
+//@ local list = { list_of(pass.firsts), list_of(pass.lasts), rows }
 //@ for i, field in ipairs(types[shape.sums]) do
 //@   list[3 + i] = tostring(shape[field])
 //@ end
-//@ local maps = shape.maps and ", const __grid_constant__ lathe_map rows, const __grid_constant__ lathe_map keys, const __grid_constant__ lathe_map values" or ""
+//@ local maps, given = {}, {}
+//@ for i in ipairs(shape.maps or {}) do
+//@   maps[i], given[i] = ", const __grid_constant__ lathe_map map" .. i, "&map" .. i
+//@ end
+//@ local first = pass.inner
+//@ local loops, places = S.loops_of(first), {}
 extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
-    $part.stem$_step1$shape.name$(const __grid_constant__ lathe_args given$maps$) {
+    $part.stem$_step$nth$$shape.name$(const __grid_constant__ lathe_args given$(table.concat(maps))) {
   typedef lathe_$shape.sums$<$(table.concat(list, ", "))> stream;
   const lathe_args *args = &given;
   extern __shared__ __align__(1024) uint4 room[];
   static_assert(stream::BYTES <= $shape.shared$, "a block has that much");
   //@ if shape.maps then
   __shared__ stream::ring ring;
+  const lathe_map *const maps[] = {$(table.concat(given, ", "))};
   //@ end
-  $first.name$ step1(given);
-  $second.name$ step2(given);
+  //@ -- A list's steps, all of the call.
+  //@ local function steps_of(list)
+  //@   local made = "{}"
+  //@   for i = #list, 1, -1 do
+  //@     made = ("{%s(given), %s}"):format(list[i].name, made)
+  //@   end
+  //@   return made
+  //@ end
+  stream::firsts firsts = $(steps_of(pass.firsts));
+  stream::lasts lasts = $(steps_of(pass.lasts));
+  auto &inner = firsts.at<$(#pass.firsts - 1)>();
   //@ for i, run in ipairs(loops) do
   //@ places[i] = "loop" .. i
   const size_t loops$i$ = $(S.size(run));
   //@ end
   //@ local matrices = T.times(#loops, "loops")
-  //@ local columns = second.rows and "(step2.n_count > 0 ? step2.n_count : 1)" or "step2.n_count"
-  if (step2.m_count == 0 || $columns$ == 0 || $matrices$ == 0)
+  size_t columns = $(#pass.lasts > 0 and not first.rows and "0" or "1");
+  //@ for i in ipairs(pass.lasts) do
+  columns = lathe_most(columns, lasts.at<$(i - 1)>().n_count);
+  //@ end
+  if (inner.m_count == 0 || columns == 0 || $matrices$ == 0)
     return;
-  const lathe_work work($shape.bm$, $shape.bn$, step2.m_count, $columns$, $matrices$);
+  const lathe_work work($shape.bm$, $shape.bn$, inner.m_count, columns, $matrices$);
   //@ K.matrix_of(loops)
   //@ local m = "work.m"
-  //@ if first.largest then
+  //@ if first.rules_out then
   //@ m = "m"
   /* Of masks by places the last rows most often have most keys: those begin first. */
-  const size_t m = (lathe_times(step2.m_count, $shape.bm$) - 1) * $shape.bm$ - work.m;
+  const size_t m = (lathe_times(inner.m_count, $shape.bm$) - 1) * $shape.bm$ - work.m;
   //@ end
-  step1.place($(table.concat(places, ", ")));
-  step2.place($(table.concat(places, ", ")));
-  stream::run(step1, step2, room, $(shape.maps and "ring, " or "")$m$, work.n$(shape.maps and ", rows, keys, values" or ""));
+  //@ for _, kind in ipairs { "firsts", "lasts" } do
+  //@ for i in ipairs(pass[kind]) do
+  $kind$.at<$(i - 1)>().place($(table.concat(places, ", ")));
+  //@ end
+  //@ end
+  stream::run(firsts, lasts, room, $(shape.maps and "ring, " or "")$m$, work.n$(shape.maps and ", maps" or ""));
 }
 
 //@ end
-//@ -- The kernels that all of the compilers have, or those of wgmma.
+//@ -- The kernels of all passes that all of the compilers have, or those of wgmma.
 //@ local function kernels(groups)
 //@ local made = {}
 //@ for _, v in ipairs(variants) do
-//@ for _, shape in ipairs(v.shape.shapes) do
-//@ if not made[shape.name] and (shape.architecture ~= nil) == groups then
-//@ made[shape.name] = true
-//@ define(shape)
+//@ for nth, pass in ipairs(k.passes) do
+//@ for _, shape in ipairs(v.shape.shapes[nth]) do
+//@ local name = nth .. shape.name
+//@ if not made[name] and (shape.architecture ~= nil) == groups then
+//@ made[name] = true
+//@ define(pass, nth, pass.inner.name .. "_rows", shape)
 //@ end
 //@ end
 //@ end
+//@ end
+//@ end
+//@ for _, pass in ipairs(k.passes) do
+//@ define_rows(pass, pass.inner.name .. "_rows")
 //@ end
 //@ if schedule.fetches then
 #ifndef LATHE_CLUSTERS_ALONE

@@ -1,41 +1,47 @@
-/* stream.h - two products and what is between them, by plain arithmetic: of any types and strides. The columns of the
- * first product are the terms of the second. They come KEYS at a time, so that nothing of their number is in memory.
+/* stream.h - a pass of a stream by plain arithmetic: of any types and strides. The results of its first products at rows and
+ * columns, called keys, are the terms of others. The keys come KEYS at a time, so that nothing of their number is in memory.
  *
- * A block has BM rows, of both products, and COLUMNS of the second's columns. The sums of a tile of the first product are
+ * A block has BM rows, and COLUMNS of the columns of the products of keys. The sums of a tile of the first products are
  * in registers (tiles.h); what follows of them at each point goes to shared memory, a line for each key. There a few
  * threads of each row find its largest power so far, and make what was gathered smaller where that has grown; what they
- * leave in place of the powers is the left factor of the second product.
+ * leave in place of the powers are the left factors of the products of keys.
  *
- * Steps' structs are as in tiles.h. The first has finish_layer, which gives what is at points; the second's left factor
- * is what is in shared memory. What is gathered
- * is said by a struct Rows: stream_rows.h. */
+ * Steps' structs are as in tiles.h. The inner one has finish_layer, which gives what is at points; the left factors of
+ * those of keys are what is in shared memory. What is gathered is said by a struct Rows: stream_rows.h. */
 #ifndef LATHE_STREAM_H
 #define LATHE_STREAM_H
 
 #include "stream_rows.h"
 #include "tiles.h"
 
-template <typename First, typename Second, typename Rows, int BM, int KEYS, int COLUMNS, int BK,
+template <typename Firsts, typename Lasts, typename Rows, int BM, int KEYS, int COLUMNS, int BK,
           int TM, int TN_FIRST, int TN>
-struct lathe_stream {
-  using number = typename First::number;
-  using first_sums = lathe_sums<First, BM, KEYS, BK, TM, TN_FIRST>;
-  using second_sums = lathe_sums<Second, BM, COLUMNS, BK, TM, TN>;
-  static constexpr int THREADS = first_sums::THREADS, AT_ONCE = first_sums::AT_ONCE;
+struct lathe_stream;
+
+template <typename... First, typename... Last, typename Rows, int BM, int KEYS, int COLUMNS, int BK,
+          int TM, int TN_FIRST, int TN>
+struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, COLUMNS, BK, TM,
+                    TN_FIRST, TN> {
+  using number = typename Rows::number;
+  using firsts = lathe_list<First...>;
+  using lasts = lathe_list<Last...>;
+  template <typename Step> using first_sums = lathe_sums<Step, BM, KEYS, BK, TM, TN_FIRST>;
+  template <typename Step> using last_sums = lathe_sums<Step, BM, COLUMNS, BK, TM, TN>;
+  static constexpr int FIRSTS = Rows::FIRSTS, LASTS = Rows::LASTS;
+  using inner = typename lathe_type_at<FIRSTS - 1, firsts>::type;
+  using inner_sums = first_sums<inner>;
+  static constexpr int THREADS = inner_sums::THREADS, AT_ONCE = inner_sums::AT_ONCE;
   static constexpr int LINE = BM + AT_ONCE, LANES = THREADS / BM,
                        NUMBERS = Rows::RESULTS > 0 ? Rows::RESULTS : 1;
   static constexpr int GATHERED = Rows::SUMS + (Rows::PEAK ? 1 : 0);
-  static_assert(THREADS == second_sums::THREADS, "both products have as many threads");
+  static constexpr int SLICES = lathe_most_of((int)sizeof(typename first_sums<First>::slices)...,
+                                              (int)sizeof(typename last_sums<Last>::slices)...);
   static_assert(LANES * BM == THREADS, "rows have as many threads");
 
-  union slices {
-    typename first_sums::slices first;
-    typename second_sums::slices second;
-  };
   struct rooms {
-    slices s;
+    alignas(16) char slices[SLICES];
     alignas(16) number at[NUMBERS][KEYS][LINE]; /* of each point */
-    alignas(16) number between[KEYS][LINE];
+    alignas(16) number between[LASTS > 0 ? LASTS : 1][KEYS][LINE];
     number part[LANES][BM]; /* of each row what its threads have */
     number shrink[BM], gathered[BM * (GATHERED > 0 ? GATHERED : 1)];
   };
@@ -52,18 +58,27 @@ struct lathe_stream {
     return (int)threadIdx.x / BM;
   }
 
-  /* What follows of the tile's sums, at each point. */
-  static __device__ __forceinline__ void leave(const First &c, const first_sums &tile, rooms &r,
-                                               size_t m, size_t n) {
+  template <typename Sums>
+  static __device__ __forceinline__ typename Sums::slices &slices_of(const Sums &, rooms &r) {
+    return *reinterpret_cast<typename Sums::slices *>(r.slices);
+  }
+
+  /* What follows of the tiles' sums, at each point. */
+  static __device__ __forceinline__ void leave(const inner &c,
+                                               const lathe_list<first_sums<First>...> &tiles,
+                                               rooms &r, size_t m, size_t n) {
 #pragma unroll
     for (int i = 0; i < TM; i++)
 #pragma unroll
       for (int group = 0; group < TN_FIRST / AT_ONCE; group++) {
-        const int row = first_sums::at_m(i / AT_ONCE) + i % AT_ONCE, key = first_sums::at_n(group);
-        number some[AT_ONCE], to[NUMBERS][AT_ONCE] = {};
+        const int row = inner_sums::at_m(i / AT_ONCE) + i % AT_ONCE, key = inner_sums::at_n(group);
+        number some[FIRSTS][AT_ONCE], to[NUMBERS][AT_ONCE] = {};
+        lathe_each<FIRSTS>([&](auto first) {
+          constexpr int FIRST = decltype(first)::value;
 #pragma unroll
-        for (int nth = 0; nth < AT_ONCE; nth++)
-          some[nth] = tile.sums[i][group * AT_ONCE + nth];
+          for (int nth = 0; nth < AT_ONCE; nth++)
+            some[FIRST][nth] = tiles.template at<FIRST>().sums[i][group * AT_ONCE + nth];
+        });
         if (m + row < c.m_count && n + key < c.n_count)
           Rows::results(c, m + row, n + key, some, (long long)(c.n_count - n - key), to);
 #pragma unroll
@@ -85,7 +100,7 @@ struct lathe_stream {
     return mine;
   }
 
-  /* Gathers the tile's keys, and leaves the second product's factor. */
+  /* Gathers the tile's keys, and leaves the factors of products of keys. */
   __device__ __forceinline__ void gather(rooms &r, int keys) {
     if (Rows::PEAK) {
       number mine = peak;
@@ -106,7 +121,10 @@ struct lathe_stream {
         of[nth] = r.at[nth][key][row()];
       const number power = Rows::PEAK ? Rows::power(of[0], below) : number(1);
       Rows::take(sums, power, of);
-      r.between[key][row()] = Rows::factor(power, of);
+      lathe_each<LASTS>([&](auto last) {
+        constexpr int LAST = decltype(last)::value;
+        r.between[LAST][key][row()] = Rows::template factor<LAST>(power, of);
+      });
     }
     __syncthreads();
   }
@@ -135,48 +153,73 @@ struct lathe_stream {
     __syncthreads();
   }
 
-  static __device__ __forceinline__ void shrink(second_sums &sums, const rooms &r) {
+  /* Makes the sums of keys that are below a peak smaller. */
+  static __device__ __forceinline__ void shrink(lathe_list<last_sums<Last>...> &sums,
+                                                const rooms &r) {
+    lathe_each<LASTS>([&](auto last) {
+      constexpr int LAST = decltype(last)::value;
+      if constexpr (Rows::powered(LAST)) {
+        auto &of = sums.template at<LAST>();
 #pragma unroll
-    for (int i = 0; i < TM; i++) {
-      const number by = r.shrink[second_sums::at_m(i / AT_ONCE) + i % AT_ONCE];
+        for (int i = 0; i < TM; i++) {
+          const number by = r.shrink[of.at_m(i / AT_ONCE) + i % AT_ONCE];
 #pragma unroll
-      for (int j = 0; j < TN; j++)
-        sums.sums[i][j] *= by;
-    }
+          for (int j = 0; j < TN; j++)
+            of.sums[i][j] *= by;
+        }
+      }
+    });
   }
 
-  static __device__ __forceinline__ void run(const First &a, Second &b, uint4 *room, size_t m,
-                                             size_t n) {
+  static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room, size_t m, size_t n) {
     rooms &r = *reinterpret_cast<rooms *>(room);
+    auto &c = a.template at<FIRSTS - 1>();
     lathe_stream rows;
-    second_sums sums;
+    lathe_list<last_sums<Last>...> sums;
     rows.peak = -INFINITY;
 #pragma unroll
     for (int of = 0; of < Rows::SUMS; of++)
       rows.sums[of] = 0;
-    b.between = &r.between[0][0];
-    b.gathered = r.gathered;
-    b.line = LINE;
-    b.first_m = m;
-    const typename Rows::rows_at at(a, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, a, key); };
-    for (size_t key = next(0); key < a.n_count; key = next(key + KEYS)) {
-      const int keys = a.n_count - key < KEYS ? (int)(a.n_count - key) : KEYS;
-      first_sums tile;
-      tile.add(a, r.s.first, m, key, 0, a.k_count);
-      leave(a, tile, r, m, key);
+    lathe_each<LASTS>([&](auto last) {
+      auto &step = b.template at<decltype(last)::value>();
+      step.between = &r.between[decltype(last)::value][0][0];
+      step.gathered = r.gathered;
+      step.line = LINE;
+      step.first_m = m;
+    });
+    c.gathered = r.gathered;
+    c.first_m = m;
+    const typename Rows::rows_at at(c, m, BM);
+    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
+    for (size_t key = next(0); key < c.n_count; key = next(key + KEYS)) {
+      const int keys = c.n_count - key < KEYS ? (int)(c.n_count - key) : KEYS;
+      lathe_list<first_sums<First>...> tiles;
+      lathe_each<FIRSTS>([&](auto first) {
+        auto &step = a.template at<decltype(first)::value>();
+        auto &tile = tiles.template at<decltype(first)::value>();
+        tile.add(step, slices_of(tile, r), m, key, 0, step.k_count);
+      });
+      leave(c, tiles, r, m, key);
       rows.gather(r, keys);
-      if (Rows::PEAK && Rows::POWERED)
+      if (Rows::PEAK)
         shrink(sums, r);
-      b.first_k = key;
-      sums.add(b, r.s.second, m, n, key, key + keys);
+      lathe_each<LASTS>([&](auto last) {
+        auto &step = b.template at<decltype(last)::value>();
+        auto &of = sums.template at<decltype(last)::value>();
+        step.first_k = key;
+        of.add(step, slices_of(of, r), m, n, key, key + keys);
+      });
     }
-    rows.merge(r, a.n_count);
-    if (n == 0 && lane() == 0 && m + row() < b.m_count)
-      Rows::finish_rows(b, m + row());
-    if (Rows::PEAK && Rows::POWERED)
+    rows.merge(r, c.n_count);
+    if (n == 0 && lane() == 0 && m + row() < c.m_count)
+      Rows::finish_rows(c, m + row());
+    if (Rows::PEAK)
       shrink(sums, r);
-    sums.finish(b, r.s.second, m, n);
+    lathe_each<LASTS>([&](auto last) {
+      auto &step = b.template at<decltype(last)::value>();
+      auto &of = sums.template at<decltype(last)::value>();
+      of.finish(step, slices_of(of, r), m, n);
+    });
   }
 };
 

@@ -9,32 +9,45 @@
 #include "bulk.h"
 #include "stream_tensor.h"
 
-template <typename First, typename Second, typename Rows, int GROUPS, int DEPTH, int COLUMNS,
+template <typename Firsts, typename Lasts, typename Rows, int GROUPS, int DEPTH, int COLUMNS,
           int KEYS>
-struct lathe_fetched_stream {
-  using element = typename First::element;
+struct lathe_fetched_stream;
+
+template <typename... First, typename... Last, typename Rows, int GROUPS, int DEPTH, int COLUMNS,
+          int KEYS>
+struct lathe_fetched_stream<lathe_list<First...>, lathe_list<Last...>, Rows, GROUPS, DEPTH, COLUMNS,
+                            KEYS> {
+  using firsts = lathe_list<First...>;
+  using lasts = lathe_list<Last...>;
+  template <int N> using first = typename lathe_type_at<N, firsts>::type;
+  template <int N> using last = typename lathe_type_at<N, lasts>::type;
+  static constexpr int FIRSTS = Rows::FIRSTS, LASTS = Rows::LASTS, ALL = FIRSTS + LASTS;
+  using inner = first<FIRSTS - 1>;
+  using element = typename inner::element;
   static constexpr int BM = GROUPS * 64, THREADS = GROUPS * 128, TERMS = 64,
                        STEP = 16; /* terms of an mma */
   static constexpr int SLICES = DEPTH / TERMS, PARTS = KEYS / TERMS, TURNS = 2;
   using rows_of = lathe_tensor_rows<Rows, 1, KEYS / 8, COLUMNS / 8>;
-  using rows_slice = lathe_slice<element, BM, First::A_ALONG_K, 128>;
-  using keys_slice = lathe_slice<element, KEYS, First::B_ALONG_K, 128>;
-  using values_slice = lathe_slice<element, COLUMNS, Second::B_ALONG_K, 128>;
+  template <typename S> using rows_slice = lathe_slice<element, BM, S::A_ALONG_K, 128>;
+  template <typename S> using keys_slice = lathe_slice<element, KEYS, S::B_ALONG_K, 128>;
+  template <typename S> using values_slice = lathe_slice<element, COLUMNS, S::B_ALONG_K, 128>;
   using results = lathe_results_of_warp<COLUMNS>;
-  static constexpr int KEYS_AT = SLICES * rows_slice::CHUNKS,
-                       VALUES_AT = KEYS_AT + TURNS * SLICES * keys_slice::CHUNKS;
-  static constexpr int LINES_AT = VALUES_AT + TURNS * PARTS * values_slice::CHUNKS;
+  /* Chunks of 16 bytes: of a tile's rows, keys and values. */
+  static constexpr int ROWS = SLICES * rows_slice<inner>::CHUNKS,
+                       SOME_KEYS = SLICES * keys_slice<inner>::CHUNKS, VALUES = PARTS * COLUMNS * 8;
+  static constexpr int KEYS_AT = FIRSTS * ROWS, VALUES_AT = KEYS_AT + TURNS * FIRSTS * SOME_KEYS;
+  static constexpr int LINES_AT = VALUES_AT + TURNS * LASTS * VALUES;
   static constexpr int CHUNKS = LINES_AT + GROUPS * 4 * results::ROOM;
   static constexpr int BYTES = CHUNKS * 16 + BM * rows_of::GATHERED * 4;
 
-  /* When tiles are there, and when nobody needs them any more. */
+  /* When tiles are there, and when nobody needs them any more: those of each product's keys, then values. */
   struct ring {
-    unsigned long long rows, full[2][TURNS], empty[2][TURNS]; /* of keys, of values */
+    unsigned long long rows, full[ALL][TURNS], empty[ALL][TURNS];
 
     __device__ __forceinline__ void open() {
       if (threadIdx.x == 0) {
         lathe_open(&rows, 1);
-        for (int of = 0; of < 2 * TURNS; of++) {
+        for (int of = 0; of < ALL * TURNS; of++) {
           lathe_open(&full[0][0] + of, 1);
           lathe_open(&empty[0][0] + of, GROUPS * 4);
         }
@@ -44,45 +57,71 @@ struct lathe_fetched_stream {
     }
   };
 
-  static __device__ __forceinline__ void fetch(const First &a, const Second &b, uint4 *room,
+  static __device__ __forceinline__ int slices_of(size_t terms) {
+    return (int)lathe_times(terms, TERMS);
+  }
+  static __device__ __forceinline__ uint4 *keys_of(uint4 *room, int nth, int turn) {
+    return room + KEYS_AT + (turn * FIRSTS + nth) * SOME_KEYS;
+  }
+  static __device__ __forceinline__ uint4 *values_of(uint4 *room, int nth, int turn) {
+    return room + VALUES_AT + (turn * LASTS + nth) * VALUES;
+  }
+
+  /* maps: of the rows and keys of each of the first products, and of the values of the others. */
+  static __device__ __forceinline__ void fetch(const firsts &a, const lasts &b, uint4 *room,
                                                ring &r, size_t m, size_t n,
-                                               const lathe_map &map_rows, const lathe_map &map_keys,
-                                               const lathe_map &map_values) {
-    const typename Rows::rows_at at(a, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, a, key); };
-    const int slices = (int)lathe_times(a.k_count, TERMS);
-    lathe_arrive_before(&r.rows, slices * rows_slice::CHUNKS * 16);
-    for (int slice = 0; slice < slices; slice++)
-      a.template fetch_a<BM>(room + slice * rows_slice::CHUNKS, map_rows, (int)m, slice * TERMS,
-                             &r.rows);
-    int turn = 0;
+                                               const lathe_map *const (&maps)[FIRSTS + ALL]) {
+    const inner &c = a.template at<FIRSTS - 1>();
+    const typename Rows::rows_at at(c, m, BM);
+    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
+    int chunks = 0, turn = 0;
+    lathe_each<FIRSTS>([&](auto nth) {
+      chunks += slices_of(a.template at<decltype(nth)::value>().k_count) * (ROWS / SLICES);
+    });
+    lathe_arrive_before(&r.rows, chunks * 16);
+    lathe_each<FIRSTS>([&](auto nth) {
+      constexpr int N = decltype(nth)::value;
+      const auto &step = a.template at<N>();
+      for (int slice = 0; slice < slices_of(step.k_count); slice++)
+        step.template fetch_a<BM>(room + N * ROWS + slice * (ROWS / SLICES), *maps[2 * N], (int)m,
+                                  slice * TERMS, &r.rows);
+    });
     unsigned parity = 1;
-    for (size_t key = next(0); key < a.n_count; key = next(key + KEYS)) {
-      lathe_await_phase(&r.empty[0][turn], parity);
-      lathe_arrive_before(&r.full[0][turn], slices * keys_slice::CHUNKS * 16);
-      for (int slice = 0; slice < slices; slice++)
-        a.template fetch_b<KEYS>(room + KEYS_AT + (turn * SLICES + slice) * keys_slice::CHUNKS,
-                                 map_keys, (int)key, slice * TERMS, &r.full[0][turn]);
-      lathe_await_phase(&r.empty[1][turn], parity);
-      lathe_arrive_before(&r.full[1][turn], PARTS * values_slice::CHUNKS * 16);
-      for (int part = 0; part < PARTS; part++)
-        b.template fetch_b<COLUMNS>(room + VALUES_AT + (turn * PARTS + part) * values_slice::CHUNKS,
-                                    map_values, (int)n, (int)key + part * TERMS, &r.full[1][turn]);
+    for (size_t key = next(0); key < c.n_count; key = next(key + KEYS)) {
+      lathe_each<FIRSTS>([&](auto nth) {
+        constexpr int N = decltype(nth)::value;
+        const auto &step = a.template at<N>();
+        const int slices = slices_of(step.k_count);
+        lathe_await_phase(&r.empty[N][turn], parity);
+        lathe_arrive_before(&r.full[N][turn], slices * (SOME_KEYS / SLICES) * 16);
+        for (int slice = 0; slice < slices; slice++)
+          step.template fetch_b<KEYS>(keys_of(room, N, turn) + slice * (SOME_KEYS / SLICES),
+                                      *maps[2 * N + 1], (int)key, slice * TERMS, &r.full[N][turn]);
+      });
+      lathe_each<LASTS>([&](auto nth) {
+        constexpr int N = decltype(nth)::value;
+        lathe_await_phase(&r.empty[FIRSTS + N][turn], parity);
+        lathe_arrive_before(&r.full[FIRSTS + N][turn], VALUES * 16);
+        for (int part = 0; part < PARTS; part++)
+          b.template at<N>().template fetch_b<COLUMNS>(
+              values_of(room, N, turn) + part * (VALUES / PARTS), *maps[2 * FIRSTS + N], (int)n,
+              (int)key + part * TERMS, &r.full[FIRSTS + N][turn]);
+      });
       turn ^= 1;
       parity ^= turn == 0;
     }
   }
 
-  static __device__ __forceinline__ void compute(const First &a, Second &b, uint4 *room, ring &r,
+  static __device__ __forceinline__ void compute(firsts &a, lasts &b, uint4 *room, ring &r,
                                                  size_t m, size_t n) {
-    const typename Rows::rows_at at(a, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, a, key); };
-    const int slices = (int)lathe_times(a.k_count, TERMS), warp = (int)threadIdx.x / 32;
-    const int group = warp / 4 * 64, first = warp * 16;
+    inner &c = a.template at<FIRSTS - 1>();
+    const typename Rows::rows_at at(c, m, BM);
+    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
+    const int warp = (int)threadIdx.x / 32, group = warp / 4 * 64, from = warp * 16;
     float *const gathered = reinterpret_cast<float *>(room + CHUNKS);
-    const typename Rows::rows_at own(a, m + first < a.m_count ? m + first : m, 16);
+    const typename Rows::rows_at own(c, m + from < c.m_count ? m + from : m, 16);
     rows_of rows;
-    typename rows_of::columns second = {};
+    typename rows_of::columns products = {};
     auto give_back = [&](unsigned long long *barrier) {
       if (threadIdx.x % 32 == 0)
         lathe_arrive(barrier);
@@ -92,62 +131,79 @@ struct lathe_fetched_stream {
       lathe_give_turn<THREADS>(0);
     int turn = 0;
     unsigned parity = 0;
-    for (size_t key = next(0); key < a.n_count; key = next(key + KEYS)) {
-      const uint4 *const keys = room + KEYS_AT + turn * SLICES * keys_slice::CHUNKS;
-      const uint4 *const values = room + VALUES_AT + turn * PARTS * values_slice::CHUNKS;
+    for (size_t key = next(0); key < c.n_count; key = next(key + KEYS)) {
       typename rows_of::keys tile = {};
-      lathe_await_phase(&r.full[0][turn], parity);
-      lathe_settle(tile[0]);
-      for (int slice = 0; slice < slices; slice++) {
-        lathe_begin_mma();
+      lathe_each<FIRSTS>([&](auto nth) {
+        constexpr int N = decltype(nth)::value;
+        using S = first<N>;
+        const uint4 *const keys = keys_of(room, N, turn);
+        lathe_await_phase(&r.full[N][turn], parity);
+        lathe_settle(tile[N][0]);
+        for (int slice = 0; slice < slices_of(a.template at<N>().k_count); slice++) {
+          lathe_begin_mma();
 #pragma unroll
-        for (int term = 0; term < TERMS; term += STEP)
-          lathe_group_mma<KEYS, First::A_ALONG_K, First::B_ALONG_K>(
-              (const element *)nullptr, tile[0],
-              room + slice * rows_slice::CHUNKS + rows_slice::line_of(group, term),
-              keys + slice * keys_slice::CHUNKS + keys_slice::line_of(0, term));
-        lathe_end_mma();
-      }
-      lathe_await_mma<0>(tile[0]);
-      give_back(&r.empty[0][turn]);
+          for (int term = 0; term < TERMS; term += STEP)
+            lathe_group_mma<KEYS, S::A_ALONG_K, S::B_ALONG_K>(
+                (const element *)nullptr, tile[N][0],
+                room + N * ROWS + slice * rows_slice<S>::CHUNKS +
+                    rows_slice<S>::line_of(group, term),
+                keys + slice * keys_slice<S>::CHUNKS + keys_slice<S>::line_of(0, term));
+          lathe_end_mma();
+        }
+      });
+      lathe_each<FIRSTS>([&](auto nth) {
+        constexpr int N = decltype(nth)::value;
+        lathe_await_mma<0>(tile[N][0]);
+        give_back(&r.empty[N][turn]);
+      });
       if (GROUPS == 2)
         lathe_await_turn<THREADS>(warp / 4);
-      rows.take(a, own, tile, second, m + first, key, m + BM <= a.m_count);
+      rows.take(c, own, tile, products, m + from, key, m + BM <= c.m_count);
       if (GROUPS == 2)
         lathe_give_turn<THREADS>(1 - warp / 4);
-      unsigned parts[KEYS / STEP][4];
+      lathe_each<LASTS>([&](auto nth) {
+        constexpr int N = decltype(nth)::value;
+        using S = last<N>;
+        const uint4 *const values = values_of(room, N, turn);
+        unsigned parts[KEYS / STEP][4];
 #pragma unroll
-      for (int term = 0; term < KEYS; term += STEP)
-        rows_of::template factor<element>(parts[term / STEP], tile, 0, term);
-      lathe_await_phase(&r.full[1][turn], parity);
-      lathe_settle(second[0]);
-      lathe_begin_mma();
+        for (int term = 0; term < KEYS; term += STEP)
+          rows_of::template factor<element>(parts[term / STEP], tile[N], 0, term);
+        lathe_await_phase(&r.full[FIRSTS + N][turn], parity);
+        lathe_settle(products[N][0]);
+        lathe_begin_mma();
 #pragma unroll
-      for (int term = 0; term < KEYS; term += STEP)
-        lathe_group_mma_of_threads<COLUMNS, Second::B_ALONG_K>(
-            (const element *)nullptr, second[0], parts[term / STEP],
-            values + term / TERMS * values_slice::CHUNKS + values_slice::line_of(0, term % TERMS));
-      lathe_end_mma();
-      lathe_await_mma<0>(second[0]);
-      give_back(&r.empty[1][turn]);
+        for (int term = 0; term < KEYS; term += STEP)
+          lathe_group_mma_of_threads<COLUMNS, S::B_ALONG_K>(
+              (const element *)nullptr, products[N][0], parts[term / STEP],
+              values + term / TERMS * values_slice<S>::CHUNKS +
+                  values_slice<S>::line_of(0, term % TERMS));
+        lathe_end_mma();
+        lathe_await_mma<0>(products[N][0]);
+        give_back(&r.empty[FIRSTS + N][turn]);
+      });
       turn ^= 1;
       parity ^= turn == 0;
     }
-    rows.merge(second, gathered + first * rows_of::GATHERED, a.n_count);
-    b.gathered = gathered;
-    b.first_m = m;
-    rows_of::finish(b, second, room + LINES_AT + warp * results::ROOM, m + first, n);
+    rows.merge(products, gathered + from * rows_of::GATHERED, c.n_count);
+    c.gathered = gathered;
+    c.first_m = m;
+    lathe_each<LASTS>([&](auto nth) {
+      auto &step = b.template at<decltype(nth)::value>();
+      step.gathered = gathered;
+      step.first_m = m;
+    });
+    rows_of::finish(c, b, products, room + LINES_AT + warp * results::ROOM, m + from, n);
   }
 
-  static __device__ __forceinline__ void run(const First &a, Second &b, uint4 *room, ring &r,
-                                             size_t m, size_t n, const lathe_map &map_rows,
-                                             const lathe_map &map_keys,
-                                             const lathe_map &map_values) {
+  static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room, ring &r, size_t m,
+                                             size_t n,
+                                             const lathe_map *const (&maps)[FIRSTS + ALL]) {
     r.open();
     if (threadIdx.x >= THREADS) {
       lathe_leave_registers<24>();
       if (threadIdx.x == THREADS)
-        fetch(a, b, room, r, m, n, map_rows, map_keys, map_values);
+        fetch(a, b, room, r, m, n, maps);
     } else {
       lathe_take_registers<240>();
       compute(a, b, room, r, m, n);

@@ -1,22 +1,25 @@
-/* stream_rows.h - what is gathered of rows between two products (stream.h, stream_tensor.h).
+/* stream_rows.h - what is gathered of rows between the products of a pass (stream.h, stream_tensor.h).
  *
- * A struct Rows says what:
- *   number, PEAK, POWERED           whether there is a peak, and whether the second's factor is below it
- *   RESULTS, SUMS                   how many numbers there are at a point, and sums over a row
- *   results(c, m, n, sums, there, to)   the numbers at points of the first product
+ * A pass has lists of steps: those whose results are at rows and columns, which are called keys, of which the last is the
+ * inner one; and those whose terms the keys are, which may be none. A struct Rows says what is between:
+ *   number, PEAK                    whether there is a peak
+ *   FIRSTS, RESULTS, SUMS, LASTS    how many results and numbers there are at a point, sums over a row, and products of keys
+ *   powered(last)                   whether the factor of one of these is below the peak
+ *   results(c, m, n, sums, there, to)   the numbers at points, of those of the first products; c: the inner step
  *   rows_at(c, m, rows)             where some rows lie along axes, of which masks are made
  *   skips(at, c, n, keys)           whether no key of a tile counts in any of these
  *   FREE, is_free(at, c, n, keys)   whether masks by places are told apart, and all keys of a tile count by them
  *   power(x, peak)                  e^(x - peak)
  *   scale(sums, by)                 makes the sums that are below a peak smaller
  *   take(sums, power, of)           adds the terms at a point
- *   factor(power, of)               the second product's factor there
- *   finish_rows(c, m)               stores the values of a row of the second product */
+ *   factor<LAST>(power, of)         the factor of one of the products of keys there
+ *   finish_rows(c, m)               stores the values of a row */
 #ifndef LATHE_STREAM_ROWS_H
 #define LATHE_STREAM_ROWS_H
 
 #include "../c/places.h"
 #include "kernel.h"
+#include "lists.h"
 
 template <typename N> static __device__ __forceinline__ N lathe_least(N a, N b) {
   return a < b ? a : b;

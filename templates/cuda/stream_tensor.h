@@ -1,9 +1,9 @@
-/* stream_tensor.h - two products and what is between them, by tensor cores: of factors that are elements of 16 bits as they
- * are in memory (tensor.h). What is between the products is rounded to such elements.
+/* stream_tensor.h - a pass of a stream by tensor cores: of factors that are elements of 16 bits as they are in memory
+ * (tensor.h). What comes to the products of keys is rounded to such elements.
  *
- * A block has some rows, all of whose terms stay in shared memory, and COLUMNS of the second product's columns. KEYS of the
- * first product's columns at a time are in shared memory or on their way there, two tiles in turn. A warp has whole rows, so
- * that it gathers them in registers, where sums of the first product become the second's left factor. */
+ * A block has some rows, all of whose terms stay in shared memory, and COLUMNS of the columns of the products of keys. KEYS
+ * at a time are in shared memory or on their way there, two tiles in turn. A warp has whole rows, so that it gathers them in
+ * registers, where sums of the first products become the left factors of those of keys. */
 #ifndef LATHE_STREAM_TENSOR_H
 #define LATHE_STREAM_TENSOR_H
 
@@ -12,13 +12,17 @@
 #include "tensor_results.h"
 
 /* What a warp has of its rows: tiles of 16 rows and 8 keys, of which threads have what they have of mma's sums. LAST: tiles
- * of the second product's columns. */
+ * of a product's columns. A point's numbers, and then its factors, are in place of its sums. */
 template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tensor_rows {
-  typedef float keys[TILES][TILES_KEYS][4];
-  typedef float columns[TILES][LAST][4];
+  static constexpr int FIRSTS = Rows::FIRSTS, LASTS = Rows::LASTS;
+  static constexpr int PLACES = lathe_most_of(FIRSTS, Rows::RESULTS, LASTS);
+  typedef float sums_of_keys[TILES][TILES_KEYS][4];
+  typedef sums_of_keys keys[PLACES];
+  typedef float sums_of_columns[TILES][LAST][4];
+  typedef sums_of_columns columns[LASTS > 0 ? LASTS : 1];
   static constexpr int KEYS = TILES_KEYS * 8, SUMS = Rows::SUMS > 0 ? Rows::SUMS : 1;
+  static constexpr int RESULTS = Rows::RESULTS > 0 ? Rows::RESULTS : 1;
   static constexpr int GATHERED = Rows::SUMS + (Rows::PEAK ? 1 : 0);
-  static_assert(Rows::RESULTS <= 1, "there is one number at a point, in place of the sum");
 
   /* Of each of a thread's rows, its share of the keys. */
   float peak[TILES][2], sums[TILES][2][SUMS];
@@ -41,39 +45,55 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     return tile * 8 + (int)threadIdx.x % 4 * 2;
   }
 
+  /* What the number of a point is that is not there. */
+  static __device__ __forceinline__ float nothing(int of) {
+    return Rows::PEAK && of == 0 ? -INFINITY : 0;
+  }
+
   /* What follows of sums from row m on, in their place. WHOLE: all rows and keys are there; FREE: and count. */
-  template <bool WHOLE, bool FREE, typename First>
-  static __device__ __forceinline__ void follow(const First &a, keys &tile, size_t m, size_t key) {
+  template <bool WHOLE, bool FREE, typename Inner>
+  static __device__ __forceinline__ void follow(const Inner &a, keys &tile, size_t m, size_t key) {
 #pragma unroll
     for (int i = 0; i < TILES; i++)
 #pragma unroll
-      for (int half = 0; half < 2; half++)
+      for (int j = 0; j < TILES_KEYS; j++)
 #pragma unroll
-        for (int j = 0; j < TILES_KEYS; j++) {
-          float *const at = &tile[i][j][half * 2];
+        for (int half = 0; half < 2; half++) {
           const size_t row = m + row_of(i, half), column = key + column_of(j);
           const long long there = (long long)a.n_count - (long long)column;
-          const float two[2] = {at[0], at[1]}, nothing = Rows::PEAK ? -INFINITY : 0;
-          float to[1][2] = {{nothing, nothing}};
+          float two[FIRSTS][2], to[RESULTS][2];
+#pragma unroll
+          for (int of = 0; of < FIRSTS; of++)
+#pragma unroll
+            for (int nth = 0; nth < 2; nth++)
+              two[of][nth] = tile[of][i][j][half * 2 + nth];
+#pragma unroll
+          for (int of = 0; of < RESULTS; of++)
+            to[of][0] = to[of][1] = nothing(of);
           if (WHOLE || (row < a.m_count && there > 0))
             Rows::template results<FREE>(a, row, column, two, there, to);
-          at[0] = to[0][0];
-          at[1] = WHOLE || there > 1 ? to[0][1] : nothing;
+#pragma unroll
+          for (int of = 0; of < RESULTS; of++) {
+            tile[of][i][j][half * 2] = to[of][0];
+            tile[of][i][j][half * 2 + 1] = WHOLE || there > 1 ? to[of][1] : nothing(of);
+          }
         }
   }
 
-  /* Makes sums of the second product smaller, of one row. */
-  static __device__ __forceinline__ void shrink(columns &second, int i, int half, float by) {
+  /* Makes sums of a row's products that are below a peak smaller. */
+  static __device__ __forceinline__ void shrink(columns &sums, int i, int half, float by) {
 #pragma unroll
-    for (int j = 0; j < LAST && Rows::POWERED; j++) {
-      second[i][j][half * 2] *= by;
-      second[i][j][half * 2 + 1] *= by;
-    }
+    for (int last = 0; last < LASTS; last++)
+#pragma unroll
+      for (int j = 0; j < LAST && Rows::powered(last); j++) {
+        sums[last][i][j][half * 2] *= by;
+        sums[last][i][j][half * 2 + 1] *= by;
+      }
   }
 
-  /* Gathers `there` keys, and leaves the second product's factor in place of their numbers. WHOLE: that is all of them. */
+  /* Gathers `there` keys, and leaves factors of their products in place of their numbers. WHOLE: that is all of them. */
   template <bool WHOLE>
-  __device__ __forceinline__ void gather(keys &tile, columns &second, int there) {
+  __device__ __forceinline__ void gather(keys &tile, columns &products, int there) {
 #pragma unroll
     for (int i = 0; i < TILES; i++)
 #pragma unroll
@@ -82,51 +102,56 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
           float mine = peak[i][half];
 #pragma unroll
           for (int j = 0; j < TILES_KEYS; j++)
-            mine =
-                lathe_peak_of(mine, lathe_peak_of(tile[i][j][half * 2], tile[i][j][half * 2 + 1]));
+            mine = lathe_peak_of(
+                mine, lathe_peak_of(tile[0][i][j][half * 2], tile[0][i][j][half * 2 + 1]));
 #pragma unroll
           for (int lanes = 1; lanes < 4; lanes *= 2)
             mine = lathe_peak_of(mine, __shfl_xor_sync(0xffffffff, mine, lanes));
           const float by = lathe_shrink_near(peak[i][half], mine);
           Rows::scale(sums[i][half], by);
           peak[i][half] = mine;
-          shrink(second, i, half, by);
+          shrink(products, i, half, by);
         }
         const float below = lathe_peak_below(peak[i][half]) * LATHE_LOG2_E;
 #pragma unroll
         for (int j = 0; j < TILES_KEYS; j++)
 #pragma unroll
           for (int nth = 0; nth < 2; nth++) {
-            float &at = tile[i][j][half * 2 + nth];
-            const float of[1] = {at};
+            float of[RESULTS];
+#pragma unroll
+            for (int result = 0; result < RESULTS; result++)
+              of[result] = tile[result][i][j][half * 2 + nth];
             const float power = Rows::PEAK ? lathe_power_near(of[0], below) : 1.0f;
             const bool is_there = WHOLE || column_of(j) + nth < there;
             if (is_there)
               Rows::take(sums[i][half], power, of);
-            at = is_there ? Rows::factor(power, of) : 0;
+            lathe_each<LASTS>([&](auto last) {
+              constexpr int N = decltype(last)::value;
+              tile[N][i][j][half * 2 + nth] = is_there ? Rows::template factor<N>(power, of) : 0;
+            });
           }
       }
   }
 
   /* Takes the sums of a tile of keys. at: where the rows from m on are; whole: whether all of them are there. */
-  template <typename First>
-  __device__ __forceinline__ void take(const First &a, const typename Rows::rows_at &at, keys &tile,
-                                       columns &second, size_t m, size_t key, bool whole) {
+  template <typename Inner>
+  __device__ __forceinline__ void take(const Inner &a, const typename Rows::rows_at &at, keys &tile,
+                                       columns &products, size_t m, size_t key, bool whole) {
     if (whole && key + KEYS <= a.n_count) {
       if (Rows::FREE && Rows::is_free(at, a, key, KEYS))
         follow<true, true>(a, tile, m, key);
       else
         follow<true, false>(a, tile, m, key);
-      gather<true>(tile, second, KEYS);
+      gather<true>(tile, products, KEYS);
     } else {
       follow<false, false>(a, tile, m, key);
-      gather<false>(tile, second, a.n_count - key < KEYS ? (int)(a.n_count - key) : KEYS);
+      gather<false>(tile, products, a.n_count - key < KEYS ? (int)(a.n_count - key) : KEYS);
     }
   }
 
-  /* The left factor of 16 terms of the second product, of tile i: neighbours rounded to elements. */
+  /* The left factor of 16 keys, of tile i: neighbours rounded to elements. */
   template <typename T>
-  static __device__ __forceinline__ void factor(unsigned (&to)[4], const keys &tile, int i,
+  static __device__ __forceinline__ void factor(unsigned (&to)[4], const sums_of_keys &tile, int i,
                                                 int term) {
 #pragma unroll
     for (int nth = 0; nth < 4; nth++) {
@@ -135,9 +160,9 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     }
   }
 
-  /* What was gathered of the rows, of all threads that have a share; and the second product's sums with what they are
-   * multiplied by in the end. all: keys. */
-  __device__ __forceinline__ void merge(columns &second, float *gathered, size_t all) {
+  /* What was gathered of the rows, of all threads that have a share; and sums of products with what they are multiplied by
+   * in the end. all: keys. */
+  __device__ __forceinline__ void merge(columns &products, float *gathered, size_t all) {
 #pragma unroll
     for (int i = 0; i < TILES; i++)
 #pragma unroll
@@ -158,124 +183,180 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
             to[GATHERED - Rows::SUMS + of] = sum;
         }
         if (Rows::PEAK)
-          shrink(second, i, half, lost);
+          shrink(products, i, half, lost);
       }
     __syncwarp();
   }
 
   /* Stores the results of the warp's rows, from m and n on. lines: shared memory of the warp's own. */
-  template <typename Second>
-  static __device__ __forceinline__ void finish(const Second &b, const columns &second,
-                                                uint4 *lines, size_t m, size_t n) {
-    for (size_t row = threadIdx.x % 32; n == 0 && row < TILES * 16 && m + row < b.m_count;
+  template <typename Inner, typename Lasts>
+  static __device__ __forceinline__ void finish(const Inner &a, const Lasts &b,
+                                                const columns &products, uint4 *lines, size_t m,
+                                                size_t n) {
+    for (size_t row = threadIdx.x % 32; n == 0 && row < TILES * 16 && m + row < a.m_count;
          row += 32)
-      Rows::finish_rows(b, m + row);
+      Rows::finish_rows(a, m + row);
+    lathe_each<LASTS>([&](auto last) {
+      constexpr int N = decltype(last)::value;
 #pragma unroll
-    for (int i = 0; i < TILES; i++)
-      lathe_results_of_warp<LAST * 8>::template finish<false>(b, second[i], lines, m + i * 16, n,
-                                                              0);
+      for (int i = 0; i < TILES; i++)
+        lathe_results_of_warp<LAST * 8>::template finish<false>(b.template at<N>(), products[N][i],
+                                                                lines, m + i * 16, n, 0);
+    });
   }
 };
 
-/* By mma.sync, of factors that the threads copy: a block of WARPS * 32 rows, of up to DEPTH terms. */
-template <typename First, typename Second, typename Rows, int WARPS, int DEPTH, int COLUMNS>
-struct lathe_tensor_stream {
-  using element = typename First::element;
-  static constexpr int KEYS = 64, BM = WARPS * 32, TERMS = 64, SLICES = DEPTH / TERMS;
-  using first_sums = lathe_tensor_sums<First, BM, KEYS, 32, KEYS, 2>;
-  using rows_of = lathe_tensor_rows<Rows, 2, KEYS / 8, COLUMNS / 8>;
-  using rows_slice = typename first_sums::slice_a;
-  using keys_slice = typename first_sums::slice_b;
-  using values_slice = lathe_slice<element, COLUMNS, Second::B_ALONG_K, WARPS * 32>;
-  static constexpr int CHUNKS =
-      SLICES * (rows_slice::CHUNKS + 2 * keys_slice::CHUNKS) + 2 * values_slice::CHUNKS;
+/* By mma.sync, of factors that the threads copy: a block of WARPS * TILES * 16 rows, of up to DEPTH terms. */
+template <typename Firsts, typename Lasts, typename Rows, int WARPS, int TILES, int DEPTH,
+          int COLUMNS>
+struct lathe_tensor_stream;
+
+template <typename... First, typename... Last, typename Rows, int WARPS, int TILES, int DEPTH,
+          int COLUMNS>
+struct lathe_tensor_stream<lathe_list<First...>, lathe_list<Last...>, Rows, WARPS, TILES, DEPTH,
+                           COLUMNS> {
+  using firsts = lathe_list<First...>;
+  using lasts = lathe_list<Last...>;
+  static constexpr int FIRSTS = Rows::FIRSTS, LASTS = Rows::LASTS;
+  using inner = typename lathe_type_at<FIRSTS - 1, firsts>::type;
+  using element = typename inner::element;
+  static constexpr int KEYS = 64, BM = WARPS * TILES * 16, TERMS = 64, SLICES = DEPTH / TERMS;
+  template <typename Step>
+  using first_sums = lathe_tensor_sums<Step, BM, KEYS, TILES * 16, KEYS, 2>;
+  template <typename Step>
+  using values_slice = lathe_slice<element, COLUMNS, Step::B_ALONG_K, WARPS * 32>;
+  using rows_of = lathe_tensor_rows<Rows, TILES, KEYS / 8, COLUMNS / 8>;
+  static constexpr int ROWS_CHUNKS = first_sums<inner>::slice_a::CHUNKS * SLICES;
+  static constexpr int KEYS_CHUNKS = first_sums<inner>::slice_b::CHUNKS * SLICES;
+  static constexpr int VALUES_CHUNKS = COLUMNS * 8; /* of 64 keys, 128 bytes of each column */
+  static constexpr int KEYS_AT = FIRSTS * ROWS_CHUNKS,
+                       VALUES_AT = KEYS_AT + 2 * FIRSTS * KEYS_CHUNKS;
+  static constexpr int CHUNKS = VALUES_AT + 2 * LASTS * VALUES_CHUNKS;
   static constexpr int BYTES = CHUNKS * 16 + BM * rows_of::GATHERED * 4;
 
   /* Adds the products of a tile's keys. */
-  static __device__ __forceinline__ void multiply(const typename rows_of::keys &tile,
-                                                  typename rows_of::columns &second,
+  template <typename Step>
+  static __device__ __forceinline__ void multiply(const typename rows_of::sums_of_keys &tile,
+                                                  typename rows_of::sums_of_columns &sums,
                                                   const uint4 *values) {
 #pragma unroll
     for (int k = 0; k < KEYS; k += 16) {
-      unsigned a[2][4];
+      unsigned a[TILES][4];
 #pragma unroll
-      for (int i = 0; i < 2; i++)
+      for (int i = 0; i < TILES; i++)
         rows_of::template factor<element>(a[i], tile, i, k);
 #pragma unroll
       for (int j = 0; j < COLUMNS / 8; j += 2) {
         unsigned b[4];
-        values_slice::template load<false>(b, values, j * 8, k);
+        values_slice<Step>::template load<false>(b, values, j * 8, k);
 #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          lathe_mma((const element *)nullptr, second[i][j], a[i], b[0], b[1]);
-          lathe_mma((const element *)nullptr, second[i][j + 1], a[i], b[2], b[3]);
+        for (int i = 0; i < TILES; i++) {
+          lathe_mma((const element *)nullptr, sums[i][j], a[i], b[0], b[1]);
+          lathe_mma((const element *)nullptr, sums[i][j + 1], a[i], b[2], b[3]);
         }
       }
     }
   }
 
-  static __device__ __forceinline__ void run(const First &a, Second &b, uint4 *room, size_t m,
-                                             size_t n) {
-    uint4 *const keys = room + SLICES * rows_slice::CHUNKS, *const values =
-                                                                keys +
-                                                                2 * SLICES * keys_slice::CHUNKS;
+  static __device__ __forceinline__ int slices_of(size_t terms) {
+    return (int)lathe_times(terms, TERMS);
+  }
+
+  static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room, size_t m, size_t n) {
+    auto &c = a.template at<FIRSTS - 1>();
     float *const gathered = reinterpret_cast<float *>(room + CHUNKS);
-    const int slices = (int)lathe_times(a.k_count, TERMS), first = first_sums::first_m();
-    const int columns = b.n_count - n < COLUMNS ? (int)(b.n_count - n) : COLUMNS;
-    auto terms_of = [&](int slice) { return (int)a.k_count - slice * TERMS; };
+    const int first = first_sums<inner>::first_m();
     auto keys_from = [&](size_t key) {
-      return a.n_count - key < KEYS ? (int)(a.n_count - key) : KEYS;
+      return c.n_count - key < KEYS ? (int)(c.n_count - key) : KEYS;
+    };
+    auto keys_of = [&](int nth, int turn) {
+      return room + KEYS_AT + (turn * FIRSTS + nth) * KEYS_CHUNKS;
+    };
+    auto values_of = [&](int nth, int turn) {
+      return room + VALUES_AT + (turn * LASTS + nth) * VALUES_CHUNKS;
     };
     auto copy_keys = [&](size_t key, int turn) {
-      for (int slice = 0; slice < slices && key < a.n_count; slice++)
-        keys_slice::copy(
-            keys + (turn * SLICES + slice) * keys_slice::CHUNKS,
-            [&](int row, int term) { return a.from_b(key + row, slice * TERMS + term); },
-            keys_from(key), terms_of(slice), a.whole_b);
+      lathe_each<FIRSTS>([&](auto nth) {
+        constexpr int N = decltype(nth)::value;
+        const auto &step = a.template at<N>();
+        using slice = typename first_sums<typename lathe_type_at<N, firsts>::type>::slice_b;
+        for (int at = 0; at < slices_of(step.k_count) && key < c.n_count; at++)
+          slice::copy(
+              keys_of(N, turn) + at * slice::CHUNKS,
+              [&](int row, int term) { return step.from_b(key + row, at * TERMS + term); },
+              keys_from(key), (int)step.k_count - at * TERMS, step.whole_b);
+      });
       lathe_end_group();
     };
     auto copy_values = [&](size_t key, int turn) {
-      if (key < a.n_count)
-        values_slice::copy(
-            values + turn * values_slice::CHUNKS,
-            [&](int row, int term) { return b.from_b(n + row, key + term); }, columns,
-            keys_from(key), b.whole_b);
+      lathe_each<LASTS>([&](auto nth) {
+        constexpr int N = decltype(nth)::value;
+        const auto &step = b.template at<N>();
+        const int columns = step.n_count < n             ? 0
+                            : step.n_count - n < COLUMNS ? (int)(step.n_count - n)
+                                                         : COLUMNS;
+        if (key < c.n_count)
+          values_slice<typename lathe_type_at<N, lasts>::type>::copy(
+              values_of(N, turn),
+              [&](int row, int term) { return step.from_b(n + row, key + term); }, columns,
+              keys_from(key), step.whole_b);
+      });
       lathe_end_group();
     };
     rows_of rows;
-    typename rows_of::columns second = {};
-    for (int slice = 0; slice < slices; slice++)
-      rows_slice::copy(
-          room + slice * rows_slice::CHUNKS,
-          [&](int row, int term) { return a.from_a(m + row, slice * TERMS + term); },
-          a.m_count - m < BM ? (int)(a.m_count - m) : BM, terms_of(slice), a.whole_a);
-    const typename Rows::rows_at at(a, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, a, key); };
-    const typename Rows::rows_at own(a, m + first < a.m_count ? m + first : m, 32);
+    typename rows_of::columns products = {};
+    lathe_each<FIRSTS>([&](auto nth) {
+      constexpr int N = decltype(nth)::value;
+      const auto &step = a.template at<N>();
+      using slice = typename first_sums<typename lathe_type_at<N, firsts>::type>::slice_a;
+      for (int at = 0; at < slices_of(step.k_count); at++)
+        slice::copy(
+            room + N * ROWS_CHUNKS + at * slice::CHUNKS,
+            [&](int row, int term) { return step.from_a(m + row, at * TERMS + term); },
+            c.m_count - m < BM ? (int)(c.m_count - m) : BM, (int)step.k_count - at * TERMS,
+            step.whole_a);
+    });
+    const typename Rows::rows_at at(c, m, BM);
+    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
+    const typename Rows::rows_at own(c, m + first < c.m_count ? m + first : m, TILES * 16);
     size_t key = next(0), following;
     copy_keys(key, 0);
     copy_values(key, 0);
-    for (int turn = 0; key < a.n_count; key = following, turn ^= 1) {
-      first_sums tile;
+    for (int turn = 0; key < c.n_count; key = following, turn ^= 1) {
+      typename rows_of::keys tile;
       following = next(key + KEYS);
       lathe_await_groups<1>();
       __syncthreads();
       copy_keys(following, turn ^ 1);
-      for (int slice = 0; slice < slices; slice++)
-        tile.multiply(room + slice * rows_slice::CHUNKS,
-                      keys + (turn * SLICES + slice) * keys_slice::CHUNKS);
-      rows.take(a, own, tile.sums, second, m + first, key, m + BM <= a.m_count);
+      lathe_each<FIRSTS>([&](auto nth) {
+        constexpr int N = decltype(nth)::value;
+        using sums_of = first_sums<typename lathe_type_at<N, firsts>::type>;
+        sums_of sums;
+        for (int at = 0; at < slices_of(a.template at<N>().k_count); at++)
+          sums.multiply(room + N * ROWS_CHUNKS + at * sums_of::slice_a::CHUNKS,
+                        keys_of(N, turn) + at * sums_of::slice_b::CHUNKS);
+        memcpy(tile[N], sums.sums, sizeof tile[N]);
+      });
+      rows.take(c, own, tile, products, m + first, key, m + BM <= c.m_count);
       lathe_await_groups<1>();
       __syncthreads();
       copy_values(following, turn ^ 1);
-      multiply(tile.sums, second, values + turn * values_slice::CHUNKS);
+      lathe_each<LASTS>([&](auto nth) {
+        constexpr int N = decltype(nth)::value;
+        multiply<typename lathe_type_at<N, lasts>::type>(tile[N], products[N], values_of(N, turn));
+      });
     }
     lathe_await_groups<0>();
     __syncthreads();
-    rows.merge(second, gathered + first * rows_of::GATHERED, a.n_count);
-    b.gathered = gathered;
-    b.first_m = m;
-    rows_of::finish(b, second, room + threadIdx.x / 32 * lathe_results_of_warp<COLUMNS>::ROOM,
+    rows.merge(products, gathered + first * rows_of::GATHERED, c.n_count);
+    c.gathered = gathered;
+    c.first_m = m;
+    lathe_each<LASTS>([&](auto nth) {
+      auto &step = b.template at<decltype(nth)::value>();
+      step.gathered = gathered;
+      step.first_m = m;
+    });
+    rows_of::finish(c, b, products, room + threadIdx.x / 32 * lathe_results_of_warp<COLUMNS>::ROOM,
                     m + first, n);
   }
 };

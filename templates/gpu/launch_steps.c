@@ -26,9 +26,18 @@
 //@   return #list > 0 and table.concat(list, " + ") or "0"
 //@ end
 
+//@ -- The columns of a step's matrices: the most of those that a block has tiles of.
+//@ local function columns(of)
+//@   local most = product(of.n)
+//@   for _, other in ipairs(of.columns or {}) do
+//@     most = ("lathe_most(%s, %s)"):format(most, product(other))
+//@   end
+//@   return most
+//@ end
+
 //@ -- What a step's tiles are of: its own matrices, and those whose tiles the same launch makes.
 //@ local function matrices(of)
-        {$(product(of.m)), $(product(of.n)), $(product(of.matrices))},
+        {$(product(of.m)), $(columns(of)), $(product(of.matrices))},
 //@ end
 
 //@ -- A cut as C's lathe_cut has it, with the kernels' names.
@@ -41,6 +50,7 @@
 //@ for s, step in ipairs(shape.steps) do
 //@ for c, cut in ipairs(step.cuts) do
 //@ if cut.maps then
+_Static_assert($(#cut.maps) <= LATHE_MAX_MAPS, "a launch has room for that many maps");
 static const lathe_tensor_map $name$_maps$s$_$c$[] = {
 //@ for _, map in ipairs(cut.maps) do
     {$map.operand$$(fields(map, "operand"))},

@@ -15,6 +15,10 @@ static inline size_t lathe_upwards(size_t count, size_t each) {
   return lathe_times(count, each) * each;
 }
 
+static inline size_t lathe_most(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
 /* ---- points and rows ------------------------------------------------------------------------- */
 
 /* A call whose kernels go over points, or over rows of points. Its function sets what comes first. */

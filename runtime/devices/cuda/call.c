@@ -235,9 +235,11 @@ static CUresult launch(const void *argument, int nth) {
   const lathe_op *op = c->remote.head.variant->op;
   lathe_args args = is_other(c, nth) ? c->other_args : c->args;
   CUtensorMap maps[LATHE_MAX_MAPS] = {0};
-  void *parameters[] = {&args, &maps[0], &maps[1], &maps[2]};
+  void *parameters[1 + LATHE_MAX_MAPS] = {&args};
   CUresult error = 0;
 
+  for (int i = 0; i < LATHE_MAX_MAPS; i++)
+    parameters[1 + i] = &maps[i];
   nth %= c->sets;
   for (int o = 0; o < op->noperands && nth > 0; o++)
     args.buf[o] = pointer_to(copy_of(c, device_home(&c->remote.head, o), nth));

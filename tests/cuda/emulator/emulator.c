@@ -36,15 +36,16 @@ enum {
       192, /* bytes that a stack begins below the one before, lest all share a few lines of the caches */
   MOST_COPIES = 256, /* that a thread has begun */
   MOST_PRODUCTS = 32,
-  MULTIPROCESSORS = 4,     /* few, so that small sizes have more rows than that */
+  MULTIPROCESSORS = 4,       /* few, so that small sizes have more rows than that */
   UNASKED = (48 << 10) - 64, /* bytes beside the shared memory that a kernel has by itself */
-  MOST_ROUNDS = 1 << 20,   /* that a thread waits for a phase */
-  ERROR_UNSUPPORTED = 801, /* CUDA_ERROR_NOT_SUPPORTED */
+  MOST_ROUNDS = 1 << 20,     /* that a thread waits for a phase */
+  ERROR_UNSUPPORTED = 801,   /* CUDA_ERROR_NOT_SUPPORTED */
 };
 
-/* Those that have no maps do not look for them. */
-typedef void kernel_fn(lathe_args args, emulator_map first, emulator_map second,
-                       emulator_map third);
+/* Those that have fewer maps do not look for the others. */
+typedef void kernel_fn(lathe_args args, emulator_map, emulator_map, emulator_map, emulator_map,
+                       emulator_map, emulator_map);
+_Static_assert(LATHE_MAX_MAPS == 6, "a kernel is given as many");
 
 /* Where a fiber goes on, by the compiler's own setjmp: it keeps next to nothing, and C's costs as much as all else. */
 typedef void *place_in_code[5];
@@ -175,7 +176,8 @@ static void run_fiber(void) {
   const unsigned nth = w->running;
 
   for (;;) {
-    w->in->of->kernel(w->in->of->args, w->in->of->maps[0], w->in->of->maps[1], w->in->of->maps[2]);
+    const emulator_map *maps = w->in->of->maps;
+    w->in->of->kernel(w->in->of->args, maps[0], maps[1], maps[2], maps[3], maps[4], maps[5]);
     w->fibers[nth].ended = true;
     leave(&w->block);
     leave(&w->warp[nth / WARP]);
@@ -534,8 +536,8 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
   for (int i = 0; i < LATHE_MAX_MAPS; i++)
     memcpy(&l.maps[i], parameters[1 + i], sizeof l.maps[i]);
   if (l.clusters == 0 || l.threads.x * l.threads.y * l.threads.z == 0 ||
-      config->shared > f->shared || cluster > MOST_CLUSTER ||
-      config->grid[0] % cluster != 0 || l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
+      config->shared > f->shared || cluster > MOST_CLUSTER || config->grid[0] % cluster != 0 ||
+      l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
     return fake_state = CUDA_ERROR_ILLEGAL_ADDRESS;
   run_launch(&l);
   return fake_state;
