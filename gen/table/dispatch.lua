@@ -66,8 +66,11 @@ local function op_row(out, op, index_of)
   local name = op.name
   local f64, wide = "NULL", "NULL"
   if not op.left_out then
-    f64, wide = sources.reference_name(op, "f64"), sources.reference_name(op, "wide")
-    out[#out + 1] = string.format("extern lathe_fn %s, %s;", f64, wide)
+    local names = sources.references(op)
+    f64, wide = names.f64, names.wide or wide
+    for _, reference in text.sorted_pairs(names) do
+      out[#out + 1] = string.format("extern lathe_fn %s;", reference)
+    end
   end
   local share = op.masked ~= 0 and not op.left_out and name .. "_share" or "NULL"
   if share ~= "NULL" then

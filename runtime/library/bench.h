@@ -63,10 +63,11 @@ struct lathe_bench {
   unsigned masked;
   lathe_cost *share;
   /* References in higher precision. Floating operands are arrays of double (f64) or long double (wide, for checking f64
-   * itself); after the operands comes one more buffer for each floating output, in order, which takes its magnitude,
-   * and three for each output among the rounded terms: the indexes asked about, their terms (NaN for none), and the
-   * terms' magnitudes. Inputs are as they are in memory; one written by hand, of an op without a template, has them
-   * as numbers too, and is asked for all at once. Others are asked in parts: reference.h. */
+   * itself; null where none of that is built); after the operands comes one more buffer for each floating output, in
+   * order, which takes its magnitude, and three for each output among the rounded terms: the indexes asked about, their
+   * terms (NaN for none), and the terms' magnitudes. Inputs are as they are in memory; one written by hand, of an op
+   * without a template, has them as numbers too, and is asked for all at once. Others are asked in parts: reference.h.
+   */
   lathe_fn *reference_f64, *reference_wide;
 };
 
