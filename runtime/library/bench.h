@@ -49,8 +49,8 @@ struct lathe_bench {
   const lathe_peer *peers;
   const lathe_compared *compared; /* the first with all others */
   bool any_zero_sign;             /* +0 and -0 are equally right */
-  unsigned
-      rounded_terms; /* a bit for each operand: an index of terms that are rounded; see judge.h */
+  /* A bit for each operand: an index of terms that are rounded, see judge.h; what an extreme of several points is in. */
+  unsigned rounded_terms, extremes;
   /* The operation of the graph whose kernels may be furthest off by themselves, and by how many ulp of the type
    * computed in; null where all is exact. */
   const char *roughest;
