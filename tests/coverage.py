@@ -30,13 +30,13 @@ def ran(data):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    for data in build.glob("out/gen/*/*.gcda"):
+    for data in build.glob("out/gen/*/*__*.gcda"):
         data.unlink()
     checked = subprocess.run([build / "out/bench", "--check-only", "--in-process", *sys.argv[2:]],
                              capture_output=True, text=True)
     print(checked.stdout.strip().splitlines()[-1])
     left = 0
-    for data in sorted(build.glob("out/gen/*/*.gcda")):
+    for data in sorted(build.glob("out/gen/*/*__*.gcda")):
         source = data.with_suffix(".c")
         text = source.read_text().splitlines()
         counts = ran(data)

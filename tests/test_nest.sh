@@ -36,7 +36,7 @@ few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned
 
 prepare cpu
 configured_cpu() { # configured_cpu OPTION...
-  configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-vulkan --disable-cuda --disable-amx --disable-avx512 --disable-sse2 "$@"
+  configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --disable-vulkan --disable-cuda --disable-amx --disable-avx512 --disable-sse2 "$@"
 }
 by_cpu() { out/bench --backend cpu --dtype all --check-only "$@"; }
 is 'configures for processors' configured_cpu
@@ -78,10 +78,10 @@ is 'finds rounding errors that are lost' fault by_cpu c/nest.c 'carries = true;'
 if grep -q '^vulkan .* ready' "$tmp/backends"; then
   prepare vulkan
   configured_vulkan() { # configured_vulkan OPTION...
-    configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 --disable-sse2 \
+    configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 --disable-sse2 \
       --disable-scalar "$@"
   }
-  by_vulkan() { out/bench --backend vulkan --dtype all --check-only --timeout 300 "$@"; }
+  by_vulkan() { out/bench --backend vulkan --check-only --timeout 300 "$@"; }
   is 'configures for Vulkan' configured_vulkan
   is 'takes the runtime for Vulkan' reuse
   is 'builds kernels for Vulkan' ninja out/bench
@@ -110,7 +110,7 @@ fi
 
 if command -v "${CXX:-c++}" >/dev/null; then
   prepare cuda
-  by_cuda() { LD_LIBRARY_PATH=. out/bench --backend cuda --dtype all --check-only "$@"; }
+  by_cuda() { LD_LIBRARY_PATH=. out/bench --backend cuda --check-only "$@"; }
   is 'builds the driver' emulator_driver
   is 'configures for CUDA' configure_emulator --dtypes=f32
   is 'takes the runtime for CUDA' reuse

@@ -157,7 +157,7 @@ static void test_results_do_not_depend_on_threads(void **state) {
 
   (void)state;
   for (size_t k = 0; k < lathe_op_count; k++)
-    for (size_t t = 0; lathe_ops[k].bench->reference_f64 && t < COUNT(dtypes); t++)
+    for (size_t t = 0; t < COUNT(dtypes) && problem_has_reference(&lathe_ops[k], dtypes[t]); t++)
       for (size_t s = 0; s < COUNT(specials); s++) {
         const lathe_op *op = &lathe_ops[k];
         size_t dim[LATHE_MAX_DIMS];

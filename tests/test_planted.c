@@ -138,13 +138,14 @@ static const lathe_op sum = {
     .operands = to_number,
     .bench =
         &(const lathe_bench){.nbounds = 1, .bounds = &four_ulp, .reference_f64 = sum_reference}};
-static const lathe_op argmax = {.name = "argmax",
-                                .source = __FILE__,
-                                .ndim = 1,
-                                .dim = {"n"},
-                                .noperands = 2,
-                                .operands = to_index,
-                                .bench = &(const lathe_bench){.reference_f64 = argmax_reference}};
+static const lathe_op argmax = {
+    .name = "argmax",
+    .source = __FILE__,
+    .ndim = 1,
+    .dim = {"n"},
+    .noperands = 2,
+    .operands = to_index,
+    .bench = &(const lathe_bench){.extremes = 2, .reference_f64 = argmax_reference}};
 static const lathe_op row_argmax = {
     .name = "row_argmax",
     .source = __FILE__,
@@ -152,17 +153,17 @@ static const lathe_op row_argmax = {
     .dim = {"rows", "cols"},
     .noperands = 2,
     .operands = to_indexes,
-    .bench = &(const lathe_bench){.reference_f64 = row_argmax_reference}};
-static const lathe_op softmax = {.name = "softmax",
-                                 .source = __FILE__,
-                                 .ndim = 2,
-                                 .dim = {"rows", "cols"},
-                                 .noperands = 2,
-                                 .operands = matrices,
-                                 .in_place = true,
-                                 .bench = &(const lathe_bench){.nbounds = 1,
-                                                               .bounds = &four_ulp,
-                                                               .reference_f64 = softmax_reference}};
+    .bench = &(const lathe_bench){.extremes = 2, .reference_f64 = row_argmax_reference}};
+static const lathe_op softmax = {
+    .name = "softmax",
+    .source = __FILE__,
+    .ndim = 2,
+    .dim = {"rows", "cols"},
+    .noperands = 2,
+    .operands = matrices,
+    .in_place = true,
+    .bench = &(const lathe_bench){
+        .nbounds = 1, .bounds = &four_ulp, .extremes = 2, .reference_f64 = softmax_reference}};
 
 static const lathe_op product = {.name = "product",
                                  .source = __FILE__,

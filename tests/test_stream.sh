@@ -30,8 +30,9 @@ fault() {
 }
 grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40
 
-mkdir -p "$tmp/cpu/out" && cd "$tmp/cpu" || exit 1
-is 'configures for processors' configure CFLAGS=-O1 KERNEL_CFLAGS=-O1 --disable-vulkan --disable-cuda --disable-amx
+mkdir -p "$tmp/cpu/out" "$tmp/cpu_faults/out" && cd "$tmp/cpu" || exit 1
+configured_cpu() { configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --disable-vulkan --disable-cuda --disable-amx "$@"; }
+is 'configures for processors' configured_cpu
 is 'takes the runtime' reuse
 is 'builds kernels in C' ninja out/bench
 on_cpu() { out/bench --backend cpu "$@"; }
@@ -48,6 +49,9 @@ is 'is right in C without powers, and of keys that lie apart' right_on_cpu --op 
   --size s=70xt=540xd=24xe=40,s=9xt=70xd=72xe=136,s=3xt=20xd=2100xe=3
 is 'is right in C of special values' right_on_cpu --op causal,window --special nan,inf,zero,denormal \
   --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
+cd "$tmp/cpu_faults" || exit 1
+is 'configures for faults' configured_cpu --disable-avx512 --disable-sse2 --ops=causal,window,weighted --dtypes=f32,f16
+is 'takes the runtime for faults' reuse
 is 'finds sums that are not made smaller' fault on_cpu c/stream.c 'sums[(i + nth) * r->width + j] *= by;' ';' \
   --op weighted --dtype f32 --size s=20xt=600xd=24xe=40
 is 'finds a row whose last keys are not gathered' fault on_cpu c/stream.c '//@ vectors("keys", function(lanes)

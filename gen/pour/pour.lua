@@ -118,20 +118,20 @@ local function host_file(engine, scheduled, file, options, kernel_of)
   end)
 end
 
--- Both references of an op: in double, and in long double for checking double itself; and what masks by places leave.
+-- The references of an op, and what masks by places leave.
 local function reference_file(engine, op, reference, file, options)
   local c, expanded, prologue = require "lower_c", {}, nil
-  for i, dtype in ipairs { "f64", "wide" } do
-    local kernel = lower.kernel(c, "reference", dtype, sources.reference_name(op, dtype), reference.operands,
-      reference.program, op.dims)
+  for dtype, name in text.sorted_pairs(sources.references(op)) do
+    local kernel = lower.kernel(c, "reference", dtype, name, reference.operands, reference.program, op.dims)
     local function steps()
       return loops.plan(kernel, reference.values, reference.reads)
     end
-    expanded[i] = engine("templates/c/loops.c", { k = kernel, op = op, steps = steps, loops = loops, text = text })
+    expanded[#expanded + 1] = engine("templates/c/loops.c",
+      { k = kernel, op = op, steps = steps, loops = loops, text = text })
     prologue = prologue or kernel.prologue
     if dtype == "f64" and op.masked ~= 0 then
       local mask = lower_steps.by_places(kernel, op, { op.stream.mask }, "power")
-      expanded[3] = engine("templates/c/share.c", { k = kernel, op = op, mask = mask, text = text })
+      expanded[#expanded + 1] = engine("templates/c/share.c", { k = kernel, op = op, mask = mask, text = text })
       prologue[#prologue + 1] = '#include "scalar.h"'
     end
   end

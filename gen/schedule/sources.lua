@@ -3,9 +3,14 @@
 
 local sources = {}
 
--- The C name of an op's reference, "f64" or "wide".
-function sources.reference_name(op, dtype)
-  return op.name .. "_reference_" .. dtype
+-- The C names of an op's references: in double, f64; and where variants of f64 are wanted, which is double itself, in
+-- long double, wide.
+function sources.references(op)
+  local names = { f64 = op.name .. "_reference_f64" }
+  for _, v in ipairs(op.planned) do
+    names.wide = names.wide or v.dtype == "f64" and not v.left_out and op.name .. "_reference_wide" or nil
+  end
+  return names
 end
 
 -- The source files of an op, each path below the output folder:

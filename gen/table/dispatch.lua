@@ -66,8 +66,11 @@ local function op_row(out, op, index_of)
   local name = op.name
   local f64, wide = "NULL", "NULL"
   if not op.left_out then
-    f64, wide = sources.reference_name(op, "f64"), sources.reference_name(op, "wide")
-    out[#out + 1] = string.format("extern lathe_fn %s, %s;", f64, wide)
+    local names = sources.references(op)
+    f64, wide = names.f64, names.wide or wide
+    for _, reference in text.sorted_pairs(names) do
+      out[#out + 1] = string.format("extern lathe_fn %s;", reference)
+    end
   end
   local share = op.masked ~= 0 and not op.left_out and name .. "_share" or "NULL"
   if share ~= "NULL" then
@@ -82,9 +85,10 @@ local function op_row(out, op, index_of)
       end)), number(o.low), number(o.high), tostring(o.index and axes.indexes(o.along)[1] + 1 or 0),
     }
   end))
-  local rounded_terms = 0
+  local rounded_terms, extremes = 0, 0
   for i, o in ipairs(op.operands) do
     rounded_terms = rounded_terms | (o.rounded and 1 << i - 1 or 0)
+    extremes = extremes | (op.extremes[i - 1] and 1 << i - 1 or 0)
   end
   local scalars = array(out, "lathe_scalar", name .. "_scalars", text.map(op.scalars, function(s)
     return { text.c_string(s.name), number(s.value) }
@@ -123,7 +127,7 @@ static const lathe_bench %s_bench = {
   .npeers = %d, .peers = %s,
   .ncompared = %d, .compared = %s,
   .any_zero_sign = %s,
-  .rounded_terms = %d,
+  .rounded_terms = %d, .extremes = %d,
   .roughest = %s, .roughest_ulp = %s,
   .apart = %s,
   .masked = 0x%x, .share = %s,
@@ -131,7 +135,7 @@ static const lathe_bench %s_bench = {
   .reference_wide = %s,
 };
 ]], name, #op.sizes, sizes, #op.sets, sets, #op.dtypes, bounds, #op.peers, peers, #op.compared, compared,
-    tostring(op.any_zero_sign), rounded_terms, op.roughest and text.c_string(op.roughest) or "NULL",
+    tostring(op.any_zero_sign), rounded_terms, extremes, op.roughest and text.c_string(op.roughest) or "NULL",
     number(op.roughest_ulp), by_operand(op.apart), op.masked, share, f64, wide)
   return string.format([[
   {

@@ -310,8 +310,8 @@ local function added_in_order(sum)
 end
 
 -- What is added to the error of a stream's product over columns, { sum, factor, other }. `factor`, which comes of
--- tiles of other products, may be rounded to elements, or vanish where it is below what those tell from 0. Where it is 0, as a
--- mask makes it, the other factor may not be read, whatever that is.
+-- tiles of other products, may be rounded to elements, or vanish where it is below what those tell from 0. Where it
+-- is 0, as a mask makes it, the other factor may not be read, whatever that is.
 local function between(product)
   local by, least = expr.leaf("narrowed", "narrowed"), expr.leaf("vanishing", "vanishing")
   local off = by * rounded(product.sum[1]) + least / unit() * rounded(product.other)

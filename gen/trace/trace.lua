@@ -16,6 +16,7 @@ local graph_size = require "graph_size"
 local kind = require "kind"
 local magnitude = require "magnitude"
 local pattern = require "pattern"
+local reductions = require "reductions"
 local text = require "text"
 local types = require "types"
 
@@ -351,6 +352,17 @@ local function by_operand(op, find)
   return found
 end
 
+-- Whether an extreme of several points is in a value: it looks at one of them, wherever that is.
+local function has_extreme(value)
+  local found = false
+  expr.visit({ value.node }, function(node)
+    local scan = expr.scans(node)
+    local row = reductions[scan and scan.kind or node.op]
+    found = found or row ~= nil and row.better ~= nil
+  end)
+  return found
+end
+
 -- Checks what an op computes, and finds what follows from its graph.
 function trace.op(op)
   text.about(op)
@@ -365,6 +377,7 @@ function trace.op(op)
   op.work = expr.work(roots_of(op))
   op.masked = op.stream and op.stream.masked or 0
   op.apart = by_operand(op, apart.of)
+  op.extremes = by_operand(op, has_extreme)
   op.cut = cut.of(op, roots_of(op))
   op.roughest, op.roughest_ulp = magnitude.roughest(roots_of(op))
   op.column_reductions = count_column_reductions(op)

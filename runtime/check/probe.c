@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "library/bench.h"
 #include "library/dtype.h"
 #include "library/launch.h"
 #include "problem/random.h"
@@ -313,7 +314,7 @@ static void add_way(plan *p, const lathe_way *w, bool all) {
 /* Where launches depend on a row's length: on both sides of a limit of that; without one few, many and long rows, of
  * which partial results are merged. */
 static void add_limit(plan *p, const lathe_way *w) {
-  static const size_t larger[][2] = {{1, 65539}, {1, 262147}, {3, 16411}, {4099, 67}, {16411, 3}};
+  static const size_t larger[][2] = {{3, 16411}, {1, 65539}, {1, 262147}, {4099, 67}, {16411, 3}};
   const size_t limit = w->above[1], access = w->tile[0];
 
   for (size_t more = 0; more < 2 && limit > 0 && limit / access < UINT16_MAX; more++)
@@ -552,12 +553,12 @@ static check_result move_along(const peaks *k, unsigned ends, uint64_t seed, uns
   return (check_result){.verdict = CHECK_RIGHT};
 }
 
-/* Of an op whose outputs have fewer elements than its inputs: with one end of the ranges and another, until each output
- * has shown that it depends on each element. */
+/* Of outputs that extremes are in and that have fewer elements than the inputs: with one end of the ranges and another,
+ * until each has shown that it depends on each element. */
 static check_result try_peaks_of(device *on, const lathe_variant *v, uint64_t seed, trial *now) {
   static const unsigned ends[] = {0x0000, 0xffff, 0x5555, 0xaaaa};
   check_result r = {.verdict = CHECK_RIGHT};
-  unsigned left = 0;
+  unsigned left = v->op->bench->extremes;
   bool again = true;
   const trial shape = *now;
 
@@ -587,7 +588,6 @@ static check_result try_peaks_of(device *on, const lathe_variant *v, uint64_t se
       k.before[o] = malloc(p->bytes[o]);
       k.now[o] = malloc(p->bytes[o]);
       again = k.before[o] && k.now[o];
-      left |= i == 0 ? 1u << o : 0;
     }
     if (again && inputs > 0) {
       unsigned shown = left;
@@ -613,7 +613,7 @@ static check_result try_peaks(device *on, const lathe_variant *v, uint64_t seed,
   const int ndim = v->op->ndim, first = ndim > 3 ? ndim - 3 : 0;
   check_result r = {.verdict = CHECK_RIGHT};
 
-  for (int d = first; d < ndim; d++)
+  for (int d = first; v->op->bench->extremes && d < ndim; d++)
     for (size_t i = 0; i < count && r.verdict != CHECK_WRONG; i++) {
       *now = (trial){.dim = {1, 1, 1, 1, 1, 1, 1, 1}, .special = RANDOM_PEAK};
       for (int other = first; other < ndim; other++)

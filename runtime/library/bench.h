@@ -49,8 +49,8 @@ struct lathe_bench {
   const lathe_peer *peers;
   const lathe_compared *compared; /* the first with all others */
   bool any_zero_sign;             /* +0 and -0 are equally right */
-  unsigned
-      rounded_terms; /* a bit for each operand: an index of terms that are rounded; see judge.h */
+  /* A bit for each operand: an index of terms that are rounded, see judge.h; what an extreme of several points is in. */
+  unsigned rounded_terms, extremes;
   /* The operation of the graph whose kernels may be furthest off by themselves, and by how many ulp of the type
    * computed in; null where all is exact. */
   const char *roughest;
@@ -63,10 +63,11 @@ struct lathe_bench {
   unsigned masked;
   lathe_cost *share;
   /* References in higher precision. Floating operands are arrays of double (f64) or long double (wide, for checking f64
-   * itself); after the operands comes one more buffer for each floating output, in order, which takes its magnitude,
-   * and three for each output among the rounded terms: the indexes asked about, their terms (NaN for none), and the
-   * terms' magnitudes. Inputs are as they are in memory; one written by hand, of an op without a template, has them
-   * as numbers too, and is asked for all at once. Others are asked in parts: reference.h. */
+   * itself; null where none of that is built); after the operands comes one more buffer for each floating output, in
+   * order, which takes its magnitude, and three for each output among the rounded terms: the indexes asked about, their
+   * terms (NaN for none), and the terms' magnitudes. Inputs are as they are in memory; one written by hand, of an op
+   * without a template, has them as numbers too, and is asked for all at once. Others are asked in parts: reference.h.
+   */
   lathe_fn *reference_f64, *reference_wide;
 };
 

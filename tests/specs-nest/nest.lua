@@ -40,7 +40,8 @@ end)
 
 declare("transposed", { x = { "a", "b", "c" } }, { y = { "c", "a", "b" } }, function(x) return x end)
 
-declare("index_spread", { x = { "a", "b" } }, { y = { "a", "b" }, j = { "a", "b" }, i = { "b" } }, function(x)
+-- An index is gathered at each point that wants it: here along the axis of which the probe has few where it has many points.
+declare("index_spread", { x = { "a", "b" } }, { y = { "a", "b" }, j = { "a" }, i = { "a", "b" } }, function(x)
   return { y = x - min(x, "a"), j = argmin(x, "b"), i = argmax(x, "a") }
 end)
 
