@@ -3,7 +3,6 @@
  * between layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after the
  * other, so that their order is always the same; of many rows they carry their rounding errors along. */
 #include "contract.h"
-#include "dispatch.h"
 
 //@ end
 //@ local S = use "contract_step.c"
@@ -153,7 +152,7 @@ const lathe_way $v.name$_ways[] = {
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   const $v.name$_room r = $v.name$_measure(args);
-  $k.number$ *room = args->workspace;
+  $k.number$ *room = ($k.number$ *)args->workspace;
   const size_t batch = $batch$;
   //@ if has_totals then
   const size_t blocks = batch > $ROWS$ ? (batch + $(ROWS - 1)) / $ROWS$ : 1;

@@ -5,7 +5,6 @@
  * second product stay in the first caches. The largest power of a row may grow from block to block; what was gathered
  * before is made smaller then. The keys of a matrix are packed once, as contract.c packs a factor. Limited by arithmetic:
  * 2 * (terms + columns) operations for each row and key, and a power. */
-#include "dispatch.h"
 #include "stream.h"
 
 //@ end
@@ -251,7 +250,7 @@ static void $v.name$_multiply(const $v.name$_room *r, $k.number$ *room, const $k
     const size_t wide = keys - j < $NR$ ? keys - j : $NR$, vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
     const $k.number$ *panel = room + (key + j) * r->terms;
     for (size_t term = 0; term == 0 || term < r->terms; term += LATHE_TERMS)
-      $tile$[high - 1][vectors - 1][lanes < $L$](r->terms - term < LATHE_TERMS ? r->terms - term : LATHE_TERMS, rows + term * $MR$, 1, $MR$, panel + term * $NR$, $NR$, room + r->points + j, $KEYS$, term > 0, lanes);
+      $tile$[high - 1][vectors - 1][lanes < $L$](r->terms - term < LATHE_TERMS ? r->terms - term : (size_t)LATHE_TERMS, rows + term * $MR$, 1, $MR$, panel + term * $NR$, $NR$, room + r->points + j, $KEYS$, term > 0, lanes);
   }
 }
 
@@ -336,7 +335,7 @@ const lathe_way $v.name$_ways[] = {
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   const $v.name$_room r = $v.name$_measure(args);
-  $k.number$ *room = args->workspace;
+  $k.number$ *room = ($k.number$ *)args->workspace;
   size_t most;
   lathe_cut(&most, r.rows, $(TILES * MR), $MR$);
   //@ local given = {}
