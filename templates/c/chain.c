@@ -140,6 +140,7 @@ static void $own$(const $step.name$ *here, const $v.name$_room *r, $k.number$ *r
 
 //@ end
 //@ S.define_workspace(v)
+//@ if is_tried then
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
   //@ for i, step in ipairs(k.steps) do
@@ -149,6 +150,7 @@ const lathe_way $v.name$_ways[] = {
   {0},
 };
 
+//@ end
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   const $v.name$_room r = $v.name$_measure(args);

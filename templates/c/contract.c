@@ -222,6 +222,7 @@ double $v.name$_workspace(const size_t *dim) {
   return (double)($(S.bytes_of_temporaries())) + (double)most * sizeof($k.number$);
 }
 
+//@ if is_tried then
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
   //@ for _, step in ipairs(k.steps) do
@@ -247,6 +248,7 @@ const lathe_way $v.name$_ways[] = {
   {0},
 };
 
+//@ end
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   char *temporaries = (char *)args->workspace;

@@ -325,6 +325,7 @@ static void $v.name$_block(const $first.name$ *step1, const $second.name$ *step2
 }
 
 //@ S.define_workspace(v)
+//@ if is_tried then
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
   //@ S.way(first, { 0, 0, 0 }, { MR, NR }, { TILES * MR, KEYS, "LATHE_TERMS" })
@@ -332,6 +333,7 @@ const lathe_way $v.name$_ways[] = {
   {0},
 };
 
+//@ end
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   const $v.name$_room r = $v.name$_measure(args);
