@@ -10,7 +10,8 @@
 /* clang-format off */
 #define MODULES(ROW) \
   ROW(base, axes) ROW(base, text) ROW(base, types) \
-  ROW(command, cost) ROW(command, definitions) ROW(command, driver) ROW(command, show) \
+  ROW(command, cost) ROW(command, definitions) ROW(command, driver) ROW(command, export) \
+  ROW(command, show) \
   ROW(load, environment) ROW(load, guard) ROW(load, keys) ROW(load, limits) ROW(load, load) \
   ROW(load, names) ROW(load, operands) ROW(load, outside) ROW(load, schema) \
   ROW(load, sizes) \
@@ -22,7 +23,7 @@
   ROW(program, reads) ROW(program, reductions) ROW(program, reference) ROW(program, steps) ROW(program, stream) \
   ROW(schedule, backends) ROW(schedule, defaults) ROW(schedule, parts) \
   ROW(schedule, schedule) ROW(schedule, sources) ROW(schedule, variants) \
-  ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, instruction_sets) ROW(pour, launches) \
+  ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, headers) ROW(pour, instruction_sets) ROW(pour, interface) ROW(pour, launches) \
   ROW(pour, loops) ROW(pour, lower) ROW(pour, lower_c) ROW(pour, lower_cuda) ROW(pour, lower_glsl) \
   ROW(pour, lower_steps) ROW(pour, narrow) ROW(pour, operators) ROW(pour, points) \
   ROW(pour, pour) ROW(pour, ranges) ROW(pour, template) ROW(pour, vecmath) ROW(pour, wording) \

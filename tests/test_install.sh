@@ -34,6 +34,8 @@ for source in table.c own/own_reference.c own/own__scalar.c own/own__sse2.c; do
   # shellcheck disable=SC2046 # words
   is 'finds the headers' cc $(pkg-config --cflags lathe) -Wall -Werror -fsyntax-only "made/$source"
 done
+is 'exports' "$bin/lathe-gen" export own --out made
+is 'what needs no header' sh -c 'cc made/own.c made/own_test.c -lm -o made/tested && made/tested'
 cd - >/dev/null || exit 1
 
 is 'uninstalls' run uninstall

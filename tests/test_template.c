@@ -90,7 +90,7 @@ static void compiler_reports(const char *source, const char *expected) {
   run_result result = RUN(tree_root(), test_variable("LATHE_GEN"), "expand", "t");
   assert_string_equal(result.err, "");
   run_free(&result);
-  tree_write("lathe.h", "");
+  tree_write("call.h", "");
   tree_write("half.h", "");
   result = run_program(tree_root(),
                        (const char *const[]){"cc", "-I.", "-fsyntax-only", "-w", EXPANDED, NULL},

@@ -101,6 +101,15 @@ function text.contains(list, value)
   return false
 end
 
+-- What of a list is not in another one.
+function text.without(list, others)
+  local left = {}
+  for _, item in ipairs(list) do
+    left[#left + 1] = not text.contains(others, item) and item or nil
+  end
+  return left
+end
+
 -- The number of letters to add, drop or change to make b of a (Levenshtein).
 local function distance(a, b)
   local row = {}

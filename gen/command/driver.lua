@@ -4,6 +4,8 @@ local backends = require "backends"
 local cost = require "cost"
 local definitions = require "definitions"
 local edges = require "edges"
+local export = require "export"
+local instruction_sets = require "instruction_sets"
 local load_stage = require "load"
 local parts = require "parts"
 local names = require "names"
@@ -28,6 +30,7 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   lathe-gen [options] all               both, for every op
   lathe-gen [options] show OP...        print what the stages make of some ops: the graph, the passes over the data, how
                                         each kernel's work is cut, what a call launches
+  lathe-gen [options] export OP...      write C files of some ops that another program can take; see export --help
   lathe-gen [options] ops               list the ops that are built, a line each
   lathe-gen [options] size              count the kernels and kilobytes that all of it would be
   lathe-gen [options] cost              tell what was dear in the last build, by ninja's log
@@ -51,9 +54,27 @@ C that it makes includes lathe.h and the headers beside its templates; an instal
 a file for pkg-config that says where they are, and how to compile: cc $(pkg-config --cflags lathe) ...
 ]]
 
+local usage_of_export = [[
+lathe-gen export OP... writes C files that another program can take, and compile as C11 or C++17 with its own flags:
+
+  OP.h       the functions: one for each precision, with what they compute, how exact they are and what they return
+  OP.c       the kernels of all processors, of which a call takes the best that this one has; needs libc alone
+  OP_test.c  a program that holds OP.c against a reference in higher precision: cc OP.c OP_test.c -lm && ./a.out
+
+  --out DIR        where to write (.); files that are no such ones are left alone
+  --gradient       the gradients of the ops too, as OP_backward.h and so on
+  --dtypes LIST    these precisions, as in --dtypes f32,f16 (all that the op has)
+  --variants LIST  these variants, names or globs as out/bench --list-variants has them (those that dispatch may take)
+  --backend NAME   for this instruction set; may be given again (all, but for those that ops have by name alone)
+  --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
+  --src DIR        where specs/ is, with ops of your own; --spec FILE reads one spec alone
+
+  lathe-gen export softmax --dtypes f32 --gradient --out vendor
+]]
+
 local function parse(arguments)
   local options = {
-    src = ".", out = "out/gen", reasons = {}, line = true, processor = host.processor, words = {},
+    src = ".", reasons = {}, line = true, processor = host.processor, words = {},
   }
   local i = 1
   local function value()
@@ -93,6 +114,12 @@ local function parse(arguments)
       options.spec = value()
     elseif argument == "--stage" then
       options.stage = value()
+    elseif argument == "--variants" then
+      options.variants = value()
+    elseif argument == "--gradient" then
+      options.gradient = true
+    elseif argument == "--prefix" then
+      options.prefix = value()
     elseif argument == "--no-line" then
       options.line = false
     elseif argument == "--help" then
@@ -100,7 +127,7 @@ local function parse(arguments)
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
         { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--spec", "--stage",
-          "--no-line", "--help" }))
+          "--variants", "--gradient", "--prefix", "--no-line", "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -124,7 +151,8 @@ end
 -- Reads below the source folder, templates from where they are, and remembers what was read.
 local function recording_reader(src)
   local reads, seen = {}, {}
-  local roots = { templates = template_root(src) }
+  local root_of_templates = template_root(src)
+  local roots = { templates = root_of_templates, runtime = root_of_templates }
   local function path_of(path)
     local root = roots[string.match(path, "^[^/]*")] or src -- an include is read with few methods of strings
     return root == "." and path or root .. "/" .. path
@@ -246,7 +274,8 @@ local function named_ops(run, wanted, command)
     if not op then
       text.refuse("%s: unknown op '%s'%s", command, name, text.did_you_mean(name, text.sorted_keys(by_name)))
     elseif op.left_out then
-      text.refuse("%s: '%s' is %s", command, name, op.left_out)
+      local reason = command == "export" and op.left_out:gsub("by configure ", "by ") or op.left_out
+      text.refuse("%s: '%s' is %s", command, name, reason)
     end
     return op
   end)
@@ -314,6 +343,65 @@ local function show_some(options, words)
   io.write(table.concat(lines, "\n"), "\n")
 end
 
+-- The words that make the files of an op again.
+local function export_command(options, op)
+  local words = { "lathe-gen", "export", op.name }
+  for _, option in ipairs { "dtypes", "variants", "prefix" } do
+    if options[option] then
+      table.move({ "--" .. option, options[option] }, 1, 2, #words + 1, words)
+    end
+  end
+  for _, set in ipairs(options.asked and instruction_sets.rows or {}) do
+    if options.backends[set.name] then
+      table.move({ "--backend", set.name }, 1, 2, #words + 1, words)
+    end
+  end
+  return table.concat(text.map(words, text.shell_word), " ")
+end
+
+-- Every file is there before the first one is written.
+local function export_some(options, words)
+  local mark = "lathe-gen export "
+  if not text.is_name(options.prefix or "a") then
+    text.refuse("--prefix: expected %s, found %s", text.a_name, text.show(options.prefix))
+  end
+  options.processor, options.line, options.exported, options.asked = "any", false, true, options.backends
+  if not options.asked then
+    options.backends = {}
+    for _, set in ipairs(instruction_sets.rows) do
+      options.backends[set.name] = true
+    end
+  end
+  local run, files = prepare(options), {}
+  local ops = named_ops(run, words, "export")
+  for _, op in ipairs(options.gradient and run.all or {}) do
+    ops[#ops + 1] = text.contains(ops, op.forward) and not text.contains(ops, op) and op or nil
+  end
+  for _, op in ipairs(ops) do
+    export.choose(op, options.variants and parts.matcher(options.variants))
+    op.sources = sources.of(op)
+    local engine, poured, by_path = expander(run.reader, options), {}, {}
+    export.begin(op, by_path)
+    expand_op(op, engine, options, function(path, content)
+      poured[by_path[path]] = content
+    end)
+    export.op(engine, op, options.prefix or "", poured, function(name)
+      return run.reader.read("templates/c/" .. name) or run.reader.read("runtime/library/" .. name)
+        or text.fail(name, "expected this header beside templates/, in runtime/library")
+    end, export_command(options, op), function(path, content)
+      path = options.out .. "/" .. path
+      local old = host.files.read(path, largest_source << 4)
+      if old and not old:sub(1, 4096):find(mark, 1, true) then
+        text.fail(path, "expected a file of 'lathe-gen export' to be replaced, found another; move it away")
+      end
+      files[#files + 1] = { path = path, content = content }
+    end)
+  end
+  for _, file in ipairs(files) do
+    checked(host.files.write(file.path, file.content))
+  end
+end
+
 local function list_ops(options)
   for _, op in ipairs(prepare(options).ops) do
     if not op.left_out then
@@ -351,6 +439,8 @@ local commands = {
   index = { run = index, takes = "no word", least = 0, most = 0 },
   expand = { run = expand_some, takes = "the names of ops", least = 1, most = math.huge },
   all = { run = all, takes = "no word", least = 0, most = 0 },
+  export = { run = export_some, takes = "the names of ops", least = 1, most = math.huge, out = ".",
+    help = usage_of_export },
   show = { run = show_some, takes = "the names of ops", least = 1, most = math.huge },
   ops = { run = list_ops, takes = "no word", least = 0, most = 0 },
   size = { run = count_sources, takes = "no word", least = 0, most = 0 },
@@ -360,20 +450,22 @@ local commands = {
 
 local function run_command(...)
   local options = parse { ... }
-  if options.help then
-    io.write(usage)
-    return
-  end
   local name = table.remove(options.words, 1)
   local command = commands[name]
+  if options.help then
+    io.write(command and command.help or usage)
+    return
+  end
   if not command then
-    text.refuse("%s; expected index, expand OP..., all, show OP..., ops, size, cost or definitions FILE; see lathe-gen "
-      .. "--help", name and "unknown command " .. text.show(name) .. text.did_you_mean(name, text.sorted_keys(commands))
+    text.refuse("%s; expected index, expand OP..., all, show OP..., export OP..., ops, size, cost or definitions FILE; "
+      .. "see lathe-gen --help", name and "unknown command " .. text.show(name)
+      .. text.did_you_mean(name, text.sorted_keys(commands))
       or "no command")
   elseif #options.words < command.least or #options.words > command.most then
     text.refuse("%s: expected %s after it, found %s; see lathe-gen --help", name, command.takes,
       #options.words == 0 and "nothing" or "'" .. table.concat(options.words, " ") .. "'")
   end
+  options.out = options.out or command.out or "out/gen"
   command.run(options, options.words)
 end
 

@@ -75,11 +75,8 @@ end
 local function pointer(self, operand, i, offset)
   local ctype = self:element_type(operand)
   local const = operand.output and "" or "const "
-  if not offset then
-    return string.format("%s%s *%s = args->buf[%d];", const, ctype, operand.name, i - 1)
-  end
-  return string.format("%s%s *%s = (%s%s *)args->buf[%d] + %s;", const, ctype, operand.name, const, ctype,
-    i - 1, offset)
+  return string.format("%s%s *%s = (%s%s *)args->buf[%d]%s;", const, ctype, operand.name, const, ctype, i - 1,
+    offset and " + " .. offset or "")
 end
 
 -- Declares a pointer to the data of each operand (or each that is wanted), moved by offsets[place]
@@ -136,7 +133,7 @@ function c.setup(k)
     k.vector, k.mask = spelling.number, "bool"
     k.integer = spelling.bits and "uint" .. spelling.bits .. "_t"
   end
-  k.prologue = { '#include "lathe.h"', "#include " .. k:text "include" }
+  k.prologue = { '#include "call.h"', "#include " .. k:text "include" }
   if k.program.random then
     k.prologue[3] = '#include "philox.h"'
   end

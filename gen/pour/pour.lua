@@ -95,7 +95,7 @@ local function parts_file(engine, scheduled, file, options, kernel_of)
     begun[part.template] = true
     return engine("templates/" .. file.backend.language .. "/" .. part.template .. file.backend.extension, {
       k = kernel_of(part), op = op, part = part, first = first, shared = shared, variants = variants_of(of_part),
-      schedule = of_part,
+      schedule = of_part, is_tried = not options.exported,
     })
   end)
   local made = { path = named(file.path), lines = 0 }
@@ -118,10 +118,10 @@ local function host_file(engine, scheduled, file, options, kernel_of)
   end)
 end
 
--- The references of an op, and what masks by places leave.
+-- The references of an op, and what masks by places leave. Of a file that says which of them it has, these alone.
 local function reference_file(engine, op, reference, file, options)
   local c, expanded, prologue = require "lower_c", {}, nil
-  for dtype, name in text.sorted_pairs(sources.references(op)) do
+  for dtype, name in text.sorted_pairs(file.references or sources.references(op)) do
     local kernel = lower.kernel(c, "reference", dtype, name, reference.operands, reference.program, op.dims)
     local function steps()
       return loops.plan(kernel, reference.values, reference.reads)
@@ -129,7 +129,7 @@ local function reference_file(engine, op, reference, file, options)
     expanded[#expanded + 1] = engine("templates/c/loops.c",
       { k = kernel, op = op, steps = steps, loops = loops, text = text })
     prologue = prologue or kernel.prologue
-    if dtype == "f64" and op.masked ~= 0 then
+    if dtype == "f64" and op.masked ~= 0 and not file.references then
       local mask = lower_steps.by_places(kernel, op, { op.stream.mask }, "power")
       expanded[#expanded + 1] = engine("templates/c/share.c", { k = kernel, op = op, mask = mask, text = text })
       prologue[#prologue + 1] = '#include "scalar.h"'

@@ -41,7 +41,8 @@ end
 -- enabled, disabled, lacking, elsewhere }. apart: whether a spec must name it, for it has few templates, and its group
 -- and kind do not stand for it. enabled: a set of names, or nil for all. reasons: why some are off, by name, or by
 -- name:extension where a backend's compiler lacks one of its extensions; lacking is the reason by extension.
--- elsewhere: whether other processors than `processor` have it, so that specs may name it and no variants come of that.
+-- elsewhere: whether other processors than `processor` ("any": all of them) have it, so that specs may name it and no
+-- variants come of that.
 function backends.read(reader, enabled, reasons, processor)
   local rows, known = {}, {}
   local languages, message = reader.list("templates", "/")
@@ -59,7 +60,8 @@ function backends.read(reader, enabled, reasons, processor)
           row.templates[template] = description.templates[template]
         end
       end
-      row.elsewhere = (backend.processor or "any") ~= "any" and backend.processor ~= processor
+      row.processor = backend.processor or "any"
+      row.elsewhere = row.processor ~= "any" and processor ~= "any" and row.processor ~= processor
       row.disabled = reasons[row.name] or enabled and not enabled[row.name] and "not asked for" or nil
       row.lacking = {}
       for name, reason in text.sorted_pairs(reasons) do

@@ -12,6 +12,17 @@ local function pattern_of(glob)
   return "^" .. glob:gsub("[^%w_*?]", "%%%0"):gsub("[*?]", { ["*"] = ".*", ["?"] = "." }) .. "$"
 end
 
+-- Whether one of the words of a list, names or globs, is a name: a function of that.
+function parts.matcher(list)
+  return function(name)
+    for glob in list:gmatch "[^,]+" do
+      if name:find(pattern_of(glob)) then
+        return true
+      end
+    end
+  end
+end
+
 local function is_of_library(op)
   return op.files[1]:sub(1, 14) == "specs/library/"
 end

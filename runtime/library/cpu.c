@@ -1,20 +1,19 @@
-/* cpu.c - what this processor is: its name, caches, and the instruction sets that both it
- * and the operating system support. */
+/* cpu.c - what this processor is: its name, caches and features. */
 #include "cpu.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "dispatch.h"
 #if defined __x86_64__ || defined __i386__
-#include <cpuid.h>
+#include "detect.h"
 #ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
 #endif
-
-#include "dispatch.h"
 
 static const struct {
   const char *name;
@@ -37,14 +36,6 @@ _Static_assert((int)FEATURES == (int)CPU_FEATURES, "CPU_FEATURES is how many fea
 
 #if defined __x86_64__ || defined __i386__
 
-/* The register states that the operating system saves: without them an instruction that the
- * processor knows still faults. */
-static uint64_t saved_states(void) {
-  uint32_t low, high;
-  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (uint64_t)high << 32 | low;
-}
-
 /* Whether this process may use the tiles of AMX: Linux wants to be asked, since their state is large. */
 static bool may_use_tiles(void) {
 #if defined __linux__ && defined SYS_arch_prctl
@@ -56,42 +47,15 @@ static bool may_use_tiles(void) {
 }
 
 static uint64_t detect(void) {
-  const uint64_t ymm = 0x6, zmm = 0xe6, tiles = 0x60000;
+  const uint64_t found = lathe_detect(), tiles = 0x60000;
   /* Older compilers' cpuid.h lacks them. */
   const uint32_t amx_bf16 = 1u << 22, amx_tile = 1u << 24, amx_int8 = 1u << 25;
   uint32_t a, b, c, d;
-  uint64_t found = 0, states = 0;
 
-  if (!__get_cpuid(1, &a, &b, &c, &d))
-    return 0;
-  if (d & bit_SSE2)
-    found |= LATHE_SSE2;
-  if (c & bit_OSXSAVE)
-    states = saved_states();
-  if ((states & ymm) != ymm || !(c & bit_AVX))
+  if (!(found & LATHE_AVX512F) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & amx_tile) ||
+      (lathe_saved_states() & tiles) != tiles || !may_use_tiles())
     return found;
-  if (c & bit_FMA)
-    found |= LATHE_FMA;
-  if (c & bit_F16C)
-    found |= LATHE_F16C;
-  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
-    return found;
-  if (b & bit_AVX2)
-    found |= LATHE_AVX2;
-  if ((states & zmm) != zmm || !(b & bit_AVX512F))
-    return found;
-  found |= LATHE_AVX512F;
-  if (b & bit_AVX512BW)
-    found |= LATHE_AVX512BW;
-  if (b & bit_AVX512DQ)
-    found |= LATHE_AVX512DQ;
-  if (b & bit_AVX512VL)
-    found |= LATHE_AVX512VL;
-  if (c & bit_AVX512VNNI)
-    found |= LATHE_AVX512VNNI;
-  if (d & amx_tile && (states & tiles) == tiles && may_use_tiles())
-    found |= (d & amx_bf16 ? LATHE_AMX_BF16 : 0) | (d & amx_int8 ? LATHE_AMX_INT8 : 0);
-  return found;
+  return found | (d & amx_bf16 ? LATHE_AMX_BF16 : 0) | (d & amx_int8 ? LATHE_AMX_INT8 : 0);
 }
 
 #else

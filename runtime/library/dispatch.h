@@ -13,24 +13,13 @@ typedef enum lathe_kind { LATHE_CPU, LATHE_CUDA, LATHE_VULKAN, LATHE_PEER } lath
 /* "cpu", "cuda", "vulkan", "peer". */
 const char *lathe_kind_name(lathe_kind kind);
 
-/* What a device must offer for a variant to run: a bit each. */
+/* What a device must offer for a variant to run: a bit each, besides those of processors (call.h). */
 enum {
-  LATHE_SSE2 = 1u << 0,
-  LATHE_AVX2 = 1u << 1,
-  LATHE_FMA = 1u << 2,
-  LATHE_F16C = 1u << 3,
-  LATHE_AVX512F = 1u << 4,
-  LATHE_AVX512BW = 1u << 5,
-  LATHE_AVX512DQ = 1u << 6,
-  LATHE_AVX512VL = 1u << 7,
-  LATHE_AMX_BF16 = 1u << 8, /* tiles of bf16, which the operating system lets this process use */
-  LATHE_AMX_INT8 = 1u << 9, /* and of 8 bits */
-  LATHE_AVX512VNNI = 1u << 10,
   LATHE_FLUSHES =
-      LATHE_AMX_BF16,          /* of these, what may take numbers below the normal range as zero */
-  LATHE_SM80 = 1u << 16,       /* CUDA's compute capability 8.0 or more */
-  LATHE_VULKAN_F64 = 1u << 17, /* arithmetic in f64 */
-  LATHE_VULKAN_F16 = 1u << 18, /* in f16 */
+      LATHE_AMX_BF16,    /* of processors', what may take numbers below the normal range as zero */
+  LATHE_SM80 = 1u << 16, /* CUDA's compute capability 8.0 or more */
+  LATHE_VULKAN_F64 = 1u << 17,              /* arithmetic in f64 */
+  LATHE_VULKAN_F16 = 1u << 18,              /* in f16 */
   LATHE_VULKAN_STORAGE16 = 1u << 19,        /* numbers of 16 bits in buffers */
   LATHE_VULKAN_STORAGE8 = 1u << 20,         /* of 8 bits */
   LATHE_VULKAN_MATRIX = 1u << 21,           /* products of small matrices of f16, added up in f32 */
@@ -91,18 +80,6 @@ struct lathe_op {
   const lathe_op *gradient_of;
   const lathe_bench *bench;
 };
-
-/* A way in which a kernel computes a product of matrices, for what tries all of its code. */
-typedef struct lathe_way {
-  uint32_t m, n, k;  /* the dimensions whose products are its rows, columns and terms: a bit each */
-  uint32_t above[3]; /* for more rows, columns and terms than these */
-  /* Rows and columns that are taken at once, at most; 0: this ends a list. On a GPU also of rows that are no product:
-   * for more columns than `above`, or with 0 there any number, another kernel, whose accesses are of tile[0] of them;
-   * tile[1] is 0. */
-  uint32_t tile[2];
-  uint32_t
-      block[4]; /* past so many rows, columns, terms and terms again it begins anew; 0: never */
-} lathe_way;
 
 typedef struct lathe_backend {
   const char *name; /* avx2 */

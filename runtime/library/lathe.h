@@ -14,47 +14,10 @@
 #ifndef LATHE_H
 #define LATHE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-enum {
-  LATHE_MAX_DIMS = 8,
-  LATHE_MAX_OPERANDS = 16, /* inputs, then outputs, in the order of the spec's function */
-  LATHE_MAX_SCALARS = 8,
-};
-
-typedef enum lathe_dtype {
-  LATHE_F64,
-  LATHE_F32,
-  LATHE_F16,
-  LATHE_BF16,
-  LATHE_I8, /* whole numbers that stand for numbers, computed in f32 */
-  LATHE_U8,
-  LATHE_I64,    /* indexes and seeds */
-  LATHE_DTYPES, /* how many there are */
-  /* An operand of this type has the variant's own type. */
-  LATHE_VARIANT_DTYPE,
-} lathe_dtype;
+#include "call.h"
 
 const char *lathe_dtype_name(lathe_dtype dtype);
 size_t lathe_dtype_size(lathe_dtype dtype);
-
-/* One call: buffers in operand order, scalars and dimensions in the op's order. Inputs may be the same memory as each
- * other, and are only read; an output shares none with another operand, but the first with the first input, where the
- * op works in place. workspace has at least
- * lathe_workspace(variant, dim) bytes at a multiple of 64, or is null where that is none; on a device other than the
- * CPU it is zero before the first call, and a call leaves it fit for the next. */
-typedef struct lathe_args {
-  void *buf[LATHE_MAX_OPERANDS];
-  double scalar[LATHE_MAX_SCALARS];
-  size_t dim[LATHE_MAX_DIMS];
-  void *workspace;
-} lathe_args;
-
-/* A kernel, and the bytes of workspace that it wants. */
-typedef void lathe_fn(const lathe_args *args);
-typedef double lathe_cost(const size_t *dim);
 
 typedef struct lathe_op lathe_op;
 typedef struct lathe_variant lathe_variant;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "lathe.h"
+#include "call.h"
 
 /* Loops of a reference are compiled for wide vectors too; the loader takes what the processor has. None of them has
  * multiply-adds, so that results have the same bits. Sanitizers are not there yet when the loader asks. */

@@ -3,7 +3,6 @@
  * between layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after the
  * other, so that their order is always the same; of many rows they carry their rounding errors along. */
 #include "contract.h"
-#include "dispatch.h"
 
 //@ end
 //@ local S = use "contract_step.c"
@@ -141,6 +140,7 @@ static void $own$(const $step.name$ *here, const $v.name$_room *r, $k.number$ *r
 
 //@ end
 //@ S.define_workspace(v)
+//@ if is_tried then
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
   //@ for i, step in ipairs(k.steps) do
@@ -150,10 +150,11 @@ const lathe_way $v.name$_ways[] = {
   {0},
 };
 
+//@ end
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   const $v.name$_room r = $v.name$_measure(args);
-  $k.number$ *room = args->workspace;
+  $k.number$ *room = ($k.number$ *)args->workspace;
   const size_t batch = $batch$;
   //@ if has_totals then
   const size_t blocks = batch > $ROWS$ ? (batch + $(ROWS - 1)) / $ROWS$ : 1;

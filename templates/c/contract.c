@@ -10,7 +10,6 @@
  * adds the terms of a block in their order, or as dots the lanes of a vector, and then the blocks. Those of more than
  * LATHE_DEPTH terms gather in the workspace too, and carry their rounding errors along. */
 #include "contract.h"
-#include "dispatch.h"
 
 //@ end
 //@ local S = use "contract_step.c"
@@ -56,6 +55,8 @@
 //@ for _, way in ipairs(dots) do
 //@ S.once(way.name, function() Dots.define(step, way.across, way.name, values) end)
 //@ end
+enum { $own$_PACKED, $own$_DIRECT, $own$_DOTS_m, $own$_DOTS_n };
+
 /* A matrix, how its product is computed, and where in the workspace, in numbers: what begins there, and how much it
  * is. */
 typedef struct $own$_plan {
@@ -64,7 +65,7 @@ typedef struct $own$_plan {
   size_t depth;               /* blocks that are added up before rounding errors are carried; 0: all */
   size_t packs_b, tiles, all; /* tiles: of which there are `apart` numbers, or three times as many */
   size_t apart;
-  enum { $own$_PACKED, $own$_DIRECT, $own$_DOTS_m, $own$_DOTS_n } way;
+  int way;
 } $own$_plan;
 
 /* The room for tiles, after what is packed. */
@@ -88,7 +89,7 @@ static $own$_plan $own$_make_plan(const lathe_args *args) {
     const size_t bytes = p.columns * p.terms * sizeof($k.number$);
     p.way = $own$_DIRECT;
     /* A few terms at a time, so that a large factor is read in the order of memory. */
-    lathe_cut(&p.kc, p.terms, p.rows <= $(2 * MR) && bytes > lathe_cache(2) / 2 ? 16 : LATHE_TERMS, 1);
+    lathe_cut(&p.kc, p.terms, p.rows <= $(2 * MR) && bytes > lathe_cache(2) / 2 ? 16 : (size_t)LATHE_TERMS, 1);
     p.nc = $(lines("p.columns + " .. NR - 1));
     p.blocks = (p.terms + p.kc - 1) / p.kc;
     $own$_set_room(&p);
@@ -221,6 +222,7 @@ double $v.name$_workspace(const size_t *dim) {
   return (double)($(S.bytes_of_temporaries())) + (double)most * sizeof($k.number$);
 }
 
+//@ if is_tried then
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
   //@ for _, step in ipairs(k.steps) do
@@ -246,9 +248,10 @@ const lathe_way $v.name$_ways[] = {
   {0},
 };
 
+//@ end
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
-  char *temporaries = args->workspace;
+  char *temporaries = (char *)args->workspace;
   $k.number$ *packs = ($k.number$ *)(temporaries + $(S.bytes_of_temporaries()));
   //@ for _, step in ipairs(k.steps) do
   $v.name$_$step.of.name$(args, temporaries, packs);

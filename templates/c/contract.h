@@ -45,7 +45,7 @@ static inline size_t lathe_depth(size_t kc) {
  * `bytes` that half the second is to hold; and the most columns, for a quarter of the third. */
 static inline size_t lathe_terms(size_t bytes) {
   const size_t terms = lathe_cache(1) / bytes;
-  return terms < LATHE_TERMS ? terms : LATHE_TERMS;
+  return terms < LATHE_TERMS ? terms : (size_t)LATHE_TERMS;
 }
 
 static inline size_t lathe_rows(size_t bytes) {

@@ -58,13 +58,15 @@ lathe_pack_panel($to$, $(tostring(letter == "a")), here.$operand.name$ + ($first
 //@ for _, way in ipairs(dots) do
 //@ once(way.name, function() Dots.define(step, way.across, way.name, values) end)
 //@ end
+enum { $name$_PACKED, $name$_DOTS_m, $name$_DOTS_n };
+
 /* A matrix, how its product is computed, and where in the workspace, in numbers: what begins there, and how much it
  * is. */
 typedef struct $name$_plan {
   size_t rows, columns, terms, blocks;
   size_t kc, mc, nc;
   size_t depth, packs_b, tiles, all, apart; /* as contract.c has them */
-  enum { $name$_PACKED, $name$_DOTS_m, $name$_DOTS_n } way;
+  int way;
 } $name$_plan;
 
 static $name$_plan $name$_make_plan(const lathe_args *args) {

@@ -60,7 +60,7 @@ static void $name$_$(R)x$V$$(part and "_part" or "")(size_t terms, const $k.numb
 //@ -- what rounding took from that lie `apart` (the exact error of a sum of two, Knuth 1969). The last leaves all in the
 //@ -- part's place.
 //@ function define_carry()
-//@ local name = "carry_" .. k.compute
+//@ local name = "lathe_carry_" .. k.compute
 //@ if shared[name] then
 //@   return name
 //@ end
@@ -85,7 +85,7 @@ static void $name$($k.number$ *part, size_t apart, size_t count, bool more, bool
 //@ -- The name of the tile functions of up to MR rows and NV vectors. All precisions that are computed in one type share
 //@ -- those of a file.
 //@ function define(MR, NV)
-//@ local name = "tile" .. MR .. "x" .. NV .. "_" .. k.compute
+//@ local name = "lathe_tile" .. MR .. "x" .. NV .. "_" .. k.compute
 //@ if shared[name] then
 //@   return name
 //@ end

@@ -3,8 +3,6 @@
  * innermost vectors go along the axis that most operands have side by side; where that is one of the points, each
  * lane is a point, else lanes gather together. Limited by how far apart the elements of the other operands are. A sum adds
  * TERMS at a time, and carries the rounding errors of the rest along. A scan goes along its axis at each point. */
-#include "dispatch.h"
-
 //@ end
 //@ local add_exactly = use("parts.c").add_exactly
 //@ local S = use "nest_step.c"
@@ -489,7 +487,7 @@ double $v.name$_workspace(const size_t *dim) {
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   //@ for _, step in ipairs(k.steps) do
-  $v.name$_$step.of.name$(args, args->workspace);
+  $v.name$_$step.of.name$(args, (char *)args->workspace);
   //@ end
 }
 

@@ -62,7 +62,7 @@ static inline void lathe_pack_tile(char *tile, bool by_line, const char *from, i
 static inline void lathe_pack_panel(char *panel, bool by_line, const void *elements, int bytes,
                                     size_t lines, size_t line, size_t terms, size_t term) {
   const size_t each = (size_t)bytes, block = 64 / each;
-  const char *from = elements;
+  const char *from = (const char *)elements;
   for (size_t t = 0; t < terms; t += block)
     for (size_t i = 0; i < LATHE_PANEL_LINES; i += 16, panel += LATHE_TILE)
       lathe_pack_tile(panel, by_line, from + (i < lines ? (i * line + t * term) * each : 0), bytes,

@@ -4,7 +4,6 @@
  * gathered of these, and what they add to products over the keys stay in the first caches. The largest power of a row may
  * grow from block to block; what was gathered before is made smaller then. The keys of a matrix are packed once, as
  * contract.c packs a factor. Limited by arithmetic: 2 operations for each row, key and term of each product, and a power. */
-#include "dispatch.h"
 #include "stream.h"
 
 //@ end
@@ -54,7 +53,7 @@
 static $step.name$ $step.name$_at(const lathe_args *args$(each_loop(step, "size_t "))) {
   //@ S.declare(step)
   //@ if #record.temporaries > 0 then
-  char *const temporaries = args->workspace;
+  char *const temporaries = (char *)args->workspace;
   (void)temporaries;
   //@ end
   //@ S.place(step, places)
@@ -91,7 +90,8 @@ typedef struct $stem$_rows {
 
 static $stem$_rows $stem$_rows_at(const $first.name$ *here, size_t m, size_t rows) {
   const lathe_args *args = here->args;
-  $stem$_rows at = {0};
+  $stem$_rows at;
+  at.none = 0;
   //@ Masks.rows_of(first, { fields = "at.", loop = "here->", rows = f.has.rows })
   return at;
 }
@@ -349,7 +349,7 @@ static void $name$_multiply$nth$(const $name$_room *r, $k.number$ *room, const $
     const size_t wide = keys - j < $NR$ ? keys - j : $NR$, vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
     const $k.number$ *panel = room + r->keys$nth$ + (key + j) * r->terms$nth$;
     for (size_t term = 0; term == 0 || term < r->terms$nth$; term += LATHE_TERMS)
-      $tile$[high - 1][vectors - 1][lanes < $L$](r->terms$nth$ - term < LATHE_TERMS ? r->terms$nth$ - term : LATHE_TERMS, rows + term * $MR$, 1, $MR$, panel + term * $NR$, $NR$, room + r->points + $((nth - 1) * MR * KEYS) + j, $KEYS$, term > 0, lanes);
+      $tile$[high - 1][vectors - 1][lanes < $L$](r->terms$nth$ - term < LATHE_TERMS ? r->terms$nth$ - term : (size_t)LATHE_TERMS, rows + term * $MR$, 1, $MR$, panel + term * $NR$, $NR$, room + r->points + $((nth - 1) * MR * KEYS) + j, $KEYS$, term > 0, lanes);
   }
 }
 
@@ -445,7 +445,7 @@ static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, 
 /* All matrices of a pass. */
 static void $name$(const lathe_args *args) {
   const $name$_room r = $name$_measure(args);
-  $k.number$ *room = args->workspace;
+  $k.number$ *room = ($k.number$ *)args->workspace;
   size_t most;
   lathe_cut(&most, r.rows, $(TILES * MR), $MR$);
   //@ for i, run in ipairs(S.loops_of(first)) do
@@ -485,6 +485,7 @@ static void $name$(const lathe_args *args) {
 //@ most = ("lathe_larger(%s_measure(&sizes).all, %s)"):format(name, most)
 //@ end
 //@ S.define_workspace(v, most)
+//@ if is_tried then
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
   //@ for i, pass in ipairs(k.passes) do
@@ -499,6 +500,7 @@ const lathe_way $v.name$_ways[] = {
   {0},
 };
 
+//@ end
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   //@ for i in ipairs(facts) do

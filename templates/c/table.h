@@ -3,7 +3,6 @@
 #define LATHE_TABLE_H
 
 #include <fenv.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +18,7 @@ enum { LATHE_TABLE_EMPTY, LATHE_TABLE_FILLING, LATHE_TABLE_FILLED };
 
 /* Zero before its first use: a program that never calls the kernel does not touch this memory. */
 typedef struct lathe_table {
-  atomic_int state;
+  int state; /* by atomic accesses, which C++ has not by the names of C */
   uint16_t result[LATHE_TABLE_SIZE];
 } lathe_table;
 
@@ -44,12 +43,13 @@ static inline void lathe_table_fill(lathe_table *table, lathe_points *points) {
 /* Whether a table can be used. The first call fills it. Those that come meanwhile are told no, rather
  * than wait for a thread that may not be running: they get the same results by arithmetic. */
 static inline bool lathe_table_ready(lathe_table *table, lathe_points *points) {
-  int state = atomic_load_explicit(&table->state, memory_order_acquire);
+  int state = __atomic_load_n(&table->state, __ATOMIC_ACQUIRE);
   if (state == LATHE_TABLE_EMPTY &&
-      atomic_compare_exchange_strong(&table->state, &state, LATHE_TABLE_FILLING)) {
+      __atomic_compare_exchange_n(&table->state, &state, LATHE_TABLE_FILLING, false,
+                                  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     lathe_table_fill(table, points);
     state = LATHE_TABLE_FILLED;
-    atomic_store_explicit(&table->state, state, memory_order_release);
+    __atomic_store_n(&table->state, state, __ATOMIC_RELEASE);
   }
   return state == LATHE_TABLE_FILLED;
 }

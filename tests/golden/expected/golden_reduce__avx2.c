@@ -2,7 +2,7 @@
  *   templates/c/passes.c; do not edit.
  * golden_reduce: the square root of a sum
  * Make it again with: lathe-gen --no-line expand golden_reduce */
-#include "lathe.h"
+#include "call.h"
 #include "simd_avx2.h"
 
 /* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by
@@ -16,8 +16,8 @@ static inline __m256 golden_reduce_f32__avx2_pass1(__m256 in_x_) {
 
 /* accumulators=2 */
 void golden_reduce_f32__avx2_a2(const lathe_args *args) {
-  const float *in_x = args->buf[0];
-  float *out_r = args->buf[1];
+  const float *in_x = (const float *)args->buf[0];
+  float *out_r = (float *)args->buf[1];
   const size_t count = args->dim[0];
   __m256 sum1_total = _mm256_set1_ps(-0.0f);
   __m256 sum1_lost = _mm256_set1_ps(0.0f);

@@ -2,7 +2,7 @@
  *   templates/c/passes.c; do not edit.
  * golden_reduce: the square root of a sum
  * Make it again with: lathe-gen --no-line expand golden_reduce */
-#include "lathe.h"
+#include "call.h"
 #include "simd_avx512.h"
 
 /* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by
@@ -16,8 +16,8 @@ static inline __m512 golden_reduce_f32__avx512_pass1(__m512 in_x_) {
 
 /* accumulators=2 */
 void golden_reduce_f32__avx512_a2(const lathe_args *args) {
-  const float *in_x = args->buf[0];
-  float *out_r = args->buf[1];
+  const float *in_x = (const float *)args->buf[0];
+  float *out_r = (float *)args->buf[1];
   const size_t count = args->dim[0];
   __m512 sum1_total = _mm512_set1_ps(-0.0f);
   __m512 sum1_lost = _mm512_set1_ps(0.0f);

@@ -2,7 +2,7 @@
  *   templates/c/passes.c; do not edit.
  * golden_reduce: the square root of a sum
  * Make it again with: lathe-gen --no-line expand golden_reduce */
-#include "lathe.h"
+#include "call.h"
 #include "half.h"
 
 /* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by
@@ -16,8 +16,8 @@ static inline float golden_reduce_f32__scalar_pass1(float in_x_) {
 
 /* accumulators=2 */
 void golden_reduce_f32__scalar_a2(const lathe_args *args) {
-  const float *in_x = args->buf[0];
-  float *out_r = args->buf[1];
+  const float *in_x = (const float *)args->buf[0];
+  float *out_r = (float *)args->buf[1];
   const size_t count = args->dim[0];
   float sum1_total = -0.0f;
   float sum1_lost = 0.0f;

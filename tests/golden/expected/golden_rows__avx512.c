@@ -2,7 +2,7 @@
  *   templates/c/passes.c; do not edit.
  * golden_rows: x - max, over each row
  * Make it again with: lathe-gen --no-line expand golden_rows */
-#include "lathe.h"
+#include "call.h"
 #include "simd_avx512.h"
 
 /* A program over each row: passes of reductions over the row, then its values. A row that stays

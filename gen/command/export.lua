@@ -1,0 +1,259 @@
+-- Files that another program can take: OP.h, OP.c with the kernels of all instruction sets and what they include, and
+-- OP_test.c with the reference. Templates are poured as for the build, and put together in templates/c/export*.
+
+local headers = require "headers"
+local instruction_sets = require "instruction_sets"
+local interface = require "interface"
+local sources = require "sources"
+local text = require "text"
+
+local export = {}
+
+-- ---- which kernels -------------------------------------------------------------------------------------
+
+-- Whether dispatch never takes a variant: another of its backend comes before it for all sizes that it is for.
+local function is_hidden(v, kept)
+  for _, other in ipairs(kept) do
+    if other.dtype == v.dtype and other.backend == v.backend and other.from <= v.from and other.to >= v.to
+      and #other.params_features == 0 then
+      return true
+    end
+  end
+  return v.by_name
+end
+
+-- Leaves of an op's planned variants those for the CPU that dispatch may take, or that a list of names and globs
+-- names: matches(name).
+function export.choose(op, matches)
+  local kept = {}
+  for _, v in ipairs(op.planned) do
+    local is_able = v.backend.kind == "cpu" and not v.backend.apart and not v.disabled
+    if is_able and (not matches or matches(v.name)) and (matches or not is_hidden(v, kept)) then
+      kept[#kept + 1] = v
+    end
+  end
+  if #kept == 0 then
+    text.refuse("export: '%s' has no kernel in C %s", op.name,
+      matches and "of --variants" or "for these precisions and backends")
+  end
+  op.planned = kept
+end
+
+-- The source files of an op with these variants, by their paths in a table: of the references those that its precisions
+-- are held against.
+function export.begin(op, by_path)
+  local wanted, all = {}, sources.references(op)
+  for _, v in ipairs(op.planned) do
+    local name = v.dtype == "f64" and "wide" or "f64"
+    wanted[name] = all[name]
+  end
+  for _, file in ipairs(op.sources) do
+    by_path[file.path] = file
+    file.references = file.reference and wanted or nil
+  end
+end
+
+-- ---- files -------------------------------------------------------------------------------------------
+
+local processors = { x86_64 = "defined __x86_64__", aarch64 = "defined __aarch64__" }
+
+-- What a text has below its first comment.
+local function below_comment(source)
+  return (source:gsub("^/%*.-%*/\n", ""):gsub("^\n+", ""))
+end
+
+-- The name of something in a text that has another for each instruction set: all but what headers share.
+local function own_names(source, set, shared)
+  return (source:gsub("%f[%w_]([lL][aA][tT][hH][eE]_)([%w_]*)", function(begin, rest)
+    return not shared[begin .. rest] and begin .. (begin == "LATHE_" and set:upper() or set) .. "_" .. rest or nil
+  end))
+end
+
+-- No name in a program is the library's: each file's own begin with its op, as the file's name does.
+local function finished(source, op_name, name)
+  for _, begin in ipairs { "(%w+__)", "(reference_)" } do
+    source = source:gsub("%f[%w_]" .. op_name .. "_" .. begin, name .. "_%1")
+  end
+  source = source:gsub("%f[%w_]lathe_", name .. "_"):gsub("%f[%w_]LATHE_", name:upper() .. "_")
+  return (source:gsub("\n\n\n+", "\n\n"):gsub("^\n+", ""))
+end
+
+-- Adds to a list what is not in it.
+local function list_into(list, items)
+  for _, item in ipairs(items) do
+    list[#list + 1] = not text.contains(list, item) and item or nil
+  end
+end
+
+-- The sections of OP.c, one for each instruction set: { backend, bodies, own, system }, the texts of its kernels in
+-- which includes are gone, and what they included.
+local function sections_of(op, poured)
+  local sections, by_backend = {}, {}
+  for _, file in ipairs(op.sources) do
+    if file.parts then
+      local section = by_backend[file.backend]
+      if not section then
+        section = { backend = file.backend, bodies = {}, own = {}, system = {} }
+        by_backend[file.backend], sections[#sections + 1] = section, section
+      end
+      local body, own, system = headers.without_includes(below_comment(poured[file]))
+      table.insert(section.bodies, { text = body, implementation = file.parts[1].implementation })
+      list_into(section.own, own)
+      list_into(section.system, system)
+    end
+  end
+  return sections
+end
+
+-- Fills in a section's text: what its kernels use of the headers that have another form for each instruction set, and
+-- the kernels. shared: the names of what all sections share.
+local function fill(section, reader, shared)
+  local per_set = {}
+  for _, record in ipairs(reader:all(section.own)) do
+    per_set[#per_set + 1] = record.per_set and record or nil
+    list_into(section.system, record.per_set and record.system or {})
+  end
+  local function kernels(named)
+    return table.concat(text.map(section.bodies, named), "\n")
+  end
+  local above, known = headers.used(per_set, kernels(function(body)
+    return body.text
+  end))
+  for name in pairs(shared) do
+    known[name] = true
+  end
+  section.text = own_names(above .. "\n" .. kernels(function(body) -- each of several has some things of its own
+    return body.implementation and own_names(body.text, body.implementation, known) or body.text
+  end), section.backend.name, shared)
+end
+
+-- Its kernels, and of each function the rows of these that dispatch looks through.
+local function list_kernels(section, op, functions)
+  section.kernels, section.rows = {}, {}
+  for _, t in ipairs(functions) do
+    section.rows[t] = {}
+    for _, v in ipairs(op.planned) do
+      if v.backend == section.backend and v.dtype == t.dtype then
+        local needs = {}
+        list_into(needs, v.backend.features)
+        list_into(needs, v.features)
+        local row = {
+          run = v.name, from = interface.number(v.from), to = interface.number(v.to),
+          workspace = v.backend.workspace(op, v.template) and v.name .. "_workspace",
+          features = #needs == 0 and "0" or table.concat(text.map(needs, function(feature)
+            return "LATHE_" .. feature
+          end), " | "),
+        }
+        table.insert(section.rows[t], row)
+        table.insert(section.kernels, row)
+      end
+    end
+  end
+end
+
+-- The flags of a target attribute, or nil where an instruction set needs none.
+local function target_of(set)
+  local flags = {}
+  for flag in set.flags:gmatch "%-m(%S+)" do
+    flags[#flags + 1] = flag
+  end
+  return #flags > 0 and table.concat(flags, ",") or nil
+end
+
+-- For which processors what has no vectors is: for others alone, where every function has kernels with vectors that all
+-- of the known ones can run.
+local function condition_of_rest(op, functions)
+  local has, others, is_spare = {}, {}, true
+  for _, v in ipairs(op.planned) do
+    has[v.backend.processor .. v.dtype] = #v.params_features == 0 or has[v.backend.processor .. v.dtype]
+  end
+  for processor, condition in text.sorted_pairs(processors) do
+    others[#others + 1] = "!" .. condition
+    for _, t in ipairs(functions) do
+      is_spare = is_spare and has[processor .. t.dtype]
+    end
+  end
+  return is_spare and table.concat(others, " && ") or "1 /* anywhere */"
+end
+
+-- Values of templates/c/export.c: sections; what these share; and which headers of the system they include, for all
+-- processors and for each.
+local function kernels_file(op, functions, poured, reader)
+  local sections, shared = sections_of(op, poured), {}
+  local system = { "math.h", "stdbool.h", "stddef.h", "stdint.h", "string.h" }
+  for _, section in ipairs(sections) do
+    for _, record in ipairs(reader:all(section.own)) do
+      list_into(shared, record.per_set and {} or { record })
+    end
+  end
+  list_into(shared, reader:all { "call.h" })
+  local _, names = headers.used(shared, "")
+  for _, record in ipairs(shared) do
+    list_into(system, record.system)
+  end
+  local all, of_processor, rest = {}, {}, condition_of_rest(op, functions)
+  for i, section in ipairs(sections) do
+    local backend, set = section.backend, instruction_sets[section.backend.name]
+    fill(section, reader, names)
+    list_kernels(section, op, functions)
+    section.title, section.target = set.title, target_of(set)
+    section.condition = processors[backend.processor] or rest
+    of_processor[backend.processor] = of_processor[backend.processor] or {}
+    list_into(backend.processor == "any" and system or of_processor[backend.processor], section.system)
+    all[i] = section.text
+  end
+  local detect = reader:of "detect.h"
+  of_processor.x86_64 = of_processor.x86_64 or {}
+  list_into(of_processor.x86_64, detect.system)
+  local apart = {}
+  for processor, condition in text.sorted_pairs(processors) do
+    local own = text.without(of_processor[processor] or {}, system)
+    apart[#apart + 1] = #own > 0 and { condition = condition, system = own } or nil
+  end
+  return {
+    sections = sections, system = system, processors = apart, x86 = processors.x86_64,
+    detect = headers.used({ detect }, "lathe_detect"),
+    common = headers.used(shared, table.concat(all, "\n") .. " lathe_args lathe_fn lathe_cost LATHE_SSE2"),
+  }
+end
+
+-- Values of templates/c/export_test.c.
+local function test_file(op, functions, poured, reader)
+  local values = interface.test(op, functions)
+  for _, file in ipairs(op.sources) do
+    if file.reference then
+      local body, own, system = headers.without_includes(below_comment(poured[file]):gsub("REFERENCE_SETS ", ""))
+      local wanted = { body, "lathe_fn LATHE_VARIANT_DTYPE reference_part" }
+      for _, type in ipairs(values.used) do
+        wanted[#wanted + 1] = ("lathe_from_%s lathe_to_%s"):format(type.name, type.name)
+      end
+      list_into(own, { "call.h", "reference.h", "half.h" })
+      values.reference, values.references = body, text.sorted_keys(file.references)
+      values.common = headers.used(reader:all(own), table.concat(wanted, " "))
+      values.system = { "float.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h" }
+      list_into(values.system, system)
+    end
+  end
+  return values
+end
+
+-- The files of an op: calls write(name, text). engine: from template.lua; poured: by source file its text; read(name):
+-- a header; command: what makes them again.
+function export.op(engine, op, prefix, poured, read, command, write)
+  local name, reader = prefix .. op.name, headers.reader(read)
+  local functions = interface.functions(op, name)
+  local function pour(template, ending, values)
+    values.op, values.name, values.UPPER, values.types = op, name, name:upper(), functions
+    values.doc, values.command = text.in_comment(op.doc), text.in_comment(command)
+    values.made = "Generated by lathe-gen from " .. text.in_comment(op.file) .. "; do not edit."
+    local made = engine("templates/c/" .. template .. ".c", values).text("", { path = name .. ending, lines = 0 })
+    write(name .. ending, finished(made, op.name, name))
+  end
+  pour("export_header", ".h", {
+    operands = interface.operands(op), rules = interface.rules(op, functions), calls = interface.calls(op, functions),
+  })
+  pour("export", ".c", kernels_file(op, functions, poured, reader))
+  pour("export_test", "_test.c", test_file(op, functions, poured, reader))
+end
+
+return export

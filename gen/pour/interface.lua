@@ -1,0 +1,230 @@
+-- The functions in C that an op has for another program: their names and parameters, what is said of them, and how its
+-- test calls them.
+
+local axes = require "axes"
+local text = require "text"
+local types = require "types"
+
+local interface = {}
+
+local widest = 115 -- of lines of text
+
+-- Words of C and C++, and of the functions' bodies, that an axis may be called.
+local reserved = {}
+for word in ([[asm auto bool break case catch char class const continue default delete do double else enum export extern
+  false float for friend goto if inline int long namespace new operator private protected public register restrict
+  return short signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned
+  using virtual void volatile while workspace bytes dim args kernel largest int64_t size_t]]):gmatch "%S+" do
+  reserved[word] = true
+end
+
+-- Names for parameters, each another.
+local function namer()
+  local taken = {}
+  return function(name)
+    while reserved[name] or taken[name] do
+      name = name .. "_"
+    end
+    taken[name] = true
+    return name
+  end
+end
+
+function interface.number(value)
+  return value == math.huge and "HUGE_VAL" or string.format("%.17g", value)
+end
+
+local number = interface.number
+
+local function own_type(operand, dtype)
+  return operand.dtype or operand.storage or dtype
+end
+
+local function c_type(dtype)
+  local words = types[dtype].c
+  return words.storage or words.number
+end
+
+-- Terms of an expression, on lines of their own where they are long.
+local function joined(terms, operator)
+  local line = table.concat(terms, " " .. operator .. " ")
+  return #line < 80 and line or table.concat(terms, "\n    " .. operator .. " ")
+end
+
+local notes = {
+  f16 = "f16: the bits of numbers of IEEE 754's binary16.",
+  bf16 = "bf16: the bits of bfloat16, the upper half of a float.",
+}
+
+-- What the function of a precision is like: their names, parameters, and texts of their bodies.
+local function function_of(op, name, dtype, has_workspace)
+  local fresh, t = namer(), { dtype = dtype, name = name .. "_" .. dtype, note = notes[dtype] }
+  t.workspace = has_workspace
+  local parameters, sizes, absent = {}, {}, {}
+  local operands = text.map(op.operands, function(operand)
+    return fresh(operand.name)
+  end)
+  t.scalars = text.map(op.scalars, function(scalar)
+    return fresh(scalar.name)
+  end)
+  t.dims = text.map(op.dims, fresh)
+  for i, operand in ipairs(op.operands) do
+    local own, extents = own_type(operand, dtype), text.map(operand.dim_index, function(d)
+      return t.dims[d]
+    end)
+    parameters[i] = (operand.output and "" or "const ") .. c_type(own) .. " *" .. operands[i]
+    sizes[i] = table.concat({ types[own].bytes .. ".0", table.unpack(text.map(extents, function(extent)
+      return "(double)(int64_t)" .. extent
+    end)) }, " * ")
+    local missing = "!" .. operands[i]
+    absent[i] = #extents == 0 and missing or "(" .. missing .. " && " .. table.concat(extents, " && ") .. ")"
+  end
+  t.extents_given = table.concat(t.dims, ", ")
+  t.extents = table.concat(text.map(t.dims, function(extent)
+    return "size_t " .. extent
+  end), ", ")
+  local all = table.concat({
+    table.concat(parameters, ", "), table.unpack(text.map(t.scalars, function(scalar)
+      return "double " .. scalar
+    end)),
+  }, ", ") .. (#t.dims > 0 and ", " .. t.extents or "") .. (has_workspace and ", void *workspace" or "")
+  local held_together = ("int " .. t.name .. "(" .. all .. ")"):gsub("([^,]) ", "%1\1")
+  t.prototype = table.concat(text.wrap(held_together, widest, "    "), "\n"):gsub("\1", " ")
+  t.arguments, t.bytes = operands, joined(sizes, "+")
+  t.absent = joined(absent, "||")
+  t.all_extents = table.concat(t.dims, " | ")
+  return t
+end
+
+-- Those of an op with its planned variants, one for each precision. name: what theirs begin with.
+function interface.functions(op, name)
+  local has_workspace, list = {}, {}
+  for _, v in ipairs(op.planned) do
+    local known = has_workspace[v.dtype] ~= nil
+    has_workspace[v.dtype] = has_workspace[v.dtype] or v.backend.workspace(op, v.template)
+    list[#list + 1] = not known and v.dtype or nil
+  end
+  return text.map(list, function(dtype)
+    return function_of(op, name, dtype, has_workspace[dtype])
+  end)
+end
+
+-- ---- what is said of them -----------------------------------------------------------------------------
+
+-- A line on each operand and scalar.
+function interface.operands(op)
+  local longest, rows = 0, {}
+  local function row(name, says)
+    longest = math.max(longest, #name)
+    rows[#rows + 1] = { name, says }
+  end
+  for i, operand in ipairs(op.operands) do
+    local shape = table.concat(text.map(operand.dim_index, function(d)
+      return "[" .. op.dims[d] .. "]"
+    end))
+    local own = operand.dtype or operand.storage
+    local says = (operand.output and "output " or "input ") .. (shape == "" and "of one element" or shape)
+    says = says .. (own and ", " .. c_type(own) or "")
+    if operand.index then
+      says = says .. ", places along " .. op.dims[axes.indexes(operand.along)[1] + 1]
+    elseif op.in_place and operand.output and not op.operands[i - 1].output then
+      says = says .. ", may be " .. op.operands[1].name .. " itself"
+    end
+    row(operand.name, says)
+  end
+  for _, scalar in ipairs(op.scalars) do
+    row(scalar.name, string.format("a number, %.6g for example", scalar.value))
+  end
+  return text.map(rows, function(cells)
+    return cells[1] .. (" "):rep(longest - #cells[1] + 2) .. text.in_comment(cells[2])
+  end)
+end
+
+-- What holds of memory and results; and of calls.
+function interface.rules(op, functions)
+  local bounds, rounded = {}, ""
+  for _, t in ipairs(functions) do
+    bounds[#bounds + 1] = string.format("%s %.4g", t.dtype, op.ulp[t.dtype])
+    if types[t.dtype].compute then
+      rounded = " What has 16 bits is computed in f32, which such units are of, and rounded once."
+    end
+  end
+  return text.wrap("Elements lie without gaps, those along the last axis side by side. An axis may be empty. Inputs "
+    .. "may share memory with each other; an output shares none with another operand"
+    .. (op.in_place and ", but where it may be an input itself. " or ". ")
+    .. "A result is off by at most so many units in its last place, or in that of what rounding on the way may put it "
+    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. rounded .. " " .. op.name
+    .. "_test.c checks that.", widest, "")
+end
+
+function interface.calls(op, functions)
+  local has_workspace = false
+  for _, t in ipairs(functions) do
+    has_workspace = has_workspace or t.workspace
+  end
+  return text.wrap("Calls print nothing, allocate nothing, and may be made by any number of threads at once. The first "
+    .. "one looks at which instructions the processor has; NAME_variant says which kernel a call takes. "
+    .. (has_workspace and "A call is lent a workspace of NAME_workspace bytes, at an address that is a multiple of 64."
+      or "")
+    .. (op.cut > 0 and " Threads may share a call by its " .. op.dims[op.cut]
+      .. (has_workspace and ", each with a workspace of its own." or ".") or ""), widest, "")
+end
+
+-- ---- its test ------------------------------------------------------------------------------------------
+
+-- What OP_test.c has of an op besides: its operands and the types of these, and how its functions are called.
+function interface.test(op, functions)
+  local used, types_used = {}, {}
+  local function use(dtype)
+    if not types_used[dtype] then
+      local row, c = types[dtype], c_type(dtype)
+      types_used[dtype] = true
+      used[#used + 1] = {
+        NAME = dtype:upper(), bytes = row.bytes, digits = row.digits, emin = row.emin or 0, low = number(row.low or 0),
+        high = number(row.high or 0), COMPUTED = types.compute(dtype):upper(), c = c,
+        name = dtype, read = row.compute and "lathe_from_" .. dtype .. "(%s)" or "(double)%s",
+        write = row.compute and "lathe_to_" .. dtype .. "((float)%s)" or "(" .. c .. ")%s",
+      }
+      use(types.compute(dtype))
+    end
+  end
+  for _, t in ipairs(functions) do
+    local given = {}
+    for i, operand in ipairs(op.operands) do
+      local own = own_type(operand, t.dtype)
+      use(own)
+      given[i] = ("(%s%s *)buf[%d]"):format(operand.output and "" or "const ", c_type(own), i - 1)
+    end
+    for i in ipairs(op.scalars) do
+      given[#given + 1] = ("(float)scalar[%d]"):format(i - 1)
+    end
+    local extents = text.map(op.dims, function(_, i)
+      return ("dim[%d]"):format(i - 1)
+    end)
+    t.call_extents = table.concat(extents, ", ")
+    table.move(extents, 1, #extents, #given + 1, given)
+    given[#given + 1] = t.workspace and "workspace" or nil
+    t.call, t.bound = table.concat(given, ", "), number(op.ulp[t.dtype])
+    t.reference = t.dtype == "f64" and "wide" or "f64"
+    use(t.dtype)
+  end
+  local rows = text.map(op.operands, function(o)
+    local own = o.dtype or o.storage
+    return {
+      name = o.name, type = own and "LATHE_" .. own:upper() or "LATHE_VARIANT_DTYPE", output = o.output, ndim = #o.dims,
+      dims = #o.dims == 0 and "0" or table.concat(text.map(o.dim_index, function(d)
+        return tostring(d - 1)
+      end), ", "), low = number(o.low), high = number(o.high), rounded = o.rounded and true or false,
+      index = o.index and axes.indexes(o.along)[1] + 1 or 0,
+    }
+  end)
+  return {
+    used = used, rows = rows, axes = table.concat(text.map(op.dims, function(name)
+      return '"' .. name .. '", '
+    end)) .. "NULL", scalars = table.concat(text.map(op.scalars, function(scalar)
+      return number(scalar.value) .. ", "
+    end)) .. "0", tostring = tostring,
+  }
+end
+
+return interface

@@ -1,0 +1,72 @@
+/* call.h - what a kernel in C is called with, what it says of itself, and what it may ask of a processor: all that
+ * generated C knows of the library.
+ */
+#ifndef CALL_H
+#define CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  LATHE_MAX_DIMS = 8,
+  LATHE_MAX_OPERANDS = 16, /* inputs, then outputs, in the order of the spec's function */
+  LATHE_MAX_SCALARS = 8,
+};
+
+typedef enum lathe_dtype {
+  LATHE_F64,
+  LATHE_F32,
+  LATHE_F16,
+  LATHE_BF16,
+  LATHE_I8, /* whole numbers that stand for numbers, computed in f32 */
+  LATHE_U8,
+  LATHE_I64,    /* indexes and seeds */
+  LATHE_DTYPES, /* how many there are */
+  /* An operand of this type has the variant's own type. */
+  LATHE_VARIANT_DTYPE,
+} lathe_dtype;
+
+/* One call: buffers in operand order, scalars and dimensions in the op's order. Inputs may be the same memory as each
+ * other, and are only read; an output shares none with another operand, but the first with the first input, where the
+ * op works in place. workspace has as many bytes as the variant wants, at a multiple of 64, or is null where that is
+ * none; on a device other than the CPU it is zero before the first call, and a call leaves it fit for the next. */
+typedef struct lathe_args {
+  void *buf[LATHE_MAX_OPERANDS];
+  double scalar[LATHE_MAX_SCALARS];
+  size_t dim[LATHE_MAX_DIMS];
+  void *workspace;
+} lathe_args;
+
+/* A kernel, and the bytes of workspace that it wants. */
+typedef void lathe_fn(const lathe_args *args);
+typedef double lathe_cost(const size_t *dim);
+
+/* What a processor must have for a variant to run: a bit each. */
+enum {
+  LATHE_SSE2 = 1u << 0,
+  LATHE_AVX2 = 1u << 1,
+  LATHE_FMA = 1u << 2,
+  LATHE_F16C = 1u << 3,
+  LATHE_AVX512F = 1u << 4,
+  LATHE_AVX512BW = 1u << 5,
+  LATHE_AVX512DQ = 1u << 6,
+  LATHE_AVX512VL = 1u << 7,
+  LATHE_AMX_BF16 = 1u << 8, /* tiles of bf16, which the operating system lets this process use */
+  LATHE_AMX_INT8 = 1u << 9, /* and of 8 bits */
+  LATHE_AVX512VNNI = 1u << 10,
+};
+
+/* A way in which a kernel computes a product of matrices, for what tries all of its code. */
+typedef struct lathe_way {
+  uint32_t m, n, k;  /* the dimensions whose products are its rows, columns and terms: a bit each */
+  uint32_t above[3]; /* for more rows, columns and terms than these */
+  /* Rows and columns that are taken at once, at most; 0: this ends a list. On a GPU also of rows that are no product:
+   * for more columns than `above`, or with 0 there any number, another kernel, whose accesses are of tile[0] of them;
+   * tile[1] is 0. */
+  uint32_t tile[2];
+  uint32_t
+      block[4]; /* past so many rows, columns, terms and terms again it begins anew; 0: never */
+} lathe_way;
+
+#endif
