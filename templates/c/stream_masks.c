@@ -3,6 +3,7 @@
 //@ --   fields       before the fields of what rows_of makes, as "at."
 //@ --   loop         before a field of the step
 //@ --   rows, keys   how many there are of each in all
+//@ --   by_warp      whether a warp's threads ask together, so that each looks at some of a tile
 //@ local S = use "contract_step.c"
 
 //@ -- The range of places along an axis, of an index from one on to another.
@@ -21,10 +22,13 @@
 //@   end
 //@   return list
 //@ end
+//@ local function is_zero(has)
+//@   return has.by_warp and "__all_sync(0xffffffffu, apart == 0)" or "apart == 0"
+//@ end
 //@ -- Sums what some temporaries are less themselves, from an index to the last, to `apart`: 0 of finite numbers alone.
 //@ local function sum_apart(first, has, list, letter)
 $k.number$ apart = 0;
-for (size_t i = $letter$; i <= last; i++) {
+for (size_t i = $letter$$(has.by_warp and " + threadIdx.x % 32" or ""); i <= last; i += $(has.by_warp and 32 or 1)) {
   //@ for _, operand in ipairs(list) do
   //@ local at = S.offset(first, operand, { [letter] = "i" }):gsub("here%->", has.loop)
   apart += $has.loop$$operand.name$[$at$] - $has.loop$$operand.name$[$at$];
@@ -68,7 +72,7 @@ $has.fields$$of.name$ = ($k.number$)args->scalar[$(of.place - 1)];
 //@ local list = finite(first, false)
 //@ if #list > 0 then
 //@ sum_apart(first, has, list, "m")
-$has.fields$are_finite = apart == 0;
+$has.fields$are_finite = $(is_zero(has));
 //@ end
 //@ end
 //@ -- What is asked of `keys` keys from n on, by where they and the rows lie along axes.
@@ -108,7 +112,7 @@ if (!($first.rules_out$)$(#finite(first, false) > 0 and " || !" .. has.fields ..
 //@ local list = finite(first, true)
 //@ if #list > 0 then
 //@ sum_apart(first, has, list, "n")
-return apart == 0;
+return $(is_zero(has));
 //@ else
 return true;
 //@ end

@@ -186,7 +186,7 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@   given[#given + 1] = layer and layer.next[value.operand.name] and (", number (&%s_next)[%d]"):format(value.operand.name, count)
 //@ end
 //@ local name = free and "finish_free" or layer and "finish_layer" or whole and "finish_whole" or "finish"
-//@ local flag = whole and "true" or "whole_values"
+//@ local flag = whole and "true" or layer and layer.results and "(ALIGNED || (!WHOLE && whole_values))" or "whole_values"
 //@ local several = layer and layer.results
 //@ local sums = several and ("(&sums)[%d][%d]"):format(#several, count) or ("(&sums)[%d]"):format(count)
 //@ local function result(of)
@@ -197,10 +197,10 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@   end
 //@   return "sums[nth]"
 //@ end
-__device__ __forceinline__ void $name$(size_t m, size_t n, const number $sums$, long long there$(table.concat(given))) const {
+$(several and "template <bool WHOLE = false, bool ALIGNED = false> " or "")__device__ __forceinline__ void $name$(size_t m, size_t n, const number $sums$, long long there$(table.concat(given))) const {
   raw_values<$count$> raw;
   (void)raw, (void)m;
-  //@ load(step, part, { m = "m", n = "n" }, "n", count, whole and "true" or "false", flag)
+  //@ load(step, part, { m = "m", n = "n" }, "n", count, whole and "true" or several and "WHOLE" or "false", flag)
   //@ local function is_stored(value)
   //@   return not layer or layer.stored[value.operand.name]
   //@ end

@@ -35,7 +35,7 @@
 //@   list[#list + 1] = place_of[name] and "of[" .. place_of[name] .. "]" or nil
 //@   return #list > 0 and table.concat(list, " * ") or "number(1)"
 //@ end
-//@ local has = { fields = "at.", loop = "c.", rows = "c.m_count", keys = "c.n_count" }
+//@ local has = { fields = "at.", loop = "c.", rows = "c.m_count", keys = "c.n_count", by_warp = true }
 //@ if of.peak then
 //@ P.define(first.powers.point)
 //@ end
@@ -52,7 +52,7 @@ struct $rows$ {
     (void)last;
     return $(table.concat(powered))false;
   }
-  template <bool FREE_OF_MASKS = false, int COUNT, int NUMBERS>
+  template <bool FREE_OF_MASKS = false, bool WHOLE = false, bool ALIGNED = false, int COUNT, int NUMBERS>
   static __device__ __forceinline__ void results(const $first.name$ &c, size_t m, size_t n, const number (&sums)[FIRSTS][COUNT],
       long long there, number (&to)[NUMBERS][COUNT]) {
     //@ local given = {}
@@ -62,9 +62,9 @@ struct $rows$ {
     //@ if results > 0 then
     //@ if first.free then
     if constexpr (FREE_OF_MASKS)
-      return c.finish_free(m, n, sums, there$(table.concat(given)));
+      return c.finish_free<WHOLE, ALIGNED>(m, n, sums, there$(table.concat(given)));
     //@ end
-    c.finish_layer(m, n, sums, there$(table.concat(given)));
+    c.finish_layer<WHOLE, ALIGNED>(m, n, sums, there$(table.concat(given)));
     //@ end
   }
   /* Where some rows lie along axes, and what masks by places are made of besides. */
@@ -73,7 +73,7 @@ struct $rows$ {
 
     __device__ __forceinline__ rows_at(const $first.name$ &c, size_t m, int rows) {
       [[maybe_unused]] const lathe_args *args = c.args;
-      //@ Masks.rows_of(first, { fields = "", loop = "c.", rows = "c.m_count" })
+      //@ Masks.rows_of(first, { fields = "", loop = "c.", rows = "c.m_count", by_warp = true })
     }
   };
   /* Whether no key of a tile counts in any of its rows, and whether all do by their places. */

@@ -1,7 +1,7 @@
 /* stream_fetched.h - the same as stream_tensor.h by the tensor cores of compute capability 9.0 (wgmma), of factors that the
  * copy engine brings (TMA): a block of GROUPS * 64 rows, of up to DEPTH terms.
  *
- * One thread asks for what is next of keys and values. Each group of four warps takes 64 rows through all keys. Two groups
+ * One warp asks for what is next of keys and values. Each group of four warps takes 64 rows through all keys. Two groups
  * gather in turn, so that one multiplies meanwhile: 4 x 16 heads of 4096 x 128 in bf16 take 1.37 ms on an H100. */
 #ifndef LATHE_STREAM_FETCHED_H
 #define LATHE_STREAM_FETCHED_H
@@ -67,14 +67,30 @@ struct lathe_fetched_stream<lathe_list<First...>, lathe_list<Last...>, Rows, GRO
     return room + VALUES_AT + (turn * LASTS + nth) * VALUES;
   }
 
-  /* maps: of the rows and keys of each of the first products, and of the values of the others. */
+  /* By a warp, which finds together what tiles there are; its first thread asks for them. maps: of the rows and keys of each
+   * of the first products, and of the values of the others. */
   static __device__ __forceinline__ void fetch(const firsts &a, const lasts &b, uint4 *room,
                                                ring &r, size_t m, size_t n,
                                                const lathe_map *const (&maps)[FIRSTS + ALL]) {
     const inner &c = a.template at<FIRSTS - 1>();
     const typename Rows::rows_at at(c, m, BM);
     auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
-    int chunks = 0, turn = 0;
+    const bool asks = threadIdx.x % 32 == 0;
+    int turn = 0;
+    unsigned parity = 1;
+    if (asks)
+      fetch_rows(a, room, r, m, maps);
+    for (size_t key = next(0); key < c.n_count; key = next(key + KEYS)) {
+      if (asks)
+        fetch_tile(a, b, room, r, n, key, turn, parity, maps);
+      turn ^= 1;
+      parity ^= turn == 0;
+    }
+  }
+
+  static __device__ __forceinline__ void fetch_rows(const firsts &a, uint4 *room, ring &r, size_t m,
+                                                    const lathe_map *const (&maps)[FIRSTS + ALL]) {
+    int chunks = 0;
     lathe_each<FIRSTS>([&](auto nth) {
       chunks += slices_of(a.template at<decltype(nth)::value>().k_count) * (ROWS / SLICES);
     });
@@ -86,30 +102,32 @@ struct lathe_fetched_stream<lathe_list<First...>, lathe_list<Last...>, Rows, GRO
         step.template fetch_a<BM>(room + N * ROWS + slice * (ROWS / SLICES), *maps[2 * N], (int)m,
                                   slice * TERMS, &r.rows);
     });
-    unsigned parity = 1;
-    for (size_t key = next(0); key < c.n_count; key = next(key + KEYS)) {
-      lathe_each<FIRSTS>([&](auto nth) {
-        constexpr int N = decltype(nth)::value;
-        const auto &step = a.template at<N>();
-        const int slices = slices_of(step.k_count);
-        lathe_await_phase(&r.empty[N][turn], parity);
-        lathe_arrive_before(&r.full[N][turn], slices * (SOME_KEYS / SLICES) * 16);
-        for (int slice = 0; slice < slices; slice++)
-          step.template fetch_b<KEYS>(keys_of(room, N, turn) + slice * (SOME_KEYS / SLICES),
-                                      *maps[2 * N + 1], (int)key, slice * TERMS, &r.full[N][turn]);
-      });
-      lathe_each<LASTS>([&](auto nth) {
-        constexpr int N = decltype(nth)::value;
-        lathe_await_phase(&r.empty[FIRSTS + N][turn], parity);
-        lathe_arrive_before(&r.full[FIRSTS + N][turn], VALUES * 16);
-        for (int part = 0; part < PARTS; part++)
-          b.template at<N>().template fetch_b<COLUMNS>(
-              values_of(room, N, turn) + part * (VALUES / PARTS), *maps[2 * FIRSTS + N], (int)n,
-              (int)key + part * TERMS, &r.full[FIRSTS + N][turn]);
-      });
-      turn ^= 1;
-      parity ^= turn == 0;
-    }
+  }
+
+  /* A tile's keys and values, each where what was there is not needed any more. */
+  static __device__ __forceinline__ void fetch_tile(const firsts &a, const lasts &b, uint4 *room,
+                                                    ring &r, size_t n, size_t key, int turn,
+                                                    unsigned parity,
+                                                    const lathe_map *const (&maps)[FIRSTS + ALL]) {
+    lathe_each<FIRSTS>([&](auto nth) {
+      constexpr int N = decltype(nth)::value;
+      const auto &step = a.template at<N>();
+      const int slices = slices_of(step.k_count);
+      lathe_await_phase(&r.empty[N][turn], parity);
+      lathe_arrive_before(&r.full[N][turn], slices * (SOME_KEYS / SLICES) * 16);
+      for (int slice = 0; slice < slices; slice++)
+        step.template fetch_b<KEYS>(keys_of(room, N, turn) + slice * (SOME_KEYS / SLICES),
+                                    *maps[2 * N + 1], (int)key, slice * TERMS, &r.full[N][turn]);
+    });
+    lathe_each<LASTS>([&](auto nth) {
+      constexpr int N = decltype(nth)::value;
+      lathe_await_phase(&r.empty[FIRSTS + N][turn], parity);
+      lathe_arrive_before(&r.full[FIRSTS + N][turn], VALUES * 16);
+      for (int part = 0; part < PARTS; part++)
+        b.template at<N>().template fetch_b<COLUMNS>(
+            values_of(room, N, turn) + part * (VALUES / PARTS), *maps[2 * FIRSTS + N], (int)n,
+            (int)key + part * TERMS, &r.full[FIRSTS + N][turn]);
+    });
   }
 
   static __device__ __forceinline__ void compute(firsts &a, lasts &b, uint4 *room, ring &r,
@@ -202,7 +220,7 @@ struct lathe_fetched_stream<lathe_list<First...>, lathe_list<Last...>, Rows, GRO
     r.open();
     if (threadIdx.x >= THREADS) {
       lathe_leave_registers<24>();
-      if (threadIdx.x == THREADS)
+      if (threadIdx.x < THREADS + 32)
         fetch(a, b, room, r, m, n, maps);
     } else {
       lathe_take_registers<240>();

@@ -50,8 +50,9 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     return Rows::PEAK && of == 0 ? -INFINITY : 0;
   }
 
-  /* What follows of sums from row m on, in their place. WHOLE: all rows and keys are there; FREE: and count. */
-  template <bool WHOLE, bool FREE, typename Inner>
+  /* What follows of sums from row m on, in their place. WHOLE: all rows and keys are there; FREE: and count;
+   * ALIGNED: operands at whole points are. */
+  template <bool WHOLE, bool FREE, bool ALIGNED, typename Inner>
   static __device__ __forceinline__ void follow(const Inner &a, keys &tile, size_t m, size_t key) {
 #pragma unroll
     for (int i = 0; i < TILES; i++)
@@ -71,7 +72,7 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
           for (int of = 0; of < RESULTS; of++)
             to[of][0] = to[of][1] = nothing(of);
           if (WHOLE || (row < a.m_count && there > 0))
-            Rows::template results<FREE>(a, row, column, two, there, to);
+            Rows::template results<FREE, WHOLE, ALIGNED>(a, row, column, two, there, to);
 #pragma unroll
           for (int of = 0; of < RESULTS; of++) {
             tile[of][i][j][half * 2] = to[of][0];
@@ -138,13 +139,18 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
   __device__ __forceinline__ void take(const Inner &a, const typename Rows::rows_at &at, keys &tile,
                                        columns &products, size_t m, size_t key, bool whole) {
     if (whole && key + KEYS <= a.n_count) {
-      if (Rows::FREE && Rows::is_free(at, a, key, KEYS))
-        follow<true, true>(a, tile, m, key);
+      const bool is_free = Rows::FREE && Rows::is_free(at, a, key, KEYS);
+      if (is_free && a.whole_values)
+        follow<true, true, true>(a, tile, m, key);
+      else if (is_free)
+        follow<true, true, false>(a, tile, m, key);
+      else if (a.whole_values)
+        follow<true, false, true>(a, tile, m, key);
       else
-        follow<true, false>(a, tile, m, key);
+        follow<true, false, false>(a, tile, m, key);
       gather<true>(tile, products, KEYS);
     } else {
-      follow<false, false>(a, tile, m, key);
+      follow<false, false, false>(a, tile, m, key);
       gather<false>(tile, products, a.n_count - key < KEYS ? (int)(a.n_count - key) : KEYS);
     }
   }
