@@ -16,6 +16,9 @@ is 'has queries of a group as rows' shows causal 'm = { g s }, n = { t }, k = { 
 is 'finds what is gathered with a maximum' shows window 'sum1 = sum of e^(power - peak)'
 is 'takes what does not vary over keys out of a sum' shows biased 'step2 / (sum1 + exp('
 is 'has sums without powers' shows normed 'between = weight'
+is 'makes one op of a gradient, its rows first' shows causal_backward 'temporary1 = peak'
+is 'turns sums so that a gradient has no product more' shows causal_backward 'sum2 = sum of sum2 * e^(power - peak)'
+is 'has two products of keys in a pass' shows window_backward 'between = weight2'
 
 # fault RUN FILE FROM TO OPTION...: with that in place of a text of templates/FILE, RUN OPTION... finds wrong rows
 fault() {
@@ -44,23 +47,33 @@ right_on_cpu() { # all rows are, and there are some
 # Parts of tiles, of vectors and of blocks of keys; rows for several blocks; values that are packed, and that are not.
 is 'is right in C' right_on_cpu --size "$grouped,b=2xh=1xg=3xs=150xt=300xd=72xe=136,b=1xh=1xg=1xs=1xt=1xd=1xe=1" \
   --op causal,window
+is 'is right in C of gradients' right_on_cpu --size "$grouped,b=1xh=1xg=2xs=300xt=40xd=9xe=17,b=1xh=1xg=1xs=1xt=1xd=1xe=1" \
+  --op 'causal_backward,window_backward*'
 is 'is right in C of biases at points' right_on_cpu --op biased --size b=2xh=3xs=70xt=540xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right in C without powers, and of keys that lie apart' right_on_cpu --op weighted,normed \
   --size s=70xt=540xd=24xe=40,s=9xt=70xd=72xe=136,s=3xt=20xd=2100xe=3
-is 'is right in C of special values' right_on_cpu --op causal,window --special nan,inf,zero,denormal \
+is 'is right in C of special values' right_on_cpu --op 'causal*,window*' --special nan,inf,zero,denormal \
   --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
+is 'is right in C of special values without powers' right_on_cpu --op 'normed*' --special nan,inf,zero,denormal \
+  --size s=9xt=300xd=7xe=3
 cd "$tmp/cpu_faults" || exit 1
-is 'configures for faults' configured_cpu --disable-avx512 --disable-sse2 --ops=causal,window,weighted --dtypes=f32,f16
+is 'configures for faults' configured_cpu --disable-avx512 --disable-sse2 --ops=causal,window,weighted,normed --dtypes=f32,f16
 is 'takes the runtime for faults' reuse
-is 'finds sums that are not made smaller' fault on_cpu c/stream.c 'sums[(i + nth) * r->width + j] *= by;' ';' \
+is 'finds sums that are not made smaller' fault on_cpu c/stream.c 'sums$nth$[(i + nth) * r->width$nth$ + j] *= by;' ';' \
   --op weighted --dtype f32 --size s=20xt=600xd=24xe=40
 is 'finds a row whose last keys are not gathered' fault on_cpu c/stream.c '//@ vectors("keys", function(lanes)
-  //@ for i = 0' '//@ vectors("(keys - 1)", function(lanes)
-  //@ for i = 0' --op weighted --dtype f32 --size s=20xt=60xd=24xe=40
+  //@ if f.peak' '//@ vectors("(keys - 1)", function(lanes)
+  //@ if f.peak' --op weighted --dtype f32 --size s=20xt=60xd=24xe=40
 is 'finds a tile left out' fault on_cpu c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
   --op window --dtype f16 --size "$grouped"
 is 'finds a mask that is not asked' fault on_cpu c/stream.c 'const bool is_free = ' 'const bool is_free = true || ' \
   --op causal --dtype f16 --size "$grouped"
+is 'finds a largest that loses NaN between blocks of keys' fault on_cpu c/stream.h 'float b) {
+  return a != a || a > b' 'float b) {
+  return a > b' \
+  --op normed_backward --dtype f32 --special nan --size s=9xt=300xd=7xe=3
+is 'finds a gradient that passes over rows of which no key counts' fault on_cpu c/stream_masks.c \
+  'return $(is_zero(has));' 'return true;' --op 'window_backward*' --dtype f16 --size b=1xh=1xg=1xs=300xt=40xd=9xe=17
 
 if ! command -v "${CXX:-c++}" >/dev/null; then
   echo 'skipped: streams by CUDA on the processor: there is no C++ compiler'
@@ -76,17 +89,19 @@ is 'builds kernels' ninja out/bench
 streams() { emulated --variant '*stream*' "$@"; }
 # Tiles of 64 and 128 rows, keys and columns, and parts of them; terms for both depths, and beyond both.
 is 'is right' streams --op causal,window --size "$grouped,b=2xh=1xg=1xs=150xt=200xd=72xe=136"
+is 'is right of gradients' streams --op 'causal_backward,window_backward*' \
+  --size "$grouped,b=1xh=1xg=1xs=150xt=200xd=72xe=136,b=1xh=1xg=2xs=128xt=150xd=128xe=64"
 is 'is right of biases at points' streams --op biased --size b=2xh=3xs=70xt=140xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right by plain arithmetic' streams --op weighted,normed --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
 is 'is right of many terms' streams --op causal --size b=1xh=1xg=3xs=20xt=90xd=200xe=8,b=1xh=1xg=1xs=9xt=70xd=300xe=8
 is 'is right where rows are not aligned' streams --op causal --size b=1xh=2xg=1xs=40xt=70xd=23xe=21
-is 'is right of special values' streams --op causal,window --special nan,inf,zero,denormal --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
+is 'is right of special values' streams --op 'causal*,window*' --special nan,inf,zero,denormal --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
 
 on_emulator() { LD_LIBRARY_PATH=. out/bench --backend cuda "$@"; }
-is 'finds sums that are not made smaller' fault on_emulator cuda/stream_tensor.h 'shrink(second, i, half, by);' '' \
+is 'finds sums that are not made smaller' fault on_emulator cuda/stream_tensor.h 'shrink(products, i, half, by);' '' \
   --op causal --dtype bf16 --size "$grouped"
-is 'finds keys that are not gathered' fault on_emulator cuda/stream.h 'sums.add(b, r.s.second, m, n, key, key + keys);' \
-  'sums.add(b, r.s.second, m, n, key, key + keys - 1);' --op weighted --dtype f32 --size s=70xt=140xd=24xe=40
+is 'finds keys that are not gathered' fault on_emulator cuda/stream.h 'of.add(step, slices_of(of, r), m, n, key, key + keys);' \
+  'of.add(step, slices_of(of, r), m, n, key, key + keys - 1);' --op weighted --dtype f32 --size s=70xt=140xd=24xe=40
 is 'finds a tile left out' fault on_emulator c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
   --op window --dtype f16 --size "$grouped"
 is 'finds a mask that is not asked' fault on_emulator cuda/stream_tensor.h \

@@ -140,12 +140,19 @@ function lower_steps.by_places(k, op, nodes, without)
     end
     return { lo = name, hi = name }
   end
+  -- When a mask may not hold, where places alone decide that.
+  local function by_places_alone(condition)
+    for _, of in ipairs(known.finite) do
+      condition = condition and not condition:find(of.name, 1, true) and condition or nil
+    end
+    return condition
+  end
   local masked, ruled_out, free = {}, {}, {}
   for i, node in ipairs(nodes) do
     local range, decided = ranges.of(node, words, range_of)
     free[i] = expr.rewrite(node, {
       select = function(of, args)
-        local mask = decided[of[1]]
+        local mask = by_places_alone(decided[of[1]])
         masked[#masked + 1] = mask and not seen[mask] and mask or nil
         seen[mask or false] = true
         return mask and args[2]

@@ -11,11 +11,11 @@ local function declare(name, dtypes, inputs, outputs, compute, keys)
   end
   op(name) {
     doc = name, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
-    dtypes = dtypes, ulp = { f64 = 6, f32 = 6, f16 = 1, bf16 = 1 }, products = keys.products,
+    backward = keys.backward, dtypes = dtypes, ulp = { f64 = 6, f32 = 6, f16 = 1, bf16 = 1 }, products = keys.products,
   }
 end
 
-local narrow = { products = "narrow" }
+local narrow, both_ways = { products = "narrow" }, { products = "narrow", backward = {} }
 local by_heads = { q = { "b", "h", "g", "s", "d" }, k = { "b", "h", "t", "d" }, v = { "b", "h", "t", "e" } }
 
 -- Queries of a group are rows of one tile, of which each begins its places anew; the last query sees all keys.
@@ -23,18 +23,18 @@ declare("causal", { "f32", "f16", "bf16" }, by_heads, { o = { "b", "h", "g", "s"
   local score = select(le(position "t", position "s" + count "t" - count "s"), sum(q * k, "d"), -inf)
   local p = exp(score - max(score, "t"))
   return sum(p * v, "t") / sum(p, "t")
-end, narrow)
+end, both_ways)
 
 -- A window, of whose keys none may be left; scores that are bounded and biased by distance, by heads; rows' sums too.
 declare("window", { "f16" }, { q = by_heads.q, k = by_heads.k, v = by_heads.v, slope = { "h" } },
   { o = { "b", "h", "g", "s", "e" }, l = { "b", "h", "g", "s" } }, function(q, k, v, slope, width)
     local away = position "s" - position "t"
-    local score = 30 * tanh(sum(q * k, "d") / 30) - slope * abs(away)
+    local score = 30 * tanh(sum(q * k, "d") / 30) - detach(slope) * abs(away)
     score = select(lt(abs(away), width), score, -inf)
     local m = max(score, "t")
     local p = exp(score - m)
     return { o = sum(p * v, "t") / sum(p, "t"), l = m + log(sum(p, "t")) }
-  end, { scalars = { width = 70 }, products = "narrow" })
+  end, { scalars = { width = 70 }, products = "narrow", backward = {} })
 
 -- A bias at each point, and a key that is not there; softmax ahead of the product; heads between the axes of a matrix.
 declare("biased", { "f16" },
@@ -59,4 +59,4 @@ declare("normed", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e
   function(q, k, v)
     local score = max(sum(q * k, "d"), 0)
     return sum(score * v, "t") / (max(score, "t") + 1)
-  end)
+  end, { backward = {} })
