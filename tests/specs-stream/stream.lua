@@ -31,7 +31,7 @@ declare("window", { "f16" }, { q = by_heads.q, k = by_heads.k, v = by_heads.v, s
     local away = position "s" - position "t"
     local score = 30 * tanh(sum(q * k, "d") / 30) - detach(slope) * abs(away)
     score = select(lt(abs(away), width), score, -inf)
-    local m = max(score, "t")
+    local m = detach(max(score, "t"))
     local p = exp(score - m)
     return { o = sum(p * v, "t") / sum(p, "t"), l = m + log(sum(p, "t")) }
   end, { scalars = { width = 70 }, products = "narrow", backward = {} })
