@@ -30,7 +30,7 @@ local function attention(name, doc, masked, mask, torch)
     backward = {
       peers = {
         numpy = scores .. "e = np.einsum('bhgse,bhte->bhgst', do, v); "
-          .. "e = p * (e - (p * e).sum(-1, keepdims=True)) / q.shape[-1] ** 0.5; "
+          .. "e = np.where(x > -np.inf, p * (e - (p * e).sum(-1, keepdims=True)) / q.shape[-1] ** 0.5, 0); "
           .. "np.einsum('bhgst,bhtd->bhgsd', e, k), np.einsum('bhgst,bhgsd->bhtd', e, q), "
           .. "np.einsum('bhgst,bhgse->bhte', p, do)",
       },
