@@ -19,6 +19,7 @@ local lower = require "lower"
 local ranges = require "ranges"
 local steps = require "steps"
 local text = require "text"
+local types = require "types"
 
 local lower_steps = {}
 
@@ -99,9 +100,6 @@ function lower_steps.kernel(language, op, part, record)
   return of_record(language, op, part, record)
 end
 
--- Numbers of a type that is computed in: the largest.
-local LARGEST = { f32 = 0x1.fffffep127, f64 = 0x1.fffffffffffffp1023 }
-
 -- What places decide of some values of a stream's pass: rules_out, restricted, places, scalars, points and finite of
 -- lower_steps.stream below. Then the values' nodes without masks that places decide. without: which values say where
 -- nothing counts: "power", for the first is -infinity there; "zero", for all are 0; nil for none.
@@ -132,7 +130,7 @@ function lower_steps.by_places(k, op, nodes, without)
     else
       for _, operand in ipairs(k.record and k.record.temporaries or {}) do
         if leaf.op == "input" and operand.name == leaf.name then
-          note(known.finite, { name = name, operand = operand, largest = k:literal(LARGEST[k.compute]) })
+          note(known.finite, { name = name, operand = operand, largest = k:literal(types[k.compute].high) })
           return { lo = name .. "lo", hi = name .. "hi" }
         end
       end
@@ -160,7 +158,7 @@ function lower_steps.by_places(k, op, nodes, without)
     }, {})
     if without == "zero" or without == "power" and i == 1 then
       ruled_out[i] = without == "power" and range.hi .. " == -INFINITY"
-        or ("%s == 0 && %s == 0"):format(range.lo, range.hi)
+        or ranges.is_zero(range)
     end
   end
   known.restricted = #masked > 0 and table.concat(masked, " || ") or nil

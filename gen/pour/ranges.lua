@@ -76,17 +76,23 @@ local function by_constant(op)
     return ANY
   end
 end
-local products = { mul = by_constant "*", div = by_constant "/" }
 
-local function is_zero(a)
+-- When a number is 0 for sure.
+function ranges.is_zero(a)
   return ("(%s == 0 && %s == 0)"):format(a.lo, a.hi)
 end
 
--- Of two factors that are no constants it is known where they are 0.
-local function product(a, b)
-  local zero = not (a.any or b.any) and is_zero(a) .. " || " .. is_zero(b)
-  return zero and { lo = ("(%s ? 0 : -INFINITY)"):format(zero), hi = ("(%s ? 0 : INFINITY)"):format(zero) } or ANY
+-- Of two factors neither of which is a constant it is known where they are 0.
+local function product(node, of)
+  local made = by_constant "*"(node, of)
+  local a, b = of(node[1]), of(node[2])
+  if not made.any or a.any or b.any then
+    return made
+  end
+  local zero = ranges.is_zero(a) .. " || " .. ranges.is_zero(b)
+  return { lo = ("(%s ? 0 : -INFINITY)"):format(zero), hi = ("(%s ? 0 : INFINITY)"):format(zero) }
 end
+local products = { mul = product, div = by_constant "/" }
 
 -- The range { lo, hi } of a node of numbers; any is set where nothing is known of it. words: those of `numbers`;
 -- leaf(node) gives the range of a place, a count, a scalar or a constant, or nil. Then a table of the masks under it
@@ -115,9 +121,6 @@ function ranges.of(root, words, leaf)
       }
     elseif products[node.op] then
       known[node] = products[node.op](node, of)
-      if node.op == "mul" and known[node] == ANY then
-        known[node] = product(a, b)
-      end
     else
       local rule = numbers[node.op]
       known[node] = rule and not (a.any or b and b.any) and rule(a, b, words) or ANY

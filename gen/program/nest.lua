@@ -28,6 +28,7 @@ local expr = require "expr"
 local passes = require "passes"
 local reads = require "reads"
 local reductions_of = require "reductions"
+local steps = require "steps"
 local text = require "text"
 
 local nest = {}
@@ -130,11 +131,7 @@ end
 function maker:temporary(node)
   local found = self.kept[node]
   if not found then
-    local name
-    repeat
-      self.count = self.count + 1
-      name = "temporary" .. self.count
-    until not text.contains(self.taken, name)
+    local name = self.fresh()
     found = { name = name, axes = node.axes, temporary = true, output = true, called = false }
     self.kept[node] = found
     self.temporaries[#self.temporaries + 1] = found
@@ -247,10 +244,7 @@ end
 function nest.make(op, values)
   expr.enter(values[1].node.graph)
   local self = setmetatable({
-    steps = {}, by_key = {}, step_of = {}, kept = {}, temporaries = {}, named = 0, count = 0,
-    taken = text.map(op.operands, function(operand)
-      return operand.name
-    end),
+    steps = {}, by_key = {}, step_of = {}, kept = {}, temporaries = {}, named = 0, fresh = steps.namer(op),
   }, maker)
   for _, value in ipairs(values) do
     self:compute(value.operand, value.node)

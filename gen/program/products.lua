@@ -55,10 +55,10 @@ local function sum_of(list, over)
   return expr.sum(products.of(list), over)
 end
 
--- Takes out of products what does not vary over their terms, where that was reduced: it is a factor of rows.
-local function part_products(sum)
+-- Takes out of a product what does not vary over its terms, where that was reduced: it is a factor of rows.
+local function part_product(sum)
   local inside, outside = products.taken_out(sum)
-  if not contraction.factors(sum) or products.is_reduced(products.of(inside)) then
+  if products.is_reduced(products.of(inside)) then
     return sum
   end
   return products.is_reduced(sum[1]) and sum_of(inside, sum.k) * outside(expr.const(1)) or sum_of(inside, sum.k)
@@ -95,7 +95,8 @@ function products.parted(values)
   local nodes = text.map(values, function(value)
     return expr.rewrite(value.node, {
       sum = function(node, args)
-        return part_products(expr.make("sum", args, node.k))
+        local sum = expr.make("sum", args, node.k)
+        return contraction.factors(sum) and part_product(sum) or sum
       end,
     }, memo)
   end)

@@ -28,7 +28,7 @@ local steps = {}
 local most_factors = 10 -- that are parted in all ways
 
 -- The places of a set, in the order of some operand's dimensions as far as it has them.
-local function places_of(set, order)
+function steps.places_of(set, order)
   local list, seen = {}, 0
   local function add(place)
     local axis = axes.at(place)
@@ -52,6 +52,19 @@ local function count_of(set)
     count, set = count + 1, set & set - 1
   end
   return count
+end
+
+-- A function that gives names of temporaries, which none of an op's operands has.
+function steps.namer(op)
+  local count, taken = 0, text.map(op.operands, function(operand)
+    return operand.name
+  end)
+  return function()
+    repeat
+      count = count + 1
+    until not text.contains(taken, "temporary" .. count)
+    return "temporary" .. count
+  end
 end
 
 -- ---- the two factors of a term -------------------------------------------------------------------------------
@@ -218,17 +231,9 @@ function splitter:from_before(node)
   return self.before[node]
 end
 
--- A name that no operand has.
-function splitter:new_name()
-  repeat
-    self.named = self.named + 1
-  until not text.contains(self.taken, "temporary" .. self.named)
-  return "temporary" .. self.named
-end
-
 function splitter:temporary(node, s)
   if not self.kept[node] then
-    local operand = { name = self:new_name(), axes = node.axes, temporary = true }
+    local operand = { name = self.fresh(), axes = node.axes, temporary = true }
     self.temporaries[#self.temporaries + 1] = operand
     self.kept[node] = expr.leaf("input", operand.name, "r", node.axes)
     table.insert(self.steps[s].values, { operand = operand, node = self:in_step(node, s) })
@@ -256,7 +261,7 @@ end
 -- The places of a set, in some order as far as that has them, as runs: those that follow each other in every operand
 -- that has one of them are one.
 function steps.runs(set, order, operands)
-  local places = places_of(set, order)
+  local places = steps.places_of(set, order)
   local function joined(p, q)
     for _, operand in ipairs(operands) do
       local at
@@ -322,7 +327,7 @@ function steps.order_in(operands, set)
 end
 
 local function lay_out(record, step)
-  local order = places_of(step.axes, order_of(step))
+  local order = steps.places_of(step.axes, order_of(step))
   local inner
   for _, place in ipairs(order) do
     local axis = axes.at(place)
@@ -369,10 +374,7 @@ function steps.make(op, values, how)
   end
   expr.enter(values[1].node.graph)
   local self = setmetatable({
-    steps = {}, temporaries = {}, number = {}, known = {}, kept = {}, before = {}, named = 0,
-    taken = text.map(op.operands, function(operand)
-      return operand.name
-    end),
+    steps = {}, temporaries = {}, number = {}, known = {}, kept = {}, before = {}, fresh = steps.namer(op),
   }, splitter)
   expr.visit(text.map(values, function(value)
     return value.node
@@ -403,7 +405,7 @@ function steps.make(op, values, how)
   for _, step in ipairs(record.steps) do
     for _, value in ipairs(step.values) do
       if value.operand.temporary then
-        value.operand.dim_index = places_of(step.axes, order_of(step))
+        value.operand.dim_index = steps.places_of(step.axes, order_of(step))
         value.operand.dims = text.map(value.operand.dim_index, function(place)
           return op.dims[place]
         end)

@@ -31,7 +31,6 @@
 -- Rabe and Staats 2021): where a larger x comes, what was gathered is made smaller. Factors that do not vary over the
 -- columns are taken out of the sums. What needs another reduction of the results is of a later pass.
 
-local axes = require "axes"
 local contraction = require "contraction"
 local expr = require "expr"
 local products = require "products"
@@ -134,7 +133,7 @@ function maker:pass_for(level, over)
   if not pass then
     pass = {
       level = level, over = over, rows = self.tile & ~over, nth = #self.passes, firsts = {}, lasts = {}, values = {},
-      sums = {}, gathered = {}, rows_of = {}, in_tile = {}, of_rows = {},
+      sums = {}, gathered = {}, rows_of = {}, known_in_tile = {}, known_of_rows = {},
     }
     self.by_key[key] = pass
     self.passes[#self.passes + 1] = pass
@@ -150,9 +149,11 @@ function maker:deal(nodes)
     end
     self.is_product[node] = products.is_product(node) or nil
   end)
+  local function is_product(node)
+    return self.is_product[node]
+  end
   expr.visit(nodes, function(node)
-    if expr.reduces(node) and not self.is_product[node] and not self.reason then
-      local is_product = function(below) return self.is_product[below] end
+    if expr.reduces(node) and not is_product(node) and not self.reason then
       for _, product in ipairs(under(node[1], is_product)) do
         self.tile = self.tile or product.axes
         if product.axes ~= self.tile then
@@ -165,13 +166,12 @@ function maker:deal(nodes)
       end
       local pass = self:pass_for(level, node.k)
       self.pass_of[node] = pass
-      local list = node.axes & ~self.tile ~= 0 and pass.lasts or node.op == "sum" and pass.sums or pass
-      if list == pass and pass.peak then
+      if node.op == "sum" then
+        table.insert(node.axes & ~self.tile ~= 0 and pass.lasts or pass.sums, node)
+      elseif pass.peak then
         self:fail "more than one maximum"
-      elseif list == pass then
-        pass.peak = node
       else
-        list[#list + 1] = { node = node }
+        pass.peak = node
       end
     end
   end)
@@ -214,11 +214,7 @@ end
 -- The temporary that a pass keeps of a value of its rows.
 function maker:temporary(pass, node)
   if not self.kept[node] then
-    local name
-    repeat
-      self.named = self.named + 1
-      name = "temporary" .. self.named
-    until not text.contains(self.taken, name)
+    local name = self.fresh()
     local operand = { name = name, axes = node.axes, temporary = true }
     self.temporaries[#self.temporaries + 1] = operand
     self.kept[node] = expr.leaf("input", name, "r", node.axes)
@@ -229,7 +225,7 @@ end
 
 -- A node as a pass computes it: at a point, or of a row, where what the pass gathers is known: `own`.
 function maker:at(pass, node, own)
-  local memo = own and pass.of_rows or pass.in_tile
+  local memo = own and pass.known_of_rows or pass.known_in_tile
   if memo[node] then
     return memo[node]
   elseif self.is_product[node] and not own then
@@ -309,7 +305,7 @@ function maker:last(pass, node, nth)
     over = pass.over, axes = node.axes, a = expr.leaf("column", "between", "r", self.tile), b = right,
     weight = self:between(pass, "weight" .. nth, left), powered = term.peak ~= nil,
   })
-  pass.of_rows[node] = term.outside(step.leaf, function(factor)
+  pass.known_of_rows[node] = term.outside(step.leaf, function(factor)
     return self:of_rows(pass, factor)
   end)
 end
@@ -323,21 +319,21 @@ function maker:fill(pass)
     if not self:between(pass, "power", peak[1]) then
       self:fail "the largest of constants"
     end
-    pass.of_rows[peak] = expr.leaf("column", pass.peak, "r", pass.rows)
-    pass.powers = expr.exp(expr.leaf("column", "power", "r", self.tile) - pass.of_rows[peak])
+    pass.known_of_rows[peak] = expr.leaf("column", pass.peak, "r", pass.rows)
+    pass.powers = expr.exp(expr.leaf("column", "power", "r", self.tile) - pass.known_of_rows[peak])
     pass.gathered[1] = pass.peak
   end
   for i, sum in ipairs(sums) do
-    local name, term = "sum" .. i, self.term[sum.node]
+    local name, term = "sum" .. i, self.term[sum]
     self:between(pass, name, products.of(term.inside))
     pass.sums[i] = { name = name, powered = term.peak ~= nil }
     table.insert(pass.gathered, name)
-    pass.of_rows[sum.node] = term.outside(expr.leaf("column", name, "r", pass.rows), function(factor)
+    pass.known_of_rows[sum] = term.outside(expr.leaf("column", name, "r", pass.rows), function(factor)
       return self:of_rows(pass, factor)
     end)
   end
   for i, last in ipairs(lasts) do
-    self:last(pass, last.node, i)
+    self:last(pass, last, i)
   end
   if #pass.firsts == 0 or #pass.firsts > MOST or #pass.lasts > MOST then
     self:fail(#pass.firsts == 0 and "a reduction of no product" or "more than two products of one kind")
@@ -355,19 +351,16 @@ function maker:store(value, node)
     table.insert(pass.rows_of, { operand = value.operand, node = node })
     return
   end
-  local last
+  local of = {}
   for _, step in ipairs(pass.lasts) do
     expr.visit({ node }, function(n)
-      if rawequal(n, step.leaf) then
-        self:fail(last and last ~= step and "values of two products")
-        last = step
-      end
+      of[#of + 1] = rawequal(n, step.leaf) and step or nil
     end)
   end
-  if not last or last.axes ~= set or node.axes & ~set ~= 0 then
+  if #of ~= 1 or of[1].axes ~= set or node.axes & ~set ~= 0 then
     return self:fail "values that tiles of the products do not have"
   end
-  table.insert(last.values, { operand = value.operand, node = node })
+  table.insert(of[1].values, { operand = value.operand, node = node })
 end
 
 -- ---- the record ---------------------------------------------------------------------------------------------------
@@ -384,22 +377,6 @@ local function without(pass)
   return powered and "power" or not pass.peak and "zero" or nil
 end
 
--- The places of a set in the order of the operand that has most of it.
-local function order_of(set, operands)
-  local list, seen = {}, 0
-  local function add(place)
-    list[#list + 1] = set & ~seen & axes.at(place) ~= 0 and place or nil
-    seen = seen | axes.at(place)
-  end
-  for _, place in ipairs(steps.order_in(operands, set)) do
-    add(place)
-  end
-  for _, index in ipairs(axes.indexes(set)) do
-    add(index + 1)
-  end
-  return list
-end
-
 -- The groups of axes of a pass's steps, and the operands of each; why they are none for tiles, or nil.
 local function lay_out(record, pass)
   local all, shared, inner = {}, 0, pass.firsts[#pass.firsts]
@@ -414,18 +391,20 @@ local function lay_out(record, pass)
       record.steps[#record.steps + 1] = step
     end
   end
-  local order = order_of(pass.rows, all)
+  local function runs_of(set)
+    return steps.runs(set, steps.order_in(all, set), all)
+  end
+  local order = steps.order_in(all, pass.rows)
   local batch, m = steps.runs(shared, order, all), steps.runs(pass.rows & ~shared, order, all)
-  local columns = steps.runs(pass.over, order_of(pass.over, all), all)
+  local columns = runs_of(pass.over)
   local alone = #m > 0 and #columns == 1
   for _, step in ipairs(pass.firsts) do
     step.batch, step.m, step.n = batch, m, columns
-    step.k = steps.runs(step.over, order_of(step.over, all), all)
+    step.k = runs_of(step.over)
     alone = alone and #step.k == 1
   end
   for _, step in ipairs(pass.lasts) do
-    local set = step.axes & ~pass.rows
-    step.batch, step.m, step.n, step.k = batch, m, steps.runs(set, order_of(set, all), all), columns
+    step.batch, step.m, step.n, step.k = batch, m, runs_of(step.axes & ~pass.rows), columns
     alone = alone and #step.n == 1
   end
   return not alone and "products whose rows, columns or terms do not lie together" or nil
@@ -433,11 +412,10 @@ end
 
 -- The products over columns as an op's values have them.
 function maker:products_of(values)
-  local found, roots = {}, {}
-  for i, value in ipairs(values) do
-    roots[i] = value.node
-  end
-  expr.visit(roots, function(node)
+  local found = {}
+  expr.visit(text.map(values, function(value)
+    return value.node
+  end), function(node)
     if contraction.factors(node) and products.is_reduced(node[1]) then
       local factor, other = self:factors_of((products.taken_out(node)))
       found[#found + 1] = { sum = node, factor = factor, other = other }
@@ -451,10 +429,7 @@ function stream.make(op, values)
   expr.enter(values[1].node.graph)
   local self = setmetatable({
     is_product = {}, term = {}, by_key = {}, passes = {}, pass_of = {}, kept = {}, temporaries = {},
-    count = 0, named = 0,
-    taken = text.map(op.operands, function(operand)
-      return operand.name
-    end),
+    count = 0, fresh = steps.namer(op),
   }, maker)
   local nodes = products.parted(values)
   self:deal(nodes)
@@ -478,7 +453,7 @@ function stream.make(op, values)
     products = self:products_of(values), masked = 0,
   }
   for _, operand in ipairs(record.temporaries) do
-    operand.dim_index = order_of(operand.axes, op.operands)
+    operand.dim_index = steps.places_of(operand.axes, steps.order_in(op.operands, operand.axes))
     operand.dims = text.map(operand.dim_index, function(place)
       return op.dims[place]
     end)

@@ -213,14 +213,14 @@ function trace.backward_of(op)
   if whole.template ~= "nest" or whole.stream or not next(values, (next(values))) then
     return { whole }
   end
-  local ops, alone, streams, names = {}, {}, {}, {}
+  local ops, alone, streams = {}, {}, {}
   for input, node in text.sorted_pairs(values) do
     local made = gradient_op(op, name .. "_" .. input, { [input] = node })
     local list = made.stream and alone or ops
     list[#list + 1] = made
-    streams[input], names[#names + 1] = made.stream and node or nil, made.stream and input or nil
+    streams[input] = made.stream and node or nil
   end
-  local joined = #alone > 1 and gradient_op(op, name .. "_" .. table.concat(names, "_"), streams)
+  local joined = #alone > 1 and gradient_op(op, name .. "_" .. table.concat(text.sorted_keys(streams), "_"), streams)
   for _, made in ipairs(joined and joined.stream and { joined } or alone) do
     ops[#ops + 1] = made
   end

@@ -284,11 +284,10 @@ typedef struct $stem$_row {
 //@ local NR = NV * L
 //@ local KEYS = math.max(v.params.keys * 4 // own.spelling.bits * 8 // f.lines // NR, 1) * NR
 //@ local tile = Tile.define(MR, NV)
-//@ local packs, direct = {}, {}
+//@ local direct = {}
 //@ local function pack(step, part, letter, wide)
 //@   local packed = step.name .. "_pack_" .. letter .. wide
-//@   packs[#packs + 1] = S.once(packed, function() Pack.define(step, part, letter, wide, packed) end)
-//@   return packed
+//@   return S.once(packed, function() Pack.define(step, part, letter, wide, packed) end)
 //@ end
 //@ for nth, last in ipairs(pass.lasts) do
 //@   local values = Factor.direct(last, last.of.b, { "n", "k" })

@@ -186,8 +186,8 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@   given[#given + 1] = layer and layer.next[value.operand.name] and (", number (&%s_next)[%d]"):format(value.operand.name, count)
 //@ end
 //@ local name = free and "finish_free" or layer and "finish_layer" or whole and "finish_whole" or "finish"
-//@ local flag = whole and "true" or layer and layer.results and "(ALIGNED || (!WHOLE && whole_values))" or "whole_values"
 //@ local several = layer and layer.results
+//@ local flag = whole and "true" or several and "(ALIGNED || (!WHOLE && whole_values))" or "whole_values"
 //@ local sums = several and ("(&sums)[%d][%d]"):format(#several, count) or ("(&sums)[%d]"):format(count)
 //@ local function result(of)
 //@   for i, name in ipairs(several or {}) do

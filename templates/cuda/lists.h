@@ -50,17 +50,13 @@ template <int COUNT, int N = 0, typename F> static __device__ __forceinline__ vo
   }
 }
 
+/* The largest of some numbers. */
 static constexpr int lathe_most_of(int all) {
   return all;
 }
 
-/* The largest of some numbers, and their sum. */
 template <typename... More> static constexpr int lathe_most_of(int a, int b, More... more) {
   return lathe_most_of(a > b ? a : b, more...);
-}
-
-template <typename... More> static constexpr int lathe_total_of(More... all) {
-  return (0 + ... + all);
 }
 
 #endif

@@ -121,11 +121,11 @@ local function shapes_of(facts, pass, sides, v)
   return list
 end
 
--- The columns of a pass's products of keys.
+-- The columns of a pass's products of keys but its last one.
 local function columns_of(pass)
   local columns = {}
-  for i, last in ipairs(pass.lasts) do
-    columns[i] = tensor.bits_of(last.n[1])
+  for i = 1, #pass.lasts - 1 do
+    columns[i] = tensor.bits_of(pass.lasts[i].n[1])
   end
   return columns
 end
@@ -155,11 +155,9 @@ return function(facts, work)
     sides[step] = side
     return last_of[step] and shapes_of(facts, last_of[step], sides, v) or {}
   end)
-  for i, step in ipairs(record.steps) do
-    for _, pass in ipairs(record.passes) do
-      for _, first in ipairs(pass.firsts) do
-        made.steps[i].layer = first == step and layer_of(facts, pass, step, made.steps[i]) or made.steps[i].layer
-      end
+  for _, pass in ipairs(record.passes) do
+    for _, first in ipairs(pass.firsts) do
+      sides[first].layer = layer_of(facts, pass, first, sides[first])
     end
   end
   for _, variant in ipairs(made.variants) do

@@ -183,12 +183,9 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
     lathe_each<LASTS>([&](auto last) {
       auto &step = b.template at<decltype(last)::value>();
       step.between = &r.between[decltype(last)::value][0][0];
-      step.gathered = r.gathered;
       step.line = LINE;
-      step.first_m = m;
     });
-    c.gathered = r.gathered;
-    c.first_m = m;
+    lathe_show_gathered<FIRSTS, LASTS>(a, b, r.gathered, m);
     const typename Rows::rows_at at(c, m, BM);
     auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
     for (size_t key = next(0); key < c.n_count; key = next(key + KEYS)) {

@@ -77,4 +77,16 @@ static __device__ __forceinline__ N lathe_lost(N peak, size_t keys) {
   return Rows::PEAK && peak == -INFINITY && keys > 0 ? N(NAN) : N(1);
 }
 
+/* Shows the steps of a pass what was gathered of the rows from m on. */
+template <int FIRSTS, int LASTS, typename Firsts, typename Lasts, typename N>
+static __device__ __forceinline__ void lathe_show_gathered(Firsts &a, Lasts &b, const N *gathered,
+                                                           size_t m) {
+  auto show = [&](auto &step) {
+    step.gathered = gathered;
+    step.first_m = m;
+  };
+  show(a.template at<FIRSTS - 1>());
+  lathe_each<LASTS>([&](auto last) { show(b.template at<decltype(last)::value>()); });
+}
+
 #endif

@@ -11,6 +11,11 @@
 #include "tensor.h"
 #include "tensor_results.h"
 
+/* Slices of a row's terms. */
+template <int TERMS> static __device__ __forceinline__ int lathe_slices_of(size_t terms) {
+  return (int)lathe_times(terms, TERMS);
+}
+
 /* What a warp has of its rows: tiles of 16 rows and 8 keys, of which threads have what they have of mma's sums. LAST: tiles
  * of a product's columns. A point's numbers, and then its factors, are in place of its sums. */
 template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tensor_rows {
@@ -215,14 +220,9 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
 /* By mma.sync, of factors that the threads copy: a block of WARPS * TILES * 16 rows, of up to DEPTH terms. */
 template <typename Firsts, typename Lasts, typename Rows, int WARPS, int TILES, int DEPTH,
           int COLUMNS>
-struct lathe_tensor_stream;
-
-template <typename... First, typename... Last, typename Rows, int WARPS, int TILES, int DEPTH,
-          int COLUMNS>
-struct lathe_tensor_stream<lathe_list<First...>, lathe_list<Last...>, Rows, WARPS, TILES, DEPTH,
-                           COLUMNS> {
-  using firsts = lathe_list<First...>;
-  using lasts = lathe_list<Last...>;
+struct lathe_tensor_stream {
+  using firsts = Firsts;
+  using lasts = Lasts;
   static constexpr int FIRSTS = Rows::FIRSTS, LASTS = Rows::LASTS;
   using inner = typename lathe_type_at<FIRSTS - 1, firsts>::type;
   using element = typename inner::element;
@@ -264,10 +264,6 @@ struct lathe_tensor_stream<lathe_list<First...>, lathe_list<Last...>, Rows, WARP
     }
   }
 
-  static __device__ __forceinline__ int slices_of(size_t terms) {
-    return (int)lathe_times(terms, TERMS);
-  }
-
   static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room, size_t m, size_t n) {
     auto &c = a.template at<FIRSTS - 1>();
     float *const gathered = reinterpret_cast<float *>(room + CHUNKS);
@@ -286,7 +282,7 @@ struct lathe_tensor_stream<lathe_list<First...>, lathe_list<Last...>, Rows, WARP
         constexpr int N = decltype(nth)::value;
         const auto &step = a.template at<N>();
         using slice = typename first_sums<typename lathe_type_at<N, firsts>::type>::slice_b;
-        for (int at = 0; at < slices_of(step.k_count) && key < c.n_count; at++)
+        for (int at = 0; at < lathe_slices_of<TERMS>(step.k_count) && key < c.n_count; at++)
           slice::copy(
               keys_of(N, turn) + at * slice::CHUNKS,
               [&](int row, int term) { return step.from_b(key + row, at * TERMS + term); },
@@ -315,7 +311,7 @@ struct lathe_tensor_stream<lathe_list<First...>, lathe_list<Last...>, Rows, WARP
       constexpr int N = decltype(nth)::value;
       const auto &step = a.template at<N>();
       using slice = typename first_sums<typename lathe_type_at<N, firsts>::type>::slice_a;
-      for (int at = 0; at < slices_of(step.k_count); at++)
+      for (int at = 0; at < lathe_slices_of<TERMS>(step.k_count); at++)
         slice::copy(
             room + N * ROWS_CHUNKS + at * slice::CHUNKS,
             [&](int row, int term) { return step.from_a(m + row, at * TERMS + term); },
@@ -338,7 +334,7 @@ struct lathe_tensor_stream<lathe_list<First...>, lathe_list<Last...>, Rows, WARP
         constexpr int N = decltype(nth)::value;
         using sums_of = first_sums<typename lathe_type_at<N, firsts>::type>;
         sums_of sums;
-        for (int at = 0; at < slices_of(a.template at<N>().k_count); at++)
+        for (int at = 0; at < lathe_slices_of<TERMS>(a.template at<N>().k_count); at++)
           sums.multiply(room + N * ROWS_CHUNKS + at * sums_of::slice_a::CHUNKS,
                         keys_of(N, turn) + at * sums_of::slice_b::CHUNKS);
         memcpy(tile[N], sums.sums, sizeof tile[N]);
@@ -355,13 +351,7 @@ struct lathe_tensor_stream<lathe_list<First...>, lathe_list<Last...>, Rows, WARP
     lathe_await_groups<0>();
     __syncthreads();
     rows.merge(products, gathered + first * rows_of::GATHERED, c.n_count);
-    c.gathered = gathered;
-    c.first_m = m;
-    lathe_each<LASTS>([&](auto nth) {
-      auto &step = b.template at<decltype(nth)::value>();
-      step.gathered = gathered;
-      step.first_m = m;
-    });
+    lathe_show_gathered<FIRSTS, LASTS>(a, b, gathered, m);
     rows_of::finish(c, b, products, room + threadIdx.x / 32 * lathe_results_of_warp<COLUMNS>::ROOM,
                     m + first, n);
   }
