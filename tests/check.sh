@@ -9,7 +9,7 @@ trap 'rm -rf "$tmp"' EXIT
 # Of what Mesa's lavapipe takes, compiling kernels is nearly all; they need not be fast.
 export GALLIVM_PERF=nopt
 
-is() { # is WHAT COMMAND...: one test, of what a file `stderr` here may tell more
+is() { # is WHAT COMMAND...: one test, of what a file `stderr` here may tell more. Rows that are right are not shown.
   what=$1
   shift
   if "$@" >"$tmp/said" 2>&1; then
@@ -17,7 +17,7 @@ is() { # is WHAT COMMAND...: one test, of what a file `stderr` here may tell mor
   else
     failed=$((failed + 1))
     printf 'FAILED %s: %s\n' "$what" "$*"
-    sed 's/^/  /' "$tmp/said"
+    sed -E '/ ok /{/ (wrong|unproved|skipped)/!d;};s/^/  /' "$tmp/said"
     [ ! -s stderr ] || sed 's/^/  stderr: /' stderr
   fi
 }
