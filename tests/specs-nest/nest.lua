@@ -14,7 +14,7 @@ local function declare(name, inputs, outputs, compute, keys)
   end
   op(name) {
     doc = name, axes = keys.axes, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
-    dtypes = { "f32", "f16" }, ulp = 6, backward = keys.backward,
+    dtypes = { "f32", "f16" }, ulp = { f32 = 6, f16 = 3 }, backward = keys.backward,
   }
 end
 

@@ -11,7 +11,7 @@ local function declare(name, dtypes, inputs, outputs, compute, keys)
   end
   op(name) {
     doc = name, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
-    backward = keys.backward, dtypes = dtypes, ulp = 6, products = keys.products,
+    backward = keys.backward, dtypes = dtypes, ulp = { f64 = 6, f32 = 6, f16 = 3, bf16 = 3 }, products = keys.products,
   }
 end
 
