@@ -44,6 +44,10 @@ is 'takes the runtime' reuse
 is 'builds kernels for processors' ninja out/bench
 is 'is right on processors' by_cpu --size "$sizes"
 is 'is right of special values' by_cpu --no-probe --special nan,inf,zero,denormal --size 60x7,5x9x13
+# Large enough for threads to share, along points and along lanes.
+shared='--threads 3 --dtype f32 --size 130x120x40,2000x300'
+# shellcheck disable=SC2086
+is 'is right by several threads' by_cpu $shared --op extremes,softmax_first,batch_norm,stencil,scanned
 prepare cpu_faults
 # shellcheck disable=SC2086
 is 'configures for faults' configured_cpu $few
@@ -69,6 +73,9 @@ is 'finds a NaN that a scan forgets' fault by_cpu c/nest.c '$(k:combine_columns(
 $acc$' '$(k:combine(r.kind, acc, term));
 //@ else
 $acc$' --op scanned_back --special nan
+# shellcheck disable=SC2086
+is 'finds a part that is another one as well' fault by_cpu c/nest.h 'lathe_units(args, units, from, to);' \
+  'lathe_units(args, units, from, to), *to = *from;' $shared --op softmax_first
 is 'finds rounding errors that are lost' fault by_cpu c/nest.c 'carries = true;' '' --op softmax_first \
   --size 200x5
 

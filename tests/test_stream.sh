@@ -56,6 +56,10 @@ is 'is right in C of special values' right_on_cpu --op 'causal*,window*' --speci
   --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
 is 'is right in C of special values without powers' right_on_cpu --op 'normed*' --special nan,inf,zero,denormal \
   --size s=9xt=300xd=7xe=3
+# Large enough for threads to share: several matrices, and blocks of rows of one.
+shared='--threads 3 --op causal_backward,window --dtype f16 --size b=1xh=2xg=2xs=170xt=340xd=24xe=40,b=1xh=1xg=1xs=550xt=333xd=72xe=40'
+# shellcheck disable=SC2086
+is 'is right in C by several threads' right_on_cpu $shared
 cd "$tmp/cpu_faults" || exit 1
 is 'configures for faults' configured_cpu --disable-avx512 --disable-sse2 --ops=causal,window,weighted,normed --dtypes=f32,f16
 is 'takes the runtime for faults' reuse
@@ -74,6 +78,8 @@ is 'finds a largest that loses NaN between blocks of keys' fault on_cpu c/stream
   --op normed_backward --dtype f32 --special nan --size s=9xt=300xd=7xe=3
 is 'finds a gradient that passes over rows of which no key counts' fault on_cpu c/stream_masks.c \
   'return $(is_zero(has));' 'return true;' --op 'window_backward*' --dtype f16 --size b=1xh=1xg=1xs=300xt=40xd=9xe=17
+# shellcheck disable=SC2086
+is 'finds threads that use one room' fault on_cpu c/stream.c ' + args->part * args->apart' '' $shared
 
 if ! command -v "${CXX:-c++}" >/dev/null; then
   echo 'skipped: streams by CUDA on the processor: there is no C++ compiler'

@@ -223,7 +223,7 @@ function dispatch.write(ops, backends)
       local features = text.map(v.features, function(f)
         return "LATHE_" .. f
       end)
-      local run, image, schedule, workspace, ways = "NULL", "NULL", "NULL", "NULL", "NULL"
+      local run, image, schedule, workspace, ways, sharing = "NULL", "NULL", "NULL", "NULL", "NULL", "NULL"
       if enabled and v.part.image then
         image, schedule = "&" .. v.part.stem .. "_image", "&" .. v.name .. "_schedule"
         if v == v.part.variants[1] then
@@ -242,11 +242,15 @@ function dispatch.write(ops, backends)
         ways = v.name .. "_ways"
         externs[#externs + 1] = "extern const lathe_way " .. ways .. "[];\n"
       end
+      if enabled and v.backend.sharing and v.backend.sharing[v.template] then
+        sharing = "&" .. v.name .. "_sharing"
+        externs[#externs + 1] = "extern const lathe_sharing " .. v.name .. "_sharing;\n"
+      end
       variant_rows[#variant_rows + 1] = {
         text.c_string(v.name), string.format("&lathe_ops[%d]", i - 1),
         string.format("&lathe_backends[%d]", backend_index[v.backend]), "LATHE_" .. v.dtype:upper(),
         #features > 0 and table.concat(features, " | ") or "0", v.disabled and text.c_string(v.disabled) or "NULL",
-        run, image, schedule, workspace, ways, number(v.from), number(v.to), text.c_string(v.params_text),
+        run, image, schedule, workspace, ways, sharing, number(v.from), number(v.to), text.c_string(v.params_text),
         text.c_string(v.where),
         not v.backend.templates[v.template] and "NULL"
           or text.c_string("templates/" .. v.backend.language .. "/" .. v.template .. v.backend.extension),
@@ -264,7 +268,7 @@ function dispatch.write(ops, backends)
     "const lathe_op lathe_ops[] = {\n", table.concat(op_rows), "};\n",
     "const size_t lathe_op_count = sizeof lathe_ops / sizeof *lathe_ops;\n\n",
     table.concat(externs),
-    "\n/* name, op, backend, dtype, features, disabled, run, image, schedule, workspace, ways, "
+    "\n/* name, op, backend, dtype, features, disabled, run, image, schedule, workspace, ways, sharing, "
     .. "prefer from and to, params, source, template, implementation, digits, narrowed, by_name */\n",
     "const lathe_variant lathe_variants[] = {\n", aligned(variant_rows), "};\n",
     "const size_t lathe_variant_count = sizeof lathe_variants / sizeof *lathe_variants;\n\n",

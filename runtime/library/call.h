@@ -30,17 +30,38 @@ typedef enum lathe_dtype {
 /* One call: buffers in operand order, scalars and dimensions in the op's order. Inputs may be the same memory as each
  * other, and are only read; an output shares none with another operand, but the first with the first input, where the
  * op works in place. workspace has as many bytes as the variant wants, at a multiple of 64, or is null where that is
- * none; on a device other than the CPU it is zero before the first call, and a call leaves it fit for the next. */
+ * none; on a device other than the CPU it is zero before the first call, and a call leaves it fit for the next.
+ *
+ * A call that several threads share (lathe_sharing) is calls for one part each of a phase; `parts` is 0 of one that is not.
+ * A part's own workspace is `part * apart` bytes from where that of one thread is. */
 typedef struct lathe_args {
   void *buf[LATHE_MAX_OPERANDS];
   double scalar[LATHE_MAX_SCALARS];
   size_t dim[LATHE_MAX_DIMS];
   void *workspace;
+  int phase;
+  size_t part, parts, apart;
 } lathe_args;
 
 /* A kernel, and the bytes of workspace that it wants. */
 typedef void lathe_fn(const lathe_args *args);
 typedef double lathe_cost(const size_t *dim);
+
+/* How several threads share the calls of a kernel: in phases, one after the other, each of parts at the same time. */
+typedef struct lathe_sharing {
+  int phases;
+  size_t (*parts)(const size_t *dim, int phase); /* that a phase has at most */
+  lathe_cost *common; /* bytes of the workspace that parts have in common, at its beginning */
+} lathe_sharing;
+
+/* Of a phase's units, those of a part: from *first to before *end. */
+static inline void lathe_units(const lathe_args *args, size_t units, size_t *first, size_t *end) {
+  const size_t parts = args->parts > 0 ? args->parts : 1, each = units / parts,
+               more = units % parts;
+
+  *first = each * args->part + (args->part < more ? args->part : more);
+  *end = *first + each + (args->part < more ? 1 : 0);
+}
 
 /* What a processor must have for a variant to run: a bit each. */
 enum {

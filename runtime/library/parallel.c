@@ -1,5 +1,5 @@
-/* parallel.c - calls that several threads share: cut along the dimension that the op says, into calls of fewer points,
- * each with a workspace of its own. */
+/* parallel.c - calls that several threads share: in the parts that the kernel knows of itself, or cut along the dimension
+ * that the op says into calls of fewer points, each with a workspace of its own. */
 #include <math.h>
 
 #include "dispatch.h"
@@ -13,7 +13,8 @@ static const double worth = 20e3; /* nanoseconds of a part: more than waking a t
 typedef struct shared_call {
   const lathe_variant *variant;
   const lathe_args *args;
-  size_t parts;
+  size_t parts, apart;
+  int phase;
 } shared_call;
 
 /* Where a part begins: at a whole number of POINTS. */
@@ -35,9 +36,12 @@ static double time_of(const lathe_variant *variant, const size_t *dim) {
 
 /* As many parts as were asked for, or as a call can have. */
 static size_t parts_of(const lathe_variant *variant, const size_t *dim, size_t parts) {
+  const lathe_sharing *sharing = variant->sharing;
   const int cut = variant->run ? variant->op->cut : 0;
-  const size_t most = cut > 0 ? dim[cut - 1] / POINTS : 1;
+  size_t most = cut > 0 ? dim[cut - 1] / POINTS : 1;
 
+  for (int phase = 0; sharing && phase < sharing->phases; phase++)
+    most = phase == 0 || sharing->parts(dim, phase) > most ? sharing->parts(dim, phase) : most;
   parts = parts < most ? parts : most;
   return parts > 1 ? parts : 1;
 }
@@ -53,6 +57,11 @@ size_t lathe_parts(const lathe_variant *variant, const size_t *dim, int threads)
   return parts > 1 ? parts : 1;
 }
 
+/* Bytes of the workspace that parts have in common. */
+static double common_of(const lathe_variant *variant, const size_t *dim) {
+  return variant->workspace && variant->sharing ? variant->sharing->common(dim) : 0;
+}
+
 /* Bytes from one part's workspace to the next one's: what the part that wants most does, in whole lines of a cache. */
 static double room_of(const lathe_variant *variant, const size_t *dim, size_t parts) {
   size_t part[LATHE_MAX_DIMS] = {0};
@@ -60,6 +69,8 @@ static double room_of(const lathe_variant *variant, const size_t *dim, size_t pa
 
   if (!variant->workspace)
     return 0;
+  if (variant->sharing)
+    return 64 * ceil((variant->workspace(dim) - common_of(variant, dim)) / 64);
   for (int d = 0; d < variant->op->ndim; d++)
     part[d] = dim[d];
   for (size_t nth = 0; nth < parts; nth++) {
@@ -76,7 +87,19 @@ double lathe_workspace_of_parts(const lathe_variant *variant, const size_t *dim,
   if (!variant || !dim || !variant->run || lathe_is_beyond(variant->op, variant->dtype, dim))
     return lathe_workspace(variant, dim);
   parts = parts_of(variant, dim, parts);
-  return room_of(variant, dim, parts) * (double)parts;
+  return common_of(variant, dim) + room_of(variant, dim, parts) * (double)parts;
+}
+
+/* A part of a phase. */
+static void run_shared(void *context, size_t nth) {
+  const shared_call *call = context;
+  lathe_args args = *call->args;
+
+  args.phase = call->phase;
+  args.part = nth;
+  args.parts = call->parts;
+  args.apart = call->apart;
+  call->variant->run(&args);
 }
 
 static void run_part(void *context, size_t nth) {
@@ -100,18 +123,33 @@ static void run_part(void *context, size_t nth) {
   v->run(&args);
 }
 
+/* All parts of a call. */
+static void run_all(lathe_part_fn *work, shared_call *call, const lathe_threads *threads) {
+  if (threads && threads->run)
+    threads->run(threads->pool, work, call, call->parts);
+  else
+    for (size_t nth = 0; nth < call->parts; nth++)
+      work(call, nth);
+}
+
 void lathe_run_parts(const lathe_variant *variant, const lathe_args *args, size_t parts,
                      const lathe_threads *threads) {
-  shared_call call = {variant, args, 1};
+  shared_call call = {.variant = variant, .args = args};
 
   if (!variant || !args || !variant->run)
     return;
-  call.parts = parts_of(variant, args->dim, parts);
-  if (call.parts == 1)
+  parts = parts_of(variant, args->dim, parts);
+  call.parts = parts;
+  if (parts == 1) {
     variant->run(args);
-  else if (threads && threads->run)
-    threads->run(threads->pool, run_part, &call, call.parts);
-  else
-    for (size_t nth = 0; nth < call.parts; nth++)
-      run_part(&call, nth);
+  } else if (!variant->sharing) {
+    run_all(run_part, &call, threads);
+  } else {
+    call.apart = (size_t)room_of(variant, args->dim, parts);
+    for (; call.phase < variant->sharing->phases; call.phase++) {
+      const size_t most = variant->sharing->parts(args->dim, call.phase);
+      call.parts = parts < most ? parts : most;
+      run_all(run_shared, &call, threads);
+    }
+  }
 }

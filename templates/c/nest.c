@@ -3,6 +3,8 @@
  * innermost vectors go along the axis that most operands have side by side; where that is one of the points, each
  * lane is a point, else lanes gather together. Limited by how far apart the elements of the other operands are. A sum adds
  * TERMS at a time, and carries the rounding errors of the rest along. A scan goes along its axis at each point. */
+#include "nest.h"
+
 //@ end
 //@ local add_exactly = use("parts.c").add_exactly
 //@ local S = use "nest_step.c"
@@ -96,10 +98,12 @@ $(part.k:access(operand, lanes and "store_part" or "store", operand.name, at(ste
 }
 //@ end
 //@ end
-//@ local function open(list, skip)
+//@ -- box: that loops go through a part's share alone.
+//@ local function open(list, skip, box)
 //@ for _, place in ipairs(list) do
 //@ if place ~= skip then
-for (size_t i$place$ = 0; i$place$ < args->dim[$(place - 1)]; i$place$++) {
+//@ local of = place - 1
+for (size_t i$place$ = $(box and "box.from[" .. of .. "]" or "0"); i$place$ < $(box and "box.to[" .. of .. "]" or "args->dim[" .. of .. "]"); i$place$++) {
 //@ end
 //@ end
 //@ end
@@ -434,25 +438,40 @@ static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
 //@ end
 //@ end
 //@ end
+//@ -- Whether a step goes point by point; else whether its vectors are of points.
+//@ local function is_scalar(step)
+//@   return S.gathers(step, "index") or S.gathers(step, "pick") or step.of.along and step.of.scanned == step.of.along
+//@ end
+//@ local function is_by_points(step) return not step.of.along or step.of.axes >> step.of.along - 1 & 1 ~= 0 end
+//@ -- The arguments of lathe_longest and lathe_box_of: how parts share a step's points.
+//@ local function shared_points(v, step)
+//@   local axes, along = 0, step.of.along
+//@   for _, place in ipairs(step.of.keep) do
+//@     axes = axes | 1 << place - 1
+//@   end
+//@   return ("%d, %d, %d"):format(axes, along and is_by_points(step) and not is_scalar(step) and along - 1 or -1, v.params.unroll * L)
+//@ end
 //@ for _, v in ipairs(variants) do
 //@ for _, step in ipairs(k.steps) do
 //@ local along, unroll = step.of.along, v.params.unroll
-//@ local scalar = S.gathers(step, "index") or S.gathers(step, "pick") or along and step.of.scanned == along
-//@ local by_points = not along or step.of.axes >> along - 1 & 1 ~= 0
+//@ local scalar, by_points = is_scalar(step), is_by_points(step)
 static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries) {
   (void)temporaries;
   //@ S.pointers(step, "temporaries")
   //@ S.prelude(step)
+  //@ if #step.of.keep > 0 then
+  const lathe_box box = lathe_box_of(args, $(shared_points(v, step)));
+  //@ end
   //@ if scalar or not by_points and L == 1 and unroll == 1 then
-  //@ open(step.of.keep)
+  //@ open(step.of.keep, nil, true)
   //@ points(step, 1, "1")
   //@ close(step.of.keep)
   //@ elseif by_points then
-  //@ open(step.of.keep, along)
+  //@ open(step.of.keep, along, true)
   //@ if along then
-  size_t first = 0;
+  size_t first = box.from[$(along - 1)];
   //@ for _, width in ipairs(unroll > 1 and { unroll, 1 } or { 1 }) do
-  for (; args->dim[$(along - 1)] - first >= $(width * L); first += $(width * L)) {
+  for (; box.to[$(along - 1)] - first >= $(width * L); first += $(width * L)) {
     //@ if width == 1 then
     const size_t i$along$ = first;
     //@ end
@@ -460,8 +479,8 @@ static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries) {
   }
   //@ end
   //@ if L > 1 then
-  if (first < args->dim[$(along - 1)]) {
-    const size_t i$along$ = first, lanes = args->dim[$(along - 1)] - first;
+  if (first < box.to[$(along - 1)]) {
+    const size_t i$along$ = first, lanes = box.to[$(along - 1)] - first;
     //@ points(step, 1, "lanes")
   }
   //@ end
@@ -470,7 +489,7 @@ static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries) {
   //@ end
   //@ close(step.of.keep, along)
   //@ else
-  //@ open(step.of.keep)
+  //@ open(step.of.keep, nil, true)
   //@ together(step, unroll)
   //@ close(step.of.keep)
   //@ end
@@ -484,10 +503,26 @@ double $v.name$_workspace(const size_t *dim) {
   return (double)($(S.bytes_of_temporaries()));
 }
 
+//@ if is_tried then
+static size_t $v.name$_parts(const size_t *dim, int phase) {
+  size_t most = 1;
+  //@ for i, step in ipairs(k.steps) do
+  //@ if #step.of.keep > 0 then
+  if (phase == $(i - 1))
+    lathe_longest(dim, $(shared_points(v, step)), &most);
+  //@ end
+  //@ end
+  (void)dim, (void)phase;
+  return most;
+}
+
+//@ end
+//@ S.define_sharing(v, #k.steps, S.bytes_of_temporaries())
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
-  //@ for _, step in ipairs(k.steps) do
-  $v.name$_$step.of.name$(args, (char *)args->workspace);
+  //@ for i, step in ipairs(k.steps) do
+  if (args->parts == 0 || args->phase == $(i - 1))
+    $v.name$_$step.of.name$(args, (char *)args->workspace);
   //@ end
 }
 

@@ -1,7 +1,7 @@
 //@ -- What the nest templates share: where an element is, and what point functions are given that stays the same.
 
 //@ local S = use "contract_step.c"
-//@ size, dims, bytes_of_temporaries = S.size, S.dims, S.bytes_of_temporaries
+//@ size, dims, bytes_of_temporaries, define_sharing = S.size, S.dims, S.bytes_of_temporaries, S.define_sharing
 //@ function size_list(places)
 //@   local list = {}
 //@   for i, place in ipairs(places) do

@@ -79,6 +79,20 @@ static $step.name$ $step.name$_at(const lathe_args *args$(each_loop(step, "size_
 //@   local of = f.place_of[name] and "of" .. f.place_of[name]
 //@   return of and powered and own:text("mul", "power", of) or of or powered and "power" or k:constant(1)
 //@ end
+//@ -- The places of the loops after `after`; and each one's index, of that of a matrix among all.
+//@ local function all_loops(step, after)
+//@   local list = {}
+//@   for _, run in ipairs { table.unpack(S.loops_of(step), (after or 0) + 1) } do
+//@     table.move(run, 1, #run, #list + 1, list)
+//@   end
+//@   return list
+//@ end
+//@ local function each_loop_index(step, index)
+//@ local loops = S.loops_of(step)
+//@ for i, run in ipairs(loops) do
+const size_t loop$i$ = $index$$(i < #loops and " / (" .. S.size(all_loops(step, i)) .. ")" or "")$(i > 1 and " % (" .. S.size(run) .. ")" or "");
+//@ end
+//@ end
 //@ -- What is asked of a tile by places.
 //@ local function define_masks(f)
 //@ local first, stem = f.inner, f.stem
@@ -441,30 +455,44 @@ static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, 
     $stem$_finish($inner$, gathered + i$(parameters_of(pass, "last%d, sums%d + i * r->width%d, r->columns%d")), row + i, r->keys);
 }
 
-/* All matrices of a pass. */
+/* Blocks of rows of a matrix, each of `most` rows. */
+static size_t $name$_blocks(const lathe_args *args, size_t *most) {
+  const size_t rows = $f.has.rows$;
+
+  lathe_cut(most, rows, $(TILES * MR), $MR$);
+  return (rows + *most - 1) / *most;
+}
+
+/* All matrices of a pass, or a part's blocks of their rows. */
 static void $name$(const lathe_args *args) {
   const $name$_room r = $name$_measure(args);
-  $k.number$ *room = ($k.number$ *)args->workspace;
-  size_t most;
-  lathe_cut(&most, r.rows, $(TILES * MR), $MR$);
-  //@ for i, run in ipairs(S.loops_of(first)) do
-  for (size_t loop$i$ = 0; loop$i$ < $(S.size(run)); loop$i$++)
-  //@ end
-  {
+  $k.number$ *room = ($k.number$ *)((char *)args->workspace + args->part * args->apart);
+  size_t most, unit, end, packed = SIZE_MAX;
+  const size_t blocks = $name$_blocks(args, &most);
+  lathe_units(args, $(S.size(all_loops(first))) * blocks, &unit, &end);
+  for (; unit < end; unit++) {
+    const size_t matrix = unit / blocks, row = lathe_from_either_end(unit % blocks, blocks) * most;
+    //@ each_loop_index(first, "matrix")
     //@ for nth, step in ipairs(pass.firsts) do
     const $step.name$ first$nth$ = $step.name$_at(args$(each_loop(step, "")));
-    for (size_t key = 0; key < r.keys; key += $NR$)
-      $(pack_keys[nth])(&first$nth$, room + r.keys$nth$ + key * r.terms$nth$, key, r.keys - key < $NR$ ? r.keys - key : $NR$, $NR$, 0, r.terms$nth$);
     //@ end
     //@ for nth, last in ipairs(pass.lasts) do
     const $last.name$ last$nth$ = $last.name$_at(args$(each_loop(last, "")));
-    //@ if pack_values[nth] then
-    for (size_t column = 0; column < r.columns$nth$; column += $NR$)
-      $(pack_values[nth])(&last$nth$, room + r.values$nth$ + column * r.keys, column, r.columns$nth$ - column < $NR$ ? r.columns$nth$ - column : $NR$, $NR$, 0, r.keys);
     //@ end
-    //@ end
-    for (size_t row = 0; row < r.rows; row += most)
-      $name$_block($(table.concat(arguments, ", "))$(parameters_of(pass, "&last%d")), &r, room, row, r.rows - row < most ? r.rows - row : most);
+    if (matrix != packed) {
+      packed = matrix;
+      //@ for nth in ipairs(pass.firsts) do
+      for (size_t key = 0; key < r.keys; key += $NR$)
+        $(pack_keys[nth])(&first$nth$, room + r.keys$nth$ + key * r.terms$nth$, key, r.keys - key < $NR$ ? r.keys - key : $NR$, $NR$, 0, r.terms$nth$);
+      //@ end
+      //@ for nth, last in ipairs(pass.lasts) do
+      //@ if pack_values[nth] then
+      for (size_t column = 0; column < r.columns$nth$; column += $NR$)
+        $(pack_values[nth])(&last$nth$, room + r.values$nth$ + column * r.keys, column, r.columns$nth$ - column < $NR$ ? r.columns$nth$ - column : $NR$, $NR$, 0, r.keys);
+      //@ end
+      //@ end
+    }
+    $name$_block($(table.concat(arguments, ", "))$(parameters_of(pass, "&last%d")), &r, room, row, r.rows - row < most ? r.rows - row : most);
   }
 }
 
@@ -476,14 +504,26 @@ static void $name$(const lathe_args *args) {
 //@ define_pass(facts[i])
 //@ end
 //@ for _, v in ipairs(variants) do
-//@ local rows = {}
-//@ local most = "0"
+//@ local rows, most = {}, "0"
 //@ for i, f in ipairs(facts) do
 //@ local name = v.name .. "_pass" .. i
 //@ rows[i] = { define_block(f, v, name) }
 //@ most = ("lathe_larger(%s_measure(&sizes).all, %s)"):format(name, most)
 //@ end
 //@ S.define_workspace(v, most)
+//@ if is_tried then
+static size_t $v.name$_parts(const size_t *dim, int phase) {
+  const lathe_args sizes = {.dim = {$(S.dims())}}, *args = &sizes;
+  size_t most;
+  //@ for i, f in ipairs(facts) do
+  if (phase == $(i - 1))
+    return $(S.size(all_loops(f.inner))) * $v.name$_pass$i$_blocks(args, &most);
+  //@ end
+  return 0;
+}
+
+//@ end
+//@ S.define_sharing(v, #facts, TEMPORARIES)
 //@ if is_tried then
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
@@ -503,7 +543,8 @@ const lathe_way $v.name$_ways[] = {
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   //@ for i in ipairs(facts) do
-  $v.name$_pass$i$(args);
+  if (args->parts == 0 || args->phase == $(i - 1))
+    $v.name$_pass$i$(args);
   //@ end
 }
 

@@ -16,6 +16,11 @@ static inline double lathe_peak_f64(double a, double b) {
   return a != a || a > b ? a : b;
 }
 
+/* Blocks of rows in turn from either end: what neighbours take together is much the same under a causal mask. */
+static inline size_t lathe_from_either_end(size_t nth, size_t all) {
+  return nth % 2 == 0 ? nth / 2 : all - 1 - nth / 2;
+}
+
 static inline size_t lathe_larger(size_t a, size_t b) {
   return a > b ? a : b;
 }
