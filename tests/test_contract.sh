@@ -20,6 +20,9 @@ is 'is right with special values' bench --no-probe --special nan,inf,zero,denorm
 long=m=1xn=1xk=2^20,m=9xn=70xk=20011
 is 'is right of long sums' bench --no-probe --dtype f32 --op product_111,product_121,product_211 \
   --size $long,m=70xn=1xk=40001
+# Large enough for threads to share: rows of a matrix, its columns, many dot products, blocks of terms.
+is 'is right by several threads' bench --no-probe --threads 3 --dtype f32 \
+  --op product_111,product_121,product_211,two_outputs --size m=310xn=90xk=1400,m=90xn=310xk=1400,m=2xn=3000xk=900,m=20xn=40xk=20011
 
 # ---- planted faults ---------------------------------------------------------------------------------
 
@@ -28,19 +31,21 @@ is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-s
   KERNEL_CFLAGS=-O0 --ops=product_111,product_121,product_211,two_outputs,epilogue,typed_bytes --dtypes=f32
 is 'takes the runtime for faults' reuse
 
-# fault OP FILE FROM TO SIZE: with that in place of a text, which is there once, the op's kernels are built, and are
-# wrong; SIZE: of all, or left out
+# fault OP FILE FROM TO OPTION...: with that in place of a text, which is there once, the op's kernels are built, and
+# are wrong
 fault() {
-  template=$tmp/tree/templates/c/$2
+  op=$1 template=$tmp/tree/templates/c/$2
   cp "$template" "$tmp/right"
-  plant "$template" "$3" "$4" && ninja "$1"
+  plant "$template" "$3" "$4" && ninja "$op"
   built=$?
-  "out/bench-$1" --op "$1" --backend cpu --check-only ${5:+--size "$5"} >"$tmp/output" 2>&1
+  shift 4
+  "out/bench-$op" --op "$op" --backend cpu --check-only "$@" >"$tmp/output" 2>&1
   status=$?
   cp "$tmp/right" "$template"
   [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
 }
-is 'finds an edge tile of wrong width' fault product_111 contract.c 'p.columns - column < $NR$ ? p.columns - column : $NR$' '$NR$'
+is 'finds an edge tile of wrong width' fault product_111 contract.c \
+  'p.last_column - column < $NR$ ? p.last_column - column : $NR$' '$NR$'
 is 'finds an edge tile that is left out' fault product_111 contract.c 'left > 0; row += high' 'left > 1; row += high'
 is 'finds a stride of another axis' fault product_121 contract_step.c '.$(field(operand, letter)) = $(size(places)),' \
   '.$(field(operand, letter)) = $(size(core(step, "m"))),'
@@ -52,13 +57,16 @@ is 'finds a tail of terms left out' fault product_111 contract.c 'p.blocks = (p.
   //@'
 is 'finds a term left out' fault product_111 contract_tile.c 'term < terms; term++' 'term + 1 < terms; term++'
 is 'finds part of a vector taken for all' fault product_111 contract_tile.c 'return part and j == V - 1' 'return nil and j == V - 1'
-is 'finds blocks of a long sum that are forgotten' fault product_111 contract_tile.c 'more ? totals[i] : 0, sum' '0, sum' $long
-is 'finds long dot products that begin again' fault product_121 contract_dots.c 'more ? totals$nth$ : ' '' $long
+is 'finds blocks of a long sum that are forgotten' fault product_111 contract_tile.c 'more ? totals[i] : 0, sum' '0, sum' \
+  --size $long
+is 'finds long dot products that begin again' fault product_121 contract_dots.c 'more ? totals$nth$ : ' '' --size $long
 is 'finds panels that overlap' fault product_111 contract.c '$pack_a$(&here, packs + i * terms + (tiles - left) * $L$' \
   '$pack_a$(&here, packs + i * terms'
 is 'finds columns of another block' fault product_111 contract.c 'packs_b + j * terms, column + j' 'packs_b + j * terms, j'
 is 'finds rows of another block' fault product_111 contract.c '(tiles - left) * $L$, row + i, high' \
   '(tiles - left) * $L$, i, high'
+is 'finds rows that no thread has' fault product_111 contract.h '*first = unit * s->points;' \
+  '*first = unit * s->points + (unit > 0);' --threads 3 --size m=310xn=90xk=1400
 is 'finds a square half turned' fault product_111 turn.h '_mm256_permute2f128_ps(b[i], b[i + 4], 0x31)' \
   '_mm256_permute2f128_ps(b[i], b[i + 4], 0x20)'
 is 'finds a dot product without its last term' fault product_121 contract_dots.c '", terms - term")' '", terms - term - 1")'

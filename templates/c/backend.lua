@@ -124,7 +124,7 @@ return {
   -- The templates that define NAME_ways for each variant: of steps.
   ways = steps,
   -- Those that define NAME_sharing.
-  sharing = { nest = true, stream = true },
+  sharing = { contract = true, nest = true, stream = true },
   -- What a combination must satisfy for an op in some precisions; returns the reason where it does not.
   constraint = function(params, backend, op, dtypes)
     local reason = too_wide(params, backend)

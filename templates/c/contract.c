@@ -23,6 +23,10 @@
 //@   return v.params.direct > 0 and #step.of.k < 2 and S.plain_factor(step, "a") and S.plain_factor(step, "b")
 //@     and S.kind(step, S.plain_factor(step, "b"), "n") == "unit"
 //@ end
+//@ -- Rows and columns of a tile.
+//@ local function tile_of(v, step)
+//@   return Panels.takes(v, step) and Panels.lines .. ", " .. Panels.lines or v.params.mr .. ", " .. v.params.nv * L
+//@ end
 //@ -- Places in the workspace, in numbers, are whole lines of a cache.
 //@ local function lines(numbers)
 //@   return "(" .. numbers .. " + 15) / 16 * 16"
@@ -62,6 +66,7 @@ enum { $own$_PACKED, $own$_DIRECT, $own$_DOTS_m, $own$_DOTS_n };
 typedef struct $own$_plan {
   size_t rows, columns, terms, blocks; /* blocks of terms in all */
   size_t kc, mc, nc;
+  size_t row, last_row, column, last_column; /* what is computed of the matrix */
   size_t depth;               /* blocks that are added up before rounding errors are carried; 0: all */
   size_t packs_b, tiles, all; /* tiles: of which there are `apart` numbers, or three times as many */
   size_t apart;
@@ -127,31 +132,28 @@ if (last)
   $values$(&here, place, $NR$, $at.row$, high, $at.column$, wide);
 //@ end
 static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) {
-  const $own$_plan p = $own$_make_plan(args);
+  $own$_plan p = $own$_make_plan(args);
   //@ S.declare(step)
   (void)temporaries;
   (void)packs;
-  //@ for i, run in ipairs(loops) do
-  for (size_t loop$i$ = 0; loop$i$ < $(S.size(run)); loop$i$++)
-  //@ end
-  {
+  //@ S.each_matrix(step, MR, NR, function()
     //@ if one_block then
     //@ S.place(step, places)
     //@ end
     //@ for _, way in ipairs(dots) do
     if (p.way == $own$_DOTS_$way.across$) {
-      $way.name$(&here, p.terms, p.$way.many$, p.$way.few$, packs);
+      $way.name$(&here, p.terms, $way.from$, $way.last$, p.$way.few$, packs);
     } else
     //@ end
     //@ if is_direct(v, step) then
     if (p.way == $own$_DIRECT) {
-      const size_t tiles = (p.rows + $(MR - 1)) / $MR$;
+      const size_t tiles = (p.last_row - p.row + $(MR - 1)) / $MR$;
       for (size_t block = 0; block == 0 || block < p.blocks; block++)
-        for (size_t column = 0; column < p.columns; column += $NR$) {
-          const size_t wide = p.columns - column < $NR$ ? p.columns - column : $NR$, term = block * p.kc;
+        for (size_t column = p.column; column < p.last_column; column += $NR$) {
+          const size_t wide = p.last_column - column < $NR$ ? p.last_column - column : $NR$, term = block * p.kc;
           const size_t terms = p.terms - term < p.kc ? p.terms - term : p.kc;
-          for (size_t row = 0, high, left = tiles; left > 0; row += high, left--) {
-            high = (p.rows - row + left - 1) / left;
+          for (size_t row = p.row, high, left = tiles; left > 0; row += high, left--) {
+            high = (p.last_row - row + left - 1) / left;
             //@ local function at(operand, letter, place)
             //@   local along, by_term = S.stride(step, operand, letter), S.stride(step, operand, "k")
             //@   return ("here.%s + %s * %s + term * %s, %s%s"):format(operand.name, place, along, by_term,
@@ -163,8 +165,8 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
         }
     } else
     //@ end
-    for (size_t column = 0; column < p.columns; column += p.nc) {
-      const size_t columns = p.columns - column < p.nc ? p.columns - column : p.nc;
+    for (size_t column = p.column; column < p.last_column; column += p.nc) {
+      const size_t columns = p.last_column - column < p.nc ? p.last_column - column : p.nc;
       /* A sum of nothing has a result too. */
       for (size_t block = 0; block == 0 || block < p.blocks; block++) {
         //@ if one_block then
@@ -188,8 +190,8 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
           const size_t wide = columns - j < $NR$ ? columns - j : $NR$;
           $pack_b$(&here, packs_b + j * terms, column + j, wide, (wide + $(L - 1)) / $L$ * $L$, term, terms);
         }
-        for (size_t row = 0; row < p.rows; row += p.mc) {
-          const size_t rows = p.rows - row < p.mc ? p.rows - row : p.mc;
+        for (size_t row = p.row; row < p.last_row; row += p.mc) {
+          const size_t rows = p.last_row - row < p.mc ? p.last_row - row : p.mc;
           const size_t tiles = (rows + $(MR - 1)) / $MR$;
           for (size_t i = 0, high, left = tiles; left > 0; i += high, left--) {
             high = (rows - i + left - 1) / left;
@@ -206,7 +208,7 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
         }
       }
     }
-  }
+  //@ end)
 }
 
 //@ end
@@ -249,12 +251,27 @@ const lathe_way $v.name$_ways[] = {
 };
 
 //@ end
+//@ if is_tried then
+static size_t $v.name$_parts(const size_t *dim, int phase) {
+  const lathe_args sizes = {.dim = {$(S.dims())}}, *args = &sizes;
+  //@ for i, step in ipairs(k.steps) do
+  if (phase == $(i - 1)) {
+    const $v.name$_$step.of.name$_plan p = $v.name$_$step.of.name$_make_plan(args);
+    return lathe_shares_of($(S.size(S.loop_places(step))), p.rows, p.columns, $(tile_of(v, step))).units;
+  }
+  //@ end
+  return 0;
+}
+
+//@ end
+//@ S.define_sharing(v, #k.steps, S.bytes_of_temporaries())
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
   char *temporaries = (char *)args->workspace;
-  $k.number$ *packs = ($k.number$ *)(temporaries + $(S.bytes_of_temporaries()));
-  //@ for _, step in ipairs(k.steps) do
-  $v.name$_$step.of.name$(args, temporaries, packs);
+  $k.number$ *packs = ($k.number$ *)(temporaries + $(S.bytes_of_temporaries()) + args->part * args->apart);
+  //@ for i, step in ipairs(k.steps) do
+  if (args->parts == 0 || args->phase == $(i - 1))
+    $v.name$_$step.of.name$(args, temporaries, packs);
   //@ end
 }
 

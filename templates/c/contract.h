@@ -2,6 +2,7 @@
 #ifndef LATHE_CONTRACT_H
 #define LATHE_CONTRACT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -63,6 +64,32 @@ static inline void lathe_cut(size_t *size, size_t all, size_t most, size_t each)
   const size_t blocks = all > whole ? (all + whole - 1) / whole : 1;
   const size_t even = (all + blocks - 1) / blocks;
   *size = even < each ? each : (even + each - 1) / each * each;
+}
+
+/* How parts of a call share matrices: each is of so many units, of rows or of columns; so many units in all. */
+typedef struct lathe_shares {
+  size_t units, each, points;
+  bool by_rows;
+} lathe_shares;
+
+/* Of rows or columns, of which there are more; units are of some 64 of these, and whole tiles. */
+static inline lathe_shares lathe_shares_of(size_t matrices, size_t rows, size_t columns, size_t mr,
+                                           size_t nr) {
+  lathe_shares s = {.by_rows = rows >= columns};
+  const size_t tile = s.by_rows ? mr : nr, points = s.by_rows ? rows : columns;
+
+  s.points = tile < 64 ? 64 / tile * tile : tile;
+  s.each = points > s.points ? (points + s.points - 1) / s.points : 1;
+  s.units = matrices * s.each;
+  return s;
+}
+
+/* Of a matrix's rows or columns, which are `*last` at first, those of some units. */
+static inline void lathe_share(const lathe_shares *s, size_t unit, size_t end, size_t *first,
+                               size_t *last) {
+  *first = unit * s->points;
+  if (end < s->each)
+    *last = end * s->points;
 }
 
 /* Whether a product of few columns for many rows, or the other way round, had better be dot products: of vectors of

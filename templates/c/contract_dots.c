@@ -18,7 +18,10 @@
 //@   local list = {}
 //@   for _, way in ipairs { { "a", "m", "rows", "columns" }, { "b", "n", "columns", "rows" } } do
 //@     if #step.of.k < 2 and Pack.direction(step, step[way[1]], way[2]) == "k" then
-//@       list[#list + 1] = { across = way[2], many = way[3], few = way[4], name = step.name .. "_dots_" .. way[2] }
+//@       list[#list + 1] = {
+//@         across = way[2], many = way[3], few = way[4], name = step.name .. "_dots_" .. way[2],
+//@         from = "p." .. way[3]:sub(1, -2), last = "p.last_" .. way[3]:sub(1, -2),
+//@       }
 //@     end
 //@   end
 //@   return list
@@ -123,7 +126,7 @@ static void $name$_$(count)x$few$(const $step.name$ *here, size_t terms, size_t 
 }
 
 //@ end
-//@ -- Defines name(here, terms, many, few, packs). across: the axis of the many, "m" or "n". packs: as many numbers as
+//@ -- Defines name(here, terms, from, many, few, packs), of the many those from one on. across: the axis of the many, "m" or "n". packs: as many numbers as
 //@ -- room(few, terms) says. values: the function that stores what sums come to.
 //@ function define(step, across, name, values)
 //@ local by_rows = across == "m"
@@ -142,7 +145,7 @@ static void $name$_$(count)x$few$(const $step.name$ *here, size_t terms, size_t 
 //@ define_sums(step, name, shape_of(few), few)
 //@ define_sums(step, name, 1, few)
 //@ end
-static void $name$(const $step.name$ *here, size_t terms, size_t many, size_t few, $k.number$ *packs) {
+static void $name$(const $step.name$ *here, size_t terms, size_t from, size_t many, size_t few, $k.number$ *packs) {
   const size_t row_of = (terms + $(L - 1)) / $L$ * $L$, padded = few == 1 ? 1 : (few + $(widths[1] - 1)) / $(widths[1]) * $(widths[1]);
   $k.number$ sums[$(most_at_once * wide)];
   for (size_t i = 0; i < padded; i++)
@@ -156,7 +159,7 @@ static void $name$(const $step.name$ *here, size_t terms, size_t many, size_t fe
         //@ end
       $(k.own:text("store_own", "packs", "i * row_of + term", "factor"));
     }
-  for (size_t first = 0; first < many; first += $most_at_once$) {
+  for (size_t first = from; first < many; first += $most_at_once$) {
     const size_t count = many - first < $most_at_once$ ? many - first : $most_at_once$;
     //@ local by_many, by_few = by_rows and wide or 1, by_rows and 1 or most_at_once
     //@ local function all_of(width)

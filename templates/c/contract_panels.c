@@ -65,6 +65,7 @@ enum { $name$_PACKED, $name$_DOTS_m, $name$_DOTS_n };
 typedef struct $name$_plan {
   size_t rows, columns, terms, blocks;
   size_t kc, mc, nc;
+  size_t row, last_row, column, last_column; /* what is computed of the matrix */
   size_t depth, packs_b, tiles, all, apart; /* as contract.c has them */
   int way;
 } $name$_plan;
@@ -92,25 +93,22 @@ static $name$_plan $name$_make_plan(const lathe_args *args) {
 }
 
 static void $name$(const lathe_args *args, char *temporaries, $k.number$ *packs) {
-  const $name$_plan p = $name$_make_plan(args);
+  $name$_plan p = $name$_make_plan(args);
   //@ S.declare(step)
   (void)temporaries;
   //@ if unit.of.begin then
   $unit.of.begin$
   //@ end
-  //@ for i, run in ipairs(loops) do
-  for (size_t loop$i$ = 0; loop$i$ < $(S.size(run)); loop$i$++)
-  //@ end
-  {
+  //@ S.each_matrix(step, LINES, LINES, function()
     //@ S.place(step, places)
     char *const packs_a = (char *)packs, *const packs_b = (char *)(packs + p.packs_b);
     //@ for _, way in ipairs(dots) do
     if (p.way == $name$_DOTS_$way.across$) {
-      $way.name$(&here, p.terms, p.$way.many$, p.$way.few$, packs);
+      $way.name$(&here, p.terms, $way.from$, $way.last$, p.$way.few$, packs);
     } else
     //@ end
-    for (size_t column = 0; column < p.columns; column += p.nc) {
-      const size_t columns = p.columns - column < p.nc ? p.columns - column : p.nc;
+    for (size_t column = p.column; column < p.last_column; column += p.nc) {
+      const size_t columns = p.last_column - column < p.nc ? p.last_column - column : p.nc;
       /* A sum of nothing has a result too. */
       for (size_t block = 0; block == 0 || block < p.blocks; block++) {
         const size_t term = block * p.kc;
@@ -120,8 +118,8 @@ static void $name$(const lathe_args *args, char *temporaries, $k.number$ *packs)
           const size_t wide = columns - j < $LINES$ ? columns - j : $LINES$;
           //@ pack(step, "b", "n", "packs_b + j / " .. LINES .. " * panel", "column + j", "wide")
         }
-        for (size_t row = 0; row < p.rows; row += p.mc) {
-          const size_t rows = p.rows - row < p.mc ? p.rows - row : p.mc;
+        for (size_t row = p.row; row < p.last_row; row += p.mc) {
+          const size_t rows = p.last_row - row < p.mc ? p.last_row - row : p.mc;
           for (size_t i = 0; i < rows; i += $LINES$) {
             const size_t high = rows - i < $LINES$ ? rows - i : $LINES$;
             //@ pack(step, "a", "m", "packs_a + i / " .. LINES .. " * panel", "row + i", "high")
@@ -145,7 +143,7 @@ static void $name$(const lathe_args *args, char *temporaries, $k.number$ *packs)
         }
       }
     }
-  }
+  //@ end)
   //@ if unit.of.finish then
   $unit.of.finish$
   //@ end

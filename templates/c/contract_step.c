@@ -68,6 +68,39 @@ const lathe_sharing $v.name$_sharing = {$phases$, $v.name$_parts, $v.name$_commo
 //@   end
 //@   return #list > 0 and table.concat(list, " * ") or "1"
 //@ end
+//@ -- The places of the loops around a matrix, but for the first ones.
+//@ function loop_places(step, but)
+//@   local list = {}
+//@   for _, run in ipairs { table.unpack(loops_of(step), (but or 0) + 1) } do
+//@     table.move(run, 1, #run, #list + 1, list)
+//@   end
+//@   return list
+//@ end
+//@ -- Each loop's index, of a matrix's number among all.
+//@ function find_loops(step, matrix)
+//@ local loops = loops_of(step)
+//@ for i, run in ipairs(loops) do
+const size_t loop$i$ = $matrix$$(i < #loops and " / (" .. size(loop_places(step, i)) .. ")" or "")$(i > 1 and " % (" .. size(run) .. ")" or "");
+//@ end
+//@ end
+//@ -- Goes through the matrices of a contraction, or a part's share of them: of each, rows from p.row to before p.last_row
+//@ -- and columns alike, all of one of these. p: the plan, whose rows and columns are those of a matrix.
+//@ function each_matrix(step, mr, nr, body)
+const lathe_shares shares = lathe_shares_of($(size(loop_places(step))), p.rows, p.columns, $mr$, $nr$);
+size_t unit, end;
+lathe_units(args, shares.units, &unit, &end);
+while (unit < end) {
+  const size_t matrix = unit / shares.each, first = unit % shares.each, count = shares.each - first < end - unit ? shares.each - first : end - unit;
+  //@ find_loops(step, "matrix")
+  (void)matrix;
+  unit += count;
+  p.row = p.column = 0;
+  p.last_row = p.rows;
+  p.last_column = p.columns;
+  lathe_share(&shares, first, first + count, shares.by_rows ? &p.row : &p.column, shares.by_rows ? &p.last_row : &p.last_column);
+  //@ body()
+}
+//@ end
 //@ -- How an operand's elements lie along a matrix's m, n or k: "none" (it has no such axis), "unit" or "strided".
 //@ function kind(step, operand, letter)
 //@   local run = core(step, letter)

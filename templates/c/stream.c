@@ -79,20 +79,6 @@ static $step.name$ $step.name$_at(const lathe_args *args$(each_loop(step, "size_
 //@   local of = f.place_of[name] and "of" .. f.place_of[name]
 //@   return of and powered and own:text("mul", "power", of) or of or powered and "power" or k:constant(1)
 //@ end
-//@ -- The places of the loops after `after`; and each one's index, of that of a matrix among all.
-//@ local function all_loops(step, after)
-//@   local list = {}
-//@   for _, run in ipairs { table.unpack(S.loops_of(step), (after or 0) + 1) } do
-//@     table.move(run, 1, #run, #list + 1, list)
-//@   end
-//@   return list
-//@ end
-//@ local function each_loop_index(step, index)
-//@ local loops = S.loops_of(step)
-//@ for i, run in ipairs(loops) do
-const size_t loop$i$ = $index$$(i < #loops and " / (" .. S.size(all_loops(step, i)) .. ")" or "")$(i > 1 and " % (" .. S.size(run) .. ")" or "");
-//@ end
-//@ end
 //@ -- What is asked of a tile by places.
 //@ local function define_masks(f)
 //@ local first, stem = f.inner, f.stem
@@ -469,10 +455,10 @@ static void $name$(const lathe_args *args) {
   $k.number$ *room = ($k.number$ *)((char *)args->workspace + args->part * args->apart);
   size_t most, unit, end, packed = SIZE_MAX;
   const size_t blocks = $name$_blocks(args, &most);
-  lathe_units(args, $(S.size(all_loops(first))) * blocks, &unit, &end);
+  lathe_units(args, $(S.size(S.loop_places(first))) * blocks, &unit, &end);
   for (; unit < end; unit++) {
     const size_t matrix = unit / blocks, row = lathe_from_either_end(unit % blocks, blocks) * most;
-    //@ each_loop_index(first, "matrix")
+    //@ S.find_loops(first, "matrix")
     //@ for nth, step in ipairs(pass.firsts) do
     const $step.name$ first$nth$ = $step.name$_at(args$(each_loop(step, "")));
     //@ end
@@ -517,7 +503,7 @@ static size_t $v.name$_parts(const size_t *dim, int phase) {
   size_t most;
   //@ for i, f in ipairs(facts) do
   if (phase == $(i - 1))
-    return $(S.size(all_loops(f.inner))) * $v.name$_pass$i$_blocks(args, &most);
+    return $(S.size(S.loop_places(f.inner))) * $v.name$_pass$i$_blocks(args, &most);
   //@ end
   return 0;
 }
