@@ -8,11 +8,18 @@
 local contract, tensor = use "../gpu/contract.lua", use "tensor_shape.lua"
 
 local KEYS, ROWS, THREADS = 64, 64, 128
+local WORTH = 256 -- keys that are worth a block of their own
 local ROOM = 227 * 1024 -- bytes of shared memory that a block can have
 
 -- How many places a pass has at a row and a key.
 local function places_of(pass)
   return math.max(#pass.firsts, #pass.values, #pass.lasts)
+end
+
+-- The numbers that a block leaves where others have more keys of its rows: of each thread the peak and the sums of its
+-- rows, and its share of products of rows x columns.
+local function left_of(pass, threads, rows_of_thread, rows, columns)
+  return threads * rows_of_thread * (1 + #pass.sums) + #pass.lasts * rows * columns
 end
 
 -- Of plain arithmetic, of which a thread has tm x tn sums of each product: stream.h.
@@ -25,7 +32,7 @@ local function plain(facts, pass, columns)
   return {
     sums = "stream", name = "_stream" .. columns, columns = columns < 128 and columns or nil, bm = ROWS, bn = columns,
     keys = KEYS, bk = bk, tm = tm, tn = columns // 16, tn_first = KEYS // 16, threads = THREADS,
-    at_once = bytes == 4 and 2 or 1, numbers = 0, most = 1,
+    at_once = bytes == 4 and 2 or 1, numbers = left_of(pass, THREADS, 1, ROWS, columns), terms = WORTH,
     shared = slices + (lines * KEYS * (ROWS + pad) + (#pass.gathered + 4) * ROWS) * bytes,
   }
 end
@@ -40,14 +47,17 @@ local function extents_of(pass, depth)
 end
 
 -- Of tensor cores, of rows of up to `depth` terms: stream_tensor.h.
-local function by_tensor_cores(_, pass, _, depth, columns)
-  local warps, slice, tiles = 4, 128, places_of(pass) == 1 and 2 or 1
-  local rows = warps * tiles * 16
+local function by_tensor_cores(_, pass, _, depth, columns, few)
+  local warps, slice, tiles = few and 1 or 4, 128, not few and places_of(pass) == 1 and 2 or 1
+  local rows, threads = warps * tiles * 16, warps * 32
   local slices = (#pass.firsts * (depth // 64 * (rows + 2 * KEYS)) + 2 * #pass.lasts * columns) * slice
   return {
-    sums = "tensor_stream", name = ("_tensor%dx%d"):format(depth, columns), columns = columns < 128 and columns or nil,
-    bm = rows, bn = columns, bk = 64, depth_of_first = depth, warps = warps, tiles = tiles, threads = THREADS,
-    at_once = depth <= 128 and places_of(pass) == 1 and 2 or 1, numbers = 0, most = 1,
+    sums = "tensor_stream", name = ("_%s%dx%d"):format(few and "few" or "tensor", depth, columns),
+    columns = columns < 128 and columns or nil, rows = few and rows or nil,
+    bm = rows, bn = columns, keys = KEYS, bk = 64, depth_of_first = depth, warps = warps, tiles = tiles,
+    threads = threads,
+    at_once = few and 3 or depth <= 128 and places_of(pass) == 1 and 2 or 1,
+    numbers = left_of(pass, threads, 2 * tiles, rows, columns), terms = WORTH,
     extents = extents_of(pass, depth), shared = slices + rows * #pass.gathered * 4,
   }
 end
@@ -73,9 +83,15 @@ local function fetched(_, pass, sides, depth, columns)
     sums = "fetched_stream", name = ("_fetched%dx%d"):format(depth, columns),
     columns = columns < 128 and columns or nil, bm = rows, bn = columns, bk = 64, depth_of_first = depth,
     groups = groups, keys = keys, threads = (groups + 1) * 128,
-    at_once = 1, numbers = 0, most = 1, extents = extents_of(pass, depth),
+    at_once = 1, numbers = left_of(pass, groups * 128, 2, rows, columns), terms = WORTH,
+    extents = extents_of(pass, depth),
     shared = slices + lines + rows * #pass.gathered * 4, architecture = 90, maps = maps,
   } or nil
+end
+
+-- Of up to 16 rows by tensor cores, a warp's: what limits these is how fast keys and values are read.
+local function by_a_warp(facts, pass, sides, depth, columns)
+  return places_of(pass) == 1 and by_tensor_cores(facts, pass, sides, depth, columns, true) or nil
 end
 
 -- Whether tensor cores take a pass's factors: as they are in memory.
@@ -99,7 +115,7 @@ local function shapes_of(facts, pass, sides, v)
         sides[step].plain = true
       end
     end
-    for _, shape in ipairs { fetched, by_tensor_cores } do
+    for _, shape in ipairs { by_a_warp, fetched, by_tensor_cores } do
       for _, depth in ipairs { 128, 256 } do
         for _, columns in ipairs(#pass.lasts > 0 and { 64, 128 } or { 64 }) do
           local made = shape(facts, pass, sides, depth, columns)
@@ -166,6 +182,9 @@ return function(facts, work)
       if last_of[step] then
         shapes[#shapes + 1], steps[#steps + 1] = variant.shapes[i], variant.steps[i]
         variant.steps[i].columns = columns_of(last_of[step])
+        if #last_of[step].lasts == 0 then
+          variant.steps[i].k = variant.steps[i].n -- blocks share keys
+        end
         for _, shape in ipairs(variant.shapes[i]) do
           made.fetches = made.fetches or shape.maps ~= nil
         end

@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   typedef lathe_$shape.sums$<$(table.concat(list, ", "))> stream;
   const lathe_args *args = &given;
   extern __shared__ __align__(1024) uint4 room[];
-  static_assert(stream::BYTES <= $shape.shared$, "a block has that much");
+  static_assert(stream::BYTES <= $shape.shared$ && stream::LEFT == $shape.numbers$, "a block has and leaves that much");
   //@ if shape.maps then
   __shared__ stream::ring ring;
   const lathe_map *const maps[] = {$(table.concat(given, ", "))};
@@ -196,7 +196,8 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   $kind$.at<$(i - 1)>().place($(table.concat(places, ", ")));
   //@ end
   //@ end
-  stream::run(firsts, lasts, room, $(shape.maps and "ring, " or "")$m$, work.n$(shape.maps and ", maps" or ""));
+  const lathe_stream_tile<$k.number$> block(work, $m$, inner.n_count, $shape.keys$, (unsigned *)args->workspace, ($k.number$ *)((char *)args->workspace + $(T.partials())));
+  stream::run(firsts, lasts, room, $(shape.maps and "ring, " or "")block$(shape.maps and ", maps" or ""));
 }
 
 //@ end

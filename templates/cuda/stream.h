@@ -129,6 +129,77 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
     __syncthreads();
   }
 
+  /* Numbers of a thread that parts of the keys leave for the last one: its peak, its sums, and those of products. */
+  static constexpr int NUMBERS_LEFT = 1 + Rows::SUMS + LASTS * TM * TN;
+  static constexpr int LEFT = NUMBERS_LEFT * THREADS;
+  using left = lathe_left<NUMBERS_LEFT, THREADS, false, number>;
+
+  __device__ __forceinline__ void leave(const lathe_list<last_sums<Last>...> &products,
+                                        const left &to) const {
+    to.leave(0, peak);
+#pragma unroll
+    for (int of = 0; of < Rows::SUMS; of++)
+      to.leave(1 + of, sums[of]);
+    lathe_each<LASTS>([&](auto last) {
+      constexpr int LAST = decltype(last)::value;
+#pragma unroll
+      for (int nth = 0; nth < TM * TN; nth++)
+        to.leave(1 + Rows::SUMS + LAST * TM * TN + nth,
+                 products.template at<LAST>().sums[nth / TN][nth % TN]);
+    });
+  }
+
+  /* Adds what a part has left. */
+  __device__ __forceinline__ void join(lathe_list<last_sums<Last>...> &products, rooms &r,
+                                       const left &from, size_t part) {
+    const number other = from.take(part, 0), both = lathe_peak_of(peak, other);
+    const number by = Rows::PEAK ? lathe_shrink<Rows>(other, both) : number(1);
+    if (Rows::PEAK) {
+      const number mine = lathe_shrink<Rows>(peak, both);
+      Rows::scale(sums, mine);
+      peak = both;
+      if (lane() == 0) {
+        r.shrink[row()] = mine;
+        r.part[0][row()] = by;
+      }
+      __syncthreads();
+      shrink(products, r);
+    }
+    number terms[Rows::SUMS > 0 ? Rows::SUMS : 1];
+#pragma unroll
+    for (int of = 0; of < Rows::SUMS; of++)
+      terms[of] = from.take(part, 1 + of);
+    Rows::scale(terms, by);
+#pragma unroll
+    for (int of = 0; of < Rows::SUMS; of++)
+      sums[of] += terms[of];
+    lathe_each<LASTS>([&](auto last) {
+      constexpr int LAST = decltype(last)::value;
+      auto &to = products.template at<LAST>();
+#pragma unroll
+      for (int nth = 0; nth < TM * TN; nth++) {
+        const number term = from.take(part, 1 + Rows::SUMS + LAST * TM * TN + nth);
+        const int i = nth / TN, row = to.at_m(i / AT_ONCE) + i % AT_ONCE;
+        to.sums[i][nth % TN] += Rows::powered(LAST) ? term * r.part[0][row] : term;
+      }
+    });
+    __syncthreads();
+  }
+
+  /* Where blocks share the keys: whether this one is the last, which has all that was gathered. */
+  __device__ __forceinline__ bool join_all(lathe_list<last_sums<Last>...> &products, rooms &r,
+                                           const lathe_stream_tile<number> &tile) {
+    const left all = {tile.work, tile.arrived, tile.left};
+    leave(products, all);
+    if (!all.is_last())
+      return false;
+    begin();
+    lathe_each<LASTS>([&](auto last) { products.template at<decltype(last)::value>() = {}; });
+    for (size_t part = 0; part < tile.work.parts; part++)
+      join(products, r, all, part);
+    return true;
+  }
+
   /* Each row's sums, of all its threads, over so many keys. */
   __device__ __forceinline__ void merge(rooms &r, size_t keys) {
     const number lost = lathe_lost<Rows>(peak, keys);
@@ -171,15 +242,21 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
     });
   }
 
-  static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room, size_t m, size_t n) {
+  __device__ __forceinline__ void begin() {
+    peak = -INFINITY;
+#pragma unroll
+    for (int of = 0; of < Rows::SUMS; of++)
+      sums[of] = 0;
+  }
+
+  static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room,
+                                             const lathe_stream_tile<number> &block) {
+    const size_t m = block.m, n = block.n;
     rooms &r = *reinterpret_cast<rooms *>(room);
     auto &c = a.template at<FIRSTS - 1>();
     lathe_stream rows;
     lathe_list<last_sums<Last>...> sums;
-    rows.peak = -INFINITY;
-#pragma unroll
-    for (int of = 0; of < Rows::SUMS; of++)
-      rows.sums[of] = 0;
+    rows.begin();
     lathe_each<LASTS>([&](auto last) {
       auto &step = b.template at<decltype(last)::value>();
       step.between = &r.between[decltype(last)::value][0][0];
@@ -187,8 +264,8 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
     });
     lathe_show_gathered<FIRSTS, LASTS>(a, b, r.gathered, m);
     const typename Rows::rows_at at(c, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
-    for (size_t key = next(0); key < c.n_count; key = next(key + KEYS)) {
+    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key, block.to); };
+    for (size_t key = next(block.from); key < block.to; key = next(key + KEYS)) {
       const int keys = c.n_count - key < KEYS ? (int)(c.n_count - key) : KEYS;
       lathe_list<first_sums<First>...> tiles;
       lathe_each<FIRSTS>([&](auto first) {
@@ -207,6 +284,8 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
         of.add(step, slices_of(of, r), m, n, key, key + keys);
       });
     }
+    if (block.work.parts > 1 && !rows.join_all(sums, r, block))
+      return;
     rows.merge(r, c.n_count);
     if (n == 0 && lane() == 0 && m + row() < c.m_count)
       Rows::finish_rows(c, m + row());

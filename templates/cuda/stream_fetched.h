@@ -34,6 +34,7 @@ struct lathe_fetched_stream {
   static constexpr int LINES_AT = VALUES_AT + TURNS * LASTS * VALUES;
   static constexpr int CHUNKS = LINES_AT + GROUPS * 4 * results::ROOM;
   static constexpr int BYTES = CHUNKS * 16 + BM * rows_of::GATHERED * 4;
+  static constexpr int LEFT = rows_of::NUMBERS_LEFT * THREADS;
 
   /* When tiles are there, and when nobody needs them any more: those of each product's keys, then values. */
   struct ring {
@@ -62,19 +63,19 @@ struct lathe_fetched_stream {
   /* By a warp, which finds together what tiles there are; its first thread asks for them. maps: of the rows and keys of each
    * of the first products, and of the values of the others. */
   static __device__ __forceinline__ void fetch(const firsts &a, const lasts &b, uint4 *room,
-                                               ring &r, size_t m, size_t n,
+                                               ring &r, const lathe_stream_tile<float> &block,
                                                const lathe_map *const (&maps)[FIRSTS + ALL]) {
     const inner &c = a.template at<FIRSTS - 1>();
-    const typename Rows::rows_at at(c, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
+    const typename Rows::rows_at at(c, block.m, BM);
+    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key, block.to); };
     const bool asks = threadIdx.x % 32 == 0;
     int turn = 0;
     unsigned parity = 1;
     if (asks)
-      fetch_rows(a, room, r, m, maps);
-    for (size_t key = next(0); key < c.n_count; key = next(key + KEYS)) {
+      fetch_rows(a, room, r, block.m, maps);
+    for (size_t key = next(block.from); key < block.to; key = next(key + KEYS)) {
       if (asks)
-        fetch_tile(a, b, room, r, n, key, turn, parity, maps);
+        fetch_tile(a, b, room, r, block.n, key, turn, parity, maps);
       turn ^= 1;
       parity ^= turn == 0;
     }
@@ -124,10 +125,11 @@ struct lathe_fetched_stream {
   }
 
   static __device__ __forceinline__ void compute(firsts &a, lasts &b, uint4 *room, ring &r,
-                                                 size_t m, size_t n) {
+                                                 const lathe_stream_tile<float> &block) {
+    const size_t m = block.m, n = block.n;
     inner &c = a.template at<FIRSTS - 1>();
     const typename Rows::rows_at at(c, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
+    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key, block.to); };
     const int warp = (int)threadIdx.x / 32, group = warp / 4 * 64, from = warp * 16;
     float *const gathered = reinterpret_cast<float *>(room + CHUNKS);
     const typename Rows::rows_at own(c, m + from < c.m_count ? m + from : m, 16);
@@ -142,7 +144,7 @@ struct lathe_fetched_stream {
       lathe_give_turn<THREADS>(0);
     int turn = 0;
     unsigned parity = 0;
-    for (size_t key = next(0); key < c.n_count; key = next(key + KEYS)) {
+    for (size_t key = next(block.from); key < block.to; key = next(key + KEYS)) {
       typename rows_of::keys tile = {};
       lathe_each<FIRSTS>([&](auto nth) {
         constexpr int N = decltype(nth)::value;
@@ -196,22 +198,24 @@ struct lathe_fetched_stream {
       turn ^= 1;
       parity ^= turn == 0;
     }
+    if (block.work.parts > 1 && !rows.template join_all<THREADS, true>(products, block))
+      return;
     rows.merge(products, gathered + from * rows_of::GATHERED, c.n_count);
     lathe_show_gathered<FIRSTS, LASTS>(a, b, gathered, m);
     rows_of::finish(c, b, products, room + LINES_AT + warp * results::ROOM, m + from, n);
   }
 
-  static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room, ring &r, size_t m,
-                                             size_t n,
+  static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room, ring &r,
+                                             const lathe_stream_tile<float> &block,
                                              const lathe_map *const (&maps)[FIRSTS + ALL]) {
     r.open();
     if (threadIdx.x >= THREADS) {
       lathe_leave_registers<24>();
       if (threadIdx.x < THREADS + 32)
-        fetch(a, b, room, r, m, n, maps);
+        fetch(a, b, room, r, block, maps);
     } else {
       lathe_take_registers<240>();
-      compute(a, b, room, r, m, n);
+      compute(a, b, room, r, block);
     }
   }
 };

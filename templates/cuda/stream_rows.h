@@ -21,6 +21,7 @@
 #include "../c/places.h"
 #include "kernel.h"
 #include "lists.h"
+#include "tiles.h"
 
 template <typename N> static __device__ __forceinline__ N lathe_least(N a, N b) {
   return a < b ? a : b;
@@ -30,13 +31,30 @@ template <typename N> static __device__ __forceinline__ N lathe_most(N a, N b) {
   return a > b ? a : b;
 }
 
-/* The next tile of keys that counts, from one on; where there is none, the number of keys. */
+/* A block's tile of a pass: its rows and columns, and from which key to which it goes where others have the rest. arrived,
+ * left: as lathe_left has them. */
+template <typename N> struct lathe_stream_tile {
+  const lathe_work &work;
+  size_t m, n, from, to;
+  unsigned *arrived;
+  N *left;
+
+  __device__ __forceinline__ lathe_stream_tile(const lathe_work &work, size_t m, size_t keys,
+                                               int at_once, unsigned *arrived, N *left)
+      : work(work), m(m), n(work.n), arrived(arrived), left(left) {
+    const size_t each = lathe_times(lathe_times(keys, at_once), work.parts) * at_once;
+    from = lathe_least(work.part * each, keys);
+    to = lathe_least(from + each, keys);
+  }
+};
+
+/* The next tile of keys that counts, from one on; where there is none, `to`. */
 template <typename Rows, int KEYS, typename First>
 static __device__ __forceinline__ size_t lathe_next_tile(const typename Rows::rows_at &at,
-                                                         const First &c, size_t key) {
-  while (key < c.n_count && Rows::skips(at, c, key, KEYS))
+                                                         const First &c, size_t key, size_t to) {
+  while (key < to && Rows::skips(at, c, key, KEYS))
     key += KEYS;
-  return key < c.n_count ? key : c.n_count;
+  return lathe_least(key, to);
 }
 
 /* The larger of two; NaN where either is. */

@@ -171,6 +171,79 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     }
   }
 
+  /* Numbers of a thread that parts of the keys leave for the last one: of each of its rows the peak and sums, and those of
+   * products. */
+  static constexpr int OF_ROW = 1 + Rows::SUMS, OF_ROWS = TILES * 2 * OF_ROW;
+  static constexpr int NUMBERS_LEFT = OF_ROWS + LASTS * TILES * LAST * 4;
+
+  template <typename Left>
+  __device__ __forceinline__ void leave(const columns &products, const Left &to) const {
+#pragma unroll
+    for (int i = 0; i < TILES * 2; i++) {
+      to.leave(i * OF_ROW, peak[i / 2][i % 2]);
+#pragma unroll
+      for (int of = 0; of < Rows::SUMS; of++)
+        to.leave(i * OF_ROW + 1 + of, sums[i / 2][i % 2][of]);
+    }
+#pragma unroll
+    for (int nth = 0; nth < LASTS * TILES * LAST * 4; nth++)
+      to.leave(
+          OF_ROWS + nth,
+          products[nth / (TILES * LAST * 4)][nth / (LAST * 4) % TILES][nth / 4 % LAST][nth % 4]);
+  }
+
+  /* Adds what a part has left. */
+  template <typename Left>
+  __device__ __forceinline__ void join(columns &products, const Left &from, size_t part) {
+#pragma unroll
+    for (int i = 0; i < TILES * 2; i++) {
+      const int tile = i / 2, half = i % 2;
+      float by = 1, terms[SUMS];
+      if (Rows::PEAK) {
+        const float other = from.take(part, i * OF_ROW),
+                    both = lathe_peak_of(peak[tile][half], other),
+                    mine = lathe_shrink_near(peak[tile][half], both);
+        by = lathe_shrink_near(other, both);
+        Rows::scale(sums[tile][half], mine);
+        shrink(products, tile, half, mine);
+        peak[tile][half] = both;
+      }
+#pragma unroll
+      for (int of = 0; of < Rows::SUMS; of++)
+        terms[of] = from.take(part, i * OF_ROW + 1 + of);
+      Rows::scale(terms, by);
+#pragma unroll
+      for (int of = 0; of < Rows::SUMS; of++)
+        sums[tile][half][of] += terms[of];
+#pragma unroll
+      for (int last = 0; last < LASTS; last++)
+#pragma unroll
+        for (int nth = 0; nth < LAST * 2; nth++) {
+          const int j = nth / 2, at = half * 2 + nth % 2;
+          const float term = from.take(part, OF_ROWS + ((last * TILES + tile) * LAST + j) * 4 + at);
+          products[last][tile][j][at] += Rows::powered(last) ? term * by : term;
+        }
+    }
+  }
+
+  /* Where blocks share the keys: whether this one is the last, which has all that was gathered. */
+  template <int THREADS, bool ALONE>
+  __device__ __forceinline__ bool join_all(columns &products,
+                                           const lathe_stream_tile<float> &block) {
+    const lathe_left<NUMBERS_LEFT, THREADS, ALONE, float> all = {block.work, block.arrived,
+                                                                 block.left};
+    leave(products, all);
+    if (!all.is_last())
+      return false;
+    *this = lathe_tensor_rows();
+#pragma unroll
+    for (int nth = 0; nth < LASTS * TILES * LAST * 4; nth++)
+      products[nth / (TILES * LAST * 4)][nth / (LAST * 4) % TILES][nth / 4 % LAST][nth % 4] = 0;
+    for (size_t part = 0; part < block.work.parts; part++)
+      join(products, all, part);
+    return true;
+  }
+
   /* What was gathered of the rows, of all threads that have a share; and sums of products with what they are multiplied by
    * in the end. all: keys. */
   __device__ __forceinline__ void merge(columns &products, float *gathered, size_t all) {
@@ -239,6 +312,7 @@ struct lathe_tensor_stream {
                        VALUES_AT = KEYS_AT + 2 * FIRSTS * KEYS_CHUNKS;
   static constexpr int CHUNKS = VALUES_AT + 2 * LASTS * VALUES_CHUNKS;
   static constexpr int BYTES = CHUNKS * 16 + BM * rows_of::GATHERED * 4;
+  static constexpr int LEFT = rows_of::NUMBERS_LEFT * WARPS * 32;
 
   /* Adds the products of a tile's keys. */
   template <typename Step>
@@ -264,7 +338,9 @@ struct lathe_tensor_stream {
     }
   }
 
-  static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room, size_t m, size_t n) {
+  static __device__ __forceinline__ void run(firsts &a, lasts &b, uint4 *room,
+                                             const lathe_stream_tile<float> &block) {
+    const size_t m = block.m, n = block.n;
     auto &c = a.template at<FIRSTS - 1>();
     float *const gathered = reinterpret_cast<float *>(room + CHUNKS);
     const int first = first_sums<inner>::first_m();
@@ -282,7 +358,7 @@ struct lathe_tensor_stream {
         constexpr int N = decltype(nth)::value;
         const auto &step = a.template at<N>();
         using slice = typename first_sums<typename lathe_type_at<N, firsts>::type>::slice_b;
-        for (int at = 0; at < lathe_slices_of<TERMS>(step.k_count) && key < c.n_count; at++)
+        for (int at = 0; at < lathe_slices_of<TERMS>(step.k_count) && key < block.to; at++)
           slice::copy(
               keys_of(N, turn) + at * slice::CHUNKS,
               [&](int row, int term) { return step.from_b(key + row, at * TERMS + term); },
@@ -297,7 +373,7 @@ struct lathe_tensor_stream {
         const int columns = step.n_count < n             ? 0
                             : step.n_count - n < COLUMNS ? (int)(step.n_count - n)
                                                          : COLUMNS;
-        if (key < c.n_count)
+        if (key < block.to)
           values_slice<typename lathe_type_at<N, lasts>::type>::copy(
               values_of(N, turn),
               [&](int row, int term) { return step.from_b(n + row, key + term); }, columns,
@@ -319,12 +395,12 @@ struct lathe_tensor_stream {
             step.whole_a);
     });
     const typename Rows::rows_at at(c, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key); };
+    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key, block.to); };
     const typename Rows::rows_at own(c, m + first < c.m_count ? m + first : m, TILES * 16);
-    size_t key = next(0), following;
+    size_t key = next(block.from), following;
     copy_keys(key, 0);
     copy_values(key, 0);
-    for (int turn = 0; key < c.n_count; key = following, turn ^= 1) {
+    for (int turn = 0; key < block.to; key = following, turn ^= 1) {
       typename rows_of::keys tile;
       following = next(key + KEYS);
       lathe_await_groups<1>();
@@ -350,6 +426,8 @@ struct lathe_tensor_stream {
     }
     lathe_await_groups<0>();
     __syncthreads();
+    if (block.work.parts > 1 && !rows.template join_all<WARPS * 32, false>(products, block))
+      return;
     rows.merge(products, gathered + first * rows_of::GATHERED, c.n_count);
     lathe_show_gathered<FIRSTS, LASTS>(a, b, gathered, m);
     rows_of::finish(c, b, products, room + threadIdx.x / 32 * lathe_results_of_warp<COLUMNS>::ROOM,

@@ -112,45 +112,68 @@ static __device__ __forceinline__ unsigned lathe_fewest(size_t tiles, size_t mos
   return tiles <= most && terms > depth ? (unsigned)lathe_times(terms, depth) : 1;
 }
 
+/* Where blocks have parts of the same tile's terms: what each leaves of its own for the last one to come here, NUMBERS of
+ * each of THREADS threads. arrived: a count for each tile, zero before and after; left: room for all numbers of each
+ * block; ALONE: there are threads after these that do not come here. */
+template <int NUMBERS, int THREADS, bool ALONE, typename N> struct lathe_left {
+  const lathe_work &work;
+  unsigned *const arrived;
+  N *const left;
+
+  __device__ __forceinline__ N *of(size_t part, int nth) const {
+    const size_t block = work.nth + part * work.all;
+    return left + (block * NUMBERS + nth) * THREADS + threadIdx.x;
+  }
+  __device__ __forceinline__ void leave(int nth, N number) const {
+    *of(work.part, nth) = number;
+  }
+  __device__ __forceinline__ N take(size_t part, int nth) const {
+    return __ldcg(of(part, nth));
+  }
+  static __device__ __forceinline__ void await() {
+    if constexpr (ALONE)
+      lathe_await_first<THREADS>();
+    else
+      __syncthreads();
+  }
+  /* Whether this block, which has left its own, is the last one of its tile. */
+  __device__ __forceinline__ bool is_last() const {
+    __shared__ unsigned order;
+    __threadfence();
+    await();
+    if (threadIdx.x == 0)
+      order = atomicAdd(arrived + work.nth, 1);
+    await();
+    if (order + 1 < work.parts)
+      return false;
+    __threadfence();
+    if (threadIdx.x == 0)
+      arrived[work.nth] = 0;
+    return true;
+  }
+};
+
 /* Where blocks have parts of the same tile's terms, all but the last to come here leave their sums behind and are
  * done: false. That one adds up all in the order of the parts, so that results are the same in every run. sums: the
- * thread's, of SUMS in all; arrived: a count for each tile, zero before and after; left: SUMS numbers for each block;
- * ALONE: there are threads after these that do not come here. */
+ * thread's, of SUMS in all; the others as lathe_left has them. */
 template <int SUMS, int THREADS, bool ALONE = false, typename N>
 static __device__ __forceinline__ bool lathe_gather(const lathe_work &work, N *sums,
                                                     unsigned *arrived, N *left) {
   if (work.parts == 1)
     return true;
-  __shared__ unsigned order;
-  auto await = [] {
-    if constexpr (ALONE)
-      lathe_await_first<THREADS>();
-    else
-      __syncthreads();
-  };
-  N *const mine = left + (work.nth + (size_t)work.part * work.all) * SUMS + threadIdx.x;
+  const lathe_left<SUMS / THREADS, THREADS, ALONE, N> all = {work, arrived, left};
 #pragma unroll
   for (int nth = 0; nth < SUMS / THREADS; nth++)
-    mine[nth * THREADS] = sums[nth];
-  __threadfence();
-  await();
-  if (threadIdx.x == 0)
-    order = atomicAdd(arrived + work.nth, 1);
-  await();
-  if (order + 1 < work.parts)
+    all.leave(nth, sums[nth]);
+  if (!all.is_last())
     return false;
-  __threadfence();
-  if (threadIdx.x == 0)
-    arrived[work.nth] = 0;
 #pragma unroll
   for (int nth = 0; nth < SUMS / THREADS; nth++)
     sums[nth] = 0;
-  for (size_t part = 0; part < work.parts; part++) {
-    const N *const from = left + (work.nth + part * work.all) * SUMS + threadIdx.x;
+  for (size_t part = 0; part < work.parts; part++)
 #pragma unroll
     for (int nth = 0; nth < SUMS / THREADS; nth++)
-      sums[nth] += __ldcg(from + nth * THREADS);
-  }
+      sums[nth] += all.take(part, nth);
   return true;
 }
 
