@@ -101,6 +101,9 @@ is 'is right of biases at points' streams --op biased --size b=2xh=3xs=70xt=140x
 is 'is right by plain arithmetic' streams --op weighted,normed --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
 is 'is right of many terms' streams --op causal --size b=1xh=1xg=3xs=20xt=90xd=200xe=8,b=1xh=1xg=1xs=9xt=70xd=300xe=8
 is 'is right where rows are not aligned' streams --op causal --size b=1xh=2xg=1xs=40xt=70xd=23xe=21
+# Keys for several blocks, of up to 16 rows and of more; places that a mask rules out for whole blocks.
+shared=b=1xh=1xg=2xs=3xt=700xd=24xe=40,b=1xh=1xg=1xs=40xt=1100xd=72xe=72
+is 'is right where blocks share keys' streams --no-probe --op causal,causal_backward,window --size $shared
 is 'is right of special values' streams --op 'causal*,window*' --special nan,inf,zero,denormal --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
 
 on_emulator() { LD_LIBRARY_PATH=. out/bench --backend cuda "$@"; }
@@ -112,5 +115,9 @@ is 'finds a tile left out' fault on_emulator c/places.h 'r.to = lathe_place(to, 
   --op window --dtype f16 --size "$grouped"
 is 'finds a mask that is not asked' fault on_emulator cuda/stream_tensor.h \
   'Rows::FREE && Rows::is_free(at, a, key, KEYS)' 'Rows::FREE' --op causal --dtype bf16 --size "$grouped"
+is 'finds parts of keys that are not made smaller' fault on_emulator cuda/stream_tensor.h 'term * by : term' 'term : term' \
+  --no-probe --op causal --dtype bf16 --size $shared
+is 'finds parts of keys that are not made smaller by plain arithmetic' fault on_emulator cuda/stream.h \
+  'term * r.part[0][row] : term' 'term : term' --no-probe --op causal --dtype f32 --size $shared
 
 summary
