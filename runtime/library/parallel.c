@@ -49,7 +49,7 @@ static size_t parts_of(const lathe_variant *variant, const size_t *dim, size_t p
 size_t lathe_parts(const lathe_variant *variant, const size_t *dim, int threads) {
   size_t parts = threads > 1 ? (size_t)threads : 1;
 
-  if (!variant || !dim)
+  if (!variant || !dim || lathe_is_beyond(variant->op, variant->dtype, dim))
     return 1;
   parts = parts_of(variant, dim, parts);
   if ((double)parts > time_of(variant, dim) / worth)
