@@ -211,7 +211,8 @@ static const struct pattern {
     {PATTERN("{ \"m\", \"k\" }",
              "(function(s) local e = exp(s - max(s, \"n\")) return sum(e * w, \"n\") / sum(e, "
              "\"n\") end)(sum(x * w, \"k\"))"),
-     "no faster template does attention: a sum over { \"n\" } of a product whose factors have { "
+     "no template but stream and nest does attention: a sum over { \"n\" } of a product whose "
+     "factors have { "
      "\"k\", \"n\" } and { \"m\", \"n\" }, one of them made of reductions "
      "over { \"n\" } of a sum over { \"k\" } of a product whose factors have { "
      "\"m\", \"k\" } and { \"k\", \"n\" }; the nearest that one does: a "

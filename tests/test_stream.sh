@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_stream.sh - streams (tests/specs-stream) on this processor, and by CUDA on tests/cuda/emulator in each way to cut them;
-# and faults planted in their templates, which the check must find. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH.
+# test_stream.sh - streams (tests/specs-stream) on this processor, by Vulkan on whatever device there is, and by CUDA on
+# tests/cuda/emulator in each way to cut them; and faults planted in their templates, which the check must find. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -77,9 +77,44 @@ is 'finds a largest that loses NaN between blocks of keys' fault on_cpu c/stream
   return a > b' \
   --op normed_backward --dtype f32 --special nan --size s=9xt=300xd=7xe=3
 is 'finds a gradient that passes over rows of which no key counts' fault on_cpu c/stream_masks.c \
-  'return $(is_zero(has));' 'return true;' --op 'window_backward*' --dtype f16 --size b=1xh=1xg=1xs=300xt=40xd=9xe=17
+  'skips = $(is_zero(has));' '' --op 'window_backward*' --dtype f16 --size b=1xh=1xg=1xs=300xt=40xd=9xe=17
 # shellcheck disable=SC2086
 is 'finds threads that use one room' fault on_cpu c/stream.c ' + args->part * args->apart' '' $shared
+
+"$LATHE_BENCH" --list-backends >"$tmp/backends"
+if grep -q '^vulkan .* ready' "$tmp/backends"; then
+  tools=$(cd "$(dirname "$LATHE_BENCH")" && pwd)/tools
+  prepare() { # prepare FOLDER OPTION...
+    mkdir -p "$tmp/$1/out" && cd "$tmp/$1" || exit 1
+    [ ! -d "$tools" ] || ln -s "$tools" out/
+    shift
+    configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 --disable-sse2 \
+      --disable-scalar "$@" && reuse
+  }
+  by_vulkan() { out/bench --backend vulkan --timeout 300 "$@"; }
+  right_by_vulkan() { by_vulkan --check-only --dtype all --variant '*stream*' "$@"; }
+  is 'configures for Vulkan' prepare vulkan
+  is 'builds kernels for Vulkan' ninja out/bench
+  # Tiles of 32 and 64 rows, of 64 and 128 columns, and parts of them; of f64 half the keys.
+  is 'is right by Vulkan' right_by_vulkan --op causal,window --size "$grouped,b=2xh=1xg=1xs=150xt=200xd=72xe=136"
+  is 'is right of gradients by Vulkan' right_by_vulkan --op causal_backward --size "$grouped,b=1xh=1xg=2xs=70xt=150xd=72xe=136"
+  is 'is right of biases at points by Vulkan' right_by_vulkan --op biased --size b=2xh=3xs=70xt=140xd=24xe=40
+  is 'is right without powers by Vulkan' right_by_vulkan --op 'weighted,normed*' --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
+  is 'is right of special values by Vulkan' right_by_vulkan --op 'causal*,normed*' --special nan,inf,zero,denormal \
+    --size b=1xh=2xg=2xs=30xt=70xd=8xe=8,s=9xt=300xd=7xe=3
+  is 'configures for faults of Vulkan' prepare vulkan_faults --ops=causal,window,weighted --dtypes=f32,f16
+  # shellcheck disable=SC2016
+  is 'finds sums that are not made smaller by Vulkan' fault by_vulkan glsl/stream.comp 'last$i$[nth] *= $names.shrink$[$m$];' ';' \
+    --op weighted --dtype f32 --size s=20xt=200xd=24xe=40
+  is 'finds a key that is not gathered by Vulkan' fault by_vulkan glsl/stream.comp 'is_there = key < keys' 'is_there = key + 1u < keys' \
+    --op weighted --dtype f32 --size s=20xt=60xd=24xe=40
+  is 'finds a mask that is not asked by Vulkan' fault by_vulkan glsl/stream.comp 'if (is_free) {' 'if (true) {' \
+    --op causal --dtype f16 --size "$grouped"
+  is 'finds a tile left out by Vulkan' fault by_vulkan c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
+    --op window --dtype f16 --size "$grouped"
+else
+  echo 'skipped: streams by Vulkan: there is no device'
+fi
 
 if ! command -v "${CXX:-c++}" >/dev/null; then
   echo 'skipped: streams by CUDA on the processor: there is no C++ compiler'

@@ -131,11 +131,13 @@ fault() {
 is 'finds an edge tile left out' fault shifted 33x67x9 step 'lathe_times(n_count, bn)' 'n_count / bn'
 is 'finds terms that are none' fault shifted 9x10x9 tile ' < left ? packed : $(k:literal(0))' ' < 99u ? packed : $(k:literal(0))'
 is 'finds a slice left out' fault shifted 9x10x33 tile 'if (first > from)' 'if (first > from && first != 16ul)'
-is 'finds a slice written too early' fault shifted 65x67x70 tile '      barrier();
-      //@ keep(step, a, shape)' '      //@ keep(step, a, shape)'
+is 'finds a slice written too early' fault shifted 65x67x70 tile '  barrier();
+  //@ for _, f in ipairs(factors) do
+  //@ keep' '  //@ for _, f in ipairs(factors) do
+  //@ keep'
 is 'finds an offset of another batch' fault batch_between 9x3x10x5 step '(#places > 0 and " * " .. size(places) or "")' '""'
 is 'finds an epilogue of other columns' fault shifted 9x67x9 step 'how == "none" and 0 or point' 'sum and 0 or point'
-is 'finds results of other rows' fault shifted 33x67x9 tile 'row, W, lanes_m, W, row, W)' 'row, W, lanes_m, W, "0", W)'
+is 'finds results of other rows' fault shifted 33x67x9 tile 'row, W, own.lanes_m, W, row, W)' 'row, W, own.lanes_m, W, "0", W)'
 is 'finds parts that are not added up' fault shifted 9x10x1500 step 'part == 0u ? partial : sums[nth] + partial' 'partial'
 is 'finds counts that stay' fault shifted 9x10x1500 step 'lathe_word(arrived).at = 0u' 'lathe_word(arrived).at = 1u'
 is 'finds a temporary in another place' fault chain 9x10x5x11 step \

@@ -20,6 +20,8 @@ glsl.folds_otherwise = true -- glslang, in double
 glsl.drops_zeros = true -- lavapipe
 glsl.gathers_two = true -- see passes.together
 glsl.ways = { "held" }
+-- What ranges.lua asks of numbers.
+glsl.range_words = { least = "min({n}(%s), {n}(%s))", most = "max({n}(%s), {n}(%s))", floor = "floor(%s)" }
 glsl.integer_type, glsl.cast = types.i64.glsl.element, "%s(%s)"
 glsl.require = "#extension %s : require"
 
@@ -68,8 +70,8 @@ glsl.sets = { vulkan = set }
 function glsl.methods:is_loose()
   local roots = {}
   for _, step in ipairs(self.steps or {}) do
-    for _, part in ipairs { step.a, step.b, step.values } do
-      for _, result in ipairs(part.results) do
+    for _, name in ipairs { "a", "b", "values", "rows", "powers" } do
+      for _, result in ipairs(step[name] and step[name].results or {}) do
         roots[#roots + 1] = result.node
       end
     end
@@ -387,7 +389,7 @@ end
 function glsl.setup(k)
   k.name = k.name:gsub("__", "_") -- two are GLSL's own
   k.lanes = 1
-  k.marks = {}
+  k.marks = { n = k.number }
   -- Computed in f32 and rounded to half its bits: a rounding less there does not show.
   k.precise = k.narrow and "" or "precise "
   -- NVIDIA's compiler takes x + c - c for x where neither is precise.

@@ -40,6 +40,7 @@ local text = require "text"
 local stream = {}
 
 local MOST = 2 -- products of one kind in a pass
+local MOST_VALUES = 8 -- numbers at each point, which have to have room in a block's memory
 
 -- What is not computed of a point's elements and places alone.
 local elsewhere = { random = true, index = true, integer = true, read = true, inside = true, same = true, pick = true }
@@ -337,6 +338,8 @@ function maker:fill(pass)
   end
   if #pass.firsts == 0 or #pass.firsts > MOST or #pass.lasts > MOST then
     self:fail(#pass.firsts == 0 and "a reduction of no product" or "more than two products of one kind")
+  elseif #pass.values > MOST_VALUES then
+    self:fail "more than eight numbers at each point of a product"
   end
 end
 

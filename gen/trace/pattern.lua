@@ -312,8 +312,8 @@ function pattern.find(op)
         found.steps = steps.make(op, op.values) or false
         found.template = found.steps and "contract" or "nest"
         found.stream = not found.steps and stream.make(op, op.values) or false
-        found.lacking = (found.stream and "on processors and CUDA a stream; on Vulkan " or "")
-          .. string.format("no faster template does %s; the nearest that one does: %s", row.describe(facts))
+        found.lacking = (found.stream and "no template but stream and nest" or "no faster template")
+          .. string.format(" does %s; the nearest that one does: %s", row.describe(facts))
       end
       return found
     end

@@ -1,20 +1,25 @@
-/* places.h - where points of a matrix's rows or columns lie along an axis: in kernels of C and of CUDA. A run of axes has
+/* places.h - where points of a matrix's rows or columns lie along an axis, in C, CUDA and GLSL. A run of axes has
  * one index. `within` of its points have the same place along an axis, whose extent is 0 where no axis is around it. */
 #ifndef LATHE_PLACES_H
 #define LATHE_PLACES_H
 
+#ifdef VULKAN
+#define LATHE_PLACES
+#define size_t uint64_t
+#else
 #include <stddef.h>
-
+typedef struct lathe_range lathe_range;
 #ifdef __CUDACC__
 #define LATHE_PLACES static __device__ __forceinline__
 #else
 #define LATHE_PLACES static inline
 #endif
+#endif
 
 /* The first and the last place that a range of indexes has. */
-typedef struct lathe_range {
+struct lathe_range {
   size_t from, to;
-} lathe_range;
+};
 
 LATHE_PLACES size_t lathe_place(size_t index, size_t within, size_t extent) {
   return extent == 0 ? index / within : index / within % extent;

@@ -102,6 +102,7 @@ static bool $stem$_$name$(const $stem$_rows *at, const $first.name$ *here, size_
   const lathe_args *args = here->args;
   (void)at;
   //@ define(first, f.has)
+  return $name$;
 }
 
 //@ end

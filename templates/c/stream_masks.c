@@ -1,15 +1,20 @@
-//@ -- What a stream's masks by places come to over a whole tile (gen/pour/ranges.lua), in C and in CUDA: where its rows lie
-//@ -- along axes, and what is asked of its keys. first: the inner step of a pass. has: texts of the target language:
-//@ --   fields       before the fields of what rows_of makes, as "at."
+//@ -- What a stream's masks by places come to over a whole tile (gen/pour/ranges.lua), in C, CUDA and GLSL: where its
+//@ -- rows lie along axes, and what is asked of its keys. first: the inner step of a pass. has: texts of the language:
+//@ --   fields       before the fields of what rows_of makes, as "at."; "" where they are variables
 //@ --   loop         before a field of the step
 //@ --   rows, keys   how many there are of each in all
 //@ --   by_warp      whether a warp's threads ask together, so that each looks at some of a tile
+//@ --   own          of GLSL: a text of C's with what arguments are called there
+//@ --   element      of GLSL: an operand's number at an index
 //@ local S = use "contract_step.c"
 
+//@ local function as_number(x) return k.language.cast:format(k.number, x) end
+//@ local function own(has, c) return has.own and has.own(c) or c end
+
 //@ -- The range of places along an axis, of an index from one on to another.
-//@ local function range(first, of, from, to)
+//@ local function range(first, has, of, from, to)
 //@   local _, within, extent = S.index_of(first, of.place)
-//@   return ("lathe_places(%s, %s, %s, %s)"):format(from, to, within, extent or "0")
+//@   return own(has, ("lathe_places(%s, %s, %s, %s)"):format(from, to, within, extent or "0"))
 //@ end
 //@ local function is_of_keys(first, of)
 //@   return S.index_of(first, of.place) == "n"
@@ -18,20 +23,28 @@
 //@ local function finite(first, of_keys)
 //@   local list = {}
 //@   for _, of in ipairs(first.rules_out and first.finite or {}) do
-//@     list[#list + 1] = (S.kind(first, of.operand, "n") ~= "none") == of_keys and of.operand or nil
+//@     list[#list + 1] = (S.kind(first, of.operand, "n") ~= "none") == of_keys and of or nil
 //@   end
 //@   return list
 //@ end
 //@ local function is_zero(has)
-//@   return has.by_warp and "__all_sync(0xffffffffu, apart == 0)" or "apart == 0"
+//@   return has.by_warp and "__all_sync(0xffffffffu, others == 0)" or "others == 0"
 //@ end
-//@ -- Sums what some temporaries are less themselves, from an index to the last, to `apart`: 0 of finite numbers alone.
-//@ local function sum_apart(first, has, list, letter)
-$k.number$ apart = 0;
+//@ -- Declares the last of some indexes from one on, where it is read.
+//@ local function last_of(letter, all, some, is_read)
+//@ if is_read then
+const size_t last = $all$ - $letter$ < $some$ ? $all$ - 1 : $letter$ + $some$ - 1;
+//@ end
+//@ end
+//@ -- Counts in `others` the numbers of some temporaries that are not finite, from an index to the last.
+//@ local function count_others(first, has, list, letter)
+int others = 0;
 for (size_t i = $letter$$(has.by_warp and " + threadIdx.x % 32" or ""); i <= last; i += $(has.by_warp and 32 or 1)) {
-  //@ for _, operand in ipairs(list) do
+  //@ for _, of in ipairs(list) do
+  //@ local operand = of.operand
   //@ local at = S.offset(first, operand, { [letter] = "i" }):gsub("here%->", has.loop)
-  apart += $has.loop$$operand.name$[$at$] - $has.loop$$operand.name$[$at$];
+  //@ local element = has.element and has.element(operand, at) or ("%s%s[%s]"):format(has.loop, operand.name, at)
+  others += $element$ >= -$of.largest$ && $element$ <= $of.largest$ ? 0 : 1;
   //@ end
 }
 //@ end
@@ -53,42 +66,48 @@ bool are_finite;
 //@ end
 //@ -- Sets them, of `rows` rows from m on; args: the call's.
 //@ function rows_of(first, has)
-const size_t last = $has.rows$ - m < rows ? $has.rows$ - 1 : m + rows - 1;
-(void)last;
+//@ local list = finite(first, false)
+//@ local is_read = #list > 0
+//@ for _, of in ipairs(first.places or {}) do
+//@   is_read = is_read or S.index_of(first, of.place) == "m"
+//@ end
+//@ last_of("m", has.rows, "rows", is_read)
 //@ for _, of in ipairs(first.places or {}) do
 //@ local index = S.index_of(first, of.place)
 //@ if not is_of_keys(first, of) then
-const lathe_range $of.name$ = $(index == "m" and range(first, of, "m", "last") or range(first, of, has.loop .. index, has.loop .. index));
-$has.fields$$of.name$lo = ($k.number$)$of.name$.from;
-$has.fields$$of.name$hi = ($k.number$)$of.name$.to;
+const lathe_range $of.name$ = $(index == "m" and range(first, has, of, "m", "last") or range(first, has, of, has.loop .. index, has.loop .. index));
+$has.fields$$of.name$lo = $(as_number(of.name .. ".from"));
+$has.fields$$of.name$hi = $(as_number(of.name .. ".to"));
 //@ end
 //@ end
 //@ for _, of in ipairs(first.points or {}) do
-$has.fields$$of.name$ = ($k.number$)($(S.size(of.places)));
+$has.fields$$of.name$ = $(as_number(own(has, "(" .. S.size(of.places) .. ")")));
 //@ end
 //@ for _, of in ipairs(first.scalars or {}) do
-$has.fields$$of.name$ = ($k.number$)args->scalar[$(of.place - 1)];
+$has.fields$$of.name$ = $(as_number(own(has, ("args->scalar[%d]"):format(of.place - 1))));
 //@ end
-//@ local list = finite(first, false)
 //@ if #list > 0 then
-//@ sum_apart(first, has, list, "m")
+//@ count_others(first, has, list, "m")
 $has.fields$are_finite = $(is_zero(has));
 //@ end
 //@ end
-//@ -- What is asked of `keys` keys from n on, by where they and the rows lie along axes.
-//@ local function known(first, has, what)
+//@ -- What is asked of `keys` keys from n on, by where they and the rows lie along axes. list: temporaries of keys.
+//@ local function known(first, has, what, list)
 //@ local function declare(name, value)
-//@ if what:find(name, 1, true) then
+//@ if what:find(name, 1, true) and name ~= value then
 const $k.number$ $name$ = $value$;
 //@ end
 //@ end
-const size_t last = $has.keys$ - n < keys ? $has.keys$ - 1 : n + keys - 1;
-(void)last;
+//@ local is_read = #list > 0
+//@ for _, of in ipairs(first.places) do
+//@   is_read = is_read or is_of_keys(first, of)
+//@ end
+//@ last_of("n", has.keys, "keys", is_read)
 //@ for _, of in ipairs(first.places) do
 //@ if is_of_keys(first, of) then
-const lathe_range $of.name$ = $(range(first, of, "n", "last"));
-//@ declare(of.name .. "lo", "(" .. k.number .. ")" .. of.name .. ".from")
-//@ declare(of.name .. "hi", "(" .. k.number .. ")" .. of.name .. ".to")
+const lathe_range $of.name$ = $(range(first, has, of, "n", "last"));
+//@ declare(of.name .. "lo", as_number(of.name .. ".from"))
+//@ declare(of.name .. "hi", as_number(of.name .. ".to"))
 //@ else
 //@ declare(of.name .. "lo", has.fields .. of.name .. "lo")
 //@ declare(of.name .. "hi", has.fields .. of.name .. "hi")
@@ -104,21 +123,20 @@ const lathe_range $of.name$ = $(range(first, of, "n", "last"));
 //@ end
 //@ end
 //@ end
-//@ -- Whether no key of a tile counts in any of these rows: where rules_out is known.
+//@ -- Declares `skips`, whether no key of a tile counts in any of these rows: where rules_out is known.
 //@ function skips(first, has)
-//@ known(first, has, first.rules_out)
-if (!($first.rules_out$)$(#finite(first, false) > 0 and " || !" .. has.fields .. "are_finite" or ""))
-  return false;
 //@ local list = finite(first, true)
+//@ known(first, has, first.rules_out, list)
+bool skips = ($first.rules_out$)$(#finite(first, false) > 0 and " && " .. has.fields .. "are_finite" or "");
 //@ if #list > 0 then
-//@ sum_apart(first, has, list, "n")
-return $(is_zero(has));
-//@ else
-return true;
+if (skips) {
+  //@ count_others(first, has, list, "n")
+  skips = $(is_zero(has));
+}
 //@ end
 //@ end
-//@ -- Whether all keys of a tile do by their places: where restricted is known.
+//@ -- Declares `is_free`, whether all keys of a tile do by their places: where restricted is known.
 //@ function is_free(first, has)
-//@ known(first, has, first.restricted)
-return !($first.restricted$);
+//@ known(first, has, first.restricted, {})
+const bool is_free = !($first.restricted$);
 //@ end

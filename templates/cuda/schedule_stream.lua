@@ -5,7 +5,7 @@
 --   fetches          whether the copy engine brings factors
 -- A shape is { sums, name, bm, bn, keys, bk, tm, tn, threads, at_once, shared }.
 
-local contract, tensor = use "../gpu/contract.lua", use "tensor_shape.lua"
+local stream, tensor = use "../gpu/stream.lua", use "tensor_shape.lua"
 
 local KEYS, ROWS, THREADS = 64, 64, 128
 local WORTH = 256 -- keys that are worth a block of their own
@@ -125,25 +125,7 @@ local function shapes_of(facts, pass, sides, v)
     end
   end
   list[#list + 1], list[#list + 2] = plain(facts, pass, 64), #pass.lasts > 0 and plain(facts, pass, 128) or nil
-  if #pass.lasts == 0 then
-    for _, shape in ipairs(list) do
-      shape.of_rows, shape.columns = true, nil
-    end
-  elseif #pass.rows_of > 0 then -- rows have values where there are no columns
-    local rows = plain(facts, pass, 64)
-    rows.of_rows, rows.columns = true, 0
-    table.insert(list, 1, rows)
-  end
-  return list
-end
-
--- The columns of a pass's products of keys but its last one.
-local function columns_of(pass)
-  local columns = {}
-  for i = 1, #pass.lasts - 1 do
-    columns[i] = tensor.bits_of(pass.lasts[i].n[1])
-  end
-  return columns
+  return stream.shapes(pass, list, plain(facts, pass, 64))
 end
 
 -- What is at rows and keys of a step: see above.
@@ -162,35 +144,20 @@ local function layer_of(facts, pass, step, side)
 end
 
 return function(facts, work)
-  local record, sides, last_of = facts.programs.stream, {}, {}
-  for _, pass in ipairs(record.passes) do
-    local list = #pass.lasts > 0 and pass.lasts or pass.firsts
-    last_of[list[#list]] = pass
-  end
-  local made = contract(facts, work, function(v, step, side)
-    sides[step] = side
-    return last_of[step] and shapes_of(facts, last_of[step], sides, v) or {}
+  local made, sides = stream.make(facts, work, function(pass, sides, v)
+    return shapes_of(facts, pass, sides, v)
   end)
-  for _, pass in ipairs(record.passes) do
+  for _, pass in ipairs(facts.programs.stream.passes) do
     for _, first in ipairs(pass.firsts) do
       sides[first].layer = layer_of(facts, pass, first, sides[first])
     end
   end
   for _, variant in ipairs(made.variants) do
-    local shapes, steps = {}, {} -- of passes
-    for i, step in ipairs(record.steps) do
-      if last_of[step] then
-        shapes[#shapes + 1], steps[#steps + 1] = variant.shapes[i], variant.steps[i]
-        variant.steps[i].columns = columns_of(last_of[step])
-        if #last_of[step].lasts == 0 then
-          variant.steps[i].k = variant.steps[i].n -- blocks share keys
-        end
-        for _, shape in ipairs(variant.shapes[i]) do
-          made.fetches = made.fetches or shape.maps ~= nil
-        end
+    for _, shapes in ipairs(variant.shapes) do
+      for _, shape in ipairs(shapes) do
+        made.fetches = made.fetches or shape.maps ~= nil
       end
     end
-    variant.shapes, variant.steps = shapes, steps
   end
   return made
 end

@@ -81,6 +81,7 @@ struct $rows$ {
     //@ if first.rules_out then
     [[maybe_unused]] const lathe_args *args = c.args;
     //@ Masks.skips(first, has)
+    return skips;
     //@ else
     (void)at, (void)c, (void)n, (void)keys;
     return false;
@@ -90,6 +91,7 @@ struct $rows$ {
     //@ if first.restricted then
     [[maybe_unused]] const lathe_args *args = c.args;
     //@ Masks.is_free(first, has)
+    return is_free;
     //@ else
     (void)at, (void)c, (void)n, (void)keys;
     return false;

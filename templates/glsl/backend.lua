@@ -66,6 +66,7 @@ return {
       { "products", names = { "exact", "f16" }, default = "exact", short = { f16 = "f16" } },
     },
     nest = {},
+    stream = {},
     -- unit: what multiplies.
     chain = {
       { "unit", names = { "row" }, default = "row", short = {} },
@@ -88,6 +89,7 @@ return {
     for_loop = { template = "chain" },
     coopmat = { template = "chain_matrix" },
     coopvec = { template = "chain_vector" },
+    stream = { template = "stream" },
   },
   -- Why an op can have no kernel in a precision, or nil: push constants hold the addresses of its operands
   -- and of the workspace, dimensions and scalars, and not every device has more than 128 bytes of them.

@@ -101,10 +101,12 @@ void lathe_store$bytes$x$count$(uint64_t from, uint64_t apart, uvec4 words, uint
 //@   return string.format("%s_at + (%s) * %dul", operand.name, (S.offset(step, operand, indexes):gsub("here%->", "")),
 //@     k:bytes_of(operand))
 //@ end
-//@ -- The points of a step's three parts.
+//@ -- The points of a step's parts.
 //@ function define(step)
-//@ for _, part in ipairs { step.a, step.b, step.values } do
-//@ P.define(part.point)
+//@ for _, name in ipairs { "a", "b", "values", "free", "rows", "powers" } do
+//@ if step[name] then
+//@ P.define(step[name].point)
+//@ end
 //@ end
 //@ end
 //@ -- What a kernel has of a step ahead of all: extents, strides, and room for where its operands are.
@@ -209,16 +211,24 @@ const $k.number$ $points.name$ = $k.number$($(size(points.places)));
 //@   end
 $(part.k:uniforms("call"))
 //@ end
+//@ -- Where a point is along an axis.
+//@ local function position(step, place, along, point)
+//@   local index, within, extent = S.index_of(step, place)
+//@   local at = index == along and ("(%s + %du)"):format(index, point) or index
+//@   return (S.place_of(at, within, extent):gsub("args%->", "args."))
+//@ end
 //@ -- Calls the point function of a part at each of `count` points that were read; each(point) writes what is done with
-//@ -- the results there, sum(point) is GLSL for the step's sum.
+//@ -- the results there, sum(point, x) is GLSL for the step's sum, or for an input of a stream's that is one or was gathered.
 //@ function compute(step, part, along, count, nth, each, sum)
 {
   //@ prelude(part)
   //@ for point = 0, count - 1 do
   {
     //@ P.call(part.point, function(x)
-    //@   if x.kind == "result" then
-    //@     return sum(point)
+    //@   if x.kind == "result" or x.kind == "column" then
+    //@     return sum(point, x)
+    //@   elseif x.kind == "position" then
+    //@     return ("%s(%s)"):format(k.number, position(step, x.place, along, point))
     //@   end
     //@   local how = kind(step, x.operand, along)
     //@   local many, one = accesses(x.operand, how, count)
@@ -230,22 +240,23 @@ $(part.k:uniforms("call"))
   //@ end
 }
 //@ end
-//@ -- Computes and stores the results of the sums in `some`, a vec, from the indexes `at` on along an axis: all of its, or
-//@ -- the first `count`.
-//@ function store(step, at, along, other, count)
-//@ local part, count = step.values, count or W
-const uint there = $(there(at, along, other));
+//@ -- Computes the values of a part at `count` points from the indexes `at` on along an axis, NAME_of[count], of which
+//@ -- `there` exist. sum: as compute has it.
+//@ function make(step, part, values, at, along, count, sum)
 //@ declare(step, part, along, count, 1)
 //@ read(step, part, at, along, count, "0u", "whole_values")
-//@ for _, value in ipairs(step.of.values) do
+//@ for _, value in ipairs(values) do
 $k.number$ $(value.operand.name)_of[$count$];
 //@ end
 //@ compute(step, part, along, count, "0u", function(point)
-  //@ for _, value in ipairs(step.of.values) do
+  //@ for _, value in ipairs(values) do
   $(value.operand.name)_of[$point$] = $(value.operand.name)_;
   //@ end
-//@ end, function(point) return "some." .. component(point) end)
-//@ for _, value in ipairs(step.of.values) do
+//@ end, sum)
+//@ end
+//@ -- Stores values that were made so.
+//@ function put(step, values, at, along, count)
+//@ for _, value in ipairs(values) do
 //@ local operand, list = value.operand, {}
 //@ local how, bytes = kind(step, operand, along), k:bytes_of(operand)
 //@ for point = 0, W - 1 do
@@ -254,6 +265,16 @@ $k.number$ $(value.operand.name)_of[$count$];
 //@ local apart = how == "strided" and ("%s * %dul"):format(field(operand, along), bytes) or bytes .. "ul"
 lathe_store$bytes$x$count$($(address(step, operand, at)), $apart$, $(k:pack_some(list, operand)), $(how == "none" and "min(there, 1u)" or "there"), $(how == "unit" and "whole_values" or "false"));
 //@ end
+//@ end
+//@ -- Computes and stores the results of the sums in `some`, a vec, from the indexes `at` on along an axis: all of its, or
+//@ -- the first `count`. gathered(name): GLSL for what a stream gathered of the row.
+//@ function store(step, at, along, other, count, gathered)
+//@ local count = count or W
+const uint there = $(there(at, along, other));
+//@ make(step, step.values, step.of.values, at, along, count, function(point, x)
+//@   return x.kind == "column" and gathered(x.name) or "some." .. component(point)
+//@ end)
+//@ put(step, step.of.values, at, along, count)
 //@ end
 //@
 //@ function piece.lathe_left()
@@ -293,8 +314,8 @@ lathe_cut lathe_cut_of(uint bm, uint bn, uint64_t m_count, uint64_t n_count, uin
 }
 //@ end
 
-//@ -- The beginning of a kernel: what the workgroup has to do, `cut`, and the terms of that, `from` to `to`.
-//@ function begin_cut(step, shape)
+//@ -- The beginning of a kernel: what the workgroup has to do, `cut`. columns: GLSL, how many its tiles are of in all.
+//@ function begin_tile(step, shape, columns)
 //@ local loops, matrices = loops_of(step), {}
 const uint thread = gl_LocalInvocationID.x;
 //@ begin(step)
@@ -304,16 +325,24 @@ const uint64_t loops$i$ = $(size(run));
 //@ end
 const uint64_t matrices = $(#loops > 0 and table.concat(matrices, " * ") or "1ul");
 //@ local shared_by = shape.depth and ("max(lathe_times(k_count, %dul), 1ul)"):format(shape.depth) or "1ul"
-const lathe_cut cut = lathe_cut_of($shape.bm$u, $shape.bn$u, m_count, n_count, matrices, $schedule.most_shared$u, $shared_by$);
+$(step.rules_out and "" or "const ")lathe_cut cut = lathe_cut_of($shape.bm$u, $shape.bn$u, m_count, $columns$, matrices, $schedule.most_shared$u, $shared_by$);
 if (cut.part >= cut.parts)
   return;
+//@ if step.rules_out then
+/* Of masks by places the last rows most often have most keys: those begin first. */
+cut.m = (lathe_times(m_count, $shape.bm$ul) - 1ul) * $shape.bm$ul - cut.m;
+//@ end
 //@ if #loops > 0 then
 uint64_t rest = cut.matrix;
 //@ end
 //@ for i = #loops, 1, -1 do
-const uint64_t loop$i$ = rest % loops$i$;
+const uint64_t loop$i$_ = rest % loops$i$;
 rest /= loops$i$;
 //@ end
+//@ end
+//@ -- The same with the terms of that, `from` to `to`.
+//@ function begin_cut(step, shape)
+//@ begin_tile(step, shape, "n_count")
 const uint64_t each = lathe_times(lathe_times(k_count, $shape.bk$ul), cut.parts) * $shape.bk$ul;
 const uint64_t from = min(cut.part * each, k_count), to = min(from + each, k_count);
 //@ end
@@ -321,7 +350,7 @@ const uint64_t from = min(cut.part * each, k_count), to = min(from + each, k_cou
 //@ local function outer_loops(step, index)
 //@   local list = {}
 //@   for i, run in ipairs(loops_of(step)) do
-//@     list[i] = { run = run, index = "loop" .. i }
+//@     list[i] = { run = run, index = "loop" .. i .. "_" }
 //@   end
 //@   for i = 1, #step.of.k - 1 do
 //@     list[#list + 1] = { run = step.of.k[i], index = index(i) }
@@ -381,22 +410,35 @@ if (cut.parts > 1u) {
       }
 }
 //@ end
-//@ -- Computes and stores the results of sums[many]. at(nth): the GLSL of where in the tile those of one are, along m and
-//@ -- n; has: of whether it has any, or nil. The sums move up, for what is done with them is too long to be there for each.
-//@ function finish(step, many, along, other, at, has)
-const bool whole_values = $(are_stored_whole(step, along));
+//@ -- Around what is done with each of arrays of sums[many], in turn `some` of its name, NAME or "": they move up, for that is
+//@ -- too long to be there for each.
+//@ function begin_each(many, arrays)
 [[dont_unroll]] for (uint nth = 0u; nth < $many$u; nth++) {
-  //@ local m, n = at "nth"
-  const $k.precise$$vec$ some = sums[0];
-  const uint64_t m = cut.m + $m$, n = cut.n + $n$;
-  //@ if many > 1 then
-  [[unroll]] for (uint next = 1u; next < $many$u; next++)
-    sums[next - 1u] = sums[next];
+  //@ for _, array in ipairs(arrays) do
+  const $k.precise$$vec$ some$array$ = sums$array$[0];
   //@ end
+  //@ if many > 1 then
+  [[unroll]] for (uint next = 1u; next < $many$u; next++) {
+    //@ for _, array in ipairs(arrays) do
+    sums$array$[next - 1u] = sums$array$[next];
+    //@ end
+  }
+  //@ end
+//@ end
+//@ function end_each()
+}
+//@ end
+//@ -- Computes and stores the results of sums[many]. at(nth): the GLSL of where in the tile those of one are, along m and
+//@ -- n; has: of whether it has any, or nil; gathered: as of store.
+//@ function finish(step, many, along, other, at, has, gathered)
+//@ local m, n = at "nth"
+const bool whole_values = $(are_stored_whole(step, along));
+//@ begin_each(many, { "" })
+  const uint64_t m = cut.m + $m$, n = cut.n + $n$;
   //@ if has then
   if (!($has$))
     continue;
   //@ end
-  //@ store(step, { m = "m", n = "n" }, along, other)
-}
+  //@ store(step, { m = "m", n = "n" }, along, other, nil, gathered)
+//@ end_each()
 //@ end

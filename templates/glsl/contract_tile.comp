@@ -5,18 +5,29 @@
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
 //@ local W, vec = C.W, C.vec
-//@ -- A factor of a step: how it is read, and where its slice is.
-//@ local function factor(step, made, shape, letter)
+//@ local known = {}
+//@ -- A factor of a step: how it is read, and where its slice is. base: GLSL, the first of the tile's rows or columns;
+//@ -- those of the workgroup where it is left out.
+//@ function factor(step, made, shape, letter, base)
 //@   local made_here, across = made[letter], letter == "a" and "m" or "n"
 //@   local f = {
 //@     part = step[letter], letter = letter, across = across, along = made_here.along, V = made_here.count,
-//@     rows = shape["b" .. across], along_k = made_here.along == "k",
+//@     rows = shape["b" .. across], along_k = made_here.along == "k", base = base or "cut." .. across, term = "term",
 //@   }
 //@   f.line = f.rows // W + 1 -- accesses from one term to the next: one apart, so that neighbours are in other banks
 //@   f.slice = ("lathe_slice_%s%dx%d"):format(letter, shape.bk, f.rows)
 //@   f.all = f.rows * shape.bk // f.V
 //@   f.reads = (f.all + shape.threads - 1) // shape.threads
 //@   return f
+//@ end
+//@ -- Declares the slices of some factors.
+//@ function define_slices(factors, shape)
+//@ for _, f in ipairs(factors) do
+//@ if not known[f.slice] then
+//@ known[f.slice] = true
+shared $vec$ $f.slice$[$(shape.bk * f.line)];
+//@ end
+//@ end
 //@ end
 //@ -- Of read `nth` the row and term in the slice.
 //@ local function where(f, shape)
@@ -36,7 +47,7 @@ if (at >= $f.all$u)
 //@ local function load(step, f, shape, fast)
 [[unroll]] for (uint nth = 0u; nth < $f.reads$u; nth++) {
   //@ where(f, shape)
-  const uint64_t $f.across$ = cut.$f.across$ + row, k = first + term;
+  const uint64_t $f.across$ = $f.base$ + row, k = first + term;
   const uint there = $(fast and f.V .. "u" or C.there({ [f.across] = f.across, k = "k" }, f.along, f.along_k and f.across or "k"));
   //@ C.read(step, f.part, { [f.across] = f.across, k = "k" }, f.along, f.V, "nth", fast and "true" or "whole_" .. f.letter)
 }
@@ -68,73 +79,91 @@ if (at >= $f.all$u)
   //@ end
 }
 //@ end
-//@ local known = {}
+//@ -- Where an invocation's sums are in a tile: so many accesses of shared memory down and across, of rows and columns that
+//@ -- lie `lanes` apart.
+//@ function layout(shape)
+//@   local own = { across = shape.tn // W, down = shape.tm // W }
+//@   own.lanes_n = math.min(shape.tn > shape.tm and 4 or 8, shape.bn // shape.tn)
+//@   own.lanes_m, own.many = 32 // own.lanes_n, shape.tm * own.across
+//@   own.columns = shape.bn // (own.lanes_n * shape.tn) -- groups of 32 invocations side by side
+//@   return own
+//@ end
+//@ -- Declares own_m and own_n, the first of an invocation's accesses. Of four neighbouring invocations two share rows
+//@ -- and two columns, which some devices' shared memory serves faster.
+//@ function begin_own(own)
+const uint lane = thread % 32u,
+           own_m = thread / $(32 * own.columns)u * $(own.lanes_m * own.down)u + lane % 2u + lane / $(2 * own.lanes_n)u * 2u,
+           own_n = thread / 32u % $own.columns$u * $(own.lanes_n * own.across)u + lane / 2u % $own.lanes_n$u;
+//@ end
+//@ -- GLSL of where in the tile the sums of access `nth` are, along m and n.
+//@ function place_of(own, nth)
+//@   local row = ("%s / %du"):format(nth, own.across)
+//@   return ("(own_m + %s / %du * %du) * %du + %s %% %du"):format(row, W, own.lanes_m, W, row, W),
+//@     ("(own_n + %s %% %du * %du) * %du"):format(nth, own.across, own.lanes_n, W)
+//@ end
+//@ -- Adds the products of the terms `from` to `to` to sums. factors: a and b, or b alone where a is in shared memory.
+//@ function add(step, factors, a, b, shape, own, sums)
+//@ local whole = {}
+//@ for i, f in ipairs(factors) do
+//@ whole[i] = ("whole_%s && %s + %dul <= %s_count"):format(f.letter, f.base, f.rows, f.across)
+//@ C.declare(step, f.part, f.along, f.V, f.reads)
+const bool whole_$f.letter$ = $(C.is_whole(step, f.part, f.along, f.V));
+//@ end
+const bool fast = $(table.concat(whole, " && "));
+for (uint64_t first = from;; first += $shape.bk$ul) {
+  if (fast && first < to && to - first >= $shape.bk$ul) {
+    //@ for _, f in ipairs(factors) do
+    //@ load(step, f, shape, true)
+    //@ end
+  } else if (first < to) {
+    //@ for _, f in ipairs(factors) do
+    //@ load(step, f, shape)
+    //@ end
+  }
+  if (first > from)
+    [[unroll]] for (uint term = 0u; term < $shape.bk$u; term++) {
+      //@ for group = 0, own.down - 1 do
+      const $vec$ a$group$ = $a.slice$[$a.term$ * $a.line$u + own_m + $(group * own.lanes_m)u];
+      //@ end
+      //@ for group = 0, own.across - 1 do
+      const $vec$ b$group$ = $b.slice$[term * $b.line$u + own_n + $(group * own.lanes_n)u];
+      //@ end
+      //@ for i = 0, shape.tm - 1 do
+      //@ for group = 0, own.across - 1 do
+      //@ local at = i * own.across + group
+      $sums$[$at$] = fma($vec$(a$(i // W).$(C.component(i))), b$group$, $sums$[$at$]);
+      //@ end
+      //@ end
+    }
+  if (first >= to)
+    break;
+  const uint left = uint(min(to - first, $shape.bk$ul));
+  barrier();
+  //@ for _, f in ipairs(factors) do
+  //@ keep(step, f, shape)
+  //@ end
+  barrier();
+}
+//@ end
+//@ -- Declares sums, which are 0.
+//@ function begin_sums(own, sums)
+$k.precise$$vec$ $sums$[$own.many$];
+[[unroll]] for (uint nth = 0u; nth < $own.many$u; nth++)
+  $sums$[nth] = $vec$(0);
+//@ end
 //@ function define(step, made, shape)
-//@ local a, b = factor(step, made, shape, "a"), factor(step, made, shape, "b")
-//@ for _, f in ipairs { a, b } do
-//@ if not known[f.slice] then
-//@ known[f.slice] = true
-shared $vec$ $f.slice$[$(shape.bk * f.line)];
-//@ end
-//@ end
-//@ local across, down = shape.tn // W, shape.tm // W -- accesses of an invocation's sums
-//@ local lanes_n = shape.tn > shape.tm and 4 or 8
-//@ local lanes_m = 32 // lanes_n
-//@ local columns = shape.bn // (lanes_n * shape.tn) -- groups of 32 invocations side by side
-//@ local many = shape.tm * across
+//@ local a, b, own = factor(step, made, shape, "a"), factor(step, made, shape, "b"), layout(shape)
+//@ define_slices({ a, b }, shape)
 
 /* $(step.of.name): tiles of $shape.bm$ x $shape.bn$, of $shape.bk$ terms at a time */
 //@ P.begin_kernel(shape.number)
   //@ C.begin_cut(step, shape)
-  /* Of four neighbouring invocations two share rows and two columns, which some devices' shared memory serves faster. */
-  const uint lane = thread % 32u,
-             own_m = thread / $(32 * columns)u * $(lanes_m * down)u + lane % 2u + lane / $(2 * lanes_n)u * 2u,
-             own_n = thread / 32u % $columns$u * $(lanes_n * across)u + lane / 2u % $lanes_n$u;
-  //@ C.declare(step, step.a, a.along, a.V, a.reads)
-  //@ C.declare(step, step.b, b.along, b.V, b.reads)
-  $k.precise$$vec$ sums[$many$];
-  [[unroll]] for (uint nth = 0u; nth < $many$u; nth++)
-    sums[nth] = $vec$(0);
+  //@ begin_own(own)
+  //@ begin_sums(own, "sums")
   //@ C.begin_terms(step)
-    const bool whole_a = $(C.is_whole(step, step.a, a.along, a.V)), whole_b = $(C.is_whole(step, step.b, b.along, b.V));
-    const bool fast = whole_a && whole_b && cut.m + $shape.bm$ul <= m_count && cut.n + $shape.bn$ul <= n_count;
-    for (uint64_t first = from;; first += $shape.bk$ul) {
-      if (fast && first < to && to - first >= $shape.bk$ul) {
-        //@ load(step, a, shape, true)
-        //@ load(step, b, shape, true)
-      } else if (first < to) {
-        //@ load(step, a, shape)
-        //@ load(step, b, shape)
-      }
-      if (first > from)
-        [[unroll]] for (uint term = 0u; term < $shape.bk$u; term++) {
-          //@ for group = 0, down - 1 do
-          const $vec$ a$group$ = $a.slice$[term * $a.line$u + own_m + $(group * lanes_m)u];
-          //@ end
-          //@ for group = 0, across - 1 do
-          const $vec$ b$group$ = $b.slice$[term * $b.line$u + own_n + $(group * lanes_n)u];
-          //@ end
-          //@ for i = 0, shape.tm - 1 do
-          //@ for group = 0, across - 1 do
-          //@ local at = i * across + group
-          sums[$at$] = fma($vec$(a$(i // W).$(C.component(i))), b$group$, sums[$at$]);
-          //@ end
-          //@ end
-        }
-      if (first >= to)
-        break;
-      const uint left = uint(min(to - first, $shape.bk$ul));
-      barrier();
-      //@ keep(step, a, shape)
-      //@ keep(step, b, shape)
-      barrier();
-    }
+    //@ add(step, { a, b }, a, b, shape, own, "sums")
   //@ C.end_terms(step)
-  //@ C.gather(shape, many, many * shape.threads)
-  //@ C.finish(step, many, "n", "m", function(nth)
-  //@   local row = ("%s / %du"):format(nth, across)
-  //@   return ("(own_m + %s / %du * %du) * %du + %s %% %du"):format(row, W, lanes_m, W, row, W),
-  //@     ("(own_n + %s %% %du * %du) * %du"):format(nth, across, lanes_n, W)
-  //@ end)
+  //@ C.gather(shape, own.many, own.many * shape.threads)
+  //@ C.finish(step, own.many, "n", "m", function(nth) return place_of(own, nth) end)
 //@ P.end_kernel()
 //@ end

@@ -50,7 +50,7 @@ uint lathe_extent(uint64_t count) {
 //@ local sum = matrix(shape.sum, shape.bm, shape.bn, "Accumulator")
 //@ local given, loops = { "cut.m", "cut.n" }, { "const in uint64_t tile_m", "const in uint64_t tile_n" }
 //@ for i = 1, #C.loops_of(step) do
-//@   given[#given + 1], loops[#loops + 1] = "loop" .. i, "const in uint64_t loop" .. i
+//@   given[#given + 1], loops[#loops + 1] = "loop" .. i .. "_", "const in uint64_t loop" .. i .. "_"
 //@ end
 /* Computes and stores a result of a tile, of which it is in this row and column. */
 float lathe_result_$shape.number$(const in uint row, const in uint column, const in float sum, $(table.concat(loops, ", "))) {

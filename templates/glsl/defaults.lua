@@ -22,5 +22,6 @@ return {
     { backend = "vulkan" },
     { backend = "vulkan", implementation = "for_loop" },
   },
+  stream = { { backend = "vulkan", implementation = "stream" }, { backend = "vulkan" } },
   nest = { { backend = "vulkan" } },
 }

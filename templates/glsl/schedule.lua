@@ -5,7 +5,7 @@
 --   variants[i]        with what that template reads: `kernels`, as templates/gpu/launch_call.c has them
 
 local nest, rows, work = use "../gpu/nest.lua", use "schedule_rows.lua", use "../gpu/work.lua"
-local chain, contract = use "schedule_chain.lua", use "schedule_contract.lua"
+local chain, contract, stream = use "schedule_chain.lua", use "schedule_contract.lua", use "schedule_stream.lua"
 
 local schedule = { rows = rows }
 
@@ -15,6 +15,10 @@ end
 
 function schedule.chain(facts)
   return chain(facts, work)
+end
+
+function schedule.stream(facts)
+  return stream(facts, work)
 end
 
 function schedule.nest(facts)
