@@ -14,7 +14,8 @@ python() {
 tree
 cp "$LATHE_SRC"/tests/specs-axes/* "$tmp/tree/specs/"
 "$LATHE_GEN" --src "$tmp/tree" ops >"$tmp/ops"
-is 'makes several ops of a gradient' grep -x 'attention_backward_q' "$tmp/ops"
+is 'makes several ops of a gradient' grep -x 'scaled_backward_x' "$tmp/ops"
+is 'makes one op of a gradient that is a stream' grep -x 'attention_backward' "$tmp/ops"
 is 'makes one op of a gradient that one template has' grep -x 'linear_gelu_backward' "$tmp/ops"
 mlp_gradient() { "$LATHE_GEN" --src "$tmp/tree" show mlp_backward | grep -x '  dx = sum(w1 \* t2, "h")'; }
 is 'the gradient through a relu is contractions' mlp_gradient

@@ -202,6 +202,8 @@ $t.prototype$ {
   args.dim[$(i - 1)] = $extent$;
   //@ end
   args.workspace = $(t.workspace and "workspace" or "NULL");
+  args.phase = 0;
+  args.part = args.parts = args.apart = 0;
   //@ if t.workspace then
   if ((uintptr_t)workspace % 64 != 0 || (!workspace && kernel->workspace && kernel->workspace(args.dim) > 0))
     return $UPPER$_WORKSPACE;
