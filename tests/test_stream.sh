@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_stream.sh - streams (tests/specs-stream) on this processor, by Vulkan on whatever device there is, and by CUDA on
-# tests/cuda/emulator in each way to cut them; and faults planted in their templates, which the check must find. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH.
+# tests/cuda/emulator in each way to cut them; and faults planted in their templates, which the check must find. Needs
+# LATHE_SRC, LATHE_GEN and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -137,8 +138,8 @@ is 'is right by plain arithmetic' streams --op weighted,normed --size s=70xt=140
 is 'is right of many terms' streams --op causal --size b=1xh=1xg=3xs=20xt=90xd=200xe=8,b=1xh=1xg=1xs=9xt=70xd=300xe=8
 is 'is right where rows are not aligned' streams --op causal --size b=1xh=2xg=1xs=40xt=70xd=23xe=21
 # Keys for several blocks, of up to 16 rows and of more; places that a mask rules out for whole blocks.
-shared=b=1xh=1xg=2xs=3xt=700xd=24xe=40,b=1xh=1xg=1xs=40xt=1100xd=72xe=72
-is 'is right where blocks share keys' streams --no-probe --op causal,causal_backward,window --size $shared
+many_keys=b=1xh=1xg=2xs=3xt=700xd=24xe=40,b=1xh=1xg=1xs=40xt=1100xd=72xe=72
+is 'is right where blocks share keys' streams --no-probe --op causal,causal_backward,window --size $many_keys
 is 'is right of special values' streams --op 'causal*,window*' --special nan,inf,zero,denormal --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
 
 on_emulator() { LD_LIBRARY_PATH=. out/bench --backend cuda "$@"; }
@@ -151,8 +152,8 @@ is 'finds a tile left out' fault on_emulator c/places.h 'r.to = lathe_place(to, 
 is 'finds a mask that is not asked' fault on_emulator cuda/stream_tensor.h \
   'Rows::FREE && Rows::is_free(at, a, key, KEYS)' 'Rows::FREE' --op causal --dtype bf16 --size "$grouped"
 is 'finds parts of keys that are not made smaller' fault on_emulator cuda/stream_tensor.h 'term * by : term' 'term : term' \
-  --no-probe --op causal --dtype bf16 --size $shared
+  --no-probe --op causal --dtype bf16 --size $many_keys
 is 'finds parts of keys that are not made smaller by plain arithmetic' fault on_emulator cuda/stream.h \
-  'term * r.part[0][row] : term' 'term : term' --no-probe --op causal --dtype f32 --size $shared
+  'term * r.part[0][row] : term' 'term : term' --no-probe --op causal --dtype f32 --size $many_keys
 
 summary

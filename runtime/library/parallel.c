@@ -38,10 +38,12 @@ static double time_of(const lathe_variant *variant, const size_t *dim) {
 static size_t parts_of(const lathe_variant *variant, const size_t *dim, size_t parts) {
   const lathe_sharing *sharing = variant->sharing;
   const int cut = variant->run ? variant->op->cut : 0;
-  size_t most = cut > 0 ? dim[cut - 1] / POINTS : 1;
+  size_t most = sharing ? 0 : cut > 0 ? dim[cut - 1] / POINTS : 1;
 
-  for (int phase = 0; sharing && phase < sharing->phases; phase++)
-    most = phase == 0 || sharing->parts(dim, phase) > most ? sharing->parts(dim, phase) : most;
+  for (int phase = 0; sharing && phase < sharing->phases; phase++) {
+    const size_t some = sharing->parts(dim, phase);
+    most = some > most ? some : most;
+  }
   parts = parts < most ? parts : most;
   return parts > 1 ? parts : 1;
 }

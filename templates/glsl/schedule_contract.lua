@@ -1,8 +1,7 @@
 -- How contractions are cut: templates/gpu/contract.lua, with shapes whose sums are "thin", "tile", "matrix" or
--- "workgroup". The record of a part has also kernels, the module's by number from 0 on: { step, shape }; shape.number
--- is that.
+-- "workgroup". The record of a part has also `kernels`, the module's (numbered.lua).
 
-local contract = use "../gpu/contract.lua"
+local contract, numbered = use "../gpu/contract.lua", use "numbered.lua"
 
 local THIN = 256 -- invocations of a workgroup for few rows or columns
 local GROUPS = THIN // 32
@@ -104,9 +103,9 @@ end
 
 -- wanted: whether a step, by its number, has kernels of its own; all have where it is left out.
 return function(facts, work, wanted)
-  local kernels, known = {}, {}
-  local made = contract(facts, work, function(v, step, made_step, number)
-    if wanted and not wanted(number) then
+  local kernels, number = numbered()
+  local made = contract(facts, work, function(v, step, made_step, nth)
+    if wanted and not wanted(nth) then
       return {}
     end
     local list = { thin(facts, made_step.b, "a", 1) }
@@ -116,15 +115,7 @@ return function(facts, work, wanted)
       list[4] = thin(facts, made_step.a, "b", 8)
       tiles(list, facts, made_step, v.params)
     end
-    for _, shape in ipairs(list) do
-      local key = number .. shape.name
-      if not known[key] then
-        known[key] = #kernels
-        kernels[#kernels + 1] = { step = number, shape = shape }
-      end
-      shape.number = known[key]
-    end
-    return list
+    return number(nth, list)
   end)
   made.kernels = kernels
   return made

@@ -1,10 +1,10 @@
--- How the passes of a stream are cut: templates/gpu/stream.lua, with `kernels`, the module's by number from 0 on:
--- { pass, shape }. A workgroup has bm rows, and walks over the keys, `keys` at a time. A shape has also
+-- How the passes of a stream are cut: templates/gpu/stream.lua, with `kernels`, the module's, whose steps are
+-- passes (numbered.lua). A workgroup has bm rows, and walks over the keys, `keys` at a time. A shape has also
 --   tm_first, tn_first   an invocation's sums of a first product, down and across; tm and tn: of one of keys
 --   places               numbers at each point in shared memory; line: accesses of it from one key to the next
 --   lanes                invocations that share a row's keys
 
-local stream = use "../gpu/stream.lua"
+local stream, numbered = use "../gpu/stream.lua", use "numbered.lua"
 
 local MOST = 32768 -- bytes of shared memory that every device has for a workgroup
 -- Rows, keys (in f64 half), invocations and most columns: the first is taken whose points have room. There is one for
@@ -38,23 +38,14 @@ local function first_of(facts, pass, columns)
 end
 
 return function(facts, work)
-  local kernels, known = {}, {}
+  local kernels, number = numbered()
   local made = stream.make(facts, work, function(pass, _, _, nth)
     local list = { first_of(facts, pass, 64) }
     list[2] = #pass.lasts > 0 and facts.bits == 32 and first_of(facts, pass, 128) or nil
     if not list[2] then
       list[1].columns = nil
     end
-    stream.shapes(pass, list, first_of(facts, pass, 64))
-    for _, shape in ipairs(list) do
-      local key = nth .. shape.name
-      if not known[key] then
-        known[key] = #kernels
-        kernels[#kernels + 1] = { pass = nth, shape = shape }
-      end
-      shape.number = known[key]
-    end
-    return list
+    return number(nth, stream.shapes(pass, list, first_of(facts, pass, 64)))
   end)
   made.kernels = kernels
   return made

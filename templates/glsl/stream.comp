@@ -297,6 +297,6 @@ shared $k.number$ $names.gathered$[$(math.max(1, #first.gathered) * shape.bm)];
 //@ end
 //@ for _, kernel in ipairs(schedule.kernels) do
 
-//@ define(k.passes[kernel.pass], side_of, kernel.shape)
+//@ define(k.passes[kernel.step], side_of, kernel.shape)
 //@ end
 //@ P.main(#schedule.kernels)
