@@ -33,9 +33,9 @@ static inline lathe_box lathe_box_of(const lathe_args *args, unsigned axes, int 
 
   for (int axis = 0; axis < LATHE_MAX_DIMS; axis++)
     box.to[axis] = args->dim[axis];
-  if (args->parts > 0) {
-    size_t units;
-    const int axis = lathe_longest(args->dim, axes, along, each, &units);
+  size_t units;
+  const int axis = lathe_longest(args->dim, axes, along, each, &units);
+  if (args->parts > 0 && axis >= 0) {
     size_t *from = &box.from[axis], *to = &box.to[axis];
     lathe_units(args, units, from, to);
     if (axis == along) {
