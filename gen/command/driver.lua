@@ -252,7 +252,8 @@ local function expand_all(run, engine, take)
   for _, op in ipairs(run.ops) do
     expand_op(op, engine, run.options, take)
     -- Done with, and may be large.
-    op.called, op.graph, op.values, op.magnitudes, op.steps, op.stream = nil, nil, nil, nil, nil, nil
+    op.called, op.graph, op.values, op.magnitudes = nil, nil, nil, nil
+    op.steps, op.stream, op.sequence = nil, nil, nil
   end
 end
 

@@ -185,7 +185,7 @@ function show.program(programs, lines)
           add(kind, made[kind], part.stem)
         end
       end
-      for _, way in ipairs((made.steps or made.stream or made.nest) and {} or { "again", "held", "short" }) do
+      for _, way in ipairs(made.again and { "again", "held", "short" } or {}) do
         if not seen[made[way]] then
           seen[made[way]] = true
           add("passes", made[way], part.stem .. (way ~= "again" and " " .. way or ""))

@@ -68,7 +68,9 @@ function names.in_code(op)
     end)
   end
   local code = { operands = renamed(op.operands), scalars = renamed(op.scalars, "arg_"), graph = expr.begin(op.dims) }
-  local computed = { values = op.values, magnitudes = op.magnitudes, steps = op.steps, stream = op.stream }
+  local computed = {
+    values = op.values, magnitudes = op.magnitudes, steps = op.steps, stream = op.stream, sequence = op.sequence,
+  }
   local nodes = expr.adopt(nodes_in(computed), function(leaf)
     local name = named[leaf.op] and code_name[leaf.name]
     local copy = name and expr.leaf(leaf.op, name, leaf.type, leaf.axes, leaf.k)

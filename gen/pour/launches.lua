@@ -18,7 +18,7 @@ extern const unsigned char $stem_start[], $stem_end[];
 
 local image = [[
 extern const lathe_image $stem_image;
-const lathe_image $stem_image = {.start = $host_start, .end = $host_end, .nth = $nth, .loose = $loose};
+const lathe_image $stem_image = {.start = $host_start, .end = $host_end, .nth = $nth, .loose = $loose$next};
 ]]
 
 local schedule = [[
@@ -81,19 +81,27 @@ function launches.images(host)
   return (images:gsub("%$(%l+)", { stem = stem_of(host), packed = host.packed }))
 end
 
--- The C of an image; nth: of its file's, from 1; loose: as in lathe_image.
-function launches.image(part, host, nth, loose)
-  return (image:gsub("%$(%l+)", {
-    stem = part.stem, host = stem_of(host), nth = nth - 1, loose = loose and "1" or "0",
-  }))
+-- The C of the images of a part, the last first. is_loose(part): as in lathe_image.
+function launches.images_of(part, host, is_loose)
+  local made, next = {}, ""
+  local devices = part.runs or { part }
+  for i = #devices, 1, -1 do
+    local device = devices[i]
+    made[#made + 1] = image:gsub("%$(%l+)", {
+      stem = device.stem, host = stem_of(host), nth = device.nth,
+      loose = is_loose(device) and "1" or "0", next = next,
+    })
+    next = ", .next = &" .. device.stem .. "_image"
+  end
+  return table.concat(made)
 end
 
--- The C of a file's parts from their schedules: begins, then what begin(part, nth) gives and the functions of each. A
+-- The C of a file's parts from their schedules: begins, then what begin(part) gives and the functions of each. A
 -- function that is the same as an earlier variant's is written once.
 function launches.of(engine, schedules, host, path, begins, begin)
   local lines, known, pieces, before = 0, {}, {}, begins
-  for nth, part in ipairs(host.parts) do
-    before = before .. begin(part, nth)
+  for _, part in ipairs(host.parts) do
+    before = before .. begin(part)
     for i, variant in ipairs(part.variants) do
       local made, names, poured = pour(engine, schedules[part], variant, schedules[part].variants[i])
       local file = { path = path, lines = lines }

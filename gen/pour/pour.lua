@@ -64,6 +64,8 @@ local function lowered(op, scheduled)
     return lower_steps.stream(language, op, part, programs.stream)
   elseif programs.nest then
     return lower_steps.nest(language, op, part, programs.nest)
+  elseif programs.sequence then
+    return { prologue = {} } -- its runs have all of it
   end
   local by_program = {}
   local function kernel_of(prog, ending)
@@ -112,9 +114,11 @@ local function host_file(engine, scheduled, file, options, kernel_of)
   end)
   local begins = header(scheduled.op, file.backend, options, made_from, { '#include "launches.h"' })
     .. "\n" .. launches.images(file)
-  return launches.of(engine, scheduled.parts, file, named(file.path), begins, function(part, nth)
-    local kernel = kernel_of(part)
-    return "\n" .. launches.image(part, file, nth, kernel.is_loose and kernel:is_loose())
+  return launches.of(engine, scheduled.parts, file, named(file.path), begins, function(part)
+    return "\n" .. launches.images_of(part, file, function(device)
+      local kernel = kernel_of(device)
+      return kernel.is_loose and kernel:is_loose()
+    end)
   end)
 end
 

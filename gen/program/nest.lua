@@ -9,7 +9,7 @@
 --     .keep, .loops        places of these in the op's dimensions, outermost first; the last of one of them is `along`
 --     .along               the place along which most of what the step reads and writes lies side by side; nil of none
 --     .gathered            { name, kind, term }: what is gathered of a term over the loops. Of a kind "pick" it is the
---                            term at an index: index is the operand with it
+--                            term at an index: index is the leaf of that
 --     .scans               { name, kind, exclusive, term, factor }: what is kept along that; of recurrences `factor`
 --     .values              { operand, node }: outputs and temporaries with a value at each point; or { operand, name }
 --                            of one that is an index, which is what was gathered
@@ -163,7 +163,7 @@ end
 local function operands_of(record, step)
   local names, roots = {}, {}
   for _, gathered in ipairs(step.gathered) do
-    roots[#roots + 1], names[gathered.index or false] = gathered.term, true
+    roots[#roots + 1], names[gathered.index and gathered.index.name or false] = gathered.term, true
   end
   for _, scan in ipairs(step.scans) do
     roots[#roots + 1], roots[#roots + 2] = scan.term, scan.factor
@@ -260,7 +260,7 @@ function nest.make(op, values)
     local step = self.steps[i]
     for _, gathered in ipairs(step.gathered) do
       gathered.term = self:in_step(step, gathered.node[1], true)
-      gathered.index = gathered.kind == "pick" and gathered.node[2].name or nil
+      gathered.index = gathered.kind == "pick" and gathered.node[2] or nil
     end
     for _, scan in ipairs(step.scans) do
       scan.term = self:in_step(step, scan.node[#scan.node], true)

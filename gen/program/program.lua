@@ -4,9 +4,10 @@
 --   { op, parts, reference }
 --   parts[part]     the programs of a part (sources.lua): of contractions `steps` (steps.lua), of chains of these
 --                   `chain` (chain.lua) as well; `stream` (stream.lua) of products whose results are only reduced;
---                   `nest` (nest.lua) of what has no faster program; else `again`
---                   of what is read again in each pass, and where rows stay in registers `held`, and `short` of
---                   those that few threads share: each may be one of the others
+--                   `nest` (nest.lua) of what has no faster program; `sequence` (sequence.lua) of several of
+--                   these, whose runs' parts have their own; else `again` of what is read again in each pass,
+--                   and where rows stay in registers `held`, and `short` of those that few threads share: each may
+--                   be one of the others
 --   reference       that of the references: reference.lua
 
 local chain = require "chain"
@@ -46,11 +47,15 @@ end
 -- wait for each other, and then merge sums alone.
 function program.of_part(op, language, part)
   local dtype, template = part.dtype, part.template
-  if wanted[template] then
+  if part.run then
+    return op.sequence.runs[part.run].programs
+  elseif wanted[template] then
     return by_steps(op, part)
   elseif template == "stream" then
     return { stream = op.stream or text.fail(op.where "variants", "variants: %s: expected products that "
       .. "are only reduced for this implementation, found %s", op.name, select(2, stream.make(op, op.values))) }
+  elseif template == "sequence" then
+    return { sequence = op.sequence }
   elseif template == "nest" then
     return { nest = nest.make(op, op.values) }
   end
@@ -81,7 +86,7 @@ function program.of(op)
   for _, file in ipairs(op.sources) do
     for _, part in ipairs(file.parts or {}) do
       local lowering = part.backend.lowering
-      local key = lowering .. " " .. part.dtype .. " " .. (part.implementation or "")
+      local key = table.concat({ lowering, part.dtype, part.implementation or "", part.run }, " ")
       by_key[key] = by_key[key] or program.of_part(op, require(lowering), part)
       parts[part] = by_key[key]
     end

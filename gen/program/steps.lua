@@ -54,16 +54,18 @@ local function count_of(set)
   return count
 end
 
--- A function that gives names of temporaries, which none of an op's operands has.
-function steps.namer(op)
+-- A function that gives names of temporaries, which none of an op's operands has: a word, "temporary" where it is left
+-- out, and a number.
+function steps.namer(op, word)
+  word = word or "temporary"
   local count, taken = 0, text.map(op.operands, function(operand)
     return operand.name
   end)
   return function()
     repeat
       count = count + 1
-    until not text.contains(taken, "temporary" .. count)
-    return "temporary" .. count
+    until not text.contains(taken, word .. count)
+    return word .. count
   end
 end
 

@@ -36,6 +36,25 @@ local function check_tried(backend, extension)
     text.did_you_mean(extension, tried), text.one_of(tried))
 end
 
+-- The parameters of a sequence's variants: of all templates that do a run of it; one that several have, with the values
+-- that any of them has.
+local function parameters_of_sequence(templates)
+  local list, known = {}, {}
+  for _, template in ipairs { "contract", "stream", "nest" } do
+    for _, parameter in ipairs(templates[template]) do
+      local made = known[parameter[1]] or setmetatable({ names = parameter.names and {}, short = {} }, { __index = parameter })
+      list[#list + 1] = not known[parameter[1]] and made or nil
+      known[parameter[1]] = made
+      for _, name in ipairs(parameter.names or {}) do
+        made.names[#made.names + 1] = not text.contains(made.names, name) and name or nil
+        made.short[name] = parameter.short[name] or made.short[name]
+      end
+      made.short = parameter.range and parameter.short or made.short
+    end
+  end
+  return list
+end
+
 -- Every backend that the folders of templates/ describe, in order of preference:
 -- { name, group, kind, lowering, language, extension, features, templates, apart, constraint, schedule, defaults,
 -- enabled, disabled, lacking, elsewhere }. apart: whether a spec must name it, for it has few templates, and its group
@@ -51,6 +70,10 @@ function backends.read(reader, enabled, reasons, processor)
   end
   for _, language in ipairs(languages) do
     local description = beside(reader, "templates/" .. language .. "/backend.lua")
+    if description.templates and description.templates.stream then
+      description.templates.sequence = parameters_of_sequence(description.templates)
+      description.implementations.sequence = { template = "sequence" }
+    end
     for _, backend in ipairs(description.backends) do
       local row = setmetatable({ language = language }, { __index = description })
       row.name, row.features, row.group = backend.name, backend.features, backend.group

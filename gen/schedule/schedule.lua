@@ -29,6 +29,24 @@ local function facts(op, part, programs)
   }
 end
 
+-- What a sequence launches: of each variant the steps of its runs, one after the other, with how their kernels' names
+-- begin, and which of the runs' images has them. made: the records of parts.
+local function together(part, made)
+  local first = made[part.runs[1]]
+  local record = { launch = first.launch, work = first.work, variants = {} }
+  for i in ipairs(part.variants) do
+    local of_first, steps = first.variants[i], {}
+    for nth, run in ipairs(part.runs) do
+      assert(made[run].counts == first.counts, "temporaries are at one place")
+      for s, step in ipairs(made[run].variants[i].steps) do
+        steps[#steps + 1] = setmetatable({ stem = run.stem .. "_step" .. s, image = nth - 1 }, { __index = step })
+      end
+    end
+    record.variants[i] = { steps = steps, temporaries = of_first.temporaries, number = of_first.number }
+  end
+  return record
+end
+
 -- Refuses variants of more steps than a call has places for launches.
 local function check_launches(op, made)
   for i, variant in ipairs(made.variants) do
@@ -48,7 +66,8 @@ function schedule.of(programs)
       local of_template = part.backend.schedule and part.backend.schedule[part.template]
       if not parts[part] then
         local own = programs.parts[part]
-        local made = of_template and of_template(facts(op, part, own)) or { variants = {} }
+        local made = of_template and of_template(facts(op, part, own))
+          or part.runs and part.backend.schedule and together(part, parts) or { variants = {} }
         made.part, made.programs = part, own
         check_launches(op, made)
         parts[part] = made

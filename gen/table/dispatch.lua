@@ -224,10 +224,11 @@ function dispatch.write(ops, backends)
         return "LATHE_" .. f
       end)
       local run, image, schedule, workspace, ways, sharing = "NULL", "NULL", "NULL", "NULL", "NULL", "NULL"
-      if enabled and v.part.image then
-        image, schedule = "&" .. v.part.stem .. "_image", "&" .. v.name .. "_schedule"
+      local device = enabled and (v.part.runs and v.part.runs[1] or v.part)
+      if device and device.image then
+        image, schedule = "&" .. device.stem .. "_image", "&" .. v.name .. "_schedule"
         if v == v.part.variants[1] then
-          externs[#externs + 1] = "extern const lathe_image " .. v.part.stem .. "_image;\n"
+          externs[#externs + 1] = "extern const lathe_image " .. device.stem .. "_image;\n"
         end
         externs[#externs + 1] = "extern const lathe_schedule " .. v.name .. "_schedule;\n"
       elseif enabled then

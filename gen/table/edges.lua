@@ -42,7 +42,7 @@ end
 
 -- The edge of images as the program carries them; out/bundle is a program of build.ninja.in's.
 local function pack(host, path_in_out)
-  local images = table.concat(text.map(host.parts, function(part)
+  local images = table.concat(text.map(host.images, function(part)
     return path_in_out(part.image)
   end), " $\n    ")
   return string.format("build %s: pack $\n    %s | out/bundle\n  bundle_flags = $bundle_flags_%s",

@@ -65,9 +65,9 @@ end
 -- such units where a kernel may take what is below as zero, else 0), "narrowed" (in these units, how far what is
 -- between two products is rounded, or 0), "vanishing" (below what that is lost), "narrow" (1 where results are of a
 -- type of 16 bits, else 0); and those of passes.lua.
--- mask: the axes that it varies over, none where it is left out.
+-- mask: the axes that it varies over, none where it is left out; leaves of other axes are others.
 function expr.leaf(op, name, node_type, mask, k)
-  return intern(op .. " " .. name, { op = op, type = node_type or "r", name = name, k = k }, mask or 0)
+  return intern(string.format("%s %s %d", op, name, mask or 0), { op = op, type = node_type or "r", name = name, k = k }, mask or 0)
 end
 
 function expr.is_node(value)

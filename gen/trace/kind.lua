@@ -65,6 +65,12 @@ local kinds = {
       return op.stream ~= false
     end,
   },
+  {
+    "sequence", "products, products that are only reduced, and nests, one after the other", "nest",
+    function(op)
+      return op.sequence ~= false
+    end,
+  },
   { "nest", "what only nests of plain loops do", "nest" },
 }
 

@@ -15,6 +15,7 @@
 local axes = require "axes"
 local contractions = require "contraction"
 local expr = require "expr"
+local sequence = require "sequence"
 local steps = require "steps"
 local stream = require "stream"
 local text = require "text"
@@ -299,6 +300,7 @@ local patterns = {
 --   inner     the axes that a pass goes over, as a set: passes.lua
 --   steps     of a contraction, its record of steps; else false
 --   stream    of products whose results are only reduced, their record (stream.lua); else false
+--   sequence  of products or streams among others, the record of runs (sequence.lua); else false
 --   lacking   where not every backend has a template that does the pattern, a line that says of one which has none
 --             that there is none, with the nearest that would; else nil
 function pattern.find(op)
@@ -307,12 +309,16 @@ function pattern.find(op)
     if row.matches(facts) then
       local found = {
         template = row.name, inner = row.in_rows and facts.last or facts.all, steps = false, stream = false,
+        sequence = false,
       }
       if row.describe then
         found.steps = steps.make(op, op.values) or false
         found.template = found.steps and "contract" or "nest"
         found.stream = not found.steps and stream.make(op, op.values) or false
-        found.lacking = (found.stream and "no template but stream and nest" or "no faster template")
+        local splits = #facts.contractions > 0 and not found.steps and not found.stream
+        found.sequence = splits and sequence.make(op, op.values) or false
+        local which = found.stream and "stream and nest" or found.sequence and "sequence and nest"
+        found.lacking = (which and "no template but " .. which or "no faster template")
           .. string.format(" does %s; the nearest that one does: %s", row.describe(facts))
       end
       return found

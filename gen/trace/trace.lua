@@ -83,7 +83,7 @@ local function set_values(op, values)
   end)
   local found = pattern.find(op)
   op.template, op.inner, op.lacking = found.template, found.inner, found.lacking
-  op.steps, op.stream = found.steps, found.stream
+  op.steps, op.stream, op.sequence = found.steps, found.stream, found.sequence
   for _, operand in ipairs(op.operands) do
     operand.place = pattern.place_of(op, operand)
   end
@@ -210,7 +210,7 @@ function trace.backward_of(op)
   end
   local name = op.name .. "_backward"
   local whole = gradient_op(op, name, values)
-  if whole.template ~= "nest" or whole.stream or not next(values, (next(values))) then
+  if whole.template ~= "nest" or whole.stream or whole.sequence or not next(values, (next(values))) then
     return { whole }
   end
   local ops, alone, streams = {}, {}, {}
@@ -292,7 +292,7 @@ end
 -- Whether some kernel adds up terms one after the other, as those of contractions do.
 local function sums_in_order(op)
   for _, variant in ipairs(op.planned) do
-    if variant.template == "contract" or variant.template == "stream" then
+    if variant.template == "contract" or variant.template == "stream" or variant.template == "sequence" then
       return true
     end
   end
@@ -302,7 +302,7 @@ end
 -- The magnitudes of the outputs that are numbers: an index has none.
 local function magnitudes_of(op)
   local found = {}
-  local memo = { in_order = sums_in_order(op), products = op.stream and op.stream.products }
+  local memo = { in_order = sums_in_order(op), products = (op.stream or op.sequence or {}).products }
   for _, value in ipairs(op.values) do
     if value.node.type == "r" then
       found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }

@@ -323,12 +323,16 @@ static void add_limit(plan *p, const lathe_way *w) {
     add_product(p, w, larger[i][0], larger[i][1], 1);
 }
 
-/* On a processor as the kernels say; elsewhere as the launches. */
-static void add_ways(plan *p, const lathe_variant *v) {
-  const lathe_way *first = v->schedule ? v->schedule->ways : v->ways;
+static const lathe_way *ways_of(const lathe_variant *v) {
+  return v->schedule ? v->schedule->ways : v->ways;
+}
 
-  for (const lathe_way *w = first; w && w->tile[0] > 0; w++) {
-    if (w->tile[1] == 0)
+/* A list of ways: on a processor as the kernels say; elsewhere as the launches. */
+static void add_ways(plan *p, const lathe_variant *v, const lathe_way *first) {
+  for (const lathe_way *w = first; w && (w->more || w->tile[0] > 0); w++) {
+    if (w->more)
+      add_ways(p, v, w->more);
+    else if (w->tile[1] == 0)
       add_limit(p, w);
     else if (!v->schedule || !p->emulated)
       add_way(p, w, !v->schedule && w->m == first->m && w->n == first->n);
@@ -350,12 +354,12 @@ static void add_products(plan *p, const lathe_variant *own, uint64_t features) {
   p->products = p->count;
   p->whose = bit_of(own);
   if (span.count == 0)
-    add_ways(p, own);
+    add_ways(p, own, ways_of(own));
   for (size_t i = span.first; i < span.first + span.count; i++) {
     const lathe_variant *v = &lathe_variants[i];
     p->whose = bit_of(v);
     if (v->backend->kind == p->kind && !lathe_why_not(v, features))
-      add_ways(p, v);
+      add_ways(p, v, ways_of(v));
   }
   p->whose = UINT64_MAX;
 }

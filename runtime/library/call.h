@@ -10,7 +10,7 @@
 
 enum {
   LATHE_MAX_DIMS = 8,
-  LATHE_MAX_OPERANDS = 16, /* inputs, then outputs, in the order of the spec's function */
+  LATHE_MAX_OPERANDS = 24, /* inputs, then outputs, in the order of the spec's function */
   LATHE_MAX_SCALARS = 8,
 };
 
@@ -88,6 +88,7 @@ typedef struct lathe_way {
   uint32_t tile[2];
   uint32_t
       block[4]; /* past so many rows, columns, terms and terms again it begins anew; 0: never */
+  const struct lathe_way *more; /* a list in this one's place; null: it is one way */
 } lathe_way;
 
 #endif

@@ -16,6 +16,7 @@ struct lathe_image {
   const unsigned char *start, *end; /* of all of an op's, packed together */
   uint32_t nth;                     /* which of these it is, from 0 */
   int loose; /* its f32 is rounded to 16 bits later, and need not be right to the last bit */
+  const lathe_image *next; /* of a variant that has several: see lathe_launch */
 };
 
 /* What a device says of itself, for choosing launches. */
@@ -35,6 +36,7 @@ typedef struct lathe_limits {
 /* One kernel of a call. */
 typedef struct lathe_launch {
   const char *kernel; /* its name in the image */
+  uint32_t image;     /* which of the variant's images that is, from 0 */
   uint32_t grid[3];   /* blocks */
   uint32_t block[3];  /* threads of a block */
   uint32_t cluster;   /* blocks that share memory; 0 or 1 for none */
@@ -74,6 +76,13 @@ struct lathe_schedule {
   const char *const *kernels; /* the names of all that may be launched, with nulls among them */
   int nkernels;
 };
+
+/* A variant's nth image. */
+static inline const lathe_image *lathe_nth_image(const lathe_image *first, uint32_t nth) {
+  for (; nth > 0; nth--)
+    first = first->next;
+  return first;
+}
 
 /* What CUDA's cuTensorMapEncodeTiled is told of a call's operand: extents, and how many bytes lie from an index along each
  * dimension but the innermost to the next. Returns how many dimensions there are; 0 where the operand lies as no map can

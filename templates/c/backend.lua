@@ -55,8 +55,8 @@ local function idle(unit, as, op, dtypes)
   end
 end
 
--- The templates of steps.
-local steps = { contract = true, chain = true, stream = true }
+-- The templates of steps, and of runs of these.
+local steps = { contract = true, chain = true, stream = true, sequence = true }
 
 return {
   kind = "cpu",
@@ -124,7 +124,7 @@ return {
   -- The templates that define NAME_ways for each variant: of steps.
   ways = steps,
   -- Those that define NAME_sharing.
-  sharing = { contract = true, nest = true, stream = true },
+  sharing = { contract = true, nest = true, stream = true, sequence = true },
   -- What a combination must satisfy for an op in some precisions; returns the reason where it does not.
   constraint = function(params, backend, op, dtypes)
     local reason = too_wide(params, backend)

@@ -57,5 +57,11 @@ return {
     { backend = { "simd", "-avx512", "-avx2" }, implementation = "stream", mr = 4, nv = 2 },
     { backend = "scalar", implementation = "stream", mr = 4, nv = 2 },
   },
+  sequence = {
+    { backend = "avx512", implementation = "sequence", mr = 14, nv = 2 },
+    { backend = "avx2", implementation = "sequence", mr = 6, nv = 2 },
+    { backend = { "simd", "-avx512", "-avx2" }, implementation = "sequence", mr = 4, nv = 2 },
+    { backend = "scalar", implementation = "sequence", mr = 4, nv = 2 },
+  },
   nest = { { backend = "cpu", unroll = 4 } },
 }

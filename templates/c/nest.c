@@ -321,7 +321,7 @@ for (size_t nth = 0; nth < args->dim[$(axis - 1)]; nth++) {
 //@ local pick = step.of.gathered[1] and step.of.gathered[1].index
 //@ if pick then
 {
-  const int64_t index = $(element(step.terms, step, S.operand_of(pick)));
+  const int64_t index = $(element(step.terms, step, S.operand_of(pick.name)));
   if ((uint64_t)index < args->dim[$(step.of.loops[1] - 1)]) {
     const size_t i$(step.of.loops[1]) = (size_t)index;
     //@ call(step, step.terms, lanes)

@@ -35,5 +35,16 @@ return {
     { backend = "cuda", implementation = "stream" },
     { backend = "cuda" },
   },
+  sequence = {
+    {
+      backend = "cuda", implementation = "sequence", unit = "wgmma", bn = "auto", stages = 4, products = "narrow",
+      dtypes = { "f16", "bf16" },
+    },
+    { backend = "cuda", implementation = "sequence", unit = "mma", products = "narrow", dtypes = { "f16", "bf16" } },
+    { backend = "cuda", implementation = "sequence", unit = "wgmma", products = "tf32", bn = "auto", dtypes = "f32" },
+    { backend = "cuda", implementation = "sequence", unit = "mma", products = "tf32", dtypes = "f32" },
+    { backend = "cuda", implementation = "sequence", bn = "auto" },
+    { backend = "cuda" },
+  },
   nest = { { backend = "cuda" } },
 }

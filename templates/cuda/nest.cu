@@ -151,7 +151,7 @@ struct $step.name$ {
     //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
     //@ S.prelude(step)
     //@ if pick then
-    const long long index = $(pick.index)[$(at(step, S.operand_of(pick.index)))];
+    const long long index = $(pick.index.name)[$(at(step, S.operand_of(pick.index.name)))];
     if (from < to && (unsigned long long)index < args->dim[$(step.of.loops[1] - 1)]) {
       const size_t i$(step.of.loops[1]) = (size_t)index;
     //@ else

@@ -89,9 +89,14 @@ local function fetched(_, pass, sides, depth, columns)
   } or nil
 end
 
--- Of up to 16 rows by tensor cores, a warp's: what limits these is how fast keys and values are read.
+-- Of up to 16 rows by tensor cores, a warp's: what limits these is how fast keys and values are read. Lines of rows that
+-- lie side by side are longer.
 local function by_a_warp(facts, pass, sides, depth, columns)
-  return places_of(pass) == 1 and by_tensor_cores(facts, pass, sides, depth, columns, true) or nil
+  local along_terms = places_of(pass) == 1
+  for _, first in ipairs(pass.firsts) do
+    along_terms = along_terms and sides[first].a.along == "k"
+  end
+  return along_terms and by_tensor_cores(facts, pass, sides, depth, columns, true) or nil
 end
 
 -- Whether tensor cores take a pass's factors: as they are in memory.

@@ -23,5 +23,12 @@ return {
     { backend = "vulkan", implementation = "for_loop" },
   },
   stream = { { backend = "vulkan", implementation = "stream" }, { backend = "vulkan" } },
+  sequence = {
+    {
+      backend = "vulkan", implementation = "sequence", unit = "matrix", bm = 128, bn = 128, bk = 32, dtypes = "f16",
+    },
+    { backend = "vulkan", implementation = "sequence", bn = 128 },
+    { backend = "vulkan" },
+  },
   nest = { { backend = "vulkan" } },
 }

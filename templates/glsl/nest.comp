@@ -77,7 +77,7 @@ lathe_merge($mine$, $(k:gatherer(r.kind))($term$));
 //@ local function terms(step, lanes)
 //@ local pick, loops = S.gathers(step, "pick"), step.of.loops
 //@ if pick then
-const int64_t index = $(get(S.operand_of(pick.index)));
+const int64_t index = $(get(S.operand_of(pick.index.name)));
 if (from < to && uint64_t(index) < args.dim[$(loops[1] - 1)]) {
   const uint64_t i$(loops[1]) = uint64_t(index);
   //@ take(step)

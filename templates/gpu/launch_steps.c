@@ -40,11 +40,12 @@
         {$(product(of.m)), $(columns(of)), $(product(of.matrices))},
 //@ end
 
-//@ -- A cut as C's lathe_cut has it, with the kernels' names.
-//@ local function cut_row(cut, stem, maps)
+//@ -- A cut as C's lathe_cut has it, with the kernels' names, which begin with a stem.
+//@ local function cut_row(cut, stem, step, maps)
 //@ local first = kernels(stem .. cut.name, cut.cluster and stem .. cut.name .. "_cluster")
 //@ local array = cut.maps and (", .nmaps = %d, .maps = %s"):format(#cut.maps, maps) or ""
-        {$first$$(fields(cut, "name", "rows", "columns", "extents", "rooms", "maps"))$array$},
+//@ local image = step.image and step.image > 0 and ", .image = " .. step.image or ""
+        {$first$$(fields(cut, "name", "rows", "columns", "extents", "rooms", "maps"))$array$$image$},
 //@ end
 
 //@ for s, step in ipairs(shape.steps) do
@@ -73,7 +74,7 @@ static bool $name$_steps(lathe_query *q) {
     const lathe_step s = {of, $(1 + #(step.beside or {})), $(product(step.k))};
     static const lathe_cut cut[] = {
 //@ for c, cut in ipairs(step.cuts) do
-//@ cut_row(cut, part.stem .. "_step" .. s, ("%s_maps%d_%d"):format(name, s, c))
+//@ cut_row(cut, step.stem or part.stem .. "_step" .. s, step, ("%s_maps%d_%d"):format(name, s, c))
 //@ end
     };
 //@ for c, cut in ipairs(step.cuts) do

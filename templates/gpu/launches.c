@@ -330,6 +330,7 @@ bool lathe_take(lathe_query *q, const lathe_step *s) {
   const uint32_t *matrix = q->limits->matrix;
   q->to[q->launches++] = (lathe_launch){
       .kernel = q->self->kernels[c->name + (cluster > 1)],
+      .image = c->image,
       .grid = {(uint32_t)(c->stays ? smaller(all, at_once) : all), 1, 1},
       .block = {threads, 1, 1},
       .cluster = cluster,

@@ -117,6 +117,7 @@ typedef struct lathe_cut {
   uint32_t most;         /* blocks that share tiles, of all tiles together */
   uint32_t depth;   /* the most terms that a block adds up, of no more tiles than `most`; 0: any */
   uint32_t number;  /* Vulkan: the kernel's in its module */
+  uint32_t image;   /* which of the variant's, from 0 on, has its kernel */
   double left;      /* bytes of the workspace that a block leaves for the last one of its tile */
   uint32_t cluster; /* CUDA: the most blocks that share each tile's columns; a power of two, or 0 */
   uint32_t

@@ -176,18 +176,20 @@ static void read_fat(finding *f, const unsigned char *at, size_t left) {
 int cuda_image_kernels(const lathe_variant *variant, device_kernel *to, int most,
                        const char **why) {
   finding f = {.schedule = variant->schedule, .to = to, .most = most};
+  const lathe_image *image = variant->image;
   image_bundle bundle = {0};
   size_t size;
-  void *code;
 
   *why = "its code was left out";
-  if (!variant->image || !variant->schedule)
+  if (!image || !variant->schedule)
     return -1;
-  code = image_unpack(&bundle, variant->image, &size, why);
+  for (; image; image = image->next) {
+    void *code = image_unpack(&bundle, image, &size, why);
+    if (!code)
+      break;
+    read_fat(&f, code, size);
+    free(code);
+  }
   image_forget(&bundle);
-  if (!code)
-    return -1;
-  read_fat(&f, code, size);
-  free(code);
-  return f.count;
+  return image ? -1 : f.count;
 }

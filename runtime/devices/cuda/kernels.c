@@ -79,10 +79,33 @@ static CUresult find_kernel(cuda_module *m, const char *name, CUfunction *functi
   return error;
 }
 
+/* The module of an image, null with the reason in why. */
+static cuda_module *module_of(cuda_device *d, const lathe_image *image, const char **why) {
+  cuda_module *m = d->modules;
+
+  while (m && m->image != image)
+    m = m->next;
+  if (m)
+    return m;
+  m = calloc(1, sizeof *m);
+  if (!m) {
+    *why = "not enough memory";
+    return NULL;
+  }
+  m->code = image_unpack(&d->bundle, image, &m->size, why);
+  if (!m->code) {
+    free(m);
+    return NULL;
+  }
+  m->next = d->modules;
+  m->image = image;
+  d->modules = m;
+  return m;
+}
+
 /* The launches of a call and their kernels; false with the reason in why. Code for an architecture that has no
  * clusters or tensor maps, which later GPUs' drivers may compile, has no kernels for them. */
-static bool find_kernels(cuda_call *c, cuda_module *m, const lathe_limits *limits,
-                         const char **why) {
+static bool find_kernels(cuda_call *c, const lathe_limits *limits, const char **why) {
   static char text[320];
 
   const lathe_variant *v = c->remote.head.variant;
@@ -97,13 +120,17 @@ static bool find_kernels(cuda_call *c, cuda_module *m, const lathe_limits *limit
   }
   for (int l = 0; l < c->count; l++) {
     lathe_launch *launch = &c->launch[l];
+    cuda_module *m =
+        module_of(cuda_device_of(&c->remote.head), lathe_nth_image(v->image, launch->image), why);
+    if (!m)
+      return false;
     CUresult error = find_kernel(m, launch->kernel, &c->function[l]);
     if (error == CUDA_ERROR_NOT_FOUND &&
         ((launch->cluster > 1 && limits->cluster > 1) || (launch->nmaps > 0 && limits->maps))) {
       lathe_limits without = *limits;
       without.cluster = 1;
       without.maps = 0;
-      return find_kernels(c, m, &without, why);
+      return find_kernels(c, &without, why);
     }
     if (!error && launch->shared > 0) /* 48 KiB need no asking, but a kernel has some itself */
       error = cuda.function_set(c->function[l], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -123,28 +150,7 @@ static bool find_kernels(cuda_call *c, cuda_module *m, const lathe_limits *limit
 
 /* The kernels of a call; false with the reason in why. */
 bool cuda_load_kernels(cuda_call *c, const char **why) {
-  cuda_device *d = cuda_device_of(&c->remote.head);
-  const lathe_image *image = c->remote.head.variant->image;
-  cuda_module *m = d->modules;
-
-  while (m && m->image != image)
-    m = m->next;
-  if (!m) {
-    m = calloc(1, sizeof *m);
-    if (!m) {
-      *why = "not enough memory";
-      return false;
-    }
-    m->code = image_unpack(&d->bundle, image, &m->size, why);
-    if (!m->code) {
-      free(m);
-      return false;
-    }
-    m->next = d->modules;
-    m->image = image;
-    d->modules = m;
-  }
-  return find_kernels(c, m, &d->limits, why);
+  return find_kernels(c, &cuda_device_of(&c->remote.head)->limits, why);
 }
 
 static int attribute_of(CUfunction function, int which) {

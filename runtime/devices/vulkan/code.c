@@ -229,8 +229,10 @@ static VkResult make_pipeline(const vulkan_code *code, vulkan_pipeline *p) {
   return vk.CreateComputePipelines(code->device, VK_NULL_HANDLE, 1, &info, NULL, &p->made);
 }
 
-static vulkan_pipeline *find(vulkan_pipeline *among, const lathe_image *image,
+static vulkan_pipeline *find(vulkan_pipeline *among, const lathe_image *first,
                              const lathe_launch *launch) {
+  const lathe_image *image = lathe_nth_image(first, launch->image);
+
   while (among && (among->image != image || among->block != launch->block[0] ||
                    memcmp(among->constant, launch->constant, sizeof among->constant) != 0))
     among = among->next;
@@ -238,8 +240,9 @@ static vulkan_pipeline *find(vulkan_pipeline *among, const lathe_image *image,
 }
 
 /* A pipeline that is to be made, and its module; null with the reason in why. */
-static vulkan_pipeline *begin_pipeline(vulkan_code *code, const lathe_image *image,
+static vulkan_pipeline *begin_pipeline(vulkan_code *code, const lathe_image *first,
                                        const lathe_launch *launch, const char **why) {
+  const lathe_image *image = lathe_nth_image(first, launch->image);
   VkShaderModule module = VK_NULL_HANDLE;
   vulkan_pipeline *p;
 
@@ -263,13 +266,13 @@ static void keep(vulkan_code *code, vulkan_pipeline *p) {
   code->pipelines = p;
 }
 
-const char *vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
+const char *vulkan_code_get(vulkan_code *code, const lathe_image *first, const lathe_launch *launch,
                             VkPipeline *pipeline) {
-  vulkan_pipeline *p = find(code->pipelines, image, launch);
+  vulkan_pipeline *p = find(code->pipelines, first, launch);
   const char *why;
 
   if (!p) {
-    p = begin_pipeline(code, image, launch, &why);
+    p = begin_pipeline(code, first, launch, &why);
     if (!p)
       return why;
     const VkResult error = make_pipeline(code, p);
@@ -296,7 +299,7 @@ static void make_one(void *context, size_t part, int thread) {
     all->one[part]->made = VK_NULL_HANDLE;
 }
 
-void vulkan_code_expect(vulkan_code *code, const lathe_image *image, const lathe_launch *launches,
+void vulkan_code_expect(vulkan_code *code, const lathe_image *first, const lathe_launch *launches,
                         size_t count) {
   pipelines all = {.code = code, .one = calloc(count + 1, sizeof *all.one)};
   vulkan_pipeline *begun = NULL;
@@ -305,9 +308,9 @@ void vulkan_code_expect(vulkan_code *code, const lathe_image *image, const lathe
 
   for (size_t i = 0; i < count && all.one; i++) {
     vulkan_pipeline *p;
-    if (find(code->pipelines, image, &launches[i]) || find(begun, image, &launches[i]))
+    if (find(code->pipelines, first, &launches[i]) || find(begun, first, &launches[i]))
       continue;
-    p = begin_pipeline(code, image, &launches[i], &why);
+    p = begin_pipeline(code, first, &launches[i], &why);
     if (!p)
       continue;
     p->next = begun;

@@ -197,11 +197,11 @@ enum { VULKAN_PUSHED = 128 }; /* what every device has */
 
 /* The pipeline of one kernel of an image, in `pipeline`, and null; or why there is none, one line that the next call may
  * overwrite. */
-const char *vulkan_code_get(vulkan_code *code, const lathe_image *image, const lathe_launch *launch,
+const char *vulkan_code_get(vulkan_code *code, const lathe_image *first, const lathe_launch *launch,
                             VkPipeline *pipeline);
 
 /* Makes those that are not there yet, all processors at once; those that cannot be made vulkan_code_get tells of. */
-void vulkan_code_expect(vulkan_code *code, const lathe_image *image, const lathe_launch *launches,
+void vulkan_code_expect(vulkan_code *code, const lathe_image *first, const lathe_launch *launches,
                         size_t count);
 
 /* Forgets and frees all. */

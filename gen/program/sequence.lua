@@ -1,0 +1,290 @@
+-- Splits what an op computes into runs, one after the other, each of which a template of its own does: products,
+-- streams of these, and nests of loops for the rest. Multi-head attention is its projections, which are products, a
+-- stream, and a product; a softmax of a product is this product and a nest.
+--
+--   record.runs[i]       { template, programs }: "contract", of `steps` (steps.lua); "stream" (stream.lua); or "nest"
+--                        (nest.lua): from the operands and the temporaries of earlier runs
+--   record.temporaries   those of all runs, which each run's record has
+--   record.operands      the op's, then the temporaries
+--   record.products      of all streams, as the op's values have them: stream.lua
+--
+-- What one run computes and another needs is a cut of the graph. A value is tried whole; then as a stream whose tiles
+-- are never in memory, for which the factors that such tiles do not have are cut; then as a product whose factors are
+-- cut; and else as a nest, for which the values are cut that one of the others does. Cut values are split in the same
+-- way.
+
+local axes = require "axes"
+local contraction = require "contraction"
+local expr = require "expr"
+local nest = require "nest"
+local steps = require "steps"
+local stream = require "stream"
+local text = require "text"
+
+local sequence = {}
+
+local maker = {}
+maker.__index = maker
+
+-- ---- where a graph is cut -----------------------------------------------------------------------------------------
+
+-- The factors of a sum's term, and what divides them. splits: whether a quotient of the axes of what it divides is no
+-- factor, but its two sides are.
+local function factors_of(node, list, splits)
+  if node.op == "mul" then
+    factors_of(node[1], list, splits)
+    factors_of(node[2], list, splits)
+  elseif node.op == "neg" then
+    factors_of(node[1], list, splits)
+  elseif node.op == "div" and (splits or node[1].op == "mul") then
+    factors_of(node[1], list, splits)
+    list[#list + 1] = node[2]
+  else
+    list[#list + 1] = node
+  end
+  return list
+end
+
+-- Walks down from some nodes, each once, to those that are computed; into(node) says whether also to what it is made
+-- of.
+function maker:walk(nodes, into)
+  local seen = {}
+  local function visit(node)
+    if not seen[node] and not self.is_computed[node] then
+      seen[node] = true
+      for i = 1, into(node) and #node or 0 do
+        visit(node[i])
+      end
+    end
+  end
+  for _, node in ipairs(nodes) do
+    visit(node)
+  end
+end
+
+-- Whether something has to be reduced for a node.
+function maker:is_reduced(node)
+  local found = false
+  self:walk({ node }, function(n)
+    found = found or expr.reduces(n)
+    return not found
+  end)
+  return found
+end
+
+-- The factors of products in some nodes that is_cut(factor) tells to be cut, of those for which something is reduced.
+-- splits: as in factors_of.
+function maker:cut_factors(nodes, splits, is_cut)
+  local cuts, is_known = {}, {}
+  self:walk(nodes, function(node)
+    local is_open = not is_known[node]
+    for _, factor in ipairs(is_open and contraction.factors(node) and factors_of(node[1], {}, splits) or {}) do
+      if not is_known[factor] and self:is_reduced(factor) and is_cut(factor) then
+        is_known[factor], cuts[#cuts + 1] = true, factor
+      end
+    end
+    return is_open
+  end)
+  return cuts
+end
+
+local function size_of(set)
+  return #axes.indexes(set)
+end
+
+-- The axes of products in some nodes over which these are reduced in part: those of most axes first.
+function maker:tiles_in(nodes)
+  local sets, known = {}, {}
+  self:walk(nodes, function(above)
+    self:walk(expr.reduces(above) and { above[1] } or {}, function(node)
+      if contraction.factors(node) and above.k & ~node.axes == 0 and not known[node.axes] then
+        known[node.axes], sets[#sets + 1] = true, node.axes
+      end
+      return true
+    end)
+    return true
+  end)
+  table.sort(sets, function(a, b)
+    if size_of(a) ~= size_of(b) then
+      return size_of(a) > size_of(b)
+    end
+    return a < b
+  end)
+  return sets
+end
+
+-- Whether a value is made of a product at each of its points, with nothing reduced after that.
+function maker:is_of_products(value)
+  local found = false
+  self:walk({ value }, function(node)
+    found = found or contraction.factors(node) ~= nil and node.axes == value.axes
+    return not expr.reduces(node)
+  end)
+  return found and value.type == "r"
+end
+
+-- ---- runs ---------------------------------------------------------------------------------------------------------
+
+local makers = {
+  contract = { kind = "steps", make = steps.make }, stream = { kind = "stream", make = stream.make },
+  nest = { kind = "nest", make = nest.make },
+}
+
+local function nodes_of(values)
+  return text.map(values, function(value)
+    return value.node
+  end)
+end
+
+-- The temporary of a cut: its operand, and its leaf.
+function maker:temporary(node)
+  if not self.kept[node] then
+    local order = steps.places_of(node.axes, steps.order_in(self.op.operands, node.axes))
+    local operand = {
+      name = self.fresh(), axes = node.axes, temporary = true, output = true, called = false, dim_index = order,
+      dims = text.map(order, function(place) return self.op.dims[place] end),
+    }
+    local leaf = expr.leaf("input", operand.name, "r", node.axes)
+    self.kept[node], self.cut_of[leaf] = { operand = operand, leaf = leaf }, node
+  end
+  return self.kept[node]
+end
+
+-- Nodes as values, which go to their temporaries.
+function maker:values_of(nodes)
+  return text.map(nodes, function(node)
+    return { operand = self:temporary(node).operand, node = node }
+  end)
+end
+
+-- A template's run for some values, with temporaries in the place of cuts and of what is computed; nil where it has no
+-- program for them.
+function maker:try(template, values, cuts)
+  local operands, memo = { table.unpack(self.op.operands) }, {}
+  table.move(self.temporaries, 1, #self.temporaries, #operands + 1, operands)
+  for node in pairs(self.is_computed) do
+    memo[node] = self.kept[node].leaf
+  end
+  for _, node in ipairs(cuts) do
+    operands[#operands + 1], memo[node] = self:temporary(node).operand, self.kept[node].leaf
+  end
+  for _, value in ipairs(values) do
+    operands[#operands + 1] = value.operand.temporary and value.operand or nil
+  end
+  local made = makers[template]
+  local record = made.make(setmetatable({ operands = operands }, { __index = self.op }), text.map(values, function(value)
+    return { operand = value.operand, node = expr.rewrite(value.node, {}, memo) }
+  end))
+  return record and { template = template, programs = { [made.kind] = record }, record = record, cuts = cuts } or nil
+end
+
+-- The run without a nest that computes some values, or nil.
+function maker:find(values)
+  local nodes = nodes_of(values)
+  local found = self:try("contract", values, {}) or self:try("stream", values, {})
+  for _, tile in ipairs(found and {} or self:tiles_in(nodes)) do
+    local cuts = self:cut_factors(nodes, true, function(factor)
+      return factor.axes & ~tile ~= 0
+    end)
+    found = found or #cuts > 0 and self:try("stream", values, cuts) or nil
+  end
+  local all = found and {} or self:cut_factors(nodes, false, function() return true end)
+  return found or #all > 0 and self:try("contract", values, all) or nil
+end
+
+-- The values under some others that runs without a nest compute.
+function maker:cuts_for_nest(values)
+  local cuts = {}
+  self:walk(nodes_of(values), function(node)
+    local is_cut = self:is_of_products(node) and self:find(self:values_of { node })
+    cuts[#cuts + 1] = is_cut and node or nil
+    return not is_cut
+  end)
+  return cuts
+end
+
+-- Those of some values that are not in memory yet: outputs, and temporaries that no run has computed.
+function maker:left_of(values)
+  local left = {}
+  for _, value in ipairs(values) do
+    left[#left + 1] = not (value.operand.temporary and self.is_computed[value.node]) and value or nil
+  end
+  table.sort(left, function(a, b) return a.node.id < b.node.id end) -- what others are made of comes first
+  return left
+end
+
+-- Takes up a run for some values, after those that compute its cuts.
+function maker:add(run, values)
+  self:split(self:values_of(run.cuts))
+  values = self:left_of(values)
+  if #values == 0 then
+    return
+  end
+  run = self:try(run.template, values, {}) or self:try("nest", values, {})
+  self.runs[#self.runs + 1] = run
+  for _, operand in ipairs(run.record.temporaries) do
+    self.temporaries[#self.temporaries + 1] = operand
+  end
+  for _, value in ipairs(values) do
+    if value.operand.temporary then
+      self.temporaries[#self.temporaries + 1], self.is_computed[value.node] = value.operand, true
+    end
+  end
+end
+
+-- Takes up the runs that compute some values: one if possible, else one for each, and a nest for those that have none.
+function maker:split(values)
+  local left, rest = self:left_of(values), {}
+  local together = #left > 1 and self:find(left)
+  if together then
+    return self:add(together, left)
+  end
+  for _, value in ipairs(left) do
+    local run = self:find { value }
+    if run then
+      self:add(run, { value })
+    else
+      rest[#rest + 1] = value
+    end
+  end
+  if #rest > 0 then
+    self:add({ template = "nest", cuts = self:cuts_for_nest(rest) }, rest)
+  end
+end
+
+-- The products of streams as the op's values have them.
+function maker:products()
+  local list, memo = {}, {}
+  for leaf, node in pairs(self.cut_of) do
+    memo[leaf] = node
+  end
+  local function whole(node)
+    return expr.rewrite(node, {}, memo)
+  end
+  for _, run in ipairs(self.runs) do
+    for _, product in ipairs(run.template == "stream" and run.record.products or {}) do
+      list[#list + 1] = { sum = whole(product.sum), factor = whole(product.factor), other = whole(product.other) }
+    end
+  end
+  return list
+end
+
+-- The record of an op's values { operand, node }, or nil where no run is better than a nest.
+function sequence.make(op, values)
+  expr.enter(values[1].node.graph)
+  local self = setmetatable({
+    op = op, runs = {}, temporaries = {}, kept = {}, cut_of = {}, is_computed = {}, fresh = steps.namer(op, "cut"),
+  }, maker)
+  self:split(values)
+  local record = {
+    runs = self.runs, temporaries = self.temporaries, operands = { table.unpack(op.operands) }, products = self:products(),
+  }
+  table.move(self.temporaries, 1, #self.temporaries, #record.operands + 1, record.operands)
+  for _, run in ipairs(record.runs) do
+    run.record.operands, run.record.temporaries = record.operands, record.temporaries
+    run.record, run.cuts = nil, nil
+  end
+  return (#record.runs > 1 or record.runs[1].template ~= "nest") and record or nil
+end
+
+return sequence
