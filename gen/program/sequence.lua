@@ -172,9 +172,10 @@ function maker:try(template, values, cuts)
     operands[#operands + 1] = value.operand.temporary and value.operand or nil
   end
   local made = makers[template]
-  local record = made.make(setmetatable({ operands = operands }, { __index = self.op }), text.map(values, function(value)
+  values = text.map(values, function(value)
     return { operand = value.operand, node = expr.rewrite(value.node, {}, memo) }
-  end))
+  end)
+  local record = made.make(setmetatable({ operands = operands }, { __index = self.op }), values)
   return record and { template = template, programs = { [made.kind] = record }, record = record, cuts = cuts } or nil
 end
 
@@ -232,20 +233,30 @@ function maker:add(run, values)
   end
 end
 
--- Takes up the runs that compute some values: one if possible, else one for each, and a nest for those that have none.
+-- Products of what is cut for several of them, in one run, so that it is computed once; or nil.
+function maker:find_shared(values)
+  local cuts = #values > 1 and self:cut_factors(nodes_of(values), false, function() return true end) or {}
+  return #cuts > 0 and self:try("contract", values, cuts) or nil
+end
+
+-- Takes up the runs that compute some values: one if possible, else one of products and one for each other, and a nest
+-- for those that have none.
 function maker:split(values)
-  local left, rest = self:left_of(values), {}
+  local left, able, rest = self:left_of(values), {}, {}
   local together = #left > 1 and self:find(left)
   if together then
     return self:add(together, left)
   end
   for _, value in ipairs(left) do
-    local run = self:find { value }
-    if run then
-      self:add(run, { value })
-    else
-      rest[#rest + 1] = value
-    end
+    local list = self:find { value } and able or rest
+    list[#list + 1] = value
+  end
+  local shared = self:find_shared(able)
+  if shared then
+    self:add(shared, able)
+  end
+  for _, value in ipairs(shared and {} or able) do
+    self:add(self:find { value }, { value })
   end
   if #rest > 0 then
     self:add({ template = "nest", cuts = self:cuts_for_nest(rest) }, rest)
@@ -277,7 +288,8 @@ function sequence.make(op, values)
   }, maker)
   self:split(values)
   local record = {
-    runs = self.runs, temporaries = self.temporaries, operands = { table.unpack(op.operands) }, products = self:products(),
+    runs = self.runs, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
+    products = self:products(),
   }
   table.move(self.temporaries, 1, #self.temporaries, #record.operands + 1, record.operands)
   for _, run in ipairs(record.runs) do

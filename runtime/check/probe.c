@@ -288,12 +288,15 @@ static void add_long(plan *p, const lathe_way *w, size_t block, bool all) {
   }
 }
 
-/* Each tile, or some; then more than a block has. */
-static void add_way(plan *p, const lathe_way *w, bool all) {
+/* How much of a way: each tile; some; or, where the same tiles are in many ways, few, and no terms without end. */
+typedef enum thoroughness { FEW_TILES, SOME_TILES, ALL_TILES } thoroughness;
+
+/* Tiles; then more than a block has. */
+static void add_way(plan *p, const lathe_way *w, thoroughness how) {
   enum { MOST = 600, SOME = 32, FEW = 8, FEWER = 4, LONG = 256 };
   const size_t area = (size_t)w->tile[0] * w->tile[1];
-  const bool quick = device_kind_of(p->kind)->quick;
-  const size_t some = w->above[2] >= LONG ? FEWER : quick ? SOME : FEW;
+  const bool quick = device_kind_of(p->kind)->quick, all = how == ALL_TILES;
+  const size_t some = w->above[2] >= LONG || how == FEW_TILES ? FEWER : quick ? SOME : FEW;
 
   if (all && quick && area <= MOST && w->above[2] < LONG)
     for (size_t i = 0; i < area; i++)
@@ -303,10 +306,10 @@ static void add_way(plan *p, const lathe_way *w, bool all) {
   for (int i = 0; i < 2; i++)
     if (w->block[i] > w->above[i])
       add_past(p, w, i);
-  for (int i = 2; i < 4; i++)
+  for (int i = 2; i < (how == FEW_TILES ? 3 : 4); i++)
     if (w->block[i] > w->above[2]) {
       if (i == 2)
-        add_some(p, w, all ? some : FEW, w->block[i] + 2);
+        add_some(p, w, how == SOME_TILES ? FEW : some, w->block[i] + 2);
       add_long(p, w, w->block[i], all);
     }
 }
@@ -327,15 +330,16 @@ static const lathe_way *ways_of(const lathe_variant *v) {
   return v->schedule ? v->schedule->ways : v->ways;
 }
 
-/* A list of ways: on a processor as the kernels say; elsewhere as the launches. */
-static void add_ways(plan *p, const lathe_variant *v, const lathe_way *first) {
+/* A list of ways, or one within another: on a processor as the kernels say; elsewhere as the launches. */
+static void add_ways(plan *p, const lathe_variant *v, const lathe_way *first, bool within) {
   for (const lathe_way *w = first; w && (w->more || w->tile[0] > 0); w++) {
+    const bool all = !v->schedule && w->m == first->m && w->n == first->n;
     if (w->more)
-      add_ways(p, v, w->more);
+      add_ways(p, v, w->more, true);
     else if (w->tile[1] == 0)
       add_limit(p, w);
     else if (!v->schedule || !p->emulated)
-      add_way(p, w, !v->schedule && w->m == first->m && w->n == first->n);
+      add_way(p, w, within ? FEW_TILES : all ? ALL_TILES : SOME_TILES);
   }
 }
 
@@ -354,12 +358,12 @@ static void add_products(plan *p, const lathe_variant *own, uint64_t features) {
   p->products = p->count;
   p->whose = bit_of(own);
   if (span.count == 0)
-    add_ways(p, own, ways_of(own));
+    add_ways(p, own, ways_of(own), false);
   for (size_t i = span.first; i < span.first + span.count; i++) {
     const lathe_variant *v = &lathe_variants[i];
     p->whose = bit_of(v);
     if (v->backend->kind == p->kind && !lathe_why_not(v, features))
-      add_ways(p, v, ways_of(v));
+      add_ways(p, v, ways_of(v), false);
   }
   p->whose = UINT64_MAX;
 }
