@@ -68,7 +68,7 @@ end
 
 -- The type of an operand's elements in memory.
 function c.methods:element_type(operand)
-  local own = operand.dtype or operand.temporary and self.compute or self.own_type[operand.name]
+  local own = operand.dtype or operand.temporary and self:type_of(operand) or self.own_type[operand.name]
   return own and (types[own].c.storage or types[own].c.number) or self.storage
 end
 

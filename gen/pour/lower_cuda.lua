@@ -90,7 +90,7 @@ end
 
 -- The type of an operand's elements in memory.
 function cuda.methods:element_type(operand)
-  local own = operand.dtype or operand.temporary and self.compute or self.own_type[operand.name]
+  local own = operand.dtype or operand.temporary and self:type_of(operand) or self.own_type[operand.name]
   return own and (types[own].cuda.storage or types[own].cuda.number) or self.storage
 end
 

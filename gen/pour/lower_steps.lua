@@ -34,11 +34,13 @@ end
 -- A lowering for the operands of a record, under a name of its own. random: whether it has random numbers.
 local function lowering(language, part, dtype, name, record, dims, random)
   local pass = { reductions = {}, picks = {}, stash = {} }
-  return lower.kernel(language, part.backend.name, dtype, name, record.operands,
+  local k = lower.kernel(language, part.backend.name, dtype, name, record.operands,
     {
       phases = { pass }, active = {}, points = {}, totals = {}, columns = {}, column_reductions = {},
       random = random or false, inner = axes.all(dims),
     }, dims)
+  k.narrows = part.narrows
+  return k
 end
 
 -- The part of a step that has these results. name: of its point function.

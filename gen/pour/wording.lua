@@ -46,9 +46,11 @@ function kernel:text(operation, a, b, c, k)
   return filled(self, operation, self.dtype, a, b, c, k)
 end
 
--- The type that an operand's numbers have in memory; temporaries of steps have that which is computed in.
+-- The type that an operand's numbers have in memory; temporaries have that which is computed in, but for factors of
+-- products that are narrow.
 function kernel:type_of(operand)
-  return operand.temporary and self.compute or self.own_type[operand.name] or self.dtype
+  local is_computed = operand.temporary and not (self.narrows and operand.is_factor)
+  return is_computed and self.compute or self.own_type[operand.name] or self.dtype
 end
 
 -- What reads or writes an operand's elements, as text() has it.

@@ -4,9 +4,11 @@
 --
 --   record.runs[i]       { template, programs }: "contract", of `steps` (steps.lua); "stream" (stream.lua); or "nest"
 --                        (nest.lua): from the operands and the temporaries of earlier runs
---   record.temporaries   those of all runs, which each run's record has
+--   record.temporaries   those of all runs, which each run's record has. is_factor: of one that is a factor of products
+--                        as it is, and read by nothing else
 --   record.operands      the op's, then the temporaries
---   record.products      of all streams, as the op's values have them: stream.lua
+--   record.products      those whose factors variants may round to the op's type, as its values have them: of streams
+--                        (stream.lua), and of temporaries that are factors
 --
 -- What one run computes and another needs is a cut of the graph. A value is tried whole; then as a stream whose tiles
 -- are never in memory, for which the factors that such tiles do not have are cut; then as a product whose factors are
@@ -263,9 +265,41 @@ function maker:split(values)
   end
 end
 
--- The products of streams as the op's values have them.
-function maker:products()
-  local list, memo = {}, {}
+-- Marks the temporaries that are factors of products, and read by nothing else. Nests keep what they compute as it is.
+function maker:mark_factors()
+  local is_factor, is_other = {}, {}
+  local function note(node, list)
+    expr.visit({ node }, function(n)
+      list[n.op == "input" and n.name or false] = true
+    end)
+  end
+  for _, run in ipairs(self.runs) do
+    for _, step in ipairs(run.record.steps) do
+      for _, factor in ipairs(run.template ~= "nest" and { step.a, step.b } or {}) do
+        note(factor, factor.op == "input" and is_factor or is_other)
+      end
+      for _, list in ipairs { step.values, step.gathered or {}, step.scans or {} } do
+        for _, item in ipairs(list) do
+          note(item.node or item.term, is_other)
+          is_other[run.template == "nest" and item.operand and item.operand.name or false] = true
+        end
+      end
+    end
+    for _, pass in ipairs(run.record.passes or {}) do
+      for _, value in ipairs(pass.rows_of) do
+        note(value.node, is_other)
+      end
+    end
+  end
+  for _, operand in ipairs(self.temporaries) do
+    operand.is_factor = is_factor[operand.name] and not is_other[operand.name]
+  end
+end
+
+-- The products whose factors may be narrow, as the op's values have them: of streams, and of temporaries that are
+-- factors.
+function maker:products(values)
+  local list, memo, is_there = {}, {}, {}
   for leaf, node in pairs(self.cut_of) do
     memo[leaf] = node
   end
@@ -273,9 +307,28 @@ function maker:products()
     return expr.rewrite(node, {}, memo)
   end
   for _, run in ipairs(self.runs) do
-    for _, product in ipairs(run.template == "stream" and run.record.products or {}) do
+    for _, product in ipairs(run.record.products or {}) do
       list[#list + 1] = { sum = whole(product.sum), factor = whole(product.factor), other = whole(product.other) }
     end
+  end
+  local function is_narrow(node)
+    return self.kept[node] and self.kept[node].operand.is_factor
+  end
+  expr.visit(nodes_of(values), function(node)
+    local factors = contraction.factors(node) and factors_of(node[1], factors_of(node[1], {}, false), true) or {}
+    local seen = {}
+    is_there[node] = true
+    for _, factor in ipairs(factors) do
+      if is_narrow(factor) and not seen[factor] then
+        seen[factor] = true
+        list[#list + 1] = {
+          sum = node, factor = factor, other = expr.rewrite(node[1], {}, { [factor] = expr.const(1) }),
+        }
+      end
+    end
+  end)
+  for _, product in ipairs(list) do
+    assert(is_there[product.sum], "a stream has the op's own products")
   end
   return list
 end
@@ -287,9 +340,10 @@ function sequence.make(op, values)
     op = op, runs = {}, temporaries = {}, kept = {}, cut_of = {}, is_computed = {}, fresh = steps.namer(op, "cut"),
   }, maker)
   self:split(values)
+  self:mark_factors()
   local record = {
     runs = self.runs, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
-    products = self:products(),
+    products = self:products(values),
   }
   table.move(self.temporaries, 1, #self.temporaries, #record.operands + 1, record.operands)
   for _, run in ipairs(record.runs) do

@@ -25,7 +25,7 @@ local function runs_of(part, op)
   for i, run in ipairs(op.sequence.runs) do
     list[i] = {
       stem = part.stem .. "_run" .. i, dtype = part.dtype, backend = part.backend, template = run.template,
-      needs = part.needs, implementation = part.implementation, run = i, variants = {},
+      needs = part.needs, implementation = part.implementation, narrows = part.narrows, run = i, variants = {},
     }
   end
   return list
@@ -50,7 +50,8 @@ end
 --   { path, reference = true }
 -- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, template,
 -- needs, variants, image, nth }, nth of a file's images, one for each precision, enabled backend and implementation, or for a variant whose
--- parameters need an extension where a backend has these apart. Of a sequence that is its part, with `runs`, and one for
+-- parameters need an extension where a backend has these apart; and of a sequence one that `narrows` what is only a
+-- product's factor to the op's type. Of a sequence that is its part, with `runs`, and one for
 -- each of these, with `run`, its number, and variants { name, ... } like the sequence's. An op that is left out has no
 -- files.
 function sources.of(op)
@@ -93,11 +94,12 @@ function sources.of(op)
     if not variant.disabled then
       local alone = backend.needs_apart and #variant.params_need > 0
       local of = "__" .. backend.name .. (variant.implementation and "_" .. variant.implementation or "")
-      local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. of
+      local narrows = variant.template == "sequence" and variant.params.products == "narrow"
+      local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. of .. (narrows and "_narrow" or "")
       if not parts[stem] then
         parts[stem] = {
           stem = stem, dtype = variant.dtype, backend = backend, template = variant.template, needs = variant.needs,
-          implementation = variant.implementation, steps = variant.steps, variants = {},
+          implementation = variant.implementation, steps = variant.steps, narrows = narrows or nil, variants = {},
         }
         add_part(parts[stem], op.name .. "/" .. op.name .. of)
       end

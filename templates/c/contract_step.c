@@ -270,7 +270,7 @@ $step.name$ here = {
 //@ -- Where an operand is: among the arguments, or in the workspace.
 //@ local function home(operand)
 //@   if operand.temporary then
-//@     return string.format("(%s *)(temporaries + %s)", k.number, bytes_of_temporaries(operand))
+//@     return string.format("(%s *)(temporaries + %s)", k:element_type(operand), bytes_of_temporaries(operand))
 //@   end
 //@   for i, given in ipairs(op.operands) do
 //@     if given.name == operand.name then

@@ -15,7 +15,10 @@ local function refused_rounding(p, dtypes)
 end
 
 -- Why what is between products cannot be rounded, or nil.
-local function refused_narrowing(p, dtypes)
+local function refused_narrowing(p, op, dtypes)
+  if p.products == "narrow" and op.sequence and #op.sequence.products == 0 then
+    return "products = narrow: expected a product of what another one comes to, found none"
+  end
   for _, dtype in ipairs(p.products == "narrow" and dtypes or {}) do
     if dtype ~= "f16" and dtype ~= "bf16" then
       return "products = narrow: expected the dtypes f16 and bf16 alone, found " .. dtype
@@ -125,7 +128,7 @@ return {
     product = { template = "contract", steps = { points = true } },
     unfused = { template = "contract", steps = { points = true, stored = true } },
   },
-  constraint = function(params, _, _, dtypes)
+  constraint = function(params, _, op, dtypes)
     local block, unroll = params.block, params.unroll
     if params.bn == "auto" and params.unit == "mma" then
       return "bn = auto: expected unit = vector or wgmma, found mma"
@@ -133,7 +136,7 @@ return {
     if params.products == "tf32" and params.unit == "vector" then
       return "products = tf32: expected unit = mma or wgmma, found vector"
     end
-    local refused = refused_rounding(params, dtypes) or refused_narrowing(params, dtypes)
+    local refused = refused_rounding(params, dtypes) or refused_narrowing(params, op, dtypes)
     if refused or params.unit == "mma" or params.unit == "wgmma" then
       return refused or refused_tile(params, dtypes)
     end

@@ -276,7 +276,7 @@ bool whole_values;
 //@ finish(step, P, count, nil, true)
 //@ end
 //@ end
-//@ -- maps: whether the copy engine brings factors.
+//@ -- maps: whether the copy engine may bring factors, and results go to memory by whole lines.
 //@ function define(step, made, P, maps)
 //@ for _, name in ipairs { "a", "b", "values", "free", "rows" } do
 //@ if step[name] and (name ~= "a" or step.of.a.op ~= "column") then

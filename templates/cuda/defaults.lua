@@ -41,6 +41,11 @@ return {
       dtypes = { "f16", "bf16" },
     },
     { backend = "cuda", implementation = "sequence", unit = "mma", products = "narrow", dtypes = { "f16", "bf16" } },
+    {
+      backend = "cuda", implementation = "sequence", unit = "wgmma", bn = "auto", stages = 4,
+      dtypes = { "f16", "bf16" },
+    },
+    { backend = "cuda", implementation = "sequence", unit = "mma", dtypes = { "f16", "bf16" } },
     { backend = "cuda", implementation = "sequence", unit = "wgmma", products = "tf32", bn = "auto", dtypes = "f32" },
     { backend = "cuda", implementation = "sequence", unit = "mma", products = "tf32", dtypes = "f32" },
     { backend = "cuda", implementation = "sequence", bn = "auto" },

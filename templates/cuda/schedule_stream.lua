@@ -2,7 +2,7 @@
 -- keys, and walks over the keys, `keys` at a time. The record of a part is that of a contraction's with
 --   steps[i].layer   of what is at rows and keys: as schedule_chain_matrix.lua has it; unstored: that it has no values
 --                    in memory; results: of the inner one, the names of the steps whose sums its values are made of
---   fetches          whether the copy engine brings factors
+--   is_tensor        whether tensor cores have products; fetches: whether the copy engine brings their factors
 -- A shape is { sums, name, bm, bn, keys, bk, tm, tn, threads, at_once, shared }.
 
 local stream, tensor = use "../gpu/stream.lua", use "tensor_shape.lua"
@@ -161,6 +161,7 @@ return function(facts, work)
     for _, shapes in ipairs(variant.shapes) do
       for _, shape in ipairs(shapes) do
         made.fetches = made.fetches or shape.maps ~= nil
+        made.is_tensor = made.is_tensor or shape.sums ~= "stream"
       end
     end
   end

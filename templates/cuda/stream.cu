@@ -12,7 +12,7 @@
 //@ local K = use "contract_kernel.cu"
 //@ local Masks = use "../c/stream_masks.c"
 //@ for i, step in ipairs(k.steps) do
-//@ T.define(step, schedule.steps[i], P, schedule.fetches)
+//@ T.define(step, schedule.steps[i], P, schedule.is_tensor)
 //@ end
 //@ local function list_of(steps)
 //@   local names = {}

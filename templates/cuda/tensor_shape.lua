@@ -33,9 +33,12 @@ function tensor.bits_of(run)
 end
 
 -- The map by which the copy engine brings `rows` rows of a factor's slice: elements side by side in memory as lines of
--- 128 bytes, whose chunks it rotates, and those of f32 rounded to tf32; nil where it has none. width: elements of a
--- chunk.
+-- 128 bytes, whose chunks it rotates, and those of f32 rounded to tf32; nil where it has none, as temporaries. width:
+-- elements of a chunk.
 function tensor.map_of(side, step, across, rows, width)
+  if not side.runs then
+    return nil
+  end
   local along = side.along == "k" and step.k or step[across]
   local other = side.along == "k" and step[across] or step.k
   local box, extent, has_other = {}, {}, false

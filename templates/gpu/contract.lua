@@ -1,8 +1,8 @@
 -- How contractions are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
 --   steps[i]      of each step: a and b { along, count, plain }: the axis along which a factor is read, how many
 --                 elements at once, and whether it is elements as they are in memory, side by side, of 16 bits or f32;
---                 of a plain one also operand: its place among the op's, and runs: those of the step that it has, the
---                 innermost first
+--                 of a plain one that is the op's also operand: its place among those, and runs: those of the step
+--                 that it has, the innermost first
 --   most_shared   tiles whose terms blocks may share
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
 --   variants[i]   { steps, shapes }: shapes[i] are the ways to cut a step, of which the first is taken that a
@@ -96,9 +96,10 @@ local function side(facts, record, step, node, across)
       made.count = math.max(made.count, at_once(facts, operand))
     end
   end
-  made.plain = node.op == "input" and not operands[1].temporary and facts.bits == 32
+  local is_kept = operands[1] and operands[1].temporary
+  made.plain = node.op == "input" and (not is_kept or facts.part.narrows) and facts.bits == 32
     and facts.element_of(operands[1]).name == facts.part.dtype and made.count == facts.width
-  if made.plain then
+  if made.plain and not is_kept then
     made.operand, made.runs = place_of(record, operands[1]), runs_of(step, operands[1])
   end
   return made
