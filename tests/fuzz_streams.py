@@ -1,9 +1,10 @@
 """Random attention for the fuzzer: two products, of which the second takes what reductions over the first one's columns
-leave, with masks by places, biases and functions of scores between them."""
+leave, with masks by places, biases and functions of scores between them; and what takes several kernels after each other:
+attention of projections, and rows of products that are normalised."""
 
 from fuzz_lua import spec_of
 from fuzz_nests import Nest, make_nest
-from fuzz_ops import FuzzOp, make_op, prune
+from fuzz_ops import FuzzOp, has_gradient, make_op, prune
 from fuzz_products import PRECISIONS, Factory, make_product
 from fuzz_values import Node
 
@@ -22,9 +23,12 @@ class Stream(Nest):
     def over(self, kind, x, axis="t"):
         return Node(kind, (x,), place=x.place - {axis}, over=(axis,))
 
+    def operand(self, axes):
+        return self.factory.operand(axes)
+
     def score(self):
         rng, made, factory = self.rng, self.made, self.factory
-        q, k = factory.operand((*self.rows, "d")), factory.operand((*self.batch, "t", "d"))
+        q, k = self.operand((*self.rows, "d")), self.operand((*self.batch, "t", "d"))
         x = self.over("sum", made("mul", q, k), "d")
         if rng.random() < 0.5:
             x = made("mul", x, factory.scalar() if rng.random() < 0.4 else self.number(0.25))
@@ -41,7 +45,7 @@ class Stream(Nest):
 
     def outputs(self):
         rng, made, factory = self.rng, self.made, self.factory
-        x, v = self.score(), factory.operand((*self.batch, "t", "e"))
+        x, v = self.score(), self.operand((*self.batch, "t", "e"))
         peak = self.over("maximum", x)
         p = made("exp", made("sub", x, peak))
         total = self.over("sum", p)
@@ -57,16 +61,60 @@ class Stream(Nest):
         return found
 
 
-def make_stream(rng, name):
+class Sequence(Stream):
+    """Products on both sides of what a stream or a row of a product comes to, over axes m, k and n."""
+
+    def projection(self, axes, over):
+        """A value of some axes: the sum of a product over one more, of which each factor has some of them."""
+        rng, factory = self.rng, self.factory
+        taken = rng.randrange(1, len(axes))
+        left, right = factory.operand((*axes[:taken], over)), factory.operand((*axes[taken:], over), -0.5, 0.5)
+        x = self.over("sum", self.made("mul", left, right), over)
+        return self.made("add", x, factory.operand(factory.some(axes, 1))) if rng.random() < 0.2 else x
+
+    def operand(self, axes):
+        return self.projection(axes, "m") if self.rng.random() < 0.6 else super().operand(axes)
+
+    def normalised(self, x, axis):
+        """Of a value its softmax along an axis, its norm, its largest, or its logarithms' sum."""
+        made, kind = self.made, self.rng.random()
+        if kind < 0.3:
+            peak = self.over("maximum", x, axis)
+            p = made("exp", made("sub", x, peak))
+            return made("div", p, self.over("sum", p, axis))
+        if kind < 0.6:
+            apart = made("sub", x, self.over("mean", x, axis))
+            return made("mul", apart, made("rsqrt", made("add", self.over("mean", made("mul", apart, apart), axis),
+                                                         self.number(0.25))))
+        if kind < 0.8:
+            return self.over("maximum", x, axis)
+        return made("log", made("add", self.over("sum", made("mul", x, x), axis), self.number(1.0)))
+
+    def outputs(self):
+        rng, made = self.rng, self.made
+        if rng.random() < 0.5:
+            found = super().outputs()
+        else:
+            x = self.projection((*self.rows, "t"), "m")
+            x = made("add", x, self.factory.operand((*self.rows, "t"))) if rng.random() < 0.3 else x
+            found = {"r0": self.normalised(x, rng.choice("st"))}
+        x = found["r0"]
+        if rng.random() < 0.6 and x.place:
+            over = rng.choice(sorted(x.place))
+            found["r0"] = self.over("sum", made("mul", x, self.factory.operand((over, "n"))), over)
+        return found
+
+
+def make_stream(rng, name, kind=Stream):
     dtypes = rng.choice(PRECISIONS)
     factory = Factory(rng, dtypes)
-    outputs, place = Stream(rng, factory).outputs(), {}
+    outputs, place = kind(rng, factory).outputs(), {}
     for output, node in outputs.items():
         axes = sorted(node.place)
         rng.shuffle(axes)
         place[output] = tuple(axes)
-    op = FuzzOp(name, "nest", [], factory.inputs, factory.scalars, outputs, place, False, dtypes, ["'default'"],
-                ["'default'"])
+    op = FuzzOp(name, "nest", [], factory.inputs, factory.scalars, outputs, place,
+                kind is Sequence and rng.random() < 0.4, dtypes, ["'default'"], ["'default'"])
     prune(op)
     op.dims = sorted({axis for i in op.inputs for axis in i.place})
     op.lua = spec_of(op, rng)
@@ -76,8 +124,8 @@ def make_stream(rng, name):
 def make_any(rng, name, backends):
     """A random op of any kind, or None."""
     kind = rng.random()
-    if kind < 0.1:
-        return make_stream(rng, name)
+    if kind < 0.12:
+        return make_stream(rng, name, Sequence if kind < 0.05 else Stream)
     if kind < 0.32:
         return make_nest(rng, name)
     return (make_product if kind < 0.64 else make_op)(rng, name, backends)

@@ -216,6 +216,10 @@ function maker:left_of(values)
   return left
 end
 
+function maker:nest_of(values)
+  return { template = "nest", cuts = self:cuts_for_nest(values) }
+end
+
 -- Takes up a run for some values, after those that compute its cuts.
 function maker:add(run, values)
   self:split(self:values_of(run.cuts))
@@ -258,10 +262,10 @@ function maker:split(values)
     self:add(shared, able)
   end
   for _, value in ipairs(shared and {} or able) do
-    self:add(self:find { value }, { value })
+    self:add(self:find { value } or self:nest_of { value }, { value }) -- those before may have left nothing to multiply
   end
   if #rest > 0 then
-    self:add({ template = "nest", cuts = self:cuts_for_nest(rest) }, rest)
+    self:add(self:nest_of(rest), rest)
   end
 end
 
