@@ -43,6 +43,24 @@ assert text.count(old) == 1, text.count(old)
 open(path, "w").write(text.replace(old, new))' "$@"
 }
 
+# fault OP FILE FROM TO OPTION...: with that in place of a text of templates/FILE, which is there once, the op's kernels
+# alone are built, and the test's own `checked OPTION...`, which runs $bench, finds some of them wrong.
+bench=out/bench
+fault() {
+  op=$1 template=$tmp/tree/templates/$2
+  cp "$template" "$tmp/kept"
+  plant "$template" "$3" "$4" && ninja "$op"
+  built=$?
+  shift 4
+  bench=out/bench-$op
+  checked "$@" >"$tmp/rows" 2>&1
+  status=$?
+  bench=out/bench
+  cp "$tmp/kept" "$template"
+  cat "$tmp/rows"
+  [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/rows"
+}
+
 configure() { # configure OPTION...: that tree, from a folder beside it, with the sanitizers of the build under test
   ../tree/configure ${LATHE_SANITIZE:+--sanitize="$LATHE_SANITIZE"} "$@"
 }
@@ -87,7 +105,7 @@ emulator_driver() {
 }
 configure_emulator() { # configure_emulator OPTION...
   configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulator/nvcc" NVCCFLAGS=-Og --cuda-arch=sm_80,sm_90a \
-    --disable-vulkan --disable-amx --disable-avx512 --disable-avx2 --disable-sse2 "$@"
+    --disable-vulkan --disable-amx --disable-avx512 --disable-avx2 --disable-sse2 --disable-scalar "$@"
 }
 emulated() { # emulated OPTION...: checks CUDA kernels and says which are not right; true where all are, and there are some
   LD_LIBRARY_PATH=. out/bench --backend cuda --dtype all --check-only "$@" >"$tmp/rows" 2>&1

@@ -14,41 +14,34 @@ cd "$tmp/build" || exit 1
 is 'configures' configure --disable-cuda --disable-vulkan CFLAGS=-O0 KERNEL_CFLAGS=-O0
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
-bench() { out/bench --backend cpu --dtype all --check-only "$@"; }
-is 'is right' bench
-is 'is right with special values' bench --no-probe --special nan,inf,zero,denormal
-is 'is right for one row, and for many' bench --no-probe --op one_layer --size batch=1xi=7xo=5,batch=1000xi=7xo=5
-another_batch() { bench --no-probe --op one_layer --size S --batch-size 3 | grep ' 3x12x12 '; }
+checked() { "$bench" --backend cpu --dtype all --check-only "$@"; }
+is 'is right' checked
+is 'is right with special values' checked --no-probe --special nan,inf,zero,denormal
+is 'is right for one row, and for many' checked --no-probe --op one_layer --size batch=1xi=7xo=5,batch=1000xi=7xo=5
+another_batch() { checked --no-probe --op one_layer --size S --batch-size 3 | grep ' 3x12x12 '; }
 is 'takes another batch' another_batch
-is 'takes an implementation' bench --no-probe --op one_layer --implementation simd
-unknown_way() { ! bench --implementation simt 2>"$tmp/line" && grep "unknown implementation 'simt'" "$tmp/line"; }
+is 'takes an implementation' checked --no-probe --op one_layer --implementation simd
+unknown_way() { ! checked --implementation simt 2>"$tmp/line" && grep "unknown implementation 'simt'" "$tmp/line"; }
 is 'names an unknown implementation' unknown_way
 
 # ---- planted faults ---------------------------------------------------------------------------------
 
 cd "$tmp/faulty" || exit 1
-is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 CFLAGS=-O0 KERNEL_CFLAGS=-O0 \
-  --ops=three_layers_trained,three_layers_trained_backward --dtypes=f32
+is 'configures for faults' configure --disable-cuda --disable-vulkan --disable-sse2 --disable-avx512 --disable-scalar \
+  CFLAGS=-O0 KERNEL_CFLAGS=-O0 --ops=three_layers_trained --dtypes=f32
 is 'takes the runtime for faults' reuse
 
-# fault FILE FROM TO: with that in place of a text, which is there once, kernels are built, and are wrong
-fault() {
-  template=$tmp/tree/templates/c/$1
-  cp "$template" "$tmp/right"
-  plant "$template" "$2" "$3" && ninja out/bench
-  built=$?
-  out/bench --backend cpu --check-only >"$tmp/output" 2>&1
-  status=$?
-  cp "$tmp/right" "$template"
-  [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
-}
-is 'finds a total that begins again in each block' fault chain.c '", first / "' '", 0 * first / "'
-is 'finds operands that stay at the first block' fault chain.c \
+is 'finds a total that begins again in each block' fault three_layers_trained c/chain.c \
+  '", first / "' '", 0 * first / "'
+is 'finds operands that stay at the first block' fault three_layers_trained c/chain.c \
   'rows * ($(per_row(operand)))' '0 * ($(per_row(operand)))'
-is 'finds a total without its last columns' fault chain.c 'const bool whole = columns == $NR$;' 'const bool whole = true;'
-is 'finds a panel of other columns' fault chain.c '+ column * terms, column,' '+ column * terms, 0,'
-is 'finds a tile of too many rows' fault chain_tile.c 'height = $height$;' 'height = $height$ + (rows - i > 6);'
-is 'finds a term left out' fault chain_tile.c 'term < terms; term++' 'term + 1 < terms; term++'
+is 'finds a total without its last columns' fault three_layers_trained c/chain.c \
+  'const bool whole = columns == $NR$;' 'const bool whole = true;'
+is 'finds a panel of other columns' fault three_layers_trained c/chain.c \
+  '+ column * terms, column,' '+ column * terms, 0,'
+is 'finds a tile of too many rows' fault three_layers_trained c/chain_tile.c \
+  'height = $height$;' 'height = $height$ + (rows - i > 6);'
+is 'finds a term left out' fault three_layers_trained c/chain_tile.c 'term < terms; term++' 'term + 1 < terms; term++'
 
 # ---- what is no chain -------------------------------------------------------------------------------
 

@@ -21,17 +21,6 @@ is 'makes one op of a gradient, its rows first' shows causal_backward 'temporary
 is 'turns sums so that a gradient has no product more' shows causal_backward 'sum2 = sum of sum2 * e^(power - peak)'
 is 'has two products of keys in a pass' shows window_backward 'between = weight2'
 
-# fault RUN FILE FROM TO OPTION...: with that in place of a text of templates/FILE, RUN OPTION... finds wrong rows
-fault() {
-  run=$1 file=$2
-  plant "$tmp/tree/templates/$file" "$3" "$4" && ninja out/bench
-  built=$?
-  shift 4
-  "$run" --check-only --seed 3470038501 --variant '*stream*' "$@" >"$tmp/rows" 2>&1
-  wrong=$?
-  cp "$LATHE_SRC/templates/$file" "$tmp/tree/templates/$file"
-  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
-}
 grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40
 
 mkdir -p "$tmp/cpu/out" "$tmp/cpu_faults/out" && cd "$tmp/cpu" || exit 1
@@ -39,9 +28,9 @@ configured_cpu() { configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --disable-vulkan --dis
 is 'configures for processors' configured_cpu
 is 'takes the runtime' reuse
 is 'builds kernels in C' ninja out/bench
-on_cpu() { out/bench --backend cpu "$@"; }
+on_cpu() { "$bench" --backend cpu --check-only --variant '*stream*' "$@"; }
 right_on_cpu() { # all rows are, and there are some
-  on_cpu --dtype all --check-only --variant '*stream*' "$@" >"$tmp/rows" 2>&1
+  on_cpu --dtype all "$@" >"$tmp/rows" 2>&1
   grep -E -A 3 'wrong' "$tmp/rows"
   grep -q -E '^[0-9]+ rows: [1-9][0-9]* right, 0 wrong' "$tmp/rows"
 }
@@ -53,34 +42,37 @@ is 'is right in C of gradients' right_on_cpu --size "$grouped,b=1xh=1xg=2xs=300x
 is 'is right in C of biases at points' right_on_cpu --op biased --size b=2xh=3xs=70xt=540xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right in C without powers, and of keys that lie apart' right_on_cpu --op weighted,normed \
   --size s=70xt=540xd=24xe=40,s=9xt=70xd=72xe=136,s=3xt=20xd=2100xe=3
-is 'is right in C of special values' right_on_cpu --op 'causal*,window*' --special nan,inf,zero,denormal \
+is 'is right in C of special values' right_on_cpu --no-probe --op 'causal*,window*' --special nan,inf,zero,denormal \
   --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
 is 'is right in C of special values without powers' right_on_cpu --op 'normed*' --special nan,inf,zero,denormal \
   --size s=9xt=300xd=7xe=3
 # Large enough for threads to share: several matrices, and blocks of rows of one.
-shared='--threads 3 --op causal_backward,window --dtype f16 --size b=1xh=2xg=2xs=170xt=340xd=24xe=40,b=1xh=1xg=1xs=550xt=333xd=72xe=40'
+shared='--no-probe --threads 3 --dtype f16 --size b=1xh=2xg=2xs=170xt=340xd=24xe=40,b=1xh=1xg=1xs=550xt=333xd=72xe=40'
 # shellcheck disable=SC2086
-is 'is right in C by several threads' right_on_cpu $shared
+is 'is right in C by several threads' right_on_cpu --op causal_backward,window $shared
 cd "$tmp/cpu_faults" || exit 1
-is 'configures for faults' configured_cpu --disable-avx512 --disable-sse2 --ops=causal,window,weighted,normed --dtypes=f32,f16
+checked() { on_cpu --seed 3470038501 "$@"; }
+is 'configures for faults' configured_cpu --disable-avx512 --disable-sse2 \
+  --disable-scalar --ops=causal,window,weighted,normed --dtypes=f32,f16
 is 'takes the runtime for faults' reuse
-is 'finds sums that are not made smaller' fault on_cpu c/stream.c 'sums$nth$[(i + nth) * r->width$nth$ + j] *= by;' ';' \
-  --op weighted --dtype f32 --size s=20xt=600xd=24xe=40
-is 'finds a row whose last keys are not gathered' fault on_cpu c/stream.c '//@ vectors("keys", function(lanes)
+is 'finds sums that are not made smaller' fault weighted c/stream.c \
+  'sums$nth$[(i + nth) * r->width$nth$ + j] *= by;' ';' \
+  --dtype f32 --size s=20xt=600xd=24xe=40
+is 'finds a row whose last keys are not gathered' fault weighted c/stream.c '//@ vectors("keys", function(lanes)
   //@ if f.peak' '//@ vectors("(keys - 1)", function(lanes)
-  //@ if f.peak' --op weighted --dtype f32 --size s=20xt=60xd=24xe=40
-is 'finds a tile left out' fault on_cpu c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
-  --op window --dtype f16 --size "$grouped"
-is 'finds a mask that is not asked' fault on_cpu c/stream.c 'const bool is_free = ' 'const bool is_free = true || ' \
-  --op causal --dtype f16 --size "$grouped"
-is 'finds a largest that loses NaN between blocks of keys' fault on_cpu c/stream.h 'float b) {
+  //@ if f.peak' --dtype f32 --size s=20xt=60xd=24xe=40
+is 'finds a tile left out' fault window c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
+  --dtype f16 --size "$grouped"
+is 'finds a mask that is not asked' fault causal c/stream.c 'const bool is_free = ' 'const bool is_free = true || ' \
+  --dtype f16 --size "$grouped"
+is 'finds a largest that loses NaN between blocks of keys' fault normed c/stream.h 'float b) {
   return a != a || a > b' 'float b) {
   return a > b' \
   --op normed_backward --dtype f32 --special nan --size s=9xt=300xd=7xe=3
-is 'finds a gradient that passes over rows of which no key counts' fault on_cpu c/stream_masks.c \
+is 'finds a gradient that passes over rows of which no key counts' fault window c/stream_masks.c \
   'skips = $(is_zero(has));' '' --op 'window_backward*' --dtype f16 --size b=1xh=1xg=1xs=300xt=40xd=9xe=17
 # shellcheck disable=SC2086
-is 'finds threads that use one room' fault on_cpu c/stream.c ' + args->part * args->apart' '' $shared
+is 'finds threads that use one room' fault window c/stream.c ' + args->part * args->apart' '' $shared
 
 "$LATHE_BENCH" --list-backends >"$tmp/backends"
 if grep -q '^vulkan .* ready' "$tmp/backends"; then
@@ -92,8 +84,8 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
     configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 --disable-sse2 \
       --disable-scalar "$@" && reuse
   }
-  by_vulkan() { out/bench --backend vulkan --timeout 300 "$@"; }
-  right_by_vulkan() { by_vulkan --check-only --dtype all --variant '*stream*' "$@"; }
+  by_vulkan() { "$bench" --backend vulkan --timeout 300 --check-only --variant '*stream*' "$@"; }
+  right_by_vulkan() { by_vulkan --dtype all "$@"; }
   is 'configures for Vulkan' prepare vulkan
   is 'builds kernels for Vulkan' ninja out/bench
   # Tiles of 32 and 64 rows, of 64 and 128 columns, and parts of them; of f64 half the keys.
@@ -101,18 +93,19 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'is right of gradients by Vulkan' right_by_vulkan --op causal_backward --size "$grouped,b=1xh=1xg=2xs=70xt=150xd=72xe=136"
   is 'is right of biases at points by Vulkan' right_by_vulkan --op biased --size b=2xh=3xs=70xt=140xd=24xe=40
   is 'is right without powers by Vulkan' right_by_vulkan --op 'weighted,normed*' --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
-  is 'is right of special values by Vulkan' right_by_vulkan --op 'causal*,normed*' --special nan,inf,zero,denormal \
-    --size b=1xh=2xg=2xs=30xt=70xd=8xe=8,s=9xt=300xd=7xe=3
+  is 'is right of special values by Vulkan' right_by_vulkan --no-probe --op 'causal*,normed*' \
+    --special nan,inf,zero,denormal --size b=1xh=2xg=2xs=30xt=70xd=8xe=8,s=9xt=300xd=7xe=3
+  checked() { by_vulkan --seed 3470038501 "$@"; }
   is 'configures for faults of Vulkan' prepare vulkan_faults --ops=causal,window,weighted --dtypes=f32,f16
   # shellcheck disable=SC2016
-  is 'finds sums that are not made smaller by Vulkan' fault by_vulkan glsl/stream.comp 'last$i$[nth] *= $names.shrink$[$m$];' ';' \
-    --op weighted --dtype f32 --size s=20xt=200xd=24xe=40
-  is 'finds a key that is not gathered by Vulkan' fault by_vulkan glsl/stream.comp 'is_there = key < keys' 'is_there = key + 1u < keys' \
-    --op weighted --dtype f32 --size s=20xt=60xd=24xe=40
-  is 'finds a mask that is not asked by Vulkan' fault by_vulkan glsl/stream.comp 'if (is_free) {' 'if (true) {' \
-    --op causal --dtype f16 --size "$grouped"
-  is 'finds a tile left out by Vulkan' fault by_vulkan c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
-    --op window --dtype f16 --size "$grouped"
+  is 'finds sums that are not made smaller by Vulkan' fault weighted glsl/stream.comp \
+    'last$i$[nth] *= $names.shrink$[$m$];' ';' --dtype f32 --size s=20xt=200xd=24xe=40
+  is 'finds a key that is not gathered by Vulkan' fault weighted glsl/stream.comp \
+    'is_there = key < keys' 'is_there = key + 1u < keys' --dtype f32 --size s=20xt=60xd=24xe=40
+  is 'finds a mask that is not asked by Vulkan' fault causal glsl/stream.comp 'if (is_free) {' 'if (true) {' \
+    --dtype f16 --size "$grouped"
+  is 'finds a tile left out by Vulkan' fault window c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
+    --dtype f16 --size "$grouped"
 else
   echo 'skipped: streams by Vulkan: there is no device'
 fi
@@ -135,25 +128,30 @@ is 'is right of gradients' streams --op 'causal_backward,window_backward*' \
   --size "$grouped,b=1xh=1xg=1xs=150xt=200xd=72xe=136,b=1xh=1xg=2xs=128xt=150xd=128xe=64"
 is 'is right of biases at points' streams --op biased --size b=2xh=3xs=70xt=140xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right by plain arithmetic' streams --op weighted,normed --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
-is 'is right of many terms' streams --op causal --size b=1xh=1xg=3xs=20xt=90xd=200xe=8,b=1xh=1xg=1xs=9xt=70xd=300xe=8
-is 'is right where rows are not aligned' streams --op causal --size b=1xh=2xg=1xs=40xt=70xd=23xe=21
+is 'is right of many terms' streams --no-probe --op causal --size b=1xh=1xg=3xs=20xt=90xd=200xe=8,b=1xh=1xg=1xs=9xt=70xd=300xe=8
+is 'is right where rows are not aligned' streams --no-probe --op causal --size b=1xh=2xg=1xs=40xt=70xd=23xe=21
 # Keys for several blocks, of up to 16 rows and of more; places that a mask rules out for whole blocks.
 many_keys=b=1xh=1xg=2xs=3xt=700xd=24xe=40,b=1xh=1xg=1xs=40xt=1100xd=72xe=72
 is 'is right where blocks share keys' streams --no-probe --op causal,causal_backward,window --size $many_keys
-is 'is right of special values' streams --op 'causal*,window*' --special nan,inf,zero,denormal --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
+is 'is right of special values' streams --no-probe --op 'causal*,window*' --special nan,inf,zero,denormal \
+  --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
 
-on_emulator() { LD_LIBRARY_PATH=. out/bench --backend cuda "$@"; }
-is 'finds sums that are not made smaller' fault on_emulator cuda/stream_tensor.h 'shrink(products, i, half, by);' '' \
-  --op causal --dtype bf16 --size "$grouped"
-is 'finds keys that are not gathered' fault on_emulator cuda/stream.h 'of.add(step, slices_of(of, r), m, n, key, key + keys);' \
-  'of.add(step, slices_of(of, r), m, n, key, key + keys - 1);' --op weighted --dtype f32 --size s=70xt=140xd=24xe=40
-is 'finds a tile left out' fault on_emulator c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
-  --op window --dtype f16 --size "$grouped"
-is 'finds a mask that is not asked' fault on_emulator cuda/stream_tensor.h \
-  'Rows::FREE && Rows::is_free(at, a, key, KEYS)' 'Rows::FREE' --op causal --dtype bf16 --size "$grouped"
-is 'finds parts of keys that are not made smaller' fault on_emulator cuda/stream_tensor.h 'term * by : term' 'term : term' \
-  --no-probe --op causal --dtype bf16 --size $many_keys
-is 'finds parts of keys that are not made smaller by plain arithmetic' fault on_emulator cuda/stream.h \
-  'term * r.part[0][row] : term' 'term : term' --no-probe --op causal --dtype f32 --size $many_keys
+mkdir -p "$tmp/cuda_faults/out" && cd "$tmp/cuda_faults" || exit 1
+checked() { LD_LIBRARY_PATH=../cuda "$bench" --backend cuda --check-only --seed 3470038501 --variant '*stream*' "$@"; }
+is 'configures for faults of CUDA' configure_emulator '--ops=causal,window,weighted,-*_backward*' --dtypes=f32,f16,bf16
+is 'takes the runtime for faults of CUDA' reuse
+is 'finds sums that are not made smaller' fault causal cuda/stream_tensor.h 'shrink(products, i, half, by);' '' \
+  --dtype bf16 --size "$grouped"
+is 'finds keys that are not gathered' fault weighted cuda/stream.h \
+  'of.add(step, slices_of(of, r), m, n, key, key + keys);' \
+  'of.add(step, slices_of(of, r), m, n, key, key + keys - 1);' --dtype f32 --size s=70xt=140xd=24xe=40
+is 'finds a tile left out' fault window c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
+  --dtype f16 --size "$grouped"
+is 'finds a mask that is not asked' fault causal cuda/stream_tensor.h \
+  'Rows::FREE && Rows::is_free(at, a, key, KEYS)' 'Rows::FREE' --dtype bf16 --size "$grouped"
+is 'finds parts of keys that are not made smaller' fault causal cuda/stream_tensor.h 'term * by : term' 'term : term' \
+  --no-probe --dtype bf16 --size $many_keys
+is 'finds parts of keys that are not made smaller by plain arithmetic' fault causal cuda/stream.h \
+  'term * r.part[0][row] : term' 'term : term' --no-probe --dtype f32 --size $many_keys
 
 summary

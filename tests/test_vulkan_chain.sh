@@ -35,7 +35,7 @@ configured() { # configured OPTION...: with Vulkan alone
   configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 \
     --disable-sse2 --disable-scalar "$@" && reuse
 }
-checked() { out/bench --backend vulkan --dtype all --check-only --timeout 300 "$@"; }
+checked() { "$bench" --backend vulkan --dtype all --check-only --timeout 300 "$@"; }
 
 cd "$tmp/right" || exit 1
 is 'configures' configured
@@ -106,23 +106,14 @@ cd "$tmp/faulty" || exit 1
 is 'configures for faults' configured --ops=three_layers --dtypes=f32
 is 'builds what is to be faulty' ninja out/bench
 
-# fault FILE FROM TO: with that in place of a text, which is there once, kernels are built, and are wrong
 how=for_loop sizes=batch=130xi=70xh=67xl=35xo=9
-fault() {
-  template=$tmp/tree/templates/glsl/$1
-  cp "$template" "$tmp/kept"
-  plant "$template" "$2" "$3" && ninja out/bench
-  built=$?
-  checked --implementation $how --size $sizes >"$tmp/output" 2>&1
-  status=$?
-  cp "$tmp/kept" "$template"
-  cat "$tmp/output"
-  [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
+wrong() { # wrong FILE FROM TO: that fault is found
+  fault three_layers "glsl/$1" "$2" "$3" --implementation $how --size $sizes
 }
-is 'finds a slice left out' fault chain_row.comp 'first += $shape.terms$ul' 'first += $(2 * shape.terms)ul'
-is 'finds columns left out' fault chain_row.comp 'left += $shape.columns$ul' 'left += $(2 * shape.columns)ul'
-is 'finds rows of another workgroup' fault chain_row.comp 'lathe_group() * $shape.threads$ul' '0ul'
-is 'finds a slice written too early' fault chain_row.comp '      barrier();
+is 'finds a slice left out' wrong chain_row.comp 'first += $shape.terms$ul' 'first += $(2 * shape.terms)ul'
+is 'finds columns left out' wrong chain_row.comp 'left += $shape.columns$ul' 'left += $(2 * shape.columns)ul'
+is 'finds rows of another workgroup' wrong chain_row.comp 'lathe_group() * $shape.threads$ul' '0ul'
+is 'finds a slice written too early' wrong chain_row.comp '      barrier();
       //@ keep' '      //@ keep'
 
 if [ "$emulated" ]; then
@@ -130,12 +121,13 @@ if [ "$emulated" ]; then
   how=coopmat
   is 'builds what is to be faulty, of matrices' ninja out/bench
   is 'is right without a fault' checked --implementation $how
-  is 'finds a half left out' fault chain_layers.comp 'f16vec2(lost)' 'f16vec2(0.0)'
-  is 'finds rows that stay scaled' fault chain_layers.comp 'a.plain and "" or (" * lathe_uns' 'true and "" or (" * lathe_uns'
-  is 'finds a row whose largest number is not looked at' fault chain_layers.comp 'if (point < there)' 'if (point < 1u)'
-  is 'finds a slice of matrices left out' fault chain_layers.comp 'first > 0ul' 'first > 0ul && first != 64ul'
-  is 'finds the rows of another workgroup' fault chain_layers.comp 'lathe_group() * $shape.bm$ul' '0ul'
-  is 'finds a slice of matrices written too early' fault chain_layers.comp '      barrier();
+  is 'finds a half left out' wrong chain_layers.comp 'f16vec2(lost)' 'f16vec2(0.0)'
+  is 'finds rows that stay scaled' wrong chain_layers.comp \
+    'a.plain and "" or (" * lathe_uns' 'true and "" or (" * lathe_uns'
+  is 'finds a row whose largest number is not looked at' wrong chain_layers.comp 'if (point < there)' 'if (point < 1u)'
+  is 'finds a slice of matrices left out' wrong chain_layers.comp 'first > 0ul' 'first > 0ul && first != 64ul'
+  is 'finds the rows of another workgroup' wrong chain_layers.comp 'lathe_group() * $shape.bm$ul' '0ul'
+  is 'finds a slice of matrices written too early' wrong chain_layers.comp '      barrier();
       //@ keep(step, a)' '      //@ keep(step, a)'
 fi
 
@@ -143,13 +135,14 @@ is 'configures for faults of vectors' configured --ops=three_layers --dtypes=f16
 is 'builds what is to be faulty, of vectors' ninja out/bench
 how=coopvec sizes=batch=130xi=136xh=80xl=64xo=9
 is 'is right by vectors without a fault' checked --implementation $how --size $sizes
-is 'finds a part of a matrix left out' fault chain_vectors.comp 'first < terms;' 'first + 64ul < terms;'
-is 'finds terms left over left out' fault chain_vectors.comp '<= n_count ? terms : 0ul' '<= n_count ? k_count : 0ul'
-is 'finds columns left over left out' fault chain_vectors.comp '$wide$ul <= n_count ? terms : 0ul' '0ul <= n_count ? terms : 0ul'
-is 'finds vectors of another workgroup' fault chain_vectors.comp 'lathe_group() * $shape.bm$ul' '0ul'
-is 'finds vectors written too early' fault chain_vectors.comp '    barrier();
+is 'finds a part of a matrix left out' wrong chain_vectors.comp 'first < terms;' 'first + 64ul < terms;'
+is 'finds terms left over left out' wrong chain_vectors.comp '<= n_count ? terms : 0ul' '<= n_count ? k_count : 0ul'
+is 'finds columns left over left out' wrong chain_vectors.comp \
+  '$wide$ul <= n_count ? terms : 0ul' '0ul <= n_count ? terms : 0ul'
+is 'finds vectors of another workgroup' wrong chain_vectors.comp 'lathe_group() * $shape.bm$ul' '0ul'
+is 'finds vectors written too early' wrong chain_vectors.comp '    barrier();
     //@ keep(' '    //@ keep('
-is 'finds sums that nobody waits for' fault chain_vectors.comp '* 16u);
+is 'finds sums that nobody waits for' wrong chain_vectors.comp '* 16u);
   barrier();' '* 16u);'
 
 summary

@@ -30,7 +30,7 @@ configured() { # configured OPTION...: with Vulkan alone
   configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 \
     --disable-sse2 --disable-scalar "$@" && reuse
 }
-checked() { out/bench --backend vulkan --check-only --timeout 300 "$@"; }
+checked() { "$bench" --backend vulkan --check-only --timeout 300 "$@"; }
 
 cd "$tmp/right" || exit 1
 matrices=product_111,product_122,product_212,product_221,dequantised,scaled_inside,two_outputs,shifted
@@ -82,17 +82,8 @@ emulate() {
       r $LATHE_SRC/tests/vulkan/workgroup_matrices.comp
     }" $templates/contract.comp
 }
-# A fault of matrices: in a copy of what is right.
-wrong_by() { # wrong_by UNIT FILE FROM TO
-  template=$tmp/tree/templates/glsl/contract_$2.comp
-  cp "$template" "$tmp/kept"
-  plant "$template" "$3" "$4" && ninja out/bench
-  built=$?
-  checked --dtype f16 --op matrices_2 --variant "*_$1_*" >"$tmp/output" 2>&1
-  status=$?
-  cp "$tmp/kept" "$template"
-  cat "$tmp/output"
-  [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
+wrong_by() { # wrong_by UNIT FROM TO: a fault of matrices
+  fault matrices_2 "glsl/contract_$1.comp" "$2" "$3" --dtype f16 --variant "*_$1_*"
 }
 "$LATHE_BENCH" --list-devices >"$tmp/devices" 2>&1
 if grep -A3 'llvmpipe' "$tmp/devices" | grep 'subgroups of 8,' >/dev/null; then
@@ -102,8 +93,8 @@ if grep -A3 'llvmpipe' "$tmp/devices" | grep 'subgroups of 8,' >/dev/null; then
   is 'configures for matrices' configured "--ops=matrices_*"
   is 'builds kernels of matrices' ninja out/bench
   is 'is right by matrices' checked --dtype f16
-  is 'finds a slice of the next place' wrong_by matrix matrix '$f.letter$_from += $f.letter$_next;' ''
-  is 'finds a matrix that is not turned' wrong_by workgroup workgroup '(letter == "b")' '(letter == "a")'
+  is 'finds a slice of the next place' wrong_by matrix '$f.letter$_from += $f.letter$_next;' ''
+  is 'finds a matrix that is not turned' wrong_by workgroup '(letter == "b")' '(letter == "a")'
   rm -r "$tmp/tree/templates" "$tmp/tree/specs/matrices.lua"
   mv "$tmp/templates" "$tmp/tree/"
 fi
@@ -115,36 +106,36 @@ is 'configures for faults' configured --ops=shifted,batch_between,chain --dtypes
 is 'builds what is to be faulty' ninja out/bench
 is 'is right without a fault' checked
 
-# fault OP SIZE FILE FROM TO: with that in place of a text, which is there once, kernels are built, and that of the op
-# is wrong
-fault() {
-  template=$tmp/tree/templates/glsl/contract_$3.comp
-  cp "$template" "$tmp/kept"
-  plant "$template" "$4" "$5" && ninja out/bench
-  built=$?
-  checked --op "$1" --size "$2" >"$tmp/output" 2>&1
-  status=$?
-  cp "$tmp/kept" "$template"
-  cat "$tmp/output"
-  [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/output"
-}
-is 'finds an edge tile left out' fault shifted 33x67x9 step 'lathe_times(n_count, bn)' 'n_count / bn'
-is 'finds terms that are none' fault shifted 9x10x9 tile ' < left ? packed : $(k:literal(0))' ' < 99u ? packed : $(k:literal(0))'
-is 'finds a slice left out' fault shifted 9x10x33 tile 'if (first > from)' 'if (first > from && first != 16ul)'
-is 'finds a slice written too early' fault shifted 65x67x70 tile '  barrier();
+is 'finds an edge tile left out' fault shifted glsl/contract_step.comp \
+  'lathe_times(n_count, bn)' 'n_count / bn' --size 33x67x9
+is 'finds terms that are none' fault shifted glsl/contract_tile.comp \
+  ' < left ? packed : $(k:literal(0))' ' < 99u ? packed : $(k:literal(0))' --size 9x10x9
+is 'finds a slice left out' fault shifted glsl/contract_tile.comp \
+  'if (first > from)' 'if (first > from && first != 16ul)' --size 9x10x33
+is 'finds a slice written too early' fault shifted glsl/contract_tile.comp '  barrier();
   //@ for _, f in ipairs(factors) do
   //@ keep' '  //@ for _, f in ipairs(factors) do
-  //@ keep'
-is 'finds an offset of another batch' fault batch_between 9x3x10x5 step '(#places > 0 and " * " .. size(places) or "")' '""'
-is 'finds an epilogue of other columns' fault shifted 9x67x9 step 'how == "none" and 0 or point' 'sum and 0 or point'
-is 'finds results of other rows' fault shifted 33x67x9 tile 'row, W, own.lanes_m, W, row, W)' 'row, W, own.lanes_m, W, "0", W)'
-is 'finds parts that are not added up' fault shifted 9x10x1500 step 'part == 0u ? partial : sums[nth] + partial' 'partial'
-is 'finds counts that stay' fault shifted 9x10x1500 step 'lathe_word(arrived).at = 0u' 'lathe_word(arrived).at = 1u'
-is 'finds a temporary in another place' fault chain 9x10x5x11 step \
-  'args.workspace + %dul + %s", schedule.counts, bytes' 'args.workspace + %dul + %s + 4ul", schedule.counts, bytes'
-is 'finds a slice left out, of few rows' fault shifted 3x67x1100 thin 'first += $shape.bk$ul' 'first += $(2 * shape.bk)ul'
-is 'finds an invocation left out' fault shifted 3x67x90 thin 'of < $LANES$u' 'of < $(LANES - 1)u'
-is 'finds a group left out' fault batch_between 3x3x67x90 thin 'of < $shape.groups$u' 'of < $(shape.groups - 1)u'
-is 'finds a column left out' fault shifted 67x3x90 thin 'row < $shape.few$u; row++' 'row < $(shape.few - 1)u; row++'
+  //@ keep' --size 65x67x70
+is 'finds an offset of another batch' fault batch_between glsl/contract_step.comp \
+  '(#places > 0 and " * " .. size(places) or "")' '""' --size 9x3x10x5
+is 'finds an epilogue of other columns' fault shifted glsl/contract_step.comp \
+  'how == "none" and 0 or point' 'sum and 0 or point' --size 9x67x9
+is 'finds results of other rows' fault shifted glsl/contract_tile.comp \
+  'row, W, own.lanes_m, W, row, W)' 'row, W, own.lanes_m, W, "0", W)' --size 33x67x9
+is 'finds parts that are not added up' fault shifted glsl/contract_step.comp \
+  'part == 0u ? partial : sums[nth] + partial' 'partial' --size 9x10x1500
+is 'finds counts that stay' fault shifted glsl/contract_step.comp \
+  'lathe_word(arrived).at = 0u' 'lathe_word(arrived).at = 1u' --size 9x10x1500
+is 'finds a temporary in another place' fault chain glsl/contract_step.comp \
+  'args.workspace + %dul + %s", schedule.counts, bytes' 'args.workspace + %dul + %s + 4ul", schedule.counts, bytes' \
+  --size 9x10x5x11
+is 'finds a slice left out, of few rows' fault shifted glsl/contract_thin.comp \
+  'first += $shape.bk$ul' 'first += $(2 * shape.bk)ul' --size 3x67x1100
+is 'finds an invocation left out' fault shifted glsl/contract_thin.comp \
+  'of < $LANES$u' 'of < $(LANES - 1)u' --size 3x67x90
+is 'finds a group left out' fault batch_between glsl/contract_thin.comp \
+  'of < $shape.groups$u' 'of < $(shape.groups - 1)u' --size 3x3x67x90
+is 'finds a column left out' fault shifted glsl/contract_thin.comp \
+  'row < $shape.few$u; row++' 'row < $(shape.few - 1)u; row++' --size 67x3x90
 
 summary
