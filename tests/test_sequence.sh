@@ -68,28 +68,20 @@ if [ $vulkan = --enable-vulkan ]; then
   is 'is right by Vulkan' by_vulkan --op heads,softened,settled --size "$sizes,$large"
 fi
 
-# fault FILE FROM TO OPTION...: with that in place of a text of templates/FILE, a check finds wrong rows of settled
-fault() {
-  file=$1
-  plant "$tmp/tree/templates/$file" "$2" "$3" && ninja out/bench
-  built=$?
-  shift 3
-  LD_LIBRARY_PATH=. sequences --dtype f32 --op settled --seed 3470038501 --size m=70xn=300xk=45 "$@" >"$tmp/rows" 2>&1
-  wrong=$?
-  cp "$LATHE_SRC/templates/$file" "$tmp/tree/templates/$file"
-  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
+checked() {
+  LD_LIBRARY_PATH=. "$bench" --check-only --no-probe --op settled --variant '*sequence*' --seed 3470038501 --size m=70xn=300xk=45 "$@"
 }
 is 'configures for faults' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulator/nvcc" NVCCFLAGS=-Og --cuda-arch=sm_80 \
   --disable-amx --disable-avx512 --disable-avx2 --disable-sse2 --disable-vulkan $cuda --ops=settled,-settled_backward
 is 'takes the runtime for faults' reuse
 # shellcheck disable=SC2016
-is 'finds a workspace for the last run alone' fault c/sequence.c \
+is 'finds a workspace for the last run alone' fault settled c/sequence.c \
   'most = $name$_bytes > most ? $name$_bytes : most;' 'most = $name$_bytes;' --backend scalar
 # shellcheck disable=SC2016
-is 'finds runs that count phases from the first' fault c/sequence.c 'run.phase = args->phase - $(before[i]);' \
+is 'finds runs that count phases from the first' fault settled c/sequence.c 'run.phase = args->phase - $(before[i]);' \
   'run.phase = args->phase;' --backend scalar --threads 3
-is 'finds temporaries at one place' fault c/contract_step.c 'if operand == before then' 'if before then' --backend scalar
+is 'finds temporaries at one place' fault settled c/contract_step.c 'if operand == before then' 'if before then' --backend scalar
 if [ $cuda = --enable-cuda ]; then
-  is 'finds temporaries without room by CUDA' fault gpu/launch_steps.c '+ (double)temporaries;' ';' --backend cuda
+  is 'finds temporaries without room by CUDA' fault settled gpu/launch_steps.c '+ (double)temporaries;' ';' --backend cuda
 fi
 summary
