@@ -16,7 +16,7 @@ REFUSALS = [
     r"nothing of what '.*' reads has a derivative",
     r"at: a place varies over .* which what is read there is reduced over", r"at: the index '.*' is read at the point",
     r"backward: at\(\.\.\.\) (along an axis|times what an index)",
-    r"expected at most 16 operands",
+    r"expected at most 24 operands",
     r"expected at most 24 reductions",
     # Of a chain that fuzz_products.py has too few layers for, or whose gradient has other products besides.
     r"expected layers whose matrices are operands", r"expected layers of a batch's rows",

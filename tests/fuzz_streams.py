@@ -1,6 +1,6 @@
-"""Random attention for the fuzzer: two products, of which the second takes what reductions over the first one's columns
-leave, with masks by places, biases and functions of scores between them; and what takes several kernels after each other:
-attention of projections, and rows of products that are normalised."""
+"""Random attention for the fuzzer: two products, of which the second takes what reductions over the first one's
+columns leave, with masks by places, biases and functions of scores between them; and what takes several kernels after
+each other: attention of projections, and rows of products that are normalised."""
 
 from fuzz_lua import spec_of
 from fuzz_nests import Nest, make_nest

@@ -21,13 +21,15 @@ refused() { # an op that is no sequence has none
   cat >"$tmp/tree/specs/plain.lua" <<'EOF'
 op "plain" {
   doc = "plain", inputs = { x = { "n" } }, outputs = { y = { "n" } }, compute = function(x) return exp(x) end,
-  sizes = { { "S", n = 9 } }, dtypes = { "f32" }, ulp = 6, variants = { { backend = "scalar", implementation = "sequence" } },
+  sizes = { { "S", n = 9 } }, dtypes = { "f32" }, ulp = 6,
+  variants = { { backend = "scalar", implementation = "sequence" } },
 }
 EOF
   "$LATHE_GEN" --src "$tmp/tree" index 2>"$tmp/refusal"
   code=$?
   rm "$tmp/tree/specs/plain.lua"
-  [ $code = 1 ] && grep -x 'specs/plain.lua:[0-9]*: variants: plain: expected products among other reductions .*' "$tmp/refusal"
+  [ $code = 1 ] &&
+    grep -x 'specs/plain.lua:[0-9]*: variants: plain: expected products among other reductions .*' "$tmp/refusal"
 }
 is 'says that an op is no sequence' refused
 
@@ -36,7 +38,11 @@ tools=$(cd "$(dirname "$LATHE_BENCH")" && pwd)/tools
 [ ! -d "$tools" ] || ln -s "$tools" out/
 "$LATHE_BENCH" --list-backends >"$tmp/backends"
 vulkan=--disable-vulkan
-if grep -q '^vulkan .* ready' "$tmp/backends"; then vulkan=--enable-vulkan; else echo 'skipped: sequences by Vulkan: there is no device'; fi
+if grep -q '^vulkan .* ready' "$tmp/backends"; then
+  vulkan=--enable-vulkan
+else
+  echo 'skipped: sequences by Vulkan: there is no device'
+fi
 cuda=--disable-cuda
 if command -v "${CXX:-c++}" >/dev/null; then
   is 'builds the driver' emulator_driver
@@ -57,7 +63,8 @@ sequences() { out/bench --dtype all --check-only --no-probe --variant '*sequence
 is 'is right in C' sequences --backend cpu --size "$sizes,$large,$ones"
 is 'is right in C by several threads' sequences --backend cpu --threads 3 --size "$large"
 is 'is right in C of special values' sequences --backend cpu --special nan,inf,zero,denormal --size "$sizes"
-is 'is right in C of all that is tried' out/bench --dtype all --check-only --backend cpu --op settled,softened --size m=9xn=20xk=12
+is 'is right in C of all that is tried' out/bench --dtype all --check-only --backend cpu --op settled,softened \
+  --size m=9xn=20xk=12
 if [ $cuda = --enable-cuda ]; then
   by_cuda() { emulated --no-probe --variant '*sequence*' "$@"; }
   is 'is right by CUDA' by_cuda --size "$sizes,$ones"
@@ -69,10 +76,11 @@ if [ $vulkan = --enable-vulkan ]; then
 fi
 
 checked() {
-  LD_LIBRARY_PATH=. "$bench" --check-only --no-probe --op settled --variant '*sequence*' --seed 3470038501 --size m=70xn=300xk=45 "$@"
+  LD_LIBRARY_PATH=. "$bench" --check-only --no-probe --op settled --variant '*sequence*' --seed 3470038501 \
+    --size m=70xn=300xk=45 "$@"
 }
-is 'configures for faults' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulator/nvcc" NVCCFLAGS=-Og --cuda-arch=sm_80 \
-  --disable-amx --disable-avx512 --disable-avx2 --disable-sse2 --disable-vulkan $cuda --ops=settled,-settled_backward
+is 'configures for faults' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulator/nvcc" NVCCFLAGS=-Og \
+  --cuda-arch=sm_80 --disable-amx --disable-avx512 --disable-avx2 --disable-sse2 --disable-vulkan $cuda --ops=settled,-settled_backward
 is 'takes the runtime for faults' reuse
 # shellcheck disable=SC2016
 is 'finds a workspace for the last run alone' fault settled c/sequence.c \
@@ -80,8 +88,10 @@ is 'finds a workspace for the last run alone' fault settled c/sequence.c \
 # shellcheck disable=SC2016
 is 'finds runs that count phases from the first' fault settled c/sequence.c 'run.phase = args->phase - $(before[i]);' \
   'run.phase = args->phase;' --backend scalar --threads 3
-is 'finds temporaries at one place' fault settled c/contract_step.c 'if operand == before then' 'if before then' --backend scalar
+is 'finds temporaries at one place' fault settled c/contract_step.c 'if operand == before then' 'if before then' \
+  --backend scalar
 if [ $cuda = --enable-cuda ]; then
-  is 'finds temporaries without room by CUDA' fault settled gpu/launch_steps.c '+ (double)temporaries;' ';' --backend cuda
+  is 'finds temporaries without room by CUDA' fault settled gpu/launch_steps.c '+ (double)temporaries;' ';' \
+    --backend cuda
 fi
 summary

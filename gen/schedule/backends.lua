@@ -42,7 +42,8 @@ local function parameters_of_sequence(templates)
   local list, known = {}, {}
   for _, template in ipairs { "contract", "stream", "nest" } do
     for _, parameter in ipairs(templates[template]) do
-      local made = known[parameter[1]] or setmetatable({ names = parameter.names and {}, short = {} }, { __index = parameter })
+      local made = known[parameter[1]]
+        or setmetatable({ names = parameter.names and {}, short = {} }, { __index = parameter })
       list[#list + 1] = not known[parameter[1]] and made or nil
       known[parameter[1]] = made
       for _, name in ipairs(parameter.names or {}) do

@@ -210,7 +210,8 @@ function trace.backward_of(op)
   end
   local name = op.name .. "_backward"
   local whole = gradient_op(op, name, values)
-  if whole.template ~= "nest" or whole.stream or whole.sequence or not next(values, (next(values))) then
+  local is_one = whole.template ~= "nest" or whole.stream or whole.sequence and places_of(whole) <= capacity.operands
+  if is_one or not next(values, (next(values))) then
     return { whole }
   end
   local ops, alone, streams = {}, {}, {}
