@@ -80,14 +80,15 @@ checked() {
     --size m=70xn=300xk=45 "$@"
 }
 is 'configures for faults' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulator/nvcc" NVCCFLAGS=-Og \
-  --cuda-arch=sm_80 --disable-amx --disable-avx512 --disable-avx2 --disable-sse2 --disable-vulkan $cuda --ops=settled,-settled_backward
+  --cuda-arch=sm_80 --disable-amx --disable-avx512 --disable-avx2 --disable-sse2 --disable-vulkan \
+  $cuda --ops=settled,-settled_backward
 is 'takes the runtime for faults' reuse
 # shellcheck disable=SC2016
 is 'finds a workspace for the last run alone' fault settled c/sequence.c \
   'most = $name$_bytes > most ? $name$_bytes : most;' 'most = $name$_bytes;' --backend scalar
 # shellcheck disable=SC2016
-is 'finds runs that count phases from the first' fault settled c/sequence.c 'run.phase = args->phase - $(before[i]);' \
-  'run.phase = args->phase;' --backend scalar --threads 3
+is 'finds phases that are left out' fault settled c/sequence.c 'run.phase < $((before[i + 1] or phases) - before[i])' \
+  'run.phase < 1' --backend scalar --threads 3
 is 'finds temporaries at one place' fault settled c/contract_step.c 'if operand == before then' 'if before then' \
   --backend scalar
 if [ $cuda = --enable-cuda ]; then

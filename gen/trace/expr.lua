@@ -67,8 +67,8 @@ end
 -- type of 16 bits, else 0); and those of passes.lua.
 -- mask: the axes that it varies over, none where it is left out; leaves of other axes are others.
 function expr.leaf(op, name, node_type, mask, k)
-  mask = mask or 0
-  return intern(string.format("%s %s %d", op, name, mask), { op = op, type = node_type or "r", name = name, k = k }, mask)
+  local key = string.format("%s %s %d", op, name, mask or 0)
+  return intern(key, { op = op, type = node_type or "r", name = name, k = k }, mask or 0)
 end
 
 function expr.is_node(value)
