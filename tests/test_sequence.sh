@@ -58,10 +58,11 @@ is 'builds kernels' ninja out/bench
 # Parts of tiles, of vectors, of blocks of keys and of columns; one of everything.
 sizes=b=2xs=9xt=20xm=12xh=3xd=8xe=6xn=10,m=9xn=20xk=12
 large=b=1xs=70xt=90xm=33xh=2xd=24xe=40xn=17,m=70xn=300xk=45
+shared=b=1xs=300xt=500xm=64xh=2xd=24xe=40xn=17,m=1200xn=300xk=45
 ones=b=1xs=1xt=1xm=1xh=1xd=1xe=1xn=1,m=1xn=1xk=1
 sequences() { out/bench --dtype all --check-only --no-probe --variant '*sequence*' "$@"; }
 is 'is right in C' sequences --backend cpu --size "$sizes,$large,$ones"
-is 'is right in C by several threads' sequences --backend cpu --threads 3 --size "$large"
+is 'is right in C by several threads' sequences --backend cpu --threads 3 --op heads,softened,settled --size "$shared"
 is 'is right in C of special values' sequences --backend cpu --special nan,inf,zero,denormal --size "$sizes"
 is 'is right in C of all that is tried' out/bench --dtype all --check-only --backend cpu --op settled,softened \
   --size m=9xn=20xk=12
@@ -88,7 +89,7 @@ is 'finds a workspace for the last run alone' fault settled c/sequence.c \
   'most = $name$_bytes > most ? $name$_bytes : most;' 'most = $name$_bytes;' --backend scalar
 # shellcheck disable=SC2016
 is 'finds phases that are left out' fault settled c/sequence.c 'run.phase < $((before[i + 1] or phases) - before[i])' \
-  'run.phase < 1' --backend scalar --threads 3
+  'run.phase < 1' --backend scalar --threads 3 --size m=1200xn=300xk=45
 is 'finds temporaries at one place' fault settled c/contract_step.c 'if operand == before then' 'if before then' \
   --backend scalar
 if [ $cuda = --enable-cuda ]; then

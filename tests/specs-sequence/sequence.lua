@@ -6,8 +6,8 @@ local ulp = { f32 = 6, f64 = 6, f16 = 3 }
 op "heads" {
   doc = "Attention of several heads between projections of its tokens and of what it comes to",
   inputs = {
-    x = { "b", "s", "m" }, c = { "b", "t", "m" }, wq = { "h", "d", "m", range = { -0.5, 0.5 } },
-    wk = { "h", "d", "m", range = { -0.5, 0.5 } }, wv = { "h", "e", "m" }, wo = { "h", "e", "n" },
+    x = { "b", "s", "m" }, c = { "b", "t", "m" }, wq = { "h", "d", "m", range = { -0.25, 0.25 } },
+    wk = { "h", "d", "m", range = { -0.25, 0.25 } }, wv = { "h", "e", "m" }, wo = { "h", "e", "n" },
   },
   outputs = { y = { "b", "s", "n" } },
   compute = function(x, c, wq, wk, wv, wo)
