@@ -89,8 +89,8 @@ local function fetched(_, pass, sides, depth, columns)
   } or nil
 end
 
--- Of up to 16 rows by tensor cores, a warp's: what limits these is how fast keys and values are read. Lines of rows that
--- lie side by side are longer.
+-- Of up to 16 rows by tensor cores, a warp's: what limits these is how fast keys and values are read. Lines of rows
+-- that lie side by side are longer.
 local function by_a_warp(facts, pass, sides, depth, columns)
   local along_terms = places_of(pass) == 1
   for _, first in ipairs(pass.firsts) do
