@@ -140,13 +140,13 @@ static void accepts_shared_rows_of_more_dtypes_than_the_op_has(void **state) {
   "  variants = { { backend = \"scalar\" } },\n"                                                   \
   "  " rest "\n"                                                                                   \
   "}\n"
-/* An op with six inputs, the outputs declared and their values. */
+/* An op with nine inputs, the outputs declared and their values. */
 #define MANY(outputs, values, rest)                                                                \
   "local V = { \"n\" } op \"t\" {\n"                                                               \
   "  doc = \"test\",\n"                                                                            \
-  "  inputs = { a = V, b = V, c = V, d = V, e = V, g = V },\n"                                     \
+  "  inputs = { a = V, b = V, c = V, d = V, e = V, g = V, h = V, k = V, l = V },\n"                \
   "  outputs = { " outputs " },\n"                                                                 \
-  "  compute = function(a, b, c, d, e, g) return " values " end,\n"                                \
+  "  compute = function(a, b, c, d, e, g, h, k, l) return " values " end,\n"                       \
   "  sizes = { { \"1K\", n = 1000 } },\n"                                                          \
   "  dtypes = { \"f32\" },\n"                                                                      \
   "  ulp = { f32 = 1 },\n"                                                                         \
@@ -177,7 +177,7 @@ static void accepts_shared_rows_of_more_dtypes_than_the_op_has(void **state) {
   "  dtypes = { \"f64\" }, ulp = 1,\n"                                                             \
   "  variants = { " variants " } }\n"
 #define PLACES                                                                                     \
-  "expected at most 16 operands, outputs that are numbers counted twice (their checks need a "     \
+  "expected at most 24 operands, outputs that are numbers counted twice (their checks need a "     \
   "place too), found "
 #define NO_BOOLEAN                                                                                 \
   "specs/t.lua:5: a comparison of symbolic values is not a Lua boolean: write lt(a, b), le, gt, "  \
@@ -1070,12 +1070,12 @@ const struct CMUnitTest schema_tests[] = {
 
     /* how many operands a call has places for */
     REFUSES("more operands than there are places for", 0,
-            MANY("u = V, v = V, w = V, x = V, y = V, z = V",
-                 "{ u = a, v = b, w = c, x = d, y = e, z = g }", ""),
-            "specs/t.lua:5: op \"t\": " PLACES "18 with 6 outputs; make several ops of it"),
+            MANY("r = V, s = V, u = V, v = V, w = V, x = V, y = V, z = V",
+                 "{ r = a, s = b, u = c, v = d, w = e, x = g, y = h, z = k * l }", ""),
+            "specs/t.lua:5: op \"t\": " PLACES "25 with 8 outputs; make several ops of it"),
     REFUSES("a gradient of more operands than there are places for", 0,
-            MANY("y = V", "a * b * c * d * e * g", "backward = true,"),
-            "specs/t.lua:10: op \"t_backward\": " PLACES "19 with 6 outputs; write detach(...) "
+            MANY("y = V", "a * b * c * d * e * g * h * k * l", "backward = true,"),
+            "specs/t.lua:10: op \"t_backward\": " PLACES "28 with 9 outputs; write detach(...) "
             "around inputs whose gradient is not needed"),
 
     REFUSES("more reductions of reductions than a call has launches", 0,
