@@ -181,6 +181,12 @@ function maker:try(template, values, cuts)
   return record and { template = template, programs = { [made.kind] = record }, record = record, cuts = cuts } or nil
 end
 
+-- Products of what is cut for them; or nil.
+function maker:try_apart(values)
+  local cuts = self:cut_factors(nodes_of(values), false, function() return true end)
+  return #cuts > 0 and self:try("contract", values, cuts) or nil
+end
+
 -- The run without a nest that computes some values, or nil.
 function maker:find(values)
   local nodes = nodes_of(values)
@@ -189,10 +195,12 @@ function maker:find(values)
     local cuts = self:cut_factors(nodes, true, function(factor)
       return factor.axes & ~tile ~= 0
     end)
-    found = found or #cuts > 0 and self:try("stream", values, cuts) or nil
+    found = #cuts > 0 and self:try("stream", values, cuts) or nil
+    if found then
+      break
+    end
   end
-  local all = found and {} or self:cut_factors(nodes, false, function() return true end)
-  return found or #all > 0 and self:try("contract", values, all) or nil
+  return found or self:try_apart(values)
 end
 
 -- The values under some others that runs without a nest compute.
@@ -239,12 +247,6 @@ function maker:add(run, values)
   end
 end
 
--- Products of what is cut for several of them, in one run, so that it is computed once; or nil.
-function maker:find_shared(values)
-  local cuts = #values > 1 and self:cut_factors(nodes_of(values), false, function() return true end) or {}
-  return #cuts > 0 and self:try("contract", values, cuts) or nil
-end
-
 -- Takes up the runs that compute some values: one if possible, else one of products and one for each other, and a nest
 -- for those that have none.
 function maker:split(values)
@@ -257,7 +259,7 @@ function maker:split(values)
     local list = self:find { value } and able or rest
     list[#list + 1] = value
   end
-  local shared = self:find_shared(able)
+  local shared = #able > 1 and self:try_apart(able) -- what several need is computed once
   if shared then
     self:add(shared, able)
   end
@@ -269,34 +271,38 @@ function maker:split(values)
   end
 end
 
--- Marks the temporaries that are factors of products, and read by nothing else. Nests keep what they compute as it is.
+-- Marks the cuts that are factors of products, and read by nothing else. Nests keep what they compute as it is.
 function maker:mark_factors()
   local is_factor, is_other = {}, {}
-  local function note(node, list)
+  local function note(node, is_whole)
     expr.visit({ node }, function(n)
+      local list = rawequal(n, node) and is_whole and is_factor or is_other
       list[n.op == "input" and n.name or false] = true
     end)
   end
   for _, run in ipairs(self.runs) do
     for _, step in ipairs(run.record.steps) do
-      for _, factor in ipairs(run.template ~= "nest" and { step.a, step.b } or {}) do
-        note(factor, factor.op == "input" and is_factor or is_other)
-      end
-      for _, list in ipairs { step.values, step.gathered or {}, step.scans or {} } do
-        for _, item in ipairs(list) do
-          note(item.node or item.term, is_other)
-          is_other[run.template == "nest" and item.operand and item.operand.name or false] = true
+      if run.template == "nest" then
+        for _, operand in ipairs(step.operands) do
+          is_other[operand.name] = true
+        end
+      else
+        note(step.a, true)
+        note(step.b, true)
+        for _, value in ipairs(step.values) do
+          note(value.node)
         end
       end
     end
     for _, pass in ipairs(run.record.passes or {}) do
       for _, value in ipairs(pass.rows_of) do
-        note(value.node, is_other)
+        note(value.node)
       end
     end
   end
-  for _, operand in ipairs(self.temporaries) do
-    operand.is_factor = is_factor[operand.name] and not is_other[operand.name]
+  for _, kept in pairs(self.kept) do
+    local name = kept.operand.name
+    kept.operand.is_factor = is_factor[name] and not is_other[name]
   end
 end
 
