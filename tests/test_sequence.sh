@@ -74,6 +74,8 @@ fi
 if [ $vulkan = --enable-vulkan ]; then
   by_vulkan() { sequences --backend vulkan --timeout 300 "$@"; }
   is 'is right by Vulkan' by_vulkan --op heads,softened,settled --size "$sizes,$large"
+  is 'is right by Vulkan of more arguments than push constants have room for' by_vulkan --dtype f32 \
+    --op heads_backward --size "$sizes"
 fi
 
 checked() {

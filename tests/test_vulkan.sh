@@ -77,24 +77,6 @@ for name in ratio: product:_near centred:_near lowered:; do
     "$tmp/loose/${name%:*}/${name%:*}_bf16__vulkan.comp"
 done
 
-# Arguments go as push constants, of which every device has 128 bytes.
-cat >"$tmp/tree/specs/small.lua" <<'EOF'
-local n = { "n" }
-op "many" {
-  doc = "a sum", inputs = { a = n, b = n, c = n, d = n, e = n, f = n, g = n, h = n, j = n, k = n, l = n },
-  outputs = { r = n }, scalars = { s1 = 1, s2 = 2, s3 = 3, s4 = 4, s5 = 5, s6 = 6 },
-  compute = function(a, b, c, d, e, f, g, h, j, k, l, s1, s2, s3, s4, s5, s6)
-    return a + b + c + d + e + f + g + h + j + k + l + s1 + s2 + s3 + s4 + s5 + s6
-  end,
-  sizes = { { "S", n = 5 } }, dtypes = { "f32" }, ulp = { f32 = 4 },
-  variants = { { backend = "vulkan" } },
-}
-EOF
-"$LATHE_GEN" --src "$tmp/tree" --out "$tmp/bad" all >"$tmp/stdout" 2>"$tmp/stderr"
-is 'too many arguments' test $? = 0
-is 'too many arguments' grep 'take 136 bytes of Vulkan.s push constants, of which devices have 128' "$tmp/bad/table.c"
-is 'too many arguments' test ! -e "$tmp/bad/many/many_f32__vulkan.comp"
-
 # What the compiler lacks an extension for is a row with the reason: a precision, ...
 less() { # less NAME=REASON: of the specs in the tree
   rm -rf "$tmp/less"

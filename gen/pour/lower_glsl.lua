@@ -119,8 +119,17 @@ end
 
 -- What templates ask for ----------------------------------------------------------------------
 
--- The members of the block of push constants, in the order in which the runtime fills it: addresses
--- of the operands and of the workspace, dimensions, scalars; backend.lua sees that they are not too many.
+local PUSHED = 128 -- bytes of push constants that every device has
+
+-- Whether push constants have room for what a kernel is called with, runtime/devices/vulkan/call.c; else they have
+-- its address.
+function glsl.methods:is_pushed(op)
+  local number = #op.scalars > 0 and self.spelling.bits // 8 or 0
+  return 8 * (#op.operands + 1 + #op.dims) + #op.scalars * number <= PUSHED
+end
+
+-- What a kernel is called with, in the order in which the runtime fills it: addresses of the operands and of the
+-- workspace, dimensions, scalars.
 function glsl.methods:arguments(op)
   local members = {}
   for _, operand in ipairs(self.operands) do

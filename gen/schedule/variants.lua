@@ -336,7 +336,6 @@ function variants.of(op, backends)
           for _, extension in ipairs(variant.needs) do
             variant.disabled = variant.disabled or backend.lacking[extension]
           end
-          variant.disabled = variant.disabled or backend.unable and backend.unable(op, dtype)
           list[#list + 1] = setmetatable(variant, { __index = row })
         end
       end

@@ -91,15 +91,6 @@ return {
     coopvec = { template = "chain_vector" },
     stream = { template = "stream" },
   },
-  -- Why an op can have no kernel in a precision, or nil: push constants hold the addresses of its operands
-  -- and of the workspace, dimensions and scalars, and not every device has more than 128 bytes of them.
-  unable = function(op, dtype)
-    local bytes = 8 * (#op.operands + 1 + #op.dims) + #op.scalars * (dtype == "f64" and 8 or 4)
-    if bytes > 128 then
-      return ("its operands, dimensions and scalars take %d bytes of Vulkan's push constants, of which devices "
-        .. "have 128"):format(bytes)
-    end
-  end,
   constraint = function(params, _, _, dtypes)
     local block, unroll = params.block, params.unroll
     if params.products == "f16" and params.unit == "vector" then

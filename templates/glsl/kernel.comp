@@ -6,9 +6,18 @@ layout(constant_id = 3) const uint THREADS = 32;  /* neighbouring invocations th
 layout(constant_id = 4) const uint MODE = 0;      /* of those that follow */
 //@ use "../gpu/modes.h"
 
+//@ if k:is_pushed(op) then
 layout(push_constant, std430) uniform lathe_args {
   $(k:arguments(op))
 } args;
+//@ else
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer lathe_args {
+  $(k:arguments(op))
+};
+layout(push_constant, std430) uniform lathe_pushed {
+  lathe_args args;
+};
+//@ end
 
 //@ function piece.lathe_pack()
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer lathe_pack {

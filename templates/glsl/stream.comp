@@ -17,7 +17,7 @@
 //@ for _, step in ipairs(k.steps) do
 //@ C.define(step)
 //@ end
-const float INFINITY = uintBitsToFloat(0x7f800000u);
+#define INFINITY uintBitsToFloat(0x7f800000u)
 
 //@ -- C's text of arguments, in GLSL.
 //@ local function own(c)

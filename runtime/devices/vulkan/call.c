@@ -1,6 +1,6 @@
 /* call.c - calls on Vulkan devices.
  *
- * Buffers are addresses, which go to a kernel with dimensions and scalars as push constants. A
+ * Buffers are addresses, which go to a kernel with dimensions and scalars as push constants, or in memory. A
  * logical device is made when a call first wants one. Where it is lost, this process has no other; see
  * worker.h. */
 #include "call.h"
@@ -87,9 +87,9 @@ static VkResult allocate(vulkan_call *c) {
   return error;
 }
 
-static void push(vulkan_call *c, const void *value, size_t size) {
-  memcpy(c->pushed + c->pushed_size, value, size);
-  c->pushed_size += (uint32_t)size;
+static void add(vulkan_call *c, const void *value, size_t size) {
+  memcpy(c->arguments + c->arguments_size, value, size);
+  c->arguments_size += (uint32_t)size;
 }
 
 /* An operand's address in the nth set, as well aligned as in the first. */
@@ -111,30 +111,74 @@ static bool is_other(const vulkan_call *c, uint64_t set) {
   return c->remote.head.other && set % 2;
 }
 
-/* The arguments in the order of gen/pour/lower_glsl.lua, which sees to it that they fit. */
-static void push_arguments(vulkan_call *c, uint64_t set) {
+/* The arguments, in the order of gen/pour/lower_glsl.lua. */
+static void find_arguments(vulkan_call *c, uint64_t set) {
   const lathe_op *op = c->remote.head.variant->op;
   const bool others = is_other(c, set);
   const lathe_args with = others ? problem_args(c->remote.head.other) : c->args, *args = &with;
 
-  c->pushed_size = 0;
+  c->arguments_size = 0;
   for (int o = 0; o < op->noperands; o++) {
     const VkDeviceAddress address =
         others && c->input[o].buffer ? c->input[o].address : address_of(c, o, set);
-    push(c, &address, sizeof address);
+    add(c, &address, sizeof address);
   }
-  push(c, &c->workspace.address, sizeof(VkDeviceAddress));
+  add(c, &c->workspace.address, sizeof(VkDeviceAddress));
   for (int i = 0; i < op->ndim; i++) {
     const uint64_t dim = args->dim[i];
-    push(c, &dim, sizeof dim);
+    add(c, &dim, sizeof dim);
   }
   for (int s = 0; s < op->nscalars; s++) {
     const float number = (float)args->scalar[s];
     if (c->remote.head.variant->dtype == LATHE_F64)
-      push(c, &args->scalar[s], sizeof(double));
+      add(c, &args->scalar[s], sizeof(double));
     else
-      push(c, &number, sizeof number);
+      add(c, &number, sizeof number);
   }
+}
+
+/* The set of the ith call of a batch. */
+static uint64_t set_of(const vulkan_call *c, uint64_t i) {
+  return (c->next_set + (c->by_call || c->sets > 1 ? i : 0)) % turns(c);
+}
+
+/* Records that the arguments of a batch's sets are written, where push constants have no room for them. */
+static VkResult record_given(vulkan_call *c, uint64_t calls) {
+  vulkan_device *d = device_of(&c->remote.head);
+  const uint64_t sets = c->by_call || c->sets > 1 ? turns(c) : 1;
+  VkResult error = VK_SUCCESS;
+
+  find_arguments(c, 0);
+  if (c->arguments_size <= VULKAN_PUSHED)
+    return VK_SUCCESS;
+  if (c->given.length < turns(c) * VULKAN_ARGUMENTS) {
+    vulkan_buffer_free(d, &c->given);
+    error = vulkan_buffer_make(d, &c->given, turns(c) * VULKAN_ARGUMENTS,
+                               VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
+  }
+  if (error)
+    return error;
+  for (uint64_t i = 0; i < calls && i < sets; i++) {
+    find_arguments(c, set_of(c, i));
+    vk.CmdUpdateBuffer(d->batch, c->given.buffer, set_of(c, i) * VULKAN_ARGUMENTS,
+                       c->arguments_size, c->arguments);
+  }
+  vulkan_barrier(d->batch, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+  return VK_SUCCESS;
+}
+
+/* The same, or their address, as push constants. */
+static void record_arguments(vulkan_call *c, uint64_t set) {
+  vulkan_device *d = device_of(&c->remote.head);
+  const VkDeviceAddress address = c->given.address + set * VULKAN_ARGUMENTS;
+
+  find_arguments(c, set);
+  if (c->arguments_size > VULKAN_PUSHED) {
+    c->arguments_size = 0;
+    add(c, &address, sizeof address);
+  }
+  vk.CmdPushConstants(d->batch, d->code.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, c->arguments_size,
+                      c->arguments);
 }
 
 static void free_inputs(vulkan_call *c) {
@@ -152,6 +196,7 @@ void vulkan_release(device_call *call) {
   free_inputs(c);
   vulkan_buffer_free(d, &c->workspace);
   vulkan_buffer_free(d, &c->copies);
+  vulkan_buffer_free(d, &c->given);
   if (d->recorded_of == c)
     d->recorded_of = NULL;
   free(c);
@@ -268,12 +313,10 @@ static VkResult record(vulkan_call *c, uint64_t calls, device_load load) {
   record_copies(d, 1, before);
   if (load == DEVICE_THRASHED)
     vulkan_barrier(d->batch, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
-  for (uint64_t i = 0; i < calls; i++) {
-    if (i == 0 || c->sets > 1 || c->by_call) {
-      push_arguments(c, (c->next_set + (c->by_call || c->sets > 1 ? i : 0)) % turns(c));
-      vk.CmdPushConstants(d->batch, d->code.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, c->pushed_size,
-                          c->pushed);
-    }
+  error = record_given(c, calls);
+  for (uint64_t i = 0; i < calls && !error; i++) {
+    if (i == 0 || c->sets > 1 || c->by_call)
+      record_arguments(c, set_of(c, i));
     for (int l = 0; l < c->count; l++) {
       const uint32_t *grid = c->launch[l].grid;
       if (i == 0 || c->count > 1)
@@ -285,7 +328,8 @@ static VkResult record(vulkan_call *c, uint64_t calls, device_load load) {
   }
   if (load == DEVICE_BUSY)
     record_copies(d, before, TRAFFIC);
-  error = vulkan_end_batch(d);
+  if (!error)
+    error = vulkan_end_batch(d);
   if (!error && load == DEVICE_QUIET) {
     d->recorded_of = c;
     d->recorded = calls;

@@ -12,9 +12,10 @@ typedef struct vulkan_call {
   vulkan_buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
   lathe_args args;
   bool by_call; /* each call takes its turn, not each batch */
-  unsigned char pushed[VULKAN_PUSHED];
-  uint32_t pushed_size;
-  int count; /* launches of a call */
+  unsigned char arguments[VULKAN_ARGUMENTS];
+  uint32_t arguments_size;
+  vulkan_buffer given; /* arguments that push constants have no room for, of each set */
+  int count;           /* launches of a call */
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   VkPipeline pipeline[LATHE_MAX_LAUNCHES];
   /* Sets of operands that timed calls take in turn, a power of two: the first is `operand`, the

@@ -104,6 +104,7 @@ typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeVectorPropertiesNV
   ROW(CmdPipelineBarrier)                                                                          \
   ROW(CmdPushConstants)                                                                            \
   ROW(CmdResetQueryPool)                                                                           \
+  ROW(CmdUpdateBuffer)                                                                             \
   ROW(CmdWriteTimestamp)                                                                           \
   ROW(CreateBuffer)                                                                                \
   ROW(CreateCommandPool)                                                                           \
@@ -193,7 +194,10 @@ typedef struct vulkan_code {
   struct vulkan_pipeline *pipelines;
 } vulkan_code;
 
-enum { VULKAN_PUSHED = 128 }; /* what every device has */
+enum {
+  VULKAN_PUSHED = 128,    /* bytes of push constants, which every device has */
+  VULKAN_ARGUMENTS = 384, /* of what an op may be called with, in lines of 64 bytes */
+};
 
 /* The pipeline of one kernel of an image, in `pipeline`, and null; or why there is none, one line that the next call may
  * overwrite. */
