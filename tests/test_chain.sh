@@ -58,7 +58,7 @@ SPEC
 }
 product='function(a, b) return sum(a * b, "k") end'
 is 'names an implementation that there is not' refused 'a = { "m", "k" }, b = { "k", "n" }' "$product" '"fast"' \
-  "specs/chain.lua:4: variants[1]: unknown implementation 'fast' of backend 'avx2'; expected 'product', 'simd', 'stream' or 'unfused'"
+  "specs/chain.lua:4: variants[1]: unknown implementation 'fast' of backend 'avx2'; expected 'product', 'sequence', 'simd', 'stream' or 'unfused'"
 is 'says what is no chain' refused 'a = { "k", "m" }, b = { "k", "n" }' "$product" '"simd"' \
   "specs/chain.lua:4: variants: refused: expected layers of a batch's rows, one after the other, for this \
 implementation, found 'a' without the batch outermost"

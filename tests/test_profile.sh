@@ -30,7 +30,7 @@ is 'nor told of copies' sh -c '! grep -q copy list'
 is 'in the table' grep -q '^Where the time of a call goes' list
 is 'and in CSV' grep -q 'host_time,launch_time,kernel_time,copy_in_time,copy_out_time,pinned_in_time,pinned_out_time,memory_time,instructions' rows.csv
 is 'and in Markdown' grep -q '^## Where the time of a call goes' rows.md
-is 'with its figures' grep -Eq '^\| exp_f32__scalar_u1 \| 100K \| [0-9.]+ us \| [0-9.]+ us \| [0-9.]+ us \|' rows.md
+is 'with its figures' grep -Eq '^\| exp_f32__scalar_u1 \| 100K \| [0-9.]+ [um]s \| [0-9.]+ [um]s \| [0-9.]+ [um]s \|' rows.md
 is 'counts, or says once why not' rows "(context['counters_missing'] is None) == all(r['cycles'] is not None for r in rows)"
 [ "$(grep -c 'are not counted:' list)" = 1 ] || is 'a reason is not needed' rows 'context["counters_missing"] is None'
 

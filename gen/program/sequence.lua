@@ -16,6 +16,7 @@
 -- way.
 
 local axes = require "axes"
+local capacity = require "capacity"
 local contraction = require "contraction"
 local expr = require "expr"
 local nest = require "nest"
@@ -343,13 +344,26 @@ function maker:products(values)
   return list
 end
 
--- The record of an op's values { operand, node }, or nil where no run is better than a nest.
+-- How many launches the runs of a record are on a GPU.
+local function launches_of(runs)
+  local count = 0
+  for _, run in ipairs(runs) do
+    count = count + #(run.record.passes or run.record.steps)
+  end
+  return count
+end
+
+-- The record of an op's values { operand, node }, or nil where no run is better than a nest, or there are too many.
 function sequence.make(op, values)
   expr.enter(values[1].node.graph)
   local self = setmetatable({
     op = op, runs = {}, temporaries = {}, kept = {}, cut_of = {}, is_computed = {}, fresh = steps.namer(op, "cut"),
   }, maker)
   self:split(values)
+  local is_nest = #self.runs == 1 and self.runs[1].template == "nest"
+  if is_nest or launches_of(self.runs) > capacity.launches then
+    return nil
+  end
   self:mark_factors()
   local record = {
     runs = self.runs, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
@@ -360,7 +374,7 @@ function sequence.make(op, values)
     run.record.operands, run.record.temporaries = record.operands, record.temporaries
     run.record, run.cuts = nil, nil
   end
-  return (#record.runs > 1 or record.runs[1].template ~= "nest") and record or nil
+  return record
 end
 
 return sequence
