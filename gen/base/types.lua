@@ -154,6 +154,11 @@ function types.compute(dtype)
   return types[dtype].compute or dtype
 end
 
+-- The type of a temporary: that which is computed in, but for factors of products where those are narrow.
+function types.of_temporary(operand, dtype, narrows)
+  return narrows and operand.is_factor and dtype or types.compute(dtype)
+end
+
 -- The types as one language has them, by name, for a lowering: its words, with what all languages ask for. bits: of a
 -- variable of a type that is computed in; digits: decimal ones.
 function types.spelt(language)

@@ -1,6 +1,7 @@
 -- How a kernel says an operation, an access, a constant or a combination in its language: methods of lower.lua's class.
 
 local reductions_of = require "reductions"
+local types = require "types"
 
 local kernel = {}
 
@@ -46,11 +47,10 @@ function kernel:text(operation, a, b, c, k)
   return filled(self, operation, self.dtype, a, b, c, k)
 end
 
--- The type that an operand's numbers have in memory; temporaries have that which is computed in, but for factors of
--- products that are narrow.
+-- The type that an operand's numbers have in memory.
 function kernel:type_of(operand)
-  local is_computed = operand.temporary and not (self.narrows and operand.is_factor)
-  return is_computed and self.compute or self.own_type[operand.name] or self.dtype
+  return operand.temporary and types.of_temporary(operand, self.dtype, self.narrows) or self.own_type[operand.name]
+    or self.dtype
 end
 
 -- What reads or writes an operand's elements, as text() has it.

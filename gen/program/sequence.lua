@@ -147,8 +147,7 @@ function maker:temporary(node)
       name = self.fresh(), axes = node.axes, temporary = true, output = true, called = false, dim_index = order,
       dims = text.map(order, function(place) return self.op.dims[place] end),
     }
-    local leaf = expr.leaf("input", operand.name, "r", node.axes)
-    self.kept[node], self.cut_of[leaf] = { operand = operand, leaf = leaf }, node
+    self.kept[node] = { operand = operand, leaf = expr.leaf("input", operand.name, "r", node.axes) }
   end
   return self.kept[node]
 end
@@ -311,8 +310,8 @@ end
 -- factors.
 function maker:products(values)
   local list, memo, is_there = {}, {}, {}
-  for leaf, node in pairs(self.cut_of) do
-    memo[leaf] = node
+  for node, kept in pairs(self.kept) do
+    memo[kept.leaf] = node
   end
   local function whole(node)
     return expr.rewrite(node, {}, memo)
@@ -357,7 +356,7 @@ end
 function sequence.make(op, values)
   expr.enter(values[1].node.graph)
   local self = setmetatable({
-    op = op, runs = {}, temporaries = {}, kept = {}, cut_of = {}, is_computed = {}, fresh = steps.namer(op, "cut"),
+    op = op, runs = {}, temporaries = {}, kept = {}, is_computed = {}, fresh = steps.namer(op, "cut"),
   }, maker)
   self:split(values)
   local is_nest = #self.runs == 1 and self.runs[1].template == "nest"

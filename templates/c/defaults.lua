@@ -12,12 +12,16 @@ local reductions = {
   { backend = "scalar", accumulators = { 8, 4 } },
 }
 
-local contractions = {
-  { backend = "avx512", mr = 14, nv = 2 },
-  { backend = "avx2", mr = 6, nv = 2 },
-  { backend = { "simd", "-avx512", "-avx2" }, mr = 4, nv = 2 },
-  { backend = "scalar", mr = 4, nv = 2 },
-}
+-- Tiles for the registers of each instruction set, by an implementation or the op's own template.
+local function tiles(implementation)
+  return {
+    { backend = "avx512", implementation = implementation, mr = 14, nv = 2 },
+    { backend = "avx2", implementation = implementation, mr = 6, nv = 2 },
+    { backend = { "simd", "-avx512", "-avx2" }, implementation = implementation, mr = 4, nv = 2 },
+    { backend = "scalar", implementation = implementation, mr = 4, nv = 2 },
+  }
+end
+local contractions = tiles()
 
 return {
   map = {
@@ -51,17 +55,7 @@ return {
     { backend = "scalar", implementation = "simd", mr = 4, nv = 2 },
     { backend = "scalar", mr = 4, nv = 2 },
   },
-  stream = {
-    { backend = "avx512", implementation = "stream", mr = 14, nv = 2 },
-    { backend = "avx2", implementation = "stream", mr = 6, nv = 2 },
-    { backend = { "simd", "-avx512", "-avx2" }, implementation = "stream", mr = 4, nv = 2 },
-    { backend = "scalar", implementation = "stream", mr = 4, nv = 2 },
-  },
-  sequence = {
-    { backend = "avx512", implementation = "sequence", mr = 14, nv = 2 },
-    { backend = "avx2", implementation = "sequence", mr = 6, nv = 2 },
-    { backend = { "simd", "-avx512", "-avx2" }, implementation = "sequence", mr = 4, nv = 2 },
-    { backend = "scalar", implementation = "sequence", mr = 4, nv = 2 },
-  },
+  stream = tiles "stream",
+  sequence = tiles "sequence",
   nest = { { backend = "cpu", unroll = 4 } },
 }
