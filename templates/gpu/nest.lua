@@ -1,69 +1,245 @@
 -- How nests of loops are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
---   steps[i]      of each step: together: whether its terms lie side by side, else its points
+--   steps[i]      of each step: together: whether its terms lie side by side, else its points; shared: the axes whose
+--                 points it shares with the steps of its group, a set; across: { axis, operands, side } of what lies
+--                 across its vectors, nil where nothing does or no kernel goes by squares
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
---   kernels       { step, shape }: of the module, by number from 0 on, which shape.number is
---   variants[i]   { shapes, steps, temporaries, number }: shapes[i] are the ways to cut a step, { name, points, lanes,
---                 threads, at_once }, of which the first is taken that its points and terms fit
+--   kernels       { first, last, shape }: of the module, by number from 0 on, which shape.number is: of steps first to last
+--                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector }; those of threads with
+--                 vectors are for indexes of 32 bits, but the last, which is `large`
+--   variants[i]   { steps, temporaries, number }: steps[i] is a launch, or { choices }, of which the first is taken that
+--                 the call's extents allow, { when, steps }
 
 local MOST_BLOCKS = 512 -- that share points
 local THREADS, AT_ONCE = 256, 4
 local GATHERED = 16 -- bytes of what is gathered of one reduction, at the most
 local FEW = 32 -- terms that one thread takes
 local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
+local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits are for
+local MOST_OF_WARP = 2048 -- elements of a point that a warp has, where steps share it
+local MANY_FUSED = 1 << 16 -- vectors of points that are enough for blocks of 32 of them
+local LEAST_SIDE = 16 -- points along both axes of what goes by squares
+local FUSED = 96 -- blocks with which steps share points: fewer leave too much of a GPU idle
+local ROOM = 48 << 10 -- bytes of shared memory
 
--- A way to cut a step whose points are shared by `lanes` threads each; it is for at most so many points and terms.
-local function shape(name, lanes, points, terms)
-  return {
-    name = name, lanes = lanes, points = THREADS // lanes, threads = THREADS, at_once = AT_ONCE, most_points = points,
-    most_terms = terms,
+local function shape(name, lanes, more)
+  local made = {
+    name = name, lanes = lanes, points = THREADS // lanes, threads = THREADS, at_once = AT_ONCE, vector = 1,
   }
+  for key, value in pairs(more or {}) do
+    made[key] = value
+  end
+  return made
 end
 
+local function has(set, place)
+  return place ~= nil and set >> place - 1 & 1 ~= 0
+end
+
+-- Elements of a thread's vectors: of one access, but fewer where a block has no room for what it gathers of them.
+local function vector_of(facts, step)
+  local vector = facts.width
+  while vector > 1 and math.max(#step.gathered, 1) * vector * GATHERED * THREADS > ROOM do
+    vector = vector // 2
+  end
+  return step.along and not step.scanned and vector or 1
+end
+
+-- What of a step's last values lies across its vectors along one other axis, and the side of squares that have room.
+local function across_of(facts, step)
+  if not step.along or step.over ~= 0 or step.scanned or #step.gathered > 0 then
+    return nil
+  end
+  local axis, most, found, bytes = nil, 0, {}, 0
+  local read = {}
+  for _, operand in ipairs(step.operands) do
+    local order = operand.dim_index or {}
+    local last = order[#order]
+    local along = false
+    for _, place in ipairs(order) do
+      along = along or place == step.along
+    end
+    read[operand] = along and last ~= step.along and has(step.axes, last) and operand.dtype ~= "i64" and last or nil
+    if read[operand] and #order > most then
+      axis, most = last, #order
+    end
+  end
+  for _, operand in ipairs(step.operands) do
+    if axis and read[operand] == axis then
+      found[#found + 1] = operand
+      bytes = bytes + facts.element_of(operand).bytes
+    end
+  end
+  local side = 64
+  while bytes * side * (side + 4) > ROOM do
+    side = side // 2
+  end
+  return axis and side >= 16 and { axis = axis, operands = found, side = side } or nil
+end
+
+-- The ways to cut a step: those that are for few points or terms come first.
 local function shapes_of(step, together)
   if step.scanned then
-    local short, one = shape("_short", 1, nil, FEW), shape("_points", 1)
+    local short, one = shape("_short", 1, { most_terms = FEW }), shape("_points", 1)
     return not step.merges and { one } or step.along == step.scanned and { short, shape("_block", THREADS) }
-      or { short, shape("_block", THREADS, MOST_SCANNED), one }
+      or { short, shape("_block", THREADS, { most_points = MOST_SCANNED }), one }
   end
   if #step.gathered == 0 or step.gathered[1].kind == "pick" then
     return { shape("_points", 1) }
   elseif together then
-    return { shape("_short", 1, nil, FEW), shape("_block", THREADS, 1024), shape("_warp", 32) }
+    return { shape("_short", 1, { most_terms = FEW }), shape("_block", THREADS, { most_points = 1024 }), shape("_warp", 32) }
   end
-  return { shape("_short", 1, nil, FEW), shape("_few", 8, 16384), shape("_points", 1) }
+  return { shape("_short", 1, { most_terms = FEW }), shape("_few", 8, { most_points = 16384 }), shape("_points", 1) }
 end
 
-return function(facts, work)
+-- Conditions that all products of axes have indexes of 32 bits: those of operands, points and terms.
+local function small_of(steps)
+  local sets, list = {}, {}
+  for _, step in ipairs(steps) do
+    sets[#sets + 1], sets[#sets + 2] = step.stored, step.over
+    for _, operand in ipairs(step.operands) do
+      local set = 0
+      for _, place in ipairs(operand.dim_index or {}) do
+        set = set | 1 << place - 1
+      end
+      sets[#sets + 1] = set
+    end
+  end
+  for i, set in ipairs(sets) do
+    local within = set == 0
+    for j, other in ipairs(sets) do
+      within = within or set & ~other == 0 and (set ~= other or j < i)
+    end
+    list[#list + 1] = not within and { of = set, most = MOST_SMALL } or nil
+  end
+  return list
+end
+
+-- What steps share with each other in one launch, nil where there is nothing: blocks of so many points, where all of a
+-- GPU has some.
+local function fused(group, steps, vector)
+  local along, all = steps[1].along, 0
+  for _, step in ipairs(steps) do
+    if step.scanned or not step.along or step.along ~= along then
+      return nil
+    end
+    all = all | step.stored | step.over
+  end
+  local together = not has(group.axes, along)
+  local outside, small, choices = all & ~group.axes, small_of(steps), {}
+  local function choose(name, lanes, extent)
+    local way = shape(name, lanes, { vector = vector, together = together })
+    local least = (FUSED - 1) * way.points * (together and 1 or vector)
+    local when = { { of = group.axes, above = least }, table.unpack(small) }
+    when[#when + 1] = extent
+    choices[#choices + 1] = { when = when, way = way, above = least }
+  end
+  if together then
+    choose("_warp", 32, { of = outside, most = MOST_OF_WARP })
+    choose("_block", THREADS)
+  else
+    choose("_short", 1, { of = outside, most = FEW })
+    choose("_few", 8, { of = group.axes, above = MANY_FUSED * vector })
+    choose("_tall", 32)
+  end
+  return choices, together
+end
+
+-- has_vectors: whether threads have vectors of elements, steps share points, and squares are turned over.
+return function(facts, work, has_vectors)
   local record = facts.programs.nest
   local made = {
     launch = "templates/gpu/launch_steps.c", steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, kernels = {},
   }
   made.work = work(facts, false, { bytes = made.counts })
-  local shapes, steps = {}, {}
-  for i, step in ipairs(record.steps) do
-    local together = step.along and step.over >> step.along - 1 & 1 ~= 0 or false
-    local over = step.kind == "reduce" and step.over or 0
-    local terms = step.scanned and 1 << step.scanned - 1 or over
-    made.steps[i] = { together = together }
-    shapes[i] = shapes_of(step, together)
-    steps[i] = { m = 0, n = step.axes, k = over, matrices = 0, cuts = {} }
-    for c, way in ipairs(shapes[i]) do
-      way.number = #made.kernels
-      made.kernels[way.number + 1] = { step = i, shape = way }
-      steps[i].cuts[c] = {
-        name = way.name, columns = way.most_points, bm = 1, bn = way.points, terms = FEW * way.lanes,
-        at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
-        left = way.points * GATHERED * #step.gathered,
-        extents = way.most_terms and { { of = terms, most = way.most_terms } } or nil,
+
+  -- What the host's side has of steps `first` to `last` in one launch, cut in some ways; about: its keys.
+  local function launch_of(first, last, ways, about)
+    about.m, about.matrices, about.cuts = about.m or 0, 0, {}
+    for c, way in ipairs(ways) do
+      way.vector, way.number = about.vector, #made.kernels
+      made.kernels[way.number + 1] = { first = first, last = last, shape = way }
+      about.cuts[c] = {
+        name = way.name, columns = way.most_points, bm = 1, bn = about.units and about.units.bn or way.points,
+        terms = FEW * way.lanes, at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
+        left = way.points * GATHERED * about.gathered,
+        extents = way.most_terms and { { of = about.terms, most = way.most_terms } } or nil,
       }
     end
+    return about
+  end
+
+  -- The choices that there are for a step alone: by squares, by indexes of 32 bits, or by any.
+  local function alone(i)
+    local step, about, choices = record.steps[i], made.steps[i], {}
+    local over = step.kind == "reduce" and step.over or 0
+    local by_points = has(step.axes, step.along)
+    local function choose(when, ways, vector, more)
+      local keys = {
+        n = step.axes, k = over, stem = "_step" .. i, vector = vector, terms = step.scanned and 1 << step.scanned - 1 or over,
+        gathered = #step.gathered * (by_points and vector or 1), units = by_points and { [step.along] = vector } or nil,
+      }
+      for key, value in pairs(more or {}) do
+        keys[key] = value
+      end
+      choices[#choices + 1] = { when = when, steps = { launch_of(i, i, ways, keys) } }
+    end
+    local vector = has_vectors and vector_of(facts, step) or 1
+    local small = has_vectors and small_of { step } or nil
+    if about.across then
+      local along, axis, side = step.along, about.across.axis, about.across.side
+      local when = { { of = 1 << along - 1, above = LEAST_SIDE - 1 }, { of = 1 << axis - 1, above = LEAST_SIDE - 1 } }
+      choose(table.move(small, 1, #small, 3, when), { shape("_square", 1, { turned = true, points = 1 }) }, vector, {
+        units = { [along] = side, [axis] = side, bn = 1 },
+        way = { m = 1 << axis - 1, n = 1 << along - 1, above = LEAST_SIDE - 1, side = side },
+      })
+    end
+    choose(small, shapes_of(step, about.together), vector)
+    if has_vectors then
+      local ways = shapes_of(step, about.together)
+      local any = ways[#ways]
+      any.name, any.large = "_large", true
+      choose(nil, { any }, 1, { way = false })
+    end
+    return #choices > 1 and { choices = choices } or choices[1].steps[1]
+  end
+
+  for i, step in ipairs(record.steps) do
+    made.steps[i] = {
+      together = step.along and has(step.over, step.along) or false, shared = step.axes,
+      across = has_vectors and across_of(facts, step) or nil,
+    }
+  end
+  local entries = {}
+  for _, group in ipairs(record.groups) do
+    local list, apart, vector = table.move(record.steps, group.first, group.last, 1, {}), {}, facts.width
+    for i = group.first, group.last do
+      made.steps[i].shared = group.axes
+      vector = math.min(vector, vector_of(facts, record.steps[i]))
+      apart[#apart + 1] = alone(i)
+    end
+    local choices, together
+    if has_vectors and #list > 1 then
+      choices, together = fused(group, list, vector)
+    end
+    for _, choice in ipairs(choices or {}) do
+      choice.steps = { launch_of(group.first, group.last, { choice.way }, {
+        n = group.axes, k = 0, stem = "_steps" .. group.first, vector = vector, gathered = 0,
+        units = not together and { [list[1].along] = vector } or nil,
+        way = { m = 0, n = group.axes, above = choice.above },
+      }) }
+    end
+    if choices then
+      choices[#choices + 1] = { steps = apart }
+      apart = { { choices = choices } }
+    end
+    table.move(apart, 1, #apart, #entries + 1, entries)
   end
   local temporaries = {}
   for i, operand in ipairs(record.temporaries) do
     temporaries[i] = operand.axes
   end
   for i in ipairs(facts.variants) do
-    made.variants[i] = { shapes = shapes, steps = steps, temporaries = temporaries, number = facts.bits // 8 }
+    made.variants[i] = { steps = entries, temporaries = temporaries, number = facts.bits // 8 }
   end
   return made
 end
