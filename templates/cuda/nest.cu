@@ -407,7 +407,10 @@ template <typename I, int V> struct $step.name$ {
   //@ end
   //@ local across = about.across
   //@ if across then
-  //@ local along, axis, turned, rest = of.along, across.axis, {}, {}
+  //@ local along, axis, turned, rest, made = of.along, across.axis, {}, {}, {}
+  //@ for _, value in ipairs(of.values) do
+  //@ made[value.operand] = true
+  //@ end
   //@ for _, operand in ipairs(across.operands) do
   //@ turned[operand] = true
   //@ end
@@ -433,12 +436,12 @@ template <typename I, int V> struct $step.name$ {
   }
   //@ local function move(inputs)
   //@ for _, operand in ipairs(across.operands) do
-  //@ if not operand.output == inputs then
+  //@ if not made[operand] == inputs then
   for (int nth = (int)threadIdx.x; nth < SIDE * ACROSS; nth += (int)blockDim.x) {
     const int row = nth / ACROSS, column = nth % ACROSS * V;
     const I i$along$ = this->i$along$ + (I)row, i$axis$ = this->i$axis$ + (I)column;
     if (i$along$ < dim[$(along - 1)] && i$axis$ < dim[$(axis - 1)]) {
-      $(operand.output and "" or "const ")$(type_of(operand)) *const element = $operand.name$ + $(at(step, operand));
+      $(made[operand] and "" or "const ")$(type_of(operand)) *const element = $operand.name$ + $(at(step, operand));
       const long long there = (long long)(dim[$(axis - 1)] - i$axis$);
       const bool aligned = (uintptr_t)element % sizeof(lathe_pack<$(type_of(operand)), V>) == 0;
       lathe_pack<$(type_of(operand)), V> some;
@@ -502,7 +505,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$) $
   //@ elseif shape.turned then
   lathe_turned<$step.name$<$args$>>(args);
   //@ elseif step.of.scanned then
-  lathe_scan<$step.name$<$args$>, $shape.points$, $shape.lanes$>(args);
+  lathe_scan<$step.name$<$args$>, $shape.points$, $shape.lanes$, $shape.each$>(args);
   //@ else
   lathe_nest<$step.name$<$args$>, $shape.points$, $shape.lanes$>(args, (unsigned *)args.workspace, (char *)args.workspace + $schedule.counts$ + $temporaries$);
   //@ end

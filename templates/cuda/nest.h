@@ -137,66 +137,74 @@ static __device__ __forceinline__ T lathe_random_at(long long seed, long long of
   return number[0];
 }
 
-/* What LANES threads have of each point becomes that of the first. shared: for each thread of the block. */
+/* What LANES threads have of each point becomes that of the first. shared: for half of the block's threads. */
 template <unsigned POINTS, unsigned LANES, typename G>
 static __device__ __forceinline__ void lathe_join(G &mine, G *shared, unsigned lane, unsigned nth) {
 #pragma unroll
   for (unsigned half = LANES / 2; half > 0; half /= 2) {
     if (lane >= half && lane < 2 * half)
-      shared[lane * POINTS + nth] = mine;
+      shared[(lane - half) * POINTS + nth] = mine;
     __syncthreads();
     if (lane < half)
-      mine.merge(shared[(lane + half) * POINTS + nth]);
+      mine.merge(shared[lane * POINTS + nth]);
+    if (half > 1)
+      __syncthreads();
   }
 }
 
-/* Scans: a point's threads take a place each, and then the next so many. Those of a block merge what they have with what
- * threads before them have, in the order of places. */
-template <typename N, unsigned POINTS, unsigned LANES>
+/* Scans: a point's threads take EACH places each, and then the next so many. Those of a block merge what they have with
+ * what threads before them have, in the order of places, and go over their places once more. */
+template <typename N, unsigned POINTS, unsigned LANES, unsigned EACH>
 static __device__ __forceinline__ void lathe_scan(const lathe_args &args) {
   typedef typename N::gathered gathered;
   typedef typename N::index index;
   N step(args);
-  const unsigned lane = threadIdx.x % LANES;
-  const index point = (index)blockIdx.x * POINTS + threadIdx.x / LANES, places = step.places();
+  const unsigned lane = N::TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
+  const unsigned own = N::TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
+  const index point = (index)blockIdx.x * POINTS + own, places = step.places();
+  const bool is_there = point < step.points();
   gathered so_far;
-  if (point >= step.points())
-    return;
-  step.place(point);
+  if (is_there)
+    step.place(point);
   so_far.clear();
   if constexpr (LANES == 1) {
-    for (index nth = 0; nth < places; nth++) {
+    for (index nth = 0; is_there && nth < places; nth++) {
       const gathered before = so_far;
       step.take_place(so_far, nth);
       step.store_place(so_far, before, nth);
     }
   } else {
-    __shared__ __align__(16) char room[sizeof(gathered) * LANES];
-    gathered *const shared = reinterpret_cast<gathered *>(room);
-    for (index from = 0; from < places; from += LANES) {
-      const index nth = from + lane;
-      gathered mine, now = so_far, before = so_far;
+    __shared__ __align__(16) char room[sizeof(gathered) * POINTS * LANES];
+    gathered *const shared = reinterpret_cast<gathered *>(room) + own;
+    for (index from = 0; from < places; from += LANES * EACH) {
+      const index begin = from + lane * EACH, end = !is_there         ? begin
+                                                    : places < begin + EACH ? places
+                                                                            : begin + EACH;
+      gathered mine;
       mine.clear();
-      if (nth < places)
+      for (index nth = begin; nth < end; nth++)
         step.take_place(mine, nth);
       for (unsigned apart = 1; apart < LANES; apart *= 2) {
-        shared[lane] = mine;
+        shared[lane * POINTS] = mine;
         __syncthreads();
         if (lane >= apart) {
-          gathered all = shared[lane - apart];
+          gathered all = shared[(lane - apart) * POINTS];
           all.merge(mine);
           mine = all;
         }
         __syncthreads();
       }
-      shared[lane] = mine;
+      shared[lane * POINTS] = mine;
       __syncthreads();
-      now.merge(mine);
+      gathered now = so_far;
       if (lane > 0)
-        before.merge(shared[lane - 1]);
-      if (nth < places)
+        now.merge(shared[(lane - 1) * POINTS]);
+      for (index nth = begin; nth < end; nth++) {
+        const gathered before = now;
+        step.take_place(now, nth);
         step.store_place(now, before, nth);
-      so_far.merge(shared[LANES - 1]);
+      }
+      so_far.merge(shared[(LANES - 1) * POINTS]);
       __syncthreads();
     }
   }
@@ -208,7 +216,7 @@ static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsign
                                                   char *left) {
   typedef lathe_mine<N> gathered;
   typedef typename N::index index;
-  __shared__ __align__(16) char room[LANES > 1 ? sizeof(gathered) * POINTS * LANES : 16];
+  __shared__ __align__(16) char room[LANES > 1 ? sizeof(gathered) * POINTS * LANES / 2 : 16];
   __shared__ unsigned order;
   gathered *const shared = reinterpret_cast<gathered *>(room);
   N step(args);
@@ -300,7 +308,7 @@ template <typename N, typename... More> struct lathe_room_of<N, More...> {
 
 template <unsigned POINTS, unsigned LANES, bool TOGETHER, typename... N>
 static __device__ __forceinline__ void lathe_fused(const lathe_args &args) {
-  __shared__ __align__(16) char room[lathe_room_of<N...>::bytes * POINTS * LANES];
+  __shared__ __align__(16) char room[lathe_room_of<N...>::bytes * POINTS * (LANES > 1 ? LANES / 2 : 1)];
   const unsigned lane = TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
   const unsigned nth = TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
   (lathe_one_of<N, POINTS, LANES>(args, room, lane, nth), ...);

@@ -14,16 +14,21 @@ local THREADS, AT_ONCE = 256, 4
 local GATHERED = 16 -- bytes of what is gathered of one reduction, at the most
 local FEW = 32 -- terms that one thread takes
 local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
+local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
+local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once
 local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits are for
-local MOST_OF_WARP = 2048 -- elements of a point that a warp has, where steps share it
+local MOST_THREADS = 1024
+local MOST_OF_WARP, MOST_OF_BLOCK = 2048, 16384 -- elements of a point that a warp, a block has, where steps share it
 local MANY_FUSED = 1 << 16 -- vectors of points that are enough for blocks of 32 of them
 local LEAST_SIDE = 16 -- points along both axes of what goes by squares
 local FUSED = 96 -- blocks with which steps share points: fewer leave too much of a GPU idle
 local ROOM = 48 << 10 -- bytes of shared memory
 
 local function shape(name, lanes, more)
+  local threads = more and more.threads or THREADS
   local made = {
-    name = name, lanes = lanes, points = THREADS // lanes, threads = THREADS, at_once = AT_ONCE, vector = 1,
+    name = name, lanes = lanes, points = threads // lanes, threads = threads, at_once = AT_ONCE * THREADS // threads,
+    vector = 1,
   }
   for key, value in pairs(more or {}) do
     made[key] = value
@@ -35,10 +40,24 @@ local function has(set, place)
   return place ~= nil and set >> place - 1 & 1 ~= 0
 end
 
--- Elements of a thread's vectors: of one access, but fewer where a block has no room for what it gathers of them.
+local function picks(step)
+  return step.gathered[1] ~= nil and step.gathered[1].kind == "pick"
+end
+
+-- Whether so many threads have room for what they gather of vectors of points, half of them at once.
+local function has_room(facts, step, vector, threads)
+  local bytes = 0
+  for _, gathered in ipairs(step.gathered) do
+    bytes = bytes + (gathered.node.type == "n" and GATHERED or facts.bits // 4)
+  end
+  return bytes * (has(step.axes, step.along) and vector or 1) * threads // 2 <= ROOM
+end
+
+-- Elements of a thread's vectors: of one access, but fewer where a block has no room for what it gathers of them, and one
+-- where each point has an index of its own to a term.
 local function vector_of(facts, step)
-  local vector = facts.width
-  while vector > 1 and math.max(#step.gathered, 1) * vector * GATHERED * THREADS > ROOM do
+  local vector = picks(step) and 1 or facts.width
+  while vector > 1 and not has_room(facts, step, vector, THREADS) do
     vector = vector // 2
   end
   return step.along and not step.scanned and vector or 1
@@ -76,14 +95,29 @@ local function across_of(facts, step)
   return axis and side >= 16 and { axis = axis, operands = found, side = side } or nil
 end
 
--- The ways to cut a step: those that are for few points or terms come first.
-local function shapes_of(step, together)
-  if step.scanned then
-    local short, one = shape("_short", 1, { most_terms = FEW }), shape("_points", 1)
-    return not step.merges and { one } or step.along == step.scanned and { short, shape("_block", THREADS) }
-      or { short, shape("_block", THREADS, { most_points = MOST_SCANNED }), one }
+-- The ways to cut a scan. One that cannot be merged has a thread for each point.
+local function scans_of(step, has_vectors)
+  local short, one = shape("_short", 1, { most_terms = FEW, each = 1 }), shape("_points", 1, { each = 1 })
+  if not step.merges then
+    return { one }
+  elseif step.along == step.scanned then
+    return { short, shape("_block", THREADS, { each = EACH_TOGETHER }) }
+  elseif not has_vectors then
+    return { short, shape("_block", THREADS, { most_points = MOST_SCANNED }), one }
   end
-  if #step.gathered == 0 or step.gathered[1].kind == "pick" then
+  local threads = #step.scans > 3 and THREADS or MOST_THREADS
+  return {
+    short, shape("_block", THREADS, { most_points = MOST_SCANNED, each = EACH_TOGETHER }),
+    shape("_columns", threads // 32, { threads = threads, most_points = MANY_SCANNED, each = EACH_APART }), one,
+  }
+end
+
+-- The ways to cut a step: those that are for few points or terms come first.
+local function shapes_of(step, together, has_vectors)
+  if step.scanned then
+    return scans_of(step, has_vectors)
+  end
+  if #step.gathered == 0 or picks(step) then
     return { shape("_points", 1) }
   elseif together then
     return { shape("_short", 1, { most_terms = FEW }), shape("_block", THREADS, { most_points = 1024 }), shape("_warp", 32) }
@@ -116,30 +150,35 @@ end
 
 -- What steps share with each other in one launch, nil where there is nothing: blocks of so many points, where all of a
 -- GPU has some.
-local function fused(group, steps, vector)
-  local along, all = steps[1].along, 0
+local function fused(facts, group, steps, vector)
+  local along, all, fits = steps[1].along, 0, true
   for _, step in ipairs(steps) do
     if step.scanned or not step.along or step.along ~= along then
       return nil
     end
     all = all | step.stored | step.over
+    fits = fits and has_room(facts, step, vector, MOST_THREADS)
   end
   local together = not has(group.axes, along)
   local outside, small, choices = all & ~group.axes, small_of(steps), {}
-  local function choose(name, lanes, extent)
-    local way = shape(name, lanes, { vector = vector, together = together })
+  local function choose(name, lanes, threads, extents)
+    local way = shape(name, lanes, { vector = vector, together = together, threads = threads })
     local least = (FUSED - 1) * way.points * (together and 1 or vector)
-    local when = { { of = group.axes, above = least }, table.unpack(small) }
-    when[#when + 1] = extent
+    local when = table.move(small, 1, #small, #extents + 1, extents)
+    when[#when + 1] = { of = group.axes, above = least }
     choices[#choices + 1] = { when = when, way = way, above = least }
   end
   if together then
-    choose("_warp", 32, { of = outside, most = MOST_OF_WARP })
-    choose("_block", THREADS)
+    choose("_warp", 32, THREADS, { { of = outside, most = MOST_OF_WARP } })
+    choose("_block", THREADS, THREADS, { { of = outside, most = MOST_OF_BLOCK } })
+    choose("_blocks", MOST_THREADS, MOST_THREADS, {})
   else
-    choose("_short", 1, { of = outside, most = FEW })
-    choose("_few", 8, { of = group.axes, above = MANY_FUSED * vector })
-    choose("_tall", 32)
+    choose("_short", 1, THREADS, { { of = outside, most = FEW } })
+    choose("_few", 8, THREADS, { { of = group.axes, above = MANY_FUSED * vector } })
+    if fits then
+      choose("_tall", MOST_THREADS // 8, MOST_THREADS, { { of = outside, above = MOST_THREADS } })
+    end
+    choose("_column", 32, THREADS, {})
   end
   return choices, together
 end
@@ -193,9 +232,9 @@ return function(facts, work, has_vectors)
         way = { m = 1 << axis - 1, n = 1 << along - 1, above = LEAST_SIDE - 1, side = side },
       })
     end
-    choose(small, shapes_of(step, about.together), vector)
+    choose(small, shapes_of(step, about.together, has_vectors), vector)
     if has_vectors then
-      local ways = shapes_of(step, about.together)
+      local ways = shapes_of(step, about.together, has_vectors)
       local any = ways[#ways]
       any.name, any.large = "_large", true
       choose(nil, { any }, 1, { way = false })
@@ -205,7 +244,7 @@ return function(facts, work, has_vectors)
 
   for i, step in ipairs(record.steps) do
     made.steps[i] = {
-      together = step.along and has(step.over, step.along) or false, shared = step.axes,
+      together = step.along and (has(step.over, step.along) or step.along == step.scanned) or false, shared = step.axes,
       across = has_vectors and across_of(facts, step) or nil,
     }
   end
@@ -219,7 +258,7 @@ return function(facts, work, has_vectors)
     end
     local choices, together
     if has_vectors and #list > 1 then
-      choices, together = fused(group, list, vector)
+      choices, together = fused(facts, group, list, vector)
     end
     for _, choice in ipairs(choices or {}) do
       choice.steps = { launch_of(group.first, group.last, { choice.way }, {
