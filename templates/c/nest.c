@@ -68,17 +68,20 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@   end
 //@   return a and b and (place.op == "add" and a + b or place.op == "sub" and a - b) or nil
 //@ end
-//@ -- An input elsewhere as a vector: when it has all that it reads side by side, and its text; or nil where it never does.
+//@ -- An input elsewhere as a vector: when it has all that it reads side by side, and its text; when nothing of it is there,
+//@ -- and what it is then; or nil where it never has.
 //@ local function vector_of(step, part, x, lanes)
-//@   local node, instead, holds = x.of, {}, {}
+//@   local node, instead, holds, none = x.of, {}, {}, {}
 //@   if not node or node.op == "same" then
 //@     return nil
 //@   end
 //@   local words = S.words(function(place) return "(int64_t)i" .. place end, function(name) return element(part, step, S.operand_of(name)) end)
 //@   local function inside(place, axis, slope)
 //@     local text, extent = k.place(place, words), "args->dim[" .. axis - 1 .. "]"
+//@     local last = slope == 1 and ("(%s + %s)"):format(text, lanes and "(int64_t)lanes - 1" or L - 1) or text
 //@     holds[#holds + 1] = ("(size_t)%s < %s"):format(text, extent)
-//@     holds[#holds + 1] = slope == 1 and ("(size_t)(%s + %s) < %s"):format(text, lanes and "(int64_t)lanes - 1" or L - 1, extent) or nil
+//@     holds[#holds + 1] = slope == 1 and ("(size_t)%s < %s"):format(last, extent) or nil
+//@     none[#none + 1] = ("%s < 0 || %s >= (int64_t)%s"):format(last, text, extent)
 //@     return "(size_t)" .. text
 //@   end
 //@   if node.op == "inside" then
@@ -86,7 +89,9 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@     if slope then
 //@       inside(node[1], S.places_of(node.k)[1], slope)
 //@     end
-//@     return slope and { holds = table.concat(holds, " && "), vector = own:text("splat", "1") }
+//@     return slope and {
+//@       holds = table.concat(holds, " && "), vector = k:constant(1), none = none[1], otherwise = k:constant(0),
+//@     }
 //@   end
 //@   local operand = S.operand_of(node[1].name)
 //@   local last, slopes = operand.dim_index[#operand.dim_index], {}
@@ -107,7 +112,7 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@   end
 //@   local at = S.at(operand.dim_index, step.of.along, nil, instead)
 //@   return {
-//@     holds = table.concat(holds, " && "),
+//@     holds = table.concat(holds, " && "), none = table.concat(none, " || "), otherwise = k:constant(0 / 0),
 //@     vector = part.k:access(operand, lanes and "load_part" or "load", operand.name, at, nil, lanes),
 //@   }
 //@ end
@@ -128,6 +133,8 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 $k.vector$ $numbers$;
 if ($whole.holds$) {
   $numbers$ = $whole.vector$;
+} else if ($whole.none$) {
+  $numbers$ = $whole.otherwise$;
 } else {
   //@ by_lane(numbers .. "one", lanes or L, number)
   $numbers$ = $numbers$one;

@@ -20,6 +20,7 @@ local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits 
 local MOST_THREADS = 1024
 local MOST_OF_WARP, MOST_OF_BLOCK = 2048, 16384 -- elements of a point that a warp, a block has, where steps share it
 local MANY_FUSED = 1 << 16 -- vectors of points that are enough for blocks of 32 of them
+local FEW_FUSED = 512 -- blocks: more fill a GPU with the usual threads
 local LEAST_SIDE = 16 -- points along both axes of what goes by squares
 local FUSED = 96 -- blocks with which steps share points: fewer leave too much of a GPU idle
 local ROOM = 48 << 10 -- bytes of shared memory
@@ -170,13 +171,14 @@ local function fused(facts, group, steps, vector)
   end
   if together then
     choose("_warp", 32, THREADS, { { of = outside, most = MOST_OF_WARP } })
-    choose("_block", THREADS, THREADS, { { of = outside, most = MOST_OF_BLOCK } })
-    choose("_blocks", MOST_THREADS, MOST_THREADS, {})
+    choose("_blocks", MOST_THREADS, MOST_THREADS, { { of = outside, above = MOST_OF_BLOCK }, { of = group.axes, most = FEW_FUSED } })
+    choose("_block", THREADS, THREADS, {})
   else
     choose("_short", 1, THREADS, { { of = outside, most = FEW } })
     choose("_few", 8, THREADS, { { of = group.axes, above = MANY_FUSED * vector } })
     if fits then
-      choose("_tall", MOST_THREADS // 8, MOST_THREADS, { { of = outside, above = MOST_THREADS } })
+      local most = FEW_FUSED * 8 * vector
+      choose("_tall", MOST_THREADS // 8, MOST_THREADS, { { of = outside, above = MOST_THREADS }, { of = group.axes, most = most } })
     end
     choose("_column", 32, THREADS, {})
   end
