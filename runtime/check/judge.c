@@ -208,12 +208,19 @@ static void judge_alike(const law *l, const norms *n, long double alike, long do
   norms_judge(&by, n, alike, relative, &j->off, &j->off_allowed);
 }
 
+/* Whether roundings of factors between products are no more random than these: of inputs that are special values. */
+static bool rounds_alike(const law *l) {
+  const int narrowed = l->views ? l->views->leeway.narrowed : l->p->leeway.narrowed;
+
+  return narrowed && l->p->special;
+}
+
 /* Elements that are equal have one error, and count as one as large: that is found only where it decides. */
 static void judge_norms(const law *l, const norms *n, judgement *j) {
   const long double square = n->magnitude * n->magnitude;
   judgement one = *j;
 
-  judge_alike(l, n, n->fourth > 0 ? square / n->fourth : 1, norms_relative, j);
+  judge_alike(l, n, n->fourth > 0 && !rounds_alike(l) ? square / n->fourth : 1, norms_relative, j);
   judge_alike(l, n, 1, norms_relative, &one);
   if (j->wrong == 0 && j->off > j->off_allowed && one.off <= one.off_allowed) {
     const long double fourth = repeats_fourth(l->p, l->output);
