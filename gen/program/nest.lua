@@ -14,8 +14,8 @@
 --     .values              { operand, node }: outputs and temporaries with a value at each point; or { operand, name }
 --                            of one that is an index, which is what was gathered
 --     .operands            those that it reads and writes, in their order in record.operands
---   record.groups[i]     { first, last, axes }: neighbouring steps whose points have these axes in common, so that they may
---                        go through one tile of these after the other; a single step has its own
+--   record.groups[i]     { first, last, axes }: neighbouring steps whose points have these axes in common, so that they
+--                        may go through one tile of these after the other; a single step has its own
 --   record.temporaries   { name, axes, dims, dim_index, temporary = true }: in the type that is computed in
 --   record.operands      the op's, then the temporaries
 --   record.random        whether there are random numbers

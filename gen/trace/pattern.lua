@@ -295,8 +295,8 @@ local patterns = {
   },
 }
 
--- A record of steps of which some brings what its factors read to more points or terms than it has, else false: where each
--- element is of use once, there is nothing for tiles to keep.
+-- A record of steps of which some brings what its factors read to more points or terms than it has, else false: where
+-- each element is of use once, there is nothing for tiles to keep.
 local function with_reuse(op, record)
   for _, step in ipairs(record and record.steps or {}) do
     local terms, whole = step.axes | step.over, false

@@ -198,7 +198,8 @@ struct lathe_fetched_stream {
       turn ^= 1;
       parity ^= turn == 0;
     }
-    if (block.work.parts > 1 && !rows.template join_all<THREADS, true>(products, block))
+    const int there = (int)lathe_least<size_t>(c.m_count - lathe_least(m + from, c.m_count), 16);
+    if (block.work.parts > 1 && !rows.template join_all<THREADS, true>(products, block, there))
       return;
     rows.merge(products, gathered + from * rows_of::GATHERED, c.n_count);
     lathe_show_gathered<FIRSTS, LASTS>(a, b, gathered, m);

@@ -178,29 +178,34 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
   static constexpr int OF_ROW = 1 + Rows::SUMS, OF_ROWS = TILES * 2 * OF_ROW;
   static constexpr int NUMBERS_LEFT = OF_ROWS + LASTS * TILES * LAST * 4;
 
+  /* there: rows of the warp that are there; others leave nothing. */
   template <typename Left>
-  __device__ __forceinline__ void leave(const columns &products, const Left &to) const {
+  __device__ __forceinline__ void leave(const columns &products, const Left &to, int there) const {
 #pragma unroll
     for (int i = 0; i < TILES * 2; i++) {
+      if (i * 8 >= there)
+        continue;
       to.leave(i * OF_ROW, peak[i / 2][i % 2]);
 #pragma unroll
       for (int of = 0; of < Rows::SUMS; of++)
         to.leave(i * OF_ROW + 1 + of, sums[i / 2][i % 2][of]);
-    }
 #pragma unroll
-    for (int nth = 0; nth < LASTS * TILES * LAST * 4; nth++)
-      to.leave(
-          OF_ROWS + nth,
-          products[nth / (TILES * LAST * 4)][nth / (LAST * 4) % TILES][nth / 4 % LAST][nth % 4]);
+      for (int nth = 0; nth < LASTS * LAST * 2; nth++)
+        to.leave(OF_ROWS + i * LASTS * LAST * 2 + nth,
+                 products[nth / (LAST * 2)][i / 2][nth / 2 % LAST][i % 2 * 2 + nth % 2]);
+    }
   }
 
   /* Adds what a part has left. */
   template <typename Left>
-  __device__ __forceinline__ void join(columns &products, const Left &from, size_t part) {
+  __device__ __forceinline__ void join(columns &products, const Left &from, size_t part,
+                                       int there) {
 #pragma unroll
     for (int i = 0; i < TILES * 2; i++) {
       const int tile = i / 2, half = i % 2;
       float by = 1, terms[SUMS];
+      if (i * 8 >= there)
+        continue;
       if (Rows::PEAK) {
         const float other = from.take(part, i * OF_ROW),
                     both = lathe_peak_of(peak[tile][half], other),
@@ -222,7 +227,7 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
 #pragma unroll
         for (int nth = 0; nth < LAST * 2; nth++) {
           const int j = nth / 2, at = half * 2 + nth % 2;
-          const float term = from.take(part, OF_ROWS + ((last * TILES + tile) * LAST + j) * 4 + at);
+          const float term = from.take(part, OF_ROWS + (i * LASTS + last) * LAST * 2 + nth);
           products[last][tile][j][at] += Rows::powered(last) ? term * by : term;
         }
     }
@@ -238,16 +243,16 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
 
   /* Where blocks share the keys: whether this one is the last, which has all that was gathered. */
   template <int THREADS, bool ALONE>
-  __device__ __forceinline__ bool join_all(columns &products,
-                                           const lathe_stream_tile<float> &block) {
+  __device__ __forceinline__ bool join_all(columns &products, const lathe_stream_tile<float> &block,
+                                           int there) {
     const lathe_left<NUMBERS_LEFT, THREADS, ALONE, float> all = {block.work, block.arrived,
                                                                  block.left};
-    leave(products, all);
+    leave(products, all, there);
     if (!all.is_last())
       return false;
     clear(products);
     for (size_t part = 0; part < block.work.parts; part++)
-      join(products, all, part);
+      join(products, all, part, there);
     return true;
   }
 
@@ -343,31 +348,31 @@ struct lathe_tensor_stream {
 
   /* What the warps have of the same rows becomes the first one's. */
   static __device__ __forceinline__ void
-  merge_warps(rows_of &rows, typename rows_of::columns &products, uint4 *room) {
+  merge_warps(rows_of &rows, typename rows_of::columns &products, uint4 *room, int there) {
     const lathe_left_by_warps<rows_of::NUMBERS_LEFT> left = {reinterpret_cast<float *>(room)};
     if (threadIdx.x >= 32)
-      rows.leave(products, left);
+      rows.leave(products, left, there);
     __syncthreads();
     if (threadIdx.x < 32)
       for (int warp = 1; warp < SPLIT; warp++)
-        rows.join(products, left, warp);
+        rows.join(products, left, warp, there);
   }
 
   /* Where blocks share the keys: whether this one is the last, whose first warp has all that was gathered. */
   static __device__ __forceinline__ bool join_blocks(rows_of &rows,
                                                      typename rows_of::columns &products,
                                                      const lathe_stream_tile<float> &block,
-                                                     uint4 *room) {
+                                                     uint4 *room, int there) {
     const lathe_left<rows_of::NUMBERS_LEFT, 32, false, float> all = {block.work, block.arrived,
                                                                      block.left};
     if (threadIdx.x < 32)
-      rows.leave(products, all);
+      rows.leave(products, all, there);
     if (!all.is_last())
       return false;
     rows.clear(products);
     for (size_t part = threadIdx.x / 32; part < block.work.parts; part += SPLIT)
-      rows.join(products, all, part);
-    merge_warps(rows, products, room);
+      rows.join(products, all, part, there);
+    merge_warps(rows, products, room, there);
     return true;
   }
 
@@ -484,14 +489,15 @@ struct lathe_tensor_stream {
     }
     lathe_await_groups<0>();
     __syncthreads();
+    const int there = (int)lathe_least<size_t>(c.m_count - lathe_least(m + first, c.m_count), BM);
     if constexpr (SPLIT > 1) {
-      merge_warps(rows, products, room);
-      if (block.work.parts > 1 && !join_blocks(rows, products, block, room))
+      merge_warps(rows, products, room, there);
+      if (block.work.parts > 1 && !join_blocks(rows, products, block, room, there))
         return;
       if (threadIdx.x >= 32)
         return;
     } else if (block.work.parts > 1 &&
-               !rows.template join_all<WARPS * 32, false>(products, block)) {
+               !rows.template join_all<WARPS * 32, false>(products, block, there)) {
       return;
     }
     rows.merge(products, gathered + first * rows_of::GATHERED, c.n_count);

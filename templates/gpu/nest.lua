@@ -3,11 +3,11 @@
 --                 points it shares with the steps of its group, a set; across: { axis, operands, side } of what lies
 --                 across its vectors, nil where nothing does or no kernel goes by squares
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
---   kernels       { first, last, shape }: of the module, by number from 0 on, which shape.number is: of steps first to last
---                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector }; those of threads with
---                 vectors are for indexes of 32 bits, but the last, which is `large`
---   variants[i]   { steps, temporaries, number }: steps[i] is a launch, or { choices }, of which the first is taken that
---                 the call's extents allow, { when, steps }
+--   kernels       { first, last, shape }: of the module, of steps first to last; by number from 0 on, shape.number.
+--                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector }; those of threads
+--                 with vectors are for indexes of 32 bits, but the last, which is `large`
+--   variants[i]   { steps, temporaries, number }: steps[i] is a launch, or { choices }, of which the first is taken
+--                 that the call's extents allow, { when, steps }
 
 local MOST_BLOCKS = 512 -- that share points
 local THREADS, AT_ONCE = 256, 4
@@ -54,8 +54,8 @@ local function has_room(facts, step, vector, threads)
   return bytes * (has(step.axes, step.along) and vector or 1) * threads // 2 <= ROOM
 end
 
--- Elements of a thread's vectors: of one access, but fewer where a block has no room for what it gathers of them, and one
--- where each point has an index of its own to a term.
+-- Elements of a thread's vectors: of one access, but fewer where a block has no room for what it gathers of them, and
+-- one where each point has an index of its own to a term.
 local function vector_of(facts, step)
   local vector = picks(step) and 1 or facts.width
   while vector > 1 and not has_room(facts, step, vector, THREADS) do
@@ -121,7 +121,9 @@ local function shapes_of(step, together, has_vectors)
   if #step.gathered == 0 or picks(step) then
     return { shape("_points", 1) }
   elseif together then
-    return { shape("_short", 1, { most_terms = FEW }), shape("_block", THREADS, { most_points = 1024 }), shape("_warp", 32) }
+    return {
+      shape("_short", 1, { most_terms = FEW }), shape("_block", THREADS, { most_points = 1024 }), shape("_warp", 32),
+    }
   end
   return { shape("_short", 1, { most_terms = FEW }), shape("_few", 8, { most_points = 16384 }), shape("_points", 1) }
 end
@@ -171,14 +173,15 @@ local function fused(facts, group, steps, vector)
   end
   if together then
     choose("_warp", 32, THREADS, { { of = outside, most = MOST_OF_WARP } })
-    choose("_blocks", MOST_THREADS, MOST_THREADS, { { of = outside, above = MOST_OF_BLOCK }, { of = group.axes, most = FEW_FUSED } })
+    local long = { { of = outside, above = MOST_OF_BLOCK }, { of = group.axes, most = FEW_FUSED } }
+    choose("_blocks", MOST_THREADS, MOST_THREADS, long)
     choose("_block", THREADS, THREADS, {})
   else
     choose("_short", 1, THREADS, { { of = outside, most = FEW } })
     choose("_few", 8, THREADS, { { of = group.axes, above = MANY_FUSED * vector } })
     if fits then
-      local most = FEW_FUSED * 8 * vector
-      choose("_tall", MOST_THREADS // 8, MOST_THREADS, { { of = outside, above = MOST_THREADS }, { of = group.axes, most = most } })
+      local tall = { { of = outside, above = MOST_THREADS }, { of = group.axes, most = FEW_FUSED * 8 * vector } }
+      choose("_tall", MOST_THREADS // 8, MOST_THREADS, tall)
     end
     choose("_column", 32, THREADS, {})
   end
@@ -216,7 +219,8 @@ return function(facts, work, has_vectors)
     local by_points = has(step.axes, step.along)
     local function choose(when, ways, vector, more)
       local keys = {
-        n = step.axes, k = over, stem = "_step" .. i, vector = vector, terms = step.scanned and 1 << step.scanned - 1 or over,
+        n = step.axes, k = over, stem = "_step" .. i, vector = vector,
+        terms = step.scanned and 1 << step.scanned - 1 or over,
         gathered = #step.gathered * (by_points and vector or 1), units = by_points and { [step.along] = vector } or nil,
       }
       for key, value in pairs(more or {}) do
