@@ -174,7 +174,7 @@ def errors():
 class Lender:
     """An array that has DLPack alone: of another device, another type, an older version, on request."""
 
-    def __init__(self, of, device=(1, 0), versions=True, bits=None):
+    def __init__(self, of, device=(1, 0), versions=True, bits=None):  # number 9: it lends nothing
         self.of, self.device, self.versions, self.bits = of, device, versions, bits
 
     def __dlpack_device__(self):
@@ -183,6 +183,8 @@ class Lender:
     def __dlpack__(self, **given):
         if given and not self.versions:
             raise TypeError("of no such argument")
+        if self.device[1] == 9:
+            raise BufferError(f"none\nof {self.device}")
         capsule = self.of.__dlpack__(**given)
         if self.bits:  # a tensor's type stands behind its data, device and number of axes
             name = PyCapsule_GetName(capsule)
@@ -219,6 +221,7 @@ def tensors():
     read_only = x.copy()
     read_only.flags.writeable = False
     of = "float32, float64, float16 or bfloat16"
+    fails(ValueError, "softmax: x: none", ours.softmax, Lender(x, device=(1, 9)))
     fails(
         ValueError,
         "softmax: x: expected an array in the processor's memory, found one on cuda:1",
@@ -280,6 +283,7 @@ class Exchanger:
     """An array of a class with DLPack's functions in C."""
 
     kept, made = [], []
+    device = (1, 0)
 
     def __init__(self, of):
         self.of = of
@@ -295,7 +299,7 @@ class Exchanger:
             self.strides,
             8,
         )
-        t.device[:], t.type = (1, 0), 2 | 8 * self.of.itemsize << 8 | 1 << 16
+        t.device[:], t.type = self.device, 2 | 8 * self.of.itemsize << 8 | 1 << 16
         return 0
 
     def allocate(like, made, context, fail):
@@ -333,12 +337,16 @@ def exchange():
     holds("its out", ours.softmax(Exchanger(x), out=out) is out and near(out.of, softmax(x), 1e-15))
     holds("its index", type(ours.matmul(Exchanger(x[:1]), Exchanger(x.reshape(4, 3))).of) is np.ndarray)
     fails(ValueError, "matmul: b: expected the shape (4, n), found (3, 4)", ours.matmul, Exchanger(x), Exchanger(x))
+    out.device = (2, 0)
+    elsewhere = "expected an array in the processor's memory, found one on cuda:0"
+    fails(ValueError, f"softmax: y: {elsewhere}", ours.softmax, x, out=out)
 
 
 def memory():
     """Nothing is held after a call, right or wrong, and nothing grows."""
     x, out, q = np.ones((5, 6), "f"), np.empty((5, 6), "f"), np.ones(4)
-    lent, lent_out = Lender(x), Lender(out)
+    lent, lent_out, far, broken = Lender(x), Lender(out), Lender(x, device=(2, 3)), Lender(x, device=(1, 9))
+    whole = x.astype("i")
 
     def wrong(*given, **named):
         try:
@@ -359,9 +367,27 @@ def memory():
         lambda: wrong(x, out=1),
         lambda: wrong(1),
         lambda: wrong(x, z=1),
+        lambda: wrong(whole),
+        lambda: wrong(far),
+        lambda: wrong(broken),
         lambda: ours.matmul(x, x.reshape(6, 5)),
     ]
-    held = [x, out, q, lent, lent_out, ours.softmax, np.empty_like, float, np.ndarray, Lender, None]
+    held = [
+        x,
+        out,
+        q,
+        lent,
+        lent_out,
+        far.device,
+        np.dtype("i"),
+        ours.softmax,
+        np.empty_like,
+        float,
+        np.ndarray,
+        BufferError,
+        Lender,
+        None,
+    ]
 
     def many(times):
         for call in calls:

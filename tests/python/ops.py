@@ -90,7 +90,8 @@ def try_op(name):
 for name in WANTED or ops.__all__:
     try_op(name)
 if "add" in ops.__all__ and not WANTED:
-    x, out = torch.ones(100), torch.ones(100)
+    kind = torch.float32 if "float32" in package.add.__doc__ else torch.float64
+    x, out = torch.ones(100, dtype=kind), torch.ones(100, dtype=kind)
     names = {"x": x, "out": out, "torch": torch, "package": package, "ops": ops}
     for call in (
         "package.add(x, x, out=out)",
