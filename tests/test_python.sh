@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_python.sh - the package for Python that `lathe-gen export --python` writes: a wheel is built of it, offline, and
-# its functions are right, refuse what they should in their own words, and hold nothing. Needs LATHE_SRC, LATHE_GEN and
-# LATHE_PYTHON, a Python with NumPy.
+# its functions are right, refuse what they should in their own words, and hold nothing. Needs LATHE_SRC, LATHE_GEN,
+# LATHE_BENCH and LATHE_PYTHON, a Python with NumPy.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -71,11 +71,15 @@ module() { # module PYTHON WHAT
 }
 is 'results and errors' module "$LATHE_PYTHON" numpy
 is 'without NumPy' module "$LATHE_PYTHON" plain
-for other in python3.12 python3.13 python3.14; do
+for other in "$python" python3.12 python3.13 python3.14; do
   if "$other" -c '' 2>/dev/null; then
     is "the same wheel on $other" module "$other" plain
   fi
 done
+torch=$(dirname "$LATHE_BENCH")/peers/bin/python3
+if [ -x "$torch" ]; then
+  is 'with PyTorch' "$torch" "$LATHE_SRC/tests/python/ops.py" "$tmp/site" ours
+fi
 is 'no longer than numpy.add' module "$LATHE_PYTHON" time
 
 refuses() { # refuses STATUS TEXT OPTION...

@@ -68,7 +68,7 @@ lathe-gen export OP... writes C files that another program can take, and compile
   --variants LIST  these variants, names or globs as out/bench --list-variants has them (those that dispatch may take)
   --backend NAME   for this instruction set; may be given again (all, but for those that ops have by name alone)
   --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
-  --python NAME    and a package NAME for Python around them: `pip wheel DIR` makes one wheel for Python 3.11 and later
+  --python NAME    and a package NAME for Python around them: `pip wheel ./DIR` makes one wheel, for 3.11 and later
   --src DIR        where specs/ is, with ops of your own; --spec FILE reads one spec alone
 
   lathe-gen export softmax --dtypes f32 --gradient --out vendor

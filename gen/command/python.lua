@@ -99,10 +99,13 @@ local function doc_of(op, row)
     lines[#lines + 1] = string.format("%s: a number, such as %.6g", scalar.python, scalar.value)
   end
   lines[#lines + 1] = ""
+  local says_type = false
+  for _, operand in ipairs(row.operands) do
+    says_type = says_type or operand.type and not operand.is_integer
+  end
   table.move(text.wrap("Elements are of " .. joined(row.functions, ", ", function(t)
     return types[t.dtype].python.name
-  end) .. (#row.functions > 1 and ", the same in all operands" or "")
-    .. " but where a type is named, and lie without gaps."
+  end) .. (says_type and ", where no type is named" or "") .. ". They lie without gaps."
     .. (row.folded >= 0 and " In place of " .. op.dims[row.folded + 1] .. " there may be any number of axes." or ""),
     widest, ""), 1, 9, #lines + 1, lines)
   return lines

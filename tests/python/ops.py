@@ -56,7 +56,7 @@ def arguments(doc, dtype, leads):
 def try_op(name):
     global failed
     op, doc = getattr(ops, name), getattr(package, name).__doc__
-    names = re.search(r"Elements are of\s+(.*?)[ ,]+(?:the\s+same|but)", doc, re.S)[1].replace("\n", " ").split(", ")
+    names = re.search(r"Elements are of\s+(.*?)(?:, where|\.)", doc, re.S)[1].replace("\n", " ").split(", ")
     dtype = getattr(torch, "float64" if "float64" in names else names[0])
     has_gradient = any(re.fullmatch(name + "_backward(_.*)?", other) for other in ops.__all__)
     for leads in ([3], [2, 1, 3]):
