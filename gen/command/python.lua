@@ -22,10 +22,11 @@ function python.check_name(name)
   end
 end
 
--- The axis that stands for any number of them: each point along it is computed by itself, of the gradient too. 0: none.
+-- The axis that stands for any number of them: each point along it is computed by itself, of the gradient too; or all of
+-- an op is points of that one axis, which may be random. 0: none.
 local function folded_axis(op)
   local of = op.forward or op
-  local name = of.dims[of.cut]
+  local name = of.dims[of.cut] or of.template == "map" and #of.dims == 1 and of.dims[1]
   for _, operand in ipairs(name and op.operands or {}) do
     local place
     for i, axis in ipairs(operand.dims) do

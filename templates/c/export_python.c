@@ -147,7 +147,7 @@ static PyObject *empty, *empty_like_of; /* functions of __init__.py */
 
 static kind *kind_of(PyTypeObject *type) {
   kind *k = &kinds[(uintptr_t)type / 64 % 16];
-  if (k->type != type) {
+  while (k->type != type) { /* again where, meanwhile, another thread has put a class of its own there */
     PyObject *capsule = PyObject_GetAttr((PyObject *)type, name_exchange);
     const dl_exchange *exchange = capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
     PyErr_Clear();
@@ -542,8 +542,13 @@ static PyObject *make(const call *c, int place, PyObject *like) {
     k->empty_like = found;
   }
   if (k->empty_like != Py_None && type == first->type && ndim == first->ndim &&
-      (ndim == 0 || !memcmp(shape, first->shape, (size_t)ndim * sizeof *shape)))
-    return PyObject_CallFunctionObjArgs(k->empty_like, like, NULL);
+      (ndim == 0 || !memcmp(shape, first->shape, (size_t)ndim * sizeof *shape))) {
+    PyObject *empty_like = k->empty_like, *alike;
+    Py_INCREF(empty_like);
+    alike = PyObject_CallFunctionObjArgs(empty_like, like, NULL);
+    Py_DECREF(empty_like);
+    return alike;
+  }
   PyObject *extents = PyTuple_New(ndim), *made = NULL;
   for (int i = 0; extents && i < ndim; i++) {
     PyObject *extent = PyLong_FromLongLong(shape[i]);

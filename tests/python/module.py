@@ -87,6 +87,7 @@ def results():
     ones = np.ones(1000)
     kept = ours.dropout(ones, 3, 5, p=0.25)
     holds("integers", 600 < np.count_nonzero(kept) < 900 and np.all(kept == ours.dropout(ones, np.int64(3), 5, 0.25)))
+    holds("of any shape", np.all(ours.dropout(ones.reshape(2, 5, 100), 3, 5, 0.25).ravel() == kept))
     holds("another seed", np.any(kept != ours.dropout(ones, 4, 5, 0.25)))
     holds("names of Python's", np.all(ours.pass_(lambda_=2 * ones, out_=ones) == 2))
     x = np.ones((2, 3))
