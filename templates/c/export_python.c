@@ -233,15 +233,18 @@ static bool fail_type(const call *c, const operand *o, PyObject *given, const ch
   return false;
 }
 
-static bool fail_kind(const call *c, const operand *o, PyObject *given) {
-  char expected[256];
+static bool fail_class(const char *op, const char *argument, const char *expected, PyObject *given) {
   PyObject *name = PyType_GetName(Py_TYPE(given));
-  put_types(c, o, expected);
   if (name)
-    PyErr_Format(PyExc_TypeError, "%s: %s: expected an array of %s, found an object of the class %U", c->op->name,
-                 o->name, expected, name);
+    PyErr_Format(PyExc_TypeError, "%s: %s: expected %s, found an object of the class %U", op, argument, expected, name);
   Py_XDECREF(name);
   return false;
+}
+
+static bool fail_kind(const call *c, const operand *o, PyObject *given) {
+  char expected[272] = "an array of ";
+  put_types(c, o, expected + strlen(expected));
+  return fail_class(c->op->name, o->name, expected, given);
 }
 
 static bool fail_read_only(const call *c, const operand *o) {
@@ -442,7 +445,7 @@ static bool take(call *c, int place, PyObject *given) {
     a->integer = PyLong_AsLongLong(given);
     if (a->integer == -1 && PyErr_Occurred()) {
       PyErr_Clear();
-      PyErr_Format(PyExc_ValueError, "%s: %s: expected an integer of 64 bits, found %S", c->op->name, o->name, given);
+      PyErr_Format(PyExc_ValueError, "%s: %s: expected an integer of 64 bits, found a larger one", c->op->name, o->name);
       return false;
     }
     a->data = (char *)&a->integer;
@@ -693,9 +696,7 @@ static PyObject *call_op(const op *op, PyObject *const *args, Py_ssize_t count, 
     scalar[i] = PyFloat_AsDouble(given[op->inputs + i]);
     if (scalar[i] == -1 && PyErr_Occurred()) {
       PyErr_Clear();
-      PyErr_Format(PyExc_TypeError, "%s: %s: expected a number, found %R", op->name, op->scalar[i],
-                   given[op->inputs + i]);
-      return NULL;
+      return fail_class(op->name, op->scalar[i], "a number", given[op->inputs + i]), NULL;
     }
   }
   for (int i = 0; i < op->inputs; i++)

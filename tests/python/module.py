@@ -11,6 +11,7 @@ usage: module.py FOLDER numpy|plain|time
 import array
 import ctypes
 import gc
+import random
 import sys
 import threading
 import timeit
@@ -153,10 +154,10 @@ def errors():
     fails(TypeError, f"{s}expected at most 1 positional arguments, found 2", ours.softmax, x, x)
     fails(TypeError, f"{s}found an unknown argument 'z'", ours.softmax, x, z=x)
     fails(TypeError, f"{s}found 'x' twice", ours.softmax, x, x=x)
-    fails(TypeError, "dropout: p: expected a number, found 'p'", ours.dropout, x[0], 1, 2, "p")
+    fails(TypeError, "dropout: p: expected a number, found an object of the class str", ours.dropout, x[0], 1, 2, "p")
     fails(
         ValueError,
-        f"dropout: seed: expected an integer of 64 bits, found {1 << 64}",
+        "dropout: seed: expected an integer of 64 bits, found a larger one",
         ours.dropout,
         x[0],
         1 << 64,
@@ -404,6 +405,42 @@ def memory():
     holds(f"memory: {blocks} blocks more", blocks < 100)
 
 
+def random_calls():
+    """Whatever is given is taken, or refused in one line."""
+    draw = random.Random(5)
+
+    def anything():
+        if draw.random() < 0.1:
+            return draw.choice([1, 2.5, None, "x", [1.0], b"abcd", 1 << 70, -1, np.float32(2), object, ()])
+        shape = [draw.choice([0, 1, 2, 3, 3, 3, 5]) for _ in range(draw.choice([0, 1, 1, 2, 2, 2, 3, 4]))]
+        a = np.ones(shape, draw.choice("ffffffdelbBi?FO"))
+        way = draw.randrange(9)
+        if way == 0:
+            return a.T
+        if way == 1:
+            return a[..., ::-1] if shape else a
+        if way == 2:
+            a.flags.writeable = False
+        return Lender(a) if way == 3 else np.broadcast_to(a, (2, *a.shape)) if way == 4 else a
+
+    counts = {"taken": 0, "refused": 0}
+    for _ in range(20000):
+        name = draw.choice(ours.__all__)
+        call = getattr(ours, name)
+        parameters = call.__text_signature__[1:].split(", *")[0].split(", ")
+        given = [anything() for _ in range(len(parameters) + draw.choice([0, 0, 0, 0, -1, 1]))]
+        given = [given[0] if draw.random() < 0.5 else value for value in given]
+        given = [draw.random() if p in ("p", "eps", "scale") else value for p, value in zip(parameters, given)]
+        named = {"out": draw.choice([anything(), (anything(), anything()), given])} if draw.random() < 0.3 else {}
+        try:
+            call(*given, **named)
+            counts["taken"] += 1
+        except (TypeError, ValueError) as error:
+            counts["refused"] += 1
+            holds(f"{error}: is a line", str(error).startswith(name + ": ") and "\n" not in str(error))
+    holds(f"random calls: {counts}", min(counts.values()) > 500)
+
+
 def threads():
     """Calls that are large let others run, and classes are known by many at once."""
     x = np.random.default_rng(2).normal(size=(400, 500))
@@ -491,7 +528,7 @@ def time():
 if WHAT != "plain":
     import numpy as np
 for step in {
-    "numpy": [results, errors, tensors, exchange, memory, threads, ops_of_torch],
+    "numpy": [results, errors, tensors, exchange, memory, random_calls, threads, ops_of_torch],
     "plain": [plain],
     "time": [time],
 }[WHAT]:
