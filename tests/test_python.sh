@@ -90,10 +90,16 @@ refuses() { # refuses STATUS TEXT OPTION...
     grep -F -e "$wanted" "$tmp/err"
 }
 is 'no name' refuses 2 "--python: expected a name" softmax --python 1a
+half() { # a gradient of two ops, of which one is there
+  "$LATHE_GEN" --src "$tmp/tree" export --python half recurrence recurrence recurrence_backward_a --out "$tmp/half" &&
+    grep -q '^def recurrence_backward_a' "$tmp/half/half/torch.py" &&
+    [ "$(grep -c '^def recurrence(' "$tmp/half/half/torch.py")" = 1 ] && ! grep register_autograd "$tmp/half/half/torch.py"
+}
+is 'half a gradient is none' half
 is 'a word of Python' refuses 2 "which is no word of Python's, found 'import'" softmax --python import
 is 'NumPy' refuses 2 "found 'numpy'" softmax --python numpy
 echo mine >"$tmp/ours/setup.py"
-is 'a file of mine' sh -c '! "$@" 2>"$0" && grep -q "setup.py: expected a file of" "$0"' "$tmp/err" \
-  "$LATHE_GEN" --src "$tmp/tree" export --python ours --out "$tmp/ours" relu
+keeps() { ! generate relu 2>"$tmp/err" && grep "setup.py: expected a file of" "$tmp/err"; }
+is 'a file of mine' keeps
 
 summary

@@ -383,7 +383,10 @@ local function export_some(options, words)
     end
   end
   local run, files, exported = prepare(options), {}, {}
-  local ops = named_ops(run, words, "export")
+  local ops = {}
+  for _, op in ipairs(named_ops(run, words, "export")) do
+    ops[#ops + 1] = not text.contains(ops, op) and op or nil
+  end
   -- Of a folder in which all belongs together the command is one; else each op has its own.
   local command_of_all = options.python and export_command(options, words, options.gradient)
   local function add(path, content)
@@ -418,7 +421,7 @@ local function export_some(options, words)
         trace.op(row.op.forward)
       end
     end
-    python.package(expander(run.reader, options), options.python, exported, command_of_all, add)
+    python.package(expander(run.reader, options), options.python, exported, run.all, command_of_all, add)
   end
   for _, file in ipairs(files) do
     checked(host.files.write(file.path, file.content))

@@ -22,8 +22,8 @@ function python.check_name(name)
   end
 end
 
--- The axis that stands for any number of them: each point along it is computed by itself, of the gradient too; or all of
--- an op is points of that one axis, which may be random. 0: none.
+-- The axis that stands for any number of them: each point along it is computed by itself, of the gradient too; or all
+-- of an op is points of that one axis, which may be random. 0: none.
 local function folded_axis(op)
   local of = op.forward or op
   local name = of.dims[of.cut] or of.template == "map" and #of.dims == 1 and of.dims[1]
@@ -116,15 +116,14 @@ end
 local function record_of(exported)
   local op, functions = exported.op, exported.functions
   local row = {
-    op = op.name, python = spelt(op.name, "torch"), c = exported.name, doc = op.doc, inputs = 0, outputs = 0,
-    results = {}, in_place = op.in_place, usual = 0,
-    folded = folded_axis(op) - 1, forward = op.forward,
+    op = op.name, python = spelt(op.name, "torch"), c = exported.name, inputs = 0, outputs = 0,
+    results = {}, in_place = op.in_place, usual = 0, folded = folded_axis(op) - 1, forward = op.forward,
   }
   row.operands = text.map(op.operands, function(operand)
     local own = operand.dtype or operand.storage
     return {
-      operand = operand, python = spelt(operand.name, "out"), output = operand.output, places = operand.dim_index,
-      type = own, TYPE = own and own:upper() or "OWN",
+      operand = operand, python = spelt(operand.name, "out", "torch"), output = operand.output,
+      places = operand.dim_index, type = own, TYPE = own and own:upper() or "OWN",
       is_integer = own == "i64" and #operand.dims == 0 and not operand.output,
       axis = #operand.dims == 0 and "0" or joined(operand.dim_index, ", ", function(place)
         return tostring(place - 1)
@@ -137,7 +136,7 @@ local function record_of(exported)
     row.typed = row.typed or not operand.output and not operand.type and operand or nil
   end
   row.scalars = text.map(op.scalars, function(scalar)
-    return { python = spelt(scalar.name, "out"), name = scalar.name, value = scalar.value }
+    return { python = spelt(scalar.name, "out", "torch"), name = scalar.name, value = scalar.value }
   end)
   row.functions = text.map(functions, function(t)
     return {
@@ -182,7 +181,7 @@ local function add_torch(row)
   row.given = joined(row.parameters, ", ", function(p)
     return (p.value or p.is_integer) and p.python or "_dense(" .. p.python .. ")"
   end)
-  row.fakes, row.fake_results = {}, nil
+  row.fakes = {}
   local first
   for _, p in ipairs(row.parameters) do
     first = first or not p.value and not p.is_integer and p or nil
@@ -197,8 +196,9 @@ local function add_torch(row)
 end
 
 -- How the gradient of an op is put together of the ops that compute it: calls { needs, results, text }, in which saved
--- are tensors, numbers the other arguments, and slopes what came; and what is returned, for each argument.
-local function gradient_of(row, rows)
+-- are tensors, numbers the other arguments, and slopes what came; and what is returned, for each argument. nil where
+-- the package lacks one of these ops. all: the ops that there are.
+local function gradient_of(row, rows, all)
   local saved, numbers, calls, by_name, returned = {}, {}, {}, {}, {}
   for i, p in ipairs(row.parameters) do
     by_name[p.operand and p.operand.name or p.name] = { at = i - 1, is_number = p.value or p.is_integer }
@@ -216,8 +216,13 @@ local function gradient_of(row, rows)
     end
     return from.text
   end
+  local lacking = 0
+  for _, op in ipairs(all) do
+    lacking = lacking + (op.forward and op.forward.name == row.op and 1 or 0)
+  end
   for _, other in ipairs(rows) do
     if other.forward and other.forward.name == row.op and other.in_torch then
+      lacking = lacking - 1
       local needs = {}
       local given = joined(other.parameters, ", ", function(p)
         return argument(p.operand and p.operand.name or p.name)
@@ -234,22 +239,22 @@ local function gradient_of(row, rows)
       }
     end
   end
-  return #calls > 0 and {
+  return #calls > 0 and lacking == 0 and {
     calls = calls, saved = table.concat(saved, ", "), numbers = joined(numbers, "", function(number)
       return number .. ", "
     end), returned = table.concat(returned, ", "), several = #calls > 1,
   }
 end
 
--- The files of a package: calls write(path, text). exported: of each op { op, name, functions }; command: what makes
--- them again.
-function python.package(engine, name, exported, command, write)
+-- The files of a package: calls write(path, text). exported: of each op { op, name, functions }; all: the ops that
+-- there are; command: what makes the files again.
+function python.package(engine, name, exported, all, command, write)
   local ops = text.map(exported, record_of)
   for _, row in ipairs(ops) do
     add_torch(row)
   end
   for _, row in ipairs(ops) do
-    row.gradient = row.in_torch and gradient_of(row, ops)
+    row.gradient = row.in_torch and gradient_of(row, ops, all)
   end
   local function pour(template, path)
     local values = {

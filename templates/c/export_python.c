@@ -402,7 +402,7 @@ static bool read_buffer(const call *c, const operand *o, PyObject *given, array 
 }
 
 /* Finds an operand's axes in an array, or remembers their extents. */
-static bool read_axes(call *c, const operand *o, const array *a) {
+static bool take_extents(call *c, const operand *o, const array *a) {
   const bool folds = o->axes && o->axis[0] == c->op->folded;
   const int leads = a->ndim - o->axes + 1; /* axes that the first one stands for */
   if (leads < 0 || (!folds && leads != 1))
@@ -482,7 +482,7 @@ static bool take(call *c, int place, PyObject *given) {
                  o->name, types[a->type].bits / 8, (void *)a->data);
     return false;
   }
-  return read_axes(c, o, a);
+  return take_extents(c, o, a);
 }
 
 /* Gives back what is held of the first arrays. */
@@ -682,7 +682,7 @@ static bool take_outputs(call *c, PyObject *out, PyObject *like, PyObject **resu
   return true;
 }
 
-static PyObject *call_op(const op *op, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+static PyObject *serve(const op *op, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   PyObject *given[MAX_OPERANDS + MAX_SCALARS], *results[MAX_OPERANDS], *out = NULL, *result = NULL;
   double scalar[MAX_SCALARS];
   call c;
@@ -770,7 +770,7 @@ static const op $op.op$_op = {
 
 static PyObject *$op.op$_call(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   (void)self;
-  return call_op(&$op.op$_op, args, count, keywords);
+  return serve(&$op.op$_op, args, count, keywords);
 }
 
 PyDoc_STRVAR($op.op$_doc,
