@@ -401,7 +401,9 @@ def memory():
     before, blocks = [sys.getrefcount(o) for o in held], sys.getallocatedblocks()
     many(100000 // len(calls))
     after, blocks = [sys.getrefcount(o) for o in held], sys.getallocatedblocks() - blocks
-    holds(f"references: {before} {after}", all(abs(a - b) < 20 for a, b in zip(before, after)))
+    holds(
+        f"references: {before} {after}", all(abs(a - b) < 20 for a, b in zip(before, after) if a < 1 << 30)
+    )  # more: immortal
     holds(f"memory: {blocks} blocks more", blocks < 100)
 
 
