@@ -163,6 +163,14 @@ function text.is_name(value)
   return type(value) == "string" and #value <= longest_name and string.find(value, "^%l[%l%d_]*$") ~= nil
 end
 
+local words_of_python = " and as assert async await break class continue def del elif else except finally for from "
+  .. "global if import in is lambda nonlocal not or pass raise return try while with yield "
+
+-- Whether a name is none in Python, but a word of its own.
+function text.is_word_of_python(name)
+  return string.find(words_of_python, " " .. name .. " ", 1, true) ~= nil
+end
+
 -- What of a string no generated file may have, or nil: what is no UTF-8, and the code points that show as
 -- nothing or turn the text around them (Unicode's controls, line ends and marks of direction).
 local function unprintable(s)

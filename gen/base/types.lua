@@ -11,6 +11,8 @@
 --   pack          of a type that is computed in: the format of string.pack that rounds to it
 --   c, cuda, glsl its words in each language; number: the type of a variable, f: what ends constants and the names of
 --                 the library; storage, element: the type in memory; see the lowerings
+--   python        what NumPy and PyTorch call it; format: the letters that Python's buffers have for it, none where
+--                 they have no such elements; code: its kind in DLPack
 --   needs         what a kind of devices must have besides, by the names of dispatch.h, and extensions of its compiler
 
 local limits = require "limits"
@@ -22,6 +24,7 @@ types.rows = {
   {
     name = "f64", bytes = 8, digits = 53, emin = -1022, emax = 1023, high = 0x1.fffffffffffffp1023, decimals = 17,
     pack = "<d",
+    python = { name = "float64", format = "d", code = 2 },
     c = { number = "double", f = "" }, cuda = { number = "double", f = "" },
     glsl = { number = "double", f = "lf", element = "double" },
     needs = {
@@ -30,11 +33,13 @@ types.rows = {
   },
   {
     name = "f32", bytes = 4, digits = 24, emin = -126, emax = 127, high = 0x1.fffffep127, decimals = 9, pack = "<f",
+    python = { name = "float32", format = "f", code = 2 },
     c = { number = "float", f = "f" }, cuda = { number = "float", f = "f" },
     glsl = { number = "float", f = "", element = "float" },
   },
   {
     name = "f16", bytes = 2, digits = 11, emin = -14, emax = 15, high = 0x1.ffcp15, decimals = 5, compute = "f32",
+    python = { name = "float16", format = "e", code = 2 },
     -- signs: the type computed in where nothing but signs change
     c = { storage = "uint16_t", signs = "h16" }, cuda = { storage = "__half", header = "<cuda_fp16.h>" },
     glsl = { element = "float16_t" },
@@ -47,6 +52,7 @@ types.rows = {
   },
   {
     name = "bf16", bytes = 2, digits = 8, emin = -126, emax = 127, high = 0x1.fep127, decimals = 4, compute = "f32",
+    python = { name = "bfloat16", format = "", code = 4 },
     c = { storage = "uint16_t", signs = "h16" }, cuda = { storage = "__nv_bfloat16", header = "<cuda_bf16.h>" },
     glsl = { element = "uint16_t" },
     needs = {
@@ -56,6 +62,7 @@ types.rows = {
   {
     name = "i8", bytes = 1, digits = 7, emin = 6, emax = 6, low = -128.0, high = 127.0, decimals = 3, integer = true,
     compute = "f32",
+    python = { name = "int8", format = "b", code = 0 },
     c = { storage = "int8_t" }, cuda = { storage = "lathe_i8", header = '"whole.h"' }, glsl = { element = "int8_t" },
     needs = {
       vulkan = { features = { "VULKAN_STORAGE8" }, extensions = { "GL_EXT_shader_8bit_storage" } },
@@ -64,6 +71,7 @@ types.rows = {
   {
     name = "u8", bytes = 1, digits = 8, emin = 7, emax = 7, low = 0.0, high = 255.0, decimals = 3, integer = true,
     compute = "f32",
+    python = { name = "uint8", format = "B", code = 1 },
     c = { storage = "uint8_t" }, cuda = { storage = "lathe_u8", header = '"whole.h"' }, glsl = { element = "uint8_t" },
     needs = {
       vulkan = { features = { "VULKAN_STORAGE8" }, extensions = { "GL_EXT_shader_8bit_storage" } },
@@ -71,6 +79,7 @@ types.rows = {
   },
   {
     name = "i64", bytes = 8, digits = 0, decimals = 19, integer = true,
+    python = { name = "int64", format = "ql", code = 0 },
     c = { storage = "int64_t" }, cuda = { storage = "long long" }, glsl = { element = "int64_t" },
   },
 }

@@ -11,6 +11,7 @@ local parts = require "parts"
 local names = require "names"
 local pour = require "pour"
 local program = require "program"
+local python = require "python"
 local schedule = require "schedule"
 local schema = require "schema"
 local show = require "show"
@@ -67,9 +68,11 @@ lathe-gen export OP... writes C files that another program can take, and compile
   --variants LIST  these variants, names or globs as out/bench --list-variants has them (those that dispatch may take)
   --backend NAME   for this instruction set; may be given again (all, but for those that ops have by name alone)
   --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
+  --python NAME    and a package NAME for Python around them: `pip wheel ./DIR` makes one wheel, for 3.11 and later
   --src DIR        where specs/ is, with ops of your own; --spec FILE reads one spec alone
 
   lathe-gen export softmax --dtypes f32 --gradient --out vendor
+  lathe-gen export --python mine softmax gelu --gradient --out mine
 ]]
 
 local function parse(arguments)
@@ -120,6 +123,8 @@ local function parse(arguments)
       options.gradient = true
     elseif argument == "--prefix" then
       options.prefix = value()
+    elseif argument == "--python" then
+      options.python = value()
     elseif argument == "--no-line" then
       options.line = false
     elseif argument == "--help" then
@@ -127,7 +132,7 @@ local function parse(arguments)
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
         { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--spec", "--stage",
-          "--variants", "--gradient", "--prefix", "--no-line", "--help" }))
+          "--variants", "--gradient", "--prefix", "--python", "--no-line", "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -344,14 +349,15 @@ local function show_some(options, words)
   io.write(table.concat(lines, "\n"), "\n")
 end
 
--- The words that make the files of an op again.
-local function export_command(options, op)
-  local words = { "lathe-gen", "export", op.name }
-  for _, option in ipairs { "dtypes", "variants", "prefix" } do
+-- The words that make the files of some ops again, by their names.
+local function export_command(options, ops, with_gradient)
+  local words = { "lathe-gen", "export", table.unpack(ops) }
+  for _, option in ipairs { "python", "dtypes", "variants", "prefix" } do
     if options[option] then
       table.move({ "--" .. option, options[option] }, 1, 2, #words + 1, words)
     end
   end
+  words[#words + 1] = with_gradient and "--gradient" or nil
   for _, set in ipairs(options.asked and instruction_sets.rows or {}) do
     if options.backends[set.name] then
       table.move({ "--backend", set.name }, 1, 2, #words + 1, words)
@@ -366,6 +372,9 @@ local function export_some(options, words)
   if not text.is_name(options.prefix or "a") then
     text.refuse("--prefix: expected %s, found %s", text.a_name, text.show(options.prefix))
   end
+  if options.python then
+    python.check_name(options.python)
+  end
   options.processor, options.line, options.exported, options.asked = "any", false, true, options.backends
   if not options.asked then
     options.backends = {}
@@ -373,8 +382,21 @@ local function export_some(options, words)
       options.backends[set.name] = true
     end
   end
-  local run, files = prepare(options), {}
-  local ops = named_ops(run, words, "export")
+  local run, files, exported = prepare(options), {}, {}
+  local ops = {}
+  for _, op in ipairs(named_ops(run, words, "export")) do
+    ops[#ops + 1] = not text.contains(ops, op) and op or nil
+  end
+  -- Of a folder in which all belongs together the command is one; else each op has its own.
+  local command_of_all = options.python and export_command(options, words, options.gradient)
+  local function add(path, content)
+    path = options.out .. "/" .. path
+    local old = host.files.read(path, largest_source << 4)
+    if old and old ~= content and not old:sub(1, 4096):find(mark, 1, true) then
+      text.fail(path, "expected a file of 'lathe-gen export' to be replaced, found another; move it away")
+    end
+    files[#files + 1] = { path = path, content = content }
+  end
   for _, op in ipairs(options.gradient and run.all or {}) do
     ops[#ops + 1] = text.contains(ops, op.forward) and not text.contains(ops, op) and op or nil
   end
@@ -386,17 +408,20 @@ local function export_some(options, words)
     expand_op(op, engine, options, function(path, content)
       poured[by_path[path]] = content
     end)
-    export.op(engine, op, options.prefix or "", poured, function(name)
+    exported[#exported + 1] = export.op(engine, op, options.prefix or "", poured, function(name)
       return run.reader.read("templates/c/" .. name) or run.reader.read("runtime/library/" .. name)
         or text.fail(name, "expected this header beside templates/, in runtime/library")
-    end, export_command(options, op), function(path, content)
-      path = options.out .. "/" .. path
-      local old = host.files.read(path, largest_source << 4)
-      if old and not old:sub(1, 4096):find(mark, 1, true) then
-        text.fail(path, "expected a file of 'lathe-gen export' to be replaced, found another; move it away")
-      end
-      files[#files + 1] = { path = path, content = content }
+    end, command_of_all or export_command(options, { op.name }), function(path, content)
+      add((options.python and "src/" or "") .. path, content)
     end)
+  end
+  if options.python then
+    for _, row in ipairs(exported) do -- a gradient's axes are its op's
+      if row.op.forward and not row.op.forward.cut then
+        trace.op(row.op.forward)
+      end
+    end
+    python.package(expander(run.reader, options), options.python, exported, run.all, command_of_all, add)
   end
   for _, file in ipairs(files) do
     checked(host.files.write(file.path, file.content))

@@ -238,7 +238,7 @@ local function test_file(op, functions, poured, reader)
 end
 
 -- The files of an op: calls write(name, text). engine: from template.lua; poured: by source file its text; read(name):
--- a header; command: what makes them again.
+-- a header; command: what makes them again. Returns what another file may call: { op, name, functions }.
 function export.op(engine, op, prefix, poured, read, command, write)
   local name, reader = prefix .. op.name, headers.reader(read)
   local functions = interface.functions(op, name)
@@ -254,6 +254,7 @@ function export.op(engine, op, prefix, poured, read, command, write)
   })
   pour("export", ".c", kernels_file(op, functions, poured, reader))
   pour("export_test", "_test.c", test_file(op, functions, poured, reader))
+  return { op = op, name = name, functions = functions }
 end
 
 return export

@@ -30,8 +30,6 @@ local types = require "types"
 
 local schema = {}
 
-local words_of_python = " and as assert async await break class continue def del elif else except finally for from "
-  .. "global if import in is lambda nonlocal not or pass raise return try while with yield "
 local runs_python = { numpy = true, torch = true }
 local peers = { "blas", "cudnn", "numpy", "torch" }
 
@@ -91,7 +89,7 @@ local function check_peers(op, given, ...)
     text.expect_plain(where, "peers." .. name, expression)
     for _, item in ipairs(runs_python[name] and table.move(op.scalars, 1, #op.scalars, #op.operands + 1,
       { table.unpack(op.operands) }) or {}) do
-      if not item.output and string.find(words_of_python, " " .. item.name .. " ", 1, true) then
+      if not item.output and text.is_word_of_python(item.name) then
         text.fail(where, "peers.%s: expected operands with names that Python takes, found '%s', a word of its own",
           name, item.name)
       end

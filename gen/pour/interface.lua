@@ -109,6 +109,28 @@ function interface.functions(op, name)
   end)
 end
 
+-- The arguments of a function's call: operands are in an array of pointers, extents in dim. scalar: the format of a
+-- scalar's place.
+function interface.arguments(op, t, pointers, scalar)
+  local given = text.map(op.operands, function(operand, i)
+    return ("(%s%s *)%s[%d]"):format(operand.output and "" or "const ", c_type(own_type(operand, t.dtype)), pointers,
+      i - 1)
+  end)
+  for i in ipairs(op.scalars) do
+    given[#given + 1] = scalar:format(i - 1)
+  end
+  given[#given + 1] = interface.extents(op)
+  given[#given + 1] = t.workspace and "workspace" or nil
+  return table.concat(given, ", ")
+end
+
+-- Those of a function of extents alone.
+function interface.extents(op)
+  return table.concat(text.map(op.dims, function(_, i)
+    return ("dim[%d]"):format(i - 1)
+  end), ", ")
+end
+
 -- ---- what is said of them -----------------------------------------------------------------------------
 
 -- A line on each operand and scalar.
@@ -189,22 +211,11 @@ function interface.test(op, functions)
     end
   end
   for _, t in ipairs(functions) do
-    local given = {}
-    for i, operand in ipairs(op.operands) do
-      local own = own_type(operand, t.dtype)
-      use(own)
-      given[i] = ("(%s%s *)buf[%d]"):format(operand.output and "" or "const ", c_type(own), i - 1)
+    for _, operand in ipairs(op.operands) do
+      use(own_type(operand, t.dtype))
     end
-    for i in ipairs(op.scalars) do
-      given[#given + 1] = ("(float)scalar[%d]"):format(i - 1)
-    end
-    local extents = text.map(op.dims, function(_, i)
-      return ("dim[%d]"):format(i - 1)
-    end)
-    t.call_extents = table.concat(extents, ", ")
-    table.move(extents, 1, #extents, #given + 1, given)
-    given[#given + 1] = t.workspace and "workspace" or nil
-    t.call, t.bound = table.concat(given, ", "), number(op.ulp[t.dtype])
+    t.call_extents = interface.extents(op)
+    t.call, t.bound = interface.arguments(op, t, "buf", "(float)scalar[%d]"), number(op.ulp[t.dtype])
     t.reference = t.dtype == "f64" and "wide" or "f64"
     use(t.dtype)
   end
