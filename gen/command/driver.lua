@@ -65,11 +65,19 @@ lathe-gen export OP... writes C files that another program can take, and compile
   --gradient       the gradients of the ops too, as OP_backward.h and so on
   --dtypes LIST    these precisions, as in --dtypes f32,f16 (all that the op has)
   --variants LIST  these variants, names or globs as out/bench --list-variants has them (those that dispatch may take)
+  --backends LIST  for these kinds of devices, of cpu, cuda and vulkan (cpu); of GPUs see below
   --backend NAME   for this instruction set; may be given again (all, but for those that ops have by name alone)
   --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
   --src DIR        where specs/ is, with ops of your own; --spec FILE reads one spec alone
 
   lathe-gen export softmax --dtypes f32 --gradient --out vendor
+
+For GPUs the build's compilers make device code. 'ninja export-OP' in its folder has an op and its gradient made, and
+writes all files to out/export; EXPORT='--dtypes f32' in the environment has options for it. For CUDA there are
+
+  OP_cuda.h, OP_cuda.c, OP_cuda_test.c  the same with code for GPUs, put on a stream of the caller's by the driver alone
+
+  --images DIR     where the build makes device code (out/gen)
 ]]
 
 local function parse(arguments)
@@ -114,6 +122,10 @@ local function parse(arguments)
       options.spec = value()
     elseif argument == "--stage" then
       options.stage = value()
+    elseif argument == "--backends" then
+      options.kinds = value()
+    elseif argument == "--images" then
+      options.images = value()
     elseif argument == "--variants" then
       options.variants = value()
     elseif argument == "--gradient" then
@@ -127,7 +139,7 @@ local function parse(arguments)
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
         { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--spec", "--stage",
-          "--variants", "--gradient", "--prefix", "--no-line", "--help" }))
+          "--variants", "--gradient", "--prefix", "--backends", "--images", "--no-line", "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -344,59 +356,104 @@ local function show_some(options, words)
   io.write(table.concat(lines, "\n"), "\n")
 end
 
+-- The kinds of devices that --backends lists, in the order in which there are variants for them.
+local function kinds_of(options)
+  local there, known, kinds = { "cpu", "cuda", "vulkan" }, {}, {}
+  for name in ((options.kinds or "cpu") .. ","):gmatch "([^,]*)," do
+    if not text.contains(there, name) then
+      text.refuse("--backends: expected %s, found '%s'%s", text.one_of(there), name,
+        text.did_you_mean(name, there))
+    end
+    known[name] = true
+  end
+  for _, kind in ipairs(there) do
+    kinds[#kinds + 1] = known[kind] and kind or nil
+  end
+  return kinds
+end
+
 -- The words that make the files of an op again.
-local function export_command(options, op)
-  local words = { "lathe-gen", "export", op.name }
+local function export_command(options, op, kind)
+  local is_made = kind ~= "cpu" -- by the build
+  local words = is_made and { "ninja", "export-" .. (op.forward and op.forward.name or op.name) }
+    or { "lathe-gen", "export", op.name }
+  local given = {}
   for _, option in ipairs { "dtypes", "variants", "prefix" } do
     if options[option] then
-      table.move({ "--" .. option, options[option] }, 1, 2, #words + 1, words)
+      table.move({ "--" .. option, options[option] }, 1, 2, #given + 1, given)
     end
   end
   for _, set in ipairs(options.asked and instruction_sets.rows or {}) do
-    if options.backends[set.name] then
-      table.move({ "--backend", set.name }, 1, 2, #words + 1, words)
+    if options.backends[set.name] and not is_made then
+      table.move({ "--backend", set.name }, 1, 2, #given + 1, given)
     end
   end
-  return table.concat(text.map(words, text.shell_word), " ")
+  given = table.concat(text.map(given, text.shell_word), " ")
+  words = table.concat(text.map(words, text.shell_word), " ")
+  return given == "" and words or is_made and "EXPORT=" .. text.shell_word(given) .. " " .. words
+    or words .. " " .. given
+end
+
+-- Calls a reader's read(path) for a header or C file of the library, or for a template.
+local function library_file(reader, name)
+  for _, folder in ipairs { "", "templates/c/", "templates/gpu/", "runtime/library/" } do
+    local found = (folder ~= "" or name:find "/") and reader.read(folder .. name)
+    if found then
+      return found
+    end
+  end
+  text.fail(name, "expected this header beside templates/, in runtime/library")
 end
 
 -- Every file is there before the first one is written.
 local function export_some(options, words)
-  local mark = "lathe-gen export "
+  local mark, kinds = "Make it again with:\n", kinds_of(options)
   if not text.is_name(options.prefix or "a") then
     text.refuse("--prefix: expected %s, found %s", text.a_name, text.show(options.prefix))
   end
-  options.processor, options.line, options.exported, options.asked = "any", false, true, options.backends
-  if not options.asked then
-    options.backends = {}
-    for _, set in ipairs(instruction_sets.rows) do
-      options.backends[set.name] = true
-    end
+  options.processor, options.line, options.asked = "any", false, options.backends
+  options.backends = options.backends or {}
+  for _, set in ipairs(text.contains(kinds, "cpu") and not options.asked and instruction_sets.rows or {}) do
+    options.backends[set.name] = true
+  end
+  for _, kind in ipairs(kinds) do
+    options.backends[kind] = kind ~= "cpu" or nil
   end
   local run, files = prepare(options), {}
   local ops = named_ops(run, words, "export")
   for _, op in ipairs(options.gradient and run.all or {}) do
     ops[#ops + 1] = text.contains(ops, op.forward) and not text.contains(ops, op) and op or nil
   end
+  local function keep(path, content)
+    path = options.out .. "/" .. path
+    local old = host.files.read(path, largest_source << 8)
+    if old and not old:sub(1, 4096):find(mark, 1, true) then
+      text.fail(path, "expected a file of 'lathe-gen export' to be replaced, found another; move it away")
+    end
+    files[#files + 1] = { path = path, content = content }
+  end
   for _, op in ipairs(ops) do
-    export.choose(op, options.variants and parts.matcher(options.variants))
+    local matches = options.variants and parts.matcher(options.variants)
+    options.exported = export.choose(op, kinds, matches)
     op.sources = sources.of(op)
     local engine, poured, by_path = expander(run.reader, options), {}, {}
     export.begin(op, by_path)
     expand_op(op, engine, options, function(path, content)
       poured[by_path[path]] = content
     end)
-    export.op(engine, op, options.prefix or "", poured, function(name)
-      return run.reader.read("templates/c/" .. name) or run.reader.read("runtime/library/" .. name)
-        or text.fail(name, "expected this header beside templates/, in runtime/library")
-    end, export_command(options, op), function(path, content)
-      path = options.out .. "/" .. path
-      local old = host.files.read(path, largest_source << 4)
-      if old and not old:sub(1, 4096):find(mark, 1, true) then
-        text.fail(path, "expected a file of 'lathe-gen export' to be replaced, found another; move it away")
-      end
-      files[#files + 1] = { path = path, content = content }
-    end)
+    for _, kind in ipairs(kinds) do
+      export.check(op, kind, matches)
+      export.op(op, kind, {
+        engine = engine, prefix = options.prefix or "", poured = poured, images = options.images or "out/gen",
+        command = export_command(options, op, kind), write = keep,
+        read = function(name)
+          return library_file(run.reader, name)
+        end,
+        image = function(path)
+          return host.files.read(path, largest_source << 8)
+        end,
+      })
+    end
   end
   for _, file in ipairs(files) do
     checked(host.files.write(file.path, file.content))

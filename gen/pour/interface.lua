@@ -14,7 +14,8 @@ local reserved = {}
 for word in ([[asm auto bool break case catch char class const continue default delete do double else enum export extern
   false float for friend goto if inline int long namespace new operator private protected public register restrict
   return short signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned
-  using virtual void volatile while workspace bytes dim args kernel largest int64_t size_t]]):gmatch "%S+" do
+  using virtual void volatile while workspace bytes dim args kernel largest int64_t size_t stream status context
+  variant]]):gmatch "%S+" do
   reserved[word] = true
 end
 
@@ -56,11 +57,24 @@ local notes = {
   bf16 = "bf16: the bits of bfloat16, the upper half of a float.",
 }
 
+-- What functions on another kind of device are given before a workspace, and what is said of calls there.
+local kinds = {
+  cpu = { ending = "" },
+  cuda = {
+    ending = "_cuda", given = ", void *stream",
+    says = "Operands are addresses of the GPU whose context the calling thread has (cudaSetDevice). A call puts its "
+      .. "kernels on the stream, a CUstream or cudaStream_t of that context, and returns: it waits for nothing, "
+      .. "prints nothing, allocates nothing on the device, and may be captured in a graph. Any number of threads may "
+      .. "call at once. The first call in a context loads the code, as NAME_load does ahead of it. NAME_variant says "
+      .. "which kernels a call takes there.",
+  },
+}
+
 -- What the function of a precision is like: their names, parameters, and texts of their bodies.
-local function function_of(op, name, dtype, has_workspace)
-  local fresh, t = namer(), { dtype = dtype, name = name .. "_" .. dtype, note = notes[dtype] }
+local function function_of(op, name, dtype, has_workspace, kind)
+  local fresh, t = namer(), { dtype = dtype, name = name .. "_" .. dtype .. kind.ending, note = notes[dtype] }
   t.workspace = has_workspace
-  local parameters, sizes, absent = {}, {}, {}
+  local parameters, sizes, absent, nothing = {}, {}, {}, {}
   local operands = text.map(op.operands, function(operand)
     return fresh(operand.name)
   end)
@@ -76,6 +90,9 @@ local function function_of(op, name, dtype, has_workspace)
     sizes[i] = table.concat({ types[own].bytes .. ".0", table.unpack(text.map(extents, function(extent)
       return "(double)(int64_t)" .. extent
     end)) }, " * ")
+    if operand.output then
+      nothing[#nothing + 1] = #extents == 0 and "0" or "!(" .. table.concat(extents, " && ") .. ")"
+    end
     local missing = "!" .. operands[i]
     absent[i] = #extents == 0 and missing or "(" .. missing .. " && " .. table.concat(extents, " && ") .. ")"
   end
@@ -87,25 +104,36 @@ local function function_of(op, name, dtype, has_workspace)
     table.concat(parameters, ", "), table.unpack(text.map(t.scalars, function(scalar)
       return "double " .. scalar
     end)),
-  }, ", ") .. (#t.dims > 0 and ", " .. t.extents or "") .. (has_workspace and ", void *workspace" or "")
+  }, ", ") .. (#t.dims > 0 and ", " .. t.extents or "") .. (kind.given or "")
+    .. (has_workspace and ", void *workspace" or "")
   local held_together = ("int " .. t.name .. "(" .. all .. ")"):gsub("([^,]) ", "%1\1")
   t.prototype = table.concat(text.wrap(held_together, widest, "    "), "\n"):gsub("\1", " ")
   t.arguments, t.bytes = operands, joined(sizes, "+")
-  t.absent = joined(absent, "||")
+  t.absent, t.nothing = joined(absent, "||"), joined(nothing, "&&")
   t.all_extents = table.concat(t.dims, " | ")
   return t
 end
 
--- Those of an op with its planned variants, one for each precision. name: what theirs begin with.
+-- What file names and those of functions for a kind of device end as.
+function interface.ending(kind)
+  return kinds[kind].ending
+end
+
+local function takes_workspace(op, v)
+  return v.launching and v.launching.workspace or v.backend.workspace and v.backend.workspace(op, v.template) or false
+end
+
+-- Those of an op with its planned variants, all for one kind of device, one for each precision. name: what theirs begin
+-- with.
 function interface.functions(op, name)
-  local has_workspace, list = {}, {}
+  local has_workspace, list, kind = {}, {}, kinds[op.planned[1].backend.kind]
   for _, v in ipairs(op.planned) do
     local known = has_workspace[v.dtype] ~= nil
-    has_workspace[v.dtype] = has_workspace[v.dtype] or v.backend.workspace(op, v.template)
+    has_workspace[v.dtype] = has_workspace[v.dtype] or takes_workspace(op, v)
     list[#list + 1] = not known and v.dtype or nil
   end
   return text.map(list, function(dtype)
-    return function_of(op, name, dtype, has_workspace[dtype])
+    return function_of(op, name, dtype, has_workspace[dtype], kind)
   end)
 end
 
@@ -140,8 +168,8 @@ function interface.operands(op)
   end)
 end
 
--- What holds of memory and results; and of calls.
-function interface.rules(op, functions)
+-- What holds of memory and results; and of calls. stem: what the op's files are called.
+function interface.rules(op, functions, stem)
   local bounds, rounded = {}, ""
   for _, t in ipairs(functions) do
     bounds[#bounds + 1] = string.format("%s %.4g", t.dtype, op.ulp[t.dtype])
@@ -153,7 +181,7 @@ function interface.rules(op, functions)
     .. "may share memory with each other; an output shares none with another operand"
     .. (op.in_place and ", but where it may be an input itself. " or ". ")
     .. "A result is off by at most so many units in its last place, or in that of what rounding on the way may put it "
-    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. rounded .. " " .. op.name
+    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. rounded .. " " .. stem
     .. "_test.c checks that.", widest, "")
 end
 
@@ -161,6 +189,12 @@ function interface.calls(op, functions)
   local has_workspace = false
   for _, t in ipairs(functions) do
     has_workspace = has_workspace or t.workspace
+  end
+  local kind = kinds[op.planned[1].backend.kind]
+  if kind.says then
+    return text.wrap(kind.says .. (has_workspace and " A call is lent a workspace of NAME_workspace bytes there, at a "
+      .. "multiple of 64, which is zero before its first call and which no two calls use at once. A call leaves it fit "
+      .. "for the next of the same sizes." or ""), widest, "")
   end
   return text.wrap("Calls print nothing, allocate nothing, and may be made by any number of threads at once. The first "
     .. "one looks at which instructions the processor has; NAME_variant says which kernel a call takes. "
@@ -203,6 +237,7 @@ function interface.test(op, functions)
     end)
     t.call_extents = table.concat(extents, ", ")
     table.move(extents, 1, #extents, #given + 1, given)
+    given[#given + 1] = kinds[op.planned[1].backend.kind].given and "device_queue" or nil
     given[#given + 1] = t.workspace and "workspace" or nil
     t.call, t.bound = table.concat(given, ", "), number(op.ulp[t.dtype])
     t.reference = t.dtype == "f64" and "wide" or "f64"

@@ -1,4 +1,4 @@
-/* $name$_test.c - checks what is in $name$.c: a main program, to be compiled and linked with it and -lm.
+/* $name$_test.c - checks what is in $name$.c: a main program, to be compiled and linked with it and -lm$(device and " -ldl" or "").
  *
  * Results for inputs drawn from a seed (the first argument) are held against a reference in higher precision, at many
  * sizes: empty ones, single elements, ends of vectors and of blocks. A result is right where it is off by no more than
@@ -91,6 +91,9 @@ static void set_number(lathe_dtype type, void *data, size_t i, double value) {
   }
 }
 
+//@ if device then
+$device$
+//@ end
 /* A function of $name$.h, and what it is held against. */
 typedef struct subject {
   const char *name;
@@ -165,6 +168,10 @@ static void *room(size_t size) {
 
 static lathe_dtype type_of(const problem *p, int o) {
   return operands[o].type == LATHE_VARIANT_DTYPE ? p->s->type : operands[o].type;
+}
+
+static size_t bytes_of(const problem *p, int o) {
+  return p->elements[o] * format_of(type_of(p, o)).size;
 }
 
 static long double at(const problem *p, const void *numbers, size_t i) {
@@ -310,7 +317,7 @@ static size_t judge(problem *p, double *worst) {
   size_t wrong = 0;
   for (int o = 0; o < OPERANDS; o++) {
     const lathe_dtype type = type_of(p, o);
-    const size_t bytes = p->elements[o] * format_of(type).size;
+    const size_t bytes = bytes_of(p, o);
     for (size_t i = 0; i < GUARD; i++)
       if ((p->memory[o][i] != 0xa5 || p->memory[o][GUARD + bytes + i] != 0xa5) && wrong++ == 0)
         printf("%-24s WRONG  %s: memory beside it was written\n", p->s->name, where(p, o, 0));
@@ -350,17 +357,47 @@ static size_t judge(problem *p, double *worst) {
   return wrong;
 }
 
+/* A call of these buffers, with memory and a workspace $(device and "on the device" or "of its own"). */
+static int run(const problem *p, void *const *buf) {
+  const size_t size = p->s->workspace ? p->s->workspace(p->dim) : 0;
+  //@ if device then
+  void *memory[OPERANDS], *on_device[OPERANDS], *workspace = device_room(size);
+  int status;
+  for (int o = 0; o < OPERANDS; o++) {
+    memory[o] = device_room(bytes_of(p, o) + 2 * GUARD);
+    device_send(memory[o], p->memory[o], bytes_of(p, o) + 2 * GUARD);
+  }
+  for (int o = 0; o < OPERANDS; o++)
+    for (int other = 0; other < OPERANDS; other++)
+      if (buf[o] == p->buf[other])
+        on_device[o] = (char *)memory[other] + GUARD;
+  device_begin();
+  status = p->s->call(on_device, p->dim, workspace);
+  device_finish();
+  for (int o = 0; o < OPERANDS; o++) {
+    device_fetch(p->memory[o], memory[o], bytes_of(p, o) + 2 * GUARD);
+    device_release(memory[o]);
+  }
+  device_release(workspace);
+  //@ else
+  char *memory = (char *)room(size + 64);
+  const int status = p->s->call(buf, p->dim, memory + (64 - (uintptr_t)memory % 64) % 64);
+  free(memory);
+  //@ end
+  return status;
+}
+
 /* Another call with the first output in the first input's place gives the same bits. */
-static size_t judge_in_place(problem *p, void *workspace) {
+static size_t judge_in_place(problem *p) {
   void *buf[OPERANDS];
   int first = 0;
   size_t bytes, wrong;
   while (!operands[first].output)
     first++;
-  bytes = p->elements[first] * format_of(type_of(p, first)).size;
+  bytes = bytes_of(p, first);
   memcpy(buf, p->buf, sizeof buf);
   buf[first] = p->buf[0];
-  wrong = p->s->call(buf, p->dim, workspace) != $UPPER$_OK || memcmp(p->buf[0], p->buf[first], bytes) != 0;
+  wrong = run(p, buf) != $UPPER$_OK || memcmp(p->buf[0], p->buf[first], bytes) != 0;
   if (wrong)
     printf("%-24s WRONG  %s: in place it is another\n", p->s->name, where(p, first, 0));
   return wrong;
@@ -368,18 +405,14 @@ static size_t judge_in_place(problem *p, void *workspace) {
 
 static size_t check(const subject *s, const size_t *dim, double *worst, size_t *results) {
   problem p;
-  size_t size, wrong = 0;
-  char *memory, *workspace;
+  size_t wrong = 0;
   int status;
 
   memset(&p, 0, sizeof p);
   p.s = s;
   memcpy(p.dim, dim, DIMS * sizeof *dim);
   make(&p);
-  size = s->workspace ? s->workspace(p.dim) : 0;
-  memory = (char *)room(size + 64);
-  workspace = memory + (64 - (uintptr_t)memory % 64) % 64;
-  status = s->call(p.buf, p.dim, workspace);
+  status = run(&p, p.buf);
   if (status != $UPPER$_OK) {
     printf("%-24s WRONG  %s: %s\n", s->name, where(&p, 0, 0), $name$_status(status));
     wrong = 1;
@@ -392,11 +425,10 @@ static size_t check(const subject *s, const size_t *dim, double *worst, size_t *
       }
     wrong = judge(&p, worst);
     if ($(tostring(op.in_place)) && wrong == 0)
-      wrong = judge_in_place(&p, workspace);
+      wrong = judge_in_place(&p);
   }
   for (int o = 0; o < OPERANDS; o++)
     *results += operands[o].output ? p.elements[o] : 0;
-  free(memory);
   release(&p);
   return wrong;
 }
@@ -427,6 +459,13 @@ static void size_of(int nth, size_t *dim) {
 int main(int argc, char **argv) {
   const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
   size_t all_wrong = 0;
+  //@ if device then
+  const char *none = device_open();
+  if (none) {
+    fprintf(stderr, "$name$_test: nothing could be checked: %s\n", none);
+    return 2;
+  }
+  //@ end
   for (size_t s = 0; s < sizeof subjects / sizeof *subjects; s++) {
     size_t dim[DIMS + 1] = {0}, wrong = 0, results = 0;
     double worst = 0;

@@ -75,6 +75,7 @@ static double $(defines "workspace")(const size_t *dim) {
 }
 
 //@ end
+//@ if is_tried then
 static const lathe_way $(defines "ways")[] = {
 //@ limits[#limits + 1] = 0
 //@ for _, limit in ipairs(limits) do
@@ -82,4 +83,5 @@ static const lathe_way $(defines "ways")[] = {
 //@ end
     {0},
 };
+//@ end
 //@ end
