@@ -6,9 +6,19 @@ local text = require "text"
 
 local device_code = {}
 
--- What a source file says below its first comment and without #line: that of an image must say what is poured now.
+-- What a source file says below its first comment and without #line, for an image's must say what is poured now: how
+-- often each of its words stands there. The order of some, and the numbers of values, depend on what was poured before.
 local function told(source)
-  return (source:gsub("^/%*.-%*/\n", ""):gsub("#line [^\n]*\n", ""):gsub("\n\n+", "\n"))
+  local counts, lines = {}, {}
+  source = source:gsub("^/%*.-%*/\n", ""):gsub("#line [^\n]*\n", "")
+  for word in source:gmatch "[%w_.]+" do
+    word = word:find "^[tu]%d+[%d_]*$" and "a value" or word
+    counts[word] = (counts[word] or 0) + 1
+  end
+  for word, count in text.sorted_pairs(counts) do
+    lines[#lines + 1] = word .. " " .. count
+  end
+  return table.concat(lines, "\n")
 end
 
 -- Bytes as the initializers of words.

@@ -42,7 +42,8 @@ function export.choose(op, kinds, matches)
   end
   local function keep(v)
     local list = by_kind[v.backend.kind]
-    local is_wanted = matches and matches(v.name) or not matches and not is_hidden(v, list)
+    local has_extension = v.backend.kind == "vulkan" and #v.params_need > 0 -- files for it know of none
+    local is_wanted = not has_extension and (matches and matches(v.name) or not matches and not is_hidden(v, list))
     list[#list + 1] = is_wanted and v or nil
     return is_wanted
   end
@@ -274,12 +275,18 @@ local function of_kind(op, kind)
   return setmetatable({ planned = op.by_kind[kind], sources = files }, { __index = op })
 end
 
+local PUSHED = 128 -- bytes of push constants that every device has
+
 -- Folders of templates by kind of devices, and how words of an image are written.
 local languages = {
   cpu = { folder = "c" },
   cuda = {
     folder = "cuda", headers = { "launch.c", "launches.c", "on_cuda.h" }, word = 8, each = 5,
     system = { "dlfcn.h", "pthread.h" },
+  },
+  vulkan = {
+    folder = "glsl", headers = { "launch.c", "launches.c", "spirv.c", "on_vulkan.h" }, word = 4, each = 9,
+    system = { "pthread.h" },
   },
 }
 
@@ -292,6 +299,12 @@ function export.op(op, kind, context)
   local name = context.prefix .. op.name
   local stem = name .. interface.ending(kind)
   local functions, reader = interface.functions(op, name), headers.reader(context.read)
+  for _, t in ipairs(kind == "vulkan" and functions or {}) do
+    if t.pushed > PUSHED then
+      text.refuse("export: '%s' is called with %d bytes, of which push constants have room for %d; export it without "
+        .. "vulkan", op.name, t.pushed, PUSHED)
+    end
+  end
   local own, images
   local function pour(folder, template, values)
     values.op, values.name, values.UPPER, values.types = op, stem, stem:upper(), functions

@@ -15,7 +15,7 @@ for word in ([[asm auto bool break case catch char class const continue default 
   false float for friend goto if inline int long namespace new operator private protected public register restrict
   return short signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned
   using virtual void volatile while workspace bytes dim args kernel largest int64_t size_t stream status context
-  variant]]):gmatch "%S+" do
+  variant on commands pushed]]):gmatch "%S+" do
   reserved[word] = true
 end
 
@@ -59,20 +59,35 @@ local notes = {
 
 -- What functions on another kind of device are given before a workspace, and what is said of calls there.
 local kinds = {
-  cpu = { ending = "" },
+  cpu = { ending = "", called = "", before = "" },
   cuda = {
-    ending = "_cuda", given = ", void *stream",
+    ending = "_cuda", called = "", before = "", after = ", void *stream", test_after = "device_queue",
     says = "Operands are addresses of the GPU whose context the calling thread has (cudaSetDevice). A call puts its "
       .. "kernels on the stream, a CUstream or cudaStream_t of that context, and returns: it waits for nothing, "
       .. "prints nothing, allocates nothing on the device, and may be captured in a graph. Any number of threads may "
       .. "call at once. The first call in a context loads the code, as NAME_load does ahead of it. NAME_variant says "
       .. "which kernels a call takes there.",
   },
+  vulkan = {
+    ending = "_vulkan", called = "_record", address = "VkDeviceAddress", handle = true,
+    before = ", VkCommandBuffer commands", test_before = { "device_handle", "device_commands" },
+    says = "Operands are addresses of buffers on the device (vkGetBufferDeviceAddress), at multiples of an element's "
+      .. "bytes. A call records kernels into the command buffer, of a queue for compute shaders, and barriers between "
+      .. "them; those between its operands and what comes before and after are the caller's. It allocates nothing on "
+      .. "the device but the pipelines that it is the first to want, and prints nothing. Any number of threads may "
+      .. "call at once, each with a command buffer of its own. The device must have enabled bufferDeviceAddress and "
+      .. "shaderInt64, for f64 and f16 shaderFloat64 and shaderFloat16, and for elements of 16 and 8 bits "
+      .. "storageBuffer16BitAccess and storageBuffer8BitAccess. Where subgroups may have several sizes on it, "
+      .. "subgroupSizeControl and computeFullSubgroups too. NAME_variant says which kernels a call takes.",
+  },
 }
 
 -- What the function of a precision is like: their names, parameters, and texts of their bodies.
 local function function_of(op, name, dtype, has_workspace, kind)
   local fresh, t = namer(), { dtype = dtype, name = name .. "_" .. dtype .. kind.ending, note = notes[dtype] }
+  t.called, t.number = t.name .. kind.called, c_type(types.compute(dtype))
+  local handle = kind.handle and name .. kind.ending .. " *on" or ""
+  t.handle, t.device_handle = kind.handle and "const " .. handle .. ", " or "", kind.handle and "device_handle, " or ""
   t.workspace = has_workspace
   local parameters, sizes, absent, nothing = {}, {}, {}, {}
   local operands = text.map(op.operands, function(operand)
@@ -86,7 +101,8 @@ local function function_of(op, name, dtype, has_workspace, kind)
     local own, extents = own_type(operand, dtype), text.map(operand.dim_index, function(d)
       return t.dims[d]
     end)
-    parameters[i] = (operand.output and "" or "const ") .. c_type(own) .. " *" .. operands[i]
+    parameters[i] = kind.address and kind.address .. " " .. operands[i]
+      or (operand.output and "" or "const ") .. c_type(own) .. " *" .. operands[i]
     sizes[i] = table.concat({ types[own].bytes .. ".0", table.unpack(text.map(extents, function(extent)
       return "(double)(int64_t)" .. extent
     end)) }, " * ")
@@ -100,17 +116,18 @@ local function function_of(op, name, dtype, has_workspace, kind)
   t.extents = table.concat(text.map(t.dims, function(extent)
     return "size_t " .. extent
   end), ", ")
-  local all = table.concat({
+  local all = handle .. kind.before .. (handle == "" and "" or ", ") .. table.concat({
     table.concat(parameters, ", "), table.unpack(text.map(t.scalars, function(scalar)
       return "double " .. scalar
     end)),
-  }, ", ") .. (#t.dims > 0 and ", " .. t.extents or "") .. (kind.given or "")
-    .. (has_workspace and ", void *workspace" or "")
-  local held_together = ("int " .. t.name .. "(" .. all .. ")"):gsub("([^,]) ", "%1\1")
+  }, ", ") .. (#t.dims > 0 and ", " .. t.extents or "") .. (kind.after or "")
+    .. (has_workspace and ", " .. (kind.address and kind.address .. " " or "void *") .. "workspace" or "")
+  local held_together = ("int " .. t.called .. "(" .. all .. ")"):gsub("([^,]) ", "%1\1")
   t.prototype = table.concat(text.wrap(held_together, widest, "    "), "\n"):gsub("\1", " ")
   t.arguments, t.bytes = operands, joined(sizes, "+")
   t.absent, t.nothing = joined(absent, "||"), joined(nothing, "&&")
   t.all_extents = table.concat(t.dims, " | ")
+  t.pushed = 8 * (#operands + 1 + #t.dims) + #t.scalars * types[types.compute(dtype)].bytes
   return t
 end
 
@@ -208,7 +225,7 @@ end
 
 -- What OP_test.c has of an op besides: its operands and the types of these, and how its functions are called.
 function interface.test(op, functions)
-  local used, types_used = {}, {}
+  local used, types_used, kind = {}, {}, kinds[op.planned[1].backend.kind]
   local function use(dtype)
     if not types_used[dtype] then
       local row, c = types[dtype], c_type(dtype)
@@ -227,7 +244,8 @@ function interface.test(op, functions)
     for i, operand in ipairs(op.operands) do
       local own = own_type(operand, t.dtype)
       use(own)
-      given[i] = ("(%s%s *)buf[%d]"):format(operand.output and "" or "const ", c_type(own), i - 1)
+      given[i] = kind.address and ("(%s)(uintptr_t)buf[%d]"):format(kind.address, i - 1)
+        or ("(%s%s *)buf[%d]"):format(operand.output and "" or "const ", c_type(own), i - 1)
     end
     for i in ipairs(op.scalars) do
       given[#given + 1] = ("(float)scalar[%d]"):format(i - 1)
@@ -237,8 +255,11 @@ function interface.test(op, functions)
     end)
     t.call_extents = table.concat(extents, ", ")
     table.move(extents, 1, #extents, #given + 1, given)
-    given[#given + 1] = kinds[op.planned[1].backend.kind].given and "device_queue" or nil
-    given[#given + 1] = t.workspace and "workspace" or nil
+    given[#given + 1] = kind.test_after
+    given[#given + 1] = t.workspace and (kind.address and "(VkDeviceAddress)(uintptr_t)workspace" or "workspace") or nil
+    for i, word in ipairs(kind.test_before or {}) do
+      table.insert(given, i, word)
+    end
     t.call, t.bound = table.concat(given, ", "), number(op.ulp[t.dtype])
     t.reference = t.dtype == "f64" and "wide" or "f64"
     use(t.dtype)

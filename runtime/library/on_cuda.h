@@ -48,7 +48,7 @@ typedef struct lathe_driver_config {
 
 /* The driver's functions that are called here; each returns 0, or an error's number. */
 typedef struct lathe_driver {
-  int (*device_attribute)(int *value, int attribute, int device);
+  int (*device_attribute)(int *value, int attribute, int ordinal);
   int (*module_load)(lathe_driver_module *module, const void *image);
   int (*module_function)(lathe_driver_function *function, lathe_driver_module module,
                          const char *name);
@@ -66,26 +66,26 @@ typedef struct lathe_driver {
                     int promotion, int fill); /* null: an older driver has none */
 } lathe_driver;
 
-static inline int lathe_driver_number(const lathe_driver *driver, int attribute, int device) {
+static inline int lathe_driver_number(const lathe_driver *driver, int attribute, int ordinal) {
   int value = 0;
 
-  return driver->device_attribute(&value, attribute, device) ? 0 : value;
+  return driver->device_attribute(&value, attribute, ordinal) ? 0 : value;
 }
 
 /* What a device says of itself, and what variants may ask of it. */
-static inline uint64_t lathe_driver_describe(const lathe_driver *driver, int device,
+static inline uint64_t lathe_driver_describe(const lathe_driver *driver, int ordinal,
                                              lathe_limits *limits) {
-  const int major = lathe_driver_number(driver, LATHE_DRIVER_MAJOR, device);
-  const int minor = lathe_driver_number(driver, LATHE_DRIVER_MINOR, device);
+  const int major = lathe_driver_number(driver, LATHE_DRIVER_MAJOR, ordinal);
+  const int minor = lathe_driver_number(driver, LATHE_DRIVER_MINOR, ordinal);
 
   memset(limits, 0, sizeof *limits);
   limits->multiprocessors =
-      (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_MULTIPROCESSORS, device);
-  limits->subgroup = (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_WARP, device);
-  limits->group = (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_BLOCK_THREADS, device);
-  limits->grid = (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_GRID, device);
-  limits->shared = (size_t)lathe_driver_number(driver, LATHE_DRIVER_SHARED, device);
-  limits->cluster = lathe_driver_number(driver, LATHE_DRIVER_CLUSTERS, device) ? 8 : 1;
+      (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_MULTIPROCESSORS, ordinal);
+  limits->subgroup = (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_WARP, ordinal);
+  limits->group = (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_BLOCK_THREADS, ordinal);
+  limits->grid = (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_GRID, ordinal);
+  limits->shared = (size_t)lathe_driver_number(driver, LATHE_DRIVER_SHARED, ordinal);
+  limits->cluster = lathe_driver_number(driver, LATHE_DRIVER_CLUSTERS, ordinal) ? 8 : 1;
   limits->architecture = (uint32_t)(10 * major + minor);
   limits->maps = driver->tensor_map != NULL;
   return LATHE_ON_CUDA | (major >= 8 ? LATHE_SM80 : 0) |

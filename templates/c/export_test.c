@@ -112,19 +112,19 @@ static int call_$t.dtype$(void *const *buf, const size_t *dim, void *workspace) 
   (void)workspace;
   //@ end
   (void)dim;
-  return $t.name$($t.call$);
+  return $t.called$($t.call$);
 }
 
 //@ if t.workspace then
 static size_t workspace_$t.dtype$(const size_t *dim) {
   (void)dim;
-  return $t.name$_workspace($t.call_extents$);
+  return $t.name$_workspace($t.device_handle$$t.call_extents$);
 }
 
 //@ end
 static const char *variant_$t.dtype$(const size_t *dim) {
   (void)dim;
-  return $t.name$_variant($t.call_extents$);
+  return $t.name$_variant($t.device_handle$$t.call_extents$);
 }
 
 //@ end
