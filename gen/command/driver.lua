@@ -77,7 +77,11 @@ writes all files to out/export; EXPORT='--dtypes f32' in the environment has opt
 
   OP_cuda.h, OP_cuda.c, OP_cuda_test.c  the same with code for GPUs, put on a stream of the caller's by the driver alone
 
+  OP_vulkan.h, OP_vulkan.c, ...         the same, recorded into a command buffer of the caller's
+
   --images DIR     where the build makes device code (out/gen)
+  --raw            device code alone, as .cubin, .ptx and .spv, and OP.json, which says what calls launch: for maps,
+                   reductions and rows
 ]]
 
 local function parse(arguments)
@@ -124,6 +128,8 @@ local function parse(arguments)
       options.stage = value()
     elseif argument == "--backends" then
       options.kinds = value()
+    elseif argument == "--raw" then
+      options.raw = true
     elseif argument == "--images" then
       options.images = value()
     elseif argument == "--variants" then
@@ -139,7 +145,8 @@ local function parse(arguments)
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
         { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--spec", "--stage",
-          "--variants", "--gradient", "--prefix", "--backends", "--images", "--no-line", "--help" }))
+          "--variants", "--gradient", "--prefix", "--backends", "--images", "--raw", "--no-line",
+          "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -388,6 +395,9 @@ local function export_command(options, op, kind)
       table.move({ "--backend", set.name }, 1, 2, #given + 1, given)
     end
   end
+  if options.raw then
+    table.move({ "--raw", "--backends", options.kinds }, 1, 3, #given + 1, given)
+  end
   given = table.concat(text.map(given, text.shell_word), " ")
   words = table.concat(text.map(words, text.shell_word), " ")
   return given == "" and words or is_made and "EXPORT=" .. text.shell_word(given) .. " " .. words
@@ -408,6 +418,9 @@ end
 -- Every file is there before the first one is written.
 local function export_some(options, words)
   local mark, kinds = "Make it again with:\n", kinds_of(options)
+  if options.raw and text.contains(kinds, "cpu") then
+    text.refuse("--raw: expected --backends cuda, vulkan or both, found cpu, which has no device code")
+  end
   if not text.is_name(options.prefix or "a") then
     text.refuse("--prefix: expected %s, found %s", text.a_name, text.show(options.prefix))
   end
@@ -432,6 +445,14 @@ local function export_some(options, words)
     end
     files[#files + 1] = { path = path, content = content }
   end
+  local function keep_raw(path, content)
+    path = options.out .. "/" .. path
+    local old = host.files.read(path, largest_source << 8)
+    if old and old:sub(1, 4) ~= content:sub(1, 4) then -- as such files begin
+      text.fail(path, "expected a file of 'lathe-gen export' to be replaced, found another; move it away")
+    end
+    files[#files + 1] = { path = path, content = content }
+  end
   for _, op in ipairs(ops) do
     local matches = options.variants and parts.matcher(options.variants)
     options.exported = export.choose(op, kinds, matches)
@@ -441,18 +462,23 @@ local function export_some(options, words)
     expand_op(op, engine, options, function(path, content)
       poured[by_path[path]] = content
     end)
+    local context = {
+      engine = engine, prefix = options.prefix or "", poured = poured, images = options.images or "out/gen",
+      write = keep, write_raw = keep_raw, raw = options.raw and {}, spirv_kernel = host.spirv_kernel,
+      read = function(name)
+        return library_file(run.reader, name)
+      end,
+      image = function(path)
+        return host.files.read(path, largest_source << 8)
+      end,
+    }
     for _, kind in ipairs(kinds) do
       export.check(op, kind, matches)
-      export.op(op, kind, {
-        engine = engine, prefix = options.prefix or "", poured = poured, images = options.images or "out/gen",
-        command = export_command(options, op, kind), write = keep,
-        read = function(name)
-          return library_file(run.reader, name)
-        end,
-        image = function(path)
-          return host.files.read(path, largest_source << 8)
-        end,
-      })
+      context.command = export_command(options, op, kind)
+      export.op(op, kind, context)
+    end
+    if options.raw then
+      export.describe(op, context)
     end
   end
   for _, file in ipairs(files) do

@@ -6,6 +6,7 @@ local device_code = require "device_code"
 local headers = require "headers"
 local instruction_sets = require "instruction_sets"
 local interface = require "interface"
+local raw = require "raw"
 local sources = require "sources"
 local text = require "text"
 
@@ -292,7 +293,8 @@ local languages = {
 
 -- The files of an op for one kind of devices. context: { engine (from template.lua), prefix,
 -- poured (by source file its text), read(name) (a header, or C file of the library), image(path), images (a folder),
--- command (what makes them again), write }.
+-- command (what makes them again), write }; for device code alone raw, where descriptions are put by kind, write_raw
+-- and spirv_kernel.
 function export.op(op, kind, context)
   local poured, language = context.poured, languages[kind]
   op = of_kind(op, kind)
@@ -318,16 +320,23 @@ function export.op(op, kind, context)
     source = images and device_code.poured(source, images, language.word, language.each) or source
     context.write(stem .. ending, source)
   end
-  write(".h", pour(language.folder, "export_header", {
+  local header = not context.raw and pour(language.folder, "export_header", {
     operands = interface.operands(op), rules = interface.rules(op, functions, stem),
     calls = interface.calls(op, functions),
-  }))
+  })
+  if header then
+    write(".h", header)
+  end
   if kind == "cpu" then
     write(".c", pour("c", "export", kernels_file(op, functions, poured, reader)))
     write("_test.c", pour("c", "export_test", test_file(op, functions, poured, reader)))
     return
   end
   images = device_code.images(op, poured, context.images, context.image)
+  if context.raw then
+    context.raw[kind] = raw.kind(op, kind, images, context.spirv_kernel, context.write_raw)
+    return
+  end
   local rows, kernels = device_code.choices(op, functions)
   local launches
   for _, file in ipairs(op.sources) do
@@ -353,6 +362,12 @@ function export.op(op, kind, context)
   own = nil
   write("_test.c", pour("c", "export_test", test_file(op, functions, poured, reader,
     pour(language.folder, "export_test", {}))))
+end
+
+-- The description of an op's device code: calls context.write_raw(name, text).
+function export.describe(op, context)
+  context.write_raw(context.prefix .. op.name .. ".json",
+    raw.description(op, context.raw, context.read("templates/gpu/scheme.txt"), context.command))
 end
 
 return export

@@ -51,10 +51,15 @@ end
 
 -- A variant's functions, as the fields of its lathe_schedule, with the texts of its kernels' names.
 local function pour(engine, scheduled, variant, shape, exported)
-  local made, names = {}, {}
+  local made, names, ways = {}, {}, {}
   local poured = engine(scheduled.launch, {
     name = variant.name, backend = variant.backend, shape = shape, part = scheduled.part, schedule = scheduled,
     fields = fields, product = product, is_tried = not exported,
+    -- Adds to what launches there are, in order: { when, none } or { when, { kernel, names }... }.
+    note = function(way)
+      ways[#ways + 1] = way
+      return way
+    end,
     defines = function(field)
       made[field] = variant.name .. "_" .. field
       return made[field]
@@ -68,7 +73,7 @@ local function pour(engine, scheduled, variant, shape, exported)
       return first
     end,
   })
-  return made, names, poured
+  return made, names, poured, ways
 end
 
 local function stem_of(host)
@@ -98,12 +103,15 @@ end
 -- The C of a file's parts from their schedules: begins, then what begin(part) gives and the functions of each. A
 -- function that is the same as an earlier variant's is written once. exported: for another program's file, where all is
 -- static: whether it has a variant, of which is noted before what it has: variant.launching = { kernels = how many,
--- workspace, fits = whether it has these functions }.
+-- workspace, fits = whether it has these functions, ways, work = what launches there are, and on what }.
 function launches.of(engine, schedules, host, path, begins, begin, exported)
   local lines, known, pieces, before = 0, {}, {}, begins
   local function add(part, variant, shape)
-    local made, names, poured = pour(engine, schedules[part], variant, shape, exported)
-    variant.launching = { kernels = #names, workspace = made.workspace ~= nil, fits = made.fits ~= nil }
+    local made, names, poured, ways = pour(engine, schedules[part], variant, shape, exported)
+    variant.launching = {
+      kernels = #names, workspace = made.workspace ~= nil, fits = made.fits ~= nil, ways = ways,
+      work = schedules[part].work,
+    }
     if exported and not exported(variant) then
       return
     end

@@ -1,5 +1,8 @@
-/* counting.c - a libcuda.so.1 that counts what is asked of it, and runs nothing: what a call of an exported kernel does. */
+/* counting.c - a libcuda.so.1 that counts what is asked of it, and runs nothing: what a call of an exported kernel does.
+ * With COUNTED_LOG=1 in the environment it prints each launch: the kernel, grid, block, cluster and shared memory. The
+ * device has compute capability 9.0 with COUNTED_90=1, else 8.0. */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +15,16 @@ CUresult counted_error; /* that launches return */
 
 CUresult fake_device_attribute(int *value, int attribute, CUdevice device) {
   (void)device;
-  *value = attribute == LATHE_DRIVER_MAJOR ? 8 : attribute == LATHE_DRIVER_MINOR ? 0 : 1 << 16;
+  const int is_90 = getenv("COUNTED_90") != NULL;
+
+  *value = attribute == LATHE_DRIVER_MAJOR             ? 8 + is_90
+           : attribute == LATHE_DRIVER_MINOR           ? 0
+           : attribute == LATHE_DRIVER_CLUSTERS        ? is_90
+           : attribute == LATHE_DRIVER_MULTIPROCESSORS ? 100
+           : attribute == LATHE_DRIVER_SHARED          ? (is_90 ? 227 : 163) << 10
+           : attribute == LATHE_DRIVER_GRID            ? 0x7fffffff
+           : attribute == LATHE_DRIVER_WARP            ? 32
+                                                       : 1024;
   return 0;
 }
 
@@ -22,22 +34,45 @@ CUresult fake_module_load(CUmodule *module, const void *image) {
   return 0;
 }
 
-/* Code for compute capability 8.0 has no clusters. */
+/* Code for compute capability 8.0 has no clusters. A function is its name. */
 CUresult fake_module_function(CUfunction *function, CUmodule module, const char *name) {
-  *function = (CUfunction)module;
-  return strstr(name, "cluster") ? LATHE_DRIVER_NOT_FOUND : 0;
+  (void)module;
+  *function = (CUfunction)name;
+  return strstr(name, "cluster") && !getenv("COUNTED_90") ? LATHE_DRIVER_NOT_FOUND : 0;
+}
+
+CUresult fake_max_active_clusters(int *clusters, CUfunction function,
+                                  const cuda_launch_config *config) {
+  (void)function, (void)config;
+  *clusters = 1 << 20;
+  return 0;
+}
+
+CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,
+                          void **extra) {
+  const unsigned *grid = config->grid, *block = config->block;
+
+  (void)parameters, (void)extra;
+  if (grid[0] == 0 || grid[1] == 0) /* no driver takes it */
+    abort();
+  if (getenv("COUNTED_LOG"))
+    printf("%s %u %u %u %u %u %u %u %u\n", (const char *)function, grid[0], grid[1], grid[2],
+           block[0], block[1], block[2], config->count > 0 ? config->attributes[0].value[0] : 1,
+           config->shared);
+  counted_launches++;
+  counted_stream = config->stream;
+  return counted_error;
 }
 
 CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                      CUstream stream, void **parameters, void **extra) {
-  (void)function, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)shared;
-  (void)parameters, (void)extra;
-  if (grid_x == 0 || grid_y == 0) /* no driver takes it */
-    abort();
-  counted_launches++;
-  counted_stream = stream;
-  return counted_error;
+  const cuda_launch_config config = {.grid = {grid_x, grid_y, grid_z},
+                                     .block = {block_x, block_y, block_z},
+                                     .shared = shared,
+                                     .stream = stream};
+
+  return fake_launch_with(&config, function, parameters, extra);
 }
 
 CUresult fake_error_string(CUresult error, const char **text) {
