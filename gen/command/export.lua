@@ -276,8 +276,6 @@ local function of_kind(op, kind)
   return setmetatable({ planned = op.by_kind[kind], sources = files }, { __index = op })
 end
 
-local PUSHED = 128 -- bytes of push constants that every device has
-
 -- Folders of templates by kind of devices, and how words of an image are written.
 local languages = {
   cpu = { folder = "c" },
@@ -301,12 +299,6 @@ function export.op(op, kind, context)
   local name = context.prefix .. op.name
   local stem = name .. interface.ending(kind)
   local functions, reader = interface.functions(op, name), headers.reader(context.read)
-  for _, t in ipairs(kind == "vulkan" and functions or {}) do
-    if t.pushed > PUSHED then
-      text.refuse("export: '%s' is called with %d bytes, of which push constants have room for %d; export it without "
-        .. "vulkan", op.name, t.pushed, PUSHED)
-    end
-  end
   local own, images
   local function pour(folder, template, values)
     values.op, values.name, values.UPPER, values.types = op, stem, stem:upper(), functions

@@ -15,7 +15,8 @@ for word in ([[asm auto bool break case catch char class const continue default 
   false float for friend goto if inline int long namespace new operator private protected public register restrict
   return short signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned
   using virtual void volatile while workspace bytes dim args kernel largest int64_t size_t stream status context
-  variant on commands pushed]]):gmatch "%S+" do
+  variant on commands pushed
+  arguments arguments_at arguments_address]]):gmatch "%S+" do
   reserved[word] = true
 end
 
@@ -57,6 +58,9 @@ local notes = {
   bf16 = "bf16: the bits of bfloat16, the upper half of a float.",
 }
 
+local workspace = " A call is lent a workspace of NAME_workspace bytes there, at a multiple of 64, which is zero "
+  .. "before its first call and which no two calls use at once. A call leaves it fit for the next of the same sizes."
+
 -- What functions on another kind of device are given before a workspace, and what is said of calls there.
 local kinds = {
   cpu = { ending = "", called = "", before = "" },
@@ -67,9 +71,11 @@ local kinds = {
       .. "prints nothing, allocates nothing on the device, and may be captured in a graph. Any number of threads may "
       .. "call at once. The first call in a context loads the code, as NAME_load does ahead of it. NAME_variant says "
       .. "which kernels a call takes there.",
+    workspace = workspace,
   },
   vulkan = {
     ending = "_vulkan", called = "_record", address = "VkDeviceAddress", handle = true,
+    pushed = 128, -- bytes of push constants that every device has
     before = ", VkCommandBuffer commands", test_before = { "device_handle", "device_commands" },
     says = "Operands are addresses of buffers on the device (vkGetBufferDeviceAddress), at multiples of an element's "
       .. "bytes. A call records kernels into the command buffer, of a queue for compute shaders, and barriers between "
@@ -78,7 +84,12 @@ local kinds = {
       .. "call at once, each with a command buffer of its own. The device must have enabled bufferDeviceAddress and "
       .. "shaderInt64, for f64 and f16 shaderFloat64 and shaderFloat16, and for elements of 16 and 8 bits "
       .. "storageBuffer16BitAccess and storageBuffer8BitAccess. Where subgroups may have several sizes on it, "
-      .. "subgroupSizeControl and computeFullSubgroups too. NAME_variant says which kernels a call takes.",
+      .. "subgroupSizeControl and computeFullSubgroups too. No kernel needs another extension. NAME_variant says which "
+      .. "kernels a call takes.",
+    in_memory = " A call's arguments, more than push constants have room for, go into a buffer of the caller's, by "
+      .. "vkCmdUpdateBuffer: 384 bytes, at a multiple of 64, which has that address. No other call may use them "
+      .. "before this one has run.",
+    workspace = workspace,
   },
 }
 
@@ -116,18 +127,20 @@ local function function_of(op, name, dtype, has_workspace, kind)
   t.extents = table.concat(text.map(t.dims, function(extent)
     return "size_t " .. extent
   end), ", ")
+  t.pushed = 8 * (#operands + 1 + #t.dims) + #t.scalars * types[types.compute(dtype)].bytes
+  t.in_memory = kind.pushed and t.pushed > kind.pushed or false
   local all = handle .. kind.before .. (handle == "" and "" or ", ") .. table.concat({
     table.concat(parameters, ", "), table.unpack(text.map(t.scalars, function(scalar)
       return "double " .. scalar
     end)),
   }, ", ") .. (#t.dims > 0 and ", " .. t.extents or "") .. (kind.after or "")
+    .. (t.in_memory and ", VkBuffer arguments, VkDeviceSize arguments_at, VkDeviceAddress arguments_address" or "")
     .. (has_workspace and ", " .. (kind.address and kind.address .. " " or "void *") .. "workspace" or "")
   local held_together = ("int " .. t.called .. "(" .. all .. ")"):gsub("([^,]) ", "%1\1")
   t.prototype = table.concat(text.wrap(held_together, widest, "    "), "\n"):gsub("\1", " ")
   t.arguments, t.bytes = operands, joined(sizes, "+")
   t.absent, t.nothing = joined(absent, "||"), joined(nothing, "&&")
   t.all_extents = table.concat(t.dims, " | ")
-  t.pushed = 8 * (#operands + 1 + #t.dims) + #t.scalars * types[types.compute(dtype)].bytes
   return t
 end
 
@@ -203,15 +216,14 @@ function interface.rules(op, functions, stem)
 end
 
 function interface.calls(op, functions)
-  local has_workspace = false
+  local has_workspace, in_memory = false, false
   for _, t in ipairs(functions) do
-    has_workspace = has_workspace or t.workspace
+    has_workspace, in_memory = has_workspace or t.workspace, in_memory or t.in_memory
   end
   local kind = kinds[op.planned[1].backend.kind]
   if kind.says then
-    return text.wrap(kind.says .. (has_workspace and " A call is lent a workspace of NAME_workspace bytes there, at a "
-      .. "multiple of 64, which is zero before its first call and which no two calls use at once. A call leaves it fit "
-      .. "for the next of the same sizes." or ""), widest, "")
+    return text.wrap(kind.says .. (in_memory and kind.in_memory or "") .. (has_workspace and kind.workspace or ""),
+      widest, "")
   end
   return text.wrap("Calls print nothing, allocate nothing, and may be made by any number of threads at once. The first "
     .. "one looks at which instructions the processor has; NAME_variant says which kernel a call takes. "
@@ -256,6 +268,7 @@ function interface.test(op, functions)
     t.call_extents = table.concat(extents, ", ")
     table.move(extents, 1, #extents, #given + 1, given)
     given[#given + 1] = kind.test_after
+    given[#given + 1] = t.in_memory and "device_arguments, 0, device_arguments_address" or nil
     given[#given + 1] = t.workspace and (kind.address and "(VkDeviceAddress)(uintptr_t)workspace" or "workspace") or nil
     for i, word in ipairs(kind.test_before or {}) do
       table.insert(given, i, word)

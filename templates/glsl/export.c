@@ -60,6 +60,7 @@ struct $name$ {
   PFN_vkCmdPushConstants push;
   PFN_vkCmdDispatch dispatch;
   PFN_vkCmdPipelineBarrier wait;
+  PFN_vkCmdUpdateBuffer update;
   VkPipelineLayout layout;
   pthread_mutex_t lock; /* of what follows, which grows at its beginning */
   lathe_pipeline *pipelines;
@@ -124,7 +125,8 @@ static bool lathe_find($name$ *made, const $name$_device *on, lathe_vulkan_found
   made->push = (PFN_vkCmdPushConstants)get(on->device, "vkCmdPushConstants");
   made->dispatch = (PFN_vkCmdDispatch)get(on->device, "vkCmdDispatch");
   made->wait = (PFN_vkCmdPipelineBarrier)get(on->device, "vkCmdPipelineBarrier");
-  return made->make_module && made->free_module && made->make_layout && made->free_layout &&
+  made->update = (PFN_vkCmdUpdateBuffer)get(on->device, "vkCmdUpdateBuffer");
+  return made->update && made->make_module && made->free_module && made->make_layout && made->free_layout &&
          made->make_pipelines && made->free_pipeline && made->bind && made->push && made->dispatch && made->wait;
 }
 
@@ -312,6 +314,28 @@ static int lathe_record($name$ *on, VkCommandBuffer commands, const lathe_choice
   return $UPPER$_OK;
 }
 
+//@ local in_memory = false
+//@ for _, t in ipairs(types) do
+//@ in_memory = in_memory or t.in_memory
+//@ end
+//@ if in_memory then
+/* The same where what they are given goes into a buffer, which has an address. */
+static int lathe_record_given($name$ *on, VkCommandBuffer commands, const lathe_choice *v, const lathe_args *args,
+                              const void *given, uint32_t size, VkBuffer to, VkDeviceSize at,
+                              VkDeviceAddress address) {
+  const VkMemoryBarrier barrier = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+      .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+      .dstAccessMask = VK_ACCESS_SHADER_READ_BIT,
+  };
+
+  on->update(commands, to, at, size, given);
+  on->wait(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0,
+           NULL);
+  return lathe_record(on, commands, v, args, &address, sizeof address);
+}
+
+//@ end
 /* ---- calls ---- */
 
 const char *$name$_status(int status) {
@@ -390,6 +414,11 @@ $t.prototype$ {
   if (workspace % 64 != 0 || (!workspace && variant->schedule->workspace && variant->schedule->workspace(args.dim) > 0))
     return $UPPER$_WORKSPACE;
   //@ end
+  //@ if t.in_memory then
+  return lathe_record_given(on, commands, variant, &args, &pushed, $t.pushed$, arguments, arguments_at,
+                            arguments_address);
+  //@ else
   return lathe_record(on, commands, variant, &args, &pushed, $t.pushed$);
+  //@ end
 }
 //@ end

@@ -43,6 +43,14 @@ static VkDevice device_made;
 static VkQueue device_queue;
 static VkCommandBuffer device_commands;
 static $name$ *device_handle;
+//@ local in_memory = false
+//@ for _, t in ipairs(types) do
+//@ in_memory = in_memory or t.in_memory
+//@ end
+//@ if in_memory then
+static VkBuffer device_arguments; /* of the arguments, and its address */
+static VkDeviceAddress device_arguments_address;
+//@ end
 
 static void device_failed(const char *what, int error) {
   if (!error)
@@ -142,7 +150,8 @@ static void *device_room(size_t size) {
   const VkBufferCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
       .size = size + 256,
-      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+               VK_BUFFER_USAGE_TRANSFER_DST_BIT,
   };
   const VkMemoryAllocateFlagsInfo flags = {
       .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
@@ -191,6 +200,17 @@ static void device_fetch(void *to, const void *from, size_t size) {
 }
 
 static void device_begin(void) {
+  //@ if in_memory then
+  if (!device_arguments) {
+    const int i = room_of((VkDeviceAddress)(uintptr_t)device_room(384));
+    const VkBufferDeviceAddressInfo where = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+        .buffer = rooms[i].buffer,
+    };
+    device_arguments = rooms[i].buffer;
+    device_arguments_address = vk.GetBufferDeviceAddress(device_made, &where);
+  }
+  //@ end
   const VkCommandBufferBeginInfo begin = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
       .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
