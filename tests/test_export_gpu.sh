@@ -89,16 +89,15 @@ if command -v "${CXX:-c++}" >/dev/null; then
     done
   }
   EXPORT="--raw --backends cuda --dtypes f32 --out $PWD/raw"
-  for op in softmax gelu sum; do
+  for op in $kinds; do
     is "raw $op" ninja -C ../.. "export-$op"
   done
-  is 'tells of launches' raw_tells cuda . softmax gelu sum softmax_backward
+  # shellcheck disable=SC2086
+  is 'tells of launches' raw_tells cuda . $kinds softmax_backward matmul_backward
   sed -i 's/up(outer, 16)/up(outer, 17)/' raw/softmax.json
   is 'a wrong grid is found' fails raw_tells cuda . softmax
-  EXPORT="--raw --backends cuda --dtypes f32 --out $PWD/none_raw"
-  refuses_steps() { ninja -C ../.. export-matmul >"$tmp/out" 2>&1 || grep "launches kernels in steps" "$tmp/out"; }
-  is 'steps are not told of' refuses_steps
-  is 'and nothing is written' test ! -e none_raw
+  sed -i 's/"when": "m1 <= 1 /"when": "m1 <= 2 /' raw/matmul.json
+  is 'a wrong cut is found' fails raw_tells cuda . matmul
 
   # Two ops, one of them twice, in a program, and in one translation unit; and nothing but libc.
   cat >two.c <<'C'
@@ -183,9 +182,11 @@ else
     is 'many arguments' "$LATHE_GEN" --src "$tmp/tree" export many --dtypes f32 --backends vulkan
     is 'compiles' built many vulkan -O1
     is 'is right' ./many_vulkan 7
+    is 'raw' "$LATHE_GEN" --src "$tmp/tree" export many --raw --dtypes f32 --backends vulkan --out raw
+    is 'tells of launches' "$LATHE_PYTHON" "$LATHE_SRC/tests/export/raw_launches.py" vulkan many raw . .
     is 'finds arguments elsewhere' faulty many vulkan 's/on->update(commands, to, at/on->update(commands, to, at + 8/'
   fi
-  for op in softmax rmsnorm_backward; do
+  for op in softmax rmsnorm_backward matmul; do
     [ -e "$out/gen/$op/${op}_f32__vulkan.image" ] || continue
     is "raw $op" from_build export "$op" --raw --dtypes f32 --backends vulkan --images "$out/gen" --out raw
     is 'tells of launches' "$LATHE_PYTHON" "$LATHE_SRC/tests/export/raw_launches.py" vulkan "$op" raw . .
@@ -209,6 +210,7 @@ refuses() { # refuses TEXT OPTION...: one line with this text
 }
 is 'an unknown kind' refuses "--backends: expected 'cpu', 'cuda' or 'vulkan', found 'cuca' (did you mean 'cuda'?)" \
   softmax --backends cpu,cuca
+is 'raw of a processor' refuses '--raw: expected --backends cuda, vulkan or both, found cpu' softmax --raw
 is 'no variant' refuses "'softmax' has no kernel for cuda of --variants" softmax --backends cuda --variants 'gelu*'
 
 summary

@@ -80,8 +80,7 @@ writes all files to out/export; EXPORT='--dtypes f32' in the environment has opt
   OP_vulkan.h, OP_vulkan.c, ...         the same, recorded into a command buffer of the caller's
 
   --images DIR     where the build makes device code (out/gen)
-  --raw            device code alone, as .cubin, .ptx and .spv, and OP.json, which says what calls launch: for maps,
-                   reductions and rows
+  --raw            device code alone, as .cubin, .ptx and .spv, and OP.json, which says what calls launch
 ]]
 
 local function parse(arguments)

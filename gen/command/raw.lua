@@ -4,6 +4,7 @@
 
 local capacity = require "capacity"
 local interface = require "interface"
+local raw_steps = require "raw_steps"
 local text = require "text"
 
 local raw = {}
@@ -51,14 +52,7 @@ end
 
 -- ---- expressions ---------------------------------------------------------------------------------------
 
--- The product of some dimensions, a bit each.
-local function product(bits)
-  local cells = {}
-  for d = 0, capacity.dims - 1 do
-    cells[#cells + 1] = bits >> d & 1 == 1 and ("dim[%d]"):format(d) or nil
-  end
-  return #cells > 0 and table.concat(cells, " * ") or "1"
-end
+local product = raw_steps.product
 
 local fields = { rows = "outer", count = "inner" } -- what C's lathe_call calls otherwise
 local modes = { APART = "0", PACKS = "1", FULL = "2", ENDS = "3" }
@@ -366,35 +360,45 @@ end
 -- The description of an op's variants for one kind of devices, of which write(name, bytes) is given the device code.
 -- images: from device_code.lua; spirv_kernel(bytes, nth): one kernel of a module.
 function raw.kind(op, kind, images, spirv_kernel, write)
-  local vulkan, by_type, files, by_part = kind == "vulkan", {}, {}, {}
+  local vulkan, by_type, files, by_stem = kind == "vulkan", {}, {}, {}
   for _, image in ipairs(images) do
-    by_part[image.part] = image
+    by_stem[image.part.stem] = image
+  end
+  local function file_of(stem, number)
+    local name = ("%s_%d.spv"):format(stem, number)
+    if not files[name] then
+      files[name] = true
+      write(name, spirv_kernel(by_stem[stem].bytes, number))
+    end
+    return name
+  end
+  local function code_of(part)
+    local code = list {}
+    for _, device in ipairs(not vulkan and (part.runs or { part }) or {}) do
+      files[device.stem] = files[device.stem] or cuda_files(device.stem, by_stem[device.stem].bytes, write)
+      table.move(files[device.stem], 1, #files[device.stem], #code + 1, code)
+    end
+    return #code > 0 and code or nil
   end
   for _, v in ipairs(op.planned) do
-    local image, work = by_part[v.part], v.launching.work
-    if #v.launching.ways == 0 then
-      text.refuse("export: '%s' launches kernels in steps, which --raw has no description of; export it without --raw, "
-        .. "as code", op.name)
-    end
-    local of = { vulkan = vulkan, width = work.width, partials = work.numbers and true or false }
-    if not vulkan and not files[image] then
-      files[image] = cuda_files(v.part.stem, image.bytes, write)
-    end
-    local function file_of(number)
-      local name = ("%s_%d.spv"):format(v.part.stem, number)
-      if not files[name] then
-        files[name] = true
-        write(name, spirv_kernel(image.bytes, number))
-      end
-      return name
+    local work, row = v.launching.work
+    if #v.launching.ways > 0 then
+      local of = { vulkan = vulkan, width = work.width, partials = work.numbers and true or false }
+      row = {
+        let = lets_of(work, vulkan), workspace = workspace_of(work),
+        ways = ways_of(v, of, function(number)
+          return file_of(v.part.stem, number)
+        end),
+      }
+    else
+      row = raw_steps.of(v, vulkan, file_of, list)
     end
     by_type[v.dtype] = by_type[v.dtype]
       or { variants = list {}, arguments = arguments_of(op, vulkan, v.dtype), ulp = op.ulp[v.dtype] }
-    table.insert(by_type[v.dtype].variants, {
-      name = v.name, from = v.from, to = v.to < math.huge and v.to or nil, needs = list(text.map(v.features, tostring)),
-      code = not vulkan and files[image] or nil, rounds_f32 = not (vulkan and image.loose),
-      let = lets_of(work, vulkan), workspace = workspace_of(work), ways = ways_of(v, of, file_of),
-    })
+    row.name, row.from, row.to = v.name, v.from, v.to < math.huge and v.to or nil
+    row.needs, row.code = list(text.map(v.features, tostring)), code_of(v.part)
+    row.rounds_f32 = not (vulkan and by_stem[(v.part.runs or { v.part })[1].stem].loose)
+    table.insert(by_type[v.dtype].variants, row)
   end
   return by_type
 end

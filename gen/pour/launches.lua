@@ -103,14 +103,14 @@ end
 -- The C of a file's parts from their schedules: begins, then what begin(part) gives and the functions of each. A
 -- function that is the same as an earlier variant's is written once. exported: for another program's file, where all is
 -- static: whether it has a variant, of which is noted before what it has: variant.launching = { kernels = how many,
--- workspace, fits = whether it has these functions, ways, work = what launches there are, and on what }.
+-- workspace, fits = whether it has these functions, ways, work, shape = what launches there are }.
 function launches.of(engine, schedules, host, path, begins, begin, exported)
   local lines, known, pieces, before = 0, {}, {}, begins
   local function add(part, variant, shape)
     local made, names, poured, ways = pour(engine, schedules[part], variant, shape, exported)
     variant.launching = {
       kernels = #names, workspace = made.workspace ~= nil, fits = made.fits ~= nil, ways = ways,
-      work = schedules[part].work,
+      work = schedules[part].work, shape = shape,
     }
     if exported and not exported(variant) then
       return

@@ -34,6 +34,18 @@ CUresult fake_module_load(CUmodule *module, const void *image) {
   return 0;
 }
 
+CUresult counted_tensor_map(CUtensorMap *, int, unsigned, void *, const unsigned long long *,
+                            const unsigned long long *, const unsigned *, const unsigned *, int,
+                            int, int, int) __asm__("cuTensorMapEncodeTiled");
+CUresult counted_tensor_map(CUtensorMap *map, int type, unsigned rank, void *at,
+                            const unsigned long long *extents, const unsigned long long *strides,
+                            const unsigned *box, const unsigned *steps, int interleave, int swizzle,
+                            int promotion, int fill) {
+  (void)map, (void)type, (void)rank, (void)at, (void)extents, (void)strides, (void)box, (void)steps;
+  (void)interleave, (void)swizzle, (void)promotion, (void)fill;
+  return 0;
+}
+
 /* Code for compute capability 8.0 has no clusters. A function is its name. */
 CUresult fake_module_function(CUfunction *function, CUmodule module, const char *name) {
   (void)module;
