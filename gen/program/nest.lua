@@ -14,6 +14,8 @@
 --     .values              { operand, node }: outputs and temporaries with a value at each point; or { operand, name }
 --                            of one that is an index, which is what was gathered
 --     .operands            those that it reads and writes, in their order in record.operands
+--   record.groups[i]     { first, last, axes }: neighbouring steps whose points have these axes in common, so that they may
+--                        go through one tile of these after the other; a single step has its own
 --   record.temporaries   { name, axes, dims, dim_index, temporary = true }: in the type that is computed in
 --   record.operands      the op's, then the temporaries
 --   record.random        whether there are random numbers
@@ -240,6 +242,33 @@ local function lay_out(op, record, step)
   end
 end
 
+-- The steps that go through the same tiles: what one reads of those before it in the group is at its own points.
+local function groups_of(record)
+  local groups, made = {}, {}
+  local function reads_elsewhere(step)
+    for _, operand in ipairs(step.operands) do
+      for _, node in pairs(made[operand] and record.reads or {}) do
+        if node.op == "read" and node[1].name == operand.name then
+          return true
+        end
+      end
+    end
+  end
+  for i, step in ipairs(record.steps) do
+    local group = groups[#groups]
+    local shared = group and group.axes & step.axes or 0
+    if shared == 0 or reads_elsewhere(step) then
+      group, made = { first = i, axes = step.axes }, {}
+      groups[#groups + 1], shared = group, step.axes
+    end
+    group.last, group.axes = i, shared
+    for _, value in ipairs(step.values) do
+      made[value.operand] = value.operand.temporary or nil
+    end
+  end
+  return groups
+end
+
 -- The record of an op's values { operand, node }.
 function nest.make(op, values)
   expr.enter(values[1].node.graph)
@@ -286,6 +315,7 @@ function nest.make(op, values)
     end
     lay_out(op, record, step)
   end
+  record.groups = groups_of(record)
   record.random = passes.has_random(text.map(values, function(value)
     return value.node
   end))

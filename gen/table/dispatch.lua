@@ -83,6 +83,7 @@ local function op_row(out, op, index_of)
       tostring(#o.dims), braces(text.map(o.dim_index, function(d)
         return tostring(d - 1)
       end)), number(o.low), number(o.high), tostring(o.index and axes.indexes(o.along)[1] + 1 or 0),
+      string.format("0x%x", op.read_at[o.name] or 0),
     }
   end))
   local rounded_terms, extremes = 0, 0

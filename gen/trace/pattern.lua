@@ -295,6 +295,21 @@ local patterns = {
   },
 }
 
+-- A record of steps of which some brings what its factors read to more points or terms than it has, else false: where each
+-- element is of use once, there is nothing for tiles to keep.
+local function with_reuse(op, record)
+  for _, step in ipairs(record and record.steps or {}) do
+    local terms, whole = step.axes | step.over, false
+    for _, operand in ipairs(op.operands) do
+      whole = whole or not operand.output and operand.axes == terms
+    end
+    if not whole or step.a.op ~= "const" and step.b.op ~= "const" then
+      return record
+    end
+  end
+  return false
+end
+
 -- Finds the pattern of an op that has values:
 --   template  the name of the template that does it: "nest" does what no other does
 --   inner     the axes that a pass goes over, as a set: passes.lua
@@ -312,7 +327,7 @@ function pattern.find(op)
         sequence = false,
       }
       if row.describe then
-        found.steps = steps.make(op, op.values) or false
+        found.steps = with_reuse(op, steps.make(op, op.values))
         found.template = found.steps and "contract" or "nest"
         found.stream = not found.steps and stream.make(op, op.values) or false
         local splits = #facts.contractions > 0 and not found.steps and not found.stream

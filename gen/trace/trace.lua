@@ -364,6 +364,32 @@ local function has_extreme(value)
   return found
 end
 
+-- By name, of operands that are read elsewhere alone, over the same axes each time: these, a set.
+local function read_at(op)
+  local found, whole = {}, {}
+  local function note(input, set)
+    whole[input.name] = whole[input.name] or not set or found[input.name] and found[input.name] ~= set
+    found[input.name] = set
+  end
+  local roots = roots_of(op)
+  for _, root in ipairs(roots) do
+    if root.op == "input" then
+      note(root, nil)
+    end
+  end
+  expr.visit(roots, function(node)
+    for i = 1, #node do
+      if node[i].op == "input" then
+        note(node[i], i == 1 and (node.op == "read" or node.op == "pick") and node.axes or nil)
+      end
+    end
+  end)
+  for name in pairs(whole) do
+    found[name] = not whole[name] and found[name] or nil
+  end
+  return found
+end
+
 -- Checks what an op computes, and finds what follows from its graph.
 function trace.op(op)
   text.about(op)
@@ -377,6 +403,7 @@ function trace.op(op)
   op.magnitudes = magnitudes_of(op)
   op.work = expr.work(roots_of(op))
   op.masked = op.stream and op.stream.masked or 0
+  op.read_at = read_at(op)
   op.apart = by_operand(op, apart.of)
   op.extremes = by_operand(op, has_extreme)
   op.cut = cut.of(op, roots_of(op))

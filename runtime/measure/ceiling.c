@@ -200,7 +200,7 @@ ceilings ceilings_beside(device *on, const lathe_variant *v, const size_t *dim, 
                          int round, double ns) {
   enum { TRIES = 4 };
   const double near = 0.85;
-  const double bytes = lathe_bytes(v->op, v->dtype, dim), flops = ceilings_flops(v->op, dim);
+  const double bytes = lathe_moved(v->op, v->dtype, dim), flops = ceilings_flops(v->op, dim);
   ceiling_when when = {threads, round, CEILING_KNOWN};
   ceilings c = {0};
   bool by_arithmetic;

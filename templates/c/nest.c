@@ -2,14 +2,20 @@
 /* Nests of loops, one after the other: any axes in any order, for ops that no faster template has a place for. The
  * innermost vectors go along the axis that most operands have side by side; where that is one of the points, each
  * lane is a point, else lanes gather together. Limited by how far apart the elements of the other operands are. A sum adds
- * TERMS at a time, and carries the rounding errors of the rest along. A scan goes along its axis at each point. */
+ * TERMS at a time, and carries the rounding errors of the rest along. A scan goes along its axis at each point. Steps that
+ * have points in common go through tiles of these one after the other, so that the second finds in a cache what the first
+ * read. Squares of what lies across a vector are turned over in registers. */
 #include "nest.h"
+#include "turn.h"
 
 //@ end
 //@ local add_exactly = use("parts.c").add_exactly
 //@ local S = use "nest_step.c"
 //@ -- TERMS: that a sum adds up before it carries what rounding takes of them; of scans, each of whose results is judged.
 //@ local L, own, TERMS, SCANNED = k.lanes, k.own, 64, 16
+//@ local MOST_INDEXES = 1 << 23 -- whole numbers up to which f32 has all
+//@ local BLOCK = 256 -- points along a vector, in whose squares all of a page is used before the next one
+//@ local LEAST_SHARED = 16 -- units of points with which parts of a call do not wait for each other between steps
 //@ local function at(step, operand, more) return S.at(operand.dim_index, step.of.along, more) end
 //@ -- How an operand's elements lie along the step's `along`: "none", "unit" or "apart".
 //@ local function lie(step, operand)
@@ -50,9 +56,70 @@ for (size_t lane = 0; lane < $lanes$; lane++)
   $variable$of[lane] = $text$;
 const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@ end
+//@ local function varies(step, node) return step.of.along and node.axes >> step.of.along - 1 & 1 ~= 0 end
+//@ -- How a place goes along a step's `along`: 0, where it stays, 1, where it goes along, or nil of others.
+//@ local slope_of
+//@ function slope_of(step, place)
+//@   local a, b = place[1] and slope_of(step, place[1]), place[2] and slope_of(step, place[2])
+//@   if not varies(step, place) then
+//@     return 0
+//@   elseif place.op == "position" then
+//@     return 1
+//@   end
+//@   return a and b and (place.op == "add" and a + b or place.op == "sub" and a - b) or nil
+//@ end
+//@ -- An input elsewhere as a vector: when it has all that it reads side by side, and its text; when nothing of it is there,
+//@ -- and what it is then; or nil where it never has.
+//@ local function vector_of(step, part, x, lanes)
+//@   local node, instead, holds, none = x.of, {}, {}, {}
+//@   if not node or node.op == "same" then
+//@     return nil
+//@   end
+//@   local words = S.words(function(place) return "(int64_t)i" .. place end, function(name) return element(part, step, S.operand_of(name)) end)
+//@   local function inside(place, axis, slope)
+//@     local text, extent = k.place(place, words), "args->dim[" .. axis - 1 .. "]"
+//@     local last = slope == 1 and ("(%s + %s)"):format(text, lanes and "(int64_t)lanes - 1" or L - 1) or text
+//@     holds[#holds + 1] = ("(size_t)%s < %s"):format(text, extent)
+//@     holds[#holds + 1] = slope == 1 and ("(size_t)%s < %s"):format(last, extent) or nil
+//@     none[#none + 1] = ("%s < 0 || %s >= (int64_t)%s"):format(last, text, extent)
+//@     return "(size_t)" .. text
+//@   end
+//@   if node.op == "inside" then
+//@     local slope = slope_of(step, node[1])
+//@     if slope then
+//@       inside(node[1], S.places_of(node.k)[1], slope)
+//@     end
+//@     return slope and {
+//@       holds = table.concat(holds, " && "), vector = k:constant(1), none = none[1], otherwise = k:constant(0),
+//@     }
+//@   end
+//@   local operand = S.operand_of(node[1].name)
+//@   local last, slopes = operand.dim_index[#operand.dim_index], {}
+//@   for _, place in ipairs(operand.dim_index) do
+//@     slopes[place] = place == step.of.along and 1 or 0
+//@   end
+//@   for i, axis in ipairs(S.places_of(node.k)) do
+//@     slopes[axis] = slope_of(step, node[i + 1])
+//@     if not slopes[axis] then
+//@       return nil
+//@     end
+//@     instead[axis] = inside(node[i + 1], axis, slopes[axis])
+//@   end
+//@   for _, place in ipairs(operand.dim_index) do
+//@     if slopes[place] ~= (place == last and 1 or 0) then
+//@       return nil
+//@     end
+//@   end
+//@   local at = S.at(operand.dim_index, step.of.along, nil, instead)
+//@   return {
+//@     holds = table.concat(holds, " && "), none = table.concat(none, " || "), otherwise = k:constant(0 / 0),
+//@     vector = part.k:access(operand, lanes and "load_part" or "load", operand.name, at, nil, lanes),
+//@   }
+//@ end
 //@ -- What a part's point function reads, and its call. lanes: nil for a whole vector, "1" for one point in all lanes, or how
 //@ -- many of a vector there are.
-//@ local function call(step, part, lanes)
+//@ -- turned: by operand, the array whose row `nth` has the elements at such a vector.
+//@ local function call(step, part, lanes, turned)
 //@ local single = lanes == "1" or L == 1
 //@ local more = not single and "lane" or nil
 //@ for _, x in ipairs(part.point.inputs) do
@@ -61,7 +128,18 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@ elseif x.kind ~= "element" then
 //@ local is_mask = x.node.type == "m"
 //@ local numbers, number = variable .. (is_mask and "numbers" or ""), text_of(step, part, x, more) .. (is_mask and " ? 1 : 0" or "")
-//@ if more and step.of.along and x.node.axes >> step.of.along - 1 & 1 ~= 0 then
+//@ local whole = more and varies(step, x.node) and vector_of(step, part, x, lanes)
+//@ if whole then
+$k.vector$ $numbers$;
+if ($whole.holds$) {
+  $numbers$ = $whole.vector$;
+} else if ($whole.none$) {
+  $numbers$ = $whole.otherwise$;
+} else {
+  //@ by_lane(numbers .. "one", lanes or L, number)
+  $numbers$ = $numbers$one;
+}
+//@ elseif more and varies(step, x.node) then
 //@ by_lane(numbers, lanes or L, number)
 //@ else
 const $k.vector$ $numbers$ = $(own:text("splat", "(" .. k.number .. ")(" .. text_of(step, part, x) .. (is_mask and " ? 1 : 0" or "") .. ")"));
@@ -71,7 +149,9 @@ const $k.mask$ $variable$ = $(own:text("ne", numbers, k:constant(0)));
 //@ end
 //@ else
 //@ local how = lie(step, x.operand)
-//@ if single or how == "none" then
+//@ if turned and turned[x.operand] then
+const $k.vector$ $variable$ = $(own:text("load_own", turned[x.operand], "nth * " .. L));
+//@ elseif single or how == "none" then
 const $k.vector$ $variable$ = $(own:text("splat", element(part, step, x.operand)));
 //@ elseif how == "unit" then
 const $k.vector$ $variable$ = $(part.k:access(x.operand, lanes and "load_part" or "load", x.operand.name, at(step, x.operand), nil, lanes));
@@ -82,10 +162,12 @@ const $k.vector$ $variable$ = $(part.k:access(x.operand, lanes and "load_part" o
 //@ end
 $part.point.call$
 //@ end
-//@ local function store(step, part, operand, value, lanes)
+//@ local function store(step, part, operand, value, lanes, turned)
 //@ local how, single = lie(step, operand), lanes == "1" or L == 1
 //@ local function number(more) return ("(%s + %s)"):format(operand.name, at(step, operand, more)) end
-//@ if single then
+//@ if turned and turned[operand] then
+$(own:text("store_own", turned[operand], "nth * " .. L, value));
+//@ elseif single then
 $(part.k:access(operand, "store_number", number(), own:text("first_lane", value)));
 //@ elseif how == "unit" then
 $(part.k:access(operand, lanes and "store_part" or "store", operand.name, at(step, operand), value, lanes));
@@ -114,7 +196,16 @@ for (size_t i$place$ = $(box and "box.from[" .. of .. "]" or "0"); i$place$ < $(
 //@ end
 //@ end
 //@ end
-//@ -- What is gathered, as nothing: r_acc, what the last terms come to; of sums r_total and r_lost besides, of indexes r_at.
+//@ -- Whether a step goes point by point; else whether its vectors are of points.
+//@ local function is_by_points(step) return not step.of.along or step.of.axes >> step.of.along - 1 & 1 ~= 0 end
+//@ local function is_scalar(step)
+//@   return S.gathers(step, "index") and not (step.of.along and is_by_points(step)) or S.gathers(step, "pick")
+//@     or step.of.along and step.of.scanned == step.of.along
+//@ end
+//@ -- Whether it finds the indexes of a vector of points at once.
+//@ local function finds_many(step) return L > 1 and S.gathers(step, "index") and not is_scalar(step) end
+//@ -- What is gathered, as nothing: r_acc, what the last terms come to; of sums r_total and r_lost besides. Of indexes r_at,
+//@ -- of one or of each lane; of many at once r_nth besides, those among the last terms as numbers, -1 where it is none.
 //@ local function begin(step, suffix)
 //@ for _, r in ipairs(step.of.gathered) do
 //@ local name = r.name .. suffix
@@ -125,6 +216,11 @@ $k.vector$ $name$_acc = $(k:neutral(r.kind));
 //@ end
 //@ if r.kind == "sum" then
 $k.vector$ $name$_total = $(k:neutral(r.kind)), $name$_lost = $(k:constant(0));
+//@ elseif k:is_index(r.kind) and finds_many(step) then
+$k.vector$ $name$_nth = $(k:constant(-1));
+int64_t $name$_at[$L$];
+for (size_t lane = 0; lane < $L$; lane++)
+  $name$_at[lane] = $(S.size(step.of.loops)) > 0 ? 0 : -1;
 //@ elseif k:is_index(r.kind) then
 int64_t $name$_at = -1;
 //@ end
@@ -143,6 +239,15 @@ const $k.vector$ $name$_inside = $(own:text("select", inside, term, k:neutral(r.
 $name$_acc = $term$;
 //@ elseif r.kind == "sum" then
 $name$_acc = $(own:text("add", name .. "_acc", term));
+//@ elseif k:is_index(r.kind) and finds_many(step) then
+{
+  const $k.vector$ term = $term$;
+  const $k.mask$ above = $(own:text(k:better(r.kind), "term", name .. "_acc")), none = $(own:text("ne", "term", "term"));
+  const $k.mask$ is_first = $(own:text("all_of", "none", own:text("eq", name .. "_acc", name .. "_acc")));
+  const $k.mask$ better = $(own:text("any_of", "above", "is_first"));
+  $name$_acc = $(own:text("select", "better", "term", name .. "_acc"));
+  $name$_nth = $(own:text("select", "better", own:text("splat", "(" .. k.number .. ")taken"), name .. "_nth"));
+}
 //@ elseif k:is_index(r.kind) then
 {
   const $k.number$ term = $(own:text("first_lane", term)), best = $(own:text("first_lane", name .. "_acc"));
@@ -155,6 +260,21 @@ $name$_acc = $(own:text("add", name .. "_acc", term));
 {
   const $k.vector$ term = $term$;
   $name$_acc = $(k:combine_columns(r.kind, name .. "_acc", "term"));
+}
+//@ end
+//@ end
+//@ end
+//@ -- The indexes among the last terms, of which the first is at `base`, as those of each lane.
+//@ local function find_indexes(step, suffix)
+//@ for _, r in ipairs(step.of.gathered) do
+//@ local name = r.name .. suffix
+//@ if k:is_index(r.kind) and finds_many(step) then
+{
+  $k.number$ of[$L$];
+  $(own:text("store_own", "of", "0", name .. "_nth"));
+  for (size_t lane = 0; lane < $L$; lane++)
+    $name$_at[lane] = of[lane] < 0 ? $name$_at[lane] : (int64_t)(base + (size_t)of[lane]);
+  $name$_nth = $(k:constant(-1));
 }
 //@ end
 //@ end
@@ -184,15 +304,19 @@ const $k.vector$ $result$ = $name$_acc;
 //@ end
 //@ end
 //@ end
-//@ local function store_values(step, suffix, lanes)
+//@ local function store_values(step, suffix, lanes, turned)
 //@ if #step.values.results > 0 then
-//@ call(step, step.values, lanes)
+//@ call(step, step.values, lanes, turned)
 //@ end
 //@ for _, value in ipairs(step.of.values) do
-//@ if value.name then
+//@ if value.name and finds_many(step) then
+//@ local to = S.at(value.operand.dim_index, step.of.along, "lane")
+for (size_t lane = 0; lane < $(lanes or L); lane++)
+  $(k:access(value.operand, "store_index", ("(%s + %s)"):format(value.operand.name, to), value.name .. suffix .. "_at[lane]"));
+//@ elseif value.name then
 $(k:access(value.operand, "store_index", ("(%s + %s)"):format(value.operand.name, at(step, value.operand)), value.name .. suffix .. "_at"));
 //@ else
-//@ store(step, step.values, value.operand, value.operand.name .. "_", lanes)
+//@ store(step, step.values, value.operand, value.operand.name .. "_", lanes, turned)
 //@ end
 //@ end
 //@ end
@@ -201,14 +325,32 @@ $(k:access(value.operand, "store_index", ("(%s + %s)"):format(value.operand.name
 //@ results(step, suffix)
 //@ store_values(step, suffix, lanes)
 //@ end
-//@ -- After each term: sums of TERMS of them are added to what they come to in all.
-//@ local function count_terms(step, suffixes)
+//@ -- Terms are counted: sums of TERMS of them are added to what they come to in all, and indexes are found.
+//@ local function counts(step) return S.gathers(step, "sum") or finds_many(step) end
+//@ local function begin_terms(step)
+//@ if counts(step) then
+size_t taken = 0;
+//@ end
 //@ if S.gathers(step, "sum") then
-if (++taken == $TERMS$) {
+bool carries = false;
+//@ end
+//@ if finds_many(step) then
+size_t base = 0;
+//@ end
+//@ end
+//@ local function count_terms(step, suffixes)
+//@ if counts(step) then
+if (++taken == $(S.gathers(step, "sum") and TERMS or MOST_INDEXES)) {
   //@ for _, suffix in ipairs(suffixes) do
   //@ carry(step, suffix)
+  //@ find_indexes(step, suffix)
   //@ end
+  //@ if S.gathers(step, "sum") then
   carries = true;
+  //@ end
+  //@ if finds_many(step) then
+  base += taken;
+  //@ end
   taken = 0;
 }
 //@ end
@@ -221,11 +363,8 @@ if (carries) {
   //@ end
 }
 //@ end
-//@ end
-//@ local function begin_terms(step)
-//@ if S.gathers(step, "sum") then
-size_t taken = 0;
-bool carries = false;
+//@ for _, suffix in ipairs(suffixes) do
+//@ find_indexes(step, suffix)
 //@ end
 //@ end
 //@ -- What is scanned at a place, name_, and what is kept for the next one. A sum of some places is added to `base`, what all
@@ -438,30 +577,127 @@ static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
 //@ end
 //@ end
 //@ end
-//@ -- Whether a step goes point by point; else whether its vectors are of points.
-//@ local function is_scalar(step)
-//@   return S.gathers(step, "index") or S.gathers(step, "pick") or step.of.along and step.of.scanned == step.of.along
-//@ end
-//@ local function is_by_points(step) return not step.of.along or step.of.axes >> step.of.along - 1 & 1 ~= 0 end
-//@ -- The arguments of lathe_longest and lathe_box_of: how parts share a step's points.
-//@ local function shared_points(v, step)
-//@   local axes, along = 0, step.of.along
-//@   for _, place in ipairs(step.of.keep) do
-//@     axes = axes | 1 << place - 1
+//@ -- What of a step's last values lies across its vectors: the axis along which it lies side by side, and the operands
+//@ -- of which that is so; nil where nothing does.
+//@ local function across(step)
+//@   if L == 1 or not step.of.along or step.of.over ~= 0 or step.of.scanned or #step.values.results == 0 then
+//@     return nil
 //@   end
-//@   return ("%d, %d, %d"):format(axes, along and is_by_points(step) and not is_scalar(step) and along - 1 or -1, v.params.unroll * L)
+//@   local axis, operands, most, seen = nil, {}, 0, {}
+//@   for _, x in ipairs(step.values.point.inputs) do
+//@     operands[#operands + 1] = x.kind == "element" and x.operand or nil
+//@   end
+//@   local inputs = #operands
+//@   for _, value in ipairs(step.of.values) do
+//@     operands[#operands + 1] = value.operand
+//@   end
+//@   for _, operand in ipairs(operands) do
+//@     if lie(step, operand) == "apart" and #operand.dim_index > most then
+//@       axis, most = operand.dim_index[#operand.dim_index], #operand.dim_index
+//@     end
+//@   end
+//@   local found = { inputs = {}, outputs = {}, axis = axis }
+//@   for i, operand in ipairs(operands) do
+//@     if axis and lie(step, operand) == "apart" and operand.dim_index[#operand.dim_index] == axis and not seen[operand] then
+//@       table.insert(i <= inputs and found.inputs or found.outputs, operand)
+//@       seen[operand] = true
+//@     end
+//@   end
+//@   return axis and found
 //@ end
-//@ for _, v in ipairs(variants) do
-//@ for _, step in ipairs(k.steps) do
-//@ local along, unroll = step.of.along, v.params.unroll
-//@ local scalar, by_points = is_scalar(step), is_by_points(step)
-static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries) {
+//@ -- Squares of points along `along` and another axis, of whole vectors: what is left of both goes point by point.
+//@ local function turn_over(step, name, found)
+//@ local along, axis, turned = step.of.along, found.axis, {}
+//@ local keep = {}
+//@ for _, place in ipairs(step.of.keep) do
+//@   keep[#keep + 1] = place ~= axis and place or nil
+//@ end
+static void $name$(const lathe_args *args, char *temporaries, const lathe_box *whole) {
+  lathe_box rest = *whole, box = *whole;
   (void)temporaries;
   //@ S.pointers(step, "temporaries")
   //@ S.prelude(step)
-  //@ if #step.of.keep > 0 then
-  const lathe_box box = lathe_box_of(args, $(shared_points(v, step)));
+  //@ for _, place in ipairs { axis, along } do
+  box.to[$(place - 1)] -= (box.to[$(place - 1)] - box.from[$(place - 1)]) % $L$;
   //@ end
+  rest.from[$(along - 1)] = box.to[$(along - 1)];
+  $name$_each(args, temporaries, &rest);
+  rest = box;
+  rest.from[$(axis - 1)] = box.to[$(axis - 1)];
+  rest.to[$(axis - 1)] = whole->to[$(axis - 1)];
+  $name$_each(args, temporaries, &rest);
+  //@ open(keep, along, true)
+  for (size_t block = box.from[$(along - 1)]; block < box.to[$(along - 1)]; block += $BLOCK$)
+    for (size_t from = box.from[$(axis - 1)]; from < box.to[$(axis - 1)]; from += $L$)
+      for (size_t first = block; first < box.to[$(along - 1)] && first - block < $BLOCK$; first += $L$) {
+        $k.number$ square[$(L * L)];
+        //@ for _, list in ipairs { found.inputs, found.outputs } do
+        //@ for _, operand in ipairs(list) do
+        //@ turned[operand] = operand.name .. "_turned"
+        $k.number$ $operand.name$_turned[$(L * L)];
+        //@ end
+        //@ end
+        //@ for _, operand in ipairs(found.inputs) do
+        for (size_t nth = 0; nth < $L$; nth++) {
+          const size_t i$along$ = first + nth, i$axis$ = from;
+          const $k.vector$ row = $(k:access(operand, "load", operand.name, S.at(operand.dim_index)));
+          $(own:text("store_own", "square", "nth * " .. L, "row"));
+        }
+        lathe_turn_$k.compute$(square, $operand.name$_turned, $L$);
+        //@ end
+        for (size_t nth = 0; nth < $L$; nth++) {
+          const size_t i$along$ = first, i$axis$ = from + nth;
+          (void)i$along$, (void)i$axis$;
+          //@ store_values(step, "", nil, turned)
+        }
+        //@ for _, operand in ipairs(found.outputs) do
+        lathe_turn_$k.compute$($operand.name$_turned, square, $L$);
+        for (size_t nth = 0; nth < $L$; nth++) {
+          const size_t i$along$ = first + nth, i$axis$ = from;
+          const $k.vector$ row = $(own:text("load_own", "square", "nth * " .. L));
+          $(k:access(operand, "store", operand.name, S.at(operand.dim_index), "row"));
+        }
+        //@ end
+      }
+  //@ close(keep, along)
+}
+
+//@ end
+//@ -- The arguments of lathe_longest and lathe_box_of: how parts share the points of a set of axes. The unit of `along`
+//@ -- is that of the steps whose vectors are of points there.
+//@ local function shared_points(v, axes, steps)
+//@   local along = -1
+//@   for _, step in ipairs(steps) do
+//@     local of = step.of.along
+//@     along = of and is_by_points(step) and not is_scalar(step) and axes >> of - 1 & 1 ~= 0 and of - 1 or along
+//@   end
+//@   return ("%d, %d, %d"):format(axes, along, v.params.unroll * L)
+//@ end
+//@ -- The bytes of all that goes with a point of a group's axes: of operands with the most axes.
+//@ local function bytes_of(group, steps)
+//@   local most, count, seen, outside = 0, 0, {}, 0
+//@   for _, step in ipairs(steps) do
+//@     outside = (outside | step.of.stored | step.of.over) & ~group.axes
+//@     for _, operand in ipairs(step.of.operands) do
+//@       local axes = #(operand.dim_index or {})
+//@       count = axes > most and 1 or axes == most and not seen[operand] and count + 1 or count
+//@       most, seen[operand] = math.max(most, axes), true
+//@     end
+//@   end
+//@   return ("%d * (double)(%s)"):format(count * k.spelling.bits // 8, S.size(S.places_of(outside)))
+//@ end
+//@ -- The steps of a group, and what a variant's functions are of those that share tiles.
+//@ local function steps_of(group) return { table.unpack(k.steps, group.first, group.last) } end
+//@ for _, v in ipairs(variants) do
+//@ for _, step in ipairs(k.steps) do
+//@ local found = across(step)
+//@ local along, unroll = step.of.along, found and 1 or v.params.unroll
+//@ local scalar, by_points, name = is_scalar(step), is_by_points(step), v.name .. "_" .. step.of.name
+static void $name$$(found and "_each" or "")(const lathe_args *args, char *temporaries, const lathe_box *whole) {
+  const lathe_box box = *whole;
+  (void)temporaries, (void)box;
+  //@ S.pointers(step, "temporaries")
+  //@ S.prelude(step)
   //@ if scalar or not by_points and L == 1 and unroll == 1 then
   //@ open(step.of.keep, nil, true)
   //@ points(step, 1, "1")
@@ -495,6 +731,9 @@ static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries) {
   //@ end
 }
 
+//@ if found then
+//@ turn_over(step, name, found)
+//@ end
 //@ end
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
@@ -503,13 +742,38 @@ double $v.name$_workspace(const size_t *dim) {
   return (double)($(S.bytes_of_temporaries()));
 }
 
+//@ for nth, group in ipairs(k.record.groups) do
+//@ if group.last > group.first then
+/* Whether parts of a call take steps $group.first$ to $group.last$ by tiles of what these have in common: where all have some. */
+static bool $v.name$_shares$nth$(const size_t *dim) {
+  size_t most;
+  (void)lathe_longest(dim, $(shared_points(v, group.axes, steps_of(group))), &most);
+  return most >= $LEAST_SHARED$;
+}
+
+//@ end
+//@ end
 //@ if is_tried then
 static size_t $v.name$_parts(const size_t *dim, int phase) {
   size_t most = 1;
-  //@ for i, step in ipairs(k.steps) do
-  //@ if #step.of.keep > 0 then
-  if (phase == $(i - 1))
-    lathe_longest(dim, $(shared_points(v, step)), &most);
+  //@ for nth, group in ipairs(k.record.groups) do
+  //@ if group.last > group.first then
+  if ($v.name$_shares$nth$(dim)) {
+    if (phase == $(group.first - 1))
+      lathe_longest(dim, $(shared_points(v, group.axes, steps_of(group))), &most);
+    else if (phase > $(group.first - 1) && phase < $group.last$)
+      return 0;
+  } else {
+    //@ end
+    //@ for i = group.first, group.last do
+    //@ local step = k.steps[i]
+    //@ if #step.of.keep > 0 then
+    if (phase == $(i - 1))
+      lathe_longest(dim, $(shared_points(v, step.of.axes, { step })), &most);
+    //@ end
+    //@ end
+    //@ if group.last > group.first then
+  }
   //@ end
   //@ end
   (void)dim, (void)phase;
@@ -520,9 +784,31 @@ static size_t $v.name$_parts(const size_t *dim, int phase) {
 //@ S.define_sharing(v, #k.steps, S.bytes_of_temporaries())
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
-  //@ for i, step in ipairs(k.steps) do
-  if (args->parts == 0 || args->phase == $(i - 1))
-    $v.name$_$step.of.name$(args, (char *)args->workspace);
+  //@ for nth, group in ipairs(k.record.groups) do
+  //@ local steps, is_one = steps_of(group), group.last == group.first
+  //@ if not is_one then
+  if (args->parts == 0 || $v.name$_shares$nth$(args->dim)) {
+    if (args->parts == 0 || args->phase == $(group.first - 1)) {
+      const lathe_box box = lathe_box_of(args, $(shared_points(v, group.axes, steps)));
+      lathe_tiles tiles = lathe_tiles_of(&box, $(shared_points(v, group.axes, steps)), $(bytes_of(group, steps)));
+      do {
+        //@ for _, step in ipairs(steps) do
+        $v.name$_$step.of.name$(args, (char *)args->workspace, &tiles.box);
+        //@ end
+      } while (lathe_next_tile(&tiles));
+    }
+  } else {
+    //@ end
+    //@ for i, step in ipairs(steps) do
+    //@ local nth = group.first + i - 2
+    if ($(is_one and "args->parts == 0 || " or "")args->phase == $nth$) {
+      const lathe_box box = lathe_box_of(args, $(shared_points(v, step.of.axes, { step })));
+      $v.name$_$step.of.name$(args, (char *)args->workspace, &box);
+    }
+    //@ end
+    //@ if not is_one then
+  }
+  //@ end
   //@ end
 }
 

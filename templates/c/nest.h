@@ -1,4 +1,4 @@
-/* nest.h - which points of a nest's step a part of a call goes through. */
+/* nest.h - which points of a nest's steps a part of a call goes through, and in which tiles. */
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
 
@@ -44,6 +44,51 @@ static inline lathe_box lathe_box_of(const lathe_args *args, unsigned axes, int 
     }
   }
   return box;
+}
+
+/* A box in tiles: the one that is at hand, and how many points a whole one has along each axis. */
+typedef struct lathe_tiles {
+  lathe_box all, box;
+  size_t each[LATHE_MAX_DIMS];
+} lathe_tiles;
+
+/* Bytes that a tile has at the most, where that is not less than its least: about half of a core's second cache. */
+#define LATHE_TILE_BYTES (256u << 10)
+
+/* The tiles of a box along a set of axes, a bit each; other axes are whole in all. along: of the set, the axis along which
+ * a tile has at least `unit` points, or -1; bytes: what goes with a point of the set. The first is at hand. */
+static inline lathe_tiles lathe_tiles_of(const lathe_box *all, unsigned axes, int along,
+                                         size_t unit, double bytes) {
+  lathe_tiles tiles = {*all, *all, {0}};
+  double room = LATHE_TILE_BYTES / (bytes > 1 ? bytes : 1);
+
+  for (int nth = LATHE_MAX_DIMS; nth >= 0; nth--) {
+    const int axis = nth == LATHE_MAX_DIMS ? along : nth;
+    if (axis < 0 || !(axes >> axis & 1) || tiles.each[axis] > 0)
+      continue;
+    const size_t extent = all->to[axis] - all->from[axis], least = axis == along ? unit : 1;
+    const size_t some = room > (double)least ? (size_t)room / least * least : least;
+    tiles.each[axis] = some < extent || extent == 0 ? some : extent;
+    tiles.box.to[axis] = all->from[axis] + (some < extent ? some : extent);
+    room /= (double)tiles.each[axis];
+  }
+  return tiles;
+}
+
+/* Goes on to the next tile; false after the last. */
+static inline int lathe_next_tile(lathe_tiles *tiles) {
+  for (int axis = LATHE_MAX_DIMS - 1; axis >= 0; axis--) {
+    const size_t each = tiles->each[axis], end = tiles->all.to[axis];
+    size_t *from = &tiles->box.from[axis], *to = &tiles->box.to[axis];
+    if (each == 0)
+      continue;
+    const int is_last = *to >= end;
+    *from = is_last ? tiles->all.from[axis] : *to;
+    *to = end - *from < each ? end : *from + each;
+    if (!is_last)
+      return 1;
+  }
+  return 0;
 }
 
 #endif

@@ -1,17 +1,33 @@
 //@ if first then
-/* Nests of loops, a launch each (nest.h): a block has some points, each of which a few neighbouring threads or none share,
- * who take terms in turn. Limited by how far apart elements are that neighbouring threads read. */
+/* Nests of loops, a launch for each step or for steps that share points (nest.h): a block has some points, each of which a
+ * few neighbouring threads or none share, who take terms in turn. A thread has a vector of what lies side by side, points
+ * or terms. Limited by memory where operands lie so; else by how far apart elements are that neighbouring threads read. */
 #include "nest.h"
 
 //@ end
 //@ local P = use "parts.cu"
 //@ local S = use "../c/nest_step.c"
-//@ local function at(step, operand) return S.at(operand.dim_index) end
+//@ -- Text in the step's own extents, which are of its own type.
+//@ local function own(text) return (text:gsub("args%->dim", "dim")) end
+//@ local function at(step, operand, instead) return own(S.at(operand.dim_index, nil, nil, instead)) end
+//@ -- The same at the beginning of a thread's vector.
+//@ local function at_first(step, operand) return at(step, operand, step.of.along and { [step.of.along] = "first" }) end
+//@ local function has(set, place) return place ~= nil and set >> place - 1 & 1 ~= 0 end
+//@ -- How an operand's elements lie along a step's vectors, and how far apart.
+//@ local function lie(step, operand)
+//@   for i, place in ipairs(operand.dim_index) do
+//@     if place == step.of.along then
+//@       local within = own(S.size { table.unpack(operand.dim_index, i + 1) })
+//@       return within == "1" and "unit" or "apart", within
+//@     end
+//@   end
+//@   return "none"
+//@ end
 //@ -- The words of places.
-//@ local function whole(name) return ("%s[%s]"):format(name, S.at(S.operand_of(name).dim_index)) end
+//@ local function whole(name) return ("%s[%s]"):format(name, own(S.at(S.operand_of(name).dim_index))) end
 //@ local words = S.words(function(place) return "(int64_t)i" .. place end, whole, "(size_t)")
-//@ -- The text of each input of a point function.
-//@ local function input(step)
+//@ -- The text of each input of a point function at the place `e` of a vector. turned: operands that are in a tile.
+//@ local function input(step, turned)
 //@   return function(x)
 //@     if x.kind == "column" and step.of.scanned then
 //@       return x.name .. "_now"
@@ -24,26 +40,74 @@
 //@     elseif x.kind == "whole" then
 //@       return ("(%s)%s"):format(k.number, whole(x.index))
 //@     elseif x.of then
-//@       return S.elsewhere(x, words, function(operand, instead)
-//@         return ("(%s)%s[%s]"):format(k.number, operand.name, S.at(operand.dim_index, nil, nil, instead))
-//@       end)
+//@       return own(S.elsewhere(x, words, function(operand, instead)
+//@         return ("(%s)%s[%s]"):format(k.number, operand.name, at(step, operand, instead))
+//@       end))
 //@     elseif x.kind == "random" then
-//@       return ("lathe_random_at<%s, %s>(%s[0], %s[0], %s)"):format(tostring(k.dtype ~= k.compute), k.number, x.seed, x.offset, S.at(x.places))
+//@       return ("lathe_random_at<%s, %s>(%s[0], %s[0], %s)"):format(tostring(k.dtype ~= k.compute), k.number, x.seed, x.offset, own(S.at(x.places)))
+//@     elseif turned and turned[x.operand] then
+//@       return ("(%s)tile.%s[row + e][column]"):format(k.number, x.operand.name)
 //@     end
-//@     return ("(%s)%s[%s]"):format(k.number, x.operand.name, at(step, x.operand))
+//@     local how = lie(step, x.operand)
+//@     return ("(%s)%s_read%s"):format(k.number, x.operand.name, how == "none" and "" or ".at[e]")
 //@   end
 //@ end
-//@ local function take(step, r)
-//@ if r.kind == "sum" or r.kind == "pick" then
-gathered.$r.name$.take($r.name$_term);
+//@ local function type_of(operand) return k:element_type(operand) end
+//@ -- Reads what a part's vector at `first` has of operands; there: how many of it there are.
+//@ local function bring(step, part, turned)
+//@ for _, x in ipairs(part.point.inputs) do
+//@ if x.kind == "element" and not (turned and turned[x.operand]) then
+//@ local how, apart = lie(step, x.operand)
+//@ local name, type, from = x.operand.name .. "_read", type_of(x.operand), x.operand.name .. " + " .. at_first(step, x.operand)
+//@ if how == "none" then
+const $type$ $name$ = $x.operand.name$[$(at(step, x.operand))];
 //@ else
+lathe_pack<$type$, V> $name$;
+//@ if how == "unit" then
+lathe_load_some<WHOLE>($name$, $from$, there, WHOLE);
+//@ else
+lathe_load_apart<WHOLE>($name$, $from$, $apart$, there);
+//@ end
+//@ end
+//@ end
+//@ end
+//@ end
+//@ -- Opens a loop over the vector that begins at `begin`, an element at a time.
+//@ local function each(step, begin, body)
+//@ local along = step.of.along
+//@ if along then
+const I first = $begin$;
+const int there = WHOLE || dim[$(along - 1)] - first >= (I)V ? V : (int)(dim[$(along - 1)] - first);
+(void)there;
+//@ body.before()
+#pragma unroll
+for (int e = 0; e < V; e++) {
+  if (!WHOLE && e >= there)
+    continue;
+  const I i$along$ = first + (I)e;
+  (void)i$along$;
+  //@ body.each()
+}
+//@ else
+constexpr int e = 0, there = 1;
+(void)e, (void)there;
+//@ body.before()
 {
-  const $k.number$ one[1] = {$r.name$_term};
-  gathered.$r.name$.take(one, [&](int) { return $(S.at(step.places)); });
+  //@ body.each()
 }
 //@ end
 //@ end
-//@ local function store(step)
+//@ local function take(r, gathered)
+//@ if r.kind == "sum" or r.kind == "pick" then
+$gathered$.$r.name$.take($r.name$_term);
+//@ else
+{
+  const $k.number$ one[1] = {$r.name$_term};
+  $gathered$.$r.name$.take(one, [&](int) { return (long long)($(own(S.at(r.places)))); });
+}
+//@ end
+//@ end
+//@ local function store_plainly(step)
 //@ if #step.values.results > 0 then
 //@ P.call(step.values.point, input(step))
 //@ end
@@ -51,53 +115,156 @@ gathered.$r.name$.take($r.name$_term);
 $value.operand.name$[$(at(step, value.operand))] = $(value.name and "gathered." .. value.name .. ".result()" or value.operand.name .. "_");
 //@ end
 //@ end
+//@ -- Stores what follows at a vector of points, or at a point whose terms are vectors.
+//@ local function store(step, turned)
+//@ local by_points = has(step.of.axes, step.of.along)
+//@ local function values(is_each)
+//@ return {
+//@   before = function()
+//@   if #step.values.results > 0 then
+//@   bring(step, step.values, turned)
+//@   end
+//@   for _, value in ipairs(step.of.values) do
+//@   if is_each and not (turned and turned[value.operand]) then
+lathe_pack<$(type_of(value.operand)), V> $value.operand.name$_made;
+//@   end
+//@   end
+//@   end,
+//@   each = function()
+//@   if #step.of.gathered > 0 then
+const gathered &gathered = mine[$(is_each and "e" or "0")];
+//@   end
+//@   if #step.values.results > 0 then
+//@   P.call(step.values.point, input(step, turned))
+//@   end
+//@   for _, value in ipairs(step.of.values) do
+//@   local result = value.name and "gathered." .. value.name .. ".result()" or value.operand.name .. "_"
+//@   if turned and turned[value.operand] then
+tile.$value.operand.name$[row + e][column] = $result$;
+//@   elseif is_each then
+$value.operand.name$_made.at[e] = $result$;
+//@   else
+$value.operand.name$[$(at(step, value.operand))] = $result$;
+//@   end
+//@   end
+//@   end,
+//@ }
+//@ end
+//@ if by_points then
+//@ each(step, "i" .. step.of.along, values(true))
+//@ for _, value in ipairs(step.of.values) do
+//@ if not (turned and turned[value.operand]) then
+//@ local how, apart = lie(step, value.operand)
+lathe_store_some($value.operand.name$ + $(at_first(step, value.operand)), $value.operand.name$_made, $(how == "unit" and "1" or apart), there, $(how == "unit" and not value.name and "WHOLE" or "false"));
+//@ end
+//@ end
+//@ else
+constexpr int e = 0;
+(void)e;
+//@ local plain = values(false)
+//@ plain.before()
+{
+  //@ plain.each()
+}
+//@ end
+//@ end
 //@ -- A step's own of what scans have come to: takes what the nth place adds, and stores what follows there.
+//@ local function read_plainly(step, part)
+//@ for _, x in ipairs(part.point.inputs) do
+//@ if x.kind == "element" then
+//@ if lie(step, x.operand) ~= "none" then
+const lathe_pack<$(type_of(x.operand)), 1> $x.operand.name$_read = {{$x.operand.name$[$(at(step, x.operand))]}};
+//@ else
+const $(type_of(x.operand)) $x.operand.name$_read = $x.operand.name$[$(at(step, x.operand))];
+//@ end
+//@ end
+//@ end
+//@ end
+//@ local function begin(step)
+//@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
+//@ S.prelude(step)
+//@ end
 //@ local function scan(step)
 //@ local place = step.of.scanned
-  __device__ __forceinline__ size_t places() const {
-    return args->dim[$(place - 1)];
+  __device__ __forceinline__ I places() const {
+    return dim[$(place - 1)];
   }
-  __device__ __forceinline__ void take_place(gathered &gathered, size_t nth) const {
-    //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
-    //@ S.prelude(step)
-    const size_t i$place$ = $(S.scanned_index(step));
+  __device__ __forceinline__ void take_place(gathered &gathered, I nth) const {
+    constexpr int e = 0;
+    (void)e;
+    //@ begin(step)
+    const I i$place$ = $(own(S.scanned_index(step)));
+    //@ read_plainly(step, step.terms)
     //@ P.call(step.terms.point, input(step))
     //@ for _, r in ipairs(step.of.scans) do
     //@ local next = S.next_scanned(r, "gathered." .. r.name)
     //@ if next then
     gathered.$r.name$ = $next$;
     //@ else
-    //@ take(step, r)
+    //@ take({ kind = r.kind, name = r.name, places = step.places }, "gathered")
     //@ end
     //@ end
   }
   /* before: without the place itself. */
-  __device__ __forceinline__ void store_place(const gathered &now, const gathered &before, size_t nth) const {
-    (void)now, (void)before;
-    //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
-    //@ S.prelude(step)
-    const size_t i$place$ = $(S.scanned_index(step));
+  __device__ __forceinline__ void store_place(const gathered &now, const gathered &before, I nth) const {
+    constexpr int e = 0;
+    (void)now, (void)before, (void)e;
+    //@ begin(step)
+    const I i$place$ = $(own(S.scanned_index(step)));
     //@ for _, r in ipairs(step.of.scans) do
     const $k.number$ $r.name$_now = $(r.exclusive and "before" or "now").$r.name$$(S.next_scanned(r, "") and "" or ".result()");
     //@ end
-    //@ store(step)
+    //@ if #step.values.results > 0 then
+    //@ read_plainly(step, step.values)
+    //@ end
+    //@ store_plainly(step)
   }
+//@ end
+//@ -- Some of a step's places, of which a thread has vectors along one: their number, and the indexes of the nth.
+//@ local function extent(step, place)
+//@   return place == step.of.along and ("(I)lathe_times(dim[%d], V)"):format(place - 1) or ("dim[%d]"):format(place - 1)
+//@ end
+//@ local function count(step, places)
+//@   local list = {}
+//@   for i, place in ipairs(places) do
+//@     list[i] = extent(step, place)
+//@   end
+//@   return #list > 0 and table.concat(list, " * ") or "1"
+//@ end
+//@ local function decode(step, places)
+//@ for i = #places, 1, -1 do
+//@ local place = places[i]
+//@ local index = i > 1 and ("nth %% %s"):format(extent(step, place)) or "nth"
+//@ local vector = place == step.of.along and ("(%s) * (I)V"):format(index) or index
+i$place$ = $vector$;
+//@ if i > 1 then
+nth /= $(extent(step, place));
+//@ end
+//@ end
+(void)nth;
 //@ end
 //@ local temporaries = S.bytes_of_temporaries():gsub("args%->", "args.")
 //@ for nth, step in ipairs(k.steps) do
+//@ local of, about = step.of, schedule.steps[nth]
 //@ for _, part in ipairs { step.terms, step.values } do
 //@ if #part.results > 0 then
 //@ P.define(part.point)
 //@ end
 //@ end
-//@ local over, pick = step.of.over ~= 0, S.gathers(step, "pick")
-/* $(step.of.name) */
-struct $step.name$ {
+//@ local over, pick, by_points = of.over ~= 0, S.gathers(step, "pick"), has(of.axes, of.along)
+//@ local shared, extra = {}, {}
+//@ for _, place in ipairs(of.keep) do
+//@ local list = has(about.shared, place) and shared or extra
+//@ list[#list + 1] = place
+//@ end
+/* $(of.name): indexes are of type I; a thread has vectors of V elements. */
+template <typename I, int V> struct $step.name$ {
+  typedef I index;
   struct gathered {
     //@ for _, r in ipairs(S.phase_of(step).reductions) do
     $(k:gatherer(r.kind)) $r.name$;
     //@ end
-    //@ for _, r in ipairs(step.of.scans) do
+    //@ for _, r in ipairs(of.scans) do
     //@ if S.next_scanned(r, "") then
     $k.number$ $r.name$;
     //@ end
@@ -107,7 +274,7 @@ struct $step.name$ {
       //@ for _, r in ipairs(S.phase_of(step).reductions) do
       $r.name$.clear();
       //@ end
-      //@ for _, r in ipairs(step.of.scans) do
+      //@ for _, r in ipairs(of.scans) do
       //@ if S.next_scanned(r, "") then
       $r.name$ = $(k:neutral_number(r.kind));
       //@ end
@@ -120,86 +287,228 @@ struct $step.name$ {
       //@ end
     }
   };
-  static constexpr bool TOGETHER = $(tostring(schedule.steps[nth].together)); /* terms lie side by side, not points */
+  static constexpr int MINE = $(by_points and "V" or "1"); /* points of a thread */
+  static constexpr bool TOGETHER = $(tostring(about.together)); /* terms lie side by side, not points */
+  static constexpr bool GATHERS = $(tostring(#of.gathered > 0));
+  static constexpr bool HAS_EXTRA = $(tostring(#extra > 0)); /* points besides those that it shares with other steps */
   const lathe_args *const args;
-  //@ for _, place in ipairs(step.of.keep) do
-  size_t i$place$;
+  I dim[$(#op.dims)];
+  //@ for _, place in ipairs(of.keep) do
+  I i$place$;
   //@ end
+  bool whole; /* vectors are of elements that one access may have */
 
-  __device__ __forceinline__ explicit $step.name$(const lathe_args &given) : args(&given) {}
-  __device__ __forceinline__ size_t points() const {
-    return $(S.size(step.of.keep));
-  }
-  __device__ __forceinline__ size_t terms() const {
-    return $(over and not pick and S.size(step.of.loops) or "1");
-  }
-  __device__ __forceinline__ void place(size_t point) {
-    (void)point;
-    //@ for i = #step.of.keep, 1, -1 do
-    //@ local place = step.of.keep[i]
-    i$place$ = point$(i > 1 and " % args->dim[" .. place - 1 .. "]" or "");
-    //@ if i > 1 then
-    point /= args->dim[$(place - 1)];
+  __device__ __forceinline__ explicit $step.name$(const lathe_args &given) : args(&given), whole(true) {
+    //@ for i = 1, #op.dims do
+    dim[$(i - 1)] = (I)given.dim[$(i - 1)];
+    //@ end
+    //@ for _, place in ipairs(of.keep) do
+    i$place$ = 0;
+    //@ end
+    //@ if of.along then
+    whole = dim[$(of.along - 1)] % (I)V == 0;
+    //@ for i, operand in ipairs(op.operands) do
+    //@ local reads = false
+    //@ for _, mine in ipairs(of.operands) do
+    //@ reads = reads or mine == operand
+    //@ end
+    //@ if reads and operand.dtype ~= "i64" and lie(step, operand) == "unit" then
+    whole = whole && (uintptr_t)given.buf[$(i - 1)] % sizeof(lathe_pack<$(type_of(operand)), V>) == 0;
     //@ end
     //@ end
+    //@ end
   }
-  //@ if not step.of.scanned then
+  __device__ __forceinline__ I shared() const {
+    return $(count(step, shared));
+  }
+  __device__ __forceinline__ I extra() const {
+    return $(count(step, extra));
+  }
+  __device__ __forceinline__ I points() const {
+    return shared() * extra();
+  }
+  __device__ __forceinline__ I terms() const {
+    return $(over and not pick and count(step, of.loops) or "1");
+  }
+  __device__ __forceinline__ void place_shared(I nth) {
+    //@ decode(step, shared)
+  }
+  __device__ __forceinline__ void place_extra(I nth) {
+    //@ decode(step, extra)
+  }
+  __device__ __forceinline__ void place(I point) {
+    //@ if #extra == 0 then
+    place_shared(point);
+    //@ elseif #shared == 0 then
+    place_extra(point);
+    //@ elseif has(about.shared, of.along) then
+    place_shared(point % shared());
+    place_extra(point / shared());
+    //@ else
+    place_extra(point % extra());
+    place_shared(point / extra());
+    //@ end
+  }
+  //@ if not of.scanned then
   /* Takes terms from one on, each so many after the one before. */
-  __device__ __forceinline__ void take(gathered &gathered, size_t from, size_t to, size_t apart) const {
-    (void)gathered, (void)from, (void)to, (void)apart;
-    //@ if #step.of.gathered > 0 then
-    //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
-    //@ S.prelude(step)
+  template <bool WHOLE> __device__ __forceinline__ void take(gathered (&mine)[MINE], I from, I to, I apart) const {
+    (void)mine, (void)from, (void)to, (void)apart;
+    //@ if #of.gathered > 0 then
+    //@ begin(step)
+    //@ local vector = by_points and "i" .. of.along or of.along and "(I)V * at.index[" .. #of.loops - 1 .. "]"
+    //@ local body = {
+    //@   before = function() bring(step, step.terms) end,
+    //@   each = function()
+    //@   P.call(step.terms.point, input(step))
+    //@   for _, r in ipairs(of.gathered) do
+    //@   take({ kind = r.kind, name = r.name, places = step.places }, by_points and "mine[e]" or "mine[0]")
+    //@   end
+    //@   end,
+    //@ }
     //@ if pick then
     const long long index = $(pick.index.name)[$(at(step, S.operand_of(pick.index.name)))];
-    if (from < to && (unsigned long long)index < args->dim[$(step.of.loops[1] - 1)]) {
-      const size_t i$(step.of.loops[1]) = (size_t)index;
+    if (from < to && (unsigned long long)index < dim[$(of.loops[1] - 1)]) {
+      const I i$(of.loops[1]) = (I)index;
+      //@ if by_points then
+      //@ each(step, vector, body)
+      //@ else
+      constexpr int e = 0;
+      (void)e;
+      //@ read_plainly(step, step.terms)
+      //@ body.each()
+      //@ end
+    }
     //@ else
     if (from >= to)
       return;
-    lathe_odometer<$(#step.of.loops)> at(from, {$(S.size_list(step.of.loops))});
+    lathe_odometer<$(#of.loops), I> at(from, {$(count(step, of.loops):gsub(" %* ", ", "))});
 #pragma unroll 4
-    for (size_t nth = from; nth < to; nth += apart, at.advance(apart)) {
-      //@ for i, place in ipairs(step.of.loops) do
-      const size_t i$place$ = at.index[$(i - 1)];
+    for (I nth = from; nth < to; nth += apart, at.advance(apart)) {
+      //@ for i, place in ipairs(of.loops) do
+      //@ if place ~= of.along then
+      const I i$place$ = at.index[$(i - 1)];
       //@ end
-    //@ end
-      //@ P.call(step.terms.point, input(step))
-      //@ for _, r in ipairs(step.of.gathered) do
-      //@ take(step, r)
       //@ end
+      //@ each(step, vector, body)
     }
+    //@ end
     //@ end
   }
   //@ end
-  //@ if step.of.scanned then
+  //@ if of.scanned then
   //@ scan(step)
   //@ else
-  /* Stores what follows at the point. */
-  __device__ __forceinline__ void finish(const gathered &gathered) const {
-    (void)gathered;
-    //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
-    //@ S.prelude(step)
+  /* Stores what follows at the points. */
+  template <bool WHOLE> __device__ __forceinline__ void finish(const gathered (&mine)[MINE]) const {
+    (void)mine;
+    //@ begin(step)
     //@ store(step)
+  }
+  //@ end
+  //@ local across = about.across
+  //@ if across then
+  //@ local along, axis, turned, rest, made = of.along, across.axis, {}, {}, {}
+  //@ for _, value in ipairs(of.values) do
+  //@ made[value.operand] = true
+  //@ end
+  //@ for _, operand in ipairs(across.operands) do
+  //@ turned[operand] = true
+  //@ end
+  //@ for _, place in ipairs(of.keep) do
+  //@ rest[#rest + 1] = place ~= along and place ~= axis and place or nil
+  //@ end
+  /* A square of points along two axes, for what lies along one of them and is wanted along the other. */
+  static constexpr int SIDE = $across.side$, ACROSS = SIDE / V;
+  struct square {
+    //@ for _, operand in ipairs(across.operands) do
+    $(type_of(operand)) $operand.name$[SIDE][SIDE + 4 / sizeof($(type_of(operand))) + (sizeof($(type_of(operand))) > 4)];
+    //@ end
+  };
+  __device__ __forceinline__ I squares() const {
+    return $(count(step, rest)) * (I)lathe_times(dim[$(along - 1)], SIDE) * (I)lathe_times(dim[$(axis - 1)], SIDE);
+  }
+  __device__ __forceinline__ void place_square(I nth) {
+    i$axis$ = nth % (I)lathe_times(dim[$(axis - 1)], SIDE) * (I)SIDE;
+    nth /= (I)lathe_times(dim[$(axis - 1)], SIDE);
+    i$along$ = nth % (I)lathe_times(dim[$(along - 1)], SIDE) * (I)SIDE;
+    nth /= (I)lathe_times(dim[$(along - 1)], SIDE);
+    //@ decode(step, rest)
+  }
+  //@ local function move(inputs)
+  //@ for _, operand in ipairs(across.operands) do
+  //@ if not made[operand] == inputs then
+  for (int nth = (int)threadIdx.x; nth < SIDE * ACROSS; nth += (int)blockDim.x) {
+    const int row = nth / ACROSS, column = nth % ACROSS * V;
+    const I i$along$ = this->i$along$ + (I)row, i$axis$ = this->i$axis$ + (I)column;
+    if (i$along$ < dim[$(along - 1)] && i$axis$ < dim[$(axis - 1)]) {
+      $(made[operand] and "" or "const ")$(type_of(operand)) *const element = $operand.name$ + $(at(step, operand));
+      const long long there = (long long)(dim[$(axis - 1)] - i$axis$);
+      const bool aligned = (uintptr_t)element % sizeof(lathe_pack<$(type_of(operand)), V>) == 0;
+      lathe_pack<$(type_of(operand)), V> some;
+      //@ if inputs then
+      lathe_load_some<false>(some, element, there, aligned);
+      //@ end
+#pragma unroll
+      for (int e = 0; e < V; e++)
+        $(inputs and "tile." .. operand.name .. "[row][column + e] = some.at[e]" or "some.at[e] = tile." .. operand.name .. "[row][column + e]");
+      //@ if not inputs then
+      lathe_store_some(element, some, 1, there, aligned);
+      //@ end
+    }
+  }
+  //@ end
+  //@ end
+  //@ end
+  __device__ __forceinline__ void bring(square &tile) const {
+    //@ begin(step)
+    //@ move(true)
+  }
+  __device__ __forceinline__ void turn(square &tile) {
+    //@ begin(step)
+    const I from$along$ = i$along$, from$axis$ = i$axis$;
+    constexpr bool WHOLE = false;
+    for (int nth = (int)threadIdx.x; nth < SIDE * ACROSS; nth += (int)blockDim.x) {
+      const int row = nth % ACROSS * V, column = nth / ACROSS;
+      i$along$ = from$along$ + (I)row;
+      i$axis$ = from$axis$ + (I)column;
+      if (i$along$ < dim[$(along - 1)] && i$axis$ < dim[$(axis - 1)]) {
+        //@ store(step, turned)
+      }
+    }
+    i$along$ = from$along$;
+    i$axis$ = from$axis$;
+  }
+  __device__ __forceinline__ void put(const square &tile) const {
+    (void)tile;
+    //@ begin(step)
+    //@ move(false)
   }
   //@ end
 };
 
+//@ end
 //@ local made = {}
-//@ for _, v in ipairs(variants) do
-//@ for _, shape in ipairs(v.shape.shapes[nth]) do
-//@ if not made[shape.name] then
-//@ made[shape.name] = true
-extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
-    $step.name$$shape.name$(const __grid_constant__ lathe_args args) {
-  //@ if step.of.scanned then
-  lathe_scan<$step.name$, $shape.points$, $shape.lanes$>(args);
+//@ local function kernel_of(name, shape)
+extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$) $name$(const __grid_constant__ lathe_args args) {
+//@ end
+//@ for _, kernel in ipairs(schedule.kernels) do
+//@ local shape, step = kernel.shape, k.steps[kernel.first]
+//@ local prefix = kernel.last > kernel.first and part.stem .. "_steps" .. kernel.first or step.name
+//@ local args = ("%s, %d"):format(shape.large and "size_t" or "unsigned", shape.vector)
+//@ kernel_of(prefix .. shape.name, shape)
+  //@ if kernel.last > kernel.first then
+  //@ local list = {}
+  //@ for nth = kernel.first, kernel.last do
+  //@ list[#list + 1] = ("%s<%s>"):format(k.steps[nth].name, args)
+  //@ end
+  lathe_fused<$shape.points$, $shape.lanes$, $(tostring(shape.together)), $(table.concat(list, ", "))>(args);
+  //@ elseif shape.turned then
+  lathe_turned<$step.name$<$args$>>(args);
+  //@ elseif step.of.scanned then
+  lathe_scan<$step.name$<$args$>, $shape.points$, $shape.lanes$, $shape.each$>(args);
   //@ else
-  lathe_nest<$step.name$, $shape.points$, $shape.lanes$>(args, (unsigned *)args.workspace, (char *)args.workspace + $schedule.counts$ + $temporaries$);
+  lathe_nest<$step.name$<$args$>, $shape.points$, $shape.lanes$>(args, (unsigned *)args.workspace, (char *)args.workspace + $schedule.counts$ + $temporaries$);
   //@ end
 }
 
-//@ end
-//@ end
-//@ end
 //@ end

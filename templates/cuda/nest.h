@@ -1,15 +1,23 @@
-/* nest.h - the loops around a step of any axes. A block has POINTS points, each of which LANES threads share: of terms
- * that lie side by side neighbouring threads, else neighbouring threads have points that do. Where there are few points,
- * blocks share the terms: all but the last to come leave what they gathered, and that one merges it in order.
+/* nest.h - the loops around steps of any axes. A block has POINTS vectors of points, or points, each of which LANES
+ * threads share: of terms that lie side by side neighbouring threads, else neighbouring threads have points that do. Where
+ * there are few points, blocks share the terms: all but the last to come leave what they gathered, and that one merges it
+ * in order. Steps that share points go one after the other through those of a block (lathe_fused); what lies across
+ * vectors goes through shared memory in squares (lathe_turned).
  *
  * A step N says what is gathered:
- *   gathered                    with clear() and merge(other)
+ *   index                       the type of its numbers of points and terms
+ *   gathered                    of a point, with clear() and merge(other)
+ *   MINE                        points of a thread
  *   TOGETHER                    whether terms lie side by side
- *   points(), terms()           how many there are
- *   place(point)                makes it the step of one point
- *   take(gathered, from, to, apart)   takes the terms from one on, each so many after the one before
- *   finish(gathered)            stores what follows
- * One of scans has in the place of the last three what is done at a place on the way:
+ *   points(), terms()           how many vectors there are of each
+ *   place(point)                makes it the step of one vector of points
+ *   whole                       whether its vectors may be read by one access each
+ *   take<whole>(mine, from, to, apart)   takes the terms from one on, each so many after the one before
+ *   finish<whole>(mine)         stores what follows
+ *   shared(), extra(), place_shared(nth), place_extra(nth)   the same of the points that it shares with other steps, and
+ *                               of those that it has besides, if HAS_EXTRA
+ *   squares(), place_square(nth), bring(tile), turn(tile), put(tile)   of those that go by squares
+ * One of scans has in the place of take and finish what is done at a place on the way:
  *   places()                    how many there are
  *   take_place(gathered, nth), store_place(now, before, nth) */
 #ifndef LATHE_NEST_H
@@ -59,10 +67,10 @@ template <typename T> struct lathe_picked {
 };
 
 /* The indexes of some loops, the last the innermost. */
-template <int N> struct lathe_odometer {
-  size_t index[N], extent[N];
+template <int N, typename I> struct lathe_odometer {
+  I index[N], extent[N];
 
-  __device__ __forceinline__ lathe_odometer(size_t from, const size_t (&extents)[N]) {
+  __device__ __forceinline__ lathe_odometer(I from, const I (&extents)[N]) {
 #pragma unroll
     for (int nth = N - 1; nth >= 0; nth--) {
       extent[nth] = extents[nth];
@@ -70,17 +78,53 @@ template <int N> struct lathe_odometer {
       from = nth > 0 ? from / extents[nth] : from;
     }
   }
-  __device__ __forceinline__ void advance(size_t by) {
+  __device__ __forceinline__ void advance(I by) {
     index[N - 1] += by;
 #pragma unroll
     for (int nth = N - 1; nth > 0; nth--)
       if (index[nth] >= extent[nth]) {
-        const size_t carried = index[nth] / extent[nth];
+        const I carried = index[nth] / extent[nth];
         index[nth] -= carried * extent[nth];
         index[nth - 1] += carried;
       }
   }
 };
+
+/* What a thread has of its points. */
+template <typename N> struct lathe_mine {
+  typename N::gathered at[N::MINE];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int nth = 0; nth < N::MINE; nth++)
+      at[nth].clear();
+  }
+  __device__ __forceinline__ void merge(const lathe_mine &other) {
+#pragma unroll
+    for (int nth = 0; nth < N::MINE; nth++)
+      at[nth].merge(other.at[nth]);
+  }
+};
+
+template <typename N>
+static __device__ __forceinline__ void lathe_take_terms(const N &step, lathe_mine<N> &mine,
+                                                        typename N::index from,
+                                                        typename N::index to,
+                                                        typename N::index apart) {
+  if (step.whole)
+    step.template take<true>(mine.at, from, to, apart);
+  else
+    step.template take<false>(mine.at, from, to, apart);
+}
+
+template <typename N>
+static __device__ __forceinline__ void lathe_finish_points(const N &step,
+                                                           const lathe_mine<N> &mine) {
+  if (step.whole)
+    step.template finish<true>(mine.at);
+  else
+    step.template finish<false>(mine.at);
+}
 
 /* The random number of one point. */
 template <bool NARROW, typename T>
@@ -93,65 +137,74 @@ static __device__ __forceinline__ T lathe_random_at(long long seed, long long of
   return number[0];
 }
 
-/* What LANES threads have of each point becomes that of the first. shared: for each thread of the block. */
+/* What LANES threads have of each point becomes that of the first. shared: for half of the block's threads. */
 template <unsigned POINTS, unsigned LANES, typename G>
 static __device__ __forceinline__ void lathe_join(G &mine, G *shared, unsigned lane, unsigned nth) {
 #pragma unroll
   for (unsigned half = LANES / 2; half > 0; half /= 2) {
     if (lane >= half && lane < 2 * half)
-      shared[lane * POINTS + nth] = mine;
+      shared[(lane - half) * POINTS + nth] = mine;
     __syncthreads();
     if (lane < half)
-      mine.merge(shared[(lane + half) * POINTS + nth]);
+      mine.merge(shared[lane * POINTS + nth]);
+    if (half > 1)
+      __syncthreads();
   }
 }
 
-/* Scans: a point's threads take a place each, and then the next so many. Those of a block merge what they have with what
- * threads before them have, in the order of places. */
-template <typename N, unsigned POINTS, unsigned LANES>
+/* Scans: a point's threads take EACH places each, and then the next so many. Those of a block merge what they have with
+ * what threads before them have, in the order of places, and go over their places once more. */
+template <typename N, unsigned POINTS, unsigned LANES, unsigned EACH>
 static __device__ __forceinline__ void lathe_scan(const lathe_args &args) {
   typedef typename N::gathered gathered;
+  typedef typename N::index index;
   N step(args);
-  const unsigned lane = threadIdx.x % LANES;
-  const size_t point = (size_t)blockIdx.x * POINTS + threadIdx.x / LANES, places = step.places();
+  const unsigned lane = N::TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
+  const unsigned own = N::TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
+  const index point = (index)blockIdx.x * POINTS + own, places = step.places();
+  const bool is_there = point < step.points();
   gathered so_far;
-  if (point >= step.points())
-    return;
-  step.place(point);
+  if (is_there)
+    step.place(point);
   so_far.clear();
   if constexpr (LANES == 1) {
-    for (size_t nth = 0; nth < places; nth++) {
+    for (index nth = 0; is_there && nth < places; nth++) {
       const gathered before = so_far;
       step.take_place(so_far, nth);
       step.store_place(so_far, before, nth);
     }
   } else {
-    __shared__ __align__(16) char room[sizeof(gathered) * LANES];
-    gathered *const shared = reinterpret_cast<gathered *>(room);
-    for (size_t from = 0; from < places; from += LANES) {
-      const size_t nth = from + lane;
-      gathered mine, now = so_far, before = so_far;
+    __shared__ __align__(16) char room[sizeof(gathered) * POINTS * LANES];
+    gathered *const shared = reinterpret_cast<gathered *>(room) + own;
+    for (index from = 0; from < places; from += LANES * EACH) {
+      const index begin = from + lane * EACH, end = !is_there         ? begin
+                                                    : places < begin + EACH ? places
+                                                                            : begin + EACH;
+      gathered mine;
       mine.clear();
-      if (nth < places)
+      for (index nth = begin; nth < end; nth++)
         step.take_place(mine, nth);
       for (unsigned apart = 1; apart < LANES; apart *= 2) {
-        shared[lane] = mine;
+        shared[lane * POINTS] = mine;
         __syncthreads();
         if (lane >= apart) {
-          gathered all = shared[lane - apart];
+          gathered all = shared[(lane - apart) * POINTS];
           all.merge(mine);
           mine = all;
         }
         __syncthreads();
       }
-      shared[lane] = mine;
+      shared[lane * POINTS] = mine;
       __syncthreads();
-      now.merge(mine);
+      gathered now = so_far;
       if (lane > 0)
-        before.merge(shared[lane - 1]);
-      if (nth < places)
+        now.merge(shared[(lane - 1) * POINTS]);
+      for (index nth = begin; nth < end; nth++) {
+        const gathered before = now;
+        step.take_place(now, nth);
         step.store_place(now, before, nth);
-      so_far.merge(shared[LANES - 1]);
+      }
+      so_far.merge(shared[(LANES - 1) * POINTS]);
       __syncthreads();
     }
   }
@@ -161,26 +214,27 @@ static __device__ __forceinline__ void lathe_scan(const lathe_args &args) {
 template <typename N, unsigned POINTS, unsigned LANES>
 static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsigned *arrived,
                                                   char *left) {
-  typedef typename N::gathered gathered;
-  __shared__ __align__(16) char room[LANES > 1 ? sizeof(gathered) * POINTS * LANES : 16];
+  typedef lathe_mine<N> gathered;
+  typedef typename N::index index;
+  __shared__ __align__(16) char room[LANES > 1 ? sizeof(gathered) * POINTS * LANES / 2 : 16];
   __shared__ unsigned order;
   gathered *const shared = reinterpret_cast<gathered *>(room);
   N step(args);
-  const size_t points = step.points(), terms = step.terms();
+  const index points = step.points(), terms = step.terms();
   const unsigned tiles = (unsigned)lathe_times(points, POINTS);
   if (tiles == 0)
     return;
   const unsigned tile = blockIdx.x % tiles, part = blockIdx.x / tiles, parts = gridDim.x / tiles;
   const unsigned lane = N::TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
   const unsigned nth = N::TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
-  const size_t point = (size_t)tile * POINTS + nth, each = lathe_times(terms, parts);
-  const size_t from = part * each < terms ? part * each : terms;
-  const size_t to = terms - from < each ? terms : from + each;
+  const index point = (index)tile * POINTS + nth, each = (index)lathe_times(terms, parts);
+  const index from = part * each < terms ? part * each : terms;
+  const index to = terms - from < each ? terms : from + each;
   gathered mine;
   mine.clear();
   if (point < points) {
     step.place(point);
-    step.take(mine, from + lane, to, LANES);
+    lathe_take_terms(step, mine, from + lane, to, (index)LANES);
   }
   lathe_join<POINTS, LANES>(mine, shared, lane, nth);
   if (parts > 1) {
@@ -203,7 +257,75 @@ static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsign
     lathe_join<POINTS, LANES>(mine, shared, lane, nth);
   }
   if (lane == 0 && point < points)
-    step.finish(mine);
+    lathe_finish_points(step, mine);
+}
+
+/* A step for the shared points of a block, all of whose threads take part. */
+template <typename N, unsigned POINTS, unsigned LANES>
+static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char *room,
+                                                    unsigned lane, unsigned nth) {
+  typedef lathe_mine<N> gathered;
+  typedef typename N::index index;
+  N step(args);
+  const index point = (index)blockIdx.x * POINTS + nth;
+  const bool is_there = point < step.shared();
+  if (is_there)
+    step.place_shared(point);
+  if constexpr (N::HAS_EXTRA) {
+    const index extra = step.extra(), terms = step.terms();
+    for (index at = lane; is_there && at < extra; at += LANES) {
+      gathered mine;
+      step.place_extra(at);
+      if constexpr (N::GATHERS) {
+        mine.clear();
+        lathe_take_terms(step, mine, (index)0, terms, (index)1);
+      }
+      lathe_finish_points(step, mine);
+    }
+  } else {
+    gathered mine;
+    if constexpr (N::GATHERS) {
+      mine.clear();
+      if (is_there)
+        lathe_take_terms(step, mine, (index)lane, step.terms(), (index)LANES);
+      lathe_join<POINTS, LANES>(mine, reinterpret_cast<gathered *>(room), lane, nth);
+    }
+    if (lane == 0 && is_there)
+      lathe_finish_points(step, mine);
+  }
+  __syncthreads(); /* what it stored the next one reads */
+}
+
+/* The room that a thread needs for the step that gathers most. */
+template <typename... N> struct lathe_room_of {
+  static constexpr size_t bytes = 1;
+};
+template <typename N, typename... More> struct lathe_room_of<N, More...> {
+  static constexpr size_t own = N::GATHERS && !N::HAS_EXTRA ? sizeof(lathe_mine<N>) : 1;
+  static constexpr size_t rest = lathe_room_of<More...>::bytes;
+  static constexpr size_t bytes = own > rest ? own : rest;
+};
+
+template <unsigned POINTS, unsigned LANES, bool TOGETHER, typename... N>
+static __device__ __forceinline__ void lathe_fused(const lathe_args &args) {
+  __shared__ __align__(16) char room[lathe_room_of<N...>::bytes * POINTS * (LANES > 1 ? LANES / 2 : 1)];
+  const unsigned lane = TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
+  const unsigned nth = TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
+  (lathe_one_of<N, POINTS, LANES>(args, room, lane, nth), ...);
+}
+
+/* A square of points: what is read across comes in rows, and what is written across leaves in rows. */
+template <typename N> static __device__ __forceinline__ void lathe_turned(const lathe_args &args) {
+  __shared__ typename N::square tile;
+  N step(args);
+  if (blockIdx.x >= step.squares())
+    return;
+  step.place_square(blockIdx.x);
+  step.bring(tile);
+  __syncthreads();
+  step.turn(tile);
+  __syncthreads();
+  step.put(tile);
 }
 
 #endif

@@ -59,7 +59,7 @@ function schedule.contract(facts)
 end
 
 function schedule.nest(facts)
-  return nest(facts, work)
+  return nest(facts, work, true)
 end
 
 function schedule.chain(facts)

@@ -49,15 +49,15 @@ end
 -- Of tensor cores, of rows of up to `depth` terms: stream_tensor.h.
 local function by_tensor_cores(_, pass, _, depth, columns, few)
   local warps, slice, tiles = few and 1 or 4, 128, not few and places_of(pass) == 1 and 2 or 1
-  local rows, threads = warps * tiles * 16, warps * 32
+  local rows, threads, split = warps * tiles * 16, warps * 32, few and 4 or 1
   local slices = (#pass.firsts * (depth // 64 * (rows + 2 * KEYS)) + 2 * #pass.lasts * columns) * slice
   return {
     sums = "tensor_stream", name = ("_%s%dx%d"):format(few and "few" or "tensor", depth, columns),
     columns = columns < 128 and columns or nil, rows = few and rows or nil,
     bm = rows, bn = columns, keys = KEYS, bk = 64, depth_of_first = depth, warps = warps, tiles = tiles,
-    threads = threads,
+    threads = threads * split, split = split,
     at_once = few and 3 or depth <= 128 and places_of(pass) == 1 and 2 or 1,
-    numbers = left_of(pass, threads, 2 * tiles, rows, columns), terms = WORTH,
+    numbers = left_of(pass, threads, 2 * tiles, rows, columns), terms = few and KEYS or WORTH,
     extents = extents_of(pass, depth), shared = slices + rows * #pass.gathered * 4,
   }
 end
@@ -89,9 +89,9 @@ local function fetched(_, pass, sides, depth, columns)
   } or nil
 end
 
--- Of up to 16 rows by tensor cores, a warp's: what limits these is how fast keys and values are read. Lines of rows
--- that lie side by side are longer.
-local function by_a_warp(facts, pass, sides, depth, columns)
+-- Of up to 16 rows by tensor cores, which four warps share by keys: what limits these is how fast keys and values are
+-- read. Lines of rows that lie side by side are longer.
+local function of_few_rows(facts, pass, sides, depth, columns)
   local along_terms = places_of(pass) == 1
   for _, first in ipairs(pass.firsts) do
     along_terms = along_terms and sides[first].a.along == "k"
@@ -120,7 +120,7 @@ local function shapes_of(facts, pass, sides, v)
         sides[step].plain = true
       end
     end
-    for _, shape in ipairs { by_a_warp, fetched, by_tensor_cores } do
+    for _, shape in ipairs { of_few_rows, fetched, by_tensor_cores } do
       for _, depth in ipairs { 128, 256 } do
         for _, columns in ipairs(#pass.lasts > 0 and { 64, 128 } or { 64 }) do
           local made = shape(facts, pass, sides, depth, columns)

@@ -138,7 +138,7 @@ struct $rows$ {
 
 //@ end
 //@ local types = {
-//@   stream = { "bm", "keys", "bn", "bk", "tm", "tn_first", "tn" }, tensor_stream = { "warps", "tiles", "depth_of_first", "bn" },
+//@   stream = { "bm", "keys", "bn", "bk", "tm", "tn_first", "tn" }, tensor_stream = { "warps", "tiles", "depth_of_first", "bn", "split" },
 //@   fetched_stream = { "groups", "depth_of_first", "bn", "keys" },
 //@ }
 //@ -- A pass's kernel in some shape. rows: the struct of what it gathers.

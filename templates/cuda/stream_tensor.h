@@ -3,7 +3,8 @@
  *
  * A block has some rows, all of whose terms stay in shared memory, and COLUMNS of the columns of the products of keys. KEYS
  * at a time are in shared memory or on their way there, two tiles in turn. A warp has whole rows, so that it gathers them in
- * registers, where sums of the first products become the left factors of those of keys. */
+ * registers, where sums of the first products become the left factors of those of keys. Where there are few rows, warps
+ * share the keys of a tile, and merge what they have in the end. */
 #ifndef LATHE_STREAM_TENSOR_H
 #define LATHE_STREAM_TENSOR_H
 
@@ -156,7 +157,8 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
       gather<true>(tile, products, KEYS);
     } else {
       follow<false, false, false>(a, tile, m, key);
-      gather<false>(tile, products, a.n_count - key < KEYS ? (int)(a.n_count - key) : KEYS);
+      const long long there = (long long)a.n_count - (long long)key;
+      gather<false>(tile, products, there < KEYS ? (int)there : KEYS);
     }
   }
 
@@ -226,6 +228,14 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     }
   }
 
+  /* Nothing gathered. */
+  __device__ __forceinline__ void clear(columns &products) {
+    *this = lathe_tensor_rows();
+#pragma unroll
+    for (int nth = 0; nth < LASTS * TILES * LAST * 4; nth++)
+      products[nth / (TILES * LAST * 4)][nth / (LAST * 4) % TILES][nth / 4 % LAST][nth % 4] = 0;
+  }
+
   /* Where blocks share the keys: whether this one is the last, which has all that was gathered. */
   template <int THREADS, bool ALONE>
   __device__ __forceinline__ bool join_all(columns &products,
@@ -235,10 +245,7 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     leave(products, all);
     if (!all.is_last())
       return false;
-    *this = lathe_tensor_rows();
-#pragma unroll
-    for (int nth = 0; nth < LASTS * TILES * LAST * 4; nth++)
-      products[nth / (TILES * LAST * 4)][nth / (LAST * 4) % TILES][nth / 4 % LAST][nth % 4] = 0;
+    clear(products);
     for (size_t part = 0; part < block.work.parts; part++)
       join(products, all, part);
     return true;
@@ -290,9 +297,25 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
   }
 };
 
-/* By mma.sync, of factors that the threads copy: a block of WARPS * TILES * 16 rows, of up to DEPTH terms. */
+/* What the warps of a block leave for the first one: of each, and of its lanes, so many numbers. */
+template <int NUMBERS> struct lathe_left_by_warps {
+  float *const left;
+
+  __device__ __forceinline__ float *of(size_t warp, int nth) const {
+    return left + (warp * NUMBERS + nth) * 32 + threadIdx.x % 32;
+  }
+  __device__ __forceinline__ void leave(int nth, float number) const {
+    *of(threadIdx.x / 32, nth) = number;
+  }
+  __device__ __forceinline__ float take(size_t warp, int nth) const {
+    return *of(warp, nth);
+  }
+};
+
+/* By mma.sync, of factors that the threads copy: a block of WARPS * TILES * 16 rows, of up to DEPTH terms. SPLIT: warps that
+ * share the keys of one warp's rows, where these are all. */
 template <typename Firsts, typename Lasts, typename Rows, int WARPS, int TILES, int DEPTH,
-          int COLUMNS>
+          int COLUMNS, int SPLIT>
 struct lathe_tensor_stream {
   using firsts = Firsts;
   using lasts = Lasts;
@@ -300,11 +323,13 @@ struct lathe_tensor_stream {
   using inner = typename lathe_type_at<FIRSTS - 1, firsts>::type;
   using element = typename inner::element;
   static constexpr int KEYS = 64, BM = WARPS * TILES * 16, TERMS = 64, SLICES = DEPTH / TERMS;
+  static constexpr int OWN_KEYS = KEYS / SPLIT, THREADS = WARPS * SPLIT * 32;
+  static_assert(SPLIT == 1 || WARPS == 1, "warps share rows or keys");
   template <typename Step>
-  using first_sums = lathe_tensor_sums<Step, BM, KEYS, TILES * 16, KEYS, 2>;
+  using first_sums = lathe_tensor_sums<Step, BM, KEYS, TILES * 16, OWN_KEYS, 2>;
   template <typename Step>
-  using values_slice = lathe_slice<element, COLUMNS, Step::B_ALONG_K, WARPS * 32>;
-  using rows_of = lathe_tensor_rows<Rows, TILES, KEYS / 8, COLUMNS / 8>;
+  using values_slice = lathe_slice<element, COLUMNS, Step::B_ALONG_K, THREADS>;
+  using rows_of = lathe_tensor_rows<Rows, TILES, OWN_KEYS / 8, COLUMNS / 8>;
   static constexpr int ROWS_CHUNKS = first_sums<inner>::slice_a::CHUNKS * SLICES;
   static constexpr int KEYS_CHUNKS = first_sums<inner>::slice_b::CHUNKS * SLICES;
   static constexpr int VALUES_CHUNKS = COLUMNS * 8; /* of 64 keys, 128 bytes of each column */
@@ -313,14 +338,44 @@ struct lathe_tensor_stream {
   static constexpr int CHUNKS = VALUES_AT + 2 * LASTS * VALUES_CHUNKS;
   static constexpr int BYTES = CHUNKS * 16 + BM * rows_of::GATHERED * 4;
   static constexpr int LEFT = rows_of::NUMBERS_LEFT * WARPS * 32;
+  static_assert(SPLIT == 1 || SPLIT * rows_of::NUMBERS_LEFT * 128 <= CHUNKS * 16,
+                "what warps leave has room where the factors were");
 
-  /* Adds the products of a tile's keys. */
+  /* What the warps have of the same rows becomes the first one's. */
+  static __device__ __forceinline__ void merge_warps(rows_of &rows, typename rows_of::columns &products,
+                                                     uint4 *room) {
+    const lathe_left_by_warps<rows_of::NUMBERS_LEFT> left = {reinterpret_cast<float *>(room)};
+    if (threadIdx.x >= 32)
+      rows.leave(products, left);
+    __syncthreads();
+    if (threadIdx.x < 32)
+      for (int warp = 1; warp < SPLIT; warp++)
+        rows.join(products, left, warp);
+  }
+
+  /* Where blocks share the keys: whether this one is the last, whose first warp has all that was gathered. */
+  static __device__ __forceinline__ bool join_blocks(rows_of &rows, typename rows_of::columns &products,
+                                                     const lathe_stream_tile<float> &block, uint4 *room) {
+    const lathe_left<rows_of::NUMBERS_LEFT, 32, false, float> all = {block.work, block.arrived,
+                                                                     block.left};
+    if (threadIdx.x < 32)
+      rows.leave(products, all);
+    if (!all.is_last())
+      return false;
+    rows.clear(products);
+    for (size_t part = threadIdx.x / 32; part < block.work.parts; part += SPLIT)
+      rows.join(products, all, part);
+    merge_warps(rows, products, room);
+    return true;
+  }
+
+  /* Adds the products of a tile's keys, or of the warp's own. */
   template <typename Step>
   static __device__ __forceinline__ void multiply(const typename rows_of::sums_of_keys &tile,
                                                   typename rows_of::sums_of_columns &sums,
-                                                  const uint4 *values) {
+                                                  const uint4 *values, int first) {
 #pragma unroll
-    for (int k = 0; k < KEYS; k += 16) {
+    for (int k = 0; k < OWN_KEYS; k += 16) {
       unsigned a[TILES][4];
 #pragma unroll
       for (int i = 0; i < TILES; i++)
@@ -328,7 +383,7 @@ struct lathe_tensor_stream {
 #pragma unroll
       for (int j = 0; j < COLUMNS / 8; j += 2) {
         unsigned b[4];
-        values_slice<Step>::template load<false>(b, values, j * 8, k);
+        values_slice<Step>::template load<false>(b, values, j * 8, first + k);
 #pragma unroll
         for (int i = 0; i < TILES; i++) {
           lathe_mma((const element *)nullptr, sums[i][j], a[i], b[0], b[1]);
@@ -343,7 +398,7 @@ struct lathe_tensor_stream {
     const size_t m = block.m, n = block.n;
     auto &c = a.template at<FIRSTS - 1>();
     float *const gathered = reinterpret_cast<float *>(room + CHUNKS);
-    const int first = first_sums<inner>::first_m();
+    const int first = first_sums<inner>::first_m(), first_key = first_sums<inner>::first_n();
     auto keys_from = [&](size_t key) {
       return c.n_count - key < KEYS ? (int)(c.n_count - key) : KEYS;
     };
@@ -415,19 +470,28 @@ struct lathe_tensor_stream {
                         keys_of(N, turn) + at * sums_of::slice_b::CHUNKS);
         memcpy(tile[N], sums.sums, sizeof tile[N]);
       });
-      rows.take(c, own, tile, products, m + first, key, m + BM <= c.m_count);
+      rows.take(c, own, tile, products, m + first, key + first_key, m + BM <= c.m_count);
       lathe_await_groups<1>();
       __syncthreads();
       copy_values(following, turn ^ 1);
       lathe_each<LASTS>([&](auto nth) {
         constexpr int N = decltype(nth)::value;
-        multiply<typename lathe_type_at<N, lasts>::type>(tile[N], products[N], values_of(N, turn));
+        multiply<typename lathe_type_at<N, lasts>::type>(tile[N], products[N], values_of(N, turn),
+                                                         first_key);
       });
     }
     lathe_await_groups<0>();
     __syncthreads();
-    if (block.work.parts > 1 && !rows.template join_all<WARPS * 32, false>(products, block))
+    if constexpr (SPLIT > 1) {
+      merge_warps(rows, products, room);
+      if (block.work.parts > 1 && !join_blocks(rows, products, block, room))
+        return;
+      if (threadIdx.x >= 32)
+        return;
+    } else if (block.work.parts > 1 &&
+               !rows.template join_all<WARPS * 32, false>(products, block)) {
       return;
+    }
     rows.merge(products, gathered + first * rows_of::GATHERED, c.n_count);
     lathe_show_gathered<FIRSTS, LASTS>(a, b, gathered, m);
     rows_of::finish(c, b, products, room + threadIdx.x / 32 * lathe_results_of_warp<COLUMNS>::ROOM,

@@ -114,7 +114,8 @@ static __device__ __forceinline__ unsigned lathe_fewest(size_t tiles, size_t mos
 
 /* Where blocks have parts of the same tile's terms: what each leaves of its own for the last one to come here, NUMBERS of
  * each of THREADS threads. arrived: a count for each tile, zero before and after; left: room for all numbers of each
- * block; ALONE: there are threads after these that do not come here. */
+ * block; ALONE: there are threads after these that do not come here. Without it there may be threads besides that leave
+ * nothing. */
 template <int NUMBERS, int THREADS, bool ALONE, typename N> struct lathe_left {
   const lathe_work &work;
   unsigned *const arrived;
@@ -122,7 +123,7 @@ template <int NUMBERS, int THREADS, bool ALONE, typename N> struct lathe_left {
 
   __device__ __forceinline__ N *of(size_t part, int nth) const {
     const size_t block = work.nth + part * work.all;
-    return left + (block * NUMBERS + nth) * THREADS + threadIdx.x;
+    return left + (block * NUMBERS + nth) * THREADS + threadIdx.x % THREADS;
   }
   __device__ __forceinline__ void leave(int nth, N number) const {
     *of(work.part, nth) = number;

@@ -242,8 +242,8 @@ void lathe_merge(inout precise $step.name$_gathered mine, $step.name$_gathered o
 //@ end
 //@ end
 //@ for _, kernel in ipairs(schedule.kernels) do
-//@ local step, shape = k.steps[kernel.step], kernel.shape
-//@ local together, gathers = schedule.steps[kernel.step].together, #step.of.gathered > 0
+//@ local step, shape = k.steps[kernel.first], kernel.shape
+//@ local together, gathers = schedule.steps[kernel.first].together, #step.of.gathered > 0
 //@ local count, room = #words(step), "lathe_room_" .. shape.number
 //@ if shape.lanes > 1 then
 shared uint $room$[$(step.of.scanned and shape.lanes * count or shape.points * shape.lanes // 2 * count)];

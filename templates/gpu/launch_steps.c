@@ -1,12 +1,12 @@
 //@ -- The steps of a contraction or a chain, each in the first way to cut it that suits a call (contract.lua).
 //@ local work, kept = schedule.work, false
 
-//@ -- When a cut is for a size.
-//@ local function is_for(cut)
+//@ -- When a cut, or one of several choices, is for a size.
+//@ local function is_for(cut, extents)
 //@   local list = {}
-//@   list[#list + 1] = cut.rows and "of->m <= " .. cut.rows or nil
-//@   list[#list + 1] = cut.columns and "of->n <= " .. cut.columns or nil
-//@   for _, extent in ipairs(cut.extents or {}) do
+//@   list[#list + 1] = cut and cut.rows and "of->m <= " .. cut.rows or nil
+//@   list[#list + 1] = cut and cut.columns and "of->n <= " .. cut.columns or nil
+//@   for _, extent in ipairs(extents or {}) do
 //@     list[#list + 1] = extent.above and ("%s > %d"):format(product(extent.of), extent.above)
 //@       or ("%s <= %d"):format(product(extent.of), extent.most)
 //@   end
@@ -26,9 +26,17 @@
 //@   return #list > 0 and table.concat(list, " + ") or "0"
 //@ end
 
-//@ -- The columns of a step's matrices: the most of those that a block has tiles of.
+//@ -- The columns of a step's matrices: the most of those that a block has tiles of. units: of some dimensions, by
+//@ -- place, how many points are one.
 //@ local function columns(of)
-//@   local most = product(of.n)
+//@   local rest, most = of.n, ""
+//@   for place = 1, 32 do
+//@     local each = of.units and of.units[place]
+//@     if each and each > 1 then
+//@       rest, most = rest & ~(1 << place - 1), most .. (" * lathe_times(dim[%d], %d)"):format(place - 1, each)
+//@     end
+//@   end
+//@   most = rest == 0 and most ~= "" and most:sub(4) or product(rest) .. most
 //@   for _, other in ipairs(of.columns or {}) do
 //@     most = ("lathe_most(%s, %s)"):format(most, product(other))
 //@   end
@@ -48,7 +56,19 @@
         {$first$$(fields(cut, "name", "rows", "columns", "extents", "rooms", "maps"))$array$$image$},
 //@ end
 
-//@ for s, step in ipairs(shape.steps) do
+//@ -- All launches that there may be, in order; their numbers are those of the steps.
+//@ local all, number_of = {}, {}
+//@ local function collect(steps)
+//@   for _, step in ipairs(steps) do
+//@     for _, choice in ipairs(step.choices or {}) do
+//@       collect(choice.steps)
+//@     end
+//@     all[#all + 1] = not step.choices and step or nil
+//@     number_of[step] = #all
+//@   end
+//@ end
+//@ collect(shape.steps)
+//@ for s, step in ipairs(all) do
 //@ for c, cut in ipairs(step.cuts) do
 //@ if cut.maps then
 _Static_assert($(#cut.maps) <= LATHE_MAX_MAPS, "a launch has room for that many maps");
@@ -60,10 +80,8 @@ static const lathe_tensor_map $name$_maps$s$_$c$[] = {
 //@ end
 //@ end
 //@ end
-static bool $name$_steps(lathe_query *q) {
-  const size_t *dim = q->dim;
-
-//@ for s, step in ipairs(shape.steps) do
+//@ local function take(step)
+//@ local s = number_of[step]
   {
     const lathe_matrices of[] = {
 //@ matrices(step)
@@ -74,16 +92,33 @@ static bool $name$_steps(lathe_query *q) {
     const lathe_step s = {of, $(1 + #(step.beside or {})), $(product(step.k))};
     static const lathe_cut cut[] = {
 //@ for c, cut in ipairs(step.cuts) do
-//@ cut_row(cut, step.stem or part.stem .. "_step" .. s, step, ("%s_maps%d_%d"):format(name, s, c))
+//@ cut_row(cut, (step.of_run or part.stem) .. (step.stem or "_step" .. s), step, ("%s_maps%d_%d"):format(name, s, c))
 //@ end
     };
 //@ for c, cut in ipairs(step.cuts) do
-    lathe_try(q, &s, $(is_for(cut)), &cut[$(c - 1)], $(rooms_of(step, cut, c - 1)));
+    lathe_try(q, &s, $(is_for(cut, cut.extents)), &cut[$(c - 1)], $(rooms_of(step, cut, c - 1)));
 //@ end
     if (!lathe_take(q, &s))
       return false;
   }
 //@ end
+//@ local function take_all(steps)
+//@ for _, step in ipairs(steps) do
+//@ if step.choices then
+//@ for i, choice in ipairs(step.choices) do
+  $(i > 1 and "else " or "")$(choice.when and "if (" .. is_for(nil, choice.when) .. ") " or ""){
+//@ take_all(choice.steps)
+  }
+//@ end
+//@ else
+//@ take(step)
+//@ end
+//@ end
+//@ end
+static bool $name$_steps(lathe_query *q) {
+  const size_t *dim = q->dim;
+
+//@ take_all(shape.steps)
   return true;
 }
 
@@ -109,15 +144,18 @@ static bool $(defines "fits")(const size_t *dim, size_t shared) {
 //@ end
 //@ if is_tried then
 //@ -- A way for each cut, past the sizes that those before it are for; where a tile has all columns, with a few of them.
-//@ -- Terms that blocks do not share go in slices, of which so many are several.
+//@ -- Terms that blocks do not share go in slices, of which so many are several. A step may say what it is tried with, or
+//@ -- that it is not (false).
 //@ local FEW, SLICES = 7, 256
 static const lathe_way $(defines "ways")[] = {
-//@ for _, step in ipairs(shape.steps) do
+//@ for _, step in ipairs(all) do
 //@ local rows, columns = 0, 0
-//@ for _, cut in ipairs(step.cuts) do
-    {.m = $step.m$, .n = $step.n$, .k = $step.k$, .above = {$rows$, $columns$},
-     .tile = {$cut.bm$, $(cut.bn or FEW)}, .block = {0, 0, $(cut.left > 0 and cut.terms or SLICES)}},
-//@ rows, columns = math.max(rows, cut.rows or 0), math.max(columns, cut.columns or 0)
+//@ local way = step.way or {}
+//@ for _, cut in ipairs(step.way ~= false and step.cuts or {}) do
+//@ local wide = way.side or cut.bn and cut.bn * (step.vector or 1)
+    {.m = $(way.m or step.m), .n = $(way.n or step.n), .k = $step.k$, .above = {$(way.side and way.above or rows), $(way.above or columns)},
+     .tile = {$(way.side or cut.bm), $(wide or FEW)}, .block = {0, 0, $(cut.left > 0 and cut.terms or SLICES)}},
+//@ rows, columns = math.max(rows, cut.rows or 0), math.max(columns, (cut.columns or 0) * (step.vector or 1))
 //@ end
 //@ end
     {0},

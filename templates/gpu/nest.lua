@@ -1,69 +1,286 @@
 -- How nests of loops are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
---   steps[i]      of each step: together: whether its terms lie side by side, else its points
+--   steps[i]      of each step: together: whether its terms lie side by side, else its points; shared: the axes whose
+--                 points it shares with the steps of its group, a set; across: { axis, operands, side } of what lies
+--                 across its vectors, nil where nothing does or no kernel goes by squares
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
---   kernels       { step, shape }: of the module, by number from 0 on, which shape.number is
---   variants[i]   { shapes, steps, temporaries, number }: shapes[i] are the ways to cut a step, { name, points, lanes,
---                 threads, at_once }, of which the first is taken that its points and terms fit
+--   kernels       { first, last, shape }: of the module, by number from 0 on, which shape.number is: of steps first to last
+--                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector }; those of threads with
+--                 vectors are for indexes of 32 bits, but the last, which is `large`
+--   variants[i]   { steps, temporaries, number }: steps[i] is a launch, or { choices }, of which the first is taken that
+--                 the call's extents allow, { when, steps }
 
 local MOST_BLOCKS = 512 -- that share points
 local THREADS, AT_ONCE = 256, 4
 local GATHERED = 16 -- bytes of what is gathered of one reduction, at the most
 local FEW = 32 -- terms that one thread takes
 local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
+local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
+local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once
+local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits are for
+local MOST_THREADS = 1024
+local MOST_OF_WARP, MOST_OF_BLOCK = 2048, 16384 -- elements of a point that a warp, a block has, where steps share it
+local MANY_FUSED = 1 << 16 -- vectors of points that are enough for blocks of 32 of them
+local FEW_FUSED = 512 -- blocks: more fill a GPU with the usual threads
+local LEAST_SIDE = 16 -- points along both axes of what goes by squares
+local FUSED = 96 -- blocks with which steps share points: fewer leave too much of a GPU idle
+local ROOM = 48 << 10 -- bytes of shared memory
 
--- A way to cut a step whose points are shared by `lanes` threads each; it is for at most so many points and terms.
-local function shape(name, lanes, points, terms)
+local function shape(name, lanes, more)
+  local threads = more and more.threads or THREADS
+  local made = {
+    name = name, lanes = lanes, points = threads // lanes, threads = threads, at_once = AT_ONCE * THREADS // threads,
+    vector = 1,
+  }
+  for key, value in pairs(more or {}) do
+    made[key] = value
+  end
+  return made
+end
+
+local function has(set, place)
+  return place ~= nil and set >> place - 1 & 1 ~= 0
+end
+
+local function picks(step)
+  return step.gathered[1] ~= nil and step.gathered[1].kind == "pick"
+end
+
+-- Whether so many threads have room for what they gather of vectors of points, half of them at once.
+local function has_room(facts, step, vector, threads)
+  local bytes = 0
+  for _, gathered in ipairs(step.gathered) do
+    bytes = bytes + (gathered.node.type == "n" and GATHERED or facts.bits // 4)
+  end
+  return bytes * (has(step.axes, step.along) and vector or 1) * threads // 2 <= ROOM
+end
+
+-- Elements of a thread's vectors: of one access, but fewer where a block has no room for what it gathers of them, and one
+-- where each point has an index of its own to a term.
+local function vector_of(facts, step)
+  local vector = picks(step) and 1 or facts.width
+  while vector > 1 and not has_room(facts, step, vector, THREADS) do
+    vector = vector // 2
+  end
+  return step.along and not step.scanned and vector or 1
+end
+
+-- What of a step's last values lies across its vectors along one other axis, and the side of squares that have room.
+local function across_of(facts, step)
+  if not step.along or step.over ~= 0 or step.scanned or #step.gathered > 0 then
+    return nil
+  end
+  local axis, most, found, bytes = nil, 0, {}, 0
+  local read = {}
+  for _, operand in ipairs(step.operands) do
+    local order = operand.dim_index or {}
+    local last = order[#order]
+    local along = false
+    for _, place in ipairs(order) do
+      along = along or place == step.along
+    end
+    read[operand] = along and last ~= step.along and has(step.axes, last) and operand.dtype ~= "i64" and last or nil
+    if read[operand] and #order > most then
+      axis, most = last, #order
+    end
+  end
+  for _, operand in ipairs(step.operands) do
+    if axis and read[operand] == axis then
+      found[#found + 1] = operand
+      bytes = bytes + facts.element_of(operand).bytes
+    end
+  end
+  local side = 64
+  while bytes * side * (side + 4) > ROOM do
+    side = side // 2
+  end
+  return axis and side >= 16 and { axis = axis, operands = found, side = side } or nil
+end
+
+-- The ways to cut a scan. One that cannot be merged has a thread for each point.
+local function scans_of(step, has_vectors)
+  local short, one = shape("_short", 1, { most_terms = FEW, each = 1 }), shape("_points", 1, { each = 1 })
+  if not step.merges then
+    return { one }
+  elseif step.along == step.scanned then
+    return { short, shape("_block", THREADS, { each = EACH_TOGETHER }) }
+  elseif not has_vectors then
+    return { short, shape("_block", THREADS, { most_points = MOST_SCANNED }), one }
+  end
+  local threads = #step.scans > 3 and THREADS or MOST_THREADS
   return {
-    name = name, lanes = lanes, points = THREADS // lanes, threads = THREADS, at_once = AT_ONCE, most_points = points,
-    most_terms = terms,
+    short, shape("_block", THREADS, { most_points = MOST_SCANNED, each = EACH_TOGETHER }),
+    shape("_columns", threads // 32, { threads = threads, most_points = MANY_SCANNED, each = EACH_APART }), one,
   }
 end
 
-local function shapes_of(step, together)
+-- The ways to cut a step: those that are for few points or terms come first.
+local function shapes_of(step, together, has_vectors)
   if step.scanned then
-    local short, one = shape("_short", 1, nil, FEW), shape("_points", 1)
-    return not step.merges and { one } or step.along == step.scanned and { short, shape("_block", THREADS) }
-      or { short, shape("_block", THREADS, MOST_SCANNED), one }
+    return scans_of(step, has_vectors)
   end
-  if #step.gathered == 0 or step.gathered[1].kind == "pick" then
+  if #step.gathered == 0 or picks(step) then
     return { shape("_points", 1) }
   elseif together then
-    return { shape("_short", 1, nil, FEW), shape("_block", THREADS, 1024), shape("_warp", 32) }
+    return { shape("_short", 1, { most_terms = FEW }), shape("_block", THREADS, { most_points = 1024 }), shape("_warp", 32) }
   end
-  return { shape("_short", 1, nil, FEW), shape("_few", 8, 16384), shape("_points", 1) }
+  return { shape("_short", 1, { most_terms = FEW }), shape("_few", 8, { most_points = 16384 }), shape("_points", 1) }
 end
 
-return function(facts, work)
+-- Conditions that all products of axes have indexes of 32 bits: those of operands, points and terms.
+local function small_of(steps)
+  local sets, list = {}, {}
+  for _, step in ipairs(steps) do
+    sets[#sets + 1], sets[#sets + 2] = step.stored, step.over
+    for _, operand in ipairs(step.operands) do
+      local set = 0
+      for _, place in ipairs(operand.dim_index or {}) do
+        set = set | 1 << place - 1
+      end
+      sets[#sets + 1] = set
+    end
+  end
+  for i, set in ipairs(sets) do
+    local within = set == 0
+    for j, other in ipairs(sets) do
+      within = within or set & ~other == 0 and (set ~= other or j < i)
+    end
+    list[#list + 1] = not within and { of = set, most = MOST_SMALL } or nil
+  end
+  return list
+end
+
+-- What steps share with each other in one launch, nil where there is nothing: blocks of so many points, where all of a
+-- GPU has some.
+local function fused(facts, group, steps, vector)
+  local along, all, fits = steps[1].along, 0, true
+  for _, step in ipairs(steps) do
+    if step.scanned or not step.along or step.along ~= along then
+      return nil
+    end
+    all = all | step.stored | step.over
+    fits = fits and has_room(facts, step, vector, MOST_THREADS)
+  end
+  local together = not has(group.axes, along)
+  local outside, small, choices = all & ~group.axes, small_of(steps), {}
+  local function choose(name, lanes, threads, extents)
+    local way = shape(name, lanes, { vector = vector, together = together, threads = threads })
+    local least = (FUSED - 1) * way.points * (together and 1 or vector)
+    local when = table.move(small, 1, #small, #extents + 1, extents)
+    when[#when + 1] = { of = group.axes, above = least }
+    choices[#choices + 1] = { when = when, way = way, above = least }
+  end
+  if together then
+    choose("_warp", 32, THREADS, { { of = outside, most = MOST_OF_WARP } })
+    choose("_blocks", MOST_THREADS, MOST_THREADS, { { of = outside, above = MOST_OF_BLOCK }, { of = group.axes, most = FEW_FUSED } })
+    choose("_block", THREADS, THREADS, {})
+  else
+    choose("_short", 1, THREADS, { { of = outside, most = FEW } })
+    choose("_few", 8, THREADS, { { of = group.axes, above = MANY_FUSED * vector } })
+    if fits then
+      local most = FEW_FUSED * 8 * vector
+      choose("_tall", MOST_THREADS // 8, MOST_THREADS, { { of = outside, above = MOST_THREADS }, { of = group.axes, most = most } })
+    end
+    choose("_column", 32, THREADS, {})
+  end
+  return choices, together
+end
+
+-- has_vectors: whether threads have vectors of elements, steps share points, and squares are turned over.
+return function(facts, work, has_vectors)
   local record = facts.programs.nest
   local made = {
     launch = "templates/gpu/launch_steps.c", steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, kernels = {},
   }
   made.work = work(facts, false, { bytes = made.counts })
-  local shapes, steps = {}, {}
-  for i, step in ipairs(record.steps) do
-    local together = step.along and step.over >> step.along - 1 & 1 ~= 0 or false
-    local over = step.kind == "reduce" and step.over or 0
-    local terms = step.scanned and 1 << step.scanned - 1 or over
-    made.steps[i] = { together = together }
-    shapes[i] = shapes_of(step, together)
-    steps[i] = { m = 0, n = step.axes, k = over, matrices = 0, cuts = {} }
-    for c, way in ipairs(shapes[i]) do
-      way.number = #made.kernels
-      made.kernels[way.number + 1] = { step = i, shape = way }
-      steps[i].cuts[c] = {
-        name = way.name, columns = way.most_points, bm = 1, bn = way.points, terms = FEW * way.lanes,
-        at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
-        left = way.points * GATHERED * #step.gathered,
-        extents = way.most_terms and { { of = terms, most = way.most_terms } } or nil,
+
+  -- What the host's side has of steps `first` to `last` in one launch, cut in some ways; about: its keys.
+  local function launch_of(first, last, ways, about)
+    about.m, about.matrices, about.cuts = about.m or 0, 0, {}
+    for c, way in ipairs(ways) do
+      way.vector, way.number = about.vector, #made.kernels
+      made.kernels[way.number + 1] = { first = first, last = last, shape = way }
+      about.cuts[c] = {
+        name = way.name, columns = way.most_points, bm = 1, bn = about.units and about.units.bn or way.points,
+        terms = FEW * way.lanes, at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
+        left = way.points * GATHERED * about.gathered,
+        extents = way.most_terms and { { of = about.terms, most = way.most_terms } } or nil,
       }
     end
+    return about
+  end
+
+  -- The choices that there are for a step alone: by squares, by indexes of 32 bits, or by any.
+  local function alone(i)
+    local step, about, choices = record.steps[i], made.steps[i], {}
+    local over = step.kind == "reduce" and step.over or 0
+    local by_points = has(step.axes, step.along)
+    local function choose(when, ways, vector, more)
+      local keys = {
+        n = step.axes, k = over, stem = "_step" .. i, vector = vector, terms = step.scanned and 1 << step.scanned - 1 or over,
+        gathered = #step.gathered * (by_points and vector or 1), units = by_points and { [step.along] = vector } or nil,
+      }
+      for key, value in pairs(more or {}) do
+        keys[key] = value
+      end
+      choices[#choices + 1] = { when = when, steps = { launch_of(i, i, ways, keys) } }
+    end
+    local vector = has_vectors and vector_of(facts, step) or 1
+    local small = has_vectors and small_of { step } or nil
+    if about.across then
+      local along, axis, side = step.along, about.across.axis, about.across.side
+      local when = { { of = 1 << along - 1, above = LEAST_SIDE - 1 }, { of = 1 << axis - 1, above = LEAST_SIDE - 1 } }
+      choose(table.move(small, 1, #small, 3, when), { shape("_square", 1, { turned = true, points = 1 }) }, vector, {
+        units = { [along] = side, [axis] = side, bn = 1 },
+        way = { m = 1 << axis - 1, n = 1 << along - 1, above = LEAST_SIDE - 1, side = side },
+      })
+    end
+    choose(small, shapes_of(step, about.together, has_vectors), vector)
+    if has_vectors then
+      local ways = shapes_of(step, about.together, has_vectors)
+      local any = ways[#ways]
+      any.name, any.large = "_large", true
+      choose(nil, { any }, 1, { way = false })
+    end
+    return #choices > 1 and { choices = choices } or choices[1].steps[1]
+  end
+
+  for i, step in ipairs(record.steps) do
+    made.steps[i] = {
+      together = step.along and (has(step.over, step.along) or step.along == step.scanned) or false, shared = step.axes,
+      across = has_vectors and across_of(facts, step) or nil,
+    }
+  end
+  local entries = {}
+  for _, group in ipairs(record.groups) do
+    local list, apart, vector = table.move(record.steps, group.first, group.last, 1, {}), {}, facts.width
+    for i = group.first, group.last do
+      made.steps[i].shared = group.axes
+      vector = math.min(vector, vector_of(facts, record.steps[i]))
+      apart[#apart + 1] = alone(i)
+    end
+    local choices, together
+    if has_vectors and #list > 1 then
+      choices, together = fused(facts, group, list, vector)
+    end
+    for _, choice in ipairs(choices or {}) do
+      choice.steps = { launch_of(group.first, group.last, { choice.way }, {
+        n = group.axes, k = 0, stem = "_steps" .. group.first, vector = vector, gathered = 0,
+        units = not together and { [list[1].along] = vector } or nil,
+        way = { m = 0, n = group.axes, above = choice.above },
+      }) }
+    end
+    if choices then
+      choices[#choices + 1] = { steps = apart }
+      apart = { { choices = choices } }
+    end
+    table.move(apart, 1, #apart, #entries + 1, entries)
   end
   local temporaries = {}
   for i, operand in ipairs(record.temporaries) do
     temporaries[i] = operand.axes
   end
   for i in ipairs(facts.variants) do
-    made.variants[i] = { shapes = shapes, steps = steps, temporaries = temporaries, number = facts.bits // 8 }
+    made.variants[i] = { steps = entries, temporaries = temporaries, number = facts.bits // 8 }
   end
   return made
 end

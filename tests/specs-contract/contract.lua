@@ -69,8 +69,6 @@ declare("vector_matrix", { x = { "k" }, w = { "i", "k", "n" } }, { y = { "i", "n
   function(x, w) return sum(x * w, "k") end)
 declare("matrix_vector", { x = { "m", "j", "k" }, w = { "k", "j" } }, { y = { "m" } },
   function(x, w) return sum(x * w, "j", "k") end)
-declare("dots", { x = { "b", "k", "c" }, y = { "c", "k", "b" } }, { r = { "b", "c" } },
-  function(x, y) return sum(x * y, "k") end)
 declare("total", { x = { "i", "j" }, u = { "i" }, v = { "j" } }, { r = {} },
   function(x, u, v) return sum(x * u * v, "i", "j") end)
 declare("outer_sum", { x = { "i", "j" }, y = { "j", "l" } }, { r = { "i", "l" } },

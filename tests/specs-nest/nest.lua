@@ -38,6 +38,9 @@ declare("extremes", { x = { "a", "b", "c" } }, { lo = { "b" }, hi = { "a", "c" }
   return { lo = min(x, "a", "c"), hi = max(x, "b"), all = sum(x, "a", "b", "c") }
 end)
 
+declare("dots", { x = { "b", "k", "c" }, y = { "c", "k", "b" } }, { r = { "b", "c" } },
+  function(x, y) return sum(x * y, "k") end)
+
 declare("transposed", { x = { "a", "b", "c" } }, { y = { "c", "a", "b" } }, function(x) return x end)
 
 -- An index is gathered at each point that wants it: here along the axis of which the probe has few where it has many points.
