@@ -32,13 +32,30 @@ local function sum(list)
   return #list > 0 and table.concat(list, " + ") or "0"
 end
 
--- The columns of a step's matrices: the most of those that a block has tiles of.
+-- The columns of a step's matrices: the most of those that a block has tiles of. units: of some dimensions, by place,
+-- how many points are one.
 local function columns(of)
-  local list = { product(of.n) }
+  local rest, units = of.n, ""
+  for place = 1, capacity.dims do
+    local each = of.units and of.units[place]
+    if each and each > 1 then
+      rest, units = rest & ~(1 << place - 1), units .. (" * up(dim[%d], %d)"):format(place - 1, each)
+    end
+  end
+  local list = { rest == 0 and units ~= "" and units:sub(4) or product(rest) .. units }
   for _, other in ipairs(of.columns or {}) do
     list[#list + 1] = product(other)
   end
   return largest(list)
+end
+
+-- Conditions on extents, added to a list.
+local function on_extents(list, extents)
+  for _, extent in ipairs(extents or {}) do
+    list[#list + 1] = extent.above and ("%s > %d"):format(product(extent.of), extent.above)
+      or ("%s <= %d"):format(product(extent.of), extent.most)
+  end
+  return list
 end
 
 -- When a cut is for a size.
@@ -46,11 +63,11 @@ local function is_for(cut, m, n)
   local list = {}
   list[#list + 1] = cut.rows and ("%s <= %d"):format(m, cut.rows) or nil
   list[#list + 1] = cut.columns and ("%s <= %d"):format(n, cut.columns) or nil
-  for _, extent in ipairs(cut.extents or {}) do
-    list[#list + 1] = extent.above and ("%s > %d"):format(product(extent.of), extent.above)
-      or ("%s <= %d"):format(product(extent.of), extent.most)
-  end
-  return list
+  return on_extents(list, cut.extents)
+end
+
+local function both(conditions)
+  return #conditions > 0 and table.concat(conditions, " && ") or "1"
 end
 
 -- The bytes of a cut's rooms, where so many blocks share the columns.
@@ -145,7 +162,7 @@ local function cut_of(step, cut, names, of, let, list)
     made.cluster, made.shared, made.kernels = clusters, shared, kernels
     made.kernel = ("%s > 1"):format(clusters)
   end
-  local if_wanted = #wanted > 0 and table.concat(wanted, " && ") or "1"
+  local if_wanted = both(wanted)
   local of_all = shares(tostring(cut.most))
   local left = ("if(%s && %s > 1, %d * %s * %s, 0)"):format(if_wanted, of_all, cut.left, of_all, all)
   local alone = ("%d + %s"):format(cut.shared or 0, rooms_of(step, cut, "1"))
@@ -157,41 +174,69 @@ end
 -- A variant's steps: { steps, let, workspace, fits }, where fits is nil if any size does. file_of(stem, number): a file
 -- of Vulkan's; list: makes lists.
 function raw_steps.of(v, vulkan, file_of, list)
-  local lets, count, lefts, all_fit, steps = list {}, 0, {}, {}, list {}
+  local lets, count, launches = list {}, 0, 0
   local shape, work = v.launching.shape, v.launching.work
   local function let(name, expression)
     count = count + 1
     lets[#lets + 1] = list { name .. count, expression }
     return name .. count
   end
-  for s, step in ipairs(shape.steps) do
+  local told_of
+
+  -- What is told of one launch, what its blocks leave, and whether it fits.
+  local function launch(step)
+    launches = launches + 1
     local matrices = {}
     for i, other in ipairs { step, table.unpack(step.beside or {}) } do
       matrices[i] = { m = let("m", product(other.m)), n = let("n", columns(other)), count = product(other.matrices) }
     end
     local names = { m = matrices[1].m, n = matrices[1].n, k = let("k", product(step.k)), matrices = matrices }
     local run = step.image and v.part.runs and v.part.runs[step.image + 1]
-    local stem = (run or v.part).stem
     local of = {
-      vulkan = vulkan, stem = step.stem or v.part.stem .. "_step" .. s,
+      vulkan = vulkan, stem = (step.of_run or v.part.stem) .. (step.stem or "_step" .. launches),
       file_of = function(number)
-        return file_of(stem, number)
+        return file_of((run or v.part).stem, number)
       end,
     }
-    local cuts, fit = list {}, {}
+    local cuts, lefts, fit = list {}, {}, {}
     for c, cut in ipairs(step.cuts) do
       local made, left, fits = cut_of(step, cut, names, of, let, list)
       cuts[c], lefts[#lefts + 1], fit[c] = made, left, "(" .. fits .. ")"
     end
-    steps[s], all_fit[s] = cuts, "(" .. table.concat(fit, " || ") .. ")"
+    return { cuts = cuts }, largest(lefts), "(" .. table.concat(fit, " || ") .. ")"
   end
+
+  -- The same of steps that one of several conditions brings.
+  local function choice(step)
+    local choices, left, fits, all = list {}, "0", "1", {}
+    for c, one in ipairs(step.choices) do
+      local steps, its_left, its_fits = told_of(one.steps)
+      all[c] = { when = both(on_extents({}, one.when)), left = its_left, fits = its_fits }
+      choices[c] = { when = all[c].when, steps = steps }
+    end
+    for c = #all, 1, -1 do
+      left = ("if(%s, %s, %s)"):format(all[c].when, all[c].left, left)
+      fits = ("if(%s, %s, %s)"):format(all[c].when, all[c].fits, fits)
+    end
+    return { choices = choices }, left, fits
+  end
+
+  function told_of(steps)
+    local told, lefts, fit = list {}, {}, {}
+    for s, step in ipairs(steps) do
+      told[s], lefts[s], fit[s] = (step.choices and choice or launch)(step)
+    end
+    return told, largest(lefts), table.concat(fit, " && ")
+  end
+
   local temporaries = {}
   for i, of in ipairs(shape.temporaries) do
     temporaries[i] = upwards(("%s * %d"):format(product(of), shape.number), 64)
   end
+  local steps, left, fits = told_of(shape.steps)
   return {
-    steps = steps, let = lets, workspace = ("%d + %s + %s"):format(work.bytes, largest(lefts), sum(temporaries)),
-    fits = v.launching.fits and table.concat(all_fit, " && ") or nil,
+    steps = steps, let = lets, workspace = ("%d + %s + %s"):format(work.bytes, left, sum(temporaries)),
+    fits = v.launching.fits and fits or nil,
   }
 end
 

@@ -48,6 +48,16 @@ def lines_of(launch, known):
     return launch["file"], grid + [value_of(e, known) & 0xffffffff for e in launch["constants"][:5]]
 
 
+def flat(steps, known):
+    """The cuts of each step, those that choices bring among them."""
+    for step in steps:
+        if "cuts" in step:
+            yield step["cuts"]
+        else:
+            chosen = next((one for one in step["choices"] if value_of(one["when"], known)), {"steps": []})
+            yield from flat(chosen["steps"], known)
+
+
 def take(cuts, known):
     """The cut of a step that is taken, with what expressions of it know; None where there is none."""
     best = None
@@ -90,7 +100,7 @@ def launches_of(limits, dims, addresses):
     v, known = next(((v, k) for v, k in able if v["from"] <= size < v.get("to", float("inf"))), able[0])
     name = "%s %d" % (v["name"], value_of(v["workspace"], known))
     if "steps" in v:
-        launches = [take(cuts, known) for cuts in v["steps"]]
+        launches = [take(cuts, known) for cuts in flat(v["steps"], known)]
         return name, [] if None in launches else [lines_of(*launch) for launch in launches if lines_of(*launch)]
     for way in v["ways"]:
         if not value_of(way["when"], known):
