@@ -137,11 +137,15 @@ static const subject subjects[] = {
 /* ---- a call and its reference ---- */
 
 enum { GUARD = 64 }; /* bytes before and after a buffer that nothing may write */
+//@ if device then
+enum { SHIFTS = 4 }; /* elements by fewer than which a buffer begins later, all alike or each by some */
+//@ end
 
 typedef struct problem {
   const subject *s;
   size_t dim[DIMS + 1], elements[OPERANDS];
   unsigned char *memory[OPERANDS];
+  size_t before[OPERANDS]; /* bytes of it before a buffer */
   void *buf[OPERANDS];
   void *number[OPERANDS];                     /* as the reference has them: inputs, and what is expected of outputs */
   void *magnitude[OPERANDS];                  /* that outputs are off in units of; of the terms at indexes */
@@ -186,6 +190,9 @@ static void read_numbers(const reference_part *part, int buffer, size_t first, s
 }
 
 static void make(problem *p) {
+  //@ if device then
+  const int alike = (int)(drawn() * 3);
+  //@ end
   const size_t number = p->s->wide ? sizeof(long double) : sizeof(double);
   for (int o = 0; o < OPERANDS; o++) {
     const operand *operand = &operands[o];
@@ -194,9 +201,17 @@ static void make(problem *p) {
     for (int d = 0; d < operand->ndim; d++)
       count *= p->dim[operand->dim[d]];
     p->elements[o] = count;
-    p->memory[o] = (unsigned char *)room(count * f.size + 2 * GUARD);
-    memset(p->memory[o], 0xa5, count * f.size + 2 * GUARD);
-    p->buf[o] = p->memory[o] + GUARD;
+    p->before[o] = GUARD;
+    //@ if device then
+    p->before[o] += f.size * (alike < 2 ? (size_t)alike : (size_t)(drawn() * SHIFTS));
+    //@ if op.in_place then
+    if (operand->output) /* as it lies when it is the first input */
+      p->before[o] = p->before[0];
+    //@ end
+    //@ end
+    p->memory[o] = (unsigned char *)room(p->before[o] + count * f.size + GUARD);
+    memset(p->memory[o], 0xa5, p->before[o] + count * f.size + GUARD);
+    p->buf[o] = p->memory[o] + p->before[o];
     p->number[o] = room(count * number);
     p->magnitude[o] = room(count * number);
     p->asked[o] = room(count * f.size);
@@ -319,7 +334,7 @@ static size_t judge(problem *p, double *worst) {
     const lathe_dtype type = type_of(p, o);
     const size_t bytes = bytes_of(p, o);
     for (size_t i = 0; i < GUARD; i++)
-      if ((p->memory[o][i] != 0xa5 || p->memory[o][GUARD + bytes + i] != 0xa5) && wrong++ == 0)
+      if ((p->memory[o][i] != 0xa5 || p->memory[o][p->before[o] + bytes + i] != 0xa5) && wrong++ == 0)
         printf("%-24s WRONG  %s: memory beside it was written\n", p->s->name, where(p, o, 0));
     for (size_t i = 0; i < p->elements[o] && operands[o].output; i++) {
       const double got = number_of(type, p->buf[o], i);
@@ -364,18 +379,18 @@ static int run(const problem *p, void *const *buf) {
   void *memory[OPERANDS], *on_device[OPERANDS], *workspace = device_room(size);
   int status;
   for (int o = 0; o < OPERANDS; o++) {
-    memory[o] = device_room(bytes_of(p, o) + 2 * GUARD);
-    device_send(memory[o], p->memory[o], bytes_of(p, o) + 2 * GUARD);
+    memory[o] = device_room(p->before[o] + bytes_of(p, o) + GUARD);
+    device_send(memory[o], p->memory[o], p->before[o] + bytes_of(p, o) + GUARD);
   }
   for (int o = 0; o < OPERANDS; o++)
     for (int other = 0; other < OPERANDS; other++)
       if (buf[o] == p->buf[other])
-        on_device[o] = (char *)memory[other] + GUARD;
+        on_device[o] = (char *)memory[other] + p->before[other];
   device_begin();
   status = p->s->call(on_device, p->dim, workspace);
   device_finish();
   for (int o = 0; o < OPERANDS; o++) {
-    device_fetch(p->memory[o], memory[o], bytes_of(p, o) + 2 * GUARD);
+    device_fetch(p->memory[o], memory[o], p->before[o] + bytes_of(p, o) + GUARD);
     device_release(memory[o]);
   }
   device_release(workspace);
