@@ -73,11 +73,10 @@ lathe-gen export OP... writes C files that another program can take, and compile
   lathe-gen export softmax --dtypes f32 --gradient --out vendor
 
 For GPUs the build's compilers make device code. 'ninja export-OP' in its folder has an op and its gradient made, and
-writes all files to out/export; EXPORT='--dtypes f32' in the environment has options for it. For CUDA there are
+writes all files to out/export; EXPORT='--dtypes f32' in the environment has options for it. These files are C11:
 
-  OP_cuda.h, OP_cuda.c, OP_cuda_test.c  the same with code for GPUs, put on a stream of the caller's by the driver alone
-
-  OP_vulkan.h, OP_vulkan.c, ...         the same, recorded into a command buffer of the caller's
+  OP_cuda.h, OP_cuda.c, OP_cuda_test.c        kernels put on a stream of the caller's, by NVIDIA's driver alone
+  OP_vulkan.h, OP_vulkan.c, OP_vulkan_test.c  kernels recorded into a command buffer of the caller's
 
   --images DIR     where the build makes device code (out/gen)
   --raw            device code alone, as .cubin, .ptx and .spv, and OP.json, which says what calls launch
