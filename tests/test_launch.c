@@ -38,6 +38,24 @@ static void launches_as_many_as_a_call_may_have(void **state) {
   assert_int_equal(launch[7].block[1], 4);
 }
 
+/* Rows of elements of two sizes begin alike where both do at multiples of 16 bytes, and not at two bytes past them. */
+static int mode_of_rows(uintptr_t first, uintptr_t second, bool mixed) {
+  lathe_call c = {
+      .limits = &h100, .rows = 3, .count = 17, .width = 8, .by_rows = true, .mixed = mixed};
+  const lathe_args args = {.buf = {(void *)first, (void *)second}};
+
+  lathe_measure(&c, &args, 3, 0);
+  return c.mode;
+}
+
+static void knows_how_rows_begin(void **state) {
+  (void)state;
+  assert_int_equal(mode_of_rows(0x1002, 0x2002, false), LATHE_ENDS);
+  assert_int_equal(mode_of_rows(0x1002, 0x2004, false), LATHE_APART);
+  assert_int_equal(mode_of_rows(0x1000, 0x2000, true), LATHE_ENDS);
+  assert_int_equal(mode_of_rows(0x1002, 0x2002, true), LATHE_APART);
+}
+
 /* Of what a device has no room for there are no launches, nor of what was added before. */
 static void has_no_launch_without_room(void **state) {
   (void)state;
@@ -179,6 +197,7 @@ static void launches_products_together(void **state) {
 const struct CMUnitTest launch_tests[] = {
     cmocka_unit_test(launches_products_together),
     cmocka_unit_test(takes_maps_where_operands_have_them),
+    cmocka_unit_test(knows_how_rows_begin),
     cmocka_unit_test(has_no_launch_without_room),
     cmocka_unit_test(launches_as_many_as_a_call_may_have),
 };

@@ -107,10 +107,9 @@ template <typename N> struct lathe_mine {
 };
 
 template <typename N>
-static __device__ __forceinline__ void lathe_take_terms(const N &step, lathe_mine<N> &mine,
-                                                        typename N::index from,
-                                                        typename N::index to,
-                                                        typename N::index apart) {
+static __device__ __forceinline__ void
+lathe_take_terms(const N &step, lathe_mine<N> &mine, typename N::index from, typename N::index to,
+                 typename N::index apart) {
   if (step.whole)
     step.template take<true>(mine.at, from, to, apart);
   else
@@ -177,7 +176,7 @@ static __device__ __forceinline__ void lathe_scan(const lathe_args &args) {
     __shared__ __align__(16) char room[sizeof(gathered) * POINTS * LANES];
     gathered *const shared = reinterpret_cast<gathered *>(room) + own;
     for (index from = 0; from < places; from += LANES * EACH) {
-      const index begin = from + lane * EACH, end = !is_there         ? begin
+      const index begin = from + lane * EACH, end = !is_there               ? begin
                                                     : places < begin + EACH ? places
                                                                             : begin + EACH;
       gathered mine;
@@ -297,9 +296,7 @@ static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char
 }
 
 /* The room that a thread needs for the step that gathers most. */
-template <typename... N> struct lathe_room_of {
-  static constexpr size_t bytes = 1;
-};
+template <typename... N> struct lathe_room_of { static constexpr size_t bytes = 1; };
 template <typename N, typename... More> struct lathe_room_of<N, More...> {
   static constexpr size_t own = N::GATHERS && !N::HAS_EXTRA ? sizeof(lathe_mine<N>) : 1;
   static constexpr size_t rest = lathe_room_of<More...>::bytes;
@@ -308,7 +305,8 @@ template <typename N, typename... More> struct lathe_room_of<N, More...> {
 
 template <unsigned POINTS, unsigned LANES, bool TOGETHER, typename... N>
 static __device__ __forceinline__ void lathe_fused(const lathe_args &args) {
-  __shared__ __align__(16) char room[lathe_room_of<N...>::bytes * POINTS * (LANES > 1 ? LANES / 2 : 1)];
+  __shared__ __align__(
+      16) char room[lathe_room_of<N...>::bytes * POINTS * (LANES > 1 ? LANES / 2 : 1)];
   const unsigned lane = TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
   const unsigned nth = TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
   (lathe_one_of<N, POINTS, LANES>(args, room, lane, nth), ...);

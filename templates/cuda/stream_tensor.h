@@ -342,8 +342,8 @@ struct lathe_tensor_stream {
                 "what warps leave has room where the factors were");
 
   /* What the warps have of the same rows becomes the first one's. */
-  static __device__ __forceinline__ void merge_warps(rows_of &rows, typename rows_of::columns &products,
-                                                     uint4 *room) {
+  static __device__ __forceinline__ void
+  merge_warps(rows_of &rows, typename rows_of::columns &products, uint4 *room) {
     const lathe_left_by_warps<rows_of::NUMBERS_LEFT> left = {reinterpret_cast<float *>(room)};
     if (threadIdx.x >= 32)
       rows.leave(products, left);
@@ -354,8 +354,10 @@ struct lathe_tensor_stream {
   }
 
   /* Where blocks share the keys: whether this one is the last, whose first warp has all that was gathered. */
-  static __device__ __forceinline__ bool join_blocks(rows_of &rows, typename rows_of::columns &products,
-                                                     const lathe_stream_tile<float> &block, uint4 *room) {
+  static __device__ __forceinline__ bool join_blocks(rows_of &rows,
+                                                     typename rows_of::columns &products,
+                                                     const lathe_stream_tile<float> &block,
+                                                     uint4 *room) {
     const lathe_left<rows_of::NUMBERS_LEFT, 32, false, float> all = {block.work, block.arrived,
                                                                      block.left};
     if (threadIdx.x < 32)

@@ -59,6 +59,9 @@ static int $(defines "launches")(const lathe_schedule *self, const lathe_args *a
       .count = $(product(work.inner)),
       .width = $work.width$,
       .by_rows = $(tostring(work.by_rows)),
+//@ if work.mixed then
+      .mixed = true,
+//@ end
       .vulkan = $(tostring(vulkan)),
   };
 

@@ -36,9 +36,9 @@ static bool lie(const lathe_args *args, uint32_t whole, uint32_t column, bool al
 void lathe_measure(lathe_call *c, const lathe_args *args, uint32_t whole, uint32_t column) {
   const bool packs = lie(args, whole, column, false) && (!c->by_rows || c->count % c->width == 0);
 
-  c->mode = packs                                          ? LATHE_PACKS
-            : c->by_rows && lie(args, whole, column, true) ? LATHE_ENDS
-                                                           : LATHE_APART;
+  c->mode = packs                                               ? LATHE_PACKS
+            : c->by_rows && lie(args, whole, column, !c->mixed) ? LATHE_ENDS
+                                                                : LATHE_APART;
   c->machine = c->limits->multiprocessors;
   c->period = c->mode == LATHE_ENDS ? c->width : 1;
   c->accesses = c->count / c->width;

@@ -30,6 +30,8 @@ typedef struct lathe_call {
   size_t partials;    /* of a column: see lathe_partials; 0: there are none */
   uint32_t width;     /* elements of an access */
   bool by_rows;       /* accesses are in rows, which may start anywhere; else over all points */
+  bool
+      mixed; /* operands have elements of several sizes, which lie alike at multiples of 16 bytes alone */
   bool vulkan;
   size_t machine;  /* multiprocessors */
   size_t accesses; /* that a row may have */
