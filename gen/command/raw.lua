@@ -257,8 +257,9 @@ local function lets_of(work, vulkan)
   for o = 0, capacity.operands - 1 do
     local whole, column = work.whole >> o & 1 == 1, work.column >> o & 1 == 1
     packs[#packs + 1] = (whole or column) and ("address[%d] %% 16 == 0"):format(o) or nil
-    ends[#ends + 1] = column and ("address[%d] %% 16 == 0"):format(o) or nil
-    ends[#ends + 1] = whole and first and ("(address[%d] - address[%d]) %% 16 == 0"):format(o, first) or nil
+    ends[#ends + 1] = (column or whole and work.mixed) and ("address[%d] %% 16 == 0"):format(o) or nil
+    ends[#ends + 1] = whole and first and not work.mixed
+      and ("(address[%d] - address[%d]) %% 16 == 0"):format(o, first) or nil
     first = first or whole and o or nil
   end
   packs[#packs + 1] = work.by_rows and ("inner %% %d == 0"):format(work.width) or nil
