@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "kernels.h"
 #include "lines.h"
 #include "modules.h"
 #include "sandbox.h"
@@ -33,6 +34,8 @@ static int protected_main(lua_State *L) {
   lua_setfield(L, -2, "lines");
   sandbox_push(L);
   lua_setfield(L, -2, "sandbox");
+  kernels_push(L);
+  lua_setfield(L, -2, "spirv_kernel");
   char program[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", program, sizeof program);
   if (length > 0 && length < (ssize_t)sizeof program) {

@@ -2,9 +2,10 @@
 """What only a machine with a GPU can show. On one, after `ninja`:
 
 usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--seeds A,B] [--points N]
-                 [--sample N] [--layers DIR] check|faults|figures|fuzz|mutants|long...
+                 [--sample N] [--layers DIR] check|exported|faults|figures|fuzz|mutants|long...
 
   check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
+  exported files that `ninja export-OP` writes of some ops find nothing wrong with themselves
   faults   some of each template, or so many ops of a pack, run clean under compute-sanitizer, and under Vulkan's
            validation layer, which is looked for in DIR, where its Debian package was unpacked
   fuzz     all kernels of a pack of random specs, that `fuzz.py --pack N` made, are right with each of some seeds,
@@ -39,6 +40,7 @@ CHECKS = [
     ("matmul*,linear*", ["--size", "1x1x1,67x129x35,1x300x70,300x1x257,512x384x640"]),
     ("mlp*", ["--size", ",".join(CHAINS)]),
 ]
+EXPORTED = ["softmax", "gelu", "argmax", "layernorm", "matmul", "mlp", "attention_causal", "cumsum", "dropout"]
 FAULTS = ["--op", "gelu,sum,softmax,layernorm_backward,matmul,linear_gelu,mlp,mlp_backward", "--dtype", "f32,f16"]
 SMALL = ["--size", "1003,9x77,40x72x80,batch=70xi=64xh=72xo=16"]
 FIGURES = [
@@ -120,6 +122,24 @@ def check(asked):
         print(f"{patterns} {' '.join(options)}: {len(rows)} rows, {count['right']} right, {count['skipped']} skipped, "
               f"after {time.monotonic() - STARTED:.0f} s", flush=True)
         well = well and all(right for _, right in runs)
+    return well
+
+
+def exported(asked):
+    """Each file of some ops and its test are a program, which is run alone."""
+    out, well = Path(asked.bench).parent, True
+    environment = dict(os.environ, EXPORT=f"--backends {asked.backends}")
+    for op in EXPORTED:
+        subprocess.run(["ninja", "-C", str(out.parent), f"export-{op}"], env=environment, stdout=subprocess.DEVNULL,
+                       check=True)
+        for test in sorted((out / "export").glob(f"{op}_*test.c")):
+            program = str(test)[:-2]
+            subprocess.run(["cc", "-O1", program[:-5] + ".c", str(test), "-lm", "-ldl", "-pthread", "-o", program],
+                           check=True)
+            done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  timeout=asked.seconds)
+            print(done.stdout.rstrip(), flush=True)
+            well = well and done.returncode == 0
     return well
 
 
@@ -219,7 +239,8 @@ def figures(asked):
 
 
 def main():
-    parts = {"check": check, "faults": faults, "figures": figures, "fuzz": fuzz_run.fuzz, "mutants": mutants, "long": long}
+    parts = {"check": check, "exported": exported, "faults": faults, "figures": figures, "fuzz": fuzz_run.fuzz,
+             "mutants": mutants, "long": long}
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("--bench", default="out/bench")
     parser.add_argument("--backends", default="cuda,vulkan")

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "devices/common/image.h"
-#include "devices/vulkan/spirv.h"
+#include "library/spirv.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define OP(op, length) ((length) << 16 | (op))
@@ -16,39 +16,39 @@
 /* Two kernels, 3 and 5, of which each reads a variable of its own, 7 and 8; the second calls a helper, 6. Its load says
  * "aligned to 7 bytes", which is no use of 7. */
 static const uint32_t two_kernels[] = {
-    SPIRV_MAGIC, 0x10500,    0,         40,         0,          OP(17, 2),
+    0x07230203, 0x10500,    0,         40,         0,          OP(17, 2),
     1, /* OpCapability Shader */
-    OP(15, 7),   5,          1,         0x6e69616d, 0,          7,
-    8,                                      /* OpEntryPoint GLCompute %1 "main" %7 %8 */
-    OP(71, 4),   7,          33,        0,  /* OpDecorate %7 Binding 0 */
-    OP(71, 4),   13,         11,        25, /* OpDecorate %13 BuiltIn WorkgroupSize */
-    OP(19, 2),   10,                        /* %10 = OpTypeVoid */
-    OP(33, 3),   11,         10,            /* %11 = OpTypeFunction %10 */
-    OP(21, 4),   12,         32,        0,  /* %12 = OpTypeInt 32 0 */
-    OP(50, 4),   12,         13,        1,  /* %13 = OpSpecConstant %12 1 */
-    OP(32, 4),   14,         4,         12, /* %14 = OpTypePointer Workgroup %12 */
-    OP(59, 4),   14,         7,         4,  /* %7 = OpVariable %14 Workgroup */
-    OP(59, 4),   14,         8,         4,  /* %8 = OpVariable %14 Workgroup */
-    OP(54, 5),   10,         1,         0,          11,         OP(248, 2),
+    OP(15, 7),  5,          1,         0x6e69616d, 0,          7,
+    8,                                     /* OpEntryPoint GLCompute %1 "main" %7 %8 */
+    OP(71, 4),  7,          33,        0,  /* OpDecorate %7 Binding 0 */
+    OP(71, 4),  13,         11,        25, /* OpDecorate %13 BuiltIn WorkgroupSize */
+    OP(19, 2),  10,                        /* %10 = OpTypeVoid */
+    OP(33, 3),  11,         10,            /* %11 = OpTypeFunction %10 */
+    OP(21, 4),  12,         32,        0,  /* %12 = OpTypeInt 32 0 */
+    OP(50, 4),  12,         13,        1,  /* %13 = OpSpecConstant %12 1 */
+    OP(32, 4),  14,         4,         12, /* %14 = OpTypePointer Workgroup %12 */
+    OP(59, 4),  14,         7,         4,  /* %7 = OpVariable %14 Workgroup */
+    OP(59, 4),  14,         8,         4,  /* %8 = OpVariable %14 Workgroup */
+    OP(54, 5),  10,         1,         0,          11,         OP(248, 2),
     20, /* %1 = OpFunction: main */
-    OP(57, 4),   10,         21,        3,          OP(57, 4),  10,
-    22,          5,         /* calls %3, %5 */
-    OP(253, 1),  OP(56, 1), /* OpReturn OpFunctionEnd */
-    OP(54, 5),   10,         3,         0,          11,         OP(248, 2),
-    23,                                                                    /* %3: */
-    OP(61, 4),   12,         24,        7,          OP(253, 1), OP(56, 1), /* loads %7 */
-    OP(54, 5),   10,         5,         0,          11,         OP(248, 2),
+    OP(57, 4),  10,         21,        3,          OP(57, 4),  10,
+    22,         5,         /* calls %3, %5 */
+    OP(253, 1), OP(56, 1), /* OpReturn OpFunctionEnd */
+    OP(54, 5),  10,         3,         0,          11,         OP(248, 2),
+    23,                                                                   /* %3: */
+    OP(61, 4),  12,         24,        7,          OP(253, 1), OP(56, 1), /* loads %7 */
+    OP(54, 5),  10,         5,         0,          11,         OP(248, 2),
     25, /* %5: */
-    OP(61, 6),   12,         26,        8,          2,          7,
-    OP(57, 4),   10,         27,        6, /* loads %8, calls %6 */
-    OP(253, 1),  OP(56, 1),  OP(54, 5), 10,         6,          0,
-    11,          OP(248, 2), 28, /* %6 */
-    OP(253, 1),  OP(56, 1),
+    OP(61, 6),  12,         26,        8,          2,          7,
+    OP(57, 4),  10,         27,        6, /* loads %8, calls %6 */
+    OP(253, 1), OP(56, 1),  OP(54, 5), 10,         6,          0,
+    11,         OP(248, 2), 28, /* %6 */
+    OP(253, 1), OP(56, 1),
 };
 
 /* Where the first instruction is whose words begin so; 0 where there is none. */
 static size_t find(const uint32_t *words, size_t count, const uint32_t *wanted, size_t length) {
-  for (size_t at = SPIRV_HEADER; at < count; at += spirv_length(words[at]))
+  for (size_t at = LATHE_SPIRV_HEADER; at < count; at += lathe_spirv_length(words[at]))
     if (count - at >= length && memcmp(words + at, wanted, length * sizeof *words) == 0)
       return at;
   return 0;
@@ -61,14 +61,14 @@ static size_t find(const uint32_t *words, size_t count, const uint32_t *wanted, 
 static void test_one_kernel(void **state) {
   (void)state;
   size_t count = 0;
-  uint32_t *kernel = spirv_kernel(two_kernels, COUNT(two_kernels), 0, &count);
+  uint32_t *kernel = lathe_spirv_kernel(two_kernels, COUNT(two_kernels), 0, &count);
   assert_non_null(kernel);
   assert_true(HAS(OP(57, 4), 10, 21, 3) && !HAS(OP(57, 4), 10, 22, 5));
   assert_true(HAS(OP(54, 5), 10, 3) && !HAS(OP(54, 5), 10, 5) && !HAS(OP(54, 5), 10, 6));
   assert_true(HAS(OP(15, 6), 5, 1, 0x6e69616d, 0, 7, OP(71, 4), 7));
   assert_true(HAS(OP(59, 4), 14, 7) && !HAS(OP(59, 4), 14, 8));
   free(kernel);
-  kernel = spirv_kernel(two_kernels, COUNT(two_kernels), 1, &count);
+  kernel = lathe_spirv_kernel(two_kernels, COUNT(two_kernels), 1, &count);
   assert_non_null(kernel);
   assert_true(HAS(OP(57, 4), 10, 22, 5) && !HAS(OP(57, 4), 10, 21, 3));
   assert_true(HAS(OP(54, 5), 10, 5) && HAS(OP(54, 5), 10, 6) && !HAS(OP(54, 5), 10, 3));
@@ -84,13 +84,13 @@ static void test_broken_modules(void **state) {
   (void)state;
   uint32_t module[COUNT(two_kernels)];
   size_t count = 0;
-  assert_null(spirv_kernel(two_kernels, COUNT(two_kernels), 2, &count));
-  assert_null(spirv_kernel(two_kernels, 0, 0, &count));
+  assert_null(lathe_spirv_kernel(two_kernels, COUNT(two_kernels), 2, &count));
+  assert_null(lathe_spirv_kernel(two_kernels, 0, 0, &count));
   for (size_t length = 1; length < COUNT(two_kernels); length++) {
     uint32_t *part = malloc(length * sizeof *part);
     assert_non_null(part);
     memcpy(part, two_kernels, length * sizeof *part);
-    free(spirv_kernel(part, length, 0, &count));
+    free(lathe_spirv_kernel(part, length, 0, &count));
     free(part);
   }
   for (size_t at = 0; at < COUNT(two_kernels); at++) {
@@ -98,7 +98,7 @@ static void test_broken_modules(void **state) {
     for (size_t o = 0; o < COUNT(other); o++) {
       memcpy(module, two_kernels, sizeof module);
       module[at] = other[o];
-      free(spirv_kernel(module, COUNT(module), 1, &count));
+      free(lathe_spirv_kernel(module, COUNT(module), 1, &count));
     }
   }
 }

@@ -66,6 +66,7 @@ lathe-gen export OP... writes C files that another program can take, and compile
   --gradient       the gradients of the ops too, as OP_backward.h and so on
   --dtypes LIST    these precisions, as in --dtypes f32,f16 (all that the op has)
   --variants LIST  these variants, names or globs as out/bench --list-variants has them (those that dispatch may take)
+  --backends LIST  for these kinds of devices, of cpu, cuda and vulkan (cpu); of GPUs see below
   --backend NAME   for this instruction set; may be given again (all, but for those that ops have by name alone)
   --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
   --python NAME    and a package NAME for Python around them: `pip wheel ./DIR` makes one wheel, for 3.11 and later
@@ -73,6 +74,15 @@ lathe-gen export OP... writes C files that another program can take, and compile
 
   lathe-gen export softmax --dtypes f32 --gradient --out vendor
   lathe-gen export --python mine softmax gelu --gradient --out mine
+
+For GPUs the build's compilers make device code. 'ninja export-OP' in its folder has an op and its gradient made, and
+writes all files to out/export; EXPORT='--dtypes f32' in the environment has options for it. These files are C11:
+
+  OP_cuda.h, OP_cuda.c, OP_cuda_test.c        kernels put on a stream of the caller's, by NVIDIA's driver alone
+  OP_vulkan.h, OP_vulkan.c, OP_vulkan_test.c  kernels recorded into a command buffer of the caller's
+
+  --images DIR     where the build makes device code (out/gen)
+  --raw            device code alone, as .cubin, .ptx and .spv, and OP.json, which says what calls launch
 ]]
 
 local function parse(arguments)
@@ -117,6 +127,12 @@ local function parse(arguments)
       options.spec = value()
     elseif argument == "--stage" then
       options.stage = value()
+    elseif argument == "--backends" then
+      options.kinds = value()
+    elseif argument == "--raw" then
+      options.raw = true
+    elseif argument == "--images" then
+      options.images = value()
     elseif argument == "--variants" then
       options.variants = value()
     elseif argument == "--gradient" then
@@ -132,7 +148,8 @@ local function parse(arguments)
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
         { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--spec", "--stage",
-          "--variants", "--gradient", "--prefix", "--python", "--no-line", "--help" }))
+          "--variants", "--gradient", "--prefix", "--python", "--backends", "--images", "--raw", "--no-line",
+          "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -349,71 +366,154 @@ local function show_some(options, words)
   io.write(table.concat(lines, "\n"), "\n")
 end
 
--- The words that make the files of some ops again, by their names.
-local function export_command(options, ops, with_gradient)
-  local words = { "lathe-gen", "export", table.unpack(ops) }
-  for _, option in ipairs { "python", "dtypes", "variants", "prefix" } do
-    if options[option] then
-      table.move({ "--" .. option, options[option] }, 1, 2, #words + 1, words)
+-- The kinds of devices that --backends lists, in the order in which there are variants for them.
+local function kinds_of(options)
+  local there, known, kinds = { "cpu", "cuda", "vulkan" }, {}, {}
+  for name in ((options.kinds or "cpu") .. ","):gmatch "([^,]*)," do
+    if not text.contains(there, name) then
+      text.refuse("--backends: expected %s, found '%s'%s", text.one_of(there), name,
+        text.did_you_mean(name, there))
     end
+    known[name] = true
   end
-  words[#words + 1] = with_gradient and "--gradient" or nil
-  for _, set in ipairs(options.asked and instruction_sets.rows or {}) do
+  for _, kind in ipairs(there) do
+    kinds[#kinds + 1] = known[kind] and kind or nil
+  end
+  return kinds
+end
+
+-- Options as they were given, as words.
+local function given_options(options, names, has_sets)
+  local given = {}
+  for _, name in ipairs(names) do
+    local words = name == "gradient" and { "--gradient" } or { "--" .. name, options[name] }
+    table.move(words, 1, options[name] and #words or 0, #given + 1, given)
+  end
+  for _, set in ipairs(has_sets and options.asked and instruction_sets.rows or {}) do
     if options.backends[set.name] then
-      table.move({ "--backend", set.name }, 1, 2, #words + 1, words)
+      table.move({ "--backend", set.name }, 1, 2, #given + 1, given)
     end
   end
+  return given
+end
+
+local function shell_words(words)
   return table.concat(text.map(words, text.shell_word), " ")
+end
+
+-- The words that make the files of an op again; the build makes those for GPUs.
+local function export_command(options, op, kind)
+  local is_made = kind ~= "cpu"
+  local words = is_made and "ninja " .. text.shell_word("export-" .. (op.forward and op.forward.name or op.name))
+    or shell_words { "lathe-gen", "export", op.name }
+  local given = given_options(options, { "dtypes", "variants", "prefix" }, not is_made)
+  if options.raw then
+    table.move({ "--raw", "--backends", options.kinds }, 1, 3, #given + 1, given)
+  end
+  given = shell_words(given)
+  return given == "" and words or is_made and "EXPORT=" .. text.shell_word(given) .. " " .. words
+    or words .. " " .. given
+end
+
+-- Those that make a package for Python again, in which all belongs together.
+local function package_command(options, ops)
+  local words = { "lathe-gen", "export", table.unpack(ops) }
+  local given = given_options(options, { "python", "dtypes", "variants", "prefix", "gradient" }, true)
+  return shell_words(table.move(given, 1, #given, #words + 1, words))
+end
+
+-- Calls a reader's read(path) for a header or C file of the library, or for a template.
+local function library_file(reader, name)
+  for _, folder in ipairs { "", "templates/c/", "templates/gpu/", "runtime/library/" } do
+    local found = (folder ~= "" or name:find "/") and reader.read(folder .. name)
+    if found then
+      return found
+    end
+  end
+  text.fail(name, "expected this header beside templates/, in runtime/library")
 end
 
 -- Every file is there before the first one is written.
 local function export_some(options, words)
-  local mark = "lathe-gen export "
+  local marks, kinds = { "Make it again with:\n", "lathe-gen export " }, kinds_of(options)
+  if options.raw and text.contains(kinds, "cpu") then
+    text.refuse("--raw: expected --backends cuda, vulkan or both, found cpu, which has no device code")
+  end
   if not text.is_name(options.prefix or "a") then
     text.refuse("--prefix: expected %s, found %s", text.a_name, text.show(options.prefix))
   end
   if options.python then
     python.check_name(options.python)
-  end
-  options.processor, options.line, options.exported, options.asked = "any", false, true, options.backends
-  if not options.asked then
-    options.backends = {}
-    for _, set in ipairs(instruction_sets.rows) do
-      options.backends[set.name] = true
+    if #kinds > 1 or kinds[1] ~= "cpu" then
+      text.refuse("--python: expected --backends cpu, found %s: packages are for processors alone", options.kinds)
     end
   end
-  local run, files, exported = prepare(options), {}, {}
-  local ops = {}
+  options.processor, options.line, options.asked = "any", false, options.backends
+  options.backends = options.backends or {}
+  for _, set in ipairs(text.contains(kinds, "cpu") and not options.asked and instruction_sets.rows or {}) do
+    options.backends[set.name] = true
+  end
+  for _, kind in ipairs(kinds) do
+    options.backends[kind] = kind ~= "cpu" or nil
+  end
+  local run, files, exported, ops = prepare(options), {}, {}, {}
   for _, op in ipairs(named_ops(run, words, "export")) do
     ops[#ops + 1] = not text.contains(ops, op) and op or nil
-  end
-  -- Of a folder in which all belongs together the command is one; else each op has its own.
-  local command_of_all = options.python and export_command(options, words, options.gradient)
-  local function add(path, content)
-    path = options.out .. "/" .. path
-    local old = host.files.read(path, largest_source << 4)
-    if old and old ~= content and not old:sub(1, 4096):find(mark, 1, true) then
-      text.fail(path, "expected a file of 'lathe-gen export' to be replaced, found another; move it away")
-    end
-    files[#files + 1] = { path = path, content = content }
   end
   for _, op in ipairs(options.gradient and run.all or {}) do
     ops[#ops + 1] = text.contains(ops, op.forward) and not text.contains(ops, op) and op or nil
   end
+  -- is_ours(old): whether a file that is there may be replaced.
+  local function keep(path, content, is_ours)
+    path = options.out .. "/" .. path
+    local old = host.files.read(path, largest_source << 8)
+    if old and old ~= content and not is_ours(old) then
+      text.fail(path, "expected a file of 'lathe-gen export' to be replaced, found another; move it away")
+    end
+    files[#files + 1] = { path = path, content = content }
+  end
+  local function keep_text(path, content)
+    keep(path, content, function(old)
+      local begins = old:sub(1, 4096)
+      return begins:find(marks[1], 1, true) or begins:find(marks[2], 1, true)
+    end)
+  end
+  local command_of_all = options.python and package_command(options, words)
   for _, op in ipairs(ops) do
-    export.choose(op, options.variants and parts.matcher(options.variants))
+    local matches = options.variants and parts.matcher(options.variants)
+    options.exported = export.choose(op, kinds, matches)
     op.sources = sources.of(op)
     local engine, poured, by_path = expander(run.reader, options), {}, {}
     export.begin(op, by_path)
     expand_op(op, engine, options, function(path, content)
       poured[by_path[path]] = content
     end)
-    exported[#exported + 1] = export.op(engine, op, options.prefix or "", poured, function(name)
-      return run.reader.read("templates/c/" .. name) or run.reader.read("runtime/library/" .. name)
-        or text.fail(name, "expected this header beside templates/, in runtime/library")
-    end, command_of_all or export_command(options, { op.name }), function(path, content)
-      add((options.python and "src/" or "") .. path, content)
-    end)
+    local context = {
+      engine = engine, prefix = options.prefix or "", poured = poured, images = options.images or "out/gen",
+      raw = options.raw and {}, spirv_kernel = host.spirv_kernel,
+      write = function(path, content)
+        keep_text((options.python and "src/" or "") .. path, content)
+      end,
+      write_raw = function(path, content)
+        keep(path, content, function(old)
+          return old:sub(1, 4) == content:sub(1, 4) -- as such files begin
+        end)
+      end,
+      read = function(name)
+        return library_file(run.reader, name)
+      end,
+      image = function(path)
+        return host.files.read(path, largest_source << 8)
+      end,
+    }
+    for _, kind in ipairs(kinds) do
+      export.check(op, kind, matches)
+      context.command = command_of_all or export_command(options, op, kind)
+      exported[#exported + 1] = export.op(op, kind, context)
+    end
+    if options.raw then
+      export.describe(op, context)
+    end
   end
   if options.python then
     for _, row in ipairs(exported) do -- a gradient's axes are its op's
@@ -421,7 +521,7 @@ local function export_some(options, words)
         trace.op(row.op.forward)
       end
     end
-    python.package(expander(run.reader, options), options.python, exported, run.all, command_of_all, add)
+    python.package(expander(run.reader, options), options.python, exported, run.all, command_of_all, keep_text)
   end
   for _, file in ipairs(files) do
     checked(host.files.write(file.path, file.content))

@@ -1,9 +1,12 @@
 -- Files that another program can take: OP.h, OP.c with the kernels of all instruction sets and what they include, and
--- OP_test.c with the reference. Templates are poured as for the build, and put together in templates/c/export*.
+-- OP_test.c with the reference; of a GPU's kernels OP_cuda.h and so on, with the images that the build has made of
+-- them. Templates are poured as for the build, and put together in templates/*/export*.
 
+local device_code = require "device_code"
 local headers = require "headers"
 local instruction_sets = require "instruction_sets"
 local interface = require "interface"
+local raw = require "raw"
 local sources = require "sources"
 local text = require "text"
 
@@ -15,29 +18,47 @@ local export = {}
 local function is_hidden(v, kept)
   for _, other in ipairs(kept) do
     if other.dtype == v.dtype and other.backend == v.backend and other.from <= v.from and other.to >= v.to
-      and #other.params_features == 0 then
+      and #other.params_features == 0 and not (other.launching and other.launching.fits) then
       return true
     end
   end
   return v.by_name
 end
 
--- Leaves of an op's planned variants those for the CPU that dispatch may take, or that a list of names and globs
--- names: matches(name).
-function export.choose(op, matches)
-  local kept = {}
-  for _, v in ipairs(op.planned) do
-    local is_able = v.backend.kind == "cpu" and not v.backend.apart and not v.disabled
-    if is_able and (not matches or matches(v.name)) and (matches or not is_hidden(v, kept)) then
-      kept[#kept + 1] = v
-    end
-  end
-  if #kept == 0 then
-    text.refuse("export: '%s' has no kernel in C %s", op.name,
+-- Refuses an op that has no variant for a kind.
+function export.check(op, kind, matches)
+  if #op.by_kind[kind] == 0 then
+    text.refuse("export: '%s' has no kernel %s %s", op.name, kind == "cpu" and "in C" or "for " .. kind,
       matches and "of --variants" or "for these precisions and backends")
   end
-  op.planned = kept
 end
+
+-- Plans an op's files for some kinds of devices. Of variants in C those are kept that dispatch may take, or that a list
+-- of names and globs names: matches(name). Of those for GPUs all are, for an image has the kernels of all. What is
+-- returned says which of them files have, when a variant's launches are known.
+function export.choose(op, kinds, matches)
+  local kept, by_kind = {}, {}
+  for _, kind in ipairs(kinds) do
+    by_kind[kind] = {}
+  end
+  local function keep(v)
+    local list = by_kind[v.backend.kind]
+    local has_extension = v.backend.kind == "vulkan" and #v.params_need > 0 -- files for it know of none
+    local is_wanted = not has_extension and (matches and matches(v.name) or not matches and not is_hidden(v, list))
+    list[#list + 1] = is_wanted and v or nil
+    return is_wanted
+  end
+  for _, v in ipairs(op.planned) do
+    local is_able = by_kind[v.backend.kind] and not v.backend.apart and not v.disabled
+    kept[#kept + 1] = is_able and (v.backend.kind ~= "cpu" or keep(v)) and v or nil
+  end
+  op.planned, op.by_kind = kept, by_kind
+  if by_kind.cpu then
+    export.check(op, "cpu", matches)
+  end
+  return keep
+end
+
 
 -- The source files of an op with these variants, by their paths in a table: of the references those that its precisions
 -- are held against.
@@ -69,13 +90,18 @@ local function own_names(source, set, shared)
   end))
 end
 
--- No name in a program is the library's: each file's own begin with its op, as the file's name does.
-local function finished(source, op_name, name)
+-- No name in a program is the library's: each file's own begin with its op, as the file's name does. In strings are
+-- names of kernels, which stay what they are. own: names of functions that are no library's.
+local function finished(source, op_name, name, stem, own)
+  source = source:gsub('"' .. op_name, '"\1')
   for _, begin in ipairs { "(%w+__)", "(reference_)" } do
     source = source:gsub("%f[%w_]" .. op_name .. "_" .. begin, name .. "_%1")
   end
-  source = source:gsub("%f[%w_]lathe_", name .. "_"):gsub("%f[%w_]LATHE_", name:upper() .. "_")
-  return (source:gsub("\n\n\n+", "\n\n"):gsub("^\n+", ""))
+  for called in text.sorted_pairs(own or {}) do
+    source = source:gsub("%f[%w_]" .. called .. "%(", stem .. "_launch_%0")
+  end
+  source = source:gsub("%f[%w_]lathe_", stem .. "_"):gsub("%f[%w_]LATHE_", stem:upper() .. "_")
+  return (source:gsub('"\1', '"' .. op_name):gsub("\n\n\n+", "\n\n"):gsub("^\n+", ""))
 end
 
 -- Adds to a list what is not in it.
@@ -217,9 +243,10 @@ local function kernels_file(op, functions, poured, reader)
   }
 end
 
--- Values of templates/c/export_test.c.
-local function test_file(op, functions, poured, reader)
+-- Values of templates/c/export_test.c. device: the text of what runs calls elsewhere than on the CPU, or nil.
+local function test_file(op, functions, poured, reader, device)
   local values = interface.test(op, functions)
+  values.device = device or false
   for _, file in ipairs(op.sources) do
     if file.reference then
       local body, own, system = headers.without_includes(below_comment(poured[file]):gsub("REFERENCE_SETS ", ""))
@@ -231,30 +258,108 @@ local function test_file(op, functions, poured, reader)
       values.reference, values.references = body, text.sorted_keys(file.references)
       values.common = headers.used(reader:all(own), table.concat(wanted, " "))
       values.system = { "float.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h" }
+      list_into(values.system, device and { "dlfcn.h" } or {})
       list_into(values.system, system)
     end
   end
   return values
 end
 
--- The files of an op: calls write(name, text). engine: from template.lua; poured: by source file its text; read(name):
--- a header; command: what makes them again. Returns what another file may call: { op, name, functions }.
-function export.op(engine, op, prefix, poured, read, command, write)
-  local name, reader = prefix .. op.name, headers.reader(read)
-  local functions = interface.functions(op, name)
-  local function pour(template, ending, values)
-    values.op, values.name, values.UPPER, values.types = op, name, name:upper(), functions
-    values.doc, values.command = text.in_comment(op.doc), text.in_comment(command)
-    values.made = "Generated by lathe-gen from " .. text.in_comment(op.file) .. "; do not edit."
-    local made = engine("templates/c/" .. template .. ".c", values).text("", { path = name .. ending, lines = 0 })
-    write(name .. ending, finished(made, op.name, name))
+-- ---- all of it -----------------------------------------------------------------------------------------
+
+-- The op with what it has for one kind of devices alone.
+local function of_kind(op, kind)
+  local files = {}
+  for _, file in ipairs(op.sources) do
+    files[#files + 1] = (file.reference or file.backend.kind == kind) and file or nil
   end
-  pour("export_header", ".h", {
-    operands = interface.operands(op), rules = interface.rules(op, functions), calls = interface.calls(op, functions),
+  return setmetatable({ planned = op.by_kind[kind], sources = files }, { __index = op })
+end
+
+-- Folders of templates by kind of devices, and how words of an image are written.
+local languages = {
+  cpu = { folder = "c" },
+  cuda = {
+    folder = "cuda", headers = { "launch.c", "launches.c", "on_cuda.h" }, word = 8, each = 5,
+    system = { "dlfcn.h", "pthread.h" },
+  },
+  vulkan = {
+    folder = "glsl", headers = { "launch.c", "launches.c", "spirv.c", "on_vulkan.h" }, word = 4, each = 9,
+    system = { "pthread.h" },
+  },
+}
+
+-- The files of an op for one kind of devices. context: { engine (from template.lua), prefix,
+-- poured (by source file its text), read(name) (a header, or C file of the library), image(path), images (a folder),
+-- command (what makes them again), write }; for device code alone raw, where descriptions are put by kind, write_raw
+-- and spirv_kernel. Returns, of processors, what another file may call: { op, name, functions }.
+function export.op(op, kind, context)
+  local poured, language = context.poured, languages[kind]
+  op = of_kind(op, kind)
+  local name = context.prefix .. op.name
+  local stem = name .. interface.ending(kind)
+  local functions, reader = interface.functions(op, name), headers.reader(context.read)
+  local own, images
+  local function pour(folder, template, values)
+    values.op, values.name, values.UPPER, values.types = op, stem, stem:upper(), functions
+    values.doc, values.command = text.in_comment(op.doc), text.in_comment(context.command)
+    values.made = "Generated by lathe-gen from " .. text.in_comment(op.file) .. "; do not edit."
+    local expanded = context.engine("templates/" .. folder .. "/" .. template .. ".c", values)
+    return expanded.text("", { path = template, lines = 0 })
+  end
+  local function write(ending, source)
+    source = finished(source, op.name, name, stem, own)
+    source = images and device_code.poured(source, images, language.word, language.each) or source
+    context.write(stem .. ending, source)
+  end
+  local header = not context.raw and pour(language.folder, "export_header", {
+    operands = interface.operands(op), rules = interface.rules(op, functions, stem),
+    calls = interface.calls(op, functions),
   })
-  pour("export", ".c", kernels_file(op, functions, poured, reader))
-  pour("export_test", "_test.c", test_file(op, functions, poured, reader))
-  return { op = op, name = name, functions = functions }
+  if header then
+    write(".h", header)
+  end
+  if kind == "cpu" then
+    write(".c", pour("c", "export", kernels_file(op, functions, poured, reader)))
+    write("_test.c", pour("c", "export_test", test_file(op, functions, poured, reader)))
+    return { op = op, name = name, functions = functions }
+  end
+  images = device_code.images(op, poured, context.images, context.image)
+  if context.raw then
+    context.raw[kind] = raw.kind(op, kind, images, context.spirv_kernel, context.write_raw)
+    return
+  end
+  local rows, kernels = device_code.choices(op, functions)
+  local launches
+  for _, file in ipairs(op.sources) do
+    launches = file.host and poured[file] or launches
+  end
+  local library = headers.reader(context.read, true)
+  local shared, system = library:all(language.headers), { "math.h", "stdbool.h", "stddef.h", "stdint.h", "string.h" }
+  for _, record in ipairs(shared) do
+    list_into(system, record.system)
+  end
+  list_into(system, language.system)
+  table.sort(system)
+  local template = context.read("templates/" .. language.folder .. "/export.c")
+  local common, _, helpers = headers.used(shared, launches .. template)
+  own = helpers
+  local file = pour(language.folder, "export", {
+    common = common, launches = launches, images = images, system = system, rows = rows, kernels = kernels,
+  })
+  for i, image in ipairs(images) do
+    image.name = stem .. "_code_" .. i - 1
+  end
+  write(".c", file)
+  own = nil
+  write("_test.c", pour("c", "export_test", test_file(op, functions, poured, reader,
+    pour(language.folder, "export_test", {}))))
+end
+
+-- The description of an op's device code: calls context.write_raw(name, text).
+function export.describe(op, context)
+  context.write_raw(context.prefix .. op.name .. ".json",
+    raw.description(op, context.raw, context.read("templates/gpu/scheme.txt"), context.command))
 end
 
 return export

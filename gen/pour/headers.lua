@@ -1,19 +1,20 @@
 -- Pours headers into generated C that is to stand alone: of each what is used, and once. Those that differ by the
--- instruction set before them (simd_*.h, turn.h) come once for each set, under names of its own.
+-- instruction set before them (simd_*.h, turn.h) come once for each set, under names of its own. Functions of C files
+-- are poured too, as static ones, without the prototypes that headers have of them.
 --
--- What is poured is regular: an include guard around it all, definitions that begin in the first column with an empty
--- line after each, and names that begin with lathe_, LATHE_ or reference_.
+-- What is poured is regular: an include guard around a header, definitions that begin in the first column with an empty
+-- line after each, and names that begin with lathe_, LATHE_ or reference_. Of C files static functions may have others.
 
 local headers = {}
 
 local header = {} -- the class of what is read from one file
 
--- The names in a text that headers may define, as a set.
-local function names_in(source)
+-- The names in a text that headers may define, and those of functions in another set that it calls, as a set.
+local function names_in(source, functions)
   local found = {}
-  for name in source:gmatch "[%a_][%w_]*" do
-    found[name] = name:find "^lathe_" or name:find "^LATHE_" or name:find "^reference_" or name:find "^REFERENCE_"
-      or nil
+  for name, opens in source:gmatch "([%a_][%w_]*)(%(?)" do
+    found[name] = found[name] or name:find "^lathe_" or name:find "^LATHE_" or name:find "^reference_"
+      or name:find "^REFERENCE_" or functions and opens ~= "" and functions[name] or nil
   end
   return found
 end
@@ -26,10 +27,16 @@ local function defined_by(source)
   local ending = code:match "^%s*LATHE_[%u_]+%((%w+),"
   if ending then
     return {}, "_" .. ending
+  elseif code:find "^%s*typedef struct" then
+    return names_in((code:gsub("%b{}", "")))
   elseif code:find "^%s*enum" or code:find "^%s*typedef" then
-    return names_in(code:gsub("%b()", ""))
+    return names_in((code:gsub("%b()", "")))
   elseif code:find "^%s*#" then
-    return names_in(code:match "#define ([%w_]+)" or "")
+    local names = {}
+    for name in code:gmatch "#define ([%w_]+)" do
+      names[#names + 1] = name
+    end
+    return names_in(table.concat(names, " "))
   end
   return names_in(code:match "^[^{=;(]*")
 end
@@ -62,6 +69,24 @@ local function definitions(source)
   return list
 end
 
+-- Of a definition in C files, or in headers of such: its text as that of a static function, and its name if it is one;
+-- nothing where it only says that there are functions.
+local function as_static(source)
+  local code = source:gsub("/%*.-%*/", ""):gsub("^%s+", "")
+  local words = { typedef = true, extern = true, struct = true, enum = true, union = true }
+  if code:find "^#" or words[code:match "^%a+"] then
+    return source
+  elseif not code:find "[{=]" then
+    return nil
+  end
+  local name = code:match "^[^{=;(]-([%w_]+)%("
+  if code:find "^static" then
+    return source, name
+  end
+  local comment, rest = source:match "^(%s*/%*.-%*/\n)(%a.*)$"
+  return (comment or "") .. "static " .. (rest or (source:gsub("^%s+", ""))), name
+end
+
 -- The branch that is taken of #if defined ... #elif defined ... #else at the first column, of guards of headers.
 local function resolved(source, guards)
   return (source:gsub("\n#if defined (LATHE_[%w_]+_H)\n(.-)\n#endif\n", function(first, body)
@@ -90,9 +115,9 @@ local function without_includes(source)
 end
 headers.without_includes = without_includes
 
--- Reads headers by name from where read(name) finds them.
-function headers.reader(read)
-  return setmetatable({ read = read, known = {} }, { __index = header })
+-- Reads headers by name from where read(name) finds them; as_static: and C files.
+function headers.reader(read, is_static)
+  return setmetatable({ read = read, known = {}, as_static = is_static and as_static }, { __index = header })
 end
 
 -- A header: { source, own, system, guard, per_set }. per_set: whether it, or one that it includes, differs by the
@@ -101,7 +126,8 @@ function header:of(name)
   if not self.known[name] then
     local source = self.read(name)
     local guard, body = source:match "#ifndef ([%w_]+)\n#define %1\n(.*)#endif\n$"
-    local record = { name = name, guard = guard }
+    local record = { name = name, guard = guard or name, as_static = self.as_static }
+    body = body or source
     record.source, record.own, record.system = without_includes(body)
     if name == "intrinsics.h" then -- its parts are for one instruction set alone
       record.source, record.system = "", { "immintrin.h" }
@@ -131,18 +157,26 @@ function header:all(names, list, seen)
   return list
 end
 
--- The definitions in these headers that a text uses, and those that these use; and all that they define, as a set.
+-- The definitions in these headers that a text uses, and those that these use; all that they define, as a set; and
+-- names of functions in C files that are no library's, as a set.
 function headers.used(list, by)
-  local guards, all, wanted = {}, {}, names_in(by)
+  local guards, all, own = {}, {}, {}
   for _, record in ipairs(list) do
     guards[record.guard] = true
   end
   for _, record in ipairs(list) do
     for _, definition in ipairs(definitions(resolved(record.source, guards))) do
-      all[#all + 1] = definition
+      local name
+      if record.as_static then
+        definition.text, name = record.as_static(definition.text)
+      end
+      if name then
+        own[name], definition.defined = not name:find "^lathe_" or nil, { [name] = true }
+      end
+      all[#all + 1] = definition.text and definition or nil
     end
   end
-  local defined, kept = {}, {}
+  local defined, kept, wanted = {}, {}, names_in(by, own)
   for i = #all, 1, -1 do
     local definition, is_used = all[i], false
     for name in pairs(wanted) do
@@ -154,7 +188,7 @@ function headers.used(list, by)
     end
     if is_used then
       table.insert(kept, 1, definition.text .. "\n")
-      for name in pairs(names_in(definition.text)) do
+      for name in pairs(names_in(definition.text, own)) do
         wanted[name] = true
       end
       for _, other in ipairs(definition.ending and all or {}) do
@@ -165,7 +199,7 @@ function headers.used(list, by)
       end
     end
   end
-  return table.concat(kept, "\n"), defined
+  return table.concat(kept, "\n"), defined, own
 end
 
 return headers

@@ -14,7 +14,9 @@ local reserved = {}
 for word in ([[asm auto bool break case catch char class const continue default delete do double else enum export extern
   false float for friend goto if inline int long namespace new operator private protected public register restrict
   return short signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned
-  using virtual void volatile while workspace bytes dim args kernel largest int64_t size_t]]):gmatch "%S+" do
+  using virtual void volatile while workspace bytes dim args kernel largest int64_t size_t stream status context
+  variant on commands pushed
+  arguments arguments_at arguments_address]]):gmatch "%S+" do
   reserved[word] = true
 end
 
@@ -56,11 +58,49 @@ local notes = {
   bf16 = "bf16: the bits of bfloat16, the upper half of a float.",
 }
 
+local workspace = " A call is lent a workspace of NAME_workspace bytes there, at a multiple of 64, which is zero "
+  .. "before its first call and which no two calls use at once. A call leaves it fit for the next of the same sizes."
+
+-- What functions on another kind of device are given before a workspace, and what is said of calls there.
+local kinds = {
+  cpu = { ending = "", called = "", before = "" },
+  cuda = {
+    ending = "_cuda", called = "", before = "", after = ", void *stream", test_after = "device_queue",
+    says = "Operands are addresses of the GPU whose context the calling thread has (cudaSetDevice). A call puts its "
+      .. "kernels on the stream, a CUstream or cudaStream_t of that context, and returns: it waits for nothing, "
+      .. "prints nothing, allocates nothing on the device, and may be captured in a graph. Any number of threads may "
+      .. "call at once. The first call in a context loads the code, as NAME_load does ahead of it. NAME_variant says "
+      .. "which kernels a call takes there.",
+    workspace = workspace,
+  },
+  vulkan = {
+    ending = "_vulkan", called = "_record", address = "VkDeviceAddress", handle = true,
+    pushed = 128, -- bytes of push constants that every device has
+    before = ", VkCommandBuffer commands", test_before = { "device_handle", "device_commands" },
+    says = "Operands are addresses of buffers on the device (vkGetBufferDeviceAddress), at multiples of an element's "
+      .. "bytes. A call records kernels into the command buffer, of a queue for compute shaders, and barriers between "
+      .. "them; those between its operands and what comes before and after are the caller's. It allocates nothing on "
+      .. "the device but the pipelines that it is the first to want, and prints nothing. Any number of threads may "
+      .. "call at once, each with a command buffer of its own. The device must have enabled bufferDeviceAddress and "
+      .. "shaderInt64, for f64 and f16 shaderFloat64 and shaderFloat16, and for elements of 16 and 8 bits "
+      .. "storageBuffer16BitAccess and storageBuffer8BitAccess. Where subgroups may have several sizes on it, "
+      .. "subgroupSizeControl and computeFullSubgroups too. No kernel needs another extension. NAME_variant says which "
+      .. "kernels a call takes.",
+    in_memory = " A call's arguments, more than push constants have room for, go into a buffer of the caller's, by "
+      .. "vkCmdUpdateBuffer: 384 bytes, at a multiple of 64, which has that address. No other call may use them "
+      .. "before this one has run.",
+    workspace = workspace,
+  },
+}
+
 -- What the function of a precision is like: their names, parameters, and texts of their bodies.
-local function function_of(op, name, dtype, has_workspace)
-  local fresh, t = namer(), { dtype = dtype, name = name .. "_" .. dtype, note = notes[dtype] }
+local function function_of(op, name, dtype, has_workspace, kind)
+  local fresh, t = namer(), { dtype = dtype, name = name .. "_" .. dtype .. kind.ending, note = notes[dtype] }
+  t.called, t.number = t.name .. kind.called, c_type(types.compute(dtype))
+  local handle = kind.handle and name .. kind.ending .. " *on" or ""
+  t.handle, t.device_handle = kind.handle and "const " .. handle .. ", " or "", kind.handle and "device_handle, " or ""
   t.workspace = has_workspace
-  local parameters, sizes, absent = {}, {}, {}
+  local parameters, sizes, absent, nothing = {}, {}, {}, {}
   local operands = text.map(op.operands, function(operand)
     return fresh(operand.name)
   end)
@@ -72,10 +112,14 @@ local function function_of(op, name, dtype, has_workspace)
     local own, extents = own_type(operand, dtype), text.map(operand.dim_index, function(d)
       return t.dims[d]
     end)
-    parameters[i] = (operand.output and "" or "const ") .. c_type(own) .. " *" .. operands[i]
+    parameters[i] = kind.address and kind.address .. " " .. operands[i]
+      or (operand.output and "" or "const ") .. c_type(own) .. " *" .. operands[i]
     sizes[i] = table.concat({ types[own].bytes .. ".0", table.unpack(text.map(extents, function(extent)
       return "(double)(int64_t)" .. extent
     end)) }, " * ")
+    if operand.output then
+      nothing[#nothing + 1] = #extents == 0 and "0" or "!(" .. table.concat(extents, " && ") .. ")"
+    end
     local missing = "!" .. operands[i]
     absent[i] = #extents == 0 and missing or "(" .. missing .. " && " .. table.concat(extents, " && ") .. ")"
   end
@@ -83,44 +127,63 @@ local function function_of(op, name, dtype, has_workspace)
   t.extents = table.concat(text.map(t.dims, function(extent)
     return "size_t " .. extent
   end), ", ")
-  local all = table.concat({
+  t.pushed = 8 * (#operands + 1 + #t.dims) + #t.scalars * types[types.compute(dtype)].bytes
+  t.in_memory = kind.pushed and t.pushed > kind.pushed or false
+  local all = handle .. kind.before .. (handle == "" and "" or ", ") .. table.concat({
     table.concat(parameters, ", "), table.unpack(text.map(t.scalars, function(scalar)
       return "double " .. scalar
     end)),
-  }, ", ") .. (#t.dims > 0 and ", " .. t.extents or "") .. (has_workspace and ", void *workspace" or "")
-  local held_together = ("int " .. t.name .. "(" .. all .. ")"):gsub("([^,]) ", "%1\1")
+  }, ", ") .. (#t.dims > 0 and ", " .. t.extents or "") .. (kind.after or "")
+    .. (t.in_memory and ", VkBuffer arguments, VkDeviceSize arguments_at, VkDeviceAddress arguments_address" or "")
+    .. (has_workspace and ", " .. (kind.address and kind.address .. " " or "void *") .. "workspace" or "")
+  local held_together = ("int " .. t.called .. "(" .. all .. ")"):gsub("([^,]) ", "%1\1")
   t.prototype = table.concat(text.wrap(held_together, widest, "    "), "\n"):gsub("\1", " ")
   t.arguments, t.bytes = operands, joined(sizes, "+")
-  t.absent = joined(absent, "||")
+  t.absent, t.nothing = joined(absent, "||"), joined(nothing, "&&")
   t.all_extents = table.concat(t.dims, " | ")
   return t
 end
 
--- Those of an op with its planned variants, one for each precision. name: what theirs begin with.
+-- What file names and those of functions for a kind of device end as.
+function interface.ending(kind)
+  return kinds[kind].ending
+end
+
+local function takes_workspace(op, v)
+  return v.launching and v.launching.workspace or v.backend.workspace and v.backend.workspace(op, v.template) or false
+end
+
+-- Those of an op with its planned variants, all for one kind of device, one for each precision. name: what theirs begin
+-- with.
 function interface.functions(op, name)
-  local has_workspace, list = {}, {}
+  local has_workspace, list, kind = {}, {}, kinds[op.planned[1].backend.kind]
   for _, v in ipairs(op.planned) do
     local known = has_workspace[v.dtype] ~= nil
-    has_workspace[v.dtype] = has_workspace[v.dtype] or v.backend.workspace(op, v.template)
+    has_workspace[v.dtype] = has_workspace[v.dtype] or takes_workspace(op, v)
     list[#list + 1] = not known and v.dtype or nil
   end
   return text.map(list, function(dtype)
-    return function_of(op, name, dtype, has_workspace[dtype])
+    return function_of(op, name, dtype, has_workspace[dtype], kind)
   end)
 end
 
 -- The arguments of a function's call: operands are in an array of pointers, extents in dim. scalar: the format of a
 -- scalar's place.
 function interface.arguments(op, t, pointers, scalar)
-  local given = text.map(op.operands, function(operand, i)
-    return ("(%s%s *)%s[%d]"):format(operand.output and "" or "const ", c_type(own_type(operand, t.dtype)), pointers,
-      i - 1)
-  end)
+  local kind = kinds[op.planned[1].backend.kind]
+  local given = table.move(kind.test_before or {}, 1, #(kind.test_before or {}), 1, {})
+  for i, operand in ipairs(op.operands) do
+    given[#given + 1] = kind.address and ("(%s)(uintptr_t)%s[%d]"):format(kind.address, pointers, i - 1)
+      or ("(%s%s *)%s[%d]"):format(operand.output and "" or "const ", c_type(own_type(operand, t.dtype)), pointers,
+        i - 1)
+  end
   for i in ipairs(op.scalars) do
     given[#given + 1] = scalar:format(i - 1)
   end
   given[#given + 1] = interface.extents(op)
-  given[#given + 1] = t.workspace and "workspace" or nil
+  given[#given + 1] = kind.test_after
+  given[#given + 1] = t.in_memory and "device_arguments, 0, device_arguments_address" or nil
+  given[#given + 1] = t.workspace and (kind.address and "(VkDeviceAddress)(uintptr_t)workspace" or "workspace") or nil
   return table.concat(given, ", ")
 end
 
@@ -162,8 +225,8 @@ function interface.operands(op)
   end)
 end
 
--- What holds of memory and results; and of calls.
-function interface.rules(op, functions)
+-- What holds of memory and results; and of calls. stem: what the op's files are called.
+function interface.rules(op, functions, stem)
   local bounds, rounded = {}, ""
   for _, t in ipairs(functions) do
     bounds[#bounds + 1] = string.format("%s %.4g", t.dtype, op.ulp[t.dtype])
@@ -175,14 +238,19 @@ function interface.rules(op, functions)
     .. "may share memory with each other; an output shares none with another operand"
     .. (op.in_place and ", but where it may be an input itself. " or ". ")
     .. "A result is off by at most so many units in its last place, or in that of what rounding on the way may put it "
-    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. rounded .. " " .. op.name
+    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. rounded .. " " .. stem
     .. "_test.c checks that.", widest, "")
 end
 
 function interface.calls(op, functions)
-  local has_workspace = false
+  local has_workspace, in_memory = false, false
   for _, t in ipairs(functions) do
-    has_workspace = has_workspace or t.workspace
+    has_workspace, in_memory = has_workspace or t.workspace, in_memory or t.in_memory
+  end
+  local kind = kinds[op.planned[1].backend.kind]
+  if kind.says then
+    return text.wrap(kind.says .. (in_memory and kind.in_memory or "") .. (has_workspace and kind.workspace or ""),
+      widest, "")
   end
   return text.wrap("Calls print nothing, allocate nothing, and may be made by any number of threads at once. The first "
     .. "one looks at which instructions the processor has; NAME_variant says which kernel a call takes. "

@@ -25,8 +25,7 @@ local schedule = [[
 static const char *const $name_kernels[] = {
     $kernels,
 };
-extern const lathe_schedule $name_schedule;
-const lathe_schedule $name_schedule = {.kernels = $name_kernels, .nkernels = $count$fields};
+$storage lathe_schedule $name_schedule = {.kernels = $name_kernels, .nkernels = $count$fields};
 ]]
 
 -- The fields of a record that are not 0, but for some, as an initializer after a first one has them.
@@ -51,11 +50,16 @@ local function product(bits)
 end
 
 -- A variant's functions, as the fields of its lathe_schedule, with the texts of its kernels' names.
-local function pour(engine, scheduled, variant, shape)
-  local made, names = {}, {}
+local function pour(engine, scheduled, variant, shape, exported)
+  local made, names, ways = {}, {}, {}
   local poured = engine(scheduled.launch, {
     name = variant.name, backend = variant.backend, shape = shape, part = scheduled.part, schedule = scheduled,
-    fields = fields, product = product,
+    fields = fields, product = product, is_tried = not exported,
+    -- Adds to what launches there are, in order: { when, none } or { when, { kernel, names }... }.
+    note = function(way)
+      ways[#ways + 1] = way
+      return way
+    end,
     defines = function(field)
       made[field] = variant.name .. "_" .. field
       return made[field]
@@ -69,7 +73,7 @@ local function pour(engine, scheduled, variant, shape)
       return first
     end,
   })
-  return made, names, poured
+  return made, names, poured, ways
 end
 
 local function stem_of(host)
@@ -97,22 +101,37 @@ function launches.images_of(part, host, is_loose)
 end
 
 -- The C of a file's parts from their schedules: begins, then what begin(part) gives and the functions of each. A
--- function that is the same as an earlier variant's is written once.
-function launches.of(engine, schedules, host, path, begins, begin)
+-- function that is the same as an earlier variant's is written once. exported: for another program's file, where all is
+-- static: whether it has a variant, of which is noted before what it has: variant.launching = { kernels = how many,
+-- workspace, fits = whether it has these functions, ways, work, shape = what launches there are }.
+function launches.of(engine, schedules, host, path, begins, begin, exported)
   local lines, known, pieces, before = 0, {}, {}, begins
+  local function add(part, variant, shape)
+    local made, names, poured, ways = pour(engine, schedules[part], variant, shape, exported)
+    variant.launching = {
+      kernels = #names, workspace = made.workspace ~= nil, fits = made.fits ~= nil, ways = ways,
+      work = schedules[part].work, shape = shape,
+    }
+    if exported and not exported(variant) then
+      return
+    end
+    local file = { path = path, lines = lines }
+    local c = poured.text(before, file)
+    local key = c:sub(#before + 1):gsub("#line [^\n]*", ""):gsub(variant.name .. "%f[^%w]", "")
+    if not known[key] then
+      known[key], pieces[#pieces + 1], lines, before = made, c, file.lines, ""
+    end
+    local storage = exported and "static const"
+      or ("extern const lathe_schedule %s_schedule;\nconst"):format(variant.name)
+    before = before .. schedule:gsub("%$(%l+)", {
+      storage = storage, name = variant.name, count = #names, kernels = table.concat(names, ",\n    "),
+      fields = fields(known[key]),
+    })
+  end
   for _, part in ipairs(host.parts) do
     before = before .. begin(part)
     for i, variant in ipairs(part.variants) do
-      local made, names, poured = pour(engine, schedules[part], variant, schedules[part].variants[i])
-      local file = { path = path, lines = lines }
-      local c = poured.text(before, file)
-      local key = c:sub(#before + 1):gsub("#line [^\n]*", ""):gsub(variant.name .. "%f[^%w]", "")
-      if not known[key] then
-        known[key], pieces[#pieces + 1], lines, before = made, c, file.lines, ""
-      end
-      before = before .. schedule:gsub("%$(%l+)", {
-        name = variant.name, count = #names, kernels = table.concat(names, ",\n    "), fields = fields(known[key]),
-      })
+      add(part, variant, schedules[part].variants[i])
     end
   end
   return table.concat(pieces) .. before

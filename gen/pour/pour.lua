@@ -112,14 +112,18 @@ local function host_file(engine, scheduled, file, options, kernel_of)
   local made_from = text.map(file.parts, function(part)
     return { templates = { "templates/" .. file.backend.language .. "/schedule.lua", scheduled.parts[part].launch } }
   end)
-  local begins = header(scheduled.op, file.backend, options, made_from, { '#include "launches.h"' })
-    .. "\n" .. launches.images(file)
+  local function is_loose(device)
+    local kernel = kernel_of(device)
+    return kernel.is_loose and kernel:is_loose() or false
+  end
+  for _, device in ipairs(options.exported and file.images or {}) do
+    device.loose = is_loose(device)
+  end
+  local begins = options.exported and "" or header(scheduled.op, file.backend, options, made_from,
+    { '#include "launches.h"' }) .. "\n" .. launches.images(file)
   return launches.of(engine, scheduled.parts, file, named(file.path), begins, function(part)
-    return "\n" .. launches.images_of(part, file, function(device)
-      local kernel = kernel_of(device)
-      return kernel.is_loose and kernel:is_loose()
-    end)
-  end)
+    return options.exported and "\n" or "\n" .. launches.images_of(part, file, is_loose)
+  end, options.exported)
 end
 
 -- The references of an op, and what masks by places leave. Of a file that says which of them it has, these alone.

@@ -88,6 +88,23 @@ local function own_edges(lines, op, path_in_out, objects)
   end
 end
 
+-- The edge that exports an op and its gradient, for all kinds of devices that they have kernels for.
+local function export_edge(lines, op, path_in_out)
+  local images, kinds, known = {}, {}, {}
+  for _, member in ipairs(op.alone.ops) do
+    for _, file in ipairs(member.sources) do
+      local kind = not file.reference and file.backend.kind
+      kinds[#kinds + 1] = kind and not known[kind] and kind or nil
+      known[kind] = true
+      images[#images + 1] = file.image and path_in_out(file.image) or nil
+    end
+  end
+  lines[#lines + 1] = ("build export-%s: export | $\n    %s"):format(op.name,
+    table.concat({ "out/lathe-gen", "always", table.unpack(images) }, " $\n    "))
+  lines[#lines + 1] = "  op = " .. op.name
+  lines[#lines + 1] = "  kinds = " .. table.concat(kinds, ",")
+end
+
 -- The text of kernels.ninja. out: the output folder as ninja sees it.
 function edges.ninja(ops, out, generator)
   local lines = {
@@ -110,6 +127,7 @@ function edges.ninja(ops, out, generator)
   for _, op in ipairs(ops) do
     if op.alone then
       own_edges(lines, op, path_in_out, objects)
+      export_edge(lines, op, path_in_out)
       lines[#lines + 1] = ""
     end
   end

@@ -13,11 +13,12 @@ typedef enum lathe_kind { LATHE_CPU, LATHE_CUDA, LATHE_VULKAN, LATHE_PEER } lath
 /* "cpu", "cuda", "vulkan", "peer". */
 const char *lathe_kind_name(lathe_kind kind);
 
+/* Of what processors have, what may take numbers below the normal range as zero. */
+enum { LATHE_FLUSHES = LATHE_AMX_BF16 };
+
 /* What a device must offer for a variant to run: a bit each, besides those of processors (call.h). */
 enum {
-  LATHE_FLUSHES =
-      LATHE_AMX_BF16,    /* of processors', what may take numbers below the normal range as zero */
-  LATHE_SM80 = 1u << 16, /* CUDA's compute capability 8.0 or more */
+  LATHE_SM80 = 1u << 16,                    /* CUDA's compute capability 8.0 or more */
   LATHE_VULKAN_F64 = 1u << 17,              /* arithmetic in f64 */
   LATHE_VULKAN_F16 = 1u << 18,              /* in f16 */
   LATHE_VULKAN_STORAGE16 = 1u << 19,        /* numbers of 16 bits in buffers */

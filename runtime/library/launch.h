@@ -77,6 +77,11 @@ struct lathe_schedule {
   int nkernels;
 };
 
+/* Shared memory that a block surely has: of GPUs whose kind is not known, as much as the least of them. */
+static inline size_t lathe_least_shared(uint64_t features) {
+  return features & LATHE_SM90A ? 227 << 10 : 99 << 10;
+}
+
 /* A variant's nth image. */
 static inline const lathe_image *lathe_nth_image(const lathe_image *first, uint32_t nth) {
   for (; nth > 0; nth--)

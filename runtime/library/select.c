@@ -89,11 +89,6 @@ static bool can_run(const lathe_variant *variant, uint64_t features) {
   return !variant->disabled && !variant->backend->disabled && !missing_of(variant, features);
 }
 
-/* Of GPUs whose kind is not known, as much as the least of them has. */
-static bool has_room(const lathe_variant *variant, const size_t *dim, uint64_t features) {
-  return lathe_fits(variant, dim, features & LATHE_SM90A ? 227 << 10 : 99 << 10);
-}
-
 lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype) {
   const uintptr_t at = (uintptr_t)op, first = (uintptr_t)lathe_ops;
 
@@ -131,7 +126,7 @@ const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const s
         return v;
       continue;
     }
-    if (v->by_name || !has_room(v, dim, features))
+    if (v->by_name || !lathe_fits(v, dim, lathe_least_shared(features)))
       continue;
     if (bytes >= v->prefer_from && bytes < v->prefer_to)
       return v;

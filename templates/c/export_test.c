@@ -1,4 +1,4 @@
-/* $name$_test.c - checks what is in $name$.c: a main program, to be compiled and linked with it and -lm.
+/* $name$_test.c - checks what is in $name$.c: a main program, to be compiled and linked with it and -lm$(device and " -ldl" or "").
  *
  * Results for inputs drawn from a seed (the first argument) are held against a reference in higher precision, at many
  * sizes: empty ones, single elements, ends of vectors and of blocks. A result is right where it is off by no more than
@@ -91,6 +91,9 @@ static void set_number(lathe_dtype type, void *data, size_t i, double value) {
   }
 }
 
+//@ if device then
+$device$
+//@ end
 /* A function of $name$.h, and what it is held against. */
 typedef struct subject {
   const char *name;
@@ -109,19 +112,19 @@ static int call_$t.dtype$(void *const *buf, const size_t *dim, void *workspace) 
   (void)workspace;
   //@ end
   (void)dim;
-  return $t.name$($t.call$);
+  return $t.called$($t.call$);
 }
 
 //@ if t.workspace then
 static size_t workspace_$t.dtype$(const size_t *dim) {
   (void)dim;
-  return $t.name$_workspace($t.call_extents$);
+  return $t.name$_workspace($t.device_handle$$t.call_extents$);
 }
 
 //@ end
 static const char *variant_$t.dtype$(const size_t *dim) {
   (void)dim;
-  return $t.name$_variant($t.call_extents$);
+  return $t.name$_variant($t.device_handle$$t.call_extents$);
 }
 
 //@ end
@@ -134,11 +137,15 @@ static const subject subjects[] = {
 /* ---- a call and its reference ---- */
 
 enum { GUARD = 64 }; /* bytes before and after a buffer that nothing may write */
+//@ if device then
+enum { SHIFTS = 4 }; /* elements by fewer than which a buffer begins later, all alike or each by some */
+//@ end
 
 typedef struct problem {
   const subject *s;
   size_t dim[DIMS + 1], elements[OPERANDS];
   unsigned char *memory[OPERANDS];
+  size_t before[OPERANDS]; /* bytes of it before a buffer */
   void *buf[OPERANDS];
   void *number[OPERANDS];                     /* as the reference has them: inputs, and what is expected of outputs */
   void *magnitude[OPERANDS];                  /* that outputs are off in units of; of the terms at indexes */
@@ -167,6 +174,10 @@ static lathe_dtype type_of(const problem *p, int o) {
   return operands[o].type == LATHE_VARIANT_DTYPE ? p->s->type : operands[o].type;
 }
 
+static size_t bytes_of(const problem *p, int o) {
+  return p->elements[o] * format_of(type_of(p, o)).size;
+}
+
 static long double at(const problem *p, const void *numbers, size_t i) {
   return p->s->wide ? ((const long double *)numbers)[i] : (long double)((const double *)numbers)[i];
 }
@@ -179,6 +190,9 @@ static void read_numbers(const reference_part *part, int buffer, size_t first, s
 }
 
 static void make(problem *p) {
+  //@ if device then
+  const int alike = (int)(drawn() * 3);
+  //@ end
   const size_t number = p->s->wide ? sizeof(long double) : sizeof(double);
   for (int o = 0; o < OPERANDS; o++) {
     const operand *operand = &operands[o];
@@ -187,9 +201,17 @@ static void make(problem *p) {
     for (int d = 0; d < operand->ndim; d++)
       count *= p->dim[operand->dim[d]];
     p->elements[o] = count;
-    p->memory[o] = (unsigned char *)room(count * f.size + 2 * GUARD);
-    memset(p->memory[o], 0xa5, count * f.size + 2 * GUARD);
-    p->buf[o] = p->memory[o] + GUARD;
+    p->before[o] = GUARD;
+    //@ if device then
+    p->before[o] += f.size * (alike < 2 ? (size_t)alike : (size_t)(drawn() * SHIFTS));
+    //@ if op.in_place then
+    if (operand->output) /* as it lies when it is the first input */
+      p->before[o] = p->before[0];
+    //@ end
+    //@ end
+    p->memory[o] = (unsigned char *)room(p->before[o] + count * f.size + GUARD);
+    memset(p->memory[o], 0xa5, p->before[o] + count * f.size + GUARD);
+    p->buf[o] = p->memory[o] + p->before[o];
     p->number[o] = room(count * number);
     p->magnitude[o] = room(count * number);
     p->asked[o] = room(count * f.size);
@@ -310,9 +332,9 @@ static size_t judge(problem *p, double *worst) {
   size_t wrong = 0;
   for (int o = 0; o < OPERANDS; o++) {
     const lathe_dtype type = type_of(p, o);
-    const size_t bytes = p->elements[o] * format_of(type).size;
+    const size_t bytes = bytes_of(p, o);
     for (size_t i = 0; i < GUARD; i++)
-      if ((p->memory[o][i] != 0xa5 || p->memory[o][GUARD + bytes + i] != 0xa5) && wrong++ == 0)
+      if ((p->memory[o][i] != 0xa5 || p->memory[o][p->before[o] + bytes + i] != 0xa5) && wrong++ == 0)
         printf("%-24s WRONG  %s: memory beside it was written\n", p->s->name, where(p, o, 0));
     for (size_t i = 0; i < p->elements[o] && operands[o].output; i++) {
       const double got = number_of(type, p->buf[o], i);
@@ -350,17 +372,47 @@ static size_t judge(problem *p, double *worst) {
   return wrong;
 }
 
+/* A call of these buffers, with memory and a workspace $(device and "on the device" or "of its own"). */
+static int run(const problem *p, void *const *buf) {
+  const size_t size = p->s->workspace ? p->s->workspace(p->dim) : 0;
+  //@ if device then
+  void *memory[OPERANDS], *on_device[OPERANDS], *workspace = device_room(size);
+  int status;
+  for (int o = 0; o < OPERANDS; o++) {
+    memory[o] = device_room(p->before[o] + bytes_of(p, o) + GUARD);
+    device_send(memory[o], p->memory[o], p->before[o] + bytes_of(p, o) + GUARD);
+  }
+  for (int o = 0; o < OPERANDS; o++)
+    for (int other = 0; other < OPERANDS; other++)
+      if (buf[o] == p->buf[other])
+        on_device[o] = (char *)memory[other] + p->before[other];
+  device_begin();
+  status = p->s->call(on_device, p->dim, workspace);
+  device_finish();
+  for (int o = 0; o < OPERANDS; o++) {
+    device_fetch(p->memory[o], memory[o], p->before[o] + bytes_of(p, o) + GUARD);
+    device_release(memory[o]);
+  }
+  device_release(workspace);
+  //@ else
+  char *memory = (char *)room(size + 64);
+  const int status = p->s->call(buf, p->dim, memory + (64 - (uintptr_t)memory % 64) % 64);
+  free(memory);
+  //@ end
+  return status;
+}
+
 /* Another call with the first output in the first input's place gives the same bits. */
-static size_t judge_in_place(problem *p, void *workspace) {
+static size_t judge_in_place(problem *p) {
   void *buf[OPERANDS];
   int first = 0;
   size_t bytes, wrong;
   while (!operands[first].output)
     first++;
-  bytes = p->elements[first] * format_of(type_of(p, first)).size;
+  bytes = bytes_of(p, first);
   memcpy(buf, p->buf, sizeof buf);
   buf[first] = p->buf[0];
-  wrong = p->s->call(buf, p->dim, workspace) != $UPPER$_OK || memcmp(p->buf[0], p->buf[first], bytes) != 0;
+  wrong = run(p, buf) != $UPPER$_OK || memcmp(p->buf[0], p->buf[first], bytes) != 0;
   if (wrong)
     printf("%-24s WRONG  %s: in place it is another\n", p->s->name, where(p, first, 0));
   return wrong;
@@ -368,18 +420,14 @@ static size_t judge_in_place(problem *p, void *workspace) {
 
 static size_t check(const subject *s, const size_t *dim, double *worst, size_t *results) {
   problem p;
-  size_t size, wrong = 0;
-  char *memory, *workspace;
+  size_t wrong = 0;
   int status;
 
   memset(&p, 0, sizeof p);
   p.s = s;
   memcpy(p.dim, dim, DIMS * sizeof *dim);
   make(&p);
-  size = s->workspace ? s->workspace(p.dim) : 0;
-  memory = (char *)room(size + 64);
-  workspace = memory + (64 - (uintptr_t)memory % 64) % 64;
-  status = s->call(p.buf, p.dim, workspace);
+  status = run(&p, p.buf);
   if (status != $UPPER$_OK) {
     printf("%-24s WRONG  %s: %s\n", s->name, where(&p, 0, 0), $name$_status(status));
     wrong = 1;
@@ -392,11 +440,10 @@ static size_t check(const subject *s, const size_t *dim, double *worst, size_t *
       }
     wrong = judge(&p, worst);
     if ($(tostring(op.in_place)) && wrong == 0)
-      wrong = judge_in_place(&p, workspace);
+      wrong = judge_in_place(&p);
   }
   for (int o = 0; o < OPERANDS; o++)
     *results += operands[o].output ? p.elements[o] : 0;
-  free(memory);
   release(&p);
   return wrong;
 }
@@ -427,6 +474,13 @@ static void size_of(int nth, size_t *dim) {
 int main(int argc, char **argv) {
   const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
   size_t all_wrong = 0;
+  //@ if device then
+  const char *none = device_open();
+  if (none) {
+    fprintf(stderr, "$name$_test: nothing could be checked: %s\n", none);
+    return 2;
+  }
+  //@ end
   for (size_t s = 0; s < sizeof subjects / sizeof *subjects; s++) {
     size_t dim[DIMS + 1] = {0}, wrong = 0, results = 0;
     double worst = 0;

@@ -68,8 +68,7 @@
 //@   call.launch("c.mode == LATHE_APART", {
 //@     { deal = "blocks", name = names("long", { "apart" }), threads = schedule.long_threads // 2, spread = WARP },
 //@   })
-  if (c.mode == LATHE_APART)
-    return 0;
+//@   call.none("c.mode == LATHE_APART")
 //@   for _, shape in ipairs(s.short) do
 //@     call.launch(call.accesses("<=", shape.threads * shape.hold), { {
 //@       deal = "rows", name = names(shape.name, shape.modes), threads = shape.threads, held = shape.hold,

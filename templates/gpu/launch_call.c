@@ -12,11 +12,14 @@
 
 //@ -- Where among the variant's kernels those of each mode begin, of which a kernel's record has the endings; of_part:
 //@ -- whether they are the part's, whatever the variant.
-//@ local function place_of(kernel)
+//@ local function names_of(kernel)
 //@   local list = {}
 //@   for i, mode in ipairs { "apart", "packs", "full", "ends" } do
 //@     list[i] = kernel.name[mode] and (kernel.of_part and part.stem or name) .. kernel.name[mode] or false
 //@   end
+//@   return list
+//@ end
+//@ local function place_of(list)
 //@   local key = ("%s %s %s %s"):format(list[1], list[2], list[3], list[4])
 //@   known[key] = known[key] or kernels(table.unpack(list))
 //@   return known[key]
@@ -25,13 +28,23 @@
 //@ -- The launches of some kernels where `when` holds. Of a kernel deal says how blocks are dealt out (launches.h).
 //@ local count = 0
 //@ function launch(when, list)
+//@ local way = note { when = when }
 //@ for _, kernel in ipairs(list) do
 //@ count = count + 1
+//@ local names = names_of(kernel)
+//@ way[#way + 1] = { kernel = kernel, names = names }
 //@ when = ("%s && lathe_%s(&c, &k%d)"):format(when, kernel.deal, count)
-  static const lathe_kernel k$count$ = {$(place_of(kernel))$(fields(kernel, "deal", "name", "of_part"))};
+  static const lathe_kernel k$count$ = {$(place_of(names))$(fields(kernel, "deal", "name", "of_part"))};
 //@ end
   if ($when$)
     return c.launches;
+//@ end
+
+//@ -- There is no launch where `when` holds.
+//@ function none(when)
+//@ note { when = when, none = true }
+  if ($when$)
+    return 0;
 //@ end
 
 //@ function open(vulkan)
@@ -78,6 +91,7 @@ static double $(defines "workspace")(const size_t *dim) {
 }
 
 //@ end
+//@ if is_tried then
 static const lathe_way $(defines "ways")[] = {
 //@ limits[#limits + 1] = 0
 //@ for _, limit in ipairs(limits) do
@@ -85,4 +99,5 @@ static const lathe_way $(defines "ways")[] = {
 //@ end
     {0},
 };
+//@ end
 //@ end

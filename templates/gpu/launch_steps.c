@@ -142,6 +142,7 @@ static bool $(defines "fits")(const size_t *dim, size_t shared) {
 }
 
 //@ end
+//@ if is_tried then
 //@ -- A way for each cut, past the sizes that those before it are for; where a tile has all columns, with a few of them.
 //@ -- Terms that blocks do not share go in slices, of which so many are several. A step may say what it is tried with, or
 //@ -- that it is not (false).
@@ -159,3 +160,4 @@ static const lathe_way $(defines "ways")[] = {
 //@ end
     {0},
 };
+//@ end

@@ -80,6 +80,7 @@ bool lathe_split(lathe_call *c, size_t parts);
 /* Adds a launch whose blocks are dealt out in such a way, for which the kernel's record says what is named. Where there
  * may not be as many blocks there is no launch of the call, and false; CUDA has none where there are no rows. */
 typedef bool lathe_deal(lathe_call *c, const lathe_kernel *k);
+
 lathe_deal lathe_tiles; /* over all points: each */
 lathe_deal
     lathe_waves; /* the same, again and again by no more than `waves` and `most` allow: each */
@@ -133,8 +134,10 @@ typedef struct lathe_cut {
 
 /* What is asked of a variant's steps for a size: the launches of a call; the most bytes that their blocks leave, whatever
  * the device and whichever cut is taken there; or whether each is cut in some way, wherever operands lie. */
+typedef enum lathe_asks { LATHE_LAUNCHES, LATHE_LEFT, LATHE_FITS } lathe_asks;
+
 typedef struct lathe_query {
-  enum { LATHE_LAUNCHES, LATHE_LEFT, LATHE_FITS } asks;
+  lathe_asks asks;
   const size_t *dim;
   const lathe_limits *limits;
   const lathe_args *args;

@@ -206,62 +206,21 @@ static bool is_other(const cuda_call *c, int nth) {
   return c->remote.head.other && (c->by_call ? nth % 2 : c->turn);
 }
 
-/* The map of a call's operand. What it is made of were fit for one when the launch was chosen. */
-static CUresult make_map(CUtensorMap *made, const lathe_tensor_map *map, const lathe_args *args) {
-  static const unsigned steps[5] = {1, 1, 1, 1, 1};
-  uint64_t extents[5], strides[4];
-  unsigned long long extent[5] = {0}, stride[5] = {0};
-  const int rank = lathe_lay_out(map, args, extents, strides);
-  int type = CU_TENSOR_MAP_DATA_TYPE_UINT8, swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
-
-  for (int i = 0; i < rank; i++)
-    extent[i] = extents[i];
-  for (int i = 0; i + 1 < rank; i++)
-    stride[i] = strides[i];
-  for (uint32_t bytes = map->bytes; bytes > 1; bytes /= 2)
-    type++;
-  if (map->rounded)
-    type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-  for (uint32_t bytes = map->swizzle; bytes >= 32; bytes /= 2)
-    swizzle++;
-  return cuda.tensor_map(made, type, (unsigned)rank, args->buf[map->operand], extent, stride,
-                         map->box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                         CU_TENSOR_MAP_L2_PROMOTION_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-}
-
 /* The kernels of one call, on the nth set of operands. */
 static CUresult launch(const void *argument, int nth) {
   const cuda_call *c = argument;
   const lathe_op *op = c->remote.head.variant->op;
   lathe_args args = is_other(c, nth) ? c->other_args : c->args;
-  CUtensorMap maps[LATHE_MAX_MAPS] = {0};
-  void *parameters[1 + LATHE_MAX_MAPS] = {&args};
   CUresult error = 0;
 
-  for (int i = 0; i < LATHE_MAX_MAPS; i++)
-    parameters[1 + i] = &maps[i];
   nth %= c->sets;
   for (int o = 0; o < op->noperands && nth > 0; o++)
     args.buf[o] = pointer_to(copy_of(c, device_home(&c->remote.head, o), nth));
   if (c->other)
     return c->other->enqueue(c->others_own, &args, cuda_device_of(&c->remote.head)->stream);
-  for (int l = 0; l < c->count && !error; l++) {
-    const lathe_launch *k = &c->launch[l];
-    const CUstream stream = cuda_device_of(&c->remote.head)->stream;
-    for (int i = 0; i < k->nmaps && !error; i++)
-      error = make_map(&maps[i], &k->maps[i], &args);
-    if (error)
-      break;
-    if (k->cluster > 1) {
-      cuda_launch_attribute attribute;
-      cuda_launch_config config = cuda_cluster_config(k, &attribute);
-      config.stream = stream;
-      error = cuda.launch_with(&config, c->function[l], parameters, NULL);
-    } else {
-      error = cuda.launch(c->function[l], k->grid[0], k->grid[1], k->grid[2], k->block[0],
-                          k->block[1], k->block[2], k->shared, stream, parameters, NULL);
-    }
-  }
+  for (int l = 0; l < c->count && !error; l++)
+    error = lathe_driver_launch(&cuda_launching, c->function[l], &c->launch[l], &args,
+                                cuda_device_of(&c->remote.head)->stream);
   return error;
 }
 

@@ -101,9 +101,6 @@ bool cuda_load_kernels(cuda_call *c, const char **why);
 /* device.h's kernels. */
 int cuda_kernels(device_call *call, device_kernel *to);
 
-/* How a kernel of clusters is launched; attribute: room for what it points to. */
-cuda_launch_config cuda_cluster_config(const lathe_launch *k, cuda_launch_attribute *attribute);
-
 /* call.c: device.h's functions of calls. */
 device_call *cuda_prepare(device *on, const lathe_variant *variant, const problem *p,
                           device_layout layout, const char **why);

@@ -110,6 +110,7 @@ static double clock_mhz(device *on) {
 
 static bool describe(cuda_device *d, int i) {
   int major, minor, version = 0;
+  uint64_t features;
 
   if (cuda.device_get(&d->ordinal, i))
     return false;
@@ -124,24 +125,13 @@ static bool describe(cuda_device *d, int i) {
     snprintf(d->name, sizeof d->name, "unknown GPU");
   snprintf(d->name + strlen(d->name), sizeof d->name - strlen(d->name),
            ", compute capability %d.%d", major, minor);
-  d->limits = (lathe_limits){
-      .multiprocessors = (uint32_t)attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-      .subgroup = (uint32_t)attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_WARP_SIZE),
-      .group = (uint32_t)attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-      .grid = (uint32_t)attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
-      .shared =
-          (size_t)attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
-      .cluster = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) ? 8 : 1,
-      .architecture = (uint32_t)(10 * major + minor),
-      .maps = cuda.tensor_map != NULL,
-  };
+  features = lathe_driver_describe(&cuda_launching, d->ordinal, &d->limits);
   d->head = (device){
       .id = d->id,
       .name = d->name,
       .notes = d->notes[0] ? d->notes : NULL,
       .kind = LATHE_CUDA,
-      .features = LATHE_ON_CUDA | (major >= 8 ? LATHE_SM80 : 0) |
-                  (major == 9 && minor == 0 ? LATHE_SM90A : 0),
+      .features = features,
       .cache = attribute(d->ordinal, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
       .is_processor = strstr(d->name, "emulat") != NULL, /* as a driver that is one says */
       .cools = true,

@@ -6,6 +6,7 @@
 #include "devices/common/shared_object.h"
 
 cuda_driver cuda;
+lathe_driver cuda_launching;
 
 bool cuda_open(char *why, size_t size) {
   shared_object driver = {.file = "libcuda.so.1", .what = "NVIDIA's driver"};
@@ -25,5 +26,15 @@ bool cuda_open(char *why, size_t size) {
 #define FIND(name, symbol, parameters) *(void **)&cuda.name = dlsym(driver.handle, symbol);
   CUDA_EXTRAS(FIND)
 #undef FIND
+  cuda_launching = (lathe_driver){
+      .device_attribute = cuda.device_attribute,
+      .module_load = cuda.module_load,
+      .module_function = cuda.module_function,
+      .function_set = cuda.function_set,
+      .launch = cuda.launch,
+      .launch_with = cuda.launch_with,
+      .max_active_clusters = cuda.max_active_clusters,
+      .tensor_map = cuda.tensor_map,
+  };
   return true;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "library/on_cuda.h"
+
 typedef int CUresult; /* 0: no error */
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
@@ -49,36 +51,14 @@ enum {
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
 };
 
-/* A tensor map as kernels take it, and of CUtensorMapDataType and its like the values used. */
-typedef struct CUtensorMap {
-  _Alignas(64) unsigned long long words[16];
-} CUtensorMap;
-
-enum {
-  CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0, /* then of 16 and 32 bits */
-  CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 = 11,
-  CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
-  CU_TENSOR_MAP_SWIZZLE_NONE = 0, /* then of 32, 64 and 128 bytes */
-  CU_TENSOR_MAP_L2_PROMOTION_256B = 3,
-  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0,
-};
+typedef lathe_driver_map CUtensorMap;
 
 typedef struct CUuuid {
   unsigned char bytes[16];
 } CUuuid;
 
-/* CUlaunchConfig and CUlaunchAttribute. */
-typedef struct cuda_launch_attribute {
-  int id, padding;
-  unsigned value[16]; /* of a cluster: its blocks in each dimension */
-} cuda_launch_attribute;
-
-typedef struct cuda_launch_config {
-  unsigned grid[3], block[3], shared;
-  CUstream stream;
-  cuda_launch_attribute *attributes;
-  unsigned count;
-} cuda_launch_config;
+typedef lathe_driver_attribute cuda_launch_attribute;
+typedef lathe_driver_config cuda_launch_config;
 
 /* A row a function: its name here, its name in the library, its parameters. */
 #define CUDA_FUNCTIONS(ROW)                                                                        \
@@ -156,6 +136,9 @@ typedef struct cuda_driver {
 /* driver.c */
 
 extern cuda_driver cuda;
+
+/* Those of them that launching takes. */
+extern lathe_driver cuda_launching;
 
 /* Opens libcuda.so.1 and looks the functions up; false with the reason in why, of `size` bytes. The
  * program keeps it to its end. */

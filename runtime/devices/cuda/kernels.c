@@ -6,78 +6,14 @@
 
 #include "call.h"
 
-enum { MOST_PARTS = 2 }; /* fat binaries of one image */
-
-/* An image, unpacked: fat binaries, one after another, each loaded when a kernel of it is first asked for. The
- * second has the kernels that the first's architecture is too old for. */
+/* An image, unpacked, whose parts are loaded when a kernel is first looked for in them. */
 struct cuda_module {
   struct cuda_module *next;
   const lathe_image *image;
   const unsigned char *code;
   size_t size;
-  CUmodule part[MOST_PARTS]; /* null: not loaded yet */
+  CUmodule part[LATHE_DRIVER_PARTS]; /* null: not loaded yet */
 };
-/* How a kernel of clusters is launched; attribute: room for what config points to. */
-cuda_launch_config cuda_cluster_config(const lathe_launch *k, cuda_launch_attribute *attribute) {
-  *attribute = (cuda_launch_attribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                       .value = {k->cluster, 1, 1}};
-  return (cuda_launch_config){.grid = {k->grid[0], k->grid[1], k->grid[2]},
-                              .block = {k->block[0], k->block[1], k->block[2]},
-                              .shared = k->shared,
-                              .attributes = attribute,
-                              .count = 1};
-}
-
-/* Leaves of a kernel's clusters as many as may run at once. */
-static CUresult leave_resident(CUfunction function, lathe_launch *k) {
-  cuda_launch_attribute attribute;
-  const cuda_launch_config config = cuda_cluster_config(k, &attribute);
-  int most = 0;
-  const CUresult error = cuda.max_active_clusters(&most, function, &config);
-
-  if (!error && most > 0 && (uint32_t)most * k->cluster < k->grid[0])
-    k->grid[0] = (uint32_t)most * k->cluster;
-  return error;
-}
-
-/* Where the nth fat binary of an image begins, or NULL. Each says in its head how long that is, and what
- * follows (fatBinaryHeader in CUDA's fatbinary_section.h). An image of anything else is one part. */
-static const unsigned char *part_of(const cuda_module *m, int nth) {
-  const unsigned char *at = m->code;
-
-  for (; nth > 0; nth--) {
-    struct {
-      uint32_t magic;
-      uint16_t version, bytes;
-      uint64_t rest;
-    } head;
-    const size_t left = m->size - (size_t)(at - m->code);
-    if (left < sizeof head)
-      return NULL;
-    memcpy(&head, at, sizeof head);
-    if (head.magic != 0xba55ed50 || head.rest >= left || left - head.rest <= head.bytes)
-      return NULL;
-    at += head.bytes + head.rest;
-  }
-  return at;
-}
-
-/* CUDA_ERROR_NOT_FOUND where no part of the image has the kernel for this GPU. */
-static CUresult find_kernel(cuda_module *m, const char *name, CUfunction *function) {
-  CUresult error = CUDA_ERROR_NOT_FOUND;
-
-  for (int i = 0; i < MOST_PARTS && error == CUDA_ERROR_NOT_FOUND; i++) {
-    const unsigned char *start = part_of(m, i);
-    if (!start)
-      break;
-    error = m->part[i] ? 0 : cuda.module_load(&m->part[i], start);
-    if (!error)
-      error = cuda.module_function(function, m->part[i], name);
-    else if (i > 0 && error == CUDA_ERROR_NO_BINARY_FOR_GPU)
-      error = CUDA_ERROR_NOT_FOUND;
-  }
-  return error;
-}
 
 /* The module of an image, null with the reason in why. */
 static cuda_module *module_of(cuda_device *d, const lathe_image *image, const char **why) {
@@ -124,7 +60,8 @@ static bool find_kernels(cuda_call *c, const lathe_limits *limits, const char **
         module_of(cuda_device_of(&c->remote.head), lathe_nth_image(v->image, launch->image), why);
     if (!m)
       return false;
-    CUresult error = find_kernel(m, launch->kernel, &c->function[l]);
+    CUresult error = lathe_driver_find(&cuda_launching, m->code, m->size, m->part, launch->kernel,
+                                       &c->function[l]);
     if (error == CUDA_ERROR_NOT_FOUND &&
         ((launch->cluster > 1 && limits->cluster > 1) || (launch->nmaps > 0 && limits->maps))) {
       lathe_limits without = *limits;
@@ -136,7 +73,7 @@ static bool find_kernels(cuda_call *c, const lathe_limits *limits, const char **
       error = cuda.function_set(c->function[l], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                 (int)launch->shared);
     if (!error && launch->resident)
-      error = leave_resident(c->function[l], launch);
+      error = lathe_driver_reside(&cuda_launching, c->function[l], launch);
     if (error) {
       snprintf(text, sizeof text, "kernel %s: %s%s", launch->kernel, cuda_error_text(error),
                error == CUDA_ERROR_NO_BINARY_FOR_GPU ? "; configure --cuda-arch adds this GPU's"

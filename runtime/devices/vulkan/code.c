@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "spirv.h"
+#include "library/spirv.h"
 
 typedef struct vulkan_module {
   struct vulkan_module *next;
@@ -22,103 +22,6 @@ typedef struct vulkan_pipeline {
   uint32_t block, constant[6];
   VkPipeline made;
 } vulkan_pipeline;
-
-/* ---- what is asked of floating-point arithmetic ------------------------------------------------- */
-
-/* From the SPIR-V specification. */
-enum {
-  MODE_DENORM_PRESERVE = 4459,
-  MODE_SIGNED_ZERO_INF_NAN_PRESERVE = 4461,
-  MODE_ROUNDING_MODE_RTE = 4462,
-  CAPABILITY_ABOVE_MODE = 5, /* a mode's capability has its number and this */
-  MOST_MODES = 3 * VULKAN_WIDTHS,
-};
-
-typedef struct mode {
-  uint32_t number, width;
-} mode;
-
-/* Where a device's behaviour for one width binds others, those of them that the module has must all
- * have it. */
-static bool can_ask(const VkBool32 *offered, int width, const bool *used,
-                    VkShaderFloatControlsIndependence apart) {
-  if (!used[width] || !offered[width])
-    return false;
-  for (int other = 0; other < VULKAN_WIDTHS; other++) {
-    const bool bound =
-        apart == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE ||
-        (apart == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY && width != 1 && other != 1);
-    if (bound && used[other] && !offered[other])
-      return false;
-  }
-  return true;
-}
-
-/* The execution modes to add, of what the device offers, for the widths that the module uses. What costs
- * time and shows in no result is not asked for: f32 rounded right where it is rounded again (an H200's
- * divisions take five times as long then), and its numbers below the normal range in f16, where they are
- * nothing. An NVIDIA GPU keeps those of f16 unasked; asked, it keeps f32's too, at every step. */
-static size_t choose_modes(const vulkan_floats *floats, const bool *used, bool loose, mode *modes) {
-  const VkShaderFloatControlsIndependence none = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
-  size_t count = 0;
-
-  for (int w = 0; w < VULKAN_WIDTHS; w++) {
-    const uint32_t width = 16u << w;
-    const bool in_f16 = w == 1 && used[0];
-    const bool flush = (in_f16 && floats->denormals_apart != none) || (w == 0 && floats->keeps_f16);
-    const bool any = w == 1 && loose && !(in_f16 && floats->rounding_apart == none);
-    if (used[w] && floats->specials[w])
-      modes[count++] = (mode){MODE_SIGNED_ZERO_INF_NAN_PRESERVE, width};
-    if (!flush && can_ask(floats->denormals, w, used, floats->denormals_apart))
-      modes[count++] = (mode){MODE_DENORM_PRESERVE, width};
-    if (!any && can_ask(floats->nearest, w, used, floats->rounding_apart))
-      modes[count++] = (mode){MODE_ROUNDING_MODE_RTE, width};
-  }
-  return count;
-}
-
-/* A copy of a module that asks for what the device keeps of NaN, denormals and rounding: GLSL has no
- * words for it, and a module that asks for more than a device has is not valid there. Released by
- * free; null where there is no memory. */
-static uint32_t *with_modes(const uint32_t *from, size_t count, bool loose,
-                            const vulkan_floats *floats, size_t *words) {
-  uint32_t *copy = malloc((count + MOST_MODES * 6) * sizeof *copy);
-  bool used[VULKAN_WIDTHS] = {false};
-  mode modes[MOST_MODES];
-  size_t wanted, to = SPIRV_HEADER;
-
-  if (!copy)
-    return NULL;
-  for (size_t at = SPIRV_HEADER; at < count; at += spirv_length(from[at]))
-    if (spirv_op(from[at]) == SPIRV_TYPE_FLOAT)
-      for (int w = 0; w < VULKAN_WIDTHS; w++)
-        used[w] = used[w] || from[at + 2] == 16u << w;
-  wanted = choose_modes(floats, used, loose, modes);
-  memcpy(copy, from, SPIRV_HEADER * sizeof *copy);
-  for (size_t m = 0; m < wanted; m++) {
-    bool known = false;
-    for (size_t before = 0; before < m; before++)
-      known = known || modes[before].number == modes[m].number;
-    if (!known) {
-      copy[to++] = 2u << 16 | SPIRV_CAPABILITY;
-      copy[to++] = modes[m].number + CAPABILITY_ABOVE_MODE;
-    }
-  }
-  for (size_t at = SPIRV_HEADER; at < count; at += spirv_length(from[at])) {
-    const size_t length = spirv_length(from[at]);
-    memcpy(copy + to, from + at, length * sizeof *copy);
-    to += length;
-    if (spirv_op(from[at]) == SPIRV_ENTRY_POINT)
-      for (size_t m = 0; m < wanted; m++) {
-        const uint32_t added[] = {4u << 16 | SPIRV_EXECUTION_MODE, from[at + 2], modes[m].number,
-                                  modes[m].width};
-        memcpy(copy + to, added, sizeof added);
-        to += sizeof added / sizeof *added;
-      }
-  }
-  *words = to;
-  return copy;
-}
 
 /* ---- modules and pipelines ---------------------------------------------------------------------- */
 
@@ -143,12 +46,12 @@ static uint32_t *make_words(vulkan_code *code, const lathe_image *image, uint32_
 
   if (!spirv)
     return NULL;
-  kernel = spirv_kernel(spirv, all, nth, &count);
+  kernel = lathe_spirv_kernel(spirv, all, nth, &count);
   if (!kernel) {
     *why = "its code has no such kernel";
     return NULL;
   }
-  made = with_modes(kernel, count, image->loose, &code->floats, words);
+  made = lathe_spirv_ask(kernel, count, image->loose, &code->kind.floats, words);
   free(kernel);
   if (!made)
     *why = vulkan_error(VK_ERROR_OUT_OF_HOST_MEMORY);
@@ -193,40 +96,9 @@ static const char *get_module(vulkan_code *code, const lathe_image *image, uint3
 
 /* Any thread may make one. */
 static VkResult make_pipeline(const vulkan_code *code, vulkan_pipeline *p) {
-  /* As templates/glsl/kernel.comp and contract_matrix.comp declare them, numbered from 0; a module may lack some. */
-  const uint32_t constants[] = {p->block,       code->subgroup, p->constant[0], p->constant[1],
-                                p->constant[2], p->constant[3], p->constant[4], p->constant[5]};
-  enum { CONSTANTS = sizeof constants / sizeof *constants };
-  VkSpecializationMapEntry entries[CONSTANTS];
-  const VkSpecializationInfo specialization = {
-      .mapEntryCount = CONSTANTS,
-      .pMapEntries = entries,
-      .dataSize = sizeof constants,
-      .pData = constants,
-  };
-  const VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT size = {
-      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT,
-      .requiredSubgroupSize = code->subgroup,
-  };
-  const bool full = code->full && p->block % code->subgroup == 0;
-  const VkComputePipelineCreateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-      .stage =
-          {
-              .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-              .pNext = code->size_varies ? &size : NULL,
-              .flags = full ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT : 0,
-              .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-              .module = p->module,
-              .pName = "main",
-              .pSpecializationInfo = &specialization,
-          },
-      .layout = code->layout,
-  };
-
-  for (uint32_t i = 0; i < CONSTANTS; i++)
-    entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = 4 * i, .size = 4};
-  return vk.CreateComputePipelines(code->device, VK_NULL_HANDLE, 1, &info, NULL, &p->made);
+  return lathe_vulkan_pipeline(vk.CreateComputePipelines, code->device, VK_NULL_HANDLE,
+                               code->layout, p->module, &code->kind, p->block, p->constant,
+                               &p->made);
 }
 
 static vulkan_pipeline *find(vulkan_pipeline *among, const lathe_image *first,

@@ -30,8 +30,8 @@ static VkResult make(vulkan_device *d) {
   };
   VkPhysicalDeviceSubgroupSizeControlFeaturesEXT size = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT,
-      .subgroupSizeControl = d->code.size_varies,
-      .computeFullSubgroups = d->code.full,
+      .subgroupSizeControl = d->code.kind.size_varies,
+      .computeFullSubgroups = d->code.kind.full,
   };
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrix = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,

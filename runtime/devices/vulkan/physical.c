@@ -5,47 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool has_extension(VkPhysicalDevice physical, const char *name) {
-  VkExtensionProperties *all;
-  uint32_t found = 0;
-  bool has = false;
+  const lathe_vulkan_found by = {vk.GetPhysicalDeviceProperties2,
+                                 vk.EnumerateDeviceExtensionProperties};
 
-  if (vk.EnumerateDeviceExtensionProperties(physical, NULL, &found, NULL))
-    return false;
-  all = calloc(found ? found : 1, sizeof *all);
-  if (all && !vk.EnumerateDeviceExtensionProperties(physical, NULL, &found, all))
-    for (uint32_t i = 0; i < found; i++)
-      has = has || strcmp(all[i].extensionName, name) == 0;
-  free(all);
-  return has;
-}
-
-/* Vulkan itself does not say how many there are; the makers' extensions do. The number only decides
- * how the work is dealt out: where it is not known, a middling one does. */
-static uint32_t multiprocessors(const vulkan_device *d) {
-  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
-  VkPhysicalDeviceShaderCorePropertiesAMD amd = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
-  VkPhysicalDeviceProperties2 properties = {.sType =
-                                                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-
-  if (d->type == VK_PHYSICAL_DEVICE_TYPE_CPU)
-    return processors > 0 ? (uint32_t)processors : 1;
-  if (has_extension(d->physical, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
-    properties.pNext = &nv;
-    vk.GetPhysicalDeviceProperties2(d->physical, &properties);
-    return nv.shaderSMCount;
-  }
-  if (has_extension(d->physical, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
-    properties.pNext = &amd;
-    vk.GetPhysicalDeviceProperties2(d->physical, &properties);
-    return amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
-  }
-  return 32;
+  return lathe_vulkan_has(&by, physical, name);
 }
 
 /* The first queue family for compute; false for none. */
@@ -84,8 +49,8 @@ static const char *find_features(vulkan_device *d) {
   d->memory_model = v12.vulkanMemoryModel && v12.vulkanMemoryModelDeviceScope;
   d->storage16 = v11.storageBuffer16BitAccess;
   d->storage8 = v12.storageBuffer8BitAccess;
-  d->code.size_varies = size.subgroupSizeControl;
-  d->code.full = size.computeFullSubgroups;
+  d->code.kind.size_varies = size.subgroupSizeControl;
+  d->code.kind.full = size.computeFullSubgroups;
   return !v12.bufferDeviceAddress         ? "bufferDeviceAddress"
          : !features.features.shaderInt64 ? "shaderInt64"
                                           : NULL;
@@ -93,53 +58,21 @@ static const char *find_features(vulkan_device *d) {
 
 /* The same for limits and arithmetic. */
 static const char *find_properties(vulkan_device *d, VkPhysicalDeviceVulkan12Properties *v12) {
-  const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT |
-                                        VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
-                                        VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
-  VkPhysicalDeviceSubgroupSizeControlPropertiesEXT size = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT};
-  VkPhysicalDeviceVulkan11Properties v11 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, .pNext = v12};
-  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                            .pNext = &v11};
-  const VkPhysicalDeviceLimits *limits = &properties.properties.limits;
+  const lathe_vulkan_found by = {vk.GetPhysicalDeviceProperties2,
+                                 vk.EnumerateDeviceExtensionProperties};
+  const bool full = d->code.kind.full, varies = d->code.kind.size_varies;
+  VkPhysicalDeviceVulkan11Properties v11;
+  VkPhysicalDeviceProperties2 properties = {.sType =
+                                                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
 
-  v12->pNext = d->size_control ? &size : NULL;
   vk.GetPhysicalDeviceProperties2(d->physical, &properties);
+  lathe_vulkan_describe(&by, d->physical, varies, full, &d->code.kind, &v11, v12);
+  d->limits = d->code.kind.limits;
   d->most_allocated = (double)v11.maxMemoryAllocationSize;
-  d->nvidia = v12->driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+  d->nvidia = d->code.kind.nvidia;
   memcpy(d->uuid, v11.deviceUUID, sizeof d->uuid);
-  d->clock_ns = limits->timestampPeriod;
-  d->limits = (lathe_limits){
-      .multiprocessors = multiprocessors(d),
-      .subgroup = v11.subgroupSize,
-      .group = limits->maxComputeWorkGroupInvocations < limits->maxComputeWorkGroupSize[0]
-                   ? limits->maxComputeWorkGroupInvocations
-                   : limits->maxComputeWorkGroupSize[0],
-      .grid = limits->maxComputeWorkGroupCount[0],
-      .shared = limits->maxComputeSharedMemorySize,
-  };
-  d->code.subgroup = v11.subgroupSize;
-  d->code.size_varies = d->code.size_varies && size.minSubgroupSize != size.maxSubgroupSize &&
-                        size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT;
-  if (d->code.size_varies && size.maxComputeWorkgroupSubgroups * v11.subgroupSize < d->limits.group)
-    d->limits.group = size.maxComputeWorkgroupSubgroups * v11.subgroupSize;
-  d->code.floats = (vulkan_floats){
-      .specials = {v12->shaderSignedZeroInfNanPreserveFloat16,
-                   v12->shaderSignedZeroInfNanPreserveFloat32,
-                   v12->shaderSignedZeroInfNanPreserveFloat64},
-      .denormals = {v12->shaderDenormPreserveFloat16, v12->shaderDenormPreserveFloat32,
-                    v12->shaderDenormPreserveFloat64},
-      .nearest = {v12->shaderRoundingModeRTEFloat16, v12->shaderRoundingModeRTEFloat32,
-                  v12->shaderRoundingModeRTEFloat64},
-      .denormals_apart = v12->denormBehaviorIndependence,
-      .rounding_apart = v12->roundingModeIndependence,
-      .keeps_f16 = d->nvidia,
-  };
-  if ((v11.subgroupSupportedOperations & needed) != needed ||
-      !(v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT))
-    return "subgroup shuffles and arithmetic in compute shaders";
-  return NULL;
+  d->clock_ns = properties.properties.limits.timestampPeriod;
+  return d->code.kind.lacks;
 }
 
 /* The largest products of matrices of f16 that subgroups compute and add up in f32; none: all 0. */
@@ -237,10 +170,10 @@ static bool has_vector(const vulkan_device *d) {
 
 /* What it keeps of something, "f16 f32". */
 static const char *widths(const VkBool32 *kept, char *text) {
-  static const char *const names[VULKAN_WIDTHS] = {"f16", "f32", "f64"};
+  static const char *const names[LATHE_WIDTHS] = {"f16", "f32", "f64"};
 
   text[0] = 0;
-  for (int w = 0; w < VULKAN_WIDTHS; w++)
+  for (int w = 0; w < LATHE_WIDTHS; w++)
     if (kept[w])
       strcat(strcat(text, text[0] ? " " : ""), names[w]);
   return text[0] ? text : "no type";
@@ -249,8 +182,8 @@ static const char *widths(const VkBool32 *kept, char *text) {
 /* By what it keeps, and what kernels ask of that (code.c): of f32 nothing beside f16. Functions and quotients of f32
  * may flush their results on any device. */
 static void say_flushed(vulkan_device *d) {
-  const vulkan_floats *floats = &d->code.floats;
-  const bool alike = floats->denormals_apart == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+  const lathe_floats *floats = &d->code.kind.floats;
+  const bool alike = floats->denormals_apart == LATHE_APART_NONE;
   const unsigned f16 = 1u << LATHE_F16, f32 = 1u << LATHE_F32 | 1u << LATHE_BF16;
   const unsigned f64 = 1u << LATHE_F64;
 
@@ -266,7 +199,7 @@ static void say_flushed(vulkan_device *d) {
 
 static void describe(vulkan_device *d, const VkPhysicalDeviceVulkan12Properties *v12,
                      const VkPhysicalDeviceProperties *p) {
-  const vulkan_floats *floats = &d->code.floats;
+  const lathe_floats *floats = &d->code.kind.floats;
   char specials[16], denormals[16], nearest[16];
 
   snprintf(d->name, sizeof d->name, "%s, %s %s", p->deviceName, v12->driverName, v12->driverInfo);
@@ -315,7 +248,7 @@ static bool add(vulkan_device *d, size_t nth, VkPhysicalDevice physical, char *w
       .notes = d->notes,
       .kind = LATHE_VULKAN,
       .features = LATHE_ON_VULKAN | (d->f64 ? LATHE_VULKAN_F64 : 0) |
-                  (d->f16 && d->code.floats.nearest[0] ? LATHE_VULKAN_F16 : 0) |
+                  (d->f16 && d->code.kind.floats.nearest[0] ? LATHE_VULKAN_F16 : 0) |
                   (d->storage16 ? LATHE_VULKAN_STORAGE16 : 0) |
                   (d->storage8 ? LATHE_VULKAN_STORAGE8 : 0) |
                   (d->limits.matrix[0] ? LATHE_VULKAN_MATRIX : 0) |

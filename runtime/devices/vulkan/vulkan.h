@@ -4,11 +4,12 @@
 
 #include "devices/common/image.h"
 #include "library/launch.h"
+#include "library/spirv.h"
 
 #if __has_include(<vulkan/vulkan_core.h>)
 #define HAVE_VULKAN 1
 #define VK_NO_PROTOTYPES
-#include <vulkan/vulkan_core.h>
+#include "library/on_vulkan.h"
 
 /* Headers of before Vulkan 1.3.255 lack this, of which only these names are wanted. */
 #ifndef VK_KHR_cooperative_matrix
@@ -166,25 +167,11 @@ const char *vulkan_error(VkResult error);
 
 /* code.c */
 
-/* What a device keeps in the arithmetic of a type, as VkPhysicalDeviceFloatControlsProperties has
- * it: widths are 16, 32 and 64 in this order. */
-enum { VULKAN_WIDTHS = 3 };
-typedef struct vulkan_floats {
-  VkBool32 specials[VULKAN_WIDTHS];  /* NaN, infinities, and the sign of zero */
-  VkBool32 denormals[VULKAN_WIDTHS]; /* numbers below the normal range */
-  VkBool32 nearest[VULKAN_WIDTHS];   /* rounds to the nearest, of two to the even one */
-  VkShaderFloatControlsIndependence denormals_apart, rounding_apart; /* for which widths */
-  bool keeps_f16; /* those of f16 are kept without being asked for */
-} vulkan_floats;
-
 /* Makes pipelines of the images that the program carries, and keeps them. */
 typedef struct vulkan_code {
   VkDevice device;
   VkPipelineLayout layout; /* push constants, VULKAN_PUSHED bytes */
-  uint32_t subgroup;       /* invocations of one */
-  bool size_varies;        /* subgroups may have other sizes, unless asked for this one */
-  bool full;               /* whole subgroups can be asked for */
-  vulkan_floats floats;
+  lathe_vulkan_kind kind;
   uint32_t *
       unpacked; /* the SPIR-V of the last image that was asked for, its bytes, and which that was */
   size_t unpacked_size;

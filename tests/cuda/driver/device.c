@@ -9,10 +9,31 @@ CUresult fake_device_count(int *count) {
   return fake_state;
 }
 
+/* A thread's. */
+static __thread CUcontext current;
+
 CUresult fake_context_create(CUcontext *context, unsigned flags, CUdevice device) {
+  static char contexts[64];
+  static size_t made;
+
   (void)flags, (void)device;
-  *context = (CUcontext)&fake_state;
+  *context = current = (CUcontext)&contexts[made++ % sizeof contexts];
   return fake_state;
+}
+
+CUresult fake_context_use(CUcontext context) {
+  current = context;
+  return fake_state;
+}
+
+CUresult fake_context_current(CUcontext *context) {
+  *context = current;
+  return fake_state;
+}
+
+CUresult fake_context_device(CUdevice *device) {
+  *device = 0;
+  return current ? fake_state : CUDA_ERROR_UNKNOWN;
 }
 
 CUresult fake_stream_create(CUstream *stream, unsigned flags) {
@@ -32,7 +53,9 @@ CUresult fake_memory_info(size_t *available, size_t *total) {
 }
 
 CUresult fake_memory_allocate(CUdeviceptr *at, size_t bytes) {
-  *at = (CUdeviceptr)(size_t)malloc(bytes);
+  const size_t alignment = 256; /* as the real one's */
+  *at = (CUdeviceptr)(size_t)aligned_alloc(alignment,
+                                           (bytes + alignment - 1) / alignment * alignment);
   return fake_state;
 }
 

@@ -561,7 +561,7 @@ CUresult fake_tensor_map(CUtensorMap *map, int type, unsigned rank, void *at,
                          const unsigned long long *extents, const unsigned long long *strides,
                          const unsigned *box, const unsigned *steps, int interleave, int swizzle,
                          int promotion, int fill) {
-  const bool rounded = type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  const bool rounded = type == LATHE_DRIVER_TF32;
   emulator_map made = {.at = at,
                        .dims = (uint8_t)rank,
                        .bytes = rounded ? 4 : (uint8_t)(1 << type),

@@ -1,0 +1,233 @@
+/* on_cuda.h - launching generated kernels by CUDA's driver: what the bench program shares with the files that
+ * `lathe-gen export` writes. It needs no toolkit: what is declared here lies as the driver has it, and functions are looked
+ * up in its library.
+ */
+#ifndef ON_CUDA_H
+#define ON_CUDA_H
+
+#include <string.h>
+
+#include "launch.h"
+
+/* Of the driver's enumerations, the values used here. */
+enum {
+  LATHE_DRIVER_NO_BINARY = 209, /* code for this GPU */
+  LATHE_DRIVER_NOT_FOUND = 500,
+  LATHE_DRIVER_BLOCK_THREADS = 1, /* attributes of devices */
+  LATHE_DRIVER_GRID = 5,
+  LATHE_DRIVER_WARP = 10,
+  LATHE_DRIVER_MULTIPROCESSORS = 16,
+  LATHE_DRIVER_MAJOR = 75,
+  LATHE_DRIVER_MINOR = 76,
+  LATHE_DRIVER_SHARED = 97,
+  LATHE_DRIVER_CLUSTERS = 120,
+  LATHE_DRIVER_DYNAMIC_SHARED = 8, /* of functions */
+  LATHE_DRIVER_CLUSTER = 4,        /* of launches */
+};
+
+typedef struct CUmod_st *lathe_driver_module;
+typedef struct CUfunc_st *lathe_driver_function;
+typedef struct CUstream_st *lathe_driver_stream;
+
+/* A tensor map as kernels take it, CUlaunchAttribute and CUlaunchConfig. */
+typedef struct lathe_driver_map {
+  unsigned long long words[16];
+} __attribute__((aligned(64))) lathe_driver_map;
+
+typedef struct lathe_driver_attribute {
+  int id, padding;
+  unsigned value[16]; /* of a cluster: its blocks in each dimension */
+} lathe_driver_attribute;
+
+typedef struct lathe_driver_config {
+  unsigned grid[3], block[3], shared;
+  lathe_driver_stream stream;
+  lathe_driver_attribute *attributes;
+  unsigned count;
+} lathe_driver_config;
+
+/* The driver's functions that are called here; each returns 0, or an error's number. */
+typedef struct lathe_driver {
+  int (*device_attribute)(int *value, int attribute, int ordinal);
+  int (*module_load)(lathe_driver_module *module, const void *image);
+  int (*module_function)(lathe_driver_function *function, lathe_driver_module module,
+                         const char *name);
+  int (*function_set)(lathe_driver_function function, int attribute, int value);
+  int (*launch)(lathe_driver_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                lathe_driver_stream stream, void **parameters, void **extra);
+  int (*launch_with)(const lathe_driver_config *config, lathe_driver_function function,
+                     void **parameters, void **extra);
+  int (*max_active_clusters)(int *clusters, lathe_driver_function function,
+                             const lathe_driver_config *config);
+  int (*tensor_map)(lathe_driver_map *map, int type, unsigned rank, void *at,
+                    const unsigned long long *extents, const unsigned long long *strides,
+                    const unsigned *box, const unsigned *steps, int interleave, int swizzle,
+                    int promotion, int fill); /* null: an older driver has none */
+} lathe_driver;
+
+static inline int lathe_driver_number(const lathe_driver *driver, int attribute, int ordinal) {
+  int value = 0;
+
+  return driver->device_attribute(&value, attribute, ordinal) ? 0 : value;
+}
+
+/* What a device says of itself, and what variants may ask of it. */
+static inline uint64_t lathe_driver_describe(const lathe_driver *driver, int ordinal,
+                                             lathe_limits *limits) {
+  const int major = lathe_driver_number(driver, LATHE_DRIVER_MAJOR, ordinal);
+  const int minor = lathe_driver_number(driver, LATHE_DRIVER_MINOR, ordinal);
+
+  memset(limits, 0, sizeof *limits);
+  limits->multiprocessors =
+      (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_MULTIPROCESSORS, ordinal);
+  limits->subgroup = (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_WARP, ordinal);
+  limits->group = (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_BLOCK_THREADS, ordinal);
+  limits->grid = (uint32_t)lathe_driver_number(driver, LATHE_DRIVER_GRID, ordinal);
+  limits->shared = (size_t)lathe_driver_number(driver, LATHE_DRIVER_SHARED, ordinal);
+  limits->cluster = lathe_driver_number(driver, LATHE_DRIVER_CLUSTERS, ordinal) ? 8 : 1;
+  limits->architecture = (uint32_t)(10 * major + minor);
+  limits->maps = driver->tensor_map != NULL;
+  return LATHE_ON_CUDA | (major >= 8 ? LATHE_SM80 : 0) |
+         (major == 9 && minor == 0 ? LATHE_SM90A : 0);
+}
+
+/* Fat binaries of one image, one after another. The second has the kernels that the first's architecture is too old for. */
+enum { LATHE_DRIVER_PARTS = 2 };
+
+/* Where the nth of them begins, or null. Each says in its head how long that is, and what follows (fatBinaryHeader in
+ * CUDA's fatbinary_section.h). An image of anything else is one part. */
+static inline const unsigned char *lathe_driver_part(const unsigned char *code, size_t size,
+                                                     int nth) {
+  const unsigned char *at = code;
+
+  for (; nth > 0; nth--) {
+    struct {
+      uint32_t magic;
+      uint16_t version, bytes;
+      uint64_t rest;
+    } head;
+    const size_t left = size - (size_t)(at - code);
+    if (left < sizeof head)
+      return NULL;
+    memcpy(&head, at, sizeof head);
+    if (head.magic != 0xba55ed50 || head.rest >= left || left - head.rest <= head.bytes)
+      return NULL;
+    at += head.bytes + head.rest;
+  }
+  return at;
+}
+
+/* A kernel of an image, whose parts are loaded when one of them is first looked into (modules). LATHE_DRIVER_NOT_FOUND where
+ * no part has it for this GPU. */
+static inline int lathe_driver_find(const lathe_driver *driver, const unsigned char *code,
+                                    size_t size, lathe_driver_module *modules, const char *name,
+                                    lathe_driver_function *function) {
+  int error = LATHE_DRIVER_NOT_FOUND;
+
+  for (int i = 0; i < LATHE_DRIVER_PARTS && error == LATHE_DRIVER_NOT_FOUND; i++) {
+    const unsigned char *start = lathe_driver_part(code, size, i);
+    if (!start)
+      break;
+    error = modules[i] ? 0 : driver->module_load(&modules[i], start);
+    if (!error)
+      error = driver->module_function(function, modules[i], name);
+    else if (i > 0 && error == LATHE_DRIVER_NO_BINARY)
+      error = LATHE_DRIVER_NOT_FOUND;
+  }
+  return error;
+}
+
+/* How a kernel is launched; attribute: room for what that points to. */
+static inline lathe_driver_config lathe_driver_configure(const lathe_launch *k,
+                                                         lathe_driver_attribute *attribute,
+                                                         lathe_driver_stream stream) {
+  lathe_driver_config config;
+
+  memset(attribute, 0, sizeof *attribute);
+  attribute->id = LATHE_DRIVER_CLUSTER;
+  attribute->value[0] = k->cluster;
+  attribute->value[1] = attribute->value[2] = 1;
+  for (int i = 0; i < 3; i++) {
+    config.grid[i] = k->grid[i];
+    config.block[i] = k->block[i];
+  }
+  config.shared = k->shared;
+  config.stream = stream;
+  config.attributes = attribute;
+  config.count = 1;
+  return config;
+}
+
+/* Leaves of a kernel's clusters as many as may run at once. */
+static inline int lathe_driver_reside(const lathe_driver *driver, lathe_driver_function function,
+                                      lathe_launch *k) {
+  lathe_driver_attribute attribute;
+  const lathe_driver_config config = lathe_driver_configure(k, &attribute, NULL);
+  int most = 0;
+  const int error = driver->max_active_clusters(&most, function, &config);
+
+  if (!error && most > 0 && (uint32_t)most * k->cluster < k->grid[0])
+    k->grid[0] = (uint32_t)most * k->cluster;
+  return error;
+}
+
+/* Of CUtensorMapDataType and its like, the values used here. */
+enum {
+  LATHE_DRIVER_BYTES = 0, /* then of 16 and 32 bits */
+  LATHE_DRIVER_TF32 = 11,
+  LATHE_DRIVER_NOT_INTERLEAVED = 0,
+  LATHE_DRIVER_NO_SWIZZLE = 0, /* then of 32, 64 and 128 bytes */
+  LATHE_DRIVER_TO_L2_BY_256 = 3,
+  LATHE_DRIVER_ZEROS_OUTSIDE = 0,
+};
+
+/* The map of a call's operand. What it is made of were fit for one when the launch was chosen. */
+static inline int lathe_driver_make_map(const lathe_driver *driver, lathe_driver_map *made,
+                                        const lathe_tensor_map *map, const lathe_args *args) {
+  static const unsigned steps[5] = {1, 1, 1, 1, 1};
+  uint64_t extents[5], strides[4];
+  unsigned long long extent[5] = {0}, stride[5] = {0};
+  const int rank = lathe_lay_out(map, args, extents, strides);
+  int type = LATHE_DRIVER_BYTES, swizzle = LATHE_DRIVER_NO_SWIZZLE;
+
+  for (int i = 0; i < rank; i++)
+    extent[i] = extents[i];
+  for (int i = 0; i + 1 < rank; i++)
+    stride[i] = strides[i];
+  for (uint32_t bytes = map->bytes; bytes > 1; bytes /= 2)
+    type++;
+  if (map->rounded)
+    type = LATHE_DRIVER_TF32;
+  for (uint32_t bytes = map->swizzle; bytes >= 32; bytes /= 2)
+    swizzle++;
+  return driver->tensor_map(made, type, (unsigned)rank, args->buf[map->operand], extent, stride,
+                            map->box, steps, LATHE_DRIVER_NOT_INTERLEAVED, swizzle,
+                            LATHE_DRIVER_TO_L2_BY_256, LATHE_DRIVER_ZEROS_OUTSIDE);
+}
+
+/* Puts a kernel of a call on a stream. */
+static inline int lathe_driver_launch(const lathe_driver *driver, lathe_driver_function function,
+                                      const lathe_launch *k, lathe_args *args,
+                                      lathe_driver_stream stream) {
+  lathe_driver_map maps[LATHE_MAX_MAPS];
+  void *parameters[1 + LATHE_MAX_MAPS];
+  int error = 0;
+
+  parameters[0] = args;
+  for (int i = 0; i < LATHE_MAX_MAPS; i++)
+    parameters[1 + i] = &maps[i];
+  for (int i = 0; i < k->nmaps && !error; i++)
+    error = lathe_driver_make_map(driver, &maps[i], &k->maps[i], args);
+  if (error)
+    return error;
+  if (k->cluster > 1) {
+    lathe_driver_attribute attribute;
+    const lathe_driver_config config = lathe_driver_configure(k, &attribute, stream);
+    return driver->launch_with(&config, function, parameters, NULL);
+  }
+  return driver->launch(function, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
+                        k->block[2], k->shared, stream, parameters, NULL);
+}
+
+#endif
