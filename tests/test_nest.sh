@@ -63,6 +63,13 @@ $acc$' --special nan
 # shellcheck disable=SC2086
 is 'finds a part that is another one as well' fault softmax_first c/nest.h 'lathe_units(args, units, from, to);' \
   'lathe_units(args, units, from, to), *to = *from;' $shared
+is 'finds tiles of shared points left out' fault softmax_first c/nest.h 'return 1;' 'return 0;' --size 3x40000
+# shellcheck disable=SC2016
+is 'finds a square that is not turned over' fault transposed c/nest.c \
+  'lathe_turn_$k.compute$(square, $operand.name$_turned, $L$);' \
+  'memcpy($operand.name$_turned, square, sizeof square);' --size 20x20x20
+is 'finds a NaN that is no extreme of a vector' fault index_spread c/nest.c '"any_of", "above", "is_first"' \
+  '"any_of", "above", "above"' --special nan
 is 'finds rounding errors that are lost' fault softmax_first c/nest.c 'carries = true;' '' --size 200x5
 
 # ---- Vulkan -----------------------------------------------------------------------------------------------------
@@ -120,8 +127,13 @@ if command -v "${CXX:-c++}" >/dev/null; then
     --size 1x1x20000
   is 'finds an exclusive scan with the place itself by CUDA' fault scanned cuda/nest.cu \
     '(r.exclusive and "before" or "now")' '("now")'
-  is 'finds a block that forgets what it has scanned' fault scanned cuda/nest.h 'so_far.merge(shared[LANES - 1]);' '' \
-    --size 1x1x2000
+  is 'finds a block that forgets what it has scanned' fault scanned cuda/nest.h \
+    'so_far.merge(shared[(LANES - 1) * POINTS]);' '' --size 1x1x2000
+  is 'finds steps that do not wait for each other' fault softmax_first cuda/nest.h \
+    '__syncthreads(); /* what it stored the next one reads */' '' --size 40x4000
+  # shellcheck disable=SC2016
+  is 'finds squares of other points' fault transposed cuda/nest.cu \
+    'nth % (I)lathe_times(dim[$(axis - 1)], SIDE) * (I)SIDE;' 'nth * (I)SIDE;' --size 3x70x80
   is 'finds points past the end' fault softmax_first cuda/nest.h 'if (lane == 0 && point < points)' 'if (lane == 0)'
 else
   echo 'skipped: nests by CUDA on the processor: there is no C++ compiler'

@@ -383,9 +383,9 @@ local function kinds_of(options)
 end
 
 -- Options as they were given, as words.
-local function given_options(options, names, has_sets)
+local function given_options(options, wanted, has_sets)
   local given = {}
-  for _, name in ipairs(names) do
+  for _, name in ipairs(wanted) do
     local words = name == "gradient" and { "--gradient" } or { "--" .. name, options[name] }
     table.move(words, 1, options[name] and #words or 0, #given + 1, given)
   end
