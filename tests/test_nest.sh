@@ -67,7 +67,7 @@ is 'finds tiles of shared points left out' fault softmax_first c/nest.h 'return 
 # shellcheck disable=SC2016
 is 'finds a square that is not turned over' fault transposed c/nest.c \
   'lathe_turn_$k.compute$(square, $operand.name$_turned, $L$);' \
-  'memcpy($operand.name$_turned, square, sizeof square);' --size 20x20x20
+  '__builtin_memcpy($operand.name$_turned, square, sizeof square);' --size 20x20x20
 is 'finds a NaN that is no extreme of a vector' fault index_spread c/nest.c '"any_of", "above", "is_first"' \
   '"any_of", "above", "above"' --special nan
 is 'finds rounding errors that are lost' fault softmax_first c/nest.c 'carries = true;' '' --size 200x5
