@@ -9,6 +9,9 @@ local chain, contract, stream = use "schedule_chain.lua", use "schedule_contract
 
 local schedule = { rows = rows }
 
+-- Threads and shared memory that every device has for a workgroup, less the word by which workgroups count parts.
+local NEST_THREADS, NEST_ROOM = 256, 32768 - 16
+
 function schedule.contract(facts)
   return contract(facts, work)
 end
@@ -22,7 +25,7 @@ function schedule.stream(facts)
 end
 
 function schedule.nest(facts)
-  return nest(facts, work)
+  return nest(facts, work, { threads = NEST_THREADS, room = NEST_ROOM, turns_numbers = true })
 end
 
 schedule.chain_matrix, schedule.chain_vector = schedule.chain, schedule.chain

@@ -23,7 +23,6 @@ local MANY_FUSED = 1 << 16 -- vectors of points that are enough for blocks of 32
 local FEW_FUSED = 512 -- blocks: more fill a GPU with the usual threads
 local LEAST_SIDE = 16 -- points along both axes of what goes by squares
 local FUSED = 96 -- blocks with which steps share points: fewer leave too much of a GPU idle
-local ROOM = 48 << 10 -- bytes of shared memory
 
 local function shape(name, lanes, more)
   local threads = more and more.threads or THREADS
@@ -46,26 +45,26 @@ local function picks(step)
 end
 
 -- Whether so many threads have room for what they gather of vectors of points, half of them at once.
-local function has_room(facts, step, vector, threads)
+local function has_room(facts, machine, step, vector, threads)
   local bytes = 0
   for _, gathered in ipairs(step.gathered) do
     bytes = bytes + (gathered.node.type == "n" and GATHERED or facts.bits // 4)
   end
-  return bytes * (has(step.axes, step.along) and vector or 1) * threads // 2 <= ROOM
+  return bytes * (has(step.axes, step.along) and vector or 1) * threads // 2 <= machine.room
 end
 
 -- Elements of a thread's vectors: of one access, but fewer where a block has no room for what it gathers of them, and
 -- one where each point has an index of its own to a term.
-local function vector_of(facts, step)
+local function vector_of(facts, machine, step)
   local vector = picks(step) and 1 or facts.width
-  while vector > 1 and not has_room(facts, step, vector, THREADS) do
+  while vector > 1 and not has_room(facts, machine, step, vector, THREADS) do
     vector = vector // 2
   end
   return step.along and not step.scanned and vector or 1
 end
 
 -- What of a step's last values lies across its vectors along one other axis, and the side of squares that have room.
-local function across_of(facts, step)
+local function across_of(facts, machine, step)
   if not step.along or step.over ~= 0 or step.scanned or #step.gathered > 0 then
     return nil
   end
@@ -86,27 +85,26 @@ local function across_of(facts, step)
   for _, operand in ipairs(step.operands) do
     if axis and read[operand] == axis then
       found[#found + 1] = operand
-      bytes = bytes + facts.element_of(operand).bytes
+      bytes = bytes + (machine.turns_numbers and facts.bits // 8 or facts.element_of(operand).bytes)
     end
   end
   local side = 64
-  while bytes * side * (side + 4) > ROOM do
+  while bytes * side * (side + 4) > machine.room do
     side = side // 2
   end
   return axis and side >= 16 and { axis = axis, operands = found, side = side } or nil
 end
 
 -- The ways to cut a scan. One that cannot be merged has a thread for each point.
-local function scans_of(step, has_vectors)
+local function scans_of(facts, machine, step)
   local short, one = shape("_short", 1, { most_terms = FEW, each = 1 }), shape("_points", 1, { each = 1 })
   if not step.merges then
     return { one }
   elseif step.along == step.scanned then
     return { short, shape("_block", THREADS, { each = EACH_TOGETHER }) }
-  elseif not has_vectors then
-    return { short, shape("_block", THREADS, { most_points = MOST_SCANNED }), one }
   end
-  local threads = #step.scans > 3 and THREADS or MOST_THREADS
+  local bytes = facts.bits // 4 * #step.scans
+  local threads = (#step.scans > 3 or bytes * MOST_THREADS > machine.room) and THREADS or MOST_THREADS
   return {
     short, shape("_block", THREADS, { most_points = MOST_SCANNED, each = EACH_TOGETHER }),
     shape("_columns", threads // 32, { threads = threads, most_points = MANY_SCANNED, each = EACH_APART }), one,
@@ -114,9 +112,9 @@ local function scans_of(step, has_vectors)
 end
 
 -- The ways to cut a step: those that are for few points or terms come first.
-local function shapes_of(step, together, has_vectors)
+local function shapes_of(facts, machine, step, together)
   if step.scanned then
-    return scans_of(step, has_vectors)
+    return scans_of(facts, machine, step)
   end
   if #step.gathered == 0 or picks(step) then
     return { shape("_points", 1) }
@@ -153,14 +151,14 @@ end
 
 -- What steps share with each other in one launch, nil where there is nothing: blocks of so many points, where all of a
 -- GPU has some.
-local function fused(facts, group, steps, vector)
+local function fused(facts, machine, group, steps, vector)
   local along, all, fits = steps[1].along, 0, true
   for _, step in ipairs(steps) do
     if step.scanned or not step.along or step.along ~= along then
       return nil
     end
     all = all | step.stored | step.over
-    fits = fits and has_room(facts, step, vector, MOST_THREADS)
+    fits = fits and has_room(facts, machine, step, vector, MOST_THREADS)
   end
   local together = not has(group.axes, along)
   local outside, small, choices = all & ~group.axes, small_of(steps), {}
@@ -169,7 +167,12 @@ local function fused(facts, group, steps, vector)
     local least = (FUSED - 1) * way.points * (together and 1 or vector)
     local when = table.move(small, 1, #small, #extents + 1, extents)
     when[#when + 1] = { of = group.axes, above = least }
-    choices[#choices + 1] = { when = when, way = way, above = least }
+    local ways = { way }
+    if threads > machine.threads then -- the same points for fewer threads
+      local fewer = lanes * machine.threads // threads
+      ways[2] = shape(name .. "_narrow", fewer, { vector = vector, together = together, threads = machine.threads })
+    end
+    choices[#choices + 1] = { when = when, ways = ways, above = least }
   end
   if together then
     choose("_warp", 32, THREADS, { { of = outside, most = MOST_OF_WARP } })
@@ -188,8 +191,9 @@ local function fused(facts, group, steps, vector)
   return choices, together
 end
 
--- has_vectors: whether threads have vectors of elements, steps share points, and squares are turned over.
-return function(facts, work, has_vectors)
+-- machine: { threads, room, turns_numbers }: threads and bytes of shared memory that a block always has, and whether
+-- squares are of what is computed in, not of elements.
+return function(facts, work, machine)
   local record = facts.programs.nest
   local made = {
     launch = "templates/gpu/launch_steps.c", steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, kernels = {},
@@ -228,8 +232,7 @@ return function(facts, work, has_vectors)
       end
       choices[#choices + 1] = { when = when, steps = { launch_of(i, i, ways, keys) } }
     end
-    local vector = has_vectors and vector_of(facts, step) or 1
-    local small = has_vectors and small_of { step } or nil
+    local vector, small = vector_of(facts, machine, step), small_of { step }
     if about.across then
       local along, axis, side = step.along, about.across.axis, about.across.side
       local when = { { of = 1 << along - 1, above = LEAST_SIDE - 1 }, { of = 1 << axis - 1, above = LEAST_SIDE - 1 } }
@@ -238,20 +241,18 @@ return function(facts, work, has_vectors)
         way = { m = 1 << axis - 1, n = 1 << along - 1, above = LEAST_SIDE - 1, side = side },
       })
     end
-    choose(small, shapes_of(step, about.together, has_vectors), vector)
-    if has_vectors then
-      local ways = shapes_of(step, about.together, has_vectors)
-      local any = ways[#ways]
-      any.name, any.large = "_large", true
-      choose(nil, { any }, 1, { way = false })
-    end
-    return #choices > 1 and { choices = choices } or choices[1].steps[1]
+    choose(small, shapes_of(facts, machine, step, about.together), vector)
+    local ways = shapes_of(facts, machine, step, about.together)
+    local any = ways[#ways]
+    any.name, any.large = "_large", true
+    choose(nil, { any }, 1, { way = false })
+    return { choices = choices }
   end
 
   for i, step in ipairs(record.steps) do
     made.steps[i] = {
       together = step.along and (has(step.over, step.along) or step.along == step.scanned) or false, shared = step.axes,
-      across = has_vectors and across_of(facts, step) or nil,
+      across = across_of(facts, machine, step),
     }
   end
   local entries = {}
@@ -259,15 +260,15 @@ return function(facts, work, has_vectors)
     local list, apart, vector = table.move(record.steps, group.first, group.last, 1, {}), {}, facts.width
     for i = group.first, group.last do
       made.steps[i].shared = group.axes
-      vector = math.min(vector, vector_of(facts, record.steps[i]))
+      vector = math.min(vector, vector_of(facts, machine, record.steps[i]))
       apart[#apart + 1] = alone(i)
     end
     local choices, together
-    if has_vectors and #list > 1 then
-      choices, together = fused(facts, group, list, vector)
+    if #list > 1 then
+      choices, together = fused(facts, machine, group, list, vector)
     end
     for _, choice in ipairs(choices or {}) do
-      choice.steps = { launch_of(group.first, group.last, { choice.way }, {
+      choice.steps = { launch_of(group.first, group.last, choice.ways, {
         n = group.axes, k = 0, stem = "_steps" .. group.first, vector = vector, gathered = 0,
         units = not together and { [list[1].along] = vector } or nil,
         way = { m = 0, n = group.axes, above = choice.above },
