@@ -17,7 +17,7 @@ prepare() { # prepare FOLDER
   [ ! -d "$tools" ] || [ -e out/tools ] || ln -s "$tools" out/
 }
 # The ops that faults are looked for in.
-few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back --dtypes=f32'
+few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back,transposed --dtypes=f32'
 
 # ---- processors -------------------------------------------------------------------------------------------------
 
@@ -92,17 +92,21 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   # shellcheck disable=SC2086
   is 'configures for faults of Vulkan' configured_vulkan $few
   is 'takes the runtime for faults of Vulkan' reuse
-  is 'finds invocations that are not joined' fault extremes glsl/nest.comp 'local half = shape.lanes // 2' \
-    'local half = shape.lanes // 4'
-  is 'finds a workgroup left out' fault extremes glsl/nest.comp 'of < parts; of +=' 'of + 1ul < parts; of +=' \
+  is 'finds invocations that are not joined' fault extremes glsl/nest.comp 'local half, all = shape.lanes // 2' \
+    'local half, all = shape.lanes // 4'
+  is 'finds a workgroup left out' fault extremes glsl/nest.comp 'of < parts; of +=' 'of + 1u < parts; of +=' \
     --size 1x1x20000
-  # shellcheck disable=SC2016
   is 'finds an exclusive scan with the place itself by Vulkan' fault scanned glsl/nest.comp \
-    'lathe_merge(before, $(got "lane - 1u"));' 'lathe_merge(before, mine);' --size 1x300x5
+    '(r.exclusive or false) == exclusive' 'false == exclusive'
   # shellcheck disable=SC2016
   is 'finds a workgroup that forgets what it has scanned' fault scanned glsl/nest.comp \
     'lathe_merge(so_far, $(got(lanes - 1 .. "u")));' '' --size 1x1x2000
-  is 'finds an index carried wrongly' fault batch_norm glsl/nest.comp '+= carried;' '+= 1ul;'
+  is 'finds an index carried wrongly' fault batch_norm glsl/nest.comp '+= carried;' '+= 1;'
+  # shellcheck disable=SC2016
+  is 'finds elements of a vector at one place' fault stencil glsl/nest.comp '= first + e;' '= first;'
+  is 'finds vectors past the end of what is gathered' fault extremes glsl/nest.comp 'if (e < there)' 'if (true)'
+  is 'finds a square that is not turned over' fault transposed glsl/nest.comp '[row + e][column] = ' '[column][row + e] = ' \
+    --size 1x40x33
 else
   echo 'skipped: nests by Vulkan: there is no device'
 fi

@@ -1,15 +1,16 @@
 /* Nests of loops, a launch for each step or for steps that share points: any axes in any order. A workgroup has some
- * points, or vectors of them, each of which a few invocations share, who take terms in turn: of terms that lie side by side
- * neighbours, else neighbours have points that do. Where there are few points, workgroups share the terms: all but the last
- * to come leave what they gathered, and that one merges it in order. What lies across vectors goes through shared memory
- * in squares. Limited by memory where operands lie so; else by how far apart elements are that neighbours read. */
+ * points, or vectors of them, each of which a few invocations share, who take terms in turn: of terms that lie side by
+ * side neighbours, else neighbours have points that do. Where there are few points, workgroups share the terms: all but
+ * the last to come leave what they gathered, and that one merges it in order. What lies across vectors goes through
+ * shared memory in squares. Limited by memory where operands lie so; else by how far apart elements are that
+ * neighbours read. */
 
 //@ use "kernel.comp"
 //@ local P = use "parts.comp"
 //@ local S = use "../c/nest_step.c"
 //@ local C = use "contract_step.comp"
-//@ -- Of the kernel that is being written: the type of its indexes, what ends their literals, the elements of its vectors, and
-//@ -- whether steps share it, of which one reads what another stored.
+//@ -- Of the kernel that is being written: the type of its indexes, what ends their literals, the elements of its
+//@ -- vectors, and whether steps share it, of which one reads what another stored.
 //@ local I, u, V, is_fused
 //@ local function has(set, place) return place ~= nil and set >> place - 1 & 1 ~= 0 end
 //@ local function by_points(step) return V > 1 and has(step.of.axes, step.of.along) end
@@ -28,7 +29,10 @@
 //@   return ("%s(%s).at"):format(type, address(operand, instead))
 //@ end
 //@ local function get(operand, instead)
-//@   return (operand.dtype or operand.temporary) and element(operand, instead) or k:get(operand) .. "(" .. address(operand, instead) .. ")"
+//@   if operand.dtype or operand.temporary then
+//@     return element(operand, instead)
+//@   end
+//@   return k:get(operand) .. "(" .. address(operand, instead) .. ")"
 //@ end
 //@ -- How an operand's elements lie along a step's vectors, and how far apart.
 //@ local function lie(step, operand)
@@ -68,7 +72,9 @@
 //@       end))
 //@     elseif x.kind == "random" then
 //@       local place, each = own(S.at(x.places)), k.bytes == 2 and 8 or 4
-//@       return ("lathe_random(lathe_philox(lathe_integer(args.%s).at, lathe_integer(args.%s).at, uint64_t(%s) / %dul), uint((%s) %% %d%s))"):format(x.seed, x.offset, place, each, place, each, u)
+//@       local key = ("lathe_integer(args.%s).at, lathe_integer(args.%s).at"):format(x.seed, x.offset)
+//@       local words = ("lathe_philox(%s, uint64_t(%s) / %dul)"):format(key, place, each)
+//@       return ("lathe_random(%s, uint((%s) %% %d%s))"):format(words, place, each, u)
 //@     elseif turned and turned[x.operand] then
 //@       return turned[x.operand] .. "[row + e][column]"
 //@     elseif V == 1 then
@@ -94,19 +100,19 @@
 //@   return V // each, each
 //@ end
 //@ local function function_of(verb, operand, each)
-//@   return operand.temporary and is_fused and ("lathe_%s_kept"):format(verb) or ("lathe_%s%dx%d"):format(verb, bytes_of(operand), each)
+//@   local name = operand.temporary and is_fused and "lathe_%s_kept" or "lathe_%s%dx%d"
+//@   return name:format(verb, bytes_of(operand), each)
 //@ end
+//@ -- How many elements there are from one of a vector on.
 //@ local function past(first) return first > 0 and ("there - min(there, %du)"):format(first) or "there" end
-//@ -- What of a vector from an address on one access has, from element `first` on.
-//@ local function access_at(address, first, apart)
-//@   return address .. (first > 0 and (" + %dul * %s"):format(first, apart) or "") .. ", " .. apart .. ", " .. past(first)
-//@ end
+//@ -- Where an access of a vector at an address begins, the first of whose elements is that number `first`.
+//@ local function begins(from, first, apart) return from .. (first > 0 and (" + %dul * %s"):format(first, apart) or "") end
 //@ -- Reads a vector of an operand to NAME_read, from an address on; apart: bytes from an element to the next.
 //@ local function load(operand, from, apart, whole)
 //@ local many, each = accesses(operand)
 //@ local list = {}
 //@ for nth = 0, many - 1 do
-const uvec4 $operand.name$_pack$nth$ = $(function_of("load", operand, each))($(access_at(from, nth * each, apart)), $whole$);
+const uvec4 $operand.name$_pack$nth$ = $(function_of("load", operand, each))($(begins(from, nth * each, apart)), $apart$, $(past(nth * each)), $whole$);
 //@ for lane = 0, each - 1 do
 //@   local pack, component = operand.name .. "_pack" .. nth, lane * k.spelling.bits // 32 + 1
 //@   if not operand.temporary then
@@ -129,18 +135,33 @@ const $k.number$ $operand.name$_read[$V$] = $k.number$[]($(table.concat(list, ",
 //@   list[lane + 1] = value(nth * each + math.min(lane, each - 1))
 //@ end
 //@ local pack = operand.temporary and k:pack_numbers(list) or k:pack_some(list, operand)
-$(function_of("store", operand, each))($(access_at(to, nth * each, apart):gsub(", there", ", " .. pack .. ", there")), $whole$);
+$(function_of("store", operand, each))($(begins(to, nth * each, apart)), $apart$, $pack$, $(past(nth * each)), $whole$);
 //@ end
 //@ end
+//@ -- The bytes from an element of a vector to the next, and whether several go by one access.
 //@ local function apart_of(step, operand)
 //@   local how, within = lie(step, operand)
-//@   return how == "unit" and bytes_of(operand) .. "ul" or ("uint64_t(%s) * %dul"):format(within, bytes_of(operand)), how == "unit" and "whole" or "false"
+//@   if how == "unit" then
+//@     return bytes_of(operand) .. "ul", "whole"
+//@   end
+//@   return ("uint64_t(%s) * %dul"):format(within, bytes_of(operand)), "false"
 //@ end
 //@ local function at_first(step, operand) return address(operand, { [step.of.along] = "first" }) end
-//@ -- Reads what a part's vector at `first` has of operands; there: how many of it there are.
-//@ local function bring(step, part, turned)
+//@ -- Whether an operand has the same element along the vectors and the axes of a set; else whether it has not.
+//@ local function stays(step, set, not_so)
+//@   return function(operand)
+//@     local found = lie(step, operand) == "none"
+//@     for _, place in ipairs(operand.dim_index) do
+//@       found = found and not has(set, place)
+//@     end
+//@     return found == not not_so
+//@   end
+//@ end
+//@ -- Reads what a part's vector at `first` has of operands, or of those that are `wanted`; there: how many of it there
+//@ -- are.
+//@ local function bring(step, part, turned, wanted)
 //@ for _, x in ipairs(V > 1 and part.point and part.point.inputs or {}) do
-//@ if x.kind == "element" and not (turned and turned[x.operand]) then
+//@ if x.kind == "element" and not (turned and turned[x.operand]) and (not wanted or wanted(x.operand)) then
 //@ if lie(step, x.operand) == "none" then
 const $k.number$ $x.operand.name$_read = $(get(x.operand));
 //@ else
@@ -157,12 +178,14 @@ const $k.number$ $x.operand.name$_read = $(get(x.operand));
   const uint there = uint(min(dim$(along - 1) - first, $V$$u$));
   //@ body.before()
   [[unroll]] for (uint e = 0u; e < $V$u; e++) {
-    //@ if guarded then
-    if (e >= there)
-      break;
-    //@ end
     const $I$ i$along$ = first + e;
+    //@ if guarded then
+    if (e < there) {
+      //@ body.each()
+    }
+    //@ else
     //@ body.each()
+    //@ end
   }
   //@ body.after()
 }
@@ -245,16 +268,21 @@ if ($from$ < $to$ && uint64_t(index) < dim$(loops[1] - 1)) {
 //@ local function index(place) return by_terms(step) and place == along and "vector" or "i" .. place end
 $I$ nth = $from$;
 if (nth < $to$) {
+  //@ bring(step, step.terms, nil, stays(step, step.of.over))
   //@ decode(step, loops, "nth", function(place, value) return ("%s %s = %s"):format(I, index(place), value) end)
   for ($I$ term = $from$; term < $to$; term += $apart$) {
     //@ if by_points(step) or by_terms(step) then
     //@ each(step, by_points(step) and "i" .. along or ("vector * %d%s"):format(V, u), by_terms(step) or reads_there(step.terms), {
-    //@   before = function() bring(step, step.terms) end,
-    //@   each = function() take(step, by_points(step) and "mine[e]" or "mine") end,
+    //@   before = function()
+    //@   bring(step, step.terms, nil, stays(step, step.of.over, true))
+    //@   end,
+    //@   each = function()
+    //@   take(step, by_points(step) and "mine[e]" or "mine")
+    //@   end,
     //@   after = function() end,
     //@ })
     //@ else
-    //@ bring(step, step.terms)
+    //@ bring(step, step.terms, nil, stays(step, step.of.over, true))
     //@ take(step, "mine")
     //@ end
     $(index(loops[#loops])) += $apart$;
@@ -282,8 +310,8 @@ const $k.number$ $r.name$_result = $mine$.$r.name$.value;
 //@ end
 //@ end
 //@ end
-//@ -- Stores what follows at a point or a vector of points.
-//@ local function store(step, turned)
+//@ -- Stores what follows at a point or a vector of points. wanted: what it reads that has not been read before.
+//@ local function store(step, turned, wanted)
 //@ local vectors = by_points(step)
 //@ local function is_whole(value) return vectors and not value.name and not (turned and turned[value.operand]) end
 //@ local names_index = false
@@ -292,7 +320,7 @@ const $k.number$ $r.name$_result = $mine$.$r.name$.value;
 //@ end
 //@ local body = {
 //@   before = function()
-//@   bring(step, #step.values.results > 0 and step.values or {}, turned)
+//@   bring(step, #step.values.results > 0 and step.values or {}, turned, wanted)
 //@   for _, value in ipairs(step.of.values) do
 //@   if is_whole(value) then
 $k.number$ $value.operand.name$_made[$V$];
@@ -612,6 +640,7 @@ if (lane == 0u && is_there) {
 //@ local list = has(about.shared, place) and shared or extra
 //@ list[#list + 1] = place
 //@ end
+//@ local besides = step.of.axes & ~about.shared
 //@ local terms_of = S.gathers(step, "pick") and "1" .. u or count(step, step.of.loops)
 {
   //@ begin(step)
@@ -620,6 +649,7 @@ if (lane == 0u && is_there) {
   $I$ rest = is_there ? point : 0$u$;
   //@ decode_points(step, shared, "rest")
   //@ if #extra > 0 then
+  //@ bring(step, #step.values.results > 0 and step.values or {}, nil, stays(step, besides))
   const $I$ extra = $(count(step, extra))$(gathers and ", terms = " .. terms_of or "");
   for ($I$ at = lane; is_there && at < extra; at += $shape.lanes$u) {
     $I$ more = at;
@@ -629,7 +659,7 @@ if (lane == 0u && is_there) {
     //@ clear_mine(step)
     //@ terms(step, "0" .. u, "terms", "1" .. u)
     //@ end
-    //@ store(step)
+    //@ store(step, nil, stays(step, besides, true))
   }
   //@ else
   //@ if gathers then
@@ -637,7 +667,7 @@ if (lane == 0u && is_there) {
   //@ declare_mine(step)
   //@ clear_mine(step)
   if (is_there) {
-    //@ terms(step, I .. "(lane)", "terms", shape.lanes .. u)
+    //@ terms(step, "lane", "terms", shape.lanes .. u)
   }
   //@ join(step, shape, room)
   //@ end
