@@ -284,7 +284,10 @@ function interface.test(op, functions)
     end
     t.call_extents = interface.extents(op)
     t.call, t.bound = interface.arguments(op, t, "buf", "(float)scalar[%d]"), number(op.ulp[t.dtype])
-    t.reference = t.dtype == "f64" and "wide" or "f64"
+    t.reference, t.narrowed = t.dtype == "f64" and "wide" or "f64", 0
+    for _, v in ipairs(op.planned) do
+      t.narrowed = v.dtype == t.dtype and math.max(t.narrowed, v.narrowed or 0) or t.narrowed
+    end
     use(t.dtype)
   end
   local rows = text.map(op.operands, function(o)

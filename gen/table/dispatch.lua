@@ -83,11 +83,11 @@ local function op_row(out, op, index_of)
       tostring(#o.dims), braces(text.map(o.dim_index, function(d)
         return tostring(d - 1)
       end)), number(o.low), number(o.high), tostring(o.index and axes.indexes(o.along)[1] + 1 or 0),
-      string.format("0x%x", op.read_at[o.name] or 0),
     }
   end))
-  local rounded_terms, extremes = 0, 0
+  local rounded_terms, extremes, read = 0, 0, {}
   for i, o in ipairs(op.operands) do
+    read[i - 1] = op.read_at[o.name]
     rounded_terms = rounded_terms | (o.rounded and 1 << i - 1 or 0)
     extremes = extremes | (op.extremes[i - 1] and 1 << i - 1 or 0)
   end
@@ -131,13 +131,14 @@ static const lathe_bench %s_bench = {
   .rounded_terms = %d, .extremes = %d,
   .roughest = %s, .roughest_ulp = %s,
   .apart = %s,
+  .read = %s,
   .masked = 0x%x, .share = %s,
   .reference_f64 = %s,
   .reference_wide = %s,
 };
 ]], name, #op.sizes, sizes, #op.sets, sets, #op.dtypes, bounds, #op.peers, peers, #op.compared, compared,
     tostring(op.any_zero_sign), rounded_terms, extremes, op.roughest and text.c_string(op.roughest) or "NULL",
-    number(op.roughest_ulp), by_operand(op.apart), op.masked, share, f64, wide)
+    number(op.roughest_ulp), by_operand(op.apart), by_operand(read), op.masked, share, f64, wide)
   return string.format([[
   {
     .name = %s,

@@ -58,6 +58,8 @@ struct lathe_bench {
   /* By output, a bit for each dimension: along which its elements stand for themselves, so that those at some places can
    * be asked for alone (sampling.h). */
   unsigned apart[LATHE_MAX_OPERANDS];
+  /* By operand: the dimensions at whose points one element each is all that is read of it; 0: all are. */
+  unsigned read[LATHE_MAX_OPERANDS];
   /* The dimensions whose places say which of their points masks leave, a bit each, and the share that they leave of
    * some extents; null where all count. */
   unsigned masked;

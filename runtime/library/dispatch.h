@@ -49,7 +49,6 @@ typedef struct lathe_operand {
   int dim[LATHE_MAX_DIMS]; /* indexes into the op's dimensions, slowest first */
   double low, high;        /* the range that random inputs are drawn from */
   int index;               /* 1 + the dimension of the op that elements are places along; 0: none */
-  unsigned read;           /* dimensions at whose points one element each is all that is read; 0: all are */
 } lathe_operand;
 
 typedef struct lathe_scalar {
@@ -141,11 +140,9 @@ const char *lathe_implementation(const lathe_variant *variant);
 /* Null where the variant can run on a device with these features; else the reason, static. */
 const char *lathe_why_not(const lathe_variant *variant, uint64_t features);
 
-/* Elements of an operand at a size, and bytes of all operands of a variant's type; of these what a call has to move, which
- * is less where few rows of a table are read. */
+/* Elements of an operand at a size, and bytes of all operands of a variant's type. */
 size_t lathe_elements(const lathe_op *op, int operand, const size_t *dim);
 double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
-double lathe_moved(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 
 /* Whether no memory has such a size: of a dimension, or of all operands. */
 bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim);

@@ -182,28 +182,15 @@ double lathe_contracted_flops(const lathe_op *op, const size_t *dim) {
   return flops;
 }
 
-/* Bytes of the operands, or of what is read of them. */
-static double bytes_of(const lathe_op *op, lathe_dtype dtype, const size_t *dim, bool moved) {
+double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   double bytes = 0;
 
   for (int o = 0; o < op->noperands; o++) {
     const lathe_operand *operand = &op->operands[o];
-    double count = 1, read = 1; /* which may be more than a size_t counts */
+    double count = 1; /* which may be more than a size_t counts */
     for (int i = 0; i < operand->ndim; i++)
       count *= (double)dim[operand->dim[i]];
-    for (int d = 0; d < op->ndim; d++)
-      read *= operand->read >> d & 1 ? (double)dim[d] : 1;
-    if (moved && operand->read && read < count)
-      count = read;
     bytes += count * (double)lathe_dtype_size(lathe_dtype_of_operand(operand, dtype));
   }
   return bytes;
-}
-
-double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
-  return bytes_of(op, dtype, dim, false);
-}
-
-double lathe_moved(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
-  return bytes_of(op, dtype, dim, true);
 }

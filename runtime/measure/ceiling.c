@@ -170,6 +170,22 @@ static void measure_flops(ceilings *c, device *on, const lathe_variant *v, const
   snprintf(c->flops_name, sizeof c->flops_name, "%s", name);
 }
 
+double ceilings_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+  double bytes = lathe_bytes(op, dtype, dim);
+
+  for (int o = 0; op->bench && o < op->noperands; o++) {
+    const lathe_operand *operand = &op->operands[o];
+    const unsigned read_at = op->bench->read[o];
+    double all = (double)lathe_dtype_size(lathe_dtype_of_operand(operand, dtype)), read = all;
+    for (int i = 0; i < operand->ndim; i++)
+      all *= (double)dim[operand->dim[i]];
+    for (int d = 0; d < op->ndim; d++)
+      read *= read_at >> d & 1 ? (double)dim[d] : 1;
+    bytes -= read_at && read < all ? all - read : 0;
+  }
+  return bytes;
+}
+
 double ceilings_flops(const lathe_op *op, const size_t *dim) {
   const lathe_bench *bench = op->bench;
   const unsigned masked = bench ? bench->masked : 0;
@@ -200,7 +216,7 @@ ceilings ceilings_beside(device *on, const lathe_variant *v, const size_t *dim, 
                          int round, double ns) {
   enum { TRIES = 4 };
   const double near = 0.85;
-  const double bytes = lathe_moved(v->op, v->dtype, dim), flops = ceilings_flops(v->op, dim);
+  const double bytes = ceilings_bytes(v->op, v->dtype, dim), flops = ceilings_flops(v->op, dim);
   ceiling_when when = {threads, round, CEILING_KNOWN};
   ceilings c = {0};
   bool by_arithmetic;

@@ -49,6 +49,9 @@ typedef struct ceilings {
 ceilings ceilings_beside(device *on, const lathe_variant *v, const size_t *dim, int threads,
                          int round, double ns);
 
+/* Bytes that a call has to move: of a table whose rows an index names no more than these rows. */
+double ceilings_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
+
 /* Arithmetic operations of a call, less those at points that masks by places rule out. */
 double ceilings_flops(const lathe_op *op, const size_t *dim);
 

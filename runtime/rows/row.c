@@ -170,7 +170,7 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
   r->template_file = variant->template_file;
   r->dispatched = on && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == variant;
   r->rounds_factors = variant->by_name;
-  r->bytes = lathe_moved(t->op, t->dtype, t->dim);
+  r->bytes = ceilings_bytes(t->op, t->dtype, t->dim);
   r->flops = ceilings_flops(t->op, t->dim);
   r->points = points_of(t) < (double)INT64_MAX ? (uint64_t)points_of(t) : INT64_MAX;
   r->memory_mb = lathe_bytes(t->op, t->dtype, t->dim);

@@ -101,6 +101,7 @@ typedef struct subject {
   double bound; /* units in the last place */
   lathe_fn *reference;
   bool wide; /* the reference's numbers are long double, else double */
+  int narrowed; /* digits to which what is between two products is rounded; 0: it is not */
   int (*call)(void *const *buf, const size_t *dim, void *workspace);
   size_t (*workspace)(const size_t *dim);
   const char *(*variant)(const size_t *dim);
@@ -130,7 +131,7 @@ static const char *variant_$t.dtype$(const size_t *dim) {
 //@ end
 static const subject subjects[] = {
   //@ for _, t in ipairs(types) do
-  {"$t.name$", LATHE_$(t.dtype:upper()), $t.bound$, $op.name$_reference_$t.reference$, $(tostring(t.reference == "wide")), call_$t.dtype$, $(t.workspace and "workspace_" .. t.dtype or "NULL"), variant_$t.dtype$},
+  {"$t.name$", LATHE_$(t.dtype:upper()), $t.bound$, $op.name$_reference_$t.reference$, $(tostring(t.reference == "wide")), $t.narrowed$, call_$t.dtype$, $(t.workspace and "workspace_" .. t.dtype or "NULL"), variant_$t.dtype$},
   //@ end
 };
 
@@ -268,6 +269,11 @@ static void solve(problem *p) {
   part.read = read_numbers;
   part.narrow = format_of(p->s->type).computed != p->s->type;
   part.unit = ldexp(1, 1 - digits);
+  if (p->s->narrowed > 0) {
+    const format stored = format_of(p->s->type), computed = format_of(stored.computed);
+    part.narrowed = ldexp(0.5, digits - p->s->narrowed);
+    part.vanishing = fmax(ldexp(0.5, stored.emin - stored.digits + 1), ldexp(1, computed.emin));
+  }
   memset(&shape, 0, sizeof shape);
   part.shape = &shape;
   p->s->reference(&part.args);
