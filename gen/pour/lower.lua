@@ -60,7 +60,7 @@ local function rules_of(set, target)
     local native = set.native == true or set.native and set.native[name]
     if native ~= true and native ~= target.dtype and expr.operations[name] then
       rules[name] = function(old, args)
-        local near = target.narrow and cheaper.is_rounded(old[1]) and vecmath.near[name]
+        local near = target.narrow and set.reciprocal_near and cheaper.is_rounded(old[1]) and vecmath.near[name]
         local given, known = { table.unpack(args) }, {}
         for i, argument in ipairs(args) do
           given[i], known[argument] = argument, argument
