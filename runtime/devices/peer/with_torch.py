@@ -21,9 +21,13 @@ class Torch:
         self.forwards = {}
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
         torch.set_grad_enabled(False)
-        if compiled:  # a forward pass is asked for its gradient more than once
+        if compiled:  # a forward pass is asked for its gradient more than once, and there are many to compile
+            import torch._dynamo.config
             import torch._functorch.config
             torch._functorch.config.donated_buffer = False
+            for limit in ("recompile_limit", "accumulated_recompile_limit", "cache_size_limit"):
+                if hasattr(torch._dynamo.config, limit):
+                    setattr(torch._dynamo.config, limit, 1 << 16)
 
     def view(self, memory, offset, dtype, shape):
         if dtype not in self.types:
