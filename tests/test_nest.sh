@@ -17,7 +17,8 @@ prepare() { # prepare FOLDER
   [ ! -d "$tools" ] || [ -e out/tools ] || ln -s "$tools" out/
 }
 # The ops that faults are looked for in.
-few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back,transposed --dtypes=f32'
+few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back,transposed,added_across'
+few="$few --dtypes=f32"
 
 # ---- processors -------------------------------------------------------------------------------------------------
 
@@ -65,9 +66,13 @@ is 'finds a part that is another one as well' fault softmax_first c/nest.h 'lath
   'lathe_units(args, units, from, to), *to = *from;' $shared
 is 'finds tiles of shared points left out' fault softmax_first c/nest.h 'return 1;' 'return 0;' --size 3x40000
 # shellcheck disable=SC2016
-is 'finds a square that is not turned over' fault transposed c/nest.c \
+is 'finds a square of an input that is not turned over' fault added_across c/nest.c \
   'lathe_turn_$k.compute$(square, $operand.name$_turned, $L$);' \
-  '__builtin_memcpy($operand.name$_turned, square, sizeof square);' --size 20x20x20
+  '__builtin_memcpy($operand.name$_turned, square, sizeof square);' --size 20x20
+# shellcheck disable=SC2016
+is 'finds a square of an output that is not turned over' fault transposed c/nest.c \
+  'lathe_turn_$k.compute$($operand.name$_turned, square, $L$);' \
+  '__builtin_memcpy(square, $operand.name$_turned, sizeof square);' --size 20x20x20
 is 'finds a NaN that is no extreme of a vector' fault index_spread c/nest.c '"any_of", "above", "is_first"' \
   '"any_of", "above", "above"' --special nan
 is 'finds rounding errors that are lost' fault softmax_first c/nest.c 'carries = true;' '' --size 200x5

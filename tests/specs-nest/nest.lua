@@ -43,6 +43,9 @@ declare("dots", { x = { "b", "k", "c" }, y = { "c", "k", "b" } }, { r = { "b", "
 
 declare("transposed", { x = { "a", "b", "c" } }, { y = { "c", "a", "b" } }, function(x) return x end)
 
+-- The one operand that lies across is an input.
+declare("added_across", { x = { "a", "b" }, z = { "b", "a" } }, { y = { "a", "b" } }, function(x, z) return x + z end)
+
 -- An index is gathered at each point that wants it: here along the axis of which the probe has few where it has many points.
 declare("index_spread", { x = { "a", "b" } }, { y = { "a", "b" }, j = { "a" }, i = { "a", "b" } }, function(x)
   return { y = x - min(x, "a"), j = argmin(x, "b"), i = argmax(x, "a") }
