@@ -92,7 +92,7 @@ is 'finds a workspace for the last run alone' fault settled c/sequence.c \
   'most = $name$_bytes > most ? $name$_bytes : most;' 'most = $name$_bytes;' --backend scalar
 # shellcheck disable=SC2016
 is 'finds phases that are left out' fault settled c/sequence.c 'run.phase < $((before[i + 1] or phases) - before[i])' \
-  'run.phase < 1' --backend scalar --threads 3 --size m=1200xn=300xk=45
+  'run.phase < 1' --backend scalar --threads 3 --size m=10xn=3000xk=450
 is 'finds temporaries at one place' fault settled c/contract_step.c 'if operand == before then' 'if before then' \
   --backend scalar
 if [ $cuda = --enable-cuda ]; then
