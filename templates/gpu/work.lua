@@ -13,7 +13,7 @@ return function(facts, by_rows, more)
   local last = by_rows and 1 << #op.dims - 1 or all
   local made = {
     outer = all & ~last, inner = last, whole = 0, column = 0, by_rows = by_rows, width = facts.width,
-    mixed = facts.mixed,
+    mixed = facts.mixed or nil,
   }
   for i, operand in ipairs(op.operands) do
     local bit = 1 << i - 1
