@@ -111,17 +111,18 @@ local function scans_of(facts, machine, step)
   }
 end
 
--- The ways to cut a step: those that are for few points or terms come first.
-local function shapes_of(facts, machine, step, together)
+-- The ways to cut a step: those that are for few points or terms come first. few: whether it has a launch of its own
+-- for few points alone.
+local function shapes_of(facts, machine, step, together, few)
   if step.scanned then
     return scans_of(facts, machine, step)
   end
   if #step.gathered == 0 or picks(step) then
     return { shape("_points", 1) }
   elseif together then
-    return {
-      shape("_short", 1, { most_terms = FEW }), shape("_block", THREADS, { most_points = 1024 }), shape("_warp", 32),
-    }
+    local short, block = shape("_short", 1, { most_terms = FEW }), shape("_block", THREADS)
+    block.most_points = not few and 1024 or nil
+    return { short, block, not few and shape("_warp", 32) or nil }
   end
   return { shape("_short", 1, { most_terms = FEW }), shape("_few", 8, { most_points = 16384 }), shape("_points", 1) }
 end
@@ -216,8 +217,8 @@ return function(facts, work, machine)
     return about
   end
 
-  -- The choices that there are for a step alone: by squares, by indexes of 32 bits, or by any.
-  local function alone(i)
+  -- The choices that there are for a step alone: by squares, by indexes of 32 bits, or by any. few: see shapes_of.
+  local function alone(i, few)
     local step, about, choices = record.steps[i], made.steps[i], {}
     local over = step.kind == "reduce" and step.over or 0
     local by_points = has(step.axes, step.along)
@@ -241,8 +242,8 @@ return function(facts, work, machine)
         way = { m = 1 << axis - 1, n = 1 << along - 1, above = LEAST_SIDE - 1, side = side },
       })
     end
-    choose(small, shapes_of(facts, machine, step, about.together), vector)
-    local ways = shapes_of(facts, machine, step, about.together)
+    choose(small, shapes_of(facts, machine, step, about.together, few), vector)
+    local ways = shapes_of(facts, machine, step, about.together, few)
     local any = ways[#ways]
     any.name, any.large = "_large", true
     choose(nil, { any }, 1, { way = false })
@@ -258,14 +259,16 @@ return function(facts, work, machine)
   local entries = {}
   for _, group in ipairs(record.groups) do
     local list, apart, vector = table.move(record.steps, group.first, group.last, 1, {}), {}, facts.width
-    for i = group.first, group.last do
-      made.steps[i].shared = group.axes
-      vector = math.min(vector, vector_of(facts, machine, record.steps[i]))
-      apart[#apart + 1] = alone(i)
+    for i, step in ipairs(list) do
+      made.steps[group.first + i - 1].shared = group.axes
+      vector = math.min(vector, vector_of(facts, machine, step))
     end
     local choices, together
     if #list > 1 then
       choices, together = fused(facts, machine, group, list, vector)
+    end
+    for i, step in ipairs(list) do
+      apart[i] = alone(group.first + i - 1, choices ~= nil and together and step.axes == group.axes)
     end
     for _, choice in ipairs(choices or {}) do
       choice.steps = { launch_of(group.first, group.last, choice.ways, {
