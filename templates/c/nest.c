@@ -85,11 +85,11 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@     return "(size_t)" .. text
 //@   end
 //@   if node.op == "inside" then
-//@     local slope = slope_of(step, node[1])
-//@     if slope then
-//@       inside(node[1], S.places_of(node.k)[1], slope)
+//@     local goes_along = slope_of(step, node[1]) == 1
+//@     if goes_along then
+//@       inside(node[1], S.places_of(node.k)[1], 1)
 //@     end
-//@     return slope and {
+//@     return goes_along and {
 //@       holds = table.concat(holds, " && "), vector = k:constant(1), none = none[1], otherwise = k:constant(0),
 //@     }
 //@   end

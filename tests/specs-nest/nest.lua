@@ -99,6 +99,10 @@ declare("stencil", { x = { "h", "w" } }, { y = { "h", "w" } }, function(x)
   return north + east - 4 * x + at(x, { w = count "w" - 1 - position "w" })
 end, { backward = true })
 
+-- Places that go against the vectors, or twice as far, and leave the operand within one.
+declare("mirrored", { x = { "h", "w" } }, { y = { "h", "w" } },
+  function(x) return at(x, { w = 9 - position "w" }, 0.5) + at(x, { w = position "w" + position "w" }, 1) end)
+
 declare("pooled", { x = { "h", "c" } }, { y = { "o", "c" }, i = { "o", "c" } }, function(x)
   local window = at(x, { h = position "o" * 3 + position "r" }, -math.huge)
   return { y = max(window, "r"), i = argmax(window, "r") }
