@@ -17,16 +17,7 @@
 //@ local BLOCK = 256 -- points along a vector, in whose squares all of a page is used before the next one
 //@ local LEAST_SHARED = 16 -- units of points with which parts of a call do not wait for each other between steps
 //@ local function at(step, operand, more) return S.at(operand.dim_index, step.of.along, more) end
-//@ -- How an operand's elements lie along the step's `along`: "none", "unit" or "apart".
-//@ local function lie(step, operand)
-//@   local order, how = operand.dim_index, "none"
-//@   for i, place in ipairs(order) do
-//@     if place == step.of.along then
-//@       how = i == #order and "unit" or "apart"
-//@     end
-//@   end
-//@   return how
-//@ end
+//@ local lie = S.lie
 //@ local function element(part, step, operand, more, instead)
 //@   local at = S.at(operand.dim_index, step.of.along, more, instead)
 //@   return part.k:access(operand, operand.dtype and "load_index" or "load_number", ("(%s + %s)"):format(operand.name, at))

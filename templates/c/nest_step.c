@@ -26,6 +26,17 @@
 //@     end
 //@   end
 //@ end
+//@ function has(set, place) return place ~= nil and set >> place - 1 & 1 ~= 0 end
+//@ -- How an operand's elements lie along a step's vectors, "none", "unit" or "apart", and how far apart.
+//@ function lie(step, operand)
+//@   for i, place in ipairs(operand.dim_index) do
+//@     if place == step.of.along then
+//@       local within = size { table.unpack(operand.dim_index, i + 1) }
+//@       return within == "1" and "unit" or "apart", within
+//@     end
+//@   end
+//@   return "none"
+//@ end
 //@ -- The places of a set's axes.
 //@ function places_of(set)
 //@   local list = {}

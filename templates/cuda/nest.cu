@@ -12,16 +12,11 @@
 //@ local function at(step, operand, instead) return own(S.at(operand.dim_index, nil, nil, instead)) end
 //@ -- The same at the beginning of a thread's vector.
 //@ local function at_first(step, operand) return at(step, operand, step.of.along and { [step.of.along] = "first" }) end
-//@ local function has(set, place) return place ~= nil and set >> place - 1 & 1 ~= 0 end
+//@ local has = S.has
 //@ -- How an operand's elements lie along a step's vectors, and how far apart.
 //@ local function lie(step, operand)
-//@   for i, place in ipairs(operand.dim_index) do
-//@     if place == step.of.along then
-//@       local within = own(S.size { table.unpack(operand.dim_index, i + 1) })
-//@       return within == "1" and "unit" or "apart", within
-//@     end
-//@   end
-//@   return "none"
+//@   local how, within = S.lie(step, operand)
+//@   return how, within and own(within)
 //@ end
 //@ -- The words of places.
 //@ local function whole(name) return ("%s[%s]"):format(name, own(S.at(S.operand_of(name).dim_index))) end

@@ -12,7 +12,7 @@
 //@ -- Of the kernel that is being written: the type of its indexes, what ends their literals, the elements of its
 //@ -- vectors, and whether steps share it, of which one reads what another stored.
 //@ local I, u, V, is_fused
-//@ local function has(set, place) return place ~= nil and set >> place - 1 & 1 ~= 0 end
+//@ local has = S.has
 //@ local function by_points(step) return V > 1 and has(step.of.axes, step.of.along) end
 //@ local function by_terms(step) return V > 1 and has(step.of.over, step.of.along) end
 //@ -- Text in the kernel's own extents.
@@ -36,13 +36,8 @@
 //@ end
 //@ -- How an operand's elements lie along a step's vectors, and how far apart.
 //@ local function lie(step, operand)
-//@   for i, place in ipairs(operand.dim_index) do
-//@     if place == step.of.along then
-//@       local within = own(S.size { table.unpack(operand.dim_index, i + 1) })
-//@       return within == "1" and "unit" or "apart", within
-//@     end
-//@   end
-//@   return "none"
+//@   local how, within = S.lie(step, operand)
+//@   return how, within and own(within)
 //@ end
 //@ -- The words of places.
 //@ local words = {
