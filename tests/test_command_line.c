@@ -21,7 +21,7 @@ static void test_help(void **state) {
       "--min-time",   "--max-noise",  "--seed",          "--check-only",   "--json",
       "--csv",        "--markdown",   "--help",          "--version",      "--timeout",
       "--in-process", "--rows",       "--special",       "--in-place",     "--offset",
-      "--page-end"};
+      "--page-end",   "--shard",      "--devices"};
   run_result r = BENCH("--help");
 
   (void)state;

@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "devices/peer/peers.h"
 #include "explain.h"
+#include "fleet.h"
 #include "library/cpu.h"
 #include "library/tuning.h"
 #include "list.h"
@@ -60,7 +61,7 @@ static int exit_status(const report *r) {
     return EXIT_WRONG;
   if (r->killed)
     return EXIT_KILLED;
-  return r->right ? EXIT_RIGHT : EXIT_NOTHING;
+  return r->right || r->selection->count == 0 /* of its share */ ? EXIT_RIGHT : EXIT_NOTHING;
 }
 
 /* A LATHE_CPU_FEATURES with a word in it that is no feature's name would hide what it was to show. */
@@ -174,9 +175,9 @@ int main(int argc, char **argv) {
     return other(argc - 1, argv + 1);
   tune = take_tune(&argc, &argv);
   o = options_parse(argc, argv);
-  if (tune && (o.check_only || o.list || o.explain || o.tuning))
-    message_refuse(
-        "tune measures, and takes no options that only check, list or explain, and no --tuning");
+  if (tune && (o.check_only || o.list || o.explain || o.tuning || o.all_devices))
+    message_refuse("tune measures, and takes no options that only check, list or explain, no "
+                   "--tuning, and no --devices");
   check_features_variable();
   find_stack();
   job_share();
@@ -193,6 +194,8 @@ int main(int argc, char **argv) {
   } else if (o.list) {
     list_print(&o, &s);
     status = !o.json || list_json(o.json, &s) ? EXIT_RIGHT : EXIT_REQUEST;
+  } else if (o.all_devices) {
+    status = fleet_run(&o, &s, argv[0]);
   } else {
     report r = {.options = &o, .selection = &s};
     json_t *base;

@@ -11,11 +11,14 @@
 #include "base/output.h"
 #include "devices/peer/process.h"
 #include "report/compare.h"
+#include "report/json.h"
+#include "report/merge.h"
 #include "report/page.h"
 #include "report/stored.h"
 
 static const char report_usage[] = "report FILE.json... [--html PAGE.html (report.html)]";
 static const char compare_usage[] = "compare BASE.json NEW.json [--any-machine]";
+static const char merge_usage[] = "merge SHARD.json... [--json ALL.json (-)]";
 
 _Noreturn void command_help(const char *usage) {
   printf("usage: bench %s\n", usage);
@@ -83,12 +86,50 @@ static int compare_command(int argc, char **argv) {
   return held ? EXIT_RIGHT : EXIT_WRONG;
 }
 
+static bool write_run(const char *path, const json_t *run) {
+  output file = output_open(path);
+
+  if (file.file)
+    json_write_run(file.file, run);
+  return output_commit(&file);
+}
+
+static int merge_command(int argc, char **argv) {
+  static const struct option known[] = {{"json", required_argument, NULL, 'j'}, {0}};
+  const char *path = "-", *refusal;
+  json_t *runs = json_array(), *merged;
+  int status;
+
+  while (next_option(argc, argv, known, merge_usage))
+    path = optarg;
+  if (optind == argc)
+    message_refuse("no file; expected %s", merge_usage);
+  for (int i = optind; i < argc; i++) {
+    if (output_same(path, argv[i]))
+      message_refuse("--json %s would overwrite %s: name another file", path, argv[i]);
+    json_array_append_new(runs, stored_load(argv[i]));
+  }
+  refusal = merge_refusal(runs);
+  if (refusal)
+    message_refuse("%s", refusal);
+  output_check(path);
+  if (strcmp(path, "-") == 0)
+    output_divert_standard();
+  merged = merge_runs(runs);
+  status = write_run(path, merged) ? merge_status(merged) : EXIT_REQUEST;
+  merge_count(merged, stdout);
+  json_decref(merged);
+  json_decref(runs);
+  return status;
+}
+
 command *command_of(const char *name) {
   static const struct {
     const char *name;
     command *run;
   } commands[] = {{"report", report_command},
                   {"compare", compare_command},
+                  {"merge", merge_command},
                   {peer_keep_command, peer_keep}}; /* which no person calls */
 
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #if defined __linux__
@@ -43,6 +44,7 @@ static void find(lathe_kind kind, answer *a) {
     d->cache = on->cache;
     d->is_processor = on->is_processor;
     d->cools = on->cools;
+    memcpy(d->uuid, on->uuid, sizeof d->uuid);
   }
 }
 

@@ -29,6 +29,7 @@ typedef struct description {
   char id[16], name[256], notes[256];
   uint64_t features;
   double cache;
+  unsigned char uuid[16];
   bool is_processor, cools;
 } description;
 

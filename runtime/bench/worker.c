@@ -299,6 +299,7 @@ static void meet(lathe_kind kind) {
                        .streams_rate = streams_rate,
                        .arithmetic_rate = arithmetic_rate,
                        .empty_launch = empty_launch};
+    memcpy(s->head.uuid, s->about.uuid, sizeof s->head.uuid);
     here->at[i] = &s->head;
   }
   drivers = drivers || a.count > 0;

@@ -65,9 +65,9 @@ static bool is_skipped(const json_t *row) {
   return strcmp(stored_text(row, "status"), "skipped") == 0;
 }
 
-/* A row's name by which it is found again. */
-static void key_of(const json_t *row, char *key, size_t size) {
-  snprintf(key, size, "%s on %s", stored_text(row, "name"), stored_text(row, "device"));
+/* A row's name by which it is found again, on any device of the kind. */
+static void key_of(const json_t *run, const json_t *row, char *key, size_t size) {
+  snprintf(key, size, "%s on %s", stored_text(row, "name"), stored_device(run, row));
 }
 
 /* Rows by their keys; what there is twice counts once. */
@@ -77,7 +77,7 @@ static json_t *index_of(const json_t *run) {
   char key[512];
 
   for (size_t i = 0; i < json_array_size(rows); i++) {
-    key_of(json_array_get(rows, i), key, sizeof key);
+    key_of(run, json_array_get(rows, i), key, sizeof key);
     json_object_set(all, key, json_array_get(rows, i));
   }
   return all;

@@ -78,6 +78,7 @@ static json_t *devices(const report *r) {
 
 static json_t *context(const report *r) {
   json_t *c = json_object();
+  char asked[24];
 
   json_object_set_new(c, "date", json_string(r->date));
   json_object_set_new(c, "host_name", json_text_or_null(r->host));
@@ -101,6 +102,11 @@ static json_t *context(const report *r) {
   json_object_set_new(c, "nvcc_flags", json_text_or_null(made_of_nvcc_flags));
   json_object_set_new(c, "specs_hash", json_text_or_null(made_of_specs));
   json_object_set_new(c, "templates_hash", json_text_or_null(made_of_templates));
+  snprintf(asked, sizeof asked, "%016llx", (unsigned long long)r->selection->asked);
+  json_object_set_new(c, "asked", json_string(asked));
+  if (r->options->shard.of)
+    json_object_set_new(c, "shard",
+                        json_sprintf("%d/%d", r->options->shard.nth, r->options->shard.of));
   json_object_set_new(c, "seed", json_integer((json_int_t)r->options->seed));
   json_object_set_new(c, "timer_overhead_ns", json_real(overhead_of_clock_ns()));
   json_object_set_new(c, "empty_launches", empty_launches(r));
@@ -168,6 +174,7 @@ static json_t *benchmark(const row *r, size_t family, size_t instance) {
   json_object_set_new(b, "name", json_string(r->name));
   json_object_set_new(b, "family_index", json_integer((json_int_t)family));
   json_object_set_new(b, "per_family_instance_index", json_integer((json_int_t)instance));
+  json_object_set_new(b, "place", json_integer((json_int_t)r->task->place));
   json_object_set_new(b, "run_name", json_string(r->name));
   /* compare.py does arithmetic with the times of all but aggregates, and compares those of one unit. */
   json_object_set_new(b, "run_type", json_string(timed ? "iteration" : "aggregate"));
@@ -204,10 +211,14 @@ json_t *report_as_json(const report *r) {
   return root;
 }
 
+void json_write_run(FILE *to, const json_t *run) {
+  json_dumpf(run, to, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+  fputc('\n', to);
+}
+
 void report_json(FILE *to, const report *r) {
   json_t *root = report_as_json(r);
 
-  json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-  fputc('\n', to);
+  json_write_run(to, root);
   json_decref(root);
 }

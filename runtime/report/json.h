@@ -9,4 +9,7 @@
 /* What report_json writes: an object of `context` and `benchmarks`, to be released. */
 json_t *report_as_json(const report *r);
 
+/* Writes a run as --json does. */
+void json_write_run(FILE *to, const json_t *run);
+
 #endif

@@ -21,6 +21,18 @@ double stored_number(const json_t *of, const char *member) {
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+const char *stored_device(const json_t *run, const json_t *of) {
+  const json_t *devices = json_object_get(json_object_get(run, "context"), "devices");
+  const char *id = stored_text(of, "device");
+
+  for (size_t i = 0; i < json_array_size(devices); i++) {
+    const json_t *one = json_array_get(devices, i);
+    if (strcmp(stored_text(one, "id"), id) == 0 && *stored_text(one, "name"))
+      return stored_text(one, "name");
+  }
+  return id;
+}
+
 /* Whether a value is one that a row's field of a type may have. */
 static bool fits(const json_t *value, row_type type) {
   switch (type) {

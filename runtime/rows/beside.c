@@ -70,9 +70,12 @@ static device *gpu_of(const selection *s) {
   device *asked = selection_device(s, LATHE_CUDA);
   const device *vulkan = selection_device(s, LATHE_VULKAN);
 
-  for (size_t i = 0; i < device_count() && !asked && vulkan && !vulkan->is_processor; i++)
-    if (device_at(i)->features & LATHE_ON_CUDA)
-      asked = device_at(i);
+  for (size_t i = 0; i < device_count() && vulkan && !vulkan->is_processor; i++) {
+    device *on = device_at(i);
+    if (on->features & LATHE_ON_CUDA && on != asked &&
+        (!asked || memcmp(on->uuid, vulkan->uuid, sizeof on->uuid) == 0))
+      asked = on;
+  }
   return asked;
 }
 

@@ -142,6 +142,8 @@ static void tell(const options *o, const selection *s, int filter, const char *w
     by++;
   if (by < FILTERS)
     message_warn(left_out, named, filters[by].option, list_of(o, by));
+  else if (any_in(set, s->variant) && o->shard.of)
+    ; /* another share has them */
   else if (any_in(set, s->variant))
     message_warn(left_out, named, "size", o->size);
   else

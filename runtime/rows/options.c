@@ -36,6 +36,7 @@ struct option_row {
   uint64_t least, most; /* of a number */
   const char *suffix;   /* that a number may have */
   unsigned what;        /* of --list-... */
+  bool own;             /* it concerns one process alone */
 };
 
 static const char *name(const char *option, const char *text) {
@@ -166,6 +167,18 @@ static void set_special(request *r, const option_row *row, const char *value) {
   r->o.check_only = true;
 }
 
+static void set_shard(request *r, const option_row *row, const char *value) {
+  if (!shard_parse(value, &r->o.shard))
+    message_refuse("--%s takes which of how many, as in 3/8, up to %d/%d, and was given '%s'",
+                   row->name, SHARDS_MOST, SHARDS_MOST, value);
+}
+
+static void set_all_devices(request *r, const option_row *row, const char *value) {
+  if (strcmp(value, "all") != 0)
+    message_refuse("--%s takes 'all', and was given '%s' (--device takes names)", row->name, value);
+  r->o.all_devices = true;
+}
+
 static void set_list_what(request *r, const option_row *row, const char *value) {
   (void)value;
   r->o.list |= row->what;
@@ -261,7 +274,15 @@ static const option_row rows[] = {
      "(simd, for_loop), or the op's own template (contract)",
      .set = set_list, .to = TO(o.implementation)},
     {"variant", "GLOB", "variants by name", .set = set_list, .to = TO(o.variant)},
-    {"device", "D,...", "devices by name", .set = set_list, .to = TO(o.device)},
+    {"device", "D,...", "devices by name", .set = set_list, .to = TO(o.device), .own = true},
+    {"devices", "all",
+     "a process for each GPU at once, which share the rows, and\n"
+     "then one for the processor",
+     .set = set_all_devices, .own = true},
+    {"shard", "I/N",
+     "the I-th of N shares of what is asked for; `bench merge`\n"
+     "makes one of their JSON files",
+     .set = set_shard, .own = true},
     {"peers", "P,...",
      "other libraries beside them, on the same inputs, where a\n"
      "spec says how: numpy, torch, torch.compile, openblas,\n"
@@ -304,7 +325,7 @@ static const option_row rows[] = {
     {.help = "\n"
              "How to check"},
     {"seed", "N", "the inputs' seed, as an earlier run printed it", .set = set_seed, .least = 0,
-     .most = INT64_MAX},
+     .most = INT64_MAX, .own = true},
     {"special", "KIND,...",
      "sprinkle nan, inf, zero (of both signs), denormal,\n"
      "beyond (the range); does not measure; alone: one in a\n"
@@ -340,19 +361,20 @@ static const option_row rows[] = {
      "where the time of a call goes: host, launch, kernel,\n"
      "copies and memory; on a processor what it counts",
      .set = set_flag, .to = TO(o.profile)},
-    {"json", "FILE", "everything, in Google Benchmark's form", .set = set_path, .to = TO(o.json)},
-    {"csv", "FILE", "one line for each row", .set = set_path, .to = TO(o.csv)},
-    {"html", "FILE", "a page to look at, which needs no network", .set = set_path,
-     .to = TO(o.html)},
+    {"json", "FILE", "everything, in Google Benchmark's form", .set = set_path, .to = TO(o.json),
+     .own = true},
+    {"csv", "FILE", "one line for each row", .set = set_path, .to = TO(o.csv), .own = true},
+    {"html", "FILE", "a page to look at, which needs no network", .set = set_path, .to = TO(o.html),
+     .own = true},
     {"markdown", "FILE",
      "a report to read\n"
      "one FILE may be -: standard output, and the table goes\n"
      "to standard error",
-     .set = set_path, .to = TO(o.markdown)},
+     .set = set_path, .to = TO(o.markdown), .own = true},
     {"compare", "BASE.json",
      "which rows take longer than in a stored run; the exit\n"
      "status is 1 where some do",
-     .set = set_path, .to = TO(o.compare)},
+     .set = set_path, .to = TO(o.compare), .own = true},
     {"help", NULL, "this", .set = print_help},
     {"version", NULL, "of this program", .set = print_version},
     {.help = "\n"
@@ -368,6 +390,7 @@ static const option_row rows[] = {
              "Stored runs\n"
              "  bench report FILE.json... [--html PAGE.html]   a page of several runs\n"
              "  bench compare BASE.json NEW.json [--any-machine]   better, worse or the same\n"
+             "  bench merge SHARD.json... [--json ALL.json]   one run of its shards\n"
              "\n"
              "Examples\n"
              "  bench                                      a bit of everything\n"
@@ -440,7 +463,7 @@ static void set_times(request *r) {
 #define LISTS "list-ops list-sizes list-backends list-devices list-variants"
 #define CHECKS "check-only special in-place mutants no-probe"
 #define MEASURES "warmup iterations min-time rounds max-noise profile compare"
-#define RUNS "fast threads seed offset page-end peers rows csv html markdown"
+#define RUNS "fast threads seed offset page-end peers rows csv html markdown shard devices"
 
 /* Options of which one would do nothing beside another one. */
 static const struct {
@@ -454,6 +477,8 @@ static const struct {
     {CHECKS, MEASURES, "what is only checked is not measured"},
     {"iterations", "min-time max-noise", "so many samples are taken whatever their time and noise"},
     {"offset", "page-end", "buffers cannot be placed by both ends"},
+    {"devices", "device in-process", "there are several processes, each with devices of its own"},
+    {"devices", "csv markdown", "of several processes only --json and --html write a file"},
 };
 
 /* The first of some options that was given; null where none was. given: by row, or null. */
@@ -477,6 +502,16 @@ static void refuse_conflicts(const char *const *given) {
   }
 }
 
+static void remember(options *o, const char *option, const char *value) {
+  const size_t size = strlen(option) + (value ? strlen(value) : 0) + 4;
+
+  o->words = realloc(o->words, (o->word_count + 1) * sizeof *o->words);
+  if (!o->words || !(o->words[o->word_count] = malloc(size)))
+    message_refuse("out of memory");
+  snprintf(o->words[o->word_count++], size, "--%s%s%s", option, value ? "=" : "",
+           value ? value : "");
+}
+
 /* Takes an option's value; of two values for what has one, neither would be meant more than the other. */
 static void take(request *r, const option_row *row, const char *value, const char **given) {
   const bool adds_up = !row->value || row->set == set_list || row->set == set_special;
@@ -486,6 +521,8 @@ static void take(request *r, const option_row *row, const char *value, const cha
                    *given, value);
   row->set(r, row, value);
   *given = value ? value : "";
+  if (!row->own)
+    remember(&r->o, row->name, value);
 }
 
 options options_parse(int argc, char **argv) {
@@ -530,4 +567,7 @@ void options_free(options *o) {
   free(o->implementation);
   free(o->variant);
   free(o->peers);
+  for (size_t i = 0; i < o->word_count; i++)
+    free(o->words[i]);
+  free(o->words);
 }

@@ -4,6 +4,7 @@
 
 #include "devices/common/device.h"
 #include "measure/measure.h"
+#include "shard.h"
 
 /* What to list instead of running: a bit each. */
 enum {
@@ -29,6 +30,11 @@ typedef struct options {
   const char *json, *csv, *markdown, *html;
   const char *explain;          /* a variant, to be told of in the place of a run */
   const char *compare, *tuning; /* files to write and to read, or null */
+  shard shard;
+  bool all_devices; /* a process for each GPU */
+  /* What was given, as --name=value, but for what concerns one process alone: its files, devices, shard and seed. */
+  char **words;
+  size_t word_count;
 } options;
 
 /* Ends the program after --help and --version, and with a message for a bad request. */

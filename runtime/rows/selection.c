@@ -471,6 +471,35 @@ static void check_offset(const options *o, const selection *s) {
                    lathe_dtype_name(least), lathe_dtype_size(least));
 }
 
+/* The op, type and dimensions of a task: sizes may have several names. */
+static uint64_t hash_task(uint64_t hash, const task *t) {
+  char extent[24];
+
+  hash = shard_hash(shard_hash(hash, t->op->name), lathe_dtype_name(t->dtype));
+  for (int d = 0; d < t->op->ndim; d++) {
+    snprintf(extent, sizeof extent, "%zu", t->dim[d]);
+    hash = shard_hash(hash, extent);
+  }
+  return hash;
+}
+
+/* Leaves the tasks of one share. */
+static void share_out(const options *o, selection *s) {
+  size_t kept = 0;
+
+  s->asked = shard_hash(SHARD_SEED, o->peers ? o->peers : "");
+  for (size_t i = 0; i < lathe_variant_count; i++)
+    if (s->variant[i])
+      s->asked = shard_hash(s->asked, lathe_variants[i].name);
+  for (size_t i = 0; i < s->count; i++) {
+    s->asked = hash_task(s->asked, &s->tasks[i]);
+    s->tasks[i].place = i;
+    if (shard_has(o->shard, hash_task(SHARD_SEED, &s->tasks[i])))
+      s->tasks[kept++] = s->tasks[i];
+  }
+  s->count = kept;
+}
+
 selection selection_make(const options *o) {
   selection s = {0};
   bool any = false;
@@ -489,6 +518,7 @@ selection selection_make(const options *o) {
   s.one_op = true;
   for (size_t i = 1; i < s.count; i++)
     s.one_op = s.one_op && s.tasks[i].op == s.tasks[0].op;
+  share_out(o, &s);
   return s;
 }
 

@@ -12,6 +12,7 @@ typedef struct task {
   size_shape shape; /* as asked for, and as the op takes it: */
   size_t dim[LATHE_MAX_DIMS];
   char size[SIZE_TEXT]; /* what the spec calls the size, or its shape */
+  size_t place;         /* among all that were asked for, before they are shared out */
 } task;
 
 typedef struct selection {
@@ -20,6 +21,8 @@ typedef struct selection {
   bool *variant; /* by index in the table: asked for */
   bool *device;  /* by index: asked for */
   bool one_op;   /* all tasks are of one op */
+  uint64_t
+      asked; /* what tells the tasks and variants apart from those of another request, before they are shared out */
   const device *
       unasked; /* a processor that emulates a GPU, and whose variants are left out for that; null: none */
 } selection;

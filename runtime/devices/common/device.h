@@ -88,6 +88,8 @@ struct device {
   uint64_t features;
   uint64_t hidden; /* features that it has and LATHE_CPU_FEATURES leaves out */
   double cache; /* bytes of its last cache before memory; 0: not known, or told elsewhere (cpu.h) */
+  unsigned char
+      uuid[16]; /* of a GPU, in which the same one is known to several drivers; zeros: not known */
   bool is_processor; /* one that emulates a GPU, as Mesa's lavapipe does */
   bool cools;        /* it has a way to time calls whose operands are in no cache: see cool */
   bool lost; /* an error has cost this process the device; another process may still have it */

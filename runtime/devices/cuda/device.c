@@ -157,6 +157,7 @@ static bool describe(cuda_device *d, int i) {
       .streams_rate = cuda_streams_rate,
       .arithmetic_rate = cuda_arithmetic_rate,
   };
+  memcpy(d->head.uuid, d->uuid.bytes, sizeof d->head.uuid);
   /* What kernels have of f32 for narrower types flushes: ex2, rcp and lg2 (ptx.h). Others keep all numbers. */
   for (int dtype = 0; dtype < LATHE_DTYPES; dtype++)
     d->head.may_flush[dtype].between = lathe_dtype_is_narrow(dtype);

@@ -257,6 +257,7 @@ static bool add(vulkan_device *d, size_t nth, VkPhysicalDevice physical, char *w
       .is_processor = d->type == VK_PHYSICAL_DEVICE_TYPE_CPU,
       .cools = d->type != VK_PHYSICAL_DEVICE_TYPE_CPU,
   };
+  memcpy(d->head.uuid, d->uuid, sizeof d->head.uuid);
   describe(d, &v12, p);
   return true;
 }
