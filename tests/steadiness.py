@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Says how far figures can be trusted on this machine: runs the bench program against itself, and plants slower rows.
 
-usage: steadiness.py [--bench FILE] [--pairs N] [--slower PERCENT] [-- BENCH-OPTION...]
+usage: steadiness.py [--bench FILE] [--pairs N] [--slower PERCENT] [--against] [--busy N] [-- BENCH-OPTION...]
 
 Each pair is two runs of the same rows, one right after the other. A line says of a pair how many rows `bench compare`
 calls slower or faster, which none is; how many medians agree within 2 and 5 %; and, of rows that are made slower in the
-second run's file, one at a time, in how many it finds just that. Nothing here fails for what it finds: a busy machine
-may be the reason.
+second run's file, one at a time, in how many it finds just that. With --against each pair is two runs of
+`bench --against` instead: itself, and itself by a clock on which all takes that much longer, so that every row is to be
+found. --busy has N other processes beside them. Nothing here fails for what it finds: a busy machine may be the reason.
 """
 
 import argparse
 import copy
 import json
+import os
 import re
 import subprocess
 import sys
@@ -53,14 +55,56 @@ def planted(bench, base, new, path, slower):
     return found, len(timed)
 
 
+def turned(bench, options, other):
+    """How many rows are called slower, faster, and how many are compared, against another program."""
+    done = subprocess.run([bench, *options, "--against", other], capture_output=True, text=True)
+    found = re.search(r"^(\d+) rows against .*: (\d+) slower, (\d+) faster", done.stdout, re.MULTILINE)
+    if not found:
+        sys.exit(f"steadiness.py: {bench} --against {other} ended with {done.returncode}: {done.stderr.strip()}")
+    return int(found[2]), int(found[3]), int(found[1])
+
+
+def by_turns(asked, options, folder):
+    """Of each pair, how many rows are called different from themselves, and found where all are slower than the base."""
+    bench, slow, clock = os.path.abspath(asked.bench), folder / "slow", folder / "slow_clock.so"
+    source = Path(__file__).with_name("slow_clock.c")
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", source, "-o", clock, "-ldl"], check=True)
+    slow.write_text(f'#!/bin/sh\nSLOW_CLOCK={1 + asked.slower / 100} LD_PRELOAD={clock} exec {bench} "$@"\n')
+    slow.chmod(0o755)
+    print(f"pair   rows  called different  {asked.slower:g} % found")
+    same = found = rows = 0
+    for pair in range(asked.pairs):
+        slower, faster, count = turned(bench, options, bench)
+        planted = turned(bench, options, str(slow))[1]
+        print(f"{pair + 1:4d} {count:6d} {(slower + faster) / count:17.1%} {planted / count:10.1%}", flush=True)
+        same, found, rows = same + slower + faster, found + planted, rows + count
+    print(f" all {rows:6d} {same / rows:17.1%} {found / rows:10.1%}")
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("--bench", default="out/bench")
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--slower", type=float, default=3)
+    parser.add_argument("--against", action="store_true")
+    parser.add_argument("--busy", type=int, default=0)
     parser.add_argument("options", nargs="*", default=OPTIONS)
     asked = parser.parse_args()
 
+    others = [subprocess.Popen([sys.executable, "-c", "while True: sum(range(10000))"]) for _ in range(asked.busy)]
+    try:
+        run_pairs(asked)
+    finally:
+        for other in others:
+            other.kill()
+
+
+def run_pairs(asked):
+    if asked.against:
+        options = [option for option in asked.options if asked.options is not OPTIONS or option not in ("--rounds", "10")]
+        with tempfile.TemporaryDirectory() as folder:
+            by_turns(asked, options, Path(folder))
+        return
     print(f"pair   rows  called different  within 2 %  within 5 %  {asked.slower:g} % slower found")
     with tempfile.TemporaryDirectory() as folder:
         one, two, changed = (Path(folder) / name for name in ("one.json", "two.json", "changed.json"))

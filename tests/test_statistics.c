@@ -49,6 +49,70 @@ static void test_stats_of_ten(void **state) {
   assert_close(s.noise, 3.5 / 5.5);
 }
 
+/* The signed ranks of all samples of five have 32 equally likely sums: two of them are as far off as 0 and 15. */
+static void test_shift(void **state) {
+  const double rising[] = {1, 2, 3, 4, 5}, around[] = {-3, 1, 2, -1, 3, -2};
+  double ten[] = {0.9, 1.1, 1.0, 1.2, 0.8, 1.05, 0.95, 1.15, 0.85, 1.0};
+  stats_shift s = stats_shift_of(rising, COUNT(rising));
+
+  (void)state;
+  assert_close(s.estimate, 3);
+  assert_close(s.probability, 2.0 / 32);
+  assert_true(isinf(s.low) && isinf(s.high)); /* 1 in 32 on each side is more than 2.5 % */
+  s = stats_shift_of(around, COUNT(around));
+  assert_close(s.estimate, 0);
+  assert_close(s.probability, 1);
+  s = stats_shift_of(ten, COUNT(ten));
+  assert_close(s.estimate, 1);
+  assert_close(s.probability, 2.0 / 1024);
+  assert_true(s.low > 0.85 && s.low < 0.95 && s.high > 1.05 && s.high < 1.15);
+  ten[3] = 100; /* one that is far off is one rank */
+  s = stats_shift_of(ten, COUNT(ten));
+  assert_true(s.estimate < 1.05 && s.high < 2);
+  s = stats_shift_of(NULL, 0);
+  assert_true(isnan(s.estimate));
+  assert_close(s.probability, 1);
+}
+
+/* Chance calls one in twenty by its probability, and its interval misses what is there as often. */
+static void test_shift_by_chance(void **state) {
+  enum { TRIES = 2000, ROUNDS = 24 };
+  double differences[ROUNDS];
+  int called = 0, missed = 0;
+  uint64_t chance = 1;
+
+  (void)state;
+  for (int i = 0; i < TRIES; i++) {
+    stats_shift s;
+    for (int n = 0; n < ROUNDS; n++) {
+      double sum = 0;
+      for (int k = 0; k < 4; k++) {
+        chance = chance * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(chance >> 11) * 0x1p-53 - 0.5;
+      }
+      differences[n] = 7 + sum;
+    }
+    s = stats_shift_of(differences, ROUNDS);
+    missed += s.low > 7 || s.high < 7;
+    for (int n = 0; n < ROUNDS; n++)
+      differences[n] -= 7;
+    called += stats_shift_of(differences, ROUNDS).probability <= 0.05;
+  }
+  assert_true(called > TRIES / 40 && called < TRIES / 14);
+  assert_true(missed > TRIES / 40 && missed < TRIES / 14);
+}
+
+static void test_holm(void **state) {
+  const double probabilities[] = {0.02, 0.001, 0.5, 0.016};
+  bool told[COUNT(probabilities)];
+
+  (void)state;
+  assert_true(stats_holm(probabilities, COUNT(probabilities), 0.05, told));
+  assert_true(told[1] && told[3] && told[0] && !told[2]); /* 0.05 / 4, / 3, / 2 */
+  assert_true(stats_holm(probabilities, COUNT(probabilities), 0.04, told));
+  assert_true(told[1] && !told[3] && !told[0] && !told[2]);
+}
+
 static void test_stats_of_few(void **state) {
   double one[] = {7}, two[] = {3, 1};
   stats s = stats_of(NULL, 0);
@@ -217,6 +281,9 @@ const struct CMUnitTest statistics_tests[] = {
     cmocka_unit_test(test_stats_of_five),
     cmocka_unit_test(test_stats_of_ten),
     cmocka_unit_test(test_stats_of_few),
+    cmocka_unit_test(test_shift),
+    cmocka_unit_test(test_shift_by_chance),
+    cmocka_unit_test(test_holm),
     cmocka_unit_test(test_stats_withstand_an_outlier),
     cmocka_unit_test(test_stats_deviation_from_median),
     cmocka_unit_test(test_timing),

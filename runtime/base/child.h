@@ -22,4 +22,9 @@ pid_t child_start(const char *program, const child_words *words, int in, int out
  * signal that ended it, or 127 where the program could not be started. */
 int child_wait(pid_t child);
 
+/* This program once more, in the place of this process, with its code where it is linked to be and not at a place drawn:
+ * where branches lie can make a short loop some per cent slower, and two programs are to differ by what they are. The
+ * processes that it starts are like it. Does nothing where it is so already, or cannot be had. */
+void child_settle(char **argv);
+
 #endif

@@ -56,6 +56,24 @@ void pool_use(int threads) {
   asked = threads > MOST_THREADS ? MOST_THREADS : threads;
 }
 
+static cpu_set_t strayed; /* where threads may run, but the one that stays */
+static bool stays;
+
+void pool_stay(size_t nth) {
+  cpu_set_t one;
+  size_t left;
+
+  pool_threads(); /* counts processors before */
+  if (!stays && sched_getaffinity(0, sizeof strayed, &strayed) != 0)
+    return;
+  left = nth % (size_t)CPU_COUNT(&strayed);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+    if (CPU_ISSET(cpu, &strayed) && left-- == 0)
+      CPU_SET(cpu, &one);
+  stays = sched_setaffinity(0, sizeof one, &one) == 0 || stays;
+}
+
 static void work_on(int thread) {
   for (size_t part; (part = atomic_fetch_add(&pool.next, 1)) < pool.parts;)
     pool.work(pool.context, part, thread);
@@ -65,6 +83,8 @@ static void *serve(void *number) {
   const int thread = (int)(intptr_t)number;
   unsigned seen;
 
+  if (stays) /* that is the thread that has started this one */
+    sched_setaffinity(0, sizeof strayed, &strayed);
   pthread_mutex_lock(&pool.lock);
   seen = pool.round - 1; /* it was started for the round that is under way */
   for (;;) {

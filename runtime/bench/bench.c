@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/message.h"
 #include "base/output.h"
 #include "base/signals.h"
@@ -18,6 +19,7 @@
 #include "library/cpu.h"
 #include "library/tuning.h"
 #include "list.h"
+#include "report/against.h"
 #include "report/compare.h"
 #include "report/files.h"
 #include "report/json.h"
@@ -27,6 +29,7 @@
 #include "rounds.h"
 #include "rows/beside.h"
 #include "rows/missing.h"
+#include "turns.h"
 #include "worker.h"
 
 static char *join(int argc, char **argv) {
@@ -142,6 +145,16 @@ static const char *take_tune(int *argc, char ***argv) {
   return all[1];
 }
 
+/* Whether this is `bench turns [OPTION]...`, whose word is taken off the command line. */
+static bool take_turns(int *argc, char ***argv) {
+  if (*argc < 2 || strcmp((*argv)[1], turns_command) != 0)
+    return false;
+  (*argv)[1] = (*argv)[0];
+  *argc -= 1;
+  *argv += 1;
+  return true;
+}
+
 /* Kernels and their checks have what they need of a stack where the system lets them, threads' stacks too. */
 static void find_stack(void) {
   const rlim_t wanted = 8 << 20, least = 1 << 20;
@@ -166,6 +179,7 @@ static void find_stack(void) {
 int main(int argc, char **argv) {
   command *other = argc > 1 ? command_of(argv[1]) : NULL;
   const char *tune;
+  bool in_turns;
   options o;
   selection s;
   int status = EXIT_RIGHT;
@@ -173,8 +187,13 @@ int main(int argc, char **argv) {
   output_guard_standard();
   if (other)
     return other(argc - 1, argv + 1);
-  tune = take_tune(&argc, &argv);
+  in_turns = take_turns(&argc, &argv);
+  tune = in_turns ? NULL : take_tune(&argc, &argv);
   o = options_parse(argc, argv);
+  if (o.against)
+    child_settle(argv);
+  if (in_turns)
+    o.limits.stay = true;
   if (tune && (o.check_only || o.list || o.explain || o.tuning || o.all_devices))
     message_refuse("tune measures, and takes no options that only check, list or explain, no "
                    "--tuning, and no --devices");
@@ -194,6 +213,8 @@ int main(int argc, char **argv) {
   } else if (o.list) {
     list_print(&o, &s);
     status = !o.json || list_json(o.json, &s) ? EXIT_RIGHT : EXIT_REQUEST;
+  } else if (in_turns) {
+    rounds_in_turns(&(report){.options = &o, .selection = &s, .program = argv[0]});
   } else if (o.all_devices) {
     status = fleet_run(&o, &s, argv[0]);
   } else {
@@ -203,12 +224,21 @@ int main(int argc, char **argv) {
     base = load_base(&r);
     if (tune)
       tune_check(tune, &r);
+    if (o.against)
+      turns_start(&o, argv[0]);
+    r.base_commit = turns_commit();
     rounds_run(&r);
+    if (o.against)
+      against_judge(&r);
     status = report_files_write(&r) ? exit_status(&r) : EXIT_REQUEST;
     if (tune && !tune_write(tune, &r))
       status = EXIT_REQUEST;
     if (base && !is_no_worse(&r, base) && status == EXIT_RIGHT)
       status = EXIT_WRONG;
+    if (o.against && !against_print(&r) && status == EXIT_RIGHT)
+      status = EXIT_WRONG;
+    if (!turns_end() && status == EXIT_RIGHT)
+      status = EXIT_KILLED;
     json_decref(base);
     if (signals_interrupted()) /* also where all rows were finished */
       status = EXIT_SIGNAL + signals_interrupted();

@@ -12,7 +12,9 @@
 #include "base/signals.h"
 #include "check/describe.h"
 #include "devices/peer/peers.h"
+#include "report/against.h"
 #include "rows/beside.h"
+#include "turns.h"
 #include "worker.h"
 
 /* A row that is to be run, on the device that its kind of backend has here. */
@@ -153,6 +155,28 @@ static group group_of(const report *r, const task *t) {
   return g;
 }
 
+/* Both programs have their turn, the one first that chance draws. */
+static bool run_turns(const report *r, entry *e, int round) {
+  const bool base_first = draw(2) == 1;
+  base_turn base = {0};
+  const size_t rounds = e->line->warm.rounds;
+  bool more;
+
+  if (base_first)
+    base = turns_ask(e->line, e->on);
+  if (rounds == 0)
+    e->line->warm.calls = base.calls;
+  more = run_row(r, e->line, e->on, round);
+  if (!base_first)
+    base = turns_ask(e->line, e->on);
+  if (!e->line->base_status)
+    e->line->base_status = base.status;
+  if (base.median > 0 && e->line->warm.rounds > rounds)
+    row_add_turn(e->line, e->line->warm.round[rounds].median, base.median);
+  return more &&
+         (e->line->turns.count < (size_t)r->options->limits.rounds || against_is_open(e->line));
+}
+
 /* The open entries of a task have their turns, in an order that chance draws. */
 static void run_group(const report *r, group *g, int round, size_t *done, size_t total) {
   size_t *order = malloc((g->count + 1) * sizeof *order);
@@ -164,7 +188,8 @@ static void run_group(const report *r, group *g, int round, size_t *done, size_t
     if (!e->open)
       continue;
     progress_show((*done)++, total, e->line->name);
-    e->open = run_row(r, e->line, e->on, round);
+    e->open = turns_are_taken() && !e->line->peer ? run_turns(r, e, round)
+                                                  : run_row(r, e->line, e->on, round);
   }
   free(order);
 }
@@ -199,11 +224,64 @@ static void run_rounds(const report *r, group *groups) {
        count_open(groups, r->selection->count) > 0 && clock_ns() < enough && !signals_interrupted();
        round++) {
     run_round(r, groups, round);
+    turns_renew();
     if (peers_count() == 0) /* their processes take seconds to begin */
       worker_renew();
     if (round + 1 == limits->rounds && limits->samples <= 0)
       enough = clock_ns() + limits->longer * (clock_ns() - start);
   }
+}
+
+/* The entry of a name and device, from one on and around; null where there is none. */
+static entry *entry_named(const report *r, group *groups, size_t *from, const char *name,
+                          const char *on) {
+  for (size_t t = 0; t < r->selection->count; t++) {
+    group *g = &groups[(*from + t) % r->selection->count];
+    for (size_t i = 0; i < g->count; i++) {
+      const row *line = g->entries[i].line;
+      if (strcmp(line->name, name) == 0 && strcmp(line->device ? line->device : "-", on) == 0) {
+        *from += t;
+        return &g->entries[i];
+      }
+    }
+  }
+  return NULL;
+}
+
+void rounds_in_turns(report *r) {
+  const size_t count = r->selection->count;
+  group *groups = calloc(count + 1, sizeof *groups);
+  turns_row next;
+  size_t at = 0;
+
+  out_of_memory(groups);
+  for (size_t t = 0; t < count; t++)
+    groups[t] = group_of(r, &r->selection->tasks[t]);
+  signals_note_interrupts(NULL);
+  turns_begin();
+  while (!signals_interrupted() && turns_next(&next)) {
+    entry *e = entry_named(r, groups, &at, next.name, next.on);
+    const size_t rounds = e ? e->line->warm.rounds : 0;
+    if (!*next.name) {
+      worker_renew();
+      continue;
+    }
+    if (e && next.calls)
+      e->line->warm.calls = next.calls;
+    if (e && e->open)
+      run_row(r, e->line, e->on, (int)rounds);
+    if (e)
+      e->open = e->line->state == ROW_RIGHT;
+    turns_answer(e ? e->line->status : "none",
+                 e && e->line->warm.rounds > rounds ? e->line->warm.round[rounds].median : NAN,
+                 e ? e->line->warm.calls : 0);
+  }
+  for (size_t t = 0; t < count; t++) {
+    for (size_t i = 0; i < groups[t].count; i++)
+      row_free(groups[t].entries[i].line);
+    free(groups[t].entries);
+  }
+  free(groups);
 }
 
 static void count_rows(report *r, size_t from) {

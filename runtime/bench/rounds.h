@@ -11,4 +11,7 @@
  * after the last round. An interrupt leaves out the rows that had no turn yet. */
 void rounds_run(report *r);
 
+/* In the program that --against names: rows have their turns when the other one says so (turns.h). */
+void rounds_in_turns(report *r);
+
 #endif

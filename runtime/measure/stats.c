@@ -104,3 +104,83 @@ double stats_median(const double *first, size_t count, size_t apart) {
   free(copy);
   return median;
 }
+
+/* ---- differences --------------------------------------------------------------------------------- */
+
+/* How many of n ranks' subsets add up to each number, as shares of all 2^n; released by free. Null without memory. */
+static double *rank_sums(size_t n) {
+  const size_t most = n * (n + 1) / 2;
+  double *shares = calloc(most + 1, sizeof *shares);
+
+  if (!shares)
+    return NULL;
+  shares[0] = 1;
+  for (size_t rank = 1, reached = 0; rank <= n; reached += rank++)
+    for (size_t sum = reached + rank + 1; sum-- > 0;)
+      shares[sum] = (shares[sum] + (sum >= rank ? shares[sum - rank] : 0)) / 2;
+  return shares;
+}
+
+stats_shift stats_shift_of(const double *differences, size_t all) {
+  const size_t enough = 256, count = all < enough ? all : enough;
+  const size_t pairs = count * (count + 1) / 2;
+  stats_shift s = {NAN, -INFINITY, INFINITY, 1};
+  double *means = malloc((pairs + 1) * sizeof *means), *shares = rank_sums(count);
+  double below = 0, tail = 0;
+  size_t made = 0, fewer, skip = 0;
+
+  if (!means || !shares || count == 0) {
+    free(means);
+    free(shares);
+    return s;
+  }
+  /* The sum of positive differences' ranks is how many means of two, or of one with itself, are above 0. */
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = i; j < count; j++) {
+      means[made] = (differences[i] + differences[j]) / 2;
+      below += means[made] < 0 ? 1 : means[made] > 0 ? 0 : 0.5;
+      made++;
+    }
+  qsort(means, pairs, sizeof *means, compare);
+  s.estimate = quantile(means, pairs, 0.5);
+  fewer = (size_t)(below < (double)pairs - below ? below : (double)pairs - below);
+  s.probability = 0;
+  for (size_t sum = 0; sum <= fewer; sum++)
+    s.probability += 2 * shares[sum];
+  s.probability = fmin(s.probability, 1);
+  while (tail + shares[skip] <= 0.025)
+    tail += shares[skip++];
+  if (skip > 0) {
+    s.low = means[skip - 1];
+    s.high = means[pairs - skip];
+  }
+  free(means);
+  free(shares);
+  return s;
+}
+
+typedef struct ranked {
+  double probability;
+  size_t nth;
+} ranked;
+
+static int by_probability(const void *a, const void *b) {
+  return compare(&((const ranked *)a)->probability, &((const ranked *)b)->probability);
+}
+
+bool stats_holm(const double *probabilities, size_t count, double level, bool *told) {
+  ranked *order = malloc((count + 1) * sizeof *order);
+  bool before = true;
+
+  if (!order)
+    return false;
+  for (size_t i = 0; i < count; i++)
+    order[i] = (ranked){probabilities[i], i};
+  qsort(order, count, sizeof *order, by_probability);
+  for (size_t i = 0; i < count; i++) {
+    before = before && order[i].probability <= level / (double)(count - i);
+    told[order[i].nth] = before;
+  }
+  free(order);
+  return true;
+}

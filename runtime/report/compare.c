@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "base/terminal.h"
 #include "base/units.h"
+#include "measure/stats.h"
 #include "stored.h"
 
 static const double least = 0.02; /* a difference that is worth a word */
@@ -25,7 +26,6 @@ typedef struct pair {
   double ratio;         /* of these, its logarithm */
   double medians;       /* the same of the medians */
   double error;         /* the logarithm's standard error */
-  double probability;   /* of a ratio so far from 0 by chance */
   verdict verdict;
 } pair;
 
@@ -121,7 +121,7 @@ static void add(pairs *p, const json_t *base, const json_t *now) {
   pair *made = &p->at[p->count];
 
   if (is_right(base) && !is_right(now) && !is_skipped(now)) {
-    *made = (pair){.base = base, .now = now, .verdict = BROKEN, .probability = 1};
+    *made = (pair){.base = base, .now = now, .verdict = BROKEN};
     p->count++;
   } else if (is_timed(base) && is_timed(now)) {
     *made = compared(base, now);
@@ -185,12 +185,6 @@ static double between_runs(const pairs *p) {
   return spread;
 }
 
-static int by_probability(const void *a, const void *b) {
-  const pair *x = a, *y = b;
-
-  return (x->probability > y->probability) - (x->probability < y->probability);
-}
-
 static int by_ratio(const void *a, const void *b) {
   const pair *x = a, *y = b;
 
@@ -199,30 +193,35 @@ static int by_ratio(const void *a, const void *b) {
   return (x->ratio < y->ratio) - (x->ratio > y->ratio);
 }
 
-/* Holm's test: the rows in the order of their probabilities, each against its share of the level, until one fails. */
+/* Holm's test of the rows that are not broken. */
 static void judge(pairs *p, double spread) {
-  bool told = true;
+  double *probabilities = calloc(p->count + 1, sizeof *probabilities);
+  bool *told = calloc(p->count + 1, sizeof *told);
   size_t tested = 0;
 
+  if (!probabilities || !told)
+    message_refuse("out of memory");
   for (size_t i = 0; i < p->count; i++)
     if (p->at[i].verdict != BROKEN) {
       pair *x = &p->at[i];
       x->error = hypot(x->error, spread);
-      x->probability = erfc(fabs(x->ratio) / x->error / sqrt(2));
-      tested++;
+      probabilities[tested++] = erfc(fabs(x->ratio) / x->error / sqrt(2));
     }
-  qsort(p->at, p->count, sizeof *p->at, by_probability);
+  if (!stats_holm(probabilities, tested, level, told))
+    message_refuse("out of memory");
+  tested = 0;
   for (size_t i = 0; i < p->count; i++) {
     pair *x = &p->at[i];
     if (x->verdict == BROKEN)
       continue;
-    told = told && x->probability <= level / (double)(tested - i);
-    if (told && fabs(x->ratio) > log1p(least) &&
+    if (told[tested++] && fabs(x->ratio) > log1p(least) &&
         copysign(1, x->ratio) * x->medians > log1p(least) / 2)
       x->verdict = x->ratio > 0 ? SLOWER : FASTER;
     else
       x->verdict = fabs(x->ratio) + sure * x->error <= log1p(alike) ? SAME : UNKNOWN;
   }
+  free(probabilities);
+  free(told);
 }
 
 /* ---- the table ----------------------------------------------------------------------------------- */

@@ -107,6 +107,10 @@ static json_t *context(const report *r) {
   if (r->options->shard.of)
     json_object_set_new(c, "shard",
                         json_sprintf("%d/%d", r->options->shard.nth, r->options->shard.of));
+  if (r->options->against)
+    json_object_set_new(c, "against",
+                        json_pack("{s:s, s:o}", "program", r->options->against, "commit",
+                                  json_text_or_null(r->base_commit)));
   json_object_set_new(c, "seed", json_integer((json_int_t)r->options->seed));
   json_object_set_new(c, "timer_overhead_ns", json_real(overhead_of_clock_ns()));
   json_object_set_new(c, "empty_launches", empty_launches(r));

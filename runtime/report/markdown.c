@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "against.h"
 #include "base/units.h"
 #include "findings.h"
 #include "library/cpu.h"
@@ -276,6 +277,7 @@ void report_markdown(FILE *to, const report *r) {
   put_machine(to, r);
   markdown_peers_summary(to, r);
   put_failures(to, r);
+  against_markdown(to, r);
   put_skips(to, r);
   put_notes(to, r);
   put_tasks(to, r);

@@ -19,6 +19,7 @@ typedef struct report {
   size_t peers, peers_right; /* rows of other libraries, which the above leave out */
   size_t above;              /* rows that are right, and faster than their ceiling allows */
   double seconds;
+  const char *base_commit; /* of the program that --against names; null where it is not known */
 } report;
 
 /* The table, on standard output: its head, then the rows of each task as they are finished, with

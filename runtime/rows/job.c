@@ -8,6 +8,7 @@
 
 #include "base/aside.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "base/ranges.h"
 #include "check/mutate.h"
 #include "devices/common/remote.h"
@@ -426,6 +427,8 @@ outcome job_run(const job *j) {
   const double taken = lathe_bytes(j->variant->op, j->variant->dtype, j->dim);
 
   layout.drawn = (unsigned)j->round;
+  if (j->limits.stay && on && !on->remote)
+    pool_stay((size_t)j->round);
   *now = trial_of(j, ASKED);
   ranges_begin(j->variant->name);
   if (on && j->mutants) {

@@ -375,13 +375,18 @@ static const option_row rows[] = {
      "which rows take longer than in a stored run; the exit\n"
      "status is 1 where some do",
      .set = set_path, .to = TO(o.compare), .own = true},
+    {"against", "BENCH",
+     "another build of this program, which has its turn in the\n"
+     "same rounds (24; with --fast 12): which rows take longer\n"
+     "than there; the exit status is 1 where some do",
+     .set = set_path, .to = TO(o.against), .own = true},
     {"help", NULL, "this", .set = print_help},
     {"version", NULL, "of this program", .set = print_version},
     {.help = "\n"
              "Exit status: 0 all right, 1 a result was wrong or proves nothing, or a row is\n"
-             "             above its ceiling, or slower, with --compare, 2 a bad request or\n"
-             "             output, 3 nothing can run here, 4 killed from outside, 128 + N\n"
-             "             signal N\n"
+             "             above its ceiling, or slower, with --compare or --against, 2 a bad\n"
+             "             request or output, 3 nothing can run here, 4 killed from outside,\n"
+             "             128 + N signal N\n"
              "\n"
              "Dispatch\n"
              "  bench tune FILE [OPTION]...   the fastest variant for each of the calls that\n"
@@ -444,7 +449,8 @@ _Noreturn static void unknown_option(const char *word, bool known) {
 
 static void set_times(request *r) {
   const double ms = 1e6, patience = 4; /* how many times the least time is allowed for low noise */
-  const int few = r->o.fast ? 3 : 4, many = 10;
+  const int least = r->o.fast ? 3 : 4, by_turns = r->o.fast ? 12 : 24, many = 10;
+  const int few = r->o.against ? by_turns : least;
   measure_limits *l = &r->o.limits;
 
   l->warmup_ns = 0.1 * ms;
@@ -462,7 +468,7 @@ static void set_times(request *r) {
 
 #define LISTS "list-ops list-sizes list-backends list-devices list-variants"
 #define CHECKS "check-only special in-place mutants no-probe"
-#define MEASURES "warmup iterations min-time rounds max-noise profile compare"
+#define MEASURES "warmup iterations min-time rounds max-noise profile compare against"
 #define RUNS "fast threads seed offset page-end peers rows csv html markdown shard devices"
 
 /* Options of which one would do nothing beside another one. */
@@ -477,6 +483,8 @@ static const struct {
     {CHECKS, MEASURES, "what is only checked is not measured"},
     {"iterations", "min-time max-noise", "so many samples are taken whatever their time and noise"},
     {"offset", "page-end", "buffers cannot be placed by both ends"},
+    {"against", "devices in-process", "both programs have processes and devices of their own"},
+    {"against", "max-noise", "rows go on for what is known of their ratios"},
     {"devices", "device in-process", "there are several processes, each with devices of its own"},
     {"devices", "csv markdown", "of several processes only --json and --html write a file"},
 };
@@ -555,6 +563,10 @@ options options_parse(int argc, char **argv) {
   if (!r.seeded)
     o->seed = random_seed();
   set_times(&r);
+  if (o->against) /* how well the ratios are known is what matters */
+    o->limits.max_noise = 0;
+  o->limits.longer = o->against ? 1 : o->limits.longer;
+  o->limits.stay = o->against != NULL;
   return *o;
 }
 

@@ -30,6 +30,7 @@ typedef struct options {
   const char *json, *csv, *markdown, *html;
   const char *explain;          /* a variant, to be told of in the place of a run */
   const char *compare, *tuning; /* files to write and to read, or null */
+  const char *against;          /* another bench program, or null */
   shard shard;
   bool all_devices; /* a process for each GPU */
   /* What was given, as --name=value, but for what concerns one process alone: its files, devices, shard and seed. */

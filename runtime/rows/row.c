@@ -37,6 +37,13 @@ const row_field row_fields[] = {
     FIGURE(ratio, "times the time of ours"),
     FIGURE(ratio_low, "times the time of ours"),
     FIGURE(ratio_high, "times the time of ours"),
+    FIGURE(base_time, "ns"),
+    FIGURE(base_ratio, "times the time of the base"),
+    FIGURE(base_ratio_low, "times the time of the base"),
+    FIGURE(base_ratio_high, "times the time of the base"),
+    FIGURE(base_probability, "probability"),
+    FIELD(base_status, ROW_TEXT),
+    FIELD(change, ROW_TEXT),
     FIELD(threads, ROW_COUNT),
     FIGURE(real_time, "ns"),
     FIGURE(cpu_time, "ns"),
@@ -191,7 +198,29 @@ void row_free(row *r) {
   free(r->repro);
   free(r->ceiling);
   free(r->checked);
+  free(r->turns.ours);
+  free(r->turns.base);
   free(r);
+}
+
+const char *row_status_named(const char *status) {
+  static const char *const all[] = {"right", "wrong", "unproved", "killed", "skipped", "unknown"};
+  size_t i = 0;
+
+  while (i + 1 < sizeof all / sizeof *all && strcmp(all[i], status) != 0)
+    i++;
+  return all[i];
+}
+
+void row_add_turn(row *r, double ours, double base) {
+  const size_t size = (r->turns.count + 1) * sizeof(double);
+
+  r->turns.ours = realloc(r->turns.ours, size);
+  r->turns.base = realloc(r->turns.base, size);
+  if (!r->turns.ours || !r->turns.base)
+    message_refuse("out of memory");
+  r->turns.ours[r->turns.count] = ours;
+  r->turns.base[r->turns.count++] = base;
 }
 
 void row_skip(row *r, const char *why) {

@@ -45,6 +45,15 @@ typedef struct row {
   bool peer;
   const char *against;
   double ratio, ratio_low, ratio_high;
+  /* --against: the base's time, and ours in units of it, of the rounds that both have, with a 95 % interval; how likely
+   * chance has it so far from 1; what became of the base's row, and what that comes to: slower, faster, same, unknown,
+   * broken, or new where the base has no such row. Null without --against. */
+  double base_time, base_ratio, base_ratio_low, base_ratio_high, base_probability;
+  const char *base_status, *change;
+  struct {
+    double *ours, *base; /* medians of rounds, by turns */
+    size_t count;
+  } turns;
   uint64_t threads;             /* of a processor that shared a call */
   double real_time, cpu_time;   /* medians of a call on both clocks, ns */
   double cold_time, cold_noise; /* the same where operands are in memory; NaN where not timed */
@@ -102,6 +111,12 @@ void row_judge(row *r, const check_result *result, const char *repro);
 
 /* A round of a right row: its samples. False where it is to have no more rounds. */
 bool row_add(row *r, const outcome *o, const device *on, const measure_limits *limits);
+
+/* A round in which both had their turn, and what both took. */
+void row_add_turn(row *r, double ours, double base);
+
+/* A status of that name, "unknown" for none; not to be freed. */
+const char *row_status_named(const char *status);
 
 /* After the last round: the fields. */
 void row_measure(row *r, const device *on);

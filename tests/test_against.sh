@@ -1,0 +1,83 @@
+#!/bin/sh
+# test_against.sh - another build has its turn in the same rounds: what is slower than there is found, the same program
+# is not, and what takes no turns is refused. A slower program is one by whose clock all takes longer (slow_clock.c).
+# Needs LATHE_SRC, LATHE_BENCH and LATHE_PYTHON.
+
+. "$LATHE_SRC/tests/check.sh"
+cd "$tmp" || exit 1
+cc -O2 -shared -fPIC "$LATHE_SRC/tests/slow_clock.c" -o slow_clock.so -ldl
+clock=$tmp/slow_clock.so
+[ -z "${LATHE_SANITIZE-}" ] || clock="$(cc -print-file-name=libasan.so) $clock" # which wants to be first
+
+program() { # program NAME COMMAND: a bench program that is a script
+  printf '#!/bin/sh\n%s\n' "$2" >"$1"
+  chmod +x "$1"
+}
+program plain "unset LD_PRELOAD; exec '$LATHE_BENCH' \"\$@\""
+program slow "SLOW_CLOCK=1.06 LD_PRELOAD='$clock' exec '$LATHE_BENCH' \"\$@\""
+# Rows of some microseconds, of which 6 % are not the luck of where code lies.
+bench() { # bench PROGRAM ARGUMENT...: status, and the files output and stderr
+  "$@" --op exp,add --backend scalar --size 1K,10K --seed 1 >output 2>stderr
+  status=$?
+}
+says() { is "$1" grep -e "$2" output; }
+
+bench ./plain --against ./plain --json same.json --markdown same.md
+is 'the same program: right' test $status = 0
+says 'all rows are compared, none is different' '^8 rows against [^ ]*: 0 slower, 0 faster, [0-9]* the same, [0-9]* cannot be told$'
+is 'so in Markdown' grep -A 2 -e '^## Against the base' same.md
+bench ./slow --against ./plain --json slow.json --markdown slow.md --csv slow.csv
+is 'a slower program: exit status' test $status = 1
+says 'its rows are named, with the interval' '^SLOWER  exp_f32__scalar_u1/10K  *[0-9.]* us  *[0-9.]* us  *+[567]\.[0-9]%  +[2-9]\.[0-9] to +[0-9.]*%$'
+says 'and counted' '^8 rows against [^ ]*: [678] slower, 0 faster, '
+is 'in Markdown' grep -E '^\| \*\*slower\*\* \| exp_f32__scalar_u1/10K \| [0-9.]+ us \| [0-9.]+ us \| \+[567]\.[0-9] % ' slow.md
+is 'in JSON' "$LATHE_PYTHON" -c '
+import json
+run = json.load(open("slow.json"))
+assert run["context"]["against"]["program"] == "./plain", run["context"]["against"]
+assert run["context"]["against"]["commit"] == run["context"]["commit"]
+for row in run["benchmarks"]:
+    if row["change"] == "slower":
+        assert 1.03 < row["base_ratio_low"] <= row["base_ratio"] <= row["base_ratio_high"], row
+        assert abs(row["base_ratio"] * row["base_time"] / row["real_time"] - 1) < 0.05, row
+        assert row["base_probability"] < 0.01 and row["base_status"] == "right", row
+assert sum(row["change"] == "slower" for row in run["benchmarks"]) >= 6'
+bench ./plain --against ./slow
+is 'a faster program: exit status' test $status = 0
+says 'its rows are named too' '^faster  exp_f32__scalar_u1/10K '
+
+# A base without some of the rows, and one where they are not right.
+program fewer "exec ./plain \"\$@\" --variant '*_u1'"
+bench ./plain --against ./fewer
+is 'new rows' test $status = 0
+says 'are counted' '^4 rows against .*; 4 new$'
+program other "exec ./plain \"\$@\" --variant nothing_of_ours"
+bench ./plain --against ./other
+is 'a base without any' test $status = 2
+is 'says why' grep -F -e "--against ./other: it takes no turns: bench: unknown variant 'nothing_of_ours'" stderr
+
+# What takes no turns, and what stops taking them.
+refused() { # refused WORDS OPTION...: in one line
+  words=$1
+  shift
+  bench ./plain "$@"
+  is "refuses $*" test $status = 2
+  is "in a line: $*" test "$(wc -l <stderr)" = 1
+  is "says: $words" grep -F -e "$words" stderr
+}
+refused '--against ./missing: it takes no turns: it cannot be started' --against ./missing
+program old 'echo "bench: '"'turns'"' is not an option" >&2; exit 2'
+refused "--against ./old: it takes no turns: bench: 'turns' is not an option" --against ./old
+program odd 'echo hello'
+refused "--against ./odd: it says 'hello'; expected 'lathe turns 1', as a build of this program does" --against ./odd
+program newer 'echo lathe turns 2 -'
+refused "--against ./newer: it says 'lathe turns 2 -'" --against ./newer
+refused '--check-only with --against' --check-only --against ./plain
+refused '--against with --in-process' --in-process --against ./plain
+program dying "exec timeout -s KILL 0.6 ./plain \"\$@\""
+bench ./plain --against ./dying --rounds 60
+is 'a base that dies: exit status' test $status -ge 1
+is 'says so' grep -F -e '--against ./dying ended: it ended with status 137; later rounds are without it' stderr
+says 'all rows are there' '^8 rows: 8 right'
+
+summary
