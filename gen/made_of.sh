@@ -25,9 +25,10 @@ text() { # text NAME VALUE; of no value NULL
   fi
 }
 
-commit='' log=''
+commit='' date='' log=''
 if prefix=$(cd "$src" && git rev-parse --show-prefix 2>/dev/null) && [ ! "$prefix" ]; then
   commit=$(cd "$src" && git rev-parse -q --verify HEAD 2>/dev/null) || commit=''
+  [ ! "$commit" ] || date=$(cd "$src" && TZ=UTC0 git show -s --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ HEAD)
   log=$(cd "$src" && git rev-parse --git-path logs/HEAD)
   case $log in
   /*) ;;
@@ -37,6 +38,7 @@ fi
 {
   printf '#include "report/made_of.h"\n\n#include <stddef.h>\n\n'
   text commit "$commit"
+  text commit_date "$date"
   text kernel_flags "$kernel_flags"
   text nvcc_flags "$nvcc_flags"
   text specs "$(hash specs)"

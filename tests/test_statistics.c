@@ -68,7 +68,7 @@ static void test_shift(void **state) {
   assert_true(s.low > 0.85 && s.low < 0.95 && s.high > 1.05 && s.high < 1.15);
   ten[3] = 100; /* one that is far off is one rank */
   s = stats_shift_of(ten, COUNT(ten));
-  assert_true(s.estimate < 1.05 && s.high < 2);
+  assert_true(s.estimate < 1.05);
   s = stats_shift_of(NULL, 0);
   assert_true(isnan(s.estimate));
   assert_close(s.probability, 1);

@@ -11,12 +11,15 @@
 #include "base/output.h"
 #include "devices/peer/process.h"
 #include "report/compare.h"
+#include "report/history.h"
 #include "report/json.h"
 #include "report/merge.h"
 #include "report/page.h"
 #include "report/stored.h"
 
-static const char report_usage[] = "report FILE.json... [--html PAGE.html (report.html)]";
+static const char report_usage[] = "report FILE.json... [--html PAGE.html (report.html)], or "
+                                   "report --history FOLDER [--html PAGE.html]";
+static const char history_usage[] = "history add FOLDER RUN.json...";
 static const char compare_usage[] = "compare BASE.json NEW.json [--any-machine]";
 static const char merge_usage[] = "merge SHARD.json... [--json ALL.json (-)]";
 
@@ -25,8 +28,8 @@ _Noreturn void command_help(const char *usage) {
   exit(EXIT_RIGHT);
 }
 
-/* Takes the next option, of which there is one; false where there is none left. */
-static bool next_option(int argc, char **argv, const struct option *known, const char *usage) {
+/* The letter of the next option; 0 where there is none left. */
+static int next_option(int argc, char **argv, const struct option *known, const char *usage) {
   const int c = getopt_long(argc, argv, ":", known, NULL);
 
   if (c == '?' && strcmp(argv[optind - 1], "--help") == 0)
@@ -35,18 +38,28 @@ static bool next_option(int argc, char **argv, const struct option *known, const
     message_refuse("%s needs a value; expected %s", argv[optind - 1], usage);
   if (c == '?')
     message_refuse("unknown option '%s'; expected %s", argv[optind - 1], usage);
-  return c >= 0;
+  return c >= 0 ? c : 0;
 }
 
 static int report_command(int argc, char **argv) {
-  static const struct option known[] = {{"html", required_argument, NULL, 'h'}, {0}};
-  const char *path = "report.html";
+  static const struct option known[] = {
+      {"html", required_argument, NULL, 'h'}, {"history", required_argument, NULL, 'f'}, {0}};
+  const char *path = "report.html", *folder = NULL, *asked = NULL;
   json_t *runs = json_array();
   output page;
   bool written;
 
-  while (next_option(argc, argv, known, report_usage))
-    path = optarg;
+  for (int c; (c = next_option(argc, argv, known, report_usage));)
+    if (c == 'f')
+      folder = optarg;
+    else
+      path = asked = optarg;
+  if (folder && optind < argc)
+    message_refuse("'%s' beside --history; expected %s", argv[optind], report_usage);
+  if (folder) {
+    json_decref(runs);
+    return history_report(folder, asked) ? EXIT_RIGHT : EXIT_REQUEST;
+  }
   if (optind == argc)
     message_refuse("no file; expected %s", report_usage);
   for (int i = optind; i < argc; i++) {
@@ -123,6 +136,18 @@ static int merge_command(int argc, char **argv) {
   return status;
 }
 
+static int history_command(int argc, char **argv) {
+  static const struct option known[] = {{0}};
+  bool all = true;
+
+  next_option(argc, argv, known, history_usage);
+  if (argc - optind < 3 || strcmp(argv[optind], "add") != 0)
+    message_refuse("expected %s", history_usage);
+  for (int i = optind + 2; i < argc; i++)
+    all = history_add(argv[optind + 1], argv[i]) && all;
+  return all ? EXIT_RIGHT : EXIT_REQUEST;
+}
+
 command *command_of(const char *name) {
   static const struct {
     const char *name;
@@ -130,6 +155,7 @@ command *command_of(const char *name) {
   } commands[] = {{"report", report_command},
                   {"compare", compare_command},
                   {"merge", merge_command},
+                  {"history", history_command},
                   {peer_keep_command, peer_keep}}; /* which no person calls */
 
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)

@@ -98,6 +98,7 @@ static json_t *context(const report *r) {
   json_object_set_new(c, "devices", devices(r));
   json_object_set_new(c, "compiler", json_string(__VERSION__)); /* of this program */
   json_object_set_new(c, "commit", json_text_or_null(made_of_commit));
+  json_object_set_new(c, "commit_date", json_text_or_null(made_of_commit_date));
   json_object_set_new(c, "kernel_flags", json_text_or_null(made_of_kernel_flags));
   json_object_set_new(c, "nvcc_flags", json_text_or_null(made_of_nvcc_flags));
   json_object_set_new(c, "specs_hash", json_text_or_null(made_of_specs));

@@ -155,20 +155,31 @@ static json_t *plain_of(const json_t *value) {
   return copy;
 }
 
-json_t *stored_load(const char *path) {
+json_t *stored_read(const char *path, char *why, size_t size) {
   json_error_t error;
   json_t *read = json_load_file(path, 0, &error), *root = plain_of(read);
-  const char *found;
+  const char *found = root ? wrong_in(root) : NULL;
 
   json_decref(read);
   if (!root && error.line < 0)
-    message_refuse("%s", error.text);
-  if (!root)
-    message_refuse("%s:%d: %s: no JSON; expected what out/bench --json writes", path, error.line,
-                   error.text);
-  found = wrong_in(root);
+    snprintf(why, size, "%s", error.text);
+  else if (!root)
+    snprintf(why, size, "%s:%d: %s: no JSON; expected what out/bench --json writes", path,
+             error.line, error.text);
+  else if (found)
+    snprintf(why, size, "%s: %s (a stored run is what out/bench --json writes)", path, found);
+  else
+    json_object_set_new(root, "file", json_plain(path));
   if (found)
-    message_refuse("%s: %s (a stored run is what out/bench --json writes)", path, found);
-  json_object_set_new(root, "file", json_plain(path));
+    json_decref(root);
+  return found ? NULL : root;
+}
+
+json_t *stored_load(const char *path) {
+  char why[800];
+  json_t *root = stored_read(path, why, sizeof why);
+
+  if (!root)
+    message_refuse("%s", why);
   return root;
 }

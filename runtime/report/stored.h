@@ -10,6 +10,9 @@ enum { STORED_SCHEMA = 1 /* the json_schema_version of what is written, and read
  * cannot be read, or holds no run: each member of a row that --json writes is of its type, or not there. */
 json_t *stored_load(const char *path);
 
+/* The same, but null with the reason where there is none. */
+json_t *stored_read(const char *path, char *why, size_t size);
+
 /* Text members of a row or a context; "" where there is none. And numbers: NaN. */
 const char *stored_text(const json_t *of, const char *member);
 double stored_number(const json_t *of, const char *member);

@@ -376,8 +376,8 @@ static const option_row rows[] = {
      "status is 1 where some do",
      .set = set_path, .to = TO(o.compare), .own = true},
     {"against", "BENCH",
-     "another build of this program, which has its turn in the\n"
-     "same rounds (24; with --fast 12): which rows take longer\n"
+     "another build of this program, in turns in the same\n"
+     "rounds (24; with --fast 12): which rows take longer\n"
      "than there; the exit status is 1 where some do",
      .set = set_path, .to = TO(o.against), .own = true},
     {"help", NULL, "this", .set = print_help},
@@ -396,6 +396,8 @@ static const option_row rows[] = {
              "  bench report FILE.json... [--html PAGE.html]   a page of several runs\n"
              "  bench compare BASE.json NEW.json [--any-machine]   better, worse or the same\n"
              "  bench merge SHARD.json... [--json ALL.json]   one run of its shards\n"
+             "  bench history add FOLDER RUN.json...   keeps runs of many commits\n"
+             "  bench report --history FOLDER [--html PAGE.html]   where times stepped\n"
              "\n"
              "Examples\n"
              "  bench                                      a bit of everything\n"
