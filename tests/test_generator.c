@@ -113,8 +113,8 @@ static void refuses_unknown_options(void **state) {
 static void refuses_unknown_commands(void **state) {
   (void)state;
 #define EXPECTED                                                                                   \
-  "; expected index, expand OP..., all, show OP..., export OP..., ops, size, cost or definitions " \
-  "FILE; see "                                                                                     \
+  "; expected index, expand OP..., all, show OP..., export OP..., ops, size, cost, shards N or "   \
+  "definitions FILE; see "                                                                         \
   "lathe-gen --help\n"
   expect_failure(GEN("indx"), 2,
                  "lathe-gen: unknown command 'indx' (did you mean 'index'?)" EXPECTED);

@@ -5,6 +5,8 @@
 cd "$tmp" || exit 1
 XZ=xz
 export XZ
+CCACHE_REMOTE_STORAGE='' # none, whatever this machine has
+export CCACHE_REMOTE_STORAGE
 cache() { sh "$LATHE_SRC/gen/cache.sh" "$@"; }
 lacks() { ! cache take "$@"; }
 entries() { find kept -type f | wc -l; }
@@ -63,6 +65,59 @@ is 'no folder' lacks '' 'tool 1' in got
 is 'no folder' cache keep '' 'tool 1' in out
 is 'a folder that cannot be' cache keep /dev/null/kept 'tool 1' in out
 is 'a folder that cannot be' lacks /dev/null/kept 'tool 1' in got
+
+# Machines with folders of their own have a remote in common, as ccache has.
+shared() { # shared NAME: one's own folder is empty, and what another one kept is had
+  is "$1: one keeps" cache keep one 'tool 1' in out
+  is "$1: another takes" cache take two 'tool 1' in got
+  is "$1: what was kept" cmp out got
+  is "$1: of another source there is nothing" lacks two 'tool 1' other got.2
+  rm -rf one two got
+}
+CCACHE_REMOTE_STORAGE="file:$tmp/remote|umask=022 file:/another"
+shared 'a folder'
+CCACHE_REMOTE_STORAGE="file://$tmp/remote 2"
+is 'a folder of which an entry is spoilt' cache keep one 'tool 1' in out
+for entry in remote/lathe-glsl/*; do echo spoilt >"$entry"; done
+CCACHE_REMOTE_STORAGE="file://$tmp/remote"
+is 'is not had' lacks two 'tool 1' in got
+is 'and is kept anew' cache keep two 'tool 1' in out
+is 'and had' cache take three 'tool 1' in got
+printf '#!/bin/sh\n[ "$1 $2" = "--get-config remote_storage" ] && echo "file:%s/elsewhere|read-only=false"\n' "$tmp" >ccache
+chmod +x ccache
+unset CCACHE_REMOTE_STORAGE
+export CCACHE="$tmp/ccache"
+shared "what ccache's configuration names"
+is 'is there' test -n "$(ls elsewhere/lathe-glsl)"
+CCACHE=/nonexistent
+is 'no ccache' cache keep one 'tool 1' in out
+is 'no ccache: one folder alone' lacks two 'tool 1' in got
+export CCACHE_REMOTE_STORAGE=file:/dev/null/none
+is 'a remote that cannot be' cache keep two 'tool 1' in out
+is 'a remote that cannot be' cache take two 'tool 1' in got
+CCACHE_REMOTE_STORAGE=redis://127.0.0.1:1
+is 'a server that is down' cache keep three 'tool 1' other out
+is 'a server that is down' lacks four 'tool 1' other got
+rm -rf one two three four
+if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
+  port=$((20000 + $$ % 20000))
+  redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$tmp" >redis.log 2>&1 &
+  server=$!
+  trap 'kill "$server"; rm -rf "$tmp"' EXIT
+  for _ in $(seq 50); do
+    ! redis-cli -p "$port" ping 2>/dev/null | grep -q PONG || break
+    sleep 0.1
+  done
+  CCACHE_REMOTE_STORAGE="redis://127.0.0.1:$port|connect-timeout=100"
+  shared 'a server'
+  head -c 100000 /dev/urandom >out # bytes of all kinds, line breaks last
+  printf '\n\n' >>out
+  shared 'a server with larger things'
+else
+  echo 'skipped: a redis server as remote: there is none here'
+fi
+CCACHE_REMOTE_STORAGE=''
+
 XZ=/nonexistent
 is 'no xz' cache keep kept 'tool 1' other out
 is 'no xz' lacks kept 'tool 1' other got

@@ -155,7 +155,8 @@ git bisect start HEAD HEAD~15 >../bisected 2>&1
 git bisect run out/bisect.sh exp_f32__scalar_u1/10K ../plain --disable-cuda >>../bisected 2>&1
 is 'bisects to the commit' grep -e 'is the first bad commit' ../bisected
 is 'which is the 11th' test "$(git show -s --format=%s refs/bisect/bad)" = 'commit 11'
-is "in $(wc -l <../built) builds" test "$(wc -l <../built)" -le 5
+builds=$(wc -l <../built)
+is "in $builds builds" test "$builds" -le 5
 git bisect reset >/dev/null 2>&1
 git checkout -q HEAD~8
 out/bisect.sh exp_f32__scalar_u1/10K ../plain >said 2>stderr

@@ -73,7 +73,7 @@ end
 -- ---- what was compiled -------------------------------------------------------------------------------
 
 -- The seconds of the last build of each file, by its path, and of all edges but of those in `except`.
-local function read_log(log)
+function cost.read_log(log)
   local seconds, edges = {}, {}
   for from, to, path, edge in log:gmatch "(%d+)\t(%d+)\t%d+\t([^\t\n]+)\t(%x+)" do
     seconds[path] = (to - from) / 1000
@@ -127,7 +127,7 @@ end
 
 -- A report of what the last build of everything took, as far as ninja's log tells; nil where that has no kernel.
 function cost.compiled(ops, backends, out, log)
-  local seconds, edges = read_log(log)
+  local seconds, edges = cost.read_log(log)
   local files = compiled_files(ops, out, seconds)
   if #files == 0 then
     return nil

@@ -17,6 +17,7 @@ local schema = require "schema"
 local show = require "show"
 local dispatch = require "dispatch"
 local sources = require "sources"
+local shards = require "shards"
 local template = require "template"
 local text = require "text"
 local trace = require "trace"
@@ -35,6 +36,7 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   lathe-gen [options] ops               list the ops that are built, a line each
   lathe-gen [options] size              count the kernels and kilobytes that all of it would be
   lathe-gen [options] cost              tell what was dear in the last build, by ninja's log
+  lathe-gen [options] shards N          write what each of N machines compiles of a build
   lathe-gen [options] definitions FILE  write what an editor needs to complete a spec
 
   --src DIR                 where specs/ is, and templates/ where they are not those installed (.)
@@ -255,7 +257,7 @@ local function write_index(run)
   write(run, "manifest.txt", manifest)
   write(run, "table.c", dispatch.write(run.ops, run.backends))
   write(run, "types.h", types.header())
-  write(run, "kernels.ninja", edges.ninja(run.all, out, "out/lathe-gen"))
+  write(run, "kernels.ninja", edges.ninja(run.all, out, "out/lathe-gen") .. "\n" .. shards.edges(out .. "/shards"))
   checked(host.files.write(out .. "/kernels.ninja.d", edges.depfile(out .. "/kernels.ninja", run.reader.reads)))
 end
 
@@ -545,9 +547,20 @@ local function count_sources(options)
   io.write(cost.generated(run.ops, run.backends, lengths))
 end
 
+-- Where ninja says what it has built, and when.
+local function log_of(options)
+  return options.out:gsub("[^/]*$", "") .. ".ninja_log"
+end
+
+local function share_out(options, words)
+  local count = shards.count_of(words[1])
+  local run = prepare(options)
+  write(run, "shards/" .. count, shards.write(run.ops, options.out, host.files.read(log_of(options)) or "", count))
+end
+
 local function tell_cost(options)
   local run = prepare(options)
-  local log = options.out:gsub("[^/]*$", "") .. ".ninja_log"
+  local log = log_of(options)
   local report = cost.compiled(run.ops, run.backends, options.out, host.files.read(log) or "")
   if not report then
     text.fail(log, "expected how long kernels took to compile, found none; build them first, by ninja")
@@ -571,6 +584,7 @@ local commands = {
   ops = { run = list_ops, takes = "no word", least = 0, most = 0 },
   size = { run = count_sources, takes = "no word", least = 0, most = 0 },
   cost = { run = tell_cost, takes = "no word", least = 0, most = 0 },
+  shards = { run = share_out, takes = "a number", least = 1, most = 1 },
   definitions = { run = define, takes = "one file", least = 1, most = 1 },
 }
 
@@ -583,8 +597,8 @@ local function run_command(...)
     return
   end
   if not command then
-    text.refuse("%s; expected index, expand OP..., all, show OP..., export OP..., ops, size, cost or definitions FILE; "
-      .. "see lathe-gen --help", name and "unknown command " .. text.show(name)
+    text.refuse("%s; expected index, expand OP..., all, show OP..., export OP..., ops, size, cost, shards N or "
+      .. "definitions FILE; see lathe-gen --help", name and "unknown command " .. text.show(name)
       .. text.did_you_mean(name, text.sorted_keys(commands))
       or "no command")
   elseif #options.words < command.least or #options.words > command.most then

@@ -89,6 +89,14 @@ bool history_add(const char *folder, const char *path) {
   return written;
 }
 
+static void *grown(void *memory, size_t size) {
+  void *more = realloc(memory, size);
+
+  if (!more)
+    message_refuse("out of memory");
+  return more;
+}
+
 /* ---- what there is ----------------------------------------------------------------------------- */
 
 static int by_date(const void *a, const void *b) {
@@ -120,9 +128,7 @@ static json_t **load_all(const char *folder, size_t *count) {
       message_warn("left out: %s", why);
       continue;
     }
-    runs = realloc(runs, (*count + 1) * sizeof *runs);
-    if (!runs)
-      message_refuse("out of memory");
+    runs = grown(runs, (*count + 1) * sizeof *runs);
     runs[(*count)++] = run;
   }
   closedir(all);
@@ -174,9 +180,7 @@ static series *series_of(table *t, const json_t *run, const json_t *of) {
   place = json_object_get(t->places, key);
   if (place)
     return &t->at[json_integer_value(place)];
-  t->at = realloc(t->at, (t->count + 1) * sizeof *t->at);
-  if (!t->at)
-    message_refuse("out of memory");
+  t->at = grown(t->at, (t->count + 1) * sizeof *t->at);
   made = &t->at[t->count];
   *made = (series){.points = NULL};
   memcpy(made->key, key, sizeof key);
@@ -208,9 +212,7 @@ static void add_run(table *t, const json_t *run) {
       continue;
     s = series_of(t, run, of);
     if (s->count == 0 || s->points[s->count - 1].run != run) {
-      s->points = realloc(s->points, (s->count + 1) * sizeof *s->points);
-      if (!s->points)
-        message_refuse("out of memory");
+      s->points = grown(s->points, (s->count + 1) * sizeof *s->points);
       s->points[s->count++] = (point){INFINITY, NAN, run};
     }
     if (ns < s->points[s->count - 1].ns) {
