@@ -124,6 +124,11 @@ for count in 2 3 4 5 6 7 8 9; do
   is "$count shares are disjoint and whole" cmp "$tmp/whole" "$tmp/shares"
   is "$count shares are there" test "$(grep -c '^build shard-' "out/gen/shards/$count")" = $count
 done
+dear=out/gen/twice/twice_reference.o
+cp out/.ninja_log log
+awk -F '\t' -v OFS='\t' -v dear="$dear" '$4 == dear { $2 = $1 + 1000000 } { print }' log >out/.ninja_log
+is 'what was dear is a share of its own' test "$(rm -f out/gen/shards/2; ninja shard-1/2 >/dev/null; sed -n 3p out/gen/shards/2)" = "    $dear"
+cp log out/.ninja_log
 is 'more shares than there are targets for' sh -c '! ninja shard-1/65 2>"$1" && grep -q "unknown target" "$1"' - "$tmp/said"
 is 'nor by the generator' sh -c '! out/lathe-gen --src ../ --out out/gen shards 65 2>"$1" && grep -q "expected a number from 1 to 64, found .65." "$1"' - "$tmp/said"
 

@@ -75,7 +75,8 @@ function shards.edges(folder)
   local lines = {}
   for count = 1, shards.most do
     local file = folder .. "/" .. count
-    lines[#lines + 1] = ("build %s: shards | out/lathe-gen out/generator-flags out/gen/kernels.ninja\n  count = %d"):format(file, count)
+    lines[#lines + 1] = ("build %s: shards | out/lathe-gen out/generator-flags out/gen/kernels.ninja"):format(file)
+    lines[#lines + 1] = "  count = " .. count
     for nth = 1, count do
       lines[#lines + 1] = ("build shard-%d/%d: phony || %s\n  dyndep = %s"):format(nth, count, file, file)
     end

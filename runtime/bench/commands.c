@@ -19,6 +19,7 @@
 
 static const char report_usage[] = "report FILE.json... [--html PAGE.html (report.html)], or "
                                    "report --history FOLDER [--html PAGE.html]";
+static const char badge_usage[] = "badge RUN.json";
 static const char history_usage[] = "history add FOLDER RUN.json...";
 static const char compare_usage[] = "compare BASE.json NEW.json [--any-machine]";
 static const char merge_usage[] = "merge SHARD.json... [--json ALL.json (-)]";
@@ -136,6 +137,20 @@ static int merge_command(int argc, char **argv) {
   return status;
 }
 
+/* A badge says what became of the rows; that some are wrong is no failure of its making. */
+static int badge_command(int argc, char **argv) {
+  static const struct option known[] = {{0}};
+  json_t *run;
+
+  next_option(argc, argv, known, badge_usage);
+  if (argc - optind != 1)
+    message_refuse("%d files; expected %s", argc - optind, badge_usage);
+  run = stored_load(argv[optind]);
+  merge_badge(run, stdout);
+  json_decref(run);
+  return EXIT_RIGHT;
+}
+
 static int history_command(int argc, char **argv) {
   static const struct option known[] = {{0}};
   bool all = true;
@@ -152,11 +167,10 @@ command *command_of(const char *name) {
   static const struct {
     const char *name;
     command *run;
-  } commands[] = {{"report", report_command},
-                  {"compare", compare_command},
-                  {"merge", merge_command},
-                  {"history", history_command},
-                  {peer_keep_command, peer_keep}}; /* which no person calls */
+  } commands[] = {
+      {"report", report_command}, {"compare", compare_command},
+      {"merge", merge_command},   {"history", history_command},
+      {"badge", badge_command},   {peer_keep_command, peer_keep}}; /* which no person calls */
 
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (strcmp(commands[i].name, name) == 0)

@@ -275,6 +275,21 @@ int merge_status(const json_t *run) {
   return c.right || !c.rows ? EXIT_RIGHT : EXIT_NOTHING;
 }
 
+void merge_badge(const json_t *run, FILE *to) {
+  const counts c = count(run);
+  const int status = merge_status(run);
+  json_t *badge =
+      json_pack("{s:i, s:s, s:o, s:s}", "schemaVersion", 1, "label", "kernels", "message",
+                json_sprintf("%zu right, %zu wrong", c.right, c.wrong + c.unproved), "color",
+                status == EXIT_RIGHT   ? "brightgreen"
+                : status == EXIT_WRONG ? "red"
+                                       : "lightgrey");
+
+  json_dumpf(badge, to, JSON_COMPACT | JSON_PRESERVE_ORDER);
+  fputc('\n', to);
+  json_decref(badge);
+}
+
 void merge_count(const json_t *run, FILE *to) {
   const counts c = count(run);
 

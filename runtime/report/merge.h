@@ -16,6 +16,9 @@ json_t *merge_runs(const json_t *runs);
 /* The exit status that a run with these rows would have, and how many of its own rows were right and not. */
 int merge_status(const json_t *run);
 
+/* Writes the counts as JSON of an endpoint of shields.io, which makes a badge of it. */
+void merge_badge(const json_t *run, FILE *to);
+
 /* A line that counts the rows by what became of them. */
 void merge_count(const json_t *run, FILE *to);
 

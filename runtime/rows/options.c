@@ -396,6 +396,7 @@ static const option_row rows[] = {
              "  bench report FILE.json... [--html PAGE.html]   a page of several runs\n"
              "  bench compare BASE.json NEW.json [--any-machine]   better, worse or the same\n"
              "  bench merge SHARD.json... [--json ALL.json]   one run of its shards\n"
+             "  bench badge RUN.json   JSON of which shields.io makes a badge\n"
              "  bench history add FOLDER RUN.json...   keeps runs of many commits\n"
              "  bench report --history FOLDER [--html PAGE.html]   where times stepped\n"
              "\n"
