@@ -46,6 +46,14 @@ bench ./plain --against ./slow
 is 'a faster program: exit status' test $status = 0
 says 'its rows are named too' '^faster  exp_f32__scalar_u1/10K '
 
+# What takes from round to round another time, as long as the base on the whole, is not told from it.
+program restless "SLOW_CLOCK=0.83 SLOW_CLOCK_SPREAD=0.4 LD_PRELOAD='$clock' exec '$LATHE_BENCH' \"\$@\""
+for _ in 1 2; do
+  bench ./plain --against ./restless
+  is 'a restless program: exit status' test $status = 0
+  says 'is not told' '^8 rows against [^ ]*: 0 slower, 0 faster, '
+done
+
 # A base without some of the rows, and one where they are not right.
 program fewer "exec ./plain \"\$@\" --variant '*_u1'"
 bench ./plain --against ./fewer
@@ -75,7 +83,7 @@ refused "--against ./newer: it says 'lathe turns 2 -'" --against ./newer
 refused '--check-only with --against' --check-only --against ./plain
 refused '--against with --in-process' --in-process --against ./plain
 program dying "exec timeout -s KILL 0.6 ./plain \"\$@\""
-bench ./plain --against ./dying --rounds 60
+bench ./plain --against ./dying --rounds 40
 is 'a base that dies: exit status' test $status -ge 1
 is 'says so' grep -F -e '--against ./dying ended: it ended with status 137; later rounds are without it' stderr
 says 'all rows are there' '^8 rows: 8 right'

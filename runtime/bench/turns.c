@@ -13,6 +13,7 @@
 #include "base/message.h"
 #include "base/signals.h"
 #include "report/made_of.h"
+#include "serve.h"
 
 enum { VERSION = 1, LINE = 2 * TURNS_NAME + 32 };
 static const char hello[] = "lathe turns %d ";
@@ -70,6 +71,11 @@ static void complaint(char *text, size_t size) {
   fclose(base.line);
 }
 
+/* Without a signal where the program has ended. */
+static bool put(const char *text) {
+  return serve_put(fileno(base.line), text, strlen(text));
+}
+
 static bool read_line(char line[LINE]) {
   char *end;
 
@@ -93,7 +99,7 @@ void turns_start(const options *o, const char *program) {
     message_refuse("no process for %s: %s", o->against, strerror(errno));
   close(ends[1]);
   child_words_free(&words);
-  base.line = fdopen(ends[0], "r+");
+  base.line = fdopen(ends[0], "r");
   if (!base.line || !read_line(line)) {
     complaint(why, sizeof why);
     message_refuse(
@@ -131,17 +137,17 @@ static void lose(void) {
 base_turn turns_ask(const row *line, const device *on) {
   unsigned long long calls = 0;
   base_turn turn = {NULL, NAN, 0};
-  char answer[LINE], status[32];
+  char question[LINE], told[LINE], status[32];
 
   if (!base.child)
     return turn;
-  fprintf(base.line, "%s\t%s\t%llu\n", line->name, on ? on->id : "-",
-          (unsigned long long)line->warm.calls);
-  if (fflush(base.line) != 0 || !read_line(answer)) {
+  snprintf(question, sizeof question, "%s\t%s\t%llu\n", line->name, on ? on->id : "-",
+           (unsigned long long)line->warm.calls);
+  if (!put(question) || !read_line(told)) {
     lose();
     return turn;
   }
-  if (sscanf(answer, "%31s %lf %llu", status, &turn.median, &calls) < 1 ||
+  if (sscanf(told, "%31s %lf %llu", status, &turn.median, &calls) < 1 ||
       strcmp(status, "none") == 0)
     return (base_turn){NULL, NAN, 0};
   turn.status = row_status_named(status);
@@ -151,7 +157,7 @@ base_turn turns_ask(const row *line, const device *on) {
 
 void turns_renew(void) {
   if (base.child)
-    fputs("\t\t0\n", base.line);
+    put("\t\t0\n");
 }
 
 bool turns_end(void) {

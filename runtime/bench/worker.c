@@ -31,7 +31,7 @@ static int line = -1;       /* the socket */
 static device_steps *steps; /* the worker's, in memory that both processes have */
 static double limit;        /* seconds that a launch may take */
 static bool alone;          /* there is to be no worker */
-static bool drivers;        /* some device is another one than the processor */
+static bool drivers;        /* rows run on another device than the processor */
 
 static const int look_ms = 100; /* how often the worker is looked at, and an interrupt noticed */
 
@@ -302,7 +302,6 @@ static void meet(lathe_kind kind) {
     memcpy(s->head.uuid, s->about.uuid, sizeof s->head.uuid);
     here->at[i] = &s->head;
   }
-  drivers = drivers || a.count > 0;
   here->list = (device_list){.count = a.count, .at = here->at, .missing = here->missing};
   device_put(kind, &here->list);
 }
@@ -321,6 +320,7 @@ worker_fate worker_run(const device *on, const job *j, outcome *out, const char 
   answer a;
 
   r.job.device = number_of(on);
+  drivers = drivers || !device_kind_of(on->kind)->on_host;
   if (alone) {
     static bool lost;
     *why = "lost with an earlier row, and --in-process leaves no other process";
