@@ -15,7 +15,7 @@ is 'and needs no network' sh -c '! grep -Eo "(src|href|url\()=?[\"'\''(]?(https?
 is 'stored files make a page' test -s two.html
 "$LATHE_BENCH" report 2>stderr
 is 'no file is refused' test $? = 2
-is 'in a line' grep -x 'bench: no file; expected report FILE.json... \[--html PAGE.html (report.html)\]' stderr
+is 'in a line' grep -x 'bench: no file; expected report FILE.json... \[--html PAGE.html (report.html)\], or report --history FOLDER \[--html PAGE.html\]' stderr
 cp run.json kept.json
 "$LATHE_BENCH" report kept.json --html ./kept.json 2>stderr
 is 'a page in the place of a run is refused' test $? = 2

@@ -2,7 +2,7 @@
 #ifndef MADE_OF_H
 #define MADE_OF_H
 
-extern const char *const made_of_commit; /* Git's name of it */
+extern const char *const made_of_commit;      /* Git's name of it */
 extern const char *const made_of_commit_date; /* in UTC, as 2026-11-26T18:30:00Z */
 extern const char *const made_of_kernel_flags;
 extern const char *const made_of_nvcc_flags;
