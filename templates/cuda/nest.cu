@@ -48,6 +48,30 @@
 //@   end
 //@ end
 //@ local function type_of(operand) return k:element_type(operand) end
+//@ -- How many there are of a place, of which a thread may have vectors, and of some together.
+//@ local function extent(step, place)
+//@   return place == step.of.along and ("(I)lathe_times(dim[%d], V)"):format(place - 1) or ("dim[%d]"):format(place - 1)
+//@ end
+//@ local function count(step, places)
+//@   local list = {}
+//@   for i, place in ipairs(places) do
+//@     list[i] = extent(step, place)
+//@   end
+//@   return #list > 0 and table.concat(list, " * ") or "1"
+//@ end
+//@ local abouts = {}
+//@ for nth, step in ipairs(k.steps) do
+//@   abouts[step] = schedule.steps[nth]
+//@ end
+//@ -- What the step's blocks may hold of an operand for the steps of its group, and which of a point's vectors is read.
+//@ local function held_at(step)
+//@   local text
+//@   for _, place in ipairs(S.places_of(abouts[step].outside)) do
+//@     local index = place == step.of.along and "first / (I)V" or "i" .. place
+//@     text = text and ("(%s) * %s + %s"):format(text, extent(step, place), index) or index
+//@   end
+//@   return text
+//@ end
 //@ -- Reads what a part's vector at `first` has of operands; there: how many of it there are.
 //@ local function bring(step, part, turned)
 //@ for _, x in ipairs(part.point.inputs) do
@@ -58,10 +82,21 @@
 const $type$ $name$ = $x.operand.name$[$(at(step, x.operand))];
 //@ else
 lathe_pack<$type$, V> $name$;
+//@ local held = abouts[step].holds[x.operand]
+//@ local room = held and ("held<%s>(%d, %s)"):format(type, held.before, held_at(step))
+//@ if held and not held.first then
+if constexpr (HELD > 0)
+  $name$ = $room$;
+else
+//@ end
 //@ if how == "unit" then
 lathe_load_some<WHOLE>($name$, $from$, there, WHOLE);
 //@ else
 lathe_load_apart<WHOLE>($name$, $from$, $apart$, there);
+//@ end
+//@ if held and held.first then
+if constexpr (HELD > 0)
+  $room$ = $name$;
 //@ end
 //@ end
 //@ end
@@ -215,17 +250,7 @@ const $(type_of(x.operand)) $x.operand.name$_read = $x.operand.name$[$(at(step, 
     //@ store_plainly(step)
   }
 //@ end
-//@ -- Some of a step's places, of which a thread has vectors along one: their number, and the indexes of the nth.
-//@ local function extent(step, place)
-//@   return place == step.of.along and ("(I)lathe_times(dim[%d], V)"):format(place - 1) or ("dim[%d]"):format(place - 1)
-//@ end
-//@ local function count(step, places)
-//@   local list = {}
-//@   for i, place in ipairs(places) do
-//@     list[i] = extent(step, place)
-//@   end
-//@   return #list > 0 and table.concat(list, " * ") or "1"
-//@ end
+//@ -- Of some of a step's places, of which a thread has vectors along one, the indexes of the nth.
 //@ local function decode(step, places)
 //@ for i = #places, 1, -1 do
 //@ local place = places[i]
@@ -252,8 +277,9 @@ nth /= $(extent(step, place));
 //@ local list = has(about.shared, place) and shared or extra
 //@ list[#list + 1] = place
 //@ end
-/* $(of.name): indexes are of type I; a thread has vectors of V elements. */
-template <typename I, int V> struct $step.name$ {
+/* $(of.name): indexes are of type I; a thread has vectors of V elements; HELD: the points of a block that holds what its
+ * group's steps read, else 0. */
+template <typename I, int V, int HELD> struct $step.name$ {
   typedef I index;
   struct gathered {
     //@ for _, r in ipairs(S.phase_of(step).reductions) do
@@ -292,6 +318,8 @@ template <typename I, int V> struct $step.name$ {
   I i$place$;
   //@ end
   bool whole; /* vectors are of elements that one access may have */
+  char *room = nullptr; /* of what the block holds, and the number of the point there */
+  unsigned own = 0;
 
   __device__ __forceinline__ explicit $step.name$(const lathe_args &given) : args(&given), whole(true) {
     //@ for i = 1, #op.dims do
@@ -313,6 +341,17 @@ template <typename I, int V> struct $step.name$ {
     //@ end
     //@ end
   }
+  __device__ __forceinline__ void hold_in(char *given, unsigned point) {
+    room = given;
+    own = point;
+  }
+  //@ if about.outside then
+  /* The nth of the point's vectors; before: bytes of what is held of an element besides. */
+  template <typename T> __device__ __forceinline__ lathe_pack<T, V> &held(int before, I nth) const {
+    const I all = $(count(step, S.places_of(about.outside)));
+    return reinterpret_cast<lathe_pack<T, V> *>(room + (I)(before * V * HELD) * all)[nth * (I)HELD + own];
+  }
+  //@ end
   __device__ __forceinline__ I shared() const {
     return $(count(step, shared));
   }
@@ -489,14 +528,14 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$) $
 //@ for _, kernel in ipairs(schedule.kernels) do
 //@ local shape, step = kernel.shape, k.steps[kernel.first]
 //@ local prefix = kernel.last > kernel.first and part.stem .. "_steps" .. kernel.first or step.name
-//@ local args = ("%s, %d"):format(shape.large and "size_t" or "unsigned", shape.vector)
+//@ local args = ("%s, %d, %d"):format(shape.large and "size_t" or "unsigned", shape.vector, shape.held and shape.points or 0)
 //@ kernel_of(prefix .. shape.name, shape)
   //@ if kernel.last > kernel.first then
   //@ local list = {}
   //@ for nth = kernel.first, kernel.last do
   //@ list[#list + 1] = ("%s<%s>"):format(k.steps[nth].name, args)
   //@ end
-  lathe_fused<$shape.points$, $shape.lanes$, $(tostring(shape.together)), $(table.concat(list, ", "))>(args);
+  lathe_fused<$shape.points$, $shape.lanes$, $(tostring(shape.together)), $(shape.held or -1), $(table.concat(list, ", "))>(args);
   //@ elseif shape.turned then
   lathe_turned<$step.name$<$args$>>(args);
   //@ elseif step.of.scanned then

@@ -16,6 +16,7 @@
  *   finish<whole>(mine)         stores what follows
  *   shared(), extra(), place_shared(nth), place_extra(nth)   the same of the points that it shares with other steps, and
  *                               of those that it has besides, if HAS_EXTRA
+ *   hold_in(room, nth)          tells it where the block holds what several steps read, and which of its points it has
  *   squares(), place_square(nth), bring(tile), turn(tile), put(tile)   of those that go by squares
  * One of scans has in the place of take and finish what is done at a place on the way:
  *   places()                    how many there are
@@ -259,13 +260,15 @@ static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsign
     lathe_finish_points(step, mine);
 }
 
-/* A step for the shared points of a block, all of whose threads take part. */
+/* A step for the shared points of a block, all of whose threads take part. room, held: of what they gather, and of what
+ * they hold for all steps. */
 template <typename N, unsigned POINTS, unsigned LANES>
-static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char *room,
+static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char *room, char *held,
                                                     unsigned lane, unsigned nth) {
   typedef lathe_mine<N> gathered;
   typedef typename N::index index;
   N step(args);
+  step.hold_in(held, nth);
   const index point = (index)blockIdx.x * POINTS + nth;
   const bool is_there = point < step.shared();
   if (is_there)
@@ -303,13 +306,21 @@ template <typename N, typename... More> struct lathe_room_of<N, More...> {
   static constexpr size_t bytes = own > rest ? own : rest;
 };
 
-template <unsigned POINTS, unsigned LANES, bool TOGETHER, typename... N>
+/* HELD: where in the memory that the launch gives what is held begins, after what is gathered; -1: nothing is. */
+template <unsigned POINTS, unsigned LANES, bool TOGETHER, int HELD, typename... N>
 static __device__ __forceinline__ void lathe_fused(const lathe_args &args) {
-  __shared__ __align__(
-      16) char room[lathe_room_of<N...>::bytes * POINTS * (LANES > 1 ? LANES / 2 : 1)];
+  constexpr size_t bytes = lathe_room_of<N...>::bytes * POINTS * (LANES > 1 ? LANES / 2 : 1);
   const unsigned lane = TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
   const unsigned nth = TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
-  (lathe_one_of<N, POINTS, LANES>(args, room, lane, nth), ...);
+  if constexpr (HELD < 0) {
+    __shared__ __align__(16) char room[bytes];
+    (lathe_one_of<N, POINTS, LANES>(args, room, nullptr, lane, nth), ...);
+  } else {
+    extern __shared__ __align__(1024) uint4 room[];
+    static_assert(bytes <= HELD, "what is gathered has room before what is held");
+    char *const given = reinterpret_cast<char *>(room);
+    (lathe_one_of<N, POINTS, LANES>(args, given, given + HELD, lane, nth), ...);
+  }
 }
 
 /* A square of points: what is read across comes in rows, and what is written across leaves in rows. */
