@@ -72,28 +72,46 @@
 //@   end
 //@   return text
 //@ end
-//@ -- Reads what a part's vector at `first` has of operands; there: how many of it there are.
+//@ -- Whether an operand's elements stay the same while a thread takes terms, or goes over points besides shared ones.
+//@ local function stays(step, operand)
+//@   local set, shared = 0, abouts[step].shared
+//@   for _, place in ipairs(operand.dim_index) do
+//@     set = set | 1 << place - 1
+//@   end
+//@   return set & ~shared == 0 and step.of.stored | step.of.over ~= shared and operand.dtype ~= "i64"
+//@ end
+//@ local function of_vector(step, operand)
+//@   return (lie(step, operand) == "none" and "%s" or "lathe_pack<%s, V>"):format(type_of(operand))
+//@ end
+//@ -- Reads into `name` what a thread's vector at `first` has of an operand; there: how many of it there are.
+//@ local function read_vector(step, operand, name)
+//@ local how, apart = lie(step, operand)
+//@ local from = operand.name .. " + " .. at_first(step, operand)
+//@ if how == "none" then
+$name$ = $operand.name$[$(at(step, operand))];
+//@ elseif how == "unit" then
+lathe_load_some<WHOLE>($name$, $from$, there, WHOLE);
+//@ else
+lathe_load_apart<WHOLE>($name$, $from$, $apart$, there);
+//@ end
+//@ end
+//@ -- Reads what a part's vector at `first` has of operands.
 //@ local function bring(step, part, turned)
 //@ for _, x in ipairs(part.point.inputs) do
 //@ if x.kind == "element" and not (turned and turned[x.operand]) then
-//@ local how, apart = lie(step, x.operand)
-//@ local name, type, from = x.operand.name .. "_read", type_of(x.operand), x.operand.name .. " + " .. at_first(step, x.operand)
-//@ if how == "none" then
-const $type$ $name$ = $x.operand.name$[$(at(step, x.operand))];
+//@ local name, type = x.operand.name .. "_read", of_vector(step, x.operand)
+//@ if stays(step, x.operand) and not turned then
+const $type$ &$name$ = $x.operand.name$_kept;
 //@ else
-lathe_pack<$type$, V> $name$;
+$type$ $name$;
 //@ local held = abouts[step].holds[x.operand]
-//@ local room = held and ("held<%s>(%d, %s)"):format(type, held.before, held_at(step))
+//@ local room = held and ("held<%s>(%d, %s)"):format(type_of(x.operand), held.before, held_at(step))
 //@ if held and not held.first then
 if constexpr (HELD > 0)
   $name$ = $room$;
 else
 //@ end
-//@ if how == "unit" then
-lathe_load_some<WHOLE>($name$, $from$, there, WHOLE);
-//@ else
-lathe_load_apart<WHOLE>($name$, $from$, $apart$, there);
-//@ end
+  //@ read_vector(step, x.operand, name)
 //@ if held and held.first then
 if constexpr (HELD > 0)
   $room$ = $name$;
@@ -345,6 +363,29 @@ template <typename I, int V, int HELD> struct $step.name$ {
     room = given;
     own = point;
   }
+  //@ local kept = {}
+  //@ for _, part in ipairs { of.scanned and {} or step.terms, of.scanned and {} or step.values } do
+  //@ for _, x in ipairs(part.point and part.point.inputs or {}) do
+  //@ if x.kind == "element" and stays(step, x.operand) and not kept[x.operand] then
+  //@ kept[#kept + 1], kept[x.operand] = x.operand, true
+  $(of_vector(step, x.operand)) $x.operand.name$_kept;
+  //@ end
+  //@ end
+  //@ end
+  /* Reads what stays the same at all terms of the point, and at all points besides those that it shares. */
+  template <bool WHOLE> __device__ __forceinline__ void keep() {
+    //@ if #kept > 0 then
+    //@ begin(step)
+    //@ if has(about.shared, of.along) then
+    const I first = i$of.along$;
+    const int there = WHOLE || dim[$(of.along - 1)] - first >= (I)V ? V : (int)(dim[$(of.along - 1)] - first);
+    (void)first, (void)there;
+    //@ end
+    //@ for _, operand in ipairs(kept) do
+    //@ read_vector(step, operand, operand.name .. "_kept")
+    //@ end
+    //@ end
+  }
   //@ if about.outside then
   /* The nth of the point's vectors; before: bytes of what is held of an element besides. */
   template <typename T> __device__ __forceinline__ lathe_pack<T, V> &held(int before, I nth) const {
@@ -395,7 +436,11 @@ template <typename I, int V, int HELD> struct $step.name$ {
     //@   each = function()
     //@   P.call(step.terms.point, input(step))
     //@   for _, r in ipairs(of.gathered) do
+    //@   if r.kind == "sum" and not pick then
+    $r.name$_plain.at[$(by_points and "e" or "0")] += $r.name$_term;
+    //@   else
     //@   take({ kind = r.kind, name = r.name, places = step.places }, by_points and "mine[e]" or "mine[0]")
+    //@   end
     //@   end
     //@   end,
     //@ }
@@ -416,14 +461,29 @@ template <typename I, int V, int HELD> struct $step.name$ {
     if (from >= to)
       return;
     lathe_odometer<$(#of.loops), I> at(from, {$(count(step, of.loops):gsub(" %* ", ", "))});
+    constexpr unsigned EVERY = LATHE_PLAIN_TERMS / $(by_points and "1" or "V");
+    for (I nth = from; nth < to;) {
+      //@ for _, r in ipairs(of.gathered) do
+      //@ if r.kind == "sum" then
+      lathe_plain<$k.number$, MINE> $r.name$_plain;
+      //@ end
+      //@ end
 #pragma unroll 4
-    for (I nth = from; nth < to; nth += apart, at.advance(apart)) {
-      //@ for i, place in ipairs(of.loops) do
-      //@ if place ~= of.along then
-      const I i$place$ = at.index[$(i - 1)];
+      for (unsigned turn = 0; turn < EVERY && nth < to; turn++, nth += apart, at.advance(apart)) {
+        //@ for i, place in ipairs(of.loops) do
+        //@ if place ~= of.along then
+        const I i$place$ = at.index[$(i - 1)];
+        //@ end
+        //@ end
+        //@ each(step, vector, body)
+      }
+      //@ for _, r in ipairs(of.gathered) do
+      //@ if r.kind == "sum" then
+#pragma unroll
+      for (int e = 0; e < MINE; e++)
+        mine[e].$r.name$.take($r.name$_plain.at[e]);
       //@ end
       //@ end
-      //@ each(step, vector, body)
     }
     //@ end
     //@ end

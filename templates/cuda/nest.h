@@ -12,6 +12,7 @@
  *   points(), terms()           how many vectors there are of each
  *   place(point)                makes it the step of one vector of points
  *   whole                       whether its vectors may be read by one access each
+ *   keep<whole>()               reads what stays the same at all terms of the point
  *   take<whole>(mine, from, to, apart)   takes the terms from one on, each so many after the one before
  *   finish<whole>(mine)         stores what follows
  *   shared(), extra(), place_shared(nth), place_extra(nth)   the same of the points that it shares with other steps, and
@@ -24,6 +25,7 @@
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
 
+#include "gather.h"
 #include "philox.h"
 #include "tiles.h"
 
@@ -47,6 +49,19 @@ template <typename T> struct lathe_carried {
   /* An infinite sum has no error to add: infinity less infinity is NaN. */
   __device__ __forceinline__ T result() const {
     return lost == lost && lost != 0 ? value + lost : value;
+  }
+};
+
+/* So many terms of a sum, or a vector of them, are added up plainly before errors are carried. */
+enum { LATHE_PLAIN_TERMS = 8 };
+
+template <typename T, int N> struct lathe_plain {
+  T at[N];
+
+  __device__ __forceinline__ lathe_plain() {
+#pragma unroll
+    for (int nth = 0; nth < N; nth++)
+      at[nth] = T(-0.0);
   }
 };
 
@@ -117,6 +132,13 @@ lathe_take_terms(const N &step, lathe_mine<N> &mine, typename N::index from, typ
     step.template take<false>(mine.at, from, to, apart);
 }
 
+template <typename N> static __device__ __forceinline__ void lathe_keep(N &step) {
+  if (step.whole)
+    step.template keep<true>();
+  else
+    step.template keep<false>();
+}
+
 template <typename N>
 static __device__ __forceinline__ void lathe_finish_points(const N &step,
                                                            const lathe_mine<N> &mine) {
@@ -137,18 +159,42 @@ static __device__ __forceinline__ T lathe_random_at(long long seed, long long of
   return number[0];
 }
 
-/* What LANES threads have of each point becomes that of the first. shared: for half of the block's threads. */
-template <unsigned POINTS, unsigned LANES, typename G>
+/* What LANES threads have of each point becomes that of the first: within warps by shuffles, then through shared memory,
+ * which has room for half of the block's threads. */
+template <bool TOGETHER, unsigned POINTS, unsigned LANES, typename G>
 static __device__ __forceinline__ void lathe_join(G &mine, G *shared, unsigned lane, unsigned nth) {
+  constexpr unsigned WARP = 32, APART = TOGETHER ? 1 : POINTS; /* threads from lane to lane */
+  constexpr unsigned WITHIN = APART * LANES <= WARP ? LANES : APART < WARP ? WARP / APART : 1;
+  if constexpr (WITHIN > 1) {
 #pragma unroll
-  for (unsigned half = LANES / 2; half > 0; half /= 2) {
-    if (lane >= half && lane < 2 * half)
-      shared[(lane - half) * POINTS + nth] = mine;
-    __syncthreads();
-    if (lane < half)
-      mine.merge(shared[lane * POINTS + nth]);
-    if (half > 1)
+    for (unsigned mask = WITHIN / 2; mask > 0; mask /= 2)
+      mine.merge(lathe_exchange(mine, (int)(mask * APART)));
+    if constexpr (LANES > WITHIN) {
+      constexpr unsigned WARPS = LANES / WITHIN, READERS = WARP / POINTS;
+      if (lane % WITHIN == 0)
+        shared[lane / WITHIN * POINTS + nth] = mine;
       __syncthreads();
+      if (threadIdx.x < WARP) {
+        const unsigned point = threadIdx.x % POINTS, reader = threadIdx.x / POINTS;
+        mine.clear();
+        for (unsigned warp = reader; warp < WARPS; warp += READERS)
+          mine.merge(shared[warp * POINTS + point]);
+#pragma unroll
+        for (unsigned mask = READERS / 2; mask > 0; mask /= 2)
+          mine.merge(lathe_exchange(mine, (int)(mask * POINTS)));
+      }
+    }
+  } else {
+#pragma unroll
+    for (unsigned half = LANES / 2; half > 0; half /= 2) {
+      if (lane >= half && lane < 2 * half)
+        shared[(lane - half) * POINTS + nth] = mine;
+      __syncthreads();
+      if (lane < half)
+        mine.merge(shared[lane * POINTS + nth]);
+      if (half > 1)
+        __syncthreads();
+    }
   }
 }
 
@@ -234,9 +280,10 @@ static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsign
   mine.clear();
   if (point < points) {
     step.place(point);
+    lathe_keep(step);
     lathe_take_terms(step, mine, from + lane, to, (index)LANES);
   }
-  lathe_join<POINTS, LANES>(mine, shared, lane, nth);
+  lathe_join<N::TOGETHER, POINTS, LANES>(mine, shared, lane, nth);
   if (parts > 1) {
     gathered *const all = reinterpret_cast<gathered *>(left) + (size_t)tile * parts * POINTS + nth;
     if (lane == 0)
@@ -254,7 +301,7 @@ static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsign
     mine.clear();
     for (unsigned of = lane; of < parts; of += LANES)
       mine.merge(all[of * POINTS]);
-    lathe_join<POINTS, LANES>(mine, shared, lane, nth);
+    lathe_join<N::TOGETHER, POINTS, LANES>(mine, shared, lane, nth);
   }
   if (lane == 0 && point < points)
     lathe_finish_points(step, mine);
@@ -272,7 +319,7 @@ static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char
   const index point = (index)blockIdx.x * POINTS + nth;
   const bool is_there = point < step.shared();
   if (is_there)
-    step.place_shared(point);
+    step.place_shared(point), lathe_keep(step);
   if constexpr (N::HAS_EXTRA) {
     const index extra = step.extra(), terms = step.terms();
     for (index at = lane; is_there && at < extra; at += LANES) {
@@ -290,7 +337,7 @@ static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char
       mine.clear();
       if (is_there)
         lathe_take_terms(step, mine, (index)lane, step.terms(), (index)LANES);
-      lathe_join<POINTS, LANES>(mine, reinterpret_cast<gathered *>(room), lane, nth);
+      lathe_join<N::TOGETHER, POINTS, LANES>(mine, reinterpret_cast<gathered *>(room), lane, nth);
     }
     if (lane == 0 && is_there)
       lathe_finish_points(step, mine);
