@@ -461,29 +461,46 @@ template <typename I, int V, int HELD> struct $step.name$ {
     if (from >= to)
       return;
     lathe_odometer<$(#of.loops), I> at(from, {$(count(step, of.loops):gsub(" %* ", ", "))});
-    constexpr unsigned EVERY = LATHE_PLAIN_TERMS / $(by_points and "1" or "V");
-    for (I nth = from; nth < to;) {
-      //@ for _, r in ipairs(of.gathered) do
-      //@ if r.kind == "sum" then
-      lathe_plain<$k.number$, MINE> $r.name$_plain;
+    //@ local sums = {}
+    //@ for _, r in ipairs(of.gathered) do
+    //@ sums[#sums + 1] = r.kind == "sum" and r.name or nil
+    //@ end
+    //@ local function carry()
+    //@ for _, name in ipairs(sums) do
+#pragma unroll
+    for (int e = 0; e < MINE; e++)
+      mine[e].$name$.take($name$_plain.at[e]);
+    //@ end
+    //@ end
+    //@ local function plain()
+    //@ for _, name in ipairs(sums) do
+    lathe_plain<$k.number$, MINE> $name$_plain;
+    //@ end
+    //@ end
+    for (I begin = from; begin < to;) {
+      const I end = to - begin > LATHE_PLAIN_TERMS * apart ? begin + LATHE_PLAIN_TERMS * apart : to;
+      //@ if by_points then
+      //@ plain()
       //@ end
-      //@ end
-#pragma unroll 4
-      for (unsigned turn = 0; turn < EVERY && nth < to; turn++, nth += apart, at.advance(apart)) {
+      lathe_each_of(begin, end, apart, [&](I) {
+        //@ if not by_points then
+        //@ plain()
+        //@ end
         //@ for i, place in ipairs(of.loops) do
         //@ if place ~= of.along then
         const I i$place$ = at.index[$(i - 1)];
         //@ end
         //@ end
         //@ each(step, vector, body)
-      }
-      //@ for _, r in ipairs(of.gathered) do
-      //@ if r.kind == "sum" then
-#pragma unroll
-      for (int e = 0; e < MINE; e++)
-        mine[e].$r.name$.take($r.name$_plain.at[e]);
+        //@ if not by_points then
+        //@ carry()
+        //@ end
+        at.advance(apart);
+      });
+      //@ if by_points then
+      //@ carry()
       //@ end
-      //@ end
+      begin = end;
     }
     //@ end
     //@ end

@@ -106,6 +106,20 @@ template <int N, typename I> struct lathe_odometer {
   }
 };
 
+/* Does something for each of so many numbers, of a few at once: what these read does not wait for the one before. */
+template <typename I, typename F>
+static __device__ __forceinline__ void lathe_each_of(I from, I to, I apart, F one) {
+  constexpr unsigned AT_ONCE = 4;
+  I nth = from;
+  while (nth < to && to - nth > (AT_ONCE - 1) * apart) {
+#pragma unroll
+    for (unsigned of = 0; of < AT_ONCE; of++, nth += apart)
+      one(nth);
+  }
+  for (; nth < to; nth += apart)
+    one(nth);
+}
+
 /* What a thread has of its points. */
 template <typename N> struct lathe_mine {
   typename N::gathered at[N::MINE];
@@ -322,7 +336,7 @@ static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char
     step.place_shared(point), lathe_keep(step);
   if constexpr (N::HAS_EXTRA) {
     const index extra = step.extra(), terms = step.terms();
-    for (index at = lane; is_there && at < extra; at += LANES) {
+    lathe_each_of((index)lane, is_there ? extra : 0, (index)LANES, [&](index at) {
       gathered mine;
       step.place_extra(at);
       if constexpr (N::GATHERS) {
@@ -330,7 +344,7 @@ static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char
         lathe_take_terms(step, mine, (index)0, terms, (index)1);
       }
       lathe_finish_points(step, mine);
-    }
+    });
   } else {
     gathered mine;
     if constexpr (N::GATHERS) {
