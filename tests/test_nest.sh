@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_nest.sh - nests of loops over any axes (tests/specs-nest) on processors, by Vulkan on whatever device there is, and
-# by CUDA on tests/cuda/emulator; and faults planted in their templates, which the check must find. Needs LATHE_SRC and
-# LATHE_BENCH.
+# by CUDA on tests/cuda/emulator; and faults planted in their templates, which the check must find. Needs LATHE_SRC,
+# LATHE_GEN and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -19,6 +19,11 @@ prepare() { # prepare FOLDER
 # The ops that faults are looked for in.
 few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back,transposed,added_across'
 few="$few --dtypes=f32"
+
+shows() { # shows OP TEXT: how its kernels' work is cut
+  "$LATHE_GEN" --src "$tmp/tree" show "$1" --stage schedule | grep -q -F -e "$2"
+}
+is 'shows what blocks hold' shows softmax_first 'holds = { x = { before = 0, first = true } }'
 
 # ---- processors -------------------------------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ lathe_load_apart<WHOLE>($name$, $from$, $apart$, there);
 const $type$ &$name$ = $x.operand.name$_kept;
 //@ else
 $type$ $name$;
-//@ local held = abouts[step].holds[x.operand]
+//@ local held = abouts[step].holds[x.operand.name]
 //@ local room = held and ("held<%s>(%d, %s)"):format(type_of(x.operand), held.before, held_at(step))
 //@ if held and not held.first then
 if constexpr (HELD > 0)
@@ -153,14 +153,6 @@ $gathered$.$r.name$.take($r.name$_term);
   const $k.number$ one[1] = {$r.name$_term};
   $gathered$.$r.name$.take(one, [&](int) { return (long long)($(own(S.at(r.places)))); });
 }
-//@ end
-//@ end
-//@ local function store_plainly(step)
-//@ if #step.values.results > 0 then
-//@ P.call(step.values.point, input(step))
-//@ end
-//@ for _, value in ipairs(step.of.values) do
-$value.operand.name$[$(at(step, value.operand))] = $(value.name and "gathered." .. value.name .. ".result()" or value.operand.name .. "_");
 //@ end
 //@ end
 //@ -- Stores what follows at a vector of points, or at a point whose terms are vectors.
@@ -216,7 +208,7 @@ constexpr int e = 0;
 }
 //@ end
 //@ end
-//@ -- A step's own of what scans have come to: takes what the nth place adds, and stores what follows there.
+//@ -- Reads what a part has of operands at a point.
 //@ local function read_plainly(step, part)
 //@ for _, x in ipairs(part.point.inputs) do
 //@ if x.kind == "element" then
@@ -232,17 +224,72 @@ const $(type_of(x.operand)) $x.operand.name$_read = $x.operand.name$[$(at(step, 
 //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
 //@ S.prelude(step)
 //@ end
+//@ -- A step's own of what scans have come to: takes what places add, and stores what follows there.
 //@ local function scan(step)
-//@ local place = step.of.scanned
+//@ local place, reverse = step.of.scanned, step.of.reverse
+//@ local together = step.of.along == place
+//@ local list = {}
+//@ for _, part in ipairs { step.terms, step.values } do
+//@ for _, x in ipairs(part.point and part.point.inputs or {}) do
+//@ if x.kind == "element" and not list[x.operand] then
+//@ list[#list + 1], list[x.operand] = x.operand, true
+//@ end
+//@ end
+//@ end
+//@ -- The first of the places in memory, and how many there are.
+//@ local function locate()
+    //@ begin(step)
+    //@ if together then
+    const int there = dim[$(place - 1)] - nth < (I)V ? (int)(dim[$(place - 1)] - nth) : V;
+    const I first = $(reverse and ("dim[%d] - nth - (I)there"):format(place - 1) or "nth");
+    //@ else
+    constexpr int there = 1;
+    //@ if step.of.along then
+    const I first = i$step.of.along$;
+    //@ end
+    //@ end
+    (void)there$(step.of.along and ", (void)first" or "");
+//@ end
+//@ -- What a part is given of the `of`th of them.
+//@ local function at_one(part)
+    //@ locate()
+    const int e = $(reverse and "there - 1 - of" or "of");
+    nth += (I)of;
+    const I i$place$ = $(own(S.scanned_index(step)));
+    (void)e, (void)i$place$;
+    //@ for _, x in ipairs(part.point and part.point.inputs or {}) do
+    //@ if x.kind == "element" then
+    const $(of_vector(step, x.operand)) &$x.operand.name$_read = read.$x.operand.name$_read;
+    //@ end
+    //@ end
+//@ end
+  static constexpr int VECTOR = $(together and "V" or "1");
+  /* What a thread reads at VECTOR places from the nth on, and what it stores there. */
+  struct places_read {
+    //@ for _, operand in ipairs(list) do
+    $(of_vector(step, operand)) $operand.name$_read;
+    //@ end
+  };
+  struct places_made {
+    //@ for _, value in ipairs(step.of.values) do
+    $(of_vector(step, value.operand)) $value.operand.name$_made;
+    //@ end
+  };
   __device__ __forceinline__ I places() const {
     return dim[$(place - 1)];
   }
-  __device__ __forceinline__ void take_place(gathered &gathered, I nth) const {
-    constexpr int e = 0;
-    (void)e;
-    //@ begin(step)
-    const I i$place$ = $(own(S.scanned_index(step)));
-    //@ read_plainly(step, step.terms)
+  template <bool WHOLE> __device__ __forceinline__ void read_places(places_read &read, I nth) const {
+    (void)read;
+    //@ locate()
+    const I i$place$ = $(together and "first" or own(S.scanned_index(step)));
+    (void)i$place$;
+    //@ for _, operand in ipairs(list) do
+    //@ read_vector(step, operand, "read." .. operand.name .. "_read")
+    //@ end
+  }
+  __device__ __forceinline__ void take_place(gathered &gathered, const places_read &read, I nth, int of) const {
+    (void)read, (void)of;
+    //@ at_one(step.terms)
     //@ P.call(step.terms.point, input(step))
     //@ for _, r in ipairs(step.of.scans) do
     //@ local next = S.next_scanned(r, "gathered." .. r.name)
@@ -254,18 +301,31 @@ const $(type_of(x.operand)) $x.operand.name$_read = $x.operand.name$[$(at(step, 
     //@ end
   }
   /* before: without the place itself. */
-  __device__ __forceinline__ void store_place(const gathered &now, const gathered &before, I nth) const {
-    constexpr int e = 0;
-    (void)now, (void)before, (void)e;
-    //@ begin(step)
-    const I i$place$ = $(own(S.scanned_index(step)));
+  __device__ __forceinline__ void make_place(places_made &made, const gathered &now, const gathered &before, const places_read &read, I nth, int of) const {
+    (void)now, (void)before, (void)read, (void)of;
+    //@ at_one(step.values)
     //@ for _, r in ipairs(step.of.scans) do
     const $k.number$ $r.name$_now = $(r.exclusive and "before" or "now").$r.name$$(S.next_scanned(r, "") and "" or ".result()");
     //@ end
     //@ if #step.values.results > 0 then
-    //@ read_plainly(step, step.values)
+    //@ P.call(step.values.point, input(step))
     //@ end
-    //@ store_plainly(step)
+    //@ for _, value in ipairs(step.of.values) do
+    made.$value.operand.name$_made$(lie(step, value.operand) == "none" and "" or ".at[e]") = $value.operand.name$_;
+    //@ end
+  }
+  template <bool WHOLE> __device__ __forceinline__ void store_places(const places_made &made, I nth) const {
+    //@ locate()
+    const I i$place$ = $(together and "first" or own(S.scanned_index(step)));
+    (void)i$place$;
+    //@ for _, value in ipairs(step.of.values) do
+    //@ local how, apart = lie(step, value.operand)
+    //@ if how == "none" then
+    $value.operand.name$[$(at(step, value.operand))] = made.$value.operand.name$_made;
+    //@ else
+    lathe_store_some($value.operand.name$ + $(at_first(step, value.operand)), made.$value.operand.name$_made, $(how == "unit" and "1" or apart), there, $(how == "unit" and "WHOLE" or "false"));
+    //@ end
+    //@ end
   }
 //@ end
 //@ -- Of some of a step's places, of which a thread has vectors along one, the indexes of the nth.

@@ -1,10 +1,10 @@
 -- How nests of loops are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
 --   steps[i]      of each step: together: whether its terms lie side by side, else its points; shared: the axes whose
 --                 points it shares with the steps of its group, a set; across: { axis, operands, side } of what lies
---                 across its vectors, nil where nothing does or no kernel goes by squares; holds: by operand { first,
---                 before } of what a block may hold for the steps of its group, of whom the first reads it, and the
---                 bytes of those before it, of an element of each; outside: the axes of what it holds besides its
---                 points, a set, nil where it holds nothing
+--                 across its vectors, nil where nothing does or no kernel goes by squares; holds: by operand's name
+--                 { first, before } of what a block may hold for the steps of its group: whether it is the first to
+--                 read that, and the bytes of what is held before it, of an element of each; outside: the axes of what
+--                 is held besides the block's points, a set, nil where nothing is
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
 --   kernels       { first, last, shape }: of the module, of steps first to last; by number from 0 on, shape.number.
 --                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }; those of
@@ -19,7 +19,7 @@ local GATHERED = 16 -- bytes of what is gathered of one reduction, at the most
 local FEW = 32 -- terms that one thread takes
 local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
 local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
-local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once
+local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once, at least
 local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits are for
 local MOST_THREADS = 1024
 local MOST_OF_WARP, MOST_OF_BLOCK = 2048, 16384 -- elements of a point that a warp, a block has, where steps share it
@@ -66,13 +66,16 @@ local function has_room(facts, machine, step, vector, threads)
 end
 
 -- Elements of a thread's vectors: of one access, but fewer where a block has no room for what it gathers of them, and
--- one where each point has an index of its own to a term.
+-- one where each point has an index of its own to a term, or its own scan.
 local function vector_of(facts, machine, step)
+  if step.scanned then
+    return machine.scans_vectors and step.along == step.scanned and facts.width or 1
+  end
   local vector = picks(step) and 1 or facts.width
   while vector > 1 and not has_room(facts, machine, step, vector, THREADS) do
     vector = vector // 2
   end
-  return step.along and not step.scanned and vector or 1
+  return step.along and vector or 1
 end
 
 -- What of a step's last values lies across its vectors along one other axis, and the side of squares that have room.
@@ -109,17 +112,19 @@ end
 
 -- The ways to cut a scan. One that cannot be merged has a thread for each point.
 local function scans_of(facts, machine, step)
-  local short, one = shape("_short", 1, { most_terms = FEW, each = 1 }), shape("_points", 1, { each = 1 })
+  local together = step.along == step.scanned
+  local each = not together and EACH_APART or machine.scans_vectors and 2 * facts.width or EACH_TOGETHER
+  local short, one = shape("_short", 1, { most_terms = FEW, each = each }), shape("_points", 1, { each = each })
   if not step.merges then
     return { one }
-  elseif step.along == step.scanned then
-    return { short, shape("_block", THREADS, { each = EACH_TOGETHER }) }
+  elseif together then
+    return { short, shape("_block", THREADS, { each = each }) }
   end
   local bytes = facts.bits // 4 * #step.scans
   local threads = (#step.scans > 3 or bytes * MOST_THREADS > machine.room) and THREADS or MOST_THREADS
   return {
-    short, shape("_block", THREADS, { most_points = MOST_SCANNED, each = EACH_TOGETHER }),
-    shape("_columns", threads // 32, { threads = threads, most_points = MANY_SCANNED, each = EACH_APART }), one,
+    short, shape("_block", THREADS, { most_points = MOST_SCANNED, each = each }),
+    shape("_columns", threads // 32, { threads = threads, most_points = MANY_SCANNED, each = each }), one,
   }
 end
 
@@ -164,13 +169,13 @@ end
 
 -- What a block holds of operands that several steps of a group read at all of its points and terms, `all`: by operand,
 -- and the bytes of an element of each. Those of the most bytes come first, so that packs lie at multiples of theirs.
-local function held(facts, record, steps, all)
+local function held(facts, record, group, steps, all)
   local times, elsewhere, list, made, bytes = {}, {}, {}, {}, 0
   for _, node in pairs(record.reads) do
     elsewhere[node[1].name or false] = true
   end
   for _, step in ipairs(steps) do
-    if picks(step) then
+    if picks(step) or step.over & group.axes ~= 0 then
       return {}, 0
     end
     for _, operand in ipairs(step.operands) do
@@ -196,7 +201,7 @@ local function held(facts, record, steps, all)
     return order[a] < order[b]
   end)
   for _, operand in ipairs(list) do
-    made[operand], bytes = bytes, bytes + facts.element_of(operand).bytes
+    made[operand.name], bytes = bytes, bytes + facts.element_of(operand).bytes
   end
   return made, bytes
 end
@@ -214,7 +219,7 @@ local function fused(facts, machine, record, group, steps, vector)
   end
   local together = not has(group.axes, along)
   local outside, small, choices = all & ~group.axes, small_of(steps), {}
-  local holds, bytes = held(facts, record, steps, all)
+  local holds, bytes = held(facts, record, group, steps, all)
   -- more: conditions; ways: the same points for fewer threads, or by other blocks.
   local function choose(way, more, ways)
     local least = (FUSED - 1) * way.points * (together and 1 or vector)
@@ -269,8 +274,9 @@ local function fused(facts, machine, record, group, steps, vector)
   return choices, together, { of = outside, bytes = bytes, by = holds }
 end
 
--- machine: { threads, room, turns_numbers, holds }: threads and bytes of shared memory that a block always has, whether
--- squares are of what is computed in, not of elements, and the bytes that a block may ask for, if any.
+-- machine: { threads, room, turns_numbers, scans_vectors, holds }: threads and bytes of shared memory that a block
+-- always has; whether squares are of what is computed in, not of elements; whether threads scan vectors of places that
+-- lie side by side; and the bytes that a block may ask for, if any.
 return function(facts, work, machine)
   local record = facts.programs.nest
   local made = {
@@ -352,8 +358,8 @@ return function(facts, work, machine)
       local of = made.steps[group.first + i - 1]
       of.outside = holds.bytes > 0 and holds.of or nil
       for _, operand in ipairs(step.operands) do
-        local before = holds.by[operand]
-        of.holds[operand] = before and { first = not read[operand], before = before } or nil
+        local before = holds.by[operand.name]
+        of.holds[operand.name] = before and { first = not read[operand], before = before } or nil
         read[operand] = true
       end
     end
