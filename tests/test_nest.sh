@@ -144,7 +144,7 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'finds an exclusive scan with the place itself by CUDA' fault scanned cuda/nest.cu \
     '(r.exclusive and "before" or "now")' '("now")'
   is 'finds a block that forgets what it has scanned' fault scanned cuda/nest.h \
-    'so_far.merge(shared[(LANES - 1) * POINTS]);' '' --size 1x1x2000
+    'from < places; from += LANES * EACH) {' 'from < places; from += LANES * EACH, all.clear()) {' --size 1x1x5000
   is 'finds steps that do not wait for each other' fault softmax_first cuda/nest.h \
     '__syncthreads(); /* what it stored the next one reads */' '' --size 40x4000
   is 'finds what is held of another point' fault softmax_first cuda/nest.cu '[nth * (I)HELD + own]' '[nth * (I)HELD]' \
