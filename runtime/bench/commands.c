@@ -9,7 +9,7 @@
 
 #include "base/message.h"
 #include "base/output.h"
-#include "devices/peer/process.h"
+#include "devices/common/kept.h"
 #include "report/compare.h"
 #include "report/page.h"
 #include "report/stored.h"
@@ -89,7 +89,7 @@ command *command_of(const char *name) {
     command *run;
   } commands[] = {{"report", report_command},
                   {"compare", compare_command},
-                  {peer_keep_command, peer_keep}}; /* which no person calls */
+                  {kept_command, kept_keep}}; /* which no person calls */
 
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (strcmp(commands[i].name, name) == 0)
