@@ -128,7 +128,7 @@ static worker_fate bury(const char **why) {
     snprintf(text, sizeof text, "its process crashed with %s", signals_name(number));
   else
     snprintf(text, sizeof text, "its process ended with status %d", WEXITSTATUS(status));
-  return WORKER_FAILED;
+  return overdue() ? WORKER_LATE : WORKER_FAILED;
 }
 
 /* False when the line has ended, at an interrupt, or where the worker is overdue. */

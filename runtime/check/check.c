@@ -15,6 +15,7 @@
 
 static void misdeed(const device_call *call, check_result *r) {
   r->verdict = CHECK_WRONG;
+  r->fate = call->fate;
   describe_misdeed(call, r->message, sizeof r->message);
 }
 

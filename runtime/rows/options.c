@@ -267,6 +267,13 @@ static const option_row rows[] = {
      "spec says how: numpy, torch, torch.compile, openblas,\n"
      "cublas, cudnn; runs Python of the specs, in no sandbox",
      .set = set_list, .to = TO(o.peers)},
+    {"with", "FILE,...",
+     "kernels that somebody wrote, judged beside ours: mine.so,\n"
+     "whose functions are those that `lathe-gen export OP`\n"
+     "declares (softmax_f32); ours are dispatch's choices unless\n"
+     "named, and the exit status is 0 where all of FILE's are\n"
+     "right",
+     .set = set_list, .to = TO(o.with)},
     {.help = "\n"
              "How to measure"},
     {"fast", NULL, "less time for each row", .set = set_flag, .to = TO(o.fast)},
@@ -440,7 +447,7 @@ static void set_times(request *r) {
 #define LISTS "list-ops list-sizes list-backends list-devices list-variants"
 #define CHECKS "check-only special in-place mutants no-probe"
 #define MEASURES "warmup iterations min-time rounds max-noise profile compare"
-#define RUNS "fast threads seed offset page-end peers rows csv html markdown"
+#define RUNS "fast threads seed offset page-end peers with rows csv html markdown"
 
 /* Options of which one would do nothing beside another one. */
 static const struct {
@@ -530,4 +537,5 @@ void options_free(options *o) {
   free(o->implementation);
   free(o->variant);
   free(o->peers);
+  free(o->with);
 }

@@ -1,0 +1,222 @@
+/* guest.c - the process that calls a library somebody else wrote: the processor as a device, for another process. */
+#define _GNU_SOURCE
+#include "guest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/signals.h"
+#include "devices/common/buffer.h"
+#include "devices/cpu/device.h"
+#include "library/dtype.h"
+#include "object.h"
+#include "trust.h"
+
+/* A call, and its problems: their inputs are the judge's. */
+typedef struct visit {
+  device_call *call;
+  lathe_variant variant;
+  problem asked, other;
+} visit;
+
+static const lathe_backend backend = {"foreign", LATHE_CPU, LATHE_ON_CPU, NULL};
+static visit visits[GUEST_CALLS];
+static unsigned char *file_at;
+static pid_t self;
+
+static void refuse(guest_answer *a, device_fate fate, const char *why) {
+  a->ok = false;
+  a->fate = fate;
+  snprintf(a->why, sizeof a->why, "%s", why);
+}
+
+static problem problem_of(const guest_request *r) {
+  problem p = {.op = &lathe_ops[r->op], .dtype = r->dtype, .seed = r->seed, .special = r->special};
+
+  memcpy(p.dim, r->dim, sizeof p.dim);
+  memcpy(p.scalar, r->scalar, sizeof p.scalar);
+  for (int o = 0; o < p.op->noperands; o++) {
+    p.elements[o] = lathe_elements(p.op, o, p.dim);
+    p.bytes[o] =
+        p.elements[o] * lathe_dtype_size(lathe_dtype_of_operand(&p.op->operands[o], p.dtype));
+    p.input[o] = p.op->operands[o].output ? NULL : file_at + r->input[o];
+  }
+  return p;
+}
+
+static void call_once(void *args) {
+  object_run(args);
+}
+
+/* The first call is of one element of each operand. What it finds out, as what the processor can do, may stay. */
+static bool call_first(const lathe_op *op, guest_answer *a) {
+  enum { LINE = 64 };
+  static _Alignas(LINE) unsigned char operand[LATHE_MAX_OPERANDS][LINE];
+  lathe_cost *cost;
+  lathe_args args = {0};
+  const char *crash, *where;
+
+  memset(operand, 0, sizeof operand);
+  for (int o = 0; o < op->noperands; o++)
+    args.buf[o] = operand[o];
+  for (int s = 0; s < op->nscalars; s++)
+    args.scalar[s] = op->scalars[s].value;
+  for (int d = 0; d < op->ndim; d++)
+    args.dim[d] = 1;
+  cost = object_workspace();
+  if (cost)
+    args.workspace = aligned_alloc(LINE, ((size_t)cost(args.dim) + LINE) / LINE * LINE);
+  crash = signals_guard(call_once, &args);
+  free(args.workspace);
+  object_is_same(&where);
+  object_status();
+  if (!crash)
+    return true;
+  refuse(a, DEVICE_CRASHED, "");
+  snprintf(a->why, sizeof a->why, "crashed with %s in its first call, of one element", crash);
+  return false;
+}
+
+static void prepare(const guest_request *r, visit *v, guest_answer *a) {
+  static const lathe_op *first;
+  const char *why;
+
+  if (!object_choose(&lathe_ops[r->op], r->dtype, &why)) {
+    refuse(a, DEVICE_WELL, why);
+    return;
+  }
+  if (first != &lathe_ops[r->op] && !call_first(&lathe_ops[r->op], a))
+    return;
+  first = &lathe_ops[r->op];
+  v->asked = problem_of(r);
+  v->variant = (lathe_variant){.name = "",
+                               .op = v->asked.op,
+                               .backend = &backend,
+                               .dtype = r->dtype,
+                               .run = object_run,
+                               .workspace = object_workspace()};
+  v->call = device_cpu()->prepare(device_cpu(), &v->variant, &v->asked, r->layout, &why);
+  if (!v->call) {
+    refuse(a, DEVICE_WELL, why);
+    return;
+  }
+  for (int o = 0; o < v->asked.op->noperands; o++)
+    a->at[o] = (size_t)((const unsigned char *)v->call->on->output(v->call, o) - file_at);
+}
+
+static void release(visit *v) {
+  if (v->call)
+    v->call->on->release(v->call);
+  v->call = NULL;
+}
+
+/* What a call did besides computing. */
+static void look(visit *v, bool ok, guest_answer *a) {
+  const int status = object_status();
+  const char *where;
+  const pid_t child = waitpid(-1, NULL, WNOHANG);
+
+  if (!ok)
+    refuse(a, v->call->fate, v->call->error);
+  else if (child >= 0)
+    refuse(a, DEVICE_WELL, "started a process");
+  else if (status) {
+    refuse(a, DEVICE_WELL, "");
+    snprintf(a->why, sizeof a->why, "returned %d; expected 0, for done", status);
+  } else if (!object_is_same(&where)) {
+    refuse(a, DEVICE_KEEPS, "");
+    snprintf(a->why, sizeof a->why, "keeps something from call to call: its %s has changed", where);
+  }
+  if (child >= 0)
+    kill(child, SIGKILL);
+}
+
+static void answer_to(const guest_request *r, guest_answer *a) {
+  visit *v = &visits[r->call % GUEST_CALLS];
+  device_call *call = v->call;
+  device_time taken;
+  const char *why;
+  bool ok = true;
+
+  a->ok = true;
+  if (call)
+    object_choose(v->asked.op, v->asked.dtype, &why);
+  switch (call || r->what == GUEST_PREPARE ? r->what : GUEST_NOTHING) {
+  case GUEST_NOTHING: return;
+  case GUEST_PREPARE:
+    release(v);
+    prepare(r, v, a);
+    return;
+  case GUEST_RELEASE: release(v); return;
+  case GUEST_RESET: call->on->reset(call); return;
+  case GUEST_LOAD:
+    v->asked = problem_of(r);
+    call->on->load(call, &v->asked);
+    return;
+  case GUEST_TURNS:
+    v->other = problem_of(r);
+    a->ok = call->on->take_turns(call, &v->other);
+    return;
+  case GUEST_RUN:
+    ok = r->load == DEVICE_QUIET ? call->on->run(call) : call->on->run_under(call, r->load);
+    break;
+  case GUEST_TIME:
+    call->chance = r->chance;
+    call->others = r->calls > 0 && call->others;
+    ok = call->on->time(call, r->calls, &taken);
+    memcpy(a->poked, call->poked, sizeof a->poked);
+    a->others = call->others;
+    a->fresh = call->fresh;
+    a->chance = call->chance;
+    break;
+  case GUEST_INTACT: ok = call->on->intact(call); break;
+  }
+  look(v, ok, a);
+}
+
+static bool open_file(int file) {
+  file_at = mmap(NULL, GUEST_END, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (file_at == MAP_FAILED ||
+      mmap(file_at, GUEST_BUFFERS, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+    return false;
+  buffer_share(file_at, file, GUEST_BUFFERS, GUEST_END);
+  return true;
+}
+
+const char guest_command[] = "guest";
+
+/* The first answer says what has become of it, before anything is asked. */
+int guest_main(int argc, char **argv) {
+  guest_request r;
+  guest_answer a = {.ok = true};
+  const char *why = "";
+  int line;
+
+  if (argc < 5)
+    message_refuse("guest is for this program's own use");
+  line = atoi(argv[argc - 1]);
+  self = getpid();
+  signals_begin_child();
+  if (!open_file(atoi(argv[3])))
+    refuse(&a, DEVICE_WELL, "it has no room for its buffers");
+  else if (!trust_limit(argv[2], argv[1], &why) || !object_open(argv[1], &why))
+    refuse(&a, DEVICE_WELL, why);
+  do {
+    if (getpid() != self) /* a process that a kernel has forked, which came back here */
+      _exit(0);
+    if (send(line, &a, sizeof a, MSG_NOSIGNAL) != (ssize_t)sizeof a)
+      break;
+    memset(&a, 0, sizeof a);
+    if (recv(line, &r, sizeof r, MSG_WAITALL) != (ssize_t)sizeof r || r.op >= lathe_op_count)
+      break;
+    answer_to(&r, &a);
+  } while (true);
+  _exit(0);
+}
