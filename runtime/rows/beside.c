@@ -7,7 +7,9 @@
 #include "base/message.h"
 #include "choice.h"
 #include "devices/devices.h"
+#include "devices/foreign/device.h"
 #include "devices/foreign/foreign.h"
+#include "devices/peer/device.h"
 #include "devices/peer/peers.h"
 
 static bool chosen[PEERS];
@@ -92,8 +94,8 @@ device *beside_device(const selection *s, const lathe_variant *variant) {
   const foreign *f = foreign_of(variant);
   device *gpu = peers_on_gpu(variant->backend) && !f ? gpu_of(s) : NULL;
 
-  if (f && f->variant.backend->kind == LATHE_PEER && !strstr(f->path, ".py:"))
-    return own.at[own.count - 1];
+  if (f && f->backend.kind == LATHE_PEER)
+    return f->python ? device_peer_judged() : device_foreign();
   if (f)
     return selection_device(s, variant->backend->kind);
   if (!peers_on_gpu(variant->backend))

@@ -270,9 +270,10 @@ static const option_row rows[] = {
     {"with", "FILE,...",
      "kernels that somebody wrote, judged beside ours: mine.so,\n"
      "whose functions are those that `lathe-gen export OP`\n"
-     "declares (softmax_f32); ours are dispatch's choices unless\n"
-     "named, and the exit status is 0 where all of FILE's are\n"
-     "right",
+     "declares (softmax_f32), or mine.py:FUNCTION, of inputs\n"
+     "and scalars as the op has them; ours are dispatch's\n"
+     "choices unless named, and the exit status is 0 where all\n"
+     "of FILE's are right",
      .set = set_list, .to = TO(o.with)},
     {.help = "\n"
              "How to measure"},

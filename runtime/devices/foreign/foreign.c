@@ -102,7 +102,7 @@ static void add_python(const source *s) {
     message_refuse("--with %s: --op is to name the op that the function computes, and no other",
                    s->given);
   for (int b = 0; b < op->bench->nbounds; b++)
-    add(s, op, op->bench->bounds[b].dtype, LATHE_PEER, LATHE_ON_PEER);
+    add(s, op, op->bench->bounds[b].dtype, LATHE_PEER, LATHE_ON_PEER)->python = true;
 }
 
 static void add_file(source *s) {

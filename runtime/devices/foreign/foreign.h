@@ -11,6 +11,7 @@ typedef struct foreign {
   lathe_backend backend; /* whose devices run it */
   lathe_variant variant;
   char name[192];
+  bool python;             /* a function of a Python module */
   char path[FOREIGN_PATH]; /* absolute; of Python with a colon and the function */
   const char *given;       /* as the command line has it */
   char state[160];         /* what it may keep from call to call; empty for nothing that is known */

@@ -12,7 +12,8 @@ is answered by `ok FIGURE` (time: nanoseconds for all calls; load: 1 where the l
 own) or `no REASON`. The file is memory that both processes have. Inputs are copied out of it: they lie where the
 library itself puts what it computes.
 
-The script is of several files, put one after the other (process.c): calls.py, with_numpy.py, with_torch.py, this one.
+The script is of several files, put one after the other (process.c): calls.py, with_numpy.py, with_torch.py,
+with_foreign.py, this one. LIBRARY may be FILE.py:FUNCTION as well, which is then what is computed.
 """
 
 import itertools
@@ -126,7 +127,7 @@ def main():
     name, line = sys.argv[1], int(sys.argv[2])
     with socket.socket(fileno=line).makefile("rw") as stream:
         try:
-            library = LIBRARIES[name]()
+            library = LIBRARIES[name]() if name in LIBRARIES else Foreign(name)
         except (ImportError, Refused) as error:
             stream.write(f"no {error}\n")
             return

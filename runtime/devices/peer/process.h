@@ -12,6 +12,9 @@ enum { PEER_WHY = 320 };
  * False with one line in why: where no Python has the library, the process refused, or it ended. */
 bool peer_ask(const char *library, const char *request, double *figure, char why[PEER_WHY]);
 
+/* How long an answer takes that needs nothing done. */
+double peer_asking_ns(const char *library);
+
 /* Whether the process was there, and refused what it was last asked. */
 bool peer_refused(const char *library);
 
