@@ -11,6 +11,7 @@
 #include "base/output.h"
 #include "devices/common/kept.h"
 #include "devices/foreign/guest.h"
+#include "devices/foreign/trust.h"
 #include "report/compare.h"
 #include "report/page.h"
 #include "report/stored.h"
@@ -91,7 +92,8 @@ command *command_of(const char *name) {
   } commands[] = {{"report", report_command},
                   {"compare", compare_command},
                   {kept_command, kept_keep}, /* which no person calls */
-                  {guest_command, guest_main}};
+                  {guest_command, guest_main},
+                  {trust_command, trust_become}};
 
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (strcmp(commands[i].name, name) == 0)

@@ -139,6 +139,12 @@ static void set_seed(request *r, const option_row *row, const char *value) {
   r->seeded = true;
 }
 
+static void set_trust(request *r, const option_row *row, const char *value) {
+  if (strcmp(value, "none") != 0)
+    message_refuse("--%s takes none, and was given '%s'", row->name, value);
+  r->o.trust = value;
+}
+
 static void set_threads(request *r, const option_row *row, const char *value) {
   const int asked = (int)whole(row, value);
 
@@ -275,6 +281,10 @@ static const option_row rows[] = {
      "choices unless named, and the exit status is 0 where all\n"
      "of FILE's are right",
      .set = set_list, .to = TO(o.with)},
+    {"trust", "none",
+     "shuts the code of --with in: no network, no files but\n"
+     "those that programs consist of, few system calls",
+     .set = set_trust},
     {.help = "\n"
              "How to measure"},
     {"fast", NULL, "less time for each row", .set = set_flag, .to = TO(o.fast)},
@@ -448,7 +458,7 @@ static void set_times(request *r) {
 #define LISTS "list-ops list-sizes list-backends list-devices list-variants"
 #define CHECKS "check-only special in-place mutants no-probe"
 #define MEASURES "warmup iterations min-time rounds max-noise profile compare"
-#define RUNS "fast threads seed offset page-end peers with rows csv html markdown"
+#define RUNS "fast threads seed offset page-end peers with trust rows csv html markdown"
 
 /* Options of which one would do nothing beside another one. */
 static const struct {

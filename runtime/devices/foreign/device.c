@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -59,11 +60,20 @@ static const char *stop(void) {
   return text;
 }
 
-/* False where the process has ended, or speaks otherwise than it was taught. */
-static bool take_answer(guest_answer *a) {
+/* A number that nobody guesses. */
+static uint64_t draw(void) {
+  uint64_t drawn = 0;
+
+  if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
+    drawn += (uint64_t)clock_ns();
+  return drawn;
+}
+
+/* False where the process has ended, or speaks otherwise than it was taught, as where a kernel speaks in its place. */
+static bool take_answer(uint64_t ticket, guest_answer *a) {
   const int line = fileno(guest.kept.line);
 
-  if (recv(line, a, sizeof *a, MSG_WAITALL) != (ssize_t)sizeof *a)
+  if (recv(line, a, sizeof *a, MSG_WAITALL) != (ssize_t)sizeof *a || a->ticket != ticket)
     return false;
   a->why[sizeof a->why - 1] = 0;
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
@@ -73,9 +83,12 @@ static bool take_answer(guest_answer *a) {
 }
 
 static bool ask(const guest_request *r, guest_answer *a) {
+  guest_request now = *r;
+
+  now.ticket = draw();
   return guest.kept.pid &&
-         send(fileno(guest.kept.line), r, sizeof *r, MSG_NOSIGNAL) == (ssize_t)sizeof *r &&
-         take_answer(a);
+         send(fileno(guest.kept.line), &now, sizeof now, MSG_NOSIGNAL) == (ssize_t)sizeof now &&
+         take_answer(now.ticket, a);
 }
 
 static int compare(const void *a, const void *b) {
@@ -122,6 +135,7 @@ static bool start(const foreign *f, device_call *call) {
   const char *const program[] = {"/proc/self/exe",     guest_command, f->path,
                                  foreign_trust_word(), number,        NULL};
   guest_answer a;
+  bool begun;
 
   if (guest.kept.pid && guest.of == f)
     return true;
@@ -132,9 +146,12 @@ static bool start(const foreign *f, device_call *call) {
   if (!make_file())
     return device_fail(call, "there is no memory that its process could share");
   snprintf(number, sizeof number, "%d", guest.file);
-  if (!kept_start(&guest.kept, program))
+  setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1); /* what is freed is seen to be so */
+  begun = kept_start(&guest.kept, program);
+  unsetenv("GLIBC_TUNABLES");
+  if (!begun)
     return device_fail(call, "no process for it: %s", strerror(errno));
-  if (!take_answer(&a)) {
+  if (!take_answer(0, &a)) {
     call->fate = DEVICE_CRASHED;
     return device_fail(call, "while it was loaded, %s", stop());
   }
@@ -271,8 +288,12 @@ static bool run_under(device_call *call, device_load load) {
 /* By this process's clock, less what asking takes. */
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   const guest_request r = {.what = GUEST_TIME, .calls = calls, .chance = call->chance};
-  const double start = clock_ns();
   guest_answer a;
+  double start;
+
+  if (!do_to(call, (guest_request){.what = GUEST_NOTHING})) /* it may be busy with itself */
+    return false;
+  start = clock_ns();
 
   if (!ask_of(call, r, &a))
     return false;

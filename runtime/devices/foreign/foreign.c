@@ -14,6 +14,7 @@
 #include "library/bench.h"
 #include "library/dtype.h"
 #include "object.h"
+#include "trust.h"
 
 enum { FILES = 32 };
 
@@ -129,6 +130,8 @@ static void add_file(source *s) {
 void foreign_make(const char *list, const char *ops, const char *trust) {
   static char *words; /* kept: variants point into it */
 
+  if (trust && trust_missing())
+    message_refuse("%s", trust_missing());
   if (trust)
     trust_word = trust;
   if (!list)

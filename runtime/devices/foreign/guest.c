@@ -3,6 +3,7 @@
 #include "guest.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +52,68 @@ static problem problem_of(const guest_request *r) {
   return p;
 }
 
+/* ---- memory that a kernel keeps ---------------------------------------------------------------------- */
+
+static FILE *maps; /* what this process has of memory; null where that is not told */
+
+/* Bytes of maps that this process alone writes: buffers are none. */
+static size_t mapped(void) {
+  static char line[512];
+  unsigned long from, to;
+  char rights[5];
+  size_t sum = 0;
+
+  if (!maps)
+    return 0;
+  rewind(maps);
+  while (fgets(line, sizeof line, maps))
+    if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 && strcmp(rights, "rw-p") == 0 &&
+        !strstr(line, "[heap]") && !strstr(line, "[stack]"))
+      sum += to - from;
+  return sum;
+}
+
+/* The same of what it has allocated. */
+static size_t allocated(void) {
+  const struct mallinfo2 all = mallinfo2();
+
+  return all.uordblks + all.hblkhd;
+}
+
+typedef struct memory {
+  size_t mapped, allocated;
+} memory;
+
+static memory memory_now(void) {
+  return (memory){mapped(), allocated()};
+}
+
+static size_t memory_more(memory before, memory now) {
+  const size_t heap = now.allocated > before.allocated ? now.allocated - before.allocated : 0;
+  const size_t map = now.mapped > before.mapped ? now.mapped - before.mapped : 0;
+
+  return heap > map ? heap : map;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------- */
+
 static void call_once(void *args) {
   object_run(args);
 }
 
+static void nothing(void *unused) {
+  (void)unused;
+}
+
+static void tell_kept(guest_answer *a, size_t bytes) {
+  refuse(a, DEVICE_KEEPS, "");
+  snprintf(a->why, sizeof a->why, "keeps %zu bytes of memory from call to call", bytes);
+}
+
 /* The first call is of one element of each operand. What it finds out, as what the processor can do, may stay. */
 static bool call_first(const lathe_op *op, guest_answer *a) {
+  memory before;
+  size_t more;
   enum { LINE = 64 };
   static _Alignas(LINE) unsigned char operand[LATHE_MAX_OPERANDS][LINE];
   lathe_cost *cost;
@@ -73,12 +130,18 @@ static bool call_first(const lathe_op *op, guest_answer *a) {
   cost = object_workspace();
   if (cost)
     args.workspace = aligned_alloc(LINE, ((size_t)cost(args.dim) + LINE) / LINE * LINE);
+  signals_guard(nothing, NULL); /* which makes what it needs */
+  mapped();
+  before = memory_now();
   crash = signals_guard(call_once, &args);
+  more = memory_more(before, memory_now());
   free(args.workspace);
   object_is_same(&where);
   object_status();
+  if (!crash && more)
+    tell_kept(a, more);
   if (!crash)
-    return true;
+    return !more;
   refuse(a, DEVICE_CRASHED, "");
   snprintf(a->why, sizeof a->why, "crashed with %s in its first call, of one element", crash);
   return false;
@@ -117,6 +180,23 @@ static void release(visit *v) {
   v->call = NULL;
 }
 
+static size_t kept; /* bytes of memory that a call has kept; told with the next answer */
+
+/* When the answer is on its way: whether there is more memory than after the request before. To look at maps takes longer
+ * than most calls, and is done now and then. */
+static void look_at_memory(guest_wish last) {
+  enum { NOW_AND_THEN = 64 };
+  static memory before;
+  static unsigned runs;
+  const bool called = last == GUEST_RUN || last == GUEST_TIME;
+  const memory now = {last == GUEST_RUN && ++runs % NOW_AND_THEN ? before.mapped : mapped(),
+                      allocated()};
+
+  if (called && memory_more(before, now))
+    kept = memory_more(before, now);
+  before = now;
+}
+
 /* What a call did besides computing. */
 static void look(visit *v, bool ok, guest_answer *a) {
   const int status = object_status();
@@ -134,6 +214,8 @@ static void look(visit *v, bool ok, guest_answer *a) {
     refuse(a, DEVICE_KEEPS, "");
     snprintf(a->why, sizeof a->why, "keeps something from call to call: its %s has changed", where);
   }
+  if (a->ok && kept)
+    tell_kept(a, kept);
   if (child >= 0)
     kill(child, SIGKILL);
 }
@@ -204,18 +286,22 @@ int guest_main(int argc, char **argv) {
   line = atoi(argv[argc - 1]);
   self = getpid();
   signals_begin_child();
+  maps = fopen("/proc/self/maps", "re");
   if (!open_file(atoi(argv[3])))
     refuse(&a, DEVICE_WELL, "it has no room for its buffers");
-  else if (!trust_limit(argv[2], argv[1], &why) || !object_open(argv[1], &why))
+  else if (!trust_limit(argv[2], argv[1], NULL, &why) || !object_open(argv[1], &why))
     refuse(&a, DEVICE_WELL, why);
+  r.what = GUEST_NOTHING;
   do {
     if (getpid() != self) /* a process that a kernel has forked, which came back here */
       _exit(0);
     if (send(line, &a, sizeof a, MSG_NOSIGNAL) != (ssize_t)sizeof a)
       break;
+    look_at_memory(r.what);
     memset(&a, 0, sizeof a);
     if (recv(line, &r, sizeof r, MSG_WAITALL) != (ssize_t)sizeof r || r.op >= lathe_op_count)
       break;
+    a.ticket = r.ticket;
     answer_to(&r, &a);
   } while (true);
   _exit(0);

@@ -28,6 +28,7 @@ typedef enum guest_wish {
 } guest_wish;
 
 typedef struct guest_request {
+  uint64_t ticket; /* which its answer has as well */
   guest_wish what;
   unsigned call; /* which of GUEST_CALLS */
   size_t op;     /* PREPARE, LOAD, TURNS: a problem, of lathe_ops */
@@ -43,6 +44,7 @@ typedef struct guest_request {
 } guest_request;
 
 typedef struct guest_answer {
+  uint64_t ticket;
   bool ok;
   device_fate fate;
   char why[256];                 /* not ok */

@@ -105,7 +105,11 @@ static void put_load(FILE *to, const peer_call *c) {
   const lathe_variant *v = c->head.variant;
   const lathe_op *forward = peers_forward(v);
 
-  fprintf(to, "load %u %zu /proc/%ld/fd/%d\n", c->number, c->size, (long)getpid(), c->file);
+  fprintf(to, "load %u %zu ", c->number, c->size);
+  if (c->foreign)
+    fprintf(to, "%d\n", c->file);
+  else
+    fprintf(to, "/proc/%ld/fd/%d\n", (long)getpid(), c->file);
   fprintf(to, "expression %s\n", peers_expression(v));
   if (peers_on_gpu(v->backend))
     fprintf(to, "device cuda:%zu\n", (size_t)(c->head.on - gpus));
@@ -174,7 +178,7 @@ static void release(device_call *call) {
   }
   if (c->memory)
     munmap(c->memory, c->size);
-  if (c->file >= 0)
+  if (c->file >= 0 && !c->foreign)
     close(c->file);
   free(c);
 }
@@ -195,8 +199,12 @@ static bool place_operands(peer_call *c) {
     c->at[o] = c->size;
     c->size += (p->bytes[o] + ALIGN) / ALIGN * ALIGN; /* one byte more: none is empty */
   }
-  c->file = memfd_create("lathe-peer", MFD_CLOEXEC);
-  if (c->file < 0 || ftruncate(c->file, (off_t)c->size) != 0)
+  /* Of a process that may open no file all calls have one: inputs are copied out of it, and results are put there when
+   * they are asked for. */
+  c->file = c->foreign ? peer_file(c->library) : memfd_create("lathe-peer", MFD_CLOEXEC);
+  if (c->foreign && lseek(c->file, 0, SEEK_END) >= (off_t)c->size)
+    ;
+  else if (c->file < 0 || ftruncate(c->file, (off_t)c->size) != 0)
     return false;
   c->memory = mmap(NULL, c->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->file, 0);
   if (c->memory == MAP_FAILED)

@@ -1,4 +1,5 @@
 /* process.c - Python with a library that kernels are held against. */
+#define _GNU_SOURCE /* memfd_create */
 #include "process.h"
 
 #include <errno.h>
@@ -6,10 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "devices/common/kept.h"
+#include "devices/foreign/foreign.h"
+#include "devices/foreign/trust.h"
 
 /* peer.py and the parts before it, put in by the assembler, which finds them through -Wa,-I. */
 __asm__(".section .rodata\n"
@@ -31,6 +35,7 @@ typedef struct process {
   unsigned ended;
   unsigned asking_of; /* 1 + the number of processes that had ended when asking_ns was taken */
   double asking_ns;
+  int file;     /* that it has from its beginning on; 0: none */
   bool refused; /* what it was last asked */
   char version[ANSWER];
   char refusal[128];      /* what the last one said that has no such library, in brackets */
@@ -84,7 +89,11 @@ typedef enum beginning { BEGUN, LACKING, ENDED } beginning;
 
 /* Where it has not begun why says more. */
 static beginning start_in(process *p, const char *python, char why[PEER_WHY]) {
-  const char *const program[] = {python, "-c", lathe_peer_script, p->library, NULL};
+  const bool judged = strchr(p->library, ':');
+  const char *const shut[] = {"/proc/self/exe",  trust_command, foreign_trust_word(),
+                              p->library,        python,        "-c",
+                              lathe_peer_script, p->library,    NULL};
+  const char *const *program = judged ? shut : shut + 4;
   char answer[ANSWER] = "";
 
   if (!kept_start(&p->kept, program)) {
@@ -167,6 +176,14 @@ double peer_asking_ns(const char *library) {
   }
   p->asking_of = p->ended + 1;
   return p->asking_ns;
+}
+
+int peer_file(const char *library) {
+  process *p = process_of(library);
+
+  if (!p->file)
+    p->file = memfd_create("lathe-foreign", 0);
+  return p->file;
 }
 
 const char *peer_version(const char *library) {

@@ -12,6 +12,10 @@ enum { PEER_WHY = 320 };
  * False with one line in why: where no Python has the library, the process refused, or it ended. */
 bool peer_ask(const char *library, const char *request, double *figure, char why[PEER_WHY]);
 
+/* A file of memory that a library's processes have from their beginning on, by the same number; negative where there is
+ * none. To be asked for before the first process begins. */
+int peer_file(const char *library);
+
 /* How long an answer takes that needs nothing done. */
 double peer_asking_ns(const char *library);
 
