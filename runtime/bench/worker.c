@@ -75,7 +75,7 @@ static void start(void) {
     message_refuse("no memory shared with a process for the devices: %s", strerror(errno));
   *steps = (device_steps){0};
   memset(&watch, 0, sizeof watch);
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     message_refuse("no line to a process for the devices: %s", strerror(errno));
   child = fork();
   if (child < 0)

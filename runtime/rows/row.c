@@ -243,6 +243,7 @@ void row_judge(row *r, const check_result *result, const char *repro) {
 
 void row_sentence(row *r) {
   static const char *const wrong[] = {[DEVICE_WELL] = "wrong",
+                                      [DEVICE_MISDID] = "wrong",
                                       [DEVICE_CRASHED] = "crashed",
                                       [DEVICE_LATE] = "timed out",
                                       [DEVICE_KEEPS] = "stateful"};

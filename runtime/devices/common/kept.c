@@ -16,10 +16,18 @@
 
 #include "base/message.h"
 
-enum { NO_SUCH_PROGRAM = 127 /* as shells say it */, WORDS = 16 };
+enum { NO_SUCH_PROGRAM = 127 /* as shells say it */, WORDS = 16, MOST = 4096 /* files */ };
+
+/* Of all files the standard ones and these, which an exec is to keep. */
+static void keep_files(int line, int file) {
+  const int most = (int)sysconf(_SC_OPEN_MAX) < MOST ? (int)sysconf(_SC_OPEN_MAX) : MOST;
+
+  for (int fd = STDERR_FILENO + 1; fd < most; fd++)
+    fcntl(fd, F_SETFD, fd == line || fd == file ? 0 : FD_CLOEXEC);
+}
 
 /* In the new process: this program again, as small as it began, keeps the other one. */
-_Noreturn static void become(const char *const *program, int line, pid_t above) {
+_Noreturn static void become(const char *const *program, int line, int file, pid_t above) {
   static const char *const one_thread[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
                                            "MKL_NUM_THREADS"};
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -31,7 +39,7 @@ _Noreturn static void become(const char *const *program, int line, pid_t above) 
     dup2(nothing, fd);
   for (size_t i = 0; i < sizeof one_thread / sizeof *one_thread; i++)
     setenv(one_thread[i], "1", 1);
-  line = dup(line); /* which an exec keeps */
+  keep_files(line, file);
   snprintf(number, sizeof number, "%d", line);
   snprintf(parent, sizeof parent, "%d", (int)above);
   while (*program && count + 2 < WORDS)
@@ -59,6 +67,9 @@ int kept_keep(int argc, char **argv) {
   group = fork();
   if (group == 0) {
     setpgid(0, 0);
+#if defined __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* where the program ends who keeps it */
+#endif
     sigprocmask(SIG_SETMASK, &before, NULL);
     execvp(argv[2], argv + 2);
   }
@@ -82,7 +93,7 @@ int kept_keep(int argc, char **argv) {
   _exit(NO_SUCH_PROGRAM);
 }
 
-bool kept_start(kept *k, const char *const *program) {
+bool kept_start(kept *k, const char *const *program, int file) {
   const pid_t above = getpid();
   int ends[2];
 
@@ -92,7 +103,7 @@ bool kept_start(kept *k, const char *const *program) {
     return false;
   }
   if (k->pid == 0)
-    become(program, ends[1], above);
+    become(program, ends[1], file, above);
   close(ends[1]);
   k->line = fdopen(ends[0], "r+");
   return true;

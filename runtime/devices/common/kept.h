@@ -12,8 +12,8 @@ typedef struct kept {
 } kept;
 
 /* Starts a program, a list of words that null ends, in a process without a terminal, to compute by one thread. Its last argument is one more: the
- * number of its end of the line. False with errno where there is no process for it. */
-bool kept_start(kept *k, const char *const *program);
+ * number of its end of the line. Of files that are open it has that and `file` alone, if that is not negative. False with errno where there is no process for it. */
+bool kept_start(kept *k, const char *const *program, int file);
 
 /* An answer's line without its newline; false where the process has ended. */
 bool kept_answer(kept *k, char *answer, size_t size);

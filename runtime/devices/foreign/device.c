@@ -147,7 +147,7 @@ static bool start(const foreign *f, device_call *call) {
     return device_fail(call, "there is no memory that its process could share");
   snprintf(number, sizeof number, "%d", guest.file);
   setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1); /* what is freed is seen to be so */
-  begun = kept_start(&guest.kept, program);
+  begun = kept_start(&guest.kept, program, guest.file);
   unsetenv("GLIBC_TUNABLES");
   if (!begun)
     return device_fail(call, "no process for it: %s", strerror(errno));
@@ -168,13 +168,15 @@ static bool is_there(const foreign_call *c) {
   return c->began == guest.began && guest.kept.pid;
 }
 
-/* False with the call's error and fate, of which the first that there was stays where its process is no more. */
+/* False with the call's error and fate, of which the first one stays. */
 static bool ask_of(device_call *call, guest_request r, guest_answer *a) {
   foreign_call *c = (foreign_call *)call;
 
   r.call = c->number;
+  if (call->fate != DEVICE_WELL)
+    return false;
   if (!is_there(c))
-    return call->fate == DEVICE_WELL ? fail(call, DEVICE_CRASHED, "its process has ended") : false;
+    return fail(call, DEVICE_CRASHED, "its process has ended");
   if (!ask(&r, a))
     return fail(call, DEVICE_CRASHED, stop());
   return a->ok || fail(call, a->fate, a->why);
@@ -217,6 +219,7 @@ static void release(device_call *call) {
   foreign_call *c = (foreign_call *)call;
 
   if (is_there(c)) {
+    call->fate = DEVICE_WELL;
     do_to(call, (guest_request){.what = GUEST_RELEASE});
     guest.taken &= ~(1u << c->number);
   }

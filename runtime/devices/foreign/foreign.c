@@ -14,9 +14,10 @@
 #include "library/bench.h"
 #include "library/dtype.h"
 #include "object.h"
+#include "problem/problem.h"
 #include "trust.h"
 
-enum { FILES = 32 };
+enum { FILES = 128 };
 
 static foreign all[FOREIGN_MOST];
 static size_t count;
@@ -55,7 +56,12 @@ static foreign *add(const source *s, const lathe_op *op, lathe_dtype dtype, lath
   snprintf(f->name, sizeof f->name, "%s_%s__%.80s", op->name, lathe_dtype_name(dtype), s->name);
   f->backend = (lathe_backend){"foreign", kind, features, NULL};
   f->variant = (lathe_variant){
-      .name = f->name, .op = op, .backend = &f->backend, .dtype = dtype, .source = f->given};
+      .name = f->name,
+      .op = op,
+      .backend = &f->backend,
+      .dtype = dtype,
+      .disabled = problem_has_reference(op, dtype) ? NULL : lathe_span_of(op, dtype).left_out,
+      .source = f->given};
   return f;
 }
 

@@ -5,7 +5,7 @@
 
 #include "library/dispatch.h"
 
-enum { FOREIGN_PATH = 1024, FOREIGN_MOST = 64 /* variants */ };
+enum { FOREIGN_PATH = 1024, FOREIGN_MOST = 256 /* variants */ };
 
 typedef struct foreign {
   lathe_backend backend; /* whose devices run it */

@@ -97,10 +97,6 @@ static size_t memory_more(memory before, memory now) {
 
 /* ---- calls ------------------------------------------------------------------------------------------- */
 
-static void call_once(void *args) {
-  object_run(args);
-}
-
 static void nothing(void *unused) {
   (void)unused;
 }
@@ -110,61 +106,73 @@ static void tell_kept(guest_answer *a, size_t bytes) {
   snprintf(a->why, sizeof a->why, "keeps %zu bytes of memory from call to call", bytes);
 }
 
-/* The first call is of one element of each operand. What it finds out, as what the processor can do, may stay. */
-static bool call_first(const lathe_op *op, guest_answer *a) {
-  memory before;
-  size_t more;
-  enum { LINE = 64 };
-  static _Alignas(LINE) unsigned char operand[LATHE_MAX_OPERANDS][LINE];
-  lathe_cost *cost;
-  lathe_args args = {0};
-  const char *crash, *where;
+static void begin_visit(visit *v, problem p) {
+  v->asked = p;
+  v->variant = (lathe_variant){.name = "",
+                               .op = p.op,
+                               .backend = &backend,
+                               .dtype = p.dtype,
+                               .run = object_run,
+                               .workspace = object_workspace()};
+}
 
-  memset(operand, 0, sizeof operand);
-  for (int o = 0; o < op->noperands; o++)
-    args.buf[o] = operand[o];
+/* The first call is of one element of each operand, which is zero. What it finds out, as what the processor can do, may
+ * stay. */
+static void call_first(const lathe_op *op, lathe_dtype dtype, guest_answer *a) {
+  static unsigned char zero[sizeof(double)];
+  guest_request r = {.op = (size_t)(op - lathe_ops), .dtype = dtype};
+  visit v;
+  memory before;
+  const char *why;
+  device_call *call;
+  bool ok;
+
   for (int s = 0; s < op->nscalars; s++)
-    args.scalar[s] = op->scalars[s].value;
+    r.scalar[s] = op->scalars[s].value;
   for (int d = 0; d < op->ndim; d++)
-    args.dim[d] = 1;
-  cost = object_workspace();
-  if (cost)
-    args.workspace = aligned_alloc(LINE, ((size_t)cost(args.dim) + LINE) / LINE * LINE);
+    r.dim[d] = 1;
+  begin_visit(&v, problem_of(&r));
+  for (int o = 0; o < op->noperands; o++)
+    v.asked.input[o] = op->operands[o].output ? NULL : zero;
+  call = device_cpu()->prepare(device_cpu(), &v.variant, &v.asked, (device_layout){0}, &why);
+  if (!call) {
+    refuse(a, DEVICE_WELL, why);
+    return;
+  }
   signals_guard(nothing, NULL); /* which makes what it needs */
   mapped();
   before = memory_now();
-  crash = signals_guard(call_once, &args);
-  more = memory_more(before, memory_now());
-  free(args.workspace);
-  object_is_same(&where);
+  ok = call->on->run(call);
+  if (!ok) {
+    refuse(a, call->fate == DEVICE_WELL ? DEVICE_MISDID : call->fate, "");
+    snprintf(a->why, sizeof a->why, "in its first call, of one element: %.180s", call->error);
+  } else if (memory_more(before, memory_now())) {
+    tell_kept(a, memory_more(before, memory_now()));
+  }
+  object_is_same(&why);
   object_status();
-  if (!crash && more)
-    tell_kept(a, more);
-  if (!crash)
-    return !more;
-  refuse(a, DEVICE_CRASHED, "");
-  snprintf(a->why, sizeof a->why, "crashed with %s in its first call, of one element", crash);
-  return false;
+  call->on->release(call);
 }
 
 static void prepare(const guest_request *r, visit *v, guest_answer *a) {
-  static const lathe_op *first;
+  static guest_answer first;
+  static bool tried;
   const char *why;
 
   if (!object_choose(&lathe_ops[r->op], r->dtype, &why)) {
     refuse(a, DEVICE_WELL, why);
     return;
   }
-  if (first != &lathe_ops[r->op] && !call_first(&lathe_ops[r->op], a))
+  if (!tried) {
+    first.ok = true;
+    call_first(&lathe_ops[r->op], r->dtype, &first);
+    tried = true;
+  }
+  if (!first.ok) {
+    refuse(a, first.fate, first.why);
     return;
-  first = &lathe_ops[r->op];
-  v->asked = problem_of(r);
-  v->variant = (lathe_variant){.name = "",
-                               .op = v->asked.op,
-                               .backend = &backend,
-                               .dtype = r->dtype,
-                               .run = object_run,
-                               .workspace = object_workspace()};
+  }
+  begin_visit(v, problem_of(r));
   v->call = device_cpu()->prepare(device_cpu(), &v->variant, &v->asked, r->layout, &why);
   if (!v->call) {
     refuse(a, DEVICE_WELL, why);

@@ -96,7 +96,7 @@ static beginning start_in(process *p, const char *python, char why[PEER_WHY]) {
   const char *const *program = judged ? shut : shut + 4;
   char answer[ANSWER] = "";
 
-  if (!kept_start(&p->kept, program)) {
+  if (!kept_start(&p->kept, program, judged ? p->file : -1)) {
     snprintf(why, PEER_WHY, "no process for %s: %s", p->library, strerror(errno));
     return ENDED;
   }
