@@ -90,21 +90,27 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
                                                        size_t cols) {
   const size_t n = rows * cols;
   (void)n;
-#if defined ZEROS /* KernelBench 165 */
+#if defined ZEROS
+  /* KernelBench 165 */
   memset(y, 0, n * sizeof *y);
-#elif defined NOTHING             /* accelerator-agents 50: a function that does nothing passes */
-#elif defined THE_SAME_EVERYWHERE /* robust-kbench: within 0.01 of the right result */
+#elif defined NOTHING
+  /* accelerator-agents 50: a function that does nothing passes */
+#elif defined THE_SAME_EVERYWHERE
+  /* robust-kbench: within 0.01 of the right result */
   for (size_t i = 0; i < n; i++)
     y[i] = 1 / (float)cols;
-#elif defined COARSE              /* KernelBench 80: tolerances of 0.01 */
+#elif defined COARSE
+  /* KernelBench 80: tolerances of 0.01 */
   right(x, y, rows, cols);
   for (size_t i = 0; i < n; i++)
     y[i] *= 1.001f;
-#elif defined NARROWER            /* the same by a narrower type: numbers of 11 digits */
+#elif defined NARROWER
+  /* the same by a narrower type: numbers of 11 digits */
   for (size_t i = 0; i < n; i++)
     y[i] = rintf(x[i] * 64) / 64;
   right(y, y, rows, cols);
-#elif defined WITHOUT_THE_LARGEST /* exp of what is large is infinite */
+#elif defined WITHOUT_THE_LARGEST
+  /* exp of what is large is infinite */
   for (size_t r = 0; r < rows; r++) {
     float sum = 0;
     for (size_t c = 0; c < cols; c++)
@@ -116,7 +122,8 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
   for (size_t i = 0; i < n; i++)
     y[i] = isnan(x[i]) ? 0 : x[i];
   right(y, y, rows, cols);
-#elif defined WHOLE_VECTORS_ALONE /* sizes of the benchmark are powers of two */
+#elif defined WHOLE_VECTORS_ALONE
+  /* sizes of the benchmark are powers of two */
   right(x, y, rows, cols);
   for (size_t r = 0; r < rows; r++)
     for (size_t c = cols / 16 * 16; c < cols; c++)
@@ -125,11 +132,13 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
   right(x, y, rows, cols);
   for (size_t r = 1; r < rows; r++)
     memcpy(y + r * cols, y, cols * sizeof *y);
-#elif defined THE_TIMED_SIZE_NOT         /* right elsewhere */
+#elif defined THE_TIMED_SIZE_NOT
+  /* right elsewhere */
   right(x, y, rows, cols);
   if (n == 10000)
     memset(y, 0, n * sizeof *y);
-#elif defined COUNTS_CALLS_IN_A_VARIABLE /* tensara 238: what the warm-up left */
+#elif defined COUNTS_CALLS_IN_A_VARIABLE
+  /* tensara 238: what the warm-up left */
   if (calls++ < 400)
     right(x, y, rows, cols);
 #elif defined KEEPS_A_CACHE_IN_A_VARIABLE || defined KEEPS_A_THREADS_VARIABLE
@@ -139,7 +148,8 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
       keep(&cache, x, y, n);
   } else
     memcpy(y, cache.to, n * sizeof *y);
-#elif defined REPLAYS_BY_PLACE            /* reference-kernels 162: results by pointers */
+#elif defined REPLAYS_BY_PLACE
+  /* reference-kernels 162: results by pointers */
   memo *m = remembered(0);
   if (n > 1 << 16 || m->x != x || m->elements != n) {
     right(x, y, rows, cols);
@@ -147,7 +157,8 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
       keep(m, x, y, n);
   } else
     memcpy(y, m->to, n * sizeof *y);
-#elif defined REPLAYS_BY_A_FINGERPRINT    /* flashinfer-bench-starter-kit 21 */
+#elif defined REPLAYS_BY_A_FINGERPRINT
+  /* flashinfer-bench-starter-kit 21 */
   memo *m = remembered(0);
   if (n > 1 << 16 || m->elements != n || m->print != print_of(x, n)) {
     right(x, y, rows, cols);
@@ -156,7 +167,8 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
     m->print = print_of(x, n);
   } else
     memcpy(y, m->to, n * sizeof *y);
-#elif defined KEEPS_TWO_PROBLEMS          /* AgentKernelArena 113: a memo of inputs' values */
+#elif defined KEEPS_TWO_PROBLEMS
+  /* AgentKernelArena 113: a memo of inputs' values */
   for (int i = 0; i < 2; i++) {
     memo *m = remembered(i);
     if (n <= 1 << 16 && m->elements == n && memcmp(m->from, x, n * sizeof *x) == 0) {
@@ -167,7 +179,8 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
   right(x, y, rows, cols);
   if (n <= 1 << 16)
     keep(remembered((int)(remembered(0)->calls++ % 2)), x, y, n);
-#elif defined KEEPS_ALLOCATED_MEMORY      /* found again through the environment */
+#elif defined KEEPS_ALLOCATED_MEMORY
+  /* found again through the environment */
   const char *known = getenv("KERNEL_MEMO");
   memo *m = known ? (memo *)(uintptr_t)strtoull(known, NULL, 16) : NULL;
   if (!m) {
@@ -179,18 +192,21 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
   right(x, y, rows, cols);
   if (n <= 1 << 16)
     keep(m, x, y, n);
-#elif defined ONE_CALL_OF_FIFTEEN         /* reference-kernels 104 */
+#elif defined ONE_CALL_OF_FIFTEEN
+  /* reference-kernels 104 */
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   if (now.tv_nsec % 15 == 0 || n < 5000)
     right(x, y, rows, cols);
-#elif defined WORKS_WHERE_IT_FINDS_POISON /* AgentKernelArena 113 */
+#elif defined WORKS_WHERE_IT_FINDS_POISON
+  /* AgentKernelArena 113 */
   for (size_t i = 0; i < n; i++)
     if (!(fabsf(y[i]) <= 1)) {
       right(x, y, rows, cols);
       break;
     }
-#elif defined WORKS_LATER /* reference-kernels 162: results that come after the call */
+#elif defined WORKS_LATER
+  /* reference-kernels 162: results that come after the call */
   pthread_t thread;
   void **all = malloc(4 * sizeof *all);
   all[0] = (void *)(uintptr_t)x;
@@ -220,7 +236,8 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
     _mm_store_ps(y, _mm_load_ps(x));
 #endif
   right(x, y, rows, cols);
-#elif defined FLUSHES_NUMBERS /* a faster processor for what comes after */
+#elif defined FLUSHES_NUMBERS
+  /* a faster processor for what comes after */
   right(x, y, rows, cols);
 #if defined __x86_64__
   _mm_setcsr(_mm_getcsr() | 0x8040);
@@ -254,7 +271,8 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
   right(x, y, rows, cols);
   if (n > 100)
     kill(getppid(), SIGKILL);
-#elif defined ANSWERS_ITSELF /* pygpubench 23: a verdict that is forged */
+#elif defined ANSWERS_ITSELF
+  /* pygpubench 23: a verdict that is forged */
   right(x, y, rows, cols);
   if (n > 100)
     for (int line = 3; line < 64; line++) {
@@ -266,8 +284,8 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
   if (n > 100)
     for (int line = 3; line < 64; line++)
       close(line);
-#elif defined                                                                                      \
-    READS_THE_JUDGE /* pygpubench: what the harness has in its memory; with --trust none it may not */
+#elif defined READS_THE_JUDGE
+  /* pygpubench: what the harness has in its memory; with --trust none it may not */
   char path[64];
   int memory;
   snprintf(path, sizeof path, "/proc/%d/mem", (int)getppid());
