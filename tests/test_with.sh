@@ -177,6 +177,82 @@ wanted=right
 all PLAIN.so
 is 'and other ops' verdicts 'len({r["op"] for r in foreign}) > 2'
 
+# ---- device code -------------------------------------------------------------------------------------
+
+for name in PLAIN KEEPS_RESULTS COMPARES_INPUTS WORKS_WHERE_IT_FINDS_POISON ZEROS WRITES_BEHIND WRITES_ITS_INPUT; do
+  { echo "#define $name" && cat "$LATHE_SRC/tests/with/softmax.cu"; } >"$name.cu"
+  cp "$LATHE_SRC/tests/with/softmax.json" "$name.json"
+done
+cuda='KEEPS_RESULTS.cu COMPARES_INPUTS.cu WORKS_WHERE_IT_FINDS_POISON.cu ZEROS.cu WRITES_BEHIND.cu WRITES_ITS_INPUT.cu'
+if command -v "${CXX:-c++}" >/dev/null; then
+  is 'builds the driver' emulator_driver
+  (
+    NVCC=$emulator/nvcc NVCCFLAGS='-O1 -gencode arch=compute_80,code=sm_80' LD_LIBRARY_PATH=.
+    export NVCC NVCCFLAGS LD_LIBRARY_PATH
+    # shellcheck disable=SC2086
+    judge --check-only --op softmax --size 33x65 --with "$(joined PLAIN.cu $cuda)"
+    echo $status >status
+  )
+  status=$(cat status)
+  ends 1
+  wanted=wrong
+  # shellcheck disable=SC2086
+  all $(echo $cuda | sed 's/COMPARES_INPUTS.cu //')
+  wanted=right
+  all PLAIN.cu
+  # What a workspace had is gone at the next call: it computes anew each time.
+  all COMPARES_INPUTS.cu
+else
+  echo 'test_with.sh: CUDA code is not tried: there is no C++ compiler for the emulator'
+fi
+if command -v nvcc >/dev/null; then
+  NVCCFLAGS=-arch=sm_80
+  export NVCCFLAGS
+  judge --check-only --op softmax --size 33x65 --with KEEPS_RESULTS.cu,PLAIN.cu
+  unset NVCCFLAGS
+  wanted=stateful
+  all KEEPS_RESULTS.cu
+  is 'and no other' verdicts '"stateful" not in verdict["PLAIN.cu"]'
+fi
+cp PLAIN.json counts.json
+printf '.version 8.0\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 calls;\n' >counts.ptx
+judge --check-only --op softmax --size 33x65 --with counts.ptx
+ends 1
+wanted=stateful
+all counts.ptx
+judge --check-only --op softmax --size 33x65 --with "$LATHE_SRC/tests/with/sum.comp"
+ends 2
+rm counts.json
+judge --check-only --op softmax --size 33x65 --with counts.ptx
+ends 2
+is 'what is launched' grep -q 'what is launched is said in a file beside it' stderr
+
+unset VK_DRIVER_FILES VK_ICD_FILENAMES
+if command -v glslangValidator >/dev/null && "$LATHE_BENCH" --list-devices | grep -q '^ *vulkan0'; then
+  for name in SUM ZEROS; do
+    is "compiles $name" glslangValidator -V --target-env vulkan1.2 "-D$name" "$LATHE_SRC/tests/with/sum.comp" -o "$name.spv"
+    cp "$LATHE_SRC/tests/with/sum.json" "$name.json"
+  done
+  judge --op sum --size 1000 --with SUM.spv,ZEROS.spv
+  ends 1
+  wanted=wrong
+  all ZEROS.spv
+  wanted=right
+  all SUM.spv
+  judge --op sum --size 1000 --with SUM.spv
+  ends 0
+  if "$LATHE_GEN" --src "$LATHE_SRC" export softmax --raw --backends vulkan --dtypes f32 \
+    --images "$(dirname "$LATHE_BENCH")/gen" --out . 2>stderr; then
+    judge --op softmax --size 33x65 --backend vulkan --with softmax.json
+    ends 0
+    wanted=right
+    all softmax.json
+  fi
+else
+  echo 'test_with.sh: SPIR-V is not tried: there is no glslangValidator, or no Vulkan device'
+fi
+export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
+
 # ---- beside ours -------------------------------------------------------------------------------------
 
 judge --op softmax --size 100,10K,1M --rounds 6 --with ours.so

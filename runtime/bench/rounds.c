@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/signals.h"
 #include "check/describe.h"
+#include "devices/foreign/foreign.h"
 #include "devices/peer/peers.h"
 #include "rows/beside.h"
 #include "worker.h"
@@ -151,7 +152,8 @@ static group group_of(const report *r, const task *t) {
         beside_shows(r->options, r->selection, t, &lathe_variants[i]))
       add(&g, r, t, &lathe_variants[i]);
   for (size_t i = 0; i < peers_count(); i++)
-    if (peers_at(i)->op == t->op && peers_at(i)->dtype == t->dtype)
+    if (peers_at(i)->op == t->op && peers_at(i)->dtype == t->dtype &&
+        (!foreign_of(peers_at(i)) || beside_shows(r->options, r->selection, t, peers_at(i))))
       add(&g, r, t, peers_at(i));
   g.entries = realloc(g.entries, (g.count + 1) * sizeof *g.entries);
   out_of_memory(g.entries);

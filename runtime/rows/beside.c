@@ -157,6 +157,12 @@ bool beside_shows(const options *o, const selection *s, const task *t,
   const device *on = selection_device(s, variant->backend->kind);
   bool is_near = false;
 
+  if (foreign_of(variant)) {
+    for (size_t i = 0; i < lathe_variant_count; i++)
+      is_near = is_near || (s->variant[i] && lathe_variants[i].backend->kind ==
+                                                 device_kind_of(variant->backend->kind)->ways);
+    return is_near || !(o->backend || o->device);
+  }
   if (foreign_count() == 0 || o->variant || o->backend || o->implementation || o->device)
     return true;
   for (size_t i = 0; i < foreign_count(); i++)

@@ -276,7 +276,7 @@ static const option_row rows[] = {
     {"with", "FILE,...",
      "kernels that somebody wrote, judged beside ours: mine.so,\n"
      "whose functions are those that `lathe-gen export OP`\n"
-     "declares (softmax_f32), or mine.py:FUNCTION, of inputs\n"
+     "declares (softmax_f32), mine.py:FUNCTION, of inputs\n"
      "and scalars as the op has them; ours are dispatch's\n"
      "choices unless named, and the exit status is 0 where all\n"
      "of FILE's are right",

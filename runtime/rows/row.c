@@ -253,8 +253,9 @@ void row_sentence(row *r) {
     return;
   if (r->state == ROW_WRONG)
     r->verdict = wrong[r->fate];
-  else if (r->state == ROW_RIGHT && f->state[0]) {
-    r->verdict = "stateful";
+  else if ((r->state == ROW_RIGHT || r->state == ROW_SKIPPED) && f->state[0]) {
+    r->verdict = "stateful"; /* which its file says, wherever it runs */
+    free(r->reason);
     r->reason = copy(f->state);
   } else if (r->state == ROW_RIGHT && r->above_ceiling)
     r->verdict = "above the ceiling";

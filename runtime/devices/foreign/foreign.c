@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/message.h"
+#include "cuda.h"
+#include "description.h"
 #include "devices/common/elf.h"
 #include "devices/common/file.h"
 #include "guest.h"
@@ -34,7 +38,8 @@ typedef struct source {
 } source;
 
 static const char kinds[] =
-    "expected a library (mine.so) or a function of Python (mine.py:softmax)";
+    "expected a library (mine.so), a function of Python (mine.py:softmax), or device code with a "
+    "description beside it (mine.cu, .cubin, .ptx, .spv; mine.json)";
 
 static bool ends_with(const char *text, const char *end) {
   const size_t length = strlen(text), tail = strlen(end);
@@ -112,6 +117,135 @@ static void add_python(const source *s) {
     add(s, op, op->bench->bounds[b].dtype, LATHE_PEER, LATHE_ON_PEER)->python = true;
 }
 
+/* ---- device code -------------------------------------------------------------------------------- */
+
+/* What code of a GPU's, in a file or as text (PTX), keeps in the device's memory from call to call. */
+static void tell_device_state(const unsigned char *code, size_t size, char text[], size_t room) {
+  const uint16_t gpu = 190; /* EM_CUDA */
+  elf e = {.at = code, .size = size};
+  const char *section, *line = (const char *)code;
+  size_t bytes;
+
+  if (elf_open(&e)) {
+    bytes =
+        ((const Elf64_Ehdr *)(const void *)code)->e_machine == gpu ? elf_state(&e, &section) : 0;
+    if (bytes > 0)
+      snprintf(text, room, "it has %zu bytes that it may keep results in (%s)", bytes, section);
+    return;
+  }
+  if (!strstr(line, ".version") || !strstr(line, ".target"))
+    return;
+  for (; line && !text[0]; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+    const char *at = line + strspn(line, " \t");
+    static const char *const before[] = {".visible ", ".weak ", ".common ", ".extern "};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+      at += strncmp(at, before[i], strlen(before[i])) == 0 ? strlen(before[i]) : 0;
+    if (strncmp(at, ".global", strlen(".global")) == 0)
+      snprintf(text, room, "it has memory that it may keep results in (%.*s)",
+               (int)strcspn(at, ";={\n"), at);
+  }
+}
+
+/* Has nvcc compile a file, of which code is the place for the result; false where that fails, of which it has said why. */
+static bool compile(const char *path, char code[FOREIGN_PATH]) {
+  enum { WORDS = 64 };
+  const char *compiler = getenv("NVCC"), *flags = getenv("NVCCFLAGS"), *folder = getenv("TMPDIR");
+  char options[FOREIGN_PATH], *words[WORDS] = {compiler ? (char *)(uintptr_t)compiler : "nvcc"};
+  char *rest;
+  int used = 1, file, status = -1;
+  pid_t child;
+
+  snprintf(code, FOREIGN_PATH, "%s/lathe-XXXXXX", folder ? folder : "/tmp");
+  file = mkstemp(code);
+  if (file < 0)
+    return false;
+  close(file);
+  snprintf(options, sizeof options, "%s", flags ? flags : "-O3 -arch=native");
+  for (char *word = strtok_r(options, " ", &rest); word && used + 6 < WORDS;
+       word = strtok_r(NULL, " ", &rest))
+    words[used++] = word;
+  words[used++] = "-cubin";
+  words[used++] = "-o";
+  words[used++] = code;
+  words[used++] = (char *)(uintptr_t)path;
+  child = fork();
+  if (child == 0) {
+    execvp(words[0], words);
+    message_warn("%s: %s", words[0], strerror(errno));
+    _exit(127);
+  }
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* Code beside its description, or a description that names its code. */
+static void add_device_code(const source *s, lathe_kind kind, bool is_source) {
+  const bool alone = ends_with(s->path, ".json");
+  const uint64_t features = kind == LATHE_CUDA ? LATHE_ON_CUDA : LATHE_ON_VULKAN;
+  char beside[FOREIGN_PATH + 8], made[FOREIGN_PATH], state[sizeof all->state] = "";
+  const char *path = s->path, *why, *name;
+  unsigned char *code = NULL;
+  const lathe_op *op = NULL;
+  description *d;
+  size_t size = 0;
+  bool any = false;
+
+  snprintf(beside, sizeof beside, "%s", s->path);
+  if (!alone)
+    snprintf(strrchr(beside, '.'), 8, ".json");
+  d = description_read(beside, &why);
+  if (!d)
+    message_refuse("--with %s: what is launched is said in a file beside it: %s", s->given, why);
+  name = description_op(d) ? description_op(d) : s->ops;
+  for (size_t o = 0; name && o < lathe_op_count; o++)
+    if (strcmp(lathe_ops[o].name, name) == 0)
+      op = &lathe_ops[o];
+  if (!op)
+    message_refuse("--with %s: its description is to name its op, or --op", s->given);
+  if (is_source && !compile(s->path, made))
+    message_refuse("--with %s: nvcc does not compile it (NVCC and NVCCFLAGS in the environment say "
+                   "what is called)",
+                   s->given);
+  path = is_source ? made : path;
+  code = alone ? NULL : file_read(path, &size);
+  if (is_source)
+    unlink(made);
+  if (!alone && !code)
+    message_refuse("--with %s: %s", s->given, strerror(errno));
+  if (code && kind == LATHE_CUDA)
+    tell_device_state(code, size, state, sizeof state);
+  for (int b = 0; b < op->bench->nbounds; b++) {
+    const lathe_dtype dtype = op->bench->bounds[b].dtype;
+    foreign *f;
+    if (!description_has(d, kind, dtype))
+      continue;
+    any = true;
+    f = add(s, op, dtype, kind, features);
+    f->description = d;
+    f->code = code;
+    f->code_size = size;
+    memcpy(f->state, state, sizeof state);
+    if (kind == LATHE_CUDA)
+      cuda_other_put(&f->backend, &foreign_cuda_calls);
+    for (size_t i = 0; kind == LATHE_CUDA && (name = description_file(d, kind, i)); i++) {
+      char other[FOREIGN_PATH];
+      foreign_beside(f, name, other);
+      unsigned char *bytes = file_read(other, &size);
+      if (bytes && !f->state[0])
+        tell_device_state(bytes, size, f->state, sizeof f->state);
+      free(bytes);
+    }
+  }
+  if (!any && !alone)
+    message_refuse("--with %s: %s has no %s variants for it", s->given, beside,
+                   lathe_kind_name(kind));
+}
+
+void foreign_beside(const foreign *f, const char *name, char path[FOREIGN_PATH]) {
+  const char *slash = strrchr(f->path, '/');
+
+  snprintf(path, FOREIGN_PATH, "%.*s%.200s", (int)(slash + 1 - f->path), f->path, name);
+}
+
 static void add_file(source *s) {
   char file[FOREIGN_PATH];
   const char *colon = strrchr(s->given, ':');
@@ -129,12 +263,21 @@ static void add_file(source *s) {
     add_python(s);
   else if (!colon && (ends_with(file, ".so") || strstr(file, ".so.")))
     add_object(s);
-  else
+  else if (!colon &&
+           (ends_with(file, ".cubin") || ends_with(file, ".ptx") || ends_with(file, ".cu")))
+    add_device_code(s, LATHE_CUDA, ends_with(file, ".cu"));
+  else if (!colon && ends_with(file, ".spv"))
+    add_device_code(s, LATHE_VULKAN, false);
+  else if (!colon && ends_with(file, ".json")) {
+    add_device_code(s, LATHE_CUDA, false);
+    add_device_code(s, LATHE_VULKAN, false);
+  } else
     message_refuse("--with %s: %s", s->given, kinds);
 }
 
 void foreign_make(const char *list, const char *ops, const char *trust) {
   static char *words; /* kept: variants point into it */
+  char *rest;
 
   if (trust && trust_missing())
     message_refuse("%s", trust_missing());
@@ -145,7 +288,7 @@ void foreign_make(const char *list, const char *ops, const char *trust) {
   words = strdup(list);
   if (!words)
     message_refuse("out of memory");
-  for (char *word = strtok(words, ","); word; word = strtok(NULL, ",")) {
+  for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
     source s = {.given = word, .ops = ops};
     if (file_count == FILES)
       message_refuse("--with %s: more than %d files; leave some out", word, FILES);

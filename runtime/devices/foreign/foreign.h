@@ -11,10 +11,13 @@ typedef struct foreign {
   lathe_backend backend; /* whose devices run it */
   lathe_variant variant;
   char name[192];
-  bool python;             /* a function of a Python module */
-  char path[FOREIGN_PATH]; /* absolute; of Python with a colon and the function */
-  const char *given;       /* as the command line has it */
-  char state[160];         /* what it may keep from call to call; empty for nothing that is known */
+  bool python;                     /* a function of a Python module */
+  char path[FOREIGN_PATH];         /* absolute; of Python with a colon and the function */
+  struct description *description; /* of device code: what is launched; else null */
+  unsigned char *code;             /* and its file, where the description names none */
+  size_t code_size;
+  const char *given; /* as the command line has it */
+  char state[160];   /* what it may keep from call to call; empty for nothing that is known */
 } foreign;
 
 /* Makes the variants of a comma list of files, for ops as an option names them, or null. trust: what is thought of their
@@ -33,6 +36,9 @@ const foreign *foreign_of_backend(const lathe_backend *backend);
  * is. */
 void foreign_check(bool (*is_wanted)(const void *context, const lathe_op *op, lathe_dtype dtype),
                    const void *context, const lathe_op *op, lathe_dtype dtype);
+
+/* The path of a file that a description names. */
+void foreign_beside(const foreign *f, const char *name, char path[FOREIGN_PATH]);
 
 const char *foreign_trust_word(void);
 
