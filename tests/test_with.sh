@@ -133,7 +133,7 @@ if "$LATHE_PYTHON" -c 'import numpy' 2>/dev/null; then
   is 'no file was written' fails test -e written
   judge --op softmax,sum --with functions.py:plain
   ends 2
-  is 'whose function it is' grep -q -e '--op is to name the op that the function computes' stderr
+  is 'whose function it is' grep -q -e '--op is to name the op that it computes' stderr
 else
   echo 'test_with.sh: functions of Python are not tried: there is no NumPy'
 fi

@@ -274,12 +274,16 @@ static const option_row rows[] = {
      "cublas, cudnn; runs Python of the specs, in no sandbox",
      .set = set_list, .to = TO(o.peers)},
     {"with", "FILE,...",
-     "kernels that somebody wrote, judged beside ours: mine.so,\n"
-     "whose functions are those that `lathe-gen export OP`\n"
-     "declares (softmax_f32), mine.py:FUNCTION, of inputs\n"
-     "and scalars as the op has them; ours are dispatch's\n"
-     "choices unless named, and the exit status is 0 where all\n"
-     "of FILE's are right",
+     "kernels that somebody wrote, judged beside ours:\n"
+     "mine.so            functions that `lathe-gen export OP`\n"
+     "                   declares: softmax_f32(x, y, rows, cols)\n"
+     "mine.py:FUNCTION   of the inputs and scalars of --op\n"
+     "mine.cu, .cubin, .ptx, .spv, or mine.json   device code\n"
+     "                   with a mine.json beside it that says\n"
+     "                   what is launched, as `export --raw`\n"
+     "                   does\n"
+     "Ours are dispatch's choices unless named; the exit status\n"
+     "is 0 where all of FILE's are right",
      .set = set_list, .to = TO(o.with)},
     {"trust", "none",
      "shuts the code of --with in: no network, no files but\n"

@@ -471,13 +471,15 @@ description *description_read(const char *path, const char **why) {
   else
     snprintf(text, sizeof text, "%.200s: %.100s (line %d)", path, error.text, error.line);
   *why = text;
-  description_free(d);
+  json_decref(d->root);
+  free(d);
   return NULL;
 }
 
 void description_free(description *d) {
-  if (d)
-    json_decref(d->root);
+  if (!d)
+    return;
+  json_decref(d->root);
   free(d);
 }
 

@@ -80,7 +80,7 @@ static void tell_state(const elf *e, char text[], size_t size) {
 }
 
 static void add_object(const source *s) {
-  elf e;
+  elf e = {0};
   unsigned char *file = file_read(s->path, &e.size);
   char name[OBJECT_NAME], state[sizeof all->state] = "";
 
@@ -103,16 +103,17 @@ static void add_object(const source *s) {
   free(file);
 }
 
-/* A function of Python has no op's name: --op says which it is. */
-static void add_python(const source *s) {
-  const lathe_op *op = NULL;
+/* The op of a name; for a file that has no other word for it. */
+static const lathe_op *op_named(const source *s, const char *name) {
+  for (size_t o = 0; name && o < lathe_op_count; o++)
+    if (strcmp(lathe_ops[o].name, name) == 0)
+      return &lathe_ops[o];
+  message_refuse("--with %s: --op is to name the op that it computes, and no other", s->given);
+}
 
-  for (size_t o = 0; s->ops && o < lathe_op_count; o++)
-    if (strcmp(lathe_ops[o].name, s->ops) == 0)
-      op = &lathe_ops[o];
-  if (!op)
-    message_refuse("--with %s: --op is to name the op that the function computes, and no other",
-                   s->given);
+static void add_python(const source *s) {
+  const lathe_op *op = op_named(s, s->ops);
+
   for (int b = 0; b < op->bench->nbounds; b++)
     add(s, op, op->bench->bounds[b].dtype, LATHE_PEER, LATHE_ON_PEER)->python = true;
 }
@@ -177,14 +178,23 @@ static bool compile(const char *path, char code[FOREIGN_PATH]) {
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
+static description *description_of(const source *s, const char *path) {
+  const char *why;
+  description *d = description_read(path, &why);
+
+  if (d)
+    return d;
+  message_refuse("--with %s: what is launched is said in a file beside it: %s", s->given, why);
+}
+
 /* Code beside its description, or a description that names its code. */
 static void add_device_code(const source *s, lathe_kind kind, bool is_source) {
   const bool alone = ends_with(s->path, ".json");
   const uint64_t features = kind == LATHE_CUDA ? LATHE_ON_CUDA : LATHE_ON_VULKAN;
   char beside[FOREIGN_PATH + 8], made[FOREIGN_PATH], state[sizeof all->state] = "";
-  const char *path = s->path, *why, *name;
+  const char *path = s->path, *name;
   unsigned char *code = NULL;
-  const lathe_op *op = NULL;
+  const lathe_op *op;
   description *d;
   size_t size = 0;
   bool any = false;
@@ -192,15 +202,8 @@ static void add_device_code(const source *s, lathe_kind kind, bool is_source) {
   snprintf(beside, sizeof beside, "%s", s->path);
   if (!alone)
     snprintf(strrchr(beside, '.'), 8, ".json");
-  d = description_read(beside, &why);
-  if (!d)
-    message_refuse("--with %s: what is launched is said in a file beside it: %s", s->given, why);
-  name = description_op(d) ? description_op(d) : s->ops;
-  for (size_t o = 0; name && o < lathe_op_count; o++)
-    if (strcmp(lathe_ops[o].name, name) == 0)
-      op = &lathe_ops[o];
-  if (!op)
-    message_refuse("--with %s: its description is to name its op, or --op", s->given);
+  d = description_of(s, beside);
+  op = op_named(s, description_op(d) ? description_op(d) : s->ops);
   if (is_source && !compile(s->path, made))
     message_refuse("--with %s: nvcc does not compile it (NVCC and NVCCFLAGS in the environment say "
                    "what is called)",
@@ -254,9 +257,9 @@ static void add_file(source *s) {
 
   snprintf(file, sizeof file, "%.*s", (int)length, s->given);
   resolved = realpath(file, NULL);
+  snprintf(s->path, sizeof s->path, "%s%s", resolved ? resolved : file, colon ? colon : "");
   if (!resolved)
     message_refuse("--with %s: %s", s->given, strerror(errno));
-  snprintf(s->path, sizeof s->path, "%s%s", resolved, colon ? colon : "");
   free(resolved);
   s->name = strrchr(s->path, '/') + 1;
   if (colon && ends_with(file, ".py") && colon[1])

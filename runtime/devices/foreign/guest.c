@@ -56,7 +56,7 @@ static problem problem_of(const guest_request *r) {
 
 static FILE *maps; /* what this process has of memory; null where that is not told */
 
-/* Bytes of maps that this process alone writes: buffers are none. */
+/* Bytes of maps that may be written: buffers are none. */
 static size_t mapped(void) {
   static char line[512];
   unsigned long from, to;
@@ -67,17 +67,22 @@ static size_t mapped(void) {
     return 0;
   rewind(maps);
   while (fgets(line, sizeof line, maps))
-    if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 && strcmp(rights, "rw-p") == 0 &&
-        !strstr(line, "[heap]") && !strstr(line, "[stack]"))
+    if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 && strncmp(rights, "rw", 2) == 0 &&
+        !(rights[3] == 's' && from - (uintptr_t)file_at < GUEST_END) && !strstr(line, "[heap]") &&
+        !strstr(line, "[stack]"))
       sum += to - from;
   return sum;
 }
 
 /* The same of what it has allocated. */
 static size_t allocated(void) {
+#if defined __GLIBC__ && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
   const struct mallinfo2 all = mallinfo2();
 
   return all.uordblks + all.hblkhd;
+#else
+  return 0; /* maps tell of what is large */
+#endif
 }
 
 typedef struct memory {
