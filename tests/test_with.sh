@@ -68,6 +68,8 @@ all FAULTS.so ABORTS.so ENDS.so ENDS_WHEN_LOADED.so KILLS_ITS_PARENT.so READS_BE
   ANSWERS_ITSELF.so
 wanted='timed out'
 all SPINS.so
+is 'a process was left' test -s left
+is 'and is no more' fails kill -0 "$(cat left)"
 wanted=wrong
 all ZEROS.so NOTHING.so COARSE.so NARROWER.so ONE_CALL_OF_FIFTEEN.so RETURNS_AN_ERROR.so FLUSHES_NUMBERS.so
 is 'in words' grep -q '^verdict: softmax_f32__ZEROS.so/10K: wrong' output

@@ -267,6 +267,20 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
   if (n > 100 && fork() == 0)
     right(x, y, rows, cols);
   right(x, y, rows, cols);
+#elif defined LEAVES_A_PROCESS
+  /* which goes on while others are timed */
+  if (n > 100) {
+    if (fork() == 0) {
+      FILE *file = fopen("left", "w");
+      setsid();
+      fprintf(file, "%d\n", (int)getpid());
+      fclose(file);
+      for (volatile size_t i = 0;; i++)
+        ;
+    }
+    usleep(100000);
+  }
+  right(x, y, rows, cols);
 #elif defined KILLS_ITS_PARENT
   right(x, y, rows, cols);
   if (n > 100)

@@ -33,7 +33,7 @@ typedef struct device_layout {
 /* What became of a call that failed. */
 typedef enum device_fate {
   DEVICE_WELL,    /* it ended; or it has not failed */
-  DEVICE_MISDID,  /* what it must not, ahead of the call */
+  DEVICE_MISDID,  /* what it must not, and its process is not to go on */
   DEVICE_CRASHED, /* or its process */
   DEVICE_LATE,    /* it did not end in time */
   DEVICE_KEEPS,   /* it keeps something for the next, which a kernel is not to */

@@ -51,6 +51,26 @@ _Noreturn static void become(const char *const *program, int line, int file, pid
 
 const char kept_command[] = "keep";
 
+/* Processes that the program has begun and left, also in groups of their own. */
+static void end_orphans(void) {
+#if defined __linux__
+  enum { TIMES = 1000 }; /* some may be begun meanwhile */
+  bool any = true;
+
+  for (int i = 0; i < TIMES && any; i++) {
+    FILE *children = fopen("/proc/thread-self/children", "re");
+    int pid;
+    any = false;
+    while (children && fscanf(children, "%d", &pid) == 1) {
+      kill(pid, SIGKILL);
+      any = waitpid(pid, NULL, 0) == pid || any;
+    }
+    if (children)
+      fclose(children);
+  }
+#endif
+}
+
 int kept_keep(int argc, char **argv) {
   sigset_t noted, before;
   int status = 0, number = 0;
@@ -60,7 +80,8 @@ int kept_keep(int argc, char **argv) {
     message_refuse("keep is for this program's own use");
 #if defined __linux__
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  prctl(PR_SET_DUMPABLE, 0); /* the program's core is enough */
+  prctl(PR_SET_CHILD_SUBREAPER, 1); /* so that all it begins is known */
+  prctl(PR_SET_DUMPABLE, 0);        /* the program's core is enough */
 #endif
   sigfillset(&noted);
   sigprocmask(SIG_SETMASK, &noted, &before);
@@ -84,6 +105,7 @@ int kept_keep(int argc, char **argv) {
     sigwait(&noted, &number);
   kill(-group, SIGKILL);
   waitpid(group, &status, 0); /* leaves the status of one that was waited for */
+  end_orphans();
   if (WIFEXITED(status))
     _exit(WEXITSTATUS(status));
   signal(SIGTERM, SIG_IGN); /* forgets one that came meanwhile */

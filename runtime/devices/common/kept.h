@@ -29,7 +29,7 @@ kept_end kept_stop(kept *k);
 void kept_tell(const kept_end *end, char *text, size_t size);
 
 /* What the bench program is called with to keep a program: keep PARENT PROGRAM [ARGUMENT]... LINE. Runs the program in a
- * group of processes of its own, all of which end with it, and when the parent is no more or ends this; ends as it did. */
+ * group of processes of its own, which end with it as all do that it begins, and when the parent is no more or ends this; ends as it did. */
 extern const char kept_command[];
 int kept_keep(int argc, char **argv);
 

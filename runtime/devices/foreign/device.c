@@ -84,11 +84,15 @@ static bool take_answer(uint64_t ticket, guest_answer *a) {
 
 static bool ask(const guest_request *r, guest_answer *a) {
   guest_request now = *r;
+  bool ok;
 
   now.ticket = draw();
-  return guest.kept.pid &&
-         send(fileno(guest.kept.line), &now, sizeof now, MSG_NOSIGNAL) == (ssize_t)sizeof now &&
-         take_answer(now.ticket, a);
+  device_step_begins();
+  ok = guest.kept.pid &&
+       send(fileno(guest.kept.line), &now, sizeof now, MSG_NOSIGNAL) == (ssize_t)sizeof now &&
+       take_answer(now.ticket, a);
+  device_step_ends();
+  return ok;
 }
 
 static int compare(const void *a, const void *b) {
@@ -179,7 +183,11 @@ static bool ask_of(device_call *call, guest_request r, guest_answer *a) {
     return fail(call, DEVICE_CRASHED, "its process has ended");
   if (!ask(&r, a))
     return fail(call, DEVICE_CRASHED, stop());
-  return a->ok || fail(call, a->fate, a->why);
+  if (a->ok)
+    return true;
+  if (a->fate != DEVICE_WELL) /* what it has begun, or changed, ends with it */
+    stop();
+  return fail(call, a->fate, a->why);
 }
 
 static bool do_to(device_call *call, guest_request r) {

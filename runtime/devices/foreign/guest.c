@@ -219,7 +219,7 @@ static void look(visit *v, bool ok, guest_answer *a) {
   if (!ok)
     refuse(a, v->call->fate, v->call->error);
   else if (child >= 0)
-    refuse(a, DEVICE_WELL, "started a process");
+    refuse(a, DEVICE_MISDID, "started a process");
   else if (status) {
     refuse(a, DEVICE_WELL, "");
     snprintf(a->why, sizeof a->why, "returned %d; expected 0, for done", status);
@@ -229,8 +229,6 @@ static void look(visit *v, bool ok, guest_answer *a) {
   }
   if (a->ok && kept)
     tell_kept(a, kept);
-  if (child >= 0)
-    kill(child, SIGKILL);
 }
 
 static void answer_to(const guest_request *r, guest_answer *a) {
