@@ -275,15 +275,13 @@ static const option_row rows[] = {
      .set = set_list, .to = TO(o.peers)},
     {"with", "FILE,...",
      "kernels that somebody wrote, judged beside ours:\n"
-     "mine.so            functions that `lathe-gen export OP`\n"
-     "                   declares: softmax_f32(x, y, rows, cols)\n"
-     "mine.py:FUNCTION   of the inputs and scalars of --op\n"
-     "mine.cu, .cubin, .ptx, .spv, or mine.json   device code\n"
-     "                   with a mine.json beside it that says\n"
-     "                   what is launched, as `export --raw`\n"
-     "                   does\n"
-     "Ours are dispatch's choices unless named; the exit status\n"
-     "is 0 where all of FILE's are right",
+     "mine.so              functions that `lathe-gen export`\n"
+     "                     declares, as softmax_f32\n"
+     "mine.py:FUNCTION     of the inputs and scalars of --op\n"
+     "mine.cu, .cubin,     device code, and mine.json, which\n"
+     ".ptx, .spv           says what is launched\n"
+     "ours are dispatch's choices unless named; the status is\n"
+     "0 where all of FILE's are right",
      .set = set_list, .to = TO(o.with)},
     {"trust", "none",
      "shuts the code of --with in: no network, no files but\n"
