@@ -8,8 +8,9 @@ cd "$tmp" || exit 1
 export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
 
 # judge OPTION...: status, and the files verdicts.json, `output` and `stderr`
+patience=60 # seconds that a call may take; fewer where one never ends
 judge() {
-  timeout -s KILL 80 "$LATHE_BENCH" --fast --timeout 2 --json verdicts.json "$@" >output 2>stderr
+  timeout -s KILL 80 "$LATHE_BENCH" --fast --timeout "$patience" --json verdicts.json "$@" >output 2>stderr
   status=$?
 }
 ends() { # ends STATUS
@@ -54,6 +55,7 @@ for name in $cheats; do
   case " $shut " in *" $name "*) ;; *) open="$open $name.so" ;; esac
 done
 is 'there are 36 of them and more' test "$(echo "$files" | wc -w)" -ge 36
+patience=5
 # shellcheck disable=SC2086
 judge --op softmax --size 10K --with "$(joined $open)"
 ends 1
@@ -97,6 +99,8 @@ else
   all READS_THE_JUDGE.so
 fi
 
+patience=60
+
 # ---- functions of Python -----------------------------------------------------------------------------
 
 cp "$LATHE_SRC/tests/with/functions.py" . || exit 1
@@ -110,8 +114,10 @@ if "$LATHE_PYTHON" -c 'import numpy' 2>/dev/null; then
     [ "$trust" = some ] || grep -q 'cannot be had here' stderr && continue
     shut=$([ "$trust" = some ] || echo "--trust $trust")
     python zeros widens by_place by_fingerprint lazy later writes_input raises ends kills spins
+    patience=5
     # shellcheck disable=SC2086
     judge --op softmax --size 10K --with "$list" $shut
+    patience=60
     ends 1
     is "none is right, trust $trust" verdicts 'len(verdict) == 11 and all(v not in (["right"], ["skipped"]) for v in verdict.values())'
     wanted=crashed
@@ -198,7 +204,7 @@ if command -v "${CXX:-c++}" >/dev/null; then
   status=$(cat status)
   ends 1
   wanted=wrong
-  # shellcheck disable=SC2086
+  # shellcheck disable=SC2046,SC2086
   all $(echo $cuda | sed 's/COMPARES_INPUTS.cu //')
   wanted=right
   all PLAIN.cu
