@@ -127,6 +127,14 @@ if "$LATHE_PYTHON" -c 'import numpy' 2>/dev/null; then
     all functions.py:spins
     wanted=wrong
     all functions.py:zeros functions.py:by_place functions.py:by_fingerprint functions.py:lazy
+    python multiplies
+    # shellcheck disable=SC2086
+    judge --op matmul --size 33x65x129 --with "$list" $shut
+    if [ "$status" != 3 ]; then # as in a build without the op
+      ends 0
+      wanted=right
+      all functions.py:multiplies
+    fi
     python plain in_f64 to_out row_by_row stops_clocks
     # shellcheck disable=SC2086
     judge --op softmax --size 7x33,10K --with "$list" $shut
@@ -160,6 +168,9 @@ rights="$rights slow.so fast.so bare.so"
 if command -v clang >/dev/null; then
   is 'compiles by clang' clang -O2 -w -shared -fPIC "$LATHE_SRC/tests/with/right.c" -o clang.so -lm
   rights="$rights clang.so"
+fi
+if library right.c threads.so -fopenmp -DSHARED_BY_THREADS 2>/dev/null; then
+  rights="$rights threads.so"
 fi
 is exports "$LATHE_GEN" --src "$LATHE_SRC" export softmax --dtypes f32 --out .
 is 'compiles ours' "${CC:-cc}" -O3 -shared -fPIC softmax.c -o ours.so

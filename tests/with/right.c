@@ -9,9 +9,24 @@ static double larger(double a, double b) {
   return a > b || isnan(a) ? a : b;
 }
 
+#ifdef SHARED_BY_THREADS /* of which there is one */
+int softmax_f32(const float *x, float *y, size_t rows, size_t cols) {
+#pragma omp parallel for
+  for (size_t r = 0; r < rows; r++) {
+    double most = -INFINITY, sum = 0;
+    for (size_t c = 0; c < cols; c++)
+      most = larger(x[r * cols + c], most);
+    for (size_t c = 0; c < cols; c++)
+      sum += exp(x[r * cols + c] - most);
+    for (size_t c = 0; c < cols; c++)
+      y[r * cols + c] = (float)(exp(x[r * cols + c] - most) / sum);
+  }
+  return 0;
+}
+#else
 int softmax_f32(const float *x, float *y, size_t rows, size_t cols) {
   for (size_t r = 0; r < rows; r++, x += cols, y += cols) {
-#if defined ONLINE /* the largest and the sum in one pass */
+#if defined ONLINE      /* the largest and the sum in one pass */
     double most = -INFINITY, sum = 0;
     for (size_t c = 0; c < cols; c++) {
       const double now = larger(x[c], most);
@@ -70,6 +85,8 @@ int softmax_f32(const float *x, float *y, size_t rows, size_t cols) {
   }
   return 0;
 }
+
+#endif
 
 #if defined __FLT16_MANT_DIG__ && !defined __clang__
 int softmax_f16(const uint16_t *x, uint16_t *y, size_t rows, size_t cols) {

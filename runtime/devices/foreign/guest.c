@@ -121,6 +121,9 @@ static void begin_visit(visit *v, problem p) {
                                .workspace = object_workspace()};
 }
 
+/* What runtimes allocate at first, as OpenMP's does for one thread: 208 bytes. */
+static const size_t of_runtimes = 512;
+
 /* The first call is of one element of each operand, which is zero. What it finds out, as what the processor can do, may
  * stay. */
 static void call_first(const lathe_op *op, lathe_dtype dtype, guest_answer *a) {
@@ -151,7 +154,7 @@ static void call_first(const lathe_op *op, lathe_dtype dtype, guest_answer *a) {
   if (!ok) {
     refuse(a, call->fate == DEVICE_WELL ? DEVICE_MISDID : call->fate, "");
     snprintf(a->why, sizeof a->why, "in its first call, of one element: %.180s", call->error);
-  } else if (memory_more(before, memory_now())) {
+  } else if (memory_more(before, memory_now()) > of_runtimes) {
     tell_kept(a, memory_more(before, memory_now()));
   }
   object_is_same(&why);
