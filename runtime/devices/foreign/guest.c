@@ -300,7 +300,9 @@ int guest_main(int argc, char **argv) {
   line = atoi(argv[argc - 1]);
   self = getpid();
   signals_begin_child();
+#if !defined __SANITIZE_ADDRESS__ /* whose memory comes and goes */
   maps = fopen("/proc/self/maps", "re");
+#endif
   if (!open_file(atoi(argv[3])))
     refuse(&a, DEVICE_WELL, "it has no room for its buffers");
   else if (!trust_limit(argv[2], argv[1], NULL, &why) || !object_open(argv[1], &why))
