@@ -42,7 +42,11 @@ typedef struct row {
   bool rounds_factors; /* further than dispatch may choose: it is compared with nothing */
   /* Of a peer: it is another library's. Its time in units of that of a row of ours, of the variant `against`, with a
    * 95 % interval. */
-  bool peer;
+  bool peer,
+      foreign; /* foreign: somebody else wrote it, and it is to be judged; it counts as a peer as well */
+  const char *with;    /* of such a row: the file */
+  const char *verdict; /* and in one word or two what is to be thought of it */
+  device_fate fate;
   const char *against;
   double ratio, ratio_low, ratio_high;
   uint64_t threads;             /* of a processor that shared a call */
@@ -96,6 +100,9 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
 void row_free(row *r);
 
 /* What became of it. */
+/* After all rounds: the verdict on a foreign row. */
+void row_sentence(row *r);
+
 void row_skip(row *r, const char *why);
 void row_kill(row *r, const char *why, const char *repro);
 void row_judge(row *r, const check_result *result, const char *repro);

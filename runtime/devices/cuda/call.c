@@ -149,7 +149,7 @@ device_call *cuda_prepare(device *on, const lathe_variant *variant, const proble
   }
   c->other = cuda_other_of(variant->backend);
   if (!*why && c->other)
-    c->others_own = c->other->prepare(variant, &c->args, d->stream, why);
+    c->others_own = c->other->prepare(variant, &c->args, &d->limits, d->stream, why);
   if (c->other ? !c->others_own : *why || !cuda_load_kernels(c, why)) {
     cuda_release(&c->remote.head);
     return NULL;
@@ -306,6 +306,7 @@ bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
   const int each = graph_calls(c), graphs = graph_count(c);
   const uint64_t whole = calls / (uint64_t)each;
   const uint64_t single = calls - whole * (uint64_t)each;
+  const bool record = single > 0 && c->other && c->other->asks_long;
   int last = each - 1;
   CUresult error = 0;
   float milliseconds;
@@ -320,7 +321,7 @@ bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
     if (!*graph_at(c, at))
       error = cuda_capture(d, launch, c, at * each, each, graph_at(c, at));
   }
-  if (c->other && single > 0 && !error)
+  if (record && !error)
     error = capture_rest(c, (int)single);
   start = clock_ns();
   if (!error)
@@ -329,11 +330,11 @@ bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
     error = cuda.graph_launch(*graph_at(c, c->next_graph), d->stream);
     c->next_graph = (c->next_graph + 1) % graphs;
   }
-  if (c->other && single > 0 && !error)
+  if (record && !error)
     error = cuda.graph_launch(c->rest, d->stream);
   for (uint64_t s = 0; s < single && !error; s++) {
     last = c->next_set;
-    if (!c->other)
+    if (!record)
       error = launch(c, last);
     c->next_set = (last + 1) % (c->sets > 1 ? c->sets : 2);
   }

@@ -90,6 +90,13 @@ CUresult fake_fill(CUdeviceptr to, unsigned char value, size_t bytes) {
   return fake_state;
 }
 
+/* One of those that a driver may lack. */
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream);
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream) {
+  (void)stream;
+  return fake_fill(to, value, bytes);
+}
+
 CUresult fake_to_device(CUdeviceptr to, const void *from, size_t bytes) {
   memcpy((void *)(size_t)to, from, bytes);
   return fake_state;
