@@ -100,12 +100,12 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
 void row_free(row *r);
 
 /* What became of it. */
-/* After all rounds: the verdict on a foreign row. */
-void row_sentence(row *r);
-
 void row_skip(row *r, const char *why);
 void row_kill(row *r, const char *why, const char *repro);
 void row_judge(row *r, const check_result *result, const char *repro);
+
+/* After all rounds: the verdict on a foreign row. */
+void row_sentence(row *r);
 
 /* A round of a right row: its samples. False where it is to have no more rounds. */
 bool row_add(row *r, const outcome *o, const device *on, const measure_limits *limits);
