@@ -1,4 +1,4 @@
-/* cpu.h - what this processor is: caches and features (lathe_cpu_features is in lathe.h). */
+/* cpu.h - what this processor is: caches and features (lathe_cpu_features is in bench.h). */
 #ifndef CPU_H
 #define CPU_H
 
