@@ -12,9 +12,14 @@ programs=$LATHE_SRC/tests/library
 # strangers FILE...: the names that these objects define and that do not begin with lathe_.
 strangers() { nm -A -g --defined-only "$@" | awk 'NF == 3 && $3 !~ /^lathe_/ { print $1, $3 }'; }
 
-# ends FILE...: what these objects call that prints, ends the program or allocates.
+# ends FILE...: what these objects call that prints or ends the program.
 ends() {
-  nm -A -u "$@" | grep -E ' U (v?f?printf|__v?f?printf_chk|puts|fputs|putchar|fputc|putc|perror|fwrite|write|stdout|stderr|_?exit|_Exit|abort|__assert_fail|syslog|malloc|calloc|realloc|free)(@.*)?$'
+  nm -A -u "$@" | grep -E ' U (v?f?printf|__v?f?printf_chk|puts|fputs|putchar|fputc|putc|perror|fwrite|write|stdout|stderr|_?exit|_Exit|abort|__assert_fail|syslog)(@.*)?$'
+}
+
+# allocates FILE...: what these objects call for the host's memory, but for those that open devices.
+allocates() {
+  nm -A -u "$@" | grep -vE ':(cuda|image|vulkan|spirv)[.]o:' | grep -E ' U (malloc|calloc|realloc|free|aligned_alloc)(@.*)?$'
 }
 
 nothing() { # nothing COMMAND...: it prints nothing
@@ -25,7 +30,8 @@ nothing() { # nothing COMMAND...: it prints nothing
 
 is 'is there' test -s "$out/liblathe.a"
 is 'names begin with lathe_' nothing strangers "$out/liblathe.a"
-is 'prints nothing, ends no program and allocates nothing' nothing ends "$out/library.a"
+is 'prints nothing and does not end the program' nothing ends "$out/liblathe.a"
+is 'allocates nothing' nothing allocates "$out/liblathe.a"
 is 'lathe.h is short' test "$(wc -l <"$library/lathe.h")" -le 120
 is 'lathe.h in C99' gcc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c "$library/lathe.h"
 
@@ -50,7 +56,8 @@ void stranger(int status) { fprintf(stderr, "status %d\n", status); free(kept); 
 C
 is 'compiles' cc -O1 -c "$tmp/faulty/faulty.c" -o "$tmp/faulty/faulty.o"
 is 'finds a name' test "$(strangers "$tmp/faulty/faulty.o" | wc -l)" -eq 1
-is 'finds a print, an exit and memory' test "$(ends "$tmp/faulty/faulty.o" | wc -l)" -eq 5
+is 'finds a print and an exit' test "$(ends "$tmp/faulty/faulty.o" | wc -l)" -eq 3
+is 'finds memory' test "$(allocates "$tmp/faulty/faulty.o" | wc -l)" -eq 2
 
 # ---- programs ------------------------------------------------------------------------------------
 
@@ -61,14 +68,16 @@ elif [ ! -e "$out/gen/softmax/lathe_softmax_f32_cpu.o" ] || [ ! -e "$out/gen/mat
 else
   mkdir -p "$tmp/include/lathe"
   cp "$library/lathe.h" "$tmp/include/"
-  cp "$out"/gen/*/*.h "$tmp/include/lathe/"
+  for header in "$out"/gen/*/lathe_*.h; do
+    cp "$header" "$tmp/include/lathe/${header##*/lathe_}"
+  done
   cd "$tmp" || exit 1
   strict='-std=c99 -pedantic -Wall -Wextra -Werror -Iinclude'
   # shellcheck disable=SC2086
   build() { # build PROGRAM OPTION...
     program=$1
     shift
-    gcc $strict -O1 "$programs/$program.c" "$@" "$out/liblathe.a" -lm -pthread -o "$program"
+    gcc $strict -O1 "$programs/$program.c" "$@" "$out/liblathe.a" $LATHE_LIBRARIES -o "$program"
   }
   is 'builds one op' build one
   is 'calls it' ./one
@@ -90,13 +99,13 @@ else
 
   # What is not kernels, with sanitizers.
   core=
-  for name in launch make parallel processor run select tables text types; do
+  for name in cuda launch make parallel processor run select tables text types; do
     core="$core $library/$name.c"
   done
   # shellcheck disable=SC2086
   sanitized() { # sanitized SANITIZER PROGRAM
     gcc -std=gnu11 -O1 -g -fsanitize="$1" -fno-sanitize-recover=all -Wall -Wextra -Werror -Iinclude \
-      -I"$LATHE_SRC/runtime" -I"$library" -I"$out/gen" "$programs/$2.c" $core "$out/liblathe.a" -lm -pthread -o "$2"
+      -I"$LATHE_SRC/runtime" -I"$library" -I"$out/gen" "$programs/$2.c" $core "$out/liblathe.a" $LATHE_LIBRARIES -o "$2"
   }
   is 'builds threads' sanitized thread threads
   is '16 threads run one plan' setarch -R ./threads 20000
@@ -115,8 +124,32 @@ else
     [ $built = 0 ] && ! setarch -R "./$program" "$@"
   }
   is 'finds arguments that threads share' planted run.c 's/^  lathe_args args;/  static lathe_args args;/' thread threads 2000
-  is 'finds an operand that is lost' planted make.c 's/own->noperands = .*/own->noperands = 1;/' address,undefined random_calls 2000
+  is 'finds an operand that is lost' planted make.c 's/made->noperands = .*/made->noperands = 1;/' address,undefined random_calls 2000
   is 'finds a line that is too long' planted text.c 's/why + 159/why + 200/' address,undefined random_calls 20000
+
+  # ---- CUDA, by a driver that counts what is asked of it -----------------------------------------
+
+  if [ ! -e "$out/gen/softmax/lathe_softmax_cuda.o" ]; then
+    echo 'skipped: plans for CUDA: the build has no softmax for CUDA'
+  else
+    driver=$LATHE_SRC/tests/cuda/driver
+    mkdir counted none
+    is 'builds what counts' cc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC \
+      -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/tests" -I"$driver" "$LATHE_SRC/tests/export/counting.c" "$driver/device.c" \
+      "$driver/defaults.c" -o counted/libcuda.so.1
+    echo 'int nothing;' | cc -shared -fPIC -x c - -o none/libcuda.so.1
+    is 'builds plans for CUDA' sanitized thread cuda_calls
+    is 'only launches' env LD_LIBRARY_PATH=counted setarch -R ./cuda_calls
+    is 'launches clusters' env LD_LIBRARY_PATH=counted COUNTED_90=1 setarch -R ./cuda_calls
+    is 'no driver' env LD_LIBRARY_PATH=none setarch -R ./cuda_calls
+    is 'builds them with another sanitizer' sanitized address,undefined cuda_calls
+    is 'leaves nothing' env LD_LIBRARY_PATH=counted setarch -R ./cuda_calls
+    on_counted() { LD_LIBRARY_PATH=counted planted "$@"; }
+    is 'finds loads in a call' on_counted cuda.c 's/int error = lathe_driver_prepare_all.*/int error = 0;/;s/off <= 8/off > 8/' thread cuda_calls
+    is 'finds a context that is left' on_counted cuda.c 's/^  leave(d, former);/  (void)0;/' thread cuda_calls
+    is 'finds kernels that are found without a lock' on_counted cuda.c 's/pthread_mutex_lock(&d->lock);//;s/pthread_mutex_unlock(&d->lock);//' thread cuda_calls
+    is 'finds code that is not given back' on_counted cuda.c 's/^    forget(d->unpacked);//' address,undefined cuda_calls
+  fi
 fi
 
 summary

@@ -16,7 +16,7 @@ for word in ([[asm auto bool break case catch char class const continue default 
   return short signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned
   using virtual void volatile while workspace bytes dim args kernel largest int64_t size_t stream status context
   variant on commands pushed
-  arguments arguments_at arguments_address plan]]):gmatch "%S+" do
+  arguments arguments_at arguments_address plan loaded]]):gmatch "%S+" do
   reserved[word] = true
 end
 

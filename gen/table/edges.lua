@@ -173,7 +173,7 @@ function edges.ninja(ops, out, generator)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- The text of the manifest: a path below the output folder a line.
+-- The text of the manifest: a path below the output folder a line, of sources and of what is made of several.
 function edges.manifest(ops)
   local lines = {}
   for _, op in ipairs(ops) do
@@ -184,6 +184,9 @@ function edges.manifest(ops)
     local files, header = library.files(op)
     for _, file in ipairs(files) do
       lines[#lines + 1] = file.path
+    end
+    for _, member in ipairs(library.members(op)) do
+      lines[#lines + 1] = member.made
     end
     lines[#lines + 1] = header
   end

@@ -7,9 +7,10 @@ local text = require "text"
 
 local library = {}
 
-local kinds = { "cpu" }
+local kinds = { "cpu", "cuda" }
 
--- The C files of an op, each path below the output folder: { kind, path, made, dtypes }, and its header's.
+-- The C files of an op, each path below the output folder: { kind, path, made, dtypes }, and its header's, which has no
+-- name of a header beside the templates. It is installed as lathe/OP.h.
 function library.files(op)
   local files = {}
   for _, kind in ipairs(not op.left_out and not op.aside and kinds or {}) do
@@ -22,7 +23,7 @@ function library.files(op)
     local file = { kind = kind, path = stem .. ".c", made = stem .. ".o", dtypes = dtypes }
     files[#files + 1] = #dtypes > 0 and file or nil
   end
-  return files, #files > 0 and op.name .. "/" .. op.name .. ".h" or nil
+  return files, #files > 0 and op.name .. "/lathe_" .. op.name .. ".h" or nil
 end
 
 -- The op with what it has for one kind of devices alone.
@@ -32,6 +33,11 @@ local function of_kind(op, kind)
     planned[#planned + 1] = v.backend.kind == kind and not v.disabled and v or nil
   end
   return setmetatable({ planned = planned }, { __index = op })
+end
+
+-- What an op's kernels in one type for a kind of devices are called.
+local function kernels_of(op, dtype, kind)
+  return ("lathe_%s_%s_%s"):format(op.name, dtype, kind)
 end
 
 local function list_or_null(type, items)
@@ -51,7 +57,7 @@ local function functions_of(op, kind)
       run[#run + 1] = "double " .. scalar
     end
     table.move({ "void *workspace", "void *stream" }, 1, 2, #run + 1, run)
-    t.run_prototype = interface.prototype("int " .. t.name .. "_run", run)
+    t.run_prototype = interface.prototype(("int lathe_%s_%s_run"):format(op.name, t.dtype), run)
     t.operands_cast = table.concat(cast, ", ")
     t.scalars_listed = table.concat(t.scalars, ", ")
     t.given, t.scalars_given = list_or_null("void *const", cast), list_or_null("const double", t.scalars)
@@ -61,16 +67,22 @@ local function functions_of(op, kind)
 end
 
 -- The members of liblathe.a that an op becomes: { made, of, kernels, roots }: of a C file's object and the kernels what
--- these names need. On a processor there is one for each type, for their kernels have nothing in common.
+-- these names need. On a processor there is one for each type; on a GPU the code of all is packed together.
 function library.members(op)
   local members = {}
   for _, file in ipairs(library.files(op)) do
-    for _, t in ipairs(functions_of(op, file.kind)) do
-      local kernels = t.name .. "_cpu"
+    local all = text.map(file.dtypes, function(dtype)
+      return kernels_of(op, dtype, file.kind)
+    end)
+    for i, t in ipairs(file.kind == "cpu" and functions_of(op, file.kind) or {}) do
       members[#members + 1] = {
-        made = op.name .. "/" .. kernels .. ".o", of = file, kernels = { kernels },
-        roots = { kernels, t.name, t.workspace and t.name .. "_workspace" or nil },
+        made = op.name .. "/" .. all[i] .. ".o", of = file, kernels = { all[i] },
+        roots = { all[i], t.name, t.workspace and t.name .. "_workspace" or nil },
       }
+    end
+    if file.kind ~= "cpu" then
+      local made = ("%s/lathe_%s_%s.o"):format(op.name, op.name, file.kind)
+      members[#members + 1] = { made = made, of = file, kernels = all, roots = all }
     end
   end
   return members
@@ -86,7 +98,7 @@ local function rows_file(op, kind)
     ("/* %s The kernels of %s for %s, as programs link them: see dispatch.h. */"):format(made_of(op), op.name, kind),
     '#include <math.h>\n\n#include "plan.h"\n',
     "#pragma GCC visibility push(default)",
-    ('#include "%s.h"'):format(op.name),
+    ('#include "lathe_%s.h"'):format(op.name),
     "#pragma GCC visibility pop\n",
     (dispatch.kernels(op, kind)),
   }
@@ -136,7 +148,7 @@ local function header_file(op, files, own)
     end
     for _, file in ipairs(files) do
       if text.contains(file.dtypes, t.dtype) then
-        add("extern const lathe_kernels lathe_%s_%s_%s;", op.name, t.dtype, file.kind)
+        add("extern const lathe_kernels %s;", kernels_of(op, t.dtype, file.kind))
       end
     end
     if files[1].kind == "cpu" then

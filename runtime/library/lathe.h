@@ -26,33 +26,22 @@ extern "C" {
 
 unsigned lathe_version(void);
 
+/* clang-format off */
+
+/* F16: the bits of IEEE 754's binary16. I8 and U8: whole numbers that stand for numbers, computed in f32. I64: indexes and
+ * seeds. Of an operand, LATHE_VARIANT_DTYPE is the type that the plan is made for. */
 typedef enum lathe_dtype {
-  LATHE_F64,
-  LATHE_F32,
-  LATHE_F16, /* the bits of IEEE 754's binary16 */
-  LATHE_BF16,
-  LATHE_I8, /* whole numbers that stand for numbers, computed in f32 */
-  LATHE_U8,
-  LATHE_I64,          /* indexes and seeds */
-  LATHE_DTYPES,       /* how many there are */
-  LATHE_VARIANT_DTYPE /* of an operand: the type that the plan is made for */
+  LATHE_F64, LATHE_F32, LATHE_F16, LATHE_BF16, LATHE_I8, LATHE_U8, LATHE_I64,
+  LATHE_DTYPES, LATHE_VARIANT_DTYPE
 } lathe_dtype;
 
 /* What functions return. Below 0 it is an error of a device's driver: of CUDA a CUresult less its sign, or a VkResult. */
 typedef enum lathe_status {
-  LATHE_OK,
-  LATHE_NO_OP,
-  LATHE_NO_TYPE,
-  LATHE_NO_VARIANT,
-  LATHE_SHAPE,
-  LATHE_OPTIONS,
-  LATHE_NULL,
-  LATHE_ALIGNMENT,
-  LATHE_OVERLAP,
-  LATHE_WORKSPACE,
-  LATHE_DRIVER,
-  LATHE_MEMORY
+  LATHE_OK, LATHE_NO_OP, LATHE_NO_TYPE, LATHE_NO_VARIANT, LATHE_SHAPE, LATHE_OPTIONS, /* of making plans */
+  LATHE_NULL, LATHE_ALIGNMENT, LATHE_OVERLAP, LATHE_WORKSPACE,                        /* of calls */
+  LATHE_DRIVER, LATHE_MEMORY                                                          /* of devices */
 } lathe_status;
+/* clang-format on */
 
 /* What one means, and what to do; static. */
 const char *lathe_text(int status);
@@ -61,6 +50,11 @@ const char *lathe_text(int status);
 typedef struct lathe_device lathe_device;
 
 const lathe_device *lathe_cpu(void);
+
+/* Borrows a CUcontext, of this thread where it is null, until it is closed. Plans are made in any thread, and run in
+ * those whose context it is. */
+lathe_status lathe_open_cuda(lathe_device **made, void *context);
+void lathe_close(lathe_device *device);
 
 /* How several threads share a call on a processor: run(pool, work, context, parts) calls work(context, nth) for each nth
  * below `parts`, and returns when all are done. `count`: how many threads there are, at most. */
@@ -79,14 +73,14 @@ typedef struct lathe_options {
   lathe_threads threads; /* none: a call stays on its thread. Results do not depend on it */
 } lathe_options;
 
-/* A call that is made ready: plain data, that may be copied, and run by any number of threads at once. */
+/* A call that is made ready: plain data, that may be copied, and run by any number of threads at once. Where making it
+ * failed, variant is null, and why says what was wrong. ulp: the most that a result may be off, in units of its last
+ * place; see the op's header. */
 typedef struct lathe_plan {
-  const char *variant,
-      *source; /* "softmax_f32__avx2_a4", "specs/include/vector.lua:9"; null where making it failed */
-  size_t workspace; /* bytes that each call under way is lent */
-  double
-      ulp; /* the most that a result may be off, in units of its last place; see the op's header */
-  char why[160]; /* empty, or what was wrong */
+  const char *variant, *source; /* "softmax_f32__avx2_a4", "specs/include/vector.lua:9" */
+  size_t workspace;             /* bytes that each call under way is lent */
+  double ulp;
+  char why[160];
   uint64_t own[64];
 } lathe_plan;
 
@@ -102,7 +96,8 @@ lathe_status lathe_make(lathe_plan *made, const lathe_device *device, const char
                         lathe_dtype type, const size_t *dim, const lathe_options *options);
 
 /* Makes the call. operand: inputs, then outputs; scalar: null where the op has none. workspace: plan->workspace bytes at
- * a multiple of 64, null where that is 0. stream: null on a processor. Nothing is checked. */
+ * a multiple of 64, null where that is 0; on a GPU zero before the first call. stream: a CUstream, on which kernels are
+ * put, so that a graph may capture them; null on a processor. Nothing is checked. */
 int lathe_run(const lathe_plan *plan, void *const *operand, const double *scalar, void *workspace,
               void *stream);
 

@@ -58,9 +58,43 @@ static lathe_status refuse_variant(lathe_line *line, const lathe_kernels *table,
   return LATHE_NO_VARIANT;
 }
 
+lathe_status lathe_make_variant(lathe_plan *plan, const lathe_variant *v,
+                                const lathe_device *device, const size_t *dim,
+                                const lathe_threads *threads) {
+  lathe_made *made = (lathe_made *)plan->own;
+  lathe_line line = lathe_begin_line(plan->why);
+  lathe_status status = LATHE_OK;
+
+  memset(made, 0, sizeof *made);
+  memcpy(made->dim, dim, (size_t)v->op->ndim * sizeof *dim);
+  made->noperands = v->op->noperands;
+  made->nscalars = v->op->nscalars;
+  made->variant = v;
+  made->device = device;
+  made->parts = 1;
+  if (device->make) {
+    status = device->make(device, plan, made, &line);
+  } else {
+    if (threads && threads->run) {
+      made->threads = *threads;
+      made->parts = lathe_parts(v, dim, threads->count);
+    }
+    made->kernel = v->run;
+    made->run = made->parts > 1 ? lathe_run_by_threads : lathe_run_on_cpu;
+    plan->workspace = (size_t)lathe_workspace_of_parts(v, dim, made->parts);
+  }
+  plan->variant = status ? NULL : v->name;
+  plan->source = status ? NULL : v->source;
+  return status;
+}
+
+void lathe_close(lathe_device *device) {
+  if (device && device->close)
+    device->close(device);
+}
+
 lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const lathe_device *device,
                            const size_t *dim, const lathe_options *options) {
-  lathe_made *own = (lathe_made *)made->own;
   const char *glob = options ? options->variant : NULL;
   lathe_line line = lathe_begin_line(made->why);
   const lathe_variant *v;
@@ -81,32 +115,22 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
     return LATHE_OPTIONS;
   }
   device = device ? device : lathe_cpu();
+  if (device->kind != table->kind) {
+    say_table(&line, table);
+    lathe_say(&line, "these kernels are for ");
+    lathe_say(&line, lathe_kind_name(table->kind));
+    lathe_say(&line, ", the device is of the kind ");
+    lathe_say(&line, lathe_kind_name(device->kind));
+    return LATHE_NO_VARIANT;
+  }
   features = device->kind == LATHE_CPU ? lathe_present_features() : device->features;
   if (!dim || lathe_is_beyond(table->op, table->dtype, dim))
     return refuse_shape(&line, table, dim);
   v = lathe_choose(table->variants, table->count, dim, features, glob);
   if (!v)
     return refuse_variant(&line, table, features, glob);
-  memset(own, 0, sizeof *own);
-  memcpy(own->dim, dim, (size_t)table->op->ndim * sizeof *dim);
-  own->noperands = table->op->noperands;
-  own->nscalars = table->op->nscalars;
-  own->variant = v;
-  own->device = device;
-  own->parts = 1;
-  made->variant = v->name;
-  made->source = v->source;
   made->ulp = table->ulp;
-  if (table->kind != LATHE_CPU)
-    return LATHE_NO_VARIANT;
-  if (options && options->threads.run) {
-    own->threads = options->threads;
-    own->parts = lathe_parts(v, dim, options->threads.count);
-  }
-  own->kernel = v->run;
-  own->run = own->parts > 1 ? lathe_run_by_threads : lathe_run_on_cpu;
-  made->workspace = (size_t)lathe_workspace_of_parts(v, dim, own->parts);
-  return LATHE_OK;
+  return lathe_make_variant(made, v, device, dim, options ? &options->threads : NULL);
 }
 
 /* ---- is a call as it may be? ------------------------------------------------------------------- */

@@ -6,23 +6,32 @@
 
 #include "dispatch.h"
 
+typedef struct lathe_made lathe_made;
+typedef struct lathe_line lathe_line;
+
+/* A device that was opened has more below that. `make` fills in how a plan of a variant is run there: `run`, `loaded`
+ * and the plan's workspace. */
 struct lathe_device {
   lathe_kind kind;
   uint64_t features;
+  lathe_status (*make)(const lathe_device *device, lathe_plan *plan, lathe_made *made,
+                       lathe_line *line);
+  void (*close)(lathe_device *device);
 };
 
 /* What a plan keeps to itself. */
-typedef struct lathe_made {
-  int (*run)(const struct lathe_made *made, void *const *operand, const double *scalar,
-             void *workspace, void *stream);
+struct lathe_made {
+  int (*run)(const lathe_made *made, void *const *operand, const double *scalar, void *workspace,
+             void *stream);
   lathe_fn *kernel; /* on a processor */
   int noperands, nscalars;
   size_t dim[LATHE_MAX_DIMS];
   const lathe_variant *variant;
   const lathe_device *device;
   lathe_threads threads;
-  size_t parts; /* that these share a call in */
-} __attribute__((may_alias)) lathe_made;
+  size_t parts;       /* that these share a call in */
+  const void *loaded; /* a variant's kernels, on a device that was opened */
+} __attribute__((may_alias));
 
 _Static_assert(sizeof(lathe_made) <= sizeof((lathe_plan *)0)->own, "lathe_plan::own has no room");
 
@@ -44,9 +53,9 @@ static inline void lathe_fill_args(lathe_args *args, const lathe_made *made, voi
 }
 
 /* A line that is put together of texts and numbers, as long as there is room. */
-typedef struct lathe_line {
+struct lathe_line {
   char *at, *end; /* null: nobody wants it */
-} lathe_line;
+};
 
 lathe_line lathe_begin_line(char why[160]);
 void lathe_say(lathe_line *line, const char *text);
@@ -57,6 +66,11 @@ int lathe_run_on_cpu(const lathe_made *made, void *const *operand, const double 
                      void *workspace, void *stream);
 int lathe_run_by_threads(const lathe_made *made, void *const *operand, const double *scalar,
                          void *workspace, void *stream);
+
+/* A plan of that variant: what lathe_make_of does when it has chosen. */
+lathe_status lathe_make_variant(lathe_plan *plan, const lathe_variant *variant,
+                                const lathe_device *device, const size_t *dim,
+                                const lathe_threads *threads);
 
 /* All that there are, by op, kind and type; what the generator writes (out/gen/tables.c). */
 extern const lathe_kernels *const lathe_all_kernels[];

@@ -30,7 +30,7 @@ static const uint32_t *unpack(vulkan_code *code, const lathe_image *image, size_
                               const char **why) {
   if (code->unpacked_of != image) {
     free(code->unpacked);
-    code->unpacked = image_unpack_words(&code->bundle, image, &code->unpacked_size, why);
+    code->unpacked = lathe_image_unpack_words(&code->bundle, image, &code->unpacked_size, why);
     code->unpacked_of = code->unpacked ? image : NULL;
   }
   *words = code->unpacked_size / 4;
@@ -214,6 +214,6 @@ void vulkan_code_drop(vulkan_code *code) {
   free(code->unpacked);
   code->unpacked = NULL;
   code->unpacked_of = NULL;
-  image_forget(&code->bundle);
+  lathe_image_forget(&code->bundle);
 }
 #endif

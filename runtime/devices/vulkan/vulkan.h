@@ -2,7 +2,7 @@
 #ifndef VULKAN_H
 #define VULKAN_H
 
-#include "devices/common/image.h"
+#include "library/image.h"
 #include "library/launch.h"
 #include "library/spirv.h"
 
@@ -176,7 +176,7 @@ typedef struct vulkan_code {
       unpacked; /* the SPIR-V of the last image that was asked for, its bytes, and which that was */
   size_t unpacked_size;
   const lathe_image *unpacked_of;
-  image_bundle bundle;
+  lathe_image_bundle bundle;
   struct vulkan_module *modules;
   struct vulkan_pipeline *pipelines;
 } vulkan_code;
