@@ -99,7 +99,7 @@ else
 
   # What is not kernels, with sanitizers.
   core=
-  for name in cuda launch make parallel processor run select tables text types; do
+  for name in cuda launch make parallel processor run select tables text types vulkan; do
     core="$core $library/$name.c"
   done
   # shellcheck disable=SC2086
@@ -149,6 +149,23 @@ else
     is 'finds a context that is left' on_counted cuda.c 's/^  leave(d, former);/  (void)0;/' thread cuda_calls
     is 'finds kernels that are found without a lock' on_counted cuda.c 's/pthread_mutex_lock(&d->lock);//;s/pthread_mutex_unlock(&d->lock);//' thread cuda_calls
     is 'finds code that is not given back' on_counted cuda.c 's/^    forget(d->unpacked);//' address,undefined cuda_calls
+  fi
+
+  # ---- Vulkan, by whatever driver there is -------------------------------------------------------
+
+  if [ ! -e "$out/gen/softmax/lathe_softmax_vulkan.o" ]; then
+    echo 'skipped: plans for Vulkan: the build has no softmax for Vulkan'
+  else
+    is 'builds plans for Vulkan' sanitized undefined vulkan_calls
+    ./vulkan_calls >said 2>&1
+    status=$?
+    if [ $status = 2 ]; then
+      sed 's/^/skipped: plans for Vulkan: /' said
+    else
+      is 'results are right' cat said && is 'results are right' test $status = 0
+      is 'finds arguments that are lost' planted vulkan.c 's/args->dim\[d\];/args->dim[0];/' undefined vulkan_calls
+      is 'finds a lost workspace' planted vulkan.c 's/(uintptr_t)args->workspace/0/' undefined vulkan_calls
+    fi
   fi
 fi
 

@@ -7,7 +7,7 @@ local text = require "text"
 
 local library = {}
 
-local kinds = { "cpu", "cuda" }
+local kinds = { "cpu", "cuda", "vulkan" }
 
 -- The C files of an op, each path below the output folder: { kind, path, made, dtypes }, and its header's, which has no
 -- name of a header beside the templates. It is installed as lathe/OP.h.
@@ -26,11 +26,13 @@ function library.files(op)
   return files, #files > 0 and op.name .. "/lathe_" .. op.name .. ".h" or nil
 end
 
--- The op with what it has for one kind of devices alone.
+-- The op with what it has for one kind of devices alone, as if that were a processor: its functions are alike for all.
 local function of_kind(op, kind)
   local planned = {}
   for _, v in ipairs(op.planned) do
-    planned[#planned + 1] = v.backend.kind == kind and not v.disabled and v or nil
+    local backend = setmetatable({ kind = "cpu" }, { __index = v.backend })
+    planned[#planned + 1] = v.backend.kind == kind and not v.disabled
+      and setmetatable({ backend = backend }, { __index = v }) or nil
   end
   return setmetatable({ planned = planned }, { __index = op })
 end
@@ -57,7 +59,7 @@ local function functions_of(op, kind)
       run[#run + 1] = "double " .. scalar
     end
     table.move({ "void *workspace", "void *stream" }, 1, 2, #run + 1, run)
-    t.run_prototype = interface.prototype(("int lathe_%s_%s_run"):format(op.name, t.dtype), run)
+    t.run_prototype = interface.prototype("int " .. t.name .. "_run", run)
     t.operands_cast = table.concat(cast, ", ")
     t.scalars_listed = table.concat(t.scalars, ", ")
     t.given, t.scalars_given = list_or_null("void *const", cast), list_or_null("const double", t.scalars)

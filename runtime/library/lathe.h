@@ -23,7 +23,6 @@ extern "C" {
 
 /* 100 * major + minor. A program runs with any library of the same major number, and as high a minor one. */
 #define LATHE_VERSION 100
-
 unsigned lathe_version(void);
 
 /* clang-format off */
@@ -48,18 +47,25 @@ const char *lathe_text(int status);
 
 /* Where kernels run. A processor is there without being opened; null is one too. */
 typedef struct lathe_device lathe_device;
-
 const lathe_device *lathe_cpu(void);
 
 /* Borrows a CUcontext, of this thread where it is null, until it is closed. Plans are made in any thread, and run in
  * those whose context it is. */
 lathe_status lathe_open_cuda(lathe_device **made, void *context);
+
+/* Borrows a VkDevice of Vulkan 1.2 or more. enabled: the VkPhysicalDeviceFeatures2 that vkCreateDevice was given, with all
+ * that follows it: bufferDeviceAddress and shaderInt64 at least. */
+typedef struct lathe_vulkan {
+  void *instance, *physical, *device;
+  void (*get_instance_proc_addr)(void);
+  const void *enabled;
+} lathe_vulkan;
+lathe_status lathe_open_vulkan(lathe_device **made, const lathe_vulkan *yours);
 void lathe_close(lathe_device *device);
 
 /* How several threads share a call on a processor: run(pool, work, context, parts) calls work(context, nth) for each nth
  * below `parts`, and returns when all are done. `count`: how many threads there are, at most. */
 typedef void lathe_part_fn(void *context, size_t nth);
-
 typedef struct lathe_threads {
   void (*run)(void *pool, lathe_part_fn *work, void *context, size_t parts);
   void *pool;
@@ -96,8 +102,9 @@ lathe_status lathe_make(lathe_plan *made, const lathe_device *device, const char
                         lathe_dtype type, const size_t *dim, const lathe_options *options);
 
 /* Makes the call. operand: inputs, then outputs; scalar: null where the op has none. workspace: plan->workspace bytes at
- * a multiple of 64, null where that is 0; on a GPU zero before the first call. stream: a CUstream, on which kernels are
- * put, so that a graph may capture them; null on a processor. Nothing is checked. */
+ * a multiple of 64, null where that is 0; on a GPU zero before the first call. stream: null on a processor; a CUstream,
+ * on which kernels are put, so that a graph may capture them; or a VkCommandBuffer, into which they are recorded with
+ * barriers between them. Of Vulkan operands are addresses of buffers. Nothing is checked. */
 int lathe_run(const lathe_plan *plan, void *const *operand, const double *scalar, void *workspace,
               void *stream);
 
