@@ -97,10 +97,6 @@ lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype);
 /* The op of that name, or null. */
 const lathe_op *lathe_find(const char *name);
 
-/* The features of this processor, less those not named in the environment variable LATHE_CPU_FEATURES where that is set
- * (for trying another machine's choice). */
-uint64_t lathe_cpu_features(void);
-
 /* The variant to call for an op, type and size (all of the op's dimensions) on a device with these features: one that was
  * measured to be the fastest (tuning.h), else lathe_choose's; null where none can run, or no memory has such a size. */
 const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,

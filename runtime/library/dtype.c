@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
+#include "cpu.h"
 #include "double_bits.h"
 
 /* The two 16-bit formats differ only in where the fraction ends: 10 bits in f16, 7 in bf16. */

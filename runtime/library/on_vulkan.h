@@ -269,7 +269,7 @@ static inline bool lathe_vulkan_look(lathe_vulkan_device *made, VkInstance insta
                                      PFN_vkGetInstanceProcAddr from, lathe_vulkan_found *by) {
   const PFN_vkGetDeviceProcAddr get =
       (PFN_vkGetDeviceProcAddr)from(instance, "vkGetDeviceProcAddr");
-  const VkDevice device = made->device;
+  const VkDevice of = made->device;
 
   by->properties =
       (PFN_vkGetPhysicalDeviceProperties2)from(instance, "vkGetPhysicalDeviceProperties2");
@@ -277,17 +277,17 @@ static inline bool lathe_vulkan_look(lathe_vulkan_device *made, VkInstance insta
       instance, "vkEnumerateDeviceExtensionProperties");
   if (!get || !by->properties || !by->extensions)
     return false;
-  made->make_module = (PFN_vkCreateShaderModule)get(device, "vkCreateShaderModule");
-  made->free_module = (PFN_vkDestroyShaderModule)get(device, "vkDestroyShaderModule");
-  made->make_layout = (PFN_vkCreatePipelineLayout)get(device, "vkCreatePipelineLayout");
-  made->free_layout = (PFN_vkDestroyPipelineLayout)get(device, "vkDestroyPipelineLayout");
-  made->make_pipelines = (PFN_vkCreateComputePipelines)get(device, "vkCreateComputePipelines");
-  made->free_pipeline = (PFN_vkDestroyPipeline)get(device, "vkDestroyPipeline");
-  made->bind = (PFN_vkCmdBindPipeline)get(device, "vkCmdBindPipeline");
-  made->push = (PFN_vkCmdPushConstants)get(device, "vkCmdPushConstants");
-  made->dispatch = (PFN_vkCmdDispatch)get(device, "vkCmdDispatch");
-  made->wait = (PFN_vkCmdPipelineBarrier)get(device, "vkCmdPipelineBarrier");
-  made->update = (PFN_vkCmdUpdateBuffer)get(device, "vkCmdUpdateBuffer");
+  made->make_module = (PFN_vkCreateShaderModule)get(of, "vkCreateShaderModule");
+  made->free_module = (PFN_vkDestroyShaderModule)get(of, "vkDestroyShaderModule");
+  made->make_layout = (PFN_vkCreatePipelineLayout)get(of, "vkCreatePipelineLayout");
+  made->free_layout = (PFN_vkDestroyPipelineLayout)get(of, "vkDestroyPipelineLayout");
+  made->make_pipelines = (PFN_vkCreateComputePipelines)get(of, "vkCreateComputePipelines");
+  made->free_pipeline = (PFN_vkDestroyPipeline)get(of, "vkDestroyPipeline");
+  made->bind = (PFN_vkCmdBindPipeline)get(of, "vkCmdBindPipeline");
+  made->push = (PFN_vkCmdPushConstants)get(of, "vkCmdPushConstants");
+  made->dispatch = (PFN_vkCmdDispatch)get(of, "vkCmdDispatch");
+  made->wait = (PFN_vkCmdPipelineBarrier)get(of, "vkCmdPipelineBarrier");
+  made->update = (PFN_vkCmdUpdateBuffer)get(of, "vkCmdUpdateBuffer");
   return made->update && made->make_module && made->free_module && made->make_layout &&
          made->free_layout && made->make_pipelines && made->free_pipeline && made->bind &&
          made->push && made->dispatch && made->wait;
@@ -296,7 +296,7 @@ static inline bool lathe_vulkan_look(lathe_vulkan_device *made, VkInstance insta
 /* Borrows a device: 0, or why not. enabled: what vkCreateDevice was given, with all that follows it. */
 static inline int lathe_vulkan_open(lathe_vulkan_device *made, VkInstance instance,
                                     PFN_vkGetInstanceProcAddr get, VkPhysicalDevice physical,
-                                    VkDevice device, const VkPhysicalDeviceFeatures2 *enabled,
+                                    VkDevice of, const VkPhysicalDeviceFeatures2 *enabled,
                                     VkPipelineCache cache) {
   const lathe_vulkan_enabled e = lathe_vulkan_read_enabled(enabled);
   const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, LATHE_VULKAN_PUSHED};
@@ -311,7 +311,7 @@ static inline int lathe_vulkan_open(lathe_vulkan_device *made, VkInstance instan
   VkResult error;
 
   memset(made, 0, sizeof *made);
-  made->device = device;
+  made->device = of;
   made->cache = cache;
   if (!e.addresses || !e.int64 || !lathe_vulkan_look(made, instance, get, &by))
     return LATHE_VULKAN_LACKS;
@@ -322,7 +322,7 @@ static inline int lathe_vulkan_open(lathe_vulkan_device *made, VkInstance instan
                    (e.storage8 ? LATHE_VULKAN_STORAGE8 : 0);
   if (made->kind.lacks)
     return LATHE_VULKAN_LACKS;
-  error = made->make_layout(device, &layout, NULL, &made->layout);
+  error = made->make_layout(of, &layout, NULL, &made->layout);
   if (!error)
     pthread_mutex_init(&made->lock, NULL);
   return error;
