@@ -374,36 +374,42 @@ static inline const lathe_vulkan_kept *lathe_vulkan_among(const lathe_vulkan_kep
   return p;
 }
 
-/* The pipeline of a launch, which is made where it is not there. */
+/* The pipeline of a launch, which is made where it is not there: by any number of threads at once. Where two make the
+ * same, one of them is let go. */
 static inline int lathe_vulkan_pipeline_of(lathe_vulkan_device *on, const lathe_vulkan_code *code,
                                            const lathe_launch *launch, VkPipeline *pipeline) {
   const lathe_vulkan_kept *known =
       lathe_vulkan_among(__atomic_load_n(&on->pipelines, __ATOMIC_ACQUIRE), code, launch);
-  int error = 0;
+  lathe_vulkan_kept *p;
+  int error;
 
-  if (!known) {
-    pthread_mutex_lock(&on->lock);
-    known = lathe_vulkan_among(on->pipelines, code, launch);
-    if (!known) {
-      lathe_vulkan_kept *p = (lathe_vulkan_kept *)calloc(1, sizeof *p);
-      error = LATHE_VULKAN_NO_MEMORY;
-      if (p) {
-        p->code = code;
-        p->block = launch->block[0];
-        memcpy(p->constant, launch->constant, sizeof p->constant);
-        p->next = on->pipelines;
-        error = lathe_vulkan_make(on, p);
-      }
-      if (error)
-        free(p);
-      else
-        __atomic_store_n(&on->pipelines, p, __ATOMIC_RELEASE);
-      known = error ? NULL : p;
-    }
-    pthread_mutex_unlock(&on->lock);
-  }
   *pipeline = known ? known->made : VK_NULL_HANDLE;
-  return error;
+  if (known)
+    return 0;
+  p = (lathe_vulkan_kept *)calloc(1, sizeof *p);
+  if (!p)
+    return LATHE_VULKAN_NO_MEMORY;
+  p->code = code;
+  p->block = launch->block[0];
+  memcpy(p->constant, launch->constant, sizeof p->constant);
+  error = lathe_vulkan_make(on, p);
+  if (error) {
+    free(p);
+    return error;
+  }
+  pthread_mutex_lock(&on->lock);
+  known = lathe_vulkan_among(on->pipelines, code, launch);
+  if (!known) {
+    p->next = on->pipelines;
+    __atomic_store_n(&on->pipelines, p, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&on->lock);
+  *pipeline = known ? known->made : p->made;
+  if (known) {
+    on->free_pipeline(on->device, p->made, NULL);
+    free(p);
+  }
+  return 0;
 }
 
 /* The launches of a call, how many, and their pipelines. codes: of a variant's images, side by side. */

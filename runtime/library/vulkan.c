@@ -4,7 +4,7 @@
 #if __has_include(<vulkan/vulkan_core.h>)
 #define VK_NO_PROTOTYPES
 #include "image.h"
-#include "on_vulkan.h"
+#include "vulkan.h"
 
 /* The code of a chain of images, unpacked once. */
 typedef struct unpacked {
@@ -58,6 +58,22 @@ static unpacked *unpack(vulkan_device *d, const lathe_image *first, const char *
   return u;
 }
 
+lathe_vulkan_device *lathe_vulkan_of(lathe_device *device) {
+  return &((vulkan_device *)device)->on;
+}
+
+const lathe_vulkan_code *lathe_vulkan_codes(lathe_device *device, const lathe_image *first,
+                                            const char **why) {
+  vulkan_device *d = (vulkan_device *)device;
+  const unpacked *u;
+
+  *why = "the host's memory does not suffice";
+  pthread_mutex_lock(&d->lock);
+  u = unpack(d, first, why);
+  pthread_mutex_unlock(&d->lock);
+  return u ? u->code : NULL;
+}
+
 /* ---- plans ------------------------------------------------------------------------------------- */
 
 /* What a kernel is given, in the order of gen/pour/lower_glsl.lua, and its bytes: more than LATHE_VULKAN_PUSHED where
@@ -100,15 +116,14 @@ static pushed give(const lathe_made *made, const lathe_args *args) {
 static int run(const lathe_made *made, void *const *operand, const double *scalar, void *workspace,
                void *stream) {
   vulkan_device *d = (vulkan_device *)made->device; /* pipelines may be made */
-  const unpacked *u = made->loaded;
   lathe_args args = {0};
   pushed given;
   int error;
 
   lathe_fill_args(&args, made, operand, scalar, workspace);
   given = give(made, &args);
-  error = lathe_vulkan_record(&d->on, stream, made->variant->schedule, u->code, &args, given.at,
-                              given.size);
+  error = lathe_vulkan_record(&d->on, stream, made->variant->schedule, made->loaded, &args,
+                              given.at, given.size);
   return error == LATHE_VULKAN_NO_LAUNCH   ? LATHE_SHAPE
          : error == LATHE_VULKAN_NO_MEMORY ? LATHE_MEMORY
                                            : error;
@@ -117,7 +132,6 @@ static int run(const lathe_made *made, void *const *operand, const double *scala
 /* Makes the pipelines of calls, however operands lie. */
 static lathe_status prepare(vulkan_device *d, const lathe_made *made, lathe_line *line) {
   static const uintptr_t anywhere = 1u << 20;
-  const unpacked *u = made->loaded;
   lathe_launch launches[LATHE_MAX_LAUNCHES];
   VkPipeline pipeline[LATHE_MAX_LAUNCHES];
 
@@ -133,7 +147,7 @@ static lathe_status prepare(vulkan_device *d, const lathe_made *made, lathe_line
                       "writes calls that take a buffer for them");
       return LATHE_NO_VARIANT;
     }
-    error = lathe_vulkan_launches(&d->on, made->variant->schedule, u->code, &args, launches,
+    error = lathe_vulkan_launches(&d->on, made->variant->schedule, made->loaded, &args, launches,
                                   pipeline, &count);
     if (!error || (error == LATHE_VULKAN_NO_LAUNCH && off > 0))
       continue;
@@ -149,13 +163,11 @@ static lathe_status prepare(vulkan_device *d, const lathe_made *made, lathe_line
 static lathe_status make(const lathe_device *device, lathe_plan *plan, lathe_made *made,
                          lathe_line *line) {
   vulkan_device *d = (vulkan_device *)device; /* what is unpacked grows */
-  const char *why = "the host's memory does not suffice";
+  const char *why;
 
   made->run = run;
   plan->workspace = (size_t)lathe_workspace(made->variant, made->dim);
-  pthread_mutex_lock(&d->lock);
-  made->loaded = unpack(d, made->variant->image, &why);
-  pthread_mutex_unlock(&d->lock);
+  made->loaded = lathe_vulkan_codes(&d->head, made->variant->image, &why);
   lathe_say(line, made->variant->name);
   if (made->loaded) {
     const lathe_status status = prepare(d, made, line);

@@ -56,6 +56,8 @@ VkInstance vulkan_open(char *why, size_t size) {
           instance, "vkGetPhysicalDeviceCooperativeVectorPropertiesNV");
   VULKAN_FUNCTIONS(FIND)
 #undef FIND
+  vk.instance = instance;
+  vk.get = find;
   return instance;
 }
 
