@@ -97,7 +97,18 @@ else
   is 'builds statuses' build statuses -std=gnu11
   is 'every status' ./statuses
 
+  # Two libraries that have it in them, one process.
+  for part in first second; do
+    sed "s/int main(void)/int $part(void); int $part(void)/" "$programs/one.c" >"$part.c"
+    is 'builds a library with it inside' gcc -std=c99 -Wall -Wextra -Werror -Iinclude -shared -fPIC "$part.c" \
+      "$out/liblathe.a" -lm -o "lib$part.so"
+  done
+  echo 'int first(void), second(void); int main(void) { return first() || second(); }' >both.c
+  is 'builds a program with both' gcc both.c -L. -lfirst -lsecond -Wl,-rpath,. -o both
+  is 'calls both' ./both
+
   # What is not kernels, with sanitizers.
+  wrapped=
   core=
   for name in cuda launch make parallel processor run select tables text types vulkan; do
     core="$core $library/$name.c"
@@ -105,7 +116,7 @@ else
   # shellcheck disable=SC2086
   sanitized() { # sanitized SANITIZER PROGRAM
     gcc -std=gnu11 -O1 -g -fsanitize="$1" -fno-sanitize-recover=all -Wall -Wextra -Werror -Iinclude \
-      -I"$LATHE_SRC/runtime" -I"$library" -I"$out/gen" "$programs/$2.c" $core "$out/liblathe.a" $LATHE_LIBRARIES -o "$2"
+      -I"$LATHE_SRC/runtime" -I"$library" -I"$out/gen" "$programs/$2.c" $core $wrapped "$out/liblathe.a" $LATHE_LIBRARIES -o "$2"
   }
   is 'builds threads' sanitized thread threads
   is '16 threads run one plan' setarch -R ./threads 20000
@@ -138,6 +149,7 @@ else
       -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/tests" -I"$driver" "$LATHE_SRC/tests/export/counting.c" "$driver/device.c" \
       "$driver/defaults.c" -o counted/libcuda.so.1
     echo 'int nothing;' | cc -shared -fPIC -x c - -o none/libcuda.so.1
+    wrapped=-Wl,--wrap=calloc
     is 'builds plans for CUDA' sanitized thread cuda_calls
     is 'only launches' env LD_LIBRARY_PATH=counted setarch -R ./cuda_calls
     is 'launches clusters' env LD_LIBRARY_PATH=counted COUNTED_90=1 setarch -R ./cuda_calls
@@ -151,6 +163,7 @@ else
     is 'finds code that is not given back' on_counted cuda.c 's/^    forget(d->unpacked);//' address,undefined cuda_calls
   fi
 
+  wrapped=
   # ---- Vulkan, by whatever driver there is -------------------------------------------------------
 
   if [ ! -e "$out/gen/softmax/lathe_softmax_vulkan.o" ]; then

@@ -15,6 +15,15 @@ static int failed;
 
 enum { THREADS = 16, CALLS = 1000 };
 
+/* The host's memory, of which there can be none. */
+static int is_full;
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_calloc(size_t count, size_t size) {
+  return is_full ? NULL : __real_calloc(count, size);
+}
+
 static float *const x = (float *)4096, *const y = (float *)8192; /* nothing is there */
 static void *const stream = (void *)64;
 static lathe_plan plan;
@@ -56,8 +65,15 @@ int main(void) {
   int *error = dlsym(library, "counted_error");
   EXPECT(lathe_open_cuda(&device, NULL) == LATHE_DRIVER && !device); /* there is no context */
   EXPECT(!create(&first, 0, 0) && !create(&second, 0, 0));
+  is_full = 1;
+  EXPECT(lathe_open_cuda(&device, first) == LATHE_MEMORY && !device);
+  is_full = 0;
   EXPECT(lathe_open_cuda(&device, first) == LATHE_OK);
   EXPECT(!current(&found) && found == second);
+  is_full = 1;
+  EXPECT(lathe_make_of(&plan, &lathe_softmax_f32_cuda, device, dim, NULL) == LATHE_MEMORY);
+  EXPECT(strstr(plan.why, "memory") && !plan.variant && *loads == 0);
+  is_full = 0;
   /* A plan loads, in the device's context, and gives this thread its own one back. */
   EXPECT(lathe_make_of(&plan, &lathe_softmax_f32_cuda, device, dim, NULL) == LATHE_OK);
   EXPECT(!current(&found) && found == second && *loads >= 1 && *launches == 0 && *others == 0);
