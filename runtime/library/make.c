@@ -123,7 +123,7 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
     lathe_say(&line, lathe_kind_name(device->kind));
     return LATHE_NO_VARIANT;
   }
-  features = device->kind == LATHE_CPU ? lathe_present_features() : device->features;
+  features = device->make ? device->features : lathe_present_features();
   if (!dim || lathe_is_beyond(table->op, table->dtype, dim))
     return refuse_shape(&line, table, dim);
   v = lathe_choose(table->variants, table->count, dim, features, glob);
