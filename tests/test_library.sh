@@ -85,7 +85,8 @@ else
   echo "softmax in f32: $(bytes) bytes"
   is 'one op is small' test "$(bytes)" -le 100000
   nm one >names
-  is 'one op alone' test -z "$(grep -E 'lathe_[a-z_]+_(f|bf)[0-9]+' names | grep -v softmax_f32)"
+  is 'one op alone' test -z "$(grep -E '[a-z]_(f|bf)[0-9]+' names | grep -v softmax_f32)"
+  is 'no reference' test -z "$(grep -i reference names)"
   nm -u one | grep -vE ' (memcpy|memset|fnmatch|syscall|puts|__stack_chk_fail)(@|$)|_(_libc|_cxa|_gmon|ITM)_|__libc_start_main' >found
   cat found
   is 'libc alone' test ! -s found
