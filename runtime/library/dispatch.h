@@ -136,10 +136,10 @@ struct lathe_kernels {
 };
 
 /* The first of some rows that can run on a device with these features and is for a size, else the first that can run;
- * null where none can. With force not null, only variants whose name matches that glob are considered, whatever size they
- * prefer and however they round products. */
+ * null where none can. bytes: of all operands. With force not null, only variants whose name matches that glob are
+ * considered, whatever size they prefer and however they round products. */
 const lathe_variant *lathe_choose(const lathe_variant *rows, size_t count, const size_t *dim,
-                                  uint64_t features, const char *force);
+                                  double bytes, uint64_t features, const char *force);
 
 /* What the processor has of instructions that variants need. */
 uint64_t lathe_present_features(void);
@@ -170,8 +170,9 @@ const char *lathe_why_not(const lathe_variant *variant, uint64_t features);
 size_t lathe_elements(const lathe_op *op, int operand, const size_t *dim);
 double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 
-/* Whether no memory has such a size: of a dimension, or of all operands. */
+/* Whether no memory has such a size: of a dimension, or of all operands, so many bytes. */
 bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
+bool lathe_are_beyond(const lathe_op *op, const size_t *dim, double bytes);
 
 /* Arithmetic operations of a call; of them those of contractions, sums over points of which no operand has as many: 2mnk
  * of a product of matrices, 0 where an op reads as much as it computes. */

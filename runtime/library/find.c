@@ -29,11 +29,15 @@ const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const s
                                   uint64_t features, const char *force) {
   const lathe_span span = lathe_span_of(op, dtype);
   const lathe_variant *tuned = NULL;
+  double bytes;
 
-  if (span.count == 0 || !dim || lathe_is_beyond(op, dtype, dim))
+  if (span.count == 0 || !dim)
+    return NULL;
+  bytes = lathe_bytes(op, dtype, dim);
+  if (lathe_are_beyond(op, dim, bytes))
     return NULL;
   if (!force)
     tuned = lathe_tuned(op, dtype, dim, features);
   return tuned ? tuned
-               : lathe_choose(&lathe_variants[span.first], span.count, dim, features, force);
+               : lathe_choose(&lathe_variants[span.first], span.count, dim, bytes, features, force);
 }

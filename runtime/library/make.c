@@ -99,6 +99,7 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
   lathe_line line = lathe_begin_line(made->why);
   const lathe_variant *v;
   uint64_t features;
+  double bytes;
 
   made->variant = made->source = NULL;
   if (!table) {
@@ -124,9 +125,10 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
     return LATHE_NO_VARIANT;
   }
   features = device->make ? device->features : lathe_present_features();
-  if (!dim || lathe_is_beyond(table->op, table->dtype, dim))
+  bytes = dim ? lathe_bytes(table->op, table->dtype, dim) : 0;
+  if (!dim || lathe_are_beyond(table->op, dim, bytes))
     return refuse_shape(&line, table, dim);
-  v = lathe_choose(table->variants, table->count, dim, features, glob);
+  v = lathe_choose(table->variants, table->count, dim, bytes, features, glob);
   if (!v)
     return refuse_variant(&line, table, features, glob);
   made->ulp = table->ulp;

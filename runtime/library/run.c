@@ -29,22 +29,30 @@ int lathe_run_by_threads(const lathe_made *made, void *const *operand, const dou
   return LATHE_OK;
 }
 
-static const lathe_variant *choose_now(const lathe_kernels *table, const size_t *dim) {
-  return lathe_choose(table->variants, table->count, dim, lathe_present_features(), NULL);
+/* The variant of a call on this processor; null with the reason in *status. */
+static const lathe_variant *choose_now(const lathe_kernels *table, const size_t *dim, int *status) {
+  const double bytes = lathe_bytes(table->op, table->dtype, dim);
+  const lathe_variant *v = NULL;
+
+  if (lathe_are_beyond(table->op, dim, bytes)) {
+    *status = LATHE_SHAPE;
+  } else {
+    v = lathe_choose(table->variants, table->count, dim, bytes, lathe_present_features(), NULL);
+    *status = v ? LATHE_OK : LATHE_NO_VARIANT;
+  }
+  return v;
 }
 
 int lathe_call_now(const lathe_kernels *table, void *const *operand, const double *scalar,
                    const size_t *dim, void *workspace) {
   const lathe_op *op = table->op;
-  const lathe_variant *v = NULL;
+  int status;
+  const lathe_variant *v = choose_now(table, dim, &status);
   lathe_made made;
   lathe_args args;
 
-  if (lathe_is_beyond(op, table->dtype, dim))
-    return LATHE_SHAPE;
-  v = choose_now(table, dim);
   if (!v)
-    return LATHE_NO_VARIANT;
+    return status;
   for (int o = 0; o < op->noperands; o++)
     if (!operand[o] && lathe_elements(op, o, dim) > 0)
       return LATHE_NULL;
@@ -60,8 +68,8 @@ int lathe_call_now(const lathe_kernels *table, void *const *operand, const doubl
 }
 
 size_t lathe_workspace_now(const lathe_kernels *table, const size_t *dim) {
-  const bool is_beyond = lathe_is_beyond(table->op, table->dtype, dim);
-  const lathe_variant *v = is_beyond ? NULL : choose_now(table, dim);
+  int status;
+  const lathe_variant *v = choose_now(table, dim, &status);
 
   return v && v->workspace ? (size_t)v->workspace(dim) : 0;
 }

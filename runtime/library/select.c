@@ -74,17 +74,20 @@ static bool can_run(const lathe_variant *variant, uint64_t features) {
   return !variant->disabled && !variant->backend->disabled && !missing_of(variant, features);
 }
 
-bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+bool lathe_are_beyond(const lathe_op *op, const size_t *dim, double bytes) {
   for (int d = 0; d < op->ndim; d++)
     if ((double)dim[d] > largest)
       return true;
-  return lathe_bytes(op, dtype, dim) > largest;
+  return bytes > largest;
+}
+
+bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+  return lathe_are_beyond(op, dim, lathe_bytes(op, dtype, dim));
 }
 
 const lathe_variant *lathe_choose(const lathe_variant *rows, size_t count, const size_t *dim,
-                                  uint64_t features, const char *force) {
+                                  double bytes, uint64_t features, const char *force) {
   const lathe_variant *able = NULL; /* the first that can run, should none prefer this size */
-  const double bytes = count > 0 ? lathe_bytes(rows->op, rows->dtype, dim) : 0;
 
   for (const lathe_variant *v = rows; v < rows + count; v++) {
     if (!can_run(v, features))
