@@ -4,7 +4,7 @@
 #if __has_include(<vulkan/vulkan_core.h>)
 #define VK_NO_PROTOTYPES
 #include "image.h"
-#include "vulkan.h"
+#include "vulkan_device.h"
 
 /* The code of a chain of images, unpacked once. */
 typedef struct unpacked {

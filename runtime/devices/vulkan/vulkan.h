@@ -7,7 +7,7 @@
 #if __has_include(<vulkan/vulkan_core.h>)
 #define HAVE_VULKAN 1
 #define VK_NO_PROTOTYPES
-#include "library/vulkan.h"
+#include "library/vulkan_device.h"
 
 /* Headers of before Vulkan 1.3.255 lack this, of which only these names are wanted. */
 #ifndef VK_KHR_cooperative_matrix

@@ -1,6 +1,6 @@
-/* vulkan.h - what plans on a Vulkan device share, for who launches kernels of its own there. */
-#ifndef LATHE_VULKAN_H
-#define LATHE_VULKAN_H
+/* vulkan_device.h - what plans on a Vulkan device share, for who launches kernels of its own there. */
+#ifndef LATHE_VULKAN_DEVICE_H
+#define LATHE_VULKAN_DEVICE_H
 
 #include "on_vulkan.h"
 #include "plan.h"
