@@ -29,34 +29,39 @@ static void *memory_of(size_t bytes) {
   return memory;
 }
 
+static size_t bytes_of(const lathe_made *made, int operand) {
+  const lathe_variant *v = made->variant;
+
+  return lathe_elements(v->op, operand, made->dim) *
+         lathe_dtype_size(lathe_dtype_of_operand(&v->op->operands[operand], v->dtype));
+}
+
 /* Runs a plan on zeros: the results, one after the other; their bytes in *size. */
 static char *results_of(const lathe_plan *plan, size_t *size) {
   const lathe_made *made = lathe_made_of(plan);
   const lathe_op *op = made->variant->op;
   double scalar[LATHE_MAX_SCALARS];
   void *operand[LATHE_MAX_OPERANDS], *workspace = memory_of(plan->workspace);
-  char why[160], *results = NULL;
+  char why[160], *results;
+  size_t all = 0;
 
   for (int s = 0; s < op->nscalars; s++)
     scalar[s] = op->scalars[s].value;
-  *size = 0;
-  for (int o = 0; o < op->noperands; o++)
-    operand[o] =
-        memory_of(lathe_elements(op, o, made->dim) *
-                  lathe_dtype_size(lathe_dtype_of_operand(&op->operands[o], made->variant->dtype)));
+  for (int o = 0; o < op->noperands; o++) {
+    operand[o] = memory_of(bytes_of(made, o));
+    all += bytes_of(made, o);
+  }
   if (lathe_check(plan, operand, workspace, why) != LATHE_OK ||
       lathe_run(plan, operand, scalar, workspace, NULL) != LATHE_OK) {
     printf("%s: %s\n", plan->variant, why);
     exit(1);
   }
+  results = malloc(all + 1);
+  *size = 0;
   for (int o = 0; o < op->noperands; o++) {
-    const size_t bytes =
-        lathe_elements(op, o, made->dim) *
-        lathe_dtype_size(lathe_dtype_of_operand(&op->operands[o], made->variant->dtype));
     if (op->operands[o].output) {
-      results = realloc(results, *size + bytes + 1);
-      memcpy(results + *size, operand[o], bytes);
-      *size += bytes;
+      memcpy(results + *size, operand[o], bytes_of(made, o));
+      *size += bytes_of(made, o);
     }
     free(operand[o]);
   }
