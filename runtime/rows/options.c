@@ -13,8 +13,8 @@
 #include "base/pool.h"
 #include "problem/random.h"
 
-#ifndef LATHE_VERSION
-#define LATHE_VERSION "0.1"
+#ifndef LATHE_RELEASE
+#define LATHE_RELEASE "0.1"
 #endif
 
 /* What the command line comes to, and what is settled after it. */
@@ -196,7 +196,7 @@ static void print_help(request *r, const option_row *row, const char *value);
 
 static void print_version(request *r, const option_row *row, const char *value) {
   (void)r, (void)row, (void)value;
-  puts("lathe bench " LATHE_VERSION);
+  puts("lathe bench " LATHE_RELEASE);
   exit(EXIT_RIGHT);
 }
 

@@ -211,17 +211,16 @@ static CUresult launch(const void *argument, int nth) {
   const cuda_call *c = argument;
   const lathe_op *op = c->remote.head.variant->op;
   lathe_args args = is_other(c, nth) ? c->other_args : c->args;
-  CUresult error = 0;
+  int error;
 
   nth %= c->sets;
   for (int o = 0; o < op->noperands && nth > 0; o++)
     args.buf[o] = pointer_to(copy_of(c, device_home(&c->remote.head, o), nth));
   if (c->other)
     return c->other->enqueue(c->others_own, &args, cuda_device_of(&c->remote.head)->stream);
-  for (int l = 0; l < c->count && !error; l++)
-    error = lathe_driver_launch(&cuda_launching, c->function[l], &c->launch[l], &args,
-                                cuda_device_of(&c->remote.head)->stream);
-  return error;
+  error = lathe_run(&c->plan, args.buf, args.scalar, args.workspace,
+                    cuda_device_of(&c->remote.head)->stream);
+  return error > 0 ? CUDA_ERROR_UNKNOWN : -error;
 }
 
 static bool usable(device_call *call) {

@@ -9,7 +9,7 @@
 
 #include "device.h"
 #include "devices/common/elf.h"
-#include "devices/common/image.h"
+#include "library/image.h"
 
 enum {
   KIND_ELF = 2,          /* of a fat binary's part */
@@ -118,19 +118,19 @@ int cuda_image_kernels(const lathe_variant *variant, device_kernel *to, int most
                        const char **why) {
   finding f = {.schedule = variant->schedule, .to = to, .most = most};
   const lathe_image *image = variant->image;
-  image_bundle bundle = {0};
+  lathe_image_bundle bundle = {0};
   size_t size;
 
   *why = "its code was left out";
   if (!image || !variant->schedule)
     return -1;
   for (; image; image = image->next) {
-    void *code = image_unpack(&bundle, image, &size, why);
+    void *code = lathe_image_unpack(&bundle, image, &size, why);
     if (!code)
       break;
     read_fat(&f, code, size);
     free(code);
   }
-  image_forget(&bundle);
+  lathe_image_forget(&bundle);
   return image ? -1 : f.count;
 }

@@ -36,6 +36,11 @@ CUresult fake_context_device(CUdevice *device) {
   return current ? fake_state : CUDA_ERROR_UNKNOWN;
 }
 
+CUresult fake_module_unload(CUmodule module) {
+  (void)module;
+  return fake_state;
+}
+
 CUresult fake_stream_create(CUstream *stream, unsigned flags) {
   static char streams[64];
   static size_t made;
