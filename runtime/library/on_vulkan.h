@@ -340,17 +340,16 @@ static inline void lathe_vulkan_close(lathe_vulkan_device *on) {
   pthread_mutex_destroy(&on->lock);
 }
 
-/* Makes the pipeline of a launch. */
-static inline int lathe_vulkan_make(const lathe_vulkan_device *on, lathe_vulkan_kept *p) {
+/* Makes a pipeline of the SPIR-V of one kernel. */
+static inline int lathe_vulkan_make_of(const lathe_vulkan_device *on, const uint32_t *kernel,
+                                       size_t count, bool loose, uint32_t block,
+                                       const uint32_t constant[6], VkPipeline *made) {
   VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   VkShaderModule module = VK_NULL_HANDLE;
-  size_t count = 0, asked = 0;
-  uint32_t *kernel = lathe_spirv_kernel(p->code->words, p->code->count, p->constant[0], &count);
-  uint32_t *words =
-      kernel ? lathe_spirv_ask(kernel, count, p->code->loose, &on->kind.floats, &asked) : NULL;
+  size_t asked = 0;
+  uint32_t *words = lathe_spirv_ask(kernel, count, loose, &on->kind.floats, &asked);
   VkResult error;
 
-  free(kernel);
   if (!words)
     return LATHE_VULKAN_NO_MEMORY;
   info.codeSize = 4 * asked;
@@ -360,8 +359,20 @@ static inline int lathe_vulkan_make(const lathe_vulkan_device *on, lathe_vulkan_
   if (error)
     return error;
   error = lathe_vulkan_pipeline(on->make_pipelines, on->device, on->cache, on->layout, module,
-                                &on->kind, p->block, p->constant, &p->made);
+                                &on->kind, block, constant, made);
   on->free_module(on->device, module, NULL);
+  return error;
+}
+
+/* Makes the pipeline of a launch. */
+static inline int lathe_vulkan_make(const lathe_vulkan_device *on, lathe_vulkan_kept *p) {
+  size_t count = 0;
+  uint32_t *kernel = lathe_spirv_kernel(p->code->words, p->code->count, p->constant[0], &count);
+  const int error = kernel ? lathe_vulkan_make_of(on, kernel, count, p->code->loose, p->block,
+                                                  p->constant, &p->made)
+                           : LATHE_VULKAN_NO_MEMORY;
+
+  free(kernel);
   return error;
 }
 

@@ -18,6 +18,7 @@
 #include "devices/cpu/device.h"
 #include "foreign.h"
 #include "guest.h"
+#include "library/bench.h"
 #include "library/dtype.h"
 
 /* The process of a library; there is one at a time. */

@@ -16,6 +16,7 @@
 #include "base/signals.h"
 #include "devices/common/buffer.h"
 #include "devices/cpu/device.h"
+#include "library/bench.h"
 #include "library/dtype.h"
 #include "object.h"
 #include "trust.h"

@@ -29,28 +29,17 @@ size_t vulkan_foreign_workspace(const vulkan_call *c) {
   return bytes > 0 ? (size_t)bytes : 0;
 }
 
-static VkResult make(vulkan_device *d, made *m, const unsigned char *code, size_t size) {
-  VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-  VkShaderModule module = VK_NULL_HANDLE;
-  VkResult error;
-  size_t words = 0;
-  uint32_t *spirv = malloc(size + 1), *asked = NULL;
+static int make(vulkan_device *d, made *m, const unsigned char *code, size_t size) {
+  uint32_t *spirv = malloc(size);
+  int error = LATHE_VULKAN_NO_MEMORY;
 
   if (spirv) {
     memcpy(spirv, code, size);
-    asked = lathe_spirv_ask(spirv, size / 4, 0, &d->code.kind.floats, &words);
+    error = lathe_vulkan_make_of(lathe_vulkan_of(d->code.library), spirv, size / 4, false,
+                                 m->constant[0], m->constant + 2, &m->pipeline);
   }
-  info.codeSize = words * 4;
-  info.pCode = asked;
-  error = asked ? vk.CreateShaderModule(d->code.device, &info, NULL, &module)
-                : VK_ERROR_OUT_OF_HOST_MEMORY;
-  if (!error)
-    error = lathe_vulkan_pipeline(vk.CreateComputePipelines, d->code.device, VK_NULL_HANDLE,
-                                  d->code.layout, module, &d->code.kind, m->constant[0],
-                                  m->constant + 2, &m->pipeline);
-  free(asked);
   free(spirv);
-  return error;
+  return error == LATHE_VULKAN_NO_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY : error;
 }
 
 /* Null with the reason in why, static. */
@@ -64,7 +53,7 @@ static const made *pipeline_of(vulkan_call *c, const description_launch *l, cons
   const unsigned char *code = f->code;
   unsigned char *file = NULL;
   size_t size = f->code_size;
-  VkResult error;
+  int error;
 
   if (l->kernel && !f->code)
     foreign_beside(f, l->kernel, wanted.path);
