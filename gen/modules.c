@@ -28,7 +28,7 @@
   ROW(pour, loops) ROW(pour, lower) ROW(pour, lower_c) ROW(pour, lower_cuda) ROW(pour, lower_glsl) \
   ROW(pour, lower_steps) ROW(pour, narrow) ROW(pour, operators) ROW(pour, points) \
   ROW(pour, pour) ROW(pour, ranges) ROW(pour, template) ROW(pour, vecmath) ROW(pour, wording) \
-  ROW(table, dispatch) ROW(table, edges)
+  ROW(table, dispatch) ROW(table, edges) ROW(table, library)
 /* clang-format on */
 
 #define EMBED(folder, name)                                                                        \
@@ -48,7 +48,7 @@ static const struct {
   {#name, "@gen/" #folder "/" #name ".lua", lathe_module_##name, lathe_module_##name##_end},
     MODULES(ENTRY)};
 
-/* The module capacity: how much a call has places for, as lathe.h and launch.h say. */
+/* The module capacity: how much a call has places for, as call.h and launch.h say. */
 static int open_capacity(lua_State *L) {
   static const struct {
     const char *name;

@@ -89,8 +89,9 @@ references() { # references FILE OPTION...: builds a problem-dump of the tree's 
 reuse() { # in a folder that was configured: its runtime and generator are those of the build under test, built once
   built=$(dirname "$LATHE_BENCH")
   mkdir -p out/obj/runtime/bench &&
-    cp -p "$built/runtime.a" "$built/lathe-gen" out/ && cp -p "$built/obj/runtime/bench/bench.o" out/obj/runtime/bench/ &&
-    awk '/^build/ { built = $2 ~ /^out\/(obj\/runtime\/|obj\/gen\/|runtime\.a:|lathe-gen:)/ && $2 !~ /gen\/tools\// }
+    cp -p "$built/runtime.a" "$built/library.a" "$built/lathe-gen" out/ &&
+    cp -p "$built/obj/runtime/bench/bench.o" out/obj/runtime/bench/ &&
+    awk '/^build/ { built = $2 ~ /^out\/(obj\/(runtime|gen)\/|(runtime|library)\.a:|lathe-gen:)/ && $2 !~ /gen\/tools\// }
       /^($|[^b ])/ { built = 0 } !built' build.ninja >build.reused && mv build.reused build.ninja
 }
 

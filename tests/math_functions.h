@@ -4,7 +4,7 @@
 
 #include <mpfr.h>
 
-#include "library/dispatch.h"
+#include "library/bench.h"
 
 typedef struct math_function {
   const char *name;

@@ -1,5 +1,6 @@
 /* test_command_line.c - the bench program as its user meets it: good calls, bad calls, and what it
  * does without an instruction set. */
+#include "library/cpu.h"
 #include "tests.h"
 
 #include <jansson.h>

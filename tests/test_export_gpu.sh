@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_export_gpu.sh - kernels for GPUs that another program takes: CUDA's on the emulator of tests/cuda and by a driver
-# that counts calls, Vulkan's by whatever driver there is. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH.
+# test_export_gpu.sh - kernels for GPUs that another program takes, as files or by the library: CUDA's on the emulator of
+# tests/cuda and by a driver that counts calls, Vulkan's by whatever driver there is. Needs LATHE_SRC, LATHE_GEN and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -67,6 +67,16 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'finds an operand in the wrong place' faulty softmax cuda 's/args.buf\[0\] = (void \*)x/args.buf[0] = (void *)y/'
   is 'finds a wrong size' faulty matmul cuda 's/args.dim\[2\] = k;/args.dim[2] = k - (k > 5);/'
   is 'finds launches in another order' faulty two_runs cuda 's/for (int l = 0; l < count \&\& !error; l++)/for (int l = count; l-- > 0 \&\& !error;)/'
+
+  # The library's plans have the same kernels.
+  plans() {
+    mkdir -p include/lathe && cp "$LATHE_SRC/runtime/library/lathe.h" include/ &&
+      cp ../gen/softmax/lathe_softmax.h include/lathe/softmax.h &&
+      gcc -std=gnu11 -O1 -Wall -Wextra -Werror -Iinclude "$LATHE_SRC/tests/library/cuda_results.c" ../liblathe.a \
+        $LATHE_LIBRARIES -o plans && LD_LIBRARY_PATH=. ./plans
+  }
+  is 'builds the library' ninja -C ../.. out/liblathe.a
+  is 'plans are right' plans
 
   # What a call asks of the driver.
   mkdir counted
@@ -184,7 +194,7 @@ else
     is 'is right' ./many_vulkan 7
     is 'raw' "$LATHE_GEN" --src "$tmp/tree" export many --raw --dtypes f32 --backends vulkan --out raw
     is 'tells of launches' "$LATHE_PYTHON" "$LATHE_SRC/tests/export/raw_launches.py" vulkan many raw . .
-    is 'finds arguments elsewhere' faulty many vulkan 's/on->update(commands, to, at/on->update(commands, to, at + 8/'
+    is 'finds arguments elsewhere' faulty many vulkan 's/on->on.update(commands, to, at/on->on.update(commands, to, at + 8/'
   fi
   for op in softmax rmsnorm_backward matmul; do
     [ -e "$out/gen/$op/${op}_f32__vulkan.image" ] || continue

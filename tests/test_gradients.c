@@ -1,6 +1,7 @@
 /* test_gradients.c - every op that computes a gradient, against finite differences of the op that it is
  * the gradient of; gradients where slopes are infinite or what is not taken is NaN, against what they should
  * be; and the random numbers of dropout. */
+#include "library/cpu.h"
 #include "tests.h"
 
 #include <math.h>

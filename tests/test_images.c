@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devices/common/image.h"
+#include "library/image.h"
 #include "library/spirv.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -123,29 +123,29 @@ static void test_images(void **state) {
   lathe_image image = packed(good, sizeof good, bundle, BUNDLE);
   const size_t length = (size_t)(image.end - image.start);
   static const char *const codes[] = {"lathe, packed", "", "lea,t ha"};
-  image_bundle kept = {0};
+  lathe_image_bundle kept = {0};
   const char *why = NULL;
   size_t size = 0;
 
   for (image.nth = 0; image.nth < COUNT(codes); image.nth++) {
-    char *code = image_unpack(&kept, &image, &size, &why);
+    char *code = lathe_image_unpack(&kept, &image, &size, &why);
     assert_non_null(code);
     assert_int_equal(size, strlen(codes[image.nth]));
     assert_memory_equal(code, codes[image.nth], size);
     free(code);
   }
-  assert_null(image_unpack(&kept, &image, &size, &why));
+  assert_null(lathe_image_unpack(&kept, &image, &size, &why));
   assert_non_null(strstr(why, "(it has no such image)"));
-  image_forget(&kept);
+  lathe_image_forget(&kept);
   for (size_t at = 0; at < length; at++) {
     memcpy(copy, good, length);
     copy[at] ^= 0x08;
     image = (lathe_image){.start = copy, .end = copy + length};
     why = NULL;
-    assert_null(image_unpack(&kept, &image, &size, &why));
+    assert_null(lathe_image_unpack(&kept, &image, &size, &why));
     assert_non_null(strstr(why, "its code in this program's file is damaged ("));
     image = (lathe_image){.start = good, .end = good + at};
-    assert_null(image_unpack(&kept, &image, &size, &why));
+    assert_null(lathe_image_unpack(&kept, &image, &size, &why));
   }
 }
 
@@ -158,19 +158,19 @@ static void test_broken_bundles(void **state) {
 
   for (size_t count = 0; count < BUNDLE; count++) {
     const lathe_image image = packed(to, sizeof to, bundle, count);
-    image_bundle kept = {0};
+    lathe_image_bundle kept = {0};
     const lathe_image last = {.start = image.start, .end = image.end, .nth = 2};
-    assert_null(image_unpack(&kept, &last, &size, &why));
-    image_forget(&kept);
+    assert_null(lathe_image_unpack(&kept, &last, &size, &why));
+    lathe_image_forget(&kept);
   }
   for (size_t at = 0; at < 32; at++) {
-    image_bundle kept = {0};
+    lathe_image_bundle kept = {0};
     memcpy(bytes, bundle, BUNDLE);
     bytes[at] = 0xff;
     lathe_image image = packed(to, sizeof to, bytes, BUNDLE);
     image.nth = 2;
-    assert_null(image_unpack(&kept, &image, &size, &why));
-    image_forget(&kept);
+    assert_null(lathe_image_unpack(&kept, &image, &size, &why));
+    lathe_image_forget(&kept);
   }
 }
 
@@ -179,21 +179,21 @@ static void test_images_of_words(void **state) {
   (void)state;
   unsigned char to[256];
   lathe_image image = packed(to, sizeof to, bundle, BUNDLE);
-  image_bundle kept = {0};
+  lathe_image_bundle kept = {0};
   const char *why = NULL;
   size_t size = 0;
   char *code;
 
   image.nth = 2;
-  code = image_unpack_words(&kept, &image, &size, &why);
+  code = lathe_image_unpack_words(&kept, &image, &size, &why);
   assert_non_null(code);
   assert_int_equal(size, 8);
   assert_memory_equal(code, "lathe, a", 8);
   free(code);
   image.nth = 0;
-  assert_null(image_unpack_words(&kept, &image, &size, &why));
+  assert_null(lathe_image_unpack_words(&kept, &image, &size, &why));
   assert_non_null(strstr(why, "(it is no words of 4 bytes)"));
-  image_forget(&kept);
+  lathe_image_forget(&kept);
 }
 
 const struct CMUnitTest images_tests[] = {

@@ -1,17 +1,25 @@
 #!/bin/sh
-# test_library.sh - what a user's own program links takes no name that is not its own, prints nothing and ends no
-# program. Needs LATHE_SRC and LATHE_BENCH, in the folder of the build.
+# test_library.sh - what programs that are linked with the library take of it: its names, its size for one op, what it
+# calls; and calls by many threads, of every status, and at random. Needs LATHE_SRC and LATHE_BENCH, in the folder of the
+# build.
 
 . "$LATHE_SRC/tests/check.sh"
 
-objects=$(dirname "$LATHE_BENCH")/obj/runtime/library
+out=$(dirname "$LATHE_BENCH")
+library=$LATHE_SRC/runtime/library
+programs=$LATHE_SRC/tests/library
 
-# strangers FOLDER: the names that its objects define and that do not begin with lathe_.
-strangers() { nm -A -g --defined-only "$1"/*.o | awk 'NF == 3 && $3 !~ /^lathe_/ { print $1, $3 }'; }
+# strangers FILE...: the names that these objects define and that do not begin with lathe_.
+strangers() { nm -A -g --defined-only "$@" | awk 'NF == 3 && $3 !~ /^lathe_/ { print $1, $3 }'; }
 
-# ends FOLDER: what its objects call that prints or ends the program.
+# ends FILE...: what these objects call that prints or ends the program.
 ends() {
-  nm -A -u "$1"/*.o | grep -E ' U (v?f?printf|__v?f?printf_chk|puts|fputs|putchar|fputc|putc|perror|fwrite|write|stdout|stderr|_?exit|_Exit|abort|__assert_fail|syslog)(@.*)?$'
+  nm -A -u "$@" | grep -E ' U (v?f?printf|__v?f?printf_chk|puts|fputs|putchar|fputc|putc|perror|fwrite|write|stdout|stderr|_?exit|_Exit|abort|__assert_fail|syslog)(@.*)?$'
+}
+
+# allocates FILE...: what these objects call for the host's memory, but for those that open devices.
+allocates() {
+  nm -A -u "$@" | grep -vE ':(cuda|image|vulkan|spirv)[.]o:' | grep -E ' U (malloc|calloc|realloc|free|aligned_alloc)(@.*)?$'
 }
 
 nothing() { # nothing COMMAND...: it prints nothing
@@ -20,29 +28,159 @@ nothing() { # nothing COMMAND...: it prints nothing
   [ ! -s "$tmp/found" ]
 }
 
-is 'is there' test -s "$objects/select.o"
-is 'names begin with lathe_' nothing strangers "$objects"
-is 'prints nothing and does not end the program' nothing ends "$objects"
+is 'is there' test -s "$out/liblathe.a"
+is 'names begin with lathe_' nothing strangers "$out/liblathe.a"
+is 'prints nothing and does not end the program' nothing ends "$out/liblathe.a"
+is 'allocates nothing' nothing allocates "$out/liblathe.a"
+is 'lathe.h is short' test "$(wc -l <"$library/lathe.h")" -le 120
+is 'lathe.h in C99' gcc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c "$library/lathe.h"
 
 # What is written at the head of lathe.h is a program, and takes no other header.
 {
+  echo '#include <stdio.h>'
   echo '#include "lathe.h"'
-  echo 'void call(float *x, float *y, float *out, size_t n);'
-  echo 'void call(float *x, float *y, float *out, size_t n) {'
-  sed -n 's/^ \*   //p' "$LATHE_SRC/runtime/library/lathe.h"
+  echo 'int call(float *x, float *y, size_t rows, size_t cols);'
+  echo 'int call(float *x, float *y, size_t rows, size_t cols) {'
+  sed -n 's/^ \*   //p' "$library/lathe.h"
   echo '}'
 } >"$tmp/user.c"
-is 'the example in lathe.h compiles' cc -std=c11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime/library" -fsyntax-only "$tmp/user.c"
+is 'the example in lathe.h compiles' cc -std=c11 -Wall -Wextra -Werror -I"$library" -fsyntax-only "$tmp/user.c"
 
 # The faults that this is to find.
 mkdir "$tmp/faulty"
 cat >"$tmp/faulty/faulty.c" <<'C'
 #include <stdio.h>
 #include <stdlib.h>
-void stranger(int status) { fprintf(stderr, "status %d\n", status); exit(status); }
+static void *kept;
+void stranger(int status) { fprintf(stderr, "status %d\n", status); free(kept); kept = malloc(1); exit(status); }
 C
 is 'compiles' cc -O1 -c "$tmp/faulty/faulty.c" -o "$tmp/faulty/faulty.o"
-is 'finds a name' test "$(strangers "$tmp/faulty" | wc -l)" -eq 1
-is 'finds a print and an exit' test "$(ends "$tmp/faulty" | wc -l)" -eq 3
+is 'finds a name' test "$(strangers "$tmp/faulty/faulty.o" | wc -l)" -eq 1
+is 'finds a print and an exit' test "$(ends "$tmp/faulty/faulty.o" | wc -l)" -eq 3
+is 'finds memory' test "$(allocates "$tmp/faulty/faulty.o" | wc -l)" -eq 2
+
+# ---- programs ------------------------------------------------------------------------------------
+
+if [ -n "$LATHE_SANITIZE" ]; then
+  echo 'skipped: programs with the library: its objects have sanitizers of their own'
+elif [ ! -e "$out/gen/softmax/lathe_softmax_f32_cpu.o" ] || [ ! -e "$out/gen/matmul/lathe_matmul_f32_cpu.o" ]; then
+  echo 'skipped: programs with the library: the build has no softmax or no matmul in f32'
+else
+  mkdir -p "$tmp/include/lathe"
+  cp "$library/lathe.h" "$tmp/include/"
+  for header in "$out"/gen/*/lathe_*.h; do
+    cp "$header" "$tmp/include/lathe/${header##*/lathe_}"
+  done
+  cd "$tmp" || exit 1
+  strict='-std=c99 -pedantic -Wall -Wextra -Werror -Iinclude'
+  # shellcheck disable=SC2086
+  build() { # build PROGRAM OPTION...
+    program=$1
+    shift
+    gcc $strict -O1 "$programs/$program.c" "$@" "$out/liblathe.a" $LATHE_LIBRARIES -o "$program"
+  }
+  is 'builds one op' build one
+  is 'calls it' ./one
+  bytes() { size one | awk 'NR == 2 { print $1 + $2 }'; }
+  echo "softmax in f32: $(bytes) bytes"
+  is 'one op is small' test "$(bytes)" -le 100000
+  nm one >names
+  is 'one op alone' test -z "$(grep -E '[a-z]_(f|bf)[0-9]+' names | grep -v softmax_f32)"
+  is 'no reference' test -z "$(grep -i reference names)"
+  nm -u one | grep -vE ' (memcpy|memset|fnmatch|syscall|puts|__stack_chk_fail)(@|$)|_(_libc|_cxa|_gmon|ITM)_|__libc_start_main' >found
+  cat found
+  is 'libc alone' test ! -s found
+  for header in include/lathe/*.h; do
+    is "$header in C99" gcc -std=c99 -pedantic -Wall -Wextra -Werror -Iinclude -fsyntax-only -x c "$header"
+    ! command -v g++ >/dev/null ||
+      is "$header in C++" g++ -std=c++11 -pedantic -Wall -Wextra -Werror -Iinclude -fsyntax-only -x c++ "$header"
+  done
+  is 'builds statuses' build statuses -std=gnu11
+  is 'every status' ./statuses
+
+  # Two libraries that have it in them, one process.
+  for part in first second; do
+    sed "s/int main(void)/int $part(void); int $part(void)/" "$programs/one.c" >"$part.c"
+    is 'builds a library with it inside' gcc -std=c99 -Wall -Wextra -Werror -Iinclude -shared -fPIC "$part.c" \
+      "$out/liblathe.a" -lm -o "lib$part.so"
+  done
+  echo 'int first(void), second(void); int main(void) { return first() || second(); }' >both.c
+  is 'builds a program with both' gcc both.c -L. -lfirst -lsecond -Wl,-rpath,. -o both
+  is 'calls both' ./both
+
+  # What is not kernels, with sanitizers.
+  wrapped=
+  core=
+  for name in cuda launch make parallel processor run select tables text types vulkan; do
+    core="$core $library/$name.c"
+  done
+  # shellcheck disable=SC2086
+  sanitized() { # sanitized SANITIZER PROGRAM
+    gcc -std=gnu11 -O1 -g -fsanitize="$1" -fno-sanitize-recover=all -Wall -Wextra -Werror -Iinclude \
+      -I"$LATHE_SRC/runtime" -I"$library" -I"$out/gen" "$programs/$2.c" $core $wrapped "$out/liblathe.a" $LATHE_LIBRARIES -o "$2"
+  }
+  is 'builds threads' sanitized thread threads
+  is '16 threads run one plan' setarch -R ./threads 20000
+  is 'builds random calls' sanitized address,undefined random_calls
+  is 'random calls' ./random_calls 20000 "$$"
+  # shellcheck disable=SC2086
+  planted() { # planted FILE SED SANITIZER PROGRAM ARGUMENT...: that fault in a file of the library is found
+    sed "$2" "$library/$1" >"$tmp/$1"
+    ! cmp -s "$library/$1" "$tmp/$1" || return 1
+    all=$core
+    core=$(echo "$core" | sed "s,$library/$1,$tmp/$1,")
+    sanitized "$3" "$4"
+    built=$?
+    core=$all program=$4
+    shift 4
+    [ $built = 0 ] && ! setarch -R "./$program" "$@"
+  }
+  is 'finds arguments that threads share' planted run.c 's/^  lathe_args args;/  static lathe_args args;/' thread threads 2000
+  is 'finds an operand that is lost' planted make.c 's/made->noperands = .*/made->noperands = 1;/' address,undefined random_calls 2000
+  is 'finds a line that is too long' planted text.c 's/why + 159/why + 200/' address,undefined random_calls 20000
+
+  # ---- CUDA, by a driver that counts what is asked of it -----------------------------------------
+
+  if [ ! -e "$out/gen/softmax/lathe_softmax_cuda.o" ]; then
+    echo 'skipped: plans for CUDA: the build has no softmax for CUDA'
+  else
+    driver=$LATHE_SRC/tests/cuda/driver
+    mkdir counted none
+    is 'builds what counts' cc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC \
+      -I"$LATHE_SRC/runtime" -I"$LATHE_SRC/tests" -I"$driver" "$LATHE_SRC/tests/export/counting.c" "$driver/device.c" \
+      "$driver/defaults.c" -o counted/libcuda.so.1
+    echo 'int nothing;' | cc -shared -fPIC -x c - -o none/libcuda.so.1
+    wrapped=-Wl,--wrap=calloc
+    is 'builds plans for CUDA' sanitized thread cuda_calls
+    is 'only launches' env LD_LIBRARY_PATH=counted setarch -R ./cuda_calls
+    is 'launches clusters' env LD_LIBRARY_PATH=counted COUNTED_90=1 setarch -R ./cuda_calls
+    is 'no driver' env LD_LIBRARY_PATH=none setarch -R ./cuda_calls
+    is 'builds them with another sanitizer' sanitized address,undefined cuda_calls
+    is 'leaves nothing' env LD_LIBRARY_PATH=counted setarch -R ./cuda_calls
+    on_counted() { LD_LIBRARY_PATH=counted planted "$@"; }
+    is 'finds loads in a call' on_counted cuda.c 's/int error = lathe_driver_prepare_all.*/int error = 0;/;s/off <= 8/off > 8/' thread cuda_calls
+    is 'finds a context that is left' on_counted cuda.c 's/^  leave(d, former);/  (void)0;/' thread cuda_calls
+    is 'finds kernels that are found without a lock' on_counted cuda.c 's/pthread_mutex_lock(&d->lock);//;s/pthread_mutex_unlock(&d->lock);//' thread cuda_calls
+    is 'finds code that is not given back' on_counted cuda.c 's/^    forget(d->unpacked);//' address,undefined cuda_calls
+  fi
+
+  wrapped=
+  # ---- Vulkan, by whatever driver there is -------------------------------------------------------
+
+  if [ ! -e "$out/gen/softmax/lathe_softmax_vulkan.o" ]; then
+    echo 'skipped: plans for Vulkan: the build has no softmax for Vulkan'
+  else
+    is 'builds plans for Vulkan' sanitized undefined vulkan_calls
+    ./vulkan_calls >said 2>&1
+    status=$?
+    if [ $status = 2 ]; then
+      sed 's/^/skipped: plans for Vulkan: /' said
+    else
+      is 'results are right' cat said && is 'results are right' test $status = 0
+      is 'finds arguments that are lost' planted vulkan.c 's/args->dim\[d\];/args->dim[0];/' undefined vulkan_calls
+      is 'finds a lost workspace' planted vulkan.c 's/(uintptr_t)args->workspace/0/' undefined vulkan_calls
+    fi
+  fi
+fi
 
 summary

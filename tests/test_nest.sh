@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_nest.sh - nests of loops over any axes (tests/specs-nest) on processors, by Vulkan on whatever device there is, and
-# by CUDA on tests/cuda/emulator; and faults planted in their templates, which the check must find. Needs LATHE_SRC and
-# LATHE_BENCH.
+# by CUDA on tests/cuda/emulator; and faults planted in their templates, which the check must find. Needs LATHE_SRC,
+# LATHE_GEN and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
 
@@ -19,6 +19,11 @@ prepare() { # prepare FOLDER
 # The ops that faults are looked for in.
 few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back,transposed,added_across'
 few="$few --dtypes=f32"
+
+shows() { # shows OP TEXT: how its kernels' work is cut
+  "$LATHE_GEN" --src "$tmp/tree" show "$1" --stage schedule | grep -q -F -e "$2"
+}
+is 'shows what blocks hold' shows softmax_first 'holds = { x = { before = 0, first = true } }'
 
 # ---- processors -------------------------------------------------------------------------------------------------
 
@@ -125,6 +130,8 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'takes the runtime for CUDA' reuse
   is 'builds kernels for CUDA' ninja out/bench
   is 'is right by CUDA' emulated --dtype f32 --size "$sizes"
+  is 'is right by CUDA of blocks that hold what they read' emulated --no-probe --dtype f32 --size 40x4000,30x100x80 \
+    --op softmax_first,batch_norm
   prepare cuda_faults
   checked() { LD_LIBRARY_PATH=. "$bench" --backend cuda --check-only --dtype f32 "$@"; }
   cp ../cuda/libcuda.so.1 .
@@ -137,9 +144,11 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'finds an exclusive scan with the place itself by CUDA' fault scanned cuda/nest.cu \
     '(r.exclusive and "before" or "now")' '("now")'
   is 'finds a block that forgets what it has scanned' fault scanned cuda/nest.h \
-    'so_far.merge(shared[(LANES - 1) * POINTS]);' '' --size 1x1x2000
+    'from < places; from += LANES * EACH) {' 'from < places; from += LANES * EACH, all.clear()) {' --size 1x1x5000
   is 'finds steps that do not wait for each other' fault softmax_first cuda/nest.h \
     '__syncthreads(); /* what it stored the next one reads */' '' --size 40x4000
+  is 'finds what is held of another point' fault softmax_first cuda/nest.cu '[nth * (I)HELD + own]' '[nth * (I)HELD]' \
+    --no-probe --size 40x4000
   # shellcheck disable=SC2016
   is 'finds squares of other points' fault transposed cuda/nest.cu \
     'nth % (I)lathe_times(dim[$(axis - 1)], SIDE) * (I)SIDE;' 'nth * (I)SIDE;' --size 3x70x80

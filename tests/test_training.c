@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "devices/devices.h"
+#include "library/bench.h"
 #include "library/cpu.h"
 
 enum { BATCH = 64, IN = 128, HIDDEN = 128, OUT = 32, STEPS = 50, SEED = 20240229 };

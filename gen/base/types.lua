@@ -216,7 +216,7 @@ function types.header()
     "#define TYPES_OF_VARIANTS \"", table.concat(types.of_variants, ", "), "\"\n\n",
     "#define TYPES_ROWS { \\\n", (table.concat(rows):gsub("\n", " \\\n")), "}\n\n",
     "_Static_assert(LATHE_DTYPES == ", tostring(#types.rows), ",\n",
-    "               \"expected the types of runtime/library/call.h to be those of gen/base/types.lua\");\n",
+    "               \"expected the types of runtime/library/lathe.h to be those of gen/base/types.lua\");\n",
   }
 end
 

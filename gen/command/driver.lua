@@ -6,6 +6,7 @@ local definitions = require "definitions"
 local edges = require "edges"
 local export = require "export"
 local instruction_sets = require "instruction_sets"
+local library = require "library"
 local load_stage = require "load"
 local parts = require "parts"
 local names = require "names"
@@ -53,7 +54,7 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   --no-line                 leave #line out of what is generated
   --help                    print this
 
-C that it makes includes lathe.h and the headers beside its templates; an installed lathe-gen comes with
+C that it makes includes call.h and the headers beside its templates; an installed lathe-gen comes with
 a file for pkg-config that says where they are, and how to compile: cc $(pkg-config --cflags lathe) ...
 ]]
 
@@ -257,6 +258,13 @@ local function write_index(run)
   write(run, "manifest.txt", manifest)
   write(run, "table.c", dispatch.write(run.ops, run.backends))
   write(run, "types.h", types.header())
+  local kernels = {}
+  for _, op in ipairs(run.ops) do
+    for _, member in ipairs(library.members(op)) do
+      table.move(member.kernels, 1, #member.kernels, #kernels + 1, kernels)
+    end
+  end
+  write(run, "all_kernels.c", dispatch.all_kernels(kernels))
   write(run, "kernels.ninja", edges.ninja(run.all, out, "out/lathe-gen") .. "\n" .. shards.edges(out .. "/shards"))
   checked(host.files.write(out .. "/kernels.ninja.d", edges.depfile(out .. "/kernels.ninja", run.reader.reads)))
 end
@@ -269,6 +277,13 @@ end
 local function expand_op(op, engine, options, take)
   trace.op(op)
   pour.op(engine, schedule.of(program.of(names.in_code(op))), options, take)
+end
+
+-- What programs link of a traced op.
+local function write_library(run, op)
+  library.write(op, function(path, content)
+    write(run, path, content)
+  end)
 end
 
 -- The same for the sources of all ops, one op after the other.
@@ -323,6 +338,7 @@ local function expand_some(options, words)
       trace.op(member)
     end
     write_own_table(run, op)
+    write_library(run, op)
     write(run, op.name .. "/expand.d", edges.depfile(options.out .. "/" .. op.sources[1].path, reader.reads))
   end
 end
@@ -342,6 +358,7 @@ local function all(options)
   end)
   for _, op in ipairs(run.ops) do
     write_own_table(run, op)
+    write_library(run, op)
   end
   write_index(run)
 end

@@ -313,7 +313,7 @@ function export.op(op, kind, context)
     context.write(stem .. ending, source)
   end
   local header = not context.raw and pour(language.folder, "export_header", {
-    operands = interface.operands(op), rules = interface.rules(op, functions, stem),
+    operands = interface.operands(op), rules = interface.rules(op, functions, stem .. "_test.c"),
     calls = interface.calls(op, functions),
   })
   if header then

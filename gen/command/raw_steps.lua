@@ -32,17 +32,21 @@ local function sum(list)
   return #list > 0 and table.concat(list, " + ") or "0"
 end
 
--- The columns of a step's matrices: the most of those that a block has tiles of. units: of some dimensions, by place,
--- how many points are one.
-local function columns(of)
-  local rest, units = of.n, ""
+-- The product of some dimensions. units: of some, by place, how many points are one.
+local function in_units(bits, units)
+  local rest, some = bits, ""
   for place = 1, capacity.dims do
-    local each = of.units and of.units[place]
+    local each = units and bits >> place - 1 & 1 == 1 and units[place]
     if each and each > 1 then
-      rest, units = rest & ~(1 << place - 1), units .. (" * up(dim[%d], %d)"):format(place - 1, each)
+      rest, some = rest & ~(1 << place - 1), some .. (" * up(dim[%d], %d)"):format(place - 1, each)
     end
   end
-  local list = { rest == 0 and units ~= "" and units:sub(4) or product(rest) .. units }
+  return rest == 0 and some ~= "" and some:sub(4) or product(rest) .. some
+end
+
+-- The columns of a step's matrices: the most of those that a block has tiles of.
+local function columns(of)
+  local list = { in_units(of.n, of.units) }
   for _, other in ipairs(of.columns or {}) do
     list[#list + 1] = product(other)
   end
@@ -75,9 +79,10 @@ local function rooms_of(step, cut, blocks)
   local list = {}
   for i = 1, cut.rooms or 0 do
     local r = step.rooms[i]
-    local line = ("(%s + 8) * %d"):format(upwards(product(r.of), 64), r.bytes)
+    local line = r.of and ("(%s + 8) * %d"):format(upwards(product(r.of), 64), r.bytes)
     local share = r.columns and upwards(("up(%s, %s)"):format(product(r.columns), blocks), 16)
-    list[i] = not share and ("%d * %s"):format(cut.bm, line)
+    list[i] = r.packs and ("%d * %s"):format(cut.bn * r.bytes, in_units(r.packs, r.units))
+      or not share and ("%d * %s"):format(cut.bm, line)
       or r.across and ("%s * (%s * %d + 16)"):format(upwards(product(r.of), 16), share, r.bytes)
       or ("%s * %s"):format(share, line)
   end

@@ -127,7 +127,7 @@ function header:of(name)
     local source = self.read(name)
     local guard, body = source:match "#ifndef ([%w_]+)\n#define %1\n(.*)#endif\n$"
     local record = { name = name, guard = guard or name, as_static = self.as_static }
-    body = body or source
+    body = (body or source):gsub("#ifdef __cplusplus\n.-#endif\n", "") -- what is poured is of one language
     record.source, record.own, record.system = without_includes(body)
     if name == "intrinsics.h" then -- its parts are for one instruction set alone
       record.source, record.system = "", { "immintrin.h" }

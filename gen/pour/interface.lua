@@ -16,7 +16,7 @@ for word in ([[asm auto bool break case catch char class const continue default 
   return short signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned
   using virtual void volatile while workspace bytes dim args kernel largest int64_t size_t stream status context
   variant on commands pushed
-  arguments arguments_at arguments_address]]):gmatch "%S+" do
+  arguments arguments_at arguments_address plan loaded]]):gmatch "%S+" do
   reserved[word] = true
 end
 
@@ -93,6 +93,14 @@ local kinds = {
   },
 }
 
+-- A function's prototype, on several lines where it is long, but with no parameter on two. result_and_name: what is
+-- before the parameters.
+function interface.prototype(result_and_name, parameters)
+  local whole = result_and_name .. "(" .. table.concat(parameters, ", ") .. ")"
+  local held_together = whole:gsub("([^,]) ", "%1\1")
+  return (table.concat(text.wrap(held_together, widest, "    "), "\n"):gsub("\1", " "))
+end
+
 -- What the function of a precision is like: their names, parameters, and texts of their bodies.
 local function function_of(op, name, dtype, has_workspace, kind)
   local fresh, t = namer(), { dtype = dtype, name = name .. "_" .. dtype .. kind.ending, note = notes[dtype] }
@@ -136,8 +144,8 @@ local function function_of(op, name, dtype, has_workspace, kind)
   }, ", ") .. (#t.dims > 0 and ", " .. t.extents or "") .. (kind.after or "")
     .. (t.in_memory and ", VkBuffer arguments, VkDeviceSize arguments_at, VkDeviceAddress arguments_address" or "")
     .. (has_workspace and ", " .. (kind.address and kind.address .. " " or "void *") .. "workspace" or "")
-  local held_together = ("int " .. t.called .. "(" .. all .. ")"):gsub("([^,]) ", "%1\1")
-  t.prototype = table.concat(text.wrap(held_together, widest, "    "), "\n"):gsub("\1", " ")
+  t.prototype = interface.prototype("int " .. t.called, { all })
+  t.parameters = parameters
   t.arguments, t.bytes = operands, joined(sizes, "+")
   t.absent, t.nothing = joined(absent, "||"), joined(nothing, "&&")
   t.all_extents = table.concat(t.dims, " | ")
@@ -225,8 +233,8 @@ function interface.operands(op)
   end)
 end
 
--- What holds of memory and results; and of calls. stem: what the op's files are called.
-function interface.rules(op, functions, stem)
+-- What holds of memory and results; and of calls. checker: what checks that.
+function interface.rules(op, functions, checker)
   local bounds, rounded = {}, ""
   for _, t in ipairs(functions) do
     bounds[#bounds + 1] = string.format("%s %.4g", t.dtype, op.ulp[t.dtype])
@@ -238,8 +246,8 @@ function interface.rules(op, functions, stem)
     .. "may share memory with each other; an output shares none with another operand"
     .. (op.in_place and ", but where it may be an input itself. " or ". ")
     .. "A result is off by at most so many units in its last place, or in that of what rounding on the way may put it "
-    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. rounded .. " " .. stem
-    .. "_test.c checks that.", widest, "")
+    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. rounded .. " " .. checker
+    .. " checks that.", widest, "")
 end
 
 function interface.calls(op, functions)

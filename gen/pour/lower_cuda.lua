@@ -133,7 +133,7 @@ function cuda.setup(k)
   k.vector, k.mask = k.number, "bool"
   k.integer = k.spelling.bits == 64 and "unsigned long long" or "unsigned"
   k.width = types.access(k.operands, k.dtype)
-  k.prologue = { '#include "lathe.h"', '#include "kernel.h"', k.program.random and '#include "philox.h"' or nil }
+  k.prologue = { '#include "call.h"', '#include "kernel.h"', k.program.random and '#include "philox.h"' or nil }
   local included = { k.dtype }
   for _, dtype in text.sorted_pairs(k.own_type) do
     included[#included + 1] = not text.contains(included, dtype) and dtype or nil

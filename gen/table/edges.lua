@@ -1,6 +1,7 @@
 -- Writes the build's edges for everything that comes out of the specs, and keeps the list of files
 -- that do, so that those no spec asks for any more can be removed.
 
+local library = require "library"
 local text = require "text"
 
 local edges = {}
@@ -64,6 +65,11 @@ local function op_edges(lines, op, path_in_out, generator)
     objects[#objects + 1] = not file.image and made or nil
   end
   sources[#sources + 1] = op.alone and "    " .. path_in_out(op.alone.table) or nil
+  local files, header = library.files(op)
+  for _, file in ipairs(files) do
+    sources[#sources + 1] = "    " .. path_in_out(file.path)
+  end
+  sources[#sources + 1] = header and "    " .. path_in_out(header) or nil
   lines[#lines + 1] = "build $\n" .. table.concat(sources, " $\n") .. ": expand | " .. generator
     .. " out/generator-flags"
   lines[#lines + 1] = "  op = " .. op.name
@@ -105,6 +111,28 @@ local function export_edge(lines, op, path_in_out)
   lines[#lines + 1] = "  kinds = " .. table.concat(kinds, ",")
 end
 
+-- The edges of the members of liblathe.a that an op becomes, which are added to a list.
+local function library_edges(lines, op, path_in_out, members)
+  local objects = {}
+  for _, file in ipairs(op.sources) do
+    local kind = not file.reference and not file.image and file.backend.kind
+    if kind then
+      objects[kind] = objects[kind] or {}
+      table.insert(objects[kind], path_in_out(file.made))
+    end
+  end
+  for _, file in ipairs(library.files(op)) do
+    lines[#lines + 1] = ("build %s: cc_host %s"):format(path_in_out(file.made), path_in_out(file.path))
+  end
+  for _, member in ipairs(library.members(op)) do
+    local made = path_in_out(member.made)
+    members[#members + 1] = made
+    lines[#lines + 1] = ("build %s: member %s $\n    %s"):format(made, path_in_out(member.of.made),
+      table.concat(objects[member.of.kind], " $\n    "))
+    lines[#lines + 1] = "  roots = -Wl,-u," .. table.concat(member.roots, ",-u,")
+  end
+end
+
 -- The text of kernels.ninja. out: the output folder as ninja sees it.
 function edges.ninja(ops, out, generator)
   local lines = {
@@ -124,6 +152,15 @@ function edges.ninja(ops, out, generator)
       lines[#lines + 1] = "build " .. op.name .. ": left_out\n  why = " .. op.name .. " is " .. op.left_out .. "\n"
     end
   end
+  local members = { path_in_out "all_kernels.o", LAUNCHES }
+  for _, op in ipairs(ops) do
+    if not op.left_out then
+      library_edges(lines, op, path_in_out, members)
+    end
+  end
+  lines[#lines + 1] = ("build %s: cc_host %s"):format(members[1], path_in_out "all_kernels.c")
+  lines[#lines + 1] = "build out/liblathe.a: ar_library " .. table.concat(members, " $\n    ") .. " | out/library.a"
+  lines[#lines + 1] = ""
   for _, op in ipairs(ops) do
     if op.alone then
       own_edges(lines, op, path_in_out, objects)
@@ -136,7 +173,7 @@ function edges.ninja(ops, out, generator)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- The text of the manifest: a path below the output folder a line.
+-- The text of the manifest: a path below the output folder a line, of sources and of what is made of several.
 function edges.manifest(ops)
   local lines = {}
   for _, op in ipairs(ops) do
@@ -144,6 +181,14 @@ function edges.manifest(ops)
       lines[#lines + 1] = file.path
     end
     lines[#lines + 1] = op.alone and op.alone.table or nil
+    local files, header = library.files(op)
+    for _, file in ipairs(files) do
+      lines[#lines + 1] = file.path
+    end
+    for _, member in ipairs(library.members(op)) do
+      lines[#lines + 1] = member.made
+    end
+    lines[#lines + 1] = header
   end
   return table.concat(lines, "\n") .. "\n"
 end

@@ -2,7 +2,7 @@
  *   bundle FILE...          prints how many files there are, the size of each, and their bytes
  *   bundle --words FILE...  prints the bytes of each file in another order: the first of each word of 4, then the second
  *                           of each, and so on, then what is left of a word. SPIR-V packs into half the room so.
- * Numbers have 8 bytes, the lowest first. runtime/devices/common/image.c undoes all of it. */
+ * Numbers have 8 bytes, the lowest first. runtime/library/image.c undoes all of it. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

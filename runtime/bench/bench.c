@@ -13,6 +13,7 @@
 #include "base/output.h"
 #include "base/signals.h"
 #include "commands.h"
+#include "devices/foreign/foreign.h"
 #include "devices/peer/peers.h"
 #include "explain.h"
 #include "fleet.h"
@@ -59,7 +60,23 @@ static void describe_run(report *r, int argc, char **argv) {
     snprintf(r->host, sizeof r->host, "unknown");
 }
 
+/* Where kernels are to be judged, of these alone. */
+static int status_of_foreign(const report *r) {
+  size_t killed = 0, skipped = 0;
+
+  for (size_t i = 0; i < r->count; i++) {
+    killed += r->rows[i]->foreign && r->rows[i]->state == ROW_KILLED;
+    skipped += r->rows[i]->foreign && r->rows[i]->state == ROW_SKIPPED &&
+               strcmp(r->rows[i]->verdict, "stateful") != 0;
+  }
+  if (r->foreign_right + killed + skipped < r->foreign)
+    return EXIT_WRONG;
+  return killed ? EXIT_KILLED : skipped || r->foreign == 0 ? EXIT_NOTHING : EXIT_RIGHT;
+}
+
 static int exit_status(const report *r) {
+  if (r->options->with)
+    return status_of_foreign(r);
   if (r->wrong || r->unproved || r->above)
     return EXIT_WRONG;
   if (r->killed)
@@ -201,6 +218,7 @@ int main(int argc, char **argv) {
   find_stack();
   job_share();
   beside_choose(o.peers);
+  foreign_make(o.with, o.op, o.trust);
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
   missing_tell(&o, &s);

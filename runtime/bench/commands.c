@@ -9,7 +9,9 @@
 
 #include "base/message.h"
 #include "base/output.h"
-#include "devices/peer/process.h"
+#include "devices/common/kept.h"
+#include "devices/foreign/guest.h"
+#include "devices/foreign/trust.h"
 #include "report/compare.h"
 #include "report/history.h"
 #include "report/json.h"
@@ -168,9 +170,10 @@ command *command_of(const char *name) {
     const char *name;
     command *run;
   } commands[] = {
-      {"report", report_command}, {"compare", compare_command},
-      {"merge", merge_command},   {"history", history_command},
-      {"badge", badge_command},   {peer_keep_command, peer_keep}}; /* which no person calls */
+      {"report", report_command},  {"compare", compare_command},
+      {"merge", merge_command},    {"history", history_command},
+      {"badge", badge_command},    {kept_command, kept_keep}, /* which no person calls */
+      {guest_command, guest_main}, {trust_command, trust_become}};
 
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (strcmp(commands[i].name, name) == 0)

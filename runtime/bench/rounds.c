@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/signals.h"
 #include "check/describe.h"
+#include "devices/foreign/foreign.h"
 #include "devices/peer/peers.h"
 #include "report/against.h"
 #include "rows/beside.h"
@@ -49,6 +50,7 @@ static void shuffle(size_t *order, size_t count) {
 
 static job job_of(const report *r, const row *line, int round) {
   const options *o = r->options;
+  const double longer = 5;
   job j = {.variant = line->of,
            .seed = o->seed,
            .special = o->special,
@@ -57,7 +59,7 @@ static job job_of(const report *r, const row *line, int round) {
            .mutants = o->mutants,
            .no_probe = o->no_probe,
            .profile = o->profile,
-           .peer = line->peer,
+           .peer = line->peer && !line->foreign,
            .limits = o->limits,
            .round = round,
            .calls = line->warm.calls,
@@ -65,6 +67,8 @@ static job job_of(const report *r, const row *line, int round) {
            .results = line->results,
            .samples = timing_samples(&line->warm, &o->limits)};
 
+  if (line->foreign) /* whose times have that of asking in them */
+    j.limits.round_ns *= longer;
   memcpy(j.dim, line->task->dim, sizeof j.dim);
   return j;
 }
@@ -114,7 +118,8 @@ static bool run_row(const report *r, row *line, device *on, int round) {
     row_kill(line, why, repro);
     return false;
   }
-  if (fate == WORKER_FAILED) {
+  if (fate == WORKER_FAILED || fate == WORKER_LATE) {
+    call.fate = fate == WORKER_LATE ? DEVICE_LATE : DEVICE_CRASHED;
     snprintf(call.error, sizeof call.error, "%s", why);
     out.check = check_failed(&call);
   }
@@ -145,10 +150,12 @@ static group group_of(const report *r, const task *t) {
 
   out_of_memory(g.entries);
   for (size_t i = 0; i < lathe_variant_count; i++)
-    if (selection_has(r->selection, t, &lathe_variants[i]))
+    if (selection_has(r->selection, t, &lathe_variants[i]) &&
+        beside_shows(r->options, r->selection, t, &lathe_variants[i]))
       add(&g, r, t, &lathe_variants[i]);
   for (size_t i = 0; i < peers_count(); i++)
-    if (peers_at(i)->op == t->op && peers_at(i)->dtype == t->dtype)
+    if (peers_at(i)->op == t->op && peers_at(i)->dtype == t->dtype &&
+        (!foreign_of(peers_at(i)) || beside_shows(r->options, r->selection, t, peers_at(i))))
       add(&g, r, t, peers_at(i));
   g.entries = realloc(g.entries, (g.count + 1) * sizeof *g.entries);
   out_of_memory(g.entries);
@@ -286,7 +293,13 @@ void rounds_in_turns(report *r) {
 
 static void count_rows(report *r, size_t from) {
   for (size_t i = from; i < r->count; i++) {
-    if (r->rows[i]->peer) { /* what another library does is no failure of ours */
+    row_sentence(r->rows[i]);
+    if (r->rows[i]->foreign)
+      r->foreign++;
+    if (r->rows[i]->foreign && r->rows[i]->verdict && strcmp(r->rows[i]->verdict, "right") == 0)
+      r->foreign_right++;
+    if (r->rows[i]->peer &&
+        !r->rows[i]->foreign) { /* what another library does is no failure of ours */
       r->peers++;
       r->peers_right += r->rows[i]->state == ROW_RIGHT;
       continue;

@@ -31,7 +31,8 @@ static struct {
 
 /* Options that are for this program alone. */
 static bool is_left_out(const char *word) {
-  static const char *const names[] = {"--rounds=", "--peers=", "--profile", "--rows"};
+  static const char *const names[] = {"--rounds=", "--peers=", "--profile",
+                                      "--rows",    "--with=",  "--trust="};
 
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strncmp(word, names[i], strlen(names[i])) == 0)

@@ -75,7 +75,7 @@ static void start(void) {
     message_refuse("no memory shared with a process for the devices: %s", strerror(errno));
   *steps = (device_steps){0};
   memset(&watch, 0, sizeof watch);
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     message_refuse("no line to a process for the devices: %s", strerror(errno));
   child = fork();
   if (child < 0)
@@ -128,7 +128,7 @@ static worker_fate bury(const char **why) {
     snprintf(text, sizeof text, "its process crashed with %s", signals_name(number));
   else
     snprintf(text, sizeof text, "its process ended with status %d", WEXITSTATUS(status));
-  return WORKER_FAILED;
+  return overdue() ? WORKER_LATE : WORKER_FAILED;
 }
 
 /* False when the line has ended, at an interrupt, or where the worker is overdue. */

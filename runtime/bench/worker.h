@@ -16,7 +16,8 @@ void worker_begin(double limit, bool in_process);
 
 typedef enum worker_fate {
   WORKER_LIVES,
-  WORKER_FAILED, /* it ended with the job, or did not end: the kernel's fault, or its driver's */
+  WORKER_FAILED, /* it ended with the job: the kernel's fault, or its driver's */
+  WORKER_LATE,   /* it did not end in time: the same */
   WORKER_KILLED, /* somebody else ended or stopped it, and then once more: no word on the kernel */
 } worker_fate;
 

@@ -21,6 +21,8 @@ typedef struct check_result {
   double off, off_allowed;
   bool
       unlike; /* some result is NaN or infinite, where the right one is not, or the other way round */
+  device_fate fate;  /* of the call, where it is wrong */
+  bool far_off;      /* it is wrong otherwise than by a few times the rounding that it may have */
   char checked[96];  /* which elements were compared, as sampling_tell says; empty: all */
   char message[768]; /* why not right, or how little that shows; one line, mostly empty */
 } check_result;

@@ -343,9 +343,12 @@ static void add_ways(plan *p, const lathe_variant *v, const lathe_way *first, bo
   }
 }
 
-/* Which of an op's variants of a type one is, a bit; those past the last share it. */
+/* Which of an op's variants of a type one is, a bit; those past the last share it. One that is in no table is
+ * tried as all of them. */
 static uint64_t bit_of(const lathe_variant *v) {
   const lathe_span span = lathe_span_of(v->op, v->dtype);
+  if (v < lathe_variants || v >= lathe_variants + lathe_variant_count)
+    return UINT64_MAX;
   const size_t nth = span.count ? (size_t)(v - lathe_variants) - span.first : 0, last = 63;
 
   return (uint64_t)1 << (nth < last ? nth : last);
@@ -362,7 +365,7 @@ static void add_products(plan *p, const lathe_variant *own, uint64_t features) {
   for (size_t i = span.first; i < span.first + span.count; i++) {
     const lathe_variant *v = &lathe_variants[i];
     p->whose = bit_of(v);
-    if (v->backend->kind == p->kind && !lathe_why_not(v, features))
+    if (v->backend->kind == device_kind_of(p->kind)->ways && !lathe_why_not(v, features))
       add_ways(p, v, ways_of(v), false);
   }
   p->whose = UINT64_MAX;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "library/double_bits.h"
-#include "library/lathe.h"
+#include "library/cpu.h"
 
 enum { LANES = 8 /* sums side by side, always of the same elements */ };
 

@@ -1,8 +1,11 @@
 /* devices.c - the devices of this machine. */
 #include "devices.h"
 
+#include <string.h>
+
 #include "devices/cpu/device.h"
 #include "devices/cuda/device.h"
+#include "devices/foreign/device.h"
 #include "devices/peer/device.h"
 #include "devices/vulkan/device.h"
 
@@ -13,11 +16,22 @@ static device_list the_cpu(void) {
   return (device_list){.count = 1, .at = &cpu};
 }
 
+/* Other libraries, and what somebody else wrote. */
+static device_list not_ours(void) {
+  enum { MOST = 16 };
+  static device *at[MOST];
+  const device_list libraries = device_peer();
+
+  memcpy(at, libraries.at, libraries.count * sizeof *at);
+  at[libraries.count] = device_foreign();
+  return (device_list){.count = libraries.count + 1, .at = at};
+}
+
 static device_list (*const finders[])(void) = {
     [LATHE_CPU] = the_cpu,
     [LATHE_CUDA] = device_cuda,
     [LATHE_VULKAN] = device_vulkan,
-    [LATHE_PEER] = device_peer,
+    [LATHE_PEER] = not_ours,
 };
 
 static const device_list *put[DEVICE_KINDS];

@@ -73,6 +73,35 @@ struct lathe_bench {
   lathe_fn *reference_f64, *reference_wide;
 };
 
+/* The table. Ops are sorted by name; variants by op, dtype, then falling preference, so that the first that fits is the
+ * one to call. */
+extern const lathe_backend lathe_backends[];
+extern const size_t lathe_backend_count;
+extern const lathe_op lathe_ops[];
+extern const size_t lathe_op_count;
+extern const lathe_variant lathe_variants[];
+extern const size_t lathe_variant_count;
+
+/* Where in it the variants of one op and type stand. */
+typedef struct lathe_span {
+  size_t first, count;  /* rows of lathe_variants */
+  const char *left_out; /* by which option of configure none of them was built, or null */
+} lathe_span;
+
+/* Of each of lathe_ops, by type. */
+extern const lathe_span lathe_spans[][LATHE_DTYPES];
+
+/* Empty for an op that is not in the table. */
+lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype);
+
+/* The op of that name, or null. */
+const lathe_op *lathe_find(const char *name);
+
+/* The variant to call for an op, type and size (all of the op's dimensions) on a device with these features: one that was
+ * measured to be the fastest (tuning.h), else lathe_choose's; null where none can run, or no memory has such a size. */
+const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
+                                  uint64_t features, const char *force);
+
 /* A file that the build made, below out/gen, and how many variants are in it. */
 typedef struct lathe_made {
   const char *path; /* null for none */

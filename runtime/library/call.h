@@ -14,19 +14,6 @@ enum {
   LATHE_MAX_SCALARS = 8,
 };
 
-typedef enum lathe_dtype {
-  LATHE_F64,
-  LATHE_F32,
-  LATHE_F16,
-  LATHE_BF16,
-  LATHE_I8, /* whole numbers that stand for numbers, computed in f32 */
-  LATHE_U8,
-  LATHE_I64,    /* indexes and seeds */
-  LATHE_DTYPES, /* how many there are */
-  /* An operand of this type has the variant's own type. */
-  LATHE_VARIANT_DTYPE,
-} lathe_dtype;
-
 /* One call: buffers in operand order, scalars and dimensions in the op's order. Inputs may be the same memory as each
  * other, and are only read; an output shares none with another operand, but the first with the first input, where the
  * op works in place. workspace has as many bytes as the variant wants, at a multiple of 64, or is null where that is

@@ -6,14 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dispatch.h"
-#if defined __x86_64__ || defined __i386__
-#include "detect.h"
-#ifdef __linux__
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-#endif
+#include "bench.h"
 
 static const struct {
   const char *name;
@@ -33,38 +26,6 @@ static const struct {
 };
 enum { FEATURES = sizeof features_by_name / sizeof *features_by_name };
 _Static_assert((int)FEATURES == (int)CPU_FEATURES, "CPU_FEATURES is how many features_by_name has");
-
-#if defined __x86_64__ || defined __i386__
-
-/* Whether this process may use the tiles of AMX: Linux wants to be asked, since their state is large. */
-static bool may_use_tiles(void) {
-#if defined __linux__ && defined SYS_arch_prctl
-  enum { REQUEST_STATE = 0x1023, TILES = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-  return syscall(SYS_arch_prctl, REQUEST_STATE, TILES) == 0;
-#else
-  return false;
-#endif
-}
-
-static uint64_t detect(void) {
-  const uint64_t found = lathe_detect(), tiles = 0x60000;
-  /* Older compilers' cpuid.h lacks them. */
-  const uint32_t amx_bf16 = 1u << 22, amx_tile = 1u << 24, amx_int8 = 1u << 25;
-  uint32_t a, b, c, d;
-
-  if (!(found & LATHE_AVX512F) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & amx_tile) ||
-      (lathe_saved_states() & tiles) != tiles || !may_use_tiles())
-    return found;
-  return found | (d & amx_bf16 ? LATHE_AMX_BF16 : 0) | (d & amx_int8 ? LATHE_AMX_INT8 : 0);
-}
-
-#else
-
-static uint64_t detect(void) {
-  return 0;
-}
-
-#endif
 
 /* The first value of a "key : value" line of /proc/cpuinfo; false where there is none. */
 static bool cpuinfo(const char *key, char *value, size_t size) {
@@ -118,12 +79,11 @@ uint64_t lathe_cpu_features_named(const char *list) {
   return mask;
 }
 
-/* What the processor has, and what the environment lets be seen, both looked at once: the instruction
- * that tells takes tens of microseconds in a virtual machine. */
+/* What the environment lets be seen, looked at once. */
 static uint64_t present, allowed;
 
 static void look(void) {
-  present = detect();
+  present = lathe_present_features() & ~(uint64_t)LATHE_ON_CPU;
   allowed = lathe_cpu_features_named(getenv(lathe_cpu_features_variable));
 }
 

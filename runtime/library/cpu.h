@@ -1,4 +1,4 @@
-/* cpu.h - what this processor is: caches and features (lathe_cpu_features is in lathe.h). */
+/* cpu.h - what this processor is: caches and features. */
 #ifndef CPU_H
 #define CPU_H
 
@@ -17,6 +17,10 @@ typedef struct cpu_cache {
 int lathe_cpu_caches(cpu_cache *caches, int limit);
 
 const char *lathe_cpu_name(void);
+
+/* The features of this processor, less those not named in the environment variable LATHE_CPU_FEATURES where that is set
+ * (for trying another machine's choice). */
+uint64_t lathe_cpu_features(void);
 
 /* The features' names in one static string, "sse2 avx2 fma". */
 const char *lathe_cpu_feature_names(uint64_t features);

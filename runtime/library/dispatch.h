@@ -1,10 +1,22 @@
-/* dispatch.h - the dispatch table: what an op is, what a variant is, and what a device must have for it. The generator
- * writes the rows (out/gen/table.c), which are plain constant data.
+/* dispatch.h - the dispatch tables: what an op is, what a variant is, and what a device must have for it. The generator
+ * writes the rows, which are plain constant data: those of all ops with all that the bench program asks of them
+ * (out/gen/table.c), and for programs that link the library those of one op in one type on one kind of device.
  */
 #ifndef DISPATCH_H
 #define DISPATCH_H
 
+#include "call.h"
+
+/* All that a shared library shows. */
+#pragma GCC visibility push(default)
 #include "lathe.h"
+#pragma GCC visibility pop
+
+typedef struct lathe_op lathe_op;
+typedef struct lathe_variant lathe_variant;
+
+const char *lathe_dtype_name(lathe_dtype dtype);
+size_t lathe_dtype_size(lathe_dtype dtype);
 
 /* Where a backend's kernels run. A peer is another library, which the bench program holds kernels against: the table has
  * none. */
@@ -113,26 +125,40 @@ struct lathe_variant {
   bool by_name; /* it rounds them further than its op allows: it is for who names it */
 };
 
-/* The table. Ops are sorted by name; variants by op, dtype, then falling preference, so that the first that fits is the
- * one to call. */
-extern const lathe_backend lathe_backends[];
-extern const size_t lathe_backend_count;
-extern const lathe_op lathe_ops[];
-extern const size_t lathe_op_count;
-extern const lathe_variant lathe_variants[];
-extern const size_t lathe_variant_count;
+/* An op in one type on one kind of device, as programs link it: rows by falling preference. */
+struct lathe_kernels {
+  const lathe_op *op;
+  lathe_dtype dtype;
+  lathe_kind kind;
+  size_t count;
+  const lathe_variant *variants;
+  double ulp; /* the bench program's bound */
+};
 
-/* Where in it the variants of one op and type stand. */
-typedef struct lathe_span {
-  size_t first, count;  /* rows of lathe_variants */
-  const char *left_out; /* by which option of configure none of them was built, or null */
-} lathe_span;
+/* The first of some rows that can run on a device with these features and is for a size, else the first that can run;
+ * null where none can. bytes: of all operands. With force not null, only variants whose name matches that glob are
+ * considered, whatever size they prefer and however they round products. */
+const lathe_variant *lathe_choose(const lathe_variant *rows, size_t count, const size_t *dim,
+                                  double bytes, uint64_t features, const char *force);
 
-/* Of each of lathe_ops, by type. */
-extern const lathe_span lathe_spans[][LATHE_DTYPES];
+/* What the processor has of instructions that variants need. */
+uint64_t lathe_present_features(void);
 
-/* Empty for an op that is not in the table. */
-lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype);
+/* Bytes of workspace that a variant's calls want, 0 for none, infinite where no memory has such a size; where the
+ * variant can run. */
+double lathe_workspace(const lathe_variant *variant, const size_t *dim);
+
+/* How many parts to cut a call into for some threads: 1 where the op cannot be cut, or is done too soon to be. Results
+ * do not depend on it. */
+size_t lathe_parts(const lathe_variant *variant, const size_t *dim, int threads);
+
+/* Bytes of workspace, at a multiple of 64, that a call in parts wants. */
+double lathe_workspace_of_parts(const lathe_variant *variant, const size_t *dim, size_t parts);
+
+/* Makes a call in parts, or as many of these as it can have; one after the other where threads is null. On a processor
+ * alone. */
+void lathe_run_parts(const lathe_variant *variant, const lathe_args *args, size_t parts,
+                     const lathe_threads *threads);
 
 /* How a variant computes its op: the spec's word, or the name of its template. */
 const char *lathe_implementation(const lathe_variant *variant);
@@ -144,8 +170,9 @@ const char *lathe_why_not(const lathe_variant *variant, uint64_t features);
 size_t lathe_elements(const lathe_op *op, int operand, const size_t *dim);
 double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 
-/* Whether no memory has such a size: of a dimension, or of all operands. */
+/* Whether no memory has such a size: of a dimension, or of all operands, so many bytes. */
 bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
+bool lathe_are_beyond(const lathe_op *op, const size_t *dim, double bytes);
 
 /* Arithmetic operations of a call; of them those of contractions, sums over points of which no operand has as many: 2mnk
  * of a product of matrices, 0 where an op reads as much as it computes. */

@@ -1,62 +1,120 @@
-/* lathe.h - what your own program reads: it finds an op by its name, has a variant chosen for a device and a size, and
- * calls that. The library prints nothing, ends no program, and every name in it begins with lathe_.
+/* lathe.h - calls kernels. Any number of threads may call these functions at once, but lathe_close. None prints, ends the
+ * program, waits for a device or allocates on one.
  *
- *   const lathe_op *op = lathe_find("add");
- *   const lathe_variant *v = lathe_select(op, LATHE_F32, &n, lathe_cpu_features(), NULL);
- *   lathe_args args = {.buf = {x, y, out}, .dim = {n}};
- *   lathe_run_parts(v, &args, 1, NULL);
+ *   const size_t dim[] = {rows, cols};
+ *   void *const operand[] = {x, y};
+ *   lathe_plan plan;
+ *   if (lathe_make(&plan, lathe_cpu(), "softmax", LATHE_F32, dim, NULL))
+ *     return puts(plan.why);
+ *   return lathe_run(&plan, operand, NULL, NULL, NULL);
  *
- * What is null where it may not be, or no row of the table, comes to null, 0 or nothing, so that only lathe_select's
- * result needs to be looked at. What buffers hold is not.
- *
- * dispatch.h has the rows of the table, such as an op's operands in their order, and launch.h what calls launch on a GPU.
+ * The header of an op, such as lathe/softmax.h, has functions of its operands, and the table that lathe_make_of takes.
+ * A program that is linked with liblathe.a has then nothing of other ops; lathe_make looks among all.
  */
 #ifndef LATHE_H
 #define LATHE_H
 
-#include "call.h"
+#include <stddef.h>
+#include <stdint.h>
 
-const char *lathe_dtype_name(lathe_dtype dtype);
-size_t lathe_dtype_size(lathe_dtype dtype);
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-typedef struct lathe_op lathe_op;
-typedef struct lathe_variant lathe_variant;
+/* 100 * major + minor. A program runs with any library of the same major number, and as high a minor one. */
+#define LATHE_VERSION 100
+unsigned lathe_version(void);
 
-/* The op of that name, or null. */
-const lathe_op *lathe_find(const char *name);
+/* clang-format off */
 
-/* The features of this processor, less those not named in the environment variable LATHE_CPU_FEATURES where that is set
- * (for trying another machine's choice). */
-uint64_t lathe_cpu_features(void);
+/* F16: the bits of IEEE 754's binary16. I8 and U8: whole numbers that stand for numbers, computed in f32. I64: indexes and
+ * seeds. Of an operand, LATHE_VARIANT_DTYPE is the type that the plan is made for. */
+typedef enum lathe_dtype {
+  LATHE_F64, LATHE_F32, LATHE_F16, LATHE_BF16, LATHE_I8, LATHE_U8, LATHE_I64,
+  LATHE_DTYPES, LATHE_VARIANT_DTYPE
+} lathe_dtype;
 
-/* The variant to call for an op, type and size (all of the op's dimensions) on a device with these features; null where
- * none can run, or no memory has such a size. With force not null, only variants whose name matches that glob are
- * considered, whatever size they prefer and however they round products. */
-const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
-                                  uint64_t features, const char *force);
+/* What functions return. Below 0 it is an error of a device's driver: of CUDA a CUresult less its sign, or a VkResult. */
+typedef enum lathe_status {
+  LATHE_OK, LATHE_NO_OP, LATHE_NO_TYPE, LATHE_NO_VARIANT, LATHE_SHAPE, LATHE_OPTIONS, /* of making plans */
+  LATHE_NULL, LATHE_ALIGNMENT, LATHE_OVERLAP, LATHE_WORKSPACE,                        /* of calls */
+  LATHE_DRIVER, LATHE_MEMORY                                                          /* of devices */
+} lathe_status;
+/* clang-format on */
 
-/* Bytes of workspace that a variant's calls want, 0 for none, infinite where no memory has such a size; where the
- * variant can run. */
-double lathe_workspace(const lathe_variant *variant, const size_t *dim);
+/* What one means, and what to do; static. */
+const char *lathe_text(int status);
 
-/* Calls on a processor, which several threads may share. run(pool, work, context, parts) calls work(context, nth) for
- * each nth below `parts`, on as many threads as it has, and returns when all are done. */
+/* Where kernels run. A processor is there without being opened; null is one too. */
+typedef struct lathe_device lathe_device;
+const lathe_device *lathe_cpu(void);
+
+/* Borrows a CUcontext, of this thread where it is null, until it is closed. Plans are made in any thread, and run in
+ * those whose context it is. */
+lathe_status lathe_open_cuda(lathe_device **made, void *context);
+
+/* Borrows a VkDevice of Vulkan 1.2 or more. enabled: the VkPhysicalDeviceFeatures2 that vkCreateDevice was given, with all
+ * that follows it: bufferDeviceAddress and shaderInt64 at least. */
+typedef struct lathe_vulkan {
+  void *instance, *physical, *device;
+  void (*get_instance_proc_addr)(void);
+  const void *enabled;
+} lathe_vulkan;
+lathe_status lathe_open_vulkan(lathe_device **made, const lathe_vulkan *yours);
+void lathe_close(lathe_device *device);
+
+/* How several threads share a call on a processor: run(pool, work, context, parts) calls work(context, nth) for each nth
+ * below `parts`, and returns when all are done. `count`: how many threads there are, at most. */
 typedef void lathe_part_fn(void *context, size_t nth);
 typedef struct lathe_threads {
   void (*run)(void *pool, lathe_part_fn *work, void *context, size_t parts);
   void *pool;
+  int count;
 } lathe_threads;
 
-/* How many parts to cut a call into for some threads: 1 where the op cannot be cut, or is done too soon to be. Results
- * do not depend on it. */
-size_t lathe_parts(const lathe_variant *variant, const size_t *dim, int threads);
+/* What one may ask for. All but size may be 0. */
+typedef struct lathe_options {
+  size_t size;           /* sizeof(lathe_options): later fields may follow */
+  const char *variant;   /* a name, or a glob: of those that it matches, the first that can run */
+  lathe_threads threads; /* none: a call stays on its thread. Results do not depend on it */
+} lathe_options;
 
-/* Bytes of workspace, at a multiple of 64, that a call in parts wants. */
-double lathe_workspace_of_parts(const lathe_variant *variant, const size_t *dim, size_t parts);
+/* A call that is made ready: plain data, that may be copied, and run by any number of threads at once. Where making it
+ * failed, variant is null, and why says what was wrong. ulp: the most that a result may be off, in units of its last
+ * place; see the op's header. */
+typedef struct lathe_plan {
+  const char *variant, *source; /* "softmax_f32__avx2_a4", "specs/include/vector.lua:9" */
+  size_t workspace;             /* bytes that each call under way is lent */
+  double ulp;
+  char why[160];
+  uint64_t own[64];
+} lathe_plan;
 
-/* Makes a call in parts, or as many of these as it can have; one after the other where threads is null. On a processor
- * alone. */
-void lathe_run_parts(const lathe_variant *variant, const lathe_args *args, size_t parts,
-                     const lathe_threads *threads);
+/* An op in one type on one kind of device: op headers declare theirs. */
+typedef struct lathe_kernels lathe_kernels;
+
+/* dim: as many extents as the op has, in its order. options: null for none. */
+lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const lathe_device *device,
+                           const size_t *dim, const lathe_options *options);
+
+/* The same of the op of that name. */
+lathe_status lathe_make(lathe_plan *made, const lathe_device *device, const char *op,
+                        lathe_dtype type, const size_t *dim, const lathe_options *options);
+
+/* Makes the call. operand: inputs, then outputs; scalar: null where the op has none. workspace: plan->workspace bytes at
+ * a multiple of 64, null where that is 0; on a GPU zero before the first call. stream: null on a processor; a CUstream,
+ * on which kernels are put, so that a graph may capture them; or a VkCommandBuffer, into which they are recorded with
+ * barriers between them. Of Vulkan operands are addresses of buffers. Nothing is checked. */
+int lathe_run(const lathe_plan *plan, void *const *operand, const double *scalar, void *workspace,
+              void *stream);
+
+/* Whether lathe_run may be called so: no operand is null, between elements, or shares memory that it may not; and the
+ * workspace is fit. why: null, or room for a line that names what is wrong. */
+lathe_status lathe_check(const lathe_plan *plan, void *const *operand, const void *workspace,
+                         char why[160]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef ON_CUDA_H
 #define ON_CUDA_H
 
+#include <pthread.h>
 #include <string.h>
 
 #include "launch.h"
@@ -228,6 +229,125 @@ static inline int lathe_driver_launch(const lathe_driver *driver, lathe_driver_f
   }
   return driver->launch(function, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
                         k->block[2], k->shared, stream, parameters, NULL);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------- */
+
+/* The code of an image, and the modules of its parts, null until they are loaded. */
+typedef struct lathe_driver_code {
+  const unsigned char *start;
+  size_t size;
+  lathe_driver_module part[LATHE_DRIVER_PARTS];
+} lathe_driver_code;
+
+/* A kernel in a context. */
+typedef struct lathe_driver_kernel {
+  lathe_driver_function function;
+  int found;       /* 0, or the driver's error */
+  uint32_t shared; /* dynamic shared memory that it may have, bytes */
+  int known;       /* 1: what is above is set */
+} lathe_driver_kernel;
+
+/* A variant in a context: the code of its images, and its schedule's kernels in their order. */
+typedef struct lathe_driver_variant {
+  const lathe_driver *driver;
+  const lathe_schedule *schedule;
+  lathe_driver_code *code;
+  int codes;
+  lathe_driver_kernel *kernel;
+  pthread_mutex_t *lock; /* of what is found */
+} lathe_driver_variant;
+
+/* Looks a variant's nth kernel up, or sees to it that it may have more shared memory. */
+static inline int lathe_driver_prepare(const lathe_driver_variant *v, int nth, uint32_t shared) {
+  lathe_driver_kernel *k = &v->kernel[nth];
+  int error = 0;
+
+  pthread_mutex_lock(v->lock);
+  if (!k->known) {
+    k->found = LATHE_DRIVER_NOT_FOUND;
+    for (int i = 0; i < v->codes && k->found == LATHE_DRIVER_NOT_FOUND; i++)
+      k->found = lathe_driver_find(v->driver, v->code[i].start, v->code[i].size, v->code[i].part,
+                                   v->schedule->kernels[nth], &k->function);
+    __atomic_store_n(&k->known, 1, __ATOMIC_RELEASE);
+  }
+  if (!k->found && shared > k->shared) { /* 48 KiB need no asking, but a kernel has some itself */
+    error = v->driver->function_set(k->function, LATHE_DRIVER_DYNAMIC_SHARED, (int)shared);
+    if (!error)
+      __atomic_store_n(&k->shared, shared, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(v->lock);
+  return k->found ? k->found : error;
+}
+
+/* Prepares all of them, with no shared memory, that there are for this GPU. */
+static inline int lathe_driver_prepare_all(const lathe_driver_variant *v) {
+  int error = 0;
+
+  for (int nth = 0; nth < v->schedule->nkernels && !error; nth++) {
+    error = v->schedule->kernels[nth] ? lathe_driver_prepare(v, nth, 0) : 0;
+    error = error == LATHE_DRIVER_NOT_FOUND ? 0 : error;
+  }
+  return error;
+}
+
+/* Finds the kernel of a launch; 0, or the driver's error. */
+static inline int lathe_driver_kernel_of(const lathe_driver_variant *v, const lathe_launch *launch,
+                                         lathe_driver_function *function) {
+  const lathe_driver_kernel *k;
+  int nth = 0, error;
+
+  while (v->schedule->kernels[nth] != launch->kernel)
+    nth++;
+  k = &v->kernel[nth];
+  if (!__atomic_load_n(&k->known, __ATOMIC_ACQUIRE) ||
+      launch->shared > __atomic_load_n(&k->shared, __ATOMIC_ACQUIRE)) {
+    error = lathe_driver_prepare(v, nth, launch->shared);
+    if (error)
+      return error;
+  }
+  *function = k->function;
+  return k->found;
+}
+
+/* The launches of a call and their kernels: 0, or the driver's error, of the launch *count. *count is 0 where there is no
+ * launch for the size. Code for an architecture that has no clusters or tensor maps, which later GPUs' drivers may
+ * compile, has no kernels for them. */
+static inline int lathe_driver_launches(const lathe_driver_variant *v, const lathe_args *args,
+                                        const lathe_limits *limits, lathe_launch *launches,
+                                        lathe_driver_function *function, int *count) {
+  const int all = v->schedule->launches(v->schedule, args, limits, launches);
+  int error = 0;
+
+  for (*count = 0; *count < all; ++*count) {
+    lathe_launch *launch = &launches[*count];
+    error = lathe_driver_kernel_of(v, launch, &function[*count]);
+    if (error == LATHE_DRIVER_NOT_FOUND &&
+        ((launch->cluster > 1 && limits->cluster > 1) || (launch->nmaps > 0 && limits->maps))) {
+      lathe_limits without = *limits;
+      without.cluster = 1;
+      without.maps = 0;
+      return lathe_driver_launches(v, args, &without, launches, function, count);
+    }
+    if (!error && launch->resident)
+      error = lathe_driver_reside(v->driver, function[*count], launch);
+    if (error)
+      return error;
+  }
+  return 0;
+}
+
+/* Puts the kernels of a call on a stream: 0, the driver's error, or -1 where there is no launch for the size. */
+static inline int lathe_driver_call(const lathe_driver_variant *v, lathe_args *args,
+                                    const lathe_limits *limits, lathe_driver_stream stream) {
+  lathe_launch launches[LATHE_MAX_LAUNCHES];
+  lathe_driver_function function[LATHE_MAX_LAUNCHES];
+  int count = 0, error = lathe_driver_launches(v, args, limits, launches, function, &count);
+
+  for (int l = 0; l < count && !error; l++)
+    if (launches[l].grid[0] > 0 && launches[l].grid[1] > 0)
+      error = lathe_driver_launch(v->driver, function[l], &launches[l], args, stream);
+  return error || count > 0 ? error : -1;
 }
 
 #endif

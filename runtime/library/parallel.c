@@ -1,7 +1,5 @@
 /* parallel.c - calls that several threads share: in the parts that the kernel knows of itself, or cut along the dimension
  * that the op says into calls of fewer points, each with a workspace of its own. */
-#include <math.h>
-
 #include "dispatch.h"
 
 /* Points of a part, at least: so many that threads do not write to one line of a cache, and that few are not what a
@@ -64,6 +62,17 @@ static double common_of(const lathe_variant *variant, const size_t *dim) {
   return variant->workspace && variant->sharing ? variant->sharing->common(dim) : 0;
 }
 
+/* In whole lines of a cache; infinite where it is. */
+static double in_lines(double bytes) {
+  const double most = 0x1p62, line = 64;
+  double whole;
+
+  if (bytes >= most)
+    return bytes;
+  whole = line * (double)(uint64_t)(bytes / line);
+  return whole < bytes ? whole + line : whole;
+}
+
 /* Bytes from one part's workspace to the next one's: what the part that wants most does, in whole lines of a cache. */
 static double room_of(const lathe_variant *variant, const size_t *dim, size_t parts) {
   size_t part[LATHE_MAX_DIMS] = {0};
@@ -72,7 +81,7 @@ static double room_of(const lathe_variant *variant, const size_t *dim, size_t pa
   if (!variant->workspace)
     return 0;
   if (variant->sharing)
-    return 64 * ceil((variant->workspace(dim) - common_of(variant, dim)) / 64);
+    return in_lines(variant->workspace(dim) - common_of(variant, dim));
   for (int d = 0; d < variant->op->ndim; d++)
     part[d] = dim[d];
   for (size_t nth = 0; nth < parts; nth++) {
@@ -80,9 +89,10 @@ static double room_of(const lathe_variant *variant, const size_t *dim, size_t pa
       const size_t all = dim[variant->op->cut - 1];
       part[variant->op->cut - 1] = start_of(all, parts, nth + 1) - start_of(all, parts, nth);
     }
-    room = fmax(room, variant->workspace(part));
+    const double wanted = variant->workspace(part);
+    room = wanted > room ? wanted : room;
   }
-  return 64 * ceil(room / 64);
+  return in_lines(room);
 }
 
 double lathe_workspace_of_parts(const lathe_variant *variant, const size_t *dim, size_t parts) {

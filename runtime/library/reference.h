@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "call.h"
+#include "lathe.h"
 
 /* Loops of a reference are compiled for wide vectors too; the loader takes what the processor has. None of them has
  * multiply-adds, so that results have the same bits. Sanitizers are not there yet when the loader asks. */

@@ -1,12 +1,9 @@
-/* select.c - which variants can run, and which one to call: one loop over an op's rows of the table. */
+/* select.c - which variants can run, and which one to call: one loop over the rows of an op and type. */
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "dispatch.h"
 #include "dtype.h"
 #include "launch.h"
-#include "tuning.h"
 
 /* Bytes of all operands, and points of a dimension: some bits fewer than addresses have, so that what is made of them,
  * such as their sum with a tile's, is a size too. */
@@ -58,18 +55,6 @@ const char *lathe_kind_name(lathe_kind kind) {
   return names[kind];
 }
 
-static int by_name(const void *name, const void *op) {
-  return strcmp(name, ((const lathe_op *)op)->name);
-}
-
-const lathe_op *lathe_find(const char *name) {
-  return !name ? NULL : bsearch(name, lathe_ops, lathe_op_count, sizeof *lathe_ops, by_name);
-}
-
-const char *lathe_implementation(const lathe_variant *variant) {
-  return variant->implementation ? variant->implementation : variant->op->template_name;
-}
-
 const char *lathe_why_not(const lathe_variant *variant, uint64_t features) {
   const uint64_t missing = missing_of(variant, features);
 
@@ -89,36 +74,22 @@ static bool can_run(const lathe_variant *variant, uint64_t features) {
   return !variant->disabled && !variant->backend->disabled && !missing_of(variant, features);
 }
 
-lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype) {
-  const uintptr_t at = (uintptr_t)op, first = (uintptr_t)lathe_ops;
-
-  if (at < first || at >= (uintptr_t)(lathe_ops + lathe_op_count) || dtype >= LATHE_DTYPES)
-    return (lathe_span){0};
-  return lathe_spans[op - lathe_ops][dtype];
-}
-
-bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+bool lathe_are_beyond(const lathe_op *op, const size_t *dim, double bytes) {
   for (int d = 0; d < op->ndim; d++)
     if ((double)dim[d] > largest)
       return true;
-  return lathe_bytes(op, dtype, dim) > largest;
+  return bytes > largest;
 }
 
-const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
-                                  uint64_t features, const char *force) {
-  const lathe_span span = lathe_span_of(op, dtype);
-  const lathe_variant *able = NULL; /* the first that can run, should none prefer this size */
-  double bytes;
+bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
+  return lathe_are_beyond(op, dim, lathe_bytes(op, dtype, dim));
+}
 
-  if (span.count == 0 || !dim || lathe_is_beyond(op, dtype, dim))
-    return NULL;
-  bytes = lathe_bytes(op, dtype, dim);
-  if (!force)
-    able = lathe_tuned(op, dtype, dim, features);
-  if (able)
-    return able;
-  for (size_t i = 0; i < span.count; i++) {
-    const lathe_variant *v = &lathe_variants[span.first + i];
+const lathe_variant *lathe_choose(const lathe_variant *rows, size_t count, const size_t *dim,
+                                  double bytes, uint64_t features, const char *force) {
+  const lathe_variant *able = NULL; /* the first that can run, should none prefer this size */
+
+  for (const lathe_variant *v = rows; v < rows + count; v++) {
     if (!can_run(v, features))
       continue;
     if (force) {

@@ -10,7 +10,7 @@
 #ifndef TUNING_H
 #define TUNING_H
 
-#include "dispatch.h"
+#include "bench.h"
 
 enum { LATHE_TUNING_NAME = 192, LATHE_TUNING_ERROR = 512 };
 

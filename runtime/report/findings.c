@@ -168,7 +168,7 @@ void report_above_ceiling(const report *r) {
       "a failure:",
       to);
   for (size_t i = 0; i < r->count; i++)
-    if (r->rows[i]->above_ceiling && !r->rows[i]->peer && ++count <= most)
+    if (r->rows[i]->above_ceiling && (!r->rows[i]->peer || r->rows[i]->foreign) && ++count <= most)
       fprintf(to, "%s %s %.1f%%", count > 1 ? "," : "", r->rows[i]->name,
               100 * r->rows[i]->ceiling_share);
   if (count > most)

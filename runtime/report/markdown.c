@@ -115,13 +115,16 @@ static void put_failures(FILE *to, const report *r) {
 
   for (size_t i = 0; i < r->count; i++) {
     const row *line = r->rows[i];
-    const bool above = line->above_ceiling && !line->peer;
+    const bool above = line->above_ceiling && (!line->peer || line->foreign);
     if (!report_failed(line) && !above)
       continue;
     begin(to, &begun, "What was not right",
           "| variant | size | status | reason | again |\n| --- | --- | --- | --- | --- |");
-    fprintf(to, "| %s | %s | %s%s | ", line->variant, line->size, line->peer ? "peer " : "",
-            above ? "above its ceiling" : line->status);
+    fprintf(to, "| %s | %s | %s%s | ", line->variant, line->size,
+            line->peer && !line->foreign ? "peer " : "",
+            above           ? "above its ceiling"
+            : line->verdict ? line->verdict
+                            : line->status);
     if (above) {
       fprintf(to, "%.1f %% of %s: that was measured too low, or its bytes are fewer | |\n",
               100 * line->ceiling_share, line->ceiling);

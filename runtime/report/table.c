@@ -129,7 +129,8 @@ bool report_failed(const row *r) {
 }
 
 const char *report_failed_as(const row *r) {
-  return r->peer                    ? "PEER"
+  return r->foreign                 ? "FOREIGN"
+         : r->peer                  ? "PEER"
          : r->state == ROW_UNPROVED ? "UNPROVED"
          : r->state == ROW_KILLED   ? "KILLED"
                                     : "WRONG";
@@ -236,6 +237,24 @@ static void totals(const report *r) {
   free(text);
 }
 
+/* What is to be thought of each kernel that somebody else wrote, and how long it takes beside ours. */
+static void verdicts(const report *r) {
+  for (size_t i = 0; i < r->count; i++) {
+    const row *line = r->rows[i];
+    char beside[160] = "";
+    if (!line->foreign || !line->verdict)
+      continue;
+    if (isfinite(line->ratio))
+      snprintf(beside, sizeof beside, ", in %s the time of %s", report_ratio(line).text,
+               line->against);
+    printf("%sverdict: %s%s: %s%s\n",
+           terminal_paint(strcmp(line->verdict, "right") == 0 ? GOOD : BAD), line->name,
+           terminal_paint(PLAIN), line->verdict, beside);
+    if (line->reason && line->state == ROW_RIGHT)
+      printf("  %s\n", line->reason);
+  }
+}
+
 void report_table_end(const report *r) {
   progress_clear();
   if (!r->options->check_only)
@@ -251,6 +270,7 @@ void report_table_end(const report *r) {
   report_notes(r);
   report_wide_bounds(r);
   totals(r);
+  verdicts(r);
   report_next(r);
   output_flush_standard();
   if (r->interrupted)

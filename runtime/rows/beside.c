@@ -7,6 +7,9 @@
 #include "base/message.h"
 #include "choice.h"
 #include "devices/devices.h"
+#include "devices/foreign/device.h"
+#include "devices/foreign/foreign.h"
+#include "devices/peer/device.h"
 #include "devices/peer/peers.h"
 
 static bool chosen[PEERS];
@@ -54,6 +57,15 @@ static void tell_idle(const selection *s) {
   }
 }
 
+static bool is_wanted(const void *context, const lathe_op *op, lathe_dtype dtype) {
+  const selection *s = context;
+
+  for (size_t t = 0; t < s->count; t++)
+    if (s->tasks[t].op == op && s->tasks[t].dtype == dtype)
+      return true;
+  return false;
+}
+
 void beside_place(const selection *s) {
   bool host = false, gpu = false;
 
@@ -62,6 +74,7 @@ void beside_place(const selection *s) {
     gpu = gpu || (s->variant[i] && !is_on_host(&lathe_variants[i]));
   }
   peers_narrow(host, gpu);
+  foreign_check(is_wanted, s, s->tasks[0].op, s->tasks[0].dtype);
   tell_idle(s);
 }
 
@@ -81,8 +94,13 @@ static device *gpu_of(const selection *s) {
 
 device *beside_device(const selection *s, const lathe_variant *variant) {
   const device_list own = device_own(LATHE_PEER);
-  device *gpu = peers_on_gpu(variant->backend) ? gpu_of(s) : NULL;
+  const foreign *f = foreign_of(variant);
+  device *gpu = peers_on_gpu(variant->backend) && !f ? gpu_of(s) : NULL;
 
+  if (f && f->backend.kind == LATHE_PEER)
+    return f->python ? device_peer_judged() : device_foreign();
+  if (f)
+    return selection_device(s, variant->backend->kind);
   if (!peers_on_gpu(variant->backend))
     return selection_device(s, variant->backend->kind);
   for (size_t i = 0; i < own.count && gpu && variant->backend->features & LATHE_ON_PEER; i++)
@@ -92,7 +110,7 @@ device *beside_device(const selection *s, const lathe_variant *variant) {
 }
 
 const char *beside_why_not(const selection *s, const lathe_variant *variant) {
-  if (!peers_on_gpu(variant->backend))
+  if (!peers_on_gpu(variant->backend) || foreign_of(variant))
     return selection_why_not(s, variant);
   if (variant->disabled || gpu_of(s))
     return variant->disabled;
@@ -137,11 +155,31 @@ void beside_compare(row *const *rows, size_t count) {
   }
 }
 
+bool beside_shows(const options *o, const selection *s, const task *t,
+                  const lathe_variant *variant) {
+  const device *on = selection_device(s, variant->backend->kind);
+  bool is_near = false;
+
+  if (foreign_of(variant)) {
+    for (size_t i = 0; i < lathe_variant_count; i++)
+      is_near = is_near || (s->variant[i] && lathe_variants[i].backend->kind ==
+                                                 device_kind_of(variant->backend->kind)->ways);
+    return is_near || !(o->backend || o->device);
+  }
+  if (foreign_count() == 0 || o->variant || o->backend || o->implementation || o->device)
+    return true;
+  for (size_t i = 0; i < foreign_count(); i++)
+    is_near =
+        is_near || device_kind_of(foreign_at(i)->backend.kind)->ways == variant->backend->kind;
+  return is_near && on && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == variant;
+}
+
 void beside_repro(const row *peer, const char *program, char *to, size_t size) {
   const task *t = peer->task;
-  int length = snprintf(to, size, "%s --op %s --dtype %s --peers %s%s --size ", program, peer->op,
-                        peer->dtype, peers_library(peer->of->backend),
-                        peers_on_gpu(peer->of->backend) ? " --backend cuda" : "");
+  int length = snprintf(to, size, "%s --op %s --dtype %s --%s %s%s --size ", program, peer->op,
+                        peer->dtype, peer->foreign ? "with" : "peers",
+                        peer->foreign ? peer->with : peers_library(peer->of->backend),
+                        peers_on_gpu(peer->of->backend) && !peer->foreign ? " --backend cuda" : "");
 
   for (int d = 0; d < t->op->ndim && length >= 0 && (size_t)length < size; d++)
     length += snprintf(to + length, size - (size_t)length, "%s%zu", d ? "x" : "", t->dim[d]);

@@ -13,8 +13,8 @@
 #include "base/pool.h"
 #include "problem/random.h"
 
-#ifndef LATHE_VERSION
-#define LATHE_VERSION "0.1"
+#ifndef LATHE_RELEASE
+#define LATHE_RELEASE "0.1"
 #endif
 
 /* What the command line comes to, and what is settled after it. */
@@ -140,6 +140,12 @@ static void set_seed(request *r, const option_row *row, const char *value) {
   r->seeded = true;
 }
 
+static void set_trust(request *r, const option_row *row, const char *value) {
+  if (strcmp(value, "none") != 0)
+    message_refuse("--%s takes none, and was given '%s'", row->name, value);
+  r->o.trust = value;
+}
+
 static void set_threads(request *r, const option_row *row, const char *value) {
   const int asked = (int)whole(row, value);
 
@@ -203,7 +209,7 @@ static void print_help(request *r, const option_row *row, const char *value);
 
 static void print_version(request *r, const option_row *row, const char *value) {
   (void)r, (void)row, (void)value;
-  puts("lathe bench " LATHE_VERSION);
+  puts("lathe bench " LATHE_RELEASE);
   exit(EXIT_RIGHT);
 }
 
@@ -288,6 +294,20 @@ static const option_row rows[] = {
      "spec says how: numpy, torch, torch.compile, openblas,\n"
      "cublas, cudnn; runs Python of the specs, in no sandbox",
      .set = set_list, .to = TO(o.peers)},
+    {"with", "FILE,...",
+     "kernels that somebody wrote, judged beside ours:\n"
+     "mine.so              functions that `lathe-gen export`\n"
+     "                     declares, as softmax_f32\n"
+     "mine.py:FUNCTION     of the inputs and scalars of --op\n"
+     "mine.cu, .cubin,     device code, and mine.json, which\n"
+     ".ptx, .spv           says what is launched\n"
+     "ours are dispatch's choices unless named; the status is\n"
+     "0 where all of FILE's are right",
+     .set = set_list, .to = TO(o.with)},
+    {"trust", "none",
+     "shuts the code of --with in: no network, no files but\n"
+     "those that programs consist of, few system calls",
+     .set = set_trust},
     {.help = "\n"
              "How to measure"},
     {"fast", NULL, "less time for each row", .set = set_flag, .to = TO(o.fast)},
@@ -472,7 +492,8 @@ static void set_times(request *r) {
 #define LISTS "list-ops list-sizes list-backends list-devices list-variants"
 #define CHECKS "check-only special in-place mutants no-probe"
 #define MEASURES "warmup iterations min-time rounds max-noise profile compare against"
-#define RUNS "fast threads seed offset page-end peers rows csv html markdown shard devices"
+#define RUNS                                                                                       \
+  "fast threads seed offset page-end peers with trust rows csv html markdown shard devices"
 
 /* Options of which one would do nothing beside another one. */
 static const struct {
@@ -582,6 +603,7 @@ void options_free(options *o) {
   free(o->implementation);
   free(o->variant);
   free(o->peers);
+  free(o->with);
   for (size_t i = 0; i < o->word_count; i++)
     free(o->words[i]);
   free(o->words);

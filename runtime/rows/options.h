@@ -18,7 +18,8 @@ enum {
 typedef struct options {
   unsigned list;
   /* Comma lists as given, null for what was not asked. */
-  char *op, *backend, *dtype, *size, *device, *implementation, *variant, *peers;
+  char *op, *backend, *dtype, *size, *device, *implementation, *variant, *peers, *with;
+  const char *trust; /* null, or a word of --trust */
   size_t batch_size; /* 0: as the sizes have it */
   bool fast, sweep, check_only, mutants, no_probe, rows, profile;
   measure_limits limits;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "devices/foreign/foreign.h"
 #include "devices/peer/peers.h"
 #include "measure/ceiling.h"
 
@@ -33,6 +34,9 @@ const row_field row_fields[] = {
     FIELD(dispatched, ROW_FLAG),
     FIELD(rounds_factors, ROW_FLAG),
     FIELD(peer, ROW_FLAG),
+    FIELD(foreign, ROW_FLAG),
+    FIELD(with, ROW_TEXT),
+    FIELD(verdict, ROW_TEXT),
     FIELD(against, ROW_TEXT),
     FIGURE(ratio, "times the time of ours"),
     FIGURE(ratio_low, "times the time of ours"),
@@ -167,6 +171,8 @@ row *row_make(const task *t, const lathe_variant *variant, const device *on, uin
   r->dtype = lathe_dtype_name(t->dtype);
   r->backend = variant->backend->name;
   r->peer = peers_has(variant->backend);
+  r->foreign = foreign_of(variant);
+  r->with = r->foreign ? foreign_of(variant)->given : NULL;
   r->variant = variant->name;
   r->device = on ? on->id : NULL;
   r->size = t->size;
@@ -248,6 +254,7 @@ void row_judge(row *r, const check_result *result, const char *repro) {
     row_skip(r, result->message);
     return;
   }
+  r->fate = result->fate;
   r->state = became[result->verdict].state;
   r->status = became[result->verdict].status;
   r->checked = copy(result->checked[0] ? result->checked : "all");
@@ -261,6 +268,28 @@ void row_judge(row *r, const check_result *result, const char *repro) {
   } else if (result->message[0]) {
     r->note = copy(result->message);
   }
+}
+
+void row_sentence(row *r) {
+  static const char *const wrong[] = {[DEVICE_WELL] = "wrong",
+                                      [DEVICE_MISDID] = "wrong",
+                                      [DEVICE_CRASHED] = "crashed",
+                                      [DEVICE_LATE] = "timed out",
+                                      [DEVICE_KEEPS] = "stateful"};
+  const foreign *f = foreign_of(r->of);
+
+  if (!f)
+    return;
+  if (r->state == ROW_WRONG)
+    r->verdict = wrong[r->fate];
+  else if ((r->state == ROW_RIGHT || r->state == ROW_SKIPPED) && f->state[0]) {
+    r->verdict = "stateful"; /* which its file says, wherever it runs */
+    free(r->reason);
+    r->reason = copy(f->state);
+  } else if (r->state == ROW_RIGHT && r->above_ceiling)
+    r->verdict = "above the ceiling";
+  else
+    r->verdict = r->status;
 }
 
 /* The better of each, under its name. */

@@ -42,7 +42,11 @@ typedef struct row {
   bool rounds_factors; /* further than dispatch may choose: it is compared with nothing */
   /* Of a peer: it is another library's. Its time in units of that of a row of ours, of the variant `against`, with a
    * 95 % interval. */
-  bool peer;
+  bool peer,
+      foreign; /* foreign: somebody else wrote it, and it is to be judged; it counts as a peer as well */
+  const char *with;    /* of such a row: the file */
+  const char *verdict; /* and in one word or two what is to be thought of it */
+  device_fate fate;
   const char *against;
   double ratio, ratio_low, ratio_high;
   /* --against: the base's time, and ours in units of it, of the rounds that both have, with a 95 % interval; how likely
@@ -108,6 +112,9 @@ void row_free(row *r);
 void row_skip(row *r, const char *why);
 void row_kill(row *r, const char *why, const char *repro);
 void row_judge(row *r, const check_result *result, const char *repro);
+
+/* After all rounds: the verdict on a foreign row. */
+void row_sentence(row *r);
 
 /* A round of a right row: its samples. False where it is to have no more rounds. */
 bool row_add(row *r, const outcome *o, const device *on, const measure_limits *limits);

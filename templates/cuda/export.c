@@ -50,22 +50,14 @@ static int (*lathe_context_device)(int *device);
 static int (*lathe_context_number)(lathe_context_handle context, unsigned long long *number);
 static int (*lathe_error_text)(int error, const char **text);
 
-/* A kernel in a context; set when a call first launches it. */
-typedef struct lathe_function {
-  lathe_driver_function function;
-  int found;       /* 0, or the driver's error */
-  uint32_t shared; /* dynamic shared memory that it may have, bytes */
-  int known;       /* 1: what is above is set */
-} lathe_function;
-
 /* A context, and what is loaded in it. Another one may get the address of one that is gone, but no number twice. */
 typedef struct lathe_context {
   lathe_context_handle context;
   unsigned long long number;
   uint64_t features;
   lathe_limits limits;
-  lathe_driver_module module[LATHE_CODES][LATHE_DRIVER_PARTS];
-  lathe_function kernel[LATHE_KERNELS];
+  lathe_driver_code code[LATHE_CODES];
+  lathe_driver_kernel kernel[LATHE_KERNELS];
 } lathe_context;
 
 static lathe_context lathe_contexts[LATHE_CONTEXTS];
@@ -128,6 +120,10 @@ static int lathe_add(lathe_context_handle context, unsigned long long number) {
   if (!c)
     c = &lathe_contexts[count];
   memset(c, 0, sizeof *c);
+  for (int i = 0; i < LATHE_CODES; i++) {
+    c->code[i].start = (const unsigned char *)lathe_codes[i].words;
+    c->code[i].size = lathe_codes[i].size;
+  }
   c->features = lathe_driver_describe(&lathe_functions, device, &c->limits);
   c->number = number;
   c->context = context;
@@ -205,73 +201,16 @@ static const lathe_choice *lathe_choose(const lathe_choice *all, const lathe_con
   return able;
 }
 
-/* Looks a variant's nth kernel up in a context, or sees to it that it may have more shared memory. */
-static int lathe_prepare(lathe_context *c, const lathe_choice *v, int nth, uint32_t shared) {
-  lathe_function *f = &c->kernel[v->first + nth];
-  int error = 0;
-
-  pthread_mutex_lock(&lathe_lock);
-  if (!f->known) {
-    f->found = LATHE_DRIVER_NOT_FOUND;
-    for (int code = v->code; code < v->code + v->codes && f->found == LATHE_DRIVER_NOT_FOUND; code++)
-      f->found = lathe_driver_find(&lathe_functions, (const unsigned char *)lathe_codes[code].words, lathe_codes[code].size,
-                                 c->module[code], v->schedule->kernels[nth], &f->function);
-    __atomic_store_n(&f->known, 1, __ATOMIC_RELEASE);
-  }
-  if (!f->found && shared > f->shared) {
-    error = lathe_functions.function_set(f->function, LATHE_DRIVER_DYNAMIC_SHARED, (int)shared);
-    if (!error)
-      __atomic_store_n(&f->shared, shared, __ATOMIC_RELEASE);
-  }
-  pthread_mutex_unlock(&lathe_lock);
-  return f->found ? f->found : error;
+/* A variant in a context. */
+static lathe_driver_variant lathe_variant_in(lathe_context *c, const lathe_choice *v) {
+  const lathe_driver_variant variant = {&lathe_functions, v->schedule, &c->code[v->code], v->codes, &c->kernel[v->first],
+                                        &lathe_lock};
+  return variant;
 }
 
-/* Finds the kernel of a launch; 0, or the driver's error. */
-static int lathe_function_of(lathe_context *c, const lathe_choice *v, const lathe_launch *launch,
-                             lathe_driver_function *function) {
-  int nth = 0, error;
-  const lathe_function *f;
-
-  while (v->schedule->kernels[nth] != launch->kernel)
-    nth++;
-  f = &c->kernel[v->first + nth];
-  if (!__atomic_load_n(&f->known, __ATOMIC_ACQUIRE) || launch->shared > __atomic_load_n(&f->shared, __ATOMIC_ACQUIRE)) {
-    error = lathe_prepare(c, v, nth, launch->shared);
-    if (error)
-      return error;
-  }
-  *function = f->function;
-  return f->found;
-}
-
-/* Puts the kernels of a call on a stream. Code for an architecture that has no clusters or tensor maps, which later GPUs'
- * drivers may compile, has no kernels for them. */
-static int lathe_call_on(lathe_context *c, const lathe_choice *v, lathe_args *args, const lathe_limits *limits,
-                         lathe_driver_stream stream) {
-  lathe_launch launches[LATHE_MAX_LAUNCHES];
-  lathe_driver_function function[LATHE_MAX_LAUNCHES];
-  const int count = v->schedule->launches(v->schedule, args, limits, launches);
-  int error = 0;
-
-  for (int l = 0; l < count; l++) {
-    error = lathe_function_of(c, v, &launches[l], &function[l]);
-    if (error == LATHE_DRIVER_NOT_FOUND &&
-        ((launches[l].cluster > 1 && limits->cluster > 1) || (launches[l].nmaps > 0 && limits->maps))) {
-      lathe_limits without = *limits;
-      without.cluster = 1;
-      without.maps = 0;
-      return lathe_call_on(c, v, args, &without, stream);
-    }
-    if (!error && launches[l].resident)
-      error = lathe_driver_reside(&lathe_functions, function[l], &launches[l]);
-    if (error)
-      return error == LATHE_DRIVER_NOT_FOUND || error == LATHE_DRIVER_NO_BINARY ? $UPPER$_DEVICE : -error;
-  }
-  for (int l = 0; l < count && !error; l++)
-    if (launches[l].grid[0] > 0 && launches[l].grid[1] > 0)
-      error = lathe_driver_launch(&lathe_functions, function[l], &launches[l], args, stream);
-  return error ? -error : count > 0 ? $UPPER$_OK : $UPPER$_SIZE;
+/* What a call returns for an error of the driver's. */
+static int lathe_status_of(int error) {
+  return error == LATHE_DRIVER_NOT_FOUND || error == LATHE_DRIVER_NO_BINARY ? $UPPER$_DEVICE : -error;
 }
 
 /* ---- calls ---- */
@@ -296,13 +235,14 @@ const char *$name$_status(int status) {
 
 /* Every kernel of the variants that may be called here. */
 static int lathe_load_all(lathe_context *c, const lathe_choice *all) {
-  for (const lathe_choice *v = all; v->name; v++)
-    for (int k = 0; k < v->schedule->nkernels && !(v->features & ~c->features); k++) {
-      const int error = v->schedule->kernels[k] ? lathe_prepare(c, v, k, 0) : 0;
-      if (error && error != LATHE_DRIVER_NOT_FOUND)
-        return error == LATHE_DRIVER_NO_BINARY ? $UPPER$_DEVICE : -error;
+  int error = 0;
+
+  for (const lathe_choice *v = all; v->name && !error; v++)
+    if (!(v->features & ~c->features)) {
+      const lathe_driver_variant variant = lathe_variant_in(c, v);
+      error = lathe_driver_prepare_all(&variant);
     }
-  return $UPPER$_OK;
+  return lathe_status_of(error);
 }
 
 int $name$_load(void) {
@@ -356,6 +296,7 @@ $t.prototype$ {
   int status;
   lathe_context *context;
   const lathe_choice *variant = $t.name$_choice($t.extents_given$, &context, &status);
+  lathe_driver_variant loaded;
   lathe_args args;
   if (!variant)
     return status;
@@ -378,6 +319,8 @@ $t.prototype$ {
   if ((uintptr_t)workspace % 64 != 0 || (!workspace && variant->schedule->workspace && variant->schedule->workspace(args.dim) > 0))
     return $UPPER$_WORKSPACE;
   //@ end
-  return lathe_call_on(context, variant, &args, &context->limits, (lathe_driver_stream)stream);
+  loaded = lathe_variant_in(context, variant);
+  status = lathe_driver_call(&loaded, &args, &context->limits, (lathe_driver_stream)stream);
+  return status < 0 ? $UPPER$_SIZE : lathe_status_of(status);
 }
 //@ end

@@ -48,20 +48,73 @@
 //@   end
 //@ end
 //@ local function type_of(operand) return k:element_type(operand) end
-//@ -- Reads what a part's vector at `first` has of operands; there: how many of it there are.
-//@ local function bring(step, part, turned)
-//@ for _, x in ipairs(part.point.inputs) do
-//@ if x.kind == "element" and not (turned and turned[x.operand]) then
-//@ local how, apart = lie(step, x.operand)
-//@ local name, type, from = x.operand.name .. "_read", type_of(x.operand), x.operand.name .. " + " .. at_first(step, x.operand)
+//@ -- How many there are of a place, of which a thread may have vectors, and of some together.
+//@ local function extent(step, place)
+//@   return place == step.of.along and ("(I)lathe_times(dim[%d], V)"):format(place - 1) or ("dim[%d]"):format(place - 1)
+//@ end
+//@ local function count(step, places)
+//@   local list = {}
+//@   for i, place in ipairs(places) do
+//@     list[i] = extent(step, place)
+//@   end
+//@   return #list > 0 and table.concat(list, " * ") or "1"
+//@ end
+//@ local abouts = {}
+//@ for nth, step in ipairs(k.steps) do
+//@   abouts[step] = schedule.steps[nth]
+//@ end
+//@ -- What the step's blocks may hold of an operand for the steps of its group, and which of a point's vectors is read.
+//@ local function held_at(step)
+//@   local text
+//@   for _, place in ipairs(S.places_of(abouts[step].outside)) do
+//@     local index = place == step.of.along and "first / (I)V" or "i" .. place
+//@     text = text and ("(%s) * %s + %s"):format(text, extent(step, place), index) or index
+//@   end
+//@   return text
+//@ end
+//@ -- Whether an operand's elements stay the same while a thread takes terms, or goes over points besides shared ones.
+//@ local function stays(step, operand)
+//@   local set, shared = 0, abouts[step].shared
+//@   for _, place in ipairs(operand.dim_index) do
+//@     set = set | 1 << place - 1
+//@   end
+//@   return set & ~shared == 0 and step.of.stored | step.of.over ~= shared and operand.dtype ~= "i64"
+//@ end
+//@ local function of_vector(step, operand)
+//@   return (lie(step, operand) == "none" and "%s" or "lathe_pack<%s, V>"):format(type_of(operand))
+//@ end
+//@ -- Reads into `name` what a thread's vector at `first` has of an operand; there: how many of it there are.
+//@ local function read_vector(step, operand, name)
+//@ local how, apart = lie(step, operand)
+//@ local from = operand.name .. " + " .. at_first(step, operand)
 //@ if how == "none" then
-const $type$ $name$ = $x.operand.name$[$(at(step, x.operand))];
-//@ else
-lathe_pack<$type$, V> $name$;
-//@ if how == "unit" then
+$name$ = $operand.name$[$(at(step, operand))];
+//@ elseif how == "unit" then
 lathe_load_some<WHOLE>($name$, $from$, there, WHOLE);
 //@ else
 lathe_load_apart<WHOLE>($name$, $from$, $apart$, there);
+//@ end
+//@ end
+//@ -- Reads what a part's vector at `first` has of operands.
+//@ local function bring(step, part, turned)
+//@ for _, x in ipairs(part.point.inputs) do
+//@ if x.kind == "element" and not (turned and turned[x.operand]) then
+//@ local name, type = x.operand.name .. "_read", of_vector(step, x.operand)
+//@ if stays(step, x.operand) and not turned then
+const $type$ &$name$ = $x.operand.name$_kept;
+//@ else
+$type$ $name$;
+//@ local held = abouts[step].holds[x.operand.name]
+//@ local room = held and ("held<%s>(%d, %s)"):format(type_of(x.operand), held.before, held_at(step))
+//@ if held and not held.first then
+if constexpr (HELD > 0)
+  $name$ = $room$;
+else
+//@ end
+  //@ read_vector(step, x.operand, name)
+//@ if held and held.first then
+if constexpr (HELD > 0)
+  $room$ = $name$;
 //@ end
 //@ end
 //@ end
@@ -100,14 +153,6 @@ $gathered$.$r.name$.take($r.name$_term);
   const $k.number$ one[1] = {$r.name$_term};
   $gathered$.$r.name$.take(one, [&](int) { return (long long)($(own(S.at(r.places)))); });
 }
-//@ end
-//@ end
-//@ local function store_plainly(step)
-//@ if #step.values.results > 0 then
-//@ P.call(step.values.point, input(step))
-//@ end
-//@ for _, value in ipairs(step.of.values) do
-$value.operand.name$[$(at(step, value.operand))] = $(value.name and "gathered." .. value.name .. ".result()" or value.operand.name .. "_");
 //@ end
 //@ end
 //@ -- Stores what follows at a vector of points, or at a point whose terms are vectors.
@@ -163,7 +208,7 @@ constexpr int e = 0;
 }
 //@ end
 //@ end
-//@ -- A step's own of what scans have come to: takes what the nth place adds, and stores what follows there.
+//@ -- Reads what a part has of operands at a point.
 //@ local function read_plainly(step, part)
 //@ for _, x in ipairs(part.point.inputs) do
 //@ if x.kind == "element" then
@@ -179,17 +224,72 @@ const $(type_of(x.operand)) $x.operand.name$_read = $x.operand.name$[$(at(step, 
 //@ S.pointers(step, "(char *)args->workspace + " .. schedule.counts)
 //@ S.prelude(step)
 //@ end
+//@ -- A step's own of what scans have come to: takes what places add, and stores what follows there.
 //@ local function scan(step)
-//@ local place = step.of.scanned
+//@ local place, reverse = step.of.scanned, step.of.reverse
+//@ local together = step.of.along == place
+//@ local list = {}
+//@ for _, part in ipairs { step.terms, step.values } do
+//@ for _, x in ipairs(part.point and part.point.inputs or {}) do
+//@ if x.kind == "element" and not list[x.operand] then
+//@ list[#list + 1], list[x.operand] = x.operand, true
+//@ end
+//@ end
+//@ end
+//@ -- The first of the places in memory, and how many there are.
+//@ local function locate()
+    //@ begin(step)
+    //@ if together then
+    const int there = dim[$(place - 1)] - nth < (I)V ? (int)(dim[$(place - 1)] - nth) : V;
+    const I first = $(reverse and ("dim[%d] - nth - (I)there"):format(place - 1) or "nth");
+    //@ else
+    constexpr int there = 1;
+    //@ if step.of.along then
+    const I first = i$step.of.along$;
+    //@ end
+    //@ end
+    (void)there$(step.of.along and ", (void)first" or "");
+//@ end
+//@ -- What a part is given of the `of`th of them.
+//@ local function at_one(part)
+    //@ locate()
+    const int e = $(reverse and "there - 1 - of" or "of");
+    nth += (I)of;
+    const I i$place$ = $(own(S.scanned_index(step)));
+    (void)e, (void)i$place$;
+    //@ for _, x in ipairs(part.point and part.point.inputs or {}) do
+    //@ if x.kind == "element" then
+    const $(of_vector(step, x.operand)) &$x.operand.name$_read = read.$x.operand.name$_read;
+    //@ end
+    //@ end
+//@ end
+  static constexpr int VECTOR = $(together and "V" or "1");
+  /* What a thread reads at VECTOR places from the nth on, and what it stores there. */
+  struct places_read {
+    //@ for _, operand in ipairs(list) do
+    $(of_vector(step, operand)) $operand.name$_read;
+    //@ end
+  };
+  struct places_made {
+    //@ for _, value in ipairs(step.of.values) do
+    $(of_vector(step, value.operand)) $value.operand.name$_made;
+    //@ end
+  };
   __device__ __forceinline__ I places() const {
     return dim[$(place - 1)];
   }
-  __device__ __forceinline__ void take_place(gathered &gathered, I nth) const {
-    constexpr int e = 0;
-    (void)e;
-    //@ begin(step)
-    const I i$place$ = $(own(S.scanned_index(step)));
-    //@ read_plainly(step, step.terms)
+  template <bool WHOLE> __device__ __forceinline__ void read_places(places_read &read, I nth) const {
+    (void)read;
+    //@ locate()
+    const I i$place$ = $(together and "first" or own(S.scanned_index(step)));
+    (void)i$place$;
+    //@ for _, operand in ipairs(list) do
+    //@ read_vector(step, operand, "read." .. operand.name .. "_read")
+    //@ end
+  }
+  __device__ __forceinline__ void take_place(gathered &gathered, const places_read &read, I nth, int of) const {
+    (void)read, (void)of;
+    //@ at_one(step.terms)
     //@ P.call(step.terms.point, input(step))
     //@ for _, r in ipairs(step.of.scans) do
     //@ local next = S.next_scanned(r, "gathered." .. r.name)
@@ -201,31 +301,34 @@ const $(type_of(x.operand)) $x.operand.name$_read = $x.operand.name$[$(at(step, 
     //@ end
   }
   /* before: without the place itself. */
-  __device__ __forceinline__ void store_place(const gathered &now, const gathered &before, I nth) const {
-    constexpr int e = 0;
-    (void)now, (void)before, (void)e;
-    //@ begin(step)
-    const I i$place$ = $(own(S.scanned_index(step)));
+  __device__ __forceinline__ void make_place(places_made &made, const gathered &now, const gathered &before, const places_read &read, I nth, int of) const {
+    (void)now, (void)before, (void)read, (void)of;
+    //@ at_one(step.values)
     //@ for _, r in ipairs(step.of.scans) do
     const $k.number$ $r.name$_now = $(r.exclusive and "before" or "now").$r.name$$(S.next_scanned(r, "") and "" or ".result()");
     //@ end
     //@ if #step.values.results > 0 then
-    //@ read_plainly(step, step.values)
+    //@ P.call(step.values.point, input(step))
     //@ end
-    //@ store_plainly(step)
+    //@ for _, value in ipairs(step.of.values) do
+    made.$value.operand.name$_made$(lie(step, value.operand) == "none" and "" or ".at[e]") = $value.operand.name$_;
+    //@ end
+  }
+  template <bool WHOLE> __device__ __forceinline__ void store_places(const places_made &made, I nth) const {
+    //@ locate()
+    const I i$place$ = $(together and "first" or own(S.scanned_index(step)));
+    (void)i$place$;
+    //@ for _, value in ipairs(step.of.values) do
+    //@ local how, apart = lie(step, value.operand)
+    //@ if how == "none" then
+    $value.operand.name$[$(at(step, value.operand))] = made.$value.operand.name$_made;
+    //@ else
+    lathe_store_some($value.operand.name$ + $(at_first(step, value.operand)), made.$value.operand.name$_made, $(how == "unit" and "1" or apart), there, $(how == "unit" and "WHOLE" or "false"));
+    //@ end
+    //@ end
   }
 //@ end
-//@ -- Some of a step's places, of which a thread has vectors along one: their number, and the indexes of the nth.
-//@ local function extent(step, place)
-//@   return place == step.of.along and ("(I)lathe_times(dim[%d], V)"):format(place - 1) or ("dim[%d]"):format(place - 1)
-//@ end
-//@ local function count(step, places)
-//@   local list = {}
-//@   for i, place in ipairs(places) do
-//@     list[i] = extent(step, place)
-//@   end
-//@   return #list > 0 and table.concat(list, " * ") or "1"
-//@ end
+//@ -- Of some of a step's places, of which a thread has vectors along one, the indexes of the nth.
 //@ local function decode(step, places)
 //@ for i = #places, 1, -1 do
 //@ local place = places[i]
@@ -252,8 +355,9 @@ nth /= $(extent(step, place));
 //@ local list = has(about.shared, place) and shared or extra
 //@ list[#list + 1] = place
 //@ end
-/* $(of.name): indexes are of type I; a thread has vectors of V elements. */
-template <typename I, int V> struct $step.name$ {
+/* $(of.name): indexes are of type I; a thread has vectors of V elements; HELD: the points of a block that holds what its
+ * group's steps read, else 0. */
+template <typename I, int V, int HELD> struct $step.name$ {
   typedef I index;
   struct gathered {
     //@ for _, r in ipairs(S.phase_of(step).reductions) do
@@ -292,6 +396,8 @@ template <typename I, int V> struct $step.name$ {
   I i$place$;
   //@ end
   bool whole; /* vectors are of elements that one access may have */
+  char *room = nullptr; /* of what the block holds, and the number of the point there */
+  unsigned own = 0;
 
   __device__ __forceinline__ explicit $step.name$(const lathe_args &given) : args(&given), whole(true) {
     //@ for i = 1, #op.dims do
@@ -313,6 +419,40 @@ template <typename I, int V> struct $step.name$ {
     //@ end
     //@ end
   }
+  __device__ __forceinline__ void hold_in(char *given, unsigned point) {
+    room = given;
+    own = point;
+  }
+  //@ local kept = {}
+  //@ for _, part in ipairs { of.scanned and {} or step.terms, of.scanned and {} or step.values } do
+  //@ for _, x in ipairs(part.point and part.point.inputs or {}) do
+  //@ if x.kind == "element" and stays(step, x.operand) and not kept[x.operand] then
+  //@ kept[#kept + 1], kept[x.operand] = x.operand, true
+  $(of_vector(step, x.operand)) $x.operand.name$_kept;
+  //@ end
+  //@ end
+  //@ end
+  /* Reads what stays the same at all terms of the point, and at all points besides those that it shares. */
+  template <bool WHOLE> __device__ __forceinline__ void keep() {
+    //@ if #kept > 0 then
+    //@ begin(step)
+    //@ if has(about.shared, of.along) then
+    const I first = i$of.along$;
+    const int there = WHOLE || dim[$(of.along - 1)] - first >= (I)V ? V : (int)(dim[$(of.along - 1)] - first);
+    (void)first, (void)there;
+    //@ end
+    //@ for _, operand in ipairs(kept) do
+    //@ read_vector(step, operand, operand.name .. "_kept")
+    //@ end
+    //@ end
+  }
+  //@ if about.outside then
+  /* The nth of the point's vectors; before: bytes of what is held of an element besides. */
+  template <typename T> __device__ __forceinline__ lathe_pack<T, V> &held(int before, I nth) const {
+    const I all = $(count(step, S.places_of(about.outside)));
+    return reinterpret_cast<lathe_pack<T, V> *>(room + (I)(before * V * HELD) * all)[nth * (I)HELD + own];
+  }
+  //@ end
   __device__ __forceinline__ I shared() const {
     return $(count(step, shared));
   }
@@ -356,7 +496,11 @@ template <typename I, int V> struct $step.name$ {
     //@   each = function()
     //@   P.call(step.terms.point, input(step))
     //@   for _, r in ipairs(of.gathered) do
+    //@   if r.kind == "sum" and not pick then
+    $r.name$_plain.at[$(by_points and "e" or "0")] += $r.name$_term;
+    //@   else
     //@   take({ kind = r.kind, name = r.name, places = step.places }, by_points and "mine[e]" or "mine[0]")
+    //@   end
     //@   end
     //@   end,
     //@ }
@@ -377,14 +521,46 @@ template <typename I, int V> struct $step.name$ {
     if (from >= to)
       return;
     lathe_odometer<$(#of.loops), I> at(from, {$(count(step, of.loops):gsub(" %* ", ", "))});
-#pragma unroll 4
-    for (I nth = from; nth < to; nth += apart, at.advance(apart)) {
-      //@ for i, place in ipairs(of.loops) do
-      //@ if place ~= of.along then
-      const I i$place$ = at.index[$(i - 1)];
+    //@ local sums = {}
+    //@ for _, r in ipairs(of.gathered) do
+    //@ sums[#sums + 1] = r.kind == "sum" and r.name or nil
+    //@ end
+    //@ local function carry()
+    //@ for _, name in ipairs(sums) do
+#pragma unroll
+    for (int e = 0; e < MINE; e++)
+      mine[e].$name$.take($name$_plain.at[e]);
+    //@ end
+    //@ end
+    //@ local function plain()
+    //@ for _, name in ipairs(sums) do
+    lathe_plain<$k.number$, MINE> $name$_plain;
+    //@ end
+    //@ end
+    for (I begin = from; begin < to;) {
+      const I end = to - begin > LATHE_PLAIN_TERMS * apart ? begin + LATHE_PLAIN_TERMS * apart : to;
+      //@ if by_points then
+      //@ plain()
       //@ end
+      lathe_each_of(begin, end, apart, [&](I) {
+        //@ if not by_points then
+        //@ plain()
+        //@ end
+        //@ for i, place in ipairs(of.loops) do
+        //@ if place ~= of.along then
+        const I i$place$ = at.index[$(i - 1)];
+        //@ end
+        //@ end
+        //@ each(step, vector, body)
+        //@ if not by_points then
+        //@ carry()
+        //@ end
+        at.advance(apart);
+      });
+      //@ if by_points then
+      //@ carry()
       //@ end
-      //@ each(step, vector, body)
+      begin = end;
     }
     //@ end
     //@ end
@@ -489,14 +665,14 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$) $
 //@ for _, kernel in ipairs(schedule.kernels) do
 //@ local shape, step = kernel.shape, k.steps[kernel.first]
 //@ local prefix = kernel.last > kernel.first and part.stem .. "_steps" .. kernel.first or step.name
-//@ local args = ("%s, %d"):format(shape.large and "size_t" or "unsigned", shape.vector)
+//@ local args = ("%s, %d, %d"):format(shape.large and "size_t" or "unsigned", shape.vector, shape.held and shape.points or 0)
 //@ kernel_of(prefix .. shape.name, shape)
   //@ if kernel.last > kernel.first then
   //@ local list = {}
   //@ for nth = kernel.first, kernel.last do
   //@ list[#list + 1] = ("%s<%s>"):format(k.steps[nth].name, args)
   //@ end
-  lathe_fused<$shape.points$, $shape.lanes$, $(tostring(shape.together)), $(table.concat(list, ", "))>(args);
+  lathe_fused<$shape.points$, $shape.lanes$, $(tostring(shape.together)), $(shape.held or -1), $(table.concat(list, ", "))>(args);
   //@ elseif shape.turned then
   lathe_turned<$step.name$<$args$>>(args);
   //@ elseif step.of.scanned then

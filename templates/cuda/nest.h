@@ -12,17 +12,21 @@
  *   points(), terms()           how many vectors there are of each
  *   place(point)                makes it the step of one vector of points
  *   whole                       whether its vectors may be read by one access each
+ *   keep<whole>()               reads what stays the same at all terms of the point
  *   take<whole>(mine, from, to, apart)   takes the terms from one on, each so many after the one before
  *   finish<whole>(mine)         stores what follows
  *   shared(), extra(), place_shared(nth), place_extra(nth)   the same of the points that it shares with other steps, and
  *                               of those that it has besides, if HAS_EXTRA
+ *   hold_in(room, nth)          tells it where the block holds what several steps read, and which of its points it has
  *   squares(), place_square(nth), bring(tile), turn(tile), put(tile)   of those that go by squares
- * One of scans has in the place of take and finish what is done at a place on the way:
+ * One of scans has in the place of take and finish what is done on the way, at VECTOR places from one on:
  *   places()                    how many there are
- *   take_place(gathered, nth), store_place(now, before, nth) */
+ *   read_places<whole>(read, nth), store_places<whole>(made, nth)
+ *   take_place(gathered, read, nth, of), make_place(made, now, before, read, nth, of)   the `of`th of them */
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
 
+#include "gather.h"
 #include "philox.h"
 #include "tiles.h"
 
@@ -49,17 +53,35 @@ template <typename T> struct lathe_carried {
   }
 };
 
+/* So many terms of a sum, or a vector of them, are added up plainly before errors are carried. */
+enum { LATHE_PLAIN_TERMS = 8 };
+
+template <typename T, int N> struct lathe_plain {
+  T at[N];
+
+  __device__ __forceinline__ lathe_plain() {
+#pragma unroll
+    for (int nth = 0; nth < N; nth++)
+      at[nth] = T(-0.0);
+  }
+};
+
 /* The term at an index; NaN where there is none. */
 template <typename T> struct lathe_picked {
   T value;
+  unsigned is_there;
 
   __device__ __forceinline__ void clear() {
     value = T(NAN);
+    is_there = 0;
   }
   __device__ __forceinline__ void take(T term) {
     value = term;
+    is_there = 1;
   }
-  __device__ __forceinline__ void merge(const lathe_picked &) {
+  __device__ __forceinline__ void merge(const lathe_picked &other) {
+    if (!is_there)
+      *this = other;
   }
   __device__ __forceinline__ T result() const {
     return value;
@@ -90,6 +112,20 @@ template <int N, typename I> struct lathe_odometer {
   }
 };
 
+/* Does something for each of so many numbers, of a few at once: what these read does not wait for the one before. */
+template <typename I, typename F>
+static __device__ __forceinline__ void lathe_each_of(I from, I to, I apart, F one) {
+  constexpr unsigned AT_ONCE = 4;
+  I nth = from;
+  while (nth < to && to - nth > (AT_ONCE - 1) * apart) {
+#pragma unroll
+    for (unsigned of = 0; of < AT_ONCE; of++, nth += apart)
+      one(nth);
+  }
+  for (; nth < to; nth += apart)
+    one(nth);
+}
+
 /* What a thread has of its points. */
 template <typename N> struct lathe_mine {
   typename N::gathered at[N::MINE];
@@ -116,6 +152,13 @@ lathe_take_terms(const N &step, lathe_mine<N> &mine, typename N::index from, typ
     step.template take<false>(mine.at, from, to, apart);
 }
 
+template <typename N> static __device__ __forceinline__ void lathe_keep(N &step) {
+  if (step.whole)
+    step.template keep<true>();
+  else
+    step.template keep<false>();
+}
+
 template <typename N>
 static __device__ __forceinline__ void lathe_finish_points(const N &step,
                                                            const lathe_mine<N> &mine) {
@@ -136,77 +179,180 @@ static __device__ __forceinline__ T lathe_random_at(long long seed, long long of
   return number[0];
 }
 
-/* What LANES threads have of each point becomes that of the first. shared: for half of the block's threads. */
-template <unsigned POINTS, unsigned LANES, typename G>
+/* What LANES threads have of each point becomes that of the first: within warps by shuffles, then through shared memory,
+ * which has room for half of the block's threads. */
+template <bool TOGETHER, unsigned POINTS, unsigned LANES, typename G>
 static __device__ __forceinline__ void lathe_join(G &mine, G *shared, unsigned lane, unsigned nth) {
+  constexpr unsigned WARP = 32, APART = TOGETHER ? 1 : POINTS; /* threads from lane to lane */
+  constexpr unsigned WITHIN = APART * LANES <= WARP ? LANES : APART < WARP ? WARP / APART : 1;
+  if constexpr (WITHIN > 1) {
 #pragma unroll
-  for (unsigned half = LANES / 2; half > 0; half /= 2) {
-    if (lane >= half && lane < 2 * half)
-      shared[(lane - half) * POINTS + nth] = mine;
-    __syncthreads();
-    if (lane < half)
-      mine.merge(shared[lane * POINTS + nth]);
-    if (half > 1)
+    for (unsigned mask = WITHIN / 2; mask > 0; mask /= 2)
+      mine.merge(lathe_exchange(mine, (int)(mask * APART)));
+    if constexpr (LANES > WITHIN) {
+      constexpr unsigned WARPS = LANES / WITHIN, READERS = WARP / POINTS;
+      if (lane % WITHIN == 0)
+        shared[lane / WITHIN * POINTS + nth] = mine;
       __syncthreads();
+      if (threadIdx.x < WARP) {
+        const unsigned point = threadIdx.x % POINTS, reader = threadIdx.x / POINTS;
+        mine.clear();
+        for (unsigned warp = reader; warp < WARPS; warp += READERS)
+          mine.merge(shared[warp * POINTS + point]);
+#pragma unroll
+        for (unsigned mask = READERS / 2; mask > 0; mask /= 2)
+          mine.merge(lathe_exchange(mine, (int)(mask * POINTS)));
+      }
+    }
+  } else {
+#pragma unroll
+    for (unsigned half = LANES / 2; half > 0; half /= 2) {
+      if (lane >= half && lane < 2 * half)
+        shared[(lane - half) * POINTS + nth] = mine;
+      __syncthreads();
+      if (lane < half)
+        mine.merge(shared[lane * POINTS + nth]);
+      if (half > 1)
+        __syncthreads();
+    }
   }
 }
 
-/* Scans: a point's threads take EACH places each, and then the next so many. Those of a block merge what they have with
- * what threads before them have, in the order of places, and go over their places once more. */
-template <typename N, unsigned POINTS, unsigned LANES, unsigned EACH>
-static __device__ __forceinline__ void lathe_scan(const lathe_args &args) {
+/* What the thread so many lanes of a warp before this one has; what is its own where there is none. */
+template <typename P>
+static __device__ __forceinline__ P lathe_from_before(const P &p, unsigned apart) {
+  enum { WORDS = sizeof(P) / sizeof(unsigned) };
+  const unsigned lane = threadIdx.x % 32, from = lane < apart ? lane : lane - apart;
+  unsigned word[WORDS];
+  P other;
+
+  static_assert(sizeof(P) % sizeof(unsigned) == 0, "shuffles take words of four bytes");
+  memcpy(word, &p, sizeof p);
+#pragma unroll
+  for (int w = 0; w < WORDS; w++)
+    word[w] = __shfl_sync(0xffffffffu, word[w], (int)from);
+  memcpy(&other, word, sizeof other);
+  return other;
+}
+
+/* Makes `now`, what was there before all lanes of a point, what is there before this one; `all`, what is there after them.
+ * shared: of a block's threads. */
+template <bool TOGETHER, unsigned POINTS, unsigned LANES, typename G>
+static __device__ __forceinline__ void lathe_scan_lanes(G &now, G &all, G mine, G *shared,
+                                                        unsigned lane) {
+  if constexpr (TOGETHER) {
+    constexpr unsigned WARP = 32, WARPS = LANES / WARP;
+    static_assert(POINTS == 1 && LANES % WARP == 0, "warps are of one point");
+    for (unsigned apart = 1; apart < WARP; apart *= 2) {
+      G before = lathe_from_before(mine, apart);
+      before.merge(mine);
+      if (lane % WARP >= apart)
+        mine = before;
+    }
+    if (lane % WARP == WARP - 1)
+      shared[lane / WARP] = mine;
+    mine = lathe_from_before(mine, 1);
+    __syncthreads();
+#pragma unroll
+    for (unsigned warp = 0; warp < WARPS; warp++) {
+      if (warp == lane / WARP)
+        now = all;
+      all.merge(shared[warp]);
+    }
+    if (lane % WARP > 0)
+      now.merge(mine);
+  } else {
+    for (unsigned apart = 1; apart < LANES; apart *= 2) {
+      shared[lane * POINTS] = mine;
+      __syncthreads();
+      if (lane >= apart) {
+        G before = shared[(lane - apart) * POINTS];
+        before.merge(mine);
+        mine = before;
+      }
+      __syncthreads();
+    }
+    shared[lane * POINTS] = mine;
+    __syncthreads();
+    now = all;
+    if (lane > 0)
+      now.merge(shared[(lane - 1) * POINTS]);
+    all.merge(shared[(LANES - 1) * POINTS]);
+  }
+  __syncthreads();
+}
+
+/* Scans: a point's threads read EACH places each, and then the next so many. Those of a block merge what they have with
+ * what threads before them have, in the order of places. */
+template <bool WHOLE, unsigned POINTS, unsigned LANES, unsigned EACH, typename N>
+static __device__ __forceinline__ void lathe_scan_places(const N &step, bool is_there,
+                                                         unsigned lane, char *room) {
   typedef typename N::gathered gathered;
   typedef typename N::index index;
+  constexpr unsigned VECTOR = N::VECTOR, VECTORS = EACH / VECTOR;
+  const index places = step.places();
+  gathered all, now;
+  all.clear();
+  for (index from = 0; from < places; from += LANES * EACH) {
+    const index begin = from + lane * EACH;
+    typename N::places_read read[VECTORS];
+    /* Does something at each of the places of a vector that there are. */
+    const auto at_each = [&](unsigned vector, auto one) {
+      const index first = begin + vector * VECTOR;
+#pragma unroll
+      for (unsigned of = 0; of < VECTOR; of++)
+        if (is_there && (WHOLE ? first : first + of) < places)
+          one(first, (int)of);
+    };
+#pragma unroll
+    for (unsigned vector = 0; vector < VECTORS; vector++)
+      if (is_there && begin + vector * VECTOR < places)
+        step.template read_places<WHOLE>(read[vector], begin + vector * VECTOR);
+    if constexpr (LANES == 1) {
+      now = all;
+    } else {
+      gathered mine;
+      mine.clear();
+#pragma unroll
+      for (unsigned vector = 0; vector < VECTORS; vector++)
+        at_each(vector,
+                [&](index first, int of) { step.take_place(mine, read[vector], first, of); });
+      lathe_scan_lanes<N::TOGETHER, POINTS, LANES>(now, all, mine,
+                                                   reinterpret_cast<gathered *>(room), lane);
+    }
+#pragma unroll
+    for (unsigned vector = 0; vector < VECTORS; vector++) {
+      typename N::places_made made;
+      at_each(vector, [&](index first, int of) {
+        const gathered before = now;
+        step.take_place(now, read[vector], first, of);
+        step.make_place(made, now, before, read[vector], first, of);
+      });
+      if (is_there && begin + vector * VECTOR < places)
+        step.template store_places<WHOLE>(made, begin + vector * VECTOR);
+    }
+    if constexpr (LANES == 1)
+      all = now;
+  }
+}
+
+template <typename N, unsigned POINTS, unsigned LANES, unsigned EACH>
+static __device__ __forceinline__ void lathe_scan(const lathe_args &args) {
+  typedef typename N::index index;
+  constexpr unsigned HAVE = N::TOGETHER ? LANES / 32 : POINTS * LANES;
+  __shared__ __align__(16) char room[LANES > 1 ? sizeof(typename N::gathered) * HAVE : 16];
   N step(args);
   const unsigned lane = N::TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
   const unsigned own = N::TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
-  const index point = (index)blockIdx.x * POINTS + own, places = step.places();
+  const index point = (index)blockIdx.x * POINTS + own;
   const bool is_there = point < step.points();
-  gathered so_far;
+  char *const shared = room + (N::TOGETHER ? 0 : own * sizeof(typename N::gathered));
   if (is_there)
     step.place(point);
-  so_far.clear();
-  if constexpr (LANES == 1) {
-    for (index nth = 0; is_there && nth < places; nth++) {
-      const gathered before = so_far;
-      step.take_place(so_far, nth);
-      step.store_place(so_far, before, nth);
-    }
-  } else {
-    __shared__ __align__(16) char room[sizeof(gathered) * POINTS * LANES];
-    gathered *const shared = reinterpret_cast<gathered *>(room) + own;
-    for (index from = 0; from < places; from += LANES * EACH) {
-      const index begin = from + lane * EACH, end = !is_there               ? begin
-                                                    : places < begin + EACH ? places
-                                                                            : begin + EACH;
-      gathered mine;
-      mine.clear();
-      for (index nth = begin; nth < end; nth++)
-        step.take_place(mine, nth);
-      for (unsigned apart = 1; apart < LANES; apart *= 2) {
-        shared[lane * POINTS] = mine;
-        __syncthreads();
-        if (lane >= apart) {
-          gathered all = shared[(lane - apart) * POINTS];
-          all.merge(mine);
-          mine = all;
-        }
-        __syncthreads();
-      }
-      shared[lane * POINTS] = mine;
-      __syncthreads();
-      gathered now = so_far;
-      if (lane > 0)
-        now.merge(shared[(lane - 1) * POINTS]);
-      for (index nth = begin; nth < end; nth++) {
-        const gathered before = now;
-        step.take_place(now, nth);
-        step.store_place(now, before, nth);
-      }
-      so_far.merge(shared[(LANES - 1) * POINTS]);
-      __syncthreads();
-    }
-  }
+  if (step.whole)
+    lathe_scan_places<true, POINTS, LANES, EACH>(step, is_there, lane, shared);
+  else
+    lathe_scan_places<false, POINTS, LANES, EACH>(step, is_there, lane, shared);
 }
 
 /* arrived: a count for each tile of points, zero before and after; left: room for what blocks leave. */
@@ -233,9 +379,10 @@ static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsign
   mine.clear();
   if (point < points) {
     step.place(point);
+    lathe_keep(step);
     lathe_take_terms(step, mine, from + lane, to, (index)LANES);
   }
-  lathe_join<POINTS, LANES>(mine, shared, lane, nth);
+  lathe_join<N::TOGETHER, POINTS, LANES>(mine, shared, lane, nth);
   if (parts > 1) {
     gathered *const all = reinterpret_cast<gathered *>(left) + (size_t)tile * parts * POINTS + nth;
     if (lane == 0)
@@ -253,26 +400,28 @@ static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsign
     mine.clear();
     for (unsigned of = lane; of < parts; of += LANES)
       mine.merge(all[of * POINTS]);
-    lathe_join<POINTS, LANES>(mine, shared, lane, nth);
+    lathe_join<N::TOGETHER, POINTS, LANES>(mine, shared, lane, nth);
   }
   if (lane == 0 && point < points)
     lathe_finish_points(step, mine);
 }
 
-/* A step for the shared points of a block, all of whose threads take part. */
+/* A step for the shared points of a block, all of whose threads take part. room, held: of what they gather, and of what
+ * they hold for all steps. */
 template <typename N, unsigned POINTS, unsigned LANES>
-static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char *room,
+static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char *room, char *held,
                                                     unsigned lane, unsigned nth) {
   typedef lathe_mine<N> gathered;
   typedef typename N::index index;
   N step(args);
+  step.hold_in(held, nth);
   const index point = (index)blockIdx.x * POINTS + nth;
   const bool is_there = point < step.shared();
   if (is_there)
-    step.place_shared(point);
+    step.place_shared(point), lathe_keep(step);
   if constexpr (N::HAS_EXTRA) {
     const index extra = step.extra(), terms = step.terms();
-    for (index at = lane; is_there && at < extra; at += LANES) {
+    lathe_each_of((index)lane, is_there ? extra : 0, (index)LANES, [&](index at) {
       gathered mine;
       step.place_extra(at);
       if constexpr (N::GATHERS) {
@@ -280,14 +429,14 @@ static __device__ __forceinline__ void lathe_one_of(const lathe_args &args, char
         lathe_take_terms(step, mine, (index)0, terms, (index)1);
       }
       lathe_finish_points(step, mine);
-    }
+    });
   } else {
     gathered mine;
     if constexpr (N::GATHERS) {
       mine.clear();
       if (is_there)
         lathe_take_terms(step, mine, (index)lane, step.terms(), (index)LANES);
-      lathe_join<POINTS, LANES>(mine, reinterpret_cast<gathered *>(room), lane, nth);
+      lathe_join<N::TOGETHER, POINTS, LANES>(mine, reinterpret_cast<gathered *>(room), lane, nth);
     }
     if (lane == 0 && is_there)
       lathe_finish_points(step, mine);
@@ -303,13 +452,21 @@ template <typename N, typename... More> struct lathe_room_of<N, More...> {
   static constexpr size_t bytes = own > rest ? own : rest;
 };
 
-template <unsigned POINTS, unsigned LANES, bool TOGETHER, typename... N>
+/* HELD: where in the memory that the launch gives what is held begins, after what is gathered; -1: nothing is. */
+template <unsigned POINTS, unsigned LANES, bool TOGETHER, int HELD, typename... N>
 static __device__ __forceinline__ void lathe_fused(const lathe_args &args) {
-  __shared__ __align__(
-      16) char room[lathe_room_of<N...>::bytes * POINTS * (LANES > 1 ? LANES / 2 : 1)];
+  constexpr size_t bytes = lathe_room_of<N...>::bytes * POINTS * (LANES > 1 ? LANES / 2 : 1);
   const unsigned lane = TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
   const unsigned nth = TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
-  (lathe_one_of<N, POINTS, LANES>(args, room, lane, nth), ...);
+  if constexpr (HELD < 0) {
+    __shared__ __align__(16) char room[bytes];
+    (lathe_one_of<N, POINTS, LANES>(args, room, nullptr, lane, nth), ...);
+  } else {
+    extern __shared__ __align__(1024) uint4 room[];
+    static_assert(bytes <= HELD, "what is gathered has room before what is held");
+    char *const given = reinterpret_cast<char *>(room);
+    (lathe_one_of<N, POINTS, LANES>(args, given, given + HELD, lane, nth), ...);
+  }
 }
 
 /* A square of points: what is read across comes in rows, and what is written across leaves in rows. */

@@ -22,14 +22,7 @@ $launches$
 $image.place$
 //@ end
 
-/* loose: its f32 is rounded to 16 bits later, and need not be right to the last bit. */
-typedef struct lathe_code {
-  const uint32_t *words;
-  size_t count;
-  bool loose;
-} lathe_code;
-
-static const lathe_code lathe_codes[] = {
+static const lathe_vulkan_code lathe_codes[] = {
   //@ for _, image in ipairs(images) do
   {$image.name$, $(image.size // 4), $(tostring(image.loose))},
   //@ end
@@ -37,213 +30,26 @@ static const lathe_code lathe_codes[] = {
 
 /* ---- devices ---- */
 
-/* A pipeline: of one kernel of a code, with constants. */
-typedef struct lathe_pipeline {
-  struct lathe_pipeline *next;
-  const lathe_code *code;
-  uint32_t block, constant[6];
-  VkPipeline made;
-} lathe_pipeline;
-
 struct $name$ {
-  VkDevice device;
-  VkPipelineCache cache;
-  lathe_vulkan_kind kind;
-  uint64_t features;
-  PFN_vkCreateShaderModule make_module;
-  PFN_vkDestroyShaderModule free_module;
-  PFN_vkCreatePipelineLayout make_layout;
-  PFN_vkDestroyPipelineLayout free_layout;
-  PFN_vkCreateComputePipelines make_pipelines;
-  PFN_vkDestroyPipeline free_pipeline;
-  PFN_vkCmdBindPipeline bind;
-  PFN_vkCmdPushConstants push;
-  PFN_vkCmdDispatch dispatch;
-  PFN_vkCmdPipelineBarrier wait;
-  PFN_vkCmdUpdateBuffer update;
-  VkPipelineLayout layout;
-  pthread_mutex_t lock; /* of what follows, which grows at its beginning */
-  lathe_pipeline *pipelines;
+  lathe_vulkan_device on;
 };
 
-/* What is enabled of a device, of what kernels use. */
-typedef struct lathe_enabled {
-  bool addresses, int64, f64, f16, storage16, storage8, size_control, full;
-} lathe_enabled;
-
-static lathe_enabled lathe_read_enabled(const VkPhysicalDeviceFeatures2 *features) {
-  lathe_enabled e;
-
-  memset(&e, 0, sizeof e);
-  for (const VkBaseInStructure *s = (const VkBaseInStructure *)features; s; s = s->pNext) {
-    const void *at = s;
-    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) {
-      e.int64 |= ((const VkPhysicalDeviceFeatures2 *)at)->features.shaderInt64;
-      e.f64 |= ((const VkPhysicalDeviceFeatures2 *)at)->features.shaderFloat64;
-    } else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES) {
-      e.storage16 |= ((const VkPhysicalDeviceVulkan11Features *)at)->storageBuffer16BitAccess;
-    } else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES) {
-      e.storage16 |= ((const VkPhysicalDevice16BitStorageFeatures *)at)->storageBuffer16BitAccess;
-    } else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
-      e.addresses |= ((const VkPhysicalDeviceVulkan12Features *)at)->bufferDeviceAddress;
-      e.f16 |= ((const VkPhysicalDeviceVulkan12Features *)at)->shaderFloat16;
-      e.storage8 |= ((const VkPhysicalDeviceVulkan12Features *)at)->storageBuffer8BitAccess;
-    } else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES) {
-      e.addresses |= ((const VkPhysicalDeviceBufferDeviceAddressFeatures *)at)->bufferDeviceAddress;
-    } else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES) {
-      e.f16 |= ((const VkPhysicalDeviceShaderFloat16Int8Features *)at)->shaderFloat16;
-    } else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES) {
-      e.storage8 |= ((const VkPhysicalDevice8BitStorageFeatures *)at)->storageBuffer8BitAccess;
-    } else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT) {
-      e.size_control |= ((const VkPhysicalDeviceSubgroupSizeControlFeaturesEXT *)at)->subgroupSizeControl;
-      e.full |= ((const VkPhysicalDeviceSubgroupSizeControlFeaturesEXT *)at)->computeFullSubgroups;
-#ifdef VK_VERSION_1_3
-    } else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES) {
-      e.size_control |= ((const VkPhysicalDeviceVulkan13Features *)at)->subgroupSizeControl;
-      e.full |= ((const VkPhysicalDeviceVulkan13Features *)at)->computeFullSubgroups;
-#endif
-    }
-  }
-  return e;
-}
-
-/* Looks functions up; false where one is lacking. */
-static bool lathe_find($name$ *made, const $name$_device *on, lathe_vulkan_found *by) {
-  const PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)on->get(on->instance, "vkGetDeviceProcAddr");
-  by->properties =
-      (PFN_vkGetPhysicalDeviceProperties2)on->get(on->instance, "vkGetPhysicalDeviceProperties2");
-  by->extensions = (PFN_vkEnumerateDeviceExtensionProperties)on->get(on->instance, "vkEnumerateDeviceExtensionProperties");
-  if (!get || !by->properties || !by->extensions)
-    return false;
-  made->make_module = (PFN_vkCreateShaderModule)get(on->device, "vkCreateShaderModule");
-  made->free_module = (PFN_vkDestroyShaderModule)get(on->device, "vkDestroyShaderModule");
-  made->make_layout = (PFN_vkCreatePipelineLayout)get(on->device, "vkCreatePipelineLayout");
-  made->free_layout = (PFN_vkDestroyPipelineLayout)get(on->device, "vkDestroyPipelineLayout");
-  made->make_pipelines = (PFN_vkCreateComputePipelines)get(on->device, "vkCreateComputePipelines");
-  made->free_pipeline = (PFN_vkDestroyPipeline)get(on->device, "vkDestroyPipeline");
-  made->bind = (PFN_vkCmdBindPipeline)get(on->device, "vkCmdBindPipeline");
-  made->push = (PFN_vkCmdPushConstants)get(on->device, "vkCmdPushConstants");
-  made->dispatch = (PFN_vkCmdDispatch)get(on->device, "vkCmdDispatch");
-  made->wait = (PFN_vkCmdPipelineBarrier)get(on->device, "vkCmdPipelineBarrier");
-  made->update = (PFN_vkCmdUpdateBuffer)get(on->device, "vkCmdUpdateBuffer");
-  return made->update && made->make_module && made->free_module && made->make_layout && made->free_layout &&
-         made->make_pipelines && made->free_pipeline && made->bind && made->push && made->dispatch && made->wait;
-}
-
-enum { LATHE_PUSHED = 128 }; /* bytes of push constants, which every device has */
-
 int $name$_make($name$ **made, const $name$_device *on) {
-  const lathe_enabled enabled = lathe_read_enabled(on->enabled);
-  const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, LATHE_PUSHED};
-  const VkPipelineLayoutCreateInfo layout = {
-      .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-      .pushConstantRangeCount = 1,
-      .pPushConstantRanges = &range,
-  };
-  $name$ *m = calloc(1, sizeof *m);
-  VkPhysicalDeviceVulkan11Properties v11;
-  VkPhysicalDeviceVulkan12Properties v12;
-  lathe_vulkan_found by;
-  VkResult error;
+  $name$ *m = (*made = calloc(1, sizeof *m));
+  const int error = m ? lathe_vulkan_open(&m->on, on->instance, on->get, on->physical, on->device, on->enabled, on->cache)
+                      : $UPPER$_MEMORY;
 
-  *made = NULL;
-  if (!m)
-    return $UPPER$_MEMORY;
-  m->device = on->device;
-  m->cache = on->cache;
-  if (!enabled.addresses || !enabled.int64 || !lathe_find(m, on, &by)) {
+  if (error) {
     free(m);
-    return $UPPER$_LACKS;
+    *made = NULL;
   }
-  lathe_vulkan_describe(&by, on->physical, enabled.size_control, enabled.full, &m->kind, &v11, &v12);
-  m->features = LATHE_ON_VULKAN | (enabled.f64 ? LATHE_VULKAN_F64 : 0) |
-                (enabled.f16 && m->kind.floats.nearest[0] ? LATHE_VULKAN_F16 : 0) |
-                (enabled.storage16 ? LATHE_VULKAN_STORAGE16 : 0) | (enabled.storage8 ? LATHE_VULKAN_STORAGE8 : 0);
-  error = m->kind.lacks ? VK_SUCCESS : m->make_layout(m->device, &layout, NULL, &m->layout);
-  if (m->kind.lacks || error) {
-    free(m);
-    return error ? (int)error : $UPPER$_LACKS;
-  }
-  pthread_mutex_init(&m->lock, NULL);
-  *made = m;
-  return $UPPER$_OK;
+  return error == LATHE_VULKAN_LACKS ? $UPPER$_LACKS : error;
 }
 
 void $name$_free($name$ *on) {
-  if (!on)
-    return;
-  while (on->pipelines) {
-    lathe_pipeline *next = on->pipelines->next;
-    on->free_pipeline(on->device, on->pipelines->made, NULL);
-    free(on->pipelines);
-    on->pipelines = next;
-  }
-  on->free_layout(on->device, on->layout, NULL);
-  pthread_mutex_destroy(&on->lock);
+  if (on)
+    lathe_vulkan_close(&on->on);
   free(on);
-}
-
-/* ---- pipelines ---- */
-
-/* Makes the pipeline of a launch. */
-static int lathe_make_pipeline(const $name$ *on, lathe_pipeline *p) {
-  VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-  VkShaderModule module = VK_NULL_HANDLE;
-  size_t count = 0, asked = 0;
-  uint32_t *kernel = lathe_spirv_kernel(p->code->words, p->code->count, p->constant[0], &count);
-  uint32_t *words = kernel ? lathe_spirv_ask(kernel, count, p->code->loose, &on->kind.floats, &asked) : NULL;
-  VkResult error;
-
-  free(kernel);
-  if (!words)
-    return $UPPER$_MEMORY;
-  info.codeSize = 4 * asked;
-  info.pCode = words;
-  error = on->make_module(on->device, &info, NULL, &module);
-  free(words);
-  if (error)
-    return error;
-  error = lathe_vulkan_pipeline(on->make_pipelines, on->device, on->cache, on->layout, module, &on->kind, p->block,
-                                p->constant, &p->made);
-  on->free_module(on->device, module, NULL);
-  return error;
-}
-
-static const lathe_pipeline *lathe_among(const lathe_pipeline *p, const lathe_code *code, const lathe_launch *launch) {
-  while (p && (p->code != code || p->block != launch->block[0] ||
-               memcmp(p->constant, launch->constant, sizeof p->constant) != 0))
-    p = p->next;
-  return p;
-}
-
-/* The pipeline of a launch. */
-static int lathe_pipeline_of($name$ *on, const lathe_code *code, const lathe_launch *launch, VkPipeline *pipeline) {
-  const lathe_pipeline *known = lathe_among(__atomic_load_n(&on->pipelines, __ATOMIC_ACQUIRE), code, launch);
-  int status = $UPPER$_OK;
-
-  if (!known) {
-    pthread_mutex_lock(&on->lock);
-    known = lathe_among(on->pipelines, code, launch);
-    if (!known) {
-      lathe_pipeline *p = calloc(1, sizeof *p);
-      status = $UPPER$_MEMORY;
-      if (p) {
-        p->code = code;
-        p->block = launch->block[0];
-        memcpy(p->constant, launch->constant, sizeof p->constant);
-        p->next = on->pipelines;
-        status = lathe_make_pipeline(on, p);
-      }
-      if (status)
-        free(p);
-      else
-        __atomic_store_n(&on->pipelines, p, __ATOMIC_RELEASE);
-      known = status ? NULL : p;
-    }
-    pthread_mutex_unlock(&on->lock);
-  }
-  *pipeline = known ? known->made : VK_NULL_HANDLE;
-  return status;
 }
 
 /* ---- variants ---- */
@@ -275,8 +81,8 @@ static const lathe_choice *lathe_choose(const lathe_choice *all, const $name$ *o
   const lathe_choice *able = NULL;
 
   for (const lathe_choice *v = all; v->name; v++) {
-    if ((v->features & ~on->features) ||
-        (v->schedule->fits && !v->schedule->fits(dim, lathe_least_shared(on->features))))
+    if ((v->features & ~on->on.features) ||
+        (v->schedule->fits && !v->schedule->fits(dim, lathe_least_shared(on->on.features))))
       continue;
     if (bytes >= v->from && bytes < v->to)
       return v;
@@ -285,33 +91,12 @@ static const lathe_choice *lathe_choose(const lathe_choice *all, const $name$ *o
   return able;
 }
 
-/* Records the kernels of a call, each after the one before. pushed: what they are given, of so many bytes. */
+/* Records the kernels of a call. pushed: what they are given, of so many bytes. */
 static int lathe_record($name$ *on, VkCommandBuffer commands, const lathe_choice *v, const lathe_args *args,
                         const void *pushed, uint32_t size) {
-  lathe_launch launches[LATHE_MAX_LAUNCHES];
-  VkPipeline pipeline[LATHE_MAX_LAUNCHES];
-  const int count = v->schedule->launches(v->schedule, args, &on->kind.limits, launches);
-  const VkMemoryBarrier barrier = {
-      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-      .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-      .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT,
-  };
-  int status = count > 0 ? $UPPER$_OK : $UPPER$_SIZE;
+  const int error = lathe_vulkan_record(&on->on, commands, v->schedule, &lathe_codes[v->code], args, pushed, size);
 
-  for (int l = 0; l < count && !status; l++)
-    status = lathe_pipeline_of(on, &lathe_codes[v->code + (int)launches[l].image], &launches[l], &pipeline[l]);
-  if (status)
-    return status;
-  on->push(commands, on->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, size, pushed);
-  for (int l = 0; l < count; l++) {
-    const uint32_t *grid = launches[l].grid;
-    if (l > 0)
-      on->wait(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0,
-               NULL, 0, NULL);
-    on->bind(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline[l]);
-    on->dispatch(commands, grid[0], grid[1], grid[2]);
-  }
-  return $UPPER$_OK;
+  return error == LATHE_VULKAN_NO_LAUNCH ? $UPPER$_SIZE : error == LATHE_VULKAN_NO_MEMORY ? $UPPER$_MEMORY : error;
 }
 
 //@ local in_memory = false
@@ -329,8 +114,8 @@ static int lathe_record_given($name$ *on, VkCommandBuffer commands, const lathe_
       .dstAccessMask = VK_ACCESS_SHADER_READ_BIT,
   };
 
-  on->update(commands, to, at, size, given);
-  on->wait(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0,
+  on->on.update(commands, to, at, size, given);
+  on->on.wait(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0,
            NULL);
   return lathe_record(on, commands, v, args, &address, sizeof address);
 }

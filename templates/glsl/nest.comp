@@ -12,6 +12,7 @@
 //@ -- Of the kernel that is being written: the type of its indexes, what ends their literals, the elements of its
 //@ -- vectors, and whether steps share it, of which one reads what another stored.
 //@ local I, u, V, is_fused
+//@ local PLAIN = 8 -- terms of a sum, or vectors of them, that are added up before rounding errors are carried
 //@ local has = S.has
 //@ local function by_points(step) return V > 1 and has(step.of.axes, step.of.along) end
 //@ local function by_terms(step) return V > 1 and has(step.of.over, step.of.along) end
@@ -231,14 +232,16 @@ const $k.number$ $item.name$ = $(item.place and "args." .. item.name or k.number
 $(step.k:uniforms("call"))
 //@ end
 //@
-//@ -- Takes the term at a place for `mine`.
-//@ local function take(step, mine)
+//@ -- Takes the term at a place for `mine`; plain: sums are added up plainly, of which that is the index.
+//@ local function take(step, mine, plain)
 //@ P.call(step.terms.point, input(step))
 //@ for _, r in ipairs(step.of.scanned and step.of.scans or step.of.gathered) do
 //@ local next = S.next_scanned(r, r.name .. "_so_far")
 //@ local mine, term = mine .. "." .. r.name, r.name .. "_term"
 //@ if next then
 $r.name$_so_far = $next$;
+//@ elseif r.kind == "sum" and plain then
+$r.name$_plain$plain$ += $term$;
 //@ elseif r.kind == "sum" then
 lathe_take($mine$, $term$);
 //@ elseif r.kind == "pick" then
@@ -265,30 +268,75 @@ $I$ nth = $from$;
 if (nth < $to$) {
   //@ bring(step, step.terms, nil, stays(step, step.of.over))
   //@ decode(step, loops, "nth", function(place, value) return ("%s %s = %s"):format(I, index(place), value) end)
-  for ($I$ term = $from$; term < $to$; term += $apart$) {
-    //@ if by_points(step) or by_terms(step) then
-    //@ each(step, by_points(step) and "i" .. along or ("vector * %d%s"):format(V, u), by_terms(step) or reads_there(step.terms), {
-    //@   before = function()
-    //@   bring(step, step.terms, nil, stays(step, step.of.over, true))
-    //@   end,
-    //@   each = function()
-    //@   take(step, by_points(step) and "mine[e]" or "mine")
-    //@   end,
-    //@   after = function() end,
-    //@ })
-    //@ else
-    //@ bring(step, step.terms, nil, stays(step, step.of.over, true))
-    //@ take(step, "mine")
+  //@ local vectors = by_points(step)
+  //@ local plain = vectors and "[e]" or ""
+  //@ local function sums(visit)
+  //@   for _, r in ipairs(step.of.gathered) do
+  //@     if r.kind == "sum" then
+  //@       visit(r.name .. "_plain", r.name)
+  //@     end
+  //@   end
+  //@ end
+  //@ local function clear()
+  //@ sums(function(name)
+  $k.number$ $name$$(vectors and "[" .. V .. "]" or " = " .. k:neutral_number "sum");
+  //@ if vectors then
+  [[unroll]] for (uint e = 0u; e < $V$u; e++)
+    $name$[e] = $(k:neutral_number "sum");
+  //@ end
+  //@ end)
+  //@ end
+  //@ local function carry()
+  //@ sums(function(name, sum)
+  //@ if vectors then
+  [[unroll]] for (uint e = 0u; e < $V$u; e++)
+    lathe_take(mine[e].$sum$, $name$[e]);
+  //@ else
+  lathe_take(mine.$sum$, $name$);
+  //@ end
+  //@ end)
+  //@ end
+  for ($I$ begin = $from$; begin < $to$;) {
+    const $I$ end = $to$ - begin > $PLAIN$$u$ * $apart$ ? begin + $PLAIN$$u$ * $apart$ : $to$;
+    //@ if not by_terms(step) then
+    //@ clear()
     //@ end
-    $(index(loops[#loops])) += $apart$;
-    //@ for i = #loops, 2, -1 do
-    //@ local inner, outer = loops[i], loops[i - 1]
-    if ($(index(inner)) >= $(extent(step, inner))) {
-      const $I$ carried = $(index(inner)) / $(extent(step, inner));
-      $(index(inner)) -= carried * $(extent(step, inner));
-      $(index(outer)) += carried;
+    for ($I$ term = begin; term < end; term += $apart$) {
+      //@ if vectors or by_terms(step) then
+      //@ each(step, vectors and "i" .. along or ("vector * %d%s"):format(V, u), by_terms(step) or reads_there(step.terms), {
+      //@   before = function()
+      //@   bring(step, step.terms, nil, stays(step, step.of.over, true))
+      //@   if by_terms(step) then
+      //@   clear()
+      //@   end
+      //@   end,
+      //@   each = function()
+      //@   take(step, vectors and "mine[e]" or "mine", plain)
+      //@   end,
+      //@   after = function()
+      //@   if by_terms(step) then
+      //@   carry()
+      //@   end
+      //@   end,
+      //@ })
+      //@ else
+      //@ bring(step, step.terms, nil, stays(step, step.of.over, true))
+      //@ take(step, "mine", plain)
+      //@ end
+      $(index(loops[#loops])) += $apart$;
+      //@ for i = #loops, 2, -1 do
+      //@ local inner, outer = loops[i], loops[i - 1]
+      if ($(index(inner)) >= $(extent(step, inner))) {
+        const $I$ carried = $(index(inner)) / $(extent(step, inner));
+        $(index(inner)) -= carried * $(extent(step, inner));
+        $(index(outer)) += carried;
+      }
+      //@ end
     }
+    //@ if not by_terms(step) then
+    //@ carry()
     //@ end
+    begin = end;
   }
 }
 //@ end

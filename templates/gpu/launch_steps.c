@@ -13,30 +13,36 @@
 //@   return #list > 0 and table.concat(list, " && ") or "true"
 //@ end
 
-//@ -- The bytes of a cut's rooms, the first of the step's: a tile's rows, or a block's share of a matrix.
-//@ local function rooms_of(step, cut, number)
-//@   local list = {}
-//@   for i = 1, cut.rooms or 0 do
-//@     local r = step.rooms[i]
-//@     list[i] = not r.columns and ("%d * lathe_line(%s, %d)"):format(cut.bm, product(r.of), r.bytes)
-//@       or ("lathe_room(%s, %d, %s, %s, lathe_cluster(q, &s, &cut[%d]))"):format(product(r.of), r.bytes,
-//@         product(r.columns), r.across, number)
-//@     kept = true
-//@   end
-//@   return #list > 0 and table.concat(list, " + ") or "0"
-//@ end
-
-//@ -- The columns of a step's matrices: the most of those that a block has tiles of. units: of some dimensions, by
-//@ -- place, how many points are one.
-//@ local function columns(of)
-//@   local rest, most = of.n, ""
+//@ -- The product of some dimensions. units: of some, by place, how many points are one.
+//@ local function in_units(bits, units)
+//@   local rest, most = bits, ""
 //@   for place = 1, 32 do
-//@     local each = of.units and of.units[place]
+//@     local each = units and bits >> place - 1 & 1 == 1 and units[place]
 //@     if each and each > 1 then
 //@       rest, most = rest & ~(1 << place - 1), most .. (" * lathe_times(dim[%d], %d)"):format(place - 1, each)
 //@     end
 //@   end
-//@   most = rest == 0 and most ~= "" and most:sub(4) or product(rest) .. most
+//@   return rest == 0 and most ~= "" and most:sub(4) or product(rest) .. most
+//@ end
+
+//@ -- The bytes of a cut's rooms, the first of the step's: a tile's rows, or a block's share of a matrix; or packs for each
+//@ -- of a tile's columns.
+//@ local function rooms_of(step, cut, number)
+//@   local list = {}
+//@   for i = 1, cut.rooms or 0 do
+//@     local r = step.rooms[i]
+//@     list[i] = r.packs and ("%d * %s"):format(cut.bn * r.bytes, in_units(r.packs, r.units))
+//@       or not r.columns and ("%d * lathe_line(%s, %d)"):format(cut.bm, product(r.of), r.bytes)
+//@       or ("lathe_room(%s, %d, %s, %s, lathe_cluster(q, &s, &cut[%d]))"):format(product(r.of), r.bytes,
+//@         product(r.columns), r.across, number)
+//@     kept = kept or not r.packs
+//@   end
+//@   return #list > 0 and table.concat(list, " + ") or "0"
+//@ end
+
+//@ -- The columns of a step's matrices: the most of those that a block has tiles of.
+//@ local function columns(of)
+//@   local most = in_units(of.n, of.units)
 //@   for _, other in ipairs(of.columns or {}) do
 //@     most = ("lathe_most(%s, %s)"):format(most, product(other))
 //@   end
@@ -153,7 +159,7 @@ static const lathe_way $(defines "ways")[] = {
 //@ local way = step.way or {}
 //@ for _, cut in ipairs(step.way ~= false and step.cuts or {}) do
 //@ local wide = way.side or cut.bn and cut.bn * (step.vector or 1)
-    {.m = $(way.m or step.m), .n = $(way.n or step.n), .k = $step.k$, .above = {$(way.side and way.above or rows), $(way.above or columns)},
+    {.m = $(way.m or step.m), .n = $(way.n or step.n), .k = $step.k$, .above = {$(way.above_m or rows), $(way.above or columns)},
      .tile = {$(way.side or cut.bm), $(wide or FEW)}, .block = {0, 0, $(cut.left > 0 and cut.terms or SLICES)}},
 //@ rows, columns = math.max(rows, cut.rows or 0), math.max(columns, (cut.columns or 0) * (step.vector or 1))
 //@ end

@@ -1,11 +1,15 @@
 -- How nests of loops are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
 --   steps[i]      of each step: together: whether its terms lie side by side, else its points; shared: the axes whose
 --                 points it shares with the steps of its group, a set; across: { axis, operands, side } of what lies
---                 across its vectors, nil where nothing does or no kernel goes by squares
+--                 across its vectors, nil where nothing does or no kernel goes by squares; holds: by operand's name
+--                 { first, before } of what a block may hold for the steps of its group: whether it is the first to
+--                 read that, and the bytes of what is held before it, of an element of each; outside: the axes of what
+--                 is held besides the block's points, a set, nil where nothing is
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
 --   kernels       { first, last, shape }: of the module, of steps first to last; by number from 0 on, shape.number.
---                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector }; those of threads
---                 with vectors are for indexes of 32 bits, but the last, which is `large`
+--                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }; those of
+--                 threads with vectors are for indexes of 32 bits, but the last, which is `large`; held: where in a
+--                 block's memory the elements begin that it holds, nil where it holds none
 --   variants[i]   { steps, temporaries, number }: steps[i] is a launch, or { choices }, of which the first is taken
 --                 that the call's extents allow, { when, steps }
 
@@ -15,7 +19,7 @@ local GATHERED = 16 -- bytes of what is gathered of one reduction, at the most
 local FEW = 32 -- terms that one thread takes
 local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
 local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
-local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once
+local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once, at least
 local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits are for
 local MOST_THREADS = 1024
 local MOST_OF_WARP, MOST_OF_BLOCK = 2048, 16384 -- elements of a point that a warp, a block has, where steps share it
@@ -23,6 +27,10 @@ local MANY_FUSED = 1 << 16 -- vectors of points that are enough for blocks of 32
 local FEW_FUSED = 512 -- blocks: more fill a GPU with the usual threads
 local LEAST_SIDE = 16 -- points along both axes of what goes by squares
 local FUSED = 96 -- blocks with which steps share points: fewer leave too much of a GPU idle
+-- Blocks that hold what several steps read, { points, threads, at_once }, the widest first: few points leave room for
+-- many terms. Of points that lie side by side, and of terms that do.
+local HOLD_APART = { { 8, 256, 4 }, { 4, 512, 2 }, { 2, 512, 2 }, { 2, 1024, 1 } }
+local HOLD_TOGETHER = { { 1, 256, 4 }, { 1, 512, 2 }, { 1, 1024, 1 } }
 
 local function shape(name, lanes, more)
   local threads = more and more.threads or THREADS
@@ -44,23 +52,30 @@ local function picks(step)
   return step.gathered[1] ~= nil and step.gathered[1].kind == "pick"
 end
 
--- Whether so many threads have room for what they gather of vectors of points, half of them at once.
-local function has_room(facts, machine, step, vector, threads)
+-- The bytes of what so many threads gather of vectors of points, half of them at once.
+local function bytes_gathered(facts, step, vector, threads)
   local bytes = 0
   for _, gathered in ipairs(step.gathered) do
     bytes = bytes + (gathered.node.type == "n" and GATHERED or facts.bits // 4)
   end
-  return bytes * (has(step.axes, step.along) and vector or 1) * threads // 2 <= machine.room
+  return bytes * (has(step.axes, step.along) and vector or 1) * threads // 2
+end
+
+local function has_room(facts, machine, step, vector, threads)
+  return bytes_gathered(facts, step, vector, threads) <= machine.room
 end
 
 -- Elements of a thread's vectors: of one access, but fewer where a block has no room for what it gathers of them, and
--- one where each point has an index of its own to a term.
+-- one where each point has an index of its own to a term, or its own scan.
 local function vector_of(facts, machine, step)
+  if step.scanned then
+    return machine.scans_vectors and step.along == step.scanned and facts.width or 1
+  end
   local vector = picks(step) and 1 or facts.width
   while vector > 1 and not has_room(facts, machine, step, vector, THREADS) do
     vector = vector // 2
   end
-  return step.along and not step.scanned and vector or 1
+  return step.along and vector or 1
 end
 
 -- What of a step's last values lies across its vectors along one other axis, and the side of squares that have room.
@@ -97,17 +112,19 @@ end
 
 -- The ways to cut a scan. One that cannot be merged has a thread for each point.
 local function scans_of(facts, machine, step)
-  local short, one = shape("_short", 1, { most_terms = FEW, each = 1 }), shape("_points", 1, { each = 1 })
+  local together = step.along == step.scanned
+  local each = not together and EACH_APART or machine.scans_vectors and 2 * facts.width or EACH_TOGETHER
+  local short, one = shape("_short", 1, { most_terms = FEW, each = each }), shape("_points", 1, { each = each })
   if not step.merges then
     return { one }
-  elseif step.along == step.scanned then
-    return { short, shape("_block", THREADS, { each = EACH_TOGETHER }) }
+  elseif together then
+    return { short, shape("_block", THREADS, { each = each }) }
   end
   local bytes = facts.bits // 4 * #step.scans
   local threads = (#step.scans > 3 or bytes * MOST_THREADS > machine.room) and THREADS or MOST_THREADS
   return {
-    short, shape("_block", THREADS, { most_points = MOST_SCANNED, each = EACH_TOGETHER }),
-    shape("_columns", threads // 32, { threads = threads, most_points = MANY_SCANNED, each = EACH_APART }), one,
+    short, shape("_block", THREADS, { most_points = MOST_SCANNED, each = each }),
+    shape("_columns", threads // 32, { threads = threads, most_points = MANY_SCANNED, each = each }), one,
   }
 end
 
@@ -150,9 +167,48 @@ local function small_of(steps)
   return list
 end
 
+-- What a block holds of operands that several steps of a group read at all of its points and terms, `all`: by operand,
+-- and the bytes of an element of each. Those of the most bytes come first, so that packs lie at multiples of theirs.
+local function held(facts, record, group, steps, all)
+  local times, elsewhere, list, made, bytes = {}, {}, {}, {}, 0
+  for _, node in pairs(record.reads) do
+    elsewhere[node[1].name or false] = true
+  end
+  for _, step in ipairs(steps) do
+    if picks(step) or step.over & group.axes ~= 0 then
+      return {}, 0
+    end
+    for _, operand in ipairs(step.operands) do
+      local set = 0
+      for _, place in ipairs(operand.dim_index or {}) do
+        set = set | 1 << place - 1
+      end
+      if set == all and not operand.output and not operand.temporary and not elsewhere[operand.name] then
+        times[operand] = (times[operand] or 0) + 1
+        list[#list + 1] = times[operand] == 2 and operand or nil
+      end
+    end
+  end
+  local order = {}
+  for i, operand in ipairs(list) do
+    order[operand] = i
+  end
+  table.sort(list, function(a, b)
+    local of_a, of_b = facts.element_of(a).bytes, facts.element_of(b).bytes
+    if of_a ~= of_b then
+      return of_a > of_b
+    end
+    return order[a] < order[b]
+  end)
+  for _, operand in ipairs(list) do
+    made[operand.name], bytes = bytes, bytes + facts.element_of(operand).bytes
+  end
+  return made, bytes
+end
+
 -- What steps share with each other in one launch, nil where there is nothing: blocks of so many points, where all of a
--- GPU has some.
-local function fused(facts, machine, group, steps, vector)
+-- GPU has some. Then, whether their terms lie side by side, and what blocks hold: { of, bytes, by }.
+local function fused(facts, machine, record, group, steps, vector)
   local along, all, fits = steps[1].along, 0, true
   for _, step in ipairs(steps) do
     if step.scanned or not step.along or step.along ~= along then
@@ -163,37 +219,64 @@ local function fused(facts, machine, group, steps, vector)
   end
   local together = not has(group.axes, along)
   local outside, small, choices = all & ~group.axes, small_of(steps), {}
-  local function choose(name, lanes, threads, extents)
-    local way = shape(name, lanes, { vector = vector, together = together, threads = threads })
+  local holds, bytes = held(facts, record, group, steps, all)
+  -- more: conditions; ways: the same points for fewer threads, or by other blocks.
+  local function choose(way, more, ways)
     local least = (FUSED - 1) * way.points * (together and 1 or vector)
-    local when = table.move(small, 1, #small, #extents + 1, extents)
+    local when = table.move(small, 1, #small, #more + 1, more)
     when[#when + 1] = { of = group.axes, above = least }
-    local ways = { way }
-    if threads > machine.threads then -- the same points for fewer threads
-      local fewer = lanes * machine.threads // threads
-      ways[2] = shape(name .. "_narrow", fewer, { vector = vector, together = together, threads = machine.threads })
+    choices[#choices + 1] = {
+      when = when, ways = table.move(ways or {}, 1, #(ways or {}), 2, { way }),
+      way = {
+        m = way.held and outside or 0, above_m = way.held and (together and MOST_OF_WARP or FEW), n = group.axes,
+        above = least,
+      },
+    }
+  end
+  local function way_of(name, lanes, threads)
+    return shape(name, lanes, { vector = vector, together = together, threads = threads })
+  end
+  -- Blocks that hold what they read, where there is room; others where a device has less.
+  local function choose_holding(other)
+    for i, way in ipairs(bytes > 0 and machine.holds and (together and HOLD_TOGETHER or HOLD_APART) or {}) do
+      local points, threads, at_once = table.unpack(way)
+      local begin, holding = 0, way_of("_held" .. i, threads // points, threads)
+      for _, step in ipairs(steps) do
+        begin = math.max(begin, bytes_gathered(facts, step, vector, threads))
+      end
+      holding.at_once, holding.room, holding.held = at_once, machine.holds // at_once, (begin + 127) // 128 * 128
+      local most = (holding.room - holding.held) // (points * bytes * (together and 1 or vector))
+      if most > FEW then
+        choose(holding, { { of = outside, most = most } }, { other })
+      end
     end
-    choices[#choices + 1] = { when = when, ways = ways, above = least }
   end
   if together then
-    choose("_warp", 32, THREADS, { { of = outside, most = MOST_OF_WARP } })
-    local long = { { of = outside, above = MOST_OF_BLOCK }, { of = group.axes, most = FEW_FUSED } }
-    choose("_blocks", MOST_THREADS, MOST_THREADS, long)
-    choose("_block", THREADS, THREADS, {})
+    local block, blocks = way_of("_block", THREADS, THREADS), way_of("_blocks", MOST_THREADS, MOST_THREADS)
+    choose(way_of("_warp", 32, THREADS), { { of = outside, most = MOST_OF_WARP } })
+    choose_holding(block)
+    choose(blocks, { { of = outside, above = MOST_OF_BLOCK }, { of = group.axes, most = FEW_FUSED } },
+      machine.threads < MOST_THREADS and { way_of("_blocks_narrow", machine.threads, machine.threads) })
+    choose(block, {})
   else
-    choose("_short", 1, THREADS, { { of = outside, most = FEW } })
-    choose("_few", 8, THREADS, { { of = group.axes, above = MANY_FUSED * vector } })
+    local column = way_of("_column", 32, THREADS)
+    choose(way_of("_short", 1, THREADS), { { of = outside, most = FEW } })
+    choose_holding(column)
+    choose(way_of("_few", 8, THREADS), { { of = group.axes, above = MANY_FUSED * vector } })
     if fits then
-      local tall = { { of = outside, above = MOST_THREADS }, { of = group.axes, most = FEW_FUSED * 8 * vector } }
-      choose("_tall", MOST_THREADS // 8, MOST_THREADS, tall)
+      local points = 8
+      choose(way_of("_tall", MOST_THREADS // points, MOST_THREADS),
+        { { of = outside, above = MOST_THREADS }, { of = group.axes, most = FEW_FUSED * points * vector } },
+        machine.threads < MOST_THREADS and { way_of("_tall_narrow", machine.threads // points, machine.threads) })
     end
-    choose("_column", 32, THREADS, {})
+    choose(column, {})
   end
-  return choices, together
+  return choices, together, { of = outside, bytes = bytes, by = holds }
 end
 
--- machine: { threads, room, turns_numbers }: threads and bytes of shared memory that a block always has, and whether
--- squares are of what is computed in, not of elements.
+-- machine: { threads, room, turns_numbers, scans_vectors, holds }: threads and bytes of shared memory that a block
+-- always has; whether squares are of what is computed in, not of elements; whether threads scan vectors of places that
+-- lie side by side; and the bytes that a block may ask for, if any.
 return function(facts, work, machine)
   local record = facts.programs.nest
   local made = {
@@ -205,9 +288,12 @@ return function(facts, work, machine)
   local function launch_of(first, last, ways, about)
     about.m, about.matrices, about.cuts = about.m or 0, 0, {}
     for c, way in ipairs(ways) do
-      way.vector, way.number = about.vector, #made.kernels
-      made.kernels[way.number + 1] = { first = first, last = last, shape = way }
+      if not way.number then
+        way.vector, way.number = about.vector, #made.kernels
+        made.kernels[way.number + 1] = { first = first, last = last, shape = way }
+      end
       about.cuts[c] = {
+        shared = way.held, rooms = way.held and 1, room = way.room,
         name = way.name, columns = way.most_points, bm = 1, bn = about.units and about.units.bn or way.points,
         terms = FEW * way.lanes, at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
         left = way.points * GATHERED * about.gathered,
@@ -239,7 +325,7 @@ return function(facts, work, machine)
       local when = { { of = 1 << along - 1, above = LEAST_SIDE - 1 }, { of = 1 << axis - 1, above = LEAST_SIDE - 1 } }
       choose(table.move(small, 1, #small, 3, when), { shape("_square", 1, { turned = true, points = 1 }) }, vector, {
         units = { [along] = side, [axis] = side, bn = 1 },
-        way = { m = 1 << axis - 1, n = 1 << along - 1, above = LEAST_SIDE - 1, side = side },
+        way = { m = 1 << axis - 1, above_m = LEAST_SIDE - 1, n = 1 << along - 1, above = LEAST_SIDE - 1, side = side },
       })
     end
     choose(small, shapes_of(facts, machine, step, about.together, few), vector)
@@ -253,7 +339,7 @@ return function(facts, work, machine)
   for i, step in ipairs(record.steps) do
     made.steps[i] = {
       together = step.along and (has(step.over, step.along) or step.along == step.scanned) or false, shared = step.axes,
-      across = across_of(facts, machine, step),
+      across = across_of(facts, machine, step), holds = {},
     }
   end
   local entries = {}
@@ -263,9 +349,19 @@ return function(facts, work, machine)
       made.steps[group.first + i - 1].shared = group.axes
       vector = math.min(vector, vector_of(facts, machine, step))
     end
-    local choices, together
+    local choices, together, holds
     if #list > 1 then
-      choices, together = fused(facts, machine, group, list, vector)
+      choices, together, holds = fused(facts, machine, record, group, list, vector)
+    end
+    local read, along = {}, list[1].along
+    for i, step in ipairs(choices and list or {}) do
+      local of = made.steps[group.first + i - 1]
+      of.outside = holds.bytes > 0 and holds.of or nil
+      for _, operand in ipairs(step.operands) do
+        local before = holds.by[operand.name]
+        of.holds[operand.name] = before and { first = not read[operand], before = before } or nil
+        read[operand] = true
+      end
     end
     for i, step in ipairs(list) do
       apart[i] = alone(group.first + i - 1, choices ~= nil and together and step.axes == group.axes)
@@ -273,8 +369,11 @@ return function(facts, work, machine)
     for _, choice in ipairs(choices or {}) do
       choice.steps = { launch_of(group.first, group.last, choice.ways, {
         n = group.axes, k = 0, stem = "_steps" .. group.first, vector = vector, gathered = 0,
-        units = not together and { [list[1].along] = vector } or nil,
-        way = { m = 0, n = group.axes, above = choice.above },
+        units = not together and { [along] = vector } or nil,
+        rooms = {
+          { packs = holds.of, bytes = holds.bytes * vector, units = together and { [along] = vector } or nil },
+        },
+        way = choice.way,
       }) }
     end
     if choices then

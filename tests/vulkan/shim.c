@@ -30,11 +30,24 @@ static VkResult fails(void *a, void *b, void *c, void *d, void *e, void *f) {
   return (VkResult)atoi(getenv("LATHE_RESULT"));
 }
 
-PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name) {
-  const PFN_vkVoidFunction found = real()(instance, name);
-
+static PFN_vkVoidFunction failing(const char *name, PFN_vkVoidFunction found) {
   if (strcmp(name, getenv("LATHE_FAIL")) != 0)
     return found;
   passed_on = (any *)found;
   return (PFN_vkVoidFunction)fails;
+}
+
+static PFN_vkGetDeviceProcAddr of_device;
+
+static PFN_vkVoidFunction get_of_device(VkDevice device, const char *name) {
+  return failing(name, of_device(device, name));
+}
+
+PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name) {
+  const PFN_vkVoidFunction found = real()(instance, name);
+
+  if (strcmp(name, "vkGetDeviceProcAddr") != 0)
+    return failing(name, found);
+  of_device = (PFN_vkGetDeviceProcAddr)found;
+  return (PFN_vkVoidFunction)get_of_device;
 }

@@ -1,8 +1,12 @@
 /* buffer.c - memory for a kernel's operands, with guard zones. */
+#define _GNU_SOURCE /* fallocate */
 #include "buffer.h"
 
 #include <stdint.h>
 #include <string.h>
+#if defined __linux__
+#include <fcntl.h>
+#endif
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -58,6 +62,56 @@ static const unsigned char *check_guard(const unsigned char *from, const unsigne
   return from;
 }
 
+/* The file that buffers lie in, where there is one. */
+static struct {
+  unsigned char *at; /* its first byte; null: there is none */
+  int file;
+  size_t next, end;
+} shared;
+
+void buffer_share(unsigned char *file_at, int file, size_t from, size_t end) {
+  shared.at = file_at;
+  shared.file = file;
+  shared.next = from;
+  shared.end = end;
+}
+
+/* Addresses of no memory. */
+static unsigned char *reserve(size_t size) {
+  unsigned char *at;
+
+  if (!shared.at)
+    at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  else if (size > shared.end - shared.next)
+    return NULL;
+  else
+    at = mmap(shared.at + shared.next, size, PROT_NONE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (at == MAP_FAILED)
+    return NULL;
+  shared.next += shared.at ? size : 0;
+  return at;
+}
+
+/* Memory at some of them. */
+static bool furnish(unsigned char *zone, size_t size) {
+  const int both = PROT_READ | PROT_WRITE;
+
+  if (!shared.at)
+    return mprotect(zone, size, both) == 0;
+  return mmap(zone, size, both, MAP_SHARED | MAP_FIXED, shared.file, zone - shared.at) !=
+         MAP_FAILED;
+}
+
+static void give_back(const buffer *b) {
+  munmap(b->map, b->map_size);
+#if defined __linux__
+  if (shared.at)
+    fallocate(shared.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, b->zone - shared.at,
+              (off_t)b->zone_size);
+#endif
+}
+
 /* Maps of buffers that were freed, for the next: what the probe makes are many, and the next variant's are as large.
  * The last ones, in their order. */
 enum { SPARES = 32 };
@@ -89,10 +143,10 @@ static void keep_spare(const buffer *b) {
   while (spares > 0 && (bytes > spare_most || spares == SPARES)) {
     const buffer oldest = remove_spare(0);
     bytes -= oldest.zone_size;
-    munmap(oldest.map, oldest.map_size);
+    give_back(&oldest);
   }
   if (bytes > spare_most)
-    munmap(b->map, b->map_size);
+    give_back(b);
   else
     spare[spares++] = *b;
 }
@@ -108,14 +162,14 @@ static bool make_zone(buffer *b, size_t zone_size, bool huge) {
     return true;
   b->zone_size = zone_size;
   b->map_size = map_size;
-  map = mmap(NULL, b->map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED)
+  map = reserve(b->map_size);
+  if (!map)
     return false;
   b->map = map;
   b->zone = map + beyond;
   if (huge)
     b->zone = (unsigned char *)round_up((uintptr_t)b->zone, huge_page);
-  if (mprotect(b->zone, b->zone_size, PROT_READ | PROT_WRITE) != 0) {
+  if (!furnish(b->zone, b->zone_size)) {
     munmap(map, map_size);
     b->map = NULL;
     return false;
@@ -167,7 +221,7 @@ void buffer_free(buffer *b) {
 void buffer_forget(void) {
   while (spares > 0) {
     const buffer b = remove_spare(0);
-    munmap(b.map, b.map_size);
+    give_back(&b);
   }
 }
 

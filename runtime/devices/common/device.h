@@ -30,6 +30,15 @@ typedef struct device_layout {
       drawn; /* not 0: buffers lie elsewhere than for another number, as far as that can be had */
 } device_layout;
 
+/* What became of a call that failed. */
+typedef enum device_fate {
+  DEVICE_WELL,    /* it ended; or it has not failed */
+  DEVICE_MISDID,  /* what it must not, and its process is not to go on */
+  DEVICE_CRASHED, /* or its process */
+  DEVICE_LATE,    /* it did not end in time */
+  DEVICE_KEEPS,   /* it keeps something for the next, which a kernel is not to */
+} device_fate;
+
 /* A variant with its buffers on a device. A device kind makes it the head of its own type. */
 typedef struct device_call {
   device *on;
@@ -48,6 +57,7 @@ typedef struct device_call {
   uint64_t chance;
   bool fresh;
   char error[256]; /* what went wrong last */
+  device_fate fate;
 } device_call;
 
 /* What a call finds on the device that is run once more. */

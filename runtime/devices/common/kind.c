@@ -7,9 +7,15 @@ static const device_kind kinds[] = {
                    .host_clock = true,
                    .quick = true,
                    .empty_rows = true},
-    [LATHE_CUDA] = {.not_asked = "no CUDA device was asked for"},
-    [LATHE_VULKAN] = {.not_asked = "no Vulkan device was asked for", .empty_rows = true},
-    [LATHE_PEER] = {.not_asked = "no peer was asked for", .on_host = true},
+    [LATHE_CUDA] = {.not_asked = "no CUDA device was asked for", .ways = LATHE_CUDA},
+    [LATHE_VULKAN] = {.not_asked = "no Vulkan device was asked for",
+                      .empty_rows = true,
+                      .ways = LATHE_VULKAN},
+    [LATHE_PEER] = {.not_asked = "no peer was asked for",
+                    .on_host = true,
+                    .quick = true,
+                    .empty_rows = true,
+                    .ways = LATHE_CPU},
 };
 
 const device_kind *device_kind_of(lathe_kind kind) {

@@ -14,6 +14,7 @@ typedef struct device_kind {
   bool host_clock; /* calls are judged by the host's clock, else by the device's own */
   bool quick;      /* a small call takes no microseconds, so that many can be tried */
   bool empty_rows; /* what its kernels find in a row of nothing is said, and not left open */
+  lathe_kind ways; /* sizes that try all code are those of the kernels of this kind */
 } device_kind;
 
 const device_kind *device_kind_of(lathe_kind kind);

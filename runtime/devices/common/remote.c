@@ -227,11 +227,14 @@ static const void *expected_of(device_call *call, int operand) {
 bool remote_intact(device_call *call) {
   const lathe_variant *v = call->variant;
   const problem *p = call->problem;
+  size_t workspace;
 
   if (!kind_of(call)->usable(call))
     return false;
   for (int o = 0; o < v->op->noperands; o++)
     if (!holds(call, o, p->bytes[o], expected_of(call, o), v->op->operands[o].name))
       return false;
-  return holds(call, LATHE_MAX_OPERANDS, (size_t)lathe_workspace(v, p->dim), NULL, "the workspace");
+  workspace = ((const remote_call *)call)->workspace;
+  return holds(call, LATHE_MAX_OPERANDS, workspace ? workspace : (size_t)lathe_workspace(v, p->dim),
+               NULL, "the workspace");
 }

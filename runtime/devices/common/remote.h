@@ -14,6 +14,7 @@ typedef struct remote_call {
   device_call head;
   void *host[LATHE_MAX_OPERANDS];
   size_t pinned[LATHE_MAX_OPERANDS]; /* bytes of these, 0 for none */
+  size_t workspace; /* bytes of one that the variant itself does not tell of; 0 for none */
 } remote_call;
 
 /* What a kind of devices does in its own way. Of operands LATHE_MAX_OPERANDS is the workspace. False is with the reason

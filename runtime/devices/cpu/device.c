@@ -381,8 +381,10 @@ static bool run(device_call *call) {
   const char *crash;
 
   crash = signals_guard(run_once, c);
-  if (crash)
+  if (crash) {
+    call->fate = DEVICE_CRASHED;
     return device_fail(call, "crashed with %s", crash);
+  }
   if (float_settings() != settings) {
     set_float_settings(settings);
     return device_fail(call, "left the processor's floating-point settings changed");
@@ -444,7 +446,10 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   taken->host = clock_ns() - host;
   taken->own = clock_cpu_ns() - own;
   c->ns = calls ? taken->host / (double)calls : 0;
-  return !crash || device_fail(call, "crashed with %s while it was timed", crash);
+  if (!crash)
+    return true;
+  call->fate = DEVICE_CRASHED;
+  return device_fail(call, "crashed with %s while it was timed", crash);
 }
 
 static void nothing(const lathe_args *args) {

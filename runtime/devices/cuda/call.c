@@ -149,7 +149,7 @@ device_call *cuda_prepare(device *on, const lathe_variant *variant, const proble
   }
   c->other = cuda_other_of(variant->backend);
   if (!*why && c->other)
-    c->others_own = c->other->prepare(variant, &c->args, d->stream, why);
+    c->others_own = c->other->prepare(variant, &c->args, &d->limits, d->stream, why);
   if (c->other ? !c->others_own : *why || !cuda_load_kernels(c, why)) {
     cuda_release(&c->remote.head);
     return NULL;
@@ -211,17 +211,16 @@ static CUresult launch(const void *argument, int nth) {
   const cuda_call *c = argument;
   const lathe_op *op = c->remote.head.variant->op;
   lathe_args args = is_other(c, nth) ? c->other_args : c->args;
-  CUresult error = 0;
+  int error;
 
   nth %= c->sets;
   for (int o = 0; o < op->noperands && nth > 0; o++)
     args.buf[o] = pointer_to(copy_of(c, device_home(&c->remote.head, o), nth));
   if (c->other)
     return c->other->enqueue(c->others_own, &args, cuda_device_of(&c->remote.head)->stream);
-  for (int l = 0; l < c->count && !error; l++)
-    error = lathe_driver_launch(&cuda_launching, c->function[l], &c->launch[l], &args,
-                                cuda_device_of(&c->remote.head)->stream);
-  return error;
+  error = lathe_run(&c->plan, args.buf, args.scalar, args.workspace,
+                    cuda_device_of(&c->remote.head)->stream);
+  return error > 0 ? CUDA_ERROR_UNKNOWN : -error;
 }
 
 static bool usable(device_call *call) {
@@ -306,6 +305,7 @@ bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
   const int each = graph_calls(c), graphs = graph_count(c);
   const uint64_t whole = calls / (uint64_t)each;
   const uint64_t single = calls - whole * (uint64_t)each;
+  const bool record = single > 0 && c->other && c->other->asks_long;
   int last = each - 1;
   CUresult error = 0;
   float milliseconds;
@@ -320,7 +320,7 @@ bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
     if (!*graph_at(c, at))
       error = cuda_capture(d, launch, c, at * each, each, graph_at(c, at));
   }
-  if (c->other && single > 0 && !error)
+  if (record && !error)
     error = capture_rest(c, (int)single);
   start = clock_ns();
   if (!error)
@@ -329,11 +329,11 @@ bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
     error = cuda.graph_launch(*graph_at(c, c->next_graph), d->stream);
     c->next_graph = (c->next_graph + 1) % graphs;
   }
-  if (c->other && single > 0 && !error)
+  if (record && !error)
     error = cuda.graph_launch(c->rest, d->stream);
   for (uint64_t s = 0; s < single && !error; s++) {
     last = c->next_set;
-    if (!c->other)
+    if (!record)
       error = launch(c, last);
     c->next_set = (last + 1) % (c->sets > 1 ? c->sets : 2);
   }

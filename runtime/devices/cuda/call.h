@@ -3,10 +3,9 @@
 #define CUDA_CALL_H
 
 #include "arithmetic.h"
-#include "devices/common/image.h"
 #include "devices/common/remote.h"
 #include "driver.h"
-#include "library/launch.h"
+#include "library/cuda.h"
 #include "others.h"
 
 enum {
@@ -15,8 +14,6 @@ enum {
   STAGES = 2,       /* pieces that a large copy to the device has under way */
   SPARES = 64,      /* zones of small buffers that are kept for the next */
 };
-
-typedef struct cuda_module cuda_module;
 
 typedef struct cuda_device {
   device head;
@@ -28,9 +25,8 @@ typedef struct cuda_device {
   CUstream stream;
   CUstream beside; /* of what keeps the device busy beside calls */
   CUevent begin, end;
-  cuda_module *modules;
-  image_bundle bundle;
-  CUmodule streams; /* the kernels of streams.h; null: not loaded yet */
+  lathe_device *library; /* by which kernels are called; null: not opened yet */
+  CUmodule streams;      /* the kernels of streams.h; null: not loaded yet */
   CUmodule arithmetic[LATHE_DTYPES][DEVICE_UNITS][ARITHMETIC_KERNELS]; /* and of arithmetic.h */
   CUdeviceptr spare[SPARES];
   int spares;
@@ -52,7 +48,8 @@ typedef struct cuda_call {
   lathe_args args, other_args;
   bool by_call; /* each call takes its turn, not each batch */
   int turn;     /* whose a batch is */
-  int count;    /* launches of a call */
+  lathe_plan plan;
+  int count; /* launches of a call */
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   CUfunction function[LATHE_MAX_LAUNCHES];
   const cuda_other *other; /* what puts calls on the stream in the place of launches; or null */

@@ -117,6 +117,8 @@ typedef lathe_driver_config cuda_launch_config;
   ROW(host_unregister, "cuMemHostUnregister", (void *at))                                          \
   ROW(to_device_async, "cuMemcpyHtoDAsync_v2",                                                     \
       (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                           \
+  ROW(fill_async, "cuMemsetD8Async",                                                               \
+      (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))                        \
   ROW(event_synchronize, "cuEventSynchronize", (CUevent event))                                    \
   ROW(function_attribute, "cuFuncGetAttribute", (int *value, int attribute, CUfunction function))  \
   ROW(blocks_at_once, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                               \

@@ -1,7 +1,6 @@
 /* image.c - what an image's own data says of its kernels, without a device: code for a GPU is an ELF file, which has the
  * kernels' registers and memory in its sections. Images are fat binaries, one after another, of such files and of PTX
  * (fatbinary_section.h has their heads). */
-#include <elf.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +8,8 @@
 #include <string.h>
 
 #include "device.h"
-#include "devices/common/image.h"
+#include "devices/common/elf.h"
+#include "library/image.h"
 
 enum {
   KIND_ELF = 2,          /* of a fat binary's part */
@@ -46,67 +46,8 @@ static bool may_launch(const lathe_schedule *s, const char *name) {
   return false;
 }
 
-/* A file in memory, of which nothing beyond its end is read. */
-typedef struct elf {
-  const unsigned char *at;
-  size_t size;
-  const Elf64_Shdr *section;
-  int sections;
-  const Elf64_Shdr *names;
-} elf;
-
-static const void *data_of(const elf *e, const Elf64_Shdr *s) {
-  return s->sh_type != SHT_NOBITS && s->sh_offset <= e->size && s->sh_size <= e->size - s->sh_offset
-             ? e->at + s->sh_offset
-             : NULL;
-}
-
-/* The text at an offset of a section of texts; empty where there is none. */
-static const char *text_of(const elf *e, const Elf64_Shdr *s, uint32_t offset) {
-  const char *texts = data_of(e, s);
-
-  return texts && offset < s->sh_size && memchr(texts + offset, 0, s->sh_size - offset)
-             ? texts + offset
-             : "";
-}
-
-static bool open_elf(elf *e) {
-  const Elf64_Ehdr *head = (const void *)e->at;
-
-  if (e->size < sizeof *head || memcmp(e->at, ELFMAG, SELFMAG) != 0 || head->e_shoff > e->size ||
-      head->e_shnum > (e->size - head->e_shoff) / sizeof *e->section ||
-      head->e_shstrndx >= head->e_shnum)
-    return false;
-  e->section = (const void *)(e->at + head->e_shoff);
-  e->sections = head->e_shnum;
-  e->names = &e->section[head->e_shstrndx];
-  return true;
-}
-
-static const Elf64_Shdr *section_named(const elf *e, const char *prefix, const char *name) {
-  const size_t length = strlen(prefix);
-
-  for (int s = 0; s < e->sections; s++) {
-    const char *own = text_of(e, e->names, e->section[s].sh_name);
-    if (strncmp(own, prefix, length) == 0 && strcmp(own + length, name) == 0)
-      return &e->section[s];
-  }
-  return NULL;
-}
-
-static const char *symbol_name(const elf *e, uint32_t nth) {
-  for (int s = 0; s < e->sections; s++) {
-    const Elf64_Sym *symbols = data_of(e, &e->section[s]);
-    if (e->section[s].sh_type == SHT_SYMTAB && symbols &&
-        nth < e->section[s].sh_size / sizeof *symbols &&
-        e->section[s].sh_link < (uint32_t)e->sections)
-      return text_of(e, &e->section[e->section[s].sh_link], symbols[nth].st_name);
-  }
-  return "";
-}
-
 static device_kernel *kernel_of(finding *f, const elf *e, int architecture, const char *name) {
-  const Elf64_Shdr *shared = section_named(e, ".nv.shared.", name);
+  const Elf64_Shdr *shared = elf_section(e, ".nv.shared.", name);
 
   for (int k = 0; k < f->count; k++)
     if (f->to[k].architecture == architecture && strcmp(f->to[k].name, name) == 0)
@@ -124,8 +65,8 @@ static device_kernel *kernel_of(finding *f, const elf *e, int architecture, cons
 }
 
 static void read_elf(finding *f, elf e, int architecture) {
-  const Elf64_Shdr *info = open_elf(&e) ? section_named(&e, ".nv.info", "") : NULL;
-  const unsigned char *at = info ? data_of(&e, info) : NULL;
+  const Elf64_Shdr *info = elf_open(&e) ? elf_section(&e, ".nv.info", "") : NULL;
+  const unsigned char *at = info ? elf_data(&e, info) : NULL;
   size_t left = at ? info->sh_size : 0;
 
   while (left >= 4) {
@@ -139,7 +80,7 @@ static void read_elf(finding *f, elf e, int architecture) {
     if (size >= sizeof value && (at[1] == INFO_REGISTERS || at[1] == INFO_FRAME)) {
       device_kernel *k;
       memcpy(value, at + 4, sizeof value);
-      k = kernel_of(f, &e, architecture, symbol_name(&e, value[0]));
+      k = kernel_of(f, &e, architecture, elf_symbol_name(&e, value[0]));
       if (k && at[1] == INFO_REGISTERS)
         k->registers = (int)value[1];
       else if (k)
@@ -177,19 +118,19 @@ int cuda_image_kernels(const lathe_variant *variant, device_kernel *to, int most
                        const char **why) {
   finding f = {.schedule = variant->schedule, .to = to, .most = most};
   const lathe_image *image = variant->image;
-  image_bundle bundle = {0};
+  lathe_image_bundle bundle = {0};
   size_t size;
 
   *why = "its code was left out";
   if (!image || !variant->schedule)
     return -1;
   for (; image; image = image->next) {
-    void *code = image_unpack(&bundle, image, &size, why);
+    void *code = lathe_image_unpack(&bundle, image, &size, why);
     if (!code)
       break;
     read_fat(&f, code, size);
     free(code);
   }
-  image_forget(&bundle);
+  lathe_image_forget(&bundle);
   return image ? -1 : f.count;
 }

@@ -8,9 +8,11 @@
 typedef struct cuda_other {
   /* What calls of a variant need, with the device's context current and the inputs in their buffers, whose results
    * may be written over; null with the reason in why, static. */
-  void *(*prepare)(const lathe_variant *variant, const lathe_args *args, CUstream stream,
-                   const char **why);
+  void *(*prepare)(const lathe_variant *variant, const lathe_args *args, const lathe_limits *limits,
+                   CUstream stream, const char **why);
   CUresult (*enqueue)(void *prepared, const lathe_args *args, CUstream stream);
+  bool
+      asks_long; /* asking for a call may take longer than computing it: few are recorded as well */
   /* lost: memory goes with the context. */
   void (*release)(void *prepared, bool lost);
 } cuda_other;

@@ -210,12 +210,13 @@ static int choose(const call *c, const lathe_variant *variant, const lathe_args 
   return known->nth;
 }
 
-static void *prepare(const lathe_variant *variant, const lathe_args *args, CUstream stream,
-                     const char **why) {
+static void *prepare(const lathe_variant *variant, const lathe_args *args,
+                     const lathe_limits *limits, CUstream stream, const char **why) {
   static char text[320];
   call *c = calloc(1, sizeof *c);
   cublasStatus error = 0;
 
+  (void)limits;
   *why = c ? text : "not enough memory";
   if (!c)
     return NULL;
@@ -244,4 +245,4 @@ static void *prepare(const lathe_variant *variant, const lathe_args *args, CUstr
   return c;
 }
 
-const cuda_other cublas_calls = {prepare, enqueue, release};
+const cuda_other cublas_calls = {prepare, enqueue, true, release};

@@ -78,14 +78,14 @@ static const char *refusal(const lathe_op *op, const size_t *dim, const char *fu
   return dim[0] > INT_MAX || dim[1] > INT_MAX ? "cuDNN counts rows in 31 bits" : NULL;
 }
 
-static void *prepare(const lathe_variant *variant, const lathe_args *args, CUstream stream,
-                     const char **why) {
+static void *prepare(const lathe_variant *variant, const lathe_args *args,
+                     const lathe_limits *limits, CUstream stream, const char **why) {
   static char text[320];
   const char *function = peers_expression(variant);
   call *c;
   cudnnStatus error = 0;
 
-  (void)stream;
+  (void)limits, (void)stream;
   *why = refusal(variant->op, args->dim, function);
   if (*why)
     return NULL;
@@ -117,4 +117,4 @@ static void *prepare(const lathe_variant *variant, const lathe_args *args, CUstr
   return NULL;
 }
 
-const cuda_other cudnn_calls = {prepare, enqueue, release};
+const cuda_other cudnn_calls = {prepare, enqueue, true, release};

@@ -3,6 +3,7 @@
 #include "device.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "devices/cpu/device.h"
+#include "devices/foreign/foreign.h"
 #include "library/dtype.h"
 #include "peers.h"
 #include "process.h"
@@ -30,6 +33,7 @@ typedef struct peer_call {
   device_call head;
   const char *library;
   unsigned number; /* that its process knows it by */
+  bool foreign;    /* its time is that of this process's clock */
   bool told;
   unsigned ended; /* as peer_ended said when it was told */
   bool cool;      /* it was asked for calls that find their operands in no cache */
@@ -101,7 +105,11 @@ static void put_load(FILE *to, const peer_call *c) {
   const lathe_variant *v = c->head.variant;
   const lathe_op *forward = peers_forward(v);
 
-  fprintf(to, "load %u %zu /proc/%ld/fd/%d\n", c->number, c->size, (long)getpid(), c->file);
+  fprintf(to, "load %u %zu ", c->number, c->size);
+  if (c->foreign)
+    fprintf(to, "%d\n", c->file);
+  else
+    fprintf(to, "/proc/%ld/fd/%d\n", (long)getpid(), c->file);
   fprintf(to, "expression %s\n", peers_expression(v));
   if (peers_on_gpu(v->backend))
     fprintf(to, "device cuda:%zu\n", (size_t)(c->head.on - gpus));
@@ -170,9 +178,18 @@ static void release(device_call *call) {
   }
   if (c->memory)
     munmap(c->memory, c->size);
-  if (c->file >= 0)
+  if (c->file >= 0 && !c->foreign)
     close(c->file);
   free(c);
+}
+
+/* Libraries of Python differ in what they make of arrays without elements, as of their largest one. */
+static bool is_empty(const problem *p) {
+  bool empty = false;
+
+  for (int o = 0; o < p->op->noperands; o++)
+    empty = empty || p->elements[o] == 0;
+  return empty;
 }
 
 static bool place_operands(peer_call *c) {
@@ -182,8 +199,12 @@ static bool place_operands(peer_call *c) {
     c->at[o] = c->size;
     c->size += (p->bytes[o] + ALIGN) / ALIGN * ALIGN; /* one byte more: none is empty */
   }
-  c->file = memfd_create("lathe-peer", MFD_CLOEXEC);
-  if (c->file < 0 || ftruncate(c->file, (off_t)c->size) != 0)
+  /* Of a process that may open no file all calls have one: inputs are copied out of it, and results are put there when
+   * they are asked for. */
+  c->file = c->foreign ? peer_file(c->library) : memfd_create("lathe-peer", MFD_CLOEXEC);
+  if (c->foreign && lseek(c->file, 0, SEEK_END) >= (off_t)c->size)
+    ;
+  else if (c->file < 0 || ftruncate(c->file, (off_t)c->size) != 0)
     return false;
   c->memory = mmap(NULL, c->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->file, 0);
   if (c->memory == MAP_FAILED)
@@ -202,8 +223,15 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
     return NULL;
   c->head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
   c->head.group = peers_on_gpu(variant->backend) ? GROUP : 0;
-  c->library = variant->backend->name;
+  c->foreign = foreign_of(variant);
+  c->library = c->foreign ? peers_library(variant->backend) : variant->backend->name;
   c->number = ++numbers;
+  if (c->foreign && is_empty(p)) {
+    *why = "functions of Python are not asked about what is empty";
+    c->file = -1;
+    release(&c->head);
+    return NULL;
+  }
   if (place_operands(c)) {
     *why = reason;
     if (tell(c, reason))
@@ -240,13 +268,21 @@ static bool take_turns(device_call *call, const problem *other) {
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   peer_call *c = (peer_call *)call;
   char request[REQUEST], why[PEER_WHY];
+  double start;
 
   if (c->ended != peer_ended(c->library) && !tell(c, why)) /* with another row */
     return device_fail(call, "%s", why);
   snprintf(request, sizeof request, "time %u %" PRIu64 "\n", c->number, calls);
-  if (!peer_ask(c->library, request, &taken->own, why))
+  start = clock_ns();
+  if (!peer_ask(c->library, request, &taken->own, why)) {
+    call->fate = peer_refused(c->library) ? DEVICE_WELL : DEVICE_CRASHED;
     return device_fail(call, "%s", why);
-  taken->host = taken->own;
+  }
+  taken->host = clock_ns() - start;
+  if (c->foreign)
+    taken->own = fmax(taken->host - peer_asking_ns(c->library), 1);
+  else
+    taken->host = taken->own;
   c->ran = true;
   memset(c->fetched, 0, sizeof c->fetched);
   return true;
@@ -340,8 +376,31 @@ static const device peer = {
     .streams_rate = streams_rate,
 };
 
+static double processor_streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
+  (void)on;
+  return device_cpu()->streams_rate(device_cpu(), streams, bytes, threads, way);
+}
+
+static double processor_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit,
+                                        int threads, int *way) {
+  (void)on;
+  return device_cpu()->arithmetic_rate(device_cpu(), dtype, unit, threads, way);
+}
+
+device *device_peer_judged(void) {
+  static device judged;
+
+  if (!judged.id) {
+    judged = peer;
+    judged.id = "cpu";
+    judged.streams_rate = processor_streams_rate;
+    judged.arithmetic_rate = processor_arithmetic_rate;
+  }
+  return &judged;
+}
+
 device_list device_peer(void) {
-  static device processor, *at[1 + GPUS] = {&processor};
+  static device processor, *at[2 + GPUS] = {&processor};
   static char id[GPUS][8];
 
   if (!processor.id) {
@@ -355,5 +414,6 @@ device_list device_peer(void) {
       at[1 + i] = &gpus[i];
     }
   }
-  return (device_list){.count = 1 + GPUS, .at = at};
+  at[1 + GPUS] = device_peer_judged();
+  return (device_list){.count = 2 + GPUS, .at = at};
 }

@@ -9,10 +9,12 @@ Requests and answers are lines. The first answer says which library was found. T
     fetch NUMBER OUTPUT AT BYTES    puts these bytes of the last results into the file
     drop NUMBER
 is answered by `ok FIGURE` (time: nanoseconds for all calls; load: 1 where the library draws random numbers of its
-own) or `no REASON`. The file is memory that both processes have. Inputs are copied out of it: they lie where the
+own) or `no REASON`. The file is memory that both processes have; a
+number is that of one which is open here. Inputs are copied out of it: they lie where the
 library itself puts what it computes.
 
-The script is of several files, put one after the other (process.c): calls.py, with_numpy.py, with_torch.py, this one.
+The script is of several files, put one after the other (process.c): calls.py, with_numpy.py, with_torch.py,
+with_foreign.py, this one. LIBRARY may be FILE.py:FUNCTION as well, which is then what is computed.
 """
 
 import itertools
@@ -94,8 +96,11 @@ def answer(library, problems, request, stream):
     word, number, *rest = request.split()
     if word == "load":
         lines = lines_of(stream)
-        with open(rest[1], "r+b") as file:
-            memory = mmap.mmap(file.fileno(), int(rest[0]))
+        if rest[1].isdigit():
+            memory = mmap.mmap(int(rest[1]), int(rest[0]))
+        else:
+            with open(rest[1], "r+b") as file:
+                memory = mmap.mmap(file.fileno(), int(rest[0]))
         problems.pop(number, None)
         problems[number] = Problem(library, memory, lines)
         return int(isinstance(problems[number].calls, Drawing))
@@ -126,7 +131,7 @@ def main():
     name, line = sys.argv[1], int(sys.argv[2])
     with socket.socket(fileno=line).makefile("rw") as stream:
         try:
-            library = LIBRARIES[name]()
+            library = LIBRARIES[name]() if name in LIBRARIES else Foreign(name)
         except (ImportError, Refused) as error:
             stream.write(f"no {error}\n")
             return

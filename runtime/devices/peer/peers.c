@@ -9,6 +9,7 @@
 #include "cublas.h"
 #include "cudnn.h"
 #include "devices/cuda/others.h"
+#include "devices/foreign/foreign.h"
 #include "library/dtype.h"
 #include "library/bench.h"
 #include "problem/problem.h"
@@ -157,36 +158,57 @@ void peers_narrow(bool processors, bool gpus) {
 }
 
 size_t peers_count(void) {
-  return wanted;
+  return wanted + foreign_count();
 }
 
 const lathe_variant *peers_at(size_t index) {
-  return &variants[order[index]].variant;
+  return index < wanted ? &variants[order[index]].variant : &foreign_at(index - wanted)->variant;
 }
 
 size_t peers_index(const lathe_variant *variant) {
-  return (size_t)((const made *)variant - variants);
+  const foreign *f = foreign_of(variant);
+
+  return f ? count + (size_t)(f - foreign_at(0)) : (size_t)((const made *)variant - variants);
 }
 
 size_t peers_made(void) {
-  return count;
+  return count + foreign_count();
 }
 
 bool peers_has(const lathe_backend *backend) {
-  return peer_of(backend) != NULL;
+  return peer_of(backend) || foreign_of_backend(backend);
 }
 
 bool peers_on_gpu(const lathe_backend *backend) {
-  return peer_of(backend)->gpu;
+  return foreign_of_backend(backend) ? backend->kind != LATHE_PEER : peer_of(backend)->gpu;
 }
 
 const char *peers_library(const lathe_backend *backend) {
-  return peer_of(backend)->library;
+  const foreign *f = foreign_of_backend(backend);
+
+  return f ? f->path : peer_of(backend)->library;
+}
+
+/* What a function of Python that somebody wrote is called with. */
+static const char *foreign_expression(const lathe_op *op) {
+  static char text[LATHE_MAX_OPERANDS * 64];
+  int used = snprintf(text, sizeof text, "_foreign(");
+
+  for (int o = 0; o < op->noperands && used < (int)sizeof text; o++)
+    if (!op->operands[o].output)
+      used += snprintf(text + used, sizeof text - (size_t)used, "%s, ", op->operands[o].name);
+  for (int s = 0; s < op->nscalars && used < (int)sizeof text; s++)
+    used += snprintf(text + used, sizeof text - (size_t)used, "%s, ", op->scalars[s].name);
+  if (used < (int)sizeof text)
+    snprintf(text + used, sizeof text - (size_t)used, ")");
+  return text;
 }
 
 const char *peers_expression(const lathe_variant *variant) {
   const lathe_op *forward;
 
+  if (foreign_of(variant))
+    return foreign_expression(variant->op);
   return expression_of(variant->op, peer_of(variant->backend), &forward);
 }
 
@@ -194,13 +216,16 @@ void peers_blame(const lathe_variant *variant, char *text, size_t size) {
   const size_t most = 120, length = strlen(text),
                kept = length < size - most - 1 ? length : size - most - 1;
 
-  snprintf(text + kept, size - kept, "; peers of %.60s says '%.40s'", variant->op->source,
-           peers_expression(variant));
+  if (!foreign_of(variant))
+    snprintf(text + kept, size - kept, "; peers of %.60s says '%.40s'", variant->op->source,
+             peers_expression(variant));
 }
 
 const lathe_op *peers_forward(const lathe_variant *variant) {
   const lathe_op *forward;
 
+  if (foreign_of(variant))
+    return NULL;
   expression_of(variant->op, peer_of(variant->backend), &forward);
   return forward;
 }

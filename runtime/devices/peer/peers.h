@@ -18,7 +18,7 @@ void peers_free(void);
 /* Of libraries that run on both, leaves out those on processors, or on GPUs. */
 void peers_narrow(bool processors, bool gpus);
 
-/* The variants made and not left out, in the order of the table's ops. */
+/* The variants made and not left out, in the order of the table's ops; after them those of devices/foreign/foreign.h. */
 size_t peers_count(void);
 const lathe_variant *peers_at(size_t index);
 

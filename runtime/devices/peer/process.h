@@ -12,10 +12,12 @@ enum { PEER_WHY = 320 };
  * False with one line in why: where no Python has the library, the process refused, or it ended. */
 bool peer_ask(const char *library, const char *request, double *figure, char why[PEER_WHY]);
 
-/* What the bench program is called with to keep a Python: keep PARENT PROGRAM [ARGUMENT]... LINE. Runs the program in a
- * group of processes of its own, all of which end with it, and when the parent is no more or ends this; ends as it did. */
-extern const char peer_keep_command[];
-int peer_keep(int argc, char **argv);
+/* A file of memory that a library's processes have from their beginning on, by the same number; negative where there is
+ * none. To be asked for before the first process begins. */
+int peer_file(const char *library);
+
+/* How long an answer takes that needs nothing done. */
+double peer_asking_ns(const char *library);
 
 /* Whether the process was there, and refused what it was last asked. */
 bool peer_refused(const char *library);

@@ -45,6 +45,8 @@ VkInstance vulkan_open(char *why, size_t size) {
                                                    : "");
     return NULL;
   }
+  vk.instance = instance;
+  vk.get = find;
   vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
       (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)find(
           instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "devices/foreign/description.h"
+#include "devices/foreign/foreign.h"
 
 enum {
   ALIGNMENT = 256,      /* of data, before the layout's offset */
@@ -76,7 +78,9 @@ static VkResult allocate(vulkan_call *c) {
   }
   for (int o = 0; o < v->op->noperands; o++)
     c->args.buf[o] = pointer_to(c->operand[device_home(&c->remote.head, o)].address);
-  const size_t workspace = (size_t)lathe_workspace(v, p->dim);
+  const size_t workspace =
+      c->foreign ? vulkan_foreign_workspace(c) : (size_t)lathe_workspace(v, p->dim);
+  c->remote.workspace = workspace;
   if (workspace && !error) {
     error = make_operand(d, &c->workspace, workspace, 0);
     if (!error)
@@ -111,6 +115,21 @@ static bool is_other(const vulkan_call *c, uint64_t set) {
   return c->remote.head.other && set % 2;
 }
 
+/* Those that somebody else's description names. */
+static void find_described(vulkan_call *c, uint64_t set, lathe_args args) {
+  const lathe_op *op = c->remote.head.variant->op;
+  description_arguments a;
+  const char *why;
+
+  for (int o = 0; o < op->noperands; o++)
+    args.buf[o] = pointer_to(is_other(c, set) && c->input[o].buffer ? c->input[o].address
+                                                                    : address_of(c, o, set));
+  args.workspace = pointer_to(c->workspace.address);
+  if (description_fill(c->foreign->description, c->remote.head.variant, &args, &a, &why) &&
+      a.size <= VULKAN_ARGUMENTS)
+    add(c, a.bytes, a.size);
+}
+
 /* The arguments, in the order of gen/pour/lower_glsl.lua. */
 static void find_arguments(vulkan_call *c, uint64_t set) {
   const lathe_op *op = c->remote.head.variant->op;
@@ -118,6 +137,10 @@ static void find_arguments(vulkan_call *c, uint64_t set) {
   const lathe_args with = others ? problem_args(c->remote.head.other) : c->args, *args = &with;
 
   c->arguments_size = 0;
+  if (c->foreign) {
+    find_described(c, set, *args);
+    return;
+  }
   for (int o = 0; o < op->noperands; o++) {
     const VkDeviceAddress address =
         others && c->input[o].buffer ? c->input[o].address : address_of(c, o, set);
@@ -229,6 +252,7 @@ device_call *vulkan_prepare(device *on, const lathe_variant *variant, const prob
   }
   c->remote.head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
   c->args = problem_args(p);
+  c->foreign = foreign_of(variant);
   c->sets = 1;
   error = allocate(c);
   if (error == VK_ERROR_OUT_OF_DEVICE_MEMORY || error == VK_ERROR_OUT_OF_HOST_MEMORY) {
@@ -317,6 +341,12 @@ static VkResult record(vulkan_call *c, uint64_t calls, device_load load) {
   for (uint64_t i = 0; i < calls && !error; i++) {
     if (i == 0 || c->sets > 1 || c->by_call)
       record_arguments(c, set_of(c, i));
+    if (c->foreign && c->workspace.buffer) { /* nothing is to stay there */
+      vk.CmdFillBuffer(d->batch, c->workspace.buffer, c->workspace.lead / 4 * 4,
+                       c->workspace.size / 4 * 4, 0);
+      vulkan_barrier(d->batch, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+    }
     for (int l = 0; l < c->count; l++) {
       const uint32_t *grid = c->launch[l].grid;
       if (i == 0 || c->count > 1)

@@ -11,7 +11,8 @@ typedef struct vulkan_call {
   vulkan_buffer operand[LATHE_MAX_OPERANDS], workspace;
   vulkan_buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
   lathe_args args;
-  bool by_call; /* each call takes its turn, not each batch */
+  const struct foreign *foreign; /* what somebody else wrote; null: it is ours */
+  bool by_call;                  /* each call takes its turn, not each batch */
   unsigned char arguments[VULKAN_ARGUMENTS];
   uint32_t arguments_size;
   vulkan_buffer given; /* arguments that push constants have no room for, of each set */
@@ -41,6 +42,11 @@ extern const remote_kind vulkan_remote;
 /* kernels.c: the launches of a call and their pipelines, false with the reason in why, static; device.h's expect and
  * kernels. */
 bool vulkan_load_kernels(vulkan_call *c, const char **why);
+
+/* foreign.c: the same of what somebody else wrote; and the bytes of workspace that it wants. */
+bool vulkan_load_foreign(vulkan_call *c, const char **why);
+size_t vulkan_foreign_workspace(const vulkan_call *c);
+
 void vulkan_expect(device *on, const device_call *calls, size_t count);
 int vulkan_kernels(device_call *call, device_kernel *to);
 

@@ -12,6 +12,8 @@ bool vulkan_load_kernels(vulkan_call *c, const char **why) {
   vulkan_device *d = (vulkan_device *)c->remote.head.on;
   const lathe_variant *v = c->remote.head.variant;
 
+  if (c->foreign)
+    return vulkan_load_foreign(c, why);
   c->count = v->schedule->launches(v->schedule, &c->args, &d->limits, c->launch);
   if (c->count == 0) {
     *why = "the variant has no launch for this size on this device";
@@ -45,7 +47,7 @@ void vulkan_expect(device *on, const device_call *calls, size_t count) {
   lathe_launch *launches = NULL;
   size_t found = 0;
 
-  if (count == 0 || on->lost || vulkan_device_open(d))
+  if (count == 0 || !calls->variant->schedule || on->lost || vulkan_device_open(d))
     return;
   launches = calloc(count * LATHE_MAX_LAUNCHES, sizeof *launches);
   for (size_t i = 0; i < count && launches; i++)

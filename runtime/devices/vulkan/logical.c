@@ -3,20 +3,33 @@
 
 #ifdef HAVE_VULKAN
 static void drop(vulkan_device *d) {
-  vulkan_code_drop(&d->code);
+  lathe_close(d->code.library);
   vulkan_buffer_free(d, &d->staging);
   vulkan_buffer_free(d, &d->traffic);
-  vk.DestroyPipelineLayout(d->made, d->code.layout, NULL);
   vk.DestroyQueryPool(d->made, d->clock, NULL);
   vk.DestroyFence(d->made, d->fence, NULL);
   vk.DestroyCommandPool(d->made, d->pool, NULL);
   vk.DestroyDevice(d->made, NULL);
   d->made = NULL;
-  d->code.layout = VK_NULL_HANDLE;
+  d->code.library = NULL;
   d->clock = VK_NULL_HANDLE;
   d->fence = VK_NULL_HANDLE;
   d->pool = VK_NULL_HANDLE;
   d->recorded_of = NULL;
+}
+
+/* Lends the device to the library, which knows nothing of the extensions that are enabled besides. */
+static VkResult lend(vulkan_device *d, const VkPhysicalDeviceFeatures2 *enabled) {
+  const lathe_vulkan mine = {vk.instance, d->physical, d->made, (void (*)(void))vk.get, enabled};
+  lathe_vulkan_device *on;
+
+  if (lathe_open_vulkan(&d->code.library, &mine))
+    return VK_ERROR_INITIALIZATION_FAILED;
+  on = lathe_vulkan_of(d->code.library);
+  on->kind = d->code.kind;
+  on->kind.limits = d->limits;
+  d->code.layout = on->layout;
+  return VK_SUCCESS;
 }
 
 static VkResult make(vulkan_device *d) {
@@ -107,12 +120,6 @@ static VkResult make(vulkan_device *d) {
       .queryType = VK_QUERY_TYPE_TIMESTAMP,
       .queryCount = 2,
   };
-  const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, VULKAN_PUSHED};
-  const VkPipelineLayoutCreateInfo layout = {
-      .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-      .pushConstantRangeCount = 1,
-      .pPushConstantRanges = &range,
-  };
   VkCommandBufferAllocateInfo buffers = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
       .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
@@ -126,7 +133,6 @@ static VkResult make(vulkan_device *d) {
   }
   if (d->nvidia)
     gpu_clocks_hold(d->uuid);
-  d->code.device = d->made;
   vk.GetDeviceQueue(d->made, d->family, 0, &d->queue);
   error = vk.CreateCommandPool(d->made, &pool, NULL, &d->pool);
   buffers.commandPool = d->pool;
@@ -139,7 +145,7 @@ static VkResult make(vulkan_device *d) {
   if (!error)
     error = vk.CreateQueryPool(d->made, &clock, NULL, &d->clock);
   if (!error)
-    error = vk.CreatePipelineLayout(d->made, &layout, NULL, &d->code.layout);
+    error = lend(d, &features);
   if (!error)
     error = vulkan_buffer_make(d, &d->staging, VULKAN_STAGING,
                                VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |

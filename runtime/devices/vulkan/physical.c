@@ -179,7 +179,7 @@ static const char *widths(const VkBool32 *kept, char *text) {
   return text[0] ? text : "no type";
 }
 
-/* By what it keeps, and what kernels ask of that (code.c): of f32 nothing beside f16. Functions and quotients of f32
+/* By what it keeps, and what kernels ask of that (spirv.c): of f32 nothing beside f16. Functions and quotients of f32
  * may flush their results on any device. */
 static void say_flushed(vulkan_device *d) {
   const lathe_floats *floats = &d->code.kind.floats;

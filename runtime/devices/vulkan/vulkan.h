@@ -2,14 +2,12 @@
 #ifndef VULKAN_H
 #define VULKAN_H
 
-#include "devices/common/image.h"
 #include "library/launch.h"
-#include "library/spirv.h"
 
 #if __has_include(<vulkan/vulkan_core.h>)
 #define HAVE_VULKAN 1
 #define VK_NO_PROTOTYPES
-#include "library/on_vulkan.h"
+#include "library/vulkan_device.h"
 
 /* Headers of before Vulkan 1.3.255 lack this, of which only these names are wanted. */
 #ifndef VK_KHR_cooperative_matrix
@@ -109,21 +107,15 @@ typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeVectorPropertiesNV
   ROW(CmdWriteTimestamp)                                                                           \
   ROW(CreateBuffer)                                                                                \
   ROW(CreateCommandPool)                                                                           \
-  ROW(CreateComputePipelines)                                                                      \
   ROW(CreateDevice)                                                                                \
   ROW(CreateFence)                                                                                 \
-  ROW(CreatePipelineLayout)                                                                        \
   ROW(CreateQueryPool)                                                                             \
-  ROW(CreateShaderModule)                                                                          \
   ROW(DestroyBuffer)                                                                               \
   ROW(DestroyCommandPool)                                                                          \
   ROW(DestroyDevice)                                                                               \
   ROW(DestroyFence)                                                                                \
   ROW(DestroyInstance)                                                                             \
-  ROW(DestroyPipeline)                                                                             \
-  ROW(DestroyPipelineLayout)                                                                       \
   ROW(DestroyQueryPool)                                                                            \
-  ROW(DestroyShaderModule)                                                                         \
   ROW(EndCommandBuffer)                                                                            \
   ROW(EnumerateDeviceExtensionProperties)                                                          \
   ROW(EnumeratePhysicalDevices)                                                                    \
@@ -142,6 +134,8 @@ typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeVectorPropertiesNV
   ROW(WaitForFences)
 
 typedef struct vulkan_api {
+  VkInstance instance;
+  PFN_vkGetInstanceProcAddr get;
   /* Null where no driver has their extensions. */
   PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR
       GetPhysicalDeviceCooperativeMatrixPropertiesKHR;
@@ -167,22 +161,15 @@ const char *vulkan_error(VkResult error);
 
 /* code.c */
 
-/* Makes pipelines of the images that the program carries, and keeps them. */
+/* By which pipelines are made of the images that the program carries, and kept. */
 typedef struct vulkan_code {
-  VkDevice device;
-  VkPipelineLayout layout; /* push constants, VULKAN_PUSHED bytes */
   lathe_vulkan_kind kind;
-  uint32_t *
-      unpacked; /* the SPIR-V of the last image that was asked for, its bytes, and which that was */
-  size_t unpacked_size;
-  const lathe_image *unpacked_of;
-  image_bundle bundle;
-  struct vulkan_module *modules;
-  struct vulkan_pipeline *pipelines;
+  lathe_device *library;   /* that borrows the device; null where that is not made */
+  VkPipelineLayout layout; /* push constants, VULKAN_PUSHED bytes */
 } vulkan_code;
 
 enum {
-  VULKAN_PUSHED = 128,    /* bytes of push constants, which every device has */
+  VULKAN_PUSHED = LATHE_VULKAN_PUSHED,
   VULKAN_ARGUMENTS = 384, /* of what an op may be called with, in lines of 64 bytes */
 };
 
@@ -194,9 +181,6 @@ const char *vulkan_code_get(vulkan_code *code, const lathe_image *first, const l
 /* Makes those that are not there yet, all processors at once; those that cannot be made vulkan_code_get tells of. */
 void vulkan_code_expect(vulkan_code *code, const lathe_image *first, const lathe_launch *launches,
                         size_t count);
-
-/* Forgets and frees all. */
-void vulkan_code_drop(vulkan_code *code);
 
 /* gpu_clocks.c: keeps up, until the process ends, the clocks of the NVIDIA GPU with that identifier of
  * VK_UUID_SIZE bytes; where CUDA's driver is not there, nothing happens. */

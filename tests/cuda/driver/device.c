@@ -39,6 +39,11 @@ CUresult fake_context_device(CUdevice *device) {
   return current ? fake_state : CUDA_ERROR_UNKNOWN;
 }
 
+CUresult fake_module_unload(CUmodule module) {
+  (void)module;
+  return fake_state;
+}
+
 CUresult fake_stream_create(CUstream *stream, unsigned flags) {
   static char streams[64];
   static size_t made;
@@ -91,6 +96,13 @@ CUresult fake_host_unregister(void *at) {
 CUresult fake_fill(CUdeviceptr to, unsigned char value, size_t bytes) {
   memset((void *)(size_t)to, value, bytes);
   return fake_state;
+}
+
+/* One of those that a driver may lack. */
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream);
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream) {
+  (void)stream;
+  return fake_fill(to, value, bytes);
 }
 
 CUresult fake_to_device(CUdeviceptr to, const void *from, size_t bytes) {

@@ -6,9 +6,10 @@
 CUDA_FUNCTIONS(NAMED)
 #undef NAMED
 
-/* And of those that can be done without, or that exported files call, these. */
+/* And of those that can be done without, or that exported files and the library call, these. */
 CUresult fake_context_current(CUcontext *context) __asm__("cuCtxGetCurrent");
 CUresult fake_context_device(CUdevice *device) __asm__("cuCtxGetDevice");
+CUresult fake_module_unload(CUmodule module) __asm__("cuModuleUnload");
 CUresult fake_host_register(void *at, size_t bytes, unsigned flags) __asm__("cuMemHostRegister_v2");
 CUresult fake_host_unregister(void *at) __asm__("cuMemHostUnregister");
 CUresult fake_to_device_async(CUdeviceptr to, const void *from, size_t bytes,

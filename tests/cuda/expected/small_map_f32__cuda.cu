@@ -2,7 +2,7 @@
  *   templates/gpu/parts.c; do not edit.
  * small_map: s * x + y
  * Make it again with: lathe-gen --no-line expand small_map */
-#include "lathe.h"
+#include "call.h"
 #include "kernel.h"
 
 /* y[i] = f(x0[i], x1[i], ...). Limited by bytes moved, and in the types of 16 bits nearly by

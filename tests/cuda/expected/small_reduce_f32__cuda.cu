@@ -2,7 +2,7 @@
  *   templates/gpu/parts.c; do not edit.
  * small_reduce: the index of the largest
  * Make it again with: lathe-gen --no-line expand small_reduce */
-#include "lathe.h"
+#include "call.h"
 #include "kernel.h"
 
 /* r = finish(op over i of f(x0[i], ...)), op one of sum, max, min, argmax, argmin. Limited by

@@ -4,7 +4,7 @@
  *   not edit.
  * small_rows: x over the sum of the row
  * Make it again with: lathe-gen --no-line expand small_rows */
-#include "lathe.h"
+#include "call.h"
 #include "kernel.h"
 
 /* A program over each row: passes of reductions over the row, then its values. Limited by bytes

@@ -4,17 +4,14 @@
 
 #include <lzma.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const uint64_t most = 1 << 30; /* no code has as many bytes; a damaged size may say so */
 
-static void *damaged(const char *how, const char **why) {
-  static char text[160];
+#define DAMAGED(how) "its code in this program's file is damaged (" how "); build the program anew"
 
-  snprintf(text, sizeof text,
-           "its code in this program's file is damaged (%s); build the program anew", how);
+static void *damaged(const char *text, const char **why) {
   *why = text;
   return NULL;
 }
@@ -43,7 +40,7 @@ static uint64_t size_of_stream(const unsigned char *stream, size_t packed) {
 }
 
 /* Unpacks the bundle that an image is of; false with the reason in why. */
-static bool open_bundle(image_bundle *kept, const lathe_image *image, const char **why) {
+static bool open_bundle(lathe_image_bundle *kept, const lathe_image *image, const char **why) {
   const size_t packed = (size_t)(image->end - image->start);
   uint64_t memory = most, size;
   size_t from = 0;
@@ -53,29 +50,29 @@ static bool open_bundle(image_bundle *kept, const lathe_image *image, const char
     return true;
   size = size_of_stream(image->start, packed);
   if (size == 0 || size > most)
-    return damaged("it ends as no stream of xz's that the build makes", why);
-  image_forget(kept);
+    return damaged(DAMAGED("it ends as no stream of xz's that the build makes"), why);
+  lathe_image_forget(kept);
   kept->bytes = malloc((size_t)size);
   if (!kept->bytes)
     return no_memory(why);
   error = lzma_stream_buffer_decode(&memory, 0, NULL, image->start, &from, packed, kept->bytes,
                                     &kept->size, (size_t)size);
   if (error || from != packed || kept->size != size) {
-    image_forget(kept);
+    lathe_image_forget(kept);
     return error == LZMA_MEM_ERROR ? no_memory(why)
-                                   : damaged("it is not what its checksums say", why);
+                                   : damaged(DAMAGED("it is not what its checksums say"), why);
   }
   kept->start = image->start;
   return true;
 }
 
-void image_forget(image_bundle *kept) {
+void lathe_image_forget(lathe_image_bundle *kept) {
   free(kept->bytes);
-  *kept = (image_bundle){0};
+  *kept = (lathe_image_bundle){0};
 }
 
 /* The nth of the numbers that a bundle begins with; false where it has no room for them. */
-static bool get_number(const image_bundle *b, uint64_t nth, uint64_t *number) {
+static bool get_number(const lathe_image_bundle *b, uint64_t nth, uint64_t *number) {
   enum { BYTES = sizeof *number };
 
   *number = 0;
@@ -87,26 +84,27 @@ static bool get_number(const image_bundle *b, uint64_t nth, uint64_t *number) {
 }
 
 /* Where an image lies in its bundle, and its bytes in size; null with the reason in why. */
-static const unsigned char *find(image_bundle *kept, const lathe_image *image, size_t *size,
+static const unsigned char *find(lathe_image_bundle *kept, const lathe_image *image, size_t *size,
                                  const char **why) {
   uint64_t count, one, at;
 
   if (!open_bundle(kept, image, why))
     return NULL;
   if (!get_number(kept, 0, &count) || image->nth >= count || !get_number(kept, count, &one))
-    return damaged("it has no such image", why);
+    return damaged(DAMAGED("it has no such image"), why);
   at = (count + 1) * sizeof count;
   for (uint32_t before = 0; before <= image->nth; before++) {
     at += before > 0 ? one : 0;
     get_number(kept, before + 1, &one);
     if (at > kept->size || one > kept->size - at)
-      return damaged("an image is longer than all of it", why);
+      return damaged(DAMAGED("an image is longer than all of it"), why);
   }
   *size = (size_t)one;
   return kept->bytes + at;
 }
 
-void *image_unpack(image_bundle *kept, const lathe_image *image, size_t *size, const char **why) {
+void *lathe_image_unpack(lathe_image_bundle *kept, const lathe_image *image, size_t *size,
+                         const char **why) {
   const unsigned char *code = find(kept, image, size, why);
   void *copy = code ? malloc(*size + 1) : NULL;
 
@@ -117,8 +115,8 @@ void *image_unpack(image_bundle *kept, const lathe_image *image, size_t *size, c
   return copy;
 }
 
-void *image_unpack_words(image_bundle *kept, const lathe_image *image, size_t *size,
-                         const char **why) {
+void *lathe_image_unpack_words(lathe_image_bundle *kept, const lathe_image *image, size_t *size,
+                               const char **why) {
   enum { WORD = sizeof(uint32_t) };
   const unsigned char *bytes = find(kept, image, size, why);
   unsigned char *words;
@@ -126,7 +124,7 @@ void *image_unpack_words(image_bundle *kept, const lathe_image *image, size_t *s
   if (!bytes)
     return NULL;
   if (*size % WORD != 0)
-    return damaged("it is no words of 4 bytes", why);
+    return damaged(DAMAGED("it is no words of 4 bytes"), why);
   words = malloc(*size + 1);
   if (!words)
     return no_memory(why);

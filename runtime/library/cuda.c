@@ -1,0 +1,284 @@
+/* cuda.c - plans on CUDA devices: the driver is opened at run time, and a context borrowed. */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "cuda.h"
+#include "image.h"
+#include "on_cuda.h"
+
+/* The code of a chain of images, unpacked once. */
+typedef struct unpacked {
+  struct unpacked *next;
+  const lathe_image *of;
+  int codes;
+  lathe_driver_code code[];
+} unpacked;
+
+/* A variant's kernels. */
+typedef struct loaded {
+  struct loaded *next;
+  const lathe_variant *of;
+  lathe_driver_variant variant;
+  lathe_driver_kernel kernel[];
+} loaded;
+
+typedef struct cuda_device {
+  lathe_device head;
+  void *library, *context;
+  lathe_driver driver;
+  int (*current)(void **context), (*use)(void *context), (*unload)(lathe_driver_module module);
+  int (*error_text)(int error, const char **text);
+  lathe_limits limits;
+  pthread_mutex_t lock; /* of what follows, and of what is found of a variant */
+  unpacked *unpacked;
+  loaded *loaded;
+  lathe_image_bundle bundle;
+} cuda_device;
+
+/* Puts a function of the driver's where `to` is; false where it has none. */
+static bool get(void *library, const char *name, void *to) {
+  void *const function = dlsym(library, name);
+
+  memcpy(to, &function, sizeof function);
+  return function != NULL;
+}
+
+static bool get_all(cuda_device *d, int (**device_of)(int *)) {
+  get(d->library, "cuTensorMapEncodeTiled", &d->driver.tensor_map);
+  return get(d->library, "cuDeviceGetAttribute", &d->driver.device_attribute) &&
+         get(d->library, "cuModuleLoadData", &d->driver.module_load) &&
+         get(d->library, "cuModuleUnload", &d->unload) &&
+         get(d->library, "cuModuleGetFunction", &d->driver.module_function) &&
+         get(d->library, "cuFuncSetAttribute", &d->driver.function_set) &&
+         get(d->library, "cuLaunchKernel", &d->driver.launch) &&
+         get(d->library, "cuLaunchKernelEx", &d->driver.launch_with) &&
+         get(d->library, "cuOccupancyMaxActiveClusters", &d->driver.max_active_clusters) &&
+         get(d->library, "cuCtxGetCurrent", &d->current) &&
+         get(d->library, "cuCtxGetDevice", device_of) &&
+         get(d->library, "cuCtxSetCurrent", &d->use) &&
+         get(d->library, "cuGetErrorString", &d->error_text);
+}
+
+/* Makes a device's context that of this thread, which is given back its own afterwards. */
+static int enter(const cuda_device *d, void **former) {
+  const int error = d->current(former);
+
+  return error || *former == d->context ? error : d->use(d->context);
+}
+
+static void leave(const cuda_device *d, void *former) {
+  if (former != d->context)
+    d->use(former);
+}
+
+/* ---- code -------------------------------------------------------------------------------------- */
+
+static void forget(unpacked *u) {
+  for (int i = 0; i < u->codes; i++)
+    free((void *)u->code[i].start);
+  free(u);
+}
+
+/* The code of a variant's images; null with the reason in why. */
+static unpacked *unpack(cuda_device *d, const lathe_image *first, const char **why) {
+  unpacked *u = d->unpacked;
+  size_t images = 0;
+
+  while (u && u->of != first)
+    u = u->next;
+  if (u)
+    return u;
+  for (const lathe_image *image = first; image; image = image->next)
+    images++;
+  u = calloc(1, sizeof *u + images * sizeof *u->code);
+  for (const lathe_image *image = first; image && u; image = image->next) {
+    lathe_driver_code *code = &u->code[u->codes];
+    code->start = lathe_image_unpack(&d->bundle, image, &code->size, why);
+    if (!code->start) {
+      forget(u);
+      return NULL;
+    }
+    u->codes++;
+  }
+  if (!u)
+    return NULL;
+  u->of = first;
+  u->next = d->unpacked;
+  d->unpacked = u;
+  return u;
+}
+
+/* A variant's code and kernels; null with the reason in why. */
+static const loaded *load(cuda_device *d, const lathe_variant *v, const char **why) {
+  loaded *l;
+
+  *why = "the host's memory does not suffice";
+  pthread_mutex_lock(&d->lock);
+  l = d->loaded;
+  while (l && l->of != v)
+    l = l->next;
+  if (!l) {
+    unpacked *u = unpack(d, v->image, why);
+    const size_t kernels = (size_t)v->schedule->nkernels;
+    l = u ? calloc(1, sizeof *l + kernels * sizeof *l->kernel) : NULL;
+    if (l) {
+      l->of = v;
+      l->variant =
+          (lathe_driver_variant){&d->driver, v->schedule, u->code, u->codes, l->kernel, &d->lock};
+      l->next = d->loaded;
+      d->loaded = l;
+    }
+  }
+  pthread_mutex_unlock(&d->lock);
+  return l;
+}
+
+/* ---- plans ------------------------------------------------------------------------------------- */
+
+static int run(const lathe_made *made, void *const *operand, const double *scalar, void *workspace,
+               void *stream) {
+  const cuda_device *d = (const cuda_device *)made->device;
+  lathe_args args = {0};
+  int error;
+
+  lathe_fill_args(&args, made, operand, scalar, workspace);
+  error = lathe_driver_call(made->loaded, &args, &d->limits, (lathe_driver_stream)stream);
+  return error < 0 ? LATHE_SHAPE : -error;
+}
+
+static lathe_status fail(const cuda_device *d, const lathe_variant *v, int error,
+                         lathe_line *line) {
+  const char *text = NULL;
+
+  lathe_say(line, v->name);
+  lathe_say(line, ": ");
+  if (d->error_text(error, &text) || !text)
+    text = "the driver has no text for its error";
+  lathe_say(line, text);
+  if (error == LATHE_DRIVER_NO_BINARY)
+    lathe_say(line, "; configure --cuda-arch adds this GPU's code");
+  return error == LATHE_DRIVER_NO_BINARY || error == LATHE_DRIVER_NOT_FOUND ? LATHE_NO_VARIANT
+                                                                            : LATHE_DRIVER;
+}
+
+int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, lathe_launch *launches,
+                        lathe_driver_function *function, int *count) {
+  const lathe_made *made = lathe_made_of(plan);
+  const cuda_device *d = (const cuda_device *)made->device;
+
+  return lathe_driver_launches(made->loaded, args, &d->limits, launches, function, count);
+}
+
+/* Sees to it that calls find all that they launch, however operands lie. */
+static lathe_status prepare(const cuda_device *d, const lathe_plan *plan, lathe_line *line) {
+  static const uintptr_t anywhere = 1u << 20;
+  const lathe_made *made = lathe_made_of(plan);
+  int error = lathe_driver_prepare_all(made->loaded);
+  lathe_launch launches[LATHE_MAX_LAUNCHES];
+  lathe_driver_function function[LATHE_MAX_LAUNCHES];
+
+  for (uintptr_t off = 0; off <= 8 && !error; off += 8) {
+    lathe_args args = {0};
+    int count;
+    for (int o = 0; o < made->noperands; o++)
+      args.buf[o] = (void *)(anywhere + off); /* NOLINT */
+    memcpy(args.dim, made->dim, sizeof args.dim);
+    args.workspace = (void *)anywhere; /* NOLINT */
+    error = lathe_cuda_launches(plan, &args, launches, function, &count);
+    if (!error && count == 0 && off == 0) {
+      lathe_say(line, made->variant->name);
+      lathe_say(line,
+                lathe_fits(made->variant, made->dim, d->limits.shared)
+                    ? ": the variant has no launch for this size"
+                    : ": a block's shared memory has no room for rows that long: it has for "
+                      "narrower layers, and plain contractions one after the other need none");
+      return LATHE_SHAPE;
+    }
+  }
+  return error ? fail(d, made->variant, error, line) : LATHE_OK;
+}
+
+static lathe_status make(const lathe_device *device, lathe_plan *plan, lathe_made *made,
+                         lathe_line *line) {
+  cuda_device *d = (cuda_device *)device; /* what is loaded grows */
+  const char *why = NULL;
+  lathe_status status;
+  void *former;
+  int error;
+
+  made->run = run;
+  plan->workspace = (size_t)lathe_workspace(made->variant, made->dim);
+  made->loaded = NULL;
+  error = enter(d, &former);
+  if (error)
+    return fail(d, made->variant, error, line);
+  const loaded *l = load(d, made->variant, &why);
+  if (l) {
+    made->loaded = &l->variant;
+    status = prepare(d, plan, line);
+  } else {
+    lathe_say(line, made->variant->name);
+    lathe_say(line, ": ");
+    lathe_say(line, why);
+    status = LATHE_MEMORY;
+  }
+  leave(d, former);
+  return status;
+}
+
+/* ---- devices ----------------------------------------------------------------------------------- */
+
+static void close_device(lathe_device *device) {
+  cuda_device *d = (cuda_device *)device;
+  void *former;
+  const bool is_there = enter(d, &former) == 0;
+
+  while (d->loaded) {
+    loaded *next = d->loaded->next;
+    free(d->loaded);
+    d->loaded = next;
+  }
+  while (d->unpacked) {
+    unpacked *next = d->unpacked->next;
+    for (int i = 0; i < d->unpacked->codes && is_there; i++)
+      for (int part = 0; part < LATHE_DRIVER_PARTS; part++)
+        if (d->unpacked->code[i].part[part])
+          d->unload(d->unpacked->code[i].part[part]);
+    forget(d->unpacked);
+    d->unpacked = next;
+  }
+  if (is_there)
+    leave(d, former);
+  lathe_image_forget(&d->bundle);
+  pthread_mutex_destroy(&d->lock);
+  dlclose(d->library);
+  free(d);
+}
+
+lathe_status lathe_open_cuda(lathe_device **made, void *context) {
+  int (*device_of)(int *) = NULL, ordinal = 0;
+  cuda_device *d = calloc(1, sizeof *d);
+  void *former;
+
+  *made = NULL;
+  if (!d)
+    return LATHE_MEMORY;
+  d->context = context;
+  d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (d->library && get_all(d, &device_of) &&
+      (context || (d->current(&d->context) == 0 && d->context)) && enter(d, &former) == 0) {
+    const int error = device_of(&ordinal);
+    leave(d, former);
+    if (!error) {
+      d->head = (lathe_device){.kind = LATHE_CUDA, .make = make, .close = close_device};
+      d->head.features = lathe_driver_describe(&d->driver, ordinal, &d->limits);
+      pthread_mutex_init(&d->lock, NULL);
+      *made = &d->head;
+      return LATHE_OK;
+    }
+  }
+  if (d->library)
+    dlclose(d->library);
+  free(d);
+  return LATHE_DRIVER;
+}

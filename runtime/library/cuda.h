@@ -1,0 +1,12 @@
+/* cuda.h - what a plan launches on a CUDA device, for who tells of it. */
+#ifndef LATHE_CUDA_H
+#define LATHE_CUDA_H
+
+#include "on_cuda.h"
+#include "plan.h"
+
+/* The launches of a plan's call and their kernels: 0, or the driver's error, of the launch *count. */
+int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, lathe_launch *launches,
+                        lathe_driver_function *function, int *count);
+
+#endif
