@@ -81,6 +81,7 @@ refused "--against ./odd: it says 'hello'; expected 'lathe turns 1', as a build 
 program newer 'echo lathe turns 2 -'
 refused "--against ./newer: it says 'lathe turns 2 -'" --against ./newer
 refused '--check-only with --against' --check-only --against ./plain
+refused '--against with --peers' --peers numpy --against ./plain
 refused '--against with --in-process' --in-process --against ./plain
 program dying "exec timeout -s KILL 0.6 ./plain \"\$@\""
 bench ./plain --against ./dying --rounds 40

@@ -508,6 +508,7 @@ static const struct {
     {"iterations", "min-time max-noise", "so many samples are taken whatever their time and noise"},
     {"offset", "page-end", "buffers cannot be placed by both ends"},
     {"against", "devices in-process", "both programs have processes and devices of their own"},
+    {"against", "peers", "each round has new processes, and a peer's takes seconds to begin"},
     {"against", "max-noise", "rows go on for what is known of their ratios"},
     {"devices", "device in-process", "there are several processes, each with devices of its own"},
     {"devices", "csv markdown", "of several processes only --json and --html write a file"},
