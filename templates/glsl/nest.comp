@@ -279,7 +279,7 @@ if (nth < $to$) {
   //@ end
   //@ local function clear()
   //@ sums(function(name)
-  $k.number$ $name$$(vectors and "[" .. V .. "]" or " = " .. k:neutral_number "sum");
+  precise $k.number$ $name$$(vectors and "[" .. V .. "]" or " = " .. k:neutral_number "sum");
   //@ if vectors then
   [[unroll]] for (uint e = 0u; e < $V$u; e++)
     $name$[e] = $(k:neutral_number "sum");
