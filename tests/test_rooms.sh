@@ -5,8 +5,8 @@
 . "$LATHE_SRC/tests/check.sh"
 
 # From the bottom to the top.
-rooms='library base problem devices/common devices/cpu devices/cuda devices/vulkan devices/peer devices check measure rows report
-  bench'
+rooms='library base problem devices/common devices/cpu devices/cuda devices/foreign devices/vulkan devices/peer devices check
+  measure rows report bench'
 
 # above FOLDER: what in a tree of the runtime includes a folder that is not below its own, or one that has no place here.
 above() (

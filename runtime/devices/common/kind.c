@@ -7,7 +7,7 @@ static const device_kind kinds[] = {
                    .host_clock = true,
                    .quick = true,
                    .empty_rows = true},
-    [LATHE_CUDA] = {.not_asked = "no CUDA device was asked for", .ways = LATHE_CUDA},
+    [LATHE_CUDA] = {.not_asked = "no CUDA device was asked for", .named = true, .ways = LATHE_CUDA},
     [LATHE_VULKAN] = {.not_asked = "no Vulkan device was asked for",
                       .empty_rows = true,
                       .ways = LATHE_VULKAN},

@@ -13,6 +13,7 @@ typedef struct device_kind {
       on_host; /* operands lie in the host's memory, and calls run on its processor, without a driver */
   bool host_clock; /* calls are judged by the host's clock, else by the device's own */
   bool quick;      /* a small call takes no microseconds, so that many can be tried */
+  bool named;      /* the kernels of a module are told apart by their names */
   bool empty_rows; /* what its kernels find in a row of nothing is said, and not left open */
   lathe_kind ways; /* sizes that try all code are those of the kernels of this kind */
 } device_kind;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "devices/common/kind.h"
 #include "library/dtype.h"
 
 enum { LETS = 64, DEPTH = 64, TEXT = 320 };
@@ -354,7 +355,7 @@ int description_launches(const description *d, const lathe_variant *v, const lat
     if (json_object_get(one, "maps") || value_of(&s, json_object_get(one, "cluster"), 1) > 1)
       snprintf(s.wrong, sizeof s.wrong,
                "its description has clusters or maps, which are not taken");
-    else if (!l.kernel && v->backend->kind == LATHE_CUDA)
+    else if (!l.kernel && device_kind_of(v->backend->kind)->named)
       snprintf(s.wrong, sizeof s.wrong, "its description names no kernel for this size");
     if (s.wrong[0]) {
       *why = refusal(s.wrong);

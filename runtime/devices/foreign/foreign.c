@@ -187,10 +187,20 @@ static description *description_of(const source *s, const char *path) {
   message_refuse("--with %s: what is launched is said in a file beside it: %s", s->given, why);
 }
 
+/* A kind of device code. calls: how CUDA's devices launch it; null where they do not. */
+typedef struct code_kind {
+  lathe_kind kind;
+  uint64_t features;
+  const cuda_other *calls;
+} code_kind;
+
+static const code_kind for_cuda = {LATHE_CUDA, LATHE_ON_CUDA, &foreign_cuda_calls};
+static const code_kind for_vulkan = {LATHE_VULKAN, LATHE_ON_VULKAN, NULL};
+
 /* Code beside its description, or a description that names its code. */
-static void add_device_code(const source *s, lathe_kind kind, bool is_source) {
+static void add_device_code(const source *s, const code_kind *of, bool is_source) {
   const bool alone = ends_with(s->path, ".json");
-  const uint64_t features = kind == LATHE_CUDA ? LATHE_ON_CUDA : LATHE_ON_VULKAN;
+  const lathe_kind kind = of->kind;
   char beside[FOREIGN_PATH + 8], made[FOREIGN_PATH], state[sizeof all->state] = "";
   const char *path = s->path, *name;
   unsigned char *code = NULL;
@@ -214,7 +224,7 @@ static void add_device_code(const source *s, lathe_kind kind, bool is_source) {
     unlink(made);
   if (!alone && !code)
     message_refuse("--with %s: %s", s->given, strerror(errno));
-  if (code && kind == LATHE_CUDA)
+  if (code && of->calls)
     tell_device_state(code, size, state, sizeof state);
   for (int b = 0; b < op->bench->nbounds; b++) {
     const lathe_dtype dtype = op->bench->bounds[b].dtype;
@@ -222,14 +232,14 @@ static void add_device_code(const source *s, lathe_kind kind, bool is_source) {
     if (!description_has(d, kind, dtype))
       continue;
     any = true;
-    f = add(s, op, dtype, kind, features);
+    f = add(s, op, dtype, kind, of->features);
     f->description = d;
     f->code = code;
     f->code_size = size;
     memcpy(f->state, state, sizeof state);
-    if (kind == LATHE_CUDA)
-      cuda_other_put(&f->backend, &foreign_cuda_calls);
-    for (size_t i = 0; kind == LATHE_CUDA && (name = description_file(d, kind, i)); i++) {
+    if (of->calls)
+      cuda_other_put(&f->backend, of->calls);
+    for (size_t i = 0; of->calls && (name = description_file(d, kind, i)); i++) {
       char other[FOREIGN_PATH];
       foreign_beside(f, name, other);
       unsigned char *bytes = file_read(other, &size);
@@ -268,12 +278,12 @@ static void add_file(source *s) {
     add_object(s);
   else if (!colon &&
            (ends_with(file, ".cubin") || ends_with(file, ".ptx") || ends_with(file, ".cu")))
-    add_device_code(s, LATHE_CUDA, ends_with(file, ".cu"));
+    add_device_code(s, &for_cuda, ends_with(file, ".cu"));
   else if (!colon && ends_with(file, ".spv"))
-    add_device_code(s, LATHE_VULKAN, false);
+    add_device_code(s, &for_vulkan, false);
   else if (!colon && ends_with(file, ".json")) {
-    add_device_code(s, LATHE_CUDA, false);
-    add_device_code(s, LATHE_VULKAN, false);
+    add_device_code(s, &for_cuda, false);
+    add_device_code(s, &for_vulkan, false);
   } else
     message_refuse("--with %s: %s", s->given, kinds);
 }
