@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "library/cpu.h"
 #include "math_functions.h"
 
 enum { BLOCK = 1 << 12, PRECISION = 160 };

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "library/cpu.h"
 #include "math_functions.h"
 
 enum {
