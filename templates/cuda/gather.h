@@ -11,8 +11,9 @@ static __device__ __forceinline__ double lathe_extreme_of(double a, double b) {
   return (LARGER ? b > a : b < a) || b != b ? b : a;
 }
 
-/* What the thread whose number differs in the bits of `mask` has. */
-template <typename P> static __device__ __forceinline__ P lathe_exchange(const P &p, int mask) {
+/* What another thread of the warp has: move(word) is a shuffle of one word. */
+template <typename P, typename Move>
+static __device__ __forceinline__ P lathe_moved(const P &p, Move move) {
   enum { WORDS = sizeof(P) / sizeof(unsigned) };
   unsigned word[WORDS];
   P other;
@@ -21,9 +22,14 @@ template <typename P> static __device__ __forceinline__ P lathe_exchange(const P
   memcpy(word, &p, sizeof p);
 #pragma unroll
   for (int w = 0; w < WORDS; w++)
-    word[w] = __shfl_xor_sync(0xffffffffu, word[w], mask);
+    word[w] = move(word[w]);
   memcpy(&other, word, sizeof other);
   return other;
+}
+
+/* What the thread whose number differs in the bits of `mask` has. */
+template <typename P> static __device__ __forceinline__ P lathe_exchange(const P &p, int mask) {
+  return lathe_moved(p, [&](unsigned word) { return __shfl_xor_sync(0xffffffffu, word, mask); });
 }
 
 template <int T, typename P> static __device__ __forceinline__ void lathe_merge_by_shuffles(P &p) {

@@ -221,18 +221,9 @@ static __device__ __forceinline__ void lathe_join(G &mine, G *shared, unsigned l
 /* What the thread so many lanes of a warp before this one has; what is its own where there is none. */
 template <typename P>
 static __device__ __forceinline__ P lathe_from_before(const P &p, unsigned apart) {
-  enum { WORDS = sizeof(P) / sizeof(unsigned) };
   const unsigned lane = threadIdx.x % 32, from = lane < apart ? lane : lane - apart;
-  unsigned word[WORDS];
-  P other;
 
-  static_assert(sizeof(P) % sizeof(unsigned) == 0, "shuffles take words of four bytes");
-  memcpy(word, &p, sizeof p);
-#pragma unroll
-  for (int w = 0; w < WORDS; w++)
-    word[w] = __shfl_sync(0xffffffffu, word[w], (int)from);
-  memcpy(&other, word, sizeof other);
-  return other;
+  return lathe_moved(p, [&](unsigned word) { return __shfl_sync(0xffffffffu, word, (int)from); });
 }
 
 /* Makes `now`, what was there before all lanes of a point, what is there before this one; `all`, what is there after them.
