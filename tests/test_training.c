@@ -141,13 +141,13 @@ static const lathe_variant *backward_of(const lathe_variant *forward, const lath
   return NULL;
 }
 
-/* What the sanitizer reads: lavapipe keeps some of its own when it is closed. The list of what was passed over
+/* What the sanitizer reads, if it can see them: lavapipe keeps some of its own when it is closed. The list of what was passed over
  * stays unprinted, since the last line of a test program is its summary. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
   return "leak:libvulkan_lvp\n";
 }
-const char *__lsan_default_options(void);
+__attribute__((visibility("default"))) const char *__lsan_default_options(void);
 const char *__lsan_default_options(void) {
   return "print_suppressions=0";
 }
