@@ -90,6 +90,8 @@ def together(ops):
 class PackRun:
     def __init__(self, asked):
         self.pack, self.backends, self.points = Path(asked.pack), asked.backends.split(","), asked.points
+        self.devices = {backend: ["--device", f"{backend}{asked.gpu}"] if asked.gpu is not None else []
+                        for backend in self.backends}
         about = json.loads((self.pack / "pack.json").read_text())
         self.seed, self.ops = about["seed"], about["ops"]
         self.bench = os.path.abspath(self.pack / "bench")
@@ -131,7 +133,7 @@ class PackRun:
         """Some ops and their gradients with a seed, on one backend."""
         ops = [name for op in group for name in ([op, f"{op}_backward*"] if op in self.with_gradients else [op])]
         rows, wrong = self.rows(["--op", ",".join(ops), "--dtype", "all", "--backend", backend, "--seed", str(seed),
-                                 "--size", ",".join(sizes), *setting], 150, self.runs_end)
+                                 "--size", ",".join(sizes), *self.devices[backend], *setting], 150, self.runs_end)
         if wrong:
             self.broken.append(wrong)
         for row in rows:

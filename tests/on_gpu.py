@@ -2,7 +2,7 @@
 """What only a machine with a GPU can show. On one, after `ninja`:
 
 usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--seeds A,B] [--points N]
-                 [--sample N] [--layers DIR] check|exported|faults|figures|fuzz|mutants|long...
+                 [--sample N] [--layers DIR] [--gpu N] check|exported|faults|figures|fuzz|mutants|long...
 
   check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
   exported files that `ninja export-OP` writes of some ops find nothing wrong with themselves
@@ -15,7 +15,7 @@ usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--s
   long     sums of 2^20 to 2^30 terms, results of 2^27 to 2^31 elements, more than 65,535 blocks in a dimension are right
 
 Each step of them has N seconds (500). Rows that are not right are shown; exit status 1 where there are some, where a
-step took too long, or where a fault was found.
+step took too long, or where a fault was found. Of several GPUs `fuzz` uses the one with the number that --gpu gives.
 """
 
 import argparse
@@ -248,6 +248,7 @@ def main():
     parser.add_argument("--pack", help="in place of --bench")
     parser.add_argument("--points", type=int, default=1 << 28)
     parser.add_argument("--sample", type=int, default=24)
+    parser.add_argument("--gpu", type=int)
     parser.add_argument("--layers", help="where the Debian package vulkan-validationlayers is unpacked")
     parser.add_argument("--seeds", default="1,2,3,4,5")
     parser.add_argument("parts", nargs="+", choices=parts)
