@@ -196,9 +196,49 @@ static void test_images_of_words(void **state) {
   lathe_image_forget(&kept);
 }
 
+typedef struct code_record {
+  char *start;
+  size_t size;
+} code_record;
+
+static bool fill_record(lathe_image_bundle *kept, const lathe_image *image, void *to,
+                        const char **why) {
+  code_record *record = to;
+
+  record->start = lathe_image_unpack(kept, image, &record->size, why);
+  return record->start;
+}
+
+/* A chain is unpacked once. One that ends in a damaged image is refused, and leaves nothing. */
+static void test_chains(void **state) {
+  (void)state;
+  unsigned char to[256];
+  lathe_image first = packed(to, sizeof to, bundle, BUNDLE), second = first;
+  lathe_images all = {.bytes = sizeof(code_record), .fill = fill_record};
+  const char *why = NULL;
+  lathe_unpacked *u;
+
+  second.nth = 3;
+  first.next = &second;
+  assert_null(lathe_images_of(&all, &first, &why));
+  assert_non_null(strstr(why, "(it has no such image)"));
+  assert_null(all.first);
+  second.nth = 2;
+  u = lathe_images_of(&all, &first, &why);
+  assert_non_null(u);
+  assert_int_equal(u->codes, 2);
+  const code_record *const record = (const void *)u->code;
+  assert_int_equal(record[0].size, 13);
+  assert_memory_equal(record[1].start, "lea,t ha", 8);
+  assert_ptr_equal(lathe_images_of(&all, &first, &why), u);
+  assert_ptr_not_equal(lathe_images_of(&all, &second, &why), u);
+  lathe_images_forget(&all);
+  assert_null(all.first);
+}
+
 const struct CMUnitTest images_tests[] = {
-    cmocka_unit_test(test_one_kernel),      cmocka_unit_test(test_broken_modules),
-    cmocka_unit_test(test_images),          cmocka_unit_test(test_broken_bundles),
-    cmocka_unit_test(test_images_of_words),
+    cmocka_unit_test(test_chains),         cmocka_unit_test(test_one_kernel),
+    cmocka_unit_test(test_broken_modules), cmocka_unit_test(test_images),
+    cmocka_unit_test(test_broken_bundles), cmocka_unit_test(test_images_of_words),
 };
 const size_t images_test_count = COUNT(images_tests);

@@ -6,14 +6,6 @@
 #include "image.h"
 #include "on_cuda.h"
 
-/* The code of a chain of images, unpacked once. */
-typedef struct unpacked {
-  struct unpacked *next;
-  const lathe_image *of;
-  int codes;
-  lathe_driver_code code[];
-} unpacked;
-
 /* A variant's kernels. */
 typedef struct loaded {
   struct loaded *next;
@@ -30,9 +22,8 @@ typedef struct cuda_device {
   int (*error_text)(int error, const char **text);
   lathe_limits limits;
   pthread_mutex_t lock; /* of what follows, and of what is found of a variant */
-  unpacked *unpacked;
   loaded *loaded;
-  lathe_image_bundle bundle;
+  lathe_images images;
 } cuda_device;
 
 /* Puts a function of the driver's where `to` is; false where it has none. */
@@ -73,39 +64,16 @@ static void leave(const cuda_device *d, void *former) {
 
 /* ---- code -------------------------------------------------------------------------------------- */
 
-static void forget(unpacked *u) {
-  for (int i = 0; i < u->codes; i++)
-    free((void *)u->code[i].start);
-  free(u);
+static lathe_driver_code *codes_of(lathe_unpacked *u) {
+  return (void *)u->code;
 }
 
-/* The code of a variant's images; null with the reason in why. */
-static unpacked *unpack(cuda_device *d, const lathe_image *first, const char **why) {
-  unpacked *u = d->unpacked;
-  size_t images = 0;
+static bool fill(lathe_image_bundle *kept, const lathe_image *image, void *record,
+                 const char **why) {
+  lathe_driver_code *code = record;
 
-  while (u && u->of != first)
-    u = u->next;
-  if (u)
-    return u;
-  for (const lathe_image *image = first; image; image = image->next)
-    images++;
-  u = calloc(1, sizeof *u + images * sizeof *u->code);
-  for (const lathe_image *image = first; image && u; image = image->next) {
-    lathe_driver_code *code = &u->code[u->codes];
-    code->start = lathe_image_unpack(&d->bundle, image, &code->size, why);
-    if (!code->start) {
-      forget(u);
-      return NULL;
-    }
-    u->codes++;
-  }
-  if (!u)
-    return NULL;
-  u->of = first;
-  u->next = d->unpacked;
-  d->unpacked = u;
-  return u;
+  code->start = lathe_image_unpack(kept, image, &code->size, why);
+  return code->start;
 }
 
 /* A variant's code and kernels; null with the reason in why. */
@@ -118,13 +86,13 @@ static const loaded *load(cuda_device *d, const lathe_variant *v, const char **w
   while (l && l->of != v)
     l = l->next;
   if (!l) {
-    unpacked *u = unpack(d, v->image, why);
+    lathe_unpacked *u = lathe_images_of(&d->images, v->image, why);
     const size_t kernels = (size_t)v->schedule->nkernels;
     l = u ? calloc(1, sizeof *l + kernels * sizeof *l->kernel) : NULL;
     if (l) {
       l->of = v;
-      l->variant =
-          (lathe_driver_variant){&d->driver, v->schedule, u->code, u->codes, l->kernel, &d->lock};
+      l->variant = (lathe_driver_variant){&d->driver,    v->schedule, codes_of(u),
+                                          (int)u->codes, l->kernel,   &d->lock};
       l->next = d->loaded;
       d->loaded = l;
     }
@@ -238,18 +206,14 @@ static void close_device(lathe_device *device) {
     free(d->loaded);
     d->loaded = next;
   }
-  while (d->unpacked) {
-    unpacked *next = d->unpacked->next;
-    for (int i = 0; i < d->unpacked->codes && is_there; i++)
+  for (lathe_unpacked *u = d->images.first; u && is_there; u = u->next)
+    for (size_t i = 0; i < u->codes; i++)
       for (int part = 0; part < LATHE_DRIVER_PARTS; part++)
-        if (d->unpacked->code[i].part[part])
-          d->unload(d->unpacked->code[i].part[part]);
-    forget(d->unpacked);
-    d->unpacked = next;
-  }
+        if (codes_of(u)[i].part[part])
+          d->unload(codes_of(u)[i].part[part]);
   if (is_there)
     leave(d, former);
-  lathe_image_forget(&d->bundle);
+  lathe_images_forget(&d->images);
   pthread_mutex_destroy(&d->lock);
   dlclose(d->library);
   free(d);
@@ -273,6 +237,7 @@ lathe_status lathe_open_cuda(lathe_device **made, void *context) {
       d->head = (lathe_device){.kind = LATHE_CUDA, .make = make, .close = close_device};
       d->head.features = lathe_driver_describe(&d->driver, ordinal, &d->limits);
       pthread_mutex_init(&d->lock, NULL);
+      d->images = (lathe_images){.bytes = sizeof(lathe_driver_code), .fill = fill};
       *made = &d->head;
       return LATHE_OK;
     }

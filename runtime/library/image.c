@@ -133,3 +133,45 @@ void *lathe_image_unpack_words(lathe_image_bundle *kept, const lathe_image *imag
       words[word * WORD + plane] = bytes[plane * (*size / WORD) + word];
   return words;
 }
+
+static void forget_codes(lathe_unpacked *u, size_t bytes) {
+  for (size_t i = 0; i < u->codes; i++) {
+    void *start;
+    memcpy(&start, u->code + i * bytes, sizeof start);
+    free(start);
+  }
+  free(u);
+}
+
+lathe_unpacked *lathe_images_of(lathe_images *all, const lathe_image *first, const char **why) {
+  lathe_unpacked *u = all->first;
+  size_t count = 0;
+
+  while (u && u->of != first)
+    u = u->next;
+  if (u)
+    return u;
+  for (const lathe_image *image = first; image; image = image->next)
+    count++;
+  u = calloc(1, sizeof *u + count * all->bytes);
+  if (!u)
+    return no_memory(why);
+  for (const lathe_image *image = first; image; image = image->next, u->codes++)
+    if (!all->fill(&all->bundle, image, u->code + u->codes * all->bytes, why)) {
+      forget_codes(u, all->bytes);
+      return NULL;
+    }
+  u->of = first;
+  u->next = all->first;
+  all->first = u;
+  return u;
+}
+
+void lathe_images_forget(lathe_images *all) {
+  while (all->first) {
+    lathe_unpacked *next = all->first->next;
+    forget_codes(all->first, all->bytes);
+    all->first = next;
+  }
+  lathe_image_forget(&all->bundle);
+}

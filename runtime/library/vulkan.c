@@ -6,56 +6,24 @@
 #include "image.h"
 #include "vulkan_device.h"
 
-/* The code of a chain of images, unpacked once. */
-typedef struct unpacked {
-  struct unpacked *next;
-  const lathe_image *of;
-  int codes;
-  lathe_vulkan_code code[];
-} unpacked;
-
 typedef struct vulkan_device {
   lathe_device head;
   lathe_vulkan_device on;
   pthread_mutex_t lock; /* of what follows */
-  unpacked *unpacked;
-  lathe_image_bundle bundle;
+  lathe_images images;
 } vulkan_device;
 
-static void forget(unpacked *u) {
-  for (int i = 0; i < u->codes; i++)
-    free((void *)u->code[i].words);
-  free(u);
-}
+static bool fill(lathe_image_bundle *kept, const lathe_image *image, void *record,
+                 const char **why) {
+  lathe_vulkan_code *code = record;
+  size_t bytes;
 
-static unpacked *unpack(vulkan_device *d, const lathe_image *first, const char **why) {
-  unpacked *u = d->unpacked;
-  size_t images = 0, bytes;
-
-  while (u && u->of != first)
-    u = u->next;
-  if (u)
-    return u;
-  for (const lathe_image *image = first; image; image = image->next)
-    images++;
-  u = calloc(1, sizeof *u + images * sizeof *u->code);
-  for (const lathe_image *image = first; image && u; image = image->next) {
-    lathe_vulkan_code *code = &u->code[u->codes];
-    code->words = lathe_image_unpack_words(&d->bundle, image, &bytes, why);
-    if (!code->words) {
-      forget(u);
-      return NULL;
-    }
-    code->count = bytes / sizeof *code->words;
-    code->loose = image->loose;
-    u->codes++;
-  }
-  if (!u)
-    return NULL;
-  u->of = first;
-  u->next = d->unpacked;
-  d->unpacked = u;
-  return u;
+  code->words = lathe_image_unpack_words(kept, image, &bytes, why);
+  if (!code->words)
+    return false;
+  code->count = bytes / sizeof *code->words;
+  code->loose = image->loose;
+  return true;
 }
 
 lathe_vulkan_device *lathe_vulkan_of(lathe_device *device) {
@@ -65,13 +33,12 @@ lathe_vulkan_device *lathe_vulkan_of(lathe_device *device) {
 const lathe_vulkan_code *lathe_vulkan_codes(lathe_device *device, const lathe_image *first,
                                             const char **why) {
   vulkan_device *d = (vulkan_device *)device;
-  const unpacked *u;
+  const lathe_unpacked *u;
 
-  *why = "the host's memory does not suffice";
   pthread_mutex_lock(&d->lock);
-  u = unpack(d, first, why);
+  u = lathe_images_of(&d->images, first, why);
   pthread_mutex_unlock(&d->lock);
-  return u ? u->code : NULL;
+  return u ? (const void *)u->code : NULL;
 }
 
 /* ---- plans ------------------------------------------------------------------------------------- */
@@ -186,12 +153,7 @@ static void close_device(lathe_device *device) {
   vulkan_device *d = (vulkan_device *)device;
 
   lathe_vulkan_close(&d->on);
-  while (d->unpacked) {
-    unpacked *next = d->unpacked->next;
-    forget(d->unpacked);
-    d->unpacked = next;
-  }
-  lathe_image_forget(&d->bundle);
+  lathe_images_forget(&d->images);
   pthread_mutex_destroy(&d->lock);
   free(d);
 }
@@ -214,6 +176,7 @@ lathe_status lathe_open_vulkan(lathe_device **made, const lathe_vulkan *yours) {
   d->head = (lathe_device){
       .kind = LATHE_VULKAN, .features = d->on.features, .make = make, .close = close_device};
   pthread_mutex_init(&d->lock, NULL);
+  d->images = (lathe_images){.bytes = sizeof(lathe_vulkan_code), .fill = fill};
   *made = &d->head;
   return LATHE_OK;
 }
