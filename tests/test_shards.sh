@@ -95,12 +95,12 @@ edit s2.json s2.json 'rows[0]["status"] = "wrong"; rows[0]["reason"] = "planted"
 out/bench merge s*.json --json merged.json >output 2>&1
 is 'a wrong row is a failure of the whole' test $? = 1
 
-# ---- the recipes of README.md ----------------------------------------------------------------------
+# ---- the recipes of runtime/README.md ----------------------------------------------------------------------
 
-# recipe NAME: the commands of README's block that begins with the comment `# NAME`, with fewer rows
+# recipe NAME: the commands of that file's block that begins with the comment `# NAME`, with fewer rows
 recipe() {
   awk -v begin="    # $1" '$0 == begin { on = 1; next } on && !/^    / { exit } on { print substr($0, 5) }' \
-    "$LATHE_SRC/README.md" | sed "s|out/bench --shard|$run --shard|"
+    "$LATHE_SRC/runtime/README.md" | sed "s|out/bench --shard|$run --shard|"
 }
 follows() { # follows NAME: the recipe works as it stands, and leaves the run as it is by itself
   rm -f shard-*.json all-shards.json
