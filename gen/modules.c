@@ -11,23 +11,23 @@
 #define MODULES(ROW) \
   ROW(base, axes) ROW(base, text) ROW(base, types) \
   ROW(command, cost) ROW(command, definitions) ROW(command, device_code) ROW(command, driver) ROW(command, export) \
-  ROW(command, python) ROW(command, raw) ROW(command, raw_steps) ROW(command, shards) ROW(command, show) \
+  ROW(command, export_command) ROW(command, python) ROW(command, raw) ROW(command, raw_steps) ROW(command, shards) ROW(command, show) \
   ROW(load, environment) ROW(load, guard) ROW(load, keys) ROW(load, limits) ROW(load, load) \
   ROW(load, names) ROW(load, operands) ROW(load, outside) ROW(load, schema) \
   ROW(load, sizes) \
   ROW(trace, apart) ROW(trace, call) ROW(trace, contraction) ROW(trace, cut) ROW(trace, elementary) \
   ROW(trace, expr) ROW(trace, fold) ROW(trace, formula) ROW(trace, gradient) \
-  ROW(trace, graph_size) ROW(trace, kind) ROW(trace, magnitude) ROW(trace, move) ROW(trace, operations) ROW(trace, pattern) \
-  ROW(trace, power) ROW(trace, symbol) ROW(trace, trace) ROW(trace, vocabulary) ROW(trace, zero) \
+  ROW(trace, graph_size) ROW(trace, kind) ROW(trace, magnitude) ROW(trace, move) ROW(trace, operations) \
+  ROW(trace, pattern) ROW(trace, power) ROW(trace, symbol) ROW(trace, trace) ROW(trace, vocabulary) ROW(trace, zero) \
   ROW(program, chain) ROW(program, nest) ROW(program, passes) ROW(program, products) ROW(program, program) \
   ROW(program, reads) ROW(program, reductions) ROW(program, reference) ROW(program, sequence) ROW(program, steps) \
   ROW(program, stream) \
   ROW(schedule, backends) ROW(schedule, defaults) ROW(schedule, parts) \
   ROW(schedule, schedule) ROW(schedule, sources) ROW(schedule, variants) \
-  ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, headers) ROW(pour, instruction_sets) ROW(pour, interface) ROW(pour, launches) \
-  ROW(pour, loops) ROW(pour, lower) ROW(pour, lower_c) ROW(pour, lower_cuda) ROW(pour, lower_glsl) \
+  ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, headers) ROW(pour, instruction_sets) ROW(pour, interface) \
+  ROW(pour, launches) ROW(pour, loops) ROW(pour, lower) ROW(pour, lower_c) ROW(pour, lower_cuda) ROW(pour, lower_glsl) \
   ROW(pour, lower_steps) ROW(pour, narrow) ROW(pour, operators) ROW(pour, points) \
-  ROW(pour, pour) ROW(pour, ranges) ROW(pour, template) ROW(pour, vecmath) ROW(pour, wording) \
+  ROW(pour, pour) ROW(pour, ranges) ROW(pour, template) ROW(pour, trigonometry) ROW(pour, vecmath) ROW(pour, wording) \
   ROW(table, dispatch) ROW(table, edges) ROW(table, library)
 /* clang-format on */
 
