@@ -21,7 +21,7 @@
 typedef struct request {
   options o;
   double min_time; /* seconds; 0: not asked */
-  int rounds;      /* 0: not asked */
+  long rounds;     /* 0: not asked */
   bool seeded;
 } request;
 
@@ -62,10 +62,9 @@ static void append(char **list, const char *option, const char *items) {
 
 static uint64_t whole(const option_row *row, const char *text) {
   char *end;
-  uint64_t value;
 
   errno = 0;
-  value = strtoull(text, &end, 0);
+  const uint64_t value = strtoull(text, &end, 0);
   if (errno || end == text || *end || !isdigit((unsigned char)*text) || value < row->least ||
       value > row->most)
     message_refuse("--%s takes a whole number from %llu to %llu, and was given '%s'", row->name,
@@ -125,10 +124,6 @@ static void set_path(request *r, const option_row *row, const char *value) {
 
 static void set_count(request *r, const option_row *row, const char *value) {
   *(long *)member(r, row) = (long)whole(row, value);
-}
-
-static void set_rounds(request *r, const option_row *row, const char *value) {
-  r->rounds = (int)whole(row, value);
 }
 
 static void set_bytes(request *r, const option_row *row, const char *value) {
@@ -321,7 +316,7 @@ static const option_row rows[] = {
      "at least N rounds (4; with --fast 3, with --min-time 10):\n"
      "all rows are timed once in each, in an order that the\n"
      "seed draws",
-     .set = set_rounds, .least = 1, .most = MOST_ROUNDS},
+     .set = set_count, .to = TO(rounds), .least = 1, .most = MOST_ROUNDS},
     {"max-noise", "PERCENT", "stop when the median is known within this (1)", .set = set_percent,
      .to = TO(o.limits.max_noise), .most = 100, .suffix = "%"},
     {"timeout", "SECONDS",
@@ -436,10 +431,9 @@ static void print_help(request *r, const option_row *row, const char *value) {
   (void)r, (void)row, (void)value;
   for (int i = 0; i < ROWS; i++) {
     const char *line = rows[i].help;
-    int column = 0;
-    if (rows[i].name)
-      column = printf("  --%s%s%s", rows[i].name, rows[i].value ? " " : "",
-                      rows[i].value ? rows[i].value : "");
+    const char *value_of = rows[i].value ? rows[i].value : "";
+    int column =
+        rows[i].name ? printf("  --%s%s%s", rows[i].name, *value_of ? " " : "", value_of) : 0;
     if (column >= INDENT)
       column = printf("\n") - 1;
     for (bool first = true; first || *line; first = false) {
@@ -478,7 +472,7 @@ static void set_times(request *r) {
 
   l->warmup_ns = 0.1 * ms;
   l->round_ns = (r->o.fast ? 0.2 : 0.4) * ms;
-  l->rounds = r->rounds ? r->rounds : r->min_time > 0 ? many : few;
+  l->rounds = r->rounds ? (int)r->rounds : r->min_time > 0 ? many : few;
   l->most_ns = (r->o.fast ? 1 : patience) * l->rounds * l->round_ns;
   l->longer = r->o.fast ? 0 : 0.2;
   if (r->min_time > 0) {
@@ -582,9 +576,10 @@ options options_parse(int argc, char **argv) {
     message_refuse("'%s' is not an option (--help lists them)", argv[optind]);
   refuse_conflicts(given);
   if (o->limits.samples > 0 && o->limits.samples < r.rounds)
-    message_refuse("--iterations %ld with --rounds %d: each round takes a sample at least; ask for "
-                   "as many samples, or for fewer rounds",
-                   o->limits.samples, r.rounds);
+    message_refuse(
+        "--iterations %ld with --rounds %ld: each round takes a sample at least; ask for "
+        "as many samples, or for fewer rounds",
+        o->limits.samples, r.rounds);
   if (!r.seeded)
     o->seed = random_seed();
   set_times(&r);
@@ -596,15 +591,9 @@ options options_parse(int argc, char **argv) {
 }
 
 void options_free(options *o) {
-  free(o->op);
-  free(o->backend);
-  free(o->dtype);
-  free(o->size);
-  free(o->device);
-  free(o->implementation);
-  free(o->variant);
-  free(o->peers);
-  free(o->with);
+  for (int i = 0; i < ROWS; i++)
+    if (rows[i].set == set_list)
+      free(*(char **)((char *)o + rows[i].to - TO(o)));
   for (size_t i = 0; i < o->word_count; i++)
     free(o->words[i]);
   free(o->words);
