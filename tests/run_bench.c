@@ -1,5 +1,7 @@
 #include "run_bench.h"
 
+#include "library/cpu.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,4 +135,13 @@ size_t files_in(const char *path) {
     count += entry->d_name[0] != '.';
   closedir(folder);
   return count;
+}
+
+const char *why_not_with(const lathe_backend *backend, uint64_t left) {
+  const lathe_variant probe = {.backend = backend};
+  const char *why = lathe_why_not(&probe, lathe_cpu_features());
+
+  if (why || !lathe_why_not(&probe, left))
+    return why;
+  return "LATHE_CPU_FEATURES leaves out ";
 }

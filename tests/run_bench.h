@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "library/dispatch.h"
 #include "run_program.h"
 #include "tree.h"
 
@@ -19,6 +20,9 @@ enum { RIGHT = 0, WRONG = 1, BAD_REQUEST = 2, NOTHING = 3, ENDED = 128 };
 #define BENCH(...) RUN(tree_root(), test_variable("LATHE_BENCH"), __VA_ARGS__)
 #define BENCH_WITH(variable, ...) bench_with(variable, (const char *const[]){__VA_ARGS__, NULL})
 run_result bench_with(const char *variable, const char *const *options);
+
+/* Why a backend cannot run where LATHE_CPU_FEATURES leaves less of this processor; null where it can. */
+const char *why_not_with(const lathe_backend *backend, uint64_t left);
 
 size_t lines_of(const char *text);
 size_t files_in(const char *path);

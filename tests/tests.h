@@ -18,6 +18,9 @@
   GROUP(expression)                                                                                \
   GROUP(tracing)                                                                                   \
   GROUP(generator)                                                                                 \
+  GROUP(generator_calls)                                                                           \
+  GROUP(generator_tables)                                                                          \
+  GROUP(generator_bytes)                                                                           \
   GROUP(stages)                                                                                    \
   GROUP(build)                                                                                     \
   GROUP(images)                                                                                    \
@@ -37,8 +40,11 @@
   GROUP(parts)                                                                                     \
   GROUP(threads)                                                                                   \
   GROUP(kernels)                                                                                   \
+  GROUP(wrong_kernels)                                                                             \
+  GROUP(references)                                                                                \
   GROUP(gradients)                                                                                 \
   GROUP(command_line)                                                                              \
+  GROUP(features)                                                                                  \
   GROUP(output_files)                                                                              \
   GROUP(tables)                                                                                    \
   GROUP(signals)                                                                                   \
