@@ -7,8 +7,8 @@
 
 /* Pushes the function `lines(indents)`, which makes an object that lines are put into. indents: by function, how far in
  * each line of its template begins, or false of a function of no template. The object's methods:
- *   writers(number, path)  the functions line, lines and enter, by which the template with that number writes. path: its
- *                          file as #line names it, so that it is found from where the compiler runs; nil: without #line
+ *   writers(number, path)  the functions line, lines and enter, by which the template with that number writes. path:
+ *                          its file as #line names it, found from where the compiler runs; nil: without #line
  *   indent(columns)        moves all that follows by so many columns
  *   leave_place()          leaves a place here, for what join() puts there
  *   piece()                what follows is a piece of the text, with a number of its own, which is returned

@@ -1,5 +1,5 @@
-/* slow_clock.c - for LD_PRELOAD: a clock on which everything takes SLOW_CLOCK times as long; or from process to process up
- * to SLOW_CLOCK_SPREAD longer, as a part of that. */
+/* slow_clock.c - for LD_PRELOAD: a clock on which everything takes SLOW_CLOCK times as long; or from process to process
+ * up to SLOW_CLOCK_SPREAD longer, as a part of that. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

@@ -146,8 +146,8 @@ static const lathe_variant variant = {
     .name = "v", .op = &op, .backend = &backend, .dtype = LATHE_F32};
 static const size_t dim[] = {100, 10};
 
-/* Of a call that moves 400 bytes: a ceiling that it is far from is measured once in a round, one that it is near to once
- * more by the best loop, and one that it is above by all loops, until it is not. */
+/* Of a call that moves 400 bytes: a ceiling that it is far from is measured once in a round, one that it is near to
+ * once more by the best loop, and one that it is above by all loops, until it is not. */
 static void test_ceilings_beside_a_call(void **state) {
   static const struct {
     double ns;
@@ -222,8 +222,8 @@ static void test_nearer_ceiling(void **state) {
   }
 }
 
-/* A machine that is slow for some rounds is so for the call and for its ceiling: the share stays what it is. A row above
- * its ceiling in some rounds only may be there by chance. */
+/* A machine that is slow for some rounds is so for the call and for its ceiling: the share stays what it is. A row
+ * above its ceiling in some rounds only may be there by chance. */
 static void test_rounds_of_ceilings(void **state) {
   static const struct {
     double ns[4], bytes[4];

@@ -28,8 +28,8 @@ static void constant_reference(const lathe_args *args) {
   }
 }
 
-/* The judgement on results that are all `result`, of an output in a type of its own or LATHE_VARIANT_DTYPE; digits: to which
- * factors of products were rounded. */
+/* The judgement on results that are all `result`, of an output in a type of its own or LATHE_VARIANT_DTYPE; digits: to
+ * which factors of products were rounded. */
 static judgement judge_all(lathe_dtype own, lathe_dtype dtype, int digits, double result,
                            double ulp, bool *lets_zero_pass) {
   const lathe_operand constant_operand = {"y", own, true, 1, {0}, 0, 0, false};
@@ -201,7 +201,8 @@ static void rows_reference(const lathe_args *args) {
   }
 }
 
-/* Of N elements in rows, or, where those are 0, of what is left of some rows: each is off, by turns or alike in a row. */
+/* Of N elements in rows, or, where those are 0, of what is left of some rows: each is off, by turns or alike in a
+ * row. */
 static judgement judge_rows_off(double off, size_t rows, bool alike) {
   static const lathe_operand in_rows = {"y", LATHE_VARIANT_DTYPE, true, 2, {0, 1}, 0, 0, false};
   static const lathe_operand in_columns = {"y", LATHE_VARIANT_DTYPE, true, 1, {1}, 0, 0, false};

@@ -1,6 +1,6 @@
-/* test_launch.c - what the functions share that say what calls launch (templates/gpu/launches.h), where today's kernels do
- * not try it, or by chance alone: which cut of a step is taken, tensor maps, products in one launch, as many kernels as a
- * call may have. What today's kernels launch: test_launch.sh. */
+/* test_launch.c - what the functions share that say what calls launch (templates/gpu/launches.h), where today's kernels
+ * do not try it, or by chance alone: which cut of a step is taken, tensor maps, products in one launch, as many kernels
+ * as a call may have. What today's kernels launch: test_launch.sh. */
 #include "tests.h"
 
 #include "../templates/gpu/launches.h"

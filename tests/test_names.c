@@ -1,5 +1,6 @@
-/* Names of operands: generated code calls them in a way of its own, so that they may be what people call them, words
- * of languages and templates among these; names that code could not tell apart are refused. tests/test_generated.sh compiles kernels with such names. */
+/* Names of operands: generated code calls them in a way of its own, so that they may be what people call them, words of
+ * languages and templates among these; names that code could not tell apart are refused. tests/test_generated.sh
+ * compiles kernels with such names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -141,7 +141,8 @@ static void expect_same(const problem *a, const problem *b) {
   }
 }
 
-/* More points than a part of any kind has; where there are rows, many and a few. Of many dimensions the first are small. */
+/* More points than a part of any kind has; where there are rows, many and a few. Of many dimensions the first are
+ * small. */
 static void shape(const lathe_op *op, bool wide, size_t *dim) {
   for (int d = 0; d < op->ndim; d++)
     dim[d] = op->ndim == 1                 ? 40009

@@ -1,5 +1,5 @@
-/* test_sampling.c - results of inputs that repeat, as those of large contractions do: right ones pass, and what a kernel
- * may do wrong in one place, a row, a tile or everywhere is found. */
+/* test_sampling.c - results of inputs that repeat, as those of large contractions do: right ones pass, and what a
+ * kernel may do wrong in one place, a row, a tile or everywhere is found. */
 #include "tests.h"
 
 #include <math.h>

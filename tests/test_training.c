@@ -141,8 +141,8 @@ static const lathe_variant *backward_of(const lathe_variant *forward, const lath
   return NULL;
 }
 
-/* What the sanitizer reads, if it can see them: lavapipe keeps some of its own when it is closed. The list of what was passed over
- * stays unprinted, since the last line of a test program is its summary. */
+/* What the sanitizer reads, if it can see them: lavapipe keeps some of its own when it is closed. The list of what was
+ * passed over stays unprinted, since the last line of a test program is its summary. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
   return "leak:libvulkan_lvp\n";

@@ -1,7 +1,7 @@
 /* bundle.c - the images of device code that a program carries together, one after the other, to be packed.
  *   bundle FILE...          prints how many files there are, the size of each, and their bytes
- *   bundle --words FILE...  prints the bytes of each file in another order: the first of each word of 4, then the second
- *                           of each, and so on, then what is left of a word. SPIR-V packs into half the room so.
+ *   bundle --words FILE...  prints the bytes of each file in another order: the first of each word of 4, then the
+ *                           second of each, and so on, then what is left of a word. SPIR-V packs into half the room so.
  * Numbers have 8 bytes, the lowest first. runtime/library/image.c undoes all of it. */
 #include <stdint.h>
 #include <stdio.h>

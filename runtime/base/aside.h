@@ -13,7 +13,8 @@ typedef struct aside {
 /* Starts such a thread; false where none is to be had. */
 bool aside_start(pthread_t *thread, void *(*work)(void *context), void *context);
 
-/* Begins work that is waited for; what it returns is not looked at. Where no thread is to be had it is done before this returns. */
+/* Begins work that is waited for; what it returns is not looked at. Where no thread is to be had it is done before this
+ * returns. */
 void aside_begin(aside *a, void *(*work)(void *context), void *context);
 
 /* Waits until it is done. */

@@ -20,8 +20,8 @@ int pool_threads(void);
 /* Sets how many; 0, as at first: one for each processor that this process may run on. */
 void pool_use(int threads);
 
-/* From here on this thread stays on the nth of the processors that the process may run on, counted around. Others that work
- * are as they were. */
+/* From here on this thread stays on the nth of the processors that the process may run on, counted around. Others that
+ * work are as they were. */
 void pool_stay(size_t nth);
 
 /* How many parts of `each` there are in `all`, and how many the nth has. */

@@ -1,6 +1,6 @@
-/* ranges.c - named ranges of time, for a tool that names its library in NVTX_INJECTION64_PATH, as NVTX's headers look for
- * it. The tool is handed tables of places for its functions, and fills in those that it has. Nothing of NVTX is needed
- * to build or to run this. */
+/* ranges.c - named ranges of time, for a tool that names its library in NVTX_INJECTION64_PATH, as NVTX's headers look
+ * for it. The tool is handed tables of places for its functions, and fills in those that it has. Nothing of NVTX is
+ * needed to build or to run this. */
 #include "ranges.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,8 @@
 /* fleet.h - --devices all: a process for each GPU, all at once, and then one for the processor alone.
  *
- * GPUs with the same name share the rows; those of another kind have all of them once more. Each process is this program
- * with --device, --shard and --json. Their tables are printed one after the other, and their rows become one run. */
+ * GPUs with the same name share the rows; those of another kind have all of them once more. Each process is this
+ * program with --device, --shard and --json. Their tables are printed one after the other, and their rows become one
+ * run. */
 #ifndef FLEET_H
 #define FLEET_H
 

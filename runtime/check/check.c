@@ -114,7 +114,8 @@ static problem_leeway leeway_of(const device_call *call) {
   return l;
 }
 
-/* What somebody else wrote adds up otherwise than ours, and is right where it is off by no more than a few times as much. */
+/* What somebody else wrote adds up otherwise than ours, and is right where it is off by no more than a few times as
+ * much. */
 static void forgive(const device_call *call, check_result *r) {
   if (r->verdict != CHECK_WRONG || r->far_off || !foreign_of(call->variant))
     return;

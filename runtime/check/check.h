@@ -67,8 +67,8 @@ check_result check_same(device_call *call, const check_kept *kept);
 /* Runs a call once more on a device under some load: right, unless it leaves other bits than it has left before. */
 check_result check_again(device_call *call, const check_kept *kept, device_load load);
 
-/* As check_judge, of a call that draws its own random numbers. An element that is zero by one drawing and
- * not by the other says nothing; all others are held to the bound, and there are to be as many zeros as chance allows. */
+/* As check_judge, of a call that draws its own random numbers. An element that is zero by one drawing and not by the
+ * other says nothing; all others are held to the bound, and there are to be as many zeros as chance allows. */
 check_result check_drawn(const device_call *call, const check_kept *kept);
 
 /* The verdict on a call that went wrong as its error says. Like a repro command, it takes of the

@@ -1,5 +1,5 @@
-/* contraction_mutants.h - would wrong kernels of a contraction be found out? As mutate.h, of what kernels of matrix products
- * do wrong: terms left out, operands read in another order, tiles that are not written. */
+/* contraction_mutants.h - would wrong kernels of a contraction be found out? As mutate.h, of what kernels of matrix
+ * products do wrong: terms left out, operands read in another order, tiles that are not written. */
 #ifndef CONTRACTION_MUTANTS_H
 #define CONTRACTION_MUTANTS_H
 

@@ -1,5 +1,5 @@
-/* describe.h - what a check says of a call: one line, which ends with the size, the seed and the layout, or a command. Texts
- * are cut at the end of the buffer. */
+/* describe.h - what a check says of a call: one line, which ends with the size, the seed and the layout, or a command.
+ * Texts are cut at the end of the buffer. */
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 

@@ -137,8 +137,9 @@ static double beyond_error(const law *l, const block *b, size_t i, double magnit
   return fmin(at_edge, 2 * ulp_of(l->computed, value - b->expected[i] / 2, magnitude));
 }
 
-/* The error where more than the largest number was expected, or something else than a number found: of an infinity as of
- * a number one unit beyond the largest, where the magnitude says that the right result may be as far from the expected. */
+/* The error where more than the largest number was expected, or something else than a number found: of an infinity as
+ * of a number one unit beyond the largest, where the magnitude says that the right result may be as far from the
+ * expected. */
 static double error_past_edge(const law *l, const block *b, size_t i, double magnitude) {
   const double at_edge =
       ulp_at_edge(l->stored, b->got[i], problem_expected(l->p, l->output, b->start + i));
@@ -278,7 +279,8 @@ static void judge_rows(const law *l, fill_block *fill, const void *from, const n
   }
 }
 
-/* Whether what is computed once may be in all elements of an output: in rows, and in what is left of other dimensions. */
+/* Whether what is computed once may be in all elements of an output: in rows, and in what is left of other
+ * dimensions. */
 static bool has_in_common(const lathe_op *op, int output) {
   return op->operands[output].ndim > 0 && op->ndim > 1;
 }

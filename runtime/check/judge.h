@@ -22,10 +22,11 @@
  *         + half a unit of the stored type * |reference|
  *
  * share: of few elements the bound, of many a half; (0.5 + 1.5 bound / sqrt(n)) where n elements of one magnitude would
- * have such norms. usual: the same with n for its root. Elements that are equal, as where a mean of a row is handed out at each of its points, have one
- * error and count as one; and so does what all elements of a row are off by together, in proportion to their
- * magnitudes, as what is computed once for the row makes them. 84 units are 1e-5 in f32. Where a variant rounds what is
- * between two products, and inputs are special values, so few that most of these roundings are the same, n is 1.
+ * have such norms. usual: the same with n for its root. Elements that are equal, as where a mean of a row is handed out
+ * at each of its points, have one error and count as one; and so does what all elements of a row are off by together,
+ * in proportion to their magnitudes, as what is computed once for the row makes them. 84 units are 1e-5 in f32. Where a
+ * variant rounds what is between two products, and inputs are special values, so few that most of these roundings are
+ * the same, n is 1.
  *
  * What is rounded to integers (i8, u8) is judged by the first law alone, with half a unit of 1, and by the number of
  * the type's range that is nearest to the reference; 0 for NaN. So it is the nearest integer, or the next where the

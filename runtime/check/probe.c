@@ -14,7 +14,8 @@ enum {
   CALLS_ELSEWHERE = 8, /* on a device that is waited for */
 };
 
-/* The problem that is there under each load; then with another one's calls between its own, none of which is waited for. */
+/* The problem that is there under each load; then with another one's calls between its own, none of which is waited
+ * for. */
 static check_result try_loads(result_watch *w, const problem *other) {
   const uint64_t calls = 4; /* and one, that the last is of each */
   check_result r = {.verdict = CHECK_RIGHT};

@@ -49,14 +49,15 @@ struct lathe_bench {
   const lathe_peer *peers;
   const lathe_compared *compared; /* the first with all others */
   bool any_zero_sign;             /* +0 and -0 are equally right */
-  /* A bit for each operand: an index of terms that are rounded, see judge.h; what an extreme of several points is in. */
+  /* A bit for each operand: an index of terms that are rounded, see judge.h; what an extreme of several points is
+   * in. */
   unsigned rounded_terms, extremes;
   /* The operation of the graph whose kernels may be furthest off by themselves, and by how many ulp of the type
    * computed in; null where all is exact. */
   const char *roughest;
   double roughest_ulp;
-  /* By output, a bit for each dimension: along which its elements stand for themselves, so that those at some places can
-   * be asked for alone (sampling.h). */
+  /* By output, a bit for each dimension: along which its elements stand for themselves, so that those at some places
+   * can be asked for alone (sampling.h). */
   unsigned apart[LATHE_MAX_OPERANDS];
   /* By operand: the dimensions at whose points one element each is all that is read of it; 0: all are. */
   unsigned read[LATHE_MAX_OPERANDS];
@@ -97,8 +98,9 @@ lathe_span lathe_span_of(const lathe_op *op, lathe_dtype dtype);
 /* The op of that name, or null. */
 const lathe_op *lathe_find(const char *name);
 
-/* The variant to call for an op, type and size (all of the op's dimensions) on a device with these features: one that was
- * measured to be the fastest (tuning.h), else lathe_choose's; null where none can run, or no memory has such a size. */
+/* The variant to call for an op, type and size (all of the op's dimensions) on a device with these features: one that
+ * was measured to be the fastest (tuning.h), else lathe_choose's; null where none can run, or no memory has such a
+ * size. */
 const lathe_variant *lathe_select(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
                                   uint64_t features, const char *force);
 

@@ -19,8 +19,8 @@ enum {
  * op works in place. workspace has as many bytes as the variant wants, at a multiple of 64, or is null where that is
  * none; on a device other than the CPU it is zero before the first call, and a call leaves it fit for the next.
  *
- * A call that several threads share (lathe_sharing) is calls for one part each of a phase; `parts` is 0 of one that is not.
- * A part's own workspace is `part * apart` bytes from where that of one thread is. */
+ * A call that several threads share (lathe_sharing) is calls for one part each of a phase; `parts` is 0 of one that is
+ * not. A part's own workspace is `part * apart` bytes from where that of one thread is. */
 typedef struct lathe_args {
   void *buf[LATHE_MAX_OPERANDS];
   double scalar[LATHE_MAX_SCALARS];

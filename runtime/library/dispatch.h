@@ -18,8 +18,8 @@ typedef struct lathe_variant lathe_variant;
 const char *lathe_dtype_name(lathe_dtype dtype);
 size_t lathe_dtype_size(lathe_dtype dtype);
 
-/* Where a backend's kernels run. A peer is another library, which the bench program holds kernels against: the table has
- * none. */
+/* Where a backend's kernels run. A peer is another library, which the bench program holds kernels against: the table
+ * has none. */
 typedef enum lathe_kind { LATHE_CPU, LATHE_CUDA, LATHE_VULKAN, LATHE_PEER } lathe_kind;
 
 /* "cpu", "cuda", "vulkan", "peer". */
@@ -174,8 +174,8 @@ double lathe_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 bool lathe_is_beyond(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 bool lathe_are_beyond(const lathe_op *op, const size_t *dim, double bytes);
 
-/* Arithmetic operations of a call; of them those of contractions, sums over points of which no operand has as many: 2mnk
- * of a product of matrices, 0 where an op reads as much as it computes. */
+/* Arithmetic operations of a call; of them those of contractions, sums over points of which no operand has as many:
+ * 2mnk of a product of matrices, 0 where an op reads as much as it computes. */
 double lathe_flops(const lathe_op *op, const size_t *dim);
 double lathe_contracted_flops(const lathe_op *op, const size_t *dim);
 

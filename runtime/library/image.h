@@ -13,8 +13,8 @@ typedef struct lathe_image_bundle {
   size_t size;
 } lathe_image_bundle;
 
-/* Unpacks an image: its code, to be released by free, and the code's bytes in size. Null where that fails, with one line
- * in why, static. */
+/* Unpacks an image: its code, to be released by free, and the code's bytes in size. Null where that fails, with one
+ * line in why, static. */
 void *lathe_image_unpack(lathe_image_bundle *kept, const lathe_image *image, size_t *size,
                          const char **why);
 

@@ -1,5 +1,5 @@
-/* lathe.h - calls kernels. Any number of threads may call these functions at once, but lathe_close. None prints, ends the
- * program, waits for a device or allocates on one.
+/* lathe.h - calls kernels. Any number of threads may call these functions at once, but lathe_close. None prints, ends
+ * the program, waits for a device or allocates on one.
  *
  *   const size_t dim[] = {rows, cols};
  *   void *const operand[] = {x, y};
@@ -27,14 +27,15 @@ unsigned lathe_version(void);
 
 /* clang-format off */
 
-/* F16: the bits of IEEE 754's binary16. I8 and U8: whole numbers that stand for numbers, computed in f32. I64: indexes and
- * seeds. Of an operand, LATHE_VARIANT_DTYPE is the type that the plan is made for. */
+/* F16: the bits of IEEE 754's binary16. I8 and U8: whole numbers that stand for numbers, computed in f32. I64: indexes
+ * and seeds. Of an operand, LATHE_VARIANT_DTYPE is the type that the plan is made for. */
 typedef enum lathe_dtype {
   LATHE_F64, LATHE_F32, LATHE_F16, LATHE_BF16, LATHE_I8, LATHE_U8, LATHE_I64,
   LATHE_DTYPES, LATHE_VARIANT_DTYPE
 } lathe_dtype;
 
-/* What functions return. Below 0 it is an error of a device's driver: of CUDA a CUresult less its sign, or a VkResult. */
+/* What functions return. Below 0 it is an error of a device's driver: of CUDA a CUresult less its sign, or a
+ * VkResult. */
 typedef enum lathe_status {
   LATHE_OK, LATHE_NO_OP, LATHE_NO_TYPE, LATHE_NO_VARIANT, LATHE_SHAPE, LATHE_OPTIONS, /* of making plans */
   LATHE_NULL, LATHE_ALIGNMENT, LATHE_OVERLAP, LATHE_WORKSPACE,                        /* of calls */
@@ -53,8 +54,8 @@ const lathe_device *lathe_cpu(void);
  * those whose context it is. */
 lathe_status lathe_open_cuda(lathe_device **made, void *context);
 
-/* Borrows a VkDevice of Vulkan 1.2 or more. enabled: the VkPhysicalDeviceFeatures2 that vkCreateDevice was given, with all
- * that follows it: bufferDeviceAddress and shaderInt64 at least. */
+/* Borrows a VkDevice of Vulkan 1.2 or more. enabled: the VkPhysicalDeviceFeatures2 that vkCreateDevice was given, with
+ * all that follows it: bufferDeviceAddress and shaderInt64 at least. */
 typedef struct lathe_vulkan {
   void *instance, *physical, *device;
   void (*get_instance_proc_addr)(void);
@@ -63,8 +64,8 @@ typedef struct lathe_vulkan {
 lathe_status lathe_open_vulkan(lathe_device **made, const lathe_vulkan *yours);
 void lathe_close(lathe_device *device);
 
-/* How several threads share a call on a processor: run(pool, work, context, parts) calls work(context, nth) for each nth
- * below `parts`, and returns when all are done. `count`: how many threads there are, at most. */
+/* How several threads share a call on a processor: run(pool, work, context, parts) calls work(context, nth) for each
+ * nth below `parts`, and returns when all are done. `count`: how many threads there are, at most. */
 typedef void lathe_part_fn(void *context, size_t nth);
 typedef struct lathe_threads {
   void (*run)(void *pool, lathe_part_fn *work, void *context, size_t parts);
@@ -101,10 +102,10 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
 lathe_status lathe_make(lathe_plan *made, const lathe_device *device, const char *op,
                         lathe_dtype type, const size_t *dim, const lathe_options *options);
 
-/* Makes the call. operand: inputs, then outputs; scalar: null where the op has none. workspace: plan->workspace bytes at
- * a multiple of 64, null where that is 0; on a GPU zero before the first call. stream: null on a processor; a CUstream,
- * on which kernels are put, so that a graph may capture them; or a VkCommandBuffer, into which they are recorded with
- * barriers between them. Of Vulkan operands are addresses of buffers. Nothing is checked. */
+/* Makes the call. operand: inputs, then outputs; scalar: null where the op has none. workspace: plan->workspace bytes
+ * at a multiple of 64, null where that is 0; on a GPU zero before the first call. stream: null on a processor; a
+ * CUstream, on which kernels are put, so that a graph may capture them; or a VkCommandBuffer, into which they are
+ * recorded with barriers between them. Of Vulkan operands are addresses of buffers. Nothing is checked. */
 int lathe_run(const lathe_plan *plan, void *const *operand, const double *scalar, void *workspace,
               void *stream);
 

@@ -64,13 +64,14 @@ typedef struct lathe_tensor_map {
 
 /* What a variant launches, in functions that the generator writes beside the image of its kernels. */
 struct lathe_schedule {
-  /* Fills in the kernels of one call, run one after another, and returns how many there are, at most LATHE_MAX_LAUNCHES;
-   * 0 where the variant has no launch for the size on such a device. self: the schedule that has it. */
+  /* Fills in the kernels of one call, run one after another, and returns how many there are, at most
+   * LATHE_MAX_LAUNCHES; 0 where the variant has no launch for the size on such a device. self: the schedule that has
+   * it. */
   int (*launches)(const lathe_schedule *self, const lathe_args *args, const lathe_limits *limits,
                   lathe_launch *launches);
   lathe_cost *workspace; /* bytes; null for none */
-  /* Whether there are launches for a size, wherever operands lie, where a block may have so many bytes of shared memory;
-   * null: for any. */
+  /* Whether there are launches for a size, wherever operands lie, where a block may have so many bytes of shared
+   * memory; null: for any. */
   bool (*fits)(const size_t *dim, size_t shared);
   const lathe_way *ways;      /* sizes that try each way of launching: see lathe_way */
   const char *const *kernels; /* the names of all that may be launched, with nulls among them */
@@ -89,9 +90,9 @@ static inline const lathe_image *lathe_nth_image(const lathe_image *first, uint3
   return first;
 }
 
-/* What CUDA's cuTensorMapEncodeTiled is told of a call's operand: extents, and how many bytes lie from an index along each
- * dimension but the innermost to the next. Returns how many dimensions there are; 0 where the operand lies as no map can
- * have it, which wants all of these bytes and the address to be multiples of 16, or has nothing. */
+/* What CUDA's cuTensorMapEncodeTiled is told of a call's operand: extents, and how many bytes lie from an index along
+ * each dimension but the innermost to the next. Returns how many dimensions there are; 0 where the operand lies as no
+ * map can have it, which wants all of these bytes and the address to be multiples of 16, or has nothing. */
 int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t extents[5],
                   uint64_t strides[4]);
 

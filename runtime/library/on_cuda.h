@@ -1,6 +1,6 @@
 /* on_cuda.h - launching generated kernels by CUDA's driver: what the bench program shares with the files that
- * `lathe-gen export` writes. It needs no toolkit: what is declared here lies as the driver has it, and functions are looked
- * up in its library.
+ * `lathe-gen export` writes. It needs no toolkit: what is declared here lies as the driver has it, and functions are
+ * looked up in its library.
  */
 #ifndef ON_CUDA_H
 #define ON_CUDA_H
@@ -93,7 +93,8 @@ static inline uint64_t lathe_driver_describe(const lathe_driver *driver, int ord
          (major == 9 && minor == 0 ? LATHE_SM90A : 0);
 }
 
-/* Fat binaries of one image, one after another. The second has the kernels that the first's architecture is too old for. */
+/* Fat binaries of one image, one after another. The second has the kernels that the first's architecture is too old
+ * for. */
 enum { LATHE_DRIVER_PARTS = 2 };
 
 /* Where the nth of them begins, or null. Each says in its head how long that is, and what follows (fatBinaryHeader in
@@ -119,8 +120,8 @@ static inline const unsigned char *lathe_driver_part(const unsigned char *code, 
   return at;
 }
 
-/* A kernel of an image, whose parts are loaded when one of them is first looked into (modules). LATHE_DRIVER_NOT_FOUND where
- * no part has it for this GPU. */
+/* A kernel of an image, whose parts are loaded when one of them is first looked into (modules). LATHE_DRIVER_NOT_FOUND
+ * where no part has it for this GPU. */
 static inline int lathe_driver_find(const lathe_driver *driver, const unsigned char *code,
                                     size_t size, lathe_driver_module *modules, const char *name,
                                     lathe_driver_function *function) {
@@ -310,8 +311,8 @@ static inline int lathe_driver_kernel_of(const lathe_driver_variant *v, const la
   return k->found;
 }
 
-/* The launches of a call and their kernels: 0, or the driver's error, of the launch *count. *count is 0 where there is no
- * launch for the size. Code for an architecture that has no clusters or tensor maps, which later GPUs' drivers may
+/* The launches of a call and their kernels: 0, or the driver's error, of the launch *count. *count is 0 where there is
+ * no launch for the size. Code for an architecture that has no clusters or tensor maps, which later GPUs' drivers may
  * compile, has no kernels for them. */
 static inline int lathe_driver_launches(const lathe_driver_variant *v, const lathe_args *args,
                                         const lathe_limits *limits, lathe_launch *launches,

@@ -1,5 +1,5 @@
-/* on_vulkan.h - launching generated kernels by Vulkan: what the bench program shares with the files that `lathe-gen export`
- * writes. Functions are looked up elsewhere.
+/* on_vulkan.h - launching generated kernels by Vulkan: what the bench program shares with the files that `lathe-gen
+ * export` writes. Functions are looked up elsewhere.
  */
 #ifndef ON_VULKAN_H
 #define ON_VULKAN_H
@@ -35,8 +35,8 @@ static inline bool lathe_vulkan_has(const lathe_vulkan_found *by, VkPhysicalDevi
   return has;
 }
 
-/* Vulkan itself does not say how many there are; the makers' extensions do. The number only decides how the work is dealt
- * out: where it is not known, a middling one does. */
+/* Vulkan itself does not say how many there are; the makers' extensions do. The number only decides how the work is
+ * dealt out: where it is not known, a middling one does. */
 static inline uint32_t lathe_vulkan_multiprocessors(const lathe_vulkan_found *by,
                                                     VkPhysicalDevice physical,
                                                     VkPhysicalDeviceType type) {
@@ -74,8 +74,8 @@ typedef struct lathe_vulkan_kind {
   bool nvidia;       /* its driver is NVIDIA's own */
 } lathe_vulkan_kind;
 
-/* Describes a device. size_control, full: whether sizes of subgroups, and whole ones, can be asked for. v11, v12: room for
- * what was found besides. */
+/* Describes a device. size_control, full: whether sizes of subgroups, and whole ones, can be asked for. v11, v12: room
+ * for what was found besides. */
 static inline void lathe_vulkan_describe(const lathe_vulkan_found *by, VkPhysicalDevice physical,
                                          bool size_control, bool full, lathe_vulkan_kind *kind,
                                          VkPhysicalDeviceVulkan11Properties *v11,
@@ -131,8 +131,8 @@ static inline void lathe_vulkan_describe(const lathe_vulkan_found *by, VkPhysica
                     : "subgroup shuffles and arithmetic in compute shaders";
 }
 
-/* A launch's pipeline. Constants are as templates/glsl/kernel.comp and contract_matrix.comp declare them, numbered from 0;
- * a module may lack some. */
+/* A launch's pipeline. Constants are as templates/glsl/kernel.comp and contract_matrix.comp declare them, numbered from
+ * 0; a module may lack some. */
 static inline VkResult lathe_vulkan_pipeline(PFN_vkCreateComputePipelines create, VkDevice on,
                                              VkPipelineCache cache, VkPipelineLayout layout,
                                              VkShaderModule module, const lathe_vulkan_kind *kind,

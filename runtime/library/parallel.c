@@ -1,5 +1,5 @@
-/* parallel.c - calls that several threads share: in the parts that the kernel knows of itself, or cut along the dimension
- * that the op says into calls of fewer points, each with a workspace of its own. */
+/* parallel.c - calls that several threads share: in the parts that the kernel knows of itself, or cut along the
+ * dimension that the op says into calls of fewer points, each with a workspace of its own. */
 #include "dispatch.h"
 
 /* Points of a part, at least: so many that threads do not write to one line of a cache, and that few are not what a

@@ -39,8 +39,8 @@ static inline const lathe_made *lathe_made_of(const lathe_plan *plan) {
   return (const lathe_made *)plan->own;
 }
 
-/* Fills in what a kernel is called with. The loops are kept from becoming calls of memcpy, which take longer than the few
- * numbers there are. */
+/* Fills in what a kernel is called with. The loops are kept from becoming calls of memcpy, which take longer than the
+ * few numbers there are. */
 static inline void lathe_fill_args(lathe_args *args, const lathe_made *made, void *const *operand,
                                    const double *scalar, void *workspace) {
   for (int o = 0; o < made->noperands; o++) {

@@ -55,9 +55,9 @@ typedef struct lathe_spirv_module {
   bool *reached;  /* and whether the kept call leads there */
 } lathe_spirv_module;
 
-/* Operands that are lathe_spirv_literals are not taken for ids: of these operations only the first words are ids, or one word is
- * none. What is not named here has ids alone, or loses little by it: a literal that is taken for an id keeps more than
- * is needed. */
+/* Operands that are lathe_spirv_literals are not taken for ids: of these operations only the first words are ids, or
+ * one word is none. What is not named here has ids alone, or loses little by it: a literal that is taken for an id
+ * keeps more than is needed. */
 static const struct lathe_spirv_literals {
   uint32_t op, ids, none;
 } lathe_spirv_literals[] = {

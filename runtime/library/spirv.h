@@ -45,8 +45,8 @@ typedef struct lathe_floats {
   bool keeps_f16;                      /* those of f16 are kept without being asked for */
 } lathe_floats;
 
-/* A copy of a module that asks for what the device keeps of NaN, denormals and rounding: GLSL has no words for it, and a
- * module that asks for more than a device has is not valid there. Released by free; null where there is no memory. */
+/* A copy of a module that asks for what the device keeps of NaN, denormals and rounding: GLSL has no words for it, and
+ * a module that asks for more than a device has is not valid there. Released by free; null where there is no memory. */
 uint32_t *lathe_spirv_ask(const uint32_t *from, size_t count, bool loose,
                           const lathe_floats *floats, size_t *words);
 

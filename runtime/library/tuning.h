@@ -1,9 +1,9 @@
-/* tuning.h - choices that were measured on a device: lathe_select takes them, for their sizes and those near them, before
- * the table's own. `bench tune` writes files of them.
+/* tuning.h - choices that were measured on a device: lathe_select takes them, for their sizes and those near them,
+ * before the table's own. `bench tune` writes files of them.
  *
  * A file begins with a line "lathe-tuning 1". Lines "device cpu NAME" say of which devices it is. All others are of one
- * call each: the op, its type, the kind of device, the op's dimensions, the variant that was the fastest, how many times
- * as long the variant took that the table chooses, and the mark of the variants that were compared:
+ * call each: the op, its type, the kind of device, the op's dimensions, the variant that was the fastest, how many
+ * times as long the variant took that the table chooses, and the mark of the variants that were compared:
  *
  *   softmax f32 cpu 64x1024 softmax_f32__avx512_a4 1.08 9f3c2a11
  */

@@ -21,8 +21,8 @@ typedef struct ceiling_when {
 /* The rate, in bytes per second of both directions together, of the streams that are nearest to what an op reads and
  * writes, when they are moved again and again (so that they come from the cache that holds them): with next to nothing
  * written the reading rate, else that of as many streams in as there are per stream out (none to three), where that is
- * no whole number by the rates of the two next to it, by as many threads as the call has. 0 where it is not known. *name,
- * static, says which is nearest. */
+ * no whole number by the rates of the two next to it, by as many threads as the call has. 0 where it is not known.
+ * *name, static, says which is nearest. */
 double ceiling_rate(device *on, double bytes_in, double bytes_out, ceiling_when when,
                     const char **name);
 

@@ -23,8 +23,8 @@ stats stats_of(double *samples, size_t count);
 /* The median of numbers so many bytes apart, which stay in their order; NaN where there are none, or no memory. */
 double stats_median(const double *first, size_t count, size_t apart);
 
-/* Differences that lie around 0 alike on both sides where nothing makes one: Wilcoxon's signed ranks (1945), which ask for
- * no more of them than that. */
+/* Differences that lie around 0 alike on both sides where nothing makes one: Wilcoxon's signed ranks (1945), which ask
+ * for no more of them than that. */
 typedef struct stats_shift {
   double estimate, low, high; /* of their middle (Hodges and Lehmann 1963), with a 95 % interval */
   double probability;         /* of one so far from 0 by chance */
@@ -33,8 +33,8 @@ typedef struct stats_shift {
 /* NaN and 1 where there are none, or no memory; the interval is infinite below six. Of many the first 256 count. */
 stats_shift stats_shift_of(const double *differences, size_t all);
 
-/* Which of some probabilities are so small that chance has even one of them at a level (Holm 1979). False where there is
- * no memory. */
+/* Which of some probabilities are so small that chance has even one of them at a level (Holm 1979). False where there
+ * is no memory. */
 bool stats_holm(const double *probabilities, size_t count, double level, bool *told);
 
 #endif

@@ -42,11 +42,11 @@ typedef struct problem {
   /* Outputs that are indexes of rounded terms: the reference's own, and the terms there; these and their
    * magnitudes in the reference type. */
   void *asked[LATHE_MAX_OPERANDS], *term[LATHE_MAX_OPERANDS];
-  /* Inputs as numbers of the reference type, where they are none of their own type: in the place of those in input; null
-   * for others. */
+  /* Inputs as numbers of the reference type, where they are none of their own type: in the place of those in input;
+   * null for others. */
   void *number[LATHE_MAX_OPERANDS];
-  /* How results are checked where the reference of all would take too long, and nothing is expected of them: sampling.h;
-   * else null. */
+  /* How results are checked where the reference of all would take too long, and nothing is expected of them:
+   * sampling.h; else null. */
   sampling *sample;
   problem_told *told;
   problem_leeway leeway; /* by which it is solved */
@@ -56,8 +56,9 @@ typedef struct problem {
  * is no memory, or the op has no reference for the type. */
 problem *problem_make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, uint64_t seed,
                       unsigned special, const char **why);
-/* The seed with which RANDOM_PEAK has its peak at a place of inputs with so many elements, at the high end of the range of
- * operands whose bits are in `ends`, at the low end of others'; other elements are drawn by a seed that this one gives. */
+/* The seed with which RANDOM_PEAK has its peak at a place of inputs with so many elements, at the high end of the range
+ * of operands whose bits are in `ends`, at the low end of others'; other elements are drawn by a seed that this one
+ * gives. */
 uint64_t problem_peak_seed(size_t place, size_t elements, unsigned ends, uint64_t seed);
 
 /* The same inputs alone, for results that are known. */

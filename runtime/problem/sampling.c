@@ -13,7 +13,8 @@
 
 enum { FEWEST = 4 /* different places of a dimension that has more */ };
 
-/* Operations that the reference of all results may take; where it computes in long double it takes as long for fewer. */
+/* Operations that the reference of all results may take; where it computes in long double it takes as long for
+ * fewer. */
 static const double usual = 0x1p32, wide_share = 0.25;
 static double set;
 

@@ -8,7 +8,8 @@
 /* Fills in what is expected of all outputs, their magnitudes and terms; false where there is no memory. */
 bool solve(const problem *p);
 
-/* Runs a reference on a part's buffers, of whole operands. number: bytes of its type; false where there is no memory. */
+/* Runs a reference on a part's buffers, of whole operands. number: bytes of its type; false where there is no
+ * memory. */
 bool solve_by(lathe_fn *reference, const reference_part *part, size_t number);
 
 /* What reads inputs for references of each type. */

@@ -102,8 +102,8 @@ static double error_of(const json_t *row, figure f) {
 }
 
 /* Other programs only add time: what a row takes in its best round says more of the row, and what it takes in the
- * middle one more of the machine. But one round may be the best by luck of where its buffers lay, and then the middle one
- * is what it was. */
+ * middle one more of the machine. But one round may be the best by luck of where its buffers lay, and then the middle
+ * one is what it was. */
 static pair compared(const json_t *base, const json_t *now) {
   const figure f = has(base, best) && has(now, best) ? best : median;
   pair p = {.base = base,

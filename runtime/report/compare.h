@@ -12,10 +12,10 @@ const char *compare_refusal(const json_t *base, const json_t *new_run);
  * cannot be told; whether none is slower, and none that was right is not right now.
  *
  * Times are those of the best rounds, or medians where a file has no others. Both are uncertain by their own intervals,
- * and by what two runs of one program differ by. That is taken from the rows themselves: most are the same in both runs,
- * and how widely their ratios lie around the middle one tells.
- * A row is told from the base where Holm's test of all rows finds it at 5 %, and by more than 2 %; and its median by more
- * than 1 % to the same side. Nothing that can be compared is no comparison: false, too. */
+ * and by what two runs of one program differ by. That is taken from the rows themselves: most are the same in both
+ * runs, and how widely their ratios lie around the middle one tells. A row is told from the base where Holm's test of
+ * all rows finds it at 5 %, and by more than 2 %; and its median by more than 1 % to the same side. Nothing that can be
+ * compared is no comparison: false, too. */
 bool compare_print(const json_t *base, const json_t *new_run);
 
 #endif

@@ -97,8 +97,8 @@ static const problem *problem_of(const job *j, device *on, int which, double tak
   return *why ? NULL : kept[which];
 }
 
-/* Another call, of the problem that is there, which is to have the same result to the bit: on a device that
- * deals work out by chance, under some load, on a stack that holds other numbers, and where most of its result is there. */
+/* Another call, of the problem that is there, which is to have the same result to the bit: on a device that deals work
+ * out by chance, under some load, on a stack that holds other numbers, and where most of its result is there. */
 static check_result repeat(const job *j, device_call *call, const check_kept *first,
                            device_load load) {
   result_watch w = {.call = call, .drawn = j->seed};

@@ -54,8 +54,8 @@ trial job_now(void);
 outcome job_run(const job *j);
 void outcome_free(outcome *o);
 
-/* The kernels that the job's call launches, at most LATHE_MAX_LAUNCHES, on this process's own device; how many there are,
- * or -1 with the reason in why, static. */
+/* The kernels that the job's call launches, at most LATHE_MAX_LAUNCHES, on this process's own device; how many there
+ * are, or -1 with the reason in why, static. */
 int job_kernels(const job *j, device_kernel *to, const char **why);
 
 #endif

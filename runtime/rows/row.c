@@ -340,9 +340,9 @@ bool row_add(row *r, const outcome *o, const device *on, const measure_limits *l
   return !r->warm.stop;
 }
 
-/* The row is above its ceiling where it is so in all of the interval, by more than kernels and the ceiling's loops differ in
- * how they begin and end: add of 1,000 doubles takes 3 % less time than the loop on a Xeon (Sapphire Rapids). What emulates
- * a GPU has other limits. */
+/* The row is above its ceiling where it is so in all of the interval, by more than kernels and the ceiling's loops
+ * differ in how they begin and end: add of 1,000 doubles takes 3 % less time than the loop on a Xeon (Sapphire Rapids).
+ * What emulates a GPU has other limits. */
 static void hold_against_ceilings(row *r, const device *on) {
   const double most = 1.1;
   const double by_chance = 1.15; /* of what one or two rounds say */

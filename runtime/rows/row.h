@@ -77,7 +77,8 @@ typedef struct row {
    * both. */
   double ceiling_share, ceiling_share_low, ceiling_share_high;
   bool above_ceiling; /* by more than the interval */
-  /* --profile, of one call: see measure/profile.h; memory_time is what moving the operands' bytes takes at the ceiling. */
+  /* --profile, of one call: see measure/profile.h; memory_time is what moving the operands' bytes takes at the
+   * ceiling. */
   double host_time, launch_time, kernel_time, memory_time;
   double copy_in_time, copy_out_time, pinned_in_time, pinned_out_time;
   double instructions, cycles, cache_misses;

@@ -29,8 +29,8 @@ uint64_t shard_hash(uint64_t hash, const char *text) {
   return hash;
 }
 
-/* FNV's high bits say little of short texts: they are mixed as in splitmix64 (Steele, Lea and Flood 2014). The place of 32 of
- * them among shares that follow each other is which one it is. */
+/* FNV's high bits say little of short texts: they are mixed as in splitmix64 (Steele, Lea and Flood 2014). The place of
+ * 32 of them among shares that follow each other is which one it is. */
 bool shard_has(shard s, uint64_t hash) {
   if (!s.of)
     return true;

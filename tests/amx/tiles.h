@@ -1,6 +1,6 @@
-/* tiles.h - the tiles of AMX as arrays, for processors that have AVX-512 and no AMX: test_amx.sh puts them into its copy of
- * templates/c/simd_amx.h. As Intel's manual has it, but for denormal numbers, which are not taken
- * for zero. Using tiles before they are there, or after they are given back, ends the program. */
+/* tiles.h - the tiles of AMX as arrays, for processors that have AVX-512 and no AMX: test_amx.sh puts them into its
+ * copy of templates/c/simd_amx.h. As Intel's manual has it, but for denormal numbers, which are not taken for zero.
+ * Using tiles before they are there, or after they are given back, ends the program. */
 #ifndef TILES_H
 #define TILES_H
 

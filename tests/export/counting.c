@@ -1,6 +1,6 @@
-/* counting.c - a libcuda.so.1 that counts what is asked of it, and runs nothing: what a call of an exported kernel does.
- * With COUNTED_LOG=1 in the environment it prints each launch: the kernel, grid, block, cluster and shared memory. The
- * device has compute capability 9.0 with COUNTED_90=1, else 8.0. */
+/* counting.c - a libcuda.so.1 that counts what is asked of it, and runs nothing: what a call of an exported kernel
+ * does. With COUNTED_LOG=1 in the environment it prints each launch: the kernel, grid, block, cluster and shared
+ * memory. The device has compute capability 9.0 with COUNTED_90=1, else 8.0. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

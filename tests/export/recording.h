@@ -1,5 +1,5 @@
-/* recording.h - a Vulkan device that prints what is recorded for it: the kernel's module in words, its constants, the grid.
- * Included by what raw_launches.py writes. */
+/* recording.h - a Vulkan device that prints what is recorded for it: the kernel's module in words, its constants, the
+ * grid. Included by what raw_launches.py writes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

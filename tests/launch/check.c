@@ -1,7 +1,7 @@
-/* Draws calls of each variant, on devices of some kinds, and checks what is launched: that blocks have all of the work once,
- * with no more to spare than a grid of two dimensions must have; that the device and the workspace have room for it; and that
- * each kernel is launched by some call. The variants' own functions call checked_* in the place of lathe_* (launches.h).
- * SCHEDULES: an X for each variant. */
+/* Draws calls of each variant, on devices of some kinds, and checks what is launched: that blocks have all of the work
+ * once, with no more to spare than a grid of two dimensions must have; that the device and the workspace have room for
+ * it; and that each kernel is launched by some call. The variants' own functions call checked_* in the place of lathe_*
+ * (launches.h). SCHEDULES: an X for each variant. */
 #include "launches.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* cuda_calls.c - what plans for CUDA do, by the driver of tests/export/counting.c: it prints what is not as it should be.
- * Without that driver there is a status. */
+/* cuda_calls.c - what plans for CUDA do, by the driver of tests/export/counting.c: it prints what is not as it should
+ * be. Without that driver there is a status. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

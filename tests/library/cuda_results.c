@@ -1,5 +1,5 @@
-/* cuda_results.c - plans on the first CUDA device: results on a stream of the caller's, and of a graph that it captured.
- * Exits with 2 where there is no device. */
+/* cuda_results.c - plans on the first CUDA device: results on a stream of the caller's, and of a graph that it
+ * captured. Exits with 2 where there is no device. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

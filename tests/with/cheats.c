@@ -1,5 +1,6 @@
 /* cheats.c - a softmax of rows that is none, or that earns its time in some other way: one for each -DNAME, after what
- * people found in harnesses for kernels that machines wrote. None is to be called right. Without a name it is one that is. */
+ * people found in harnesses for kernels that machines wrote. None is to be called right. Without a name it is one that
+ * is. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -32,8 +32,8 @@ typedef struct buffer_place {
 bool buffer_make(buffer *b, size_t size, buffer_place place);
 void buffer_free(buffer *b);
 
-/* From here on buffers lie in a file that another process has as well, and this one at a place of its own: its bytes from
- * `from` to before `end`, of which each is used once. */
+/* From here on buffers lie in a file that another process has as well, and this one at a place of its own: its bytes
+ * from `from` to before `end`, of which each is used once. */
 void buffer_share(unsigned char *file_at, int file, size_t from, size_t end);
 
 /* What is made from here on lies in other memory than what was freed before. */

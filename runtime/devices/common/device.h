@@ -174,16 +174,16 @@ struct device {
   bool (*peek)(device_call *call, int operand, size_t at, void *to, size_t bytes);
   bool (*poke)(device_call *call, int operand, size_t at, const void *from, size_t bytes);
 
-  /* The best rate, in bytes per second of both directions together, at which kernels that only move memory read so
-   * many streams (at most STREAMS_MOST, or STREAMS_READING) of some bytes each, and write one, again and again. 0
-   * where it is not known. A processor's threads share the bytes; other devices have no say in threads.
-   * *way: DEVICE_ANY_WAY tries all of the device's kernels and grids, and becomes the best of them, which alone is
-   * measured where a later call names it; a process remembers it (ceiling.c), and a processor's rounds have one each. */
+  /* The best rate, in bytes per second of both directions together, at which kernels that only move memory read so many
+   * streams (at most STREAMS_MOST, or STREAMS_READING) of some bytes each, and write one, again and again. 0 where it
+   * is not known. A processor's threads share the bytes; other devices have no say in threads. *way: DEVICE_ANY_WAY
+   * tries all of the device's kernels and grids, and becomes the best of them, which alone is measured where a later
+   * call names it; a process remembers it (ceiling.c), and a processor's rounds have one each. */
   double (*streams_rate)(device *on, int streams, size_t bytes, int threads, int *way);
 
-  /* The best rate, in operations per second, at which kernels that only multiply numbers of a type and add the products,
-   * in the type that it is computed in, did so in a unit: two for each product. 0 where there is no such unit, or it is
-   * not known. *way: as of streams_rate. Null for a device that never tells. */
+  /* The best rate, in operations per second, at which kernels that only multiply numbers of a type and add the
+   * products, in the type that it is computed in, did so in a unit: two for each product. 0 where there is no such
+   * unit, or it is not known. *way: as of streams_rate. Null for a device that never tells. */
   double (*arithmetic_rate)(device *on, lathe_dtype dtype, device_unit unit, int threads, int *way);
 };
 
@@ -212,8 +212,8 @@ unsigned char device_poison(const device_call *call);
  * the devices want it on; or as many as make it end at such a boundary. */
 size_t device_offset(const device_call *call, int operand);
 
-/* For streams_rate and arithmetic_rate: the rate of a way, or the best of the ways from 0 to count - 1, whose number *way
- * becomes. rate gives 0 for one that there is not, or that fails. */
+/* For streams_rate and arithmetic_rate: the rate of a way, or the best of the ways from 0 to count - 1, whose number
+ * *way becomes. rate gives 0 for one that there is not, or that fails. */
 double device_best_way(double (*rate)(void *argument, int way), void *argument, int count,
                        int *way);
 

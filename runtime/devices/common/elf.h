@@ -1,5 +1,5 @@
-/* elf.h - files of compiled code, of processors and of NVIDIA's GPUs, as they lie in memory. Nothing beyond a file's end is
- * read, whatever it says. */
+/* elf.h - files of compiled code, of processors and of NVIDIA's GPUs, as they lie in memory. Nothing beyond a file's
+ * end is read, whatever it says. */
 #ifndef DEVICES_ELF_H
 #define DEVICES_ELF_H
 
@@ -32,8 +32,8 @@ const char *elf_symbol_name(const elf *e, uint32_t nth);
 /* Whether a library has a function for others of that name. */
 bool elf_exports(const elf *e, const char *name);
 
-/* The next section of memory that code may write and that stays when it returns, after one, or null: the first. Null after
- * the last. */
+/* The next section of memory that code may write and that stays when it returns, after one, or null: the first. Null
+ * after the last. */
 const Elf64_Shdr *elf_state_after(const elf *e, const Elf64_Shdr *last);
 
 /* The bytes of all of these, but for what compilers have put there; name: of the section that has most of them. */

@@ -9,7 +9,8 @@ enum { REMOTE_GUARD = 4096 /* bytes at least on each side of a buffer's data */ 
 /* What guards are filled with. */
 extern const unsigned char remote_guard_byte;
 
-/* Such a call, the head of its kind's own type, with copies of operands that were read: null where there is none yet. */
+/* Such a call, the head of its kind's own type, with copies of operands that were read: null where there is none
+ * yet. */
 typedef struct remote_call {
   device_call head;
   void *host[LATHE_MAX_OPERANDS];

@@ -6,8 +6,8 @@
  *   SET(x) FMA(a, b, c)
  * No include guard: it is meant to come again. */
 
-/* Every sum is s = s / 2 + 1, rounds times: near 2, in the middle of the range of numbers. Of whole numbers a half is 0,
- * and the sum is s = s + 0. */
+/* Every sum is s = s / 2 + 1, rounds times: near 2, in the middle of the range of numbers. Of whole numbers a half is
+ * 0, and the sum is s = s + 0. */
 TARGET static double LOOP(size_t rounds) {
   const vector half = SET((number)0.5), one = SET((number)1);
   vector sum[SUMS];

@@ -1,7 +1,7 @@
-/* arithmetic.c - kernels that multiply and add and do nothing else. PTX, which the driver compiles, so that they are there
- * whatever the kernels were compiled for. Each thread, warp or group of four warps has some sums, as many as hide how
- * long one takes, and adds the same products to them round after round. What they come to is written only should it be
- * a certain number, which keeps them from being dropped. */
+/* arithmetic.c - kernels that multiply and add and do nothing else. PTX, which the driver compiles, so that they are
+ * there whatever the kernels were compiled for. Each thread, warp or group of four warps has some sums, as many as hide
+ * how long one takes, and adds the same products to them round after round. What they come to is written only should it
+ * be a certain number, which keeps them from being dropped. */
 #include "arithmetic.h"
 
 #include <stdio.h>
@@ -118,8 +118,8 @@ static double put_mma(FILE *to, lathe_dtype dtype) {
   return 2.0 * TILES * WARPS * 8 * 8 * (f64 ? 4 : 2 * terms_of(dtype));
 }
 
-/* Four warps' tile of 64 x 256 and 16 terms, or 8 in tf32, of matrices in shared memory, in cores of 8 rows of 16 bytes: 128 bytes from
- * one to the next along the terms, 256 along the rows. */
+/* Four warps' tile of 64 x 256 and 16 terms, or 8 in tf32, of matrices in shared memory, in cores of 8 rows of 16
+ * bytes: 128 bytes from one to the next along the terms, 256 along the rows. */
 static double put_wgmma(FILE *to, lathe_dtype dtype) {
   const char *name = name_of_factors(dtype);
   const int rows = 64, columns = 256, terms = terms_of(dtype), row = 32;

@@ -18,8 +18,8 @@ typedef struct arithmetic_kernel {
   double each; /* operations of a block in a round */
 } arithmetic_kernel;
 
-/* The nth kernel, from 0 on, for a type and a unit (tensor cores round f32 to tf32) on devices of an architecture (90 for compute capability 9.0); ptx, to
- * be freed, is null where there is none, or no memory. */
+/* The nth kernel, from 0 on, for a type and a unit (tensor cores round f32 to tf32) on devices of an architecture (90
+ * for compute capability 9.0); ptx, to be freed, is null where there is none, or no memory. */
 arithmetic_kernel arithmetic_make(lathe_dtype dtype, device_unit unit, unsigned architecture,
                                   int nth);
 

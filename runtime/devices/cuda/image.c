@@ -1,6 +1,6 @@
-/* image.c - what an image's own data says of its kernels, without a device: code for a GPU is an ELF file, which has the
- * kernels' registers and memory in its sections. Images are fat binaries, one after another, of such files and of PTX
- * (fatbinary_section.h has their heads). */
+/* image.c - what an image's own data says of its kernels, without a device: code for a GPU is an ELF file, which has
+ * the kernels' registers and memory in its sections. Images are fat binaries, one after another, of such files and of
+ * PTX (fatbinary_section.h has their heads). */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -34,8 +34,8 @@ const char *description_op(const description *d);
 /* Whether it has variants for a kind of devices and a type. */
 bool description_has(const description *d, lathe_kind kind, lathe_dtype dtype);
 
-/* The first variant that such a device runs; its launches, at most LATHE_MAX_LAUNCHES, and how many there are; negative with
- * the reason in why, static. */
+/* The first variant that such a device runs; its launches, at most LATHE_MAX_LAUNCHES, and how many there are; negative
+ * with the reason in why, static. */
 int description_launches(const description *d, const lathe_variant *v, const lathe_args *args,
                          const lathe_limits *limits, description_launch *to, const char **why);
 

@@ -147,7 +147,8 @@ static void tell_device_state(const unsigned char *code, size_t size, char text[
   }
 }
 
-/* Has nvcc compile a file, of which code is the place for the result; false where that fails, of which it has said why. */
+/* Has nvcc compile a file, of which code is the place for the result; false where that fails, of which it has said
+ * why. */
 static bool compile(const char *path, char code[FOREIGN_PATH]) {
   enum { WORDS = 64 };
   const char *compiler = getenv("NVCC"), *flags = getenv("NVCCFLAGS"), *folder = getenv("TMPDIR");

@@ -1,5 +1,5 @@
-/* foreign.h - kernels that somebody else wrote, to be judged: a variant for each that a file has, which no dispatch knows
- * of. */
+/* foreign.h - kernels that somebody else wrote, to be judged: a variant for each that a file has, which no dispatch
+ * knows of. */
 #ifndef FOREIGN_H
 #define FOREIGN_H
 
@@ -20,9 +20,9 @@ typedef struct foreign {
   char state[160];   /* what it may keep from call to call; empty for nothing that is known */
 } foreign;
 
-/* Makes the variants of a comma list of files, for ops as an option names them, or null. trust: what is thought of their
- * code: "some", or "none" where it is to be shut in. Ends the program with a message where a file is none that can be
- * judged. To be called before the process is forked in which they are run. */
+/* Makes the variants of a comma list of files, for ops as an option names them, or null. trust: what is thought of
+ * their code: "some", or "none" where it is to be shut in. Ends the program with a message where a file is none that
+ * can be judged. To be called before the process is forked in which they are run. */
 void foreign_make(const char *list, const char *ops, const char *trust);
 
 size_t foreign_count(void);
@@ -32,8 +32,8 @@ const foreign *foreign_at(size_t index);
 const foreign *foreign_of(const lathe_variant *variant);
 const foreign *foreign_of_backend(const lathe_backend *backend);
 
-/* Ends the program with a message where no variant of a file is of an op and type that is_wanted says; op, dtype: one that
- * is. */
+/* Ends the program with a message where no variant of a file is of an op and type that is_wanted says; op, dtype: one
+ * that is. */
 void foreign_check(bool (*is_wanted)(const void *context, const lathe_op *op, lathe_dtype dtype),
                    const void *context, const lathe_op *op, lathe_dtype dtype);
 

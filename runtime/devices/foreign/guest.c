@@ -199,8 +199,8 @@ static void release(visit *v) {
 
 static size_t kept; /* bytes of memory that a call has kept; told with the next answer */
 
-/* When the answer is on its way: whether there is more memory than after the request before. To look at maps takes longer
- * than most calls, and is done now and then. */
+/* When the answer is on its way: whether there is more memory than after the request before. To look at maps takes
+ * longer than most calls, and is done now and then. */
 static void look_at_memory(guest_wish last) {
   enum { NOW_AND_THEN = 64 };
   static memory before;

@@ -1,8 +1,10 @@
-/* guest.h - the process that calls a library somebody else wrote, and what is asked of it. It has the inputs and what the
- * library makes of them, and no right result, no clock that counts and no verdict: these are the judge's (device.h).
+/* guest.h - the process that calls a library somebody else wrote, and what is asked of it. It has the inputs and what
+ * the library makes of them, and no right result, no clock that counts and no verdict: these are the judge's
+ * (device.h).
  *
  * Both processes have one file of memory. Its first part is the judge's, with inputs of two problems; in its second one
- * the guest has its buffers. Requests and answers go through a socket as they lie in memory, for both are one program. */
+ * the guest has its buffers. Requests and answers go through a socket as they lie in memory, for both are one
+ * program. */
 #ifndef GUEST_H
 #define GUEST_H
 

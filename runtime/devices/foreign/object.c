@@ -18,8 +18,8 @@ enum {
   KEPT = 512,                                      /* bytes of what it has to write */
 };
 
-/* Function of words and numbers: where these go in a call does not depend on how they alternate, for processors have a row
- * of registers for each, and there are registers for all numbers. A function may have less of either. */
+/* Function of words and numbers: where these go in a call does not depend on how they alternate, for processors have a
+ * row of registers for each, and there are registers for all numbers. A function may have less of either. */
 #define NUMBERS double, double, double, double, double, double, double, double
 #define SIX size_t, size_t, size_t, size_t, size_t, size_t
 typedef int few_fn(NUMBERS, SIX);

@@ -1,5 +1,5 @@
-/* trust.c - what the process of somebody else's code may do: by Linux's Landlock for files, and by a filter of its calls of
- * the system. */
+/* trust.c - what the process of somebody else's code may do: by Linux's Landlock for files, and by a filter of its
+ * calls of the system. */
 #define _GNU_SOURCE
 #include "trust.h"
 

@@ -18,7 +18,8 @@ void peers_free(void);
 /* Of libraries that run on both, leaves out those on processors, or on GPUs. */
 void peers_narrow(bool processors, bool gpus);
 
-/* The variants made and not left out, in the order of the table's ops; after them those of devices/foreign/foreign.h. */
+/* The variants made and not left out, in the order of the table's ops; after them those of
+ * devices/foreign/foreign.h. */
 size_t peers_count(void);
 const lathe_variant *peers_at(size_t index);
 
@@ -36,8 +37,8 @@ const char *peers_library(const lathe_backend *backend);
 const char *peers_expression(const lathe_variant *variant);
 const lathe_op *peers_forward(const lathe_variant *variant);
 
-/* Adds to what is wrong with a library's results, or what it refuses, what it was asked for: the text of a spec's peers may
- * be at fault. */
+/* Adds to what is wrong with a library's results, or what it refuses, what it was asked for: the text of a spec's peers
+ * may be at fault. */
 void peers_blame(const lathe_variant *variant, char *text, size_t size);
 
 #endif

@@ -8,9 +8,9 @@ import time
 
 
 class ForeignCalls:
-    """Calls of a function. Between two of them an element of an input changes every 100 us or so, and after the last change
-    inputs are as they were. What the function returns is copied to the results within the time; one with a parameter `out`
-    writes there itself."""
+    """Calls of a function. Between two of them an element of an input changes every 100 us or so. After the last change
+    inputs are as they were. Returned values are copied to the results within the time; a function with a parameter
+    `out` writes there itself."""
     APART = 100e3  # ns
 
     def __init__(self, library, function, work):
@@ -36,7 +36,8 @@ class ForeignCalls:
             if type(one) is not type(to):
                 raise Refused(f"expected a result of type {type(to).__name__}, found {type(one).__name__}")
             if tuple(one.shape) != tuple(to.shape) or one.dtype != to.dtype:
-                raise Refused(f"expected {to.dtype} of shape {tuple(to.shape)}, found {one.dtype} of {tuple(one.shape)}")
+                raise Refused(f"expected {to.dtype} of shape {tuple(to.shape)}, "
+                              f"found {one.dtype} of {tuple(one.shape)}")
             to[...] = one
 
     def spoil(self):

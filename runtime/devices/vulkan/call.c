@@ -321,8 +321,8 @@ static void record_copies(vulkan_device *d, size_t part, size_t end) {
   }
 }
 
-/* Records a batch of calls, one after another. A device is busy with copies that none of them waits for, and thrashed by
- * such as all wait for. */
+/* Records a batch of calls, one after another. A device is busy with copies that none of them waits for, and thrashed
+ * by such as all wait for. */
 static VkResult record(vulkan_call *c, uint64_t calls, device_load load) {
   vulkan_device *d = device_of(&c->remote.head);
   const size_t before = load == DEVICE_QUIET ? 1 : load == DEVICE_BUSY ? TRAFFIC / 2 : TRAFFIC;

@@ -103,8 +103,8 @@ static void find_matrix(vulkan_device *d) {
   }
 }
 
-/* Whether workgroups of 256 compute products of matrices of f16, of multiples of 64 rows and columns and 16 terms, and add
- * them up in f32 and in f16. */
+/* Whether workgroups of 256 compute products of matrices of f16, of multiples of 64 rows and columns and 16 terms, and
+ * add them up in f32 and in f16. */
 static bool has_workgroup_matrix(const vulkan_device *d, uint32_t version) {
   VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrix = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV};

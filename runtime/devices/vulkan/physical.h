@@ -71,8 +71,8 @@ void vulkan_buffer_free(vulkan_device *d, vulkan_buffer *b);
 
 /* commands.c */
 
-/* Begins a command buffer, and runs what was recorded, to its end: a launch that has none is ended with the process (see
- * worker.h). */
+/* Begins a command buffer, and runs what was recorded, to its end: a launch that has none is ended with the process
+ * (see worker.h). */
 VkResult vulkan_begin(VkCommandBuffer to);
 VkResult vulkan_submit(vulkan_device *d, VkCommandBuffer recorded);
 

@@ -1,5 +1,5 @@
-/* streams.c - the modules of streams.comp and matrices.comp, which the build makes where it makes kernels, the latter where the
- * compiler knows matrices. */
+/* streams.c - the modules of streams.comp and matrices.comp, which the build makes where it makes kernels, the latter
+ * where the compiler knows matrices. */
 #include "vulkan.h"
 
 #ifdef HAVE_VULKAN

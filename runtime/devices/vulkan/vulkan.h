@@ -173,8 +173,8 @@ enum {
   VULKAN_ARGUMENTS = 384, /* of what an op may be called with, in lines of 64 bytes */
 };
 
-/* The pipeline of one kernel of an image, in `pipeline`, and null; or why there is none, one line that the next call may
- * overwrite. */
+/* The pipeline of one kernel of an image, in `pipeline`, and null; or why there is none, one line that the next call
+ * may overwrite. */
 const char *vulkan_code_get(vulkan_code *code, const lathe_image *first, const lathe_launch *launch,
                             VkPipeline *pipeline);
 

@@ -1,5 +1,5 @@
-/* device.c - what the false drivers' devices have in common: there is one, or as many as FAKE_DEVICES in the environment
- * says, and their memory is the host's. */
+/* device.c - what the false drivers' devices have in common: there is one, or as many as FAKE_DEVICES in the
+ * environment says, and their memory is the host's. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* bulk_copies.h - what kernels use of templates/cuda/bulk.h, in C++: copies of tensors' tiles, done where they are asked
- * for, and the barriers that count them. emulator.h includes it. */
+/* bulk_copies.h - what kernels use of templates/cuda/bulk.h, in C++: copies of tensors' tiles, done where they are
+ * asked for, and the barriers that count them. emulator.h includes it. */
 #ifndef BULK_COPIES_H
 #define BULK_COPIES_H
 
@@ -77,7 +77,8 @@ static inline void lathe_await_phase(unsigned long long *barrier, unsigned parit
     emulator_let_others(rounds);
 }
 
-/* Elements beyond a tensor are zero. Where chunks are rotated, three bits of the address from 128 on say by how much. */
+/* Elements beyond a tensor are zero. Where chunks are rotated, three bits of the address from 128 on say by how
+ * much. */
 template <typename... Indexes>
 static inline void lathe_fetch(void *to, const lathe_map &map, unsigned long long *barrier,
                                Indexes... indexes) {

@@ -454,8 +454,8 @@ CUresult fake_device_attribute(int *value, int attribute, CUdevice device) {
   return fake_state;
 }
 
-/* An image is a library in a fat binary: after a head of 16 bytes, which says how long it is. Its file has no name but the number that it is open by, and stays open, for by that
- * the loader tells it from others. */
+/* An image is a library in a fat binary: after a head of 16 bytes, which says how long it is. Its file has no name but
+ * the number that it is open by, and stays open, for by that the loader tells it from others. */
 CUresult fake_module_load(CUmodule *module, const void *image) {
   const char *library = (const char *)image + 16;
   char path[32];

@@ -37,8 +37,8 @@ unsigned emulator_cluster_size(void);
 /* Hands a word to the warp; what its 32 threads have handed, until the next call but one. */
 const unsigned *emulator_exchange(unsigned word);
 
-/* What a thread has begun and goes on without: copies of 16 bytes, and multiplications. They take effect where it waits for
- * their group, `most` of which it leaves; till then what is copied to is no number. */
+/* What a thread has begun and goes on without: copies of 16 bytes, and multiplications. They take effect where it waits
+ * for their group, `most` of which it leaves; till then what is copied to is no number. */
 void emulator_copy(void *to, const void *from);
 void emulator_end_copies(void);
 void emulator_await_copies(int most);
@@ -450,8 +450,8 @@ static inline void lathe_mma_numbers(float (&sums)[4], const unsigned (&a)[4], u
   }
 }
 
-/* Tensor cores that read shared memory by themselves. They find an element by its address, of which the three bits from 128
- * on rotate the chunk. */
+/* Tensor cores that read shared memory by themselves. They find an element by its address, of which the three bits from
+ * 128 on rotate the chunk. */
 static inline void lathe_show_tensor_cores() {
   memcpy(room_shown, room, emulator_shared());
 }
@@ -512,8 +512,8 @@ static inline void lathe_group_mma(const T *, float (&sums)[N / 8][4], const uin
   emulator_multiply_ahead(emulator_group_mma<N, A_ALONG_K, B_ALONG_K, T>, sums[0], a, b);
 }
 
-/* Of what a warp has of a, multiplied at once: TERMS products are added to each sum, product(its half of a, the row's first
- * lane, the column, the term). */
+/* Of what a warp has of a, multiplied at once: TERMS products are added to each sum, product(its half of a, the row's
+ * first lane, the column, the term). */
 template <unsigned TERMS, int TILES, typename F>
 static inline void emulator_multiply_at_once(float (&sums)[TILES][4], const unsigned (&a)[4],
                                              F product) {
