@@ -52,7 +52,7 @@ is 'finds vectors in the place of others' fault softmax_first c/nest.c 'first + 
   //@ body'
 # shellcheck disable=SC2016
 is 'finds lanes past the end' fault extremes c/nest.c 'take(step, suffixes[1], "inside")' 'take(step, suffixes[1])'
-is 'finds places that lanes share' fault placed c/nest.c '")(" .. index(x.place)' '")(i" .. x.place'
+is 'finds places that lanes share' fault placed c/nest_points.c '")(" .. index(x.place)' '")(i" .. x.place'
 is 'finds places past the end of an axis' fault stencil c/nest_step.c '< args->dim[%d]' '<= args->dim[%d]'
 is 'finds a NaN that is no extreme' fault index_spread c/nest.c ' || (term != term && best == best)' '' --special nan
 is 'finds a first element that is left out' fault scanned c/nest.c 'for (size_t nth = 0; nth < args->dim[$(axis - 1)]' \
@@ -71,11 +71,11 @@ is 'finds a part that is another one as well' fault softmax_first c/nest.h 'lath
   'lathe_units(args, units, from, to), *to = *from;' $shared
 is 'finds tiles of shared points left out' fault softmax_first c/nest.h 'return 1;' 'return 0;' --size 3x40000
 # shellcheck disable=SC2016
-is 'finds a square of an input that is not turned over' fault added_across c/nest.c \
+is 'finds a square of an input that is not turned over' fault added_across c/nest_turn.c \
   'lathe_turn_$k.compute$(square, $operand.name$_turned, $L$);' \
   '__builtin_memcpy($operand.name$_turned, square, sizeof square);' --size 20x20
 # shellcheck disable=SC2016
-is 'finds a square of an output that is not turned over' fault transposed c/nest.c \
+is 'finds a square of an output that is not turned over' fault transposed c/nest_turn.c \
   'lathe_turn_$k.compute$($operand.name$_turned, square, $L$);' \
   '__builtin_memcpy(square, $operand.name$_turned, sizeof square);' --size 20x20x20
 is 'finds a NaN that is no extreme of a vector' fault index_spread c/nest.c '"any_of", "above", "is_first"' \
@@ -111,11 +111,11 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   # shellcheck disable=SC2016
   is 'finds a workgroup that forgets what it has scanned' fault scanned glsl/nest.comp \
     'lathe_merge(so_far, $(got(lanes - 1 .. "u")));' '' --size 1x1x2000
-  is 'finds an index carried wrongly' fault batch_norm glsl/nest.comp '+= carried;' '+= 1;'
+  is 'finds an index carried wrongly' fault batch_norm glsl/nest_points.comp '+= carried;' '+= 1;'
   # shellcheck disable=SC2016
-  is 'finds elements of a vector at one place' fault stencil glsl/nest.comp '= first + e;' '= first;'
-  is 'finds vectors past the end of what is gathered' fault extremes glsl/nest.comp 'if (e < there)' 'if (true)'
-  is 'finds a square that is not turned over' fault transposed glsl/nest.comp '[row + e][column] = ' '[column][row + e] = ' \
+  is 'finds elements of a vector at one place' fault stencil glsl/nest_points.comp '= first + e;' '= first;'
+  is 'finds vectors past the end of what is gathered' fault extremes glsl/nest_points.comp 'if (e < there)' 'if (true)'
+  is 'finds a square that is not turned over' fault transposed glsl/nest_points.comp '[row + e][column] = ' '[column][row + e] = ' \
     --size 1x40x33
 else
   echo 'skipped: nests by Vulkan: there is no device'

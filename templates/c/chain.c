@@ -1,7 +1,7 @@
 //@ if first then
 /* Layers, of which each row of a batch goes through all (gen/program/chain.lua): `rows` rows at a time, so that what is
- * between layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after the
- * other, so that their order is always the same; of many rows they carry their rounding errors along. */
+ * between layers stays in the caches. Matrices are packed once a call. Sums over the batch take one block of rows after
+ * the other, so that their order is always the same; of many rows they carry their rounding errors along. */
 #include "contract.h"
 
 //@ end
@@ -130,7 +130,8 @@ static void $own$(const $step.name$ *here, const $v.name$_room *r, $k.number$ *r
     //@ end
       $rows_b$(here, room + r->b, $NR$, terms, column, columns);
     for (size_t i = 0; i < rows; i += height) {
-      //@ Tile.choose(tile, MR, NV, ("terms, a + i * a_row, a_row, a_term, b, b_term, sums + i * %d, %d, block %% depth > 0"):format(NR, NR))
+      //@ Tile.choose(tile, MR, NV,
+      //@   ("terms, a + i * a_row, a_row, a_term, b, b_term, sums + i * %d, %d, block %% depth > 0"):format(NR, NR))
     }
     if (depth < blocks && (last || (block + 1) % depth == 0))
       $carry$(sums, (all + $(NR - 1)) / $NR$ * $NR$ * rows, rows * $NR$, block >= depth, last);

@@ -10,8 +10,8 @@
 //@   end
 //@   return false
 //@ end
-//@ -- How a factor's rows are read: nil where it must be computed first; else the operand, and by what its index along the
-//@ -- letters counts, as C.
+//@ -- How a factor's rows are read: nil where it must be computed first; else the operand, and by what its index along
+//@ -- the letters counts, as C.
 //@ function direct(step, node, letters)
 //@   if not is_plain(node) then
 //@     return nil

@@ -201,7 +201,9 @@ static void $own$(const lathe_args *args, char *temporaries, $k.number$ *packs) 
             const size_t wide = columns - j < $NR$ ? columns - j : $NR$;
             for (size_t i = 0, high, left = tiles; left > 0; i += high, left--) {
               high = (rows - i + left - 1) / left;
-              //@ one_tile { terms = "terms", a = "packs + i * terms + (tiles - left) * " .. L .. ", 1, high", b = "packs_b + j * terms, (wide + " .. L - 1 .. ") / " .. L .. " * " .. L, row = "row + i", column = "column + j",
+              //@ one_tile { terms = "terms", a = "packs + i * terms + (tiles - left) * " .. L .. ", 1, high",
+              //@   b = "packs_b + j * terms, (wide + " .. L - 1 .. ") / " .. L .. " * " .. L, row = "row + i",
+              //@   column = "column + j",
               //@   across = "j", part = "false" }
             }
           }

@@ -9,8 +9,8 @@
 //@   return name
 //@ end
 //@ shared[name] = true
-/* The product of two panels of so many blocks of terms, of `high` lines of one and `wide` of the other, as 32 rows of 32
- * numbers. With `more` it is added to what is there. */
+/* The product of two panels of so many blocks of terms, of `high` lines of one and `wide` of the other, as 32 rows of
+ * 32 numbers. With `more` it is added to what is there. */
 static void $name$(size_t blocks, const char *a, const char *b, float *c, bool more, size_t high, size_t wide) {
   enum { ROW = LATHE_PANEL_LINES * sizeof(float), LOWER = 16 * LATHE_PANEL_LINES };
   //@ local to = whole and "sums" or "c"

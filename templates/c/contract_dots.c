@@ -126,8 +126,8 @@ static void $name$_$(count)x$few$(const $step.name$ *here, size_t terms, size_t 
 }
 
 //@ end
-//@ -- Defines name(here, terms, from, many, few, packs), of the many those from one on. across: the axis of the many, "m" or "n". packs: as many numbers as
-//@ -- room(few, terms) says. values: the function that stores what sums come to.
+//@ -- Defines name(here, terms, from, many, few, packs), of the many those from one on. across: the axis of the many,
+//@ -- "m" or "n". packs: as many numbers as room(few, terms) says. values: the function that stores what sums come to.
 //@ function define(step, across, name, values)
 //@ local by_rows = across == "m"
 //@ local one = by_rows and step.b or step.a

@@ -1,8 +1,8 @@
-//@ -- A step's products by units that multiply elements of 8 or 16 bits, where both factors are these as they are in memory.
-//@ -- Panels of both (panels.h) are packed for blocks of kc terms, mc rows and nc columns, as for vectors (contract.c). Where
-//@ -- a spec does not set these, two panels take a sixteenth of the second cache, a's block a quarter of it and b's half:
-//@ -- measured with AMX on a Xeon whose second cache is 2 MB. Products of 8 bits add up to i32, which has room for 33,025 of
-//@ -- those of u8: blocks have fewer, whose sums are added in f32.
+//@ -- A step's products by units that multiply elements of 8 or 16 bits, where both factors are these as they are in
+//@ -- memory. Panels of both (panels.h) are packed for blocks of kc terms, mc rows and nc columns, as for vectors
+//@ -- (contract.c). Where a spec does not set these, two panels take a sixteenth of the second cache, a's block a
+//@ -- quarter of it and b's half: measured with AMX on a Xeon whose second cache is 2 MB. Products of 8 bits add up to
+//@ -- i32, which has room for 33,025 of those of u8: blocks have fewer, whose sums are added in f32.
 //@ local S = use "contract_step.c"
 //@ local Tile = use "contract_tile.c"
 //@ local Dots = use "contract_dots.c"
@@ -36,7 +36,8 @@
 //@   local line, term = S.stride(step, operand, across), S.stride(step, operand, "k")
 lathe_pack_panel($to$, $(tostring(letter == "a")), here.$operand.name$ + ($first$) * $line$ + term * $term$, $(k:bytes_of(operand)), $lines$, $line$, terms, $term$);
 //@ end
-//@ -- Defines NAME_make_plan and NAME, as contract.c does. One row, or one column, is for dots. once: contract_step.c's.
+//@ -- Defines NAME_make_plan and NAME, as contract.c does. One row, or one column, is for dots. once:
+//@ -- contract_step.c's.
 //@ function define(v, step, name, loops, places, once)
 //@ local values, unit, dots = step.name .. "_values", unit_of(v, step), Dots.ways(step)
 //@ if not shared.panels then

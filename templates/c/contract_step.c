@@ -83,8 +83,8 @@ const lathe_sharing $v.name$_sharing = {$phases$, $v.name$_parts, $v.name$_commo
 const size_t loop$i$ = $matrix$$(i < #loops and " / (" .. size(loop_places(step, i)) .. ")" or "")$(i > 1 and " % (" .. size(run) .. ")" or "");
 //@ end
 //@ end
-//@ -- Goes through the matrices of a contraction, or a part's share of them: of each, rows from p.row to before p.last_row
-//@ -- and columns alike, all of one of these. p: the plan, whose rows and columns are those of a matrix.
+//@ -- Goes through the matrices of a contraction, or a part's share of them: of each, rows from p.row to before
+//@ -- p.last_row and columns alike, all of one of these. p: the plan, whose rows and columns are those of a matrix.
 //@ function each_matrix(step, mr, nr, body)
 const lathe_shares shares = lathe_shares_of($(size(loop_places(step))), p.rows, p.columns, $mr$, $nr$);
 size_t unit, end;
@@ -107,8 +107,8 @@ while (unit < end) {
 //@   local places = run and k.stride(operand, run)
 //@   return not places and "none" or #places == 0 and "unit" or "strided", places
 //@ end
-//@ -- The index that an axis has a part of, of those of m, n and the loops: its name, how many points of that one of the
-//@ -- axis has, and the axis's extent, nil where nothing is around it.
+//@ -- The index that an axis has a part of, of those of m, n and the loops: its name, how many points of that one of
+//@ -- the axis has, and the axis's extent, nil where nothing is around it.
 //@ function index_of(step, place)
 //@   local runs = { m = core(step, "m"), n = core(step, "n") }
 //@   for i, run in ipairs(loops_of(step)) do
@@ -245,7 +245,8 @@ $step.name$ here = {
   //@ end
 };
 //@ end
-//@ -- A row of lathe_way, of numbers or texts: what it is above, the tile, and blocks, each { rows, columns, terms, ... }.
+//@ -- A row of lathe_way, of numbers or texts: what it is above, the tile, and blocks, each of rows, columns
+//@ -- and terms.
 //@ function way(step, above, tile, block)
 //@   local bits = {}
 //@   for i, letter in ipairs(letters) do
@@ -318,8 +319,8 @@ const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places",
 //@ end
 //@ end
 //@ -- One vector of points from indexes `at` on along m, n or k, `lanes` of them where that is given: what the point
-//@ -- function reads, and its call. result: the text of what the step's sum comes to there, or a function that gives it by
-//@ -- the step's name; at.column(name): that of what is gathered of a row.
+//@ -- function reads, and its call. result: the text of what the step's sum comes to there, or a function that gives it
+//@ -- by the step's name; at.column(name): that of what is gathered of a row.
 //@ function call(step, part, at, along, lanes, result)
 //@ for _, x in ipairs(part.point.inputs) do
 //@ local operand = x.operand

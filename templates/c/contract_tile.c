@@ -42,7 +42,8 @@ static void $name$_$(R)x$V$$(part and "_part" or "")(size_t terms, const $k.numb
   if (more) {
     //@ for i = 0, R - 1 do
     //@ for j = 0, V - 1 do
-    //@ local sum, before = "sum" .. i .. "_" .. j, k.own:text(lanes_of(j) and "load_part" or "load_own", "c", i .. " * c_row + " .. j * L, nil, lanes_of(j))
+    //@ local sum, before = "sum" .. i .. "_" .. j, k.own:text(lanes_of(j) and "load_part" or "load_own", "c", i
+    //@   .. " * c_row + " .. j * L, nil, lanes_of(j))
     $sum$ = $(k.own:text("add", before, sum));
     //@ end
     //@ end
@@ -56,9 +57,9 @@ static void $name$_$(R)x$V$$(part and "_part" or "")(size_t terms, const $k.numb
 }
 
 //@ end
-//@ -- The name of a function that ends some blocks of terms: of each sum their part, what blocks before them came to and
-//@ -- what rounding took from that lie `apart` (the exact error of a sum of two, Knuth 1969). The last leaves all in the
-//@ -- part's place.
+//@ -- The name of a function that ends some blocks of terms: of each sum their part, what blocks before them came to
+//@ -- and what rounding took from that lie `apart` (the exact error of a sum of two, Knuth 1969). The last leaves all
+//@ -- in the part's place.
 //@ function define_carry()
 //@ local name = "lathe_carry_" .. k.compute
 //@ if shared[name] then
@@ -82,8 +83,8 @@ static void $name$($k.number$ *part, size_t apart, size_t count, bool more, bool
 
 //@ return name
 //@ end
-//@ -- The name of the tile functions of up to MR rows and NV vectors. All precisions that are computed in one type share
-//@ -- those of a file.
+//@ -- The name of the tile functions of up to MR rows and NV vectors. All precisions that are computed in one type
+//@ -- share those of a file.
 //@ function define(MR, NV)
 //@ local name = "lathe_tile" .. MR .. "x" .. NV .. "_" .. k.compute
 //@ if shared[name] then

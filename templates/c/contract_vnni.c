@@ -1,6 +1,6 @@
-//@ -- Products of panels of 8 bits by AVX-512 VNNI, whose instruction multiplies 4 bytes without a sign by 4 that have one,
-//@ -- and adds the products to an i32. types: of both factors. Where they are alike a is shifted by 128 when it is packed,
-//@ -- and as many times b's sums are taken off.
+//@ -- Products of panels of 8 bits by AVX-512 VNNI, whose instruction multiplies 4 bytes without a sign by 4 that have
+//@ -- one, and adds the products to an i32. types: of both factors. Where they are alike a is shifted by 128 when it is
+//@ -- packed, and as many times b's sums are taken off.
 //@ begin, finish = false, false
 //@ local ROWS = 8 -- of a that are multiplied at once
 //@ local signs = { i8_i8 = "alike", u8_u8 = "alike", i8_u8 = "apart", u8_i8 = "apart" }
@@ -17,8 +17,8 @@
 //@   return name, shifts
 //@ end
 //@ shared[name] = true
-/* The product of two panels of so many blocks of terms, of `high` lines of one, as 32 rows of 32 numbers. With `more` it is
- * added to what is there. */
+/* The product of two panels of so many blocks of terms, of `high` lines of one, as 32 rows of 32 numbers. With `more`
+ * it is added to what is there. */
 __attribute__((target("avx512vnni")))
 static void $name$(size_t blocks, const char *a, const char *b, float *c, bool more, size_t high, size_t wide) {
   int32_t sums[LATHE_PANEL_LINES * LATHE_PANEL_LINES] __attribute__((aligned(64)));

@@ -108,8 +108,8 @@ static uint64_t lathe_features(void) {
 
 static const double lathe_largest = 72057594037927936.0; /* 2^56: no memory has so many bytes */
 
-/* The first kernel that can run and is for so many bytes, else the first that can run; null where none can. first: where
- * that one is kept when it is known; several threads may look for it, and find the same. */
+/* The first kernel that can run and is for so many bytes, else the first that can run; null where none can. first:
+ * where that one is kept when it is known; several threads may look for it, and find the same. */
 static const lathe_kernel *lathe_choose(const lathe_kernel *kernels, const lathe_kernel **first, double bytes) {
   const lathe_kernel *able = __atomic_load_n(first, __ATOMIC_RELAXED), *kernel;
   uint64_t features;

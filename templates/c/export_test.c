@@ -35,8 +35,8 @@ enum { DIMS = $(#op.dims), OPERANDS = $(#op.operands), SCALARS = $(#op.scalars) 
 static const char *const dim_name[DIMS + 1] = {$axes$};
 static const double scalar[SCALARS + 1] = {$scalars$};
 
-/* An operand: its type, or LATHE_VARIANT_DTYPE for that of the function; its axes; what its elements are: numbers between
- * low and high, or places along an axis (1 + index); and whether they are places of results of rounding. */
+/* An operand: its type, or LATHE_VARIANT_DTYPE for that of the function; its axes; what its elements are: numbers
+ * between low and high, or places along an axis (1 + index); and whether they are places of results of rounding. */
 typedef struct operand {
   const char *name;
   lathe_dtype type;

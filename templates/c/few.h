@@ -58,9 +58,9 @@ static inline void lathe_put_bytes(void *to, uint64_t bytes, size_t count) {
   memcpy(p + count - 4, &rest, sizeof rest);
 }
 
-/* What kernels call, for a type of 8 bits whose elements are `number` in memory, LANES of them in a vector. The including
- * header has lathe_load_LANES_bytes and lathe_load_bytes, of the first `count`, which give a register of bytes,
- * lathe_store_LANES_bytes and lathe_store_bytes, which take one, and lathe_widen_TYPE and lathe_narrow_TYPE. */
+/* What kernels call, for a type of 8 bits whose elements are `number` in memory, LANES of them in a vector. The
+ * including header has lathe_load_LANES_bytes and lathe_load_bytes, of the first `count`, which give a register of
+ * bytes, lathe_store_LANES_bytes and lathe_store_bytes, which take one, and lathe_widen_TYPE and lathe_narrow_TYPE. */
 #define LATHE_BYTES(type, number, vector, LANES)                                                   \
   static inline vector lathe_load_##type(const number *p) {                                        \
     return lathe_widen_##type(lathe_load_##LANES##_bytes(p));                                      \

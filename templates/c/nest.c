@@ -1,202 +1,27 @@
 //@ if first then
 /* Nests of loops, one after the other: any axes in any order, for ops that no faster template has a place for. The
- * innermost vectors go along the axis that most operands have side by side; where that is one of the points, each
- * lane is a point, else lanes gather together. Limited by how far apart the elements of the other operands are. A sum adds
- * TERMS at a time, and carries the rounding errors of the rest along. A scan goes along its axis at each point. Steps that
- * have points in common go through tiles of these one after the other, so that the second finds in a cache what the first
- * read. Squares of what lies across a vector are turned over in registers. */
+ * innermost vectors go along the axis that most operands have side by side; where that is one of the points, each lane
+ * is a point, else lanes gather together. Limited by how far apart the elements of the other operands are. A sum adds
+ * TERMS at a time, and carries the rounding errors of the rest along. A scan goes along its axis at each point. Steps
+ * that have points in common go through tiles of these one after the other, so that the second finds in a cache what
+ * the first read. Squares of what lies across a vector are turned over in registers. */
 #include "nest.h"
 #include "turn.h"
 
 //@ end
 //@ local add_exactly = use("parts.c").add_exactly
 //@ local S = use "nest_step.c"
-//@ -- TERMS: that a sum adds up before it carries what rounding takes of them; of scans, each of whose results is judged.
+//@ -- TERMS: that a sum adds up before it carries what rounding takes of them; of scans, each of whose results is
+//@ -- judged.
 //@ local L, own, TERMS, SCANNED = k.lanes, k.own, 64, 16
 //@ local MOST_INDEXES = 1 << 23 -- whole numbers up to which f32 has all
-//@ local BLOCK = 256 -- points along a vector, in whose squares all of a page is used before the next one
 //@ local LEAST_SHARED = 16 -- units of points with which parts of a call do not wait for each other between steps
-//@ local function at(step, operand, more) return S.at(operand.dim_index, step.of.along, more) end
-//@ local lie = S.lie
-//@ local function element(part, step, operand, more, instead)
-//@   local at = S.at(operand.dim_index, step.of.along, more, instead)
-//@   return part.k:access(operand, operand.dtype and "load_index" or "load_number", ("(%s + %s)"):format(operand.name, at))
-//@ end
-//@ -- The text of an input of a point function that is no element there, a number or a condition.
-//@ local function text_of(step, part, x, more)
-//@   local function index(place) return "i" .. place .. (more and place == step.of.along and " + " .. more or "") end
-//@   local function whole(name) return element(part, step, S.operand_of(name), more) end
-//@   if x.kind == "hit" then
-//@     return whole(x.index) .. " == (int64_t)(" .. index(x.place) .. ")"
-//@   elseif x.kind == "position" then
-//@     return "(" .. k.number .. ")(" .. index(x.place) .. ")"
-//@   elseif x.kind == "whole" then
-//@     return "(" .. k.number .. ")" .. whole(x.index)
-//@   elseif x.kind == "random" then
-//@     local narrow = tostring(k.spelling.bits == 32 and k.dtype ~= k.compute)
-//@     return ("(%s)lathe_random(%s[0], %s[0], %s, %s)"):format(k.number, x.seed, x.offset, S.at(x.places, step.of.along, more), narrow)
-//@   end
-//@   return S.elsewhere(x, S.words(function(place) return "(int64_t)(" .. index(place) .. ")" end, whole, "(size_t)"), function(operand, instead)
-//@     return element(part, step, operand, more, instead)
-//@   end)
-//@ end
-//@ -- A number at each lane of a vector, by a text of it at `lane`; of the first `lanes`.
-//@ local function by_lane(variable, lanes, text)
-$k.number$ $variable$of[$L$] = {0};
-for (size_t lane = 0; lane < $lanes$; lane++)
-  $variable$of[lane] = $text$;
-const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
-//@ end
-//@ local function varies(step, node) return step.of.along and node.axes >> step.of.along - 1 & 1 ~= 0 end
-//@ -- How a place goes along a step's `along`: 0, where it stays, 1, where it goes along, or nil of others.
-//@ local slope_of
-//@ function slope_of(step, place)
-//@   local a, b = place[1] and slope_of(step, place[1]), place[2] and slope_of(step, place[2])
-//@   if not varies(step, place) then
-//@     return 0
-//@   elseif place.op == "position" then
-//@     return 1
-//@   end
-//@   return a and b and (place.op == "add" and a + b or place.op == "sub" and a - b) or nil
-//@ end
-//@ -- An input elsewhere as a vector: when it has all that it reads side by side, and its text; when nothing of it is there,
-//@ -- and what it is then; or nil where it never has.
-//@ local function vector_of(step, part, x, lanes)
-//@   local node, instead, holds, none = x.of, {}, {}, {}
-//@   if not node or node.op == "same" then
-//@     return nil
-//@   end
-//@   local words = S.words(function(place) return "(int64_t)i" .. place end, function(name) return element(part, step, S.operand_of(name)) end)
-//@   local function inside(place, axis, slope)
-//@     local text, extent = k.place(place, words), "args->dim[" .. axis - 1 .. "]"
-//@     local last = slope == 1 and ("(%s + %s)"):format(text, lanes and "(int64_t)lanes - 1" or L - 1) or text
-//@     holds[#holds + 1] = ("(size_t)%s < %s"):format(text, extent)
-//@     holds[#holds + 1] = slope == 1 and ("(size_t)%s < %s"):format(last, extent) or nil
-//@     none[#none + 1] = ("%s < 0 || %s >= (int64_t)%s"):format(last, text, extent)
-//@     return "(size_t)" .. text
-//@   end
-//@   if node.op == "inside" then
-//@     local goes_along = slope_of(step, node[1]) == 1
-//@     if goes_along then
-//@       inside(node[1], S.places_of(node.k)[1], 1)
-//@     end
-//@     return goes_along and {
-//@       holds = table.concat(holds, " && "), vector = k:constant(1), none = none[1], otherwise = k:constant(0),
-//@     }
-//@   end
-//@   local operand = S.operand_of(node[1].name)
-//@   local last, slopes = operand.dim_index[#operand.dim_index], {}
-//@   for _, place in ipairs(operand.dim_index) do
-//@     slopes[place] = place == step.of.along and 1 or 0
-//@   end
-//@   for i, axis in ipairs(S.places_of(node.k)) do
-//@     slopes[axis] = slope_of(step, node[i + 1])
-//@     if not slopes[axis] then
-//@       return nil
-//@     end
-//@     instead[axis] = inside(node[i + 1], axis, slopes[axis])
-//@   end
-//@   for _, place in ipairs(operand.dim_index) do
-//@     if slopes[place] ~= (place == last and 1 or 0) then
-//@       return nil
-//@     end
-//@   end
-//@   local at = S.at(operand.dim_index, step.of.along, nil, instead)
-//@   return {
-//@     holds = table.concat(holds, " && "), none = table.concat(none, " || "), otherwise = k:constant(0 / 0),
-//@     vector = part.k:access(operand, lanes and "load_part" or "load", operand.name, at, nil, lanes),
-//@   }
-//@ end
-//@ -- What a part's point function reads, and its call. lanes: nil for a whole vector, "1" for one point in all lanes, or how
-//@ -- many of a vector there are.
-//@ -- turned: by operand, the array whose row `nth` has the elements at such a vector.
-//@ local function call(step, part, lanes, turned)
-//@ local single = lanes == "1" or L == 1
-//@ local more = not single and "lane" or nil
-//@ for _, x in ipairs(part.point.inputs) do
-//@ local variable = x.variable
-//@ if x.kind == "column" then
-//@ elseif x.kind ~= "element" then
-//@ local is_mask = x.node.type == "m"
-//@ local numbers, number = variable .. (is_mask and "numbers" or ""), text_of(step, part, x, more) .. (is_mask and " ? 1 : 0" or "")
-//@ local whole = more and varies(step, x.node) and vector_of(step, part, x, lanes)
-//@ if whole then
-$k.vector$ $numbers$;
-if ($whole.holds$) {
-  $numbers$ = $whole.vector$;
-} else if ($whole.none$) {
-  $numbers$ = $whole.otherwise$;
-} else {
-  //@ by_lane(numbers .. "one", lanes or L, number)
-  $numbers$ = $numbers$one;
-}
-//@ elseif more and varies(step, x.node) then
-//@ by_lane(numbers, lanes or L, number)
-//@ else
-const $k.vector$ $numbers$ = $(own:text("splat", "(" .. k.number .. ")(" .. text_of(step, part, x) .. (is_mask and " ? 1 : 0" or "") .. ")"));
-//@ end
-//@ if is_mask then
-const $k.mask$ $variable$ = $(own:text("ne", numbers, k:constant(0)));
-//@ end
-//@ else
-//@ local how = lie(step, x.operand)
-//@ if turned and turned[x.operand] then
-const $k.vector$ $variable$ = $(own:text("load_own", turned[x.operand], "nth * " .. L));
-//@ elseif single or how == "none" then
-const $k.vector$ $variable$ = $(own:text("splat", element(part, step, x.operand)));
-//@ elseif how == "unit" then
-const $k.vector$ $variable$ = $(part.k:access(x.operand, lanes and "load_part" or "load", x.operand.name, at(step, x.operand), nil, lanes));
-//@ else
-//@ by_lane(variable, lanes or L, element(part, step, x.operand, more))
-//@ end
-//@ end
-//@ end
-$part.point.call$
-//@ end
-//@ local function store(step, part, operand, value, lanes, turned)
-//@ local how, single = lie(step, operand), lanes == "1" or L == 1
-//@ local function number(more) return ("(%s + %s)"):format(operand.name, at(step, operand, more)) end
-//@ if turned and turned[operand] then
-$(own:text("store_own", turned[operand], "nth * " .. L, value));
-//@ elseif single then
-$(part.k:access(operand, "store_number", number(), own:text("first_lane", value)));
-//@ elseif how == "unit" then
-$(part.k:access(operand, lanes and "store_part" or "store", operand.name, at(step, operand), value, lanes));
-//@ else
-{
-  $k.number$ of[$L$];
-  $(own:text("store_own", "of", "0", value));
-  for (size_t lane = 0; lane < $(lanes or L); lane++)
-    $(part.k:access(operand, "store_number", number("lane"), "of[lane]"));
-}
-//@ end
-//@ end
-//@ -- box: that loops go through a part's share alone.
-//@ local function open(list, skip, box)
-//@ for _, place in ipairs(list) do
-//@ if place ~= skip then
-//@ local of = place - 1
-for (size_t i$place$ = $(box and "box.from[" .. of .. "]" or "0"); i$place$ < $(box and "box.to[" .. of .. "]" or "args->dim[" .. of .. "]"); i$place$++) {
-//@ end
-//@ end
-//@ end
-//@ local function close(list, skip)
-//@ for _, place in ipairs(list) do
-//@ if place ~= skip then
-}
-//@ end
-//@ end
-//@ end
-//@ -- Whether a step goes point by point; else whether its vectors are of points.
-//@ local function is_by_points(step) return not step.of.along or step.of.axes >> step.of.along - 1 & 1 ~= 0 end
-//@ local function is_scalar(step)
-//@   return S.gathers(step, "index") and not (step.of.along and is_by_points(step)) or S.gathers(step, "pick")
-//@     or step.of.along and step.of.scanned == step.of.along
-//@ end
-//@ -- Whether it finds the indexes of a vector of points at once.
-//@ local function finds_many(step) return L > 1 and S.gathers(step, "index") and not is_scalar(step) end
-//@ -- What is gathered, as nothing: r_acc, what the last terms come to; of sums r_total and r_lost besides. Of indexes r_at,
-//@ -- of one or of each lane; of many at once r_nth besides, those among the last terms as numbers, -1 where it is none.
+//@ local P, T = use "nest_points.c", use "nest_turn.c"
+//@ local element, call, store_values = P.element, P.call, P.store_values
+//@ local open, close, is_by_points, is_scalar, finds_many = P.open, P.close, P.is_by_points, P.is_scalar, P.finds_many
+//@ -- What is gathered, as nothing: r_acc, what the last terms come to; of sums r_total and r_lost besides. Of indexes
+//@ -- r_at, of one or of each lane; of many at once r_nth besides, those among the last terms as numbers, -1 where it
+//@ -- is none.
 //@ local function begin(step, suffix)
 //@ for _, r in ipairs(step.of.gathered) do
 //@ local name = r.name .. suffix
@@ -217,8 +42,8 @@ int64_t $name$_at = -1;
 //@ end
 //@ end
 //@ end
-//@ -- A vector of terms, r_term, of which `inside` counts where that is given. The place of an index is among all points of
-//@ -- the loops.
+//@ -- A vector of terms, r_term, of which `inside` counts where that is given. The place of an index is among all
+//@ -- points of the loops.
 //@ local function take(step, suffix, inside)
 //@ for _, r in ipairs(step.of.gathered) do
 //@ local name, term = r.name .. suffix, r.name .. "_term"
@@ -282,7 +107,8 @@ $name$_acc = $(k:neutral(r.kind));
 //@ -- A sum with the errors that it carries, but for infinite ones, where infinity less infinity is NaN.
 //@ local function total(name)
 //@   local is_finite = own:text("eq", name .. "_lost", name .. "_lost")
-//@   return own:text("select", "(" .. is_finite .. ")", own:text("add", name .. "_total", name .. "_lost"), name .. "_total")
+//@   return own:text("select", "(" .. is_finite .. ")", own:text("add", name .. "_total", name .. "_lost"), name
+//@     .. "_total")
 //@ end
 //@ -- The results, vectors of the names that what was gathered has: of sums that have carried errors with these.
 //@ local function results(step, suffix)
@@ -292,22 +118,6 @@ $name$_acc = $(k:neutral(r.kind));
 const $k.vector$ $result$ = carries ? $(total(name)) : $name$_acc;
 //@ elseif not k:is_index(r.kind) then
 const $k.vector$ $result$ = $name$_acc;
-//@ end
-//@ end
-//@ end
-//@ local function store_values(step, suffix, lanes, turned)
-//@ if #step.values.results > 0 then
-//@ call(step, step.values, lanes, turned)
-//@ end
-//@ for _, value in ipairs(step.of.values) do
-//@ if value.name and finds_many(step) then
-//@ local to = S.at(value.operand.dim_index, step.of.along, "lane")
-for (size_t lane = 0; lane < $(lanes or L); lane++)
-  $(k:access(value.operand, "store_index", ("(%s + %s)"):format(value.operand.name, to), value.name .. suffix .. "_at[lane]"));
-//@ elseif value.name then
-$(k:access(value.operand, "store_index", ("(%s + %s)"):format(value.operand.name, at(step, value.operand)), value.name .. suffix .. "_at"));
-//@ else
-//@ store(step, step.values, value.operand, value.operand.name .. "_", lanes, turned)
 //@ end
 //@ end
 //@ end
@@ -358,8 +168,8 @@ if (carries) {
 //@ find_indexes(step, suffix)
 //@ end
 //@ end
-//@ -- What is scanned at a place, name_, and what is kept for the next one. A sum of some places is added to `base`, what all
-//@ -- before them come to.
+//@ -- What is scanned at a place, name_, and what is kept for the next one. A sum of some places is added to `base`,
+//@ -- what all before them come to.
 //@ local function scan(r, suffix)
 //@ local name, term = r.name .. suffix, r.name .. "_term"
 //@ local acc = name .. "_acc"
@@ -568,92 +378,6 @@ static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
 //@ end
 //@ end
 //@ end
-//@ -- What of a step's last values lies across its vectors: the axis along which it lies side by side, and the operands
-//@ -- of which that is so; nil where nothing does.
-//@ local function across(step)
-//@   if L == 1 or not step.of.along or step.of.over ~= 0 or step.of.scanned or #step.values.results == 0 then
-//@     return nil
-//@   end
-//@   local axis, operands, most, seen = nil, {}, 0, {}
-//@   for _, x in ipairs(step.values.point.inputs) do
-//@     operands[#operands + 1] = x.kind == "element" and x.operand or nil
-//@   end
-//@   local inputs = #operands
-//@   for _, value in ipairs(step.of.values) do
-//@     operands[#operands + 1] = value.operand
-//@   end
-//@   for _, operand in ipairs(operands) do
-//@     if lie(step, operand) == "apart" and #operand.dim_index > most then
-//@       axis, most = operand.dim_index[#operand.dim_index], #operand.dim_index
-//@     end
-//@   end
-//@   local found = { inputs = {}, outputs = {}, axis = axis }
-//@   for i, operand in ipairs(operands) do
-//@     if axis and lie(step, operand) == "apart" and operand.dim_index[#operand.dim_index] == axis and not seen[operand] then
-//@       table.insert(i <= inputs and found.inputs or found.outputs, operand)
-//@       seen[operand] = true
-//@     end
-//@   end
-//@   return axis and found
-//@ end
-//@ -- Squares of points along `along` and another axis, of whole vectors: what is left of both goes point by point.
-//@ local function turn_over(step, name, found)
-//@ local along, axis, turned = step.of.along, found.axis, {}
-//@ local keep = {}
-//@ for _, place in ipairs(step.of.keep) do
-//@   keep[#keep + 1] = place ~= axis and place or nil
-//@ end
-static void $name$(const lathe_args *args, char *temporaries, const lathe_box *whole) {
-  lathe_box rest = *whole, box = *whole;
-  (void)temporaries;
-  //@ S.pointers(step, "temporaries")
-  //@ S.prelude(step)
-  //@ for _, place in ipairs { axis, along } do
-  box.to[$(place - 1)] -= (box.to[$(place - 1)] - box.from[$(place - 1)]) % $L$;
-  //@ end
-  rest.from[$(along - 1)] = box.to[$(along - 1)];
-  $name$_each(args, temporaries, &rest);
-  rest = box;
-  rest.from[$(axis - 1)] = box.to[$(axis - 1)];
-  rest.to[$(axis - 1)] = whole->to[$(axis - 1)];
-  $name$_each(args, temporaries, &rest);
-  //@ open(keep, along, true)
-  for (size_t block = box.from[$(along - 1)]; block < box.to[$(along - 1)]; block += $BLOCK$)
-    for (size_t from = box.from[$(axis - 1)]; from < box.to[$(axis - 1)]; from += $L$)
-      for (size_t first = block; first < box.to[$(along - 1)] && first - block < $BLOCK$; first += $L$) {
-        $k.number$ square[$(L * L)];
-        //@ for _, list in ipairs { found.inputs, found.outputs } do
-        //@ for _, operand in ipairs(list) do
-        //@ turned[operand] = operand.name .. "_turned"
-        $k.number$ $operand.name$_turned[$(L * L)];
-        //@ end
-        //@ end
-        //@ for _, operand in ipairs(found.inputs) do
-        for (size_t nth = 0; nth < $L$; nth++) {
-          const size_t i$along$ = first + nth, i$axis$ = from;
-          const $k.vector$ row = $(k:access(operand, "load", operand.name, S.at(operand.dim_index)));
-          $(own:text("store_own", "square", "nth * " .. L, "row"));
-        }
-        lathe_turn_$k.compute$(square, $operand.name$_turned, $L$);
-        //@ end
-        for (size_t nth = 0; nth < $L$; nth++) {
-          const size_t i$along$ = first, i$axis$ = from + nth;
-          (void)i$along$, (void)i$axis$;
-          //@ store_values(step, "", nil, turned)
-        }
-        //@ for _, operand in ipairs(found.outputs) do
-        lathe_turn_$k.compute$($operand.name$_turned, square, $L$);
-        for (size_t nth = 0; nth < $L$; nth++) {
-          const size_t i$along$ = first + nth, i$axis$ = from;
-          const $k.vector$ row = $(own:text("load_own", "square", "nth * " .. L));
-          $(k:access(operand, "store", operand.name, S.at(operand.dim_index), "row"));
-        }
-        //@ end
-      }
-  //@ close(keep, along)
-}
-
-//@ end
 //@ -- The arguments of lathe_longest and lathe_box_of: how parts share the points of a set of axes. The unit of `along`
 //@ -- is that of the steps whose vectors are of points there.
 //@ local function shared_points(v, axes, steps)
@@ -681,7 +405,7 @@ static void $name$(const lathe_args *args, char *temporaries, const lathe_box *w
 //@ local function steps_of(group) return { table.unpack(k.steps, group.first, group.last) } end
 //@ for _, v in ipairs(variants) do
 //@ for _, step in ipairs(k.steps) do
-//@ local found = across(step)
+//@ local found = T.across(step)
 //@ local along, unroll = step.of.along, found and 1 or v.params.unroll
 //@ local scalar, by_points, name = is_scalar(step), is_by_points(step), v.name .. "_" .. step.of.name
 static void $name$$(found and "_each" or "")(const lathe_args *args, char *temporaries, const lathe_box *whole) {
@@ -723,7 +447,7 @@ static void $name$$(found and "_each" or "")(const lathe_args *args, char *tempo
 }
 
 //@ if found then
-//@ turn_over(step, name, found)
+//@ T.turn_over(step, name, found)
 //@ end
 //@ end
 extern lathe_cost $v.name$_workspace;

@@ -55,8 +55,8 @@ typedef struct lathe_tiles {
 /* Bytes that a tile has at the most, where that is not less than its least: about half of a core's second cache. */
 #define LATHE_TILE_BYTES (256u << 10)
 
-/* The tiles of a box along a set of axes, a bit each; other axes are whole in all. along: of the set, the axis along which
- * a tile has at least `unit` points, or -1; bytes: what goes with a point of the set. The first is at hand. */
+/* The tiles of a box along a set of axes, a bit each; other axes are whole in all. along: of the set, the axis along
+ * which a tile has at least `unit` points, or -1; bytes: what goes with a point of the set. The first is at hand. */
 static inline lathe_tiles lathe_tiles_of(const lathe_box *all, unsigned axes, int along,
                                          size_t unit, double bytes) {
   lathe_tiles tiles = {*all, *all, {0}};

@@ -70,7 +70,8 @@
 //@   for i, axis in ipairs(places_of(node.k)) do
 //@     inside[i], instead[axis] = is_inside(node[i + 1], axis), words.unsigned .. "(" .. of(node[i + 1]) .. ")"
 //@   end
-//@   return ("%s ? %s : %s"):format(table.concat(inside, " && "), load(operand_of(node[1].name), instead), k:literal(0 / 0))
+//@   return ("%s ? %s : %s"):format(table.concat(inside, " && "), load(operand_of(node[1].name), instead),
+//@     k:literal(0 / 0))
 //@ end
 //@ -- What a step gathers of a kind: "index" stands for both kinds of these.
 //@ function gathers(step, kind)
@@ -96,7 +97,8 @@
 //@ function phase_of(step)
 //@   local list = {}
 //@   for _, r in ipairs(step.of.scanned and step.of.scans or step.of.gathered) do
-//@     list[#list + 1] = not next_scanned(r, "") and { name = r.name, kind = r.kind == "sum" and "carried" or r.kind } or nil
+//@     list[#list + 1] = not next_scanned(r, "") and { name = r.name, kind = r.kind == "sum" and "carried" or r.kind }
+//@       or nil
 //@   end
 //@   return { reductions = list }
 //@ end

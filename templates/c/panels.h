@@ -2,8 +2,8 @@
  * with the registers of AVX-512.
  *
  * A panel is 32 lines of a factor, rows of a or columns of b, and some terms, as blocks of 64 bytes of these: two tiles
- * each, of 16 lines. A tile of a has a line in each row, its terms one after the other; a tile of b has 4 bytes of terms
- * of all lines in each row, those of a line beside each other. Lines and terms that there are not are zeros. */
+ * each, of 16 lines. A tile of a has a line in each row, its terms one after the other; a tile of b has 4 bytes of
+ * terms of all lines in each row, those of a line beside each other. Lines and terms that there are not are zeros. */
 #ifndef LATHE_PANELS_H
 #define LATHE_PANELS_H
 
@@ -14,8 +14,8 @@
 
 enum { LATHE_TILE = 16 * 64, LATHE_PANEL_LINES = 32 }; /* bytes, lines */
 
-/* 4 bytes of terms of sixteen lines that lie side by side: those of a line beside each other. apart: bytes from one term
- * to the next, of which there are no more than `terms`. */
+/* 4 bytes of terms of sixteen lines that lie side by side: those of a line beside each other. apart: bytes from one
+ * term to the next, of which there are no more than `terms`. */
 static inline __m512i lathe_join_lines(const char *from, int bytes, __mmask16 lines, size_t terms,
                                        size_t apart) {
   __m512i all = _mm512_setzero_si512();

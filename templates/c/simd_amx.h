@@ -1,6 +1,6 @@
 /* simd_amx.h - the vectors of AVX-512, and beside them tiles of AMX: registers of 16 rows of 64 bytes, of which one
- * instruction multiplies two as matrices and adds the product to a third: of bf16 in f32, where it takes denormal numbers
- * for zero, and gives zero for them; of 8 bits in i32. */
+ * instruction multiplies two as matrices and adds the product to a third: of bf16 in f32, where it takes denormal
+ * numbers for zero, and gives zero for them; of 8 bits in i32. */
 #ifndef LATHE_SIMD_AMX_H
 #define LATHE_SIMD_AMX_H
 

@@ -1,9 +1,10 @@
 //@ if first then
-/* Products of operands whose results are reduced over their rows or columns alone (gen/program/stream.lua), in passes. In
- * each some rows go through all columns, called keys here, a block of keys at a time: what products come to there, what is
- * gathered of these, and what they add to products over the keys stay in the first caches. The largest power of a row may
- * grow from block to block; what was gathered before is made smaller then. The keys of a matrix are packed once, as
- * contract.c packs a factor. Limited by arithmetic: 2 operations for each row, key and term of each product, and a power. */
+/* Products of operands whose results are reduced over their rows or columns alone (gen/program/stream.lua), in passes.
+ * In each some rows go through all columns, called keys here, a block of keys at a time: what products come to there,
+ * what is gathered of these, and what they add to products over the keys stay in the first caches. The largest power of
+ * a row may grow from block to block; what was gathered before is made smaller then. The keys of a matrix are packed
+ * once, as contract.c packs a factor. Limited by arithmetic: 2 operations for each row, key and term of each product,
+ * and a power. */
 #include "stream.h"
 
 //@ end
@@ -66,12 +67,14 @@ static $step.name$ $step.name$_at(const lathe_args *args$(each_loop(step, "size_
 //@ end
 //@ -- What kernels of a pass are made of: its steps, the numbers at a point, and how many lines of these a tile has.
 //@ local function facts_of(pass)
-//@   local made = { pass = pass, inner = pass.inner, stem = pass.inner.name, place_of = {}, peak = pass.of.peak ~= nil }
+//@   local made = { pass = pass, inner = pass.inner, stem = pass.inner.name, place_of = {},
+//@     peak = pass.of.peak ~= nil }
 //@   for i, value in ipairs(pass.of.values) do
 //@     made.place_of[value.operand.name] = i - 1
 //@   end
 //@   made.lines = math.max(#pass.of.values, #pass.firsts, #pass.lasts, 1)
-//@   made.has = { fields = "at->", loop = "here->", rows = S.size(S.core(pass.inner, "m")), keys = S.size(S.core(pass.inner, "n")) }
+//@   made.has = { fields = "at->", loop = "here->", rows = S.size(S.core(pass.inner, "m")),
+//@     keys = S.size(S.core(pass.inner, "n")) }
 //@   return made
 //@ end
 //@ -- What a name comes to at a vector of points, times the power there.
@@ -128,7 +131,8 @@ static inline $k.number$ $stem$_$name$(const $first.name$ *here, $stem$_row *of_
   //@   nth_of[step.of.name] = i - 1
   //@ end
   //@ local function call(lanes)
-  //@ S.call(first, values, places, "n", lanes, function(step) return own:text("load_own", "at", line(nth_of[step])) end)
+  //@ S.call(first, values, places, "n", lanes, function(step) return own:text("load_own", "at",
+  //@   line(nth_of[step])) end)
   //@ end
   //@ -- Adds to sums, and leaves what factors are, where a vector's numbers are of0, of1, ... and power.
   //@ local function take(lanes)
@@ -303,8 +307,8 @@ typedef struct $stem$_row {
 //@ pack_values[nth] = not direct[nth] and pack(last, last.b, "n", NR)
 //@ end
 /* Where in the workspace, in numbers: of each product over terms its packed keys and rows, of each over keys its packed
- * values, and sums of a block's rows; what is at the points of a tile, and what is gathered of a block's rows; how much in
- * all. width: columns in whole vectors. */
+ * values, and sums of a block's rows; what is at the points of a tile, and what is gathered of a block's rows; how much
+ * in all. width: columns in whole vectors. */
 typedef struct $name$_room {
   size_t rows, keys, points, gathered, all;
   //@ for nth in ipairs(pass.firsts) do
@@ -419,7 +423,8 @@ static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, 
       //@ end
       for (size_t nth = 0; nth < high; nth++) {
         $k.number$ *const points = room + r->points + nth * $KEYS$;
-        //@ local given = "(" .. inner .. ", gathered + i + nth, points, " .. MR * KEYS .. ", row + i + nth, key, end - key)"
+        //@ local given = "(" .. inner .. ", gathered + i + nth, points, " .. MR * KEYS
+        //@   .. ", row + i + nth, key, end - key)"
         //@ if first.restricted then
         const $k.number$ by = is_free ? $stem$_gather_free$given$ : $stem$_gather$given$;
         //@ else

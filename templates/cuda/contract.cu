@@ -1,7 +1,7 @@
 //@ if first then
 /* Steps, a launch each: sums of the products of two factors, tile by tile (tiles.h, tensor.h), or, of few rows, as fast
- * as memory gives the other factor (thin.h); where nothing is summed, values (points.h). A factor is computed of what is
- * read on its way to where it is multiplied, a result while its sum is in registers. */
+ * as memory gives the other factor (thin.h); where nothing is summed, values (points.h). A factor is computed of what
+ * is read on its way to where it is multiplied, a result while its sum is in registers. */
 //@ end
 //@ local P = use "parts.cu"
 //@ local T = use "contract_step.cu"

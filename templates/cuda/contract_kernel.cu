@@ -3,7 +3,8 @@
 //@ local T = use "contract_step.cu"
 //@ -- The type of a block's sums.
 //@ local types = {
-//@   points = {}, thin = { "bm" }, tile = { "bm", "bn", "bk", "tm", "tn" }, tensor = { "bm", "bn", "warp_m", "warp_n", "stages" },
+//@   points = {}, thin = { "bm" }, tile = { "bm", "bn", "bk", "tm", "tn" },
+//@     tensor = { "bm", "bn", "warp_m", "warp_n", "stages" },
 //@   fetched = { "left", "right", "stages", "turned" },
 //@ }
 //@ local names = {
@@ -49,7 +50,8 @@ const size_t each = lathe_times(lathe_times(here.k_count, $shape.bk$), work.part
 const size_t from = work.part * each < here.k_count ? work.part * each : here.k_count;
 const size_t to = here.k_count - from < each ? here.k_count : from + each;
 //@ end
-//@ local gathered = "(unsigned *)args->workspace, (" .. k.number .. " *)((char *)args->workspace + " .. T.partials() .. ")"
+//@ local gathered = "(unsigned *)args->workspace, (" .. k.number .. " *)((char *)args->workspace + " .. T.partials()
+//@   .. ")"
 //@ function define(step, shape, name)
 //@ local kind = kind_of(step, shape)
 //@ local loops, places = S.loops_of(step), {}
@@ -104,7 +106,8 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, 1)
   kind::turn turn;
   if (here.m_count == 0 || here.n_count == 0 || $matrices$ == 0)
     return;
-  //@ local tiles = ("lathe_times(here.m_count, %d) * lathe_times(here.n_count, %d) * %s"):format(shape.bm, shape.bn, matrices)
+  //@ local tiles = ("lathe_times(here.m_count, %d) * lathe_times(here.n_count, %d) * %s"):format(shape.bm, shape.bn,
+  //@   matrices)
   const unsigned fewest = lathe_fewest($tiles$, $schedule.most_shared$, here.k_count, $shape.depth$);
   ring.open();
   if (threadIdx.x >= kind::THREADS) {

@@ -20,7 +20,8 @@
 //@   for _, operand in ipairs(operands) do
 //@     if not seen[operand] and S.kind(step, operand, along) == "unit" then
 //@       seen[operand] = true
-//@       list[#list + 1] = string.format("(size_t)%s %% sizeof(lathe_pack<%s, %d>) == 0", operand.name, k:element_type(operand), count)
+//@       list[#list + 1] = string.format("(size_t)%s %% sizeof(lathe_pack<%s, %d>) == 0", operand.name,
+//@         k:element_type(operand), count)
 //@       for _, letter in ipairs { "m", "n", "k" } do
 //@         if S.kind(step, operand, letter) == "strided" then
 //@           list[#list + 1] = S.field(operand, letter) .. " % " .. count .. " == 0"
@@ -83,8 +84,8 @@ struct $name$ {
 //@   local index, within, extent = S.index_of(step, place)
 //@   return S.place_of(index == "n" and "(n + nth)" or index, within, extent)
 //@ end
-//@ -- The point function of a part at point `nth` of what was read. result: the text of what the step's sum comes to there,
-//@ -- or a function that gives it by the step's name.
+//@ -- The point function of a part at point `nth` of what was read. result: the text of what the step's sum comes to
+//@ -- there, or a function that gives it by the step's name.
 //@ local function compute(step, part, along, count, P, result)
 //@ P.call(part.point, function(x)
 //@   if x.kind == "result" then
@@ -164,7 +165,8 @@ __device__ __forceinline__ const $k.storage$ *from_$letter$(size_t $across$, siz
 //@ if maps and made[letter].runs then
 //@ local indexes = {}
 //@ for i, run in ipairs(made[letter].runs) do
-//@   indexes[i] = run == step.of.k[#step.of.k] and "k" or run == step.of[across][#step.of[across]] and across .. " + line"
+//@   indexes[i] = run == step.of.k[#step.of.k] and "k"
+//@     or run == step.of[across][#step.of[across]] and across .. " + line"
 //@     or loop_of(loops, run) .. "_"
 //@ end
 
@@ -177,13 +179,15 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@ end
 //@ return along, count
 //@ end
-//@ -- The values that follow `count` sums along n: finish stores them; finish_layer, of a layer, those that go to memory, and
-//@ -- gives the others that later layers read, and so does finish_free, of values without some masks; finish_whole, all of them, of a tile whose results are all there and aligned.
+//@ -- The values that follow `count` sums along n: finish stores them; finish_layer, of a layer, those that go to
+//@ -- memory, and gives the others that later layers read, and so does finish_free, of values without some masks;
+//@ -- finish_whole, all of them, of a tile whose results are all there and aligned.
 //@ local function finish(step, P, count, layer, whole, free)
 //@ local part, values = free or step.values, step.of.values
 //@ local given = {}
 //@ for _, value in ipairs(values) do
-//@   given[#given + 1] = layer and layer.next[value.operand.name] and (", number (&%s_next)[%d]"):format(value.operand.name, count)
+//@   given[#given + 1] = layer and layer.next[value.operand.name]
+//@     and (", number (&%s_next)[%d]"):format(value.operand.name, count)
 //@ end
 //@ local name = free and "finish_free" or layer and "finish_layer" or whole and "finish_whole" or "finish"
 //@ local several = layer and layer.results

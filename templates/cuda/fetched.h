@@ -1,9 +1,10 @@
-/* fetched.h - sums of products by the tensor cores of compute capability 9.0 (wgmma), of factors as in tensor.h that the
- * copy engine brings (TMA).
+/* fetched.h - sums of products by the tensor cores of compute capability 9.0 (wgmma), of factors as in tensor.h that
+ * the copy engine brings (TMA).
  *
- * A block's last four warps have one thread that asks for slice after slice, of tile after tile, as far ahead as there are
- * stages; all others, in groups of four warps with 64 rows of the tile each, wait for a stage, multiply it, and give it
- * back when the next one's products have begun. So the factors of a tile come while results of the one before are stored.
+ * A block's last four warps have one thread that asks for slice after slice, of tile after tile, as far ahead as there
+ * are stages; all others, in groups of four warps with 64 rows of the tile each, wait for a stage, multiply it, and
+ * give it back when the next one's products have begun. So the factors of a tile come while results of the one before
+ * are stored.
  *
  * A step's struct has besides what tensor.h says
  *   fetch_a<ROWS>(to, map, m, k, barrier)   has a slice of a brought; the same of b
@@ -16,9 +17,9 @@
 #include "bulk.h"
 #include "tensor.h"
 
-/* ROWS and COLUMNS are what tensor cores call those of a tile; TURNED: they are the tile's columns and rows, and its left
- * factor is b. Tensor cores want numbers along terms in shared memory; of a left factor that lies across terms each thread
- * gives them what it has read from there. */
+/* ROWS and COLUMNS are what tensor cores call those of a tile; TURNED: they are the tile's columns and rows, and its
+ * left factor is b. Tensor cores want numbers along terms in shared memory; of a left factor that lies across terms
+ * each thread gives them what it has read from there. */
 template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lathe_fetched_sums {
   using element = typename C::element;
   static constexpr int GROUPS = ROWS / 64, THREADS = GROUPS * 128; /* that multiply */
@@ -121,8 +122,8 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
     return BY_THREADS ? below / 4 * 8 + half * 4 + below % 4 : half * 8 + below;
   }
 
-  /* Adds what is multiplied ahead, and one stage more: a thread's share of its left factor is read meanwhile. Two shares
-   * are needed in turn. before: the stage that is multiplied, or -1. */
+  /* Adds what is multiplied ahead, and one stage more: a thread's share of its left factor is read meanwhile. Two
+   * shares are needed in turn. before: the stage that is multiplied, or -1. */
   __device__ __forceinline__ void add_by_threads(unsigned (&a)[4][4], const uint4 *room, ring &r,
                                                  turn &t, int &before) {
     const uint4 *const stage = await(room, r, t);
@@ -187,8 +188,8 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
     return lathe_gather<ROWS * COLUMNS, THREADS, true>(work, &sums[0][0], arrived, left);
   }
 
-  /* A warp's 16 rows of results, some columns at a time, through shared memory of its own past the stages. Those of whole
-   * tiles are computed without a branch, so that what one waits for others fill. */
+  /* A warp's 16 rows of results, some columns at a time, through shared memory of its own past the stages. Those of
+   * whole tiles are computed without a branch, so that what one waits for others fill. */
   __device__ __forceinline__ void finish(const C &c, uint4 *room, size_t m, size_t n) const {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     float *const lines = reinterpret_cast<float *>(room + STAGES * STAGE) + warp * LINES * PADDED;

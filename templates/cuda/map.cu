@@ -92,7 +92,8 @@ extern "C" __global__ void __launch_bounds__($B$)
     //@ end
 #pragma unroll
     for (int lane = 0; lane < $V$; lane++) {
-      //@ P.call(point, function(x) return x.pointer and "lathe_number(" .. x.pointer .. "_pack[slot], lane)" or "numbers[lane]" end)
+      //@ P.call(point, function(x) return x.pointer and "lathe_number(" .. x.pointer .. "_pack[slot], lane)"
+      //@   or "numbers[lane]" end)
       //@ for _, y in ipairs(outputs) do
       $y.operand.name$_pack.at[lane] = $y.operand.name$_;
       //@ end

@@ -1,8 +1,8 @@
 /* nest.h - the loops around steps of any axes. A block has POINTS vectors of points, or points, each of which LANES
- * threads share: of terms that lie side by side neighbouring threads, else neighbouring threads have points that do. Where
- * there are few points, blocks share the terms: all but the last to come leave what they gathered, and that one merges it
- * in order. Steps that share points go one after the other through those of a block (lathe_fused); what lies across
- * vectors goes through shared memory in squares (lathe_turned).
+ * threads share: of terms that lie side by side neighbouring threads, else neighbouring threads have points that do.
+ * Where there are few points, blocks share the terms: all but the last to come leave what they gathered, and that one
+ * merges it in order. Steps that share points go one after the other through those of a block (lathe_fused); what lies
+ * across vectors goes through shared memory in squares (lathe_turned).
  *
  * A step N says what is gathered:
  *   index                       the type of its numbers of points and terms
@@ -179,8 +179,8 @@ static __device__ __forceinline__ T lathe_random_at(long long seed, long long of
   return number[0];
 }
 
-/* What LANES threads have of each point becomes that of the first: within warps by shuffles, then through shared memory,
- * which has room for half of the block's threads. */
+/* What LANES threads have of each point becomes that of the first: within warps by shuffles, then through shared
+ * memory, which has room for half of the block's threads. */
 template <bool TOGETHER, unsigned POINTS, unsigned LANES, typename G>
 static __device__ __forceinline__ void lathe_join(G &mine, G *shared, unsigned lane, unsigned nth) {
   constexpr unsigned WARP = 32, APART = TOGETHER ? 1 : POINTS; /* threads from lane to lane */
@@ -226,8 +226,8 @@ static __device__ __forceinline__ P lathe_from_before(const P &p, unsigned apart
   return lathe_moved(p, [&](unsigned word) { return __shfl_sync(0xffffffffu, word, (int)from); });
 }
 
-/* Makes `now`, what was there before all lanes of a point, what is there before this one; `all`, what is there after them.
- * shared: of a block's threads. */
+/* Makes `now`, what was there before all lanes of a point, what is there before this one; `all`, what is there after
+ * them. shared: of a block's threads. */
 template <bool TOGETHER, unsigned POINTS, unsigned LANES, typename G>
 static __device__ __forceinline__ void lathe_scan_lanes(G &now, G &all, G mine, G *shared,
                                                         unsigned lane) {

@@ -1,5 +1,5 @@
-/* points.h - values at points, of which nothing is summed: in words of tiles.h, products of one term whose first factor is
- * the constant 1. A thread has EACH neighbours along n. */
+/* points.h - values at points, of which nothing is summed: in words of tiles.h, products of one term whose first factor
+ * is the constant 1. A thread has EACH neighbours along n. */
 #ifndef LATHE_POINTS_H
 #define LATHE_POINTS_H
 

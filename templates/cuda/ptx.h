@@ -211,9 +211,9 @@ template <int THREADS> static __device__ __forceinline__ void lathe_give_turn(in
   asm volatile("bar.arrive %0, %1;" ::"r"(turn + 2), "n"(THREADS) : "memory");
 }
 
-/* Four 8 x 8 matrices of 16-bit elements from shared memory, the rows of the nth at the addresses that threads 8 nth ...
- * 8 nth + 7 of a warp have: of each, thread t gets elements 2 (t % 4) and the next of row t / 4, or of a matrix that is
- * TRANSPOSED on the way. */
+/* Four 8 x 8 matrices of 16-bit elements from shared memory, the rows of the nth at the addresses that threads 8 nth
+ * ... 8 nth + 7 of a warp have: of each, thread t gets elements 2 (t % 4) and the next of row t / 4, or of a matrix
+ * that is TRANSPOSED on the way. */
 template <bool TRANSPOSED>
 static __device__ __forceinline__ void lathe_load_matrices(unsigned (&to)[4], const void *from) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(from);
@@ -269,9 +269,9 @@ static __device__ __forceinline__ void lathe_mma_numbers(float (&sums)[4], const
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* Tensor cores that read shared memory by themselves, for groups of four warps: sums += a * b of 64 x 16 and 16 x N elements, of
- * which each thread has what it has of mma's sums. A factor's first line is at an address in shared memory, where
- * chunks lie as in tensor.h. */
+/* Tensor cores that read shared memory by themselves, for groups of four warps: sums += a * b of 64 x 16 and 16 x N
+ * elements, of which each thread has what it has of mma's sums. A factor's first line is at an address in shared
+ * memory, where chunks lie as in tensor.h. */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 /* What threads have written, before the tensor cores read it. */
 static __device__ __forceinline__ void lathe_show_tensor_cores() {
@@ -390,7 +390,8 @@ LATHE_GROUP_MMA_OF_THREADS(__nv_bfloat16, "bf16")
 LATHE_GROUP_MMA_OF_THREADS(__half, "f16")
 #endif
 
-/* Of numbers, of whose digits 11 count (tf32), and of 8 terms, along which both factors lie; or a is what mma has of it. */
+/* Of numbers, of whose digits 11 count (tf32), and of 8 terms, along which both factors lie; or a is what mma has of
+ * it. */
 #define LATHE_GROUP_MMA_OF_NUMBERS(COLUMNS, PLACES, SUMS, A, B, ...)                               \
   if constexpr (N == COLUMNS)                                                                      \
   asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k8.f32.tf32.tf32 {" PLACES "}, " A    \

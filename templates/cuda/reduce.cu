@@ -31,7 +31,8 @@ mine.$r.name$.take($r.name$_terms, here);
 //@ end
 //@ -- How a thread has its N elements of an operand at a time: by packs, or each apart.
 //@ local function declared(v, phase, how, x)
-//@   local pack = as_stored(phase, how) and "uint4" or ("lathe_pack<%s, %d>"):format(k:element_type(x.operand), k.width)
+//@   local pack = as_stored(phase, how) and "uint4" or ("lathe_pack<%s, %d>"):format(k:element_type(x.operand),
+//@     k.width)
 //@   return ("%s %s_%s[%d]"):format(how == "pack" and pack or k:element_type(x.operand), x.pointer, how,
 //@     how == "pack" and v.shape.unroll or v.shape.unroll * k.width)
 //@ end
@@ -128,7 +129,8 @@ if (whole || first < end) {
 //@ function take_tile(v, phase, point, how)
 first = tile + threadIdx.x;
 //@ read(v, phase, point, how, "whole || ")
-//@ many(phase, point, how, how == "pack" and ("first + nth / %d * %d < end"):format(k.width, v.shape.block) or "at(first, nth) < end")
+//@ many(phase, point, how, how == "pack" and ("first + nth / %d * %d < end"):format(k.width, v.shape.block)
+//@   or "at(first, nth) < end")
 //@ end
 //@
 //@ -- Gathers all that there is for this thread, N elements at a time: by packs, or each apart.

@@ -19,9 +19,8 @@ const size_t rows = $(k:product("args.dim", 1, #op.dims - 1));
 const $type$ count = ($type$)args.dim[$(#op.dims - 1)];
 //@ end
 //@
-//@ -- Pointers to the row's data and what there is of it once: where its indexes point to, as a place, and
-//@ -- where there are to be picks what they read. ahead: where the values of operands that have one for each row already
-//@ -- are.
+//@ -- Pointers to the row's data and what there is of it once: where its indexes point to, as a place, and where there
+//@ -- are to be picks what they read. ahead: where the values of operands that have one for each row already are.
 //@ function begin(program, type, picks, ahead)
 $(k:pointers(rows.offset))
 //@ for name, where in pairs(ahead or {}) do
@@ -83,7 +82,8 @@ const auto row_of = [=](size_t nth) { return nth * PERIOD + group % PERIOD; };
 const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(groups / PERIOD) * blockDim.y;
 //@ end
 //@
-//@ -- Reads an access to a row from a place on, that in a slot, as words, so far as it is there; once: no more than once.
+//@ -- Reads an access to a row from a place on, that in a slot, as words, so far as it is there; once: no more than
+//@ -- once.
 //@ function read_words(operand, words, row, from, slot, once)
 if (MODE == LATHE_APART) {
   lathe_pack<$(k:element_type(operand)), $V$> apart = {};

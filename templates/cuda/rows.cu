@@ -51,7 +51,8 @@
 //@ local modes = { full = "LATHE_FULL", packs = "LATHE_PACKS", ends = "LATHE_ENDS", apart = "LATHE_APART" }
 //@ local calls = {}
 //@ function calls.held(x)
-//@   return ("held<%s, %d, %d>(args, %s)"):format(modes[x.mode], x.threads, x.hold, x.clusters and "lathe_cluster_size()" or 1)
+//@   return ("held<%s, %d, %d>(args, %s)"):format(modes[x.mode], x.threads, x.hold, x.clusters
+//@     and "lathe_cluster_size()" or 1)
 //@ end
 //@ function calls.short(x)
 //@   return (k.short ~= k.held and calls.held(x):gsub("^held", "short") or calls.held(x))
@@ -61,7 +62,8 @@
 //@ function calls.tile(x) return ("tile<%s>(args)"):format(modes[x.mode]) end
 //@ function calls.merged() return "merged(args)" end
 //@ function calls.ahead(x)
-//@   return ("ahead<%s, %d, %d, %d, %d, %s>(args)"):format(modes[x.mode], x.threads, x.hold, x.rows, x.stages, x.clusters or false)
+//@   return ("ahead<%s, %d, %d, %d, %d, %s>(args)"):format(modes[x.mode], x.threads, x.hold, x.rows, x.stages,
+//@     x.clusters or false)
 //@ end
 //@ function define_kernels(v, kernels)
 //@ for _, x in ipairs(kernels) do

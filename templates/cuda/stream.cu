@@ -1,7 +1,7 @@
 //@ if first then
-/* Products of operands whose results are reduced over their rows or columns alone (gen/program/stream.lua): a launch for
- * each pass (stream.h). Limited by arithmetic: of each row of a tile 2 operations for each key and term of each product,
- * and a power. */
+/* Products of operands whose results are reduced over their rows or columns alone (gen/program/stream.lua): a launch
+ * for each pass (stream.h). Limited by arithmetic: of each row of a tile 2 operations for each key and term of each
+ * product, and a power. */
 #include "stream.h"
 #include "stream_fetched.h"
 
@@ -138,7 +138,8 @@ struct $rows$ {
 
 //@ end
 //@ local types = {
-//@   stream = { "bm", "keys", "bn", "bk", "tm", "tn_first", "tn" }, tensor_stream = { "warps", "tiles", "depth_of_first", "bn", "split" },
+//@   stream = { "bm", "keys", "bn", "bk", "tm", "tn_first", "tn" },
+//@     tensor_stream = { "warps", "tiles", "depth_of_first", "bn", "split" },
 //@   fetched_stream = { "groups", "depth_of_first", "bn", "keys" },
 //@ }
 //@ -- A pass's kernel in some shape. rows: the struct of what it gathers.

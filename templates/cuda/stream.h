@@ -1,5 +1,6 @@
-/* stream.h - a pass of a stream by plain arithmetic: of any types and strides. The results of its first products at rows and
- * columns, called keys, are the terms of others. The keys come KEYS at a time, so that nothing of their number is in memory.
+/* stream.h - a pass of a stream by plain arithmetic: of any types and strides. The results of its first products at
+ * rows and columns, called keys, are the terms of others. The keys come KEYS at a time, so that nothing of their number
+ * is in memory.
  *
  * A block has BM rows, and COLUMNS of the columns of the products of keys. The sums of a tile of the first products are
  * in registers (tiles.h); what follows of them at each point goes to shared memory, a line for each key. There a few

@@ -1,8 +1,9 @@
-/* stream_fetched.h - the same as stream_tensor.h by the tensor cores of compute capability 9.0 (wgmma), of factors that the
- * copy engine brings (TMA): a block of GROUPS * 64 rows, of up to DEPTH terms.
+/* stream_fetched.h - the same as stream_tensor.h by the tensor cores of compute capability 9.0 (wgmma), of factors that
+ * the copy engine brings (TMA): a block of GROUPS * 64 rows, of up to DEPTH terms.
  *
- * One warp asks for what is next of keys and values. Each group of four warps takes 64 rows through all keys. Two groups
- * gather in turn, so that one multiplies meanwhile: 4 x 16 heads of 4096 x 128 in bf16 take 1.09 ms on an H200. */
+ * One warp asks for what is next of keys and values. Each group of four warps takes 64 rows through all keys. Two
+ * groups gather in turn, so that one multiplies meanwhile: 4 x 16 heads of 4096 x 128 in bf16 take 1.09 ms on an
+ * H200. */
 #ifndef LATHE_STREAM_FETCHED_H
 #define LATHE_STREAM_FETCHED_H
 
@@ -60,8 +61,8 @@ struct lathe_fetched_stream {
     return room + VALUES_AT + (turn * LASTS + nth) * VALUES;
   }
 
-  /* By a warp, which finds together what tiles there are; its first thread asks for them. maps: of the rows and keys of each
-   * of the first products, and of the values of the others. */
+  /* By a warp, which finds together what tiles there are; its first thread asks for them. maps: of the rows and keys of
+   * each of the first products, and of the values of the others. */
   static __device__ __forceinline__ void fetch(const firsts &a, const lasts &b, uint4 *room,
                                                ring &r, const lathe_stream_tile<float> &block,
                                                const lathe_map *const (&maps)[FIRSTS + ALL]) {

@@ -1,7 +1,7 @@
 /* stream_rows.h - what is gathered of rows between the products of a pass (stream.h, stream_tensor.h).
  *
- * A pass has lists of steps: those whose results are at rows and columns, which are called keys, of which the last is the
- * inner one; and those whose terms the keys are, which may be none. A struct Rows says what is between:
+ * A pass has lists of steps: those whose results are at rows and columns, which are called keys, of which the last is
+ * the inner one; and those whose terms the keys are, which may be none. A struct Rows says what is between:
  *   number, PEAK                    whether there is a peak
  *   FIRSTS, RESULTS, SUMS, LASTS    how many results and numbers there are at a point, sums over a row, and products of keys
  *   powered(last)                   whether the factor of one of these is below the peak
@@ -31,8 +31,8 @@ template <typename N> static __device__ __forceinline__ N lathe_most(N a, N b) {
   return a > b ? a : b;
 }
 
-/* A block's tile of a pass: its rows and columns, and from which key to which it goes where others have the rest. arrived,
- * left: as lathe_left has them. */
+/* A block's tile of a pass: its rows and columns, and from which key to which it goes where others have the rest.
+ * arrived, left: as lathe_left has them. */
 template <typename N> struct lathe_stream_tile {
   const lathe_work &work;
   size_t m, n, from, to;
@@ -89,7 +89,8 @@ static __device__ __forceinline__ float lathe_power_near(float x, float peak_of_
   return lathe_power(fmaf(x, LATHE_LOG2_E, -peak_of_two));
 }
 
-/* What a row's sums are multiplied by in the end: NaN where infinity was subtracted from itself at each of some keys. */
+/* What a row's sums are multiplied by in the end: NaN where infinity was subtracted from itself at each of some
+ * keys. */
 template <typename Rows, typename N>
 static __device__ __forceinline__ N lathe_lost(N peak, size_t keys) {
   return Rows::PEAK && peak == -INFINITY && keys > 0 ? N(NAN) : N(1);

@@ -1,10 +1,10 @@
 /* stream_tensor.h - a pass of a stream by tensor cores: of factors that are elements of 16 bits as they are in memory
  * (tensor.h). What comes to the products of keys is rounded to such elements.
  *
- * A block has some rows, all of whose terms stay in shared memory, and COLUMNS of the columns of the products of keys. KEYS
- * at a time are in shared memory or on their way there, two tiles in turn. A warp has whole rows, so that it gathers them in
- * registers, where sums of the first products become the left factors of those of keys. Where there are few rows, warps
- * share the keys of a tile, and merge what they have in the end. */
+ * A block has some rows, all of whose terms stay in shared memory, and COLUMNS of the columns of the products of keys.
+ * KEYS at a time are in shared memory or on their way there, two tiles in turn. A warp has whole rows, so that it
+ * gathers them in registers, where sums of the first products become the left factors of those of keys. Where there are
+ * few rows, warps share the keys of a tile, and merge what they have in the end. */
 #ifndef LATHE_STREAM_TENSOR_H
 #define LATHE_STREAM_TENSOR_H
 
@@ -17,8 +17,8 @@ template <int TERMS> static __device__ __forceinline__ int lathe_slices_of(size_
   return (int)lathe_times(terms, TERMS);
 }
 
-/* What a warp has of its rows: tiles of 16 rows and 8 keys, of which threads have what they have of mma's sums. LAST: tiles
- * of a product's columns. A point's numbers, and then its factors, are in place of its sums. */
+/* What a warp has of its rows: tiles of 16 rows and 8 keys, of which threads have what they have of mma's sums. LAST:
+ * tiles of a product's columns. A point's numbers, and then its factors, are in place of its sums. */
 template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tensor_rows {
   static constexpr int FIRSTS = Rows::FIRSTS, LASTS = Rows::LASTS;
   static constexpr int PLACES = lathe_most_of(FIRSTS, Rows::RESULTS, LASTS);
@@ -98,7 +98,8 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
       }
   }
 
-  /* Gathers `there` keys, and leaves factors of their products in place of their numbers. WHOLE: that is all of them. */
+  /* Gathers `there` keys, and leaves factors of their products in place of their numbers. WHOLE: that is all of
+   * them. */
   template <bool WHOLE>
   __device__ __forceinline__ void gather(keys &tile, columns &products, int there) {
 #pragma unroll
@@ -173,8 +174,8 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     }
   }
 
-  /* Numbers of a thread that parts of the keys leave for the last one: of each of its rows the peak and sums, and those of
-   * products. */
+  /* Numbers of a thread that parts of the keys leave for the last one: of each of its rows the peak and sums, and those
+   * of products. */
   static constexpr int OF_ROW = 1 + Rows::SUMS, OF_ROWS = TILES * 2 * OF_ROW;
   static constexpr int NUMBERS_LEFT = OF_ROWS + LASTS * TILES * LAST * 4;
 
@@ -256,8 +257,8 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     return true;
   }
 
-  /* What was gathered of the rows, of all threads that have a share; and sums of products with what they are multiplied by
-   * in the end. all: keys. */
+  /* What was gathered of the rows, of all threads that have a share; and sums of products with what they are multiplied
+   * by in the end. all: keys. */
   __device__ __forceinline__ void merge(columns &products, float *gathered, size_t all) {
 #pragma unroll
     for (int i = 0; i < TILES; i++)
@@ -317,8 +318,8 @@ template <int NUMBERS> struct lathe_left_by_warps {
   }
 };
 
-/* By mma.sync, of factors that the threads copy: a block of WARPS * TILES * 16 rows, of up to DEPTH terms. SPLIT: warps that
- * share the keys of one warp's rows, where these are all. */
+/* By mma.sync, of factors that the threads copy: a block of WARPS * TILES * 16 rows, of up to DEPTH terms. SPLIT: warps
+ * that share the keys of one warp's rows, where these are all. */
 template <typename Firsts, typename Lasts, typename Rows, int WARPS, int TILES, int DEPTH,
           int COLUMNS, int SPLIT>
 struct lathe_tensor_stream {

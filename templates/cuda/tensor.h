@@ -1,5 +1,5 @@
-/* tensor.h - sums of products by tensor cores (mma.sync): of factors that are elements as they are in memory. Products of
- * f16 and bf16 are exact; factors of f32 are rounded to 11 digits (tf32). All are added up in f32. The rest is as in
+/* tensor.h - sums of products by tensor cores (mma.sync): of factors that are elements as they are in memory. Products
+ * of f16 and bf16 are exact; factors of f32 are rounded to 11 digits (tf32). All are added up in f32. The rest is as in
  * tiles.h.
  *
  * STAGES slices of BK terms of both factors are in shared memory or on their way there. A step's struct has also
@@ -11,10 +11,10 @@
 #include "tf32.h"
 #include "tiles.h"
 
-/* One factor's slice in shared memory, of 128 bytes of terms: lines of eight chunks of 16 bytes along the axis that is side
- * by side in memory, one below the other along the other axis; where lines are of rows, as many of them as there are terms,
- * and the next as many after all lines. The chunks of a line are rotated, so that those of eight lines lie in different
- * banks, as tensor cores want them. */
+/* One factor's slice in shared memory, of 128 bytes of terms: lines of eight chunks of 16 bytes along the axis that is
+ * side by side in memory, one below the other along the other axis; where lines are of rows, as many of them as there
+ * are terms, and the next as many after all lines. The chunks of a line are rotated, so that those of eight lines lie
+ * in different banks, as tensor cores want them. */
 template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
   static constexpr int V = 16 / sizeof(T), TERMS = 8 * V, CHUNKS = ROWS * 8,
                        COPIES = CHUNKS / THREADS;
@@ -61,8 +61,8 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
     }
   }
 
-  /* Four matrices of 8 rows and V terms from (row, term) on: of rows 0 and 8 and terms 0 and V further, in the order that the
-   * left factor of an mma has them, or for a right one those of one row first. */
+  /* Four matrices of 8 rows and V terms from (row, term) on: of rows 0 and 8 and terms 0 and V further, in the order
+   * that the left factor of an mma has them, or for a right one those of one row first. */
   template <bool LEFT>
   static __device__ __forceinline__ void load(unsigned (&to)[4], const uint4 *from, int row,
                                               int term) {
@@ -85,7 +85,8 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
   }
 };
 
-/* A warp has WARP_M x WARP_N of the sums. With 16 and all of a line, groups of four warps multiply: wgmma, of sm_90a. */
+/* A warp has WARP_M x WARP_N of the sums. With 16 and all of a line, groups of four warps multiply: wgmma, of
+ * sm_90a. */
 template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct lathe_tensor_sums {
   using element = typename C::element;
   static constexpr int WARPS_N = BN / WARP_N, THREADS = BM / WARP_M * WARPS_N * 32;

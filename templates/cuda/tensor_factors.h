@@ -1,16 +1,16 @@
-/* tensor_factors.h - factors of layers as tensor cores take them: what a warp has of a matrix for 16 terms and 16 columns
- * (tensor_layers.h). */
+/* tensor_factors.h - factors of layers as tensor cores take them: what a warp has of a matrix for 16 terms and 16
+ * columns (tensor_layers.h). */
 #ifndef LATHE_TENSOR_FACTORS_H
 #define LATHE_TENSOR_FACTORS_H
 
 #include "tf32.h"
 
-/* What a factor's numbers are multiplied as: as they are, for they have no more than 11 digits; rounded to 11; or the sum of
- * two of 11 digits each, with no digit lost. */
+/* What a factor's numbers are multiplied as: as they are, for they have no more than 11 digits; rounded to 11; or the
+ * sum of two of 11 digits each, with no digit lost. */
 enum lathe_factor { LATHE_AS_IT_IS, LATHE_ROUNDED, LATHE_HALVED };
 
-/* A number as a factor's `high` and, of one that is halved, `low`. Of one below the normal range nothing may be left: it
- * makes a sum NaN, which is then mended. */
+/* A number as a factor's `high` and, of one that is halved, `low`. Of one below the normal range nothing may be left:
+ * it makes a sum NaN, which is then mended. */
 template <lathe_factor HOW>
 static __device__ __forceinline__ void lathe_part(float x, unsigned &high, unsigned &low) {
   if (HOW != LATHE_HALVED) {
@@ -23,8 +23,8 @@ static __device__ __forceinline__ void lathe_part(float x, unsigned &high, unsig
     low = __float_as_uint(NAN);
 }
 
-/* The right factor of a step of 16 terms: two tiles of 8 columns. Of 16-bit elements, words of neighbouring terms as an mma
- * has them. */
+/* The right factor of a step of 16 terms: two tiles of 8 columns. Of 16-bit elements, words of neighbouring terms as an
+ * mma has them. */
 template <typename T> struct lathe_right {
   unsigned words[4];
 

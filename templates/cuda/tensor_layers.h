@@ -1,14 +1,14 @@
 /* tensor_layers.h - layers that a block's rows go through, one after the other, by tensor cores.
  *
- * What a layer reads of the rows is in shared memory: elements as they are in memory, or numbers that a layer before has
- * left. Its matrix comes in slices of TERMS terms and COLUMNS columns, STAGES of which are there or on their way, also those
- * of the layers to come. Elements of 16 bits are multiplied as they are, with products that are exact. A number is
- * multiplied as the sum of two of 11 digits each (tf32), of which no digit within f32's bounds is lost: so what is between
- * layers is as good as f32, and never beyond the range of a type of 16 bits. A layer of f32 may have its factors rounded to
- * 11 digits instead (LATHE_ROUNDED), for a third of the products.
+ * What a layer reads of the rows is in shared memory: elements as they are in memory, or numbers that a layer before
+ * has left. Its matrix comes in slices of TERMS terms and COLUMNS columns, STAGES of which are there or on their way,
+ * also those of the layers to come. Elements of 16 bits are multiplied as they are, with products that are exact. A
+ * number is multiplied as the sum of two of 11 digits each (tf32), of which no digit within f32's bounds is lost: so
+ * what is between layers is as good as f32, and never beyond the range of a type of 16 bits. A layer of f32 may have
+ * its factors rounded to 11 digits instead (LATHE_ROUNDED), for a third of the products.
  *
- * With STAGES 0 the block's columns of all matrices are there whole: that takes fewer instructions, and no waiting from slice
- * to slice.
+ * With STAGES 0 the block's columns of all matrices are there whole: that takes fewer instructions, and no waiting from
+ * slice to slice.
  *
  * A warp has sums of TILES_M x 16 rows and TILES_N x 8 columns. Where all warps have the same rows and a layer has few
  * columns, several share the terms of the same columns. */
@@ -331,8 +331,8 @@ struct lathe_tensor_layers {
       multiply_numbers<ALONG_K, LEFT>(sums, tile, line, k, slice, length, column, columns, at);
   }
 
-  /* A layer of the rows in a tile: finish(row, n, sums) for each two neighbouring sums that there are; more: as in next;
-   * matrix: where it is whole; LEFT: what numbers of a row are multiplied as. */
+  /* A layer of the rows in a tile: finish(row, n, sums) for each two neighbouring sums that there are; more: as in
+   * next; matrix: where it is whole; LEFT: what numbers of a row are multiplied as. */
   template <lathe_factor LEFT, typename C, typename A, typename More, typename Finish>
   __device__ __forceinline__ void layer(const C &here, const A *tile, const T *matrix, More more,
                                         Finish finish) {

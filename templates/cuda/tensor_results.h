@@ -1,5 +1,5 @@
-/* tensor_results.h - a warp's results of tensor cores on their way to memory, which takes whole lines several times as fast
- * as what the threads have: through shared memory of its own. */
+/* tensor_results.h - a warp's results of tensor cores on their way to memory, which takes whole lines several times as
+ * fast as what the threads have: through shared memory of its own. */
 #ifndef LATHE_TENSOR_RESULTS_H
 #define LATHE_TENSOR_RESULTS_H
 

@@ -1,11 +1,12 @@
-/* tf32.h - numbers as tensor cores multiply them: with 11 digits (tf32), which are the first of f32's. lathe_mma_numbers
- * (ptx.h) multiplies what these give. */
+/* tf32.h - numbers as tensor cores multiply them: with 11 digits (tf32), which are the first of f32's.
+ * lathe_mma_numbers (ptx.h) multiplies what these give. */
 #ifndef LATHE_TF32_H
 #define LATHE_TF32_H
 
 #include "kernel.h"
 
-/* A number whose first 11 digits are the nearest. Infinities and NaN stay what they are; the last 13 bits mean nothing. */
+/* A number whose first 11 digits are the nearest. Infinities and NaN stay what they are; the last 13 bits mean
+ * nothing. */
 static __device__ __forceinline__ unsigned lathe_rounded(float x) {
   return __float_as_uint(x) + (fabsf(x) < INFINITY ? 0x1000 : 0);
 }

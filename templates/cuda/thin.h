@@ -1,7 +1,7 @@
 /* thin.h - sums of products of a matrix with few rows, or one: bound by the memory that the other factor is read from.
- * In words of tiles.h, a block has up to M rows of a, in slices in shared memory, and BN rows of b, each of which is read
- * once, straight to registers: where b's elements lie side by side along k, a warp has a few rows, and its threads neighbouring
- * terms; elsewhere each thread has neighbouring rows, and each warp every eighth term. */
+ * In words of tiles.h, a block has up to M rows of a, in slices in shared memory, and BN rows of b, each of which is
+ * read once, straight to registers: where b's elements lie side by side along k, a warp has a few rows, and its threads
+ * neighbouring terms; elsewhere each thread has neighbouring rows, and each warp every eighth term. */
 #ifndef LATHE_THIN_H
 #define LATHE_THIN_H
 
@@ -39,8 +39,8 @@ template <typename C, int M> struct lathe_thin_sums {
     return (int)threadIdx.x % 32;
   }
 
-  /* Where a's slice has an element. Along k threads read V neighbouring ones by accesses of 16 bytes, which lie a plane of
-   * the slice apart, so that neighbouring threads' are in different banks. */
+  /* Where a's slice has an element. Along k threads read V neighbouring ones by accesses of 16 bytes, which lie a plane
+   * of the slice apart, so that neighbouring threads' are in different banks. */
   static __device__ __forceinline__ int place(int row, int term) {
     if (!C::B_ALONG_K)
       return term * M + row;

@@ -112,8 +112,8 @@ static __device__ __forceinline__ unsigned lathe_fewest(size_t tiles, size_t mos
   return tiles <= most && terms > depth ? (unsigned)lathe_times(terms, depth) : 1;
 }
 
-/* Where blocks have parts of the same tile's terms: what each leaves of its own for the last one to come here, NUMBERS of
- * each of THREADS threads. arrived: a count for each tile, zero before and after; left: room for all numbers of each
+/* Where blocks have parts of the same tile's terms: what each leaves of its own for the last one to come here, NUMBERS
+ * of each of THREADS threads. arrived: a count for each tile, zero before and after; left: room for all numbers of each
  * block; ALONE: there are threads after these that do not come here. Without it there may be threads besides that leave
  * nothing. */
 template <int NUMBERS, int THREADS, bool ALONE, typename N> struct lathe_left {
@@ -273,9 +273,9 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
   };
   number sums[TM][TN];
 
-  /* Where in the tile the thread's sums are, which lie in groups of AT_ONCE. Of four neighbouring lanes two share rows and
-   * two columns: shared memory serves an access of 16 bytes by 16 lanes at once where lanes that differ in one of their
-   * lowest two bits read the same, and by 8 elsewhere. */
+  /* Where in the tile the thread's sums are, which lie in groups of AT_ONCE. Of four neighbouring lanes two share rows
+   * and two columns: shared memory serves an access of 16 bytes by 16 lanes at once where lanes that differ in one of
+   * their lowest two bits read the same, and by 8 elsewhere. */
   static __device__ __forceinline__ int at_m(int group) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int row = lane % 2 + lane / (2 * LANES_N) * 2;
@@ -321,8 +321,9 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
         sums[i][j] = lathe_multiply_add(a[i], b[j], sums[i][j]);
   }
 
-  /* Adds the terms from `from` to `to`, which is where terms end or a multiple of BK further. Of each term's factors those of
-   * the next are read while they are multiplied, also from the next slice, for which all threads wait before that. */
+  /* Adds the terms from `from` to `to`, which is where terms end or a multiple of BK further. Of each term's factors
+   * those of the next are read while they are multiplied, also from the next slice, for which all threads wait before
+   * that. */
   __device__ __forceinline__ void add(const C &c, slices &s, size_t m, size_t n, size_t from,
                                       size_t to) {
     const bool whole = m + BM <= c.m_count && n + BN <= c.n_count;

@@ -1,9 +1,9 @@
-/* totals.h - sums over a batch of the products of two factors that are computed on their way to shared memory, by tensor
- * cores. Words as in tiles.h.
+/* totals.h - sums over a batch of the products of two factors that are computed on their way to shared memory, by
+ * tensor cores. Words as in tiles.h.
  *
- * A and B say what the factors' numbers are multiplied as (tensor_factors.h): those of 16 bits as they are, others as two
- * halves, so that results are as good as f32's, or rounded. Tensor cores cut off what they add, so each eight terms are
- * added up by themselves.
+ * A and B say what the factors' numbers are multiplied as (tensor_factors.h): those of 16 bits as they are, others as
+ * two halves, so that results are as good as f32's, or rounded. Tensor cores cut off what they add, so each eight terms
+ * are added up by themselves.
  *
  * A block has SIDE x SIDE sums, a warp 32 x 32: where that is less than all, warps share a slice's terms by turns of
  * eight. Where terms are few, small tiles have a slice of all, for which a block waits once. */

@@ -1,15 +1,15 @@
-/* two_layers.h - two layers that many rows go through, one after the other, by the tensor cores of compute capability 9.0
- * (wgmma), of factors that the copy engine brings (TMA).
+/* two_layers.h - two layers that many rows go through, one after the other, by the tensor cores of compute capability
+ * 9.0 (wgmma), of factors that the copy engine brings (TMA).
  *
- * A block takes ROWS rows at a time, and stays for further ones. Of these rows it has all terms in shared memory. The first
- * layer's results come HIDDEN at a time: while they are in registers their values are computed, which tensor cores take
- * from there as factors of the second layer, all COLUMNS of whose sums are in registers. Both matrices stay in shared
- * memory where they fit, else they come again for each tile of rows. One thread asks for what is next of both; two groups
- * of four warps have 64 of the rows each.
+ * A block takes ROWS rows at a time, and stays for further ones. Of these rows it has all terms in shared memory. The
+ * first layer's results come HIDDEN at a time: while they are in registers their values are computed, which tensor
+ * cores take from there as factors of the second layer, all COLUMNS of whose sums are in registers. Both matrices stay
+ * in shared memory where they fit, else they come again for each tile of rows. One thread asks for what is next of
+ * both; two groups of four warps have 64 of the rows each.
  *
  * A number between the layers is multiplied as the sum of several elements: within f32's bounds three of bf16 lose no
- * digit, and two of f16 none above 2^-36 (lathe_several). Where it is beyond an element's range the sums are no numbers: such rows are computed by plain
- * arithmetic. */
+ * digit, and two of f16 none above 2^-36 (lathe_several). Where it is beyond an element's range the sums are no
+ * numbers: such rows are computed by plain arithmetic. */
 #ifndef LATHE_TWO_LAYERS_H
 #define LATHE_TWO_LAYERS_H
 

@@ -1,6 +1,6 @@
 //@ -- The kernels of a chain (gen/program/chain.lua): layers, of which each row of a batch goes through all, in one
-//@ -- launch; sums over the batch follow, a launch each, as of any contraction. layers: writes a kernel of all layers, of
-//@ -- a shape.
+//@ -- launch; sums over the batch follow, a launch each, as of any contraction. layers: writes a kernel of all layers,
+//@ -- of a shape.
 //@ local P = use "parts.comp"
 //@ local C = use "contract_step.comp"
 //@ local kinds = { thin = use("contract_thin.comp").define, tile = use("contract_tile.comp").define }

@@ -1,8 +1,9 @@
-//@ -- Layers of a batch's rows, of which a workgroup takes some through all: by matrices of f16 that subgroups multiply and
-//@ -- add up in f32. Slices of a layer's rows and of its matrix go through shared memory, of which the next is on its way
-//@ -- while one is multiplied. What a layer leaves is in the workspace in f32, where the workgroup reads what it wrote
-//@ -- itself, and goes to the next one's slices as two numbers of f16, what is nearest and what is left, each row times a
-//@ -- power of two: products are as good as those of f32, and have its range. Few rows are bound by each workgroup reading all matrices, many by the products.
+//@ -- Layers of a batch's rows, of which a workgroup takes some through all: by matrices of f16 that subgroups multiply
+//@ -- and add up in f32. Slices of a layer's rows and of its matrix go through shared memory, of which the next is on
+//@ -- its way while one is multiplied. What a layer leaves is in the workspace in f32, where the workgroup reads what
+//@ -- it wrote itself, and goes to the next one's slices as two numbers of f16, what is nearest and what is left, each
+//@ -- row times a power of two: products are as good as those of f32, and have its range. Few rows are bound by each
+//@ -- workgroup reading all matrices, many by the products.
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
 //@ local V = 8 -- elements of an access
@@ -81,7 +82,8 @@
 //@ end
 //@ -- Loads a matrix of a factor's slice, of the rows from `row` on; part: of which of its parts.
 //@ local function fragment(f, to, row, part)
-//@ local place = f.along_k and ("(%s) * %du + term / %du"):format(row, f.line, V) or ("term * %du + (%s) / %du"):format(f.line, row, V)
+//@ local place = f.along_k and ("(%s) * %du + term / %du"):format(row, f.line, V)
+//@   or ("term * %du + (%s) / %du"):format(f.line, row, V)
 coopMatLoad($to$, $room$, $(f.room + part * f.part_size)u + $place$, $f.line$u, gl_CooperativeMatrixLayout$(f.along_k == (f.letter == "a") and "Row" or "Column")Major);
 //@ end
 //@ -- Multiplies a slice: some parts of the left factor.
@@ -205,8 +207,8 @@ layout(constant_id = 6) const uint MATRIX_N = 16;
 layout(constant_id = 7) const uint MATRIX_K = 16;
 shared uint lathe_special; /* not 0: a matrix of this layer has an infinity or NaN */
 
-/* A row's power of two, of which the largest number is in the upper half of f16's range, and one by it; 1 where that number
- * is zero or none. */
+/* A row's power of two, of which the largest number is in the upper half of f16's range, and one by it; 1 where that
+ * number is zero or none. */
 uint lathe_scale_bits(uint largest) {
   const uint exponent = largest >> 23u;
   return exponent == 0u || exponent == 255u ? 127u : min(268u - exponent, 253u);

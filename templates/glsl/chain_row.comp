@@ -1,6 +1,7 @@
-//@ -- Layers of a batch's rows, an invocation a row: slices of a layer's matrix go through shared memory, from which all
-//@ -- rows of a workgroup are multiplied with them. What is between layers is in the workspace, where each invocation
-//@ -- reads what it wrote itself. Bound by what all invocations read of a slice, an access for each four products.
+//@ -- Layers of a batch's rows, an invocation a row: slices of a layer's matrix go through shared memory, from which
+//@ -- all rows of a workgroup are multiplied with them. What is between layers is in the workspace, where each
+//@ -- invocation reads what it wrote itself. Bound by what all invocations read of a slice, an access for each four
+//@ -- products.
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
 //@ local W, vec = C.W, C.vec

@@ -1,8 +1,8 @@
 //@ -- Layers of a batch's rows, of which an invocation has one: a row's elements, some at a time, are a vector of
 //@ -- NV_cooperative_vector, which the device multiplies with a part of a layer's matrix as that lies in memory.
-//@ -- Invocations that have the same rows share a layer's columns. Slices of the rows go through shared memory, and so do
-//@ -- the sums on their way out; what is between layers is in the workspace in f32. A factor that is multiplied is rounded
-//@ -- to f16, and so is each sum, for devices list no products of f16 that are added up in anything else.
+//@ -- Invocations that have the same rows share a layer's columns. Slices of the rows go through shared memory, and so
+//@ -- do the sums on their way out; what is between layers is in the workspace in f32. A factor that is multiplied is
+//@ -- rounded to f16, and so is each sum, for devices list no products of f16 that are added up in anything else.
 //@ --
 //@ -- The device's training functions would make the sums over a batch. They add by atomic operations, in another order
 //@ -- each time: of 16384 rows 2039 of 2048 sums differed from one run to the next on an H200. So these sums are
@@ -111,8 +111,8 @@ for (uint64_t left = 0ul; left < n_count; left += $bn$ul) {
   //@ C.place(step, {})
   //@ C.declare(step, step.a, "k", V, reads_of(shape))
   const bool whole_a = $(C.is_whole(step, step.a, "k", V)), whole_values = $(C.are_stored_whole(step, "n"));
-  /* From a line of the matrix to the next, and the terms that the device multiplies: vectors whose parts of the matrix lie
-   * at multiples of 64 bytes, in lines of 16. */
+  /* From a line of the matrix to the next, and the terms that the device multiplies: vectors whose parts of the matrix
+   * lie at multiples of 64 bytes, in lines of 16. */
   const uint64_t apart = $(C.field(b, made.b.along == "k" and "n" or "k"));
   const uint64_t terms = $(b.name)_at % 64ul == 0ul && apart % 8ul == 0ul ? k_count / $TERMS$ul * $TERMS$ul : 0ul;
   //@ -- Of a matrix that lies across, 16 columns are 32 bytes.

@@ -1,6 +1,6 @@
-//@ -- Sums of products over tiles of the result, by matrices of f16 that subgroups multiply (KHR_cooperative_matrix), of the
-//@ -- size that the device has. The factors are elements as they are in memory, which go to shared memory as they lie: by
-//@ -- slices, of which the next is on its way while one is multiplied.
+//@ -- Sums of products over tiles of the result, by matrices of f16 that subgroups multiply (KHR_cooperative_matrix),
+//@ -- of the size that the device has. The factors are elements as they are in memory, which go to shared memory as
+//@ -- they lie: by slices, of which the next is on its way while one is multiplied.
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
 //@ local V = 8 -- elements of an access
@@ -20,14 +20,15 @@
 //@ end
 //@ -- GLSL: whether the nth access of an invocation is one of a slice's.
 //@ local function is_of(f) return ("(%du %% gl_WorkGroupSize.x == 0u || nth * gl_WorkGroupSize.x + thread < %du)"):format(f.all, f.all) end
-//@ -- Which line of a slice an invocation's nth access is of, and the first of its elements there; its row and its term.
+//@ -- Which line of a slice an invocation's nth access is of, and the first of its elements there; its row and its
+//@ -- term.
 //@ local function place(f)
 const uint at = nth * gl_WorkGroupSize.x + thread, line = at / $f.width$u, within = at % $f.width$u * $V$u;
 //@ local row, term = f.along_k and "line" or "within", f.along_k and "within" or "line"
 const uint64_t $f.across$ = cut.$f.across$ + $row$, k = first + $term$;
 //@ end
-//@ -- Of slices of which all exists and is aligned: the address of an invocation's first access, how far apart its accesses
-//@ -- are, and how far those of the next slice.
+//@ -- Of slices of which all exists and is aligned: the address of an invocation's first access, how far apart its
+//@ -- accesses are, and how far those of the next slice.
 //@ local function begin_fast(step, f)
 uint64_t $f.letter$_from, $f.letter$_apart, $f.letter$_next;
 {
@@ -35,7 +36,8 @@ uint64_t $f.letter$_from, $f.letter$_apart, $f.letter$_next;
   const uint64_t first = from;
   //@ place(f)
   //@ local lines = ("gl_WorkGroupSize.x / %du"):format(f.width)
-  //@ local function address(more, more_k) return C.address(step, f.part.point.inputs[1].operand, { [f.across] = f.across .. more, k = "k" .. more_k }) end
+  //@ local function address(more, more_k) return C.address(step, f.part.point.inputs[1].operand,
+  //@   { [f.across] = f.across .. more, k = "k" .. more_k }) end
   $f.letter$_from = $(address("", ""));
   $f.letter$_apart = $(f.along_k and address(" + " .. lines, "") or address("", " + " .. lines)) - $f.letter$_from;
   $f.letter$_next = $(address("", (" + %du"):format(f.terms))) - $f.letter$_from;
@@ -63,7 +65,8 @@ $f.letter$_from += $f.letter$_next;
 //@ end
 //@ -- Loads a matrix of a factor's slice, of the rows from `row` on.
 //@ local function fragment(f, to, row)
-//@ local place = f.along_k and ("(%s) * %du + term / %du"):format(row, f.line, V) or ("term * %du + (%s) / %du"):format(f.line, row, V)
+//@ local place = f.along_k and ("(%s) * %du + term / %du"):format(row, f.line, V)
+//@   or ("term * %du + (%s) / %du"):format(f.line, row, V)
 coopMatLoad($to$, $f.halves$, $f.at$$place$, $f.line$u, gl_CooperativeMatrixLayout$(f.along_k == (f.letter == "a") and "Row" or "Column")Major);
 //@ end
 //@ local known = {}

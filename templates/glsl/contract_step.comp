@@ -13,10 +13,12 @@
 //@ local wholes = { [4] = { "lathe_pack4", "x" }, [8] = { "lathe_pack8", "xy" }, [16] = { "lathe_pack", "xyzw" } }
 //@ local elements = {
 //@   [1] = {
-//@     get = "words[nth / 4u] |= uint(%s) << nth %% 4u * 8u;", put = "%s = uint8_t(words[nth / 4u] >> nth %% 4u * 8u & 0xffu);",
+//@     get = "words[nth / 4u] |= uint(%s) << nth %% 4u * 8u;",
+//@       put = "%s = uint8_t(words[nth / 4u] >> nth %% 4u * 8u & 0xffu);",
 //@   },
 //@   [2] = {
-//@     get = "words[nth / 2u] |= uint(%s) << nth %% 2u * 16u;", put = "%s = uint16_t(words[nth / 2u] >> nth %% 2u * 16u);",
+//@     get = "words[nth / 2u] |= uint(%s) << nth %% 2u * 16u;",
+//@       put = "%s = uint16_t(words[nth / 2u] >> nth %% 2u * 16u);",
 //@   },
 //@   [4] = { get = "words[nth] = %s;", put = "%s = words[nth];" },
 //@   [8] = {
@@ -84,12 +86,14 @@ void lathe_store$bytes$x$count$(uint64_t from, uint64_t apart, uvec4 words, uint
 //@     if operand == before then
 //@       break
 //@     end
-//@     list[#list + 1] = string.format("(%s * %dul + 63ul) / 64ul * 64ul", size(operand.dim_index), k.spelling.bits // 8)
+//@     list[#list + 1] = string.format("(%s * %dul + 63ul) / 64ul * 64ul", size(operand.dim_index),
+//@       k.spelling.bits // 8)
 //@   end
 //@   return #list > 0 and table.concat(list, " + ") or "0ul"
 //@ end
 //@ local function home(operand)
-//@   return operand.temporary and string.format("args.workspace + %dul + %s", schedule.counts, bytes_of_temporaries(operand))
+//@   return operand.temporary
+//@     and string.format("args.workspace + %dul + %s", schedule.counts, bytes_of_temporaries(operand))
 //@     or "args." .. operand.name
 //@ end
 //@ -- The address of an element; at: the indexes along m, n and k.
@@ -218,7 +222,8 @@ $(part.k:uniforms("call"))
 //@   return (S.place_of(at, within, extent):gsub("args%->", "args."))
 //@ end
 //@ -- Calls the point function of a part at each of `count` points that were read; each(point) writes what is done with
-//@ -- the results there, sum(point, x) is GLSL for the step's sum, or for an input of a stream's that is one or was gathered.
+//@ -- the results there, sum(point, x) is GLSL for the step's sum, or for an input of a stream's that is one or was
+//@ -- gathered.
 //@ function compute(step, part, along, count, nth, each, sum)
 {
   //@ prelude(part)
@@ -266,8 +271,8 @@ $k.number$ $(value.operand.name)_of[$count$];
 lathe_store$bytes$x$count$($(address(step, operand, at)), $apart$, $(k:pack_some(list, operand)), $(how == "none" and "min(there, 1u)" or "there"), $(how == "unit" and "whole_values" or "false"));
 //@ end
 //@ end
-//@ -- Computes and stores the results of the sums in `some`, a vec, from the indexes `at` on along an axis: all of its, or
-//@ -- the first `count`. gathered(name): GLSL for what a stream gathered of the row.
+//@ -- Computes and stores the results of the sums in `some`, a vec, from the indexes `at` on along an axis: all of its,
+//@ -- or the first `count`. gathered(name): GLSL for what a stream gathered of the row.
 //@ function store(step, at, along, other, count, gathered)
 //@ local count = count or W
 const uint there = $(there(at, along, other));
@@ -299,8 +304,8 @@ struct lathe_cut {
   uint tiles, nth, matrix, part, parts;
 };
 
-/* Where workgroups are dealt out in two dimensions, some may have nothing to do: there are `shared_by` parts of each tile's
- * terms, of no more than `most` tiles. */
+/* Where workgroups are dealt out in two dimensions, some may have nothing to do: there are `shared_by` parts of each
+ * tile's terms, of no more than `most` tiles. */
 lathe_cut lathe_cut_of(uint bm, uint bn, uint64_t m_count, uint64_t n_count, uint64_t matrices, uint most, uint64_t shared_by) {
   const uint HEIGHT = 8u;
   const uint rows = uint(lathe_times(m_count, bm)), columns = uint(lathe_times(n_count, bn));
@@ -377,12 +382,14 @@ for (uint64_t outer$i$ = 0ul; outer$i$ < $(size(step.of.k[i])); outer$i$++)
 shared uint lathe_order; /* how many workgroups of the tile have come before this one */
 //@ end
 
-//@ -- Where workgroups have parts of the same tile's terms, all but the last to come here leave their sums behind and are
-//@ -- done. That one adds up all in the order of the parts, so that results are the same in every run. sums[many]: each
-//@ -- invocation's, of which there are `all` in the workgroup.
+//@ -- Where workgroups have parts of the same tile's terms, all but the last to come here leave their sums behind and
+//@ -- are done. That one adds up all in the order of the parts, so that results are the same in every run. sums[many]:
+//@ -- each invocation's, of which there are `all` in the workgroup.
 //@ function gather(shape, many, all)
-//@ local function words(of) return (k.spelling.bits == 64 and "uvec4(unpackDouble2x32(%s.x), unpackDouble2x32(%s.y))" or "floatBitsToUint(%s)"):gsub("%%s", of) end
-//@ local numbers = k.spelling.bits == 64 and "dvec2(packDouble2x32(words.xy), packDouble2x32(words.zw))" or "uintBitsToFloat(words)"
+//@ local function words(of) return (k.spelling.bits == 64 and "uvec4(unpackDouble2x32(%s.x), unpackDouble2x32(%s.y))"
+//@   or "floatBitsToUint(%s)"):gsub("%%s", of) end
+//@ local numbers = k.spelling.bits == 64 and "dvec2(packDouble2x32(words.xy), packDouble2x32(words.zw))"
+//@   or "uintBitsToFloat(words)"
 //@ local guard = all % shape.threads ~= 0
 if (cut.parts > 1u) {
   const uint64_t arrived = args.workspace + cut.nth * 4ul;
@@ -410,8 +417,8 @@ if (cut.parts > 1u) {
       }
 }
 //@ end
-//@ -- Around what is done with each of arrays of sums[many], in turn `some` of its name, NAME or "": they move up, for that is
-//@ -- too long to be there for each.
+//@ -- Around what is done with each of arrays of sums[many], in turn `some` of its name, NAME or "": they move up, for
+//@ -- that is too long to be there for each.
 //@ function begin_each(many, arrays)
 [[dont_unroll]] for (uint nth = 0u; nth < $many$u; nth++) {
   //@ for _, array in ipairs(arrays) do
@@ -428,8 +435,8 @@ if (cut.parts > 1u) {
 //@ function end_each()
 }
 //@ end
-//@ -- Computes and stores the results of sums[many]. at(nth): the GLSL of where in the tile those of one are, along m and
-//@ -- n; has: of whether it has any, or nil; gathered: as of store.
+//@ -- Computes and stores the results of sums[many]. at(nth): the GLSL of where in the tile those of one are, along m
+//@ -- and n; has: of whether it has any, or nil; gathered: as of store.
 //@ function finish(step, many, along, other, at, has, gathered)
 //@ local m, n = at "nth"
 const bool whole_values = $(are_stored_whole(step, along));

@@ -1,8 +1,9 @@
-//@ -- Sums of products of a matrix with few rows or columns: bound by the memory that the other factor is read from, each
-//@ -- element of which is read once, straight to registers. What there is little of goes through shared memory by slices.
-//@ -- Groups of 32 neighbouring invocations share the work: where the large factor's elements lie side by side along k, a
-//@ -- group has a few of its rows, and its invocations neighbouring terms; elsewhere each invocation has neighbouring rows,
-//@ -- and each group every eighth term. In the end their sums are added up in one order, in shared memory.
+//@ -- Sums of products of a matrix with few rows or columns: bound by the memory that the other factor is read from,
+//@ -- each element of which is read once, straight to registers. What there is little of goes through shared memory by
+//@ -- slices. Groups of 32 neighbouring invocations share the work: where the large factor's elements lie side by side
+//@ -- along k, a group has a few of its rows, and its invocations neighbouring terms; elsewhere each invocation has
+//@ -- neighbouring rows, and each group every eighth term. In the end their sums are added up in one order, in shared
+//@ -- memory.
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
 //@ local W, vec = C.W, C.vec
@@ -20,15 +21,16 @@ const uint64_t $f.across$ = cut.$f.across$ + $row$, k = first + $term$;
 const uint there = $(C.there({ [f.across] = f.across, k = "k" }, f.along, f.along_k and f.across or "k"));
 //@ C.read(step, f.part, { [f.across] = f.across, k = "k" }, f.along, f.V, nth, "whole_" .. f.letter)
 //@ end
-//@ -- Where the slice of the few rows has an element, GLSL; terms of several rows are side by side where each is for all.
-//@ -- Along k invocations read V neighbouring terms by accesses of W, which lie a plane of the slice apart, so that
-//@ -- neighbours read from different banks.
+//@ -- Where the slice of the few rows has an element, GLSL; terms of several rows are side by side where each is for
+//@ -- all. Along k invocations read V neighbouring terms by accesses of W, which lie a plane of the slice apart, so
+//@ -- that neighbours read from different banks.
 //@ local function place(many, shape, row, term)
 //@   if not many.along_k then
 //@     return ("(%s) * %du + %s"):format(term, shape.few, row)
 //@   end
 //@   local planes = many.V // W
-//@   return ("((%s) * %du + (%s) / %du %% %du * %du + (%s) / %du) * %du + (%s) %% %du"):format(row, shape.bk // W, term, W,
+//@   return ("((%s) * %du + (%s) / %du %% %du * %du + (%s) / %du) * %du + (%s) %% %du"):format(row, shape.bk // W,
+//@     term, W,
 //@     planes, shape.bk // many.V, term, many.V, W, term, W)
 //@ end
 //@ -- The slice of what there is few of. All that the others are multiplied with is there: zero past the last term,
@@ -42,7 +44,8 @@ for (uint at = thread; at < $(lines * each)u; at += $shape.threads$u) {
     continue;
   //@ load(step, few, "row", "term", "0u")
   //@ C.compute(step, few.part, few.along, few.V, "0u", function(point)
-    //@ local term, row = few.along_k and "term + " .. point .. "u" or "term", few.along_k and "row" or "row + " .. point .. "u"
+    //@ local term, row = few.along_k and "term + " .. point .. "u" or "term", few.along_k and "row" or "row + "
+    //@   .. point .. "u"
     //@ local guard = not few.along_k and shape.few % few.V ~= 0
     //@ if guard then
     if ($row$ < $shape.few$u) {

@@ -1,7 +1,7 @@
-//@ -- Sums of products over tiles of the result, by plain arithmetic: of any types and strides, whatever is computed of the
-//@ -- factors before they are multiplied. A workgroup has a tile of bm x bn sums, of which each invocation has tm x tn in
-//@ -- registers. Slices of bk terms of both factors go through shared memory; while one is multiplied, the next is on its
-//@ -- way, as it is in memory.
+//@ -- Sums of products over tiles of the result, by plain arithmetic: of any types and strides, whatever is computed of
+//@ -- the factors before they are multiplied. A workgroup has a tile of bm x bn sums, of which each invocation has tm x
+//@ -- tn in registers. Slices of bk terms of both factors go through shared memory; while one is multiplied, the next
+//@ -- is on its way, as it is in memory.
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
 //@ local W, vec = C.W, C.vec
@@ -49,7 +49,8 @@ if (at >= $f.all$u)
   //@ where(f, shape)
   const uint64_t $f.across$ = $f.base$ + row, k = first + term;
   const uint there = $(fast and f.V .. "u" or C.there({ [f.across] = f.across, k = "k" }, f.along, f.along_k and f.across or "k"));
-  //@ C.read(step, f.part, { [f.across] = f.across, k = "k" }, f.along, f.V, "nth", fast and "true" or "whole_" .. f.letter)
+  //@ C.read(step, f.part, { [f.across] = f.across, k = "k" }, f.along, f.V, "nth", fast and "true" or "whole_"
+  //@   .. f.letter)
 }
 //@ end
 //@ -- Terms from `left` on are none: both factors are zero there, whatever they are computed of.
@@ -79,8 +80,8 @@ if (at >= $f.all$u)
   //@ end
 }
 //@ end
-//@ -- Where an invocation's sums are in a tile: so many accesses of shared memory down and across, of rows and columns that
-//@ -- lie `lanes` apart.
+//@ -- Where an invocation's sums are in a tile: so many accesses of shared memory down and across, of rows and columns
+//@ -- that lie `lanes` apart.
 //@ function layout(shape)
 //@   local own = { across = shape.tn // W, down = shape.tm // W }
 //@   own.lanes_n = math.min(shape.tn > shape.tm and 4 or 8, shape.bn // shape.tn)

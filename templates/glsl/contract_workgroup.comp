@@ -1,16 +1,21 @@
-//@ -- Sums of products over tiles of the result, by matrices of f16 that all of a workgroup has (NV_cooperative_matrix2). The
-//@ -- factors are elements as they are in memory, from where the device takes them itself: what lies outside is 0.
+//@ -- Sums of products over tiles of the result, by matrices of f16 that all of a workgroup has
+//@ -- (NV_cooperative_matrix2). The factors are elements as they are in memory, from where the device takes them
+//@ -- itself: what lies outside is 0.
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
-//@ local function matrix(type, rows, columns, use) return ("coopmat<%s, gl_ScopeWorkgroup, %d, %d, gl_MatrixUse%s>"):format(type, rows, columns, use) end
-//@ -- A factor's matrix of a slice, of so many rows and terms: in memory an axis of lines, and the one along which these lie.
+//@ local function matrix(type, rows, columns,
+//@   use) return ("coopmat<%s, gl_ScopeWorkgroup, %d, %d, gl_MatrixUse%s>"):format(type, rows, columns, use) end
+//@ -- A factor's matrix of a slice, of so many rows and terms: in memory an axis of lines, and the one along which
+//@ -- these lie.
 //@ local function factor(step, made, shape, letter)
-//@   local f = { letter = letter, operand = step[letter].point.inputs[1].operand, across = letter == "a" and "m" or "n" }
+//@   local f = { letter = letter, operand = step[letter].point.inputs[1].operand, across = letter == "a" and "m"
+//@     or "n" }
 //@   local along_k = made[letter].along == "k"
 //@   f.line, f.along = along_k and f.across or "k", made[letter].along
 //@   f.lines, f.width = shape["b" .. f.line] or shape.bk, shape["b" .. f.along] or shape.bk
 //@   f.turned = along_k == (letter == "b")
-//@   f.type = letter == "a" and matrix("float16_t", shape.bm, shape.bk, "A") or matrix("float16_t", shape.bk, shape.bn, "B")
+//@   f.type = letter == "a" and matrix("float16_t", shape.bm, shape.bk, "A")
+//@     or matrix("float16_t", shape.bk, shape.bn, "B")
 //@   return f
 //@ end
 //@ local function begin(step, f)

@@ -169,8 +169,8 @@ lathe_powers lathe_exchange(lathe_powers mine, uint mask) {
   return lathe_powers(lathe_exchange(mine.value, mask), lathe_exchange(mine.total, mask));
 }
 
-/* Brings all of a subgroup to the largest of it. By shuffles: of keys, NVIDIA's subgroupMax (driver 580) has made NaN in
- * kernels that were short of registers. */
+/* Brings all of a subgroup to the largest of it. By shuffles: of keys, NVIDIA's subgroupMax (driver 580) has made NaN
+ * in kernels that were short of registers. */
 void lathe_merge_subgroup(inout $k.precise$lathe_powers mine) {
   float largest = mine.value;
   //@ for step = 6, 0, -1 do

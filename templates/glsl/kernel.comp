@@ -1,5 +1,5 @@
-//@ -- What all GLSL kernels share, of which a file has the pieces that it names: memory and random numbers; functions.comp
-//@ -- has functions of numbers, gather.comp how the terms of a reduction are gathered.
+//@ -- What all GLSL kernels share, of which a file has the pieces that it names: memory and random numbers;
+//@ -- functions.comp has functions of numbers, gather.comp how the terms of a reduction are gathered.
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint SUBGROUP = 32; /* invocations of a subgroup, a power of two */
 layout(constant_id = 3) const uint THREADS = 32;  /* neighbouring invocations that gather together */
@@ -83,9 +83,9 @@ uint lathe_bf16(float x) {
 //@ local names = { "a", "b", "c", "d", "e", "f", "g", "h" }
 //@ for _, near in ipairs { "", "_near" } do
 //@ piece["lathe_bf16s" .. near] = function()
-/* Eight, as a pack. NaN is looked for in their sum, which takes little of a kernel's time. `precise` keeps that from being
- * made of the numbers' factors: a multiply-add takes numbers below the normal range as they are where a multiplication
- * takes them for zeros, and misses the NaN of zero times infinity (NVIDIA 580). */
+/* Eight, as a pack. NaN is looked for in their sum, which takes little of a kernel's time. `precise` keeps that from
+ * being made of the numbers' factors: a multiply-add takes numbers below the normal range as they are where a
+ * multiplication takes them for zeros, and misses the NaN of zero times infinity (NVIDIA 580). */
 uvec4 lathe_bf16s$near$(float $(table.concat(names, ", float "))) {
   uvec4 words = $(pack(names, "lathe_bf16_number" .. near));
   precise const float sum = ((a + b) + (c + d)) + ((e + f) + (g + h));

@@ -287,9 +287,9 @@ void kernel_$nth$() {
 }
 
 //@ end
-//@ -- Calls them all, in the order of their numbers. The file is compiled once; a pipeline is made of what is left of main
-//@ -- and the rest with one of the calls (runtime/library/spirv.c). It stays a call, for NVIDIA's compiler makes better code of
-//@ -- that: layernorm_backward of 4096x8192 in f16 takes 72 us on an H200, in main itself 98.
+//@ -- Calls them all, in the order of their numbers. The file is compiled once; a pipeline is made of what is left of
+//@ -- main and the rest with one of the calls (runtime/library/spirv.c). It stays a call, for NVIDIA's compiler makes
+//@ -- better code of that: layernorm_backward of 4096x8192 in f16 takes 72 us on an H200, in main itself 98.
 //@ function main(kernels)
 void main() {
   //@ for nth = 0, kernels - 1 do

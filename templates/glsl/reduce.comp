@@ -20,7 +20,8 @@
 //@
 //@ -- Gathers the term of one point, at index i.
 //@ function one(phase, point)
-//@ P.call(point, function(x) return ("%s(%s + i * %dul)"):format(k:get(x.operand), x.pointer, k:bytes_of(x.operand)) end)
+//@ P.call(point, function(x) return ("%s(%s + i * %dul)"):format(k:get(x.operand), x.pointer,
+//@   k:bytes_of(x.operand)) end)
 //@ for _, r in ipairs(phase.reductions) do
 const $k.number$ $r.name$_term0 = $r.name$_term;
 //@ end

@@ -81,7 +81,8 @@ $(k:pointers(rows.offset))
 //@ end
 //@ function inside(nth)
 //@   local packed = at(nth // V * V) .. " < end"
-//@   return string.format("(MODE == LATHE_FULL || (MODE != LATHE_APART ? %s : %s < end))", nth < sure * V and "true" or packed, at(nth))
+//@   return string.format("(MODE == LATHE_FULL || (MODE != LATHE_APART ? %s : %s < end))", nth < sure * V and "true"
+//@     or packed, at(nth))
 //@ end
 //@
 //@ -- Of a row that starts anywhere: how many elements lie ahead of the first multiple of 16 bytes, and where the
@@ -116,11 +117,13 @@ const uint64_t PERIOD = MODE == LATHE_ENDS ? $V$ul : 1ul, share = $groups$ / PER
 uvec4 $pack$$slot$ = uvec4(0u);
 //@ end
 //@ end
-//@ -- column: whether the operand is one for each column, which lies as many elements ahead as the row has ahead of its accesses.
+//@ -- column: whether the operand is one for each column, which lies as many elements ahead as the row has ahead of its
+//@ -- accesses.
 //@ function read_packs(operand, pack, address, H)
 //@ local column, bytes = operand.place == "column", k:bytes_of(operand)
 //@ local function place(slot)
-//@   return ("%s%s + uint64_t(start) * %dul + %dul * (THREADS * %dul)"):format(address, column and " - head * " .. bytes .. "u" or "", bytes, slot, k:access_bytes(operand))
+//@   return ("%s%s + uint64_t(start) * %dul + %dul * (THREADS * %dul)"):format(address, column and " - head * "
+//@     .. bytes .. "u" or "", bytes, slot, k:access_bytes(operand))
 //@ end
 //@ for slot = 0, H - 1 do
 //@ local lanes = {}
@@ -173,7 +176,8 @@ const $k.number$ $x.pointer$_end$nth$ = end_at$nth$ < count ? $(k:get(x.operand)
 //@   values[lane + 1] = name .. "_out" .. slot * V + lane
 //@ end
 if (MODE != LATHE_APART && $(inside(slot * V))) {
-  //@ local place = ("%s + %s + uint64_t(start) * %dul + %dul * (THREADS * %dul)"):format(name, k:of_own(y.operand, "from"), k:bytes_of(y.operand), slot, k:access_bytes(y.operand))
+  //@ local place = ("%s + %s + uint64_t(start) * %dul + %dul * (THREADS * %dul)"):format(name,
+  //@   k:of_own(y.operand, "from"), k:bytes_of(y.operand), slot, k:access_bytes(y.operand))
   $(k:store_pack(y.operand, place, k:pack(values, y.node, y.operand)));
 } else if (MODE == LATHE_APART && $(inside(slot * V))) {
   //@ for lane = 0, V - 1 do

@@ -41,9 +41,11 @@ const uint $x.index$_place = uint(min(uint64_t($x.index$_value) - base, 0xffffff
 //@   end
 //@   local apart = {}
 //@   for half = 0, 1 do
-//@     apart[half + 1] = ("(%s ? %s & 0x%xu : 0x%xu)"):format(row.inside(slot * V + 2 * w + half), word, 0xffff << 16 * half, neutral << 16 * half)
+//@     apart[half + 1] = ("(%s ? %s & 0x%xu : 0x%xu)"):format(row.inside(slot * V + 2 * w + half), word,
+//@       0xffff << 16 * half, neutral << 16 * half)
 //@   end
-//@   return ("MODE == LATHE_APART ? %s | %s : %s ? %s : 0x%xu"):format(apart[1], apart[2], row.inside(slot * V), word, neutral << 16 | neutral)
+//@   return ("MODE == LATHE_APART ? %s | %s : %s ? %s : 0x%xu"):format(apart[1], apart[2], row.inside(slot * V), word,
+//@     neutral << 16 | neutral)
 //@ end
 //@
 //@ -- The terms of a reduction as they are in memory: NAME_stored0...

@@ -123,7 +123,8 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
   const uint64_t base = head + tile, from = base * $k.bytes$ul;
   const uint end = uint(min(until - min(base, until), THREADS * $V$ul));
   //@ begin(V)
-  //@ local whole, by_columns = rows.elements({ point }, {}, false, "whole"), rows.elements({ point }, {}, false, "column")
+  //@ local whole, by_columns = rows.elements({ point }, {}, false, "whole"),
+  //@   rows.elements({ point }, {}, false, "column")
   //@ for _, x in ipairs(by_columns) do
   //@ row.declare_packs(x.pointer .. "_pack", 1)
   //@ row.read_packs(x.operand, x.pointer .. "_pack", "args." .. x.pointer .. " + " .. k:of_own(x.operand, "from"), 1)
@@ -186,7 +187,8 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
   $(k:alone(finish))
   //@ local AT_ONCE = 8 -- reads in flight
   //@ local function value(x)
-  //@   return x.kind == "column" and x.name .. "_total" or ("%s(%s + column * %dul)"):format(k:get(x.operand), x.pointer, k:bytes_of(x.operand))
+  //@   return x.kind == "column" and x.name .. "_total" or ("%s(%s + column * %dul)"):format(k:get(x.operand),
+  //@     x.pointer, k:bytes_of(x.operand))
   //@ end
   //@ for _, r in ipairs(columns) do
   $k.precise$$k.number$ $r.name$_total = $(k:neutral(r.kind));

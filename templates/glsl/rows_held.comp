@@ -106,7 +106,8 @@ const uint each = gl_WorkGroupSize.x / THREADS; /* rows of a workgroup */
     const uint64_t row = $(nth_row(first, n)), skipped = row * count * $k.bytes$ul;
     if (row < rows) {
       //@ for _, x in ipairs(ahead) do
-      //@ row.read_packs(x.operand, x.pointer .. "_next" .. n .. "_", "args." .. x.pointer .. " + " .. k:of_own(x.operand, "skipped") .. " + " .. k:of_own(x.operand, "from"), H)
+      //@ row.read_packs(x.operand, x.pointer .. "_next" .. n .. "_", "args." .. x.pointer .. " + "
+      //@   .. k:of_own(x.operand, "skipped") .. " + " .. k:of_own(x.operand, "from"), H)
       //@ for nth, name in ipairs(row.each_end(x.pointer .. "_next" .. n)) do
       if (end_at$(nth - 1) < count)
         $name$ = $(k:get(x.operand))(args.$x.pointer$ + $(k:of_own(x.operand, "skipped")) + end_at$(nth - 1) * $(k:bytes_of(x.operand))ul);

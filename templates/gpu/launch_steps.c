@@ -25,8 +25,8 @@
 //@   return rest == 0 and most ~= "" and most:sub(4) or product(rest) .. most
 //@ end
 
-//@ -- The bytes of a cut's rooms, the first of the step's: a tile's rows, or a block's share of a matrix; or packs for each
-//@ -- of a tile's columns.
+//@ -- The bytes of a cut's rooms, the first of the step's: a tile's rows, or a block's share of a matrix; or packs for
+//@ -- each of a tile's columns.
 //@ local function rooms_of(step, cut, number)
 //@   local list = {}
 //@   for i = 1, cut.rooms or 0 do
@@ -149,9 +149,9 @@ static bool $(defines "fits")(const size_t *dim, size_t shared) {
 
 //@ end
 //@ if is_tried then
-//@ -- A way for each cut, past the sizes that those before it are for; where a tile has all columns, with a few of them.
-//@ -- Terms that blocks do not share go in slices, of which so many are several. A step may say what it is tried with, or
-//@ -- that it is not (false).
+//@ -- A way for each cut, past the sizes that those before it are for; where a tile has all columns, with a few of
+//@ -- them. Terms that blocks do not share go in slices, of which so many are several. A step may say what it is tried
+//@ -- with, or that it is not (false).
 //@ local FEW, SLICES = 7, 256
 static const lathe_way $(defines "ways")[] = {
 //@ for _, step in ipairs(all) do

@@ -63,15 +63,16 @@ typedef struct lathe_kernel {
   uint32_t number;   /* Vulkan: the kernel's in its module */
 } lathe_kernel;
 
-/* Partial results of a column with so many beside it: about so many numbers in all, but between the fewest and the most. */
+/* Partial results of a column with so many beside it: about so many numbers in all, but between the fewest and the
+ * most. */
 static inline size_t lathe_partials(size_t count, size_t numbers, size_t fewest, size_t most) {
   const size_t some = numbers / (count ? count : 1);
 
   return some < fewest ? fewest : some < most ? some : most;
 }
 
-/* Finds how operands lie, and what follows from that. whole, column: those with an element at each point, and those read
- * at each column, a bit each. */
+/* Finds how operands lie, and what follows from that. whole, column: those with an element at each point, and those
+ * read at each column, a bit each. */
 void lathe_measure(lathe_call *c, const lathe_args *args, uint32_t whole, uint32_t column);
 
 /* Whether rows have more than one part, where all have so many. */
@@ -132,8 +133,8 @@ typedef struct lathe_cut {
   const lathe_tensor_map *maps;
 } lathe_cut;
 
-/* What is asked of a variant's steps for a size: the launches of a call; the most bytes that their blocks leave, whatever
- * the device and whichever cut is taken there; or whether each is cut in some way, wherever operands lie. */
+/* What is asked of a variant's steps for a size: the launches of a call; the most bytes that their blocks leave,
+ * whatever the device and whichever cut is taken there; or whether each is cut in some way, wherever operands lie. */
 typedef enum lathe_asks { LATHE_LAUNCHES, LATHE_LEFT, LATHE_FITS } lathe_asks;
 
 typedef struct lathe_query {
@@ -146,7 +147,8 @@ typedef struct lathe_query {
   lathe_launch *to;
   int launches;
   double left;
-  /* Of this step: the cut that is taken so far, by how many blocks a tile's terms are shared, and the clocks it takes. */
+  /* Of this step: the cut that is taken so far, by how many blocks a tile's terms are shared, and the clocks it
+   * takes. */
   const lathe_cut *cut;
   size_t shares, shared;
   double clocks;
