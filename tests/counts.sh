@@ -27,9 +27,8 @@ cd "${1:-$(dirname "$0")/..}" || exit 2
     END { close_file() }' {} +
 
   # A line has 120 columns at most. Lines of templates become others; tables and commands in a README cannot be broken.
-  # shellcheck disable=SC2016
-  find gen runtime specs -name '*.lua' -o -name '*.[ch]' -o -name '*.py' | xargs awk '
-    length($0) > 120 { printf "%s:%d: expected at most 120 columns, found %d\n", FILENAME, FNR, length($0) }'
+  find gen runtime specs \( -name '*.lua' -o -name '*.[ch]' -o -name '*.py' \) -exec awk '
+    length($0) > 120 { printf "%s:%d: expected at most 120 columns, found %d\n", FILENAME, FNR, length($0) }' {} +
   find . -name README.md ! -path './out/*' -exec awk '
     length($0) > 120 && !/^ *\|/ && !/^    / && !/^!\[/ {
       printf "%s:%d: expected at most 120 columns, found %d\n", FILENAME, FNR, length($0)
