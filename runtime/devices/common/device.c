@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "buffer.h"
 #include "library/dtype.h"
@@ -94,6 +95,22 @@ void device_step_ends(void) {
 
 void device_watch(device_steps *where) {
   steps = where;
+}
+
+bool device_peek_output(device_call *call, int operand, size_t at, void *to, size_t bytes) {
+  const char *from = call->on->output(call, operand);
+
+  if (from)
+    memcpy(to, from + at, bytes);
+  return from;
+}
+
+bool device_poke_output(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
+  char *to = (char *)call->on->output(call, operand);
+
+  if (to)
+    memcpy(to + at, from, bytes);
+  return to;
 }
 
 double device_memory(device *on) {

@@ -226,6 +226,10 @@ void device_watch(device_steps *steps);
 void device_step_begins(void);
 void device_step_ends(void);
 double device_memory(device *on);
+
+/* peek and poke of a device whose outputs lie in this process's memory. */
+bool device_peek_output(device_call *call, int operand, size_t at, void *to, size_t bytes);
+bool device_poke_output(device_call *call, int operand, size_t at, const void *from, size_t bytes);
 device_call *device_prepare(device *on, const lathe_variant *variant, const problem *p,
                             device_layout layout, const char **why);
 bool device_run(device_call *call);

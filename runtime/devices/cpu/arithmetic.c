@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "library/cpu.h"
 #include "library/dtype.h"
 
 #if defined __x86_64__
@@ -144,8 +145,8 @@ static double rate_of_way(void *argument, int way) {
   return loops[way].each * 1e9 / best_time(loops[way].run);
 }
 
-double cpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int *way) {
-  task t = {on->features, dtype == LATHE_U8 ? LATHE_I8 : dtype, dtype, unit};
+double cpu_arithmetic_rate(lathe_dtype dtype, device_unit unit, int *way) {
+  task t = {lathe_cpu_features(), dtype == LATHE_U8 ? LATHE_I8 : dtype, dtype, unit};
 
   if (unit == DEVICE_VECTOR)
     t.computed = lathe_dtype_format_of(dtype)->computed;
@@ -154,8 +155,8 @@ double cpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int 
 
 #else
 
-double cpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int *way) {
-  (void)on, (void)dtype, (void)unit, (void)way;
+double cpu_arithmetic_rate(lathe_dtype dtype, device_unit unit, int *way) {
+  (void)dtype, (void)unit, (void)way;
   return 0;
 }
 

@@ -6,6 +6,6 @@
 
 /* The rate of one core; see arithmetic_rate of device.h: loops of every instruction set that the processor has. Vectors
  * compute types of 16 bits in f32, and i8 too where they have no instruction for it. */
-double cpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int *way);
+double cpu_arithmetic_rate(lathe_dtype dtype, device_unit unit, int *way);
 
 #endif

@@ -478,16 +478,6 @@ static const void *output(device_call *call, int operand) {
   return ((cpu_call *)call)->args.buf[operand];
 }
 
-static bool peek(device_call *call, int operand, size_t at, void *to, size_t bytes) {
-  memcpy(to, (const char *)output(call, operand) + at, bytes);
-  return true;
-}
-
-static bool poke(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
-  memcpy((char *)((cpu_call *)call)->args.buf[operand] + at, from, bytes);
-  return true;
-}
-
 static bool guards_hold(device_call *call, const buffer *b, const char *name) {
   const unsigned char *at = b->map ? buffer_overrun(b) : NULL;
 
@@ -543,8 +533,8 @@ device *device_cpu(void) {
       .clock_mhz = cpu_clock_mhz,
       .output = output,
       .intact = intact,
-      .peek = peek,
-      .poke = poke,
+      .peek = device_peek_output,
+      .poke = device_poke_output,
       .streams_rate = cpu_threads_streams_rate,
       .arithmetic_rate = cpu_threads_arithmetic_rate,
   };

@@ -8,7 +8,6 @@
 enum { MOST_THREADS = 1024 };
 
 typedef struct cores {
-  device *on;
   int streams;
   size_t bytes; /* of each core's streams */
   lathe_dtype dtype;
@@ -21,14 +20,14 @@ static void move(void *context, size_t core, int thread) {
   cores *c = context;
 
   (void)thread;
-  c->rate[core] = cpu_streams_rate(c->on, c->streams, c->bytes, &c->way[core]);
+  c->rate[core] = cpu_streams_rate(c->streams, c->bytes, &c->way[core]);
 }
 
 static void compute(void *context, size_t core, int thread) {
   cores *c = context;
 
   (void)thread;
-  c->rate[core] = cpu_arithmetic_rate(c->on, c->dtype, c->unit, &c->way[core]);
+  c->rate[core] = cpu_arithmetic_rate(c->dtype, c->unit, &c->way[core]);
 }
 
 /* No more than there are to work at the same time. */
@@ -53,15 +52,17 @@ static double sum_of(cores *c, pool_work *work, int threads, int *way) {
 double cpu_threads_streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
   const size_t line = 64;
   const int n = together(threads);
-  cores c = {.on = on, .streams = streams};
+  cores c = {.streams = streams};
 
+  (void)on;
   c.bytes = (bytes / (size_t)n + line - 1) / line * line;
   return sum_of(&c, move, n, way);
 }
 
 double cpu_threads_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads,
                                    int *way) {
-  cores c = {.on = on, .dtype = dtype, .unit = unit};
+  cores c = {.dtype = dtype, .unit = unit};
 
+  (void)on;
   return sum_of(&c, compute, together(threads), way);
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "devices/common/buffer.h"
+#include "library/cpu.h"
 #include "library/dispatch.h"
 
 enum { LINE = 64 };
@@ -159,12 +160,12 @@ static int lines_of(unsigned nth, int stream) {
   return (int)(mixed >> 28);
 }
 
-double cpu_streams_rate(device *on, int streams, size_t bytes, int *way) {
+double cpu_streams_rate(int streams, size_t bytes, int *way) {
   static atomic_uint measured;
   const unsigned nth = atomic_fetch_add(&measured, 1);
   const int inputs = streams == STREAMS_READING ? 1 : streams;
   buffer in[STREAMS_MOST] = {0}, out = {0}, sink = {0};
-  task t = {.features = on->features, .streams = streams, .bytes = bytes};
+  task t = {.features = lathe_cpu_features(), .streams = streams, .bytes = bytes};
   double rate = 0;
   bool ok = buffer_make(&sink, LINE, (buffer_place){0});
 
@@ -189,8 +190,8 @@ double cpu_streams_rate(device *on, int streams, size_t bytes, int *way) {
 
 #else
 
-double cpu_streams_rate(device *on, int streams, size_t bytes, int *way) {
-  (void)on, (void)streams, (void)bytes, (void)way;
+double cpu_streams_rate(int streams, size_t bytes, int *way) {
+  (void)streams, (void)bytes, (void)way;
   return 0;
 }
 

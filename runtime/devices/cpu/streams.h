@@ -5,6 +5,6 @@
 #include "devices/common/device.h"
 
 /* The rate of one core; see streams_rate of device.h: tuned loops, of every instruction set that the processor has. */
-double cpu_streams_rate(device *on, int streams, size_t bytes, int *way);
+double cpu_streams_rate(int streams, size_t bytes, int *way);
 
 #endif

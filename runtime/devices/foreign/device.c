@@ -16,6 +16,8 @@
 #include "base/memory.h"
 #include "devices/common/kept.h"
 #include "devices/cpu/device.h"
+#include "devices/cpu/rates.h"
+#include "devices/cpu/speed.h"
 #include "foreign.h"
 #include "guest.h"
 #include "library/bench.h"
@@ -219,11 +221,6 @@ static guest_request about(guest_wish what, const problem *p, int which) {
   return r;
 }
 
-static double memory(device *on) {
-  (void)on;
-  return device_memory(device_cpu());
-}
-
 static void release(device_call *call) {
   foreign_call *c = (foreign_call *)call;
 
@@ -336,43 +333,10 @@ static bool intact(device_call *call) {
   return do_to(call, (guest_request){.what = GUEST_INTACT});
 }
 
-static bool peek(device_call *call, int operand, size_t at, void *to, size_t bytes) {
-  const unsigned char *from = output(call, operand);
-
-  if (from)
-    memcpy(to, from + at, bytes);
-  return from;
-}
-
-static bool poke(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
-  const void *to = output(call, operand);
-
-  if (to)
-    memcpy(guest.at + ((const foreign_call *)call)->at[operand] + at, from, bytes);
-  return to;
-}
-
-static double clock_mhz(device *on) {
-  (void)on;
-  return device_cpu()->clock_mhz(device_cpu());
-}
-
-static double streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
-  (void)on;
-  return device_cpu()->streams_rate(device_cpu(), streams, bytes, threads, way);
-}
-
-static double arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads,
-                              int *way) {
-  (void)on;
-  return device_cpu()->arithmetic_rate(device_cpu(), dtype, unit, threads, way);
-}
-
 device *device_foreign(void) {
   static device here = {
       .id = "cpu",
       .kind = LATHE_PEER,
-      .memory = memory,
       .prepare = prepare,
       .release = release,
       .reset = reset,
@@ -381,16 +345,17 @@ device *device_foreign(void) {
       .run = run,
       .run_under = run_under,
       .time = time_calls,
-      .clock_mhz = clock_mhz,
+      .clock_mhz = cpu_clock_mhz,
       .output = output,
       .intact = intact,
-      .peek = peek,
-      .poke = poke,
-      .streams_rate = streams_rate,
-      .arithmetic_rate = arithmetic_rate,
+      .peek = device_peek_output,
+      .poke = device_poke_output,
+      .streams_rate = cpu_threads_streams_rate,
+      .arithmetic_rate = cpu_threads_arithmetic_rate,
   };
 
   here.name = device_cpu()->name;
+  here.memory = device_cpu()->memory;
   here.features = device_cpu()->features | LATHE_ON_PEER;
   return &here;
 }

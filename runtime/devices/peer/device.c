@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "devices/cpu/device.h"
+#include "devices/cpu/rates.h"
 #include "devices/foreign/foreign.h"
 #include "library/dtype.h"
 #include "peers.h"
@@ -376,25 +376,14 @@ static const device peer = {
     .streams_rate = streams_rate,
 };
 
-static double processor_streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
-  (void)on;
-  return device_cpu()->streams_rate(device_cpu(), streams, bytes, threads, way);
-}
-
-static double processor_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit,
-                                        int threads, int *way) {
-  (void)on;
-  return device_cpu()->arithmetic_rate(device_cpu(), dtype, unit, threads, way);
-}
-
 device *device_peer_judged(void) {
   static device judged;
 
   if (!judged.id) {
     judged = peer;
     judged.id = "cpu";
-    judged.streams_rate = processor_streams_rate;
-    judged.arithmetic_rate = processor_arithmetic_rate;
+    judged.streams_rate = cpu_threads_streams_rate;
+    judged.arithmetic_rate = cpu_threads_arithmetic_rate;
   }
   return &judged;
 }
