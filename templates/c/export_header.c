@@ -1,29 +1,5 @@
-/* $name$.h - $doc$
- *
- //@ for _, line in ipairs(operands) do
- * $line$
- //@ end
- *
- //@ for _, line in ipairs(rules) do
- * $line$
- //@ end
- *
- //@ for _, line in ipairs(calls) do
- * $line$
- //@ end
- *
- * $made$ Make it again with:
- *   $command$
- * SPDX-License-Identifier: 0BSD (use it, change it and pass it on without conditions or notice; there is no warranty) */
-#ifndef $UPPER$_H
-#define $UPPER$_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+//@ local head = use "export_head.c"
+//@ head.begin()
 
 /* What a call returns. */
 enum {
@@ -36,20 +12,4 @@ enum {
 
 /* The same in words. */
 const char *$name$_status(int status);
-//@ for _, t in ipairs(types) do
-
-//@ if t.note then
-/* $t.note$ */
-//@ end
-$t.prototype$;
-//@ if t.workspace then
-size_t $t.name$_workspace($t.extents$);
-//@ end
-const char *$t.name$_variant($t.extents$);
-//@ end
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+//@ head.finish()

@@ -1,30 +1,5 @@
-/* $name$.h - $doc$
- *
- //@ for _, line in ipairs(operands) do
- * $line$
- //@ end
- *
- //@ for _, line in ipairs(rules) do
- * $line$
- //@ end
- *
- //@ for _, line in ipairs(calls) do
- * $line$
- //@ end
- *
- * $made$ Make it again with:
- *   $command$
- * SPDX-License-Identifier: 0BSD (use it, change it and pass it on without conditions or notice; there is no warranty) */
-#ifndef $UPPER$_H
-#define $UPPER$_H
-
-#include <stddef.h>
-#include <stdint.h>
-#include <vulkan/vulkan_core.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+//@ local head = use "../c/export_head.c"
+//@ head.begin("#include <vulkan/vulkan_core.h>")
 
 /* What a call returns. What is below 0 is a VkResult. */
 enum {
@@ -57,20 +32,4 @@ int $name$_make($name$ **made, const $name$_device *on);
 
 /* When no commands that were recorded by it are left to run. */
 void $name$_free($name$ *on);
-//@ for _, t in ipairs(types) do
-
-//@ if t.note then
-/* $t.note$ */
-//@ end
-$t.prototype$;
-//@ if t.workspace then
-size_t $t.name$_workspace($t.handle$$t.extents$);
-//@ end
-const char *$t.name$_variant($t.handle$$t.extents$);
-//@ end
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+//@ head.finish()
