@@ -1,6 +1,6 @@
--- The sign of a zero or a NaN that nobody orders. Where zeros of both signs meet, the order of evaluation says
--- which of them is the largest, the smallest or the sum, and every backend has an order of its own; and a number
--- to begin a sum with, which that of nothing is. NaN has a sign where it is moved alone.
+-- Signs of zeros and NaNs that are left open. Where zeros of both signs meet, the order of evaluation decides which of
+-- them is the largest, the smallest or the sum. Every backend has an order of its own, and its own zero to begin a sum
+-- with, which is the sum of nothing. NaN has a sign where it is moved alone.
 
 local elementary = require "elementary"
 local expr = require "expr"

@@ -5,8 +5,8 @@
 #include "library/dispatch.h"
 
 typedef struct cost {
-  double
-      seconds; /* of compiling its files, shared equally among the variants in each; NaN: not known */
+  /* Of compiling its files, shared equally among the variants in each; NaN: not known. */
+  double seconds;
   double
       bytes; /* of its machine code: its own function's on a processor, its share of the image elsewhere;
                      NaN: not known, or not built */

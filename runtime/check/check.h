@@ -19,8 +19,8 @@ typedef struct check_result {
   double bound; /* what the spec allows for the variant's type */
   /* The error of an output as a whole and what is allowed, shares of its 2-norm: of the worst. */
   double off, off_allowed;
-  bool
-      unlike; /* some result is NaN or infinite, where the right one is not, or the other way round */
+  /* Some result is NaN or infinite, where the right one is not, or the other way round. */
+  bool unlike;
   device_fate fate;  /* of the call, where it is wrong */
   bool far_off;      /* it is wrong otherwise than by a few times the rounding that it may have */
   char checked[96];  /* which elements were compared, as sampling_tell says; empty: all */

@@ -28,8 +28,8 @@ typedef enum how { SCALED, MOVED, CUT, WITHOUT_OPERAND, WITHOUT_SCALAR } how;
 
 typedef struct mutant {
   how how;
-  double
-      number; /* SCALED: the factor; WITHOUT_...: what stands in the place of the operand or scalar */
+  /* SCALED: the factor; WITHOUT_...: what stands in the place of the operand or scalar. */
+  double number;
   int which; /* the operand or scalar; MOVED: 1 by an element, 2 by a row */
   bool found[LATHE_MAX_OPERANDS], tried[LATHE_MAX_OPERANDS]; /* by output */
 } mutant;

@@ -13,8 +13,8 @@
 typedef struct peaks {
   device_call *call;
   size_t elements; /* of the largest input */
-  char *before[LATHE_MAX_OPERANDS],
-      *now[LATHE_MAX_OPERANDS]; /* outputs without a peak, and with one */
+  /* Outputs without a peak, and with one. */
+  char *before[LATHE_MAX_OPERANDS], *now[LATHE_MAX_OPERANDS];
 } peaks;
 
 static bool has_peak(const problem *p, int o) {

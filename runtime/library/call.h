@@ -73,8 +73,8 @@ typedef struct lathe_way {
    * for more columns than `above`, or with 0 there any number, another kernel, whose accesses are of tile[0] of them;
    * tile[1] is 0. */
   uint32_t tile[2];
-  uint32_t
-      block[4]; /* past so many rows, columns, terms and terms again it begins anew; 0: never */
+  /* Past so many rows, columns, terms and terms again it begins anew; 0: never. */
+  uint32_t block[4];
   const struct lathe_way *more; /* a list in this one's place; null: it is one way */
 } lathe_way;
 

@@ -118,8 +118,8 @@ struct lathe_variant {
   const char *params;            /* unroll=4 store=streaming */
   const char *source;            /* specs/include/vector.lua:9 */
   const char *template_file;     /* templates/c/map.c */
-  const char
-      *implementation; /* the spec's word for this way; null for that by the op's own template */
+  /* The spec's word for this way; null for that by the op's own template. */
+  const char *implementation;
   int digits; /* to which it rounds factors of products (11: tf32) or sums of them (8: f16); 0: it does not */
   int narrowed; /* to which it rounds what is between two products; 0: it does not */
   bool by_name; /* it rounds them further than its op allows: it is for who names it */

@@ -60,9 +60,9 @@ struct reference_part {
   size_t first, count;    /* the part: a range of the phase's points */
   void *state;
   reference_read *read;
-  lathe_dtype
-      type[LATHE_MAX_OPERANDS]; /* for `read`: an input's; LATHE_DTYPES: the reference's own */
-  bool narrow;                  /* the call is in a type of 16 bits */
+  /* For `read`: an input's; LATHE_DTYPES: the reference's own. */
+  lathe_dtype type[LATHE_MAX_OPERANDS];
+  bool narrow; /* the call is in a type of 16 bits */
   /* Of the kernels that are checked: the spacing of numbers next to 1, and the smallest normal number in such units
    * where they may take what is below as zero, else 0. What is between two products is rounded by so many units,
    * and vanishes where it is below so much. */

@@ -15,8 +15,8 @@ typedef struct measure_limits {
   int rounds;       /* at least */
   double longer;    /* share of the time of these that may be added, for the run as a whole */
   double max_noise; /* stop when the median is known this well, a fraction */
-  bool
-      stay; /* the thread that calls stays on one processor in each round, which two programs share */
+  /* The thread that calls stays on one processor in each round, which two programs share. */
+  bool stay;
 } measure_limits;
 
 /* One round. All times are nanoseconds of one call. */

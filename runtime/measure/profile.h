@@ -10,8 +10,8 @@ typedef struct profile {
   double host;              /* ns from asking for a call alone until it is known to have ended */
   double launch;            /* ns of that for which the host was asking */
   double copy_in, copy_out; /* ns: all inputs to the device, all outputs from there */
-  double pinned_in,
-      pinned_out; /* the same where the host's memory is pinned: the device reads and writes it itself */
+  /* The same where the host's memory is pinned: the device reads and writes it itself. */
+  double pinned_in, pinned_out;
   double instructions, cycles, cache_misses; /* on a processor, of one thread */
 } profile;
 

@@ -33,10 +33,10 @@ typedef struct timing {
   double noise;      /* half of that interval over the median; infinite where it is not known */
   double best;       /* the least of the rounds' medians */
   double best_noise; /* half of its 95 % interval over it; NaN where it is not known */
-  double clock_mhz, clock_low,
-      clock_high; /* the median, least and most of the rounds; NaN: not known */
-  const char *
-      stop; /* why there are no more rounds: "noise", "time", "count"; null: there are to be more */
+  /* The median, least and most of the rounds; NaN: not known. */
+  double clock_mhz, clock_low, clock_high;
+  /* Why there are no more rounds: "noise", "time", "count"; null: there are to be more. */
+  const char *stop;
 } timing;
 
 /* Takes a round over; false where there is no memory. host: the host's clock is the one that counts. */

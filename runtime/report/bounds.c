@@ -76,8 +76,8 @@ static bool is_first(const report *r, size_t i) {
 
 /* Whether the rows of an op and type, of which row i is the first, show that their bound is far too wide. */
 static bool is_wide(const report *r, size_t i) {
-  const double little = 1e-3,
-               enough = 1000; /* points, of which none was off by more is no chance */
+  /* enough: where none of so many points was off by more, that is no chance. */
+  const double little = 1e-3, enough = 1000;
   const task *t = r->rows[i]->task;
   double points = 0;
 

@@ -17,9 +17,9 @@ typedef struct report {
   bool interrupted;
   size_t right, wrong, unproved, killed, skipped;
   size_t peers, peers_right; /* rows of other libraries, which the above leave out */
-  size_t foreign,
-      foreign_right; /* rows that somebody else wrote, and those of the verdict "right" */
-  size_t above;      /* rows that are right, and faster than their ceiling allows */
+  /* Rows that somebody else wrote, and those of the verdict "right". */
+  size_t foreign, foreign_right;
+  size_t above; /* rows that are right, and faster than their ceiling allows */
   double seconds;
   const char *base_commit; /* of the program that --against names; null where it is not known */
 } report;

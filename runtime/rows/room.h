@@ -9,9 +9,9 @@ typedef struct room_left {
   double device, host;
 } room_left;
 
-/* Null where a variant's operands, and with solve the problem that they are checked by, have their
- * memory; else what they would need, in a text that lasts until the next call. The problem is
- * always on the host, and so is a copy of the results. */
+/* Null where there is memory for a variant's operands; else the need, in a text that lasts until the next call. solve:
+ * there must also be memory for the problem that checks them. The problem is always on the host, and so is a copy of
+ * the results. */
 const char *room_refusal(const lathe_variant *variant, const size_t *dim, bool solve,
                          room_left left);
 

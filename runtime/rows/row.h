@@ -21,8 +21,8 @@ typedef struct row {
   const lathe_variant *of;
   row_state state;
   timing warm, cold; /* cold: operands in memory; no rounds where that is not timed */
-  timing
-      at_ceiling; /* what the call would take at the nearer of its ceilings, as each round measured them */
+  /* The call's time if it were at the nearer of its ceilings, as each round measured them. */
+  timing at_ceiling;
   uint64_t results;  /* see job.h */
   ceilings ceilings; /* the best of all rounds */
   bool seen;         /* a round has told what becomes of it */
@@ -33,20 +33,19 @@ typedef struct row {
   uint64_t points; /* the product of the op's dimensions; INT64_MAX where there are more */
   const char *op, *dtype, *backend, *variant, *device, *size, *params;
   char *reason;       /* why not right */
-  char *note;         /* of a right one, how little that shows */
+  char *note;         /* on a right row, how little that shows */
   char *repro;        /* the command that fails in the same way */
   char *ceiling;      /* what was measured for it */
   const char *status; /* right, wrong, unproved, killed, skipped */
   char *checked; /* of which elements of the results that is said: all, or what sampling.h says */
   bool fastest, dispatched;
   bool rounds_factors; /* further than dispatch may choose: it is compared with nothing */
-  /* Of a peer: it is another library's. Its time in units of that of a row of ours, of the variant `against`, with a
-   * 95 % interval. */
-  bool peer,
-      foreign; /* foreign: somebody else wrote it, and it is to be judged; it counts as a peer as well */
+  /* peer: it is another library's. foreign: somebody else wrote it, and it is to be judged; it counts as a peer too. */
+  bool peer, foreign;
   const char *with;    /* of such a row: the file */
-  const char *verdict; /* and in one word or two what is to be thought of it */
+  const char *verdict; /* and the judgement in one word or two */
   device_fate fate;
+  /* Of a peer: its time in units of our row's, with a 95 % interval, and the variant of that row. */
   const char *against;
   double ratio, ratio_low, ratio_high;
   /* --against: the base's time, and ours in units of it, of the rounds that both have, with a 95 % interval; how likely
@@ -73,7 +72,7 @@ typedef struct row {
   double bytes, flops; /* of one call */
   double bytes_per_second, flops_per_second;
   double ceiling_bytes_per_second, ceiling_flops_per_second; /* the best of all rounds */
-  /* Of that one which is nearer, and which `ceiling` names, with a 95 % interval: of the rounds, each of which measured
+  /* The share of the nearer ceiling, which `ceiling` names, with a 95 % interval over the rounds. Each measured
    * both. */
   double ceiling_share, ceiling_share_low, ceiling_share_high;
   bool above_ceiling; /* by more than the interval */

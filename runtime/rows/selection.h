@@ -21,10 +21,10 @@ typedef struct selection {
   bool *variant; /* by index in the table: asked for */
   bool *device;  /* by index: asked for */
   bool one_op;   /* all tasks are of one op */
-  uint64_t
-      asked; /* what tells the tasks and variants apart from those of another request, before they are shared out */
-  const device *
-      unasked; /* a processor that emulates a GPU, and whose variants are left out for that; null: none */
+  /* What tells the tasks and variants apart from those of another request, before they are shared out. */
+  uint64_t asked;
+  /* A processor that emulates a GPU, and whose variants are left out for that; null: none. */
+  const device *unasked;
 } selection;
 
 /* Ends the program with a message where a name is unknown or nothing matches. */

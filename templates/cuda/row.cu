@@ -82,8 +82,8 @@ const auto row_of = [=](size_t nth) { return nth * PERIOD + group % PERIOD; };
 const size_t begin = (size_t)(group / PERIOD) * blockDim.y, step = (size_t)(groups / PERIOD) * blockDim.y;
 //@ end
 //@
-//@ -- Reads an access to a row from a place on, that in a slot, as words, so far as it is there; once: no more than
-//@ -- once.
+//@ -- Reads 16 bytes of a row, from the place `from` on, into the words of `slot`: the elements that are there. once:
+//@ -- the row is read only once.
 //@ function read_words(operand, words, row, from, slot, once)
 if (MODE == LATHE_APART) {
   lathe_pack<$(k:element_type(operand)), $V$> apart = {};

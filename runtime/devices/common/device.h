@@ -26,8 +26,8 @@ typedef struct device_layout {
   bool page_end; /* each buffer ends at a page that cannot be touched */
   bool in_place; /* the first output is the first input */
   int threads;   /* on a processor, that may share a call; 0: one */
-  unsigned
-      drawn; /* not 0: buffers lie elsewhere than for another number, as far as that can be had */
+  /* Not 0: for each number buffers lie elsewhere, as far as that can be had. */
+  unsigned drawn;
 } device_layout;
 
 /* What became of a call that failed. */
@@ -47,13 +47,15 @@ typedef struct device_call {
   const problem *other; /* that timed calls take turns with; null: none */
   device_layout layout;
   uint64_t group; /* many calls are best timed as a multiple of this many; 0: no matter */
-  /* Of the last call that was timed: whether it was of the other problem, and a byte of each output that was
-   * poisoned before it. */
+  bool draws;     /* random numbers of its own, in place of the op's: check_drawn judges it */
+
+  /* The last call that was timed. others: it was of the other problem. poked: by output, the place of a byte that was
+   * spoilt before it. */
   bool others;
-  bool draws; /* its random numbers are its own, and not those of the op: check_drawn judges it */
   size_t poked[LATHE_MAX_OPERANDS];
-  /* What chance has come to, not 0 where timed calls on a processor are to find other elements in their inputs now and
-   * then, and their outputs spoilt; and whether the last one had such inputs: nothing is known of its results then. */
+
+  /* chance: the state of a generator; not 0: timed calls on a processor now and then find other elements in their
+   * inputs, and their outputs spoilt. fresh: the last call had such inputs, so that nothing is known of its results. */
   uint64_t chance;
   bool fresh;
   char error[256]; /* what went wrong last */
@@ -86,8 +88,8 @@ typedef struct device_kernel {
   int fixed;                  /* and those that the code has besides */
   int registers, local; /* of a thread; bytes of it that are in memory, as spilled registers are */
   int at_once;          /* blocks on a multiprocessor */
-  double
-      occupancy; /* the share of a multiprocessor's threads that these are; NaN where not known */
+  /* The share of a multiprocessor's threads that these are; NaN where not known. */
+  double occupancy;
 } device_kernel;
 
 struct device {
@@ -98,8 +100,8 @@ struct device {
   uint64_t features;
   uint64_t hidden; /* features that it has and LATHE_CPU_FEATURES leaves out */
   double cache; /* bytes of its last cache before memory; 0: not known, or told elsewhere (cpu.h) */
-  unsigned char
-      uuid[16]; /* of a GPU, in which the same one is known to several drivers; zeros: not known */
+  /* Of a GPU, in which the same one is known to several drivers; zeros: not known. */
+  unsigned char uuid[16];
   bool is_processor; /* one that emulates a GPU, as Mesa's lavapipe does */
   bool cools;        /* it has a way to time calls whose operands are in no cache: see cool */
   bool lost; /* an error has cost this process the device; another process may still have it */

@@ -9,8 +9,8 @@ enum { DEVICE_KINDS = LATHE_VULKAN + 1 };
 
 typedef struct device_kind {
   const char *not_asked; /* why its variants do not run where none of its devices was asked for */
-  bool
-      on_host; /* operands lie in the host's memory, and calls run on its processor, without a driver */
+  /* Operands lie in the host's memory, and calls run on its processor, without a driver. */
+  bool on_host;
   bool host_clock; /* calls are judged by the host's clock, else by the device's own */
   bool quick;      /* a small call takes no microseconds, so that many can be tried */
   bool named;      /* the kernels of a module are told apart by their names */
