@@ -42,7 +42,7 @@ function call.outputs_of(op)
   return outputs
 end
 
--- What a function gave back, by the names of the outputs.
+-- A function's results, by the names of the outputs.
 local function by_output(outputs, where, key, results)
   local values = results[1]
   if results.n == 1 and #outputs == 1 and (symbol.is(values) or type(values) == "number") then

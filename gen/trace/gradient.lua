@@ -60,7 +60,7 @@ local function either(a, b)
   }
 end
 
--- What a rule gives an argument that counts only where the mask is true, or where it is not.
+-- A rule's share for an argument that counts only where the mask is true, or where it is not.
 local function zero_unless(mask, value)
   return { mask = mask, taken = true, value = value }
 end
@@ -141,7 +141,7 @@ local function by_places(node, g, a)
   return how.exclusive and back(g) or g + back(a * g)
 end
 
--- What a scan's argument takes over from, one place before.
+-- The value one place before that a scan's argument takes over.
 local function before(node, name, ...)
   return expr.scan(name, { exclusive = true, reverse = expr.scans(node).reverse }, { ... }, node.k)
 end
@@ -286,8 +286,8 @@ local function gathered(derivative, over, innermost)
   return sum and unguarded(sum)
 end
 
--- What a node gets from those that use it, nil for nothing. A use varies over axes that the node may lack: what comes
--- of it is summed over these.
+-- A node's derivative from the nodes that use it, nil for nothing. A use varies over axes that the node may lack: what
+-- comes of it is summed over these.
 local function total(node, contributions, innermost)
   local by_axes, order, once, parts = {}, {}, {}, {}
   for _, c in ipairs(contributions) do
@@ -305,7 +305,7 @@ local function total(node, contributions, innermost)
   return sum_of(parts)
 end
 
--- What the arguments of a node get of its derivative, by their position.
+-- The shares of a node's arguments in its derivative, by their position.
 local function passed_on(node, derivative, fail)
   local rule = rules[node.op] or fail(node.op)
   local guard = derivative.guard

@@ -86,7 +86,7 @@ local type_names = {
   s = "a single i64 operand",
 }
 
--- What to write where one type is expected, by the type that is found.
+-- Advice where one type is expected, by the type that is found.
 local instead = {
   m = { r = "ne(x, 0)" },
   r = { m = "select(condition, 1, 0)" },

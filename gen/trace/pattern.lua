@@ -37,7 +37,7 @@ function pattern.place_of(op, operand)
     or nil
 end
 
--- What the patterns look at, of an op:
+-- The properties of an op that patterns look at:
 --   op, values         the op, and what it computes
 --   all, last, outer   all axes, the innermost, and all but that, as sets
 --   reductions         { node, over }: those under the values, and counts, with the axes that they go over

@@ -1,4 +1,4 @@
--- What a spec's functions are called with: symbolic values. A spec can apply operators and the functions of the
+-- Symbolic values, the arguments of a spec's functions. A spec can apply operators and the functions of the
 -- vocabulary to them, and nothing else: what such a value stands for, a node of expr.lua, it neither sees nor
 -- changes. Unlike nodes, values are never shared: each time a spec computes something there is another one. So
 -- what a spec computed and then did not use shows, also where the same is used elsewhere.
@@ -96,7 +96,7 @@ meta.__div = on_values("/", function(a, b) return a / b end)
 meta.__pow = on_values("^", function(a, b) return a ^ b end)
 meta.__unm = on_values("-", function(a) return -a end)
 
--- What Lua would answer on its own ------------------------------------------------------------
+-- Questions that Lua would answer on its own ------------------------------------------------------------
 
 local no_boolean = "a comparison of symbolic values is not a Lua boolean: write "
 

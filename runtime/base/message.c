@@ -50,7 +50,7 @@ char *message_plain(const char *text) {
   return plain;
 }
 
-/* What is quoted may be foreign: of a file, or a library. */
+/* Quoted text may be foreign: of a file, or a library. */
 static void say(const char *prefix, const char *format, va_list list) {
   char *text = NULL, *plain = vasprintf(&text, format, list) < 0 ? NULL : message_plain(text);
 

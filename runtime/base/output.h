@@ -16,7 +16,7 @@ typedef struct output {
  * it was (signals.h). */
 void output_guard_standard(void);
 
-/* What was printed so far is to be seen now. */
+/* Shows the output so far at once. */
 void output_flush_standard(void);
 
 /* From here on standard output is for the output "-" alone: what is printed goes to standard error. */

@@ -12,7 +12,7 @@
 
 enum { MOST_THREADS = 256 };
 
-/* What is to be done. Threads wake when `round` changes; those that are not needed sleep on. */
+/* The work to be done. Threads wake when `round` changes; those that are not needed sleep on. */
 static struct {
   pthread_mutex_t turn; /* whose work it is */
   pthread_mutex_t lock;

@@ -7,7 +7,7 @@ int terminal_width(int descriptor, int otherwise);
 
 typedef enum colour { PLAIN, GOOD, BAD, FAINT, STRONG } colour;
 
-/* What begins a colour on standard output; empty where that is no terminal, or wants none (NO_COLOR,
+/* The text that begins a colour on standard output; empty where that is no terminal, or wants none (NO_COLOR,
  * TERM=dumb). */
 const char *terminal_paint(colour c);
 

@@ -20,7 +20,7 @@ static const char own_path[] = "/proc/self/exe";
 
 /* ---- seconds -------------------------------------------------------------------------------- */
 
-/* What was built, and the milliseconds that took; a file's last build is its last. */
+/* Built files and their milliseconds; a file's last build is its last. */
 typedef struct built {
   char *path;
   double ms;

@@ -90,7 +90,7 @@ static void say_kernel(const device_kernel *k) {
   say("kernel", text);
 }
 
-/* What calls launch: on a device at one size, or as far as the code tells without a device. */
+/* The launches of calls: on a device at one size, or as far as the code tells without a device. */
 static void say_kernels(const lathe_variant *v, const device *on, const task *t) {
   device_kernel kernels[MOST_KERNELS];
   job j = {.variant = v};

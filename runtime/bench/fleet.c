@@ -21,7 +21,7 @@
 
 enum { MOST = 64, NAMES = 256 };
 
-/* What one process has: a GPU, as one driver or several know it, or the processor. */
+/* The devices of one process: a GPU, as one driver or several know it, or the processor. */
 typedef struct member {
   char devices[NAMES], kind[NAMES]; /* as --device takes them; and their makers' names */
   unsigned char uuid[16];
@@ -154,7 +154,7 @@ static bool write_page(const char *path, json_t *run) {
   return output_commit(&file);
 }
 
-/* What counts more than another status: a signal, a bad request, what is wrong, what was killed. */
+/* Statuses, the weightiest first: a signal, a bad request, wrong rows, killed rows. */
 static int graver(int one, int other) {
   static const int order[] = {EXIT_REQUEST, EXIT_WRONG, EXIT_KILLED};
 

@@ -328,7 +328,7 @@ static const char *left_out_of_built(lathe_dtype dtype) {
   return NULL;
 }
 
-/* What configure's options left out: ops by name, and the types that the other ops lack for them. */
+/* Ops that configure's options left out, by name, and the types that the other ops lack for them. */
 static void list_left_out(void) {
   char dtypes[64] = "";
   const char *why = NULL;

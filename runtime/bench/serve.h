@@ -24,7 +24,7 @@ typedef struct request {
   job job; /* RUN, KERNELS */
 } request;
 
-/* What is told of a device. */
+/* The description of a device. */
 typedef struct description {
   char id[16], name[256], notes[256];
   uint64_t features;

@@ -19,7 +19,7 @@ void turns_start(const options *o, const char *program);
 /* Whether one was started. */
 bool turns_are_taken(void);
 
-/* What became of a row there; its status is null where it has no such row, or has ended. */
+/* The row's result there; its status is null where it has no such row, or has ended. */
 typedef struct base_turn {
   const char *status;
   double median; /* of the round, ns; NaN where it was not timed */

@@ -198,7 +198,7 @@ static worker_fate ask(const request *r, answer *a, const char **why) {
   return ask_once(r, a, why);
 }
 
-/* What runs on the host is no stranger: it is known here as well as there. Without a worker all are. */
+/* A device that runs on the host is known here as well as there. Without a worker all are. */
 static size_t number_of(const device *on) {
   if (alone || device_kind_of(on->kind)->on_host) {
     const device_list list = device_own(on->kind);

@@ -98,7 +98,7 @@ static check_result compare_outputs(const device_call *call, const check_kept *k
   return r;
 }
 
-/* What the device lets itself in a call that has numbers of these types, and what the variant computes by. */
+/* The liberties of a device in a call with numbers of these types, and of the variant's own arithmetic. */
 static problem_leeway leeway_of(const device_call *call) {
   const problem *p = call->problem;
   const bool flushes = call->variant->backend->features & LATHE_FLUSHES;
@@ -114,8 +114,8 @@ static problem_leeway leeway_of(const device_call *call) {
   return l;
 }
 
-/* What somebody else wrote adds up otherwise than ours, and is right where it is off by no more than a few times as
- * much. */
+/* A kernel that somebody else wrote may add up in another order. It is right where it is off by no more than a few
+ * times as much. */
 static void forgive(const device_call *call, check_result *r) {
   if (r->verdict != CHECK_WRONG || r->far_off || !foreign_of(call->variant))
     return;

@@ -32,7 +32,7 @@ typedef struct check_result {
 check_result check_variant(device *on, const lathe_variant *variant, const problem *p,
                            device_layout layout);
 
-/* What a run has left in the outputs, kept to be judged, and to be compared bit for bit with what a later run leaves:
+/* The results of a run, kept to be judged, and to be compared bit for bit with a later run's:
  * the same call is to have the same result. */
 typedef struct check_kept check_kept;
 

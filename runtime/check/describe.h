@@ -20,7 +20,7 @@ typedef struct view {
 view describe_view(const device_call *call, const sampling_layer *layer, int output,
                    const void *got);
 
-/* What is wrong of such results; and of a call that went wrong as its error says. */
+/* The faults of such results; for a call that failed, its error. */
 void describe_results(const view *v, const judgement *j, char *to, size_t size);
 void describe_misdeed(const device_call *call, char *to, size_t size);
 

@@ -54,7 +54,8 @@ double judge_bound(const lathe_op *op, lathe_dtype dtype) {
   return shown_bound(problem_ulp(op, dtype), dtype);
 }
 
-/* What a larger magnitude counts as. A slope times a result near the largest number is beyond f32's, but a number. */
+/* The largest magnitude; a larger one counts as this. A slope times a result near the largest number is beyond f32's,
+ * but a number. */
 static double most_magnitude(const law *l) {
   return l->p->wide ? DBL_MAX : 0x1p500;
 }
@@ -285,7 +286,7 @@ static bool has_in_common(const lathe_op *op, int output) {
   return op->operands[output].ndim > 0 && op->ndim > 1;
 }
 
-/* What a part of the elements came to. */
+/* The judgement of a part of the elements. */
 typedef struct part {
   judgement j;
   norms n;
@@ -401,7 +402,7 @@ static judgement judge_floating(const law *l, fill_block *fill, const void *from
   return all.j;
 }
 
-/* What is asked of indexes in a problem, as soon as there is one that is not the reference's. */
+/* The terms behind indexes in a problem, found as soon as an index is not the reference's. */
 typedef struct asked {
   const problem *p;
   bool made;

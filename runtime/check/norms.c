@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* What the second law allows, in units of one rounding: of a magnitude, for rounding errors are random; and of the
+/* The allowance of the second law, in units of one rounding: of a magnitude, for rounding errors are random; and of the
  * result. */
 static const double usual = 0.5;
 static const double most_bound = 64; /* a larger one allows few elements no more */
@@ -29,7 +29,7 @@ void norms_join(norms *all, const norms *more) {
   all->fourth += more->fourth;
 }
 
-/* What numbers below the normal range are rounded by is allowed beside. */
+/* The rounding of numbers below the normal range is allowed besides. */
 void norms_judge(const norms_law *law, const norms *n, long double alike, long double relative,
                  double *off, double *allowed) {
   const long double expected = sqrtl(n->expected), magnitude = sqrtl(n->magnitude);

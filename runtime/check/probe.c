@@ -129,7 +129,7 @@ check_result probe_variant(device *on, const lathe_variant *variant, uint64_t se
     return known->found;
   }
   r = try_all(on, variant, seed, now);
-  /* What could not be tried here, or shows little, is for the sizes to tell. */
+  /* Trials that could not be made here, or show little, are left to the sizes. */
   if (r.verdict == CHECK_WRONG) {
     const check_result found = r;
     snprintf(r.message, sizeof r.message, "in the probe before its sizes: %.700s", found.message);

@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-/* What a variant is tried on: all that it takes to do it again. */
+/* A trial of a variant: all that it takes to do it again. */
 typedef struct trial {
   size_t dim[LATHE_MAX_DIMS];
   uint64_t seed;

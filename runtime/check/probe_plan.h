@@ -11,7 +11,7 @@ typedef struct probe_step {
   uint64_t whose;   /* variants, a bit each: see probe_plan_has */
 } probe_step;
 
-/* What all variants of an op and type are tried on, on one kind of device. */
+/* The trials of all variants of an op and type, on one kind of device. */
 typedef struct probe_plan {
   const lathe_op *op;
   lathe_dtype dtype;

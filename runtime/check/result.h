@@ -18,7 +18,7 @@ typedef struct result_source {
 
 void result_source_free(result_source *from);
 
-/* What a right kernel would leave; to be freed, null where memory is short. */
+/* The results of a right kernel; to be freed, null where memory is short. */
 void *result_right(const problem *p, int output);
 
 /* The same, or where `from` is not null what that variant leaves; null also where it can't be run. */

@@ -6,7 +6,7 @@
 
 #include "problem/problem.h"
 
-/* What is known of some indexes of such an output, each against the reference's. */
+/* Findings about some indexes of such an output, each against the reference's. */
 typedef struct terms terms;
 
 /* Null where the output is no such index, or memory is short; freed by terms_free. */

@@ -50,7 +50,7 @@ static inline void lathe_units(const lathe_args *args, size_t units, size_t *fir
   *end = *first + each + (args->part < more ? 1 : 0);
 }
 
-/* What a processor must have for a variant to run: a bit each. */
+/* Features that a processor must have for a variant to run: a bit each. */
 enum {
   LATHE_SSE2 = 1u << 0,
   LATHE_AVX2 = 1u << 1,

@@ -79,7 +79,7 @@ uint64_t lathe_cpu_features_named(const char *list) {
   return mask;
 }
 
-/* What the environment lets be seen, looked at once. */
+/* The features that the environment leaves visible, found once. */
 static uint64_t present, allowed;
 
 static void look(void) {

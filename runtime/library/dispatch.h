@@ -28,7 +28,7 @@ const char *lathe_kind_name(lathe_kind kind);
 /* Of what processors have, what may take numbers below the normal range as zero. */
 enum { LATHE_FLUSHES = LATHE_AMX_BF16 };
 
-/* What a device must offer for a variant to run: a bit each, besides those of processors (call.h). */
+/* Features that a device must offer for a variant to run: a bit each, besides a processor's (call.h). */
 enum {
   LATHE_SM80 = 1u << 16,                    /* CUDA's compute capability 8.0 or more */
   LATHE_VULKAN_F64 = 1u << 17,              /* arithmetic in f64 */
@@ -50,7 +50,7 @@ enum {
 typedef struct lathe_image lathe_image;
 typedef struct lathe_schedule lathe_schedule;
 
-/* What checking and timing ask of an op: bench.h. */
+/* An op's facts for checking and timing: bench.h. */
 typedef struct lathe_bench lathe_bench;
 
 typedef struct lathe_operand {
@@ -141,7 +141,7 @@ struct lathe_kernels {
 const lathe_variant *lathe_choose(const lathe_variant *rows, size_t count, const size_t *dim,
                                   double bytes, uint64_t features, const char *force);
 
-/* What the processor has of instructions that variants need. */
+/* The processor's features, of those that variants need. */
 uint64_t lathe_present_features(void);
 
 /* Bytes of workspace that a variant's calls want, 0 for none, infinite where no memory has such a size; where the

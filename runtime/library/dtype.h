@@ -16,7 +16,7 @@ typedef struct dtype_format {
   double low, high;     /* the smallest and the largest finite value */
 } dtype_format;
 
-/* What --dtype takes, as a list for messages. */
+/* The values of --dtype, as a list for messages. */
 extern const char lathe_dtype_choices[];
 
 /* Of what is no element type: a format of no bytes, of which nothing is converted. */

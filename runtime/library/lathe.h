@@ -43,7 +43,7 @@ typedef enum lathe_status {
 } lathe_status;
 /* clang-format on */
 
-/* What one means, and what to do; static. */
+/* A status in words, with the remedy; static. */
 const char *lathe_text(int status);
 
 /* Where kernels run. A processor is there without being opened; null is one too. */
@@ -73,7 +73,7 @@ typedef struct lathe_threads {
   int count;
 } lathe_threads;
 
-/* What one may ask for. All but size may be 0. */
+/* Wishes of a caller. All but size may be 0. */
 typedef struct lathe_options {
   size_t size;           /* sizeof(lathe_options): later fields may follow */
   const char *variant;   /* a name, or a glob: of those that it matches, the first that can run */

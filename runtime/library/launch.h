@@ -19,7 +19,7 @@ struct lathe_image {
   const lathe_image *next; /* of a variant that has several: see lathe_launch */
 };
 
-/* What a device says of itself, for choosing launches. */
+/* The limits that a device tells, for choosing launches. */
 typedef struct lathe_limits {
   uint32_t multiprocessors;
   uint32_t subgroup;     /* threads that run in step: a warp */
@@ -62,7 +62,7 @@ typedef struct lathe_tensor_map {
   uint32_t rounded; /* 1: of f32, whose numbers are rounded to 11 digits on the way (tf32) */
 } lathe_tensor_map;
 
-/* What a variant launches, in functions that the generator writes beside the image of its kernels. */
+/* A variant's launches, as functions that the generator writes beside the image of its kernels. */
 struct lathe_schedule {
   /* Fills in the kernels of one call, run one after another, and returns how many there are, at most
    * LATHE_MAX_LAUNCHES; 0 where the variant has no launch for the size on such a device. self: the schedule that has
@@ -90,7 +90,7 @@ static inline const lathe_image *lathe_nth_image(const lathe_image *first, uint3
   return first;
 }
 
-/* What CUDA's cuTensorMapEncodeTiled is told of a call's operand: extents, and how many bytes lie from an index along
+/* A call's operand as CUDA's cuTensorMapEncodeTiled takes it: extents, and how many bytes lie from an index along
  * each dimension but the innermost to the next. Returns how many dimensions there are; 0 where the operand lies as no
  * map can have it, which wants all of these bytes and the address to be multiples of 16, or has nothing. */
 int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t extents[5],

@@ -73,7 +73,7 @@ static inline int lathe_driver_number(const lathe_driver *driver, int attribute,
   return driver->device_attribute(&value, attribute, ordinal) ? 0 : value;
 }
 
-/* What a device says of itself, and what variants may ask of it. */
+/* The limits that a device tells, and the features that variants may ask of it. */
 static inline uint64_t lathe_driver_describe(const lathe_driver *driver, int ordinal,
                                              lathe_limits *limits) {
   const int major = lathe_driver_number(driver, LATHE_DRIVER_MAJOR, ordinal);

@@ -13,7 +13,7 @@
 #include "launch.h"
 #include "spirv.h"
 
-/* What of it devices are described by. */
+/* The members of it that describe devices. */
 typedef struct lathe_vulkan_found {
   PFN_vkGetPhysicalDeviceProperties2 properties;
   PFN_vkEnumerateDeviceExtensionProperties extensions;
@@ -63,7 +63,7 @@ static inline uint32_t lathe_vulkan_multiprocessors(const lathe_vulkan_found *by
   return 32;
 }
 
-/* What kernels may ask of a device. */
+/* Features that kernels may ask of a device. */
 typedef struct lathe_vulkan_kind {
   lathe_limits limits;
   lathe_floats floats;
@@ -221,7 +221,7 @@ typedef struct lathe_vulkan_device {
   lathe_vulkan_kept *pipelines;
 } lathe_vulkan_device;
 
-/* What is enabled of a device, of what kernels use. */
+/* The enabled features of a device, of those that kernels use. */
 typedef struct lathe_vulkan_enabled {
   bool addresses, int64, f64, f16, storage16, storage8, size_control, full;
 } lathe_vulkan_enabled;

@@ -24,7 +24,7 @@ static size_t start_of(size_t all, size_t parts, size_t nth) {
              : (blocks / parts * nth + (nth < blocks % parts ? nth : blocks % parts)) * POINTS;
 }
 
-/* What it takes one thread, about: 16 bytes and 64 operations a nanosecond. */
+/* One thread's time, about: 16 bytes and 64 operations a nanosecond. */
 static double time_of(const lathe_variant *variant, const size_t *dim) {
   const double memory = lathe_bytes(variant->op, variant->dtype, dim) / 16;
   const double arithmetic = lathe_flops(variant->op, dim) / 64;

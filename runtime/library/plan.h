@@ -19,7 +19,7 @@ struct lathe_device {
   void (*close)(lathe_device *device);
 };
 
-/* What a plan keeps to itself. */
+/* The private part of a plan. */
 struct lathe_made {
   int (*run)(const lathe_made *made, void *const *operand, const double *scalar, void *workspace,
              void *stream);

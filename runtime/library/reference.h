@@ -37,7 +37,7 @@ static inline double lathe_erfinv(double x) {
   return (double)lathe_erfinvl(x);
 }
 
-/* What there is to be asked of a reference. */
+/* The extent of a reference: its phases, and the sizes of one. */
 typedef struct reference_shape {
   int phases;
   size_t states; /* numbers that steps hold, which part.state has place for */

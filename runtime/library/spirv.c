@@ -191,7 +191,7 @@ static bool is_wanted(const lathe_spirv_module *m, size_t at) {
   return id >= m->bound || m->used[id];
 }
 
-/* What all that has a use uses: types and constants, by way of others. */
+/* Marks as used the types and constants that used ones are made of, by way of others. */
 static void use_globals(lathe_spirv_module *m) {
   size_t before = 0, found;
 

@@ -22,7 +22,7 @@ long lathe_tuning_load(const char *path, lathe_kind kind, const char *device, lo
                        char error[LATHE_TUNING_ERROR]);
 void lathe_tuning_clear(void);
 
-/* What follows is for select.c, and for writing files. */
+/* The rest is for select.c, and for writing files. */
 
 typedef struct lathe_tuning_line {
   char op[LATHE_TUNING_NAME], dtype[16], kind[16], size[LATHE_TUNING_NAME],
@@ -33,7 +33,7 @@ typedef struct lathe_tuning_line {
 
 extern const char lathe_tuning_head[]; /* the first line */
 
-/* What tells the variants of an op and type from others, by their names (FNV-1a). */
+/* A hash of the names of an op's variants in a type (FNV-1a), which tells these from others. */
 uint32_t lathe_tuning_mark(const lathe_op *op, lathe_dtype dtype);
 
 /* The dimensions of an op as a line has them. */

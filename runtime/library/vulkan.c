@@ -43,7 +43,7 @@ const lathe_vulkan_code *lathe_vulkan_codes(lathe_device *device, const lathe_im
 
 /* ---- plans ------------------------------------------------------------------------------------- */
 
-/* What a kernel is given, in the order of gen/pour/lower_glsl.lua, and its bytes: more than LATHE_VULKAN_PUSHED where
+/* A kernel's arguments, in the order of gen/pour/lower_glsl.lua, and their bytes: more than LATHE_VULKAN_PUSHED where
  * there is no room for it. */
 typedef struct pushed {
   unsigned char at[LATHE_VULKAN_PUSHED];

@@ -29,7 +29,7 @@ static bool same(const loop *a, const loop *b) {
          a->dtype == b->dtype && a->unit == b->unit && a->threads == b->threads;
 }
 
-/* What is known of a loop. */
+/* The results of a loop. */
 typedef struct known_loop {
   loop of;
   int round;   /* that it was last measured in; -1: none */

@@ -35,7 +35,7 @@ double ceiling_arithmetic(device *on, lathe_dtype dtype, device_unit unit, ceili
 double ceiling_best_arithmetic(device *on, lathe_dtype dtype, bool rounded, ceiling_when when,
                                const char **name);
 
-/* What a call may be held against: bytes and operations per second, each 0 where it is not known, and what was measured
+/* The ceilings of a call: bytes and operations per second, each 0 where it is not known, and what was measured
  * for each. Of arithmetic only where the op computes more than it reads, and not where a
  * variant rounds sums of f16, which some units add twice as fast as those of f32. */
 typedef struct ceilings {
@@ -55,7 +55,7 @@ double ceilings_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim);
 /* Arithmetic operations of a call, less those at points that masks by places rule out. */
 double ceilings_flops(const lathe_op *op, const size_t *dim);
 
-/* What of the ceilings a call that takes so long reaches: the share of the nearer; NaN where none is known.
+/* The share of the nearer ceiling that a call of such a time reaches; NaN where none is known.
  * *by_arithmetic, where not null, says which that is. */
 double ceilings_share(const ceilings *c, double bytes, double flops, double ns,
                       bool *by_arithmetic);

@@ -7,7 +7,7 @@
 /* Nanoseconds that an empty timed section reads: measured once, the median of many. */
 double overhead_of_clock_ns(void);
 
-/* What a launch of nothing takes on a device (device.h's empty_launch), measured once; NaN where it is not known. */
+/* The time of a launch of nothing on a device (device.h's empty_launch), measured once; NaN where it is not known. */
 device_time overhead_of_launch(device *on);
 
 #endif

@@ -39,7 +39,7 @@ bool timing_add(timing *t, const measurement *m, bool host) {
   t->round[t->rounds++] = r;
   t->calls = m->calls;
   t->retaken += m->retaken;
-  /* What a sample takes in which another process has the processor is not the call's. */
+  /* A sample during which another process had the processor does not count. */
   t->spent_ns += r.median * (double)m->calls * (double)m->count;
   return !isnan(r.median) && !isnan(r.other);
 }

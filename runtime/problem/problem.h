@@ -5,7 +5,7 @@
 
 #include "library/dispatch.h"
 
-/* What telling.h has found, until inputs change. */
+/* The findings of telling.h, until inputs change. */
 typedef struct problem_told {
   bool known, proves;
   char text[512];
@@ -13,7 +13,7 @@ typedef struct problem_told {
 
 typedef struct sampling sampling;
 
-/* What kernels may do besides rounding results to the type that is computed in. */
+/* Liberties of kernels, besides rounding results to the type that is computed in. */
 typedef struct problem_leeway {
   int digits;        /* to which they round products; 0: all of the type */
   int narrowed;      /* the same of what is between two products */

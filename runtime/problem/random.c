@@ -47,7 +47,7 @@ static double uniform(uint64_t bits) {
   return (double)(int64_t)(bits >> 11) * 0x1p-53;
 }
 
-/* What random_fill is asked for. */
+/* The request of random_fill. */
 typedef struct filling {
   lathe_dtype dtype;
   const dtype_format *format;
@@ -211,7 +211,7 @@ static void draw(const filling *f, size_t start, size_t n, double *block) {
       block[i] = of_few_digits(f, block[i]);
 }
 
-/* What stands in the place of an element that is to be special. */
+/* The value of an element that is to be special. */
 static double special_at(const filling *f, unsigned kinds, size_t index) {
   const uint64_t bits = bits_at(f->special_key, index);
 

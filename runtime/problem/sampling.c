@@ -94,7 +94,7 @@ static size_t rotation_of(const problem *p, int d, size_t block, size_t differen
 
 /* ---- inputs that repeat --------------------------------------------------------------------------- */
 
-/* What an operand has under one index of each of its dimensions before `level`; bytes: how much that is. The first
+/* The part of an operand under one index of each of its dimensions before `level`; bytes: its size. The first
  * places are the given ones, and others are copied from those that they are like. Returns the rest of what is given. */
 static const char *repeat(const problem *p, const size_t *different, const lathe_operand *operand,
                           int level, size_t bytes, const char *from, char *to) {

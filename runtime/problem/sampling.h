@@ -53,7 +53,7 @@ sampling_layer sampling_layer_of(const problem *p, int output, size_t nth);
 void sampling_take(const problem *p, const sampling_layer *l, const void *all, void *to);
 size_t sampling_place(const problem *p, const sampling_layer *l, int d, size_t place);
 
-/* What is looked at: "all; 512 of 8192 m, 512 of 8192 n repeat". */
+/* The checked elements: "all; 512 of 8192 m, 512 of 8192 n repeat". */
 void sampling_tell(const problem *p, char *text, size_t size);
 
 #endif

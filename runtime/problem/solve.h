@@ -12,7 +12,7 @@ bool solve(const problem *p);
  * memory. */
 bool solve_by(lathe_fn *reference, const reference_part *part, size_t number);
 
-/* What reads inputs for references of each type. */
+/* The reader of inputs for references of a type. */
 reference_read *solve_reader(bool wide);
 
 /* Bytes of memory that it takes beside the problem's own. */

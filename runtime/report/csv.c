@@ -8,7 +8,7 @@
 #include "params.h"
 #include "report.h"
 
-/* What a spreadsheet would take for a formula begins with an apostrophe, as it shows texts. */
+/* A text that a spreadsheet would take for a formula begins with an apostrophe, which makes it a text. */
 static void put_text(FILE *to, const char *text) {
   fputs(*text && strchr("=+-@\t\r", *text) ? "\"'" : "\"", to);
   for (; *text; text++) {

@@ -26,7 +26,7 @@ static report_column checked[CHECKED] = {
     [BOUND] = {.head = "bound", .width = 6, .rank = 1},
 };
 
-/* What a line begins with: its widths, and the backends that have a column. */
+/* The head of each line: its widths, and the backends that have a column. */
 static struct {
   int op, dtype, size;
   bool apart; /* the op's name is on a line of its own, where it would make all of them too wide */

@@ -38,7 +38,7 @@ static const char *date_of(const json_t *run) {
 
 /* ---- adding ------------------------------------------------------------------------------------ */
 
-/* What can be a part of a file's name. */
+/* The characters of a text that can be a part of a file's name. */
 static void plain_name(const char *text, char *name, size_t size) {
   size_t length = 0;
 

@@ -14,7 +14,7 @@ static const double agreed = 1e-4;
 
 enum { FORWARD, BACKWARD, BOTH, COLUMNS };
 
-/* What is known of a way to compute an op at a size on a backend: times in ns, NaN where there is none. */
+/* The times of a way to compute an op at a size on a backend, in ns; NaN where there is none. */
 typedef struct figures {
   double time[COLUMNS];
   double off; /* from exact results, as a share of the 2-norm */

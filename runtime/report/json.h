@@ -6,7 +6,7 @@
 
 #include "report.h"
 
-/* What report_json writes: an object of `context` and `benchmarks`, to be released. */
+/* The content of report_json's file: an object of `context` and `benchmarks`, to be released. */
 json_t *report_as_json(const report *r);
 
 /* Writes a run as --json does. */

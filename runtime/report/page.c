@@ -19,7 +19,7 @@ EMBED(svg, "svg.js");
 EMBED(charts, "charts.js");
 EMBED(main, "main.js");
 
-/* What the page shows of a row; others stay in the JSON file. */
+/* The fields of a row that the page shows; others stay in the JSON file. */
 static const char *const fields[] = {"op",
                                      "dtype",
                                      "backend",

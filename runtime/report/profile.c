@@ -70,7 +70,7 @@ static figures figures_of(const row *r) {
   }};
 }
 
-/* What there is to show. */
+/* The figures that are known. */
 typedef struct shown {
   bool any;
   bool elsewhere;      /* than on a processor are calls, which the host asks for */

@@ -111,7 +111,7 @@ static const char *wrong_in_row(const json_t *of, size_t index) {
   return found;
 }
 
-/* What of a file shows that it is no run; null where nothing does. */
+/* The reason why a file is no run; null where it is one. */
 static const char *wrong_in(const json_t *root) {
   const json_t *rows = json_object_get(root, "benchmarks");
   const json_t *context = json_object_get(root, "context");

@@ -17,7 +17,7 @@ json_t *stored_read(const char *path, char *why, size_t size);
 const char *stored_text(const json_t *of, const char *member);
 double stored_number(const json_t *of, const char *member);
 
-/* What a row ran on: the device's name, which all of its kind have, or else its id. */
+/* The device of a row: its name, which all of its kind have, or else its id. */
 const char *stored_device(const json_t *run, const json_t *of);
 
 #endif

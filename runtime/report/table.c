@@ -56,7 +56,7 @@ bool report_fills(const report *r, const lathe_backend *backend) {
          (r->options->backend || can_run(r, backend) || !can_run(r, NULL));
 }
 
-/* What each device that is used takes for a launch of nothing. */
+/* For each device in use, the time of a launch of nothing. */
 static void empty_launches(const report *r) {
   char text[400] = "";
   size_t used = 0;
@@ -101,7 +101,7 @@ void report_table_begin(const report *r) {
   output_flush_standard();
 }
 
-/* What failed of an op whose last rows there are now, each task's first in a grid. */
+/* The failures of an op whose last rows have come, each task's first in a grid. */
 static void failures_of_op(const report *r, const lathe_op *op) {
   size_t from = r->count, unsaid = 0;
   const task *said = NULL;
@@ -237,7 +237,7 @@ static void totals(const report *r) {
   free(text);
 }
 
-/* What is to be thought of each kernel that somebody else wrote, and how long it takes beside ours. */
+/* The verdict on each kernel that somebody else wrote, and its time beside ours. */
 static void verdicts(const report *r) {
   for (size_t i = 0; i < r->count; i++) {
     const row *line = r->rows[i];

@@ -42,14 +42,14 @@ typedef struct report_share {
 } report_share;
 report_share report_ceiling_share(const row *r);
 
-/* What the column says, for the legend. */
+/* The column's meaning, for the legend. */
 const char *report_ceiling_legend(const report *r);
 
-/* What a peer takes in units of ours, with half of the interval: "2.31x+-3%"; "+-?" where that is as much
+/* A peer's time in units of ours, with half of the interval: "2.31x+-3%"; "+-?" where that is as much
  * as the ratio, or not known. */
 report_share report_ratio(const row *peer);
 
-/* What an interrupt cut off of a run. */
+/* The part of a run that an interrupt cut off. */
 typedef struct report_cut {
   char text[64];
 } report_cut;

@@ -153,7 +153,7 @@ static void copy_old(FILE *to, const char *path, const calls *all) {
     fclose(from);
 }
 
-/* What the choices of a run come to. */
+/* A summary of a run's choices. */
 typedef struct outcome_of_run {
   size_t calls, near; /* measured, and of these where the table's choice takes at most 3 % longer */
   double worst;       /* how many times as long it takes at most */

@@ -119,7 +119,7 @@ const char *beside_why_not(const selection *s, const lathe_variant *variant) {
   return device_kind_of(LATHE_CUDA)->not_asked;
 }
 
-/* What a peer is held against: null where nothing of ours was measured. */
+/* Our row for a peer's ratio; null where nothing of ours was measured. */
 static const row *ours_of(row *const *rows, size_t count, const row *peer) {
   const bool host = is_on_host(peer->of);
   const row *best = NULL;

@@ -15,7 +15,7 @@ typedef struct words {
 words words_split(const char *list);
 void words_free(words *w);
 
-/* What there is to choose among, and what of it was chosen. */
+/* Names to choose among, and the choice. */
 typedef struct choice {
   const char *kind, *where; /* "op", and where all are listed */
   size_t count;

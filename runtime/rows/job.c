@@ -208,7 +208,7 @@ static void forgive(const lathe_variant *v, check_result *r) {
            v->backend->name);
 }
 
-/* What is there of a problem on the way to its proof. */
+/* The parts of a problem on the way to its proof. */
 typedef struct proof {
   const job *j;
   device_call call; /* as it was when they were kept: the device goes on to another problem */
@@ -288,7 +288,7 @@ static check_kept *recall(device_call *call, uint64_t results, check_result *fou
   return first;
 }
 
-/* What would pass for right of such an op, whichever variant leaves it: mutate.h. */
+/* The mutants of an op that would pass for right, for any variant: mutate.h. */
 typedef struct weakness {
   const lathe_op *op;
   lathe_dtype dtype;

@@ -43,7 +43,7 @@ typedef struct outcome {
 /* From here on job_now tells also of a job in a process that is forked later. */
 void job_share(void);
 
-/* What the job that is under way, or ended with its process, was trying. */
+/* The trial of the job that is under way, or ended with its process. */
 trial job_now(void);
 
 /* Runs in this process, on its own device: the probe, then the problem with the job's seed, and another with

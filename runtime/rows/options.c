@@ -17,7 +17,7 @@
 #define LATHE_RELEASE "0.1"
 #endif
 
-/* What the command line comes to, and what is settled after it. */
+/* The command line's wishes, and values that are settled after it. */
 typedef struct request {
   options o;
   double min_time; /* seconds; 0: not asked */
@@ -157,7 +157,7 @@ static void set_percent(request *r, const option_row *row, const char *value) {
   *(double *)member(r, row) = real(row, value) / 100;
 }
 
-/* What is checked otherwise than it is used is not measured. */
+/* A variant that is checked otherwise than it is used is not measured. */
 static void set_check(request *r, const option_row *row, const char *value) {
   (void)value;
   *(bool *)member(r, row) = r->o.check_only = true;

@@ -6,7 +6,7 @@
 #include "measure/measure.h"
 #include "shard.h"
 
-/* What to list instead of running: a bit each. */
+/* Lists in place of a run: a bit each. */
 enum {
   LIST_OPS = 1u << 0,
   LIST_SIZES = 1u << 1,
@@ -34,7 +34,7 @@ typedef struct options {
   const char *against;          /* another bench program, or null */
   shard shard;
   bool all_devices; /* a process for each GPU */
-  /* What was given, as --name=value, but for what concerns one process alone: its files, devices, shard and seed. */
+  /* The given options, as --name=value, without those for one process alone: its files, devices, shard and seed. */
   char **words;
   size_t word_count;
 } options;

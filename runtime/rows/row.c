@@ -304,7 +304,7 @@ static void raise_ceilings(ceilings *best, const ceilings *c) {
   }
 }
 
-/* What a round measured; false where there is no memory. */
+/* Adds a round's measurements; false where there is no memory. */
 static bool add_ceilings(row *r, const ceilings *c) {
   double ns = ceilings_share(c, r->bytes, r->flops, 1, NULL);
   const measurement one = {.host = &ns, .own = &ns, .count = 1, .calls = 1};

@@ -86,7 +86,7 @@ typedef struct row {
   double norm_error, norm_bound; /* of an output as a whole, shares of its 2-norm */
   uint64_t seed;
   const char *source, *template_file;
-  /* What the row-wise sweep of workload D calls them. */
+  /* Names of the row-wise sweep of workload D. */
   uint64_t batch_size, sequence_length, tensor_dimension;
   double time_ms, memory_mb, inference_speed, gpu_efficiency, throughput_gbps;
   double gigabytes_per_second; /* as throughput_gbps, which sounds like bits */
@@ -108,7 +108,7 @@ extern const size_t row_field_count;
 row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed);
 void row_free(row *r);
 
-/* What became of it. */
+/* Its state. */
 void row_skip(row *r, const char *why);
 void row_kill(row *r, const char *why, const char *repro);
 void row_judge(row *r, const check_result *result, const char *repro);
@@ -131,7 +131,7 @@ void row_measure(row *r, const device *on);
 /* The fastest of some right rows of a task that dispatch might choose; null where none was measured. */
 row *row_fastest(row *const *rows, size_t count);
 
-/* What dispatch chooses among the rows of a task on the device of one of them; null where that was not
+/* Dispatch's choice among the rows of a task on the device of one of them; null where that was not
  * measured. */
 const row *row_chosen(row *const *rows, size_t count, const row *beside);
 

@@ -372,7 +372,7 @@ _Noreturn static void refuse_size(const size_item *item, const selection *s, boo
   message_refuse("--size %s: no op asked for has all of these dimensions", item->text);
 }
 
-/* What is run of one op and type. */
+/* The tasks of one op and type. */
 static void add_sizes(const options *o, selection *s, const lathe_op *op, lathe_dtype dtype,
                       size_item *items, size_t count) {
   if (o->sweep) {

@@ -21,7 +21,7 @@ typedef struct selection {
   bool *variant; /* by index in the table: asked for */
   bool *device;  /* by index: asked for */
   bool one_op;   /* all tasks are of one op */
-  /* What tells the tasks and variants apart from those of another request, before they are shared out. */
+  /* A hash of the tasks and variants, before they are shared out, which tells one request from another. */
   uint64_t asked;
   /* A processor that emulates a GPU, and whose variants are left out for that; null: none. */
   const device *unasked;

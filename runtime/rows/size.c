@@ -174,7 +174,7 @@ const char *size_missing(const size_pattern *pattern, const lathe_op *op) {
     given[at] = true;
     slowest = at > slowest ? at : slowest;
   }
-  /* What is slower than the op's first dimension is multiplied into that. */
+  /* Dimensions slower than the op's first are multiplied into it. */
   for (int at = 0; at < op->ndim && at <= slowest; at++)
     if (!given[at] && (at == 0 || at < op->ndim - 1))
       return op->dim[op->ndim - 1 - at];

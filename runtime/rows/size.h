@@ -15,7 +15,7 @@
 
 enum { SIZE_FACTORS = 8, SIZE_TEXT = 176, SIZE_PLACES = 3 };
 
-/* What the last dimensions go by, whatever the op calls them, from the last on. */
+/* Names of the last dimensions, whatever the op calls them, from the last on. */
 extern const char *const size_places[SIZE_PLACES];
 
 typedef struct size_factor {

@@ -36,7 +36,7 @@ void buffer_free(buffer *b);
  * from `from` to before `end`, of which each is used once. */
 void buffer_share(unsigned char *file_at, int file, size_t from, size_t end);
 
-/* What is made from here on lies in other memory than what was freed before. */
+/* Buffers made from here on lie in other memory than buffers freed before. */
 void buffer_forget(void);
 
 /* Bytes that memory is filled with before a call writes it: hugely negative numbers in every floating format, that no

@@ -30,7 +30,7 @@ typedef struct device_layout {
   unsigned drawn;
 } device_layout;
 
-/* What became of a call that failed. */
+/* The fate of a call that failed. */
 typedef enum device_fate {
   DEVICE_WELL,    /* it ended; or it has not failed */
   DEVICE_MISDID,  /* what it must not, and its process is not to go on */
@@ -62,7 +62,7 @@ typedef struct device_call {
   device_fate fate;
 } device_call;
 
-/* What a call finds on the device that is run once more. */
+/* The load on the device while a call runs once more. */
 typedef enum device_load {
   DEVICE_QUIET,    /* nothing else */
   DEVICE_BUSY,     /* copies of memory beside it, for another stream */
@@ -105,7 +105,7 @@ struct device {
   bool is_processor; /* one that emulates a GPU, as Mesa's lavapipe does */
   bool cools;        /* it has a way to time calls whose operands are in no cache: see cool */
   bool lost; /* an error has cost this process the device; another process may still have it */
-  /* What may count as zero in a call in a type, where it is below the normal range: see problem_leeway. */
+  /* Numbers below the normal range that may count as zero in a call in a type: see problem_leeway. */
   struct {
     unsigned types; /* operands and results of these, a bit for each dtype */
     bool between;   /* what is computed */
@@ -205,7 +205,7 @@ bool device_fail_list(device_call *call, const char *why, const char *format, va
  * share memory (problem_home). */
 int device_home(const device_call *call, int operand);
 
-/* What outputs are filled with before a call, and a processor's workspace: buffer_poison_nan of one of two problems
+/* The filling of outputs before a call, and of a processor's workspace: buffer_poison_nan of one of two problems
  * with seeds or lengths next to each other, else buffer_poison_huge. */
 unsigned char device_poison(const device_call *call);
 

@@ -73,7 +73,7 @@ bool elf_exports(const elf *e, const char *name) {
   return false;
 }
 
-/* What the start-up files of compilers put into each library: a handle, and whether it was ended. */
+/* Bytes that the start-up files of compilers put into each library: a handle, and whether it was ended. */
 static bool is_of_compiler(const char *symbol) {
   return strcmp(symbol, "__dso_handle") == 0 ||
          strncmp(symbol, "completed.", strlen("completed.")) == 0;

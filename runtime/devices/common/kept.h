@@ -29,7 +29,7 @@ kept_end kept_stop(kept *k);
 /* The same in words: "ended with signal 9, Killed". */
 void kept_tell(const kept_end *end, char *text, size_t size);
 
-/* What the bench program is called with to keep a program: keep PARENT PROGRAM [ARGUMENT]... LINE. Runs the program in
+/* The bench program's arguments for keeping a program: keep PARENT PROGRAM [ARGUMENT]... LINE. Runs the program in
  * a group of processes of its own, which end with it as all do that it begins, and when the parent is no more or ends
  * this; ends as it did. */
 extern const char kept_command[];

@@ -214,7 +214,7 @@ static bool holds(device_call *call, int operand, size_t bytes, const void *expe
   return held;
 }
 
-/* What an operand is to hold still; null for an output, and an input that is one as well. */
+/* The bytes that an operand must still hold; null for an output, and an input that is one as well. */
 static const void *expected_of(device_call *call, int operand) {
   const problem *p = call->problem;
 

@@ -6,7 +6,7 @@
 
 enum { REMOTE_GUARD = 4096 /* bytes at least on each side of a buffer's data */ };
 
-/* What guards are filled with. */
+/* The filling of guards. */
 extern const unsigned char remote_guard_byte;
 
 /* Such a call, the head of its kind's own type, with copies of operands that were read: null where there is none
@@ -18,8 +18,8 @@ typedef struct remote_call {
   size_t workspace; /* bytes of one that the variant itself does not tell of; 0 for none */
 } remote_call;
 
-/* What a kind of devices does in its own way. Of operands LATHE_MAX_OPERANDS is the workspace. False is with the reason
- * in call->error. */
+/* The operations that a kind of devices has of its own. Of operands LATHE_MAX_OPERANDS is the workspace. False is with
+ * the reason in call->error. */
 typedef struct remote_kind {
   /* False where no more can be asked of the call. */
   bool (*usable)(device_call *call);

@@ -127,7 +127,7 @@ static double best_time(loop *run) {
   return best;
 }
 
-/* What is to be computed: of a type, or of that which it is computed in. */
+/* The operations to compute: in a type, or in the type that it is computed in. */
 typedef struct task {
   uint64_t features;
   lathe_dtype dtype, computed;

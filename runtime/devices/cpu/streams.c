@@ -127,7 +127,7 @@ static double best_time(loop *run, const cpu_streams *s, size_t bytes) {
   return best;
 }
 
-/* What is to be moved. */
+/* The streams to move. */
 typedef struct task {
   cpu_streams s;
   uint64_t features;

@@ -77,7 +77,7 @@ static double best_run(const streams_run *r, size_t bytes) {
   return best;
 }
 
-/* What is to be moved. */
+/* The streams to move. */
 typedef struct streams_task {
   streams_run run;
   int streams;
@@ -185,7 +185,7 @@ static CUresult launch_arithmetic(const void *argument, int nth) {
 
 enum { BLOCK_COUNTS = 6 };
 
-/* What is to be computed: operations of a block in a round, by each kernel; none where it is 0. */
+/* The operations to compute: of a block in a round, by each kernel; none where it is 0. */
 typedef struct arithmetic_task {
   arithmetic_run run[ARITHMETIC_KERNELS];
   double each[ARITHMETIC_KERNELS];

@@ -21,7 +21,7 @@ typedef struct module {
   unsigned char *bytes;
 } module;
 
-/* What is launched with some arguments, for to find that out takes longer than to launch it. */
+/* The launches for some arguments, kept because finding them takes longer than launching them. */
 typedef struct plan {
   bool made;
   lathe_args args;

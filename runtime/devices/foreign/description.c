@@ -16,7 +16,7 @@ struct description {
   json_t *root;
 };
 
-/* What expressions know. */
+/* The names that expressions know. */
 typedef struct scope {
   const lathe_op *op;
   const lathe_args *args;

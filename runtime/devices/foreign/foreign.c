@@ -70,7 +70,7 @@ static foreign *add(const source *s, const lathe_op *op, lathe_dtype dtype, lath
   return f;
 }
 
-/* What a library has to write, where it is more than what its first call may find out. */
+/* The writable bytes of a library, where they are more than its first call may fill. */
 static void tell_state(const elf *e, char text[], size_t size) {
   const char *section;
   const size_t bytes = elf_state(e, &section);
@@ -120,7 +120,7 @@ static void add_python(const source *s) {
 
 /* ---- device code -------------------------------------------------------------------------------- */
 
-/* What code of a GPU's, in a file or as text (PTX), keeps in the device's memory from call to call. */
+/* The variables that a GPU's code, in a file or as text (PTX), keeps in the device's memory from call to call. */
 static void tell_device_state(const unsigned char *code, size_t size, char text[], size_t room) {
   const uint16_t gpu = 190; /* EM_CUDA */
   elf e = {.at = code, .size = size};

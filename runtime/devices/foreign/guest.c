@@ -122,7 +122,7 @@ static void begin_visit(visit *v, problem p) {
                                .workspace = object_workspace()};
 }
 
-/* What runtimes allocate at first, as OpenMP's does for one thread: 208 bytes. */
+/* Memory that runtimes allocate at first, as OpenMP's does for one thread: 208 bytes. */
 static const size_t of_runtimes = 512;
 
 /* The first call is of one element of each operand, which is zero. What it finds out, as what the processor can do, may
@@ -214,7 +214,7 @@ static void look_at_memory(guest_wish last) {
   before = now;
 }
 
-/* What a call did besides computing. */
+/* Acts of a call besides computing. */
 static void look(visit *v, bool ok, guest_answer *a) {
   const int status = object_status();
   const char *where;

@@ -56,7 +56,7 @@ typedef struct guest_answer {
   uint64_t chance;
 } guest_answer;
 
-/* What the bench program is called with to be a guest: guest LIBRARY TRUST FILE LINE, the last two as numbers. */
+/* The bench program's arguments for being a guest: guest LIBRARY TRUST FILE LINE, the last two as numbers. */
 extern const char guest_command[];
 int guest_main(int argc, char **argv);
 

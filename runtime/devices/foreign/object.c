@@ -33,7 +33,7 @@ static void (*function)(void);
 static size_t (*workspace)(size_t, size_t, size_t, size_t, size_t, size_t, size_t, size_t);
 static int status, words;
 
-/* What it has to write, as it was after its first call. */
+/* Its writable bytes, as they were after its first call. */
 static struct {
   unsigned char *file;
   elf elf;

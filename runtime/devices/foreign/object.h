@@ -20,7 +20,7 @@ lathe_fn object_run;
 /* Bytes of workspace where its library has a function that says so, by the symbol's name and _workspace; else null. */
 lathe_cost *object_workspace(void);
 
-/* What the first call that failed since has returned, and 0. */
+/* The status of the first call that has failed since the last asking; 0: none has. */
 int object_status(void);
 
 /* Whether what the library has of memory to write is as it was after its first call; else where it is not (static). */

@@ -68,7 +68,7 @@ static int make_rules(void) {
   return (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
 }
 
-/* What lies below a path may be read, where it is there. */
+/* Files below a path may be read, where it exists. */
 static void allow(int rules, const char *path, bool folder) {
   struct landlock_path_beneath_attr rule = {
       .allowed_access = folder ? reading : reading & ~(uint64_t)LANDLOCK_ACCESS_FS_READ_DIR,
@@ -331,7 +331,7 @@ const char trust_command[] = "shut";
 
 enum { NO_SUCH_PROGRAM = 127 /* as shells say it */ };
 
-/* What a Python says of itself: lines, as it prints them. */
+/* A Python's description of itself: lines, as it prints them. */
 static bool ask_python(const char *python, const char *question, char *lines, size_t size) {
   size_t used = 0;
   ssize_t got = 1;

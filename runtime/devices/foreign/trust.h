@@ -13,7 +13,7 @@ bool trust_limit(const char *word, const char *path, const char *const *others, 
 /* Why "none" cannot be had on this machine, static; null where it can. */
 const char *trust_missing(void);
 
-/* What the bench program is called with to become a Python with such limits: shut WORD PATH PYTHON [ARGUMENT]... It may
+/* The bench program's arguments for becoming a Python with such limits: shut WORD PATH PYTHON [ARGUMENT]... It may
  * read what it finds its modules in. */
 extern const char trust_command[];
 int trust_become(int argc, char **argv);

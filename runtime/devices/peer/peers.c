@@ -189,7 +189,7 @@ const char *peers_library(const lathe_backend *backend) {
   return f ? f->path : peer_of(backend)->library;
 }
 
-/* What a function of Python that somebody wrote is called with. */
+/* The arguments of a function of Python that somebody wrote. */
 static const char *foreign_expression(const lathe_op *op) {
   static char text[LATHE_MAX_OPERANDS * 64];
   int used = snprintf(text, sizeof text, "_foreign(");

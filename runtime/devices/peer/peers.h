@@ -7,7 +7,7 @@
 
 enum { PEERS = 8 };
 
-/* What --peers calls the library of a row. */
+/* The library of a row, as --peers calls it. */
 const char *peers_name(int number);
 
 /* Makes the variants of the peers that are chosen, a flag for each, for all ops whose specs have an expression for

@@ -84,7 +84,7 @@ static bool bury(process *p, char why[PEER_WHY]) {
   return !end.missing;
 }
 
-/* What becomes of a library in one Python. */
+/* The state of a library in one Python. */
 typedef enum beginning { BEGUN, LACKING, ENDED } beginning;
 
 /* Where it has not begun why says more. */

@@ -22,7 +22,7 @@ double peer_asking_ns(const char *library);
 /* Whether the process was there, and refused what it was last asked. */
 bool peer_refused(const char *library);
 
-/* What the library and its Python call themselves; null before the first answer. */
+/* The names and versions of the library and its Python; null before the first answer. */
 const char *peer_version(const char *library);
 
 /* How many of a library's processes have ended: what they were told is gone. */

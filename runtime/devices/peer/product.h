@@ -9,7 +9,7 @@ typedef struct product {
   bool a_transposed, b_transposed;
 } product;
 
-/* What is expected of an op whose spec has `blas` among its peers, for a row of one that is something else. */
+/* The expected form of an op whose spec has `blas` among its peers, for a row of one that is something else. */
 extern const char product_expected[];
 
 /* False where the op is no product of its first two operands, or of each pair of a batch of them. */

@@ -168,7 +168,7 @@ static bool has_vector(const vulkan_device *d) {
   return false;
 }
 
-/* What it keeps of something, "f16 f32". */
+/* The types in which a device keeps something, "f16 f32". */
 static const char *widths(const VkBool32 *kept, char *text) {
   static const char *const names[LATHE_WIDTHS] = {"f16", "f32", "f64"};
 

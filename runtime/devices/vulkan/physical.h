@@ -90,7 +90,7 @@ VkResult vulkan_copy(vulkan_device *d, const vulkan_buffer *b, size_t at, const 
 VkResult vulkan_fill(vulkan_device *d, const vulkan_buffer *b, size_t at, size_t end,
                      unsigned char value);
 
-/* What lies between these in d->batch is timed by the device's clock, which vulkan_read_clock reads once that ran. */
+/* Commands between these in d->batch are timed by the device's clock, which vulkan_read_clock reads once they ran. */
 VkResult vulkan_begin_batch(vulkan_device *d);
 VkResult vulkan_end_batch(vulkan_device *d);
 VkResult vulkan_read_clock(vulkan_device *d, double *ns);

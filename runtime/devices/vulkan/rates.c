@@ -61,7 +61,7 @@ static double best_run(const streams_run *r) {
   return best;
 }
 
-/* What is to be moved. */
+/* The streams to move. */
 typedef struct streams_task {
   streams_run run;
   int streams;
@@ -171,7 +171,7 @@ double vulkan_streams_rate(device *on, int streams, size_t bytes, int threads, i
   return rate;
 }
 
-/* What is to be computed: a round's operations by a workgroup. */
+/* The operations to compute: of a workgroup in a round. */
 typedef struct arithmetic_task {
   streams_run run;
   double each;
