@@ -134,7 +134,7 @@ function types.expect_precision(where, what, dtype)
   end
 end
 
--- The types that a variant has in memory, its own and those of its operands.
+-- The types that a variant has in memory, its own and its operands'.
 function types.in_memory(op, dtype)
   local list = { dtype }
   for _, operand in ipairs(op.operands) do

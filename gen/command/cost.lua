@@ -82,7 +82,7 @@ function cost.read_log(log)
   return seconds, edges
 end
 
--- The bytes of an object of 64 bits that go into a program: those of its sections which are loaded.
+-- The bytes of an object of 64 bits that go into a program: its loaded sections.
 local function loaded_bytes(object)
   if object:sub(1, 6) ~= "\127ELF\2\1" then
     return 0

@@ -213,7 +213,7 @@ local function checked(result, message)
   return result
 end
 
--- What a command works on: run.all are the ops that there are, run.ops those of them that are not aside.
+-- The material of a command: run.all has all ops, run.ops the ones that are not aside.
 local function prepare(options)
   local reader = recording_reader(options.src)
   local run = { options = options, reader = reader, backends = {} }

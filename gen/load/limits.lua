@@ -90,7 +90,7 @@ function limits.of(name)
   return known[name]
 end
 
--- The same of a dtype: those of integers.
+-- The same of a dtype, for integers.
 function limits.of_dtype(dtype)
   return type(dtype) == "string" and string.find(dtype, "^u?i%w*%d+$") and known.int or nil
 end

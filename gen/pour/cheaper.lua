@@ -39,7 +39,7 @@ local function is_rounded(node)
 end
 cheaper.is_rounded = is_rounded
 
--- The kind of what a phase of the kernel's program gathers under a name; of two results, that of the one.
+-- The kind of the reduction that a phase of the kernel's program gathers under a name; of two results, the one's kind.
 local function kind_of(k, name)
   for _, phase in ipairs(k.program.phases) do
     for _, reduction in ipairs(phase.reductions) do
@@ -150,7 +150,7 @@ function forms.log1p(k, args)
   return is_narrow(k) and narrow.log1p(args[1])
 end
 
--- That of -x is 1 - sigmoid(x), and takes the same steps as that of x.
+-- sigmoid(-x) is 1 - sigmoid(x), and takes the same steps as sigmoid(x).
 function forms.sigmoid(k, args, node)
   if not is_narrow(k) then
     return false

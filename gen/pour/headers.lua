@@ -9,7 +9,7 @@ local headers = {}
 
 local header = {} -- the class of what is read from one file
 
--- The names in a text that headers may define, and those of functions in another set that it calls, as a set.
+-- The names in a text that headers may define, and the functions of another set that it calls, as a set.
 local function names_in(source, functions)
   local found = {}
   for name, opens in source:gmatch "([%a_][%w_]*)(%(?)" do

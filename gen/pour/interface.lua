@@ -152,7 +152,7 @@ local function function_of(op, name, dtype, has_workspace, kind)
   return t
 end
 
--- What file names and those of functions for a kind of device end as.
+-- The endings of names of files and functions for a kind of device.
 function interface.ending(kind)
   return kinds[kind].ending
 end

@@ -24,7 +24,7 @@
 --   scans                     { name, kind, exclusive, term, factor, array, at }
 --   reductions                { name, kind, term, place, array, at }: a term, of indexes its place among the
 --                             reduction's, and the element of an array that takes the result
---   place                     that of the first of some lanes
+--   place                     the first of some lanes
 --   picks                     { name, term, array, at }: what is at an index among the points of axes, index_over
 --   stores                    { name, at, value, integer }: an element of an array or of an output
 -- Axes are numbers from 0 on; the index of one is i<axis>.
@@ -136,7 +136,7 @@ function planner:hold(node)
   return self.stage[node]
 end
 
--- The stage of an item, which is after those of all that it needs.
+-- The stage of an item, after the stages of all that it needs.
 function planner:enter(item)
   local stage, seen = 0, {}
   local function walk(node, is_root)

@@ -173,7 +173,7 @@ end
 --   points      the point functions of the passes, of their picks and of the last pass, in the order of their use
 --   passes      that of each phase's pass, false for one without; those of its picks are at pick.point
 --   last        that of the last pass, of outputs and terms of reductions over the rows; nil where there are none
---   finish      that of what is gathered over the rows, or nil
+--   finish      the program of numbers gathered over the rows, or nil
 --   totals      statements that store the outputs with one value per row or in all
 local function lower_program(self)
   local prog = self.program

@@ -162,8 +162,8 @@ function vecmath.tanh(x, t)
 end
 
 -- 1 / (1 + e^-x) with h = e^-|x|: h / (1 + h) where x < 0, else 1 - h / (1 + h); as c - c h / (1 + h), c
--- being h or 1. It has all but the last steps in common with that of -x.
--- ulp: f32 1.65 / 1.98, f64 1.66 / 1.86; those of h, h + 1 and the quotient, -1.2 < x < 0.
+-- being h or 1. It has all but the last steps in common with the function of -x.
+-- ulp: f32 1.65 / 1.98, f64 1.66 / 1.86; the errors of h, h + 1 and the quotient, -1.2 < x < 0.
 function vecmath.sigmoid(x, t)
   local h = exp_in_range(expr.minraw(-formats[t.dtype].exp_range[1], expr.abs(x)), -1, t)
   local c = select(expr.lt(x, 0), h, 1)
@@ -173,7 +173,7 @@ end
 -- Hyperbolic functions are halves of a sum that may be in range where its terms are not: of quarters and halves.
 
 -- sinh |x| = 2 (q + q / (4 q + 1)), q = (e^|x| - 1) / 4. What is below the normal range is its own.
--- ulp: f32 2.36, f64 1.75; those of q and of the sum.
+-- ulp: f32 2.36, f64 1.75; the errors of q and of the sum.
 function vecmath.sinh(x, t)
   local format = formats[t.dtype]
   local size = expr.abs(x)

@@ -76,7 +76,7 @@ function maker:step_for(stage, kind, set, over, scanned)
   return step
 end
 
--- The step that gathers a node at the points of a set, after those of what its term needs.
+-- The step that gathers a node at the points of a set, after the steps that its term needs.
 function maker:gather(node, set)
   local key = node.key .. " " .. set
   local stage = 1
@@ -108,7 +108,7 @@ function maker:add(node, set, stage, scan)
   return step
 end
 
--- A value of an output: in the last step that gathers for it, where its points are those of the output.
+-- A value of an output: in the last step that gathers for it, where it has the points of the output.
 function maker:compute(operand, node)
   local needs, last = gathered_below { node }, nil
   if node.type == "n" then
@@ -227,7 +227,7 @@ local function finds_index(step)
   return false
 end
 
--- The order of a step's loops, and with it that of the temporaries which it keeps.
+-- The order of a step's loops, and of the temporaries that it keeps.
 local function lay_out(op, record, step)
   step.operands = operands_of(record, step)
   step.along = along_of(step)

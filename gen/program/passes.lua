@@ -14,7 +14,7 @@
 --   program.totals         { operand, node }: outputs with one value per row, or one in all
 --   program.column_reductions   { name, kind, term }: over the rows, at each column
 --   program.columns        { operand, node }: outputs with one value per column
---   program.kinds          those of the reductions, as a text: what differs between programs of one op
+--   program.kinds          the kinds of the reductions, as a text, by which programs of one op differ
 --   program.random         whether some point asks for random numbers
 --   program.inner          the axes that a pass goes over, point by point, as a set. A row is what it goes over; there
 --                          is one for each point of the others
@@ -100,7 +100,7 @@ local function split(roots, inner)
     end
     return level[node]
   end
-  -- The level of a rewritten node is known before that of what uses it.
+  -- The level of a rewritten node is known before the levels of its users.
   local function rewrite(node)
     if not memo[node] then
       for i = 1, #node do

@@ -8,7 +8,7 @@
 --                   these, whose runs' parts have their own; else `again` of what is read again in each pass,
 --                   and where rows stay in registers `held`, and `short` of those that few threads share: each may
 --                   be one of the others
---   reference       that of the references: reference.lua
+--   reference       the program of the references: reference.lua
 
 local chain = require "chain"
 local nest = require "nest"

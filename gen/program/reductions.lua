@@ -38,7 +38,7 @@ return {
   -- A sum with what rounding took from it (Knuth 1969), as nests gather it on GPUs; and the term at an index.
   carried = { state = { "value", "lost" }, cuda = "lathe_carried<%s>", glsl = "lathe_carried" },
   pick = { state = { "value" }, cuda = "lathe_picked<%s>", glsl = "lathe_picked" },
-  -- A sum, and that of the squares about its mean (Chan, Golub and LeVeque 1979).
+  -- A sum, and the sum of the squares about its mean (Chan, Golub and LeVeque 1979).
   moments = {
     first = "sum", state = { "value", "squares", "count" }, cuda = "lathe_moments<%s>", glsl = "lathe_moments",
   },

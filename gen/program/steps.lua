@@ -3,7 +3,7 @@
 --
 --   record.steps[i]        what is computed from the operands and the temporaries of earlier steps:
 --     .name                  "step1"
---     .over, .axes           sets: the axes that it sums over, and those of what it comes to
+--     .over, .axes           sets: the axes that it sums over, and the axes of its results
 --     .a, .b                 graphs whose product it sums; b is the constant 1 where nothing is left for it
 --     .batch .m .n .k        lists of runs, outermost first: axes that both factors have and the result too; that of
 --                              both a alone has; b alone; and those that are summed over, which one factor may lack
@@ -306,7 +306,7 @@ function steps.operands_of(record, step)
   return list
 end
 
--- The order of a result's axes: that of its first output, or of what it is made from.
+-- The order of a result's axes, as in its first output, or in the operands that it is made from.
 local function order_of(step)
   for _, value in ipairs(step.values) do
     if not value.operand.temporary then

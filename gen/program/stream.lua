@@ -18,7 +18,7 @@
 --                        values are 0; nil where neither is so
 --     .rows_of           { operand, node }: outputs and temporaries with a value for each row
 --     .powers            e^(power - peak), whose leaves are of the kind "column"
---   record.steps         those of all passes, in their order
+--   record.steps         the steps of all passes, in their order
 --   record.temporaries   { name, axes, dims, dim_index, temporary = true }: of rows, in the type that is computed in
 --   record.operands      the op's, then the temporaries
 --   record.products      { sum, factor, other }: the lasts as the op's values have them, with their two factors
@@ -283,7 +283,7 @@ local function divided(factors, tile)
   return others, divisors
 end
 
--- The two factors of a product over columns: that of what is at its points, and that of operands.
+-- The two factors of a product over columns: of values at its points, and of operands.
 function maker:factors_of(inside)
   local left, right = {}, {}
   local others, divisors = divided(inside, self.tile)

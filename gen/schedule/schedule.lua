@@ -80,7 +80,7 @@ local function check_launches(op, made)
   end
 end
 
--- The record of an op from that of its programs.
+-- The record of an op, from its programs' record.
 function schedule.of(programs)
   local op, parts = programs.op, {}
   for _, file in ipairs(op.sources) do

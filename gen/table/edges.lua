@@ -50,7 +50,7 @@ local function pack(host, path_in_out)
     path_in_out(host.packed), images, host.backend.rule)
 end
 
--- The edge of an op's sources and those of what they are compiled to; its objects.
+-- The edges of an op's sources and of the files compiled from them; its objects.
 local function op_edges(lines, op, path_in_out, generator)
   local sources, compiles, objects = {}, {}, {}
   for _, file in ipairs(op.sources) do

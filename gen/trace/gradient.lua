@@ -3,7 +3,7 @@
 -- Two rules lead over axes: what a sum passes on to its terms is the same for all of them; and what a node gets is
 -- summed over the axes that its use added.
 --
--- At a kink (max, min, abs, clamp) the derivative is that of one side: 0 for the constant of a max
+-- At a kink (max, min, abs, clamp) the derivative is one side's: 0 for the constant of a max
 -- or min, 0 for abs at 0; the largest of a row shares it among equals. detach stops it.
 --
 -- What a select, or a max, does not take has the derivative 0, also where the slope of what leads to it is

@@ -39,7 +39,7 @@ local function is_chain(op)
 end
 
 -- { name, says, template, is }: what it is in words; and the template that computes its ops, of which is(op) tells
--- those of the kind. The first that fits is an op's.
+-- the kind's rows. The first that fits is an op's.
 local kinds = {
   { "map", "values at each point, without reductions", "map" },
   {

@@ -353,7 +353,7 @@ local function stepped(edge)
   end
 end
 
--- rules[op](node, errors, ...): the error of a node with these arguments; errors(argument) is that of one.
+-- rules[op](node, errors, ...): the error of a node with these arguments; errors(argument) is the error of one.
 local rules = {
   position = rounded_place,
   whole = rounded_place,

@@ -290,7 +290,7 @@ local function count_column_reductions(op)
   return found
 end
 
--- Whether some kernel adds up terms one after the other, as those of contractions do.
+-- Whether some kernel adds up terms one after the other, as contractions' kernels do.
 local function sums_in_order(op)
   for _, variant in ipairs(op.planned) do
     if variant.template == "contract" or variant.template == "stream" or variant.template == "sequence" then

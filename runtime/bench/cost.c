@@ -86,7 +86,7 @@ static void find_seconds(cost *costs) {
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-/* Whether a symbol is a function's, or that of a piece of it which the compiler set apart. */
+/* Whether a symbol is a function's, or names a piece of it which the compiler set apart. */
 static bool is_of(const char *symbol, const char *function) {
   const size_t length = strlen(function);
 

@@ -12,7 +12,7 @@ typedef struct cost {
                      NaN: not known, or not built */
 } cost;
 
-/* Of each of lathe_variants; to be freed. Seconds are those of the build in whose folder the program
+/* Of each of lathe_variants; to be freed. Seconds are of the build in whose folder the program
  * lies, by ninja's log; bytes on a processor need the program's symbols. */
 cost *cost_all(void);
 

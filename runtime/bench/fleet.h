@@ -1,6 +1,6 @@
 /* fleet.h - --devices all: a process for each GPU, all at once, and then one for the processor alone.
  *
- * GPUs with the same name share the rows; those of another kind have all of them once more. Each process is this
+ * GPUs with the same name share the rows. GPUs of another name have all rows once more. Each process is this
  * program with --device, --shard and --json. Their tables are printed one after the other, and their rows become one
  * run. */
 #ifndef FLEET_H

@@ -67,7 +67,7 @@ static job job_of(const report *r, const row *line, int round) {
            .results = line->results,
            .samples = timing_samples(&line->warm, &o->limits)};
 
-  if (line->foreign) /* whose times have that of asking in them */
+  if (line->foreign) /* whose times include asking */
     j.limits.round_ns *= longer;
   memcpy(j.dim, line->task->dim, sizeof j.dim);
   return j;

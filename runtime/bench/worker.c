@@ -23,7 +23,7 @@
 typedef struct stranger {
   device head;
   description about;
-  size_t number; /* among those of its kind */
+  size_t number; /* among devices of its kind */
 } stranger;
 
 static pid_t child;         /* 0: none */

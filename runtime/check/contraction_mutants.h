@@ -6,7 +6,7 @@
 #include "mutate.h"
 
 /* Judges wrong results at a size, of which no more than 64 places of the last three dimensions are taken, and 3 of
- * others. The results are those of mutate_survivors. */
+ * others. Returns as mutate_survivors does. */
 int contraction_mutants(const lathe_op *op, lathe_dtype dtype, result_source *from,
                         const size_t *dim, mutate_survivor *survivors, int most);
 

@@ -7,7 +7,7 @@
 #include "judge.h"
 #include "problem/sampling.h"
 
-/* Results of an output that are judged together: all of them, or those of a layer. */
+/* Results of an output that are judged together: all of them, or a layer's. */
 typedef struct view {
   const device_call *call;
   const problem *p;            /* whose results they are */

@@ -11,7 +11,7 @@
 
 enum { BLOCK = 256 /* elements compared at a time */ };
 
-/* Puts an output's own elements in the place of those of the right result, where both are zero or neither is. */
+/* Puts an output's own elements into the right result, where both are zero or neither is. */
 static void merge(const problem *p, int o, const char *got, char *right, size_t *agreed,
                   double *surplus) {
   const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);

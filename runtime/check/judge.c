@@ -111,7 +111,7 @@ static void compare_block(const law *l, block *b) {
   }
 }
 
-/* The spacing of a format's numbers at a value; a normal number in double for those of at most 32 bits. */
+/* The spacing of a format's numbers at a value; a normal number in double for formats of at most 32 bits. */
 static double spacing_at(const dtype_format *f, double value) {
   return 1 / ulp_of(f, 1, value);
 }

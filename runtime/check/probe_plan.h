@@ -20,7 +20,7 @@ typedef struct probe_plan {
   bool emulated;
   uint64_t seed;
   size_t count, capacity;
-  size_t products; /* from where on they are those of products */
+  size_t products; /* the first of the steps for products */
   uint64_t whose;  /* variants whose steps are added */
   probe_step *step;
 } probe_plan;

@@ -20,7 +20,7 @@ enum {
  * none; on a device other than the CPU it is zero before the first call, and a call leaves it fit for the next.
  *
  * A call that several threads share (lathe_sharing) is calls for one part each of a phase; `parts` is 0 of one that is
- * not. A part's own workspace is `part * apart` bytes from where that of one thread is. */
+ * not. A part's own workspace is `part * apart` bytes from one thread's. */
 typedef struct lathe_args {
   void *buf[LATHE_MAX_OPERANDS];
   double scalar[LATHE_MAX_SCALARS];
@@ -41,7 +41,7 @@ typedef struct lathe_sharing {
   lathe_cost *common; /* bytes of the workspace that parts have in common, at its beginning */
 } lathe_sharing;
 
-/* Of a phase's units, those of a part: from *first to before *end. */
+/* A part's units of a phase: from *first to before *end. */
 static inline void lathe_units(const lathe_args *args, size_t units, size_t *first, size_t *end) {
   const size_t parts = args->parts > 0 ? args->parts : 1, each = units / parts,
                more = units % parts;

@@ -50,7 +50,7 @@ static bool get_all(cuda_device *d, int (**device_of)(int *)) {
          get(d->library, "cuGetErrorString", &d->error_text);
 }
 
-/* Makes a device's context that of this thread, which is given back its own afterwards. */
+/* Makes a device's context the thread's; its former one is given back afterwards. */
 static int enter(const cuda_device *d, void **former) {
   const int error = d->current(former);
 

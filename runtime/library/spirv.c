@@ -49,7 +49,7 @@ typedef struct lathe_spirv_module {
   size_t count, body; /* where the first function begins */
   uint32_t bound;     /* above all ids */
   uint32_t entry;
-  size_t call;    /* that of the entry point that is kept */
+  size_t call;    /* of the kept entry point */
   bool *used;     /* of each id */
   size_t *begins; /* of each id that is a function: where it begins, */
   bool *reached;  /* and whether the kept call leads there */
@@ -313,7 +313,7 @@ static bool can_ask(const uint32_t *offered, int width, const bool *used, int ap
 /* The execution modes to add, of what the device offers, for the widths that the module uses. What costs
  * time and shows in no result is not asked for: f32 rounded right where it is rounded again (an H200's
  * divisions take five times as long then), and its numbers below the normal range in f16, where they are
- * nothing. An NVIDIA GPU keeps those of f16 unasked; asked, it keeps f32's too, at every step. */
+ * nothing. An NVIDIA GPU keeps f16 below the normal range unasked; asked, it keeps f32 there too, at every step. */
 static size_t choose_modes(const lathe_floats *floats, const bool *used, bool loose,
                            lathe_mode *modes) {
   const int none = LATHE_APART_NONE;

@@ -42,7 +42,7 @@ typedef struct lathe_floats {
   uint32_t denormals[LATHE_WIDTHS];    /* numbers below the normal range */
   uint32_t nearest[LATHE_WIDTHS];      /* rounds to the nearest, of two to the even one */
   int denormals_apart, rounding_apart; /* for which widths */
-  bool keeps_f16;                      /* those of f16 are kept without being asked for */
+  bool keeps_f16;                      /* it keeps f16 below the normal range unasked */
 } lathe_floats;
 
 /* A copy of a module that asks for what the device keeps of NaN, denormals and rounding: GLSL has no words for it, and

@@ -37,7 +37,7 @@ typedef struct known_loop {
   int way;     /* that was the best when all were tried (device.h) */
 } known_loop;
 
-/* Its place among those that are remembered, which may be that of one that was not asked for lately. */
+/* Its place in the memory of loops. It may replace a loop that was not asked for lately. */
 static known_loop *look_up(const loop *l) {
   enum { REMEMBERED = 256 };
   static known_loop all[REMEMBERED];

@@ -31,7 +31,7 @@ double ceiling_rate(device *on, double bytes_in, double bytes_out, ceiling_when 
 double ceiling_arithmetic(device *on, lathe_dtype dtype, device_unit unit, ceiling_when when);
 
 /* The same in the unit where that is most; *name, static, says which. rounded: whether factors may be rounded to what a
- * unit has for them. Where they may not, those of f32 take three products of tf32 each. */
+ * unit has for them. Where they may not, each f32 product takes three of tf32. */
 double ceiling_best_arithmetic(device *on, lathe_dtype dtype, bool rounded, ceiling_when when,
                                const char **name);
 

@@ -157,7 +157,7 @@ static buffers buffers_of(const problem *p, size_t number, reference_part *part)
   return b;
 }
 
-/* Whether results at some places of the first dimension are those of a smaller problem, whose operands lie together. */
+/* Whether results at some places of the first dimension are a smaller problem's, whose operands lie together. */
 static bool can_be_sliced(const lathe_op *op) {
   for (int o = 0; o < op->noperands; o++) {
     const lathe_operand *operand = &op->operands[o];

@@ -7,7 +7,7 @@
 typedef struct report_column {
   const char *head;
   int width; /* of its cells; a space is before each */
-  int rank;  /* those of a low one are left out last */
+  int rank;  /* a column of a low rank is left out last */
   bool left; /* aligned */
   bool unwanted, shown;
 } report_column;

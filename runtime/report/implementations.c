@@ -9,7 +9,7 @@
 #include "findings.h"
 #include "library/bench.h"
 
-/* How far results may be from those of the first implementation, as a share of their 2-norm. */
+/* How far results may be from the first implementation's, as a share of their 2-norm. */
 static const double agreed = 1e-4;
 
 enum { FORWARD, BACKWARD, BOTH, COLUMNS };

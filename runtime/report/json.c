@@ -171,7 +171,7 @@ static json_t *rounds(const timing *t) {
   return all;
 }
 
-/* family: the variant's number; instance: the size's, among those of the variant. */
+/* family: the variant's number; instance: the size's, among the variant's sizes. */
 static json_t *benchmark(const row *r, size_t family, size_t instance) {
   const bool timed = r->sample_count > 0;
   json_t *b = json_object();
@@ -181,7 +181,7 @@ static json_t *benchmark(const row *r, size_t family, size_t instance) {
   json_object_set_new(b, "per_family_instance_index", json_integer((json_int_t)instance));
   json_object_set_new(b, "place", json_integer((json_int_t)r->task->place));
   json_object_set_new(b, "run_name", json_string(r->name));
-  /* compare.py does arithmetic with the times of all but aggregates, and compares those of one unit. */
+  /* compare.py does arithmetic with the times of all but aggregates, and compares times of one unit. */
   json_object_set_new(b, "run_type", json_string(timed ? "iteration" : "aggregate"));
   json_object_set_new(b, "repetitions", json_integer(1));
   json_object_set_new(b, "repetition_index", json_integer(0));

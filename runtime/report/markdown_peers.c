@@ -15,7 +15,7 @@ static bool is_compared(const row *r) {
   return r->peer && isfinite(r->ratio);
 }
 
-/* The rows of one library, or of those of its rows that are large. */
+/* The rows of one library, or its large ones. */
 typedef struct tally {
   size_t count, as_fast, within;
   double logs;

@@ -253,7 +253,7 @@ static bool among(const size_shape *shape, const lathe_op *op, size_item *items,
   return any;
 }
 
-/* A set's sizes, or those of them that are among some items. */
+/* A set's sizes, or the ones among some items. */
 static void add_set(selection *s, const lathe_op *op, lathe_dtype dtype, const lathe_set *set,
                     size_item *items, size_t count) {
   for (int n = 0; n < set->nshapes; n++)

@@ -73,7 +73,7 @@ typedef enum device_load {
 
 /* Nanoseconds that a batch of calls took: on the host's clock, and on the device's (where that
  * is a processor, the time that the thread had it). Reports give the host's time for a processor and
- * the device's own for others, where the host's is mostly that of asking and waiting. */
+ * the device's own for others, where the host mostly asks and waits. */
 typedef struct device_time {
   double host, own;
 } device_time;
@@ -81,7 +81,7 @@ typedef struct device_time {
 /* A kernel that calls launch; counts are -1 where they are not known. */
 typedef struct device_kernel {
   char name[112];
-  int architecture; /* CUDA: of its code, 90 for compute capability 9.0; 0: that of the device */
+  int architecture; /* CUDA: of its code, 90 for compute capability 9.0; 0: the device's */
   uint32_t grid[3], block[3]; /* blocks, and threads of one; 0 where no size says them */
   uint32_t cluster;           /* blocks that share memory; 0 or 1 for none */
   uint32_t shared;            /* bytes of a block that the launch asks for */

@@ -15,7 +15,7 @@ typedef struct device_kind {
   bool quick;      /* a small call takes no microseconds, so that many can be tried */
   bool named;      /* the kernels of a module are told apart by their names */
   bool empty_rows; /* what its kernels find in a row of nothing is said, and not left open */
-  lathe_kind ways; /* sizes that try all code are those of the kernels of this kind */
+  lathe_kind ways; /* the kind of kernels whose sizes try all code */
 } device_kind;
 
 const device_kind *device_kind_of(lathe_kind kind);

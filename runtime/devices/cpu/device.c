@@ -32,7 +32,7 @@ enum {
 typedef struct cpu_call {
   device_call head;
   buffer operand[LATHE_MAX_OPERANDS], workspace;
-  buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
+  buffer input[LATHE_MAX_OPERANDS]; /* of the other problem, by turns */
   lathe_args args, other_args;
   uint64_t calls; /* how many the next batch makes */
   double ns;      /* of a call of the last one; 0: not known */

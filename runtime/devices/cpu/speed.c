@@ -1,5 +1,5 @@
 /* speed.c - the processor's clock: a chain of additions, each of which waits for the one before. The system's own
- * figure is not to be had everywhere, and is that of some moment. */
+ * figure is not to be had everywhere, and is of some moment. */
 #include "speed.h"
 
 #include "base/clock.h"

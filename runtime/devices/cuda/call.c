@@ -279,7 +279,7 @@ static int graph_count(const cuda_call *c) {
   return c->sets <= GRAPH_CALLS ? 1 : c->sets / GRAPH_CALLS;
 }
 
-/* A graph of them: that of a batch of the other problem is one more. */
+/* A graph of calls; a batch of the other problem has one of its own. */
 static CUgraphExec *graph_at(cuda_call *c, int at) {
   return &c->graph[at + (c->by_call ? 0 : c->turn)];
 }

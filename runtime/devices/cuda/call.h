@@ -44,7 +44,7 @@ typedef struct cuda_buffer {
 typedef struct cuda_call {
   remote_call remote;
   cuda_buffer operand[LATHE_MAX_OPERANDS], workspace;
-  cuda_buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
+  cuda_buffer input[LATHE_MAX_OPERANDS]; /* of the other problem, by turns */
   lathe_args args, other_args;
   bool by_call; /* each call takes its turn, not each batch */
   int turn;     /* whose a batch is */

@@ -17,7 +17,7 @@ typedef struct cuda_other {
   void (*release)(void *prepared, bool lost);
 } cuda_other;
 
-/* From here on such calls are those of a backend's variants; what is put must stay. */
+/* From here on a backend's variants are called so. The structure must stay. */
 void cuda_other_put(const lathe_backend *backend, const cuda_other *other);
 
 /* Null for a backend of our own kernels. */

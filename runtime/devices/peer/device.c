@@ -33,7 +33,7 @@ typedef struct peer_call {
   device_call head;
   const char *library;
   unsigned number; /* that its process knows it by */
-  bool foreign;    /* its time is that of this process's clock */
+  bool foreign;    /* its time is by this process's clock */
   bool told;
   unsigned ended; /* as peer_ended said when it was told */
   bool cool;      /* it was asked for calls that find their operands in no cache */
@@ -264,7 +264,7 @@ static bool take_turns(device_call *call, const problem *other) {
   return false;
 }
 
-/* The host's time would be that of asking. */
+/* The host's time would be for asking. */
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   peer_call *c = (peer_call *)call;
   char request[REQUEST], why[PEER_WHY];

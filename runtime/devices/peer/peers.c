@@ -21,7 +21,7 @@ typedef struct peer {
   const char *expression; /* which of those that a spec has for its peers */
   bool gpu;               /* it runs on a GPU, */
   bool other;             /* and has a row for the other place as well */
-  bool derives;           /* of an op's expression it derives that of the gradient itself */
+  bool derives;           /* it derives the gradient's expression of an op's itself */
   /* Of a library that is called in this program: its function for an op and type, or null with the reason in why,
    * static. */
   lathe_fn *(*function)(const lathe_op *op, lathe_dtype dtype, const char **why);

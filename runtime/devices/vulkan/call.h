@@ -9,7 +9,7 @@
 typedef struct vulkan_call {
   remote_call remote;
   vulkan_buffer operand[LATHE_MAX_OPERANDS], workspace;
-  vulkan_buffer input[LATHE_MAX_OPERANDS]; /* those of the problem that calls take turns with */
+  vulkan_buffer input[LATHE_MAX_OPERANDS]; /* of the other problem, by turns */
   lathe_args args;
   const struct foreign *foreign; /* what somebody else wrote; null: it is ours */
   bool by_call;                  /* each call takes its turn, not each batch */

@@ -15,7 +15,7 @@ typedef struct vulkan_buffer {
   VkBuffer buffer;
   VkDeviceMemory memory;
   VkDeviceAddress address;   /* of the data */
-  size_t lead, size, length; /* where the data starts, its bytes, those of all */
+  size_t lead, size, length; /* where the data starts, its bytes, and all bytes */
 } vulkan_buffer;
 
 typedef struct vulkan_device {
