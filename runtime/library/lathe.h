@@ -34,8 +34,7 @@ typedef enum lathe_dtype {
   LATHE_DTYPES, LATHE_VARIANT_DTYPE
 } lathe_dtype;
 
-/* What functions return. Below 0 it is an error of a device's driver: of CUDA a CUresult less its sign, or a
- * VkResult. */
+/* A function's result. Below 0 it is a driver's error: of CUDA a CUresult less its sign, else a VkResult. */
 typedef enum lathe_status {
   LATHE_OK, LATHE_NO_OP, LATHE_NO_TYPE, LATHE_NO_VARIANT, LATHE_SHAPE, LATHE_OPTIONS, /* of making plans */
   LATHE_NULL, LATHE_ALIGNMENT, LATHE_OVERLAP, LATHE_WORKSPACE,                        /* of calls */
