@@ -1,25 +1,25 @@
 /* ---- the device: the first that Vulkan's loader has for compute shaders, with memory that the host sees ---- */
 
-#define DEVICE_FUNCTIONS(ROW) \
-  ROW(EnumeratePhysicalDevices) \
-  ROW(GetPhysicalDeviceQueueFamilyProperties) \
-  ROW(GetPhysicalDeviceFeatures2) \
-  ROW(GetPhysicalDeviceMemoryProperties) \
-  ROW(CreateDevice) \
-  ROW(GetDeviceQueue) \
-  ROW(CreateCommandPool) \
-  ROW(AllocateCommandBuffers) \
-  ROW(BeginCommandBuffer) \
-  ROW(EndCommandBuffer) \
-  ROW(QueueSubmit) \
-  ROW(QueueWaitIdle) \
-  ROW(CreateBuffer) \
-  ROW(DestroyBuffer) \
-  ROW(GetBufferMemoryRequirements) \
-  ROW(AllocateMemory) \
-  ROW(FreeMemory) \
-  ROW(BindBufferMemory) \
-  ROW(MapMemory) \
+#define DEVICE_FUNCTIONS(ROW)                                                                      \
+  ROW(EnumeratePhysicalDevices)                                                                    \
+  ROW(GetPhysicalDeviceQueueFamilyProperties)                                                      \
+  ROW(GetPhysicalDeviceFeatures2)                                                                  \
+  ROW(GetPhysicalDeviceMemoryProperties)                                                           \
+  ROW(CreateDevice)                                                                                \
+  ROW(GetDeviceQueue)                                                                              \
+  ROW(CreateCommandPool)                                                                           \
+  ROW(AllocateCommandBuffers)                                                                      \
+  ROW(BeginCommandBuffer)                                                                          \
+  ROW(EndCommandBuffer)                                                                            \
+  ROW(QueueSubmit)                                                                                 \
+  ROW(QueueWaitIdle)                                                                               \
+  ROW(CreateBuffer)                                                                                \
+  ROW(DestroyBuffer)                                                                               \
+  ROW(GetBufferMemoryRequirements)                                                                 \
+  ROW(AllocateMemory)                                                                              \
+  ROW(FreeMemory)                                                                                  \
+  ROW(BindBufferMemory)                                                                            \
+  ROW(MapMemory)                                                                                   \
   ROW(GetBufferDeviceAddress)
 
 static struct {
@@ -110,7 +110,8 @@ static const char *device_start(void) {
 
 /* The same, of the first that Vulkan's loader has. */
 static const char *device_find(void) {
-  void *library = dlopen("libvulkan.so.1", RTLD_NOW), *found = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
+  void *library = dlopen("libvulkan.so.1", RTLD_NOW),
+       *found = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
   const VkApplicationInfo application = {
       .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
       .apiVersion = VK_API_VERSION_1_2,
@@ -126,9 +127,9 @@ static const char *device_find(void) {
   const PFN_vkCreateInstance make = (PFN_vkCreateInstance)device_get(NULL, "vkCreateInstance");
   if (!make || make(&info, NULL, &device_instance))
     return "Vulkan has no instance of version 1.2";
-#define FIND(name) \
-  vk.name = (PFN_vk##name)device_get(device_instance, "vk" #name); \
-  if (!vk.name) \
+#define FIND(name)                                                                                 \
+  vk.name = (PFN_vk##name)device_get(device_instance, "vk" #name);                                 \
+  if (!vk.name)                                                                                    \
     return "vk" #name;
   DEVICE_FUNCTIONS(FIND)
 #undef FIND
@@ -146,7 +147,8 @@ static int room_of(VkDeviceAddress address) {
 
 /* Memory of zeros. */
 static void *device_room(size_t size) {
-  const VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  const VkMemoryPropertyFlags wanted =
+      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
   const VkBufferCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
       .size = size + 256,
@@ -158,7 +160,8 @@ static void *device_room(size_t size) {
       .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
   };
   VkBufferDeviceAddressInfo where = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
-  VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags};
+  VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                   .pNext = &flags};
   VkPhysicalDeviceMemoryProperties memory;
   VkMemoryRequirements needs;
   const int i = room_of(0);
