@@ -11,48 +11,11 @@ local chain_matrix, stream = use "schedule_chain_matrix.lua", use "schedule_stre
 
 local schedule = { rows = rows }
 
-local MOST_BLOCKS = 2048 -- of one phase of a reduction
-local POINTS = "templates/gpu/launch_points.c"
-local SLOT, RESULT = 32, 256 -- bytes of a reduction's slot, and of a phase's merged results
+local SLOT = 32 -- bytes of a reduction's slot
 
-function schedule.map(facts)
-  local made = { work = work(facts, false, {}), launch = POINTS, variants = {} }
-  for i, v in ipairs(facts.variants) do
-    local block, unroll = v.params.block, v.params.unroll
-    local each = block * unroll * facts.width
-    local kernel = { name = { apart = "_apart", packs = "" }, deal = "tiles", threads = block, each = each }
-    made.variants[i] = {
-      block = block, unroll = unroll, each = each, kernels = { kernel },
-    }
-  end
-  return made
-end
-
--- The workspace: the merged results of each phase, then its slots.
-function schedule.reduce(facts)
-  local phases = facts.programs.again.phases
-  local made = { launch = POINTS, variants = {}, most_blocks = MOST_BLOCKS, result_at = {}, slots_at = {} }
-  local at = RESULT * #phases
-  for p, phase in ipairs(phases) do
-    made.result_at[p], made.slots_at[p] = RESULT * (p - 1), at
-    at = at + MOST_BLOCKS * SLOT * #phase.reductions
-  end
-  made.work = work(facts, false, { bytes = at })
-  for i, v in ipairs(facts.variants) do
-    local block, unroll = v.params.block, v.params.unroll
-    local kernels = {}
-    for p = 1, #phases do
-      kernels[p] = {
-        name = { apart = "_apart" .. p, packs = "_" .. p }, deal = "waves", threads = block,
-        each = block * unroll * facts.width, waves = v.params.waves, most = MOST_BLOCKS,
-      }
-    end
-    made.variants[i] = {
-      block = block, unroll = unroll, waves = v.params.waves, kernels = kernels,
-    }
-  end
-  return made
-end
+schedule.map, schedule.reduce = use "../gpu/points.lua"(work, SLOT, function(ending)
+  return { apart = "_apart" .. ending, packs = ending == "" and "" or "_" .. ending }
+end)
 
 function schedule.contract(facts)
   return contract(facts, work)

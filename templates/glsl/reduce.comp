@@ -65,7 +65,7 @@ shared uint lathe_last; /* whether this workgroup has the last ticket */
   $(k:pointers())
   $(k:scalars(op))
   const uint64_t count = $(k:product("args.dim", 1, #op.dims));
-  const uint64_t left = args.workspace + $(schedule.left_at[p])ul, ticket = args.workspace + $(schedule.result_at[p])ul;
+  const uint64_t left = args.workspace + $(schedule.slots_at[p])ul, ticket = args.workspace + $(schedule.result_at[p])ul;
   $(k:row_values())
   $(k:uniforms("call"))
   $(k:uniforms("row"))

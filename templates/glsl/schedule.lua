@@ -30,50 +30,33 @@ end
 
 schedule.chain_matrix, schedule.chain_vector = schedule.chain, schedule.chain
 
-local MOST_BLOCKS = 2048 -- of one phase of a reduction
-local POINTS = "templates/gpu/launch_points.c"
-local SLOT, RESULT = 16, 256 -- bytes that a workgroup leaves of a reduction; of a phase's ticket and merged results
+local SLOT = 16 -- bytes that a workgroup leaves of a reduction
+
+local map, reduce = use "../gpu/points.lua"(work, SLOT, function(ending)
+  return { packs = ending == "" and "" or "_" .. ending }
+end)
 
 -- The module has a kernel for each value of unroll, whatever the block.
 function schedule.map(facts)
-  local made, number = { work = work(facts, false, {}), launch = POINTS, unrolls = {}, variants = {} }, {}
-  for i, v in ipairs(facts.variants) do
-    local block, unroll = v.params.block, v.params.unroll
-    if not number[unroll] then
-      number[unroll] = #made.unrolls
-      made.unrolls[#made.unrolls + 1] = unroll
+  local made, number = map(facts), {}
+  made.unrolls = {}
+  for _, variant in ipairs(made.variants) do
+    if not number[variant.unroll] then
+      number[variant.unroll] = #made.unrolls
+      made.unrolls[#made.unrolls + 1] = variant.unroll
     end
-    local kernel = {
-      name = { packs = "" }, deal = "tiles", threads = block, each = block * unroll * facts.width,
-      number = number[unroll],
-    }
-    made.variants[i] = { kernels = { kernel } }
+    variant.kernels[1].number = number[variant.unroll]
   end
   return made
 end
 
--- The workspace: 256 bytes for each phase, its ticket and then its merged results, and what the workgroups leave.
 -- A variant has a kernel for each phase.
 function schedule.reduce(facts)
-  local phases = facts.programs.again.phases
-  local made = { launch = POINTS, variants = {}, most_blocks = MOST_BLOCKS, result_at = {}, left_at = {} }
-  local at = RESULT * #phases
-  for p, phase in ipairs(phases) do
-    made.result_at[p], made.left_at[p] = RESULT * (p - 1), at
-    at = at + MOST_BLOCKS * SLOT * #phase.reductions
-  end
-  made.work = work(facts, false, { bytes = at })
-  for i, v in ipairs(facts.variants) do
-    local block, unroll = v.params.block, v.params.unroll
-    local kernels = {}
-    for p = 1, #phases do
-      kernels[p] = {
-        name = { packs = "_" .. p }, deal = "waves", threads = block,
-        each = block * unroll * facts.width, waves = v.params.waves, most = MOST_BLOCKS,
-        number = (i - 1) * #phases + p - 1,
-      }
+  local made = reduce(facts)
+  for i, variant in ipairs(made.variants) do
+    for p, kernel in ipairs(variant.kernels) do
+      kernel.number = (i - 1) * #variant.kernels + p - 1
     end
-    made.variants[i] = { block = block, unroll = unroll, kernels = kernels }
   end
   return made
 end
