@@ -32,8 +32,7 @@ static _Noreturn void become(const char *folder, const char *const *arguments,
   _exit(127);
 }
 
-/* All that a file has; closes it. */
-static char *contents(FILE *file) {
+char *run_contents(FILE *file) {
   assert_int_equal(fseek(file, 0, SEEK_END), 0);
   long size = ftell(file);
   assert_true(size >= 0);
@@ -63,8 +62,8 @@ run_result run_program(const char *folder, const char *const *arguments,
   }
   return (run_result){
       .status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-      .out = contents(out),
-      .err = contents(err),
+      .out = run_contents(out),
+      .err = run_contents(err),
   };
 }
 

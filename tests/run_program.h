@@ -2,6 +2,8 @@
 #ifndef RUN_PROGRAM_H
 #define RUN_PROGRAM_H
 
+#include <stdio.h>
+
 typedef struct run_result {
   int status;      /* exit status; 127 where it cannot be run; 128 + the signal that ended it */
   char *out, *err; /* all of standard output and standard error, each a string */
@@ -14,6 +16,9 @@ typedef struct run_result {
 run_result run_program(const char *folder, const char *const *arguments,
                        const char *const *environment);
 void run_free(run_result *result);
+
+/* All that a file has, as a string; closes the file. */
+char *run_contents(FILE *file);
 
 /* run_program with the words as arguments: RUN(folder, "ninja", "-j1"). */
 #define RUN(folder, ...) run_program(folder, (const char *const[]){__VA_ARGS__, NULL}, NULL)

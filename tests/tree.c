@@ -82,16 +82,7 @@ char *tree_read(const char *path) {
   if (!file) {
     fail_msg("%s: %s", path, strerror(errno));
   }
-  assert_int_equal(fseek(file, 0, SEEK_END), 0);
-  long size = ftell(file);
-  assert_true(size >= 0);
-  rewind(file);
-  char *text = malloc((size_t)size + 1);
-  assert_non_null(text);
-  assert_int_equal(fread(text, 1, (size_t)size, file), size);
-  text[size] = '\0';
-  fclose(file);
-  return text;
+  return run_contents(file);
 }
 
 bool tree_has(const char *path) {
