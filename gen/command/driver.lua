@@ -29,14 +29,14 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   lathe-gen [options] index             check all specs; write the table and the edges
   lathe-gen [options] expand OP...      write the sources of some ops
   lathe-gen [options] all               both, for every op
-  lathe-gen [options] show OP...        print what the stages make of some ops: the graph, the passes over the data, how
-                                        each kernel's work is cut, what a call launches
+  lathe-gen [options] show OP...        print the stages' records of some ops: the graph, the passes over the data, how
+                                        each kernel's work is cut, the launches of a call
   lathe-gen [options] export OP...      write C files of some ops that another program can take; see export --help
   lathe-gen [options] ops               list the ops that are built, a line each
   lathe-gen [options] size              count the kernels and kilobytes that all of it would be
-  lathe-gen [options] cost              tell what was dear in the last build, by ninja's log
-  lathe-gen [options] shards N          write what each of N machines compiles of a build
-  lathe-gen [options] definitions FILE  write what an editor needs to complete a spec
+  lathe-gen [options] cost              tell which files took long in the last build, by ninja's log
+  lathe-gen [options] shards N          share the files of a build out to N machines
+  lathe-gen [options] definitions FILE  write definitions by which an editor completes a spec
 
   --src DIR                 where specs/ is, and templates/ where they are not those installed (.)
   --out DIR                 where to write (out/gen)
@@ -49,7 +49,7 @@ lathe-gen: makes kernels, their dispatch table and their build edges from specs 
   --dtypes LIST             build these precisions (all)
   --spec FILE               read this spec alone, as in --spec specs/add.lua (all below specs/)
   --stage NAME              what show prints: trace, program, schedule or launch (all of them)
-  --no-line                 leave #line out of what is generated
+  --no-line                 leave #line out of generated files
   --help                    print this
 
 C that it makes includes call.h and the headers beside its templates; an installed lathe-gen comes with

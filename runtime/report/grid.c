@@ -117,7 +117,7 @@ static void legend(const report *r) {
   for (size_t p = 0; p < line.peers; p++)
     sprintf(text + strlen(text), "%s%s", p ? ", " : "; ", line.peer[p]->name);
   if (line.peers)
-    strcat(text, ": its time in units of that of dispatch's choice");
+    strcat(text, ": its time divided by dispatch's choice's");
   wrap_print(text, 0, 3);
   putchar('\n');
 }

@@ -113,7 +113,7 @@ void markdown_peers_rows(FILE *to, const report *r) {
       if (!begun)
         fputs(
             "\n## Each comparison\n\nTimes are means of a call with their standard deviation, ours "
-            "that of dispatch's choice. The speedup is\nthe ratio of the medians, above 1 where "
+            "of dispatch's choice. The speedup is\nthe ratio of the medians, above 1 where "
             "ours "
             "is faster. Its rating: excellent from 0.8, good from 0.5,\nfair from 0.2.\n\n| op | "
             "type "

@@ -225,7 +225,7 @@ static const option_row rows[] = {
              "precision, times those that are right, and says which is fastest. Without\n"
              "options: every op, f32.\n"
              "\n"
-             "What there is"},
+             "Lists"},
     {"list-ops", NULL, "ops, with their dimensions, types and variants", .set = set_list_what,
      .what = LIST_OPS},
     {"list-sizes", NULL, "sizes that --size takes by name", .set = set_list_what,
@@ -236,14 +236,14 @@ static const option_row rows[] = {
      .what = LIST_DEVICES},
     {"list-variants", NULL,
      "why one cannot run here, where dispatch chooses it; with\n"
-     "--json FILE, there what each cost to build",
+     "--json FILE, there its cost in the build",
      .set = set_list_what, .what = LIST_VARIANTS},
     {"explain", "ROW",
      "all that is known of a variant, or of it at one size, as\n"
      "rows are named in files: exp_f32__avx2_u4/10K",
      .set = set_explain},
     {.help = "\n"
-             "What to run (comma lists; options of this kind narrow each other)"},
+             "Choice of rows (comma lists; these options narrow each other)"},
     {"op", "A,B", "ops, or globs: --op 'norm_*'", .set = set_list, .to = TO(o.op)},
     {"backend", "A,B", "backends (avx2), or kinds of them (cpu)", .set = set_list,
      .to = TO(o.backend)},
@@ -281,7 +281,7 @@ static const option_row rows[] = {
      "then one for the processor",
      .set = set_all_devices, .own = true},
     {"shard", "I/N",
-     "the I-th of N shares of what is asked for; `bench merge`\n"
+     "the I-th of N shares of the rows; `bench merge`\n"
      "makes one of their JSON files",
      .set = set_shard, .own = true},
     {"peers", "P,...",
@@ -295,7 +295,7 @@ static const option_row rows[] = {
      "                     declares, as softmax_f32\n"
      "mine.py:FUNCTION     of the inputs and scalars of --op\n"
      "mine.cu, .cubin,     device code, and mine.json, which\n"
-     ".ptx, .spv           says what is launched\n"
+     ".ptx, .spv           has its launches\n"
      "ours are dispatch's choices unless named; the status is\n"
      "0 where all of FILE's are right",
      .set = set_list, .to = TO(o.with)},
@@ -369,12 +369,12 @@ static const option_row rows[] = {
      "run has made; does not measure",
      .set = set_check, .to = TO(o.no_probe)},
     {.help = "\n"
-             "What to show"},
+             "Output"},
     {"rows", NULL, "a line for each variant, as for one op alone", .set = set_flag,
      .to = TO(o.rows)},
     {"profile", NULL,
      "where the time of a call goes: host, launch, kernel,\n"
-     "copies and memory; on a processor what it counts",
+     "copies and memory; on a processor its counters",
      .set = set_flag, .to = TO(o.profile)},
     {"json", "FILE", "everything, in Google Benchmark's form", .set = set_path, .to = TO(o.json),
      .own = true},
