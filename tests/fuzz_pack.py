@@ -14,7 +14,7 @@ import fuzz_products
 
 PRODUCTS = ("contract", "chain", "nest")  # what asks for sizes by the names of its axes
 MOST_BYTES = 40 << 20  # of the program
-ALONE = ["on_gpu.py", "fuzz_run.py"]  # what runs a pack, and goes with it
+ALONE = ["on_gpu.py", "fuzz_run.py", "shapes.py"]  # what runs a pack, and goes with it
 
 
 def make_specs(count, seed, backends):

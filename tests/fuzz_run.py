@@ -139,8 +139,8 @@ class PackRun:
         for row in rows:
             self.counts["rows"] += 1
             self.counts[row["status"]] += 1
-            if row["status"] == "skipped":
-                self.skipped[f"{row['backend']}: {row['reason']}"] += 1
+            if row["status"] in ("skipped", "unproved"):
+                self.skipped[f"{row['status']}: {row['backend']}: {row['reason']}"] += 1
             elif row["status"] in ("wrong", "killed"):
                 self.found.setdefault((row["op"], row["dtype"], row["variant"]), []).append((seed, setting, row))
 
@@ -235,7 +235,7 @@ def fuzz(asked):
     for text in run.broken[:5]:
         print(f"BROKEN {text[:800]}")
     for reason, count in run.skipped.most_common(12):
-        print(f"  {count} skipped: {reason[:160]}")
+        print(f"  {count} {reason[:170]}")
     names = ("rows", "right", "wrong", "killed", "unproved", "skipped", "runs left out")
     counts = ", ".join(f"{run.counts[name]} {name}" for name in names)
     print(f"pack {run.seed}: {len(run.ops)} specs, {len(seeds)} seeds, {counts}, {len(run.broken)} runs broken; "

@@ -2,9 +2,11 @@
 """What only a machine with a GPU can show. On one, after `ninja`:
 
 usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--seeds A,B] [--points N]
-                 [--sample N] [--layers DIR] [--gpu N] check|exported|faults|figures|fuzz|mutants|long...
+                 [--sample N] [--layers DIR] [--gpu N] [--kinds A,B] check|draw|exported|faults|figures|fuzz|mutants|long...
 
   check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
+  draw     how fast the kernels that dispatch chooses are beside other libraries', at N shapes drawn from each seed and
+           for each of the kinds of shapes.py: the geometric mean of the ratios, their 5th percentile and the ten worst
   exported files that `ninja export-OP` writes of some ops find nothing wrong with themselves
   faults   some of each template, or so many ops of a pack, run clean under compute-sanitizer, and under Vulkan's
            validation layer, which is looked for in DIR, where its Debian package was unpacked
@@ -20,6 +22,7 @@ step took too long, or where a fault was found. Of several GPUs `fuzz` uses the 
 
 import argparse
 import json
+import math
 import os
 import random
 import re
@@ -30,6 +33,7 @@ import time
 from pathlib import Path
 
 import fuzz_run
+import shapes
 
 STARTED = time.monotonic()
 CHAINS = [f"batch={batch}xi={i}xh={h}xo={o}" for batch in (1, 17, 256, 4096) for i, h, o in ((64, 64, 16), (48, 100, 9))]
@@ -238,8 +242,59 @@ def figures(asked):
     return well
 
 
+def compared(rows):
+    """Of each op, type and size the dispatched kernel beside the best peer: the ratio, above 1 where ours is faster, that
+    of our best kernel, and a line. Products that round factors are held against peers' that do."""
+    found = {}
+    for row in rows:
+        if row["status"] == "right" and row["real_time"]:
+            key = row["op"], row["dtype"], row["size"], bool(row["rounds_factors"])
+            found.setdefault(key, []).append(row)
+    for (op, dtype, size, rounds), same in found.items():
+        ours = [row for row in same if not row["peer"]]
+        peers = [row for row in same if row["peer"]]
+        chosen = next((row for row in ours if row["dispatched"]), None) or min(ours, key=lambda row: row["real_time"],
+                                                                              default=None)
+        if chosen and peers:
+            peer = min(peers, key=lambda row: row["real_time"])
+            fastest = min(row["real_time"] for row in ours)
+            line = (f"{op} {dtype} {size}: {chosen['real_time'] / 1e3:.2f} us, {peer['backend']} "
+                    f"{peer['real_time'] / 1e3:.2f}, ours by the best {fastest / 1e3:.2f}; {chosen['variant'].split('__')[1]}, "
+                    f"{100 * (chosen['ceiling_share'] or 0):.0f} % of {chosen['ceiling']}")
+            yield (dtype, rounds), peer["real_time"] / chosen["real_time"], fastest / chosen["real_time"], line
+
+
+def draw(asked):
+    well = True
+    for kind in asked.kinds.split(","):
+        ops, dtypes, peers = shapes.KINDS[kind]
+        drawn = [pair for seed in asked.seeds.split(",") for pair in shapes.draw(seed, asked.sample, kind)]
+        rows = []
+        for op in ops:
+            sizes = ",".join(size for name, size in drawn if name == op)
+            more, right = run(asked, ["--fast", "--backend", asked.backends, "--peers", peers, "--op", op, "--dtype", dtypes,
+                                      "--size", sizes]) if sizes else ([], True)
+            rows, well = rows + more, well and right
+        by_type = {}
+        for key, *rest in compared(rows):
+            by_type.setdefault(key, []).append(rest)
+        for (dtype, rounds), found in by_type.items():
+            found.sort()
+            ratios = [ratio for ratio, _, _ in found]
+            mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+            near = sum(choice > 0.97 for _, choice, _ in found) / len(found)
+            print(f"{kind} {dtype}{' rounded' if rounds else ''}: {len(found)} shapes, mean {mean:.2f}, 5th percentile "
+                  f"{ratios[len(ratios) // 20]:.2f}; the choice is within 3 % of our best in {near:.0%}", flush=True)
+            for ratio, _, line in found[:10]:
+                print(f"  {ratio:.2f} {line}")
+            if os.environ.get("OUT"):
+                text = "".join(f"{ratio:.3f} {choice:.3f} {line}\n" for ratio, choice, line in found)
+                (Path(os.environ["OUT"]) / f"{kind}-{dtype}{'-rounded' if rounds else ''}.txt").write_text(text)
+    return well
+
+
 def main():
-    parts = {"check": check, "exported": exported, "faults": faults, "figures": figures, "fuzz": fuzz_run.fuzz,
+    parts = {"check": check, "draw": draw, "exported": exported, "faults": faults, "figures": figures, "fuzz": fuzz_run.fuzz,
              "mutants": mutants, "long": long}
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("--bench", default="out/bench")
@@ -248,6 +303,7 @@ def main():
     parser.add_argument("--pack", help="in place of --bench")
     parser.add_argument("--points", type=int, default=1 << 28)
     parser.add_argument("--sample", type=int, default=24)
+    parser.add_argument("--kinds", default=",".join(shapes.KINDS))
     parser.add_argument("--gpu", type=int)
     parser.add_argument("--layers", help="where the Debian package vulkan-validationlayers is unpacked")
     parser.add_argument("--seeds", default="1,2,3,4,5")
