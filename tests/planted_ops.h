@@ -166,8 +166,8 @@ static const lathe_op product = {.name = "product",
 /* By tiles of 6 rows and 16 columns, and blocks of 512 terms; of 4 columns or fewer by 64 rows at a time, and blocks of
  * 4096 terms. */
 static const lathe_way by_tiles[] = {
-    {1, 2, 4, {0, 0, 31}, {8, 4}, {64, 0, 0, 4096}, 0},
-    {1, 2, 4, {0, 0, 0}, {6, 16}, {0, 0, 512, 0}, 0},
+    {1, 2, 4, {0, 0, 31}, {8, 4}, {64, 0, 0, 4096}, 0, 0},
+    {1, 2, 4, {0, 0, 0}, {6, 16}, {0, 0, 512, 0}, 0, 0},
     {0},
 };
 

@@ -5,7 +5,7 @@
 
 #include "../templates/gpu/launches.h"
 
-static const lathe_limits h100 = {132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, 1, {0}};
+static const lathe_limits h100 = {132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, 1, {0}, 0};
 static const char *const names[] = {"wide", "narrow", "copied", "together", "all",
                                     "more", "nth",    "nth",    "nth",      "nth"};
 static const lathe_schedule schedule = {.kernels = names, .nkernels = 10};
@@ -154,6 +154,84 @@ static void takes_maps_where_operands_have_them(void **state) {
   assert_int_equal(lathe_lay_out(&maps[0], &args, extents, strides), 0);
 }
 
+static const char *asked_for(uint32_t cut, lathe_limits limits) {
+  static _Alignas(16) char at[16];
+  static lathe_launch launch[LATHE_MAX_LAUNCHES];
+  const lathe_args args = {.buf = {at, at, at}, .dim = {4096, 4096, 4096, 1, 1, 1, 1, 1}};
+
+  limits.cut = cut;
+  assert_int_equal(launch_steps(product, &args, &limits, launch), 1);
+  return launch[0].kernel;
+}
+
+static void takes_the_cut_that_is_asked_for_where_it_can_be(void **state) {
+  (void)state;
+  lathe_limits limits = h100;
+
+  assert_string_equal(asked_for(0, limits), "wide");
+  assert_string_equal(asked_for(1, limits), "wide");
+  assert_string_equal(asked_for(2, limits), "narrow");
+  assert_string_equal(asked_for(3, limits), "copied");
+  assert_string_equal(asked_for(4, limits), "wide");
+  limits.maps = 0;
+  assert_string_equal(asked_for(2, limits), "copied");
+}
+
+/* A tile that is slower as a whole is faster where a block alone waits less for its slices. */
+static bool waiting(lathe_query *q) {
+  static const lathe_cut cut[] = {
+      {.name = 0,
+       .bm = 128,
+       .bn = 128,
+       .terms = 64,
+       .at_once = 1,
+       .threads = 256,
+       .most = 512,
+       .rate = 600,
+       .wait = 1000,
+       .slice = 64,
+       .start = 4000,
+       .left = 65536},
+      {.name = 1,
+       .bm = 64,
+       .bn = 64,
+       .terms = 64,
+       .at_once = 3,
+       .threads = 128,
+       .most = 512,
+       .rate = 450,
+       .wait = 700,
+       .slice = 64,
+       .start = 2000,
+       .left = 16384},
+  };
+  const lathe_matrices of[] = {{q->dim[0], q->dim[1], 1}};
+  const lathe_step s = {of, 1, q->dim[2]};
+
+  for (int c = 0; c < 2; c++)
+    lathe_try(q, &s, true, &cut[c], 0);
+  return lathe_take(q, &s);
+}
+
+static void takes_small_tiles_where_blocks_wait(void **state) {
+  (void)state;
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  lathe_args args = {.dim = {4096, 4096, 4096, 1, 1, 1, 1, 1}};
+
+  assert_int_equal(launch_steps(waiting, &args, &h100, launch), 1);
+  assert_string_equal(launch[0].kernel, "wide");
+  assert_int_equal(launch[0].grid[0], 1024);
+  args.dim[0] = args.dim[1] = 300;
+  args.dim[2] = 128; /* blocks that share two slices would wait for each other longer */
+  assert_int_equal(launch_steps(waiting, &args, &h100, launch), 1);
+  assert_string_equal(launch[0].kernel, "narrow");
+  assert_int_equal(launch[0].grid[0], 25);
+  args.dim[2] = 8192; /* and share many, as long as the last one does not take too much */
+  assert_int_equal(launch_steps(waiting, &args, &h100, launch), 1);
+  assert_string_equal(launch[0].kernel, "narrow");
+  assert_true(launch[0].grid[0] > 25 * 4 && launch[0].grid[0] < 25 * 16);
+}
+
 /* Products of as many terms in one launch, whose tiles have the same parts of these; and tiles of all columns. */
 static bool products(lathe_query *q) {
   static const lathe_cut together = {
@@ -197,6 +275,8 @@ static void launches_products_together(void **state) {
 const struct CMUnitTest launch_tests[] = {
     cmocka_unit_test(launches_products_together),
     cmocka_unit_test(takes_maps_where_operands_have_them),
+    cmocka_unit_test(takes_the_cut_that_is_asked_for_where_it_can_be),
+    cmocka_unit_test(takes_small_tiles_where_blocks_wait),
     cmocka_unit_test(knows_how_rows_begin),
     cmocka_unit_test(has_no_launch_without_room),
     cmocka_unit_test(launches_as_many_as_a_call_may_have),

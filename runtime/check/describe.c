@@ -108,6 +108,8 @@ static void put_layout(text *t, const device_call *call) {
     put(t, "; at the end of a page");
   if (call->layout.offset)
     put(t, "; offset %zu bytes", call->layout.offset);
+  if (call->layout.cut)
+    put(t, "; cut in way %u", call->layout.cut);
   if (call->problem->special)
     put(t, "; special values %s", random_special_names(call->problem->special));
 }
@@ -215,6 +217,8 @@ void describe_repro(const device_call *call, const char *program, char *to, size
     put(&t, " --in-place");
   if (call->layout.page_end)
     put(&t, " --page-end");
+  if (call->layout.cut)
+    put(&t, " --cut %u", call->layout.cut);
   if (call->layout.threads > 1)
     put(&t, " --threads %d", call->layout.threads);
   if (call->layout.offset)

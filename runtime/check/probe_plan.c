@@ -212,11 +212,13 @@ static void add_product(probe_plan *p, const lathe_way *w, size_t rows, size_t c
         break;
       }
   for (size_t i = p->products; i < p->count; i++)
-    if (memcmp(p->step[i].at.dim, t.dim, sizeof t.dim) == 0) {
+    if (memcmp(p->step[i].at.dim, t.dim, sizeof t.dim) == 0 && p->step[i].at.layout.cut == w->cut) {
       p->step[i].whose |= p->whose;
       return;
     }
-  add(p, placed(p, t, p->count % 2 ? PAGE_END : UNALIGNED));
+  t = placed(p, t, p->count % 2 ? PAGE_END : UNALIGNED);
+  t.layout.cut = w->cut;
+  add(p, t);
 }
 
 /* Some of the tiles that are whole or less, each height with widths of each part of the widest; alone, and after whole

@@ -76,6 +76,7 @@ typedef struct lathe_way {
   /* Past so many rows, columns, terms and terms again it begins anew; 0: never. */
   uint32_t block[4];
   const struct lathe_way *more; /* a list in this one's place; null: it is one way */
+  uint32_t cut; /* on a GPU: which of the cuts of its step this one is, from 1 on; 0: any */
 } lathe_way;
 
 #endif

@@ -129,12 +129,15 @@ static lathe_status fail(const cuda_device *d, const lathe_variant *v, int error
                                                                             : LATHE_DRIVER;
 }
 
-int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, lathe_launch *launches,
-                        lathe_driver_function *function, int *count) {
+int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, uint32_t cut,
+                        lathe_launch *launches, lathe_driver_function *function, int *count) {
   const lathe_made *made = lathe_made_of(plan);
   const cuda_device *d = (const cuda_device *)made->device;
 
-  return lathe_driver_launches(made->loaded, args, &d->limits, launches, function, count);
+  lathe_limits limits = d->limits;
+
+  limits.cut = cut;
+  return lathe_driver_launches(made->loaded, args, &limits, launches, function, count);
 }
 
 /* Sees to it that calls find all that they launch, however operands lie. */
@@ -152,7 +155,7 @@ static lathe_status prepare(const cuda_device *d, const lathe_plan *plan, lathe_
       args.buf[o] = (void *)(anywhere + off); /* NOLINT */
     memcpy(args.dim, made->dim, sizeof args.dim);
     args.workspace = (void *)anywhere; /* NOLINT */
-    error = lathe_cuda_launches(plan, &args, launches, function, &count);
+    error = lathe_cuda_launches(plan, &args, 0, launches, function, &count);
     if (!error && count == 0 && off == 0) {
       lathe_say(line, made->variant->name);
       lathe_say(line,

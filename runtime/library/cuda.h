@@ -5,8 +5,9 @@
 #include "on_cuda.h"
 #include "plan.h"
 
-/* The launches of a plan's call and their kernels: 0, or the driver's error, of the launch *count. */
-int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, lathe_launch *launches,
-                        lathe_driver_function *function, int *count);
+/* The launches of a plan's call and their kernels: 0, or the driver's error, of the launch *count. cut: see
+ * lathe_limits. */
+int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, uint32_t cut,
+                        lathe_launch *launches, lathe_driver_function *function, int *count);
 
 #endif

@@ -31,6 +31,8 @@ typedef struct lathe_limits {
   uint32_t maps;         /* CUDA: 1 where the driver makes tensor maps */
   uint32_t matrix
       [3]; /* Vulkan: rows, columns and terms of a product of matrices that it computes at once */
+  uint32_t
+      cut; /* no limit: of the cuts of each step, the one to take where it can be, from 1 on; 0: the fastest */
 } lathe_limits;
 
 /* One kernel of a call. */

@@ -130,6 +130,10 @@ static void set_bytes(request *r, const option_row *row, const char *value) {
   *(size_t *)member(r, row) = (size_t)whole(row, value);
 }
 
+static void set_cut(request *r, const option_row *row, const char *value) {
+  r->o.layout.cut = (unsigned)whole(row, value);
+}
+
 static void set_seed(request *r, const option_row *row, const char *value) {
   r->o.seed = whole(row, value);
   r->seeded = true;
@@ -357,6 +361,10 @@ static const option_row rows[] = {
      "op's first two twice as far; a multiple of the smallest\n"
      "elements' size, rounded up for larger ones",
      .set = set_bytes, .to = TO(o.layout.offset), .least = 0, .most = MOST_OFFSET},
+    {"cut", "N",
+     "the N-th of the ways in which a GPU's product may be cut\n"
+     "into blocks, where it can be, in place of the fastest",
+     .set = set_cut, .least = 1, .most = 99},
     {"page-end", NULL, "end buffers where memory ends", .set = set_flag,
      .to = TO(o.layout.page_end)},
     {"mutants", NULL,
@@ -487,7 +495,7 @@ static void set_times(request *r) {
 #define CHECKS "check-only special in-place mutants no-probe"
 #define MEASURES "warmup iterations min-time rounds max-noise profile compare against"
 #define RUNS                                                                                       \
-  "fast threads seed offset page-end peers with trust rows csv html markdown shard devices"
+  "fast threads seed offset cut page-end peers with trust rows csv html markdown shard devices"
 
 /* Options of which one would do nothing beside another one. */
 static const struct {

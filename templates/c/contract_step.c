@@ -255,7 +255,7 @@ $step.name$ here = {
 //@       bits[i] = bits[i] | 1 << place - 1
 //@     end
 //@   end
-  {$(table.concat(bits, ", ")), {$(table.concat(above, ", "))}, {$(table.concat(tile, ", "))}, {$(table.concat(block, ", "))}, 0},
+  {$(table.concat(bits, ", ")), {$(table.concat(above, ", "))}, {$(table.concat(tile, ", "))}, {$(table.concat(block, ", "))}, 0, 0},
 //@ end
 //@ -- The bytes of the temporaries, or of those before one.
 //@ function bytes_of_temporaries(before)

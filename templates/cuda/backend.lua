@@ -130,9 +130,6 @@ return {
   },
   constraint = function(params, _, op, dtypes)
     local block, unroll = params.block, params.unroll
-    if params.bn == "auto" and params.unit == "mma" then
-      return "bn = auto: expected unit = vector or wgmma, found mma"
-    end
     if params.products == "tf32" and params.unit == "vector" then
       return "products = tf32: expected unit = mma or wgmma, found vector"
     end

@@ -3,12 +3,12 @@
 //@ local T = use "contract_step.cu"
 //@ -- The type of a block's sums.
 //@ local types = {
-//@   points = {}, thin = { "bm" }, tile = { "bm", "bn", "bk", "tm", "tn" },
+//@   points = {}, thin = { "bm" }, thin_columns = { "bn" }, tile = { "bm", "bn", "bk", "tm", "tn" },
 //@     tensor = { "bm", "bn", "warp_m", "warp_n", "stages" },
 //@   fetched = { "left", "right", "stages", "turned" },
 //@ }
 //@ local names = {
-//@   points = "lathe_points", thin = "lathe_thin_sums", tile = "lathe_sums", tensor = "lathe_tensor_sums",
+//@   points = "lathe_points", thin = "lathe_thin_sums", thin_columns = "lathe_thin_columns", tile = "lathe_sums", tensor = "lathe_tensor_sums",
 //@   fetched = "lathe_fetched_sums",
 //@ }
 //@ local function kind_of(step, shape)

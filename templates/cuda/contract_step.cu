@@ -275,7 +275,7 @@ bool whole_values;
 //@ finish(step, P, few, made.layer, nil, step.free)
 //@ end
 //@ end
-//@ if maps and not (made.layer and made.layer.unstored) then
+//@ if not made.layer then
 
 //@ finish(step, P, count, nil, true)
 //@ end

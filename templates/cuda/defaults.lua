@@ -18,9 +18,9 @@ return {
   -- Tensor cores first.
   contract = {
     { backend = "cuda", unit = "wgmma", bn = "auto", stages = 4, dtypes = { "f16", "bf16" } },
-    { backend = "cuda", unit = "mma", dtypes = { "f16", "bf16" } },
+    { backend = "cuda", unit = "mma", bn = "auto", dtypes = { "f16", "bf16" } },
     { backend = "cuda", unit = "wgmma", products = "tf32", bn = "auto", dtypes = "f32" },
-    { backend = "cuda", unit = "mma", products = "tf32", dtypes = "f32" },
+    { backend = "cuda", unit = "mma", bn = "auto", products = "tf32", dtypes = "f32" },
     { backend = "cuda", bn = "auto" },
   },
   contract_typed = { { backend = "cuda" } },
@@ -40,14 +40,17 @@ return {
       backend = "cuda", implementation = "sequence", unit = "wgmma", bn = "auto", stages = 4, products = "narrow",
       dtypes = { "f16", "bf16" },
     },
-    { backend = "cuda", implementation = "sequence", unit = "mma", products = "narrow", dtypes = { "f16", "bf16" } },
+    {
+      backend = "cuda", implementation = "sequence", unit = "mma", bn = "auto", products = "narrow",
+      dtypes = { "f16", "bf16" },
+    },
     {
       backend = "cuda", implementation = "sequence", unit = "wgmma", bn = "auto", stages = 4,
       dtypes = { "f16", "bf16" },
     },
-    { backend = "cuda", implementation = "sequence", unit = "mma", dtypes = { "f16", "bf16" } },
+    { backend = "cuda", implementation = "sequence", unit = "mma", bn = "auto", dtypes = { "f16", "bf16" } },
     { backend = "cuda", implementation = "sequence", unit = "wgmma", products = "tf32", bn = "auto", dtypes = "f32" },
-    { backend = "cuda", implementation = "sequence", unit = "mma", products = "tf32", dtypes = "f32" },
+    { backend = "cuda", implementation = "sequence", unit = "mma", bn = "auto", products = "tf32", dtypes = "f32" },
     { backend = "cuda", implementation = "sequence", bn = "auto" },
     { backend = "cuda" },
   },

@@ -1,20 +1,37 @@
--- How contractions are cut: templates/gpu/contract.lua, with shapes whose sums are "points", "thin", "tile", "tensor"
--- or "fetched"; steps[i] says also plain: whether both factors are.
+-- How contractions are cut: templates/gpu/contract.lua, with shapes whose sums are "points", "thin", "thin_columns",
+-- "tile", "tensor" or "fetched"; steps[i] says also plain: whether both factors are.
 
 local contract = use "../gpu/contract.lua"
 
 local tensor = use "tensor_shape.lua"
 
-local THIN = 256 -- threads of a block for few rows
+local THIN, FEW = 256, 8 -- threads of a block for few rows, or columns, and how many these are
 local POINTS = 256 -- and where nothing is summed
+
+-- The rows, or columns, of the other factor that a block has.
+local function across(facts, side)
+  return side.along == "k" and THIN // 32 * (128 // facts.bits) or 32 * side.count
+end
 
 local function thin(facts, made, rows)
   local at_once = 128 // facts.bits
   return {
-    sums = "thin", name = "_rows" .. rows, rows = rows, bm = rows,
-    bn = made.b.along == "k" and THIN // 32 * at_once or 32 * made.b.count, bk = 32768 // facts.bits, threads = THIN,
-    at_once = rows > 1 and 2 or facts.width == 8 and 3 or 4, numbers = THIN * rows * at_once, chains = THIN // 32,
+    sums = "thin", name = "_rows" .. rows, rows = rows, bm = rows, bn = across(facts, made.b), bk = 32768 // facts.bits,
+    threads = THIN, at_once = rows > 1 and 2 or facts.width == 8 and 3 or 4, numbers = THIN * rows * at_once,
+    chains = THIN // 32,
   }
+end
+
+-- Of several rows or columns tiles may be faster, where terms are too few for such slices. rate: of what memory gives
+-- of the other factor.
+local function thin_pair(list, facts, made)
+  local rows, columns = thin(facts, made, FEW), thin(facts, made, FEW)
+  for _, shape in ipairs { rows, columns } do
+    shape.rate, shape.wait, shape.start = 5 * FEW * facts.width // 4, 2500, 3500
+    list[#list + 1] = shape
+  end
+  columns.sums, columns.name, columns.rows, columns.columns = "thin_columns", "_columns" .. FEW, nil, FEW
+  columns.bm, columns.bn = across(facts, made.a), FEW
 end
 
 local function points(facts, made)
@@ -22,31 +39,39 @@ local function points(facts, made)
   return { sums = "points", name = "_points", bm = 1, bn = bn, bk = 1, threads = POINTS, at_once = 4, numbers = 0 }
 end
 
--- Of 128 x 128 numbers one block at a time has registers for all that is on its way: on an H200 4096 cubed in f32 takes
--- 3.16 ms, and 3.49 where two have half of them. With 128 x 256 it takes 2.97 ms.
-local function tile(facts, p, columns)
+-- Of 128 x 128 numbers one block at a time has registers for all that is on its way: on an H200 4096 cubed in f32
+-- takes 3.16 ms, and 3.49 where two have half of them. With 128 x 256 it takes 2.97 ms. Of small ones there are many
+-- blocks at once, while each waits for its slices.
+local function tile(facts, p, side)
   local bytes = facts.bits // 8
-  local bm, bn, wide = p.bm, columns * 4 // bytes, columns > 128
-  local tm, tn = wide and 16 or 8, 32 // bytes
+  local bm, bn = side.bm or p.bm, side.columns * 4 // bytes
+  local tm, tn = side.tm or 8, (side.tn or 8) * 4 // bytes
   local threads = bm // tm * (bn // tn)
   return {
-    sums = "tile", name = ("_tile%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = (wide and 32 or 64) // bytes, tm = tm,
-    tn = tn, threads = threads, at_once = math.max(1, 256 // threads), numbers = bm * bn,
+    sums = "tile", name = ("_tile%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = side.bk // bytes, tm = tm,
+    tn = tn, threads = threads, at_once = side.at_once or math.max(1, 256 // threads), numbers = bm * bn,
+    rate = side.rate, wait = side.wait, start = side.start, terms = side.wait and 256 // bytes or nil,
   }
 end
 
--- Multiply-adds in a clock and clocks that a tile takes besides, as of one H200.
-local RATE, START = { [128] = 100, [256] = 107 }, 4000
+-- Sides of tiles of f32, with multiply-adds in a clock, clocks between the slices of a block that is alone, and clocks
+-- that a tile takes besides, as of one H200 and one H100. bk: bytes of a slice's terms.
+local WIDE = { columns = 256, tm = 16, bk = 32, rate = 107, start = 4000 }
+local OWN = { columns = 128, bk = 64, rate = 100, start = 4000 }
+local SMALL = {
+  { bm = 64, columns = 64, tn = 4, bk = 128, at_once = 3, rate = 80, wait = 1800, start = 1800 },
+  { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 50, wait = 1300, start = 1500 },
+}
 
 local function tiles(list, facts, p)
   if p.bn ~= "auto" then
-    list[#list + 1] = tile(facts, p, math.min(p.bn, 128))
+    list[#list + 1] = tile(facts, p, { columns = math.min(p.bn, 128), bk = 64 })
     return
   end
-  for _, columns in ipairs(p.bm == 128 and facts.width == 4 and { 256, 128 } or { 128 }) do
-    local shape = tile(facts, p, columns)
-    shape.rate, shape.start = RATE[columns], START
-    list[#list + 1] = shape
+  list[#list + 1] = p.bm == 128 and facts.width == 4 and tile(facts, p, WIDE) or nil
+  list[#list + 1] = tile(facts, p, OWN)
+  for _, side in ipairs(SMALL) do
+    list[#list + 1] = tile(facts, p, side)
   end
 end
 
@@ -89,12 +114,13 @@ return function(facts, work)
     end
     list[#list + 1] = (#step.k == 0 and points or thin)(facts, made, 1)
     if #step.m > 0 then
-      list[#list + 1] = thin(facts, made, 8)
+      thin_pair(list, facts, made)
       if v.params.unit == "wgmma" and is_tensor then
         fetched(list, facts, step, made, v.params)
       end
       if is_tensor then
         list[#list + 1] = tensor.copied(v.params)
+        list[#list + 1] = v.params.bn == "auto" and tensor.copied(v.params, 64) or nil
       else
         tiles(list, facts, v.params)
       end

@@ -11,13 +11,48 @@
 #include "tf32.h"
 #include "tiles.h"
 
+/* A chunk of 16 bytes from anywhere, of which the first `there` elements exist: on its way word by word, or element by
+ * element, so that no thread waits before it has asked for all of its chunks. */
+template <typename T, int V> struct lathe_unaligned {
+  unsigned read[V];
+  bool by_words;
+
+  __device__ __forceinline__ void load(const T *from, int there) {
+    by_words = sizeof(T) == 4 || (there == V && (size_t)from % 4 == 0);
+    if (sizeof(T) == 2 && by_words) {
+#pragma unroll
+      for (int nth = 0; nth < V / 2; nth++)
+        read[nth] = reinterpret_cast<const unsigned *>(from)[nth];
+    } else {
+#pragma unroll
+      for (int nth = 0; nth < V; nth++)
+        read[nth] = nth >= there     ? 0
+                    : sizeof(T) == 4 ? reinterpret_cast<const unsigned *>(from)[nth]
+                                     : reinterpret_cast<const unsigned short *>(from)[nth];
+    }
+  }
+
+  __device__ __forceinline__ uint4 chunk() const {
+    uint4 all;
+    unsigned word[4];
+#pragma unroll
+    for (int nth = 0; nth < 4; nth++)
+      word[nth] = by_words ? read[nth] : read[nth * V / 4] | read[nth * V / 4 + V / 4 - 1] << 16;
+    memcpy(&all, word, sizeof all);
+    return all;
+  }
+};
+
 /* One factor's slice in shared memory, of 128 bytes of terms: lines of eight chunks of 16 bytes along the axis that is
  * side by side in memory, one below the other along the other axis; where lines are of rows, as many of them as there
  * are terms, and the next as many after all lines. The chunks of a line are rotated, so that those of eight lines lie
  * in different banks, as tensor cores want them. */
 template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
   static constexpr int V = 16 / sizeof(T), TERMS = 8 * V, CHUNKS = ROWS * 8,
-                       COPIES = CHUNKS / THREADS;
+                       COPIES = CHUNKS / THREADS,
+                       SUITS = THREADS < 256
+                                   ? 4
+                                   : 2; /* addresses at once, for which registers suffice */
   static constexpr bool NUMBERS = sizeof(T) == 4;
   static_assert(ALONG_K || ROWS % TERMS == 0, "lines are of as many elements as there are terms");
   static_assert(COPIES * THREADS == CHUNKS, "all threads have as many copies");
@@ -33,33 +68,49 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
     return ALONG_K ? place(row, term / V) : place(row / TERMS * TERMS + term, row % TERMS / V);
   }
 
-  /* Copies what there is from some place on: `rows` rows and `terms` terms; beyond are zeros. from(row, k): an address,
-   * where there is nothing of which nothing is read. */
-  template <typename From>
-  static __device__ __forceinline__ void copy(uint4 *to, From from, int rows, int terms,
-                                              bool whole) {
-#pragma unroll 1 /* or their addresses take more registers than there are */
-    for (int nth = 0; nth < COPIES; nth++) {
-      const int at = nth * THREADS + (int)threadIdx.x, line = at / 8, chunk = at % 8;
+  /* f(address, elements, chunk) for each of the thread's chunks, or SOME of them from `first` on, of `rows` rows and `terms`
+   * terms that there are. from(row, k): an address, where there is nothing of which nothing is read. */
+  template <int SOME, typename From, typename F>
+  static __device__ __forceinline__ void each(From from, int rows, int terms, int first, F f) {
+#pragma unroll
+    for (int some = 0; some < SOME; some++) {
+      const int at = (first + some) * THREADS + (int)threadIdx.x, line = at / 8, chunk = at % 8;
       const int row = ALONG_K ? line : line / TERMS * TERMS + chunk * V;
       const int term = ALONG_K ? chunk * V : line % TERMS;
+      const int more = ALONG_K ? terms - term : rows - row;
       const bool is_there = row < rows && term < terms;
-      const int more = ALONG_K ? terms - term : rows - row, there = !is_there  ? 0
-                                                                    : more < V ? more
-                                                                               : V;
-      uint4 *const here = to + place(line, chunk);
-      if (whole) {
-        lathe_copy_some(here, from(row, term), there * (int)sizeof(T));
-      } else {
-        lathe_pack<T, V> pack;
-#pragma unroll
-        for (int v = 0; v < V; v++)
-          pack.at[v] =
-              v < there ? *from(row + (ALONG_K ? 0 : v), term + (ALONG_K ? v : 0)) : T(0.0f);
-        lathe_store(reinterpret_cast<T *>(here), pack);
-      }
+      f(some, from(row, term), !is_there ? 0 : more < V ? more : V, place(line, chunk));
     }
   }
+
+  /* Copies them from where accesses of 16 bytes are aligned; beyond are zeros. */
+  template <typename From>
+  static __device__ __forceinline__ void copy(uint4 *to, From from, int rows, int terms) {
+    constexpr int SOME = COPIES < SUITS ? COPIES : SUITS;
+#pragma unroll 1
+    for (int first = 0; first < COPIES; first += SOME)
+      each<SOME>(from, rows, terms, first, [&](int, const T *one, int there, int place) {
+        lathe_copy_some(to + place, one, there * (int)sizeof(T));
+      });
+  }
+
+  /* Some chunks from anywhere, on their way through registers. */
+  template <int SOME> struct reads {
+    lathe_unaligned<T, V> read[SOME];
+
+    template <typename From>
+    __device__ __forceinline__ void load(From from, int rows, int terms, int first = 0) {
+      each<SOME>(from, rows, terms, first,
+                 [&](int nth, const T *one, int there, int) { read[nth].load(one, there); });
+    }
+    __device__ __forceinline__ void keep(uint4 *to, int first = 0) const {
+#pragma unroll
+      for (int nth = 0; nth < SOME; nth++) {
+        const int at = (first + nth) * THREADS + (int)threadIdx.x;
+        to[place(at / 8, at % 8)] = read[nth].chunk();
+      }
+    }
+  };
 
   /* Four matrices of 8 rows and V terms from (row, term) on: of rows 0 and 8 and terms 0 and V further, in the order
    * that the left factor of an mma has them, or for a right one those of one row first. */
@@ -100,6 +151,10 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
   static constexpr int PADDED = BN + 8; /* of a line of sums in shared memory */
   static constexpr int BYTES =
       STAGES * STAGE * 16 > BM *PADDED * 4 ? STAGES *STAGE * 16 : BM *PADDED * 4;
+  /* Whether a thread has registers for all that it reads of a slice that is not aligned, while another is multiplied. */
+  static constexpr bool AHEAD_OF_USE = GROUPS || THREADS < 256;
+  using reads_a = typename slice_a::template reads<AHEAD_OF_USE ? slice_a::COPIES : slice_a::SUITS>;
+  using reads_b = typename slice_b::template reads<AHEAD_OF_USE ? slice_b::COPIES : slice_b::SUITS>;
   static_assert(TILES_N % 2 == 0, "matrices of the right factor are loaded for two tiles");
 
   float sums[TILES_M][TILES_N][4];
@@ -153,43 +208,75 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
     }
   }
 
+  /* A slice of a factor, on its way to shared memory; what goes through registers is there, if these do not suffice for
+   * all, or in `reads`. */
+  template <typename S, typename R, typename From>
+  static __device__ __forceinline__ void bring(R &reads, uint4 *at, From from, int rows, int terms,
+                                               bool whole) {
+    if (whole) {
+      S::copy(at, from, rows, terms);
+    } else if (AHEAD_OF_USE) {
+      reads.load(from, rows, terms);
+    } else {
+#pragma unroll 1
+      for (int first = 0; first < S::COPIES; first += S::SUITS) {
+        reads.load(from, rows, terms, first);
+        reads.keep(at, first);
+      }
+    }
+  }
+
   /* Adds the terms from `from` to `to`. */
   __device__ __forceinline__ void add(const C &c, uint4 *room, size_t m, size_t n, size_t from,
                                       size_t to) {
     const int rows = c.m_count - m < BM ? (int)(c.m_count - m) : BM;
     const int columns = c.n_count - n < BN ? (int)(c.n_count - n) : BN;
-    auto copy = [&](size_t k, int stage) {
-      if (k < to) {
-        uint4 *const at = room + stage * STAGE;
-        const int terms = to - k < BK ? (int)(to - k) : BK;
-        slice_a::copy(
-            at, [&](int row, int term) { return c.from_a(m + row, k + term); }, rows, terms,
-            c.whole_a);
-        slice_b::copy(
-            at + slice_a::CHUNKS, [&](int row, int term) { return c.from_b(n + row, k + term); },
-            columns, terms, c.whole_b);
+    reads_a of_a;
+    reads_b of_b;
+    auto from_a = [&](size_t k) {
+      return [&, k](int row, int term) { return c.from_a(m + row, k + term); };
+    };
+    auto from_b = [&](size_t k) {
+      return [&, k](int row, int term) { return c.from_b(n + row, k + term); };
+    };
+    auto ask = [&](size_t k, int stage) {
+      const int terms = k >= to ? 0 : to - k < BK ? (int)(to - k) : BK;
+      uint4 *const at = room + stage * STAGE;
+      if (terms > 0) {
+        bring<slice_a>(of_a, at, from_a(k), rows, terms, c.whole_a);
+        bring<slice_b>(of_b, at + slice_a::CHUNKS, from_b(k), columns, terms, c.whole_b);
       }
       lathe_end_group();
     };
+    auto keep = [&](size_t k, int stage) {
+      uint4 *const at = room + stage * STAGE;
+      if (AHEAD_OF_USE && k < to && !c.whole_a)
+        of_a.keep(at);
+      if (AHEAD_OF_USE && k < to && !c.whole_b)
+        of_b.keep(at + slice_a::CHUNKS);
+    };
     if (from >= to)
       return;
-    for (int stage = 0; stage < AHEAD; stage++)
-      copy(from + (size_t)stage * BK, stage);
+    for (int stage = 0; stage < AHEAD; stage++) {
+      ask(from + (size_t)stage * BK, stage);
+      keep(from + (size_t)stage * BK, stage);
+    }
     int stage = 0, next = AHEAD;
     for (size_t k = from; k < to; k += BK) {
+      const size_t then = k + (size_t)AHEAD * BK;
       lathe_await_groups<AHEAD - 1>();
       if constexpr (GROUPS) {
         lathe_show_tensor_cores();
         __syncthreads();
         multiply_ahead(room + stage * STAGE);
-        copy(k + (size_t)AHEAD * BK,
-             next); /* where all have read what was multiplied before the last */
+        ask(then, next); /* where all have read what was multiplied before the last */
         lathe_await_mma<1>(sums[0]);
       } else {
         __syncthreads();
-        copy(k + (size_t)AHEAD * BK, next);
+        ask(then, next);
         multiply(room + stage * STAGE, room + stage * STAGE + slice_a::CHUNKS);
       }
+      keep(then, next);
       stage = stage + 1 == STAGES ? 0 : stage + 1;
       next = next + 1 == STAGES ? 0 : next + 1;
     }
@@ -224,11 +311,23 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
   __device__ __forceinline__ void finish(const C &c, uint4 *room, size_t m, size_t n) const {
     float *const lines = reinterpret_cast<float *>(room);
     leave(lines);
-    for (int at = (int)threadIdx.x; at < BM * BN / 4; at += THREADS) {
+    const bool whole = m + BM <= c.m_count && n + BN <= c.n_count && c.whole_values;
+    auto each = [&](int at, auto f) {
       const int row = at / (BN / 4), column = at % (BN / 4) * 4;
       const auto pack = lathe_load<4>(lines + row * PADDED + column);
-      if (m + row < c.m_count && n + column < c.n_count)
-        c.finish(m + row, n + column, pack.at, (long long)(c.n_count - n - column));
+      f(m + row, n + column, pack.at);
+    };
+    if (whole) {
+#pragma unroll 4
+      for (int at = (int)threadIdx.x; at < BM * BN / 4; at += THREADS)
+        each(at, [&](size_t y, size_t x, const float(&some)[4]) { c.finish_whole(y, x, some, 4); });
+    } else {
+#pragma unroll 1
+      for (int at = (int)threadIdx.x; at < BM * BN / 4; at += THREADS)
+        each(at, [&](size_t y, size_t x, const float(&some)[4]) {
+          if (y < c.m_count && x < c.n_count)
+            c.finish(y, x, some, (long long)(c.n_count - x));
+        });
     }
   }
 };

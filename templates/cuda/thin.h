@@ -1,7 +1,9 @@
 /* thin.h - sums of products of a matrix with few rows, or one: bound by the memory that the other factor is read from.
  * In words of tiles.h, a block has up to M rows of a, in slices in shared memory, and BN rows of b, each of which is
  * read once, straight to registers: where b's elements lie side by side along k, a warp has a few rows, and its threads
- * neighbouring terms; elsewhere each thread has neighbouring rows, and each warp every eighth term. */
+ * neighbouring terms; elsewhere each thread has neighbouring rows, and each warp every eighth term.
+ *
+ * A result with few columns is the same of the factors in turn. */
 #ifndef LATHE_THIN_H
 #define LATHE_THIN_H
 
@@ -199,6 +201,71 @@ template <typename C, int M> struct lathe_thin_sums {
     for (int row = 0; row < M; row++)
       if (m + row < c.m_count)
         c.finish(m + row, column, sums[row], (long long)(c.n_count - column));
+  }
+};
+
+/* A step whose factors, and rows and columns, are in turn. */
+template <typename C> struct lathe_turned {
+  using number = typename C::number;
+  using raw_a = typename C::raw_b;
+  using raw_b = typename C::raw_a;
+  static constexpr int VA = C::VB, VB = C::VA;
+  static constexpr bool A_ALONG_K = C::B_ALONG_K, B_ALONG_K = C::A_ALONG_K;
+  const C &c;
+  const size_t m_count, n_count;
+
+  __device__ __forceinline__ lathe_turned(const C &given)
+      : c(given), m_count(given.n_count), n_count(given.m_count) {
+  }
+  template <bool WHOLE>
+  __device__ __forceinline__ void load_a(raw_a &raw, size_t m, size_t k) const {
+    c.template load_b<WHOLE>(raw, m, k);
+  }
+  template <bool WHOLE>
+  __device__ __forceinline__ void load_b(raw_b &raw, size_t n, size_t k) const {
+    c.template load_a<WHOLE>(raw, n, k);
+  }
+  __device__ __forceinline__ void make_a(const raw_a &raw, number (&x)[VA]) const {
+    c.make_b(raw, x);
+  }
+  __device__ __forceinline__ void make_b(const raw_b &raw, number (&x)[VB]) const {
+    c.make_a(raw, x);
+  }
+};
+
+/* Sums of products of a matrix with up to N columns. */
+template <typename C, int N> struct lathe_thin_columns {
+  using number = typename C::number;
+  using in_turn = lathe_thin_sums<lathe_turned<C>, N>;
+  using slices = typename in_turn::slices;
+  static constexpr int AT_ONCE = in_turn::AT_ONCE;
+  in_turn sums;
+
+  __device__ __forceinline__ void add(const C &c, slices &s, size_t m, size_t n, size_t from,
+                                      size_t to) {
+    sums.add(lathe_turned<C>(c), s, n, m, from, to);
+  }
+
+  __device__ __forceinline__ bool gather(slices &s, const lathe_work &work, unsigned *arrived,
+                                         number *left) {
+    return sums.gather(s, work, arrived, left);
+  }
+
+  __device__ __forceinline__ void finish(const C &c, slices &, size_t m, size_t n) const {
+    if (!in_turn::has_some())
+      return;
+#pragma unroll
+    for (int nth = 0; nth < AT_ONCE; nth++)
+#pragma unroll
+      for (int first = 0; first < N; first += AT_ONCE) {
+        const size_t row = m + in_turn::at_n() + nth, column = n + first;
+        number some[AT_ONCE];
+#pragma unroll
+        for (int lane = 0; lane < AT_ONCE; lane++)
+          some[lane] = sums.sums[first + lane][nth];
+        if (row < c.m_count && column < c.n_count)
+          c.finish(row, column, some, (long long)(c.n_count - column));
+      }
   }
 };
 

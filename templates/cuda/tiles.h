@@ -21,13 +21,28 @@
 template <bool WHOLE, int N, typename T>
 static __device__ __forceinline__ void lathe_load_some(lathe_pack<T, N> &pack, const T *from,
                                                        long long there, bool aligned) {
-  if (aligned && (WHOLE || there >= N)) {
+  const bool all = WHOLE || there >= N;
+  if (aligned && all) {
     pack = *reinterpret_cast<const lathe_pack<T, N> *>(from);
-    return;
-  }
+  } else if constexpr (sizeof(T) == 2 && N >= 4) { /* by words, as some rows of any length have them */
+    unsigned words[N / 2];
+    if (all && (size_t)from % 4 == 0) {
 #pragma unroll
-  for (int nth = 0; nth < N; nth++)
-    pack.at[nth] = WHOLE || nth < there ? from[nth] : T(0.0f);
+      for (int nth = 0; nth < N / 2; nth++)
+        words[nth] = reinterpret_cast<const unsigned *>(from)[nth];
+    } else {
+      const unsigned short *const halves = reinterpret_cast<const unsigned short *>(from);
+#pragma unroll
+      for (int nth = 0; nth < N; nth += 2)
+        words[nth / 2] = (WHOLE || nth < there ? halves[nth] : 0u) |
+                         (WHOLE || nth + 1 < there ? halves[nth + 1] : 0u) << 16;
+    }
+    memcpy(&pack, words, sizeof pack);
+  } else {
+#pragma unroll
+    for (int nth = 0; nth < N; nth++)
+      pack.at[nth] = WHOLE || nth < there ? from[nth] : T(0.0f);
+  }
 }
 
 /* The same of elements that are `stride` apart. */
@@ -39,6 +54,7 @@ static __device__ __forceinline__ void lathe_load_apart(lathe_pack<T, N> &pack, 
     pack.at[nth] = WHOLE || nth < there ? from[nth * stride] : T(0.0f);
 }
 
+/* Elements of 16 bits whose address is even go by words where they are side by side. */
 template <int N, typename T>
 static __device__ __forceinline__ void lathe_store_some(T *to, const lathe_pack<T, N> &pack,
                                                         size_t stride, long long there,
@@ -46,6 +62,16 @@ static __device__ __forceinline__ void lathe_store_some(T *to, const lathe_pack<
   if (aligned && there >= N) {
     lathe_store(to, pack);
     return;
+  }
+  if constexpr (sizeof(T) == 2 && N >= 4) {
+    if (stride == 1 && there >= N && (size_t)to % 4 == 0) {
+      unsigned words[N / 2];
+      memcpy(words, &pack, sizeof pack);
+#pragma unroll
+      for (int nth = 0; nth < N / 2; nth++)
+        reinterpret_cast<unsigned *>(to)[nth] = words[nth];
+      return;
+    }
   }
 #pragma unroll
   for (int nth = 0; nth < N; nth++)
@@ -168,13 +194,27 @@ static __device__ __forceinline__ bool lathe_gather(const lathe_work &work, N *s
     all.leave(nth, sums[nth]);
   if (!all.is_last())
     return false;
+  constexpr int EACH = SUMS / THREADS, MANY = EACH < 64 ? 8 : 32, SOME = EACH < MANY ? EACH : MANY,
+                PARTS = EACH < 64 ? 4 : 1; /* at once */
 #pragma unroll
-  for (int nth = 0; nth < SUMS / THREADS; nth++)
-    sums[nth] = 0;
-  for (size_t part = 0; part < work.parts; part++)
+  for (int first = 0; first < EACH; first += SOME) {
 #pragma unroll
-    for (int nth = 0; nth < SUMS / THREADS; nth++)
-      sums[nth] += all.take(part, nth);
+    for (int nth = first; nth < first + SOME; nth++)
+      sums[nth] = 0;
+    for (size_t part = 0; part < work.parts; part += PARTS) {
+      N taken[PARTS][SOME];
+#pragma unroll
+      for (int p = 0; p < PARTS; p++)
+#pragma unroll
+        for (int nth = 0; nth < SOME; nth++)
+          taken[p][nth] = part + p < work.parts ? all.take(part + p, first + nth) : N(0);
+#pragma unroll
+      for (int p = 0; p < PARTS; p++)
+#pragma unroll
+        for (int nth = 0; nth < SOME; nth++)
+          sums[first + nth] += taken[p][nth];
+    }
+  }
   return true;
 }
 
@@ -375,18 +415,27 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
   }
 
   __device__ __forceinline__ void finish(const C &c, slices &, size_t m, size_t n) const {
+    auto each = [&](auto f) {
 #pragma unroll
-    for (int i = 0; i < TM; i++)
+      for (int i = 0; i < TM; i++)
 #pragma unroll
-      for (int group = 0; group < TN / AT_ONCE; group++) {
-        const size_t row = m + at_m(i / AT_ONCE) + i % AT_ONCE, column = n + at_n(group);
-        number some[AT_ONCE];
+        for (int group = 0; group < TN / AT_ONCE; group++) {
+          number some[AT_ONCE];
 #pragma unroll
-        for (int lane = 0; lane < AT_ONCE; lane++)
-          some[lane] = sums[i][group * AT_ONCE + lane];
+          for (int lane = 0; lane < AT_ONCE; lane++)
+            some[lane] = sums[i][group * AT_ONCE + lane];
+          f(m + at_m(i / AT_ONCE) + i % AT_ONCE, n + at_n(group), some);
+        }
+    };
+    if (m + BM <= c.m_count && n + BN <= c.n_count && c.whole_values)
+      each([&](size_t row, size_t column, const number(&some)[AT_ONCE]) {
+        c.finish_whole(row, column, some, AT_ONCE);
+      });
+    else
+      each([&](size_t row, size_t column, const number(&some)[AT_ONCE]) {
         if (row < c.m_count && column < c.n_count)
           c.finish(row, column, some, (long long)(c.n_count - column));
-      }
+      });
   }
 };
 

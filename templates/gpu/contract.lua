@@ -158,7 +158,8 @@ return function(facts, work, shapes_of)
           subgroups = shape.subgroups, side = shape.side, shared = shape.shared, architecture = shape.architecture,
           most = shape.most or MOST_BLOCKS, depth = shape.depth, number = shape.number,
           left = shape.numbers * facts.bits // 8,
-          stays = shape.stays, rate = shape.rate, start = shape.start, maps = shape.maps,
+          stays = shape.stays, rate = shape.rate, wait = shape.wait, start = shape.start, maps = shape.maps,
+          slice = shape.wait and shape.bk or nil,
           extents = shape.extents,
         }
       end

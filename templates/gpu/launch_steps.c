@@ -157,10 +157,10 @@ static const lathe_way $(defines "ways")[] = {
 //@ for _, step in ipairs(all) do
 //@ local rows, columns = 0, 0
 //@ local way = step.way or {}
-//@ for _, cut in ipairs(step.way ~= false and step.cuts or {}) do
+//@ for c, cut in ipairs(step.way ~= false and step.cuts or {}) do
 //@ local wide = way.side or cut.bn and cut.bn * (step.vector or 1)
     {.m = $(way.m or step.m), .n = $(way.n or step.n), .k = $step.k$, .above = {$(way.above_m or rows), $(way.above or columns)},
-     .tile = {$(way.side or cut.bm), $(wide or FEW)}, .block = {0, 0, $(cut.left > 0 and cut.terms or SLICES)}},
+     .tile = {$(way.side or cut.bm), $(wide or FEW)}, .block = {0, 0, $(cut.left > 0 and cut.terms or SLICES)}, .cut = $c$},
 //@ rows, columns = math.max(rows, cut.rows or 0), math.max(columns, (cut.columns or 0) * (step.vector or 1))
 //@ end
 //@ end

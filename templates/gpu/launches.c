@@ -264,20 +264,24 @@ static bool can_be(const lathe_query *q, const lathe_cut *c, size_t shared) {
          (c->room == 0 || shared <= c->room) && limits->architecture >= c->architecture;
 }
 
-/* Takes a cut where it is faster, with the best number of shares, of those that leave their sums in a cache that moves
- * some bytes a clock. */
+/* Takes a cut where it is faster, with the best number of shares. Clocks as of one H100: what a multiprocessor multiplies
+ * and stores, or what its blocks wait for slices; each tile's start; and where blocks share terms, to leave sums, to meet,
+ * and for the last of them to take all. */
 static void try_fastest(lathe_query *q, const lathe_step *s, const lathe_cut *c, size_t shared,
                         size_t most) {
-  const double moved = 16;
+  const double stored = c->left / 24, met = 2500, taken = c->left * 8 / c->threads;
   const size_t tiles = tiles_of(s, c), slices = lathe_times(s->k, c->terms);
 
   for (size_t shares = fewest_shares(s, c); shares <= most; shares++) {
-    const size_t waves =
-        lathe_times(tiles * shares, (size_t)q->limits->multiprocessors * c->at_once);
+    const size_t each = lathe_times(tiles * shares, q->limits->multiprocessors);
+    const size_t waves = lathe_times(each, c->at_once);
     const double terms = (double)lathe_times(slices, shares) * c->terms;
-    const double gathered = shares > 1 ? c->left * (double)(shares + 1) / moved : 0;
-    const double clocks =
-        (double)waves * ((double)c->bm * c->bn * terms / c->rate + c->start) + gathered;
+    const double full = terms < (double)s->k ? terms : (double)s->k;
+    const double busy = (double)each * ((double)c->bm * c->bn * full / c->rate + stored);
+    const double waiting =
+        c->slice ? (double)(waves * lathe_times((size_t)full, c->slice)) * c->wait : 0;
+    const double gathered = shares > 1 ? met + taken * (double)(shares + 1) : 0;
+    const double clocks = (busy > waiting ? busy : waiting) + (double)waves * c->start + gathered;
     if (!q->cut || clocks < q->clocks) {
       q->cut = c;
       q->shares = shares;
@@ -297,13 +301,18 @@ void lathe_try(lathe_query *q, const lathe_step *s, bool wanted, const lathe_cut
   } else if (q->asks == LATHE_FITS && wanted && c->nmaps == 0) {
     q->decided |= c->room == 0 || (shared <= c->room && shared <= q->limits->shared);
   }
-  if (q->asks != LATHE_LAUNCHES || q->decided)
+  const bool asked = ++q->nth == q->limits->cut;
+  if (q->asks != LATHE_LAUNCHES)
     return;
-  q->decided = q->cut && !c->rate;
-  if (q->decided || !wanted || !can_be(q, c, shared))
+  q->decided |= q->cut && !c->rate;
+  if ((q->decided && !asked) || !wanted || !can_be(q, c, shared))
     return;
   const size_t most =
       shares_of(s, c, smaller((size_t)q->limits->multiprocessors * c->at_once, c->most));
+  if (asked) {
+    q->cut = NULL;
+    q->decided = true;
+  }
   if (c->rate) {
     try_fastest(q, s, c, shared, most);
   } else {
@@ -319,6 +328,7 @@ bool lathe_take(lathe_query *q, const lathe_step *s) {
   const bool fits = q->decided;
 
   q->cut = NULL;
+  q->nth = 0;
   q->decided = false;
   if (q->asks != LATHE_LAUNCHES)
     return q->asks == LATHE_LEFT || fits;

@@ -127,8 +127,9 @@ typedef struct lathe_cut {
   uint32_t
       room; /* the most shared memory that it takes with its rooms, bytes; 0: it has no rooms */
   uint32_t stays; /* 1: no more blocks than run at once, which go on to further tiles */
-  /* Multiply-adds that a multiprocessor does in a clock, and clocks that a tile takes besides. 0: none. */
-  uint32_t rate, start;
+  /* Multiply-adds that a multiprocessor does in a clock, and clocks that a tile takes besides. 0: none. Of a block alone:
+   * clocks between its slices of so many terms; 0: it has a multiprocessor's rate. */
+  uint32_t rate, start, wait, slice;
   int nmaps; /* CUDA: of its factors, without which it is not taken */
   const lathe_tensor_map *maps;
 } lathe_cut;
@@ -150,6 +151,7 @@ typedef struct lathe_query {
   /* Of this step: the cut that is taken so far, by how many blocks a tile's terms are shared, and the clocks it
    * takes. */
   const lathe_cut *cut;
+  uint32_t nth; /* cuts that were tried */
   size_t shares, shared;
   double clocks;
   bool decided;

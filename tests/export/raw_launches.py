@@ -70,11 +70,13 @@ def take(cuts, known):
         if "rate" not in cut:
             best = (0, most, cut)
             break
-        tiles, slices, fewest = (value_of(cut[what], known) for what in ("tiles", "slices", "fewest"))
+        tiles, slices, fewest, terms = (value_of(cut[what], known) for what in ("tiles", "slices", "fewest", "k"))
         for shares in range(fewest, most + 1):
-            waves = -(-tiles * shares // (known["machine"] * cut["at_once"]))
-            clocks = waves * (cut["tile"] * (-(-slices // shares) * cut["terms"]) / cut["rate"] + cut["start"])
-            clocks += cut["left"] * (shares + 1) / 16 if shares > 1 else 0
+            each = -(-tiles * shares // known["machine"])
+            waves, full = -(-each // cut["at_once"]), min(-(-slices // shares) * cut["terms"], terms)
+            clocks = max(each * (cut["tile"] * full / cut["rate"] + cut["left"] / 24),
+                         waves * -(-full // cut["slice"]) * cut["wait"]) + waves * cut["start"]
+            clocks += 2500 + cut["left"] * 8 / cut["threads"] * (shares + 1) if shares > 1 else 0
             if not best or clocks < best[0]:
                 best = (clocks, shares, cut)
     if not best:

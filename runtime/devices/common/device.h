@@ -28,6 +28,8 @@ typedef struct device_layout {
   int threads;   /* on a processor, that may share a call; 0: one */
   /* Not 0: for each number buffers lie elsewhere, as far as that can be had. */
   unsigned drawn;
+  unsigned
+      cut; /* of those that a GPU's product may be cut by, this one, from 1 on, where it can be; 0: the fastest */
 } device_layout;
 
 /* The fate of a call that failed. */

@@ -7,6 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static int launches_of(const vulkan_device *d, const device_call *call, const lathe_args *args,
+                       lathe_launch *to) {
+  lathe_limits limits = d->limits;
+
+  limits.cut = call->layout.cut;
+  return call->variant->schedule->launches(call->variant->schedule, args, &limits, to);
+}
+
 bool vulkan_load_kernels(vulkan_call *c, const char **why) {
   static char text[320];
   vulkan_device *d = (vulkan_device *)c->remote.head.on;
@@ -14,7 +22,7 @@ bool vulkan_load_kernels(vulkan_call *c, const char **why) {
 
   if (c->foreign)
     return vulkan_load_foreign(c, why);
-  c->count = v->schedule->launches(v->schedule, &c->args, &d->limits, c->launch);
+  c->count = launches_of(d, &c->remote.head, &c->args, c->launch);
   if (c->count == 0) {
     *why = "the variant has no launch for this size on this device";
     return false;
@@ -32,14 +40,14 @@ bool vulkan_load_kernels(vulkan_call *c, const char **why) {
 }
 
 /* Which kernels a call launches depends on how its operands lie, not on where. */
-static int launches_of(const vulkan_device *d, const device_call *call, lathe_launch *to) {
+static int launches_anywhere(const vulkan_device *d, const device_call *call, lathe_launch *to) {
   const uintptr_t anywhere = 1u << 20;
   lathe_args args = problem_args(call->problem);
 
   for (int o = 0; o < call->variant->op->noperands; o++)
     args.buf[o] = (void *)(anywhere + device_offset(call, device_home(call, o))); /* NOLINT */
   args.workspace = (void *)anywhere;                                              /* NOLINT */
-  return call->variant->schedule->launches(call->variant->schedule, &args, &d->limits, to);
+  return launches_of(d, call, &args, to);
 }
 
 void vulkan_expect(device *on, const device_call *calls, size_t count) {
@@ -51,7 +59,7 @@ void vulkan_expect(device *on, const device_call *calls, size_t count) {
     return;
   launches = calloc(count * LATHE_MAX_LAUNCHES, sizeof *launches);
   for (size_t i = 0; i < count && launches; i++)
-    found += (size_t)launches_of(d, &calls[i], launches + found);
+    found += (size_t)launches_anywhere(d, &calls[i], launches + found);
   if (launches)
     vulkan_code_expect(&d->code, calls->variant->image, launches, found);
   free(launches);
