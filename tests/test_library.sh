@@ -67,7 +67,7 @@ elif [ ! -e "$out/gen/softmax/lathe_softmax_f32_cpu.o" ] || [ ! -e "$out/gen/mat
   echo 'skipped: programs with the library: the build has no softmax or no matmul in f32'
 else
   mkdir -p "$tmp/include/lathe"
-  cp "$library/lathe.h" "$tmp/include/"
+  cp "$library/lathe.h" "$library/lathe_ops.h" "$tmp/include/"
   for header in "$out"/gen/*/lathe_*.h; do
     cp "$header" "$tmp/include/lathe/${header##*/lathe_}"
   done
@@ -90,13 +90,15 @@ else
   nm -u one | grep -vE ' (memcpy|memset|fnmatch|syscall|puts|__stack_chk_fail)(@|$)|_(_libc|_cxa|_gmon|ITM)_|__libc_start_main' >found
   cat found
   is 'libc alone' test ! -s found
-  for header in include/lathe/*.h; do
+  for header in include/*.h include/lathe/*.h; do
     is "$header in C99" gcc -std=c99 -pedantic -Wall -Wextra -Werror -Iinclude -fsyntax-only -x c "$header"
     ! command -v g++ >/dev/null ||
       is "$header in C++" g++ -std=c++11 -pedantic -Wall -Wextra -Werror -Iinclude -fsyntax-only -x c++ "$header"
   done
   is 'builds statuses' build statuses -std=gnu11
   is 'every status' ./statuses
+  is 'builds a list of ops' build listed
+  is 'lists ops' ./listed
 
   # Two libraries that have it in them, one process.
   for part in first second; do
@@ -111,7 +113,7 @@ else
   # What is not kernels, with sanitizers.
   wrapped=
   core=
-  for name in cuda launch make parallel processor run select tables text types vulkan; do
+  for name in apart cuda launch make parallel processor run select tables text types vulkan; do
     core="$core $library/$name.c"
   done
   # shellcheck disable=SC2086
@@ -121,6 +123,8 @@ else
   }
   is 'builds threads' sanitized thread threads
   is '16 threads run one plan' setarch -R ./threads 20000
+  is 'builds rows that lie apart' sanitized address,undefined rows
+  is 'rows that lie apart' ./rows
   is 'builds random calls' sanitized address,undefined random_calls
   is 'random calls' ./random_calls 20000 "$$"
   # shellcheck disable=SC2086
@@ -136,7 +140,11 @@ else
     [ $built = 0 ] && ! setarch -R "./$program" "$@"
   }
   is 'finds arguments that threads share' planted run.c 's/^  lathe_args args;/  static lathe_args args;/' thread threads 2000
+  is 'finds a type that is not listed' planted tables.c 's/= &info->cpu/= \&info->vulkan/' address,undefined listed
   is 'finds an operand that is lost' planted make.c 's/made->noperands = .*/made->noperands = 1;/' address,undefined random_calls 2000
+  is 'finds rows that lie elsewhere' planted apart.c 's/from_row \* element;/(from_row + 1) \* element;/' address,undefined rows
+  is 'finds rows of other threads' planted apart.c 's/first \* step/(first + 1) \* step/' address,undefined rows
+  is 'finds columns that lie over others' planted make.c 's/past + bytes_of(.*) <= apart/1/' address,undefined rows
   is 'finds a line that is too long' planted text.c 's/why + 159/why + 200/' address,undefined random_calls 20000
 
   # ---- CUDA, by a driver that counts what is asked of it -----------------------------------------

@@ -312,7 +312,8 @@ function dispatch.kernels(op, kind)
       table.insert(by_type[v.dtype].rows, variant_row(externs, op, v, "&op", backend_at[v.backend]))
     end
   end
-  local fields, rows = op_fields(arrays, op), {}
+  local forward = op.forward and ("&(const lathe_op){ .name = %s }"):format(text.c_string(op.forward.name))
+  local fields, rows = op_fields(arrays, op, forward), {}
   for _, t in ipairs(types) do
     rows[#rows + 1] = ("\nstatic const lathe_variant %s_rows[] = {\n%s};\n\n"):format(t.kernels, aligned(t.rows))
     rows[#rows + 1] = ("const lathe_kernels %s = { &op, LATHE_%s, LATHE_%s, %d, %s_rows, %s };\n"):format(t.kernels,

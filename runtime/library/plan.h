@@ -29,8 +29,10 @@ struct lathe_made {
   const lathe_variant *variant;
   const lathe_device *device;
   lathe_threads threads;
-  size_t parts;       /* that these share a call in */
-  const void *loaded; /* a variant's kernels, on a device that was opened */
+  size_t parts; /* that these share a call in */
+  bool by_rows; /* where rows lie apart: a call of the kernel for each; else they are copied */
+  size_t row[LATHE_MAX_OPERANDS]; /* elements from one to the next; 0: they lie together */
+  const void *loaded;             /* a variant's kernels, on a device that was opened */
 } __attribute__((may_alias));
 
 _Static_assert(sizeof(lathe_made) <= sizeof((lathe_plan *)0)->own, "lathe_plan::own has no room");
@@ -75,7 +77,14 @@ int lathe_run_by_threads(const lathe_made *made, void *const *operand, const dou
 /* A plan of that variant: what lathe_make_of does when it has chosen. */
 lathe_status lathe_make_variant(lathe_plan *plan, const lathe_variant *variant,
                                 const lathe_device *device, const size_t *dim,
-                                const lathe_threads *threads);
+                                const lathe_options *options);
+
+/* Takes rows that lie apart (lathe_options.row) into a plan that is made but for these. */
+lathe_status lathe_set_apart(lathe_plan *plan, const size_t *row, lathe_line *line);
+
+/* Elements of an operand's rows, and from its first element to past its last. */
+size_t lathe_row_of(const lathe_made *made, int operand);
+size_t lathe_reach_of(const lathe_made *made, int operand);
 
 /* All that there are, by op, kind and type; what the generator writes (out/gen/tables.c). */
 extern const lathe_kernels *const lathe_all_kernels[];
