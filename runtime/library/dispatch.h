@@ -10,7 +10,6 @@
 /* All that a shared library shows. */
 #pragma GCC visibility push(default)
 #include "lathe.h"
-#include "lathe_ops.h"
 #pragma GCC visibility pop
 
 typedef struct lathe_op lathe_op;

@@ -3,6 +3,10 @@
 
 #include "plan.h"
 
+#pragma GCC visibility push(default)
+#include "lathe_ops.h"
+#pragma GCC visibility pop
+
 /* The first table of an op, by halves; where it would be if there is none. */
 static size_t first_of(const char *op) {
   size_t first = 0, end = lathe_all_kernels_count;
