@@ -19,7 +19,7 @@ ends() {
 
 # allocates FILE...: what these objects call for the host's memory, but for those that open devices.
 allocates() {
-  nm -A -u "$@" | grep -vE ':(cuda|image|vulkan|spirv)[.]o:' | grep -E ' U (malloc|calloc|realloc|free|aligned_alloc)(@.*)?$'
+  nm -A -u "$@" | grep -vE ':(cuda|image|vulkan|spirv|tune)[.]o:' | grep -E ' U (malloc|calloc|realloc|free|aligned_alloc)(@.*)?$'
 }
 
 nothing() { # nothing COMMAND...: it prints nothing
@@ -67,7 +67,7 @@ elif [ ! -e "$out/gen/softmax/lathe_softmax_f32_cpu.o" ] || [ ! -e "$out/gen/mat
   echo 'skipped: programs with the library: the build has no softmax or no matmul in f32'
 else
   mkdir -p "$tmp/include/lathe"
-  cp "$library/lathe.h" "$library/lathe_ops.h" "$tmp/include/"
+  cp "$library/lathe.h" "$library/lathe_ops.h" "$library/lathe_tune.h" "$tmp/include/"
   for header in "$out"/gen/*/lathe_*.h; do
     cp "$header" "$tmp/include/lathe/${header##*/lathe_}"
   done
@@ -113,7 +113,7 @@ else
   # What is not kernels, with sanitizers.
   wrapped=
   core=
-  for name in apart cuda launch make parallel processor run select tables text types vulkan; do
+  for name in apart choice cuda launch make parallel processor run select tables text tune types vulkan; do
     core="$core $library/$name.c"
   done
   # shellcheck disable=SC2086
@@ -125,6 +125,16 @@ else
   is '16 threads run one plan' setarch -R ./threads 20000
   is 'builds rows that lie apart' sanitized address,undefined rows
   is 'rows that lie apart' ./rows
+  is 'builds what is tuned' sanitized address,undefined tuned
+  is 'takes what was measured' ./tuned
+  if [ -x "$LATHE_BENCH" ]; then
+    is 'the bench program tunes' "$LATHE_BENCH" tune here.tuning --op softmax --size 64x1000 --backend cpu --fast
+    sed 's/softmax_f32__[^ ]*/softmax_f32__scalar_a4_u1/' here.tuning >slow.tuning
+    is 'takes its file' ./tuned slow.tuning saved.tuning
+    is 'takes its choice' test "$(./tuned slow.tuning saved.tuning)" = softmax_f32__scalar_a4_u1
+    "$LATHE_BENCH" --op softmax --size 64x1000 --backend cpu --fast --tuning saved.tuning >ran
+    is 'the bench program takes what the library saves' grep '^[* ]>softmax_f32__scalar_a4_u1' ran
+  fi
   is 'builds random calls' sanitized address,undefined random_calls
   is 'random calls' ./random_calls 20000 "$$"
   # shellcheck disable=SC2086
@@ -145,6 +155,9 @@ else
   is 'finds rows that lie elsewhere' planted apart.c 's/from_row \* element;/(from_row + 1) \* element;/' address,undefined rows
   is 'finds rows of other threads' planted apart.c 's/first \* step/(first + 1) \* step/' address,undefined rows
   is 'finds columns that lie over others' planted make.c 's/past + bytes_of(.*) <= apart/1/' address,undefined rows
+  is 'finds choices for any size' planted choice.c 's/far = 2;/far = 200;/' address,undefined tuned
+  is 'finds choices of other variants' planted tune.c 's/line->mark != table->mark/0/' address,undefined tuned
+  is 'finds what is not given back' planted make.c 's/device->forget(device)/(void)0/' address,undefined tuned
   is 'finds a line that is too long' planted text.c 's/why + 159/why + 200/' address,undefined random_calls 20000
 
   # ---- CUDA, by a driver that counts what is asked of it -----------------------------------------

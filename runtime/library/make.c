@@ -92,6 +92,8 @@ lathe_status lathe_make_variant(lathe_plan *plan, const lathe_variant *v,
 }
 
 void lathe_close(lathe_device *device) {
+  if (device && device->choices)
+    device->forget(device);
   if (device && device->close)
     device->close(device);
 }
@@ -134,7 +136,9 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
   bytes = dim ? lathe_bytes(table->op, table->dtype, dim) : 0;
   if (!dim || lathe_are_beyond(table->op, dim, bytes))
     return refuse_shape(&line, table, dim);
-  v = lathe_choose(table->variants, table->count, dim, bytes, features, all.variant);
+  v = device->choices && !all.variant ? device->tuned(device, table, dim) : NULL;
+  if (!v)
+    v = lathe_choose(table->variants, table->count, dim, bytes, features, all.variant);
   if (!v)
     return refuse_variant(&line, table, features, all.variant);
   made->ulp = table->ulp;

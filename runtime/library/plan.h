@@ -8,6 +8,8 @@
 
 typedef struct lathe_made lathe_made;
 typedef struct lathe_line lathe_line;
+typedef struct lathe_choices lathe_choices;
+typedef struct lathe_tuning lathe_tuning;
 
 /* A device that was opened has more below that. `make` fills in how a plan of a variant is run there: `run`, `loaded`
  * and the plan's workspace. */
@@ -17,6 +19,16 @@ struct lathe_device {
   lathe_status (*make)(const lathe_device *device, lathe_plan *plan, lathe_made *made,
                        lathe_line *line);
   void (*close)(lathe_device *device);
+  char name[256];
+  /* What was measured there (tune.c); null for nothing. `tuned` finds the variant of a size among it, or null. */
+  lathe_choices *choices;
+  const lathe_variant *(*tuned)(const lathe_device *device, const lathe_kernels *table,
+                                const size_t *dim);
+  void (*forget)(lathe_device *device);
+  /* Takes the time of some calls of a plan; null: the host's clock does. */
+  int (*time)(lathe_device *device, const lathe_plan *plan, const lathe_tuning *with, size_t calls,
+              double *seconds);
+  bool needs_queue; /* for that */
 };
 
 /* What a plan keeps to itself. */

@@ -3,7 +3,11 @@
 
 #if __has_include(<vulkan/vulkan_core.h>)
 #define VK_NO_PROTOTYPES
+#include <stdio.h>
+#include <time.h>
+
 #include "image.h"
+#include "lathe_tune.h"
 #include "vulkan_device.h"
 
 /* The code of a chain of images, unpacked once. */
@@ -17,6 +21,10 @@ typedef struct unpacked {
 typedef struct vulkan_device {
   lathe_device head;
   lathe_vulkan_device on;
+  PFN_vkBeginCommandBuffer begin; /* and what follows: for measuring */
+  PFN_vkEndCommandBuffer end;
+  PFN_vkQueueSubmit submit;
+  PFN_vkQueueWaitIdle idle;
   pthread_mutex_t lock; /* of what follows */
   unpacked *unpacked;
   lathe_image_bundle bundle;
@@ -180,6 +188,69 @@ static lathe_status make(const lathe_device *device, lathe_plan *plan, lathe_mad
   return LATHE_MEMORY;
 }
 
+/* The time of some calls, each after the one before, from when they are submitted to the caller's queue. */
+static int time_calls(lathe_device *device, const lathe_plan *plan, const lathe_tuning *with,
+                      size_t calls, double *seconds) {
+  vulkan_device *d = (vulkan_device *)device;
+  const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  const VkCommandBuffer commands = with->stream;
+  const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &commands};
+  const VkMemoryBarrier barrier = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+      .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+      .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT,
+  };
+  const size_t most = 1024; /* that a command buffer is given */
+  struct timespec from, to;
+  int error = 0;
+
+  *seconds = 0;
+  for (size_t left = calls, some; left > 0 && !error; left -= some) {
+    some = left < most ? left : most;
+    error = d->begin(commands, &info);
+    for (size_t i = 0; i < some && !error; i++) {
+      error = lathe_run(plan, with->operand, with->scalar, with->workspace, commands);
+      d->on.wait(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                 VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    }
+    error = error ? error : d->end(commands);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    error = error ? error : d->submit(with->queue, 1, &submit, VK_NULL_HANDLE);
+    error = error ? error : d->idle(with->queue);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    *seconds += (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+  }
+  return error;
+}
+
+static bool look(vulkan_device *d, VkInstance instance, PFN_vkGetInstanceProcAddr from) {
+  const PFN_vkGetDeviceProcAddr get =
+      (PFN_vkGetDeviceProcAddr)from(instance, "vkGetDeviceProcAddr");
+
+  d->begin = (PFN_vkBeginCommandBuffer)get(d->on.device, "vkBeginCommandBuffer");
+  d->end = (PFN_vkEndCommandBuffer)get(d->on.device, "vkEndCommandBuffer");
+  d->submit = (PFN_vkQueueSubmit)get(d->on.device, "vkQueueSubmit");
+  d->idle = (PFN_vkQueueWaitIdle)get(d->on.device, "vkQueueWaitIdle");
+  return d->begin && d->end && d->submit && d->idle;
+}
+
+/* As the bench program calls it. */
+static void name_device(vulkan_device *d, VkInstance instance, PFN_vkGetInstanceProcAddr from,
+                        VkPhysicalDevice physical) {
+  const PFN_vkGetPhysicalDeviceProperties2 get =
+      (PFN_vkGetPhysicalDeviceProperties2)from(instance, "vkGetPhysicalDeviceProperties2");
+  VkPhysicalDeviceVulkan12Properties v12 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                     .pNext = &v12};
+
+  get(physical, &all);
+  snprintf(d->head.name, sizeof d->head.name, "%.100s, %.60s %.80s", all.properties.deviceName,
+           v12.driverName, v12.driverInfo);
+}
+
 /* ---- devices ----------------------------------------------------------------------------------- */
 
 static void close_device(lathe_device *device) {
@@ -207,12 +278,21 @@ lathe_status lathe_open_vulkan(lathe_device **made, const lathe_vulkan *yours) {
   memcpy(&get, &yours->get_instance_proc_addr, sizeof get);
   error = lathe_vulkan_open(&d->on, yours->instance, get, yours->physical, yours->device,
                             yours->enabled, VK_NULL_HANDLE);
+  if (!error && !look(d, yours->instance, get)) {
+    lathe_vulkan_close(&d->on);
+    error = LATHE_VULKAN_LACKS;
+  }
   if (error) {
     free(d);
     return LATHE_DRIVER;
   }
-  d->head = (lathe_device){
-      .kind = LATHE_VULKAN, .features = d->on.features, .make = make, .close = close_device};
+  d->head = (lathe_device){.kind = LATHE_VULKAN,
+                           .features = d->on.features,
+                           .make = make,
+                           .close = close_device,
+                           .time = time_calls,
+                           .needs_queue = true};
+  name_device(d, yours->instance, get, yours->physical);
   pthread_mutex_init(&d->lock, NULL);
   *made = &d->head;
   return LATHE_OK;

@@ -9,6 +9,7 @@
 #include <vulkan/vulkan_core.h>
 
 #include <lathe/softmax.h>
+#include <lathe_tune.h>
 
 static int failed;
 
@@ -143,6 +144,36 @@ static void call(const lathe_device *on, size_t rows, size_t columns, size_t off
   free_room(&workspace);
 }
 
+/* What is measured is what plans take, and is found again. */
+static void tune(lathe_device *on, lathe_device *other) {
+  const size_t dim[] = {64, 256};
+  room x = make_room(64 * 256 * 4), y = make_room(64 * 256 * 4), workspace;
+  void *const operand[] = {(void *)(uintptr_t)x.address, (void *)(uintptr_t)y.address};
+  lathe_tuning with = {.size = sizeof with, .operand = operand, .seconds = 0.01};
+  char text[4096], why[160];
+  lathe_plan plan, again;
+
+  EXPECT(lathe_tune(on, &lathe_softmax_f32_vulkan, dim, &with, &plan) == LATHE_OPTIONS);
+  EXPECT(strstr(plan.why, "VkQueue"));
+  with.queue = queue;
+  with.stream = commands;
+  with.workspace_bytes = lathe_tuning_workspace(on, &lathe_softmax_f32_vulkan, dim) + 64;
+  workspace = make_room(with.workspace_bytes);
+  with.workspace = (void *)(uintptr_t)workspace.address;
+  EXPECT(!lathe_tune(on, &lathe_softmax_f32_vulkan, dim, &with, &plan));
+  if (plan.why[0])
+    puts(plan.why);
+  lathe_save_tuning(on, text, sizeof text);
+  EXPECT(strstr(text, "softmax f32 vulkan 64x256 softmax_f32__vulkan"));
+  EXPECT(!lathe_load_tuning(other, text, why));
+  EXPECT(!lathe_make(&again, other, "softmax", LATHE_F32, dim, NULL));
+  EXPECT(plan.variant && !strcmp(plan.variant, again.variant));
+  EXPECT(fabs(((float *)y.mapped)[5] - 1 / 256.) < 1e-9);
+  free_room(&x);
+  free_room(&y);
+  free_room(&workspace);
+}
+
 int main(void) {
   void *library = dlopen("libvulkan.so.1", RTLD_NOW);
   PFN_vkGetInstanceProcAddr get =
@@ -173,7 +204,7 @@ int main(void) {
   VkQueueFamilyProperties families[32];
   uint32_t count = 1, family = 0;
   VkInstance instance;
-  lathe_device *on;
+  lathe_device *on, *other;
   lathe_vulkan mine;
   lathe_plan plan;
   const size_t dim[] = {5, 7};
@@ -212,6 +243,9 @@ int main(void) {
   EXPECT(lathe_make(&plan, on, "softmax", LATHE_F32, dim, NULL) == LATHE_OK);
   EXPECT(lathe_make(&plan, on, "softmax", LATHE_U8, dim, NULL) == LATHE_NO_TYPE);
   EXPECT(lathe_make_of(&plan, &lathe_softmax_f32_cpu, on, dim, NULL) == LATHE_NO_VARIANT);
+  EXPECT(lathe_open_vulkan(&other, &mine) == LATHE_OK);
+  tune(on, other);
+  lathe_close(other);
   lathe_close(on);
   vk.DestroyCommandPool(device, pool, NULL);
   vk.DestroyDevice(device, NULL);
