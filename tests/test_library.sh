@@ -136,7 +136,7 @@ else
     is 'the bench program takes what the library saves' grep '^[* ]>softmax_f32__scalar_a4_u1' ran
   fi
   is 'builds random calls' sanitized address,undefined random_calls
-  is 'random calls' ./random_calls 20000 "$$"
+  is 'random calls' ./random_calls 1000000 "$$"
   # shellcheck disable=SC2086
   planted() { # planted FILE SED SANITIZER PROGRAM ARGUMENT...: that fault in a file of the library is found
     sed "$2" "$library/$1" >"$tmp/$1"
@@ -199,6 +199,44 @@ else
     else
       is 'results are right' cat said && is 'results are right' test $status = 0
       is 'finds arguments that are lost' planted vulkan.c 's/args->dim\[d\];/args->dim[0];/' undefined vulkan_calls
+      if [ -e "$LATHE_SRC/specs/softmax.lua" ] && command -v ninja >/dev/null; then
+        tree
+        cp -R "$LATHE_SRC/specs/include" "$LATHE_SRC/specs/softmax.lua" tree/specs/
+        cat >tree/specs/many.lua <<'SPEC'
+local inputs = {}
+for i = 1, 14 do
+  inputs[("x%02d"):format(i)] = { "n" }
+end
+op "many" {
+  doc = "more arguments than push constants have room for", inputs = inputs, outputs = { y = { "n" } },
+  scalars = { a = 2, b = 3, c = 4 },
+  compute = function(x01, x02, x03, x04, x05, x06, x07, x08, x09, x10, x11, x12, x13, x14, a, b, c)
+    return x01 + x02 * a + x03 + x04 * b + x05 + x06 + x07 * c + x08 - x09 - x10 - x11 - x12 - x13 * a - x14
+  end,
+  sizes = { { "1K", n = 1000 } }, dtypes = { "f32" }, ulp = 8,
+}
+SPEC
+        mkdir many && cd many || exit 1
+        is 'configures' configure --disable-cuda --disable-sse2 --disable-avx2 --disable-avx512 --disable-amx --dtypes=f32
+        is 'takes the runtime' reuse
+        is 'builds an op of many arguments' ninja out/liblathe.a
+        for header in out/gen/*/lathe_*.h; do
+          cp "$header" "../include/lathe/${header##*/lathe_}"
+        done
+        cd .. || exit 1
+        # shellcheck disable=SC2086 # words
+        many() { # many PROGRAM FILE...
+          program=$1
+          shift
+          gcc -std=gnu11 -Wall -Wextra -Werror -Iinclude -I"$LATHE_SRC/runtime" -I"$library" "$programs/vulkan_calls.c" "$@" \
+            many/out/liblathe.a $LATHE_LIBRARIES -o "$program"
+        }
+        is 'builds plans of many arguments' many vulkan_many
+        is 'runs plans of many arguments' ./vulkan_many many
+        sed 's/to->offset, given/0, given/' "$library/vulkan.c" >vulkan.c
+        is 'plants calls that share arguments' many vulkan_shared vulkan.c
+        is 'finds calls that share arguments' test "$(./vulkan_shared many | grep -c worst)" -ge 1
+      fi
       is 'finds a lost workspace' planted vulkan.c 's/(uintptr_t)args->workspace/0/' undefined vulkan_calls
     fi
   fi

@@ -27,7 +27,7 @@ typedef struct lathe_tuning {
   const double *scalar;
   void *workspace;
   size_t workspace_bytes;
-  void *stream;   /* as for lathe_run; a command buffer must not be in use, and is recorded anew */
+  void *stream;   /* as for lathe_run; a command buffer is recorded anew, and is not in use */
   void *queue;    /* Vulkan: the VkQueue that the command buffer is submitted to, and waited for */
   double seconds; /* that it may take, but for a few calls of each variant; 0: a tenth of one */
 } lathe_tuning;

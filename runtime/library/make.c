@@ -72,6 +72,7 @@ lathe_status lathe_make_variant(lathe_plan *plan, const lathe_variant *v,
   made->variant = v;
   made->device = device;
   made->parts = 1;
+  plan->arguments = 0;
   if (device->make) {
     status = device->make(device, plan, made, &line);
   } else {

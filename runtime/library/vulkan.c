@@ -84,23 +84,22 @@ const lathe_vulkan_code *lathe_vulkan_codes(lathe_device *device, const lathe_im
 
 /* ---- plans ------------------------------------------------------------------------------------- */
 
-/* What a kernel is given, in the order of gen/pour/lower_glsl.lua, and its bytes: more than LATHE_VULKAN_PUSHED where
- * there is no room for it. */
-typedef struct pushed {
-  unsigned char at[LATHE_VULKAN_PUSHED];
+/* What a kernel is given, in the order of gen/pour/lower_glsl.lua, and its bytes: more than LATHE_VULKAN_PUSHED go into a
+ * buffer. */
+typedef struct arguments {
+  unsigned char at[8 * (LATHE_MAX_OPERANDS + 1 + LATHE_MAX_DIMS + LATHE_MAX_SCALARS)];
   uint32_t size;
-} pushed;
+} arguments;
 
-static void add(pushed *to, const void *value, uint32_t size) {
-  if (to->size + size <= sizeof to->at)
-    memcpy(to->at + to->size, value, size);
+static void add(arguments *to, const void *value, uint32_t size) {
+  memcpy(to->at + to->size, value, size);
   to->size += size;
 }
 
-static pushed give(const lathe_made *made, const lathe_args *args) {
+static arguments give(const lathe_made *made, const lathe_args *args) {
   const lathe_op *op = made->variant->op;
   const uint64_t workspace = (uintptr_t)args->workspace;
-  pushed given = {.size = 0};
+  arguments given = {.size = 0};
 
   for (int o = 0; o < op->noperands; o++) {
     const uint64_t address = (uintptr_t)args->buf[o];
@@ -125,13 +124,21 @@ static int run(const lathe_made *made, void *const *operand, const double *scala
                void *stream) {
   vulkan_device *d = (vulkan_device *)made->device; /* pipelines may be made */
   lathe_args args = {0};
-  pushed given;
+  arguments given;
   int error;
 
   lathe_fill_args(&args, made, operand, scalar, workspace);
   given = give(made, &args);
-  error = lathe_vulkan_record(&d->on, stream, made->variant->schedule, made->loaded, &args,
-                              given.at, given.size);
+  if (given.size > LATHE_VULKAN_PUSHED) {
+    const lathe_commands *to = stream;
+    lathe_vulkan_give(&d->on, to->commands, (VkBuffer)(uintptr_t)to->buffer, to->offset, given.at,
+                      given.size);
+    error = lathe_vulkan_record(&d->on, to->commands, made->variant->schedule, made->loaded, &args,
+                                &to->address, sizeof to->address);
+  } else {
+    error = lathe_vulkan_record(&d->on, stream, made->variant->schedule, made->loaded, &args,
+                                given.at, given.size);
+  }
   return error == LATHE_VULKAN_NO_LAUNCH   ? LATHE_SHAPE
          : error == LATHE_VULKAN_NO_MEMORY ? LATHE_MEMORY
                                            : error;
@@ -150,11 +157,6 @@ static lathe_status prepare(vulkan_device *d, const lathe_made *made, lathe_line
       args.buf[o] = (void *)(anywhere + off); /* NOLINT */
     memcpy(args.dim, made->dim, sizeof args.dim);
     args.workspace = (void *)anywhere; /* NOLINT */
-    if (give(made, &args).size > LATHE_VULKAN_PUSHED) {
-      lathe_say(line, ": push constants have no room for so many arguments; 'lathe-gen export' "
-                      "writes calls that take a buffer for them");
-      return LATHE_NO_VARIANT;
-    }
     error = lathe_vulkan_launches(&d->on, made->variant->schedule, made->loaded, &args, launches,
                                   pipeline, &count);
     if (!error || (error == LATHE_VULKAN_NO_LAUNCH && off > 0))
@@ -170,11 +172,15 @@ static lathe_status prepare(vulkan_device *d, const lathe_made *made, lathe_line
 
 static lathe_status make(const lathe_device *device, lathe_plan *plan, lathe_made *made,
                          lathe_line *line) {
+  static const lathe_args none;
   vulkan_device *d = (vulkan_device *)device; /* what is unpacked grows */
   const char *why;
 
   made->run = run;
   plan->workspace = (size_t)lathe_workspace(made->variant, made->dim);
+  plan->arguments = give(made, &none).size;
+  if (plan->arguments <= LATHE_VULKAN_PUSHED)
+    plan->arguments = 0;
   made->loaded = lathe_vulkan_codes(&d->head, made->variant->image, &why);
   lathe_say(line, made->variant->name);
   if (made->loaded) {
@@ -193,7 +199,8 @@ static int time_calls(lathe_device *device, const lathe_plan *plan, const lathe_
                       size_t calls, double *seconds) {
   vulkan_device *d = (vulkan_device *)device;
   const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-  const VkCommandBuffer commands = with->stream;
+  const lathe_commands *given = plan->arguments ? with->stream : NULL;
+  const VkCommandBuffer commands = given ? given->commands : with->stream;
   const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .commandBufferCount = 1,
                                .pCommandBuffers = &commands};
@@ -211,7 +218,7 @@ static int time_calls(lathe_device *device, const lathe_plan *plan, const lathe_
     some = left < most ? left : most;
     error = d->begin(commands, &info);
     for (size_t i = 0; i < some && !error; i++) {
-      error = lathe_run(plan, with->operand, with->scalar, with->workspace, commands);
+      error = lathe_run(plan, with->operand, with->scalar, with->workspace, with->stream);
       d->on.wait(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
     }

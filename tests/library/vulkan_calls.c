@@ -9,6 +9,7 @@
 #include <vulkan/vulkan_core.h>
 
 #include <lathe/softmax.h>
+#include <lathe_ops.h>
 #include <lathe_tune.h>
 
 static int failed;
@@ -71,7 +72,8 @@ static room make_room(size_t size) {
   const VkBufferCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
       .size = size,
-      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+               VK_BUFFER_USAGE_TRANSFER_DST_BIT,
   };
   const VkMemoryAllocateFlagsInfo flags = {
       .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
@@ -144,6 +146,71 @@ static void call(const lathe_device *on, size_t rows, size_t columns, size_t off
   free_room(&workspace);
 }
 
+/* An op of that name in f32, of more arguments than are pushed, whose operands have a single axis; twice, with other
+ * scalars: each finds its own arguments. */
+static void call_many(lathe_device *on, const char *name) {
+  enum { POINTS = 1000, OPERANDS = 24 };
+  const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &commands};
+  const size_t dim[] = {POINTS};
+  room given[OPERANDS], arguments = make_room(2 * 384), y = make_room(POINTS * 4);
+  void *there[OPERANDS], *here[OPERANDS];
+  lathe_op_info op = {.size = sizeof op};
+  lathe_plan plan, right;
+  int output;
+
+  for (size_t nth = 0; !lathe_describe(&op, nth) && strcmp(op.name, name) != 0; nth++)
+    continue;
+  output = op.operands - 1;
+  EXPECT(!strcmp(op.name, name) && op.axes == 1 && op.scalars > 0);
+  for (int o = 0; o < op.operands; o++) {
+    given[o] = make_room(POINTS * 4);
+    there[o] = (void *)(uintptr_t)given[o].address;
+    here[o] = given[o].mapped;
+    for (int i = 0; i < POINTS; i++)
+      ((float *)here[o])[i] = (float)(i * (o + 3) * 7919 % 1000) / 100;
+  }
+  EXPECT(!lathe_make(&plan, on, name, LATHE_F32, dim, NULL));
+  EXPECT(!lathe_make(&right, NULL, name, LATHE_F32, dim, NULL));
+  EXPECT(plan.arguments > 128 && plan.arguments <= 384 && right.arguments == 0);
+  printf("%s: %s, %zu bytes of arguments%s\n", name, plan.variant, plan.arguments, plan.why);
+  EXPECT(!vk.BeginCommandBuffer(commands, &begin));
+  for (int call = 0; call < 2; call++) {
+    const uint64_t offset = 384 * (uint64_t)call;
+    lathe_commands to = {commands, (uint64_t)(uintptr_t)arguments.buffer, offset,
+                         arguments.address + offset};
+    for (int s = 0; s < op.scalars; s++)
+      op.scalar_value[s] += call;
+    if (call == 0)
+      there[output] = (void *)(uintptr_t)y.address;
+    else
+      there[output] = (void *)(uintptr_t)given[output].address;
+    EXPECT(!lathe_run(&plan, there, op.scalar_value, NULL, &to));
+  }
+  EXPECT(!vk.EndCommandBuffer(commands));
+  EXPECT(!vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE) && !vk.QueueWaitIdle(queue));
+  for (int call = 1; call >= 0; call--) {
+    float wanted[POINTS];
+    const float *found = call ? here[output] : y.mapped;
+    double worst = 0;
+    void *const kept = here[output];
+    here[output] = wanted;
+    EXPECT(!lathe_run(&right, here, op.scalar_value, NULL, NULL));
+    here[output] = kept;
+    for (int i = 0; i < POINTS; i++)
+      worst = fmax(worst, fabs((double)found[i] - wanted[i]) / (1 + fabs((double)wanted[i])));
+    EXPECT(worst < 1e-5);
+    for (int s = 0; s < op.scalars; s++)
+      op.scalar_value[s] -= 1;
+  }
+  for (int o = 0; o < op.operands; o++)
+    free_room(&given[o]);
+  free_room(&arguments);
+  free_room(&y);
+}
+
 /* What is measured is what plans take, and is found again. */
 static void tune(lathe_device *on, lathe_device *other) {
   const size_t dim[] = {64, 256};
@@ -174,7 +241,7 @@ static void tune(lathe_device *on, lathe_device *other) {
   free_room(&workspace);
 }
 
-int main(void) {
+int main(int arguments, char **argument) {
   void *library = dlopen("libvulkan.so.1", RTLD_NOW);
   PFN_vkGetInstanceProcAddr get =
       library ? (PFN_vkGetInstanceProcAddr)dlsym(library, "vkGetInstanceProcAddr") : NULL;
@@ -245,6 +312,8 @@ int main(void) {
   EXPECT(lathe_make_of(&plan, &lathe_softmax_f32_cpu, on, dim, NULL) == LATHE_NO_VARIANT);
   EXPECT(lathe_open_vulkan(&other, &mine) == LATHE_OK);
   tune(on, other);
+  if (arguments > 1)
+    call_many(on, argument[1]);
   lathe_close(other);
   lathe_close(on);
   vk.DestroyCommandPool(device, pool, NULL);
