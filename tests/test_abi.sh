@@ -6,7 +6,7 @@
 . "$LATHE_SRC/tests/check.sh"
 
 stored=$LATHE_SRC/tests/library/library.abi
-headers='lathe.h lathe_ops.h lathe_tune.h'
+headers='lathe.h lathe_ops.h lathe_tune.h lathe_vulkan.h'
 if ! command -v abidiff >/dev/null; then
   echo 'skipped: there is no abidiff (./configure --install-deps=all installs it)'
   exit 0

@@ -67,7 +67,7 @@ elif [ ! -e "$out/gen/softmax/lathe_softmax_f32_cpu.o" ] || [ ! -e "$out/gen/mat
   echo 'skipped: programs with the library: the build has no softmax or no matmul in f32'
 else
   mkdir -p "$tmp/include/lathe"
-  cp "$library/lathe.h" "$library/lathe_ops.h" "$library/lathe_tune.h" "$tmp/include/"
+  cp "$library/lathe.h" "$library/lathe_ops.h" "$library/lathe_tune.h" "$library/lathe_vulkan.h" "$tmp/include/"
   for header in "$out"/gen/*/lathe_*.h; do
     cp "$header" "$tmp/include/lathe/${header##*/lathe_}"
   done

@@ -19,11 +19,13 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
 /* 100 * major + minor. A program runs with any library of the same major number, and as high a minor one. */
 #define LATHE_VERSION 100
 unsigned lathe_version(void);
 
 /* clang-format off */
+
 /* F16: the bits of IEEE 754's binary16. I8 and U8: whole numbers that stand for numbers, computed in f32. I64: indexes and
  * seeds. Of an operand, LATHE_VARIANT_DTYPE is the type that the plan is made for. */
 typedef enum lathe_dtype {
@@ -44,17 +46,10 @@ const char *lathe_text(int status); /* what one means, and what to do; static */
 /* Where kernels run. A processor is there without being opened; null is one too. */
 typedef struct lathe_device lathe_device;
 const lathe_device *lathe_cpu(void);
+
 /* Borrows a CUcontext, of this thread where it is null, until it is closed. Plans are made in any thread, and run in
- * those whose context it is. */
+ * those whose context it is. lathe_vulkan.h has the same for Vulkan. */
 lathe_status lathe_open_cuda(lathe_device **made, void *context);
-/* Borrows a VkDevice of Vulkan 1.2 or more. enabled: the VkPhysicalDeviceFeatures2 that vkCreateDevice was given, with all
- * that follows it: bufferDeviceAddress and shaderInt64 at least. */
-typedef struct lathe_vulkan {
-  void *instance, *physical, *device;
-  void (*get_instance_proc_addr)(void);
-  const void *enabled;
-} lathe_vulkan;
-lathe_status lathe_open_vulkan(lathe_device **made, const lathe_vulkan *yours);
 void lathe_close(lathe_device *device);
 
 /* How several threads share a call on a processor: run(pool, work, context, parts) calls work(context, nth) for each nth
@@ -66,12 +61,13 @@ typedef struct lathe_threads {
   int count;
 } lathe_threads;
 
-/* What one may ask for. All but size may be 0; each of row too, where rows lie together. */
+/* What one may ask for. All but size may be 0. */
 typedef struct lathe_options {
   size_t size;           /* sizeof(lathe_options): later fields may follow */
   const char *variant;   /* a name, or a glob: of those that it matches, the first that can run */
   lathe_threads threads; /* none: a call stays on its thread. Results do not depend on it */
-  const size_t *row;     /* of each operand, elements from a row (of its last axis) to the next */
+  const size_t *row;     /* of each operand, elements from a row along its last axis to the next; 0:
+                          * they lie together. LATHE_STRIDE names one that no kernel takes so */
 } lathe_options;
 
 /* A call that is made ready: plain data, that may be copied, and run by any number of threads at once. Where making it
@@ -88,24 +84,18 @@ typedef struct lathe_plan {
 
 /* An op in one type on one kind of device: op headers declare theirs. */
 typedef struct lathe_kernels lathe_kernels;
+
 /* dim: as many extents as the op has, in its order. options: null for none. lathe_make: of the op of that name. */
 lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const lathe_device *device,
                            const size_t *dim, const lathe_options *options);
 lathe_status lathe_make(lathe_plan *made, const lathe_device *device, const char *op,
                         lathe_dtype type, const size_t *dim, const lathe_options *options);
 
-/* Vulkan: where calls put more arguments than are pushed, by vkCmdUpdateBuffer. No other call has that place before this
- * one has run. offset: a multiple of 64; address: of what is there. */
-typedef struct lathe_commands {
-  void *commands; /* VkCommandBuffer */
-  uint64_t buffer, offset, address;
-} lathe_commands;
-
 /* Makes the call. operand: inputs, then outputs; scalar: null where the op has none. workspace: plan->workspace bytes at
  * a multiple of 64, null where that is 0; on a GPU zero before the first call. stream: null on a processor; a CUstream,
  * on which kernels are put, so that a graph may capture them; or a VkCommandBuffer, into which they are recorded with
  * barriers between them. Of Vulkan operands are addresses of buffers. Where plan->arguments is not 0 stream points to a
- * lathe_commands. Nothing is checked. */
+ * lathe_commands (lathe_vulkan.h). Nothing is checked. */
 int lathe_run(const lathe_plan *plan, void *const *operand, const double *scalar, void *workspace,
               void *stream);
 
@@ -117,4 +107,5 @@ lathe_status lathe_check(const lathe_plan *plan, void *const *operand, const voi
 #ifdef __cplusplus
 }
 #endif
+
 #endif

@@ -1,6 +1,10 @@
 /* vulkan.c - plans on Vulkan devices, which are borrowed: calls are recorded into command buffers of the caller's. */
 #include "plan.h"
 
+#pragma GCC visibility push(default)
+#include "lathe_vulkan.h"
+#pragma GCC visibility pop
+
 #if __has_include(<vulkan/vulkan_core.h>)
 #define VK_NO_PROTOTYPES
 #include <stdio.h>

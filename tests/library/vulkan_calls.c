@@ -11,6 +11,7 @@
 #include <lathe/softmax.h>
 #include <lathe_ops.h>
 #include <lathe_tune.h>
+#include <lathe_vulkan.h>
 
 static int failed;
 
