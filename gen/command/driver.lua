@@ -73,6 +73,7 @@ lathe-gen export OP... writes C files that another program can take, and compile
   --backend NAME   for this instruction set; may be given again (all, but for those that ops have by name alone)
   --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
   --python NAME    and a package NAME for Python around them: `pip wheel ./DIR` makes one wheel, for 3.11 and later
+  --tvm-ffi        functions for TVM-FFI in that package, __tvm_ffi_OP of tensors in the processor's memory
   --src DIR        where specs/ is, with ops of your own; --spec FILE reads one spec alone
 
   lathe-gen export softmax --dtypes f32 --gradient --out vendor
@@ -144,6 +145,8 @@ local function parse(arguments)
       options.prefix = value()
     elseif argument == "--python" then
       options.python = value()
+    elseif argument == "--tvm-ffi" then
+      options.tvm_ffi = true
     elseif argument == "--no-line" then
       options.line = false
     elseif argument == "--help" then
@@ -151,8 +154,8 @@ local function parse(arguments)
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
         { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--spec", "--stage",
-          "--variants", "--gradient", "--prefix", "--python", "--backends", "--images", "--raw", "--no-line",
-          "--help" }))
+          "--variants", "--gradient", "--prefix", "--python", "--tvm-ffi", "--backends", "--images", "--raw",
+          "--no-line", "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -405,7 +408,8 @@ end
 local function given_options(options, wanted, has_sets)
   local given = {}
   for _, name in ipairs(wanted) do
-    local words = name == "gradient" and { "--gradient" } or { "--" .. name, options[name] }
+    local option = "--" .. name:gsub("_", "-")
+    local words = options[name] == true and { option } or { option, options[name] }
     table.move(words, 1, options[name] and #words or 0, #given + 1, given)
   end
   for _, set in ipairs(has_sets and options.asked and instruction_sets.rows or {}) do
@@ -437,7 +441,7 @@ end
 -- Those that make a package for Python again, in which all belongs together.
 local function package_command(options, ops)
   local words = { "lathe-gen", "export", table.unpack(ops) }
-  local given = given_options(options, { "python", "dtypes", "variants", "prefix", "gradient" }, true)
+  local given = given_options(options, { "python", "dtypes", "variants", "prefix", "gradient", "tvm_ffi" }, true)
   return shell_words(table.move(given, 1, #given, #words + 1, words))
 end
 
@@ -460,6 +464,9 @@ local function export_some(options, words)
   end
   if not text.is_name(options.prefix or "a") then
     text.refuse("--prefix: expected %s, found %s", text.a_name, text.show(options.prefix))
+  end
+  if options.tvm_ffi and not options.python then
+    text.refuse("--tvm-ffi: expected --python NAME, the package that has these functions")
   end
   if options.python then
     python.check_name(options.python)
@@ -540,7 +547,8 @@ local function export_some(options, words)
         trace.op(row.op.forward)
       end
     end
-    python.package(expander(run.reader, options), options.python, exported, run.all, command_of_all, keep_text)
+    python.package(expander(run.reader, options), options.python, exported, run.all, command_of_all, options.tvm_ffi,
+      keep_text)
   end
   for _, file in ipairs(files) do
     checked(host.files.write(file.path, file.content))
