@@ -37,6 +37,21 @@ done
 is 'exports' "$bin/lathe-gen" export own --out made
 is 'what needs no header' sh -c 'cc made/own.c made/own_test.c -lm -o made/tested && made/tested'
 
+mkdir "$tmp/empty" && cd "$tmp/empty" || exit 1
+is 'exports what is installed' "$bin/lathe-gen" export softmax --dtypes f32
+is 'is right in an empty folder' sh -c 'cc -O1 softmax.c softmax_test.c -lm && ./a.out'
+# README's own spec, beside those that come with lathe, and its C.
+sed -n '/^op "softrelu"/,/^}/p' "$LATHE_SRC/README.md" >op.lua
+is 'README has a spec' grep -q compute op.lua
+mkdir -p described && cp -R "$prefix/share/lathe/specs" described/
+{ echo 'local vector = include "include/vector.lua"' && cat op.lua; } >described/specs/softrelu.lua
+is 'exports it' "$bin/lathe-gen" --src described export softrelu --dtypes f32
+is 'it is right' sh -c 'cc -O1 softrelu.c softrelu_test.c -lm && ./a.out'
+sed -n '/^#include "softmax.h"/,/^```/p' "$LATHE_SRC/README.md" | sed '$d' >file.c
+is "README's program compiles" cc -include stdio.h file.c softmax.c -o file
+is "README's program runs" test "$(./file)" = '0.0900306 0.244728 0.665241'
+cd "$tmp/project" || exit 1
+
 # ---- programs that call kernels -----------------------------------------------------------------
 
 programs=$LATHE_SRC/tests/library

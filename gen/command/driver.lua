@@ -74,7 +74,8 @@ lathe-gen export OP... writes C files that another program can take, and compile
   --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
   --python NAME    and a package NAME for Python around them: `pip wheel ./DIR` makes one wheel, for 3.11 and later
   --tvm-ffi        functions for TVM-FFI in that package, __tvm_ffi_OP of tensors in the processor's memory
-  --src DIR        where specs/ is, with ops of your own; --spec FILE reads one spec alone
+  --src DIR        where specs/ is, with ops of your own (., or what is installed where that has none);
+                   --spec FILE reads one spec alone
 
   lathe-gen export softmax --dtypes f32 --gradient --out vendor
   lathe-gen export --python mine softmax gelu --gradient --out mine
@@ -174,6 +175,13 @@ local function template_root(src)
     end
   end
   return src
+end
+
+-- Where an export's specs are: those installed with this program, where no others were named and none are here.
+local function spec_root(options)
+  local root = template_root(options.src)
+  local is_elsewhere = options.src == "." and not options.spec and not host.files.list("specs", ".lua")
+  return is_elsewhere and host.files.list(root .. "/specs", ".lua") and root or options.src
 end
 
 -- Reads below the source folder, templates from where they are, and remembers what was read.
@@ -474,6 +482,7 @@ local function export_some(options, words)
       text.refuse("--python: expected --backends cpu, found %s: packages are for processors alone", options.kinds)
     end
   end
+  options.src = spec_root(options)
   options.processor, options.line, options.asked = "any", false, options.backends
   options.backends = options.backends or {}
   for _, set in ipairs(text.contains(kinds, "cpu") and not options.asked and instruction_sets.rows or {}) do
