@@ -4,6 +4,8 @@
 
 . "$LATHE_SRC/tests/check.sh"
 
+build=$PWD
+
 # run RULE: what ninja would run for it.
 run() {
   DESTDIR=$tmp/root sh -c "$(ninja -t commands "$1" | tail -n 1)"
@@ -115,7 +117,7 @@ CMAKE
     echo 'skipped: CMake: there is no cmake; ./configure --install-deps=all installs it'
   fi
 fi
-cd - >/dev/null || exit 1
+cd "$build" || exit 1
 
 is 'uninstalls' run uninstall
 is 'leaves nothing' test -z "$(find "$tmp/root" ! -type d)"
