@@ -66,7 +66,7 @@ static void run_rows(void *context, size_t nth) {
   const size_t each = call->rows / call->parts, more = call->rows % call->parts;
   const size_t first = each * nth + (nth < more ? nth : more);
   lathe_args args = *call->args;
-  size_t step[LATHE_MAX_OPERANDS];
+  size_t step[LATHE_MAX_OPERANDS] = {0};
 
   for (int o = 0; o < op->noperands; o++) {
     const size_t row = made->row[o] ? made->row[o] : lathe_elements(op, o, made->dim) / call->rows;

@@ -241,13 +241,14 @@ size_t lathe_tuning_workspace(const lathe_device *device, const lathe_kernels *t
 
 size_t lathe_save_tuning(const lathe_device *device, char *text, size_t room) {
   const char *kind = lathe_kind_name(device->kind);
+  char nothing[1], *to = room ? text : nothing;
   size_t used =
-      (size_t)snprintf(text, room, "%s\ndevice %s %s\n", lathe_tuning_head, kind, device->name);
+      (size_t)snprintf(to, room, "%s\ndevice %s %s\n", lathe_tuning_head, kind, device->name);
 
   for (size_t i = 0; device->choices && i < device->choices->count; i++) {
     const lathe_tuning_line *line = &device->choices->at[i];
     const size_t left = used < room ? room - used : 0;
-    used += (size_t)snprintf(left ? text + used : NULL, left, "%s %s %s %s %s %.3g %08x\n",
+    used += (size_t)snprintf(left ? to + used : nothing, left, "%s %s %s %s %s %.3g %08x\n",
                              line->op, line->dtype, kind, line->size, line->variant, line->gain,
                              (unsigned)line->mark);
   }

@@ -157,7 +157,7 @@ static void call_many(lathe_device *on, const char *name) {
                                .pCommandBuffers = &commands};
   const size_t dim[] = {POINTS};
   room given[OPERANDS], arguments = make_room(2 * 384), y = make_room(POINTS * 4);
-  void *there[OPERANDS], *here[OPERANDS];
+  void *there[OPERANDS] = {NULL}, *here[OPERANDS] = {NULL};
   lathe_op_info op = {.size = sizeof op};
   lathe_plan plan, right;
   int output;
@@ -193,7 +193,7 @@ static void call_many(lathe_device *on, const char *name) {
   EXPECT(!vk.EndCommandBuffer(commands));
   EXPECT(!vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE) && !vk.QueueWaitIdle(queue));
   for (int call = 1; call >= 0; call--) {
-    float wanted[POINTS];
+    float wanted[POINTS] = {0};
     const float *found = call ? here[output] : y.mapped;
     double worst = 0;
     void *const kept = here[output];

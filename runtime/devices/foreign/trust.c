@@ -304,9 +304,8 @@ static bool limit_memory(const char **why) {
 }
 
 bool trust_limit(const char *word, const char *path, const char *const *others, const char **why) {
-  return strcmp(word, "some") == 0 ||
-         (drop_rights(why) && limit_memory(why) && limit_files(path, others, why) &&
-          limit_calls(others, why));
+  return strcmp(word, "some") == 0 || (drop_rights(why) && limit_memory(why) &&
+                                       limit_files(path, others, why) && limit_calls(others, why));
 }
 
 const char *trust_missing(void) {
