@@ -5,6 +5,7 @@ local cost = require "cost"
 local definitions = require "definitions"
 local edges = require "edges"
 local export = require "export"
+local found_errors = require "found"
 local instruction_sets = require "instruction_sets"
 local library = require "library"
 local load_stage = require "load"
@@ -71,6 +72,7 @@ lathe-gen export OP... writes C files that another program can take, and compile
   --variants LIST  these variants, names or globs as out/bench --list-variants has them (those that dispatch may take)
   --backends LIST  for these kinds of devices, of cpu, cuda and vulkan (cpu); of GPUs see below
   --backend NAME   for this instruction set; may be given again (all, but for those that ops have by name alone)
+  --found FILE     say in headers how far off results were found to be, of rows that `out/bench --csv FILE` wrote
   --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
   --python NAME    and a package NAME for Python around them: `pip wheel ./DIR` makes one wheel, for 3.11 and later
   --tvm-ffi        functions for TVM-FFI in that package, __tvm_ffi_OP of tensors in the processor's memory
@@ -146,6 +148,8 @@ local function parse(arguments)
       options.prefix = value()
     elseif argument == "--python" then
       options.python = value()
+    elseif argument == "--found" then
+      options.found = value()
     elseif argument == "--tvm-ffi" then
       options.tvm_ffi = true
     elseif argument == "--no-line" then
@@ -155,7 +159,7 @@ local function parse(arguments)
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
         { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--spec", "--stage",
-          "--variants", "--gradient", "--prefix", "--python", "--tvm-ffi", "--backends", "--images", "--raw",
+          "--variants", "--gradient", "--prefix", "--python", "--tvm-ffi", "--found", "--backends", "--images", "--raw",
           "--no-line", "--help" }))
     else
       table.insert(options.words, argument)
@@ -437,7 +441,7 @@ local function export_command(options, op, kind)
   local is_made = kind ~= "cpu"
   local words = is_made and "ninja " .. text.shell_word("export-" .. (op.forward and op.forward.name or op.name))
     or shell_words { "lathe-gen", "export", op.name }
-  local given = given_options(options, { "dtypes", "variants", "prefix" }, not is_made)
+  local given = given_options(options, { "dtypes", "variants", "found", "prefix" }, not is_made)
   if options.raw then
     table.move({ "--raw", "--backends", options.kinds }, 1, 3, #given + 1, given)
   end
@@ -449,7 +453,8 @@ end
 -- Those that make a package for Python again, in which all belongs together.
 local function package_command(options, ops)
   local words = { "lathe-gen", "export", table.unpack(ops) }
-  local given = given_options(options, { "python", "dtypes", "variants", "prefix", "gradient", "tvm_ffi" }, true)
+  local given = given_options(options, { "python", "dtypes", "variants", "found", "prefix", "gradient", "tvm_ffi" },
+    true)
   return shell_words(table.move(given, 1, #given, #words + 1, words))
 end
 
@@ -513,6 +518,8 @@ local function export_some(options, words)
       return begins:find(marks[1], 1, true) or begins:find(marks[2], 1, true)
     end)
   end
+  local by_variant = options.found
+    and found_errors.read(checked(host.files.read(options.found, largest_source << 8)), options.found)
   local command_of_all = options.python and package_command(options, words)
   for _, op in ipairs(ops) do
     local matches = options.variants and parts.matcher(options.variants)
@@ -525,6 +532,11 @@ local function export_some(options, words)
     end)
     local context = {
       engine = engine, prefix = options.prefix or "", poured = poured, images = options.images or "out/gen",
+      found = by_variant and function(of, functions)
+        return found_errors.sentence(by_variant, of, text.map(functions, function(t)
+          return t.dtype
+        end))
+      end,
       raw = options.raw and {}, spirv_kernel = host.spirv_kernel,
       write = function(path, content)
         keep_text((options.python and "src/" or "") .. path, content)

@@ -252,8 +252,8 @@ local function rounding(op, by_name)
 end
 
 -- What holds of memory and results; and of calls. checker: what checks that. has_named: whether a call may name its
--- kernel.
-function interface.rules(op, functions, checker, has_named)
+-- kernel. found: a sentence on errors that were found, or nil.
+function interface.rules(op, functions, checker, has_named, found)
   local bounds, narrow, rounded = {}, "", rounding(op, false) .. (has_named and rounding(op, true) or "")
   for _, t in ipairs(functions) do
     bounds[#bounds + 1] = string.format("%s %.4g", t.dtype, op.ulp[t.dtype])
@@ -266,8 +266,8 @@ function interface.rules(op, functions, checker, has_named)
     .. "may share memory with each other; an output shares none with another operand"
     .. (op.in_place and ", but where it may be an input itself. " or ". ")
     .. "A result is off by at most so many units in its last place, or in that of what rounding on the way may put it "
-    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. narrow .. rounded .. " " .. checker
-    .. " checks that.", widest, "")
+    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. (found or "") .. narrow .. rounded
+    .. " " .. checker .. " checks that.", widest, "")
 end
 
 function interface.calls(op, functions)
