@@ -9,10 +9,12 @@ stored=$LATHE_SRC/tests/library/library.abi
 headers='lathe.h lathe_ops.h lathe_tune.h lathe_vulkan.h'
 if ! command -v abidiff >/dev/null; then
   echo 'skipped: there is no abidiff (./configure --install-deps=all installs it)'
-  exit 0
+  summary
+  exit
 elif [ "$(uname -m)" != x86_64 ]; then
   echo "skipped: tests/library/library.abi is for x86_64, this is $(uname -m)"
-  exit 0
+  summary
+  exit
 fi
 
 # functions FOLDER: the prototypes of the headers there, a line each.
