@@ -116,11 +116,21 @@ else
   for name in apart choice cuda launch make parallel processor run select tables text tune types vulkan; do
     core="$core $library/$name.c"
   done
+  # Files of the library are compiled once for each sanitizer, but for those that faults are planted in.
+  compiled() { gcc -std=gnu11 -O1 -g -fsanitize="$1" -fno-sanitize-recover=all -Wall -Wextra -Werror -Iinclude \
+    -I"$LATHE_SRC/runtime" -I"$library" -I"$out/gen" "$2" -c -o "$3"; }
   # shellcheck disable=SC2086
   sanitized() { # sanitized SANITIZER PROGRAM
-    gcc -std=gnu11 -O1 -g -fsanitize="$1" -fno-sanitize-recover=all -Wall -Wextra -Werror -Iinclude \
-      -I"$LATHE_SRC/runtime" -I"$library" -I"$out/gen" "$programs/$2.c" $core $wrapped "$out/liblathe.a" $LATHE_LIBRARIES -o "$2"
+    objects=
+    for source in $core; do
+      object=objects/$1-$(echo "$source" | tr / _).o
+      [ -e "$object" ] || compiled "$1" "$source" "$object" || return 1
+      objects="$objects $object"
+    done
+    compiled "$1" "$programs/$2.c" "$2.o" &&
+      gcc -fsanitize="$1" "$2.o" $objects $wrapped "$out/liblathe.a" $LATHE_LIBRARIES -o "$2"
   }
+  mkdir objects
   is 'builds threads' sanitized thread threads
   is '16 threads run one plan' setarch -R ./threads 20000
   is 'builds rows that lie apart' sanitized address,undefined rows
@@ -141,6 +151,7 @@ else
   planted() { # planted FILE SED SANITIZER PROGRAM ARGUMENT...: that fault in a file of the library is found
     sed "$2" "$library/$1" >"$tmp/$1"
     ! cmp -s "$library/$1" "$tmp/$1" || return 1
+    rm -f "objects/$3-$(echo "$tmp/$1" | tr / _).o"
     all=$core
     core=$(echo "$core" | sed "s,$library/$1,$tmp/$1,")
     sanitized "$3" "$4"
