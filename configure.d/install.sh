@@ -171,7 +171,7 @@ install_peers() {
     return
   fi
   printf '\n%sInstalling: NumPy, SciPy and PyTorch in %s%s\n' "$bold" "$peers" "$plain"
-  "${PYTHON:-python3}" -m venv --system-site-packages "$peers" && "$peers/bin/python3" -m pip install numpy scipy torch ||
+  "${PYTHON:-python3}" -m venv --system-site-packages "$peers" && "$peers/bin/python3" -m pip install numpy scipy torch apache-tvm-ffi ||
     die 1 "pip could not install them in $peers"
 }
 

@@ -11,8 +11,8 @@
 #define MODULES(ROW) \
   ROW(base, axes) ROW(base, text) ROW(base, types) \
   ROW(command, cost) ROW(command, definitions) ROW(command, device_code) ROW(command, driver) ROW(command, export) \
-  ROW(command, export_command) ROW(command, python) ROW(command, raw) ROW(command, raw_steps) \
-  ROW(command, shards) ROW(command, show) \
+  ROW(command, export_command) ROW(command, found) ROW(command, python) ROW(command, raw) \
+  ROW(command, raw_steps) ROW(command, shards) ROW(command, show) \
   ROW(load, environment) ROW(load, guard) ROW(load, keys) ROW(load, limits) ROW(load, load) \
   ROW(load, names) ROW(load, operands) ROW(load, outside) ROW(load, schema) \
   ROW(load, sizes) \

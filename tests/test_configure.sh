@@ -415,7 +415,7 @@ chmod +x python/python3
 rm -rf out
 configure='' PYTHON=$tmp/python/python3 configure --install-deps=peers
 is '--install-deps=peers' test "$status" = 0
-is '--install-deps=peers' test "$(cat pip.log)" = '-m pip install numpy scipy torch'
+is '--install-deps=peers' test "$(cat pip.log)" = '-m pip install numpy scipy torch apache-tvm-ffi'
 is '--install-deps=peers' grep '^Installing: NumPy, SciPy and PyTorch in out/peers' stdout
 configure='' PYTHON=$tmp/python/python3 configure --install-deps=peers
 is '--install-deps=peers again' grep '^nothing to install in out/peers' stdout

@@ -210,6 +210,20 @@ refuses_ours() { # what is no file of export is not replaced, nor is anything wr
     [ "$(cat "$1")" = mine ] && [ ! -e sum.c ]
 }
 is 'a file of mine' refuses_ours argmin.h
+# What the bench program found; a field may have commas and quotation marks.
+cat >found.csv <<'CSV'
+"name",variant,status,reason,ulp
+"softmax","softmax_f32__sse2_a4_u4","right","one, ""two"", three",0.25
+"softmax","softmax_f32__avx2_a4_u4","right",,0.125
+"softmax","softmax_f32__avx2_a4_u4","wrong",,99
+"other","softmax_f32__of_nobody","right",,50
+CSV
+is 'what was found' generate softmax --dtypes f32 --found found.csv --out with_found
+is 'says it' grep -F 'In 2 rows of the bench program it was at most f32 0.25.' with_found/softmax.h
+is 'by which command' grep -F -e '--dtypes f32 --found found.csv' with_found/softmax.h
+is 'no file of rows' refuses 1 'cannot read' softmax --found none.csv
+echo text >text.csv
+is 'a file of no rows' refuses 1 "text.csv: expected a file of 'out/bench --csv'" softmax --found text.csv
 is 'an unknown op' refuses 2 "unknown op 'softmx' (did you mean 'softmax'?)" softmx
 is 'no op' refuses 2 'expected the names of ops' --dtypes f32
 is 'no kernels' refuses 2 "'softmax' has no kernel in C" softmax --backend amx

@@ -194,7 +194,7 @@ else
     is 'is right' ./many_vulkan 7
     is 'raw' "$LATHE_GEN" --src "$tmp/tree" export many --raw --dtypes f32 --backends vulkan --out raw
     is 'tells of launches' "$LATHE_PYTHON" "$LATHE_SRC/tests/export/raw_launches.py" vulkan many raw . .
-    is 'finds arguments elsewhere' faulty many vulkan 's/on->on.update(commands, to, at/on->on.update(commands, to, at + 8/'
+    is 'finds arguments elsewhere' faulty many vulkan 's/on->update(commands, to, at/on->update(commands, to, at + 8/'
   fi
   for op in softmax rmsnorm_backward matmul; do
     [ -e "$out/gen/$op/${op}_f32__vulkan.image" ] || continue

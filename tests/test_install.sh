@@ -4,6 +4,8 @@
 
 . "$LATHE_SRC/tests/check.sh"
 
+build=$PWD
+
 # run RULE: what ninja would run for it.
 run() {
   DESTDIR=$tmp/root sh -c "$(ninja -t commands "$1" | tail -n 1)"
@@ -36,6 +38,21 @@ for source in table.c own/own_reference.c own/own__scalar.c own/own__sse2.c; do
 done
 is 'exports' "$bin/lathe-gen" export own --out made
 is 'what needs no header' sh -c 'cc made/own.c made/own_test.c -lm -o made/tested && made/tested'
+
+mkdir "$tmp/empty" && cd "$tmp/empty" || exit 1
+is 'exports what is installed' "$bin/lathe-gen" export softmax --dtypes f32
+is 'is right in an empty folder' sh -c 'cc -O1 softmax.c softmax_test.c -lm && ./a.out'
+# README's own spec, beside those that come with lathe, and its C.
+sed -n '/^op "softrelu"/,/^}/p' "$LATHE_SRC/README.md" >op.lua
+is 'README has a spec' grep -q compute op.lua
+mkdir -p described && cp -R "$prefix/share/lathe/specs" described/
+{ echo 'local vector = include "include/vector.lua"' && cat op.lua; } >described/specs/softrelu.lua
+is 'exports it' "$bin/lathe-gen" --src described export softrelu --dtypes f32
+is 'it is right' sh -c 'cc -O1 softrelu.c softrelu_test.c -lm && ./a.out'
+sed -n '/^#include "softmax.h"/,/^```/p' "$LATHE_SRC/README.md" | sed '$d' >file.c
+is "README's program compiles" cc -include stdio.h file.c softmax.c -o file
+is "README's program runs" test "$(./file)" = '0.0900306 0.244728 0.665241'
+cd "$tmp/project" || exit 1
 
 # ---- programs that call kernels -----------------------------------------------------------------
 
@@ -100,7 +117,7 @@ CMAKE
     echo 'skipped: CMake: there is no cmake; ./configure --install-deps=all installs it'
   fi
 fi
-cd - >/dev/null || exit 1
+cd "$build" || exit 1
 
 is 'uninstalls' run uninstall
 is 'leaves nothing' test -z "$(find "$tmp/root" ! -type d)"

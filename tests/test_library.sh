@@ -19,7 +19,7 @@ ends() {
 
 # allocates FILE...: what these objects call for the host's memory, but for those that open devices.
 allocates() {
-  nm -A -u "$@" | grep -vE ':(cuda|image|vulkan|spirv)[.]o:' | grep -E ' U (malloc|calloc|realloc|free|aligned_alloc)(@.*)?$'
+  nm -A -u "$@" | grep -vE ':(cuda|image|vulkan|spirv|tune)[.]o:' | grep -E ' U (malloc|calloc|realloc|free|aligned_alloc)(@.*)?$'
 }
 
 nothing() { # nothing COMMAND...: it prints nothing
@@ -67,7 +67,7 @@ elif [ ! -e "$out/gen/softmax/lathe_softmax_f32_cpu.o" ] || [ ! -e "$out/gen/mat
   echo 'skipped: programs with the library: the build has no softmax or no matmul in f32'
 else
   mkdir -p "$tmp/include/lathe"
-  cp "$library/lathe.h" "$tmp/include/"
+  cp "$library/lathe.h" "$library/lathe_ops.h" "$library/lathe_tune.h" "$library/lathe_vulkan.h" "$tmp/include/"
   for header in "$out"/gen/*/lathe_*.h; do
     cp "$header" "$tmp/include/lathe/${header##*/lathe_}"
   done
@@ -90,13 +90,15 @@ else
   nm -u one | grep -vE ' (memcpy|memset|fnmatch|syscall|puts|__stack_chk_fail)(@|$)|_(_libc|_cxa|_gmon|ITM)_|__libc_start_main' >found
   cat found
   is 'libc alone' test ! -s found
-  for header in include/lathe/*.h; do
+  for header in include/*.h include/lathe/*.h; do
     is "$header in C99" gcc -std=c99 -pedantic -Wall -Wextra -Werror -Iinclude -fsyntax-only -x c "$header"
     ! command -v g++ >/dev/null ||
       is "$header in C++" g++ -std=c++11 -pedantic -Wall -Wextra -Werror -Iinclude -fsyntax-only -x c++ "$header"
   done
   is 'builds statuses' build statuses -std=gnu11
   is 'every status' ./statuses
+  is 'builds a list of ops' build listed
+  is 'lists ops' ./listed
 
   # Two libraries that have it in them, one process.
   for part in first second; do
@@ -111,22 +113,45 @@ else
   # What is not kernels, with sanitizers.
   wrapped=
   core=
-  for name in cuda launch make parallel processor run select tables text types vulkan; do
+  for name in apart choice cuda launch make parallel processor run select tables text tune types vulkan; do
     core="$core $library/$name.c"
   done
+  # Files of the library are compiled once for each sanitizer, but for those that faults are planted in.
+  compiled() { gcc -std=gnu11 -O1 -g -fsanitize="$1" -fno-sanitize-recover=all -Wall -Wextra -Werror -Iinclude \
+    -I"$LATHE_SRC/runtime" -I"$library" -I"$out/gen" "$2" -c -o "$3"; }
   # shellcheck disable=SC2086
   sanitized() { # sanitized SANITIZER PROGRAM
-    gcc -std=gnu11 -O1 -g -fsanitize="$1" -fno-sanitize-recover=all -Wall -Wextra -Werror -Iinclude \
-      -I"$LATHE_SRC/runtime" -I"$library" -I"$out/gen" "$programs/$2.c" $core $wrapped "$out/liblathe.a" $LATHE_LIBRARIES -o "$2"
+    objects=
+    for source in $core; do
+      object=objects/$1-$(echo "$source" | tr / _).o
+      [ -e "$object" ] || compiled "$1" "$source" "$object" || return 1
+      objects="$objects $object"
+    done
+    compiled "$1" "$programs/$2.c" "$2.o" &&
+      gcc -fsanitize="$1" "$2.o" $objects $wrapped "$out/liblathe.a" $LATHE_LIBRARIES -o "$2"
   }
+  mkdir objects
   is 'builds threads' sanitized thread threads
   is '16 threads run one plan' setarch -R ./threads 20000
+  is 'builds rows that lie apart' sanitized address,undefined rows
+  is 'rows that lie apart' ./rows
+  is 'builds what is tuned' sanitized address,undefined tuned
+  is 'takes what was measured' ./tuned
+  if [ -x "$LATHE_BENCH" ]; then
+    is 'the bench program tunes' "$LATHE_BENCH" tune here.tuning --op softmax --size 64x1000 --backend cpu --fast
+    sed 's/softmax_f32__[^ ]*/softmax_f32__scalar_a4_u1/' here.tuning >slow.tuning
+    is 'takes its file' ./tuned slow.tuning saved.tuning
+    is 'takes its choice' test "$(./tuned slow.tuning saved.tuning)" = softmax_f32__scalar_a4_u1
+    "$LATHE_BENCH" --op softmax --size 64x1000 --backend cpu --fast --tuning saved.tuning >ran
+    is 'the bench program takes what the library saves' grep '^[* ]>softmax_f32__scalar_a4_u1' ran
+  fi
   is 'builds random calls' sanitized address,undefined random_calls
-  is 'random calls' ./random_calls 20000 "$$"
+  is 'random calls' ./random_calls 1000000 "$$"
   # shellcheck disable=SC2086
   planted() { # planted FILE SED SANITIZER PROGRAM ARGUMENT...: that fault in a file of the library is found
     sed "$2" "$library/$1" >"$tmp/$1"
     ! cmp -s "$library/$1" "$tmp/$1" || return 1
+    rm -f "objects/$3-$(echo "$tmp/$1" | tr / _).o"
     all=$core
     core=$(echo "$core" | sed "s,$library/$1,$tmp/$1,")
     sanitized "$3" "$4"
@@ -136,7 +161,14 @@ else
     [ $built = 0 ] && ! setarch -R "./$program" "$@"
   }
   is 'finds arguments that threads share' planted run.c 's/^  lathe_args args;/  static lathe_args args;/' thread threads 2000
+  is 'finds a type that is not listed' planted tables.c 's/= &info->cpu/= \&info->vulkan/' address,undefined listed
   is 'finds an operand that is lost' planted make.c 's/made->noperands = .*/made->noperands = 1;/' address,undefined random_calls 2000
+  is 'finds rows that lie elsewhere' planted apart.c 's/from_row \* element;/(from_row + 1) \* element;/' address,undefined rows
+  is 'finds rows of other threads' planted apart.c 's/first \* step/(first + 1) \* step/' address,undefined rows
+  is 'finds columns that lie over others' planted make.c 's/past + bytes_of(.*) <= apart/1/' address,undefined rows
+  is 'finds choices for any size' planted choice.c 's/far = 2;/far = 200;/' address,undefined tuned
+  is 'finds choices of other variants' planted tune.c 's/line->mark != table->mark/0/' address,undefined tuned
+  is 'finds what is not given back' planted make.c 's/device->forget(device)/(void)0/' address,undefined tuned
   is 'finds a line that is too long' planted text.c 's/why + 159/why + 200/' address,undefined random_calls 20000
 
   # ---- CUDA, by a driver that counts what is asked of it -----------------------------------------
@@ -178,6 +210,44 @@ else
     else
       is 'results are right' cat said && is 'results are right' test $status = 0
       is 'finds arguments that are lost' planted vulkan.c 's/args->dim\[d\];/args->dim[0];/' undefined vulkan_calls
+      if [ -e "$LATHE_SRC/specs/softmax.lua" ] && command -v ninja >/dev/null; then
+        tree
+        cp -R "$LATHE_SRC/specs/include" "$LATHE_SRC/specs/softmax.lua" tree/specs/
+        cat >tree/specs/many.lua <<'SPEC'
+local inputs = {}
+for i = 1, 14 do
+  inputs[("x%02d"):format(i)] = { "n" }
+end
+op "many" {
+  doc = "more arguments than push constants have room for", inputs = inputs, outputs = { y = { "n" } },
+  scalars = { a = 2, b = 3, c = 4 },
+  compute = function(x01, x02, x03, x04, x05, x06, x07, x08, x09, x10, x11, x12, x13, x14, a, b, c)
+    return x01 + x02 * a + x03 + x04 * b + x05 + x06 + x07 * c + x08 - x09 - x10 - x11 - x12 - x13 * a - x14
+  end,
+  sizes = { { "1K", n = 1000 } }, dtypes = { "f32" }, ulp = 8,
+}
+SPEC
+        mkdir many && cd many || exit 1
+        is 'configures' configure --disable-cuda --disable-sse2 --disable-avx2 --disable-avx512 --disable-amx --dtypes=f32
+        is 'takes the runtime' reuse
+        is 'builds an op of many arguments' ninja out/liblathe.a
+        for header in out/gen/*/lathe_*.h; do
+          cp "$header" "../include/lathe/${header##*/lathe_}"
+        done
+        cd .. || exit 1
+        # shellcheck disable=SC2086 # words
+        many() { # many PROGRAM FILE...
+          program=$1
+          shift
+          gcc -std=gnu11 -Wall -Wextra -Werror -Iinclude -I"$LATHE_SRC/runtime" -I"$library" "$programs/vulkan_calls.c" "$@" \
+            many/out/liblathe.a $LATHE_LIBRARIES -o "$program"
+        }
+        is 'builds plans of many arguments' many vulkan_many
+        is 'runs plans of many arguments' ./vulkan_many many
+        sed 's/to->offset, given/0, given/' "$library/vulkan.c" >vulkan.c
+        is 'plants calls that share arguments' many vulkan_shared vulkan.c
+        is 'finds calls that share arguments' test "$(./vulkan_shared many | grep -c worst)" -ge 1
+      fi
       is 'finds a lost workspace' planted vulkan.c 's/(uintptr_t)args->workspace/0/' undefined vulkan_calls
     fi
   fi

@@ -44,13 +44,14 @@ LUA
 generate() { "$LATHE_GEN" --src "$tmp/tree" export --python ours --out "$tmp/ours" "$@"; }
 ops='relu gelu softmax matmul layernorm argmax dropout dequantise quantise_dynamic recurrence pass spread'
 # shellcheck disable=SC2086
-is 'makes a package' generate $ops --gradient --backend sse2 --backend neon
+is 'makes a package' generate $ops --gradient --tvm-ffi --backend sse2 --backend neon
 cp -R "$tmp/ours" "$tmp/again"
 # shellcheck disable=SC2086
-is 'makes it again' generate $ops --gradient --backend sse2 --backend neon
+is 'makes it again' generate $ops --gradient --tvm-ffi --backend sse2 --backend neon
 is 'the same' diff -r "$tmp/ours" "$tmp/again"
 headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 is 'strict C' cc -std=gnu11 -fsyntax-only -Wall -Wextra -Werror -I"$headers" "$tmp/ours/src/_kernels.c"
+is 'strict C without Python' cc -std=gnu11 -fsyntax-only -Wall -Wextra -Werror "$tmp/ours/src/_tvm_ffi.c"
 is 'a wheel' "$python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "$tmp" "$tmp/ours"
 is 'for all of Python 3' test -e "$tmp"/ours-0.1-cp311-abi3-*.whl
 is 'is installed' "$python" -m pip install --quiet --no-deps --target "$tmp/site" "$tmp"/ours-*.whl
@@ -58,9 +59,9 @@ is 'stubs come with it' test -e "$tmp/site/ours/py.typed" -a -e "$tmp/site/ours/
 is 'they are Python' "$LATHE_PYTHON" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' \
   "$tmp/site/ours/__init__.pyi"
 needs() { # needs LIBRARY: no other one
-  objdump -p "$tmp"/site/ours/_kernels*.so | awk '/NEEDED/ { print $2 }' >"$tmp/needed"
+  objdump -p "$tmp"/site/ours/_*.so | awk '/NEEDED/ { print $2 }' >"$tmp/needed"
   cat "$tmp/needed"
-  [ "$(cat "$tmp/needed")" = "$1" ]
+  [ "$(sort -u "$tmp/needed")" = "$1" ]
 }
 if command -v objdump >/dev/null; then
   is 'needs libc alone' needs libc.so.6
@@ -80,6 +81,34 @@ torch=$(dirname "$LATHE_BENCH")/peers/bin/python3
 if [ -x "$torch" ]; then
   is 'with PyTorch' "$torch" "$LATHE_SRC/tests/python/ops.py" "$tmp/site" ours
 fi
+# Functions for TVM-FFI: by tvm_ffi where it is, and by the ABI alone.
+tvm() { # tvm PYTHON ARGUMENT...
+  python_of_tvm=$1
+  shift
+  "$python_of_tvm" "$LATHE_SRC/tests/python/tvm.py" "$@"
+}
+is 'what takes errors' cc -shared -fPIC "$LATHE_SRC/tests/python/stand_in_tvm_ffi.c" -o "$tmp/stand_in.so"
+is 'functions for TVM-FFI' tvm "$LATHE_PYTHON" "$tmp/site" ours "$tmp/stand_in.so"
+for other in "$LATHE_PYTHON" "$torch"; do
+  if "$other" -c 'import numpy, tvm_ffi' 2>/dev/null; then
+    is "functions for TVM-FFI by tvm_ffi of $other" tvm "$other" "$tmp/site" ours
+  fi
+done
+planted() { # planted SED: that fault in them is found
+  mkdir -p "$tmp/faulty/ours" && sed "$1" "$tmp/ours/src/_tvm_ffi.c" >"$tmp/ours/src/faulty.c" &&
+    ! cmp -s "$tmp/ours/src/faulty.c" "$tmp/ours/src/_tvm_ffi.c" || return 1
+  sources=
+  for op in softmax matmul layernorm gelu dropout; do
+    sources="$sources $tmp/ours/src/$op.c"
+  done
+  # shellcheck disable=SC2086 # words
+  cc -O0 -shared -fPIC -Wl,--unresolved-symbols=ignore-all "$tmp/ours/src/faulty.c" $sources \
+    -o "$tmp/faulty/ours/_tvm_ffi.so" && ! tvm "$LATHE_PYTHON" "$tmp/faulty" ours "$tmp/stand_in.so"
+}
+is 'finds outputs over inputs' planted 's/if (check_overlaps(&c))/if (0)/'
+is 'finds another number' planted 's/scalar\[i\] = /scalar[i] = 1 + /'
+is 'finds strides' planted 's/&& !lies_without_gaps(t)/\&\& 0/'
+
 is 'no longer than numpy.add' module "$LATHE_PYTHON" time
 
 refuses() { # refuses STATUS TEXT OPTION...
@@ -89,6 +118,7 @@ refuses() { # refuses STATUS TEXT OPTION...
   [ $? = "$status" ] && [ "$(wc -l <"$tmp/err")" = 1 ] && [ ! -s "$tmp/out" ] && [ ! -e "$tmp/none" ] &&
     grep -F -e "$wanted" "$tmp/err"
 }
+is 'no package' refuses 2 '--tvm-ffi: expected --python NAME' softmax --tvm-ffi
 is 'no name' refuses 2 "--python: expected a name" softmax --python 1a
 half() { # a gradient of two ops, of which one is there
   "$LATHE_GEN" --src "$tmp/tree" export --python half recurrence recurrence recurrence_backward_a --out "$tmp/half" &&

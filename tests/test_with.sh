@@ -99,7 +99,7 @@ else
   is 'none is right' verdicts 'all("right" not in v and "skipped" not in v for v in verdict.values())'
   is 'no file was written' fails test -e written
   wanted=crashed
-  all SPEAKS_TO_THE_NETWORK.so WRITES_FILES.so FORKS.so KILLS_ITS_PARENT.so
+  all SPEAKS_TO_THE_NETWORK.so WRITES_FILES.so FORKS.so KILLS_ITS_PARENT.so TAKES_ALL_MEMORY.so
   wanted=wrong
   all READS_THE_JUDGE.so
 fi
@@ -157,6 +157,28 @@ if "$LATHE_PYTHON" -c 'import numpy' 2>/dev/null; then
   is 'whose function it is' grep -q -e '--op is to name the op that it computes' stderr
 else
   echo 'test_with.sh: functions of Python are not tried: there is no NumPy'
+fi
+
+# Those of PyTorch, where it is beside the build or LATHE_PYTHON has it.
+torch=$(dirname "$LATHE_BENCH")/peers/bin/python3
+[ -x "$torch" ] || torch=$LATHE_PYTHON
+if "$torch" -c 'import numpy, torch' 2>/dev/null; then
+  cp "$LATHE_SRC/tests/with/others.py" .
+  judged=0 # 32 in a build of all these ops
+  for op in $("$LATHE_BENCH" --list-ops | awk '{ print $1 }' | grep -xE 'softmax|gelu|matmul|add|sum|argmax|exp'); do
+    list=$(sed -n "s/^def \(${op}_[a-z0-9_]*\)(.*/others.py:\1/p" others.py | paste -sd,)
+    size=10K
+    [ "$op" != matmul ] || size=65x33x129
+    LATHE_PYTHON=$torch judge --op "$op" --size "$size" --with "$list"
+    ends 0
+    wanted=right
+    # shellcheck disable=SC2046 # words
+    all $(echo "$list" | tr , ' ')
+    judged=$((judged + $(echo "$list" | tr , '\n' | wc -l)))
+  done
+  echo "test_with.sh: $judged functions of PyTorch and NumPy"
+else
+  echo 'test_with.sh: functions of PyTorch are not tried: there is none (configure --install-deps=peers)'
 fi
 
 # ---- none that is right is refused ------------------------------------------------------------------
@@ -250,6 +272,32 @@ rm counts.json
 judge --check-only --op softmax --size 33x65 --with counts.ptx
 ends 2
 is 'what is launched' grep -q 'what is launched is said in a file beside it' stderr
+
+# A driver on which memory is slower than the kernel: no result can have come from there so fast.
+if "$LATHE_BENCH" --list-ops | grep -q '^ *exp ' && [ -e "$LATHE_SRC/tests/cuda/driver/driver.c" ]; then
+  mkdir slow
+  driver=$LATHE_SRC/tests/cuda/driver
+  is 'builds a driver of slow memory' cc -std=gnu11 -shared -fPIC -I"$LATHE_SRC/runtime" "$driver/driver.c" "$driver/device.c" \
+    "$driver/defaults.c" -o slow/libcuda.so.1 -lm
+  cat >fast.json <<'JSON'
+{"op": "exp", "kinds": {"cuda": {"f32": {
+  "arguments": {"fields": [
+    {"name": "x", "offset": 0, "type": "address"},
+    {"name": "y", "offset": 8, "type": "address"},
+    {"name": "n", "offset": 256, "type": "u64"}
+  ]},
+  "variants": [{"ways": [{"launches": [{"kernel": "exp", "grid": ["1", "1", "1"], "block": ["32", "1", "1"]}]}]}]
+}}}}
+JSON
+  printf '.version 8.0\n.target sm_80\n.address_size 64\n.visible .entry exp() { ret; }\n' >fast.ptx
+  for wish in '' 'slow memory'; do
+    FAKE_CUDA=$wish LD_LIBRARY_PATH=slow judge --backend cuda --op exp --size 10000 --with fast.ptx
+    wanted=right
+    [ -z "$wish" ] || wanted='above the ceiling'
+    all fast.ptx
+    ends "$([ -z "$wish" ] && echo 0 || echo 1)"
+  done
+fi
 
 unset VK_DRIVER_FILES VK_ICD_FILENAMES
 if command -v glslangValidator >/dev/null && "$LATHE_BENCH" --list-devices | grep -q '^ *vulkan0'; then

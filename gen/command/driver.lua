@@ -69,9 +69,12 @@ lathe-gen export OP... writes C files that another program can take, and compile
   --variants LIST  these variants, names or globs as out/bench --list-variants has them (those that dispatch may take)
   --backends LIST  for these kinds of devices, of cpu, cuda and vulkan (cpu); of GPUs see below
   --backend NAME   for this instruction set; may be given again (all, but for those that ops have by name alone)
+  --found FILE     say in headers how far off results were found to be, of rows that `out/bench --csv FILE` wrote
   --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
   --python NAME    and a package NAME for Python around them: `pip wheel ./DIR` makes one wheel, for 3.11 and later
-  --src DIR        where specs/ is, with ops of your own; --spec FILE reads one spec alone
+  --tvm-ffi        functions for TVM-FFI in that package, __tvm_ffi_OP of tensors in the processor's memory
+  --src DIR        where specs/ is, with ops of your own (., or what is installed where that has none);
+                   --spec FILE reads one spec alone
 
   lathe-gen export softmax --dtypes f32 --gradient --out vendor
   lathe-gen export --python mine softmax gelu --gradient --out mine
@@ -142,6 +145,10 @@ local function parse(arguments)
       options.prefix = value()
     elseif argument == "--python" then
       options.python = value()
+    elseif argument == "--found" then
+      options.found = value()
+    elseif argument == "--tvm-ffi" then
+      options.tvm_ffi = true
     elseif argument == "--no-line" then
       options.line = false
     elseif argument == "--help" then
@@ -149,8 +156,8 @@ local function parse(arguments)
     elseif argument:sub(1, 1) == "-" then
       text.refuse("unknown option '%s'%s; see lathe-gen --help", argument, text.did_you_mean(argument,
         { "--src", "--out", "--backend", "--disabled", "--processor", "--ops", "--dtypes", "--spec", "--stage",
-          "--variants", "--gradient", "--prefix", "--python", "--backends", "--images", "--raw", "--no-line",
-          "--help" }))
+          "--variants", "--gradient", "--prefix", "--python", "--tvm-ffi", "--found", "--backends", "--images", "--raw",
+          "--no-line", "--help" }))
     else
       table.insert(options.words, argument)
     end
@@ -169,6 +176,13 @@ local function template_root(src)
     end
   end
   return src
+end
+
+-- Where an export's specs are: those installed with this program, where no others were named and none are here.
+local function spec_root(options)
+  local root = template_root(options.src)
+  local is_elsewhere = options.src == "." and not options.spec and not host.files.list("specs", ".lua")
+  return is_elsewhere and host.files.list(root .. "/specs", ".lua") and root or options.src
 end
 
 -- Reads below the source folder, templates from where they are, and remembers what was read.
@@ -385,7 +399,7 @@ end
 
 local function export_some(options, words)
   export_command({
-    prepare = prepare, expander = expander, expand_op = expand_op, named_ops = named_ops, checked = checked,
+    prepare = prepare, spec_root = spec_root, expander = expander, expand_op = expand_op, named_ops = named_ops, checked = checked,
   }, options, words)
 end
 

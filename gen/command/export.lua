@@ -313,7 +313,8 @@ function export.op(op, kind, context)
     context.write(stem .. ending, source)
   end
   local header = not context.raw and pour(language.folder, "export_header", {
-    operands = interface.operands(op), rules = interface.rules(op, functions, stem .. "_test.c"),
+    operands = interface.operands(op),
+    rules = interface.rules(op, functions, stem .. "_test.c", false, context.found and context.found(op, functions)),
     calls = interface.calls(op, functions),
   })
   if header then

@@ -1,6 +1,7 @@
 -- The command `lathe-gen export`: which files, and the command that makes them again.
 
 local export = require "export"
+local found_errors = require "found"
 local instruction_sets = require "instruction_sets"
 local parts = require "parts"
 local python = require "python"
@@ -30,7 +31,8 @@ end
 local function given_options(options, wanted, has_sets)
   local given = {}
   for _, name in ipairs(wanted) do
-    local words = name == "gradient" and { "--gradient" } or { "--" .. name, options[name] }
+    local option = "--" .. name:gsub("_", "-")
+    local words = options[name] == true and { option } or { option, options[name] }
     table.move(words, 1, options[name] and #words or 0, #given + 1, given)
   end
   for _, set in ipairs(has_sets and options.asked and instruction_sets.rows or {}) do
@@ -50,7 +52,7 @@ local function export_command(options, op, kind)
   local is_made = kind ~= "cpu"
   local words = is_made and "ninja " .. text.shell_word("export-" .. (op.forward and op.forward.name or op.name))
     or shell_words { "lathe-gen", "export", op.name }
-  local given = given_options(options, { "dtypes", "variants", "prefix" }, not is_made)
+  local given = given_options(options, { "dtypes", "variants", "found", "prefix" }, not is_made)
   if options.raw then
     table.move({ "--raw", "--backends", options.kinds }, 1, 3, #given + 1, given)
   end
@@ -62,7 +64,8 @@ end
 -- Those that make a package for Python again, in which all belongs together.
 local function package_command(options, ops)
   local words = { "lathe-gen", "export", table.unpack(ops) }
-  local given = given_options(options, { "python", "dtypes", "variants", "prefix", "gradient" }, true)
+  local given = given_options(options, { "python", "dtypes", "variants", "found", "prefix", "gradient", "tvm_ffi" },
+    true)
   return shell_words(table.move(given, 1, #given, #words + 1, words))
 end
 
@@ -86,12 +89,16 @@ return function(stages, options, words)
   if not text.is_name(options.prefix or "a") then
     text.refuse("--prefix: expected %s, found %s", text.a_name, text.show(options.prefix))
   end
+  if options.tvm_ffi and not options.python then
+    text.refuse("--tvm-ffi: expected --python NAME, the package that has these functions")
+  end
   if options.python then
     python.check_name(options.python)
     if #kinds > 1 or kinds[1] ~= "cpu" then
       text.refuse("--python: expected --backends cpu, found %s: packages are for processors alone", options.kinds)
     end
   end
+  options.src = stages.spec_root(options)
   options.processor, options.line, options.asked = "any", false, options.backends
   options.backends = options.backends or {}
   for _, set in ipairs(text.contains(kinds, "cpu") and not options.asked and instruction_sets.rows or {}) do
@@ -122,6 +129,8 @@ return function(stages, options, words)
       return begins:find(marks[1], 1, true) or begins:find(marks[2], 1, true)
     end)
   end
+  local by_variant = options.found
+    and found_errors.read(stages.checked(host.files.read(options.found, largest_file)), options.found)
   local command_of_all = options.python and package_command(options, words)
   for _, op in ipairs(ops) do
     local matches = options.variants and parts.matcher(options.variants)
@@ -134,6 +143,11 @@ return function(stages, options, words)
     end)
     local context = {
       engine = engine, prefix = options.prefix or "", poured = poured, images = options.images or "out/gen",
+      found = by_variant and function(of, functions)
+        return found_errors.sentence(by_variant, of, text.map(functions, function(t)
+          return t.dtype
+        end))
+      end,
       raw = options.raw and {}, spirv_kernel = host.spirv_kernel,
       write = function(path, content)
         keep_text((options.python and "src/" or "") .. path, content)
@@ -165,7 +179,8 @@ return function(stages, options, words)
         trace.op(row.op.forward)
       end
     end
-    python.package(stages.expander(run.reader, options), options.python, exported, run.all, command_of_all, keep_text)
+    python.package(stages.expander(run.reader, options), options.python, exported, run.all, command_of_all,
+      options.tvm_ffi, keep_text)
   end
   for _, file in ipairs(files) do
     stages.checked(host.files.write(file.path, file.content))

@@ -163,6 +163,11 @@ local function record_of(exported)
   row.names = joined(row.parameters, ", ", function(parameter)
     return parameter.python
   end)
+  row.tvm_names = joined(row.operands, ", ", function(operand)
+    return operand.python
+  end) .. joined(row.scalars, "", function(scalar)
+    return ", " .. scalar.python
+  end)
   row.doc_lines = { text.c_string(row.python .. "(" .. row.names .. ", *, out=None)") .. ' "\\n--\\n\\n"' }
   for _, line in ipairs(doc) do
     row.doc_lines[#row.doc_lines + 1] = text.c_string(line) .. ' "\\n"'
@@ -247,8 +252,8 @@ local function gradient_of(row, rows, all)
 end
 
 -- The files of a package: calls write(path, text). exported: of each op { op, name, functions }; all: the ops that
--- there are; command: what makes the files again.
-function python.package(engine, name, exported, all, command, write)
+-- there are; command: what makes the files again; tvm_ffi: whether it has functions for TVM-FFI too.
+function python.package(engine, name, exported, all, command, tvm_ffi, write)
   local ops = text.map(exported, record_of)
   for _, row in ipairs(ops) do
     add_torch(row)
@@ -260,9 +265,9 @@ function python.package(engine, name, exported, all, command, write)
     local values = {
       package = name, ops = ops, types = text.map(types.rows, function(row)
         return { NAME = row.name:upper(), bytes = row.bytes, python = row.python }
-      end), limits = capacity, tostring = tostring, command = command,
+      end), limits = capacity, tostring = tostring, command = command, tvm_ffi = tvm_ffi or false,
     }
-    if path:sub(-2) == ".c" then
+    if path:find "%.[ch]$" then
       values.command = text.in_comment(command)
     end
     local content = engine("templates/c/export_" .. template, values).text("", { path = path, lines = 0 })
@@ -273,6 +278,7 @@ function python.package(engine, name, exported, all, command, write)
     end
     write(path, (content:gsub("^\n+", "")))
   end
+  pour("ops.h", "src/_ops.h")
   pour("python.c", "src/_kernels.c")
   pour("init.py", name .. "/__init__.py")
   pour("init.pyi", name .. "/__init__.pyi")
@@ -280,6 +286,10 @@ function python.package(engine, name, exported, all, command, write)
   pour("torch.py", name .. "/torch.py")
   pour("setup.py", "setup.py")
   pour("pyproject.toml", "pyproject.toml")
+  if tvm_ffi then
+    pour("tvm_ffi.c", "src/_tvm_ffi.c")
+    pour("tvm_ffi.py", name .. "/tvm_ffi.py")
+  end
   write(name .. "/py.typed", "")
 end
 

@@ -233,21 +233,41 @@ function interface.operands(op)
   end)
 end
 
--- What holds of memory and results; and of calls. checker: what checks that.
-function interface.rules(op, functions, checker)
-  local bounds, rounded = {}, ""
+-- Sentences on kernels that round factors or sums of products, or what is between two of them, one for each number of
+-- digits. by_name: of those that are for who names them.
+local function rounding(op, by_name)
+  local kernels, sentences = {}, {}
+  for _, v in ipairs(op.planned) do
+    local count, name = math.max(v.digits, v.narrowed), v.dtype .. " for " .. v.backend.name
+    if count > 0 and v.by_name == by_name and not v.disabled then
+      kernels[count] = kernels[count] or {}
+      kernels[count][#kernels[count] + 1] = not text.contains(kernels[count], name) and name or nil
+    end
+  end
+  for count, names in text.sorted_pairs(kernels) do
+    sentences[#sentences + 1] = (" %s round products, or what is between two, to %d binary digits: %s."):format(
+      by_name and "Kernels that are asked for by name" or "Some kernels", count, table.concat(names, ", "))
+  end
+  return table.concat(sentences)
+end
+
+-- What holds of memory and results; and of calls. checker: what checks that. has_named: whether a call may name its
+-- kernel. found: a sentence on errors that were found, or nil.
+function interface.rules(op, functions, checker, has_named, found)
+  local bounds, narrow, rounded = {}, "", rounding(op, false) .. (has_named and rounding(op, true) or "")
   for _, t in ipairs(functions) do
     bounds[#bounds + 1] = string.format("%s %.4g", t.dtype, op.ulp[t.dtype])
     if types[t.dtype].compute then
-      rounded = " What has 16 bits is computed in f32, which such units are of, and rounded once."
+      narrow = " What has 16 bits is computed in f32, which such units are of, and rounded once."
     end
   end
-  return text.wrap("Elements lie without gaps, those along the last axis side by side. An axis may be empty. Inputs "
+  return text.wrap("Elements lie without gaps, those along the last axis side by side"
+    .. (has_named and ", but where a plan is made with lathe_options.row. " or ". ") .. "An axis may be empty. Inputs "
     .. "may share memory with each other; an output shares none with another operand"
     .. (op.in_place and ", but where it may be an input itself. " or ". ")
     .. "A result is off by at most so many units in its last place, or in that of what rounding on the way may put it "
-    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. rounded .. " " .. checker
-    .. " checks that.", widest, "")
+    .. "off where that is more: " .. table.concat(bounds, ", ") .. "." .. (found or "") .. narrow .. rounded
+    .. " " .. checker .. " checks that.", widest, "")
 end
 
 function interface.calls(op, functions)

@@ -295,6 +295,17 @@ function dispatch.write(ops, backends)
   }
 end
 
+-- What tells the variants of an op and type from others, by their names: FNV-1a, as lathe_tuning_mark has it.
+local function mark_of(op, dtype)
+  local mark = 2166136261
+  for _, v in ipairs(op.planned) do
+    for _, byte in ipairs(v.dtype == dtype and { (v.name .. "\0"):byte(1, -1) } or {}) do
+      mark = (mark ~ byte) * 16777619 & 0xffffffff
+    end
+  end
+  return mark
+end
+
 -- The rows of those of an op's variants that are built for one kind of devices, and a lathe_kernels for each of their
 -- types: for programs that are linked with the library.
 function dispatch.kernels(op, kind)
@@ -312,11 +323,12 @@ function dispatch.kernels(op, kind)
       table.insert(by_type[v.dtype].rows, variant_row(externs, op, v, "&op", backend_at[v.backend]))
     end
   end
-  local fields, rows = op_fields(arrays, op), {}
+  local forward = op.forward and ("&(const lathe_op){ .name = %s }"):format(text.c_string(op.forward.name))
+  local fields, rows = op_fields(arrays, op, forward), {}
   for _, t in ipairs(types) do
     rows[#rows + 1] = ("\nstatic const lathe_variant %s_rows[] = {\n%s};\n\n"):format(t.kernels, aligned(t.rows))
-    rows[#rows + 1] = ("const lathe_kernels %s = { &op, LATHE_%s, LATHE_%s, %d, %s_rows, %s };\n"):format(t.kernels,
-      t.dtype:upper(), kind:upper(), #t.rows, t.kernels, number(op.ulp[t.dtype]))
+    rows[#rows + 1] = ("const lathe_kernels %s = { &op, LATHE_%s, LATHE_%s, %d, %s_rows, %s, 0x%08x };\n"):format(
+      t.kernels, t.dtype:upper(), kind:upper(), #t.rows, t.kernels, number(op.ulp[t.dtype]), mark_of(op, t.dtype))
   end
   return table.concat {
     table.concat(externs), "\n", table.concat(arrays, "\n"),

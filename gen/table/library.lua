@@ -123,7 +123,7 @@ local function comment(op, own, types)
   local lines = { ("lathe/%s.h - %s"):format(op.name, text.in_comment(op.doc)), "" }
   table.move(interface.operands(own), 1, #op.operands + #op.scalars, #lines + 1, lines)
   lines[#lines + 1] = ""
-  for _, line in ipairs(interface.rules(own, types, "The bench program")) do
+  for _, line in ipairs(interface.rules(op, types, "The bench program", true)) do
     lines[#lines + 1] = line
   end
   lines[#lines + 1] = ""

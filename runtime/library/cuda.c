@@ -1,9 +1,11 @@
 /* cuda.c - plans on CUDA devices: the driver is opened at run time, and a context borrowed. */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cuda.h"
 #include "image.h"
+#include "lathe_tune.h"
 #include "on_cuda.h"
 
 /* A variant's kernels. */
@@ -20,6 +22,9 @@ typedef struct cuda_device {
   lathe_driver driver;
   int (*current)(void **context), (*use)(void *context), (*unload)(lathe_driver_module module);
   int (*error_text)(int error, const char **text);
+  int (*event_create)(void **event, unsigned flags), (*event_destroy)(void *event);
+  int (*event_record)(void *event, void *stream), (*event_wait)(void *event);
+  int (*event_elapsed)(float *milliseconds, void *from, void *to);
   lathe_limits limits;
   pthread_mutex_t lock; /* of what follows, and of what is found of a variant */
   loaded *loaded;
@@ -34,8 +39,11 @@ static bool get(void *library, const char *name, void *to) {
   return function != NULL;
 }
 
-static bool get_all(cuda_device *d, int (**device_of)(int *)) {
+static bool get_all(cuda_device *d, int (**device_of)(int *),
+                    int (**name_of)(char *name, int size, int device)) {
   get(d->library, "cuTensorMapEncodeTiled", &d->driver.tensor_map);
+  get(d->library, "cuDeviceGetName", name_of);
+  get(d->library, "cuEventDestroy_v2", &d->event_destroy);
   return get(d->library, "cuDeviceGetAttribute", &d->driver.device_attribute) &&
          get(d->library, "cuModuleLoadData", &d->driver.module_load) &&
          get(d->library, "cuModuleUnload", &d->unload) &&
@@ -47,6 +55,10 @@ static bool get_all(cuda_device *d, int (**device_of)(int *)) {
          get(d->library, "cuCtxGetCurrent", &d->current) &&
          get(d->library, "cuCtxGetDevice", device_of) &&
          get(d->library, "cuCtxSetCurrent", &d->use) &&
+         get(d->library, "cuEventCreate", &d->event_create) &&
+         get(d->library, "cuEventRecord", &d->event_record) &&
+         get(d->library, "cuEventSynchronize", &d->event_wait) &&
+         get(d->library, "cuEventElapsedTime", &d->event_elapsed) &&
          get(d->library, "cuGetErrorString", &d->error_text);
 }
 
@@ -197,6 +209,33 @@ static lathe_status make(const lathe_device *device, lathe_plan *plan, lathe_mad
   return status;
 }
 
+/* The time of some calls on the caller's stream, by the device's clock. */
+static int time_calls(lathe_device *device, const lathe_plan *plan, const lathe_tuning *with,
+                      size_t calls, double *seconds) {
+  const cuda_device *d = (cuda_device *)device;
+  void *former, *from = NULL, *to = NULL;
+  float milliseconds = 0;
+  int error = -enter(d, &former);
+
+  if (error)
+    return error;
+  error = -d->event_create(&from, 0);
+  error = error ? error : -d->event_create(&to, 0);
+  error = error ? error : -d->event_record(from, with->stream);
+  for (size_t i = 0; i < calls && !error; i++)
+    error = lathe_run(plan, with->operand, with->scalar, with->workspace, with->stream);
+  error = error ? error : -d->event_record(to, with->stream);
+  error = error ? error : -d->event_wait(to);
+  error = error ? error : -d->event_elapsed(&milliseconds, from, to);
+  if (from && d->event_destroy)
+    d->event_destroy(from);
+  if (to && d->event_destroy)
+    d->event_destroy(to);
+  leave(d, former);
+  *seconds = milliseconds / 1e3;
+  return error;
+}
+
 /* ---- devices ----------------------------------------------------------------------------------- */
 
 static void close_device(lathe_device *device) {
@@ -223,7 +262,7 @@ static void close_device(lathe_device *device) {
 }
 
 lathe_status lathe_open_cuda(lathe_device **made, void *context) {
-  int (*device_of)(int *) = NULL, ordinal = 0;
+  int (*device_of)(int *) = NULL, (*name_of)(char *, int, int) = NULL, ordinal = 0;
   cuda_device *d = calloc(1, sizeof *d);
   void *former;
 
@@ -232,13 +271,20 @@ lathe_status lathe_open_cuda(lathe_device **made, void *context) {
     return LATHE_MEMORY;
   d->context = context;
   d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (d->library && get_all(d, &device_of) &&
+  if (d->library && get_all(d, &device_of, &name_of) &&
       (context || (d->current(&d->context) == 0 && d->context)) && enter(d, &former) == 0) {
     const int error = device_of(&ordinal);
     leave(d, former);
     if (!error) {
-      d->head = (lathe_device){.kind = LATHE_CUDA, .make = make, .close = close_device};
+      char *name = d->head.name;
+      d->head = (lathe_device){
+          .kind = LATHE_CUDA, .make = make, .close = close_device, .time = time_calls};
       d->head.features = lathe_driver_describe(&d->driver, ordinal, &d->limits);
+      if (!name_of || name_of(name, (int)sizeof d->head.name, ordinal))
+        snprintf(name, sizeof d->head.name, "unknown GPU");
+      snprintf(name + strlen(name), sizeof d->head.name - strlen(name),
+               ", compute capability %u.%u", d->limits.architecture / 10,
+               d->limits.architecture % 10);
       pthread_mutex_init(&d->lock, NULL);
       d->images = (lathe_images){.bytes = sizeof(lathe_driver_code), .fill = fill};
       *made = &d->head;

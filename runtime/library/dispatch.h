@@ -132,7 +132,8 @@ struct lathe_kernels {
   lathe_kind kind;
   size_t count;
   const lathe_variant *variants;
-  double ulp; /* the bench program's bound */
+  double ulp;    /* the bench program's bound */
+  uint32_t mark; /* of the names of all variants of that type: lathe_tuning_mark */
 };
 
 /* The first of some rows that can run on a device with these features and is for a size, else the first that can run;

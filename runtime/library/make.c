@@ -60,7 +60,7 @@ static lathe_status refuse_variant(lathe_line *line, const lathe_kernels *table,
 
 lathe_status lathe_make_variant(lathe_plan *plan, const lathe_variant *v,
                                 const lathe_device *device, const size_t *dim,
-                                const lathe_threads *threads) {
+                                const lathe_options *options) {
   lathe_made *made = (lathe_made *)plan->own;
   lathe_line line = lathe_begin_line(plan->why);
   lathe_status status = LATHE_OK;
@@ -72,30 +72,37 @@ lathe_status lathe_make_variant(lathe_plan *plan, const lathe_variant *v,
   made->variant = v;
   made->device = device;
   made->parts = 1;
+  plan->arguments = 0;
   if (device->make) {
     status = device->make(device, plan, made, &line);
   } else {
-    if (threads && threads->run) {
-      made->threads = *threads;
-      made->parts = lathe_parts(v, dim, threads->count);
+    if (options && options->threads.run) {
+      made->threads = options->threads;
+      made->parts = lathe_parts(v, dim, options->threads.count);
     }
     made->kernel = v->run;
     made->run = made->parts > 1 ? lathe_run_by_threads : lathe_run_on_cpu;
     plan->workspace = (size_t)lathe_workspace_of_parts(v, dim, made->parts);
   }
+  if (!status && options && options->row)
+    status = lathe_set_apart(plan, options->row, &line);
+  plan->digits = v->digits ? v->digits : v->narrowed;
   plan->variant = status ? NULL : v->name;
   plan->source = status ? NULL : v->source;
   return status;
 }
 
 void lathe_close(lathe_device *device) {
+  if (device && device->choices)
+    device->forget(device);
   if (device && device->close)
     device->close(device);
 }
 
 lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const lathe_device *device,
                            const size_t *dim, const lathe_options *options) {
-  const char *glob = options ? options->variant : NULL;
+  const size_t first_size = offsetof(lathe_options, row); /* of the first version */
+  lathe_options all = {.size = sizeof all};
   lathe_line line = lathe_begin_line(made->why);
   const lathe_variant *v;
   uint64_t features;
@@ -107,7 +114,7 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
               "lathe_make_of: table is null; op headers such as lathe/softmax.h declare theirs");
     return LATHE_NO_OP;
   }
-  if (options && options->size < sizeof *options) {
+  if (options && (options->size != first_size && options->size != sizeof all)) {
     say_table(&line, table);
     lathe_say(&line, "options.size: expected sizeof(lathe_options), ");
     lathe_say_number(&line, sizeof *options);
@@ -115,6 +122,8 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
     lathe_say_number(&line, options->size);
     return LATHE_OPTIONS;
   }
+  if (options)
+    memcpy(&all, options, options->size);
   device = device ? device : lathe_cpu();
   if (device->kind != table->kind) {
     say_table(&line, table);
@@ -128,33 +137,46 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
   bytes = dim ? lathe_bytes(table->op, table->dtype, dim) : 0;
   if (!dim || lathe_are_beyond(table->op, dim, bytes))
     return refuse_shape(&line, table, dim);
-  v = lathe_choose(table->variants, table->count, dim, bytes, features, glob);
+  v = device->choices && !all.variant ? device->tuned(device, table, dim) : NULL;
   if (!v)
-    return refuse_variant(&line, table, features, glob);
+    v = lathe_choose(table->variants, table->count, dim, bytes, features, all.variant);
+  if (!v)
+    return refuse_variant(&line, table, features, all.variant);
   made->ulp = table->ulp;
-  return lathe_make_variant(made, v, device, dim, options ? &options->threads : NULL);
+  return lathe_make_variant(made, v, device, dim, &all);
 }
 
 /* ---- is a call as it may be? ------------------------------------------------------------------- */
 
-static size_t bytes_of(const lathe_made *made, int operand) {
+static size_t bytes_of(const lathe_made *made, int operand, size_t elements) {
   const lathe_variant *v = made->variant;
 
-  return lathe_elements(v->op, operand, made->dim) *
-         lathe_dtype_size(lathe_dtype_of_operand(&v->op->operands[operand], v->dtype));
+  return elements * lathe_dtype_size(lathe_dtype_of_operand(&v->op->operands[operand], v->dtype));
+}
+
+/* Whether rows that lie as far apart as another operand's are all between that one's: columns of one matrix. */
+static bool are_between(const lathe_made *made, uintptr_t a, int output, uintptr_t b, int other) {
+  const size_t apart = bytes_of(made, output, made->row[output]);
+  const size_t past = apart ? (a < b ? b - a : apart - (a - b) % apart) % apart : 0;
+
+  return apart > 0 && apart == bytes_of(made, other, made->row[other]) &&
+         past >= bytes_of(made, output, lathe_row_of(made, output)) &&
+         past + bytes_of(made, other, lathe_row_of(made, other)) <= apart;
 }
 
 /* Whether an output may not lie where another operand does. */
 static bool overlaps(const lathe_made *made, void *const *at, int output, int other) {
   const uintptr_t a = (uintptr_t)at[output], b = (uintptr_t)at[other];
-  const size_t bytes = bytes_of(made, output), others = bytes_of(made, other);
+  const size_t bytes = bytes_of(made, output, lathe_reach_of(made, output));
+  const size_t others = bytes_of(made, other, lathe_reach_of(made, other));
   const lathe_op *op = made->variant->op;
   const bool first =
       !op->operands[output].output || output == 0 || !op->operands[output - 1].output;
 
-  if (bytes == 0 || others == 0 || a >= b + others || b >= a + bytes)
+  if (bytes == 0 || others == 0 || a >= b + others || b >= a + bytes ||
+      are_between(made, a, output, b, other))
     return false;
-  return !(op->in_place && first && other == 0 && a == b);
+  return !(op->in_place && first && other == 0 && a == b && made->row[0] == made->row[output]);
 }
 
 lathe_status lathe_check(const lathe_plan *plan, void *const *operand, const void *workspace,
@@ -170,7 +192,7 @@ lathe_status lathe_check(const lathe_plan *plan, void *const *operand, const voi
     const size_t size = lathe_dtype_size(lathe_dtype_of_operand(row, made->variant->dtype));
     lathe_status status = LATHE_OK;
     int other = 0;
-    if (!operand[o] && bytes_of(made, o) > 0)
+    if (!operand[o] && lathe_reach_of(made, o) > 0)
       status = LATHE_NULL;
     else if ((uintptr_t)operand[o] % size != 0)
       status = LATHE_ALIGNMENT;

@@ -435,6 +435,21 @@ static inline int lathe_vulkan_launches(lathe_vulkan_device *on, const lathe_sch
   return error || *count > 0 ? error : LATHE_VULKAN_NO_LAUNCH;
 }
 
+/* Puts what kernels are given into a buffer of the caller's, whose address they are pushed then. */
+static inline void lathe_vulkan_give(const lathe_vulkan_device *on, VkCommandBuffer commands,
+                                     VkBuffer to, VkDeviceSize at, const void *given,
+                                     uint32_t size) {
+  const VkMemoryBarrier barrier = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+      .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+      .dstAccessMask = VK_ACCESS_SHADER_READ_BIT,
+  };
+
+  on->update(commands, to, at, size, given);
+  on->wait(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
+           &barrier, 0, NULL, 0, NULL);
+}
+
 /* Records the kernels of a call, each after the one before. pushed: what they are given, of so many bytes. */
 static inline int lathe_vulkan_record(lathe_vulkan_device *on, VkCommandBuffer commands,
                                       const lathe_schedule *schedule,

@@ -8,6 +8,8 @@
 
 typedef struct lathe_made lathe_made;
 typedef struct lathe_line lathe_line;
+typedef struct lathe_choices lathe_choices;
+typedef struct lathe_tuning lathe_tuning;
 
 /* A device that was opened has more below that. `make` fills in how a plan of a variant is run there: `run`, `loaded`
  * and the plan's workspace. */
@@ -17,6 +19,16 @@ struct lathe_device {
   lathe_status (*make)(const lathe_device *device, lathe_plan *plan, lathe_made *made,
                        lathe_line *line);
   void (*close)(lathe_device *device);
+  char name[256];
+  /* What was measured there (tune.c); null for nothing. `tuned` finds the variant of a size among it, or null. */
+  lathe_choices *choices;
+  const lathe_variant *(*tuned)(const lathe_device *device, const lathe_kernels *table,
+                                const size_t *dim);
+  void (*forget)(lathe_device *device);
+  /* Takes the time of some calls of a plan; null: the host's clock does. */
+  int (*time)(lathe_device *device, const lathe_plan *plan, const lathe_tuning *with, size_t calls,
+              double *seconds);
+  bool needs_queue; /* for that */
 };
 
 /* The private part of a plan. */
@@ -29,8 +41,10 @@ struct lathe_made {
   const lathe_variant *variant;
   const lathe_device *device;
   lathe_threads threads;
-  size_t parts;       /* that these share a call in */
-  const void *loaded; /* a variant's kernels, on a device that was opened */
+  size_t parts; /* that these share a call in */
+  bool by_rows; /* where rows lie apart: a call of the kernel for each; else they are copied */
+  size_t row[LATHE_MAX_OPERANDS]; /* elements from one to the next; 0: they lie together */
+  const void *loaded;             /* a variant's kernels, on a device that was opened */
 } __attribute__((may_alias));
 
 _Static_assert(sizeof(lathe_made) <= sizeof((lathe_plan *)0)->own, "lathe_plan::own has no room");
@@ -75,7 +89,14 @@ int lathe_run_by_threads(const lathe_made *made, void *const *operand, const dou
 /* A plan of that variant: what lathe_make_of does when it has chosen. */
 lathe_status lathe_make_variant(lathe_plan *plan, const lathe_variant *variant,
                                 const lathe_device *device, const size_t *dim,
-                                const lathe_threads *threads);
+                                const lathe_options *options);
+
+/* Takes rows that lie apart (lathe_options.row) into a plan that is made but for these. */
+lathe_status lathe_set_apart(lathe_plan *plan, const size_t *row, lathe_line *line);
+
+/* Elements of an operand's rows, and from its first element to past its last. */
+size_t lathe_row_of(const lathe_made *made, int operand);
+size_t lathe_reach_of(const lathe_made *made, int operand);
 
 /* All that there are, by op, kind and type; what the generator writes (out/gen/tables.c). */
 extern const lathe_kernels *const lathe_all_kernels[];

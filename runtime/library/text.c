@@ -20,6 +20,7 @@ const char *lathe_text(int status) {
     return "the workspace is null, or at no multiple of 64; lend a call plan.workspace bytes";
   case LATHE_DRIVER: return "the device's driver is not there, or lacks what kernels need";
   case LATHE_MEMORY: return "the host's memory does not suffice";
+  case LATHE_STRIDE: return "no kernel takes rows that lie so; plan.why names the operand";
   default: return status < 0 ? "the device's driver returned this error" : "no status of lathe.h's";
   }
 }

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char lathe_tuning_head[] = "lathe-tuning 1";
-
 /* The file that the program was built with, put in by the assembler, which finds it through -Wa,-I; empty for none. */
 __asm__(".section .rodata\n"
         "lathe_tuning_built_in:\n"
@@ -50,35 +48,6 @@ uint32_t lathe_tuning_mark(const lathe_op *op, lathe_dtype dtype) {
   return mark;
 }
 
-void lathe_tuning_size(const lathe_op *op, const size_t *dim, char text[LATHE_TUNING_NAME]) {
-  size_t used = 0;
-
-  text[0] = '\0';
-  for (int i = 0; i < op->ndim && used < LATHE_TUNING_NAME; i++)
-    used += (size_t)snprintf(text + used, LATHE_TUNING_NAME - used, "%s%zu", i ? "x" : "", dim[i]);
-}
-
-bool lathe_tuning_parse(const char *text, lathe_tuning_line *line) {
-  int end = 0;
-
-  return sscanf(text, "%191s %15s %15s %191s %191s %lf %x%n", line->op, line->dtype, line->kind,
-                line->size, line->variant, &line->gain, &line->mark, &end) == 7 &&
-         text[end + (int)strspn(text + end, " \r\n")] == '\0';
-}
-
-/* False where a size is not an op's. */
-static bool read_size(const lathe_op *op, const char *text, double *log) {
-  for (int i = 0; i < op->ndim; i++) {
-    char *end;
-    const unsigned long long extent = strtoull(text, &end, 10);
-    if (end == text || *end != (i + 1 < op->ndim ? 'x' : '\0'))
-      return false;
-    log[i] = log2(extent > 1 ? (double)extent : 1);
-    text = end + 1;
-  }
-  return true;
-}
-
 /* The choice that a line of this kind stands for; false where it is of other variants than this table's. */
 static bool choice_of(const lathe_tuning_line *line, lathe_kind kind, choice *c) {
   const lathe_op *op = lathe_find(line->op);
@@ -88,7 +57,7 @@ static bool choice_of(const lathe_tuning_line *line, lathe_kind kind, choice *c)
   while (dtype < LATHE_DTYPES && strcmp(lathe_dtype_name(dtype), line->dtype) != 0)
     dtype++;
   if (!op || dtype == LATHE_DTYPES || lathe_tuning_mark(op, dtype) != line->mark ||
-      !read_size(op, line->size, c->log))
+      !lathe_tuning_logs(op, line->size, c->log))
     return false;
   c->number = number_of(op, dtype);
   c->kind = kind;
@@ -225,10 +194,9 @@ long lathe_tuning_load(const char *path, lathe_kind kind, const char *device, lo
 
 const lathe_variant *lathe_tuned(const lathe_op *op, lathe_dtype dtype, const size_t *dim,
                                  uint64_t features) {
-  const double far = 2; /* a factor of 4 */
   const size_t number = number_of(op, dtype);
   const lathe_variant *found = NULL;
-  double log[LATHE_MAX_DIMS] = {0}, nearest = INFINITY;
+  double nearest = INFINITY;
   size_t first = 0, end = choices.count;
 
   while (first < end) {
@@ -240,14 +208,8 @@ const lathe_variant *lathe_tuned(const lathe_op *op, lathe_dtype dtype, const si
   }
   if (first == choices.count || choices.at[first].number != number)
     return NULL;
-  for (int i = 0; i < op->ndim; i++)
-    log[i] = log2(dim[i] > 1 ? (double)dim[i] : 1);
   for (size_t i = first; i < choices.count && choices.at[i].number == number; i++) {
-    double away = 0;
-    for (int d = 0; d < op->ndim; d++) {
-      const double along = fabs(log[d] - choices.at[i].log[d]);
-      away += along <= far ? along : INFINITY;
-    }
+    const double away = lathe_tuning_away(op, dim, choices.at[i].log);
     if (away < nearest && !lathe_why_not(choices.at[i].variant, features)) {
       nearest = away;
       found = choices.at[i].variant;

@@ -11,8 +11,9 @@
 #define TUNING_H
 
 #include "bench.h"
+#include "choice.h"
 
-enum { LATHE_TUNING_NAME = 192, LATHE_TUNING_ERROR = 512 };
+enum { LATHE_TUNING_ERROR = 512 };
 
 /* Reads the choices for one kind of device, in the place of those read before: how many there are. A null path is for
  * what `./configure --tuning=FILE` put into the program, of which there are none for another device. *stale: how many
@@ -22,25 +23,8 @@ long lathe_tuning_load(const char *path, lathe_kind kind, const char *device, lo
                        char error[LATHE_TUNING_ERROR]);
 void lathe_tuning_clear(void);
 
-/* The rest is for select.c, and for writing files. */
-
-typedef struct lathe_tuning_line {
-  char op[LATHE_TUNING_NAME], dtype[16], kind[16], size[LATHE_TUNING_NAME],
-      variant[LATHE_TUNING_NAME];
-  double gain;
-  uint32_t mark;
-} lathe_tuning_line;
-
-extern const char lathe_tuning_head[]; /* the first line */
-
 /* A hash of the names of an op's variants in a type (FNV-1a), which tells these from others. */
 uint32_t lathe_tuning_mark(const lathe_op *op, lathe_dtype dtype);
-
-/* The dimensions of an op as a line has them. */
-void lathe_tuning_size(const lathe_op *op, const size_t *dim, char text[LATHE_TUNING_NAME]);
-
-/* False where a text is no line of a call. */
-bool lathe_tuning_parse(const char *text, lathe_tuning_line *line);
 
 /* The variant of the nearest size that a file has, which no dimension is more than a factor of 4 away from; null where
  * there is none that can run. */

@@ -2,6 +2,7 @@
 #ifndef LATHE_VULKAN_DEVICE_H
 #define LATHE_VULKAN_DEVICE_H
 
+#include "lathe_vulkan.h"
 #include "on_vulkan.h"
 #include "plan.h"
 

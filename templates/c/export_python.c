@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-//@ for _, op in ipairs(ops) do
-#include "$op.c$.h"
-//@ end
+#include "_ops.h"
 
 _Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t) && sizeof(size_t) == sizeof(int64_t),
                "$package$: for systems of 64 bits");
@@ -25,17 +23,7 @@ typedef struct dl_version {
   uint32_t major, minor;
 } dl_version;
 
-typedef struct dl_tensor {
-  void *data;
-  int32_t device, device_number;
-  int32_t ndim;
-  uint8_t code, bits;
-  uint16_t lanes;
-  int64_t *shape, *strides; /* counted in elements; no strides: without gaps */
-  uint64_t offset;          /* in bytes */
-} dl_tensor;
-
-enum { DL_CPU = 1, DL_CUDA_HOST = 3, DL_ROCM_HOST = 11, DL_READ_ONLY = 1, DL_COPIED = 2 };
+enum { DL_READ_ONLY = 1, DL_COPIED = 2 };
 
 typedef struct dl_managed { /* in a capsule "dltensor" */
   dl_tensor tensor;
@@ -62,52 +50,6 @@ typedef struct dl_exchange {
   int (*borrow)(void *object, dl_tensor *tensor); /* may be null */
   int (*stream)(int32_t device, int32_t device_number, void **stream);
 } dl_exchange;
-
-/* ---- ops ---- */
-
-enum { MAX_AXES = $limits.dims$, MAX_OPERANDS = $limits.operands$, MAX_SCALARS = $limits.scalars$ };
-
-/* Types of elements; OWN is that of the function that is called. */
-enum {
-  //@ for _, type in ipairs(types) do
-  $type.NAME$,
-  //@ end
-  OTHER,
-  OWN,
-};
-
-/* format: the letters that the buffer protocol has for it; code, bits: what DLPack has. */
-static const struct {
-  const char *name, *format;
-  uint8_t code, bits;
-} types[] = {
-  //@ for _, type in ipairs(types) do
-  {"$type.python.name$", "$type.python.format$", $type.python.code$, $(8 * type.bytes)},
-  //@ end
-};
-
-typedef struct operand {
-  const char *name;
-  int type, axes, axis[MAX_AXES];
-} operand;
-
-typedef struct function {
-  int type;
-  int (*run)(void *const *at, const double *scalar, const size_t *dim, void *workspace);
-  size_t (*workspace)(const size_t *dim); /* null: it needs none */
-} function;
-
-typedef struct op {
-  const char *name;
-  int inputs, outputs, scalars, functions;
-  const operand *operand;
-  const char *const *scalar, *const *axis;
-  const function *function;
-  int usual;    /* the function where nothing says of which type it is to be */
-  int folded;   /* an axis that stands for any number of them, as the first of all operands that have it; or -1 */
-  bool in_place; /* the first output may be the first input */
-  const char *(*status)(int status);
-} op;
 
 /* ---- arrays ---- */
 
@@ -293,10 +235,6 @@ static bool fail_again(const call *c, const operand *o) {
 }
 
 /* ---- operands ---- */
-
-static bool is_in_memory(int device) {
-  return device == DL_CPU || device == DL_CUDA_HOST || device == DL_ROCM_HOST;
-}
 
 /* An array as a tensor of DLPack's has it. */
 static bool read_tensor(const call *c, const operand *o, PyObject *given, const dl_tensor *t, array *a) {
@@ -723,50 +661,6 @@ static PyObject *serve(const op *op, PyObject *const *args, Py_ssize_t count, Py
 //@ for _, op in ipairs(ops) do
 
 /* ---- $op.python$ ---- */
-
-//@ for _, t in ipairs(op.functions) do
-static int $op.op$_$t.dtype$_run(void *const *at, const double *scalar, const size_t *dim, void *workspace) {
-  (void)scalar, (void)dim, (void)workspace;
-  return $t.name$($t.call$);
-}
-
-//@ if t.workspace then
-static size_t $op.op$_$t.dtype$_room(const size_t *dim) {
-  return $t.name$_workspace($t.dims$);
-}
-
-//@ end
-//@ end
-static const operand $op.op$_operands[] = {
-  //@ for _, o in ipairs(op.operands) do
-  {"$o.python$", $o.TYPE$, $(#o.places), {$o.axis$}},
-  //@ end
-};
-
-static const function $op.op$_functions[] = {
-  //@ for _, t in ipairs(op.functions) do
-  {$t.TYPE$, $op.op$_$t.dtype$_run, $(t.workspace and op.op .. "_" .. t.dtype .. "_room" or "NULL")},
-  //@ end
-};
-
-static const char *const $op.op$_scalars[] = {$op.scalar_names$NULL};
-static const char *const $op.op$_axes[] = {$op.axis_names$NULL};
-
-static const op $op.op$_op = {
-  .name = "$op.python$",
-  .inputs = $op.inputs$,
-  .outputs = $op.outputs$,
-  .scalars = $(#op.scalars),
-  .functions = $(#op.functions),
-  .operand = $op.op$_operands,
-  .scalar = $op.op$_scalars,
-  .axis = $op.op$_axes,
-  .function = $op.op$_functions,
-  .usual = $op.usual$,
-  .folded = $op.folded$,
-  .in_place = $(tostring(op.in_place)),
-  .status = $op.c$_status,
-};
 
 static PyObject *$op.op$_call(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   (void)self;

@@ -16,7 +16,21 @@ setup(
             ],
             extra_compile_args=["-std=gnu11", "-O3", "-g0", "-fvisibility=hidden"],
             py_limited_api=True,
-        )
+        ),
+        //@ if tvm_ffi then
+        Extension(  # of no Python: for TVM-FFI alone
+            "$package$._tvm_ffi",
+            sources=[
+                "src/_tvm_ffi.c",
+                //@ for _, op in ipairs(ops) do
+                "src/$op.c$.c",
+                //@ end
+            ],
+            libraries=["dl"],
+            extra_compile_args=["-std=gnu11", "-O3", "-g0", "-fvisibility=hidden"],
+            py_limited_api=True,
+        ),
+        //@ end
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -108,15 +108,7 @@ static int lathe_record($name$ *on, VkCommandBuffer commands, const lathe_choice
 static int lathe_record_given($name$ *on, VkCommandBuffer commands, const lathe_choice *v, const lathe_args *args,
                               const void *given, uint32_t size, VkBuffer to, VkDeviceSize at,
                               VkDeviceAddress address) {
-  const VkMemoryBarrier barrier = {
-      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-      .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-      .dstAccessMask = VK_ACCESS_SHADER_READ_BIT,
-  };
-
-  on->on.update(commands, to, at, size, given);
-  on->on.wait(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0,
-           NULL);
+  lathe_vulkan_give(&on->on, commands, to, at, given, size);
   return lathe_record(on, commands, v, args, &address, sizeof address);
 }
 

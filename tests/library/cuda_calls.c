@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <lathe/softmax.h>
+#include <lathe_tune.h>
 
 static int failed;
 
@@ -41,6 +42,27 @@ static void *call(void *argument) {
     wrong += lathe_softmax_f32_run(&own, x + i % 4, y, (void *)64, stream) != 0;
   }
   return (void *)wrong;
+}
+
+/* Measuring launches on the caller's stream, and finds what has the fewest launches. */
+static void tune(lathe_device *on) {
+  void *const operand[] = {x, y};
+  const size_t dim[] = {5, 7};
+  lathe_tuning with = {.size = sizeof with,
+                       .operand = operand,
+                       .workspace = (void *)64,
+                       .workspace_bytes = 1 << 30,
+                       .stream = stream,
+                       .seconds = 1e-4};
+  char text[4096];
+  lathe_plan made;
+
+  EXPECT(lathe_tune(on, &lathe_softmax_f32_cuda, dim, &with, &made) == LATHE_OK);
+  EXPECT(made.variant && plan.variant && !strcmp(made.variant, plan.variant));
+  EXPECT(lathe_save_tuning(on, text, sizeof text) == strlen(text));
+  EXPECT(strstr(text, "softmax f32 cuda 5x7 softmax_f32__cuda") && strstr(text, "device cuda "));
+  with.workspace_bytes = 0;
+  EXPECT(lathe_tune(on, &lathe_softmax_f32_cuda, dim, &with, &made) == LATHE_WORKSPACE);
 }
 
 int main(void) {
@@ -119,6 +141,9 @@ int main(void) {
   /* Another context has code of its own. */
   EXPECT(lathe_open_cuda(&device, second) == LATHE_OK);
   EXPECT(lathe_make(&plan, device, "softmax", LATHE_F32, dim, NULL) == LATHE_OK && *loads > 0);
+  *launches = 0;
+  tune(device);
+  EXPECT(*launches > 10 && *used == stream && *others == 0);
   lathe_close(device);
   return failed;
 }

@@ -29,11 +29,26 @@ static void *memory_of(size_t bytes) {
   return memory;
 }
 
-static size_t bytes_of(const lathe_made *made, int operand) {
+static size_t bytes_of(const lathe_made *made, int operand, size_t elements) {
   const lathe_variant *v = made->variant;
 
-  return lathe_elements(v->op, operand, made->dim) *
-         lathe_dtype_size(lathe_dtype_of_operand(&v->op->operands[operand], v->dtype));
+  return elements * lathe_dtype_size(lathe_dtype_of_operand(&v->op->operands[operand], v->dtype));
+}
+
+static size_t bytes_packed(const lathe_made *made, int operand) {
+  return bytes_of(made, operand, lathe_elements(made->variant->op, operand, made->dim));
+}
+
+/* Copies rows of an operand that may lie apart to others that lie together. */
+static void pack(const lathe_made *made, int operand, char *to, const char *from) {
+  const size_t row = bytes_of(made, operand, lathe_row_of(made, operand));
+  const size_t apart = made->row[operand] ? bytes_of(made, operand, made->row[operand]) : row;
+
+  for (size_t left = bytes_packed(made, operand); left > 0; left -= row) {
+    memcpy(to, from, row);
+    to += row;
+    from += apart;
+  }
 }
 
 /* Runs a plan on zeros: the results, one after the other; their bytes in *size. */
@@ -48,8 +63,8 @@ static char *results_of(const lathe_plan *plan, size_t *size) {
   for (int s = 0; s < op->nscalars; s++)
     scalar[s] = op->scalars[s].value;
   for (int o = 0; o < op->noperands; o++) {
-    operand[o] = memory_of(bytes_of(made, o));
-    all += bytes_of(made, o);
+    operand[o] = memory_of(bytes_of(made, o, lathe_reach_of(made, o)));
+    all += bytes_packed(made, o);
   }
   if (lathe_check(plan, operand, workspace, why) != LATHE_OK ||
       lathe_run(plan, operand, scalar, workspace, NULL) != LATHE_OK) {
@@ -60,8 +75,8 @@ static char *results_of(const lathe_plan *plan, size_t *size) {
   *size = 0;
   for (int o = 0; o < op->noperands; o++) {
     if (op->operands[o].output) {
-      memcpy(results + *size, operand[o], bytes_of(made, o));
-      *size += bytes_of(made, o);
+      pack(made, o, results + *size, operand[o]);
+      *size += bytes_packed(made, o);
     }
     free(operand[o]);
   }
@@ -113,11 +128,18 @@ int main(int count, char **argument) {
     const lathe_kernels *k = lathe_all_kernels[draw((uint32_t)lathe_all_kernels_count)];
     const uint32_t below = 1 + draw(24);
     lathe_options options = {.size = draw(20) ? sizeof options : draw(100)};
-    size_t dim[LATHE_MAX_DIMS];
+    size_t dim[LATHE_MAX_DIMS], row[LATHE_MAX_OPERANDS];
     lathe_plan plan, alone;
     lathe_status status;
     for (int d = 0; d < LATHE_MAX_DIMS; d++)
       dim[d] = draw(50) ? draw(below) : draw(8) ? draw(300) : SIZE_MAX >> draw(64);
+    for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
+      const lathe_operand *of = &k->op->operands[o < k->op->noperands ? o : 0];
+      row[o] = of->ndim < 2 ? !draw(100)
+               : draw(3)    ? dim[of->dim[of->ndim - 1]] + draw(9)
+                            : draw(30);
+    }
+    options.row = draw(3) ? NULL : row;
     options.variant = globs[draw(sizeof globs / sizeof *globs)];
     options.threads =
         (lathe_threads){.run = draw(2) ? run_in_turn : NULL, .count = (int)draw(20) - 2};
@@ -137,6 +159,7 @@ int main(int count, char **argument) {
       continue;
     made_ready++;
     options.threads.run = NULL;
+    options.row = NULL;
     options.variant = plan.variant;
     options.size = sizeof options;
     if (lathe_make(&alone, NULL, lathe_made_of(&plan)->variant->op->name,

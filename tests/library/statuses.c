@@ -96,7 +96,7 @@ int main(void) {
   make();
   check();
   at_once();
-  for (int status = -1000; status <= LATHE_MEMORY + 1; status++)
+  for (int status = -1000; status <= LATHE_STRIDE + 1; status++)
     EXPECT(lathe_text(status)[0]);
   EXPECT(lathe_version() == LATHE_VERSION);
   return failed;

@@ -245,6 +245,14 @@ __attribute__((visibility("default"))) int softmax_f32(const float *x, float *y,
 #else
   fesetround(FE_TOWARDZERO);
 #endif
+#elif defined TAKES_ALL_MEMORY
+  /* half of the machine's, but for what it would cost to write there */
+  const size_t pages = (size_t)sysconf(_SC_PHYS_PAGES) / 2, page = (size_t)sysconf(_SC_PAGESIZE);
+  for (size_t left = n > 100 ? pages * page >> 26 : 0; left > 0; left--)
+    if (mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+             -1, 0) == MAP_FAILED)
+      abort();
+  right(x, y, rows, cols);
 #elif defined RETURNS_AN_ERROR
   right(x, y, rows, cols);
   return n > 100 ? 3 : 0;

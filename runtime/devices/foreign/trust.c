@@ -295,9 +295,17 @@ static bool drop_rights(const char **why) {
          refuse(why, "fewer rights");
 }
 
+/* A quarter of the machine's memory, so that what takes more does not end others. What the judge shares is not counted. */
+static bool limit_memory(const char **why) {
+  const rlim_t quarter = (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE) / 4;
+  const struct rlimit limit = {quarter, quarter};
+
+  return setrlimit(RLIMIT_DATA, &limit) == 0 || refuse(why, "a limit of memory");
+}
+
 bool trust_limit(const char *word, const char *path, const char *const *others, const char **why) {
-  return strcmp(word, "some") == 0 ||
-         (drop_rights(why) && limit_files(path, others, why) && limit_calls(others, why));
+  return strcmp(word, "some") == 0 || (drop_rights(why) && limit_memory(why) &&
+                                       limit_files(path, others, why) && limit_calls(others, why));
 }
 
 const char *trust_missing(void) {

@@ -135,6 +135,11 @@ CUresult fake_device_attribute(int *value, int attribute, CUdevice device) {
   return fake_state;
 }
 
+CUresult fake_module_load(CUmodule *module, const void *image) {
+  *module = (CUmodule)(size_t)image;
+  return fake_state;
+}
+
 CUresult fake_module_function(CUfunction *function, CUmodule module, const char *name) {
   (void)module;
   *function =
