@@ -24,7 +24,7 @@ is() { # is WHAT COMMAND...: one test, of what a file `stderr` here may tell mor
 
 tree() { # a source tree in $tmp/tree that is LATHE_SRC's but for its specs, which it has none of
   mkdir -p "$tmp/tree/specs"
-  for name in configure configure.d build.ninja.in gen templates runtime tests; do
+  for name in configure build.ninja.in gen templates runtime tests; do
     ln -s "$LATHE_SRC/$name" "$tmp/tree/"
   done
 }

@@ -14,7 +14,7 @@ folder=$(cd "$2" && pwd)
 shift 2
 
 build() {
-  for part in gen runtime tests configure configure.d build.ninja.in; do
+  for part in gen runtime tests configure build.ninja.in; do
     ln -sfn "$src/$part" "$folder/$part"
   done
   rm -rf "$folder/templates" "$folder/specs"

@@ -33,7 +33,7 @@ def configure(folder, options, environment):
     """Makes a build folder of a source tree without specs. What is wrong, or nothing."""
     specs = folder / "tree" / "specs"
     specs.mkdir(parents=True, exist_ok=True)
-    for name in ("configure", "configure.d", "build.ninja.in", "gen", "templates", "runtime", "tests"):
+    for name in ("configure", "build.ninja.in", "gen", "templates", "runtime", "tests"):
         link = folder / "tree" / name
         if not link.is_symlink():
             link.symlink_to(SOURCE / name)

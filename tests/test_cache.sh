@@ -21,7 +21,7 @@ unset CCACHE_DISABLE CCACHE_BASEDIR CCACHE_NODIRECT CCACHE_RECACHE CCACHE_READON
 
 build() { # build FOLDER [TARGET]: a copy of the sources with two ops there, and bench of it, or the target
   mkdir -p "$1/specs"
-  for name in configure configure.d build.ninja.in gen templates runtime tests; do
+  for name in configure build.ninja.in gen templates runtime tests; do
     cp -r "$LATHE_SRC/$name" "$1/"
   done
   cat >"$1/specs/two.lua" <<'SPEC'

@@ -13,7 +13,7 @@ over() {
 copy() {
   rm -rf "$tmp/copy"
   mkdir "$tmp/copy"
-  for name in README.md build.ninja.in configure configure.d gen runtime specs templates tests; do
+  for name in README.md build.ninja.in configure gen runtime specs templates tests; do
     cp -R "$LATHE_SRC/$name" "$tmp/copy/"
   done
 }

@@ -40,7 +40,7 @@ ends 1
 is 'ends when its time is over' grep -E '^pack 31: .* 0 right, .* [1-9][0-9]* runs left out, 0 runs broken;' "$tmp/output"
 
 mkdir "$tmp/source"
-for name in configure configure.d build.ninja.in gen templates runtime tests specs; do
+for name in configure build.ninja.in gen templates runtime tests specs; do
   cp -R "$LATHE_SRC/$name" "$tmp/source/"
 done
 plant() { # plant FILE FROM TO: a fault in the generator

@@ -111,7 +111,7 @@ is 'a misspelt extension' test $? = 2
 is 'a misspelt extension' grep "backend 'vulkan' (did you mean 'GL_KHR_cooperative_matrix'?)" "$tmp/stderr"
 # configure and the templates know the same ones.
 sed -n '/tried_extensions/,/}/s/.*"\(GL_.*\)".*/\1/p' "$LATHE_SRC/templates/glsl/backend.lua" | sort >"$tmp/templates"
-(cd "$LATHE_SRC/configure.d" && ls GL_*.comp) | sed 's/[.]comp$//' | sort >"$tmp/configure"
+(cd "$LATHE_SRC/gen/configure" && ls GL_*.comp) | sed 's/[.]comp$//' | sort >"$tmp/configure"
 is 'the same extensions' cmp "$tmp/templates" "$tmp/configure"
 is 'the same extensions' test -s "$tmp/configure"
 

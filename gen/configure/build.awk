@@ -1,5 +1,5 @@
 # build.awk - writes build.ninja from build.ninja.in, which it reads twice. @NAME@ stands for a variable of configure's,
-# @parts@ for the files of configure.d, and @objects FOLDER@ and `compile FOLDER` for the C files of a folder.
+# @parts@ for the files of gen/configure, and @objects FOLDER@ and `compile FOLDER` for the C files of a folder.
 function object_of(source) {
   return "out/obj/" substr(source, 1, length(source) - 1) "o"
 }
@@ -19,7 +19,7 @@ function end_of_compile() {
 BEGIN {
   count = split(ENVIRON["sources"], source, "\n")
   files = split(ENVIRON["part_files"], file, " ")
-  for (nth = 1; nth <= files; nth++) parts = parts " $src/configure.d/" file[nth]
+  for (nth = 1; nth <= files; nth++) parts = parts " $src/gen/configure/" file[nth]
 }
 NR == FNR {
   if ($1 == "build" && sub(/:$/, "", $2)) own[$2]
