@@ -39,6 +39,26 @@ ran "$tmp/clean/built/on_gpu.py" --pack "$tmp/clean/built" --backends cpu --seco
 ends 1
 is 'ends when its time is over' grep -E '^pack 31: .* 0 right, .* [1-9][0-9]* runs left out, 0 runs broken;' "$tmp/output"
 
+for kind in products quantised layers networks training memory; do
+  ran "$LATHE_SRC/tests/shapes.py" 5 200 "$kind"
+  cp "$tmp/output" "$tmp/once"
+  ran "$LATHE_SRC/tests/shapes.py" 5 200 "$kind"
+  is "draws the same shapes of $kind from a seed" cmp "$tmp/once" "$tmp/output"
+  is "draws so many" sh -c '[ "$(grep -cE "^[a-z0-9_]+ [0-9]+(x[0-9]+)*$" "$1")" = 200 ]' - "$tmp/output"
+done
+ran "$LATHE_SRC/tests/shapes.py" 6 200 memory
+is 'draws others from another seed' sh -c '! cmp -s "$1" "$2"' - "$tmp/once" "$tmp/output"
+ran -c "import sys
+sys.path.insert(0, '$LATHE_SRC/tests')
+from on_gpu import compared
+row = dict(op='o', dtype='f32', size='3', status='right', rounds_factors=False, peer=False, dispatched=False,
+           variant='o_f32__b', backend='cuda', ceiling_share=0.5, ceiling='copy')
+rows = [row | dict(real_time=2e3, dispatched=True), row | dict(real_time=1e3), row | dict(real_time=9e2, status='wrong'),
+        row | dict(real_time=3e3, peer=True), row | dict(real_time=4e3, peer=True),
+        row | dict(real_time=1e2, rounds_factors=True)]
+print([(key, ratio, choice) for key, ratio, choice, _ in compared(rows)])"
+is 'compares the chosen kernel with the best peer' grep -Fx "[(('f32', False), 1.5, 0.5)]" "$tmp/output"
+
 mkdir "$tmp/source"
 for name in configure build.ninja.in gen templates runtime tests specs; do
   cp -R "$LATHE_SRC/$name" "$tmp/source/"

@@ -49,10 +49,7 @@ template <typename T, int V> struct lathe_unaligned {
  * in different banks, as tensor cores want them. */
 template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
   static constexpr int V = 16 / sizeof(T), TERMS = 8 * V, CHUNKS = ROWS * 8,
-                       COPIES = CHUNKS / THREADS,
-                       SUITS = THREADS < 256
-                                   ? 4
-                                   : 2; /* addresses at once, for which registers suffice */
+                       COPIES = CHUNKS / THREADS;
   static constexpr bool NUMBERS = sizeof(T) == 4;
   static_assert(ALONG_K || ROWS % TERMS == 0, "lines are of as many elements as there are terms");
   static_assert(COPIES * THREADS == CHUNKS, "all threads have as many copies");
@@ -83,17 +80,6 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
     }
   }
 
-  /* Copies them from where accesses of 16 bytes are aligned; beyond are zeros. */
-  template <typename From>
-  static __device__ __forceinline__ void copy(uint4 *to, From from, int rows, int terms) {
-    constexpr int SOME = COPIES < SUITS ? COPIES : SUITS;
-#pragma unroll 1
-    for (int first = 0; first < COPIES; first += SOME)
-      each<SOME>(from, rows, terms, first, [&](int, const T *one, int there, int place) {
-        lathe_copy_some(to + place, one, there * (int)sizeof(T));
-      });
-  }
-
   /* Some chunks from anywhere, on their way through registers. */
   template <int SOME> struct reads {
     lathe_unaligned<T, V> read[SOME];
@@ -111,6 +97,43 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
       }
     }
   };
+
+  /* Copies them from where accesses of 16 bytes are aligned, SOME at once; beyond are zeros. */
+  template <int SOME, typename From>
+  static __device__ __forceinline__ void copy_some(uint4 *to, From from, int rows, int terms) {
+#pragma unroll 1
+    for (int first = 0; first < COPIES; first += SOME)
+      each<SOME>(from, rows, terms, first, [&](int, const T *one, int there, int place) {
+        lathe_copy_some(to + place, one, there * (int)sizeof(T));
+      });
+  }
+
+  /* Copies them from anywhere, one by one. */
+  template <typename From>
+  static __device__ __forceinline__ void copy(uint4 *to, From from, int rows, int terms,
+                                              bool whole) {
+#pragma unroll 1 /* or their addresses take more registers than there are */
+    for (int nth = 0; nth < COPIES; nth++) {
+      const int at = nth * THREADS + (int)threadIdx.x, line = at / 8, chunk = at % 8;
+      const int row = ALONG_K ? line : line / TERMS * TERMS + chunk * V;
+      const int term = ALONG_K ? chunk * V : line % TERMS;
+      const bool is_there = row < rows && term < terms;
+      const int more = ALONG_K ? terms - term : rows - row, there = !is_there  ? 0
+                                                                    : more < V ? more
+                                                                               : V;
+      uint4 *const here = to + place(line, chunk);
+      if (whole) {
+        lathe_copy_some(here, from(row, term), there * (int)sizeof(T));
+      } else {
+        lathe_pack<T, V> pack;
+#pragma unroll
+        for (int v = 0; v < V; v++)
+          pack.at[v] =
+              v < there ? *from(row + (ALONG_K ? 0 : v), term + (ALONG_K ? v : 0)) : T(0.0f);
+        lathe_store(reinterpret_cast<T *>(here), pack);
+      }
+    }
+  }
 
   /* Four matrices of 8 rows and V terms from (row, term) on: of rows 0 and 8 and terms 0 and V further, in the order
    * that the left factor of an mma has them, or for a right one those of one row first. */
@@ -151,10 +174,15 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
   static constexpr int PADDED = BN + 8; /* of a line of sums in shared memory */
   static constexpr int BYTES =
       STAGES * STAGE * 16 > BM *PADDED * 4 ? STAGES *STAGE * 16 : BM *PADDED * 4;
+  /* Chunks of a slice that a thread copies at once: for more addresses registers do not suffice. */
+  template <typename S>
+  static constexpr int AT_ONCE = S::COPIES % 2                     ? 1
+                                 : THREADS >= 256 || S::COPIES % 4 ? 2
+                                                                   : 4;
   /* Whether a thread has registers for all that it reads of a slice that is not aligned, while another is multiplied. */
   static constexpr bool AHEAD_OF_USE = GROUPS || THREADS < 256;
-  using reads_a = typename slice_a::template reads<AHEAD_OF_USE ? slice_a::COPIES : slice_a::SUITS>;
-  using reads_b = typename slice_b::template reads<AHEAD_OF_USE ? slice_b::COPIES : slice_b::SUITS>;
+  using reads_a = typename slice_a::template reads<slice_a::COPIES>;
+  using reads_b = typename slice_b::template reads<slice_b::COPIES>;
   static_assert(TILES_N % 2 == 0, "matrices of the right factor are loaded for two tiles");
 
   float sums[TILES_M][TILES_N][4];
@@ -208,20 +236,20 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
     }
   }
 
-  /* A slice of a factor, on its way to shared memory; what goes through registers is there, if these do not suffice for
-   * all, or in `reads`. */
+  /* A slice of a factor, on its way to shared memory, or in `reads`, where these are what is ahead of its use. */
   template <typename S, typename R, typename From>
   static __device__ __forceinline__ void bring(R &reads, uint4 *at, From from, int rows, int terms,
                                                bool whole) {
     if (whole) {
-      S::copy(at, from, rows, terms);
+      S::template copy_some<AT_ONCE<S>>(at, from, rows, terms);
     } else if (AHEAD_OF_USE) {
       reads.load(from, rows, terms);
     } else {
 #pragma unroll 1
-      for (int first = 0; first < S::COPIES; first += S::SUITS) {
-        reads.load(from, rows, terms, first);
-        reads.keep(at, first);
+      for (int first = 0; first < S::COPIES; first += AT_ONCE<S>) {
+        typename S::template reads<AT_ONCE<S>> some;
+        some.load(from, rows, terms, first);
+        some.keep(at, first);
       }
     }
   }
