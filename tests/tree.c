@@ -82,7 +82,7 @@ char *tree_read(const char *path) {
   if (!file) {
     fail_msg("%s: %s", path, strerror(errno));
   }
-  return run_contents(file);
+  return file ? run_contents(file) : NULL;
 }
 
 bool tree_has(const char *path) {

@@ -399,7 +399,8 @@ end
 
 local function export_some(options, words)
   export_command({
-    prepare = prepare, spec_root = spec_root, expander = expander, expand_op = expand_op, named_ops = named_ops, checked = checked,
+    prepare = prepare, spec_root = spec_root, expander = expander, expand_op = expand_op, named_ops = named_ops,
+    checked = checked,
   }, options, words)
 end
 

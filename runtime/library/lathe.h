@@ -91,11 +91,11 @@ lathe_status lathe_make_of(lathe_plan *made, const lathe_kernels *table, const l
 lathe_status lathe_make(lathe_plan *made, const lathe_device *device, const char *op,
                         lathe_dtype type, const size_t *dim, const lathe_options *options);
 
-/* Makes the call. operand: inputs, then outputs; scalar: null where the op has none. workspace: plan->workspace bytes at
- * a multiple of 64, null where that is 0; on a GPU zero before the first call. stream: null on a processor; a CUstream,
- * on which kernels are put, so that a graph may capture them; or a VkCommandBuffer, into which they are recorded with
- * barriers between them. Of Vulkan operands are addresses of buffers. Where plan->arguments is not 0 stream points to a
- * lathe_commands (lathe_vulkan.h). Nothing is checked. */
+/* Makes the call. operand: inputs, then outputs; scalar: null where the op has none. workspace: plan->workspace bytes
+ * at a multiple of 64, null where that is 0; on a GPU zero before the first call. stream: null on a processor; a
+ * CUstream, on which kernels are put, so that a graph may capture them; or a VkCommandBuffer, into which they are
+ * recorded with barriers between them. Of Vulkan operands are addresses of buffers. Where plan->arguments is not 0
+ * stream points to a lathe_commands (lathe_vulkan.h). Nothing is checked. */
 int lathe_run(const lathe_plan *plan, void *const *operand, const double *scalar, void *workspace,
               void *stream);
 

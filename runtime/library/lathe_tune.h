@@ -1,6 +1,7 @@
-/* lathe_tune.h - which variants are the fastest of a device: measured on it, in the caller's memory, and kept by it. Plans
- * that are made there afterwards and name no variant take these, for sizes within a factor of 4 of one that was measured.
- * No function of lathe.h measures anything. While one of these changes a device, no other thread makes plans on it.
+/* lathe_tune.h - which variants are the fastest of a device: measured on it, in the caller's memory, and kept by it.
+ * Plans that are made there afterwards and name no variant take these, for sizes within a factor of 4 of one that was
+ * measured. No function of lathe.h measures anything. While one of these changes a device, no other thread makes plans
+ * on it.
  *
  *   lathe_tuning with = {.size = sizeof with, .operand = operand};
  *   lathe_open_cpu(&device);

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Borrows a VkDevice of Vulkan 1.2 or more. enabled: the VkPhysicalDeviceFeatures2 that vkCreateDevice was given, with all
- * that follows it: bufferDeviceAddress and shaderInt64 at least. */
+/* Borrows a VkDevice of Vulkan 1.2 or more. enabled: the VkPhysicalDeviceFeatures2 that vkCreateDevice was given, with
+ * all that follows it: bufferDeviceAddress and shaderInt64 at least. */
 typedef struct lathe_vulkan {
   void *instance, *physical, *device;
   void (*get_instance_proc_addr)(void);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/message.h"
 #include "base/pool.h"
 #include "library/dtype.h"
 
@@ -251,4 +252,25 @@ uint64_t random_seed(void) {
   clock_gettime(CLOCK_REALTIME, &now);
   /* Short enough to be typed again. */
   return mix((uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec + (uint64_t)getpid()) >> 32;
+}
+
+unsigned random_kinds_of(const char *list) {
+  unsigned kinds = 0;
+  char word[32];
+
+  while (*list) {
+    const size_t length = strcspn(list, ",");
+    int kind = 0;
+    snprintf(word, sizeof word, "%.*s", (int)length, list);
+    while (kind < RANDOM_NAMES && strcmp(word, random_names[kind]) != 0)
+      kind++;
+    if (kind == RANDOM_NAMES)
+      message_unknown(
+          "special value", word, random_names, RANDOM_NAMES,
+          "nan, inf, zero, denormal, beyond, alone, ties, narrow, scalars, small, negative, "
+          "equal, ends, far, poked, nulls, same, peak, rising, falling");
+    kinds |= 1u << kind;
+    list += length + (list[length] == ',');
+  }
+  return kinds;
 }

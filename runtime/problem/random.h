@@ -50,6 +50,9 @@ extern const char *const random_names[RANDOM_NAMES];
 /* The names of some, "nan,inf", in one static string. */
 const char *random_special_names(unsigned special);
 
+/* The kinds in a list of names; ends the program where a name is none. */
+unsigned random_kinds_of(const char *list);
+
 /* Fills count elements with values uniform in [low, high], rounded to the type. About one element in eight, of
  * positions and seeds every other one, is one of the special values asked for, instead; or with RANDOM_ALONE one of
  * each `row` elements. Of special values positions and seeds have RANDOM_BEYOND alone. */

@@ -84,27 +84,6 @@ static double real(const option_row *row, const char *text) {
   return value;
 }
 
-static unsigned special_kinds(const char *list) {
-  unsigned kinds = 0;
-  char word[32];
-
-  while (*list) {
-    const size_t length = strcspn(list, ",");
-    int kind = 0;
-    snprintf(word, sizeof word, "%.*s", (int)length, list);
-    while (kind < RANDOM_NAMES && strcmp(word, random_names[kind]) != 0)
-      kind++;
-    if (kind == RANDOM_NAMES)
-      message_unknown(
-          "special value", word, random_names, RANDOM_NAMES,
-          "nan, inf, zero, denormal, beyond, alone, ties, narrow, scalars, small, negative, "
-          "equal, ends, far, poked, nulls, same, peak, rising, falling");
-    kinds |= 1u << kind;
-    list += length + (list[length] == ',');
-  }
-  return kinds;
-}
-
 static void *member(request *r, const option_row *row) {
   return (char *)r + row->to;
 }
@@ -168,7 +147,7 @@ static void set_check(request *r, const option_row *row, const char *value) {
 }
 
 static void set_special(request *r, const option_row *row, const char *value) {
-  r->o.special |= special_kinds(name(row->name, value));
+  r->o.special |= random_kinds_of(name(row->name, value));
   r->o.check_only = true;
 }
 

@@ -8,7 +8,8 @@
 //@   fetched = { "left", "right", "stages", "turned" },
 //@ }
 //@ local names = {
-//@   points = "lathe_points", thin = "lathe_thin_sums", thin_columns = "lathe_thin_columns", tile = "lathe_sums", tensor = "lathe_tensor_sums",
+//@   points = "lathe_points", thin = "lathe_thin_sums", thin_columns = "lathe_thin_columns", tile = "lathe_sums",
+//@     tensor = "lathe_tensor_sums",
 //@   fetched = "lathe_fetched_sums",
 //@ }
 //@ local function kind_of(step, shape)

@@ -65,8 +65,8 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
     return ALONG_K ? place(row, term / V) : place(row / TERMS * TERMS + term, row % TERMS / V);
   }
 
-  /* f(address, elements, chunk) for each of the thread's chunks, or SOME of them from `first` on, of `rows` rows and `terms`
-   * terms that there are. from(row, k): an address, where there is nothing of which nothing is read. */
+  /* f(address, elements, chunk) for each of the thread's chunks, or SOME of them from `first` on, of `rows` rows and
+   * `terms` terms that there are. from(row, k): an address, where there is nothing of which nothing is read. */
   template <int SOME, typename From, typename F>
   static __device__ __forceinline__ void each(From from, int rows, int terms, int first, F f) {
 #pragma unroll
@@ -179,7 +179,8 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
   static constexpr int AT_ONCE = S::COPIES % 2                     ? 1
                                  : THREADS >= 256 || S::COPIES % 4 ? 2
                                                                    : 4;
-  /* Whether a thread has registers for all that it reads of a slice that is not aligned, while another is multiplied. */
+  /* Whether a thread has registers for all that it reads of a slice that is not aligned, while another is
+   * multiplied. */
   static constexpr bool AHEAD_OF_USE = GROUPS || THREADS < 256;
   using reads_a = typename slice_a::template reads<slice_a::COPIES>;
   using reads_b = typename slice_b::template reads<slice_b::COPIES>;

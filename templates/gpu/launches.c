@@ -264,9 +264,9 @@ static bool can_be(const lathe_query *q, const lathe_cut *c, size_t shared) {
          (c->room == 0 || shared <= c->room) && limits->architecture >= c->architecture;
 }
 
-/* Takes a cut where it is faster, with the best number of shares. Clocks as of one H100: what a multiprocessor multiplies
- * and stores, or what its blocks wait for slices; each tile's start; and where blocks share terms, to leave sums, to meet,
- * and for the last of them to take all. */
+/* Takes a cut where it is faster, with the best number of shares. Clocks as of one H100: what a multiprocessor
+ * multiplies and stores, or what its blocks wait for slices; each tile's start; and where blocks share terms, to leave
+ * sums, to meet, and for the last of them to take all. */
 static void try_fastest(lathe_query *q, const lathe_step *s, const lathe_cut *c, size_t shared,
                         size_t most) {
   const double stored = c->left / 24, met = 2500, taken = c->left * 8 / c->threads;

@@ -295,7 +295,8 @@ static bool drop_rights(const char **why) {
          refuse(why, "fewer rights");
 }
 
-/* A quarter of the machine's memory, so that what takes more does not end others. What the judge shares is not counted. */
+/* A quarter of the machine's memory, so that what takes more does not end others. What the judge shares is not
+ * counted. */
 static bool limit_memory(const char **why) {
   const rlim_t quarter = (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE) / 4;
   const struct rlimit limit = {quarter, quarter};
