@@ -112,7 +112,7 @@ typedef struct worker {
   char *stacks;
   place_in_code idle;
   barrier block, first, warp[MOST_THREADS / WARP];
-  unsigned word[MOST_THREADS / WARP][2][WARP]; /* that were exchanged last */
+  emulator_words words[MOST_THREADS / WARP][2]; /* that were exchanged last */
 } worker;
 
 EMULATOR_THREAD const emulator_places *emulator_at;
@@ -225,14 +225,19 @@ unsigned emulator_cluster_size(void) {
   return self->in->of->cluster;
 }
 
-const unsigned *emulator_exchange(unsigned word) {
+const emulator_words *emulator_exchange_all(const unsigned *words, unsigned count) {
   const unsigned warp = self->running / WARP;
-  unsigned *words = self->word[warp][self->fibers[self->running].exchanges++ % 2];
+  emulator_words *all = &self->words[warp][self->fibers[self->running].exchanges++ % 2];
 
-  words[self->running % WARP] = word;
+  for (unsigned nth = 0; nth < count; nth++)
+    (*all)[nth][self->running % WARP] = words[nth];
   await(&self->warp[warp], warp * WARP,
         self->count - warp * WARP < WARP ? self->count - warp * WARP : WARP);
-  return words;
+  return all;
+}
+
+const unsigned *emulator_exchange(unsigned word) {
+  return (*emulator_exchange_all(&word, 1))[0];
 }
 
 /* One more in a list with room for `most`; which. */
@@ -311,6 +316,7 @@ void *emulator_in_block(void *shared, unsigned block) {
   return (char *)self->in->anchor[block] + ((char *)shared - mine);
 }
 
+#ifndef __F16C__
 float emulator_from_half(uint16_t bits) {
   _Float16 x;
 
@@ -325,6 +331,7 @@ uint16_t emulator_to_half(float x) {
   memcpy(&bits, &half, sizeof bits);
   return bits;
 }
+#endif
 
 /* ---- blocks ------------------------------------------------------------------------------------- */
 

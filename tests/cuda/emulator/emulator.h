@@ -34,8 +34,12 @@ void emulator_await_block(void);
 void emulator_await_cluster(void);
 unsigned emulator_cluster_size(void);
 
-/* Hands a word to the warp; what its 32 threads have handed, until the next call but one. */
+/* Hands a word to the warp; what its 32 threads have handed, until the next call but one. Or `count` words at once:
+ * what they have handed of each. */
 const unsigned *emulator_exchange(unsigned word);
+enum { EMULATOR_WORDS = 6 }; /* at most */
+typedef unsigned emulator_words[EMULATOR_WORDS][32];
+const emulator_words *emulator_exchange_all(const unsigned *words, unsigned count);
 
 /* What a thread has begun and goes on without: copies of 16 bytes, and multiplications. They take effect where it waits for
  * their group, `most` of which it leaves; till then what is copied to is no number. */
@@ -54,11 +58,20 @@ unsigned emulator_shared(void);
 /* Where what this block has at `shared` is in the cluster's block `block`. */
 void *emulator_in_block(void *shared, unsigned block);
 
-float emulator_from_half(uint16_t bits);
-uint16_t emulator_to_half(float x);
+#ifdef __F16C__ /* without it a function of the compiler's library, slow wherever it is called from */
+#define EMULATOR_HALF static inline
+#else
+#define EMULATOR_HALF
+#endif
+EMULATOR_HALF float emulator_from_half(uint16_t bits);
+EMULATOR_HALF uint16_t emulator_to_half(float x);
 
 #ifdef __cplusplus
 }
+
+/* Kernels are compiled quickly, and are short. Nearly all of their time is spent here. */
+#pragma GCC push_options
+#pragma GCC optimize("O2")
 
 /* ---- the language ------------------------------------------------------------------------------- */
 
@@ -378,23 +391,20 @@ template <int MOST> static inline void lathe_await_groups() {
 
 template <bool TRANSPOSED>
 static inline void lathe_load_matrices(unsigned (&to)[4], const void *from) {
-  const uint16_t *line[32];
   const uint64_t at = (uint64_t)from;
+  const unsigned mine[2] = {(unsigned)at, (unsigned)(at >> 32)}, lane = emulator_lane();
   emulator_align(from);
-  const unsigned *words = emulator_exchange((unsigned)at);
-  const unsigned lane = emulator_lane();
-  uint64_t low[32];
+  const emulator_words &all = *emulator_exchange_all(mine, 2);
+  auto element = [&](unsigned line, unsigned nth) {
+    return ((const uint16_t *)(all[0][line] | (uint64_t)all[1][line] << 32))[nth];
+  };
 
-  for (int nth = 0; nth < 32; nth++)
-    low[nth] = words[nth];
-  words = emulator_exchange((unsigned)(at >> 32));
-  for (int nth = 0; nth < 32; nth++)
-    line[nth] = (const uint16_t *)(low[nth] | (uint64_t)words[nth] << 32);
   for (unsigned matrix = 0; matrix < 4; matrix++) {
-    const uint16_t *const *rows = line + matrix * 8;
-    const unsigned row = lane / 4, column = lane % 4 * 2;
-    to[matrix] = TRANSPOSED ? rows[column][row] | (unsigned)rows[column + 1][row] << 16
-                            : rows[row][column] | (unsigned)rows[row][column + 1] << 16;
+    const unsigned first = matrix * 8, row = lane / 4, column = lane % 4 * 2;
+    to[matrix] =
+        TRANSPOSED
+            ? element(first + column, row) | (unsigned)element(first + column + 1, row) << 16
+            : element(first + row, column) | (unsigned)element(first + row, column + 1) << 16;
   }
 }
 
@@ -412,10 +422,7 @@ template <typename T>
 static inline void lathe_mma(const T *, float (&sums)[4], const unsigned (&a)[4], unsigned b0,
                              unsigned b1) {
   const unsigned mine[6] = {a[0], a[1], a[2], a[3], b0, b1};
-  unsigned all[6][32];
-
-  for (int nth = 0; nth < 6; nth++)
-    memcpy(all[nth], emulator_exchange(mine[nth]), sizeof all[nth]);
+  const emulator_words &all = *emulator_exchange_all(mine, 6);
   auto half = [&](int nth, unsigned row, unsigned k) {
     T x;
     x.bits = (uint16_t)(all[nth][row * 4 + k / 2 % 4] >> k % 2 * 16);
@@ -434,10 +441,7 @@ static inline void lathe_mma(const T *, float (&sums)[4], const unsigned (&a)[4]
 static inline void lathe_mma_numbers(float (&sums)[4], const unsigned (&a)[4], unsigned b0,
                                      unsigned b1) {
   const unsigned mine[6] = {a[0], a[1], a[2], a[3], b0, b1};
-  unsigned all[6][32];
-
-  for (int nth = 0; nth < 6; nth++)
-    memcpy(all[nth], emulator_exchange(mine[nth]), sizeof all[nth]);
+  const emulator_words &all = *emulator_exchange_all(mine, 6);
   auto number = [&](unsigned nth, unsigned row, unsigned k) {
     return __uint_as_float(all[nth][row * 4 + k] & ~0x1fffu);
   };
@@ -517,10 +521,8 @@ static inline void lathe_group_mma(const T *, float (&sums)[N / 8][4], const uin
 template <unsigned TERMS, int TILES, typename F>
 static inline void emulator_multiply_at_once(float (&sums)[TILES][4], const unsigned (&a)[4],
                                              F product) {
-  unsigned all[4][32];
+  const emulator_words &all = *emulator_exchange_all(a, 4);
 
-  for (int nth = 0; nth < 4; nth++)
-    memcpy(all[nth], emulator_exchange(a[nth]), sizeof all[nth]);
   for (unsigned tile = 0; tile < TILES; tile++)
     for (unsigned nth = 0; nth < 4; nth++) {
       const unsigned column = emulator_lane() % 4 * 2 + nth % 2;
@@ -554,6 +556,24 @@ static inline void lathe_group_mma_numbers(float (&sums)[N / 8][4], const unsign
       });
 }
 #include "bulk_copies.h"
+#pragma GCC pop_options
+#endif
+
+#ifdef __F16C__
+static inline float emulator_from_half(uint16_t bits) {
+  _Float16 x;
+
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static inline uint16_t emulator_to_half(float x) {
+  const _Float16 half = (_Float16)x;
+  uint16_t bits;
+
+  memcpy(&bits, &half, sizeof bits);
+  return bits;
+}
 #endif
 
 #endif

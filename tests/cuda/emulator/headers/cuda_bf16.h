@@ -1,0 +1,1 @@
+/* emulator.h has what the kernels use of it. */
