@@ -5,6 +5,7 @@ passed=0
 failed=0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
+case ${TEST_TIMES-} in '' | /*) ;; *) TEST_TIMES=$PWD/$TEST_TIMES ;; esac
 
 # Of what Mesa's lavapipe takes, compiling kernels is nearly all; they need not be fast.
 export GALLIVM_PERF=nopt
@@ -20,6 +21,14 @@ is() { # is WHAT COMMAND...: one test, of what a file `stderr` here may tell mor
     sed -E '/ ok /{/ (wrong|unproved|skipped)/!d;};s/^/  /' "$tmp/said"
     [ ! -s stderr ] || sed 's/^/  stderr: /' stderr
   fi
+  [ ! "${TEST_TIMES-}" ] || took "$what" >>"$TEST_TIMES"
+}
+
+took() { # took WHAT: what the processes of this test took since the last call, in seconds of processors
+  times >"$tmp/times"
+  sed -n '2s/[ms]/ /gp' "$tmp/times" | awk -v before="${taken:-0}" -v what="$1" \
+    '{ now = 60 * ($1 + $3) + $2 + $4; printf "%7.1f  %s\n", now - before, what; print now >"'"$tmp/taken"'" }'
+  taken=$(cat "$tmp/taken")
 }
 
 tree() { # a source tree in $tmp/tree that is LATHE_SRC's but for its specs, which it has none of
@@ -61,9 +70,16 @@ fault() {
   [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/rows"
 }
 
-configure() { # configure OPTION...: that tree, from a folder beside it, with the sanitizers of the build under test
-  ../tree/configure ${LATHE_SANITIZE:+--sanitize="$LATHE_SANITIZE"} "$@"
+# That tree, from a folder beside it, with the sanitizers of the build under test. References take longer to compile
+# than to run here. Where there is ccache, it keeps what tests compile for the next time.
+configure() { # configure OPTION...
+  ../tree/configure ${LATHE_SANITIZE:+--sanitize="$LATHE_SANITIZE"} $kept REFERENCE_CFLAGS='-Og -DREFERENCE_SETS=' "$@"
 }
+kept=
+if command -v ccache >/dev/null; then
+  kept=--launcher=ccache
+  export CCACHE_DIR="${LATHE_BENCH%/bench}/tests/cache" CCACHE_MAXSIZE=1G
+fi
 
 damaged_bench() { # damaged_bench IMAGE: $tmp/damaged, a copy of LATHE_BENCH in which a byte of what it carries is another
   "$LATHE_PYTHON" -c '

@@ -4,7 +4,7 @@
 . "$LATHE_SRC/tests/check.sh"
 
 cd "$tmp" || exit 1
-unset CC CFLAGS KERNEL_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_VAL XZ
+unset CC CFLAGS KERNEL_CFLAGS REFERENCE_CFLAGS LDFLAGS AR PYTHON NVCC NVCCFLAGS GLSLANG SPIRV_VAL XZ
 
 # For what hangs on no backend that is looked for at length.
 few='--disable-sse2 --disable-avx2 --disable-avx512 --disable-amx --disable-vulkan'
@@ -51,6 +51,7 @@ for flag in -ffast-math -Ofast -funsafe-math-optimizations -ffinite-math-only -f
   refused "KERNEL_CFLAGS: $flag lets the compiler change results" "KERNEL_CFLAGS=-O2 $flag"
 done
 refused 'CFLAGS: -ffast-math lets' "CFLAGS='-ffast-math' -O2"
+refused 'REFERENCE_CFLAGS: -Ofast lets' REFERENCE_CFLAGS=-Ofast
 refused 'CC: -ffast-math lets' 'CC=gcc -ffast-math'
 refused 'LDFLAGS: -Ofast lets' 'LDFLAGS=-Ofast'
 for flag in -use_fast_math --use_fast_math --ftz=true '-ftz true' --prec-div=false -prec-sqrt=false --fmad=true; do
@@ -69,9 +70,10 @@ configure KERNEL_CFLAGS='-fno-such-flag'
 is 'a flag that there is not' test "$status" = 1
 is 'a flag that there is not' grep '^configure: KERNEL_CFLAGS=-fno-such-flag: .* makes no program' stderr
 is 'a flag that there is not' test "$(wc -l <stderr)" -eq 1
-configure KERNEL_CFLAGS='-mtune=generic -O1' --disable-cuda --disable-vulkan
+configure KERNEL_CFLAGS='-mtune=generic -O1' REFERENCE_CFLAGS=-Og --disable-cuda --disable-vulkan
 is 'flags for the kernels' test "$status" = 0
 is 'flags for the kernels' grep -x 'cflags_kernel = -O3 -g0 -mtune=generic -O1 .*' build.ninja
+is 'flags for references alone' grep -x 'cflags_reference = -mtune=generic -O1 -O1 .* -Og' build.ninja
 rm build.ninja
 configure --disable-scalar --disable-sse2 --disable-avx2 --disable-avx512 --disable-amx --disable-cuda --disable-vulkan
 is 'no backend' test "$status" = 1

@@ -14,23 +14,24 @@ fi
 # kernels are f32's, and of bf16, whose kernels but for matrices are f16's with other conversions, no more than some.
 tree
 mkdir "$tmp/build" "$tmp/tree/specs/include"
-without() { sed -E 's/, '"$1"' = (bound|narrow)//g; s/"'"$1"'", //; s/, "'"$1"'"//; s/'"$1"' = 6, //'; }
+without() { sed -E 's/, '"$1"' = (bound|narrow|[0-9]+)//g; s/"'"$1"'", //; s/, "'"$1"'"//; s/'"$1"' = 6, //'; }
 without f64 <"$LATHE_SRC/specs/include/vector.lua" >"$tmp/tree/specs/include/vector.lua"
 without bf16 <"$tmp/tree/specs/include/vector.lua" >"$tmp/tree/specs/include/without_bf16.lua"
-for name in axes dropout norms reductions softmax; do
+for name in axes dropout mlp norms reductions softmax; do
   sed 's,include/vector,include/without_bf16,' "$LATHE_SRC/specs/$name.lua" >"$tmp/tree/specs/$name.lua"
 done
 without f64 <"$LATHE_SRC/tests/specs-rows/rows.lua" >"$tmp/tree/specs/unusual.lua"
 without f64 <"$LATHE_SRC/tests/specs-chain/chain.lua" >"$tmp/tree/specs/chain.lua"
-cp "$LATHE_SRC/specs/mlp.lua" "$LATHE_SRC/specs/quantise.lua" "$LATHE_SRC/tests/specs-functions/functions.lua" \
-  "$LATHE_SRC/tests/specs-types/types.lua" "$tmp/tree/specs/"
-# Those that are run.
+without bf16 <"$LATHE_SRC/specs/quantise.lua" >"$tmp/tree/specs/quantise.lua"
+without bf16 <"$LATHE_SRC/tests/specs-types/types.lua" >"$tmp/tree/specs/types.lua"
+cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
+# Those that are run; in f32 alone what has the shapes of another op.
 maps=dropout*,waves*,powers,slopes*,inverse_roots*,of_constants,of_clamped_constants,steps*,sizes_of*,signs
 reductions=sum,dot,max,min,argmax,argmin,norm_*
-results=row_argmax,row_max,row_mean,row_sum,logsumexp,far_steps
-values=softmax,softmax_backward,log_softmax,log_softmax_backward,logsumexp_backward,conditions,layernorm,rmsnorm
-values=$values,batch_norm
-gathered=layernorm_backward,rmsnorm_backward,batch_norm_backward,centred,totals_alone
+results=row_argmax,row_max,far_steps
+values=softmax,softmax_backward,conditions,layernorm,batch_norm
+gathered=layernorm_backward,batch_norm_backward,centred,totals_alone
+alike=row_mean,row_sum,log_softmax,log_softmax_backward,logsumexp,logsumexp_backward,rmsnorm,rmsnorm_backward
 columns=column_*,weighted,many,scaled_columns
 chains='mlp*,three_layers*,swish_*,residual,one_layer'
 own_points=dequantise,quantise,requantised,doubled_in_place,scaled_by_one,sum_of_bytes,first_largest_byte
@@ -71,6 +72,14 @@ is 'long rows with columns' emulated --no-probe --op layernorm_backward,centred 
 is 'packs in place' emulated --no-probe --in-place --op softmax,dropout --size 37x1000
 is 'packs of special values' emulated --no-probe --special nan,inf,zero,denormal \
   --op "softmax,layernorm,row_argmax,argmax,norm_l2,signs" --size 33x256,5x3001
+
+mkdir "$tmp/alike" && cd "$tmp/alike" && cp ../build/libcuda.so.1 . || exit 1
+is 'configures for shapes that others have' configure_emulator --ops="$alike" --dtypes=f32
+is 'takes the runtime for them' reuse
+is 'builds their kernels' ninja out/bench
+is 'rows like those of others' emulated --op "$alike" --size "$held"
+is 'columns like those of others' emulated --no-probe --op rmsnorm_backward --size 300x71,70x264
+cd "$tmp/build" || exit 1
 
 echo 'skipped: CUDA kernels of operands that are not aligned alike, and of 8192 results of long rows'
 kernels() { # kernels OP...: the names of their kernels, but for these

@@ -25,7 +25,7 @@ grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40
 
 mkdir -p "$tmp/cpu/out" "$tmp/cpu_faults/out" && cd "$tmp/cpu" || exit 1
 configured_cpu() { configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --disable-vulkan --disable-cuda --disable-amx "$@"; }
-is 'configures for processors' configured_cpu
+is 'configures for processors' configured_cpu REFERENCE_CFLAGS= # of which sizes here take much
 is 'takes the runtime' reuse
 is 'builds kernels in C' ninja out/bench
 on_cpu() { "$bench" --backend cpu --check-only --variant '*stream*' "$@"; }

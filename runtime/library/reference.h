@@ -11,8 +11,10 @@
 #include "lathe.h"
 
 /* Loops of a reference are compiled for wide vectors too; the loader takes what the processor has. None of them has
- * multiply-adds, so that results have the same bits. Sanitizers are not there yet when the loader asks. */
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ &&                           \
+ * multiply-adds, so that results have the same bits. Sanitizers are not there yet when the loader asks. A build that is
+ * to be quick has them once, by -DREFERENCE_SETS=. */
+#ifdef REFERENCE_SETS
+#elif defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ &&                         \
     !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define REFERENCE_SETS __attribute__((target_clones("avx2", "default")))
 #else
