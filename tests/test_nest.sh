@@ -92,11 +92,14 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
       --disable-scalar "$@"
   }
   by_vulkan() { "$bench" --backend vulkan --check-only --timeout 300 "$@"; }
-  is 'configures for Vulkan' configured_vulkan
+  is 'configures for Vulkan' configured_vulkan --dtypes=f32
   is 'takes the runtime for Vulkan' reuse
   is 'builds kernels for Vulkan' ninja out/bench
   is 'is right by Vulkan' by_vulkan --dtype f32 --size "$sizes"
-  is 'is right by Vulkan in f16' by_vulkan --dtype f16 --op 'batch_norm,scaled,picked'
+  is 'configures for Vulkan in f16' configured_vulkan --dtypes=f16 --ops=batch_norm,scaled,picked
+  is 'takes the runtime for Vulkan in f16' reuse
+  is 'builds kernels for Vulkan in f16' ninja out/bench
+  is 'is right by Vulkan in f16' by_vulkan --dtype f16
   prepare vulkan_faults
   checked() { by_vulkan --dtype f32 "$@"; }
   # shellcheck disable=SC2086
