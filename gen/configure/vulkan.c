@@ -10,14 +10,17 @@ int main(int argc, char **argv) {
   VkLayerProperties layer[64];
   VkInstance instance;
   uint32_t count = 64;
-  if (!library) return 1;
+  if (!library)
+    return 1;
   *(void **)&create = dlsym(library, "vkCreateInstance");
   *(void **)&devices = dlsym(library, "vkEnumeratePhysicalDevices");
   *(void **)&layers = dlsym(library, "vkEnumerateInstanceLayerProperties");
   if (argc < 2)
     return create(&info, 0, &instance) || devices(instance, &count, 0) || count == 0;
-  if (layers(&count, layer) < 0) return 1;
+  if (layers(&count, layer) < 0)
+    return 1;
   while (count > 0)
-    if (strcmp(layer[--count].layerName, argv[1]) == 0) return 0;
+    if (strcmp(layer[--count].layerName, argv[1]) == 0)
+      return 0;
   return 1;
 }
