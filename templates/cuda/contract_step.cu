@@ -275,7 +275,7 @@ bool whole_values;
 //@ finish(step, P, few, made.layer, nil, step.free)
 //@ end
 //@ end
-//@ if not made.layer then
+//@ if not made.layer or maps and not made.layer.unstored then
 
 //@ finish(step, P, count, nil, true)
 //@ end
