@@ -85,12 +85,10 @@ is 'finds an epilogue without its operands' fault $tiles contract_step.cu \
   'load(step, part, { m = "m", n = "n" }, "n"' 'load(step, part, { m = "m", n = "0" }, "n"'
 is 'finds few rows without their last term' fault $tiles thin.h 'term < left; term += 32 * V' 'term + 1 < left; term += 32 * V'
 is 'finds few rows by half of a warp' fault $tiles thin.h 'apart = 16' 'apart = 8'
-is 'finds terms past the last' fault "$mma" tensor.h 'k >= to ? 0 : to - k < BK ? (int)(to - k) : BK' 'k >= to ? 0 : BK'
+is 'finds terms past the last' fault "$mma" tensor.h 'terms = to - k < BK ? (int)(to - k) : BK' 'terms = BK'
 is 'finds copies that nobody waits for' fault "$mma" tensor.h 'lathe_await_groups<AHEAD - 1>' 'lathe_await_groups<AHEAD>'
 is 'finds a barrier left out of tensor cores' fault "$mma" tensor.h '__syncthreads();
-        ask(then, next);
-        multiply' 'ask(then, next);
-        multiply'
+        copy(k' 'copy(k'
 is 'finds matrices of other rows' fault "$mma" tensor.h 'second = lane / 8 % 2,' 'second = lane / 8 % 2 * 0,'
 is 'finds a slice copied too early' fault "$wgmma" tensor.h 'STAGES - 2 : STAGES - 1' 'STAGES - 1 : STAGES - 1'
 is 'finds what tensor cores were not shown' fault "$wgmma" tensor.h 'lathe_show_tensor_cores();' ''

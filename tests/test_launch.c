@@ -104,7 +104,15 @@ static bool product(lathe_query *q) {
        .left = 32768,
        .nmaps = 2,
        .maps = maps},
-      {.name = 2, .bm = 128, .bn = 128, .terms = 256, .at_once = 1, .threads = 256, .most = 512},
+      {.name = 2,
+       .bm = 128,
+       .bn = 128,
+       .terms = 256,
+       .at_once = 1,
+       .threads = 256,
+       .most = 512,
+       .rate = 9000,
+       .otherwise = 1},
   };
   const lathe_matrices of[] = {{q->dim[0], q->dim[1], 1}};
   const lathe_step s = {of, 1, q->dim[2]};

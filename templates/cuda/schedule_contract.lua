@@ -104,6 +104,13 @@ local function fetched(list, facts, step, made, p)
   end
 end
 
+-- Those whose factors the threads copy.
+local function copied(list, p, is_fetched)
+  local is_auto = p.bn == "auto"
+  list[#list + 1] = tensor.copied(p, nil, is_auto and is_fetched)
+  list[#list + 1] = is_auto and tensor.copied(p, 64, is_fetched) or nil
+end
+
 return function(facts, work)
   return contract(facts, work, function(v, step, made)
     local is_tensor = v.params.unit ~= "vector" and made.a.plain and made.b.plain
@@ -115,12 +122,12 @@ return function(facts, work)
     list[#list + 1] = (#step.k == 0 and points or thin)(facts, made, 1)
     if #step.m > 0 then
       thin_pair(list, facts, made)
+      local others = #list
       if v.params.unit == "wgmma" and is_tensor then
         fetched(list, facts, step, made, v.params)
       end
       if is_tensor then
-        list[#list + 1] = tensor.copied(v.params)
-        list[#list + 1] = v.params.bn == "auto" and tensor.copied(v.params, 64) or nil
+        copied(list, v.params, #list > others)
       else
         tiles(list, facts, v.params)
       end

@@ -65,50 +65,8 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
     return ALONG_K ? place(row, term / V) : place(row / TERMS * TERMS + term, row % TERMS / V);
   }
 
-  /* f(address, elements, chunk) for each of the thread's chunks, or SOME of them from `first` on, of `rows` rows and
-   * `terms` terms that there are. from(row, k): an address, where there is nothing of which nothing is read. */
-  template <int SOME, typename From, typename F>
-  static __device__ __forceinline__ void each(From from, int rows, int terms, int first, F f) {
-#pragma unroll
-    for (int some = 0; some < SOME; some++) {
-      const int at = (first + some) * THREADS + (int)threadIdx.x, line = at / 8, chunk = at % 8;
-      const int row = ALONG_K ? line : line / TERMS * TERMS + chunk * V;
-      const int term = ALONG_K ? chunk * V : line % TERMS;
-      const int more = ALONG_K ? terms - term : rows - row;
-      const bool is_there = row < rows && term < terms;
-      f(some, from(row, term), !is_there ? 0 : more < V ? more : V, place(line, chunk));
-    }
-  }
-
-  /* Some chunks from anywhere, on their way through registers. */
-  template <int SOME> struct reads {
-    lathe_unaligned<T, V> read[SOME];
-
-    template <typename From>
-    __device__ __forceinline__ void load(From from, int rows, int terms, int first = 0) {
-      each<SOME>(from, rows, terms, first,
-                 [&](int nth, const T *one, int there, int) { read[nth].load(one, there); });
-    }
-    __device__ __forceinline__ void keep(uint4 *to, int first = 0) const {
-#pragma unroll
-      for (int nth = 0; nth < SOME; nth++) {
-        const int at = (first + nth) * THREADS + (int)threadIdx.x;
-        to[place(at / 8, at % 8)] = read[nth].chunk();
-      }
-    }
-  };
-
-  /* Copies them from where accesses of 16 bytes are aligned, SOME at once; beyond are zeros. */
-  template <int SOME, typename From>
-  static __device__ __forceinline__ void copy_some(uint4 *to, From from, int rows, int terms) {
-#pragma unroll 1
-    for (int first = 0; first < COPIES; first += SOME)
-      each<SOME>(from, rows, terms, first, [&](int, const T *one, int there, int place) {
-        lathe_copy_some(to + place, one, there * (int)sizeof(T));
-      });
-  }
-
-  /* Copies them from anywhere, one by one. */
+  /* Copies what there is from some place on: `rows` rows and `terms` terms; beyond are zeros. from(row, k): an address,
+   * where there is nothing of which nothing is read. whole: whether accesses of 16 bytes are aligned. */
   template <typename From>
   static __device__ __forceinline__ void copy(uint4 *to, From from, int rows, int terms,
                                               bool whole) {
@@ -132,6 +90,39 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
               v < there ? *from(row + (ALONG_K ? 0 : v), term + (ALONG_K ? v : 0)) : T(0.0f);
         lathe_store(reinterpret_cast<T *>(here), pack);
       }
+    }
+  }
+
+  /* The same by threads that have registers for MOST addresses at once; what is not aligned goes through registers. */
+  template <int MOST, typename From>
+  static __device__ __forceinline__ void copy_several(uint4 *to, From from, int rows, int terms,
+                                                      bool whole) {
+    constexpr int AT_ONCE = COPIES % MOST == 0 ? MOST : 1;
+    auto each = [&](int nth, auto f) {
+      const int at = nth * THREADS + (int)threadIdx.x, line = at / 8, chunk = at % 8;
+      const int row = ALONG_K ? line : line / TERMS * TERMS + chunk * V;
+      const int term = ALONG_K ? chunk * V : line % TERMS;
+      const int more = ALONG_K ? terms - term : rows - row;
+      const bool is_there = row < rows && term < terms;
+      f(from(row, term), !is_there ? 0 : more < V ? more : V, to + place(line, chunk));
+    };
+    if (whole) {
+#pragma unroll(AT_ONCE)
+      for (int nth = 0; nth < COPIES; nth++)
+        each(nth, [](const T *one, int there, uint4 *here) {
+          lathe_copy_some(here, one, there * (int)sizeof(T));
+        });
+      return;
+    }
+#pragma unroll 1
+    for (int first = 0; first < COPIES; first += AT_ONCE) {
+      lathe_unaligned<T, V> read[AT_ONCE];
+#pragma unroll
+      for (int nth = 0; nth < AT_ONCE; nth++)
+        each(first + nth, [&](const T *one, int there, uint4 *) { read[nth].load(one, there); });
+#pragma unroll
+      for (int nth = 0; nth < AT_ONCE; nth++)
+        each(first + nth, [&](const T *, int, uint4 *here) { *here = read[nth].chunk(); });
     }
   }
 
@@ -174,16 +165,8 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
   static constexpr int PADDED = BN + 8; /* of a line of sums in shared memory */
   static constexpr int BYTES =
       STAGES * STAGE * 16 > BM *PADDED * 4 ? STAGES *STAGE * 16 : BM *PADDED * 4;
-  /* Chunks of a slice that a thread copies at once: for more addresses registers do not suffice. */
-  template <typename S>
-  static constexpr int AT_ONCE = S::COPIES % 2                     ? 1
-                                 : THREADS >= 256 || S::COPIES % 4 ? 2
-                                                                   : 4;
-  /* Whether a thread has registers for all that it reads of a slice that is not aligned, while another is
-   * multiplied. */
-  static constexpr bool AHEAD_OF_USE = GROUPS || THREADS < 256;
-  using reads_a = typename slice_a::template reads<slice_a::COPIES>;
-  using reads_b = typename slice_b::template reads<slice_b::COPIES>;
+  static constexpr int AT_ONCE =
+      THREADS < 256 ? 4 : 2; /* addresses, or there are not enough registers */
   static_assert(TILES_N % 2 == 0, "matrices of the right factor are loaded for two tiles");
 
   float sums[TILES_M][TILES_N][4];
@@ -237,75 +220,43 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
     }
   }
 
-  /* A slice of a factor, on its way to shared memory, or in `reads`, where these are what is ahead of its use. */
-  template <typename S, typename R, typename From>
-  static __device__ __forceinline__ void bring(R &reads, uint4 *at, From from, int rows, int terms,
-                                               bool whole) {
-    if (whole) {
-      S::template copy_some<AT_ONCE<S>>(at, from, rows, terms);
-    } else if (AHEAD_OF_USE) {
-      reads.load(from, rows, terms);
-    } else {
-#pragma unroll 1
-      for (int first = 0; first < S::COPIES; first += AT_ONCE<S>) {
-        typename S::template reads<AT_ONCE<S>> some;
-        some.load(from, rows, terms, first);
-        some.keep(at, first);
-      }
-    }
-  }
-
   /* Adds the terms from `from` to `to`. */
   __device__ __forceinline__ void add(const C &c, uint4 *room, size_t m, size_t n, size_t from,
                                       size_t to) {
     const int rows = c.m_count - m < BM ? (int)(c.m_count - m) : BM;
     const int columns = c.n_count - n < BN ? (int)(c.n_count - n) : BN;
-    reads_a of_a;
-    reads_b of_b;
-    auto from_a = [&](size_t k) {
-      return [&, k](int row, int term) { return c.from_a(m + row, k + term); };
-    };
-    auto from_b = [&](size_t k) {
-      return [&, k](int row, int term) { return c.from_b(n + row, k + term); };
-    };
-    auto ask = [&](size_t k, int stage) {
-      const int terms = k >= to ? 0 : to - k < BK ? (int)(to - k) : BK;
-      uint4 *const at = room + stage * STAGE;
-      if (terms > 0) {
-        bring<slice_a>(of_a, at, from_a(k), rows, terms, c.whole_a);
-        bring<slice_b>(of_b, at + slice_a::CHUNKS, from_b(k), columns, terms, c.whole_b);
+    auto copy = [&](size_t k, int stage) {
+      if (k < to) {
+        uint4 *const at = room + stage * STAGE;
+        const int terms = to - k < BK ? (int)(to - k) : BK;
+        slice_a::template copy_several<AT_ONCE>(
+            at, [&](int row, int term) { return c.from_a(m + row, k + term); }, rows, terms,
+            c.whole_a);
+        slice_b::template copy_several<AT_ONCE>(
+            at + slice_a::CHUNKS, [&](int row, int term) { return c.from_b(n + row, k + term); },
+            columns, terms, c.whole_b);
       }
       lathe_end_group();
     };
-    auto keep = [&](size_t k, int stage) {
-      uint4 *const at = room + stage * STAGE;
-      if (AHEAD_OF_USE && k < to && !c.whole_a)
-        of_a.keep(at);
-      if (AHEAD_OF_USE && k < to && !c.whole_b)
-        of_b.keep(at + slice_a::CHUNKS);
-    };
     if (from >= to)
       return;
-    for (int stage = 0; stage < AHEAD; stage++) {
-      ask(from + (size_t)stage * BK, stage);
-      keep(from + (size_t)stage * BK, stage);
-    }
+    for (int stage = 0; stage < AHEAD; stage++)
+      copy(from + (size_t)stage * BK, stage);
     int stage = 0, next = AHEAD;
     for (size_t k = from; k < to; k += BK) {
-      const size_t then = k + (size_t)AHEAD * BK;
       lathe_await_groups<AHEAD - 1>();
       if constexpr (GROUPS) {
         lathe_show_tensor_cores();
         __syncthreads();
         multiply_ahead(room + stage * STAGE);
-        ask(then, next); /* where all have read what was multiplied before the last */
+        copy(k + (size_t)AHEAD * BK,
+             next); /* where all have read what was multiplied before the last */
         lathe_await_mma<1>(sums[0]);
       } else {
         __syncthreads();
-        ask(then, next);
+        copy(k + (size_t)AHEAD * BK, next);
         multiply(room + stage * STAGE, room + stage * STAGE + slice_a::CHUNKS);
       }
-      keep(then, next);
       stage = stage + 1 == STAGES ? 0 : stage + 1;
       next = next + 1 == STAGES ? 0 : next + 1;
     }

@@ -269,7 +269,8 @@ static bool can_be(const lathe_query *q, const lathe_cut *c, size_t shared) {
  * sums, to meet, and for the last of them to take all. */
 static void try_fastest(lathe_query *q, const lathe_step *s, const lathe_cut *c, size_t shared,
                         size_t most) {
-  const double stored = c->left / 24, met = 2500, taken = c->left * 8 / c->threads;
+  const double stored = c->left / 24, met = 2500,
+               taken = c->left * 8 / (c->threads < 128 ? c->threads : 128);
   const size_t tiles = tiles_of(s, c), slices = lathe_times(s->k, c->terms);
 
   for (size_t shares = fewest_shares(s, c); shares <= most; shares++) {
@@ -305,8 +306,10 @@ void lathe_try(lathe_query *q, const lathe_step *s, bool wanted, const lathe_cut
   if (q->asks != LATHE_LAUNCHES)
     return;
   q->decided |= q->cut && !c->rate;
-  if ((q->decided && !asked) || !wanted || !can_be(q, c, shared))
+  const bool late = c->otherwise && q->mapped;
+  if (((q->decided || late) && !asked) || !wanted || !can_be(q, c, shared))
     return;
+  q->mapped |= c->nmaps > 0;
   const size_t most =
       shares_of(s, c, smaller((size_t)q->limits->multiprocessors * c->at_once, c->most));
   if (asked) {
@@ -328,6 +331,7 @@ bool lathe_take(lathe_query *q, const lathe_step *s) {
   const bool fits = q->decided;
 
   q->cut = NULL;
+  q->mapped = false;
   q->nth = 0;
   q->decided = false;
   if (q->asks != LATHE_LAUNCHES)

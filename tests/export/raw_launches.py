@@ -60,12 +60,13 @@ def flat(steps, known):
 
 def take(cuts, known):
     """The cut of a step that is taken, with what expressions of it know; None where there is none."""
-    best = None
+    best, mapped = None, False
     for cut in cuts:
         if best and "rate" not in cut:
             break
-        if not value_of(cut["when"], known):
+        if not value_of(cut["when"], known) or mapped and cut.get("otherwise"):
             continue
+        mapped |= "maps" in cut
         most = value_of(cut["most"], known)
         if "rate" not in cut:
             best = (0, most, cut)
@@ -76,7 +77,7 @@ def take(cuts, known):
             waves, full = -(-each // cut["at_once"]), min(-(-slices // shares) * cut["terms"], terms)
             clocks = max(each * (cut["tile"] * full / cut["rate"] + cut["left"] / 24),
                          waves * -(-full // cut["slice"]) * cut["wait"]) + waves * cut["start"]
-            clocks += 2500 + cut["left"] * 8 / cut["threads"] * (shares + 1) if shares > 1 else 0
+            clocks += 2500 + cut["left"] * 8 / min(cut["threads"], 128) * (shares + 1) if shares > 1 else 0
             if not best or clocks < best[0]:
                 best = (clocks, shares, cut)
     if not best:
