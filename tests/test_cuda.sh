@@ -105,7 +105,6 @@ refused_tile 'bm = 256, bn = 256: expected at most 128 registers in each of 512 
   'unit = "mma", bm = 256, bn = 256, stages = 2'
 refused_tile 'unit = wgmma: expected bn = 128, 256 or auto, found 64' 'unit = "wgmma", bn = 64'
 refused_tile 'unit = wgmma: expected stages of at least 3' 'unit = "wgmma", bn = 128, stages = 2'
-refused_tile 'bn = auto: expected unit = vector or wgmma, found mma' 'unit = "mma", bn = "auto"'
 refused_tile 'unit = mma: expected the dtypes f16 and bf16 alone, or products = tf32, found f32' \
   'unit = "mma", dtypes = { "bf16", "f32" }'
 refused_tile 'products = tf32: expected the dtype f32 alone, found bf16' 'unit = "mma", products = "tf32"'

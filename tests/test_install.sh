@@ -49,7 +49,7 @@ mkdir -p described && cp -R "$prefix/share/lathe/specs" described/
 { echo 'local vector = include "include/vector.lua"' && cat op.lua; } >described/specs/softrelu.lua
 is 'exports it' "$bin/lathe-gen" --src described export softrelu --dtypes f32
 is 'it is right' sh -c 'cc -O1 softrelu.c softrelu_test.c -lm && ./a.out'
-sed -n '/^#include "softmax.h"/,/^```/p' "$LATHE_SRC/README.md" | sed '$d' >file.c
+sed -n '/^#include "softmax.h"/,/^```/p' "$LATHE_SRC/runtime/library/README.md" | sed '$d' >file.c
 is "README's program compiles" cc -include stdio.h file.c softmax.c -o file
 is "README's program runs" test "$(./file)" = '0.0900306 0.244728 0.665241'
 cd "$tmp/project" || exit 1
