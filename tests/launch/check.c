@@ -30,9 +30,10 @@ static const struct {
 static const lathe_limits cuda[] = {{132, 32, 1024, 0x7fffffff, 227 << 10, 8, 90, 1, {0}, 0},
                                     {108, 32, 1024, 0x7fffffff, 163 << 10, 1, 80, 0, {0}, 0},
                                     {4, 32, 1024, 0x7fffffff, 48 << 10, 1, 75, 0, {0}, 0}};
-static const lathe_limits vulkan[] = {{132, 32, 1024, 0x7fffffff, 48 << 10, 1, 0, 0, {16, 16, 16}, 0},
-                                      {2, 8, 1024, 65535, 32 << 10, 1, 0, 0, {0}, 0},
-                                      {4, 128, 512, 65535, 32 << 10, 1, 0, 0, {16, 16, 16}, 0}};
+static const lathe_limits vulkan[] = {
+    {132, 32, 1024, 0x7fffffff, 48 << 10, 1, 0, 0, {16, 16, 16}, 0},
+    {2, 8, 1024, 65535, 32 << 10, 1, 0, 0, {0}, 0},
+    {4, 128, 512, 65535, 32 << 10, 1, 0, 0, {16, 16, 16}, 0}};
 
 static const char *of; /* the variant whose call is made, for messages */
 static lathe_args args;
