@@ -33,8 +33,8 @@ static void write_spec(const char *path, const char *name, const char *body) {
 #define REDUCE(value) "outputs = { y = {} }, compute = function(x) return " value " end"
 
 static void write_sources(void) {
-  static const char *const copied[] = {"configure", "build.ninja.in",
-                                       "gen",       "templates",   "runtime/library"};
+  static const char *const copied[] = {"configure", "build.ninja.in", "gen", "templates",
+                                       "runtime/library"};
   char to[64];
   for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
     snprintf(to, sizeof to, "source/%s", copied[i]);

@@ -46,9 +46,9 @@ static const struct {
   const char *name, *format;
   uint8_t code, bits;
 } types[] = {
-  //@ for _, type in ipairs(types) do
-  {"$type.python.name$", "$type.python.format$", $type.python.code$, $(8 * type.bytes)},
-  //@ end
+    //@ for _, type in ipairs(types) do
+    {"$type.python.name$", "$type.python.format$", $type.python.code$, $(8 * type.bytes)},
+    //@ end
 };
 
 typedef struct operand {
@@ -68,8 +68,8 @@ typedef struct op {
   const operand *operand;
   const char *const *scalar, *const *axis;
   const function *function;
-  int usual;    /* the function where nothing says of which type it is to be */
-  int folded;   /* an axis that stands for any number of them, as the first of all operands that have it; or -1 */
+  int usual; /* the function where nothing says of which type it is to be */
+  int folded; /* an axis that stands for any number of them, as the first of all operands that have it; or -1 */
   bool in_place; /* the first output may be the first input */
   const char *(*status)(int status);
 } op;
@@ -78,7 +78,8 @@ typedef struct op {
 /* ---- $op.python$ ---- */
 
 //@ for _, t in ipairs(op.functions) do
-static int $op.op$_$t.dtype$_run(void *const *at, const double *scalar, const size_t *dim, void *workspace) {
+static int $op.op$_$t.dtype$_run(void *const *at, const double *scalar, const size_t *dim,
+                                 void *workspace) {
   (void)scalar, (void)dim, (void)workspace;
   return $t.name$($t.call$);
 }
@@ -91,34 +92,34 @@ static size_t $op.op$_$t.dtype$_room(const size_t *dim) {
 //@ end
 //@ end
 static const operand $op.op$_operands[] = {
-  //@ for _, o in ipairs(op.operands) do
-  {"$o.python$", $o.TYPE$, $(#o.places), {$o.axis$}},
-  //@ end
+    //@ for _, o in ipairs(op.operands) do
+    {"$o.python$", $o.TYPE$, $(#o.places), {$o.axis$}},
+    //@ end
 };
 
 static const function $op.op$_functions[] = {
-  //@ for _, t in ipairs(op.functions) do
-  {$t.TYPE$, $op.op$_$t.dtype$_run, $(t.workspace and op.op .. "_" .. t.dtype .. "_room" or "NULL")},
-  //@ end
+    //@ for _, t in ipairs(op.functions) do
+    {$t.TYPE$, $op.op$_$t.dtype$_run, $(t.workspace and op.op.."_"..t.dtype.."_room" or "NULL")},
+    //@ end
 };
 
 static const char *const $op.op$_scalars[] = {$op.scalar_names$NULL};
 static const char *const $op.op$_axes[] = {$op.axis_names$NULL};
 
 static const op $op.op$_op = {
-  .name = "$op.python$",
-  .inputs = $op.inputs$,
-  .outputs = $op.outputs$,
-  .scalars = $(#op.scalars),
-  .functions = $(#op.functions),
-  .operand = $op.op$_operands,
-  .scalar = $op.op$_scalars,
-  .axis = $op.op$_axes,
-  .function = $op.op$_functions,
-  .usual = $op.usual$,
-  .folded = $op.folded$,
-  .in_place = $(tostring(op.in_place)),
-  .status = $op.c$_status,
+    .name = "$op.python$",
+    .inputs = $op.inputs$,
+    .outputs = $op.outputs$,
+    .scalars = $(#op.scalars),
+    .functions = $(#op.functions),
+    .operand = $op.op$_operands,
+    .scalar = $op.op$_scalars,
+    .axis = $op.op$_axes,
+    .function = $op.op$_functions,
+    .usual = $op.usual$,
+    .folded = $op.folded$,
+    .in_place = $(tostring(op.in_place)),
+    .status = $op.c$_status,
 };
 
 //@ end

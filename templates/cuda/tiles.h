@@ -24,7 +24,8 @@ static __device__ __forceinline__ void lathe_load_some(lathe_pack<T, N> &pack, c
   const bool all = WHOLE || there >= N;
   if (aligned && all) {
     pack = *reinterpret_cast<const lathe_pack<T, N> *>(from);
-  } else if constexpr (sizeof(T) == 2 && N >= 4) { /* by words, as some rows of any length have them */
+  } else if constexpr (sizeof(T) == 2 &&
+                       N >= 4) { /* by words, as some rows of any length have them */
     unsigned words[N / 2];
     if (all && (size_t)from % 4 == 0) {
 #pragma unroll
