@@ -18,146 +18,56 @@ static int failed;
 #define EXPECT(what)                                                                               \
   ((what) ? (void)0 : (void)(failed = 1, printf("line %d: expected %s\n", __LINE__, #what)))
 
-#define FUNCTIONS(ROW)                                                                             \
-  ROW(EnumeratePhysicalDevices)                                                                    \
-  ROW(GetPhysicalDeviceQueueFamilyProperties)                                                      \
-  ROW(GetPhysicalDeviceFeatures2)                                                                  \
-  ROW(GetPhysicalDeviceMemoryProperties)                                                           \
-  ROW(CreateDevice)                                                                                \
-  ROW(DestroyDevice)                                                                               \
-  ROW(GetDeviceQueue)                                                                              \
-  ROW(CreateCommandPool)                                                                           \
-  ROW(DestroyCommandPool)                                                                          \
-  ROW(AllocateCommandBuffers)                                                                      \
-  ROW(BeginCommandBuffer)                                                                          \
-  ROW(EndCommandBuffer)                                                                            \
-  ROW(QueueSubmit)                                                                                 \
-  ROW(QueueWaitIdle)                                                                               \
-  ROW(CreateBuffer)                                                                                \
-  ROW(DestroyBuffer)                                                                               \
-  ROW(GetBufferMemoryRequirements)                                                                 \
-  ROW(AllocateMemory)                                                                              \
-  ROW(FreeMemory)                                                                                  \
-  ROW(BindBufferMemory)                                                                            \
-  ROW(MapMemory)                                                                                   \
-  ROW(GetBufferDeviceAddress)
+#define DEVICE_TEST "vulkan_calls"
+#include "../../templates/glsl/device.h"
 
-static struct {
-#define MEMBER(name) PFN_vk##name name;
-  FUNCTIONS(MEMBER)
-#undef MEMBER
-} vk;
-
-static VkPhysicalDevice physical;
-static VkDevice device;
-static VkQueue queue;
-static VkCommandPool pool;
-static VkCommandBuffer commands;
-
-static void skip(const char *why) {
-  puts(why);
-  exit(2);
-}
-
-/* Memory that the host sees too. */
-typedef struct room {
-  VkBuffer buffer;
-  VkDeviceMemory memory;
-  VkDeviceAddress address;
-  void *mapped;
-} room;
-
-static room make_room(size_t size) {
-  const VkMemoryPropertyFlags wanted =
-      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  const VkBufferCreateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-      .size = size,
-      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-               VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-  };
-  const VkMemoryAllocateFlagsInfo flags = {
-      .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-      .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
-  };
-  VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags};
-  VkBufferDeviceAddressInfo at = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
-  VkPhysicalDeviceMemoryProperties types;
-  VkMemoryRequirements needs;
-  room r = {0};
-
-  vk.GetPhysicalDeviceMemoryProperties(physical, &types);
-  EXPECT(!vk.CreateBuffer(device, &info, NULL, &r.buffer));
-  vk.GetBufferMemoryRequirements(device, r.buffer, &needs);
-  memory.allocationSize = needs.size;
-  while (memory.memoryTypeIndex < types.memoryTypeCount &&
-         (!(needs.memoryTypeBits >> memory.memoryTypeIndex & 1) ||
-          (types.memoryTypes[memory.memoryTypeIndex].propertyFlags & wanted) != wanted))
-    memory.memoryTypeIndex++;
-  EXPECT(!vk.AllocateMemory(device, &memory, NULL, &r.memory));
-  EXPECT(!vk.BindBufferMemory(device, r.buffer, r.memory, 0));
-  EXPECT(!vk.MapMemory(device, r.memory, 0, VK_WHOLE_SIZE, 0, &r.mapped));
-  at.buffer = r.buffer;
-  r.address = vk.GetBufferDeviceAddress(device, &at);
-  memset(r.mapped, 0, size);
-  return r;
-}
-
-static void free_room(room *r) {
-  vk.DestroyBuffer(device, r->buffer, NULL);
-  vk.FreeMemory(device, r->memory, NULL);
-}
-
-/* A softmax of so many rows, of operands that begin some elements after a multiple of 16 bytes; twice, one in the
- * command buffer after the other. */
+/* A softmax of so many rows, of operands that begin some elements after a multiple of 16 bytes. */
 static void call(const lathe_device *on, size_t rows, size_t columns, size_t off) {
-  const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-  const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &commands};
   const size_t count = rows * columns, dim[] = {rows, columns};
-  float *right = malloc(count * sizeof *right);
-  room x = make_room((count + off) * 4), y = make_room((count + off) * 4), workspace;
-  const float *found = (float *)y.mapped + off;
-  float *given = (float *)x.mapped + off;
+  float *given = malloc(count * sizeof *given), *right = malloc(count * sizeof *right);
+  float *found = malloc((count + off) * sizeof *found);
+  float *x = device_room((count + off) * sizeof *x), *y = device_room((count + off) * sizeof *y);
+  void *workspace;
   double worst = 0;
   lathe_plan plan;
 
   for (size_t i = 0; i < count; i++)
     given[i] = (float)(i * 7919 % 1000) / 100;
+  memcpy(found + off, given, count * sizeof *given);
+  device_send(x, found, (count + off) * sizeof *found);
   EXPECT(lathe_softmax_f32(given, right, rows, columns) == LATHE_OK);
   EXPECT(lathe_make_of(&plan, &lathe_softmax_f32_vulkan, on, dim, NULL) == LATHE_OK);
   if (plan.why[0])
     puts(plan.why);
   EXPECT(strncmp(plan.variant, "softmax_f32__vulkan", 19) == 0);
-  workspace = make_room(plan.workspace + 64);
-  EXPECT(!vk.BeginCommandBuffer(commands, &begin));
-  EXPECT(!lathe_softmax_f32_run(&plan, (const float *)(uintptr_t)(x.address + 4 * off),
-                                (float *)(uintptr_t)(y.address + 4 * off),
-                                (void *)(uintptr_t)workspace.address, commands));
-  EXPECT(!vk.EndCommandBuffer(commands));
-  EXPECT(!vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE) && !vk.QueueWaitIdle(queue));
+  workspace = device_room(plan.workspace + 64);
+  device_begin_commands();
+  EXPECT(!lathe_softmax_f32_run(&plan, x + off, y + off, workspace, device_commands));
+  device_finish();
+  device_fetch(found, y, (count + off) * sizeof *found);
   for (size_t i = 0; i < count; i++)
-    worst = fmax(worst, fabs((double)found[i] - right[i]) / right[i]);
+    worst = fmax(worst, fabs((double)found[off + i] - right[i]) / right[i]);
   printf("softmax of %zux%zu: %s, %g off\n", rows, columns, plan.variant, worst);
   EXPECT(worst < 1e-6);
+  free(given);
   free(right);
-  free_room(&x);
-  free_room(&y);
-  free_room(&workspace);
+  free(found);
+  device_release(x);
+  device_release(y);
+  device_release(workspace);
 }
 
 /* An op of that name in f32, of more arguments than are pushed, whose operands have a single axis; twice, with other
  * scalars: each finds its own arguments. */
 static void call_many(lathe_device *on, const char *name) {
   enum { POINTS = 1000, OPERANDS = 24 };
-  const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-  const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &commands};
   const size_t dim[] = {POINTS};
-  room given[OPERANDS], arguments = make_room(2 * 384), y = make_room(POINTS * 4);
-  void *there[OPERANDS] = {NULL}, *here[OPERANDS] = {NULL};
+  float values[OPERANDS][POINTS], *y = device_room(sizeof *values);
+  void *there[OPERANDS] = {NULL}, *here[OPERANDS] = {NULL}, *outputs[2];
+  const VkDeviceAddress arguments = (VkDeviceAddress)(uintptr_t)device_room(2 * 384);
+  const VkBufferDeviceAddressInfo in = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                        .buffer = rooms[room_of(arguments)].buffer};
+  const uint64_t begin = arguments - vk.GetBufferDeviceAddress(device_made, &in);
   lathe_op_info op = {.size = sizeof op};
   lathe_plan plan, right;
   int output;
@@ -167,67 +77,62 @@ static void call_many(lathe_device *on, const char *name) {
   output = op.operands - 1;
   EXPECT(!strcmp(op.name, name) && op.axes == 1 && op.scalars > 0);
   for (int o = 0; o < op.operands; o++) {
-    given[o] = make_room(POINTS * 4);
-    there[o] = (void *)(uintptr_t)given[o].address;
-    here[o] = given[o].mapped;
+    there[o] = device_room(sizeof *values);
+    here[o] = values[o];
     for (int i = 0; i < POINTS; i++)
-      ((float *)here[o])[i] = (float)(i * (o + 3) * 7919 % 1000) / 100;
+      values[o][i] = (float)(i * (o + 3) * 7919 % 1000) / 100;
+    device_send(there[o], values[o], sizeof *values);
   }
   EXPECT(!lathe_make(&plan, on, name, LATHE_F32, dim, NULL));
   EXPECT(!lathe_make(&right, NULL, name, LATHE_F32, dim, NULL));
   EXPECT(plan.arguments > 128 && plan.arguments <= 384 && right.arguments == 0);
   printf("%s: %s, %zu bytes of arguments%s\n", name, plan.variant, plan.arguments, plan.why);
-  EXPECT(!vk.BeginCommandBuffer(commands, &begin));
+  outputs[0] = y;
+  outputs[1] = there[output];
+  device_begin_commands();
   for (int call = 0; call < 2; call++) {
     const uint64_t offset = 384 * (uint64_t)call;
-    lathe_commands to = {commands, (uint64_t)(uintptr_t)arguments.buffer, offset,
-                         arguments.address + offset};
+    lathe_commands to = {device_commands, (uint64_t)(uintptr_t)in.buffer, begin + offset,
+                         arguments + offset};
     for (int s = 0; s < op.scalars; s++)
       op.scalar_value[s] += call;
-    if (call == 0)
-      there[output] = (void *)(uintptr_t)y.address;
-    else
-      there[output] = (void *)(uintptr_t)given[output].address;
+    there[output] = outputs[call];
     EXPECT(!lathe_run(&plan, there, op.scalar_value, NULL, &to));
   }
-  EXPECT(!vk.EndCommandBuffer(commands));
-  EXPECT(!vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE) && !vk.QueueWaitIdle(queue));
+  device_finish();
   for (int call = 1; call >= 0; call--) {
-    float wanted[POINTS] = {0};
-    const float *found = call ? here[output] : y.mapped;
+    float found[POINTS];
     double worst = 0;
-    void *const kept = here[output];
-    here[output] = wanted;
     EXPECT(!lathe_run(&right, here, op.scalar_value, NULL, NULL));
-    here[output] = kept;
+    device_fetch(found, outputs[call], sizeof found);
     for (int i = 0; i < POINTS; i++)
-      worst = fmax(worst, fabs((double)found[i] - wanted[i]) / (1 + fabs((double)wanted[i])));
+      worst = fmax(worst, fabs((double)found[i] - values[output][i]) /
+                              (1 + fabs((double)values[output][i])));
     EXPECT(worst < 1e-5);
     for (int s = 0; s < op.scalars; s++)
       op.scalar_value[s] -= 1;
   }
   for (int o = 0; o < op.operands; o++)
-    free_room(&given[o]);
-  free_room(&arguments);
-  free_room(&y);
+    device_release(there[o]);
+  device_release((void *)(uintptr_t)arguments);
+  device_release(y);
 }
 
 /* What is measured is what plans take, and is found again. */
 static void tune(lathe_device *on, lathe_device *other) {
   const size_t dim[] = {64, 256};
-  room x = make_room(64 * 256 * 4), y = make_room(64 * 256 * 4), workspace;
-  void *const operand[] = {(void *)(uintptr_t)x.address, (void *)(uintptr_t)y.address};
+  float *x = device_room(64 * 256 * sizeof *x), *y = device_room(64 * 256 * sizeof *y), first[6];
+  void *const operand[] = {x, y};
   lathe_tuning with = {.size = sizeof with, .operand = operand, .seconds = 0.01};
   char text[4096], why[160];
   lathe_plan plan, again;
 
   EXPECT(lathe_tune(on, &lathe_softmax_f32_vulkan, dim, &with, &plan) == LATHE_OPTIONS);
   EXPECT(strstr(plan.why, "VkQueue"));
-  with.queue = queue;
-  with.stream = commands;
+  with.queue = device_queue;
+  with.stream = device_commands;
   with.workspace_bytes = lathe_tuning_workspace(on, &lathe_softmax_f32_vulkan, dim) + 64;
-  workspace = make_room(with.workspace_bytes);
-  with.workspace = (void *)(uintptr_t)workspace.address;
+  with.workspace = device_room(with.workspace_bytes);
   EXPECT(!lathe_tune(on, &lathe_softmax_f32_vulkan, dim, &with, &plan));
   if (plan.why[0])
     puts(plan.why);
@@ -236,73 +141,27 @@ static void tune(lathe_device *on, lathe_device *other) {
   EXPECT(!lathe_load_tuning(other, text, why));
   EXPECT(!lathe_make(&again, other, "softmax", LATHE_F32, dim, NULL));
   EXPECT(plan.variant && !strcmp(plan.variant, again.variant));
-  EXPECT(fabs(((float *)y.mapped)[5] - 1 / 256.) < 1e-9);
-  free_room(&x);
-  free_room(&y);
-  free_room(&workspace);
+  device_fetch(first, y, sizeof first);
+  EXPECT(fabs(first[5] - 1 / 256.) < 1e-9);
+  device_release(x);
+  device_release(y);
+  device_release(with.workspace);
 }
 
 int main(int arguments, char **argument) {
-  void *library = dlopen("libvulkan.so.1", RTLD_NOW);
-  PFN_vkGetInstanceProcAddr get =
-      library ? (PFN_vkGetInstanceProcAddr)dlsym(library, "vkGetInstanceProcAddr") : NULL;
-  const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                         .apiVersion = VK_API_VERSION_1_2};
-  const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                     .pApplicationInfo = &application};
-  VkPhysicalDeviceVulkan12Features v12 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-  VkPhysicalDeviceVulkan11Features v11 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &v12};
-  VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                        .pNext = &v11};
-  const float priority = 1;
-  VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                    .queueCount = 1,
-                                    .pQueuePriorities = &priority};
-  const VkDeviceCreateInfo made = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                   .pNext = &features,
-                                   .queueCreateInfoCount = 1,
-                                   .pQueueCreateInfos = &queues};
-  VkCommandPoolCreateInfo pools = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                   .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-  VkCommandBufferAllocateInfo buffers = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                         .commandBufferCount = 1};
-  VkQueueFamilyProperties families[32];
-  uint32_t count = 1, family = 0;
-  VkInstance instance;
+  const char *none = device_find();
   lathe_device *on, *other;
   lathe_vulkan mine;
   lathe_plan plan;
   const size_t dim[] = {5, 7};
 
-  const PFN_vkCreateInstance create =
-      get ? (PFN_vkCreateInstance)get(NULL, "vkCreateInstance") : NULL;
-  if (!create || create(&info, NULL, &instance))
-    skip("there is no Vulkan 1.2");
-#define FIND(name) vk.name = (PFN_vk##name)get(instance, "vk" #name);
-  FUNCTIONS(FIND)
-#undef FIND
-  if (vk.EnumeratePhysicalDevices(instance, &count, &physical) < 0 || count == 0)
-    skip("Vulkan has no device");
-  count = sizeof families / sizeof *families;
-  vk.GetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
-  while (family < count && !(families[family].queueFlags & VK_QUEUE_COMPUTE_BIT))
-    family++;
-  vk.GetPhysicalDeviceFeatures2(physical, &features);
-  queues.queueFamilyIndex = pools.queueFamilyIndex = family;
-  if (family == count || vk.CreateDevice(physical, &made, NULL, &device))
-    skip("the device does not compute");
-  vk.GetDeviceQueue(device, family, 0, &queue);
-  EXPECT(!vk.CreateCommandPool(device, &pools, NULL, &pool));
-  buffers.commandPool = pool;
-  EXPECT(!vk.AllocateCommandBuffers(device, &buffers, &commands));
-
-  mine = (lathe_vulkan){instance, physical, device, (void (*)(void))get, &features};
-  v12.bufferDeviceAddress = 0;
+  if (none)
+    return puts(none), 2;
+  mine = (lathe_vulkan){device_instance, device_physical, device_made, (void (*)(void))device_get,
+                        &device_features};
+  device_features_12.bufferDeviceAddress = 0;
   EXPECT(lathe_open_vulkan(&on, &mine) == LATHE_DRIVER && !on);
-  v12.bufferDeviceAddress = 1;
+  device_features_12.bufferDeviceAddress = 1;
   EXPECT(lathe_open_vulkan(&on, &mine) == LATHE_OK);
   call(on, 3, 7, 0);
   call(on, 3, 7, 1);
@@ -317,7 +176,5 @@ int main(int arguments, char **argument) {
     call_many(on, argument[1]);
   lathe_close(other);
   lathe_close(on);
-  vk.DestroyCommandPool(device, pool, NULL);
-  vk.DestroyDevice(device, NULL);
   return failed;
 }
