@@ -42,6 +42,8 @@ static bool get(void *library, const char *name, void *to) {
 static bool get_all(cuda_device *d, int (**device_of)(int *),
                     int (**name_of)(char *name, int size, int device)) {
   get(d->library, "cuTensorMapEncodeTiled", &d->driver.tensor_map);
+  get(d->library, "cuFuncGetAttribute", &d->driver.function_attribute);
+  get(d->library, "cuDriverGetVersion", &d->driver.version);
   get(d->library, "cuDeviceGetName", name_of);
   get(d->library, "cuEventDestroy_v2", &d->event_destroy);
   return get(d->library, "cuDeviceGetAttribute", &d->driver.device_attribute) &&

@@ -23,7 +23,10 @@ enum {
   LATHE_DRIVER_SHARED = 97,
   LATHE_DRIVER_CLUSTERS = 120,
   LATHE_DRIVER_DYNAMIC_SHARED = 8, /* of functions */
-  LATHE_DRIVER_CLUSTER = 4,        /* of launches */
+  LATHE_DRIVER_PTX = 5,
+  LATHE_DRIVER_CLUSTER = 4, /* of launches */
+  LATHE_DRIVER_EARLY = 6,
+  LATHE_DRIVER_EARLY_IN_GRAPHS = 12030, /* a version of the driver */
 };
 
 typedef struct CUmod_st *lathe_driver_module;
@@ -37,7 +40,7 @@ typedef struct lathe_driver_map {
 
 typedef struct lathe_driver_attribute {
   int id, padding;
-  unsigned value[16]; /* of a cluster: its blocks in each dimension */
+  unsigned value[16]; /* of a cluster: its blocks in each dimension; of an early launch: 1 */
 } lathe_driver_attribute;
 
 typedef struct lathe_driver_config {
@@ -65,6 +68,9 @@ typedef struct lathe_driver {
                     const unsigned long long *extents, const unsigned long long *strides,
                     const unsigned *box, const unsigned *steps, int interleave, int swizzle,
                     int promotion, int fill); /* null: an older driver has none */
+  int (*function_attribute)(int *value, int attribute,
+                            lathe_driver_function function); /* may be null, too */
+  int (*version)(int *version);
 } lathe_driver;
 
 static inline int lathe_driver_number(const lathe_driver *driver, int attribute, int ordinal) {
@@ -140,31 +146,55 @@ static inline int lathe_driver_find(const lathe_driver *driver, const unsigned c
   return error;
 }
 
+/* Whether a kernel may be launched before the one before it ends. It waits by itself (lathe_begin of templates/cuda)
+ * where it was compiled for compute capability 9.0 or later; and older drivers take no such launch into a graph. */
+static inline int lathe_driver_is_early(const lathe_driver *driver,
+                                        lathe_driver_function function) {
+  int compiled_for = 0, version = 0;
+
+  return driver->function_attribute && driver->version &&
+         !driver->function_attribute(&compiled_for, LATHE_DRIVER_PTX, function) &&
+         !driver->version(&version) && compiled_for >= 90 &&
+         version >= LATHE_DRIVER_EARLY_IN_GRAPHS;
+}
+
+enum { LATHE_DRIVER_ATTRIBUTES = 2 };
+
 /* How a kernel is launched; attribute: room for what that points to. */
-static inline lathe_driver_config lathe_driver_configure(const lathe_launch *k,
-                                                         lathe_driver_attribute *attribute,
-                                                         lathe_driver_stream stream) {
+static inline lathe_driver_config
+lathe_driver_configure(const lathe_launch *k,
+                       lathe_driver_attribute (*attribute)[LATHE_DRIVER_ATTRIBUTES],
+                       lathe_driver_stream stream) {
+  lathe_driver_attribute *next = *attribute;
   lathe_driver_config config;
 
-  memset(attribute, 0, sizeof *attribute);
-  attribute->id = LATHE_DRIVER_CLUSTER;
-  attribute->value[0] = k->cluster;
-  attribute->value[1] = attribute->value[2] = 1;
+  memset(*attribute, 0, sizeof *attribute);
+  if (k->cluster > 1) {
+    next->id = LATHE_DRIVER_CLUSTER;
+    next->value[0] = k->cluster;
+    next->value[1] = next->value[2] = 1;
+    next++;
+  }
+  if (k->early) {
+    next->id = LATHE_DRIVER_EARLY;
+    next->value[0] = 1;
+    next++;
+  }
   for (int i = 0; i < 3; i++) {
     config.grid[i] = k->grid[i];
     config.block[i] = k->block[i];
   }
   config.shared = k->shared;
   config.stream = stream;
-  config.attributes = attribute;
-  config.count = 1;
+  config.attributes = *attribute;
+  config.count = (unsigned)(next - *attribute);
   return config;
 }
 
 /* Leaves of a kernel's clusters as many as may run at once. */
 static inline int lathe_driver_reside(const lathe_driver *driver, lathe_driver_function function,
                                       lathe_launch *k) {
-  lathe_driver_attribute attribute;
+  lathe_driver_attribute attribute[LATHE_DRIVER_ATTRIBUTES];
   const lathe_driver_config config = lathe_driver_configure(k, &attribute, NULL);
   int most = 0;
   const int error = driver->max_active_clusters(&most, function, &config);
@@ -223,8 +253,8 @@ static inline int lathe_driver_launch(const lathe_driver *driver, lathe_driver_f
     error = lathe_driver_make_map(driver, &maps[i], &k->maps[i], args);
   if (error)
     return error;
-  if (k->cluster > 1) {
-    lathe_driver_attribute attribute;
+  if (k->cluster > 1 || k->early) {
+    lathe_driver_attribute attribute[LATHE_DRIVER_ATTRIBUTES];
     const lathe_driver_config config = lathe_driver_configure(k, &attribute, stream);
     return driver->launch_with(&config, function, parameters, NULL);
   }
@@ -245,6 +275,7 @@ typedef struct lathe_driver_code {
 typedef struct lathe_driver_kernel {
   lathe_driver_function function;
   int found;       /* 0, or the driver's error */
+  int early;       /* 1: it may be launched before the kernel before it ends */
   uint32_t shared; /* dynamic shared memory that it may have, bytes */
   int known;       /* 1: what is above is set */
 } lathe_driver_kernel;
@@ -270,6 +301,7 @@ static inline int lathe_driver_prepare(const lathe_driver_variant *v, int nth, u
     for (int i = 0; i < v->codes && k->found == LATHE_DRIVER_NOT_FOUND; i++)
       k->found = lathe_driver_find(v->driver, v->code[i].start, v->code[i].size, v->code[i].part,
                                    v->schedule->kernels[nth], &k->function);
+    k->early = !k->found && lathe_driver_is_early(v->driver, k->function);
     __atomic_store_n(&k->known, 1, __ATOMIC_RELEASE);
   }
   if (!k->found && shared > k->shared) { /* 48 KiB need no asking, but a kernel has some itself */
@@ -293,7 +325,7 @@ static inline int lathe_driver_prepare_all(const lathe_driver_variant *v) {
 }
 
 /* Finds the kernel of a launch; 0, or the driver's error. */
-static inline int lathe_driver_kernel_of(const lathe_driver_variant *v, const lathe_launch *launch,
+static inline int lathe_driver_kernel_of(const lathe_driver_variant *v, lathe_launch *launch,
                                          lathe_driver_function *function) {
   const lathe_driver_kernel *k;
   int nth = 0, error;
@@ -308,6 +340,7 @@ static inline int lathe_driver_kernel_of(const lathe_driver_variant *v, const la
       return error;
   }
   *function = k->function;
+  launch->early = (uint32_t)k->early;
   return k->found;
 }
 

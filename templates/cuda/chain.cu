@@ -18,6 +18,7 @@
 //@ local number = k.number
 extern "C" __global__ void __launch_bounds__($schedule.threads$)
     $part.stem$_step1_layers(const __grid_constant__ lathe_args given) {
+  lathe_begin();
   __shared__ __align__(16) $number$ slice[$schedule.terms$][$schedule.columns$];
   const size_t row = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
   //@ for _, i in ipairs(schedule.layers) do

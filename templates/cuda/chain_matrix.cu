@@ -27,6 +27,7 @@
 //@ local function define(shape, ending, blocks)
 extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
     $part.stem$_step1$shape.name$$ending$(const __grid_constant__ lathe_args given) {
+  lathe_begin();
   typedef lathe_tensor_layers<$k.storage$, $shape.bm$, $shape.columns$, $shape.warps_m$, $shape.warps_n$, $shape.stages$> layers;
   extern __shared__ __align__(1024) uint4 room[];
   layers all(room, $blocks$);
@@ -117,6 +118,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
 extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
     $part.stem$_step1$shape.name$(const __grid_constant__ lathe_args given, const __grid_constant__ lathe_map rows,
         const __grid_constant__ lathe_map matrix1, const __grid_constant__ lathe_map matrix2) {
+  lathe_begin();
   typedef lathe_two_layers<$first$, $second$, $shape.hidden$, $shape.columns$, $shape.at_once$> layers;
   extern __shared__ __align__(1024) uint4 room[];
   __shared__ layers::ring ring;
@@ -133,6 +135,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
 /* Blocks have a tile of one of the sums each, or a part of its terms: the first ones those of the first sum. */
 extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
     $part.stem$_step2$shape.name$(const __grid_constant__ lathe_args given) {
+  lathe_begin();
   const lathe_args *args = &given;
   extern __shared__ __align__(1024) uint4 room[];
   unsigned *const arrived = (unsigned *)args->workspace;

@@ -58,6 +58,7 @@ const size_t to = here.k_count - from < each ? here.k_count : from + each;
 //@ local loops, places = S.loops_of(step), {}
 extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
     $name$(const __grid_constant__ lathe_args given) {
+  lathe_begin();
   const lathe_args *args = &given;
   //@ if shape.shared then
   extern __shared__ __align__(1024) uint4 room[];
@@ -94,6 +95,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
 //@ local loops, places = S.loops_of(step), {}
 extern "C" __global__ void __launch_bounds__($shape.threads$, 1)
     $name$(const __grid_constant__ lathe_args given, const __grid_constant__ lathe_map map_a, const __grid_constant__ lathe_map map_b) {
+  lathe_begin();
   using kind = $kind$;
   const lathe_args *args = &given;
   extern __shared__ __align__(1024) uint4 room[];

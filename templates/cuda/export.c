@@ -77,6 +77,8 @@ static int lathe_open(void) {
   if (!library)
     return $UPPER$_DRIVER;
   lathe_get(library, "cuTensorMapEncodeTiled", &lathe_functions.tensor_map);
+  lathe_get(library, "cuFuncGetAttribute", &lathe_functions.function_attribute);
+  lathe_get(library, "cuDriverGetVersion", &lathe_functions.version);
   lathe_get(library, "cuCtxGetId", &lathe_context_number);
   if (lathe_get(library, "cuDeviceGetAttribute", &lathe_functions.device_attribute) &&
       lathe_get(library, "cuModuleLoadData", &lathe_functions.module_load) &&

@@ -60,12 +60,14 @@ static __device__ __forceinline__ void $v.name$_tile(const lathe_args &args, siz
 
 extern "C" __global__ void __launch_bounds__($B$)
     $v.name$_apart(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   $v.name$_tile(args, blockIdx.x * (size_t)$v.shape.each$);
 }
 
 /* All operands at multiples of 16 bytes. */
 extern "C" __global__ void __launch_bounds__($B$)
     $v.name$(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   //@ begin()
   const size_t first = blockIdx.x * (size_t)$v.shape.each$;
 

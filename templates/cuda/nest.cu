@@ -450,6 +450,7 @@ template <typename I, int V, int HELD> struct $step.name$ {
 //@ local made = {}
 //@ local function kernel_of(name, shape)
 extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$) $name$(const __grid_constant__ lathe_args args) {
+  lathe_begin();
 //@ end
 //@ for _, kernel in ipairs(schedule.kernels) do
 //@ local shape, step = kernel.shape, k.steps[kernel.first]

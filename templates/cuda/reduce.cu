@@ -220,6 +220,7 @@ if (threadIdx.x == 0) {
  * once, for the work is dealt out among them: hence the bound on registers. */
 extern "C" __global__ void __launch_bounds__($B$, $v.shape.waves$)
     $v.name$_$p$(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   //@ begin(v, p)
   //@ sweep(v, phase, point, "pack")
   const size_t tail = count % $V$;
@@ -233,6 +234,7 @@ extern "C" __global__ void __launch_bounds__($B$, $v.shape.waves$)
 /* The same by accesses of one element each. */
 extern "C" __global__ void __launch_bounds__($B$, $v.shape.waves$)
     $v.name$_apart$p$(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   //@ begin(v, p)
   //@ sweep(v, phase, point, "at")
   //@ finish(v, p)

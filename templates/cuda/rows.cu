@@ -69,6 +69,7 @@
 //@ for _, x in ipairs(kernels) do
 extern "C" __global__ void __launch_bounds__($(table.concat(x.bounds, ", ")))
     $v.name$_$x.name$(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   $k.name$_$(calls[x.does](x));
 }
 

@@ -156,6 +156,7 @@ struct $rows$ {
 //@ local loops, places = S.loops_of(first), {}
 extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
     $part.stem$_step$nth$$shape.name$(const __grid_constant__ lathe_args given$(table.concat(maps))) {
+  lathe_begin();
   typedef lathe_$shape.sums$<$(table.concat(list, ", "))> stream;
   const lathe_args *args = &given;
   extern __shared__ __align__(1024) uint4 room[];

@@ -9,7 +9,7 @@
 #include "cuda/driver/fake.h"
 
 /* What a test reads and sets. */
-atomic_int counted_launches, counted_loads, counted_others;
+atomic_int counted_launches, counted_early, counted_loads, counted_others;
 CUstream counted_stream;
 CUresult counted_error; /* that launches return */
 
@@ -69,6 +69,18 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
   return strstr(name, "cluster") && !getenv("COUNTED_90") ? LATHE_DRIVER_NOT_FOUND : 0;
 }
 
+CUresult fake_driver_version(int *version) {
+  *version = LATHE_DRIVER_EARLY_IN_GRAPHS;
+  return 0;
+}
+
+/* What is asked for is the compute capability that a kernel was compiled for. */
+CUresult fake_function_attribute(int *value, int attribute, CUfunction function) {
+  (void)attribute, (void)function;
+  *value = getenv("COUNTED_90") ? 90 : 80;
+  return 0;
+}
+
 CUresult fake_max_active_clusters(int *clusters, CUfunction function,
                                   const cuda_launch_config *config) {
   (void)function, (void)config;
@@ -85,9 +97,10 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
     abort();
   if (getenv("COUNTED_LOG"))
     printf("%s %u %u %u %u %u %u %u %u\n", (const char *)function, grid[0], grid[1], grid[2],
-           block[0], block[1], block[2], config->count > 0 ? config->attributes[0].value[0] : 1,
+           block[0], block[1], block[2], fake_attribute(config, LATHE_DRIVER_CLUSTER, 1),
            config->shared);
   counted_launches++;
+  counted_early += fake_attribute(config, LATHE_DRIVER_EARLY, 0);
   counted_stream = config->stream;
   return counted_error;
 }

@@ -150,8 +150,6 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
 }
 
 /* Of every kernel: 40 registers, 16 bytes of shared memory, none elsewhere, and 2048 threads on a multiprocessor. */
-CUresult fake_function_attribute(int *value, int attribute,
-                                 CUfunction function) __asm__("cuFuncGetAttribute");
 CUresult fake_function_attribute(int *value, int attribute, CUfunction function) {
   (void)function;
   *value = attribute == CU_FUNC_ATTRIBUTE_NUM_REGS            ? 40

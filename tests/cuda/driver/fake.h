@@ -9,12 +9,23 @@ CUDA_FUNCTIONS(NAMED)
 /* And of those that can be done without, or that exported files and the library call, these. */
 CUresult fake_context_current(CUcontext *context) __asm__("cuCtxGetCurrent");
 CUresult fake_context_device(CUdevice *device) __asm__("cuCtxGetDevice");
+CUresult fake_function_attribute(int *value, int attribute,
+                                 CUfunction function) __asm__("cuFuncGetAttribute");
 CUresult fake_module_unload(CUmodule module) __asm__("cuModuleUnload");
 CUresult fake_host_register(void *at, size_t bytes, unsigned flags) __asm__("cuMemHostRegister_v2");
 CUresult fake_host_unregister(void *at) __asm__("cuMemHostUnregister");
 CUresult fake_to_device_async(CUdeviceptr to, const void *from, size_t bytes,
                               CUstream stream) __asm__("cuMemcpyHtoDAsync_v2");
 CUresult fake_event_synchronize(CUevent event) __asm__("cuEventSynchronize");
+
+/* The blocks of a launch's clusters, and whether it may begin before the kernel before it ends. */
+static inline unsigned fake_attribute(const cuda_launch_config *config, int id,
+                                      unsigned otherwise) {
+  for (unsigned i = 0; i < config->count; i++)
+    if (config->attributes[i].id == id)
+      return config->attributes[i].value[0];
+  return otherwise;
+}
 
 /* What every function returns, once a launch has gone wrong: the real driver does that as well, until
  * the process ends. */

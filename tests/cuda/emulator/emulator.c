@@ -82,6 +82,7 @@ typedef struct fiber {
   place_in_code at;
   ucontext_t start;
   bool begun, ended;
+  bool waited; /* for the kernel before this one */
   unsigned exchanges;
 } fiber;
 
@@ -93,6 +94,7 @@ typedef struct launch {
   emulator_map maps[LATHE_MAX_MAPS];
   emulator_place blocks, threads;
   unsigned cluster, clusters, shared;
+  bool early;
 } launch;
 
 typedef struct cluster {
@@ -178,6 +180,10 @@ static void run_fiber(void) {
   for (;;) {
     const emulator_map *maps = w->in->of->maps;
     w->in->of->kernel(w->in->of->args, maps[0], maps[1], maps[2], maps[3], maps[4], maps[5]);
+    if (w->in->of->early && !w->fibers[nth].waited) {
+      fprintf(stderr, "emulator: a kernel does not wait for the one before it\n");
+      abort();
+    }
     w->fibers[nth].ended = true;
     leave(&w->block);
     leave(&w->warp[nth / WARP]);
@@ -190,6 +196,10 @@ static void run_fiber(void) {
 }
 
 /* ---- what kernels call -------------------------------------------------------------------------- */
+
+void emulator_begin(void) {
+  self->fibers[self->running].waited = true;
+}
 
 void emulator_await_block(void) {
   await(&self->block, 0, self->count);
@@ -349,7 +359,7 @@ static void run_block(worker *w, unsigned number) {
     const unsigned after = w->count - nth / WARP * WARP;
     f->places = (emulator_places){place_of(nth, l->threads), place_of(number, l->blocks),
                                   l->threads, l->blocks};
-    f->ended = false;
+    f->ended = f->waited = false;
     f->exchanges = 0;
     f->copying = f->multiplying = (begun){0};
     f->may_multiply = false;
@@ -439,6 +449,11 @@ CUresult fake_init(unsigned flags) {
                                                                       : CUDA_ERROR_NOT_FOUND;
 }
 
+CUresult fake_driver_version(int *version) {
+  *version = LATHE_DRIVER_EARLY_IN_GRAPHS;
+  return 0;
+}
+
 CUresult fake_device_name(char *name, int size, CUdevice device) {
   (void)device;
   snprintf(name, (size_t)size, "emulator");
@@ -511,6 +526,13 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
   return f->kernel && f->anchor ? fake_state : CUDA_ERROR_NOT_FOUND;
 }
 
+/* Kernels are compiled for what the device is. */
+CUresult fake_function_attribute(int *value, int attribute, CUfunction function) {
+  (void)function;
+  *value = attribute == LATHE_DRIVER_PTX ? 90 : 0;
+  return fake_state;
+}
+
 CUresult fake_function_set(CUfunction function, int attribute, int value) {
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value > EMULATOR_SHARED)
     return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -529,13 +551,14 @@ CUresult fake_max_active_clusters(int *clusters, CUfunction function,
 CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,
                           void **extra) {
   const found *f = (const found *)function;
-  const unsigned cluster = config->count > 0 ? config->attributes[0].value[0] : 1;
+  const unsigned cluster = fake_attribute(config, LATHE_DRIVER_CLUSTER, 1);
   launch l = {.kernel = f->kernel,
               .anchor = f->anchor,
               .blocks = {config->grid[0], config->grid[1], config->grid[2]},
               .threads = {config->block[0], config->block[1], config->block[2]},
               .cluster = cluster,
               .shared = config->shared,
+              .early = fake_attribute(config, LATHE_DRIVER_EARLY, 0),
               .clusters = config->grid[0] / cluster * config->grid[1] * config->grid[2]};
 
   (void)extra;

@@ -29,6 +29,9 @@ extern "C" {
 #define EMULATOR_THREAD __thread __attribute__((tls_model("initial-exec")))
 extern EMULATOR_THREAD const emulator_places *emulator_at;
 
+/* What each thread of a kernel calls that may be launched before the one before it ends. */
+void emulator_begin(void);
+
 /* Waits for all threads of the block that have not ended; or of the cluster, its blocks' too. */
 void emulator_await_block(void);
 void emulator_await_cluster(void);
@@ -292,6 +295,10 @@ static inline float exp(float x) {
 /* ---- ptx.h -------------------------------------------------------------------------------------- */
 
 #define LATHE_PTX_H
+
+static inline void lathe_begin() {
+  emulator_begin();
+}
 
 static inline float emulator_flush(float x) {
   return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
