@@ -155,7 +155,6 @@ local function cut_of(step, cut, names, of, let, list)
   if cut.rate then
     made.rate, made.start, made.terms, made.at_once = cut.rate, cut.start or 0, cut.terms, cut.at_once
     made.wait, made.slice, made.threads, made.k = cut.wait or 0, cut.slice or 1, cut.threads, names.k
-    made.otherwise = cut.otherwise
     made.tile, made.left, made.fewest, made.tiles, made.slices = cut.bm * cut.bn, cut.left, fewest, all, slices
   end
   if of.vulkan then

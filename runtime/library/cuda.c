@@ -117,14 +117,21 @@ static const loaded *load(cuda_device *d, const lathe_variant *v, const char **w
 
 /* ---- plans ------------------------------------------------------------------------------------- */
 
+static lathe_limits limits_of(const lathe_made *made) {
+  lathe_limits limits = ((const cuda_device *)made->device)->limits;
+
+  limits.cut = made->cut;
+  return limits;
+}
+
 static int run(const lathe_made *made, void *const *operand, const double *scalar, void *workspace,
                void *stream) {
-  const cuda_device *d = (const cuda_device *)made->device;
+  const lathe_limits limits = limits_of(made);
   lathe_args args = {0};
   int error;
 
   lathe_fill_args(&args, made, operand, scalar, workspace);
-  error = lathe_driver_call(made->loaded, &args, &d->limits, (lathe_driver_stream)stream);
+  error = lathe_driver_call(made->loaded, &args, &limits, (lathe_driver_stream)stream);
   return error < 0 ? LATHE_SHAPE : -error;
 }
 
@@ -143,14 +150,15 @@ static lathe_status fail(const cuda_device *d, const lathe_variant *v, int error
                                                                             : LATHE_DRIVER;
 }
 
-int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, uint32_t cut,
-                        lathe_launch *launches, lathe_driver_function *function, int *count) {
+void lathe_cuda_cut(lathe_plan *plan, uint32_t cut) {
+  ((lathe_made *)plan->own)->cut = cut;
+}
+
+int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, lathe_launch *launches,
+                        lathe_driver_function *function, int *count) {
   const lathe_made *made = lathe_made_of(plan);
-  const cuda_device *d = (const cuda_device *)made->device;
+  const lathe_limits limits = limits_of(made);
 
-  lathe_limits limits = d->limits;
-
-  limits.cut = cut;
   return lathe_driver_launches(made->loaded, args, &limits, launches, function, count);
 }
 
@@ -169,7 +177,7 @@ static lathe_status prepare(const cuda_device *d, const lathe_plan *plan, lathe_
       args.buf[o] = (void *)(anywhere + off); /* NOLINT */
     memcpy(args.dim, made->dim, sizeof args.dim);
     args.workspace = (void *)anywhere; /* NOLINT */
-    error = lathe_cuda_launches(plan, &args, 0, launches, function, &count);
+    error = lathe_cuda_launches(plan, &args, launches, function, &count);
     if (!error && count == 0 && off == 0) {
       lathe_say(line, made->variant->name);
       lathe_say(line,

@@ -5,9 +5,11 @@
 #include "on_cuda.h"
 #include "plan.h"
 
-/* The launches of a plan's call and their kernels: 0, or the driver's error, of the launch *count. cut: see
- * lathe_limits. */
-int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, uint32_t cut,
-                        lathe_launch *launches, lathe_driver_function *function, int *count);
+/* Makes a plan cut its products in one of the ways there are: see lathe_limits. */
+void lathe_cuda_cut(lathe_plan *plan, uint32_t cut);
+
+/* The launches of a plan's call and their kernels: 0, or the driver's error, of the launch *count. */
+int lathe_cuda_launches(const lathe_plan *plan, const lathe_args *args, lathe_launch *launches,
+                        lathe_driver_function *function, int *count);
 
 #endif

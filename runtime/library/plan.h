@@ -45,6 +45,7 @@ struct lathe_made {
   bool by_rows; /* where rows lie apart: a call of the kernel for each; else they are copied */
   size_t row[LATHE_MAX_OPERANDS]; /* elements from one to the next; 0: they lie together */
   const void *loaded;             /* a variant's kernels, on a device that was opened */
+  uint32_t cut;                   /* of a product on CUDA: see lathe_limits */
 } __attribute__((may_alias));
 
 _Static_assert(sizeof(lathe_made) <= sizeof((lathe_plan *)0)->own, "lathe_plan::own has no room");

@@ -22,12 +22,11 @@ local function thin(facts, made, rows)
   }
 end
 
--- Of several rows or columns tiles may be faster, where terms are too few for such slices. rate: of what memory gives
--- of the other factor.
+-- Of several rows or columns tiles may be faster, where terms are too few for such slices.
 local function thin_pair(list, facts, made)
   local rows, columns = thin(facts, made, FEW), thin(facts, made, FEW)
   for _, shape in ipairs { rows, columns } do
-    shape.rate, shape.wait, shape.start = 5 * FEW * facts.width // 4, 2500, 3500
+    shape.rate, shape.wait, shape.start = 26, 2500, 3500
     list[#list + 1] = shape
   end
   columns.sums, columns.name, columns.rows, columns.columns = "thin_columns", "_columns" .. FEW, nil, FEW
@@ -56,11 +55,11 @@ end
 
 -- Sides of tiles of f32, with multiply-adds in a clock, clocks between the slices of a block that is alone, and clocks
 -- that a tile takes besides, as of one H200 and one H100. bk: bytes of a slice's terms.
-local WIDE = { columns = 256, tm = 16, bk = 32, rate = 107, start = 4000 }
-local OWN = { columns = 128, bk = 64, rate = 100, start = 4000 }
+local WIDE = { columns = 256, tm = 16, bk = 32, rate = 107, start = 12000 }
+local OWN = { columns = 128, bk = 64, rate = 100, start = 8000 }
 local SMALL = {
-  { bm = 64, columns = 64, tn = 4, bk = 128, at_once = 3, rate = 80, wait = 1800, start = 1800 },
-  { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 50, wait = 1300, start = 1500 },
+  { bm = 64, columns = 64, tn = 4, bk = 128, at_once = 3, rate = 80, wait = 1800, start = 3000 },
+  { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 50, wait = 2000, start = 2000 },
 }
 
 local function tiles(list, facts, p)

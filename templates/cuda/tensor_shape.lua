@@ -26,7 +26,6 @@ function tensor.copied(p, side, rest)
     at_once = side and 3 or (groups or bn == 256) and 1 or 2, numbers = bm * bn,
     shared = math.max(stages * (bm + bn) * 128, bm * (bn + 8) * 4), architecture = groups and 90 or nil,
     rate = speed[1] * terms // 64, wait = speed[2], start = speed[3], terms = side and 2 * terms or nil,
-    otherwise = rest and 1 or nil,
   }
 end
 

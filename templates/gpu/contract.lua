@@ -159,8 +159,7 @@ return function(facts, work, shapes_of)
           most = shape.most or MOST_BLOCKS, depth = shape.depth, number = shape.number,
           left = shape.numbers * facts.bits // 8,
           stays = shape.stays, rate = shape.rate, wait = shape.wait, start = shape.start, maps = shape.maps,
-          slice = shape.wait and shape.bk or nil, otherwise = shape.otherwise,
-          extents = shape.extents,
+          slice = shape.wait and shape.bk or nil, extents = shape.extents,
         }
       end
     end

@@ -306,10 +306,8 @@ void lathe_try(lathe_query *q, const lathe_step *s, bool wanted, const lathe_cut
   if (q->asks != LATHE_LAUNCHES)
     return;
   q->decided |= q->cut && !c->rate;
-  const bool late = c->otherwise && q->mapped;
-  if (((q->decided || late) && !asked) || !wanted || !can_be(q, c, shared))
+  if ((q->decided && !asked) || !wanted || !can_be(q, c, shared))
     return;
-  q->mapped |= c->nmaps > 0;
   const size_t most =
       shares_of(s, c, smaller((size_t)q->limits->multiprocessors * c->at_once, c->most));
   if (asked) {
@@ -331,7 +329,6 @@ bool lathe_take(lathe_query *q, const lathe_step *s) {
   const bool fits = q->decided;
 
   q->cut = NULL;
-  q->mapped = false;
   q->nth = 0;
   q->decided = false;
   if (q->asks != LATHE_LAUNCHES)

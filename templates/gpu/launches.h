@@ -130,7 +130,6 @@ typedef struct lathe_cut {
   /* Multiply-adds that a multiprocessor does in a clock, and clocks that a tile takes besides. 0: none. Of a block
    * alone: clocks between its slices of so many terms; 0: it has a multiprocessor's rate. */
   uint32_t rate, start, wait, slice;
-  uint32_t otherwise; /* CUDA, 1: it is for where none with maps can be */
   int nmaps;          /* CUDA: of its factors, without which it is not taken */
   const lathe_tensor_map *maps;
 } lathe_cut;
@@ -155,7 +154,6 @@ typedef struct lathe_query {
   uint32_t nth; /* cuts that were tried */
   size_t shares, shared;
   double clocks;
-  bool mapped; /* there is a cut with maps */
   bool decided;
 } lathe_query;
 

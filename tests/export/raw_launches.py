@@ -60,13 +60,12 @@ def flat(steps, known):
 
 def take(cuts, known):
     """The cut of a step that is taken, with what expressions of it know; None where there is none."""
-    best, mapped = None, False
+    best = None
     for cut in cuts:
         if best and "rate" not in cut:
             break
-        if not value_of(cut["when"], known) or mapped and cut.get("otherwise"):
+        if not value_of(cut["when"], known):
             continue
-        mapped |= "maps" in cut
         most = value_of(cut["most"], known)
         if "rate" not in cut:
             best = (0, most, cut)

@@ -25,9 +25,10 @@ bool cuda_load_kernels(cuda_call *c, const char **why) {
 
   if (!status)
     status = lathe_make_variant(&c->plan, v, d->library, c->args.dim, NULL);
-  if (!status)
-    error = lathe_cuda_launches(&c->plan, &c->args, c->remote.head.layout.cut, c->launch,
-                                c->function, &c->count);
+  if (!status) {
+    lathe_cuda_cut(&c->plan, c->remote.head.layout.cut);
+    error = lathe_cuda_launches(&c->plan, &c->args, c->launch, c->function, &c->count);
+  }
   if (!status && !error && c->count > 0)
     return true;
   if (status)
